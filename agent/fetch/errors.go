@@ -1,0 +1,115 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A Class says what kind of error ended a fetch. There are few, so they may
+// label metrics.
+type Class string
+
+// The classes.
+const (
+	ClassBlocked  Class = "blocked"  // see ErrBlocked
+	ClassAddress  Class = "address"  // the URL can't be requested
+	ClassDNS      Class = "dns"      // the host's name has no address
+	ClassConnect  Class = "connect"  // nobody answers there
+	ClassTLS      Class = "tls"      // its certificate or handshake is bad
+	ClassTimeout  Class = "timeout"  // it took too long
+	ClassReset    Class = "reset"    // the connection broke
+	ClassRedirect Class = "redirect" // too many, or to nowhere
+	ClassClient   Class = "http 4xx"
+	ClassServer   Class = "http 5xx"
+	ClassStatus   Class = "http other"
+	ClassTooLarge Class = "too large"
+	ClassEncoding Class = "encoding" // the body is not encoded as it says
+)
+
+// An Error is a fetch that brought no document.
+type Error struct {
+	Class      Class
+	Status     int           // HTTP status; 0 if there was no answer
+	RetryAfter time.Duration // what the host asks for with 429 and 503; 0 if nothing
+	Err        error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// statusError says what an HTTP status other than 200 and 304 means.
+func statusError(r *http.Response, now time.Time) *Error {
+	e := &Error{Status: r.StatusCode, Class: ClassStatus,
+		Err: fmt.Errorf("the server answered %d %s", r.StatusCode, http.StatusText(r.StatusCode))}
+	switch {
+	case r.StatusCode >= 500:
+		e.Class = ClassServer
+	case r.StatusCode >= 400:
+		e.Class = ClassClient
+	case r.StatusCode >= 300:
+		e.Class = ClassRedirect
+	}
+	if r.StatusCode == http.StatusTooManyRequests || r.StatusCode == http.StatusServiceUnavailable {
+		e.RetryAfter = retryAfter(r.Header.Get("Retry-After"), now)
+	}
+	return e
+}
+
+// maxRetryAfter bounds what a host may ask for.
+const maxRetryAfter = 7 * 24 * time.Hour
+
+// retryAfter reads both forms of the header, seconds and a date.
+func retryAfter(value string, now time.Time) time.Duration {
+	wait, err := time.ParseDuration(strings.TrimSpace(value) + "s")
+	if err != nil {
+		at, err := http.ParseTime(value)
+		if err != nil {
+			return 0
+		}
+		wait = at.Sub(now)
+	}
+	return min(max(wait, 0), maxRetryAfter)
+}
+
+// classify tells transport errors apart.
+func classify(err error) *Error {
+	var known *Error
+	var dns *net.DNSError
+	var unknown x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
+	var host x509.HostnameError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	var op *net.OpError
+	class := ClassReset
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, ErrBlocked):
+		class = ClassBlocked
+	case errors.As(err, &dns) && !dns.IsTimeout:
+		class = ClassDNS
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
+		class = ClassTimeout
+	case errors.As(err, &unknown), errors.As(err, &invalid), errors.As(err, &host), errors.As(err, &record), errors.As(err, &alert):
+		class = ClassTLS
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.As(err, &op) && op.Op == "dial":
+		class = ClassConnect
+	}
+	return &Error{Class: class, Err: err}
+}
+
+func isTimeout(err error) bool {
+	var t net.Error
+	return errors.As(err, &t) && t.Timeout()
+}

@@ -1,0 +1,159 @@
+package mesh
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"feedmesh/subjects"
+)
+
+// ErrNoTask says that the quarantine has no task under the number given.
+var ErrNoTask = errors.New("no such task in quarantine")
+
+// giveUp describes a message whose tries are spent.
+func giveUp(msg jetstream.Msg, queue string, attempts int, err error) subjects.Quarantined {
+	return subjects.Quarantined{
+		Queue: queue, Subject: msg.Subject(), Task: msg.Headers().Get(jetstream.MsgIDHeader),
+		Reason: err.Error(), Attempts: attempts, At: time.Now().UTC(), Message: msg.Data(),
+	}
+}
+
+// quarantine keeps the task for a person to look at. Doing so twice keeps it
+// once.
+func (m *Mesh) quarantine(ctx context.Context, q subjects.Quarantined) error {
+	if !json.Valid(q.Message) { // whatever it is, keep it
+		q.Message, _ = json.Marshal(string(q.Message))
+	}
+	data, err := json.Marshal(q)
+	if err != nil {
+		return fmt.Errorf("quarantine task %s: %w", q.Task, err)
+	}
+	ack, err := m.js.PublishMsg(ctx, &nats.Msg{Subject: subjects.QuarantineSubject(q.Queue), Data: data},
+		jetstream.WithMsgID(q.Queue+"/"+q.Task))
+	if err != nil {
+		return fmt.Errorf("quarantine task %s: %w", q.Task, err)
+	}
+	if !ack.Duplicate {
+		m.metrics.quarantined.WithLabelValues(q.Queue).Inc()
+	}
+	return nil
+}
+
+// KeepQuarantine moves the tasks that the server gave up on into quarantine:
+// those whose last attempt neither succeeded nor failed, because the agent
+// died or hung. Any number of agents may do so. It returns when ctx has ended.
+func (m *Mesh) KeepQuarantine(ctx context.Context) error {
+	return Serve(ctx, m, subjects.GiveUps, "", ActorFunc[subjects.GiveUp](m.bury), 1)
+}
+
+func (m *Mesh) bury(ctx context.Context, l subjects.GiveUp) error {
+	const reason = "the agent died or hung at each of its last attempts"
+	stream, err := m.js.Stream(ctx, l.Stream)
+	if err != nil {
+		return fmt.Errorf("find a task given up: %w", err)
+	}
+	raw, err := stream.GetMsg(ctx, l.Seq)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil // its last attempt succeeded after all, or it is buried already
+	}
+	if err != nil {
+		return fmt.Errorf("find a task given up: %w", err)
+	}
+	if err := m.quarantine(ctx, subjects.Quarantined{
+		Queue: l.Stream, Subject: raw.Subject, Task: raw.Header.Get(jetstream.MsgIDHeader),
+		Reason: reason, Attempts: l.Deliveries, At: time.Now().UTC(), Message: raw.Data,
+	}); err != nil {
+		return err
+	}
+	m.log.Error("task goes to quarantine", "role", l.Stream, "subject", raw.Subject, "attempt", l.Deliveries, "err", reason)
+	if err := stream.DeleteMsg(ctx, l.Seq); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+		return fmt.Errorf("delete a task given up: %w", err)
+	}
+	return nil
+}
+
+// Quarantined returns at most limit quarantined tasks whose number comes after
+// the given one, in order, without their messages.
+func (m *Mesh) Quarantined(ctx context.Context, after uint64, limit int) ([]subjects.Quarantined, error) {
+	stream, err := m.js.Stream(ctx, subjects.QuarantineStream)
+	if err != nil {
+		return nil, fmt.Errorf("list the quarantine: %w", err)
+	}
+	var list []subjects.Quarantined
+	for len(list) < limit {
+		raw, err := stream.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject(subjects.QuarantineSubject("*")))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list the quarantine: %w", err)
+		}
+		q, err := readQuarantined(raw)
+		if err != nil {
+			return nil, err
+		}
+		q.Message = nil
+		list, after = append(list, q), raw.Sequence
+	}
+	return list, nil
+}
+
+// QuarantinedTask returns the quarantined task with the given number, whole.
+func (m *Mesh) QuarantinedTask(ctx context.Context, seq uint64) (subjects.Quarantined, error) {
+	stream, err := m.js.Stream(ctx, subjects.QuarantineStream)
+	if err != nil {
+		return subjects.Quarantined{}, fmt.Errorf("read the quarantine: %w", err)
+	}
+	raw, err := stream.GetMsg(ctx, seq)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return subjects.Quarantined{}, fmt.Errorf("task %d: %w", seq, ErrNoTask)
+	}
+	if err != nil {
+		return subjects.Quarantined{}, fmt.Errorf("read the quarantine: %w", err)
+	}
+	return readQuarantined(raw)
+}
+
+// Replay puts a quarantined task back on its queue, with all its tries before
+// it, and takes it out of quarantine.
+func (m *Mesh) Replay(ctx context.Context, seq uint64) error {
+	q, err := m.QuarantinedTask(ctx, seq)
+	if err != nil {
+		return err
+	}
+	// Its own ID may still be in the queue's memory of duplicates.
+	id := fmt.Sprintf("%s.replay%d", q.Task, seq)
+	if err := m.Publish(ctx, subjects.Message{Subject: q.Subject, ID: id, Data: q.Message}); err != nil {
+		return err
+	}
+	return m.DropQuarantined(ctx, seq)
+}
+
+// DropQuarantined forgets a quarantined task.
+func (m *Mesh) DropQuarantined(ctx context.Context, seq uint64) error {
+	stream, err := m.js.Stream(ctx, subjects.QuarantineStream)
+	if err != nil {
+		return fmt.Errorf("drop a quarantined task: %w", err)
+	}
+	if err := stream.DeleteMsg(ctx, seq); errors.Is(err, jetstream.ErrMsgNotFound) || errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
+		return fmt.Errorf("task %d: %w", seq, ErrNoTask)
+	} else if err != nil {
+		return fmt.Errorf("drop a quarantined task: %w", err)
+	}
+	return nil
+}
+
+func readQuarantined(raw *jetstream.RawStreamMsg) (subjects.Quarantined, error) {
+	var q subjects.Quarantined
+	if err := json.Unmarshal(raw.Data, &q); err != nil {
+		return q, fmt.Errorf("read quarantined task %d: %w", raw.Sequence, err)
+	}
+	q.Seq = raw.Sequence
+	return q, nil
+}

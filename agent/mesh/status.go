@@ -1,0 +1,124 @@
+package mesh
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"feedmesh/subjects"
+)
+
+// A Depth says how much waits on a queue.
+type Depth struct {
+	Queue  string  `json:"queue"`
+	Tasks  uint64  `json:"tasks"`
+	Bytes  uint64  `json:"bytes"`
+	Oldest float64 `json:"oldest_seconds"` // age of the oldest task; 0 if there is none
+	Fill   float64 `json:"fill"`           // share of the queue's bounds in use, 0 to 1
+}
+
+// Depths returns what waits on each queue, in the order of an item's way, and
+// last how much is in quarantine.
+func (m *Mesh) Depths(ctx context.Context) ([]Depth, error) {
+	var depths []Depth
+	for _, name := range append(slices.Clone(subjects.QueueNames), subjects.QuarantineStream) {
+		stream, err := m.js.Stream(ctx, name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			depths = append(depths, Depth{Queue: name})
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look at queue %s: %w", name, err)
+		}
+		state, cfg := stream.CachedInfo().State, stream.CachedInfo().Config
+		d := Depth{Queue: name, Tasks: state.Msgs, Bytes: state.Bytes}
+		if state.Msgs > 0 {
+			d.Oldest = time.Since(state.FirstTime).Seconds()
+		}
+		d.Fill = float64(state.Bytes) / float64(cfg.MaxBytes)
+		if cfg.MaxMsgs > 0 {
+			d.Fill = max(d.Fill, float64(state.Msgs)/float64(cfg.MaxMsgs))
+		}
+		depths = append(depths, d)
+	}
+	return depths, nil
+}
+
+// Beat tells the mesh that this agent lives.
+func (m *Mesh) Beat(ctx context.Context, a subjects.Agent) error {
+	kv, err := m.js.KeyValue(ctx, subjects.AgentBucket)
+	if err != nil {
+		return fmt.Errorf("open bucket %s: %w", subjects.AgentBucket, err)
+	}
+	data, err := json.Marshal(a)
+	if err == nil {
+		_, err = kv.Put(ctx, a.ID, data)
+	}
+	if err != nil {
+		return fmt.Errorf("say that agent %s lives: %w", a.ID, err)
+	}
+	return nil
+}
+
+// Leave tells the mesh that this agent is gone.
+func (m *Mesh) Leave(ctx context.Context) error {
+	kv, err := m.js.KeyValue(ctx, subjects.AgentBucket)
+	if err != nil {
+		return fmt.Errorf("open bucket %s: %w", subjects.AgentBucket, err)
+	}
+	return kv.Purge(ctx, m.agent)
+}
+
+// Agents returns the agents in the mesh, by host and ID.
+func (m *Mesh) Agents(ctx context.Context) ([]subjects.Agent, error) {
+	agents, err := all[subjects.Agent](ctx, m, subjects.AgentBucket)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]subjects.Agent, 0, len(agents))
+	for _, a := range agents {
+		list = append(list, a)
+	}
+	slices.SortFunc(list, func(a, b subjects.Agent) int { return strings.Compare(a.Host+a.ID, b.Host+b.ID) })
+	return list, nil
+}
+
+// Leases returns who holds which lease, by name.
+func (m *Mesh) Leases(ctx context.Context) (map[string]subjects.Lease, error) {
+	return all[subjects.Lease](ctx, m, subjects.LeaseBucket)
+}
+
+// all returns every value of a small bucket, by key.
+func all[V any](ctx context.Context, m *Mesh, bucket string) (map[string]V, error) {
+	kv, err := m.js.KeyValue(ctx, bucket)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", bucket, err)
+	}
+	watcher, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, fmt.Errorf("read bucket %s: %w", bucket, err)
+	}
+	defer watcher.Stop()
+	values := map[string]V{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case entry, open := <-watcher.Updates():
+			if entry == nil || !open {
+				return values, nil
+			}
+			var v V
+			if err := json.Unmarshal(entry.Value(), &v); err != nil {
+				return nil, fmt.Errorf("read %s of bucket %s: %w", entry.Key(), bucket, err)
+			}
+			values[entry.Key()] = v
+		}
+	}
+}

@@ -1,0 +1,94 @@
+// Package embedded runs a NATS server with JetStream inside this process. It
+// listens on no port: the process talks to it in memory.
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// A Server is a NATS server in this process.
+type Server struct {
+	nats *server.Server
+}
+
+// Options say how a [Server] is to run.
+type Options struct {
+	Dir        string       // where JetStream keeps its files
+	MaxFile    int64        // the most bytes they may take
+	MaxMessage int32        // the largest message, in bytes
+	Log        *slog.Logger // what it warns of
+}
+
+// Start starts a server and returns when it can be used.
+//
+// Each message is on disk before it is acknowledged (sync_interval: always).
+// The default, a sync every two minutes, loses acknowledged messages when the
+// power fails; what the stricter one costs is one fsync a message, of which we
+// send few and large ones.
+func Start(o Options) (*Server, error) {
+	s, err := server.NewServer(&server.Options{
+		ServerName:             "feedmesh",
+		DontListen:             true,
+		NoSigs:                 true,
+		JetStream:              true,
+		StoreDir:               o.Dir,
+		SyncAlways:             true,
+		JetStreamMaxStore:      o.MaxFile,
+		JetStreamMaxMemory:     64 << 20,
+		MaxPayload:             o.MaxMessage,
+		MaxPending:             4 * int64(o.MaxMessage),
+		DisableJetStreamBanner: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("embedded NATS server: %w", err)
+	}
+	s.SetLoggerV2(logger{o.Log}, false, false, false)
+	s.Start()
+	if !s.ReadyForConnections(30*time.Second) || !s.JetStreamEnabled() {
+		s.Shutdown()
+		return nil, errors.New("embedded NATS server: not ready after 30 s; its warnings above say why")
+	}
+	return &Server{nats: s}, nil
+}
+
+// Connect returns a new connection to the server, within this process.
+func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
+	conn, err := nats.Connect("", append(opts, nats.InProcessServer(s.nats))...)
+	if err != nil {
+		return nil, fmt.Errorf("embedded NATS server: %w", err)
+	}
+	return conn, nil
+}
+
+// Healthy returns nil if the server can read and write its streams, else what
+// is wrong. After its disk was full it never can again until it is restarted.
+func (s *Server) Healthy() error {
+	if status := s.nats.Healthz(nil); status.Error != "" {
+		return fmt.Errorf("embedded NATS server: %s", status.Error)
+	}
+	return nil
+}
+
+// Close stops the server and returns when its files are closed.
+func (s *Server) Close() error {
+	s.nats.Shutdown()
+	s.nats.WaitForShutdown()
+	return nil
+}
+
+// logger passes on what an operator should know: warnings and errors. What the
+// server reports of its daily life is for debugging.
+type logger struct{ to *slog.Logger }
+
+func (l logger) Noticef(format string, v ...any) { l.to.Debug("nats: " + fmt.Sprintf(format, v...)) }
+func (l logger) Warnf(format string, v ...any)   { l.to.Warn("nats: " + fmt.Sprintf(format, v...)) }
+func (l logger) Fatalf(format string, v ...any)  { l.to.Error("nats: " + fmt.Sprintf(format, v...)) }
+func (l logger) Errorf(format string, v ...any)  { l.to.Error("nats: " + fmt.Sprintf(format, v...)) }
+func (l logger) Debugf(string, ...any)           {}
+func (l logger) Tracef(string, ...any)           {}

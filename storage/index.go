@@ -1,0 +1,90 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// ErrBadCursor says that a cursor did not come from a result of the same query.
+var ErrBadCursor = errors.New("cursor does not belong to this query")
+
+// An Index finds items by their words. Its methods may be called concurrently.
+type Index interface {
+	// Put makes the items findable, in place of any with their IDs. When it
+	// returns nil, they are on disk, and a search that starts later finds them.
+	Put(ctx context.Context, items ...Indexed) error
+
+	// Delete makes the items with these IDs no longer findable. An ID that is
+	// not there is no error.
+	Delete(ctx context.Context, ids ...string) error
+
+	// Search returns a page of the items that match the query.
+	Search(ctx context.Context, query Query) (Results, error)
+
+	// IDs returns at most limit IDs of indexed items after the given one, in
+	// ascending order: a walk over everything indexed.
+	IDs(ctx context.Context, after string, limit int) ([]string, error)
+
+	// Count returns how many items are indexed.
+	Count(ctx context.Context) (int64, error)
+
+	io.Closer
+}
+
+// Indexed is an item together with what an [Index] reads but no one stores:
+// the plain text of its HTML.
+type Indexed struct {
+	Item
+	Text string
+}
+
+// A Query says which items to find. All of its conditions must hold; a zero
+// field is no condition.
+type Query struct {
+	Words    string    // all of them must occur in title, text, author or tags, by stem
+	FeedID   string    //
+	Category string    //
+	Language string    //
+	After    time.Time // published at or after
+	Before   time.Time // published before
+
+	Spam       bool // spam only; otherwise none of it
+	Duplicates bool // duplicates too; otherwise the first of their kind only
+
+	Newest bool   // newest first; otherwise best first, if there are Words
+	Limit  int    // items a page; at most [MaxLimit]
+	Cursor string // Next of the page before
+	Facets bool   // count what there is by category, feed and language
+}
+
+// MaxLimit is the largest page an [Index] returns.
+const MaxLimit = 100
+
+// MaxFacet is the largest number of values a facet lists.
+const MaxFacet = 20
+
+// Results is one page of what a [Query] found.
+type Results struct {
+	Hits  []Hit
+	Total int64  // how many match, over all pages
+	Next  string // Cursor of the next page; empty if this is the last
+
+	// Facets counts the matches by "category", "feed" and "language": at most
+	// [MaxFacet] values each, most frequent first, then by value. Nil unless
+	// asked for.
+	Facets map[string][]FacetCount
+}
+
+// A Hit is one item found.
+type Hit struct {
+	ID    string
+	Score float64 // the higher the better; 0 where order is by time
+}
+
+// A FacetCount says how many matches have a value.
+type FacetCount struct {
+	Value string `json:"value"`
+	Count int64  `json:"count"`
+}

@@ -1,0 +1,170 @@
+// Package storage has the nouns of feedmesh (feeds, items) and the two
+// interfaces through which everything else keeps and finds them: [Store], which
+// is the truth, and [Index], which can be rebuilt from it at any time. Each
+// engine is one folder below; all of them pass the contracts in storagetest.
+package storage
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// ErrNotFound says that nothing has the ID asked for.
+var ErrNotFound = errors.New("not found")
+
+// ErrFenced says that a writer holds a fence older than the newest one given
+// out under its name: another has taken its place, and its write was refused.
+var ErrFenced = errors.New("fenced off by a newer writer")
+
+// A Store remembers feeds and items. Its methods may be called concurrently.
+// Times are UTC and kept to the microsecond.
+type Store interface {
+	Feeds
+	Items
+	Fences
+
+	// Ping returns nil if the store can be read now.
+	Ping(ctx context.Context) error
+
+	io.Closer
+}
+
+// Feeds is the part of a [Store] that remembers feeds.
+type Feeds interface {
+	// Feed returns the feed with the given ID, or [ErrNotFound].
+	Feed(ctx context.Context, id string) (Feed, error)
+
+	// ListFeeds returns at most limit feeds whose URL comes after the given
+	// one, ordered by URL (bytewise). The empty string comes before all.
+	ListFeeds(ctx context.Context, after string, limit int) ([]Feed, error)
+
+	// AddFeeds adds the feeds whose IDs are unknown, all in one transaction,
+	// and returns their IDs in the order given, each once. A feed that is
+	// known already stays as it is.
+	AddFeeds(ctx context.Context, feeds ...Feed) (added []string, err error)
+
+	// RemoveFeed forgets a feed and its items, in one transaction, and returns
+	// the IDs of those items; or [ErrNotFound].
+	RemoveFeed(ctx context.Context, id string) (itemIDs []string, err error)
+
+	// Counts returns how much there is.
+	Counts(ctx context.Context) (Counts, error)
+}
+
+// Items is the part of a [Store] that remembers items.
+type Items interface {
+	// Known returns, for those of the given keys that the feed has items for,
+	// the Hash of that item: map[key]hash.
+	Known(ctx context.Context, feedID string, keys []string) (map[string]string, error)
+
+	// PutItems stores the items of one document and the feed's statistics in
+	// one transaction. An item whose Hash the store has already changes
+	// nothing; one with another Hash replaces the stored one as its next
+	// Revision, which keeps FirstSeen, and Published too where the new date is
+	// only assumed. It returns [ErrNotFound] for a feed that is not there, and
+	// [ErrFenced] for a batch under an outdated fence; then nothing is stored.
+	PutItems(ctx context.Context, batch Batch) (Stored, error)
+
+	// Item returns the item with the given ID, or [ErrNotFound].
+	Item(ctx context.Context, id string) (Item, error)
+
+	// Items returns the items with the given IDs, in that order. Those that
+	// are not there are left out.
+	Items(ctx context.Context, ids ...string) ([]Item, error)
+
+	// ItemsSince returns at most limit items that were clustered under lane
+	// and first seen at or after since, ordered by FirstSeen, then ID. after
+	// is the last item of the page before, or the zero Item.
+	ItemsSince(ctx context.Context, lane string, since time.Time, after Item, limit int) ([]Item, error)
+
+	// ItemIDs returns at most limit IDs of items after the given one, in
+	// ascending order: a walk over everything stored.
+	ItemIDs(ctx context.Context, after string, limit int) ([]string, error)
+}
+
+// Fences is the part of a [Store] that tells writers of one name apart.
+type Fences interface {
+	// NextFence returns a fence under the given name that is newer than all
+	// before it. From then on the older ones are refused with [ErrFenced].
+	NextFence(ctx context.Context, name string) (Fence, error)
+}
+
+// A Feed is a document on the web that lists items.
+type Feed struct {
+	ID       string    `json:"id"` // [FeedID] of URL
+	URL      string    `json:"url"`
+	Title    string    `json:"title,omitempty"`
+	Site     string    `json:"site,omitempty"`     // the web page it belongs to
+	Language string    `json:"language,omitempty"` // as it declares, ISO 639-1
+	Tags     []string  `json:"tags,omitempty"`     // folders of the list it came from
+	Added    time.Time `json:"added"`
+
+	// What follows is kept by PutItems; AddFeeds ignores it.
+
+	Items    int64     `json:"items"`     // how many it has in the store
+	LastItem time.Time `json:"last_item"` // newest Published among them; zero if none
+	Rate     float64   `json:"rate"`      // items a day by its last document's dates; 0 if unknown
+}
+
+// An Item is one entry of a feed, cleaned and given an ID.
+type Item struct {
+	ID        string    `json:"id"` // [ItemID] of FeedID and Key
+	FeedID    string    `json:"feed_id"`
+	Key       string    `json:"key"`               // what tells it from the feed's other entries
+	Hash      string    `json:"hash"`              // of the entry as published; another hash is another revision
+	Revision  int       `json:"revision"`          // from 1, counted by the store
+	URL       string    `json:"url,omitempty"`     // absolute http(s) or empty
+	Title     string    `json:"title"`             // plain text
+	HTML      string    `json:"html,omitempty"`    // cleaned: safe to show as it is
+	Excerpt   string    `json:"excerpt,omitempty"` // plain text, at most 300 characters
+	Author    string    `json:"author,omitempty"`
+	Language  string    `json:"language,omitempty"` // ISO 639-1, empty if unknown
+	Images    []string  `json:"images,omitempty"`   // absolute http(s), in order of appearance
+	Tags      []string  `json:"tags,omitempty"`     // the publisher's categories
+	Published time.Time `json:"published"`          // never after FirstSeen by more than a day
+	Assumed   string    `json:"assumed,omitempty"`  // why Published is only FirstSeen: "missing", "unreadable", "future"
+	Updated   time.Time `json:"updated,omitzero"`
+	FirstSeen time.Time `json:"first_seen"` // when it was first fetched
+
+	Spam       bool     `json:"spam,omitempty"`
+	Categories []string `json:"categories,omitempty"` // best first
+	Topics     []string `json:"topics,omitempty"`
+	Why        []string `json:"why,omitempty"` // what decided spam, categories and topics, in words
+
+	Lane        string `json:"lane,omitempty"`         // the cluster lane that placed it: its document's main language
+	TextHash    string `json:"text_hash,omitempty"`    // of its title's and text's words
+	EventID     string `json:"event_id,omitempty"`     // what happened
+	StoryID     string `json:"story_id,omitempty"`     // what that belongs to
+	DuplicateOf string `json:"duplicate_of,omitempty"` // item ID of the first of its kind; empty for that one
+	DuplicateBy string `json:"duplicate_by,omitempty"` // "url" or "text"
+}
+
+// A Batch is what one document brought to the store.
+type Batch struct {
+	FeedID string
+	Items  []Item
+	Fence  Fence // the zero Fence is not checked
+
+	Title, Site, Language string  // the feed's own; empty leaves what is stored
+	Rate                  float64 // items a day; 0 leaves what is stored
+}
+
+// Stored says what [Items.PutItems] did: the IDs of items it had not had, and
+// of those it has a new revision of.
+type Stored struct {
+	New, Changed []string
+}
+
+// A Fence is the right to write under a name until a newer one is given out.
+type Fence struct {
+	Name   string `json:"name,omitempty"`
+	Number int64  `json:"number,omitempty"` // from 1
+}
+
+// Counts says how much a store has.
+type Counts struct {
+	Feeds int64 `json:"feeds"`
+	Items int64 `json:"items"`
+}

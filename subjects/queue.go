@@ -1,0 +1,98 @@
+// Package subjects declares the queues, streams and buckets of the mesh, and
+// the tasks and records they carry. It is the one place where a subject is
+// named; who serves a queue is not known here.
+package subjects
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// A Task is one piece of work.
+type Task interface {
+	// ID names the work, not the message: publishing the same ID twice
+	// within a stream's duplicate window queues it once.
+	ID() string
+}
+
+// A Queue is a work queue whose messages decode to T. Each queue is a stream of
+// its own, named for it.
+type Queue[T Task] struct {
+	Name  string         // of the role that serves it, as in "crawl"
+	Lanes []string       // the queue's subjects are Name.lane; nil: Name alone
+	Lane  func(T) string // the lane a task goes to; nil where there are none
+	From  string         // the subjects it takes instead, if others publish its tasks, bare
+
+	Lease   time.Duration   // time one attempt may take before another may begin
+	Silence time.Duration   // time without a sign of life after which an attempt is taken for dead
+	Tries   int             // attempts before a task is quarantined
+	BackOff []time.Duration // wait after the first, second, ... failed attempt; the last one repeats
+
+	MaxTasks int64 // tasks waiting, at most
+	MaxBytes int64 // of tasks waiting, at most
+}
+
+// Subject returns the subject that the task travels on.
+func (q Queue[T]) Subject(task T) string {
+	if q.Lane == nil {
+		return q.Name
+	}
+	return q.Name + "." + q.Lane(task)
+}
+
+// Delay returns how long to wait after the attempt-th attempt failed, from 1.
+func (q Queue[T]) Delay(attempt int) time.Duration {
+	return q.BackOff[min(max(attempt, 1), len(q.BackOff))-1]
+}
+
+// A Message is a task on its way to a queue.
+type Message struct {
+	Subject string
+	ID      string // of the task; see [Task]
+	Data    []byte
+}
+
+// A Publisher puts messages on their queues. Publish returns nil when the
+// message is safe in the mesh; while its queue is full, it waits.
+type Publisher interface {
+	Publish(ctx context.Context, m Message) error
+}
+
+// Publish puts the task on the queue.
+func Publish[T Task](ctx context.Context, to Publisher, queue Queue[T], task T) error {
+	data, err := json.Marshal(envelope[T]{Schema: Schema, Task: task})
+	if err != nil {
+		return fmt.Errorf("encode %s task %s: %w", queue.Name, task.ID(), err)
+	}
+	if len(data) > MaxMessage {
+		return fmt.Errorf("%s task %s has %d bytes: %w", queue.Name, task.ID(), len(data), ErrTooLarge)
+	}
+	return to.Publish(ctx, Message{Subject: queue.Subject(task), ID: task.ID(), Data: data})
+}
+
+// Decode reads a message of the queue.
+func (q Queue[T]) Decode(data []byte) (T, error) {
+	var e envelope[T]
+	into := any(&e)
+	if q.From != "" {
+		into = &e.Task
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return e.Task, fmt.Errorf("decode %s task: %w", q.Name, err)
+	}
+	if e.Schema > Schema {
+		return e.Task, fmt.Errorf("decode %s task: %w: it is of schema %d, this agent knows %d", q.Name, ErrNewer, e.Schema, Schema)
+	}
+	return e.Task, nil
+}
+
+// Schema is the version of the tasks this agent writes. It reads all versions
+// up to its own; a newer one waits for a newer agent.
+const Schema = 1
+
+type envelope[T any] struct {
+	Schema int `json:"schema"`
+	Task   T   `json:"task"`
+}

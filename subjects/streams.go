@@ -1,0 +1,133 @@
+package subjects
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// QuarantineStream is the name of the stream that is no queue.
+const QuarantineStream = "quarantine"
+
+// InFlight is how long the schedule waits for word of a feed it handed out
+// before it takes it for lost and hands it out again. Within that time the
+// same crawl task is queued only once.
+const InFlight = 15 * time.Minute
+
+// Declare creates the streams and buckets of the mesh, or brings those there
+// are up to date, with the given number of replicas each.
+func Declare(ctx context.Context, js jetstream.JetStream, replicas int) error {
+	for _, cfg := range streams() {
+		cfg.Replicas = replicas
+		if _, err := js.CreateOrUpdateStream(ctx, cfg); err != nil {
+			return fmt.Errorf("declare stream %s: %w", cfg.Name, err)
+		}
+	}
+	return nil
+}
+
+// MaxBytes returns what all streams and buckets may take on disk, together.
+func MaxBytes() int64 {
+	var sum int64
+	for _, cfg := range streams() {
+		if cfg.Storage == jetstream.FileStorage {
+			sum += cfg.MaxBytes
+		}
+	}
+	return sum
+}
+
+func streams() []jetstream.StreamConfig {
+	return []jetstream.StreamConfig{
+		Crawls.stream(), Parses.stream(), Prepares.stream(), Classifys.stream(),
+		Clusters.stream(), Stores.stream(), Indexes.stream(), Observes.stream(), GiveUps.stream(),
+		{
+			Name:        QuarantineStream,
+			Description: "tasks that failed all their tries, whole, with why",
+			Subjects:    []string{quarantinePrefix + ">"},
+			MaxAge:      30 * 24 * time.Hour,
+			MaxBytes:    256 << 20,
+			// The oldest goes first: a person has had the longest time for it.
+			Discard: jetstream.DiscardOld,
+			// A task comes here by the actor's word and by the server's.
+			Duplicates: 10 * time.Minute,
+		},
+		bucket(ScheduleBucket, "what the schedule knows of each feed", 1<<30, jetstream.FileStorage, 0),
+		// Leases and agents are about the living only: they need no disk.
+		bucket(LeaseBucket, "who is the one active actor", 1<<20, jetstream.MemoryStorage, 0),
+		bucket(AgentBucket, "who is in the mesh", 8<<20, jetstream.MemoryStorage, AgentExpiry),
+	}
+}
+
+// stream returns the configuration of the queue's stream.
+func (q Queue[T]) stream() jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name:       q.Name,
+		Subjects:   []string{q.all()},
+		Retention:  jetstream.WorkQueuePolicy,
+		Discard:    jetstream.DiscardNew, // the default drops the oldest without a word
+		MaxMsgs:    q.MaxTasks,
+		MaxBytes:   q.MaxBytes,
+		MaxMsgSize: MaxMessage + 4096, // headers
+		Duplicates: InFlight,
+	}
+}
+
+// all returns the subjects of the whole queue.
+func (q Queue[T]) all() string {
+	switch {
+	case q.From != "":
+		return q.From
+	case q.Lanes != nil:
+		return q.Name + ".*"
+	}
+	return q.Name
+}
+
+// Consumer returns the configuration of the one durable consumer that serves a
+// lane of the queue, or the whole queue if lane is empty.
+func (q Queue[T]) Consumer(lane string) jetstream.ConsumerConfig {
+	name, filter := q.Name, q.all()
+	if lane != "" {
+		name, filter = q.Name+"-"+lane, q.Name+"."+lane
+	}
+	return jetstream.ConsumerConfig{
+		Durable:       name,
+		FilterSubject: filter,
+		AckPolicy:     jetstream.AckExplicitPolicy,
+		// An attempt that goes silent is taken for dead after Silence, and a
+		// task that agents keep dying of comes back slower each time.
+		AckWait:    q.Silence,
+		BackOff:    []time.Duration{q.Silence, q.Silence, 2 * q.Silence, 3 * q.Silence},
+		MaxDeliver: q.Tries,
+		// Above what may be waiting out its back-off: delayed tasks count.
+		MaxAckPending:   10_000,
+		MaxRequestBatch: 1_000,
+	}
+}
+
+// bucket returns the configuration of the stream behind a key-value bucket
+// (NATS ADR-8). We make it ourselves because only so it takes atomic batches.
+func bucket(name, what string, maxBytes int64, storage jetstream.StorageType, expiry time.Duration) jetstream.StreamConfig {
+	cfg := jetstream.StreamConfig{
+		Name:               "KV_" + name,
+		Description:        what,
+		Subjects:           []string{keyPrefix(name) + ">"},
+		MaxMsgsPerSubject:  1,
+		MaxBytes:           maxBytes,
+		MaxAge:             expiry,
+		Discard:            jetstream.DiscardNew,
+		Storage:            storage,
+		AllowRollup:        true,
+		DenyDelete:         true,
+		AllowDirect:        true,
+		AllowAtomicPublish: storage == jetstream.FileStorage,
+		Duplicates:         2 * time.Minute,
+	}
+	if expiry > 0 {
+		cfg.Duplicates = min(expiry, cfg.Duplicates)
+	}
+	return cfg
+}

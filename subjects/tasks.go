@@ -1,0 +1,214 @@
+package subjects
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// MaxMessage is the size of the largest message the mesh carries, in bytes.
+const MaxMessage = 8 << 20
+
+// ErrTooLarge says that a task does not fit into a message.
+var ErrTooLarge = errors.New("larger than the mesh carries")
+
+// ErrNewer says that a task was written by a newer agent than this one.
+var ErrNewer = errors.New("written by a newer agent")
+
+// The tiers of feeds, most often read first. They are the lanes of [Crawls].
+const (
+	Hot  = "hot"
+	Warm = "warm"
+	Cold = "cold"
+)
+
+// Tiers lists them, most often read first.
+var Tiers = []string{Hot, Warm, Cold}
+
+// Languages lists the lanes of [Clusters]: the languages that have a cluster
+// actor of their own. All others share [OtherLanguages].
+var Languages = []string{"en", "ru", "de", "fr", "es", "uk", OtherLanguages}
+
+// OtherLanguages is the lane of documents in any other language, or in none
+// that we know.
+const OtherLanguages = "other"
+
+// MaxFeeds is the most feeds that a crawl task has.
+const MaxFeeds = 100
+
+// A Target is a feed to fetch and the validators of what is known of it.
+type Target struct {
+	FeedID       string    `json:"feed_id"`
+	URL          string    `json:"url"`
+	ETag         string    `json:"etag,omitempty"`
+	LastModified string    `json:"last_modified,omitempty"`
+	BodyHash     string    `json:"body_hash,omitempty"`
+	Due          time.Time `json:"due"`
+}
+
+// Crawl is the task to fetch feeds that are due.
+type Crawl struct {
+	Tier  string   `json:"tier"`
+	Feeds []Target `json:"feeds"` // at most MaxFeeds
+}
+
+// ID returns a hash of which feeds are due since when.
+func (t Crawl) ID() string {
+	h := sha256.New()
+	for _, f := range t.Feeds {
+		fmt.Fprintf(h, "%s %d\n", f.FeedID, f.Due.UnixMicro())
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}
+
+// A Receipt says which document of which feed a task comes from. When all of
+// the document is stored, its validators are remembered by the schedule.
+type Receipt struct {
+	FeedID       string    `json:"feed_id"`
+	Crawl        string    `json:"crawl"` // ID of the crawl task
+	Fetched      time.Time `json:"fetched"`
+	Status       int       `json:"status"`
+	ETag         string    `json:"etag,omitempty"`
+	LastModified string    `json:"last_modified,omitempty"`
+	BodyHash     string    `json:"body_hash"`
+}
+
+// ID names the document: one fetch of one feed.
+func (r Receipt) ID() string { return r.FeedID + "." + r.Crawl }
+
+// Parse is the task to read a document as it came.
+type Parse struct {
+	Receipt
+	URL         string `json:"url"` // it came from, after redirects
+	ContentType string `json:"content_type,omitempty"`
+	Body        []byte `json:"body"` // gzip
+}
+
+// A Document is a parsed document: what the feed says of itself.
+type Document struct {
+	Receipt
+	URL      string  `json:"url"`
+	Title    string  `json:"title,omitempty"`
+	Site     string  `json:"site,omitempty"`
+	Language string  `json:"language,omitempty"`
+	Rate     float64 `json:"rate,omitempty"` // items a day by the dates of all its entries; 0 if unknown
+}
+
+// An Entry is what the publisher wrote, as parsed, untrusted. See package
+// agent/feed, whose entries convert to this type.
+type Entry struct {
+	Key       string    `json:"key"`
+	Hash      string    `json:"hash"`
+	GUID      string    `json:"guid,omitempty"`
+	Link      string    `json:"link,omitempty"`
+	Title     string    `json:"title,omitempty"`
+	HTML      string    `json:"html,omitempty"`
+	Author    string    `json:"author,omitempty"`
+	Published time.Time `json:"published,omitzero"`
+	Updated   time.Time `json:"updated,omitzero"`
+	Dated     string    `json:"dated,omitempty"`
+	Image     string    `json:"image,omitempty"`
+	Tags      []string  `json:"tags,omitempty"`
+}
+
+// Prepare is the task to make items of a document's new entries.
+type Prepare struct {
+	Document
+	Entries []Entry `json:"entries"`
+}
+
+// A Draft is an item on its way to the store, with the stems of its words,
+// which the store does not keep.
+type Draft struct {
+	storage.Item
+	Stems []string `json:"stems,omitempty"`
+}
+
+// Classify is the task to label a document's new items.
+type Classify struct {
+	Document
+	Drafts []Draft `json:"drafts"`
+}
+
+// Cluster is the task to find the duplicates, event and story of a document's
+// new items. They travel together, in the lane of most of them.
+type Cluster struct {
+	Document
+	Lane   string  `json:"lane"`            // one of Languages
+	Again  int64   `json:"again,omitempty"` // number of the fence under which they were refused
+	Drafts []Draft `json:"drafts"`
+}
+
+// ID names the document, and the fence it was refused under if it was.
+func (t Cluster) ID() string {
+	if t.Again == 0 {
+		return t.Document.ID()
+	}
+	return fmt.Sprintf("%s.%d", t.Document.ID(), t.Again)
+}
+
+// Store is the task to store a document's new items.
+type Store struct {
+	Document
+	Fence storage.Fence  `json:"fence"`
+	Items []storage.Item `json:"items"`
+}
+
+// ID names the document and the fence: what a deposed cluster actor published
+// must not hide what its successor publishes.
+func (t Store) ID() string { return fmt.Sprintf("%s.%d", t.Document.ID(), t.Fence.Number) }
+
+// Index is the task to make the index agree with the store about some items:
+// those that are stored become findable as they are now, all others vanish.
+type Index struct {
+	Why   string    `json:"why"` // what happened to them, as a name: part of the ID
+	IDs   []string  `json:"ids"`
+	Since time.Time `json:"since,omitzero"` // when they were fetched; zero if they were not just now
+}
+
+// ID returns a hash of the items and what happened to them.
+func (t Index) ID() string {
+	sum := sha256.Sum256([]byte(t.Why + "\n" + strings.Join(t.IDs, "\n")))
+	return hex.EncodeToString(sum[:12])
+}
+
+// An Outcome says how a poll ended or what else became of a feed.
+type Outcome string
+
+// The outcomes of polls, and what the api tells the schedule.
+const (
+	Stored    Outcome = "stored"      // new or changed items are in the store
+	Nothing   Outcome = "nothing new" // a new document with known entries only
+	Unchanged Outcome = "unchanged"   // 304, or the same bytes
+	Failed    Outcome = "failed"      // see Error
+	Gone      Outcome = "gone"        // 410: the feed asks never to be polled again
+	Added     Outcome = "added"       // the feed is new in the store
+	Removed   Outcome = "removed"     // the feed is no longer in the store
+	Refresh   Outcome = "refresh"     // somebody wants it polled now
+)
+
+// An Observation is what happened to one feed.
+type Observation struct {
+	Receipt
+	Outcome    Outcome       `json:"outcome"`
+	URL        string        `json:"url,omitempty"`   // of an added feed
+	Items      int           `json:"items,omitempty"` // new ones stored
+	Rate       float64       `json:"rate,omitempty"`  // as in Document
+	Error      string        `json:"error,omitempty"` // in words
+	Class      string        `json:"class,omitempty"` // kind of error, one of a short list
+	RetryAfter time.Duration `json:"retry_after,omitempty"`
+}
+
+// Observe is the task to take observations into account.
+type Observe struct {
+	From         string        `json:"from"` // ID of the task they come from, with its role
+	Observations []Observation `json:"observations"`
+}
+
+// ID returns where they come from.
+func (t Observe) ID() string { return t.From }
