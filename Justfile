@@ -1,0 +1,61 @@
+# The recipes of feedmesh. `just` alone lists them.
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+export CGO_ENABLED := "0"
+
+version := `git describe --always --dirty 2>/dev/null || echo dev`
+tools := justfile_directory() / "bin"
+
+_list:
+    @just --list --unsorted
+
+# the program, for this machine, in bin/
+build:
+    go build -trimpath -ldflags "-X main.version={{ version }}" -o bin/agent ./agent
+
+# the program for every system it is made for
+build-all:
+    for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do \
+        echo "$target"; GOOS=${target%/*} GOARCH=${target#*/} go build -trimpath -o /dev/null ./agent; \
+    done
+
+# one node, its data in ./data
+run *flags:
+    go run ./agent {{ flags }}
+
+# fast tests, no engines: under a minute
+quick:
+    go vet ./...
+    go test -short ./...
+
+# everything, with the race detector; what CI calls
+test: engines lint build-all
+    CGO_ENABLED=1 go test -race -timeout 14m ./...
+
+# what tests need beside Go: a browser-free set of servers
+engines:
+    tests/engines/install
+
+# formatting, vet, staticcheck, known vulnerabilities
+lint:
+    test -z "$(gofmt -l .)" || { gofmt -l .; echo "not formatted: run just fmt"; exit 1; }
+    go vet ./...
+    go tool staticcheck ./...
+    go tool govulncheck ./...
+
+# format all code
+fmt:
+    gofmt -w .
+
+# each fuzz target for a while: just fuzz 10m
+fuzz time="1m":
+    go list -f '{{{{.ImportPath}}' ./... | while read -r pkg; do \
+        go test "$pkg" -list '^Fuzz' | grep '^Fuzz' | while read -r target; do \
+            echo "$pkg $target"; go test "$pkg" -run '^$' -fuzz "^$target\$" -fuzztime {{ time }} -fuzzminimizetime 10x; \
+        done; \
+    done
+
+# how fast it is: prints a table
+bench *flags:
+    go run ./bench {{ flags }}

@@ -1,0 +1,147 @@
+package classify
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+// A record is one line of the shared data; category is left out where it is
+// not a list.
+type record struct {
+	Title    string          `json:"title"`
+	Body     string          `json:"body"`
+	URL      string          `json:"url"`
+	Tags     []string        `json:"tags"`
+	Category json.RawMessage `json:"category"`
+}
+
+func (r record) categories() []string {
+	var list []string
+	if json.Unmarshal(r.Category, &list) != nil {
+		return nil
+	}
+	return list
+}
+
+// corpus returns the records of a file of the shared data, which lies beside
+// the module and is no part of it. Without it the test skips.
+func corpus(t *testing.T, name string) []record {
+	t.Helper()
+	_, here, _, ok := runtime.Caller(0)
+	if !ok {
+		t.Fatal("cannot tell where this file is")
+	}
+	root := filepath.Join(filepath.Dir(here), "..", "..", "shared", "data")
+	f, err := os.Open(filepath.Join(root, filepath.FromSlash(name)))
+	if os.IsNotExist(err) {
+		t.Skipf("SKIPPED, NOT TESTED: the shared data has no %s here", name)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []record
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var r record
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestLanguageOnRealTexts(t *testing.T) {
+	for _, set := range []struct {
+		name, file, want string
+		body             bool
+		right            float64 // least share of the decided
+		decided          float64 // least share of all
+	}{
+		{"Russian posts", "categories/habr-ru-labelled.jsonl.gz", "ru", true, 0.99, 0.99},
+		{"Russian posts, title only", "categories/habr-ru-unlabelled.jsonl.gz", "ru", false, 0.97, 0.95},
+		{"English titles", "categories/lobsters.jsonl.gz", "en", false, 0.97, 0.5},
+	} {
+		t.Run(set.name, func(t *testing.T) {
+			all, decided, right := 0, 0, 0
+			for _, r := range corpus(t, set.file) {
+				s := r.Title
+				if set.body {
+					s += "\n" + r.Body
+				}
+				all++
+				switch Language(s, "") {
+				case "":
+				case set.want:
+					right++
+					decided++
+				default:
+					decided++
+				}
+			}
+			precision, coverage := float64(right)/float64(decided), float64(decided)/float64(all)
+			t.Logf("%d texts: %.1f %% decided, of these %.2f %% right", all, 100*coverage, 100*precision)
+			if precision < set.right || coverage < set.decided {
+				t.Errorf("got %.3f right of %.3f decided, want at least %.3f of %.3f", precision, coverage, set.right, set.decided)
+			}
+		})
+	}
+}
+
+func TestRulesOnRealTitles(t *testing.T) {
+	for _, set := range []struct {
+		file, language string
+		best           float64 // least precision of the best category
+	}{
+		{"categories/lobsters.jsonl.gz", "en", 0.7},
+		{"categories/stackoverflow-titles.jsonl.gz", "en", 0.7},
+		{"categories/habr-ru-labelled.jsonl.gz", "ru", 0.5},
+	} {
+		t.Run(set.file, func(t *testing.T) {
+			var labelled, decided, right, any, spam int
+			rules := DefaultRules()
+			for _, r := range corpus(t, set.file) {
+				gold := r.categories()
+				if len(gold) == 0 {
+					continue
+				}
+				labelled++
+				d := rules.Decide(Document{Title: r.Title, Text: r.Body, URL: r.URL, Language: set.language})
+				if d.Spam {
+					spam++
+				}
+				if len(d.Categories) == 0 {
+					continue
+				}
+				decided++
+				if slices.Contains(gold, d.Categories[0]) {
+					right++
+				}
+				if slices.ContainsFunc(d.Categories, func(c string) bool { return slices.Contains(gold, c) }) {
+					any++
+				}
+			}
+			best := float64(right) / float64(decided)
+			t.Logf("%d texts: %.1f %% decided, best category right in %.1f %%, any in %.1f %%, %d called spam",
+				labelled, 100*float64(decided)/float64(labelled), 100*best, 100*float64(any)/float64(decided), spam)
+			if best < set.best {
+				t.Errorf("got %.3f of the best categories right, want at least %.2f", best, set.best)
+			}
+		})
+	}
+}

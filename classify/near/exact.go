@@ -1,0 +1,133 @@
+package near
+
+import "time"
+
+// A Mark is what tells whether an item repeats another one.
+type Mark struct {
+	ItemID   string
+	FeedID   string
+	URLKey   string // [URLKey] of its address; may be empty
+	TextHash string // [TextHash] of its words; may be empty
+	Seen     time.Time
+}
+
+// Placed says which item another one repeats. It names the first of its kind
+// only: IDs of events are for the caller to derive from that.
+type Placed struct {
+	Of string // item ID of the first of its kind; empty for that one
+	By string // "text" or "url": what they share; empty if Of is
+}
+
+// Exact remembers who was the first with an address or a text. It answers by
+// the order in which marks come, so equal sequences get equal answers. It has a
+// single owner: its methods must not be called concurrently.
+type Exact struct {
+	window time.Duration
+	max    int
+
+	newest time.Time
+	items  map[string]*placed // by item ID
+	urls   map[string]*placed // by URL key: the first with it
+	texts  map[string]*placed // by text hash: the first with it
+	queue  []*placed          // oldest first, from head on
+	head   int
+}
+
+// placed is an item we remember.
+type placed struct {
+	Mark
+	Placed
+	shared bool // its feed has other texts at this address, so that says nothing
+}
+
+// first returns the item ID of the first of p's kind.
+func (p *placed) first() string {
+	if p.Of != "" {
+		return p.Of
+	}
+	return p.ItemID
+}
+
+// NewExact returns an Exact that forgets what was seen longer than window
+// before the newest mark, and the oldest of more than max items. It panics if
+// max < 1.
+func NewExact(window time.Duration, max int) *Exact {
+	if max < 1 {
+		panic("near: NewExact needs room for an item")
+	}
+	return &Exact{
+		window: window, max: max,
+		items: make(map[string]*placed), urls: make(map[string]*placed), texts: make(map[string]*placed),
+	}
+}
+
+// Len returns how many items are remembered.
+func (e *Exact) Len() int { return len(e.items) }
+
+// Place says which item m repeats, and remembers m. An item that is still
+// remembered gets the answer that it got before. O(1).
+//
+// Items repeat one another if their words are the same, or if two feeds give
+// them the same address. Within one feed the same address is not enough:
+// there are feeds whose entries all lead to one page.
+func (e *Exact) Place(m Mark) Placed {
+	if p, ok := e.items[m.ItemID]; ok {
+		return p.Placed
+	}
+	if m.Seen.After(e.newest) {
+		e.newest = m.Seen
+	}
+	e.forget()
+	p := &placed{Mark: m, Placed: e.find(m)}
+	e.items[m.ItemID] = p
+	e.queue = append(e.queue, p)
+	remember(e.urls, m.URLKey, p)
+	remember(e.texts, m.TextHash, p)
+	return p.Placed
+}
+
+func (e *Exact) find(m Mark) Placed {
+	if p, ok := e.texts[m.TextHash]; ok {
+		return Placed{Of: p.first(), By: "text"}
+	}
+	p, ok := e.urls[m.URLKey]
+	switch {
+	case !ok:
+		return Placed{}
+	case p.FeedID == m.FeedID:
+		p.shared = true
+		return Placed{}
+	case p.shared:
+		return Placed{}
+	}
+	return Placed{Of: p.first(), By: "url"}
+}
+
+func remember(by map[string]*placed, key string, p *placed) {
+	if _, ok := by[key]; !ok && key != "" {
+		by[key] = p
+	}
+}
+
+// forget makes room for one more item.
+func (e *Exact) forget() {
+	for e.head < len(e.queue) {
+		p := e.queue[e.head]
+		if len(e.items) < e.max && e.newest.Sub(p.Seen) <= e.window {
+			break
+		}
+		e.queue[e.head] = nil
+		e.head++
+		delete(e.items, p.ItemID)
+		if e.urls[p.URLKey] == p {
+			delete(e.urls, p.URLKey)
+		}
+		if e.texts[p.TextHash] == p {
+			delete(e.texts, p.TextHash)
+		}
+	}
+	if e.head > 1024 && e.head > len(e.queue)/2 {
+		e.queue = append(e.queue[:0:0], e.queue[e.head:]...)
+		e.head = 0
+	}
+}

@@ -1,0 +1,130 @@
+package text
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func page(t testing.TB) *url.URL {
+	t.Helper()
+	u, err := url.Parse("https://example.org/blog/post?x=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestCleanKeepsForm(t *testing.T) {
+	const link = `" rel="nofollow noopener noreferrer">`
+	for _, test := range []struct{ name, in, want string }{
+		{"a table", `<table border=1><tr><th scope=col>a<td colspan=2 style=x>b</table>`,
+			`<table><tr><th scope="col">a</th><td colspan="2">b</td></tr></table>`},
+		{"code", "<pre class=go><code>if a &lt; b {\n\tx()\n}</code></pre>", "<pre><code>if a &lt; b {\n\tx()\n}</code></pre>"},
+		{"a figure", `<figure id=f><img src=a.png alt="A &amp; B"><figcaption>c</figcaption></figure>`,
+			`<figure><img src="https://example.org/blog/a.png" alt="A &amp; B"><figcaption>c</figcaption></figure>`},
+		{"end tags left out", `<p>a<p>b<ul><li>c<li>d</ul>`, `<p>a</p><p>b</p><ul><li>c</li><li>d</li></ul>`},
+		{"end tags out of order", `<b>a<i>b</b>c</i>d`, `<b>a<i>b</i></b>cd`},
+		{"end tags of nothing", `a</div></td>b`, `ab`},
+		{"end tags that break", `a</p>b</br>c`, `a<p></p>b<br>c`},
+		{"an open end", `<blockquote><p>a`, `<blockquote><p>a</p></blockquote>`},
+		{"relative links", `<a href="../x y">a</a>`, `<a href="https://example.org/x%20y` + link + `a</a>`},
+		{"mail", `<a href="mailto:a@b.c">a</a>`, `<a href="mailto:a@b.c` + link + `a</a>`},
+		{"links to nowhere", `<a href="ftp://x/">a</a><a name=n>b</a>`, `ab`},
+		{"links with a name in them", `<a href="https://bank.com@evil.org/">a</a>`, `<a href="https://evil.org/` + link + `a</a>`},
+		{"elements we do not know", `<font color=red>a</font><center>b</center><o:p>c</o:p>`, `a<div>b</div>c`},
+		{"images behind scripts", `<img src="data:image/gif;base64,R0" data-src="/i.png"><noscript><img src="/i.png"></noscript>`,
+			`<img src="https://example.org/i.png"><img src="https://example.org/i.png">`},
+		{"pixels", `a<img src=p.gif width=1 height=1><img src=q.gif height="1" width="1"/><img src=r.gif style="width: 1px">`, `a`},
+		{"marks of CDATA", `<![CDATA[<p>a</p>]]>`, `<p>a</p>`},
+		{"comments", `a<!-- <b> -->b<!--[if IE]>c<![endif]-->d`, `abd`},
+		{"elements that never end", `<svg><p>a</p><textarea>b`, `<p>a</p>b`},
+		{"direction", `<p dir=rtl lang=he>ש</p>`, `<p dir="rtl">ש</p>`},
+		{"control characters", "a\x00b\x07c&#7;d\r\ne\xff", "abcd\ne\uFFFD"},
+		{"white space only", " \n ", ""},
+		{"plain text", `AT&T < "you"`, `AT&amp;T &lt; &#34;you&#34;`},
+	} {
+		if got := Clean(test.in, page(t)).HTML; got != test.want {
+			t.Errorf("%s: Clean(%q).HTML =\n%s, want\n%s", test.name, test.in, got, test.want)
+		}
+	}
+}
+
+func TestCleanReadsTheText(t *testing.T) {
+	for _, test := range []struct{ in, want string }{
+		{"<p>one\n two</p><p>three", "one two\nthree"},
+		{"<style>b{}</style>a<script>x()</script>b<noscript>c</noscript>", "abc"},
+		{"<table><tr><td>a<td>b<tr><td>c</table>d", "a b\nc\nd"},
+		{"<pre>a\n  b</pre>", "a\nb"},
+		{"a<br>b<hr>c", "a\nb\nc"},
+		{"Unter&shy;nehmen &amp;lt;&nbsp;&#x2014;", "Unternehmen &lt; —"},
+		{"<b>a</b>b <span>c</span>", "ab c"},
+		{"<header>a</header>b", "a\nb"},
+		{"<title>no</title>yes", "yes"},
+		{"", ""},
+	} {
+		if got := Clean(test.in, nil).Text; got != test.want {
+			t.Errorf("Clean(%q).Text = %q, want %q", test.in, got, test.want)
+		}
+		if got := Plain(test.in); got != test.want {
+			t.Errorf("Plain(%q) = %q, want %q", test.in, got, test.want)
+		}
+	}
+}
+
+func TestCleanListsImagesOnce(t *testing.T) {
+	got := Clean(`<img src="/a.png"><img src="//cdn.org/b.png"><img src="/a.png"><img src="data:x"><img src="p" width=1 height=1>`, page(t)).Images
+	want := []string{"https://example.org/a.png", "https://cdn.org/b.png"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got images %q, want %q", got, want)
+	}
+	many := Clean(strings.Repeat(`<img src="a"><img src="b">`, 10)+`<img src="c`+strings.Repeat(`"><img src="c`, 3)+`">`, page(t)).Images
+	if len(many) != 3 {
+		t.Errorf("got %d images, want each once: 3", len(many))
+	}
+}
+
+func TestCleanWithoutBaseDropsRelativeAddresses(t *testing.T) {
+	got := Clean(`<a href="/x">a</a><img src="b.png"><a href="https://c.org">c</a>`, nil)
+	if want := `a<a href="https://c.org" rel="nofollow noopener noreferrer">c</a>`; got.HTML != want || got.Images != nil {
+		t.Errorf("got %q and images %q, want %q and none", got.HTML, got.Images, want)
+	}
+}
+
+func TestCleanCutsWhatIsTooLong(t *testing.T) {
+	for _, in := range []string{
+		strings.Repeat("<p>ж\"", maxMarkup/4), strings.Repeat("\"", 2*maxMarkup), strings.Repeat("<b>", maxMarkup),
+	} {
+		got := Clean(in, nil)
+		if len(got.HTML) > maxMarkup {
+			t.Errorf("got %d bytes of %.10q..., want at most %d", len(got.HTML), in, maxMarkup)
+		}
+		if again := Clean(got.HTML, nil); again.HTML != got.HTML {
+			t.Errorf("cleaning %.10q... again changed it", in)
+		}
+		checkSafe(t, got)
+	}
+}
+
+func TestCleanFlattensWhatIsTooDeep(t *testing.T) {
+	for _, tag := range []string{"div", "b", "blockquote", "table><tr><td", "svg", "ul><li", "font"} {
+		in := strings.Repeat("<"+tag+">", 2000) + "kept" + strings.Repeat("</div>", 50)
+		got := Clean(in, nil)
+		if got.Text != "kept" {
+			t.Errorf("2000 <%s>: got text %q, want %q", tag, got.Text, "kept")
+		}
+		checkSafe(t, got)
+	}
+}
+
+func BenchmarkClean(b *testing.B) {
+	in := strings.Repeat(`<p class="x">A <a href="/post/1?a=1&amp;b=2" onclick="x()">sentence with a link</a> and <b>bold</b>, `+
+		`<code>code</code> &amp; an image: <img src="i.png" width="640" height="480" alt="An image"> and some more words to read.</p>`+"\n", 12)
+	base := page(b)
+	b.SetBytes(int64(len(in)))
+	b.ReportAllocs()
+	for b.Loop() {
+		Clean(in, base)
+	}
+}

@@ -1,0 +1,69 @@
+package text
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestWords(t *testing.T) {
+	for _, test := range []struct {
+		in   string
+		want []string
+	}{
+		{"", nil},
+		{" -- … !", nil},
+		{"Hello, World!", []string{"hello", "world"}},
+		{"C++, C# and Node.js.", []string{"c++", "c#", "and", "node.js"}},
+		{"issue #5 of F#", []string{"issue", "5", "of", "f#"}},
+		{"Don't, don’t 'quote'", []string{"don't", "don't", "quote"}},
+		{"Go 1.26 x86-64", []string{"go", "1.26", "x86", "64"}},
+		{"Ещё Ёлка", []string{"еще", "елка"}},
+		{"е\u0308лка и\u0306", []string{"елка", "й"}},
+		{"👍🏽ok🎉", []string{"ok"}},
+		{"東京タワー2024", []string{"東", "京", "タ", "ワ", "ー", "2024"}},
+		{"한국어 단어", []string{"한국어", "단어"}},
+		{"naïve cafe\u0301", []string{"naïve", "café"}},
+		{"Unter\u00ADnehmen", []string{"unternehmen"}},
+		{"a\xffb", []string{"a", "b"}},
+		{"ÄÖÜ ИЙ", []string{"äöü", "ий"}},
+	} {
+		var got []string
+		for _, w := range Words(test.in) {
+			got = append(got, w.Text)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("Words(%q) = %q, want %q", test.in, got, test.want)
+		}
+	}
+}
+
+func TestWordsSayWhereTheyStand(t *testing.T) {
+	const s = "Ещё раз: C++ und Straße"
+	for _, w := range Words(s) {
+		if got := fold(s[w.Start:w.End]); got != w.Text {
+			t.Errorf("at [%d,%d) stands %q, want %q", w.Start, w.End, got, w.Text)
+		}
+	}
+}
+
+func FuzzWords(f *testing.F) {
+	f.Add("C++ don't Ёж 東京 e\u0301 \u00AD x\u00AD \xff#+.")
+	f.Fuzz(func(t *testing.T, s string) {
+		end := 0
+		for _, w := range Words(s) {
+			if w.Start < end || w.End <= w.Start || w.End > len(s) || w.Text == "" {
+				t.Fatalf("got word %+v after byte %d of %q", w, end, s)
+			}
+			end = w.End
+		}
+	})
+}
+
+func BenchmarkWords(b *testing.B) {
+	s := strings.Repeat("The new version of the container orchestrator closes a vulnerability. ", 45)
+	b.ReportAllocs()
+	for b.Loop() {
+		Words(s)
+	}
+}
