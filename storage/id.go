@@ -23,6 +23,12 @@ func FeedID(canonicalURL string) string { return id("feed", canonicalURL) }
 // of a-z and 2-7, the same on every machine.
 func ItemID(feedID, key string) string { return id("item", feedID, key) }
 
+// EventID returns the ID of the event that began with an item.
+func EventID(itemID string) string { return id("event", itemID) }
+
+// StoryID returns the ID of the story that began with an event.
+func StoryID(eventID string) string { return id("story", eventID) }
+
 // id hashes the parts, each ended by a NUL so that they cannot run together,
 // to 128 bits: at a billion items a chance collision has odds of 1 in 10^21.
 func id(parts ...string) string {

@@ -4,6 +4,7 @@
 package subjects
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,7 +63,7 @@ type Publisher interface {
 
 // Publish puts the task on the queue.
 func Publish[T Task](ctx context.Context, to Publisher, queue Queue[T], task T) error {
-	data, err := json.Marshal(envelope[T]{Schema: Schema, Task: task})
+	data, err := encode(task)
 	if err != nil {
 		return fmt.Errorf("encode %s task %s: %w", queue.Name, task.ID(), err)
 	}
@@ -70,6 +71,16 @@ func Publish[T Task](ctx context.Context, to Publisher, queue Queue[T], task T) 
 		return fmt.Errorf("%s task %s has %d bytes: %w", queue.Name, task.ID(), len(data), ErrTooLarge)
 	}
 	return to.Publish(ctx, Message{Subject: queue.Subject(task), ID: task.ID(), Data: data})
+}
+
+// encode writes a task as JSON, and markup in it as it is: the escapes that make
+// JSON safe inside a web page would double the size of ours.
+func encode[T Task](task T) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(envelope[T]{Schema: Schema, Task: task})
+	return b.Bytes(), err
 }
 
 // Decode reads a message of the queue.

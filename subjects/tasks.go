@@ -122,8 +122,8 @@ type Prepare struct {
 	Entries []Entry `json:"entries"`
 }
 
-// A Draft is an item on its way to the store, with the stems of its words,
-// which the store does not keep.
+// A Draft is an item to be classified, with the stems of its words, which
+// nobody keeps.
 type Draft struct {
 	storage.Item
 	Stems []string `json:"stems,omitempty"`
@@ -139,9 +139,9 @@ type Classify struct {
 // new items. They travel together, in the lane of most of them.
 type Cluster struct {
 	Document
-	Lane   string  `json:"lane"`            // one of Languages
-	Again  int64   `json:"again,omitempty"` // number of the fence under which they were refused
-	Drafts []Draft `json:"drafts"`
+	Lane  string         `json:"lane"`            // one of Languages
+	Again int64          `json:"again,omitempty"` // number of the fence under which they were refused
+	Items []storage.Item `json:"items"`
 }
 
 // ID names the document, and the fence it was refused under if it was.

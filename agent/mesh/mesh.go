@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -26,6 +27,7 @@ type Mesh struct {
 	replicas int
 	log      *slog.Logger
 	metrics  *metrics
+	done     atomic.Uint64
 }
 
 // Options say how to [Join].
@@ -63,6 +65,9 @@ func (m *Mesh) redeclare(ctx context.Context) {
 		m.log.Warn("can't declare the streams again", "err", err)
 	}
 }
+
+// Done returns how many tasks this process has done.
+func (m *Mesh) Done() uint64 { return m.done.Load() }
 
 // Ping returns nil if the mesh answers.
 func (m *Mesh) Ping(ctx context.Context) error {

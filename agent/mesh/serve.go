@@ -180,6 +180,7 @@ func (s *server[T]) settle(ctx context.Context, msg jetstream.Msg, err error) {
 	var failed error
 	switch {
 	case err == nil:
+		s.mesh.done.Add(1)
 		failed = msg.DoubleAck(ctx)
 	case errors.As(err, &drop):
 		log.Info("dropped a task", "err", err)

@@ -1,0 +1,426 @@
+package mesh_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/embedded"
+	"feedmesh/subjects"
+)
+
+// A job is a task for tests.
+type job struct {
+	Name string `json:"name"`
+	Kind string `json:"kind,omitempty"`
+}
+
+func (j job) ID() string { return j.Name }
+
+// jobs returns a queue on the stream of the index role, whose tasks these tests
+// have no use for, with short times.
+func jobs() subjects.Queue[job] {
+	return subjects.Queue[job]{
+		Name: "index", Lease: 2 * time.Second, Silence: time.Second,
+		Tries: 6, BackOff: []time.Duration{10 * time.Millisecond},
+	}
+}
+
+// A rig is a real server with a way to join it.
+type rig struct {
+	t      *testing.T
+	server *embedded.Server
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	t.Parallel()
+	server, err := embedded.Start(embedded.Options{
+		Dir: t.TempDir(), MaxFile: subjects.MaxBytes() * 2, MaxMessage: subjects.MaxMessage + 64<<10, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	return &rig{t, server}
+}
+
+func (r *rig) connect() *nats.Conn {
+	r.t.Helper()
+	conn, err := r.server.Connect()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(conn.Close)
+	return conn
+}
+
+func (r *rig) join(agent string) *mesh.Mesh {
+	r.t.Helper()
+	m, err := mesh.Join(r.t.Context(), mesh.Options{
+		Agent: agent, Conn: r.connect(), Replicas: 1, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return m
+}
+
+// serve serves the jobs until the test or stop ends, and waits for the end.
+func (r *rig) serve(m *mesh.Mesh, actor mesh.Actor[job]) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if err := mesh.Serve(ctx, m, jobs(), "", actor, 2); err != nil {
+			r.t.Error(err)
+		}
+	})
+	stop = func() { cancel(); wait.Wait() }
+	r.t.Cleanup(stop)
+	return stop
+}
+
+func publish(t *testing.T, m *mesh.Mesh, js ...job) {
+	t.Helper()
+	for _, j := range js {
+		if err := subjects.Publish(t.Context(), m, jobs(), j); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// eventually waits for a state, at most 30 seconds.
+func eventually(t *testing.T, what string, state func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if state() {
+			return
+		}
+	}
+	t.Fatalf("not within 30 s: %s", what)
+}
+
+func waiting(t *testing.T, m *mesh.Mesh, queue string) uint64 {
+	t.Helper()
+	depths, err := m.Depths(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range depths {
+		if d.Queue == queue {
+			return d.Tasks
+		}
+	}
+	t.Fatalf("no queue %s", queue)
+	return 0
+}
+
+func TestATaskIsDoneOnceAndGone(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	var done atomic.Int32
+	publish(t, m, job{Name: "x"}, job{Name: "x"}, job{Name: "y"}) // the second x is a duplicate
+	r.serve(m, mesh.ActorFunc[job](func(context.Context, job) error { done.Add(1); return nil }))
+	eventually(t, "queue empty", func() bool { return waiting(t, m, "index") == 0 })
+	if got := done.Load(); got != 2 {
+		t.Errorf("got %d tasks done, want 2", got)
+	}
+}
+
+func TestAFailedTaskComesAgainAndThenGoesToQuarantine(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	var tries sync.Map
+	count := func(j job) int32 {
+		n, _ := tries.LoadOrStore(j.Name, new(atomic.Int32))
+		return n.(*atomic.Int32).Add(1)
+	}
+	publish(t, m, job{"heals", "heals"}, job{"never", "never"}, job{"panics", "panics"}, job{"drops", "drops"}, job{"later", "later"})
+	r.serve(m, mesh.ActorFunc[job](func(_ context.Context, j job) error {
+		n := count(j)
+		switch {
+		case j.Kind == "never":
+			return errors.New("the moon is wrong")
+		case j.Kind == "panics":
+			panic("at the disco")
+		case j.Kind == "drops":
+			return mesh.Drop(errors.New("no use"))
+		case j.Kind == "later" && n < 3:
+			return mesh.Later(10*time.Millisecond, errors.New("not yet"))
+		case j.Kind == "heals" && n < 3:
+			return errors.New("still ill")
+		}
+		return nil
+	}))
+	eventually(t, "queue empty", func() bool { return waiting(t, m, "index") == 0 })
+	for name, want := range map[string]int32{"heals": 3, "never": 6, "panics": 6, "drops": 1, "later": 3} {
+		n, _ := tries.Load(name)
+		if got := n.(*atomic.Int32).Load(); got != want {
+			t.Errorf("%s: got %d attempts, want %d", name, got, want)
+		}
+	}
+	list, err := m.Quarantined(t.Context(), 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := map[string]string{}
+	for _, q := range list {
+		reasons[q.Task] = q.Reason
+		if q.Attempts != 6 || q.Queue != "index" || q.Subject != "index" {
+			t.Errorf("got %+v, want 6 attempts on queue index", q)
+		}
+	}
+	if len(list) != 2 || reasons["never"] != "the moon is wrong" || !strings.Contains(reasons["panics"], "at the disco") {
+		t.Errorf("got quarantine %v, want never and panics with their reasons", reasons)
+	}
+}
+
+func TestAQuarantinedTaskIsReplayedOrDropped(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	var well atomic.Bool
+	var done atomic.Int32
+	publish(t, m, job{Name: "one"}, job{Name: "two"})
+	r.serve(m, mesh.ActorFunc[job](func(context.Context, job) error {
+		if !well.Load() {
+			return errors.New("ill")
+		}
+		done.Add(1)
+		return nil
+	}))
+	eventually(t, "both in quarantine", func() bool { return waiting(t, m, subjects.QuarantineStream) == 2 })
+	list, err := m.Quarantined(t.Context(), 0, 10)
+	if err != nil || len(list) != 2 {
+		t.Fatalf("got %v, %v; want two tasks", list, err)
+	}
+	page, err := m.Quarantined(t.Context(), list[0].Seq, 10)
+	if err != nil || len(page) != 1 || page[0].Seq != list[1].Seq {
+		t.Errorf("got %v, %v after the first; want the second", page, err)
+	}
+	whole, err := m.QuarantinedTask(t.Context(), list[0].Seq)
+	if err != nil || !strings.Contains(string(whole.Message), list[0].Task) {
+		t.Errorf("got %s, %v; want the task whole", whole.Message, err)
+	}
+	well.Store(true)
+	if err := m.Replay(t.Context(), list[0].Seq); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.DropQuarantined(t.Context(), list[1].Seq); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "replayed task done", func() bool { return done.Load() == 1 })
+	if n := waiting(t, m, subjects.QuarantineStream); n != 0 {
+		t.Errorf("got %d in quarantine, want 0", n)
+	}
+	for _, err := range []error{m.Replay(t.Context(), list[0].Seq), m.DropQuarantined(t.Context(), 999)} {
+		if !errors.Is(err, mesh.ErrNoTask) {
+			t.Errorf("got %v for a task that is not there, want ErrNoTask", err)
+		}
+	}
+}
+
+// A task that its agents die of is never settled: only the server can tell that
+// its tries are spent.
+func TestATaskThatKillsItsAgentsGoesToQuarantine(t *testing.T) {
+	r := newRig(t)
+	m := r.join("keeper")
+	queue := jobs()
+	queue.Tries = 5
+	publish(t, m, job{Name: "killer"})
+	js, err := jetstream.New(r.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := queue.Consumer("")
+	cfg.AckWait, cfg.BackOff = 100*time.Millisecond, nil
+	consumer, err := js.CreateConsumer(t.Context(), queue.Name, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	wait.Go(func() { m.KeepQuarantine(ctx) })
+	defer wait.Wait()
+	defer cancel()
+	eventually(t, "in quarantine", func() bool {
+		batch, err := consumer.Fetch(1, jetstream.FetchMaxWait(200*time.Millisecond))
+		if err == nil {
+			for range batch.Messages() { // taken, and never heard of again
+			}
+		}
+		return waiting(t, m, subjects.QuarantineStream) == 1
+	})
+	list, err := m.Quarantined(t.Context(), 0, 10)
+	if err != nil || len(list) != 1 || list[0].Task != "killer" || !strings.Contains(list[0].Reason, "died") {
+		t.Errorf("got %+v, %v; want killer, as its agents died", list, err)
+	}
+	if n := waiting(t, m, "index"); n != 0 {
+		t.Errorf("got %d on the queue, want 0", n)
+	}
+}
+
+func TestUnreadableMessagesGoToQuarantineWhole(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	if err := m.Publish(t.Context(), subjects.Message{Subject: "index", ID: "bad", Data: []byte("no json")}); err != nil {
+		t.Fatal(err)
+	}
+	r.serve(m, mesh.ActorFunc[job](func(context.Context, job) error { return nil }))
+	eventually(t, "in quarantine", func() bool { return waiting(t, m, subjects.QuarantineStream) == 1 })
+	q, err := m.QuarantinedTask(t.Context(), 1)
+	if err != nil || string(q.Message) != `"no json"` {
+		t.Errorf("got %s, %v; want the message as it was", q.Message, err)
+	}
+}
+
+func TestServeFinishesWorkInHand(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	began, finish := make(chan struct{}), make(chan struct{})
+	var done atomic.Int32
+	publish(t, m, job{Name: "slow"})
+	stop := r.serve(m, mesh.ActorFunc[job](func(ctx context.Context, _ job) error {
+		close(began)
+		<-finish
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		done.Add(1)
+		return nil
+	}))
+	<-began
+	stopped := make(chan struct{})
+	go func() { stop(); close(stopped) }()
+	select {
+	case <-stopped:
+		t.Fatal("stopped before the work in hand was finished")
+	case <-time.After(200 * time.Millisecond):
+	}
+	close(finish)
+	<-stopped
+	if done.Load() != 1 || waiting(t, m, "index") != 0 {
+		t.Errorf("got %d done and %d waiting, want 1 and 0", done.Load(), waiting(t, m, "index"))
+	}
+}
+
+// A task longer than Silence is kept by signs of life, and its attempt ends
+// with the lease.
+func TestALongTaskIsHeldAndEndsWithItsLease(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	var attempts atomic.Int32
+	publish(t, m, job{Name: "long"})
+	r.serve(m, mesh.ActorFunc[job](func(ctx context.Context, _ job) error {
+		if attempts.Add(1) > 1 {
+			return nil
+		}
+		began := time.Now()
+		<-ctx.Done()
+		if took := time.Since(began); took < jobs().Lease-100*time.Millisecond || attempts.Load() != 1 {
+			t.Errorf("the first attempt ended after %v with %d begun, want %v and 1", took, attempts.Load(), jobs().Lease)
+		}
+		return ctx.Err()
+	}))
+	eventually(t, "done at the second attempt", func() bool { return waiting(t, m, "index") == 0 })
+}
+
+type batcher struct {
+	mu    sync.Mutex
+	sizes []int
+	done  map[string]int
+}
+
+func (b *batcher) ReceiveAll(_ context.Context, tasks []job) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sizes = append(b.sizes, len(tasks))
+	for _, j := range tasks {
+		if j.Kind == "bad" {
+			return errors.New("bad")
+		}
+	}
+	for _, j := range tasks {
+		b.done[j.Name]++
+	}
+	return nil
+}
+
+func TestABadTaskDoesNotTakeItsBatchWithIt(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	for i := range 30 {
+		publish(t, m, job{Name: fmt.Sprint(i), Kind: map[bool]string{true: "bad"}[i == 7]})
+	}
+	b := &batcher{done: map[string]int{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	wait.Go(func() { mesh.ServeBatch(ctx, m, jobs(), "", b, 20) })
+	eventually(t, "queue empty", func() bool { return waiting(t, m, "index") == 0 })
+	cancel()
+	wait.Wait()
+	if len(b.done) != 29 || b.sizes[0] != 20 {
+		t.Errorf("got %d done and a first batch of %d, want 29 and 20", len(b.done), b.sizes[0])
+	}
+	if n := waiting(t, m, subjects.QuarantineStream); n != 1 {
+		t.Errorf("got %d in quarantine, want 1", n)
+	}
+}
+
+func TestAFullQueueMakesItsPublisherWait(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	js, err := jetstream.New(r.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := js.Stream(t.Context(), "index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := stream.CachedInfo().Config
+	cfg.MaxMsgs = 2
+	if _, err := js.UpdateStream(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, m, job{Name: "1"}, job{Name: "2"})
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if err := subjects.Publish(ctx, m, jobs(), job{Name: "3"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want to wait until the deadline", err)
+	}
+	published := make(chan error, 1)
+	go func() { published <- subjects.Publish(t.Context(), m, jobs(), job{Name: "4"}) }()
+	r.serve(m, mesh.ActorFunc[job](func(context.Context, job) error { return nil }))
+	if err := <-published; err != nil {
+		t.Errorf("got %v once there was room, want nil", err)
+	}
+}
+
+func TestStreamsDeletedUnderWayComeBack(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	var done atomic.Int32
+	r.serve(m, mesh.ActorFunc[job](func(context.Context, job) error { done.Add(1); return nil }))
+	js, err := jetstream.New(r.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish(t, m, job{Name: "before"})
+	eventually(t, "the first done", func() bool { return done.Load() == 1 })
+	if err := js.DeleteStream(t.Context(), "index"); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, m, job{Name: "after"})
+	eventually(t, "the second done", func() bool { return done.Load() == 2 })
+}

@@ -1,0 +1,171 @@
+package mesh_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/subjects"
+)
+
+// stand has an agent stand for a lease and returns what stops it.
+func stand(m *mesh.Mesh, name string, run func(ctx context.Context) error) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wait sync.WaitGroup
+	wait.Go(func() { m.Single(ctx, name, run) })
+	return func() { cancel(); wait.Wait() }
+}
+
+func TestOneIsActiveAndAnotherTakesOver(t *testing.T) {
+	r := newRig(t)
+	var active, most atomic.Int32
+	var last atomic.Value
+	run := func(who string) func(ctx context.Context) error {
+		return func(ctx context.Context) error {
+			most.Store(max(most.Load(), active.Add(1)))
+			last.Store(who)
+			<-ctx.Done()
+			active.Add(-1)
+			return nil
+		}
+	}
+	stopA := stand(r.join("a"), "work", run("a"))
+	eventually(t, "a is active", func() bool { return last.Load() == "a" })
+	stopB := stand(r.join("b"), "work", run("b"))
+	defer stopB()
+	time.Sleep(2 * time.Second)
+	if last.Load() != "a" {
+		t.Error("b became active beside a")
+	}
+	began := time.Now()
+	stopA() // a gives its lease back
+	eventually(t, "b is active", func() bool { return last.Load() == "b" })
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("took over after %v, want less than 5 s where the lease was given back", took)
+	}
+	if most.Load() != 1 {
+		t.Errorf("got %d active at once, want 1", most.Load())
+	}
+}
+
+func TestTheLeaseOfADeadAgentIsTakenOverWithin15s(t *testing.T) {
+	r := newRig(t)
+	js, err := jetstream.New(r.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := r.join("heir")
+	kv, err := js.KeyValue(t.Context(), subjects.LeaseBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kv.PutString(t.Context(), "work", `{"agent":"dead","beat":7}`); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	active := make(chan struct{})
+	stop := stand(m, "work", func(ctx context.Context) error { close(active); <-ctx.Done(); return nil })
+	defer stop()
+	<-active
+	if took := time.Since(began); took > 15*time.Second {
+		t.Errorf("took over after %v, want less than 15 s", took)
+	}
+}
+
+func TestAHolderWhoseLeaseIsTakenStops(t *testing.T) {
+	r := newRig(t)
+	js, err := jetstream.New(r.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := r.join("holder")
+	active, stopped := make(chan struct{}, 9), make(chan struct{}, 9)
+	stop := stand(m, "work", func(ctx context.Context) error {
+		active <- struct{}{}
+		<-ctx.Done()
+		stopped <- struct{}{}
+		return nil
+	})
+	defer stop()
+	<-active
+	kv, err := js.KeyValue(t.Context(), subjects.LeaseBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kv.PutString(t.Context(), "work", `{"agent":"thief","beat":1}`); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-stopped:
+	case <-time.After(10 * time.Second):
+		t.Fatal("still active 10 s after its lease was taken")
+	}
+}
+
+func TestStatesAreWrittenAllOrNoneUnderTheirRevision(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	ctx := t.Context()
+	states := make([]mesh.FeedState, 300)
+	for i := range states {
+		states[i] = mesh.FeedState{FeedID: string(rune('a'+i%26)) + string(rune('a'+i/26)), State: &subjects.State{URL: "http://example.org/"}}
+	}
+	if err := m.PutStates(ctx, states); err != nil {
+		t.Fatal(err)
+	}
+	before := states[7]
+	states[7].State = &subjects.State{URL: "http://example.org/new"}
+	if err := m.PutStates(ctx, states[:10]); err != nil {
+		t.Fatal(err)
+	}
+	// A deposed schedule knows old revisions only, of one of its states at least.
+	states[3].State = &subjects.State{URL: "http://example.org/deposed"}
+	if err := m.PutStates(ctx, []mesh.FeedState{states[3], before}); !errors.Is(err, mesh.ErrStale) {
+		t.Errorf("got %v for an old revision, want ErrStale", err)
+	}
+	got := map[string]string{}
+	if err := m.LoadStates(ctx, func(s mesh.FeedState) { got[s.FeedID] = s.State.URL }); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 300 || got[states[7].FeedID] != "http://example.org/new" || got[states[3].FeedID] != "http://example.org/" {
+		t.Errorf("got %d states, %q and %q; want 300, the new one, and the deposed one's untouched", len(got), got[states[7].FeedID], got[states[3].FeedID])
+	}
+	if err := m.DropState(ctx, states[3].FeedID); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := m.State(ctx, states[3].FeedID); s != nil || err != nil {
+		t.Errorf("got %v, %v for a dropped state, want nothing", s, err)
+	}
+	again := []mesh.FeedState{{FeedID: states[3].FeedID, State: &subjects.State{URL: "http://example.org/again"}}}
+	if err := m.PutStates(ctx, again); err != nil {
+		t.Errorf("got %v for a feed that was dropped and comes again, want nil", err)
+	}
+}
+
+func TestAgentsComeAndGo(t *testing.T) {
+	r := newRig(t)
+	a, b := r.join("a"), r.join("b")
+	for _, m := range []struct {
+		*mesh.Mesh
+		id string
+	}{{a, "a"}, {b, "b"}} {
+		if err := m.Beat(t.Context(), subjects.Agent{ID: m.id, Host: "h"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := a.Agents(t.Context()); err != nil || len(list) != 2 || list[0].ID != "a" {
+		t.Fatalf("got %v, %v; want a and b", list, err)
+	}
+	if err := b.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := a.Agents(t.Context()); err != nil || len(list) != 1 {
+		t.Errorf("got %v, %v; want a alone", list, err)
+	}
+}
