@@ -2,7 +2,10 @@ package storage
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 )
@@ -57,6 +60,23 @@ type Query struct {
 	Limit  int    // items a page; at most [MaxLimit]
 	Cursor string // Next of the page before
 	Facets bool   // count what there is by category, feed and language
+}
+
+// Key is equal for two queries if they find the same items in the same order,
+// whatever the page: an engine's cursors carry it, to be told from others.
+func (q Query) Key() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %d %d %t %t %t", q.Words, q.FeedID, q.Category, q.Language,
+		q.After.UnixMicro(), q.Before.UnixMicro(), q.Spam, q.Duplicates, q.Newest))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// PageSize returns how many items a page has: Limit within its bounds, or 20
+// if there is none.
+func (q Query) PageSize() int {
+	if q.Limit <= 0 {
+		return 20
+	}
+	return min(q.Limit, MaxLimit)
 }
 
 // MaxLimit is the largest page an [Index] returns.

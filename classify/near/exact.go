@@ -74,16 +74,21 @@ func (e *Exact) Place(m Mark) Placed {
 	if p, ok := e.items[m.ItemID]; ok {
 		return p.Placed
 	}
-	if m.Seen.After(e.newest) {
-		e.newest = m.Seen
-	}
-	e.forget()
-	p := &placed{Mark: m, Placed: e.find(m)}
+	e.makeRoom(m.Seen)
+	placed := e.find(m)
+	e.Remember(m, placed)
+	return placed
+}
+
+// Remember takes back what was placed before, by this Exact or the one whose
+// place it takes, without a second thought.
+func (e *Exact) Remember(m Mark, as Placed) {
+	e.makeRoom(m.Seen)
+	p := &placed{Mark: m, Placed: as}
 	e.items[m.ItemID] = p
 	e.queue = append(e.queue, p)
 	remember(e.urls, m.URLKey, p)
 	remember(e.texts, m.TextHash, p)
-	return p.Placed
 }
 
 func (e *Exact) find(m Mark) Placed {
@@ -109,8 +114,12 @@ func remember(by map[string]*placed, key string, p *placed) {
 	}
 }
 
-// forget makes room for one more item.
-func (e *Exact) forget() {
+// makeRoom forgets what is too old beside an item seen then, and what is too
+// many with it.
+func (e *Exact) makeRoom(seen time.Time) {
+	if seen.After(e.newest) {
+		e.newest = seen
+	}
 	for e.head < len(e.queue) {
 		p := e.queue[e.head]
 		if len(e.items) < e.max && e.newest.Sub(p.Seen) <= e.window {

@@ -139,3 +139,18 @@ func BenchmarkPlace(b *testing.B) {
 		e.Place(Mark{ItemID: id, FeedID: "a", URLKey: id, TextHash: id, Seen: noon})
 	}
 }
+
+func TestRememberTakesBackWhatWasPlaced(t *testing.T) {
+	e := NewExact(time.Hour, 10)
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	// Read back in another order than they were placed in.
+	e.Remember(Mark{ItemID: "second", FeedID: "b", URLKey: "x.org/1", Seen: at}, Placed{Of: "first", By: "url"})
+	e.Remember(Mark{ItemID: "first", FeedID: "a", URLKey: "x.org/1", Seen: at}, Placed{})
+	got := e.Place(Mark{ItemID: "third", FeedID: "c", URLKey: "x.org/1", Seen: at})
+	if want := (Placed{Of: "first", By: "url"}); got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := e.Place(Mark{ItemID: "second", FeedID: "b", URLKey: "x.org/1", Seen: at}); got.Of != "first" {
+		t.Errorf("got %v for an item that was placed before, want the first again", got)
+	}
+}

@@ -1,0 +1,71 @@
+package feed
+
+import (
+	"testing"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
+)
+
+// TestDecode tells whom we believe when bytes, marks and labels disagree.
+func TestDecode(t *testing.T) {
+	const russian = "<rss><title>Съешь же ещё этих мягких французских булок</title></rss>"
+	const german = "<rss><title>Größe und Übermut für alle Bürger – heute</title></rss>"
+	const japaneseText = "<rss><title>データベースの索引を速くする方法</title></rss>"
+	utf16le := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
+	declare := func(label, s string) string { return "<?xml version='1.0' encoding='" + label + "'?>" + s }
+	for _, c := range []struct {
+		name, text string
+		enc        encoding.Encoding
+		mark       string // before the encoded text
+		header     string
+	}{
+		{"UTF-8", russian, encoding.Nop, "", ""},
+		{"UTF-8 with a mark", russian, encoding.Nop, "\xEF\xBB\xBF", ""},
+		{"UTF-8 that claims to be something else", declare("windows-1251", russian), encoding.Nop, "", "text/xml; charset=koi8-r"},
+		{"UTF-8 that claims to be UTF-16", declare("utf-16", russian), encoding.Nop, "", ""},
+		{"UTF-16 with a mark", russian, utf16le, "\xFF\xFE", ""},
+		{"UTF-16 without", declare("utf-16", russian), utf16le, "", ""},
+		{"UTF-16, big-endian, without", russian, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), "", ""},
+		{"UTF-32", russian, utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM), "", ""},
+		{"UTF-32, big-endian, with a mark", russian, utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM), "\x00\x00\xFE\xFF", ""},
+		{"declaration", declare("koi8-r", russian), charmap.KOI8R, "", "text/xml; charset=windows-1251"},
+		{"header", russian, charmap.CodePage866, "", "text/xml; charset=cp866"},
+		{"header where the declaration is wrong", declare("utf-8", russian), charmap.Windows1251, "", "text/xml; charset=windows-1251"},
+		{"unknown label", declare("utf8mb4", german), charmap.Windows1252, "", ""},
+		{"escape sequences", declare("iso-2022-jp", japaneseText), japanese.ISO2022JP, "", ""},
+		{"nobody says: windows-1251", russian, charmap.Windows1251, "", ""},
+		{"nobody says: KOI8", russian, charmap.KOI8U, "", "text/xml"},
+		{"nobody says: EUC-JP", japaneseText, japanese.EUCJP, "", ";"},
+		{"nobody says: windows-1252", german, charmap.Windows1252, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			body, err := c.enc.NewEncoder().String(c.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := string(decode([]byte(c.mark+body), c.header)); got != c.text {
+				t.Errorf("got %q, want %q", got, c.text)
+			}
+		})
+	}
+}
+
+// TestDecodeKeepsTheRest: a bad byte costs that byte.
+func TestDecodeKeepsTheRest(t *testing.T) {
+	for in, want := range map[string]string{
+		"Größe \x93 und Übermut für Bürger":          "Größe \uFFFD und Übermut für Bürger",
+		"\xEF\xBB\xBFa\xFFb":                         "a\uFFFDb",
+		"a\uFFFEb\uFFFFc":                            "a\uFFFDb\uFFFDc",
+		"<?xml encoding='gbk'?>\xc4\xe3\xff":         "<?xml encoding='gbk'?>你\uFFFD",
+		"<?xml encoding='replacement'?>caf\xe9":      "<?xml encoding='replacement'?>café",
+		"<?xml version='1.0' encoding?><rss>caf\xe9": "<?xml version='1.0' encoding?><rss>café",
+	} {
+		if got := string(decode([]byte(in), "")); got != want {
+			t.Errorf("decode(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package feed
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the .golden.json files")
+
+// TestGolden reads the documents in testdata and compares with what is written
+// beside them.
+func TestGolden(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.*")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, ".golden.json") {
+			continue
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			body, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc, err := Parse(body, "", "https://feeds.example/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkInvariants(t, path, doc, err)
+			var got bytes.Buffer
+			e := json.NewEncoder(&got)
+			e.SetEscapeHTML(false)
+			e.SetIndent("", "  ")
+			if err := e.Encode(doc); err != nil {
+				t.Fatal(err)
+			}
+			golden := strings.TrimSuffix(path, filepath.Ext(path)) + ".golden.json"
+			if *update {
+				if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got.Bytes(), want) {
+				t.Errorf("got %s\nwant %s", got.Bytes(), want)
+			}
+		})
+	}
+}

@@ -1,0 +1,35 @@
+package feed
+
+// What a document may cost. gofeed holds every element in maps, copies all
+// namespaces in scope for each element, and joins the pieces of a text one by
+// one, so that a small document can cost minutes and gigabytes. The scanners
+// count what would be spent; where the limit falls between two items, what
+// follows is left out, and otherwise the document is refused.
+const (
+	maxDepth      = 256       // elements within one another
+	maxAttributes = 256       // of one element
+	maxNamespaces = 512       // in scope at once
+	maxItems      = 5000      // kept of a document: the first, which are the newest
+	maxElements   = 100_000   // of a document
+	maxBindings   = 1_000_000 // namespaces in scope, summed over all elements
+	maxJoined     = 256 << 20 // bytes copied to join the pieces of texts
+	maxEdits      = 20_000    // mends of one document
+	maxSmall      = 4 << 10   // bytes within an element that is a name, a date or a word
+
+	maxJSONDepth  = 64      // objects and arrays within one another
+	maxJSONValues = 100_000 // objects and arrays of a document
+
+	maxJunk = 64 << 10 // bytes before the root element
+)
+
+// Sizes of an entry's fields in bytes. Longer texts are cut, but a GUID or an
+// address is left out: half of one is another one.
+const (
+	maxTitle   = 4 << 10
+	maxHTML    = 1 << 20
+	maxAddress = 2048 // GUIDs too
+	maxAuthor  = 256
+	maxDated   = 128
+	maxTags    = 32
+	maxTag     = 128
+)

@@ -1,0 +1,146 @@
+package opml
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+)
+
+// maxFolders is how many folders within one another become tags.
+const maxFolders = 32
+
+// readOPML reads a list in XML: as it is, or mended if that fails.
+func readOPML(body []byte) ([]Feed, error) {
+	if err := whatXML(body); err != nil {
+		return nil, err
+	}
+	feeds, err := decode(body)
+	if err != nil {
+		feeds, err = decode(mend(body))
+	}
+	var syntax *xml.SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, fmt.Errorf("the list is broken at line %d: %s", syntax.Line, syntax.Msg)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the list is broken: %w", err)
+	}
+	return feeds, nil
+}
+
+// decode reads the outlines of a document.
+func decode(body []byte) ([]Feed, error) {
+	d := newDecoder(body)
+	var feeds []Feed
+	var folders []string // of the outlines that are open; "" for feeds
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return feeds, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if !strings.EqualFold(t.Name.Local, "outline") {
+				continue
+			}
+			feed, folder := outlineOf(t.Attr)
+			if feed.URL != "" {
+				feed.Line, _ = d.InputPos()
+				feed.Tags = tags(folders)
+				feeds = append(feeds, feed)
+				folder = ""
+			}
+			folders = append(folders, folder)
+		case xml.EndElement:
+			if strings.EqualFold(t.Name.Local, "outline") {
+				folders = folders[:len(folders)-1]
+			}
+		}
+	}
+}
+
+// newDecoder returns a lenient decoder: a bare & is no reason to fail.
+func newDecoder(body []byte) *xml.Decoder {
+	d := xml.NewDecoder(bytes.NewReader(body))
+	d.Strict, d.Entity, d.CharsetReader = false, xml.HTMLEntity, charsetReader
+	return d
+}
+
+// outlineOf returns the feed that an outline is, or one without URL, and what
+// it is called as a folder.
+func outlineOf(attributes []xml.Attr) (feed Feed, folder string) {
+	var text string
+	for _, a := range attributes {
+		value := strings.TrimSpace(a.Value)
+		switch strings.ToLower(a.Name.Local) {
+		case "xmlurl":
+			feed.URL = value
+		case "htmlurl":
+			feed.Site = value
+		case "title":
+			feed.Title = value
+		case "text":
+			text = value
+		}
+	}
+	folder = text
+	if folder == "" {
+		folder = feed.Title
+	}
+	if feed.Title == "" && text != feed.URL {
+		feed.Title = text
+	}
+	return feed, folder
+}
+
+// tags returns the names of the outermost folders, each once.
+func tags(folders []string) []string {
+	var names []string
+	for _, f := range folders[:min(len(folders), maxFolders)] {
+		if f != "" && !slices.Contains(names, f) {
+			names = append(names, f)
+		}
+	}
+	return names
+}
+
+// charsetReader decodes what a document declares. UTF-16 was decoded already,
+// by its byte order mark.
+func charsetReader(label string, input io.Reader) (io.Reader, error) {
+	if strings.HasPrefix(strings.ToLower(label), "utf-16") {
+		return input, nil
+	}
+	return charset.NewReaderLabel(label, input)
+}
+
+// readText reads a list with an address on each line. Empty lines and what
+// follows a # at the start of a word are comments.
+func readText(body []byte) ([]Feed, error) {
+	if !utf8.Valid(body) {
+		return nil, errors.New("this is neither OPML nor a list of addresses")
+	}
+	var feeds []Feed
+	line := 0
+	for text := range strings.Lines(string(body)) {
+		line++
+		words := strings.Fields(text)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		if !strings.ContainsAny(words[0], ".:") || len(words) > 1 && !strings.HasPrefix(words[1], "#") {
+			return nil, fmt.Errorf("line %d is not the address of a feed: %.100q", line, strings.TrimSpace(text))
+		}
+		feeds = append(feeds, Feed{URL: words[0], Line: line})
+	}
+	return feeds, nil
+}

@@ -1,0 +1,120 @@
+package role
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"feedmesh/agent/feed"
+	"feedmesh/agent/fetch"
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/policy"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// Parse reads documents and hands on the entries that are not known yet.
+var Parse = Role{
+	Name:  "parse",
+	Does:  "reads documents of any format, and hands on the entries that are new or changed",
+	Store: true,
+	Run: func(ctx context.Context, env *Env) error {
+		p := &parser{known: env.Store, out: env.Mesh, maxBody: int64(env.Config.Crawl.MaxBody), metrics: env.Metrics}
+		return mesh.Serve(ctx, env.Mesh, subjects.Parses, "", p, env.Workers)
+	},
+}
+
+// maxEntries is the most bytes of entries that travel together. What is added
+// to them on their way, and how JSON writes them, fits a message too.
+const maxEntries = 2 << 20
+
+type parser struct {
+	known   storage.Items
+	out     subjects.Publisher
+	maxBody int64
+	metrics *Metrics
+}
+
+func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
+	body, err := fetch.Unpack(task.Body, p.maxBody)
+	if err != nil {
+		return p.unreadable(ctx, task, feed.Broken, err)
+	}
+	parsed, err := feed.Parse(body, task.ContentType, task.URL)
+	if err != nil {
+		kind := feed.Broken
+		if e := (*feed.Error)(nil); errors.As(err, &e) {
+			kind = e.Kind
+		}
+		return p.unreadable(ctx, task, kind, err)
+	}
+	document := subjects.Document{
+		Receipt: task.Receipt, URL: task.URL,
+		Title: parsed.Title, Site: parsed.Site, Language: parsed.Language,
+		Rate: policy.Rate(dates(parsed.Entries), task.Fetched),
+	}
+	entries, err := p.news(ctx, task.FeedID, parsed.Entries)
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		p.metrics.documents.WithLabelValues("nothing new").Inc()
+		return observe(ctx, p.out, "parse", subjects.Observation{
+			Receipt: task.Receipt, Outcome: subjects.Nothing, Rate: document.Rate,
+		})
+	}
+	p.metrics.documents.WithLabelValues("new entries").Inc()
+	entries, all := fitting(entries)
+	if !all {
+		// The next poll must bring the document again, for the others.
+		document.ETag, document.LastModified, document.BodyHash = "", "", ""
+	}
+	return subjects.Publish(ctx, p.out, subjects.Prepares, subjects.Prepare{Document: document, Entries: entries})
+}
+
+// unreadable tells the schedule that there was a document, but no feed in it.
+func (p *parser) unreadable(ctx context.Context, task subjects.Parse, kind feed.Kind, err error) error {
+	p.metrics.documents.WithLabelValues(string(kind)).Inc()
+	return observe(ctx, p.out, "parse", *failed(task.Receipt, kind, err.Error()))
+}
+
+// news returns the entries that the store does not have as they are.
+func (p *parser) news(ctx context.Context, feedID string, entries []feed.Entry) ([]subjects.Entry, error) {
+	keys := make([]string, len(entries))
+	for i, e := range entries {
+		keys[i] = e.Key
+	}
+	known, err := p.known.Known(ctx, feedID, keys)
+	if err != nil {
+		return nil, fmt.Errorf("look up entries of feed %s: %w", feedID, err)
+	}
+	var news []subjects.Entry
+	for _, e := range entries {
+		if hash, have := known[e.Key]; !have || hash != e.Hash {
+			news = append(news, subjects.Entry(e))
+		}
+	}
+	return news, nil
+}
+
+// fitting returns as many entries, first ones first, as one message carries,
+// and whether those are all.
+func fitting(entries []subjects.Entry) ([]subjects.Entry, bool) {
+	size := 0
+	for i, e := range entries {
+		size += len(e.HTML) + len(e.Title) + 1024
+		if size > maxEntries && i > 0 {
+			return entries[:i], false
+		}
+	}
+	return entries, true
+}
+
+func dates(entries []feed.Entry) []time.Time {
+	dates := make([]time.Time, 0, len(entries))
+	for _, e := range entries {
+		dates = append(dates, e.Published)
+	}
+	return dates
+}

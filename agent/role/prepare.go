@@ -1,0 +1,163 @@
+package role
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/classify"
+	"feedmesh/classify/near"
+	"feedmesh/classify/text"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// Prepare makes items of entries.
+var Prepare = Role{
+	Name: "prepare",
+	Does: "makes items of entries: clean markup, absolute links, sound dates, language, stems",
+	Run: func(ctx context.Context, env *Env) error {
+		p := &preparer{out: env.Mesh}
+		return mesh.Serve(ctx, env.Mesh, subjects.Prepares, "", p, env.Workers)
+	},
+}
+
+const (
+	maxTitle   = 300 // characters
+	maxExcerpt = 300
+	maxAuthor  = 100
+	maxTag     = 60
+)
+
+type preparer struct{ out subjects.Publisher }
+
+func (p *preparer) Receive(ctx context.Context, task subjects.Prepare) error {
+	drafts := make([]subjects.Draft, len(task.Entries))
+	document := task.Document
+	document.Title = text.Title(document.Title, maxTitle)
+	document.Language = classify.NormalLanguage(document.Language)
+	document.Site = ""
+	if base, err := url.Parse(task.URL); err == nil {
+		document.Site = absolute(base, task.Site)
+	}
+	for i, e := range task.Entries {
+		drafts[i] = prepare(document, e)
+	}
+	return subjects.Publish(ctx, p.out, subjects.Classifys, subjects.Classify{Document: document, Drafts: drafts})
+}
+
+// prepare makes an item of an entry.
+func prepare(d subjects.Document, e subjects.Entry) subjects.Draft {
+	base := baseOf(d)
+	item := storage.Item{
+		ID:     storage.ItemID(d.FeedID, e.Key),
+		FeedID: d.FeedID, Key: e.Key, Hash: e.Hash,
+		URL:       link(base, e),
+		Title:     text.Title(e.Title, maxTitle),
+		Author:    text.Title(e.Author, maxAuthor),
+		FirstSeen: d.Fetched,
+	}
+	// Images and links in the content are relative to the item's own page.
+	if u, err := url.Parse(item.URL); err == nil && item.URL != "" {
+		base = u
+	}
+	cleaned := text.Clean(e.HTML, base)
+	item.HTML, item.Images = cleaned.HTML, cleaned.Images
+	if image := absolute(base, e.Image); image != "" && len(item.Images) == 0 {
+		item.Images = []string{image}
+	}
+	item.Excerpt = text.Excerpt(cleaned.Text, maxExcerpt)
+	if item.Title == "" { // microblogs have none
+		item.Title = text.Excerpt(firstLine(cleaned.Text), 100)
+	}
+	for _, tag := range e.Tags {
+		if tag = text.Title(tag, maxTag); tag != "" {
+			item.Tags = append(item.Tags, tag)
+		}
+	}
+	item.Published, item.Assumed = published(e, d.Fetched)
+	item.Updated = sound(e.Updated, d.Fetched)
+	item.Language = classify.Language(item.Title+"\n"+cleaned.Text, d.Language)
+	item.TextHash = near.TextHash(item.Title, cleaned.Text)
+	return subjects.Draft{Item: item, Stems: classify.Stems(cleaned.Text, item.Language)}
+}
+
+// baseOf returns what a document's relative links start from: its site, or
+// where it came from.
+func baseOf(d subjects.Document) *url.URL {
+	for _, s := range []string{d.Site, d.URL} {
+		if u, err := url.Parse(s); err == nil && u.Host != "" {
+			return u
+		}
+	}
+	return nil
+}
+
+// link returns the absolute address of an entry, or nothing. A GUID that is an
+// address serves where there is no link.
+func link(base *url.URL, e subjects.Entry) string {
+	if l := absolute(base, e.Link); l != "" {
+		return l
+	}
+	if strings.HasPrefix(e.GUID, "http://") || strings.HasPrefix(e.GUID, "https://") {
+		return absolute(base, e.GUID)
+	}
+	return ""
+}
+
+// absolute returns the http or https address that ref means at base, or nothing.
+func absolute(base *url.URL, ref string) string {
+	ref = strings.TrimSpace(ref)
+	if ref == "" {
+		return ""
+	}
+	u, err := url.Parse(ref)
+	if err != nil {
+		return ""
+	}
+	if base != nil {
+		u = base.ResolveReference(u)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return ""
+	}
+	u.User = nil
+	if s := u.String(); len(s) <= storage.MaxURL {
+		return s
+	}
+	return ""
+}
+
+// published returns when an entry was published, and, if its word can't be
+// taken for that, why it is when we first saw it.
+func published(e subjects.Entry, fetched time.Time) (at time.Time, assumed string) {
+	date := e.Published
+	if date.IsZero() {
+		date = e.Updated
+	}
+	switch at = sound(date, fetched); {
+	case !at.IsZero():
+		return at, ""
+	case date.After(fetched):
+		return fetched, "future"
+	case !date.IsZero(), e.Dated != "":
+		return fetched, "unreadable"
+	}
+	return fetched, "missing"
+}
+
+// sound returns a date as the store keeps it, or zero if it can't be true:
+// further ahead than clocks and time zones explain, or before the web was.
+func sound(date, fetched time.Time) time.Time {
+	if date.IsZero() || date.After(fetched.Add(24*time.Hour)) || date.Year() < 1990 {
+		return time.Time{}
+	}
+	return date.UTC().Truncate(time.Microsecond)
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

@@ -1,0 +1,107 @@
+// Package role has the nine roles a process can play, one file each. Here tasks
+// and records meet the pure code that works on them.
+package role
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/agent/fetch"
+	"feedmesh/agent/mesh"
+	"feedmesh/classify"
+	"feedmesh/config"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// A Role is a part that a process can play in the mesh.
+type Role struct {
+	Name  string
+	Does  string // in a line
+	Store bool   // needs the store
+	Index bool   // needs the index
+
+	// Run plays the role until ctx ends, and returns when the work in hand is
+	// finished.
+	Run func(ctx context.Context, env *Env) error
+}
+
+// All lists the roles in the order of an item's way.
+var All = []Role{Schedule, Crawl, Parse, Prepare, Classify, Cluster, Store, Index, API}
+
+// Select returns the roles with the given names, each once, in the order of
+// [All]; "all" stands for all of them.
+func Select(names []string) ([]Role, error) {
+	var roles []Role
+	for _, r := range All {
+		if slices.Contains(names, r.Name) || slices.Contains(names, "all") {
+			roles = append(roles, r)
+		}
+	}
+	var faults []error
+	for _, name := range names {
+		known := func(r Role) bool { return r.Name == name }
+		if name != "all" && !slices.ContainsFunc(All, known) {
+			faults = append(faults, fmt.Errorf("roles: there is no role %q; there are %s", name, strings.Join(Names(All), ", ")))
+		}
+	}
+	return roles, errors.Join(faults...)
+}
+
+// Names returns the names of the roles.
+func Names(roles []Role) []string {
+	names := make([]string, len(roles))
+	for i, r := range roles {
+		names[i] = r.Name
+	}
+	return names
+}
+
+// An Env is what the roles of one process share.
+type Env struct {
+	Config  config.Config
+	Mesh    *mesh.Mesh
+	Store   storage.Store // nil unless a role needs it
+	Index   storage.Index // nil unless a role needs it
+	Fetch   *fetch.Client
+	Rules   *classify.Rules
+	Clock   Clock
+	Log     *slog.Logger
+	Metrics *Metrics
+	Workers int          // goroutines for work that needs a processor
+	Room    func() error // nil if there is room on disk for what would be fetched
+
+	// For the api.
+	Version     string
+	Listen      net.Listener
+	Checks      func(ctx context.Context) []api.Check // what this process stands on
+	MetricsPage http.Handler
+}
+
+// Clock tells the time. The nil Clock tells the real one.
+type Clock func() time.Time
+
+// Now returns the time, in UTC, to the microsecond as the stores keep it.
+func (c Clock) Now() time.Time {
+	now := time.Now
+	if c != nil {
+		now = c
+	}
+	return now().UTC().Truncate(time.Microsecond)
+}
+
+// observe tells the schedule what became of one feed.
+func observe(ctx context.Context, to subjects.Publisher, from string, o subjects.Observation) error {
+	return subjects.Publish(ctx, to, subjects.Observes, subjects.Observe{
+		From:         from + "/" + o.ID(),
+		Observations: []subjects.Observation{o},
+	})
+}

@@ -1,0 +1,71 @@
+package role
+
+import (
+	"context"
+	"errors"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// Store keeps items.
+var Store = Role{
+	Name:  "store",
+	Does:  "keeps items and the feeds' statistics, a document in one transaction",
+	Store: true,
+	Run: func(ctx context.Context, env *Env) error {
+		k := &keeper{items: env.Store, out: env.Mesh, metrics: env.Metrics}
+		return mesh.Serve(ctx, env.Mesh, subjects.Stores, "", k, storeWorkers)
+	},
+}
+
+// storeWorkers is two, so that one decodes while the other's transaction is
+// under way.
+const storeWorkers = 2
+
+type keeper struct {
+	items   storage.Items
+	out     subjects.Publisher
+	metrics *Metrics
+}
+
+func (k *keeper) Receive(ctx context.Context, task subjects.Store) error {
+	stored, err := k.items.PutItems(ctx, storage.Batch{
+		FeedID: task.FeedID, Items: task.Items, Fence: task.Fence,
+		Title: task.Title, Site: task.Site, Language: task.Document.Language, Rate: task.Rate,
+	})
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return mesh.Drop(err) // somebody removed the feed while its items were under way
+	case errors.Is(err, storage.ErrFenced):
+		k.metrics.fencedOff.Inc()
+		return k.clusterAgain(ctx, task)
+	case err != nil:
+		return err
+	}
+	k.metrics.stored.Add(float64(len(stored.New)))
+
+	// All of them, not only the new ones: this may be the second attempt, after
+	// a first one that stored them and then died.
+	ids := make([]string, len(task.Items))
+	for i, item := range task.Items {
+		ids[i] = item.ID
+	}
+	if err := subjects.Publish(ctx, k.out, subjects.Indexes, subjects.Index{
+		Why: "stored " + task.Document.ID(), IDs: ids, Since: task.Fetched,
+	}); err != nil {
+		return err
+	}
+	return observe(ctx, k.out, "store", subjects.Observation{
+		Receipt: task.Receipt, Outcome: subjects.Stored, Items: len(stored.New), Rate: task.Rate,
+	})
+}
+
+// clusterAgain gives items back that were placed by a cluster actor which had
+// been replaced: its successor places them by what it knows.
+func (k *keeper) clusterAgain(ctx context.Context, task subjects.Store) error {
+	return subjects.Publish(ctx, k.out, subjects.Clusters, subjects.Cluster{
+		Document: task.Document, Again: task.Fence.Number, Lane: task.Items[0].Lane, Items: task.Items,
+	})
+}

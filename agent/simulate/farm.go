@@ -1,0 +1,185 @@
+// Package simulate makes synthetic feeds that behave like real ones over HTTP,
+// and keeps a ledger of what they published and served. It does not know the
+// roles that read them.
+package simulate
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"html"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Farm serves feeds at /feed/N, for N from 0. Its methods may be called
+// concurrently.
+type Farm struct {
+	window int       // entries that a document shows
+	epoch  time.Time // when the first entries were published
+
+	mu       sync.Mutex
+	feeds    []feed
+	requests int
+	full     int // of them answered with a document
+}
+
+// feed is one synthetic feed. Its entries are numbered; it shows the newest.
+type feed struct {
+	published int // entries so far
+	served    int // of them, those that were in a document somebody got whole
+}
+
+// NewFarm returns a farm of n feeds that have published items entries each and
+// show as many.
+func NewFarm(n, items int, epoch time.Time) *Farm {
+	f := &Farm{window: items, epoch: epoch, feeds: make([]feed, n)}
+	for i := range f.feeds {
+		f.feeds[i].published = items
+	}
+	return f
+}
+
+// Path returns the path of the i-th feed.
+func (f *Farm) Path(i int) string { return "/feed/" + strconv.Itoa(i) }
+
+// Link returns the address of the seq-th entry of the i-th feed, both from 0.
+func Link(i, seq int) string { return fmt.Sprintf("https://site%d.example/%d", i, seq) }
+
+// Publish has every feed publish one more entry.
+func (f *Farm) Publish() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.feeds {
+		f.feeds[i].published++
+	}
+}
+
+// Count returns how many requests came, and how many got a document.
+func (f *Farm) Count() (requests, full int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.requests, f.full
+}
+
+// Served returns the links of all entries that were in a document which
+// somebody got whole.
+func (f *Farm) Served() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var links []string
+	for i, feed := range f.feeds {
+		for seq := range feed.served {
+			links = append(links, Link(i, seq))
+		}
+	}
+	return links
+}
+
+// ServeHTTP serves a feed, conditionally and in gzip where the client can.
+func (f *Farm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	i, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/feed/"))
+	f.mu.Lock()
+	if err != nil || i < 0 || i >= len(f.feeds) {
+		f.mu.Unlock()
+		http.NotFound(w, r)
+		return
+	}
+	f.requests++
+	published := f.feeds[i].published
+	f.mu.Unlock()
+
+	etag := fmt.Sprintf(`"%d-%d"`, i, published)
+	w.Header().Set("ETag", etag)
+	if r.Header.Get("If-None-Match") == etag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	body := f.document(i, published)
+	w.Header().Set("Content-Type", "application/rss+xml; charset=utf-8")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		body = zipped(body)
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	if _, err := w.Write(body); err != nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.full++
+	f.feeds[i].served = max(f.feeds[i].served, published)
+}
+
+// document returns the i-th feed as RSS after it has published that many
+// entries, newest first.
+func (f *Farm) document(i, published int) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>
+<rss version="2.0"><channel><title>Site %d</title><link>https://site%d.example/</link><description>A synthetic feed</description><language>%s</language>
+`, i, i, language(i))
+	for seq := published - 1; seq >= max(0, published-f.window); seq-- {
+		title, body := Text(i, seq)
+		fmt.Fprintf(&b, "<item><title>%s</title><link>%s</link><guid>%s</guid><pubDate>%s</pubDate><description>%s</description></item>\n",
+			html.EscapeString(title), Link(i, seq), Link(i, seq), f.date(seq).Format(time.RFC1123Z), html.EscapeString(body))
+	}
+	b.WriteString("</channel></rss>\n")
+	return b.Bytes()
+}
+
+// date returns when entries of this number were published: one an hour.
+func (f *Farm) date(seq int) time.Time { return f.epoch.Add(time.Duration(seq-f.window) * time.Hour) }
+
+// language returns the language of the i-th feed: every third is in Russian.
+func language(i int) string {
+	if i%3 == 2 {
+		return "ru"
+	}
+	return "en"
+}
+
+// Text returns the title and the HTML of an entry, some 2 KB in all and the
+// same each time. The title has the word [Mark] of the entry in it.
+func Text(i, seq int) (title, body string) {
+	words := english
+	if language(i) == "ru" {
+		words = russian
+	}
+	seed := fnv.New64a()
+	fmt.Fprintf(seed, "%d/%d", i, seq)
+	r := rand.New(rand.NewPCG(seed.Sum64(), 1))
+	sentence := func(n int) string {
+		picked := make([]string, n)
+		for j := range picked {
+			picked[j] = words[r.IntN(len(words))]
+		}
+		return strings.Join(picked, " ")
+	}
+	title = sentence(6) + " " + Mark(i, seq)
+	var b strings.Builder
+	for p := range 5 {
+		fmt.Fprintf(&b, "<p>%s <a href=\"/more/%d\">%s</a>. %s.</p>\n", sentence(24), p, sentence(3), sentence(24))
+	}
+	return title, b.String()
+}
+
+// Mark returns a word that occurs in one entry only.
+func Mark(i, seq int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d/%d", i, seq))
+	return "x" + hex.EncodeToString(sum[:5])
+}
+
+func zipped(b []byte) []byte {
+	var out bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is a valid one
+	w.Write(b)
+	w.Close()
+	return out.Bytes()
+}

@@ -1,0 +1,148 @@
+// Package bleve keeps a [storage.Index] in a folder, by means of Bleve and its
+// scorch engine. Nothing of an item is stored but its ID: the rest is in the
+// store, from which a lost or broken index can be rebuilt.
+package bleve
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+
+	upstream "github.com/blevesearch/bleve/v2"
+	bleveindex "github.com/blevesearch/bleve_index_api"
+	"github.com/gofrs/flock"
+
+	"feedmesh/storage"
+)
+
+var _ storage.Index = (*Index)(nil)
+
+// An Index is a [storage.Index] in a folder of its own.
+type Index struct {
+	bleve  upstream.Index
+	scorch bleveindex.Index // what bleve wraps
+	lock   *flock.Flock
+
+	mu     sync.RWMutex // held by those who read from scorch directly
+	closed bool
+}
+
+// Put implements [storage.Index]. A few hundred items at a time are cheapest:
+// every call writes and syncs files of its own, which are merged later.
+func (x *Index) Put(ctx context.Context, items ...storage.Indexed) error {
+	batch := x.bleve.NewBatch()
+	for i := range items {
+		if err := batch.IndexAdvanced(x.document(&items[i])); err != nil {
+			return fmt.Errorf("index item %q: %w", items[i].ID, err)
+		}
+	}
+	if err := x.commit(ctx, batch); err != nil {
+		return fmt.Errorf("index %d items: %w", len(items), err)
+	}
+	return nil
+}
+
+// Delete implements [storage.Index].
+func (x *Index) Delete(ctx context.Context, ids ...string) error {
+	batch := x.bleve.NewBatch()
+	for _, id := range ids {
+		batch.Delete(id)
+	}
+	if err := x.commit(ctx, batch); err != nil {
+		return fmt.Errorf("delete %d items from the index: %w", len(ids), err)
+	}
+	return nil
+}
+
+// commit returns when the batch is on disk: scorch syncs its files before
+// Batch returns, unless told otherwise by unsafe_batch. Each batch has a name
+// of its own, by which Open tells whether the newest is still there.
+func (x *Index) commit(ctx context.Context, batch *upstream.Batch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if batch.Size() == 0 {
+		return nil
+	}
+	batch.SetInternal(batchKey, []byte(rand.Text()))
+	return x.bleve.Batch(batch)
+}
+
+// IDs implements [storage.Index].
+func (x *Index) IDs(ctx context.Context, after string, limit int) (ids []string, err error) {
+	err = x.read(ctx, func(now bleveindex.IndexReader) error {
+		ids, err = idsAfter(now, after, limit)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list indexed IDs: %w", err)
+	}
+	return ids, nil
+}
+
+func idsAfter(now bleveindex.IndexReader, after string, limit int) (ids []string, err error) {
+	// The next possible ID is this one and a NUL. No last term means to the end.
+	dict, err := now.FieldDictRange("_id", []byte(after+"\x00"), nil)
+	if err != nil {
+		return nil, err
+	}
+	defer dict.Close()
+	for len(ids) < limit {
+		entry, err := dict.Next()
+		if entry == nil || err != nil {
+			return ids, err
+		}
+		// The dictionary has deleted items too, until a merge drops them.
+		doc, err := now.InternalID(entry.Term)
+		if err != nil {
+			return nil, err
+		}
+		if doc != nil {
+			ids = append(ids, entry.Term)
+		}
+	}
+	return ids, nil
+}
+
+// Count implements [storage.Index].
+func (x *Index) Count(ctx context.Context) (n int64, err error) {
+	err = x.read(ctx, func(now bleveindex.IndexReader) error {
+		docs, err := now.DocCount()
+		n = int64(docs)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count indexed items: %w", err)
+	}
+	return n, nil
+}
+
+// read calls f with the index as it is now.
+func (x *Index) read(ctx context.Context, f func(now bleveindex.IndexReader) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.closed {
+		return upstream.ErrorIndexClosed
+	}
+	now, err := x.scorch.Reader()
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(now), now.Close())
+}
+
+// Close implements [io.Closer]. It waits for calls in hand.
+func (x *Index) Close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return nil
+	}
+	x.closed = true
+	return closeBoth(x.bleve, x.lock)
+}

@@ -1,0 +1,25 @@
+package bleve_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"feedmesh/storage"
+	"feedmesh/storage/bleve"
+	"feedmesh/storage/storagetest"
+)
+
+func TestIndex(t *testing.T) {
+	storagetest.TestIndex(t, func(t *testing.T) storage.Index {
+		return open(t, filepath.Join(t.TempDir(), "index"))
+	})
+}
+
+func open(t testing.TB, path string) *bleve.Index {
+	t.Helper()
+	x, err := bleve.Open(path)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	return x
+}

@@ -1,0 +1,35 @@
+package bleve
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"feedmesh/storage"
+)
+
+// A cursor is where a page ends. It takes along the weights that the words had
+// for the first page: they depend on how many items have them, and if they
+// changed from page to page, items would change places meanwhile.
+type cursor struct {
+	Query   string    `json:"q"`
+	Order   string    `json:"o"`
+	Score   float64   `json:"s,omitempty"`
+	Weights []float64 `json:"w,omitempty"`
+}
+
+func (c cursor) String() string {
+	b, _ := json.Marshal(c) // strings and finite numbers
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// parseCursor returns the query's cursor, or the zero cursor if it has none.
+func parseCursor(q storage.Query) (c cursor, err error) {
+	if q.Cursor == "" {
+		return c, nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
+	if err != nil || json.Unmarshal(b, &c) != nil || c.Query != q.Key() {
+		return cursor{}, storage.ErrBadCursor
+	}
+	return c, nil
+}

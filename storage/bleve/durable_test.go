@@ -1,0 +1,325 @@
+package bleve_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	upstream "github.com/blevesearch/bleve/v2"
+
+	"feedmesh/storage"
+	"feedmesh/storage/bleve"
+)
+
+func word(ids ...string) []storage.Indexed {
+	var items []storage.Indexed
+	for _, id := range ids {
+		items = append(items, storage.Indexed{Item: storage.Item{ID: id, Title: "word", Published: time.Unix(1e9, 0)}})
+	}
+	return items
+}
+
+func put(t *testing.T, x *bleve.Index, ids ...string) {
+	t.Helper()
+	if err := x.Put(t.Context(), word(ids...)...); err != nil {
+		t.Fatalf("put: %v", err)
+	}
+}
+
+// found returns the IDs of the items with the word "word", in ascending order.
+func found(t *testing.T, x *bleve.Index) []string {
+	t.Helper()
+	results, err := x.Search(t.Context(), storage.Query{Words: "word", Limit: storage.MaxLimit})
+	if err != nil {
+		t.Fatalf("search: %v", err)
+	}
+	var ids []string
+	for _, hit := range results.Hits {
+		ids = append(ids, hit.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// segments returns the files of the index that have items in them. The names
+// of newer ones are greater.
+func segments(path string) []string {
+	files, _ := filepath.Glob(filepath.Join(path, "store", "*.zap"))
+	return files
+}
+
+func TestReopenKeepsItems(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index")
+	x := open(t, path)
+	if got := found(t, x); got != nil {
+		t.Errorf("a new index has %v", got)
+	}
+	put(t, x, "a", "b")
+	put(t, x, "c")
+	if err := x.Delete(t.Context(), "b"); err != nil {
+		t.Fatalf("delete: %v", err)
+	}
+	for range 2 {
+		if err := x.Close(); err != nil {
+			t.Fatalf("close: %v", err)
+		}
+		x = open(t, path)
+		if got := found(t, x); !slices.Equal(got, []string{"a", "c"}) {
+			t.Errorf("the reopened index has %v, want [a c]", got)
+		}
+	}
+	put(t, x, "d")
+	for range 2 { // closing twice is harmless
+		if err := x.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+	if err := x.Put(t.Context(), word("e")...); err == nil {
+		t.Error("put to a closed index succeeded")
+	}
+	if _, err := x.Search(t.Context(), storage.Query{}); err == nil {
+		t.Error("search in a closed index succeeded")
+	}
+	if _, err := x.IDs(t.Context(), "", 1); err == nil {
+		t.Error("ids of a closed index succeeded")
+	}
+	if _, err := x.Count(t.Context()); err == nil {
+		t.Error("count of a closed index succeeded")
+	}
+}
+
+func TestOpenRefusesBrokenIndex(t *testing.T) {
+	state := func(path string) string { return filepath.Join(path, "store", "root.bolt") }
+	truncate := func(t *testing.T, path string, size int64) {
+		if err := os.Truncate(path, size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, damage := range map[string]func(t *testing.T, path string){
+		"all segments empty": func(t *testing.T, path string) {
+			for _, file := range segments(path) {
+				truncate(t, file, 0)
+			}
+		},
+		"newest segment short": func(t *testing.T, path string) {
+			truncate(t, slices.Max(segments(path)), 100)
+		},
+		"newest segment tiny": func(t *testing.T, path string) {
+			truncate(t, slices.Max(segments(path)), 10)
+		},
+		"newest segment gone": func(t *testing.T, path string) {
+			if err := os.Remove(slices.Max(segments(path))); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"state cut": func(t *testing.T, path string) { // mapped, but not there: reading it is a fault
+			file, err := os.Stat(state(path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			truncate(t, state(path), file.Size()/2)
+		},
+		"state empty":     func(t *testing.T, path string) { truncate(t, state(path), 0) },
+		"state short":     func(t *testing.T, path string) { truncate(t, state(path), 9000) },
+		"state tiny":      func(t *testing.T, path string) { truncate(t, state(path), 5000) },
+		"state gone":      func(t *testing.T, path string) { os.Remove(state(path)) },
+		"store gone":      func(t *testing.T, path string) { os.RemoveAll(filepath.Join(path, "store")) },
+		"meta file empty": func(t *testing.T, path string) { truncate(t, filepath.Join(path, "index_meta.json"), 0) },
+		"meta file gone":  func(t *testing.T, path string) { os.Remove(filepath.Join(path, "index_meta.json")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "index")
+			x := open(t, path)
+			put(t, x, "a", "b")
+			put(t, x, "c", "d")
+			if err := x.Close(); err != nil {
+				t.Fatalf("close: %v", err)
+			}
+			damage(t, path)
+			if x, err := bleve.Open(path); !errors.Is(err, bleve.ErrBroken) {
+				if err == nil {
+					t.Errorf("it opened, with items %v", found(t, x))
+				}
+				t.Fatalf("open: %v, want ErrBroken", err)
+			} else {
+				t.Log(err)
+			}
+			// As its comment says: move it away, start anew in its place.
+			if err := os.Rename(path, path+".broken"); err != nil {
+				t.Fatal(err)
+			}
+			x = open(t, path)
+			put(t, x, "a")
+			if got := found(t, x); !slices.Equal(got, []string{"a"}) {
+				t.Errorf("the new index has %v, want [a]", got)
+			}
+			if err := x.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		})
+	}
+}
+
+// Where the newest state is damaged scorch opens the one before it, if it is
+// still there, and tells no one that batches are missing.
+func TestOpenRefusesOlderState(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index")
+	x := open(t, path)
+	put(t, x, "a")
+	if err := x.Close(); err != nil {
+		t.Fatalf("close: %v", err)
+	}
+	changeInside(t, path, func(inside upstream.Index) error {
+		batch := inside.NewBatch()
+		batch.SetInternal([]byte("feedmesh.batch"), []byte("newer"))
+		return errors.Join(batch.Index("b", "some document"), inside.Batch(batch))
+	})
+	if err := os.Remove(slices.Max(segments(path))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bleve.Open(path); !errors.Is(err, bleve.ErrBroken) || !strings.Contains(err.Error(), "newest state") {
+		t.Errorf("open an index that has lost its newest state: %v, want ErrBroken", err)
+	}
+}
+
+func TestOpenRefusesOtherFormat(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index")
+	x := open(t, path)
+	put(t, x, "a")
+	if err := x.Close(); err != nil {
+		t.Fatalf("close: %v", err)
+	}
+	changeInside(t, path, func(inside upstream.Index) error {
+		return inside.SetInternal([]byte("feedmesh.format"), []byte("0"))
+	})
+	if _, err := bleve.Open(path); !errors.Is(err, bleve.ErrBroken) {
+		t.Errorf("open an index of another format: %v, want ErrBroken", err)
+	}
+}
+
+// changeInside changes an index behind our back, and keeps the state before.
+func changeInside(t *testing.T, path string, change func(upstream.Index) error) {
+	t.Helper()
+	inside, err := upstream.OpenUsing(path, map[string]any{"numSnapshotsToKeep": 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(change(inside), inside.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpenRefusesIndexOfAnotherProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index")
+	putting, said := startPutter(t, path)
+	defer func() {
+		_ = putting.Process.Kill()
+		_ = putting.Wait() // "signal: killed"
+	}()
+	if !said.Scan() {
+		t.Fatal("the putter put nothing")
+	}
+	begin := time.Now()
+	if _, err := bleve.Open(path); !errors.Is(err, bleve.ErrLocked) {
+		t.Errorf("open an index that is open: %v, want ErrLocked", err)
+	}
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("it took %v to say so", took)
+	}
+	if !said.Scan() {
+		t.Error("the other process could not go on")
+	}
+}
+
+// putter is the environment variable that turns this test binary into a
+// process which puts items into the index it names until it is killed.
+const putter = "BLEVE_TEST_PUTTER"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(putter); path != "" {
+		fmt.Fprintln(os.Stderr, putUntilKilled(path))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func putUntilKilled(path string) error {
+	x, err := bleve.Open(path)
+	if err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		id := fmt.Sprintf("%d-%d", os.Getpid(), n)
+		if err := x.Put(context.Background(), word(id, id+"-too")...); err != nil {
+			return err
+		}
+		fmt.Printf("%s\n%s-too\n", id, id)
+	}
+}
+
+func TestKilledProcessLeavesWhatItPut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index")
+	var put []string
+	for _, lines := range []int{2, 7, 25} {
+		put = append(put, killPutter(t, path, lines)...)
+		x := open(t, path)
+		got, err := x.IDs(t.Context(), "", 1e6)
+		if err != nil {
+			t.Fatalf("ids: %v", err)
+		}
+		for _, id := range put {
+			if !slices.Contains(got, id) {
+				t.Errorf("item %s was put before the kill and is lost", id)
+			}
+		}
+		results, err := x.Search(t.Context(), storage.Query{Words: "word"})
+		if err != nil || results.Total != int64(len(got)) {
+			t.Errorf("search found %d, %v, want %d", results.Total, err, len(got))
+		}
+		if err := x.Close(); err != nil {
+			t.Fatalf("close: %v", err)
+		}
+	}
+}
+
+// killPutter runs the putter until it has said that it put so many items, and
+// kills it. It returns all that it said.
+func killPutter(t *testing.T, path string, lines int) (ids []string) {
+	t.Helper()
+	putting, said := startPutter(t, path)
+	for said.Scan() {
+		if ids = append(ids, said.Text()); len(ids) == lines {
+			if err := putting.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = putting.Wait() // "signal: killed"
+	if len(ids) < lines {
+		t.Fatalf("the putter put %d items, want %d", len(ids), lines)
+	}
+	return ids
+}
+
+func startPutter(t *testing.T, path string) (putting *exec.Cmd, said *bufio.Scanner) {
+	t.Helper()
+	putting = exec.Command(os.Args[0])
+	putting.Env = append(os.Environ(), putter+"="+path)
+	putting.Stderr = os.Stderr
+	out, err := putting.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := putting.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return putting, bufio.NewScanner(out)
+}

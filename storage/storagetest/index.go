@@ -1,0 +1,252 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// TestIndex checks that the indexes which open returns, each of them new and
+// empty, keep the promises of [storage.Index]. TestIndex closes them.
+func TestIndex(t *testing.T, open func(t *testing.T) storage.Index) {
+	promises := []struct {
+		name string
+		test func(t *testing.T, x storage.Index)
+	}{
+		{"an item put again replaces the one before", putReplaces},
+		{"a deleted item is not found", deleteForgets},
+		{"putting and deleting nothing is no error", nothingIsNoError},
+		{"ids walks over everything in ascending order", idsWalk},
+		{"count says how many items are indexed", countCounts},
+		{"a cancelled context ends a call", cancelledContext},
+		{"methods may be called concurrently", concurrentUse},
+
+		{"all words must occur, by stem", allWordsByStem},
+		{"words are found in title, text, author and tags", wordsInAllParts},
+		{"words with signs are found", wordsWithSigns},
+		{"items of stop words only are found", stopWords},
+		{"query syntax in words is harmless", harmlessWords},
+		{"a word in the title ranks above the same word in the text", titleRanksFirst},
+		{"equal scores come newest first, then by id", equalScores},
+		{"spam comes only when asked for, and then alone", spamOnlyIfAsked},
+		{"duplicates come only when asked for", duplicatesOnlyIfAsked},
+		{"filters combine", filtersCombine},
+		{"published after is inclusive, before is exclusive", publishedBounds},
+		{"facets count matches, most frequent first, then by value", facetsCount},
+		{"facets list no more than the most frequent values", facetsAreCut},
+
+		{"no words list everything, newest first", noWordsListAll},
+		{"newest orders matches by time, ties by id", newestOrders},
+		{"a page has 20 items unless asked otherwise, and never over the limit", pageSizes},
+		{"pages by time visit each match once", pagesByTime},
+		{"pages by score visit each match once", pagesByScore},
+		{"pages visit each match once while older items are put", pagesWhilePutting},
+		{"total counts the matches of all pages", totalOfAllPages},
+		{"a cursor of another query is refused", foreignCursor},
+	}
+	for _, p := range promises {
+		t.Run(p.name, func(t *testing.T) {
+			x := open(t)
+			t.Cleanup(func() {
+				if err := x.Close(); err != nil {
+					t.Errorf("close the index: %v", err)
+				}
+			})
+			p.test(t, x)
+		})
+	}
+}
+
+// noon is when made-up items are published, unless they say otherwise.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// item returns an item with the given ID, title and text.
+func item(id, title, text string) storage.Indexed {
+	return storage.Indexed{
+		Item: storage.Item{ID: id, FeedID: "feed", Title: title, Published: noon, FirstSeen: noon},
+		Text: text,
+	}
+}
+
+// changed returns the item as change leaves it.
+func changed(it storage.Indexed, change func(*storage.Indexed)) storage.Indexed {
+	change(&it)
+	return it
+}
+
+func put(t *testing.T, x storage.Index, items ...storage.Indexed) {
+	t.Helper()
+	if err := x.Put(t.Context(), items...); err != nil {
+		t.Fatalf("put %d items: %v", len(items), err)
+	}
+}
+
+func search(t *testing.T, x storage.Index, q storage.Query) storage.Results {
+	t.Helper()
+	results, err := x.Search(t.Context(), q)
+	if err != nil {
+		t.Fatalf("search %+v: %v", q, err)
+	}
+	return results
+}
+
+// wantFound fails unless the query finds exactly the IDs, in any order.
+func wantFound(t *testing.T, x storage.Index, q storage.Query, want ...string) {
+	t.Helper()
+	results := search(t, x, q)
+	got := ids(results)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) || results.Total != int64(len(want)) {
+		t.Errorf("search %+v found %v of %d, want %v", q, got, results.Total, want)
+	}
+}
+
+// wantOrder fails unless the query finds exactly the IDs, in that order.
+func wantOrder(t *testing.T, x storage.Index, q storage.Query, want ...string) {
+	t.Helper()
+	if got := ids(search(t, x, q)); !slices.Equal(got, want) {
+		t.Errorf("search %+v found %v, want %v", q, got, want)
+	}
+}
+
+func ids(results storage.Results) []string {
+	var ids []string
+	for _, hit := range results.Hits {
+		ids = append(ids, hit.ID)
+	}
+	return ids
+}
+
+func putReplaces(t *testing.T, x storage.Index) {
+	put(t, x, item("a", "old", ""), item("b", "same", ""), item("a", "middle", ""))
+	wantFound(t, x, storage.Query{Words: "old"})
+	wantFound(t, x, storage.Query{Words: "middle"}, "a")
+	put(t, x, item("a", "new", ""))
+	wantFound(t, x, storage.Query{Words: "middle"})
+	wantFound(t, x, storage.Query{Words: "new"}, "a")
+	wantFound(t, x, storage.Query{}, "a", "b")
+}
+
+func deleteForgets(t *testing.T, x storage.Index) {
+	put(t, x, item("a", "word", ""), item("b", "word", ""), item("c", "word", ""))
+	if err := x.Delete(t.Context(), "a", "unknown", "c"); err != nil {
+		t.Fatalf("delete: %v", err)
+	}
+	wantFound(t, x, storage.Query{Words: "word"}, "b")
+	put(t, x, item("a", "word", ""))
+	wantFound(t, x, storage.Query{Words: "word"}, "a", "b")
+}
+
+func nothingIsNoError(t *testing.T, x storage.Index) {
+	put(t, x)
+	if err := x.Delete(t.Context()); err != nil {
+		t.Errorf("delete nothing: %v", err)
+	}
+	wantFound(t, x, storage.Query{})
+	wantFound(t, x, storage.Query{Words: "word"})
+}
+
+func idsWalk(t *testing.T, x storage.Index) {
+	var want []string
+	for i := range 25 {
+		id := fmt.Sprintf("%02d", i)
+		put(t, x, item(id, "word", ""))
+		if i%6 != 0 {
+			want = append(want, id)
+		}
+	}
+	if err := x.Delete(t.Context(), "00", "06", "12", "18", "24"); err != nil {
+		t.Fatalf("delete: %v", err)
+	}
+	var got []string
+	for after := ""; ; after = got[len(got)-1] {
+		page, err := x.IDs(t.Context(), after, 7)
+		if err != nil {
+			t.Fatalf("ids after %q: %v", after, err)
+		}
+		if len(page) > 7 {
+			t.Fatalf("ids returned %d of 7", len(page))
+		}
+		if len(page) == 0 {
+			break
+		}
+		got = append(got, page...)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("walked over %v, want %v", got, want)
+	}
+	if page, err := x.IDs(t.Context(), "13x", 2); err != nil || !slices.Equal(page, []string{"14", "15"}) {
+		t.Errorf("ids after one that is not there: %v, %v, want [14 15]", page, err)
+	}
+}
+
+func countCounts(t *testing.T, x storage.Index) {
+	want := func(want int64) {
+		t.Helper()
+		if got, err := x.Count(t.Context()); err != nil || got != want {
+			t.Errorf("count is %d, %v, want %d", got, err, want)
+		}
+	}
+	want(0)
+	put(t, x, item("a", "", ""), item("b", "", ""))
+	put(t, x, item("b", "again", ""), item("c", "", ""))
+	want(3)
+	if err := x.Delete(t.Context(), "a", "a", "d"); err != nil {
+		t.Fatalf("delete: %v", err)
+	}
+	want(2)
+}
+
+func cancelledContext(t *testing.T, x storage.Index) {
+	put(t, x, item("a", "word", ""))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, searchErr := x.Search(ctx, storage.Query{Words: "word"})
+	_, idsErr := x.IDs(ctx, "", 10)
+	_, countErr := x.Count(ctx)
+	for call, err := range map[string]error{
+		"put": x.Put(ctx, item("b", "word", "")), "delete": x.Delete(ctx, "a"),
+		"search": searchErr, "ids": idsErr, "count": countErr,
+	} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s returned %v, want context.Canceled", call, err)
+		}
+	}
+	wantFound(t, x, storage.Query{}, "a")
+}
+
+func concurrentUse(t *testing.T, x storage.Index) {
+	const writers, rounds = 4, 5
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for r := range rounds {
+				id := fmt.Sprintf("%d-%d", w, r)
+				if err := x.Put(t.Context(), item(id, "word", ""), item(id+"-gone", "word", "")); err != nil {
+					t.Errorf("put: %v", err)
+				}
+				results, err := x.Search(t.Context(), storage.Query{Words: "word", Limit: 100})
+				if err != nil || !slices.Contains(ids(results), id) {
+					t.Errorf("search after put(%s) found %v, %v", id, ids(results), err)
+				}
+				if err := x.Delete(t.Context(), id+"-gone"); err != nil {
+					t.Errorf("delete: %v", err)
+				}
+				if _, err := x.Count(t.Context()); err != nil {
+					t.Errorf("count: %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := search(t, x, storage.Query{}).Total; got != writers*rounds {
+		t.Errorf("%d items are left, want %d", got, writers*rounds)
+	}
+}

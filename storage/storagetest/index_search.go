@@ -1,0 +1,228 @@
+package storagetest
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"feedmesh/storage"
+)
+
+func allWordsByStem(t *testing.T, x storage.Index) {
+	put(t, x,
+		item("en", "A day at the run", "Databases were migrated"),
+		item("ru", "Как выбрать базу данных", "Ёлка и зелёный чай"),
+		item("both", "PostgreSQL: базы данных", "running fast"),
+	)
+	for words, want := range map[string][]string{
+		"running":              {"en", "both"},
+		"RUN":                  {"en", "both"},
+		"run database":         {"en"},
+		"migrating running":    {"en"},
+		"базы данных":          {"ru", "both"},
+		"БАЗАМИ данные":        {"ru", "both"},
+		"база run":             {"both"},
+		"елка":                 {"ru"},
+		"Зеленый чай":          {"ru"},
+		"зелёные базы":         {"ru"},
+		"run run running":      {"en", "both"},
+		"run missing":          nil,
+		"postgresql databases": nil,
+	} {
+		wantFound(t, x, storage.Query{Words: words}, want...)
+	}
+}
+
+func wordsInAllParts(t *testing.T, x storage.Index) {
+	put(t, x, changed(item("a", "title", "text"), func(it *storage.Indexed) {
+		it.Author = "Ada Lovelace"
+		it.Tags = []string{"machine learning", "go"}
+		it.URL = "https://example.org/address"
+		it.Excerpt = "excerpt"
+	}))
+	for _, words := range []string{"title", "text", "ada", "lovelace", "machines", "go", "title text ada learning"} {
+		wantFound(t, x, storage.Query{Words: words}, "a")
+	}
+	for _, words := range []string{"example", "address", "excerpt", "feed"} {
+		wantFound(t, x, storage.Query{Words: words})
+	}
+}
+
+func wordsWithSigns(t *testing.T, x storage.Index) {
+	put(t, x,
+		item("c++", "Modern C++, explained", ""), item("c", "C for all", ""),
+		item("node", "Node.js 22.1 is out.", ""), item("c#", "", "Why C# won"))
+	wantFound(t, x, storage.Query{Words: "c++"}, "c++")
+	wantFound(t, x, storage.Query{Words: "C#"}, "c#")
+	wantFound(t, x, storage.Query{Words: "c"}, "c")
+	wantFound(t, x, storage.Query{Words: "node.js"}, "node")
+	wantFound(t, x, storage.Query{Words: "NODE.JS, 22.1!"}, "node")
+}
+
+func stopWords(t *testing.T, x storage.Index) {
+	put(t, x, item("en", "To be or not to be", ""), item("ru", "Что и как", ""))
+	wantFound(t, x, storage.Query{Words: "to be or not to be"}, "en")
+	wantFound(t, x, storage.Query{Words: "и"}, "ru")
+}
+
+func harmlessWords(t *testing.T, x storage.Index) {
+	put(t, x, item("a", "plain words", "more plain text"))
+	for _, words := range []string{
+		`+plain`, `-plain`, `"plain words`, `plain*`, `words:plain`, `(plain`, `plain)`, `\plain`, `plain~`,
+		`plain^`, `/plain/`, `plain && words || text`, "plain\x00words", "plain\xffwords", `{"plain":`,
+	} {
+		wantFound(t, x, storage.Query{Words: words}, "a")
+	}
+	for _, words := range []string{`+ - " * : ( ) \ ~ ^ /`, "...", "*", `""`, "\x00", "\xff\xfe", "—", "title:plain"} {
+		wantFound(t, x, storage.Query{Words: words})
+	}
+	for _, words := range []string{" ", "\t\n"} {
+		wantFound(t, x, storage.Query{Words: words}, "a")
+	}
+	wantFound(t, x, storage.Query{Words: strings.Repeat("plain words ", 100<<10/12)}, "a")
+	wantFound(t, x, storage.Query{Words: strings.Repeat("x", 100<<10)})
+	var many strings.Builder
+	for i := 0; many.Len() < 100<<10; i++ {
+		fmt.Fprintf(&many, "plain word%d ", i)
+	}
+	wantFound(t, x, storage.Query{Words: many.String()})
+}
+
+func titleRanksFirst(t *testing.T, x storage.Index) {
+	put(t, x,
+		item("text", "Something else", "kubernetes kubernetes kubernetes"),
+		item("title", "Kubernetes and many other words that make it quite a long title", "Something else"),
+		item("both", "Kubernetes", "kubernetes"),
+		changed(item("author", "", ""), func(it *storage.Indexed) { it.Author = "Kubernetes Team" }),
+	)
+	results := search(t, x, storage.Query{Words: "kubernetes"})
+	if got := ids(results); len(got) != 4 || got[0] != "both" || got[1] != "title" {
+		t.Errorf("found %v, want both, title, then the others", got)
+	}
+	for i, hit := range results.Hits {
+		if hit.Score <= 0 || i > 0 && hit.Score > results.Hits[i-1].Score {
+			t.Errorf("scores %v do not descend to above 0", results.Hits)
+			break
+		}
+	}
+}
+
+func equalScores(t *testing.T, x storage.Index) {
+	put(t, x, item("b", "word", ""), item("c", "word", ""), item("a", "word", ""),
+		changed(item("d", "word", ""), func(it *storage.Indexed) { it.Published = noon.Add(time.Microsecond) }))
+	wantOrder(t, x, storage.Query{Words: "word"}, "d", "a", "b", "c")
+}
+
+func spamOnlyIfAsked(t *testing.T, x storage.Index) {
+	put(t, x, item("ham", "word", ""),
+		changed(item("spam", "word", ""), func(it *storage.Indexed) { it.Spam = true }),
+		changed(item("again", "word", ""), func(it *storage.Indexed) { it.Spam, it.DuplicateOf = true, "spam" }))
+	for _, words := range []string{"", "word"} {
+		wantFound(t, x, storage.Query{Words: words}, "ham")
+		wantFound(t, x, storage.Query{Words: words, Duplicates: true}, "ham")
+		wantFound(t, x, storage.Query{Words: words, Spam: true}, "spam")
+		wantFound(t, x, storage.Query{Words: words, Spam: true, Duplicates: true}, "spam", "again")
+	}
+}
+
+func duplicatesOnlyIfAsked(t *testing.T, x storage.Index) {
+	put(t, x, item("first", "word", ""),
+		changed(item("second", "word", ""), func(it *storage.Indexed) { it.DuplicateOf = "first" }))
+	for _, words := range []string{"", "word"} {
+		wantFound(t, x, storage.Query{Words: words}, "first")
+		wantFound(t, x, storage.Query{Words: words, Duplicates: true}, "first", "second")
+	}
+}
+
+func filtersCombine(t *testing.T, x storage.Index) {
+	// Every combination of two feeds, two categories, two languages, two days.
+	for i := range 16 {
+		put(t, x, changed(item(fmt.Sprintf("%04b", i), "word", ""), func(it *storage.Indexed) {
+			it.FeedID = []string{"feed-a", "feed-b"}[i>>3&1]
+			it.Categories = [][]string{{"ai", "go"}, {"databases and more", "ai"}}[i>>2&1]
+			it.Language = []string{"en", "ru"}[i>>1&1]
+			it.Published = noon.AddDate(0, 0, i&1)
+		}))
+	}
+	wantFound(t, x, storage.Query{FeedID: "feed-a", Category: "go", Language: "ru", After: noon.Add(time.Hour)}, "0011")
+	wantFound(t, x, storage.Query{Words: "word", FeedID: "feed-b", Category: "databases and more"},
+		"1100", "1101", "1110", "1111")
+	wantFound(t, x, storage.Query{Words: "word", Language: "en", Category: "go", Newest: true},
+		"0000", "0001", "1000", "1001")
+	wantFound(t, x, storage.Query{FeedID: "feed-a", Language: "en", Before: noon.Add(time.Hour), Category: "ai"},
+		"0000", "0100")
+	wantFound(t, x, storage.Query{Category: "databases"})
+	wantFound(t, x, storage.Query{FeedID: "feed"})
+	wantFound(t, x, storage.Query{Language: "EN"})
+	wantFound(t, x, storage.Query{Words: "other", FeedID: "feed-a"})
+}
+
+func publishedBounds(t *testing.T, x storage.Index) {
+	at := func(id string, published time.Time) storage.Indexed {
+		return changed(item(id, "word", ""), func(it *storage.Indexed) { it.Published = published })
+	}
+	put(t, x, at("ancient", time.Date(1969, 7, 20, 20, 17, 40, 0, time.UTC)),
+		at("before", noon.Add(-time.Microsecond)), at("noon", noon), at("after", noon.Add(time.Microsecond)))
+	there := time.FixedZone("there", 3*60*60)
+	for _, words := range []string{"", "word"} {
+		for _, newest := range []bool{false, true} {
+			wantFound(t, x, storage.Query{Words: words, Newest: newest, After: noon}, "noon", "after")
+			wantFound(t, x, storage.Query{Words: words, Newest: newest, After: noon.In(there)}, "noon", "after")
+			wantFound(t, x, storage.Query{Words: words, Newest: newest, Before: noon}, "ancient", "before")
+			wantFound(t, x, storage.Query{Words: words, Newest: newest, Before: noon.In(there)}, "ancient", "before")
+			wantFound(t, x, storage.Query{Words: words, Newest: newest, After: noon, Before: noon})
+			wantFound(t, x, storage.Query{
+				Words: words, Newest: newest, After: time.Unix(-1e9, 0), Before: time.Unix(0, 0),
+			}, "ancient")
+		}
+	}
+}
+
+func facetsCount(t *testing.T, x storage.Index) {
+	with := func(id, feed, language string, categories ...string) storage.Indexed {
+		return changed(item(id, "word", ""), func(it *storage.Indexed) {
+			it.FeedID, it.Language, it.Categories = feed, language, categories
+		})
+	}
+	put(t, x, with("1", "f1", "en", "go", "ai"), with("2", "f2", "en", "ai"), with("3", "f2", "ru", "db"),
+		with("4", "f3", ""), item("5", "other", ""),
+		changed(with("6", "f1", "en", "go"), func(it *storage.Indexed) { it.Spam = true }))
+	want := map[string][]storage.FacetCount{
+		"category": {{Value: "ai", Count: 2}, {Value: "db", Count: 1}, {Value: "go", Count: 1}},
+		"feed":     {{Value: "f2", Count: 2}, {Value: "f1", Count: 1}, {Value: "f3", Count: 1}},
+		"language": {{Value: "en", Count: 2}, {Value: "ru", Count: 1}},
+	}
+	first := search(t, x, storage.Query{Words: "word", Facets: true, Limit: 1})
+	second := search(t, x, storage.Query{Words: "word", Facets: true, Limit: 1, Cursor: first.Next})
+	newest := search(t, x, storage.Query{Words: "word", Facets: true, Newest: true})
+	for _, got := range []storage.Results{first, second, newest} {
+		if !reflect.DeepEqual(got.Facets, want) {
+			t.Errorf("facets are %v, want %v", got.Facets, want)
+		}
+	}
+	if got := search(t, x, storage.Query{Words: "word"}).Facets; got != nil {
+		t.Errorf("facets not asked for are %v, want nil", got)
+	}
+	for _, words := range []string{"missing", "***"} {
+		got := search(t, x, storage.Query{Words: words, Facets: true}).Facets
+		if got == nil || len(got["category"])+len(got["feed"])+len(got["language"]) != 0 {
+			t.Errorf("facets of no matches are %v, want empty ones", got)
+		}
+	}
+}
+
+func facetsAreCut(t *testing.T, x storage.Index) {
+	var items []storage.Indexed
+	for i := range storage.MaxFacet + 5 {
+		items = append(items, changed(item(fmt.Sprint(i), "word", ""), func(it *storage.Indexed) {
+			it.FeedID = fmt.Sprintf("feed%02d", i)
+		}))
+	}
+	put(t, x, items...)
+	feeds := search(t, x, storage.Query{Facets: true}).Facets["feed"]
+	if len(feeds) != storage.MaxFacet || feeds[0].Value != "feed00" || feeds[19].Value != "feed19" {
+		t.Errorf("%d feeds are counted: %v, want the first %d", len(feeds), feeds, storage.MaxFacet)
+	}
+}
