@@ -19,14 +19,14 @@ import (
 
 // A Config is all settings of one agent.
 type Config struct {
-	Roles  []string `default:"all" placeholder:"ROLE,..." help:"Roles this agent plays: any of those that --list-roles names, or all."`
+	Roles  []string `default:"all" placeholder:"ROLE" help:"Roles this agent plays: any of those that --list-roles names, or all."`
 	Data   string   `default:"./data" placeholder:"DIR" help:"Folder for the agent's files."`
 	Listen string   `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of console and REST API (role api)."`
 	Token  Secret   `placeholder:"SECRET" help:"What clients of the console and REST API must show. Needed to listen beyond this machine. @FILE reads it from a file."`
 	NATS   string   `name:"nats" placeholder:"URL" help:"NATS server to join, with JetStream. Without it the agent runs one of its own, for itself alone."`
 
 	Starter  bool           `default:"true" negatable:"" help:"Begin an empty store with a list of some 40 well-known IT feeds."`
-	AllowNet []netip.Prefix `placeholder:"CIDR,..." help:"Private networks that feeds may be fetched from, as 192.168.1.0/24. By default none is."`
+	AllowNet []netip.Prefix `placeholder:"CIDR" help:"Private networks that feeds may be fetched from, as 192.168.1.0/24. By default none is."`
 	Contact  string         `placeholder:"URL" help:"Page or address that tells site owners who reads their feeds; part of the User-Agent."`
 
 	Crawl   Crawl   `embed:"" prefix:"crawl-"`

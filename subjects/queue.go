@@ -67,7 +67,7 @@ func Publish[T Task](ctx context.Context, to Publisher, queue Queue[T], task T) 
 	if err != nil {
 		return fmt.Errorf("encode %s task %s: %w", queue.Name, task.ID(), err)
 	}
-	if len(data) > MaxMessage {
+	if len(data) > MaxMessage-maxHeader {
 		return fmt.Errorf("%s task %s has %d bytes: %w", queue.Name, task.ID(), len(data), ErrTooLarge)
 	}
 	return to.Publish(ctx, Message{Subject: queue.Subject(task), ID: task.ID(), Data: data})

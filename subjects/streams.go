@@ -70,7 +70,7 @@ func (q Queue[T]) stream() jetstream.StreamConfig {
 		Discard:    jetstream.DiscardNew, // the default drops the oldest without a word
 		MaxMsgs:    q.MaxTasks,
 		MaxBytes:   q.MaxBytes,
-		MaxMsgSize: MaxMessage + 4096, // headers
+		MaxMsgSize: MaxMessage,
 		Duplicates: InFlight,
 	}
 }

@@ -11,8 +11,12 @@ import (
 	"feedmesh/storage"
 )
 
-// MaxMessage is the size of the largest message the mesh carries, in bytes.
-const MaxMessage = 8 << 20
+// MaxMessage is the size of the largest message the mesh carries, in bytes, with
+// at most maxHeader for its header.
+const (
+	MaxMessage = 8 << 20
+	maxHeader  = 4 << 10
+)
 
 // ErrTooLarge says that a task does not fit into a message.
 var ErrTooLarge = errors.New("larger than the mesh carries")

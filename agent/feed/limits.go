@@ -8,7 +8,7 @@ package feed
 const (
 	maxDepth      = 256       // elements within one another
 	maxAttributes = 256       // of one element
-	maxNamespaces = 512       // in scope at once
+	maxNamespaces = 512       // in scope at once; blogs declare two in each entry, a thousand in all
 	maxItems      = 5000      // kept of a document: the first, which are the newest
 	maxElements   = 100_000   // of a document
 	maxBindings   = 1_000_000 // namespaces in scope, summed over all elements

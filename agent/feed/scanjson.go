@@ -3,7 +3,7 @@ package feed
 import "bytes"
 
 // A jsonScanner reads JSON just far enough to keep what decoding costs in
-// bounds, and overwrites, in a copy, what would cost the document or worse.
+// bounds, and overwrites, in a copy, what would cost the document.
 type jsonScanner struct {
 	doc    []byte
 	copied bool

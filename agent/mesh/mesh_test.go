@@ -47,7 +47,7 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	t.Parallel()
 	server, err := embedded.Start(embedded.Options{
-		Dir: t.TempDir(), MaxFile: subjects.MaxBytes() * 2, MaxMessage: subjects.MaxMessage + 64<<10, Log: slog.New(slog.DiscardHandler),
+		Dir: t.TempDir(), MaxFile: subjects.MaxBytes() * 2, MaxMessage: subjects.MaxMessage, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -36,6 +36,7 @@ func serve[T subjects.Task](ctx context.Context, m *Mesh, queue subjects.Queue[T
 			pprof.Do(ctx, pprof.Labels("role", queue.Name), func(ctx context.Context) { s.work(ctx, lane) })
 		})
 	}
+	group.Go(func() { s.sweep(ctx, lane) })
 	group.Wait()
 	return nil
 }
@@ -104,6 +105,35 @@ func collect(batch jetstream.MessageBatch, err error) ([]jetstream.Msg, error) {
 		return nil, err
 	}
 	return msgs, nil
+}
+
+// sweepEvery is how often what a crash of the NATS server left behind is
+// looked for.
+const sweepEvery = 15 * time.Second
+
+// sweep removes tasks that are done but still lie on the queue. A server that is
+// killed forgets which messages of the last seconds it had removed, yet its
+// consumer remembers that they were acknowledged: nobody would ever get them,
+// and in the end they would fill the queue.
+func (s *server[T]) sweep(ctx context.Context, lane string) {
+	cfg := s.queue.Consumer(lane)
+	for sleep(ctx, sweepEvery) {
+		stream, err := s.mesh.js.Stream(ctx, s.queue.Name)
+		if err != nil {
+			continue // the workers say so
+		}
+		consumer, err := stream.Consumer(ctx, cfg.Durable)
+		if err != nil {
+			continue
+		}
+		state, done := stream.CachedInfo().State, consumer.CachedInfo().AckFloor.Stream
+		if state.Msgs == 0 || state.FirstSeq > done {
+			continue
+		}
+		if err := stream.Purge(ctx, jetstream.WithPurgeSubject(cfg.FilterSubject), jetstream.WithPurgeSequence(done+1)); err != nil {
+			s.mesh.log.Warn("can't sweep a queue", "role", s.queue.Name, "err", err)
+		}
+	}
 }
 
 // do hands the messages to the actor and settles them.

@@ -68,10 +68,10 @@ func (c *crawler) Receive(ctx context.Context, task subjects.Crawl) error {
 	}
 	var mu sync.Mutex
 	var seen []subjects.Observation
-	group, ctx := errgroup.WithContext(ctx)
+	group, inner := errgroup.WithContext(ctx)
 	for host, targets := range byHost {
 		group.Go(func() error {
-			observations, err := c.crawlHost(ctx, host, task.ID(), targets)
+			observations, err := c.crawlHost(inner, host, task.ID(), targets)
 			mu.Lock()
 			defer mu.Unlock()
 			seen = append(seen, observations...)

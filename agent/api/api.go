@@ -1,0 +1,99 @@
+// Package api is the REST interface: feeds, items, search and the mesh itself,
+// over the store and the index. Its description, made from the same code, is
+// served at /openapi.json. What goes wrong is answered as problem+json.
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// A Mesh is what the API asks and tells the mesh, as [mesh.Mesh] does.
+type Mesh interface {
+	subjects.Publisher
+	State(ctx context.Context, feedID string) (*subjects.State, error)
+	LoadStates(ctx context.Context, each func(mesh.FeedState)) error
+	Depths(ctx context.Context) ([]mesh.Depth, error)
+	Agents(ctx context.Context) ([]subjects.Agent, error)
+	Leases(ctx context.Context) (map[string]subjects.Lease, error)
+	Quarantined(ctx context.Context, after uint64, limit int) ([]subjects.Quarantined, error)
+	QuarantinedTask(ctx context.Context, seq uint64) (subjects.Quarantined, error)
+	Replay(ctx context.Context, seq uint64) error
+	DropQuarantined(ctx context.Context, seq uint64) error
+}
+
+// Deps are what a [Server] stands on.
+type Deps struct {
+	Store   storage.Store
+	Index   storage.Index
+	Mesh    Mesh
+	Checks  func(ctx context.Context) []Check // what this process stands on, and how it is
+	Metrics http.Handler
+	Token   string // what clients must show; empty: nothing, but only this machine is served
+	Version string
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// A Server answers requests.
+type Server struct {
+	Deps
+	states  summary
+	reindex reindexing
+}
+
+// New returns a server.
+func New(d Deps) *Server { return &Server{Deps: d} }
+
+// Handler returns the API, with pages for people at all paths it has no use for.
+// Both are guarded alike.
+func (s *Server) Handler(pages http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	cfg := huma.DefaultConfig("feedmesh", s.Version)
+	cfg.Info.Description = "Feeds in, searchable items out."
+	cfg.DocsPath = "" // its pages load scripts from elsewhere
+	cfg.CreateHooks = nil
+	api := humago.New(mux, cfg)
+
+	s.feedRoutes(api)
+	s.itemRoutes(api)
+	s.meshRoutes(api)
+	s.quarantineRoutes(api)
+	s.reindexRoutes(api)
+
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("ok\n")) })
+	mux.HandleFunc("GET /readyz", s.readyz)
+	mux.Handle("GET /metrics", s.Metrics)
+	mux.Handle("/", pages)
+	return s.guarded(mux)
+}
+
+// op describes an operation.
+func op(method, path, name, summary string, errors ...int) huma.Operation {
+	return huma.Operation{Method: method, Path: path, OperationID: name, Summary: summary, Errors: errors,
+		MaxBodyBytes: maxImport, BodyReadTimeout: time.Minute}
+}
+
+// problem makes an error of ours the client's answer.
+func (s *Server) problem(err error) error {
+	switch {
+	case errors.Is(err, storage.ErrNotFound), errors.Is(err, mesh.ErrNoTask):
+		return huma.Error404NotFound(err.Error())
+	case errors.Is(err, storage.ErrBadCursor):
+		return huma.Error400BadRequest(err.Error())
+	case errors.Is(err, context.Canceled):
+		return huma.NewError(499, "the client has gone")
+	}
+	s.Log.Error("request failed", "err", err)
+	return huma.Error503ServiceUnavailable(err.Error())
+}

@@ -1,0 +1,171 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"feedmesh/subjects"
+)
+
+// Feeds returns a page of feeds, ordered by URL.
+func (c *Client) Feeds(ctx context.Context, after string, limit int) (FeedPage, error) {
+	q := url.Values{}
+	set(q, "after", after)
+	set(q, "limit", strconv.Itoa(limit))
+	return call[FeedPage](ctx, c, "GET", "/api/feeds", q, nil)
+}
+
+// AddFeeds adds feeds by their addresses.
+func (c *Client) AddFeeds(ctx context.Context, urls, tags []string) (Intakes, error) {
+	return call[Intakes](ctx, c, "POST", "/api/feeds", nil, map[string][]string{"urls": urls, "tags": tags})
+}
+
+// ImportFeeds adds the feeds of a list: OPML, or an address a line.
+func (c *Client) ImportFeeds(ctx context.Context, list io.Reader) (Intakes, error) {
+	return call[Intakes](ctx, c, "POST", "/api/feeds/import", nil, list)
+}
+
+// ExportFeeds writes all feeds as OPML.
+func (c *Client) ExportFeeds(ctx context.Context, to io.Writer) error {
+	resp, err := c.send(ctx, "GET", "/api/feeds/export", nil, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return c.refused(resp)
+	}
+	if _, err := io.Copy(to, resp.Body); err != nil {
+		return fmt.Errorf("copy the list of feeds: %w", err)
+	}
+	return nil
+}
+
+// Feed returns one feed.
+func (c *Client) Feed(ctx context.Context, id string) (Feed, error) {
+	return call[Feed](ctx, c, "GET", "/api/feeds/"+url.PathEscape(id), nil, nil)
+}
+
+// RemoveFeed removes a feed and its items.
+func (c *Client) RemoveFeed(ctx context.Context, id string) error {
+	return c.tell(ctx, "DELETE", "/api/feeds/"+url.PathEscape(id))
+}
+
+// RefreshFeed has a feed polled now.
+func (c *Client) RefreshFeed(ctx context.Context, id string) error {
+	return c.tell(ctx, "POST", "/api/feeds/"+url.PathEscape(id)+"/refresh")
+}
+
+// Search finds items.
+func (c *Client) Search(ctx context.Context, s Search) (Found, error) {
+	q := url.Values{}
+	set(q, "q", s.Query)
+	set(q, "feed", s.Feed)
+	set(q, "category", s.Category)
+	set(q, "language", s.Language)
+	setTime(q, "after", s.After)
+	setTime(q, "before", s.Before)
+	setTrue(q, "spam", s.Spam)
+	setTrue(q, "duplicates", s.Duplicates)
+	set(q, "sort", s.Sort)
+	setTrue(q, "facets", s.Facets)
+	if s.Limit != 0 {
+		set(q, "limit", strconv.Itoa(s.Limit))
+	}
+	set(q, "cursor", s.Cursor)
+	return call[Found](ctx, c, "GET", "/api/search", q, nil)
+}
+
+// Item returns one item, whole.
+func (c *Client) Item(ctx context.Context, id string) (ItemView, error) {
+	return call[ItemView](ctx, c, "GET", "/api/items/"+url.PathEscape(id), nil, nil)
+}
+
+// Status returns how the mesh is.
+func (c *Client) Status(ctx context.Context) (Status, error) {
+	return call[Status](ctx, c, "GET", "/api/status", nil, nil)
+}
+
+// Quarantine returns a page of quarantined tasks, oldest first.
+func (c *Client) Quarantine(ctx context.Context, after uint64, limit int) (QuarantinePage, error) {
+	q := url.Values{}
+	set(q, "after", strconv.FormatUint(after, 10))
+	set(q, "limit", strconv.Itoa(limit))
+	return call[QuarantinePage](ctx, c, "GET", "/api/quarantine", q, nil)
+}
+
+// Quarantined returns one quarantined task, whole.
+func (c *Client) Quarantined(ctx context.Context, seq uint64) (subjects.Quarantined, error) {
+	return call[subjects.Quarantined](ctx, c, "GET", fmt.Sprintf("/api/quarantine/%d", seq), nil, nil)
+}
+
+// Replay puts a quarantined task back on its queue.
+func (c *Client) Replay(ctx context.Context, seq uint64) error {
+	return c.tell(ctx, "POST", fmt.Sprintf("/api/quarantine/%d/replay", seq))
+}
+
+// DropQuarantined forgets a quarantined task.
+func (c *Client) DropQuarantined(ctx context.Context, seq uint64) error {
+	return c.tell(ctx, "DELETE", fmt.Sprintf("/api/quarantine/%d", seq))
+}
+
+// BeginReindex starts a rebuild of the index unless one is under way.
+func (c *Client) BeginReindex(ctx context.Context) (Reindex, error) {
+	return call[Reindex](ctx, c, "POST", "/api/reindex", nil, nil)
+}
+
+// Reindex returns how the rebuild is getting on.
+func (c *Client) Reindex(ctx context.Context) (Reindex, error) {
+	return call[Reindex](ctx, c, "GET", "/api/reindex", nil, nil)
+}
+
+// Readiness says whether a node is fit to work, and each thing it stands on.
+type Readiness struct {
+	Ready  bool      `json:"ready"`
+	Checks []Check   `json:"checks"`
+	At     time.Time `json:"-"` // the node's time, to the second; zero if it did not tell
+}
+
+// Ready returns how the node is. One that is not fit to work is no error.
+func (c *Client) Ready(ctx context.Context) (Readiness, error) {
+	var r Readiness
+	resp, err := c.send(ctx, "GET", "/readyz", nil, nil)
+	if err != nil {
+		return r, err
+	}
+	defer resp.Body.Close()
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusServiceUnavailable || kind != "application/json" {
+		return r, c.refused(resp)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&r); err != nil {
+		return r, c.stranger(resp)
+	}
+	r.At, _ = http.ParseTime(resp.Header.Get("Date"))
+	return r, nil
+}
+
+func set(q url.Values, name, value string) {
+	if value != "" {
+		q.Set(name, value)
+	}
+}
+
+func setTime(q url.Values, name string, t time.Time) {
+	if !t.IsZero() {
+		q.Set(name, t.UTC().Format(time.RFC3339Nano))
+	}
+}
+
+func setTrue(q url.Values, name string, is bool) {
+	if is {
+		q.Set(name, "true")
+	}
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"feedmesh/agent/api"
+	"feedmesh/storage"
+)
+
+func unset(t *testing.T, name string) {
+	t.Helper()
+	if err := os.Unsetenv(name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCommandsAnswer(t *testing.T) {
+	w := newWorld(t)
+	other := storage.FeedID("https://b.example/feed")
+	cases := []struct {
+		line     string
+		code     int
+		out, err string
+	}{
+		{"status", 0, "feeds    1 known, 1 polled, 1 failing", ""},
+		{"status", 0, "index  0      -       1MB   25 %", ""},
+		{"status --json", 0, `"version":"test"`, ""},
+		{"search kernel", 0, "Kernel released �]0;owned�\n  A �]0;owned� · 3 min ago · en", ""},
+		{"search released --limit 1", 0, "agent items ", "1 of 2; --limit shows more"},
+		{"search released --json", 0, `"total":2`, ""},
+		{"search released --after 1h --json", 0, `"total":1`, ""},
+		{"search released --before 1h --json", 0, `"total":1`, ""},
+		{"search released --feed " + feedURL + " --sort newest --all-duplicates --language en --json", 0, `"total":2`, ""},
+		{"search released --spam", 0, "", "nothing found"},
+		{"search released --category none", 0, "", "nothing found"},
+		{"search", 0, "Compiler released", ""},
+		{"search x --feed http://", 2, "", `agent: --feed: "http://" is no web address`},
+		{"search x --limit 0", 2, "", "--limit: 0 is not positive"},
+		{"search x --after noon", 2, "", `--after: "noon" is no time; write 2026-01-31`},
+		{"search x --sort odd", 2, "", `--sort must be one of "best","newest"`},
+		{"search x --language " + strings.Repeat("e", 9), 2, "", "expected length <= 8 (query.language)"},
+		{"items " + w.item, 0, "It has a new scheduler.", ""},
+		{"items " + w.item + " --json", 0, `"html":"<p>It has a new scheduler.</p>"`, ""},
+		{"items nope", 1, "", "agent: item nope: not found\n"},
+		{"feeds list", 0, "in 10 min  failed: dns  " + feedURL, ""},
+		{"feeds list --failing --json", 0, `"failures":2`, ""},
+		{"feeds show " + w.feed, 0, "error        no such host", ""},
+		{"feeds show " + feedURL + " --json", 0, `"id":"` + w.feed + `"`, ""},
+		{"feeds show nope", 1, "", "feed nope: not found"},
+		{"feeds show mailto:x", 2, "", "is no web address"},
+		{"feeds add b.example/feed " + feedURL + " nonsense", 3, "added  " + other, `agent: "nonsense" is no web address`},
+		{"feeds add nonsense --json", 2, `"outcome":"invalid"`, "is no web address"},
+		{"feeds add " + feedURL, 0, "known  " + w.feed, ""},
+		{"feeds refresh " + feedURL + " nope", 3, feedURL + ": will be polled now", "agent: feed nope: not found\n"},
+		{"feeds refresh nope", 1, "", "feed nope: not found"},
+		{"feeds remove nonsense:", 2, "", "is no web address"},
+		{"feeds remove nope --json", 1, `{"done":[],"failed":[{"name":"nope","error":"feed nope: not found"}]}`, ""},
+		{"feeds export", 0, `xmlUrl="` + feedURL + `"`, ""},
+		{"feeds remove b.example/feed", 0, "b.example/feed: removed", ""},
+		{"quarantine list", 0, "no good at all", ""},
+		{"quarantine list --json", 0, `{"tasks":[{"seq":3,`, ""},
+		{"quarantine show 3", 0, `  "feed_id": "x"`, ""},
+		{"quarantine show 9", 1, "", "no such task in quarantine"},
+		{"quarantine show x", 2, "", `expected a whole number but got "x"`},
+		{"quarantine replay 3 9", 3, "task 3: back on its queue", "agent: 9: no such task"},
+		{"quarantine replay 0", 2, "", "no number of a task"},
+		{"quarantine drop all", 0, "task 4: dropped", ""},
+		{"quarantine list", 0, "", "the quarantine is empty"},
+		{"reindex --no-wait", 0, "begun: 2 items", ""},
+	}
+	for _, c := range cases {
+		t.Run(c.line, func(t *testing.T) {
+			w.do(t, strings.Fields(c.line)...).check(t, c.code, c.out, c.err)
+		})
+	}
+}
+
+func TestUsageFaultsEndWithTwoAndSayWhatToDo(t *testing.T) {
+	isolate(t)
+	cases := []struct{ line, err string }{
+		{"serch words", `did you mean "search"?`},
+		{"feeds ad", `did you mean "add"?`},
+		{"feeds add", "agent feeds add --help tells more"},
+		{"status --jsn", `did you mean "--json"?`},
+		{"status --api nowhere", `--api: "nowhere" is no address of an API; write it as http://127.0.0.1:8080`},
+		{"feeds import /no/such/file", "can't read the list: open /no/such/file"},
+		{"feeds import .", "is a folder"},
+		{"completion tcsh", "must be one of"},
+		{"--config /no/such/file", "/no/such/file: no such file"},
+		{"--token @/no/such/file", "--token: open /no/such/file"},
+		{"items", `expected "<id>"`},
+	}
+	for _, c := range cases {
+		t.Run(c.line, func(t *testing.T) { do(t, "", strings.Fields(c.line)...).check(t, 2, "", c.err) })
+	}
+}
+
+func TestImportNamesTheFile(t *testing.T) {
+	w := newWorld(t)
+	page := write(t, "page.opml", "<html><body>hello</body></html>")
+	w.do(t, "feeds", "import", page).check(t, 2, "", "page.opml: this is a web page, not OPML; nothing was added")
+
+	list := write(t, "list.opml", `<opml><body><outline xmlUrl="https://c.example/f"/>
+<outline xmlUrl="gopher://old.example/f"/><outline xmlUrl="`+feedURL+`"/></body></opml>`)
+	w.do(t, "feeds", "import", list).check(t, 3, "1 added, 1 known already, 1 no feed addresses", "list.opml:2: ")
+
+	t.Setenv("FEEDMESH_API", w.URL)
+	do(t, "https://d.example/f\n", "feeds", "import", "-").check(t, 0, "1 added", "")
+	do(t, "https://d.example/f\n", "feeds", "import", "-", "--json").check(t, 0, `"known":1`, "")
+}
+
+func TestExportReplacesAFileOnlyWhenAllHasCome(t *testing.T) {
+	w := newWorld(t)
+	path := write(t, "feeds.opml", "old")
+	w.do(t, "feeds", "export", path, "--api", "http://127.0.0.1:1").check(t, 1, "", "no node answers")
+	if got, _ := os.ReadFile(path); string(got) != "old" {
+		t.Errorf("after a failure the file has %q", got)
+	}
+	w.do(t, "feeds", "export", path).check(t, 0, "", "")
+	if got, _ := os.ReadFile(path); !strings.Contains(string(got), feedURL) {
+		t.Errorf("the file has %q", got)
+	}
+	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
+		t.Errorf("there are %d files, want the list alone", len(files))
+	}
+	w.do(t, "feeds", "export", "/no/such/folder/x").check(t, 1, "", "can't write the list")
+}
+
+func TestSearchReadsAsManyPagesAsTheLimitNeeds(t *testing.T) {
+	w := newWorld(t)
+	var items []storage.Item
+	for i := range 250 {
+		key := strings.Repeat("k", i+3)
+		items = append(items, storage.Item{ID: storage.ItemID(w.feed, key), FeedID: w.feed, Key: key, Hash: "1", Title: "gopher"})
+	}
+	if _, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items}); err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range items {
+		if err := w.index.Put(t.Context(), storage.Indexed{Item: it}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for limit, want := range map[string]int{"230": 230, "1000": 250} {
+		var found api.Found
+		if err := json.Unmarshal([]byte(w.do(t, "search", "gopher", "--json", "--limit", limit).out), &found); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(found.Items); got != want {
+			t.Errorf("--limit %s prints %d items, want %d", limit, got, want)
+		}
+	}
+}
+
+func TestTokenIsShown(t *testing.T) {
+	w := newWorld(t)
+	w.api.Token = "s3cret"
+	w.do(t, "status").check(t, 1, "", "show the token")
+	w.do(t, "status", "--token", "s3cret").check(t, 0, "version", "")
+	w.do(t, "status", "--token", "@"+write(t, "token", "s3cret\n")).check(t, 0, "version", "")
+	w.do(t, "status", "--config", write(t, "c.toml", `token = "s3cret"`)).check(t, 0, "version", "")
+	w.do(t, "doctor", "--data", t.TempDir()).check(t, 1, "FAILED  api", "")
+}
+
+func TestNoNodeRuns(t *testing.T) {
+	isolate(t)
+	do(t, "", "status", "--api", "http://127.0.0.1:1").check(t, 1, "",
+		"agent: no node answers at http://127.0.0.1:1: is one running? start one with: agent\n")
+}

@@ -1,0 +1,238 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/agent/mesh"
+	"feedmesh/classify/text"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+var noon = time.Date(2026, 9, 29, 12, 0, 0, 0, time.UTC)
+
+// A fake is a source that says what it was told to say.
+type fake struct {
+	found    api.Found
+	items    map[string]api.ItemView
+	status   api.Status
+	err      error // of searches and items
+	meshErr  error
+	searches []api.Search
+	asked    int // how often for the status
+}
+
+func (f *fake) Search(_ context.Context, q api.Search) (api.Found, error) {
+	f.searches = append(f.searches, q)
+	return f.found, f.err
+}
+
+func (f *fake) Item(_ context.Context, id string) (api.ItemView, error) {
+	item, ok := f.items[id]
+	if !ok && f.err == nil {
+		return item, fmt.Errorf("item %s: %w", id, storage.ErrNotFound)
+	}
+	return item, f.err
+}
+
+func (f *fake) Status(context.Context) (api.Status, error) {
+	f.asked++
+	return f.status, f.meshErr
+}
+
+const evil = `<script>alert("1")</script>'"><img src=x onerror=alert(1)>`
+
+// hostile returns a source whose every word is from an attacker.
+func hostile() *fake {
+	item := storage.Item{
+		ID: "evil", FeedID: `"><script>`, URL: "javascript:alert(1)", Title: evil, Author: evil,
+		HTML:    `<h1>Big</h1><p>Kept <b>bold</b></div></main><img src="https://a.example/i.png" alt="">`,
+		Excerpt: evil, Language: `en"><script>`, Categories: []string{evil, "databases"}, Topics: []string{evil},
+		Tags: []string{evil}, Why: []string{evil}, Published: noon.Add(-time.Hour), FirstSeen: noon, Updated: noon,
+		Assumed: "missing", Revision: 2, DuplicateOf: "../status", DuplicateBy: "url", Spam: true,
+	}
+	spans := []text.Span{{Text: "<b>"}, {Text: evil, Hit: true}, {Text: "&amp;"}}
+	facets := make([]api.Facet, 12)
+	for i := range facets {
+		facets[i] = api.Facet{Value: fmt.Sprint(evil, i), Label: evil, Count: 1234}
+	}
+	return &fake{
+		found: api.Found{
+			Items: []api.FoundItem{{Item: item, FeedTitle: evil, TitleSpans: spans, TextSpans: spans}},
+			Total: 41, Next: evil,
+			Facets: map[string][]api.Facet{"category": facets, "feed": facets, "language": facets},
+		},
+		items: map[string]api.ItemView{"evil": {Item: item, FeedTitle: evil}},
+		status: api.Status{
+			Version: "1", Feeds: api.FeedCounts{Known: 3, Polled: 2, Failing: 1}, Items: 41, Indexed: 40,
+			Queues: []mesh.Depth{{Queue: "crawl", Tasks: 2, Bytes: 1500, Oldest: 75, Fill: .001}, {Queue: subjects.QuarantineStream, Tasks: 1}},
+			Agents: []subjects.Agent{{ID: "a", Host: evil, Roles: []string{"crawl", evil}, Started: noon, Seen: noon, Memory: 1 << 20}},
+			Active: map[string]subjects.Lease{evil: {Agent: "a", Host: evil, Since: "2026-09-29T11:00:00Z"}, "schedule": {}},
+		},
+	}
+}
+
+func serve(source Source, method, target string) *http.Response {
+	w := httptest.NewRecorder()
+	handler(source, func() time.Time { return noon }).ServeHTTP(w, httptest.NewRequest(method, target, nil))
+	return w.Result()
+}
+
+// pages are addresses, their statuses, and what their source says.
+func pages() map[string]struct {
+	target string
+	status int
+	source *fake
+} {
+	type p = struct {
+		target string
+		status int
+		source *fake
+	}
+	down := hostile()
+	down.err, down.meshErr = errors.New("dial tcp 127.0.0.1:7700: refused"), errors.New("nats: no responders")
+	stale := hostile()
+	stale.err = fmt.Errorf("search: %w", storage.ErrBadCursor)
+	slow := hostile()
+	slow.err = fmt.Errorf("search: %w", context.DeadlineExceeded)
+	none := hostile()
+	none.found = api.Found{}
+	gone := hostile()
+	gone.found.Items = nil
+	polite := hostile()
+	polite.items["evil"] = api.ItemView{Item: storage.Item{URL: "https://www.a.example/x?a=1&b=2", Title: "Plain"}}
+	return map[string]p{
+		"newest":         {"/", 200, hostile()},
+		"results":        {"/?q=%3Cscript%3E%22%27&category=%22%3E&feed=f&language=en&time=day&show=spam&sort=newest", 200, hostile()},
+		"page 2":         {"/?q=a&cursor=c&page=2", 200, hostile()},
+		"no match":       {"/?q=a+b&feed=f", 200, none},
+		"no items":       {"/", 200, &fake{}},
+		"emptied page":   {"/?cursor=c&page=2", 200, gone},
+		"bad parameter":  {"/?sort=%3Cscript%3E&time=x", 400, hostile()},
+		"damaged":        {"/?q=%zz", 400, hostile()},
+		"other's cursor": {"/?cursor=c", 400, stale},
+		"index down":     {"/?q=a&feed=%22", 503, down},
+		"index slow":     {"/?q=a", 503, slow},
+		"item":           {"/items/evil", 200, hostile()},
+		"plain item":     {"/items/evil", 200, polite},
+		"no item":        {"/items/none", 404, hostile()},
+		"long ID":        {"/items/" + strings.Repeat("a", 100), 404, hostile()},
+		"store down":     {"/items/evil", 503, down},
+		"status":         {"/status", 200, hostile()},
+		"empty status":   {"/status", 200, &fake{}},
+		"mesh down":      {"/status", 503, down},
+		"unknown path":   {"/feeds", 404, hostile()},
+		"unknown style":  {"/style-0.css", 404, hostile()},
+	}
+}
+
+func TestPagesHaveTheirStatusAndHeaders(t *testing.T) {
+	for name, p := range pages() {
+		t.Run(name, func(t *testing.T) {
+			r := serve(p.source, "GET", p.target)
+			if r.StatusCode != p.status {
+				t.Errorf("status %d, want %d", r.StatusCode, p.status)
+			}
+			images := "img-src 'none'"
+			if p.status == 200 && strings.HasPrefix(p.target, "/items/") {
+				images = "img-src https: http:"
+			}
+			want := map[string]string{
+				"Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " + images,
+				"Referrer-Policy":         "no-referrer",
+				"X-Content-Type-Options":  "nosniff",
+				"Cache-Control":           "no-store",
+				"Content-Type":            "text/html; charset=utf-8",
+			}
+			for name, value := range want {
+				if got := r.Header.Get(name); got != value {
+					t.Errorf("%s: %q, want %q", name, got, value)
+				}
+			}
+		})
+	}
+}
+
+func TestOnlyReadingIsAllowed(t *testing.T) {
+	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS"} {
+		for _, target := range []string{"/", "/items/evil", "/status", stylePath, "/none"} {
+			r := serve(hostile(), method, target)
+			if r.StatusCode != 405 || r.Header.Get("Allow") != "GET, HEAD" || r.Header.Get("Content-Security-Policy") == "" {
+				t.Errorf("%s %s: %d, Allow %q", method, target, r.StatusCode, r.Header.Get("Allow"))
+			}
+		}
+	}
+	server := httptest.NewServer(Handler(hostile()))
+	defer server.Close()
+	r, err := http.Head(server.URL + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	if r.StatusCode != 200 || r.ContentLength < 1000 {
+		t.Errorf("HEAD: status %d, length %d, want 200 and that of the page", r.StatusCode, r.ContentLength)
+	}
+}
+
+func TestErrorsKeepInternalsToThemselves(t *testing.T) {
+	for name, p := range pages() {
+		if p.source.err == nil {
+			continue
+		}
+		page := body(t, serve(p.source, "GET", p.target))
+		for _, secret := range []string{"127.0.0.1", "nats:", "search:", "deadline"} {
+			if strings.Contains(page, secret) {
+				t.Errorf("%s: the page says %q", name, secret)
+			}
+		}
+	}
+}
+
+func TestStyleMayBeKeptForEver(t *testing.T) {
+	r := serve(hostile(), "GET", stylePath)
+	if got, want := r.Header.Get("Cache-Control"), "public, max-age=31536000, immutable"; r.StatusCode != 200 || got != want {
+		t.Errorf("status %d, Cache-Control %q, want 200 and %q", r.StatusCode, got, want)
+	}
+	if got := r.Header.Get("Content-Type"); got != "text/css; charset=utf-8" {
+		t.Errorf("Content-Type %q", got)
+	}
+	again := httptest.NewRequest("GET", stylePath, nil)
+	again.Header.Set("If-None-Match", r.Header.Get("ETag"))
+	w := httptest.NewRecorder()
+	Handler(hostile()).ServeHTTP(w, again)
+	if w.Code != http.StatusNotModified {
+		t.Errorf("asked again: status %d, want 304", w.Code)
+	}
+	for _, foreign := range []string{"@import", "url(", "//fonts"} {
+		if strings.Contains(string(style), foreign) {
+			t.Errorf("the style sheet has %q", foreign)
+		}
+	}
+}
+
+func TestStandingIsAskedForOnceInAWhile(t *testing.T) {
+	source, now := hostile(), noon
+	source.meshErr = errors.New("nats: no responders")
+	h := handler(source, func() time.Time { return now })
+	get := func() {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
+	}
+	get()
+	get()
+	if source.asked != 1 {
+		t.Errorf("two pages at once asked %d times, want 1", source.asked)
+	}
+	now = now.Add(standingAge)
+	get()
+	if source.asked != 2 {
+		t.Errorf("a page later on asked %d times in all, want 2", source.asked)
+	}
+}

@@ -1,0 +1,114 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+
+	"feedmesh/agent/api"
+	"feedmesh/storage"
+)
+
+// An itemPage is one item, whole.
+type itemPage struct {
+	Title      string
+	Lang       string
+	Language   string
+	Feed       choice
+	Author     string
+	Original   string // its address on the web, or empty
+	Host       string
+	Content    template.HTML
+	Excerpt    string // what there is if there is no content
+	Published  *stamp
+	Assumed    string // why Published is only when it was first seen, in words
+	Updated    *stamp
+	FirstSeen  *stamp
+	Revision   int
+	Spam       bool
+	Categories []choice
+	Topics     []choice
+	Tags       []string
+	Why        []string
+	Duplicate  string // address of the item it is a duplicate of, or empty
+	Likeness   string // in what it is a duplicate, in words
+}
+
+var assumptions = map[string]string{
+	"missing":    "the feed gives no date, so the time it was first seen stands in for it",
+	"unreadable": "the feed's date cannot be read, so the time it was first seen stands in for it",
+	"future":     "the feed's date is in the future, so the time it was first seen stands in for it",
+}
+
+var likenesses = map[string]string{
+	"url":  "It leads to the same address.",
+	"text": "It says the same in the same words.",
+}
+
+// maxID is more than any ID has, in bytes.
+const maxID = 64
+
+func itemURL(id string) string { return "/items/" + url.PathEscape(id) }
+
+func (c *console) item(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if len(id) > maxID {
+		c.noItem(w, r)
+		return
+	}
+	item, err := c.source.Item(r.Context(), id)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		c.noItem(w, r)
+		return
+	case err != nil:
+		c.sorry(w, r, err, "The store", nil)
+		return
+	}
+	main := c.view(item)
+	w.Header().Set("Content-Security-Policy", itemPolicy)
+	c.render(w, r, http.StatusOK, "item", page{Title: main.Title, Main: main})
+}
+
+func (c *console) noItem(w http.ResponseWriter, r *http.Request) {
+	c.say(w, r, http.StatusNotFound, message{
+		Heading: "There is no such item",
+		Text:    []string{"It may have gone with its feed when that was removed, or the address is mistyped."},
+		Links:   []choice{{Label: "Newest items", URL: "/"}},
+	})
+}
+
+func (c *console) view(item api.ItemView) itemPage {
+	now := c.now()
+	p := itemPage{
+		Title:     cmp.Or(item.Title, "Untitled"),
+		Lang:      item.Language,
+		Language:  language(item.Language),
+		Feed:      choice{Label: cmp.Or(item.FeedTitle, noTitle), URL: state{"feed": item.FeedID}.URL()},
+		Author:    item.Author,
+		Original:  webURL(item.URL),
+		Host:      host(item.URL),
+		Content:   content(item.HTML),
+		Excerpt:   item.Excerpt,
+		Published: stamped(item.Published, now),
+		Assumed:   assumptions[item.Assumed],
+		Updated:   stamped(item.Updated, now),
+		FirstSeen: stamped(item.FirstSeen, now),
+		Revision:  item.Revision,
+		Spam:      item.Spam,
+		Tags:      item.Tags,
+		Why:       item.Why,
+	}
+	for _, name := range item.Categories {
+		p.Categories = append(p.Categories, choice{Label: name, URL: state{"category": name}.URL()})
+	}
+	for _, name := range item.Topics {
+		p.Topics = append(p.Topics, choice{Label: name, URL: state{"q": name}.URL()})
+	}
+	if item.DuplicateOf != "" {
+		p.Duplicate, p.Likeness = itemURL(item.DuplicateOf), likenesses[item.DuplicateBy]
+	}
+	return p
+}

@@ -1,0 +1,193 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"feedmesh/agent/api"
+)
+
+// A state is what a search page shows, as its address says it: the value of
+// each parameter that is not at its default.
+type state map[string]string
+
+// A param is a parameter of a search's address.
+type param struct {
+	name    string
+	max     int      // longest value, in characters; 0: a number
+	values  []string // what it may be; nil: anything
+	of      string   // "filter" narrows the search; "page" says which page of it
+	initial string   // value that is the same as none
+}
+
+var params = []param{
+	{name: "q", max: 1000},
+	{name: "category", max: 64, of: "filter"},
+	{name: "feed", max: 64, of: "filter"},
+	{name: "language", max: 8, of: "filter"},
+	{name: "time", max: 8, of: "filter", values: []string{"day", "week", "month"}},
+	{name: "show", max: 16, of: "filter", values: []string{"duplicates", "spam"}},
+	{name: "sort", max: 8, values: []string{"best", "newest"}, initial: "best"},
+	{name: "cursor", max: 4096, of: "page"},
+	{name: "page", of: "page"},
+	{name: "at", of: "page"}, // when the first page was made, in Unix seconds
+}
+
+// readState reads the query of an address. What it does not know it ignores. The
+// error says what is wrong in words; the state then has what was sound.
+func readState(query string) (state, error) {
+	values, err := url.ParseQuery(query)
+	s := state{}
+	var faults []error
+	if err != nil {
+		faults = append(faults, errors.New("its address is damaged"))
+	}
+	for _, p := range params {
+		value := strings.TrimSpace(strings.ToValidUTF8(values.Get(p.name), "\uFFFD"))
+		if value == "" || value == p.initial {
+			continue
+		}
+		if fault := p.check(value); fault != nil {
+			faults = append(faults, fault)
+			continue
+		}
+		s[p.name] = value
+	}
+	if s["cursor"] == "" {
+		s = s.first()
+	}
+	return s, errors.Join(faults...)
+}
+
+func (p param) check(value string) error {
+	switch {
+	case p.max == 0:
+		if n, err := strconv.ParseInt(value, 10, 64); err != nil || n < 1 || n > 1<<40 {
+			return fmt.Errorf("“%s” is not a number that makes sense", p.name)
+		}
+	case utf8.RuneCountInString(value) > p.max:
+		return fmt.Errorf("“%s” is longer than %s characters", p.name, count(int64(p.max)))
+	case p.values != nil && !slices.Contains(p.values, value):
+		return fmt.Errorf("“%s” must be one of: %s", p.name, strings.Join(p.values, ", "))
+	}
+	return nil
+}
+
+// first returns the state of the first page.
+func (s state) first() state { return s.without("page") }
+
+// unfiltered returns the state without filters, on its first page.
+func (s state) unfiltered() state { return s.first().without("filter") }
+
+// without returns the state less the parameters of a sort.
+func (s state) without(of string) state {
+	next := maps.Clone(s)
+	for _, p := range params {
+		if p.of == of {
+			delete(next, p.name)
+		}
+	}
+	return next
+}
+
+// with returns the state with another value for a parameter, on its first page.
+// An empty value takes the parameter away.
+func (s state) with(name, value string) state {
+	next := s.first()
+	if next == nil {
+		next = state{}
+	}
+	if value == "" {
+		delete(next, name)
+	} else {
+		next[name] = value
+	}
+	return next
+}
+
+// more returns the state of the page that begins at the cursor. All pages
+// reckon times from when the first was made: a cursor holds for one search.
+func (s state) more(cursor string, now time.Time) state {
+	next := s.with("cursor", cursor)
+	next["page"] = strconv.Itoa(s.page() + 1)
+	if s["time"] != "" {
+		next["at"] = strconv.FormatInt(s.at(now).Unix(), 10)
+	}
+	return next
+}
+
+// URL returns the address of the state's page.
+func (s state) URL() string {
+	if len(s) == 0 {
+		return "/"
+	}
+	values := url.Values{}
+	for name, value := range s {
+		values.Set(name, value)
+	}
+	return "/?" + values.Encode()
+}
+
+// page returns the number of the page, from 1.
+func (s state) page() int {
+	n, _ := strconv.Atoi(s["page"])
+	return max(n, 1)
+}
+
+// at returns when the first page was made.
+func (s state) at(now time.Time) time.Time {
+	if sec, err := strconv.ParseInt(s["at"], 10, 64); err == nil {
+		return time.Unix(sec, 0).UTC()
+	}
+	return now.UTC().Truncate(time.Second)
+}
+
+// pageSize is how many items a page has.
+const pageSize = 20
+
+// search returns the search that the page shows.
+func (s state) search(now time.Time) api.Search {
+	q := api.Search{
+		Query: s["q"], Category: s["category"], Feed: s["feed"], Language: s["language"],
+		Spam: s["show"] == "spam", Duplicates: s["show"] != "",
+		Sort: "best", Facets: true, Limit: pageSize, Cursor: s["cursor"],
+	}
+	if s["sort"] == "newest" || s["q"] == "" {
+		q.Sort = "newest"
+	}
+	switch at := s.at(now); s["time"] {
+	case "day":
+		q.After = at.AddDate(0, 0, -1)
+	case "week":
+		q.After = at.AddDate(0, 0, -7)
+	case "month":
+		q.After = at.AddDate(0, 0, -30)
+	}
+	return q
+}
+
+// A form is the search field and what a new search keeps of the state.
+type form struct {
+	Query string
+	Keep  []field
+	Focus bool
+}
+
+type field struct{ Name, Value string }
+
+func (s state) form() form {
+	f := form{Query: s["q"]}
+	for _, p := range params {
+		if value := s[p.name]; value != "" && p.name != "q" && p.of != "page" {
+			f.Keep = append(f.Keep, field{p.name, value})
+		}
+	}
+	return f
+}

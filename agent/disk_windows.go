@@ -1,0 +1,16 @@
+package main
+
+import "golang.org/x/sys/windows"
+
+// freeBytes returns how much this user may still write to dir's disk.
+func freeBytes(dir string) (int64, error) {
+	path, err := windows.UTF16PtrFromString(dir)
+	if err != nil {
+		return 0, err
+	}
+	var free uint64
+	if err := windows.GetDiskFreeSpaceEx(path, &free, nil, nil); err != nil {
+		return 0, err
+	}
+	return int64(free), nil
+}

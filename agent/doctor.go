@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"feedmesh/agent/api"
+)
+
+// A doctorCommand finds out what is wrong.
+type doctorCommand struct {
+	query
+	Data   string `placeholder:"DIR" help:"Data folder to look at; ./data by default, if the node is on this machine."`
+	Listen string `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address that a node would listen on; looked at if none answers."`
+	NATS   string `name:"nats" placeholder:"URL" help:"NATS server to try."`
+}
+
+// Help implements kong's HelpProvider.
+func (doctorCommand) Help() string {
+	return `Before the first start, and whenever something is wrong:
+
+    agent doctor
+
+A member of a mesh:
+
+    agent doctor --nats nats://host:4222 --api http://host:8080
+
+The exit code is 1 if a check failed.`
+}
+
+// Run implements the command.
+func (c *doctorCommand) Run(ctx context.Context, p *program) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	checks, answers := checkAPI(ctx, client, c.API)
+	if !answers {
+		checks = append(checks, checkPort(c.Listen))
+	}
+	if c.Data != "" {
+		checks = append(checks, checkData(c.Data)...)
+	} else if isLocal(c.API) {
+		checks = append(checks, checkData("./data")...)
+	}
+	if c.NATS != "" {
+		checks = append(checks, checkNATS(c.NATS))
+	}
+	checks = append(checks, checkDNS(ctx, p.lookup))
+	err = c.print(p, checks, func(pg *page) {
+		pg.table(func(row func(...any)) {
+			for _, check := range checks {
+				row(verdict(check), check.Name, check.Detail)
+			}
+		})
+	})
+	for _, check := range checks {
+		if !check.OK {
+			return fault{errSaid, failed}
+		}
+	}
+	return err
+}
+
+func verdict(c api.Check) string {
+	if c.OK {
+		return "ok"
+	}
+	return "FAILED"
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/node"
+	"feedmesh/config"
+	"feedmesh/storage"
+	"feedmesh/storage/memory"
+	"feedmesh/subjects"
+)
+
+// A fakeMesh is a mesh of one agent, which does nothing with its tasks.
+type fakeMesh struct {
+	mu          sync.Mutex
+	published   []subjects.Message
+	states      map[string]*subjects.State
+	quarantined map[uint64]subjects.Quarantined
+	waiting     uint64 // index tasks
+}
+
+func (m *fakeMesh) Publish(_ context.Context, msg subjects.Message) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.published = append(m.published, msg)
+	return nil
+}
+
+func (m *fakeMesh) State(_ context.Context, id string) (*subjects.State, error) {
+	return m.states[id], nil
+}
+
+func (m *fakeMesh) LoadStates(_ context.Context, each func(mesh.FeedState)) error {
+	for id, s := range m.states {
+		each(mesh.FeedState{FeedID: id, State: s})
+	}
+	return nil
+}
+
+// Depths has one index task less each time it is asked.
+func (m *fakeMesh) Depths(context.Context) ([]mesh.Depth, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.waiting > 0 {
+		m.waiting--
+	}
+	return []mesh.Depth{{Queue: "index", Tasks: m.waiting, Bytes: 1 << 20, Oldest: 61, Fill: 0.25}}, nil
+}
+
+func (m *fakeMesh) Agents(context.Context) ([]subjects.Agent, error) {
+	return []subjects.Agent{{ID: "a1", Host: "pi", Version: "1", Roles: []string{"crawl", "api"}, Started: time.Now()}}, nil
+}
+
+func (m *fakeMesh) Leases(context.Context) (map[string]subjects.Lease, error) {
+	return map[string]subjects.Lease{"schedule": {Agent: "a1", Host: "pi"}}, nil
+}
+
+func (m *fakeMesh) Quarantined(_ context.Context, after uint64, limit int) ([]subjects.Quarantined, error) {
+	var list []subjects.Quarantined
+	for seq := after + 1; seq <= 10 && len(list) < limit; seq++ {
+		if q, is := m.quarantined[seq]; is {
+			list = append(list, q)
+		}
+	}
+	return list, nil
+}
+
+func (m *fakeMesh) QuarantinedTask(_ context.Context, seq uint64) (subjects.Quarantined, error) {
+	q, is := m.quarantined[seq]
+	if !is {
+		return q, mesh.ErrNoTask
+	}
+	return q, nil
+}
+
+func (m *fakeMesh) Replay(ctx context.Context, seq uint64) error { return m.DropQuarantined(ctx, seq) }
+
+func (m *fakeMesh) DropQuarantined(_ context.Context, seq uint64) error {
+	if _, is := m.quarantined[seq]; !is {
+		return mesh.ErrNoTask
+	}
+	delete(m.quarantined, seq)
+	return nil
+}
+
+const (
+	feedURL = "https://feeds.example/a.xml"
+	escape  = "\x1b]0;owned\a"
+)
+
+// A world is a node's API over a small store, and what commands say about it.
+type world struct {
+	*httptest.Server
+	mesh   *fakeMesh
+	store  *memory.Store
+	index  *memory.Index
+	checks []api.Check
+	api    *api.Server
+	feed   string // ID
+	item   string // ID
+}
+
+// newWorld has one feed with two items, and one task in quarantine. The title
+// of the feed and of the first item would command a terminal.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	isolate(t)
+	w := &world{
+		mesh: &fakeMesh{
+			states:      map[string]*subjects.State{},
+			quarantined: map[uint64]subjects.Quarantined{},
+		},
+		store: &memory.Store{}, index: &memory.Index{},
+		checks: []api.Check{{Name: "store", OK: true}},
+		feed:   storage.FeedID(feedURL),
+	}
+	for seq := uint64(3); seq <= 4; seq++ {
+		w.mesh.quarantined[seq] = subjects.Quarantined{
+			Seq: seq, Queue: "parse", Subject: "parse", Task: "t", Reason: "no good\nat all", Attempts: 5,
+			At: time.Now(), Message: []byte(`{"feed_id":"x"}`),
+		}
+	}
+	w.mesh.states[w.feed] = &subjects.State{
+		URL: feedURL, Tier: "hot", Next: time.Now().Add(10*time.Minute + 30*time.Second), Reason: "it is busy",
+		Polled: time.Now(), Outcome: subjects.Failed, Failures: 2, Class: "dns", Error: "no such host",
+	}
+	w.fill(t)
+	w.api = api.New(api.Deps{
+		Store: w.store, Index: w.index, Mesh: w.mesh, Version: "test", Now: time.Now,
+		Checks: func(context.Context) []api.Check { return w.checks }, Metrics: http.NotFoundHandler(),
+		Log: slog.New(slog.DiscardHandler),
+	})
+	w.Server = httptest.NewServer(w.api.Handler(http.NotFoundHandler()))
+	t.Cleanup(w.Close)
+	return w
+}
+
+func (w *world) fill(t *testing.T) {
+	ctx, now := t.Context(), time.Now().UTC()
+	items := []storage.Item{
+		{Key: "1", Hash: "1", Title: "Kernel released " + escape, HTML: "<p>It has a new scheduler.</p>", URL: "https://a.example/1", Published: now.Add(-3*time.Minute - time.Second)},
+		{Key: "2", Hash: "2", Title: "Compiler released", HTML: "<p>It is faster.</p>", URL: "https://a.example/2", Published: now.Add(-2 * time.Hour)},
+	}
+	for i := range items {
+		it := &items[i]
+		it.FeedID, it.ID, it.FirstSeen, it.Language = w.feed, storage.ItemID(w.feed, it.Key), now, "en"
+	}
+	w.item = items[0].ID
+	_, err := w.store.AddFeeds(ctx, storage.Feed{ID: w.feed, URL: feedURL, Title: "A " + escape, Added: now})
+	if err == nil {
+		_, err = w.store.PutItems(ctx, storage.Batch{FeedID: w.feed, Items: items})
+	}
+	for _, it := range items {
+		err = errors.Join(err, w.index.Put(ctx, storage.Indexed{Item: it, Text: it.HTML}))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// isolate keeps the environment's settings out of a test.
+func isolate(t *testing.T) {
+	for _, name := range []string{"CONFIG", "API", "TOKEN", "JSON", "ROLES", "DATA", "LISTEN", "NATS"} {
+		t.Setenv("FEEDMESH_"+name, "")
+		unset(t, "FEEDMESH_"+name)
+	}
+}
+
+// A said is what a command line said, and the code it ended with.
+type said struct {
+	code     int
+	out, err string
+}
+
+// do runs a command line against the world's API.
+func (w *world) do(t *testing.T, args ...string) said {
+	t.Helper()
+	t.Setenv("FEEDMESH_API", w.URL)
+	return do(t, "", args...)
+}
+
+// do runs a command line of a program whose node does nothing.
+func do(t *testing.T, stdin string, args ...string) said {
+	t.Helper()
+	return doWith(t, &program{
+		in:   strings.NewReader(stdin),
+		node: func(context.Context, config.Config, node.Options) error { return nil },
+	}, args...)
+}
+
+func doWith(t *testing.T, p *program, args ...string) said {
+	t.Helper()
+	var out, err bytes.Buffer
+	p.out, p.err = &out, &err
+	if p.lookup == nil {
+		p.lookup = func(context.Context, string) ([]string, error) { return []string{"192.0.2.1"}, nil }
+	}
+	if p.in == nil {
+		p.in = io.MultiReader()
+	}
+	code := p.run(t.Context(), args)
+	return said{code, out.String(), err.String()}
+}
+
+// check reports what is not as it should be: the code, or a piece of text that
+// standard output or standard error lacks.
+func (s said) check(t *testing.T, code int, out, err string) {
+	t.Helper()
+	if s.code != code || !strings.Contains(s.out, out) || !strings.Contains(s.err, err) {
+		t.Errorf("got code %d, stdout %q, stderr %q; want %d, %q, %q", s.code, s.out, s.err, code, out, err)
+	}
+	if strings.ContainsAny(s.out+s.err, "\x1b\a") {
+		t.Errorf("a control character reaches the terminal: %q %q", s.out, s.err)
+	}
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/subjects"
+)
+
+// A feedsCommand is the commands about feeds.
+type feedsCommand struct {
+	Add     addCommand     `cmd:"" help:"Add feeds by their addresses."`
+	Import  importCommand  `cmd:"" help:"Add the feeds of a list: OPML, or an address a line."`
+	Export  exportCommand  `cmd:"" help:"Write all feeds as OPML."`
+	List    listCommand    `cmd:"" help:"List feeds and how they are doing."`
+	Show    showCommand    `cmd:"" help:"Print all about one feed."`
+	Remove  removeCommand  `cmd:"" help:"Remove feeds and their items."`
+	Refresh refreshCommand `cmd:"" help:"Poll feeds now."`
+}
+
+// A listCommand lists feeds.
+type listCommand struct {
+	query
+	Failing bool `help:"Only feeds whose last poll failed."`
+}
+
+// Help implements kong's HelpProvider.
+func (listCommand) Help() string {
+	return `All feeds that fail, for a program:
+
+    agent feeds list --failing --json`
+}
+
+// Run implements the command.
+func (c *listCommand) Run(ctx context.Context, p *program) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	all := api.FeedPage{Feeds: []api.Feed{}}
+	for after := ""; ; {
+		page, err := client.Feeds(ctx, after, 500)
+		if err != nil {
+			return err
+		}
+		for _, f := range page.Feeds {
+			if !c.Failing || f.State != nil && f.State.Failures > 0 {
+				all.Feeds = append(all.Feeds, f)
+			}
+		}
+		if after = page.Next; after == "" {
+			break
+		}
+	}
+	if len(all.Feeds) == 0 && !c.JSON {
+		if c.Failing {
+			p.say("no feed fails")
+		} else {
+			p.say("there are no feeds; add some with: agent feeds add URL")
+		}
+		return nil
+	}
+	return c.print(p, all, func(pg *page) {
+		now := time.Now()
+		pg.table(func(row func(...any)) {
+			row("ID", "TITLE", "ITEMS", "NEWEST", "NEXT POLL", "LAST POLL", "URL")
+			for _, f := range all.Feeds {
+				row(f.ID, cut(f.Title, 32), f.Items, ago(f.LastItem, now), nextPoll(f.State, now), lastPoll(f.State), f.URL)
+			}
+		})
+	})
+}
+
+// nextPoll says when a feed is polled next.
+func nextPoll(s *subjects.State, now time.Time) string {
+	switch {
+	case s == nil:
+		return "soon"
+	case s.Crawl != "":
+		return "under way"
+	case !s.Next.IsZero() && s.Next.Before(now):
+		return "due"
+	}
+	return ago(s.Next, now)
+}
+
+// lastPoll says how a feed's last poll ended.
+func lastPoll(s *subjects.State) string {
+	switch {
+	case s == nil || s.Polled.IsZero():
+		return "none yet"
+	case s.Failures > 0 && s.Class != "":
+		return "failed: " + s.Class
+	}
+	return string(s.Outcome)
+}
+
+// A showCommand prints a feed.
+type showCommand struct {
+	query
+	ID string `arg:"" help:"ID or URL of the feed."`
+}
+
+// Help implements kong's HelpProvider.
+func (showCommand) Help() string {
+	return `Why is a feed not read?
+
+    agent feeds show https://example.org/feed.xml`
+}
+
+// Run implements the command.
+func (c *showCommand) Run(ctx context.Context, p *program) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	id, err := feedID(c.ID)
+	if err != nil {
+		return err
+	}
+	feed, err := client.Feed(ctx, id)
+	if err != nil {
+		return err
+	}
+	return c.print(p, feed, func(pg *page) { showFeed(pg, feed, time.Now()) })
+}
+
+func showFeed(pg *page, f api.Feed, now time.Time) {
+	pg.table(func(row func(...any)) {
+		line := func(name, value string) {
+			if value != "" {
+				row(name, value)
+			}
+		}
+		line("title", f.Title)
+		line("url", f.URL)
+		line("site", f.Site)
+		line("id", f.ID)
+		line("language", f.Language)
+		line("tags", strings.Join(f.Tags, ", "))
+		line("added", ago(f.Added, now))
+		items := "none yet"
+		if f.Items > 0 {
+			items = fmt.Sprintf("%d, the newest of %s", f.Items, ago(f.LastItem, now))
+		}
+		line("items", items)
+		if f.Rate > 0 {
+			line("rate", fmt.Sprintf("%.3g items a day", f.Rate))
+		}
+		s := f.State
+		if s == nil {
+			line("state", "the schedule does not know of it yet")
+			return
+		}
+		line("tier", s.Tier)
+		line("next poll", nextPoll(s, now))
+		line("why then", s.Reason)
+		line("last poll", lastPoll(s)+", "+ago(s.Polled, now))
+		if s.Status != 0 {
+			line("HTTP status", fmt.Sprint(s.Status))
+		}
+		line("error", s.Error)
+		if s.Failures > 0 {
+			line("failures", fmt.Sprintf("%d in a row", s.Failures))
+		}
+		line("last change", ago(s.Changed, now))
+		line("ETag", s.ETag)
+		line("Last-Modified", s.LastModified)
+	})
+}

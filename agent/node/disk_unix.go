@@ -1,0 +1,14 @@
+//go:build unix
+
+package node
+
+import "golang.org/x/sys/unix"
+
+// freeBytes returns how much an ordinary user may still write to dir's disk.
+func freeBytes(dir string) (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, err
+	}
+	return int64(st.Bavail) * int64(st.Bsize), nil
+}

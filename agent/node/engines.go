@@ -1,0 +1,82 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/agent/role"
+	"feedmesh/storage/bleve"
+	"feedmesh/storage/sqlite"
+)
+
+// openEngines opens the store and the index as far as the roles need them.
+func (n *node) openEngines(ctx context.Context, env *role.Env) error {
+	if n.needs(func(r role.Role) bool { return r.Store }) {
+		store, err := sqlite.Open(ctx, n.path("store.db"))
+		if err != nil {
+			return err
+		}
+		n.opened(store)
+		env.Store = store
+		if err := n.plantStarter(ctx, env); err != nil {
+			return err
+		}
+	}
+	if n.needs(func(r role.Role) bool { return r.Index }) {
+		return n.openIndex(ctx, env)
+	}
+	return nil
+}
+
+// openIndex opens the index. One that can't be read is put aside and made anew
+// from the store: it holds nothing that the store has not.
+func (n *node) openIndex(ctx context.Context, env *role.Env) error {
+	path := n.path("index")
+	index, err := bleve.Open(path)
+	if errors.Is(err, bleve.ErrBroken) {
+		aside := fmt.Sprintf("%s.broken-%s", path, time.Now().UTC().Format("20060102T150405"))
+		n.options.Log.Warn("the index can't be read: it is put aside and made anew", "moved_to", aside, "err", err)
+		if err := os.Rename(path, aside); err != nil {
+			return fmt.Errorf("put the broken index aside: %w", err)
+		}
+		index, err = bleve.Open(path)
+	}
+	if err != nil {
+		return err
+	}
+	n.opened(index)
+	env.Index = index
+	counts, err := env.Store.Counts(ctx)
+	if err != nil {
+		return err
+	}
+	indexed, err := index.Count(ctx)
+	if err != nil {
+		return err
+	}
+	n.emptyIndex = indexed == 0 && counts.Items > 0
+	return nil
+}
+
+// fillIndex queues all items of the store if the index was found empty.
+func (n *node) fillIndex(ctx context.Context, env *role.Env) error {
+	if !n.emptyIndex {
+		return nil
+	}
+	n.options.Log.Info("the index is empty: it is made anew from the store")
+	return api.Requeue(ctx, n.mesh, "filled "+n.id, env.Store.ItemIDs, nil)
+}
+
+// needs reports whether any of the node's roles does.
+func (n *node) needs(what func(role.Role) bool) bool {
+	for _, r := range n.roles {
+		if what(r) {
+			return true
+		}
+	}
+	return false
+}

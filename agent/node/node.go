@@ -1,0 +1,237 @@
+// Package node runs one process of the mesh: it opens what its roles need, runs
+// them, and closes everything in reverse.
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/errgroup"
+
+	"feedmesh/agent/fetch"
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/role"
+	"feedmesh/classify"
+	"feedmesh/config"
+	"feedmesh/embedded"
+	"feedmesh/subjects"
+)
+
+// drainTime is how long work in hand may take after the end was asked for.
+const drainTime = 30 * time.Second
+
+// Options are what a [Run] needs besides its settings.
+type Options struct {
+	Version string
+	Log     *slog.Logger
+	Clock   role.Clock        // nil: the real one
+	Ready   func(addr string) // called once when all roles run, with the api's address; may be nil
+}
+
+// Run runs a node until ctx ends, and then until the work in hand is finished,
+// half a minute at most. Its errors are for the person who started it. The
+// settings must be valid.
+func Run(ctx context.Context, c config.Config, o Options) (err error) {
+	roles, err := role.Select(c.Roles)
+	if err != nil {
+		return err
+	}
+	n := &node{config: c, options: o, roles: roles, id: nuid.Next(), started: time.Now().UTC(), registry: prometheus.NewRegistry()}
+	defer func() { err = errors.Join(err, n.close()) }()
+	env, err := n.open(ctx)
+	if err != nil {
+		return err
+	}
+	return n.run(ctx, env)
+}
+
+// A node is one process of the mesh.
+type node struct {
+	config   config.Config
+	options  Options
+	roles    []role.Role
+	id       string
+	started  time.Time
+	registry *prometheus.Registry
+
+	server *embedded.Server // nil in somebody else's mesh
+	mesh   *mesh.Mesh
+	rest   []io.Closer // what is open, in the order it was opened
+
+	emptyIndex bool // though the store has items
+}
+
+// closer makes an [io.Closer] of a function.
+type closer func() error
+
+func (c closer) Close() error { return c() }
+
+func (n *node) opened(c io.Closer) { n.rest = append(n.rest, c) }
+
+// close closes what was opened, last first.
+func (n *node) close() error {
+	var faults []error
+	for i := len(n.rest) - 1; i >= 0; i-- {
+		faults = append(faults, n.rest[i].Close())
+	}
+	return errors.Join(faults...)
+}
+
+// open opens all that the roles need: first what is most likely to be somebody
+// else's already, so that nothing is half done then.
+func (n *node) open(ctx context.Context) (*role.Env, error) {
+	n.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	env := &role.Env{
+		Config: n.config, Clock: n.options.Clock, Log: n.options.Log, Version: n.options.Version,
+		Metrics: role.NewMetrics(n.registry), Rules: classify.DefaultRules(),
+		Workers:     max(2, runtime.GOMAXPROCS(0)),
+		MetricsPage: promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
+		Room:        n.room,
+	}
+	env.Checks = n.checks(env)
+	var err error
+	if n.plays(role.API) {
+		if env.Listen, err = listen(n.config.Listen); err != nil {
+			return nil, err
+		}
+		n.opened(closer(func() error { env.Listen.Close(); return nil })) // the role closes it, if it gets that far
+	}
+	if n.needsData() {
+		if err := n.openData(); err != nil {
+			return nil, err
+		}
+	}
+	if err := n.openMesh(ctx); err != nil {
+		return nil, err
+	}
+	env.Mesh = n.mesh
+	if err := n.openEngines(ctx, env); err != nil {
+		return nil, err
+	}
+	env.Fetch = n.openFetch()
+	return env, nil
+}
+
+// openMesh starts the NATS server if there is to be one, and joins the mesh.
+func (n *node) openMesh(ctx context.Context) error {
+	conn, err := n.connect()
+	if err != nil {
+		return err
+	}
+	n.opened(closer(func() error { conn.Close(); return nil }))
+	n.mesh, err = mesh.Join(ctx, mesh.Options{
+		Agent: n.id, Conn: conn, Replicas: 1, Log: n.options.Log, Metrics: n.registry,
+	})
+	return err
+}
+
+func (n *node) connect() (*nats.Conn, error) {
+	opts := []nats.Option{
+		nats.Name("feedmesh agent " + n.id),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(time.Second),
+	}
+	if n.config.NATS != "" {
+		conn, err := nats.Connect(n.config.NATS, opts...)
+		if err != nil {
+			return nil, fmt.Errorf("can't reach the NATS server of --nats: %w: is it running, and is the address right?", err)
+		}
+		return conn, nil
+	}
+	server, err := embedded.Start(embedded.Options{
+		Dir: n.path("nats"), MaxFile: subjects.MaxBytes() * 5 / 4, MaxMessage: subjects.MaxMessage, Log: n.options.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.opened(server)
+	n.server = server
+	return server.Connect(opts...)
+}
+
+func (n *node) openFetch() *fetch.Client {
+	agent := "feedmesh/" + n.options.Version
+	if n.config.Contact != "" {
+		agent += " (+" + n.config.Contact + ")"
+	}
+	client := fetch.New(fetch.Options{
+		UserAgent: agent,
+		Timeout:   n.config.Crawl.Timeout,
+		MaxBody:   int64(n.config.Crawl.MaxBody),
+		MaxPacked: subjects.MaxMessage*3/4 - 64<<10, // JSON writes it in base64
+		Parallel:  n.config.Crawl.Parallel,
+		Allow:     n.config.AllowNet,
+	})
+	n.opened(closer(func() error { client.Close(); return nil }))
+	return client
+}
+
+// run plays the roles until ctx ends or one of them fails.
+func (n *node) run(ctx context.Context, env *role.Env) error {
+	group, inner := errgroup.WithContext(ctx)
+	for _, r := range n.roles {
+		group.Go(func() error {
+			if err := r.Run(inner, env); err != nil {
+				return fmt.Errorf("role %s: %w", r.Name, err)
+			}
+			return nil
+		})
+	}
+	group.Go(func() error { return n.mesh.KeepQuarantine(inner) })
+	group.Go(func() error { return n.beat(inner) })
+	group.Go(func() error { return n.watch(inner) })
+	if env.Store != nil && env.Index != nil {
+		group.Go(func() error { return n.tellProgress(inner, env) })
+		group.Go(func() error { return n.fillIndex(inner, env) })
+	}
+	n.announce(env)
+
+	done := make(chan error, 1)
+	go func() { done <- group.Wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-inner.Done():
+	}
+	n.options.Log.Info("stopping: work in hand is being finished", "at_most", drainTime)
+	select {
+	case err := <-done:
+		if err == nil {
+			n.options.Log.Info("stopped")
+		}
+		return err
+	case <-time.After(drainTime):
+		return fmt.Errorf("stopped after %v with work in hand; it will be done again", drainTime)
+	}
+}
+
+func (n *node) announce(env *role.Env) {
+	addr := ""
+	if env.Listen != nil {
+		addr = env.Listen.Addr().String()
+		n.options.Log.Info("console and REST API are at http://" + addr)
+	}
+	n.options.Log.Info("agent runs", "version", n.options.Version, "roles", role.Names(n.roles))
+	if n.options.Ready != nil {
+		n.options.Ready(addr)
+	}
+}
+
+func (n *node) plays(r role.Role) bool {
+	for _, mine := range n.roles {
+		if mine.Name == r.Name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,161 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/metrics"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/role"
+	"feedmesh/subjects"
+)
+
+const (
+	beatEvery  = 5 * time.Second
+	watchEvery = 5 * time.Second
+	maxIll     = 15 * time.Second // that the embedded server may be ill before we give up
+)
+
+// beat tells the mesh that this agent lives, until ctx ends.
+func (n *node) beat(ctx context.Context) error {
+	host, _ := os.Hostname()
+	a := subjects.Agent{
+		ID: n.id, Host: host, Version: n.options.Version, Roles: role.Names(n.roles), Started: n.started,
+	}
+	last, lastAt := cpuSeconds(), time.Now()
+	for {
+		used, now := cpuSeconds(), time.Now()
+		if wall := now.Sub(lastAt).Seconds(); wall > 0.1 {
+			a.Load, last, lastAt = (used-last)/wall, used, now
+		}
+		a.Seen, a.Memory, a.Done = now.UTC(), memory(), n.mesh.Done()
+		if err := n.mesh.Beat(ctx, a); err != nil && ctx.Err() == nil {
+			n.options.Log.Warn("can't tell the mesh that this agent lives", "err", err)
+		}
+		select {
+		case <-time.After(beatEvery):
+		case <-ctx.Done():
+			leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			n.mesh.Leave(leave) // else its entry expires by itself
+			return nil
+		}
+	}
+}
+
+// watch warns of a disk that gets full, and ends the node when its NATS server
+// can't work any more: after its disk was full that one needs a new start.
+func (n *node) watch(ctx context.Context) error {
+	full := false
+	illSince := time.Time{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(watchEvery):
+		}
+		err := n.room()
+		switch {
+		case err != nil && !full:
+			n.options.Log.Error("nothing new is fetched until there is room", "err", err)
+		case err == nil && full:
+			n.options.Log.Info("there is room again; fetching goes on")
+		}
+		full = err != nil
+		if n.server == nil {
+			continue
+		}
+		err = n.server.Healthy()
+		switch {
+		case err == nil:
+			illSince = time.Time{}
+		case illSince.IsZero():
+			illSince = time.Now()
+			n.options.Log.Warn("the embedded NATS server is not well", "err", err)
+		case time.Since(illSince) > maxIll:
+			return fmt.Errorf("%w: it has not been well for %v: look at the disk of %s, and start the agent again", err, maxIll, n.config.Data)
+		}
+	}
+}
+
+// checks returns what tells how the things are that this process stands on.
+func (n *node) checks(env *role.Env) func(context.Context) []api.Check {
+	return func(ctx context.Context) []api.Check {
+		checks := []api.Check{check("mesh", n.mesh.Ping(ctx))}
+		if n.server != nil {
+			checks = append(checks, check("nats server", n.server.Healthy()))
+		}
+		if env.Store != nil {
+			checks = append(checks, check("store", env.Store.Ping(ctx)))
+		}
+		if env.Index != nil {
+			_, err := env.Index.Count(ctx)
+			checks = append(checks, check("index", err))
+		}
+		if n.needsData() {
+			checks = append(checks, check("disk", n.room()))
+		}
+		return checks
+	}
+}
+
+func check(name string, err error) api.Check {
+	c := api.Check{Name: name, OK: err == nil}
+	if err != nil {
+		c.Detail = err.Error()
+	}
+	return c
+}
+
+// tellProgress tells an operator in a few lines how the first minute goes.
+func (n *node) tellProgress(ctx context.Context, env *role.Env) error {
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(10 * time.Second):
+		}
+		counts, err := env.Store.Counts(ctx)
+		if err != nil {
+			continue
+		}
+		indexed, err := env.Index.Count(ctx)
+		if err != nil {
+			continue
+		}
+		var polled, failing int64
+		if err := n.mesh.LoadStates(ctx, func(f mesh.FeedState) {
+			if !f.State.Polled.IsZero() {
+				polled++
+			}
+			if f.State.Failures > 0 {
+				failing++
+			}
+		}); err != nil {
+			continue
+		}
+		n.options.Log.Info("so far", "feeds_known", counts.Feeds, "feeds_fetched", polled, "feeds_failing", failing,
+			"items_stored", counts.Items, "items_searchable", indexed)
+		if polled == counts.Feeds && indexed == counts.Items {
+			return nil
+		}
+	}
+	return nil
+}
+
+// cpuSeconds returns the processor time used by this process's Go code.
+func cpuSeconds() float64 {
+	s := []metrics.Sample{{Name: "/cpu/classes/total:cpu-seconds"}, {Name: "/cpu/classes/idle:cpu-seconds"}}
+	metrics.Read(s)
+	return s[0].Value.Float64() - s[1].Value.Float64()
+}
+
+// memory returns the bytes that the Go runtime holds.
+func memory() int64 {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return int64(s[0].Value.Uint64() - s[1].Value.Uint64())
+}

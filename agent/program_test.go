@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"feedmesh/agent/node"
+	"feedmesh/config"
+)
+
+// TestMain lets the test binary be a program whose node never ends, for tests
+// of signals.
+func TestMain(m *testing.M) {
+	if os.Getenv("TEST_STUCK_NODE") == "" {
+		os.Exit(m.Run())
+	}
+	p := &program{out: os.Stdout, err: os.Stderr, node: func(ctx context.Context, _ config.Config, o node.Options) error {
+		o.Log.Info("runs")
+		<-ctx.Done()
+		o.Log.Info("drains")
+		if os.Getenv("TEST_STUCK_NODE") == "drained" {
+			return nil
+		}
+		select {}
+	}}
+	os.Exit(p.run(untilSignal(context.Background(), os.Stderr, os.Exit), []string{"run"}))
+}
+
+// signalled starts a node that ends as told and sends it signals, each when the
+// one before has shown effect. It returns the exit code.
+func signalled(t *testing.T, how string, signals ...os.Signal) (int, string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no signals to send")
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), "TEST_STUCK_NODE="+how)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	await := func(text string) {
+		for buf := make([]byte, 4096); !strings.Contains(all.String(), text); {
+			n, err := stderr.Read(buf)
+			all.Write(buf[:n])
+			if err != nil {
+				return
+			}
+		}
+	}
+	marks := []string{"msg=runs", "msg=drains"}
+	for i, s := range signals {
+		await(marks[i])
+		cmd.Process.Signal(s)
+	}
+	await("nothing says this")
+	cmd.Wait()
+	return cmd.ProcessState.ExitCode(), all.String()
+}
+
+func TestFirstSignalDrains(t *testing.T) {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		if code, log := signalled(t, "drained", s); code != 0 {
+			t.Errorf("after %v the code is %d: %s", s, code, log)
+		}
+	}
+}
+
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	code, log := signalled(t, "stuck", syscall.SIGTERM, os.Interrupt)
+	if code != 130 || !strings.Contains(log, "agent: stopped at once") {
+		t.Errorf("the code is %d, the log %q", code, log)
+	}
+}
+
+func TestInterruptedCommandEndsWith130(t *testing.T) {
+	w := newWorld(t)
+	w.mesh.waiting = 1 << 40
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	var out, err strings.Builder
+	p := &program{out: &out, err: &err}
+	code := p.run(ctx, []string{"reindex", "--api", w.URL})
+	if code != 130 || !strings.Contains(err.String(), "the rebuild goes on in the node") {
+		t.Errorf("got %d, %q", code, err.String())
+	}
+}
+
+func TestReindexWaitsForTheQueue(t *testing.T) {
+	w := newWorld(t)
+	w.mesh.waiting = 3
+	w.do(t, "reindex").check(t, 0, "done: the index has all 2 items", "")
+	if w.mesh.waiting != 0 {
+		t.Errorf("%d tasks still wait", w.mesh.waiting)
+	}
+}
+
+func TestRunHandsOverTheSettings(t *testing.T) {
+	isolate(t)
+	var got config.Config
+	p := &program{node: func(_ context.Context, c config.Config, o node.Options) error {
+		got = c
+		o.Log.Debug("hello")
+		return errors.New("the disk is full: free some")
+	}}
+	s := doWith(t, p, "--roles", "crawl,parse", "--nats", "nats://h:4222", "--log-format=json", "--log-level=debug", "--no-starter")
+	s.check(t, 1, "", "agent: the disk is full: free some\n")
+	if !strings.Contains(s.err, `"msg":"hello"`) {
+		t.Errorf("the log is %q, want JSON with the debug message", s.err)
+	}
+	want := config.Default()
+	want.Roles, want.NATS, want.Log = []string{"crawl", "parse"}, "nats://h:4222", config.Log{Format: "json", Level: "debug"}
+	if strings.Join(got.Roles, ",") != "crawl,parse" || got.NATS != want.NATS || got.Log != want.Log || got.Starter {
+		t.Errorf("the node got %+v", got)
+	}
+}
+
+func TestRunTellsAllFaultsAtOnce(t *testing.T) {
+	isolate(t)
+	p := &program{node: func(context.Context, config.Config, node.Options) error {
+		t.Error("the node was started")
+		return nil
+	}}
+	s := doWith(t, p, "--roles", "all,crawl,sweep", "--crawl-timeout=-1s", "--listen", "0.0.0.0:8080")
+	s.check(t, 2, "", "agent: crawl.timeout: -1s is not positive\n")
+	for _, want := range []string{"agent: roles: \"all\" leaves nothing", "agent: roles: there is no role \"sweep\"", "agent: listen: 0.0.0.0:8080"} {
+		if !strings.Contains(s.err, want) {
+			t.Errorf("stderr lacks %q: %s", want, s.err)
+		}
+	}
+}
+
+func TestVersionHelpRoles(t *testing.T) {
+	isolate(t)
+	t.Setenv("FEEDMESH_VERSION", "1.2.3") // an image may have it; it is no flag's
+	do(t, "", "--version").check(t, 0, "feedmesh "+version, "")
+	do(t, "", "--help").check(t, 0, "feeds import", "")
+	do(t, "", "search", "--help").check(t, 0, "agent search go release --after 7d", "")
+	do(t, "", "--list-roles").check(t, 0, "crawl     fetches", "")
+	do(t, "", "run", "--list-roles").check(t, 0, "schedule  decides", "")
+}
+
+func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
+	p := &program{}
+	for _, command := range p.parser(t.Context(), nil).Model.Leaves(true) {
+		if command.Help == "" || !strings.Contains(command.Detail, "    agent") {
+			t.Errorf("%s has the help %q and the details %q", command.FullPath(), command.Help, command.Detail)
+		}
+	}
+}
+
+func TestLostOutputIsAFailure(t *testing.T) {
+	isolate(t)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	var said strings.Builder
+	p := &program{out: full, err: &said}
+	if code := p.run(t.Context(), []string{"--list-roles"}); code != 1 || !strings.Contains(said.String(), "can't write the output") {
+		t.Errorf("got %d, %q", code, said.String())
+	}
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/subjects"
+)
+
+// A quarantineCommand is the commands about quarantined tasks.
+type quarantineCommand struct {
+	List   quarantineListCommand   `cmd:"" help:"List the tasks, oldest first."`
+	Show   quarantineShowCommand   `cmd:"" help:"Print a task, whole."`
+	Replay quarantineReplayCommand `cmd:"" help:"Put tasks back on their queues."`
+	Drop   quarantineDropCommand   `cmd:"" help:"Forget tasks."`
+}
+
+// A quarantineListCommand lists the quarantine.
+type quarantineListCommand struct{ query }
+
+// Help implements kong's HelpProvider.
+func (quarantineListCommand) Help() string {
+	return `What failed, and why:
+
+    agent quarantine list`
+}
+
+// Run implements the command.
+func (c *quarantineListCommand) Run(ctx context.Context, p *program) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	tasks, err := quarantined(ctx, client)
+	if err != nil {
+		return err
+	}
+	if len(tasks) == 0 && !c.JSON {
+		p.say("the quarantine is empty")
+		return nil
+	}
+	return c.print(p, api.QuarantinePage{Tasks: tasks}, func(pg *page) {
+		now := time.Now()
+		pg.table(func(row func(...any)) {
+			row("NUMBER", "QUEUE", "SINCE", "TRIES", "TASK", "REASON")
+			for _, t := range tasks {
+				row(t.Seq, t.Queue, ago(t.At, now), t.Attempts, cut(t.Task, 40), cut(t.Reason, 100))
+			}
+		})
+	})
+}
+
+// quarantined returns all tasks in quarantine, without their messages.
+func quarantined(ctx context.Context, client *api.Client) ([]subjects.Quarantined, error) {
+	tasks := []subjects.Quarantined{}
+	for after := uint64(0); ; {
+		page, err := client.Quarantine(ctx, after, 500)
+		if err != nil {
+			return nil, err
+		}
+		tasks = append(tasks, page.Tasks...)
+		if after = page.Next; after == 0 {
+			return tasks, nil
+		}
+	}
+}
+
+// A quarantineShowCommand prints a quarantined task.
+type quarantineShowCommand struct {
+	query
+	Number uint64 `arg:"" help:"Number of the task."`
+}
+
+// Help implements kong's HelpProvider.
+func (quarantineShowCommand) Help() string {
+	return `The task with the number 7 in the list:
+
+    agent quarantine show 7`
+}
+
+// Run implements the command.
+func (c *quarantineShowCommand) Run(ctx context.Context, p *program) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	task, err := client.Quarantined(ctx, c.Number)
+	if err != nil {
+		return err
+	}
+	return c.print(p, task, func(pg *page) {
+		pg.table(func(row func(...any)) {
+			row("number", task.Seq)
+			row("queue", task.Queue)
+			row("subject", task.Subject)
+			row("task", task.Task)
+			row("tries", task.Attempts)
+			row("since", ago(task.At, time.Now()))
+			row("reason", task.Reason)
+		})
+		var message bytes.Buffer
+		if json.Indent(&message, task.Message, "", "  ") == nil {
+			pg.printf("\n")
+			for line := range strings.SplitSeq(message.String(), "\n") {
+				pg.printf("%s\n", line)
+			}
+		}
+	})
+}
+
+// A quarantineReplayCommand puts tasks back.
+type quarantineReplayCommand struct {
+	query
+	Numbers []string `arg:"" name:"number" help:"Numbers of tasks, or all."`
+}
+
+// Help implements kong's HelpProvider.
+func (quarantineReplayCommand) Help() string {
+	return `Once what made them fail is mended:
+
+    agent quarantine replay all`
+}
+
+// Run implements the command.
+func (c *quarantineReplayCommand) Run(ctx context.Context, p *program) error {
+	return c.settle(ctx, p, c.Numbers, "back on its queue", (*api.Client).Replay)
+}
+
+// A quarantineDropCommand forgets tasks.
+type quarantineDropCommand struct {
+	query
+	Numbers []string `arg:"" name:"number" help:"Numbers of tasks, or all."`
+}
+
+// Help implements kong's HelpProvider.
+func (quarantineDropCommand) Help() string {
+	return `What they were to do will not be done:
+
+    agent quarantine drop 7 8`
+}
+
+// Run implements the command.
+func (c *quarantineDropCommand) Run(ctx context.Context, p *program) error {
+	return c.settle(ctx, p, c.Numbers, "dropped", (*api.Client).DropQuarantined)
+}
+
+// settle does something to each of several quarantined tasks.
+func (q query) settle(ctx context.Context, p *program, numbers []string, done string, do func(*api.Client, context.Context, uint64) error) error {
+	client, err := q.client()
+	if err != nil {
+		return err
+	}
+	if slices.Equal(numbers, []string{"all"}) {
+		tasks, err := quarantined(ctx, client)
+		if err != nil {
+			return err
+		}
+		numbers = nil
+		for _, t := range tasks {
+			numbers = append(numbers, strconv.FormatUint(t.Seq, 10))
+		}
+	}
+	d, err := p.each(ctx, numbers, func(number string) error {
+		seq, err := strconv.ParseUint(number, 10, 64)
+		if err != nil || seq == 0 {
+			return wrong("this is no number of a task; agent quarantine list prints them")
+		}
+		return do(client, ctx, seq)
+	})
+	q.print(p, d, func(pg *page) {
+		for _, number := range d.Done {
+			pg.printf("task %s: %s\n", number, done)
+		}
+	})
+	return err
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"feedmesh/agent/node"
+	"feedmesh/agent/role"
+	"feedmesh/config"
+)
+
+// A runCommand plays roles.
+type runCommand struct {
+	Settings  settings `embed:""`
+	ListRoles bool     `help:"Print the roles there are, and what they do."`
+}
+
+// Help implements kong's HelpProvider.
+func (runCommand) Help() string {
+	return `Alone, with everything embedded and all files in ./data:
+
+    agent
+
+A member of a mesh that only fetches and parses:
+
+    agent --roles crawl,parse --nats nats://host:4222
+
+Every flag can also be set in the environment, as named below, and in a file (--config). A flag wins over the environment, that over the file. The first SIGINT or SIGTERM lets work in hand finish; the second ends at once.`
+}
+
+// Run implements the command.
+func (c *runCommand) Run(ctx context.Context, p *program) error {
+	if c.ListRoles {
+		p.page().table(func(row func(...any)) {
+			for _, r := range role.All {
+				row(r.Name, r.Does)
+			}
+		})
+		return nil
+	}
+	cfg := config.Config(c.Settings)
+	if err := faults(cfg); err != nil {
+		return err
+	}
+	return p.node(ctx, cfg, node.Options{Version: version, Log: newLog(p.err, cfg.Log)})
+}
+
+// faults returns all that is wrong with the settings.
+func faults(c config.Config) error {
+	_, unknown := role.Select(c.Roles)
+	if err := errors.Join(c.Validate(), unknown); err != nil {
+		return fault{err, misused}
+	}
+	return nil
+}
+
+func newLog(w io.Writer, c config.Log) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
+		level = slog.LevelInfo
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}

@@ -1,0 +1,130 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// chunk is how many keys or IDs one statement looks up.
+const chunk = 20
+
+// marks has a parameter for each of a chunk.
+var marks = strings.TrimSuffix(strings.Repeat("?,", chunk), ",")
+
+// chunkArgs returns the arguments of a statement with marks, for the first up to
+// chunk words. The rest of the marks are NULL, which equals nothing.
+func chunkArgs(words []string, before ...any) []any {
+	args := make([]any, len(before)+chunk)
+	copy(args, before)
+	for i, word := range words {
+		args[len(before)+i] = word
+	}
+	return args
+}
+
+var knownItems = `
+	SELECT key, hash FROM items
+	WHERE feed = (SELECT num FROM feeds WHERE id = ?) AND key IN (` + marks + `)`
+
+// Known implements [storage.Items].
+func (s *Store) Known(ctx context.Context, feedID string, keys []string) (map[string]string, error) {
+	known := make(map[string]string, len(keys))
+	for some := range slices.Chunk(keys, chunk) {
+		pairs, err := collect(ctx, s.read.known, scanPair, chunkArgs(some, feedID)...)
+		if err != nil {
+			return nil, s.failed(ctx, "look up keys", err)
+		}
+		for _, p := range pairs {
+			known[p[0]] = p[1]
+		}
+	}
+	return known, nil
+}
+
+func scanPair(row scanner) (p [2]string, err error) {
+	err = row.Scan(&p[0], &p[1])
+	return p, err
+}
+
+// selectItems is for the columns that scanItem expects.
+const selectItems = `
+	SELECT i.id, f.id, i.key, i.hash, i.revision, i.url, i.title, i.html, i.excerpt, i.author, i.language,
+	       i.images, i.tags, i.published, i.assumed, i.updated, i.first_seen,
+	       i.spam, i.categories, i.topics, i.why,
+	       i.lane, i.text_hash, i.event_id, i.story_id, i.duplicate_of, i.duplicate_by
+	FROM items i JOIN feeds f ON f.num = i.feed`
+
+func scanItem(row scanner) (i storage.Item, err error) {
+	var url sql.NullString
+	err = row.Scan(&i.ID, &i.FeedID, &i.Key, &i.Hash, &i.Revision, &url, &i.Title, &i.HTML, &i.Excerpt, &i.Author, &i.Language,
+		list{&i.Images}, list{&i.Tags}, moment{&i.Published}, &i.Assumed, moment{&i.Updated}, moment{&i.FirstSeen},
+		&i.Spam, list{&i.Categories}, list{&i.Topics}, list{&i.Why},
+		&i.Lane, &i.TextHash, &i.EventID, &i.StoryID, &i.DuplicateOf, &i.DuplicateBy)
+	i.URL = url.String
+	if !url.Valid {
+		i.URL = i.Key
+	}
+	return i, err
+}
+
+var itemsByID = selectItems + ` WHERE i.id IN (` + marks + `)`
+
+// Item implements [storage.Items].
+func (s *Store) Item(ctx context.Context, id string) (storage.Item, error) {
+	items, err := s.Items(ctx, id)
+	if err != nil {
+		return storage.Item{}, err
+	}
+	if len(items) == 0 {
+		return storage.Item{}, storage.ErrNotFound
+	}
+	return items[0], nil
+}
+
+// Items implements [storage.Items].
+func (s *Store) Items(ctx context.Context, ids ...string) ([]storage.Item, error) {
+	byID := make(map[string]storage.Item, len(ids))
+	for some := range slices.Chunk(ids, chunk) {
+		items, err := collect(ctx, s.read.items, scanItem, chunkArgs(some)...)
+		if err != nil {
+			return nil, s.failed(ctx, "read items", err)
+		}
+		for _, item := range items {
+			byID[item.ID] = item
+		}
+	}
+	var ordered []storage.Item
+	for _, id := range ids {
+		if item, ok := byID[id]; ok {
+			ordered = append(ordered, item)
+		}
+	}
+	return ordered, nil
+}
+
+const itemsSince = selectItems + `
+	WHERE i.lane = ? AND (i.first_seen, i.id) > (?, ?)
+	ORDER BY i.first_seen, i.id LIMIT ?`
+
+// ItemsSince implements [storage.Items].
+func (s *Store) ItemsSince(ctx context.Context, lane string, since time.Time, after storage.Item, limit int) ([]storage.Item, error) {
+	from, id := micros(since), ""
+	if at := micros(after.FirstSeen); at >= from {
+		from, id = at, after.ID
+	}
+	items, err := collect(ctx, s.read.since, scanItem, lane, from, id, max(limit, 0))
+	return items, s.failed(ctx, "read a lane", err)
+}
+
+const itemIDs = `SELECT id FROM items WHERE id > ? ORDER BY id LIMIT ?`
+
+// ItemIDs implements [storage.Items].
+func (s *Store) ItemIDs(ctx context.Context, after string, limit int) ([]string, error) {
+	ids, err := collect(ctx, s.read.itemIDs, scanText, after, max(limit, 0))
+	return ids, s.failed(ctx, "list items", err)
+}

@@ -1,0 +1,177 @@
+// Package sqlite keeps feeds and items in one SQLite file: the store of a single
+// node. Several processes may have the file open; their writes take turns.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"syscall"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/driver"
+
+	"feedmesh/storage"
+)
+
+var _ storage.Store = (*Store)(nil)
+
+// Store is a [storage.Store] in an SQLite file.
+type Store struct {
+	path    string
+	writers *sql.DB
+	readers *sql.DB
+
+	turn  chan struct{} // holds a value while someone writes
+	write *writer
+	read  *reader
+}
+
+// readers is how many may read at once. Each costs up to 2 MB of page cache.
+const readers = 4
+
+// What a commit has answered for must outlive the process and the power:
+// synchronous=FULL syncs the log at every commit, and fullfsync has macOS mean
+// it. A log that a long reader let grow is cut back to journal_size_limit bytes.
+const writerPragmas = `
+	PRAGMA busy_timeout = 10000;
+	PRAGMA page_size = 8192;
+	PRAGMA journal_mode = WAL;
+	PRAGMA synchronous = FULL;
+	PRAGMA fullfsync = ON;
+	PRAGMA checkpoint_fullfsync = ON;
+	PRAGMA journal_size_limit = 67108864;
+	PRAGMA cache_size = -16384`
+
+const readerPragmas = `
+	PRAGMA busy_timeout = 10000;
+	PRAGMA query_only = ON`
+
+// Open opens the store in the file at path, which it creates if need be, in a
+// folder that is there. It brings an older file up to date, and refuses one that
+// is newer, or not a store.
+func Open(ctx context.Context, path string) (_ *Store, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("open %s: %w", path, explain(ctx, err))
+		}
+	}()
+	// An absolute path is never taken for a URI.
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{path: path, turn: make(chan struct{}, 1)}
+	if s.writers, err = driver.Open(abs, pragmas(writerPragmas)); err != nil {
+		return nil, err
+	}
+	if s.readers, err = driver.Open(abs, pragmas(readerPragmas)); err != nil {
+		return nil, errors.Join(err, s.writers.Close())
+	}
+	s.writers.SetMaxOpenConns(1)
+	s.readers.SetMaxOpenConns(readers)
+	s.readers.SetMaxIdleConns(readers)
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func pragmas(list string) func(*sqlite3.Conn) error {
+	return func(c *sqlite3.Conn) error { return c.Exec(list) }
+}
+
+// prepare brings the schema up to date and prepares all statements.
+func (s *Store) prepare(ctx context.Context) error {
+	conn, err := s.writers.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	if err := migrate(ctx, conn); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	if s.write, err = newWriter(ctx, conn); err != nil {
+		return err
+	}
+	s.read, err = newReader(ctx, s.readers)
+	return err
+}
+
+// Ping implements [storage.Store].
+func (s *Store) Ping(ctx context.Context) error {
+	var version int
+	err := s.readers.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version)
+	return s.failed(ctx, "ping", err)
+}
+
+// Close implements [storage.Store]. It waits for the write in hand.
+func (s *Store) Close() error {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	err := s.readers.Close()
+	if s.write != nil {
+		err = errors.Join(err, s.write.close())
+	}
+	return errors.Join(err, s.writers.Close())
+}
+
+// change runs work in a transaction that holds the only write lock from its
+// start, so that what work reads is still so when it commits.
+func (s *Store) change(ctx context.Context, doing string, work func(*writer) error) (err error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return s.failed(ctx, doing, ctx.Err())
+	}
+	w := s.write
+	if _, err := w.conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
+		return s.failed(ctx, doing, err)
+	}
+	// What has begun is ended, and finished work committed, even if ctx is done
+	// by now or work panics.
+	end := context.WithoutCancel(ctx)
+	committed := false
+	defer func() {
+		if !committed {
+			w.conn.ExecContext(end, `ROLLBACK`)
+		}
+	}()
+	if err := work(w); err != nil {
+		return s.failed(ctx, doing, err)
+	}
+	if _, err := w.conn.ExecContext(end, `COMMIT`); err != nil {
+		return s.failed(ctx, doing, err)
+	}
+	committed = true
+	return nil
+}
+
+// failed says what was being done when err happened.
+func (s *Store) failed(ctx context.Context, doing string, err error) error {
+	switch {
+	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrFenced):
+		return err
+	case errors.Is(err, sql.ErrNoRows):
+		return storage.ErrNotFound
+	}
+	return fmt.Errorf("%s in %s: %w", doing, s.path, explain(ctx, err))
+}
+
+// explain puts an error of the engine in words, and makes a full disk be
+// [syscall.ENOSPC] and an interrupted query the reason why ctx ended.
+func explain(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, sqlite3.INTERRUPT) && ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, sqlite3.FULL), errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("the disk is full: %w (%w)", syscall.ENOSPC, err)
+	case errors.Is(err, sqlite3.NOTADB):
+		return fmt.Errorf("this file is no feedmesh store: move it away, or name another: %w", err)
+	case errors.Is(err, sqlite3.CORRUPT):
+		return fmt.Errorf("the file is damaged: restore it from a backup: %w", err)
+	}
+	return err
+}

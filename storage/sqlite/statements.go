@@ -1,0 +1,105 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// A reader has the statements that any of the reading connections may run.
+type reader struct {
+	feed, feeds, counts          *sql.Stmt
+	known, items, since, itemIDs *sql.Stmt
+}
+
+func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
+	r := &reader{}
+	return r, prepareAll(ctx, db, map[**sql.Stmt]string{
+		&r.feed:    feedByID,
+		&r.feeds:   feedsByURL,
+		&r.counts:  counts,
+		&r.known:   knownItems,
+		&r.items:   itemsByID,
+		&r.since:   itemsSince,
+		&r.itemIDs: itemIDs,
+	})
+}
+
+// A writer has the one connection that writes, and its statements.
+type writer struct {
+	conn                                          *sql.Conn
+	addFeed, removeFeed, removeItems              *sql.Stmt
+	fence, nextFence                              *sql.Stmt
+	feed, setFeed, storedItems, putItem, lastItem *sql.Stmt
+}
+
+// newWriter returns a writer to close even if there is an error.
+func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
+	w := &writer{conn: conn}
+	return w, prepareAll(ctx, conn, w.statements())
+}
+
+func (w *writer) statements() map[**sql.Stmt]string {
+	return map[**sql.Stmt]string{
+		&w.addFeed:     addFeed,
+		&w.removeFeed:  removeFeed,
+		&w.removeItems: removeItems,
+		&w.fence:       newestFence,
+		&w.nextFence:   nextFence,
+		&w.feed:        feedStatistics,
+		&w.setFeed:     setFeedStatistics,
+		&w.storedItems: storedItems,
+		&w.putItem:     putItem,
+		&w.lastItem:    lastItem,
+	}
+}
+
+// close also closes the statements, which an [sql.Conn] does not do by itself.
+func (w *writer) close() error {
+	var errs []error
+	for stmt := range w.statements() {
+		if *stmt != nil {
+			errs = append(errs, (*stmt).Close())
+		}
+	}
+	return errors.Join(append(errs, w.conn.Close())...)
+}
+
+func prepareAll(ctx context.Context, on interface {
+	PrepareContext(context.Context, string) (*sql.Stmt, error)
+}, statements map[**sql.Stmt]string) (err error) {
+	for stmt, text := range statements {
+		if *stmt, err = on.PrepareContext(ctx, text); err != nil {
+			return fmt.Errorf("prepare %s: %w", text, err)
+		}
+	}
+	return nil
+}
+
+// A scanner is an [sql.Row] or the current one of [sql.Rows].
+type scanner interface{ Scan(...any) error }
+
+// collect reads all rows before it returns, so that no read stays open, which
+// would keep the log from being cut.
+func collect[T any](ctx context.Context, stmt *sql.Stmt, scan func(scanner) (T, error), args ...any) ([]T, error) {
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		one, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
+
+func scanText(row scanner) (text string, err error) {
+	err = row.Scan(&text)
+	return text, err
+}

@@ -1,0 +1,206 @@
+// Package storagetest has the contracts of [storage.Store] and [storage.Index]
+// as tests that every engine runs.
+package storagetest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// TestStore checks that the stores which open returns, each of them new and
+// empty, keep the promises of [storage.Store]. TestStore closes them.
+func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
+	promises := []struct {
+		name string
+		test func(storeTest)
+	}{
+		{"an added feed comes back as it was", storeTest.addedFeed},
+		{"a feed that is known already stays as it is", storeTest.knownFeed},
+		{"added feeds are named in the order given, each once", storeTest.addedInOrder},
+		{"adding a feed ignores its statistics", storeTest.addingIgnoresStatistics},
+		{"feeds are listed by URL, page by page", storeTest.feedsByURL},
+		{"removing a feed removes its items and returns their IDs", storeTest.removeFeed},
+		{"a removed feed can be added again, and starts empty", storeTest.addRemoved},
+		{"counts say how many feeds and items there are", storeTest.counts},
+		{"what is not there is not found", storeTest.notFound},
+
+		{"an item comes back as it was put", storeTest.itemComesBack},
+		{"times come back in UTC to the microsecond", storeTest.times},
+		{"an unchanged item changes nothing", storeTest.unchangedItem},
+		{"a changed item becomes the next revision", storeTest.changedItem},
+		{"a revision keeps first-seen and an assumed date", storeTest.revisionKeepsDates},
+		{"an item listed twice in a batch is reported once", storeTest.listedTwice},
+		{"the same key in two feeds is two items", storeTest.sameKeyTwoFeeds},
+		{"known keys come with their hashes", storeTest.known},
+		{"a batch for no feed stores nothing", storeTest.batchForNoFeed},
+
+		{"what a feed says of itself is overwritten only by something", storeTest.feedSays},
+		{"statistics count what is stored", storeTest.statistics},
+		{"the last item is the newest there still is", storeTest.lastItem},
+
+		{"items come in the order asked for", storeTest.itemsInOrder},
+		{"a lane is read by first-seen, then ID, page by page", storeTest.lane},
+		{"a lane starts at the time asked for", storeTest.laneSince},
+		{"item IDs are walked in ascending order", storeTest.walk},
+		{"a walk misses nothing while items are added", storeTest.walkWhileAdding},
+		{"a page of none is empty", storeTest.pageOfNone},
+
+		{"fences of a name count up from 1", storeTest.fencesCount},
+		{"a batch under an old fence stores nothing", storeTest.oldFence},
+		{"the newest fence of each name is good", storeTest.newestFence},
+
+		{"strange text comes back as it was", storeTest.strangeText},
+		{"a NUL in text is kept or left out", storeTest.textWithNUL},
+		{"text that is not UTF-8 does no harm", storeTest.brokenText},
+		{"a megabyte of HTML comes back as it was", storeTest.muchText},
+
+		{"concurrent batches of one feed lose nothing", storeTest.concurrentBatches},
+		{"one item put by many at once is new once", storeTest.concurrentItem},
+		{"fences taken at once differ", storeTest.concurrentFences},
+		{"reading goes on while others write", storeTest.readWhileWriting},
+		{"a cancelled context ends every method with its error", storeTest.cancelled},
+		{"a store that is there answers a ping", storeTest.ping},
+	}
+	for _, p := range promises {
+		t.Run(p.name, func(t *testing.T) {
+			s := open(t)
+			t.Cleanup(func() {
+				if err := s.Close(); err != nil {
+					t.Errorf("close the store: %v", err)
+				}
+			})
+			p.test(storeTest{t, s})
+		})
+	}
+}
+
+// A storeTest is one test with a store of its own.
+type storeTest struct {
+	*testing.T
+	storage.Store
+}
+
+// day is when the made-up items are from.
+var day = time.Date(2026, 3, 1, 12, 30, 15, 123456000, time.UTC)
+
+// aFeed returns a feed that says something in every field AddFeeds keeps.
+func aFeed(url string) storage.Feed {
+	return storage.Feed{ID: storage.FeedID(url), URL: url, Title: "Feed at " + url, Site: url + "/site",
+		Language: "en", Tags: []string{"news", "R&D <x>"}, Added: day}
+}
+
+// anItem returns an item that says something in every field.
+func anItem(feedID, key string) storage.Item {
+	return storage.Item{
+		ID: storage.ItemID(feedID, key), FeedID: feedID, Key: key, Hash: "hash-1", Revision: 1,
+		URL: "https://example.org/" + key + "?a=1&b=2", Title: "Title of " + key, HTML: "<p>Text of <b>" + key + "</b></p>",
+		Excerpt: "Text of " + key, Author: "Ann", Language: "en",
+		Images: []string{"https://example.org/1.png?w=1&h=2", "https://example.org/2.png"}, Tags: []string{"go", ""},
+		Published: day.Add(-time.Hour), Assumed: "", Updated: day.Add(-time.Minute), FirstSeen: day,
+		Spam: true, Categories: []string{"software", "hardware"}, Topics: []string{"sqlite"}, Why: []string{`"sqlite" in the title`},
+		Lane: "en", TextHash: "text-1", EventID: "event-1", StoryID: "story-1", DuplicateOf: "item-0", DuplicateBy: "url",
+	}
+}
+
+// numbered returns n items of the feed, from number from, in one lane.
+func numbered(feedID string, from, n int) []storage.Item {
+	items := make([]storage.Item, n)
+	for i := range items {
+		items[i] = anItem(feedID, fmt.Sprintf("key-%06d", from+i))
+	}
+	return items
+}
+
+// addFeed adds a feed with the given URL and returns its ID.
+func (c storeTest) addFeed(url string) string {
+	c.Helper()
+	f := aFeed(url)
+	if _, err := c.AddFeeds(c.Context(), f); err != nil {
+		c.Fatalf("add feed: %v", err)
+	}
+	return f.ID
+}
+
+// feed returns the feed with the given ID.
+func (c storeTest) feed(id string) storage.Feed {
+	c.Helper()
+	f, err := c.Feed(c.Context(), id)
+	if err != nil {
+		c.Fatalf("read feed: %v", err)
+	}
+	return f
+}
+
+// item returns the item with the given ID.
+func (c storeTest) item(id string) storage.Item {
+	c.Helper()
+	i, err := c.Item(c.Context(), id)
+	if err != nil {
+		c.Fatalf("read item: %v", err)
+	}
+	return i
+}
+
+// put stores the items as a batch of the feed that the first of them is of.
+func (c storeTest) put(items ...storage.Item) storage.Stored {
+	c.Helper()
+	return c.putBatch(storage.Batch{FeedID: items[0].FeedID, Items: items})
+}
+
+func (c storeTest) putBatch(b storage.Batch) storage.Stored {
+	c.Helper()
+	stored, err := c.PutItems(c.Context(), b)
+	if err != nil {
+		c.Fatalf("put items: %v", err)
+	}
+	return stored
+}
+
+// wantCounts fails unless there are so many feeds and items.
+func (c storeTest) wantCounts(feeds, items int64) {
+	c.Helper()
+	got, err := c.Counts(c.Context())
+	if want := (storage.Counts{Feeds: feeds, Items: items}); err != nil || got != want {
+		c.Errorf("counts are %+v, %v; want %+v", got, err, want)
+	}
+}
+
+// wantEqual fails unless got is exactly want, a what.
+func (c storeTest) wantEqual(what string, got, want any) {
+	c.Helper()
+	if !reflect.DeepEqual(got, want) {
+		c.Errorf("%s is\n%+v, want\n%+v", what, got, want)
+	}
+}
+
+// wantIDs fails unless got has exactly the IDs of items, in any order.
+func (c storeTest) wantIDs(what string, got []string, items []storage.Item) {
+	c.Helper()
+	got, want := slices.Sorted(slices.Values(got)), itemIDs(items)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		c.Errorf("%s are %d IDs %.200q, want %d IDs %.200q", what, len(got), got, len(want), want)
+	}
+}
+
+// wantError fails unless err is want.
+func (c storeTest) wantError(doing string, err, want error) {
+	c.Helper()
+	if !errors.Is(err, want) {
+		c.Errorf("%s: error is %v, want %v", doing, err, want)
+	}
+}
+
+func itemIDs(items []storage.Item) []string {
+	var list []string
+	for _, i := range items {
+		list = append(list, i.ID)
+	}
+	return list
+}

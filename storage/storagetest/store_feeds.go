@@ -1,0 +1,163 @@
+package storagetest
+
+import (
+	"time"
+
+	"feedmesh/storage"
+)
+
+func (c storeTest) addedFeed() {
+	want := aFeed("https://example.org/feed")
+	if _, err := c.AddFeeds(c.Context(), want); err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the feed", c.feed(want.ID), want)
+
+	bare := storage.Feed{ID: storage.FeedID("https://bare.example/"), URL: "https://bare.example/", Added: day}
+	if _, err := c.AddFeeds(c.Context(), bare); err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the bare feed", c.feed(bare.ID), bare)
+}
+
+func (c storeTest) knownFeed() {
+	want := aFeed("https://example.org/feed")
+	id := c.addFeed(want.URL)
+	other := want
+	other.Title, other.Tags, other.Added = "Another", nil, day.Add(time.Hour)
+	added, err := c.AddFeeds(c.Context(), other)
+	if err != nil || len(added) != 0 {
+		c.Errorf("adding it again added %v, %v; want none", added, err)
+	}
+	c.wantEqual("the feed", c.feed(id), want)
+}
+
+func (c storeTest) addedInOrder() {
+	known := aFeed("https://known.example/")
+	c.addFeed(known.URL)
+	z, a := aFeed("https://z.example/"), aFeed("https://a.example/")
+	added, err := c.AddFeeds(c.Context(), z, known, a, z)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("what was added", added, []string{z.ID, a.ID})
+
+	added, err = c.AddFeeds(c.Context())
+	if err != nil || len(added) != 0 {
+		c.Errorf("adding nothing added %v, %v", added, err)
+	}
+}
+
+func (c storeTest) addingIgnoresStatistics() {
+	want := aFeed("https://example.org/feed")
+	given := want
+	given.Items, given.LastItem, given.Rate = 7, day, 1.5
+	if _, err := c.AddFeeds(c.Context(), given); err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the feed", c.feed(want.ID), want)
+}
+
+func (c storeTest) feedsByURL() {
+	// Bytewise: capitals before small letters, "-" before "/", é after z.
+	want := []string{"http://B/", "http://a-b/", "http://a/", "http://a/?x", "http://b/", "http://zz/", "http://zé/"}
+	for _, n := range []int{3, 0, 6, 2, 5, 1, 4} {
+		c.addFeed(want[n])
+	}
+	for _, limit := range []int{1, 3, len(want), 100} {
+		var got []string
+		for after := ""; ; {
+			page, err := c.ListFeeds(c.Context(), after, limit)
+			if err != nil {
+				c.Fatal(err)
+			}
+			if len(page) == 0 {
+				break
+			}
+			if len(page) > limit {
+				c.Fatalf("a page of %d has %d feeds", limit, len(page))
+			}
+			for _, f := range page {
+				got = append(got, f.URL)
+				c.wantEqual("a listed feed", f, aFeed(f.URL))
+			}
+			after = got[len(got)-1]
+		}
+		c.wantEqual("the list of feeds", got, want)
+	}
+}
+
+func (c storeTest) removeFeed() {
+	gone, kept := c.addFeed("https://gone.example/"), c.addFeed("https://kept.example/")
+	items := numbered(gone, 0, 50)
+	c.put(items...)
+	other := anItem(kept, "key-000000")
+	c.put(other)
+
+	removed, err := c.RemoveFeed(c.Context(), gone)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantIDs("the removed items", removed, items)
+	_, err = c.Feed(c.Context(), gone)
+	c.wantError("read the removed feed", err, storage.ErrNotFound)
+	_, err = c.Item(c.Context(), items[7].ID)
+	c.wantError("read a removed item", err, storage.ErrNotFound)
+	_, err = c.RemoveFeed(c.Context(), gone)
+	c.wantError("remove it again", err, storage.ErrNotFound)
+	c.wantCounts(1, 1)
+	c.wantEqual("the other feed's item", c.item(other.ID), other)
+}
+
+func (c storeTest) addRemoved() {
+	id := c.addFeed("https://example.org/")
+	c.put(numbered(id, 0, 3)...)
+	if _, err := c.RemoveFeed(c.Context(), id); err != nil {
+		c.Fatal(err)
+	}
+	c.addFeed("https://example.org/")
+	c.wantEqual("the feed", c.feed(id), aFeed("https://example.org/"))
+	items := numbered(id, 0, 2)
+	c.wantIDs("the new items", c.put(items...).New, items)
+	c.wantCounts(1, 2)
+	removed, err := c.RemoveFeed(c.Context(), id)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantIDs("the removed items", removed, items)
+}
+
+func (c storeTest) counts() {
+	c.wantCounts(0, 0)
+	a, b := c.addFeed("https://a.example/"), c.addFeed("https://b.example/")
+	c.wantCounts(2, 0)
+	c.put(numbered(a, 0, 5)...)
+	c.put(numbered(b, 0, 3)...)
+	c.put(numbered(b, 2, 2)...)
+	c.wantCounts(2, 9)
+	if _, err := c.RemoveFeed(c.Context(), a); err != nil {
+		c.Fatal(err)
+	}
+	c.wantCounts(1, 4)
+}
+
+func (c storeTest) notFound() {
+	ctx := c.Context()
+	_, err := c.Feed(ctx, "nobody")
+	c.wantError("Feed", err, storage.ErrNotFound)
+	_, err = c.RemoveFeed(ctx, "nobody")
+	c.wantError("RemoveFeed", err, storage.ErrNotFound)
+	_, err = c.Item(ctx, "nothing")
+	c.wantError("Item", err, storage.ErrNotFound)
+	_, err = c.Item(ctx, "")
+	c.wantError("Item with no ID", err, storage.ErrNotFound)
+
+	known, err := c.Known(ctx, "nobody", []string{"key"})
+	if err != nil || len(known) != 0 {
+		c.Errorf("an unknown feed knows %v, %v", known, err)
+	}
+	page, err := c.ItemsSince(ctx, "xx", day, storage.Item{}, 10)
+	if err != nil || len(page) != 0 {
+		c.Errorf("an unknown lane has %v, %v", page, err)
+	}
+}

@@ -1,0 +1,172 @@
+package storagetest
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"feedmesh/storage"
+)
+
+func (c storeTest) itemsInOrder() {
+	items := numbered(c.addFeed("https://example.org/"), 0, 50)
+	c.put(items...)
+	ids := []string{"unknown"}
+	var want []storage.Item
+	for i := range items {
+		item := items[(i*7+3)%len(items)]
+		want = append(want, item)
+		ids = append(ids, item.ID, "unknown")
+	}
+	got, err := c.Items(c.Context(), ids...)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the list of items", got, want)
+
+	for _, ids := range [][]string{nil, {"unknown"}} {
+		if got, err := c.Items(c.Context(), ids...); err != nil || len(got) != 0 {
+			c.Errorf("items %q are %v, %v; want none", ids, got, err)
+		}
+	}
+}
+
+// lanes stores items whose FirstSeen come in threes and returns those of "en",
+// in the order that ItemsSince promises.
+func (c storeTest) lanes() []storage.Item {
+	items := numbered(c.addFeed("https://example.org/"), 0, 40)
+	for i := range items {
+		items[i].FirstSeen = day.Add(time.Duration(i/3) * time.Microsecond)
+		if i%10 == 9 {
+			items[i].Lane = "ru"
+		}
+	}
+	slices.SortFunc(items, func(a, b storage.Item) int { return strings.Compare(a.Key[8:], b.Key[8:]) })
+	c.put(items...)
+	en := slices.DeleteFunc(items, func(i storage.Item) bool { return i.Lane != "en" })
+	slices.SortFunc(en, func(a, b storage.Item) int {
+		if d := a.FirstSeen.Compare(b.FirstSeen); d != 0 {
+			return d
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return en
+}
+
+func (c storeTest) lane() {
+	want := c.lanes()
+	for _, limit := range []int{1, 2, 7, len(want), 100} {
+		var got []storage.Item
+		for after := (storage.Item{}); ; after = got[len(got)-1] {
+			page, err := c.ItemsSince(c.Context(), "en", day.Add(-time.Hour), after, limit)
+			if err != nil {
+				c.Fatal(err)
+			}
+			if len(page) == 0 {
+				break
+			}
+			if len(page) > limit {
+				c.Fatalf("a page of %d has %d items", limit, len(page))
+			}
+			got = append(got, page...)
+		}
+		c.wantEqual("the lane", got, want)
+	}
+}
+
+func (c storeTest) laneSince() {
+	all := c.lanes()
+	since := all[10].FirstSeen
+	want := slices.DeleteFunc(slices.Clone(all), func(i storage.Item) bool { return i.FirstSeen.Before(since) })
+	got, err := c.ItemsSince(c.Context(), "en", since, storage.Item{}, 100)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the lane", got, want)
+
+	got, err = c.ItemsSince(c.Context(), "en", since, all[2], 100)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the lane after an item from before", got, want)
+
+	got, err = c.ItemsSince(c.Context(), "en", day.Add(time.Hour), storage.Item{}, 100)
+	if err != nil || len(got) != 0 {
+		c.Errorf("a lane from after its end has %d items, %v", len(got), err)
+	}
+}
+
+// walkIDs returns all that ItemIDs yields, page by page.
+func (c storeTest) walkIDs(limit int) []string {
+	c.Helper()
+	var all []string
+	for after := ""; ; after = all[len(all)-1] {
+		page, err := c.ItemIDs(c.Context(), after, limit)
+		if err != nil {
+			c.Fatal(err)
+		}
+		if len(page) == 0 {
+			return all
+		}
+		if len(page) > limit {
+			c.Fatalf("a page of %d has %d IDs", limit, len(page))
+		}
+		all = append(all, page...)
+	}
+}
+
+func (c storeTest) walk() {
+	items := numbered(c.addFeed("https://a.example/"), 0, 25)
+	c.put(items...)
+	more := numbered(c.addFeed("https://b.example/"), 0, 25)
+	c.put(more...)
+	want := itemIDs(slices.Concat(items, more))
+	slices.Sort(want)
+	for _, limit := range []int{1, 7, 50, 1000} {
+		c.wantEqual("the walk", c.walkIDs(limit), want)
+	}
+}
+
+func (c storeTest) walkWhileAdding() {
+	feedID := c.addFeed("https://example.org/")
+	before := numbered(feedID, 0, 200)
+	c.put(before...)
+	var adding sync.WaitGroup
+	adding.Go(func() {
+		for n := range 20 {
+			if _, err := c.PutItems(c.Context(), storage.Batch{FeedID: feedID, Items: numbered(feedID, 1000+n*10, 10)}); err != nil {
+				c.Errorf("put: %v", err)
+			}
+		}
+	})
+	got := c.walkIDs(10)
+	adding.Wait()
+	if !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
+		c.Errorf("the walk is not in strictly ascending order: %q", got)
+	}
+	for _, item := range before {
+		if _, ok := slices.BinarySearch(got, item.ID); !ok {
+			c.Errorf("the walk misses %s, which was there from the start", item.ID)
+		}
+	}
+}
+
+func (c storeTest) pageOfNone() {
+	feedID := c.addFeed("https://example.org/")
+	c.put(numbered(feedID, 0, 3)...)
+	for _, limit := range []int{0, -1} {
+		feeds, err := c.ListFeeds(c.Context(), "", limit)
+		if err != nil || len(feeds) != 0 {
+			c.Errorf("ListFeeds with limit %d has %d feeds, %v", limit, len(feeds), err)
+		}
+		ids, err := c.ItemIDs(c.Context(), "", limit)
+		if err != nil || len(ids) != 0 {
+			c.Errorf("ItemIDs with limit %d has %d IDs, %v", limit, len(ids), err)
+		}
+		items, err := c.ItemsSince(c.Context(), "en", time.Time{}, storage.Item{}, limit)
+		if err != nil || len(items) != 0 {
+			c.Errorf("ItemsSince with limit %d has %d items, %v", limit, len(items), err)
+		}
+	}
+}

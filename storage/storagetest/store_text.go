@@ -1,0 +1,89 @@
+package storagetest
+
+import (
+	"fmt"
+	"strings"
+
+	"feedmesh/storage"
+)
+
+// withText returns an item that has the text wherever a publisher may put some.
+func withText(feedID, key, text string) storage.Item {
+	i := anItem(feedID, key)
+	i.Title, i.HTML, i.Excerpt, i.Author = text, text, text, text
+	i.Tags, i.Images, i.Why = []string{text, text}, []string{text}, []string{text}
+	return i
+}
+
+func (c storeTest) strangeText() {
+	feedID := c.addFeed("https://example.org/")
+	texts := []string{
+		"🦊 👩‍👩‍👧‍👦 e\u0301 Ёлка 中文 \u202eright to left", "'; DROP TABLE items; --", `"quoted" \ {"json": [1]} %s ? $1 :a @b`,
+		"lines\r\nand\ttabs\v", "\x01\x02\x1b[31m\x7f", "\ufeff\ufffd\uffff\U0010ffff", " space around ",
+		"2026-03-01T12:00:00Z", "0", "1e3", "null", "x'00'", "<>&", `\u0026`, "",
+	}
+	for _, text := range texts {
+		key := "key " + text
+		want := withText(feedID, key, text)
+		c.put(want)
+		c.wantEqual(fmt.Sprintf("the item with %q", text), c.item(want.ID), want)
+		known, err := c.Known(c.Context(), feedID, []string{key})
+		if err != nil || known[key] != want.Hash {
+			c.Errorf("of the key %q is known %v, %v", key, known, err)
+		}
+	}
+	c.wantEqual("the number of items", c.feed(feedID).Items, int64(len(texts)))
+}
+
+func (c storeTest) textWithNUL() {
+	feedID := c.addFeed("https://example.org/")
+	given := withText(feedID, "key", "before\x00after")
+	c.putBatch(storage.Batch{FeedID: feedID, Items: []storage.Item{given}, Title: "a\x00feed"})
+	got := c.item(given.ID)
+	for _, text := range []string{got.Title, got.HTML, got.Excerpt, got.Author, got.Tags[0], got.Tags[1], got.Images[0], got.Why[0]} {
+		if text != "before\x00after" && text != "beforeafter" {
+			c.Errorf("text with a NUL comes back as %q", text)
+		}
+	}
+	if title := c.feed(feedID).Title; title != "a\x00feed" && title != "afeed" {
+		c.Errorf("the feed's title comes back as %q", title)
+	}
+}
+
+// brokenText puts what prepare never lets through: an engine may refuse the
+// batch or mend the text, but all else goes on.
+func (c storeTest) brokenText() {
+	feedID := c.addFeed("https://example.org/")
+	before := anItem(feedID, "before")
+	c.put(before)
+	broken := withText(feedID, "broken", "a\xff\xfe\xc3b\xed\xa0\x80")
+	if stored, err := c.PutItems(c.Context(), storage.Batch{FeedID: feedID, Items: []storage.Item{broken}}); err == nil {
+		c.wantIDs("the new items", stored.New, []storage.Item{broken})
+		if got := c.item(broken.ID); !strings.HasPrefix(got.Title, "a") || !strings.Contains(got.Title, "b") {
+			c.Errorf("the broken title comes back as %q", got.Title)
+		}
+	}
+	after := anItem(feedID, "after")
+	c.put(after)
+	c.wantEqual("the item before", c.item(before.ID), before)
+	c.wantEqual("the item after", c.item(after.ID), after)
+	page, err := c.ItemsSince(c.Context(), "en", day, storage.Item{}, 10)
+	if err != nil || int64(len(page)) != c.feed(feedID).Items {
+		c.Errorf("the lane has %d items, %v; want all %d", len(page), err, c.feed(feedID).Items)
+	}
+}
+
+func (c storeTest) muchText() {
+	feedID := c.addFeed("https://example.org/")
+	want := anItem(feedID, "key")
+	want.HTML = strings.Repeat("<p>Много текста, much of it &amp; more.</p>\n", 1<<20/48)
+	neighbour := anItem(feedID, "neighbour")
+	c.put(want, neighbour)
+	if got := c.item(want.ID); got.HTML != want.HTML {
+		c.Errorf("%d bytes come back as %d others", len(want.HTML), len(got.HTML))
+	}
+	c.wantEqual("its neighbour", c.item(neighbour.ID), neighbour)
+	want.Hash, want.Revision, want.HTML = "hash-2", 2, "short"
+	c.put(want)
+	c.wantEqual("the short revision", c.item(want.ID), want)
+}

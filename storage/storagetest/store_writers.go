@@ -1,0 +1,181 @@
+package storagetest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// fence takes the next fence under the given name.
+func (c storeTest) fence(name string) storage.Fence {
+	c.Helper()
+	f, err := c.NextFence(c.Context(), name)
+	if err != nil {
+		c.Fatalf("take a fence: %v", err)
+	}
+	return f
+}
+
+func (c storeTest) fencesCount() {
+	for n := int64(1); n <= 3; n++ {
+		c.wantEqual("the fence", c.fence("cluster.en"), storage.Fence{Name: "cluster.en", Number: n})
+	}
+	c.wantEqual("the fence of another name", c.fence("cluster.ru"), storage.Fence{Name: "cluster.ru", Number: 1})
+}
+
+func (c storeTest) oldFence() {
+	want := aFeed("https://example.org/")
+	c.addFeed(want.URL)
+	old := c.fence("cluster.en")
+	c.fence("cluster.en")
+	_, err := c.PutItems(c.Context(), storage.Batch{FeedID: want.ID, Items: numbered(want.ID, 0, 3), Title: "Another", Rate: 3, Fence: old})
+	c.wantError("put under an old fence", err, storage.ErrFenced)
+	c.wantEqual("the feed", c.feed(want.ID), want)
+	c.wantCounts(1, 0)
+}
+
+func (c storeTest) newestFence() {
+	feedID := c.addFeed("https://example.org/")
+	c.fence("cluster.en")
+	en, ru := c.fence("cluster.en"), c.fence("cluster.ru")
+	for n, fence := range []storage.Fence{en, ru, en, {}} {
+		item := numbered(feedID, n, 1)
+		stored := c.putBatch(storage.Batch{FeedID: feedID, Items: item, Fence: fence})
+		c.wantIDs("the new items", stored.New, item)
+	}
+}
+
+func (c storeTest) concurrentBatches() {
+	const writers, batches, size = 4, 5, 10
+	feedID := c.addFeed("https://example.org/")
+	var all []storage.Item
+	var writing sync.WaitGroup
+	for w := range writers {
+		items := numbered(feedID, w*1000, batches*size)
+		all = append(all, items...)
+		writing.Go(func() {
+			for batch := range slices.Chunk(items, size) {
+				stored, err := c.PutItems(c.Context(), storage.Batch{FeedID: feedID, Items: batch})
+				if err != nil || len(stored.New) != size {
+					c.Errorf("a batch of %d stored %d new items, %v", size, len(stored.New), err)
+				}
+			}
+		})
+	}
+	writing.Wait()
+	c.wantIDs("the stored items", c.walkIDs(100), all)
+	c.wantEqual("the number of items", c.feed(feedID).Items, int64(len(all)))
+}
+
+func (c storeTest) concurrentItem() {
+	feedID := c.addFeed("https://example.org/")
+	items := numbered(feedID, 0, 5)
+	var mu sync.Mutex
+	var created []string
+	var writing sync.WaitGroup
+	for range 6 {
+		writing.Go(func() {
+			stored, err := c.PutItems(c.Context(), storage.Batch{FeedID: feedID, Items: items})
+			if err != nil || len(stored.Changed) != 0 {
+				c.Errorf("a batch changed %d items, %v", len(stored.Changed), err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			created = append(created, stored.New...)
+		})
+	}
+	writing.Wait()
+	c.wantIDs("the new items of all batches", created, items)
+	c.wantEqual("the number of items", c.feed(feedID).Items, int64(len(items)))
+}
+
+func (c storeTest) concurrentFences() {
+	var mu sync.Mutex
+	var numbers []int64
+	var taking sync.WaitGroup
+	for range 10 {
+		taking.Go(func() {
+			f, err := c.NextFence(c.Context(), "schedule")
+			if err != nil {
+				c.Errorf("take a fence: %v", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			numbers = append(numbers, f.Number)
+		})
+	}
+	taking.Wait()
+	slices.Sort(numbers)
+	c.wantEqual("the list of fences", numbers, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+}
+
+func (c storeTest) readWhileWriting() {
+	feedID := c.addFeed("https://example.org/")
+	first := anItem(feedID, "first")
+	c.put(first)
+	var busy sync.WaitGroup
+	busy.Go(func() {
+		for n := range 10 {
+			if _, err := c.PutItems(c.Context(), storage.Batch{FeedID: feedID, Items: numbered(feedID, n*10, 10)}); err != nil {
+				c.Errorf("put: %v", err)
+			}
+		}
+	})
+	for range 4 {
+		busy.Go(func() {
+			for range 20 {
+				feed, err := c.Feed(c.Context(), feedID)
+				if err != nil || feed.Items%10 != 1 {
+					c.Errorf("the feed has %d items, %v; want whole batches", feed.Items, err)
+				}
+				if _, err := c.Item(c.Context(), first.ID); err != nil {
+					c.Errorf("read: %v", err)
+				}
+			}
+		})
+	}
+	busy.Wait()
+}
+
+func (c storeTest) cancelled() {
+	feedID := c.addFeed("https://example.org/")
+	c.put(anItem(feedID, "old"))
+	ctx, cancel := context.WithCancel(c.Context())
+	cancel()
+	for name, call := range map[string]func() error{
+		"Feed":       func() error { _, err := c.Feed(ctx, feedID); return err },
+		"ListFeeds":  func() error { _, err := c.ListFeeds(ctx, "", 10); return err },
+		"AddFeeds":   func() error { _, err := c.AddFeeds(ctx, aFeed("https://late.example/")); return err },
+		"RemoveFeed": func() error { _, err := c.RemoveFeed(ctx, feedID); return err },
+		"Counts":     func() error { _, err := c.Counts(ctx); return err },
+		"Known":      func() error { _, err := c.Known(ctx, feedID, []string{"old"}); return err },
+		"PutItems": func() error {
+			_, err := c.PutItems(ctx, storage.Batch{FeedID: feedID, Items: numbered(feedID, 0, 3)})
+			return err
+		},
+		"Item":       func() error { _, err := c.Item(ctx, storage.ItemID(feedID, "old")); return err },
+		"Items":      func() error { _, err := c.Items(ctx, storage.ItemID(feedID, "old")); return err },
+		"ItemsSince": func() error { _, err := c.ItemsSince(ctx, "en", day, storage.Item{}, 10); return err },
+		"ItemIDs":    func() error { _, err := c.ItemIDs(ctx, "", 10); return err },
+		"NextFence":  func() error { _, err := c.NextFence(ctx, "schedule"); return err },
+		"Ping":       func() error { return c.Store.Ping(ctx) },
+	} {
+		start := time.Now()
+		c.wantError(name, call(), context.Canceled)
+		if took := time.Since(start); took > time.Second {
+			c.Errorf("%s took %v to notice", name, took)
+		}
+	}
+	c.wantCounts(1, 1)
+	c.wantEqual("the next fence", c.fence("schedule").Number, int64(1))
+	c.put(numbered(feedID, 0, 3)...)
+}
+
+func (c storeTest) ping() {
+	if err := c.Store.Ping(c.Context()); err != nil {
+		c.Error(err)
+	}
+}

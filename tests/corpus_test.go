@@ -1,0 +1,248 @@
+package tests
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/agent/feed"
+	"feedmesh/agent/fetch"
+	"feedmesh/classify/text"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// A sample is a real feed document.
+type sample struct {
+	File     string `json:"file"`
+	BodyGzip bool   `json:"body_gzip"` // the document itself is gzip data
+	body     []byte // as its host would send it
+	entries  int    // that the reference parser sees
+}
+
+// corpus reads the real documents.
+func corpus(t *testing.T) []sample {
+	dir := filepath.Join(shared(t), "feeds")
+	entries := map[string]int{}
+	lines(t, filepath.Join(dir, "reference.jsonl.gz"), func(line []byte) {
+		var r struct {
+			File    string
+			Entries []json.RawMessage
+		}
+		decode(t, line, &r)
+		entries[r.File] = len(r.Entries)
+	})
+	var samples []sample
+	lines(t, filepath.Join(dir, "manifest.jsonl"), func(line []byte) {
+		var s sample
+		decode(t, line, &s)
+		s.body, s.entries = readMaybeGzip(t, filepath.Join(dir, s.File)), entries[s.File]
+		samples = append(samples, s)
+	})
+	return samples
+}
+
+func decode(t *testing.T, data []byte, into any) {
+	t.Helper()
+	if err := json.Unmarshal(data, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func lines(t *testing.T, path string, each func([]byte)) {
+	t.Helper()
+	scanner := bufio.NewScanner(strings.NewReader(string(readMaybeGzip(t, path))))
+	scanner.Buffer(nil, 64<<20)
+	for scanner.Scan() {
+		each(scanner.Bytes())
+	}
+	if err := scanner.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readMaybeGzip reads a file, without the gzip that its name may tell of.
+func readMaybeGzip(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := io.Reader(f)
+	if strings.HasSuffix(path, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// parsed returns how many entries our own parser finds in a sample.
+func (s sample) parsed(url string) int {
+	body := s.body
+	if s.BodyGzip {
+		plain, err := fetch.Unpack(body, 10<<20)
+		if err != nil {
+			return 0
+		}
+		body = plain
+	}
+	d, err := feed.Parse(body, "application/xml", url)
+	if err != nil {
+		return 0
+	}
+	return len(d.Entries)
+}
+
+// host serves the samples, every other one with an ETag.
+type host struct{ samples []sample }
+
+func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var i int
+	if _, err := fmt.Sscanf(r.URL.Path, "/%d/", &i); err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	if i%2 == 0 { // the others send the same bytes again
+		etag := fmt.Sprintf(`"v%d"`, i)
+		w.Header().Set("ETag", etag)
+		if r.Header.Get("If-None-Match") == etag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "application/xml")
+	w.Write(h.samples[i].body)
+}
+
+func TestRealFeedsBecomeSearchableItems(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	samples := corpus(t)
+	clock := new(skewed)
+	n := start(t, settings(t.TempDir()), clock.now)
+	base := serve(t, &host{samples: samples})
+	urls := make([]string, len(samples))
+	byFeed := map[string]int{}
+	for i := range samples {
+		url, err := storage.CanonicalURL(fmt.Sprintf("%s/%d/feed.xml", base, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		urls[i] = url
+		byFeed[storage.FeedID(url)] = i
+	}
+	n.add(urls...)
+	first := n.settled(3 * time.Minute)
+
+	yield := 0
+	n.eachFeed(func(f api.Feed) {
+		s := samples[byFeed[f.ID]]
+		readable := s.parsed(f.URL)
+		if f.Items > 0 {
+			yield++
+		}
+		switch {
+		case readable > 0 && f.Items != int64(readable):
+			t.Errorf("%s: got %d items, want the %d that its parser reads", s.File, f.Items, readable)
+		case readable == 0 && s.entries > 0:
+			t.Logf("%s: the reference reads %d entries, we none: %s", s.File, s.entries, f.State.Error)
+		}
+		if f.State == nil || f.State.Outcome == "" {
+			t.Errorf("%s ended without an outcome", s.File)
+		} else if f.Items == 0 && f.State.Error == "" && f.State.Outcome != subjects.Nothing {
+			t.Errorf("%s has no items, and no word why: %+v", s.File, f.State)
+		} else if f.State.Failures > 1 || !f.State.Next.After(f.State.Polled.Add(time.Minute)) {
+			t.Errorf("%s was tried %d times and is due at %v, polled at %v", s.File, f.State.Failures, f.State.Next, f.State.Polled)
+		}
+	})
+	t.Logf("%d of %d documents yield %d items", yield, len(samples), first.Items)
+	if yield < 340 {
+		t.Errorf("got %d documents with items, want at least 340", yield)
+	}
+	findable(t, n)
+
+	// A second sweep, a day later: everything is unchanged.
+	clock.add(25 * time.Hour)
+	polledAgain(t, n, clock.now().Add(-time.Hour))
+	n.eachFeed(func(f api.Feed) {
+		if f.Items > 0 && f.State.Outcome != subjects.Unchanged {
+			t.Errorf("%s: got %q at the second poll, want unchanged", samples[byFeed[f.ID]].File, f.State.Outcome)
+		}
+	})
+	if second := n.settled(3 * time.Minute); second.Items != first.Items {
+		t.Errorf("got %d items after the second sweep, want the %d of the first", second.Items, first.Items)
+	}
+}
+
+// findable looks for 50 items by the rarest word of their titles.
+func findable(t *testing.T, n *running) {
+	t.Helper()
+	items := n.items()
+	count := map[string]int{}
+	for _, item := range items {
+		for _, w := range text.Words(item.Title) {
+			count[w.Text]++
+		}
+	}
+	looked := 0
+	for i := 0; i < len(items) && looked < 50; i += max(1, len(items)/80) {
+		item := items[i]
+		rarest := ""
+		for _, w := range text.Words(item.Title) {
+			if len(w.Text) > 3 && (rarest == "" || count[w.Text] < count[rarest]) {
+				rarest = w.Text
+			}
+		}
+		if rarest == "" || count[rarest] > 50 {
+			continue
+		}
+		looked++
+		found, err := n.Search(t.Context(), api.Search{Query: rarest, Duplicates: true, Limit: 100, Sort: "best"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hit := false
+		for _, f := range found.Items {
+			hit = hit || f.ID == item.ID
+		}
+		if !hit {
+			t.Errorf("%q (%s) is not among the %d items found for %q", item.Title, item.ID, found.Total, rarest)
+		}
+	}
+	if looked < 50 {
+		t.Errorf("looked for %d items, want 50", looked)
+	}
+}
+
+// polledAgain waits until every feed has been polled after that time.
+func polledAgain(t *testing.T, n *running, after time.Time) {
+	t.Helper()
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(500 * time.Millisecond) {
+		behind := 0
+		n.eachFeed(func(f api.Feed) {
+			if f.State == nil || !f.State.Polled.After(after) {
+				behind++
+			}
+		})
+		if behind == 0 {
+			return
+		}
+	}
+	t.Fatal("not all feeds were polled again within three minutes")
+}

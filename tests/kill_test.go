@@ -1,0 +1,253 @@
+package tests
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/agent/simulate"
+)
+
+// build makes the program and returns its path.
+func build(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "agent")
+	if out, err := exec.Command("go", "build", "-o", path, "../agent").CombinedOutput(); err != nil {
+		t.Fatalf("build the agent: %v\n%s", err, out)
+	}
+	return path
+}
+
+// freeAddr returns an address of this machine that nobody listens on.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// A process is a node as a process of its own.
+type process struct {
+	*running
+	cmd *exec.Cmd
+	log *bytes.Buffer // to be read when it has ended
+}
+
+// spawn starts the program on a folder and waits until it serves.
+func spawn(t *testing.T, program, dir, addr string, flags ...string) *process {
+	t.Helper()
+	client, err := api.NewClient("http://"+addr, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{running: &running{Client: client, t: t}, log: new(bytes.Buffer)}
+	p.cmd = exec.Command(program, append([]string{"--data", dir, "--listen", addr, "--starter=false", "--allow-net", "127.0.0.0/8"}, flags...)...)
+	p.cmd.Stderr = p.log
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.cmd.Process.Kill(); p.cmd.Wait() })
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		_, err := p.Status(ctx)
+		cancel()
+		if err == nil {
+			return p
+		}
+		if time.Now().After(deadline) {
+			p.kill()
+			t.Fatalf("the agent does not serve after a minute: %v\n%s", err, p.log)
+		}
+	}
+}
+
+// kill ends the process at once, as a power cut would.
+func (p *process) kill() {
+	p.cmd.Process.Signal(syscall.SIGKILL)
+	p.cmd.Wait()
+}
+
+func TestNothingIsLostOrDoubledByTwentyKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes two minutes")
+	}
+	const feeds, items, kills = 500, 20, 20
+	program, dir, addr := build(t), t.TempDir(), freeAddr(t)
+	farm := simulate.NewFarm(feeds, items, time.Now().Add(-time.Hour))
+	base := serve(t, farm)
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+
+	var list strings.Builder
+	for i := range feeds {
+		fmt.Fprintln(&list, base+farm.Path(i))
+	}
+	p := spawn(t, program, dir, addr)
+	if in, err := p.ImportFeeds(t.Context(), strings.NewReader(list.String())); err != nil || in.Added != feeds {
+		t.Fatalf("got %d feeds added, %v; want %d", in.Added, err, feeds)
+	}
+	for i := range kills {
+		time.Sleep(time.Duration(random.IntN(900)) * time.Millisecond)
+		st := p.status()
+		p.kill()
+		t.Logf("kill %2d: %d feeds polled, %d items stored, %d searchable", i+1, st.Feeds.Polled, st.Items, st.Indexed)
+		p = spawn(t, program, dir, addr)
+	}
+	end := p.settled(5 * time.Minute)
+
+	var got []string
+	for _, item := range p.items() {
+		got = append(got, item.URL)
+	}
+	want := farm.Served()
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %d items in store and index, want exactly the %d that were served", len(got), len(want))
+	}
+	if len(want) != feeds*items || end.Items != int64(len(want)) || end.Indexed != end.Items {
+		t.Errorf("got %d served, %d stored, %d indexed; want %d of each", len(want), end.Items, end.Indexed, feeds*items)
+	}
+	for range 50 {
+		i, seq := random.IntN(feeds), random.IntN(items)
+		found, err := p.Search(t.Context(), api.Search{Query: simulate.Mark(i, seq), Limit: 10, Sort: "best"})
+		if err != nil || len(found.Items) != 1 || found.Items[0].URL != simulate.Link(i, seq) {
+			t.Errorf("search for entry %d of feed %d: got %d items, %v; want that one", seq, i, found.Total, err)
+		}
+	}
+	requests, full := farm.Count()
+	t.Logf("%d requests, %d of them for whole documents, for %d feeds and %d kills", requests, full, feeds, kills)
+}
+
+// SIGTERM lets the work in hand finish; nothing of it is done again.
+func TestATermSignalDrains(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	program, dir, addr := build(t), t.TempDir(), freeAddr(t)
+	farm := simulate.NewFarm(200, 20, time.Now().Add(-time.Hour))
+	base := serve(t, farm)
+	var urls []string
+	for i := range 200 {
+		urls = append(urls, base+farm.Path(i))
+	}
+	p := spawn(t, program, dir, addr)
+	p.add(urls...)
+	for p.status().Items == 0 {
+		time.Sleep(50 * time.Millisecond)
+	}
+	began := time.Now()
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	if err := p.cmd.Wait(); err != nil {
+		t.Fatalf("got %v after SIGTERM, want exit code 0\n%s", err, p.log)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("took %v to drain, want at most 30 s", took)
+	}
+	p = spawn(t, program, dir, addr, "--log-level", "debug")
+	end := p.settled(2 * time.Minute)
+	if end.Items != 200*20 || end.Indexed != end.Items {
+		t.Errorf("got %d items, %d indexed; want %d", end.Items, end.Indexed, 200*20)
+	}
+	if requests, _ := farm.Count(); requests != 200 {
+		t.Errorf("got %d requests for 200 feeds, want each fetched once", requests)
+	}
+}
+
+// run runs the program to its end and returns what it said and its exit code.
+func run(t *testing.T, program string, args ...string) (stderr string, code int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return said.String(), cmd.ProcessState.ExitCode()
+}
+
+func TestBadInputIsRefusedInWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	program, dir, addr := build(t), t.TempDir(), freeAddr(t)
+	p := spawn(t, program, dir, addr)
+	file := func(name, content string) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	web := file("page.html", "<!DOCTYPE html><html><body>hello</body></html>")
+	wrong := file("wrong.toml", "[crawl]\ntimeout = \"-1s\"\nparalel = 3\n")
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		say  []string
+	}{
+		{"a port in use", []string{"--data", t.TempDir(), "--listen", addr}, 1, []string{addr, "in use", "--listen"}},
+		{"a data folder in use", []string{"--data", dir, "--listen", freeAddr(t)}, 1, []string{dir, "in use", "--data"}},
+		{"an unknown role", []string{"--roles", "crawl,dance"}, 2, []string{`"dance"`, "schedule"}},
+		{"contradictory settings", []string{"--roles", "all,crawl", "--crawl-timeout", "0s", "--listen", "0.0.0.0:80"}, 2, []string{"roles", "crawl.timeout", "token"}},
+		{"a file of wrong settings", []string{"--config", wrong}, 2, []string{"crawl-paralel"}},
+		{"a NATS server that is none", []string{"--nats", "nats://" + addr, "--data", t.TempDir(), "--listen", freeAddr(t)}, 1, []string{"NATS", "--nats"}},
+		{"a file that is not OPML", []string{"feeds", "import", web, "--api", "http://" + addr}, 2, []string{"page.html", "web page"}},
+		{"a URL that is none", []string{"feeds", "add", "ftp://example.org/x", "--api", "http://" + addr}, 2, []string{"ftp://example.org/x", "http"}},
+		{"a feed that is not there", []string{"feeds", "show", "nosuchfeed", "--api", "http://" + addr}, 1, []string{"nosuchfeed", "not found"}},
+		{"no node to talk to", []string{"status", "--api", "http://" + freeAddr(t)}, 1, []string{"running"}},
+	} {
+		said, code := run(t, program, c.args...)
+		if code != c.code {
+			t.Errorf("%s: got exit code %d, want %d: %s", c.name, code, c.code, said)
+		}
+		for _, want := range c.say {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: got %q, want %q in it", c.name, said, want)
+			}
+		}
+	}
+	if st := p.status(); st.Feeds.Known != 0 {
+		t.Errorf("got %d feeds after bad input only, want none", st.Feeds.Known)
+	}
+}
+
+// A private address is taken, since only its fetch can tell where a name leads,
+// and its status says why it is not fetched.
+func TestPrivateAddressesAreNotFetched(t *testing.T) {
+	c := settings(t.TempDir())
+	c.AllowNet = nil
+	n := start(t, c, nil)
+	farm := simulate.NewFarm(1, 1, time.Now())
+	n.add(serve(t, farm)+farm.Path(0), "http://169.254.169.254/latest/meta-data", "http://localhost:1/feed")
+	n.settled(time.Minute)
+	n.eachFeed(func(f api.Feed) {
+		if f.State.Class != "blocked" || !strings.Contains(f.State.Error, "--allow-net") && !strings.Contains(f.State.Error, "port") {
+			t.Errorf("%s: got %q (%s), want blocked, with what to do", f.URL, f.State.Error, f.State.Class)
+		}
+	})
+	if requests, _ := farm.Count(); requests != 0 {
+		t.Errorf("got %d requests at a private address, want none", requests)
+	}
+}

@@ -1,0 +1,189 @@
+// Package tests runs whole nodes: feeds in, searchable items out.
+package tests
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/agent/node"
+	"feedmesh/agent/role"
+	"feedmesh/config"
+	"feedmesh/subjects"
+)
+
+// loopback may be fetched from in tests: their servers are there.
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+
+// settings returns those of a node with its own folder and port.
+func settings(dir string) config.Config {
+	c := config.Default()
+	c.Data, c.Listen, c.Starter, c.AllowNet = dir, "127.0.0.1:0", false, loopback
+	return c
+}
+
+// A running node.
+type running struct {
+	*api.Client
+	t    *testing.T
+	stop func() // and wait until it has
+}
+
+// start runs a node in this process until the test ends or stop is called.
+func start(t *testing.T, c config.Config, clock role.Clock) *running {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, done := make(chan string, 1), make(chan error, 1)
+	go func() {
+		done <- node.Run(ctx, c, node.Options{
+			Version: "test", Clock: clock, Log: slog.New(slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn})),
+			Ready: func(addr string) { ready <- addr },
+		})
+	}()
+	select {
+	case addr := <-ready:
+		client, err := api.NewClient("http://"+addr, string(c.Token))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &running{Client: client, t: t}
+		stopped := false
+		r.stop = func() {
+			if stopped {
+				return
+			}
+			stopped = true
+			cancel()
+			if err := <-done; err != nil {
+				t.Errorf("the node ended with: %v", err)
+			}
+		}
+		t.Cleanup(r.stop)
+		return r
+	case err := <-done:
+		cancel()
+		t.Fatalf("the node did not start: %v", err)
+	case <-time.After(time.Minute):
+		cancel()
+		t.Fatal("the node did not start within a minute")
+	}
+	return nil
+}
+
+// logTo writes a node's log to the test's.
+type logTo struct{ t *testing.T }
+
+func (l logTo) Write(p []byte) (int, error) {
+	if l.t.Context().Err() == nil { // a test that is over must not be logged to
+		l.t.Log(strings.TrimSpace(string(p)))
+	}
+	return len(p), nil
+}
+
+// add adds feeds and fails unless all of them are taken.
+func (r *running) add(urls ...string) {
+	r.t.Helper()
+	in, err := r.AddFeeds(r.t.Context(), urls, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if in.Invalid > 0 {
+		r.t.Fatalf("%d addresses are invalid: %+v", in.Invalid, in.Feeds)
+	}
+}
+
+func (r *running) status() api.Status {
+	r.t.Helper()
+	s, err := r.Status(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+// settled waits until every feed has been polled and nothing waits anywhere.
+func (r *running) settled(within time.Duration) api.Status {
+	r.t.Helper()
+	var last api.Status
+	calm := 0
+	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(250 * time.Millisecond) {
+		last = r.status()
+		waiting := uint64(0)
+		for _, q := range last.Queues {
+			if q.Queue != subjects.QuarantineStream {
+				waiting += q.Tasks
+			}
+		}
+		if waiting > 0 || last.Feeds.Out > 0 || last.Feeds.Polled < last.Feeds.Known || last.Indexed != last.Items {
+			calm = 0
+			continue
+		}
+		if calm++; calm == 3 {
+			return last
+		}
+	}
+	r.t.Fatalf("not settled within %v: %+v", within, last)
+	return last
+}
+
+// eachFeed calls do with every feed.
+func (r *running) eachFeed(do func(api.Feed)) {
+	r.t.Helper()
+	for after := ""; ; {
+		page, err := r.Feeds(r.t.Context(), after, 500)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for _, f := range page.Feeds {
+			do(f)
+		}
+		if after = page.Next; after == "" {
+			return
+		}
+	}
+}
+
+// items returns all items, duplicates included, newest first.
+func (r *running) items() []api.FoundItem {
+	r.t.Helper()
+	var items []api.FoundItem
+	for cursor := ""; ; {
+		found, err := r.Search(r.t.Context(), api.Search{Duplicates: true, Sort: "newest", Limit: 100, Cursor: cursor})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		items = append(items, found.Items...)
+		if cursor = found.Next; cursor == "" {
+			return items
+		}
+	}
+}
+
+// serve serves h on this machine until the test ends.
+func serve(t *testing.T, h http.Handler) string {
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// shared returns the folder of the material shared by the project's developers,
+// which lies beside the project's own. Without it the test says so and skips.
+func shared(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("..", "..", "shared", "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("the shared test data is not here: this test runs only where it is")
+	}
+	return dir
+}
