@@ -40,6 +40,9 @@ func NewClient(address, token string) (*Client, error) {
 	}, nil
 }
 
+// Address returns the address of the API.
+func (c *Client) Address() string { return c.base }
+
 // A Problem is the API's word that a request failed.
 type Problem struct {
 	Status int    // of HTTP

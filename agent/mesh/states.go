@@ -47,6 +47,9 @@ func (m *Mesh) LoadStates(ctx context.Context, each func(FeedState)) error {
 			if entry == nil || !open {
 				return nil // all there was
 			}
+			if entry.Key() == lastTask {
+				continue
+			}
 			var s subjects.State
 			if err := json.Unmarshal(entry.Value(), &s); err != nil {
 				m.log.Warn("unreadable state is made anew", "feed_id", entry.Key(), "err", err)
@@ -55,6 +58,31 @@ func (m *Mesh) LoadStates(ctx context.Context, each func(FeedState)) error {
 			each(FeedState{FeedID: entry.Key(), Revision: entry.Revision(), State: &s})
 		}
 	}
+}
+
+// lastTask is the key of the task that was handed out last, which stands beside
+// the feeds so that it is written together with theirs.
+const lastTask = "last-task"
+
+// LastTask returns the state that names the crawl task handed out last, to be
+// written by [Mesh.PutStates] together with those of the feeds in it.
+func (m *Mesh) LastTask(ctx context.Context) (FeedState, error) {
+	last := FeedState{FeedID: lastTask, State: new(subjects.State)}
+	kv, err := m.js.KeyValue(ctx, subjects.ScheduleBucket)
+	if err != nil {
+		return last, fmt.Errorf("open bucket %s: %w", subjects.ScheduleBucket, err)
+	}
+	entry, err := kv.Get(ctx, lastTask)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return last, nil
+	}
+	if err == nil {
+		last.Revision, err = entry.Revision(), json.Unmarshal(entry.Value(), last.State)
+	}
+	if err != nil {
+		return last, fmt.Errorf("read the last task: %w", err)
+	}
+	return last, nil
 }
 
 // State returns what the schedule bucket holds of a feed, or nil if nothing.

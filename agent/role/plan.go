@@ -147,6 +147,16 @@ const (
 	maxHostInTask   = 20
 )
 
+// anyDue reports whether any feed is due.
+func (p *plan) anyDue(now time.Time) bool {
+	for _, due := range p.due {
+		if len(due) > 0 && !due[0].State.Next.After(now) {
+			return true
+		}
+	}
+	return false
+}
+
 // take returns a task of feeds of the tier that are due, longest due first, and
 // marks them as handed out; nil if none is due. No more than maxHostInTask are
 // of one host.
@@ -201,26 +211,20 @@ func (p *plan) back(f *planned) {
 	}
 }
 
-// out returns the tasks that are handed out, to be published once more by a
-// schedule that has just become active: its predecessor may have died between
-// writing the states and publishing the task. Those that were published are
-// duplicates, which the queue drops.
-func (p *plan) out() []subjects.Crawl {
-	byTask := map[string][]*planned{}
+// task returns the task with the given ID if all of its feeds are still out.
+func (p *plan) task(id string) (subjects.Crawl, bool) {
+	var feeds []*planned
 	for _, f := range p.feeds {
-		if f.State.Crawl != "" {
-			byTask[f.State.Crawl] = append(byTask[f.State.Crawl], f)
+		if f.State.Crawl == id {
+			feeds = append(feeds, f)
 		}
 	}
-	var tasks []subjects.Crawl
-	for id, feeds := range byTask {
-		sortByDue(feeds)
-		// A task of which part came back is another one: it was published.
-		if task := crawlTask(feeds[0].tier, feeds); task.ID() == id {
-			tasks = append(tasks, task)
-		}
+	if len(feeds) == 0 {
+		return subjects.Crawl{}, false
 	}
-	return tasks
+	sortByDue(feeds)
+	task := crawlTask(feeds[0].tier, feeds)
+	return task, task.ID() == id
 }
 
 // fit draws the lines between the tiers anew.

@@ -39,7 +39,7 @@ var Schedule = Role{
 }
 
 const (
-	dispatchEvery  = 500 * time.Millisecond
+	dispatchEvery  = 200 * time.Millisecond
 	reconcileEvery = 10 * time.Minute
 	measureEvery   = 5 * time.Second
 
@@ -61,6 +61,7 @@ type scheduler struct {
 
 	mu   sync.Mutex // of plan
 	plan *plan
+	last *planned // names the task handed out last, if it may not have been published
 
 	fill       float64 // of the fullest queue behind the crawl, 0 to 1
 	crawlTasks uint64  // that wait
@@ -73,10 +74,8 @@ func (s *scheduler) run(ctx context.Context) error {
 	if err := s.reconcile(ctx); err != nil {
 		return err
 	}
-	for _, task := range s.plan.out() {
-		if err := subjects.Publish(ctx, s.mesh, subjects.Crawls, task); err != nil {
-			return err
-		}
+	if err := s.resume(ctx); err != nil {
+		return err
 	}
 	s.log.Debug("schedule is active", "feeds", len(s.plan.feeds))
 	group, ctx := errgroup.WithContext(ctx)
@@ -84,7 +83,29 @@ func (s *scheduler) run(ctx context.Context) error {
 	group.Go(func() error { return s.every(ctx, dispatchEvery, s.dispatch) })
 	group.Go(func() error { return s.every(ctx, reconcileEvery, s.reconcile) })
 	group.Go(func() error { return s.every(ctx, measureEvery, s.measure) })
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	// All that was handed out has been published: nobody has to do it again.
+	s.last.State.Crawl = ""
+	return s.write(context.WithoutCancel(ctx), []*planned{s.last})
+}
+
+// resume publishes the task that was handed out last once more: whoever was
+// active before may have died between writing its states and publishing it. If
+// it still waits on its queue, the queue drops the second one; if it is done,
+// its feeds are no longer out.
+func (s *scheduler) resume(ctx context.Context) error {
+	last, err := s.mesh.LastTask(ctx)
+	if err != nil {
+		return err
+	}
+	s.last = &planned{FeedState: last}
+	task, out := s.plan.task(s.last.State.Crawl)
+	if !out {
+		return nil
+	}
+	return subjects.Publish(ctx, s.mesh, subjects.Crawls, task)
 }
 
 // every calls do again and again until ctx ends or do fails.
@@ -184,8 +205,8 @@ func (s *scheduler) write(ctx context.Context, feeds []*planned) error {
 // dispatch hands out what is due, as far as the queues have room: when they get
 // long, cold feeds wait first and hot ones last.
 func (s *scheduler) dispatch(ctx context.Context) error {
-	if s.room() != nil {
-		return nil // the node's watch says so
+	if !s.anyDue() || s.room() != nil { // of which the node's watch tells
+		return nil
 	}
 	if err := s.look(ctx); err != nil {
 		s.log.Warn("can't see the queues; nothing is handed out", "err", err)
@@ -208,6 +229,12 @@ func (s *scheduler) dispatch(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (s *scheduler) anyDue() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.plan.anyDue(s.clock.Now())
 }
 
 // roomFor says up to which fill of the queues feeds of a tier are handed out.
@@ -243,7 +270,8 @@ func (s *scheduler) handOut(ctx context.Context, tier policy.Tier) (bool, error)
 		return false, nil
 	}
 	task := crawlTask(tier, feeds)
-	if err := s.write(ctx, feeds); err != nil {
+	s.last.State.Crawl = task.ID()
+	if err := s.write(ctx, append(feeds, s.last)); err != nil {
 		return false, err
 	}
 	if err := subjects.Publish(ctx, s.mesh, subjects.Crawls, task); err != nil {

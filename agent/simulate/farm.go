@@ -102,7 +102,7 @@ func (f *Farm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	body := f.document(i, published)
+	body := f.render(i, published)
 	w.Header().Set("Content-Type", "application/rss+xml; charset=utf-8")
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -118,9 +118,17 @@ func (f *Farm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.feeds[i].served = max(f.feeds[i].served, published)
 }
 
-// document returns the i-th feed as RSS after it has published that many
-// entries, newest first.
-func (f *Farm) document(i, published int) []byte {
+// Document returns the i-th feed as it is now.
+func (f *Farm) Document(i int) []byte {
+	f.mu.Lock()
+	published := f.feeds[i].published
+	f.mu.Unlock()
+	return f.render(i, published)
+}
+
+// render returns the i-th feed as RSS after it has published that many entries,
+// newest first.
+func (f *Farm) render(i, published int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>
 <rss version="2.0"><channel><title>Site %d</title><link>https://site%d.example/</link><description>A synthetic feed</description><language>%s</language>

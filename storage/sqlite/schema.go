@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
 )
 
 // schema has the steps from an empty file to the current version, one file each,
@@ -18,10 +21,17 @@ var schema embed.FS
 // applicationID marks a file as ours: "feed" in ASCII.
 const applicationID = 0x66656564
 
-// migrate applies the steps that the file lacks, all in one transaction.
-func migrate(ctx context.Context, conn *sql.Conn) error {
+// setUp makes the file a store of the current version. A file that is none of
+// ours, or newer, is left as it is.
+func setUp(ctx context.Context, conn *sql.Conn) error {
 	steps, err := fs.Glob(schema, "schema/*.sql")
 	if err != nil {
+		return err
+	}
+	if _, err := missingSteps(ctx, conn, steps); err != nil {
+		return err
+	}
+	if err := useLog(ctx, conn); err != nil {
 		return err
 	}
 	if _, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
@@ -35,19 +45,33 @@ func migrate(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
+// useLog has the file use a write-ahead log, as it does from then on.
+func useLog(ctx context.Context, conn *sql.Conn) error {
+	var mode string
+	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		err := conn.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode)
+		if err == nil {
+			break
+		}
+		// busy_timeout does not cover two processes that do this at once.
+		if !errors.Is(err, sqlite3.BUSY) || ctx.Err() != nil || time.Since(start) > 10*time.Second {
+			return err
+		}
+	}
+	if mode != "wal" {
+		return fmt.Errorf("the file system cannot share memory, which a write-ahead log needs "+
+			"(the journal mode is %s): use a local disk", mode)
+	}
+	return nil
+}
+
+// applySteps applies the steps that the file lacks, in the caller's transaction.
 func applySteps(ctx context.Context, conn *sql.Conn, steps []string) error {
-	version, err := schemaVersion(ctx, conn)
-	if err != nil {
+	missing, err := missingSteps(ctx, conn, steps)
+	if err != nil || len(missing) == 0 {
 		return err
 	}
-	if version > len(steps) {
-		return fmt.Errorf("the store has version %d and this program knows only %d: "+
-			"run the newer program, or restore a backup from before it ran", version, len(steps))
-	}
-	if version == len(steps) {
-		return nil
-	}
-	for _, name := range steps[version:] {
+	for _, name := range missing {
 		step, err := schema.ReadFile(name)
 		if err != nil {
 			return err
@@ -62,15 +86,21 @@ func applySteps(ctx context.Context, conn *sql.Conn, steps []string) error {
 	return err
 }
 
-// schemaVersion returns how many steps the file has, 0 if it is empty.
-func schemaVersion(ctx context.Context, conn *sql.Conn) (int, error) {
+// missingSteps returns the steps that the file lacks, all of them if it is empty.
+func missingSteps(ctx context.Context, conn *sql.Conn, steps []string) ([]string, error) {
 	var app, version, tables int
 	err := conn.QueryRowContext(ctx, `
 		SELECT (SELECT application_id FROM pragma_application_id),
 		       (SELECT user_version FROM pragma_user_version),
 		       (SELECT count(*) FROM sqlite_schema)`).Scan(&app, &version, &tables)
-	if err == nil && app != applicationID && tables > 0 {
-		err = errors.New("this is the database of another program: move it away, or name another")
+	switch {
+	case err != nil:
+		return nil, err
+	case app != applicationID && tables > 0, version < 0:
+		return nil, errors.New("this is the database of another program: move it away, or name another")
+	case version > len(steps):
+		return nil, fmt.Errorf("the store has version %d and this program knows only %d: "+
+			"run the newer program, or restore a backup from before it ran", version, len(steps))
 	}
-	return version, err
+	return steps[version:], nil
 }

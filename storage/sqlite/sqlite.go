@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
@@ -35,10 +34,11 @@ const readers = 4
 // What a commit has answered for must outlive the process and the power:
 // synchronous=FULL syncs the log at every commit, and fullfsync has macOS mean
 // it. A log that a long reader let grow is cut back to journal_size_limit bytes.
+// Items of 2 KB fill pages of 8 KB to nine tenths, but of 4 KB to little more
+// than half, and are written no slower.
 const writerPragmas = `
 	PRAGMA busy_timeout = 10000;
 	PRAGMA page_size = 8192;
-	PRAGMA journal_mode = WAL;
 	PRAGMA synchronous = FULL;
 	PRAGMA fullfsync = ON;
 	PRAGMA checkpoint_fullfsync = ON;
@@ -55,7 +55,7 @@ const readerPragmas = `
 func Open(ctx context.Context, path string) (_ *Store, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("open %s: %w", path, explain(ctx, err))
+			err = fmt.Errorf("open %s: %w", path, explain(ctx, path, err))
 		}
 	}()
 	// An absolute path is never taken for a URI.
@@ -89,7 +89,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := migrate(ctx, conn); err != nil {
+	if err := setUp(ctx, conn); err != nil {
 		return errors.Join(err, conn.Close())
 	}
 	if s.write, err = newWriter(ctx, conn); err != nil {
@@ -157,21 +157,5 @@ func (s *Store) failed(ctx context.Context, doing string, err error) error {
 	case errors.Is(err, sql.ErrNoRows):
 		return storage.ErrNotFound
 	}
-	return fmt.Errorf("%s in %s: %w", doing, s.path, explain(ctx, err))
-}
-
-// explain puts an error of the engine in words, and makes a full disk be
-// [syscall.ENOSPC] and an interrupted query the reason why ctx ended.
-func explain(ctx context.Context, err error) error {
-	switch {
-	case errors.Is(err, sqlite3.INTERRUPT) && ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, sqlite3.FULL), errors.Is(err, syscall.ENOSPC):
-		return fmt.Errorf("the disk is full: %w (%w)", syscall.ENOSPC, err)
-	case errors.Is(err, sqlite3.NOTADB):
-		return fmt.Errorf("this file is no feedmesh store: move it away, or name another: %w", err)
-	case errors.Is(err, sqlite3.CORRUPT):
-		return fmt.Errorf("the file is damaged: restore it from a backup: %w", err)
-	}
-	return err
+	return fmt.Errorf("%s in %s: %w", doing, s.path, explain(ctx, s.path, err))
 }

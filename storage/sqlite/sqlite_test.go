@@ -1,8 +1,17 @@
 package sqlite_test
 
 import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	_ "github.com/ncruces/go-sqlite3/driver"
 
 	"feedmesh/storage"
 	"feedmesh/storage/sqlite"
@@ -10,7 +19,17 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	storagetest.TestStore(t, func(t *testing.T) storage.Store { return open(t, filepath.Join(t.TempDir(), "store.db")) })
+	storagetest.TestStore(t, func(t *testing.T) storage.Store { return open(t, storePath(t)) })
+}
+
+// storePath returns where the test may put a store, in a folder whose name has
+// what a URI would read as something else.
+func storePath(t testing.TB) string {
+	dir := filepath.Join(t.TempDir(), "a b?c#d%20")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "store.db")
 }
 
 // open opens the store at path, which the test then owns.
@@ -21,4 +40,202 @@ func open(t testing.TB, path string) *sqlite.Store {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// addFeed adds a feed and returns its ID.
+func addFeed(t testing.TB, s *sqlite.Store) string {
+	t.Helper()
+	feed := storage.Feed{ID: storage.FeedID("https://example.org/"), URL: "https://example.org/"}
+	if _, err := s.AddFeeds(t.Context(), feed); err != nil {
+		t.Fatal(err)
+	}
+	return feed.ID
+}
+
+// batch returns batch n of the feed.
+func batch(feedID string, n int) storage.Batch {
+	b := storage.Batch{FeedID: feedID}
+	for i := range batchSize {
+		b.Items = append(b.Items, benchItem(feedID, n*batchSize+i, 500))
+	}
+	return b
+}
+
+func closeStore(t testing.TB, s *sqlite.Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Fatalf("close: %v", err)
+	}
+}
+
+func TestReopenHasEverything(t *testing.T) {
+	path := storePath(t)
+	s := open(t, path)
+	feedID := addFeed(t, s)
+	want := batch(feedID, 0)
+	if _, err := s.PutItems(t.Context(), want); err != nil {
+		t.Fatal(err)
+	}
+	fence, err := s.NextFence(t.Context(), "cluster.en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+
+	s = open(t, path)
+	defer closeStore(t, s)
+	feed, err := s.Feed(t.Context(), feedID)
+	if err != nil || feed.Items != batchSize {
+		t.Errorf("the feed has %d items, %v; want %d", feed.Items, err, batchSize)
+	}
+	for _, item := range want.Items {
+		if got, err := s.Item(t.Context(), item.ID); err != nil || got.HTML != item.HTML {
+			t.Errorf("item %s is %.50q, %v", item.ID, got.HTML, err)
+		}
+	}
+	if next, err := s.NextFence(t.Context(), "cluster.en"); err != nil || next.Number != fence.Number+1 {
+		t.Errorf("after fence %d comes %d, %v", fence.Number, next.Number, err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("the store is not where it was asked for: %v", err)
+	}
+}
+
+func TestTwoOpensOfOneFileTakeTurns(t *testing.T) {
+	path := storePath(t)
+	stores := make([]*sqlite.Store, 2)
+	var opening sync.WaitGroup
+	for i := range stores {
+		opening.Go(func() {
+			var err error
+			if stores[i], err = sqlite.Open(t.Context(), path); err != nil {
+				t.Errorf("open %d: %v", i, err)
+			}
+		})
+	}
+	opening.Wait()
+	if t.Failed() {
+		return
+	}
+	feedID := addFeed(t, stores[0])
+	var writing sync.WaitGroup
+	for i, s := range stores {
+		defer closeStore(t, s)
+		writing.Go(func() {
+			for n := range 10 {
+				if _, err := s.PutItems(t.Context(), batch(feedID, 2*n+i)); err != nil {
+					t.Errorf("store %d, batch %d: %v", i, n, err)
+				}
+			}
+		})
+	}
+	writing.Wait()
+	for i, s := range stores {
+		if c, err := s.Counts(t.Context()); err != nil || c.Items != 20*batchSize {
+			t.Errorf("store %d counts %d items, %v; want %d", i, c.Items, err, 20*batchSize)
+		}
+	}
+}
+
+func TestOpenRefusesInWords(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		spoil func(t *testing.T, path string)
+		want  string
+	}{
+		{"garbage", func(t *testing.T, path string) {
+			if err := os.WriteFile(path, []byte(strings.Repeat("not a database\n", 1000)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}, "this file is no feedmesh store: move it away"},
+		{"a newer store", func(t *testing.T, path string) {
+			closeStore(t, open(t, path))
+			run(t, path, `PRAGMA user_version = 999`)
+		}, "the store has version 999 and this program knows only 1: run the newer program"},
+		{"the database of another program", func(t *testing.T, path string) {
+			run(t, path, `CREATE TABLE items (id)`)
+		}, "this is the database of another program: move it away"},
+		{"a folder", func(t *testing.T, path string) {
+			if err := os.Mkdir(path, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}, "unable to open database file"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := storePath(t)
+			test.spoil(t, path)
+			before := contents(path)
+			s, err := sqlite.Open(t.Context(), path)
+			if err == nil {
+				closeStore(t, s)
+				t.Fatal("it was opened")
+			}
+			if !strings.HasPrefix(err.Error(), "open "+path+": ") || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %q, want it to name the file and say %q", err, test.want)
+			}
+			if after := contents(path); after != before {
+				t.Error("the file has changed")
+			}
+		})
+	}
+}
+
+// contents returns what the file has, or nothing for a folder.
+func contents(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// run runs a statement on the file at path, behind the store's back.
+func run(t *testing.T, path, statement string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWaitingToWriteEndsWithItsContext(t *testing.T) {
+	path := storePath(t)
+	s := open(t, path)
+	defer closeStore(t, s)
+	feedID := addFeed(t, s)
+	other, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelSerializable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One of the two waits for the file, the other for the one.
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	var waiting sync.WaitGroup
+	for n := range 2 {
+		waiting.Go(func() {
+			if _, err := s.PutItems(ctx, batch(feedID, n)); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the error is %v, want %v", err, context.DeadlineExceeded)
+			}
+		})
+	}
+	waiting.Wait()
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("they noticed after %v", took)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.PutItems(t.Context(), batch(feedID, 0)); err != nil {
+		t.Errorf("put after that: %v", err)
+	}
 }
