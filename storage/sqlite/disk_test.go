@@ -60,3 +60,17 @@ func TestIOErrorSaysWhyNothingCanBeWritten(t *testing.T) {
 		t.Errorf("where the folder is gone, the error is %v, want it to be %v too", err, fs.ErrNotExist)
 	}
 }
+
+func TestWriterSyncsEveryCommit(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "fullfsync": "1"} {
+		var got string
+		if err := s.write.conn.QueryRowContext(t.Context(), `PRAGMA `+pragma).Scan(&got); err != nil || got != want {
+			t.Errorf("%s is %s, %v; want %s", pragma, got, err, want)
+		}
+	}
+}
