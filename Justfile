@@ -33,7 +33,7 @@ quick:
 test: engines lint build-all
     CGO_ENABLED=1 go test -race -timeout 14m ./...
 
-# what tests need beside Go: a browser-free set of servers
+# what tests need beside Go and Node
 engines:
     tests/engines/install
 
@@ -42,7 +42,7 @@ lint:
     test -z "$(gofmt -l .)" || { gofmt -l .; echo "not formatted: run just fmt"; exit 1; }
     go vet ./...
     go tool staticcheck ./...
-    go tool govulncheck ./...
+    tests/vulnerabilities
 
 # format all code
 fmt:

@@ -211,7 +211,11 @@ func (n *node) run(ctx context.Context, env *role.Env) error {
 		}
 		return err
 	case <-time.After(drainTime):
-		return fmt.Errorf("stopped after %v with work in hand; it will be done again", drainTime)
+		cause := context.Cause(inner)
+		if errors.Is(cause, context.Canceled) {
+			cause = nil // we were asked to
+		}
+		return errors.Join(cause, fmt.Errorf("stopped after %v with work in hand; it will be done again", drainTime))
 	}
 }
 

@@ -88,6 +88,9 @@ func isWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 	}
+	if r >= 'Ѐ' && r <= 'ҁ' { // Cyrillic letters, the commonest here after ASCII
+		return true
+	}
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == softHyphen)
 }
 
@@ -97,13 +100,25 @@ func isIdeograph(r rune) bool {
 	return r >= 0x3040 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー')
 }
 
-// fold returns the form in which words are compared.
+// fold returns the form in which words are compared. Almost all words are of
+// plain Latin or Russian letters, for which lower case is all there is to do.
 func fold(s string) string {
-	ascii := true
-	for i := range len(s) {
-		ascii = ascii && s[i] < utf8.RuneSelf
+	plain, lower := true, true
+	for _, r := range s {
+		switch {
+		case r < utf8.RuneSelf:
+			lower = lower && (r < 'A' || r > 'Z')
+		case r >= 'а' && r <= 'я':
+		case r >= 'А' && r <= 'Я':
+			lower = false
+		default:
+			plain = false
+		}
 	}
-	if ascii {
+	switch {
+	case plain && lower:
+		return s
+	case plain:
 		return strings.ToLower(s)
 	}
 	return folded.Replace(strings.ToLower(norm.NFC.String(s)))
