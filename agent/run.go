@@ -23,9 +23,9 @@ func (runCommand) Help() string {
 
     agent
 
-A member of a mesh that only fetches and parses:
+A member of a mesh that helps with what needs no store:
 
-    agent --roles crawl,parse --nats nats://host:4222
+    agent --roles crawl,prepare,classify --nats nats://host:4222
 
 Every flag can also be set in the environment, as named below, and in a file (--config). A flag wins over the environment, that over the file. The first SIGINT or SIGTERM lets work in hand finish; the second ends at once.`
 }

@@ -18,12 +18,18 @@ var ErrNotFound = errors.New("not found")
 // out under its name: another has taken its place, and its write was refused.
 var ErrFenced = errors.New("fenced off by a newer writer")
 
-// A Store remembers feeds and items. Its methods may be called concurrently.
-// Times are UTC and kept to the microsecond.
+// A Store remembers feeds and items. Its methods may be called concurrently, and
+// return an error that is ctx's if ctx ends. Times are UTC and kept to the
+// microsecond. Texts are UTF-8; U+0000 in them may be lost. A limit of 0 or less
+// gives nothing.
 type Store interface {
 	Feeds
 	Items
 	Fences
+
+	// ID names the store: it was drawn when the store was made, and all who
+	// share the store are told the same.
+	ID(ctx context.Context) (string, error)
 
 	// Ping returns nil if the store can be read now.
 	Ping(ctx context.Context) error
@@ -62,9 +68,11 @@ type Items interface {
 	// PutItems stores the items of one document and the feed's statistics in
 	// one transaction. An item whose Hash the store has already changes
 	// nothing; one with another Hash replaces the stored one as its next
-	// Revision, which keeps FirstSeen, and Published too where the new date is
-	// only assumed. It returns [ErrNotFound] for a feed that is not there, and
-	// [ErrFenced] for a batch under an outdated fence; then nothing is stored.
+	// Revision, which keeps FirstSeen, and Published and Assumed too where the
+	// new date is only assumed. A key listed twice is put twice, one after the
+	// other, and reported once. IDs must be [ItemID]'s. It returns
+	// [ErrNotFound] for a feed that is not there, and [ErrFenced] for a batch
+	// under an outdated fence; then nothing is stored.
 	PutItems(ctx context.Context, batch Batch) (Stored, error)
 
 	// Item returns the item with the given ID, or [ErrNotFound].

@@ -54,6 +54,7 @@ type Agent struct {
 	Host    string    `json:"host"`
 	Version string    `json:"version"`
 	Roles   []string  `json:"roles"`
+	Store   string    `json:"store,omitempty"` // ID of the store it has open
 	Started time.Time `json:"started"`
 	Seen    time.Time `json:"seen"`
 	Load    float64   `json:"load"`   // cores used of late

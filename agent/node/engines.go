@@ -22,12 +22,34 @@ func (n *node) openEngines(ctx context.Context, env *role.Env) error {
 		}
 		n.opened(store)
 		env.Store = store
+		if err := n.checkStore(ctx, env); err != nil {
+			return err
+		}
 		if err := n.plantStarter(ctx, env); err != nil {
 			return err
 		}
 	}
 	if n.needs(func(r role.Role) bool { return r.Index }) {
 		return n.openIndex(ctx, env)
+	}
+	return nil
+}
+
+// checkStore returns an error if the mesh keeps its items elsewhere: half of
+// them here and half there would be found by nobody.
+func (n *node) checkStore(ctx context.Context, env *role.Env) (err error) {
+	if n.store, err = env.Store.ID(ctx); err != nil {
+		return err
+	}
+	agents, err := n.mesh.Agents(ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range agents {
+		if a.Store != "" && a.Store != n.store {
+			return fmt.Errorf("the mesh keeps its items in a store of agent %s on %s: play only roles that need none here, as --roles crawl,prepare,classify",
+				a.ID, a.Host)
+		}
 	}
 	return nil
 }

@@ -68,7 +68,8 @@ type node struct {
 	mesh   *mesh.Mesh
 	rest   []io.Closer // what is open, in the order it was opened
 
-	emptyIndex bool // though the store has items
+	store      string // ID of the store; empty if none is open
+	emptyIndex bool   // though the store has items
 }
 
 // closer makes an [io.Closer] of a function.

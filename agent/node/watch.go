@@ -23,7 +23,7 @@ const (
 func (n *node) beat(ctx context.Context) error {
 	host, _ := os.Hostname()
 	a := subjects.Agent{
-		ID: n.id, Host: host, Version: n.options.Version, Roles: role.Names(n.roles), Started: n.started,
+		ID: n.id, Host: host, Version: n.options.Version, Roles: role.Names(n.roles), Store: n.store, Started: n.started,
 	}
 	last, lastAt := cpuSeconds(), time.Now()
 	for {

@@ -5,6 +5,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"maps"
 	"slices"
 	"sync"
@@ -18,6 +19,7 @@ var _ storage.Store = (*Store)(nil)
 // Store is a [storage.Store]. The zero Store is empty and ready for use.
 type Store struct {
 	mu     sync.Mutex
+	id     string
 	feeds  map[string]storage.Feed
 	items  map[string]storage.Item
 	keys   map[string]map[string]string // item ID by feed ID and key
@@ -35,8 +37,18 @@ func (s *Store) lock(ctx context.Context) error {
 		s.items = map[string]storage.Item{}
 		s.keys = map[string]map[string]string{}
 		s.fences = map[string]int64{}
+		s.id = rand.Text()
 	}
 	return nil
+}
+
+// ID implements [storage.Store].
+func (s *Store) ID(ctx context.Context) (string, error) {
+	if err := s.lock(ctx); err != nil {
+		return "", err
+	}
+	defer s.mu.Unlock()
+	return s.id, nil
 }
 
 // Feed implements [storage.Feeds].

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 	"time"
@@ -60,15 +59,10 @@ const selectItems = `
 	FROM items i JOIN feeds f ON f.num = i.feed`
 
 func scanItem(row scanner) (i storage.Item, err error) {
-	var url sql.NullString
-	err = row.Scan(&i.ID, &i.FeedID, &i.Key, &i.Hash, &i.Revision, &url, &i.Title, &i.HTML, &i.Excerpt, &i.Author, &i.Language,
+	err = row.Scan(&i.ID, &i.FeedID, &i.Key, &i.Hash, &i.Revision, &i.URL, &i.Title, &i.HTML, &i.Excerpt, &i.Author, &i.Language,
 		list{&i.Images}, list{&i.Tags}, moment{&i.Published}, &i.Assumed, moment{&i.Updated}, moment{&i.FirstSeen},
 		&i.Spam, list{&i.Categories}, list{&i.Topics}, list{&i.Why},
 		&i.Lane, &i.TextHash, &i.EventID, &i.StoryID, &i.DuplicateOf, &i.DuplicateBy)
-	i.URL = url.String
-	if !url.Valid {
-		i.URL = i.Key
-	}
 	return i, err
 }
 

@@ -174,13 +174,9 @@ func (w *writer) put(ctx context.Context, feed int64, i storage.Item) error {
 		}
 		lists[n] = text
 	}
-	var url any
-	if i.URL != i.Key {
-		url = i.URL
-	}
 	_, err := w.putItem.ExecContext(ctx,
 		feed, i.Key, i.Hash, i.Revision, micros(i.FirstSeen), micros(i.Published), i.Assumed, microsOrNull(i.Updated),
-		i.ID, url, i.Title, i.Author, i.Language, i.Spam,
+		i.ID, i.URL, i.Title, i.Author, i.Language, i.Spam,
 		i.Lane, i.TextHash, i.EventID, i.StoryID, i.DuplicateOf, i.DuplicateBy,
 		lists[0], lists[1], lists[2], lists[3], lists[4], i.Excerpt, i.HTML)
 	return err

@@ -99,6 +99,12 @@ func (s *Store) prepare(ctx context.Context) error {
 	return err
 }
 
+// ID implements [storage.Store].
+func (s *Store) ID(ctx context.Context) (id string, err error) {
+	err = s.readers.QueryRowContext(ctx, `SELECT id FROM store`).Scan(&id)
+	return id, s.failed(ctx, "read the ID", err)
+}
+
 // Ping implements [storage.Store].
 func (s *Store) Ping(ctx context.Context) error {
 	var version int

@@ -80,10 +80,16 @@ func TestReopenHasEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	id := storeID(t, s)
 	closeStore(t, s)
 
 	s = open(t, path)
 	defer closeStore(t, s)
+	other := open(t, storePath(t))
+	defer closeStore(t, other)
+	if got := storeID(t, s); got != id || got == storeID(t, other) {
+		t.Errorf("the ID is %s, another store's %s; want %s, and no other with it", got, storeID(t, other), id)
+	}
 	feed, err := s.Feed(t.Context(), feedID)
 	if err != nil || feed.Items != batchSize {
 		t.Errorf("the feed has %d items, %v; want %d", feed.Items, err, batchSize)
@@ -99,6 +105,15 @@ func TestReopenHasEverything(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("the store is not where it was asked for: %v", err)
 	}
+}
+
+func storeID(t *testing.T, s *sqlite.Store) string {
+	t.Helper()
+	id, err := s.ID(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }
 
 func TestTwoOpensOfOneFileTakeTurns(t *testing.T) {

@@ -20,6 +20,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		name string
 		test func(storeTest)
 	}{
+		{"a store has an ID that stays", storeTest.storeID},
 		{"an added feed comes back as it was", storeTest.addedFeed},
 		{"a feed that is known already stays as it is", storeTest.knownFeed},
 		{"added feeds are named in the order given, each once", storeTest.addedInOrder},

@@ -6,6 +6,17 @@ import (
 	"feedmesh/storage"
 )
 
+func (c storeTest) storeID() {
+	first, err := c.ID(c.Context())
+	if err != nil || first == "" {
+		c.Fatalf("the ID is %q, %v; want one", first, err)
+	}
+	c.addFeed("https://example.org/feed")
+	if again, err := c.ID(c.Context()); err != nil || again != first {
+		c.Errorf("the ID is %q, %v a moment later; want %q still", again, err, first)
+	}
+}
+
 func (c storeTest) addedFeed() {
 	want := aFeed("https://example.org/feed")
 	if _, err := c.AddFeeds(c.Context(), want); err != nil {

@@ -28,7 +28,7 @@ CREATE TABLE items (
 	assumed      TEXT NOT NULL,
 	updated      INTEGER,          -- NULL if unknown
 	id           TEXT NOT NULL UNIQUE,
-	url          TEXT,             -- NULL if it is the key, as often it is
+	url          TEXT NOT NULL,
 	title        TEXT NOT NULL,
 	author       TEXT NOT NULL,
 	language     TEXT NOT NULL,
@@ -55,3 +55,10 @@ CREATE TABLE fences (
 	name   TEXT PRIMARY KEY,
 	number INTEGER NOT NULL        -- the newest given out
 ) STRICT, WITHOUT ROWID;
+
+-- One row: the name of this store, to be told from others by.
+CREATE TABLE store (
+	id TEXT NOT NULL
+) STRICT;
+
+INSERT INTO store (id) VALUES (lower(hex(randomblob(16))));

@@ -1,0 +1,81 @@
+package tests
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"feedmesh/agent/node"
+	"feedmesh/agent/simulate"
+)
+
+// outside runs a NATS server as if it were somebody else's and returns its URL.
+func outside(t *testing.T) string {
+	t.Helper()
+	host, port, err := net.SplitHostPort(freeAddr(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &server.Options{Host: host, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true, MaxPayload: 8 << 20}
+	fmt.Sscan(port, &o.Port)
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the NATS server is not ready")
+	}
+	return s.ClientURL()
+}
+
+func TestAgentsShareTheWorkOfAMesh(t *testing.T) {
+	nats := outside(t)
+	home := settings(t.TempDir())
+	home.NATS, home.Roles = nats, []string{"schedule", "parse", "cluster", "store", "index", "api"}
+	edge := settings(t.TempDir())
+	edge.NATS, edge.Roles = nats, []string{"crawl", "prepare", "classify"} // what needs no store
+
+	n := start(t, home, nil)
+	farm := simulate.NewFarm(50, 10, time.Now())
+	base := serve(t, farm)
+	for i := range 50 {
+		n.add(base + farm.Path(i))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		done <- node.Run(ctx, edge, node.Options{Version: "edge", Log: slog.New(slog.DiscardHandler)})
+	}()
+	end := n.settled(time.Minute)
+	if end.Items != 500 || len(end.Agents) != 2 {
+		t.Errorf("got %d items by %d agents, want 500 by 2", end.Items, len(end.Agents))
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("the edge agent ended with: %v", err)
+	}
+}
+
+func TestAMeshHasOneStore(t *testing.T) {
+	nats := outside(t)
+	first := settings(t.TempDir())
+	first.NATS = nats
+	n := start(t, first, nil)
+	for len(n.status().Agents) == 0 {
+		time.Sleep(50 * time.Millisecond)
+	}
+	second := settings(t.TempDir())
+	second.NATS = nats
+	err := node.Run(t.Context(), second, node.Options{Version: "second", Log: slog.New(slog.DiscardHandler)})
+	if err == nil || !strings.Contains(err.Error(), "--roles") {
+		t.Errorf("got %v for a second store in the mesh, want a refusal with what to do", err)
+	}
+}
