@@ -68,7 +68,7 @@ func TestShippedRulesParse(t *testing.T) {
 	if len(categories) < 15 {
 		t.Errorf("got %d categories, want at least 15", len(categories))
 	}
-	if DefaultRules() != DefaultRules() {
+	if first, again := DefaultRules(), DefaultRules(); first != again {
 		t.Error("got the rules twice, want them parsed once")
 	}
 }
