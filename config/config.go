@@ -7,10 +7,13 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net"
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,10 +55,10 @@ type Log struct {
 	Level  string `default:"info" enum:"debug,info,warn,error" help:"Least important message logged: debug, info, warn or error."`
 }
 
-// Default returns the settings of a single node.
+// Default returns the settings of a single node, whatever the environment.
 func Default() Config {
 	var c Config
-	if err := kong.ApplyDefaults(&c, Types()...); err != nil {
+	if err := kong.ApplyDefaults(&c, types()); err != nil {
 		panic(err) // the defaults are constants of this file
 	}
 	return c
@@ -83,7 +86,7 @@ func (c Config) Validate() error {
 	}
 	if c.NATS != "" {
 		if u, err := url.Parse(c.NATS); err != nil || u.Host == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
-			fault("nats: %q is no NATS address; write nats://HOST:4222", Secret(c.NATS).inURL())
+			fault("nats: %q is no NATS address; write nats://HOST:4222", hideUser(c.NATS))
 		}
 	}
 	if c.Crawl.Timeout <= 0 {
@@ -122,13 +125,24 @@ func (s Secret) String() string {
 	return "(hidden)"
 }
 
-// inURL returns a URL with the password in it hidden.
-func (s Secret) inURL() string {
-	u, err := url.Parse(string(s))
-	if err != nil {
-		return s.String()
+// Format hides the secret from all of fmt's verbs.
+func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
+
+// MarshalText hides the secret from JSON.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// hideUser returns a URL with the user and password in it hidden: NATS takes a
+// user without a password for a token.
+func hideUser(raw string) string {
+	_, after, is := strings.Cut(raw, "@")
+	if !is {
+		return raw
 	}
-	return u.Redacted()
+	scheme, _, is := strings.Cut(raw, "://")
+	if !is {
+		return "(hidden)@" + after
+	}
+	return scheme + "://(hidden)@" + after
 }
 
 // A Bytes is a size in bytes, written as "10MB".
@@ -149,8 +163,8 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 			break
 		}
 	}
-	var n int64
-	if _, err := fmt.Sscanf(s+"\n", "%d\n", &n); err != nil || n < 0 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64/size {
 		return fmt.Errorf("%q is no size; write it as 10MB", text)
 	}
 	*b = Bytes(n * size)

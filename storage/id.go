@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
@@ -44,21 +47,21 @@ var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPad
 
 // CanonicalURL returns the one form of an http or https URL that all its
 // spellings share: lower-case scheme and punycode host, no default port, no
-// user, no fragment, a path. A scheme is assumed where there is none
-// ("example.org/feed"), and feed: is read as http:. The error says what is
-// wrong with the URL in words for its author.
+// user, no fragment, a path, and nothing but visible ASCII. A scheme is assumed
+// where there is none ("example.org/feed"), and feed: is read as http:. The
+// error says what is wrong with the URL in words for its author.
 func CanonicalURL(raw string) (string, error) {
 	s := strings.TrimSpace(raw)
 	switch lower := strings.ToLower(s); {
 	case s == "":
 		return "", errors.New("the address is empty")
 	case len(s) > MaxURL:
-		return "", fmt.Errorf("the address is longer than %d bytes", MaxURL)
+		return "", errTooLong
 	case strings.HasPrefix(lower, "feed:http"):
 		s = s[len("feed:"):]
 	case strings.HasPrefix(lower, "feed://"):
 		s = "http://" + s[len("feed://"):]
-	case !strings.Contains(s, "://") && !strings.HasPrefix(s, "/") && strings.Contains(hostOf(s), "."):
+	case !strings.Contains(s, "://") && namesHost(s):
 		s = "https://" + s
 	}
 	u, err := url.Parse(s)
@@ -67,37 +70,97 @@ func CanonicalURL(raw string) (string, error) {
 		if errors.As(err, &ue) {
 			err = ue.Err
 		}
-		return "", fmt.Errorf("%q is no web address: %w", raw, err)
+		return "", noAddress(raw, err.Error())
 	}
 	u.Scheme = strings.ToLower(u.Scheme)
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("%q is no web address: it must start with http:// or https://", raw)
+		return "", noAddress(raw, "it must start with http:// or https://")
 	}
-	host, err := idna.Lookup.ToASCII(strings.TrimSuffix(u.Hostname(), "."))
-	if err != nil {
-		// An underscore or an IPv6 literal: not for IDNA, but fit to be dialled.
-		host = strings.ToLower(u.Hostname())
-	}
-	if host == "" || strings.ContainsAny(host, " <>\"") {
-		return "", fmt.Errorf("%q is no web address: it names no host", raw)
-	}
-	switch port := u.Port(); {
-	case port == "", u.Scheme == "http" && port == "80", u.Scheme == "https" && port == "443":
-		if strings.Contains(host, ":") {
-			host = "[" + host + "]"
-		}
-		u.Host = host
-	default:
-		u.Host = net.JoinHostPort(host, port)
+	if u.Host, err = canonicalHost(u); err != nil {
+		return "", noAddress(raw, err.Error())
 	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
+	u.RawQuery = visible(u.RawQuery)
 	if u.Path == "" {
 		u.Path = "/"
 	}
-	return u.String(), nil
+	if s = u.String(); len(s) > MaxURL {
+		return "", errTooLong
+	}
+	return s, nil
 }
 
-func hostOf(s string) string {
-	host, _, _ := strings.Cut(s, "/")
-	return host
+var errTooLong = fmt.Errorf("the address is longer than %d bytes", MaxURL)
+
+func noAddress(raw, why string) error { return fmt.Errorf("%q is no web address: %s", raw, why) }
+
+// namesHost reports whether an address without a scheme begins with a host's
+// name, and is not that of a person.
+func namesHost(s string) bool {
+	if end := strings.IndexAny(s, "/?#"); end >= 0 {
+		s = s[:end]
+	}
+	return strings.Contains(s, ".") && !strings.Contains(s, "@")
+}
+
+var defaultPort = map[string]string{"http": "80", "https": "443"}
+
+// canonicalHost returns the host, and the port unless it is the scheme's own.
+func canonicalHost(u *url.URL) (string, error) {
+	host := u.Hostname()
+	if addr, err := netip.ParseAddr(host); err == nil && addr.Zone() == "" {
+		host = addr.String()
+	} else if host, err = canonicalName(host); err != nil {
+		return "", err
+	}
+	port := u.Port()
+	if port != "" {
+		number, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || number == 0 {
+			return "", errors.New("its port is not between 1 and 65535")
+		}
+		port = strconv.FormatUint(number, 10)
+	}
+	switch {
+	case port != "" && port != defaultPort[u.Scheme]:
+		return net.JoinHostPort(host, port), nil
+	case strings.Contains(host, ":"):
+		return "[" + host + "]", nil
+	}
+	return host, nil
+}
+
+// canonicalName returns a host's name in lower case and punycode.
+func canonicalName(host string) (string, error) {
+	name, err := idna.Lookup.ToASCII(host)
+	if err != nil {
+		name = strings.ToLower(host) // an underscore, say: not for IDNA, but there are such hosts
+	}
+	name = strings.TrimSuffix(name, ".")
+	if name == "" {
+		return "", errors.New("it names no host")
+	}
+	sound := len(name) <= 253 && utf8.ValidString(host) &&
+		strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
+	for label := range strings.SplitSeq(name, ".") {
+		sound = sound && label != "" && len(label) <= 63
+	}
+	if !sound {
+		return "", errors.New("its host's name is not one")
+	}
+	return name, nil
+}
+
+// visible returns a query with what has no place in one escaped: the rest of a
+// URL is escaped by package url.
+func visible(query string) string {
+	var b strings.Builder
+	for i := range len(query) {
+		if c := query[i]; c <= ' ' || c > '~' || c == '"' || c == '<' || c == '>' {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }

@@ -90,11 +90,12 @@ func (q Queue[T]) Decode(data []byte) (T, error) {
 	if q.From != "" {
 		into = &e.Task
 	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return e.Task, fmt.Errorf("decode %s task: %w", q.Name, err)
-	}
-	if e.Schema > Schema {
+	err := json.Unmarshal(data, into)
+	if e.Schema > Schema { // it comes first, and what follows need not be what we know
 		return e.Task, fmt.Errorf("decode %s task: %w: it is of schema %d, this agent knows %d", q.Name, ErrNewer, e.Schema, Schema)
+	}
+	if err != nil {
+		return e.Task, fmt.Errorf("decode %s task: %w", q.Name, err)
 	}
 	return e.Task, nil
 }

@@ -32,21 +32,28 @@ func (c *Client) pack(r *http.Response) (packed, error) {
 	p, err := c.decode(bufio.NewReaderSize(from, 32<<10), r.Header.Get("Content-Encoding"))
 	var known *Error
 	switch {
-	case err == nil, from.err != nil && errors.Is(err, from.err), errors.As(err, &known):
+	case err == nil, errors.As(err, &known):
 		return p, err
+	case from.err != nil: // whatever the decoder made of it
+		return p, from.err
 	}
 	return p, &Error{Class: ClassEncoding, Err: fmt.Errorf("the body can't be decompressed: %w", err)}
 }
 
+// maxWindow is what a zstd body may have us set aside, in bytes: RFC 9659.
+const maxWindow = 8 << 20
+
 func (c *Client) decode(body *bufio.Reader, encoding string) (packed, error) {
-	if magic, _ := body.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+	// The method, always 8, is looked at too: a brotli stream may begin with
+	// the two bytes before it.
+	if magic, _ := body.Peek(3); bytes.Equal(magic, []byte{0x1f, 0x8b, 8}) {
 		return c.keep(body)
 	}
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "br":
 		return c.compress(brotli.NewReader(body))
 	case "zstd":
-		z, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
+		z, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return packed{}, err
 		}
@@ -108,6 +115,10 @@ func tooLarge(limit int64) error {
 	return &Error{Class: ClassTooLarge, Err: fmt.Errorf("the document is larger than %d bytes", limit)}
 }
 
+func tooLargePacked(limit int64) error {
+	return &Error{Class: ClassTooLarge, Err: fmt.Errorf("the document is larger than %d bytes even in gzip", limit)}
+}
+
 // limited refuses to hold more than a number of bytes.
 type limited struct {
 	to  *bytes.Buffer
@@ -116,21 +127,24 @@ type limited struct {
 
 func (l limited) Write(p []byte) (int, error) {
 	if int64(l.to.Len()+len(p)) > l.max {
-		return 0, tooLarge(l.max)
+		return 0, tooLargePacked(l.max)
 	}
 	return l.to.Write(p)
 }
 
-// A wire remembers the connection's own error, so that it can be told from a
-// decoder's.
+// A wire remembers the connection's own first error, so that it can be told
+// from a decoder's, and from those that it leads to.
 type wire struct {
 	io.Reader
 	err error
 }
 
 func (w *wire) Read(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
 	n, err := w.Reader.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && err != io.EOF {
 		w.err = err
 	}
 	return n, err

@@ -3,12 +3,12 @@ package fetch
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -43,14 +43,26 @@ type Error struct {
 	Err        error
 }
 
-func (e *Error) Error() string { return e.Err.Error() }
+// maxText is the longest text of an [Error], in bytes: some of them quote what
+// a server sent.
+const maxText = 300
+
+func (e *Error) Error() string {
+	text := e.Err.Error()
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxText], "") + "..."
+}
+
 func (e *Error) Unwrap() error { return e.Err }
 
 // statusError says what an HTTP status other than 200 and 304 means.
 func statusError(r *http.Response, now time.Time) *Error {
 	e := &Error{Status: r.StatusCode, Class: ClassStatus,
-		Err: fmt.Errorf("the server answered %d %s", r.StatusCode, http.StatusText(r.StatusCode))}
+		Err: errors.New(strings.TrimSpace(fmt.Sprintf("the server answered %d %s", r.StatusCode, http.StatusText(r.StatusCode))))}
 	switch {
+	case r.StatusCode == http.StatusNotModified: // though we have nothing
 	case r.StatusCode >= 500:
 		e.Class = ClassServer
 	case r.StatusCode >= 400:
@@ -69,26 +81,21 @@ const maxRetryAfter = 7 * 24 * time.Hour
 
 // retryAfter reads both forms of the header, seconds and a date.
 func retryAfter(value string, now time.Time) time.Duration {
-	wait, err := time.ParseDuration(strings.TrimSpace(value) + "s")
-	if err != nil {
-		at, err := http.ParseTime(value)
-		if err != nil {
-			return 0
-		}
-		wait = at.Sub(now)
+	seconds, err := strconv.Atoi(value)
+	if err == nil || errors.Is(err, strconv.ErrRange) { // which is the largest number then
+		return time.Duration(min(max(seconds, 0), int(maxRetryAfter/time.Second))) * time.Second
 	}
-	return min(max(wait, 0), maxRetryAfter)
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	return min(max(at.Sub(now), 0), maxRetryAfter)
 }
 
 // classify tells transport errors apart.
 func classify(err error) *Error {
 	var known *Error
 	var dns *net.DNSError
-	var unknown x509.UnknownAuthorityError
-	var invalid x509.CertificateInvalidError
-	var host x509.HostnameError
-	var record tls.RecordHeaderError
-	var alert tls.AlertError
 	var op *net.OpError
 	class := ClassReset
 	switch {
@@ -100,13 +107,23 @@ func classify(err error) *Error {
 		class = ClassDNS
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
 		class = ClassTimeout
-	case errors.As(err, &unknown), errors.As(err, &invalid), errors.As(err, &host), errors.As(err, &record), errors.As(err, &alert):
+	case isTLS(err):
 		class = ClassTLS
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 	case errors.As(err, &op) && op.Op == "dial":
 		class = ClassConnect
 	}
 	return &Error{Class: class, Err: err}
+}
+
+// isTLS reports whether the handshake failed. Most of its errors have no type.
+func isTLS(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var op *net.OpError
+	return errors.As(err, &certificate) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) ||
+		errors.As(err, &op) && op.Op == "remote error" || // an alert
+		strings.HasPrefix(err.Error(), "tls: ")
 }
 
 func isTimeout(err error) bool {

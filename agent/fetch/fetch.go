@@ -12,6 +12,8 @@ import (
 	"net/netip"
 	"net/url"
 	"time"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 const (
@@ -46,13 +48,12 @@ func New(o Options) *Client {
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true, // we ask for more encodings, and count what comes out of them
 		TLSHandshakeTimeout:    10 * time.Second,
-		ResponseHeaderTimeout:  o.Timeout,
 		MaxResponseHeaderBytes: maxHeader,
 		MaxIdleConns:           max(64, 4*o.Parallel),
 		MaxIdleConnsPerHost:    1,
 		IdleConnTimeout:        60 * time.Second,
 	}
-	return &Client{options: o, http: &http.Client{Transport: transport, CheckRedirect: checkRedirect}}
+	return &Client{options: o, http: &http.Client{Transport: web{transport}, CheckRedirect: checkRedirect}}
 }
 
 func checkRedirect(r *http.Request, via []*http.Request) error {
@@ -61,6 +62,29 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 		return &Error{Class: ClassRedirect, Err: fmt.Errorf("redirected more than %d times", maxRedirects)}
 	}
 	return nil
+}
+
+// A web is a transport for web addresses only.
+type web struct{ *http.Transport }
+
+// RoundTrip implements [http.RoundTripper].
+func (t web) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme != "http" && r.URL.Scheme != "https" || r.URL.Hostname() == "" {
+		class := ClassAddress
+		if r.Response != nil {
+			class = ClassRedirect
+		}
+		return nil, &Error{Class: class, Err: errors.New("it leads to what is no web address")}
+	}
+	response, err := t.Transport.RoundTrip(r)
+	if err != nil || response.StatusCode/100 != 3 {
+		return response, err
+	}
+	if _, err := response.Location(); err != nil && !errors.Is(err, http.ErrNoLocation) {
+		response.Body.Close()
+		return nil, &Error{Class: ClassRedirect, Err: errors.New("it redirects to what is no address")}
+	}
+	return response, nil
 }
 
 // Close closes idle connections.
@@ -95,7 +119,7 @@ func (c *Client) Fetch(ctx context.Context, r Request, now time.Time) (Document,
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 	if err != nil {
-		return Document{}, &Error{Class: ClassAddress, Err: err}
+		return Document{}, &Error{Class: ClassAddress, Err: errors.New("the address can't be read")} // nor shown: it may have a password in it
 	}
 	c.setHeader(request, r)
 	response, err := c.http.Do(request)
@@ -104,16 +128,18 @@ func (c *Client) Fetch(ctx context.Context, r Request, now time.Time) (Document,
 	}
 	defer response.Body.Close()
 
+	came := *response.Request.URL
+	came.User = nil
 	d := Document{
-		URL:          response.Request.URL.String(),
+		URL:          came.String(),
 		Status:       response.StatusCode,
 		ETag:         response.Header.Get("ETag"),
 		LastModified: response.Header.Get("Last-Modified"),
 		ContentType:  response.Header.Get("Content-Type"),
 	}
-	switch response.StatusCode {
-	case http.StatusOK:
-	case http.StatusNotModified:
+	switch {
+	case response.StatusCode == http.StatusOK:
+	case response.StatusCode == http.StatusNotModified && (r.ETag != "" || r.LastModified != ""):
 		d.Unchanged, d.BodyHash = true, r.BodyHash
 		d.ETag, d.LastModified = orElse(d.ETag, r.ETag), orElse(d.LastModified, r.LastModified)
 		return d, nil
@@ -138,12 +164,13 @@ func (c *Client) setHeader(request *http.Request, r Request) {
 	h.Set("User-Agent", c.options.UserAgent)
 	h.Set("Accept", accept)
 	h.Set("Accept-Encoding", "gzip, br, zstd")
-	if r.ETag != "" {
-		h.Set("If-None-Match", r.ETag)
+	set := func(name, value string) {
+		if value != "" && httpguts.ValidHeaderFieldValue(value) { // what a server sent us need not be fit to be sent
+			h.Set(name, value)
+		}
 	}
-	if r.LastModified != "" {
-		h.Set("If-Modified-Since", r.LastModified)
-	}
+	set("If-None-Match", r.ETag)
+	set("If-Modified-Since", r.LastModified)
 }
 
 // unwrapURL takes off the URL that net/http puts before its errors: the caller
@@ -158,8 +185,9 @@ func unwrapURL(err error) error {
 
 // timedOut says how long we waited instead of "context deadline exceeded".
 func timedOut(ctx context.Context, timeout time.Duration, e *Error) *Error {
-	if e.Class == ClassTimeout && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		e.Err = fmt.Errorf("no complete answer within %v", timeout)
+	// A read that is under way at that time may fail for the connection is closed.
+	if (e.Class == ClassTimeout || e.Class == ClassReset) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		e.Class, e.Err = ClassTimeout, fmt.Errorf("no complete answer within %v", timeout)
 	}
 	return e
 }

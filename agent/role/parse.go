@@ -26,7 +26,8 @@ var Parse = Role{
 }
 
 // maxEntries is the most bytes of entries that travel together. What is added
-// to them on their way, and how JSON writes them, fits a message too.
+// to them on their way, and how JSON writes them, fits a message too, unless
+// somebody means harm; see publishParts.
 const maxEntries = 2 << 20
 
 type parser struct {
@@ -70,7 +71,9 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 		// The next poll must bring the document again, for the others.
 		document.ETag, document.LastModified, document.BodyHash = "", "", ""
 	}
-	return subjects.Publish(ctx, p.out, subjects.Prepares, subjects.Prepare{Document: document, Entries: entries})
+	return publishParts(ctx, p.out, subjects.Prepares, document, entries, func(d subjects.Document, e []subjects.Entry) subjects.Prepare {
+		return subjects.Prepare{Document: d, Entries: e}
+	})
 }
 
 // unreadable tells the schedule that there was a document, but no feed in it.

@@ -25,7 +25,16 @@ type planned struct {
 	mesh.FeedState
 	host  string
 	tier  policy.Tier
-	index int // in its heap; -1 if in none
+	held  time.Time // its host has its share out; not to be looked at again before
+	index int       // in its heap; -1 if in none
+}
+
+// when returns when the feed is to be handed out.
+func (f *planned) when() time.Time {
+	if f.held.After(f.State.Next) {
+		return f.held
+	}
+	return f.State.Next
 }
 
 func newPlan() *plan {
@@ -84,8 +93,10 @@ func (p *plan) observe(o subjects.Observation, now time.Time) *planned {
 		return p.refresh(f, now)
 	}
 	s := f.State
-	if !o.Fetched.After(s.Polled) {
-		return nil // said before, or overtaken by a later poll
+	if s.Crawl == "" || s.Crawl != o.Crawl {
+		// Said before, overtaken by a later poll, or about a document from
+		// before the feed was removed and added again, which is gone with it.
+		return nil
 	}
 	s.Polled, s.Outcome, s.Status, s.Error, s.Class = o.Fetched, o.Outcome, o.Status, o.Error, o.Class
 	if o.Rate > 0 {
@@ -101,22 +112,19 @@ func (p *plan) observe(o subjects.Observation, now time.Time) *planned {
 		s.Failures = 0
 		s.ETag, s.LastModified, s.BodyHash = o.ETag, o.LastModified, o.BodyHash
 	}
-	if s.Crawl != "" && s.Crawl != o.Crawl {
-		return f // it is out again already; that poll will decide when it is due
-	}
 	p.back(f)
 	p.decide(f, o.RetryAfter, now)
 	return f
 }
 
-// refresh makes a feed due now, and has its document read whole.
+// refresh makes a feed due now, and has its document read whole. A poll under
+// way does not count: it went out with the old validators.
 func (p *plan) refresh(f *planned, now time.Time) *planned {
 	s := f.State
 	s.ETag, s.LastModified, s.BodyHash = "", "", ""
-	if s.Crawl == "" {
-		s.Next, s.Reason = now, "somebody asked for it"
-		p.place(f)
-	}
+	p.back(f)
+	s.Next, s.Reason = now, "somebody asked for it"
+	p.place(f)
 	return f
 }
 
@@ -145,12 +153,16 @@ func (p *plan) decide(f *planned, retryAfter time.Duration, now time.Time) {
 const (
 	maxHostInFlight = 200
 	maxHostInTask   = 20
+
+	// holdFor is how long the other feeds of such a host are not looked at:
+	// there may be many thousands of them.
+	holdFor = time.Second
 )
 
 // anyDue reports whether any feed is due.
 func (p *plan) anyDue(now time.Time) bool {
 	for _, due := range p.due {
-		if len(due) > 0 && !due[0].State.Next.After(now) {
+		if len(due) > 0 && !due[0].when().After(now) {
 			return true
 		}
 	}
@@ -159,18 +171,24 @@ func (p *plan) anyDue(now time.Time) bool {
 
 // take returns a task of feeds of the tier that are due, longest due first, and
 // marks them as handed out; nil if none is due. No more than maxHostInTask are
-// of one host.
+// of one host. Feeds of hosts that have their share out do not stand in the way
+// of others.
 func (p *plan) take(tier policy.Tier, now time.Time) []*planned {
 	var taken, passed []*planned
 	hosts := map[string]int{}
 	due := &p.due[tier]
 	for due.Len() > 0 && len(taken) < subjects.MaxFeeds && len(passed) < 10*subjects.MaxFeeds {
 		f := (*due)[0]
-		if f.State.Next.After(now) {
+		if f.when().After(now) {
 			break
 		}
 		heap.Pop(due)
-		if hosts[f.host] == maxHostInTask || p.inFlight[f.host] >= maxHostInFlight {
+		switch {
+		case f.State.Crawl == "" && p.inFlight[f.host] >= maxHostInFlight:
+			f.held = now.Add(holdFor)
+			p.place(f)
+			continue
+		case hosts[f.host] == maxHostInTask:
 			passed = append(passed, f)
 			continue
 		}
@@ -184,6 +202,7 @@ func (p *plan) take(tier policy.Tier, now time.Time) []*planned {
 	if len(taken) == 0 {
 		return nil
 	}
+	sortByDue(taken) // those that were held came late
 	task := crawlTask(tier, taken).ID()
 	for _, f := range taken {
 		f.State.Crawl = task
@@ -322,6 +341,9 @@ func (h *dueHeap) Pop() any {
 // earlier orders by when feeds are due, then by ID, so that a task is made up
 // of the same feeds in the same order wherever it is made.
 func earlier(a, b *planned) bool {
+	if at, bt := a.when(), b.when(); !at.Equal(bt) {
+		return at.Before(bt)
+	}
 	if !a.State.Next.Equal(b.State.Next) {
 		return a.State.Next.Before(b.State.Next)
 	}

@@ -45,7 +45,9 @@ func (p *preparer) Receive(ctx context.Context, task subjects.Prepare) error {
 	for i, e := range task.Entries {
 		drafts[i] = prepare(document, e)
 	}
-	return subjects.Publish(ctx, p.out, subjects.Classifys, subjects.Classify{Document: document, Drafts: drafts})
+	return publishParts(ctx, p.out, subjects.Classifys, document, drafts, func(d subjects.Document, drafts []subjects.Draft) subjects.Classify {
+		return subjects.Classify{Document: d, Drafts: drafts}
+	})
 }
 
 // prepare makes an item of an entry.

@@ -105,3 +105,21 @@ func observe(ctx context.Context, to subjects.Publisher, from string, o subjects
 		Observations: []subjects.Observation{o},
 	})
 }
+
+// publishParts publishes a task with as many parts of a document (its entries or
+// items), first ones first, as one message carries. If those are not all, the
+// document's validators are left out, so that the next poll brings it again for
+// the others.
+func publishParts[T subjects.Task, P any](
+	ctx context.Context, to subjects.Publisher, queue subjects.Queue[T],
+	d subjects.Document, parts []P, task func(subjects.Document, []P) T,
+) error {
+	for {
+		err := subjects.Publish(ctx, to, queue, task(d, parts))
+		if len(parts) < 2 || !errors.Is(err, subjects.ErrTooLarge) {
+			return err
+		}
+		parts = parts[:len(parts)/2]
+		d.ETag, d.LastModified, d.BodyHash = "", "", ""
+	}
+}

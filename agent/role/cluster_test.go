@@ -1,0 +1,226 @@
+package role
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"feedmesh/classify/near"
+	"feedmesh/storage"
+	"feedmesh/storage/memory"
+	"feedmesh/subjects"
+)
+
+// clustererOf returns the active cluster actor of lane en of a store, which
+// remembers what that has.
+func clustererOf(t *testing.T, store *memory.Store, out subjects.Publisher) *clusterer {
+	t.Helper()
+	c := &clusterer{
+		lane: "en", store: store, out: out, metrics: metrics(), log: slog.New(slog.DiscardHandler),
+		near: near.NewExact(72*time.Hour, 10_000),
+	}
+	if err := c.remember(t.Context(), noon.Add(-72*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// anItem returns an item of a feed as cluster gets it. Equal texts and pages
+// make duplicates.
+func anItem(feedID, key, page, text string) storage.Item {
+	item := storage.Item{
+		ID: storage.ItemID(feedID, key), FeedID: feedID, Key: key, Hash: "h-" + key + text, Lane: "en",
+		Title: key, Published: noon, FirstSeen: noon,
+	}
+	if page != "" {
+		item.URL = "https://pages.example/" + page
+	}
+	if text != "" {
+		item.TextHash = near.TextHash(text, "some words that are long enough to say something about "+text)
+	}
+	return item
+}
+
+// clusterTask returns the task to place items of a feed, of the crawl-th crawl.
+func clusterTask(feedID string, crawl int, items ...storage.Item) subjects.Cluster {
+	r := receiptOf(feedID)
+	r.Crawl = fmt.Sprint("c", crawl)
+	return subjects.Cluster{Document: subjects.Document{Receipt: r, Rate: 3, Title: "Title", Site: "http://blog.example/", Language: "en"}, Lane: "en", Items: items}
+}
+
+// place has items placed and returns what goes to the store.
+func place(t *testing.T, c *clusterer, task subjects.Cluster) subjects.Store {
+	t.Helper()
+	task.Items = slices.Clone(task.Items) // the actor owns a task; tests use theirs twice
+	if err := c.Receive(t.Context(), task); err != nil {
+		t.Fatal(err)
+	}
+	return only(t, c.out.(*outbox), subjects.Stores)
+}
+
+func TestDuplicatesJoinTheEventOfTheFirst(t *testing.T) {
+	c := clustererOf(t, &memory.Store{}, &outbox{})
+	first, other := anItem("a", "1", "x", "same"), anItem("a", "2", "y", "other")
+	placed := place(t, c, clusterTask("a", 1, first, other))
+	for i, item := range placed.Items {
+		if item.DuplicateOf != "" || item.EventID != storage.EventID(item.ID) || item.StoryID != storage.StoryID(item.EventID) {
+			t.Errorf("item %d: got %+v, want an event and a story of its own", i, item)
+		}
+	}
+	for _, test := range []struct {
+		item   storage.Item
+		of, by string
+	}{
+		{anItem("b", "1", "z", "same"), first.ID, "text"},
+		{anItem("c", "1", "x", "mine"), first.ID, "url"},
+		{anItem("d", "1", "q", "mine"), first.ID, "text"}, // of c, which repeats the first
+		{anItem("a", "3", "y", "third"), "", ""},          // a feed may have one page for all
+	} {
+		got := place(t, c, clusterTask(test.item.FeedID, 2, test.item)).Items[0]
+		begin := test.of
+		if begin == "" {
+			begin = test.item.ID
+		}
+		if got.DuplicateOf != test.of || got.DuplicateBy != test.by || got.EventID != storage.EventID(begin) || got.StoryID != storage.StoryID(got.EventID) {
+			t.Errorf("item %s of feed %s: got %+v, want it to repeat %q by %q", test.item.Key, test.item.FeedID, got, test.of, test.by)
+		}
+	}
+}
+
+func TestTheSameTaskTwiceIsPlacedTheSame(t *testing.T) {
+	c := clustererOf(t, &memory.Store{}, &outbox{})
+	task := clusterTask("a", 1, anItem("a", "1", "x", "same"), anItem("a", "2", "y", "same"), anItem("a", "3", "x", "more"))
+	first := place(t, c, task)
+	place(t, c, clusterTask("b", 1, anItem("b", "1", "y", "another")))
+	second := place(t, c, task)
+	if first.ID() != second.ID() || first.Fence != (storage.Fence{Name: "cluster-en", Number: 1}) {
+		t.Errorf("got tasks %s and %s under fence %+v, want one and the same under the first fence", first.ID(), second.ID(), first.Fence)
+	}
+	for i := range first.Items {
+		if a, b := first.Items[i], second.Items[i]; a.DuplicateOf != b.DuplicateOf || a.EventID != b.EventID {
+			t.Errorf("item %d: got duplicate of %q, then of %q", i, a.DuplicateOf, b.DuplicateOf)
+		}
+	}
+	if first.Items[1].DuplicateOf != first.Items[0].ID {
+		t.Errorf("got %+v, want it to repeat the one before it in the document", first.Items[1])
+	}
+}
+
+// All items of a document are first seen at one time, and documents are fetched
+// in another order than they come in, so what is read back is not in the order
+// in which it was placed. Here an item has either its address or its text in
+// common with others, and a feed no address twice: see near.Exact on the rest.
+func TestWhoTakesOverPlacesAsItsPredecessorWouldHave(t *testing.T) {
+	feeds := []string{"a", "b", "c", "d"}
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		store := &memory.Store{}
+		for _, id := range feeds {
+			if _, err := store.AddFeeds(t.Context(), storage.Feed{ID: id, URL: "http://" + id + ".example/"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := clustererOf(t, store, &outbox{})
+		k := &keeper{items: store, out: &outbox{}, metrics: metrics()}
+		used := map[string]bool{} // pages, by feed
+		random := func(i int) subjects.Cluster {
+			feedID := feeds[r.IntN(len(feeds))]
+			var items []storage.Item
+			for j := range 1 + r.IntN(3) {
+				own := fmt.Sprint(i, "-", j)
+				page, text := "p"+own, fmt.Sprint("t", r.IntN(5))
+				if shared := fmt.Sprint("p", r.IntN(8)); r.IntN(2) == 0 && !used[feedID+shared] {
+					page, text = shared, "t"+own
+					used[feedID+shared] = true
+				}
+				item := anItem(feedID, own, page, text)
+				item.FirstSeen = noon.Add(time.Duration(r.IntN(2)) * time.Second)
+				items = append(items, item)
+			}
+			return clusterTask(feedID, i, items...)
+		}
+		for i := range 8 {
+			if err := k.Receive(t.Context(), place(t, before, random(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after := clustererOf(t, store, &outbox{})
+		for i := range 4 {
+			task := random(100 + i)
+			want, got := place(t, before, task), place(t, after, task)
+			for j := range want.Items {
+				if got.Items[j].DuplicateOf != want.Items[j].DuplicateOf || got.Items[j].EventID != want.Items[j].EventID {
+					t.Fatalf("seed %d: item %s of feed %s: got duplicate of %q by %q, want of %q by %q", seed, got.Items[j].Key, got.FeedID,
+						got.Items[j].DuplicateOf, got.Items[j].DuplicateBy, want.Items[j].DuplicateOf, want.Items[j].DuplicateBy)
+				}
+			}
+		}
+	}
+}
+
+func TestWhoTakesOverRemembersManyPages(t *testing.T) {
+	store := storeWith(t, blog)
+	id := storage.FeedID(blog)
+	batch := storage.Batch{FeedID: id}
+	for i := range 2500 {
+		item := anItem(id, fmt.Sprint(i), fmt.Sprint("p", i), fmt.Sprint("t", i))
+		item.FirstSeen = noon.Add(-time.Duration(i%7) * time.Hour)
+		if i%100 == 99 {
+			item.FirstSeen = noon.Add(-73 * time.Hour) // too long ago
+		}
+		batch.Items = append(batch.Items, item)
+	}
+	batch.Items[0].Lane = "ru"
+	if _, err := store.PutItems(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	if got := clustererOf(t, store, &outbox{}).near.Len(); got != 2500-25-1 {
+		t.Errorf("got %d items remembered, want those of the lane and of the last three days: %d", got, 2500-25-1)
+	}
+}
+
+// What a cluster actor wrote that has been replaced is not stored but placed
+// again by its successor, and then stored once.
+func TestWhoTakesOverFencesOffItsPredecessor(t *testing.T) {
+	store := storeWith(t, "http://a.example/", blog)
+	a, b := storage.FeedID("http://a.example/"), storage.FeedID(blog)
+	old := clustererOf(t, store, &outbox{})
+	out := &outbox{}
+	k := &keeper{items: store, out: out, metrics: metrics()}
+	repeats := clusterTask(b, 1, anItem(b, "1", "x", "same"))
+	stale := place(t, old, repeats) // for all it knows, the first of its kind
+
+	heir := clustererOf(t, store, &outbox{})
+	first := place(t, heir, clusterTask(a, 1, anItem(a, "1", "y", "same")))
+	if err := k.Receive(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	sent(t, out, subjects.Indexes)
+	sent(t, out, subjects.Observes)
+
+	if err := k.Receive(t.Context(), stale); err != nil {
+		t.Fatal(err)
+	}
+	again := only(t, out, subjects.Clusters)
+	if again.Again != 1 || again.Lane != "en" || again.Receipt != repeats.Receipt || again.ID() == repeats.ID() {
+		t.Errorf("got %+v, want the document again, under an ID of its own", again)
+	}
+	fresh := place(t, heir, again)
+	if fresh.Items[0].DuplicateOf != first.Items[0].ID || fresh.Fence.Number != 2 || fresh.ID() == stale.ID() {
+		t.Errorf("got %+v, want it placed anew, under the newer fence and an ID of its own", fresh)
+	}
+	for range 2 { // twice is harmless
+		if err := k.Receive(t.Context(), fresh); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := store.Item(t.Context(), fresh.Items[0].ID); err != nil || got.Revision != 1 || got.DuplicateOf != first.Items[0].ID {
+		t.Errorf("got %+v, %v in the store, want the item once, as placed by the heir", got, err)
+	}
+	if err := k.Receive(t.Context(), stale); err != nil || len(sent(t, out, subjects.Clusters)) != 1 {
+		t.Errorf("got %v for a stale task that comes once more, want it back again", err)
+	}
+}

@@ -1,0 +1,304 @@
+package role
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"feedmesh/agent/fetch"
+	"feedmesh/subjects"
+)
+
+// A web answers fetches as its pages say, after delay, and keeps count.
+type web struct {
+	pages map[string]func(r fetch.Request) (fetch.Document, error) // by URL; others are new documents
+	delay time.Duration
+
+	mu       sync.Mutex
+	fetched  []string       // URLs in the order asked for
+	now      map[string]int // fetches under way, by host
+	mostHost int            // at once, of one host
+	most     int            // at once
+}
+
+func (w *web) Fetch(ctx context.Context, r fetch.Request, _ time.Time) (fetch.Document, error) {
+	host := hostOf(r.URL)
+	w.mu.Lock()
+	if w.now == nil {
+		w.now = map[string]int{}
+	}
+	w.fetched = append(w.fetched, r.URL)
+	w.now[host]++
+	all := 0
+	for _, n := range w.now {
+		all += n
+	}
+	w.mostHost, w.most = max(w.mostHost, w.now[host]), max(w.most, all)
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.now[host]--
+	}()
+	select {
+	case <-time.After(w.delay):
+	case <-ctx.Done():
+		return fetch.Document{}, &fetch.Error{Class: fetch.ClassTimeout, Err: ctx.Err()}
+	}
+	if page := w.pages[r.URL]; page != nil {
+		return page(r)
+	}
+	return fetch.Document{
+		URL: r.URL + "?redirected", Status: 200, ETag: `W/"1"`, LastModified: "never", ContentType: "text/xml",
+		BodyHash: "hash of " + r.URL, Body: []byte("body of " + r.URL), Size: 10,
+	}, nil
+}
+
+// unchanged answers that a document is as before.
+func unchanged(r fetch.Request) (fetch.Document, error) {
+	return fetch.Document{URL: r.URL, Status: 304, ETag: r.ETag, LastModified: r.LastModified, BodyHash: r.BodyHash, Unchanged: true}, nil
+}
+
+// fails answers with an error.
+func fails(class fetch.Class, status int) func(fetch.Request) (fetch.Document, error) {
+	return func(fetch.Request) (fetch.Document, error) {
+		return fetch.Document{}, &fetch.Error{Class: class, Status: status, RetryAfter: time.Duration(status) * time.Second, Err: errors.New("it is " + string(class))}
+	}
+}
+
+// crawlerOf returns a crawler of a web.
+func crawlerOf(w *web, slots int) (*crawler, *outbox) {
+	out := &outbox{}
+	return &crawler{fetch: w, out: out, clock: atNoon, metrics: metrics(), slots: make(chan struct{}, slots), hosts: newHostLocks()}, out
+}
+
+// crawlOf returns a task to fetch these addresses, with validators.
+func crawlOf(urls ...string) subjects.Crawl {
+	task := subjects.Crawl{Tier: subjects.Warm}
+	for i, url := range urls {
+		task.Feeds = append(task.Feeds, subjects.Target{
+			FeedID: fmt.Sprintf("f%d", i), URL: url, Due: noon.Add(-time.Minute), ETag: `"0"`, LastModified: "then", BodyHash: "before",
+		})
+	}
+	return task
+}
+
+func TestNewDocumentsGoToParseAndAllElseInOneObserveTask(t *testing.T) {
+	w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){
+		"http://a.example/same":   unchanged,
+		"http://b.example/same":   unchanged,
+		"http://b.example/down":   fails(fetch.ClassServer, 503),
+		"http://c.example/gone":   fails(fetch.ClassClient, 410),
+		"http://c.example/lost":   fails(fetch.ClassClient, 404),
+		"http://d.example/broken": func(fetch.Request) (fetch.Document, error) { return fetch.Document{}, errors.New("no kind of its own") },
+	}}
+	c, out := crawlerOf(w, 8)
+	task := crawlOf("http://a.example/same", "http://b.example/same", "http://b.example/down", "http://c.example/gone",
+		"http://c.example/lost", "http://d.example/broken", "http://d.example/new", "http://e.example/new")
+	if err := c.Receive(t.Context(), task); err != nil {
+		t.Fatal(err)
+	}
+	parses := sent(t, out, subjects.Parses)
+	slices.SortFunc(parses, func(a, b subjects.Parse) int { return strings.Compare(a.FeedID, b.FeedID) })
+	if len(parses) != 2 {
+		t.Fatalf("got %d documents to parse, want 2", len(parses))
+	}
+	for i, url := range []string{"http://d.example/new", "http://e.example/new"} {
+		want := subjects.Receipt{
+			FeedID: fmt.Sprintf("f%d", 6+i), Crawl: task.ID(), Fetched: noon, Status: 200,
+			ETag: `W/"1"`, LastModified: "never", BodyHash: "hash of " + url,
+		}
+		if got := parses[i]; got.Receipt != want || got.URL != url+"?redirected" || got.ContentType != "text/xml" || string(got.Body) != "body of "+url {
+			t.Errorf("got %+v to parse, want %+v", got, want)
+		}
+	}
+	seen := only(t, out, subjects.Observes)
+	if seen.ID() != "crawl/"+task.ID() {
+		t.Errorf("got observations from %s, want them from the task", seen.ID())
+	}
+	got := map[string]string{}
+	for _, o := range seen.Observations {
+		got[o.FeedID] = fmt.Sprint(o.Outcome, " ", o.Class, " ", o.Error, " ", o.RetryAfter, " ", o.Status)
+		if o.Crawl != task.ID() || !o.Fetched.Equal(noon) || o.Outcome == subjects.Unchanged && (o.ETag != `"0"` || o.BodyHash != "before") {
+			t.Errorf("got receipt %+v, want that of the task, with the validators of what is unchanged", o.Receipt)
+		}
+	}
+	for id, want := range map[string]string{
+		"f0": "unchanged   0s 304",
+		"f1": "unchanged   0s 304",
+		"f2": "failed http 5xx it is http 5xx 8m23s 503",
+		"f3": "gone http 4xx it is http 4xx 6m50s 410",
+		"f4": "failed http 4xx it is http 4xx 6m44s 404",
+		"f5": "failed reset no kind of its own 0s 0",
+	} {
+		if got[id] != want {
+			t.Errorf("feed %s: got %q, want %q", id, got[id], want)
+		}
+	}
+	if len(got) != 6 {
+		t.Errorf("got observations of %d feeds, want 6", len(got))
+	}
+}
+
+func TestATaskOfNewDocumentsOnlyObservesNothing(t *testing.T) {
+	c, out := crawlerOf(&web{}, 1)
+	if err := c.Receive(t.Context(), crawlOf("http://a.example/")); err != nil {
+		t.Fatal(err)
+	}
+	only(t, out, subjects.Parses)
+	if err := c.Receive(t.Context(), subjects.Crawl{}); err != nil || len(out.messages) != 0 {
+		t.Errorf("got %v and %d messages for a task of no feeds, want none", err, len(out.messages))
+	}
+}
+
+// hostsOf returns the addresses of n feeds of each of the hosts.
+func feedsOf(hosts, n int) []string {
+	var urls []string
+	for i := range hosts * n {
+		urls = append(urls, fmt.Sprintf("http://host%d.example/%d", i%hosts, i))
+	}
+	return urls
+}
+
+func TestOneFetchAtATimeGoesToAHostAndHostsGoSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{delay: time.Second}
+		c, _ := crawlerOf(w, 100)
+		began := time.Now()
+		var group sync.WaitGroup
+		for range 2 { // two tasks with the same hosts
+			group.Go(func() {
+				if err := c.Receive(t.Context(), crawlOf(feedsOf(10, 5)...)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if took := time.Since(began); took != 10*time.Second {
+			t.Errorf("took %v, want the 10s of one host's fetches", took)
+		}
+		if w.mostHost != 1 || w.most != 10 || len(w.fetched) != 100 {
+			t.Errorf("got %d fetches, %d at once, %d of one host; want 100, 10, 1", len(w.fetched), w.most, w.mostHost)
+		}
+		if len(c.hosts.hosts) != 0 {
+			t.Errorf("got locks of %d hosts left, want none", len(c.hosts.hosts))
+		}
+	})
+}
+
+func TestFetchesStayWithinTheSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{delay: time.Second}
+		c, _ := crawlerOf(w, 3)
+		if err := c.Receive(t.Context(), crawlOf(feedsOf(30, 1)...)); err != nil {
+			t.Fatal(err)
+		}
+		if w.most != 3 || len(c.slots) != 0 {
+			t.Errorf("got %d fetches at once, %d slots taken after; want 3 and 0", w.most, len(c.slots))
+		}
+	})
+}
+
+func TestAHostThatDoesNotAnswerIsGivenUpForThisTime(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		answers string // t: time-out, c: nobody there, d: no such name, e: error page, u: unchanged, n: new
+		fetched int
+	}{
+		{"never answers", "tttttt", 2},
+		{"is not there", "cdtttt", 2},
+		{"answers in between", "tutetntt", 8},
+		{"falls silent", "uettee", 4},
+		{"has bad pages only", "eeeeee", 6},
+	} {
+		w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){}}
+		var urls []string
+		for i, a := range test.answers {
+			url := fmt.Sprintf("http://h.example/%d", i)
+			urls = append(urls, url)
+			w.pages[url] = map[rune]func(fetch.Request) (fetch.Document, error){
+				't': fails(fetch.ClassTimeout, 0), 'c': fails(fetch.ClassConnect, 0), 'd': fails(fetch.ClassDNS, 0),
+				'e': fails(fetch.ClassServer, 500), 'u': unchanged,
+			}[a]
+		}
+		c, out := crawlerOf(w, 8)
+		if err := c.Receive(t.Context(), crawlOf(append(urls, "http://other.example/")...)); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(w.fetched) - 1; got != test.fetched {
+			t.Errorf("a host that %s: got %d fetches, want %d", test.name, got, test.fetched)
+		}
+		seen := sent(t, out, subjects.Observes)[0].Observations
+		if got, want := len(seen), len(test.answers)-strings.Count(test.answers, "n"); got != want {
+			t.Errorf("a host that %s: got %d observations, want %d", test.name, got, want)
+		}
+		for _, o := range seen {
+			given := slices.Index(urls, "http://h.example/"+strings.TrimPrefix(o.FeedID, "f")) >= test.fetched
+			const why = "h.example did not answer for 2 other feeds just before"
+			if given != (o.Error == why) || given && (o.Outcome != subjects.Failed || o.Class != string(fetch.ClassTimeout)) {
+				t.Errorf("a host that %s: got %+v for feed %s", test.name, o, o.FeedID)
+			}
+		}
+	}
+}
+
+func TestACrawlWhoseTimeIsUpSaysNothingOfItsHosts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		// A task waits for slots, one for its hosts, and one fetches.
+		w := &web{delay: time.Minute, pages: map[string]func(fetch.Request) (fetch.Document, error){"http://host0.example/0": unchanged}}
+		c, out := crawlerOf(w, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+		defer cancel()
+		var group sync.WaitGroup
+		for range 3 {
+			group.Go(func() {
+				if err := c.Receive(ctx, crawlOf(feedsOf(4, 3)...)); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("got %v, want that the deadline is over", err)
+				}
+			})
+		}
+		group.Wait()
+		if got := sent(t, out, subjects.Observes); len(got) != 0 {
+			t.Errorf("got observations %+v, want none: the task is done again", got)
+		}
+		if len(c.hosts.hosts) != 0 || len(c.slots) != 0 {
+			t.Errorf("got locks of %d hosts and %d slots left, want none", len(c.hosts.hosts), len(c.slots))
+		}
+	})
+}
+
+func TestACrawlThatCannotPublishFails(t *testing.T) {
+	full := errors.New("no room")
+	for _, page := range []func(fetch.Request) (fetch.Document, error){nil, unchanged} {
+		w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){"http://host0.example/0": page}}
+		c, out := crawlerOf(w, 2)
+		out.err = full
+		if err := c.Receive(t.Context(), crawlOf("http://host0.example/0")); !errors.Is(err, full) {
+			t.Errorf("got %v, want %v", err, full)
+		}
+		if len(c.hosts.hosts) != 0 || len(c.slots) != 0 {
+			t.Errorf("got locks of %d hosts and %d slots left, want none", len(c.hosts.hosts), len(c.slots))
+		}
+	}
+}
+
+func TestHostOf(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://Example.ORG/feed":       "example.org",
+		"https://example.org:8443/feed": "example.org",
+		"http://[::1]:80/feed":          "::1",
+		"no address at all":             "no address at all",
+		"http://%zz/":                   "http://%zz/",
+		"":                              "",
+	} {
+		if got := hostOf(url); got != want {
+			t.Errorf("%q: got host %q, want %q", url, got, want)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package role
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"feedmesh/storage"
+	"feedmesh/storage/memory"
+	"feedmesh/subjects"
+)
+
+// indexerOf returns an indexer, and a store with n items of the blog.
+func indexerOf(t *testing.T, n int) (*indexer, *memory.Store, []string) {
+	t.Helper()
+	store := storeWith(t, blog)
+	id := storage.FeedID(blog)
+	batch := storage.Batch{FeedID: id}
+	var ids []string
+	for i := range n {
+		item := anItem(id, fmt.Sprint(i), "", "")
+		item.Title, item.HTML = "title", fmt.Sprintf("<p>content number%d &amp; more</p>", i)
+		batch.Items = append(batch.Items, item)
+		ids = append(ids, item.ID)
+	}
+	if _, err := store.PutItems(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	return &indexer{items: store, index: &memory.Index{}, clock: atNoon, metrics: metrics()}, store, ids
+}
+
+// find returns the IDs of items with all of these words.
+func find(t *testing.T, x storage.Index, words string) []string {
+	t.Helper()
+	results, err := x.Search(t.Context(), storage.Query{Words: words})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, hit := range results.Hits {
+		ids = append(ids, hit.ID)
+	}
+	return ids
+}
+
+func TestStoredItemsBecomeFindableAndOthersVanish(t *testing.T) {
+	x, store, ids := indexerOf(t, 3)
+	index := subjects.Index{Why: "stored", IDs: append(ids, "never-there"), Since: noon}
+	if err := x.ReceiveAll(t.Context(), []subjects.Index{index}); err != nil {
+		t.Fatal(err)
+	}
+	if got := find(t, x.index, "number1 more"); !slices.Equal(got, ids[1:2]) {
+		t.Errorf("got %v for words of the second item, want it", got)
+	}
+	if got := find(t, x.index, "amp"); len(got) != 0 {
+		t.Errorf("got %v for markup, want nothing", got)
+	}
+	if _, err := store.RemoveFeed(t.Context(), storage.FeedID(blog)); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.ReceiveAll(t.Context(), []subjects.Index{{Why: "removed", IDs: ids}}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := x.index.Count(t.Context()); n != 0 || err != nil {
+		t.Errorf("got %d items, %v after their feed was removed, want none", n, err)
+	}
+}
+
+func TestOrderAndRepetitionOfIndexTasksDoNotMatter(t *testing.T) {
+	x, store, ids := indexerOf(t, 50)
+	var tasks []subjects.Index
+	for i := range ids {
+		// Each item in several tasks, some of which come from before it changed.
+		tasks = append(tasks, subjects.Index{Why: fmt.Sprint(i), IDs: []string{ids[i], ids[(i*7)%50], ids[i]}, Since: noon})
+	}
+	changed := anItem(storage.FeedID(blog), "7", "", "")
+	changed.Hash, changed.HTML = "other", "<p>now about bees</p>"
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 5 {
+		r.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
+		if err := x.ReceiveAll(t.Context(), tasks[:25]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.PutItems(t.Context(), storage.Batch{FeedID: storage.FeedID(blog), Items: []storage.Item{changed}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.ReceiveAll(t.Context(), tasks); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := x.index.Count(t.Context()); n != 50 || err != nil {
+			t.Errorf("got %d items, %v; want each once", n, err)
+		}
+		if got := find(t, x.index, "bees"); !slices.Equal(got, ids[7:8]) || len(find(t, x.index, "number7")) != 0 {
+			t.Errorf("got %v for the changed item's new words, want it, and nothing for its old ones", got)
+		}
+	}
+}
+
+// A counting index notes the size of what it is given.
+type countingIndex struct {
+	memory.Index
+	puts []int
+	err  error
+}
+
+func (c *countingIndex) Put(ctx context.Context, items ...storage.Indexed) error {
+	c.puts = append(c.puts, len(items))
+	if c.err != nil {
+		return c.err
+	}
+	return c.Index.Put(ctx, items...)
+}
+
+func TestManyTasksMakeFewBatches(t *testing.T) {
+	x, _, ids := indexerOf(t, 2500)
+	index := &countingIndex{}
+	x.index = index
+	var tasks []subjects.Index
+	for chunk := range slices.Chunk(ids, 25) {
+		tasks = append(tasks, subjects.Index{Why: "stored", IDs: chunk})
+	}
+	if err := x.ReceiveAll(t.Context(), tasks); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{1000, 1000, 500}; !slices.Equal(index.puts, want) {
+		t.Errorf("got batches of %v, want %v", index.puts, want)
+	}
+	index.err = errors.New("the engine is away")
+	if err := x.ReceiveAll(t.Context(), tasks); !errors.Is(err, index.err) {
+		t.Errorf("got %v, want the engine's error: the tasks must come again", err)
+	}
+	if err := x.ReceiveAll(t.Context(), nil); err != nil {
+		t.Errorf("got %v for no tasks, want nil", err)
+	}
+}

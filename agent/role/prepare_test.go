@@ -1,0 +1,259 @@
+package role
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// prepared returns what becomes of entries of a document.
+func prepared(t *testing.T, d subjects.Document, entries ...subjects.Entry) subjects.Classify {
+	t.Helper()
+	out := &outbox{}
+	if err := (&preparer{out: out}).Receive(t.Context(), subjects.Prepare{Document: d, Entries: entries}); err != nil {
+		t.Fatal(err)
+	}
+	got := only(t, out, subjects.Classifys)
+	if len(got.Drafts) != len(entries) {
+		t.Fatalf("got %d drafts, want one of each of %d entries", len(got.Drafts), len(entries))
+	}
+	return got
+}
+
+// blogDocument is a document of the blog as parse hands it on.
+func blogDocument() subjects.Document {
+	return subjects.Document{Receipt: receiptOf(storage.FeedID(blog)), URL: blog, Title: "Blog", Site: "https://www.blog.example/sub/", Language: "en-US"}
+}
+
+func TestDates(t *testing.T) {
+	day := func(d int) time.Time { return noon.AddDate(0, 0, d) }
+	zone := time.FixedZone("", -7*3600)
+	for _, test := range []struct {
+		name    string
+		entry   subjects.Entry
+		at      time.Time
+		assumed string
+		updated time.Time
+	}{
+		{"sound", subjects.Entry{Published: day(-3), Updated: day(-1)}, day(-3), "", day(-1)},
+		{"elsewhere", subjects.Entry{Published: day(-3).In(zone)}, day(-3), "", time.Time{}},
+		{"finer than is kept", subjects.Entry{Published: day(-3).Add(999)}, day(-3), "", time.Time{}},
+		{"missing", subjects.Entry{}, noon, "missing", time.Time{}},
+		{"unreadable", subjects.Entry{Dated: "last Tuesday"}, noon, "unreadable", time.Time{}},
+		{"updated only", subjects.Entry{Updated: day(-2)}, day(-2), "", day(-2)},
+		{"unreadable, but updated", subjects.Entry{Dated: "last Tuesday", Updated: day(-2)}, day(-2), "", day(-2)},
+		{"a little ahead", subjects.Entry{Published: day(1)}, day(1), "", time.Time{}},
+		{"too far ahead", subjects.Entry{Published: day(1).Add(time.Second)}, noon, "future", time.Time{}},
+		{"both too far ahead", subjects.Entry{Published: day(30), Updated: day(40)}, noon, "future", time.Time{}},
+		{"before the web", subjects.Entry{Published: time.Date(1989, 12, 31, 0, 0, 0, 0, time.UTC), Dated: "1989"}, noon, "unreadable", time.Time{}},
+		{"Unix zero", subjects.Entry{Published: time.Unix(0, 0), Updated: time.Unix(0, 0)}, noon, "unreadable", time.Time{}},
+		{"early web", subjects.Entry{Published: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)}, time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), "", time.Time{}},
+	} {
+		got := prepared(t, blogDocument(), test.entry).Drafts[0]
+		if !got.Published.Equal(test.at) || got.Assumed != test.assumed || !got.Updated.Equal(test.updated) || !got.FirstSeen.Equal(noon) {
+			t.Errorf("%s: got %v (%s), updated %v, first seen %v; want %v (%s), updated %v, first seen %v",
+				test.name, got.Published, got.Assumed, got.Updated, got.FirstSeen, test.at, test.assumed, test.updated, noon)
+		}
+	}
+}
+
+func TestLinks(t *testing.T) {
+	long := "http://x.example/" + strings.Repeat("a", storage.MaxURL)
+	for _, test := range []struct{ link, guid, want string }{
+		{"https://a.example/1", "", "https://a.example/1"},
+		{" https://a.example/1\n", "", "https://a.example/1"},
+		{"/1", "", "https://www.blog.example/1"},
+		{"1?x=y#z", "", "https://www.blog.example/sub/1?x=y#z"},
+		{"//b.example/1", "", "https://b.example/1"},
+		{"https://user:word@a.example/1", "", "https://a.example/1"},
+		{"", "https://a.example/guid", "https://a.example/guid"},
+		{"javascript:alert(1)", "http://a.example/guid", "http://a.example/guid"},
+		{"", "not an address", ""},
+		{"", "tag:a.example,2026:1", ""},
+		{"", "/guid", ""},
+		{"javascript:alert(1)", "", ""},
+		{"JavaScript:alert(1)", "javascript:alert(1)", ""},
+		{" javascript:alert(1)", "", ""},
+		{"data:text/html,x", "", ""},
+		{"file:///etc/passwd", "", ""},
+		{"mailto:a@b.example", "", ""},
+		{"ftp://a.example/", "", ""},
+		{"http://", "", ""},
+		{"http:///path", "", ""},
+		{"http://[::1", "", ""},
+		{"%zz", "", ""},
+		{long, "", ""},
+		{"", "", ""},
+	} {
+		if got := prepared(t, blogDocument(), subjects.Entry{Link: test.link, GUID: test.guid}).Drafts[0].URL; got != test.want {
+			t.Errorf("link %q, GUID %q: got %q, want %q", test.link, test.guid, got, test.want)
+		}
+	}
+}
+
+func TestLinksStartFromTheSiteOrElseFromTheDocument(t *testing.T) {
+	for _, test := range []struct{ url, site, wantSite, want string }{
+		{"http://blog.example/feeds/all.xml", "http://site.example/", "http://site.example/", "http://site.example/1"},
+		{"http://blog.example/feeds/all.xml", "/home/", "http://blog.example/home/", "http://blog.example/home/1"},
+		{"http://blog.example/feeds/all.xml", "", "", "http://blog.example/feeds/1"},
+		{"http://blog.example/feeds/all.xml", "javascript:alert(1)", "", "http://blog.example/feeds/1"},
+		{"http://blog.example/feeds/all.xml", "%zz", "", "http://blog.example/feeds/1"},
+		{"%zz", "http://site.example/", "", ""},
+	} {
+		d := blogDocument()
+		d.URL, d.Site = test.url, test.site
+		got := prepared(t, d, subjects.Entry{Link: "1"})
+		if got.Site != test.wantSite || got.Drafts[0].URL != test.want {
+			t.Errorf("%s with site %q: got site %q, link %q; want %q, %q", test.url, test.site, got.Site, got.Drafts[0].URL, test.wantSite, test.want)
+		}
+	}
+}
+
+func TestTitlesComeFromTheTextWhereThereAreNone(t *testing.T) {
+	for _, test := range []struct{ title, html, want string }{
+		{"A &amp; <b>B</b>", "<p>text</p>", "A & B"},
+		{"", "<p>Just <i>tooted</i> this.</p><p>And more.</p>", "Just tooted this."},
+		{" \n", "<p>Just this</p>", "Just this"},
+		{"<img src=x>", "<p>Just this</p>", "Just this"},
+		{"", "<p>" + strings.Repeat("word ", 100) + "</p>", ""}, // see below
+		{"", "<img src='http://a.example/i.png'>", ""},
+		{"", "", ""},
+		{strings.Repeat("title ", 1000), "", ""},
+	} {
+		got := prepared(t, blogDocument(), subjects.Entry{Title: test.title, HTML: test.html}).Drafts[0].Title
+		if n := utf8.RuneCountInString(got); test.want != "" && got != test.want || n > maxTitle || test.title == "" && n > 101 {
+			t.Errorf("%.20q, %.20q: got %q, want %q or a short one", test.title, test.html, got, test.want)
+		}
+	}
+}
+
+func TestImagesAndLinksInTheTextStartFromItsPage(t *testing.T) {
+	for _, test := range []struct {
+		html, image string
+		want        []string
+	}{
+		{"<img src='i.png'><img src='/j.png'><img src='i.png'>", "", []string{"https://a.example/p/i.png", "https://a.example/j.png"}},
+		{"<img src='i.png'>", "/enclosure.png", []string{"https://a.example/p/i.png"}},
+		{"no picture", "/enclosure.png", []string{"https://a.example/enclosure.png"}},
+		{"<img src='javascript:x'><img src='data:image/png;base64,AAAA'>", "javascript:x", nil},
+	} {
+		got := prepared(t, blogDocument(), subjects.Entry{Link: "https://a.example/p/1", HTML: test.html, Image: test.image}).Drafts[0]
+		if !reflect.DeepEqual(got.Images, test.want) {
+			t.Errorf("%s with image %q: got %v, want %v", test.html, test.image, got.Images, test.want)
+		}
+	}
+	got := prepared(t, blogDocument(), subjects.Entry{Link: "https://a.example/p/1", HTML: "<a href='2'>next</a>"}).Drafts[0].HTML
+	if !strings.Contains(got, `href="https://a.example/p/2"`) {
+		t.Errorf("got %s, want its link absolute", got)
+	}
+}
+
+func TestTheFeedsLanguageIsAHintOnly(t *testing.T) {
+	for _, test := range []struct{ feed, text, want string }{
+		{"en-US", "The quick brown fox jumps over the lazy dog, and then it goes home to sleep for the rest of the day.", "en"},
+		{"en", "Съешь ещё этих мягких французских булок, да выпей же чаю. Потом пойдём гулять по городу вместе.", "ru"},
+		{"ru-RU", "Ok!", "ru"},
+		{"", "", ""},
+	} {
+		d := blogDocument()
+		d.Language = test.feed
+		got := prepared(t, d, subjects.Entry{HTML: "<p>" + test.text + "</p>"})
+		if got.Drafts[0].Language != test.want || len(got.Document.Language) > 2 {
+			t.Errorf("feed in %q: got %q for %q, feed in %q; want %q", test.feed, got.Drafts[0].Language, test.text, got.Document.Language, test.want)
+		}
+	}
+}
+
+// hostile are strings that strangers may send.
+var hostile = []string{
+	"<script>alert(1)</script>", "<img src=x onerror=alert(1)>", `"><svg onload=alert(1)>`, "<a href='java\tscript:alert(1)'>x</a>",
+	"<style>@import 'http://evil.example'</style>", "<iframe src='http://evil.example'></iframe>", "<form action=http://evil.example><input>",
+	"<p style='background:url(javascript:x)'>x", "<!--<script>-->", "<<<>>>", strings.Repeat("<b>", 5000), "&lt;script&gt;alert(1)&lt;/script&gt;",
+	"\xff\xfe\xfd", "a\x00b\x07c", "\u202egnp.exe", "http://[::1", "http://user@\xff.example/?q=\xff#\xff", "http://h.example/\r\nSet-Cookie: x",
+	"// ", strings.Repeat("\u0300", 3000), strings.Repeat("ж", 5000),
+}
+
+// eachString calls do with all strings in a value.
+func eachString(v reflect.Value, do func(string)) {
+	switch v.Kind() {
+	case reflect.String:
+		do(v.String())
+	case reflect.Slice:
+		for i := range v.Len() {
+			eachString(v.Index(i), do)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				eachString(v.Field(i), do)
+			}
+		}
+	}
+}
+
+func TestHostileEntriesBecomeHarmlessItems(t *testing.T) {
+	for i, s := range hostile {
+		e := subjects.Entry{
+			Key: fmt.Sprint(i), Hash: "h", GUID: s, Link: s, Title: s, HTML: "<p>" + s + "</p>", Author: s, Dated: s, Image: s, Tags: []string{s, "fine"},
+		}
+		d := blogDocument()
+		d.Title, d.Site, d.Language = s, s, s
+		got := prepared(t, d, e)
+		item := got.Drafts[0].Item
+		eachString(reflect.ValueOf(got), func(out string) {
+			if !utf8.ValidString(out) || strings.Contains(out, "\x00") {
+				t.Errorf("%.30q: got %.60q, want valid UTF-8 without NUL", s, out)
+			}
+		})
+		for _, bad := range []string{"<script", "onerror", "onload", "<svg", "<style", "<iframe", "<form", "<input", "href=\"java", "style="} {
+			if strings.Contains(strings.ToLower(item.HTML), bad) && !strings.Contains(item.HTML, "&lt;") {
+				t.Errorf("%.30q: got %q, want no %s in it", s, item.HTML, bad)
+			}
+		}
+		for _, url := range append([]string{item.URL, got.Site}, item.Images...) {
+			if url != "" && !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") || strings.ContainsAny(url, "\r\n\"<>") {
+				t.Errorf("%.30q: got address %q, want http, https or none", s, url)
+			}
+		}
+		for name, limit := range map[string]struct {
+			got string
+			max int
+		}{"title": {item.Title, maxTitle}, "excerpt": {item.Excerpt, maxExcerpt}, "author": {item.Author, maxAuthor}} {
+			if n := utf8.RuneCountInString(limit.got); n > limit.max {
+				t.Errorf("%.30q: got a %s of %d characters, want at most %d", s, name, n, limit.max)
+			}
+		}
+	}
+}
+
+func TestPreparingTwiceGivesTheSame(t *testing.T) {
+	var entries []subjects.Entry
+	for i, s := range hostile {
+		entries = append(entries, subjects.Entry{Key: fmt.Sprint(i), Hash: "h", Title: s, HTML: s, Link: fmt.Sprint("/", i)})
+	}
+	first, second := prepared(t, blogDocument(), entries...), prepared(t, blogDocument(), entries...)
+	if !reflect.DeepEqual(first, second) || first.ID() != second.ID() {
+		t.Error("got another task the second time, want the same")
+	}
+	seen := map[string]bool{}
+	for i, d := range first.Drafts {
+		if d.ID != storage.ItemID(d.FeedID, entries[i].Key) || seen[d.ID] || d.Key != entries[i].Key || d.Hash != "h" {
+			t.Errorf("got item %s of key %q, want an ID made of feed and key", d.ID, d.Key)
+		}
+		seen[d.ID] = true
+		// What was cleaned and comes again, say in somebody else's feed, stays.
+		again := prepared(t, blogDocument(), subjects.Entry{Key: d.Key, Title: d.Title, HTML: d.HTML}).Drafts[0]
+		if again.HTML != d.HTML {
+			t.Errorf("got %.80q from the cleaned %.80q, want it unchanged", again.HTML, d.HTML)
+		}
+	}
+	if first.Receipt != blogDocument().Receipt {
+		t.Errorf("got receipt %+v, want the document's", first.Receipt)
+	}
+}

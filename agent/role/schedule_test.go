@@ -1,0 +1,598 @@
+package role
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/embedded"
+	"feedmesh/storage"
+	"feedmesh/storage/memory"
+	"feedmesh/subjects"
+)
+
+// A rig is a real server with what tests of the schedule do to it.
+type rig struct {
+	t     *testing.T
+	conn  *nats.Conn
+	js    jetstream.JetStream
+	mesh  *mesh.Mesh // of the tests' own
+	now   atomic.Int64
+	newID atomic.Int64
+	serve *embedded.Server
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped by -short: it takes some seconds on a real server")
+	}
+	t.Parallel()
+	server, err := embedded.Start(embedded.Options{
+		Dir: t.TempDir(), MaxFile: subjects.MaxBytes() * 2, MaxMessage: subjects.MaxMessage, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	r := &rig{t: t, serve: server}
+	r.now.Store(noon.UnixMicro())
+	r.mesh, r.conn = r.join("tests")
+	if r.js, err = jetstream.New(r.conn); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *rig) join(agent string) (*mesh.Mesh, *nats.Conn) {
+	r.t.Helper()
+	conn, err := r.serve.Connect()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(conn.Close)
+	m, err := mesh.Join(r.t.Context(), mesh.Options{
+		Agent: agent, Conn: conn, Replicas: 1, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return m, conn
+}
+
+// clock is the time in all schedules, which stands until it is moved.
+func (r *rig) clock() time.Time     { return time.UnixMicro(r.now.Load()) }
+func (r *rig) pass(d time.Duration) { r.now.Add(d.Microseconds()) }
+func (r *rig) env(m *mesh.Mesh) (*Env, *[]error) {
+	var faults []error
+	return &Env{
+		Mesh: m, Clock: r.clock, Log: slog.New(slog.DiscardHandler), Metrics: metrics(),
+		Room: func() error { return nil },
+	}, &faults
+}
+
+// schedule plays the role until the test or stop ends.
+func (r *rig) schedule(agent string, store storage.Store) (env *Env, stop func()) {
+	r.t.Helper()
+	m, _ := r.join(agent)
+	env, _ = r.env(m)
+	env.Store = store
+	ctx, cancel := context.WithCancel(context.Background())
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if err := Schedule.Run(ctx, env); err != nil {
+			r.t.Error(err)
+		}
+	})
+	stop = func() { cancel(); wait.Wait() }
+	r.t.Cleanup(stop)
+	return env, stop
+}
+
+// scheduler returns a schedule that does only what it is told to, with its
+// states loaded.
+func (r *rig) scheduler(store storage.Store) *scheduler {
+	r.t.Helper()
+	env, _ := r.env(r.mesh)
+	s := &scheduler{
+		mesh: r.mesh, feeds: store, clock: env.Clock, room: env.Room, log: env.Log, metrics: env.Metrics, plan: newPlan(),
+	}
+	if err := errors.Join(r.mesh.LoadStates(r.t.Context(), s.plan.load), s.reconcile(r.t.Context()), s.resume(r.t.Context())); err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+// crawls returns the crawl tasks that wait.
+func (r *rig) crawls() []subjects.Crawl {
+	r.t.Helper()
+	stream, err := r.js.Stream(r.t.Context(), subjects.Crawls.Name)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var tasks []subjects.Crawl
+	state := stream.CachedInfo().State
+	for seq := max(1, state.FirstSeq); seq <= state.LastSeq; seq++ {
+		msg, err := stream.GetMsg(r.t.Context(), seq)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue
+		}
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		task, err := subjects.Crawls.Decode(msg.Data)
+		if err != nil || msg.Subject != "crawl."+task.Tier {
+			r.t.Fatalf("got a task of tier %s on %s, %v", task.Tier, msg.Subject, err)
+		}
+		tasks = append(tasks, task)
+	}
+	return tasks
+}
+
+// feedsIn returns how many feeds are in tasks, and fails if one is there twice.
+func (r *rig) feedsIn(tasks []subjects.Crawl) int {
+	r.t.Helper()
+	seen := map[string]bool{}
+	for _, task := range tasks {
+		for _, f := range task.Feeds {
+			if seen[f.FeedID] {
+				r.t.Fatalf("feed %s was handed out twice", f.FeedID)
+			}
+			seen[f.FeedID] = true
+		}
+	}
+	return len(seen)
+}
+
+// purge empties the crawl queue, as if all was done or lost.
+func (r *rig) purge() {
+	r.t.Helper()
+	stream, err := r.js.Stream(r.t.Context(), subjects.Crawls.Name)
+	if err == nil {
+		err = stream.Purge(r.t.Context())
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// tell publishes observations.
+func (r *rig) tell(observations ...subjects.Observation) {
+	r.t.Helper()
+	from := fmt.Sprint("tests/", r.newID.Add(1))
+	if err := subjects.Publish(r.t.Context(), r.mesh, subjects.Observes, subjects.Observe{From: from, Observations: observations}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// answer tells that all feeds of a task were unchanged.
+func (r *rig) answer(task subjects.Crawl) {
+	r.t.Helper()
+	var seen []subjects.Observation
+	for _, f := range task.Feeds {
+		seen = append(seen, about(f.FeedID, subjects.Unchanged, task.ID(), r.clock()))
+	}
+	r.tell(seen...)
+}
+
+func about(feedID string, outcome subjects.Outcome, crawl string, at time.Time) subjects.Observation {
+	return subjects.Observation{Receipt: subjects.Receipt{FeedID: feedID, Crawl: crawl, Fetched: at, Status: 304, ETag: `"1"`, BodyHash: "h"}, Outcome: outcome}
+}
+
+// states returns the states in the bucket, by feed.
+func (r *rig) states() map[string]mesh.FeedState {
+	r.t.Helper()
+	states := map[string]mesh.FeedState{}
+	if err := r.mesh.LoadStates(r.t.Context(), func(s mesh.FeedState) { states[s.FeedID] = s }); err != nil {
+		r.t.Fatal(err)
+	}
+	return states
+}
+
+func (r *rig) active() string {
+	leases, err := r.mesh.Leases(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return leases["schedule"].Agent
+}
+
+// manyFeeds returns a store with n feeds, each on a host of its own.
+func manyFeeds(t *testing.T, n int) *memory.Store {
+	t.Helper()
+	urls := make([]string, n)
+	for i := range urls {
+		urls[i] = feedURL(i)
+	}
+	return storeWith(t, urls...)
+}
+
+func TestAnEmptyBucketIsFilledFromTheStore(t *testing.T) {
+	r := newRig(t)
+	_, stop := r.schedule("a", manyFeeds(t, 250))
+	var tasks []subjects.Crawl
+	eventually(t, "all feeds are handed out", func() bool { tasks = r.crawls(); return r.feedsIn(tasks) == 250 })
+	for i, task := range tasks {
+		if task.Tier != subjects.Warm || len(tasks) != 3 || len(task.Feeds) > subjects.MaxFeeds {
+			t.Errorf("task %d of %d has %d feeds of tier %s, want three of at most %d warm feeds", i, len(tasks), len(task.Feeds), task.Tier, subjects.MaxFeeds)
+		}
+	}
+	r.answer(tasks[0])
+	first := tasks[0].Feeds[0].FeedID
+	eventually(t, "the answer is kept", func() bool { return r.states()[first].State.ETag == `"1"` })
+	s := r.states()[first].State
+	if wait := s.Next.Sub(noon); s.Crawl != "" || wait < 19*time.Minute || wait > 21*time.Minute || s.URL == "" {
+		t.Errorf("got %+v, want it due in about 20 minutes", s)
+	}
+	stop()
+	if r.active() != "" {
+		t.Errorf("got lease of %q after the schedule ended, want it given back", r.active())
+	}
+}
+
+func TestAnotherScheduleTakesOverAndHandsOutNothingTwice(t *testing.T) {
+	r := newRig(t)
+	store := manyFeeds(t, 150)
+	_, stopA := r.schedule("a", store)
+	eventually(t, "all feeds are handed out", func() bool { return r.feedsIn(r.crawls()) == 150 })
+	r.schedule("b", store)
+	if r.active() != "a" {
+		t.Errorf("got %q active, want a", r.active())
+	}
+	tasks := r.crawls()
+	r.answer(tasks[0])
+	stopA()
+	eventually(t, "b is active", func() bool { return r.active() == "b" })
+
+	// It tells of a new feed: when that is out, b has handed out what it would.
+	r.tell(subjects.Observation{Receipt: subjects.Receipt{FeedID: "new"}, URL: "http://new.example/", Outcome: subjects.Added})
+	eventually(t, "the new feed is handed out", func() bool { return len(r.crawls()) > len(tasks) })
+	if got := r.feedsIn(r.crawls()); got != 151 {
+		t.Errorf("got %d feeds handed out, want 151, each once", got)
+	}
+	// What b hears of late counts, whoever handed it out.
+	r.answer(tasks[1])
+	eventually(t, "the second answer is kept", func() bool { return r.states()[tasks[1].Feeds[0].FeedID].State.ETag == `"1"` })
+
+	r.purge()
+	r.pass(2 * time.Hour)
+	eventually(t, "all feeds are handed out again", func() bool { return r.feedsIn(r.crawls()) >= 150 })
+}
+
+// dies leaves states of a task behind as a schedule does that died before it
+// could publish it.
+func (r *rig) dies(store storage.Store) subjects.Crawl {
+	r.t.Helper()
+	s := r.scheduler(store)
+	taken := s.plan.take(1, noon)
+	task := crawlTask(1, taken)
+	s.last.State.Crawl = task.ID()
+	if err := s.write(r.t.Context(), append(taken, s.last)); err != nil {
+		r.t.Fatal(err)
+	}
+	return task
+}
+
+func TestATaskThatDiedWithItsScheduleIsPublished(t *testing.T) {
+	for _, state := range []string{"never published", "still on the queue", "done in part"} {
+		t.Run(state, func(t *testing.T) {
+			r := newRig(t)
+			store := manyFeeds(t, 20)
+			want := r.dies(store)
+			tasks := 1
+			switch state {
+			case "still on the queue":
+				if err := subjects.Publish(t.Context(), r.mesh, subjects.Crawls, want); err != nil {
+					t.Fatal(err)
+				}
+			case "done in part":
+				tasks = 0
+				s := r.scheduler(store)
+				r.purge()
+				if err := s.observe(t.Context(), []subjects.Observe{{Observations: []subjects.Observation{
+					about(want.Feeds[3].FeedID, subjects.Unchanged, want.ID(), noon),
+				}}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.scheduler(store)
+			got := r.crawls()
+			if len(got) != tasks || tasks > 0 && (got[0].ID() != want.ID() || !slices.Equal(got[0].Feeds, want.Feeds)) {
+				t.Errorf("got %d tasks, want %d, as it was", len(got), tasks)
+			}
+		})
+	}
+}
+
+func TestAScheduleWhoseStatesAreChangedBehindItsBackBeginsAnew(t *testing.T) {
+	r := newRig(t)
+	env, _ := r.schedule("a", manyFeeds(t, 5))
+	eventually(t, "all feeds are handed out", func() bool { return r.feedsIn(r.crawls()) == 5 })
+	r.purge()
+	var changed mesh.FeedState
+	for _, changed = range r.states() {
+		break
+	}
+	changed.State.LastModified = "changed by another"
+	changed.State.Failures = 7
+	if err := r.mesh.PutStates(t.Context(), []mesh.FeedState{changed}); err != nil {
+		t.Fatal(err)
+	}
+	r.tell(about(changed.FeedID, subjects.Failed, changed.State.Crawl, noon))
+	eventually(t, "the observation counts on top of the change", func() bool {
+		s := r.states()[changed.FeedID].State
+		return s.Failures == 8 && s.LastModified == "changed by another"
+	})
+	if got := counted(t, env.Metrics.stepDowns); got != 1 {
+		t.Errorf("got %v times stepped down, want 1", got)
+	}
+}
+
+// counted returns what a counter has come to.
+func counted(t *testing.T, c prometheus.Collector) float64 {
+	t.Helper()
+	r := prometheus.NewRegistry()
+	r.MustRegister(c)
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, f := range families {
+		for _, m := range f.Metric {
+			sum += m.GetCounter().GetValue()
+		}
+	}
+	return sum
+}
+
+func TestADeletedBucketIsFilledAgain(t *testing.T) {
+	r := newRig(t)
+	store := manyFeeds(t, 30)
+	r.schedule("a", store)
+	eventually(t, "all feeds are handed out", func() bool { return r.feedsIn(r.crawls()) == 30 })
+	r.purge()
+	if err := r.js.DeleteStream(t.Context(), "KV_"+subjects.ScheduleBucket); err != nil {
+		t.Fatal(err)
+	}
+	r.pass(time.Second)
+	r.tell(about(storage.FeedID(feedURL(3)), subjects.Refresh, "", noon))
+	eventually(t, "all feeds are handed out again", func() bool { return r.feedsIn(r.crawls()) == 30 })
+	if got := len(r.states()); got != 30 {
+		t.Errorf("got %d states, want 30", got)
+	}
+}
+
+// A forgetful store has feeds that its list does not show yet.
+type forgetful struct {
+	*memory.Store
+	hidden string
+}
+
+func (f forgetful) ListFeeds(ctx context.Context, after string, limit int) ([]storage.Feed, error) {
+	page, err := f.Store.ListFeeds(ctx, after, limit)
+	return slices.DeleteFunc(page, func(feed storage.Feed) bool { return feed.URL == f.hidden }), err
+}
+
+func TestReconcileMakesThePlanAgreeWithTheStore(t *testing.T) {
+	r := newRig(t)
+	store := forgetful{manyFeeds(t, 1100), ""} // more than a page
+	s := r.scheduler(store)
+	if got := len(r.states()); got != 1100 {
+		t.Fatalf("got %d states, want 1100", got)
+	}
+	lost, gone, hidden := "http://lost.example/", feedURL(7), feedURL(8)
+	if _, err := store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(lost), URL: lost}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.RemoveFeed(t.Context(), storage.FeedID(gone)); err != nil {
+		t.Fatal(err)
+	}
+	store.hidden = hidden // as if it had been added while the list was read
+	s.feeds = store
+	for range 2 {
+		if err := s.reconcile(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		states := r.states()
+		for url, want := range map[string]bool{lost: true, gone: false, hidden: true} {
+			if _, got := states[storage.FeedID(url)]; got != want || (s.plan.feeds[storage.FeedID(url)] != nil) != want {
+				t.Errorf("%s: got state %t, want %t, in bucket and plan", url, got, want)
+			}
+		}
+		if len(states) != 1100 {
+			t.Errorf("got %d states, want 1100", len(states))
+		}
+	}
+	checkPlan(t, s.plan)
+	if f := s.plan.feeds[storage.FeedID(lost)]; f == nil || !f.State.Next.Equal(noon) {
+		t.Errorf("got %+v, want the feed nobody told of due at once", f)
+	}
+}
+
+func TestAFeedThatComesAndGoesKeepsItsStateInStep(t *testing.T) {
+	r := newRig(t)
+	s := r.scheduler(manyFeeds(t, 3))
+	id, url := storage.FeedID(feedURL(1)), feedURL(1)
+	added := subjects.Observation{Receipt: subjects.Receipt{FeedID: id}, URL: url, Outcome: subjects.Added}
+	removed := subjects.Observation{Receipt: subjects.Receipt{FeedID: id}, Outcome: subjects.Removed}
+	for i, step := range []struct {
+		said []subjects.Observation
+		want bool
+	}{
+		{[]subjects.Observation{removed}, false},
+		{[]subjects.Observation{removed}, false},
+		{[]subjects.Observation{added}, true},
+		{[]subjects.Observation{added, removed}, false},
+		{[]subjects.Observation{removed, added, removed, added}, true},
+		{[]subjects.Observation{removed, added}, true},
+		{[]subjects.Observation{about(id, subjects.Refresh, "", noon), removed}, false},
+	} {
+		if err := s.observe(t.Context(), []subjects.Observe{{From: "x", Observations: step.said}}); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		state, got := r.states()[id]
+		if got != step.want || got && state.State.URL != url || (s.plan.feeds[id] != nil) != step.want {
+			t.Errorf("step %d: got state %t, want %t", i, got, step.want)
+		}
+		checkPlan(t, s.plan)
+	}
+}
+
+// lanes returns the tiers of the tasks that wait, each followed by a space.
+func (r *rig) lanes() string {
+	tiers := ""
+	for _, task := range r.crawls() {
+		tiers += task.Tier + " "
+	}
+	return tiers
+}
+
+func TestFullQueuesHoldColdFeedsFirstAndHotOnesLast(t *testing.T) {
+	r := newRig(t)
+	stream, err := r.js.Stream(t.Context(), subjects.Stores.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := stream.CachedInfo().Config
+	cfg.MaxMsgs = 10
+	if _, err := r.js.UpdateStream(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	waiting := 0
+	for _, test := range []struct {
+		waiting int
+		want    string
+	}{
+		{0, "hot warm cold "}, {4, "hot warm cold "}, {5, "hot warm "}, {6, "hot warm "}, {7, "hot "}, {8, "hot "}, {9, ""}, {10, ""},
+	} {
+		for ; waiting < test.waiting; waiting++ {
+			if err := r.mesh.Publish(t.Context(), subjects.Message{Subject: "store", ID: fmt.Sprint(waiting), Data: []byte("{}")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := r.scheduler(&memory.Store{})
+		s.plan = newPlan()
+		for i, rate := range []float64{100, 5, 0.1} {
+			// Of another ID each time: they are new in the bucket, too.
+			s.plan.add(fmt.Sprint("f", i, "-", waiting), feedURL(i), rate, noon)
+		}
+		for range 2 { // again what is held, but not what is out
+			if err := s.dispatch(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := r.lanes(); got != test.want {
+			t.Errorf("with %d of 10 tasks on a queue: got tasks of %q, want %q", waiting, got, test.want)
+		}
+		if held := counted(t, s.metrics.dispatchHolds); (held == 0) != (strings.Count(test.want, " ") == 3) {
+			t.Errorf("with %d of 10 tasks on a queue: got %v tiers held", waiting, held)
+		}
+		r.purge()
+	}
+}
+
+func TestCrawlersAreNotGivenMoreThanTheyDoSoon(t *testing.T) {
+	r := newRig(t)
+	s := r.scheduler(manyFeeds(t, 0))
+	for i := range 70 * subjects.MaxFeeds {
+		s.plan.add(fmt.Sprint("f", i), feedURL(i), 0, noon)
+	}
+	for range 2 {
+		if err := s.dispatch(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(r.crawls()); got != crawlAhead {
+			t.Fatalf("got %d tasks, want %d", got, crawlAhead)
+		}
+	}
+	r.purge()
+	if err := s.dispatch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(r.crawls()); got != 70-crawlAhead {
+		t.Errorf("got %d tasks when there is room again, want the other %d", got, 70-crawlAhead)
+	}
+}
+
+func TestNothingIsHandedOutWhileThereIsNoRoomOnDisk(t *testing.T) {
+	r := newRig(t)
+	s := r.scheduler(manyFeeds(t, 3))
+	full := errors.New("the disk is full")
+	s.room = func() error { return full }
+	if err := s.dispatch(t.Context()); err != nil || len(r.crawls()) != 0 {
+		t.Errorf("got %v and %d tasks with a full disk, want none", err, len(r.crawls()))
+	}
+	full = nil
+	if err := s.dispatch(t.Context()); err != nil || len(r.crawls()) != 1 {
+		t.Errorf("got %v and %d tasks with room again, want 1", err, len(r.crawls()))
+	}
+}
+
+func TestADeposedScheduleHandsOutNothing(t *testing.T) {
+	r := newRig(t)
+	store := manyFeeds(t, 5)
+	deposed, heir := r.scheduler(store), r.scheduler(store)
+	r.pass(time.Second)
+	if err := heir.dispatch(t.Context()); err != nil || len(r.crawls()) != 1 {
+		t.Fatalf("got %v and %d tasks of the heir, want 1", err, len(r.crawls()))
+	}
+	if err := deposed.dispatch(t.Context()); !errors.Is(err, mesh.ErrStale) || len(r.crawls()) != 1 {
+		t.Errorf("got %v and %d tasks, want ErrStale and none of the deposed", err, len(r.crawls()))
+	}
+	l := &listener{scheduler: deposed, stop: func() {}}
+	seen := []subjects.Observe{{From: "x", Observations: []subjects.Observation{about(storage.FeedID(feedURL(1)), subjects.Refresh, "", noon)}}}
+	for range 2 {
+		if err := l.ReceiveAll(t.Context(), seen); err == nil || !errors.Is(l.failed, mesh.ErrStale) {
+			t.Errorf("got %v, failed %v; want that it takes no observation any more", err, l.failed)
+		}
+	}
+}
+
+func TestTheGaugesTellHowFeedsAre(t *testing.T) {
+	r := newRig(t)
+	s := r.scheduler(manyFeeds(t, 4))
+	taken := s.plan.take(1, noon)
+	s.plan.observe(said(taken[0], subjects.Failed, noon), noon)
+	s.plan.observe(said(taken[1], subjects.Unchanged, noon), noon)
+	s.plan.observe(subjects.Observation{Receipt: subjects.Receipt{FeedID: taken[2].FeedID}, Outcome: subjects.Refresh}, noon)
+	if err := s.measure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(s.metrics.feeds, s.metrics.overdue)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.Metric {
+			name := f.GetName()
+			for _, l := range m.Label {
+				name += " " + l.GetValue()
+			}
+			got[name] = m.GetGauge().GetValue()
+		}
+	}
+	for name, want := range map[string]float64{
+		"feedmesh_feeds failing warm": 1, "feedmesh_feeds waiting warm": 2, "feedmesh_feeds out warm": 1,
+		"feedmesh_feeds waiting cold": 0, "feedmesh_overdue_feeds": 1,
+	} {
+		if got[name] != want {
+			t.Errorf("got %v of %s, want %v", got[name], name, want)
+		}
+	}
+}

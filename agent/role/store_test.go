@@ -1,0 +1,108 @@
+package role
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/storage"
+	"feedmesh/storage/memory"
+	"feedmesh/subjects"
+)
+
+// storeTask returns the task to store items of the blog.
+func storeTask(keys string) subjects.Store {
+	id := storage.FeedID(blog)
+	var items []storage.Item
+	for _, key := range strings.Fields(keys) {
+		items = append(items, anItem(id, key, key, key))
+	}
+	c := clusterTask(id, 1, items...)
+	return subjects.Store{Document: c.Document, Items: c.Items}
+}
+
+func keeperOf(store storage.Items) (*keeper, *outbox) {
+	out := &outbox{}
+	return &keeper{items: store, out: out, metrics: metrics()}, out
+}
+
+func TestAStoredDocumentIsIndexedWholeAndObserved(t *testing.T) {
+	store := storeWith(t, blog)
+	k, out := keeperOf(store)
+	task := storeTask("a b c")
+	want := []string{task.Items[0].ID, task.Items[1].ID, task.Items[2].ID}
+	var first subjects.Index
+	for attempt := 1; attempt <= 2; attempt++ { // the first may have died after its commit
+		if err := k.Receive(t.Context(), task); err != nil {
+			t.Fatal(err)
+		}
+		index := sent(t, out, subjects.Indexes)
+		if len(index) != 1 || !slices.Equal(index[0].IDs, want) || !index[0].Since.Equal(noon) {
+			t.Fatalf("attempt %d: got %+v to index, want all items, since they were fetched", attempt, index)
+		}
+		if attempt == 1 {
+			first = index[0]
+		} else if index[0].ID() != first.ID() {
+			t.Errorf("attempt %d: got task %s to index, want the same as before", attempt, index[0].ID())
+		}
+		seen := only(t, out, subjects.Observes).Observations
+		if len(seen) != 1 || seen[0].Receipt != task.Receipt || seen[0].Outcome != subjects.Stored || seen[0].Rate != 3 || seen[0].Items != 3*(2-attempt) {
+			t.Errorf("attempt %d: got %+v, want that it is stored, with the receipt", attempt, seen)
+		}
+	}
+	feed, err := store.Feed(t.Context(), task.FeedID)
+	if err != nil || feed.Items != 3 || feed.Title != "Title" || feed.Site != "http://blog.example/" || feed.Language != "en" || feed.Rate != 3 {
+		t.Errorf("got feed %+v, %v; want what its document says", feed, err)
+	}
+}
+
+func TestAnotherDocumentWithTheSameItemsIsIndexedAgain(t *testing.T) {
+	k, out := keeperOf(storeWith(t, blog))
+	ids := map[string]bool{}
+	for _, crawl := range []string{"c1", "c2"} {
+		task := storeTask("a")
+		task.Crawl = crawl
+		task.Items[0].Hash += crawl
+		if err := k.Receive(t.Context(), task); err != nil {
+			t.Fatal(err)
+		}
+		ids[sent(t, out, subjects.Indexes)[0].ID()] = true
+	}
+	if len(ids) != 2 {
+		t.Errorf("got %d different tasks to index, want 2: the queue would drop a second one of the same name", len(ids))
+	}
+}
+
+func TestItemsOfARemovedFeedAreDropped(t *testing.T) {
+	k, out := keeperOf(&memory.Store{})
+	err := k.Receive(t.Context(), storeTask("a"))
+	if !errors.Is(err, storage.ErrNotFound) || len(out.messages) != 0 {
+		t.Errorf("got %v (%T) and %d messages, want ErrNotFound and none", err, err, len(out.messages))
+	}
+	if got, want := fmt.Sprintf("%T", err), fmt.Sprintf("%T", mesh.Drop(err)); got != want {
+		t.Errorf("got an error of type %s, want %s", got, want)
+	}
+}
+
+// ill is a store whose disk is full.
+type ill struct{ *memory.Store }
+
+func (ill) PutItems(context.Context, storage.Batch) (storage.Stored, error) {
+	return storage.Stored{}, errAway
+}
+
+func TestNothingIsSaidBeforeItIsStored(t *testing.T) {
+	k, out := keeperOf(ill{&memory.Store{}})
+	if err := k.Receive(t.Context(), storeTask("a")); !errors.Is(err, errAway) || len(out.messages) != 0 {
+		t.Errorf("got %v and %d messages, want the store's error and none", err, len(out.messages))
+	}
+	k, out = keeperOf(storeWith(t, blog))
+	out.err = errAway
+	if err := k.Receive(t.Context(), storeTask("a")); !errors.Is(err, errAway) {
+		t.Errorf("got %v where nothing can be published, want that error: the task must come again", err)
+	}
+}

@@ -1,0 +1,180 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDefaultIsASingleNode(t *testing.T) {
+	c := Default()
+	if err := c.Validate(); err != nil {
+		t.Errorf("it is not valid: %v", err)
+	}
+	if len(c.Roles) != 1 || c.Roles[0] != "all" || c.NATS != "" || c.Token != "" || c.AllowNet != nil ||
+		c.Listen != "127.0.0.1:8080" || c.Data != "./data" || !c.Starter {
+		t.Errorf("got %+v, want a node that plays all roles, alone, for this machine only", c)
+	}
+	if want := (Crawl{Timeout: 30 * time.Second, MaxBody: 10 << 20, Parallel: 64}); c.Crawl != want {
+		t.Errorf("crawl: got %+v, want %+v", c.Crawl, want)
+	}
+}
+
+func TestDefaultDoesNotReadTheEnvironment(t *testing.T) {
+	t.Setenv("FEEDMESH_CRAWL_TIMEOUT", "garbage")
+	t.Setenv("FEEDMESH_LISTEN", "0.0.0.0:1")
+	if c := Default(); c.Crawl.Timeout != 30*time.Second || c.Listen != "127.0.0.1:8080" {
+		t.Errorf("got %+v, want the defaults", c)
+	}
+}
+
+// faults are each a change for the worse, and what Validate says of it.
+var faults = []struct {
+	change func(*Config)
+	want   string
+}{
+	{func(c *Config) { c.Roles = nil }, "roles: is empty; name at least one, or all"},
+	{func(c *Config) { c.Data = "" }, "data: is empty; name a folder"},
+	{func(c *Config) { c.Listen = "8080" }, `listen: "8080" is no address; write HOST:PORT, as 127.0.0.1:8080`},
+	{func(c *Config) { c.NATS = "host" }, `nats: "host" is no NATS address; write nats://HOST:4222`},
+	{func(c *Config) { c.Crawl.Timeout = -time.Second }, "crawl.timeout: -1s is not positive"},
+	{func(c *Config) { c.Crawl.MaxBody = 1 << 10 }, "crawl.max-body: 1KB is not between 64KB and 64MB"},
+	{func(c *Config) { c.Crawl.Parallel = 0 }, "crawl.parallel: 0 is not between 1 and 10000"},
+	{func(c *Config) { c.Cluster.Window = time.Minute }, "cluster.window: 1m0s is less than 1h"},
+}
+
+func TestEveryFaultIsTold(t *testing.T) {
+	for _, f := range append(faults[:len(faults):len(faults)], []struct {
+		change func(*Config)
+		want   string
+	}{
+		{func(c *Config) { c.Roles = []string{"all", "crawl"} }, `roles: "all" leaves nothing to name beside it`},
+		{func(c *Config) { c.Listen = "" }, `listen: "" is no address; write HOST:PORT, as 127.0.0.1:8080`},
+		{func(c *Config) { c.Listen = ":8080" }, "listen: :8080 can be reached by others; set a token for them, or listen on 127.0.0.1"},
+		{func(c *Config) { c.Listen = "0.0.0.0:8080" }, "listen: 0.0.0.0:8080 can be reached by others; set a token for them, or listen on 127.0.0.1"},
+		{func(c *Config) { c.Listen = "[::]:8080" }, "listen: [::]:8080 can be reached by others; set a token for them, or listen on 127.0.0.1"},
+		{func(c *Config) { c.Listen = "127.0.0.1.example.org:80" }, "listen: 127.0.0.1.example.org:80 can be reached by others; set a token for them, or listen on 127.0.0.1"},
+		{func(c *Config) { c.NATS = "http://host" }, `nats: "http://host" is no NATS address; write nats://HOST:4222`},
+		{func(c *Config) { c.NATS = "nats://" }, `nats: "nats://" is no NATS address; write nats://HOST:4222`},
+		{func(c *Config) { c.Crawl.Timeout = 0 }, "crawl.timeout: 0s is not positive"},
+		{func(c *Config) { c.Crawl.Timeout = time.Hour }, "crawl.timeout: 1h0m0s is more than the 5m that a task of many feeds can bear"},
+		{func(c *Config) { c.Crawl.MaxBody = 1 << 30 }, "crawl.max-body: 1GB is not between 64KB and 64MB"},
+		{func(c *Config) { c.Crawl.Parallel = 10_001 }, "crawl.parallel: 10001 is not between 1 and 10000"},
+	}...) {
+		c := Default()
+		f.change(&c)
+		if err := c.Validate(); err == nil || err.Error() != f.want {
+			t.Errorf("got %v, want %s", err, f.want)
+		}
+	}
+}
+
+func TestAllFaultsAreToldAtOnce(t *testing.T) {
+	c := Default()
+	var want []string
+	for _, f := range faults {
+		f.change(&c)
+		want = append(want, f.want)
+	}
+	if err := c.Validate(); err == nil || err.Error() != strings.Join(want, "\n") {
+		t.Errorf("got\n%v\nwant\n%s", err, strings.Join(want, "\n"))
+	}
+}
+
+func TestSoundSettingsAreValid(t *testing.T) {
+	for name, change := range map[string]func(*Config){
+		"localhost":     func(c *Config) { c.Listen = "localhost:0" },
+		"IPv6 loopback": func(c *Config) { c.Listen = "[::1]:8080" },
+		"with a token":  func(c *Config) { c.Listen, c.Token = ":8080", "s3cret" },
+		"NATS":          func(c *Config) { c.NATS = "nats://host:4222" },
+		"NATS over TLS": func(c *Config) { c.NATS = "tls://user:password@host" },
+		"NATS over web": func(c *Config) { c.NATS = "wss://host/nats" },
+		"least":         func(c *Config) { c.Crawl = Crawl{1, 64 << 10, 1} },
+		"most":          func(c *Config) { c.Crawl = Crawl{5 * time.Minute, 64 << 20, 10_000} },
+	} {
+		c := Default()
+		change(&c)
+		if err := c.Validate(); err != nil {
+			t.Errorf("%s: got %v, want nil", name, err)
+		}
+	}
+}
+
+func TestFaultDoesNotTellThePassword(t *testing.T) {
+	for _, nats := range []string{
+		"http://user:s3cret@host", "user:s3cret@host:4222", "s3cret@host", "nats//user:s3cret@host", "http://s3cret@host",
+		"nats://user:s3cret@host:port", "nats://user:s3%zzcret@[", "//user:s3cret@host",
+	} {
+		c := Default()
+		c.NATS = nats
+		if err := c.Validate(); err == nil || strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "s3%zz") {
+			t.Errorf("%s: got %v, want an error without the password", nats, err)
+		}
+	}
+}
+
+func TestSecretIsNeverPrinted(t *testing.T) {
+	c := Default()
+	c.Token = "s3cret"
+	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%T"} {
+		for _, v := range []any{c, &c, c.Token, &c.Token, []Secret{c.Token}, map[string]any{"token": c.Token}} {
+			if got := fmt.Sprintf(format, v); leaks(got) {
+				t.Errorf("%s of %T prints it: %s", format, v, got)
+			}
+		}
+	}
+	if got, err := json.Marshal(c); err != nil || leaks(string(got)) || !strings.Contains(string(got), `"Token":"(hidden)"`) {
+		t.Errorf("JSON: got %s, %v; want it hidden", got, err)
+	}
+	var b bytes.Buffer
+	for _, h := range []slog.Handler{slog.NewTextHandler(&b, nil), slog.NewJSONHandler(&b, nil)} {
+		slog.New(h).Info("x", "token", c.Token, "config", c)
+	}
+	if leaks(b.String()) {
+		t.Errorf("the log has it: %s", b.String())
+	}
+	if got := Secret("").String(); got != "" {
+		t.Errorf("no secret: got %q, want nothing", got)
+	}
+}
+
+// leaks reports whether the secret is there, as it is or in hexadecimal.
+func leaks(s string) bool {
+	s = strings.ToLower(strings.ReplaceAll(s, " ", ""))
+	return strings.Contains(s, "s3cret") || strings.Contains(s, "733363726574")
+}
+
+func TestBytesAreReadWithTheirUnit(t *testing.T) {
+	for text, want := range map[string]Bytes{
+		"0": 0, "1": 1, "10B": 10, "10KB": 10 << 10, "10MB": 10 << 20, "2GB": 2 << 30, "10mb": 10 << 20, " 10 MB ": 10 << 20, "10\tkB": 10 << 10,
+		"9223372036854775807": math.MaxInt64, "8589934591GB": 8589934591 << 30,
+	} {
+		var b Bytes
+		if err := b.UnmarshalText([]byte(text)); err != nil || b != want {
+			t.Errorf("%q: got %d, %v; want %d", text, int64(b), err, int64(want))
+		}
+	}
+	for _, text := range []string{"", "MB", "-1MB", "1.5MB", "1e3", "10 M", "10TB", "ten", "10MB!", "10MB10", "1 0", "0x10", "8589934592GB", "9223372036854775808", "99999999999999999999GB"} {
+		b := Bytes(7)
+		if err := b.UnmarshalText([]byte(text)); err == nil || b != 7 || !strings.Contains(err.Error(), "is no size; write it as 10MB") {
+			t.Errorf("%q: got %d, %v; want an error in words", text, int64(b), err)
+		}
+	}
+}
+
+func TestBytesAreWrittenInTheLargestUnitThatFits(t *testing.T) {
+	for b, want := range map[Bytes]string{0: "0B", 1: "1B", 1023: "1023B", 1 << 10: "1KB", 1<<10 + 1: "1025B", 10 << 20: "10MB", 3 << 29: "1536MB", 2 << 30: "2GB"} {
+		if got := b.String(); got != want {
+			t.Errorf("%d: got %s, want %s", int64(b), got, want)
+		}
+		var back Bytes
+		if err := back.UnmarshalText([]byte(want)); err != nil || back != b {
+			t.Errorf("%s: got %d, %v; want %d back", want, int64(back), err, int64(b))
+		}
+	}
+}
