@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/node"
 	"feedmesh/config"
 )
 
@@ -116,7 +117,7 @@ func checkData(dir string) []api.Check {
 const enough = 1 << 30
 
 func checkDisk(dir, at string) api.Check {
-	free, err := freeBytes(at)
+	free, err := node.FreeBytes(at)
 	switch {
 	case err != nil:
 		return ill("disk", "can't see how full the disk of %s is: %v", dir, err)
@@ -128,7 +129,7 @@ func checkDisk(dir, at string) api.Check {
 
 // checkNATS tries a NATS server and its JetStream.
 func checkNATS(address string) api.Check {
-	shown := hidePassword(address)
+	shown := config.HideUser(address)
 	conn, err := nats.Connect(address, nats.Timeout(patience), nats.Name("feedmesh doctor"))
 	if err != nil {
 		return ill("nats", "can't reach %s: %v: is the server running, and is the address right?", shown, err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net/url"
 	"reflect"
 	"strings"
 
@@ -76,7 +75,10 @@ func setting(name string, value reflect.Value) string {
 		}
 		v = ""
 	case string:
-		if v = hidePassword(x); v != x {
+		if v = x; name == "nats" {
+			v = config.HideUser(x)
+		}
+		if v != x {
 			comment = "# "
 		}
 	case fmt.Stringer:
@@ -89,13 +91,4 @@ func setting(name string, value reflect.Value) string {
 		return "# " + name + " can't be written: " + err.Error()
 	}
 	return comment + strings.TrimSpace(string(line))
-}
-
-// hidePassword hides the password of a URL.
-func hidePassword(s string) string {
-	u, err := url.Parse(s)
-	if err != nil || u.User == nil {
-		return s
-	}
-	return u.Redacted()
 }

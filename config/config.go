@@ -86,7 +86,7 @@ func (c Config) Validate() error {
 	}
 	if c.NATS != "" {
 		if u, err := url.Parse(c.NATS); err != nil || u.Host == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
-			fault("nats: %q is no NATS address; write nats://HOST:4222", hideUser(c.NATS))
+			fault("nats: %q is no NATS address; write nats://HOST:4222", HideUser(c.NATS))
 		}
 	}
 	if c.Crawl.Timeout <= 0 {
@@ -131,9 +131,9 @@ func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 // MarshalText hides the secret from JSON.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// hideUser returns a URL with the user and password in it hidden: NATS takes a
+// HideUser returns a URL with the user and password in it hidden: NATS takes a
 // user without a password for a token.
-func hideUser(raw string) string {
+func HideUser(raw string) string {
 	_, after, is := strings.Cut(raw, "@")
 	if !is {
 		return raw

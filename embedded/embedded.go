@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -48,8 +49,13 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded NATS server: %w", err)
 	}
-	s.SetLoggerV2(logger{o.Log}, false, false, false)
+	log := &logger{to: o.Log}
+	s.SetLoggerV2(log, false, false, false)
 	s.Start()
+	if why := log.fatal.Load(); why != nil {
+		s.Shutdown()
+		return nil, fmt.Errorf("embedded NATS server in %s: %s", o.Dir, *why)
+	}
 	if !s.ReadyForConnections(30*time.Second) || !s.JetStreamEnabled() {
 		s.Shutdown()
 		return nil, errors.New("embedded NATS server: not ready after 30 s; its warnings above say why")
@@ -83,12 +89,20 @@ func (s *Server) Close() error {
 }
 
 // logger passes on what an operator should know: warnings and errors. What the
-// server reports of its daily life is for debugging.
-type logger struct{ to *slog.Logger }
+// server reports of its daily life is for debugging. What it can't start for,
+// it says here only; that is for our caller.
+type logger struct {
+	to    *slog.Logger
+	fatal atomic.Pointer[string]
+}
 
-func (l logger) Noticef(format string, v ...any) { l.to.Debug("nats: " + fmt.Sprintf(format, v...)) }
-func (l logger) Warnf(format string, v ...any)   { l.to.Warn("nats: " + fmt.Sprintf(format, v...)) }
-func (l logger) Fatalf(format string, v ...any)  { l.to.Error("nats: " + fmt.Sprintf(format, v...)) }
-func (l logger) Errorf(format string, v ...any)  { l.to.Error("nats: " + fmt.Sprintf(format, v...)) }
-func (l logger) Debugf(string, ...any)           {}
-func (l logger) Tracef(string, ...any)           {}
+func (l *logger) Noticef(format string, v ...any) { l.to.Debug("nats: " + fmt.Sprintf(format, v...)) }
+func (l *logger) Warnf(format string, v ...any)   { l.to.Warn("nats: " + fmt.Sprintf(format, v...)) }
+func (l *logger) Errorf(format string, v ...any)  { l.to.Error("nats: " + fmt.Sprintf(format, v...)) }
+func (l *logger) Debugf(string, ...any)           {}
+func (l *logger) Tracef(string, ...any)           {}
+
+func (l *logger) Fatalf(format string, v ...any) {
+	why := fmt.Sprintf(format, v...)
+	l.fatal.Store(&why)
+}

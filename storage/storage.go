@@ -111,9 +111,9 @@ type Feed struct {
 
 	// What follows is kept by PutItems; AddFeeds ignores it.
 
-	Items    int64     `json:"items"`     // how many it has in the store
-	LastItem time.Time `json:"last_item"` // newest Published among them; zero if none
-	Rate     float64   `json:"rate"`      // items a day by its last document's dates; 0 if unknown
+	Items    int64     `json:"items"`              // how many it has in the store
+	LastItem time.Time `json:"last_item,omitzero"` // newest Published among them; zero if none
+	Rate     float64   `json:"rate"`               // items a day by its last document's dates; 0 if unknown
 }
 
 // An Item is one entry of a feed, cleaned and given an ID.

@@ -18,6 +18,8 @@ import (
 // maxImport is the largest list of feeds accepted, in bytes.
 const maxImport = 64 << 20
 
+const opmlType = "text/x-opml+xml"
+
 // A Feed is a feed with what the schedule knows of it.
 type Feed struct {
 	storage.Feed
@@ -46,9 +48,13 @@ type byID struct {
 
 func (s *Server) feedRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/feeds", "list-feeds", "Feeds, ordered by URL", 503), s.listFeeds)
-	huma.Register(api, op("POST", "/api/feeds", "add-feeds", "Add feeds by their addresses", 422, 503), s.addFeeds)
-	huma.Register(api, op("POST", "/api/feeds/import", "import-feeds", "Add the feeds of a list: OPML, or an address a line", 422, 503), s.importFeeds)
-	huma.Register(api, op("GET", "/api/feeds/export", "export-feeds", "All feeds as OPML", 503), s.exportFeeds)
+	huma.Register(api, op("POST", "/api/feeds", "add-feeds", "Add feeds by their addresses", 400, 413, 422, 503), s.addFeeds)
+	huma.Register(api, op("POST", "/api/feeds/import", "import-feeds", "Add the feeds of a list: OPML, or an address a line", 400, 413, 422, 503), s.importFeeds)
+	export := op("GET", "/api/feeds/export", "export-feeds", "All feeds as OPML", 503)
+	export.Responses = map[string]*huma.Response{"200": {Content: map[string]*huma.MediaType{
+		opmlType: {Schema: &huma.Schema{Type: huma.TypeString}},
+	}}}
+	huma.Register(api, export, s.exportFeeds)
 	huma.Register(api, op("GET", "/api/feeds/{id}", "get-feed", "One feed", 404, 503), s.getFeed)
 	remove := op("DELETE", "/api/feeds/{id}", "remove-feed", "Remove a feed and its items", 404, 503)
 	remove.DefaultStatus = http.StatusNoContent
@@ -62,20 +68,22 @@ func (s *Server) listFeeds(ctx context.Context, in *struct {
 	After string `query:"after" maxLength:"2048" doc:"Next of the page before."`
 	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
 }) (*body[FeedPage], error) {
-	feeds, err := s.Store.ListFeeds(ctx, in.After, in.Limit)
+	feeds, err := s.Store.ListFeeds(ctx, in.After, in.Limit+1) // one more tells whether there are more
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	out := &body[FeedPage]{Body: FeedPage{Feeds: make([]Feed, len(feeds))}}
+	out := &body[FeedPage]{}
+	if len(feeds) > in.Limit {
+		feeds = feeds[:in.Limit]
+		out.Body.Next = feeds[len(feeds)-1].URL
+	}
+	out.Body.Feeds = make([]Feed, len(feeds))
 	for i, f := range feeds {
 		state, err := s.Mesh.State(ctx, f.ID)
 		if err != nil {
 			return nil, s.problem(err)
 		}
 		out.Body.Feeds[i] = Feed{Feed: f, State: state}
-	}
-	if len(feeds) == in.Limit {
-		out.Body.Next = feeds[len(feeds)-1].URL
 	}
 	return out, nil
 }
@@ -157,7 +165,7 @@ func (s *Server) exportFeeds(ctx context.Context, _ *struct{}) (*struct {
 	return &struct {
 		ContentType string `header:"Content-Type"`
 		Body        []byte
-	}{"text/x-opml+xml; charset=utf-8", file.Bytes()}, nil
+	}{opmlType + "; charset=utf-8", file.Bytes()}, nil
 }
 
 // removeFeed forgets the feed in the store first; the schedule and the index

@@ -23,6 +23,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		w.Header().Set("X-Frame-Options", "DENY")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'") // pages say what they need
 		switch {
 		case r.URL.Path == "/livez":
 		case s.Token == "" && !isLocal(r.Host):
@@ -39,8 +40,8 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 
 // shows reports whether the request shows the token.
 func (s *Server) shows(r *http.Request) bool {
-	shown, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !bearer {
+	scheme, shown, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
 		_, shown, _ = r.BasicAuth()
 	}
 	// Hashes have one length, so the comparison tells nothing about the token.

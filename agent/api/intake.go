@@ -38,6 +38,7 @@ const intakeSize = 1000
 func TakeIn(ctx context.Context, to storage.Feeds, out subjects.Publisher, feeds []opml.Feed, now time.Time) ([]Intake, error) {
 	results := make([]Intake, len(feeds))
 	var sound []storage.Feed
+	seen := map[string]bool{}
 	for i, f := range feeds {
 		url, err := storage.CanonicalURL(f.URL)
 		results[i] = Intake{Line: f.Line, URL: f.URL, Outcome: Invalid}
@@ -46,6 +47,10 @@ func TakeIn(ctx context.Context, to storage.Feeds, out subjects.Publisher, feeds
 			continue
 		}
 		results[i].FeedID, results[i].Outcome = storage.FeedID(url), Known
+		if seen[results[i].FeedID] {
+			continue
+		}
+		seen[results[i].FeedID] = true
 		sound = append(sound, storage.Feed{
 			ID: results[i].FeedID, URL: url, Title: f.Title, Site: f.Site, Tags: f.Tags, Added: now,
 		})

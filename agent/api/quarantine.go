@@ -25,17 +25,16 @@ func (s *Server) quarantineRoutes(api huma.API) {
 			After uint64 `query:"after" doc:"Next of the page before."`
 			Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
 		}) (*body[QuarantinePage], error) {
-			tasks, err := s.Mesh.Quarantined(ctx, in.After, in.Limit)
+			tasks, err := s.Mesh.Quarantined(ctx, in.After, in.Limit+1) // one more tells whether there are more
 			if err != nil {
 				return nil, s.problem(err)
 			}
-			out := &body[QuarantinePage]{Body: QuarantinePage{Tasks: tasks}}
-			if tasks == nil {
-				out.Body.Tasks = []subjects.Quarantined{}
-			}
-			if len(tasks) == in.Limit {
+			out := &body[QuarantinePage]{}
+			if len(tasks) > in.Limit {
+				tasks = tasks[:in.Limit]
 				out.Body.Next = tasks[len(tasks)-1].Seq
 			}
+			out.Body.Tasks = append([]subjects.Quarantined{}, tasks...) // none is an empty list
 			return out, nil
 		})
 	huma.Register(api, op("GET", "/api/quarantine/{seq}", "get-quarantined", "One quarantined task, whole", 404, 503),

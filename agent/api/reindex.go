@@ -26,8 +26,10 @@ type Reindex struct {
 
 // reindexing is the rebuild that this process has under way, or had last.
 type reindexing struct {
-	mu  sync.Mutex
-	job Reindex
+	mu      sync.Mutex
+	job     Reindex
+	stop    func() // ends it early; nil if there was none
+	running sync.WaitGroup
 }
 
 func (s *Server) reindexRoutes(api huma.API) {
@@ -56,8 +58,22 @@ func (s *Server) beginReindex(ctx context.Context) error {
 		return nil
 	}
 	s.reindex.job = Reindex{State: "running", Started: s.Now(), Total: counts.Items}
-	go s.runReindex(context.WithoutCancel(ctx), s.reindex.job.Started)
+	started := s.reindex.job.Started
+	ctx, s.reindex.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.reindex.running.Go(func() { s.runReindex(ctx, started) })
 	return nil
+}
+
+// Close ends what the server does by itself: a rebuild that is under way, whose
+// rest must be begun again.
+func (s *Server) Close() {
+	s.reindex.mu.Lock()
+	stop := s.reindex.stop
+	s.reindex.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+	s.reindex.running.Wait()
 }
 
 func (s *Server) runReindex(ctx context.Context, started time.Time) {

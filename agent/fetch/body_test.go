@@ -234,6 +234,27 @@ func TestBombsAreTooLarge(t *testing.T) {
 	}
 }
 
+// Nothing is read beyond what shows that there is too much.
+func TestEndlessBodyIsTooLarge(t *testing.T) {
+	t.Parallel()
+	for _, encoding := range []string{"", "gzip"} {
+		url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", encoding)
+			part := make([]byte, 1<<18)
+			if encoding == "gzip" {
+				part = zipped(t, part)
+			}
+			for r.Context().Err() == nil {
+				w.Write(part)
+			}
+		})
+		e := fails(t, client(t), Request{URL: url}, ClassTooLarge)
+		if got, want := e.Error(), "the document is larger than 1048576 bytes"; got != want {
+			t.Errorf("%q: got %q, want %q", encoding, got, want)
+		}
+	}
+}
+
 // RFC 9659: over HTTP a zstd window has at most 8 MB. A frame of a few bytes
 // that asks for a larger one would have us set that much aside.
 func TestZstdWindowIsBounded(t *testing.T) {

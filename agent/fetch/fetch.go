@@ -185,9 +185,8 @@ func unwrapURL(err error) error {
 
 // timedOut says how long we waited instead of "context deadline exceeded".
 func timedOut(ctx context.Context, timeout time.Duration, e *Error) *Error {
-	// A read that is under way at that time may fail for the connection is closed.
-	if (e.Class == ClassTimeout || e.Class == ClassReset) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		e.Class, e.Err = ClassTimeout, fmt.Errorf("no complete answer within %v", timeout)
+	if e.Class == ClassTimeout && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		e.Err = fmt.Errorf("no complete answer within %v", timeout)
 	}
 	return e
 }

@@ -66,6 +66,19 @@ func (m *Mesh) redeclare(ctx context.Context) {
 	}
 }
 
+// bucket opens a bucket, which it brings back empty if it was deleted.
+func (m *Mesh) bucket(ctx context.Context, name string) (jetstream.KeyValue, error) {
+	kv, err := m.js.KeyValue(ctx, name)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		m.redeclare(ctx)
+		kv, err = m.js.KeyValue(ctx, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", name, err)
+	}
+	return kv, nil
+}
+
 // Done returns how many tasks this process has done.
 func (m *Mesh) Done() uint64 { return m.done.Load() }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -56,12 +55,9 @@ type lease struct {
 
 // acquire returns when the lease is ours, or with an error.
 func (m *Mesh) acquire(ctx context.Context, name string) (*lease, error) {
-	kv, err := m.js.KeyValue(ctx, subjects.LeaseBucket)
+	kv, err := m.bucket(ctx, subjects.LeaseBucket)
 	if err != nil {
-		if errors.Is(err, jetstream.ErrBucketNotFound) {
-			m.redeclare(ctx)
-		}
-		return nil, fmt.Errorf("open bucket %s: %w", subjects.LeaseBucket, err)
+		return nil, err
 	}
 	host, _ := os.Hostname()
 	l := &lease{mesh: m, kv: kv, name: name, value: subjects.Lease{

@@ -30,9 +30,9 @@ type FeedState struct {
 
 // LoadStates calls each with every state in the schedule bucket.
 func (m *Mesh) LoadStates(ctx context.Context, each func(FeedState)) error {
-	kv, err := m.js.KeyValue(ctx, subjects.ScheduleBucket)
+	kv, err := m.bucket(ctx, subjects.ScheduleBucket)
 	if err != nil {
-		return fmt.Errorf("open bucket %s: %w", subjects.ScheduleBucket, err)
+		return err
 	}
 	watcher, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {
@@ -68,9 +68,9 @@ const lastTask = "last-task"
 // written by [Mesh.PutStates] together with those of the feeds in it.
 func (m *Mesh) LastTask(ctx context.Context) (FeedState, error) {
 	last := FeedState{FeedID: lastTask, State: new(subjects.State)}
-	kv, err := m.js.KeyValue(ctx, subjects.ScheduleBucket)
+	kv, err := m.bucket(ctx, subjects.ScheduleBucket)
 	if err != nil {
-		return last, fmt.Errorf("open bucket %s: %w", subjects.ScheduleBucket, err)
+		return last, err
 	}
 	entry, err := kv.Get(ctx, lastTask)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -87,9 +87,9 @@ func (m *Mesh) LastTask(ctx context.Context) (FeedState, error) {
 
 // State returns what the schedule bucket holds of a feed, or nil if nothing.
 func (m *Mesh) State(ctx context.Context, feedID string) (*subjects.State, error) {
-	kv, err := m.js.KeyValue(ctx, subjects.ScheduleBucket)
+	kv, err := m.bucket(ctx, subjects.ScheduleBucket)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", subjects.ScheduleBucket, err)
+		return nil, err
 	}
 	entry, err := kv.Get(ctx, feedID)
 	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) {

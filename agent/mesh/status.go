@@ -52,9 +52,9 @@ func (m *Mesh) Depths(ctx context.Context) ([]Depth, error) {
 
 // Beat tells the mesh that this agent lives.
 func (m *Mesh) Beat(ctx context.Context, a subjects.Agent) error {
-	kv, err := m.js.KeyValue(ctx, subjects.AgentBucket)
+	kv, err := m.bucket(ctx, subjects.AgentBucket)
 	if err != nil {
-		return fmt.Errorf("open bucket %s: %w", subjects.AgentBucket, err)
+		return err
 	}
 	data, err := json.Marshal(a)
 	if err == nil {
@@ -68,9 +68,9 @@ func (m *Mesh) Beat(ctx context.Context, a subjects.Agent) error {
 
 // Leave tells the mesh that this agent is gone.
 func (m *Mesh) Leave(ctx context.Context) error {
-	kv, err := m.js.KeyValue(ctx, subjects.AgentBucket)
+	kv, err := m.bucket(ctx, subjects.AgentBucket)
 	if err != nil {
-		return fmt.Errorf("open bucket %s: %w", subjects.AgentBucket, err)
+		return err
 	}
 	return kv.Purge(ctx, m.agent)
 }
@@ -96,9 +96,9 @@ func (m *Mesh) Leases(ctx context.Context) (map[string]subjects.Lease, error) {
 
 // all returns every value of a small bucket, by key.
 func all[V any](ctx context.Context, m *Mesh, bucket string) (map[string]V, error) {
-	kv, err := m.js.KeyValue(ctx, bucket)
+	kv, err := m.bucket(ctx, bucket)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", bucket, err)
+		return nil, err
 	}
 	watcher, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {

@@ -52,7 +52,7 @@ func (n *node) room() error {
 	if !n.needsData() {
 		return nil
 	}
-	free, err := freeBytes(n.config.Data)
+	free, err := FreeBytes(n.config.Data)
 	if err != nil {
 		return fmt.Errorf("can't see how full the disk of %s is: %w", n.config.Data, err)
 	}

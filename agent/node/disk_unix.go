@@ -4,8 +4,8 @@ package node
 
 import "golang.org/x/sys/unix"
 
-// freeBytes returns how much an ordinary user may still write to dir's disk.
-func freeBytes(dir string) (int64, error) {
+// FreeBytes returns how much an ordinary user may still write to dir's disk.
+func FreeBytes(dir string) (int64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, err

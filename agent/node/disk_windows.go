@@ -2,8 +2,8 @@ package node
 
 import "golang.org/x/sys/windows"
 
-// freeBytes returns how much this user may still write to dir's disk.
-func freeBytes(dir string) (int64, error) {
+// FreeBytes returns how much this user may still write to dir's disk.
+func FreeBytes(dir string) (int64, error) {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
 		return 0, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -80,17 +81,30 @@ func (n *node) openIndex(ctx context.Context, env *role.Env) error {
 	if err != nil {
 		return err
 	}
-	n.emptyIndex = indexed == 0 && counts.Items > 0
-	return nil
+	if indexed == 0 && counts.Items > 0 {
+		// Until all is queued: after a crash the index would no longer be empty.
+		err = os.WriteFile(n.unfilled(), nil, 0o600)
+	}
+	return err
 }
+
+// unfilled returns the path of a file that is there while the index lacks items
+// which are not queued to be indexed.
+func (n *node) unfilled() string { return n.path("index.unfilled") }
 
 // fillIndex queues all items of the store if the index was found empty.
 func (n *node) fillIndex(ctx context.Context, env *role.Env) error {
-	if !n.emptyIndex {
+	if _, err := os.Stat(n.unfilled()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	n.options.Log.Info("the index is empty: it is made anew from the store")
-	return api.Requeue(ctx, n.mesh, "filled "+n.id, env.Store.ItemIDs, nil)
+	if err := api.Requeue(ctx, n.mesh, "filled "+n.id, env.Store.ItemIDs, nil); err != nil {
+		if ctx.Err() != nil {
+			return nil // the next start begins again
+		}
+		return fmt.Errorf("fill the index: %w", err)
+	}
+	return os.Remove(n.unfilled())
 }
 
 // needs reports whether any of the node's roles does.

@@ -68,8 +68,7 @@ type node struct {
 	mesh   *mesh.Mesh
 	rest   []io.Closer // what is open, in the order it was opened
 
-	store      string // ID of the store; empty if none is open
-	emptyIndex bool   // though the store has items
+	store string // ID of the store; empty if none is open
 }
 
 // closer makes an [io.Closer] of a function.

@@ -24,6 +24,7 @@ var API = Role{
 			Store: env.Store, Index: env.Index, Mesh: env.Mesh, Checks: env.Checks, Metrics: env.MetricsPage,
 			Token: string(env.Config.Token), Version: env.Version, Now: env.Clock.Now, Log: env.Log,
 		})
+		defer server.Close()
 		web := &http.Server{
 			Handler:           server.Handler(console.Handler(server)),
 			ReadHeaderTimeout: 10 * time.Second,

@@ -157,7 +157,7 @@ func TestATaskOfNewDocumentsOnlyObservesNothing(t *testing.T) {
 	}
 }
 
-// hostsOf returns the addresses of n feeds of each of the hosts.
+// feedsOf returns the addresses of n feeds of each of the hosts.
 func feedsOf(hosts, n int) []string {
 	var urls []string
 	for i := range hosts * n {

@@ -45,7 +45,7 @@ func said(f *planned, outcome subjects.Outcome, at time.Time) subjects.Observati
 	}
 }
 
-// observe has a plan observe and then checks it.
+// observeAll has a plan observe and then checks it.
 func observeAll(t *testing.T, p *plan, now time.Time, observations ...subjects.Observation) {
 	t.Helper()
 	for _, o := range observations {
@@ -476,7 +476,7 @@ func TestATaskIsMadeAgainFromWhatWasWritten(t *testing.T) {
 // A plan that much happens to never contradicts itself, hands no feed out while
 // it is out, and could be made again from what it writes.
 func TestAPlanStaysSound(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		p := planOf(400, 9)
 		p.add("huge", "http://host0.example/huge", 3, noon)
@@ -486,7 +486,7 @@ func TestAPlanStaysSound(t *testing.T) {
 		now := noon
 		var old []subjects.Observation // to be said again
 		out := map[string]time.Time{}  // since when
-		for range 1500 {
+		for range 1200 {
 			now = now.Add(time.Duration(r.IntN(60_000_000)) * time.Microsecond)
 			id := fmt.Sprintf("f%04d", r.IntN(400))
 			if r.IntN(2) == 0 {

@@ -75,19 +75,19 @@ func (r *rig) join(agent string) (*mesh.Mesh, *nats.Conn) {
 // clock is the time in all schedules, which stands until it is moved.
 func (r *rig) clock() time.Time     { return time.UnixMicro(r.now.Load()) }
 func (r *rig) pass(d time.Duration) { r.now.Add(d.Microseconds()) }
-func (r *rig) env(m *mesh.Mesh) (*Env, *[]error) {
-	var faults []error
+
+func (r *rig) env(m *mesh.Mesh) *Env {
 	return &Env{
 		Mesh: m, Clock: r.clock, Log: slog.New(slog.DiscardHandler), Metrics: metrics(),
 		Room: func() error { return nil },
-	}, &faults
+	}
 }
 
 // schedule plays the role until the test or stop ends.
 func (r *rig) schedule(agent string, store storage.Store) (env *Env, stop func()) {
 	r.t.Helper()
 	m, _ := r.join(agent)
-	env, _ = r.env(m)
+	env = r.env(m)
 	env.Store = store
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
@@ -105,7 +105,7 @@ func (r *rig) schedule(agent string, store storage.Store) (env *Env, stop func()
 // states loaded.
 func (r *rig) scheduler(store storage.Store) *scheduler {
 	r.t.Helper()
-	env, _ := r.env(r.mesh)
+	env := r.env(r.mesh)
 	s := &scheduler{
 		mesh: r.mesh, feeds: store, clock: env.Clock, room: env.Room, log: env.Log, metrics: env.Metrics, plan: newPlan(),
 	}

@@ -33,8 +33,8 @@ type Farm struct {
 
 // feed is one synthetic feed. Its entries are numbered; it shows the newest.
 type feed struct {
-	published int // entries so far
-	served    int // of them, those that were in a document somebody got whole
+	published int    // entries so far
+	served    []bool // by number: whether it was in a document somebody got whole
 }
 
 // NewFarm returns a farm of n feeds that have published items entries each and
@@ -76,8 +76,10 @@ func (f *Farm) Served() []string {
 	defer f.mu.Unlock()
 	var links []string
 	for i, feed := range f.feeds {
-		for seq := range feed.served {
-			links = append(links, Link(i, seq))
+		for seq, served := range feed.served {
+			if served {
+				links = append(links, Link(i, seq))
+			}
 		}
 	}
 	return links
@@ -115,7 +117,11 @@ func (f *Farm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.full++
-	f.feeds[i].served = max(f.feeds[i].served, published)
+	served := &f.feeds[i].served
+	*served = append(*served, make([]bool, max(0, published-len(*served)))...)
+	for seq := f.oldest(published); seq < published; seq++ {
+		(*served)[seq] = true
+	}
 }
 
 // Document returns the i-th feed as it is now.
@@ -133,7 +139,7 @@ func (f *Farm) render(i, published int) []byte {
 	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>
 <rss version="2.0"><channel><title>Site %d</title><link>https://site%d.example/</link><description>A synthetic feed</description><language>%s</language>
 `, i, i, language(i))
-	for seq := published - 1; seq >= max(0, published-f.window); seq-- {
+	for seq := published - 1; seq >= f.oldest(published); seq-- {
 		title, body := Text(i, seq)
 		fmt.Fprintf(&b, "<item><title>%s</title><link>%s</link><guid>%s</guid><pubDate>%s</pubDate><description>%s</description></item>\n",
 			html.EscapeString(title), Link(i, seq), Link(i, seq), f.date(seq).Format(time.RFC1123Z), html.EscapeString(body))
@@ -141,6 +147,9 @@ func (f *Farm) render(i, published int) []byte {
 	b.WriteString("</channel></rss>\n")
 	return b.Bytes()
 }
+
+// oldest returns the number of the oldest entry shown after that many.
+func (f *Farm) oldest(published int) int { return max(0, published-f.window) }
 
 // date returns when entries of this number were published: one an hour.
 func (f *Farm) date(seq int) time.Time { return f.epoch.Add(time.Duration(seq-f.window) * time.Hour) }

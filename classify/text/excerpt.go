@@ -49,8 +49,8 @@ func offset(s string, n int) int {
 
 // A Span is a piece of a text. Spans follow one another without a gap.
 type Span struct {
-	Text string
-	Hit  bool // the piece is a word that was looked for
+	Text string `json:"text"`
+	Hit  bool   `json:"hit,omitempty"` // the piece is a word that was looked for
 }
 
 // Highlight returns the part of a plain text where words that match stand

@@ -1,0 +1,301 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A description is what /openapi.json says.
+type description struct {
+	OpenAPI    string
+	Paths      map[string]map[string]operation
+	Components struct{ Schemas map[string]schema }
+}
+
+type operation struct {
+	OperationID string
+	Summary     string
+	Responses   map[string]struct {
+		Content map[string]struct{ Schema schema }
+	}
+}
+
+type schema map[string]any
+
+// check returns where a value is not as its schema says.
+func (d *description) check(at string, s schema, v any) (faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, at+": "+fmt.Sprintf(format, args...)) }
+	if ref, is := s["$ref"].(string); is {
+		target, known := d.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")]
+		if !known {
+			fault("there is no schema %s", ref)
+		}
+		return append(faults, d.check(at, target, v)...)
+	}
+	if !slices.Contains(typesOf(s), kindOf(v)) && len(typesOf(s)) > 0 && !(kindOf(v) == "integer" && slices.Contains(typesOf(s), "number")) {
+		fault("got %s %v, want %v", kindOf(v), v, typesOf(s))
+	}
+	if enum, is := s["enum"].([]any); is && !slices.Contains(enum, v) {
+		fault("got %v, want one of %v", v, enum)
+	}
+	switch v := v.(type) {
+	case string:
+		if s["format"] == "date-time" {
+			if _, err := time.Parse(time.RFC3339Nano, v); err != nil {
+				fault("%v", err)
+			}
+		}
+	case float64:
+		if least, is := s["minimum"].(float64); is && v < least {
+			fault("got %v, want at least %v", v, least)
+		}
+	case []any:
+		items, _ := s["items"].(map[string]any)
+		for i, e := range v {
+			faults = append(faults, d.check(fmt.Sprintf("%s[%d]", at, i), items, e)...)
+		}
+	case map[string]any:
+		properties, _ := s["properties"].(map[string]any)
+		required, _ := s["required"].([]any)
+		for _, name := range required {
+			if _, is := v[name.(string)]; !is {
+				fault("%s is missing", name)
+			}
+		}
+		for name, e := range v {
+			if p, is := properties[name].(map[string]any); is {
+				faults = append(faults, d.check(at+"."+name, p, e)...)
+			} else if more, is := s["additionalProperties"].(map[string]any); is {
+				faults = append(faults, d.check(at+"."+name, more, e)...)
+			} else if s["additionalProperties"] == false {
+				fault("%s is not in the schema", name)
+			}
+		}
+	}
+	return faults
+}
+
+func typesOf(s schema) []string {
+	switch t := s["type"].(type) {
+	case string:
+		return []string{t}
+	case []any:
+		list := make([]string, len(t))
+		for i := range t {
+			list[i] = t[i].(string)
+		}
+		return list
+	}
+	return nil
+}
+
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	case float64:
+		if v == float64(int64(v)) {
+			return "integer"
+		}
+		return "number"
+	}
+	return "object"
+}
+
+// answersAs reports where an answer is not as the operation is described.
+func (d *description) answersAs(t *testing.T, o operation, a answer) {
+	t.Helper()
+	at := fmt.Sprintf("%s (%s %s)", o.OperationID, a.Request.Method, a.Request.URL.RequestURI())
+	described, is := o.Responses[fmt.Sprint(a.StatusCode)]
+	if !is {
+		t.Errorf("%s: got status %d %s, want one of %v", at, a.StatusCode, a.body, slices.Sorted(maps.Keys(o.Responses)))
+		return
+	}
+	kind, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
+	content, is := described.Content[kind]
+	switch {
+	case len(described.Content) == 0:
+		if a.body != "" {
+			t.Errorf("%s: got %s, want nothing", at, a.body)
+		}
+	case !is:
+		t.Errorf("%s: got %s, want one of %v", at, kind, slices.Sorted(maps.Keys(described.Content)))
+	case strings.HasSuffix(kind, "json"):
+		var v any
+		if err := json.Unmarshal([]byte(a.body), &v); err != nil {
+			t.Errorf("%s: %v", at, err)
+		}
+		for _, fault := range d.check(at, content.Schema, v) {
+			t.Errorf("%s; the answer is %s", fault, a.body)
+		}
+	}
+}
+
+// operations returns the description and its operations by their IDs, each
+// with method and path.
+func operations(t *testing.T, w *world) (description, map[string][2]string, map[string]operation) {
+	t.Helper()
+	d := getJSON[description](t, w, "/openapi.json")
+	where, what := map[string][2]string{}, map[string]operation{}
+	for path, methods := range d.Paths {
+		for method, o := range methods {
+			where[o.OperationID], what[o.OperationID] = [2]string{strings.ToUpper(method), path}, o
+		}
+	}
+	return d, where, what
+}
+
+func TestOpenAPIIsOf31AndListsAllOperations(t *testing.T) {
+	t.Parallel()
+	d, _, all := operations(t, newWorld(t))
+	if !strings.HasPrefix(d.OpenAPI, "3.1") {
+		t.Errorf("got version %s, want 3.1", d.OpenAPI)
+	}
+	want := []string{"add-feeds", "begin-reindex", "drop-quarantined", "export-feeds", "get-feed", "get-item", "get-quarantined", "get-reindex",
+		"get-status", "import-feeds", "list-feeds", "list-quarantine", "refresh-feed", "remove-feed", "replay-quarantined", "search"}
+	if got := slices.Sorted(maps.Keys(all)); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for id, o := range all {
+		if o.Summary == "" {
+			t.Errorf("%s says nothing of itself", id)
+		}
+	}
+}
+
+func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d, where, all := operations(t, w)
+	asked := map[string]bool{}
+	for _, c := range []struct {
+		id, path, query, body string // path: what stands for {id} and {seq}
+		want                  int
+	}{
+		{"list-feeds", "", "", "", 200},
+		{"list-feeds", "", "?limit=1&after=a", "", 200},
+		{"get-feed", w.feed, "", "", 200},
+		{"add-feeds", "", "", `{"urls":["https://d.example/","https://d.example/","no address"],"tags":["x"]}`, 200},
+		{"import-feeds", "", "", "https://e.example/\n", 200},
+		{"export-feeds", "", "", "", 200},
+		{"refresh-feed", w.feed, "", "", 202},
+		{"search", "", "?q=released&facets=true&limit=1", "", 200},
+		{"search", "", "", "", 200},
+		{"search", "", "?q=nothing-has-this&facets=true", "", 200},
+		{"get-item", w.item, "", "", 200},
+		{"get-status", "", "", "", 200},
+		{"list-quarantine", "", "?limit=1", "", 200},
+		{"list-quarantine", "", "?after=4", "", 200},
+		{"get-quarantined", "3", "", "", 200},
+		{"replay-quarantined", "3", "", "", 202},
+		{"drop-quarantined", "4", "", "", 204},
+		{"begin-reindex", "", "", "", 202},
+		{"get-reindex", "", "", "", 200},
+		{"remove-feed", w.feed, "", "", 204},
+
+		{"get-feed", "none", "", "", 404},
+		{"get-feed", strings.Repeat("x", 65), "", "", 422},
+		{"refresh-feed", "none", "", "", 404},
+		{"remove-feed", "none", "", "", 404},
+		{"get-item", "none", "", "", 404},
+		{"get-quarantined", "9", "", "", 404},
+		{"replay-quarantined", "9", "", "", 404},
+		{"drop-quarantined", "9", "", "", 404},
+		{"get-quarantined", "0", "", "", 422},
+		{"get-quarantined", "x", "", "", 422},
+		{"list-feeds", "", "?limit=0", "", 422},
+		{"list-feeds", "", "?limit=501", "", 422},
+		{"list-feeds", "", "?limit=x", "", 422},
+		{"list-quarantine", "", "?after=x", "", 422},
+		{"search", "", "?cursor=x", "", 400},
+		{"search", "", "?limit=101", "", 422},
+		{"search", "", "?sort=worst", "", 422},
+		{"search", "", "?after=yesterday", "", 422},
+		{"search", "", "?q=" + strings.Repeat("x", 1001), "", 422},
+		{"add-feeds", "", "", `{"urls":[]}`, 422},
+		{"add-feeds", "", "", `{}`, 422},
+		{"add-feeds", "", "", `{"urls":"x"}`, 422},
+		{"add-feeds", "", "", `{"urls":["x"],"more":1}`, 422},
+		{"add-feeds", "", "", `{"urls":["x"`, 400},
+		{"add-feeds", "", "", "", 400},
+		{"import-feeds", "", "", "", 400},
+		{"import-feeds", "", "", "<html><body>no list</body></html>", 422},
+		{"import-feeds", "", "", "<opml><body></body></opml>", 422},
+	} {
+		at, is := where[c.id]
+		if !is {
+			t.Errorf("there is no operation %s", c.id)
+			continue
+		}
+		asked[c.id] = true
+		path := strings.NewReplacer("{id}", c.path, "{seq}", c.path).Replace(at[1])
+		a := w.ask(t, at[0], path+c.query, c.body)
+		if a.StatusCode != c.want {
+			t.Errorf("%s %s%s %s: got %d %s, want %d", at[0], path, c.query, c.body, a.StatusCode, a.body, c.want)
+		}
+		if c.want >= 400 {
+			a.isProblem(t, c.want, "")
+		}
+		d.answersAs(t, all[c.id], a)
+	}
+	for id := range all {
+		if !asked[id] {
+			t.Errorf("%s was not asked for: add it to this test", id)
+		}
+	}
+}
+
+func TestOperationsTellOfABrokenMesh(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d, where, all := operations(t, w)
+	w.mesh.broken = fmt.Errorf("the mesh is away")
+	for id, at := range where {
+		var body string
+		switch id {
+		case "add-feeds":
+			body = `{"urls":["https://d.example/"]}`
+		case "import-feeds":
+			body = "https://e.example/\n"
+		case "export-feeds", "search", "get-item":
+			continue // need no mesh
+		case "remove-feed":
+			continue // takes from the others what they are asked for; see below
+		}
+		a := w.ask(t, at[0], strings.NewReplacer("{id}", w.feed, "{seq}", "3").Replace(at[1]), body)
+		if id == "begin-reindex" && a.StatusCode == http.StatusAccepted {
+			continue
+		}
+		a.isProblem(t, http.StatusServiceUnavailable, "the mesh is away")
+		d.answersAs(t, all[id], a)
+		w.mesh.quarantined[3] = w.mesh.quarantined[4]
+	}
+	w.ask(t, "DELETE", "/api/feeds/"+w.feed, "").isProblem(t, http.StatusServiceUnavailable, "the mesh is away")
+}
+
+func TestUnknownPathsOfTheAPIAreProblems(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, c := range [][2]string{{"GET", "/api/nothing"}, {"GET", "/api/"}, {"POST", "/api/feeds/x/y"}, {"PUT", "/api/feeds"}, {"PATCH", "/api/feeds/" + w.feed}, {"POST", "/api/status"}} {
+		w.ask(t, c[0], c[1], "").isProblem(t, http.StatusNotFound, "nothing at this path")
+	}
+	if a := w.ask(t, "GET", "/any/page", ""); a.StatusCode != 200 || a.body != "the page at /any/page" {
+		t.Errorf("a page: got %d %s, want the pages' answer", a.StatusCode, a.body)
+	}
+	if a := w.ask(t, "GET", "/docs", ""); a.body != "the page at /docs" {
+		t.Errorf("/docs: got %s, want no page that loads scripts from elsewhere", a.body)
+	}
+}

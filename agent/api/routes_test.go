@@ -1,0 +1,402 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// addMany adds feeds and returns the URLs of all there are, in order.
+func (w *world) addMany(t *testing.T, n int) []string {
+	t.Helper()
+	var urls []string
+	for i := range n {
+		u := fmt.Sprintf("https://many.example/%d?a=b&c=%d", i, i)
+		if _, err := w.store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(u), URL: u}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	feeds, err := w.store.ListFeeds(t.Context(), "", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range feeds {
+		urls = append(urls, f.URL)
+	}
+	return urls
+}
+
+func TestPagesOfFeedsAreComplete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	want := w.addMany(t, 21) // 24 in all
+	for limit, pages := range map[int]int{1: 24, 5: 5, 8: 3, 24: 1, 25: 1, 500: 1} {
+		var got []string
+		n, after := 0, ""
+		for {
+			p := getJSON[FeedPage](t, w, fmt.Sprintf("/api/feeds?limit=%d&after=%s", limit, url.QueryEscape(after)))
+			n++
+			for _, f := range p.Feeds {
+				got = append(got, f.URL)
+				if f.URL == feedURL && (f.State == nil || f.State.Error != "no such host") {
+					t.Errorf("got state %+v, want what the schedule knows", f.State)
+				}
+			}
+			if after = p.Next; after == "" || n > 100 {
+				break
+			}
+		}
+		if !slices.Equal(got, want) || n != pages {
+			t.Errorf("by %d: got %d feeds on %d pages, want %d on %d, in order", limit, len(got), n, len(want), pages)
+		}
+	}
+}
+
+func TestPagesOfASearchAreComplete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	batch := storage.Batch{FeedID: w.feed}
+	for i := range 38 { // 40 in all, many at the same time and equally good
+		it := storage.Item{FeedID: w.feed, Key: fmt.Sprint("many", i), Hash: "h", Title: "Released", Published: now.Add(-time.Duration(i/10) * time.Hour), FirstSeen: now}
+		it.ID = storage.ItemID(w.feed, it.Key)
+		batch.Items = append(batch.Items, it)
+		if err := w.index.Put(t.Context(), storage.Indexed{Item: it}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.store.PutItems(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"q=release", "q=", "q=releasing&sort=newest", "q=released&feed=" + w.feed} {
+		for limit, pages := range map[int]int{7: 6, 10: 4, 40: 1, 100: 1} {
+			seen := map[string]bool{}
+			n, cursor := 0, ""
+			for {
+				p := getJSON[Found](t, w, fmt.Sprintf("/api/search?%s&limit=%d&cursor=%s", query, limit, url.QueryEscape(cursor)))
+				n++
+				for _, it := range p.Items {
+					if seen[it.ID] {
+						t.Errorf("%s: %s comes twice", query, it.ID)
+					}
+					seen[it.ID] = true
+				}
+				if p.Total != 40 {
+					t.Errorf("%s: got a total of %d, want 40", query, p.Total)
+				}
+				if cursor = p.Next; cursor == "" || n > 100 {
+					break
+				}
+			}
+			if len(seen) != 40 || n != pages {
+				t.Errorf("%s by %d: got %d items on %d pages, want 40 on %d", query, limit, len(seen), n, pages)
+			}
+		}
+	}
+}
+
+func TestPagesOfTheQuarantineAreComplete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for seq := uint64(10); seq < 20; seq++ {
+		w.mesh.quarantined[seq] = subjects.Quarantined{Seq: seq}
+	}
+	for limit, pages := range map[int]int{1: 12, 5: 3, 6: 2, 12: 1} {
+		var got []uint64
+		n, after := 0, uint64(0)
+		for {
+			p := getJSON[QuarantinePage](t, w, fmt.Sprintf("/api/quarantine?limit=%d&after=%d", limit, after))
+			n++
+			for _, q := range p.Tasks {
+				got = append(got, q.Seq)
+			}
+			if after = p.Next; after == 0 || n > 100 {
+				break
+			}
+		}
+		if !slices.IsSorted(got) || len(got) != 12 || n != pages {
+			t.Errorf("by %d: got %v on %d pages, want 12 in order on %d", limit, got, n, pages)
+		}
+	}
+}
+
+func TestCursorOfAnotherSearchIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	next := getJSON[Found](t, w, "/api/search?q=released&limit=1").Next
+	if next == "" {
+		t.Fatal("got no cursor")
+	}
+	for _, query := range []string{"q=kernel&cursor=" + next, "cursor=" + next, "q=released&sort=newest&cursor=" + next, "q=released&cursor=x" + next, "q=released&cursor=garbage", "cursor=%00"} {
+		w.ask(t, "GET", "/api/search?"+query, "").isProblem(t, 400, "cursor does not belong to this query")
+	}
+}
+
+func TestSearchShowsWhatMatches(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	found := getJSON[Found](t, w, "/api/search?q=kernels&facets=true")
+	if len(found.Items) != 1 {
+		t.Fatalf("got %d items, want 1", len(found.Items))
+	}
+	it := found.Items[0]
+	if it.ID != w.item || it.FeedTitle != "A <b>feed</b>" || it.HTML != "" || it.Score <= 0 {
+		t.Errorf("got %+v, want the item, its feed's title and no HTML", it)
+	}
+	title, marked := "", ""
+	for _, s := range it.TitleSpans {
+		if title += s.Text; s.Hit {
+			marked += s.Text
+		}
+	}
+	if title != "Kernel released" || marked != "Kernel" {
+		t.Errorf("got the title %q with %q marked, want Kernel released with Kernel", title, marked)
+	}
+	if want := []Facet{{Value: w.feed, Label: "A <b>feed</b>", Count: 1}}; !reflect.DeepEqual(found.Facets["feed"], want) {
+		t.Errorf("got facets %+v, want %+v", found.Facets["feed"], want)
+	}
+}
+
+// The index may lag behind the store.
+func TestSearchLeavesOutWhatIsNoLongerStored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if _, err := w.store.RemoveFeed(t.Context(), w.feed); err != nil {
+		t.Fatal(err)
+	}
+	if found := getJSON[Found](t, w, "/api/search?q=released&facets=true"); len(found.Items) != 0 || found.Items == nil {
+		t.Errorf("got %+v, want no items, and a list of none", found)
+	}
+}
+
+func (w *world) feeds(t *testing.T) []storage.Feed {
+	t.Helper()
+	feeds, err := w.store.ListFeeds(t.Context(), "", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range feeds {
+		feeds[i].Added, feeds[i].Items, feeds[i].LastItem = time.Time{}, 0, time.Time{}
+	}
+	return feeds
+}
+
+func empty(d *Deps) { d.Checks = func(context.Context) []Check { return nil } }
+
+func TestListsAreImported(t *testing.T) {
+	t.Parallel()
+	for name, list := range map[string]string{
+		"OPML": `<?xml version="1.0"?><opml version="2.0"><body><outline text="it"><outline type="rss" text="X &amp; Y" xmlUrl="HTTP://X.example:80" htmlUrl="https://x.example/"/></outline>
+			<outline type="rss" xmlUrl="https://y.example/feed"/><outline type="rss" xmlUrl="https://y.example/feed#again"/><outline type="rss" xmlUrl="` + feedURL + `"/><outline type="rss" xmlUrl="ftp://z.example/"/></body></opml>`,
+		"text": "# my feeds\nHTTP://X.example:80\n\nhttps://y.example/feed\r\nhttps://y.example/feed#again\n" + feedURL + "\nftp://z.example/\n",
+	} {
+		for _, kind := range []string{"application/xml", "text/plain", "application/octet-stream", "text/x-opml", ""} {
+			w := newWorld(t)
+			a := w.ask(t, "POST", "/api/feeds/import", list, "Content-Type", kind)
+			for _, want := range []string{`"added":2`, `"known":2`, `"invalid":1`, `must start with http:// or https://`} {
+				if a.StatusCode != 200 || !strings.Contains(a.body, want) {
+					t.Errorf("%s as %q: got %d %s, want %s in it", name, kind, a.StatusCode, a.body, want)
+				}
+			}
+			f, err := w.store.Feed(t.Context(), storage.FeedID("http://x.example/"))
+			if err != nil || !f.Added.Equal(now) || name == "OPML" && (f.Title != "X & Y" || f.Site != "https://x.example/" || !slices.Equal(f.Tags, []string{"it"})) {
+				t.Errorf("%s: got %+v, %v; want it with what the list says", name, f, err)
+			}
+			var added []string
+			for _, o := range tasks(t, w.mesh, subjects.Observes) {
+				for _, o := range o.Observations {
+					if o.Outcome != subjects.Added || o.FeedID != storage.FeedID(o.URL) {
+						t.Errorf("%s: got %+v, want it added under its ID", name, o)
+					}
+					added = append(added, o.URL)
+				}
+			}
+			if want := []string{"http://x.example/", "https://y.example/feed"}; !slices.Equal(added, want) {
+				t.Errorf("%s: the schedule hears of %v, want %v", name, added, want)
+			}
+		}
+	}
+}
+
+func TestExportThenImportIsTheSame(t *testing.T) {
+	t.Parallel()
+	from := newWorld(t)
+	from.addMany(t, 30)
+	a := from.ask(t, "GET", "/api/feeds/export", "")
+	if got := a.Header.Get("Content-Type"); a.StatusCode != 200 || !strings.HasPrefix(got, "text/x-opml") {
+		t.Errorf("got %d %s, want OPML", a.StatusCode, got)
+	}
+	to := newWorld(t)
+	for _, f := range to.feeds(t) {
+		if _, err := to.store.RemoveFeed(t.Context(), f.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to.ask(t, "POST", "/api/feeds/import", a.body)
+	if got, want := to.feeds(t), from.feeds(t); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	if again := to.ask(t, "GET", "/api/feeds/export", ""); again.body != a.body {
+		t.Errorf("exported again: got %s\nwant %s", again.body, a.body)
+	}
+}
+
+// It is larger than a page that the export reads, and than a chunk that an
+// import stores.
+func TestLongListGoesInAndOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var list strings.Builder
+	for i := range 2_500 {
+		fmt.Fprintf(&list, "https://many.example/%d\n", i)
+	}
+	list.WriteString("https://many.example/0\n")
+	if a := w.ask(t, "POST", "/api/feeds/import", list.String()); !strings.Contains(a.body, `"added":2500,"known":1,"invalid":0`) {
+		t.Errorf("got %.200s, want 2500 added and 1 known", a.body)
+	}
+	if got := strings.Count(w.ask(t, "GET", "/api/feeds/export", "").body, "xmlUrl="); got != 2_503 {
+		t.Errorf("got %d feeds out, want 2503", got)
+	}
+	if got := len(tasks(t, w.mesh, subjects.Observes)); got != 3 {
+		t.Errorf("got %d observe tasks, want 3", got)
+	}
+}
+
+func TestRemovedFeedIsToldToIndexAndSchedule(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if a := w.ask(t, "DELETE", "/api/feeds/"+w.feed, ""); a.StatusCode != 204 || a.body != "" {
+		t.Fatalf("got %d %s, want 204", a.StatusCode, a.body)
+	}
+	index, observe := tasks(t, w.mesh, subjects.Indexes), tasks(t, w.mesh, subjects.Observes)
+	want := []string{storage.ItemID(w.feed, "1"), storage.ItemID(w.feed, "2")}
+	slices.Sort(want)
+	if len(index) != 1 || !slices.Equal(slices.Sorted(slices.Values(index[0].IDs)), want) {
+		t.Errorf("index: got %+v, want its items %v", index, want)
+	}
+	if len(observe) != 1 || len(observe[0].Observations) != 1 || observe[0].Observations[0].Outcome != subjects.Removed || observe[0].Observations[0].FeedID != w.feed {
+		t.Errorf("schedule: got %+v, want it removed", observe)
+	}
+	w.ask(t, "GET", "/api/feeds/"+w.feed, "").isProblem(t, 404, "not found")
+	w.ask(t, "GET", "/api/items/"+w.item, "").isProblem(t, 404, "not found")
+	w.ask(t, "DELETE", "/api/feeds/"+w.feed, "").isProblem(t, 404, "not found")
+	if got := len(w.mesh.published); got != 2 {
+		t.Errorf("got %d messages, want 2", got)
+	}
+}
+
+func TestRefreshIsToldToTheSchedule(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 2 {
+		if a := w.ask(t, "POST", "/api/feeds/"+w.feed+"/refresh", ""); a.StatusCode != 202 {
+			t.Errorf("got %d %s, want 202", a.StatusCode, a.body)
+		}
+	}
+	got := tasks(t, w.mesh, subjects.Observes)
+	if len(got) != 2 || got[0].Observations[0].Outcome != subjects.Refresh || got[0].Observations[0].FeedID != w.feed || got[0].ID() == got[1].ID() {
+		t.Errorf("got %+v, want two, told apart", got)
+	}
+}
+
+func TestStatusCountsFeedsByState(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 3 {
+		s := getJSON[Status](t, w, "/api/status")
+		if want := (FeedCounts{Known: 3, Polled: 2, Failing: 1, Gone: 1, Out: 1}); s.Feeds != want || s.Items != 2 || s.Indexed != 2 || s.Version != "test" {
+			t.Errorf("got %+v, want feeds %+v and 2 items", s, want)
+		}
+		if len(s.Queues) != 2 || s.Queues[0].Oldest != 61.5 || len(s.Agents) != 1 || s.Active["schedule"].Agent != "a1" {
+			t.Errorf("got %+v, want the mesh as it is", s)
+		}
+	}
+	if w.mesh.loads != 1 {
+		t.Errorf("all states were read %d times at one moment, want once", w.mesh.loads)
+	}
+}
+
+func TestReadinessListsEachCheck(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.ask(t, "GET", "/readyz", "")
+	if want := `{"checks":[{"name":"store","ok":true},{"name":"mesh","ok":true}],"ready":true}`; a.StatusCode != 200 || strings.TrimSpace(a.body) != want || a.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("got %d %s, want 200 %s", a.StatusCode, a.body, want)
+	}
+	w.checks[1] = Check{Name: "mesh", Detail: "away; start it"}
+	a = w.ask(t, "GET", "/readyz", "")
+	if want := `{"checks":[{"name":"store","ok":true},{"name":"mesh","ok":false,"detail":"away; start it"}],"ready":false}`; a.StatusCode != 503 || strings.TrimSpace(a.body) != want {
+		t.Errorf("got %d %s, want 503 %s", a.StatusCode, a.body, want)
+	}
+}
+
+func TestReadinessWithoutChecksIsAList(t *testing.T) {
+	t.Parallel()
+	if a := newWorld(t, empty).ask(t, "GET", "/readyz", ""); strings.TrimSpace(a.body) != `{"checks":[],"ready":true}` {
+		t.Errorf("got %s, want an empty list", a.body)
+	}
+}
+
+func TestMetricsAreServed(t *testing.T) {
+	t.Parallel()
+	a := newWorld(t).ask(t, "GET", "/metrics", "")
+	if a.StatusCode != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/plain; version=0.0.4") ||
+		!strings.Contains(a.body, "# TYPE feedmesh_items_stored_total counter\nfeedmesh_items_stored_total 2\n") {
+		t.Errorf("got %d %s %s, want metrics", a.StatusCode, a.Header.Get("Content-Type"), a.body)
+	}
+}
+
+func TestReindexQueuesAllItems(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	left := storage.Indexed{Item: storage.Item{ID: "zzz", FeedID: "gone", Title: "Left over"}}
+	if err := w.index.Put(t.Context(), left); err != nil {
+		t.Fatal(err)
+	}
+	if got := getJSON[Reindex](t, w, "/api/reindex"); got.State != "none" {
+		t.Errorf("before: got %+v, want none", got)
+	}
+	if a := w.ask(t, "POST", "/api/reindex", ""); a.StatusCode != 202 {
+		t.Fatalf("got %d %s, want 202", a.StatusCode, a.body)
+	}
+	var got Reindex
+	for end := time.Now().Add(5 * time.Second); got.State != "done" && time.Now().Before(end); {
+		got = getJSON[Reindex](t, w, "/api/reindex")
+	}
+	if got.State != "done" || got.Total != 2 || got.Queued != 2 || got.Waiting != 3 || !got.Started.Equal(now) || !got.Ended.Equal(now) {
+		t.Errorf("got %+v, want it done: 2 of 2, 3 waiting", got)
+	}
+	ids := map[string]bool{}
+	for _, task := range tasks(t, w.mesh, subjects.Indexes) {
+		for _, id := range task.IDs {
+			ids[id] = true
+		}
+	}
+	if !ids[w.item] || !ids["zzz"] || len(ids) != 3 {
+		t.Errorf("got %v, want the store's items and what only the index has", ids)
+	}
+}
+
+func TestReindexThatFailsSaysWhy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mesh.full = errors.New("the queue is full")
+	if a := w.ask(t, "POST", "/api/reindex", ""); a.StatusCode != 202 {
+		t.Fatalf("got %d %s, want 202", a.StatusCode, a.body)
+	}
+	var got Reindex
+	for end := time.Now().Add(5 * time.Second); got.State != "failed" && time.Now().Before(end); {
+		got = getJSON[Reindex](t, w, "/api/reindex")
+	}
+	if got.State != "failed" || got.Error != "the queue is full" || got.Queued != 0 {
+		t.Errorf("got %+v, want it failed, and why", got)
+	}
+}

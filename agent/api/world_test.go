@@ -1,0 +1,248 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/storage"
+	"feedmesh/storage/memory"
+	"feedmesh/subjects"
+)
+
+// A fakeMesh is a mesh of one agent that keeps its tasks.
+type fakeMesh struct {
+	mu          sync.Mutex
+	published   []subjects.Message
+	states      map[string]*subjects.State
+	quarantined map[uint64]subjects.Quarantined
+	loads       int
+	broken      error // of everything
+	full        error // of Publish
+}
+
+func (m *fakeMesh) Publish(_ context.Context, msg subjects.Message) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.broken != nil || m.full != nil {
+		return errors.Join(m.broken, m.full)
+	}
+	m.published = append(m.published, msg)
+	return nil
+}
+
+func (m *fakeMesh) State(_ context.Context, id string) (*subjects.State, error) {
+	return m.states[id], m.broken
+}
+
+func (m *fakeMesh) LoadStates(_ context.Context, each func(mesh.FeedState)) error {
+	m.loads++
+	for id, s := range m.states {
+		each(mesh.FeedState{FeedID: id, State: s})
+	}
+	return m.broken
+}
+
+func (m *fakeMesh) Depths(context.Context) ([]mesh.Depth, error) {
+	return []mesh.Depth{{Queue: "index", Tasks: 3, Bytes: 1 << 20, Oldest: 61.5, Fill: 0.25}, {Queue: "quarantine"}}, m.broken
+}
+
+func (m *fakeMesh) Agents(context.Context) ([]subjects.Agent, error) {
+	return []subjects.Agent{{ID: "a1", Host: "pi", Version: "1", Roles: []string{"crawl", "api"}, Started: now, Seen: now}}, m.broken
+}
+
+func (m *fakeMesh) Leases(context.Context) (map[string]subjects.Lease, error) {
+	return map[string]subjects.Lease{"schedule": {Agent: "a1", Host: "pi", Beat: 7}}, m.broken
+}
+
+func (m *fakeMesh) Quarantined(_ context.Context, after uint64, limit int) ([]subjects.Quarantined, error) {
+	var list []subjects.Quarantined
+	for _, seq := range slices.Sorted(maps.Keys(m.quarantined)) {
+		if seq > after && len(list) < limit {
+			list = append(list, m.quarantined[seq])
+		}
+	}
+	return list, m.broken
+}
+
+func (m *fakeMesh) QuarantinedTask(_ context.Context, seq uint64) (subjects.Quarantined, error) {
+	q, is := m.quarantined[seq]
+	if !is {
+		return q, mesh.ErrNoTask
+	}
+	return q, m.broken
+}
+
+func (m *fakeMesh) Replay(ctx context.Context, seq uint64) error { return m.DropQuarantined(ctx, seq) }
+
+func (m *fakeMesh) DropQuarantined(_ context.Context, seq uint64) error {
+	if _, is := m.quarantined[seq]; !is {
+		return mesh.ErrNoTask
+	}
+	delete(m.quarantined, seq)
+	return m.broken
+}
+
+// tasks returns what was published on a queue.
+func tasks[T subjects.Task](t *testing.T, m *fakeMesh, queue subjects.Queue[T]) []T {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []T
+	for _, msg := range m.published {
+		if subjects.QueueOf(msg.Subject) != queue.Name {
+			continue
+		}
+		task, err := queue.Decode(msg.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, task)
+	}
+	return list
+}
+
+var now = time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
+
+const feedURL = "https://feeds.example/a.xml"
+
+// A world is the API over a small store: one feed with two items, two more
+// feeds, and tasks 3 and 4 in quarantine.
+type world struct {
+	*httptest.Server
+	mesh       *fakeMesh
+	store      *memory.Store
+	index      *memory.Index
+	checks     []Check
+	feed, item string // IDs
+}
+
+func newWorld(t *testing.T, change ...func(*Deps)) *world {
+	t.Helper()
+	w := &world{
+		mesh:  &fakeMesh{states: map[string]*subjects.State{}, quarantined: map[uint64]subjects.Quarantined{}},
+		store: &memory.Store{}, index: &memory.Index{},
+		checks: []Check{{Name: "store", OK: true}, {Name: "mesh", OK: true}},
+		feed:   storage.FeedID(feedURL),
+	}
+	for seq := uint64(3); seq <= 4; seq++ {
+		w.mesh.quarantined[seq] = subjects.Quarantined{Seq: seq, Queue: "parse", Subject: "parse", Task: "t", Reason: "no <good>", Attempts: 5, At: now, Message: []byte(`{"schema":1}`)}
+	}
+	w.mesh.states[w.feed] = &subjects.State{URL: feedURL, Tier: "hot", Next: now, Reason: "it is busy", Polled: now, Outcome: subjects.Failed, Failures: 2, Class: "dns", Error: "no such host"}
+	w.mesh.states["gone"] = &subjects.State{Tier: "cold", Polled: now, Outcome: subjects.Gone, Failures: 1}
+	w.mesh.states["out"] = &subjects.State{Tier: "cold", Crawl: "c"}
+
+	_, err := w.store.AddFeeds(t.Context(),
+		storage.Feed{ID: w.feed, URL: feedURL, Title: "A <b>feed</b>", Site: "https://feeds.example/", Tags: []string{"it", "news"}, Added: now},
+		storage.Feed{ID: storage.FeedID("https://b.example/"), URL: "https://b.example/", Added: now},
+		storage.Feed{ID: storage.FeedID("https://c.example/"), URL: "https://c.example/", Title: "ключ & ]]>", Added: now})
+	items := []storage.Item{
+		{Key: "1", Title: "Kernel released", HTML: "<p>It has a <b>new</b> scheduler.</p>", Excerpt: "It has", URL: "https://a.example/1", Published: now, Categories: []string{"linux"}, Images: []string{"https://a.example/i.png"}},
+		{Key: "2", Title: "Compiler released", HTML: "<p>It is faster.</p>", Published: now.Add(-time.Hour), Updated: now},
+	}
+	for i := range items {
+		it := &items[i]
+		it.FeedID, it.ID, it.Hash, it.FirstSeen, it.Language = w.feed, storage.ItemID(w.feed, it.Key), it.Key, now, "en"
+		err = errors.Join(err, w.index.Put(t.Context(), storage.Indexed{Item: *it, Text: it.HTML}))
+	}
+	w.item = items[0].ID
+	if err == nil {
+		_, err = w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	registry := prometheus.NewRegistry()
+	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "feedmesh_items_stored_total", Help: "Items."})
+	registry.MustRegister(counter)
+	counter.Add(2)
+	d := Deps{
+		Store: w.store, Index: w.index, Mesh: w.mesh, Version: "test", Now: func() time.Time { return now },
+		Checks:  func(context.Context) []Check { return w.checks },
+		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+		Log:     slog.New(slog.DiscardHandler),
+	}
+	for _, f := range change {
+		f(&d)
+	}
+	w.Server = httptest.NewServer(New(d).Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "the page at %s", r.URL.Path)
+	})))
+	t.Cleanup(w.Close)
+	return w
+}
+
+// An answer is an HTTP answer, read.
+type answer struct {
+	*http.Response
+	body string
+}
+
+// ask sends a request. headers are pairs of name and value; Host is one too.
+func (w *world) ask(t *testing.T, method, path, content string, headers ...string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, w.URL+path, strings.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasPrefix(content, "{") {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			r.Host = headers[i+1]
+		} else {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp, string(b)}
+}
+
+// get asks for JSON that must be there.
+func getJSON[T any](t *testing.T, w *world, path string) T {
+	t.Helper()
+	a := w.ask(t, "GET", path, "")
+	var v T
+	if err := json.Unmarshal([]byte(a.body), &v); err != nil || a.StatusCode != 200 {
+		t.Fatalf("GET %s: got %d %s, %v", path, a.StatusCode, a.body, err)
+	}
+	return v
+}
+
+// isProblem reports what of an answer is not a problem of this status.
+func (a answer) isProblem(t *testing.T, status int, detail string) {
+	t.Helper()
+	var p struct {
+		Status        int
+		Title, Detail string
+	}
+	err := json.Unmarshal([]byte(a.body), &p)
+	if a.StatusCode != status || a.Header.Get("Content-Type") != "application/problem+json" || err != nil || p.Status != status || p.Title == "" || !strings.Contains(p.Detail, detail) {
+		t.Errorf("%s %s: got %d, %s, %s; want a problem of status %d with %q", a.Request.Method, a.Request.URL.RequestURI(), a.StatusCode, a.Header.Get("Content-Type"), a.body, status, detail)
+	}
+}

@@ -1,0 +1,76 @@
+package node
+
+import (
+	"bytes"
+	"log/slog"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"feedmesh/agent/opml"
+	"feedmesh/agent/role"
+	"feedmesh/storage"
+	memstore "feedmesh/storage/memory"
+)
+
+func TestTheStarterListIsSound(t *testing.T) {
+	feeds, err := opml.Read(bytes.NewReader(starter))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(feeds) < 35 || len(feeds) > 45 {
+		t.Errorf("got %d feeds, want about 40", len(feeds))
+	}
+	seen := map[string]bool{}
+	for _, f := range feeds {
+		canonical, err := storage.CanonicalURL(f.URL)
+		if err != nil || !strings.HasPrefix(canonical, "https://") || seen[canonical] {
+			t.Errorf("got %s, %v; want each https address once", f.URL, err)
+		}
+		seen[canonical] = true
+		if site, err := url.Parse(f.Site); err != nil || site.Scheme != "https" || site.Host == "" || f.Title == "" || len(f.Tags) == 0 {
+			t.Errorf("got %+v, want a site, a title and a folder", f)
+		}
+	}
+}
+
+func TestTheStarterListIsPlantedInAnEmptyStoreOnly(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		starter bool
+		feeds   []storage.Feed
+		want    func(feeds int64) bool
+	}{
+		{"not wished", false, nil, func(n int64) bool { return n == 0 }},
+		{"not empty", true, []storage.Feed{{ID: "f", URL: "http://f.example/", Added: time.Now()}}, func(n int64) bool { return n == 1 }},
+	} {
+		store := &memstore.Store{}
+		if _, err := store.AddFeeds(t.Context(), test.feeds...); err != nil {
+			t.Fatal(err)
+		}
+		c := settings(t.TempDir())
+		c.Starter = test.starter
+		n := &node{config: c, options: Options{Log: slog.New(slog.DiscardHandler)}}
+		if err := n.plantStarter(t.Context(), &role.Env{Store: store}); err != nil {
+			t.Fatal(err)
+		}
+		if counts, err := store.Counts(t.Context()); err != nil || !test.want(counts.Feeds) {
+			t.Errorf("%s: got %d feeds, %v", test.name, counts.Feeds, err)
+		}
+	}
+}
+
+func TestAFirstStartKnowsTheStarterList(t *testing.T) {
+	t.Parallel()
+	c := settings(t.TempDir())
+	c.Starter, c.Roles = true, []string{"store", "api"} // without a crawl: tests stay at home
+	for range 2 {
+		r := start(t, c)
+		s, err := r.Status(t.Context())
+		if err != nil || s.Feeds.Known < 35 {
+			t.Errorf("got %d feeds, %v; want those of the starter list", s.Feeds.Known, err)
+		}
+		r.stop()
+	}
+}

@@ -1,0 +1,251 @@
+package simulate
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var epoch = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+
+// A document is what the tests read of a feed.
+type document struct {
+	Title    string `xml:"channel>title"`
+	Language string `xml:"channel>language"`
+	Items    []struct {
+		Title       string `xml:"title"`
+		Link        string `xml:"link"`
+		GUID        string `xml:"guid"`
+		Date        string `xml:"pubDate"`
+		Description string `xml:"description"`
+	} `xml:"channel>item"`
+}
+
+func read(t *testing.T, b []byte) document {
+	t.Helper()
+	var d document
+	if err := xml.Unmarshal(b, &d); err != nil {
+		t.Fatalf("%v: %s", err, b)
+	}
+	return d
+}
+
+// ask asks a farm for a feed; headers are pairs of name and value.
+func ask(f *Farm, path string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("GET", path, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	return w
+}
+
+func TestFarmsAreAlike(t *testing.T) {
+	t.Parallel()
+	a, b := NewFarm(6, 5, epoch), NewFarm(9, 5, epoch)
+	a.Publish()
+	b.Publish()
+	seen := map[string]int{}
+	for i := range 6 {
+		if !bytes.Equal(a.Document(i), b.Document(i)) || !bytes.Equal(a.Document(i), a.Document(i)) {
+			t.Errorf("feed %d differs", i)
+		}
+		seen[string(a.Document(i))]++
+	}
+	if len(seen) != 6 {
+		t.Errorf("got %d different feeds, want 6", len(seen))
+	}
+}
+
+// The bench of one version is compared with that of another.
+func TestTextsAreStable(t *testing.T) {
+	t.Parallel()
+	for i, want := range []string{"frameworks frameworks hardware attack method vulnerabilities x8cc99d736f", "browsers search user storage deployed tool x2da190e578", "очередь есть таблица клиент версию были x55ba88e4b6"} {
+		if got, _ := Text(i, 7); got != want {
+			t.Errorf("the title of entry 7 of feed %d: got %q, want %q", i, got, want)
+		}
+	}
+}
+
+func TestEntriesAreNumberedTextsOfTheirFeedsLanguage(t *testing.T) {
+	t.Parallel()
+	f := NewFarm(3, 5, epoch)
+	marks := map[string]bool{}
+	for i, language := range []string{"en", "en", "ru"} {
+		d := read(t, f.Document(i))
+		if d.Language != language || len(d.Items) != 5 {
+			t.Errorf("feed %d: got %d entries in %q, want 5 in %q", i, len(d.Items), d.Language, language)
+		}
+		for n, it := range d.Items {
+			seq := 4 - n // newest first
+			title, body := Text(i, seq)
+			if it.Title != title || it.Description != body || it.Link != Link(i, seq) || it.GUID != it.Link {
+				t.Errorf("entry %d of feed %d: got %+v, want %q at %s", seq, i, it, title, Link(i, seq))
+			}
+			if at, err := time.Parse(time.RFC1123Z, it.Date); err != nil || !at.Equal(epoch.Add(time.Duration(seq-5)*time.Hour)) {
+				t.Errorf("entry %d of feed %d: got %v, %v; want one an hour, the newest before %v", seq, i, at, err, epoch)
+			}
+			if !strings.HasSuffix(title, " "+Mark(i, seq)) || marks[Mark(i, seq)] {
+				t.Errorf("entry %d of feed %d: got the title %q, want it to end with a word of its own", seq, i, title)
+			}
+			if n := len(title) + len(body); n < 1500 || n > 6000 {
+				t.Errorf("entry %d of feed %d: got %d bytes, want some 2 KB of text", seq, i, n)
+			}
+			marks[Mark(i, seq)] = true
+		}
+	}
+}
+
+func TestWindowShowsTheNewest(t *testing.T) {
+	t.Parallel()
+	f := NewFarm(1, 3, epoch)
+	for published := 3; published < 8; published++ {
+		d := read(t, f.Document(0))
+		var got, want []string
+		for n, it := range d.Items {
+			got, want = append(got, it.Link), append(want, Link(0, published-1-n))
+		}
+		if len(got) != 3 || !slices.Equal(got, want) {
+			t.Errorf("after %d: got %v, want the newest 3, %v", published, got, want)
+		}
+		f.Publish()
+	}
+}
+
+func TestValidatorChangesWithTheFeedOnly(t *testing.T) {
+	t.Parallel()
+	f := NewFarm(2, 3, epoch)
+	first := ask(f, f.Path(0))
+	etag := first.Header().Get("ETag")
+	if first.Code != 200 || etag == "" || etag == ask(f, f.Path(1)).Header().Get("ETag") {
+		t.Errorf("got %d and ETag %s, want 200 and one of its own", first.Code, etag)
+	}
+	for range 2 {
+		if w := ask(f, f.Path(0), "If-None-Match", etag); w.Code != 304 || w.Body.Len() != 0 || w.Header().Get("ETag") != etag {
+			t.Errorf("unchanged: got %d, %d bytes, ETag %s; want 304, none, %s", w.Code, w.Body.Len(), w.Header().Get("ETag"), etag)
+		}
+	}
+	f.Publish()
+	if w := ask(f, f.Path(0), "If-None-Match", etag); w.Code != 200 || w.Header().Get("ETag") == etag {
+		t.Errorf("changed: got %d, ETag %s; want 200 and another", w.Code, w.Header().Get("ETag"))
+	}
+}
+
+func TestDocumentIsSentAsTheClientCanReadIt(t *testing.T) {
+	t.Parallel()
+	f := NewFarm(1, 3, epoch)
+	plain, packed := ask(f, f.Path(0)), ask(f, f.Path(0), "Accept-Encoding", "gzip, br")
+	for _, w := range []*httptest.ResponseRecorder{plain, packed} {
+		if got, want := w.Header().Get("Content-Length"), fmt.Sprint(w.Body.Len()); got != want || !strings.HasPrefix(w.Header().Get("Content-Type"), "application/rss+xml") {
+			t.Errorf("got %v, want a length of %s and RSS", w.Header(), want)
+		}
+	}
+	z, err := gzip.NewReader(packed.Body)
+	if err != nil || packed.Header().Get("Content-Encoding") != "gzip" {
+		t.Fatalf("got %v, %v; want gzip", packed.Header(), err)
+	}
+	unpacked, err := io.ReadAll(z)
+	if err != nil || !bytes.Equal(unpacked, f.Document(0)) || !bytes.Equal(plain.Body.Bytes(), f.Document(0)) || plain.Header().Get("Content-Encoding") != "" {
+		t.Errorf("got other bytes in gzip (%v) or plain", err)
+	}
+}
+
+func TestUnknownFeedIsNotFound(t *testing.T) {
+	t.Parallel()
+	f := NewFarm(2, 3, epoch)
+	for _, path := range []string{"/", "/feed/", "/feed/2", "/feed/-1", "/feed/x", "/feed/0/", "/other/0", "/feed/99999999999999999999"} {
+		if w := ask(f, path); w.Code != 404 {
+			t.Errorf("%s: got %d, want 404", path, w.Code)
+		}
+	}
+	if requests, full := f.Count(); requests != 0 || full != 0 {
+		t.Errorf("got %d requests and %d documents counted, want none", requests, full)
+	}
+}
+
+// A broken writer loses its client.
+type broken struct {
+	http.ResponseWriter
+}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("the client has gone") }
+
+func TestLedgerHasWhatSomebodyGotWhole(t *testing.T) {
+	t.Parallel()
+	f := NewFarm(2, 2, epoch)
+	check := func(when string, requests, full int, served ...string) {
+		t.Helper()
+		r, n := f.Count()
+		if got := f.Served(); r != requests || n != full || !slices.Equal(got, served) {
+			t.Errorf("%s: got %d requests, %d documents, %v; want %d, %d, %v", when, r, n, got, requests, full, served)
+		}
+	}
+	check("before all", 0, 0)
+	f.ServeHTTP(broken{httptest.NewRecorder()}, httptest.NewRequest("GET", f.Path(0), nil))
+	check("after half a document", 1, 0)
+	etag := ask(f, f.Path(0)).Header().Get("ETag")
+	check("after one", 2, 1, Link(0, 0), Link(0, 1))
+	f.Publish()
+	check("after another entry", 2, 1, Link(0, 0), Link(0, 1))
+	f.Document(0)
+	ask(f, f.Path(1), "If-None-Match", `"1-3"`)
+	check("after what brings none", 3, 1, Link(0, 0), Link(0, 1))
+	ask(f, f.Path(0), "If-None-Match", etag)
+	check("after a changed one", 4, 2, Link(0, 0), Link(0, 1), Link(0, 2))
+}
+
+// An entry that came and went between two visits was in no document.
+func TestLedgerLeavesOutWhatNobodySaw(t *testing.T) {
+	t.Parallel()
+	f := NewFarm(1, 2, epoch)
+	for range 5 {
+		f.Publish()
+	}
+	ask(f, f.Path(0))
+	if got, want := f.Served(), []string{Link(0, 5), Link(0, 6)}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want what the document shows, %v", got, want)
+	}
+	f.Publish()
+	ask(f, f.Path(0))
+	if got, want := f.Served(), []string{Link(0, 5), Link(0, 6), Link(0, 7)}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestFarmServesManyAtOnce(t *testing.T) {
+	t.Parallel()
+	f := NewFarm(8, 2, epoch)
+	server := httptest.NewServer(f)
+	defer server.Close()
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for range 5 {
+				resp, err := http.Get(server.URL + f.Path(i))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+				f.Publish()
+				f.Served()
+			}
+		})
+	}
+	group.Wait()
+	if requests, full := f.Count(); requests != 40 || full != 40 {
+		t.Errorf("got %d requests and %d documents, want 40 of each", requests, full)
+	}
+}
