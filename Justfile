@@ -5,7 +5,6 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 export CGO_ENABLED := "0"
 
 version := `git describe --always --dirty 2>/dev/null || echo dev`
-tools := justfile_directory() / "bin"
 
 _list:
     @just --list --unsorted
@@ -14,11 +13,16 @@ _list:
 build:
     go build -trimpath -ldflags "-X main.version={{ version }}" -o bin/agent ./agent
 
-# the program for the systems that tests do not run on, to see that it builds
-build-others:
-    for target in linux/arm64 darwin/arm64 windows/amd64; do \
-        echo "$target"; GOOS=${target%/*} GOARCH=${target#*/} go build -trimpath -o /dev/null ./agent; \
+# the program for every system it is made for, in bin/
+release:
+    for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do \
+        echo "$target"; GOOS=${target%/*} GOARCH=${target#*/} go build -trimpath -ldflags "-s -w -X main.version={{ version }}" \
+            -o "bin/agent-${target/\//-}" ./agent; \
     done
+
+# the program for the systems whose code differs from this one's, to see that it builds
+build-others:
+    for system in darwin windows; do GOOS=$system go build -o /dev/null ./agent; done
 
 # one node, its data in ./data
 run *flags:

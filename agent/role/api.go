@@ -56,21 +56,15 @@ var API = Role{
 
 // watchQueues sets the gauges of what waits, for whoever reads the metrics.
 func watchQueues(ctx context.Context, env *Env) error {
-	tick := time.NewTicker(measureEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
+	return every(ctx, measureEvery, func(ctx context.Context) error {
 		depths, err := env.Mesh.Depths(ctx)
 		if err != nil {
-			continue // readiness tells of it
+			return nil // readiness tells of it
 		}
 		for _, d := range depths {
 			env.Metrics.queuePending.WithLabelValues(d.Queue).Set(float64(d.Tasks))
 			env.Metrics.queueOldest.WithLabelValues(d.Queue).Set(d.Oldest)
 		}
-	}
+		return nil
+	})
 }

@@ -123,3 +123,20 @@ func publishParts[T subjects.Task, P any](
 		d.ETag, d.LastModified, d.BodyHash = "", "", ""
 	}
 }
+
+// every calls do again and again until ctx ends or do fails.
+func every(ctx context.Context, interval time.Duration, do func(ctx context.Context) error) error {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		// What was begun is finished even if we are to stop.
+		if err := do(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
+}

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/policy"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -80,9 +78,9 @@ func (s *scheduler) run(ctx context.Context) error {
 	s.log.Debug("schedule is active", "feeds", len(s.plan.feeds))
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.listen(ctx) })
-	group.Go(func() error { return s.every(ctx, dispatchEvery, s.dispatch) })
-	group.Go(func() error { return s.every(ctx, reconcileEvery, s.reconcile) })
-	group.Go(func() error { return s.every(ctx, measureEvery, s.measure) })
+	group.Go(func() error { return every(ctx, dispatchEvery, s.dispatch) })
+	group.Go(func() error { return every(ctx, reconcileEvery, s.reconcile) })
+	group.Go(func() error { return every(ctx, measureEvery, s.measure) })
 	if err := group.Wait(); err != nil {
 		return err
 	}
@@ -106,23 +104,6 @@ func (s *scheduler) resume(ctx context.Context) error {
 		return nil
 	}
 	return subjects.Publish(ctx, s.mesh, subjects.Crawls, task)
-}
-
-// every calls do again and again until ctx ends or do fails.
-func (s *scheduler) every(ctx context.Context, interval time.Duration, do func(ctx context.Context) error) error {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		// What was begun is finished even if we are to stop.
-		if err := do(context.WithoutCancel(ctx)); err != nil {
-			return err
-		}
-	}
 }
 
 // listen takes observations into account until ctx ends or a write fails.
@@ -202,85 +183,6 @@ func (s *scheduler) write(ctx context.Context, feeds []*planned) error {
 	return nil
 }
 
-// dispatch hands out what is due, as far as the queues have room: when they get
-// long, cold feeds wait first and hot ones last.
-func (s *scheduler) dispatch(ctx context.Context) error {
-	if !s.anyDue() || s.room() != nil { // of which the node's watch tells
-		return nil
-	}
-	if err := s.look(ctx); err != nil {
-		s.log.Warn("can't see the queues; nothing is handed out", "err", err)
-		return nil
-	}
-	for i := range subjects.Tiers {
-		tier := policy.Tier(i)
-		for {
-			if s.fill >= roomFor[tier] || s.crawlTasks >= crawlAhead {
-				s.metrics.dispatchHolds.WithLabelValues(subjects.Tiers[tier]).Inc()
-				break
-			}
-			more, err := s.handOut(ctx, tier)
-			if err != nil {
-				return err
-			}
-			if !more {
-				break
-			}
-		}
-	}
-	return nil
-}
-
-func (s *scheduler) anyDue() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.plan.anyDue(s.clock.Now())
-}
-
-// roomFor says up to which fill of the queues feeds of a tier are handed out.
-var roomFor = [3]float64{policy.Hot: 0.9, policy.Warm: 0.7, policy.Cold: 0.5}
-
-// look sees how full the queues are.
-func (s *scheduler) look(ctx context.Context) error {
-	depths, err := s.mesh.Depths(ctx)
-	if err != nil {
-		return err
-	}
-	s.fill = 0
-	for _, d := range depths {
-		switch d.Queue {
-		case subjects.Crawls.Name:
-			s.crawlTasks = d.Tasks
-		case subjects.QuarantineStream, subjects.Observes.Name:
-		default:
-			s.fill = max(s.fill, d.Fill)
-		}
-	}
-	return nil
-}
-
-// handOut publishes one task of the tier, and reports whether there was one.
-// The states are written first: a schedule that has been replaced fails there,
-// before it can send anybody to fetch what is not its to decide.
-func (s *scheduler) handOut(ctx context.Context, tier policy.Tier) (bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	feeds := s.plan.take(tier, s.clock.Now())
-	if len(feeds) == 0 {
-		return false, nil
-	}
-	task := crawlTask(tier, feeds)
-	s.last.State.Crawl = task.ID()
-	if err := s.write(ctx, append(feeds, s.last)); err != nil {
-		return false, err
-	}
-	if err := subjects.Publish(ctx, s.mesh, subjects.Crawls, task); err != nil {
-		return false, fmt.Errorf("hand out %d feeds: %w", len(feeds), err)
-	}
-	s.crawlTasks++
-	return true, nil
-}
-
 // reconcile makes the plan agree with the store, which is the truth: feeds
 // without a state get one, states without a feed go. It also draws the lines
 // between the tiers anew.
@@ -357,14 +259,4 @@ func (s *scheduler) measure(context.Context) error {
 	}
 	s.metrics.overdue.Set(float64(overdue))
 	return nil
-}
-
-// sortByDue orders feeds as take found them.
-func sortByDue(feeds []*planned) {
-	slices.SortFunc(feeds, func(a, b *planned) int {
-		if c := a.State.Due.Compare(b.State.Due); c != 0 {
-			return c
-		}
-		return strings.Compare(a.FeedID, b.FeedID)
-	})
 }

@@ -1,0 +1,95 @@
+package role
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"feedmesh/agent/policy"
+	"feedmesh/subjects"
+)
+
+// dispatch hands out what is due, as far as the queues have room: when they get
+// long, cold feeds wait first and hot ones last.
+func (s *scheduler) dispatch(ctx context.Context) error {
+	if !s.anyDue() || s.room() != nil { // of which the node's watch tells
+		return nil
+	}
+	if err := s.look(ctx); err != nil {
+		s.log.Warn("can't see the queues; nothing is handed out", "err", err)
+		return nil
+	}
+	for i := range subjects.Tiers {
+		tier := policy.Tier(i)
+		for {
+			if s.fill >= roomFor[tier] || s.crawlTasks >= crawlAhead {
+				s.metrics.dispatchHolds.WithLabelValues(subjects.Tiers[tier]).Inc()
+				break
+			}
+			more, err := s.handOut(ctx, tier)
+			if err != nil {
+				return err
+			}
+			if !more {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func (s *scheduler) anyDue() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.plan.anyDue(s.clock.Now())
+}
+
+// roomFor says up to which fill of the queues feeds of a tier are handed out.
+var roomFor = [3]float64{policy.Hot: 0.9, policy.Warm: 0.7, policy.Cold: 0.5}
+
+// publishTime bounds how long a task waits for its servers to be back. A schedule
+// that gives up begins anew, and publishes the task then.
+const publishTime = 20 * time.Second
+
+// look sees how full the queues are.
+func (s *scheduler) look(ctx context.Context) error {
+	depths, err := s.mesh.Depths(ctx)
+	if err != nil {
+		return err
+	}
+	s.fill = 0
+	for _, d := range depths {
+		switch d.Queue {
+		case subjects.Crawls.Name:
+			s.crawlTasks = d.Tasks
+		case subjects.QuarantineStream, subjects.Observes.Name:
+		default:
+			s.fill = max(s.fill, d.Fill)
+		}
+	}
+	return nil
+}
+
+// handOut publishes one task of the tier, and reports whether there was one.
+// The states are written first: a schedule that has been replaced fails there,
+// before it can send anybody to fetch what is not its to decide.
+func (s *scheduler) handOut(ctx context.Context, tier policy.Tier) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	feeds := s.plan.take(tier, s.clock.Now())
+	if len(feeds) == 0 {
+		return false, nil
+	}
+	task := crawlTask(tier, feeds)
+	s.last.State.Crawl = task.ID()
+	if err := s.write(ctx, append(feeds, s.last)); err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, publishTime)
+	defer cancel()
+	if err := subjects.Publish(ctx, s.mesh, subjects.Crawls, task); err != nil {
+		return false, fmt.Errorf("hand out %d feeds: %w", len(feeds), err)
+	}
+	s.crawlTasks++
+	return true, nil
+}
