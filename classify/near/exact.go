@@ -84,6 +84,9 @@ func (e *Exact) Place(m Mark) Placed {
 // place it takes, without a second thought.
 func (e *Exact) Remember(m Mark, as Placed) {
 	e.makeRoom(m.Seen)
+	if p, ok := e.urls[m.URLKey]; ok && p.FeedID == m.FeedID && p.ItemID != m.ItemID && as.By != "text" {
+		p.shared = true
+	}
 	p := &placed{Mark: m, Placed: as}
 	e.items[m.ItemID] = p
 	e.queue = append(e.queue, p)

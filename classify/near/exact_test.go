@@ -154,3 +154,13 @@ func TestRememberTakesBackWhatWasPlaced(t *testing.T) {
 		t.Errorf("got %v for an item that was placed before, want the first again", got)
 	}
 }
+
+func TestRememberTakesBackWhichAddressesSayNothing(t *testing.T) {
+	e := NewExact(time.Hour, 10)
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	e.Remember(Mark{ItemID: "1", FeedID: "a", URLKey: "x.org/all", TextHash: "one", Seen: at}, Placed{})
+	e.Remember(Mark{ItemID: "2", FeedID: "a", URLKey: "x.org/all", TextHash: "two", Seen: at}, Placed{})
+	if got := e.Place(Mark{ItemID: "3", FeedID: "b", URLKey: "x.org/all", TextHash: "three", Seen: at}); got != (Placed{}) {
+		t.Errorf("got %v for an address that a feed gives to all its items, want a first one", got)
+	}
+}
