@@ -52,8 +52,10 @@ type Feeds interface {
 	AddFeeds(ctx context.Context, feeds ...Feed) (added []string, err error)
 
 	// RemoveFeed forgets a feed and its items, in one transaction, and returns
-	// the IDs of those items; or [ErrNotFound].
-	RemoveFeed(ctx context.Context, id string) (itemIDs []string, err error)
+	// the IDs of all items this concerns, each once: those removed, and those
+	// of other feeds that were duplicates of them and stand for themselves
+	// from now on. It returns [ErrNotFound] if there is no such feed.
+	RemoveFeed(ctx context.Context, id string) (concerned []string, err error)
 
 	// Counts returns how much there is.
 	Counts(ctx context.Context) (Counts, error)

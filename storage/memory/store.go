@@ -100,7 +100,7 @@ func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []st
 }
 
 // RemoveFeed implements [storage.Feeds].
-func (s *Store) RemoveFeed(ctx context.Context, id string) (itemIDs []string, err error) {
+func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, err error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
@@ -108,13 +108,21 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (itemIDs []string, er
 	if _, ok := s.feeds[id]; !ok {
 		return nil, storage.ErrNotFound
 	}
+	removed := map[string]bool{}
 	for _, itemID := range s.keys[id] {
-		itemIDs = append(itemIDs, itemID)
+		concerned, removed[itemID] = append(concerned, itemID), true
 		delete(s.items, itemID)
+	}
+	for itemID, item := range s.items {
+		if removed[item.DuplicateOf] {
+			item.DuplicateOf, item.DuplicateBy = "", ""
+			s.items[itemID] = item
+			concerned = append(concerned, itemID)
+		}
 	}
 	delete(s.keys, id)
 	delete(s.feeds, id)
-	return itemIDs, nil
+	return concerned, nil
 }
 
 // Counts implements [storage.Feeds].

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 
 	"feedmesh/storage"
 )
@@ -55,24 +56,36 @@ func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []st
 }
 
 const (
+	freeDuplicates = `
+		UPDATE items SET duplicate_of = '', duplicate_by = ''
+		WHERE duplicate_of <> '' AND duplicate_of IN (SELECT id FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?))
+		RETURNING id`
 	removeItems = `DELETE FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?) RETURNING id`
 	removeFeed  = `DELETE FROM feeds WHERE id = ? RETURNING id`
 )
 
 // RemoveFeed implements [storage.Feeds].
-func (s *Store) RemoveFeed(ctx context.Context, id string) (itemIDs []string, err error) {
+func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, err error) {
 	err = s.change(ctx, "remove feed", func(w *writer) error {
-		itemIDs, err = collect(ctx, w.removeItems, scanText, id)
+		freed, err := collect(ctx, w.freeDuplicates, scanText, id)
 		if err != nil {
 			return err
 		}
+		removed, err := collect(ctx, w.removeItems, scanText, id)
+		if err != nil {
+			return err
+		}
+		// Some repeated others of their own feed, and are gone as well.
+		concerned = append(removed, freed...)
+		slices.Sort(concerned)
+		concerned = slices.Compact(concerned)
 		_, err = scanText(w.removeFeed.QueryRowContext(ctx, id))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return itemIDs, nil
+	return concerned, nil
 }
 
 const counts = `SELECT count(*), coalesce(sum(items), 0) FROM feeds`

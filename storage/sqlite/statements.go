@@ -29,7 +29,8 @@ func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 // A writer has the one connection that writes, and its statements.
 type writer struct {
 	conn                                          *sql.Conn
-	addFeed, removeFeed, removeItems              *sql.Stmt
+	addFeed                                       *sql.Stmt
+	freeDuplicates, removeItems, removeFeed       *sql.Stmt
 	fence, nextFence                              *sql.Stmt
 	feed, setFeed, storedItems, putItem, lastItem *sql.Stmt
 }
@@ -42,16 +43,17 @@ func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
 
 func (w *writer) statements() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
-		&w.addFeed:     addFeed,
-		&w.removeFeed:  removeFeed,
-		&w.removeItems: removeItems,
-		&w.fence:       newestFence,
-		&w.nextFence:   nextFence,
-		&w.feed:        feedStatistics,
-		&w.setFeed:     setFeedStatistics,
-		&w.storedItems: storedItems,
-		&w.putItem:     putItem,
-		&w.lastItem:    lastItem,
+		&w.addFeed:        addFeed,
+		&w.freeDuplicates: freeDuplicates,
+		&w.removeItems:    removeItems,
+		&w.removeFeed:     removeFeed,
+		&w.fence:          newestFence,
+		&w.nextFence:      nextFence,
+		&w.feed:           feedStatistics,
+		&w.setFeed:        setFeedStatistics,
+		&w.storedItems:    storedItems,
+		&w.putItem:        putItem,
+		&w.lastItem:       lastItem,
 	}
 }
 

@@ -27,6 +27,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"adding a feed ignores its statistics", storeTest.addingIgnoresStatistics},
 		{"feeds are listed by URL, page by page", storeTest.feedsByURL},
 		{"removing a feed removes its items and returns their IDs", storeTest.removeFeed},
+		{"duplicates of removed items stand for themselves", storeTest.removeFirst},
 		{"a removed feed can be added again, and starts empty", storeTest.addRemoved},
 		{"counts say how many feeds and items there are", storeTest.counts},
 		{"what is not there is not found", storeTest.notFound},

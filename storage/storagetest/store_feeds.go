@@ -120,6 +120,27 @@ func (c storeTest) removeFeed() {
 	c.wantEqual("the other feed's item", c.item(other.ID), other)
 }
 
+func (c storeTest) removeFirst() {
+	gone, kept := c.addFeed("https://gone.example/"), c.addFeed("https://kept.example/")
+	first := numbered(gone, 0, 2)
+	first[0].DuplicateOf, first[1].DuplicateOf = "", first[0].ID // one within the feed
+	c.put(first...)
+	repeats := numbered(kept, 0, 3)
+	repeats[0].DuplicateOf, repeats[1].DuplicateOf, repeats[2].DuplicateOf = first[0].ID, first[1].ID, "another"
+	c.put(repeats...)
+
+	concerned, err := c.RemoveFeed(c.Context(), gone)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantIDs("the items concerned", concerned, append(first, repeats[:2]...))
+	for i, want := range []string{"", "", "another"} {
+		if got := c.item(repeats[i].ID).DuplicateOf; got != want {
+			c.Errorf("item %d is a duplicate of %q, want %q", i, got, want)
+		}
+	}
+}
+
 func (c storeTest) addRemoved() {
 	id := c.addFeed("https://example.org/")
 	c.put(numbered(id, 0, 3)...)

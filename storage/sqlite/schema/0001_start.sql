@@ -51,6 +51,8 @@ CREATE TABLE items (
 
 CREATE INDEX items_by_lane ON items (lane, first_seen, id);
 
+CREATE INDEX items_by_first ON items (duplicate_of) WHERE duplicate_of <> '';
+
 CREATE TABLE fences (
 	name   TEXT PRIMARY KEY,
 	number INTEGER NOT NULL        -- the newest given out
