@@ -28,7 +28,9 @@ type FeedState struct {
 	State    *subjects.State
 }
 
-// LoadStates calls each with every state in the schedule bucket.
+// LoadStates calls each with every state in the schedule bucket. States that are
+// written meanwhile may be missing: a schedule that loads them fails at its first
+// write of such a one, and loads them again.
 func (m *Mesh) LoadStates(ctx context.Context, each func(FeedState)) error {
 	kv, err := m.bucket(ctx, subjects.ScheduleBucket)
 	if err != nil {
