@@ -93,6 +93,16 @@ func (c *summary) count(ctx context.Context, m Mesh, now time.Time) (FeedCounts,
 	if now.Sub(c.taken) < summaryAge {
 		return c.counts, nil
 	}
+	counts, err := CountFeeds(ctx, m)
+	if err == nil {
+		c.counts, c.taken = counts, now
+	}
+	return counts, err
+}
+
+// CountFeeds counts the feeds that the schedule knows by how they are doing; how
+// many the store knows is for the caller to add. It reads the state of each.
+func CountFeeds(ctx context.Context, m Mesh) (FeedCounts, error) {
 	var counts FeedCounts
 	err := m.LoadStates(ctx, func(f mesh.FeedState) {
 		if !f.State.Polled.IsZero() {
@@ -108,9 +118,6 @@ func (c *summary) count(ctx context.Context, m Mesh, now time.Time) (FeedCounts,
 			counts.Out++
 		}
 	})
-	if err == nil {
-		c.counts, c.taken = counts, now
-	}
 	return counts, err
 }
 

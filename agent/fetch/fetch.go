@@ -4,6 +4,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,7 +142,7 @@ func (c *Client) Fetch(ctx context.Context, r Request, now time.Time) (Document,
 	case response.StatusCode == http.StatusOK:
 	case response.StatusCode == http.StatusNotModified && (r.ETag != "" || r.LastModified != ""):
 		d.Unchanged, d.BodyHash = true, r.BodyHash
-		d.ETag, d.LastModified = orElse(d.ETag, r.ETag), orElse(d.LastModified, r.LastModified)
+		d.ETag, d.LastModified = cmp.Or(d.ETag, r.ETag), cmp.Or(d.LastModified, r.LastModified)
 		return d, nil
 	default:
 		return Document{}, statusError(response, now)
@@ -189,11 +190,4 @@ func timedOut(ctx context.Context, timeout time.Duration, e *Error) *Error {
 		e.Err = fmt.Errorf("no complete answer within %v", timeout)
 	}
 	return e
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"feedmesh/agent/api"
@@ -108,11 +109,4 @@ func (n *node) fillIndex(ctx context.Context, env *role.Env) error {
 }
 
 // needs reports whether any of the node's roles does.
-func (n *node) needs(what func(role.Role) bool) bool {
-	for _, r := range n.roles {
-		if what(r) {
-			return true
-		}
-	}
-	return false
-}
+func (n *node) needs(what func(role.Role) bool) bool { return slices.ContainsFunc(n.roles, what) }

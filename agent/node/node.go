@@ -232,10 +232,5 @@ func (n *node) announce(env *role.Env) {
 }
 
 func (n *node) plays(r role.Role) bool {
-	for _, mine := range n.roles {
-		if mine.Name == r.Name {
-			return true
-		}
-	}
-	return false
+	return n.needs(func(mine role.Role) bool { return mine.Name == r.Name })
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
-	"feedmesh/agent/mesh"
 	"feedmesh/agent/role"
 	"feedmesh/subjects"
 )
@@ -126,20 +125,13 @@ func (n *node) tellProgress(ctx context.Context, env *role.Env) error {
 		if err != nil {
 			continue
 		}
-		var polled, failing int64
-		if err := n.mesh.LoadStates(ctx, func(f mesh.FeedState) {
-			if !f.State.Polled.IsZero() {
-				polled++
-			}
-			if f.State.Failures > 0 {
-				failing++
-			}
-		}); err != nil {
+		feeds, err := api.CountFeeds(ctx, n.mesh)
+		if err != nil {
 			continue
 		}
-		n.options.Log.Info("so far", "feeds_known", counts.Feeds, "feeds_fetched", polled, "feeds_failing", failing,
+		n.options.Log.Info("so far", "feeds_known", counts.Feeds, "feeds_fetched", feeds.Polled, "feeds_failing", feeds.Failing,
 			"items_stored", counts.Items, "items_searchable", indexed)
-		if polled == counts.Feeds && indexed == counts.Items {
+		if feeds.Polled == counts.Feeds && indexed == counts.Items {
 			return nil
 		}
 	}
