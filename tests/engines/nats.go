@@ -1,0 +1,160 @@
+package engines
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// NATS is a cluster of NATS servers with JetStream, each a process of its own that
+// writes through to its disk before it acknowledges.
+type NATS struct {
+	Servers []*NATSServer
+}
+
+// A NATSServer is one of a cluster. It may be killed and started again, and then
+// is at the same address and has the same data.
+type NATSServer struct {
+	Process
+	Data    string // folder of its streams; it may be removed while the server is down
+	client  int    // ports
+	monitor int
+	member  bool // of a cluster of several
+}
+
+// StartNATS builds the server and starts n of them, with their data in folders of
+// dir, and returns when all are ready.
+func StartNATS(dir string, n int) (*NATS, error) {
+	program := filepath.Join(dir, "nats-server")
+	build := exec.Command("go", "build", "-o", program, "github.com/nats-io/nats-server/v2")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the NATS server: %w: %s", err, out)
+	}
+	var routes []string
+	for range n {
+		port, err := FreePort()
+		if err != nil {
+			return nil, err
+		}
+		routes = append(routes, fmt.Sprintf("127.0.0.1:%d", port))
+	}
+	cluster := new(NATS)
+	for i, route := range routes {
+		s, err := newNATSServer(dir, i, program, route, routes)
+		if err == nil {
+			cluster.Servers = append(cluster.Servers, s)
+			err = s.Process.Start()
+		}
+		if err != nil {
+			cluster.Kill()
+			return nil, err
+		}
+	}
+	// None is ready before most of them run.
+	for _, s := range cluster.Servers {
+		if err := s.Ready(time.Minute, s.Healthy); err != nil {
+			cluster.Kill()
+			return nil, err
+		}
+	}
+	return cluster, nil
+}
+
+func newNATSServer(dir string, i int, program, route string, routes []string) (*NATSServer, error) {
+	s := &NATSServer{member: len(routes) > 1}
+	for _, port := range []*int{&s.client, &s.monitor} {
+		var err error
+		if *port, err = FreePort(); err != nil {
+			return nil, err
+		}
+	}
+	s.Name, s.Path = fmt.Sprintf("nats-%d", i), program
+	s.Data = filepath.Join(dir, s.Name)
+	file := s.Data + ".conf"
+	s.Args = []string{"--config", file}
+	// max_file is what the streams may reserve, however small the disk.
+	settings := fmt.Sprintf(`
+server_name: %s
+listen: 127.0.0.1:%d
+http: 127.0.0.1:%d
+max_payload: 8MB
+jetstream { store_dir: %q, sync_interval: always, max_file: 16GB, max_mem: 256MB }
+`, s.Name, s.client, s.monitor, s.Data)
+	if s.member {
+		settings += fmt.Sprintf("cluster { name: tests, listen: %s, no_advertise: true, routes: [ \"nats://%s\" ] }\n",
+			route, strings.Join(routes, `", "nats://`))
+	}
+	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
+		return nil, fmt.Errorf("configure %s: %w", s.Name, err)
+	}
+	return s, nil
+}
+
+// URLs returns the addresses of all servers.
+func (n *NATS) URLs() []string {
+	var urls []string
+	for _, s := range n.Servers {
+		urls = append(urls, fmt.Sprintf("nats://127.0.0.1:%d", s.client))
+	}
+	return urls
+}
+
+// Kill ends all servers at once.
+func (n *NATS) Kill() {
+	for _, s := range n.Servers {
+		s.Process.Kill()
+	}
+}
+
+// Start starts the server, the first time or again, and returns when it is ready,
+// for which most of its cluster must run.
+func (s *NATSServer) Start() error {
+	if err := s.Process.Start(); err != nil {
+		return err
+	}
+	return s.Ready(time.Minute, s.Healthy)
+}
+
+// Healthy returns nil if the server and its streams are well and its cluster has
+// a leader.
+func (s *NATSServer) Healthy() error {
+	if err := s.ask("/healthz", nil); err != nil || !s.member {
+		return err
+	}
+	var js struct {
+		Cluster struct {
+			Leader string `json:"leader"`
+		} `json:"meta_cluster"`
+	}
+	if err := s.ask("/jsz", &js); err != nil {
+		return err
+	}
+	if js.Cluster.Leader == "" {
+		return errors.New("the cluster has no leader")
+	}
+	return nil
+}
+
+// ask reads a page of the server's monitoring into answer, unless that is nil.
+func (s *NATSServer) ask(page string, answer any) error {
+	client := http.Client{Timeout: 5 * time.Second}
+	response, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d%s", s.monitor, page))
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(page + ": " + response.Status)
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.NewDecoder(response.Body).Decode(answer)
+}

@@ -1,0 +1,188 @@
+// Package engines runs the servers that tests need, for real and each as a
+// process of its own: PostgreSQL, Meilisearch and NATS. They end with the test
+// program that started them, however it ends.
+package engines
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A Process is a program that can be ended and started again.
+type Process struct {
+	Name string
+	Path string   // of the program
+	Args []string //
+	Dir  string   // it runs in; empty: the current one
+	Env  []string // "KEY=value", added to this process's own
+	User uint32   // ID of the user and group it runs as; 0: ours
+
+	mu    sync.Mutex
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when cmd has ended
+	log   tail
+}
+
+// Start starts the program.
+func (p *Process) Start() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	cmd := exec.Command(p.Path, p.Args...)
+	cmd.Dir, cmd.Env = p.Dir, append(os.Environ(), p.Env...)
+	cmd.Stdout, cmd.Stderr = &p.log, &p.log
+	cmd.SysProcAttr = attributes(p.User)
+	started := make(chan error)
+	ended := make(chan struct{})
+	go func() {
+		defer hold()() // the kernel ends the child when the thread that started it ends
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			cmd.Wait()
+			close(ended)
+		}
+	}()
+	if err := <-started; err != nil {
+		return fmt.Errorf("start %s: %w", p.Name, err)
+	}
+	p.cmd, p.ended = cmd, ended
+	return nil
+}
+
+// Signal sends a signal to the program, if it runs.
+func (p *Process) Signal(s os.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd != nil {
+		p.cmd.Process.Signal(s)
+	}
+}
+
+// Kill ends the program at once, as a power cut would.
+func (p *Process) Kill() {
+	p.Signal(syscall.SIGKILL)
+	p.Wait(time.Minute)
+}
+
+// Stop asks the program to end, and kills it if it has not within the time,
+// which it then says.
+func (p *Process) Stop(s os.Signal, within time.Duration) error {
+	p.Signal(s)
+	if p.Wait(within) {
+		return nil
+	}
+	p.Kill()
+	return fmt.Errorf("%s did not stop within %v", p.Name, within)
+}
+
+// Wait waits until the program has ended, and reports whether it did in time.
+func (p *Process) Wait(within time.Duration) bool {
+	p.mu.Lock()
+	ended := p.ended
+	p.mu.Unlock()
+	if ended == nil {
+		return true
+	}
+	select {
+	case <-ended:
+		return true
+	case <-time.After(within):
+	}
+	select {
+	case <-ended: // both at once
+		return true
+	default:
+		return false
+	}
+}
+
+// Running reports whether the program was started and has not ended.
+func (p *Process) Running() bool {
+	p.mu.Lock()
+	started := p.ended != nil
+	p.mu.Unlock()
+	return started && !p.Wait(0)
+}
+
+// ID returns the system's number of the process, or 0.
+func (p *Process) ID() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return 0
+	}
+	return p.cmd.Process.Pid
+}
+
+// ExitCode returns how the program ended, or -1 if it did by a signal or not
+// at all.
+func (p *Process) ExitCode() int {
+	if p.Running() {
+		return -1
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil || p.cmd.ProcessState == nil {
+		return -1
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// Log returns the last of what the program wrote.
+func (p *Process) Log() string { return p.log.String() }
+
+// Ready waits until ok returns nil, and gives up when the program has ended or
+// the time is over.
+func (p *Process) Ready(within time.Duration, ok func() error) error {
+	err := errors.New("not asked yet")
+	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if err = ok(); err == nil {
+			return nil
+		}
+		if !p.Running() {
+			return fmt.Errorf("%s ended: %s", p.Name, p.Log())
+		}
+	}
+	return fmt.Errorf("%s is not ready after %v: %w: %s", p.Name, within, err, p.Log())
+}
+
+// FreePort returns a port of this machine that nobody listens on.
+func FreePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// tail keeps the last of what is written to it.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+const tailSize = 256 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = append(t.b, b...)
+	if over := len(t.b) - tailSize; over > 0 {
+		t.b = bytes.Clone(t.b[over:])
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.b)
+}

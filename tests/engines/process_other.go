@@ -1,0 +1,11 @@
+//go:build !linux
+
+package engines
+
+import "syscall"
+
+// attributes has nothing to set where the kernel does not end children with
+// their parent, and tests do not run as root.
+func attributes(uint32) *syscall.SysProcAttr { return nil }
+
+func hold() func() { return func() {} }
