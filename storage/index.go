@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -17,6 +18,8 @@ var ErrBadCursor = errors.New("cursor does not belong to this query")
 type Index interface {
 	// Put makes the items findable, in place of any with their IDs. When it
 	// returns nil, they are on disk, and a search that starts later finds them.
+	// If the engine refuses some for what they are, it returns a
+	// [*RefusedError]; then all others are findable.
 	Put(ctx context.Context, items ...Indexed) error
 
 	// Delete makes the items with these IDs no longer findable. An ID that is
@@ -26,15 +29,26 @@ type Index interface {
 	// Search returns a page of the items that match the query.
 	Search(ctx context.Context, query Query) (Results, error)
 
-	// IDs returns at most limit IDs of indexed items after the given one, in
-	// ascending order: a walk over everything indexed.
-	IDs(ctx context.Context, after string, limit int) ([]string, error)
+	Stamped
 
 	// Count returns how many items are indexed.
 	Count(ctx context.Context) (int64, error)
 
 	io.Closer
 }
+
+// A RefusedError names the items that an [Index] can't take, whenever it is tried.
+type RefusedError struct {
+	IDs []string // at least one
+	Err error    // why
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the index refuses %s: %v", strings.Join(e.IDs, ", "), e.Err)
+}
+
+// Unwrap returns why.
+func (e *RefusedError) Unwrap() error { return e.Err }
 
 // Indexed is an item together with what an [Index] reads but no one stores:
 // the plain text of its HTML.

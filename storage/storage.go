@@ -18,6 +18,10 @@ var ErrNotFound = errors.New("not found")
 // out under its name: another has taken its place, and its write was refused.
 var ErrFenced = errors.New("fenced off by a newer writer")
 
+// ErrUnavailable says that an engine can't do anything now, whatever it is asked:
+// it is away, starting, or out of disk. The same call may succeed later.
+var ErrUnavailable = errors.New("unavailable")
+
 // A Store remembers feeds and items. Its methods may be called concurrently, and
 // return an error that is ctx's if ctx ends. Times are UTC and kept to the
 // microsecond. Texts are UTF-8; U+0000 in them may be lost. A limit of 0 or less
@@ -89,10 +93,30 @@ type Items interface {
 	// is the last item of the page before, or the zero Item.
 	ItemsSince(ctx context.Context, lane string, since time.Time, after Item, limit int) ([]Item, error)
 
-	// ItemIDs returns at most limit IDs of items after the given one, in
-	// ascending order: a walk over everything stored.
-	ItemIDs(ctx context.Context, after string, limit int) ([]string, error)
+	Stamped
 }
+
+// Stamped is what a [Store] and an [Index] both tell of their items, so that
+// the two can be compared. A day is that of FirstSeen, in UTC: it never changes,
+// so that an item is always found under the same one.
+type Stamped interface {
+	// Days returns how many items there are of each day that has any, by the
+	// day's first moment.
+	Days(ctx context.Context) (map[time.Time]int64, error)
+
+	// Stamps returns at most limit stamps of a day's items, those whose IDs
+	// come after the given one, in ascending order of ID.
+	Stamps(ctx context.Context, day time.Time, after string, limit int) ([]Stamp, error)
+}
+
+// A Stamp says in which form an item is there.
+type Stamp struct {
+	ID      string
+	Changed time.Time // see [Item]
+}
+
+// Day returns the first moment of the day t lies in, in UTC.
+func Day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
 // Fences is the part of a [Store] that tells writers of one name apart.
 type Fences interface {
@@ -136,7 +160,8 @@ type Item struct {
 	Published time.Time `json:"published"`          // never after FirstSeen by more than a day
 	Assumed   string    `json:"assumed,omitempty"`  // why Published is only FirstSeen: "missing", "unreadable", "future"
 	Updated   time.Time `json:"updated,omitzero"`
-	FirstSeen time.Time `json:"first_seen"` // when it was first fetched
+	FirstSeen time.Time `json:"first_seen"`       // when it was first fetched
+	Changed   time.Time `json:"changed,omitzero"` // another one each time the store changes anything of it; kept by the store
 
 	Spam       bool     `json:"spam,omitempty"`
 	Categories []string `json:"categories,omitempty"` // best first

@@ -65,6 +65,60 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
+// BenchmarkStamps counts 100,000 made-up items of 300 days by day, and walks
+// over all of them, after a tenth were put again and a tenth deleted.
+func BenchmarkStamps(b *testing.B) {
+	x := open(b, filepath.Join(b.TempDir(), "index"))
+	defer x.Close()
+	made := newMaker(1)
+	for range 200 {
+		items := made.items(500)
+		if err := x.Put(b.Context(), items...); err != nil {
+			b.Fatal(err)
+		}
+		if err := x.Put(b.Context(), items[:50]...); err != nil {
+			b.Fatal(err)
+		}
+		var gone []string
+		for _, it := range items[50:100] {
+			gone = append(gone, it.ID)
+		}
+		if err := x.Delete(b.Context(), gone...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Run("days", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := x.Days(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("walk", func(b *testing.B) {
+		for b.Loop() {
+			days, err := x.Days(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			n := 0
+			for day, want := range days {
+				for after := ""; want > 0; {
+					page, err := x.Stamps(b.Context(), day, after, 500)
+					if err != nil || len(page) == 0 {
+						b.Fatalf("%d stamps are missing, %v", want, err)
+					}
+					want -= int64(len(page))
+					n += len(page)
+					after = page[len(page)-1].ID
+				}
+			}
+			if n != 90_000 {
+				b.Fatalf("walked over %d items", n)
+			}
+		}
+	})
+}
+
 // A maker makes up items, the same ones for the same seed.
 type maker struct {
 	rand  *rand.Rand
@@ -119,7 +173,7 @@ func (m *maker) items(n int) []storage.Indexed {
 				ID: storage.ItemID(feed, fmt.Sprint(m.made)), FeedID: feed, Title: m.text(8), Author: m.text(2),
 				Language: []string{"en", "ru", "de", ""}[m.rand.IntN(4)], Tags: []string{m.word(), m.word()},
 				Categories: []string{m.words[m.rand.IntN(30)], m.words[m.rand.IntN(30)]},
-				Published:  m.date(), Spam: m.rand.IntN(20) == 0,
+				Published:  m.date(), FirstSeen: m.date(), Changed: m.date(), Spam: m.rand.IntN(20) == 0,
 			},
 			Text: m.text(300),
 		}

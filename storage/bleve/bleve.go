@@ -8,7 +8,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
+	"syscall"
 
 	upstream "github.com/blevesearch/bleve/v2"
 	bleveindex "github.com/blevesearch/bleve_index_api"
@@ -67,43 +69,13 @@ func (x *Index) commit(ctx context.Context, batch *upstream.Batch) error {
 		return nil
 	}
 	batch.SetInternal(batchKey, []byte(rand.Text()))
-	return x.bleve.Batch(batch)
-}
-
-// IDs implements [storage.Index].
-func (x *Index) IDs(ctx context.Context, after string, limit int) (ids []string, err error) {
-	err = x.read(ctx, func(now bleveindex.IndexReader) error {
-		ids, err = idsAfter(now, after, limit)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list indexed IDs: %w", err)
+	err := x.bleve.Batch(batch)
+	// Scorch passes on the words of the system's error and not the error itself
+	// (bleve v2.6.1).
+	if err != nil && strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
+		return fmt.Errorf("%w: the disk is full: %w", storage.ErrUnavailable, err)
 	}
-	return ids, nil
-}
-
-func idsAfter(now bleveindex.IndexReader, after string, limit int) (ids []string, err error) {
-	// The next possible ID is this one and a NUL. No last term means to the end.
-	dict, err := now.FieldDictRange("_id", []byte(after+"\x00"), nil)
-	if err != nil {
-		return nil, err
-	}
-	defer dict.Close()
-	for len(ids) < limit {
-		entry, err := dict.Next()
-		if entry == nil || err != nil {
-			return ids, err
-		}
-		// The dictionary has deleted items too, until a merge drops them.
-		doc, err := now.InternalID(entry.Term)
-		if err != nil {
-			return nil, err
-		}
-		if doc != nil {
-			ids = append(ids, entry.Term)
-		}
-	}
-	return ids, nil
+	return err
 }
 
 // Count implements [storage.Index].

@@ -20,6 +20,8 @@ const (
 	fieldLanguage = "language"
 	fieldKind     = "kind"  // see kindOf
 	fieldOrder    = "order" // see orderOf
+	fieldDay      = "day"   // see dayOf
+	fieldStamp    = "stamp" // see stampOf
 )
 
 const (
@@ -43,6 +45,8 @@ func (x *Index) document(it *storage.Indexed) *document.Document {
 	}
 	add(fieldKind, kindOf(it.Spam, it.DuplicateOf != ""), keyword)
 	add(fieldOrder, orderOf(it.Published)+it.ID, column)
+	add(fieldDay, dayOf(it.FirstSeen), keyword)
+	add(fieldStamp, stampOf(&it.Item), keyword)
 
 	for _, field := range wordFields {
 		doc.AddField(&wordField{name: field.name, texts: field.texts(it)})

@@ -19,10 +19,13 @@ import (
 	"feedmesh/storage/bleve"
 )
 
+// seen is when the items were first seen.
+var seen = time.Unix(1e9, 0)
+
 func word(ids ...string) []storage.Indexed {
 	var items []storage.Indexed
 	for _, id := range ids {
-		items = append(items, storage.Indexed{Item: storage.Item{ID: id, Title: "word", Published: time.Unix(1e9, 0)}})
+		items = append(items, storage.Indexed{Item: storage.Item{ID: id, Title: "word", Published: seen, FirstSeen: seen}})
 	}
 	return items
 }
@@ -88,8 +91,11 @@ func TestReopenKeepsItems(t *testing.T) {
 	if _, err := x.Search(t.Context(), storage.Query{}); err == nil {
 		t.Error("search in a closed index succeeded")
 	}
-	if _, err := x.IDs(t.Context(), "", 1); err == nil {
-		t.Error("ids of a closed index succeeded")
+	if _, err := x.Days(t.Context()); err == nil {
+		t.Error("days of a closed index succeeded")
+	}
+	if _, err := x.Stamps(t.Context(), storage.Day(seen), "", 1); err == nil {
+		t.Error("stamps of a closed index succeeded")
 	}
 	if _, err := x.Count(t.Context()); err == nil {
 		t.Error("count of a closed index succeeded")
@@ -271,9 +277,13 @@ func TestKilledProcessLeavesWhatItPut(t *testing.T) {
 	for _, lines := range []int{2, 7, 25} {
 		put = append(put, killPutter(t, path, lines)...)
 		x := open(t, path)
-		got, err := x.IDs(t.Context(), "", 1e6)
+		stamps, err := x.Stamps(t.Context(), storage.Day(seen), "", 1e6)
 		if err != nil {
-			t.Fatalf("ids: %v", err)
+			t.Fatalf("stamps: %v", err)
+		}
+		var got []string
+		for _, s := range stamps {
+			got = append(got, s.ID)
 		}
 		for _, id := range put {
 			if !slices.Contains(got, id) {

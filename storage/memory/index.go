@@ -6,10 +6,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"feedmesh/classify"
 	"feedmesh/classify/text"
@@ -30,6 +30,8 @@ type indexedItem struct {
 	id, feed, language string
 	categories         []string
 	published          int64 // microseconds, as everywhere in storage
+	day                time.Time
+	changed            time.Time
 	spam, duplicate    bool
 	weights            map[string]float64 // by stem
 }
@@ -70,7 +72,7 @@ func indexItem(it storage.Indexed) indexedItem {
 	return indexedItem{
 		id: it.ID, feed: it.FeedID, language: it.Language, categories: it.Categories,
 		published: it.Published.UnixMicro(), spam: it.Spam, duplicate: it.DuplicateOf != "",
-		weights: weights,
+		day: storage.Day(it.FirstSeen), changed: micro(it.Changed), weights: weights,
 	}
 }
 
@@ -97,19 +99,29 @@ func (x *Index) Delete(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// IDs implements [storage.Index].
-func (x *Index) IDs(ctx context.Context, after string, limit int) ([]string, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+// Days implements [storage.Stamped].
+func (x *Index) Days(ctx context.Context) (map[time.Time]int64, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	ids := slices.Sorted(maps.Keys(x.items))
-	from, found := slices.BinarySearch(ids, after)
-	if found {
-		from++
+	days := map[time.Time]int64{}
+	for _, it := range x.items {
+		days[it.day]++
 	}
-	return ids[from:min(len(ids), from+max(limit, 0))], nil
+	return days, ctx.Err()
+}
+
+// Stamps implements [storage.Stamped].
+func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var page []storage.Stamp
+	for _, it := range x.items {
+		if it.id > after && it.day.Equal(day) {
+			page = append(page, storage.Stamp{ID: it.id, Changed: it.changed})
+		}
+	}
+	slices.SortFunc(page, byID)
+	return first(page, limit), ctx.Err()
 }
 
 // Count implements [storage.Index].

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -116,6 +115,7 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 	for itemID, item := range s.items {
 		if removed[item.DuplicateOf] {
 			item.DuplicateOf, item.DuplicateBy = "", ""
+			item.Changed = changedAfter(item.Changed)
 			s.items[itemID] = item
 			concerned = append(concerned, itemID)
 		}
@@ -183,7 +183,7 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (storage.Stor
 
 func (s *Store) putItem(feedID string, item storage.Item, stored *storage.Stored) {
 	item = copyItem(item)
-	item.FeedID, item.Revision = feedID, 1
+	item.FeedID, item.Revision, item.Changed = feedID, 1, changedAfter(time.Time{})
 	old, known := s.items[s.keys[feedID][item.Key]]
 	switch {
 	case !known:
@@ -192,6 +192,7 @@ func (s *Store) putItem(feedID string, item storage.Item, stored *storage.Stored
 		return
 	default:
 		item.Revision, item.FirstSeen = old.Revision+1, old.FirstSeen
+		item.Changed = changedAfter(old.Changed)
 		if item.Assumed != "" {
 			item.Published, item.Assumed = old.Published, old.Assumed
 		}
@@ -256,19 +257,36 @@ func bySeen(a, b storage.Item) int {
 	return cmp.Or(a.FirstSeen.Compare(b.FirstSeen), cmp.Compare(a.ID, b.ID))
 }
 
-// ItemIDs implements [storage.Items].
-func (s *Store) ItemIDs(ctx context.Context, after string, limit int) ([]string, error) {
+// Days implements [storage.Stamped].
+func (s *Store) Days(ctx context.Context) (map[time.Time]int64, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	ids := slices.Sorted(maps.Keys(s.items))
-	i, found := slices.BinarySearch(ids, after)
-	if found {
-		i++
+	days := map[time.Time]int64{}
+	for _, item := range s.items {
+		days[storage.Day(item.FirstSeen)]++
 	}
-	return first(ids[i:], limit), nil
+	return days, nil
 }
+
+// Stamps implements [storage.Stamped].
+func (s *Store) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var page []storage.Stamp
+	for _, item := range s.items {
+		if item.ID > after && storage.Day(item.FirstSeen).Equal(day) {
+			page = append(page, storage.Stamp{ID: item.ID, Changed: item.Changed})
+		}
+	}
+	slices.SortFunc(page, byID)
+	return first(page, limit), nil
+}
+
+func byID(a, b storage.Stamp) int { return cmp.Compare(a.ID, b.ID) }
 
 // NextFence implements [storage.Fences].
 func (s *Store) NextFence(ctx context.Context, name string) (storage.Fence, error) {
@@ -285,6 +303,16 @@ func (s *Store) Ping(ctx context.Context) error { return ctx.Err() }
 
 // Close implements [storage.Store]. What the Store has stays there.
 func (s *Store) Close() error { return nil }
+
+// changedAfter returns now, or the microsecond after old if that is not over:
+// an item never changes twice at one time.
+func changedAfter(old time.Time) time.Time {
+	now, next := micro(time.Now()), old.Add(time.Microsecond)
+	if now.Before(next) {
+		return next
+	}
+	return now
+}
 
 func first[T any](s []T, limit int) []T { return s[:min(len(s), max(limit, 0))] }
 

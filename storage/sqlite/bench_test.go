@@ -104,3 +104,31 @@ func BenchmarkItem(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkStamps counts 100,000 items by day, and walks over one day of them.
+func BenchmarkStamps(b *testing.B) {
+	s, _, feedID := benchStore(b)
+	fill(b, s, feedID, 0, 100_000, 2000)
+	b.Run("days", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := s.Days(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("walk", func(b *testing.B) {
+		for b.Loop() {
+			day, after := storage.Day(benchItem(feedID, 0, 0).FirstSeen), ""
+			for {
+				page, err := s.Stamps(b.Context(), day, after, 1000)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if len(page) == 0 {
+					break
+				}
+				after = page[len(page)-1].ID
+			}
+		}
+	})
+}

@@ -35,7 +35,7 @@ func TestFullDiskIsToldAndSurvived(t *testing.T) {
 
 	limit(20)
 	_, err = s.PutItems(ctx, storage.Batch{FeedID: "feed", Items: []storage.Item{small, large}})
-	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "the disk is full") {
+	if !errors.Is(err, storage.ErrUnavailable) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "the disk is full") {
 		t.Errorf("the error is %v, want that the disk is full", err)
 	}
 	if got, err := s.Feed(ctx, "feed"); err != nil || got.Items != 0 {
@@ -56,8 +56,8 @@ func TestIOErrorSaysWhyNothingCanBeWritten(t *testing.T) {
 	}
 	gone := filepath.Join(dir, "gone", "store.db")
 	err := explain(t.Context(), gone, sqlite3.IOERR_WRITE)
-	if !errors.Is(err, sqlite3.IOERR_WRITE) || !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("where the folder is gone, the error is %v, want it to be %v too", err, fs.ErrNotExist)
+	if !errors.Is(err, sqlite3.IOERR_WRITE) || !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("where the folder is gone, the error is %v, want it to be %v and %v too", err, fs.ErrNotExist, storage.ErrUnavailable)
 	}
 }
 

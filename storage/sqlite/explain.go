@@ -9,20 +9,23 @@ import (
 	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"feedmesh/storage"
 )
 
-// explain puts an error of the engine in words, and makes a full disk be
-// [syscall.ENOSPC] and a call that ctx ended, even one that waited for another
-// process to write, the reason why it ended.
+// explain puts an error of the engine in words. A disk that can't be written to
+// is [storage.ErrUnavailable], and [syscall.ENOSPC] too if it is full. A call that
+// ctx ended, even one that waited for another process to write, has the reason
+// why ctx ended.
 func explain(ctx context.Context, path string, err error) error {
 	switch {
 	case ctx.Err() != nil && (errors.Is(err, sqlite3.INTERRUPT) || errors.Is(err, sqlite3.BUSY)):
 		return ctx.Err()
 	case errors.Is(err, sqlite3.FULL):
-		return fmt.Errorf("the disk is full: %w (%w)", syscall.ENOSPC, err)
+		return fmt.Errorf("%w: the disk is full: %w (%w)", storage.ErrUnavailable, syscall.ENOSPC, err)
 	case errors.Is(err, sqlite3.IOERR):
 		if cause := tryWriting(filepath.Dir(path)); cause != nil {
-			return fmt.Errorf("%w: %w", err, cause)
+			return fmt.Errorf("%w: %w: %w", storage.ErrUnavailable, err, cause)
 		}
 	case errors.Is(err, sqlite3.NOTADB):
 		return fmt.Errorf("this file is no feedmesh store: move it away, or name another: %w", err)

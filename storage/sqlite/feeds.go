@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"slices"
+	"time"
 
 	"feedmesh/storage"
 )
@@ -57,7 +58,7 @@ func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []st
 
 const (
 	freeDuplicates = `
-		UPDATE items SET duplicate_of = '', duplicate_by = ''
+		UPDATE items SET duplicate_of = '', duplicate_by = '', changed = max(?, coalesce(changed, first_seen) + 1)
 		WHERE duplicate_of <> '' AND duplicate_of IN (SELECT id FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?))
 		RETURNING id`
 	removeItems = `DELETE FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?) RETURNING id`
@@ -67,7 +68,7 @@ const (
 // RemoveFeed implements [storage.Feeds].
 func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, err error) {
 	err = s.change(ctx, "remove feed", func(w *writer) error {
-		freed, err := collect(ctx, w.freeDuplicates, scanText, id)
+		freed, err := collect(ctx, w.freeDuplicates, scanText, micros(time.Now()), id)
 		if err != nil {
 			return err
 		}

@@ -54,14 +54,14 @@ func scanPair(row scanner) (p [2]string, err error) {
 const selectItems = `
 	SELECT i.id, f.id, i.key, i.hash, i.revision, i.url, i.title, i.html, i.excerpt, i.author, i.language,
 	       i.images, i.tags, i.published, i.assumed, i.updated, i.first_seen,
-	       i.spam, i.categories, i.topics, i.why,
+	       coalesce(i.changed, i.first_seen), i.spam, i.categories, i.topics, i.why,
 	       i.lane, i.text_hash, i.event_id, i.story_id, i.duplicate_of, i.duplicate_by
 	FROM items i JOIN feeds f ON f.num = i.feed`
 
 func scanItem(row scanner) (i storage.Item, err error) {
 	err = row.Scan(&i.ID, &i.FeedID, &i.Key, &i.Hash, &i.Revision, &i.URL, &i.Title, &i.HTML, &i.Excerpt, &i.Author, &i.Language,
 		list{&i.Images}, list{&i.Tags}, moment{&i.Published}, &i.Assumed, moment{&i.Updated}, moment{&i.FirstSeen},
-		&i.Spam, list{&i.Categories}, list{&i.Topics}, list{&i.Why},
+		moment{&i.Changed}, &i.Spam, list{&i.Categories}, list{&i.Topics}, list{&i.Why},
 		&i.Lane, &i.TextHash, &i.EventID, &i.StoryID, &i.DuplicateOf, &i.DuplicateBy)
 	return i, err
 }
@@ -113,12 +113,4 @@ func (s *Store) ItemsSince(ctx context.Context, lane string, since time.Time, af
 	}
 	items, err := collect(ctx, s.read.since, scanItem, lane, from, id, max(limit, 0))
 	return items, s.failed(ctx, "read a lane", err)
-}
-
-const itemIDs = `SELECT id FROM items WHERE id > ? ORDER BY id LIMIT ?`
-
-// ItemIDs implements [storage.Items].
-func (s *Store) ItemIDs(ctx context.Context, after string, limit int) ([]string, error) {
-	ids, err := collect(ctx, s.read.itemIDs, scanText, after, max(limit, 0))
-	return ids, s.failed(ctx, "list items", err)
 }

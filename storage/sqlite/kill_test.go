@@ -108,11 +108,15 @@ func wantBatches(t *testing.T, s *sqlite.Store, feedID string, last int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := s.ItemIDs(t.Context(), "", 1_000_000)
+	days, err := s.Days(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all)%batchSize != 0 || feed.Items != int64(len(all)) {
-		t.Errorf("there are %d items and the feed counts %d; want whole batches of %d", len(all), feed.Items, batchSize)
+	var all int64
+	for _, n := range days {
+		all += n
+	}
+	if all%batchSize != 0 || feed.Items != all {
+		t.Errorf("there are %d items and the feed counts %d; want whole batches of %d", all, feed.Items, batchSize)
 	}
 }

@@ -153,8 +153,8 @@ const putItem = `
 		feed, key, hash, revision, first_seen, published, assumed, updated,
 		id, url, title, author, language, spam,
 		lane, text_hash, event_id, story_id, duplicate_of, duplicate_by,
-		images, tags, categories, topics, why, excerpt, html
-	) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		images, tags, categories, topics, why, excerpt, html, changed
+	) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT (feed, key) DO UPDATE SET
 		hash = excluded.hash, revision = excluded.revision, published = excluded.published,
 		assumed = excluded.assumed, updated = excluded.updated, url = excluded.url,
@@ -163,7 +163,8 @@ const putItem = `
 		event_id = excluded.event_id, story_id = excluded.story_id,
 		duplicate_of = excluded.duplicate_of, duplicate_by = excluded.duplicate_by,
 		images = excluded.images, tags = excluded.tags, categories = excluded.categories,
-		topics = excluded.topics, why = excluded.why, excerpt = excluded.excerpt, html = excluded.html`
+		topics = excluded.topics, why = excluded.why, excerpt = excluded.excerpt, html = excluded.html,
+		changed = max(excluded.changed, coalesce(items.changed, items.first_seen) + 1)` // never the same twice
 
 func (w *writer) put(ctx context.Context, feed int64, i storage.Item) error {
 	var lists [5]any
@@ -178,7 +179,7 @@ func (w *writer) put(ctx context.Context, feed int64, i storage.Item) error {
 		feed, i.Key, i.Hash, i.Revision, micros(i.FirstSeen), micros(i.Published), i.Assumed, microsOrNull(i.Updated),
 		i.ID, i.URL, i.Title, i.Author, i.Language, i.Spam,
 		i.Lane, i.TextHash, i.EventID, i.StoryID, i.DuplicateOf, i.DuplicateBy,
-		lists[0], lists[1], lists[2], lists[3], lists[4], i.Excerpt, i.HTML)
+		lists[0], lists[1], lists[2], lists[3], lists[4], i.Excerpt, i.HTML, micros(time.Now()))
 	return err
 }
 

@@ -9,20 +9,21 @@ import (
 
 // A reader has the statements that any of the reading connections may run.
 type reader struct {
-	feed, feeds, counts          *sql.Stmt
-	known, items, since, itemIDs *sql.Stmt
+	feed, feeds, counts               *sql.Stmt
+	known, items, since, days, stamps *sql.Stmt
 }
 
 func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 	r := &reader{}
 	return r, prepareAll(ctx, db, map[**sql.Stmt]string{
-		&r.feed:    feedByID,
-		&r.feeds:   feedsByURL,
-		&r.counts:  counts,
-		&r.known:   knownItems,
-		&r.items:   itemsByID,
-		&r.since:   itemsSince,
-		&r.itemIDs: itemIDs,
+		&r.feed:   feedByID,
+		&r.feeds:  feedsByURL,
+		&r.counts: counts,
+		&r.known:  knownItems,
+		&r.items:  itemsByID,
+		&r.since:  itemsSince,
+		&r.days:   countByDay,
+		&r.stamps: stampsOfDay,
 	})
 }
 

@@ -22,7 +22,10 @@ func TestIndex(t *testing.T, open func(t *testing.T) storage.Index) {
 		{"an item put again replaces the one before", putReplaces},
 		{"a deleted item is not found", deleteForgets},
 		{"putting and deleting nothing is no error", nothingIsNoError},
-		{"ids walks over everything in ascending order", idsWalk},
+		{"days count the items first seen on each", indexDays},
+		{"the stamps of a day are walked in ascending order of id", stampsInOrder},
+		{"a day has as many stamps as it has items", manyStamps},
+		{"stamps are those of the items as last put", stampsOfLastPut},
 		{"count says how many items are indexed", countCounts},
 		{"a cancelled context ends a call", cancelledContext},
 		{"methods may be called concurrently", concurrentUse},
@@ -69,7 +72,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // item returns an item with the given ID, title and text.
 func item(id, title, text string) storage.Indexed {
 	return storage.Indexed{
-		Item: storage.Item{ID: id, FeedID: "feed", Title: title, Published: noon, FirstSeen: noon},
+		Item: storage.Item{ID: id, FeedID: "feed", Title: title, Published: noon, FirstSeen: noon, Changed: noon},
 		Text: text,
 	}
 }
@@ -153,40 +156,6 @@ func nothingIsNoError(t *testing.T, x storage.Index) {
 	wantFound(t, x, storage.Query{Words: "word"})
 }
 
-func idsWalk(t *testing.T, x storage.Index) {
-	var want []string
-	for i := range 25 {
-		id := fmt.Sprintf("%02d", i)
-		put(t, x, item(id, "word", ""))
-		if i%6 != 0 {
-			want = append(want, id)
-		}
-	}
-	if err := x.Delete(t.Context(), "00", "06", "12", "18", "24"); err != nil {
-		t.Fatalf("delete: %v", err)
-	}
-	var got []string
-	for after := ""; ; after = got[len(got)-1] {
-		page, err := x.IDs(t.Context(), after, 7)
-		if err != nil {
-			t.Fatalf("ids after %q: %v", after, err)
-		}
-		if len(page) > 7 {
-			t.Fatalf("ids returned %d of 7", len(page))
-		}
-		if len(page) == 0 {
-			break
-		}
-		got = append(got, page...)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("walked over %v, want %v", got, want)
-	}
-	if page, err := x.IDs(t.Context(), "13x", 2); err != nil || !slices.Equal(page, []string{"14", "15"}) {
-		t.Errorf("ids after one that is not there: %v, %v, want [14 15]", page, err)
-	}
-}
-
 func countCounts(t *testing.T, x storage.Index) {
 	want := func(want int64) {
 		t.Helper()
@@ -209,11 +178,12 @@ func cancelledContext(t *testing.T, x storage.Index) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, searchErr := x.Search(ctx, storage.Query{Words: "word"})
-	_, idsErr := x.IDs(ctx, "", 10)
+	_, daysErr := x.Days(ctx)
+	_, stampsErr := x.Stamps(ctx, storage.Day(noon), "", 10)
 	_, countErr := x.Count(ctx)
 	for call, err := range map[string]error{
 		"put": x.Put(ctx, item("b", "word", "")), "delete": x.Delete(ctx, "a"),
-		"search": searchErr, "ids": idsErr, "count": countErr,
+		"search": searchErr, "days": daysErr, "stamps": stampsErr, "count": countErr,
 	} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s returned %v, want context.Canceled", call, err)

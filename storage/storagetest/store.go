@@ -49,7 +49,15 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"items come in the order asked for", storeTest.itemsInOrder},
 		{"a lane is read by first-seen, then ID, page by page", storeTest.lane},
 		{"a lane starts at the time asked for", storeTest.laneSince},
-		{"item IDs are walked in ascending order", storeTest.walk},
+
+		{"the store says when an item changed, whatever the caller says", storeTest.changedNow},
+		{"each revision has changed at another time", storeTest.changedAgain},
+		{"an unchanged item has changed when it did", storeTest.changedNoMore},
+		{"items that stand for themselves have changed", storeTest.changedByRemoving},
+		{"days count the items first seen on each", storeTest.days},
+		{"removed items are of no day", storeTest.daysOfRemoved},
+		{"the stamps of a day are walked in ascending order of ID", storeTest.stampsInOrder},
+		{"stamps say when items changed", storeTest.stampsSayChanged},
 		{"a walk misses nothing while items are added", storeTest.walkWhileAdding},
 		{"a page of none is empty", storeTest.pageOfNone},
 
@@ -139,14 +147,29 @@ func (c storeTest) feed(id string) storage.Feed {
 	return f
 }
 
-// item returns the item with the given ID.
+// item returns the item with the given ID as it was put: without Changed, which
+// the store adds.
 func (c storeTest) item(id string) storage.Item {
+	c.Helper()
+	return asPut(c.stored(id))[0]
+}
+
+// stored returns the item with the given ID, whole.
+func (c storeTest) stored(id string) storage.Item {
 	c.Helper()
 	i, err := c.Item(c.Context(), id)
 	if err != nil {
 		c.Fatalf("read item: %v", err)
 	}
 	return i
+}
+
+// asPut returns the items without Changed.
+func asPut(items ...storage.Item) []storage.Item {
+	for i := range items {
+		items[i].Changed = time.Time{}
+	}
+	return items
 }
 
 // put stores the items as a batch of the feed that the first of them is of.

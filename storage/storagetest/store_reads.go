@@ -23,7 +23,7 @@ func (c storeTest) itemsInOrder() {
 	if err != nil {
 		c.Fatal(err)
 	}
-	c.wantEqual("the list of items", got, want)
+	c.wantEqual("the list of items", asPut(got...), want)
 
 	for _, ids := range [][]string{nil, {"unknown"}} {
 		if got, err := c.Items(c.Context(), ids...); err != nil || len(got) != 0 {
@@ -69,7 +69,7 @@ func (c storeTest) lane() {
 			if len(page) > limit {
 				c.Fatalf("a page of %d has %d items", limit, len(page))
 			}
-			got = append(got, page...)
+			got = append(got, asPut(page...)...)
 		}
 		c.wantEqual("the lane", got, want)
 	}
@@ -83,48 +83,17 @@ func (c storeTest) laneSince() {
 	if err != nil {
 		c.Fatal(err)
 	}
-	c.wantEqual("the lane", got, want)
+	c.wantEqual("the lane", asPut(got...), want)
 
 	got, err = c.ItemsSince(c.Context(), "en", since, all[2], 100)
 	if err != nil {
 		c.Fatal(err)
 	}
-	c.wantEqual("the lane after an item from before", got, want)
+	c.wantEqual("the lane after an item from before", asPut(got...), want)
 
 	got, err = c.ItemsSince(c.Context(), "en", day.Add(time.Hour), storage.Item{}, 100)
 	if err != nil || len(got) != 0 {
 		c.Errorf("a lane from after its end has %d items, %v", len(got), err)
-	}
-}
-
-// walkIDs returns all that ItemIDs yields, page by page.
-func (c storeTest) walkIDs(limit int) []string {
-	c.Helper()
-	var all []string
-	for after := ""; ; after = all[len(all)-1] {
-		page, err := c.ItemIDs(c.Context(), after, limit)
-		if err != nil {
-			c.Fatal(err)
-		}
-		if len(page) == 0 {
-			return all
-		}
-		if len(page) > limit {
-			c.Fatalf("a page of %d has %d IDs", limit, len(page))
-		}
-		all = append(all, page...)
-	}
-}
-
-func (c storeTest) walk() {
-	items := numbered(c.addFeed("https://a.example/"), 0, 25)
-	c.put(items...)
-	more := numbered(c.addFeed("https://b.example/"), 0, 25)
-	c.put(more...)
-	want := itemIDs(slices.Concat(items, more))
-	slices.Sort(want)
-	for _, limit := range []int{1, 7, 50, 1000} {
-		c.wantEqual("the walk", c.walkIDs(limit), want)
 	}
 }
 
@@ -140,7 +109,7 @@ func (c storeTest) walkWhileAdding() {
 			}
 		}
 	})
-	got := c.walkIDs(10)
+	got := stampIDs(c.stamps(day, 10))
 	adding.Wait()
 	if !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
 		c.Errorf("the walk is not in strictly ascending order: %q", got)
@@ -160,9 +129,9 @@ func (c storeTest) pageOfNone() {
 		if err != nil || len(feeds) != 0 {
 			c.Errorf("ListFeeds with limit %d has %d feeds, %v", limit, len(feeds), err)
 		}
-		ids, err := c.ItemIDs(c.Context(), "", limit)
-		if err != nil || len(ids) != 0 {
-			c.Errorf("ItemIDs with limit %d has %d IDs, %v", limit, len(ids), err)
+		stamps, err := c.Stamps(c.Context(), storage.Day(day), "", limit)
+		if err != nil || len(stamps) != 0 {
+			c.Errorf("Stamps with limit %d has %d stamps, %v", limit, len(stamps), err)
 		}
 		items, err := c.ItemsSince(c.Context(), "en", time.Time{}, storage.Item{}, limit)
 		if err != nil || len(items) != 0 {

@@ -66,7 +66,7 @@ func (c storeTest) concurrentBatches() {
 		})
 	}
 	writing.Wait()
-	c.wantIDs("the stored items", c.walkIDs(100), all)
+	c.wantIDs("the stored items", stampIDs(c.stamps(day, 100)), all)
 	c.wantEqual("the number of items", c.feed(feedID).Items, int64(len(all)))
 }
 
@@ -159,7 +159,8 @@ func (c storeTest) cancelled() {
 		"Item":       func() error { _, err := c.Item(ctx, storage.ItemID(feedID, "old")); return err },
 		"Items":      func() error { _, err := c.Items(ctx, storage.ItemID(feedID, "old")); return err },
 		"ItemsSince": func() error { _, err := c.ItemsSince(ctx, "en", day, storage.Item{}, 10); return err },
-		"ItemIDs":    func() error { _, err := c.ItemIDs(ctx, "", 10); return err },
+		"Days":       func() error { _, err := c.Days(ctx); return err },
+		"Stamps":     func() error { _, err := c.Stamps(ctx, storage.Day(day), "", 10); return err },
 		"NextFence":  func() error { _, err := c.NextFence(ctx, "schedule"); return err },
 		"Ping":       func() error { return c.Store.Ping(ctx) },
 	} {

@@ -1,0 +1,43 @@
+package bleve_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"feedmesh/storage"
+)
+
+func TestFullDiskIsToldAndSurvived(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
+		t.Skipf("skipped: a small disk can't be mounted here, it takes root: %v", err)
+	}
+	defer unix.Unmount(dir, unix.MNT_DETACH)
+	x := open(t, filepath.Join(dir, "index"))
+	defer x.Close()
+	made := newMaker(1)
+	if err := x.Put(t.Context(), made.items(50)...); err != nil {
+		t.Fatal(err)
+	}
+	ballast := filepath.Join(dir, "ballast")
+	_ = os.WriteFile(ballast, make([]byte, 8<<20), 0o600) // as much as fits
+	if err := x.Put(t.Context(), made.items(50)...); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("the error is %v, want %v", err, storage.ErrUnavailable)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	last := made.items(50)
+	if err := x.Put(t.Context(), last...); err != nil {
+		t.Errorf("with space again: %v", err)
+	}
+	stamps, err := x.Stamps(t.Context(), storage.Day(last[0].FirstSeen), "", 1000)
+	if err != nil || !slices.ContainsFunc(stamps, func(s storage.Stamp) bool { return s.ID == last[0].ID }) {
+		t.Errorf("the day of the last item has %v, %v; want the item among them", stamps, err)
+	}
+}

@@ -1,0 +1,139 @@
+package bleve
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	bleveindex "github.com/blevesearch/bleve_index_api"
+
+	"feedmesh/storage"
+)
+
+// dayOf returns the day t lies in as a term.
+func dayOf(t time.Time) string { return sortable(storage.Day(t)) }
+
+// stampOf returns the day, the ID and the time of change of an item as one
+// term, so that the terms of a day are its stamps, by ID. The NUL, which is in no
+// ID, has an ID come before all that begin with it.
+func stampOf(it *storage.Item) string {
+	return dayOf(it.FirstSeen) + it.ID + "\x00" + sortable(it.Changed)
+}
+
+// stampIn returns the stamp that a term from stampOf tells of.
+func stampIn(term string) (s storage.Stamp, err error) {
+	if len(term) < 2*timeLength+1 {
+		return s, fmt.Errorf("the term %q is no stamp", term)
+	}
+	end := len(term) - timeLength
+	s.ID = term[timeLength : end-1]
+	s.Changed, err = timeOf(term[end:])
+	return s, err
+}
+
+// timeLength is the length of what sortable returns.
+const timeLength = 16
+
+// sign is the bit in which signed numbers differ from unsigned ones that have
+// the same order.
+const sign = 1 << 63
+
+// sortable returns t, to the microsecond, as characters that sort by time.
+func sortable(t time.Time) string { return fmt.Sprintf("%016x", uint64(t.UnixMicro())^sign) }
+
+// timeOf returns the time that sortable was given.
+func timeOf(text string) (time.Time, error) {
+	n, err := strconv.ParseUint(text, 16, 64)
+	return time.UnixMicro(int64(n ^ sign)).UTC(), err
+}
+
+// Days implements [storage.Stamped].
+func (x *Index) Days(ctx context.Context) (days map[time.Time]int64, err error) {
+	err = x.read(ctx, func(now bleveindex.IndexReader) error {
+		days, err = daysIn(ctx, now)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count indexed items by day: %w", err)
+	}
+	return days, nil
+}
+
+func daysIn(ctx context.Context, now bleveindex.IndexReader) (map[time.Time]int64, error) {
+	dict, err := now.FieldDict(fieldDay)
+	if err != nil {
+		return nil, err
+	}
+	defer dict.Close()
+	days := map[time.Time]int64{}
+	for {
+		entry, err := dict.Next()
+		if entry == nil || err != nil {
+			return days, err
+		}
+		day, err := timeOf(entry.Term)
+		if err != nil {
+			return nil, err
+		}
+		n, err := having(ctx, now, fieldDay, entry.Term)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			days[day] = int64(n)
+		}
+	}
+}
+
+// Stamps implements [storage.Stamped].
+func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit int) (stamps []storage.Stamp, err error) {
+	err = x.read(ctx, func(now bleveindex.IndexReader) error {
+		stamps, err = stampsIn(ctx, now, day, after, limit)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("walk over indexed items: %w", err)
+	}
+	return stamps, nil
+}
+
+func stampsIn(ctx context.Context, now bleveindex.IndexReader, day time.Time, after string, limit int) (stamps []storage.Stamp, err error) {
+	// To the end: a range that is empty goes past its bound (bleve v2.6.1).
+	dict, err := now.FieldDictRange(fieldStamp, []byte(dayOf(day)+after+"\x01"), nil)
+	if err != nil {
+		return nil, err
+	}
+	defer dict.Close()
+	for len(stamps) < limit {
+		entry, err := dict.Next()
+		if entry == nil || err != nil || !strings.HasPrefix(entry.Term, dayOf(day)) {
+			return stamps, err
+		}
+		n, err := having(ctx, now, fieldStamp, entry.Term)
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			continue
+		}
+		stamp, err := stampIn(entry.Term)
+		if err != nil {
+			return nil, err
+		}
+		stamps = append(stamps, stamp)
+	}
+	return stamps, nil
+}
+
+// having returns how many items have the term. A dictionary tells too many: it
+// has items that are deleted or replaced, too, until a merge drops them.
+func having(ctx context.Context, now bleveindex.IndexReader, field, term string) (uint64, error) {
+	items, err := now.TermFieldReader(ctx, []byte(term), field, false, false, false)
+	if err != nil {
+		return 0, err
+	}
+	defer items.Close()
+	return items.Count(), nil
+}

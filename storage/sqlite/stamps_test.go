@@ -1,0 +1,99 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/ncruces/go-sqlite3/driver"
+
+	"feedmesh/storage"
+)
+
+func TestComparingReadsNoItem(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for statement, args := range map[string][]any{countByDay: nil, stampsOfDay: {0, "", 10}} {
+		var id, parent, unused int
+		var plan string
+		err := s.readers.QueryRowContext(t.Context(), `EXPLAIN QUERY PLAN `+statement, args...).Scan(&id, &parent, &unused, &plan)
+		if err != nil || !strings.Contains(plan, "USING COVERING INDEX items_by_day") {
+			t.Errorf("the plan of %s is %q, %v; want it to read the index alone", statement, plan, err)
+		}
+	}
+}
+
+// oldStore makes a store of version 1 with an item in it.
+func oldStore(t *testing.T, path string, item storage.Item) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	step, err := schema.ReadFile("schema/0001_start.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(statement string, args ...any) {
+		t.Helper()
+		_, fault := db.ExecContext(t.Context(), statement, args...)
+		err = errors.Join(err, fault)
+	}
+	run(string(step))
+	run(`PRAGMA application_id = 0x66656564`)
+	run(`PRAGMA user_version = 1`)
+	run(`INSERT INTO feeds (num, id, url, title, site, language, added, items) VALUES (1, ?, 'https://example.org/', '', '', '', 0, 1)`, item.FeedID)
+	run(`INSERT INTO items (feed, key, hash, revision, first_seen, published, assumed, id, url, title, author, language, spam,
+			lane, text_hash, event_id, story_id, duplicate_of, duplicate_by, excerpt, html)
+		VALUES (1, ?, ?, 1, ?, 0, '', ?, '', '', '', '', 0, '', '', '', '', 'gone', 'url', '', '')`,
+		item.Key, item.Hash, micros(item.FirstSeen), item.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestItemsOfAnOlderStoreChangedWhenFirstSeen(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "store.db")
+	item := storage.Item{ID: "item", FeedID: "feed", Key: "key", Hash: "hash", FirstSeen: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	oldStore(t, path, item)
+	s, err := Open(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	stamps := func() []storage.Stamp {
+		t.Helper()
+		list, err := s.Stamps(ctx, storage.Day(item.FirstSeen), "", 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	if days, err := s.Days(ctx); err != nil || !maps.Equal(days, map[time.Time]int64{storage.Day(item.FirstSeen): 1}) {
+		t.Errorf("items by day are %v, %v; want one", days, err)
+	}
+	if got, want := stamps(), []storage.Stamp{{ID: "item", Changed: item.FirstSeen}}; !slices.Equal(got, want) {
+		t.Errorf("the stamps are %v, want %v", got, want)
+	}
+	if got, err := s.Item(ctx, "item"); err != nil || !got.Changed.Equal(item.FirstSeen) {
+		t.Errorf("the item changed at %v, %v; want %v", got.Changed, err, item.FirstSeen)
+	}
+	item.Hash = "another"
+	if _, err := s.PutItems(ctx, storage.Batch{FeedID: "feed", Items: []storage.Item{item}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := stamps(); len(got) != 1 || time.Since(got[0].Changed) > time.Minute {
+		t.Errorf("after a new revision the stamps are %v, want one of now", got)
+	}
+}
