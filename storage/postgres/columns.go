@@ -1,0 +1,87 @@
+package postgres
+
+import (
+	"time"
+
+	"feedmesh/storage"
+)
+
+// nextChanged is a value for the column changed of an item that changes: never
+// the same twice, whatever the server's clock does.
+const nextChanged = `greatest(clock_timestamp(), items.changed + interval '1 microsecond')`
+
+// putItems takes a column of values in each argument, and is one statement for
+// any number of items.
+const putItems = `
+	INSERT INTO items (
+		feed, changed, id, key, hash, revision, first_seen, published, assumed, updated,
+		url, title, author, language, spam,
+		lane, text_hash, event_id, story_id, duplicate_of, duplicate_by,
+		images, tags, categories, topics, why, excerpt, html
+	)
+	SELECT $1, clock_timestamp(), id, key, hash, revision, first_seen, published, assumed, updated,
+		url, title, author, language, spam,
+		lane, text_hash, event_id, story_id, duplicate_of, duplicate_by,
+		images::jsonb, tags::jsonb, categories::jsonb, topics::jsonb, why::jsonb, excerpt, html
+	FROM unnest(
+		$2::text[], $3::text[], $4::text[], $5::integer[], $6::timestamptz[], $7::timestamptz[], $8::text[], $9::timestamptz[],
+		$10::text[], $11::text[], $12::text[], $13::text[], $14::boolean[],
+		$15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
+		$21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[]
+	) AS new (id, key, hash, revision, first_seen, published, assumed, updated,
+		url, title, author, language, spam,
+		lane, text_hash, event_id, story_id, duplicate_of, duplicate_by,
+		images, tags, categories, topics, why, excerpt, html)
+	ORDER BY id -- as all who write items of one feed do, so that none waits for another in a circle
+	ON CONFLICT (id) DO UPDATE SET
+		hash = excluded.hash, revision = excluded.revision, published = excluded.published,
+		assumed = excluded.assumed, updated = excluded.updated, url = excluded.url,
+		title = excluded.title, author = excluded.author, language = excluded.language,
+		spam = excluded.spam, lane = excluded.lane, text_hash = excluded.text_hash,
+		event_id = excluded.event_id, story_id = excluded.story_id,
+		duplicate_of = excluded.duplicate_of, duplicate_by = excluded.duplicate_by,
+		images = excluded.images, tags = excluded.tags, categories = excluded.categories,
+		topics = excluded.topics, why = excluded.why, excerpt = excluded.excerpt, html = excluded.html,
+		changed = ` + nextChanged
+
+// itemColumns returns the arguments of putItems.
+func itemColumns(feed int32, items []storage.Item) []any {
+	return []any{
+		feed,
+		column(items, func(i storage.Item) string { return i.ID }),
+		column(items, func(i storage.Item) string { return i.Key }),
+		column(items, func(i storage.Item) string { return i.Hash }),
+		column(items, func(i storage.Item) int32 { return int32(i.Revision) }),
+		column(items, func(i storage.Item) time.Time { return i.FirstSeen }),
+		column(items, func(i storage.Item) time.Time { return i.Published }),
+		column(items, func(i storage.Item) string { return i.Assumed }),
+		column(items, func(i storage.Item) *time.Time { return timeOrNull(i.Updated) }),
+		column(items, func(i storage.Item) string { return i.URL }),
+		column(items, func(i storage.Item) string { return i.Title }),
+		column(items, func(i storage.Item) string { return i.Author }),
+		column(items, func(i storage.Item) string { return i.Language }),
+		column(items, func(i storage.Item) bool { return i.Spam }),
+		column(items, func(i storage.Item) string { return i.Lane }),
+		column(items, func(i storage.Item) string { return i.TextHash }),
+		column(items, func(i storage.Item) string { return i.EventID }),
+		column(items, func(i storage.Item) string { return i.StoryID }),
+		column(items, func(i storage.Item) string { return i.DuplicateOf }),
+		column(items, func(i storage.Item) string { return i.DuplicateBy }),
+		column(items, func(i storage.Item) *string { return listOrNull(i.Images) }),
+		column(items, func(i storage.Item) *string { return listOrNull(i.Tags) }),
+		column(items, func(i storage.Item) *string { return listOrNull(i.Categories) }),
+		column(items, func(i storage.Item) *string { return listOrNull(i.Topics) }),
+		column(items, func(i storage.Item) *string { return listOrNull(i.Why) }),
+		column(items, func(i storage.Item) string { return i.Excerpt }),
+		column(items, func(i storage.Item) string { return i.HTML }),
+	}
+}
+
+// column returns one value of each of the rows.
+func column[Row, Value any](rows []Row, value func(Row) Value) []Value {
+	all := make([]Value, len(rows))
+	for i, row := range rows {
+		all[i] = value(row)
+	}
+	return all
+}

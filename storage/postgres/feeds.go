@@ -1,0 +1,123 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"feedmesh/storage"
+)
+
+const selectFeeds = `SELECT id, url, title, site, language, tags, added, items, last_item, rate FROM feeds`
+
+func scanFeed(row pgx.CollectableRow) (f storage.Feed, err error) {
+	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, &f.Tags, moment{&f.Added},
+		&f.Items, moment{&f.LastItem}, &f.Rate)
+	return f, err
+}
+
+// Feed implements [storage.Feeds].
+func (s *Store) Feed(ctx context.Context, id string) (storage.Feed, error) {
+	feeds, err := read(ctx, s, "read feed", scanFeed, selectFeeds+` WHERE id = $1`, id)
+	if err != nil {
+		return storage.Feed{}, err
+	}
+	if len(feeds) == 0 {
+		return storage.Feed{}, storage.ErrNotFound
+	}
+	return feeds[0], nil
+}
+
+const feedsByURL = selectFeeds + ` WHERE url > $1 ORDER BY url LIMIT $2`
+
+// ListFeeds implements [storage.Feeds].
+func (s *Store) ListFeeds(ctx context.Context, after string, limit int) ([]storage.Feed, error) {
+	return read(ctx, s, "list feeds", scanFeed, feedsByURL, after, max(limit, 0))
+}
+
+// In order of ID, so that two who add the same feeds wait for one another at the
+// first of them and not each for the other. No column is named in ON CONFLICT:
+// two who add one feed in the same moment meet at its URL or at its ID, whichever
+// index PostgreSQL writes first.
+const addFeeds = `
+	INSERT INTO feeds (id, url, title, site, language, tags, added)
+	SELECT id, url, title, site, language, tags::jsonb, added
+	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
+		AS new (id, url, title, site, language, tags, added)
+	ORDER BY id
+	ON CONFLICT DO NOTHING
+	RETURNING id`
+
+// AddFeeds implements [storage.Feeds].
+func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []string, err error) {
+	inserted, err := read(ctx, s, "add feeds", pgx.RowTo[string], addFeeds,
+		column(feeds, func(f storage.Feed) string { return f.ID }),
+		column(feeds, func(f storage.Feed) string { return f.URL }),
+		column(feeds, func(f storage.Feed) string { return f.Title }),
+		column(feeds, func(f storage.Feed) string { return f.Site }),
+		column(feeds, func(f storage.Feed) string { return f.Language }),
+		column(feeds, func(f storage.Feed) *string { return listOrNull(f.Tags) }),
+		column(feeds, func(f storage.Feed) time.Time { return f.Added }))
+	if err != nil {
+		return nil, err
+	}
+	isNew := make(map[string]bool, len(inserted))
+	for _, id := range inserted {
+		isNew[id] = true
+	}
+	for _, f := range feeds {
+		if isNew[f.ID] {
+			isNew[f.ID] = false
+			added = append(added, f.ID)
+		}
+	}
+	return added, nil
+}
+
+const (
+	lockFeed       = `SELECT num FROM feeds WHERE id = $1 FOR UPDATE`
+	freeDuplicates = `
+		UPDATE items SET duplicate_of = '', duplicate_by = '', changed = ` + nextChanged + `
+		WHERE duplicate_of <> '' AND duplicate_of IN (SELECT id FROM items WHERE feed = $1)
+		RETURNING id`
+	removeItems = `DELETE FROM items WHERE feed = $1 RETURNING id`
+	removeFeed  = `DELETE FROM feeds WHERE num = $1`
+)
+
+// RemoveFeed implements [storage.Feeds].
+func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, err error) {
+	err = s.change(ctx, "remove feed", func(ctx context.Context, tx pgx.Tx) error {
+		var num int32
+		if err := tx.QueryRow(ctx, lockFeed, clean(id)...).Scan(&num); err != nil {
+			return err
+		}
+		freed, err := collect(ctx, tx, pgx.RowTo[string], freeDuplicates, num)
+		if err != nil {
+			return err
+		}
+		removed, err := collect(ctx, tx, pgx.RowTo[string], removeItems, num)
+		if err != nil {
+			return err
+		}
+		// Some repeated others of their own feed, and are gone as well.
+		concerned = append(removed, freed...)
+		slices.Sort(concerned)
+		concerned = slices.Compact(concerned)
+		_, err = tx.Exec(ctx, removeFeed, num)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return concerned, nil
+}
+
+// Counts implements [storage.Feeds].
+func (s *Store) Counts(ctx context.Context) (c storage.Counts, err error) {
+	err = s.do(ctx, "count", func(ctx context.Context) error {
+		return s.pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(items), 0) FROM feeds`).Scan(&c.Feeds, &c.Items)
+	})
+	return c, err
+}

@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"feedmesh/storage"
+)
+
+const knownItems = `SELECT id, hash FROM items WHERE id = ANY($1)`
+
+// Known implements [storage.Items].
+func (s *Store) Known(ctx context.Context, feedID string, keys []string) (map[string]string, error) {
+	ids := make([]string, len(keys))
+	keyOf := make(map[string]string, len(keys))
+	for i, key := range keys {
+		ids[i] = storage.ItemID(feedID, key)
+		keyOf[ids[i]] = key
+	}
+	known := make(map[string]string, len(keys))
+	_, err := read(ctx, s, "look up keys", func(row pgx.CollectableRow) (id string, err error) {
+		var hash string
+		err = row.Scan(&id, &hash)
+		known[keyOf[id]] = hash
+		return id, err
+	}, knownItems, ids)
+	if err != nil {
+		return nil, err
+	}
+	return known, nil
+}
+
+// selectItems is for the columns that scanItem expects.
+const selectItems = `
+	SELECT i.id, f.id, i.key, i.hash, i.revision, i.url, i.title, i.html, i.excerpt, i.author, i.language,
+	       i.images, i.tags, i.published, i.assumed, i.updated, i.first_seen, i.changed,
+	       i.spam, i.categories, i.topics, i.why,
+	       i.lane, i.text_hash, i.event_id, i.story_id, i.duplicate_of, i.duplicate_by
+	FROM items i JOIN feeds f ON f.num = i.feed`
+
+func scanItem(row pgx.CollectableRow) (i storage.Item, err error) {
+	err = row.Scan(&i.ID, &i.FeedID, &i.Key, &i.Hash, &i.Revision, &i.URL, &i.Title, &i.HTML, &i.Excerpt, &i.Author, &i.Language,
+		&i.Images, &i.Tags, moment{&i.Published}, &i.Assumed, moment{&i.Updated}, moment{&i.FirstSeen}, moment{&i.Changed},
+		&i.Spam, &i.Categories, &i.Topics, &i.Why,
+		&i.Lane, &i.TextHash, &i.EventID, &i.StoryID, &i.DuplicateOf, &i.DuplicateBy)
+	return i, err
+}
+
+const itemsByID = selectItems + ` WHERE i.id = ANY($1)`
+
+// Item implements [storage.Items].
+func (s *Store) Item(ctx context.Context, id string) (storage.Item, error) {
+	items, err := s.Items(ctx, id)
+	if err != nil {
+		return storage.Item{}, err
+	}
+	if len(items) == 0 {
+		return storage.Item{}, storage.ErrNotFound
+	}
+	return items[0], nil
+}
+
+// Items implements [storage.Items].
+func (s *Store) Items(ctx context.Context, ids ...string) ([]storage.Item, error) {
+	found, err := read(ctx, s, "read items", scanItem, itemsByID, ids)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]storage.Item, len(found))
+	for _, item := range found {
+		byID[item.ID] = item
+	}
+	var ordered []storage.Item
+	for _, id := range ids {
+		if item, ok := byID[id]; ok {
+			ordered = append(ordered, item)
+		}
+	}
+	return ordered, nil
+}
+
+const itemsSince = selectItems + `
+	WHERE i.lane = $1 AND (i.first_seen, i.id) > ($2, $3)
+	ORDER BY i.first_seen, i.id LIMIT $4`
+
+// ItemsSince implements [storage.Items].
+func (s *Store) ItemsSince(ctx context.Context, lane string, since time.Time, after storage.Item, limit int) ([]storage.Item, error) {
+	from, id := micro(since), ""
+	if at := micro(after.FirstSeen); !at.Before(from) {
+		from, id = at, after.ID
+	}
+	return read(ctx, s, "read a lane", scanItem, itemsSince, lane, from, id, max(limit, 0))
+}

@@ -1,0 +1,166 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"feedmesh/storage"
+)
+
+// PutItems implements [storage.Items].
+func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (stored storage.Stored, err error) {
+	err = s.change(ctx, "put items", func(ctx context.Context, tx pgx.Tx) error {
+		old, known, err := lockForPut(ctx, tx, batch)
+		if err != nil {
+			return err
+		}
+		p := putting{feed: old, known: known, rows: map[string]storage.Item{}}
+		for _, item := range batch.Items {
+			p.put(item)
+		}
+		p.feed.says(batch)
+		stored = p.stored
+
+		writing := &pgx.Batch{}
+		if len(p.rows) > 0 {
+			writing.Queue(putItems, clean(itemColumns(old.num, slices.Collect(maps.Values(p.rows)))...)...)
+		}
+		if p.feed != old || p.lastMayBeGone {
+			f := p.feed
+			writing.Queue(setFeed, clean(f.num, f.title, f.site, f.language, f.items, f.rate,
+				timeOrNull(f.lastItem), p.lastMayBeGone)...)
+		}
+		return tx.SendBatch(ctx, writing).Close()
+	})
+	if err != nil {
+		return storage.Stored{}, err
+	}
+	return stored, nil
+}
+
+// feedRow is what PutItems changes of a feed.
+type feedRow struct {
+	num                   int32
+	title, site, language string
+	items                 int64
+	lastItem              time.Time
+	rate                  float64
+}
+
+// says takes over what a document says of its feed.
+func (f *feedRow) says(batch storage.Batch) {
+	f.title = cmp.Or(cleanText(batch.Title), f.title)
+	f.site = cmp.Or(cleanText(batch.Site), f.site)
+	f.language = cmp.Or(cleanText(batch.Language), f.language)
+	f.rate = cmp.Or(batch.Rate, f.rate)
+}
+
+// What is locked stays as it is read until the transaction ends. So a writer who
+// takes the next fence waits for those who hold the one before, and then no more
+// of theirs will come.
+const (
+	newestFence = `SELECT number FROM fences WHERE name = $1 FOR SHARE`
+	feedToPut   = `SELECT num, title, site, language, items, last_item, rate FROM feeds WHERE id = $1 FOR NO KEY UPDATE`
+	itemsToPut  = `SELECT id, hash, revision, first_seen, published, assumed FROM items WHERE id = ANY($1)`
+)
+
+// lockForPut checks the batch's fence, keeps others from writing to its feed,
+// and returns what there is of the feed and, by ID, of the items.
+func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedRow, known map[string]storedItem, err error) {
+	reading := &pgx.Batch{}
+	var newest int64
+	if batch.Fence != (storage.Fence{}) {
+		reading.Queue(newestFence, clean(batch.Fence.Name)...).Query(func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, []any{&newest}, func() error { return nil })
+			return err
+		})
+	}
+	found := false
+	reading.Queue(feedToPut, clean(batch.FeedID)...).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&feed.num, &feed.title, &feed.site, &feed.language, &feed.items,
+			moment{&feed.lastItem}, &feed.rate}, func() error { found = true; return nil })
+		return err
+	})
+	known = make(map[string]storedItem, len(batch.Items))
+	ids := column(batch.Items, func(i storage.Item) string { return i.ID })
+	reading.Queue(itemsToPut, clean(ids)...).Query(func(rows pgx.Rows) error {
+		var id string
+		var i storedItem
+		_, err := pgx.ForEachRow(rows, []any{&id, &i.hash, &i.revision, moment{&i.firstSeen}, moment{&i.published}, &i.assumed},
+			func() error { known[id] = i; return nil })
+		return err
+	})
+	switch err = tx.SendBatch(ctx, reading).Close(); {
+	case err != nil:
+	case batch.Fence.Number < newest:
+		err = storage.ErrFenced
+	case !found:
+		err = storage.ErrNotFound
+	}
+	return feed, known, err
+}
+
+// A storedItem is what a revision has to know about the item it replaces.
+type storedItem struct {
+	hash      string
+	revision  int
+	firstSeen time.Time
+	published time.Time
+	assumed   string
+}
+
+// A putting is the work of one PutItems.
+type putting struct {
+	feed          feedRow
+	known         map[string]storedItem   // by ID
+	rows          map[string]storage.Item // to be written, by ID
+	stored        storage.Stored
+	lastMayBeGone bool // feed.lastItem may be that of no item any more
+}
+
+// put notes what becomes of an item.
+func (p *putting) put(item storage.Item) {
+	old, again := p.known[item.ID]
+	if again && old.hash == item.Hash {
+		return
+	}
+	item.Revision = 1
+	_, inBatch := p.rows[item.ID]
+	switch {
+	case !again:
+		p.feed.items++
+		p.stored.New = append(p.stored.New, item.ID)
+	case !inBatch:
+		p.stored.Changed = append(p.stored.Changed, item.ID)
+	}
+	if again {
+		item = revised(old, item)
+		p.lastMayBeGone = p.lastMayBeGone || old.published.Equal(p.feed.lastItem)
+	}
+	item.Published = micro(item.Published)
+	if item.Published.After(p.feed.lastItem) {
+		p.feed.lastItem = item.Published
+	}
+	p.rows[item.ID] = item
+	p.known[item.ID] = storedItem{item.Hash, item.Revision, item.FirstSeen, item.Published, item.Assumed}
+}
+
+// revised returns the item as the next revision of old.
+func revised(old storedItem, item storage.Item) storage.Item {
+	item.Revision, item.FirstSeen = old.revision+1, old.firstSeen
+	if item.Assumed != "" {
+		item.Published, item.Assumed = old.published, old.assumed
+	}
+	return item
+}
+
+// setFeed looks for the last item, when it must, among those just put.
+const setFeed = `
+	UPDATE feeds SET title = $2, site = $3, language = $4, items = $5, rate = $6,
+		last_item = CASE WHEN $8 THEN (SELECT max(published) FROM items WHERE feed = $1) ELSE $7 END
+	WHERE num = $1`

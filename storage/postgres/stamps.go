@@ -1,0 +1,39 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"feedmesh/storage"
+)
+
+const countByDay = `SELECT day, count(*) FROM items GROUP BY day`
+
+// Days implements [storage.Stamped].
+func (s *Store) Days(ctx context.Context) (map[time.Time]int64, error) {
+	days := map[time.Time]int64{}
+	_, err := read(ctx, s, "count by day", func(row pgx.CollectableRow) (n int64, err error) {
+		var day time.Time
+		err = row.Scan(&day, &n)
+		days[day] = n
+		return n, err
+	}, countByDay)
+	if err != nil {
+		return nil, err
+	}
+	return days, nil
+}
+
+const stampsOfDay = `SELECT id, changed FROM items WHERE day = $1 AND id > $2 ORDER BY id LIMIT $3`
+
+// Stamps implements [storage.Stamped].
+func (s *Store) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
+	return read(ctx, s, "walk over a day", scanStamp, stampsOfDay, storage.Day(day), after, max(limit, 0))
+}
+
+func scanStamp(row pgx.CollectableRow) (stamp storage.Stamp, err error) {
+	err = row.Scan(&stamp.ID, moment{&stamp.Changed})
+	return stamp, err
+}

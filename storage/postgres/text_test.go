@@ -1,0 +1,122 @@
+package postgres
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"feedmesh/storage"
+)
+
+const broken = "a\x00b\xff\xc3c\xed\xa0\x80"
+
+// spoil puts broken text into every text and every list of texts in the struct
+// that v points to, but for those named.
+func spoil(v any, but ...string) {
+	s := reflect.ValueOf(v).Elem()
+	for i := range s.NumField() {
+		if strings.Contains(strings.Join(but, " "), s.Type().Field(i).Name) {
+			continue
+		}
+		switch f := s.Field(i).Addr().Interface().(type) {
+		case *string:
+			*f = broken
+		case *[]string:
+			*f = []string{broken, "whole"}
+		}
+	}
+}
+
+// wantMended fails if a text in the struct is not what PostgreSQL can hold of
+// the broken one.
+func wantMended(t *testing.T, v any, but ...string) {
+	t.Helper()
+	spoiled := reflect.ValueOf(v)
+	for i := range spoiled.NumField() {
+		name := spoiled.Type().Field(i).Name
+		if strings.Contains(strings.Join(but, " "), name) {
+			continue
+		}
+		var got string
+		switch f := spoiled.Field(i).Interface().(type) {
+		case string:
+			got = f
+		case []string:
+			got = f[0]
+		default:
+			continue
+		}
+		if !utf8.ValidString(got) || !strings.HasPrefix(got, "ab\ufffdc") {
+			t.Errorf("%s comes back as %q", name, got)
+		}
+	}
+}
+
+func TestBrokenTextIsMendedInEveryField(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, emptySchema(t))
+	feed := storage.Feed{ID: storage.FeedID(broken)}
+	spoil(&feed, "ID")
+	if added, err := s.AddFeeds(ctx, feed); err != nil || len(added) != 1 {
+		t.Fatalf("added %v, %v", added, err)
+	}
+	got, err := s.Feed(ctx, feed.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantMended(t, got, "ID")
+
+	fence, err := s.NextFence(ctx, broken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	item := storage.Item{ID: storage.ItemID(feed.ID, broken)}
+	spoil(&item, "ID", "Hash")
+	put := storage.Batch{Items: []storage.Item{item}, Fence: fence}
+	spoil(&put)
+	put.FeedID = feed.ID
+	if stored, err := s.PutItems(ctx, put); err != nil || len(stored.New) != 1 {
+		t.Fatalf("stored %v, %v", stored, err)
+	}
+	back, err := s.Item(ctx, item.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantMended(t, back, "ID", "FeedID", "Hash")
+	if known, err := s.Known(ctx, feed.ID, []string{broken}); err != nil || len(known) != 1 || known[broken] != back.Hash {
+		t.Errorf("of the broken key is known %q, %v; want its hash", known, err)
+	}
+	if stored, err := s.PutItems(ctx, put); err != nil || len(stored.New)+len(stored.Changed) != 0 {
+		t.Errorf("putting it again stored %v, %v; want nothing", stored, err)
+	}
+	if _, err := s.NextFence(ctx, broken); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.PutItems(ctx, put); err != storage.ErrFenced {
+		t.Errorf("under the old fence of a broken name: %v", err)
+	}
+}
+
+func TestLookingForBrokenTextFindsNothing(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, emptySchema(t))
+	_, feedErr := s.Feed(ctx, broken)
+	_, removeErr := s.RemoveFeed(ctx, broken)
+	_, itemErr := s.Item(ctx, broken)
+	_, putErr := s.PutItems(ctx, storage.Batch{FeedID: broken})
+	for name, err := range map[string]error{"Feed": feedErr, "RemoveFeed": removeErr, "Item": itemErr, "PutItems": putErr} {
+		if err != storage.ErrNotFound {
+			t.Errorf("%s: %v, want %v", name, err, storage.ErrNotFound)
+		}
+	}
+	day := storage.Day(benchItem("", 0).FirstSeen)
+	_, listErr := s.ListFeeds(ctx, broken, 10)
+	_, sinceErr := s.ItemsSince(ctx, broken, day, storage.Item{ID: broken, FirstSeen: day}, 10)
+	_, stampsErr := s.Stamps(ctx, day, broken, 10)
+	for name, err := range map[string]error{"ListFeeds": listErr, "ItemsSince": sinceErr, "Stamps": stampsErr} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

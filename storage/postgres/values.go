@@ -1,0 +1,77 @@
+package postgres
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// clean makes all texts among the arguments such as PostgreSQL takes. Every
+// statement's arguments pass here.
+func clean(args ...any) []any {
+	for i, arg := range args {
+		switch v := arg.(type) {
+		case string:
+			args[i] = cleanText(v)
+		case []string:
+			args[i] = cleanTexts(v)
+		}
+	}
+	return args
+}
+
+// cleanText returns the text as UTF-8 without U+0000.
+func cleanText(s string) string {
+	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
+		return s
+	}
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\ufffd")
+}
+
+func cleanTexts(texts []string) []string {
+	all := make([]string, len(texts))
+	for i, s := range texts {
+		all[i] = cleanText(s)
+	}
+	return all
+}
+
+// listOrNull returns a list as it is stored: JSON, in which a U+0000 would be
+// hidden from clean.
+func listOrNull(list []string) *string {
+	if len(list) == 0 {
+		return nil
+	}
+	b, err := json.Marshal(cleanTexts(list))
+	if err != nil {
+		panic(err) // there is nothing in a list of texts that JSON has not
+	}
+	text := string(b)
+	return &text
+}
+
+// micro returns t as it will come back.
+func micro(t time.Time) time.Time { return time.UnixMicro(t.UnixMicro()).UTC() }
+
+// timeOrNull returns t as it is stored where it may be missing.
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// A moment scans a time, in UTC; NULL is the zero time.
+type moment struct{ *time.Time }
+
+// ScanTimestamptz implements [pgtype.TimestamptzScanner].
+func (m moment) ScanTimestamptz(v pgtype.Timestamptz) error {
+	*m.Time = time.Time{}
+	if v.Valid {
+		*m.Time = v.Time.UTC()
+	}
+	return nil
+}

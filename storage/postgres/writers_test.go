@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"feedmesh/storage"
+)
+
+func TestNextFenceEndsTheWritesOfThoseBefore(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, emptySchema(t))
+	feedID := addFeed(t, s)
+	for range 10 {
+		fence, err := s.NextFence(ctx, "cluster.en")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := s.Counts(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var busy sync.WaitGroup
+		for range 3 {
+			busy.Go(func() {
+				for n := int(before.Items); ; n += 7 {
+					batch := benchBatch(feedID, n, 7)
+					batch.Fence = fence
+					if _, err := s.PutItems(ctx, batch); errors.Is(err, storage.ErrFenced) {
+						return
+					} else if err != nil {
+						t.Errorf("put: %v, want %v at last", err, storage.ErrFenced)
+						return
+					}
+				}
+			})
+		}
+		waitFor(t, "something to be put", func() bool {
+			c, err := s.Counts(ctx)
+			return err != nil || c.Items > before.Items
+		})
+		if _, err := s.NextFence(ctx, "cluster.en"); err != nil {
+			t.Fatal(err)
+		}
+		then, err := s.Counts(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		busy.Wait()
+		if now, err := s.Counts(ctx); err != nil || now != then {
+			t.Errorf("when the next fence was out there were %+v, and later %+v, %v", then, now, err)
+		}
+	}
+}
+
+func TestNextFenceWaitsForAWriteInHand(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, emptySchema(t))
+	feedID := addFeed(t, s)
+	fence, err := s.NextFence(ctx, "cluster.en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := s.pool.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(ctx)
+	if _, _, err := lockForPut(ctx, tx, storage.Batch{FeedID: feedID, Fence: fence}); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+	defer cancel()
+	if _, err := s.NextFence(short, "cluster.en"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the next fence: %v, want it to wait", err)
+	}
+	if err := tx.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if next, err := s.NextFence(ctx, "cluster.en"); err != nil || next.Number <= fence.Number {
+		t.Errorf("the next fence is %+v, %v", next, err)
+	}
+}
+
+// Feeds whose items repeat one another's are removed and written at once, so
+// that those who do it lock each other's rows in every order.
+func TestRemovingAndPuttingAtOnceGetThrough(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, emptySchema(t))
+	feeds := make([]storage.Feed, 3)
+	for i := range feeds {
+		feeds[i] = storage.Feed{ID: storage.FeedID(benchURL(i)), URL: benchURL(i)}
+	}
+	var busy sync.WaitGroup
+	for i, feed := range feeds {
+		busy.Go(func() {
+			for round := range 15 {
+				if _, err := s.AddFeeds(ctx, feeds...); err != nil {
+					t.Errorf("add: %v", err)
+				}
+				batch := benchBatch(feed.ID, 0, 30)
+				for n := range batch.Items {
+					batch.Items[n].Hash += string(rune('a' + round))
+					batch.Items[n].DuplicateOf = storage.ItemID(feeds[(i+1)%len(feeds)].ID, benchKey(n))
+				}
+				if _, err := s.PutItems(ctx, batch); err != nil && !errors.Is(err, storage.ErrNotFound) {
+					t.Errorf("put: %v", err)
+				}
+				if _, err := s.RemoveFeed(ctx, feeds[(i+round)%len(feeds)].ID); err != nil && !errors.Is(err, storage.ErrNotFound) {
+					t.Errorf("remove: %v", err)
+				}
+			}
+		})
+	}
+	busy.Wait()
+	counted, err := s.Counts(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	days, err := s.Days(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range days {
+		counted.Items -= n
+	}
+	if counted.Items != 0 {
+		t.Errorf("the feeds count %d items more than there are", counted.Items)
+	}
+}
+
+func TestDeadlockIsTriedAgain(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, emptySchema(t))
+	var names = []string{"a", "b"}
+	for _, name := range names {
+		if _, err := s.NextFence(ctx, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var both, busy sync.WaitGroup
+	both.Add(2)
+	for i := range 2 {
+		busy.Go(func() {
+			first := true
+			err := s.change(ctx, "lock", func(ctx context.Context, tx pgx.Tx) error {
+				const lock = `UPDATE fences SET number = number + 1 WHERE name = $1`
+				if _, err := tx.Exec(ctx, lock, names[i]); err != nil {
+					return err
+				}
+				if first {
+					first = false
+					both.Done()
+					both.Wait()
+				}
+				_, err := tx.Exec(ctx, lock, names[1-i])
+				return err
+			})
+			if err != nil {
+				t.Errorf("the one who locks %s first: %v", names[i], err)
+			}
+		})
+	}
+	busy.Wait()
+	for _, name := range names {
+		if fence, err := s.NextFence(ctx, name); err != nil || fence.Number != 4 {
+			t.Errorf("fence %s is %d, %v; want 4", name, fence.Number, err)
+		}
+	}
+}
