@@ -1,0 +1,33 @@
+package meilisearch
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"feedmesh/storage"
+)
+
+// A cursor is where a page ends: at a hit, which by score was the Place'th.
+type cursor struct {
+	Query     string `json:"q"`
+	Published string `json:"t"`
+	Key       string `json:"i"`
+	Place     int64  `json:"n,omitempty"` // from 1; 0 where order is by time
+}
+
+func (c cursor) String() string {
+	b, _ := json.Marshal(c) // strings and a number
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// parseCursor returns the query's cursor, or the zero cursor if it has none.
+func parseCursor(q storage.Query) (c cursor, err error) {
+	if q.Cursor == "" {
+		return c, nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
+	if err != nil || json.Unmarshal(b, &c) != nil || c.Query != q.Key() || c.Place < 0 || c.Place > 1<<53 {
+		return cursor{}, storage.ErrBadCursor
+	}
+	return c, nil
+}

@@ -1,0 +1,95 @@
+package meilisearch
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"feedmesh/storage"
+)
+
+var injections = []string{
+	`"`, `\`, `\"`, `\\"`, `\\\"`, `"" OR spam = true`, `" OR spam = true OR feed = "`, `x" OR spam = "true`,
+	`\" OR spam = true OR feed = \"`, `\\" OR spam = true OR feed = "`, `x\`, "x\n\" OR spam = true\n", `' OR spam = true OR feed = '`,
+	`" ) OR (spam = true`, `feed" EXISTS OR "feed`, `x" OR feed EXISTS OR feed = "`, "\u201d OR spam = true OR feed = \u201d",
+	"\uff02 OR spam = true", "\x00\" OR spam = true OR feed = \"", "\xff\" OR spam = true OR feed = \"", `*`, `%`, `a AND b`, `IS EMPTY`,
+	`x" OR _geoRadius(1,1,1) OR feed="`, `{"spam":true}`, `["spam = true"]`, strings.Repeat(`"`, 1000), strings.Repeat(`\`, 1001),
+}
+
+// leaks fails if a condition on the value finds any of the items put by others.
+func leaks(t *testing.T, x *Index, value string) {
+	t.Helper()
+	for _, q := range []storage.Query{
+		{FeedID: value}, {Category: value}, {Language: value}, {Words: "word", FeedID: value, Newest: true},
+		{FeedID: "feed", Category: value}, {Words: value, FeedID: "none"},
+	} {
+		results, err := x.Search(t.Context(), q)
+		if err != nil || results.Total != 0 || len(results.Hits) != 0 {
+			t.Errorf("%+v finds %v, %v, want nothing", q, results, err)
+		}
+	}
+	if stamps, err := x.Stamps(t.Context(), noon, "~"+value, 100); err != nil || len(stamps) != 5 {
+		t.Errorf("there are %v after %q, %v, want 5", stamps, value, err) // ~ is before a and after 0
+	}
+}
+
+// leaky returns an index with items that no odd filter may find.
+func leaky(t testing.TB) *Index {
+	x := open(t, newOptions(t))
+	items := words("0a", "a", "b", "c", "d", "e")
+	items[1].Spam, items[2].Language, items[3].DuplicateOf = true, "en", "a"
+	items[4].Categories = []string{"ai"}
+	if err := x.Put(t.Context(), items...); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestFilterValuesStayValues(t *testing.T) {
+	x := leaky(t)
+	for _, value := range injections {
+		leaks(t, x, value)
+	}
+	items := words("odd")
+	for _, value := range injections {
+		if value != strings.ToLower(value) || !utf8.ValidString(value) || strings.Contains(value, "\x00") || len(value) > 400 {
+			continue
+		}
+		items[0].FeedID = value
+		if err := x.Put(t.Context(), items...); err != nil {
+			t.Fatal(err)
+		}
+		if results, err := x.Search(t.Context(), storage.Query{FeedID: value}); err != nil || results.Total != 1 {
+			t.Errorf("feed %q finds %v, %v, want its one item", value, results, err)
+		}
+	}
+}
+
+func FuzzFilter(f *testing.F) {
+	if server == nil {
+		f.Skip("NOT TESTED on Meilisearch, which is not installed: run tests/engines/install")
+	}
+	for _, value := range injections {
+		f.Add(value)
+	}
+	x := leaky(f)
+	f.Fuzz(func(t *testing.T, value string) {
+		switch strings.ToLower(strings.TrimSpace(value)) {
+		case "", "feed", "en", "ai":
+			return
+		}
+		leaks(t, x, value)
+	})
+}
+
+func TestKeysAreIDs(t *testing.T) {
+	for _, id := range []string{"", "a", storage.ItemID("feed", "key"), "A_b", "_", "__", "c++", "é", "\x00\xff", "a-b", "_41"} {
+		key := keyOf(id)
+		if got := idOf(key); got != id {
+			t.Errorf("the key of %q is %q, which is the key of %q", id, key, got)
+		}
+	}
+	if id := storage.ItemID("feed", "key"); keyOf(id) != id {
+		t.Errorf("the key of an item's ID is %q, want %q", keyOf(id), id)
+	}
+}

@@ -1,0 +1,173 @@
+// Package meilisearch keeps a [storage.Index] in a Meilisearch server, which
+// agents share, and in whose own dashboard people can look at it. It can be
+// rebuilt from the store at any time.
+//
+// Meilisearch takes far more than it can index, and only says later what became
+// of it. So here a call has one task in the server's queue at a time, and ends
+// when that task has succeeded.
+package meilisearch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	upstream "github.com/meilisearch/meilisearch-go"
+
+	"feedmesh/storage"
+)
+
+var _ storage.Index = (*Index)(nil)
+
+// IndexName is the name ("uid") of the index in Meilisearch.
+const IndexName = "items"
+
+// minMajor and minMinor are the oldest Meilisearch that is tested.
+const minMajor, minMinor = 1, 21
+
+// Options say where the server is.
+type Options struct {
+	URL string // as in "http://host:7700"
+	Key string // its master key, or one that may do all to the index; empty if it wants none
+	Log *slog.Logger
+
+	name string // of the index; IndexName but in tests
+}
+
+// An Index is a [storage.Index] in a Meilisearch server.
+type Index struct {
+	url          string // to show
+	address, key string
+	name         string
+	server       upstream.ServiceManager
+	index        upstream.IndexManager
+	http         *http.Client
+	log          *slog.Logger
+	turn         chan struct{} // held by the one who may have a task at the server
+}
+
+// Open returns the server's index, which it makes if it is not there, with the
+// settings that this version needs. If it had others, that may take until
+// Meilisearch has indexed all its items anew. Errors say what to do; one is
+// [storage.ErrUnavailable] if the server can't be reached.
+func Open(ctx context.Context, options Options) (*Index, error) {
+	x, err := newIndex(options)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.check(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the search index: %w", err), x.Close())
+	}
+	return x, nil
+}
+
+// Check returns nil if there is a server that [Open] could use, as far as can be
+// told without changing anything, else Open's error.
+func Check(ctx context.Context, options Options) error {
+	x, err := newIndex(options)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if err := x.checkVersion(ctx); err != nil {
+		return err
+	}
+	if _, err := x.stats(ctx); err != nil {
+		return x.openError(ctx, err)
+	}
+	return nil
+}
+
+func newIndex(options Options) (*Index, error) {
+	address, err := url.Parse(options.URL)
+	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
+		return nil, errors.New("open the search index: the address of Meilisearch must be like http://host:7700")
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
+	transport.IdleConnTimeout = 3 * time.Second // Meilisearch's is 5 s: we must not write as it closes
+	transport.DisableCompression = true         // it sends compressed answers in parts, the last of them 40 ms late
+	client := &http.Client{Transport: transport, Timeout: 2 * time.Minute}
+	x := &Index{
+		url: address.Redacted(), address: strings.TrimSuffix(options.URL, "/"), key: options.Key, name: options.name,
+		http: client, log: options.Log, turn: make(chan struct{}, 1),
+	}
+	if x.name == "" {
+		x.name = IndexName
+	}
+	if x.log == nil {
+		x.log = slog.New(slog.DiscardHandler)
+	}
+	x.server = upstream.New(x.address, upstream.WithAPIKey(x.key), upstream.WithCustomClient(client), upstream.DisableRetries())
+	x.index = x.server.Index(x.name)
+	return x, nil
+}
+
+// checkVersion makes sure that the server is one we can work with.
+func (x *Index) checkVersion(ctx context.Context) error {
+	version, err := x.server.VersionWithContext(ctx)
+	if err != nil {
+		return x.openError(ctx, err)
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(version.PkgVersion, "%d.%d", &major, &minor); err != nil {
+		return fmt.Errorf("what answers at %s is not Meilisearch; check the address", x.url)
+	}
+	if major < minMajor || major == minMajor && minor < minMinor {
+		return fmt.Errorf("the Meilisearch at %s is version %s; update it to %d.%d or newer",
+			x.url, version.PkgVersion, minMajor, minMinor)
+	}
+	return nil
+}
+
+// check makes sure that we can work with the server: that its version is one we
+// know, the index has its settings, and the key the rights to read.
+func (x *Index) check(ctx context.Context) error {
+	if err := x.checkVersion(ctx); err != nil {
+		return err
+	}
+	if err := x.applySettings(ctx); err != nil {
+		return x.openError(ctx, err)
+	}
+	for _, try := range []func() error{
+		func() error { _, err := x.queued(ctx); return err },
+		func() error { _, err := x.stats(ctx); return err },
+		func() error { _, err := x.find(ctx, &upstream.SearchRequest{IndexUID: x.name}); return err },
+		func() error { _, err := x.fetch(ctx, &upstream.DocumentsQuery{Limit: 1}); return err },
+	} {
+		if err := try(); err != nil {
+			return x.openError(ctx, err)
+		}
+	}
+	return nil
+}
+
+// Count implements [storage.Index].
+func (x *Index) Count(ctx context.Context) (int64, error) {
+	stats, err := x.stats(ctx)
+	if err != nil {
+		return 0, x.failed(ctx, "count indexed items", err)
+	}
+	return stats.NumberOfDocuments, nil
+}
+
+// stats returns the index's, or those of an empty one if there is none.
+func (x *Index) stats(ctx context.Context) (*upstream.StatsIndex, error) {
+	stats, err := x.index.GetStatsWithContext(ctx, nil)
+	if isMissing(err) {
+		return &upstream.StatsIndex{}, nil
+	}
+	return stats, err
+}
+
+// Close implements [io.Closer]. Tasks that the server has, it finishes.
+func (x *Index) Close() error {
+	x.http.CloseIdleConnections()
+	return nil
+}

@@ -1,0 +1,88 @@
+package meilisearch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"feedmesh/storage"
+	"feedmesh/storage/storagetest"
+	"feedmesh/tests/engines"
+)
+
+// server is the one that tests share, each with an index of its own, or nil
+// where there is none.
+var server *engines.Meilisearch
+
+func TestMain(m *testing.M) {
+	os.Exit(withServer(m.Run))
+}
+
+func withServer(run func() int) int {
+	dir, err := os.MkdirTemp("", "meilisearch")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	server, err = engines.StartMeilisearch(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return run()
+	}
+	if err != nil {
+		panic(err)
+	}
+	defer server.Kill()
+	return run()
+}
+
+// made counts the indexes that tests have made.
+var made atomic.Int64
+
+// newOptions returns options for an index of its own, and skips the test where
+// there is no server.
+func newOptions(t testing.TB) Options {
+	t.Helper()
+	if server == nil {
+		t.Skip("NOT TESTED on Meilisearch, which is not installed: run tests/engines/install")
+	}
+	return Options{URL: server.URL(), Key: server.Key(), name: fmt.Sprint("items", made.Add(1))}
+}
+
+func open(t testing.TB, options Options) *Index {
+	t.Helper()
+	x, err := Open(t.Context(), options)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+func TestIndex(t *testing.T) {
+	if server == nil {
+		newOptions(t)
+	}
+	storagetest.TestIndex(t, func(t *testing.T) storage.Index {
+		x, err := Open(t.Context(), newOptions(t))
+		if err != nil {
+			t.Fatalf("open: %v", err)
+		}
+		return x
+	})
+}
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// words returns items with the given IDs and the word "word".
+func words(ids ...string) []storage.Indexed {
+	var items []storage.Indexed
+	for _, id := range ids {
+		items = append(items, storage.Indexed{Item: storage.Item{
+			ID: id, FeedID: "feed", Title: "word", Published: noon, FirstSeen: noon, Changed: noon,
+		}})
+	}
+	return items
+}

@@ -1,0 +1,397 @@
+package meilisearch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	upstream "github.com/meilisearch/meilisearch-go"
+
+	"feedmesh/storage"
+	"feedmesh/tests/engines"
+)
+
+func TestOpenSaysWhatToDo(t *testing.T) {
+	options := newOptions(t)
+	keys := upstream.New(options.URL, upstream.WithAPIKey(options.Key))
+	searchOnly, err := keys.CreateKey(&upstream.Key{Actions: []string{"search", "version"}, Indexes: []string{"*"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := func(body string) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }))
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	port, err := engines.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		url, key    string
+		want        string
+		unavailable bool
+	}{
+		{"", "", "must be like http://host:7700", false},
+		{"meilisearch://host", "", "must be like http://host:7700", false},
+		{fmt.Sprint("http://127.0.0.1:", port), "a secret", "check that it runs", true},
+		{options.URL, "a secret", "give its master key", false},
+		{options.URL, "", "give its master key", false},
+		{options.URL, searchOnly.Key, "give its master key", false},
+		{answer(`{"pkgVersion":"1.20.9"}`), "a secret", "update it to 1.21 or newer", false},
+		{answer(`<h1>It works!</h1>`), "a secret", "check the address", false},
+		{answer(`{}`), "a secret", "check the address", false},
+	} {
+		_, err := Open(t.Context(), Options{URL: test.url, Key: test.key, name: options.name})
+		if err == nil || !strings.Contains(err.Error(), test.want) ||
+			errors.Is(err, storage.ErrUnavailable) != test.unavailable {
+			t.Errorf("open %s: %v, want %q, unavailable %v", test.url, err, test.want, test.unavailable)
+		}
+		if err != nil && test.key != "" && strings.Contains(err.Error(), test.key) {
+			t.Errorf("open %s shows the key: %v", test.url, err)
+		}
+	}
+}
+
+// tasks returns how many tasks of a type the index was given, or of any type.
+func (x *Index) tasks(t *testing.T, types ...upstream.TaskType) int64 {
+	t.Helper()
+	tasks, err := x.server.GetTasks(&upstream.TasksQuery{IndexUIDS: []string{x.name}, Types: types, Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tasks.Total
+}
+
+func TestSettingsAreAppliedOnlyIfTheyDiffer(t *testing.T) {
+	options := newOptions(t)
+	x := open(t, options)
+	if err := x.Put(t.Context(), words("a")...); err != nil {
+		t.Fatal(err)
+	}
+	before := x.tasks(t)
+	open(t, options)
+	if got := x.tasks(t); got != before {
+		t.Errorf("the second open gave %d tasks, want none", got-before)
+	}
+	info, err := x.index.UpdateRankingRules(&[]string{"words", "sort"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.wait(t.Context(), info); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Put(t.Context(), words("b")...); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.tasks(t, upstream.TaskTypeSettingsUpdate); got != 2 {
+		t.Errorf("put changed another's settings: %d tasks, want 2", got)
+	}
+	open(t, options)
+	if got := x.tasks(t, upstream.TaskTypeSettingsUpdate); got != 3 {
+		t.Errorf("open left other settings as they were: %d tasks, want 3", got)
+	}
+}
+
+// wantSettings fails unless the index has its settings.
+func wantSettings(t *testing.T, x *Index) {
+	t.Helper()
+	before := x.tasks(t)
+	if err := x.applySettings(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if x.tasks(t) != before {
+		t.Error("the index had not its settings")
+	}
+}
+
+func TestDeletedIndexIsMadeAgain(t *testing.T) {
+	x := open(t, newOptions(t))
+	deleted := func() {
+		t.Helper()
+		info, err := x.server.DeleteIndex(x.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.wait(t.Context(), info); err != nil && !errors.As(err, new(*refusal)) {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		deleted()
+		days, daysErr := x.Days(t.Context())
+		stamps, stampsErr := x.Stamps(t.Context(), noon, "", 10)
+		results, searchErr := x.Search(t.Context(), storage.Query{Words: "word", Facets: true})
+		n, countErr := x.Count(t.Context())
+		if err := errors.Join(daysErr, stampsErr, searchErr, countErr, x.Delete(t.Context(), "a")); err != nil ||
+			len(days)+len(stamps)+int(results.Total)+int(n) > 0 || results.Facets == nil {
+			t.Errorf("a missing index has %v, %v, %v, %d, %v, want nothing", days, stamps, results, n, err)
+		}
+		if err := x.Put(t.Context(), words("a", "b")...); err != nil {
+			t.Fatal(err)
+		}
+		wantFound(t, x, "a", "b")
+		wantSettings(t, x)
+	}
+
+	// And while Puts run: whoever comes in between them, the index is whole.
+	var putting sync.WaitGroup
+	for w := range 2 {
+		putting.Go(func() {
+			for n := range 15 {
+				if err := x.Put(t.Context(), words(fmt.Sprint(w, "-", n))...); err != nil {
+					t.Errorf("put: %v", err)
+				}
+			}
+		})
+	}
+	for range 10 {
+		deleted()
+		time.Sleep(7 * time.Millisecond)
+	}
+	putting.Wait()
+	wantSettings(t, x)
+	if err := x.Put(t.Context(), words("last")...); err != nil {
+		t.Fatal(err)
+	}
+	if results, err := x.Search(t.Context(), storage.Query{Words: "words"}); err != nil || results.Total < 1 {
+		t.Errorf("search found %v, %v", results, err)
+	}
+}
+
+// wantFound fails unless the word "word" finds exactly the IDs.
+func wantFound(t *testing.T, x *Index, want ...string) {
+	t.Helper()
+	results, err := x.Search(t.Context(), storage.Query{Words: "word", Limit: storage.MaxLimit})
+	if err != nil {
+		t.Fatalf("search: %v", err)
+	}
+	var got []string
+	for _, h := range results.Hits {
+		got = append(got, h.ID)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("found %v, want %v", got, want)
+	}
+}
+
+func TestPutNamesTheRefused(t *testing.T) {
+	x := open(t, newOptions(t))
+	var fine, bad []string
+	var items []storage.Indexed
+	for i := range 100 {
+		id := fmt.Sprintf("%02d", i)
+		if i == 3 || i == 64 || i == 65 {
+			id = strings.Repeat(id, maxKey/2+1) // longer than Meilisearch takes
+			bad = append(bad, id)
+		} else {
+			fine = append(fine, id)
+		}
+		items = append(items, words(id)...)
+	}
+	items = append(items, words("", bad[0])...)
+	bad = append(bad, "")
+	var refused *storage.RefusedError
+	if err := x.Put(t.Context(), items...); !errors.As(err, &refused) || errors.Is(err, storage.ErrUnavailable) {
+		t.Fatalf("put: %v, want a RefusedError", err)
+	}
+	slices.Sort(bad)
+	if slices.Sort(refused.IDs); !slices.Equal(refused.IDs, bad) || refused.Err == nil {
+		t.Errorf("refused were %d, %v, want %d", len(refused.IDs), refused.Err, len(bad))
+	}
+	wantFound(t, x, fine...)
+	if err := x.Delete(t.Context(), append(bad, fine[0])...); err != nil {
+		t.Errorf("delete: %v", err)
+	}
+	wantFound(t, x, fine[1:]...)
+}
+
+func TestPutSendsPartsOfBoundedSize(t *testing.T) {
+	x := open(t, newOptions(t))
+	items := words("a", "b", "c", "d", "e")
+	for i := range items {
+		items[i].Text = strings.Repeat("text ", maxPayload/5/3*(i%2)) // two such fit in
+	}
+	before := x.tasks(t)
+	if err := x.Put(t.Context(), items...); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.tasks(t) - before; got != 1 {
+		t.Errorf("put gave %d tasks, want 1", got)
+	}
+	for i := range items {
+		items[i].Text = strings.Repeat("text ", maxPayload/5*2/3)
+	}
+	if err := x.Put(t.Context(), items...); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.tasks(t) - before; got != 6 {
+		t.Errorf("put gave %d tasks, want 5 more", got-1)
+	}
+	wantFound(t, x, "a", "b", "c", "d", "e")
+}
+
+func TestPutWaitsForTheQueue(t *testing.T) {
+	x := open(t, newOptions(t))
+	docs, _ := nextPayload(newMaker(1).items(30))
+	key := string(attrID)
+	for _, doc := range docs { // another agent's, and of two kinds, so that they are not done together
+		_, err := x.index.AddDocumentsNdjson(doc.json, &upstream.DocumentOptions{PrimaryKey: &key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.index.UpdateSearchCutoffMs(3000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	before := x.tasks(t)
+	begin := time.Now()
+	if err := x.Put(ctx, words("late")...); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > time.Second {
+		t.Errorf("put while others' tasks wait: %v after %v, want context.DeadlineExceeded", err, time.Since(begin))
+	}
+	if got := x.tasks(t) - before; got != 0 {
+		t.Errorf("put gave %d tasks more", got)
+	}
+	if err := x.Put(t.Context(), words("late")...); err != nil {
+		t.Fatal(err)
+	}
+	wantFound(t, x, "late")
+	if n, err := x.Count(t.Context()); err != nil || n != 31 {
+		t.Errorf("count is %d, %v, want 31", n, err)
+	}
+}
+
+func TestServerIsKilledWhilePutting(t *testing.T) {
+	newOptions(t)
+	m := engines.NewMeilisearch(t)
+	x := open(t, Options{URL: m.URL(), Key: m.Key()})
+	var put []string
+	for round := range 3 {
+		killed := time.AfterFunc(time.Duration(300+50*round)*time.Millisecond, m.Kill)
+		for n := 0; ; n++ {
+			ids := []string{fmt.Sprint(round, "-", n), fmt.Sprint(round, "-", n, "-too")}
+			if err := x.Put(t.Context(), words(ids...)...); errors.Is(err, storage.ErrUnavailable) {
+				break
+			} else if err != nil {
+				t.Fatalf("put: %v, want ErrUnavailable", err)
+			}
+			put = append(put, ids...)
+		}
+		killed.Stop()
+		m.Wait(time.Minute)
+		_, searchErr := x.Search(t.Context(), storage.Query{Words: "word"})
+		_, daysErr := x.Days(t.Context())
+		_, stampsErr := x.Stamps(t.Context(), noon, "", 1)
+		_, countErr := x.Count(t.Context())
+		for call, err := range map[string]error{
+			"search": searchErr, "days": daysErr, "stamps": stampsErr, "count": countErr,
+			"put": x.Put(t.Context(), words("a")...), "delete": x.Delete(t.Context(), "a"),
+		} {
+			if !errors.Is(err, storage.ErrUnavailable) {
+				t.Errorf("%s without a server: %v, want ErrUnavailable", call, err)
+			}
+		}
+		if err := m.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for after := ""; ; after = got[len(got)-1] {
+			page, err := x.Stamps(t.Context(), noon, after, 100)
+			if err != nil {
+				t.Fatalf("stamps: %v", err)
+			}
+			if len(page) == 0 {
+				break
+			}
+			for _, s := range page {
+				got = append(got, s.ID)
+			}
+		}
+		for _, id := range put {
+			if !slices.Contains(got, id) {
+				t.Errorf("item %s was put before the kill and is lost", id)
+			}
+		}
+	}
+	if len(put) < 6 {
+		t.Errorf("only %d items were put", len(put))
+	}
+}
+
+// slowly passes connections on to the address, each answer after a delay, and
+// returns where it listens.
+func slowly(t *testing.T, to string, delay time.Duration) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer in.Close()
+				out, err := net.Dial("tcp", to)
+				if err != nil {
+					return
+				}
+				defer out.Close()
+				go io.Copy(out, in)
+				time.Sleep(delay)
+				io.Copy(in, out)
+			}()
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
+func TestSlowServerDoesNotHoldUpBeyondContext(t *testing.T) {
+	options := newOptions(t)
+	open(t, options)
+	address, err := url.Parse(options.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.URL = slowly(t, address.Host, 5*time.Second)
+	x, err := newIndex(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for call, f := range map[string]func(context.Context) error{
+		"open":   func(ctx context.Context) error { _, err := Open(ctx, options); return err },
+		"put":    func(ctx context.Context) error { return x.Put(ctx, words("a")...) },
+		"delete": func(ctx context.Context) error { return x.Delete(ctx, "a") },
+		"search": func(ctx context.Context) error { _, err := x.Search(ctx, storage.Query{}); return err },
+		"days":   func(ctx context.Context) error { _, err := x.Days(ctx); return err },
+		"stamps": func(ctx context.Context) error { _, err := x.Stamps(ctx, noon, "", 1); return err },
+		"count":  func(ctx context.Context) error { _, err := x.Count(ctx); return err },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		begin := time.Now()
+		if err := f(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("%s: %v, want context.DeadlineExceeded", call, err)
+		}
+		if took := time.Since(begin); took > time.Second {
+			t.Errorf("%s took %v of 100 ms", call, took)
+		}
+		cancel()
+	}
+}
