@@ -53,8 +53,10 @@ type Agent struct {
 	ID      string    `json:"id"`
 	Host    string    `json:"host"`
 	Version string    `json:"version"`
+	Schema  int       `json:"schema"` // newest version of tasks that it reads
 	Roles   []string  `json:"roles"`
 	Store   string    `json:"store,omitempty"` // ID of the store it has open
+	Index   string    `json:"index,omitempty"` // the index it has open: a folder of its host, or "meilisearch"
 	Started time.Time `json:"started"`
 	Seen    time.Time `json:"seen"`
 	Load    float64   `json:"load"`   // cores used of late

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -59,11 +60,15 @@ type Message struct {
 // message is safe in the mesh; while its queue is full, it waits.
 type Publisher interface {
 	Publish(ctx context.Context, m Message) error
+
+	// Schema returns the version that a task published under ctx is written in:
+	// our own, or an older one that all who may read it know.
+	Schema(ctx context.Context) int
 }
 
 // Publish puts the task on the queue.
 func Publish[T Task](ctx context.Context, to Publisher, queue Queue[T], task T) error {
-	data, err := encode(task)
+	data, err := encode(task, to.Schema(ctx))
 	if err != nil {
 		return fmt.Errorf("encode %s task %s: %w", queue.Name, task.ID(), err)
 	}
@@ -74,35 +79,44 @@ func Publish[T Task](ctx context.Context, to Publisher, queue Queue[T], task T) 
 }
 
 // encode writes a task as JSON, and markup in it as it is: the escapes that make
-// JSON safe inside a web page would double the size of ours.
-func encode[T Task](task T) ([]byte, error) {
+// JSON safe inside a web page would double the size of ours. A newer version only
+// adds to an older one, so a task of an older version is written the same way.
+func encode[T Task](task T, schema int) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	err := e.Encode(envelope[T]{Schema: Schema, Task: task})
+	err := e.Encode(envelope[T]{Schema: schema, Task: task})
 	return b.Bytes(), err
 }
 
-// Decode reads a message of the queue.
+// Decode reads a message of the queue. For one of a newer version it returns
+// [ErrNewer] and as much of the task as this version knows.
 func (q Queue[T]) Decode(data []byte) (T, error) {
 	var e envelope[T]
 	into := any(&e)
 	if q.From != "" {
 		into = &e.Task
 	}
-	err := json.Unmarshal(data, into)
-	if e.Schema > Schema { // it comes first, and what follows need not be what we know
-		return e.Task, fmt.Errorf("decode %s task: %w: it is of schema %d, this agent knows %d", q.Name, ErrNewer, e.Schema, Schema)
-	}
-	if err != nil {
+	if err := json.Unmarshal(data, into); err != nil {
 		return e.Task, fmt.Errorf("decode %s task: %w", q.Name, err)
+	}
+	if e.Schema > Schema {
+		return e.Task, fmt.Errorf("decode %s task: %w: it is of schema %d, this agent knows %d", q.Name, ErrNewer, e.Schema, Schema)
 	}
 	return e.Task, nil
 }
 
-// Schema is the version of the tasks this agent writes. It reads all versions
-// up to its own; a newer one waits for a newer agent.
-const Schema = 1
+// SchemaOf returns the version that a message is written in, or [Schema] if it does
+// not say.
+func SchemaOf(data []byte) int {
+	rest, is := bytes.CutPrefix(data, []byte(`{"schema":`)) // it comes first
+	if end := bytes.IndexByte(rest, ','); is && end >= 0 {
+		if n, err := strconv.Atoi(string(rest[:end])); err == nil {
+			return n
+		}
+	}
+	return Schema
+}
 
 type envelope[T any] struct {
 	Schema int `json:"schema"`

@@ -2,7 +2,9 @@ package subjects
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -17,15 +19,50 @@ const QuarantineStream = "quarantine"
 const InFlight = 15 * time.Minute
 
 // Declare creates the streams and buckets of the mesh, or brings those there
-// are up to date, with the given number of replicas each.
+// are up to date, with the given number of replicas each or more. What is as it
+// should be is left alone, so that an agent that may not change streams can live
+// with those of others.
 func Declare(ctx context.Context, js jetstream.JetStream, replicas int) error {
-	for _, cfg := range streams() {
-		cfg.Replicas = replicas
-		if _, err := js.CreateOrUpdateStream(ctx, cfg); err != nil {
-			return fmt.Errorf("declare stream %s: %w", cfg.Name, err)
+	for _, want := range streams() {
+		want.Replicas = replicas
+		stream, err := js.Stream(ctx, want.Name)
+		switch {
+		case errors.Is(err, jetstream.ErrStreamNotFound):
+			_, err = js.CreateStream(ctx, want)
+			if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+				err = nil // another agent was faster
+			}
+		case err == nil:
+			have := stream.CachedInfo().Config
+			if brought := upToDate(have, want); !reflect.DeepEqual(brought, have) {
+				_, err = js.UpdateStream(ctx, brought)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("declare stream %s: %w", want.Name, err)
 		}
 	}
 	return nil
+}
+
+// upToDate returns the configuration of a stream with all that we say of it as
+// it is wanted, in the words of the server. It keeps replicas that are more than
+// wanted: who wants fewer may not see the whole cluster.
+func upToDate(have, want jetstream.StreamConfig) jetstream.StreamConfig {
+	unlimited := func(n int64) int64 {
+		if n == 0 {
+			return -1
+		}
+		return n
+	}
+	have.Description, have.Subjects = want.Description, want.Subjects
+	have.MaxAge, have.Discard, have.Duplicates = want.MaxAge, want.Discard, want.Duplicates
+	have.MaxMsgs, have.MaxBytes = unlimited(want.MaxMsgs), unlimited(want.MaxBytes)
+	have.MaxMsgSize = int32(unlimited(int64(want.MaxMsgSize)))
+	have.MaxMsgsPerSubject = unlimited(want.MaxMsgsPerSubject)
+	have.AllowRollup, have.AllowDirect, have.AllowAtomicPublish = want.AllowRollup, want.AllowDirect, want.AllowAtomicPublish
+	have.Replicas = max(have.Replicas, want.Replicas)
+	return have
 }
 
 // MaxBytes returns what all streams and buckets may take on disk, together.
