@@ -7,14 +7,9 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"net"
 	"net/netip"
-	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -26,15 +21,43 @@ type Config struct {
 	Data   string   `default:"./data" placeholder:"DIR" help:"Folder for the agent's files."`
 	Listen string   `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of console and REST API (role api)."`
 	Token  Secret   `placeholder:"SECRET" help:"What clients of the console and REST API must show. Needed to listen beyond this machine. @FILE reads it from a file."`
-	NATS   string   `name:"nats" placeholder:"URL" help:"NATS server to join, with JetStream. Without it the agent runs one of its own, for itself alone."`
+	Health string   `placeholder:"ADDR" help:"Address of /livez, /readyz and /metrics, whatever the roles, as 127.0.0.1:8081; on this machine only, of /debug/pprof/ too. By default role api's address alone has the first three."`
+
+	NATS      []Address `name:"nats" placeholder:"URL" help:"NATS servers to join, with JetStream: one cluster's, any that answers will do. Without it the agent runs one of its own."`
+	NATSLogin NATSLogin `embed:""`
+
+	Store     Address `placeholder:"URL" help:"PostgreSQL that keeps feeds and items, as postgres://USER:PASSWORD@HOST/DATABASE. Without it a file in the data folder does."`
+	Search    Address `placeholder:"URL" help:"Meilisearch that finds items, as meilisearch://HOST:7700; meilisearchs:// for TLS. Without it an index in the data folder does."`
+	SearchKey Secret  `placeholder:"SECRET" help:"Key for Meilisearch that may do all with index items. @FILE reads it from a file."`
 
 	Starter  bool           `default:"true" negatable:"" help:"Begin an empty store with a list of some 40 well-known IT feeds."`
 	AllowNet []netip.Prefix `placeholder:"CIDR" help:"Private networks that feeds may be fetched from, as 192.168.1.0/24. By default none is."`
 	Contact  string         `placeholder:"URL" help:"Page or address that tells site owners who reads their feeds; part of the User-Agent."`
 
-	Crawl   Crawl   `embed:"" prefix:"crawl-"`
-	Cluster Cluster `embed:"" prefix:"cluster-"`
-	Log     Log     `embed:"" prefix:"log-"`
+	Schedule Schedule `embed:"" prefix:"schedule-"`
+	Crawl    Crawl    `embed:"" prefix:"crawl-"`
+	Cluster  Cluster  `embed:"" prefix:"cluster-"`
+	Servers  Servers  `embed:"" prefix:"cluster-"`
+	Log      Log      `embed:"" prefix:"log-"`
+	Trace    Trace    `embed:"" prefix:"trace-"`
+}
+
+// NATSLogin says who the agent is to the NATS servers it joins. Its names do not
+// share a prefix: in a file, nats is a list already.
+type NATSLogin struct {
+	NATSUser     string `name:"nats-user" placeholder:"NAME" help:"User for the NATS servers."`
+	NATSPassword Secret `name:"nats-password" placeholder:"SECRET" help:"Password of that user. @FILE reads it from a file."`
+	NATSCreds    string `name:"nats-creds" placeholder:"FILE" help:"Credentials file (JWT and seed) for the NATS servers."`
+	NATSNKey     string `name:"nats-nkey" placeholder:"FILE" help:"File with the NKey seed of a user of the NATS servers."`
+	NATSCA       string `name:"nats-ca" placeholder:"FILE" help:"Certificates (PEM) by which to know the NATS servers, beside the system's."`
+	NATSCert     string `name:"nats-cert" placeholder:"FILE" help:"Certificate (PEM) that this agent shows the NATS servers."`
+	NATSKey      string `name:"nats-key" placeholder:"FILE" help:"Private key (PEM) of that certificate."`
+	NATSDomain   string `name:"nats-domain" placeholder:"NAME" help:"JetStream domain of the mesh, if the servers joined are leaf nodes of its cluster."`
+}
+
+// Schedule has the settings of when feeds are polled.
+type Schedule struct {
+	Interval time.Duration `default:"0s" help:"One interval at which all feeds are polled. By default, 0s, each is polled as often as it publishes: from every 4 minutes to every hour."`
 }
 
 // Crawl has the settings of fetching.
@@ -47,6 +70,21 @@ type Crawl struct {
 // Cluster has the settings of the search for duplicates.
 type Cluster struct {
 	Window time.Duration `default:"72h" help:"How long an item is remembered to find duplicates of it."`
+}
+
+// Servers has the settings of the NATS server in this process as one of several
+// agents' that form a cluster. They share a prefix with [Cluster]: the one is
+// about items, this about servers.
+type Servers struct {
+	Listen string   `placeholder:"ADDR" help:"Address on which this agent's NATS server meets those of other agents, as 10.0.0.1:6222. Three agents make a cluster that survives the loss of any one."`
+	Peers  []string `placeholder:"ADDR" help:"Those addresses of the other agents, as 10.0.0.2:6222,10.0.0.3:6222."`
+	Secret Secret   `placeholder:"SECRET" help:"What these servers show each other; the same for all. Needed to listen beyond this machine. @FILE reads it from a file."`
+}
+
+// Trace has the settings of tracing.
+type Trace struct {
+	To    Address `placeholder:"URL" help:"OpenTelemetry collector (OTLP over HTTP) that is sent one trace of each task's way, as http://HOST:4318. By default none is."`
+	Share float64 `default:"1" help:"Share of the crawl tasks that are traced, 0 to 1."`
 }
 
 // Log has the settings of the log.
@@ -79,15 +117,16 @@ func (c Config) Validate() error {
 	if c.Data == "" {
 		fault("data: is empty; name a folder")
 	}
-	if host, _, err := net.SplitHostPort(c.Listen); err != nil {
-		fault("listen: %q is no address; write HOST:PORT, as 127.0.0.1:8080", c.Listen)
-	} else if !isLoopback(host) && c.Token == "" {
-		fault("listen: %s can be reached by others; set a token for them, or listen on 127.0.0.1", c.Listen)
+	serves := func(role string) bool { return role == "api" || role == "all" }
+	if len(c.Roles) == 0 || slices.ContainsFunc(c.Roles, serves) { // others don't listen there
+		faults = append(faults, c.faultsOfListening("listen", c.Listen, "127.0.0.1:8080")...)
 	}
-	if c.NATS != "" {
-		if u, err := url.Parse(c.NATS); err != nil || u.Host == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
-			fault("nats: %q is no NATS address; write nats://HOST:4222", HideUser(c.NATS))
-		}
+	if c.Health != "" {
+		faults = append(faults, c.faultsOfListening("health", c.Health, "127.0.0.1:8081")...)
+	}
+	faults = slices.Concat(faults, c.faultsOfNATS(), c.faultsOfServers(), c.faultsOfEngines())
+	if c.Schedule.Interval < 0 || c.Schedule.Interval > 0 && c.Schedule.Interval < time.Second {
+		fault("schedule.interval: %v is less than 1s", c.Schedule.Interval)
 	}
 	if c.Crawl.Timeout <= 0 {
 		fault("crawl.timeout: %v is not positive", c.Crawl.Timeout)
@@ -103,7 +142,25 @@ func (c Config) Validate() error {
 	if c.Cluster.Window < time.Hour {
 		fault("cluster.window: %v is less than 1h", c.Cluster.Window)
 	}
+	if c.Trace.To != "" && !isURL(c.Trace.To, "http", "https") {
+		fault("trace.to: %q is no web address; write http://HOST:4318", c.Trace.To.String())
+	}
+	if !(c.Trace.Share >= 0 && c.Trace.Share <= 1) {
+		fault("trace.share: %v is not between 0 and 1", c.Trace.Share)
+	}
 	return errors.Join(faults...)
+}
+
+// faultsOfListening returns what is wrong with an address that clients come to.
+func (c Config) faultsOfListening(name, address, example string) []error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return []error{fmt.Errorf("%s: %q is no address; write HOST:PORT, as %s", name, address, example)}
+	}
+	if !isLoopback(host) && c.Token == "" {
+		return []error{fmt.Errorf("%s: %s can be reached by others; set a token for them, or listen on 127.0.0.1", name, address)}
+	}
+	return nil
 }
 
 func isLoopback(host string) bool {
@@ -112,71 +169,4 @@ func isLoopback(host string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback()
-}
-
-// A Secret is never printed.
-type Secret string
-
-// String hides the secret.
-func (s Secret) String() string {
-	if s == "" {
-		return ""
-	}
-	return "(hidden)"
-}
-
-// Format hides the secret from all of fmt's verbs.
-func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
-
-// MarshalText hides the secret from JSON.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// HideUser returns a URL with the user and password in it hidden: NATS takes a
-// user without a password for a token.
-func HideUser(raw string) string {
-	_, after, is := strings.Cut(raw, "@")
-	if !is {
-		return raw
-	}
-	scheme, _, is := strings.Cut(raw, "://")
-	if !is {
-		return "(hidden)@" + after
-	}
-	return scheme + "://(hidden)@" + after
-}
-
-// A Bytes is a size in bytes, written as "10MB".
-type Bytes int64
-
-var units = []struct {
-	suffix string
-	size   int64
-}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"B", 1}}
-
-// UnmarshalText reads a number with KB, MB or GB behind it, or of bytes.
-func (b *Bytes) UnmarshalText(text []byte) error {
-	s := strings.ToUpper(strings.TrimSpace(string(text)))
-	size := int64(1)
-	for _, u := range units {
-		if number, is := strings.CutSuffix(s, u.suffix); is {
-			s, size = strings.TrimSpace(number), u.size
-			break
-		}
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt64/size {
-		return fmt.Errorf("%q is no size; write it as 10MB", text)
-	}
-	*b = Bytes(n * size)
-	return nil
-}
-
-// String returns the size in the largest unit that divides it.
-func (b Bytes) String() string {
-	for _, u := range units {
-		if int64(b)%u.size == 0 && int64(b) >= u.size {
-			return fmt.Sprintf("%d%s", int64(b)/u.size, u.suffix)
-		}
-	}
-	return "0B"
 }

@@ -16,7 +16,7 @@ func TestDefaultIsASingleNode(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Errorf("it is not valid: %v", err)
 	}
-	if len(c.Roles) != 1 || c.Roles[0] != "all" || c.NATS != "" || c.Token != "" || c.AllowNet != nil ||
+	if len(c.Roles) != 1 || c.Roles[0] != "all" || c.NATS != nil || c.Token != "" || c.AllowNet != nil ||
 		c.Listen != "127.0.0.1:8080" || c.Data != "./data" || !c.Starter {
 		t.Errorf("got %+v, want a node that plays all roles, alone, for this machine only", c)
 	}
@@ -41,7 +41,7 @@ var faults = []struct {
 	{func(c *Config) { c.Roles = nil }, "roles: is empty; name at least one, or all"},
 	{func(c *Config) { c.Data = "" }, "data: is empty; name a folder"},
 	{func(c *Config) { c.Listen = "8080" }, `listen: "8080" is no address; write HOST:PORT, as 127.0.0.1:8080`},
-	{func(c *Config) { c.NATS = "host" }, `nats: "host" is no NATS address; write nats://HOST:4222`},
+	{func(c *Config) { c.NATS = []Address{"host"} }, `nats: "host" is no NATS address; write nats://HOST:4222`},
 	{func(c *Config) { c.Crawl.Timeout = -time.Second }, "crawl.timeout: -1s is not positive"},
 	{func(c *Config) { c.Crawl.MaxBody = 1 << 10 }, "crawl.max-body: 1KB is not between 64KB and 64MB"},
 	{func(c *Config) { c.Crawl.Parallel = 0 }, "crawl.parallel: 0 is not between 1 and 10000"},
@@ -59,8 +59,14 @@ func TestEveryFaultIsTold(t *testing.T) {
 		{func(c *Config) { c.Listen = "0.0.0.0:8080" }, "listen: 0.0.0.0:8080 can be reached by others; set a token for them, or listen on 127.0.0.1"},
 		{func(c *Config) { c.Listen = "[::]:8080" }, "listen: [::]:8080 can be reached by others; set a token for them, or listen on 127.0.0.1"},
 		{func(c *Config) { c.Listen = "127.0.0.1.example.org:80" }, "listen: 127.0.0.1.example.org:80 can be reached by others; set a token for them, or listen on 127.0.0.1"},
-		{func(c *Config) { c.NATS = "http://host" }, `nats: "http://host" is no NATS address; write nats://HOST:4222`},
-		{func(c *Config) { c.NATS = "nats://" }, `nats: "nats://" is no NATS address; write nats://HOST:4222`},
+		{func(c *Config) { c.Health = "8081" }, `health: "8081" is no address; write HOST:PORT, as 127.0.0.1:8081`},
+		{func(c *Config) { c.Health = ":8081" }, "health: :8081 can be reached by others; set a token for them, or listen on 127.0.0.1"},
+		{func(c *Config) { c.Trace.To = "user:s3cret@host:4318" }, `trace.to: "(hidden)@host:4318" is no web address; write http://HOST:4318`},
+		{func(c *Config) { c.Trace.To = "grpc://host:4317" }, `trace.to: "grpc://host:4317" is no web address; write http://HOST:4318`},
+		{func(c *Config) { c.Trace.Share = 1.5 }, "trace.share: 1.5 is not between 0 and 1"},
+		{func(c *Config) { c.Trace.Share = math.NaN() }, "trace.share: NaN is not between 0 and 1"},
+		{func(c *Config) { c.NATS = []Address{"http://host"} }, `nats: "http://host" is no NATS address; write nats://HOST:4222`},
+		{func(c *Config) { c.NATS = []Address{"nats://"} }, `nats: "nats://" is no NATS address; write nats://HOST:4222`},
 		{func(c *Config) { c.Crawl.Timeout = 0 }, "crawl.timeout: 0s is not positive"},
 		{func(c *Config) { c.Crawl.Timeout = time.Hour }, "crawl.timeout: 1h0m0s is more than the 5m that a task of many feeds can bear"},
 		{func(c *Config) { c.Crawl.MaxBody = 1 << 30 }, "crawl.max-body: 1GB is not between 64KB and 64MB"},
@@ -88,14 +94,18 @@ func TestAllFaultsAreToldAtOnce(t *testing.T) {
 
 func TestSoundSettingsAreValid(t *testing.T) {
 	for name, change := range map[string]func(*Config){
-		"localhost":     func(c *Config) { c.Listen = "localhost:0" },
-		"IPv6 loopback": func(c *Config) { c.Listen = "[::1]:8080" },
-		"with a token":  func(c *Config) { c.Listen, c.Token = ":8080", "s3cret" },
-		"NATS":          func(c *Config) { c.NATS = "nats://host:4222" },
-		"NATS over TLS": func(c *Config) { c.NATS = "tls://user:password@host" },
-		"NATS over web": func(c *Config) { c.NATS = "wss://host/nats" },
-		"least":         func(c *Config) { c.Crawl = Crawl{1, 64 << 10, 1} },
-		"most":          func(c *Config) { c.Crawl = Crawl{5 * time.Minute, 64 << 20, 10_000} },
+		"localhost":        func(c *Config) { c.Listen = "localhost:0" },
+		"IPv6 loopback":    func(c *Config) { c.Listen = "[::1]:8080" },
+		"with a token":     func(c *Config) { c.Listen, c.Token = ":8080", "s3cret" },
+		"no api":           func(c *Config) { c.Roles, c.Listen = []string{"crawl"}, "0.0.0.0:8080" },
+		"health":           func(c *Config) { c.Health = "127.0.0.1:8081" },
+		"health and token": func(c *Config) { c.Health, c.Token = ":8081", "s3cret" },
+		"tracing":          func(c *Config) { c.Trace = Trace{"https://user:s3cret@host:4318", 0.01} },
+		"NATS":             func(c *Config) { c.NATS = []Address{"nats://host:4222"} },
+		"NATS over TLS":    func(c *Config) { c.NATS = []Address{"tls://user:password@host"} },
+		"NATS over web":    func(c *Config) { c.NATS = []Address{"wss://host/nats"} },
+		"least":            func(c *Config) { c.Crawl = Crawl{1, 64 << 10, 1} },
+		"most":             func(c *Config) { c.Crawl = Crawl{5 * time.Minute, 64 << 20, 10_000} },
 	} {
 		c := Default()
 		change(&c)
@@ -111,7 +121,7 @@ func TestFaultDoesNotTellThePassword(t *testing.T) {
 		"nats://user:s3cret@host:port", "nats://user:s3%zzcret@[", "//user:s3cret@host",
 	} {
 		c := Default()
-		c.NATS = nats
+		c.NATS = []Address{Address(nats)}
 		if err := c.Validate(); err == nil || strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "s3%zz") {
 			t.Errorf("%s: got %v, want an error without the password", nats, err)
 		}
