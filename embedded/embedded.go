@@ -1,5 +1,6 @@
-// Package embedded runs a NATS server with JetStream inside this process. It
-// listens on no port: the process talks to it in memory.
+// Package embedded runs a NATS server with JetStream inside this process, which
+// talks to it in memory. Alone it listens on no port; several agents' servers
+// can form a cluster.
 package embedded
 
 import (
@@ -15,7 +16,9 @@ import (
 
 // A Server is a NATS server in this process.
 type Server struct {
-	nats *server.Server
+	nats      *server.Server
+	login     []nats.Option // for connections within this process
+	clustered bool
 }
 
 // Options say how a [Server] is to run.
@@ -23,17 +26,19 @@ type Options struct {
 	Dir        string       // where JetStream keeps its files
 	MaxFile    int64        // the most bytes they may take
 	MaxMessage int32        // the largest message, in bytes
+	Cluster    *Cluster     // the servers it is one of; nil: it is alone
 	Log        *slog.Logger // what it warns of
 }
 
-// Start starts a server and returns when it can be used.
+// Start starts a server and returns when it can be used; one of a cluster, when
+// it is looking for the others: see [Server.Healthy].
 //
 // Each message is on disk before it is acknowledged (sync_interval: always).
 // The default, a sync every two minutes, loses acknowledged messages when the
 // power fails; what the stricter one costs is one fsync a message, of which we
 // send few and large ones.
 func Start(o Options) (*Server, error) {
-	s, err := server.NewServer(&server.Options{
+	opts := &server.Options{
 		ServerName:             "feedmesh",
 		DontListen:             true,
 		NoSigs:                 true,
@@ -45,10 +50,20 @@ func Start(o Options) (*Server, error) {
 		MaxPayload:             o.MaxMessage,
 		MaxPending:             4 * int64(o.MaxMessage),
 		DisableJetStreamBanner: true,
-	})
+	}
+	result := &Server{clustered: o.Cluster != nil}
+	if result.clustered {
+		login, err := o.Cluster.join(opts)
+		if err != nil {
+			return nil, fmt.Errorf("embedded NATS server: %w", err)
+		}
+		result.login = []nats.Option{login}
+	}
+	s, err := server.NewServer(opts)
 	if err != nil {
 		return nil, fmt.Errorf("embedded NATS server: %w", err)
 	}
+	result.nats = s
 	log := &logger{to: o.Log}
 	s.SetLoggerV2(log, false, false, false)
 	s.Start()
@@ -60,11 +75,12 @@ func Start(o Options) (*Server, error) {
 		s.Shutdown()
 		return nil, errors.New("embedded NATS server: not ready after 30 s; its warnings above say why")
 	}
-	return &Server{nats: s}, nil
+	return result, nil
 }
 
 // Connect returns a new connection to the server, within this process.
 func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
+	opts = append(opts, s.login...)
 	conn, err := nats.Connect("", append(opts, nats.InProcessServer(s.nats))...)
 	if err != nil {
 		return nil, fmt.Errorf("embedded NATS server: %w", err)
@@ -74,8 +90,10 @@ func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
 
 // Healthy returns nil if the server can read and write its streams, else what
 // is wrong. After its disk was full it never can again until it is restarted.
+// Of a server in a cluster it says only what a restart would mend: that others
+// are away is not its fault.
 func (s *Server) Healthy() error {
-	if status := s.nats.Healthz(nil); status.Error != "" {
+	if status := s.nats.Healthz(&server.HealthzOptions{JSEnabledOnly: s.clustered}); status.Error != "" {
 		return fmt.Errorf("embedded NATS server: %s", status.Error)
 	}
 	return nil
