@@ -1,5 +1,3 @@
-// Package policy decides when a feed is due, and why. It is pure: what it knows
-// of a feed is in [Feed], and the time is an argument.
 package policy
 
 import (
@@ -7,16 +5,6 @@ import (
 	"math"
 	"slices"
 	"time"
-)
-
-// A Tier is how often a feed is read; Hot is most often.
-type Tier int
-
-// The tiers.
-const (
-	Hot Tier = iota
-	Warm
-	Cold
 )
 
 // The numbers of the tiers.
@@ -34,20 +22,6 @@ const (
 	warmEvery = 1200 * time.Second
 	coldEvery = 3600 * time.Second
 )
-
-// The guards around them.
-const (
-	maxInterval = 24 * time.Hour
-	jitter      = 0.05 // of the interval, either way
-)
-
-// A Feed is what a decision looks at.
-type Feed struct {
-	Rate       float64       // items a day when it last brought any; 0 if unknown
-	Silent     time.Duration // since then
-	Failures   int           // polls failed since the last good one
-	RetryAfter time.Duration // what its host asked for; 0 if nothing
-}
 
 // Thresholds are the rates above which feeds are hot and warm.
 type Thresholds struct {
@@ -88,16 +62,7 @@ func (t Thresholds) Tier(rate float64) Tier {
 	return Cold
 }
 
-// A Decision is when a feed is due next.
-type Decision struct {
-	Tier   Tier
-	Next   time.Time
-	Reason string // in words for a person
-}
-
-// Next decides when a feed that was just polled is due next. spread, drawn
-// between -1 and 1, moves it by up to 5 % of the interval, so that feeds
-// polled together do not stay together.
+// Next decides by the feed's tier when one that was just polled is due next.
 func (t Thresholds) Next(f Feed, now time.Time, spread float64) Decision {
 	f.Rate = faded(f.Rate, f.Silent)
 	tier := t.Tier(f.Rate)
@@ -108,15 +73,7 @@ func (t Thresholds) Next(f Feed, now time.Time, spread float64) Decision {
 	case f.Failures == 0:
 		why += ", as its rate is not known yet"
 	}
-	if f.Failures > 0 {
-		interval = min(interval*time.Duration(1+f.Failures), maxInterval)
-		why = fmt.Sprintf("%v after %s in a row", interval, times(f.Failures, "failure"))
-	}
-	interval += time.Duration(spread * jitter * float64(interval))
-	if f.RetryAfter > interval {
-		interval, why = f.RetryAfter, fmt.Sprintf("its host asked to wait %v", f.RetryAfter)
-	}
-	return Decision{Tier: tier, Next: now.Add(interval), Reason: why}
+	return after(interval, why, tier, f, now, spread)
 }
 
 // every returns how often feeds of a tier are polled at this time of day.
@@ -131,11 +88,4 @@ func every(t Tier, now time.Time) (time.Duration, string) {
 		return warmEvery, "warm: every 20m"
 	}
 	return coldEvery, "cold: every hour"
-}
-
-func times(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
