@@ -15,6 +15,7 @@ import (
 //	nil               done: acknowledged
 //	[Drop](err)       can never succeed: terminated
 //	[Later](d, err)   not yet: redelivered after d
+//	an Away error     see [Options]: kept in hand and tried again until it succeeds
 //	any other error   failed: redelivered after a back-off
 //
 // Every delivery counts against the queue's tries. Receive may meet one task

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,59 +16,63 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"feedmesh/agent/fault"
+	"feedmesh/agent/trace"
 	"feedmesh/subjects"
 )
 
 // A Mesh is this process's part in the mesh. Its methods may be called
 // concurrently.
 type Mesh struct {
-	agent    string // ID of this process
-	conn     *nats.Conn
-	js       jetstream.JetStream
-	replicas int
-	log      *slog.Logger
-	metrics  *metrics
-	done     atomic.Uint64
+	agent   string // ID of this process
+	conn    *nats.Conn
+	js      jetstream.JetStream
+	away    func(error) bool
+	log     *slog.Logger
+	trace   *trace.Tracer
+	metrics *metrics
+	done    atomic.Uint64
+	oldest  atomic.Int64 // version of tasks that all agents read; 0 if not looked for
+
+	mu       sync.Mutex
+	declared time.Time // when the streams were last declared again
 }
 
 // Options say how to [Join].
 type Options struct {
-	Agent    string // ID of this process, unique in the mesh
-	Conn     *nats.Conn
-	Replicas int // of each stream
-	Log      *slog.Logger
-	Metrics  prometheus.Registerer
+	Agent   string // ID of this process, unique in the mesh
+	Conn    *nats.Conn
+	Domain  string           // JetStream domain of the mesh; empty: that of the server joined
+	Away    func(error) bool // whether an actor's error says that what it stands on is away; see [Actor]
+	Log     *slog.Logger
+	Trace   *trace.Tracer // may be nil
+	Metrics prometheus.Registerer
 }
 
 // Join declares what the mesh stands on and returns this process's part in it.
+// It waits for a cluster of servers that is not complete enough yet to answer.
 // The connection stays the caller's, to be closed after all actors are done.
 func Join(ctx context.Context, o Options) (*Mesh, error) {
-	js, err := jetstream.New(o.Conn, jetstream.WithDefaultTimeout(10*time.Second))
+	var js jetstream.JetStream
+	var err error
+	if patience := jetstream.WithDefaultTimeout(10 * time.Second); o.Domain == "" {
+		js, err = jetstream.New(o.Conn, patience)
+	} else {
+		js, err = jetstream.NewWithDomain(o.Conn, o.Domain, patience)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("join the mesh: %w", err)
 	}
-	if err := subjects.Declare(ctx, js, o.Replicas); err != nil {
-		if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, nats.ErrNoResponders) {
-			err = fmt.Errorf("the NATS server has no JetStream: enable it there (jetstream {}): %w", err)
-		}
+	m := &Mesh{agent: o.Agent, conn: o.Conn, js: js, away: o.Away, log: o.Log, trace: o.Trace, metrics: newMetrics(o.Metrics)}
+	if err := m.awaitStreams(ctx); err != nil {
 		return nil, fmt.Errorf("join the mesh: %w", err)
 	}
-	return &Mesh{
-		agent: o.Agent, conn: o.Conn, js: js, replicas: o.Replicas,
-		log: o.Log, metrics: newMetrics(o.Metrics),
-	}, nil
-}
-
-// redeclare brings back streams that were deleted behind our back: they are
-// transport, and what was in them comes again from the feeds.
-func (m *Mesh) redeclare(ctx context.Context) {
-	if err := subjects.Declare(ctx, m.js, m.replicas); err != nil {
-		m.log.Warn("can't declare the streams again", "err", err)
-	}
+	return m, nil
 }
 
 // bucket opens a bucket, which it brings back empty if it was deleted.
 func (m *Mesh) bucket(ctx context.Context, name string) (jetstream.KeyValue, error) {
+	ctx = eachBounded(ctx)
 	kv, err := m.js.KeyValue(ctx, name)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		m.redeclare(ctx)
@@ -79,12 +84,22 @@ func (m *Mesh) bucket(ctx context.Context, name string) (jetstream.KeyValue, err
 	return kv, nil
 }
 
+// eachBounded returns a context that ends with ctx, but by whose own deadline
+// nobody goes: so the client gives each request its own time to be answered. Of
+// an actor's context, which lives as long as the task's lease, one lost answer
+// would take all.
+func eachBounded(ctx context.Context) context.Context { return withoutDeadline{ctx} }
+
+type withoutDeadline struct{ context.Context }
+
+func (withoutDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }
+
 // Done returns how many tasks this process has done.
 func (m *Mesh) Done() uint64 { return m.done.Load() }
 
 // Ping returns nil if the mesh answers.
 func (m *Mesh) Ping(ctx context.Context) error {
-	if _, err := m.js.AccountInfo(ctx); err != nil {
+	if _, err := m.js.AccountInfo(eachBounded(ctx)); err != nil {
 		return fmt.Errorf("ask JetStream: %w", err)
 	}
 	return nil
@@ -94,22 +109,24 @@ func (m *Mesh) Ping(ctx context.Context) error {
 const full = 200 * time.Millisecond
 
 // Publish puts a message on its queue and returns when it is safe there. While
-// the queue is full or the servers are away it waits, until ctx ends.
+// the queue is full or the servers are away it waits, until ctx ends. The message
+// belongs to the trace of ctx.
 func (m *Mesh) Publish(ctx context.Context, msg subjects.Message) error {
 	for {
-		_, err := m.js.PublishMsg(ctx, &nats.Msg{Subject: msg.Subject, Data: msg.Data},
-			jetstream.WithMsgID(msg.ID))
+		err := m.publish(ctx, msg)
 		switch {
 		case err == nil:
+			fault.Point("published " + subjects.QueueOf(msg.Subject))
 			return nil
 		case isFull(err):
 			m.metrics.full.WithLabelValues(subjects.QueueOf(msg.Subject)).Inc()
 		case errors.Is(err, jetstream.ErrNoStreamResponse):
 			m.redeclare(ctx)
-		case errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrDisconnected):
-			// The servers are away, or choosing a leader.
-		default:
+		case isFinal(err):
 			return fmt.Errorf("publish to %s: %w", msg.Subject, err)
+		default:
+			// The servers are away, or choosing a leader. Should they have taken it
+			// all the same, they tell by its ID that the next one is the same.
 		}
 		if !sleep(ctx, full) {
 			return fmt.Errorf("publish to %s: %w", msg.Subject, errors.Join(ctx.Err(), err))
@@ -117,10 +134,31 @@ func (m *Mesh) Publish(ctx context.Context, msg subjects.Message) error {
 	}
 }
 
+// answerTime is how long the answer to a message is waited for: a server that was
+// killed with the message in its hands never gives one.
+const answerTime = 5 * time.Second
+
+// publish tries once to put a message on its queue.
+func (m *Mesh) publish(ctx context.Context, msg subjects.Message) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	_, err := m.js.PublishMsg(ctx, &nats.Msg{Subject: msg.Subject, Header: trace.Header(ctx), Data: msg.Data},
+		jetstream.WithMsgID(msg.ID))
+	return err
+}
+
 // isFull reports whether a stream refused a message because of its limits.
 func isFull(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && api.ErrorCode == 10077
+}
+
+// isFinal reports whether a message is refused for what it is, or nobody is left
+// who could send it.
+func isFinal(err error) bool {
+	var api *jetstream.APIError
+	return errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, nats.ErrBadSubject) || errors.Is(err, nats.ErrConnectionClosed) ||
+		errors.As(err, &api) && api.Code < 500
 }
 
 // sleep waits for d and reports whether ctx still lives then.

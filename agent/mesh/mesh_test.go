@@ -39,13 +39,15 @@ func jobs() subjects.Queue[job] {
 
 // A rig is a real server with a way to join it.
 type rig struct {
-	t      *testing.T
+	t      testing.TB
 	server *embedded.Server
 }
 
-func newRig(t *testing.T) *rig {
+func newRig(t testing.TB) *rig {
 	t.Helper()
-	t.Parallel()
+	if t, is := t.(*testing.T); is {
+		t.Parallel()
+	}
 	server, err := embedded.Start(embedded.Options{
 		Dir: t.TempDir(), MaxFile: subjects.MaxBytes() * 2, MaxMessage: subjects.MaxMessage, Log: slog.New(slog.DiscardHandler),
 	})
@@ -69,7 +71,7 @@ func (r *rig) connect() *nats.Conn {
 func (r *rig) join(agent string) *mesh.Mesh {
 	r.t.Helper()
 	m, err := mesh.Join(r.t.Context(), mesh.Options{
-		Agent: agent, Conn: r.connect(), Replicas: 1, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+		Agent: agent, Conn: r.connect(), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -250,7 +252,7 @@ func TestATaskThatKillsItsAgentsGoesToQuarantine(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
-	wait.Go(func() { m.KeepQuarantine(ctx) })
+	wait.Go(func() { m.Tend(ctx) })
 	defer wait.Wait()
 	defer cancel()
 	eventually(t, "in quarantine", func() bool {

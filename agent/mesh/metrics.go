@@ -1,11 +1,16 @@
 package mesh
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"feedmesh/subjects"
+)
 
 type metrics struct {
 	seconds     *prometheus.HistogramVec
 	full        *prometheus.CounterVec
 	quarantined *prometheus.CounterVec
+	active      *prometheus.GaugeVec
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -23,7 +28,17 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Name: "feedmesh_quarantined_total",
 			Help: "Tasks put into quarantine after all their tries.",
 		}, []string{"queue"}),
+		active: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "feedmesh_active",
+			Help: "Whether this agent holds a lease, and so is the one active actor of its name: 1 or, where it stands by, 0.",
+		}, []string{"lease"}),
 	}
-	r.MustRegister(m.seconds, m.full, m.quarantined)
+	r.MustRegister(m.seconds, m.full, m.quarantined, m.active)
+	// What has not happened yet is told as 0, so that its first time shows as an
+	// increase.
+	for _, queue := range subjects.QueueNames {
+		m.full.WithLabelValues(queue)
+		m.quarantined.WithLabelValues(queue)
+	}
 	return m
 }

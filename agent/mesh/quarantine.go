@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"feedmesh/agent/trace"
 	"feedmesh/subjects"
 )
 
@@ -34,7 +35,7 @@ func (m *Mesh) quarantine(ctx context.Context, q subjects.Quarantined) error {
 	if err != nil {
 		return fmt.Errorf("quarantine task %s: %w", q.Task, err)
 	}
-	ack, err := m.js.PublishMsg(ctx, &nats.Msg{Subject: subjects.QuarantineSubject(q.Queue), Data: data},
+	ack, err := m.js.PublishMsg(eachBounded(ctx), &nats.Msg{Subject: subjects.QuarantineSubject(q.Queue), Data: data},
 		jetstream.WithMsgID(q.Queue+"/"+q.Task))
 	if err != nil {
 		return fmt.Errorf("quarantine task %s: %w", q.Task, err)
@@ -45,14 +46,15 @@ func (m *Mesh) quarantine(ctx context.Context, q subjects.Quarantined) error {
 	return nil
 }
 
-// KeepQuarantine moves the tasks that the server gave up on into quarantine:
+// keepQuarantine moves the tasks that the server gave up on into quarantine:
 // those whose last attempt neither succeeded nor failed, because the agent
-// died or hung. Any number of agents may do so. It returns when ctx has ended.
-func (m *Mesh) KeepQuarantine(ctx context.Context) error {
+// died or hung. It returns when ctx has ended.
+func (m *Mesh) keepQuarantine(ctx context.Context) error {
 	return Serve(ctx, m, subjects.GiveUps, "", ActorFunc[subjects.GiveUp](m.bury), 1)
 }
 
 func (m *Mesh) bury(ctx context.Context, l subjects.GiveUp) error {
+	ctx = eachBounded(ctx)
 	const reason = "the agent died or hung at each of its last attempts"
 	stream, err := m.js.Stream(ctx, l.Stream)
 	if err != nil {
@@ -71,7 +73,7 @@ func (m *Mesh) bury(ctx context.Context, l subjects.GiveUp) error {
 	}); err != nil {
 		return err
 	}
-	m.log.Error("task goes to quarantine", "role", l.Stream, "subject", raw.Subject, "attempt", l.Deliveries, "err", reason)
+	m.logOf(trace.Join(ctx, raw.Header)).Error("task goes to quarantine", "role", l.Stream, "subject", raw.Subject, "attempt", l.Deliveries, "err", reason)
 	if err := stream.DeleteMsg(ctx, l.Seq); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
 		return fmt.Errorf("delete a task given up: %w", err)
 	}
@@ -81,6 +83,7 @@ func (m *Mesh) bury(ctx context.Context, l subjects.GiveUp) error {
 // Quarantined returns at most limit quarantined tasks whose number comes after
 // the given one, in order, without their messages.
 func (m *Mesh) Quarantined(ctx context.Context, after uint64, limit int) ([]subjects.Quarantined, error) {
+	ctx = eachBounded(ctx)
 	stream, err := m.js.Stream(ctx, subjects.QuarantineStream)
 	if err != nil {
 		return nil, fmt.Errorf("list the quarantine: %w", err)
@@ -106,6 +109,7 @@ func (m *Mesh) Quarantined(ctx context.Context, after uint64, limit int) ([]subj
 
 // QuarantinedTask returns the quarantined task with the given number, whole.
 func (m *Mesh) QuarantinedTask(ctx context.Context, seq uint64) (subjects.Quarantined, error) {
+	ctx = eachBounded(ctx)
 	stream, err := m.js.Stream(ctx, subjects.QuarantineStream)
 	if err != nil {
 		return subjects.Quarantined{}, fmt.Errorf("read the quarantine: %w", err)
@@ -137,6 +141,7 @@ func (m *Mesh) Replay(ctx context.Context, seq uint64) error {
 
 // DropQuarantined forgets a quarantined task.
 func (m *Mesh) DropQuarantined(ctx context.Context, seq uint64) error {
+	ctx = eachBounded(ctx)
 	stream, err := m.js.Stream(ctx, subjects.QuarantineStream)
 	if err != nil {
 		return fmt.Errorf("drop a quarantined task: %w", err)

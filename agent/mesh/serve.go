@@ -3,6 +3,7 @@ package mesh
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"runtime/pprof"
 	"strings"
 	"sync"
@@ -11,6 +12,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"feedmesh/agent/fault"
+	"feedmesh/agent/trace"
 	"feedmesh/subjects"
 )
 
@@ -36,7 +39,6 @@ func serve[T subjects.Task](ctx context.Context, m *Mesh, queue subjects.Queue[T
 			pprof.Do(ctx, pprof.Labels("role", queue.Name), func(ctx context.Context) { s.work(ctx, lane) })
 		})
 	}
-	group.Go(func() { s.sweep(ctx, lane) })
 	group.Wait()
 	return nil
 }
@@ -56,6 +58,7 @@ const idle = 2 * time.Second
 // work takes and does tasks until ctx ends.
 func (s *server[T]) work(ctx context.Context, lane string) {
 	var consumer jetstream.Consumer
+	failures := 0 // in a row
 	for ctx.Err() == nil {
 		var msgs []jetstream.Msg
 		var err error
@@ -65,8 +68,15 @@ func (s *server[T]) work(ctx context.Context, lane string) {
 		if err == nil {
 			msgs, err = take(consumer, s.size)
 		}
+		if failures++; err == nil {
+			failures = 0
+		}
 		if err != nil && ctx.Err() == nil {
-			s.mesh.log.Warn("can't take tasks", "role", s.queue.Name, "err", err)
+			level := slog.LevelWarn
+			if failures == 1 {
+				level = slog.LevelDebug // a consumer's servers may be choosing a leader just then
+			}
+			s.mesh.log.Log(ctx, level, "can't take tasks", "role", s.queue.Name, "err", err)
 			consumer = nil // it may be gone together with its stream
 			if errors.Is(err, jetstream.ErrStreamNotFound) {
 				s.mesh.redeclare(ctx)
@@ -74,7 +84,7 @@ func (s *server[T]) work(ctx context.Context, lane string) {
 			sleep(ctx, time.Second)
 		}
 		if len(msgs) > 0 {
-			s.do(context.WithoutCancel(ctx), msgs)
+			s.do(ctx, msgs)
 		}
 	}
 }
@@ -107,45 +117,20 @@ func collect(batch jetstream.MessageBatch, err error) ([]jetstream.Msg, error) {
 	return msgs, nil
 }
 
-// sweepEvery is how often what a crash of the NATS server left behind is
-// looked for.
-const sweepEvery = 15 * time.Second
-
-// sweep removes tasks that are done but still lie on the queue. A server that is
-// killed forgets which messages of the last seconds it had removed, yet its
-// consumer remembers that they were acknowledged: nobody would ever get them,
-// and in the end they would fill the queue.
-func (s *server[T]) sweep(ctx context.Context, lane string) {
-	cfg := s.queue.Consumer(lane)
-	for sleep(ctx, sweepEvery) {
-		stream, err := s.mesh.js.Stream(ctx, s.queue.Name)
-		if err != nil {
-			continue // the workers say so
-		}
-		consumer, err := stream.Consumer(ctx, cfg.Durable)
-		if err != nil {
-			continue
-		}
-		state, done := stream.CachedInfo().State, consumer.CachedInfo().AckFloor.Stream
-		if state.Msgs == 0 || state.FirstSeq > done {
-			continue
-		}
-		if err := stream.Purge(ctx, jetstream.WithPurgeSubject(cfg.FilterSubject), jetstream.WithPurgeSequence(done+1)); err != nil {
-			s.mesh.log.Warn("can't sweep a queue", "role", s.queue.Name, "err", err)
-		}
-	}
-}
-
-// do hands the messages to the actor and settles them.
+// do hands the messages to the actor and settles them. ctx ends with the process:
+// the work in hand is finished all the same, unless it waits for something.
 func (s *server[T]) do(ctx context.Context, msgs []jetstream.Msg) {
+	fault.Point("taken " + s.queue.Name)
 	tasks := make([]T, 0, len(msgs))
 	sound := msgs[:0:0]
 	for _, msg := range msgs {
 		task, err := s.queue.Decode(msg.Data())
+		if errors.Is(err, subjects.ErrNewer) {
+			err = leave(msg, err)
+		} else if err != nil {
+			err = &hopeless{err}
+		}
 		if err != nil {
-			if !errors.Is(err, subjects.ErrNewer) {
-				err = &hopeless{err}
-			}
 			s.settle(ctx, msg, err)
 			continue
 		}
@@ -155,7 +140,7 @@ func (s *server[T]) do(ctx context.Context, msgs []jetstream.Msg) {
 		return
 	}
 	err := s.attempt(ctx, sound, tasks)
-	if err != nil && len(sound) > 1 {
+	if later := (*postponed)(nil); err != nil && len(sound) > 1 && !errors.As(err, &later) {
 		for i := range sound {
 			s.settle(ctx, sound[i], s.attempt(ctx, sound[i:i+1], tasks[i:i+1]))
 		}
@@ -166,13 +151,52 @@ func (s *server[T]) do(ctx context.Context, msgs []jetstream.Msg) {
 	}
 }
 
-// attempt calls the actor within the queue's lease, while it tells the server
-// that the messages are in good hands.
-func (s *server[T]) attempt(ctx context.Context, msgs []jetstream.Msg, tasks []T) error {
+// awayPause is how often it is tried whether what was away is back.
+const awayPause = 2 * time.Second
+
+// attempt has the actor do the tasks. While what it stands on is away, they wait
+// in its hand, where they cost no tries, and nothing else is taken: so a store
+// that is down for an hour leaves nothing in quarantine, and is asked by each
+// worker once in a while.
+func (s *server[T]) attempt(ctx context.Context, msgs []jetstream.Msg, tasks []T) (err error) {
+	ctx, spans := s.follow(withSchema(ctx, msgs), msgs)
+	defer func() { spans.end(err) }()
+	log := s.mesh.logOf(ctx)
+	for waited := false; ; waited = true {
+		err := s.once(context.WithoutCancel(ctx), msgs, tasks)
+		if s.mesh.away == nil || !s.mesh.away(err) {
+			if waited {
+				log.Info("it is back: work goes on", "role", s.queue.Name)
+			}
+			return err
+		}
+		if !waited {
+			log.Warn("a task waits for what it needs to be back", "role", s.queue.Name, "err", err)
+		}
+		if !s.hold(ctx, msgs) {
+			return Later(time.Second, err) // to another agent
+		}
+	}
+}
+
+// hold keeps the messages in hand for a while, and reports whether the process is
+// to go on.
+func (s *server[T]) hold(ctx context.Context, msgs []jetstream.Msg) bool {
+	s.inProgress(msgs)
+	return sleep(ctx, awayPause)
+}
+
+// once calls the actor within the queue's lease, while it tells the server that
+// the messages are in good hands.
+func (s *server[T]) once(ctx context.Context, msgs []jetstream.Msg, tasks []T) error {
 	ctx, cancel := context.WithTimeout(ctx, s.queue.Lease)
 	defer cancel()
 	var beating sync.WaitGroup
-	beating.Go(func() { s.beat(ctx, msgs) })
+	beating.Go(func() {
+		for sleep(ctx, s.queue.Silence/3) {
+			s.inProgress(msgs)
+		}
+	})
 	began := time.Now()
 	err := receive(ctx, s.actor, tasks)
 	s.mesh.metrics.seconds.WithLabelValues(s.queue.Name, verdict(err)).Observe(time.Since(began).Seconds())
@@ -181,12 +205,10 @@ func (s *server[T]) attempt(ctx context.Context, msgs []jetstream.Msg, tasks []T
 	return err
 }
 
-func (s *server[T]) beat(ctx context.Context, msgs []jetstream.Msg) {
-	for sleep(ctx, s.queue.Silence/3) {
-		for _, msg := range msgs {
-			if err := msg.InProgress(); err != nil {
-				s.mesh.log.Warn("can't hold on to a task", "role", s.queue.Name, "subject", msg.Subject(), "err", err)
-			}
+func (s *server[T]) inProgress(msgs []jetstream.Msg) {
+	for _, msg := range msgs {
+		if err := msg.InProgress(); err != nil {
+			s.mesh.log.Warn("can't hold on to a task", "role", s.queue.Name, "subject", msg.Subject(), "err", err)
 		}
 	}
 }
@@ -196,13 +218,14 @@ type hopeless struct{ error }
 
 // settle tells the server what became of a message, by the actor's answer.
 func (s *server[T]) settle(ctx context.Context, msg jetstream.Msg, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
+	ctx = trace.Join(ctx, msg.Headers())
 	attempt := 1
 	if meta, err := msg.Metadata(); err == nil {
 		attempt = int(meta.NumDelivered)
 	}
-	log := s.mesh.log.With("role", s.queue.Name, "subject", msg.Subject(), "attempt", attempt)
+	log := s.mesh.logOf(ctx).With("role", s.queue.Name, "subject", msg.Subject(), "attempt", attempt)
 
 	var drop *dropped
 	var later *postponed
@@ -211,6 +234,11 @@ func (s *server[T]) settle(ctx context.Context, msg jetstream.Msg, err error) {
 	switch {
 	case err == nil:
 		s.mesh.done.Add(1)
+		fault.Point("done " + s.queue.Name)
+		if fault.Redeliver() {
+			failed = msg.Nak()
+			break
+		}
 		failed = msg.DoubleAck(ctx)
 	case errors.As(err, &drop):
 		log.Info("dropped a task", "err", err)

@@ -26,6 +26,7 @@ const (
 // watcher's own clock, so agents' clocks need not agree. That alone can't stop
 // a holder that hangs and wakes up: what run writes must be fenced as well.
 func (m *Mesh) Single(ctx context.Context, name string, run func(ctx context.Context) error) error {
+	m.metrics.active.WithLabelValues(name).Set(0)
 	for ctx.Err() == nil {
 		l, err := m.acquire(ctx, name)
 		if err != nil {
@@ -61,12 +62,13 @@ func (m *Mesh) acquire(ctx context.Context, name string) (*lease, error) {
 	}
 	host, _ := os.Hostname()
 	l := &lease{mesh: m, kv: kv, name: name, value: subjects.Lease{
-		Agent: m.agent, Host: host, Since: time.Now().UTC().Format(time.RFC3339),
+		Agent: m.agent, Host: host,
 	}}
 	var seen uint64 // revision, and when it was new to us
 	var since time.Time
 	for {
 		entry, err := kv.Get(ctx, name)
+		l.value.Since = time.Now().UTC().Format(time.RFC3339)
 		var held subjects.Lease
 		switch {
 		case errors.Is(err, jetstream.ErrKeyNotFound):
@@ -107,6 +109,9 @@ func (l *lease) encode() []byte {
 func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) error {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	active := l.mesh.metrics.active.WithLabelValues(l.name)
+	active.Set(1)
+	defer active.Set(0)
 	done := make(chan error, 1)
 	go func() { done <- run(inner) }()
 	renewed := time.Now()
@@ -117,20 +122,36 @@ func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) e
 			return err
 		case <-time.After(leaseBeat):
 		}
-		if ctx.Err() != nil {
-			continue // run is finishing its work in hand; keep the lease for it
-		}
-		attempt, stop := context.WithTimeout(context.WithoutCancel(ctx), leaseBeat)
-		revision, err := l.kv.Update(attempt, l.name, l.encode(), l.revision)
-		stop()
-		switch {
+		switch err := l.renew(ctx); { // also while run is finishing its work in hand
 		case err == nil:
-			l.revision, renewed = revision, time.Now()
+			renewed = time.Now()
 		case isStale(err) || time.Since(renewed) > leaseSafe:
 			cancel(errLost)
+			active.Set(0) // whatever run has in hand still
 			return errors.Join(errLost, err, <-done)
 		}
 	}
+}
+
+// renew says that we live. If the last renewal came to nothing as far as we know,
+// it may have been kept all the same: then the key is newer than we knew, and
+// still ours.
+func (l *lease) renew(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), leaseBeat)
+	defer stop()
+	revision, err := l.kv.Update(ctx, l.name, l.encode(), l.revision)
+	if isStale(err) {
+		entry, getErr := l.kv.Get(ctx, l.name)
+		var held subjects.Lease
+		if getErr != nil || json.Unmarshal(entry.Value(), &held) != nil || held.Agent != l.value.Agent || held.Since != l.value.Since {
+			return err
+		}
+		revision, err = l.kv.Update(ctx, l.name, l.encode(), entry.Revision())
+	}
+	if err == nil {
+		l.revision = revision
+	}
+	return err
 }
 
 // release lets another agent take over at once.

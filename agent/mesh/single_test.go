@@ -3,12 +3,15 @@ package mesh_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/agent/mesh"
 	"feedmesh/subjects"
@@ -52,6 +55,48 @@ func TestOneIsActiveAndAnotherTakesOver(t *testing.T) {
 	if most.Load() != 1 {
 		t.Errorf("got %d active at once, want 1", most.Load())
 	}
+}
+
+func TestAMetricTellsWhoIsActive(t *testing.T) {
+	r := newRig(t)
+	js, err := jetstream.New(r.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewRegistry()
+	m, err := mesh.Join(t.Context(), mesh.Options{Agent: "a", Conn: r.connect(), Log: slog.New(slog.DiscardHandler), Metrics: registry})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := func() string {
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			if f.GetName() == "feedmesh_active" {
+				return f.Metric[0].Label[0].GetValue() + fmt.Sprint(f.Metric[0].Gauge.GetValue())
+			}
+		}
+		return ""
+	}
+	kv, err := js.KeyValue(t.Context(), subjects.LeaseBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kv.PutString(t.Context(), "work", `{"agent":"other","beat":1}`); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	stop := stand(m, "work", func(ctx context.Context) error { <-ctx.Done(); <-done; return nil })
+	eventually(t, "it stands by", func() bool { return told() == "work0" })
+	eventually(t, "it is active", func() bool { return told() == "work1" })
+	if _, err := kv.PutString(t.Context(), "work", `{"agent":"other","beat":2}`); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it has lost the lease, and what it has in hand does not matter", func() bool { return told() == "work0" })
+	close(done)
+	stop()
 }
 
 func TestTheLeaseOfADeadAgentIsTakenOverWithin15s(t *testing.T) {

@@ -26,6 +26,7 @@ type FeedState struct {
 	FeedID   string
 	Revision uint64 // 0: none yet
 	State    *subjects.State
+	Written  time.Time // when, by the servers' clock, if it was loaded
 }
 
 // LoadStates calls each with every state in the schedule bucket. States that are
@@ -46,7 +47,10 @@ func (m *Mesh) LoadStates(ctx context.Context, each func(FeedState)) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case entry, open := <-watcher.Updates():
-			if entry == nil || !open {
+			if !open {
+				return fmt.Errorf("read bucket %s: the connection was lost", subjects.ScheduleBucket)
+			}
+			if entry == nil {
 				return nil // all there was
 			}
 			if entry.Key() == lastTask {
@@ -57,7 +61,7 @@ func (m *Mesh) LoadStates(ctx context.Context, each func(FeedState)) error {
 				m.log.Warn("unreadable state is made anew", "feed_id", entry.Key(), "err", err)
 				continue
 			}
-			each(FeedState{FeedID: entry.Key(), Revision: entry.Revision(), State: &s})
+			each(FeedState{FeedID: entry.Key(), Revision: entry.Revision(), State: &s, Written: entry.Created()})
 		}
 	}
 }
@@ -74,7 +78,7 @@ func (m *Mesh) LastTask(ctx context.Context) (FeedState, error) {
 	if err != nil {
 		return last, err
 	}
-	entry, err := kv.Get(ctx, lastTask)
+	entry, err := kv.Get(eachBounded(ctx), lastTask)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return last, nil
 	}
@@ -93,7 +97,7 @@ func (m *Mesh) State(ctx context.Context, feedID string) (*subjects.State, error
 	if err != nil {
 		return nil, err
 	}
-	entry, err := kv.Get(ctx, feedID)
+	entry, err := kv.Get(eachBounded(ctx), feedID)
 	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) {
 		return nil, nil
 	}
@@ -146,6 +150,7 @@ func (m *Mesh) PutStates(ctx context.Context, states []FeedState) error {
 // DropState forgets the state of a feed that is no longer in the store. It is
 // not fenced: whoever says so, the store has said it first.
 func (m *Mesh) DropState(ctx context.Context, feedID string) error {
+	ctx = eachBounded(ctx)
 	stream, err := m.js.Stream(ctx, "KV_"+subjects.ScheduleBucket)
 	if err == nil {
 		err = stream.Purge(ctx, jetstream.WithPurgeSubject(subjects.StateKey(feedID)))

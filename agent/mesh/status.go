@@ -21,11 +21,14 @@ type Depth struct {
 	Bytes  uint64  `json:"bytes"`
 	Oldest float64 `json:"oldest_seconds"` // age of the oldest task; 0 if there is none
 	Fill   float64 `json:"fill"`           // share of the queue's bounds in use, 0 to 1
+
+	Created time.Time `json:"-"` // when its stream was made: anew, if it had been lost
 }
 
 // Depths returns what waits on each queue, in the order of an item's way, and
 // last how much is in quarantine.
 func (m *Mesh) Depths(ctx context.Context) ([]Depth, error) {
+	ctx = eachBounded(ctx)
 	var depths []Depth
 	for _, name := range append(slices.Clone(subjects.QueueNames), subjects.QuarantineStream) {
 		stream, err := m.js.Stream(ctx, name)
@@ -37,7 +40,7 @@ func (m *Mesh) Depths(ctx context.Context) ([]Depth, error) {
 			return nil, fmt.Errorf("look at queue %s: %w", name, err)
 		}
 		state, cfg := stream.CachedInfo().State, stream.CachedInfo().Config
-		d := Depth{Queue: name, Tasks: state.Msgs, Bytes: state.Bytes}
+		d := Depth{Queue: name, Tasks: state.Msgs, Bytes: state.Bytes, Created: stream.CachedInfo().Created}
 		if state.Msgs > 0 {
 			d.Oldest = time.Since(state.FirstTime).Seconds()
 		}
@@ -58,7 +61,7 @@ func (m *Mesh) Beat(ctx context.Context, a subjects.Agent) error {
 	}
 	data, err := json.Marshal(a)
 	if err == nil {
-		_, err = kv.Put(ctx, a.ID, data)
+		_, err = kv.Put(eachBounded(ctx), a.ID, data)
 	}
 	if err != nil {
 		return fmt.Errorf("say that agent %s lives: %w", a.ID, err)

@@ -1,0 +1,106 @@
+package mesh
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"feedmesh/embedded"
+	"feedmesh/subjects"
+)
+
+// A message is one that came, as far as its version matters.
+type message struct {
+	jetstream.Msg
+	data string
+}
+
+func (m message) Data() []byte { return []byte(m.data) }
+
+func TestWhatFollowsFromATaskIsWrittenInItsVersion(t *testing.T) {
+	t.Parallel()
+	m := new(Mesh)
+	own := fmt.Sprintf(`{"schema":%d,"task":{}}`, subjects.Schema)
+	for _, test := range []struct {
+		messages []jetstream.Msg
+		oldest   int64
+		want     int
+	}{
+		{nil, 0, subjects.Schema},
+		{[]jetstream.Msg{message{data: own}}, 0, subjects.Schema},
+		{[]jetstream.Msg{message{data: own}, message{data: `{"schema":0,"task":{}}`}}, 0, 0},
+		{[]jetstream.Msg{message{data: `{"stream":"crawl"}`}}, 0, subjects.Schema}, // others' messages say none
+		{nil, int64(subjects.Schema) + 1, subjects.Schema},
+	} {
+		m.oldest.Store(test.oldest)
+		ctx := context.Background()
+		if test.messages != nil {
+			ctx = withSchema(ctx, test.messages)
+		}
+		if got := m.Schema(ctx); got != test.want {
+			t.Errorf("%d messages, all in the mesh read %d: got %d, want %d", len(test.messages), test.oldest, got, test.want)
+		}
+	}
+}
+
+func TestTheOldestAgentSaysInWhichVersionTasksAreWritten(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for _, test := range []struct {
+		agents map[string]known
+		want   int
+	}{
+		{nil, subjects.Schema},
+		{map[string]known{"a": {subjects.Schema, now}, "b": {subjects.Schema + 1, now}}, subjects.Schema},
+		{map[string]known{"a": {subjects.Schema, now}, "b": {subjects.Schema - 1, now.Add(-subjects.AgentExpiry + time.Second)}}, subjects.Schema - 1},
+		{map[string]known{"a": {subjects.Schema, now}, "b": {subjects.Schema - 1, now.Add(-subjects.AgentExpiry)}}, subjects.Schema},
+	} {
+		if got := oldest(test.agents, now); got != test.want {
+			t.Errorf("with %+v: got %d, want %d", test.agents, got, test.want)
+		}
+	}
+}
+
+func TestAgentsThatComeAndGoAreSeen(t *testing.T) {
+	t.Parallel()
+	server, err := embedded.Start(embedded.Options{
+		Dir: t.TempDir(), MaxFile: subjects.MaxBytes() * 2, MaxMessage: subjects.MaxMessage, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	conn, err := server.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	m, err := Join(t.Context(), Options{Agent: "a", Conn: conn, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go m.WatchAgents(t.Context())
+	m.oldest.Store(-1)
+	if err := m.Beat(t.Context(), subjects.Agent{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); m.oldest.Load() != 1; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("an agent that reads the first version only is not seen within 10 s")
+		}
+	}
+	m.oldest.Store(-1)
+	if err := m.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); m.oldest.Load() != int64(subjects.Schema); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it is not seen within 10 s that the agent left")
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package mesh
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"feedmesh/embedded"
+	"feedmesh/subjects"
+)
+
+// addresses returns n addresses of this machine that nobody listens on.
+func addresses(t *testing.T, n int) (addrs []string) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		addrs = append(addrs, l.Addr().String())
+	}
+	return addrs
+}
+
+// Streams are kept once while the cluster has two servers, and three times as
+// soon as it has three.
+func TestStreamsAreCopiedToServersThatJoin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped by -short: three servers take a while to find each other")
+	}
+	t.Parallel()
+	dir, addrs := t.TempDir(), addresses(t, 3)
+	launch := func(i int) *embedded.Server {
+		s, err := embedded.Start(embedded.Options{
+			Dir: filepath.Join(dir, fmt.Sprint(i)), MaxFile: subjects.MaxBytes() * 2, MaxMessage: subjects.MaxMessage,
+			Cluster: &embedded.Cluster{Listen: addrs[i], Peers: addrs}, Log: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	first := launch(0)
+	launch(1)
+	conn, err := first.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	m, err := Join(t.Context(), Options{Agent: "a", Conn: conn, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	replicas := func() int {
+		s, err := m.js.Stream(t.Context(), subjects.Crawls.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.CachedInfo().Config.Replicas
+	}
+	if got := replicas(); got != 1 {
+		t.Errorf("got %d copies on two servers, want 1", got)
+	}
+	launch(2)
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		if n, err := m.declare(t.Context()); err == nil && n == 3 {
+			break
+		}
+	}
+	if got := replicas(); got != 3 {
+		t.Errorf("got %d copies on three servers, want 3", got)
+	}
+	// Who sees fewer servers does not take copies away.
+	if err := subjects.Declare(t.Context(), m.js, 1); err != nil {
+		t.Fatal(err)
+	}
+	if got := replicas(); got != 3 {
+		t.Errorf("got %d copies after an agent wanted 1, want 3", got)
+	}
+}
