@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"feedmesh/agent/fault"
 	"feedmesh/agent/policy"
 	"feedmesh/subjects"
 )
@@ -72,8 +73,9 @@ func (s *scheduler) look(ctx context.Context) error {
 
 // handOut publishes one task of the tier, and reports whether there was one.
 // The states are written first: a schedule that has been replaced fails there,
-// before it can send anybody to fetch what is not its to decide.
-func (s *scheduler) handOut(ctx context.Context, tier policy.Tier) (bool, error) {
+// before it can send anybody to fetch what is not its to decide. The trace of the
+// task's way begins here.
+func (s *scheduler) handOut(ctx context.Context, tier policy.Tier) (_ bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	feeds := s.plan.take(tier, s.clock.Now())
@@ -81,10 +83,16 @@ func (s *scheduler) handOut(ctx context.Context, tier policy.Tier) (bool, error)
 		return false, nil
 	}
 	task := crawlTask(tier, feeds)
+	ctx, span := s.trace.Begin(ctx, "schedule")
+	defer func() { span.End(err) }()
+	span.Text("feedmesh.task", task.ID())
+	span.Text("feedmesh.tier", task.Tier)
+	span.Number("feedmesh.feeds", float64(len(feeds)))
 	s.last.State.Crawl = task.ID()
 	if err := s.write(ctx, append(feeds, s.last)); err != nil {
 		return false, err
 	}
+	fault.Point("written schedule")
 	ctx, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
 	if err := subjects.Publish(ctx, s.mesh, subjects.Crawls, task); err != nil {

@@ -2,8 +2,11 @@ package role
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/mesh"
 	"feedmesh/classify/text"
@@ -11,15 +14,26 @@ import (
 	"feedmesh/subjects"
 )
 
-// Index makes items findable.
+// Index makes items findable. One process is active, so that a search engine has
+// one batch in hand, as large as possible, and not many that wait for one another.
 var Index = Role{
 	Name:  "index",
-	Does:  "makes items findable, many at a time",
+	Does:  "makes items findable, many at a time, and keeps the index true to the store; one is active, others stand by",
 	Store: true,
 	Index: true,
 	Run: func(ctx context.Context, env *Env) error {
-		x := &indexer{items: env.Store, index: env.Index, clock: env.Clock, metrics: env.Metrics}
-		return mesh.ServeBatch(ctx, env.Mesh, subjects.Indexes, "", x, indexTasks)
+		x := &indexer{items: env.Store, index: env.Index, out: env.Mesh, clock: env.Clock, metrics: env.Metrics}
+		r := &reconciler{
+			store: env.Store, index: env.Index, mesh: env.Mesh, clock: env.Clock, log: env.Log, metrics: env.Metrics,
+		}
+		var group errgroup.Group
+		group.Go(func() error {
+			return env.Mesh.Single(ctx, "index", func(ctx context.Context) error {
+				return mesh.ServeBatch(ctx, env.Mesh, subjects.Indexes, "", x, indexTasks)
+			})
+		})
+		group.Go(func() error { return env.Mesh.Single(ctx, "reconcile", r.run) })
+		return group.Wait()
 	},
 }
 
@@ -36,6 +50,7 @@ const (
 type indexer struct {
 	items   storage.Items
 	index   storage.Index
+	out     subjects.Publisher
 	clock   Clock
 	metrics *Metrics
 }
@@ -46,10 +61,14 @@ func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error 
 		ids = append(ids, t.IDs...)
 	}
 	slices.Sort(ids)
+	refused := map[string]error{}
 	for chunk := range slices.Chunk(slices.Compact(ids), indexItems) {
-		if err := x.agree(ctx, chunk); err != nil {
+		if err := x.agree(ctx, chunk, refused); err != nil {
 			return err
 		}
+	}
+	if err := x.setApart(ctx, tasks, refused); err != nil {
+		return err
 	}
 	now := x.clock.Now()
 	for _, t := range tasks {
@@ -60,7 +79,9 @@ func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error 
 	return nil
 }
 
-func (x *indexer) agree(ctx context.Context, ids []string) error {
+// agree makes the index agree with the store about the items, but for those that
+// it refuses, which it adds to refused with the reason.
+func (x *indexer) agree(ctx context.Context, ids []string, refused map[string]error) error {
 	items, err := x.items.Items(ctx, ids...)
 	if err != nil {
 		return fmt.Errorf("read %d items to index: %w", len(ids), err)
@@ -77,11 +98,45 @@ func (x *indexer) agree(ctx context.Context, ids []string) error {
 			return fmt.Errorf("take %d items out of the index: %w", len(gone), err)
 		}
 	}
-	if len(docs) > 0 {
-		if err := x.index.Put(ctx, docs...); err != nil {
+	if len(docs) == 0 {
+		return nil
+	}
+	done := len(docs)
+	if err := x.index.Put(ctx, docs...); err != nil {
+		var some *storage.RefusedError
+		if !errors.As(err, &some) {
 			return fmt.Errorf("index %d items: %w", len(docs), err)
 		}
+		for _, id := range some.IDs {
+			refused[id] = err
+		}
+		done -= len(some.IDs)
 	}
-	x.metrics.indexed.Add(float64(len(docs)))
+	x.metrics.indexed.Add(float64(done))
 	return nil
 }
+
+// setApart queues a task for each refused item alone, so that it takes no others
+// with it. If one of the tasks is such a one already, it fails, and with it the
+// rest of the batch: the next attempt has each task by itself.
+func (x *indexer) setApart(ctx context.Context, tasks []subjects.Index, refused map[string]error) error {
+	for _, t := range tasks {
+		if t.Why != refusedWhy {
+			continue
+		}
+		if err := refused[t.IDs[0]]; err != nil {
+			return err
+		}
+	}
+	for id := range refused {
+		if err := subjects.Publish(ctx, x.out, subjects.Indexes, refusedTask(id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const refusedWhy = "refused"
+
+// refusedTask returns the task to index an item once more that was refused.
+func refusedTask(id string) subjects.Index { return subjects.Index{Why: refusedWhy, IDs: []string{id}} }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"feedmesh/storage"
@@ -29,7 +30,7 @@ func indexerOf(t *testing.T, n int) (*indexer, *memory.Store, []string) {
 	if _, err := store.PutItems(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
-	return &indexer{items: store, index: &memory.Index{}, clock: atNoon, metrics: metrics()}, store, ids
+	return &indexer{items: store, index: &memory.Index{}, out: &outbox{}, clock: atNoon, metrics: metrics()}, store, ids
 }
 
 // find returns the IDs of items with all of these words.
@@ -134,5 +135,70 @@ func TestManyTasksMakeFewBatches(t *testing.T) {
 	}
 	if err := x.ReceiveAll(t.Context(), nil); err != nil {
 		t.Errorf("got %v for no tasks, want nil", err)
+	}
+}
+
+// A picky index refuses the items with the given IDs.
+type picky struct {
+	memory.Index
+	refuses []string
+}
+
+var errUgly = errors.New("it is ugly")
+
+func (p *picky) Put(ctx context.Context, items ...storage.Indexed) error {
+	var refused []string
+	kept := slices.DeleteFunc(items, func(it storage.Indexed) bool {
+		if slices.Contains(p.refuses, it.ID) {
+			refused = append(refused, it.ID)
+			return true
+		}
+		return false
+	})
+	if err := p.Index.Put(ctx, kept...); err != nil || refused == nil {
+		return err
+	}
+	return &storage.RefusedError{IDs: refused, Err: errUgly}
+}
+
+func TestRefusedItemsGetTasksOfTheirOwn(t *testing.T) {
+	x, _, ids := indexerOf(t, 1500) // more than are put at once
+	out := &outbox{}
+	x.index, x.out = &picky{refuses: []string{ids[3], ids[700], ids[1400]}}, out
+	var tasks []subjects.Index
+	for chunk := range slices.Chunk(ids, 500) {
+		tasks = append(tasks, subjects.Index{Why: "stored", IDs: chunk})
+	}
+	if err := x.ReceiveAll(t.Context(), tasks); err != nil {
+		t.Fatalf("got %v, want the tasks done", err)
+	}
+	if n, err := x.index.Count(t.Context()); n != 1497 || err != nil {
+		t.Errorf("got %d items indexed, %v; want all others: 1497", n, err)
+	}
+	if got := counted(t, x.metrics.indexed); got != 1497 {
+		t.Errorf("got %v items counted, want 1497", got)
+	}
+	apart := sent(t, out, subjects.Indexes)
+	if len(apart) != 3 {
+		t.Fatalf("got tasks %+v, want one for each of the three", apart)
+	}
+	seen := map[string]bool{}
+	for _, task := range apart {
+		seen[task.ID()] = true
+		if err := x.ReceiveAll(t.Context(), []subjects.Index{task}); !errors.Is(err, errUgly) || !strings.Contains(err.Error(), task.IDs[0]) {
+			t.Errorf("got %v for an item that is refused once more, want why, and which", err)
+		}
+	}
+	if len(seen) != 3 || len(out.messages) != 0 {
+		t.Errorf("got %d task IDs and %d tasks more, want 3 and none", len(seen), len(out.messages))
+	}
+	// Among others it must not be taken for done, nor be queued again.
+	rest := subjects.Index{Why: "stored", IDs: ids[:2]}
+	if err := x.ReceiveAll(t.Context(), []subjects.Index{rest, apart[0]}); !errors.Is(err, errUgly) || len(out.messages) != 0 {
+		t.Errorf("got %v and %d tasks for a batch with a task that was set apart, want it to fail", err, len(out.messages))
+	}
+	out.err = errors.New("the queue is away")
+	if err := x.ReceiveAll(t.Context(), tasks); !errors.Is(err, out.err) {
+		t.Errorf("got %v where the tasks can't be queued, want why", err)
 	}
 }

@@ -1,6 +1,10 @@
 package role
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"feedmesh/subjects"
+)
 
 // Metrics are what the roles of one process count.
 type Metrics struct {
@@ -9,12 +13,13 @@ type Metrics struct {
 	fetchBytes    prometheus.Counter
 	lag           prometheus.Histogram
 	feeds         *prometheus.GaugeVec
-	overdue       prometheus.Gauge
+	overdue       *prometheus.GaugeVec
 	documents     *prometheus.CounterVec
 	stored        prometheus.Counter
 	duplicates    prometheus.Counter
 	indexed       prometheus.Counter
 	indexLag      prometheus.Histogram
+	reconciled    *prometheus.CounterVec
 	queuePending  *prometheus.GaugeVec
 	queueOldest   *prometheus.GaugeVec
 	stepDowns     prometheus.Counter
@@ -43,12 +48,13 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		fetchBytes:    counter("feedmesh_fetch_bytes_total", "Bytes of fetched documents, decompressed."),
 		lag:           seconds("feedmesh_feed_lag_seconds", "Time from when a feed was due to when it was fetched."),
 		feeds:         gauges("feedmesh_feeds", "Feeds known to the schedule, by tier and state.", "tier", "state"),
-		overdue:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "feedmesh_overdue_feeds", Help: "Feeds that are due and not handed out yet."}),
+		overdue:       gauges("feedmesh_overdue_feeds", "Feeds that are due and not handed out yet."),
 		documents:     vec("feedmesh_documents_total", "Documents parsed, by outcome: new entries, nothing new, or the kind of error.", "outcome"),
 		stored:        counter("feedmesh_items_stored_total", "Items stored that the store had not had."),
 		duplicates:    counter("feedmesh_duplicates_total", "Items found to be duplicates of others."),
 		indexed:       counter("feedmesh_items_indexed_total", "Items made findable."),
 		indexLag:      seconds("feedmesh_index_lag_seconds", "Time from when an item was fetched to when it could be found."),
+		reconciled:    vec("feedmesh_reconciled_items_total", "Items in which the index was found to differ from the store: missing, stale, or surplus.", "difference"),
 		queuePending:  gauges("feedmesh_queue_pending", "Tasks that wait on a queue or are under way.", "queue"),
 		queueOldest:   gauges("feedmesh_queue_oldest_seconds", "Age of the oldest task on a queue.", "queue"),
 		stepDowns:     counter("feedmesh_step_downs_total", "Times that this process stopped being the one active actor of something."),
@@ -56,6 +62,27 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		dispatchHolds: vec("feedmesh_dispatch_held_total", "Times that due feeds of a tier were held back because a queue was long.", "tier"),
 	}
 	r.MustRegister(m.fetches, m.fetchSeconds, m.fetchBytes, m.lag, m.feeds, m.overdue, m.documents, m.stored, m.duplicates,
-		m.indexed, m.indexLag, m.queuePending, m.queueOldest, m.stepDowns, m.fencedOff, m.dispatchHolds)
+		m.indexed, m.indexLag, m.reconciled, m.queuePending, m.queueOldest, m.stepDowns, m.fencedOff, m.dispatchHolds)
+	// What has not happened yet is told as 0, so that its first time shows as an
+	// increase.
+	for _, outcome := range []string{"fetched", "unchanged"} {
+		m.fetches.WithLabelValues(outcome)
+	}
+	for _, tier := range subjects.Tiers {
+		m.dispatchHolds.WithLabelValues(tier)
+	}
 	return m
+}
+
+// forget no longer tells what only the active schedule knows: two agents would
+// tell it, and the former one what was true once.
+func (m *Metrics) forget() {
+	m.feeds.Reset()
+	m.overdue.Reset()
+	m.forgetQueues()
+}
+
+func (m *Metrics) forgetQueues() {
+	m.queuePending.Reset()
+	m.queueOldest.Reset()
 }

@@ -14,10 +14,10 @@ import (
 // tier which feed is due next. It decides; what it changes, others write. Its
 // methods must not be called concurrently.
 type plan struct {
-	feeds      map[string]*planned
-	due        [3]dueHeap // by tier
-	thresholds policy.Thresholds
-	inFlight   map[string]int // feeds handed out, by host
+	feeds    map[string]*planned
+	due      [3]dueHeap // by tier
+	policy   policy.Policy
+	inFlight map[string]int // feeds handed out, by host
 }
 
 // A planned feed is in the heap of its tier unless it has no Next.
@@ -37,8 +37,14 @@ func (f *planned) when() time.Time {
 	return f.State.Next
 }
 
-func newPlan() *plan {
-	return &plan{feeds: map[string]*planned{}, thresholds: policy.Fit(nil), inFlight: map[string]int{}}
+// newPlan returns a plan to poll feeds at one interval, or by their tiers if it
+// is 0.
+func newPlan(interval time.Duration) *plan {
+	p := &plan{feeds: map[string]*planned{}, policy: policy.Fit(nil), inFlight: map[string]int{}}
+	if interval > 0 {
+		p.policy = policy.Uniform(interval)
+	}
+	return p
 }
 
 // load takes a state as it was written before.
@@ -62,7 +68,7 @@ func (p *plan) add(id, url string, rate float64, now time.Time) *planned {
 		FeedState: mesh.FeedState{FeedID: id, State: &subjects.State{URL: url, Rate: rate, Next: now, Reason: "new: due at once"}},
 		host:      hostOf(url), index: -1,
 	}
-	p.setTier(f, p.thresholds.Tier(rate))
+	p.setTier(f, p.policy.Tier(rate))
 	p.feeds[id] = f
 	p.place(f)
 	return f
@@ -140,7 +146,7 @@ func (p *plan) decide(f *planned, retryAfter time.Duration, now time.Time) {
 	if !s.Changed.IsZero() {
 		silent = now.Sub(s.Changed)
 	}
-	d := p.thresholds.Next(policy.Feed{Rate: s.Rate, Silent: silent, Failures: s.Failures, RetryAfter: retryAfter},
+	d := p.policy.Next(policy.Feed{Rate: s.Rate, Silent: silent, Failures: s.Failures, RetryAfter: retryAfter},
 		now, 2*rand.Float64()-1)
 	s.Next, s.Reason = d.Next, d.Reason
 	p.setTier(f, d.Tier)
@@ -230,6 +236,24 @@ func (p *plan) back(f *planned) {
 	}
 }
 
+// recall makes those feeds due that are out and lost, and returns them.
+func (p *plan) recall(now time.Time, lost func(*planned) bool) []*planned {
+	var out []*planned
+	for _, f := range p.feeds {
+		if f.State.Crawl == "" || !lost(f) {
+			continue
+		}
+		p.back(f)
+		f.State.Next, f.State.Reason = now, "its document was lost on the way"
+		p.place(f)
+		out = append(out, f)
+	}
+	return out
+}
+
+// handedOut returns when a feed that is out was handed out.
+func (f *planned) handedOut() time.Time { return f.State.Next.Add(-subjects.InFlight) }
+
 // task returns the task with the given ID if all of its feeds are still out.
 func (p *plan) task(id string) (subjects.Crawl, bool) {
 	var feeds []*planned
@@ -248,11 +272,14 @@ func (p *plan) task(id string) (subjects.Crawl, bool) {
 
 // fit draws the lines between the tiers anew.
 func (p *plan) fit() {
+	if _, tiers := p.policy.(policy.Thresholds); !tiers {
+		return
+	}
 	rates := make([]float64, 0, len(p.feeds))
 	for _, f := range p.feeds {
 		rates = append(rates, f.State.Rate)
 	}
-	p.thresholds = policy.Fit(rates)
+	p.policy = policy.Fit(rates)
 }
 
 func (p *plan) setTier(f *planned, tier policy.Tier) {

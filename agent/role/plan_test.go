@@ -18,7 +18,7 @@ func feedURL(i int) string { return fmt.Sprintf("http://host%d.example/feed", i)
 
 // planOf returns a plan of n new feeds, due at noon, on hosts hosts.
 func planOf(n, hosts int) *plan {
-	p := newPlan()
+	p := newPlan(0)
 	for i := range n {
 		p.add(fmt.Sprintf("f%04d", i), fmt.Sprintf("http://host%d.example/%d", i%hosts, i), 0, noon)
 	}
@@ -105,7 +105,7 @@ func checkPlan(t *testing.T, p *plan) {
 }
 
 func TestTakeIsOfOneTierLongestDueFirst(t *testing.T) {
-	p := newPlan()
+	p := newPlan(0)
 	for i := range 250 {
 		// Those added last are due first; every fifth is cold.
 		rate := 0.0
@@ -412,7 +412,7 @@ func TestTierChangesMoveFeedsBetweenHeaps(t *testing.T) {
 	p.fit()
 	hot := 0
 	for _, f := range p.feeds {
-		if p.thresholds.Tier(f.State.Rate) == policy.Hot {
+		if p.policy.Tier(f.State.Rate) == policy.Hot {
 			hot++
 		}
 	}
@@ -437,8 +437,8 @@ func reload(t *testing.T, p *plan, r *rand.Rand) *plan {
 		states = append(states, mesh.FeedState{FeedID: f.FeedID, Revision: f.Revision, State: s})
 	}
 	r.Shuffle(len(states), func(i, j int) { states[i], states[j] = states[j], states[i] })
-	fresh := newPlan()
-	fresh.thresholds = p.thresholds
+	fresh := newPlan(0)
+	fresh.policy = p.policy
 	for _, s := range states {
 		fresh.load(s)
 	}

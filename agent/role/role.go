@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
-	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/trace"
 	"feedmesh/classify"
 	"feedmesh/config"
 	"feedmesh/storage"
@@ -71,13 +71,14 @@ type Env struct {
 	Mesh    *mesh.Mesh
 	Store   storage.Store // nil unless a role needs it
 	Index   storage.Index // nil unless a role needs it
-	Fetch   *fetch.Client
+	Fetch   Fetcher
 	Rules   *classify.Rules
 	Clock   Clock
 	Log     *slog.Logger
 	Metrics *Metrics
-	Workers int          // goroutines for work that needs a processor
-	Room    func() error // nil if there is room on disk for what would be fetched
+	Trace   *trace.Tracer // nil: nothing is traced
+	Workers int           // goroutines for work that needs a processor
+	Room    func() error  // nil if there is room on disk for what would be fetched
 
 	// For the api.
 	Version     string

@@ -29,6 +29,8 @@ type outbox struct {
 	err      error
 }
 
+func (o *outbox) Schema(context.Context) int { return subjects.Schema }
+
 func (o *outbox) Publish(ctx context.Context, m subjects.Message) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

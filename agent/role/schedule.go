@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/trace"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -25,7 +26,7 @@ var Schedule = Role{
 		return env.Mesh.Single(ctx, "schedule", func(ctx context.Context) error {
 			s := &scheduler{
 				mesh: env.Mesh, feeds: env.Store, clock: env.Clock,
-				room: env.Room, log: env.Log, metrics: env.Metrics, plan: newPlan(),
+				room: env.Room, log: env.Log, metrics: env.Metrics, trace: env.Trace, plan: newPlan(env.Config.Schedule.Interval),
 			}
 			err := s.run(ctx)
 			if err != nil && ctx.Err() == nil {
@@ -56,20 +57,27 @@ type scheduler struct {
 	room    func() error
 	log     *slog.Logger
 	metrics *Metrics
+	trace   *trace.Tracer
 
 	mu   sync.Mutex // of plan
 	plan *plan
 	last *planned // names the task handed out last, if it may not have been published
 
-	fill       float64 // of the fullest queue behind the crawl, 0 to 1
-	crawlTasks uint64  // that wait
+	fill       float64       // of the fullest queue behind the crawl, 0 to 1
+	crawlTasks uint64        // that wait
+	queuesBorn time.Time     // when the youngest queue on a document's way was made, as last seen
+	waits      time.Duration // for how long documents have waited on their way of late
 }
 
 func (s *scheduler) run(ctx context.Context) error {
+	defer s.metrics.forget()
 	if err := s.mesh.LoadStates(ctx, s.plan.load); err != nil {
 		return err
 	}
 	if err := s.reconcile(ctx); err != nil {
+		return err
+	}
+	if err := s.recall(ctx); err != nil {
 		return err
 	}
 	if err := s.resume(ctx); err != nil {
@@ -80,6 +88,14 @@ func (s *scheduler) run(ctx context.Context) error {
 	group.Go(func() error { return s.listen(ctx) })
 	group.Go(func() error { return every(ctx, dispatchEvery, s.dispatch) })
 	group.Go(func() error { return every(ctx, reconcileEvery, s.reconcile) })
+	group.Go(func() error {
+		return every(ctx, measureEvery, func(ctx context.Context) error {
+			if err := s.recall(ctx); !errors.Is(err, errUnseen) {
+				return err
+			}
+			return nil // dispatch tells of it
+		})
+	})
 	group.Go(func() error { return every(ctx, measureEvery, s.measure) })
 	if err := group.Wait(); err != nil {
 		return err
@@ -177,7 +193,7 @@ func (s *scheduler) write(ctx context.Context, feeds []*planned) error {
 			return err
 		}
 		for i, f := range chunk {
-			f.Revision = states[i].Revision
+			f.Revision, f.Written = states[i].Revision, time.Time{}
 		}
 	}
 	return nil
@@ -232,8 +248,78 @@ func (s *scheduler) reconcile(ctx context.Context) error {
 	return s.write(ctx, added)
 }
 
-// measure sets the gauges.
-func (s *scheduler) measure(context.Context) error {
+// recall has feeds that are out polled again if their documents must have been
+// lost on their way, and nobody would tell for as long as InFlight: if a queue is
+// younger than their hand-out, as it was lost and made anew, or if they are out
+// for much longer than anything takes at present.
+func (s *scheduler) recall(ctx context.Context) error {
+	born, waits, err := s.way(ctx)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock.Now()
+	var feeds []*planned
+	if born.After(s.queuesBorn) {
+		s.queuesBorn = born
+		feeds = s.plan.recall(now, func(f *planned) bool { return f.Written.Before(born) })
+	}
+	// What has waited long a while ago may have been followed by what waits now.
+	s.waits = max(waits, s.waits-measureEvery/2)
+	grace := leastGrace + 2*s.waits
+	feeds = append(feeds, s.plan.recall(now, func(f *planned) bool { return now.Sub(f.handedOut()) > grace })...)
+	if len(feeds) > 0 {
+		s.log.Warn("documents were lost on their way: they are fetched again", "feeds", len(feeds))
+	}
+	return s.write(ctx, feeds)
+}
+
+// leastGrace is how long a feed may be out, at least, before it is taken for lost.
+const leastGrace = 45 * time.Second
+
+// way looks at the queues on a document's way: when the youngest of them was made,
+// and how long the oldest tasks of all of them have waited, together. While a
+// document is on its way, a task of it is always on one of them.
+func (s *scheduler) way(ctx context.Context) (born time.Time, waits time.Duration, err error) {
+	depths, err := s.mesh.Depths(ctx)
+	if err != nil {
+		return born, 0, fmt.Errorf("%w: %w", errUnseen, err)
+	}
+	for _, d := range depths {
+		if d.Queue == subjects.Indexes.Name || d.Queue == subjects.QuarantineStream {
+			continue
+		}
+		if d.Created.After(born) {
+			born = d.Created
+		}
+		waits += time.Duration(d.Oldest * float64(time.Second))
+	}
+	return born, waits, nil
+}
+
+// errUnseen says that the queues can't be looked at just now.
+var errUnseen = errors.New("can't see the queues")
+
+// measure sets the gauges of what the mesh has only one of. The active schedule
+// tells them alone, so that they may be summed over all agents.
+func (s *scheduler) measure(ctx context.Context) error {
+	s.measureFeeds()
+	ctx, cancel := context.WithTimeout(ctx, measureEvery)
+	defer cancel()
+	depths, err := s.mesh.Depths(ctx)
+	if err != nil {
+		s.metrics.forgetQueues() // readiness tells of it
+		return nil
+	}
+	for _, d := range depths {
+		s.metrics.queuePending.WithLabelValues(d.Queue).Set(float64(d.Tasks))
+		s.metrics.queueOldest.WithLabelValues(d.Queue).Set(d.Oldest)
+	}
+	return nil
+}
+
+func (s *scheduler) measureFeeds() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
@@ -257,6 +343,5 @@ func (s *scheduler) measure(context.Context) error {
 			s.metrics.feeds.WithLabelValues(tier, state).Set(float64(n))
 		}
 	}
-	s.metrics.overdue.Set(float64(overdue))
-	return nil
+	s.metrics.overdue.WithLabelValues().Set(float64(overdue))
 }

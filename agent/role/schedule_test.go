@@ -64,7 +64,7 @@ func (r *rig) join(agent string) (*mesh.Mesh, *nats.Conn) {
 	}
 	r.t.Cleanup(conn.Close)
 	m, err := mesh.Join(r.t.Context(), mesh.Options{
-		Agent: agent, Conn: conn, Replicas: 1, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+		Agent: agent, Conn: conn, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -107,9 +107,9 @@ func (r *rig) scheduler(store storage.Store) *scheduler {
 	r.t.Helper()
 	env := r.env(r.mesh)
 	s := &scheduler{
-		mesh: r.mesh, feeds: store, clock: env.Clock, room: env.Room, log: env.Log, metrics: env.Metrics, plan: newPlan(),
+		mesh: r.mesh, feeds: store, clock: env.Clock, room: env.Room, log: env.Log, metrics: env.Metrics, plan: newPlan(0),
 	}
-	if err := errors.Join(r.mesh.LoadStates(r.t.Context(), s.plan.load), s.reconcile(r.t.Context()), s.resume(r.t.Context())); err != nil {
+	if err := errors.Join(r.mesh.LoadStates(r.t.Context(), s.plan.load), s.reconcile(r.t.Context()), s.recall(r.t.Context()), s.resume(r.t.Context())); err != nil {
 		r.t.Fatal(err)
 	}
 	return s
@@ -498,7 +498,7 @@ func TestFullQueuesHoldColdFeedsFirstAndHotOnesLast(t *testing.T) {
 			}
 		}
 		s := r.scheduler(&memory.Store{})
-		s.plan = newPlan()
+		s.plan = newPlan(0)
 		for i, rate := range []float64{100, 5, 0.1} {
 			// Of another ID each time: they are new in the bucket, too.
 			s.plan.add(fmt.Sprint("f", i, "-", waiting), feedURL(i), rate, noon)
@@ -575,6 +575,31 @@ func TestADeposedScheduleHandsOutNothing(t *testing.T) {
 	}
 }
 
+// Two agents would tell the same, or the former one what was true once.
+func TestOnlyTheActiveScheduleTellsItsGauges(t *testing.T) {
+	r := newRig(t)
+	store := manyFeeds(t, 4)
+	first, stop := r.schedule("first", store)
+	eventually(t, "the first tells", func() bool { return told(first) > 0 })
+	second, _ := r.schedule("second", store)
+	if n := told(second); n != 0 {
+		t.Errorf("got %d gauges of the one that stands by, want none", n)
+	}
+	stop()
+	if n := told(first); n != 0 {
+		t.Errorf("got %d gauges of the one that stopped, want none", n)
+	}
+	eventually(t, "the second tells", func() bool { return told(second) > 0 })
+}
+
+// told returns how many gauges an agent tells that only one agent may tell.
+func told(env *Env) int {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(env.Metrics.feeds, env.Metrics.overdue, env.Metrics.queuePending, env.Metrics.queueOldest)
+	families, _ := registry.Gather()
+	return len(families)
+}
+
 func TestTheGaugesTellHowFeedsAre(t *testing.T) {
 	r := newRig(t)
 	s := r.scheduler(manyFeeds(t, 4))
@@ -608,5 +633,78 @@ func TestTheGaugesTellHowFeedsAre(t *testing.T) {
 		if got[name] != want {
 			t.Errorf("got %v of %s, want %v", got[name], name, want)
 		}
+	}
+}
+
+// dueNow returns how many feeds are due and not out.
+func dueNow(p *plan, now time.Time) (n int) {
+	for _, f := range p.feeds {
+		if f.State.Crawl == "" && !f.State.Next.After(now) {
+			n++
+		}
+	}
+	return n
+}
+
+// What was on a queue that is deleted is fetched again as soon as it is seen, by
+// the schedule that is active or by one that takes over, and not after the time
+// for which word of it is waited.
+func TestFeedsWhoseDocumentsWereLostOnTheirWayAreDueAgain(t *testing.T) {
+	for _, takeOver := range []bool{false, true} {
+		t.Run(fmt.Sprintf("taken over: %t", takeOver), func(t *testing.T) {
+			r := newRig(t)
+			store := manyFeeds(t, 30)
+			s := r.scheduler(store)
+			if err := errors.Join(s.dispatch(t.Context()), s.recall(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			if n := dueNow(s.plan, r.clock()); n != 0 || r.feedsIn(r.crawls()) != 30 {
+				t.Fatalf("got %d feeds due, want all 30 handed out", n)
+			}
+			if err := r.js.DeleteStream(t.Context(), subjects.Prepares.Name); err != nil {
+				t.Fatal(err)
+			}
+			if err := subjects.Declare(t.Context(), r.js, 1); err != nil {
+				t.Fatal(err)
+			}
+			if takeOver {
+				s = r.scheduler(store)
+			} else if err := s.recall(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if n := dueNow(s.plan, r.clock()); n != 30 {
+				t.Errorf("got %d feeds due after a queue was lost, want 30", n)
+			}
+		})
+	}
+}
+
+// A document that vanished from its queue is missed when it is out for longer than
+// anything takes; one that waits on a queue is not.
+func TestFeedsThatAreOutForTooLongAreDueAgain(t *testing.T) {
+	r := newRig(t)
+	s := r.scheduler(manyFeeds(t, 30))
+	if err := s.dispatch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	due := func(after time.Duration) int {
+		t.Helper()
+		r.pass(after)
+		if err := s.recall(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return dueNow(s.plan, r.clock())
+	}
+	s.waits = time.Hour // as when the oldest task is that old
+	if n := due(time.Minute); n != 0 {
+		t.Errorf("got %d feeds due while tasks wait for long, want none", n)
+	}
+	r.purge()
+	s.waits = 0
+	if n := due(-time.Minute + leastGrace); n != 0 {
+		t.Errorf("got %d feeds due after %v, want none yet", n, leastGrace)
+	}
+	if n := due(10 * time.Second); n != 30 {
+		t.Errorf("got %d feeds due after their documents were lost, want 30", n)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"feedmesh/agent/fault"
 	"feedmesh/agent/mesh"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -44,6 +45,7 @@ func (k *keeper) Receive(ctx context.Context, task subjects.Store) error {
 	case err != nil:
 		return err
 	}
+	fault.Point("committed store")
 	k.metrics.stored.Add(float64(len(stored.New)))
 
 	// All of them, not only the new ones: this may be the second attempt, after
