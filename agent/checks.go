@@ -127,24 +127,43 @@ func checkDisk(dir, at string) api.Check {
 	return well("disk", "%v free for %s", config.Bytes(free>>30<<30), dir)
 }
 
-// checkNATS tries a NATS server and its JetStream.
-func checkNATS(address string) api.Check {
-	shown := config.HideUser(address)
-	conn, err := nats.Connect(address, nats.Timeout(patience), nats.Name("feedmesh doctor"))
+// checkNATS tries the NATS servers, each by itself, and their JetStream.
+func checkNATS(servers []config.Address, login config.NATSLogin) (checks []api.Check) {
+	for _, server := range servers {
+		checks = append(checks, checkServer(server, login))
+	}
+	return checks
+}
+
+func checkServer(server config.Address, login config.NATSLogin) api.Check {
+	conn, err := node.ConnectNATS([]config.Address{server}, login, nats.Timeout(patience), nats.Name("feedmesh doctor"))
 	if err != nil {
-		return ill("nats", "can't reach %s: %v: is the server running, and is the address right?", shown, err)
+		return ill("nats", "%v: %v", server, err)
 	}
 	defer conn.Close()
-	js, err := jetstream.New(conn)
+	js, err := jetstream.NewWithDomain(conn, login.NATSDomain)
+	if login.NATSDomain == "" {
+		js, err = jetstream.New(conn)
+	}
 	if err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		_, err = js.AccountInfo(ctx)
 	}
 	if err != nil {
-		return ill("nats", "%s has no JetStream for us: %v: start the server with -js, and see what the account may do", shown, err)
+		return ill("nats", "%v has no JetStream for us: %v: start the server with -js, and see what the account may do", server, err)
 	}
-	return well("nats", "%s answers, with JetStream", shown)
+	return well("nats", "%v answers, with JetStream", server)
+}
+
+// checkEngine tries an engine at an address.
+func checkEngine(ctx context.Context, name string, address config.Address, try func(context.Context, config.Address) error) api.Check {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := try(ctx, address); err != nil {
+		return ill(name, "%v", err)
+	}
+	return well(name, "%v answers", address)
 }
 
 // checkDNS looks up a name that there always is.

@@ -5,14 +5,20 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/node"
+	"feedmesh/config"
 )
 
 // A doctorCommand finds out what is wrong.
 type doctorCommand struct {
 	query
-	Data   string `placeholder:"DIR" help:"Data folder to look at; ./data by default, if the node is on this machine."`
-	Listen string `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address that a node would listen on; looked at if none answers."`
-	NATS   string `name:"nats" placeholder:"URL" help:"NATS server to try."`
+	Data   string           `placeholder:"DIR" help:"Data folder to look at; ./data by default, if the node is on this machine."`
+	Listen string           `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address that a node would listen on; looked at if none answers."`
+	NATS   []config.Address `name:"nats" placeholder:"URL" help:"NATS servers to try."`
+	config.NATSLogin
+	Store     config.Address `placeholder:"URL" help:"PostgreSQL to try."`
+	Search    config.Address `placeholder:"URL" help:"Meilisearch to try."`
+	SearchKey config.Secret  `placeholder:"SECRET" help:"Key for that Meilisearch. @FILE reads it from a file."`
 }
 
 // Help implements kong's HelpProvider.
@@ -23,7 +29,7 @@ func (doctorCommand) Help() string {
 
 A member of a mesh:
 
-    agent doctor --nats nats://host:4222 --api http://host:8080
+    agent doctor --nats nats://host:4222 --store postgres://user@host/db --search meilisearch://host:7700
 
 The exit code is 1 if a check failed.`
 }
@@ -45,8 +51,14 @@ func (c *doctorCommand) Run(ctx context.Context, p *program) error {
 	} else if isLocal(c.API) {
 		checks = append(checks, checkData("./data")...)
 	}
-	if c.NATS != "" {
-		checks = append(checks, checkNATS(c.NATS))
+	checks = append(checks, checkNATS(c.NATS, c.NATSLogin)...)
+	if c.Store != "" {
+		checks = append(checks, checkEngine(ctx, "store", c.Store, node.CheckStore))
+	}
+	if c.Search != "" {
+		checks = append(checks, checkEngine(ctx, "search", c.Search, func(ctx context.Context, search config.Address) error {
+			return node.CheckSearch(ctx, search, c.SearchKey)
+		}))
 	}
 	checks = append(checks, checkDNS(ctx, p.lookup))
 	err = c.print(p, checks, func(pg *page) {

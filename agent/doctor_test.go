@@ -6,12 +6,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
 	"feedmesh/agent/api"
+	"feedmesh/config"
 )
 
 func TestDoctorFindsAllWell(t *testing.T) {
@@ -27,10 +29,16 @@ func TestDoctorFindsAllWell(t *testing.T) {
 func TestDoctorSaysWhatFailsAndWhatToDo(t *testing.T) {
 	w := newWorld(t)
 	w.checks = []api.Check{{Name: "store", Detail: "the file is gone " + escape}}
-	s := w.do(t, "doctor", "--data", write(t, "file", ""), "--nats", "nats://u:s3cret@127.0.0.1:1")
+	s := w.do(t, "doctor", "--data", write(t, "file", ""), "--nats", "nats://u:s3cret@127.0.0.1:1",
+		"--store", "postgres://u:s3cret@127.0.0.1:1/d", "--search", "meilisearch://127.0.0.1:1")
 	s.check(t, 1, "FAILED  node: store  the file is gone", "")
 	s.check(t, 1, "is no folder: choose another with --data", "")
-	s.check(t, 1, "can't reach nats://(hidden)@127.0.0.1:1: ", "")
+	s.check(t, 1, "nats://(hidden)@127.0.0.1:1: can't reach the NATS server of --nats: ", "")
+	s.check(t, 1, "FAILED  store        open database \"d\" at 127.0.0.1:1 as \"u\": the server can't be reached: check that it runs", "")
+	s.check(t, 1, "FAILED  search       the Meilisearch at http://127.0.0.1:1 is unavailable; check that it runs", "")
+	if strings.Contains(s.out+s.err, "s3cret") {
+		t.Errorf("it prints a secret: %s%s", s.out, s.err)
+	}
 
 	p := &program{lookup: func(context.Context, string) ([]string, error) { return nil, errors.New("no resolver") }}
 	doWith(t, p, "doctor", "--data", t.TempDir(), "--api", w.URL).check(t, 1, "FAILED  dns", "")
@@ -112,7 +120,7 @@ func TestCheckNATSWantsJetStream(t *testing.T) {
 		if !s.ReadyForConnections(10 * time.Second) {
 			t.Fatal("the NATS server does not start")
 		}
-		if c := checkNATS(s.ClientURL()); c.OK != js {
+		if c := checkNATS([]config.Address{config.Address(s.ClientURL())}, config.NATSLogin{}); len(c) != 1 || c[0].OK != js {
 			t.Errorf("with JetStream %v: %+v", js, c)
 		}
 	}

@@ -31,6 +31,8 @@ type fakeMesh struct {
 	waiting     uint64 // index tasks
 }
 
+func (m *fakeMesh) Schema(context.Context) int { return subjects.Schema }
+
 func (m *fakeMesh) Publish(_ context.Context, msg subjects.Message) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

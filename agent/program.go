@@ -26,7 +26,7 @@ type cli struct {
 	Items      itemsCommand      `cmd:"" help:"Print one item, whole."`
 	Status     statusCommand     `cmd:"" help:"Print how the mesh is: feeds, items, queues, agents."`
 	Quarantine quarantineCommand `cmd:"" help:"Look after tasks that failed all their tries."`
-	Reindex    reindexCommand    `cmd:"" help:"Rebuild the search index from the store, while serving."`
+	Reindex    reindexCommand    `cmd:"" help:"Compare the search index with the store and repair it, while serving."`
 	Doctor     doctorCommand     `cmd:"" help:"Find out what is wrong, and say what to do about it."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes agent's command line in a shell."`
 }

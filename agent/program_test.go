@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,17 +94,8 @@ func TestInterruptedCommandEndsWith130(t *testing.T) {
 	var out, err strings.Builder
 	p := &program{out: &out, err: &err}
 	code := p.run(ctx, []string{"reindex", "--api", w.URL})
-	if code != 130 || !strings.Contains(err.String(), "the rebuild goes on in the node") {
+	if code != 130 || !strings.Contains(err.String(), "it goes on in the node") {
 		t.Errorf("got %d, %q", code, err.String())
-	}
-}
-
-func TestReindexWaitsForTheQueue(t *testing.T) {
-	w := newWorld(t)
-	w.mesh.waiting = 3
-	w.do(t, "reindex").check(t, 0, "done: the index has all 2 items", "")
-	if w.mesh.waiting != 0 {
-		t.Errorf("%d tasks still wait", w.mesh.waiting)
 	}
 }
 
@@ -115,13 +108,19 @@ func TestRunHandsOverTheSettings(t *testing.T) {
 		return errors.New("the disk is full: free some")
 	}}
 	s := doWith(t, p, "--roles", "crawl,parse", "--nats", "nats://h:4222", "--log-format=json", "--log-level=debug", "--no-starter")
-	s.check(t, 1, "", "agent: the disk is full: free some\n")
-	if !strings.Contains(s.err, `"msg":"hello"`) {
-		t.Errorf("the log is %q, want JSON with the debug message", s.err)
+	s.check(t, 1, "", `"err":"the disk is full: free some"`)
+	lines := strings.Split(strings.TrimSpace(s.err), "\n")
+	for _, line := range lines {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("got %q, want one JSON object a line", line)
+		}
+	}
+	if len(lines) != 2 || !strings.Contains(lines[0], `"msg":"hello"`) {
+		t.Errorf("the log is %q, want the debug message and how it ended", s.err)
 	}
 	want := config.Default()
-	want.Roles, want.NATS, want.Log = []string{"crawl", "parse"}, "nats://h:4222", config.Log{Format: "json", Level: "debug"}
-	if strings.Join(got.Roles, ",") != "crawl,parse" || got.NATS != want.NATS || got.Log != want.Log || got.Starter {
+	want.Roles, want.NATS, want.Log = []string{"crawl", "parse"}, []config.Address{"nats://h:4222"}, config.Log{Format: "json", Level: "debug"}
+	if strings.Join(got.Roles, ",") != "crawl,parse" || !slices.Equal(got.NATS, want.NATS) || got.Log != want.Log || got.Starter {
 		t.Errorf("the node got %+v", got)
 	}
 }

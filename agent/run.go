@@ -44,7 +44,13 @@ func (c *runCommand) Run(ctx context.Context, p *program) error {
 	if err := faults(cfg); err != nil {
 		return err
 	}
-	return p.node(ctx, cfg, node.Options{Version: version, Log: newLog(p.err, cfg.Log)})
+	log := newLog(p.err, cfg.Log)
+	err := p.node(ctx, cfg, node.Options{Version: version, Log: log})
+	if err == nil || cfg.Log.Format != "json" || errors.Is(err, context.Canceled) {
+		return err
+	}
+	log.Error("the agent ends", "err", err) // a reader of JSON would stumble over our words
+	return fault{errSaid, exitCode(err)}
 }
 
 // faults returns all that is wrong with the settings.

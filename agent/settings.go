@@ -74,13 +74,18 @@ func setting(name string, value reflect.Value) string {
 			return "# " + name + " is set, and hidden"
 		}
 		v = ""
-	case string:
-		if v = x; name == "nats" {
-			v = config.HideUser(x)
-		}
-		if v != x {
+	case config.Address:
+		if v = x.String(); v != string(x) {
 			comment = "# "
 		}
+	case []config.Address:
+		shown := make([]string, len(x))
+		for i, address := range x {
+			if shown[i] = address.String(); shown[i] != string(address) {
+				comment = "# "
+			}
+		}
+		v = shown
 	case fmt.Stringer:
 		v = x.String()
 	default:

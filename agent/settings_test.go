@@ -50,7 +50,9 @@ func values(t *testing.T, f *kong.Flag) []string {
 		return []string{"1MB", "2MB", "3MB"}
 	case []netip.Prefix:
 		return []string{"10.1.0.0/16", "10.2.0.0/16,10.3.0.0/16", "10.4.0.0/16"}
-	case string, config.Secret, []string:
+	case float64:
+		return []string{"0.25", "0.5", "0.75"}
+	case string, config.Secret, []string, config.Address, []config.Address:
 		return []string{"one", "two", "three"}
 	}
 	t.Fatalf("the test knows no values of --%s", f.Name)
@@ -61,8 +63,12 @@ func show(v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case config.Secret:
 		return string(x)
+	case config.Address:
+		return string(x)
 	case []string:
 		return strings.Join(x, ",")
+	case []config.Address:
+		return strings.Trim(fmt.Sprint(x), "[]")
 	case []netip.Prefix:
 		return strings.ReplaceAll(strings.Trim(fmt.Sprint(x), "[]"), " ", ",")
 	}
@@ -132,6 +138,7 @@ func TestConfigPrintsAFileThatSaysTheSame(t *testing.T) {
 	want := config.Default()
 	want.Roles, want.Crawl.Timeout, want.Starter, want.Log.Level = []string{"crawl", "parse"}, 5*time.Second, false, "warn"
 	want.AllowNet = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	want.NATS, want.Servers.Peers = []config.Address{}, []string{} // the file has the empty lists
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -139,7 +146,8 @@ func TestConfigPrintsAFileThatSaysTheSame(t *testing.T) {
 
 func TestConfigHidesSecrets(t *testing.T) {
 	isolate(t)
-	s := do(t, "", "config", "--token", "s3cret", "--nats", "nats://u:s3cret@h:4222")
+	s := do(t, "", "config", "--token", "s3cret", "--nats", "nats://u:s3cret@h:4222,nats://i:4222", "--store", "postgres://u:s3cret@h/d",
+		"--nats-user", "u", "--nats-password", "s3cret", "--search", "meilisearch://h:7700", "--search-key", "s3cret")
 	s.check(t, 0, "# token is set, and hidden", "")
 	if strings.Contains(s.out+s.err, "s3cret") {
 		t.Errorf("it prints a secret: %s", s.out)

@@ -42,6 +42,9 @@ func showStatus(pg *page, s api.Status, now time.Time) {
 		row("feeds", fmt.Sprintf("%d known, %d polled, %d failing, %d gone, %d being polled", f.Known, f.Polled, f.Failing, f.Gone, f.Out))
 		row("items", fmt.Sprintf("%d stored, %d searchable", s.Items, s.Indexed))
 	})
+	for _, problem := range s.Problems {
+		pg.printf("NOT ANSWERING: %s\n", problem)
+	}
 	pg.printf("\n")
 	pg.table(func(row func(...any)) {
 		row("QUEUE", "TASKS", "OLDEST", "SIZE", "FULL")

@@ -71,9 +71,7 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	s.quarantineRoutes(api)
 	s.reindexRoutes(api)
 
-	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("ok\n")) })
-	mux.HandleFunc("GET /readyz", s.readyz)
-	mux.Handle("GET /metrics", s.Metrics)
+	s.healthRoutes(mux)
 	mux.Handle("/api/", deny(http.StatusNotFound, "there is nothing at this path for this method; /openapi.json lists all there is"))
 	mux.Handle("/", pages)
 	return s.guarded(mux)

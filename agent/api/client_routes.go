@@ -116,12 +116,17 @@ func (c *Client) DropQuarantined(ctx context.Context, seq uint64) error {
 	return c.tell(ctx, "DELETE", fmt.Sprintf("/api/quarantine/%d", seq))
 }
 
-// BeginReindex starts a rebuild of the index unless one is under way.
-func (c *Client) BeginReindex(ctx context.Context) (Reindex, error) {
-	return call[Reindex](ctx, c, "POST", "/api/reindex", nil, nil)
+// BeginReindex has the index repaired unless that is under way: the items that
+// differ from the store's are indexed anew, or all of them.
+func (c *Client) BeginReindex(ctx context.Context, all bool) (Reindex, error) {
+	q := url.Values{}
+	if all {
+		q.Set("all", "true")
+	}
+	return call[Reindex](ctx, c, "POST", "/api/reindex", q, nil)
 }
 
-// Reindex returns how the rebuild is getting on.
+// Reindex returns how the repair of the index is getting on.
 func (c *Client) Reindex(ctx context.Context) (Reindex, error) {
 	return call[Reindex](ctx, c, "GET", "/api/reindex", nil, nil)
 }

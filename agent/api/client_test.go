@@ -61,7 +61,8 @@ func TestClientAsksAsTheRoutesAre(t *testing.T) {
 		{"GET /api/quarantine/7", func() error { _, err := c.Quarantined(ctx, 7); return err }},
 		{"POST /api/quarantine/7/replay", func() error { return c.Replay(ctx, 7) }},
 		{"DELETE /api/quarantine/7", func() error { return c.DropQuarantined(ctx, 7) }},
-		{"POST /api/reindex", func() error { _, err := c.BeginReindex(ctx); return err }},
+		{"POST /api/reindex", func() error { _, err := c.BeginReindex(ctx, false); return err }},
+		{"POST /api/reindex?all=true", func() error { _, err := c.BeginReindex(ctx, true); return err }},
 		{"GET /api/reindex", func() error { _, err := c.Reindex(ctx); return err }},
 		{"GET /readyz", func() error { _, err := c.Ready(ctx); return err }},
 	}

@@ -276,6 +276,13 @@ func TestOperationsTellOfABrokenMesh(t *testing.T) {
 			continue // takes from the others what they are asked for; see below
 		}
 		a := w.ask(t, at[0], strings.NewReplacer("{id}", w.feed, "{seq}", "3").Replace(at[1]), body)
+		if id == "get-status" {
+			if a.StatusCode != http.StatusOK || !strings.Contains(a.body, `"queues: the mesh is away"`) {
+				t.Errorf("status: got %d %s, want the parts that answer, and which do not", a.StatusCode, a.body)
+			}
+			d.answersAs(t, all[id], a)
+			continue
+		}
 		if id == "begin-reindex" && a.StatusCode == http.StatusAccepted {
 			continue
 		}

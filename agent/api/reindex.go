@@ -9,22 +9,28 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/agent/reconcile"
 	"feedmesh/subjects"
 )
 
-// A Reindex is a rebuild of the index from the store, which goes on while both
-// are in use.
+// A Reindex compares the index with the store and repairs it, or makes all of it
+// anew, while both are in use.
 type Reindex struct {
-	State   string    `json:"state" enum:"none,running,done,failed"`
-	Started time.Time `json:"started,omitzero"`
-	Ended   time.Time `json:"ended,omitzero"`
-	Total   int64     `json:"total" doc:"Items in the store when it began."`
-	Queued  int64     `json:"queued" doc:"Items queued to be indexed so far."`
-	Waiting uint64    `json:"waiting" doc:"Tasks of the index queue still to be done, its daily ones included."`
-	Error   string    `json:"error,omitempty"`
+	State    string    `json:"state" enum:"none,running,done,failed"`
+	All      bool      `json:"all" doc:"Whether all items are indexed anew, and not only those that differ."`
+	Started  time.Time `json:"started,omitzero"`
+	Ended    time.Time `json:"ended,omitzero"`
+	Total    int64     `json:"total" doc:"Items in the store when it began."`
+	Compared int64     `json:"compared" doc:"Items compared so far, those that only the index has included."`
+	Missing  int64     `json:"missing" doc:"Of these, how many only the store had."`
+	Stale    int64     `json:"stale" doc:"How many the index had in another form than the store."`
+	Surplus  int64     `json:"surplus" doc:"How many only the index had."`
+	Queued   int64     `json:"queued" doc:"Items queued to be indexed so far."`
+	Waiting  uint64    `json:"waiting" doc:"Tasks of the index queue still to be done, its daily ones included."`
+	Error    string    `json:"error,omitempty"`
 }
 
-// reindexing is the rebuild that this process has under way, or had last.
+// reindexing is the repair that this process has under way, or had last.
 type reindexing struct {
 	mu      sync.Mutex
 	job     Reindex
@@ -33,21 +39,23 @@ type reindexing struct {
 }
 
 func (s *Server) reindexRoutes(api huma.API) {
-	begin := op("POST", "/api/reindex", "begin-reindex", "Rebuild the index from the store, while serving", 503)
+	begin := op("POST", "/api/reindex", "begin-reindex", "Compare the index with the store and repair it, while serving", 503)
 	begin.DefaultStatus = http.StatusAccepted
-	huma.Register(api, begin, func(ctx context.Context, _ *struct{}) (*body[Reindex], error) {
-		if err := s.beginReindex(ctx); err != nil {
+	huma.Register(api, begin, func(ctx context.Context, in *struct {
+		All bool `query:"all" doc:"Index all items anew, and not only those that differ."`
+	}) (*body[Reindex], error) {
+		if err := s.beginReindex(ctx, in.All); err != nil {
 			return nil, s.problem(err)
 		}
 		return s.reindexState(ctx)
 	})
-	huma.Register(api, op("GET", "/api/reindex", "get-reindex", "How the rebuild is getting on", 503),
+	huma.Register(api, op("GET", "/api/reindex", "get-reindex", "How the repair of the index is getting on", 503),
 		func(ctx context.Context, _ *struct{}) (*body[Reindex], error) { return s.reindexState(ctx) })
 }
 
-// beginReindex starts a rebuild unless one is under way. What it queues
+// beginReindex starts a repair unless one is under way. What it queues
 // survives this process; what it had not queued by then must be begun again.
-func (s *Server) beginReindex(ctx context.Context) error {
+func (s *Server) beginReindex(ctx context.Context, all bool) error {
 	counts, err := s.Store.Counts(ctx)
 	if err != nil {
 		return err
@@ -57,14 +65,14 @@ func (s *Server) beginReindex(ctx context.Context) error {
 	if s.reindex.job.State == "running" {
 		return nil
 	}
-	s.reindex.job = Reindex{State: "running", Started: s.Now(), Total: counts.Items}
+	s.reindex.job = Reindex{State: "running", All: all, Started: s.Now(), Total: counts.Items}
 	started := s.reindex.job.Started
 	ctx, s.reindex.stop = context.WithCancel(context.WithoutCancel(ctx))
-	s.reindex.running.Go(func() { s.runReindex(ctx, started) })
+	s.reindex.running.Go(func() { s.runReindex(ctx, all, started) })
 	return nil
 }
 
-// Close ends what the server does by itself: a rebuild that is under way, whose
+// Close ends what the server does by itself: a repair that is under way, whose
 // rest must be begun again.
 func (s *Server) Close() {
 	s.reindex.mu.Lock()
@@ -76,18 +84,8 @@ func (s *Server) Close() {
 	s.reindex.running.Wait()
 }
 
-func (s *Server) runReindex(ctx context.Context, started time.Time) {
-	why := fmt.Sprintf("reindex %d", started.UnixMicro())
-	queued := func(n int) {
-		s.reindex.mu.Lock()
-		defer s.reindex.mu.Unlock()
-		s.reindex.job.Queued += int64(n)
-	}
-	err := Requeue(ctx, s.Mesh, why, s.Store.ItemIDs, queued)
-	if err == nil {
-		// What only the index has left: the task removes it there.
-		err = Requeue(ctx, s.Mesh, why+" leftovers", s.Index.IDs, nil)
-	}
+func (s *Server) runReindex(ctx context.Context, all bool, started time.Time) {
+	err := s.queueReindex(ctx, all, fmt.Sprintf("reindex %d", started.UnixMicro()))
 	s.reindex.mu.Lock()
 	defer s.reindex.mu.Unlock()
 	s.reindex.job.State, s.reindex.job.Ended = "done", s.Now()
@@ -97,25 +95,39 @@ func (s *Server) runReindex(ctx context.Context, started time.Time) {
 	}
 }
 
-// Requeue queues all items of a walk, as [storage.Items] and [storage.Index]
-// offer them, to be indexed as they are in the store. why must be another each
-// time. queued, which may be nil, is told how many were queued just now.
-func Requeue(ctx context.Context, out subjects.Publisher, why string, walk func(ctx context.Context, after string, limit int) ([]string, error), queued func(int)) error {
-	for after := ""; ; {
-		ids, err := walk(ctx, after, 500)
-		if err != nil {
-			return fmt.Errorf("read the IDs of what to index: %w", err)
+// queueReindex compares all days and queues the items that differ, or all of them.
+func (s *Server) queueReindex(ctx context.Context, all bool, why string) error {
+	days, err := reconcile.Days(ctx, s.Store, s.Index)
+	if err != nil {
+		return err
+	}
+	wanted := func(item reconcile.Item) (bool, error) {
+		s.reindex.mu.Lock()
+		defer s.reindex.mu.Unlock()
+		s.reindex.job.count(item.State)
+		return all || item.State != reconcile.Same, nil
+	}
+	return reconcile.Queue(ctx, s.Store, s.Index, days, why, wanted, func(ctx context.Context, task subjects.Index) error {
+		err := subjects.Publish(ctx, s.Mesh, subjects.Indexes, task)
+		if err == nil {
+			s.reindex.mu.Lock()
+			defer s.reindex.mu.Unlock()
+			s.reindex.job.Queued += int64(len(task.IDs))
 		}
-		if len(ids) == 0 {
-			return nil
-		}
-		if err := subjects.Publish(ctx, out, subjects.Indexes, subjects.Index{Why: why, IDs: ids}); err != nil {
-			return err
-		}
-		after = ids[len(ids)-1]
-		if queued != nil {
-			queued(len(ids))
-		}
+		return err
+	})
+}
+
+// count notes that one more item was compared.
+func (r *Reindex) count(state reconcile.State) {
+	r.Compared++
+	switch state {
+	case reconcile.Missing:
+		r.Missing++
+	case reconcile.Stale:
+		r.Stale++
+	case reconcile.Surplus:
+		r.Surplus++
 	}
 }
 

@@ -354,34 +354,69 @@ func TestMetricsAreServed(t *testing.T) {
 	}
 }
 
-func TestReindexQueuesAllItems(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	left := storage.Indexed{Item: storage.Item{ID: "zzz", FeedID: "gone", Title: "Left over"}}
-	if err := w.index.Put(t.Context(), left); err != nil {
+// disagree changes the world's items so that one is missing in the index, one
+// stale and one left over, and returns their IDs in this order.
+func (w *world) disagree(t *testing.T) []string {
+	t.Helper()
+	gone := storage.Item{ID: "zzz", FeedID: "gone", Title: "Left over", FirstSeen: now.Add(-72 * time.Hour), Changed: now}
+	missing := storage.Item{ID: storage.ItemID(w.feed, "3"), FeedID: w.feed, Key: "3", Hash: "3", FirstSeen: now.Add(-48 * time.Hour)}
+	stale := storage.Item{ID: w.item, FeedID: w.feed, Key: "1", Hash: "another", FirstSeen: now}
+	_, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: []storage.Item{missing, stale}})
+	if err = errors.Join(err, w.index.Put(t.Context(), storage.Indexed{Item: gone})); err != nil {
 		t.Fatal(err)
 	}
-	if got := getJSON[Reindex](t, w, "/api/reindex"); got.State != "none" {
-		t.Errorf("before: got %+v, want none", got)
-	}
-	if a := w.ask(t, "POST", "/api/reindex", ""); a.StatusCode != 202 {
+	return []string{missing.ID, stale.ID, gone.ID}
+}
+
+// reindexed has the index repaired and returns how it went, and what was queued.
+func (w *world) reindexed(t *testing.T, path string) (got Reindex, ids []string) {
+	t.Helper()
+	if a := w.ask(t, "POST", path, ""); a.StatusCode != 202 {
 		t.Fatalf("got %d %s, want 202", a.StatusCode, a.body)
 	}
-	var got Reindex
 	for end := time.Now().Add(5 * time.Second); got.State != "done" && time.Now().Before(end); {
 		got = getJSON[Reindex](t, w, "/api/reindex")
 	}
-	if got.State != "done" || got.Total != 2 || got.Queued != 2 || got.Waiting != 3 || !got.Started.Equal(now) || !got.Ended.Equal(now) {
-		t.Errorf("got %+v, want it done: 2 of 2, 3 waiting", got)
-	}
-	ids := map[string]bool{}
 	for _, task := range tasks(t, w.mesh, subjects.Indexes) {
-		for _, id := range task.IDs {
-			ids[id] = true
-		}
+		ids = append(ids, task.IDs...)
 	}
-	if !ids[w.item] || !ids["zzz"] || len(ids) != 3 {
-		t.Errorf("got %v, want the store's items and what only the index has", ids)
+	return got, ids
+}
+
+func TestReindexQueuesWhatDiffers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	differ := w.disagree(t)
+	if got := getJSON[Reindex](t, w, "/api/reindex"); got.State != "none" {
+		t.Errorf("before: got %+v, want none", got)
+	}
+	got, ids := w.reindexed(t, "/api/reindex")
+	want := Reindex{State: "done", Started: now, Ended: now, Total: 3, Compared: 4, Missing: 1, Stale: 1, Surplus: 1, Queued: 3, Waiting: 3}
+	if got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if want := []string{differ[1], differ[0], differ[2]}; !slices.Equal(ids, want) {
+		t.Errorf("got %v queued, want %v: the newest day first", ids, want)
+	}
+}
+
+func TestReindexQueuesAllItemsIfToldTo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.disagree(t)
+	got, ids := w.reindexed(t, "/api/reindex?all=true")
+	want := Reindex{State: "done", All: true, Started: now, Ended: now, Total: 3, Compared: 4, Missing: 1, Stale: 1, Surplus: 1, Queued: 4, Waiting: 3}
+	if got != want || len(ids) != 4 {
+		t.Errorf("got %+v and %v queued, want %+v", got, ids, want)
+	}
+}
+
+func TestReindexOfATrueIndexQueuesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got, ids := w.reindexed(t, "/api/reindex")
+	if got.State != "done" || got.Compared != 2 || got.Queued != 0 || len(ids) != 0 {
+		t.Errorf("got %+v and %v queued, want two compared and nothing queued", got, ids)
 	}
 }
 
@@ -389,6 +424,7 @@ func TestReindexThatFailsSaysWhy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.mesh.full = errors.New("the queue is full")
+	w.disagree(t)
 	if a := w.ask(t, "POST", "/api/reindex", ""); a.StatusCode != 202 {
 		t.Fatalf("got %d %s, want 202", a.StatusCode, a.body)
 	}

@@ -2,26 +2,27 @@ package api
 
 import (
 	"context"
-	"encoding/json"
-	"net/http"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
 // A Status is how the mesh is.
 type Status struct {
-	Version string                    `json:"version"`
-	Feeds   FeedCounts                `json:"feeds"`
-	Items   int64                     `json:"items" doc:"Items in the store."`
-	Indexed int64                     `json:"indexed" doc:"Items that can be found."`
-	Queues  []mesh.Depth              `json:"queues" doc:"What waits, in the order of an item's way; last, what is in quarantine."`
-	Agents  []subjects.Agent          `json:"agents"`
-	Active  map[string]subjects.Lease `json:"active" doc:"Who is the one active actor, by what it does."`
+	Version  string                    `json:"version"`
+	Problems []string                  `json:"problems,omitempty" doc:"Parts that did not answer, and why; what they would tell is zero or missing here."`
+	Feeds    FeedCounts                `json:"feeds"`
+	Items    int64                     `json:"items" doc:"Items in the store."`
+	Indexed  int64                     `json:"indexed" doc:"Items that can be found."`
+	Queues   []mesh.Depth              `json:"queues" doc:"What waits, in the order of an item's way; last, what is in quarantine."`
+	Agents   []subjects.Agent          `json:"agents"`
+	Active   map[string]subjects.Lease `json:"active" doc:"Who is the one active actor, by what it does."`
 }
 
 // FeedCounts says how feeds are doing.
@@ -51,30 +52,32 @@ func (s *Server) meshRoutes(api huma.API) {
 		})
 }
 
-// Status returns how the mesh is.
+// partTime is how long one part of a status may take.
+const partTime = 3 * time.Second
+
+// Status returns how the mesh is. When a part of it does not answer, the others
+// are told all the same: that is when a person looks.
 func (s *Server) Status(ctx context.Context) (Status, error) {
 	st := Status{Version: s.Version}
-	counts, err := s.Store.Counts(ctx)
-	if err != nil {
-		return st, err
+	ask := func(what string, part func(ctx context.Context) error) {
+		asked, cancel := context.WithTimeout(ctx, partTime)
+		defer cancel()
+		if err := part(asked); err != nil {
+			st.Problems = append(st.Problems, fmt.Sprintf("%s: %v", what, err))
+		}
 	}
-	if st.Indexed, err = s.Index.Count(ctx); err != nil {
-		return st, err
-	}
-	if st.Queues, err = s.Mesh.Depths(ctx); err != nil {
-		return st, err
-	}
-	if st.Agents, err = s.Mesh.Agents(ctx); err != nil {
-		return st, err
-	}
-	if st.Active, err = s.Mesh.Leases(ctx); err != nil {
-		return st, err
-	}
-	if st.Feeds, err = s.states.count(ctx, s.Mesh, s.Now()); err != nil {
-		return st, err
-	}
+	var counts storage.Counts
+	ask("store", func(ctx context.Context) (err error) { counts, err = s.Store.Counts(ctx); return err })
+	ask("index", func(ctx context.Context) (err error) { st.Indexed, err = s.Index.Count(ctx); return err })
+	ask("queues", func(ctx context.Context) (err error) { st.Queues, err = s.Mesh.Depths(ctx); return err })
+	ask("agents", func(ctx context.Context) (err error) { st.Agents, err = s.Mesh.Agents(ctx); return err })
+	ask("leases", func(ctx context.Context) (err error) { st.Active, err = s.Mesh.Leases(ctx); return err })
+	ask("schedule", func(ctx context.Context) (err error) {
+		st.Feeds, err = s.states.count(ctx, s.Mesh, s.Now())
+		return err
+	})
 	st.Feeds.Known, st.Items = counts.Feeds, counts.Items
-	return st, nil
+	return st, ctx.Err()
 }
 
 // A summary counts feeds by state. It reads all of them, so it does so at most
@@ -119,19 +122,4 @@ func CountFeeds(ctx context.Context, m Mesh) (FeedCounts, error) {
 		}
 	})
 	return counts, err
-}
-
-// readyz answers 200 if all checks are well, else 503, with each of them.
-func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
-	defer cancel()
-	checks, status := append([]Check{}, s.Checks(ctx)...), http.StatusOK // none is an empty list
-	for _, c := range checks {
-		if !c.OK {
-			status = http.StatusServiceUnavailable
-		}
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(map[string]any{"ready": status == http.StatusOK, "checks": checks})
 }

@@ -36,6 +36,8 @@ type fakeMesh struct {
 	full        error // of Publish
 }
 
+func (m *fakeMesh) Schema(context.Context) int { return subjects.Schema }
+
 func (m *fakeMesh) Publish(_ context.Context, msg subjects.Message) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -158,11 +160,14 @@ func newWorld(t *testing.T, change ...func(*Deps)) *world {
 	for i := range items {
 		it := &items[i]
 		it.FeedID, it.ID, it.Hash, it.FirstSeen, it.Language = w.feed, storage.ItemID(w.feed, it.Key), it.Key, now, "en"
-		err = errors.Join(err, w.index.Put(t.Context(), storage.Indexed{Item: *it, Text: it.HTML}))
 	}
 	w.item = items[0].ID
 	if err == nil {
 		_, err = w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items})
+	}
+	for _, it := range items {
+		stored, fault := w.store.Item(t.Context(), it.ID)
+		err = errors.Join(err, fault, w.index.Put(t.Context(), storage.Indexed{Item: stored, Text: it.HTML}))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,9 @@ func (n *node) path(name string) string { return filepath.Join(n.config.Data, na
 
 // needsData reports whether this node keeps files at all.
 func (n *node) needsData() bool {
-	return n.config.NATS == "" || n.needs(func(r role.Role) bool { return r.Store || r.Index })
+	return len(n.config.NATS) == 0 ||
+		n.config.Store == "" && n.needs(func(r role.Role) bool { return r.Store }) ||
+		n.config.Search == "" && n.needs(func(r role.Role) bool { return r.Index })
 }
 
 // openData makes the data folder ours alone.
@@ -63,16 +65,16 @@ func (n *node) room() error {
 	return nil
 }
 
-// listen opens the api's address.
-func listen(addr string) (net.Listener, error) {
+// listen opens the address that a flag gives.
+func listen(addr, flag string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is in use: if another agent runs there, stop it; else choose another address with --listen", addr)
+		return nil, fmt.Errorf("%s is in use: if another agent runs there, stop it; else choose another address with %s", addr, flag)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("%s may not be listened on by this user: choose a port above 1023 with --listen", addr)
+		return nil, fmt.Errorf("%s may not be listened on by this user: choose a port above 1023 with %s", addr, flag)
 	case err != nil:
-		return nil, fmt.Errorf("can't listen on %s: %w: choose another address with --listen", addr, err)
+		return nil, fmt.Errorf("can't listen on %s: %w: choose another address with %s", addr, err, flag)
 	}
 	return l, nil
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"feedmesh/config"
 )
 
 // smallDisk mounts a disk of so many MB, given as "40m".
@@ -56,7 +58,7 @@ func TestRoomComesAndGoes(t *testing.T) {
 	if err := n.room(); err == nil {
 		t.Error("got nil for a folder that is gone, want that its disk can't be seen")
 	}
-	n.config.NATS = "nats://h:4222" // and no role that needs a folder
+	n.config.NATS = []config.Address{"nats://h:4222"} // and no role that needs a folder
 	if err := n.room(); err != nil {
 		t.Errorf("got %v for a node that keeps no files, want nil", err)
 	}

@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"runtime"
+	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -21,6 +22,7 @@ import (
 	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role"
+	"feedmesh/agent/trace"
 	"feedmesh/classify"
 	"feedmesh/config"
 	"feedmesh/embedded"
@@ -46,7 +48,10 @@ func Run(ctx context.Context, c config.Config, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	n := &node{config: c, options: o, roles: roles, id: nuid.Next(), started: time.Now().UTC(), registry: prometheus.NewRegistry()}
+	host, _ := os.Hostname()
+	n := &node{config: c, options: o, roles: roles, registry: prometheus.NewRegistry(), self: subjects.Agent{
+		ID: nuid.Next(), Host: host, Version: o.Version, Schema: subjects.Schema, Roles: role.Names(roles), Started: time.Now().UTC(),
+	}}
 	defer func() { err = errors.Join(err, n.close()) }()
 	env, err := n.open(ctx)
 	if err != nil {
@@ -60,15 +65,16 @@ type node struct {
 	config   config.Config
 	options  Options
 	roles    []role.Role
-	id       string
-	started  time.Time
 	registry *prometheus.Registry
+	self     subjects.Agent // what the mesh is told of this process
 
 	server *embedded.Server // nil in somebody else's mesh
 	mesh   *mesh.Mesh
-	rest   []io.Closer // what is open, in the order it was opened
+	trace  *trace.Tracer // nil if nothing is traced
+	rest   []io.Closer   // what is open, in the order it was opened
 
-	store string // ID of the store; empty if none is open
+	running atomic.Bool // all roles run, and are not asked to end
+	probes  []*probe    // of what they stand on, once running
 }
 
 // closer makes an [io.Closer] of a function.
@@ -90,18 +96,23 @@ func (n *node) close() error {
 // open opens all that the roles need: first what is most likely to be somebody
 // else's already, so that nothing is half done then.
 func (n *node) open(ctx context.Context) (*role.Env, error) {
-	n.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	n.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), agentInfo(n.self))
 	env := &role.Env{
 		Config: n.config, Clock: n.options.Clock, Log: n.options.Log, Version: n.options.Version,
 		Metrics: role.NewMetrics(n.registry), Rules: classify.DefaultRules(),
 		Workers:     max(2, runtime.GOMAXPROCS(0)),
 		MetricsPage: promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
-		Room:        n.room,
+		Room:        n.room, Checks: n.checks,
 	}
-	env.Checks = n.checks(env)
+	if err := n.openHealth(env); err != nil {
+		return nil, err
+	}
+	if err := n.openTrace(); err != nil {
+		return nil, err
+	}
 	var err error
 	if n.plays(role.API) {
-		if env.Listen, err = listen(n.config.Listen); err != nil {
+		if env.Listen, err = listen(n.config.Listen, "--listen"); err != nil {
 			return nil, err
 		}
 		n.opened(closer(func() error { env.Listen.Close(); return nil })) // the role closes it, if it gets that far
@@ -119,44 +130,9 @@ func (n *node) open(ctx context.Context) (*role.Env, error) {
 		return nil, err
 	}
 	env.Fetch = n.openFetch()
+	n.probes = n.probesOf(env)
+	n.showInTraces(env)
 	return env, nil
-}
-
-// openMesh starts the NATS server if there is to be one, and joins the mesh.
-func (n *node) openMesh(ctx context.Context) error {
-	conn, err := n.connect()
-	if err != nil {
-		return err
-	}
-	n.opened(closer(func() error { conn.Close(); return nil }))
-	n.mesh, err = mesh.Join(ctx, mesh.Options{
-		Agent: n.id, Conn: conn, Replicas: 1, Log: n.options.Log, Metrics: n.registry,
-	})
-	return err
-}
-
-func (n *node) connect() (*nats.Conn, error) {
-	opts := []nats.Option{
-		nats.Name("feedmesh agent " + n.id),
-		nats.MaxReconnects(-1),
-		nats.ReconnectWait(time.Second),
-	}
-	if n.config.NATS != "" {
-		conn, err := nats.Connect(n.config.NATS, opts...)
-		if err != nil {
-			return nil, fmt.Errorf("can't reach the NATS server of --nats: %w: is it running, and is the address right?", err)
-		}
-		return conn, nil
-	}
-	server, err := embedded.Start(embedded.Options{
-		Dir: n.path("nats"), MaxFile: subjects.MaxBytes() * 5 / 4, MaxMessage: subjects.MaxMessage, Log: n.options.Log,
-	})
-	if err != nil {
-		return nil, err
-	}
-	n.opened(server)
-	n.server = server
-	return server.Connect(opts...)
 }
 
 func (n *node) openFetch() *fetch.Client {
@@ -178,7 +154,9 @@ func (n *node) openFetch() *fetch.Client {
 
 // run plays the roles until ctx ends or one of them fails.
 func (n *node) run(ctx context.Context, env *role.Env) error {
+	n.say(ctx, 0) // before it takes tasks: see [mesh.Mesh.Schema]
 	group, inner := errgroup.WithContext(ctx)
+	group.Go(func() error { return n.mesh.WatchAgents(inner) })
 	for _, r := range n.roles {
 		group.Go(func() error {
 			if err := r.Run(inner, env); err != nil {
@@ -187,13 +165,15 @@ func (n *node) run(ctx context.Context, env *role.Env) error {
 			return nil
 		})
 	}
-	group.Go(func() error { return n.mesh.KeepQuarantine(inner) })
+	if n.plays(role.Schedule) {
+		group.Go(func() error { return n.mesh.Tend(inner) })
+	}
 	group.Go(func() error { return n.beat(inner) })
 	group.Go(func() error { return n.watch(inner) })
 	if env.Store != nil && env.Index != nil {
 		group.Go(func() error { return n.tellProgress(inner, env) })
-		group.Go(func() error { return n.fillIndex(inner, env) })
 	}
+	n.running.Store(true)
 	n.announce(env)
 
 	done := make(chan error, 1)
@@ -203,6 +183,7 @@ func (n *node) run(ctx context.Context, env *role.Env) error {
 		return err
 	case <-inner.Done():
 	}
+	n.running.Store(false)
 	n.options.Log.Info("stopping: work in hand is being finished", "at_most", drainTime)
 	select {
 	case err := <-done:

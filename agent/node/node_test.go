@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -24,6 +25,7 @@ import (
 	"feedmesh/agent/role"
 	"feedmesh/agent/simulate"
 	"feedmesh/config"
+	"feedmesh/storage/bleve"
 	"feedmesh/subjects"
 )
 
@@ -260,7 +262,7 @@ func TestAMeshThatIsNotThereIsSaidInWords(t *testing.T) {
 	}
 	l.Close() // nobody listens there
 	c := settings(filepath.Join(t.TempDir(), "data"))
-	c.Roles, c.NATS = []string{"crawl"}, "nats://"+l.Addr().String()
+	c.Roles, c.NATS = []string{"crawl"}, []config.Address{config.Address("nats://" + l.Addr().String())}
 	if got := refused(t, c); !strings.Contains(got, "can't reach the NATS server of --nats") {
 		t.Errorf("got %q, want that the server can't be reached", got)
 	}
@@ -268,7 +270,7 @@ func TestAMeshThatIsNotThereIsSaidInWords(t *testing.T) {
 
 // natsServer starts a server that others can connect to, with JetStream or
 // without.
-func natsServer(t *testing.T, jetStream bool) (url string) {
+func natsServer(t *testing.T, jetStream bool) config.Address {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, JetStream: jetStream, StoreDir: t.TempDir(), MaxPayload: subjects.MaxMessage,
@@ -281,13 +283,13 @@ func natsServer(t *testing.T, jetStream bool) (url string) {
 	if !s.ReadyForConnections(10 * time.Second) {
 		t.Fatal("the NATS server is not ready")
 	}
-	return s.ClientURL()
+	return config.Address(s.ClientURL())
 }
 
 func TestAServerWithoutJetStreamIsSaidInWords(t *testing.T) {
 	t.Parallel()
 	c := settings(filepath.Join(t.TempDir(), "data"))
-	c.Roles, c.NATS = []string{"crawl"}, natsServer(t, false)
+	c.Roles, c.NATS = []string{"crawl"}, []config.Address{natsServer(t, false)}
 	if got := refused(t, c); !strings.Contains(got, "has no JetStream: enable it there") {
 		t.Errorf("got %q, want that JetStream must be enabled", got)
 	}
@@ -302,11 +304,11 @@ func TestAMemberThatOnlyCrawlsNeedsNoFolder(t *testing.T) {
 	web := httptest.NewServer(simulate.NewFarm(farmFeeds, farmEntries, time.Now().Add(-time.Hour)))
 	defer web.Close()
 	crawls := settings(filepath.Join(t.TempDir(), "never"))
-	crawls.Roles, crawls.NATS = []string{"crawl"}, url
+	crawls.Roles, crawls.NATS = []string{"crawl"}, []config.Address{url}
 	edge := start(t, crawls)
 
 	rest := settings(filepath.Join(t.TempDir(), "data"))
-	rest.NATS = url
+	rest.NATS = []config.Address{url}
 	rest.Roles = slices.DeleteFunc(role.Names(role.All), func(name string) bool { return name == "crawl" })
 	center := start(t, rest)
 	center.add(web.URL)
@@ -342,6 +344,25 @@ func TestTheNATSFolderCanBeLost(t *testing.T) {
 	}
 }
 
+// forget takes n items out of the index at path.
+func forget(t *testing.T, path string, n int) error {
+	t.Helper()
+	x, err := bleve.Open(path)
+	if err != nil {
+		return err
+	}
+	days, err := x.Days(t.Context())
+	for day := range days {
+		stamps, fault := x.Stamps(t.Context(), day, "", n)
+		err = errors.Join(err, fault)
+		n -= len(stamps)
+		for _, s := range stamps {
+			err = errors.Join(err, x.Delete(t.Context(), s.ID))
+		}
+	}
+	return errors.Join(err, x.Close())
+}
+
 func TestAnIndexThatIsLostOrBrokenIsMadeAnewFromTheStore(t *testing.T) {
 	t.Parallel()
 	f, c := farm(t)
@@ -350,13 +371,12 @@ func TestAnIndexThatIsLostOrBrokenIsMadeAnewFromTheStore(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		spoil func() error
-		aside int // broken indexes kept, in all
+		aside int    // broken indexes kept, in all
+		told  string // by its log
 	}{
-		{"lost", func() error { return os.RemoveAll(index) }, 0},
-		{"broken", func() error { return os.WriteFile(filepath.Join(index, "index_meta.json"), []byte("rubbish"), 0o600) }, 1},
-		{"filled in part when its node died", func() error {
-			return os.WriteFile(filepath.Join(c.Data, "index.unfilled"), nil, 0o600)
-		}, 1},
+		{"lost", func() error { return os.RemoveAll(index) }, 0, "made anew from the store"},
+		{"broken", func() error { return os.WriteFile(filepath.Join(index, "index_meta.json"), []byte("rubbish"), 0o600) }, 1, "made anew from the store"},
+		{"short of some items", func() error { return forget(t, index, 10) }, 1, "missing=10"},
 	} {
 		if err := test.spoil(); err != nil {
 			t.Fatal(err)
@@ -364,12 +384,8 @@ func TestAnIndexThatIsLostOrBrokenIsMadeAnewFromTheStore(t *testing.T) {
 		r := start(t, c)
 		r.settled(farmItems)
 		r.finds(2, farmEntries)
-		eventually(t, "all is queued", func() bool {
-			_, err := os.Stat(filepath.Join(c.Data, "index.unfilled"))
-			return os.IsNotExist(err)
-		})
 		r.stop()
-		if !strings.Contains(r.log.String(), "made anew from the store") {
+		if !strings.Contains(r.log.String(), test.told) {
 			t.Errorf("%s: got log %s, want it told", test.name, r.log)
 		}
 		aside, err := filepath.Glob(index + ".broken-*")

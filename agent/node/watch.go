@@ -3,13 +3,11 @@ package node
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime/metrics"
 	"time"
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/role"
-	"feedmesh/subjects"
 )
 
 const (
@@ -20,20 +18,8 @@ const (
 
 // beat tells the mesh that this agent lives, until ctx ends.
 func (n *node) beat(ctx context.Context) error {
-	host, _ := os.Hostname()
-	a := subjects.Agent{
-		ID: n.id, Host: host, Version: n.options.Version, Roles: role.Names(n.roles), Store: n.store, Started: n.started,
-	}
 	last, lastAt := cpuSeconds(), time.Now()
 	for {
-		used, now := cpuSeconds(), time.Now()
-		if wall := now.Sub(lastAt).Seconds(); wall > 0.1 {
-			a.Load, last, lastAt = (used-last)/wall, used, now
-		}
-		a.Seen, a.Memory, a.Done = now.UTC(), memory(), n.mesh.Done()
-		if err := n.mesh.Beat(ctx, a); err != nil && ctx.Err() == nil {
-			n.options.Log.Warn("can't tell the mesh that this agent lives", "err", err)
-		}
 		select {
 		case <-time.After(beatEvery):
 		case <-ctx.Done():
@@ -42,6 +28,18 @@ func (n *node) beat(ctx context.Context) error {
 			n.mesh.Leave(leave) // else its entry expires by itself
 			return nil
 		}
+		used, now := cpuSeconds(), time.Now()
+		n.say(ctx, (used-last)/now.Sub(lastAt).Seconds())
+		last, lastAt = used, now
+	}
+}
+
+// say tells the mesh that this agent is there, and how it is.
+func (n *node) say(ctx context.Context, load float64) {
+	a := n.self
+	a.Load, a.Seen, a.Memory, a.Done = load, time.Now().UTC(), memory(), n.mesh.Done()
+	if err := n.mesh.Beat(ctx, a); err != nil && ctx.Err() == nil {
+		n.options.Log.Warn("can't tell the mesh that this agent lives", "err", err)
 	}
 }
 
@@ -78,35 +76,6 @@ func (n *node) watch(ctx context.Context) error {
 			return fmt.Errorf("%w: it has not been well for %v: look at the disk of %s, and start the agent again", err, maxIll, n.config.Data)
 		}
 	}
-}
-
-// checks returns what tells how the things are that this process stands on.
-func (n *node) checks(env *role.Env) func(context.Context) []api.Check {
-	return func(ctx context.Context) []api.Check {
-		checks := []api.Check{check("mesh", n.mesh.Ping(ctx))}
-		if n.server != nil {
-			checks = append(checks, check("nats server", n.server.Healthy()))
-		}
-		if env.Store != nil {
-			checks = append(checks, check("store", env.Store.Ping(ctx)))
-		}
-		if env.Index != nil {
-			_, err := env.Index.Count(ctx)
-			checks = append(checks, check("index", err))
-		}
-		if n.needsData() {
-			checks = append(checks, check("disk", n.room()))
-		}
-		return checks
-	}
-}
-
-func check(name string, err error) api.Check {
-	c := api.Check{Name: name, OK: err == nil}
-	if err != nil {
-		c.Detail = err.Error()
-	}
-	return c
 }
 
 // tellProgress tells an operator in a few lines how the first minute goes.

@@ -22,25 +22,28 @@ import (
 // A Farm serves feeds at /feed/N, for N from 0. Its methods may be called
 // concurrently.
 type Farm struct {
-	window int       // entries that a document shows
-	epoch  time.Time // when the first entries were published
+	first int       // entries that each feed had at the start
+	epoch time.Time // when those were published
 
-	mu       sync.Mutex
-	feeds    []feed
-	requests int
-	full     int // of them answered with a document
+	mu      sync.Mutex
+	window  int // entries that a document shows, at most
+	feeds   []feed
+	latency time.Duration
+	log     []Request
+	full    int // requests that got a document
 }
 
 // feed is one synthetic feed. Its entries are numbered; it shows the newest.
 type feed struct {
-	published int    // entries so far
-	served    []bool // by number: whether it was in a document somebody got whole
+	published int               // entries so far
+	served    []int             // by number: in how many documents it was that somebody got whole
+	times     map[int]time.Time // by number, of those that were published by [Farm.PublishIn]
 }
 
 // NewFarm returns a farm of n feeds that have published items entries each and
 // show as many.
 func NewFarm(n, items int, epoch time.Time) *Farm {
-	f := &Farm{window: items, epoch: epoch, feeds: make([]feed, n)}
+	f := &Farm{first: items, window: items, epoch: epoch, feeds: make([]feed, n)}
 	for i := range f.feeds {
 		f.feeds[i].published = items
 	}
@@ -62,11 +65,38 @@ func (f *Farm) Publish() {
 	}
 }
 
+// PublishIn has the i-th feed publish one more entry, now.
+func (f *Farm) PublishIn(i int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	feed := &f.feeds[i]
+	if feed.times == nil {
+		feed.times = map[int]time.Time{}
+	}
+	feed.times[feed.published] = time.Now()
+	feed.published++
+}
+
+// SetWindow has each feed show its n newest entries from now on.
+func (f *Farm) SetWindow(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.window = n
+}
+
+// SetLatency has every answer take that long, so that answers which are under way
+// at once can be told in the log.
+func (f *Farm) SetLatency(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.latency = d
+}
+
 // Count returns how many requests came, and how many got a document.
 func (f *Farm) Count() (requests, full int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.requests, f.full
+	return len(f.log), f.full
 }
 
 // Served returns the links of all entries that were in a document which
@@ -77,7 +107,7 @@ func (f *Farm) Served() []string {
 	var links []string
 	for i, feed := range f.feeds {
 		for seq, served := range feed.served {
-			if served {
+			if served > 0 {
 				links = append(links, Link(i, seq))
 			}
 		}
@@ -88,58 +118,64 @@ func (f *Farm) Served() []string {
 // ServeHTTP serves a feed, conditionally and in gzip where the client can.
 func (f *Farm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/feed/"))
-	f.mu.Lock()
 	if err != nil || i < 0 || i >= len(f.feeds) {
-		f.mu.Unlock()
 		http.NotFound(w, r)
 		return
 	}
-	f.requests++
-	published := f.feeds[i].published
+	request := Request{Feed: i, Start: time.Now(), Conditional: r.Header.Get("If-None-Match") != ""}
+	f.mu.Lock()
+	shown, latency := f.shown(i), f.latency
 	f.mu.Unlock()
+	time.Sleep(latency)
+	request.Full = f.answer(w, r, i, shown)
+	request.End = time.Now()
+	f.note(request, shown)
+}
 
-	etag := fmt.Sprintf(`"%d-%d"`, i, published)
+// span is a range of entries by number, without the last.
+type span struct{ from, to int }
+
+// shown returns the entries that the i-th feed shows; f.mu must be held.
+func (f *Farm) shown(i int) span {
+	published := f.feeds[i].published
+	return span{max(0, published-f.window), published}
+}
+
+// answer sends the i-th feed with these entries, and reports whether the whole
+// document went out.
+func (f *Farm) answer(w http.ResponseWriter, r *http.Request, i int, shown span) bool {
+	etag := fmt.Sprintf(`"%d-%d"`, i, shown.to)
 	w.Header().Set("ETag", etag)
 	if r.Header.Get("If-None-Match") == etag {
 		w.WriteHeader(http.StatusNotModified)
-		return
+		return false
 	}
-	body := f.render(i, published)
+	body := f.render(i, shown)
 	w.Header().Set("Content-Type", "application/rss+xml; charset=utf-8")
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
 		body = zipped(body)
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	if _, err := w.Write(body); err != nil {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.full++
-	served := &f.feeds[i].served
-	*served = append(*served, make([]bool, max(0, published-len(*served)))...)
-	for seq := f.oldest(published); seq < published; seq++ {
-		(*served)[seq] = true
-	}
+	_, err := w.Write(body)
+	return err == nil
 }
 
 // Document returns the i-th feed as it is now.
 func (f *Farm) Document(i int) []byte {
 	f.mu.Lock()
-	published := f.feeds[i].published
+	shown := f.shown(i)
 	f.mu.Unlock()
-	return f.render(i, published)
+	return f.render(i, shown)
 }
 
-// render returns the i-th feed as RSS after it has published that many entries,
-// newest first.
-func (f *Farm) render(i, published int) []byte {
+// render returns the i-th feed as RSS with these entries, newest first.
+func (f *Farm) render(i int, shown span) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>
 <rss version="2.0"><channel><title>Site %d</title><link>https://site%d.example/</link><description>A synthetic feed</description><language>%s</language>
 `, i, i, language(i))
-	for seq := published - 1; seq >= f.oldest(published); seq-- {
+	for seq := shown.to - 1; seq >= shown.from; seq-- {
 		title, body := Text(i, seq)
 		fmt.Fprintf(&b, "<item><title>%s</title><link>%s</link><guid>%s</guid><pubDate>%s</pubDate><description>%s</description></item>\n",
 			html.EscapeString(title), Link(i, seq), Link(i, seq), f.date(seq).Format(time.RFC1123Z), html.EscapeString(body))
@@ -148,11 +184,8 @@ func (f *Farm) render(i, published int) []byte {
 	return b.Bytes()
 }
 
-// oldest returns the number of the oldest entry shown after that many.
-func (f *Farm) oldest(published int) int { return max(0, published-f.window) }
-
 // date returns when entries of this number were published: one an hour.
-func (f *Farm) date(seq int) time.Time { return f.epoch.Add(time.Duration(seq-f.window) * time.Hour) }
+func (f *Farm) date(seq int) time.Time { return f.epoch.Add(time.Duration(seq-f.first) * time.Hour) }
 
 // language returns the language of the i-th feed: every third is in Russian.
 func language(i int) string {

@@ -223,6 +223,52 @@ func TestLedgerLeavesOutWhatNobodySaw(t *testing.T) {
 	}
 }
 
+func TestFeedsPublishOneByOneAndShowAWindow(t *testing.T) {
+	t.Parallel()
+	f := NewFarm(2, 2, epoch)
+	f.SetWindow(4)
+	before := time.Now()
+	for range 3 {
+		f.PublishIn(1)
+	}
+	if got := len(read(t, f.Document(0)).Items); got != 2 {
+		t.Errorf("the other feed: got %d entries, want the 2 it had", got)
+	}
+	d := read(t, f.Document(1))
+	if len(d.Items) != 4 || d.Items[0].Link != Link(1, 4) || d.Items[3].Link != Link(1, 1) {
+		t.Errorf("got %d entries from %v, want the newest 4 of 5", len(d.Items), d.Items[0].Link)
+	}
+	ask(f, f.Path(1))
+	for e := range f.Entries() {
+		if isNew := e.Feed == 1 && e.Seq >= 2; isNew != !e.Published.Before(before) || !isNew && !e.Published.IsZero() {
+			t.Errorf("entry %d of feed %d: got %v, want a time of those that were published by themselves only", e.Seq, e.Feed, e.Published)
+		}
+		if want := e.Feed == 1 && e.Seq >= 1; (e.Served == 1) != want {
+			t.Errorf("entry %d of feed %d: got served %d times, want that of what was shown only", e.Seq, e.Feed, e.Served)
+		}
+	}
+}
+
+func TestLogTellsOfEachRequest(t *testing.T) {
+	t.Parallel()
+	f := NewFarm(3, 2, epoch)
+	f.SetLatency(20 * time.Millisecond)
+	etag := ask(f, f.Path(2)).Header().Get("ETag")
+	ask(f, f.Path(2), "If-None-Match", etag)
+	f.ServeHTTP(broken{httptest.NewRecorder()}, httptest.NewRequest("GET", f.Path(1), nil))
+	log := f.Log()
+	for i, want := range []Request{{Feed: 2, Full: true}, {Feed: 2, Conditional: true}, {Feed: 1}} {
+		got := log[i]
+		if got.End.Sub(got.Start) < 20*time.Millisecond {
+			t.Errorf("request %d: took %v, want the latency", i, got.End.Sub(got.Start))
+		}
+		got.Start, got.End = time.Time{}, time.Time{}
+		if got != want {
+			t.Errorf("request %d: got %+v, want %+v", i, got, want)
+		}
+	}
+}
+
 func TestFarmServesManyAtOnce(t *testing.T) {
 	t.Parallel()
 	f := NewFarm(8, 2, epoch)

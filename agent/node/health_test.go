@@ -1,0 +1,185 @@
+package node
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"feedmesh/agent/role"
+	"feedmesh/agent/simulate"
+	"feedmesh/config"
+	"feedmesh/subjects"
+)
+
+// freeAddr returns an address of this machine that nobody listens on.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// get returns the answer to a request of a machine; 0 if there is none.
+func get(t *testing.T, url, token string) (status int, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+// stoppable runs a NATS server until the test ends or stop is called.
+func stoppable(t *testing.T) (url string, stop func()) {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, JetStream: true, StoreDir: t.TempDir(), MaxPayload: subjects.MaxMessage,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	stop = func() { s.Shutdown(); s.WaitForShutdown() }
+	t.Cleanup(stop)
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the NATS server is not ready")
+	}
+	return s.ClientURL(), stop
+}
+
+func TestAnAgentWithoutRoleAPITellsHowItIs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped by -short: it takes some seconds with a whole node")
+	}
+	t.Parallel()
+	nats, stop := stoppable(t)
+	c := settings(filepath.Join(t.TempDir(), "never"))
+	c.Roles, c.NATS, c.Health, c.Token = []string{"crawl"}, []config.Address{config.Address(nats)}, freeAddr(t), "s3cret"
+	start(t, c)
+	at := "http://" + c.Health
+	for path, want := range map[string]string{"/livez": "ok", "/readyz": `"mesh","ok":true`, "/metrics": "feedmesh_fetch_total", "/debug/pprof/": "goroutine", "/debug/pprof/goroutine?debug=1": "feedmesh"} {
+		if status, body := get(t, at+path, "s3cret"); status != 200 || !strings.Contains(body, want) {
+			t.Errorf("%s: got %d %.200s, want %s", path, status, body, want)
+		}
+		if status, _ := get(t, at+path, ""); status != 401 && path != "/livez" {
+			t.Errorf("%s without the token: got %d, want 401", path, status)
+		}
+	}
+	if status, _ := get(t, at+"/api/status", "s3cret"); status != 404 {
+		t.Errorf("the API: got %d, want 404", status)
+	}
+
+	stop()
+	began := time.Now()
+	eventually(t, "it is told that NATS is away", func() bool {
+		status, body := get(t, at+"/readyz", "s3cret")
+		return status == 503 && strings.Contains(body, `"mesh","ok":false`)
+	})
+	if took := time.Since(began); took > 15*time.Second {
+		t.Errorf("it took %v, want 15 s at most", took)
+	}
+	if status, _ := get(t, at+"/livez", ""); status != 200 {
+		t.Errorf("liveness: got %d while NATS is away, want 200", status)
+	}
+}
+
+func TestOthersGetNoProfiles(t *testing.T) {
+	t.Parallel()
+	nats, _ := stoppable(t)
+	c := settings(filepath.Join(t.TempDir(), "never"))
+	_, port, _ := net.SplitHostPort(freeAddr(t))
+	c.Roles, c.NATS, c.Health, c.Token = []string{"crawl"}, []config.Address{config.Address(nats)}, "0.0.0.0:"+port, "s3cret"
+	start(t, c)
+	if status, _ := get(t, "http://127.0.0.1:"+port+"/debug/pprof/", "s3cret"); status != 404 {
+		t.Errorf("got %d, want 404", status)
+	}
+	if status, _ := get(t, "http://127.0.0.1:"+port+"/readyz", "s3cret"); status != 200 {
+		t.Errorf("readiness: got %d, want 200", status)
+	}
+}
+
+func TestAHealthAddressInUseIsSaid(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c := settings(filepath.Join(t.TempDir(), "data"))
+	c.Health = l.Addr().String()
+	if got := refused(t, c); !strings.HasPrefix(got, c.Health+" is in use") || !strings.Contains(got, "--health") {
+		t.Errorf("got %q, want that the address is in use and what to do", got)
+	}
+}
+
+func TestMetricsAreThereFewAndSound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped by -short: it takes some seconds with a whole node")
+	}
+	t.Parallel()
+	web := httptest.NewServer(simulate.NewFarm(farmFeeds, farmEntries, time.Now().Add(-time.Hour)))
+	t.Cleanup(web.Close)
+	c := settings(filepath.Join(t.TempDir(), "data"))
+	c.Health = freeAddr(t)
+	r := start(t, c)
+	r.add(web.URL)
+	r.settled(farmItems)
+	var page string
+	eventually(t, "the active schedule tells the gauges", func() bool {
+		_, page = get(t, "http://"+c.Health+"/metrics", "")
+		return strings.Contains(page, "feedmesh_queue_pending")
+	})
+	faults, err := promlint.New(bytes.NewBufferString(page)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range faults {
+		t.Errorf("%s: %s", fault.Metric, fault.Text)
+	}
+	lines := slices.DeleteFunc(strings.Split(page, "\n"), func(line string) bool { return line == "" || strings.HasPrefix(line, "#") })
+	if len(lines) > 2000 {
+		t.Errorf("got %d series, want 2,000 at most", len(lines))
+	}
+	t.Logf("%d series", len(lines))
+	for _, want := range []string{
+		`feedmesh_agent_info{roles="` + strings.Join(role.Names(role.All), ",") + `",version="test"} 1`,
+		`feedmesh_fetch_total{outcome="fetched"} `, "feedmesh_fetch_duration_seconds_bucket{", "feedmesh_feed_lag_seconds_bucket{",
+		`feedmesh_feeds{state="waiting",tier="hot"} `, "feedmesh_overdue_feeds ", "feedmesh_items_stored_total ", "feedmesh_duplicates_total ",
+		`feedmesh_queue_pending{queue="crawl"} `, "feedmesh_index_lag_seconds_bucket{", `feedmesh_quarantined_total{queue="parse"} 0`,
+		`feedmesh_active{lease="schedule"} 1`, `feedmesh_active{lease="cluster-en"} 1`, "go_goroutines ", "process_resident_memory_bytes ",
+	} {
+		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, want) }) {
+			t.Errorf("there is no %s", want)
+		}
+	}
+	for _, line := range lines {
+		if name, _, _ := strings.Cut(line, " "); strings.Contains(name, "127.0.0.1") || strings.Contains(name, "://") {
+			t.Errorf("%s names a host or feed", line)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"feedmesh/agent/fetch"
+	"feedmesh/agent/role"
+	"feedmesh/agent/trace"
+	"feedmesh/storage"
+)
+
+// openTrace opens what sends traces, if they are to be sent.
+func (n *node) openTrace() (err error) {
+	if n.config.Trace.To == "" {
+		return nil
+	}
+	n.trace, err = trace.Open(trace.Options{
+		To: string(n.config.Trace.To), Share: n.config.Trace.Share,
+		Version: n.options.Version, Agent: n.self.ID, Log: n.options.Log,
+	})
+	if err == nil {
+		n.opened(n.trace)
+	}
+	return err
+}
+
+// showInTraces has what is worth seeing inside of a task show in its trace.
+func (n *node) showInTraces(env *role.Env) {
+	if n.trace == nil {
+		return
+	}
+	env.Trace = n.trace
+	env.Fetch = tracedFetcher{env.Fetch}
+	if env.Store != nil {
+		env.Store = tracedStore{env.Store}
+	}
+	if env.Index != nil {
+		env.Index = tracedIndex{env.Index}
+	}
+}
+
+// A tracedFetcher tells of each fetch its host and how it went, but neither the
+// rest of the address nor an error that may quote it: there may be secrets in it.
+type tracedFetcher struct{ role.Fetcher }
+
+// Fetch implements [role.Fetcher].
+func (f tracedFetcher) Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error) {
+	ctx, span := trace.Start(ctx, "fetch")
+	d, err := f.Fetcher.Fetch(ctx, r, now)
+	if span == nil {
+		return d, err
+	}
+	if u, err := url.Parse(r.URL); err == nil {
+		span.Text("server.address", u.Hostname())
+	}
+	status := d.Status
+	var shown error
+	if e := (*fetch.Error)(nil); errors.As(err, &e) {
+		status, shown = e.Status, errors.New(string(e.Class))
+	} else if err != nil {
+		shown = errors.New("failed")
+	}
+	span.Number("http.response.status_code", float64(status))
+	span.Number("feedmesh.bytes", float64(d.Size))
+	span.End(shown)
+	return d, err
+}
+
+// A tracedStore tells of each transaction that stores items.
+type tracedStore struct{ storage.Store }
+
+// PutItems implements [storage.Store].
+func (s tracedStore) PutItems(ctx context.Context, batch storage.Batch) (storage.Stored, error) {
+	ctx, span := trace.Start(ctx, "store transaction")
+	stored, err := s.Store.PutItems(ctx, batch)
+	span.Number("feedmesh.items", float64(len(batch.Items)))
+	span.Number("feedmesh.new_items", float64(len(stored.New)))
+	span.End(err)
+	return stored, err
+}
+
+// A tracedIndex tells of each batch that is put.
+type tracedIndex struct{ storage.Index }
+
+// Put implements [storage.Index].
+func (x tracedIndex) Put(ctx context.Context, items ...storage.Indexed) error {
+	ctx, span := trace.Start(ctx, "index put")
+	err := x.Index.Put(ctx, items...)
+	span.Number("feedmesh.items", float64(len(items)))
+	span.End(err)
+	return err
+}
