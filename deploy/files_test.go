@@ -1,0 +1,129 @@
+// Package deploy_test tests the files by which feedmesh is deployed: real NATS
+// servers run with ours, and agents under the permissions in it.
+package deploy_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"feedmesh/config"
+)
+
+// read returns a file of this folder.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.FromSlash(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// found returns what the first group of the expression matches, each once.
+func found(expression, text string) []string {
+	var all []string
+	for _, match := range regexp.MustCompile(expression).FindAllStringSubmatch(text, -1) {
+		all = append(all, match[1])
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func TestEverySettingNamedExists(t *testing.T) {
+	type settings config.Config // without the method by which kong would check them
+	var cli struct {
+		Config   kong.ConfigFlag
+		Settings settings `embed:""`
+	}
+	k, err := kong.New(&cli, config.Types()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var flags, variables []string
+	for _, flag := range k.Model.Flags {
+		flags, variables = append(flags, "--"+flag.Name), append(variables, flag.Envs...)
+	}
+	for _, path := range []string{"README.md", "Dockerfile", "compose.yaml", "systemd/feedmesh.service", "nats/feedmesh.conf", "nats/leaf.conf"} {
+		text := read(t, path)
+		for _, name := range found(`(FEEDMESH_[A-Z_]+)`, text) {
+			if !slices.Contains(variables, name) {
+				t.Errorf("%s: there is no setting %s", path, name)
+			}
+		}
+		for _, line := range found(`(?m)^[ #]*(?:feedmesh|agent) (--.*)$`, text) {
+			for _, flag := range found(`(--[a-z-]+)`, line) {
+				if !slices.Contains(flags, flag) {
+					t.Errorf("%s: there is no flag %s", path, flag)
+				}
+			}
+		}
+	}
+}
+
+func TestComposeMountsFilesThatExist(t *testing.T) {
+	text := read(t, "compose.yaml")
+	made := found(`"(nats-[a-z]+|nats\.conf|postgres|pgpass|meilisearch|token)"`, read(t, "secrets/main.go"))
+	for _, user := range found(`"([a-z]+)"`, regexp.MustCompile(`users = .*`).FindString(read(t, "secrets/main.go"))) {
+		made = append(made, "nats-"+user)
+	}
+	for _, path := range append(found(`[{ ]file: ([^ }]+)`, text), found(`dockerfile: deploy/([^ }]+)`, text)...) {
+		secret, is := strings.CutPrefix(path, "secrets/")
+		if is && !slices.Contains(made, secret) {
+			t.Errorf("nothing makes the secret %s", path)
+		}
+		if _, err := fs.Stat(os.DirFS("."), path); !is && err != nil {
+			t.Error(err)
+		}
+	}
+	for _, secret := range found(`/run/secrets/([a-z-]+)`, text) {
+		if !strings.Contains(text, "\n  "+secret+": { file: secrets/") {
+			t.Errorf("the secret %s is not declared", secret)
+		}
+	}
+}
+
+func TestDashboardAndAlertsNameMetricsThatExist(t *testing.T) {
+	var code strings.Builder
+	err := fs.WalkDir(os.DirFS(".."), "agent", func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+			code.WriteString(read(t, filepath.Join("..", path)))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics := found(`"(feedmesh_[a-z_]+)"`, code.String())
+	var dashboard struct {
+		Panels []struct{ Targets []struct{ Expr string } }
+	}
+	if err := json.Unmarshal([]byte(read(t, "grafana/feedmesh.json")), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{"alerts.yaml": read(t, "prometheus/alerts.yaml"), "alerts_test.yaml": read(t, "prometheus/alerts_test.yaml")}
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			texts["feedmesh.json"] += target.Expr + "\n"
+		}
+	}
+	for name, text := range texts {
+		used := found(`(feedmesh_[a-z_]+)`, text)
+		if len(used) < 10 {
+			t.Errorf("%s: got %v, want it to use more metrics", name, used)
+		}
+		for _, metric := range used {
+			base := regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(metric, "")
+			if !slices.Contains(metrics, metric) && !slices.Contains(metrics, base) {
+				t.Errorf("%s: there is no metric %s", name, metric)
+			}
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package deploy_test
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"feedmesh/subjects"
+)
+
+// forbidden has what agents must not do, as subjects to publish to, by user.
+var forbidden = map[string][]string{
+	"crawl": append(inBothNames(
+		"STREAM.CREATE.mine", "STREAM.UPDATE.crawl", "STREAM.DELETE.store", "STREAM.PURGE.crawl",
+		"STREAM.NAMES", "STREAM.LIST", "STREAM.MSG.GET.crawl", "STREAM.MSG.GET.store", "STREAM.MSG.DELETE.crawl",
+		"STREAM.SNAPSHOT.KV_schedule", "STREAM.RESTORE.mine", "STREAM.LEADER.STEPDOWN.crawl", "META.LEADER.STEPDOWN",
+		"DIRECT.GET.KV_schedule.$KV.schedule.feed", "DIRECT.GET.KV_leases.$KV.leases.schedule", "DIRECT.GET.KV_agents.$KV.agents.a",
+		"CONSUMER.CREATE.parse.parse.parse", "CONSUMER.CREATE.crawl", "CONSUMER.CREATE.crawl.mine.crawl.hot", "CONSUMER.CREATE.KV_agents.mine.$KV.agents.>",
+		"CONSUMER.DURABLE.CREATE.crawl.mine", "CONSUMER.DELETE.crawl.crawl-hot", "CONSUMER.LIST.crawl", "CONSUMER.INFO.store.store",
+		"CONSUMER.MSG.NEXT.parse.parse", "CONSUMER.MSG.NEXT.store.store", "CONSUMER.MSG.NEXT.observe.observe",
+		"$KV.leases.schedule", "$KV.schedule.feed",
+	),
+		"crawl.hot", "prepare", "classify", "cluster.en", "store", "index", "quarantine.store",
+		"$KV.leases.schedule", "$KV.schedule.feed", "$JS.ACK.store.store.1.1.1.1.0", "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.store.store",
+	),
+	"parse": {"$JS.API.STREAM.DELETE.parse", "$JS.API.STREAM.MSG.GET.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "$JS.API.CONSUMER.CREATE.crawl.crawl-hot.crawl.hot",
+		"store", "index", "$KV.leases.schedule", "$KV.schedule.feed", "$JS.API.DIRECT.GET.KV_schedule.$KV.schedule.feed"},
+	"prepare":  {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.parse.parse", "store", "observe", "$KV.leases.schedule"},
+	"classify": {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.prepare.prepare", "store", "observe", "$KV.leases.cluster-en"},
+	"cluster":  {"$JS.API.STREAM.PURGE.cluster", "$JS.API.CONSUMER.MSG.NEXT.store.store", "index", "observe", "$KV.leases.schedule"},
+	"store":    {"$JS.API.STREAM.PURGE.store", "$JS.API.CONSUMER.MSG.NEXT.index.index", "prepare", "$KV.leases.cluster-en", "$KV.schedule.feed"},
+	"index":    {"$JS.API.STREAM.PURGE.index", "$JS.API.CONSUMER.MSG.NEXT.store.store", "store", "observe", "$KV.leases.schedule"},
+	"api":      {"$JS.API.STREAM.DELETE.store", "$JS.API.STREAM.MSG.DELETE.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "$KV.leases.schedule", "$KV.schedule.feed"},
+	"schedule": {"$JS.API.STREAM.DELETE.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "store", "parse", "$KV.leases.cluster-en"},
+	"all":      {"$JS.API.STREAM.DELETE.store", "$JS.API.STREAM.SNAPSHOT.store", "$SYS.REQ.SERVER.PING"},
+}
+
+// inBothNames returns calls of JetStream under its own name and under the one
+// that crawlers know it by.
+func inBothNames(calls ...string) []string {
+	var all []string
+	for _, call := range calls {
+		all = append(all, "$JS.API."+call, "$JS.feedmesh.API."+call)
+	}
+	return all
+}
+
+// allowed has what is done too rarely for a short test to see agents do it.
+var allowed = map[string][]string{
+	"schedule": {"$JS.API.STREAM.PURGE.parse", "$JS.API.STREAM.MSG.GET.parse", "$JS.API.STREAM.MSG.DELETE.parse", "$JS.API.CONSUMER.LIST.parse", "$JS.API.STREAM.UPDATE.parse"},
+	"api":      {"$JS.API.INFO", "$JS.API.STREAM.MSG.GET.quarantine", "$JS.API.STREAM.MSG.DELETE.quarantine"},
+	"all":      {"$JS.API.INFO", "$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.LIST.parse", "$JS.API.STREAM.MSG.GET.parse"},
+}
+
+func TestNoUserCanDoMoreThanItsRole(t *testing.T) {
+	c := startCluster(t)
+	c.join(t, "schedule") // declares the streams
+	all := c.connect(t, "all", func(error) {})
+	fill(t, all)
+	before := sequences(t, all)
+	for user, ops := range forbidden {
+		conn := c.connect(t, user, func(error) {})
+		for _, subject := range ops {
+			if why := ask(conn, subject); !refused(why) {
+				t.Errorf("%s is let do %s: %v", user, subject, why)
+			}
+		}
+	}
+	if after := sequences(t, all); !maps.Equal(before, after) {
+		t.Errorf("something was written: got %v, want %v", after, before)
+	}
+	for user, ops := range allowed {
+		conn := c.connect(t, user, func(err error) { t.Errorf("user %s: %v", user, err) })
+		for _, subject := range ops {
+			if why := ask(conn, subject); refused(why) || errors.Is(why, nats.ErrTimeout) {
+				t.Errorf("%s is not let do %s: %v", user, subject, why)
+			}
+		}
+	}
+}
+
+// fill puts a task on each queue, and makes the consumers that hand them out.
+func fill(t *testing.T, conn *nats.Conn) {
+	t.Helper()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lanes := map[string]string{"crawl": "hot", "cluster": "en"}
+	for _, queue := range subjects.QueueNames {
+		name, subject := queue, queue
+		if lane := lanes[queue]; lane != "" {
+			name, subject = queue+"-"+lane, queue+"."+lane
+		}
+		_, err := js.CreateConsumer(t.Context(), queue, jetstream.ConsumerConfig{Durable: name, FilterSubject: subject, AckPolicy: jetstream.AckExplicitPolicy})
+		if err == nil {
+			_, err = js.Publish(t.Context(), subject, []byte("{}"))
+		}
+		if err != nil {
+			t.Fatalf("fill queue %s: %v", queue, err)
+		}
+	}
+}
+
+// ask asks something of the servers and returns why it is not done, or nil.
+func ask(conn *nats.Conn, subject string) error {
+	reply, err := conn.Request(subject, []byte("{}"), 200*time.Millisecond)
+	if err != nil {
+		if last := conn.LastError(); errors.Is(last, nats.ErrPermissionViolation) && strings.Contains(last.Error(), strconv.Quote(subject)) {
+			return last
+		}
+		return err
+	}
+	var answer struct{ Error *jetstream.APIError }
+	if err := json.Unmarshal(reply.Data, &answer); err == nil && answer.Error != nil {
+		return answer.Error
+	}
+	return nil
+}
+
+// refused reports whether something was not done because who asked may not:
+// because of a permission, or because it is not there in the account.
+func refused(why error) bool {
+	var api *jetstream.APIError
+	return errors.Is(why, nats.ErrPermissionViolation) || errors.Is(why, nats.ErrNoResponders) ||
+		errors.As(why, &api) && api.ErrorCode == jetstream.JSErrCodeJetStreamNotEnabledForAccount
+}
+
+// sequences returns the last message's number of each stream.
+func sequences(t *testing.T, conn *nats.Conn) map[string]uint64 {
+	t.Helper()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]uint64{}
+	for _, name := range append(subjects.QueueNames, subjects.QuarantineStream, "giveups", "KV_schedule", "KV_leases") {
+		stream, err := js.Stream(t.Context(), name)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		all[name] = stream.CachedInfo().State.LastSeq
+	}
+	return all
+}
+
+// A server's answer goes wherever the question says. Were that a lease, the
+// question would take it away from its holder.
+func TestCrawlerCanNotHaveAnswersWrittenElsewhere(t *testing.T) {
+	c := startCluster(t)
+	c.join(t, "schedule")
+	all := c.connect(t, "all", func(error) {})
+	fill(t, all)
+	before := sequences(t, all)
+	conn := c.connect(t, "crawl", func(error) {})
+	for _, to := range []string{"$KV.leases.schedule", "$KV.schedule.feed", "store", "crawl.hot"} {
+		for _, question := range []string{"parse", "$JS.feedmesh.API.STREAM.INFO.crawl", "$JS.feedmesh.API.CONSUMER.MSG.NEXT.crawl.crawl-hot"} {
+			if err := conn.PublishRequest(question, to, nil); err != nil {
+				t.Fatal(err)
+			}
+			if question == "parse" {
+				before["parse"]++
+			}
+		}
+	}
+	wait(t, "its questions are answered", func() bool { return sequences(t, all)["parse"] == before["parse"] })
+	time.Sleep(200 * time.Millisecond)
+	if after := sequences(t, all); !maps.Equal(before, after) {
+		t.Errorf("something was written: got %v, want %v", after, before)
+	}
+}
+
+func TestNobodyHearsOthers(t *testing.T) {
+	c := startCluster(t)
+	m := c.join(t, "schedule")
+	var heard atomic.Int64
+	for user := range forbidden {
+		var refused atomic.Int64
+		conn := c.connect(t, user, func(err error) {
+			if errors.Is(err, nats.ErrPermissionViolation) {
+				refused.Add(1)
+			}
+		})
+		for _, subject := range []string{">", "_INBOX.>", "_INBOX.*.*.*", "_INBOX.schedule.>", "crawl.*", "store", "$KV.>", "$JS.>"} {
+			if user == "schedule" && strings.HasPrefix(subject, "_INBOX.schedule") {
+				continue // its own
+			}
+			if _, err := conn.Subscribe(subject, func(*nats.Msg) { heard.Add(1) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := conn.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if user != "crawl" { // which is alone in its account, so it hears itself at most
+			wait(t, user+" is refused to listen", func() bool { return refused.Load() >= 7 })
+		}
+	}
+	for range 10 {
+		if err := subjects.Publish(t.Context(), m, subjects.Crawls, subjects.Crawl{Tier: subjects.Hot, Feeds: []subjects.Target{{FeedID: "feed"}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(200 * time.Millisecond)
+	if n := heard.Load(); n > 0 {
+		t.Errorf("%d messages were overheard, want none", n)
+	}
+}
+
+func TestUserIsTurnedOutByReload(t *testing.T) {
+	c := startCluster(t)
+	var refused atomic.Bool
+	conn := c.connect(t, "crawl", func(error) {})
+	other := c.connect(t, "parse", func(error) {})
+	conn.SetDisconnectErrHandler(func(*nats.Conn, error) { refused.Store(true) })
+	old := c.password("crawl")
+	if err := os.Remove(filepath.Join(c.dir, "secrets", "nats-crawl")); err != nil {
+		t.Fatal(err)
+	}
+	c.makeSecrets(hostPort(c.options[0].Cluster.Port), hostPort(c.options[1].Cluster.Port), hostPort(c.options[2].Cluster.Port))
+	for i, s := range c.servers {
+		was := c.options[i]
+		t.Setenv("NATS_NAME", was.ServerName)
+		o := c.load("feedmesh.conf")
+		place(o, was.StoreDir, was.Port, was.Cluster.Port, was.LeafNode.Port)
+		if err := s.ReloadOptions(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wait(t, "the user is cut off", refused.Load)
+	if _, err := nats.Connect(c.urls(), nats.UserInfo("crawl", old)); !errors.Is(err, nats.ErrAuthorization) {
+		t.Errorf("got %v for the old password, want that it is refused", err)
+	}
+	c.connect(t, "crawl", func(error) {})
+	wait(t, "the other user is there", other.IsConnected) // all hashes are new, so it had to log in again
+}

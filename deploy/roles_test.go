@@ -1,0 +1,144 @@
+package deploy_test
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"feedmesh/agent/api"
+	"feedmesh/agent/fetch"
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/role"
+	"feedmesh/agent/simulate"
+	"feedmesh/classify"
+	"feedmesh/config"
+	"feedmesh/storage"
+	"feedmesh/storage/memory"
+	"feedmesh/storage/sqlite"
+	"feedmesh/subjects"
+)
+
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+
+// domain is what --nats-domain is for a user.
+func domain(user string) string {
+	if user == "crawl" {
+		return "feedmesh"
+	}
+	return ""
+}
+
+// join joins the mesh as the user.
+func (c *cluster) join(t *testing.T, user string) *mesh.Mesh {
+	t.Helper()
+	conn := c.connect(t, user, func(err error) { t.Errorf("user %s: %v", user, err) })
+	m, err := mesh.Join(t.Context(), mesh.Options{
+		Agent: user, Conn: conn, Domain: domain(user), Log: quiet, Metrics: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		t.Fatalf("user %s: %v", user, err)
+	}
+	return m
+}
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// Each role runs as the user of its name, over one store and one index, as an
+// agent of its own would.
+func TestEachRoleDoesItsWorkAsItsOwnUser(t *testing.T) {
+	c := startCluster(t)
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	index := &memory.Index{}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var group errgroup.Group
+	defer func() {
+		cancel()
+		if err := group.Wait(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, r := range role.All {
+		env := c.env(t, r.Name, store, index)
+		env.Listen = l
+		group.Go(func() error { return r.Run(ctx, env) })
+		if r.Name == role.Schedule.Name {
+			group.Go(func() error { return env.Mesh.Tend(ctx) })
+		}
+		if err := env.Mesh.Beat(ctx, subjects.Agent{ID: r.Name, Roles: []string{r.Name}}); err != nil {
+			t.Errorf("%s says that it lives: %v", r.Name, err)
+		}
+	}
+	client, err := api.NewClient("http://"+l.Addr().String(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	farm := simulate.NewFarm(10, 5, time.Now())
+	web := httptest.NewServer(farm)
+	defer web.Close()
+	var urls []string
+	for i := range 10 {
+		urls = append(urls, web.URL+farm.Path(i))
+	}
+	if _, err := client.AddFeeds(ctx, urls, nil); err != nil {
+		t.Fatal(err)
+	}
+	var status api.Status
+	wait(t, "all items are searchable", func() bool {
+		status, err = client.Status(ctx)
+		return err == nil && status.Items == 50 && status.Indexed == 50
+	})
+	if len(status.Agents) != len(role.All) {
+		t.Errorf("got %d agents, want %d", len(status.Agents), len(role.All))
+	}
+	for _, lane := range subjects.Languages {
+		if _, held := status.Active["cluster-"+lane]; !held {
+			t.Errorf("the lease of cluster-%s is not held: %v", lane, status.Active)
+		}
+	}
+	for _, q := range status.Queues {
+		if q.Queue == subjects.QuarantineStream && q.Tasks > 0 {
+			t.Errorf("got %d tasks in quarantine, want none", q.Tasks)
+		}
+	}
+}
+
+func (c *cluster) env(t *testing.T, user string, store storage.Store, index storage.Index) *role.Env {
+	settings := config.Default()
+	settings.AllowNet = loopback
+	client := fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxPacked: 1 << 20, Parallel: 8, Allow: loopback})
+	t.Cleanup(client.Close)
+	return &role.Env{
+		Config: settings, Mesh: c.join(t, user), Store: store, Index: index, Fetch: client,
+		Rules: classify.DefaultRules(), Log: slog.New(slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Metrics: role.NewMetrics(prometheus.NewRegistry()), Workers: 2, Room: func() error { return nil },
+		Checks: func(context.Context) []api.Check { return nil }, MetricsPage: http.NotFoundHandler(),
+	}
+}
+
+// logTo writes what an agent has to warn of to the test's log.
+type logTo struct{ t *testing.T }
+
+func (l logTo) Write(p []byte) (int, error) {
+	if l.t.Context().Err() == nil { // a test that is over must not be logged to
+		l.t.Log(strings.TrimSpace(string(p)))
+	}
+	return len(p), nil
+}
