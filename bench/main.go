@@ -1,6 +1,7 @@
 // Command bench measures a whole node on synthetic feeds, which a process of
 // their own serves, and prints a table. The node runs in this process, so that
-// one profile has all of it.
+// one profile has all of it. With the argument "mesh" it measures meshes of
+// several processes instead, side by side.
 package main
 
 import (
@@ -34,9 +35,12 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	var err error
-	if *serve != "" {
+	switch {
+	case *serve != "":
 		err = serveFarm(ctx, *serve, *feeds, *items, *hosts)
-	} else {
+	case flag.Arg(0) == "mesh":
+		err = benchMesh(ctx, *feeds, *items, *hosts)
+	default:
 		err = bench(ctx, *feeds, *items, *hosts, *cpu)
 	}
 	if err != nil {

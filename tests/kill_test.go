@@ -86,6 +86,7 @@ func TestNothingIsLostOrDoubledByTwentyKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes two minutes")
 	}
+	t.Parallel()
 	const feeds, items, kills = 500, 20, 20
 	program, dir, addr := build(t), t.TempDir(), freeAddr(t)
 	farm := simulate.NewFarm(feeds, items, time.Now().Add(-time.Hour))

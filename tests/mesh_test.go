@@ -13,10 +13,11 @@ import (
 
 	"feedmesh/agent/node"
 	"feedmesh/agent/simulate"
+	"feedmesh/config"
 )
 
 // outside runs a NATS server as if it were somebody else's and returns its URL.
-func outside(t *testing.T) string {
+func outside(t *testing.T) []config.Address {
 	t.Helper()
 	host, port, err := net.SplitHostPort(freeAddr(t))
 	if err != nil {
@@ -33,7 +34,7 @@ func outside(t *testing.T) string {
 	if !s.ReadyForConnections(10 * time.Second) {
 		t.Fatal("the NATS server is not ready")
 	}
-	return s.ClientURL()
+	return []config.Address{config.Address(s.ClientURL())}
 }
 
 func TestAgentsShareTheWorkOfAMesh(t *testing.T) {

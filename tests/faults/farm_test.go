@@ -1,0 +1,76 @@
+//go:build linux
+
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"feedmesh/agent/simulate"
+	"feedmesh/tests/engines"
+)
+
+const (
+	feedsPerHost = 2
+	entriesAtNew = 3  // that each feed has at the start
+	window       = 30 // entries that a feed shows: those of some minutes
+	latency      = 5 * time.Millisecond
+)
+
+// A farm is a simulated web: feeds on many hosts of this machine, which publish by
+// a plan that a seed decides.
+type farm struct {
+	*simulate.Farm
+	feeds int
+	port  int
+	hosts *http.ServeMux // for what else there is to serve
+}
+
+// newFarm serves the feeds until the test ends.
+func newFarm(t *testing.T, feeds int) *farm {
+	t.Helper()
+	port, err := engines.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &farm{Farm: simulate.NewFarm(feeds, entriesAtNew, time.Now().Add(-time.Hour)), feeds: feeds, port: port, hosts: http.NewServeMux()}
+	f.SetLatency(latency)
+	f.SetWindow(window)
+	f.hosts.Handle("/feed/", f.Farm)
+	server := &http.Server{Handler: f.hosts}
+	t.Cleanup(func() { server.Close() })
+	for host := range (feeds + feedsPerHost - 1) / feedsPerHost {
+		l, err := net.Listen("tcp", f.host(host))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go server.Serve(l)
+	}
+	return f
+}
+
+// host returns the address of a host of the farm.
+func (f *farm) host(i int) string { return fmt.Sprintf("127.1.%d.%d:%d", i/250, i%250+1, f.port) }
+
+// url returns the address of a feed.
+func (f *farm) url(feed int) string { return "http://" + f.host(feed/feedsPerHost) + f.Path(feed) }
+
+// publish has feeds publish entries at a mean rate a second until ctx ends: which
+// feed and how long after the last one is the seed's.
+func (f *farm) publish(ctx context.Context, seed uint64, rate float64) {
+	random := rand.New(rand.NewPCG(seed, 1))
+	next := time.Now()
+	for ctx.Err() == nil {
+		next = next.Add(time.Duration(random.ExpFloat64() / rate * float64(time.Second)))
+		select {
+		case <-time.After(time.Until(next)):
+			f.PublishIn(random.IntN(f.feeds))
+		case <-ctx.Done():
+		}
+	}
+}

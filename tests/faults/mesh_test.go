@@ -1,0 +1,310 @@
+//go:build linux
+
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"feedmesh/agent/api"
+	"feedmesh/tests/engines"
+)
+
+const (
+	interval = 5 * time.Second // at which feeds are polled
+	lease    = 6 * time.Second // after which what a silent agent did alone is another's
+)
+
+// stores are the roles of agents that keep what there is, helpers those of agents
+// that need no store.
+var (
+	stores  = []string{"schedule", "parse", "cluster", "store", "index", "api"}
+	helpers = []string{"crawl", "prepare", "classify"}
+)
+
+// A mesh is all processes of one, and the web that it reads.
+type mesh struct {
+	t    *testing.T
+	ctx  context.Context // ends before the processes do
+	dir  string
+	seed uint64
+	farm *farm
+
+	nats    []*unit
+	servers *engines.NATS
+	store   *unit
+	pg      *engines.Postgres
+	search  *unit
+	meili   *engines.Meilisearch
+	proxy   *proxy // between agents and Meilisearch
+	disks   map[string]*disk
+
+	program string
+	flags   []string // of every agent
+	agents  []*agent // two with roles stores, two with roles helpers
+
+	js     jetstream.JetStream
+	ledger *ledger
+
+	mu    sync.Mutex
+	extra []*agent
+
+	later sync.WaitGroup // what is looked at while other faults happen already
+}
+
+// An agent is one process of ours.
+type agent struct {
+	*unit
+	api *api.Client // nil if it has not that role
+}
+
+// newMesh starts a mesh that ends with the test.
+func newMesh(t *testing.T, feeds int, seed uint64) *mesh {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	m := &mesh{t: t, ctx: ctx, dir: t.TempDir(), seed: seed, farm: newFarm(t, feeds), disks: map[string]*disk{}}
+	m.build()
+	var group sync.WaitGroup
+	group.Go(m.startNATS)
+	group.Go(m.startPostgres)
+	group.Go(m.startMeilisearch)
+	group.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	for i := range 4 {
+		roles := stores
+		if i >= 2 {
+			roles = helpers
+		}
+		m.agents = append(m.agents, m.newAgent(fmt.Sprintf("agent-%d", i), roles))
+	}
+	t.Cleanup(func() {
+		stop()
+		m.saveLogs()
+		for _, u := range m.units() {
+			u.halt(syscall.SIGKILL, time.Minute)
+		}
+	})
+	for _, u := range m.units() {
+		go u.supervise(ctx, m.say)
+	}
+	for i := range m.nats {
+		go m.nurse(ctx, i)
+	}
+	return m
+}
+
+// say tells what happens, with the time since the mesh began.
+func (m *mesh) say(format string, args ...any) {
+	if m.ctx.Err() == nil {
+		m.t.Logf("%s "+format, append([]any{time.Now().Format("15:04:05.0")}, args...)...)
+	}
+}
+
+// build builds the agents with the faults that they can be told to have.
+func (m *mesh) build() {
+	m.program = filepath.Join(m.dir, "agent")
+	cmd := exec.Command("go", "build", "-tags", "faults", "-o", m.program, "feedmesh/agent")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		m.t.Fatalf("build the agent: %v\n%s", err, out)
+	}
+}
+
+func (m *mesh) startNATS() {
+	servers, err := engines.StartNATS(m.folder("nats", 1<<30), 3)
+	if err != nil {
+		m.t.Error(err)
+		return
+	}
+	m.servers = servers
+	for _, s := range servers.Servers {
+		m.nats = append(m.nats, newUnit(&s.Process, s.Start))
+	}
+	conn, err := nats.Connect(strings.Join(servers.URLs(), ","), nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond))
+	if err == nil {
+		m.t.Cleanup(conn.Close)
+		m.js, err = jetstream.New(conn, jetstream.WithDefaultTimeout(10*time.Second))
+	}
+	if err != nil {
+		m.t.Error(err)
+	}
+}
+
+func (m *mesh) startPostgres() {
+	pg, err := engines.StartPostgres(m.folder("postgres", 1<<30), "max_wal_size=128MB", "shared_buffers=64MB")
+	if err != nil {
+		m.t.Error(err)
+		return
+	}
+	m.pg = pg
+	m.store = newUnit(&pg.Process, pg.Start)
+	url, err := pg.Create("feedmesh")
+	if err != nil {
+		m.t.Error(err)
+		return
+	}
+	m.flags = append(m.flags, "--store", url)
+	m.ledger = newLedger(m.farm, strings.Replace(url, "feedmesh:secret", "postgres", 1))
+}
+
+func (m *mesh) startMeilisearch() {
+	meili, err := engines.StartMeilisearch(m.folder("meilisearch", 1<<30))
+	if err != nil {
+		m.t.Error(err)
+		return
+	}
+	m.meili = meili
+	m.search = newUnit(&meili.Process, meili.Start)
+	if m.proxy, err = newProxy(m.t, strings.TrimPrefix(meili.URL(), "http://")); err != nil {
+		m.t.Error(err)
+	}
+}
+
+// folder makes a folder that is a disk of its own where we may mount one.
+func (m *mesh) folder(name string, size int64) string {
+	path := filepath.Join(m.dir, name)
+	if err := os.Mkdir(path, 0o755); err != nil {
+		m.t.Error(err)
+	}
+	d, err := newDisk(m.t, path, size)
+	if err != nil {
+		m.t.Logf("%s has no disk of its own: %v", name, err)
+		return path
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.disks[name] = d
+	return path
+}
+
+// newAgent returns an agent that is not started yet.
+func (m *mesh) newAgent(name string, roles []string, env ...string) *agent {
+	port, err := engines.FreePort()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	listen := fmt.Sprintf("127.0.0.1:%d", port)
+	p := &engines.Process{Name: name, Path: m.program, Env: env, Args: append([]string{
+		"--roles", strings.Join(roles, ","), "--data", filepath.Join(m.dir, name), "--listen", listen,
+		"--nats", strings.Join(m.servers.URLs(), ","), "--search", "meilisearch://" + m.proxy.address(), "--search-key", m.meili.Key(),
+		"--schedule-interval", interval.String(), "--allow-net", "127.0.0.0/8", "--starter=false", "--log-level", "debug",
+	}, m.flags...)}
+	client, err := api.NewClient("http://"+listen, "")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return &agent{unit: newUnit(p, p.Start), api: client}
+}
+
+// add starts an agent beside the four, to be supervised.
+func (m *mesh) add(name string, roles []string, env ...string) *agent {
+	a := m.newAgent(name, roles, env...)
+	m.mu.Lock()
+	m.extra = append(m.extra, a)
+	m.mu.Unlock()
+	go a.supervise(m.ctx, m.say)
+	return a
+}
+
+// units returns all that runs: agents first, what they stand on last.
+func (m *mesh) units() []*unit {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var units []*unit
+	for _, a := range append(m.agents[:len(m.agents):len(m.agents)], m.extra...) {
+		units = append(units, a.unit)
+	}
+	return append(append(units, m.store, m.search), m.nats...)
+}
+
+// fell returns how often agents have ended by themselves.
+func (m *mesh) fell() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var n int64
+	for _, a := range append(m.agents[:len(m.agents):len(m.agents)], m.extra...) {
+		n += a.fell.Load()
+	}
+	return n
+}
+
+// memory returns the memory of the largest of the four agents, in bytes.
+func (m *mesh) memory() int64 {
+	var most int64
+	for _, a := range m.agents {
+		most = max(most, a.memory())
+	}
+	return most
+}
+
+// anyOf returns one of the agents, by chance.
+func anyOf(random *rand.Rand, agents []*agent) *agent { return agents[random.IntN(len(agents))] }
+
+// ask asks an agent with an API, and if that fails another.
+func (m *mesh) ask(do func(ctx context.Context, c *api.Client) error) error {
+	var err error
+	for _, a := range m.agents[:2] {
+		ctx, cancel := context.WithTimeout(m.ctx, 10*time.Second)
+		err = do(ctx, a.api)
+		cancel()
+		if err == nil {
+			break
+		}
+	}
+	return err
+}
+
+// status returns the status of the mesh, if all parts of it are told.
+func (m *mesh) status() (status api.Status, err error) {
+	err = m.ask(func(ctx context.Context, c *api.Client) (err error) {
+		status, err = c.Status(ctx)
+		if err == nil && len(status.Problems) > 0 {
+			err = fmt.Errorf("status: %v", status.Problems)
+		}
+		return err
+	})
+	return status, err
+}
+
+// holder returns the agent that became active last in what a lease is for.
+func (m *mesh) holder(name string) *agent {
+	var last string
+	var holder *agent
+	for _, a := range m.agents[:2] {
+		log := a.Log()
+		at := strings.LastIndex(log, "msg=active lease="+name)
+		if at < 0 {
+			continue
+		}
+		line := log[strings.LastIndexByte(log[:at], '\n')+1 : at]
+		if line > last { // it begins with the time
+			last, holder = line, a
+		}
+	}
+	return holder
+}
+
+// saveLogs keeps the logs of all processes if the test failed.
+func (m *mesh) saveLogs() {
+	if !m.t.Failed() {
+		return
+	}
+	for _, u := range m.units() {
+		os.WriteFile(filepath.Join(m.t.ArtifactDir(), u.Name+".log"), []byte(u.Log()), 0o600)
+	}
+	m.t.Logf("logs are in %s (kept with -artifacts)", m.t.ArtifactDir())
+}

@@ -1,0 +1,192 @@
+//go:build linux
+
+package faults
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/subjects"
+)
+
+// A bad document is one that a feed has that somebody made to break its readers.
+type badDocument struct {
+	name  string
+	kind  string // its type
+	serve func(w http.ResponseWriter)
+	good  int // items that it has nevertheless
+}
+
+// badDocuments are those that have broken parsers, ours or those of others, and
+// stores.
+var badDocuments = []badDocument{
+	{"null items", "application/feed+json", text(`{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[null],"authors":[null]}`), 0},
+	{"namespaces", "application/rss+xml", text(rss(nested(20_000, func(i int) string { return fmt.Sprintf(`<a xmlns:n%d="u%d">`, i, i) }, "</a>"))), 0},
+	{"depth", "application/rss+xml", text(rss(nested(200_000, func(int) string { return "<a>" }, "</a>"))), 0},
+	{"invalid UTF-8", "application/rss+xml", text(rss(item("utf8", "\xff\xfe\xc3\x28\xa0\xa1 and more") + item("other", "fine"))), 2},
+	{"NUL", "application/rss+xml", text(rss(item("nul", "a\x00b&#0;c") + item("other", "fine"))), 2},
+	{"NUL in JSON", "application/feed+json", text(`{"version":"https://jsonfeed.org/version/1.1","title":"a\u0000b","items":[{"id":"a\u0000b","url":"https://nul.example/\u0000","title":"a\u0000b","content_html":"a\u0000b","tags":["a\u0000b"],"authors":[{"name":"a\u0000b"}]}]}`), 1},
+	{"bomb", "application/rss+xml", func(w http.ResponseWriter) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Write(bomb)
+	}, 0},
+	{"endless", "application/rss+xml", func(w http.ResponseWriter) {
+		io.WriteString(w, "<rss><channel><title>endless</title>")
+		for {
+			if _, err := io.WriteString(w, strings.Repeat(item("endless", "more"), 100)); err != nil {
+				return
+			}
+		}
+	}, 0},
+}
+
+func text(s string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) { io.WriteString(w, s) }
+}
+
+func rss(body string) string {
+	return `<?xml version="1.0"?><rss version="2.0"><channel><title>bad</title><link>https://bad.example/</link>` + body + `</channel></rss>`
+}
+
+// item returns one whose every field has the text.
+func item(name, text string) string {
+	return fmt.Sprintf("<item><title>%s</title><link>https://%x.example/%s</link><guid>%s</guid><author>%s</author><category>%s</category><description>%s</description></item>",
+		text, name, text, text, text, text, text)
+}
+
+func nested(n int, open func(int) string, end string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(open(i))
+	}
+	b.WriteString(strings.Repeat(end, n))
+	return b.String()
+}
+
+// bomb unpacks to 200 MB.
+var bomb = func() []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	zeros := make([]byte, 1<<20)
+	for range 200 {
+		w.Write(zeros)
+	}
+	w.Close()
+	return b.Bytes()
+}()
+
+// poison adds feeds with bad documents, on hosts that have good feeds as well, and
+// removes them in the end. Nothing may come of it but their own failure.
+func poison(m *mesh, r *run) {
+	var urls []string
+	for i, d := range badDocuments {
+		path := fmt.Sprintf("/bad/%d", i)
+		m.farm.hosts.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", d.kind)
+			d.serve(w)
+		})
+		urls = append(urls, "http://"+m.farm.host(i)+path)
+	}
+	before := m.quarantined(r)
+	add := func(ctx context.Context, c *api.Client) error {
+		_, err := c.AddFeeds(ctx, urls, nil)
+		return err
+	}
+	if err := eventually(heardWithin, func() error { return m.ask(add) }); err != nil {
+		r.miss("add the bad feeds: %v", err)
+	}
+	r.rest()
+	if n := m.quarantined(r) - before; n > 1 {
+		m.sayQuarantine()
+		r.miss("%d tasks went to quarantine", n)
+	}
+	m.removeFeeds(r, urls)
+}
+
+// quarantined returns how many tasks are in quarantine.
+func (m *mesh) quarantined(r *run) int {
+	var status api.Status
+	err := eventually(heardWithin, func() (err error) {
+		status, err = m.status()
+		return err
+	})
+	if err != nil {
+		r.miss("ask for the quarantine: %v", err)
+	}
+	for _, q := range status.Queues {
+		if q.Queue == subjects.QuarantineStream {
+			return int(q.Tasks)
+		}
+	}
+	return 0
+}
+
+// heardWithin is the time within which something must have been heard of a bad
+// feed, also if an agent that had it in hand fell silent.
+const heardWithin = 2 * silence
+
+// removeFeeds removes feeds with bad documents, of each of which something must be
+// heard before.
+func (m *mesh) removeFeeds(r *run, urls []string) {
+	found, err := m.badFeeds()
+	for began := time.Now(); !heard(found) && time.Since(began) < heardWithin; found, err = m.badFeeds() {
+		time.Sleep(time.Second)
+	}
+	if err != nil || len(found) != len(urls) {
+		r.miss("%d bad feeds are known, want %d (%v)", len(found), len(urls), err)
+	}
+	for _, f := range found {
+		bad := badDocuments[slices.Index(urls, f.URL)]
+		items, err := m.ledger.itemsOf(m.ctx, f.URL)
+		switch {
+		case err != nil:
+			r.miss("%v", err)
+		case !heard([]api.Feed{f}):
+			r.miss("nothing was heard of the feed with %s", bad.name)
+		case items != bad.good:
+			r.miss("the feed with %s: %d items are stored, want %d", bad.name, items, bad.good)
+		default:
+			m.say("%s: %s %s", bad.name, f.State.Outcome, f.State.Error)
+		}
+		err = m.ask(func(ctx context.Context, c *api.Client) error { return c.RemoveFeed(ctx, f.ID) })
+		if err != nil {
+			r.miss("%v", err)
+		}
+	}
+}
+
+// heard reports whether something was heard of all feeds.
+func heard(feeds []api.Feed) bool {
+	return !slices.ContainsFunc(feeds, func(f api.Feed) bool { return f.State == nil || f.State.Polled.IsZero() })
+}
+
+// badFeeds returns the feeds with bad documents.
+func (m *mesh) badFeeds() ([]api.Feed, error) {
+	var bad []api.Feed
+	for after := ""; ; {
+		var page api.FeedPage
+		err := m.ask(func(ctx context.Context, c *api.Client) (err error) {
+			page, err = c.Feeds(ctx, after, 500)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range page.Feeds {
+			if strings.Contains(f.URL, "/bad/") {
+				bad = append(bad, f)
+			}
+		}
+		if after = page.Next; after == "" {
+			return bad, nil
+		}
+	}
+}
