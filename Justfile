@@ -33,9 +33,14 @@ quick:
     go vet ./...
     go test -short ./...
 
-# everything, with the race detector; what CI calls
+# everything, the longest first, with the race detector but for the faults, which need their time; what CI calls
 test: engines lint build-others
-    CGO_ENABLED=1 go test -race -timeout 14m ./...
+    CGO_ENABLED=1 go test -race -timeout 14m ./tests ./deploy $(go list ./... | grep -v /tests/faults)
+    go test -timeout 14m ./tests/faults
+
+# break a mesh of real servers in every way there is, each for so long: prints a table
+faults time="10m" *flags:
+    go test -timeout 24h -v ./tests/faults -faults.for {{ time }} {{ flags }}
 
 # what tests need beside Go and Node
 engines:
