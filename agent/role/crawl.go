@@ -66,50 +66,48 @@ func (c *crawler) Receive(ctx context.Context, task subjects.Crawl) error {
 		host := hostOf(t.URL)
 		byHost[host] = append(byHost[host], t)
 	}
-	var mu sync.Mutex
-	var seen []subjects.Observation
+	report := &report{out: c.out, task: task.ID()}
+	fetching, done := context.WithCancel(ctx)
 	group, inner := errgroup.WithContext(ctx)
+	group.Go(func() error { return every(fetching, reportEvery, report.send) })
+	var hosts sync.WaitGroup
 	for host, targets := range byHost {
+		hosts.Add(1)
 		group.Go(func() error {
-			observations, err := c.crawlHost(inner, host, task.ID(), targets)
-			mu.Lock()
-			defer mu.Unlock()
-			seen = append(seen, observations...)
-			return err
+			defer hosts.Done()
+			return c.crawlHost(inner, host, report, targets)
 		})
 	}
+	hosts.Wait()
+	done()
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if len(seen) == 0 {
-		return nil
-	}
-	return subjects.Publish(ctx, c.out, subjects.Observes, subjects.Observe{From: "crawl/" + task.ID(), Observations: seen})
+	return report.send(ctx)
 }
 
 // crawlHost fetches feeds of one host, one after the other.
-func (c *crawler) crawlHost(ctx context.Context, host, task string, targets []subjects.Target) ([]subjects.Observation, error) {
+func (c *crawler) crawlHost(ctx context.Context, host string, report *report, targets []subjects.Target) error {
 	release, err := c.hosts.take(ctx, host)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer release()
-	var seen []subjects.Observation
-	silent := 0
+	silent := 0 // fetches in a row that the host did not answer
 	for _, t := range targets {
 		var o *subjects.Observation
 		if silent < patience {
-			if o, err = c.crawlFeed(ctx, task, t); err != nil {
-				return nil, err
+			if o, err = c.crawlFeed(ctx, report.task, t); err != nil {
+				return err
 			}
 		} else {
-			o = failed(receipt(task, t, c.clock.Now()), fetch.ClassTimeout, fmt.Sprintf("%s did not answer for %d other feeds just before", host, silent))
+			o = failed(receipt(report.task, t, c.clock.Now()), fetch.ClassTimeout, fmt.Sprintf("%s did not answer for %d other feeds just before", host, silent))
 		}
 		if o == nil {
 			silent = 0
 			continue
 		}
-		seen = append(seen, *o)
+		report.add(*o)
 		switch fetch.Class(o.Class) {
 		case fetch.ClassTimeout, fetch.ClassConnect, fetch.ClassDNS:
 			if silent < patience {
@@ -119,7 +117,7 @@ func (c *crawler) crawlHost(ctx context.Context, host, task string, targets []su
 			silent = 0
 		}
 	}
-	return seen, nil
+	return nil
 }
 
 // crawlFeed fetches one feed. A new document goes to parse, whose word the

@@ -119,7 +119,7 @@ func TestNewDocumentsGoToParseAndAllElseInOneObserveTask(t *testing.T) {
 		}
 	}
 	seen := only(t, out, subjects.Observes)
-	if seen.ID() != "crawl/"+task.ID() {
+	if !strings.HasPrefix(seen.ID(), "crawl/"+task.ID()+"/") {
 		t.Errorf("got observations from %s, want them from the task", seen.ID())
 	}
 	got := map[string]string{}
@@ -192,6 +192,39 @@ func TestOneFetchAtATimeGoesToAHostAndHostsGoSideBySide(t *testing.T) {
 	})
 }
 
+func TestTheScheduleHearsOfQuickHostsWhileOthersAreSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(r fetch.Request) (fetch.Document, error) {
+			time.Sleep(30 * time.Second)
+			return unchanged(r)
+		}
+		w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){
+			"http://a.example/": unchanged, "http://b.example/": unchanged, "http://slow.example/": slow,
+		}}
+		c, out := crawlerOf(w, 8)
+		task := crawlOf("http://slow.example/", "http://a.example/", "http://b.example/")
+		var crawl sync.WaitGroup
+		crawl.Go(func() {
+			if err := c.Receive(t.Context(), task); err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(reportEvery + time.Millisecond)
+		first := sent(t, out, subjects.Observes)
+		if len(first) != 1 || len(first[0].Observations) != 2 {
+			t.Errorf("got %+v after a second, want word of two feeds", first)
+		}
+		crawl.Wait()
+		second := sent(t, out, subjects.Observes)
+		if len(second) != 1 || len(second[0].Observations) != 1 || second[0].Observations[0].FeedID != "f0" {
+			t.Errorf("got %+v in the end, want word of the slow one", second)
+		}
+		if first[0].ID() == second[0].ID() {
+			t.Error("both parts have one ID: the queue drops the second")
+		}
+	})
+}
+
 func TestFetchesStayWithinTheSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{delay: time.Second}
@@ -248,7 +281,7 @@ func TestAHostThatDoesNotAnswerIsGivenUpForThisTime(t *testing.T) {
 	}
 }
 
-func TestACrawlWhoseTimeIsUpSaysNothingOfItsHosts(t *testing.T) {
+func TestACrawlWhoseTimeIsUpBlamesNoHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// A task waits for slots, one for its hosts, and one fetches.
 		w := &web{delay: time.Minute, pages: map[string]func(fetch.Request) (fetch.Document, error){"http://host0.example/0": unchanged}}
@@ -264,8 +297,12 @@ func TestACrawlWhoseTimeIsUpSaysNothingOfItsHosts(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if got := sent(t, out, subjects.Observes); len(got) != 0 {
-			t.Errorf("got observations %+v, want none: the task is done again", got)
+		for _, task := range sent(t, out, subjects.Observes) {
+			for _, o := range task.Observations {
+				if o.Outcome != subjects.Unchanged {
+					t.Errorf("got %+v, want only what was seen: the task is done again", o)
+				}
+			}
 		}
 		if len(c.hosts.hosts) != 0 || len(c.slots) != 0 {
 			t.Errorf("got locks of %d hosts and %d slots left, want none", len(c.hosts.hosts), len(c.slots))
