@@ -30,6 +30,8 @@ type Store interface {
 	Feeds
 	Items
 	Fences
+	Proxies
+	Imports
 
 	// ID names the store: it was drawn when the store was made, and all who
 	// share the store are told the same.
@@ -52,13 +54,39 @@ type Feeds interface {
 
 	// AddFeeds adds the feeds whose IDs are unknown, all in one transaction,
 	// and returns their IDs in the order given, each once. A feed that is
-	// known already stays as it is.
+	// known already, even under another URL since it moved, stays as it is.
 	AddFeeds(ctx context.Context, feeds ...Feed) (added []string, err error)
+
+	// SetFeed replaces what a person decides of a feed, and returns it as it is
+	// now. It returns [ErrNotFound] if there is no such feed.
+	SetFeed(ctx context.Context, id string, tags []string, pinned bool, request *Request) (Feed, error)
+
+	// MoveFeed has a feed's items belong to the feed at another URL, which must
+	// be canonical, in one transaction, and forgets the feed. The other becomes
+	// what [MergeFeeds] says, and is made if it is not there. Where it has an
+	// item of the same key, the moved one is dropped: those that repeated it
+	// repeat the kept one, which then is the first of its kind. All others get
+	// the ID they have there.
+	//
+	// From then on the old URL, and all that stood for it, stand for the new
+	// one, until that feed is removed. Where url itself stands for a third feed,
+	// the items go there; where it stands for the feed that moves, it no longer
+	// does. A move to its own URL does nothing.
+	//
+	// It returns the IDs of all items this concerns, each once: old and new
+	// ones, and those of items that repeated one of them. It returns
+	// [ErrNotFound] if there is no such feed.
+	MoveFeed(ctx context.Context, id, url string) (concerned []string, err error)
+
+	// ResolveFeed returns the ID that a feed's items are kept under now: id
+	// itself unless it was moved. It returns [ErrNotFound] if there is neither.
+	ResolveFeed(ctx context.Context, id string) (string, error)
 
 	// RemoveFeed forgets a feed and its items, in one transaction, and returns
 	// the IDs of all items this concerns, each once: those removed, and those
 	// of other feeds that were duplicates of them and stand for themselves
-	// from now on. It returns [ErrNotFound] if there is no such feed.
+	// from now on. What stood for the feed since it moved is forgotten too. It
+	// returns [ErrNotFound] if there is no such feed.
 	RemoveFeed(ctx context.Context, id string) (concerned []string, err error)
 
 	// Counts returns how much there is.
@@ -77,7 +105,7 @@ type Items interface {
 	// Revision, which keeps FirstSeen, and Published and Assumed too where the
 	// new date is only assumed. A key listed twice is put twice, one after the
 	// other, and reported once. IDs must be [ItemID]'s. It returns
-	// [ErrNotFound] for a feed that is not there, and [ErrFenced] for a batch
+	// [ErrNotFound] for a feed that is not there, or was moved, and [ErrFenced] for a batch
 	// under an outdated fence; then nothing is stored.
 	PutItems(ctx context.Context, batch Batch) (Stored, error)
 
@@ -133,6 +161,8 @@ type Feed struct {
 	Site     string    `json:"site,omitempty"`     // the web page it belongs to
 	Language string    `json:"language,omitempty"` // as it declares, ISO 639-1
 	Tags     []string  `json:"tags,omitempty"`     // folders of the list it came from
+	Pinned   bool      `json:"pinned,omitempty"`   // a person wants it read as often as possible
+	Request  *Request  `json:"request,omitempty"`  // how it wants to be asked; nil: as all others
 	Added    time.Time `json:"added"`
 
 	// What follows is kept by PutItems; AddFeeds ignores it.

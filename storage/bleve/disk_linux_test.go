@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"feedmesh/storage"
+	"feedmesh/storage/storagetest"
 )
 
 func TestFullDiskIsToldAndSurvived(t *testing.T) {
@@ -20,19 +21,19 @@ func TestFullDiskIsToldAndSurvived(t *testing.T) {
 	defer unix.Unmount(dir, unix.MNT_DETACH)
 	x := open(t, filepath.Join(dir, "index"))
 	defer x.Close()
-	made := newMaker(1)
-	if err := x.Put(t.Context(), made.items(50)...); err != nil {
+	made := storagetest.NewMaker(1)
+	if err := x.Put(t.Context(), made.Items(50)...); err != nil {
 		t.Fatal(err)
 	}
 	ballast := filepath.Join(dir, "ballast")
 	_ = os.WriteFile(ballast, make([]byte, 8<<20), 0o600) // as much as fits
-	if err := x.Put(t.Context(), made.items(50)...); !errors.Is(err, storage.ErrUnavailable) {
+	if err := x.Put(t.Context(), made.Items(50)...); !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("the error is %v, want %v", err, storage.ErrUnavailable)
 	}
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	last := made.items(50)
+	last := made.Items(50)
 	if err := x.Put(t.Context(), last...); err != nil {
 		t.Errorf("with space again: %v", err)
 	}

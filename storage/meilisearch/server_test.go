@@ -18,6 +18,7 @@ import (
 	upstream "github.com/meilisearch/meilisearch-go"
 
 	"feedmesh/storage"
+	"feedmesh/storage/storagetest"
 	"feedmesh/tests/engines"
 )
 
@@ -245,7 +246,7 @@ func TestPutSendsPartsOfBoundedSize(t *testing.T) {
 
 func TestPutWaitsForTheQueue(t *testing.T) {
 	x := open(t, newOptions(t))
-	docs, _ := nextPayload(newMaker(1).items(30))
+	docs, _ := nextPayload(storagetest.NewMaker(1).Items(30))
 	key := string(attrID)
 	for _, doc := range docs { // another agent's, and of two kinds, so that they are not done together
 		_, err := x.index.AddDocumentsNdjson(doc.json, &upstream.DocumentOptions{PrimaryKey: &key})

@@ -17,12 +17,15 @@ var _ storage.Store = (*Store)(nil)
 
 // Store is a [storage.Store]. The zero Store is empty and ready for use.
 type Store struct {
-	mu     sync.Mutex
-	id     string
-	feeds  map[string]storage.Feed
-	items  map[string]storage.Item
-	keys   map[string]map[string]string // item ID by feed ID and key
-	fences map[string]int64
+	mu      sync.Mutex
+	id      string
+	feeds   map[string]storage.Feed
+	moved   map[string]string // feed ID by the ID of one that moved to it
+	items   map[string]storage.Item
+	keys    map[string]map[string]string // item ID by feed ID and key
+	fences  map[string]int64
+	proxies map[string]storage.Proxy
+	imports map[string]storage.Import
 }
 
 // lock makes the maps and locks them, unless ctx is done.
@@ -33,9 +36,12 @@ func (s *Store) lock(ctx context.Context) error {
 	s.mu.Lock()
 	if s.feeds == nil {
 		s.feeds = map[string]storage.Feed{}
+		s.moved = map[string]string{}
 		s.items = map[string]storage.Item{}
 		s.keys = map[string]map[string]string{}
 		s.fences = map[string]int64{}
+		s.proxies = map[string]storage.Proxy{}
+		s.imports = map[string]storage.Import{}
 		s.id = rand.Text()
 	}
 	return nil
@@ -48,90 +54,6 @@ func (s *Store) ID(ctx context.Context) (string, error) {
 	}
 	defer s.mu.Unlock()
 	return s.id, nil
-}
-
-// Feed implements [storage.Feeds].
-func (s *Store) Feed(ctx context.Context, id string) (storage.Feed, error) {
-	if err := s.lock(ctx); err != nil {
-		return storage.Feed{}, err
-	}
-	defer s.mu.Unlock()
-	f, ok := s.feeds[id]
-	if !ok {
-		return storage.Feed{}, storage.ErrNotFound
-	}
-	return copyFeed(f), nil
-}
-
-// ListFeeds implements [storage.Feeds].
-func (s *Store) ListFeeds(ctx context.Context, after string, limit int) ([]storage.Feed, error) {
-	if err := s.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	var page []storage.Feed
-	for _, f := range s.feeds {
-		if f.URL > after {
-			page = append(page, copyFeed(f))
-		}
-	}
-	slices.SortFunc(page, func(a, b storage.Feed) int { return cmp.Compare(a.URL, b.URL) })
-	return first(page, limit), nil
-}
-
-// AddFeeds implements [storage.Feeds].
-func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []string, err error) {
-	if err := s.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	for _, f := range feeds {
-		if _, ok := s.feeds[f.ID]; ok {
-			continue
-		}
-		f = copyFeed(f)
-		f.Items, f.LastItem, f.Rate = 0, time.Time{}, 0
-		s.feeds[f.ID] = f
-		s.keys[f.ID] = map[string]string{}
-		added = append(added, f.ID)
-	}
-	return added, nil
-}
-
-// RemoveFeed implements [storage.Feeds].
-func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, err error) {
-	if err := s.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	if _, ok := s.feeds[id]; !ok {
-		return nil, storage.ErrNotFound
-	}
-	removed := map[string]bool{}
-	for _, itemID := range s.keys[id] {
-		concerned, removed[itemID] = append(concerned, itemID), true
-		delete(s.items, itemID)
-	}
-	for itemID, item := range s.items {
-		if removed[item.DuplicateOf] {
-			item.DuplicateOf, item.DuplicateBy = "", ""
-			item.Changed = changedAfter(item.Changed)
-			s.items[itemID] = item
-			concerned = append(concerned, itemID)
-		}
-	}
-	delete(s.keys, id)
-	delete(s.feeds, id)
-	return concerned, nil
-}
-
-// Counts implements [storage.Feeds].
-func (s *Store) Counts(ctx context.Context) (storage.Counts, error) {
-	if err := s.lock(ctx); err != nil {
-		return storage.Counts{}, err
-	}
-	defer s.mu.Unlock()
-	return storage.Counts{Feeds: int64(len(s.feeds)), Items: int64(len(s.items))}, nil
 }
 
 // Known implements [storage.Items].
@@ -170,14 +92,7 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (storage.Stor
 	feed.Site = cmp.Or(batch.Site, feed.Site)
 	feed.Language = cmp.Or(batch.Language, feed.Language)
 	feed.Rate = cmp.Or(batch.Rate, feed.Rate)
-	feed.Items = int64(len(s.keys[feed.ID]))
-	feed.LastItem = time.Time{}
-	for _, id := range s.keys[feed.ID] {
-		if at := s.items[id].Published; at.After(feed.LastItem) {
-			feed.LastItem = at
-		}
-	}
-	s.feeds[feed.ID] = feed
+	s.feeds[feed.ID] = s.counted(feed)
 	return stored, nil
 }
 
@@ -191,11 +106,8 @@ func (s *Store) putItem(feedID string, item storage.Item, stored *storage.Stored
 	case old.Hash == item.Hash:
 		return
 	default:
-		item.Revision, item.FirstSeen = old.Revision+1, old.FirstSeen
+		item = storage.Revise(old, item)
 		item.Changed = changedAfter(old.Changed)
-		if item.Assumed != "" {
-			item.Published, item.Assumed = old.Published, old.Assumed
-		}
 		if !slices.Contains(stored.New, item.ID) && !slices.Contains(stored.Changed, item.ID) {
 			stored.Changed = append(stored.Changed, item.ID)
 		}
@@ -303,37 +215,3 @@ func (s *Store) Ping(ctx context.Context) error { return ctx.Err() }
 
 // Close implements [storage.Store]. What the Store has stays there.
 func (s *Store) Close() error { return nil }
-
-// changedAfter returns now, or the microsecond after old if that is not over:
-// an item never changes twice at one time.
-func changedAfter(old time.Time) time.Time {
-	now, next := micro(time.Now()), old.Add(time.Microsecond)
-	if now.Before(next) {
-		return next
-	}
-	return now
-}
-
-func first[T any](s []T, limit int) []T { return s[:min(len(s), max(limit, 0))] }
-
-func copyFeed(f storage.Feed) storage.Feed {
-	f.Tags = copyList(f.Tags)
-	f.Added = micro(f.Added)
-	return f
-}
-
-func copyItem(item storage.Item) storage.Item {
-	for _, list := range []*[]string{&item.Images, &item.Tags, &item.Categories, &item.Topics, &item.Why} {
-		*list = copyList(*list)
-	}
-	for _, t := range []*time.Time{&item.Published, &item.Updated, &item.FirstSeen} {
-		*t = micro(*t)
-	}
-	return item
-}
-
-// copyList returns nil for an empty list, as the other engines do.
-func copyList(list []string) []string { return append([]string(nil), list...) }
-
-// micro also drops the monotonic clock, which would make equal times differ.
-func micro(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"feedmesh/storage"
+	"feedmesh/storage/storagetest"
 	"feedmesh/tests/engines"
 )
 
@@ -134,23 +134,39 @@ func BenchmarkFlat(b *testing.B) {
 			{"Counts", func(ctx context.Context) error { _, err := s.Counts(ctx); return err }},
 			{"Days", func(ctx context.Context) error { _, err := s.Days(ctx); return err }},
 		} {
-			b.Run(fmt.Sprintf("items=%d/%s", size, call.name), func(b *testing.B) { percentiles(b, call.do) })
+			b.Run(fmt.Sprintf("items=%d/%s", size, call.name), func(b *testing.B) {
+				storagetest.MeasureTimes(b, func() error { return call.do(b.Context()) })
+			})
 		}
 	}
 }
 
-func percentiles(b *testing.B, call func(context.Context) error) {
-	var times []time.Duration
-	for b.Loop() {
-		start := time.Now()
-		if err := call(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-		times = append(times, time.Since(start))
+// BenchmarkMoveFeed moves 100,000 items to another feed, or to one that has half
+// of them already.
+func BenchmarkMoveFeed(b *testing.B) {
+	p := engines.NewPostgres(b)
+	for name, there := range map[string]int{"renamed": 0, "half dropped": 50_000} {
+		b.Run(name, func(b *testing.B) {
+			s := open(b, emptyDatabase(b, p))
+			for i, n := range []int{100_000, there} {
+				feed := storage.Feed{ID: storage.FeedID(benchURL(i)), URL: benchURL(i)}
+				if _, err := s.AddFeeds(b.Context(), feed); err != nil {
+					b.Fatal(err)
+				}
+				for from := 0; from < n; from += 1000 {
+					if _, err := s.PutItems(b.Context(), benchBatch(feed.ID, from, 1000)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ResetTimer()
+			for n := range b.N {
+				if _, err := s.MoveFeed(b.Context(), storage.FeedID(benchURL(n)), benchURL(n+1)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
-	slices.Sort(times)
-	b.ReportMetric(float64(times[len(times)/2].Microseconds()), "p50-µs")
-	b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-µs")
 }
 
 // someIDs returns IDs of items that are there, in no order.

@@ -10,24 +10,29 @@ import (
 	"feedmesh/storage"
 )
 
-const selectFeeds = `SELECT id, url, title, site, language, tags, added, items, last_item, rate FROM feeds`
+const feedFields = `id, url, title, site, language, tags, pinned, request, added, items, last_item, rate`
+
+const selectFeeds = `SELECT ` + feedFields + ` FROM feeds`
 
 func scanFeed(row pgx.CollectableRow) (f storage.Feed, err error) {
-	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, &f.Tags, moment{&f.Added},
+	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, &f.Tags, &f.Pinned, &f.Request, moment{&f.Added},
 		&f.Items, moment{&f.LastItem}, &f.Rate)
 	return f, err
 }
 
 // Feed implements [storage.Feeds].
 func (s *Store) Feed(ctx context.Context, id string) (storage.Feed, error) {
-	feeds, err := read(ctx, s, "read feed", scanFeed, selectFeeds+` WHERE id = $1`, id)
-	if err != nil {
-		return storage.Feed{}, err
-	}
-	if len(feeds) == 0 {
-		return storage.Feed{}, storage.ErrNotFound
-	}
-	return feeds[0], nil
+	var f storage.Feed
+	err := s.do(ctx, "read feed", func(ctx context.Context) (err error) {
+		f, err = feedByID(ctx, s.pool, id)
+		return err
+	})
+	return f, err
+}
+
+// feedByID returns a feed, or [pgx.ErrNoRows].
+func feedByID(ctx context.Context, on querier, id string) (storage.Feed, error) {
+	return one(ctx, on, scanFeed, selectFeeds+` WHERE id = $1`, id)
 }
 
 const feedsByURL = selectFeeds + ` WHERE url > $1 ORDER BY url LIMIT $2`
@@ -42,30 +47,38 @@ func (s *Store) ListFeeds(ctx context.Context, after string, limit int) ([]stora
 // two who add one feed in the same moment meet at its URL or at its ID, whichever
 // index PostgreSQL writes first.
 const addFeeds = `
-	INSERT INTO feeds (id, url, title, site, language, tags, added)
-	SELECT id, url, title, site, language, tags::jsonb, added
-	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
-		AS new (id, url, title, site, language, tags, added)
+	INSERT INTO feeds (id, url, title, site, language, tags, pinned, request, added)
+	SELECT id, url, title, site, language, tags::jsonb, pinned, request::json, added
+	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::text[], $9::timestamptz[])
+		AS new (id, url, title, site, language, tags, pinned, request, added)
 	ORDER BY id
 	ON CONFLICT DO NOTHING
 	RETURNING id`
 
+// A feed that moves while it is added stays in the way until it has moved. So
+// only the next statement sees that it has.
+const dropMoved = `DELETE FROM feeds WHERE id = ANY($1) AND id IN (SELECT id FROM moved) RETURNING id`
+
 // AddFeeds implements [storage.Feeds].
 func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []string, err error) {
-	inserted, err := read(ctx, s, "add feeds", pgx.RowTo[string], addFeeds,
-		column(feeds, func(f storage.Feed) string { return f.ID }),
-		column(feeds, func(f storage.Feed) string { return f.URL }),
-		column(feeds, func(f storage.Feed) string { return f.Title }),
-		column(feeds, func(f storage.Feed) string { return f.Site }),
-		column(feeds, func(f storage.Feed) string { return f.Language }),
-		column(feeds, func(f storage.Feed) *string { return listOrNull(f.Tags) }),
-		column(feeds, func(f storage.Feed) time.Time { return f.Added }))
+	isNew := map[string]bool{}
+	err = s.change(ctx, "add feeds", func(ctx context.Context, tx pgx.Tx) error {
+		clear(isNew)
+		inserted, err := collect(ctx, tx, pgx.RowTo[string], addFeeds, feedColumns(feeds...)...)
+		if err != nil {
+			return err
+		}
+		for _, id := range inserted {
+			isNew[id] = true
+		}
+		moved, err := collect(ctx, tx, pgx.RowTo[string], dropMoved, inserted)
+		for _, id := range moved {
+			isNew[id] = false
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	isNew := make(map[string]bool, len(inserted))
-	for _, id := range inserted {
-		isNew[id] = true
 	}
 	for _, f := range feeds {
 		if isNew[f.ID] {
@@ -76,19 +89,50 @@ func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []st
 	return added, nil
 }
 
+// feedColumns returns the arguments of addFeeds.
+func feedColumns(feeds ...storage.Feed) []any {
+	return []any{
+		column(feeds, func(f storage.Feed) string { return f.ID }),
+		column(feeds, func(f storage.Feed) string { return f.URL }),
+		column(feeds, func(f storage.Feed) string { return f.Title }),
+		column(feeds, func(f storage.Feed) string { return f.Site }),
+		column(feeds, func(f storage.Feed) string { return f.Language }),
+		column(feeds, func(f storage.Feed) *string { return listOrNull(f.Tags) }),
+		column(feeds, func(f storage.Feed) bool { return f.Pinned }),
+		column(feeds, func(f storage.Feed) *string { return requestOrNull(f.Request) }),
+		column(feeds, func(f storage.Feed) time.Time { return f.Added }),
+	}
+}
+
+const setFeed = `UPDATE feeds SET tags = $2, pinned = $3, request = $4 WHERE id = $1 RETURNING ` + feedFields
+
+// SetFeed implements [storage.Feeds].
+func (s *Store) SetFeed(ctx context.Context, id string, tags []string, pinned bool, request *storage.Request) (f storage.Feed, err error) {
+	err = s.do(ctx, "set feed", func(ctx context.Context) error {
+		f, err = one(ctx, s.pool, scanFeed, setFeed, id, listOrNull(tags), pinned, requestOrNull(request))
+		return err
+	})
+	return f, err
+}
+
 const (
+	sharesMoved    = `LOCK TABLE moved IN ROW EXCLUSIVE MODE` // see lockMoved
 	lockFeed       = `SELECT num FROM feeds WHERE id = $1 FOR UPDATE`
 	freeDuplicates = `
 		UPDATE items SET duplicate_of = '', duplicate_by = '', changed = ` + nextChanged + `
 		WHERE duplicate_of <> '' AND duplicate_of IN (SELECT id FROM items WHERE feed = $1)
 		RETURNING id`
 	removeItems = `DELETE FROM items WHERE feed = $1 RETURNING id`
+	forgetMoved = `DELETE FROM moved WHERE feed = $1`
 	removeFeed  = `DELETE FROM feeds WHERE num = $1`
 )
 
 // RemoveFeed implements [storage.Feeds].
 func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, err error) {
 	err = s.change(ctx, "remove feed", func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, sharesMoved); err != nil {
+			return err
+		}
 		var num int32
 		if err := tx.QueryRow(ctx, lockFeed, clean(id)...).Scan(&num); err != nil {
 			return err
@@ -105,6 +149,9 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 		concerned = append(removed, freed...)
 		slices.Sort(concerned)
 		concerned = slices.Compact(concerned)
+		if _, err := tx.Exec(ctx, forgetMoved, num); err != nil {
+			return err
+		}
 		_, err = tx.Exec(ctx, removeFeed, num)
 		return err
 	})

@@ -52,14 +52,7 @@ const itemsByID = selectItems + ` WHERE i.id = ANY($1)`
 
 // Item implements [storage.Items].
 func (s *Store) Item(ctx context.Context, id string) (storage.Item, error) {
-	items, err := s.Items(ctx, id)
-	if err != nil {
-		return storage.Item{}, err
-	}
-	if len(items) == 0 {
-		return storage.Item{}, storage.ErrNotFound
-	}
-	return items[0], nil
+	return storage.First(s.Items(ctx, id))
 }
 
 // Items implements [storage.Items].
@@ -68,17 +61,7 @@ func (s *Store) Items(ctx context.Context, ids ...string) ([]storage.Item, error
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[string]storage.Item, len(found))
-	for _, item := range found {
-		byID[item.ID] = item
-	}
-	var ordered []storage.Item
-	for _, id := range ids {
-		if item, ok := byID[id]; ok {
-			ordered = append(ordered, item)
-		}
-	}
-	return ordered, nil
+	return storage.InOrder(found, ids), nil
 }
 
 const itemsSince = selectItems + `

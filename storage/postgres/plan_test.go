@@ -39,6 +39,9 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 		{"items since", itemsSince, "items_by_lane", true, []any{"en", first.FirstSeen, first.ID, 50}},
 		{"items since in a lane that is not there", itemsSince, "items_by_lane", false, []any{"xx", first.FirstSeen, "", 50}},
 		{"stamps", stampsOfDay, "items_by_day", true, []any{day, first.ID, 100}},
+		{"repeat", repeatItems, "items_pkey", false, []any{ids, ids}},
+		{"drop", dropItems, "items_pkey", false, []any{ids, ids}},
+		{"rename", renameItems, "items_pkey", false, []any{ids, ids, 2}},
 		{"last item", `SELECT max(published) FROM items WHERE feed = $1`, "items_by_feed", false, []any{1}},
 	}
 	for _, when := range []string{"before statistics", "with statistics"} {
@@ -54,8 +57,10 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 		exec(t, url, `VACUUM ANALYZE items, feeds`)
 	}
 	// Before there are statistics, all items are taken for duplicates.
-	if plan := explainPlan(t, s, freeDuplicates, 2); !strings.Contains(plan, "items_by_first") {
-		t.Errorf("the plan for duplicates is\n%s\nwant it to use items_by_first", plan)
+	for _, plan := range []string{explainPlan(t, s, freeDuplicates, 2), explainPlan(t, s, repeatsOf, 2)} {
+		if !strings.Contains(plan, "items_by_first") {
+			t.Errorf("the plan for duplicates is\n%s\nwant it to use items_by_first", plan)
+		}
 	}
 	for _, plan := range []string{explainPlan(t, s, countByDay), explainPlan(t, s, stampsOfDay, day, first.ID, 100)} {
 		if !strings.Contains(plan, "Index Only Scan using items_by_day") {

@@ -107,6 +107,11 @@ const tries = 5
 // do runs work, again if others got in its way, and puts its error in words. The
 // context that work gets ends after patience at the latest.
 func (s *Store) do(ctx context.Context, doing string, work func(context.Context) error) error {
+	return s.doWithin(ctx, patience, doing, work)
+}
+
+// doWithin is do with another patience.
+func (s *Store) doWithin(ctx context.Context, patience time.Duration, doing string, work func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err := work(limited)
@@ -124,7 +129,12 @@ func (s *Store) do(ctx context.Context, doing string, work func(context.Context)
 // is lost during the commit, nobody knows whether it has happened: doing it again
 // must be harmless.
 func (s *Store) change(ctx context.Context, doing string, work func(context.Context, pgx.Tx) error) error {
-	return s.do(ctx, doing, func(ctx context.Context) error {
+	return s.changeWithin(ctx, patience, doing, work)
+}
+
+// changeWithin is change with another patience.
+func (s *Store) changeWithin(ctx context.Context, patience time.Duration, doing string, work func(context.Context, pgx.Tx) error) error {
+	return s.doWithin(ctx, patience, doing, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return work(ctx, tx) })
 	})
 }
@@ -141,6 +151,16 @@ func collect[T any](ctx context.Context, on querier, scan pgx.RowToFunc[T], stat
 		return nil, err
 	}
 	return pgx.CollectRows(rows, scan)
+}
+
+// one is [collect] for one row; none is [pgx.ErrNoRows].
+func one[T any](ctx context.Context, on querier, scan pgx.RowToFunc[T], statement string, args ...any) (T, error) {
+	rows, err := on.Query(ctx, statement, clean(args...)...)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return pgx.CollectOneRow(rows, scan)
 }
 
 // read is [collect] outside of a transaction.

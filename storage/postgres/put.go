@@ -32,7 +32,7 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (stored stora
 		}
 		if p.feed != old || p.lastMayBeGone {
 			f := p.feed
-			writing.Queue(setFeed, clean(f.num, f.title, f.site, f.language, f.items, f.rate,
+			writing.Queue(setStatistics, clean(f.num, f.title, f.site, f.language, f.items, f.rate,
 				timeOrNull(f.lastItem), p.lastMayBeGone)...)
 		}
 		return tx.SendBatch(ctx, writing).Close()
@@ -71,7 +71,7 @@ const (
 
 // lockForPut checks the batch's fence, keeps others from writing to its feed,
 // and returns what there is of the feed and, by ID, of the items.
-func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedRow, known map[string]storedItem, err error) {
+func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedRow, known map[string]storage.Item, err error) {
 	reading := &pgx.Batch{}
 	var newest int64
 	if batch.Fence != (storage.Fence{}) {
@@ -86,13 +86,12 @@ func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedR
 			moment{&feed.lastItem}, &feed.rate}, func() error { found = true; return nil })
 		return err
 	})
-	known = make(map[string]storedItem, len(batch.Items))
+	known = make(map[string]storage.Item, len(batch.Items))
 	ids := column(batch.Items, func(i storage.Item) string { return i.ID })
 	reading.Queue(itemsToPut, clean(ids)...).Query(func(rows pgx.Rows) error {
-		var id string
-		var i storedItem
-		_, err := pgx.ForEachRow(rows, []any{&id, &i.hash, &i.revision, moment{&i.firstSeen}, moment{&i.published}, &i.assumed},
-			func() error { known[id] = i; return nil })
+		var i storage.Item
+		_, err := pgx.ForEachRow(rows, []any{&i.ID, &i.Hash, &i.Revision, moment{&i.FirstSeen}, moment{&i.Published}, &i.Assumed},
+			func() error { known[i.ID] = i; return nil })
 		return err
 	})
 	switch err = tx.SendBatch(ctx, reading).Close(); {
@@ -105,20 +104,11 @@ func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedR
 	return feed, known, err
 }
 
-// A storedItem is what a revision has to know about the item it replaces.
-type storedItem struct {
-	hash      string
-	revision  int
-	firstSeen time.Time
-	published time.Time
-	assumed   string
-}
-
 // A putting is the work of one PutItems.
 type putting struct {
 	feed          feedRow
-	known         map[string]storedItem   // by ID
-	rows          map[string]storage.Item // to be written, by ID
+	known         map[string]storage.Item // by ID: of those stored, what a revision has to know
+	rows          map[string]storage.Item // by ID: to be written
 	stored        storage.Stored
 	lastMayBeGone bool // feed.lastItem may be that of no item any more
 }
@@ -126,7 +116,7 @@ type putting struct {
 // put notes what becomes of an item.
 func (p *putting) put(item storage.Item) {
 	old, again := p.known[item.ID]
-	if again && old.hash == item.Hash {
+	if again && old.Hash == item.Hash {
 		return
 	}
 	item.Revision = 1
@@ -139,28 +129,18 @@ func (p *putting) put(item storage.Item) {
 		p.stored.Changed = append(p.stored.Changed, item.ID)
 	}
 	if again {
-		item = revised(old, item)
-		p.lastMayBeGone = p.lastMayBeGone || old.published.Equal(p.feed.lastItem)
+		item = storage.Revise(old, item)
+		p.lastMayBeGone = p.lastMayBeGone || old.Published.Equal(p.feed.lastItem)
 	}
 	item.Published = micro(item.Published)
 	if item.Published.After(p.feed.lastItem) {
 		p.feed.lastItem = item.Published
 	}
-	p.rows[item.ID] = item
-	p.known[item.ID] = storedItem{item.Hash, item.Revision, item.FirstSeen, item.Published, item.Assumed}
+	p.rows[item.ID], p.known[item.ID] = item, item
 }
 
-// revised returns the item as the next revision of old.
-func revised(old storedItem, item storage.Item) storage.Item {
-	item.Revision, item.FirstSeen = old.revision+1, old.firstSeen
-	if item.Assumed != "" {
-		item.Published, item.Assumed = old.published, old.assumed
-	}
-	return item
-}
-
-// setFeed looks for the last item, when it must, among those just put.
-const setFeed = `
+// setStatistics looks for the last item, when it must, among those just put.
+const setStatistics = `
 	UPDATE feeds SET title = $2, site = $3, language = $4, items = $5, rate = $6,
 		last_item = CASE WHEN $8 THEN (SELECT max(published) FROM items WHERE feed = $1) ELSE $7 END
 	WHERE num = $1`

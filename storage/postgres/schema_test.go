@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"sync"
 	"testing"
@@ -66,14 +67,30 @@ func TestTenAgentsStartAtOnce(t *testing.T) {
 	}
 }
 
-// twoSteps returns the real first step and one more.
-func twoSteps(t *testing.T, second string) fs.FS {
+// realSteps returns the first n of the real steps, or all if there are fewer.
+func realSteps(t *testing.T, n int) fstest.MapFS {
 	t.Helper()
-	first, err := schema.ReadFile("schema/0001_start.sql")
+	names, err := fs.Glob(schema, "schema/*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fstest.MapFS{"schema/0001_start.sql": {Data: first}, "schema/0002_more.sql": {Data: []byte(second)}}
+	steps := fstest.MapFS{}
+	for _, name := range names[:min(n, len(names))] {
+		step, err := schema.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps[name] = &fstest.MapFile{Data: step}
+	}
+	return steps
+}
+
+// oneMore returns all real steps and one more.
+func oneMore(t *testing.T, step string) fs.FS {
+	t.Helper()
+	steps := realSteps(t, 1000)
+	steps["schema/9999_more.sql"] = &fstest.MapFile{Data: []byte(step)}
+	return steps
 }
 
 func TestKilledStepLeavesNothing(t *testing.T) {
@@ -81,13 +98,13 @@ func TestKilledStepLeavesNothing(t *testing.T) {
 	url := emptySchema(t)
 	conn := connect(t, url)
 	failed := make(chan error)
-	go func() { failed <- setUp(t.Context(), conn, twoSteps(t, step+`SELECT pg_sleep(60)`)) }()
+	go func() { failed <- setUp(t.Context(), conn, oneMore(t, step+`SELECT pg_sleep(60)`)) }()
 	waitFor(t, "the step to sleep", func() bool {
 		return scan[bool](t, url, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database())`)
 	})
 	waiting := make(chan error)
 	other := connect(t, url)
-	go func() { waiting <- setUp(t.Context(), other, twoSteps(t, step)) }()
+	go func() { waiting <- setUp(t.Context(), other, oneMore(t, step)) }()
 	exec(t, url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()`)
 	if err := <-failed; err == nil {
 		t.Error("the killed step has no error")
@@ -96,15 +113,15 @@ func TestKilledStepLeavesNothing(t *testing.T) {
 	if err := <-waiting; err != nil {
 		t.Errorf("the one who waited: %v", err)
 	}
-	if n := scan[int](t, url, `SELECT max(number) FROM feedmesh_steps`); n != 2 {
-		t.Errorf("%d steps are applied, want 2", n)
+	if n, want := scan[int](t, url, `SELECT max(number) FROM feedmesh_steps`), len(realSteps(t, 1000))+1; n != want {
+		t.Errorf("%d steps are applied, want %d", n, want)
 	}
 }
 
 func TestOlderProgramWorksBesideNewerSchema(t *testing.T) {
 	url := emptySchema(t)
 	old := open(t, url)
-	if err := setUp(t.Context(), connect(t, url), twoSteps(t, `ALTER TABLE items ADD COLUMN extra text`)); err != nil {
+	if err := setUp(t.Context(), connect(t, url), oneMore(t, `ALTER TABLE items ADD COLUMN extra text`)); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []*Store{old, open(t, url)} {
@@ -113,11 +130,37 @@ func TestOlderProgramWorksBesideNewerSchema(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	exec(t, url, `UPDATE store SET needs = 2`)
+	known := len(realSteps(t, 1000))
+	exec(t, url, fmt.Sprintf(`UPDATE store SET needs = %d`, known+1))
 	_, err := Open(t.Context(), url)
-	wantSaid(t, err, "the store has version 2 and this program knows only 1: run the newer program")
+	wantSaid(t, err, fmt.Sprintf("the store has version %d and this program knows only %d: run the newer program", known+1, known))
 	if errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("%v: waiting would not help", err)
+	}
+}
+
+func TestStoreOfTheFirstVersionIsManaged(t *testing.T) {
+	ctx := t.Context()
+	url := emptySchema(t)
+	if err := setUp(ctx, connect(t, url), realSteps(t, 1)); err != nil {
+		t.Fatal(err)
+	}
+	feedID, item := storage.FeedID(benchURL(0)), benchItem(storage.FeedID(benchURL(0)), 0)
+	exec(t, url, fmt.Sprintf(`INSERT INTO feeds (id, url, title, site, language, added, items) VALUES ('%s', '%s', 'Old', '', '', now(), 1)`,
+		feedID, benchURL(0)))
+	exec(t, url, fmt.Sprintf(`INSERT INTO items (feed, changed, id, key, hash, revision, first_seen, published, assumed, url, title, author,
+			language, spam, lane, text_hash, event_id, story_id, duplicate_of, duplicate_by, excerpt, html)
+		VALUES (1, now(), '%s', '%s', 'hash', 1, now(), now(), '', '', '', '', '', false, '', '', '', '', '', '', '', '')`, item.ID, item.Key))
+	s := open(t, url)
+	if got, err := s.SetFeed(ctx, feedID, []string{"tag"}, true, nil); err != nil || got.Title != "Old" || !got.Pinned || got.Items != 1 {
+		t.Errorf("the feed is %+v, %v; want it as it was, and pinned", got, err)
+	}
+	if _, err := s.MoveFeed(ctx, feedID, benchURL(1)); err != nil {
+		t.Fatal(err)
+	}
+	to := storage.FeedID(benchURL(1))
+	if got, err := s.Item(ctx, storage.ItemID(to, item.Key)); err != nil || got.Hash != "hash" || got.FeedID != to {
+		t.Errorf("the moved item is %+v, %v", got, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -67,6 +68,23 @@ func TestBrokenTextIsMendedInEveryField(t *testing.T) {
 	}
 	wantMended(t, got, "ID")
 
+	given := storage.Request{Header: map[string]string{"X": broken}}
+	spoil(&given)
+	if got, err = s.SetFeed(ctx, feed.ID, nil, true, &given); err != nil || !strings.HasSuffix(got.Request.Header["X"], "c\ufffd\ufffd\ufffd") {
+		t.Errorf("the request comes back as %+v, %v", got.Request, err)
+	}
+	proxy, imp := storage.Proxy{}, storage.Import{}
+	spoil(&proxy)
+	spoil(&imp)
+	if err := errors.Join(s.PutProxy(ctx, proxy), s.PutImport(ctx, imp)); err != nil {
+		t.Error(err)
+	}
+	if proxies, err := s.Proxies(ctx); err != nil || len(proxies) != 1 {
+		t.Errorf("there are %d proxies, %v; want the one", len(proxies), err)
+	} else {
+		wantMended(t, proxies[0])
+	}
+
 	fence, err := s.NextFence(ctx, broken)
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +123,12 @@ func TestLookingForBrokenTextFindsNothing(t *testing.T) {
 	_, removeErr := s.RemoveFeed(ctx, broken)
 	_, itemErr := s.Item(ctx, broken)
 	_, putErr := s.PutItems(ctx, storage.Batch{FeedID: broken})
-	for name, err := range map[string]error{"Feed": feedErr, "RemoveFeed": removeErr, "Item": itemErr, "PutItems": putErr} {
+	_, setErr := s.SetFeed(ctx, broken, nil, false, nil)
+	_, moveErr := s.MoveFeed(ctx, broken, "https://example.org/")
+	_, resolveErr := s.ResolveFeed(ctx, broken)
+	_, importErr := s.Import(ctx, broken)
+	for name, err := range map[string]error{"Feed": feedErr, "RemoveFeed": removeErr, "Item": itemErr, "PutItems": putErr, "SetFeed": setErr,
+		"MoveFeed": moveErr, "ResolveFeed": resolveErr, "RemoveProxy": s.RemoveProxy(ctx, broken), "Import": importErr} {
 		if err != storage.ErrNotFound {
 			t.Errorf("%s: %v, want %v", name, err, storage.ErrNotFound)
 		}

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"feedmesh/storage"
 )
 
 // clean makes all texts among the arguments such as PostgreSQL takes. Every
@@ -45,9 +47,21 @@ func listOrNull(list []string) *string {
 	if len(list) == 0 {
 		return nil
 	}
-	b, err := json.Marshal(cleanTexts(list))
+	return asJSON(cleanTexts(list))
+}
+
+// requestOrNull returns a request as it is stored: JSON.
+func requestOrNull(r *storage.Request) *string {
+	if r == nil {
+		return nil
+	}
+	return asJSON(r)
+}
+
+func asJSON(v any) *string {
+	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // there is nothing in a list of texts that JSON has not
+		panic(err) // there is nothing in texts that JSON has not
 	}
 	text := string(b)
 	return &text

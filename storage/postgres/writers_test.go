@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -87,12 +88,13 @@ func TestNextFenceWaitsForAWriteInHand(t *testing.T) {
 	}
 }
 
-// Feeds whose items repeat one another's are removed and written at once, so
-// that those who do it lock each other's rows in every order.
-func TestRemovingAndPuttingAtOnceGetThrough(t *testing.T) {
+// disturbWriters adds and writes feeds whose items repeat one another's, all at
+// once, so that those who do it lock each other's rows in every order. After each
+// write of one of them it calls disturb. Then it checks what is left.
+func disturbWriters(t *testing.T, s *Store, disturb func(feeds []storage.Feed, n, round int) error) {
+	t.Helper()
 	ctx := t.Context()
-	s := open(t, emptySchema(t))
-	feeds := make([]storage.Feed, 3)
+	feeds := make([]storage.Feed, 4)
 	for i := range feeds {
 		feeds[i] = storage.Feed{ID: storage.FeedID(benchURL(i)), URL: benchURL(i)}
 	}
@@ -103,16 +105,12 @@ func TestRemovingAndPuttingAtOnceGetThrough(t *testing.T) {
 				if _, err := s.AddFeeds(ctx, feeds...); err != nil {
 					t.Errorf("add: %v", err)
 				}
-				batch := benchBatch(feed.ID, 0, 30)
-				for n := range batch.Items {
-					batch.Items[n].Hash += string(rune('a' + round))
-					batch.Items[n].DuplicateOf = storage.ItemID(feeds[(i+1)%len(feeds)].ID, benchKey(n))
-				}
+				batch := repeating(feed.ID, feeds[(i+1)%len(feeds)].ID, 30, round)
 				if _, err := s.PutItems(ctx, batch); err != nil && !errors.Is(err, storage.ErrNotFound) {
 					t.Errorf("put: %v", err)
 				}
-				if _, err := s.RemoveFeed(ctx, feeds[(i+round)%len(feeds)].ID); err != nil && !errors.Is(err, storage.ErrNotFound) {
-					t.Errorf("remove: %v", err)
+				if err := disturb(feeds, i, round); err != nil && !errors.Is(err, storage.ErrNotFound) {
+					t.Errorf("disturb: %v", err)
 				}
 			}
 		})
@@ -122,16 +120,41 @@ func TestRemovingAndPuttingAtOnceGetThrough(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	days, err := s.Days(ctx)
-	if err != nil {
-		t.Fatal(err)
+	const ofFeeds = `SELECT count(*) FILTER (WHERE feed IN (SELECT num FROM feeds)), count(*) FROM items`
+	var owned, all int64
+	if err := s.pool.QueryRow(ctx, ofFeeds).Scan(&owned, &all); err != nil || owned != all || all != counted.Items {
+		t.Errorf("the feeds count %d items, and there are %d, %d of them of a feed, %v", counted.Items, all, owned, err)
 	}
-	for _, n := range days {
-		counted.Items -= n
+}
+
+// repeating returns items of the feed that repeat those of another.
+func repeating(feedID, firstFeed string, n, revision int) storage.Batch {
+	batch := benchBatch(feedID, 0, n)
+	for i := range batch.Items {
+		batch.Items[i].Hash = fmt.Sprint("hash-", revision)
+		batch.Items[i].DuplicateOf = storage.ItemID(firstFeed, benchKey(i))
 	}
-	if counted.Items != 0 {
-		t.Errorf("the feeds count %d items more than there are", counted.Items)
-	}
+	return batch
+}
+
+func TestRemovingAndPuttingAtOnceGetThrough(t *testing.T) {
+	s := open(t, emptySchema(t))
+	disturbWriters(t, s, func(feeds []storage.Feed, n, round int) error {
+		_, err := s.RemoveFeed(t.Context(), feeds[(n+round)%len(feeds)].ID)
+		return err
+	})
+}
+
+func TestMovingAndPuttingAtOnceGetThrough(t *testing.T) {
+	s := open(t, emptySchema(t))
+	disturbWriters(t, s, func(feeds []storage.Feed, n, round int) error {
+		if round%5 == 4 {
+			_, err := s.RemoveFeed(t.Context(), feeds[n].ID)
+			return err
+		}
+		_, err := s.MoveFeed(t.Context(), feeds[n].ID, feeds[(n+round)%len(feeds)].URL)
+		return err
+	})
 }
 
 func TestDeadlockIsTriedAgain(t *testing.T) {

@@ -132,3 +132,30 @@ func BenchmarkStamps(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkMoveFeed moves 100,000 items to another feed, or to one that has half
+// of them already.
+func BenchmarkMoveFeed(b *testing.B) {
+	for name, there := range map[string]int{"renamed": 0, "half dropped": 50_000} {
+		b.Run(name, func(b *testing.B) {
+			s, _, from := benchStore(b)
+			fill(b, s, from, 0, 100_000, 2000)
+			const url = "https://example.org/other"
+			if _, err := s.AddFeeds(b.Context(), storage.Feed{ID: storage.FeedID(url), URL: url}); err != nil {
+				b.Fatal(err)
+			}
+			fill(b, s, storage.FeedID(url), 0, there, 2000)
+			b.ResetTimer()
+			for n := range b.N {
+				to := url
+				if n > 0 {
+					to = fmt.Sprint(url, n)
+				}
+				if _, err := s.MoveFeed(b.Context(), from, to); err != nil {
+					b.Fatal(err)
+				}
+				from = storage.FeedID(to)
+			}
+		})
+	}
+}

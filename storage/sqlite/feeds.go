@@ -8,7 +8,7 @@ import (
 	"feedmesh/storage"
 )
 
-const feedColumns = `id, url, title, site, language, tags, added, items, last_item, rate`
+const feedColumns = `id, url, title, site, language, tags, pinned, request, added, items, last_item, rate`
 
 const feedByID = `SELECT ` + feedColumns + ` FROM feeds WHERE id = ?`
 
@@ -27,24 +27,19 @@ func (s *Store) ListFeeds(ctx context.Context, after string, limit int) ([]stora
 }
 
 const addFeed = `
-	INSERT INTO feeds (id, url, title, site, language, tags, added) VALUES (?, ?, ?, ?, ?, ?, ?)
+	INSERT INTO feeds (id, url, title, site, language, tags, pinned, request, added)
+	SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE NOT EXISTS (SELECT 1 FROM moved WHERE id = ?1)
 	ON CONFLICT (id) DO NOTHING`
 
 // AddFeeds implements [storage.Feeds].
 func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []string, err error) {
 	err = s.change(ctx, "add feeds", func(w *writer) error {
 		for _, f := range feeds {
-			tags, err := listOrNull(f.Tags)
+			isNew, err := w.add(ctx, f)
 			if err != nil {
 				return err
 			}
-			result, err := w.addFeed.ExecContext(ctx, f.ID, f.URL, f.Title, f.Site, f.Language, tags, micros(f.Added))
-			if err != nil {
-				return err
-			}
-			if n, err := result.RowsAffected(); err != nil {
-				return err
-			} else if n > 0 {
+			if isNew {
 				added = append(added, f.ID)
 			}
 		}
@@ -56,12 +51,30 @@ func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []st
 	return added, nil
 }
 
+// add adds a feed unless it is known.
+func (w *writer) add(ctx context.Context, f storage.Feed) (isNew bool, err error) {
+	return changes(w.addFeed.ExecContext(ctx, f.ID, f.URL, f.Title, f.Site, f.Language, listOrNull(f.Tags),
+		f.Pinned, requestOrNull(f.Request), micros(f.Added)))
+}
+
+const setFeed = `UPDATE feeds SET tags = ?, pinned = ?, request = ? WHERE id = ? RETURNING ` + feedColumns
+
+// SetFeed implements [storage.Feeds].
+func (s *Store) SetFeed(ctx context.Context, id string, tags []string, pinned bool, request *storage.Request) (f storage.Feed, err error) {
+	err = s.change(ctx, "set feed", func(w *writer) error {
+		f, err = scanFeed(w.setFeed.QueryRowContext(ctx, listOrNull(tags), pinned, requestOrNull(request), id))
+		return err
+	})
+	return f, err
+}
+
 const (
 	freeDuplicates = `
 		UPDATE items SET duplicate_of = '', duplicate_by = '', changed = max(?, coalesce(changed, first_seen) + 1)
 		WHERE duplicate_of <> '' AND duplicate_of IN (SELECT id FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?))
 		RETURNING id`
 	removeItems = `DELETE FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?) RETURNING id`
+	forgetMoved = `DELETE FROM moved WHERE feed = (SELECT num FROM feeds WHERE id = ?)`
 	removeFeed  = `DELETE FROM feeds WHERE id = ? RETURNING id`
 )
 
@@ -80,6 +93,9 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 		concerned = append(removed, freed...)
 		slices.Sort(concerned)
 		concerned = slices.Compact(concerned)
+		if _, err := w.forgetMoved.ExecContext(ctx, id); err != nil {
+			return err
+		}
 		_, err = scanText(w.removeFeed.QueryRowContext(ctx, id))
 		return err
 	})
@@ -99,7 +115,7 @@ func (s *Store) Counts(ctx context.Context) (storage.Counts, error) {
 }
 
 func scanFeed(row scanner) (f storage.Feed, err error) {
-	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, list{&f.Tags}, moment{&f.Added},
+	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, fromJSON(&f.Tags), &f.Pinned, fromJSON(&f.Request), moment{&f.Added},
 		&f.Items, moment{&f.LastItem}, &f.Rate)
 	return f, err
 }

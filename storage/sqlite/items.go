@@ -60,8 +60,8 @@ const selectItems = `
 
 func scanItem(row scanner) (i storage.Item, err error) {
 	err = row.Scan(&i.ID, &i.FeedID, &i.Key, &i.Hash, &i.Revision, &i.URL, &i.Title, &i.HTML, &i.Excerpt, &i.Author, &i.Language,
-		list{&i.Images}, list{&i.Tags}, moment{&i.Published}, &i.Assumed, moment{&i.Updated}, moment{&i.FirstSeen},
-		moment{&i.Changed}, &i.Spam, list{&i.Categories}, list{&i.Topics}, list{&i.Why},
+		fromJSON(&i.Images), fromJSON(&i.Tags), moment{&i.Published}, &i.Assumed, moment{&i.Updated}, moment{&i.FirstSeen},
+		moment{&i.Changed}, &i.Spam, fromJSON(&i.Categories), fromJSON(&i.Topics), fromJSON(&i.Why),
 		&i.Lane, &i.TextHash, &i.EventID, &i.StoryID, &i.DuplicateOf, &i.DuplicateBy)
 	return i, err
 }
@@ -70,35 +70,20 @@ var itemsByID = selectItems + ` WHERE i.id IN (` + marks + `)`
 
 // Item implements [storage.Items].
 func (s *Store) Item(ctx context.Context, id string) (storage.Item, error) {
-	items, err := s.Items(ctx, id)
-	if err != nil {
-		return storage.Item{}, err
-	}
-	if len(items) == 0 {
-		return storage.Item{}, storage.ErrNotFound
-	}
-	return items[0], nil
+	return storage.First(s.Items(ctx, id))
 }
 
 // Items implements [storage.Items].
 func (s *Store) Items(ctx context.Context, ids ...string) ([]storage.Item, error) {
-	byID := make(map[string]storage.Item, len(ids))
+	var found []storage.Item
 	for some := range slices.Chunk(ids, chunk) {
 		items, err := collect(ctx, s.read.items, scanItem, chunkArgs(some)...)
 		if err != nil {
 			return nil, s.failed(ctx, "read items", err)
 		}
-		for _, item := range items {
-			byID[item.ID] = item
-		}
+		found = append(found, items...)
 	}
-	var ordered []storage.Item
-	for _, id := range ids {
-		if item, ok := byID[id]; ok {
-			ordered = append(ordered, item)
-		}
-	}
-	return ordered, nil
+	return storage.InOrder(found, ids), nil
 }
 
 const itemsSince = selectItems + `

@@ -8,19 +8,25 @@ import (
 	"os/exec"
 	"strconv"
 	"testing"
+	"time"
 
 	"feedmesh/storage"
 	"feedmesh/storage/sqlite"
 )
 
-// writerEnv names the store that this process is to write to, as a child of
-// TestKilledWriterLosesNoCommittedBatch, until it is killed.
-const writerEnv = "FEEDMESH_TEST_SQLITE_WRITER"
+// These name the store that this process is to change, as a child of a test,
+// until it is killed.
+const (
+	writerEnv = "FEEDMESH_TEST_SQLITE_WRITER"
+	moverEnv  = "FEEDMESH_TEST_SQLITE_MOVER"
+)
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv(writerEnv); path != "" {
-		fmt.Fprintln(os.Stderr, writeForever(path))
-		os.Exit(1)
+	for env, changeForever := range map[string]func(path string) error{writerEnv: writeForever, moverEnv: moveForever} {
+		if path := os.Getenv(env); path != "" {
+			fmt.Fprintln(os.Stderr, changeForever(path))
+			os.Exit(1)
+		}
 	}
 	os.Exit(m.Run())
 }
@@ -52,19 +58,19 @@ func TestKilledWriterLosesNoCommittedBatch(t *testing.T) {
 	closeStore(t, s)
 	// Enough for the log to be put back into the file several times.
 	for _, batches := range []int{1, 40, 150} {
-		last := killWriterAfter(t, path, batches)
+		last := killAfter(t, writerEnv, path, batches, 0)
 		s := open(t, path)
 		wantBatches(t, s, feedID, last)
 		closeStore(t, s)
 	}
 }
 
-// killWriterAfter starts a writer, kills it after so many batches, and returns
-// the number of the last one that it printed.
-func killWriterAfter(t *testing.T, path string, batches int) (last int) {
+// killAfter starts a child, kills it a moment after it has printed so many
+// numbers, and returns the last one.
+func killAfter(t *testing.T, env, path string, numbers int, moment time.Duration) (last int) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0])
-	child.Env = append(os.Environ(), writerEnv+"="+path)
+	child.Env = append(os.Environ(), env+"="+path)
 	child.Stderr = os.Stderr
 	out, err := child.StdoutPipe()
 	if err != nil {
@@ -78,14 +84,15 @@ func killWriterAfter(t *testing.T, path string, batches int) (last int) {
 		if last, err = strconv.Atoi(lines.Text()); err != nil {
 			t.Fatal(err)
 		}
-		if batches--; batches == 0 {
+		if numbers--; numbers == 0 {
+			time.Sleep(moment)
 			if err := child.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if child.Wait(); batches > 0 {
-		t.Fatalf("the writer ended by itself, %d batches too early", batches)
+	if child.Wait(); numbers > 0 {
+		t.Fatalf("the child ended by itself, %d numbers too early", numbers)
 	}
 	return last
 }

@@ -33,7 +33,7 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (storage.Stor
 		if feed == old {
 			return nil // and a transaction that wrote nothing costs no sync
 		}
-		_, err = w.setFeed.ExecContext(ctx, feed.title, feed.site, feed.language,
+		_, err = w.setStatistics.ExecContext(ctx, feed.title, feed.site, feed.language,
 			feed.items, microsOrNull(feed.lastItem), feed.rate, feed.num)
 		return err
 	})
@@ -71,16 +71,17 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 	if err != nil {
 		return stored, err
 	}
+	written := map[string]bool{} // by this batch, which has reported it
 	lastMayBeGone := false
 	for _, item := range items {
 		old, again := known[item.Key]
-		if again && old.hash == item.Hash {
+		if again && old.Hash == item.Hash {
 			continue
 		}
 		item.Revision = 1
 		if again {
-			item = revised(old, item)
-			lastMayBeGone = lastMayBeGone || old.published.Equal(feed.lastItem)
+			item = storage.Revise(old, item)
+			lastMayBeGone = lastMayBeGone || old.Published.Equal(feed.lastItem)
 		}
 		if err := w.put(ctx, feed.num, item); err != nil {
 			return stored, err
@@ -89,13 +90,13 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 		case !again:
 			feed.items++
 			stored.New = append(stored.New, item.ID)
-		case !old.inBatch:
+		case !written[item.Key]:
 			stored.Changed = append(stored.Changed, item.ID)
 		}
-		now := storedItem{item.Hash, item.Revision, item.FirstSeen, micro(item.Published), item.Assumed, true}
-		known[item.Key] = now
-		if now.published.After(feed.lastItem) {
-			feed.lastItem = now.published
+		item.Published = micro(item.Published)
+		known[item.Key], written[item.Key] = item, true
+		if item.Published.After(feed.lastItem) {
+			feed.lastItem = item.Published
 		}
 	}
 	if lastMayBeGone {
@@ -104,41 +105,23 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 	return stored, err
 }
 
-// A storedItem is what a revision has to know about the item it replaces.
-type storedItem struct {
-	hash      string
-	revision  int
-	firstSeen time.Time
-	published time.Time
-	assumed   string
-	inBatch   bool // this batch has put it there, and reported it
-}
-
-// revised returns the item as the next revision of old.
-func revised(old storedItem, item storage.Item) storage.Item {
-	item.Revision, item.FirstSeen = old.revision+1, old.firstSeen
-	if item.Assumed != "" {
-		item.Published, item.Assumed = old.published, old.assumed
-	}
-	return item
-}
-
 var storedItems = `
 	SELECT key, hash, revision, first_seen, published, assumed FROM items
 	WHERE feed = ? AND key IN (` + marks + `)`
 
-// known returns what the feed has of the items' keys.
-func (w *writer) known(ctx context.Context, feed int64, items []storage.Item) (map[string]storedItem, error) {
-	known := make(map[string]storedItem, len(items))
+// known returns, by key, what a revision has to know about the items that the
+// feed has of these keys.
+func (w *writer) known(ctx context.Context, feed int64, items []storage.Item) (map[string]storage.Item, error) {
+	known := make(map[string]storage.Item, len(items))
 	keys := make([]string, len(items))
 	for i, item := range items {
 		keys[i] = item.Key
 	}
 	scan := func(row scanner) (key string, err error) {
-		var i storedItem
-		err = row.Scan(&key, &i.hash, &i.revision, moment{&i.firstSeen}, moment{&i.published}, &i.assumed)
-		known[key] = i
-		return key, err
+		var i storage.Item
+		err = row.Scan(&i.Key, &i.Hash, &i.Revision, moment{&i.FirstSeen}, moment{&i.Published}, &i.Assumed)
+		known[i.Key] = i
+		return i.Key, err
 	}
 	for some := range slices.Chunk(keys, chunk) {
 		if _, err := collect(ctx, w.storedItems, scan, chunkArgs(some, feed)...); err != nil {
@@ -167,19 +150,11 @@ const putItem = `
 		changed = max(excluded.changed, coalesce(items.changed, items.first_seen) + 1)` // never the same twice
 
 func (w *writer) put(ctx context.Context, feed int64, i storage.Item) error {
-	var lists [5]any
-	for n, words := range [5][]string{i.Images, i.Tags, i.Categories, i.Topics, i.Why} {
-		text, err := listOrNull(words)
-		if err != nil {
-			return err
-		}
-		lists[n] = text
-	}
 	_, err := w.putItem.ExecContext(ctx,
 		feed, i.Key, i.Hash, i.Revision, micros(i.FirstSeen), micros(i.Published), i.Assumed, microsOrNull(i.Updated),
 		i.ID, i.URL, i.Title, i.Author, i.Language, i.Spam,
 		i.Lane, i.TextHash, i.EventID, i.StoryID, i.DuplicateOf, i.DuplicateBy,
-		lists[0], lists[1], lists[2], lists[3], lists[4], i.Excerpt, i.HTML, micros(time.Now()))
+		listOrNull(i.Images), listOrNull(i.Tags), listOrNull(i.Categories), listOrNull(i.Topics), listOrNull(i.Why), i.Excerpt, i.HTML, micros(time.Now()))
 	return err
 }
 

@@ -97,3 +97,26 @@ func TestItemsOfAnOlderStoreChangedWhenFirstSeen(t *testing.T) {
 		t.Errorf("after a new revision the stamps are %v, want one of now", got)
 	}
 }
+
+func TestStoreOfTheFirstVersionIsManaged(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "store.db")
+	item := storage.Item{ID: storage.ItemID("feed", "key"), FeedID: "feed", Key: "key", Hash: "hash", FirstSeen: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	oldStore(t, path, item)
+	s, err := Open(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got, err := s.SetFeed(ctx, "feed", []string{"tag"}, true, nil); err != nil || !got.Pinned || got.URL != "https://example.org/" || got.Items != 1 {
+		t.Errorf("the feed is %+v, %v; want it as it was, and pinned", got, err)
+	}
+	const url = "https://example.org/moved"
+	if _, err := s.MoveFeed(ctx, "feed", url); err != nil {
+		t.Fatal(err)
+	}
+	to := storage.FeedID(url)
+	if got, err := s.Item(ctx, storage.ItemID(to, "key")); err != nil || got.Hash != "hash" || got.FeedID != to || !got.FirstSeen.Equal(item.FirstSeen) {
+		t.Errorf("the moved item is %+v, %v", got, err)
+	}
+}

@@ -9,31 +9,40 @@ import (
 
 // A reader has the statements that any of the reading connections may run.
 type reader struct {
-	feed, feeds, counts               *sql.Stmt
+	feed, feeds, counts, resolve      *sql.Stmt
 	known, items, since, days, stamps *sql.Stmt
+	proxies, importByID, imports      *sql.Stmt
 }
 
 func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 	r := &reader{}
 	return r, prepareAll(ctx, db, map[**sql.Stmt]string{
-		&r.feed:   feedByID,
-		&r.feeds:  feedsByURL,
-		&r.counts: counts,
-		&r.known:  knownItems,
-		&r.items:  itemsByID,
-		&r.since:  itemsSince,
-		&r.days:   countByDay,
-		&r.stamps: stampsOfDay,
+		&r.feed:       feedByID,
+		&r.feeds:      feedsByURL,
+		&r.counts:     counts,
+		&r.resolve:    resolveFeed,
+		&r.known:      knownItems,
+		&r.items:      itemsByID,
+		&r.since:      itemsSince,
+		&r.days:       countByDay,
+		&r.stamps:     stampsOfDay,
+		&r.proxies:    allProxies,
+		&r.importByID: importByID,
+		&r.imports:    newestImports,
 	})
 }
 
 // A writer has the one connection that writes, and its statements.
 type writer struct {
-	conn                                          *sql.Conn
-	addFeed                                       *sql.Stmt
-	freeDuplicates, removeItems, removeFeed       *sql.Stmt
-	fence, nextFence                              *sql.Stmt
-	feed, setFeed, storedItems, putItem, lastItem *sql.Stmt
+	conn                                                 *sql.Conn
+	addFeed, setFeed                                     *sql.Stmt
+	freeDuplicates, removeItems, forgetMoved, removeFeed *sql.Stmt
+	fence, nextFence                                     *sql.Stmt
+	feed, setStatistics, storedItems, putItem, lastItem  *sql.Stmt
+	feedByID, resolve, takeBack, passOn, standFor, merge *sql.Stmt
+	repeatsOf, repeatItem, makeFirst                     *sql.Stmt
+	itemsToMove, renameItem, dropItem                    *sql.Stmt
+	putProxy, removeProxy, putImport, forgetImports      *sql.Stmt
 }
 
 // newWriter returns a writer to close even if there is an error.
@@ -45,16 +54,34 @@ func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
 func (w *writer) statements() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
 		&w.addFeed:        addFeed,
+		&w.setFeed:        setFeed,
 		&w.freeDuplicates: freeDuplicates,
 		&w.removeItems:    removeItems,
+		&w.forgetMoved:    forgetMoved,
 		&w.removeFeed:     removeFeed,
 		&w.fence:          newestFence,
 		&w.nextFence:      nextFence,
 		&w.feed:           feedStatistics,
-		&w.setFeed:        setFeedStatistics,
+		&w.setStatistics:  setFeedStatistics,
 		&w.storedItems:    storedItems,
 		&w.putItem:        putItem,
 		&w.lastItem:       lastItem,
+		&w.feedByID:       feedByID,
+		&w.resolve:        resolveFeed,
+		&w.takeBack:       takeBack,
+		&w.passOn:         passOn,
+		&w.standFor:       standFor,
+		&w.merge:          mergeFeed,
+		&w.itemsToMove:    itemsToMove,
+		&w.repeatsOf:      repeatsOf,
+		&w.repeatItem:     repeatItem,
+		&w.renameItem:     renameItem,
+		&w.dropItem:       dropItem,
+		&w.makeFirst:      makeFirst,
+		&w.putProxy:       putProxy,
+		&w.removeProxy:    removeProxy,
+		&w.putImport:      putImport,
+		&w.forgetImports:  forgetImports,
 	}
 }
 
@@ -105,4 +132,13 @@ func collect[T any](ctx context.Context, stmt *sql.Stmt, scan func(scanner) (T, 
 func scanText(row scanner) (text string, err error) {
 	err = row.Scan(&text)
 	return text, err
+}
+
+// changes reports whether a statement changed any row.
+func changes(result sql.Result, err error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	n, err := result.RowsAffected()
+	return n > 0, err
 }

@@ -2,9 +2,13 @@ package sqlite
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
+
+	"feedmesh/storage"
 )
 
 // micros returns t as it is stored.
@@ -36,31 +40,47 @@ func (m moment) Scan(value any) error {
 	return nil
 }
 
-// listOrNull returns a list as it is stored: JSON, without the \u0026 for &
-// that json.Marshal puts into every other address.
-func listOrNull(list []string) (any, error) {
+// listOrNull returns a list as it is stored; NULL if it is empty.
+func listOrNull(list []string) any {
 	if len(list) == 0 {
-		return nil, nil
+		return nil
 	}
+	return asJSON(list)
+}
+
+// requestOrNull returns a request as it is stored; NULL for nil.
+func requestOrNull(r *storage.Request) any {
+	if r == nil {
+		return nil
+	}
+	return asJSON(r)
+}
+
+// asJSON returns JSON without the \u0026 for & that json.Marshal puts into every
+// other address.
+func asJSON(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(list); err != nil {
-		return nil, err
+	if err := enc.Encode(v); err != nil {
+		panic(err) // there is nothing in texts that JSON has not
 	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// A list scans what listOrNull returns; NULL is nil.
-type list struct{ strings *[]string }
+// fromJSON scans what asJSON returns; NULL is the zero value.
+func fromJSON[T any](to *T) sql.Scanner { return jsonScanner[T]{to} }
 
-func (l list) Scan(value any) error {
+type jsonScanner[T any] struct{ to *T }
+
+func (s jsonScanner[T]) Scan(value any) error {
+	var zero T
+	*s.to = zero
 	switch v := value.(type) {
 	case nil:
-		*l.strings = nil
 		return nil
 	case string:
-		return json.Unmarshal([]byte(v), l.strings)
+		return json.Unmarshal([]byte(v), s.to)
 	}
-	return fmt.Errorf("%T is no list", value)
+	return fmt.Errorf("%T is no JSON", value)
 }

@@ -32,6 +32,27 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"counts say how many feeds and items there are", storeTest.counts},
 		{"what is not there is not found", storeTest.notFound},
 
+		{"what a person decides of a feed is replaced whole", storeTest.setFeed},
+		{"a document decides nothing for a person", storeTest.documentsDecideNothing},
+
+		{"a moved feed's items get the IDs they have there", storeTest.movedItems},
+		{"a feed moves with all that is known of it", storeTest.movedFeed},
+		{"a moved feed is no more, yet known", storeTest.goneAfterMove},
+		{"a feed that moves to another becomes one with it", storeTest.mergedFeed},
+		{"what repeated a moved item repeats it still", storeTest.movedFirst},
+		{"what repeated a dropped item repeats the kept one, the first now", storeTest.droppedFirst},
+		{"moved items have changed, and are of the same day", storeTest.movedStamps},
+		{"moves are followed to the end, and forgotten with it", storeTest.movesFollowed},
+		{"a feed can move back", storeTest.movedBack},
+		{"a feed that moves to itself stays as it is", storeTest.movedToItself},
+
+		{"proxies are listed by ID, as last put", storeTest.proxies},
+		{"a removed proxy is gone", storeTest.removeProxy},
+		{"an import comes back as it was put", storeTest.importComesBack},
+		{"an import put again replaces the one before", storeTest.importGoesOn},
+		{"imports are listed newest first, without their lines", storeTest.importsNewestFirst},
+		{"only the newest imports are kept", storeTest.oldImports},
+
 		{"an item comes back as it was put", storeTest.itemComesBack},
 		{"times come back in UTC to the microsecond", storeTest.times},
 		{"an unchanged item changes nothing", storeTest.unchangedItem},
@@ -74,6 +95,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"one item put by many at once is new once", storeTest.concurrentItem},
 		{"fences taken at once differ", storeTest.concurrentFences},
 		{"reading goes on while others write", storeTest.readWhileWriting},
+		{"a feed that moves while others write loses nothing", storeTest.moveWhileWriting},
 		{"a cancelled context ends every method with its error", storeTest.cancelled},
 		{"a store that is there answers a ping", storeTest.ping},
 	}
@@ -102,7 +124,9 @@ var day = time.Date(2026, 3, 1, 12, 30, 15, 123456000, time.UTC)
 // aFeed returns a feed that says something in every field AddFeeds keeps.
 func aFeed(url string) storage.Feed {
 	return storage.Feed{ID: storage.FeedID(url), URL: url, Title: "Feed at " + url, Site: url + "/site",
-		Language: "en", Tags: []string{"news", "R&D <x>"}, Added: day}
+		Language: "en", Tags: []string{"news", "R&D <x>"}, Pinned: true,
+		Request: &storage.Request{UserAgent: "Reader", Header: map[string]string{"Accept": "text/xml"}, User: "me", Password: "secret", Proxy: "home"},
+		Added:   day}
 }
 
 // anItem returns an item that says something in every field.

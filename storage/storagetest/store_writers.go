@@ -163,6 +163,16 @@ func (c storeTest) cancelled() {
 		"Stamps":     func() error { _, err := c.Stamps(ctx, storage.Day(day), "", 10); return err },
 		"NextFence":  func() error { _, err := c.NextFence(ctx, "schedule"); return err },
 		"Ping":       func() error { return c.Store.Ping(ctx) },
+
+		"SetFeed":     func() error { _, err := c.SetFeed(ctx, feedID, nil, false, nil); return err },
+		"MoveFeed":    func() error { _, err := c.MoveFeed(ctx, feedID, newURL); return err },
+		"ResolveFeed": func() error { _, err := c.ResolveFeed(ctx, feedID); return err },
+		"Proxies":     func() error { _, err := c.Proxies(ctx); return err },
+		"PutProxy":    func() error { return c.PutProxy(ctx, aProxy("late")) },
+		"RemoveProxy": func() error { return c.RemoveProxy(ctx, "late") },
+		"PutImport":   func() error { return c.PutImport(ctx, anImport("late", day)) },
+		"Import":      func() error { _, err := c.Import(ctx, "late"); return err },
+		"ListImports": func() error { _, err := c.ListImports(ctx, 10); return err },
 	} {
 		start := time.Now()
 		c.wantError(name, call(), context.Canceled)

@@ -1,0 +1,60 @@
+package memory
+
+import (
+	"maps"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// changedAfter returns now, or the microsecond after old if that is not over:
+// an item never changes twice at one time.
+func changedAfter(old time.Time) time.Time {
+	now, next := micro(time.Now()), old.Add(time.Microsecond)
+	if now.Before(next) {
+		return next
+	}
+	return now
+}
+
+func first[T any](s []T, limit int) []T { return s[:min(len(s), max(limit, 0))] }
+
+func copyFeed(f storage.Feed) storage.Feed {
+	f.Tags = copyList(f.Tags)
+	f.Added = micro(f.Added)
+	if f.Request != nil {
+		request := *f.Request
+		if request.Header = maps.Clone(request.Header); len(request.Header) == 0 {
+			request.Header = nil
+		}
+		f.Request = &request
+	}
+	return f
+}
+
+func copyProxy(p storage.Proxy) storage.Proxy {
+	p.Hosts, p.Added = copyList(p.Hosts), micro(p.Added)
+	return p
+}
+
+func copyImport(imp storage.Import) storage.Import {
+	imp.Lines = append([]byte(nil), imp.Lines...)
+	imp.Started, imp.Finished = micro(imp.Started), micro(imp.Finished)
+	return imp
+}
+
+func copyItem(item storage.Item) storage.Item {
+	for _, list := range []*[]string{&item.Images, &item.Tags, &item.Categories, &item.Topics, &item.Why} {
+		*list = copyList(*list)
+	}
+	for _, t := range []*time.Time{&item.Published, &item.Updated, &item.FirstSeen} {
+		*t = micro(*t)
+	}
+	return item
+}
+
+// copyList returns nil for an empty list, as the other engines do.
+func copyList(list []string) []string { return append([]string(nil), list...) }
+
+// micro also drops the monotonic clock, which would make equal times differ.
+func micro(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

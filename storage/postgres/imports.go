@@ -1,0 +1,62 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"feedmesh/storage"
+)
+
+const (
+	putImport = `
+		INSERT INTO imports (id, name, started, finished, total, done, added, known, invalid, lines)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		ON CONFLICT (id) DO UPDATE SET
+			name = excluded.name, started = excluded.started, finished = excluded.finished, total = excluded.total,
+			done = excluded.done, added = excluded.added, known = excluded.known, invalid = excluded.invalid, lines = excluded.lines`
+	forgetImports = `DELETE FROM imports WHERE id IN (SELECT id FROM imports ORDER BY started DESC, id OFFSET $1)`
+)
+
+// PutImport implements [storage.Imports].
+func (s *Store) PutImport(ctx context.Context, i storage.Import) error {
+	return s.change(ctx, "put import", func(ctx context.Context, tx pgx.Tx) error {
+		putting := &pgx.Batch{}
+		putting.Queue(putImport, clean(i.ID, i.Name, i.Started, timeOrNull(i.Finished),
+			i.Total, i.Done, i.Added, i.Known, i.Invalid, i.Lines)...)
+		putting.Queue(forgetImports, storage.MaxImports)
+		return tx.SendBatch(ctx, putting).Close()
+	})
+}
+
+const (
+	importColumns = `id, name, started, finished, total, done, added, known, invalid`
+	importByID    = `SELECT ` + importColumns + `, lines FROM imports WHERE id = $1`
+	newestImports = `SELECT ` + importColumns + ` FROM imports ORDER BY started DESC, id LIMIT $1`
+)
+
+// Import implements [storage.Imports].
+func (s *Store) Import(ctx context.Context, id string) (i storage.Import, err error) {
+	err = s.do(ctx, "read import", func(ctx context.Context) (err error) {
+		i, err = one(ctx, s.pool, func(row pgx.CollectableRow) (i storage.Import, err error) {
+			err = row.Scan(append(importFields(&i), &i.Lines)...)
+			return i, err
+		}, importByID, id)
+		return err
+	})
+	return i, err
+}
+
+// ListImports implements [storage.Imports].
+func (s *Store) ListImports(ctx context.Context, limit int) ([]storage.Import, error) {
+	return read(ctx, s, "list imports", func(row pgx.CollectableRow) (i storage.Import, err error) {
+		err = row.Scan(importFields(&i)...)
+		return i, err
+	}, newestImports, max(limit, 0))
+}
+
+// importFields returns where importColumns are scanned to.
+func importFields(i *storage.Import) []any {
+	return []any{&i.ID, &i.Name, moment{&i.Started}, moment{&i.Finished},
+		&i.Total, &i.Done, &i.Added, &i.Known, &i.Invalid}
+}

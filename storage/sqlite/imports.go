@@ -1,0 +1,54 @@
+package sqlite
+
+import (
+	"context"
+
+	"feedmesh/storage"
+)
+
+const (
+	putImport = `
+		INSERT OR REPLACE INTO imports (id, name, started, finished, total, done, added, known, invalid, lines)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, x''))`
+	forgetImports = `DELETE FROM imports WHERE id IN (SELECT id FROM imports ORDER BY started DESC, id LIMIT -1 OFFSET ?)`
+)
+
+// PutImport implements [storage.Imports].
+func (s *Store) PutImport(ctx context.Context, i storage.Import) error {
+	return s.change(ctx, "put import", func(w *writer) error {
+		_, err := w.putImport.ExecContext(ctx, i.ID, i.Name, micros(i.Started), microsOrNull(i.Finished),
+			i.Total, i.Done, i.Added, i.Known, i.Invalid, i.Lines)
+		if err != nil {
+			return err
+		}
+		_, err = w.forgetImports.ExecContext(ctx, storage.MaxImports)
+		return err
+	})
+}
+
+const (
+	importColumns = `id, name, started, finished, total, done, added, known, invalid`
+	importByID    = `SELECT ` + importColumns + `, lines FROM imports WHERE id = ?`
+	newestImports = `SELECT ` + importColumns + ` FROM imports ORDER BY started DESC, id LIMIT ?`
+)
+
+// Import implements [storage.Imports].
+func (s *Store) Import(ctx context.Context, id string) (i storage.Import, err error) {
+	err = s.read.importByID.QueryRowContext(ctx, id).Scan(append(importFields(&i), &i.Lines)...)
+	return i, s.failed(ctx, "read import", err)
+}
+
+// ListImports implements [storage.Imports].
+func (s *Store) ListImports(ctx context.Context, limit int) ([]storage.Import, error) {
+	page, err := collect(ctx, s.read.imports, func(row scanner) (i storage.Import, err error) {
+		err = row.Scan(importFields(&i)...)
+		return i, err
+	}, max(limit, 0))
+	return page, s.failed(ctx, "list imports", err)
+}
+
+// importFields returns where importColumns are scanned to.
+func importFields(i *storage.Import) []any {
+	return []any{&i.ID, &i.Name, moment{&i.Started}, moment{&i.Finished},
+		&i.Total, &i.Done, &i.Added, &i.Known, &i.Invalid}
+}

@@ -1,0 +1,95 @@
+package storagetest
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// anImport returns an import that says something in every field.
+func anImport(id string, started time.Time) storage.Import {
+	return storage.Import{
+		ID: id, Name: "my <feeds>.opml", Started: started, Finished: started.Add(time.Minute),
+		Total: 6, Done: 5, Added: 2, Known: 1, Invalid: 2, Lines: []byte("{\"line\": 1}\n\x00\xff\n"),
+	}
+}
+
+func (c storeTest) putImport(imp storage.Import) {
+	c.Helper()
+	if err := c.PutImport(c.Context(), imp); err != nil {
+		c.Fatalf("put import: %v", err)
+	}
+}
+
+func (c storeTest) importComesBack() {
+	full := anImport("full", day)
+	bare := storage.Import{ID: "bare", Started: day}
+	large := anImport("large", day)
+	large.Lines = bytes.Repeat([]byte("https://example.org/ was added\n"), 1<<20/31)
+	for _, want := range []storage.Import{full, bare, large} {
+		c.putImport(want)
+		got, err := c.Import(c.Context(), want.ID)
+		if err != nil {
+			c.Fatal(err)
+		}
+		c.wantEqual("the import", got, want)
+	}
+}
+
+func (c storeTest) importGoesOn() {
+	first := anImport("one", day)
+	c.putImport(first)
+	next := storage.Import{ID: "one", Name: "other", Started: day.Add(time.Second), Total: 9, Done: 8, Lines: []byte("all")}
+	c.putImport(next)
+	got, err := c.Import(c.Context(), "one")
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the import", got, next)
+}
+
+// wantImports fails unless these are the newest, in this order.
+func (c storeTest) wantImports(limit int, want ...string) {
+	c.Helper()
+	page, err := c.ListImports(c.Context(), limit)
+	if err != nil {
+		c.Fatal(err)
+	}
+	var got []string
+	for _, imp := range page {
+		got = append(got, imp.ID)
+	}
+	c.wantEqual("the list of imports", got, want)
+}
+
+func (c storeTest) importsNewestFirst() {
+	c.wantImports(10)
+	for id, after := range map[string]time.Duration{"d": 0, "b": time.Hour, "c": time.Hour, "a": -time.Hour} {
+		c.putImport(anImport(id, day.Add(after)))
+	}
+	c.wantImports(10, "b", "c", "d", "a")
+	c.wantImports(3, "b", "c", "d")
+	c.wantImports(0)
+	page, err := c.ListImports(c.Context(), 1)
+	if err != nil {
+		c.Fatal(err)
+	}
+	want := anImport("b", day.Add(time.Hour))
+	want.Lines = nil
+	c.wantEqual("a listed import", page, []storage.Import{want})
+}
+
+func (c storeTest) oldImports() {
+	id := func(n int) string { return fmt.Sprintf("import-%03d", n) }
+	for n := range storage.MaxImports + 2 {
+		c.putImport(storage.Import{ID: id(n), Started: day.Add(time.Duration(n) * time.Second)})
+	}
+	page, err := c.ListImports(c.Context(), 1000)
+	if err != nil || len(page) != storage.MaxImports || page[len(page)-1].ID != id(2) {
+		c.Errorf("there are %d imports, %v; want the newest %d", len(page), err, storage.MaxImports)
+	}
+	_, err = c.Import(c.Context(), id(1))
+	c.wantError("read an old import", err, storage.ErrNotFound)
+}
