@@ -2,34 +2,39 @@ package policy
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-
 func TestTierFollowsTheSourcesRates(t *testing.T) {
-	fit := Fit(nil)
+	t.Parallel()
+	tiers := newTiers(TierSettings{})
 	for _, c := range []struct {
 		rate float64
 		want Tier
 	}{{0, Warm}, {2.9, Cold}, {3, Warm}, {8, Warm}, {8.1, Hot}} {
-		if got := fit.Tier(c.rate); got != c.want {
+		if got := tiers.tier(c.rate, false); got != c.want {
 			t.Errorf("tier at %v items a day: got %v, want %v", c.rate, got, c.want)
 		}
+	}
+	if got := tiers.tier(0.1, true); got != Hot {
+		t.Errorf("a pinned feed: got %v, want hot", got)
 	}
 }
 
 func TestFitKeepsTheSourcesShares(t *testing.T) {
-	rates := make([]float64, 1000)
-	for i := range rates {
-		rates[i] = 10 + float64(i) // all of them would be hot
+	t.Parallel()
+	tiers := newTiers(TierSettings{})
+	c := census{}
+	for i := range 1000 {
+		c.rates = append(c.rates, 10+float64(i)) // all of them would be hot
 	}
-	fit := Fit(rates)
+	tiers.draw(&c)
 	count := map[Tier]int{}
-	for _, r := range rates {
-		count[fit.Tier(r)]++
+	for _, r := range c.rates {
+		count[tiers.tier(r, false)]++
 	}
 	if count[Hot] != 100 || count[Warm] != 300 || count[Cold] != 600 {
 		t.Errorf("got %d hot, %d warm, %d cold; want 100, 300, 600", count[Hot], count[Warm], count[Cold])
@@ -37,85 +42,95 @@ func TestFitKeepsTheSourcesShares(t *testing.T) {
 }
 
 func TestEqualRatesNeverPassTheShares(t *testing.T) {
-	rates := make([]float64, 100)
-	for i := range rates {
-		rates[i] = 20
-	}
-	if fit := Fit(rates); fit.Tier(20) == Hot {
+	t.Parallel()
+	tiers := newTiers(TierSettings{})
+	tiers.draw(&census{rates: slices.Repeat([]float64{20}, 100)})
+	if tiers.tier(20, false) == Hot {
 		t.Error("100 of 100 feeds are hot, want none rather than more than 10")
 	}
 }
 
-func TestNextKeepsTheSourcesIntervals(t *testing.T) {
-	night := time.Date(2026, 3, 4, 18, 0, 0, 0, time.UTC)
+func TestPinnedFeedsTakeRoomInTheHotTable(t *testing.T) {
+	t.Parallel()
+	tiers := newTiers(TierSettings{})
+	c := census{pinned: 6}
+	for i := range 94 {
+		c.rates = append(c.rates, 10+float64(i))
+	}
+	tiers.draw(&c)
+	hot := 0
+	for _, r := range c.rates {
+		if tiers.tier(r, false) == Hot {
+			hot++
+		}
+	}
+	if hot != 4 || tiers.stretch != 1 {
+		t.Errorf("beside 6 pinned feeds of 100 there are %d hot, at %v times the interval; want 4 at 1", hot, tiers.stretch)
+	}
+	tiers.draw(&census{rates: c.rates[:70], pinned: 30})
+	if every, _ := tiers.every(Hot, 12); every != 3*225*time.Second {
+		t.Errorf("with 30 pinned feeds of 100 the hot ones are polled every %v, want three times 3m45s", every)
+	}
+}
+
+func TestTiersKeepTheSourcesIntervals(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		rate float64
-		now  time.Time
+		hour int
 		want time.Duration
 	}{
-		{"hot by day", 9, noon, 225 * time.Second},
-		{"hot by night", 9, night, 900 * time.Second},
-		{"warm", 4, noon, 1200 * time.Second},
-		{"cold", 1, noon, 3600 * time.Second},
+		{"hot at 8", 9, 8, 225 * time.Second},
+		{"hot at 17", 9, 17, 225 * time.Second},
+		{"hot at 18", 9, 18, 900 * time.Second},
+		{"hot at 7", 9, 7, 900 * time.Second},
+		{"warm", 4, 12, 1200 * time.Second},
+		{"cold", 1, 12, 3600 * time.Second},
 	} {
-		d := Fit(nil).Next(Feed{Rate: c.rate}, c.now, 0)
-		if got := d.Next.Sub(c.now); got != c.want {
-			t.Errorf("%s: got %v, want %v (%s)", c.name, got, c.want, d.Reason)
+		now := time.Date(2026, 3, 2, c.hour, 0, 0, 0, time.UTC)
+		if d := New(Settings{Kind: KindTiers}).Next(learned(c.rate, now), now, 0); d.Next.Sub(now) != c.want {
+			t.Errorf("%s: got %v, want %v (%s)", c.name, d.Next.Sub(now), c.want, d.Reason)
 		}
 	}
 }
 
-func TestNextSpreadsAndBacksOffAndObeys(t *testing.T) {
-	fit := Fit(nil)
-	if got := fit.Next(Feed{Rate: 1}, noon, 1).Next.Sub(noon); got != 63*time.Minute {
-		t.Errorf("spread of 1: got %v, want 1h3m", got)
+func TestWorkingHoursAreThoseOfTheFeedsZone(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC) // 9 in Moscow
+	f := learned(20, now)
+	p := New(Settings{Kind: KindTiers})
+	if got := p.Next(f, now, 0).Next.Sub(now); got != 15*time.Minute {
+		t.Errorf("zone unknown: got %v, want 15m", got)
 	}
-	if got := fit.Next(Feed{Rate: 1, Failures: 3}, noon, 0); got.Next.Sub(noon) != 4*time.Hour || !strings.Contains(got.Reason, "3 failures") {
-		t.Errorf("after 3 failures: got %v (%s), want 4h", got.Next.Sub(noon), got.Reason)
-	}
-	if got := fit.Next(Feed{Rate: 1, Failures: 1000}, noon, 0).Next.Sub(noon); got != 24*time.Hour {
-		t.Errorf("after 1000 failures: got %v, want 24h", got)
-	}
-	if got := fit.Next(Feed{Rate: 9, RetryAfter: 48 * time.Hour}, noon, 1).Next.Sub(noon); got != 48*time.Hour {
-		t.Errorf("with Retry-After: got %v, want 48h", got)
+	f.Model.SetZone(180)
+	if d := p.Next(f, now, 0); d.Next.Sub(now) != 225*time.Second || !strings.Contains(d.Reason, "8 to 18") {
+		t.Errorf("9 o'clock in the feed's zone: got %v (%s), want 3m45s", d.Next.Sub(now), d.Reason)
 	}
 }
 
-func TestRate(t *testing.T) {
-	ago := func(hours ...float64) (dates []time.Time) {
-		for _, h := range hours {
-			dates = append(dates, noon.Add(-time.Duration(h*float64(time.Hour))))
-		}
-		return dates
-	}
-	for _, c := range []struct {
-		name  string
-		dates []time.Time
-		want  float64
-	}{
-		{"no dates", nil, 0},
-		{"zero and future dates only", []time.Time{{}, noon.Add(time.Hour)}, 0},
-		{"three in the last week of a longer document", ago(1, 2, 3, 200), 3.0 / 7},
-		{"a document of one day", ago(0, 8, 16, 24), 3},
-		{"a document made at one stroke", ago(0, 0, 0), 48},
-		{"silent for ten days", ago(240, 300), 0.1},
-		{"one entry, an hour old", ago(1), 1.0 / 7},
-	} {
-		if got := Rate(c.dates, noon); math.Abs(got-c.want) > 1e-9 {
-			t.Errorf("%s: got %v items a day, want %v", c.name, got, c.want)
+func TestTiersTakeOtherNumbers(t *testing.T) {
+	t.Parallel()
+	p := newTiers(TierSettings{HotRate: 2, HotShare: 1, From: 22, To: 4, HotDay: time.Minute, HotNight: time.Hour})
+	f := learned(2.5, monday)
+	for hour, want := range map[int]time.Duration{21: time.Hour, 23: time.Minute, 3: time.Minute, 4: time.Hour} {
+		now := time.Date(2026, 3, 2, hour, 0, 0, 0, time.UTC)
+		if got := p.Next(f, now, 0).Next.Sub(now); got != want {
+			t.Errorf("at %d o'clock: got %v, want %v", hour, got, want)
 		}
 	}
 }
 
-func TestASilentFeedFades(t *testing.T) {
-	day := 24 * time.Hour
-	for _, c := range []struct {
-		silent time.Duration
-		want   float64
-	}{{0, 14}, {3*day + day/2, 7}, {7 * day, 1.0 / 7}, {70 * day, 1.0 / 70}} {
-		if got := faded(14, c.silent); math.Abs(got-c.want) > 1e-9 {
-			t.Errorf("14 items a day after %v of silence: got %v, want %v", c.silent, got, c.want)
-		}
+// The source: 50,000 feeds make 28,800 messages of 100 a day when all tables are
+// full.
+func TestTiersSpendWhatTheSourceSpends(t *testing.T) {
+	t.Parallel()
+	c := census{rates: slices.Repeat([]float64{1}, 30_000)}
+	for i := range 20_000 {
+		c.rates = append(c.rates, 10+float64(i))
+	}
+	got := newTiers(TierSettings{}).spend(&c) * day.Seconds()
+	if want := 2_880_000.0; math.Abs(got-want) > 1 {
+		t.Errorf("got %.0f requests a day, want %.0f", got, want)
 	}
 }

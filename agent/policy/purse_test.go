@@ -1,0 +1,170 @@
+package policy
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// A town is feeds that publish at random, 70 % of it between 8 and 18 o'clock,
+// and are polled as the policy of price says.
+type town struct {
+	*rand.Rand
+	p     *price
+	feeds []Feed
+	rates []float64
+	due   map[int64][]int // feeds by Unix second
+	polls map[int]int     // by hour since the start
+	plan  map[int]float64 // polls that the purse planned, too
+}
+
+func newTown(n int, s Settings, now time.Time) *town {
+	w := &town{
+		Rand: rand.New(rand.NewPCG(1, 2)), p: newPrice(s), feeds: make([]Feed, n), rates: make([]float64, n),
+		due: map[int64][]int{}, polls: map[int]int{}, plan: map[int]float64{},
+	}
+	for i := range w.feeds {
+		w.rates[i] = min(math.Exp(1.28*w.NormFloat64()), 100)
+		w.feeds[i].Window = 50
+		w.feeds[i].Model.Learn(w.items(i, now.Add(-42*day), now), now)
+		at := now.Unix() + 1 + w.Int64N(3600)
+		w.due[at] = append(w.due[at], i)
+	}
+	return w
+}
+
+// items returns the dates of what a feed publishes between two times.
+func (w *town) items(i int, from, to time.Time) (dates []time.Time) {
+	const day, night = 0.7 / 10, 0.3 / 14 // of a day's items, an hour
+	for at := from; ; {
+		at = at.Add(time.Duration(w.ExpFloat64() / (w.rates[i] * day) * float64(time.Hour)))
+		if !at.Before(to) {
+			return dates
+		}
+		if h := at.Hour(); h >= 8 && h < 18 || w.Float64() < night/day {
+			dates = append(dates, at)
+		}
+	}
+}
+
+// run lives through some hours.
+func (w *town) run(from time.Time, hours int) {
+	told := 0
+	for s := range hours * 3600 {
+		now := from.Add(time.Duration(s) * time.Second)
+		if s%600 == 0 {
+			w.p.Fit(func(yield func(*Feed) bool) {
+				for i := range w.feeds {
+					if !yield(&w.feeds[i]) {
+						return
+					}
+				}
+			}, now)
+		}
+		for _, i := range w.due[now.Unix()] {
+			w.poll(i, now)
+			told++
+			w.polls[s/3600]++
+		}
+		delete(w.due, now.Unix())
+		w.plan[s/3600] += w.p.purse.plan[now.Hour()]
+		if s%10 == 9 {
+			w.p.Spent(told, now)
+			told = 0
+		}
+	}
+}
+
+func (w *town) poll(i int, now time.Time) {
+	f := &w.feeds[i]
+	if !f.Polled.IsZero() {
+		f.Model.Learn(w.items(i, f.Polled, now), now)
+	}
+	f.Polled = now
+	next := w.p.Next(f, now, 2*w.Float64()-1).Next.Unix()
+	w.due[max(next, now.Unix()+1)] = append(w.due[max(next, now.Unix()+1)], i)
+}
+
+func TestTheBudgetIsKeptWithinTwoPercentAnHour(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("skipped by -short: it lives through seven days of a million polls")
+	}
+	const n, perDay, days = 4000, 40, 7
+	budget := n * perDay / day.Seconds()
+	midnight := monday.Truncate(day)
+	w := newTown(n, Settings{Budget: budget}, midnight)
+	w.run(midnight, days*24)
+	spent := 0
+	for hour := (days - 1) * 24; hour < days*24; hour++ {
+		spent += w.polls[hour]
+		if off := float64(w.polls[hour])/w.plan[hour] - 1; math.Abs(off) > 0.02 {
+			t.Errorf("hour %d: %d polls, %+.1f %% of the plan", hour%24, w.polls[hour], 100*off)
+		}
+	}
+	if off := float64(spent)/(n*perDay) - 1; math.Abs(off) > 0.02 {
+		t.Errorf("in a day %d polls, %+.1f %% of the budget", spent, 100*off)
+	}
+}
+
+func TestThePriceFollowsTheBudget(t *testing.T) {
+	t.Parallel()
+	feeds := make([]*Feed, 100)
+	for i := range feeds {
+		feeds[i] = learned(float64(1+i%20), monday)
+	}
+	last := math.Inf(1)
+	for _, budget := range []float64{0.01, 0.1, 0.3} {
+		p := newPrice(Settings{Budget: budget})
+		p.Fit(slices.Values(feeds), monday)
+		if p.purse.price >= last {
+			t.Errorf("for %v requests a second the price is %v, want less than the %v for fewer", budget, p.purse.price, last)
+		}
+		last = p.purse.price
+	}
+}
+
+func TestTheDefaultBudgetIsWhatTiersWouldSpend(t *testing.T) {
+	t.Parallel()
+	p, feeds := budgeted(Settings{}, 100, monday)
+	tiers := newTiers(TierSettings{})
+	tiers.Fit(slices.Values(feeds), monday)
+	want := 0.0
+	for _, f := range feeds {
+		want += tiers.daily(tiers.tier(f.Model.Rate(monday), f.Pinned)) / day.Seconds()
+	}
+	if math.Abs(p.purse.budget/want-1) > 1e-9 {
+		t.Errorf("got %v requests a second, want %v", p.purse.budget, want)
+	}
+}
+
+func TestSpendingMovesThePriceSlowly(t *testing.T) {
+	t.Parallel()
+	p := newPurse()
+	p.budget = 10
+	p.draw()
+	now := monday
+	p.spent(0, now)
+	for range 60 { // an hour of twice the budget
+		now = now.Add(time.Minute)
+		p.spent(1200, now)
+	}
+	if p.skew <= 0 || p.skew > 0.3 {
+		t.Errorf("after an hour of twice the budget the price is %+.0f %% higher, want somewhat", 100*(math.Exp(p.skew)-1))
+	}
+	for range 100 * 60 {
+		now = now.Add(time.Minute)
+		p.spent(0, now)
+	}
+	if p.skew != -maxCorrect {
+		t.Errorf("after days without a poll the correction is %v, want it at its end, %v", p.skew, -maxCorrect)
+	}
+	before := p.skew
+	p.spent(1e6, now.Add(24*time.Hour))
+	p.spent(5, now)
+	if p.skew != before {
+		t.Error("polls of a time that nobody told of move the price")
+	}
+}
