@@ -1,0 +1,106 @@
+package schedule
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"feedmesh/agent/policy"
+)
+
+const (
+	// equal is how far apart, relative, the requests of policies that are
+	// compared may be before they are scaled anew, so many times at most.
+	equal    = 0.01
+	scalings = 3
+)
+
+// Compare reads a world by policies of these kinds, each with as many requests
+// as tiers make, and returns their results in the order of kinds. floor is the
+// least interval of price.
+func Compare(ctx context.Context, w World, s Span, kinds []string, floor time.Duration, seed uint64) ([]Result, error) {
+	tiers, err := Run(ctx, w, s, policy.New(policy.Settings{Kind: policy.KindTiers}), seed)
+	if err != nil {
+		return nil, err
+	}
+	tiers.Policy, tiers.Seed = policy.KindTiers, seed
+	results := make([]Result, 0, len(kinds))
+	for _, kind := range kinds {
+		r := tiers
+		if kind != policy.KindTiers {
+			if r, err = scaled(ctx, w, s, policy.Settings{Kind: kind, Floor: floor}, seed, tiers.Requests); err != nil {
+				return nil, err
+			}
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+// scaled reads a world by a policy that makes so many requests a day.
+func scaled(ctx context.Context, w World, s Span, settings policy.Settings, seed uint64, requests float64) (Result, error) {
+	polls, took := 0, time.Duration(0)
+	asked := requests
+	for try := 1; ; try++ {
+		settings.Budget = asked / daySeconds
+		settings.Interval = time.Duration(float64(len(w.Feeds)) / settings.Budget * float64(time.Second))
+		r, err := Run(ctx, w, s, policy.New(settings), seed)
+		if err != nil {
+			return Result{}, err
+		}
+		polls, took = polls+r.Polls, took+r.Took
+		if miss := r.Requests / requests; try == scalings || math.Abs(miss-1) <= equal {
+			r.Policy, r.Seed, r.Polls, r.Took = settings.Kind, seed, polls, took
+			return r, nil
+		} else if r.Requests > 0 {
+			asked /= miss
+		}
+	}
+}
+
+// Mean returns, for each world and policy among results in order of their first
+// one, the mean over the seeds. Its Seed is 0.
+func Mean(results []Result) []Result {
+	var means []Result
+	for _, r := range results {
+		same := func(m Result) bool { return m.World == r.World && m.Policy == r.Policy }
+		if slices.ContainsFunc(means, same) {
+			continue
+		}
+		var group []Result
+		for _, other := range results {
+			if same(other) {
+				group = append(group, other)
+			}
+		}
+		means = append(means, meanOf(group))
+	}
+	return means
+}
+
+func meanOf(group []Result) Result {
+	m := Result{World: group[0].World, Policy: group[0].Policy, Feeds: group[0].Feeds}
+	m.Hourly, m.Delays = make([]int, len(group[0].Hourly)), make([]float64, len(group[0].Delays))
+	n := float64(len(group))
+	for _, r := range group {
+		for _, f := range [...]struct {
+			sum *float64
+			of  float64
+		}{
+			{&m.Requests, r.Requests}, {&m.PerItem, r.PerItem}, {&m.HitRate, r.HitRate},
+			{&m.Mean, r.Mean}, {&m.Median, r.Median}, {&m.P95, r.P95}, {&m.FeedMean, r.FeedMean},
+			{&m.Within5, r.Within5}, {&m.Lost, r.Lost}, {&m.Avoidable, r.Avoidable},
+		} {
+			*f.sum += f.of / n
+		}
+		for i := range min(len(m.Delays), len(r.Delays)) {
+			m.Delays[i] += r.Delays[i] / n
+		}
+		for i, requests := range r.Hourly {
+			m.Hourly[i] += requests / len(group)
+		}
+		m.Items, m.Polls, m.Took = m.Items+r.Items/len(group), m.Polls+r.Polls, m.Took+r.Took
+	}
+	return m
+}

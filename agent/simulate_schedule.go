@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"feedmesh/agent/simulate/schedule"
+)
+
+// A simulateScheduleCommand compares polling policies.
+type simulateScheduleCommand struct {
+	Feeds    int           `env:"-" default:"4000" help:"Feeds of a world."`
+	Days     daySpan       `env:"-" default:"28+7" placeholder:"LEARN+SCORE" help:"Days in which policies learn, and days that are scored (${default})."`
+	Worlds   []string      `env:"-" default:"K,T" enum:"K,T" help:"Worlds: K is as uneven as the feeds of Kiryanov 2022, T as those of Travers 2014 (${default})."`
+	Seed     seedRange     `env:"-" default:"1..3" placeholder:"FIRST..LAST" help:"Seeds of the worlds (${default})."`
+	Policies []string      `env:"-" default:"tiers,uniform,price" enum:"tiers,uniform,price" help:"Policies (${default})."`
+	Floor    time.Duration `env:"-" default:"225s" help:"Least interval of price."`
+	Log      string        `env:"-" placeholder:"FILE" type:"existingfile" help:"Read recorded feeds, CSV with feed,published, in place of worlds."`
+	SVG      string        `env:"-" name:"svg" placeholder:"FILE" help:"Draw delays and requests."`
+	JSON     bool          `env:"-" name:"json" help:"Print JSON."`
+}
+
+// Help implements kong's HelpProvider.
+func (simulateScheduleCommand) Help() string {
+	return `All policies make as many requests as tiers do. Delays are in minutes, from an
+item's publication to the poll that finds it.
+
+What if feeds may be polled more often?
+
+    agent simulate schedule --floor 2m
+
+On what a mesh has recorded:
+
+    agent simulate schedule --log items.csv --days 20+7`
+}
+
+// Validate is called by kong.
+func (c *simulateScheduleCommand) Validate() error {
+	switch {
+	case c.Feeds < 1 || c.Feeds > 1_000_000:
+		return fmt.Errorf("--feeds: %d is not between 1 and 1000000", c.Feeds)
+	case c.Floor < time.Second || c.Floor > 24*time.Hour:
+		return fmt.Errorf("--floor: %v is not between 1s and 24h", c.Floor)
+	}
+	return nil
+}
+
+// Run implements the command.
+func (c *simulateScheduleCommand) Run(ctx context.Context, p *program) error {
+	began := time.Now()
+	results, err := c.results(ctx, p)
+	if err != nil {
+		return err
+	}
+	if c.SVG != "" {
+		if err := c.draw(results); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		return p.printJSON(results)
+	}
+	pg := p.page()
+	printResults(pg, results)
+	if c.Seed.first != c.Seed.last && c.Log == "" {
+		pg.printf("\nmean of seeds\n")
+		printResults(pg, schedule.Mean(results))
+	}
+	polls := 0
+	for _, r := range results {
+		polls += r.Polls
+	}
+	pg.printf("\n%d polls simulated in %v, %.2f million a second\n", polls, time.Since(began).Round(time.Millisecond), float64(polls)/1e6/time.Since(began).Seconds())
+	return nil
+}
+
+// A simulated is a world that policies are compared in.
+type simulated struct {
+	seed uint64
+	make func() (schedule.World, schedule.Span, error)
+}
+
+// results compares the policies, in as many worlds at a time as there are
+// processors.
+func (c *simulateScheduleCommand) results(ctx context.Context, p *program) ([]schedule.Result, error) {
+	cases := c.cases()
+	all := make([][]schedule.Result, len(cases))
+	bar := p.bar(int64(len(cases)), "simulating", true)
+	defer bar.Exit()
+	var told sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, sim := range cases {
+		group.Go(func() error {
+			world, span, err := sim.make()
+			if err != nil {
+				return err
+			}
+			if all[i], err = schedule.Compare(ctx, world, span, c.Policies, c.Floor, sim.seed); err != nil {
+				return err
+			}
+			told.Lock()
+			defer told.Unlock()
+			return bar.Add(1)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.Concat(all...), nil
+}
+
+// worldsBegin is the midnight, a Monday's, at which generated worlds begin.
+var worldsBegin = time.Date(2026, time.March, 2, 0, 0, 0, 0, time.UTC)
+
+// cases returns the worlds to compare in.
+func (c *simulateScheduleCommand) cases() []simulated {
+	if c.Log != "" {
+		return []simulated{{c.Seed.first, c.recorded}}
+	}
+	var cases []simulated
+	for _, kind := range schedule.Kinds() {
+		for seed := c.Seed.first; slices.Contains(c.Worlds, kind.Name) && seed <= c.Seed.last; seed++ {
+			cases = append(cases, simulated{seed, func() (schedule.World, schedule.Span, error) {
+				span := schedule.Span{Begin: worldsBegin.Unix(), Learn: c.Days.learn, Score: c.Days.score}
+				return kind.Generate(c.Feeds, span.Begin, c.Days.learn+c.Days.score, seed), span, nil
+			}})
+		}
+	}
+	return cases
+}
+
+// recorded reads the log.
+func (c *simulateScheduleCommand) recorded() (schedule.World, schedule.Span, error) {
+	file, err := os.Open(c.Log)
+	if err != nil {
+		return schedule.World{}, schedule.Span{}, err
+	}
+	defer file.Close()
+	world, err := schedule.ReadLog(file)
+	if err != nil {
+		return world, schedule.Span{}, wrong("%s: %w", c.Log, err)
+	}
+	span, err := world.Last(c.Days.learn, c.Days.score)
+	if err != nil {
+		return world, span, wrong("%s: %w: see --days", c.Log, err)
+	}
+	return world, span, nil
+}
+
+func (c *simulateScheduleCommand) draw(results []schedule.Result) error {
+	file, err := os.Create(c.SVG)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := schedule.Plot(file, schedule.Mean(results)); err != nil {
+		return fmt.Errorf("draw %s: %w", c.SVG, err)
+	}
+	return file.Close()
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+
+	"feedmesh/agent/policy"
+	"feedmesh/agent/simulate/schedule"
+)
+
+// printResults prints a line for each result, delays in minutes.
+func printResults(pg *page, results []schedule.Result) {
+	pg.table(func(row func(...any)) {
+		row("WORLD", "SEED", "POLICY", "REQUESTS/DAY", "PER ITEM", "HIT RATE", "MEAN", "VS TIERS", "P50", "P95", "FEED MEAN", "<= 5 MIN", "LOST", "AVOIDABLY")
+		for _, r := range results {
+			row(r.World, seedOf(r), r.Policy, fmt.Sprintf("%.0f", r.Requests), fmt.Sprintf("%.1f", r.PerItem), percent(r.HitRate, 1),
+				minutes(r.Mean), versus(r, results), minutes(r.Median), minutes(r.P95), minutes(r.FeedMean),
+				percent(r.Within5, 1), percent(r.Lost, 3), percent(r.Avoidable, 3))
+		}
+	})
+}
+
+func seedOf(r schedule.Result) string {
+	if r.Seed == 0 {
+		return "-"
+	}
+	return fmt.Sprint(r.Seed)
+}
+
+func minutes(seconds float64) string { return fmt.Sprintf("%.1f", seconds/60) }
+
+func percent(share float64, digits int) string { return fmt.Sprintf("%.*f %%", digits, 100*share) }
+
+// versus returns a result's mean delay over that of tiers in the same world.
+func versus(r schedule.Result, results []schedule.Result) string {
+	for _, t := range results {
+		if t.Policy == policy.KindTiers && t.World == r.World && t.Seed == r.Seed && t.Mean > 0 {
+			return fmt.Sprintf("%.2f", r.Mean/t.Mean)
+		}
+	}
+	return "-"
+}
