@@ -1,17 +1,11 @@
-// Package simulate makes synthetic feeds that behave like real ones over HTTP,
-// and keeps a ledger of what they published and served. It does not know the
-// roles that read them.
+// Package simulate makes synthetic feeds over HTTP and keeps a ledger of what they
+// published and served: a [Farm] of those that publish when told, for tests that
+// must know of each entry, and a [Web] of those that behave like real ones, any
+// number of them. It does not know the roles that read them.
 package simulate
 
 import (
-	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"hash/fnv"
-	"html"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
@@ -171,65 +165,13 @@ func (f *Farm) Document(i int) []byte {
 
 // render returns the i-th feed as RSS with these entries, newest first.
 func (f *Farm) render(i int, shown span) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>
-<rss version="2.0"><channel><title>Site %d</title><link>https://site%d.example/</link><description>A synthetic feed</description><language>%s</language>
-`, i, i, language(i))
+	d := document{title: fmt.Sprintf("Site %d", i), site: fmt.Sprintf("https://site%d.example/", i), language: language(i)}
 	for seq := shown.to - 1; seq >= shown.from; seq-- {
 		title, body := Text(i, seq)
-		fmt.Fprintf(&b, "<item><title>%s</title><link>%s</link><guid>%s</guid><pubDate>%s</pubDate><description>%s</description></item>\n",
-			html.EscapeString(title), Link(i, seq), Link(i, seq), f.date(seq).Format(time.RFC1123Z), html.EscapeString(body))
+		d.items = append(d.items, item{title, body, Link(i, seq), f.date(seq)})
 	}
-	b.WriteString("</channel></rss>\n")
-	return b.Bytes()
+	return d.rss(nil)
 }
 
 // date returns when entries of this number were published: one an hour.
 func (f *Farm) date(seq int) time.Time { return f.epoch.Add(time.Duration(seq-f.first) * time.Hour) }
-
-// language returns the language of the i-th feed: every third is in Russian.
-func language(i int) string {
-	if i%3 == 2 {
-		return "ru"
-	}
-	return "en"
-}
-
-// Text returns the title and the HTML of an entry, some 2 KB in all and the
-// same each time. The title has the word [Mark] of the entry in it.
-func Text(i, seq int) (title, body string) {
-	words := english
-	if language(i) == "ru" {
-		words = russian
-	}
-	seed := fnv.New64a()
-	fmt.Fprintf(seed, "%d/%d", i, seq)
-	r := rand.New(rand.NewPCG(seed.Sum64(), 1))
-	sentence := func(n int) string {
-		picked := make([]string, n)
-		for j := range picked {
-			picked[j] = words[r.IntN(len(words))]
-		}
-		return strings.Join(picked, " ")
-	}
-	title = sentence(6) + " " + Mark(i, seq)
-	var b strings.Builder
-	for p := range 5 {
-		fmt.Fprintf(&b, "<p>%s <a href=\"/more/%d\">%s</a>. %s.</p>\n", sentence(24), p, sentence(3), sentence(24))
-	}
-	return title, b.String()
-}
-
-// Mark returns a word that occurs in one entry only.
-func Mark(i, seq int) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d/%d", i, seq))
-	return "x" + hex.EncodeToString(sum[:5])
-}
-
-func zipped(b []byte) []byte {
-	var out bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is a valid one
-	w.Write(b)
-	w.Close()
-	return out.Bytes()
-}

@@ -18,8 +18,8 @@ import (
 
 var epoch = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 
-// A document is what the tests read of a feed.
-type document struct {
+// A parsed document is what the tests read of a feed.
+type parsed struct {
 	Title    string `xml:"channel>title"`
 	Language string `xml:"channel>language"`
 	Items    []struct {
@@ -31,9 +31,9 @@ type document struct {
 	} `xml:"channel>item"`
 }
 
-func read(t *testing.T, b []byte) document {
+func read(t *testing.T, b []byte) parsed {
 	t.Helper()
-	var d document
+	var d parsed
 	if err := xml.Unmarshal(b, &d); err != nil {
 		t.Fatalf("%v: %s", err, b)
 	}

@@ -1,0 +1,119 @@
+package simulate
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// movedTo is where the documents are of feeds that redirect.
+const movedTo = "/new/"
+
+// An answer is what a request gets, once that is decided.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+	shown  span      // entries in the body
+	until  time.Time // what Retry-After says; zero if it is not sent
+	fault  Fault     // what becomes of it on its way; "" if nothing
+}
+
+// answer decides what a request for a feed gets.
+func (w *Web) answer(p publisher, r *http.Request, now time.Time) answer {
+	a := answer{status: http.StatusOK, header: http.Header{"Date": {now.UTC().Format(http.TimeFormat)}}}
+	switch p.fault {
+	case NotFound:
+		a.status = http.StatusNotFound
+	case Gone:
+		a.status = http.StatusGone
+	case Forbidden:
+		if !proxied(r) {
+			a.status = http.StatusForbidden
+		}
+	case Limited, Broken:
+		a.refuse(p, now)
+	case Redirect, Moved:
+		if strings.HasPrefix(r.URL.Path, movedTo) {
+			break
+		}
+		a.status = redirects[p.fault][draw(p.seed, 106)%2]
+		a.header.Set("Location", fmt.Sprintf("%s%d", movedTo, p.feed))
+	case Hang:
+		return answer{fault: Hang}
+	case Bomb:
+		a.fault = Bomb
+		return a
+	case Slow, Reset, Truncated:
+		a.fault = p.fault
+	}
+	if a.status == http.StatusOK {
+		w.fill(&a, p, r, now)
+	}
+	return a
+}
+
+var redirects = map[Fault][2]int{
+	Redirect: {http.StatusFound, http.StatusTemporaryRedirect},
+	Moved:    {http.StatusMovedPermanently, http.StatusPermanentRedirect},
+}
+
+// refuse makes it the answer of a feed that is refused in turn, if it is now.
+func (a *answer) refuse(p publisher, now time.Time) {
+	until := p.refusedUntil(now)
+	if until.IsZero() {
+		return
+	}
+	a.status = http.StatusTooManyRequests
+	if p.fault == Broken {
+		a.status = p.brokenStatus()
+	}
+	if a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable {
+		var text string
+		text, a.until = p.retryAfter(until, now)
+		a.header.Set("Retry-After", text)
+	}
+}
+
+// fill gives an answer the document, or says that the client has it.
+func (w *Web) fill(a *answer, p publisher, r *http.Request, now time.Time) {
+	a.shown = p.shown(now)
+	tag := fmt.Sprintf(`"%d-%d"`, p.feed, a.shown.to)
+	var modified string
+	if a.shown.to > 0 {
+		modified = p.at(a.shown.to - 1).UTC().Format(http.TimeFormat)
+	}
+	same := false
+	if p.dates && modified != "" {
+		a.header.Set("Last-Modified", modified)
+		same = r.Header.Get("If-Modified-Since") == modified
+	}
+	if p.tags {
+		a.header.Set("ETag", tag)
+		if given := r.Header.Get("If-None-Match"); given != "" {
+			same = given == tag
+		}
+	}
+	if same {
+		a.status, a.fault = http.StatusNotModified, ""
+		return
+	}
+	a.header.Set("Content-Type", p.format.contentType)
+	packed := p.packs && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
+	if packed {
+		a.header.Set("Content-Encoding", "gzip")
+	}
+	a.body = w.kept.get(documentKey{p.feed, packed}, a.shown.to, func() []byte {
+		body := p.render(a.shown)
+		if packed {
+			body = zipped(body)
+		}
+		return body
+	})
+}
+
+// validates reports whether a client that got the answer can ask conditionally.
+func (a answer) validates() bool {
+	return a.header.Get("ETag") != "" || a.header.Get("Last-Modified") != ""
+}

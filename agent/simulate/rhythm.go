@@ -1,0 +1,138 @@
+package simulate
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"time"
+)
+
+// origin is when the first entries of all feeds were published, more or less. It
+// does not depend on when a farm starts, so that its feeds are the same whenever.
+var origin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// The working day, in which feeds publish most.
+const (
+	dayBegins  = 8. / 24
+	dayEnds    = 18. / 24
+	shareByDay = 0.7
+)
+
+// A rhythm says when a feed publishes each of its entries. They are numbered from
+// 0 and computed, not kept.
+type rhythm struct {
+	seed  uint64
+	slots bool          // at fixed times of the day
+	batch int           // entries published at once
+	rate  float64       // of such batches, a day
+	zone  time.Duration // of the feed's days, east of UTC
+}
+
+// newRhythm returns that of a feed with so many items a day: of five feeds three
+// publish whenever there is something, one several items at once, and one at
+// fixed times.
+func newRhythm(seed uint64, rate float64, zone time.Duration) rhythm {
+	r := rhythm{seed: seed, batch: 1, rate: rate, zone: zone}
+	switch draw(seed, 1) % 5 {
+	case 3:
+		r.batch = 2 + int(draw(seed, 2)%7)
+		r.rate /= float64(r.batch)
+	case 4:
+		r.slots = true
+	}
+	return r
+}
+
+// published returns how many entries there are at a time.
+func (r rhythm) published(at time.Time) int {
+	day, time := math.Modf(at.Add(r.zone).Sub(origin).Hours() / 24)
+	if day < 0 {
+		return 0
+	}
+	if r.slots {
+		return r.filled(int(day), time)
+	}
+	run, within := math.Modf((day + worked(time)) * r.rate / runLength)
+	draws := r.run(int(run))
+	return r.batch * (int(run)*runLength + sort.Search(runLength, func(i int) bool { return draws[i] > within }))
+}
+
+// at returns when an entry was published, to the second.
+func (r rhythm) at(seq int) time.Time {
+	batch := seq / r.batch
+	var days float64
+	if r.slots {
+		days = r.slot(batch)
+	} else {
+		day, share := math.Modf((float64(batch/runLength) + r.run(batch / runLength)[batch%runLength]) * runLength / r.rate)
+		days = day + timeOf(share)
+	}
+	return origin.Add(time.Duration(days*24*float64(time.Hour)) - r.zone).Truncate(time.Second)
+}
+
+// runLength is how many batches are drawn together: that many come in the time
+// that as many take on average, and when in it is chance. It is enough to look like
+// chance altogether, and few enough to be drawn for each question.
+const runLength = 16
+
+// run returns when in its time the batches of a run come, from 0 to 1, in order.
+func (r rhythm) run(n int) [runLength]float64 {
+	var draws [runLength]float64
+	for i := range draws {
+		draws[i] = unit(draw(r.seed, 3, uint64(n), uint64(i)))
+	}
+	slices.Sort(draws[:])
+	return draws
+}
+
+// perDay returns how many fixed times there are in a day, or else in how many
+// days there is one.
+func (r rhythm) perDay() (slots, days int) {
+	if r.rate >= 1 {
+		return int(math.Round(r.rate)), 1
+	}
+	return 1, int(math.Round(1 / r.rate))
+}
+
+// slot returns when the n-th fixed time is, in days since the origin.
+func (r rhythm) slot(n int) float64 {
+	slots, days := r.perDay()
+	day := n / slots * days
+	if days > 1 {
+		day += int(draw(r.seed, 4) % uint64(days))
+	}
+	share := (float64(n%slots) + unit(draw(r.seed, 5))) / float64(slots)
+	return float64(day) + math.Floor(timeOf(share)*24*60)/(24*60) // the minute full
+}
+
+// filled returns how many fixed times have passed by a time of a day.
+func (r rhythm) filled(day int, time float64) int {
+	slots, days := r.perDay()
+	before := max(0, day/days-1) * slots
+	now := float64(day) + time
+	return before + sort.Search(2*slots, func(i int) bool { return r.slot(before+i) > now })
+}
+
+// worked returns which share of a day's entries is published by a time of it, and
+// timeOf by when a share is: both from 0 to 1.
+func worked(time float64) float64 {
+	return bend(time, dayBegins, dayEnds, nightly(dayBegins), nightly(dayBegins)+shareByDay)
+}
+
+func timeOf(share float64) float64 {
+	return bend(share, nightly(dayBegins), nightly(dayBegins)+shareByDay, dayBegins, dayEnds)
+}
+
+// nightly returns which share of a day's entries comes in so much of its night.
+func nightly(time float64) float64 { return time * (1 - shareByDay) / (1 - (dayEnds - dayBegins)) }
+
+// bend is the line from (0, 0) over (x1, y1) and (x2, y2) to (1, 1).
+func bend(x, x1, x2, y1, y2 float64) float64 {
+	switch {
+	case x < x1:
+		return x / x1 * y1
+	case x < x2:
+		return y1 + (x-x1)/(x2-x1)*(y2-y1)
+	}
+	return y2 + (x-x2)/(1-x2)*(1-y2)
+}
