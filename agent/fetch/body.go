@@ -44,25 +44,58 @@ func (c *Client) pack(r *http.Response) (packed, error) {
 const maxWindow = 8 << 20
 
 func (c *Client) decode(body *bufio.Reader, encoding string) (packed, error) {
-	// The method, always 8, is looked at too: a brotli stream may begin with
-	// the two bytes before it.
-	if magic, _ := body.Peek(3); bytes.Equal(magic, []byte{0x1f, 0x8b, 8}) {
+	if isGzip(body) {
 		return c.keep(body)
 	}
+	plain, err := decoded(body, encoding)
+	if err != nil {
+		return packed{}, err
+	}
+	defer plain.Close()
+	return c.compress(plain)
+}
+
+// isGzip looks at the method too, always 8: a brotli stream may begin with the
+// two bytes before it.
+func isGzip(body *bufio.Reader) bool {
+	magic, _ := body.Peek(3)
+	return bytes.Equal(magic, []byte{0x1f, 0x8b, 8})
+}
+
+// decoded takes one layer off a body that is not gzip.
+func decoded(body io.Reader, encoding string) (io.ReadCloser, error) {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "br":
-		return c.compress(brotli.NewReader(body))
+		return io.NopCloser(brotli.NewReader(body)), nil
 	case "zstd":
 		z, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
-			return packed{}, err
+			return nil, err
 		}
-		defer z.Close()
-		return c.compress(z)
+		return z.IOReadCloser(), nil
 	case "", "identity", "gzip", "x-gzip", "utf-8": // some say gzip and send plain bytes; utf-8 is a common slip
-		return c.compress(body)
+		return io.NopCloser(body), nil
 	}
-	return packed{}, fmt.Errorf("its encoding is %q, which we did not ask for", encoding)
+	return nil, fmt.Errorf("its encoding is %q, which we did not ask for", encoding)
+}
+
+// headOf returns the first bytes of an answer's page, decompressed, as far as
+// they can be had.
+func headOf(r *http.Response) []byte {
+	body := bufio.NewReader(io.LimitReader(r.Body, headSize))
+	var plain io.ReadCloser
+	var err error
+	if isGzip(body) {
+		plain, err = gzip.NewReader(body)
+	} else {
+		plain, err = decoded(body, r.Header.Get("Content-Encoding"))
+	}
+	if err != nil {
+		return nil
+	}
+	defer plain.Close()
+	head, _ := io.ReadAll(io.LimitReader(plain, headSize)) // what came before an error is of use too
+	return head
 }
 
 // keep reads a gzip body and keeps it as it is.
@@ -151,6 +184,29 @@ func (w *wire) Read(p []byte) (int, error) {
 }
 
 func sum(hash []byte) string { return hex.EncodeToString(hash[:16]) }
+
+// unpackHead returns the first bytes inside a [Document]'s Body.
+func unpackHead(body []byte) []byte {
+	z, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil
+	}
+	head, _ := io.ReadAll(io.LimitReader(z, headSize))
+	return head
+}
+
+// Pack returns a document that came another way as a [Document]'s Body and
+// BodyHash have it.
+func Pack(document []byte) (body []byte, hash string) {
+	var out bytes.Buffer
+	w := writers.Get().(*gzip.Writer)
+	defer writers.Put(w)
+	w.Reset(&out)
+	w.Write(document) // a buffer takes all
+	w.Close()
+	digest := sha256.Sum256(document)
+	return out.Bytes(), sum(digest[:])
+}
 
 // Unpack returns the bytes inside a [Document]'s Body, at most limit of them;
 // more are an error.

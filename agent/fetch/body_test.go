@@ -286,3 +286,14 @@ func TestUnpackReturnsAtMostTheLimit(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsPackedIsAsIfItHadBeenFetched(t *testing.T) {
+	for _, document := range []string{"", "a feed", strings.Repeat("a feed ", 100_000)} {
+		address := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, document) })
+		fetched := get(t, client(t), Request{URL: address})
+		body, hash := Pack([]byte(document))
+		if !bytes.Equal(body, fetched.Body) || hash != fetched.BodyHash {
+			t.Errorf("%d bytes: got %d packed and hash %s, want %d and %s", len(document), len(body), hash, len(fetched.Body), fetched.BodyHash)
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -23,6 +22,10 @@ const (
 	ClassBlocked  Class = "blocked"  // see ErrBlocked
 	ClassAddress  Class = "address"  // the URL can't be requested
 	ClassDNS      Class = "dns"      // the host's name has no address
+	ClassResolver Class = "resolver" // whether it has one can't be found out now
+	ClassProxy    Class = "proxy"    // no proxy that we were to go by works
+	ClassWall     Class = "bot wall" // the host wants to see a person
+	ClassLogin    Class = "login"    // the host wants to know who asks
 	ClassConnect  Class = "connect"  // nobody answers there
 	ClassTLS      Class = "tls"      // its certificate or handshake is bad
 	ClassTimeout  Class = "timeout"  // it took too long
@@ -40,6 +43,10 @@ type Error struct {
 	Class      Class
 	Status     int           // HTTP status; 0 if there was no answer
 	RetryAfter time.Duration // what the host asks for with 429 and 503; 0 if nothing
+	Took       time.Duration // from asking by this way to the failure
+	Moved      string        // where permanent redirects led, if all of them were and it may be asked; else ""
+	Way        string        // that of the request's Ways it came by; it may have a password in it
+	Dead       []string      // those of the request's Ways whose proxy could not be used
 	Err        error
 }
 
@@ -76,22 +83,6 @@ func statusError(r *http.Response, now time.Time) *Error {
 	return e
 }
 
-// maxRetryAfter bounds what a host may ask for.
-const maxRetryAfter = 7 * 24 * time.Hour
-
-// retryAfter reads both forms of the header, seconds and a date.
-func retryAfter(value string, now time.Time) time.Duration {
-	seconds, err := strconv.Atoi(value)
-	if err == nil || errors.Is(err, strconv.ErrRange) { // which is the largest number then
-		return time.Duration(min(max(seconds, 0), int(maxRetryAfter/time.Second))) * time.Second
-	}
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	return min(max(at.Sub(now), 0), maxRetryAfter)
-}
-
 // classify tells transport errors apart.
 func classify(err error) *Error {
 	var known *Error
@@ -103,8 +94,10 @@ func classify(err error) *Error {
 		return known
 	case errors.Is(err, ErrBlocked):
 		class = ClassBlocked
-	case errors.As(err, &dns) && !dns.IsTimeout:
+	case errors.As(err, &dns) && dns.IsNotFound:
 		class = ClassDNS
+	case errors.As(err, &dns) && !dns.IsTimeout:
+		class = ClassResolver
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
 		class = ClassTimeout
 	case isTLS(err):

@@ -33,7 +33,7 @@ func TestStatusesAreToldApart(t *testing.T) {
 		{300, ClassRedirect, "the server answered 300 Multiple Choices"},
 		{302, ClassRedirect, "the server answered 302 Found"},
 		{400, ClassClient, "the server answered 400 Bad Request"},
-		{401, ClassClient, "the server answered 401 Unauthorized"},
+		{401, ClassLogin, "127.0.0.1 asks for a user and a password; set the feed's"},
 		{403, ClassClient, "the server answered 403 Forbidden"},
 		{404, ClassClient, "the server answered 404 Not Found"},
 		{410, ClassClient, "the server answered 410 Gone"},
@@ -184,7 +184,7 @@ func TestNamesAndDiallingAreToldApart(t *testing.T) {
 		want Class
 	}{
 		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "a", IsNotFound: true}}, ClassDNS},
-		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "server misbehaving", Name: "a", IsTemporary: true}}, ClassDNS},
+		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "server misbehaving", Name: "a", IsTemporary: true}}, ClassResolver},
 		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "i/o timeout", Name: "a", IsTimeout: true}}, ClassTimeout},
 		{&net.OpError{Op: "dial", Err: context.DeadlineExceeded}, ClassTimeout},
 		{&net.OpError{Op: "dial", Err: errors.New("network is unreachable")}, ClassConnect},

@@ -17,14 +17,19 @@ import (
 // loopback is the network of this machine, where tests serve.
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 
-// client returns a client that may fetch from this machine, or as changed.
-func client(t *testing.T, change ...func(*Options)) *Client {
-	t.Helper()
+// options returns options that allow this machine, or as changed.
+func options(change ...func(*Options)) Options {
 	o := Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxPacked: 512 << 10, Parallel: 1, Allow: loopback}
 	for _, f := range change {
 		f(&o)
 	}
-	c := New(o)
+	return o
+}
+
+// client returns a client that may fetch from this machine, or as changed.
+func client(t *testing.T, change ...func(*Options)) *Client {
+	t.Helper()
+	c := New(options(change...))
 	t.Cleanup(c.Close)
 	return c
 }

@@ -3,6 +3,7 @@ package fetch
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"syscall"
@@ -29,36 +30,80 @@ var noWeb = []uint16{1, 7, 9, 13, 19, 21, 22, 23, 25, 53, 110, 111, 119, 123, 13
 type guard struct {
 	public  *ssrf.Guardian
 	allowed []netip.Prefix
+	denied  []netip.AddrPort
+	remedy  string // what would allow a private address, with %s for its network
 }
 
-func newGuard(allowed []netip.Prefix) *guard {
+// newGuard returns the guard of feeds.
+func newGuard(o Options) *guard {
 	return &guard{
 		public:  ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(azure)),
-		allowed: allowed,
+		allowed: o.Allow,
+		denied:  o.Deny,
+		remedy:  "--allow-net %s would allow it",
 	}
 }
 
+// newProxyGuard returns the guard of the proxies themselves: a person set
+// them, but through the API, so they are not believed either.
+func newProxyGuard(o Options) *guard {
+	g := newGuard(o)
+	g.allowed = slices.Concat(o.Allow, o.ProxyAllow)
+	g.remedy = "a proxy there needs %s among the networks that are allowed for proxies"
+	return g
+}
+
 // control is a [net.Dialer]'s Control.
-func (g *guard) control(network, address string, c syscall.RawConn) error {
+func (g *guard) control(network, address string, _ syscall.RawConn) error {
 	addr, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("%w: %s", ErrBlocked, address)
 	}
-	inside := func(p netip.Prefix) bool { return p.Contains(addr.Addr().Unmap().WithZone("")) }
-	if slices.ContainsFunc(g.allowed, inside) {
+	if network != "tcp4" && network != "tcp6" {
+		return fmt.Errorf("%w: %s is not the web's network", ErrBlocked, network)
+	}
+	return g.check(addr)
+}
+
+// check says why an address must not be dialled; nil means that it may.
+func (g *guard) check(addr netip.AddrPort) error {
+	plain := addr.Addr().Unmap().WithZone("")
+	if g.ours(netip.AddrPortFrom(plain, addr.Port())) {
+		return fmt.Errorf("%w: this program itself listens at %s", ErrBlocked, addr)
+	}
+	if slices.ContainsFunc(g.allowed, func(p netip.Prefix) bool { return p.Contains(plain) }) {
 		return nil
 	}
 	if slices.Contains(noWeb, addr.Port()) {
 		return fmt.Errorf("%w: port %d is not one for the web", ErrBlocked, addr.Port())
 	}
-	if err := g.public.Safe(network, address, c); err != nil {
-		return fmt.Errorf("%w: %s is private; --allow-net %s would allow it", ErrBlocked, addr.Addr(), prefixOf(addr.Addr()))
+	if err := g.public.SafeAddr(addr.Addr()); err != nil {
+		network := netip.PrefixFrom(plain, plain.BitLen())
+		return fmt.Errorf("%w: %s is private; "+g.remedy, ErrBlocked, addr.Addr(), network)
 	}
 	return nil
 }
 
-// prefixOf returns the address as the smallest network.
-func prefixOf(a netip.Addr) netip.Prefix {
-	a = a.Unmap().WithZone("")
-	return netip.PrefixFrom(a, a.BitLen())
+// ours reports whether this program listens there.
+func (g *guard) ours(addr netip.AddrPort) bool {
+	return slices.ContainsFunc(g.denied, func(own netip.AddrPort) bool {
+		if own.Port() != addr.Port() {
+			return false
+		}
+		at := own.Addr().Unmap()
+		return at == addr.Addr() || addr.Addr().IsUnspecified() || at.IsUnspecified() && isOfThisMachine(addr.Addr())
+	})
+}
+
+// isOfThisMachine asks the system each time, as addresses come and go; it is
+// asked only about the ports that we listen at.
+func isOfThisMachine(a netip.Addr) bool {
+	if a.IsLoopback() || a.IsUnspecified() {
+		return true
+	}
+	interfaces, err := net.InterfaceAddrs()
+	return err != nil || slices.ContainsFunc(interfaces, func(i net.Addr) bool {
+		n, ok := i.(*net.IPNet)
+		return ok && n.IP.Equal(a.AsSlice())
+	})
 }

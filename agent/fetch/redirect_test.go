@@ -1,13 +1,18 @@
 package fetch
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // chain redirects n times, then answers.
@@ -83,6 +88,116 @@ func TestConditionsFollowARedirectAndNothingElseDoes(t *testing.T) {
 	} {
 		if got := asked.Get(name); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestMovedIsWherePermanentRedirectsLead(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		statuses []int
+		want     string // path; "" is not moved
+	}{
+		{nil, ""}, {[]int{301}, "/1"}, {[]int{308}, "/1"}, {[]int{301, 308, 301}, "/3"},
+		{[]int{302}, ""}, {[]int{307}, ""}, {[]int{303}, ""}, {[]int{301, 302}, ""}, {[]int{302, 301}, ""},
+	} {
+		for _, end := range []int{200, 304, 404} {
+			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				i, _ := strconv.Atoi(strings.Trim(r.URL.Path, "/"))
+				if i == len(x.statuses) {
+					w.WriteHeader(end)
+					return
+				}
+				http.Redirect(w, r, fmt.Sprintf("http://me:s3cret@%s/%d#part", r.Host, i+1), x.statuses[i])
+			})
+			want := x.want
+			if want != "" {
+				want = url + want
+			}
+			d, err := client(t).Fetch(t.Context(), Request{URL: url, ETag: `"a"`}, time.Now())
+			got := d.Moved
+			if e := (*Error)(nil); errors.As(err, &e) {
+				got = e.Moved
+			}
+			if got != want {
+				t.Errorf("%v, then %d: got %q, want %q", x.statuses, end, got, want)
+			}
+		}
+	}
+}
+
+func TestMovedIsToldThoughTheNewPlaceIsDead(t *testing.T) {
+	t.Parallel()
+	dead := closedPort()
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, dead+"/new", http.StatusMovedPermanently)
+	})
+	e := fails(t, client(t), Request{URL: url}, ClassConnect)
+	if e.Moved != dead+"/new" || e.Took <= 0 {
+		t.Errorf("got %q after %v, want %q and a time", e.Moved, e.Took, dead+"/new")
+	}
+}
+
+// A feed must not be remembered to be where nobody may ask for it.
+func TestMovedIsNeverWhereWeMayNotGo(t *testing.T) {
+	t.Parallel()
+	for _, to := range []string{"/", "ftp://example.org/feed", "http://10.0.0.1/feed", "http://1.1.1.1:22/"} {
+		url := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusMovedPermanently) })
+		if e := fails(t, client(t), Request{URL: url}, ClassRedirect, ClassBlocked); e.Moved != "" {
+			t.Errorf("to %s: got %q, want none", to, e.Moved)
+		}
+	}
+}
+
+// The feed's host may be told who asks; hosts that it sends us to may not, nor
+// may they have it told to another of its addresses.
+func TestOnlyTheFeedsHostIsToldItsSecrets(t *testing.T) {
+	t.Parallel()
+	const name, other = "feed.test", "evil.feed.test"
+	told := map[string]string{}
+	var mu sync.Mutex
+	var here string
+	here = serve(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		told[r.Host+r.URL.Path] = r.Header.Get("Authorization") + r.Header.Get("X-Api-Key") + r.Header.Get("Cookie")
+		mu.Unlock()
+		switch r.URL.Path {
+		case "/":
+			http.Redirect(w, r, "/same", http.StatusFound)
+		case "/same":
+			http.Redirect(w, r, at(here, other)+"/other", http.StatusFound)
+		case "/other":
+			http.Redirect(w, r, at(here, name)+"/back", http.StatusFound)
+		}
+	})
+	c := named(t, zone(map[string][]string{name: {"127.0.0.1"}, other: {"127.0.0.1"}}))
+	get(t, c, Request{URL: at(here, name), User: "me", Password: "s3cret", Header: map[string]string{"X-Api-Key": "k", "Cookie": "a=b"}})
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(here, "http://"))
+	const all = "Basic bWU6czNjcmV0ka=b"
+	for path, want := range map[string]string{name + ":" + port + "/": all, name + ":" + port + "/same": all, other + ":" + port + "/other": "", name + ":" + port + "/back": ""} {
+		if got, came := told[path]; !came || got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestSameHostIsTheSamePortOrItsTLS(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		a, b string
+		want bool
+	}{
+		{"http://a.test/", "http://A.test:80/x", true}, {"http://a.test", "https://a.test", true}, {"http://a.test:80", "https://a.test:443", true},
+		{"https://a.test", "http://a.test", false}, {"http://a.test", "http://a.test:8080", false}, {"http://a.test:8080", "https://a.test", false},
+		{"http://a.test", "http://www.a.test", false}, {"http://a.test", "http://a.test.", false}, {"http://www.a.test", "http://a.test", false},
+	} {
+		a, errA := url.Parse(x.a)
+		b, errB := url.Parse(x.b)
+		if errA != nil || errB != nil {
+			t.Fatal(errA, errB)
+		}
+		if got := sameHost(a, b); got != x.want {
+			t.Errorf("%s to %s: got %v, want %v", x.a, x.b, got, x.want)
 		}
 	}
 }

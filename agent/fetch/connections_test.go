@@ -1,0 +1,95 @@
+package fetch
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+)
+
+// serveTLS returns a server with a certificate that nobody signed; see [secured].
+func serveTLS(t *testing.T, h2 bool, h http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	s.EnableHTTP2 = h2
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// secured returns a client that believes the server's certificate.
+func secured(t *testing.T, s *httptest.Server) *Client {
+	t.Helper()
+	c := client(t)
+	for _, transport := range []*http.Transport{c.direct, c.proxied} {
+		transport.TLSClientConfig = s.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+	}
+	return c
+}
+
+func TestHTTP2IsSpokenAndConnectionsAreKept(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	conns := map[string]bool{}
+	for proto, h2 := range map[string]bool{"HTTP/2.0": true, "HTTP/1.1": false} {
+		clear(conns)
+		s := serveTLS(t, h2, func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			conns[r.RemoteAddr] = true
+			mu.Unlock()
+			if r.Proto != proto {
+				t.Errorf("got %s, want %s", r.Proto, proto)
+			}
+			status := 200
+			fmt.Sscanf(r.URL.Path, "/%d", &status)
+			w.WriteHeader(status)
+			io.WriteString(w, "some body")
+		})
+		c := secured(t, s)
+		for _, path := range []string{"/200", "/404", "/500", "/200"} {
+			c.Fetch(t.Context(), Request{URL: s.URL + path}, time.Now())
+		}
+		if len(conns) != 1 {
+			t.Errorf("%s: got %d connections for 4 requests, want 1", proto, len(conns))
+		}
+	}
+}
+
+// The hosts are many; what is kept open for them is bounded.
+func TestIdleConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	open := map[net.Conn]bool{}
+	most := 0
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.Config.ConnState = func(conn net.Conn, state http.ConnState) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch state {
+		case http.StateNew:
+			open[conn] = true
+		case http.StateClosed:
+			delete(open, conn)
+		}
+		most = max(most, len(open))
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	names := &nameserver{ttl: 60, find: func(string) []string { return []string{"127.0.0.1"} }}
+	c := named(t, names, func(o *Options) { o.Parallel = 16 })
+	for i := range 200 {
+		get(t, c, Request{URL: at(s.URL, fmt.Sprintf("host%d.test", i))})
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if most > 4*16+10 { // some are closed a moment later
+		t.Errorf("got %d open connections, want about 64", most)
+	}
+}
