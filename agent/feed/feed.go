@@ -17,6 +17,7 @@ import (
 type Document struct {
 	Title, Site, Language string
 	Entries               []Entry // in document order, with different keys
+	Hints
 }
 
 // An Entry is what the publisher wrote. All strings are valid UTF-8 without
@@ -41,7 +42,7 @@ type Entry struct {
 // by what they mean there. A document may have no entries. The error is
 // always an [*Error].
 func Parse(body []byte, contentType, address string) (Document, error) {
-	f, err := parse(decode(body, contentType))
+	f, hints, err := parse(decode(body, contentType))
 	if err != nil {
 		return Document{}, err
 	}
@@ -49,39 +50,44 @@ func Parse(body []byte, contentType, address string) (Document, error) {
 	if err != nil {
 		base = &url.URL{} // relative links are then compared as they are
 	}
-	return document(f, base), nil
+	hints.resolve(base)
+	hints.Zone, hints.ZoneKnown = zone(f.Items)
+	d := document(f, base)
+	d.Hints = hints
+	return d, nil
 }
 
-// parse reads text as whatever kind of feed it looks like. Input must never
-// panic, but gofeed's parsers have done so; that costs the document only.
-func parse(text []byte) (f *gofeed.Feed, err error) {
+// parse reads text as whatever kind of feed it looks like; addresses in the
+// hints are as written. Input must never panic, but gofeed's parsers have done
+// so; that costs the document only.
+func parse(text []byte) (f *gofeed.Feed, h Hints, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			f, err = nil, failed(Broken, "the document broke the parser: %v", p)
+			f, h, err = nil, Hints{}, failed(Broken, "the document broke the parser: %v", p)
 		}
 	}()
 	trimmed := bytes.TrimSpace(text)
 	switch {
 	case len(trimmed) == 0:
-		return nil, failed(Empty, "the document is empty")
+		return nil, Hints{}, failed(Empty, "the document is empty")
 	case trimmed[0] == '{' || trimmed[0] == '[':
 		return parseJSON(trimmed)
 	}
 	root, format := findRoot(text)
 	if format == unknown {
-		return nil, notFeed(trimmed)
+		return nil, Hints{}, notFeed(trimmed)
 	}
 	mended, err := scan(text[root:], format)
 	if err != nil {
-		return nil, err
+		return nil, Hints{}, err
 	}
 	if format == atom {
-		f, err = parseAtom(mended)
+		f, h, err = parseAtom(mended)
 	} else {
-		f, err = parseRSS(mended)
+		f, h, err = parseRSS(mended)
 	}
 	if err != nil {
-		return nil, broken(err, bytes.Count(text[:root], []byte("\n")))
+		return nil, Hints{}, broken(err, bytes.Count(text[:root], []byte("\n")))
 	}
-	return f, nil
+	return f, h, nil
 }

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"errors"
+	"net/url"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -13,6 +14,15 @@ func checkInvariants(t *testing.T, name string, doc Document, err error) {
 	var kind *Error
 	if err != nil && (!errors.As(err, &kind) || kind.Kind == "" || kind.Err == nil) {
 		t.Errorf("%s: error without a kind: %v", name, err)
+	}
+	h := doc.Hints
+	if h.TTL < 0 || h.TTL > maxWait || h.Period < 0 || h.Period > maxWait || h.Zone < -12*60 || h.Zone > 14*60 || h.SkipHours >= 1<<24-1 || h.SkipDays >= 1<<7-1 {
+		t.Errorf("%s: hints out of bounds: %+v", name, h)
+	}
+	for _, s := range []string{h.Hub, h.Self} {
+		if u, err := url.Parse(s); err != nil || len(s) > maxAddress || s != "" && (u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+			t.Errorf("%s: %q is no web address", name, s)
+		}
 	}
 	keys := make(map[string]bool)
 	for _, e := range doc.Entries {
@@ -143,6 +153,7 @@ func TestFieldsAreBounded(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
+		"<rss xmlns:a='http://www.w3.org/2005/Atom' xmlns:sy='http://purl.org/rss/1.0/modules/syndication/'><channel><ttl>60</ttl><sy:updatePeriod>daily</sy:updatePeriod><skipHours><hour>24</hour></skipHours><a:link rel='hub' href='//h'/><item><pubDate>Tue, 03 Mar 2026 09:00:00 -0500</pubDate></item></channel></rss>",
 		"<rss version='2.0'><channel><title>T</title><item><title>a &lt; b</title><guid>1</guid><link>http://a/</link></item><item/></channel></rss>",
 		"<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://a/'><entry><id>1</id><content type='xhtml'><div>x</div></content></entry></feed>",
 		"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><item><title><![CDATA[a]]></title></item></rdf:RDF>",

@@ -12,28 +12,28 @@ import (
 )
 
 // parseJSON reads JSON Feed. A field of the wrong type costs that field only.
-func parseJSON(text []byte) (*gofeed.Feed, error) {
+func parseJSON(text []byte) (*gofeed.Feed, Hints, error) {
 	mended, err := scanJSON(text)
 	if err != nil {
-		return nil, err
+		return nil, Hints{}, err
 	}
 	var raw gjson.Feed
 	var mistyped *json.UnmarshalTypeError
 	err = json.Unmarshal(mended, &raw)
 	switch {
 	case errors.As(err, &mistyped) && raw.Items == nil:
-		return nil, failed(OtherJSON, "this is JSON but not a feed")
+		return nil, Hints{}, failed(OtherJSON, "this is JSON but not a feed")
 	case errors.As(err, &mistyped):
 	case err != nil:
-		return nil, failed(Broken, "the document is broken: %w", err)
+		return nil, Hints{}, failed(Broken, "the document is broken: %w", err)
 	case raw.Items == nil && !strings.Contains(raw.Version, "jsonfeed.org"):
-		return nil, failed(OtherJSON, "this is JSON but not a feed")
+		return nil, Hints{}, failed(OtherJSON, "this is JSON but not a feed")
 	}
 	dropNulls(&raw)
 	shortenJSON(&raw)
 	f, err := new(gofeed.DefaultJSONTranslator).Translate(&raw)
 	if err != nil {
-		return nil, failed(Broken, "the document is broken: %w", err)
+		return nil, Hints{}, failed(Broken, "the document is broken: %w", err)
 	}
 	for i, item := range f.Items {
 		if raw.Items[i].ContentHTML == "" {
@@ -49,7 +49,7 @@ func parseJSON(text []byte) (*gofeed.Feed, error) {
 			item.Authors = f.Authors // JSON Feed 1.1, "authors"
 		}
 	}
-	return f, nil
+	return f, jsonHints(&raw, mended), nil
 }
 
 // dropNulls drops what gofeed would follow and panic: items and authors that

@@ -13,20 +13,20 @@ import (
 // parseRSS reads RSS and RDF. The parsers of gofeed's packages are called
 // one by one: its front door looks for the root in the first 4 KB only, and
 // parses all HTML for images.
-func parseRSS(doc []byte) (*gofeed.Feed, error) {
+func parseRSS(doc []byte) (*gofeed.Feed, Hints, error) {
 	raw, err := new(grss.Parser).Parse(bytes.NewReader(doc))
 	if err != nil {
-		return nil, err
+		return nil, Hints{}, err
 	}
 	translator := gofeed.DefaultRSSTranslator{DisableContentImageScan: true}
 	f, err := translator.Translate(raw)
 	if err != nil {
-		return nil, err
+		return nil, Hints{}, err
 	}
 	for i, item := range f.Items {
 		mendRSS(item, raw.Items[i])
 	}
-	return f, nil
+	return f, rssHints(raw), nil
 }
 
 // mendRSS fills what gofeed leaves empty though the item says it.
@@ -51,14 +51,14 @@ func mendRSS(item *gofeed.Item, raw *grss.Item) {
 }
 
 // parseAtom reads Atom.
-func parseAtom(doc []byte) (*gofeed.Feed, error) {
+func parseAtom(doc []byte) (*gofeed.Feed, Hints, error) {
 	raw, err := new(gatom.Parser).Parse(bytes.NewReader(doc))
 	if err != nil {
-		return nil, err
+		return nil, Hints{}, err
 	}
 	f, err := new(gofeed.DefaultAtomTranslator).Translate(raw)
 	if err != nil {
-		return nil, err
+		return nil, Hints{}, err
 	}
 	for i, item := range f.Items {
 		if raw.Entries[i].Published == "" {
@@ -75,7 +75,7 @@ func parseAtom(doc []byte) (*gofeed.Feed, error) {
 		}
 		mendImage(item)
 	}
-	return f, nil
+	return f, atomHints(raw), nil
 }
 
 // mendImage takes the image of an item, and a text where it has none, from the

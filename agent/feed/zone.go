@@ -1,0 +1,63 @@
+package feed
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/mmcdole/gofeed"
+)
+
+// zone returns in how many minutes east of UTC most dates are written, and
+// whether that tells where the publisher is: many programs write all dates in
+// UTC, so that dates in UTC count only beside others. The newest entry's zone
+// wins a draw, for that is summer or winter time.
+func zone(items []*gofeed.Item) (minutes int, known bool) {
+	votes := make(map[int]int)
+	most := 0
+	for i := min(len(items), maxItems) - 1; i >= 0; i-- { // the newest comes last
+		date := items[i].Published
+		if date == "" {
+			date = items[i].Updated
+		}
+		offset, ok := writtenOffset(date)
+		if !ok {
+			continue
+		}
+		known = known || offset != 0
+		votes[offset]++
+		if votes[offset] >= most {
+			minutes, most = offset, votes[offset]
+		}
+	}
+	return minutes, known
+}
+
+// writtenOffset returns the offset of a date's zone, in minutes. Zones that say
+// that it is UTC and nothing else (Z, GMT, -0000 by RFC 5322) are none. A name in
+// parentheses may follow an offset.
+func writtenOffset(date string) (minutes int, ok bool) {
+	date = strings.TrimSpace(date[max(0, len(date)-maxDated):])
+	if i := strings.LastIndexByte(date, '('); i >= 0 && strings.HasSuffix(date, ")") {
+		date = strings.TrimSpace(date[:i])
+	}
+	sign := strings.LastIndexAny(date, "+-")
+	digits := strings.Replace(date[sign+1:], ":", "", 1)
+	n, err := strconv.ParseUint(digits, 10, 16)
+	if sign < 0 || len(digits) != len("hhmm") || err != nil {
+		minutes, ok = namedZones[date[strings.LastIndexByte(date, ' ')+1:]]
+		return minutes, ok
+	}
+	minutes = int(n/100*60 + n%100)
+	if date[sign] == '-' {
+		return -minutes, 0 < minutes && minutes <= 12*60
+	}
+	return minutes, minutes <= 14*60
+}
+
+// namedZones are the offsets, in minutes, that gofeed reads these names as. It
+// takes names that it does not know for UTC.
+var namedZones = map[string]int{
+	"EST": -5 * 60, "EDT": -4 * 60, "CST": -6 * 60, "CDT": -5 * 60,
+	"MST": -7 * 60, "MDT": -6 * 60, "PST": -8 * 60, "PDT": -7 * 60,
+	"WET": 0, "WEST": 60, "BST": 60, "CET": 60, "CEST": 2 * 60, "EET": 2 * 60, "EEST": 3 * 60,
+}
