@@ -23,6 +23,7 @@ import (
 // settings returns those of an agent that joins the cluster as the user.
 func (c *cluster) settings(t *testing.T, user string, roles ...string) config.Config {
 	s := config.Default()
+	s.Schedule.HostSpacing = 0
 	s.Data, s.Listen, s.Starter, s.AllowNet, s.Roles = t.TempDir(), "127.0.0.1:0", false, loopback, roles
 	s.Schedule.Interval = time.Second
 	for _, url := range strings.Split(c.urls(), ",") {

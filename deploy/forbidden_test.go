@@ -28,13 +28,14 @@ var forbidden = map[string][]string{
 		"CONSUMER.CREATE.parse.parse.parse", "CONSUMER.CREATE.crawl", "CONSUMER.CREATE.crawl.mine.crawl.hot", "CONSUMER.CREATE.KV_agents.mine.$KV.agents.>",
 		"CONSUMER.DURABLE.CREATE.crawl.mine", "CONSUMER.DELETE.crawl.crawl-hot", "CONSUMER.LIST.crawl", "CONSUMER.INFO.store.store",
 		"CONSUMER.MSG.NEXT.parse.parse", "CONSUMER.MSG.NEXT.store.store", "CONSUMER.MSG.NEXT.observe.observe",
-		"$KV.leases.schedule", "$KV.schedule.feed",
+		"$KV.leases.schedule", "$KV.schedule.feed", "$KV.hosts.host", "$KV.polls.feed", "$KV.subscriptions.TOKEN",
 	),
 		"crawl.hot", "prepare", "classify", "cluster.en", "store", "index", "quarantine.store",
 		"$KV.leases.schedule", "$KV.schedule.feed", "$JS.ACK.store.store.1.1.1.1.0", "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.store.store",
 	),
 	"parse": {"$JS.API.STREAM.DELETE.parse", "$JS.API.STREAM.MSG.GET.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "$JS.API.CONSUMER.CREATE.crawl.crawl-hot.crawl.hot",
-		"store", "index", "$KV.leases.schedule", "$KV.schedule.feed", "$JS.API.DIRECT.GET.KV_schedule.$KV.schedule.feed"},
+		"store", "index", "$KV.leases.schedule", "$KV.schedule.feed", "$JS.API.DIRECT.GET.KV_schedule.$KV.schedule.feed",
+		"$KV.subscriptions.TOKEN", "$JS.API.DIRECT.GET.KV_subscriptions.$KV.subscriptions.TOKEN"},
 	"prepare":  {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.parse.parse", "store", "observe", "$KV.leases.schedule"},
 	"classify": {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.prepare.prepare", "store", "observe", "$KV.leases.cluster-en"},
 	"cluster":  {"$JS.API.STREAM.PURGE.cluster", "$JS.API.CONSUMER.MSG.NEXT.store.store", "index", "observe", "$KV.leases.schedule"},
@@ -144,7 +145,7 @@ func sequences(t *testing.T, conn *nats.Conn) map[string]uint64 {
 		t.Fatal(err)
 	}
 	all := map[string]uint64{}
-	for _, name := range append(subjects.QueueNames, subjects.QuarantineStream, "giveups", "KV_schedule", "KV_leases") {
+	for _, name := range append(subjects.QueueNames, subjects.QuarantineStream, "giveups", "KV_schedule", "KV_hosts", "KV_polls", "KV_subscriptions", "KV_leases") {
 		stream, err := js.Stream(t.Context(), name)
 		if err != nil {
 			t.Fatal(name, err)

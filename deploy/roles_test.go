@@ -122,11 +122,12 @@ func TestEachRoleDoesItsWorkAsItsOwnUser(t *testing.T) {
 
 func (c *cluster) env(t *testing.T, user string, store storage.Store, index storage.Index) *role.Env {
 	settings := config.Default()
-	settings.AllowNet = loopback
+	settings.AllowNet, settings.Schedule.HostSpacing = loopback, 0
+	settings.WebSubURL = "http://127.0.0.1"
 	client := fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxPacked: 1 << 20, Parallel: 8, Allow: loopback})
 	t.Cleanup(client.Close)
 	return &role.Env{
-		Config: settings, Mesh: c.join(t, user), Store: store, Index: index, Fetch: client,
+		Config: settings, Mesh: c.join(t, user), Store: store, Index: index, Fetch: client, Post: client,
 		Rules: classify.DefaultRules(), Log: slog.New(slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Metrics: role.NewMetrics(prometheus.NewRegistry()), Workers: 2, Room: func() error { return nil },
 		Checks: func(context.Context) []api.Check { return nil }, MetricsPage: http.NotFoundHandler(),

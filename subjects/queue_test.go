@@ -47,12 +47,21 @@ func fill(v reflect.Value, n *int) {
 		v.SetString(fmt.Sprint(*n, awkward))
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n))
-	case reflect.Uint64:
-		v.SetUint(uint64(*n))
+	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
+		v.SetUint(uint64(*n % 256))
 	case reflect.Float64:
 		v.SetFloat(float64(*n) / 3)
 	case reflect.Bool:
 		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(key, n)
+		fill(value, n)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		for i := range v.Len() {

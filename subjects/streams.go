@@ -23,9 +23,14 @@ const InFlight = 15 * time.Minute
 // should be is left alone, so that an agent that may not change streams can live
 // with those of others.
 func Declare(ctx context.Context, js jetstream.JetStream, replicas int) error {
-	for _, want := range streams() {
-		want.Replicas = replicas
+	for _, want := range streams(replicas) {
 		stream, err := js.Stream(ctx, want.Name)
+		if err == nil && stream.CachedInfo().Config.Storage == jetstream.MemoryStorage && want.Storage == jetstream.FileStorage {
+			// That can't be changed. It is about the living, who say it again.
+			if err = js.DeleteStream(ctx, want.Name); err == nil {
+				err = jetstream.ErrStreamNotFound
+			}
+		}
 		switch {
 		case errors.Is(err, jetstream.ErrStreamNotFound):
 			_, err = js.CreateStream(ctx, want)
@@ -68,7 +73,7 @@ func upToDate(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 // MaxBytes returns what all streams and buckets may take on disk, together.
 func MaxBytes() int64 {
 	var sum int64
-	for _, cfg := range streams() {
+	for _, cfg := range streams(1) {
 		if cfg.Storage == jetstream.FileStorage {
 			sum += cfg.MaxBytes
 		}
@@ -76,8 +81,15 @@ func MaxBytes() int64 {
 	return sum
 }
 
-func streams() []jetstream.StreamConfig {
-	return []jetstream.StreamConfig{
+func streams(replicas int) []jetstream.StreamConfig {
+	// Leases and agents are about the living only: one server needs no disk for
+	// them. Several do. A server that comes back with an empty memory may vote
+	// for another such one, until no copy is right and the bucket stands still.
+	living := jetstream.MemoryStorage
+	if replicas > 1 {
+		living = jetstream.FileStorage
+	}
+	all := []jetstream.StreamConfig{
 		Crawls.stream(), Parses.stream(), Prepares.stream(), Classifys.stream(),
 		Clusters.stream(), Stores.stream(), Indexes.stream(), Observes.stream(), GiveUps.stream(),
 		{
@@ -92,10 +104,16 @@ func streams() []jetstream.StreamConfig {
 			Duplicates: 10 * time.Minute,
 		},
 		bucket(ScheduleBucket, "what the schedule knows of each feed", 1<<30, jetstream.FileStorage, 0),
-		// Leases and agents are about the living only: they need no disk.
-		bucket(LeaseBucket, "who is the one active actor", 1<<20, jetstream.MemoryStorage, 0),
-		bucket(AgentBucket, "who is in the mesh", 8<<20, jetstream.MemoryStorage, AgentExpiry),
+		bucket(HostBucket, "what the schedule knows of each host", 256<<20, jetstream.FileStorage, 0),
+		history(bucket(PollBucket, "the last polls of each feed", 512<<20, jetstream.FileStorage, 0), PollsKept),
+		bucket(SubscriptionBucket, "where feeds are pushed from", 64<<20, jetstream.FileStorage, 0),
+		bucket(LeaseBucket, "who is the one active actor", 1<<20, living, 0),
+		bucket(AgentBucket, "who is in the mesh", 8<<20, living, AgentExpiry),
 	}
+	for i := range all {
+		all[i].Replicas = replicas
+	}
+	return all
 }
 
 // stream returns the configuration of the queue's stream.
@@ -147,6 +165,13 @@ func (q Queue[T]) Consumer(lane string) jetstream.ConsumerConfig {
 
 // bucket returns the configuration of the stream behind a key-value bucket
 // (NATS ADR-8). We make it ourselves because only so it takes atomic batches.
+// history has a bucket keep the last n values of each key, and drop the oldest
+// of all when it is full: nothing depends on them.
+func history(cfg jetstream.StreamConfig, n int64) jetstream.StreamConfig {
+	cfg.MaxMsgsPerSubject, cfg.Discard = n, jetstream.DiscardOld
+	return cfg
+}
+
 func bucket(name, what string, maxBytes int64, storage jetstream.StorageType, expiry time.Duration) jetstream.StreamConfig {
 	cfg := jetstream.StreamConfig{
 		Name:               "KV_" + name,

@@ -41,7 +41,7 @@ func TestQueuesAreBoundedAndRefuseWhatIsNew(t *testing.T) {
 		if s.Duplicates != InFlight || s.MaxAge != 0 {
 			t.Errorf("%s: got duplicates told for %v and an age of %v, want %v and none", q.name, s.Duplicates, s.MaxAge, InFlight)
 		}
-		if !slices.ContainsFunc(streams(), func(cfg jetstream.StreamConfig) bool { return cfg.Name == q.name }) {
+		if !slices.ContainsFunc(streams(1), func(cfg jetstream.StreamConfig) bool { return cfg.Name == q.name }) {
 			t.Errorf("%s: it is not declared", q.name)
 		}
 	}
@@ -49,13 +49,13 @@ func TestQueuesAreBoundedAndRefuseWhatIsNew(t *testing.T) {
 
 func TestBucketsAreBounded(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{ScheduleBucket, LeaseBucket, AgentBucket} {
-		at := slices.IndexFunc(streams(), func(cfg jetstream.StreamConfig) bool { return cfg.Name == "KV_"+name })
+	for _, name := range []string{ScheduleBucket, HostBucket, SubscriptionBucket, LeaseBucket, AgentBucket} {
+		at := slices.IndexFunc(streams(1), func(cfg jetstream.StreamConfig) bool { return cfg.Name == "KV_"+name })
 		if at < 0 {
 			t.Errorf("%s is not declared", name)
 			continue
 		}
-		s := streams()[at]
+		s := streams(1)[at]
 		if s.MaxBytes <= 0 || s.MaxMsgsPerSubject != 1 || s.Discard != jetstream.DiscardNew || !s.AllowDirect || !s.DenyDelete || !s.AllowRollup {
 			t.Errorf("%s: got %+v, want a bounded bucket of one value a key", name, s)
 		}
@@ -77,7 +77,7 @@ func TestAllStreamsFitOnADisk(t *testing.T) {
 	if got := MaxBytes(); got < queued || got >= 4<<30 {
 		t.Errorf("all: got %d bytes, want less than 4 GB", got)
 	}
-	for _, s := range streams() {
+	for _, s := range streams(1) {
 		if s.MaxBytes <= 0 {
 			t.Errorf("%s is not bounded", s.Name)
 		}
@@ -87,7 +87,7 @@ func TestAllStreamsFitOnADisk(t *testing.T) {
 func TestStreamsShareNoSubject(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
-	for _, s := range streams() {
+	for _, s := range streams(1) {
 		if len(s.Subjects) != 1 {
 			t.Errorf("%s: got subjects %v, want one", s.Name, s.Subjects)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -53,6 +54,15 @@ type Target struct {
 	LastModified string    `json:"last_modified,omitempty"`
 	BodyHash     string    `json:"body_hash,omitempty"`
 	Due          time.Time `json:"due"`
+
+	Request *storage.Request `json:"request,omitempty"` // how it wants to be asked; nil: as all others
+	Ways    []Way            `json:"ways,omitempty"`    // to be tried in this order; none: the direct way only
+}
+
+// A Way is a proxy by which a host can be reached; the zero Way is the direct one.
+type Way struct {
+	ID  string `json:"id,omitempty"`
+	URL string `json:"url,omitempty"`
 }
 
 // Crawl is the task to fetch feeds that are due.
@@ -80,17 +90,38 @@ type Receipt struct {
 	ETag         string    `json:"etag,omitempty"`
 	LastModified string    `json:"last_modified,omitempty"`
 	BodyHash     string    `json:"body_hash"`
+
+	Took   time.Duration `json:"took,omitempty"`    // from the request to the end of the answer
+	Size   int64         `json:"size,omitempty"`    // bytes of the document
+	MaxAge int           `json:"max_age,omitempty"` // seconds for which the answer says to keep it
+	Moved  string        `json:"moved,omitempty"`   // where permanent redirects led, if only such did
+	Way    string        `json:"way,omitempty"`     // ID of the proxy it came by
 }
 
 // ID names the document: one fetch of one feed.
 func (r Receipt) ID() string { return r.FeedID + "." + r.Crawl }
+
+// pushPrefix begins the Crawl of a document that no crawl task fetched.
+const pushPrefix = "push/"
+
+// PushReceipt returns the receipt of a document that a feed's hub pushed. The
+// schedule remembers no validators by it, and waits for none.
+func PushReceipt(feedID, bodyHash string, size int64, at time.Time) Receipt {
+	return Receipt{FeedID: feedID, Crawl: pushPrefix + bodyHash, Fetched: at, Status: http.StatusOK, BodyHash: bodyHash, Size: size}
+}
+
+// Pushed reports whether the document was pushed, not fetched. Such a one may
+// have the new entries only.
+func (r Receipt) Pushed() bool { return strings.HasPrefix(r.Crawl, pushPrefix) }
 
 // Parse is the task to read a document as it came.
 type Parse struct {
 	Receipt
 	URL         string `json:"url"` // it came from, after redirects
 	ContentType string `json:"content_type,omitempty"`
-	Body        []byte `json:"body"` // gzip
+	Hub         string `json:"hub,omitempty"`  // that its HTTP header names; goes before the document's own
+	Self        string `json:"self,omitempty"` // likewise
+	Body        []byte `json:"body"`           // gzip
 }
 
 // A Document is a parsed document: what the feed says of itself.
@@ -100,8 +131,13 @@ type Document struct {
 	Title    string  `json:"title,omitempty"`
 	Site     string  `json:"site,omitempty"`
 	Language string  `json:"language,omitempty"`
-	Rate     float64 `json:"rate,omitempty"` // items a day by the dates of all its entries; 0 if unknown
+	Rate     float64 `json:"rate,omitempty"`  // items a day by the dates of all its entries; 0 if unknown
+	Dates    []int64 `json:"dates,omitempty"` // of its newest entries, Unix seconds, at most MaxDates
+	Hints    *Hints  `json:"hints,omitempty"`
 }
+
+// MaxDates is the most dates of entries that a document tells of.
+const MaxDates = 50
 
 // An Entry is what the publisher wrote, as parsed, untrusted. See package
 // agent/feed, whose entries convert to this type.
@@ -186,6 +222,7 @@ type Outcome string
 
 // The outcomes of polls, and what the api tells the schedule.
 const (
+	Fetched   Outcome = "fetched"     // a new document, which is on its way; another word of it follows
 	Stored    Outcome = "stored"      // new or changed items are in the store
 	Nothing   Outcome = "nothing new" // a new document with known entries only
 	Unchanged Outcome = "unchanged"   // 304, or the same bytes
@@ -194,18 +231,23 @@ const (
 	Added     Outcome = "added"       // the feed is new in the store
 	Removed   Outcome = "removed"     // the feed is no longer in the store
 	Refresh   Outcome = "refresh"     // somebody wants it polled now
+	Changed   Outcome = "changed"     // somebody changed what the store has of it
 )
 
 // An Observation is what happened to one feed.
 type Observation struct {
 	Receipt
 	Outcome    Outcome       `json:"outcome"`
-	URL        string        `json:"url,omitempty"`   // of an added feed
-	Items      int           `json:"items,omitempty"` // new ones stored
-	Rate       float64       `json:"rate,omitempty"`  // as in Document
-	Error      string        `json:"error,omitempty"` // in words
-	Class      string        `json:"class,omitempty"` // kind of error, one of a short list
+	URL        string        `json:"url,omitempty"`    // of an added feed
+	Items      int           `json:"items,omitempty"`  // new ones stored
+	Rate       float64       `json:"rate,omitempty"`   // as in Document
+	Dates      []int64       `json:"dates,omitempty"`  // as in Document
+	Hints      *Hints        `json:"hints,omitempty"`  // as in Document
+	Error      string        `json:"error,omitempty"`  // in words
+	Class      string        `json:"class,omitempty"`  // kind of error, one of a short list
+	Weight     float64       `json:"weight,omitempty"` // how much this failure counts, up to 1
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
+	Dead       []string      `json:"dead,omitempty"` // IDs of proxies that were tried and did not work
 }
 
 // Observe is the task to take observations into account.

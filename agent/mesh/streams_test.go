@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/embedded"
@@ -77,11 +78,20 @@ func TestStreamsAreCopiedToServersThatJoin(t *testing.T) {
 	if got := replicas(); got != 3 {
 		t.Errorf("got %d copies on three servers, want 3", got)
 	}
-	// Who sees fewer servers does not take copies away.
+	// Who sees fewer servers does not take copies away, nor what is on disk.
 	if err := subjects.Declare(t.Context(), m.js, 1); err != nil {
 		t.Fatal(err)
 	}
 	if got := replicas(); got != 3 {
 		t.Errorf("got %d copies after an agent wanted 1, want 3", got)
+	}
+	for _, name := range []string{subjects.LeaseBucket, subjects.AgentBucket} {
+		s, err := m.js.Stream(t.Context(), "KV_"+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cfg := s.CachedInfo().Config; cfg.Storage != jetstream.FileStorage || cfg.Replicas != 3 {
+			t.Errorf("bucket %s has %d copies in %v, want 3 on disk, as an emptied memory may win a vote", name, cfg.Replicas, cfg.Storage)
+		}
 	}
 }

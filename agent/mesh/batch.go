@@ -1,0 +1,72 @@
+package mesh
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+)
+
+// MaxBatch is the most messages that are written to a bucket at once.
+const MaxBatch = 1000
+
+// putBatch writes the messages, at most [MaxBatch], to one bucket, all or none,
+// and returns the sequence number of the last. It returns [ErrStale] if one
+// expects another revision than there is.
+//
+// The batch is one fsync, where so many single writes would be as many.
+func (m *Mesh) putBatch(ctx context.Context, msgs []*nats.Msg) (last uint64, err error) {
+	batch := nuid.Next()
+	for i, msg := range msgs {
+		msg.Header.Set("Nats-Batch-Id", batch)
+		msg.Header.Set("Nats-Batch-Sequence", strconv.Itoa(i+1))
+		if i == len(msgs)-1 {
+			break
+		}
+		if err := m.conn.PublishMsg(msg); err != nil {
+			return 0, err
+		}
+	}
+	msgs[len(msgs)-1].Header.Set("Nats-Batch-Commit", "1")
+	return m.commit(ctx, msgs[len(msgs)-1])
+}
+
+// commit sends the last message of a batch and returns its sequence number.
+func (m *Mesh) commit(ctx context.Context, msg *nats.Msg) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	reply, err := m.conn.RequestMsgWithContext(ctx, msg)
+	if err != nil {
+		return 0, err
+	}
+	var ack struct {
+		Seq   uint64              `json:"seq"`
+		Error *jetstream.APIError `json:"error"`
+	}
+	if err := json.Unmarshal(reply.Data, &ack); err != nil {
+		return 0, fmt.Errorf("read the server's answer: %w", err)
+	}
+	switch {
+	case ack.Error == nil:
+		return ack.Seq, nil
+	case isStale(ack.Error):
+		return 0, fmt.Errorf("%w: %w", ErrStale, ack.Error)
+	}
+	return 0, ack.Error
+}
+
+// valueMessage returns a message with the value in JSON.
+func valueMessage(subject string, value any) (*nats.Msg, error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	msg := nats.NewMsg(subject)
+	msg.Data = data
+	return msg, nil
+}

@@ -1,0 +1,112 @@
+package mesh
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"feedmesh/agent/websub"
+	"feedmesh/subjects"
+)
+
+// Subscriptions returns the bucket of subscriptions at hubs.
+func (m *Mesh) Subscriptions() websub.Subscriptions { return subscriptions{m} }
+
+type subscriptions struct{ mesh *Mesh }
+
+func (s subscriptions) Get(ctx context.Context, token string) (websub.Subscription, error) {
+	kv, err := s.mesh.bucket(ctx, subjects.SubscriptionBucket)
+	if err != nil {
+		return websub.Subscription{}, err
+	}
+	entry, err := kv.Get(eachBounded(ctx), token)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return websub.Subscription{}, websub.ErrUnknown
+	} else if err != nil {
+		return websub.Subscription{}, fmt.Errorf("read subscription: %w", err)
+	}
+	return subscriptionOf(entry)
+}
+
+// List reads all before it yields any, so that nothing waits for who acts on them.
+func (s subscriptions) List(ctx context.Context) iter.Seq2[websub.Subscription, error] {
+	return func(yield func(websub.Subscription, error) bool) {
+		var all []websub.Subscription
+		err := s.mesh.loadAll(ctx, subjects.SubscriptionBucket, func(entry jetstream.KeyValueEntry) {
+			sub, err := subscriptionOf(entry)
+			if err != nil {
+				s.mesh.log.Warn("unreadable subscription is left alone", "err", err)
+				return
+			}
+			all = append(all, sub)
+		})
+		if err != nil {
+			yield(websub.Subscription{}, err)
+			return
+		}
+		for _, sub := range all {
+			if !yield(sub, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s subscriptions) Put(ctx context.Context, sub websub.Subscription) (revision uint64, err error) {
+	kv, err := s.mesh.bucket(ctx, subjects.SubscriptionBucket)
+	if err != nil {
+		return 0, err
+	}
+	value, err := json.Marshal(sub)
+	if err != nil {
+		return 0, err
+	}
+	if sub.Revision == 0 {
+		revision, err = kv.Create(eachBounded(ctx), sub.Token, value)
+	} else {
+		revision, err = kv.Update(eachBounded(ctx), sub.Token, value, sub.Revision)
+	}
+	return revision, changedError("write", err)
+}
+
+// Delete marks the subscription as gone, if it is as given, and then takes away the
+// mark too: nobody makes one of the same token again.
+func (s subscriptions) Delete(ctx context.Context, sub websub.Subscription) error {
+	kv, err := s.mesh.bucket(ctx, subjects.SubscriptionBucket)
+	if err != nil {
+		return err
+	}
+	ctx = eachBounded(ctx)
+	if err := kv.Purge(ctx, sub.Token, jetstream.LastRevision(sub.Revision)); err != nil {
+		return changedError("remove", err)
+	}
+	stream, err := s.mesh.js.Stream(ctx, "KV_"+subjects.SubscriptionBucket)
+	if err == nil {
+		err = stream.Purge(ctx, jetstream.WithPurgeSubject(subjects.SubscriptionKey(sub.Token)))
+	}
+	return changedError("remove", err)
+}
+
+// changedError tells a write that came too late from one that failed.
+func changedError(what string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case isStale(err):
+		return websub.ErrChanged
+	}
+	return fmt.Errorf("%s subscription: %w", what, err)
+}
+
+func subscriptionOf(entry jetstream.KeyValueEntry) (websub.Subscription, error) {
+	var sub websub.Subscription
+	if err := json.Unmarshal(entry.Value(), &sub); err != nil {
+		return sub, fmt.Errorf("read subscription: %w", err)
+	}
+	sub.Revision = entry.Revision()
+	return sub, nil
+}
