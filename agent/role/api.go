@@ -3,6 +3,8 @@ package role
 import (
 	"context"
 
+	"golang.org/x/sync/errgroup"
+
 	"feedmesh/agent/api"
 	"feedmesh/agent/console"
 )
@@ -15,10 +17,14 @@ var API = Role{
 	Index: true,
 	Run: func(ctx context.Context, env *Env) error {
 		server := api.New(api.Deps{
-			Store: env.Store, Index: env.Index, Mesh: env.Mesh, Checks: env.Checks, Metrics: env.MetricsPage,
+			Store: env.Store, Index: env.Index, Mesh: env.Mesh, Fetch: env.Fetch, Checks: env.Checks, Metrics: env.MetricsPage,
 			Token: string(env.Config.Token), Version: env.Version, Now: env.Clock.Now, Log: env.Log,
 		})
 		defer server.Close()
-		return api.Serve(ctx, env.Listen, server.Handler(console.Handler(server)), env.Log)
+		handler := withHubs(env, server.Handler(console.Handler(server)))
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return server.RunImports(ctx) })
+		group.Go(func() error { return api.Serve(ctx, env.Listen, handler, env.Log) })
+		return group.Wait()
 	},
 }

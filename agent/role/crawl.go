@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 
 	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/plan"
 	"feedmesh/subjects"
 )
 
@@ -63,7 +62,7 @@ type crawler struct {
 func (c *crawler) Receive(ctx context.Context, task subjects.Crawl) error {
 	byHost := map[string][]subjects.Target{}
 	for _, t := range task.Feeds {
-		host := hostOf(t.URL)
+		host := plan.HostOf(t.URL)
 		byHost[host] = append(byHost[host], t)
 	}
 	report := &report{out: c.out, task: task.ID()}
@@ -95,24 +94,20 @@ func (c *crawler) crawlHost(ctx context.Context, host string, report *report, ta
 	defer release()
 	silent := 0 // fetches in a row that the host did not answer
 	for _, t := range targets {
-		var o *subjects.Observation
-		if silent < patience {
-			if o, err = c.crawlFeed(ctx, report.task, t); err != nil {
-				return err
-			}
-		} else {
-			o = failed(receipt(report.task, t, c.clock.Now()), fetch.ClassTimeout, fmt.Sprintf("%s did not answer for %d other feeds just before", host, silent))
-		}
-		if o == nil {
-			silent = 0
+		if silent == patience {
+			o := observationOf(report.task, t, c.clock.Now())
+			c.fetchFailed(&o, t, &fetch.Error{Class: fetch.ClassTimeout, Err: fmt.Errorf("%s did not answer for %d other feeds just before", host, silent)})
+			report.add(o)
 			continue
 		}
-		report.add(*o)
+		o, err := c.crawlFeed(ctx, report.task, t)
+		if err != nil {
+			return err
+		}
+		report.add(o)
 		switch fetch.Class(o.Class) {
-		case fetch.ClassTimeout, fetch.ClassConnect, fetch.ClassDNS:
-			if silent < patience {
-				silent++
-			}
+		case fetch.ClassTimeout, fetch.ClassConnect, fetch.ClassDNS, fetch.ClassResolver:
+			silent++
 		default:
 			silent = 0
 		}
@@ -120,68 +115,91 @@ func (c *crawler) crawlHost(ctx context.Context, host string, report *report, ta
 	return nil
 }
 
-// crawlFeed fetches one feed. A new document goes to parse, whose word the
-// schedule will have; of all else it returns the observation.
-func (c *crawler) crawlFeed(ctx context.Context, task string, t subjects.Target) (*subjects.Observation, error) {
+func observationOf(task string, t subjects.Target, now time.Time) subjects.Observation {
+	return subjects.Observation{Receipt: subjects.Receipt{FeedID: t.FeedID, Crawl: task, Fetched: now}}
+}
+
+// crawlFeed fetches one feed and returns how that went. A new document goes to
+// parse, which has the next word.
+func (c *crawler) crawlFeed(ctx context.Context, task string, t subjects.Target) (subjects.Observation, error) {
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return subjects.Observation{}, ctx.Err()
 	}
 	began := c.clock.Now()
 	c.metrics.lag.Observe(max(0, began.Sub(t.Due).Seconds()))
-	d, err := c.fetch.Fetch(ctx, fetch.Request{URL: t.URL, ETag: t.ETag, LastModified: t.LastModified, BodyHash: t.BodyHash}, began)
+	d, err := c.fetch.Fetch(ctx, requestFor(t), began)
 	c.metrics.fetchSeconds.Observe(c.clock.Now().Sub(began).Seconds())
-	r := receipt(task, t, began)
+	o := observationOf(task, t, began)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, ctx.Err() // our time is up, not the host's fault
+			return o, ctx.Err() // our time is up, not the host's fault
 		}
-		return c.fetchFailed(r, err), nil
+		c.fetchFailed(&o, t, err)
+		return o, nil
 	}
 	c.metrics.fetchBytes.Add(float64(d.Size))
-	r.Status, r.ETag, r.LastModified, r.BodyHash = d.Status, d.ETag, d.LastModified, d.BodyHash
+	o.Status, o.ETag, o.LastModified, o.BodyHash = d.Status, d.ETag, d.LastModified, d.BodyHash
+	o.Took, o.Size, o.MaxAge, o.Moved, o.Way = d.Took, d.Size, int(d.MaxAge/time.Second), d.Moved, wayID(t, d.Way)
+	o.Dead = wayIDs(t, d.Dead)
 	if d.Unchanged {
-		c.metrics.fetches.WithLabelValues("unchanged").Inc()
-		return &subjects.Observation{Receipt: r, Outcome: subjects.Unchanged}, nil
+		o.Outcome = subjects.Unchanged
+	} else {
+		o.Outcome = subjects.Fetched
+		if err := subjects.Publish(ctx, c.out, subjects.Parses, subjects.Parse{
+			Receipt: o.Receipt, URL: d.URL, ContentType: d.ContentType, Hub: d.Hub, Self: d.Self, Body: d.Body,
+		}); err != nil {
+			return o, err
+		}
 	}
-	c.metrics.fetches.WithLabelValues("fetched").Inc()
-	return nil, subjects.Publish(ctx, c.out, subjects.Parses, subjects.Parse{
-		Receipt: r, URL: d.URL, ContentType: d.ContentType, Body: d.Body,
-	})
+	c.metrics.fetches.WithLabelValues(string(o.Outcome)).Inc()
+	return o, nil
+}
+
+// requestFor returns how a feed is to be fetched.
+func requestFor(t subjects.Target) fetch.Request {
+	r := fetch.Request{URL: t.URL, ETag: t.ETag, LastModified: t.LastModified, BodyHash: t.BodyHash}
+	if w := t.Request; w != nil {
+		r.UserAgent, r.Header, r.User, r.Password = w.UserAgent, w.Header, w.User, w.Password
+	}
+	for _, way := range t.Ways {
+		r.Ways = append(r.Ways, way.URL)
+	}
+	return r
+}
+
+// wayID returns the ID of the proxy with that URL, which has a secret in it that
+// is not for the schedule's records.
+func wayID(t subjects.Target, url string) string {
+	for _, way := range t.Ways {
+		if way.URL == url {
+			return way.ID
+		}
+	}
+	return ""
+}
+
+func wayIDs(t subjects.Target, urls []string) (ids []string) {
+	for _, url := range urls {
+		ids = append(ids, wayID(t, url))
+	}
+	return ids
 }
 
 // fetchFailed says in an observation why a fetch brought nothing.
-func (c *crawler) fetchFailed(r subjects.Receipt, err error) *subjects.Observation {
-	class, retryAfter := fetch.ClassReset, time.Duration(0)
+func (c *crawler) fetchFailed(o *subjects.Observation, t subjects.Target, err error) {
+	o.Outcome, o.Class, o.Error = subjects.Failed, string(fetch.ClassReset), err.Error()
 	if e := (*fetch.Error)(nil); errors.As(err, &e) {
-		class, retryAfter, r.Status = e.Class, e.RetryAfter, e.Status
+		o.Class, o.Status, o.RetryAfter, o.Took, o.Way = string(e.Class), e.Status, e.RetryAfter, e.Took, wayID(t, e.Way)
+		o.Dead = wayIDs(t, e.Dead)
 	}
-	c.metrics.fetches.WithLabelValues(string(class)).Inc()
-	o := failed(r, class, err.Error())
-	o.RetryAfter = retryAfter
-	if r.Status == 410 {
+	o.Weight = fetch.Weight(fetch.Class(o.Class), o.Status)
+	c.metrics.fetches.WithLabelValues(o.Class).Inc()
+	if o.Status == 410 {
 		o.Outcome = subjects.Gone
 	}
-	return o
-}
-
-func failed[C ~string](r subjects.Receipt, class C, why string) *subjects.Observation {
-	return &subjects.Observation{Receipt: r, Outcome: subjects.Failed, Class: string(class), Error: why}
-}
-
-func receipt(task string, t subjects.Target, now time.Time) subjects.Receipt {
-	return subjects.Receipt{FeedID: t.FeedID, Crawl: task, Fetched: now}
-}
-
-// hostOf returns the host that a URL is fetched from, or the URL if it has none.
-func hostOf(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
-		return raw
-	}
-	return strings.ToLower(u.Hostname())
 }
 
 // hostLocks lets one fetch at a time go to a host, over all tasks of this

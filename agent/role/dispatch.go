@@ -13,7 +13,7 @@ import (
 // dispatch hands out what is due, as far as the queues have room: when they get
 // long, cold feeds wait first and hot ones last.
 func (s *scheduler) dispatch(ctx context.Context) error {
-	if !s.anyDue() || s.room() != nil { // of which the node's watch tells
+	if !s.anyRipe() || s.room() != nil { // of which the node's watch tells
 		return nil
 	}
 	if err := s.look(ctx); err != nil {
@@ -39,10 +39,16 @@ func (s *scheduler) dispatch(ctx context.Context) error {
 	return nil
 }
 
-func (s *scheduler) anyDue() bool {
+func (s *scheduler) anyRipe() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.plan.anyDue(s.clock.Now())
+	now := s.clock.Now()
+	for tier := range subjects.Tiers {
+		if s.plan.Ripe(policy.Tier(tier), now) {
+			return true
+		}
+	}
+	return false
 }
 
 // roomFor says up to which fill of the queues feeds of a tier are handed out.
@@ -78,18 +84,19 @@ func (s *scheduler) look(ctx context.Context) error {
 func (s *scheduler) handOut(ctx context.Context, tier policy.Tier) (_ bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	feeds := s.plan.take(tier, s.clock.Now())
-	if len(feeds) == 0 {
+	now := s.clock.Now()
+	if !s.plan.Ripe(tier, now) {
 		return false, nil
 	}
-	task := crawlTask(tier, feeds)
+	feeds := s.plan.Take(tier, now)
+	task := s.plan.Task(tier, feeds, now)
 	ctx, span := s.trace.Begin(ctx, "schedule")
 	defer func() { span.End(err) }()
 	span.Text("feedmesh.task", task.ID())
 	span.Text("feedmesh.tier", task.Tier)
 	span.Number("feedmesh.feeds", float64(len(feeds)))
 	s.last.State.Crawl = task.ID()
-	if err := s.write(ctx, append(feeds, s.last)); err != nil {
+	if err := s.write(ctx, append(statesOf(feeds), &s.last)); err != nil {
 		return false, err
 	}
 	fault.Point("written schedule")

@@ -3,6 +3,7 @@ package role
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"feedmesh/agent/websub"
 	"feedmesh/subjects"
 )
 
@@ -25,6 +26,7 @@ type Metrics struct {
 	stepDowns     prometheus.Counter
 	fencedOff     prometheus.Counter
 	dispatchHolds *prometheus.CounterVec
+	hubs          *websub.Metrics
 }
 
 // NewMetrics returns the metrics, registered with r.
@@ -60,6 +62,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		stepDowns:     counter("feedmesh_step_downs_total", "Times that this process stopped being the one active actor of something."),
 		fencedOff:     counter("feedmesh_fenced_off_total", "Writes refused because a newer writer had taken over."),
 		dispatchHolds: vec("feedmesh_dispatch_held_total", "Times that due feeds of a tier were held back because a queue was long.", "tier"),
+		hubs:          websub.NewMetrics(r),
 	}
 	r.MustRegister(m.fetches, m.fetchSeconds, m.fetchBytes, m.lag, m.feeds, m.overdue, m.documents, m.stored, m.duplicates,
 		m.indexed, m.indexLag, m.reconciled, m.queuePending, m.queueOldest, m.stepDowns, m.fencedOff, m.dispatchHolds)

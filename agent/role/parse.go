@@ -1,9 +1,11 @@
 package role
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"feedmesh/agent/feed"
@@ -53,7 +55,10 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 	document := subjects.Document{
 		Receipt: task.Receipt, URL: task.URL,
 		Title: parsed.Title, Site: parsed.Site, Language: parsed.Language,
-		Rate: policy.Rate(dates(parsed.Entries), task.Fetched),
+		Dates: newest(dates(parsed.Entries)),
+	}
+	if !task.Pushed() { // which may show but a part of the feed
+		document.Rate, document.Hints = policy.Rate(dates(parsed.Entries), task.Fetched), hintsOf(task, parsed)
 	}
 	entries, err := p.news(ctx, task.FeedID, parsed.Entries)
 	if err != nil {
@@ -62,7 +67,7 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 	if len(entries) == 0 {
 		p.metrics.documents.WithLabelValues("nothing new").Inc()
 		return observe(ctx, p.out, "parse", subjects.Observation{
-			Receipt: task.Receipt, Outcome: subjects.Nothing, Rate: document.Rate,
+			Receipt: task.Receipt, Outcome: subjects.Nothing, Rate: document.Rate, Dates: document.Dates, Hints: document.Hints,
 		})
 	}
 	p.metrics.documents.WithLabelValues("new entries").Inc()
@@ -76,10 +81,16 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 	})
 }
 
+// brokenWeight is how much a document counts that is no feed: it will hardly be
+// one soon, but hosts show error pages as if they were documents.
+const brokenWeight = 0.5
+
 // unreadable tells the schedule that there was a document, but no feed in it.
 func (p *parser) unreadable(ctx context.Context, task subjects.Parse, kind feed.Kind, err error) error {
 	p.metrics.documents.WithLabelValues(string(kind)).Inc()
-	return observe(ctx, p.out, "parse", *failed(task.Receipt, kind, err.Error()))
+	return observe(ctx, p.out, "parse", subjects.Observation{
+		Receipt: task.Receipt, Outcome: subjects.Failed, Class: string(kind), Error: err.Error(), Weight: brokenWeight,
+	})
 }
 
 // news returns the entries that the store does not have as they are.
@@ -120,4 +131,29 @@ func dates(entries []feed.Entry) []time.Time {
 		dates = append(dates, e.Published)
 	}
 	return dates
+}
+
+// newest returns the newest dates, at most [subjects.MaxDates], newest first, as
+// Unix seconds.
+func newest(dates []time.Time) []int64 {
+	var seconds []int64
+	for _, d := range dates {
+		if !d.IsZero() {
+			seconds = append(seconds, d.Unix())
+		}
+	}
+	slices.SortFunc(seconds, func(a, b int64) int { return cmp.Compare(b, a) })
+	return seconds[:min(len(seconds), subjects.MaxDates)]
+}
+
+// hintsOf returns what a document says of when to read it.
+func hintsOf(task subjects.Parse, d feed.Document) *subjects.Hints {
+	h := &subjects.Hints{
+		TTL: int(d.TTL / time.Minute), Period: int(d.Period / time.Minute), SkipHours: d.SkipHours, SkipDays: d.SkipDays,
+		Window: len(d.Entries), Hub: cmp.Or(task.Hub, d.Hub), Self: cmp.Or(task.Self, d.Self),
+	}
+	if d.ZoneKnown {
+		h.Zone = &d.Zone
+	}
+	return h
 }

@@ -13,8 +13,9 @@ import (
 )
 
 // reportEvery is how long what a crawl task saw of a feed may wait for what it
-// sees of others: long enough for most of a task to go in one message.
-const reportEvery = time.Second
+// sees of others: many go in one message then, and a host whose next feed waits
+// for this word waits hardly longer.
+const reportEvery = 200 * time.Millisecond
 
 // A report tells the schedule what a crawl task sees while the task goes on, so
 // that the feeds of quick hosts do not wait for those of slow ones. Its methods

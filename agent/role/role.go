@@ -16,6 +16,7 @@ import (
 	"feedmesh/agent/api"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/trace"
+	"feedmesh/agent/websub"
 	"feedmesh/classify"
 	"feedmesh/config"
 	"feedmesh/storage"
@@ -72,6 +73,7 @@ type Env struct {
 	Store   storage.Store // nil unless a role needs it
 	Index   storage.Index // nil unless a role needs it
 	Fetch   Fetcher
+	Post    websub.Poster // to hubs
 	Rules   *classify.Rules
 	Clock   Clock
 	Log     *slog.Logger
@@ -123,6 +125,16 @@ func publishParts[T subjects.Task, P any](
 		parts = parts[:len(parts)/2]
 		d.ETag, d.LastModified, d.BodyHash = "", "", ""
 	}
+}
+
+// publishIndex has the index agree with the store about so many items.
+func publishIndex(ctx context.Context, to subjects.Publisher, why string, ids []string) error {
+	for chunk := range slices.Chunk(ids, 1000) {
+		if err := subjects.Publish(ctx, to, subjects.Indexes, subjects.Index{Why: why, IDs: chunk}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // every calls do again and again until ctx ends or do fails.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/policy"
+	"feedmesh/config"
 	"feedmesh/embedded"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
@@ -78,7 +81,8 @@ func (r *rig) pass(d time.Duration) { r.now.Add(d.Microseconds()) }
 
 func (r *rig) env(m *mesh.Mesh) *Env {
 	return &Env{
-		Mesh: m, Clock: r.clock, Log: slog.New(slog.DiscardHandler), Metrics: metrics(),
+		Config: config.Config{Schedule: config.Schedule{Policy: policy.KindTiers}},
+		Mesh:   m, Clock: r.clock, Log: slog.New(slog.DiscardHandler), Metrics: metrics(),
 		Room: func() error { return nil },
 	}
 }
@@ -106,10 +110,9 @@ func (r *rig) schedule(agent string, store storage.Store) (env *Env, stop func()
 func (r *rig) scheduler(store storage.Store) *scheduler {
 	r.t.Helper()
 	env := r.env(r.mesh)
-	s := &scheduler{
-		mesh: r.mesh, feeds: store, clock: env.Clock, room: env.Room, log: env.Log, metrics: env.Metrics, plan: newPlan(0),
-	}
-	if err := errors.Join(r.mesh.LoadStates(r.t.Context(), s.plan.load), s.reconcile(r.t.Context()), s.recall(r.t.Context()), s.resume(r.t.Context())); err != nil {
+	env.Store = store
+	s := newScheduler(env)
+	if err := s.begin(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
 	return s
@@ -192,10 +195,10 @@ func about(feedID string, outcome subjects.Outcome, crawl string, at time.Time) 
 }
 
 // states returns the states in the bucket, by feed.
-func (r *rig) states() map[string]mesh.FeedState {
+func (r *rig) states() map[string]subjects.FeedState {
 	r.t.Helper()
-	states := map[string]mesh.FeedState{}
-	if err := r.mesh.LoadStates(r.t.Context(), func(s mesh.FeedState) { states[s.FeedID] = s }); err != nil {
+	states := map[string]subjects.FeedState{}
+	if err := r.mesh.LoadStates(r.t.Context(), func(s subjects.FeedState) { states[s.FeedID] = s }); err != nil {
 		r.t.Fatal(err)
 	}
 	return states
@@ -222,6 +225,9 @@ func (r *rig) active() string {
 	}
 	return leases["schedule"].Agent
 }
+
+// feedURL returns the address of the i-th feed on a host of its own.
+func feedURL(i int) string { return fmt.Sprintf("http://host%d.example/feed", i) }
 
 // manyFeeds returns a store with n feeds, each on a host of its own.
 func manyFeeds(t *testing.T, n int) *memory.Store {
@@ -290,10 +296,10 @@ func TestAnotherScheduleTakesOverAndHandsOutNothingTwice(t *testing.T) {
 func (r *rig) dies(store storage.Store) subjects.Crawl {
 	r.t.Helper()
 	s := r.scheduler(store)
-	taken := s.plan.take(1, noon)
-	task := crawlTask(1, taken)
+	taken := s.plan.Take(policy.Warm, noon)
+	task := s.plan.Task(policy.Warm, taken, noon)
 	s.last.State.Crawl = task.ID()
-	if err := s.write(r.t.Context(), append(taken, s.last)); err != nil {
+	if err := s.write(r.t.Context(), append(statesOf(taken), &s.last)); err != nil {
 		r.t.Fatal(err)
 	}
 	return task
@@ -323,7 +329,7 @@ func TestATaskThatDiedWithItsScheduleIsPublished(t *testing.T) {
 			}
 			r.scheduler(store)
 			got := r.crawls()
-			if len(got) != tasks || tasks > 0 && (got[0].ID() != want.ID() || !slices.Equal(got[0].Feeds, want.Feeds)) {
+			if len(got) != tasks || tasks > 0 && (got[0].ID() != want.ID() || !reflect.DeepEqual(got[0].Feeds, want.Feeds)) {
 				t.Errorf("got %d tasks, want %d, as it was", len(got), tasks)
 			}
 		})
@@ -335,13 +341,13 @@ func TestAScheduleWhoseStatesAreChangedBehindItsBackBeginsAnew(t *testing.T) {
 	env, _ := r.schedule("a", manyFeeds(t, 5))
 	eventually(t, "all feeds are handed out", func() bool { return r.feedsIn(r.crawls()) == 5 })
 	r.purge()
-	var changed mesh.FeedState
+	var changed subjects.FeedState
 	for _, changed = range r.states() {
 		break
 	}
 	changed.State.LastModified = "changed by another"
 	changed.State.Failures = 7
-	if err := r.mesh.PutStates(t.Context(), []mesh.FeedState{changed}); err != nil {
+	if err := r.mesh.PutStates(t.Context(), []subjects.FeedState{changed}); err != nil {
 		t.Fatal(err)
 	}
 	r.tell(about(changed.FeedID, subjects.Failed, changed.State.Crawl, noon))
@@ -415,14 +421,14 @@ func TestReconcileMakesThePlanAgreeWithTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	store.hidden = hidden // as if it had been added while the list was read
-	s.feeds = store
+	s.store = store
 	for range 2 {
 		if err := s.reconcile(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		states := r.states()
 		for url, want := range map[string]bool{lost: true, gone: false, hidden: true} {
-			if _, got := states[storage.FeedID(url)]; got != want || (s.plan.feeds[storage.FeedID(url)] != nil) != want {
+			if _, got := states[storage.FeedID(url)]; got != want || s.plan.Has(storage.FeedID(url)) != want {
 				t.Errorf("%s: got state %t, want %t, in bucket and plan", url, got, want)
 			}
 		}
@@ -430,9 +436,8 @@ func TestReconcileMakesThePlanAgreeWithTheStore(t *testing.T) {
 			t.Errorf("got %d states, want 1100", len(states))
 		}
 	}
-	checkPlan(t, s.plan)
-	if f := s.plan.feeds[storage.FeedID(lost)]; f == nil || !f.State.Next.Equal(noon) {
-		t.Errorf("got %+v, want the feed nobody told of due at once", f)
+	if next := r.state(storage.FeedID(lost)).Next; next.IsZero() || next.After(noon) {
+		t.Errorf("got it next at %v, want the feed nobody told of due at once", next)
 	}
 }
 
@@ -458,10 +463,9 @@ func TestAFeedThatComesAndGoesKeepsItsStateInStep(t *testing.T) {
 			t.Fatalf("step %d: %v", i, err)
 		}
 		state, got := r.states()[id]
-		if got != step.want || got && state.State.URL != url || (s.plan.feeds[id] != nil) != step.want {
+		if got != step.want || got && state.State.URL != url || s.plan.Has(id) != step.want {
 			t.Errorf("step %d: got state %t, want %t", i, got, step.want)
 		}
-		checkPlan(t, s.plan)
 	}
 }
 
@@ -498,10 +502,11 @@ func TestFullQueuesHoldColdFeedsFirstAndHotOnesLast(t *testing.T) {
 			}
 		}
 		s := r.scheduler(&memory.Store{})
-		s.plan = newPlan(0)
-		for i, rate := range []float64{100, 5, 0.1} {
+		for i, tier := range subjects.Tiers {
 			// Of another ID each time: they are new in the bucket, too.
-			s.plan.add(fmt.Sprint("f", i, "-", waiting), feedURL(i), rate, noon)
+			s.plan.Load(subjects.FeedState{FeedID: fmt.Sprint("f", i, "-", waiting), State: &subjects.State{
+				URL: feedURL(i), Tier: tier, Next: noon.Add(-time.Minute),
+			}})
 		}
 		for range 2 { // again what is held, but not what is out
 			if err := s.dispatch(t.Context()); err != nil {
@@ -522,7 +527,7 @@ func TestCrawlersAreNotGivenMoreThanTheyDoSoon(t *testing.T) {
 	r := newRig(t)
 	s := r.scheduler(manyFeeds(t, 0))
 	for i := range 70 * subjects.MaxFeeds {
-		s.plan.add(fmt.Sprint("f", i), feedURL(i), 0, noon)
+		s.plan.Add(storage.Feed{ID: fmt.Sprint("f", i), URL: feedURL(i)}, noon)
 	}
 	for range 2 {
 		if err := s.dispatch(t.Context()); err != nil {
@@ -603,10 +608,10 @@ func told(env *Env) int {
 func TestTheGaugesTellHowFeedsAre(t *testing.T) {
 	r := newRig(t)
 	s := r.scheduler(manyFeeds(t, 4))
-	taken := s.plan.take(1, noon)
-	s.plan.observe(said(taken[0], subjects.Failed, noon), noon)
-	s.plan.observe(said(taken[1], subjects.Unchanged, noon), noon)
-	s.plan.observe(subjects.Observation{Receipt: subjects.Receipt{FeedID: taken[2].FeedID}, Outcome: subjects.Refresh}, noon)
+	taken := s.plan.Take(policy.Warm, noon)
+	for i, outcome := range []subjects.Outcome{subjects.Failed, subjects.Unchanged, subjects.Refresh} {
+		s.plan.Observe(about(taken[i].FeedID, outcome, taken[i].State.Crawl, noon), noon)
+	}
 	if err := s.measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -636,16 +641,6 @@ func TestTheGaugesTellHowFeedsAre(t *testing.T) {
 	}
 }
 
-// dueNow returns how many feeds are due and not out.
-func dueNow(p *plan, now time.Time) (n int) {
-	for _, f := range p.feeds {
-		if f.State.Crawl == "" && !f.State.Next.After(now) {
-			n++
-		}
-	}
-	return n
-}
-
 // What was on a queue that is deleted is fetched again as soon as it is seen, by
 // the schedule that is active or by one that takes over, and not after the time
 // for which word of it is waited.
@@ -658,7 +653,7 @@ func TestFeedsWhoseDocumentsWereLostOnTheirWayAreDueAgain(t *testing.T) {
 			if err := errors.Join(s.dispatch(t.Context()), s.recall(t.Context())); err != nil {
 				t.Fatal(err)
 			}
-			if n := dueNow(s.plan, r.clock()); n != 0 || r.feedsIn(r.crawls()) != 30 {
+			if n := s.plan.Overdue(r.clock()); n != 0 || r.feedsIn(r.crawls()) != 30 {
 				t.Fatalf("got %d feeds due, want all 30 handed out", n)
 			}
 			if err := r.js.DeleteStream(t.Context(), subjects.Prepares.Name); err != nil {
@@ -672,7 +667,7 @@ func TestFeedsWhoseDocumentsWereLostOnTheirWayAreDueAgain(t *testing.T) {
 			} else if err := s.recall(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if n := dueNow(s.plan, r.clock()); n != 30 {
+			if n := s.plan.Overdue(r.clock()); n != 30 {
 				t.Errorf("got %d feeds due after a queue was lost, want 30", n)
 			}
 		})
@@ -693,7 +688,7 @@ func TestFeedsThatAreOutForTooLongAreDueAgain(t *testing.T) {
 		if err := s.recall(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return dueNow(s.plan, r.clock())
+		return s.plan.Overdue(r.clock())
 	}
 	s.waits = time.Hour // as when the oldest task is that old
 	if n := due(time.Minute); n != 0 {
