@@ -59,15 +59,33 @@ func TestCommandsAnswer(t *testing.T) {
 		{"feeds list --failing --json", 0, `"failures":2`, ""},
 		{"feeds show " + w.feed, 0, "error        no such host", ""},
 		{"feeds show " + feedURL + " --json", 0, `"id":"` + w.feed + `"`, ""},
+		{"feeds show " + w.feed, 0, "now     200     1000  4321          eu", ""},
 		{"feeds show nope", 1, "", "feed nope: not found"},
 		{"feeds show mailto:x", 2, "", "is no web address"},
 		{"feeds add b.example/feed " + feedURL + " nonsense", 3, "added  " + other, `agent: "nonsense" is no web address`},
+		{"feeds add c.example/feed --tag a", 0, "added  " + storage.FeedID("https://c.example/feed"), "c.example/feed does not answer as it should (no such host); it is added all the same, and polled later"},
+		{"feeds add d.example/feed --as-is", 0, "added", ""},
 		{"feeds add nonsense --json", 2, `"outcome":"invalid"`, "is no web address"},
 		{"feeds add " + feedURL, 0, "known  " + w.feed, ""},
 		{"feeds refresh " + feedURL + " nope", 3, feedURL + ": will be polled now", "agent: feed nope: not found\n"},
 		{"feeds refresh nope", 1, "", "feed nope: not found"},
 		{"feeds remove nonsense:", 2, "", "is no web address"},
 		{"feeds remove nope --json", 1, `{"done":[],"failed":[{"name":"nope","error":"feed nope: not found"}]}`, ""},
+		{"feeds set " + feedURL, 2, "", "nothing is to be changed"},
+		{"feeds set " + feedURL + " --tag a --no-tags", 2, "", "--tag and --no-tags can't both be"},
+		{"feeds set " + feedURL + " --proxy eu", 2, "", `there is no proxy "eu"`},
+		{"feeds set nope --pin", 1, "", "feed nope: not found"},
+		{"proxies list", 0, "", "there are no proxies"},
+		{"proxies set eu http://me:s3cret@proxy.example:3128 --host .Example.org", 0, "eu: http://me:xxxxx@proxy.example:3128", ""},
+		{"proxies set EU http://proxy.example:3128", 2, "", "path.id"},
+		{"proxies list", 0, "when refused  example.org", ""},
+		{"proxies list --json", 0, `"url":"http://me:xxxxx@proxy.example:3128"`, ""},
+		{"feeds set " + feedURL + " --pin --tag a --tag b --user-agent x --header X-Key=s3cret --user me --proxy eu", 0, "pinned       read as often as possible", ""},
+		{"feeds show " + feedURL, 0, "headers      X-Key", ""},
+		{"feeds set " + feedURL + " --no-pin --json --no-tags", 0, `"user_agent":"x"`, ""},
+		{"proxies remove eu us", 3, "eu: removed", "proxy us: not found"},
+		{"imports list", 0, "", "nothing was imported"},
+		{"imports show nope", 1, "", "import nope: not found"},
 		{"feeds export", 0, `xmlUrl="` + feedURL + `"`, ""},
 		{"feeds remove b.example/feed", 0, "b.example/feed: removed", ""},
 		{"quarantine list", 0, "no good at all", ""},
@@ -106,20 +124,6 @@ func TestUsageFaultsEndWithTwoAndSayWhatToDo(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.line, func(t *testing.T) { do(t, "", strings.Fields(c.line)...).check(t, 2, "", c.err) })
 	}
-}
-
-func TestImportNamesTheFile(t *testing.T) {
-	w := newWorld(t)
-	page := write(t, "page.opml", "<html><body>hello</body></html>")
-	w.do(t, "feeds", "import", page).check(t, 2, "", "page.opml: this is a web page, not OPML; nothing was added")
-
-	list := write(t, "list.opml", `<opml><body><outline xmlUrl="https://c.example/f"/>
-<outline xmlUrl="gopher://old.example/f"/><outline xmlUrl="`+feedURL+`"/></body></opml>`)
-	w.do(t, "feeds", "import", list).check(t, 3, "1 added, 1 known already, 1 no feed addresses", "list.opml:2: ")
-
-	t.Setenv("FEEDMESH_API", w.URL)
-	do(t, "https://d.example/f\n", "feeds", "import", "-").check(t, 0, "1 added", "")
-	do(t, "https://d.example/f\n", "feeds", "import", "-", "--json").check(t, 0, `"known":1`, "")
 }
 
 func TestExportReplacesAFileOnlyWhenAllHasCome(t *testing.T) {

@@ -8,12 +8,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/node"
 	"feedmesh/config"
@@ -28,6 +30,7 @@ type fakeMesh struct {
 	published   []subjects.Message
 	states      map[string]*subjects.State
 	quarantined map[uint64]subjects.Quarantined
+	polls       map[string][]subjects.Poll
 	waiting     uint64 // index tasks
 }
 
@@ -42,6 +45,15 @@ func (m *fakeMesh) Publish(_ context.Context, msg subjects.Message) error {
 
 func (m *fakeMesh) State(_ context.Context, id string) (*subjects.State, error) {
 	return m.states[id], nil
+}
+
+func (m *fakeMesh) Polls(_ context.Context, id string) ([]subjects.Poll, error) {
+	return m.polls[id], nil
+}
+
+// Single holds every lease.
+func (m *fakeMesh) Single(ctx context.Context, _ string, run func(context.Context) error) error {
+	return run(ctx)
 }
 
 func (m *fakeMesh) LoadStates(_ context.Context, each func(mesh.FeedState)) error {
@@ -138,15 +150,36 @@ func newWorld(t *testing.T) *world {
 		URL: feedURL, Tier: "hot", Next: time.Now().Add(10*time.Minute + 30*time.Second), Reason: "it is busy",
 		Polled: time.Now(), Outcome: subjects.Failed, Failures: 2, Class: "dns", Error: "no such host",
 	}
+	w.mesh.polls = map[string][]subjects.Poll{w.feed: {{At: time.Now(), Took: 15 * time.Millisecond, Class: "dns"}, {At: time.Now(), Took: time.Second, Status: 200, Size: 4321, Way: "eu"}}}
 	w.fill(t)
 	w.api = api.New(api.Deps{
-		Store: w.store, Index: w.index, Mesh: w.mesh, Version: "test", Now: time.Now,
+		Store: w.store, Index: w.index, Mesh: w.mesh, Version: "test",
+		Now:    func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
+		Fetch:  nearby{fetch.New(fetch.Options{Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxPacked: 1 << 20, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})},
 		Checks: func(context.Context) []api.Check { return w.checks }, Metrics: http.NotFoundHandler(),
 		Log: slog.New(slog.DiscardHandler),
 	})
 	w.Server = httptest.NewServer(w.api.Handler(http.NotFoundHandler()))
 	t.Cleanup(w.Close)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := w.api.RunImports(ctx); err != nil {
+			t.Errorf("taking in lists ended: %v", err)
+		}
+	})
+	t.Cleanup(func() { stop(); running.Wait() })
 	return w
+}
+
+// nearby fetches from this machine; all other hosts are away.
+type nearby struct{ *fetch.Client }
+
+func (n nearby) Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error) {
+	if !strings.HasPrefix(r.URL, "http://127.0.0.1:") {
+		return fetch.Document{}, &fetch.Error{Class: fetch.ClassDNS, Err: errors.New("no such host")}
+	}
+	return n.Client.Fetch(ctx, r, now)
 }
 
 func (w *world) fill(t *testing.T) {

@@ -12,11 +12,12 @@ import (
 
 // A feedsCommand is the commands about feeds.
 type feedsCommand struct {
-	Add     addCommand     `cmd:"" help:"Add feeds by their addresses."`
+	Add     addCommand     `cmd:"" help:"Add feeds by their addresses, or those of their sites."`
 	Import  importCommand  `cmd:"" help:"Add the feeds of a list: OPML, or an address a line."`
 	Export  exportCommand  `cmd:"" help:"Write all feeds as OPML."`
 	List    listCommand    `cmd:"" help:"List feeds and how they are doing."`
 	Show    showCommand    `cmd:"" help:"Print all about one feed."`
+	Set     setCommand     `cmd:"" help:"Change how a feed is read: pin, tags, user agent, password, proxy."`
 	Remove  removeCommand  `cmd:"" help:"Remove feeds and their items."`
 	Refresh refreshCommand `cmd:"" help:"Poll feeds now."`
 }
@@ -68,34 +69,15 @@ func (c *listCommand) Run(ctx context.Context, p *program) error {
 		pg.table(func(row func(...any)) {
 			row("ID", "TITLE", "ITEMS", "NEWEST", "NEXT POLL", "LAST POLL", "URL")
 			for _, f := range all.Feeds {
-				row(f.ID, cut(f.Title, 32), f.Items, ago(f.LastItem, now), nextPoll(f.State, now), lastPoll(f.State), f.URL)
+				row(f.ID, cut(f.Title, 32), f.Items, ago(f.LastItem, now), nextPoll(f, now), f.LastPoll(), f.URL)
 			}
 		})
 	})
 }
 
 // nextPoll says when a feed is polled next.
-func nextPoll(s *subjects.State, now time.Time) string {
-	switch {
-	case s == nil:
-		return "soon"
-	case s.Crawl != "":
-		return "under way"
-	case !s.Next.IsZero() && s.Next.Before(now):
-		return "due"
-	}
-	return ago(s.Next, now)
-}
-
-// lastPoll says how a feed's last poll ended.
-func lastPoll(s *subjects.State) string {
-	switch {
-	case s == nil || s.Polled.IsZero():
-		return "none yet"
-	case s.Failures > 0 && s.Class != "":
-		return "failed: " + s.Class
-	}
-	return string(s.Outcome)
+func nextPoll(f api.Feed, now time.Time) string {
+	return f.NextPoll(now, func(t time.Time) string { return ago(t, now) })
 }
 
 // A showCommand prints a feed.
@@ -150,24 +132,63 @@ func showFeed(pg *page, f api.Feed, now time.Time) {
 		if f.Rate > 0 {
 			line("rate", fmt.Sprintf("%.3g items a day", f.Rate))
 		}
-		s := f.State
-		if s == nil {
-			line("state", "the schedule does not know of it yet")
-			return
+		showRequest(line, f)
+		showState(line, f, now)
+	})
+	showPolls(pg, f.Polls, now)
+}
+
+// showRequest prints what a person decided of how to read a feed.
+func showRequest(line func(name, value string), f api.Feed) {
+	if f.Pinned {
+		line("pinned", "read as often as possible")
+	}
+	if r := f.Request; r != nil {
+		line("user agent", r.UserAgent)
+		line("headers", strings.Join(r.Headers, ", "))
+		line("user", r.User)
+		line("password", r.Password)
+		line("proxy", r.Proxy)
+	}
+}
+
+// showState prints what the schedule knows of a feed.
+func showState(line func(name, value string), f api.Feed, now time.Time) {
+	s := f.State
+	if s == nil {
+		line("state", "the schedule does not know of it yet")
+		return
+	}
+	line("tier", s.Tier)
+	line("next poll", nextPoll(f, now))
+	line("why then", s.Reason)
+	line("last poll", f.LastPoll()+", "+ago(s.Polled, now))
+	if s.Status != 0 {
+		line("HTTP status", fmt.Sprint(s.Status))
+	}
+	line("error", s.Error)
+	if s.Failures > 0 {
+		line("failures", fmt.Sprintf("%d in a row", s.Failures))
+	}
+	line("last change", ago(s.Changed, now))
+	line("ETag", s.ETag)
+	line("Last-Modified", s.LastModified)
+}
+
+// showPolls prints the history of a feed.
+func showPolls(pg *page, polls []subjects.Poll, now time.Time) {
+	if len(polls) == 0 {
+		return
+	}
+	pg.printf("\n")
+	pg.table(func(row func(...any)) {
+		row("POLLED", "STATUS", "MS", "BYTES", "ERROR", "BY")
+		for _, p := range polls {
+			status := "-"
+			if p.Status != 0 {
+				status = fmt.Sprint(p.Status)
+			}
+			row(ago(p.At, now), status, p.Took.Milliseconds(), p.Size, p.Class, p.Way)
 		}
-		line("tier", s.Tier)
-		line("next poll", nextPoll(s, now))
-		line("why then", s.Reason)
-		line("last poll", lastPoll(s)+", "+ago(s.Polled, now))
-		if s.Status != 0 {
-			line("HTTP status", fmt.Sprint(s.Status))
-		}
-		line("error", s.Error)
-		if s.Failures > 0 {
-			line("failures", fmt.Sprintf("%d in a row", s.Failures))
-		}
-		line("last change", ago(s.Changed, now))
-		line("ETag", s.ETag)
-		line("Last-Modified", s.LastModified)
 	})
 }

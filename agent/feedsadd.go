@@ -4,21 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"time"
-
-	"github.com/schollz/progressbar/v3"
 
 	"feedmesh/agent/api"
+	"feedmesh/storage"
 )
 
 // An addCommand adds feeds.
 type addCommand struct {
 	query
 	Tag  []string `placeholder:"TAG" help:"Tags of the feeds."`
-	URLs []string `arg:"" name:"url" help:"Addresses of feeds."`
+	All  bool     `help:"Add all feeds of a page that has several."`
+	AsIs bool     `help:"Add the addresses as they are, without a look at what is there."`
+	URLs []string `arg:"" name:"url" help:"Addresses of feeds, or of pages that have one."`
 }
 
 // Help implements kong's HelpProvider.
@@ -27,7 +24,11 @@ func (addCommand) Help() string {
 
     agent feeds add --tag go https://go.dev/blog/feed.atom https://blog.golang.org/feed
 
-Adding a feed that is known already changes nothing.`
+Add the feed of a site; if it has several, they are listed, the exit code is 2, and one of them or --all is added by another command:
+
+    agent feeds add https://example.org/
+
+Adding a feed that is known already changes nothing. An address that does not answer now is added all the same.`
 }
 
 // Run implements the command.
@@ -36,9 +37,17 @@ func (c *addCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	got, err := client.AddFeeds(ctx, c.URLs, c.Tag)
-	if err != nil {
-		return err
+	urls, unsure := c.URLs, error(nil)
+	if !c.AsIs {
+		if urls, unsure = c.lookUp(ctx, p, client); unsure != nil && !errors.Is(unsure, errSaid) {
+			return unsure
+		}
+	}
+	got := api.Intakes{Feeds: []api.Intake{}}
+	if len(urls) > 0 {
+		if got, err = client.AddFeeds(ctx, urls, c.Tag); err != nil {
+			return err
+		}
 	}
 	err = c.print(p, got, func(pg *page) {
 		pg.table(func(row func(...any)) {
@@ -49,23 +58,18 @@ func (c *addCommand) Run(ctx context.Context, p *program) error {
 			}
 		})
 	})
-	return errors.Join(err, p.sayInvalid("", got))
-}
-
-// sayInvalid says which of the addresses that came from a file, or from none,
-// were not taken in, and returns the fault that this makes.
-func (p *program) sayInvalid(file string, got api.Intakes) error {
 	for _, f := range got.Feeds {
-		switch {
-		case f.Outcome != api.Invalid:
-		case file == "":
+		if f.Outcome == api.Invalid {
 			p.say("%s", f.Reason)
-		default:
-			p.say("%s:%d: %s", file, f.Line, f.Reason)
 		}
 	}
+	return errors.Join(err, c.verdict(got, unsure))
+}
+
+// verdict returns the fault that it makes if not all was added.
+func (c *addCommand) verdict(got api.Intakes, unsure error) error {
 	switch {
-	case got.Invalid == 0:
+	case got.Invalid == 0 && unsure == nil:
 		return nil
 	case got.Added+got.Known == 0:
 		return fault{errSaid, misused}
@@ -73,82 +77,53 @@ func (p *program) sayInvalid(file string, got api.Intakes) error {
 	return fault{errSaid, partly}
 }
 
-// An importCommand adds the feeds of a list.
-type importCommand struct {
-	query
-	File string `arg:"" help:"File with the list; - reads it from standard input."`
-}
-
-// Help implements kong's HelpProvider.
-func (importCommand) Help() string {
-	return `The list that another reader exports:
-
-    agent feeds import subscriptions.opml
-
-From a program, an address a line:
-
-    list-feeds | agent feeds import -
-
-Importing a list again adds nothing. The exit code is 3 if some of an OPML file's feeds have addresses that are none; those are named.`
-}
-
-// Run implements the command.
-func (c *importCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
-	if err != nil {
-		return err
-	}
-	list, name, size := p.in, "standard input", int64(-1)
-	if c.File != "-" {
-		file, n, err := openList(c.File)
-		if err != nil {
-			return err
+// lookUp returns the addresses of feeds that the user's addresses stand for. It
+// says what was found, and returns errSaid if there are some of which a person
+// must choose, or no feed could be found.
+func (c *addCommand) lookUp(ctx context.Context, p *program, client *api.Client) (urls []string, err error) {
+	for _, url := range c.URLs {
+		canonical, bad := storage.CanonicalURL(url)
+		if bad != nil { // the API says so, as of others
+			urls = append(urls, url)
+			continue
 		}
-		defer file.Close()
-		list, name, size = file, c.File, n
+		if _, unknown := client.Feed(ctx, storage.FeedID(canonical)); unknown == nil {
+			urls = append(urls, url)
+			continue
+		}
+		found, failure := client.Discover(ctx, url)
+		if failure != nil {
+			return nil, failure
+		}
+		switch {
+		case found.Kind == api.AFeed:
+			urls = append(urls, url)
+		case found.Kind == api.Unreachable:
+			p.say("%s does not answer as it should (%s); it is added all the same, and polled later", url, found.Problem)
+			urls = append(urls, url)
+		case len(found.Feeds) == 0:
+			p.say("%s: %s; --as-is adds the address all the same", url, found.Problem)
+			err = errSaid
+		case len(found.Feeds) == 1 || c.All:
+			for _, f := range found.Feeds {
+				p.say("%s is a web page; its feed is %s", url, f.URL)
+				urls = append(urls, f.URL)
+			}
+		default:
+			p.say("%s is a web page with %d feeds; add one of them by its address, or all with --all:", url, len(found.Feeds))
+			for _, f := range found.Feeds {
+				p.say("    %s  %s", f.URL, about(f))
+			}
+			err = errSaid
+		}
 	}
-	bar := p.bar(size, "sending "+filepath.Base(name), size > 1<<20, progressbar.OptionShowBytes(true))
-	sent := progressbar.NewReader(list, bar)
-	got, err := client.ImportFeeds(ctx, struct{ io.Reader }{&sent})
-	bar.Clear()
-	var refusal *api.Problem
-	if errors.As(err, &refusal) {
-		return fmt.Errorf("%s: %w; nothing was added", name, err)
-	}
-	if err != nil {
-		return err
-	}
-	err = c.print(p, got, func(pg *page) {
-		pg.printf("%d added, %d known already, %d no feed addresses\n", got.Added, got.Known, got.Invalid)
-	})
-	return errors.Join(err, p.sayInvalid(name, got))
+	return urls, err
 }
 
-// openList opens a list of feeds and returns its size.
-func openList(path string) (*os.File, int64, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, 0, wrong("can't read the list: %w", err)
+// about says in a line what a candidate is.
+func about(f api.Candidate) string {
+	if f.Problem != "" {
+		return cut(f.Title, 60) + " (" + f.Problem + ")"
 	}
-	info, err := file.Stat()
-	if err == nil && info.IsDir() {
-		err = errors.New(path + " is a folder; name a file")
-	}
-	if err != nil {
-		file.Close()
-		return nil, 0, wrong("can't read the list: %w", err)
-	}
-	return file, info.Size(), nil
-}
-
-// bar returns a progress bar on standard error: one that is seen if that is a
-// terminal and the work long.
-func (p *program) bar(total int64, what string, long bool, more ...progressbar.Option) *progressbar.ProgressBar {
-	return progressbar.NewOptions64(total, append(more,
-		progressbar.OptionSetDescription(clean(what)),
-		progressbar.OptionSetWriter(p.err),
-		progressbar.OptionSetVisibility(long && isTerminal(p.err)),
-		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionSetPredictTime(true),
-	)...)
+	return fmt.Sprintf("%s (%s, %d entries)", cut(f.Title, 60), f.Format, f.Entries)
 }

@@ -22,11 +22,14 @@ type cli struct {
 	Run        runCommand        `cmd:"" default:"withargs" help:"Play roles in the mesh; alone, be the whole of it. What agent does when no command is named."`
 	Settings   settingsCommand   `cmd:"" name:"config" help:"Print the settings that run would use, secrets hidden, and what is wrong with them."`
 	Feeds      feedsCommand      `cmd:"" help:"Add, list, look at, refresh and remove feeds."`
+	Imports    importsCommand    `cmd:"" help:"Look at lists of feeds that are being taken in."`
+	Proxies    proxiesCommand    `cmd:"" help:"List, add, change and remove proxies."`
 	Search     searchCommand     `cmd:"" help:"Find items."`
 	Items      itemsCommand      `cmd:"" help:"Print one item, whole."`
 	Status     statusCommand     `cmd:"" help:"Print how the mesh is: feeds, items, queues, agents."`
 	Quarantine quarantineCommand `cmd:"" help:"Look after tasks that failed all their tries."`
 	Reindex    reindexCommand    `cmd:"" help:"Compare the search index with the store and repair it, while serving."`
+	Simulate   simulateCommand   `cmd:"" help:"Simulate feeds and what reads them."`
 	Doctor     doctorCommand     `cmd:"" help:"Find out what is wrong, and say what to do about it."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes agent's command line in a shell."`
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -22,6 +23,7 @@ import (
 type Mesh interface {
 	subjects.Publisher
 	State(ctx context.Context, feedID string) (*subjects.State, error)
+	Polls(ctx context.Context, feedID string) ([]subjects.Poll, error) // newest first
 	LoadStates(ctx context.Context, each func(mesh.FeedState)) error
 	Depths(ctx context.Context) ([]mesh.Depth, error)
 	Agents(ctx context.Context) ([]subjects.Agent, error)
@@ -30,6 +32,12 @@ type Mesh interface {
 	QuarantinedTask(ctx context.Context, seq uint64) (subjects.Quarantined, error)
 	Replay(ctx context.Context, seq uint64) error
 	DropQuarantined(ctx context.Context, seq uint64) error
+	Single(ctx context.Context, name string, run func(ctx context.Context) error) error
+}
+
+// A Fetcher fetches one document, as [fetch.Client] does.
+type Fetcher interface {
+	Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error)
 }
 
 // Deps are what a [Server] stands on.
@@ -37,6 +45,7 @@ type Deps struct {
 	Store   storage.Store
 	Index   storage.Index
 	Mesh    Mesh
+	Fetch   Fetcher                           // of pages whose feeds are looked for
 	Checks  func(ctx context.Context) []Check // what this process stands on, and how it is
 	Metrics http.Handler
 	Token   string // what clients must show; empty: nothing, but only this machine is served
@@ -48,12 +57,13 @@ type Deps struct {
 // A Server answers requests.
 type Server struct {
 	Deps
+	begun   chan struct{} // a list of feeds waits to be taken in
 	states  summary
 	reindex reindexing
 }
 
 // New returns a server.
-func New(d Deps) *Server { return &Server{Deps: d} }
+func New(d Deps) *Server { return &Server{Deps: d, begun: make(chan struct{}, 1)} }
 
 // Handler returns the API, with pages for people at all paths it has no use for.
 // Both are guarded alike.
@@ -66,6 +76,10 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	api := humago.New(mux, cfg)
 
 	s.feedRoutes(api)
+	s.importRoutes(api)
+	s.exportRoutes(api)
+	s.discoverRoutes(api)
+	s.proxyRoutes(api)
 	s.itemRoutes(api)
 	s.meshRoutes(api)
 	s.quarantineRoutes(api)

@@ -27,9 +27,10 @@ func (c *Client) AddFeeds(ctx context.Context, urls, tags []string) (Intakes, er
 	return call[Intakes](ctx, c, "POST", "/api/feeds", nil, map[string][]string{"urls": urls, "tags": tags})
 }
 
-// ImportFeeds adds the feeds of a list: OPML, or an address a line.
-func (c *Client) ImportFeeds(ctx context.Context, list io.Reader) (Intakes, error) {
-	return call[Intakes](ctx, c, "POST", "/api/feeds/import", nil, list)
+// Discover looks at an address: whether it is that of a feed, or of a page that
+// has some. It adds nothing.
+func (c *Client) Discover(ctx context.Context, address string) (Discovery, error) {
+	return call[Discovery](ctx, c, "POST", "/api/feeds/discover", nil, map[string]string{"url": address})
 }
 
 // ExportFeeds writes all feeds as OPML.
@@ -53,6 +54,11 @@ func (c *Client) Feed(ctx context.Context, id string) (Feed, error) {
 	return call[Feed](ctx, c, "GET", "/api/feeds/"+url.PathEscape(id), nil, nil)
 }
 
+// SetFeed changes what a person decides of a feed.
+func (c *Client) SetFeed(ctx context.Context, id string, change Change) (Feed, error) {
+	return call[Feed](ctx, c, "PATCH", "/api/feeds/"+url.PathEscape(id), nil, change)
+}
+
 // RemoveFeed removes a feed and its items.
 func (c *Client) RemoveFeed(ctx context.Context, id string) error {
 	return c.tell(ctx, "DELETE", "/api/feeds/"+url.PathEscape(id))
@@ -61,6 +67,21 @@ func (c *Client) RemoveFeed(ctx context.Context, id string) error {
 // RefreshFeed has a feed polled now.
 func (c *Client) RefreshFeed(ctx context.Context, id string) error {
 	return c.tell(ctx, "POST", "/api/feeds/"+url.PathEscape(id)+"/refresh")
+}
+
+// Proxies returns all proxies, ordered by ID.
+func (c *Client) Proxies(ctx context.Context) (Proxies, error) {
+	return call[Proxies](ctx, c, "GET", "/api/proxies", nil, nil)
+}
+
+// SetProxy adds a proxy, or changes it.
+func (c *Client) SetProxy(ctx context.Context, id string, p ProxySetting) (Proxy, error) {
+	return call[Proxy](ctx, c, "PUT", "/api/proxies/"+url.PathEscape(id), nil, p)
+}
+
+// RemoveProxy removes a proxy.
+func (c *Client) RemoveProxy(ctx context.Context, id string) error {
+	return c.tell(ctx, "DELETE", "/api/proxies/"+url.PathEscape(id))
 }
 
 // Search finds items.

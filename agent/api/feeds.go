@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -15,15 +14,12 @@ import (
 	"feedmesh/subjects"
 )
 
-// maxImport is the largest list of feeds accepted, in bytes.
-const maxImport = 64 << 20
-
-const opmlType = "text/x-opml+xml"
-
-// A Feed is a feed with what the schedule knows of it.
+// A Feed is a feed with what the schedule knows of it. Nothing in it is secret.
 type Feed struct {
 	storage.Feed
-	State *subjects.State `json:"state,omitempty" doc:"What the schedule knows of it; absent until it does."`
+	Request *RequestView    `json:"request,omitempty" doc:"How it wants to be asked; absent: as all others."`
+	State   *subjects.State `json:"state,omitempty" doc:"What the schedule knows of it; absent until it does."`
+	Polls   []subjects.Poll `json:"polls,omitempty" doc:"Its last polls, newest first; absent in lists."`
 }
 
 // A FeedPage is a page of feeds, ordered by URL.
@@ -49,123 +45,117 @@ type byID struct {
 func (s *Server) feedRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/feeds", "list-feeds", "Feeds, ordered by URL", 503), s.listFeeds)
 	huma.Register(api, op("POST", "/api/feeds", "add-feeds", "Add feeds by their addresses", 400, 413, 422, 503), s.addFeeds)
-	huma.Register(api, op("POST", "/api/feeds/import", "import-feeds", "Add the feeds of a list: OPML, or an address a line", 400, 413, 422, 503), s.importFeeds)
-	export := op("GET", "/api/feeds/export", "export-feeds", "All feeds as OPML", 503)
-	export.Responses = map[string]*huma.Response{"200": {Content: map[string]*huma.MediaType{
-		opmlType: {Schema: &huma.Schema{Type: huma.TypeString}},
-	}}}
-	huma.Register(api, export, s.exportFeeds)
 	huma.Register(api, op("GET", "/api/feeds/{id}", "get-feed", "One feed", 404, 503), s.getFeed)
 	remove := op("DELETE", "/api/feeds/{id}", "remove-feed", "Remove a feed and its items", 404, 503)
 	remove.DefaultStatus = http.StatusNoContent
 	huma.Register(api, remove, s.removeFeed)
+	huma.Register(api, op("PATCH", "/api/feeds/{id}", "set-feed", "Change what a person decides of a feed", 400, 404, 422, 503), s.setFeed)
 	refresh := op("POST", "/api/feeds/{id}/refresh", "refresh-feed", "Poll a feed now, and read its document whole", 404, 503)
 	refresh.DefaultStatus = http.StatusAccepted
 	huma.Register(api, refresh, s.refreshFeed)
+}
+
+// feedOf returns a feed as clients see it.
+func feedOf(f storage.Feed, state *subjects.State) Feed {
+	view := Feed{Feed: f, Request: requestOf(f.Request)}
+	view.Feed.Request = nil
+	if state != nil {
+		told := *state
+		told.Request, told.Model = nil, nil
+		view.State = &told
+	}
+	return view
 }
 
 func (s *Server) listFeeds(ctx context.Context, in *struct {
 	After string `query:"after" maxLength:"2048" doc:"Next of the page before."`
 	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
 }) (*body[FeedPage], error) {
-	feeds, err := s.Store.ListFeeds(ctx, in.After, in.Limit+1) // one more tells whether there are more
+	page, err := s.Feeds(ctx, in.After, in.Limit)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	out := &body[FeedPage]{}
-	if len(feeds) > in.Limit {
-		feeds = feeds[:in.Limit]
-		out.Body.Next = feeds[len(feeds)-1].URL
+	return &body[FeedPage]{Body: page}, nil
+}
+
+// Feeds returns at most limit feeds whose URL comes after the given one.
+func (s *Server) Feeds(ctx context.Context, after string, limit int) (FeedPage, error) {
+	feeds, err := s.Store.ListFeeds(ctx, after, limit+1) // one more tells whether there are more
+	if err != nil {
+		return FeedPage{}, err
 	}
-	out.Body.Feeds = make([]Feed, len(feeds))
+	var page FeedPage
+	if len(feeds) > limit {
+		feeds = feeds[:limit]
+		page.Next = feeds[len(feeds)-1].URL
+	}
+	page.Feeds = make([]Feed, len(feeds))
 	for i, f := range feeds {
 		state, err := s.Mesh.State(ctx, f.ID)
 		if err != nil {
-			return nil, s.problem(err)
+			return FeedPage{}, err
 		}
-		out.Body.Feeds[i] = Feed{Feed: f, State: state}
+		page.Feeds[i] = feedOf(f, state)
 	}
-	return out, nil
+	return page, nil
 }
 
 func (s *Server) getFeed(ctx context.Context, in *byID) (*body[Feed], error) {
-	feed, err := s.Store.Feed(ctx, in.ID)
-	if err != nil {
-		return nil, s.problem(fmt.Errorf("feed %s: %w", in.ID, err))
-	}
-	state, err := s.Mesh.State(ctx, in.ID)
+	feed, err := s.Feed(ctx, in.ID)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	return &body[Feed]{Body: Feed{Feed: feed, State: state}}, nil
+	return &body[Feed]{Body: feed}, nil
+}
+
+// Feed returns one feed with its last polls, or [storage.ErrNotFound].
+func (s *Server) Feed(ctx context.Context, id string) (Feed, error) {
+	stored, err := s.Store.Feed(ctx, id)
+	if err != nil {
+		return Feed{}, fmt.Errorf("feed %s: %w", id, err)
+	}
+	state, err := s.Mesh.State(ctx, id)
+	if err != nil {
+		return Feed{}, err
+	}
+	feed := feedOf(stored, state)
+	feed.Polls, err = s.Mesh.Polls(ctx, id)
+	return feed, err
 }
 
 func (s *Server) addFeeds(ctx context.Context, in *body[struct {
 	URLs []string `json:"urls" minItems:"1" maxItems:"10000"`
 	Tags []string `json:"tags,omitempty" maxItems:"32"`
 }]) (*body[Intakes], error) {
-	feeds := make([]opml.Feed, len(in.Body.URLs))
-	for i, url := range in.Body.URLs {
-		feeds[i] = opml.Feed{URL: url, Tags: in.Body.Tags}
-	}
-	return s.takeIn(ctx, feeds)
-}
-
-func (s *Server) importFeeds(ctx context.Context, in *struct {
-	RawBody []byte `contentType:"application/xml"`
-}) (*body[Intakes], error) {
-	feeds, err := opml.Read(bytes.NewReader(in.RawBody))
-	if err != nil {
-		return nil, huma.Error422UnprocessableEntity(err.Error())
-	}
-	return s.takeIn(ctx, feeds)
-}
-
-func (s *Server) takeIn(ctx context.Context, feeds []opml.Feed) (*body[Intakes], error) {
-	results, err := TakeIn(ctx, s.Store, s.Mesh, feeds, s.Now())
+	added, err := s.AddFeeds(ctx, in.Body.URLs, in.Body.Tags)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	out := &body[Intakes]{Body: Intakes{Feeds: results}}
+	return &body[Intakes]{Body: added}, nil
+}
+
+// AddFeeds adds feeds by their addresses.
+func (s *Server) AddFeeds(ctx context.Context, urls, tags []string) (Intakes, error) {
+	feeds := make([]opml.Feed, len(urls))
+	for i, url := range urls {
+		feeds[i] = opml.Feed{URL: url, Tags: tags}
+	}
+	results, err := TakeIn(ctx, s.Store, s.Mesh, feeds, s.Now())
+	if err != nil {
+		return Intakes{}, err
+	}
+	all := Intakes{Feeds: results}
 	for _, r := range results {
 		switch r.Outcome {
 		case Added:
-			out.Body.Added++
+			all.Added++
 		case Known:
-			out.Body.Known++
+			all.Known++
 		default:
-			out.Body.Invalid++
+			all.Invalid++
 		}
 	}
-	return out, nil
-}
-
-func (s *Server) exportFeeds(ctx context.Context, _ *struct{}) (*struct {
-	ContentType string `header:"Content-Type"`
-	Body        []byte
-}, error) {
-	var feeds []opml.Feed
-	for after := ""; ; {
-		page, err := s.Store.ListFeeds(ctx, after, 1000)
-		if err != nil {
-			return nil, s.problem(err)
-		}
-		if len(page) == 0 {
-			break
-		}
-		for _, f := range page {
-			feeds = append(feeds, opml.Feed{URL: f.URL, Title: f.Title, Site: f.Site, Tags: f.Tags})
-		}
-		after = page[len(page)-1].URL
-	}
-	var file bytes.Buffer
-	if err := opml.Write(&file, "feedmesh", feeds); err != nil {
-		return nil, s.problem(err)
-	}
-	return &struct {
-		ContentType string `header:"Content-Type"`
-		Body        []byte
-	}{opmlType + "; charset=utf-8", file.Bytes()}, nil
+	return all, nil
 }
 
 // removeFeed forgets the feed in the store first; the schedule and the index
@@ -188,11 +178,17 @@ func (s *Server) removeFeed(ctx context.Context, in *byID) (*struct{}, error) {
 }
 
 func (s *Server) refreshFeed(ctx context.Context, in *byID) (*struct{}, error) {
-	if _, err := s.Store.Feed(ctx, in.ID); err != nil {
-		return nil, s.problem(fmt.Errorf("feed %s: %w", in.ID, err))
-	}
-	if err := tell(ctx, s.Mesh, observation(in.ID, "", subjects.Refresh)); err != nil {
+	if err := s.RefreshFeed(ctx, in.ID); err != nil {
 		return nil, s.problem(err)
 	}
 	return nil, nil
+}
+
+// RefreshFeed has a feed polled now. It returns [storage.ErrNotFound] if there is
+// no such feed.
+func (s *Server) RefreshFeed(ctx context.Context, id string) error {
+	if _, err := s.Store.Feed(ctx, id); err != nil {
+		return fmt.Errorf("feed %s: %w", id, err)
+	}
+	return tell(ctx, s.Mesh, observation(id, "", subjects.Refresh))
 }

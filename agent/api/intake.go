@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,6 +19,7 @@ const (
 	Added   = "added"
 	Known   = "known"   // it was in the store, or came twice
 	Invalid = "invalid" // see Reason
+	Waiting = "waiting" // its turn has not come
 )
 
 // An Intake says what became of one address.
@@ -25,8 +27,21 @@ type Intake struct {
 	Line    int    `json:"line,omitempty" doc:"Where it stands in the file it came from."`
 	URL     string `json:"url"`
 	FeedID  string `json:"feed_id,omitempty"`
-	Outcome string `json:"outcome" enum:"added,known,invalid"`
+	Outcome string `json:"outcome" enum:"added,known,invalid,waiting"`
 	Reason  string `json:"reason,omitempty" doc:"Why it is invalid."`
+}
+
+// read returns an address of a list as it is before anything came of it: known,
+// if it is one.
+func read(f opml.Feed) (intake Intake, url string) {
+	intake = Intake{Line: f.Line, URL: f.URL, Outcome: Invalid}
+	url, err := storage.CanonicalURL(f.URL)
+	if err != nil {
+		intake.Reason = err.Error()
+		return intake, ""
+	}
+	intake.FeedID, intake.Outcome = storage.FeedID(url), Known
+	return intake, url
 }
 
 // intakeSize is how many feeds are stored and announced at once.
@@ -36,59 +51,83 @@ const intakeSize = 1000
 // what became of each, in order. Taking in a list twice adds nothing the second
 // time. After an error, those before it are in.
 func TakeIn(ctx context.Context, to storage.Feeds, out subjects.Publisher, feeds []opml.Feed, now time.Time) ([]Intake, error) {
-	results := make([]Intake, len(feeds))
-	var sound []storage.Feed
-	seen := map[string]bool{}
-	for i, f := range feeds {
-		url, err := storage.CanonicalURL(f.URL)
-		results[i] = Intake{Line: f.Line, URL: f.URL, Outcome: Invalid}
+	t := taker{to: to, out: out, at: now, seen: map[string]bool{}}
+	results := make([]Intake, 0, len(feeds))
+	for chunk := range slices.Chunk(feeds, intakeSize) {
+		taken, err := t.take(ctx, chunk)
 		if err != nil {
-			results[i].Reason = err.Error()
-			continue
-		}
-		results[i].FeedID, results[i].Outcome = storage.FeedID(url), Known
-		if seen[results[i].FeedID] {
-			continue
-		}
-		seen[results[i].FeedID] = true
-		sound = append(sound, storage.Feed{
-			ID: results[i].FeedID, URL: url, Title: f.Title, Site: f.Site, Tags: f.Tags, Added: now,
-		})
-	}
-	added := map[string]bool{}
-	for chunk := range slices.Chunk(sound, intakeSize) {
-		ids, err := to.AddFeeds(ctx, chunk...)
-		if err != nil {
-			return nil, fmt.Errorf("add %d feeds: %w", len(chunk), err)
-		}
-		for _, id := range ids {
-			added[id] = true
-		}
-		if err := announce(ctx, out, chunk, added); err != nil {
 			return nil, err
 		}
-	}
-	for i := range results {
-		if id := results[i].FeedID; added[id] {
-			results[i].Outcome = Added
-			delete(added, id) // the second line of the same feed finds it known
-		}
+		results = append(results, taken...)
 	}
 	return results, nil
 }
 
-// announce tells the schedule of the feeds that were added.
-func announce(ctx context.Context, out subjects.Publisher, feeds []storage.Feed, added map[string]bool) error {
-	var news []subjects.Observation
-	for _, f := range feeds {
-		if added[f.ID] {
-			news = append(news, observation(f.ID, f.URL, subjects.Added))
+// A taker takes in the feeds of one list, chunk by chunk.
+type taker struct {
+	to   storage.Feeds
+	out  subjects.Publisher
+	at   time.Time       // when the feeds count as added
+	seen map[string]bool // IDs of those before
+
+	// again says that the next chunk may have been taken in before, by a process
+	// that did not live to say so: what it added then, it has added now.
+	again bool
+}
+
+// take takes in at most [intakeSize] feeds.
+func (t *taker) take(ctx context.Context, feeds []opml.Feed) ([]Intake, error) {
+	results := make([]Intake, len(feeds))
+	var fresh []storage.Feed
+	urls, at := map[string]string{}, map[string]int{} // of the fresh ones, by ID: canonical, and where in results
+	for i, f := range feeds {
+		var url string
+		results[i], url = read(f)
+		id := results[i].FeedID
+		if id == "" || t.seen[id] {
+			continue
+		}
+		t.seen[id], urls[id], at[id] = true, url, i
+		fresh = append(fresh, storage.Feed{ID: id, URL: url, Title: f.Title, Site: f.Site, Tags: f.Tags, Added: t.at})
+	}
+	ids, err := t.to.AddFeeds(ctx, fresh...)
+	if err != nil {
+		return nil, fmt.Errorf("add %d feeds: %w", len(fresh), err)
+	}
+	if t.again {
+		if ids, err = t.addedBefore(ctx, fresh); err != nil {
+			return nil, err
 		}
 	}
-	if len(news) == 0 {
-		return nil
+	var news []subjects.Observation
+	for _, id := range ids {
+		results[at[id]].Outcome = Added
+		news = append(news, observation(id, urls[id], subjects.Added))
 	}
-	return tell(ctx, out, news...)
+	if len(news) > 0 {
+		if err := tell(ctx, t.out, news...); err != nil {
+			return nil, err
+		}
+	}
+	t.again = false
+	return results, nil
+}
+
+// addedBefore returns the IDs of the feeds that this list has added, now or
+// before: the moment they were added at tells them from all others.
+func (t *taker) addedBefore(ctx context.Context, feeds []storage.Feed) ([]string, error) {
+	var ids []string
+	for _, f := range feeds {
+		stored, err := t.to.Feed(ctx, f.ID)
+		switch {
+		case errors.Is(err, storage.ErrNotFound): // known under the URL it moved to
+		case err != nil:
+			return nil, fmt.Errorf("feed %s: %w", f.ID, err)
+		case stored.Added.Equal(t.at):
+			ids = append(ids, f.ID)
+		}
+	}
+	return ids, nil
 }
 
 // tell gives the schedule observations that come from a person.

@@ -164,8 +164,9 @@ func TestOpenAPIIsOf31AndListsAllOperations(t *testing.T) {
 	if !strings.HasPrefix(d.OpenAPI, "3.1") {
 		t.Errorf("got version %s, want 3.1", d.OpenAPI)
 	}
-	want := []string{"add-feeds", "begin-reindex", "drop-quarantined", "export-feeds", "get-feed", "get-item", "get-quarantined", "get-reindex",
-		"get-status", "import-feeds", "list-feeds", "list-quarantine", "refresh-feed", "remove-feed", "replay-quarantined", "search"}
+	want := []string{"add-feeds", "begin-reindex", "discover-feeds", "drop-quarantined", "export-feeds", "get-feed", "get-import", "get-item",
+		"get-quarantined", "get-reindex", "get-status", "import-feeds", "list-feeds", "list-import-lines", "list-imports", "list-proxies", "list-quarantine",
+		"refresh-feed", "remove-feed", "remove-proxy", "replay-quarantined", "search", "set-feed", "set-proxy"}
 	if got := slices.Sorted(maps.Keys(all)); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -180,6 +181,7 @@ func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d, where, all := operations(t, w)
+	site, list := aSite(t), listID("https://e.example/\nftp://f.example/\n")
 	asked := map[string]bool{}
 	for _, c := range []struct {
 		id, path, query, body string // path: what stands for {id} and {seq}
@@ -189,7 +191,19 @@ func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
 		{"list-feeds", "", "?limit=1&after=a", "", 200},
 		{"get-feed", w.feed, "", "", 200},
 		{"add-feeds", "", "", `{"urls":["https://d.example/","https://d.example/","no address"],"tags":["x"]}`, 200},
-		{"import-feeds", "", "", "https://e.example/\n", 200},
+		{"import-feeds", "", "?name=list.txt", "https://e.example/\nftp://f.example/\n", 202},
+		{"list-imports", "", "", "", 200},
+		{"get-import", list, "", "", 200},
+		{"list-import-lines", list, "", "", 200},
+		{"list-import-lines", list, "?limit=1&after=1&outcome=invalid", "", 200},
+		{"set-proxy", "p1", "", `{"url":"http://u:pw@proxy.example:3128","hosts":["example.org"],"always":true}`, 200},
+		{"list-proxies", "", "", "", 200},
+		{"set-feed", w.feed, "", `{"tags":["a"],"pinned":true,"user_agent":"x","headers":{"X-Key":"k"},"user":"u","password":"pw","proxy":"p1"}`, 200},
+		{"set-feed", w.feed, "", `{}`, 200},
+		{"remove-proxy", "p1", "", "", 204},
+		{"discover-feeds", "", "", `{"url":"` + site.URL + `/"}`, 200},
+		{"discover-feeds", "", "", `{"url":"` + site.URL + `/feed"}`, 200},
+		{"discover-feeds", "", "", `{"url":"nonsense"}`, 200},
 		{"export-feeds", "", "", "", 200},
 		{"refresh-feed", w.feed, "", "", 202},
 		{"search", "", "?q=released&facets=true&limit=1", "", 200},
@@ -204,8 +218,6 @@ func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
 		{"drop-quarantined", "4", "", "", 204},
 		{"begin-reindex", "", "", "", 202},
 		{"get-reindex", "", "", "", 200},
-		{"remove-feed", w.feed, "", "", 204},
-
 		{"get-feed", "none", "", "", 404},
 		{"get-feed", strings.Repeat("x", 65), "", "", 422},
 		{"refresh-feed", "none", "", "", 404},
@@ -232,8 +244,27 @@ func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
 		{"add-feeds", "", "", `{"urls":["x"`, 400},
 		{"add-feeds", "", "", "", 400},
 		{"import-feeds", "", "", "", 400},
+		{"import-feeds", "", "?name=" + strings.Repeat("x", 256), "https://e.example/", 422},
+		{"get-import", "none", "", "", 404},
+		{"list-import-lines", "none", "", "", 404},
+		{"list-import-lines", list, "?outcome=odd", "", 422},
+		{"list-import-lines", list, "?limit=1001", "", 422},
+		{"set-proxy", "direct", "", `{"url":"http://proxy.example:3128"}`, 422},
+		{"set-proxy", "P%201", "", `{"url":"http://proxy.example:3128"}`, 422},
+		{"set-proxy", "p2", "", `{"url":"http://proxy.example:3128","hosts":["a/b"]}`, 422},
+		{"set-proxy", "p2", "", `{"hosts":[]}`, 422},
+		{"set-proxy", "p2", "", `{`, 400},
+		{"remove-proxy", "none", "", "", 404},
+		{"set-feed", "none", "", `{}`, 404},
+		{"set-feed", w.feed, "", `{"proxy":"none"}`, 422},
+		{"set-feed", w.feed, "", `{"pinned":"yes"}`, 422},
+		{"set-feed", w.feed, "", `{`, 400},
+		{"discover-feeds", "", "", `{"url":""}`, 422},
+		{"discover-feeds", "", "", ``, 400},
 		{"import-feeds", "", "", "<html><body>no list</body></html>", 422},
 		{"import-feeds", "", "", "<opml><body></body></opml>", 422},
+
+		{"remove-feed", w.feed, "", "", 204},
 	} {
 		at, is := where[c.id]
 		if !is {
@@ -268,10 +299,10 @@ func TestOperationsTellOfABrokenMesh(t *testing.T) {
 		switch id {
 		case "add-feeds":
 			body = `{"urls":["https://d.example/"]}`
-		case "import-feeds":
-			body = "https://e.example/\n"
-		case "export-feeds", "search", "get-item":
+		case "export-feeds", "search", "get-item", "import-feeds", "list-imports", "get-import", "list-import-lines", "list-proxies", "set-proxy", "remove-proxy", "discover-feeds":
 			continue // need no mesh
+		case "set-feed":
+			body = `{}`
 		case "remove-feed":
 			continue // takes from the others what they are asked for; see below
 		}
@@ -296,7 +327,7 @@ func TestOperationsTellOfABrokenMesh(t *testing.T) {
 func TestUnknownPathsOfTheAPIAreProblems(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, c := range [][2]string{{"GET", "/api/nothing"}, {"GET", "/api/"}, {"POST", "/api/feeds/x/y"}, {"PUT", "/api/feeds"}, {"PATCH", "/api/feeds/" + w.feed}, {"POST", "/api/status"}} {
+	for _, c := range [][2]string{{"GET", "/api/nothing"}, {"GET", "/api/"}, {"POST", "/api/feeds/x/y"}, {"PUT", "/api/feeds"}, {"PUT", "/api/feeds/" + w.feed}, {"POST", "/api/status"}} {
 		w.ask(t, c[0], c[1], "").isProblem(t, http.StatusNotFound, "nothing at this path")
 	}
 	if a := w.ask(t, "GET", "/any/page", ""); a.StatusCode != 200 || a.body != "the page at /any/page" {

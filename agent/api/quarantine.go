@@ -35,6 +35,9 @@ func (s *Server) quarantineRoutes(api huma.API) {
 				out.Body.Next = tasks[len(tasks)-1].Seq
 			}
 			out.Body.Tasks = append([]subjects.Quarantined{}, tasks...) // none is an empty list
+			for i, task := range out.Body.Tasks {
+				out.Body.Tasks[i].Message = withoutSecrets(task.Message)
+			}
 			return out, nil
 		})
 	huma.Register(api, op("GET", "/api/quarantine/{seq}", "get-quarantined", "One quarantined task, whole", 404, 503),
@@ -43,6 +46,7 @@ func (s *Server) quarantineRoutes(api huma.API) {
 			if err != nil {
 				return nil, s.problem(err)
 			}
+			task.Message = withoutSecrets(task.Message)
 			return &body[subjects.Quarantined]{Body: task}, nil
 		})
 	replay := op("POST", "/api/quarantine/{seq}/replay", "replay-quarantined", "Put a task back on its queue", 404, 503)

@@ -191,41 +191,6 @@ func (w *world) feeds(t *testing.T) []storage.Feed {
 
 func empty(d *Deps) { d.Checks = func(context.Context) []Check { return nil } }
 
-func TestListsAreImported(t *testing.T) {
-	t.Parallel()
-	for name, list := range map[string]string{
-		"OPML": `<?xml version="1.0"?><opml version="2.0"><body><outline text="it"><outline type="rss" text="X &amp; Y" xmlUrl="HTTP://X.example:80" htmlUrl="https://x.example/"/></outline>
-			<outline type="rss" xmlUrl="https://y.example/feed"/><outline type="rss" xmlUrl="https://y.example/feed#again"/><outline type="rss" xmlUrl="` + feedURL + `"/><outline type="rss" xmlUrl="ftp://z.example/"/></body></opml>`,
-		"text": "# my feeds\nHTTP://X.example:80\n\nhttps://y.example/feed\r\nhttps://y.example/feed#again\n" + feedURL + "\nftp://z.example/\n",
-	} {
-		for _, kind := range []string{"application/xml", "text/plain", "application/octet-stream", "text/x-opml", ""} {
-			w := newWorld(t)
-			a := w.ask(t, "POST", "/api/feeds/import", list, "Content-Type", kind)
-			for _, want := range []string{`"added":2`, `"known":2`, `"invalid":1`, `must start with http:// or https://`} {
-				if a.StatusCode != 200 || !strings.Contains(a.body, want) {
-					t.Errorf("%s as %q: got %d %s, want %s in it", name, kind, a.StatusCode, a.body, want)
-				}
-			}
-			f, err := w.store.Feed(t.Context(), storage.FeedID("http://x.example/"))
-			if err != nil || !f.Added.Equal(now) || name == "OPML" && (f.Title != "X & Y" || f.Site != "https://x.example/" || !slices.Equal(f.Tags, []string{"it"})) {
-				t.Errorf("%s: got %+v, %v; want it with what the list says", name, f, err)
-			}
-			var added []string
-			for _, o := range tasks(t, w.mesh, subjects.Observes) {
-				for _, o := range o.Observations {
-					if o.Outcome != subjects.Added || o.FeedID != storage.FeedID(o.URL) {
-						t.Errorf("%s: got %+v, want it added under its ID", name, o)
-					}
-					added = append(added, o.URL)
-				}
-			}
-			if want := []string{"http://x.example/", "https://y.example/feed"}; !slices.Equal(added, want) {
-				t.Errorf("%s: the schedule hears of %v, want %v", name, added, want)
-			}
-		}
-	}
-}
-
 func TestExportThenImportIsTheSame(t *testing.T) {
 	t.Parallel()
 	from := newWorld(t)
@@ -240,33 +205,12 @@ func TestExportThenImportIsTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	to.ask(t, "POST", "/api/feeds/import", a.body)
+	to.imported(t, a.body)
 	if got, want := to.feeds(t), from.feeds(t); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 	if again := to.ask(t, "GET", "/api/feeds/export", ""); again.body != a.body {
 		t.Errorf("exported again: got %s\nwant %s", again.body, a.body)
-	}
-}
-
-// It is larger than a page that the export reads, and than a chunk that an
-// import stores.
-func TestLongListGoesInAndOut(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	var list strings.Builder
-	for i := range 2_500 {
-		fmt.Fprintf(&list, "https://many.example/%d\n", i)
-	}
-	list.WriteString("https://many.example/0\n")
-	if a := w.ask(t, "POST", "/api/feeds/import", list.String()); !strings.Contains(a.body, `"added":2500,"known":1,"invalid":0`) {
-		t.Errorf("got %.200s, want 2500 added and 1 known", a.body)
-	}
-	if got := strings.Count(w.ask(t, "GET", "/api/feeds/export", "").body, "xmlUrl="); got != 2_503 {
-		t.Errorf("got %d feeds out, want 2503", got)
-	}
-	if got := len(tasks(t, w.mesh, subjects.Observes)); got != 3 {
-		t.Errorf("got %d observe tasks, want 3", got)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
@@ -32,6 +34,7 @@ type fakeMesh struct {
 	states      map[string]*subjects.State
 	quarantined map[uint64]subjects.Quarantined
 	loads       int
+	polls       map[string][]subjects.Poll
 	broken      error // of everything
 	full        error // of Publish
 }
@@ -50,6 +53,15 @@ func (m *fakeMesh) Publish(_ context.Context, msg subjects.Message) error {
 
 func (m *fakeMesh) State(_ context.Context, id string) (*subjects.State, error) {
 	return m.states[id], m.broken
+}
+
+func (m *fakeMesh) Polls(_ context.Context, id string) ([]subjects.Poll, error) {
+	return m.polls[id], m.broken
+}
+
+// Single holds every lease.
+func (m *fakeMesh) Single(ctx context.Context, _ string, run func(context.Context) error) error {
+	return run(ctx)
 }
 
 func (m *fakeMesh) LoadStates(_ context.Context, each func(mesh.FeedState)) error {
@@ -132,6 +144,8 @@ type world struct {
 	index      *memory.Index
 	checks     []Check
 	feed, item string // IDs
+	server     *Server
+	rest       func() // lists are taken in until it is called
 }
 
 func newWorld(t *testing.T, change ...func(*Deps)) *world {
@@ -146,13 +160,15 @@ func newWorld(t *testing.T, change ...func(*Deps)) *world {
 		w.mesh.quarantined[seq] = subjects.Quarantined{Seq: seq, Queue: "parse", Subject: "parse", Task: "t", Reason: "no <good>", Attempts: 5, At: now, Message: []byte(`{"schema":1}`)}
 	}
 	w.mesh.states[w.feed] = &subjects.State{URL: feedURL, Tier: "hot", Next: now, Reason: "it is busy", Polled: now, Outcome: subjects.Failed, Failures: 2, Class: "dns", Error: "no such host"}
+	w.mesh.polls = map[string][]subjects.Poll{w.feed: {{At: now, Took: 15 * time.Millisecond, Class: "dns"}, {At: now.Add(-time.Hour), Took: time.Second, Status: 200, Size: 1 << 20, Way: "p1"}}}
 	w.mesh.states["gone"] = &subjects.State{Tier: "cold", Polled: now, Outcome: subjects.Gone, Failures: 1}
 	w.mesh.states["out"] = &subjects.State{Tier: "cold", Crawl: "c"}
 
+	before := now.Add(-time.Hour)
 	_, err := w.store.AddFeeds(t.Context(),
-		storage.Feed{ID: w.feed, URL: feedURL, Title: "A <b>feed</b>", Site: "https://feeds.example/", Tags: []string{"it", "news"}, Added: now},
-		storage.Feed{ID: storage.FeedID("https://b.example/"), URL: "https://b.example/", Added: now},
-		storage.Feed{ID: storage.FeedID("https://c.example/"), URL: "https://c.example/", Title: "ключ & ]]>", Added: now})
+		storage.Feed{ID: w.feed, URL: feedURL, Title: "A <b>feed</b>", Site: "https://feeds.example/", Tags: []string{"it", "news"}, Added: before},
+		storage.Feed{ID: storage.FeedID("https://b.example/"), URL: "https://b.example/", Added: before},
+		storage.Feed{ID: storage.FeedID("https://c.example/"), URL: "https://c.example/", Title: "ключ & ]]>", Added: before})
 	items := []storage.Item{
 		{Key: "1", Title: "Kernel released", HTML: "<p>It has a <b>new</b> scheduler.</p>", Excerpt: "It has", URL: "https://a.example/1", Published: now, Categories: []string{"linux"}, Images: []string{"https://a.example/i.png"}},
 		{Key: "2", Title: "Compiler released", HTML: "<p>It is faster.</p>", Published: now.Add(-time.Hour), Updated: now},
@@ -179,6 +195,10 @@ func newWorld(t *testing.T, change ...func(*Deps)) *world {
 	counter.Add(2)
 	d := Deps{
 		Store: w.store, Index: w.index, Mesh: w.mesh, Version: "test", Now: func() time.Time { return now },
+		Fetch: fetch.New(fetch.Options{
+			UserAgent: "test", Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxPacked: 1 << 20, Parallel: 4,
+			Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		}),
 		Checks:  func(context.Context) []Check { return w.checks },
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 		Log:     slog.New(slog.DiscardHandler),
@@ -186,11 +206,28 @@ func newWorld(t *testing.T, change ...func(*Deps)) *world {
 	for _, f := range change {
 		f(&d)
 	}
-	w.Server = httptest.NewServer(New(d).Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w.server = New(d)
+	w.Server = httptest.NewServer(w.server.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "the page at %s", r.URL.Path)
 	})))
 	t.Cleanup(w.Close)
+	w.rest = w.runImports(t)
 	return w
+}
+
+// runImports takes in lists until the test ends or what it returns is called.
+func (w *world) runImports(t *testing.T) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := w.server.RunImports(ctx); err != nil {
+			t.Errorf("taking in lists ended: %v", err)
+		}
+	})
+	stop = func() { cancel(); running.Wait() }
+	t.Cleanup(stop)
+	return stop
 }
 
 // An answer is an HTTP answer, read.

@@ -1,30 +1,37 @@
-// Package console serves pages for people: search, items and how the mesh is.
-// They are whole without scripts, and all of a search is in its address.
+// Package console serves pages for people: search, items, feeds and how the mesh
+// is. They are whole without scripts, and all of a search is in its address.
 package console
 
 import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"feedmesh/agent/api"
 )
 
-// A Source is what the pages tell of, as [api.Server] does. An item that is not
-// there is [storage.ErrNotFound]; a cursor of another search,
+// A Source is what the pages tell of, as [api.Server] does. An item or a feed that
+// is not there is [storage.ErrNotFound]; a cursor of another search,
 // [storage.ErrBadCursor]. Its methods may be called concurrently.
 type Source interface {
 	Search(ctx context.Context, q api.Search) (api.Found, error)
 	Item(ctx context.Context, id string) (api.ItemView, error)
 	Status(ctx context.Context) (api.Status, error)
+	Feeds(ctx context.Context, after string, limit int) (api.FeedPage, error)
+	Feed(ctx context.Context, id string) (api.Feed, error)
+	Discover(ctx context.Context, address string) (api.Discovery, error)
+	AddFeeds(ctx context.Context, urls, tags []string) (api.Intakes, error)
+	RefreshFeed(ctx context.Context, id string) error
 }
 
 // patience is how long a page waits for its source.
 const patience = 10 * time.Second
 
 // Handler returns the pages. It answers every path, if only to say that there
-// is nothing.
+// is nothing. Some have forms that change something: whoever serves them must
+// refuse what pages of other sites send, as [api.Server] does.
 func Handler(source Source) http.Handler {
 	return handler(source, time.Now)
 }
@@ -35,6 +42,11 @@ func handler(source Source, now func() time.Time) http.Handler {
 	mux.HandleFunc("/{$}", c.search)
 	mux.HandleFunc("/items/{id}", c.item)
 	mux.HandleFunc("/status", c.status)
+	mux.HandleFunc(feedsPath, c.feeds)
+	mux.HandleFunc("POST "+feedsPath, c.add)
+	mux.HandleFunc("POST "+findPath, c.find)
+	mux.HandleFunc(feedsPath+"/{id}", c.feed)
+	mux.HandleFunc("POST "+feedsPath+"/{id}/refresh", c.refresh)
 	mux.HandleFunc(stylePath, serveStyle)
 	mux.HandleFunc("/", c.nothing)
 	return c.guarded(mux)
@@ -54,23 +66,30 @@ const (
 	itemPolicy = basePolicy + "img-src https: http:"
 )
 
-// guarded sets what all answers have in common and refuses all but reading.
-func (c *console) guarded(next http.Handler) http.Handler {
+// guarded sets what all answers have in common and refuses all but reading, and
+// what our own forms send.
+func (c *console) guarded(next *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", pagePolicy)
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		_, pattern := next.Handler(r)
+		isForm := strings.HasPrefix(pattern, "POST ")
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && !isForm {
 			h.Set("Allow", "GET, HEAD")
 			c.say(w, r, http.StatusMethodNotAllowed, message{
 				Heading: "This page can only be read",
-				Text:    []string{"Changes are made through the REST API or by the agent's commands."},
+				Text:    []string{"Other changes are made through the REST API or by the agent's commands."},
 			})
 			return
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), patience)
+		wait := patience
+		if isForm {
+			wait = findPatience
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), wait)
 		defer cancel()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})

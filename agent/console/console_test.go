@@ -28,6 +28,38 @@ type fake struct {
 	meshErr  error
 	searches []api.Search
 	asked    int // how often for the status
+
+	feeds     api.FeedPage
+	discovery api.Discovery
+	outcome   string // of adding
+	done      []string
+}
+
+func (f *fake) Feeds(context.Context, string, int) (api.FeedPage, error) { return f.feeds, f.err }
+
+func (f *fake) Feed(_ context.Context, id string) (api.Feed, error) {
+	for _, feed := range f.feeds.Feeds {
+		if feed.ID == id {
+			return feed, f.err
+		}
+	}
+	return api.Feed{}, errors.Join(f.err, fmt.Errorf("feed %s: %w", id, storage.ErrNotFound))
+}
+
+func (f *fake) Discover(_ context.Context, address string) (api.Discovery, error) {
+	f.done = append(f.done, "discover "+address)
+	return f.discovery, f.err
+}
+
+func (f *fake) AddFeeds(_ context.Context, urls, _ []string) (api.Intakes, error) {
+	f.done = append(f.done, "add "+urls[0])
+	return api.Intakes{Feeds: []api.Intake{{FeedID: "id", Outcome: f.outcome, Reason: evil}}}, f.err
+}
+
+func (f *fake) RefreshFeed(_ context.Context, id string) error {
+	f.done = append(f.done, "refresh "+id)
+	_, err := f.Feed(context.Background(), id)
+	return err
 }
 
 func (f *fake) Search(_ context.Context, q api.Search) (api.Found, error) {
@@ -70,7 +102,21 @@ func hostile() *fake {
 			Total: 41, Next: evil,
 			Facets: map[string][]api.Facet{"category": facets, "feed": facets, "language": facets},
 		},
-		items: map[string]api.ItemView{"evil": {Item: item, FeedTitle: evil}},
+		feeds: api.FeedPage{Next: evil, Feeds: []api.Feed{
+			{
+				Feed:    storage.Feed{ID: "evil", URL: "https://a.example/" + evil, Title: evil, Site: "javascript:alert(1)", Language: evil, Tags: []string{evil}, Pinned: true, Added: noon, Items: 3, LastItem: noon, Rate: 1.5},
+				Request: &api.RequestView{UserAgent: evil, Headers: []string{evil}, User: evil, Password: "set", Proxy: evil},
+				State:   &subjects.State{Tier: "hot", Next: noon.Add(time.Hour), Reason: evil, Polled: noon, Failures: 2, Class: evil, Error: evil, Changed: noon},
+				Polls:   []subjects.Poll{{At: noon, Took: 1234 * time.Millisecond, Status: 200, Size: 4200, Way: evil}, {At: noon.Add(-time.Hour), Class: evil}},
+			},
+			{Feed: storage.Feed{ID: "plain", URL: "https://b.example/"}},
+		}},
+		discovery: api.Discovery{URL: "https://a.example/", Kind: api.APage, Feeds: []api.Candidate{
+			{URL: "https://a.example/" + evil, FeedID: "evil", Known: true, Title: evil, Format: "RSS", Entries: 2, Newest: noon},
+			{URL: "https://a.example/2", Title: evil, Problem: evil},
+		}},
+		outcome: api.Added,
+		items:   map[string]api.ItemView{"evil": {Item: item, FeedTitle: evil}},
 		status: api.Status{
 			Version: "1", Feeds: api.FeedCounts{Known: 3, Polled: 2, Failing: 1}, Items: 41, Indexed: 40,
 			Queues: []mesh.Depth{{Queue: "crawl", Tasks: 2, Bytes: 1500, Oldest: 75, Fill: .001}, {Queue: subjects.QuarantineStream, Tasks: 1}},
@@ -129,7 +175,15 @@ func pages() map[string]struct {
 		"status":         {"/status", 200, hostile()},
 		"empty status":   {"/status", 200, &fake{}},
 		"mesh down":      {"/status", 503, down},
-		"unknown path":   {"/feeds", 404, hostile()},
+		"feeds":          {"/feeds", 200, hostile()},
+		"more feeds":     {"/feeds?after=https://a.example/", 200, hostile()},
+		"no feeds":       {"/feeds", 200, &fake{}},
+		"feeds down":     {"/feeds", 503, down},
+		"feed":           {"/feeds/evil", 200, hostile()},
+		"new feed":       {"/feeds/plain", 200, hostile()},
+		"no feed":        {"/feeds/none", 404, hostile()},
+		"feed down":      {"/feeds/evil", 503, down},
+		"unknown path":   {"/nothing", 404, hostile()},
 		"unknown style":  {"/style-0.css", 404, hostile()},
 	}
 }
@@ -163,7 +217,7 @@ func TestPagesHaveTheirStatusAndHeaders(t *testing.T) {
 
 func TestOnlyReadingIsAllowed(t *testing.T) {
 	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS"} {
-		for _, target := range []string{"/", "/items/evil", "/status", stylePath, "/none"} {
+		for _, target := range []string{"/", "/items/evil", "/status", stylePath, "/none", "/feeds/evil"} {
 			r := serve(hostile(), method, target)
 			if r.StatusCode != 405 || r.Header.Get("Allow") != "GET, HEAD" || r.Header.Get("Content-Security-Policy") == "" {
 				t.Errorf("%s %s: %d, Allow %q", method, target, r.StatusCode, r.Header.Get("Allow"))

@@ -2,9 +2,12 @@ package opml
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -62,4 +65,53 @@ func corpus(t *testing.T) string {
 		t.Skipf("no corpus of lists here: %v", err)
 	}
 	return root
+}
+
+// TestCorpusGoesOutAndIn writes the addresses of all lists as one and reads them
+// again: nothing of any feed is lost or changed.
+func TestCorpusGoesOutAndIn(t *testing.T) {
+	file, err := os.Open(filepath.Join(corpus(t), "all-feeds.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	zip, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]Feed{}
+	var list []Feed
+	for d := json.NewDecoder(zip); d.More(); {
+		var f struct {
+			URL, Title, Site string
+			Category         []string
+		}
+		if err := d.Decode(&f); err != nil {
+			t.Fatal(err)
+		}
+		feed := Feed{URL: f.URL, Title: clean(f.Title), Site: clean(f.Site)}
+		for _, name := range f.Category {
+			feed.Tags = append(feed.Tags, clean(name))
+		}
+		if _, twice := want[feed.URL]; twice {
+			continue
+		}
+		want[feed.URL] = feed
+		list = append(list, feed)
+	}
+	var out bytes.Buffer
+	if err := Write(&out, "all", list); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(&out)
+	if err != nil || len(got) != len(list) {
+		t.Fatalf("got %d feeds and %v, want %d", len(got), err, len(list))
+	}
+	for _, f := range got {
+		f.Line = 0
+		if w := want[f.URL]; !reflect.DeepEqual(f, w) {
+			t.Errorf("got %+v, want %+v", f, w)
+		}
+	}
+	t.Logf("%d feeds", len(got))
 }

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"context"
+	"io"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// BeginImport has the feeds of a list added: OPML, or an address a line. name is
+// what to call the list; it may be empty.
+func (c *Client) BeginImport(ctx context.Context, name string, list io.Reader) (Import, error) {
+	q := url.Values{}
+	set(q, "name", name)
+	return call[Import](ctx, c, "POST", "/api/feeds/import", q, list)
+}
+
+// ImportFeeds adds the feeds of a list, and returns when it is done.
+func (c *Client) ImportFeeds(ctx context.Context, list io.Reader) (Import, error) {
+	begun, err := c.BeginImport(ctx, "", list)
+	if err != nil {
+		return begun, err
+	}
+	return c.WaitForImport(ctx, begun.ID, func(Import) {})
+}
+
+// WaitForImport returns an import when it is done, and until then has each told
+// how it is getting on.
+func (c *Client) WaitForImport(ctx context.Context, id string, each func(Import)) (Import, error) {
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		imp, err := c.Import(ctx, id)
+		if err != nil || imp.State == importDone {
+			return imp, err
+		}
+		each(imp)
+		select {
+		case <-ctx.Done():
+			return imp, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Imports returns the last hundred imports, newest first.
+func (c *Client) Imports(ctx context.Context) (Imports, error) {
+	return call[Imports](ctx, c, "GET", "/api/imports", nil, nil)
+}
+
+// Import returns how an import is getting on, or what came of it.
+func (c *Client) Import(ctx context.Context, id string) (Import, error) {
+	return call[Import](ctx, c, "GET", "/api/imports/"+url.PathEscape(id), nil, nil)
+}
+
+// ImportLines returns a page of what became of the feeds of an import: of all,
+// or of those with an outcome.
+func (c *Client) ImportLines(ctx context.Context, id, outcome string, after, limit int) (ImportPage, error) {
+	q := url.Values{}
+	set(q, "outcome", outcome)
+	set(q, "limit", strconv.Itoa(limit))
+	if after > 0 {
+		q.Set("after", strconv.Itoa(after))
+	}
+	return call[ImportPage](ctx, c, "GET", "/api/imports/"+url.PathEscape(id)+"/lines", q, nil)
+}

@@ -1,0 +1,180 @@
+package discover
+
+import (
+	"bytes"
+	"io"
+	"mime"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/net/html/charset"
+)
+
+// A link leads somewhere, as its page writes it.
+type link struct {
+	href, title string
+	kind        string // media type, if it has one
+}
+
+// A page is what matters of one here.
+type page struct {
+	base      string // of its relative links
+	canonical string // its own address
+	generator string // what made it
+	feeds     []link // that it names as its own
+	anchors   []link // for readers
+}
+
+// maxAnchors bounds how many links for readers are looked at.
+const maxAnchors = 5000
+
+// read reads the tags of a page, however broken it is.
+func read(text io.Reader) page {
+	var p page
+	var open *link // whose text is being read
+	z := html.NewTokenizer(text)
+	z.SetMaxBuf(maxPage)
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return p
+		case html.TextToken:
+			if open != nil && len(open.title) < maxTitle {
+				open.title = oneLine(open.title + " " + string(z.Text()))
+			}
+		case html.EndTagToken:
+			if name, _ := z.TagName(); atom.Lookup(name) == atom.A {
+				open = nil
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, _ := z.TagName()
+			switch tag := atom.Lookup(name); tag {
+			case atom.A:
+				open = nil
+				if l := anchor(attributes(z)); l.href != "" && len(p.anchors) < maxAnchors {
+					p.anchors = append(p.anchors, l)
+					if l.title == "" {
+						open = &p.anchors[len(p.anchors)-1]
+					}
+				}
+			case atom.Link, atom.Base, atom.Meta:
+				p.note(tag, attributes(z))
+			}
+		}
+	}
+}
+
+// decoded returns the text of a page as UTF-8, or as it is in a character set
+// that nobody knows.
+func decoded(page []byte, contentType string) io.Reader {
+	r, err := charset.NewReader(bytes.NewReader(page), contentType)
+	if err != nil {
+		return bytes.NewReader(page)
+	}
+	return r
+}
+
+// note keeps what a tag of a page's head says.
+func (p *page) note(tag atom.Atom, a map[string]string) {
+	rel := strings.Fields(strings.ToLower(a["rel"]))
+	switch {
+	case tag == atom.Base && p.base == "":
+		p.base = a["href"]
+	case tag == atom.Meta && strings.EqualFold(a["name"], "generator"):
+		p.generator = a["content"]
+	case tag != atom.Link || a["href"] == "":
+	case slices.Contains(rel, "canonical"):
+		p.canonical = a["href"]
+	case len(p.feeds) < maxCandidates && namesFeed(rel, a["type"], a["href"]):
+		p.feeds = append(p.feeds, link{href: a["href"], title: oneLine(a["title"]), kind: a["type"]})
+	}
+}
+
+func anchor(a map[string]string) link {
+	return link{href: a["href"], title: oneLine(a["title"]), kind: a["type"]}
+}
+
+// attributes returns the first of each of a tag's attributes.
+func attributes(z *html.Tokenizer) map[string]string {
+	all := map[string]string{}
+	for more := true; more; {
+		var name, value []byte
+		name, value, more = z.TagAttr()
+		if _, is := all[string(name)]; !is {
+			all[string(name)] = strings.TrimSpace(string(value))
+		}
+	}
+	return all
+}
+
+// namesFeed reports whether a link tag is one to a feed. Many a page has the
+// address of its JSON interface, or of another style sheet, in a like tag.
+func namesFeed(rel []string, kind, href string) bool {
+	if slices.Contains(rel, "stylesheet") || strings.Contains(href, "/wp-json/") || strings.Contains(href, "oembed") {
+		return false
+	}
+	if slices.Contains(rel, "feed") {
+		return true
+	}
+	if !slices.Contains(rel, "alternate") && !slices.Contains(rel, "service.feed") {
+		return false
+	}
+	switch plainType(kind) {
+	case "text/xml", "application/xml", "application/json":
+		return true
+	}
+	return isFeedType(kind)
+}
+
+// isFeedType reports whether a media type is one of feeds, as publishers spell
+// them: application/rss+xml, application/atom, application/x-rss+xml ...
+func isFeedType(kind string) bool {
+	kind = plainType(kind)
+	_, sub, _ := strings.Cut(kind, "/")
+	for _, word := range strings.FieldsFunc(sub, func(r rune) bool { return r == '+' || r == '-' || r == '.' }) {
+		switch word {
+		case "rss", "atom", "rdf", "feed", "rss091", "rss2":
+			return true
+		}
+	}
+	return false
+}
+
+// plainType returns a media type without parameters, in lower case.
+func plainType(kind string) string {
+	if plain, _, err := mime.ParseMediaType(kind); err == nil {
+		return plain
+	}
+	plain, _, _ := strings.Cut(kind, ";")
+	return strings.ToLower(strings.TrimSpace(plain))
+}
+
+// looksLikeFeed reports whether an address is like those of feeds.
+func looksLikeFeed(u *url.URL) bool {
+	if host := u.Hostname(); host == "feeds.feedburner.com" || host == "feeds2.feedburner.com" {
+		return len(u.Path) > 1
+	}
+	name := strings.ToLower(path.Base(strings.TrimSuffix(u.Path, "/")))
+	switch path.Ext(name) {
+	case ".rss", ".atom", ".rdf":
+		return true
+	}
+	switch name {
+	case "feed", "rss", "atom", "feed.xml", "rss.xml", "atom.xml", "index.xml", "feeds.xml", "feed.json", "rss2", "rss2.xml":
+		return true
+	}
+	return u.Query().Get("feed") == "rss2" || u.Query().Get("format") == "rss"
+}
+
+// oneLine returns s in one line of bounded length.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > maxTitle {
+		s = strings.ToValidUTF8(s[:maxTitle], "")
+	}
+	return s
+}
