@@ -31,8 +31,13 @@ type Config struct {
 	SearchKey Secret  `placeholder:"SECRET" help:"Key for Meilisearch that may do all with index items. @FILE reads it from a file."`
 
 	Starter  bool           `default:"true" negatable:"" help:"Begin an empty store with a list of some 40 well-known IT feeds."`
+	Simulate int            `default:"0" placeholder:"N" help:"Read N synthetic feeds instead, which this agent serves to itself: a demonstration without the Internet. It wants a data folder of its own."`
 	AllowNet []netip.Prefix `placeholder:"CIDR" help:"Private networks that feeds may be fetched from, as 192.168.1.0/24. By default none is."`
 	Contact  string         `placeholder:"URL" help:"Page or address that tells site owners who reads their feeds; part of the User-Agent."`
+
+	WebSubURL Address `name:"websub-url" placeholder:"URL" help:"Where WebSub hubs reach the REST API's /websub/ from outside, as https://feeds.example.org: feeds that name a hub are then pushed, and polled less. The same for all agents with role schedule or api. By default, none is."`
+
+	RequestsPerSecond float64 `default:"0" placeholder:"N" help:"Requests for feeds that may be made a second, over the whole mesh; what policy price spends. By default, 0, nothing but the feeds' intervals bounds them, and price spends as many as tiers would."`
 
 	Schedule Schedule `embed:"" prefix:"schedule-"`
 	Crawl    Crawl    `embed:"" prefix:"crawl-"`
@@ -57,7 +62,25 @@ type NATSLogin struct {
 
 // Schedule has the settings of when feeds are polled.
 type Schedule struct {
-	Interval time.Duration `default:"0s" help:"One interval at which all feeds are polled. By default, 0s, each is polled as often as it publishes: from every 4 minutes to every hour."`
+	Policy      string        `default:"price" enum:"price,tiers,uniform" help:"How it is decided when feeds are polled: price spends the requests where the items are that would wait longest; tiers has three intervals, by items a day; uniform has one for all."`
+	Interval    time.Duration `default:"0s" placeholder:"TIME" help:"One interval at which all feeds are polled, as 10m: makes the policy uniform."`
+	Floor       time.Duration `default:"2m" help:"Least interval of policy price."`
+	HostSpacing time.Duration `default:"2s" help:"Time between the starts of two requests to one host, at least; one is under way at a time."`
+	Tiers       Tiers         `embed:"" prefix:"tiers-"`
+}
+
+// Tiers has the numbers of the policy tiers.
+type Tiers struct {
+	HotRate   float64       `default:"8" help:"Items a day above which a feed is hot."`
+	WarmRate  float64       `default:"3" help:"Items a day from which a feed is warm."`
+	HotShare  float64       `default:"0.1" help:"Share of the feeds that may be hot, at most."`
+	WarmShare float64       `default:"0.3" help:"Share of the feeds that may be warm, at most."`
+	From      int           `default:"8" help:"Hour at which the working day begins, in the feed's zone where it is known, else UTC."`
+	To        int           `default:"18" help:"Hour at which it ends."`
+	HotDay    time.Duration `default:"225s" help:"Interval of hot feeds in the working day."`
+	HotNight  time.Duration `default:"900s" help:"Interval of hot feeds otherwise."`
+	Warm      time.Duration `default:"1200s" help:"Interval of warm feeds."`
+	Cold      time.Duration `default:"3600s" help:"Interval of all others."`
 }
 
 // Crawl has the settings of fetching.
@@ -125,9 +148,13 @@ func (c Config) Validate() error {
 		faults = append(faults, c.faultsOfListening("health", c.Health, "127.0.0.1:8081")...)
 	}
 	faults = slices.Concat(faults, c.faultsOfNATS(), c.faultsOfServers(), c.faultsOfEngines())
-	if c.Schedule.Interval < 0 || c.Schedule.Interval > 0 && c.Schedule.Interval < time.Second {
-		fault("schedule.interval: %v is less than 1s", c.Schedule.Interval)
+	if c.Simulate < 0 || c.Simulate > 62_500 {
+		fault("simulate: %d is not between 0 and 62500 feeds", c.Simulate)
 	}
+	if c.Simulate > 0 && (!slices.Equal(c.Roles, []string{"all"}) || len(c.NATS) > 0) {
+		fault("simulate: is for an agent that is the whole mesh; leave roles and nats as they are")
+	}
+	faults = append(faults, c.faultsOfSchedule()...)
 	if c.Crawl.Timeout <= 0 {
 		fault("crawl.timeout: %v is not positive", c.Crawl.Timeout)
 	} else if c.Crawl.Timeout > 5*time.Minute {
@@ -141,6 +168,9 @@ func (c Config) Validate() error {
 	}
 	if c.Cluster.Window < time.Hour {
 		fault("cluster.window: %v is less than 1h", c.Cluster.Window)
+	}
+	if c.WebSubURL != "" && !isBase(c.WebSubURL) {
+		fault("websub-url: %q is no web address that a path can follow; write https://HOST", c.WebSubURL.String())
 	}
 	if c.Trace.To != "" && !isURL(c.Trace.To, "http", "https") {
 		fault("trace.to: %q is no web address; write http://HOST:4318", c.Trace.To.String())

@@ -59,6 +59,12 @@ func isURL[S ~string](raw S, schemes ...string) bool {
 	return err == nil && u.Hostname() != "" && slices.Contains(schemes, u.Scheme)
 }
 
+// isBase reports whether the text is a web address that a path can follow.
+func isBase(raw Address) bool {
+	u, err := url.Parse(string(raw))
+	return isURL(raw, "http", "https") && err == nil && u.User == nil && u.RawQuery == "" && !u.ForceQuery && !strings.Contains(string(raw), "#")
+}
+
 // A Bytes is a size in bytes, written as "10MB".
 type Bytes int64
 

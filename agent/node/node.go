@@ -129,7 +129,8 @@ func (n *node) open(ctx context.Context) (*role.Env, error) {
 	if err := n.openEngines(ctx, env); err != nil {
 		return nil, err
 	}
-	env.Fetch = n.openFetch()
+	client := n.openFetch()
+	env.Fetch, env.Post = client, client
 	n.probes = n.probesOf(env)
 	n.showInTraces(env)
 	return env, nil
@@ -146,7 +147,7 @@ func (n *node) openFetch() *fetch.Client {
 		MaxBody:   int64(n.config.Crawl.MaxBody),
 		MaxPacked: subjects.MaxMessage*3/4 - 64<<10, // JSON writes it in base64
 		Parallel:  n.config.Crawl.Parallel,
-		Allow:     n.config.AllowNet,
+		Allow:     n.allowed(),
 	})
 	n.opened(closer(func() error { client.Close(); return nil }))
 	return client

@@ -34,6 +34,7 @@ func settings(dir string) config.Config {
 	c := config.Default()
 	c.Data, c.Listen, c.Starter = dir, "127.0.0.1:0", false
 	c.AllowNet = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	c.Schedule.HostSpacing = 0 // all feeds of the tests are on one host
 	return c
 }
 

@@ -16,6 +16,9 @@ var starter []byte
 
 // plantStarter gives an empty store its first feeds, if that is wished.
 func (n *node) plantStarter(ctx context.Context, env *role.Env) error {
+	if n.config.Simulate > 0 {
+		return n.plantFarm(ctx, env)
+	}
 	if !n.config.Starter {
 		return nil
 	}
