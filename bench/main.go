@@ -1,7 +1,8 @@
 // Command bench measures a whole node on synthetic feeds, which a process of
 // their own serves, and prints a table. The node runs in this process, so that
 // one profile has all of it. With the argument "mesh" it measures meshes of
-// several processes instead, side by side.
+// several processes instead, side by side; with "crawl" polling alone, of many
+// feeds.
 package main
 
 import (
@@ -40,6 +41,8 @@ func main() {
 		err = serveFarm(ctx, *serve, *feeds, *items, *hosts)
 	case flag.Arg(0) == "mesh":
 		err = benchMesh(ctx, *feeds, *items, *hosts)
+	case flag.Arg(0) == "crawl":
+		err = benchCrawl(ctx, flag.Args()[1:])
 	default:
 		err = bench(ctx, *feeds, *items, *hosts, *cpu)
 	}
@@ -75,7 +78,7 @@ func bench(ctx context.Context, feeds, items, hosts int, keep string) error {
 	r.parseAlone(items)
 
 	ctx, cancel := context.WithCancel(ctx)
-	ended, err := r.start(ctx)
+	ended, err := r.start(ctx, settings(dir))
 	if err != nil {
 		cancel()
 		return err
@@ -91,7 +94,7 @@ func bench(ctx context.Context, feeds, items, hosts int, keep string) error {
 			return err
 		}
 	}
-	r.table.add("peak memory of the process (RSS)", "%.0f MB", float64(peakRSS())/1e6)
+	r.table.add("peak memory of the process (RSS)", "%.0f MB", float64(memory("VmHWM"))/1e6)
 	cancel()
 	if err := <-ended; err != nil {
 		return err
@@ -101,11 +104,18 @@ func bench(ctx context.Context, feeds, items, hosts int, keep string) error {
 	return nil
 }
 
-// start runs the node and returns where to hear of its end.
-func (r *run) start(ctx context.Context) (ended chan error, err error) {
+// settings returns those of the node: with hosts that bear what it can do, and an
+// interval after which all feeds are due.
+func settings(dir string) config.Config {
 	c := config.Default()
-	c.Data, c.Listen, c.Starter = r.dir, "127.0.0.1:0", false
+	c.Data, c.Listen, c.Starter = dir, "127.0.0.1:0", false
 	c.AllowNet = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	c.Schedule.HostSpacing, c.Schedule.Interval = 0, time.Hour
+	return c
+}
+
+// start runs the node and returns where to hear of its end.
+func (r *run) start(ctx context.Context, c config.Config) (ended chan error, err error) {
 	ready := make(chan string, 1)
 	ended = make(chan error, 1)
 	go func() {

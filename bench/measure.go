@@ -45,13 +45,14 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// peakRSS returns the most memory that this process has had, in bytes.
-func peakRSS() int64 {
+// memory returns the memory that this process has, in bytes: VmRSS is what it has
+// now, VmHWM the most it has had.
+func memory(field string) int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	_, rest, _ := strings.Cut(string(status), field+":")
 	var kb int64
 	fmt.Sscan(rest, &kb)
 	return kb << 10

@@ -56,7 +56,7 @@ func spawn(t *testing.T, program, dir, addr string, flags ...string) *process {
 		t.Fatal(err)
 	}
 	p := &process{running: &running{Client: client, t: t}, log: new(bytes.Buffer)}
-	p.cmd = exec.Command(program, append([]string{"--data", dir, "--listen", addr, "--starter=false", "--allow-net", "127.0.0.0/8"}, flags...)...)
+	p.cmd = exec.Command(program, append([]string{"--data", dir, "--listen", addr, "--starter=false", "--allow-net", "127.0.0.0/8", "--schedule-host-spacing", "0s"}, flags...)...)
 	p.cmd.Stderr = p.log
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -27,6 +27,7 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustPa
 func settings(dir string) config.Config {
 	c := config.Default()
 	c.Data, c.Listen, c.Starter, c.AllowNet = dir, "127.0.0.1:0", false, loopback
+	c.Schedule.HostSpacing = 0 // many feeds of the tests are on one host
 	return c
 }
 

@@ -201,7 +201,7 @@ func (m *mesh) newAgent(name string, roles []string, env ...string) *agent {
 	p := &engines.Process{Name: name, Path: m.program, Env: env, Args: append([]string{
 		"--roles", strings.Join(roles, ","), "--data", filepath.Join(m.dir, name), "--listen", listen,
 		"--nats", strings.Join(m.servers.URLs(), ","), "--search", "meilisearch://" + m.proxy.address(), "--search-key", m.meili.Key(),
-		"--schedule-interval", interval.String(), "--allow-net", "127.0.0.0/8", "--starter=false", "--log-level", "debug",
+		"--schedule-interval", interval.String(), "--schedule-host-spacing", "0s", "--allow-net", "127.0.0.0/8", "--starter=false", "--log-level", "debug",
 	}, m.flags...)}
 	client, err := api.NewClient("http://"+listen, "")
 	if err != nil {

@@ -1,0 +1,242 @@
+package tests
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/config"
+)
+
+// A publisher has feeds and a hub of its own: one that asks who subscribes
+// whether they do, and signs what it pushes.
+type publisher struct {
+	t       *testing.T
+	address string
+
+	mu       sync.Mutex
+	items    string                // of all feeds alike, newest first
+	polls    map[string]int        // path: how often it was read
+	asked    map[string]url.Values // topic: how it was subscribed, once that is confirmed
+	refusals int                   // callbacks that did not confirm
+}
+
+func newPublisher(t *testing.T) *publisher {
+	p := &publisher{t: t, polls: map[string]int{}, asked: map[string]url.Values{}}
+	p.address = serve(t, p)
+	return p
+}
+
+func (p *publisher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/hub" {
+		if err := r.ParseForm(); err != nil {
+			p.t.Error(err)
+		}
+		w.WriteHeader(http.StatusAccepted)
+		go p.confirm(r.PostForm)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.polls[r.URL.Path]++
+	if strings.HasPrefix(r.URL.Path, "/pushed") {
+		w.Header().Add("Link", `</hub>; rel="hub"`)
+		w.Header().Add("Link", fmt.Sprintf(`<%s>; rel="self"`, p.topic(r.URL.Path)))
+	}
+	io.WriteString(w, document(p.items))
+}
+
+func (p *publisher) topic(path string) string { return p.address + path }
+
+// publish puts an entry first, and returns it.
+func (p *publisher) publish(title string, at time.Time) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	entry := item(title, at)
+	p.items = entry + p.items
+	return entry
+}
+
+func item(title string, at time.Time) string {
+	return fmt.Sprintf("<item><guid>%s</guid><title>%s</title><pubDate>%s</pubDate></item>", title, title, at.Format(time.RFC1123Z))
+}
+
+func document(items string) string {
+	return `<rss version="2.0"><channel><title>Feed</title><link>http://feed.example/</link>` + items + "</channel></rss>"
+}
+
+// confirm asks a callback whether it asked for this.
+func (p *publisher) confirm(form url.Values) {
+	challenge := rand.Text()
+	resp, err := http.Get(form.Get("hub.callback") + "?" + url.Values{
+		"hub.mode": form["hub.mode"], "hub.topic": form["hub.topic"], "hub.challenge": {challenge}, "hub.lease_seconds": {"86400"},
+	}.Encode())
+	if err != nil {
+		return // the node has ended
+	}
+	defer resp.Body.Close()
+	answer, _ := io.ReadAll(resp.Body)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case resp.StatusCode != http.StatusOK || string(answer) != challenge:
+		p.refusals++
+	case form.Get("hub.mode") == "subscribe":
+		p.asked[form.Get("hub.topic")] = form
+	default:
+		delete(p.asked, form.Get("hub.topic"))
+	}
+}
+
+// subscription returns how a topic was subscribed, or nil.
+func (p *publisher) subscription(topic string) url.Values {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked[topic]
+}
+
+// push sends a body to who subscribed, signed with the secret.
+func (p *publisher) push(form url.Values, secret, body string) int {
+	p.t.Helper()
+	mac := hmac.New(sha256.New, []byte(secret))
+	io.WriteString(mac, body)
+	r, err := http.NewRequest(http.MethodPost, form.Get("hub.callback"), strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/rss+xml")
+	r.Header.Set("X-Hub-Signature", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+// read returns how often a feed was polled.
+func (p *publisher) read(path string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.polls[path]
+}
+
+// TestAFeedWithAHubIsPushed is the way of a push from end to end: subscribed,
+// confirmed, pushed, searchable, and then polled less.
+func TestAFeedWithAHubIsPushed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes three minutes: hubs are asked once a minute")
+	}
+	t.Parallel()
+	p := newPublisher(t)
+	for i := range 20 {
+		p.publish(fmt.Sprintf("old%d", i), time.Now().Add(time.Duration(i-21)*time.Hour))
+	}
+	const pushed, plain = "/pushed", "/plain"
+
+	c := settings(t.TempDir())
+	c.Listen, c.Token = freeAddr(t), "s3cret" // which hubs do not have
+	c.WebSubURL = config.Address("http://" + c.Listen + "/")
+	n := start(t, c, nil)
+	n.add(p.topic(pushed), p.topic(plain))
+	n.settled(time.Minute)
+
+	topic := p.topic(pushed)
+	within(t, 2*time.Minute, "the hub has confirmed the subscription", func() bool { return p.subscription(topic) != nil })
+	form := p.subscription(topic)
+	if p.subscription(p.topic(plain)) != nil || p.refusals > 0 {
+		t.Errorf("a feed without a hub is subscribed, or one of %d callbacks was refused", p.refusals)
+	}
+
+	polls := p.read(pushed)
+	if status := p.push(form, "guessed", document(item("forged", time.Now()))); status/100 != 2 {
+		t.Errorf("a forged push was answered %d: its sender learns that the secret was wrong", status)
+	}
+	const pushes = 5
+	for i := range pushes {
+		title := fmt.Sprintf("fresh%d", i)
+		began := time.Now()
+		if status := p.push(form, form.Get("hub.secret"), document(p.publish(title, began))); status/100 != 2 {
+			t.Fatalf("a push was answered %d", status)
+		}
+		within(t, 15*time.Second, title+" is searchable", func() bool { return n.finds(title) })
+		t.Logf("%s was searchable %v after the push", title, time.Since(began).Round(time.Millisecond))
+	}
+	if n.finds("forged") {
+		t.Error("what was forged is searchable")
+	}
+	if now := p.read(pushed); now != polls {
+		t.Errorf("the feed was polled %d times while it was pushed, want none: nothing was due", now-polls)
+	}
+
+	// When the schedule has seen that the hub agreed, a poll lets the feed wait longer.
+	var states map[string]api.Feed
+	within(t, 2*time.Minute, "the schedule knows of the lease", func() bool {
+		states = n.polledAgain()
+		return !states[topic].State.PushUntil.IsZero()
+	})
+	if trust := states[topic].State.Pushed; trust < 0.7 {
+		t.Errorf("got trust %v after %d pushes, want more than 0.7", trust, pushes)
+	}
+	if with, without := wait(states[topic]), wait(states[p.topic(plain)]); with < without*3/2 {
+		t.Errorf("polled next after %v with a hub and %v without, want at least half as long again", with, without)
+	}
+
+	if err := n.RemoveFeed(t.Context(), states[topic].ID); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 2*time.Minute, "the hub is told that the feed is gone", func() bool { return p.subscription(topic) == nil })
+}
+
+// wait returns for how long a feed waits from its last poll to its next one.
+func wait(f api.Feed) time.Duration { return f.State.Next.Sub(f.State.Polled) }
+
+// finds reports whether a search for the word finds anything.
+func (r *running) finds(word string) bool {
+	r.t.Helper()
+	found, err := r.Search(r.t.Context(), api.Search{Query: word, Limit: 1})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return len(found.Items) > 0
+}
+
+// polledAgain has all feeds polled now and returns them as they are then, by URL.
+func (r *running) polledAgain() map[string]api.Feed {
+	r.t.Helper()
+	began, feeds := time.Now(), map[string]api.Feed{}
+	r.eachFeed(func(f api.Feed) {
+		if err := r.RefreshFeed(r.t.Context(), f.ID); err != nil {
+			r.t.Fatal(err)
+		}
+	})
+	within(r.t, time.Minute, "all feeds are polled again", func() bool {
+		all := true
+		r.eachFeed(func(f api.Feed) {
+			feeds[f.URL] = f
+			all = all && f.State.Polled.After(began) && f.State.Crawl == ""
+		})
+		return all
+	})
+	return feeds
+}
+
+// within fails the test unless ok becomes true in that time.
+func within(t *testing.T, d time.Duration, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(d); !ok(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %v: %s", d, what)
+		}
+	}
+}
