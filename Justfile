@@ -42,6 +42,10 @@ test: engines lint build-others
 faults time="10m" *flags:
     go test -timeout 24h -v ./tests/faults -faults.for {{ time }} {{ flags }}
 
+# the source's plan for 50,000 feeds on 5,000 hosts, on a clock 60 times faster
+plan time="3m" *flags:
+    go test -timeout 2h -v ./tests -run ThePlan -plan.feeds 50000 -plan.hosts 5000 -plan.for {{ time }} -plan.timed {{ flags }}
+
 # what tests need beside Go and Node
 engines:
     tests/engines/install

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -174,6 +175,9 @@ func (h *host) test(s *subjects.State, now time.Time) bool {
 	}
 	if now.Sub(h.Lied) < distrust {
 		return true
+	}
+	if h.Checked.IsZero() { // a new mesh does not test all hosts at once
+		h.Checked = now.Add(-rand.N(testEvery))
 	}
 	if s.Status != 304 || now.Sub(h.Checked) < testEvery {
 		return false

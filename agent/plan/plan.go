@@ -46,9 +46,10 @@ type Plan struct {
 // A Feed of a plan is in a lane of its host unless it is out or has no Next.
 type Feed struct {
 	subjects.FeedState
-	host  *host
-	tier  policy.Tier
-	index int // in its lane; -1 if in none
+	HandedOut time.Time // by the wall clock; work takes its time whatever clock feeds are due by
+	host      *host
+	tier      policy.Tier
+	index     int // in its lane; -1 if in none
 }
 
 // A Poll is one request that was answered, or was not.
@@ -84,7 +85,7 @@ func (p *Plan) Has(id string) bool { return p.feeds[id] != nil }
 
 // Load takes a state as it was written before.
 func (p *Plan) Load(s subjects.FeedState) {
-	f := &Feed{FeedState: s, host: p.hostOf(s.State.URL), tier: tierOf(s.State.Tier), index: -1}
+	f := &Feed{FeedState: s, HandedOut: s.Written, host: p.hostOf(s.State.URL), tier: tierOf(s.State.Tier), index: -1}
 	f.host.feeds++
 	p.feeds[s.FeedID] = f
 	p.count(f, 1)

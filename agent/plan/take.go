@@ -95,12 +95,11 @@ func (p *Plan) Again(id string, now time.Time) (subjects.Crawl, bool) {
 	return task, task.ID() == id
 }
 
-// Recall makes those feeds due that are out and lost, and those of which no word
-// came for as long as [subjects.InFlight], and returns them.
+// Recall makes those feeds due that are out and lost, and returns them.
 func (p *Plan) Recall(now time.Time, lost func(f *Feed) bool) []*Feed {
 	var recalled []*Feed
 	for _, f := range p.out {
-		if f.State.Next.After(now) && !lost(f) {
+		if !lost(f) {
 			continue
 		}
 		p.release(f)
@@ -112,9 +111,6 @@ func (p *Plan) Recall(now time.Time, lost func(f *Feed) bool) []*Feed {
 	}
 	return recalled
 }
-
-// HandedOut returns when a feed that is out was handed out.
-func (f *Feed) HandedOut() time.Time { return f.State.Next.Add(-subjects.InFlight) }
 
 // back takes note that a feed is no longer out.
 func (p *Plan) back(f *Feed) {

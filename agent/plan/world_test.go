@@ -89,10 +89,10 @@ func TestDeadHostsAmongOthersAreNoOutage(t *testing.T) {
 func TestValidatorsAreTestedOnceADayAndLeftUnusedAfterALie(t *testing.T) {
 	p := planOf(1, 1)
 	f, h := p.feeds[feedID(0)], p.hosts["host0.example"]
-	f.State.ETag, f.State.Status = `"x"`, 304
+	f.State.ETag, f.State.Status, h.Checked = `"x"`, 304, noon.Add(-testEvery)
 	due(t, p, f, noon)
 	if task := p.Task(f.tier, []*Feed{f}, noon); !f.State.Whole || task.Feeds[0].ETag != "" || task.Feeds[0].BodyHash != f.State.BodyHash {
-		t.Fatalf("got %+v, want it asked for whole: its host was never tested", task.Feeds[0])
+		t.Fatalf("got %+v, want it asked for whole: its host was not tested for a day", task.Feeds[0])
 	}
 	same := said(f, subjects.Unchanged, noon)
 	same.ETag = `"x"`

@@ -89,6 +89,9 @@ func (s *scheduler) handOut(ctx context.Context, tier policy.Tier) (_ bool, err 
 		return false, nil
 	}
 	feeds := s.plan.Take(tier, now)
+	for _, f := range feeds {
+		f.HandedOut = s.wall.Now()
+	}
 	task := s.plan.Task(tier, feeds, now)
 	ctx, span := s.trace.Begin(ctx, "schedule")
 	defer func() { span.End(err) }()

@@ -56,7 +56,8 @@ const (
 type scheduler struct {
 	mesh    *mesh.Mesh
 	store   storage.Store
-	clock   Clock
+	clock   Clock // that feeds are due by
+	wall    Clock // that work takes its time by: the real one
 	room    func() error
 	log     *slog.Logger
 	metrics *Metrics

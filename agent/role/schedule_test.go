@@ -112,6 +112,7 @@ func (r *rig) scheduler(store storage.Store) *scheduler {
 	env := r.env(r.mesh)
 	env.Store = store
 	s := newScheduler(env)
+	s.wall = env.Clock
 	if err := s.begin(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}

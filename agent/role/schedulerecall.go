@@ -21,7 +21,7 @@ func (s *scheduler) recall(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.clock.Now()
+	now, wall := s.clock.Now(), s.wall.Now()
 	var feeds []*plan.Feed
 	if born.After(s.queuesBorn) {
 		s.queuesBorn = born
@@ -29,8 +29,8 @@ func (s *scheduler) recall(ctx context.Context) error {
 	}
 	// What has waited long a while ago may have been followed by what waits now.
 	s.waits = max(waits, s.waits-measureEvery/2)
-	grace := leastGrace + 2*s.waits
-	feeds = append(feeds, s.plan.Recall(now, func(f *plan.Feed) bool { return now.Sub(f.HandedOut()) > grace })...)
+	grace := min(leastGrace+2*s.waits, subjects.InFlight)
+	feeds = append(feeds, s.plan.Recall(now, func(f *plan.Feed) bool { return wall.Sub(f.HandedOut) > grace })...)
 	if len(feeds) > 0 {
 		s.log.Warn("documents were lost on their way: they are fetched again", "feeds", len(feeds))
 	}
@@ -46,7 +46,8 @@ func (s *scheduler) recallIfSeen(ctx context.Context) error {
 	return nil
 }
 
-// leastGrace is how long a feed may be out, at least, before it is taken for lost.
+// leastGrace is how long a feed may be out, at least, before it is taken for lost,
+// as [subjects.InFlight] is at most: after that time its task may be queued again.
 const leastGrace = 45 * time.Second
 
 // way looks at the queues on a document's way: when the youngest of them was made,

@@ -7,9 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/fetch"
 	"feedmesh/agent/websub"
@@ -35,26 +34,31 @@ func hubOptions(env *Env) websub.Options {
 }
 
 // askHubs keeps the subscriptions of feeds at their hubs until ctx ends, if hubs
-// can reach us.
+// can reach us. It never fails: feeds are polled without.
 func (s *scheduler) askHubs(ctx context.Context) error {
 	if s.hubs.Base == "" {
 		return nil
 	}
-	subscriber, err := websub.Open(ctx, s.hubs)
-	if err != nil {
-		return err
-	}
-	var group errgroup.Group
-	group.Go(func() error { subscriber.Run(ctx); return nil })
-	group.Go(func() error {
-		return every(ctx, hubsEvery, func(context.Context) error { // of many new ones we stop in between
-			if err := s.wantPushes(ctx, subscriber); err != nil && ctx.Err() == nil {
-				s.log.Warn("subscriptions at hubs are not up to date; tried again soon", "err", err)
+	var subscriber *websub.Subscriber
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	return every(ctx, hubsEvery, func(context.Context) error { // of many new subscriptions we stop in between
+		var err error
+		first := subscriber == nil
+		if first {
+			subscriber, err = websub.Open(ctx, s.hubs)
+		}
+		if err == nil {
+			err = s.wantPushes(ctx, subscriber)
+			if first {
+				asking.Go(func() { subscriber.Run(ctx) })
 			}
-			return nil
-		})
+		}
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("subscriptions at hubs are not up to date; tried again soon", "err", err)
+		}
+		return nil
 	})
-	return group.Wait()
 }
 
 // wantPushes makes subscriptions agree with what feeds say, and the plan with

@@ -24,9 +24,13 @@ func (w *Web) publisher(feed int) publisher {
 	if language(feed) == "ru" {
 		zone = 3 * time.Hour
 	}
+	window := w.settings.Window
+	if window == 0 {
+		window = 10 + of(3, 41)
+	}
 	return publisher{
 		rhythm: newRhythm(seed, w.rates[feed], zone), feed: feed,
-		format: formats[of(2, uint64(len(formats)))], window: 10 + of(3, 41), paragraphs: 1 + of(4, 3),
+		format: formats[of(2, uint64(len(formats)))], window: window, paragraphs: 1 + of(4, 3),
 		tags: validators < 8, dates: validators < 6 || validators == 8, packs: of(5, 10) > 0,
 		fault: w.settings.Faults.of(unit(draw(seed, 101))),
 	}

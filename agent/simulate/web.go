@@ -17,6 +17,7 @@ type Settings struct {
 	Hosts  int     // that they are spread over, in turn
 	Seed   uint64  // decides all that is chance: the same feeds for the same seed
 	Rate   float64 // items a day of the mean feed
+	Window int     // entries that each document shows, at most; 0: from 10 to 50, another number of each feed
 	Faults Faults
 	Now    func() time.Time // tells the time, as a [Clock] does; nil: the real one
 	Log    string           // file that a line for each request is appended to; "" is none
