@@ -35,7 +35,7 @@ var forbidden = map[string][]string{
 	),
 	"parse": {"$JS.API.STREAM.DELETE.parse", "$JS.API.STREAM.MSG.GET.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "$JS.API.CONSUMER.CREATE.crawl.crawl-hot.crawl.hot",
 		"store", "index", "$KV.leases.schedule", "$KV.schedule.feed", "$JS.API.DIRECT.GET.KV_schedule.$KV.schedule.feed",
-		"$KV.subscriptions.TOKEN", "$JS.API.DIRECT.GET.KV_subscriptions.$KV.subscriptions.TOKEN"},
+		"$KV.subscriptions.TOKEN", "$JS.API.STREAM.MSG.GET.KV_subscriptions"},
 	"prepare":  {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.parse.parse", "store", "observe", "$KV.leases.schedule"},
 	"classify": {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.prepare.prepare", "store", "observe", "$KV.leases.cluster-en"},
 	"cluster":  {"$JS.API.STREAM.PURGE.cluster", "$JS.API.CONSUMER.MSG.NEXT.store.store", "index", "observe", "$KV.leases.schedule"},

@@ -106,7 +106,7 @@ func streams(replicas int) []jetstream.StreamConfig {
 		bucket(ScheduleBucket, "what the schedule knows of each feed", 1<<30, jetstream.FileStorage, 0),
 		bucket(HostBucket, "what the schedule knows of each host", 256<<20, jetstream.FileStorage, 0),
 		history(bucket(PollBucket, "the last polls of each feed", 512<<20, jetstream.FileStorage, 0), PollsKept),
-		bucket(SubscriptionBucket, "where feeds are pushed from", 64<<20, jetstream.FileStorage, 0),
+		exact(bucket(SubscriptionBucket, "where feeds are pushed from", 64<<20, jetstream.FileStorage, 0)),
 		bucket(LeaseBucket, "who is the one active actor", 1<<20, living, 0),
 		bucket(AgentBucket, "who is in the mesh", 8<<20, living, AgentExpiry),
 	}
@@ -163,8 +163,13 @@ func (q Queue[T]) Consumer(lane string) jetstream.ConsumerConfig {
 	}
 }
 
-// bucket returns the configuration of the stream behind a key-value bucket
-// (NATS ADR-8). We make it ourselves because only so it takes atomic batches.
+// exact has reads of a bucket answered as of the last write, by the one server
+// that leads: others may lag, and a hub calls back the moment it was asked.
+func exact(cfg jetstream.StreamConfig) jetstream.StreamConfig {
+	cfg.AllowDirect = false
+	return cfg
+}
+
 // history has a bucket keep the last n values of each key, and drop the oldest
 // of all when it is full: nothing depends on them.
 func history(cfg jetstream.StreamConfig, n int64) jetstream.StreamConfig {
@@ -172,6 +177,8 @@ func history(cfg jetstream.StreamConfig, n int64) jetstream.StreamConfig {
 	return cfg
 }
 
+// bucket returns the configuration of the stream behind a key-value bucket
+// (NATS ADR-8). We make it ourselves because only so it takes atomic batches.
 func bucket(name, what string, maxBytes int64, storage jetstream.StorageType, expiry time.Duration) jetstream.StreamConfig {
 	cfg := jetstream.StreamConfig{
 		Name:               "KV_" + name,

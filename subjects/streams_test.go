@@ -56,7 +56,7 @@ func TestBucketsAreBounded(t *testing.T) {
 			continue
 		}
 		s := streams(1)[at]
-		if s.MaxBytes <= 0 || s.MaxMsgsPerSubject != 1 || s.Discard != jetstream.DiscardNew || !s.AllowDirect || !s.DenyDelete || !s.AllowRollup {
+		if s.MaxBytes <= 0 || s.MaxMsgsPerSubject != 1 || s.Discard != jetstream.DiscardNew || s.AllowDirect == (name == SubscriptionBucket) || !s.DenyDelete || !s.AllowRollup {
 			t.Errorf("%s: got %+v, want a bounded bucket of one value a key", name, s)
 		}
 	}

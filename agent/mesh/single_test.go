@@ -157,9 +157,9 @@ func TestStatesAreWrittenAllOrNoneUnderTheirRevision(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	ctx := t.Context()
-	states := make([]mesh.FeedState, 300)
+	states := make([]subjects.FeedState, 300)
 	for i := range states {
-		states[i] = mesh.FeedState{FeedID: string(rune('a'+i%26)) + string(rune('a'+i/26)), State: &subjects.State{URL: "http://example.org/"}}
+		states[i] = subjects.FeedState{FeedID: string(rune('a'+i%26)) + string(rune('a'+i/26)), State: &subjects.State{URL: "http://example.org/"}}
 	}
 	if err := m.PutStates(ctx, states); err != nil {
 		t.Fatal(err)
@@ -171,11 +171,11 @@ func TestStatesAreWrittenAllOrNoneUnderTheirRevision(t *testing.T) {
 	}
 	// A deposed schedule knows old revisions only, of one of its states at least.
 	states[3].State = &subjects.State{URL: "http://example.org/deposed"}
-	if err := m.PutStates(ctx, []mesh.FeedState{states[3], before}); !errors.Is(err, mesh.ErrStale) {
+	if err := m.PutStates(ctx, []subjects.FeedState{states[3], before}); !errors.Is(err, mesh.ErrStale) {
 		t.Errorf("got %v for an old revision, want ErrStale", err)
 	}
 	got := map[string]string{}
-	if err := m.LoadStates(ctx, func(s mesh.FeedState) { got[s.FeedID] = s.State.URL }); err != nil {
+	if err := m.LoadStates(ctx, func(s subjects.FeedState) { got[s.FeedID] = s.State.URL }); err != nil {
 		t.Fatal(err)
 	}
 	if len(got) != 300 || got[states[7].FeedID] != "http://example.org/new" || got[states[3].FeedID] != "http://example.org/" {
@@ -187,7 +187,7 @@ func TestStatesAreWrittenAllOrNoneUnderTheirRevision(t *testing.T) {
 	if s, err := m.State(ctx, states[3].FeedID); s != nil || err != nil {
 		t.Errorf("got %v, %v for a dropped state, want nothing", s, err)
 	}
-	again := []mesh.FeedState{{FeedID: states[3].FeedID, State: &subjects.State{URL: "http://example.org/again"}}}
+	again := []subjects.FeedState{{FeedID: states[3].FeedID, State: &subjects.State{URL: "http://example.org/again"}}}
 	if err := m.PutStates(ctx, again); err != nil {
 		t.Errorf("got %v for a feed that was dropped and comes again, want nil", err)
 	}

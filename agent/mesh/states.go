@@ -16,13 +16,10 @@ import (
 // ErrStale says that somebody else changed what we were about to change.
 var ErrStale = errors.New("changed by somebody else in the meantime")
 
-// A FeedState is what the schedule bucket holds of a feed.
-type FeedState = subjects.FeedState
-
 // LoadStates calls each with every state in the schedule bucket. States that are
 // written meanwhile may be missing: a schedule that loads them fails at its first
 // write of such a one, and loads them again.
-func (m *Mesh) LoadStates(ctx context.Context, each func(FeedState)) error {
+func (m *Mesh) LoadStates(ctx context.Context, each func(subjects.FeedState)) error {
 	return m.loadAll(ctx, subjects.ScheduleBucket, func(entry jetstream.KeyValueEntry) {
 		if entry.Key() == lastTask {
 			return
@@ -32,7 +29,7 @@ func (m *Mesh) LoadStates(ctx context.Context, each func(FeedState)) error {
 			m.log.Warn("unreadable state is made anew", "feed_id", entry.Key(), "err", err)
 			return
 		}
-		each(FeedState{FeedID: entry.Key(), Revision: entry.Revision(), State: s, Written: entry.Created()})
+		each(subjects.FeedState{FeedID: entry.Key(), Revision: entry.Revision(), State: s, Written: entry.Created()})
 	})
 }
 
@@ -89,8 +86,8 @@ const lastTask = "last-task"
 
 // LastTask returns the state that names the crawl task handed out last, to be
 // written by [Mesh.PutStates] together with those of the feeds in it.
-func (m *Mesh) LastTask(ctx context.Context) (FeedState, error) {
-	last := FeedState{FeedID: lastTask, State: new(subjects.State)}
+func (m *Mesh) LastTask(ctx context.Context) (subjects.FeedState, error) {
+	last := subjects.FeedState{FeedID: lastTask, State: new(subjects.State)}
 	kv, err := m.bucket(ctx, subjects.ScheduleBucket)
 	if err != nil {
 		return last, err
@@ -117,7 +114,7 @@ func (m *Mesh) State(ctx context.Context, feedID string) (*subjects.State, error
 // and sets their new revisions. It returns [ErrStale] if any has another
 // revision by now than the one given: then the caller is not the one active
 // schedule any more.
-func (m *Mesh) PutStates(ctx context.Context, states []FeedState) error {
+func (m *Mesh) PutStates(ctx context.Context, states []subjects.FeedState) error {
 	if len(states) == 0 {
 		return nil
 	}
