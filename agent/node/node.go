@@ -19,7 +19,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/errgroup"
 
-	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role"
 	"feedmesh/agent/trace"
@@ -134,23 +133,6 @@ func (n *node) open(ctx context.Context) (*role.Env, error) {
 	n.probes = n.probesOf(env)
 	n.showInTraces(env)
 	return env, nil
-}
-
-func (n *node) openFetch() *fetch.Client {
-	agent := "feedmesh/" + n.options.Version
-	if n.config.Contact != "" {
-		agent += " (+" + n.config.Contact + ")"
-	}
-	client := fetch.New(fetch.Options{
-		UserAgent: agent,
-		Timeout:   n.config.Crawl.Timeout,
-		MaxBody:   int64(n.config.Crawl.MaxBody),
-		MaxPacked: subjects.MaxMessage*3/4 - 64<<10, // JSON writes it in base64
-		Parallel:  n.config.Crawl.Parallel,
-		Allow:     n.allowed(),
-	})
-	n.opened(closer(func() error { client.Close(); return nil }))
-	return client
 }
 
 // run plays the roles until ctx ends or one of them fails.
