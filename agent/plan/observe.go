@@ -98,6 +98,9 @@ func (p *Plan) learn(f *Feed, o subjects.Observation, now time.Time) {
 		s.MaxAge = o.MaxAge
 		p.learnMove(f, o)
 	}
+	if s.Polled.IsZero() {
+		p.read++
+	}
 	s.Polled, s.Outcome, s.Status, s.Error, s.Class = o.Fetched, o.Outcome, o.Status, o.Error, o.Class
 	if o.Outcome == subjects.Stored {
 		s.Changed = o.Fetched

@@ -36,6 +36,8 @@ type Plan struct {
 	outage    outage
 	proxies   proxies
 	spent     int // polls handed out since the policy was told
+	read      int // feeds that were polled at all
+	fitted    int // how many those were when the policy was fitted
 
 	// What was learned since it was last asked for.
 	polls []Poll
@@ -88,6 +90,9 @@ func (p *Plan) Load(s subjects.FeedState) {
 	f := &Feed{FeedState: s, HandedOut: s.Written, host: p.hostOf(s.State.URL), tier: tierOf(s.State.Tier), index: -1}
 	f.host.feeds++
 	p.feeds[s.FeedID] = f
+	if !s.State.Polled.IsZero() {
+		p.read++
+	}
 	p.count(f, 1)
 	if f.State.Crawl != "" {
 		p.out[f.FeedID] = f
@@ -144,6 +149,9 @@ func (p *Plan) Remove(id string) {
 	p.release(f)
 	p.unplace(f)
 	p.count(f, -1)
+	if !f.State.Polled.IsZero() {
+		p.read--
+	}
 	delete(p.out, id)
 	delete(p.feeds, id)
 	if f.host.feeds--; f.host.feeds == 0 {
@@ -163,8 +171,16 @@ func (p *Plan) Missing(stored map[string]bool) []string {
 	return ids
 }
 
+// fewRead is how many feeds are read before it is worth while to fit the policy.
+const fewRead = 10
+
+// Outgrown reports whether so many more feeds are known than when the policy was
+// fitted that it should be again: a new mesh learns of all its feeds at once.
+func (p *Plan) Outgrown() bool { return p.read >= fewRead+2*p.fitted }
+
 // Fit brings the policy in line with all feeds.
 func (p *Plan) Fit(now time.Time) {
+	p.fitted = p.read
 	p.options.Policy.Fit(p.inputs(now), now)
 }
 

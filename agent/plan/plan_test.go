@@ -80,11 +80,14 @@ func failure(f *Feed, class string, at time.Time) subjects.Observation {
 // checked fails if the plan contradicts itself.
 func checked(t *testing.T, p *Plan) {
 	t.Helper()
-	tally := [3]Tally{}
+	tally, read := [3]Tally{}, 0
 	perHost := map[string]int{}
 	waiting := 0
 	for id, f := range p.feeds {
 		perHost[f.host.Name]++
+		if !f.State.Polled.IsZero() {
+			read++
+		}
 		out := f.State.Crawl != ""
 		switch {
 		case f.FeedID != id || f.host != p.hosts[HostOf(f.State.URL)]:
@@ -111,6 +114,9 @@ func checked(t *testing.T, p *Plan) {
 		default:
 			n.Waiting++
 		}
+	}
+	if read != p.read {
+		t.Fatalf("got %d feeds that were read, want %d", p.read, read)
 	}
 	if tally != p.tally {
 		t.Fatalf("got tally %v, want %v", p.tally, tally)
@@ -174,6 +180,22 @@ func TestTakeIsOfOneTierAndLongestDueFirst(t *testing.T) {
 	all := slices.Concat(first, second, third)
 	if all[0].FeedID != feedID(249) || !slices.IsSortedFunc(all, func(a, b *Feed) int { return a.State.Due.Compare(b.State.Due) }) {
 		t.Error("want those due longest first")
+	}
+}
+
+func TestAPlanThatLearnsOfManyFeedsOutgrowsItsPolicy(t *testing.T) {
+	p := planOf(100, 100)
+	p.Fit(noon)
+	var outgrown []int
+	for i, f := range takeAll(p, noon) {
+		p.Observe(notModified(f, noon), noon)
+		if p.Outgrown() {
+			outgrown = append(outgrown, i+1)
+			p.Fit(noon)
+		}
+	}
+	if !slices.Equal(outgrown, []int{10, 30, 70}) {
+		t.Errorf("outgrown after %v feeds, want a few times, ever more rarely", outgrown)
 	}
 }
 

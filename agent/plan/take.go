@@ -31,16 +31,23 @@ func (p *Plan) room(now time.Time) int {
 // into a task, than the budget allows, and none if the network seems to be down.
 func (p *Plan) Take(tier policy.Tier, now time.Time) []*Feed {
 	var taken []*Feed
-	ready := &p.ready[tier]
-	for room := p.room(now); len(taken) < room && len(*ready) > 0 && !(*ready)[0].at().After(now); {
-		l := (*ready)[0]
-		for n := min(p.share(l.host), room-len(taken)); n > 0 && len(l.feeds) > 0 && !l.at().After(now); n-- {
-			f := heap.Pop(&l.feeds).(*Feed)
-			l.host.asking = append(l.host.asking, f)
-			p.out[f.FeedID] = f
-			taken = append(taken, f)
-		}
+	room := p.room(now)
+	take := func(l *lane) {
+		f := heap.Pop(&l.feeds).(*Feed)
+		l.host.asking = append(l.host.asking, f)
 		p.arrange(l.host)
+		p.out[f.FeedID] = f
+		taken = append(taken, f)
+	}
+	for ready := &p.ready[tier]; len(taken) < room && len(*ready) > 0 && !(*ready)[0].at().After(now); {
+		take((*ready)[0])
+	}
+	// More of one host only when there is room: hosts go side by side.
+	for i := 0; i < len(taken) && len(taken) < room; i++ {
+		h := taken[i].host
+		if l := h.lanes[tier]; l != nil && len(h.asking) < p.share(h) && !l.at().After(now) {
+			take(l)
+		}
 	}
 	if len(taken) == 0 {
 		return nil

@@ -14,6 +14,7 @@ import (
 
 	"feedmesh/agent/fetch"
 	"feedmesh/agent/plan"
+	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -249,6 +250,21 @@ func TestTheScheduleHearsOfQuickHostsWhileOthersAreSlow(t *testing.T) {
 		}
 		if first[0].ID() == second[0].ID() {
 			t.Error("both parts have one ID: the queue drops the second")
+		}
+	})
+}
+
+// The source's crawlers took 4 s for a message on average.
+func TestATaskOfAHundredFeedsTakesSecondsWhereHostsAnswerInOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{delay: time.Second}
+		c, _ := crawlerOf(w, config.Default().Crawl.Parallel)
+		began := time.Now()
+		if err := c.Receive(t.Context(), crawlOf(feedsOf(subjects.MaxFeeds, 1)...)); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 4*time.Second {
+			t.Errorf("took %v, want 4s at most", took)
 		}
 	})
 }

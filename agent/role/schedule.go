@@ -42,6 +42,7 @@ const (
 	reconcileEvery = 10 * time.Minute
 	fitEvery       = 5 * time.Minute
 	spendEvery     = time.Minute
+	growEvery      = time.Second
 	measureEvery   = 5 * time.Second
 	keepEvery      = 5 * time.Second
 
@@ -114,7 +115,7 @@ func (s *scheduler) run(ctx context.Context) error {
 		{dispatchEvery, s.dispatch},
 		{measureEvery, s.recallIfSeen}, {measureEvery, s.measure},
 		{keepEvery, s.keepLearned}, {keepEvery, s.move},
-		{spendEvery, s.spend}, {fitEvery, s.fit}, {reconcileEvery, s.reconcile},
+		{spendEvery, s.spend}, {growEvery, s.fitIfOutgrown}, {fitEvery, s.fit}, {reconcileEvery, s.reconcile},
 	} {
 		group.Go(func() error { return every(ctx, job.every, job.do) })
 	}

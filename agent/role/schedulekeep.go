@@ -102,6 +102,16 @@ func (s *scheduler) fit(context.Context) error {
 	return nil
 }
 
+// fitIfOutgrown brings the policy in line while feeds become known.
+func (s *scheduler) fitIfOutgrown(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plan.Outgrown() {
+		s.plan.Fit(s.clock.Now())
+	}
+	return nil
+}
+
 // spend tells the policy what was spent.
 func (s *scheduler) spend(context.Context) error {
 	s.mu.Lock()
