@@ -24,7 +24,7 @@ type Mesh interface {
 	subjects.Publisher
 	State(ctx context.Context, feedID string) (*subjects.State, error)
 	Polls(ctx context.Context, feedID string) ([]subjects.Poll, error) // newest first
-	LoadStates(ctx context.Context, each func(mesh.FeedState)) error
+	LoadStates(ctx context.Context, each func(subjects.FeedState)) error
 	Depths(ctx context.Context) ([]mesh.Depth, error)
 	Agents(ctx context.Context) ([]subjects.Agent, error)
 	Leases(ctx context.Context) (map[string]subjects.Lease, error)

@@ -107,7 +107,7 @@ func (c *summary) count(ctx context.Context, m Mesh, now time.Time) (FeedCounts,
 // many the store knows is for the caller to add. It reads the state of each.
 func CountFeeds(ctx context.Context, m Mesh) (FeedCounts, error) {
 	var counts FeedCounts
-	err := m.LoadStates(ctx, func(f mesh.FeedState) {
+	err := m.LoadStates(ctx, func(f subjects.FeedState) {
 		if !f.State.Polled.IsZero() {
 			counts.Polled++
 		}

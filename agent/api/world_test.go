@@ -64,10 +64,10 @@ func (m *fakeMesh) Single(ctx context.Context, _ string, run func(context.Contex
 	return run(ctx)
 }
 
-func (m *fakeMesh) LoadStates(_ context.Context, each func(mesh.FeedState)) error {
+func (m *fakeMesh) LoadStates(_ context.Context, each func(subjects.FeedState)) error {
 	m.loads++
 	for id, s := range m.states {
-		each(mesh.FeedState{FeedID: id, State: s})
+		each(subjects.FeedState{FeedID: id, State: s})
 	}
 	return m.broken
 }
