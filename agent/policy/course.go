@@ -64,14 +64,15 @@ func (c *course) onDay(d int) float64 {
 }
 
 // wait returns after how long the accumulated delay reaches nu, in seconds, or
-// the expected items reach fill (0: never), and which of the two it is.
-func (c *course) wait(nu, fill float64) (time.Duration, string) {
+// the expected items reach fill (0: never), and which of the two it is; after
+// longest if neither has until then.
+func (c *course) wait(nu, fill float64, longest time.Duration) (time.Duration, string) {
 	if fill <= 0 {
 		fill = math.Inf(1)
 	}
 	var waited, delay, items float64
 	bound := "price"
-	c.steps(maxInterval, func(seconds, rate float64) bool {
+	c.steps(longest, func(seconds, rate float64) bool {
 		end := seconds
 		if delay+items*seconds+rate*seconds*seconds/2 >= nu {
 			end = (2 * (nu - delay)) / (items + math.Sqrt(items*items+2*rate*(nu-delay)))

@@ -8,7 +8,7 @@ import (
 )
 
 // modelVersion is the first byte of a model in bytes.
-const modelVersion = 1
+const modelVersion = 2
 
 // unzoned stands for a zone that is not known.
 const unzoned = -1 << 15
@@ -29,9 +29,9 @@ func (m Model) MarshalBinary() ([]byte, error) {
 	}
 	b = binary.AppendVarint(b, m.at)
 	b = binary.AppendVarint(b, m.at-m.newest)
-	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(m.items))
-	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(m.days))
-	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(m.bursts))
+	for _, v := range [...]float32{m.recent.items, m.recent.days, m.usual.items, m.usual.days, m.bursts} {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
 	b = binary.LittleEndian.AppendUint16(b, uint16(zone))
 	b = binary.AppendUvarint(b, uint64(m.profile.day))
 	b = appendBins(b, m.profile.quarters[:])
@@ -62,8 +62,8 @@ func (m *Model) UnmarshalBinary(b []byte) error {
 	if len(b) > 1 {
 		read.at = r.varint()
 		read.newest = read.at - r.varint()
-		read.items = r.float()
-		read.days = r.float()
+		read.recent = tally{items: r.float(), days: r.float()}
+		read.usual = tally{items: r.float(), days: r.float()}
 		read.bursts = r.float()
 		if zone := int16(r.uint16()); zone != unzoned {
 			read.zone, read.zoned = zone, true
@@ -86,7 +86,7 @@ const latest = 253402300799
 // sound reports whether a model may be one that MarshalBinary wrote.
 func (m *Model) sound() bool {
 	return m.at >= 0 && m.at <= latest && m.newest >= 0 && m.newest <= latest &&
-		m.items >= 0 && m.items <= math.MaxFloat32 && m.days >= 0 && m.days <= 2*memory &&
+		m.recent.sound(recently) && m.usual.sound(usually) &&
 		m.bursts >= 0 && m.bursts <= math.MaxFloat32 &&
 		m.zone >= -farthest && m.zone <= farthest
 }

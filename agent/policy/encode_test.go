@@ -41,7 +41,7 @@ func TestAModelIsSmall(t *testing.T) {
 	for _, c := range []struct {
 		perDay float64
 		most   int
-	}{{0, 1}, {0.2, 60}, {2, 120}, {5000, 400}} {
+	}{{0, 1}, {0.2, 70}, {2, 120}, {5000, 400}} {
 		var m Model
 		if c.perDay > 0 {
 			m = habitual(c.perDay, 40)

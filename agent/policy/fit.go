@@ -8,28 +8,29 @@ import (
 
 // A bid is what the price has to know of a feed to foresee its polls.
 type bid struct {
-	items, days float64 // as its model has seen them, weighted by age
-	worth       float64 // of the delay of an item
+	recent      tally // as its model has seen them
+	usual       tally
 	asks        float64 // what part of its rate asks for polls
+	burst       float64 // among how many items one comes at once
+	window      int     // entries its document shows; 0 unknown
 	floor, most float64 // of its interval, in seconds; equal where no price moves it
-	fill        float64 // items that may come between polls
 	slow        float64 // how many times longer it has to wait, as it fails
 	zone        int     // minutes east of UTC
+
+	rate  float64 // items a second that ask for polls
+	worth float64 // of the delay of one
+	fill  float64 // items that may come between polls
 }
 
-// bid returns the bid of a feed.
+// bid returns the bid of a feed, but for what depends on the mean of all feeds.
 func (p *price) bid(f *Feed, now time.Time) bid {
-	known := f.known(now)
 	b := bid{
-		worth: f.worth(), asks: f.asks(), floor: p.floorOf(f).Seconds(), most: p.pinnedInterval(f, now).Seconds(),
-		fill: math.Inf(1), slow: 1 + f.Failures, zone: int(f.Model.zone),
+		asks: f.asks(), burst: f.Model.burst(), window: f.Window,
+		floor: p.floorOf(f).Seconds(), most: p.longest(f, now).Seconds(), slow: 1 + f.Failures, zone: int(f.Model.zone),
 	}
-	b.items, b.days = f.Model.seen(known)
-	if f.Window > 0 {
-		b.fill = float64(f.Window) / 2
-	}
-	if wait, dead := f.dead(now); dead {
-		b.floor, b.most = wait.Seconds(), wait.Seconds()
+	b.recent, b.usual = f.Model.seen(f.known(now))
+	if f.Polled.IsZero() {
+		b.most = min(b.most, firstTry.Seconds())
 	}
 	if f.failsLong(now) {
 		b.floor, b.most, b.slow = maxInterval.Seconds(), maxInterval.Seconds(), 1
@@ -37,9 +38,13 @@ func (p *price) bid(f *Feed, now time.Time) bid {
 	return b
 }
 
-// rate returns the items a second for which the feed is polled.
-func (b *bid) rate(prior float64) float64 {
-	return b.asks * gamma(b.items, b.days, prior, priorWorth) / day.Seconds()
+// expect fills in what depends on the mean of all feeds.
+func (b *bid) expect(prior float64) {
+	perDay := b.asks * likely(b.recent, b.usual, prior)
+	b.rate, b.worth, b.fill = perDay/day.Seconds(), worth(perDay, b.burst, b.window), math.Inf(1)
+	if b.window > 0 {
+		b.fill = float64(b.window) / 2
+	}
 }
 
 // polls returns the polls a second at a rate and a price.
@@ -59,7 +64,7 @@ func (p *price) Fit(feeds iter.Seq[*Feed], now time.Time) {
 	for f := range feeds {
 		b := p.bid(f, now)
 		bids = append(bids, b)
-		items, days = items+b.items, days+b.days
+		items, days = items+float64(b.recent.items), days+float64(b.recent.days)
 		rate := f.Model.Rate(f.known(now))
 		all.add(&f.Model.profile, rate)
 		tables.add(f, rate)
@@ -72,11 +77,14 @@ func (p *price) Fit(feeds iter.Seq[*Feed], now time.Time) {
 	if days > 0 && items > 0 {
 		p.prior = items / days
 	}
+	for i := range bids {
+		bids[i].expect(p.prior)
+	}
 	p.purse.budget = p.budget
 	if p.budget == 0 {
 		p.purse.budget = newTiers(p.tiers).spend(&tables)
 	}
-	p.purse.price = solve(bids, p.prior, p.purse.budget)
+	p.purse.price = solve(bids, p.purse.budget)
 	p.purse.shares = p.shares(bids)
 	p.purse.draw()
 }
@@ -84,7 +92,7 @@ func (p *price) Fit(feeds iter.Seq[*Feed], now time.Time) {
 // solve returns the price at which the feeds make so many polls a second. Where
 // no price does, as all are at their floors or all at their ceilings, it is the
 // one nearest to it.
-func solve(bids []bid, prior, budget float64) float64 {
+func solve(bids []bid, budget float64) float64 {
 	// From a price that keeps a feed with an item a second at a second's
 	// interval, to one that keeps a feed with an item a year at a day's.
 	low, high := math.Log(0.5), math.Log(1e6)
@@ -92,7 +100,7 @@ func solve(bids []bid, prior, budget float64) float64 {
 		middle := (low + high) / 2
 		nu, polls := math.Exp(middle), 0.0
 		for i := range bids {
-			polls += bids[i].polls(bids[i].rate(prior), nu)
+			polls += bids[i].polls(bids[i].rate, nu)
 		}
 		if polls > budget {
 			low = middle
@@ -113,10 +121,9 @@ func (p *price) shares(bids []bid) [24]float64 {
 	nu := p.purse.nu()
 	for i := 0; i < len(bids); i += len(bids)/sampled + 1 {
 		b := &bids[i]
-		rate := b.rate(p.prior)
 		for h := range hours {
 			q := ((h*60+b.zone)/15 + quarters + 2) % quarters
-			hours[h] += b.polls(rate*p.habits.quarters[q], nu)
+			hours[h] += b.polls(b.rate*p.habits.quarters[q], nu)
 		}
 	}
 	level(hours[:])

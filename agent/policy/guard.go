@@ -8,6 +8,7 @@ import (
 // The guards around every policy.
 const (
 	maxInterval   = 24 * time.Hour
+	firstTry      = 15 * time.Minute // longest interval of a feed that could not be read yet, but for failures
 	maxRetryAfter = 7 * 24 * time.Hour
 	longFailing   = 30 * 24 * time.Hour // from when on a failing feed is polled once a day
 	jitter        = 0.05                // of the interval, either way
@@ -16,6 +17,9 @@ const (
 // settle returns the decision to poll a feed after an interval: later if it
 // fails or its host asks for it, and at once if it is new.
 func settle(interval time.Duration, why string, tier Tier, f *Feed, now time.Time, spread float64) Decision {
+	if f.Polled.IsZero() {
+		interval = min(interval, firstTry) // nothing is known that speaks for waiting
+	}
 	switch {
 	case f.Polled.IsZero() && f.Failures == 0 && f.RetryAfter == 0:
 		return Decision{Tier: tier, Next: now, Reason: "new: it was never polled"}

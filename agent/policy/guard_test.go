@@ -46,7 +46,7 @@ func TestFailuresNeverLengthenBeyondADay(t *testing.T) {
 			}
 		})
 	}
-	f := &Feed{Failures: 3, FailingSince: monday}
+	f := &Feed{Polled: monday, Failures: 3, FailingSince: monday}
 	if got := New(Settings{Kind: KindUniform, Interval: 48 * time.Hour}).Next(f, monday, 0).Next.Sub(monday); got != 48*time.Hour {
 		t.Errorf("a failing feed that is polled every two days: got %v, want no sooner", got)
 	}
@@ -126,6 +126,24 @@ func TestANewFeedIsPolledAtOnce(t *testing.T) {
 	each(t, learned(2, monday), monday, func(t *testing.T, p Policy) {
 		if d := p.Next(&Feed{}, monday, 1); !d.Next.Equal(monday) || !strings.HasPrefix(d.Reason, "new: ") {
 			t.Errorf("got %v (%s), want %v", d.Next, d.Reason, monday)
+		}
+	})
+}
+
+func TestANewFeedThatFailsIsTriedAgainSoon(t *testing.T) {
+	t.Parallel()
+	each(t, learned(0.01, monday), monday, func(t *testing.T, p Policy) {
+		for _, failures := range []float64{0.25, 0.5, 1, 3} {
+			f := &Feed{Failures: failures, FailingSince: monday.Add(-time.Hour)}
+			d := p.Next(f, monday, 0)
+			most := time.Duration((1 + failures) * float64(15*time.Minute))
+			if got := d.Next.Sub(monday); got <= 0 || got > most || !strings.HasPrefix(d.Reason, "failing: ") {
+				t.Errorf("failures of %v: got %v (%s), want at most %v", failures, got, d.Reason, most)
+			}
+		}
+		f := &Feed{Failures: 1e6, FailingSince: monday.Add(-time.Hour)}
+		if got := p.Next(f, monday, 0).Next.Sub(monday); got != 24*time.Hour {
+			t.Errorf("after failures without end: got %v, want 24h", got)
 		}
 	})
 }

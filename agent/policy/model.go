@@ -1,19 +1,12 @@
 package policy
 
 import (
-	"math"
 	"slices"
 	"time"
 )
 
 const (
-	// halfLife is the age at which an item counts half for the rate.
-	halfLife = 14 * day
-	day      = 24 * time.Hour
-
-	// memory is how many days a model that has watched a feed for ever has in
-	// mind: the integral of the weights of all ages.
-	memory = 14 / math.Ln2
+	day = 24 * time.Hour
 
 	// leastWatch is taken for the time that a document spans that was made at
 	// one stroke, so that its rate is finite.
@@ -29,13 +22,13 @@ const (
 
 // A Model is what is known of when a feed publishes: how much, at what times of
 // its day and on what days. The zero Model knows nothing. It holds no pointers
-// and takes about 250 bytes.
+// and takes about 260 bytes.
 type Model struct {
 	at     int64   // until when all is known, Unix seconds; 0 if nothing is
 	newest int64   // date of the newest item, Unix seconds; 0 if unknown
-	items  float32 // until at, each weighted by its age
-	days   float32 // watched until at, each weighted by its age
-	bursts float32 // sum of the squares of how many items came at once, weighted as items
+	recent tally   // until at
+	usual  tally   // until at
+	bursts float32 // sum of the squares of how many items came at once, weighted as recent
 
 	profile profile
 	zone    int16 // minutes east of UTC
@@ -74,13 +67,13 @@ func (m *Model) Learn(dates []time.Time, now time.Time) (told bool) {
 	m.watch(now)
 	together := 0
 	for i, s := range seconds[fresh:] {
-		worth := weight(m.at - s)
-		m.items += float32(worth)
+		m.recent.add(1, m.at-s, recently)
+		m.usual.add(1, m.at-s, usually)
 		// The n-th of those that come at once adds n²-(n-1)².
 		if i == 0 || s-seconds[fresh+i-1] > int64(atOnce/time.Second) {
 			together = 0
 		}
-		m.bursts += float32(worth) * float32(2*together+1)
+		m.bursts += float32(weight(m.at-s, recently) * float64(2*together+1))
 		together++
 		m.profile.add(m.local(time.Unix(s, 0)), m.local(now))
 	}
@@ -108,7 +101,8 @@ func (m *Model) LearnFirstSeen(n int, polled, now time.Time) {
 	if n <= 0 {
 		return
 	}
-	m.items += float32(n)
+	m.recent.add(n, 0, recently)
+	m.usual.add(n, 0, usually)
 	m.bursts += float32(n) // whether they came at once is not known
 	m.newest = max(m.newest, now.Unix())
 	if gap := now.Sub(polled); gap >= 0 && gap <= time.Hour {
@@ -123,24 +117,19 @@ func (m *Model) watch(now time.Time) {
 	if now.Unix() <= m.at {
 		return
 	}
-	items, days := m.seen(now)
-	m.bursts *= float32(weight(now.Unix() - m.at))
-	m.items, m.days, m.at = float32(items), float32(days), now.Unix()
+	m.bursts *= float32(weight(now.Unix()-m.at, recently))
+	m.recent, m.usual = m.seen(now)
+	m.at = now.Unix()
 }
 
-// seen returns the weighted items and days as they are at a time until which
-// the feed has been watched, with nothing new since the model learned last.
-func (m *Model) seen(now time.Time) (items, days float64) {
+// seen returns the tallies as they are at a time until which the feed has been
+// watched, with nothing new since the model learned last.
+func (m *Model) seen(now time.Time) (recent, usual tally) {
 	if m.at == 0 {
-		return 0, 0
+		return tally{}, tally{}
 	}
-	kept := weight(max(0, now.Unix()-m.at))
-	return float64(m.items) * kept, float64(m.days)*kept + memory*(1-kept)
-}
-
-// weight returns what an item counts that is so many seconds old.
-func weight(age int64) float64 {
-	return math.Exp2(-float64(age) / halfLife.Seconds())
+	since := now.Unix() - m.at
+	return m.recent.after(since, recently), m.usual.after(since, usually)
 }
 
 // Rate returns how many items a day the feed has, seen from a time until which
@@ -151,20 +140,22 @@ func (m *Model) Rate(now time.Time) float64 {
 	if m.at == 0 {
 		return 0
 	}
-	return m.rate(now, 0.2, 0.1)
+	recent, _ := m.seen(now)
+	return recent.rate(0.2, 0.1)
 }
 
-// rate is Rate with another prior, see [gamma].
-func (m *Model) rate(now time.Time, prior, worth float64) float64 {
-	items, days := m.seen(now)
-	return gamma(items, days, prior, worth)
+// likely returns how many items a day are expected of the feed, see [likely].
+func (m *Model) likely(now time.Time, prior float64) float64 {
+	recent, usual := m.seen(now)
+	return likely(recent, usual, prior)
 }
 
-// gamma returns the mean rate of a Poisson process of which so many items were
-// seen in so many days, where before it was thought to have the rate prior, for
-// reasons worth so many days of watching: that of a Gamma distribution.
-func gamma(items, days, prior, worth float64) float64 {
-	return (prior*worth + items) / (worth + days)
+// Newest returns the date of the newest item learned; zero if there is none.
+func (m *Model) Newest() time.Time {
+	if m.newest == 0 {
+		return time.Time{}
+	}
+	return time.Unix(m.newest, 0).UTC()
 }
 
 // Silent returns for how long the feed has had nothing new; 0 if unknown.
@@ -178,8 +169,8 @@ func (m *Model) Silent(now time.Time) time.Duration {
 // burst returns among how many items, itself included, an item comes at once on
 // average; 1 if nothing is known.
 func (m *Model) burst() float64 {
-	if m.items <= 0 {
+	if m.recent.items <= 0 {
 		return 1
 	}
-	return max(1, float64(m.bursts)/float64(m.items))
+	return max(1, float64(m.bursts)/float64(m.recent.items))
 }

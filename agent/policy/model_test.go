@@ -65,7 +65,7 @@ func TestAnItemCountsHalfAfterTwoWeeks(t *testing.T) {
 	t.Parallel()
 	var m Model
 	m.Learn(published(4, 365, monday), monday)
-	later := monday.Add(halfLife)
+	later := monday.Add(recently)
 	if got, want := m.Rate(later), m.Rate(monday)/2; math.Abs(got/want-1) > 0.02 {
 		t.Errorf("after 14 days of silence: got %v items a day, want half of before, %v", got, want)
 	}
@@ -87,8 +87,8 @@ func TestFirstSeenCountsTellTheRateToo(t *testing.T) {
 	var m Model
 	now := monday
 	m.LearnFirstSeen(30, time.Time{}, now)
-	if m.items != 0 {
-		t.Errorf("what the first document shows counts as %v items, want none", m.items)
+	if m.recent.items != 0 {
+		t.Errorf("what the first document shows counts as %v items, want none", m.recent.items)
 	}
 	for range 40 { // two every four hours
 		polled := now

@@ -6,18 +6,9 @@ const (
 	defaultFloor = 2 * time.Minute
 	heavyFloor   = 10 * time.Minute
 
-	// priorWorth is how many days of watching the mean of all feeds is worth
-	// against what was seen of one.
-	priorWorth = 0.5
-
 	// pushedShare is what is left of the need to poll a feed whose hub pushes
 	// and is trusted.
 	pushedShare = 1.0 / 12
-
-	// crowded is how many times the delay of a feed's items is worth that of
-	// others if two of its bursts do not fit into its document: when two come
-	// between polls, items are lost. It halves the intervals, and the losses.
-	crowded = 4
 )
 
 // price polls a feed when its expected accumulated delay since the last poll
@@ -64,17 +55,15 @@ func lane(interval time.Duration) Tier {
 // interval returns how long a feed may wait from now, and why.
 func (p *price) interval(f *Feed, now time.Time) (time.Duration, string) {
 	from := f.known(now)
-	if f.Failures > 0 || now.Sub(from) >= maxInterval {
+	most := ceiling(f.Model.Silent(from))
+	if f.Failures > 0 || now.Sub(from) >= most {
 		from = now
 	}
-	if wait, dead := f.dead(now); dead {
-		return wait, sentence("dead: nothing new for ", number(f.Model.Silent(now).Hours()/24), " days")
-	}
-	rate := f.asks() * f.Model.rate(f.known(now), p.prior, priorWorth)
+	rate := f.asks() * f.Model.likely(f.known(now), p.prior)
 	c := p.course(f, rate, from)
-	wait, bound := c.wait(p.purse.nu()/f.worth(), float64(f.Window)/2)
+	wait, bound := c.wait(p.purse.nu()/worth(rate, f.Model.burst(), f.Window), float64(f.Window)/2, most)
 	why := sentence(bound, ": ", number(rate), " items a day, ", number(c.items), " expected by then")
-	if hot := p.pinnedInterval(f, now); wait > hot {
+	if hot := p.longest(f, now); wait > hot {
 		wait, why = hot, sentence("pinned: every ", span(hot), ", as a person wants it")
 	}
 	wait, why = lengthen(f, &c, wait, why)
@@ -82,8 +71,10 @@ func (p *price) interval(f *Feed, now time.Time) (time.Duration, string) {
 	switch floor := p.floorOf(f); {
 	case wait < floor:
 		return floor, sentence("floor: ", number(rate), " items a day, but polled no sooner than after ", span(floor))
-	case wait >= maxInterval:
-		return maxInterval, sentence("ceiling: ", number(rate), " items a day, but polled once a day")
+	case wait >= most && most > maxInterval:
+		return most, sentence("dead: nothing new for ", number(f.Model.Silent(now).Hours()/24), " days")
+	case wait >= most:
+		return most, sentence("ceiling: ", number(rate), " items a day, but polled once a day")
 	}
 	return wait, why
 }
@@ -102,43 +93,25 @@ func (f *Feed) asks() float64 {
 	return 1 - min(max(f.Pushed, 0), 1)*(1-pushedShare)
 }
 
-// worth returns what the delay of an item of the feed is worth.
-func (f *Feed) worth() float64 {
-	if f.Window > 0 && 2*f.Model.burst() > float64(f.Window) {
-		return crowded
-	}
-	return 1
-}
-
-// pinnedInterval returns the longest interval of a feed: the one of a hot tier if
-// a person wants it hot.
-func (p *price) pinnedInterval(f *Feed, now time.Time) time.Duration {
+// longest returns the longest interval of a feed: the one of a hot tier if a
+// person wants it hot.
+func (p *price) longest(f *Feed, now time.Time) time.Duration {
+	most := ceiling(f.Model.Silent(f.known(now)))
 	if !f.Pinned {
-		return maxInterval
+		return most
 	}
-	interval, _ := newTiers(p.tiers).every(Hot, f.Model.local(now).Hour())
-	return min(interval, maxInterval)
+	hot, _ := newTiers(p.tiers).every(Hot, f.Model.local(now).Hour())
+	return min(hot, most)
 }
 
-// dead returns how often the feed is polled if it counts as dead; one that a
-// person wants never does.
-func (f *Feed) dead(now time.Time) (interval time.Duration, dead bool) {
-	if f.Pinned {
-		return 0, false
-	}
-	return deadInterval(f.Model.Silent(f.known(now)))
-}
-
-// deadInterval returns how often a feed is polled that is silent for so long,
-// if it counts as dead: once a day from 90 days on, half as often with every
-// 30 days more, once a week at least.
-func deadInterval(silent time.Duration) (interval time.Duration, dead bool) {
+// ceiling returns the longest interval of a feed that is silent for so long: a
+// day, two once it is so for 120 days, twice as many with every 30 days more,
+// and never more than a week. It is what a feed gets that is dead; one that now
+// and then has an item is polled as often as its price says.
+func ceiling(silent time.Duration) time.Duration {
 	const from, step, most = 90 * day, 30 * day, 7 * day
-	if silent < from {
-		return 0, false
-	}
-	doublings := min((silent-from)/step, 8)
-	return min(maxInterval<<doublings, most), true
+	doublings := min(max(silent-from, 0)/step, 8)
+	return min(maxInterval<<doublings, most)
 }
 
 // Spent implements [Policy].

@@ -34,7 +34,11 @@ func learned(perDay float64, now time.Time) *Feed {
 // habits.
 func even(perDay float64) *Feed {
 	f := &Feed{Polled: monday}
-	f.Model.at, f.Model.days, f.Model.items = monday.Unix(), memory, float32(perDay*memory)
+	f.Model.at = monday.Unix()
+	for t, halfLife := range map[*tally]time.Duration{&f.Model.recent: recently, &f.Model.usual: usually} {
+		t.days = float32(memory(halfLife))
+		t.items = float32(perDay) * t.days
+	}
 	return f
 }
 
@@ -90,7 +94,7 @@ func TestTheIntervalIsTheRootOfThePrice(t *testing.T) {
 	p.purse.price = 180
 	for _, rate := range []float64{2, 50, 1000} {
 		f := even(rate)
-		rate := f.Model.rate(monday, p.prior, priorWorth)
+		rate := f.Model.likely(monday, p.prior)
 		want := time.Duration(math.Sqrt(2*180/(rate/day.Seconds())) * float64(time.Second))
 		if got := p.Next(f, monday, 0).Next.Sub(monday); (got - want).Abs() > time.Second {
 			t.Errorf("%v items a day: got %v, want %v", rate, got, want)
@@ -122,10 +126,10 @@ func TestThePriorSpeaksWhereAFeedIsNew(t *testing.T) {
 	}
 	var unknown, known Feed
 	known.Model.Learn(published(0.5, 365, monday), monday)
-	if got := unknown.Model.rate(monday, p.prior, priorWorth); got != p.prior {
+	if got := unknown.Model.likely(monday, p.prior); math.Abs(got/p.prior-1) > 1e-9 {
 		t.Errorf("an unknown feed: got %v items a day, want the mean, %v", got, p.prior)
 	}
-	if got := known.Model.rate(monday, p.prior, priorWorth); got < 0.5 || got > 0.8 {
+	if got := known.Model.likely(monday, p.prior); got < 0.5 || got > 0.8 {
 		t.Errorf("a feed known for a year with 0.5 items a day: got %v", got)
 	}
 }
@@ -169,23 +173,6 @@ func TestTheCeilingIsADay(t *testing.T) {
 	}
 }
 
-func TestDeadFeedsArePolledEverLessUntilOnceAWeek(t *testing.T) {
-	t.Parallel()
-	p, _ := budgeted(Settings{}, 100, monday)
-	for _, c := range []struct{ silent, days int }{{90, 1}, {119, 1}, {120, 2}, {150, 4}, {180, 7}, {5000, 7}} {
-		f := &Feed{Polled: monday}
-		f.Model.Learn([]time.Time{monday.Add(-time.Duration(c.silent) * day)}, monday)
-		if d := p.Next(f, monday, 0); d.Next.Sub(monday) != time.Duration(c.days)*day || !strings.HasPrefix(d.Reason, "dead: ") {
-			t.Errorf("silent for %d days: got %v (%s), want %d days", c.silent, d.Next.Sub(monday), d.Reason, c.days)
-		}
-	}
-	f := &Feed{Polled: monday}
-	f.Model.Learn([]time.Time{monday.Add(-89 * day)}, monday)
-	if d := p.Next(f, monday, 0); d.Next.Sub(monday) > day || strings.HasPrefix(d.Reason, "dead: ") {
-		t.Errorf("silent for 89 days: got %v (%s)", d.Next.Sub(monday), d.Reason)
-	}
-}
-
 func TestAPushedFeedIsPolledAsIfItHadATwelfthOfItsItems(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ trust, want float64 }{{0, 1}, {1, 1.0 / 12}, {0.5, 13.0 / 24}, {7, 1.0 / 12}, {-1, 1}} {
@@ -209,25 +196,6 @@ func TestAPinnedFeedIsPolledAsAHotOne(t *testing.T) {
 		f.Pinned = true
 		if d := p.Next(f, monday, 0); d.Next.Sub(monday) != 225*time.Second || d.Tier != Hot || !strings.HasPrefix(d.Reason, "pinned: ") {
 			t.Errorf("silent for %v: got %v (%s), want 3m45s", f.Model.Silent(monday), d.Next.Sub(monday), d.Reason)
-		}
-	}
-}
-
-// Two bursts of six do not fit into ten entries, so between two polls only one
-// may come.
-func TestAFeedThatTwoBurstsOverflowIsPolledTwiceAsOften(t *testing.T) {
-	t.Parallel()
-	p := newPrice(Settings{})
-	for _, c := range []struct {
-		window int
-		want   float64
-	}{{12, 1}, {11, 2}, {0, 1}} {
-		f := even(1)
-		f.Model.bursts, f.Window = 6*f.Model.items, c.window
-		plain := even(1)
-		got := p.Next(plain, monday, 0).Next.Sub(monday).Seconds() / p.Next(f, monday, 0).Next.Sub(monday).Seconds()
-		if math.Abs(got-c.want) > 0.01 {
-			t.Errorf("window of %d: %.2f times as often, want %v", c.window, got, c.want)
 		}
 	}
 }

@@ -14,30 +14,33 @@ import (
 // begin is a Monday's midnight.
 var begin = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC).Unix()
 
-// compare compares tiers and price, with the tiers' own least interval as floor,
-// in a world that is small enough for a test.
-func compare(t *testing.T, k Kind) (tiers, price Result) {
+// compare compares tiers and price, with the tiers' own least interval as floor.
+func compare(t *testing.T, w World, s Span) (tiers, price Result) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("skipped by -short: it simulates three million polls")
+		t.Skip("skipped by -short: it simulates millions of polls")
 	}
-	const learn, score = 14, 7
-	w := k.Generate(1200, begin, learn+score+1, 1)
-	results, err := Compare(t.Context(), w, Span{begin, learn, score}, []string{policy.KindTiers, policy.KindPrice}, 225*time.Second, 1)
+	results, err := Compare(t.Context(), w, s, []string{policy.KindTiers, policy.KindPrice}, 225*time.Second, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return results[0], results[1]
 }
 
+// small is the span of worlds that are small enough for a test.
+var small = Span{Begin: begin, Learn: 14, Score: 7}
+
+// generate returns a world for a span.
+func generate(k Kind, n int, s Span) World { return k.Generate(n, s.Begin, s.Learn+s.Score+1, 1) }
+
 // The figures that agent simulate schedule shows of larger worlds.
 func TestPriceBeatsTiersAtEqualRequests(t *testing.T) {
 	t.Parallel()
-	for i, most := range []float64{0.80, 0.70} {
+	for i, most := range []float64{0.80, 0.67} {
 		k := Kinds()[i]
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
-			tiers, price := compare(t, k)
+			tiers, price := compare(t, generate(k, 800, small), small)
 			if off := price.Requests/tiers.Requests - 1; math.Abs(off) > 0.02 {
 				t.Errorf("price makes %+.1f %% of the tiers' requests more, want within 2 %%", 100*off)
 			}
@@ -46,6 +49,24 @@ func TestPriceBeatsTiersAtEqualRequests(t *testing.T) {
 			}
 			if price.P95 > tiers.P95 || price.FeedMean > 0.9*tiers.FeedMean {
 				t.Errorf("95 %% of items within %.0f s, a feed's mean %.0f s; tiers have %.0f and %.0f", price.P95, price.FeedMean, tiers.P95, tiers.FeedMean)
+			}
+		})
+	}
+}
+
+func TestPriceLosesHalfOfWhatTiersLose(t *testing.T) {
+	t.Parallel()
+	for _, k := range Kinds() {
+		t.Run(k.Name, func(t *testing.T) {
+			t.Parallel()
+			w := generate(k, 600, small)
+			for i := range w.Feeds {
+				w.Feeds[i].Window = 10 // so that enough is lost to tell
+			}
+			tiers, price := compare(t, w, small)
+			t.Logf("avoidably lost: %.3f %% of %d items, %.3f %% with tiers", 100*price.Avoidable, price.Items, 100*tiers.Avoidable)
+			if price.Avoidable > 0.5*tiers.Avoidable {
+				t.Errorf("%.3f %% of items are lost that need not be, want at most half of the %.3f %% with tiers", 100*price.Avoidable, 100*tiers.Avoidable)
 			}
 		})
 	}
