@@ -20,6 +20,9 @@ func (s *scheduler) dispatch(ctx context.Context) error {
 		s.log.Warn("can't see the queues; nothing is handed out", "err", err)
 		return nil
 	}
+	// What becomes due meanwhile is for the next round: else one tier that always
+	// has something would keep the others waiting.
+	now := s.clock.Now()
 	for i := range subjects.Tiers {
 		tier := policy.Tier(i)
 		for {
@@ -27,7 +30,7 @@ func (s *scheduler) dispatch(ctx context.Context) error {
 				s.metrics.dispatchHolds.WithLabelValues(subjects.Tiers[tier]).Inc()
 				break
 			}
-			more, err := s.handOut(ctx, tier)
+			more, err := s.handOut(ctx, tier, now)
 			if err != nil {
 				return err
 			}
@@ -81,10 +84,9 @@ func (s *scheduler) look(ctx context.Context) error {
 // The states are written first: a schedule that has been replaced fails there,
 // before it can send anybody to fetch what is not its to decide. The trace of the
 // task's way begins here.
-func (s *scheduler) handOut(ctx context.Context, tier policy.Tier) (_ bool, err error) {
+func (s *scheduler) handOut(ctx context.Context, tier policy.Tier, now time.Time) (_ bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.clock.Now()
 	if !s.plan.Ripe(tier, now) {
 		return false, nil
 	}

@@ -23,7 +23,6 @@ type world struct {
 	*Subscriber
 	handler *Handler
 	bucket  bucket
-	base    string
 	server  *httptest.Server
 
 	mu      sync.Mutex
