@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"runtime/pprof"
 	"strings"
 	"sync"
@@ -51,7 +52,8 @@ type server[T subjects.Task] struct {
 }
 
 // idle is how long a worker waits for a task before it looks whether it is to
-// stop. It is not cut short: a task that the server sends to somebody who has
+// stop, or up to half as long again: the task goes to whoever waits longest, and
+// where all wait alike that would always be the same one. It is not cut short: a task that the server sends to somebody who has
 // left counts as an attempt and waits out the queue's Silence.
 const idle = 2 * time.Second
 
@@ -92,7 +94,7 @@ func (s *server[T]) work(ctx context.Context, lane string) {
 // take returns up to size messages: it waits for the first, and has those
 // come along that are there already. Nil if none came while it was idle.
 func take(consumer jetstream.Consumer, size int) ([]jetstream.Msg, error) {
-	msgs, err := collect(consumer.Fetch(1, jetstream.FetchMaxWait(idle)))
+	msgs, err := collect(consumer.Fetch(1, jetstream.FetchMaxWait(idle+rand.N(idle/2))))
 	if err != nil || len(msgs) == 0 || size == 1 {
 		return msgs, err
 	}

@@ -90,7 +90,7 @@ func (m *mesh) doom(r *run, role string) []*agent {
 
 // died waits until agents have died by a signal, which nobody sent but they.
 func (r *run) died(doomed []*agent) {
-	deadline := time.Now().Add(40 * time.Second)
+	deadline := time.Now().Add(80 * time.Second)
 	for _, a := range doomed {
 		switch {
 		case !a.Wait(time.Until(deadline)):
