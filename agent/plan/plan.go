@@ -35,7 +35,7 @@ type Plan struct {
 	allowance allowance
 	outage    outage
 	proxies   proxies
-	spent     int // polls handed out since the policy was told
+	spent     int // polls handed out since the policy was told, but for those of feeds that were never read
 	read      int // feeds that were polled at all
 	fitted    int // how many those were when the policy was fitted
 
@@ -253,7 +253,10 @@ func (f *Feed) input(retryAfter time.Duration, now time.Time) *policy.Feed {
 	if f.subscribed(now) {
 		in.Pushed = s.Pushed
 	}
-	if s.Failures > 0 {
+	switch {
+	case s.Failures > 0 && s.BodyHash == "":
+		in.Polled = time.Time{} // it was never read
+	case s.Failures > 0:
 		in.Polled = s.FailingSince // until just before then all was well
 	}
 	if h := s.Hints; h != nil {

@@ -199,6 +199,41 @@ func TestAPlanThatLearnsOfManyFeedsOutgrowsItsPolicy(t *testing.T) {
 	}
 }
 
+// All feeds of a new mesh are read in its first minutes. That must not make it
+// think that it lives beyond its means.
+func TestNewFeedsArePolledAgainSoonWhateverTheyAllCost(t *testing.T) {
+	p := New(Options{Policy: policy.New(policy.Settings{})})
+	p.Fit(noon)
+	for i := range 300 {
+		p.Add(storage.Feed{ID: feedID(i), URL: fmt.Sprintf("http://host%d.example/", i)}, noon)
+	}
+	p.Fit(noon)
+	for _, f := range takeAll(p, noon) {
+		o := said(f, subjects.Stored, noon)
+		for n := range 20 { // ten a day
+			o.Dates = append(o.Dates, noon.Add(-time.Duration(n)*144*time.Minute).Unix())
+		}
+		p.Observe(o, noon)
+		if p.Outgrown() {
+			p.Fit(noon)
+		}
+		p.Spend(noon)
+		if wait := f.State.Next.Sub(noon); wait > 2*time.Hour {
+			t.Fatalf("next after %v (%s), want within the hour or two: it has ten items a day", wait, f.State.Reason)
+		}
+	}
+}
+
+func TestAFeedThatWasNeverReadIsTriedAgainSoon(t *testing.T) {
+	p := New(Options{Policy: policy.New(policy.Settings{})})
+	f := p.Add(storage.Feed{ID: "f", URL: "http://host.example/"}, noon)
+	takeAll(p, noon)
+	p.Observe(failure(f, "reset", noon), noon)
+	if wait := f.State.Next.Sub(noon); wait > time.Hour {
+		t.Errorf("next after %v (%s), want it soon", wait, f.State.Reason)
+	}
+}
+
 func TestFeedsGatherForAMomentUnlessSomebodyAsks(t *testing.T) {
 	p := newPlan()
 	f := p.Add(storage.Feed{ID: "f", URL: "http://host.example/"}, noon.Add(gather))

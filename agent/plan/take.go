@@ -56,6 +56,9 @@ func (p *Plan) Take(tier policy.Tier, now time.Time) []*Feed {
 		p.count(f, -1)
 		f.State.Due = f.State.Next
 		f.State.Whole = f.host.test(f.State, now)
+		if !f.State.Polled.IsZero() {
+			p.spent++
+		}
 	}
 	sortByDue(taken)
 	task := p.Task(tier, taken, now).ID()
@@ -66,7 +69,6 @@ func (p *Plan) Take(tier policy.Tier, now time.Time) []*Feed {
 	}
 	p.allowance.take(len(taken))
 	p.outage.probed(now)
-	p.spent += len(taken)
 	return taken
 }
 

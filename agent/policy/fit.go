@@ -29,9 +29,6 @@ func (p *price) bid(f *Feed, now time.Time) bid {
 		floor: p.floorOf(f).Seconds(), most: p.longest(f, now).Seconds(), slow: 1 + f.Failures, zone: int(f.Model.zone),
 	}
 	b.recent, b.usual = f.Model.seen(f.known(now))
-	if f.Polled.IsZero() {
-		b.most = min(b.most, firstTry.Seconds())
-	}
 	if f.failsLong(now) {
 		b.floor, b.most, b.slow = maxInterval.Seconds(), maxInterval.Seconds(), 1
 	}
@@ -63,11 +60,13 @@ func (p *price) Fit(feeds iter.Seq[*Feed], now time.Time) {
 	var tables census
 	for f := range feeds {
 		b := p.bid(f, now)
+		tables.add(f, f.Model.Rate(f.known(now)))
+		if f.Polled.IsZero() {
+			continue // its wait for a first document has no price
+		}
 		bids = append(bids, b)
 		items, days = items+float64(b.recent.items), days+float64(b.recent.days)
-		rate := f.Model.Rate(f.known(now))
-		all.add(&f.Model.profile, rate)
-		tables.add(f, rate)
+		all.add(&f.Model.profile, f.Model.Rate(f.known(now)))
 	}
 	if len(bids) == 0 {
 		return
