@@ -85,8 +85,10 @@ func (p *Plan) Len() int { return len(p.feeds) }
 // Has reports whether there is a feed with this ID.
 func (p *Plan) Has(id string) bool { return p.feeds[id] != nil }
 
-// Load takes a state as it was written before.
+// Load takes a state as it was written before, in place of any that it took of
+// the feed: another may have been active until just now.
 func (p *Plan) Load(s subjects.FeedState) {
+	p.Remove(s.FeedID)
 	f := &Feed{FeedState: s, HandedOut: s.Written, host: p.hostOf(s.State.URL), tier: tierOf(s.State.Tier), index: -1}
 	f.host.feeds++
 	p.feeds[s.FeedID] = f

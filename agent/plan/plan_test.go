@@ -595,6 +595,18 @@ func TestATaskIsMadeAgainFromWhatWasWritten(t *testing.T) {
 	}
 }
 
+func TestAStateThatComesTwiceCountsOnce(t *testing.T) {
+	p := planOf(3, 1)
+	f := p.feeds[feedID(1)]
+	newer := *f.State
+	newer.ETag = "newer"
+	p.Load(subjects.FeedState{FeedID: f.FeedID, Revision: 7, State: &newer})
+	checked(t, p)
+	if p.Len() != 3 || p.feeds[f.FeedID].State.ETag != "newer" || p.feeds[f.FeedID].Revision != 7 {
+		t.Errorf("got %d feeds and %+v, want three, and the newer state", p.Len(), p.feeds[f.FeedID])
+	}
+}
+
 func TestARestartAsksNobodyEarly(t *testing.T) {
 	p := planOf(50, 5)
 	now := noon
