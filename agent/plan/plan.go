@@ -245,6 +245,10 @@ func (p *Plan) decide(f *Feed, retryAfter time.Duration, now time.Time) {
 	})
 }
 
+// leastWeight is what failures count at least, together: those of proxies count
+// nothing, but a feed that was never read is not new for that, and due at once.
+const leastWeight = 0.01
+
 // input returns what the policy looks at.
 func (f *Feed) input(retryAfter time.Duration, now time.Time) *policy.Feed {
 	s := f.State
@@ -255,11 +259,12 @@ func (f *Feed) input(retryAfter time.Duration, now time.Time) *policy.Feed {
 	if f.subscribed(now) {
 		in.Pushed = s.Pushed
 	}
-	switch {
-	case s.Failures > 0 && s.BodyHash == "":
-		in.Polled = time.Time{} // it was never read
-	case s.Failures > 0:
+	if s.Failures > 0 {
+		in.Failures = max(s.Weight, leastWeight)
 		in.Polled = s.FailingSince // until just before then all was well
+		if s.BodyHash == "" {
+			in.Polled = time.Time{} // it was never read
+		}
 	}
 	if h := s.Hints; h != nil {
 		in.Window = h.Window

@@ -228,9 +228,14 @@ func TestAFeedThatWasNeverReadIsTriedAgainSoon(t *testing.T) {
 	p := New(Options{Policy: policy.New(policy.Settings{})})
 	f := p.Add(storage.Feed{ID: "f", URL: "http://host.example/"}, noon)
 	takeAll(p, noon)
-	p.Observe(failure(f, "reset", noon), noon)
-	if wait := f.State.Next.Sub(noon); wait > time.Hour {
-		t.Errorf("next after %v (%s), want it soon", wait, f.State.Reason)
+	for _, weight := range []float64{1, 0} { // a proxy's fault counts nothing
+		o := failure(f, "reset", noon)
+		o.Weight = weight
+		p.Observe(o, noon)
+		if wait := f.State.Next.Sub(noon); wait > time.Hour || wait < 10*time.Minute {
+			t.Errorf("next after %v (%s), want it soon, but not at once", wait, f.State.Reason)
+		}
+		takeAll(p, f.State.Next)
 	}
 }
 
