@@ -36,9 +36,9 @@ var Crawl = Role{
 }
 
 // crawlWorkers is how many tasks of a tier are under way at once: enough for the
-// others to go on while some wait for their slowest host. What is fetched at once
-// has a bound of its own.
-const crawlWorkers = 8
+// others to go on while some wait for their slowest host, and few, as an agent that
+// hangs takes as many with it. What is fetched at once has a bound of its own.
+const crawlWorkers = 4
 
 // patience is how many fetches in a row a host may fail to answer before the
 // rest of its feeds in the task is given up for this time.

@@ -130,8 +130,9 @@ func (m *mesh) quarantined(r *run) int {
 }
 
 // heardWithin is the time within which something must have been heard of a bad
-// feed, also if an agent that had it in hand fell silent.
-const heardWithin = 2 * silence
+// document. A host that was being asked by an agent that is stopped waits for the
+// task to be given to another, and where that fails too, until it is taken for lost.
+const heardWithin = 3 * time.Minute
 
 // removeFeeds removes feeds with bad documents, of each of which something must be
 // heard before.
