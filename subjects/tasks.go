@@ -1,11 +1,13 @@
 package subjects
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -215,6 +217,20 @@ type Index struct {
 func (t Index) ID() string {
 	sum := sha256.Sum256([]byte(t.Why + "\n" + strings.Join(t.IDs, "\n")))
 	return hex.EncodeToString(sum[:12])
+}
+
+// indexSize is how many items one task to index has at most.
+const indexSize = 1000
+
+// PublishIndex has the index agree with the store about so many items, in as many
+// tasks as it takes.
+func PublishIndex(ctx context.Context, to Publisher, why string, ids []string) error {
+	for chunk := range slices.Chunk(ids, indexSize) {
+		if err := Publish(ctx, to, Indexes, Index{Why: why, IDs: chunk}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // An Outcome says how a poll ended or what else became of a feed.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/nats-io/nuid"
@@ -166,10 +165,8 @@ func (s *Server) removeFeed(ctx context.Context, in *byID) (*struct{}, error) {
 		return nil, s.problem(fmt.Errorf("feed %s: %w", in.ID, err))
 	}
 	why := "feed " + in.ID + " removed " + nuid.Next()
-	for chunk := range slices.Chunk(items, intakeSize) {
-		if err := subjects.Publish(ctx, s.Mesh, subjects.Indexes, subjects.Index{Why: why, IDs: chunk}); err != nil {
-			return nil, s.problem(err)
-		}
+	if err := subjects.PublishIndex(ctx, s.Mesh, why, items); err != nil {
+		return nil, s.problem(err)
 	}
 	if err := tell(ctx, s.Mesh, observation(in.ID, "", subjects.Removed)); err != nil {
 		return nil, s.problem(err)

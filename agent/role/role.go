@@ -127,16 +127,6 @@ func publishParts[T subjects.Task, P any](
 	}
 }
 
-// publishIndex has the index agree with the store about so many items.
-func publishIndex(ctx context.Context, to subjects.Publisher, why string, ids []string) error {
-	for chunk := range slices.Chunk(ids, 1000) {
-		if err := subjects.Publish(ctx, to, subjects.Indexes, subjects.Index{Why: why, IDs: chunk}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // every calls do again and again until ctx ends or do fails.
 func every(ctx context.Context, interval time.Duration, do func(ctx context.Context) error) error {
 	tick := time.NewTicker(interval)

@@ -159,7 +159,7 @@ func (s *scheduler) moveFeed(ctx context.Context, m plan.Move) error {
 		return err
 	}
 	id := storage.FeedID(m.URL)
-	if err := publishIndex(ctx, s.mesh, "moved "+m.FeedID, concerned); err != nil {
+	if err := subjects.PublishIndex(ctx, s.mesh, "moved "+m.FeedID, concerned); err != nil {
 		return err
 	}
 	feed, err := s.store.Feed(ctx, id)
