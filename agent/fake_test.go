@@ -36,10 +36,10 @@ type fakeMesh struct {
 
 func (m *fakeMesh) Schema(context.Context) int { return subjects.Schema }
 
-func (m *fakeMesh) Publish(_ context.Context, msg subjects.Message) error {
+func (m *fakeMesh) Publish(_ context.Context, msgs ...subjects.Message) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.published = append(m.published, msg)
+	m.published = append(m.published, msgs...)
 	return nil
 }
 

@@ -30,6 +30,7 @@ type Queue[T Task] struct {
 	Lease   time.Duration   // time one attempt may take before another may begin
 	Silence time.Duration   // time without a sign of life after which an attempt is taken for dead
 	Tries   int             // attempts before a task is quarantined
+	Hand    int             // the most tasks that a worker takes at once; 0: one
 	BackOff []time.Duration // wait after the first, second, ... failed attempt; the last one repeats
 
 	MaxTasks int64 // tasks waiting, at most
@@ -52,14 +53,17 @@ func (q Queue[T]) Delay(attempt int) time.Duration {
 // A Message is a task on its way to a queue.
 type Message struct {
 	Subject string
-	ID      string // of the task; see [Task]
+	ID      string              // of the task; see [Task]
+	Header  map[string][]string // set by the mesh: the trace it belongs to
 	Data    []byte
 }
 
-// A Publisher puts messages on their queues. Publish returns nil when the
-// message is safe in the mesh; while its queue is full, it waits.
+// A Publisher puts messages on their queues. Publish returns nil when all of them
+// are safe in the mesh, or will be before the task is settled that is in the hands
+// of an actor; while a queue is full, it waits. Many are cheaper than as many
+// calls.
 type Publisher interface {
-	Publish(ctx context.Context, m Message) error
+	Publish(ctx context.Context, m ...Message) error
 
 	// Schema returns the version that a task published under ctx is written in:
 	// our own, or an older one that all who may read it know.
@@ -68,14 +72,24 @@ type Publisher interface {
 
 // Publish puts the task on the queue.
 func Publish[T Task](ctx context.Context, to Publisher, queue Queue[T], task T) error {
-	data, err := encode(task, to.Schema(ctx))
+	m, err := queue.Message(task, to.Schema(ctx))
 	if err != nil {
-		return fmt.Errorf("encode %s task %s: %w", queue.Name, task.ID(), err)
+		return err
+	}
+	return to.Publish(ctx, m)
+}
+
+// Message returns the task as it travels, written in a version of the schema. It
+// returns [ErrTooLarge] for one that fits no message.
+func (q Queue[T]) Message(task T, schema int) (Message, error) {
+	data, err := encode(task, schema)
+	if err != nil {
+		return Message{}, fmt.Errorf("encode %s task %s: %w", q.Name, task.ID(), err)
 	}
 	if len(data) > MaxMessage-maxHeader {
-		return fmt.Errorf("%s task %s has %d bytes: %w", queue.Name, task.ID(), len(data), ErrTooLarge)
+		return Message{}, fmt.Errorf("%s task %s has %d bytes: %w", q.Name, task.ID(), len(data), ErrTooLarge)
 	}
-	return to.Publish(ctx, Message{Subject: queue.Subject(task), ID: task.ID(), Data: data})
+	return Message{Subject: q.Subject(task), ID: task.ID(), Data: data}, nil
 }
 
 // encode writes a task as JSON, and markup in it as it is: the escapes that make

@@ -20,8 +20,8 @@ type outbox []Message
 
 func (o *outbox) Schema(context.Context) int { return Schema }
 
-func (o *outbox) Publish(_ context.Context, m Message) error {
-	*o = append(*o, m)
+func (o *outbox) Publish(_ context.Context, m ...Message) error {
+	*o = append(*o, m...)
 	return nil
 }
 
@@ -98,8 +98,8 @@ func travels[T Task](t *testing.T, queue Queue[T], subject string, change func(*
 	if m.Subject != subject || m.ID != task.ID() || m.ID == "" {
 		t.Errorf("%s: got subject %q and ID %q, want %q and %q", queue.Name, m.Subject, m.ID, subject, task.ID())
 	}
-	if !bytes.Contains(m.Data, []byte("<b>&amp;</b>")) || !bytes.HasPrefix(m.Data, []byte(`{"schema":1,"task":{`)) {
-		t.Errorf("%s: got %.100s, want schema 1 and markup as it is", queue.Name, m.Data)
+	if !bytes.Contains(m.Data, []byte("<b>&amp;</b>")) || !bytes.HasPrefix(m.Data, []byte(`{"schema":2,"task":{`)) {
+		t.Errorf("%s: got %.100s, want schema 2 and markup as it is", queue.Name, m.Data)
 	}
 	got, err := queue.Decode(m.Data)
 	if err != nil || !reflect.DeepEqual(got, task) {
@@ -184,8 +184,8 @@ func nan() float64 {
 func TestNewerTaskIsReadAsFarAsItIsKnown(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string]string{
-		"more fields":       `{"schema":2,"task":{"feed_id":"a","more":1}}`,
-		"schema comes last": `{"task":{"feed_id":"a"},"schema":2}`,
+		"more fields":       `{"schema":3,"task":{"feed_id":"a","more":1}}`,
+		"schema comes last": `{"task":{"feed_id":"a"},"schema":3}`,
 	} {
 		if got, err := Parses.Decode([]byte(data)); !errors.Is(err, ErrNewer) || got.FeedID != "a" {
 			t.Errorf("%s: got %+v, %v; want the task and ErrNewer", name, got, err)

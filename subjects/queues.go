@@ -21,11 +21,11 @@ var (
 	Stores  = documents(Queue[Store]{Name: "store"})
 	Indexes = Queue[Index]{
 		Name: "index", Lease: 5 * time.Minute, Silence: 20 * time.Second,
-		Tries: 8, BackOff: patient, MaxTasks: 100_000, MaxBytes: 64 << 20,
+		Tries: 8, BackOff: patient, Hand: 100, MaxTasks: 100_000, MaxBytes: 64 << 20,
 	}
 	Observes = Queue[Observe]{
 		Name: "observe", Lease: time.Minute, Silence: 20 * time.Second,
-		Tries: 8, BackOff: soon, MaxTasks: 100_000, MaxBytes: 64 << 20,
+		Tries: 8, BackOff: soon, Hand: 200, MaxTasks: 100_000, MaxBytes: 64 << 20,
 	}
 	GiveUps = Queue[GiveUp]{
 		Name: "giveups", From: "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>",
@@ -44,7 +44,7 @@ var (
 // documents completes a queue whose tasks carry documents.
 func documents[T Task](q Queue[T]) Queue[T] {
 	q.Lease, q.Silence = 5*time.Minute, 20*time.Second
-	q.Tries, q.BackOff = 8, patient
+	q.Tries, q.BackOff, q.Hand = 8, patient, 32
 	q.MaxTasks, q.MaxBytes = 20_000, 128<<20
 	return q
 }

@@ -5,4 +5,7 @@ package subjects
 // Schema is the version of the tasks this agent writes, and reads with all older
 // ones. A newer version may only add to an older one; what can't be said so needs
 // a queue of its own. See agent/mesh on how agents of two versions get on.
-const Schema = 1
+//
+//	1  one task a message
+//	2  bundles
+const Schema = 2

@@ -41,13 +41,13 @@ type fakeMesh struct {
 
 func (m *fakeMesh) Schema(context.Context) int { return subjects.Schema }
 
-func (m *fakeMesh) Publish(_ context.Context, msg subjects.Message) error {
+func (m *fakeMesh) Publish(_ context.Context, msgs ...subjects.Message) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.broken != nil || m.full != nil {
 		return errors.Join(m.broken, m.full)
 	}
-	m.published = append(m.published, msg)
+	m.published = append(m.published, msgs...)
 	return nil
 }
 

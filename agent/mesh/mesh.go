@@ -16,9 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"feedmesh/agent/fault"
 	"feedmesh/agent/trace"
-	"feedmesh/subjects"
 )
 
 // A Mesh is this process's part in the mesh. Its methods may be called
@@ -103,62 +101,6 @@ func (m *Mesh) Ping(ctx context.Context) error {
 		return fmt.Errorf("ask JetStream: %w", err)
 	}
 	return nil
-}
-
-// full is how long a publisher waits before it tries a full queue again.
-const full = 200 * time.Millisecond
-
-// Publish puts a message on its queue and returns when it is safe there. While
-// the queue is full or the servers are away it waits, until ctx ends. The message
-// belongs to the trace of ctx.
-func (m *Mesh) Publish(ctx context.Context, msg subjects.Message) error {
-	for {
-		err := m.publish(ctx, msg)
-		switch {
-		case err == nil:
-			fault.Point("published " + subjects.QueueOf(msg.Subject))
-			return nil
-		case isFull(err):
-			m.metrics.full.WithLabelValues(subjects.QueueOf(msg.Subject)).Inc()
-		case errors.Is(err, jetstream.ErrNoStreamResponse):
-			m.redeclare(ctx)
-		case isFinal(err):
-			return fmt.Errorf("publish to %s: %w", msg.Subject, err)
-		default:
-			// The servers are away, or choosing a leader. Should they have taken it
-			// all the same, they tell by its ID that the next one is the same.
-		}
-		if !sleep(ctx, full) {
-			return fmt.Errorf("publish to %s: %w", msg.Subject, errors.Join(ctx.Err(), err))
-		}
-	}
-}
-
-// answerTime is how long the answer to a message is waited for: a server that was
-// killed with the message in its hands never gives one.
-const answerTime = 5 * time.Second
-
-// publish tries once to put a message on its queue.
-func (m *Mesh) publish(ctx context.Context, msg subjects.Message) error {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	_, err := m.js.PublishMsg(ctx, &nats.Msg{Subject: msg.Subject, Header: trace.Header(ctx), Data: msg.Data},
-		jetstream.WithMsgID(msg.ID))
-	return err
-}
-
-// isFull reports whether a stream refused a message because of its limits.
-func isFull(err error) bool {
-	var api *jetstream.APIError
-	return errors.As(err, &api) && api.ErrorCode == 10077
-}
-
-// isFinal reports whether a message is refused for what it is, or nobody is left
-// who could send it.
-func isFinal(err error) bool {
-	var api *jetstream.APIError
-	return errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, nats.ErrBadSubject) || errors.Is(err, nats.ErrConnectionClosed) ||
-		errors.As(err, &api) && api.Code < 500
 }
 
 // sleep waits for d and reports whether ctx still lives then.

@@ -367,7 +367,9 @@ func TestABadTaskDoesNotTakeItsBatchWithIt(t *testing.T) {
 	b := &batcher{done: map[string]int{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
-	wait.Go(func() { mesh.ServeBatch(ctx, m, jobs(), "", b, 20) })
+	queue := jobs()
+	queue.Hand = 20
+	wait.Go(func() { mesh.ServeBatch(ctx, m, queue, "", b, 1) })
 	eventually(t, "queue empty", func() bool { return waiting(t, m, "index") == 0 })
 	cancel()
 	wait.Wait()

@@ -41,11 +41,11 @@ func leave(msg jetstream.Msg, err error) error {
 // schemaKey is the key of a context's version.
 type schemaKey struct{}
 
-// withSchema returns a context for work on the messages.
-func withSchema(ctx context.Context, msgs []jetstream.Msg) context.Context {
+// withSchema returns a context for work on the parcels.
+func withSchema(ctx context.Context, parcels []parcel) context.Context {
 	least := subjects.Schema
-	for _, msg := range msgs {
-		least = min(least, subjects.SchemaOf(msg.Data()))
+	for _, p := range parcels {
+		least = min(least, subjects.SchemaOf(p.part.Data))
 	}
 	return context.WithValue(ctx, schemaKey{}, least)
 }

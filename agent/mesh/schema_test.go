@@ -7,34 +7,28 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/embedded"
 	"feedmesh/subjects"
 )
 
-// A message is one that came, as far as its version matters.
-type message struct {
-	jetstream.Msg
-	data string
-}
-
-func (m message) Data() []byte { return []byte(m.data) }
+// came returns a parcel that came, as far as its version matters.
+func came(data string) parcel { return parcel{part: subjects.Part{Data: []byte(data)}} }
 
 func TestWhatFollowsFromATaskIsWrittenInItsVersion(t *testing.T) {
 	t.Parallel()
 	m := new(Mesh)
 	own := fmt.Sprintf(`{"schema":%d,"task":{}}`, subjects.Schema)
 	for _, test := range []struct {
-		messages []jetstream.Msg
+		messages []parcel
 		oldest   int64
 		want     int
 	}{
 		{nil, 0, subjects.Schema},
-		{[]jetstream.Msg{message{data: own}}, 0, subjects.Schema},
-		{[]jetstream.Msg{message{data: own}, message{data: `{"schema":0,"task":{}}`}}, 0, 0},
-		{[]jetstream.Msg{message{data: `{"stream":"crawl"}`}}, 0, subjects.Schema}, // others' messages say none
+		{[]parcel{came(own)}, 0, subjects.Schema},
+		{[]parcel{came(own), came(`{"schema":0,"task":{}}`)}, 0, 0},
+		{[]parcel{came(`{"stream":"crawl"}`)}, 0, subjects.Schema}, // others' messages say none
 		{nil, int64(subjects.Schema) + 1, subjects.Schema},
 	} {
 		m.oldest.Store(test.oldest)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,23 +22,25 @@ import (
 // Serve has workers goroutines pull tasks from a lane of the queue (from all
 // of it if lane is empty) and hand them to the actor, one at a time each. It
 // returns when ctx has ended and the work in hand is finished and settled.
+//
+// Where the queue says so, a worker takes as many messages as wait, up to a
+// handful. What follows from all of them is published at once when all are done.
 func Serve[T subjects.Task](ctx context.Context, m *Mesh, queue subjects.Queue[T], lane string, actor Actor[T], workers int) error {
-	return serve(ctx, m, queue, lane, one[T]{actor}, workers, 1)
+	return serve(ctx, &server[T]{mesh: m, queue: queue, actor: one[T]{actor}}, lane, workers)
 }
 
-// ServeBatch is [Serve] with one worker that hands over at most size tasks at
-// a time: as many as wait when it is ready for more, and at least one.
-func ServeBatch[T subjects.Task](ctx context.Context, m *Mesh, queue subjects.Queue[T], lane string, actor BatchActor[T], size int) error {
-	return serve(ctx, m, queue, lane, actor, 1, size)
+// ServeBatch is [Serve] with workers that give the actor all that they have in
+// hand at once.
+func ServeBatch[T subjects.Task](ctx context.Context, m *Mesh, queue subjects.Queue[T], lane string, actor BatchActor[T], workers int) error {
+	return serve(ctx, &server[T]{mesh: m, queue: queue, actor: actor, batch: true}, lane, workers)
 }
 
-func serve[T subjects.Task](ctx context.Context, m *Mesh, queue subjects.Queue[T], lane string, actor BatchActor[T], workers, size int) error {
-	s := &server[T]{mesh: m, queue: queue, actor: actor, size: size}
+func serve[T subjects.Task](ctx context.Context, s *server[T], lane string, workers int) error {
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
 			// A CPU profile tells roles apart by this label.
-			pprof.Do(ctx, pprof.Labels("role", queue.Name), func(ctx context.Context) { s.work(ctx, lane) })
+			pprof.Do(ctx, pprof.Labels("role", s.queue.Name), func(ctx context.Context) { s.work(ctx, lane) })
 		})
 	}
 	group.Wait()
@@ -48,7 +51,7 @@ type server[T subjects.Task] struct {
 	mesh  *Mesh
 	queue subjects.Queue[T]
 	actor BatchActor[T]
-	size  int
+	batch bool // whether the actor is given all in hand at once
 }
 
 // idle is how long a worker waits for a task before it looks whether it is to
@@ -61,6 +64,7 @@ const idle = 2 * time.Second
 func (s *server[T]) work(ctx context.Context, lane string) {
 	var consumer jetstream.Consumer
 	failures := 0 // in a row
+	more := false // whether tasks were left when some were taken
 	for ctx.Err() == nil {
 		var msgs []jetstream.Msg
 		var err error
@@ -68,7 +72,8 @@ func (s *server[T]) work(ctx context.Context, lane string) {
 			consumer, err = s.mesh.js.CreateOrUpdateConsumer(ctx, s.queue.Name, s.queue.Consumer(lane))
 		}
 		if err == nil {
-			msgs, err = take(consumer, s.size)
+			msgs, err = take(consumer, max(1, s.queue.Hand), more)
+			more = waiting(msgs) > 0
 		}
 		if failures++; err == nil {
 			failures = 0
@@ -91,18 +96,37 @@ func (s *server[T]) work(ctx context.Context, lane string) {
 	}
 }
 
-// take returns up to size messages: it waits for the first, and has those
-// come along that are there already. Nil if none came while it was idle.
-func take(consumer jetstream.Consumer, size int) ([]jetstream.Msg, error) {
-	msgs, err := collect(consumer.Fetch(1, jetstream.FetchMaxWait(idle+rand.N(idle/2))))
-	if err != nil || len(msgs) == 0 || size == 1 {
+// take returns up to size messages. Where there should be more, it takes what is
+// there; else it waits for the first, and has those come along that came with it.
+// Nil if none came while it was idle.
+func take(consumer jetstream.Consumer, size int, more bool) (msgs []jetstream.Msg, err error) {
+	if more {
+		if msgs, err = collect(consumer.FetchNoWait(size)); err != nil || len(msgs) > 0 {
+			return msgs, err
+		}
+	}
+	msgs, err = collect(consumer.Fetch(1, jetstream.FetchMaxWait(idle+rand.N(idle/2))))
+	n := min(waiting(msgs), size-1)
+	if err != nil || n == 0 {
 		return msgs, err
 	}
-	more, err := collect(consumer.FetchNoWait(size - 1))
+	others, err := collect(consumer.FetchNoWait(n))
 	if err != nil {
 		return msgs, nil // the first is in hand; the error will come again
 	}
-	return append(msgs, more...), nil
+	return append(msgs, others...), nil
+}
+
+// waiting returns how many messages were still to be delivered after these.
+func waiting(msgs []jetstream.Msg) int {
+	if len(msgs) == 0 {
+		return 0
+	}
+	meta, err := msgs[len(msgs)-1].Metadata()
+	if err != nil {
+		return 0
+	}
+	return int(meta.NumPending)
 }
 
 func collect(batch jetstream.MessageBatch, err error) ([]jetstream.Msg, error) {
@@ -119,53 +143,179 @@ func collect(batch jetstream.MessageBatch, err error) ([]jetstream.Msg, error) {
 	return msgs, nil
 }
 
-// do hands the messages to the actor and settles them. ctx ends with the process:
-// the work in hand is finished all the same, unless it waits for something.
+// A job is a task in hand, and what it came in.
+type job[T subjects.Task] struct {
+	parcel
+	task T
+}
+
+// do has the tasks that the messages bring done, and settles them. ctx ends with
+// the process: the work in hand is finished all the same, unless it waits for
+// something.
+//
+// What was in some hand before may be what that agent died of. So that it does not
+// take others with it each time, each such task is done and settled by itself, in
+// no order, and each task of such a bundle goes back to the queue alone.
 func (s *server[T]) do(ctx context.Context, msgs []jetstream.Msg) {
 	fault.Point("taken " + s.queue.Name)
-	tasks := make([]T, 0, len(msgs))
-	sound := msgs[:0:0]
+	hand := newHand(msgs, s.mesh.log)
+	var first, before []job[T]
 	for _, msg := range msgs {
-		task, err := s.queue.Decode(msg.Data())
+		parcels, jobs, err := s.open(msg)
+		switch {
+		case len(parcels) > 1 && (err != nil || again(msg)):
+			s.takeApart(ctx, hand, parcels)
+		case err != nil:
+			s.settle(ctx, hand, msg, err)
+		case again(msg):
+			before = append(before, jobs...)
+		default:
+			hand.expect(msg, len(jobs))
+			first = append(first, jobs...)
+		}
+	}
+	if len(first) > 0 {
+		s.together(ctx, hand, first)
+	}
+	rand.Shuffle(len(before), func(i, j int) { before[i], before[j] = before[j], before[i] })
+	for i := range before {
+		s.together(ctx, hand, before[i:i+1])
+	}
+}
+
+// open reads the tasks that a message brings. Where one can't be read, it returns
+// the parcels and what to answer.
+func (s *server[T]) open(msg jetstream.Msg) (parcels []parcel, jobs []job[T], err error) {
+	if parcels, err = unpack(msg); err != nil {
+		return nil, nil, &hopeless{err}
+	}
+	for _, p := range parcels {
+		task, err := s.queue.Decode(p.part.Data)
 		if errors.Is(err, subjects.ErrNewer) {
 			err = leave(msg, err)
 		} else if err != nil {
 			err = &hopeless{err}
 		}
 		if err != nil {
-			s.settle(ctx, msg, err)
+			return parcels, nil, err
+		}
+		jobs = append(jobs, job[T]{p, task})
+	}
+	return parcels, jobs, nil
+}
+
+// takeApart puts the tasks of a bundle back on their queue, each in a message of
+// its own, to be settled there.
+func (s *server[T]) takeApart(ctx context.Context, hand *hand, parcels []parcel) {
+	if err := s.sendAlone(ctx, hand, parcels); err != nil {
+		s.settle(ctx, hand, parcels[0].msg, err)
+		return
+	}
+	s.acknowledge(ctx, hand, []jetstream.Msg{parcels[0].msg})
+}
+
+func (s *server[T]) sendAlone(ctx context.Context, hand *hand, parcels []parcel) error {
+	if len(parcels) == 0 {
+		return nil
+	}
+	return s.within(context.WithoutCancel(ctx), hand, func(ctx context.Context) error {
+		for _, p := range parcels {
+			if err := s.mesh.sendOne(ctx, p.message()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// together has the actor do the jobs, publishes what follows from all of them at
+// once, and settles them.
+func (s *server[T]) together(ctx context.Context, hand *hand, jobs []job[T]) {
+	var box *outbox
+	if s.queue.Hand > 1 {
+		box = &outbox{mesh: s.mesh}
+	}
+	atOnce := 1
+	if s.batch {
+		atOnce = len(jobs)
+	}
+	var done, apart []parcel
+	var late *postponed
+	for some := range slices.Chunk(jobs, atOnce) {
+		var err error
+		if late != nil && ctx.Err() != nil {
+			err = late // what they stand on is away, and we are to stop: all go to another agent
+		} else {
+			err = s.attempt(ctx, hand, box, some)
+		}
+		if isLate := errors.As(err, &late); err != nil && !isLate && len(some) > 1 {
+			for i := range some {
+				s.together(ctx, hand, some[i:i+1])
+			}
 			continue
 		}
-		tasks, sound = append(tasks, task), append(sound, msg)
-	}
-	if len(tasks) == 0 {
-		return
-	}
-	err := s.attempt(ctx, sound, tasks)
-	if later := (*postponed)(nil); err != nil && len(sound) > 1 && !errors.As(err, &later) {
-		for i := range sound {
-			s.settle(ctx, sound[i], s.attempt(ctx, sound[i:i+1], tasks[i:i+1]))
+		for _, j := range some {
+			switch drop := (*dropped)(nil); {
+			case err == nil:
+				s.mesh.done.Add(1)
+				done = append(done, j.parcel)
+			case j.alone:
+				s.settle(ctx, hand, j.msg, err)
+			case errors.As(err, &drop):
+				s.mesh.log.Info("dropped a task", "role", s.queue.Name, "task", j.part.ID, "err", err)
+				done = append(done, j.parcel)
+			default: // it has its tries by itself
+				s.mesh.log.Warn("a task of many failed, and goes back to the queue", "role", s.queue.Name, "task", j.part.ID, "err", err)
+				apart = append(apart, j.parcel)
+			}
 		}
-		return
 	}
-	for _, msg := range sound {
-		s.settle(ctx, msg, err)
+	err := s.sendAlone(ctx, hand, apart)
+	if err == nil && box != nil && len(done) > 0 {
+		err = s.within(context.WithoutCancel(ctx), hand, box.send)
 	}
+	s.finish(ctx, hand, append(done, apart...), err)
+}
+
+// finish notes that parcels are done, or are not for a reason, and settles the
+// messages of which no other is left.
+func (s *server[T]) finish(ctx context.Context, hand *hand, parcels []parcel, err error) {
+	var whole []jetstream.Msg
+	for _, p := range parcels {
+		switch last, err := hand.done(p.msg, err); {
+		case last && err == nil:
+			whole = append(whole, p.msg)
+		case last:
+			s.settle(ctx, hand, p.msg, err)
+		}
+	}
+	s.acknowledge(ctx, hand, whole)
 }
 
 // awayPause is how often it is tried whether what was away is back.
 const awayPause = 2 * time.Second
 
-// attempt has the actor do the tasks. While what it stands on is away, they wait
+// attempt has the actor do the jobs. While what it stands on is away, they wait
 // in its hand, where they cost no tries, and nothing else is taken: so a store
 // that is down for an hour leaves nothing in quarantine, and is asked by each
 // worker once in a while.
-func (s *server[T]) attempt(ctx context.Context, msgs []jetstream.Msg, tasks []T) (err error) {
-	ctx, spans := s.follow(withSchema(ctx, msgs), msgs)
+func (s *server[T]) attempt(ctx context.Context, hand *hand, box *outbox, jobs []job[T]) (err error) {
+	tasks, parcels := make([]T, len(jobs)), make([]parcel, len(jobs))
+	for i, j := range jobs {
+		tasks[i], parcels[i] = j.task, j.parcel
+	}
+	ctx, spans := s.follow(withSchema(ctx, parcels), parcels)
 	defer func() { spans.end(err) }()
+	before := 0
+	if box != nil {
+		ctx, before = withOutbox(ctx, box), box.count()
+	}
 	log := s.mesh.logOf(ctx)
 	for waited := false; ; waited = true {
-		err := s.once(context.WithoutCancel(ctx), msgs, tasks)
+		err := s.once(context.WithoutCancel(ctx), hand, tasks)
+		if err != nil && box != nil {
+			box.keep(before)
+		}
 		if s.mesh.away == nil || !s.mesh.away(err) {
 			if waited {
 				log.Info("it is back: work goes on", "role", s.queue.Name)
@@ -175,52 +325,67 @@ func (s *server[T]) attempt(ctx context.Context, msgs []jetstream.Msg, tasks []T
 		if !waited {
 			log.Warn("a task waits for what it needs to be back", "role", s.queue.Name, "err", err)
 		}
-		if !s.hold(ctx, msgs) {
+		hand.hold()
+		if !sleep(ctx, awayPause) {
 			return Later(time.Second, err) // to another agent
 		}
 	}
 }
 
-// hold keeps the messages in hand for a while, and reports whether the process is
-// to go on.
-func (s *server[T]) hold(ctx context.Context, msgs []jetstream.Msg) bool {
-	s.inProgress(msgs)
-	return sleep(ctx, awayPause)
+// once calls the actor.
+func (s *server[T]) once(ctx context.Context, hand *hand, tasks []T) error {
+	began := time.Now()
+	err := s.within(ctx, hand, func(ctx context.Context) error { return receive(ctx, s.actor, tasks) })
+	s.mesh.metrics.seconds.WithLabelValues(s.queue.Name, verdict(err)).Observe(time.Since(began).Seconds())
+	return err
 }
 
-// once calls the actor within the queue's lease, while it tells the server that
-// the messages are in good hands.
-func (s *server[T]) once(ctx context.Context, msgs []jetstream.Msg, tasks []T) error {
+// within calls do within the queue's lease, while it tells the server that the
+// messages are in good hands.
+func (s *server[T]) within(ctx context.Context, hand *hand, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.queue.Lease)
-	defer cancel()
 	var beating sync.WaitGroup
 	beating.Go(func() {
 		for sleep(ctx, s.queue.Silence/3) {
-			s.inProgress(msgs)
+			hand.hold()
 		}
 	})
-	began := time.Now()
-	err := receive(ctx, s.actor, tasks)
-	s.mesh.metrics.seconds.WithLabelValues(s.queue.Name, verdict(err)).Observe(time.Since(began).Seconds())
+	err := do(ctx)
 	cancel()
 	beating.Wait()
 	return err
 }
 
-func (s *server[T]) inProgress(msgs []jetstream.Msg) {
-	for _, msg := range msgs {
-		if err := msg.InProgress(); err != nil {
-			s.mesh.log.Warn("can't hold on to a task", "role", s.queue.Name, "subject", msg.Subject(), "err", err)
-		}
-	}
-}
-
 // A hopeless error is one that the next attempt will meet again.
 type hopeless struct{ error }
 
-// settle tells the server what became of a message, by the actor's answer.
-func (s *server[T]) settle(ctx context.Context, msg jetstream.Msg, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+// settleTime is how long the server may take to hear what became of a message.
+const settleTime = 10 * time.Second
+
+// acknowledge tells the server that tasks are done, and waits until it has heard
+// of the last, and so of all.
+func (s *server[T]) acknowledge(ctx context.Context, hand *hand, msgs []jetstream.Msg) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	for i, msg := range msgs {
+		fault.Point("done " + s.queue.Name)
+		var err error
+		switch {
+		case fault.Redeliver():
+			err = msg.Nak()
+		case i < len(msgs)-1:
+			err = msg.Ack()
+		default:
+			err = msg.DoubleAck(ctx)
+		}
+		hand.release(msg, err)
+	}
+}
+
+// settle tells the server what became of a task that was not done, by the actor's
+// answer.
+func (s *server[T]) settle(ctx context.Context, hand *hand, msg jetstream.Msg, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
 	ctx = trace.Join(ctx, msg.Headers())
 	attempt := 1
@@ -234,14 +399,6 @@ func (s *server[T]) settle(ctx context.Context, msg jetstream.Msg, err error) {
 	var never *hopeless
 	var failed error
 	switch {
-	case err == nil:
-		s.mesh.done.Add(1)
-		fault.Point("done " + s.queue.Name)
-		if fault.Redeliver() {
-			failed = msg.Nak()
-			break
-		}
-		failed = msg.DoubleAck(ctx)
 	case errors.As(err, &drop):
 		log.Info("dropped a task", "err", err)
 		failed = msg.TermWithReason(firstLine(err))
@@ -259,10 +416,7 @@ func (s *server[T]) settle(ctx context.Context, msg jetstream.Msg, err error) {
 		log.Warn("task failed", "delay", delay, "err", err)
 		failed = msg.NakWithDelay(delay)
 	}
-	if failed != nil {
-		// The server will deliver it again, and doing it again is harmless.
-		log.Warn("can't settle a task", "err", failed)
-	}
+	hand.release(msg, failed)
 }
 
 func firstLine(err error) string {

@@ -5,29 +5,27 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"feedmesh/agent/trace"
 )
 
 // spans are the steps that one attempt is in the traces of its tasks.
 type spans []*trace.Span
 
-// follow begins a step in the trace of each message that belongs to one. What
+// follow begins a step in the trace of each task that belongs to one. What
 // the actor does belongs to the first: a context has room for one only, so the
 // others link to it.
-func (s *server[T]) follow(ctx context.Context, msgs []jetstream.Msg) (context.Context, spans) {
+func (s *server[T]) follow(ctx context.Context, parcels []parcel) (context.Context, spans) {
 	var all spans
 	first := ctx
-	for _, msg := range msgs {
-		own, span := s.mesh.trace.Receive(ctx, s.queue.Name, msg.Headers())
+	for _, p := range parcels {
+		own, span := s.mesh.trace.Receive(ctx, s.queue.Name, p.part.Header)
 		if first == ctx {
 			first = own
 		}
 		if span == nil {
 			continue
 		}
-		describe(span, s.queue.Name, msg)
+		describe(span, s.queue.Name, p)
 		if len(all) > 0 {
 			span.Link(all[0])
 		}
@@ -36,11 +34,11 @@ func (s *server[T]) follow(ctx context.Context, msgs []jetstream.Msg) (context.C
 	return first, all
 }
 
-func describe(span *trace.Span, queue string, msg jetstream.Msg) {
+func describe(span *trace.Span, queue string, p parcel) {
 	span.Text("feedmesh.queue", queue)
-	span.Text("feedmesh.subject", msg.Subject())
-	span.Text("feedmesh.task", msg.Headers().Get(jetstream.MsgIDHeader))
-	if meta, err := msg.Metadata(); err == nil {
+	span.Text("feedmesh.subject", p.msg.Subject())
+	span.Text("feedmesh.task", p.part.ID)
+	if meta, err := p.msg.Metadata(); err == nil {
 		span.Number("feedmesh.attempt", float64(meta.NumDelivered))
 		span.Number("feedmesh.waited_seconds", max(0, time.Since(meta.Timestamp).Seconds())) // by two machines' clocks
 	}

@@ -44,7 +44,9 @@ func run(t *testing.T, m *mesh.Mesh, actor mesh.BatchActor[job], size int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
-	wait.Go(func() { mesh.ServeBatch(ctx, m, jobs(), "", actor, size) })
+	queue := jobs()
+	queue.Hand = size
+	wait.Go(func() { mesh.ServeBatch(ctx, m, queue, "", actor, 1) })
 	eventually(t, "queue empty", func() bool { return waiting(t, m, "index") == 0 })
 	cancel()
 	wait.Wait()

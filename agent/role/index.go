@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -29,7 +30,7 @@ var Index = Role{
 		var group errgroup.Group
 		group.Go(func() error {
 			return env.Mesh.Single(ctx, "index", func(ctx context.Context) error {
-				return mesh.ServeBatch(ctx, env.Mesh, subjects.Indexes, "", x, indexTasks)
+				return mesh.ServeBatch(ctx, env.Mesh, subjects.Indexes, "", x, 1)
 			})
 		})
 		group.Go(func() error { return env.Mesh.Single(ctx, "reconcile", r.run) })
@@ -37,11 +38,12 @@ var Index = Role{
 	},
 }
 
-// indexTasks is the most tasks, indexItems the most items put at once. The more
-// there is to do, the larger the batches get, and the cheaper each item.
+// The more there is to do, the larger the batches get, and the cheaper each item:
+// a batch has at most indexItems, and a small one begins indexEvery after the one
+// before, or an engine would be busy merging what comes one by one.
 const (
-	indexTasks = 100
 	indexItems = 1000
+	indexEvery = 250 * time.Millisecond
 )
 
 // indexer makes the index agree with the store about the items it is told of.
@@ -56,6 +58,7 @@ type indexer struct {
 }
 
 func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error {
+	next := time.Now().Add(indexEvery)
 	var ids []string
 	for _, t := range tasks {
 		ids = append(ids, t.IDs...)
@@ -75,6 +78,9 @@ func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error 
 		if !t.Since.IsZero() {
 			x.metrics.indexLag.Observe(now.Sub(t.Since).Seconds())
 		}
+	}
+	if len(ids) < indexItems {
+		time.Sleep(time.Until(next))
 	}
 	return nil
 }

@@ -35,10 +35,10 @@ const (
 	// before it is taken for lost once more.
 	refillEvery = 5 * time.Minute
 
-	// shortQueue is how many tasks may wait for the index when more are queued:
-	// twice what it takes at once, so that it never runs out of them, and new
-	// items don't wait long behind old ones.
-	shortQueue = 2 * indexTasks
+	// shortQueue is how many messages may wait for the index when more are queued:
+	// so many that it never runs out of them, and new items don't wait long behind
+	// old ones.
+	shortQueue = 200
 )
 
 // reconciler compares the index with the store and has repaired what differs:

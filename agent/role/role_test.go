@@ -31,13 +31,13 @@ type outbox struct {
 
 func (o *outbox) Schema(context.Context) int { return subjects.Schema }
 
-func (o *outbox) Publish(ctx context.Context, m subjects.Message) error {
+func (o *outbox) Publish(ctx context.Context, m ...subjects.Message) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil {
 		return o.err
 	}
-	o.messages = append(o.messages, m)
+	o.messages = append(o.messages, m...)
 	return ctx.Err()
 }
 

@@ -163,7 +163,7 @@ func (s *scheduler) listen(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l := &listener{scheduler: s, stop: cancel}
-	if err := mesh.ServeBatch(ctx, s.mesh, subjects.Observes, "", l, 200); err != nil {
+	if err := mesh.ServeBatch(ctx, s.mesh, subjects.Observes, "", l, 1); err != nil {
 		return err
 	}
 	return l.failed
