@@ -101,7 +101,7 @@ func (c *crawler) crawlHost(ctx context.Context, host string, report *report, ta
 			report.add(o)
 			continue
 		}
-		o, err := c.crawlFeed(ctx, report.task, t)
+		o, err := c.crawlFeed(ctx, report, t)
 		if err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func observationOf(task string, t subjects.Target, now time.Time) subjects.Obser
 
 // crawlFeed fetches one feed and returns how that went. A new document goes to
 // parse, which has the next word.
-func (c *crawler) crawlFeed(ctx context.Context, task string, t subjects.Target) (subjects.Observation, error) {
+func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Target) (subjects.Observation, error) {
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
@@ -133,7 +133,7 @@ func (c *crawler) crawlFeed(ctx context.Context, task string, t subjects.Target)
 	c.metrics.lag.Observe(max(0, began.Sub(t.Due).Seconds()))
 	d, err := c.fetch.Fetch(ctx, requestFor(t), began)
 	c.metrics.fetchSeconds.Observe(c.clock.Now().Sub(began).Seconds())
-	o := observationOf(task, t, began)
+	o := observationOf(report.task, t, began)
 	if err != nil {
 		if ctx.Err() != nil {
 			return o, ctx.Err() // our time is up, not the host's fault
@@ -149,7 +149,7 @@ func (c *crawler) crawlFeed(ctx context.Context, task string, t subjects.Target)
 		o.Outcome = subjects.Unchanged
 	} else {
 		o.Outcome = subjects.Fetched
-		if err := subjects.Publish(ctx, c.out, subjects.Parses, subjects.Parse{
+		if err := report.hand(ctx, subjects.Parse{
 			Receipt: o.Receipt, URL: d.URL, ContentType: d.ContentType, Hub: d.Hub, Self: d.Self, Body: d.Body,
 		}); err != nil {
 			return o, err

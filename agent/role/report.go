@@ -15,17 +15,38 @@ import (
 // reportEvery is how long what a crawl task saw of a feed may wait for what it
 // sees of others: many go in one message then, and a host whose next feed waits
 // for this word waits hardly longer.
-const reportEvery = 200 * time.Millisecond
+const reportEvery = 100 * time.Millisecond
 
-// A report tells the schedule what a crawl task sees while the task goes on, so
-// that the feeds of quick hosts do not wait for those of slow ones. Its methods
-// may be called concurrently.
+// reportBytes is how many bytes of documents wait at most: more go at once.
+const reportBytes = 1 << 20
+
+// A report hands on what a crawl task fetches, and tells the schedule what it
+// sees, while the task goes on, so that the feeds of quick hosts do not wait for
+// those of slow ones. Its methods may be called concurrently.
 type report struct {
 	out  subjects.Publisher
 	task string
 
-	mu   sync.Mutex
-	seen []subjects.Observation
+	mu        sync.Mutex
+	seen      []subjects.Observation
+	documents []subjects.Message
+	size      int // of documents, in bytes
+}
+
+// hand takes a document, to be sent soon, and before what is added after it.
+func (r *report) hand(ctx context.Context, document subjects.Parse) error {
+	m, err := subjects.Parses.Message(document, r.out.Schema(ctx))
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.documents, r.size = append(r.documents, m), r.size+len(m.Data)
+	full := r.size > reportBytes
+	r.mu.Unlock()
+	if full {
+		return r.send(ctx)
+	}
+	return nil
 }
 
 // add takes an observation, to be sent soon.
@@ -35,12 +56,17 @@ func (r *report) add(o subjects.Observation) {
 	r.seen = append(r.seen, o)
 }
 
-// send publishes what was seen since it was called last.
+// send publishes what there is since it was called last.
 func (r *report) send(ctx context.Context) error {
 	r.mu.Lock()
-	seen := r.seen
-	r.seen = nil
+	seen, documents := r.seen, r.documents
+	r.seen, r.documents, r.size = nil, nil, 0
 	r.mu.Unlock()
+	if len(documents) > 0 {
+		if err := r.out.Publish(ctx, documents...); err != nil {
+			return err
+		}
+	}
 	if len(seen) == 0 {
 		return nil
 	}

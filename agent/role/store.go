@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"golang.org/x/sync/errgroup"
+
 	"feedmesh/agent/fault"
 	"feedmesh/agent/mesh"
 	"feedmesh/storage"
@@ -13,11 +15,11 @@ import (
 // Store keeps items.
 var Store = Role{
 	Name:  "store",
-	Does:  "keeps items and the feeds' statistics, a document in one transaction",
+	Does:  "keeps items and the feeds' statistics, all of a document or nothing",
 	Store: true,
 	Run: func(ctx context.Context, env *Env) error {
 		k := &keeper{items: env.Store, out: env.Mesh, metrics: env.Metrics}
-		return mesh.Serve(ctx, env.Mesh, subjects.Stores, "", k, storeWorkers)
+		return mesh.ServeBatch(ctx, env.Mesh, subjects.Stores, "", k, storeWorkers)
 	},
 }
 
@@ -29,6 +31,23 @@ type keeper struct {
 	items   storage.Items
 	out     subjects.Publisher
 	metrics *Metrics
+}
+
+// sideBySide is how many documents are stored at once, for an engine to have them
+// share a sync.
+const sideBySide = 32
+
+// ReceiveAll stores documents side by side.
+func (k *keeper) ReceiveAll(ctx context.Context, tasks []subjects.Store) error {
+	if len(tasks) == 1 {
+		return k.Receive(ctx, tasks[0])
+	}
+	var group errgroup.Group
+	group.SetLimit(sideBySide)
+	for _, task := range tasks {
+		group.Go(func() error { return k.Receive(ctx, task) })
+	}
+	return group.Wait()
 }
 
 func (k *keeper) Receive(ctx context.Context, task subjects.Store) error {

@@ -14,7 +14,7 @@ import (
 // PutItems implements [storage.Items].
 func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (storage.Stored, error) {
 	var stored storage.Stored
-	err := s.change(ctx, "put items", func(w *writer) error {
+	err := s.changeTogether(ctx, "put items", func(w *writer) error {
 		if err := w.checkFence(ctx, batch.Fence); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
@@ -23,7 +24,11 @@ type Store struct {
 	writers *sql.DB
 	readers *sql.DB
 
-	turn  chan struct{} // holds a value while someone writes
+	turn chan struct{} // holds a value while someone writes
+
+	mu      sync.Mutex
+	waiting []*change // to be written in one transaction
+
 	write *writer
 	read  *reader
 }
@@ -123,18 +128,24 @@ func (s *Store) Close() error {
 	return errors.Join(err, s.writers.Close())
 }
 
-// change runs work in a transaction that holds the only write lock from its
-// start, so that what work reads is still so when it commits.
-func (s *Store) change(ctx context.Context, doing string, work func(*writer) error) (err error) {
+// change runs work in a transaction of its own.
+func (s *Store) change(ctx context.Context, doing string, work func(*writer) error) error {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
 	case <-ctx.Done():
 		return s.failed(ctx, doing, ctx.Err())
 	}
+	return s.failed(ctx, doing, s.transact(ctx, work))
+}
+
+// transact runs work in a transaction that holds the only write lock from its
+// start, so that what work reads is still so when it commits. The caller has the
+// turn.
+func (s *Store) transact(ctx context.Context, work func(*writer) error) error {
 	w := s.write
 	if _, err := w.conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
-		return s.failed(ctx, doing, err)
+		return err
 	}
 	// What has begun is ended, and finished work committed, even if ctx is done
 	// by now or work panics.
@@ -146,10 +157,10 @@ func (s *Store) change(ctx context.Context, doing string, work func(*writer) err
 		}
 	}()
 	if err := work(w); err != nil {
-		return s.failed(ctx, doing, err)
+		return err
 	}
 	if _, err := w.conn.ExecContext(end, `COMMIT`); err != nil {
-		return s.failed(ctx, doing, err)
+		return err
 	}
 	committed = true
 	return nil
