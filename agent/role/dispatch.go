@@ -80,35 +80,45 @@ func (s *scheduler) look(ctx context.Context) error {
 	return nil
 }
 
-// handOut publishes one task of the tier, and reports whether there was one.
-// The states are written first: a schedule that has been replaced fails there,
-// before it can send anybody to fetch what is not its to decide. The trace of the
-// task's way begins here.
-func (s *scheduler) handOut(ctx context.Context, tier policy.Tier, now time.Time) (_ bool, err error) {
+// takeTask takes a task of the tier out of the plan, and returns what that changes;
+// the task has no feeds if none are to be handed out.
+func (s *scheduler) takeTask(tier policy.Tier, now time.Time) (subjects.Crawl, changes) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.plan.Ripe(tier, now) {
-		return false, nil
+		return subjects.Crawl{}, changes{}
 	}
 	feeds := s.plan.Take(tier, now)
 	for _, f := range feeds {
 		f.HandedOut = s.wall.Now()
 	}
 	task := s.plan.Task(tier, feeds, now)
+	s.last.State.Crawl = task.ID()
+	return task, changes{states: append(statesOf(feeds), &s.last)}
+}
+
+// handOut publishes one task of the tier, and reports whether there was one.
+// The states are written first: a schedule that has been replaced fails there,
+// before it can send anybody to fetch what is not its to decide. The trace of the
+// task's way begins here.
+func (s *scheduler) handOut(ctx context.Context, tier policy.Tier, now time.Time) (_ bool, err error) {
+	task, out := s.takeTask(tier, now)
+	if len(task.Feeds) == 0 {
+		return false, nil
+	}
 	ctx, span := s.trace.Begin(ctx, "schedule")
 	defer func() { span.End(err) }()
 	span.Text("feedmesh.task", task.ID())
 	span.Text("feedmesh.tier", task.Tier)
-	span.Number("feedmesh.feeds", float64(len(feeds)))
-	s.last.State.Crawl = task.ID()
-	if err := s.write(ctx, append(statesOf(feeds), &s.last)); err != nil {
+	span.Number("feedmesh.feeds", float64(len(task.Feeds)))
+	if err := s.states.write(ctx, out); err != nil {
 		return false, err
 	}
 	fault.Point("written schedule")
 	ctx, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
 	if err := subjects.Publish(ctx, s.mesh, subjects.Crawls, task); err != nil {
-		return false, fmt.Errorf("hand out %d feeds: %w", len(feeds), err)
+		return false, fmt.Errorf("hand out %d feeds: %w", len(task.Feeds), err)
 	}
 	s.crawlTasks++
 	return true, nil

@@ -65,9 +65,10 @@ type scheduler struct {
 	trace   *trace.Tracer
 	hubs    websub.Options // with no Base: none is asked
 
-	mu   sync.Mutex // of plan and last
-	plan *plan.Plan
-	last subjects.FeedState // names the task handed out last, if it may not have been published
+	states *stateWriter
+	mu     sync.Mutex // of plan and last
+	plan   *plan.Plan
+	last   subjects.FeedState // names the task handed out last, if it may not have been published
 
 	fill       float64       // of the fullest queue behind the crawl, 0 to 1
 	crawlTasks uint64        // that wait
@@ -77,7 +78,7 @@ type scheduler struct {
 }
 
 func newScheduler(env *Env) *scheduler {
-	return &scheduler{
+	s := &scheduler{
 		mesh: env.Mesh, store: env.Store, clock: env.Clock, room: env.Room, log: env.Log, metrics: env.Metrics, trace: env.Trace,
 		hubs: hubOptions(env),
 		plan: plan.New(plan.Options{
@@ -86,6 +87,8 @@ func newScheduler(env *Env) *scheduler {
 			Spacing: env.Config.Schedule.HostSpacing,
 		}),
 	}
+	s.states = newStateWriter(env.Mesh, &s.mu)
+	return s
 }
 
 func policySettings(c config.Config) policy.Settings {
@@ -124,7 +127,7 @@ func (s *scheduler) run(ctx context.Context) error {
 	}
 	// All that was handed out has been published: nobody has to do it again.
 	s.last.State.Crawl = ""
-	return s.write(context.WithoutCancel(ctx), []*subjects.FeedState{&s.last})
+	return s.states.write(ctx, changes{states: []*subjects.FeedState{&s.last}})
 }
 
 // begin loads what was known, and makes it agree with the store and the queues.
@@ -192,15 +195,35 @@ func (l *listener) ReceiveAll(ctx context.Context, tasks []subjects.Observe) err
 }
 
 func (s *scheduler) observe(ctx context.Context, tasks []subjects.Observe) error {
+	seen, err := s.see(ctx, tasks)
+	if err != nil {
+		return err
+	}
+	return s.states.write(ctx, seen)
+}
+
+// see takes observations into account and returns what they change.
+func (s *scheduler) see(ctx context.Context, tasks []subjects.Observe) (seen changes, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
 	changed := map[string]*subjects.FeedState{}
 	for _, t := range tasks {
 		for _, o := range t.Observations {
-			f, err := s.take(ctx, o, now)
+			var f *plan.Feed
+			switch o.Outcome {
+			case subjects.Added:
+				f = s.plan.Add(storage.Feed{ID: o.FeedID, URL: o.URL}, now)
+			case subjects.Removed:
+				s.plan.Remove(o.FeedID)
+				seen.gone = append(seen.gone, o.FeedID)
+			case subjects.Changed:
+				f, err = s.reread(ctx, o.FeedID, now)
+			default:
+				f = s.plan.Observe(o, now)
+			}
 			if err != nil {
-				return err
+				return changes{}, err
 			}
 			if f != nil {
 				changed[f.FeedID] = &f.FeedState
@@ -209,38 +232,8 @@ func (s *scheduler) observe(ctx context.Context, tasks []subjects.Observe) error
 			}
 		}
 	}
-	return s.write(ctx, slices.Collect(maps.Values(changed)))
-}
-
-// take takes one observation into account and returns the feed if that changed
-// its state.
-func (s *scheduler) take(ctx context.Context, o subjects.Observation, now time.Time) (*plan.Feed, error) {
-	switch o.Outcome {
-	case subjects.Added:
-		return s.plan.Add(storage.Feed{ID: o.FeedID, URL: o.URL}, now), nil
-	case subjects.Removed:
-		return nil, s.forget(ctx, o.FeedID)
-	case subjects.Changed:
-		return s.reread(ctx, o.FeedID, now)
-	}
-	return s.plan.Observe(o, now), nil
-}
-
-// write keeps states in the bucket.
-func (s *scheduler) write(ctx context.Context, changed []*subjects.FeedState) error {
-	for chunk := range slices.Chunk(changed, mesh.MaxBatch) {
-		states := make([]subjects.FeedState, len(chunk))
-		for i, f := range chunk {
-			states[i] = *f
-		}
-		if err := s.mesh.PutStates(ctx, states); err != nil {
-			return err
-		}
-		for i, f := range chunk {
-			f.Revision, f.Written = states[i].Revision, time.Time{}
-		}
-	}
-	return nil
+	seen.states = slices.Collect(maps.Values(changed))
+	return seen, nil
 }
 
 // statesOf returns the states of feeds.

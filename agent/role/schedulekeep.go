@@ -41,30 +41,27 @@ func (s *scheduler) reconcile(ctx context.Context) error {
 		}
 		after = page[len(page)-1].URL
 	}
+	return s.states.write(ctx, s.agree(ctx, missing, stored))
+}
+
+// agree adds the missing feeds to the plan and removes those that are not stored,
+// and returns what that changes.
+func (s *scheduler) agree(ctx context.Context, missing []storage.Feed, stored map[string]bool) (c changes) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var added []*plan.Feed
 	for _, f := range missing {
 		if p := s.plan.Add(f, s.clock.Now()); p != nil {
-			added = append(added, p)
+			c.states = append(c.states, &p.FeedState)
 		}
 	}
 	for _, id := range s.plan.Missing(stored) {
 		// It may be newer than the list we read.
-		if _, err := s.store.Feed(ctx, id); !errors.Is(err, storage.ErrNotFound) {
-			continue
-		}
-		if err := s.forget(ctx, id); err != nil {
-			return err
+		if _, err := s.store.Feed(ctx, id); errors.Is(err, storage.ErrNotFound) {
+			s.plan.Remove(id)
+			c.gone = append(c.gone, id)
 		}
 	}
-	return s.write(ctx, statesOf(added))
-}
-
-// forget drops a feed; s.mu must be held.
-func (s *scheduler) forget(ctx context.Context, id string) error {
-	s.plan.Remove(id)
-	return s.mesh.DropState(ctx, id)
+	return c
 }
 
 // reread takes over what the store has of a feed by now, or, without an ID, of
@@ -168,12 +165,11 @@ func (s *scheduler) moveFeed(ctx context.Context, m plan.Move) error {
 	}
 	s.log.Info("a feed has moved for good: it is read there from now on", "feed_id", m.FeedID, "url", m.URL)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.forget(ctx, m.FeedID); err != nil {
-		return err
-	}
+	s.plan.Remove(m.FeedID)
+	c := changes{gone: []string{m.FeedID}}
 	if f := s.plan.Add(feed, s.clock.Now()); f != nil {
-		return s.write(ctx, []*subjects.FeedState{&f.FeedState})
+		c.states = append(c.states, &f.FeedState)
 	}
-	return nil
+	s.mu.Unlock()
+	return s.states.write(ctx, c)
 }

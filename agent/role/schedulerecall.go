@@ -19,10 +19,14 @@ func (s *scheduler) recall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return s.states.write(ctx, changes{states: statesOf(s.lost(born, waits))})
+}
+
+// lost makes those feeds due that are lost, and returns them.
+func (s *scheduler) lost(born time.Time, waits time.Duration) (feeds []*plan.Feed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, wall := s.clock.Now(), s.wall.Now()
-	var feeds []*plan.Feed
 	if born.After(s.queuesBorn) {
 		s.queuesBorn = born
 		feeds = s.plan.Recall(now, func(f *plan.Feed) bool { return f.Written.Before(born) })
@@ -34,7 +38,7 @@ func (s *scheduler) recall(ctx context.Context) error {
 	if len(feeds) > 0 {
 		s.log.Warn("documents were lost on their way: they are fetched again", "feeds", len(feeds))
 	}
-	return s.write(ctx, statesOf(feeds))
+	return feeds
 }
 
 // recallIfSeen is recall, but for when the queues can't be looked at: dispatch
