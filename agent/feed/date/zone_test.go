@@ -1,0 +1,83 @@
+package date
+
+import (
+	"testing"
+	"time"
+	_ "time/tzdata"
+)
+
+// TestAreasAgreeWithTheZoneDatabase compares our few rules with the many of the
+// database: at every noon, and every half hour of the nights that begin Sundays.
+func TestAreasAgreeWithTheZoneDatabase(t *testing.T) {
+	for name, z := range areas {
+		location, err := time.LoadLocation(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		compare(t, name, z, location, areasSince)
+	}
+}
+
+// TestNamedZonesAgreeWithTheZoneDatabase does so for names with rules.
+func TestNamedZonesAgreeWithTheZoneDatabase(t *testing.T) {
+	for name, place := range map[string]string{
+		"ET": "America/New_York", "CT": "America/Chicago", "MT": "America/Denver", "PT": "America/Los_Angeles",
+	} {
+		location, err := time.LoadLocation(place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare(t, name, zones[name], location, 1990)
+	}
+}
+
+// compare tells z's clocks those of a place from a year on, until 2030. Where
+// the clocks of the place show a time twice or never, z must refuse it.
+func compare(t *testing.T, name string, z zone, place *time.Location, since int) {
+	for day := time.Date(since, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() < 2030; day = day.AddDate(0, 0, 1) {
+		for minutes := 0; minutes <= 12*60; minutes += 30 {
+			if minutes == 4*60 || day.Weekday() != time.Sunday {
+				minutes = 12 * 60
+			}
+			shown := day.Add(time.Duration(minutes) * time.Minute)
+			moment := time.Date(day.Year(), day.Month(), day.Day(), 0, minutes, 0, 0, place)
+			got, ok := zoneReading{named: true, name: z}.inUTC(shown)
+			if sure := isSure(shown, moment); ok != sure || sure && !got.Equal(moment) {
+				t.Errorf("%s shows %s: %s, %v, want %s, %v", name, shown.Format(time.DateTime), got, ok, moment.UTC(), sure)
+				return
+			}
+		}
+	}
+}
+
+// isSure reports whether clocks of a moment's place show a time just once.
+func isSure(shown, moment time.Time) bool {
+	showing := 0
+	for _, m := range []time.Time{moment.Add(-time.Hour), moment, moment.Add(time.Hour)} {
+		if m.Hour() == shown.Hour() && m.Minute() == shown.Minute() {
+			showing++
+		}
+	}
+	return showing == 1
+}
+
+// TestBSTIsReadInSummerOnly is at the edges of British summer time.
+func TestBSTIsReadInSummerOnly(t *testing.T) {
+	for _, f := range []form{
+		{"Sun, 29 Mar 2026 00:59:00 BST", "", ""},
+		{"Sun, 29 Mar 2026 02:00:00 BST", "", "2026-03-29T01:00:00Z"},
+		{"Sun, 25 Oct 2026 00:59:00 BST", "", "2026-10-24T23:59:00Z"},
+		{"Sun, 25 Oct 2026 02:00:00 BST", "", ""},
+		{"Wed, 04 Jan 2026 05:06:07 +0600 BST", "", "2026-01-03T23:06:07Z"},
+	} {
+		check(t, f)
+	}
+}
+
+// TestCSTIsUnsureInChinese has the form of a Java program, at home or abroad.
+func TestCSTIsUnsureInChinese(t *testing.T) {
+	const text = "Wed Mar 04 05:06:07 CST 2026"
+	check(t, form{text, "en", "2026-03-04T11:06:07Z"})
+	check(t, form{text, "zh-CN", ""})
+}
