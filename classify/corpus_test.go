@@ -66,43 +66,6 @@ func corpus(t *testing.T, name string) []record {
 	return list
 }
 
-func TestLanguageOnRealTexts(t *testing.T) {
-	for _, set := range []struct {
-		name, file, want string
-		body             bool
-		right            float64 // least share of the decided
-		decided          float64 // least share of all
-	}{
-		{"Russian posts", "categories/habr-ru-labelled.jsonl.gz", "ru", true, 0.99, 0.99},
-		{"Russian posts, title only", "categories/habr-ru-unlabelled.jsonl.gz", "ru", false, 0.97, 0.95},
-		{"English titles", "categories/lobsters.jsonl.gz", "en", false, 0.97, 0.5},
-	} {
-		t.Run(set.name, func(t *testing.T) {
-			all, decided, right := 0, 0, 0
-			for _, r := range corpus(t, set.file) {
-				s := r.Title
-				if set.body {
-					s += "\n" + r.Body
-				}
-				all++
-				switch Language(s, "") {
-				case "":
-				case set.want:
-					right++
-					decided++
-				default:
-					decided++
-				}
-			}
-			precision, coverage := float64(right)/float64(decided), float64(decided)/float64(all)
-			t.Logf("%d texts: %.1f %% decided, of these %.2f %% right", all, 100*coverage, 100*precision)
-			if precision < set.right || coverage < set.decided {
-				t.Errorf("got %.3f right of %.3f decided, want at least %.3f of %.3f", precision, coverage, set.right, set.decided)
-			}
-		})
-	}
-}
-
 func TestRulesOnRealTitles(t *testing.T) {
 	for _, set := range []struct {
 		file, language string

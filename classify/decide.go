@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"feedmesh/classify/stem"
 )
 
 const (
@@ -44,7 +46,7 @@ type Document struct {
 	Author    string
 	FeedTitle string
 	Language  string   // ISO 639-1
-	Stems     []string // of Text by [Stems] in Language; computed if nil
+	Stems     []string // of Text by [stem.List] in Language; computed if nil
 	Tags      []string // the publisher's categories
 }
 
@@ -62,15 +64,18 @@ type Decision struct {
 func (r *Rules) Decide(d Document) Decision {
 	c := counter{rules: r, index: r.index[stemLanguage(d.Language)], labels: make(map[string]*score)}
 	if d.Stems == nil {
-		d.Stems = Stems(d.Text, d.Language)
+		d.Stems = stem.List(d.Text, d.Language)
 	}
-	c.match(inTitle, Stems(d.Title, d.Language))
+	c.match(inTitle, stem.List(d.Title, d.Language))
 	for _, tag := range d.Tags {
-		c.match(inTags, Stems(tag, d.Language))
+		c.match(inTags, stem.List(tag, d.Language))
 	}
 	c.match(inText, d.Stems)
-	c.match(inFeed, Stems(d.FeedTitle, d.Language))
-	c.match(inAuthor, Stems(d.Author, d.Language))
+	c.match(inFeed, stem.List(d.FeedTitle, d.Language))
+	c.match(inAuthor, stem.List(d.Author, d.Language))
+	for _, a := range stem.Addresses(d.Text) {
+		c.domain(hostOf(a), "text")
+	}
 	c.address(d.URL)
 	return c.decision()
 }
@@ -100,14 +105,14 @@ func (s *score) total() float64 { return s.points + min(s.body, maxBody) }
 
 // match finds the terms in the stems of a field.
 func (c *counter) match(f field, stems []string) {
-	for i, stem := range stems {
-		for _, t := range c.index[stem] {
+	for i, s := range stems {
+		for _, t := range c.index[s] {
 			if len(t.rest) <= len(stems)-i-1 && slices.Equal(t.rest, stems[i+1:i+1+len(t.rest)]) {
 				c.add(f, t)
 			}
 		}
-		if f == inText && strings.Contains(stem, ".") {
-			c.domain(stem, "text")
+		if f == inText && strings.Contains(s, ".") {
+			c.domain(s, "text")
 		}
 	}
 }
@@ -165,6 +170,22 @@ func (c *counter) address(rawurl string) {
 	if u, err := url.Parse(rawurl); err == nil && u.Host != "" {
 		c.domain(strings.ToLower(u.Hostname()), "address")
 	}
+}
+
+// hostOf returns the host of an address in a text.
+func hostOf(address string) string {
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		address = rest
+	}
+	if end := strings.IndexAny(address, "/?#"); end >= 0 {
+		address = address[:end]
+	}
+	_, host, ok := strings.Cut(address, "@")
+	if !ok {
+		host = address
+	}
+	host, _, _ = strings.Cut(host, ":")
+	return strings.ToLower(strings.TrimRight(host, ".,;!?)]"))
 }
 
 // domain counts host if it, or a domain it is under, is a spammer's.

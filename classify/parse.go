@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"feedmesh/classify/text"
+	"feedmesh/classify/stem"
 )
 
 var (
@@ -115,18 +115,21 @@ func parseScore(s string, score *float64) error {
 // add makes a term of the last rule findable. Stop words in a phrase stand for
 // any or none; a phrase of which one word remains is taken for a mistake.
 func (b *builder) add(written string) error {
-	switch words, stems := text.Words(written), Stems(written, ""); {
-	case len(words) == 0:
+	switch words, stems := stem.Count(written, ""), stem.List(written, ""); {
+	case words == 0:
 		return fmt.Errorf("%q has no word in it", written)
 	case len(stems) == 0:
 		return fmt.Errorf("%q has stop words only, which are never looked at", written)
-	case len(stems) == 1 && len(words) > 1:
+	case len(stems) == 1 && words > 1:
 		return fmt.Errorf("%q means every %q, as stop words are never looked at: say so, or more", written, stems[0])
 	}
 	b.terms++
 	owner := len(b.rules.rules) - 1
 	for _, language := range stemmed {
-		stems := Stems(written, language)
+		stems := stem.List(written, language)
+		if len(stems) == 0 {
+			continue // stop words in that language
+		}
 		index := b.rules.index[language]
 		same := func(t term) bool { return t.rule == owner && slices.Equal(t.rest, stems[1:]) }
 		if slices.ContainsFunc(index[stems[0]], same) {

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"sync"
+
+	"feedmesh/classify/stem"
 )
 
 // Rules decide what items are about and which are spam. They do not change and
@@ -54,12 +57,12 @@ type term struct {
 	text string   // as written in the file
 }
 
-// languages we have stemmers of their own for; see [Stem]. Rules are stemmed
-// as the text they are matched with was.
-var stemmed = []string{"", "fr", "es"}
+// stemmed are the languages whose texts have stems of their own; the first
+// stands for all others. Rules are stemmed as the text they are matched with was.
+var stemmed = append([]string{""}, stem.Languages()...)
 
 func stemLanguage(language string) string {
-	if language == "fr" || language == "es" {
+	if slices.Contains(stemmed, language) {
 		return language
 	}
 	return ""

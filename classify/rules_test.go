@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"feedmesh/classify/stem"
 )
 
 func load(t *testing.T, rules, spam string) *Rules {
@@ -97,7 +99,7 @@ category games when game score 0.5`, "")
 		{"a topic with its category", Document{Title: "k8s, malware"}, []string{"devops", "security"}, []string{"kubernetes"}},
 		{"a weak word", Document{Title: "The game"}, nil, nil},
 		{"signs", Document{Title: "From C# to C++"}, []string{"languages"}, nil},
-		{"stems handed in", Document{Stems: Stems("malware ransomware zero day", "")}, []string{"security"}, nil},
+		{"stems handed in", Document{Stems: stem.List("malware ransomware zero day", "")}, []string{"security"}, nil},
 		{"a language with its own stems", Document{Title: "malwares", Language: "fr"}, []string{"security"}, nil},
 	} {
 		d := r.Decide(test.doc)
@@ -147,6 +149,9 @@ func TestDecideTellsSpam(t *testing.T) {
 		{"Russian", Document{Title: "Онлайн казино: фриспины каждому", Text: "Казино бонус", Language: "ru"}, true},
 		{"a spammer's address", Document{Title: "Hello", URL: "https://www.semalt.com/x"}, true},
 		{"a spammer's address in the text", Document{Title: "Hello", Text: "see blog.semalt.com now"}, true},
+		{"a link to a spammer in the text", Document{Title: "Hello", Text: "see (https://www.semalt.com:80/x?y), now"}, true},
+		{"a spammer's mailbox in the text", Document{Title: "Hello", Text: "write to jane@semalt.com."}, true},
+		{"a link to somebody else", Document{Title: "Hello", Text: "see https://example.com/www.semalt.com now"}, false},
 		{"an address that only ends alike", Document{Title: "Hello", URL: "https://notsemalt.com/"}, false},
 		{"one who writes about spam", Document{Title: "Anatomy of a phishing mail", Text: `It says "make money online" and "act now": a scam.`}, false},
 		{"a security article", Document{Title: "Ransomware gang lures victims", Text: `Ads such as "earn extra cash" lead to malware.`}, false},
@@ -166,7 +171,7 @@ func BenchmarkDecide(b *testing.B) {
 	rules := DefaultRules()
 	b.Run("with stems", func(b *testing.B) {
 		d := d
-		d.Stems = Stems(d.Text, "en")
+		d.Stems = stem.List(d.Text, "en")
 		b.ReportAllocs()
 		for b.Loop() {
 			rules.Decide(d)

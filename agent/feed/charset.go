@@ -3,38 +3,63 @@ package feed
 import (
 	"bytes"
 	"mime"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// decode returns body as valid UTF-8 without a byte order mark. What it
-// believes, in this order: the byte order mark or the pattern of zero bytes,
+// mark is the byte order mark.
+const mark = "\uFEFF"
+
+// decode returns body as valid UTF-8 without a byte order mark and without
+// characters that XML forbids, the encoding it was in, and what was wrong. What
+// it believes, in this order: the byte order mark or the pattern of zero bytes,
 // bytes that are UTF-8, the XML declaration, the Content-Type, statistics.
 // Bytes that mean nothing become U+FFFD; no document is refused.
-func decode(body []byte, contentType string) []byte {
-	if rest, ok := bytes.CutPrefix(body, []byte("\xEF\xBB\xBF")); ok {
-		return validUTF8(rest)
+func decode(body []byte, contentType string) (text []byte, name string, wrong mend) {
+	text, name = transcode(body, contentType)
+	if once, ok := undouble(text); ok {
+		text, wrong = once, encodedTwice
 	}
-	if enc := wide(body); enc != nil {
-		return convert(body, enc)
+	if clean := withoutControls(text); len(clean) < len(text) {
+		text, wrong = clean, wrong|forbiddenCharacters
+	}
+	if bytes.Contains(text, []byte("\uFFFD")) && !bytes.Contains(body, []byte("\uFFFD")) {
+		wrong |= badBytes
+	}
+	return text, name, wrong
+}
+
+func transcode(body []byte, contentType string) (text []byte, name string) {
+	if rest, ok := bytes.CutPrefix(body, []byte(mark)); ok {
+		return validUTF8(rest), "utf-8"
+	}
+	if enc, name := wide(body); enc != nil {
+		return convert(body, enc), name
+	}
+	for _, wrong := range []string{"\xFF\xFE", "\xFE\xFF"} {
+		body = bytes.TrimPrefix(body, []byte(wrong))
 	}
 	declared := declaredLabel(body)
-	if utf8.Valid(body) && !escaped(body, declared) || mostlyUTF8(body) {
-		return validUTF8(body)
+	if utf8.Valid(body) && !escaped(body, declared) || mostlyUTF8(body, strings.EqualFold(declared, "utf-8")) {
+		return validUTF8(body), "utf-8"
 	}
 	for _, label := range []string{declared, headerLabel(contentType)} {
 		enc, name := charset.Lookup(label)
 		switch name {
 		case "", "utf-8", "utf-16le", "utf-16be", "replacement": // no, or we would not be here
 		default:
-			return convert(body, enc)
+			return convert(body, enc), name
 		}
 	}
-	return convert(body, guess(body))
+	enc := guess(body)
+	name, _ = htmlindex.Name(enc)
+	return convert(body, enc), name
 }
 
 // validUTF8 puts U+FFFD in place of what is not UTF-8 and of the two
@@ -63,9 +88,12 @@ func convert(b []byte, enc encoding.Encoding) []byte {
 
 // wide returns the encoding of a document in UTF-16 or UTF-32, which shows in
 // its first four bytes with a byte order mark or without, or nil.
-func wide(b []byte) encoding.Encoding {
+func wide(b []byte) (enc encoding.Encoding, name string) {
 	if len(b) < 4 {
-		return nil
+		return nil, ""
+	}
+	if bytes.IndexByte(b[:min(len(b), 64)], 0) < 0 {
+		return nil, "" // whatever the mark says: the markup of feeds is ASCII
 	}
 	var zeros [4]bool
 	for i := range zeros {
@@ -73,15 +101,15 @@ func wide(b []byte) encoding.Encoding {
 	}
 	switch {
 	case string(b[:4]) == "\x00\x00\xFE\xFF", zeros == [4]bool{true, true, true, false}:
-		return utf32.UTF32(utf32.BigEndian, utf32.UseBOM)
+		return utf32.UTF32(utf32.BigEndian, utf32.UseBOM), "utf-32be"
 	case string(b[:4]) == "\xFF\xFE\x00\x00", zeros == [4]bool{false, true, true, true}:
-		return utf32.UTF32(utf32.LittleEndian, utf32.UseBOM)
+		return utf32.UTF32(utf32.LittleEndian, utf32.UseBOM), "utf-32le"
 	case string(b[:2]) == "\xFE\xFF", zeros == [4]bool{true, false, true, false}:
-		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
+		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM), "utf-16be"
 	case string(b[:2]) == "\xFF\xFE", zeros == [4]bool{false, true, false, true}:
-		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
+		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), "utf-16le"
 	}
-	return nil
+	return nil, ""
 }
 
 // escaped reports whether b, though all ASCII, is in a declared encoding that
@@ -92,8 +120,9 @@ func escaped(b []byte, label string) bool {
 }
 
 // mostlyUTF8 reports whether b has UTF-8 in it that hardly is there by
-// chance, and little else: a few bad bytes do not make it another encoding.
-func mostlyUTF8(b []byte) bool {
+// chance, and little else: a few bad bytes do not make it another encoding,
+// least of all if it says that it is UTF-8. The last character may be cut off.
+func mostlyUTF8(b []byte, declared bool) bool {
 	good, bad := 0, 0
 	for i := 0; i < len(b); {
 		if b[i] < utf8.RuneSelf {
@@ -101,12 +130,16 @@ func mostlyUTF8(b []byte) bool {
 			continue
 		}
 		r, size := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && size == 1 {
-			bad++
-		} else {
+		switch {
+		case r != utf8.RuneError || size > 1:
 			good++
+		case utf8.FullRune(b[i:]):
+			bad++
 		}
 		i += size
+	}
+	if declared {
+		return good > bad
 	}
 	return good > 4*bad
 }

@@ -47,8 +47,8 @@ func TestDecode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := string(decode([]byte(c.mark+body), c.header)); got != c.text {
-				t.Errorf("got %q, want %q", got, c.text)
+			if got, name, _ := decode([]byte(c.mark+body), c.header); string(got) != c.text {
+				t.Errorf("got %q as %s, want %q", got, name, c.text)
 			}
 		})
 	}
@@ -58,13 +58,19 @@ func TestDecode(t *testing.T) {
 func TestDecodeKeepsTheRest(t *testing.T) {
 	for in, want := range map[string]string{
 		"Größe \x93 und Übermut für Bürger":          "Größe \uFFFD und Übermut für Bürger",
+		"<?xml encoding='utf-8'?>ä ö \xe4":           "<?xml encoding='utf-8'?>ä ö \uFFFD",
+		"<?xml encoding='utf-8'?>\xc3\xa4 cut \xc3":  "<?xml encoding='utf-8'?>ä cut \uFFFD",
+		"\xFF\xFE<rss>ä":                             "<rss>ä",
+		"dÃ©jÃ\u00a0 vu cafÃ© Ã\u00a0 la crÃ¨me":     "déjà vu café à la crème",
+		"dÃ©jÃ\u00a0 vu cafÃ© Ã\u00a0 la crÃ¨me – €": "dÃ©jÃ\u00a0 vu cafÃ© Ã\u00a0 la crÃ¨me – €",
+		"one Ã© is a text about it":                  "one Ã© is a text about it",
 		"\xEF\xBB\xBFa\xFFb":                         "a\uFFFDb",
 		"a\uFFFEb\uFFFFc":                            "a\uFFFDb\uFFFDc",
 		"<?xml encoding='gbk'?>\xc4\xe3\xff":         "<?xml encoding='gbk'?>你\uFFFD",
 		"<?xml encoding='replacement'?>caf\xe9":      "<?xml encoding='replacement'?>café",
 		"<?xml version='1.0' encoding?><rss>caf\xe9": "<?xml version='1.0' encoding?><rss>café",
 	} {
-		if got := string(decode([]byte(in), "")); got != want {
+		if got, _, _ := decode([]byte(in), ""); string(got) != want {
 			t.Errorf("decode(%q) = %q, want %q", in, got, want)
 		}
 	}

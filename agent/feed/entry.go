@@ -1,58 +1,45 @@
 package feed
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/mmcdole/gofeed"
 )
 
-// document returns what is worth keeping of a parsed feed, within our limits.
-func document(f *gofeed.Feed, base *url.URL) Document {
-	d := Document{
-		Title:    text(f.Title, maxTitle),
-		Site:     address(f.Link),
-		Language: text(f.Language, maxTag),
-		Entries:  make([]Entry, 0, min(len(f.Items), maxItems)),
-	}
-	for _, item := range f.Items[:min(len(f.Items), maxItems)] {
-		if e := entry(item); e.GUID != "" || e.Link != "" || e.Title != "" || e.HTML != "" {
-			d.Entries = append(d.Entries, e)
-		}
-	}
-	d.Entries = identify(d.Entries, base)
-	return d
+// An Entry is what the publisher wrote. All strings are valid UTF-8 without
+// control characters and no longer than the limits of this package. Addresses are
+// http or https ones and absolute, unless neither the document nor whoever has
+// it tells what they are relative to.
+type Entry struct {
+	Key        string      // what tells the entry from the others of its feed, over time
+	Hash       string      // of everything in it that a reader would see change
+	GUID       string      // as written; "" if it is too long
+	Link       string      // "" if there is none
+	Title      string      // may have markup and entities in it
+	HTML       string      // the content, or the summary where there is none
+	Summary    string      // HTML; only where there is content besides, and another
+	Author     string      // names or addresses, joined by ", "
+	Published  time.Time   // zero where missing or unreadable
+	Updated    time.Time   // zero where missing or unreadable
+	Dated      string      // the published date as written, "" if none: tells missing from unreadable
+	Image      string      // what the feed names as the entry's image, not what its HTML shows
+	Enclosures []Enclosure // at most 20, with different addresses
+	Comments   string      // address of the discussion
+	Source     string      // title of the feed it was taken from
+	Language   string      // as written; "" where only the feed tells, or nobody
+	Tags       []string
 }
 
-// entry returns an item as an entry without key.
-func entry(item *gofeed.Item) Entry {
-	e := Entry{
-		GUID:      address(item.GUID),
-		Link:      address(item.Link),
-		Title:     text(item.Title, maxTitle),
-		HTML:      text(item.Content, maxHTML),
-		Author:    author(item.Authors),
-		Published: moment(item.PublishedParsed),
-		Updated:   moment(item.UpdatedParsed),
-		Dated:     text(item.Published, maxDated),
-		Tags:      tags(item.Categories),
-	}
-	if e.HTML == "" {
-		e.HTML = text(item.Description, maxHTML)
-	}
-	if item.Image != nil {
-		e.Image = address(item.Image.URL)
-	}
-	e.Hash = contentHash(e)
-	return e
+// empty reports whether an entry says nothing at all.
+func (e *Entry) empty() bool {
+	return e.GUID == "" && e.Link == "" && e.Title == "" && e.HTML == "" && e.Dated == "" && e.Updated.IsZero() &&
+		e.Image == "" && len(e.Enclosures) == 0 && e.Comments == "" && e.Author == "" && e.Source == "" && len(e.Tags) == 0
 }
 
-// text returns s without white space around it, as valid UTF-8 without U+0000
-// and cut to limit bytes.
-func text(s string, limit int) string {
+// clip returns s without white space around it, as valid UTF-8 without control
+// characters and cut to limit bytes.
+func clip(s string, limit int) string {
 	s = strings.TrimSpace(s)
 	if len(s) > limit {
 		for limit > 0 && !utf8.RuneStart(s[limit]) {
@@ -62,9 +49,9 @@ func text(s string, limit int) string {
 	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) > limit {
-		return text(s, limit) // U+FFFD is longer than what it replaces
+		return clip(s, limit) // U+FFFD is longer than what it replaces
 	}
-	return strings.ReplaceAll(s, "\x00", "")
+	return withoutControls(s)
 }
 
 // address returns s, or "" if it is too long to be kept.
@@ -72,32 +59,14 @@ func address(s string) string {
 	if len(s) > maxAddress && len(strings.TrimSpace(s)) > maxAddress {
 		return ""
 	}
-	return text(s, maxAddress)
-}
-
-// author joins what people are called.
-func author(people []*gofeed.Person) string {
-	var names []string
-	for _, p := range people[:min(len(people), maxTags)] {
-		if p == nil {
-			continue
-		}
-		name := text(p.Name, maxAuthor)
-		if name == "" {
-			name = text(p.Email, maxAuthor)
-		}
-		if name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return text(strings.Join(names, ", "), maxAuthor)
+	return clip(s, maxAddress)
 }
 
 // tags returns the first different tags of a list.
 func tags(all []string) []string {
 	var kept []string
 	for _, tag := range all {
-		tag = text(tag, maxTag)
+		tag = clip(tag, maxTag)
 		if tag != "" && !slices.Contains(kept, tag) {
 			kept = append(kept, tag)
 		}
@@ -108,11 +77,23 @@ func tags(all []string) []string {
 	return kept
 }
 
-// moment returns t in UTC, or the zero time for none. Years that JSON and SQL
-// cannot write are none.
-func moment(t *time.Time) time.Time {
-	if t == nil || t.UTC().Year() < 1 || t.UTC().Year() > 9999 {
-		return time.Time{}
+// withoutControls returns s without the characters that XML forbids and that
+// are valid UTF-8, s itself if there are none.
+func withoutControls[T string | []byte](s T) T {
+	i := 0
+	for i < len(s) && !isControl(s[i]) {
+		i++
 	}
-	return t.UTC()
+	if i == len(s) {
+		return s
+	}
+	kept := append(make([]byte, 0, len(s)), s[:i]...)
+	for ; i < len(s); i++ {
+		if !isControl(s[i]) {
+			kept = append(kept, s[i])
+		}
+	}
+	return T(kept)
 }
+
+func isControl(c byte) bool { return c < 0x20 && c != '\t' && c != '\n' && c != '\r' }

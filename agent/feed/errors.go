@@ -1,10 +1,6 @@
 package feed
 
-import (
-	"encoding/xml"
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // A Kind says what is wrong with a document, in words for the feed's status.
 // There are few of them, so that they may label metrics.
@@ -37,14 +33,4 @@ func (e *Error) Unwrap() error { return e.Err }
 
 func failed(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Err: fmt.Errorf(format, args...)}
-}
-
-// broken wraps an error of an XML parser that was given the document without
-// its first lines.
-func broken(err error, lines int) *Error {
-	var syntax *xml.SyntaxError
-	if errors.As(err, &syntax) {
-		return failed(Broken, "the document is broken at line %d: %s", syntax.Line+lines, syntax.Msg)
-	}
-	return failed(Broken, "the document is broken: %w", err)
 }

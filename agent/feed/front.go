@@ -14,17 +14,27 @@ const (
 	atom
 )
 
-// findRoot returns where the root element of a feed starts in text, and what
-// kind of feed it is. Whatever precedes it within maxJunk is passed over:
-// declarations, which say nothing any more once the text is UTF-8, warnings of
-// PHP, comments. In a web page only what cannot be HTML is a root.
-func findRoot(text []byte) (int, format) {
+// findRoot returns where the root element of a feed starts in text, what kind
+// of feed it is, and what was wrong up to there. Whatever precedes it within
+// maxJunk is passed over: declarations, which say nothing any more once the text
+// is UTF-8, warnings of PHP, comments. In a web page only what cannot be HTML is
+// a root. A channel with items serves as one if no feed's is around it.
+func findRoot(text []byte) (int, format, mend) {
 	window := text[:min(len(text), maxJunk)]
+	var wrong mend
 	inPage := false
+	channel := -1    // where the first one is
+	endless := false // one was met that does not end: to look for the ends of more would cost too much
 	for pos := 0; ; {
 		i := bytes.IndexByte(window[pos:], '<')
+		if i < 0 && channel >= 0 && bytes.Contains(text[channel:], []byte("<item")) {
+			return channel, rss, noRoot
+		}
 		if i < 0 {
-			return 0, unknown
+			return 0, unknown, 0
+		}
+		if len(bytes.TrimSpace(window[pos:pos+i])) > 0 {
+			wrong |= junkBefore
 		}
 		pos += i
 		rest := window[pos:]
@@ -34,14 +44,26 @@ func findRoot(text []byte) (int, format) {
 			inPage = true
 		case "rss", "rdf":
 			if !inPage || identified(rest[1+len(name):]) {
-				return pos, rss
+				return pos, rss, wrong
 			}
 		case "feed":
 			if !inPage || identified(rest[1+len(name):]) {
-				return pos, atom
+				return pos, atom, wrong
+			}
+		case "channel":
+			if channel < 0 && !inPage {
+				channel = pos
 			}
 		}
-		pos += prologue(rest)
+		n := 1
+		if !endless {
+			n = prologue(rest)
+		}
+		if n == 1 {
+			wrong |= junkBefore
+			endless = endless || len(rest) > 1 && (rest[1] == '!' || rest[1] == '?')
+		}
+		pos += n
 	}
 }
 
@@ -56,10 +78,9 @@ func identified(attributes []byte) bool {
 func prologue(rest []byte) int {
 	switch {
 	case bytes.HasPrefix(rest, []byte("<!--")):
-		n, _ := comment(rest)
-		return max(1, n)
+		return max(1, through(rest, "-->"))
 	case bytes.HasPrefix(rest, []byte("<?")):
-		return max(1, through(rest, "?>"))
+		return max(1, through(rest, ">"))
 	case bytes.HasPrefix(rest, []byte("<!")):
 		return max(1, doctype(rest))
 	}
@@ -110,12 +131,12 @@ func notFeed(text []byte) *Error {
 	window := text[:min(len(text), maxJunk)]
 	name := element.FindSubmatch(window)
 	switch {
+	case name != nil && bytes.EqualFold(name[1], []byte("opml")):
+		return failed(OtherXML, "this is a list of feeds (OPML), not a feed: import it instead")
 	case page.Match(window) && challenge.Match(window):
 		return failed(Challenge, "this is a web page that asks for a login or a proof of being human, not a feed")
 	case page.Match(window):
 		return failed(WebPage, "this is a web page, not a feed")
-	case name != nil && bytes.EqualFold(name[1], []byte("opml")):
-		return failed(OtherXML, "this is a list of feeds (OPML), not a feed: import it instead")
 	case name != nil:
 		return failed(OtherXML, "this is XML but not a feed: its root is <%s>", name[1][:min(len(name[1]), 64)])
 	case text[0] == '<':

@@ -1,16 +1,11 @@
 package feed
 
 import (
-	"encoding/json"
+	"cmp"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
-
-	gatom "github.com/mmcdole/gofeed/atom"
-	ext "github.com/mmcdole/gofeed/extensions"
-	gjson "github.com/mmcdole/gofeed/json"
-	grss "github.com/mmcdole/gofeed/rss"
 )
 
 // Hints are what a document says of when to read it and of who tells when.
@@ -28,64 +23,60 @@ type Hints struct {
 // maxWait bounds what a document may ask us to wait.
 const maxWait = 7 * 24 * time.Hour
 
-// rssHints returns the hints of a channel, addresses as written.
+// hints returns what the feed says of when to read it, and of who tells when.
 //
 // Source: RSS 2.0 specification, ttl, skipHours and skipDays; RSS 0.91 counted
 // hours from 1 to 24.
-func rssHints(raw *grss.Feed) Hints {
-	h := Hints{TTL: wait(raw.TTL, time.Minute)}
-	for _, hour := range raw.SkipHours {
-		if n, err := strconv.Atoi(strings.TrimSpace(hour)); err == nil && 0 <= n && n <= 24 {
+func (r *reader) hints() Hints {
+	h := Hints{TTL: wait(r.say("ttl"), time.Minute)}
+	h.skip(r.heads[0].child("skiphours"), r.heads[0].child("skipdays"))
+	h.syndication(r.say("sy:updateperiod"), r.say("sy:updatefrequency"))
+	name := "atom:link"
+	if r.format == atom {
+		name = "link"
+	}
+	for _, head := range r.heads {
+		for c := head.first; c != nil; c = c.next {
+			if c.name == name {
+				h.link(c.attr("rel"), cmp.Or(resolve(c.base(r.outer), c.attr("href")), c.attr("href")))
+			}
+		}
+	}
+	return h
+}
+
+// skip reads when nothing comes. Nobody means never.
+func (h *Hints) skip(hours, days *node) {
+	for _, hour := range values(hours) {
+		if n, err := strconv.Atoi(hour); err == nil && 0 <= n && n <= 24 {
 			h.SkipHours |= 1 << (n % 24)
 		}
 	}
-	for _, day := range raw.SkipDays {
+	for _, day := range values(days) {
 		for d := time.Sunday; d <= time.Saturday; d++ {
-			if strings.EqualFold(strings.TrimSpace(day), d.String()) {
+			if strings.EqualFold(day, d.String()) {
 				h.SkipDays |= 1 << d
 			}
 		}
 	}
 	if h.SkipHours == 1<<24-1 {
-		h.SkipHours = 0 // nobody means never
+		h.SkipHours = 0
 	}
 	if h.SkipDays == 1<<7-1 {
 		h.SkipDays = 0
 	}
-	h.syndication(raw.Extensions)
-	for _, link := range raw.Extensions["atom"]["link"] {
-		h.link(link.Attrs["rel"], link.Attrs["href"])
-	}
-	return h
 }
 
-// atomHints returns the hints of an Atom feed, addresses as written.
-func atomHints(raw *gatom.Feed) Hints {
-	var h Hints
-	h.syndication(raw.Extensions)
-	for _, link := range raw.Links {
-		h.link(link.Rel, link.Href)
+// values returns the texts of the children of n, which may be nil.
+func values(n *node) []string {
+	if n == nil {
+		return nil
 	}
-	return h
-}
-
-// jsonHints returns the hints of a JSON Feed, addresses as written. gofeed
-// leaves the hubs out, so they are read from the text again.
-//
-// Source: JSON Feed 1.1, "Subscribing to Real-time Notifications".
-func jsonHints(raw *gjson.Feed, text []byte) Hints {
-	var h Hints
-	h.link("self", raw.FeedURL)
-	var also struct {
-		Hubs []struct{ Type, URL string }
+	var all []string
+	for c := n.first; c != nil; c = c.next {
+		all = append(all, c.value())
 	}
-	_ = json.Unmarshal(text, &also) // hubs that are not as they should be are none
-	for _, hub := range also.Hubs {
-		if strings.EqualFold(hub.Type, "WebSub") || strings.EqualFold(hub.Type, "PubSubHubbub") {
-			h.link("hub", hub.URL)
-		}
-	}
-	return h
+	return all
 }
 
 // periods are the lengths of the periods that updatePeriod names.
@@ -101,19 +92,12 @@ var periods = map[string]time.Duration{
 // syndication reads updatePeriod and updateFrequency, how often in a period.
 //
 // Source: RDF Site Summary 1.0 Modules: Syndication.
-func (h *Hints) syndication(all ext.Extensions) {
-	value := func(name string) string {
-		if e := first(all, "sy", name); e != nil {
-			return strings.ToLower(e.Value) // gofeed takes the space around it off
-		}
-		return ""
-	}
-	period, times := value("updatePeriod"), value("updateFrequency")
+func (h *Hints) syndication(period, times string) {
 	if period == "" && times == "" {
 		return
 	}
 	n, _ := strconv.Atoi(times)
-	h.Period = min(periods[period]/time.Duration(max(n, 1)), maxWait)
+	h.Period = min(periods[strings.ToLower(period)]/time.Duration(max(n, 1)), maxWait)
 }
 
 // wait returns n units within what a document may ask for; 0 if n is no

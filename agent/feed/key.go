@@ -103,8 +103,8 @@ func bounded(s string) string {
 
 // contentHash returns a hash of what a reader of the entry would see change.
 // It leaves out what changes without that: the updated date, which some feeds
-// set on each request, the image's address, which often carries a token, and
-// all extension elements, such as counts of comments. The published date is
+// set on each request, addresses of images and files, which often carry a token,
+// the summary where there is content, and elements such as counts of comments. The published date is
 // taken as written, so that it does not change when we learn to read it.
 func contentHash(e Entry) string {
 	return digest(append([]string{e.Title, e.HTML, e.Link, e.Author, e.Dated}, e.Tags...)...)

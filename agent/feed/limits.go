@@ -1,20 +1,18 @@
 package feed
 
-// What a document may cost. gofeed holds every element in maps, copies all
-// namespaces in scope for each element, and joins the pieces of a text one by
-// one, so that a small document can cost minutes and gigabytes. The scanners
-// count what would be spent; where the limit falls between two items, what
-// follows is left out, and otherwise the document is refused.
+// What a document may cost. The scanners count what they spend; where the limit
+// falls between two items, what follows is left out, and otherwise the document
+// is refused.
 const (
 	maxDepth      = 256       // elements within one another
 	maxAttributes = 256       // of one element
 	maxNamespaces = 512       // in scope at once; blogs declare two in each entry, a thousand in all
 	maxItems      = 5000      // kept of a document: the first, which are the newest
-	maxElements   = 100_000   // of a document
+	maxElements   = 100_000   // of a document; pieces of text too
 	maxBindings   = 1_000_000 // namespaces in scope, summed over all elements
-	maxJoined     = 256 << 20 // bytes copied to join the pieces of texts
-	maxEdits      = 20_000    // mends of one document
-	maxSmall      = 4 << 10   // bytes within an element that is a name, a date or a word
+	maxText       = 4 << 20   // bytes of a piece of text: references are longer than what they mean
+	maxAddresses  = 50_000    // in HTML, made absolute
+	maxStrays     = 20_000    // end tags of nothing
 
 	maxJSONDepth  = 64      // objects and arrays within one another
 	maxJSONValues = 100_000 // objects and arrays of a document
@@ -32,4 +30,7 @@ const (
 	maxDated   = 128
 	maxTags    = 32
 	maxTag     = 128
+
+	maxSummary    = 16 << 10
+	maxEnclosures = 20
 )

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
-// maxSpent is what a hostile document may allocate in all, garbage included:
-// of that, no more than 64 MB are in use at once.
-const maxSpent = 160 << 20
+// maxSpent is what a hostile document may allocate in all, garbage included.
+const maxSpent = 64 << 20
 
 // A bomb is a small or large document that costs a careless reader minutes or
 // gigabytes.
@@ -54,10 +55,10 @@ var bombs = []bomb{
 	}, "", 1},
 	{"references", func() string {
 		return rssWith("", "<item><title>t</title><description>"+strings.Repeat("&#0;", 2_500_000)+"</description></item>")
-	}, Broken, 0},
+	}, "", 1},
 	{"less-than signs", func() string {
 		return rssWith("", "<item><title>t</title><description>"+strings.Repeat("<", 10_000_000)+"</description></item>")
-	}, Broken, 0},
+	}, "", 1},
 	{"stray end tags", func() string {
 		return rssWith("", "<item><title>t</title><description>"+strings.Repeat("<a>", 200)+strings.Repeat("</b>", 2_500_000)+"</description></item>")
 	}, Broken, 0},
@@ -68,6 +69,47 @@ var bombs = []bomb{
 	{"text in pieces", func() string {
 		return rssWith("", "<item><title>t</title><x:a>"+strings.Repeat("a<!---->", 1_000_000)+"</x:a></item>")
 	}, TooLarge, 0},
+	{"elements with different names", func() string {
+		return rssWith("", "<item><title>t</title>"+numbered("<x%d/>", 90_000)+"</item>")
+	}, "", 1},
+	{"words that look like tags", func() string {
+		return rssWith("", "<item><title>t</title><description>"+numbered("<x%d ", 1_000_000)+"</description></item>")
+	}, "", 1},
+	{"end tags without end", func() string {
+		return rssWith("", "<item><title>t</title><description>"+strings.Repeat("</b", 3_000_000)+"></description></item>")
+	}, Broken, 0},
+	{"instructions without end", func() string {
+		return rssWith("", "<item><title>t</title><description>"+strings.Repeat("<?", 4_000_000)+"></description></item>")
+	}, "", 1},
+	{"declarations without end", func() string { return strings.Repeat("<!", 32_000) + rssWith("", "<item><title>t</title></item>") }, "", 1},
+	{"channels without root", func() string { return strings.Repeat("<channel>", 1_000_000) }, OtherXML, 0},
+	{"sections in sections", func() string {
+		return rssWith("", "<item><title>t</title><description>"+strings.Repeat("<![CDATA[<![CDATA[]]>", 400_000))
+	}, TooLarge, 0},
+	{"sections without end", func() string {
+		return rssWith("", "<item><title>t</title><description>"+strings.Repeat("<![CDATA[", 1_000_000)+"]]></description></item>")
+	}, "", 1},
+	{"sections over end tags", func() string {
+		return rssWith("", "<item><title>t</title>"+strings.Repeat("<d><![CDATA[</d>", 80_000)+"]]></item>")
+	}, "", 1},
+	{"comments without end", func() string {
+		return rssWith("", "<item><title>t</title><description>"+strings.Repeat("<!--</item>", 800_000)+"--></description></item>")
+	}, "", 1},
+	{"quotes without end", func() string {
+		return rssWith("", "<item><title>t</title>"+strings.Repeat(`<x a="b><y c='d>`, 40_000)+"</item>")
+	}, TooDeep, 0},
+	{"fields in fields", func() string {
+		return rssWith("", "<item><title>t</title>"+strings.Repeat("<link><guid>", 45_000)+"</item>")
+	}, "", 1},
+	{"large entities", func() string {
+		return "<!DOCTYPE rss [<!ENTITY a '" + strings.Repeat("b", 200) + "'>]>" + rssWith("", "<item><title>t</title><description>"+strings.Repeat("&a;", 3_000_000)+"</description></item>")
+	}, "", 1},
+	{"addresses in HTML", func() string {
+		return rssWith("xml:base='https://a.test/'", "<item><title>t</title><description><![CDATA["+strings.Repeat("<a href=b>", 900_000)+"]]></description></item>")
+	}, "", 1},
+	{"files", func() string {
+		return rssWith("xml:base='https://a.test/'", "<item><title>t</title>"+strings.Repeat("<enclosure url='x:'/>", 90_000)+"</item>")
+	}, "", 1},
 	{"billion laughs", func() string {
 		return "<!DOCTYPE rss [<!ENTITY a 'lol'>" + entities(9) + "]>" + rssWith("", "<item><title>&j;</title></item>")
 	}, "", 1},
@@ -82,15 +124,26 @@ var bombs = []bomb{
 	{"JSON tags", func() string { return `{"items":[{"id":1,"tags":[""` + strings.Repeat(`,""`, 3_000_000) + `]}]}` }, "", 1},
 }
 
-// TestBombs reads or refuses each, at a bounded cost. Time is not asserted:
-// it follows from what is allocated.
+// cpuTime returns what this process has spent in user mode.
+func cpuTime(t testing.TB) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano())
+}
+
+// TestBombs reads or refuses each, at a bounded cost. The bar is 200 ms; a
+// machine that is busy with other things gets five times that.
 func TestBombs(t *testing.T) {
 	for _, b := range bombs {
 		t.Run(b.name, func(t *testing.T) {
 			body := []byte(b.make())
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
+			start := cpuTime(t)
 			doc, err := Parse(body, "", "")
+			took := cpuTime(t) - start
 			runtime.ReadMemStats(&after)
 			checkInvariants(t, b.name, doc, err)
 			var got *Error
@@ -99,6 +152,10 @@ func TestBombs(t *testing.T) {
 			}
 			if len(doc.Entries) != b.entries {
 				t.Errorf("%d entries, want %d", len(doc.Entries), b.entries)
+			}
+			t.Logf("%d KB of input, %d KB allocated, %s of CPU", len(body)>>10, (after.TotalAlloc-before.TotalAlloc)>>10, took)
+			if took > time.Second {
+				t.Errorf("it took %s", took)
 			}
 			if spent := after.TotalAlloc - before.TotalAlloc; spent > maxSpent {
 				t.Errorf("%d MB allocated for %d KB of input", spent>>20, len(body)>>10)
@@ -121,14 +178,12 @@ func BenchmarkBombs(b *testing.B) {
 	}
 }
 
-// TestScanCopiesNothing keeps the scan of a sound document free of charge.
+// TestScanCopiesNothing: the texts of a tree are parts of the document, and its
+// nodes are made many at a time.
 func TestScanCopiesNothing(t *testing.T) {
-	doc := []byte(rssWith("", manyItems(20)))
-	if allocs := testing.AllocsPerRun(10, func() { scan(doc, rss) }); allocs > 5 {
-		t.Errorf("%v allocations, want only those of the stack of elements", allocs)
-	}
-	if got, _ := scan(doc, rss); &got[0] != &doc[0] {
-		t.Error("the document was copied")
+	doc := []byte(rssWith("", manyItems(100)))
+	if allocs := testing.AllocsPerRun(10, func() { scan(doc, rss) }); allocs > 60 {
+		t.Errorf("%v allocations for 400 nodes", allocs)
 	}
 }
 
@@ -137,11 +192,15 @@ func rssWith(attributes, items string) string {
 }
 
 func nested(tag string, levels int) string {
+	return rssWith("", "<item><title>t</title>"+numbered(tag, levels))
+}
+
+func numbered(tag string, n int) string {
 	var b strings.Builder
-	for i := range levels {
+	for i := range n {
 		fmt.Fprintf(&b, tag, i)
 	}
-	return rssWith("", "<item><title>t</title>"+b.String())
+	return b.String()
 }
 
 func declarations(n int) string {

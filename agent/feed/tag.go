@@ -6,12 +6,15 @@ import "bytes"
 type tag struct {
 	doc   []byte // starts with the tag's '<'
 	pos   int    // in doc: at first behind the name, at last behind the tag
-	at    int    // where doc starts in the document
-	edits []edit
+	attrs []attribute
+	count int // of attributes, with those that are not kept
 
-	count, namespaces int
-	selfClosing       bool
+	selfClosing bool
+	broken      bool // another tag starts before its '>'
+	wrong       mend
 }
+
+const space = " \t\r\n"
 
 // attributes reads all attributes. It returns false if the tag does not end.
 // A '<' in it is taken for the next tag: the '>' of this one is missing.
@@ -22,7 +25,8 @@ func (t *tag) attributes() bool {
 			t.pos++
 			return true
 		case c == '<':
-			t.edit(t.pos, t.pos, ">")
+			t.wrong |= badAttributes
+			t.broken = true
 			return true
 		case c == '/' && t.pos+1 < len(t.doc) && t.doc[t.pos+1] == '>':
 			t.pos += 2
@@ -34,72 +38,107 @@ func (t *tag) attributes() bool {
 			if !t.attribute() {
 				return false
 			}
-		default: // a stray character, which encoding/xml would refuse
-			t.edit(t.pos, t.pos+1, " ")
+		default: // a stray character
+			t.wrong |= badAttributes
 			t.pos++
 		}
 	}
 	return false
 }
 
-// attribute reads one attribute, with or without a value.
+// attribute reads one attribute, with or without a value. Of two with the same
+// name the first counts.
 func (t *tag) attribute() bool {
-	name := tagName(t.doc[t.pos:])
-	t.count++
-	if string(name) == "xmlns" || bytes.HasPrefix(name, []byte("xmlns:")) {
-		t.namespaces++
-	}
-	t.pos += len(name)
+	a := attribute{name: tagName(t.doc[t.pos:])}
+	t.pos += len(a.name)
 	t.space()
-	if t.pos >= len(t.doc) || t.doc[t.pos] != '=' {
-		return t.pos < len(t.doc)
+	if t.pos >= len(t.doc) {
+		return false
+	}
+	if t.doc[t.pos] != '=' {
+		t.wrong |= badAttributes
+		t.keep(a)
+		return true
 	}
 	t.pos++
 	t.space()
 	if t.pos >= len(t.doc) {
 		return false
 	}
+	ends := true
 	if quote := t.doc[t.pos]; quote == '"' || quote == '\'' {
-		return t.quoted(quote)
+		t.pos++
+		a.value, ends = t.quoted(quote)
+	} else {
+		t.wrong |= badAttributes
+		a.value, ends = t.bare()
 	}
-	return t.bare()
+	t.keep(a)
+	return ends
 }
 
-// quoted reads a value in quotes.
-func (t *tag) quoted(quote byte) bool {
-	n := bytes.IndexByte(t.doc[t.pos+1:], quote)
-	if n < 0 {
-		return false
-	}
-	value := t.doc[t.pos+1 : t.pos+1+n]
-	for i, c := range value {
-		if c == '<' {
-			t.edit(t.pos+1+i, t.pos+2+i, "&lt;")
+// keep adds an attribute.
+func (t *tag) keep(a attribute) {
+	t.count++
+	for _, other := range t.attrs[:min(len(t.attrs), 16)] {
+		if bytes.Equal(other.name, a.name) {
+			t.wrong |= badAttributes
+			return
 		}
 	}
-	t.edits = mendReferences(t.edits, value, t.at+t.pos+1)
-	t.pos += n + 2
-	return true
+	if len(t.attrs) < maxAttributes {
+		t.attrs = append(t.attrs, a)
+	}
 }
 
-// bare reads a value without quotes and puts it in quotes.
-func (t *tag) bare() bool {
-	n := bytes.IndexAny(t.doc[t.pos:], " \t\r\n>\"'<")
+// quoted reads a value up to its quote. Where a whole tag's end and another's
+// start would be in it, or the name of the next attribute, the quote is missing
+// and the value ends before.
+func (t *tag) quoted(quote byte) (value []byte, ends bool) {
+	rest := t.doc[t.pos:]
+	n := bytes.IndexByte(rest, quote)
 	if n < 0 {
-		return false
+		t.wrong |= badAttributes
+		return t.bare()
 	}
-	t.edit(t.pos, t.pos, `"`)
-	t.edit(t.pos+n, t.pos+n, `"`)
+	value = rest[:n]
+	end := bytes.IndexByte(value, '>')
+	switch {
+	case end >= 0 && bytes.IndexByte(value[end:], '<') > 0:
+		t.wrong |= badAttributes
+		t.pos += end
+		return bytes.TrimSuffix(value[:end], []byte(" /")), true
+	case n > 0 && value[n-1] == '=' && n+1 < len(rest) && len(tagName(rest[n+1:n+2])) > 0 && bytes.ContainsAny(value, space) && bytes.IndexByte(rest[n+1:], quote) >= 0:
+		t.wrong |= badAttributes
+		return t.bare()
+	}
+	if bytes.IndexByte(value, '<') >= 0 {
+		t.wrong |= bareLessThan
+	}
+	t.wrong |= references(value)
+	t.pos += n + 1
+	return value, true
+}
+
+// bare reads a value without quotes, or in those of printers.
+func (t *tag) bare() (value []byte, ends bool) {
+	n := bytes.IndexAny(t.doc[t.pos:], space+">\"'<")
+	if n < 0 {
+		return nil, false
+	}
+	value = t.doc[t.pos : t.pos+n]
 	t.pos += n
-	return true
+	if first := bytes.IndexAny(value, "“„”"); first == 0 {
+		if last := bytes.LastIndexAny(value, "“”"); last > 0 {
+			t.pos -= n - last - len("”")
+			return value[len("“"):last], true
+		}
+	}
+	return value, true
 }
 
 func (t *tag) space() {
-	for t.pos < len(t.doc) && bytes.IndexByte([]byte(" \t\r\n"), t.doc[t.pos]) >= 0 {
+	for t.pos < len(t.doc) && bytes.IndexByte([]byte(space), t.doc[t.pos]) >= 0 {
 		t.pos++
 	}
-}
-
-func (t *tag) edit(from, to int, with string) {
-	t.edits = append(t.edits, edit{t.at + from, t.at + to, with})
 }

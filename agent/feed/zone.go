@@ -3,23 +3,17 @@ package feed
 import (
 	"strconv"
 	"strings"
-
-	"github.com/mmcdole/gofeed"
 )
 
 // zone returns in how many minutes east of UTC most dates are written, and
 // whether that tells where the publisher is: many programs write all dates in
 // UTC, so that dates in UTC count only beside others. The newest entry's zone
-// wins a draw, for that is summer or winter time.
-func zone(items []*gofeed.Item) (minutes int, known bool) {
+// wins a draw, for that is summer or winter time. Newest dates come first.
+func zone(dates []string) (minutes int, known bool) {
 	votes := make(map[int]int)
 	most := 0
-	for i := min(len(items), maxItems) - 1; i >= 0; i-- { // the newest comes last
-		date := items[i].Published
-		if date == "" {
-			date = items[i].Updated
-		}
-		offset, ok := writtenOffset(date)
+	for i := len(dates) - 1; i >= 0; i-- { // the newest comes last
+		offset, ok := writtenOffset(dates[i])
 		if !ok {
 			continue
 		}
@@ -54,8 +48,7 @@ func writtenOffset(date string) (minutes int, ok bool) {
 	return minutes, minutes <= 14*60
 }
 
-// namedZones are the offsets, in minutes, that gofeed reads these names as. It
-// takes names that it does not know for UTC.
+// namedZones are the offsets, in minutes, of names that mean one zone only.
 var namedZones = map[string]int{
 	"EST": -5 * 60, "EDT": -4 * 60, "CST": -6 * 60, "CDT": -5 * 60,
 	"MST": -7 * 60, "MDT": -6 * 60, "PST": -8 * 60, "PDT": -7 * 60,

@@ -55,6 +55,7 @@ func (p *Plan) Observe(o subjects.Observation, now time.Time) *Feed {
 		})
 		return f
 	}
+	first := f.State.Polled.IsZero()
 	p.learn(f, o, now)
 	p.back(f)
 	if o.Outcome == subjects.Gone {
@@ -64,6 +65,9 @@ func (p *Plan) Observe(o subjects.Observation, now time.Time) *Feed {
 		return f
 	}
 	p.decide(f, o.RetryAfter, now)
+	if first {
+		p.spread(f, now)
+	}
 	return f
 }
 

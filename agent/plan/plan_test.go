@@ -412,6 +412,28 @@ func TestAFeedThatIsLostIsHandedOutAgain(t *testing.T) {
 	}
 }
 
+func TestFeedsThatCameAtOnceAreNotDueAtOnceAgain(t *testing.T) {
+	const n = 1000
+	p := planOf(n, n)
+	for len(takeAll(p, noon)) > 0 {
+	}
+	hours := map[time.Duration]int{}
+	for _, f := range p.feeds {
+		p.Observe(said(f, subjects.Nothing, noon), noon) // a cold one: every hour
+		wait := f.State.Next.Sub(noon)
+		if wait < 57*time.Minute || wait > 126*time.Minute {
+			t.Errorf("got the second poll after %v, want it after one to two hours", wait)
+		}
+		hours[wait.Truncate(15*time.Minute)]++
+	}
+	for quarter, feeds := range hours {
+		if feeds > n/3 {
+			t.Errorf("got %d of %d feeds due within the quarter of an hour from %v on, want them spread", feeds, n, quarter)
+		}
+	}
+	checked(t, p)
+}
+
 func TestAnObservationDecidesTheNextPoll(t *testing.T) {
 	seen := noon.Add(3 * time.Second)
 	for _, test := range []struct {
@@ -431,7 +453,7 @@ func TestAnObservationDecidesTheNextPoll(t *testing.T) {
 	} {
 		p := planOf(1, 1)
 		f := takeAll(p, noon)[0]
-		f.State.ETag, f.State.LastModified, f.State.BodyHash = `"old"`, "yesterday", "old hash"
+		f.State.ETag, f.State.LastModified, f.State.BodyHash, f.State.Polled = `"old"`, "yesterday", "old hash", noon.Add(-time.Hour)
 		o := said(f, test.outcome, seen)
 		o.RetryAfter, o.Error, o.Class, o.Weight = test.retryAfter, "why", "class", 1
 		if got := p.Observe(o, seen); got != f {

@@ -254,8 +254,8 @@ func TestAnEmptyBucketIsFilledFromTheStore(t *testing.T) {
 	first := tasks[0].Feeds[0].FeedID
 	eventually(t, "the answer is kept", func() bool { return r.state(first).ETag == `"1"` })
 	s := r.state(first)
-	if wait := s.Next.Sub(noon); s.Crawl != "" || wait < 19*time.Minute || wait > 21*time.Minute || s.URL == "" {
-		t.Errorf("got %+v, want it due in about 20 minutes", s)
+	if wait := s.Next.Sub(noon); s.Crawl != "" || wait < 19*time.Minute || wait > 42*time.Minute || s.URL == "" {
+		t.Errorf("got %+v, want it due in 20 to 40 minutes", s)
 	}
 	stop()
 	if r.active() != "" {

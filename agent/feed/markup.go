@@ -1,0 +1,184 @@
+package feed
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+)
+
+// value returns the text of an element without white space around it, its
+// references resolved. Most texts are HTML that was escaped, so what is HTML
+// without having been escaped is kept as that.
+func (n *node) value() string {
+	if c := n.first; c != nil && c == n.last { // as nearly always
+		switch c.kind {
+		case textNode:
+			return unwrap(strings.TrimSpace(unescape(c.raw)))
+		case cdataNode:
+			return string(bytes.TrimSpace(c.raw))
+		}
+	}
+	var b []byte
+	for c := n.first; c != nil; c = c.next {
+		b = c.write(b, false)
+	}
+	return unwrap(string(bytes.TrimSpace(b)))
+}
+
+// unwrap takes the marks of a CDATA section off that was escaped like its text,
+// or whose first mark lacks a character.
+func unwrap(s string) string {
+	for _, start := range []string{"<![CDATA[", "<[CDATA[", "![CDATA["} {
+		if inner, ok := strings.CutPrefix(s, start); ok {
+			return strings.TrimSpace(strings.TrimSuffix(inner, "]]>"))
+		}
+	}
+	return s
+}
+
+// xhtml returns what is in an element as HTML, without the div that Atom asks
+// for around it.
+//
+// Source: RFC 4287, section 3.1.1.3.
+func (n *node) xhtml() string {
+	if div := n.onlyChild(); div != nil && strings.EqualFold(string(local(div.raw)), "div") {
+		n = div
+	}
+	var b []byte
+	for c := n.first; c != nil; c = c.next {
+		b = c.write(b, true)
+	}
+	return string(bytes.TrimSpace(b))
+}
+
+// onlyChild returns the element in n if there is nothing beside it, or nil.
+func (n *node) onlyChild() *node {
+	var only *node
+	for c := n.first; c != nil; c = c.next {
+		switch {
+		case c.kind != tagNode && len(bytes.TrimSpace(c.raw)) == 0:
+		case c.kind != tagNode || only != nil:
+			return nil
+		default:
+			only = c
+		}
+	}
+	return only
+}
+
+// write appends n as HTML. Texts are plain in XHTML and stay so; elsewhere
+// they are HTML already. The tag of something that HTML does not have and
+// that nobody closed is no tag, but words, as in "a List<String>".
+func (n *node) write(b []byte, plain bool) []byte {
+	switch {
+	case n.kind == textNode && plain:
+		return append(b, escape(unescape(n.raw))...)
+	case n.kind == textNode:
+		return append(b, unescape(n.raw)...)
+	case n.kind == cdataNode && plain:
+		return append(b, escape(string(n.raw))...)
+	case n.kind == cdataNode:
+		return append(b, n.raw...)
+	}
+	tag := n.raw
+	if !strings.Contains(n.name, ":") || strings.HasPrefix(n.name, "html:") {
+		tag = local(tag)
+	}
+	void, words := isVoid(tag), !n.closed && !inHTML(tag)
+	if words {
+		b = append(append(b, "&lt;"...), tag...)
+	} else {
+		b = append(append(b, '<'), tag...)
+	}
+	for _, a := range n.attrs {
+		if bytes.HasPrefix(a.name, []byte("xmlns")) {
+			continue
+		}
+		b = append(append(b, ' '), a.name...)
+		if a.value != nil {
+			b = append(b, `="`...)
+			b = append(b, quote.Replace(unescape(a.value))...)
+			b = append(b, '"')
+		}
+	}
+	switch {
+	case words:
+		b = append(b, "&gt;"...)
+	case void:
+		b = append(b, "/>"...)
+	default:
+		b = append(b, '>')
+	}
+	for c := n.first; c != nil; c = c.next {
+		b = c.write(b, plain)
+	}
+	if !void && !words {
+		b = append(append(append(b, "</"...), tag...), '>')
+	}
+	return b
+}
+
+var (
+	escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace
+	quote  = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+)
+
+// body returns the text of an element as HTML, as its type says. Types are
+// Atom's, of either version; elements of RSS have none.
+//
+// Source: RFC 4287, sections 3.1 and 4.1.3; the Atom Syndication Format 0.3.
+func (n *node) body() string {
+	kind, mode := strings.ToLower(n.attr("type")), strings.ToLower(n.attr("mode"))
+	switch {
+	case strings.Contains(kind, "xhtml") && n.hasElements(), mode == "xml" && n.hasElements():
+		return n.xhtml()
+	case mode == "base64", isBinary(kind):
+		return decoded(n.value())
+	case kind == "text" || kind == "text/plain":
+		if s := n.value(); !n.hasElements() && strings.Contains(s, "<") {
+			return escape(s)
+		}
+	}
+	return n.value()
+}
+
+func (n *node) hasElements() bool {
+	for c := n.first; c != nil; c = c.next {
+		if c.kind == tagNode {
+			return true
+		}
+	}
+	return false
+}
+
+// isBinary reports whether content of that type is written in base64.
+func isBinary(kind string) bool {
+	switch major, _, _ := strings.Cut(kind, "/"); major {
+	case "image", "audio", "video":
+		return !strings.Contains(kind, "xml")
+	}
+	return kind == "application/octet-stream" || kind == "application/pdf" || kind == "application/zip"
+}
+
+// decoded returns the text that is written in base64, "" if that is none. What
+// is not written in base64 it returns as it is.
+func decoded(s string) string {
+	b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s), ""))
+	if err != nil {
+		return s
+	}
+	if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// isVoid reports whether HTML elements of that name have no end tag.
+func isVoid(name []byte) bool {
+	switch strings.ToLower(string(name)) {
+	case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr":
+		return true
+	}
+	return false
+}

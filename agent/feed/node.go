@@ -1,0 +1,124 @@
+package feed
+
+import (
+	"bytes"
+	"net/url"
+	"strings"
+)
+
+// A nodeKind says what a node is.
+type nodeKind uint8
+
+const (
+	tagNode   nodeKind = iota
+	textNode           // with references in it
+	cdataNode          // as it is
+)
+
+// A node is an element or a piece of text of a document.
+type node struct {
+	kind   nodeKind
+	closed bool   // by an end tag of its own
+	name   string // of an element, as in "title" or "dc:date"; see [scanner.name]
+	raw    []byte // the name or the text as written
+	attrs  []attribute
+	scope  int // how many namespaces are bound outside
+
+	parent, first, last, next *node
+}
+
+// An attribute is one as written, with references in its value.
+type attribute struct{ name, value []byte }
+
+// add makes c the last part of n.
+func (n *node) add(c *node) {
+	c.parent = n
+	if n.last == nil {
+		n.first = c
+	} else {
+		n.last.next = c
+	}
+	n.last = c
+}
+
+// dropLast takes the last part of n away.
+func (n *node) dropLast() {
+	if n.first == n.last {
+		n.first, n.last = nil, nil
+		return
+	}
+	c := n.first
+	for c.next != n.last {
+		c = c.next
+	}
+	c.next, n.last = nil, c
+}
+
+// attr returns an attribute's value, "" if there is none. The case of its name
+// does not matter: publishers write isPermalink.
+func (n *node) attr(name string) string {
+	for _, a := range n.attrs {
+		if len(a.name) == len(name) && strings.EqualFold(string(a.name), name) {
+			return strings.TrimSpace(unescape(a.value))
+		}
+	}
+	return ""
+}
+
+// child returns the first child of the first of these names that there is, or nil.
+func (n *node) child(names ...string) *node {
+	for _, name := range names {
+		for c := n.first; c != nil; c = c.next {
+			if c.name == name {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// say returns the first text that a child of one of these names has, best
+// name first.
+func (n *node) say(names ...string) string {
+	for _, name := range names {
+		for c := n.first; c != nil; c = c.next {
+			if c.name != name {
+				continue
+			}
+			if s := c.value(); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// says reports whether there is any text or attribute in an element.
+func (n *node) says() bool {
+	for c := n.first; c != nil; c = c.next {
+		if c.kind == tagNode && (len(c.attrs) > 0 || c.says()) || c.kind != tagNode && len(bytes.TrimSpace(c.raw)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// base returns what relative addresses in n start from by xml:base, or nil if
+// none is in scope. It may itself be relative, to the address of the document.
+func (n *node) base(document *url.URL) *url.URL {
+	if n == nil {
+		return nil
+	}
+	outer := n.parent.base(document)
+	own := n.attr("xml:base")
+	if own == "" {
+		return outer
+	}
+	if outer == nil {
+		outer = document
+	}
+	if u, err := url.Parse(resolve(outer, own)); err == nil && u.Host != "" {
+		return u
+	}
+	return outer
+}

@@ -1,0 +1,155 @@
+package feed
+
+import (
+	"bytes"
+	"html"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxReference is the length of the longest reference: names of HTML have up
+// to 31 letters.
+const maxReference = 34
+
+// unescape returns a text with its references resolved, those of HTML too.
+// What is none, as in AT&T, stays as it is.
+func unescape(raw []byte) string {
+	i := bytes.IndexByte(raw, '&')
+	if i < 0 {
+		return string(raw)
+	}
+	b := make([]byte, 0, len(raw))
+	for ; i >= 0; i = bytes.IndexByte(raw, '&') {
+		b = append(b, raw[:i]...)
+		var n int
+		b, n, _ = reference(b, raw[i:])
+		raw = raw[i+n:]
+	}
+	return string(append(b, raw...))
+}
+
+// maxTold is how many bytes of a text are looked at to tell what is wrong with it.
+const maxTold = 16 << 10
+
+// references returns what is wrong with the references in a text.
+func references(raw []byte) mend {
+	var found mend
+	for pos := 0; pos < maxTold; {
+		i := bytes.IndexByte(raw[pos:], '&')
+		if i < 0 {
+			break
+		}
+		var scratch [8]byte
+		_, n, wrong := reference(scratch[:0], raw[pos+i:])
+		found |= wrong
+		pos += i + n
+	}
+	return found
+}
+
+// reference appends what the reference that starts b means to dst, and returns
+// how long it is and what is wrong with it.
+func reference(dst, b []byte) (out []byte, n int, wrong mend) {
+	if len(b) > 1 && b[1] == '#' {
+		return numeric(dst, b)
+	}
+	n = 1
+	for n < len(b) && n < maxReference && isAlphanumeric(b[n]) {
+		n++
+	}
+	if n == 1 || n == len(b) || b[n] != ';' {
+		return append(dst, '&'), 1, bareAmpersands
+	}
+	n++
+	switch string(b[:n]) {
+	case "&amp;":
+		return append(dst, '&'), n, 0
+	case "&lt;":
+		return append(dst, '<'), n, 0
+	case "&gt;":
+		return append(dst, '>'), n, 0
+	case "&quot;":
+		return append(dst, '"'), n, 0
+	case "&apos;":
+		return append(dst, '\''), n, 0
+	}
+	// HTML knows some names without semicolon, of which this may only begin
+	// with one: &copying;
+	name := string(b[:n])
+	s := html.UnescapeString(name)
+	if lower := strings.ToLower(name); strings.HasSuffix(s, ";") && lower != name {
+		s = html.UnescapeString(lower)
+	}
+	if strings.HasSuffix(s, ";") {
+		return append(dst, '&'), 1, unknownEntities
+	}
+	return append(dst, s...), n, unknownEntities
+}
+
+// numeric is [reference] for the number of a character. Those that XML forbids
+// are left out. Two that are halves of one character, as JavaScript counts, are
+// one.
+func numeric(dst, b []byte) (out []byte, n int, wrong mend) {
+	r, n := number(b)
+	if n == 0 {
+		return append(dst, '&'), 1, bareAmpersands
+	}
+	if b[n-1] != ';' {
+		wrong = bareAmpersands
+	}
+	switch {
+	case utf16.IsSurrogate(r):
+		low, more := number(b[n:])
+		if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+			return dst, n, forbiddenCharacters
+		}
+		return utf8.AppendRune(dst, r), n + more, forbiddenCharacters
+	case r < 0x20 && r != '\t' && r != '\n' && r != '\r', r == 0xFFFE, r == 0xFFFF, r > utf8.MaxRune:
+		return dst, n, forbiddenCharacters
+	case 0x80 <= r && r < 0xA0: // numbers of windows-1252, as browsers know
+		return append(dst, html.UnescapeString(string(b[:n-1])+";")...), n, 0
+	}
+	return utf8.AppendRune(dst, r), n, wrong
+}
+
+// number reads a reference by number at the start of b, with or without the
+// semicolon at its end. n is 0 if there is none.
+func number(b []byte) (r rune, n int) {
+	if len(b) < 3 || b[0] != '&' || b[1] != '#' {
+		return 0, 0
+	}
+	base, start := rune(10), 2
+	if b[2]|0x20 == 'x' {
+		base, start = 16, 3
+	}
+	for n = start; n < len(b) && n < start+8; n++ {
+		d := digit(b[n])
+		if d >= base {
+			break
+		}
+		r = min(r*base+d, utf8.MaxRune+1)
+	}
+	switch {
+	case n == start:
+		return 0, 0
+	case n < len(b) && b[n] == ';':
+		n++
+	}
+	return r, n
+}
+
+// digit returns the value of a hexadecimal digit, or 16 if c is none.
+func digit(c byte) rune {
+	switch {
+	case '0' <= c && c <= '9':
+		return rune(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return rune(c|0x20-'a') + 10
+	}
+	return 16
+}
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
+}

@@ -1,0 +1,97 @@
+package language
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxText  = 1 << 10 // bytes of a text that are looked at
+	maxWords = 400
+)
+
+// A word is a run of letters of one script.
+type word struct {
+	text   string
+	script *script
+	shout  bool // two capitals or more, and nothing else
+	small  bool // begins with no capital
+}
+
+// words returns the words at the beginning of a text that can tell a language:
+// neither addresses nor names of code.
+func words(text string) []word {
+	text = mended(head(text))
+	list := make([]word, 0, 64)
+	for token := range strings.FieldsSeq(text) {
+		if len(list) >= maxWords {
+			break
+		}
+		if !isCode(token) {
+			list = split(list, token)
+		}
+	}
+	return list
+}
+
+// head returns the beginning of a text, whole characters of it.
+func head(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	end := maxText
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
+// isCode reports whether a token is rather an address, a number, a path or a
+// name of a program's than a word: it has a digit or a sign, or small letters
+// before capital ones. Only ASCII is suspected; there are texts without spaces.
+func isCode(token string) bool {
+	token = strings.Trim(token, `.,;:!?"'()[]*-`)
+	for i := range len(token) {
+		c := token[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			return false
+		case c >= '0' && c <= '9', strings.IndexByte(`_@/\=<>{}$|~^+#&%.:([`, c) >= 0:
+			return true
+		case i > 0 && c >= 'A' && c <= 'Z' && token[i-1] >= 'a' && token[i-1] <= 'z':
+			return true
+		}
+	}
+	return false
+}
+
+// split appends the words of a token.
+func split(list []word, token string) []word {
+	for i := 0; i < len(token); {
+		r, size := utf8.DecodeRuneInString(token[i:])
+		s := scriptOf(r)
+		if s == nil {
+			i += size
+			continue
+		}
+		start, capitals, letters := i, 0, 0
+		for i < len(token) {
+			r, size = utf8.DecodeRuneInString(token[i:])
+			if scriptOf(r) != s && !unicode.IsMark(r) {
+				break
+			}
+			if unicode.IsUpper(r) {
+				capitals++
+			}
+			letters++
+			i += size
+		}
+		first, _ := utf8.DecodeRuneInString(token[start:])
+		list = append(list, word{
+			text: token[start:i], script: s,
+			shout: letters > 1 && capitals == letters, small: !unicode.IsUpper(first),
+		})
+	}
+	return list
+}

@@ -1,0 +1,80 @@
+package stem
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A rule says where a sign is a part of a word rather than between two.
+type rule struct {
+	name  string
+	signs string
+	last  bool // nothing follows the sign in the word
+
+	// joins reports whether the sign belongs to the word: before is what the word
+	// has so far, after is what follows the sign.
+	joins func(before, after string) bool
+}
+
+// rules are for the names that IT has, and for numbers.
+var rules = []rule{
+	{name: "node.js, 1.26, example.com; but not the end.The next", signs: ".", joins: func(before, after string) bool {
+		b, _ := utf8.DecodeLastRuneInString(before)
+		a := first(after)
+		return isWord(a) && !isDense(a) && !(unicode.IsLower(b) && unicode.IsUpper(a))
+	}},
+	{name: "don't, o'reilly", signs: "'’ʼ", joins: func(_, after string) bool {
+		a := first(after)
+		return unicode.IsLetter(a) && !isDense(a)
+	}},
+	{name: "1,000", signs: ",", joins: func(before, after string) bool {
+		b, _ := utf8.DecodeLastRuneInString(before)
+		return unicode.IsDigit(b) && unicode.IsDigit(first(after))
+	}},
+	{name: "iso-8859-1, utf-8, covid-19; but not 2020-21, nor well-known", signs: "-\u2010\u2011", joins: func(before, after string) bool {
+		return unicode.IsDigit(first(after)) && strings.ContainsFunc(before, unicode.IsLetter)
+	}},
+	{name: "c#, f#", signs: "#", last: true, joins: func(_, after string) bool { return !isWord(first(after)) }},
+	{name: "c++", signs: "+", joins: func(_, after string) bool { return first(after) == '+' }},
+	{name: "c++, its second", signs: "+", last: true, joins: func(before, _ string) bool { return strings.HasSuffix(before, "+") }},
+}
+
+// joined returns whether the sign that stands between before and after is part
+// of the word, and whether the word ends with it.
+func joined(before string, sign rune, after string) (joins, last bool) {
+	if sign == ' ' { // as most are
+		return false, false
+	}
+	for _, r := range rules {
+		if strings.ContainsRune(r.signs, sign) && r.joins(before, after) {
+			return true, r.last
+		}
+	}
+	return false, false
+}
+
+// dotNames are names that begin with a dot.
+var dotNames = []string{".net", ".htaccess", ".env", ".gitignore"}
+
+// dotNamed returns the length of the name with a dot that s begins with, or 0.
+func dotNamed(s string) int {
+	if s == "" || s[0] != '.' {
+		return 0
+	}
+	for _, name := range dotNames {
+		if len(s) >= len(name) && strings.EqualFold(s[:len(name)], name) && !isWord(first(s[len(name):])) {
+			return len(name)
+		}
+	}
+	return 0
+}
+
+// first returns the character that s begins with, or 0.
+func first(s string) rune {
+	if s == "" {
+		return 0
+	}
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
+}

@@ -1,0 +1,228 @@
+package stem
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestWordsKeepTheirPlaces(t *testing.T) {
+	for _, test := range []struct {
+		text, lang string
+		want       []Word
+	}{
+		{"The state of the databases", "en", []Word{{"state", 1}, {"databas", 4}}},
+		{"и базы данных: ещё о них", "ru", []Word{{"баз", 1}, {"дан", 2}}},
+		{"L'état de l'art", "fr", []Word{{"état", 1}, {"art", 4}}},
+		{"東京タワー", "ja", []Word{{"東京", 0}, {"京タ", 1}, {"タワ", 2}, {"ワー", 3}}},
+		{"see https://example.com/the/page for more", "en", []Word{{"see", 0}, {"more", 2}}},
+		{" -- ", "en", nil},
+	} {
+		if got := Words(test.text, test.lang); !slices.Equal(got, test.want) {
+			t.Errorf("Words(%q, %q) = %v, want %v", test.text, test.lang, got, test.want)
+		}
+	}
+}
+
+func TestNamesOfITStayExact(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		want []string
+	}{
+		{"C, C++, C# and F#", []string{"c", "c++", "c#", "f#"}},
+		{"C++17 versus g++", []string{"c++", "17", "versus", "g++"}},
+		{"R, Go and 5G", []string{"r", "go", "5g"}},
+		{".NET and ASP.NET, but.NET", []string{".net", "asp.net", "net"}},
+		{"Node.js, k8s and IPv6.", []string{"node.js", "k8s", "ipv6"}},
+		{"ISO-8859-1 or UTF-8, x86-64", []string{"iso-8859-1", "utf-8", "x86-64"}},
+		{"версия-1.2", []string{"версия-1.2"}},
+		{"a well-known issue #5", []string{"well", "known", "issu", "5"}},
+		{"1.26 or 1,000 in 2020-21", []string{"1.26", "1,000", "2020", "21"}},
+		{"The end.The next", []string{"end", "next"}},
+		{"camelCase and PostgreSQL", []string{"camelcas", "postgresql"}},
+		{"TCP/IP, max_connections", []string{"tcp", "ip", "max", "connect"}},
+		{"O'Reilly's", []string{"o'reilly"}},
+		{"a+b, a + b", []string{"b", "b"}},
+	} {
+		if got := List(test.text, "en"); !slices.Equal(got, test.want) {
+			t.Errorf("List(%q) = %q, want %q", test.text, got, test.want)
+		}
+	}
+}
+
+func TestSpellingsAreAlike(t *testing.T) {
+	for _, test := range []struct{ text, like string }{
+		{"ещё ёлка", "еще елка"},
+		{"е\u0308лка", "елка"},
+		{"за\u0301мок", "замок"},
+		{"и\u0306од", "йод"},
+		{"Unter\u00ADneh\u200Bmen", "unternehmen"},
+		{"cafe\u0301", "café"},
+		{"Don’t panic", "don't panic"},
+		{"\uFEFFdatabase\u200E", "database"},
+		{"ＡＰＩ ２", "api 2"},
+		{"ISO\u20118859\u20111", "iso-8859-1"},
+		{"İstanbul", "istanbul"},
+		{"ΟΔΟΣ", "οδος"},
+	} {
+		got, want := List(test.text, ""), List(test.like, "")
+		if len(got) == 0 || !slices.Equal(got, want) {
+			t.Errorf("List(%q) = %q, want %q as of %q", test.text, got, want, test.like)
+		}
+	}
+}
+
+func TestAddressesAreLeftOut(t *testing.T) {
+	for text, want := range map[string][]string{
+		"see https://example.com/a?b=c#d, then":        {"see"},
+		"(http://user@host.example:80/x) ok":           {"ok"},
+		"www.example.com/x ok":                         {"ok"},
+		"write to jane.doe+x@mail.example.com today":   {"write", "today"},
+		"mailto:jane@example.com ok":                   {"ok"},
+		"смhttps":                                      {"смhttps"},
+		"前https://example.com/x後の話":                    {"前", "後の", "の話"},
+		"example.com is a name, @jane and a@b are not": {"example.com", "name", "jane", "b"},
+		"std::vector, a://b":                           {"std", "vector"},
+	} {
+		if got := List(text, "en"); !slices.Equal(got, want) {
+			t.Errorf("List(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	got := Addresses("see https://example.com/a?b=c#d, www.example.org/x or jane@mail.example.com; not example.net")
+	if want := []string{"https://example.com/a?b=c#d,", "www.example.org/x", "jane@mail.example.com"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestPairsWhereThereAreNoSpaces(t *testing.T) {
+	for text, want := range map[string][]string{
+		"数据库2024版": {"数据", "据库", "2024", "版"},
+		"한국어 단어":   {"한국", "국어", "단어"},
+		"ภาษาไทย":  {"ภา", "าษ", "ษา", "าไ", "ไท", "ทย"},
+		"C言語":      {"c", "言語"},
+		"が":        {"が"},
+		"か\u3099":  {"が"},
+		"東、京":      {"東", "京"},
+	} {
+		if got := List(text, ""); !slices.Equal(got, want) {
+			t.Errorf("List(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestOf(t *testing.T) {
+	for _, test := range []struct{ word, lang, want string }{
+		{"databases", "en", "databas"},
+		{"vulnerabilities", "", "vulner"},
+		{"базами", "ru", "баз"},
+		{"базами", "en", "баз"},
+		{"servers", "ru", "server"},
+		{"serveurs", "fr", "serveur"},
+		{"servidores", "es", "servidor"},
+		{"häuser", "de", "haus"},
+		{"servrarna", "sv", "servr"},
+		{"nyheter", "no", "nyhet"},
+		{"szerverek", "hu", "szerver"},
+		{"computadores", "pt", "comput"},
+		{"häuser", "xx", "häuser"},
+		{"c++", "en", "c++"},
+		{"node.js", "en", "node.js"},
+		{"don't", "en", "don't"},
+		{"torvalds's", "en", "torvald"},
+		{"東", "ja", "東"},
+		{"οδος", "el", "οδος"},
+		{"", "en", ""},
+	} {
+		for range 2 { // found, then remembered
+			if got := Of(test.word, test.lang); got != test.want {
+				t.Errorf("Of(%q, %q) = %q, want %q", test.word, test.lang, got, test.want)
+			}
+		}
+	}
+}
+
+func TestFormsOfAWordShareAStem(t *testing.T) {
+	for lang, pairs := range map[string][]string{
+		"en": {"scheduler schedulers", "running runs"},
+		"ru": {"сервера серверами", "уязвимость уязвимости"},
+		"de": {"server servern", "häuser hauses", "sprache sprachen"},
+		"fr": {"serveur serveurs", "nouvelle nouvelles"},
+		"es": {"servidor servidores", "nueva nuevas"},
+		"it": {"notizia notizie"},
+		"pt": {"notícia notícias"},
+		"nl": {"server servers", "taal talen"},
+		"sv": {"server servern"},
+		"no": {"bøkene bøkenes"},
+		"da": {"server serverne"},
+		"fi": {"talossa talojen"},
+		"hu": {"szerver szerverek"},
+		"ro": {"limba limbii"},
+		"tr": {"haber haberler"},
+	} {
+		for _, pair := range pairs {
+			a, b, _ := strings.Cut(pair, " ")
+			if Of(a, lang) != Of(b, lang) {
+				t.Errorf("in %s: got %q for %q, %q for %q, want the same", lang, Of(a, lang), a, Of(b, lang), b)
+			}
+		}
+	}
+}
+
+func TestEveryStopWordIsLeftOut(t *testing.T) {
+	for _, lang := range append(Languages(), "en", "ru") {
+		if len(Stop(lang)) < 40 {
+			t.Errorf("%s: got %d stop words", lang, len(Stop(lang)))
+		}
+		for w := range Stop(lang) {
+			if got := Words("xyzzy "+w+" xyzzy", lang); len(got) != 2 || got[1].Pos != 2 {
+				t.Errorf("%s: got %v around %q, want two words with one between", lang, got, w)
+			}
+		}
+	}
+	for _, name := range []string{"c", "r", "go", "it"} {
+		if Stop("en")[name] != (name == "it") {
+			t.Errorf("%q is a name, or not", name)
+		}
+	}
+}
+
+func FuzzWords(f *testing.F) {
+	f.Add("C++ don't Ёж 東京 e\u0301 \u00AD x\u00AD \xff#+. https://a.b/ä a@b.c .NET l'État ＡＰＩ が", "fr")
+	f.Add("ISO-8859-1,000 İ ϔ ŉ ﬁ ǆ ᾳ", "tr")
+	for _, lang := range Languages() {
+		f.Add("Ğünlärning İßt døs été hogy în sjøen 1.2-3 ok", lang)
+	}
+	f.Fuzz(func(t *testing.T, s, lang string) {
+		last, count := -1, Count(s, lang)
+		for _, w := range Words(s, lang) {
+			if w.Stem == "" || w.Pos <= last || w.Pos >= count {
+				t.Fatalf("got %+v after %d of %d in %q", w, last, count, s)
+			}
+			if utf8.ValidString(s) && !utf8.ValidString(w.Stem) {
+				t.Fatalf("got %q of %q", w.Stem, s)
+			}
+			last = w.Pos
+		}
+	})
+}
+
+func BenchmarkWords(b *testing.B) {
+	for lang, s := range map[string]string{
+		"en": "The new version of the container orchestrator closes a vulnerability and speeds up the scheduler for large clusters. ",
+		"ru": "Новая версия оркестратора закрывает уязвимость и ускоряет планировщик для больших кластеров. ",
+		"de": "Die neue Version des Orchestrators schließt eine Lücke und beschleunigt die Planung für große Verbünde. ",
+		"zh": "新版本的容器编排器修复了一个漏洞，并加快了大型集群的调度速度。",
+	} {
+		s = strings.Repeat(s, 3000/len(s)+1)[:3000]
+		b.Run(lang, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Words(s, lang)
+			}
+		})
+	}
+}

@@ -1,0 +1,164 @@
+package stem
+
+import (
+	"iter"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A token is a piece of text that counts as a word.
+type token struct {
+	text string // folded, unless it is an address
+	kind kind
+}
+
+type kind uint8
+
+const (
+	plain     kind = iota
+	exact          // stays as it is: two characters of a script without spaces
+	elided         // an article or the like that merged with the next word
+	addressed      // the address of a page or mailbox, which is no word
+)
+
+// tokens yields the words of a text, in order: runs of letters, marks and
+// digits, with the signs that the rules allow in names; of scripts without
+// spaces each two neighbouring characters, or one that stands alone; and the
+// addresses that stand between them.
+func tokens(s string, elisions map[string]bool) iter.Seq[token] {
+	return func(yield func(token) bool) {
+		last := ' '
+		for i := 0; i < len(s); {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if !isWord(last) || isDense(last) {
+				if n := address(s[i:]); n > 0 {
+					if !yield(token{s[i : i+n], addressed}) {
+						return
+					}
+					i, last = i+n, ' '
+					continue
+				}
+			}
+			var end int
+			more := true
+			switch {
+			case isDense(r):
+				end, more = pairs(s, i, yield)
+			case isWord(r) && !isHidden(r) || r == '.' && !isWord(last) && dotNamed(s[i:]) > 0:
+				var k kind
+				end, k = wordEnd(s, i, elisions)
+				if t := fold(s[i:end]); t != "" {
+					more = yield(token{t, k})
+				}
+			default:
+				end = i + size
+			}
+			if !more {
+				return
+			}
+			last, _ = utf8.DecodeLastRuneInString(s[i:end])
+			i = end
+		}
+	}
+}
+
+// wordEnd returns where the word that starts at i ends, and what it is.
+func wordEnd(s string, i int, elisions map[string]bool) (int, kind) {
+	start := i
+	i += dotNamed(s[i:])
+	for i < len(s) {
+		if isASCIIWord(s[i]) {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if isDense(r) {
+			break
+		}
+		if isWord(r) {
+			i += size
+			continue
+		}
+		if isApostrophe(r) && len(elisions) > 0 && i-start <= longestElision && elisions[fold(s[start:i])] && isWord(runeAt(s, i+size)) {
+			return i + size, elided
+		}
+		joins, last := joined(s[start:i], r, s[i+size:])
+		if !joins {
+			break
+		}
+		i += size
+		if last {
+			break
+		}
+	}
+	return i, plain
+}
+
+// pairs yields each two neighbouring characters of the run that starts at i,
+// with the marks that belong to them. It returns where the run ends, and false
+// if no more is wanted.
+func pairs(s string, i int, yield func(token) bool) (int, bool) {
+	first, second := i, cellEnd(s, i)
+	if !isDense(runeAt(s, second)) {
+		return second, yield(token{fold(s[first:second]), exact})
+	}
+	for isDense(runeAt(s, second)) {
+		end := cellEnd(s, second)
+		if !yield(token{fold(s[first:end]), exact}) {
+			return end, false
+		}
+		first, second = second, end
+	}
+	return second, true
+}
+
+// cellEnd returns where the character at i ends, with its marks.
+func cellEnd(s string, i int) int {
+	_, size := utf8.DecodeRuneInString(s[i:])
+	for i += size; i < len(s); i += size {
+		var r rune
+		if r, size = utf8.DecodeRuneInString(s[i:]); !unicode.IsMark(r) && !isHidden(r) {
+			break
+		}
+	}
+	return i
+}
+
+// runeAt returns the character at i, or 0 at the end.
+func runeAt(s string, i int) rune {
+	if i >= len(s) {
+		return 0
+	}
+	r, _ := utf8.DecodeRuneInString(s[i:])
+	return r
+}
+
+func isWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return isASCIIWord(byte(r))
+	}
+	if r >= 'Ѐ' && r <= 'ҁ' { // Cyrillic letters, the commonest here after ASCII
+		return true
+	}
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || isHidden(r))
+}
+
+func isASCIIWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// isDense reports whether r belongs to a script in which words are not set
+// apart by spaces, or, as Korean ones are, from what is hung on them.
+func isDense(r rune) bool {
+	switch {
+	case r < 0xE00:
+		return false
+	case r < 0x1100: // Thai, Lao, Burmese, but not Tibetan, nor Georgian
+		return unicode.IsLetter(r) && (r < 0xF00 || r >= 0x1000 && r < 0x10A0)
+	case r < 0x3000:
+		return r < 0x1200 || r >= 0x1780 && r < 0x1800 && unicode.IsLetter(r) // Korean, Khmer
+	case r == 'ー' || r == '々':
+		return true
+	}
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) && unicode.IsLetter(r)
+}
