@@ -1,7 +1,11 @@
 package text
 
 import (
+	"encoding/json"
+	"maps"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -11,86 +15,100 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// attacks are ways in which markup has run scripts, sent forms, loaded
-// documents or broken out of its place, in browsers or behind sanitizers.
-var attacks = []string{
-	// Scripts and handlers.
-	`<script>alert(1)</script>`, `<SCRIPT SRC=//evil.org/x.js></SCRIPT>`, `<script/src=//evil.org>`, `<scr<script>ipt>alert(1)</scr</script>ipt>`,
-	"<scr\x00ipt>alert(1)</scr\x00ipt>", "<script\x0C>alert(1)</script>", `<ſcript>alert(1)</ſcript>`, `<ScRİpT>alert(1)</ScRİpT>`,
-	`<img src=x onerror=alert(1)>`, `<img src="x"onerror="alert(1)">`, `<img/src=x/onerror=alert(1)>`, "<img src=x\nonerror\n=alert(1)>",
-	`<img src=x OnErRoR=alert(1) `, `<img src='x' onerror="alert(1)`, "<img src=`x`onerror=alert(1)>", `<img """><script>alert(1)</script>">`,
-	`<body onload=alert(1)>`, `<div onpointerover=alert(1)>x</div>`, `<p onclick=alert(1)//`, `<details open ontoggle=alert(1)>`,
-	`<a href=x onmouseover=alert(1)>x</a>`, `<marquee onstart=alert(1)>`, `<video><source onerror=alert(1)></video>`, `<audio src=x onerror=alert(1)>`,
-	`<input autofocus onfocus=alert(1)>`, `<select onfocus=alert(1) autofocus>`, `<isindex type=image src=1 onerror=alert(1)>`, `<image src=x onerror=alert(1)>`,
-	// Addresses.
-	`<a href="javascript:alert(1)">x</a>`, `<a href="JaVaScRiPt:alert(1)">x</a>`, "<a href=\"java\tscript:alert(1)\">x</a>", "<a href=\"java\nscript:alert(1)\">x</a>",
-	`<a href="java&#x09;script:alert(1)">x</a>`, `<a href="&#106;&#97;vascript:alert(1)">x</a>`, `<a href="&#x6A&#x61vascript:alert(1)">x</a>`, `<a href="javascript&colon;alert(1)">x</a>`,
-	"<a href=\"\x01javascript:alert(1)\">x</a>", `<a href=" &#14; javascript:alert(1)">x</a>`, `<a href="jav&Tab;ascript:alert(1)">x</a>`, `<a href="vbscript:msgbox(1)">x</a>`,
-	`<a href="data:text/html,<script>alert(1)</script>">x</a>`, `<a href="data:text/html;base64,PHNjcmlwdD4=">x</a>`, `<a href="view-source:javascript:x">x</a>`, `<a href="feed:javascript:alert(1)">x</a>`,
-	`<a href="http://x&#10;javascript:alert(1)">x</a>`, `<a href="//evil.org\@example.org">x</a>`, `<a href="https:javascript:alert(1)">x</a>`, `<a href="file:///etc/passwd">x</a>`,
-	`<img src="javascript:alert(1)">`, `<img src="data:image/svg+xml,<svg onload=alert(1)>">`, `<img srcset="x 1x, javascript:alert(1) 2x">`, `<img dynsrc="javascript:alert(1)" lowsrc="javascript:alert(1)">`,
-	`<blockquote cite="javascript:alert(1)">x</blockquote>`, `<q cite="data:x">x</q>`, `<table background="javascript:alert(1)"><td background="javascript:alert(1)">`, `<a href=x target=_blank ping="//evil.org">x</a>`,
-	// Documents within the document.
-	`<iframe src="javascript:alert(1)"></iframe>`, `<iframe srcdoc="<script>alert(1)</script>"></iframe>`, `<iframe srcdoc="&lt;img src=x onerror=alert(1)&gt;">`, `<embed src="javascript:alert(1)">`,
-	`<object data="data:text/html,<script>alert(1)</script>"></object>`, `<applet code=x></applet>`, `<frameset onload=alert(1)><frame src=x></frameset>`, `<portal src="//evil.org">`,
-	`<base href="javascript:/a/">`, `<base href="//evil.org/"><a href="x">x</a>`, `<meta http-equiv="refresh" content="0;url=javascript:alert(1)">`, `<link rel=stylesheet href="//evil.org/x.css">`,
-	// Styles.
-	`<style>@import '//evil.org/x.css';</style>`, `<div style="background:url(javascript:alert(1))">x</div>`, `<p style="width:expression(alert(1))">x</p>`, `<style><img src="</style><img src=x onerror=alert(1)>">`,
-	`<div style="position:fixed;inset:0">x</div>`, `<p class="modal" id="login">x</p>`,
-	// Forms.
-	`<form action="//evil.org"><input name=p><button formaction="javascript:alert(1)">x</button></form>`, `<button form=f formaction="javascript:alert(1)">x`, `<isindex action="javascript:alert(1)">`, `<textarea><img src=x onerror=alert(1)></textarea>`,
-	`<form id=f><input name=attributes></form>`, `<keygen autofocus onfocus=alert(1)>`, `<label for=x>x</label><output>y</output>`, `<select><option><script>alert(1)</script></option></select>`,
-	// Foreign elements and mutations.
-	`<svg onload=alert(1)>`, `<svg/onload=alert(1)>`, `<svg><script>alert(1)</script></svg>`, `<svg><script>alert&#40;1)</script>`, `<svg><a xlink:href="javascript:alert(1)"><text y=20>x</text></a></svg>`,
-	`<svg><animate onbegin=alert(1) attributeName=x>`, `<svg><foreignObject><iframe src="javascript:alert(1)"></iframe></foreignObject></svg>`, `<svg><use href="data:image/svg+xml,x#x"/></svg>`, `<svg><style><img src=x onerror=alert(1)></style></svg>`,
-	`<math><mi xlink:href="javascript:alert(1)">x</mi></math>`, `<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=alert(1)&gt;">`,
-	`<math><mtext><table><mglyph><style><math><img src onerror=alert(1)></style></mglyph></table></mtext></math>`, `<form><math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>`,
-	`<svg></p><style><a id="</style><img src=1 onerror=alert(1)>">`, `<noscript><p title="</noscript><img src=x onerror=alert(1)>">`, `<noembed><img title="</noembed><img src=x onerror=alert(1)>"></noembed>`,
-	`<xmp><p title="</xmp><img src=x onerror=alert(1)>">`, `<title><img title="</title><img src=x onerror=alert(1)>"></title>`, `<template><script>alert(1)</script></template>`, `<plaintext><script>alert(1)</script>`,
-	`<select><style><img src=x onerror=alert(1)></style></select>`, `<option><style></option></select><img src=x onerror=alert(1)></style>`, `<listing>&lt;img src=x onerror=alert(1)&gt;</listing>`, `<b><noframes><img title="</noframes><script>alert(1)</script>">`,
-	// Comments, declarations, loose ends.
-	`<!--><img src=x onerror=alert(1)>-->`, `<!--!><script>alert(1)</script>-->`, `<!-- --!><script>alert(1)</script> -->`, `<!DOCTYPE html [<!ENTITY x "<script>alert(1)</script>">]>&x;`,
-	`<![CDATA[<script>alert(1)</script>]]>`, `<![CD<![CDATA[ATA[<script>alert(1)</script>]]>`, `<?xml version="1.0"?><?php echo 1 ?><script>alert(1)</script>`, `</script><script>alert(1)</script>`,
-	`<<script>alert(1);//<</script>`, `<a<b href="javascript:x">`, `<a href="x`, `<`, `</`, `<a href='x">`, `<a title="><script>alert(1)</script>">x`, `"><script>alert(1)</script>`, `';alert(1)//`,
-	`&lt;script&gt;alert(1)&lt;/script&gt;`, `&amp;lt;script&amp;gt;`, `<p title="&lt;script&gt;">x</p>`, "\xEF\xBB\xBF<script>alert(1)</script>", "<a href=\"\xff\xfe\">x", "+ADw-script+AD4-alert(1)+ADw-/script+AD4-", "\u2028<script>\u2029alert(1)</script>",
+// attacks returns ways in which markup has run scripts, sent forms, loaded
+// documents or broken out of its place; tests opens them in a browser.
+func attacks(t testing.TB) []string {
+	t.Helper()
+	file, err := os.ReadFile("testdata/xss.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []string{"\xEF\xBB\xBF<script>alert(1)</script>", "<a href=\"\xff\xfe\">x", "\u2028<script>\u2029alert(1)</script>", "<scr\xc0ipt>alert(1)</scr\xc0ipt>"}
+	for line := range strings.SplitSeq(string(file), "\n") {
+		if line != "" && line[0] != '#' {
+			list = append(list, strings.Map(control, line))
+		}
+	}
+	if len(list) < 400 {
+		t.Fatalf("got %d attacks, want all of the file's", len(list))
+	}
+	return list
+}
+
+// control returns the control character that r is the picture of.
+func control(r rune) rune {
+	if r >= '\u2400' && r <= '\u241F' {
+		return r - '\u2400'
+	}
+	return r
+}
+
+// generous returns rules that allow whatever rules may.
+func generous(t testing.TB) *Rules {
+	t.Helper()
+	d := Default().document
+	d.Attributes = make(map[string][]string)
+	for element, list := range attributes {
+		if element != "iframe" {
+			d.Attributes[element] = slices.Sorted(maps.Keys(list))
+		}
+	}
+	d.Embeds, d.Images.Data, d.Links.Schemes = []string{"video.example"}, maxDataImage, schemes
+	doc, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Parse(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 func TestCleanWithstandsAttacks(t *testing.T) {
-	if len(attacks) < 60 {
-		t.Fatalf("got %d attacks, want at least 60", len(attacks))
-	}
-	for _, attack := range attacks {
-		for _, in := range []string{attack, "<p>a" + attack + "b</p>", "<table><td>" + attack, "<pre>" + attack + "</pre>", "<svg>" + attack + "</svg>" + attack, "<math><mtext>" + attack} {
-			got := Clean(in, page(t))
-			if !checkSafe(t, got) {
-				t.Errorf("attack: %q", in)
-			}
-			if again := Clean(got.HTML, page(t)); again.HTML != got.HTML {
-				t.Errorf("cleaning %q again changed\n%s to\n%s", in, got.HTML, again.HTML)
-			}
-			if plain := Plain(got.HTML); plain != got.Text {
-				t.Errorf("the text of %q is %q, but that of its clean HTML %q", in, got.Text, plain)
+	for _, r := range []*Rules{Default(), generous(t)} {
+		for _, attack := range attacks(t) {
+			for _, in := range []string{attack, "<p>a" + attack + "b</p>", "<table><td>" + attack, "<pre>" + attack + "</pre>", "<svg>" + attack + "</svg>" + attack, "<math><mtext>" + attack} {
+				if !checkClean(t, r, in) {
+					t.Errorf("attack: %q", in)
+				}
 			}
 		}
 	}
+}
+
+// checkClean cleans markup and reports whether what comes of it is safe, stays
+// as it is and has the text that it should have.
+func checkClean(t *testing.T, r *Rules, in string) bool {
+	t.Helper()
+	got := r.Clean(in, page(t), "")
+	ok := checkSafe(t, got)
+	if again := r.Clean(got.HTML, page(t), ""); again.HTML != got.HTML {
+		t.Errorf("cleaning %q again changed\n%q to\n%q", in, got.HTML, again.HTML)
+		ok = false
+	}
+	if plain := Plain(got.HTML); plain != got.Text {
+		t.Errorf("the text of %q is %q, but that of its clean HTML %q", in, got.Text, plain)
+		ok = false
+	}
+	return ok
 }
 
 // FuzzClean checks on any input what the table of attacks checks on its own.
 func FuzzClean(f *testing.F) {
-	for _, attack := range attacks {
+	for _, attack := range attacks(f) {
 		f.Add(attack)
 	}
+	for _, mend := range mends {
+		f.Add(mend.in)
+	}
+	wide, narrow := generous(f), narrow(f)
 	f.Add(`<ul><li>a<li><p>b<table><tr><td>c<p>d</li></ul><a href="?q=ä&b#f">x<a href=y>`)
 	f.Fuzz(func(t *testing.T, in string) {
-		got := Clean(in, page(t))
-		checkSafe(t, got)
-		if again := Clean(got.HTML, page(t)); again.HTML != got.HTML {
-			t.Errorf("cleaning again changed\n%q to\n%q", got.HTML, again.HTML)
+		for _, r := range []*Rules{Default(), wide, narrow} {
+			checkClean(t, r, in)
 		}
-		if plain := Plain(got.HTML); plain != got.Text {
-			t.Errorf("the text is %q, but that of the clean HTML %q", got.Text, plain)
-		}
-		for _, s := range []string{Title(in, 100), Excerpt(got.Text, 50)} {
+		for _, s := range []string{Title(in, 100), Default().Title(in, in[:len(in)/2], 100), Excerpt(Plain(in), 50)} {
 			if !isLegible(s) || strings.Contains(s, "\n") {
 				t.Errorf("got %q, want one legible line", s)
 			}
@@ -143,8 +161,8 @@ func walk(root *html.Node) func(func(*html.Node) bool) {
 const (
 	safeElements = " a abbr acronym article aside b bdi bdo blockquote br caption cite code dd del details dfn div dl dt em figcaption figure " +
 		"h1 h2 h3 h4 h5 h6 hgroup hr i img ins kbd li mark ol p pre q rp rt ruby s samp section small strike strong sub summary sup table tbody " +
-		"td tfoot th thead time tr tt u ul var wbr "
-	safeAttributes = " href rel title cite datetime open src alt width height value start type reversed colspan rowspan scope dir "
+		"td tfoot th thead time tr tt u ul var wbr iframe "
+	safeAttributes = " href rel title cite datetime open src alt width height value start type reversed colspan rowspan scope dir lang class sandbox "
 )
 
 // unsafe returns what is wrong with a node, or "".
@@ -164,19 +182,34 @@ func unsafe(n *html.Node) string {
 			return "attribute " + a.Key
 		}
 		if a.Key == "href" || a.Key == "src" || a.Key == "cite" {
-			if fault := unsafeAddress(a.Val); fault != "" {
+			if fault := unsafeAddress(n.Data, a.Val); fault != "" {
 				return fault
 			}
 		}
+		if a.Key == "class" && (n.Data != "code" || !strings.HasPrefix(a.Val, "lang")) {
+			return "class " + a.Val
+		}
 	}
-	if n.Data == "a" && (len(n.Attr) == 0 || n.Attr[len(n.Attr)-1].Val != "nofollow noopener noreferrer") {
+	if n.Data == "iframe" && (n.FirstChild != nil || !slices.Contains(n.Attr, html.Attribute{Key: "sandbox", Val: "allow-same-origin allow-scripts"})) {
+		return "a document without a sandbox"
+	}
+	if n.Data == "a" && !slices.Contains(n.Attr, html.Attribute{Key: "rel", Val: "nofollow noopener noreferrer"}) {
 		return "a link without rel"
 	}
 	return ""
 }
 
-func unsafeAddress(address string) string {
-	for _, scheme := range []string{"http://", "https://", "mailto:"} {
+func unsafeAddress(element, address string) string {
+	begins := []string{"http://", "https://"}
+	switch element {
+	case "a":
+		begins = append(begins, "mailto:", "tel:", "xmpp:", "irc:", "ircs:", "magnet:", "ftp:", "gemini:")
+	case "img":
+		begins = append(begins, "data:image/png;base64,", "data:image/gif;base64,", "data:image/jpeg;base64,", "data:image/webp;base64,")
+	case "iframe":
+		begins = []string{"https://video.example/"}
+	}
+	for _, scheme := range begins {
 		if strings.HasPrefix(address, scheme) && !strings.ContainsFunc(address, unicode.IsControl) {
 			return ""
 		}

@@ -15,10 +15,13 @@ const (
 	void                    // kept; has neither content nor end tag
 	dropped                 // goes with its content
 	code                    // goes with its content, even if it never ends
+	apart                   // its tags go; the words on their two sides stay apart
+	embed                   // a document within ours, from a host that may show one
 )
 
-// elements lists the elements we keep and those that go with their content.
-// Tags of all others go and their content stays.
+// elements lists all elements that may ever be kept, and those that go with
+// their content. Tags of all others go and their content stays. A rule set
+// chooses among those that are kept; nothing adds to them.
 var elements = kinds(map[kind]string{
 	inline: "a abbr acronym b bdi bdo cite code del dfn em i ins kbd mark q rp rt ruby " +
 		"s samp small strike strong sub sup time tt u var",
@@ -30,6 +33,15 @@ var elements = kinds(map[kind]string{
 		"progress select svg template textarea title video",
 	code: "script style",
 })
+
+// kept reports whether we write the element's tags.
+func (k kind) kept() bool {
+	switch k {
+	case inline, block, cell, void, embed:
+		return true
+	}
+	return false
+}
 
 // renamed lists block elements that we keep as an element we allow, so that
 // the words on their two sides stay apart.
@@ -49,18 +61,21 @@ func kinds(lists map[kind]string) map[string]kind {
 	return m
 }
 
-// attributes lists, by element and name, the attributes we keep and what their
-// values must match; nil matches anything. URLs are looked at elsewhere. The
-// element "" stands for all.
+// attributes lists, by element and name, the attributes that may ever be kept
+// and what their values must match; nil matches anything. Addresses are looked
+// at elsewhere. The element "*" stands for all. Names, ids and handlers are not
+// among them, and a rule set cannot add them.
 var attributes = map[string]map[string]*regexp.Regexp{
-	"":           {"dir": direction},
-	"a":          {"href": nil, "title": nil, "rel": linkRel},
+	"*":          {"dir": direction, "lang": regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$`)},
+	"a":          {"href": nil, "title": nil},
 	"abbr":       {"title": nil},
 	"acronym":    {"title": nil},
 	"blockquote": {"cite": nil},
+	"code":       {"class": regexp.MustCompile(`^lang(uage)?-[A-Za-z0-9+#-]{1,30}$`)},
 	"del":        {"cite": nil, "datetime": datetime},
 	"details":    {"open": regexp.MustCompile(`^(open)?$`)},
 	"dfn":        {"title": nil},
+	"iframe":     {"src": nil, "title": nil, "width": size, "height": size},
 	"img":        {"src": nil, "alt": nil, "title": nil, "width": size, "height": size},
 	"ins":        {"cite": nil, "datetime": datetime},
 	"li":         {"value": number},
@@ -76,11 +91,30 @@ var (
 	number    = regexp.MustCompile(`^[0-9]{1,4}$`)
 	size      = regexp.MustCompile(`^[0-9]{1,5}%?$`)
 	datetime  = regexp.MustCompile(`^[0-9TZ:.+ -]{1,40}$`)
-	linkRel   = regexp.MustCompile(`^` + rel + `$`)
 )
 
 // rel keeps a link from passing on our good name, or our reader's address.
 const rel = "nofollow noopener noreferrer"
+
+// sandbox is what an embedded document may do: play its video, and nothing to
+// the page around it. It is safe only where the host is not our own.
+const sandbox = "allow-same-origin allow-scripts"
+
+// forced lists the attributes that we set ourselves, always last.
+var forced = map[string]attribute{"a": {"rel", rel}, "iframe": {"sandbox", sandbox}}
+
+// forbidden says why elements and attributes that people ask for are not to be
+// had.
+var forbidden = map[string]string{
+	"script": "it runs code", "style": "it hides and moves what is around it", "iframe": `list its hosts in "embeds" instead`,
+	"object": "it runs code", "embed": "it runs code", "applet": "it runs code", "svg": "it runs code", "math": "browsers read it in several ways",
+	"form": "it sends what readers type to strangers", "input": "it sends what readers type to strangers", "button": "it sends what readers type to strangers",
+	"base": "it changes where all links lead", "meta": "it leads readers away", "link": "it loads styles",
+	"template": "browsers read it in several ways", "noscript": "browsers read it in several ways",
+	"srcdoc": "it runs code", "id": "scripts find elements by it", "name": "scripts find elements by it",
+	"srcset": "we choose the best of it ourselves", "rel": "we set it ourselves", "sandbox": "we set it ourselves",
+	"target": "it opens windows", "ping": "it tells strangers who reads", "action": "it sends what readers type to strangers", "formaction": "it runs code",
+}
 
 // A scope says which open elements end before an element begins, and which
 // ones stop the search for them.
@@ -109,12 +143,12 @@ var (
 	paragraph    = scope{[]string{"p"}, []string{"table", "td", "th", "caption"}}
 )
 
-// implied returns the scope of the element's start tag.
-func implied(name string) scope {
+// implied returns the scope of the start tag of an element of kind k.
+func implied(name string, k kind) scope {
 	if s, ok := ends[name]; ok {
 		return s
 	}
-	if elements[name] == block || name == "hr" {
+	if k == block || name == "hr" {
 		return paragraph
 	}
 	return scope{}

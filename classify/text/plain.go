@@ -18,6 +18,9 @@ func (l *lines) String() string { return string(l.b) }
 // line ends the current line.
 func (l *lines) line() { l.gap = '\n' }
 
+// ended reports whether what comes next begins a line.
+func (l *lines) ended() bool { return l.gap == '\n' || len(l.b) == 0 }
+
 // space ends the current word.
 func (l *lines) space() {
 	if l.gap == 0 {

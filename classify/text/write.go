@@ -1,8 +1,8 @@
 package text
 
 import (
+	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -12,25 +12,29 @@ type attribute struct{ name, value string }
 
 // readAttributes appends to list the attributes of the tag that z is at which
 // we keep, with addresses made absolute; of an image also those that tell what
-// it is. A link gets our rel, always last.
+// it is. Those that we set ourselves come last.
 func (c *cleaner) readAttributes(list []attribute, z *html.Tokenizer, name string) []attribute {
-	allowed := attributes[name]
+	allowed, general := c.rules.attributes[name], c.rules.attributes["*"]
 	for more := true; more; {
 		var key, value []byte
 		key, value, more = z.TagAttr()
 		must, ok := allowed[string(key)]
 		if !ok {
-			must, ok = attributes[""][string(key)]
+			must, ok = general[string(key)]
 		}
-		ok = ok || name == "img" && imageHints[string(key)]
-		if !ok || string(key) == "rel" || slices.ContainsFunc(list, func(a attribute) bool { return a.name == string(key) }) {
+		ok = ok || name == "img" && c.isHint(string(key))
+		if !ok || slices.ContainsFunc(list, func(a attribute) bool { return a.name == string(key) }) {
 			continue
 		}
 		a := attribute{name: string(key), value: legible(string(value))}
 		switch {
+		case a.name == "src" && c.rules.isDataImage(a.value) && name == "img":
 		case a.name == "href" || a.name == "src" || a.name == "cite":
-			a.value = link(a.value, c.base, a.name == "href")
+			a.value = c.rules.link(a.value, c.base, a.name == "href")
 			ok = a.value != ""
+		case a.name == "width" || a.name == "height":
+			a.value = strings.TrimSuffix(strings.TrimSpace(a.value), "px")
+			ok = size.MatchString(a.value)
 		case must != nil:
 			ok = must.MatchString(a.value)
 		}
@@ -38,8 +42,8 @@ func (c *cleaner) readAttributes(list []attribute, z *html.Tokenizer, name strin
 			list = append(list, a)
 		}
 	}
-	if name == "a" {
-		list = append(list, attribute{"rel", rel})
+	if a, ok := forced[name]; ok {
+		list = append(list, a)
 	}
 	return list
 }
@@ -56,53 +60,25 @@ func (c *cleaner) value(name string) string {
 	return ""
 }
 
-// imageHints are attributes of images that we read, but do not keep: where
-// scripts would load the image from later, and how large it would be.
-var imageHints = map[string]bool{"data-src": true, "data-lazy-src": true, "data-original": true, "style": true}
-
-// image completes the attributes of an image and notes its address. It reports
-// whether a reader would see an image there.
-func (c *cleaner) image() bool {
-	src := c.value("src")
-	for _, a := range c.attr {
-		if src == "" && strings.HasPrefix(a.name, "data-") {
-			src = link(a.value, c.base, false)
-			c.attr = append(c.attr, attribute{"src", src})
-		}
+// embed writes the iframe that z is at, if what is in it comes from a host
+// that may show documents within ours. What is between its tags goes.
+func (c *cleaner) embed(z *html.Tokenizer) {
+	c.attr = c.readAttributes(c.attr[:0], z, "iframe")
+	u, err := url.Parse(c.value("src"))
+	if err != nil || u.Scheme != "https" || u.Path == "" || !c.rules.embeds[u.Host] {
+		return
 	}
-	if src == "" || c.tracks(src) {
-		return false
+	if c.writeTag("iframe", c.attr) {
+		c.html = append(c.html, "</iframe>"...)
+		c.content, c.solid = len(c.html), len(c.html)
 	}
-	c.attr = slices.DeleteFunc(c.attr, func(a attribute) bool { return imageHints[a.name] || a.value == "" && a.name == "src" })
-	if len(c.images) < maxImages && !slices.Contains(c.images, src) {
-		c.images = append(c.images, src)
-	}
-	return true
 }
 
-// tracks reports whether the image is there to count readers: it is at most a
-// pixel large, or comes from where only such images are.
-func (c *cleaner) tracks(src string) bool {
-	width, height := c.value("width"), c.value("height")
-	tiny := func(s string) bool {
-		n, err := strconv.Atoi(s)
-		return err == nil && n <= 1
+// space keeps the words before a tag we leave out apart from those behind it.
+func (c *cleaner) space() {
+	if n := len(c.html); n > 0 && c.html[n-1] != ' ' {
+		c.writeText(" ")
 	}
-	if tiny(width) && (tiny(height) || height == "") || tiny(height) && width == "" {
-		return true
-	}
-	style := strings.ToLower(strings.ReplaceAll(c.value("style"), " ", ""))
-	for _, hidden := range []string{"width:1px", "width:0", "display:none"} {
-		if at := strings.Index(style, hidden); at == 0 || at > 0 && style[at-1] == ';' {
-			return true
-		}
-	}
-	for _, counter := range []string{"://pixel.wp.com/", "://feeds.feedburner.com/~r/", "://medium.com/_/stat?"} {
-		if strings.Contains(src, counter) {
-			return true
-		}
-	}
-	return false
 }
 
 // writeTag writes a start tag, and reports whether there was room for it.
@@ -126,8 +102,14 @@ func (c *cleaner) writeText(s string) {
 	if room := maxMarkup - endTags - len(c.html); len(s)*len("&#34;") > room {
 		s, c.full = fit(s, room)
 	}
+	words := len(c.text.b)
+	if c.text.ended() && strings.TrimSpace(s) != "" {
+		c.mark()
+	}
 	c.html = append(c.html, html.EscapeString(s)...)
-	c.text.add(s, c.pre > 0)
+	if c.text.add(s, c.pre > 0); len(c.text.b) > words {
+		c.content = len(c.html)
+	}
 }
 
 // fit returns what of s takes at most room bytes when escaped, and whether

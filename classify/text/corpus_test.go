@@ -1,0 +1,174 @@
+package text_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"feedmesh/agent/feed"
+	"feedmesh/classify/text"
+)
+
+// TestRealItemsKeepTheirWords cleans the items of real feeds and compares the
+// words with those of a parser that leaves out nothing but what nobody reads.
+// Only a tail may be missing.
+func TestRealItemsKeepTheirWords(t *testing.T) {
+	items, tails, lost := 0, 0, 0
+	var size int64
+	base := &url.URL{Scheme: "https", Host: "a.example", Path: "/"}
+	for _, file := range corpus(t) {
+		doc, err := feed.Parse(file.body, "", file.url)
+		if err != nil {
+			continue
+		}
+		for _, e := range doc.Entries {
+			items++
+			size += int64(len(e.HTML))
+			got := text.Default().Clean(e.HTML, base, file.url)
+			if again := text.Default().Clean(got.HTML, base, file.url); again.HTML != got.HTML || again.Text != got.Text {
+				t.Errorf("%s: cleaning %.100q again changed it", file.name, got.HTML)
+			}
+			before, after := words(seen(t, e.HTML)), words(got.Text)
+			if slices.Equal(before, after) {
+				continue
+			}
+			if at := len(after); at < len(before) && slices.Equal(before[:at], after) {
+				tails++
+				if tail := strings.Join(before[at:], " "); len(tail) > 400 {
+					t.Errorf("%s: got no more than %d words, want %q as well", file.name, at, tail)
+				}
+				continue
+			}
+			lost++
+			at := 0
+			for at < min(len(before), len(after)) && before[at] == after[at] {
+				at++
+			}
+			t.Logf("%s: got %q, want %q", file.name, after[at:min(at+8, len(after))], before[at:min(at+8, len(before))])
+		}
+	}
+	t.Logf("%d items, %d MB: %d lost a tail, %d differ in their words", items, size>>20, tails, lost)
+	if items < 5000 || lost > items/500 {
+		t.Errorf("%d of %d items differ in their words, want at most one in 500", lost, items)
+	}
+}
+
+// words returns the letters and digits of s, in words, whatever stands between.
+func words(s string) []string {
+	var list []string
+	for _, w := range text.Words(s) {
+		list = append(list, w.Text)
+	}
+	return list
+}
+
+// seen returns the text of markup as a browser shows it, by its tree.
+func seen(t *testing.T, markup string) string {
+	context := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+	nodes, err := html.ParseFragmentWithOptions(strings.NewReader(markup), context, html.ParseOptionEnableScripting(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	var visit func(n *html.Node)
+	visit = func(n *html.Node) {
+		switch {
+		case n.Type == html.TextNode:
+			b.WriteString(n.Data)
+		case n.Type == html.ElementNode && slices.Contains(unread, n.Data):
+			return
+		case n.Type == html.ElementNode && slices.Contains(breaks, n.Data):
+			b.WriteByte(' ')
+			defer b.WriteByte(' ')
+		}
+		for child := range n.ChildNodes() {
+			visit(child)
+		}
+	}
+	for _, n := range nodes {
+		visit(n)
+	}
+	return hints.Replace(b.String())
+}
+
+// hints removes what only tells where a line may break.
+var hints = strings.NewReplacer("\u200B", "", "\u00AD", "", "\u2060", "", "\uFEFF", "")
+
+// unread are elements with a content that is no text; breaks keep words apart.
+var (
+	unread = strings.Fields("script style iframe object applet audio video canvas svg math select datalist button textarea map template title noframes noembed meter progress")
+	breaks = strings.Fields("address article aside blockquote br caption center dd details dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 " +
+		"header hgroup hr legend li listing main menu nav ol p plaintext pre section summary table tbody td tfoot th thead tr ul xmp")
+)
+
+// A document is a feed as its host would send it.
+type document struct {
+	name, url string
+	body      []byte
+}
+
+// corpus returns the feeds of the shared data, which lies beside the module and
+// is no part of it. Without it the test skips.
+func corpus(t *testing.T) []document {
+	t.Helper()
+	_, here, _, ok := runtime.Caller(0)
+	if !ok {
+		t.Fatal("cannot tell where this file is")
+	}
+	root := filepath.Join(filepath.Dir(here), "..", "..", "..", "shared", "data", "feeds")
+	manifest, err := os.Open(filepath.Join(root, "manifest.jsonl"))
+	if os.IsNotExist(err) {
+		t.Skip("SKIPPED, NOT TESTED: the shared data has no feeds here")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer manifest.Close()
+	var list []document
+	lines := bufio.NewScanner(manifest)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var s struct{ File, URL string }
+		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+			t.Fatal(err)
+		}
+		body, err := os.ReadFile(filepath.Join(root, s.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // packed by its host, and by the collection
+			body = unpacked(t, body)
+		}
+		list = append(list, document{s.File, s.URL, body})
+	}
+	return list
+}
+
+// unpacked returns what is in gzip data, or data that is none.
+func unpacked(t *testing.T, data []byte) []byte {
+	t.Helper()
+	if !bytes.HasPrefix(data, []byte{0x1F, 0x8B}) {
+		return data
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err = io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

@@ -1,0 +1,180 @@
+package text
+
+import (
+	"slices"
+
+	"golang.org/x/net/html"
+)
+
+// start cleans one start tag, and reports whether skipping begins with it.
+func (c *cleaner) start(z *html.Tokenizer, selfClosing bool) (skips bool) {
+	tag, _ := z.TagName()
+	name := string(tag)
+	if to, ok := renamed[name]; ok {
+		name = to
+	}
+	k := c.rules.kinds[name]
+	if c.skip != "" {
+		if name == c.skip && !selfClosing {
+			c.depth++
+		}
+		return false
+	}
+	switch {
+	case k == code || k == dropped && !selfClosing && !c.never[name]:
+		c.skip, c.depth = name, 1
+		return true
+	case k == embed && !c.never[name]:
+		c.embed(z)
+		if selfClosing {
+			z.NextIsNotRawText()
+			return false
+		}
+		c.skip, c.depth = name, 1
+		return true
+	case k == dropped || k == embed || k == 0:
+		// What is raw text to a browser (noscript with its images) is not to
+		// us: we keep the content, and it must be cleaned as well.
+		z.NextIsNotRawText()
+		if name == "noscript" && !selfClosing {
+			c.noscript++
+		}
+		return false
+	case k == apart:
+		c.space()
+		return false
+	}
+	c.begin(z, name, k)
+	return false
+}
+
+// begin writes the start tag of an element we keep, if there is any sense in it.
+func (c *cleaner) begin(z *html.Tokenizer, name string, k kind) {
+	c.attr = c.readAttributes(c.attr[:0], z, name)
+	switch name {
+	case "a":
+		if !c.hasAttribute("href") {
+			return
+		}
+	case "img":
+		if !c.image() {
+			return
+		}
+	}
+	if s := implied(name, k); len(s.closes) > 0 {
+		c.closeImplied(s)
+	}
+	if len(c.open) >= maxDepth {
+		return
+	}
+	start := len(c.html)
+	if name == "a" {
+		c.mark()
+	}
+	if !c.writeTag(name, c.attr) {
+		return
+	}
+	c.separate(k, name)
+	switch {
+	case name == "img":
+		c.show(c.value("src"))
+		return
+	case k == void:
+		return
+	case name == "a":
+		c.link = span{start, len(c.html)}
+	}
+	c.open = append(c.open, name)
+	if name == "pre" {
+		c.pre++
+	}
+}
+
+// end cleans one end tag. One that ends nothing goes, but for those two that
+// browsers take for a break.
+func (c *cleaner) end(name string) {
+	if to, ok := renamed[name]; ok {
+		name = to
+	}
+	if c.skip != "" {
+		if name == c.skip {
+			if c.depth--; c.depth == 0 {
+				c.skip = ""
+			}
+		}
+		return
+	}
+	if name == "noscript" && c.noscript > 0 {
+		c.noscript--
+	}
+	for i := len(c.open) - 1; i >= 0; i-- {
+		if c.open[i] == name {
+			c.closeTo(i)
+			return
+		}
+		if isTable(c.open[i]) && !isTable(name) {
+			break // an end tag inside a cell ends nothing outside of it
+		}
+	}
+	k := c.rules.kinds[name]
+	if k == apart {
+		c.space()
+	} else if (name == "p" || name == "br") && c.writeTag(name, nil) {
+		c.separate(k, name)
+		if name == "p" {
+			c.html = append(c.html, "</p>"...)
+		}
+	}
+}
+
+func isTable(name string) bool {
+	switch name {
+	case "table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption":
+		return true
+	}
+	return false
+}
+
+// closeImplied ends the innermost element that s closes, and all within it.
+func (c *cleaner) closeImplied(s scope) {
+	for i := len(c.open) - 1; i >= 0; i-- {
+		if slices.Contains(s.closes, c.open[i]) {
+			c.closeTo(i)
+			return
+		}
+		if slices.Contains(s.within, c.open[i]) {
+			return
+		}
+	}
+}
+
+// closeTo writes end tags until only n elements are open.
+func (c *cleaner) closeTo(n int) {
+	for len(c.open) > n {
+		last := len(c.open) - 1
+		name := c.open[last]
+		c.open = c.open[:last]
+		if name == "pre" {
+			c.pre--
+		}
+		c.separate(elements[name], name)
+		if name == "a" && len(c.html) == c.link.end {
+			c.unmark() // a link around nothing, such as a pixel we left out
+			c.html = c.html[:c.link.start]
+			continue
+		}
+		c.html = append(c.html, "</"...)
+		c.html = append(c.html, name...)
+		c.html = append(c.html, '>')
+	}
+}
+
+// separate keeps the words before a tag apart from those behind it.
+func (c *cleaner) separate(k kind, name string) {
+	switch {
+	case k == block || name == "br" || name == "hr":
+		c.text.line()
+	case k == cell:
+		c.text.space()
+	}
+}
