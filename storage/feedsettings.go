@@ -1,5 +1,13 @@
 package storage
 
+// Settings are what a person decides of a feed; see [Feed].
+type Settings struct {
+	Tags     []string
+	Pinned   bool
+	FullText bool
+	Request  *Request
+}
+
 // A Request is what a person told of how to fetch a feed. The zero Request asks
 // for nothing special.
 type Request struct {

@@ -14,6 +14,7 @@ func MergeFeeds(feed, old Feed) Feed {
 	feed.Language = cmp.Or(feed.Language, old.Language)
 	feed.Rate = cmp.Or(feed.Rate, old.Rate)
 	feed.Pinned = feed.Pinned || old.Pinned
+	feed.FullText = feed.FullText || old.FullText
 	feed.Request = cmp.Or(feed.Request, old.Request)
 	feed.Tags = slices.Clone(feed.Tags)
 	for _, tag := range old.Tags {

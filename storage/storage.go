@@ -18,6 +18,10 @@ var ErrNotFound = errors.New("not found")
 // out under its name: another has taken its place, and its write was refused.
 var ErrFenced = errors.New("fenced off by a newer writer")
 
+// ErrConflict says that what was to be replaced is not what the writer knew:
+// somebody else was faster, and nothing was written.
+var ErrConflict = errors.New("changed by somebody else in the meantime")
+
 // ErrUnavailable says that an engine can't do anything now, whatever it is asked:
 // it is away, starting, or out of disk. The same call may succeed later.
 var ErrUnavailable = errors.New("unavailable")
@@ -32,6 +36,7 @@ type Store interface {
 	Fences
 	Proxies
 	Imports
+	RuleSets
 
 	// ID names the store: it was drawn when the store was made, and all who
 	// share the store are told the same.
@@ -59,7 +64,7 @@ type Feeds interface {
 
 	// SetFeed replaces what a person decides of a feed, and returns it as it is
 	// now. It returns [ErrNotFound] if there is no such feed.
-	SetFeed(ctx context.Context, id string, tags []string, pinned bool, request *Request) (Feed, error)
+	SetFeed(ctx context.Context, id string, settings Settings) (Feed, error)
 
 	// MoveFeed has a feed's items belong to the feed at another URL, which must
 	// be canonical, in one transaction, and forgets the feed. The other becomes
@@ -158,11 +163,12 @@ type Feed struct {
 	ID       string    `json:"id"` // [FeedID] of URL
 	URL      string    `json:"url"`
 	Title    string    `json:"title,omitempty"`
-	Site     string    `json:"site,omitempty"`     // the web page it belongs to
-	Language string    `json:"language,omitempty"` // as it declares, ISO 639-1
-	Tags     []string  `json:"tags,omitempty"`     // folders of the list it came from
-	Pinned   bool      `json:"pinned,omitempty"`   // a person wants it read as often as possible
-	Request  *Request  `json:"request,omitempty"`  // how it wants to be asked; nil: as all others
+	Site     string    `json:"site,omitempty"`      // the web page it belongs to
+	Language string    `json:"language,omitempty"`  // as it declares, ISO 639-1
+	Tags     []string  `json:"tags,omitempty"`      // folders of the list it came from
+	Pinned   bool      `json:"pinned,omitempty"`    // a person wants it read as often as possible
+	FullText bool      `json:"full_text,omitempty"` // a person wants its items with the text of the pages they link to
+	Request  *Request  `json:"request,omitempty"`   // how it wants to be asked; nil: as all others
 	Added    time.Time `json:"added"`
 
 	// What follows is kept by PutItems; AddFeeds ignores it.
@@ -174,24 +180,27 @@ type Feed struct {
 
 // An Item is one entry of a feed, cleaned and given an ID.
 type Item struct {
-	ID        string    `json:"id"` // [ItemID] of FeedID and Key
-	FeedID    string    `json:"feed_id"`
-	Key       string    `json:"key"`               // what tells it from the feed's other entries
-	Hash      string    `json:"hash"`              // of the entry as published; another hash is another revision
-	Revision  int       `json:"revision"`          // from 1, counted by the store
-	URL       string    `json:"url,omitempty"`     // absolute http(s) or empty
-	Title     string    `json:"title"`             // plain text
-	HTML      string    `json:"html,omitempty"`    // cleaned: safe to show as it is
-	Excerpt   string    `json:"excerpt,omitempty"` // plain text, at most 300 characters
-	Author    string    `json:"author,omitempty"`
-	Language  string    `json:"language,omitempty"` // ISO 639-1, empty if unknown
-	Images    []string  `json:"images,omitempty"`   // absolute http(s), in order of appearance
-	Tags      []string  `json:"tags,omitempty"`     // the publisher's categories
-	Published time.Time `json:"published"`          // never after FirstSeen by more than a day
-	Assumed   string    `json:"assumed,omitempty"`  // why Published is only FirstSeen: "missing", "unreadable", "future"
-	Updated   time.Time `json:"updated,omitzero"`
-	FirstSeen time.Time `json:"first_seen"`       // when it was first fetched
-	Changed   time.Time `json:"changed,omitzero"` // another one each time the store changes anything of it; kept by the store
+	ID         string      `json:"id"` // [ItemID] of FeedID and Key
+	FeedID     string      `json:"feed_id"`
+	Key        string      `json:"key"`               // what tells it from the feed's other entries
+	Hash       string      `json:"hash"`              // of the entry as published; another hash is another revision
+	Revision   int         `json:"revision"`          // from 1, counted by the store
+	URL        string      `json:"url,omitempty"`     // absolute http(s) or empty
+	Title      string      `json:"title"`             // plain text
+	HTML       string      `json:"html,omitempty"`    // cleaned: safe to show as it is
+	Excerpt    string      `json:"excerpt,omitempty"` // plain text, at most 300 characters
+	Author     string      `json:"author,omitempty"`
+	Language   string      `json:"language,omitempty"`   // ISO 639-1, empty if unknown
+	Images     []string    `json:"images,omitempty"`     // absolute http(s), in order of appearance
+	Tags       []string    `json:"tags,omitempty"`       // the publisher's categories
+	Comments   string      `json:"comments,omitempty"`   // where it is discussed: absolute http(s) or empty
+	Source     string      `json:"source,omitempty"`     // title of the feed that its feed took it from
+	Enclosures []Enclosure `json:"enclosures,omitempty"` // files that go with it, in the publisher's order
+	Published  time.Time   `json:"published"`            // never after FirstSeen by more than a day
+	Assumed    string      `json:"assumed,omitempty"`    // why Published is only FirstSeen: "missing", "unreadable", "future"
+	Updated    time.Time   `json:"updated,omitzero"`
+	FirstSeen  time.Time   `json:"first_seen"`       // when it was first fetched
+	Changed    time.Time   `json:"changed,omitzero"` // another one each time the store changes anything of it; kept by the store
 
 	Spam       bool     `json:"spam,omitempty"`
 	Categories []string `json:"categories,omitempty"` // best first
@@ -204,6 +213,13 @@ type Item struct {
 	StoryID     string `json:"story_id,omitempty"`     // what that belongs to
 	DuplicateOf string `json:"duplicate_of,omitempty"` // item ID of the first of its kind; empty for that one
 	DuplicateBy string `json:"duplicate_by,omitempty"` // "url" or "text"
+}
+
+// An Enclosure is a file that goes with an item, such as a podcast's sound.
+type Enclosure struct {
+	URL    string `json:"url"`              // absolute http(s)
+	Type   string `json:"type,omitempty"`   // MIME type, as the publisher says
+	Length int64  `json:"length,omitempty"` // bytes, as the publisher says; 0 if it does not
 }
 
 // A Batch is what one document brought to the store.

@@ -43,10 +43,16 @@ func copyImport(imp storage.Import) storage.Import {
 	return imp
 }
 
+func copyRules(set storage.RuleSet) storage.RuleSet {
+	set.Text, set.Changed = append([]byte(nil), set.Text...), micro(set.Changed)
+	return set
+}
+
 func copyItem(item storage.Item) storage.Item {
 	for _, list := range []*[]string{&item.Images, &item.Tags, &item.Categories, &item.Topics, &item.Why} {
 		*list = copyList(*list)
 	}
+	item.Enclosures = append([]storage.Enclosure(nil), item.Enclosures...)
 	for _, t := range []*time.Time{&item.Published, &item.Updated, &item.FirstSeen} {
 		*t = micro(*t)
 	}

@@ -87,7 +87,7 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 }
 
 // SetFeed implements [storage.Feeds].
-func (s *Store) SetFeed(ctx context.Context, id string, tags []string, pinned bool, request *storage.Request) (storage.Feed, error) {
+func (s *Store) SetFeed(ctx context.Context, id string, settings storage.Settings) (storage.Feed, error) {
 	if err := s.lock(ctx); err != nil {
 		return storage.Feed{}, err
 	}
@@ -96,7 +96,7 @@ func (s *Store) SetFeed(ctx context.Context, id string, tags []string, pinned bo
 	if !ok {
 		return storage.Feed{}, storage.ErrNotFound
 	}
-	f.Tags, f.Pinned, f.Request = tags, pinned, request
+	f.Tags, f.Pinned, f.FullText, f.Request = settings.Tags, settings.Pinned, settings.FullText, settings.Request
 	s.feeds[id] = copyFeed(f)
 	return copyFeed(f), nil
 }

@@ -26,6 +26,7 @@ type Store struct {
 	fences  map[string]int64
 	proxies map[string]storage.Proxy
 	imports map[string]storage.Import
+	rules   map[string][]storage.RuleSet // versions by name, oldest first
 }
 
 // lock makes the maps and locks them, unless ctx is done.
@@ -42,6 +43,7 @@ func (s *Store) lock(ctx context.Context) error {
 		s.fences = map[string]int64{}
 		s.proxies = map[string]storage.Proxy{}
 		s.imports = map[string]storage.Import{}
+		s.rules = map[string][]storage.RuleSet{}
 		s.id = rand.Text()
 	}
 	return nil

@@ -17,21 +17,25 @@ const putItems = `
 		feed, changed, id, key, hash, revision, first_seen, published, assumed, updated,
 		url, title, author, language, spam,
 		lane, text_hash, event_id, story_id, duplicate_of, duplicate_by,
-		images, tags, categories, topics, why, excerpt, html
+		images, tags, categories, topics, why, excerpt, html,
+		enclosures, comments, source
 	)
 	SELECT $1, clock_timestamp(), id, key, hash, revision, first_seen, published, assumed, updated,
 		url, title, author, language, spam,
 		lane, text_hash, event_id, story_id, duplicate_of, duplicate_by,
-		images::jsonb, tags::jsonb, categories::jsonb, topics::jsonb, why::jsonb, excerpt, html
+		images::jsonb, tags::jsonb, categories::jsonb, topics::jsonb, why::jsonb, excerpt, html,
+		enclosures::jsonb, comments, source
 	FROM unnest(
 		$2::text[], $3::text[], $4::text[], $5::integer[], $6::timestamptz[], $7::timestamptz[], $8::text[], $9::timestamptz[],
 		$10::text[], $11::text[], $12::text[], $13::text[], $14::boolean[],
 		$15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
-		$21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[]
+		$21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[],
+		$28::text[], $29::text[], $30::text[]
 	) AS new (id, key, hash, revision, first_seen, published, assumed, updated,
 		url, title, author, language, spam,
 		lane, text_hash, event_id, story_id, duplicate_of, duplicate_by,
-		images, tags, categories, topics, why, excerpt, html)
+		images, tags, categories, topics, why, excerpt, html,
+		enclosures, comments, source)
 	ORDER BY id -- as all who write items of one feed do, so that none waits for another in a circle
 	ON CONFLICT (id) DO UPDATE SET
 		hash = excluded.hash, revision = excluded.revision, published = excluded.published,
@@ -42,6 +46,7 @@ const putItems = `
 		duplicate_of = excluded.duplicate_of, duplicate_by = excluded.duplicate_by,
 		images = excluded.images, tags = excluded.tags, categories = excluded.categories,
 		topics = excluded.topics, why = excluded.why, excerpt = excluded.excerpt, html = excluded.html,
+		enclosures = excluded.enclosures, comments = excluded.comments, source = excluded.source,
 		changed = ` + nextChanged
 
 // itemColumns returns the arguments of putItems.
@@ -74,6 +79,9 @@ func itemColumns(feed int32, items []storage.Item) []any {
 		column(items, func(i storage.Item) *string { return listOrNull(i.Why) }),
 		column(items, func(i storage.Item) string { return i.Excerpt }),
 		column(items, func(i storage.Item) string { return i.HTML }),
+		column(items, func(i storage.Item) *string { return enclosuresOrNull(i.Enclosures) }),
+		column(items, func(i storage.Item) string { return i.Comments }),
+		column(items, func(i storage.Item) string { return i.Source }),
 	}
 }
 

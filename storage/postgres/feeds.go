@@ -10,13 +10,13 @@ import (
 	"feedmesh/storage"
 )
 
-const feedFields = `id, url, title, site, language, tags, pinned, request, added, items, last_item, rate`
+const feedFields = `id, url, title, site, language, tags, pinned, full_text, request, added, items, last_item, rate`
 
 const selectFeeds = `SELECT ` + feedFields + ` FROM feeds`
 
 func scanFeed(row pgx.CollectableRow) (f storage.Feed, err error) {
-	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, &f.Tags, &f.Pinned, &f.Request, moment{&f.Added},
-		&f.Items, moment{&f.LastItem}, &f.Rate)
+	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, &f.Tags, &f.Pinned, &f.FullText, &f.Request,
+		moment{&f.Added}, &f.Items, moment{&f.LastItem}, &f.Rate)
 	return f, err
 }
 
@@ -47,10 +47,11 @@ func (s *Store) ListFeeds(ctx context.Context, after string, limit int) ([]stora
 // two who add one feed in the same moment meet at its URL or at its ID, whichever
 // index PostgreSQL writes first.
 const addFeeds = `
-	INSERT INTO feeds (id, url, title, site, language, tags, pinned, request, added)
-	SELECT id, url, title, site, language, tags::jsonb, pinned, request::json, added
-	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::text[], $9::timestamptz[])
-		AS new (id, url, title, site, language, tags, pinned, request, added)
+	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added)
+	SELECT id, url, title, site, language, tags::jsonb, pinned, full_text, request::json, added
+	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::boolean[],
+		$9::text[], $10::timestamptz[])
+		AS new (id, url, title, site, language, tags, pinned, full_text, request, added)
 	ORDER BY id
 	ON CONFLICT DO NOTHING
 	RETURNING id`
@@ -99,17 +100,18 @@ func feedColumns(feeds ...storage.Feed) []any {
 		column(feeds, func(f storage.Feed) string { return f.Language }),
 		column(feeds, func(f storage.Feed) *string { return listOrNull(f.Tags) }),
 		column(feeds, func(f storage.Feed) bool { return f.Pinned }),
+		column(feeds, func(f storage.Feed) bool { return f.FullText }),
 		column(feeds, func(f storage.Feed) *string { return requestOrNull(f.Request) }),
 		column(feeds, func(f storage.Feed) time.Time { return f.Added }),
 	}
 }
 
-const setFeed = `UPDATE feeds SET tags = $2, pinned = $3, request = $4 WHERE id = $1 RETURNING ` + feedFields
+const setFeed = `UPDATE feeds SET tags = $2, pinned = $3, full_text = $4, request = $5 WHERE id = $1 RETURNING ` + feedFields
 
 // SetFeed implements [storage.Feeds].
-func (s *Store) SetFeed(ctx context.Context, id string, tags []string, pinned bool, request *storage.Request) (f storage.Feed, err error) {
+func (s *Store) SetFeed(ctx context.Context, id string, settings storage.Settings) (f storage.Feed, err error) {
 	err = s.do(ctx, "set feed", func(ctx context.Context) error {
-		f, err = one(ctx, s.pool, scanFeed, setFeed, id, listOrNull(tags), pinned, requestOrNull(request))
+		f, err = one(ctx, s.pool, scanFeed, setFeed, id, listOrNull(settings.Tags), settings.Pinned, settings.FullText, requestOrNull(settings.Request))
 		return err
 	})
 	return f, err

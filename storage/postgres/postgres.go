@@ -175,7 +175,8 @@ func read[T any](ctx context.Context, s *Store, doing string, scan pgx.RowToFunc
 // failed says what was being done when err happened.
 func failed(ctx context.Context, doing string, err error) error {
 	switch {
-	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrFenced):
+	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrFenced),
+		errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrTooLarge):
 		return err
 	case errors.Is(err, pgx.ErrNoRows):
 		return storage.ErrNotFound

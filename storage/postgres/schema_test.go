@@ -152,7 +152,7 @@ func TestStoreOfTheFirstVersionIsManaged(t *testing.T) {
 			language, spam, lane, text_hash, event_id, story_id, duplicate_of, duplicate_by, excerpt, html)
 		VALUES (1, now(), '%s', '%s', 'hash', 1, now(), now(), '', '', '', '', '', false, '', '', '', '', '', '', '', '')`, item.ID, item.Key))
 	s := open(t, url)
-	if got, err := s.SetFeed(ctx, feedID, []string{"tag"}, true, nil); err != nil || got.Title != "Old" || !got.Pinned || got.Items != 1 {
+	if got, err := s.SetFeed(ctx, feedID, storage.Settings{Tags: []string{"tag"}, Pinned: true}); err != nil || got.Title != "Old" || !got.Pinned || got.Items != 1 {
 		t.Errorf("the feed is %+v, %v; want it as it was, and pinned", got, err)
 	}
 	if _, err := s.MoveFeed(ctx, feedID, benchURL(1)); err != nil {

@@ -70,7 +70,7 @@ func TestBrokenTextIsMendedInEveryField(t *testing.T) {
 
 	given := storage.Request{Header: map[string]string{"X": broken}}
 	spoil(&given)
-	if got, err = s.SetFeed(ctx, feed.ID, nil, true, &given); err != nil || !strings.HasSuffix(got.Request.Header["X"], "c\ufffd\ufffd\ufffd") {
+	if got, err = s.SetFeed(ctx, feed.ID, storage.Settings{Pinned: true, Request: &given}); err != nil || !strings.HasSuffix(got.Request.Header["X"], "c\ufffd\ufffd\ufffd") {
 		t.Errorf("the request comes back as %+v, %v", got.Request, err)
 	}
 	proxy, imp := storage.Proxy{}, storage.Import{}
@@ -123,7 +123,7 @@ func TestLookingForBrokenTextFindsNothing(t *testing.T) {
 	_, removeErr := s.RemoveFeed(ctx, broken)
 	_, itemErr := s.Item(ctx, broken)
 	_, putErr := s.PutItems(ctx, storage.Batch{FeedID: broken})
-	_, setErr := s.SetFeed(ctx, broken, nil, false, nil)
+	_, setErr := s.SetFeed(ctx, broken, storage.Settings{})
 	_, moveErr := s.MoveFeed(ctx, broken, "https://example.org/")
 	_, resolveErr := s.ResolveFeed(ctx, broken)
 	_, importErr := s.Import(ctx, broken)

@@ -50,6 +50,18 @@ func listOrNull(list []string) *string {
 	return asJSON(cleanTexts(list))
 }
 
+// enclosuresOrNull returns enclosures as they are stored: JSON, likewise.
+func enclosuresOrNull(list []storage.Enclosure) *string {
+	if len(list) == 0 {
+		return nil
+	}
+	cleaned := make([]storage.Enclosure, len(list))
+	for i, e := range list {
+		cleaned[i] = storage.Enclosure{URL: cleanText(e.URL), Type: cleanText(e.Type), Length: e.Length}
+	}
+	return asJSON(cleaned)
+}
+
 // requestOrNull returns a request as it is stored: JSON.
 func requestOrNull(r *storage.Request) *string {
 	if r == nil {

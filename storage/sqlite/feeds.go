@@ -8,7 +8,7 @@ import (
 	"feedmesh/storage"
 )
 
-const feedColumns = `id, url, title, site, language, tags, pinned, request, added, items, last_item, rate`
+const feedColumns = `id, url, title, site, language, tags, pinned, full_text, request, added, items, last_item, rate`
 
 const feedByID = `SELECT ` + feedColumns + ` FROM feeds WHERE id = ?`
 
@@ -27,8 +27,8 @@ func (s *Store) ListFeeds(ctx context.Context, after string, limit int) ([]stora
 }
 
 const addFeed = `
-	INSERT INTO feeds (id, url, title, site, language, tags, pinned, request, added)
-	SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE NOT EXISTS (SELECT 1 FROM moved WHERE id = ?1)
+	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added)
+	SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 WHERE NOT EXISTS (SELECT 1 FROM moved WHERE id = ?1)
 	ON CONFLICT (id) DO NOTHING`
 
 // AddFeeds implements [storage.Feeds].
@@ -54,15 +54,16 @@ func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []st
 // add adds a feed unless it is known.
 func (w *writer) add(ctx context.Context, f storage.Feed) (isNew bool, err error) {
 	return changes(w.addFeed.ExecContext(ctx, f.ID, f.URL, f.Title, f.Site, f.Language, listOrNull(f.Tags),
-		f.Pinned, requestOrNull(f.Request), micros(f.Added)))
+		f.Pinned, f.FullText, requestOrNull(f.Request), micros(f.Added)))
 }
 
-const setFeed = `UPDATE feeds SET tags = ?, pinned = ?, request = ? WHERE id = ? RETURNING ` + feedColumns
+const setFeed = `UPDATE feeds SET tags = ?, pinned = ?, full_text = ?, request = ? WHERE id = ? RETURNING ` + feedColumns
 
 // SetFeed implements [storage.Feeds].
-func (s *Store) SetFeed(ctx context.Context, id string, tags []string, pinned bool, request *storage.Request) (f storage.Feed, err error) {
+func (s *Store) SetFeed(ctx context.Context, id string, settings storage.Settings) (f storage.Feed, err error) {
 	err = s.change(ctx, "set feed", func(w *writer) error {
-		f, err = scanFeed(w.setFeed.QueryRowContext(ctx, listOrNull(tags), pinned, requestOrNull(request), id))
+		f, err = scanFeed(w.setFeed.QueryRowContext(ctx, listOrNull(settings.Tags), settings.Pinned, settings.FullText,
+			requestOrNull(settings.Request), id))
 		return err
 	})
 	return f, err
@@ -115,7 +116,7 @@ func (s *Store) Counts(ctx context.Context) (storage.Counts, error) {
 }
 
 func scanFeed(row scanner) (f storage.Feed, err error) {
-	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, fromJSON(&f.Tags), &f.Pinned, fromJSON(&f.Request), moment{&f.Added},
-		&f.Items, moment{&f.LastItem}, &f.Rate)
+	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, fromJSON(&f.Tags), &f.Pinned, &f.FullText, fromJSON(&f.Request),
+		moment{&f.Added}, &f.Items, moment{&f.LastItem}, &f.Rate)
 	return f, err
 }

@@ -55,14 +55,16 @@ const selectItems = `
 	SELECT i.id, f.id, i.key, i.hash, i.revision, i.url, i.title, i.html, i.excerpt, i.author, i.language,
 	       i.images, i.tags, i.published, i.assumed, i.updated, i.first_seen,
 	       coalesce(i.changed, i.first_seen), i.spam, i.categories, i.topics, i.why,
-	       i.lane, i.text_hash, i.event_id, i.story_id, i.duplicate_of, i.duplicate_by
+	       i.lane, i.text_hash, i.event_id, i.story_id, i.duplicate_of, i.duplicate_by,
+	       i.enclosures, i.comments, i.source
 	FROM items i JOIN feeds f ON f.num = i.feed`
 
 func scanItem(row scanner) (i storage.Item, err error) {
 	err = row.Scan(&i.ID, &i.FeedID, &i.Key, &i.Hash, &i.Revision, &i.URL, &i.Title, &i.HTML, &i.Excerpt, &i.Author, &i.Language,
 		fromJSON(&i.Images), fromJSON(&i.Tags), moment{&i.Published}, &i.Assumed, moment{&i.Updated}, moment{&i.FirstSeen},
 		moment{&i.Changed}, &i.Spam, fromJSON(&i.Categories), fromJSON(&i.Topics), fromJSON(&i.Why),
-		&i.Lane, &i.TextHash, &i.EventID, &i.StoryID, &i.DuplicateOf, &i.DuplicateBy)
+		&i.Lane, &i.TextHash, &i.EventID, &i.StoryID, &i.DuplicateOf, &i.DuplicateBy,
+		fromJSON(&i.Enclosures), &i.Comments, &i.Source)
 	return i, err
 }
 

@@ -136,8 +136,9 @@ const putItem = `
 		feed, key, hash, revision, first_seen, published, assumed, updated,
 		id, url, title, author, language, spam,
 		lane, text_hash, event_id, story_id, duplicate_of, duplicate_by,
-		images, tags, categories, topics, why, excerpt, html, changed
-	) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		images, tags, categories, topics, why, excerpt, html, changed,
+		enclosures, comments, source
+	) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT (feed, key) DO UPDATE SET
 		hash = excluded.hash, revision = excluded.revision, published = excluded.published,
 		assumed = excluded.assumed, updated = excluded.updated, url = excluded.url,
@@ -147,6 +148,7 @@ const putItem = `
 		duplicate_of = excluded.duplicate_of, duplicate_by = excluded.duplicate_by,
 		images = excluded.images, tags = excluded.tags, categories = excluded.categories,
 		topics = excluded.topics, why = excluded.why, excerpt = excluded.excerpt, html = excluded.html,
+		enclosures = excluded.enclosures, comments = excluded.comments, source = excluded.source,
 		changed = max(excluded.changed, coalesce(items.changed, items.first_seen) + 1)` // never the same twice
 
 func (w *writer) put(ctx context.Context, feed int64, i storage.Item) error {
@@ -154,7 +156,8 @@ func (w *writer) put(ctx context.Context, feed int64, i storage.Item) error {
 		feed, i.Key, i.Hash, i.Revision, micros(i.FirstSeen), micros(i.Published), i.Assumed, microsOrNull(i.Updated),
 		i.ID, i.URL, i.Title, i.Author, i.Language, i.Spam,
 		i.Lane, i.TextHash, i.EventID, i.StoryID, i.DuplicateOf, i.DuplicateBy,
-		listOrNull(i.Images), listOrNull(i.Tags), listOrNull(i.Categories), listOrNull(i.Topics), listOrNull(i.Why), i.Excerpt, i.HTML, micros(time.Now()))
+		listOrNull(i.Images), listOrNull(i.Tags), listOrNull(i.Categories), listOrNull(i.Topics), listOrNull(i.Why), i.Excerpt, i.HTML, micros(time.Now()),
+		enclosuresOrNull(i.Enclosures), i.Comments, i.Source)
 	return err
 }
 

@@ -169,7 +169,8 @@ func (s *Store) transact(ctx context.Context, work func(*writer) error) error {
 // failed says what was being done when err happened.
 func (s *Store) failed(ctx context.Context, doing string, err error) error {
 	switch {
-	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrFenced):
+	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrFenced),
+		errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrTooLarge):
 		return err
 	case errors.Is(err, sql.ErrNoRows):
 		return storage.ErrNotFound

@@ -108,7 +108,7 @@ func TestStoreOfTheFirstVersionIsManaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if got, err := s.SetFeed(ctx, "feed", []string{"tag"}, true, nil); err != nil || !got.Pinned || got.URL != "https://example.org/" || got.Items != 1 {
+	if got, err := s.SetFeed(ctx, "feed", storage.Settings{Tags: []string{"tag"}, Pinned: true}); err != nil || !got.Pinned || got.URL != "https://example.org/" || got.Items != 1 {
 		t.Errorf("the feed is %+v, %v; want it as it was, and pinned", got, err)
 	}
 	const url = "https://example.org/moved"

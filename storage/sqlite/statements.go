@@ -12,23 +12,26 @@ type reader struct {
 	feed, feeds, counts, resolve      *sql.Stmt
 	known, items, since, days, stamps *sql.Stmt
 	proxies, importByID, imports      *sql.Stmt
+	rules, ruleVersions               *sql.Stmt
 }
 
 func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 	r := &reader{}
 	return r, prepareAll(ctx, db, map[**sql.Stmt]string{
-		&r.feed:       feedByID,
-		&r.feeds:      feedsByURL,
-		&r.counts:     counts,
-		&r.resolve:    resolveFeed,
-		&r.known:      knownItems,
-		&r.items:      itemsByID,
-		&r.since:      itemsSince,
-		&r.days:       countByDay,
-		&r.stamps:     stampsOfDay,
-		&r.proxies:    allProxies,
-		&r.importByID: importByID,
-		&r.imports:    newestImports,
+		&r.feed:         feedByID,
+		&r.feeds:        feedsByURL,
+		&r.counts:       counts,
+		&r.resolve:      resolveFeed,
+		&r.known:        knownItems,
+		&r.items:        itemsByID,
+		&r.since:        itemsSince,
+		&r.days:         countByDay,
+		&r.stamps:       stampsOfDay,
+		&r.proxies:      allProxies,
+		&r.importByID:   importByID,
+		&r.imports:      newestImports,
+		&r.rules:        rulesByVersion,
+		&r.ruleVersions: ruleVersions,
 	})
 }
 
@@ -43,6 +46,7 @@ type writer struct {
 	repeatsOf, repeatItem, makeFirst                     *sql.Stmt
 	itemsToMove, renameItem, dropItem                    *sql.Stmt
 	putProxy, removeProxy, putImport, forgetImports      *sql.Stmt
+	ruleVersions, putRules, forgetRules                  *sql.Stmt
 }
 
 // newWriter returns a writer to close even if there is an error.
@@ -82,6 +86,9 @@ func (w *writer) statements() map[**sql.Stmt]string {
 		&w.removeProxy:    removeProxy,
 		&w.putImport:      putImport,
 		&w.forgetImports:  forgetImports,
+		&w.ruleVersions:   ruleVersions,
+		&w.putRules:       putRules,
+		&w.forgetRules:    forgetRules,
 	}
 }
 

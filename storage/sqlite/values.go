@@ -48,6 +48,14 @@ func listOrNull(list []string) any {
 	return asJSON(list)
 }
 
+// enclosuresOrNull returns enclosures as they are stored; NULL if there are none.
+func enclosuresOrNull(list []storage.Enclosure) any {
+	if len(list) == 0 {
+		return nil
+	}
+	return asJSON(list)
+}
+
 // requestOrNull returns a request as it is stored; NULL for nil.
 func requestOrNull(r *storage.Request) any {
 	if r == nil {

@@ -53,6 +53,13 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"imports are listed newest first, without their lines", storeTest.importsNewestFirst},
 		{"only the newest imports are kept", storeTest.oldImports},
 
+		{"rules come back as they were put, version by version", storeTest.rulesComeBack},
+		{"rules made from a version that is not the newest change nothing", storeTest.rulesMadeFromOld},
+		{"rules that are too large change nothing", storeTest.largeRules},
+		{"versions are listed newest first, page by page, without their text", storeTest.ruleVersions},
+		{"only the last versions of a set are kept", storeTest.oldRules},
+		{"of rules put at once one version is the next", storeTest.concurrentRules},
+
 		{"an item comes back as it was put", storeTest.itemComesBack},
 		{"times come back in UTC to the microsecond", storeTest.times},
 		{"an unchanged item changes nothing", storeTest.unchangedItem},
@@ -124,7 +131,7 @@ var day = time.Date(2026, 3, 1, 12, 30, 15, 123456000, time.UTC)
 // aFeed returns a feed that says something in every field AddFeeds keeps.
 func aFeed(url string) storage.Feed {
 	return storage.Feed{ID: storage.FeedID(url), URL: url, Title: "Feed at " + url, Site: url + "/site",
-		Language: "en", Tags: []string{"news", "R&D <x>"}, Pinned: true,
+		Language: "en", Tags: []string{"news", "R&D <x>"}, Pinned: true, FullText: true,
 		Request: &storage.Request{UserAgent: "Reader", Header: map[string]string{"Accept": "text/xml"}, User: "me", Password: "secret", Proxy: "home"},
 		Added:   day}
 }
@@ -136,6 +143,8 @@ func anItem(feedID, key string) storage.Item {
 		URL: "https://example.org/" + key + "?a=1&b=2", Title: "Title of " + key, HTML: "<p>Text of <b>" + key + "</b></p>",
 		Excerpt: "Text of " + key, Author: "Ann", Language: "en",
 		Images: []string{"https://example.org/1.png?w=1&h=2", "https://example.org/2.png"}, Tags: []string{"go", ""},
+		Enclosures: []storage.Enclosure{{URL: "https://example.org/1.mp3?a=1&b=2", Type: "audio/mpeg", Length: 5 << 30}, {URL: "https://example.org/2"}},
+		Comments:   "https://example.org/" + key + "#comments", Source: "Another <feed>",
 		Published: day.Add(-time.Hour), Assumed: "", Updated: day.Add(-time.Minute), FirstSeen: day,
 		Spam: true, Categories: []string{"software", "hardware"}, Topics: []string{"sqlite"}, Why: []string{`"sqlite" in the title`},
 		Lane: "en", TextHash: "text-1", EventID: "event-1", StoryID: "story-1", DuplicateOf: "item-0", DuplicateBy: "url",

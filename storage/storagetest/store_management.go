@@ -17,8 +17,8 @@ func (c storeTest) setFeed() {
 		{Header: map[string]string{"Accept": "*/*", "X-Key": "a,b; c=\"d\""}},
 	} {
 		for _, tags := range [][]string{{"work"}, nil} {
-			want.Tags, want.Pinned, want.Request = tags, !want.Pinned, request
-			got, err := c.SetFeed(c.Context(), want.ID, tags, want.Pinned, request)
+			want.Tags, want.Pinned, want.FullText, want.Request = tags, !want.Pinned, want.Pinned, request
+			got, err := c.SetFeed(c.Context(), want.ID, storage.Settings{Tags: tags, Pinned: want.Pinned, FullText: want.FullText, Request: request})
 			if err != nil {
 				c.Fatal(err)
 			}

@@ -83,7 +83,7 @@ func (c storeTest) goneAfterMove() {
 	}
 	_, err := c.Feed(c.Context(), from)
 	c.wantError("read", err, storage.ErrNotFound)
-	_, err = c.SetFeed(c.Context(), from, nil, true, nil)
+	_, err = c.SetFeed(c.Context(), from, storage.Settings{Pinned: true})
 	c.wantError("set", err, storage.ErrNotFound)
 	_, err = c.PutItems(c.Context(), storage.Batch{FeedID: from, Items: numbered(from, 0, 2)})
 	c.wantError("put", err, storage.ErrNotFound)
@@ -108,7 +108,7 @@ func (c storeTest) mergedFeed() {
 		items[i].Published = day
 	}
 	c.put(items...)
-	if _, err := c.SetFeed(c.Context(), to, []string{"R&D <x>", "mine"}, false, nil); err != nil {
+	if _, err := c.SetFeed(c.Context(), to, storage.Settings{Tags: []string{"R&D <x>", "mine"}}); err != nil {
 		c.Fatal(err)
 	}
 	want, old := c.feed(to), c.feed(from)

@@ -12,6 +12,7 @@ func withText(feedID, key, text string) storage.Item {
 	i := anItem(feedID, key)
 	i.Title, i.HTML, i.Excerpt, i.Author = text, text, text, text
 	i.Tags, i.Images, i.Why = []string{text, text}, []string{text}, []string{text}
+	i.Comments, i.Source, i.Enclosures = text, text, []storage.Enclosure{{URL: text, Type: text}}
 	return i
 }
 
@@ -40,7 +41,8 @@ func (c storeTest) textWithNUL() {
 	given := withText(feedID, "key", "before\x00after")
 	c.putBatch(storage.Batch{FeedID: feedID, Items: []storage.Item{given}, Title: "a\x00feed"})
 	got := c.item(given.ID)
-	for _, text := range []string{got.Title, got.HTML, got.Excerpt, got.Author, got.Tags[0], got.Tags[1], got.Images[0], got.Why[0]} {
+	for _, text := range []string{got.Title, got.HTML, got.Excerpt, got.Author, got.Tags[0], got.Tags[1], got.Images[0], got.Why[0],
+		got.Comments, got.Source, got.Enclosures[0].URL, got.Enclosures[0].Type} {
 		if text != "before\x00after" && text != "beforeafter" {
 			c.Errorf("text with a NUL comes back as %q", text)
 		}

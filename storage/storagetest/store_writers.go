@@ -164,7 +164,7 @@ func (c storeTest) cancelled() {
 		"NextFence":  func() error { _, err := c.NextFence(ctx, "schedule"); return err },
 		"Ping":       func() error { return c.Store.Ping(ctx) },
 
-		"SetFeed":     func() error { _, err := c.SetFeed(ctx, feedID, nil, false, nil); return err },
+		"SetFeed":     func() error { _, err := c.SetFeed(ctx, feedID, storage.Settings{}); return err },
 		"MoveFeed":    func() error { _, err := c.MoveFeed(ctx, feedID, newURL); return err },
 		"ResolveFeed": func() error { _, err := c.ResolveFeed(ctx, feedID); return err },
 		"Proxies":     func() error { _, err := c.Proxies(ctx); return err },
@@ -173,6 +173,10 @@ func (c storeTest) cancelled() {
 		"PutImport":   func() error { return c.PutImport(ctx, anImport("late", day)) },
 		"Import":      func() error { _, err := c.Import(ctx, "late"); return err },
 		"ListImports": func() error { _, err := c.ListImports(ctx, 10); return err },
+
+		"PutRules":     func() error { _, err := c.PutRules(ctx, someRules("late", 0)); return err },
+		"Rules":        func() error { _, err := c.Rules(ctx, "late", 0); return err },
+		"RuleVersions": func() error { _, err := c.RuleVersions(ctx, "late", 0, 10); return err },
 	} {
 		start := time.Now()
 		c.wantError(name, call(), context.Canceled)

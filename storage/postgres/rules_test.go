@@ -1,0 +1,36 @@
+package postgres
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// Of a new set there is no row that one writer could lock before another.
+func TestWhoPutsRulesWaitsForWhoWasFaster(t *testing.T) {
+	url := emptySchema(t)
+	s := open(t, url)
+	faster, err := connect(t, url).Begin(t.Context())
+	if err == nil {
+		_, err = faster.Exec(t.Context(), `INSERT INTO rules (name, version, changed, note) VALUES ('prepare', 1, now(), 'faster')`)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := make(chan error, 1)
+	go func() {
+		_, err := s.PutRules(t.Context(), storage.RuleSet{Name: "prepare", Text: []byte("slower"), Changed: time.Now()})
+		put <- err
+	}()
+	waitFor(t, "the slower to wait", func() bool {
+		return scan[bool](t, url, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database())`)
+	})
+	if err := faster.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-put; !errors.Is(err, storage.ErrConflict) {
+		t.Errorf("got %v, want that somebody was faster", err)
+	}
+}

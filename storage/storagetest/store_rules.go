@@ -1,0 +1,167 @@
+package storagetest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// someRules returns rules that were made from a version of their set, and say
+// something in every field.
+func someRules(name string, from int64) storage.RuleSet {
+	return storage.RuleSet{
+		Name: name, Version: from, Text: fmt.Appendf(nil, "rules <%d> of %s \x00\xff\n", from+1, name),
+		Note: fmt.Sprintf("made from %d & \"tested\"", from), Changed: day.Add(time.Duration(from) * time.Minute),
+	}
+}
+
+// asNext returns rules as they are stored, with their text or without.
+func asNext(set storage.RuleSet, text []byte) storage.RuleSet {
+	set.Version++
+	set.Text = text
+	return set
+}
+
+func (c storeTest) putRules(set storage.RuleSet) {
+	c.Helper()
+	got, err := c.PutRules(c.Context(), set)
+	if err != nil {
+		c.Fatalf("put rules: %v", err)
+	}
+	c.wantEqual("what is returned", got, asNext(set, nil))
+}
+
+// wantRules fails unless a version of a set is as wanted.
+func (c storeTest) wantRules(version int64, want storage.RuleSet) {
+	c.Helper()
+	got, err := c.Rules(c.Context(), want.Name, version)
+	if err != nil {
+		c.Fatalf("read rules: %v", err)
+	}
+	c.wantEqual(fmt.Sprintf("version %d of the rules", version), got, want)
+}
+
+func (c storeTest) rulesComeBack() {
+	bare := storage.RuleSet{Name: "bare", Changed: day}
+	sets := []storage.RuleSet{someRules("a", 0), someRules("a", 1), someRules("A", 0), bare, someRules("a", 2)}
+	large := someRules("large", 0)
+	large.Text = bytes.Repeat([]byte("rule\x00"), storage.MaxRules/5)
+	for _, set := range append(sets, large) {
+		c.putRules(set)
+		c.wantRules(0, asNext(set, set.Text))
+	}
+	for _, set := range sets {
+		c.wantRules(set.Version+1, asNext(set, set.Text))
+	}
+	for _, version := range []int64{4, -1} {
+		_, err := c.Rules(c.Context(), "a", version)
+		c.wantError(fmt.Sprintf("read version %d", version), err, storage.ErrNotFound)
+	}
+	moscow := someRules("zone", 0)
+	moscow.Changed = time.Date(2026, 3, 1, 3, 4, 5, 123456789, time.FixedZone("Moscow", 3*60*60))
+	if _, err := c.PutRules(c.Context(), moscow); err != nil {
+		c.Fatal(err)
+	}
+	moscow.Changed = time.Date(2026, 3, 1, 0, 4, 5, 123456000, time.UTC)
+	c.wantRules(0, asNext(moscow, moscow.Text))
+}
+
+func (c storeTest) rulesMadeFromOld() {
+	_, err := c.PutRules(c.Context(), someRules("a", 1))
+	c.wantError("put the second of none", err, storage.ErrConflict)
+	c.putRules(someRules("a", 0))
+	c.putRules(someRules("a", 1))
+	for _, from := range []int64{0, 1, 3, -1} {
+		_, err := c.PutRules(c.Context(), someRules("a", from))
+		c.wantError(fmt.Sprintf("put rules made from version %d", from), err, storage.ErrConflict)
+	}
+	want := someRules("a", 1)
+	c.wantRules(0, asNext(want, want.Text))
+	c.wantVersions("a", 0, 10, 2, 1)
+}
+
+func (c storeTest) largeRules() {
+	large := someRules("a", 0)
+	large.Text = make([]byte, storage.MaxRules+1)
+	_, err := c.PutRules(c.Context(), large)
+	c.wantError("put them", err, storage.ErrTooLarge)
+	c.wantVersions("a", 0, 10)
+}
+
+// wantVersions fails unless a page has these versions, in this order, and no text.
+func (c storeTest) wantVersions(name string, before int64, limit int, want ...int64) {
+	c.Helper()
+	page, err := c.RuleVersions(c.Context(), name, before, limit)
+	if err != nil {
+		c.Fatalf("list versions: %v", err)
+	}
+	var got []int64
+	for _, set := range page {
+		got = append(got, set.Version)
+		c.wantEqual("a listed version", set, asNext(someRules(name, set.Version-1), nil))
+	}
+	c.wantEqual(fmt.Sprintf("the list of %d versions before %d", limit, before), got, want)
+}
+
+func (c storeTest) ruleVersions() {
+	c.wantVersions("a", 0, 10)
+	for from := range int64(5) {
+		c.putRules(someRules("a", from))
+	}
+	c.putRules(someRules("b", 0))
+	c.wantVersions("a", 0, 10, 5, 4, 3, 2, 1)
+	c.wantVersions("a", 0, 2, 5, 4)
+	c.wantVersions("a", 4, 2, 3, 2)
+	c.wantVersions("a", 2, 2, 1)
+	c.wantVersions("a", 1, 2)
+	c.wantVersions("a", 0, 0)
+	c.wantVersions("b", 0, 10, 1)
+}
+
+func (c storeTest) oldRules() {
+	c.putRules(someRules("b", 0))
+	const put = storage.RuleVersionsKept + 3
+	for from := range int64(put) {
+		c.putRules(someRules("a", from))
+	}
+	page, err := c.RuleVersions(c.Context(), "a", 0, 2*put)
+	if err != nil || len(page) != storage.RuleVersionsKept || page[len(page)-1].Version != 4 {
+		c.Errorf("%d versions are kept, %v; want the last %d", len(page), err, storage.RuleVersionsKept)
+	}
+	_, err = c.Rules(c.Context(), "a", 3)
+	c.wantError("read a version that is too old", err, storage.ErrNotFound)
+	oldest := someRules("a", 3)
+	c.wantRules(4, asNext(oldest, oldest.Text))
+	c.wantVersions("b", 0, 10, 1)
+}
+
+func (c storeTest) concurrentRules() {
+	const rounds, writers = 5, 6
+	for from := range int64(rounds) {
+		errs := make([]error, writers)
+		var putting sync.WaitGroup
+		for i := range errs {
+			putting.Go(func() {
+				set := someRules("a", from)
+				set.Text = fmt.Appendf(nil, "rules of writer %d", i)
+				_, errs[i] = c.PutRules(c.Context(), set)
+			})
+		}
+		putting.Wait()
+		first := slices.Index(errs, nil)
+		if first < 0 {
+			c.Fatalf("nobody put version %d: %v", from+1, errs)
+		}
+		for i, err := range errs {
+			if i != first && !errors.Is(err, storage.ErrConflict) {
+				c.Errorf("writer %d of version %d got %v, want that another was faster", i, from+1, err)
+			}
+		}
+		c.wantRules(0, asNext(someRules("a", from), fmt.Appendf(nil, "rules of writer %d", first)))
+	}
+}
