@@ -33,13 +33,25 @@ func (h *hops) follow(r *http.Request, via []*http.Request) error {
 	default:
 		h.temporary = true
 	}
-	h.abroad = h.abroad || !sameHost(via[0].URL, r.URL)
+	h.abroad = h.abroad || !SameHost(via[0].URL, r.URL)
 	if h.abroad {
 		for name := range r.Header {
 			if !slices.Contains(ours, name) {
 				r.Header.Del(name)
 			}
 		}
+	}
+	return nil
+}
+
+// follow is an [http.Client]'s CheckRedirect, with a word of who asked for the
+// document.
+func (t *try) follow(r *http.Request, via []*http.Request) error {
+	if err := t.hops.follow(r, via); err != nil || t.request.Follow == nil {
+		return err
+	}
+	if err := t.request.Follow(r.URL); err != nil {
+		return &Error{Class: ClassRedirect, Err: err}
 	}
 	return nil
 }
@@ -52,8 +64,8 @@ func (h *hops) moved() string {
 	return h.to
 }
 
-// sameHost reports whether b is where a is, or is that by TLS.
-func sameHost(a, b *url.URL) bool {
+// SameHost reports whether b is where a is, or is that by TLS.
+func SameHost(a, b *url.URL) bool {
 	if !strings.EqualFold(a.Hostname(), b.Hostname()) {
 		return false
 	}

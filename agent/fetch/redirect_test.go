@@ -196,7 +196,7 @@ func TestSameHostIsTheSamePortOrItsTLS(t *testing.T) {
 		if errA != nil || errB != nil {
 			t.Fatal(errA, errB)
 		}
-		if got := sameHost(a, b); got != x.want {
+		if got := SameHost(a, b); got != x.want {
 			t.Errorf("%s to %s: got %v, want %v", x.a, x.b, got, x.want)
 		}
 	}

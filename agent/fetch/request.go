@@ -1,6 +1,9 @@
 package fetch
 
-import "time"
+import (
+	"net/url"
+	"time"
+)
 
 // A Request is what to fetch, how, and the validators of the document we have
 // of it: they are sent back exactly as the server gave them.
@@ -14,6 +17,8 @@ type Request struct {
 	User         string            // for basic authentication by the URL's own host only; "" is none
 	Password     string
 	Ways         []string // proxies to try in order, as [CheckProxy] takes them, at most 4; "" is the direct way, and so is none at all
+
+	Follow func(to *url.URL) error // asked before each redirect; what it returns ends the fetch; nil follows all
 }
 
 // A Document is what was fetched.

@@ -63,7 +63,7 @@ func (t *try) do(ctx context.Context, way string) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	client := http.Client{Transport: t, CheckRedirect: t.hops.follow}
+	client := http.Client{Transport: t, CheckRedirect: t.follow}
 	response, err := client.Do(request)
 	if err == nil {
 		defer response.Body.Close()
