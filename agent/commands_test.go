@@ -82,6 +82,8 @@ func TestCommandsAnswer(t *testing.T) {
 		{"proxies list --json", 0, `"url":"http://me:xxxxx@proxy.example:3128"`, ""},
 		{"feeds set " + feedURL + " --pin --tag a --tag b --user-agent x --header X-Key=s3cret --user me --proxy eu", 0, "pinned       read as often as possible", ""},
 		{"feeds show " + feedURL, 0, "headers      X-Key", ""},
+		{"feeds set " + feedURL + " --full-text", 0, "full text    from the pages", ""},
+		{"feeds set " + feedURL + " --no-full-text --json", 0, `"pinned":true,"added"`, ""},
 		{"feeds set " + feedURL + " --no-pin --json --no-tags", 0, `"user_agent":"x"`, ""},
 		{"proxies remove eu us", 3, "eu: removed", "proxy us: not found"},
 		{"imports list", 0, "", "nothing was imported"},

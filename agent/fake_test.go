@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -31,7 +32,8 @@ type fakeMesh struct {
 	states      map[string]*subjects.State
 	quarantined map[uint64]subjects.Quarantined
 	polls       map[string][]subjects.Poll
-	waiting     uint64 // index tasks
+	waiting     uint64                     // index tasks
+	rules       map[string]storage.RuleSet // in force, by set
 }
 
 func (m *fakeMesh) Schema(context.Context) int { return subjects.Schema }
@@ -49,6 +51,16 @@ func (m *fakeMesh) State(_ context.Context, id string) (*subjects.State, error) 
 
 func (m *fakeMesh) Polls(_ context.Context, id string) ([]subjects.Poll, error) {
 	return m.polls[id], nil
+}
+
+// PutRules remembers the rules in force.
+func (m *fakeMesh) PutRules(ctx context.Context, set string, newest func(context.Context) (storage.RuleSet, error)) error {
+	rules, err := newest(ctx)
+	if m.rules == nil {
+		m.rules = map[string]storage.RuleSet{}
+	}
+	m.rules[set] = rules
+	return err
 }
 
 // Single holds every lease.
@@ -74,7 +86,7 @@ func (m *fakeMesh) Depths(context.Context) ([]mesh.Depth, error) {
 }
 
 func (m *fakeMesh) Agents(context.Context) ([]subjects.Agent, error) {
-	return []subjects.Agent{{ID: "a1", Host: "pi", Version: "1", Roles: []string{"crawl", "api"}, Started: time.Now()}}, nil
+	return []subjects.Agent{{ID: "a1", Host: "pi", Version: "1", Roles: []string{"crawl", "api"}, Started: time.Now(), Rules: map[string]int64{"prepare": 1}}}, nil
 }
 
 func (m *fakeMesh) Leases(context.Context) (map[string]subjects.Lease, error) {
@@ -157,7 +169,8 @@ func newWorld(t *testing.T) *world {
 		Now:    func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
 		Fetch:  nearby{fetch.New(fetch.Options{Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxPacked: 1 << 20, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})},
 		Checks: func(context.Context) []api.Check { return w.checks }, Metrics: http.NotFoundHandler(),
-		Log: slog.New(slog.DiscardHandler),
+		Rulebooks: []api.Rulebook{{Name: "prepare", Does: "cleans", Standard: []byte("keep all\n"), Check: checkLines}},
+		Log:       slog.New(slog.DiscardHandler),
 	})
 	w.Server = httptest.NewServer(w.api.Handler(http.NotFoundHandler()))
 	t.Cleanup(w.Close)
@@ -259,4 +272,14 @@ func (s said) check(t *testing.T, code int, out, err string) {
 	if strings.ContainsAny(s.out+s.err, "\x1b\a") {
 		t.Errorf("a control character reaches the terminal: %q %q", s.out, s.err)
 	}
+}
+
+// checkLines takes a text whose lines all begin with "keep".
+func checkLines(text []byte) error {
+	for line := range bytes.Lines(text) {
+		if !bytes.HasPrefix(line, []byte("keep")) {
+			return fmt.Errorf("%q is no rule", bytes.TrimSpace(line))
+		}
+	}
+	return nil
 }

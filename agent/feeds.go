@@ -143,6 +143,9 @@ func showRequest(line func(name, value string), f api.Feed) {
 	if f.Pinned {
 		line("pinned", "read as often as possible")
 	}
+	if f.FullText {
+		line("full text", "from the pages that its items link to")
+	}
 	if r := f.Request; r != nil {
 		line("user agent", r.UserAgent)
 		line("headers", strings.Join(r.Headers, ", "))
@@ -167,6 +170,7 @@ func showState(line func(name, value string), f api.Feed, now time.Time) {
 		line("HTTP status", fmt.Sprint(s.Status))
 	}
 	line("error", s.Error)
+	line("mended", s.Malformed)
 	if s.Failures > 0 {
 		line("failures", fmt.Sprintf("%d in a row", s.Failures))
 	}

@@ -12,6 +12,7 @@ import (
 type setCommand struct {
 	query
 	Pin       *bool             `negatable:"" help:"Read it as often as possible; --no-pin: as the schedule sees fit."`
+	FullText  *bool             `negatable:"" help:"Take the text of its items from the pages they link to; --no-full-text: from the feed."`
 	Tag       []string          `placeholder:"TAG" help:"Tags in place of those it has."`
 	NoTags    bool              `help:"Take all its tags away."`
 	UserAgent *string           `placeholder:"NAME" help:"Name to ask under in place of ours; empty: ours."`
@@ -31,6 +32,10 @@ func (setCommand) Help() string {
 A feed that refuses unknown readers:
 
     agent feeds set https://example.org/feed.xml --user-agent "Mozilla/5.0 ..." --proxy eu
+
+A feed that gives the first lines only:
+
+    agent feeds set https://example.org/feed.xml --full-text
 
 What is not named stays as it is. Passwords and values of headers are never shown again.`
 }
@@ -58,7 +63,7 @@ func (c *setCommand) Run(ctx context.Context, p *program) error {
 
 // change returns what the flags say.
 func (c *setCommand) change() (api.Change, error) {
-	change := api.Change{Pinned: c.Pin, UserAgent: c.UserAgent, Headers: c.Header, User: c.User, Proxy: c.Proxy}
+	change := api.Change{Pinned: c.Pin, FullText: c.FullText, UserAgent: c.UserAgent, Headers: c.Header, User: c.User, Proxy: c.Proxy}
 	switch {
 	case c.NoTags && len(c.Tag) > 0:
 		return change, wrong("--tag and --no-tags can't both be")
@@ -70,7 +75,7 @@ func (c *setCommand) change() (api.Change, error) {
 		password := string(*c.Password)
 		change.Password = &password
 	}
-	if change.Tags == nil && c.Pin == nil && c.UserAgent == nil && len(c.Header) == 0 && c.User == nil && c.Password == nil && c.Proxy == nil {
+	if change.Tags == nil && c.Pin == nil && c.FullText == nil && c.UserAgent == nil && len(c.Header) == 0 && c.User == nil && c.Password == nil && c.Proxy == nil {
 		return change, wrong("nothing is to be changed: agent feeds set --help lists what can be")
 	}
 	return change, nil

@@ -65,6 +65,11 @@ func showItem(pg *page, item api.ItemView, now time.Time) {
 		for _, why := range item.Why {
 			line("why", why)
 		}
+		line("taken from", item.Source)
+		line("discussed at", item.Comments)
+		for _, e := range item.Enclosures {
+			line("file", joinSet([]string{e.URL, e.Type}, ", "))
+		}
 		line("duplicate of", joinSet([]string{item.DuplicateOf, item.DuplicateBy}, ", by its "))
 		line("event", item.EventID)
 		line("story", item.StoryID)

@@ -24,6 +24,7 @@ type cli struct {
 	Feeds      feedsCommand      `cmd:"" help:"Add, list, look at, refresh and remove feeds."`
 	Imports    importsCommand    `cmd:"" help:"Look at lists of feeds that are being taken in."`
 	Proxies    proxiesCommand    `cmd:"" help:"List, add, change and remove proxies."`
+	Rules      rulesCommand      `cmd:"" help:"Look at and change the rules by which items are made."`
 	Search     searchCommand     `cmd:"" help:"Find items."`
 	Items      itemsCommand      `cmd:"" help:"Print one item, whole."`
 	Status     statusCommand     `cmd:"" help:"Print how the mesh is: feeds, items, queues, agents."`

@@ -34,6 +34,7 @@ type Config struct {
 	Simulate int            `default:"0" placeholder:"N" help:"Read N synthetic feeds instead, which this agent serves to itself: a demonstration without the Internet. It wants a data folder of its own."`
 	AllowNet []netip.Prefix `placeholder:"CIDR" help:"Private networks that feeds may be fetched from, as 192.168.1.0/24. By default none is."`
 	ProxyNet []netip.Prefix `placeholder:"CIDR" help:"Private networks that proxies for feeds may be in, beside those that feeds may be fetched from."`
+	FullText []string       `name:"fulltext" placeholder:"TAG" help:"Feeds with one of these tags get the text of their items from the pages they link to, as robots.txt allows; all: every feed. Other feeds have a setting for it. For agents with role parse."`
 	Contact  string         `placeholder:"URL" help:"Page or address that tells site owners who reads their feeds; part of the User-Agent."`
 
 	WebSubURL Address `name:"websub-url" placeholder:"URL" help:"Where WebSub hubs reach the REST API's /websub/ from outside, as https://feeds.example.org: feeds that name a hub are then pushed, and polled less. The same for all agents with role schedule or api. By default, none is."`

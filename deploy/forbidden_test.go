@@ -28,21 +28,23 @@ var forbidden = map[string][]string{
 		"CONSUMER.CREATE.parse.parse.parse", "CONSUMER.CREATE.crawl", "CONSUMER.CREATE.crawl.mine.crawl.hot", "CONSUMER.CREATE.KV_agents.mine.$KV.agents.>",
 		"CONSUMER.DURABLE.CREATE.crawl.mine", "CONSUMER.DELETE.crawl.crawl-hot", "CONSUMER.LIST.crawl", "CONSUMER.INFO.store.store",
 		"CONSUMER.MSG.NEXT.parse.parse", "CONSUMER.MSG.NEXT.store.store", "CONSUMER.MSG.NEXT.observe.observe",
-		"$KV.leases.schedule", "$KV.schedule.feed", "$KV.hosts.host", "$KV.polls.feed", "$KV.subscriptions.TOKEN",
+		"CONSUMER.CREATE.pages.mine.pages", "CONSUMER.DELETE.pages.pages", "DIRECT.GET.KV_leases.$KV.leases.index", "$KV.leases.cluster-en",
+		"$KV.leases.schedule", "$KV.schedule.feed", "$KV.hosts.host", "$KV.polls.feed", "$KV.subscriptions.TOKEN", "$KV.rules.prepare",
+		"DIRECT.GET.KV_rules.$KV.rules.prepare", "CONSUMER.CREATE.KV_rules.mine.$KV.rules.prepare",
 	),
-		"crawl.hot", "prepare", "classify", "cluster.en", "store", "index", "quarantine.store",
+		"crawl.hot", "pages", "classify", "cluster.en", "store", "index", "quarantine.store",
 		"$KV.leases.schedule", "$KV.schedule.feed", "$JS.ACK.store.store.1.1.1.1.0", "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.store.store",
 	),
 	"parse": {"$JS.API.STREAM.DELETE.parse", "$JS.API.STREAM.MSG.GET.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "$JS.API.CONSUMER.CREATE.crawl.crawl-hot.crawl.hot",
 		"store", "index", "$KV.leases.schedule", "$KV.schedule.feed", "$JS.API.DIRECT.GET.KV_schedule.$KV.schedule.feed",
-		"$KV.subscriptions.TOKEN", "$JS.API.STREAM.MSG.GET.KV_subscriptions"},
-	"prepare":  {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.parse.parse", "store", "observe", "$KV.leases.schedule"},
-	"classify": {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.prepare.prepare", "store", "observe", "$KV.leases.cluster-en"},
+		"$KV.subscriptions.TOKEN", "$JS.API.STREAM.MSG.GET.KV_subscriptions", "$KV.rules.prepare"},
+	"prepare":  {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.parse.parse", "store", "observe", "$KV.leases.schedule", "$KV.rules.prepare"},
+	"classify": {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.prepare.prepare", "store", "observe", "$KV.leases.cluster-en", "$KV.rules.classify"},
 	"cluster":  {"$JS.API.STREAM.PURGE.cluster", "$JS.API.CONSUMER.MSG.NEXT.store.store", "index", "observe", "$KV.leases.schedule"},
 	"store":    {"$JS.API.STREAM.PURGE.store", "$JS.API.CONSUMER.MSG.NEXT.index.index", "prepare", "$KV.leases.cluster-en", "$KV.schedule.feed"},
 	"index":    {"$JS.API.STREAM.PURGE.index", "$JS.API.CONSUMER.MSG.NEXT.store.store", "store", "observe", "$KV.leases.schedule"},
 	"api":      {"$JS.API.STREAM.DELETE.store", "$JS.API.STREAM.MSG.DELETE.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "$KV.leases.schedule", "$KV.schedule.feed"},
-	"schedule": {"$JS.API.STREAM.DELETE.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "store", "parse", "$KV.leases.cluster-en"},
+	"schedule": {"$JS.API.STREAM.DELETE.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "store", "parse", "$KV.leases.cluster-en", "$KV.rules.prepare"},
 	"all":      {"$JS.API.STREAM.DELETE.store", "$JS.API.STREAM.SNAPSHOT.store", "$SYS.REQ.SERVER.PING"},
 }
 
@@ -145,7 +147,7 @@ func sequences(t *testing.T, conn *nats.Conn) map[string]uint64 {
 		t.Fatal(err)
 	}
 	all := map[string]uint64{}
-	for _, name := range append(subjects.QueueNames, subjects.QuarantineStream, "giveups", "KV_schedule", "KV_hosts", "KV_polls", "KV_subscriptions", "KV_leases") {
+	for _, name := range append(subjects.QueueNames, subjects.QuarantineStream, "giveups", "KV_schedule", "KV_hosts", "KV_polls", "KV_subscriptions", "KV_rules", "KV_leases") {
 		stream, err := js.Stream(t.Context(), name)
 		if err != nil {
 			t.Fatal(name, err)

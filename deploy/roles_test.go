@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -91,8 +92,21 @@ func TestEachRoleDoesItsWorkAsItsOwnUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	farm := simulate.NewFarm(10, 5, time.Now())
-	web := httptest.NewServer(farm)
+	article := "<p>" + strings.Repeat("Only the page of this item says that it is about zanzibars. ", 20) + "</p>"
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/full.xml":
+			fmt.Fprint(w, "<rss><channel><item><title>The page says</title><link>/full.html</link></item></channel></rss>")
+		case "/full.html":
+			fmt.Fprint(w, "<!DOCTYPE html><html><body>"+article+"</body></html>")
+		default:
+			farm.ServeHTTP(w, r)
+		}
+	}))
 	defer web.Close()
+	if _, err := client.AddFeeds(ctx, []string{web.URL + "/full.xml"}, []string{"full"}); err != nil {
+		t.Fatal(err)
+	}
 	var urls []string
 	for i := range 10 {
 		urls = append(urls, web.URL+farm.Path(i))
@@ -103,7 +117,7 @@ func TestEachRoleDoesItsWorkAsItsOwnUser(t *testing.T) {
 	var status api.Status
 	wait(t, "all items are searchable", func() bool {
 		status, err = client.Status(ctx)
-		return err == nil && status.Items == 50 && status.Indexed == 50
+		return err == nil && status.Items == 51 && status.Indexed == 51
 	})
 	if len(status.Agents) != len(role.All) {
 		t.Errorf("got %d agents, want %d", len(status.Agents), len(role.All))
@@ -112,6 +126,12 @@ func TestEachRoleDoesItsWorkAsItsOwnUser(t *testing.T) {
 		if _, held := status.Active["cluster-"+lane]; !held {
 			t.Errorf("the lease of cluster-%s is not held: %v", lane, status.Active)
 		}
+	}
+	if _, held := status.Active[subjects.Pages.Name]; !held {
+		t.Errorf("the lease of the pages is not held: %v", status.Active)
+	}
+	if found, err := index.Search(ctx, storage.Query{Words: "zanzibars", Limit: 10}); err != nil || len(found.Hits) != 1 {
+		t.Errorf("got %v, %v for a word of an item's page, want the item", found, err)
 	}
 	for _, q := range status.Queues {
 		if q.Queue == subjects.QuarantineStream && q.Tasks > 0 {
@@ -123,7 +143,7 @@ func TestEachRoleDoesItsWorkAsItsOwnUser(t *testing.T) {
 func (c *cluster) env(t *testing.T, user string, store storage.Store, index storage.Index) *role.Env {
 	settings := config.Default()
 	settings.AllowNet, settings.Schedule.HostSpacing = loopback, 0
-	settings.WebSubURL = "http://127.0.0.1"
+	settings.WebSubURL, settings.FullText = "http://127.0.0.1", []string{"full"}
 	client := fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxPacked: 1 << 20, Parallel: 8, Allow: loopback})
 	t.Cleanup(client.Close)
 	return &role.Env{

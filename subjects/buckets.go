@@ -14,6 +14,7 @@ const (
 	PollBucket     = "polls"    // feed ID: Poll, the last PollsKept of them
 	LeaseBucket    = "leases"   // name of what one actor does alone: Lease
 	AgentBucket    = "agents"   // agent ID: Agent
+	RuleBucket     = "rules"    // name of a set: Rules
 
 	SubscriptionBucket = "subscriptions" // its token: a feed's subscription at its hub, see package agent/websub
 )
@@ -41,6 +42,9 @@ func HostID(host string) string {
 // PollKey returns the subject that holds the last polls of a feed.
 func PollKey(feedID string) string { return keyPrefix(PollBucket) + feedID }
 
+// RuleKey returns the subject that holds the rules in force of a set.
+func RuleKey(set string) string { return keyPrefix(RuleBucket) + set }
+
 // SubscriptionKey returns the subject that holds the subscription with a token.
 func SubscriptionKey(token string) string { return keyPrefix(SubscriptionBucket) + token }
 
@@ -67,8 +71,9 @@ type State struct {
 	Crawl  string    `json:"crawl,omitempty"`  // task it is handed out in; empty if it is not
 	Due    time.Time `json:"due,omitzero"`     // when it was due, as that task says
 
-	Pinned  bool             `json:"pinned,omitempty"`  // a person wants it read as often as possible
-	Request *storage.Request `json:"request,omitempty"` // how it wants to be asked; nil: as all others
+	Pinned   bool             `json:"pinned,omitempty"`    // a person wants it read as often as possible
+	FullText bool             `json:"full_text,omitempty"` // a person wants its items with the text of the pages they link to
+	Request  *storage.Request `json:"request,omitempty"`   // how it wants to be asked; nil: as all others
 
 	Polled       time.Time `json:"polled,omitzero"` // last time word of it came
 	Outcome      Outcome   `json:"outcome,omitempty"`
@@ -82,6 +87,7 @@ type State struct {
 	Whole        bool      `json:"whole,omitempty"`        // it is out without its validators, to see whether they are true
 	MaxAge       int       `json:"max_age,omitempty"`      // seconds for which its last answer said to keep it
 	Hints        *Hints    `json:"hints,omitempty"`        // what its last document says of when to read it
+	Malformed    string    `json:"malformed,omitempty"`    // what of that was mended, in words
 	Heavy        bool      `json:"heavy,omitempty"`        // large, and never answers 304
 	Moves        string    `json:"moves,omitempty"`        // where it was seen to move for good, if that was not done yet
 	MoveSeen     int       `json:"move_seen,omitempty"`    // how often, in a row
@@ -139,6 +145,12 @@ type Lease struct {
 	Since string `json:"since,omitempty"` // when it became active, RFC 3339
 }
 
+// Rules are a version of a rule set that is in force.
+type Rules struct {
+	Version int64  `json:"version"`
+	Text    []byte `json:"text"` // gzip
+}
+
 // An Agent says what one process does in the mesh.
 type Agent struct {
 	ID      string    `json:"id"`
@@ -153,4 +165,6 @@ type Agent struct {
 	Load    float64   `json:"load"`   // cores used of late
 	Memory  int64     `json:"memory"` // bytes held by the process
 	Done    uint64    `json:"done"`   // tasks since it started
+
+	Rules map[string]int64 `json:"rules,omitempty"` // version in force of each set it goes by; 0: the program's own
 }

@@ -29,7 +29,8 @@ type Part struct {
 
 // Bundle returns the messages in bundles as large as is good, those with one
 // subject in their order. What is large, what has no like, and what an older agent
-// may have to read stays as it is.
+// may have to read stays as it is; so do tasks of [Pages], as each takes minutes,
+// and one worker would have them all.
 func Bundle(messages []Message) []Message {
 	var out []Message
 	open := map[string]int{} // where in out a subject's last message is
@@ -37,7 +38,7 @@ func Bundle(messages []Message) []Message {
 	size := map[int]int{}
 	for _, m := range messages {
 		i, is := open[m.Subject]
-		fits := is && len(parts[i]) < bundleTasks && size[i]+len(m.Data) <= bundleBytes &&
+		fits := is && m.Subject != Pages.Name && len(parts[i]) < bundleTasks && size[i]+len(m.Data) <= bundleBytes &&
 			SchemaOf(m.Data) >= bundleSchema && SchemaOf(parts[i][0].Data) >= bundleSchema
 		if !fits {
 			i = len(out)

@@ -52,6 +52,7 @@ func TestWhatGoesAlone(t *testing.T) {
 		{"for older agents", []Message{message("index", "a", 1, 10), message("index", "b", 2, 10), message("index", "c", 1, 10)}, []int{0, 0, 0}},
 		{"for older agents, among others", []Message{message("index", "a", 2, 10), message("index", "b", 2, 10), message("index", "c", 1, 10)}, []int{2, 0}},
 		{"large", []Message{message("index", "a", 2, bundleBytes), message("index", "b", 2, 10), message("index", "c", 2, 10)}, []int{0, 2}},
+		{"what takes minutes", []Message{message("pages", "a", 2, 10), message("pages", "b", 2, 10)}, []int{0, 0}},
 		{"many", many, []int{bundleTasks, bundleTasks, 0}},
 	} {
 		var got []int

@@ -44,6 +44,6 @@ func QueueOf(subject string) string {
 
 // QueueNames lists the queues in the order of an item's way.
 var QueueNames = []string{
-	Crawls.Name, Parses.Name, Prepares.Name, Classifys.Name,
+	Crawls.Name, Parses.Name, Pages.Name, Prepares.Name, Classifys.Name,
 	Clusters.Name, Stores.Name, Indexes.Name, Observes.Name,
 }

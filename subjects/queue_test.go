@@ -111,6 +111,7 @@ func TestTasksTravelUnchanged(t *testing.T) {
 	t.Parallel()
 	travels(t, Crawls, "crawl.warm", func(task *Crawl) { task.Tier = Warm })
 	travels(t, Parses, "parse", nil)
+	travels(t, Pages, "pages", nil)
 	travels(t, Prepares, "prepare", nil)
 	travels(t, Classifys, "classify", nil)
 	travels(t, Clusters, "cluster.ru", func(task *Cluster) { task.Lane = "ru" })
@@ -230,6 +231,7 @@ func TestIDsAreStable(t *testing.T) {
 	}{
 		{Crawl{Tier: Hot, Feeds: []Target{{FeedID: "f", Due: due}, {FeedID: "g", Due: due}}}, "418f34ff0b7bf27630cecfc5"},
 		{Parse{Receipt: receipt}, "f.c"},
+		{Page{Document: document}, "f.c"},
 		{Prepare{Document: document}, "f.c"},
 		{Classify{Document: document}, "f.c"},
 		{Cluster{Document: document, Lane: "en"}, "f.c"},

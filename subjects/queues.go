@@ -12,8 +12,13 @@ var (
 		Lease: 10 * time.Minute, Silence: 20 * time.Second,
 		Tries: 5, BackOff: soon, MaxTasks: 2_000, MaxBytes: 64 << 20,
 	}
-	Parses    = documents(Queue[Parse]{Name: "parse"})
-	Prepares  = documents(Queue[Prepare]{Name: "prepare"})
+	Parses   = documents(Queue[Parse]{Name: "parse"})
+	Prepares = documents(Queue[Prepare]{Name: "prepare"})
+	Pages    = Queue[Page]{
+		// One at a time: a document's pages take minutes, and others wait behind them.
+		Name: "pages", Lease: 5 * time.Minute, Silence: 20 * time.Second,
+		Tries: 8, BackOff: patient, MaxTasks: 20_000, MaxBytes: 64 << 20,
+	}
 	Classifys = documents(Queue[Classify]{Name: "classify"})
 	Clusters  = documents(Queue[Cluster]{
 		Name: "cluster", Lanes: Languages, Lane: func(t Cluster) string { return t.Lane },

@@ -7,5 +7,5 @@ package subjects
 // a queue of its own. See agent/mesh on how agents of two versions get on.
 //
 //	1  one task a message
-//	2  bundles
+//	2  bundles; more of an entry than its text; the text of pages
 const Schema = 2

@@ -90,7 +90,7 @@ func streams(replicas int) []jetstream.StreamConfig {
 		living = jetstream.FileStorage
 	}
 	all := []jetstream.StreamConfig{
-		Crawls.stream(), Parses.stream(), Prepares.stream(), Classifys.stream(),
+		Crawls.stream(), Parses.stream(), Pages.stream(), Prepares.stream(), Classifys.stream(),
 		Clusters.stream(), Stores.stream(), Indexes.stream(), Observes.stream(), GiveUps.stream(),
 		{
 			Name:        QuarantineStream,
@@ -107,6 +107,7 @@ func streams(replicas int) []jetstream.StreamConfig {
 		bucket(HostBucket, "what the schedule knows of each host", 256<<20, jetstream.FileStorage, 0),
 		history(bucket(PollBucket, "the last polls of each feed", 512<<20, jetstream.FileStorage, 0), PollsKept),
 		exact(bucket(SubscriptionBucket, "where feeds are pushed from", 64<<20, jetstream.FileStorage, 0)),
+		bucket(RuleBucket, "the rules in force", 16<<20, jetstream.FileStorage, 0),
 		bucket(LeaseBucket, "who is the one active actor", 1<<20, living, 0),
 		bucket(AgentBucket, "who is in the mesh", 8<<20, living, AgentExpiry),
 	}

@@ -25,7 +25,7 @@ func of[T Task](q Queue[T]) served {
 }
 
 var queues = []served{
-	of(Crawls), of(Parses), of(Prepares), of(Classifys), of(Clusters), of(Stores), of(Indexes), of(Observes), of(GiveUps),
+	of(Crawls), of(Parses), of(Pages), of(Prepares), of(Classifys), of(Clusters), of(Stores), of(Indexes), of(Observes), of(GiveUps),
 }
 
 func TestQueuesAreBoundedAndRefuseWhatIsNew(t *testing.T) {
@@ -49,7 +49,7 @@ func TestQueuesAreBoundedAndRefuseWhatIsNew(t *testing.T) {
 
 func TestBucketsAreBounded(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{ScheduleBucket, HostBucket, SubscriptionBucket, LeaseBucket, AgentBucket} {
+	for _, name := range []string{ScheduleBucket, HostBucket, SubscriptionBucket, RuleBucket, LeaseBucket, AgentBucket} {
 		at := slices.IndexFunc(streams(1), func(cfg jetstream.StreamConfig) bool { return cfg.Name == "KV_"+name })
 		if at < 0 {
 			t.Errorf("%s is not declared", name)

@@ -57,8 +57,9 @@ type Target struct {
 	BodyHash     string    `json:"body_hash,omitempty"`
 	Due          time.Time `json:"due"`
 
-	Request *storage.Request `json:"request,omitempty"` // how it wants to be asked; nil: as all others
-	Ways    []Way            `json:"ways,omitempty"`    // to be tried in this order; none: the direct way only
+	FullText bool             `json:"full_text,omitempty"` // its items are to have the text of the pages they link to
+	Request  *storage.Request `json:"request,omitempty"`   // how it wants to be asked; nil: as all others
+	Ways     []Way            `json:"ways,omitempty"`      // to be tried in this order; none: the direct way only
 }
 
 // A Way is a proxy by which a host can be reached; the zero Way is the direct one.
@@ -98,6 +99,8 @@ type Receipt struct {
 	MaxAge int           `json:"max_age,omitempty"` // seconds for which the answer says to keep it
 	Moved  string        `json:"moved,omitempty"`   // where permanent redirects led, if only such did
 	Way    string        `json:"way,omitempty"`     // ID of the proxy it came by
+
+	FullText bool `json:"full_text,omitempty"` // its items are to have the text of the pages they link to
 }
 
 // ID names the document: one fetch of one feed.
@@ -136,6 +139,8 @@ type Document struct {
 	Rate     float64 `json:"rate,omitempty"`  // items a day by the dates of all its entries; 0 if unknown
 	Dates    []int64 `json:"dates,omitempty"` // of its newest entries, Unix seconds, at most MaxDates
 	Hints    *Hints  `json:"hints,omitempty"`
+
+	Malformed string `json:"malformed,omitempty"` // what of it was mended, in words
 }
 
 // MaxDates is the most dates of entries that a document tells of.
@@ -144,18 +149,38 @@ const MaxDates = 50
 // An Entry is what the publisher wrote, as parsed, untrusted. See package
 // agent/feed, whose entries convert to this type.
 type Entry struct {
-	Key       string    `json:"key"`
-	Hash      string    `json:"hash"`
-	GUID      string    `json:"guid,omitempty"`
-	Link      string    `json:"link,omitempty"`
-	Title     string    `json:"title,omitempty"`
-	HTML      string    `json:"html,omitempty"`
-	Author    string    `json:"author,omitempty"`
-	Published time.Time `json:"published,omitzero"`
-	Updated   time.Time `json:"updated,omitzero"`
-	Dated     string    `json:"dated,omitempty"`
-	Image     string    `json:"image,omitempty"`
-	Tags      []string  `json:"tags,omitempty"`
+	Key        string      `json:"key"`
+	Hash       string      `json:"hash"`
+	GUID       string      `json:"guid,omitempty"`
+	Link       string      `json:"link,omitempty"`
+	Title      string      `json:"title,omitempty"`
+	HTML       string      `json:"html,omitempty"`
+	Summary    string      `json:"summary,omitempty"`
+	Author     string      `json:"author,omitempty"`
+	Published  time.Time   `json:"published,omitzero"`
+	Updated    time.Time   `json:"updated,omitzero"`
+	Dated      string      `json:"dated,omitempty"`
+	Image      string      `json:"image,omitempty"`
+	Enclosures []Enclosure `json:"enclosures,omitempty"`
+	Comments   string      `json:"comments,omitempty"`
+	Source     string      `json:"source,omitempty"`
+	Language   string      `json:"language,omitempty"`
+	Tags       []string    `json:"tags,omitempty"`
+}
+
+// An Enclosure is a file that belongs to an entry. It is the name of a type
+// without one, so that entries of package feed convert to entries here.
+type Enclosure = struct {
+	URL    string `json:"url"`
+	Type   string `json:"type,omitempty"`
+	Length int64  `json:"length,omitempty"` // in bytes; 0 if unknown
+}
+
+// Page is the task to look for the whole of a document's new entries on the pages
+// that they link to, before they become items.
+type Page struct {
+	Document
+	Entries []Entry `json:"entries"`
 }
 
 // Prepare is the task to make items of a document's new entries.
@@ -254,11 +279,12 @@ const (
 type Observation struct {
 	Receipt
 	Outcome    Outcome       `json:"outcome"`
-	URL        string        `json:"url,omitempty"`    // of an added feed
-	Items      int           `json:"items,omitempty"`  // new ones stored
-	Rate       float64       `json:"rate,omitempty"`   // as in Document
-	Dates      []int64       `json:"dates,omitempty"`  // as in Document
-	Hints      *Hints        `json:"hints,omitempty"`  // as in Document
+	URL        string        `json:"url,omitempty"`   // of an added feed
+	Items      int           `json:"items,omitempty"` // new ones stored
+	Rate       float64       `json:"rate,omitempty"`  // as in Document
+	Dates      []int64       `json:"dates,omitempty"` // as in Document
+	Hints      *Hints        `json:"hints,omitempty"` // as in Document
+	Malformed  string        `json:"malformed,omitempty"`
 	Error      string        `json:"error,omitempty"`  // in words
 	Class      string        `json:"class,omitempty"`  // kind of error, one of a short list
 	Weight     float64       `json:"weight,omitempty"` // how much this failure counts, up to 1

@@ -33,6 +33,7 @@ type Mesh interface {
 	Replay(ctx context.Context, seq uint64) error
 	DropQuarantined(ctx context.Context, seq uint64) error
 	Single(ctx context.Context, name string, run func(ctx context.Context) error) error
+	PutRules(ctx context.Context, set string, newest func(ctx context.Context) (storage.RuleSet, error)) error
 }
 
 // A Fetcher fetches one document, as [fetch.Client] does.
@@ -42,16 +43,17 @@ type Fetcher interface {
 
 // Deps are what a [Server] stands on.
 type Deps struct {
-	Store   storage.Store
-	Index   storage.Index
-	Mesh    Mesh
-	Fetch   Fetcher                           // of pages whose feeds are looked for
-	Checks  func(ctx context.Context) []Check // what this process stands on, and how it is
-	Metrics http.Handler
-	Token   string // what clients must show; empty: nothing, but only this machine is served
-	Version string
-	Now     func() time.Time
-	Log     *slog.Logger
+	Store     storage.Store
+	Index     storage.Index
+	Mesh      Mesh
+	Fetch     Fetcher                           // of pages whose feeds are looked for
+	Checks    func(ctx context.Context) []Check // what this process stands on, and how it is
+	Metrics   http.Handler
+	Rulebooks []Rulebook // the rule sets there are
+	Token     string     // what clients must show; empty: nothing, but only this machine is served
+	Version   string
+	Now       func() time.Time
+	Log       *slog.Logger
 }
 
 // A Server answers requests.
@@ -83,6 +85,7 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	s.itemRoutes(api)
 	s.meshRoutes(api)
 	s.quarantineRoutes(api)
+	s.ruleRoutes(api)
 	s.reindexRoutes(api)
 
 	s.healthRoutes(mux)
@@ -102,6 +105,8 @@ func (s *Server) problem(err error) error {
 	switch {
 	case errors.Is(err, storage.ErrNotFound), errors.Is(err, mesh.ErrNoTask):
 		return huma.Error404NotFound(err.Error())
+	case errors.Is(err, storage.ErrConflict):
+		return huma.Error409Conflict(err.Error())
 	case errors.Is(err, storage.ErrBadCursor):
 		return huma.Error400BadRequest(err.Error())
 	case errors.Is(err, context.Canceled):

@@ -72,7 +72,7 @@ func (c *Client) tell(ctx context.Context, method, path string) error {
 }
 
 // call sends a request and reads its answer. The body is a list of feeds if it
-// is an [io.Reader], else it is sent as JSON.
+// is an [io.Reader], a text if it is bytes, else it is sent as JSON.
 func call[T any](ctx context.Context, c *Client, method, path string, query url.Values, body any) (T, error) {
 	var answer T
 	resp, err := c.send(ctx, method, path, query, body)
@@ -99,6 +99,8 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	case nil:
 	case io.Reader:
 		content, kind = b, "application/xml"
+	case []byte:
+		content, kind = bytes.NewReader(b), rulesType
 	default:
 		data, err := json.Marshal(b)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"feedmesh/subjects"
@@ -150,6 +151,72 @@ func (c *Client) BeginReindex(ctx context.Context, all bool) (Reindex, error) {
 // Reindex returns how the repair of the index is getting on.
 func (c *Client) Reindex(ctx context.Context) (Reindex, error) {
 	return call[Reindex](ctx, c, "GET", "/api/reindex", nil, nil)
+}
+
+// RuleSets returns the rule sets, and which version of each the agents go by.
+func (c *Client) RuleSets(ctx context.Context) (RuleSets, error) {
+	return call[RuleSets](ctx, c, "GET", "/api/rules", nil, nil)
+}
+
+// Rules returns a version of a rule set, the newest for version 0.
+func (c *Client) Rules(ctx context.Context, name string, version int64) (RuleText, error) {
+	rules := RuleText{Name: name}
+	resp, err := c.send(ctx, "GET", rulesPath(name), versionQuery(version), nil)
+	if err != nil {
+		return rules, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return rules, c.refused(resp)
+	}
+	rules.Version, err = strconv.ParseInt(strings.Trim(resp.Header.Get("ETag"), `"`), 10, 64)
+	if err != nil {
+		return rules, c.stranger(resp)
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return rules, fmt.Errorf("copy the rules: %w", err)
+	}
+	rules.Text = string(text)
+	return rules, nil
+}
+
+// PutRules puts a text as the next version of a rule set. It must be made from
+// the newest one, 0 if there is none.
+func (c *Client) PutRules(ctx context.Context, name string, from int64, text []byte, note string) (RulePut, error) {
+	q := url.Values{"version": {strconv.FormatInt(from, 10)}}
+	set(q, "note", note)
+	return call[RulePut](ctx, c, "PUT", rulesPath(name), q, text)
+}
+
+// CheckRules returns what is wrong with a text, and changes nothing.
+func (c *Client) CheckRules(ctx context.Context, name string, text []byte) (RuleCheck, error) {
+	return call[RuleCheck](ctx, c, "POST", rulesPath(name)+"/check", nil, text)
+}
+
+// RuleVersions returns a page of a rule set's versions, newest first: those older
+// than the one before; all are older than 0.
+func (c *Client) RuleVersions(ctx context.Context, name string, before int64, limit int) (RuleVersionPage, error) {
+	q := url.Values{"before": {strconv.FormatInt(before, 10)}, "limit": {strconv.Itoa(limit)}}
+	return call[RuleVersionPage](ctx, c, "GET", rulesPath(name)+"/versions", q, nil)
+}
+
+// RestoreRules puts the text of an old version as the next one; for version 0
+// that of the program's own rules.
+func (c *Client) RestoreRules(ctx context.Context, name string, version int64) (RulePut, error) {
+	q := url.Values{"version": {strconv.FormatInt(version, 10)}}
+	return call[RulePut](ctx, c, "POST", rulesPath(name)+"/restore", q, nil)
+}
+
+func rulesPath(name string) string { return "/api/rules/" + url.PathEscape(name) }
+
+// versionQuery asks for a version, or for the newest one if it is 0.
+func versionQuery(version int64) url.Values {
+	q := url.Values{}
+	if version != 0 {
+		q.Set("version", strconv.FormatInt(version, 10))
+	}
+	return q
 }
 
 // Readiness says whether a node is fit to work, and each thing it stands on.

@@ -72,6 +72,11 @@ func TestClientAsksAsTheRoutesAre(t *testing.T) {
 		{"POST /api/reindex", func() error { _, err := c.BeginReindex(ctx, false); return err }},
 		{"POST /api/reindex?all=true", func() error { _, err := c.BeginReindex(ctx, true); return err }},
 		{"GET /api/reindex", func() error { _, err := c.Reindex(ctx); return err }},
+		{"GET /api/rules", func() error { _, err := c.RuleSets(ctx); return err }},
+		{"PUT /api/rules/a?note=n&version=3", func() error { _, err := c.PutRules(ctx, "a", 3, []byte("text"), "n"); return err }},
+		{"POST /api/rules/a/check", func() error { _, err := c.CheckRules(ctx, "a", []byte("text")); return err }},
+		{"GET /api/rules/a/versions?before=7&limit=5", func() error { _, err := c.RuleVersions(ctx, "a", 7, 5); return err }},
+		{"POST /api/rules/a/restore?version=0", func() error { _, err := c.RestoreRules(ctx, "a", 0); return err }},
 		{"GET /readyz", func() error { _, err := c.Ready(ctx); return err }},
 	}
 	for _, call := range cases {

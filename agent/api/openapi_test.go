@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"feedmesh/storage"
 )
 
 // A description is what /openapi.json says.
@@ -164,9 +166,9 @@ func TestOpenAPIIsOf31AndListsAllOperations(t *testing.T) {
 	if !strings.HasPrefix(d.OpenAPI, "3.1") {
 		t.Errorf("got version %s, want 3.1", d.OpenAPI)
 	}
-	want := []string{"add-feeds", "begin-reindex", "discover-feeds", "drop-quarantined", "export-feeds", "get-feed", "get-import", "get-item",
-		"get-quarantined", "get-reindex", "get-status", "import-feeds", "list-feeds", "list-import-lines", "list-imports", "list-proxies", "list-quarantine",
-		"refresh-feed", "remove-feed", "remove-proxy", "replay-quarantined", "search", "set-feed", "set-proxy"}
+	want := []string{"add-feeds", "begin-reindex", "check-rules", "discover-feeds", "drop-quarantined", "export-feeds", "get-feed", "get-import", "get-item",
+		"get-quarantined", "get-reindex", "get-rules", "get-status", "import-feeds", "list-feeds", "list-import-lines", "list-imports", "list-proxies", "list-quarantine",
+		"list-rule-versions", "list-rules", "put-rules", "refresh-feed", "remove-feed", "remove-proxy", "replay-quarantined", "restore-rules", "search", "set-feed", "set-proxy"}
 	if got := slices.Sorted(maps.Keys(all)); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -216,6 +218,16 @@ func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
 		{"get-quarantined", "3", "", "", 200},
 		{"replay-quarantined", "3", "", "", 202},
 		{"drop-quarantined", "4", "", "", 204},
+		{"list-rules", "", "", "", 200},
+		{"get-rules", "prepare", "", "", 200},
+		{"put-rules", "prepare", "?version=0&note=first", "keep tables", 200},
+		{"get-rules", "prepare", "?version=1", "", 200},
+		{"list-rules", "", "", "", 200},
+		{"list-rule-versions", "prepare", "", "", 200},
+		{"list-rule-versions", "prepare", "?before=1&limit=1", "", 200},
+		{"check-rules", "prepare", "", "keep tables", 200},
+		{"check-rules", "prepare", "", "nonsense", 200},
+		{"restore-rules", "prepare", "?version=0", "", 200},
 		{"begin-reindex", "", "", "", 202},
 		{"get-reindex", "", "", "", 200},
 		{"get-feed", "none", "", "", 404},
@@ -261,6 +273,24 @@ func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
 		{"set-feed", w.feed, "", `{`, 400},
 		{"discover-feeds", "", "", `{"url":""}`, 422},
 		{"discover-feeds", "", "", ``, 400},
+		{"get-rules", "none", "", "", 404},
+		{"get-rules", "prepare", "?version=9", "", 404},
+		{"get-rules", "prepare", "?version=0", "", 422},
+		{"put-rules", "none", "?version=0", "keep", 404},
+		{"put-rules", "prepare", "?version=1", "keep", 409},
+		{"put-rules", "prepare", "", "keep", 428},
+		{"put-rules", "prepare", "?version=x", "keep", 400},
+		{"put-rules", "prepare", "?version=2", "", 400},
+		{"put-rules", "prepare", "?version=2", "nonsense", 422},
+		{"put-rules", "prepare", "?version=2", strings.Repeat("x", storage.MaxRules+1), 413},
+		{"check-rules", "none", "", "keep", 404},
+		{"check-rules", "prepare", "", "", 400},
+		{"check-rules", "prepare", "", strings.Repeat("x", storage.MaxRules+1), 413},
+		{"restore-rules", "none", "?version=1", "", 404},
+		{"restore-rules", "prepare", "?version=9", "", 404},
+		{"restore-rules", "prepare", "", "", 422},
+		{"list-rule-versions", "none", "", "", 404},
+		{"list-rule-versions", "prepare", "?limit=201", "", 422},
 		{"import-feeds", "", "", "<html><body>no list</body></html>", 422},
 		{"import-feeds", "", "", "<opml><body></body></opml>", 422},
 
@@ -272,7 +302,7 @@ func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
 			continue
 		}
 		asked[c.id] = true
-		path := strings.NewReplacer("{id}", c.path, "{seq}", c.path).Replace(at[1])
+		path := strings.NewReplacer("{id}", c.path, "{seq}", c.path, "{name}", c.path).Replace(at[1])
 		a := w.ask(t, at[0], path+c.query, c.body)
 		if a.StatusCode != c.want {
 			t.Errorf("%s %s%s %s: got %d %s, want %d", at[0], path, c.query, c.body, a.StatusCode, a.body, c.want)
@@ -299,14 +329,15 @@ func TestOperationsTellOfABrokenMesh(t *testing.T) {
 		switch id {
 		case "add-feeds":
 			body = `{"urls":["https://d.example/"]}`
-		case "export-feeds", "search", "get-item", "import-feeds", "list-imports", "get-import", "list-import-lines", "list-proxies", "set-proxy", "remove-proxy", "discover-feeds":
+		case "export-feeds", "search", "get-item", "import-feeds", "list-imports", "get-import", "list-import-lines", "list-proxies", "set-proxy", "remove-proxy", "discover-feeds",
+			"get-rules", "put-rules", "check-rules", "list-rule-versions", "restore-rules":
 			continue // need no mesh
 		case "set-feed":
 			body = `{}`
 		case "remove-feed":
 			continue // takes from the others what they are asked for; see below
 		}
-		a := w.ask(t, at[0], strings.NewReplacer("{id}", w.feed, "{seq}", "3").Replace(at[1]), body)
+		a := w.ask(t, at[0], strings.NewReplacer("{id}", w.feed, "{seq}", "3", "{name}", "prepare").Replace(at[1]), body)
 		if id == "get-status" {
 			if a.StatusCode != http.StatusOK || !strings.Contains(a.body, `"queues: the mesh is away"`) {
 				t.Errorf("status: got %d %s, want the parts that answer, and which do not", a.StatusCode, a.body)

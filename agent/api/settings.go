@@ -22,6 +22,7 @@ const direct = "direct"
 type Change struct {
 	Tags      *[]string         `json:"tags,omitempty" maxItems:"32" doc:"In place of those it has."`
 	Pinned    *bool             `json:"pinned,omitempty" doc:"Whether it is read as often as possible."`
+	FullText  *bool             `json:"full_text,omitempty" doc:"Whether its items get the text of the pages they link to."`
 	UserAgent *string           `json:"user_agent,omitempty" maxLength:"256" doc:"Name to ask under in place of ours; empty: ours."`
 	Headers   map[string]string `json:"headers,omitempty" maxProperties:"32" doc:"Headers to send besides the usual ones, added to those it has; an empty one is sent no more."`
 	User      *string           `json:"user,omitempty" maxLength:"256" doc:"For HTTP basic authentication; empty: none. A change of it forgets the password."`
@@ -50,7 +51,9 @@ func (s *Server) setFeed(ctx context.Context, in *struct {
 	if len(faults) > 0 {
 		return nil, huma.Error422UnprocessableEntity("the settings are wrong, nothing was changed", faults...)
 	}
-	stored, err = s.Store.SetFeed(ctx, in.ID, stored.Tags, stored.Pinned, stored.Request)
+	stored, err = s.Store.SetFeed(ctx, in.ID, storage.Settings{
+		Tags: stored.Tags, Pinned: stored.Pinned, FullText: stored.FullText, Request: stored.Request,
+	})
 	if err != nil {
 		return nil, s.problem(fmt.Errorf("feed %s: %w", in.ID, err))
 	}
@@ -84,6 +87,9 @@ func (c Change) apply(f *storage.Feed) (faults []error) {
 	}
 	if c.Pinned != nil {
 		f.Pinned = *c.Pinned
+	}
+	if c.FullText != nil {
+		f.FullText = *c.FullText
 	}
 	var r storage.Request
 	if f.Request != nil {

@@ -39,12 +39,13 @@ func TestSettingsChangeOneByOne(t *testing.T) {
 		t.Errorf("changing nothing: got %+v", got)
 	}
 	w.set(t, `{"pinned":true}`)
+	w.set(t, `{"full_text":true}`)
 	w.set(t, `{"tags":[" a  b ","c","c"]}`)
 	w.set(t, `{"headers":{"X-One":"1","X-Two":"2"}}`)
 	w.set(t, `{"headers":{"x-one":"one","X-Two":"","X-Three":"3"}}`)
 	got := w.set(t, `{"user":"me","password":"pw","user_agent":"A reader","proxy":"direct"}`)
 	want := &RequestView{UserAgent: "A reader", Headers: []string{"X-Three", "x-one"}, User: "me", Password: "set", Proxy: "direct"}
-	if !got.Pinned || !reflect.DeepEqual(got.Tags, []string{"a b", "c"}) || !reflect.DeepEqual(got.Request, want) {
+	if !got.Pinned || !got.FullText || !reflect.DeepEqual(got.Tags, []string{"a b", "c"}) || !reflect.DeepEqual(got.Request, want) {
 		t.Errorf("got %+v %+v, want all of it", got, got.Request)
 	}
 	kept := &storage.Request{UserAgent: "A reader", Header: map[string]string{"X-Three": "3", "x-one": "one"}, User: "me", Password: "pw", Proxy: "direct"}
@@ -54,7 +55,7 @@ func TestSettingsChangeOneByOne(t *testing.T) {
 	if got := w.set(t, `{"user":"you"}`); got.Request.Password != "" {
 		t.Error("another user has the password of the one before")
 	}
-	if got := w.set(t, `{"user":"","user_agent":"","proxy":"","headers":{"X-Three":"","X-ONE":""},"tags":[],"pinned":false}`); got.Request != nil || got.Pinned || len(got.Tags) != 0 {
+	if got := w.set(t, `{"user":"","user_agent":"","proxy":"","headers":{"X-Three":"","X-ONE":""},"tags":[],"pinned":false,"full_text":false}`); got.Request != nil || got.Pinned || got.FullText || len(got.Tags) != 0 {
 		t.Errorf("taking all back: got %+v", got)
 	}
 	if w.stored(t).Request != nil {

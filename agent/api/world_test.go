@@ -35,8 +35,9 @@ type fakeMesh struct {
 	quarantined map[uint64]subjects.Quarantined
 	loads       int
 	polls       map[string][]subjects.Poll
-	broken      error // of everything
-	full        error // of Publish
+	rules       map[string]storage.RuleSet // in force, by set
+	broken      error                      // of everything
+	full        error                      // of Publish
 }
 
 func (m *fakeMesh) Schema(context.Context) int { return subjects.Schema }
@@ -59,6 +60,16 @@ func (m *fakeMesh) Polls(_ context.Context, id string) ([]subjects.Poll, error) 
 	return m.polls[id], m.broken
 }
 
+// PutRules remembers the rules in force.
+func (m *fakeMesh) PutRules(ctx context.Context, set string, newest func(context.Context) (storage.RuleSet, error)) error {
+	rules, err := newest(ctx)
+	if m.rules == nil {
+		m.rules = map[string]storage.RuleSet{}
+	}
+	m.rules[set] = rules
+	return errors.Join(err, m.broken)
+}
+
 // Single holds every lease.
 func (m *fakeMesh) Single(ctx context.Context, _ string, run func(context.Context) error) error {
 	return run(ctx)
@@ -77,7 +88,7 @@ func (m *fakeMesh) Depths(context.Context) ([]mesh.Depth, error) {
 }
 
 func (m *fakeMesh) Agents(context.Context) ([]subjects.Agent, error) {
-	return []subjects.Agent{{ID: "a1", Host: "pi", Version: "1", Roles: []string{"crawl", "api"}, Started: now, Seen: now}}, m.broken
+	return []subjects.Agent{{ID: "a1", Host: "pi", Version: "1", Roles: []string{"crawl", "api"}, Started: now, Seen: now, Rules: map[string]int64{"prepare": 1}}}, m.broken
 }
 
 func (m *fakeMesh) Leases(context.Context) (map[string]subjects.Lease, error) {
@@ -199,9 +210,10 @@ func newWorld(t *testing.T, change ...func(*Deps)) *world {
 			UserAgent: "test", Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxPacked: 1 << 20, Parallel: 4,
 			Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 		}),
-		Checks:  func(context.Context) []Check { return w.checks },
-		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
-		Log:     slog.New(slog.DiscardHandler),
+		Checks:    func(context.Context) []Check { return w.checks },
+		Metrics:   promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+		Rulebooks: []Rulebook{{Name: "prepare", Does: "cleans", Standard: []byte("keep all\n"), Check: checkLines}, {Name: "classify", Does: "labels", Check: checkLines}},
+		Log:       slog.New(slog.DiscardHandler),
 	}
 	for _, f := range change {
 		f(&d)

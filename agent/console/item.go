@@ -31,9 +31,18 @@ type itemPage struct {
 	Categories []choice
 	Topics     []choice
 	Tags       []string
+	Comments   string // address of the discussion, or empty
+	Source     string // title of the feed that it was taken from
+	Enclosures []enclosure
 	Why        []string
 	Duplicate  string // address of the item it is a duplicate of, or empty
 	Likeness   string // in what it is a duplicate, in words
+}
+
+// An enclosure is a file that goes with an item.
+type enclosure struct {
+	URL  string
+	Type string
 }
 
 var assumptions = map[string]string{
@@ -99,6 +108,8 @@ func (c *console) view(item api.ItemView) itemPage {
 		Revision:  item.Revision,
 		Spam:      item.Spam,
 		Tags:      item.Tags,
+		Comments:  webURL(item.Comments),
+		Source:    item.Source,
 		Why:       item.Why,
 	}
 	for _, name := range item.Categories {
@@ -106,6 +117,11 @@ func (c *console) view(item api.ItemView) itemPage {
 	}
 	for _, name := range item.Topics {
 		p.Topics = append(p.Topics, choice{Label: name, URL: state{"q": name}.URL()})
+	}
+	for _, e := range item.Enclosures {
+		if address := webURL(e.URL); address != "" {
+			p.Enclosures = append(p.Enclosures, enclosure{address, e.Type})
+		}
 	}
 	if item.DuplicateOf != "" {
 		p.Duplicate, p.Likeness = itemURL(item.DuplicateOf), likenesses[item.DuplicateBy]

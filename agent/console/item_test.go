@@ -1,6 +1,7 @@
 package console
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +29,26 @@ func TestItemLinksToTheWebOnly(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: link is there: %v, want %v", address, got, want)
 		}
+	}
+}
+
+func TestItemTellsOfItsFilesAndWhereItIsDiscussed(t *testing.T) {
+	source := &fake{items: map[string]api.ItemView{"i": {Item: storage.Item{
+		Comments: "https://a.example/talk?a=1&b=2", Source: evil,
+		Enclosures: []storage.Enclosure{{URL: "https://a.example/1.mp3", Type: evil}, {URL: "javascript:alert(1)"}, {URL: "https://a.example/2"}},
+	}}}}
+	doc := parse(t, body(t, serve(source, "GET", "/items/i")))
+	var links []string
+	for _, a := range elements(doc, "a") {
+		if strings.HasPrefix(attr(a, "href"), "http") || strings.HasPrefix(attr(a, "href"), "javascript") {
+			links = append(links, attr(a, "href"))
+		}
+	}
+	if want := []string{"https://a.example/talk?a=1&b=2", "https://a.example/1.mp3", "https://a.example/2"}; !slices.Equal(links, want) {
+		t.Errorf("got links to %q, want %q", links, want)
+	}
+	if page := words(doc); strings.Count(page, evil) != 2 {
+		t.Errorf("got %s, want the source and the type of a file as they are", page)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func (n *node) openFetch() *fetch.Client {
-	agent := "feedmesh/" + n.options.Version
+	agent := fetch.Product + "/" + n.options.Version
 	if n.config.Contact != "" {
 		agent += " (+" + n.config.Contact + ")"
 	}

@@ -48,7 +48,7 @@ func Run(ctx context.Context, c config.Config, o Options) (err error) {
 		return err
 	}
 	host, _ := os.Hostname()
-	n := &node{config: c, options: o, roles: roles, registry: prometheus.NewRegistry(), self: subjects.Agent{
+	n := &node{config: c, options: o, roles: roles, registry: prometheus.NewRegistry(), news: make(chan struct{}, 1), self: subjects.Agent{
 		ID: nuid.Next(), Host: host, Version: o.Version, Schema: subjects.Schema, Roles: role.Names(roles), Started: time.Now().UTC(),
 	}}
 	defer func() { err = errors.Join(err, n.close()) }()
@@ -71,6 +71,8 @@ type node struct {
 	mesh   *mesh.Mesh
 	trace  *trace.Tracer // nil if nothing is traced
 	rest   []io.Closer   // what is open, in the order it was opened
+	rules  []*ruleSet
+	news   chan struct{} // there is something to tell the mesh of this process
 
 	running atomic.Bool // all roles run, and are not asked to end
 	probes  []*probe    // of what they stand on, once running
@@ -103,6 +105,8 @@ func (n *node) open(ctx context.Context) (*role.Env, error) {
 		MetricsPage: promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
 		Room:        n.room, Checks: n.checks,
 	}
+	n.rules = newRuleSets(env)
+	env.Rulebooks = n.rulebooks()
 	if err := n.openHealth(env); err != nil {
 		return nil, err
 	}
@@ -140,6 +144,7 @@ func (n *node) run(ctx context.Context, env *role.Env) error {
 	n.say(ctx, 0) // before it takes tasks: see [mesh.Mesh.Schema]
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() error { return n.mesh.WatchAgents(inner) })
+	n.startRules(inner, group, env)
 	for _, r := range n.roles {
 		group.Go(func() error {
 			if err := r.Run(inner, env); err != nil {

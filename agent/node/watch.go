@@ -22,6 +22,7 @@ func (n *node) beat(ctx context.Context) error {
 	for {
 		select {
 		case <-time.After(beatEvery):
+		case <-n.news:
 		case <-ctx.Done():
 			leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
@@ -38,6 +39,7 @@ func (n *node) beat(ctx context.Context) error {
 func (n *node) say(ctx context.Context, load float64) {
 	a := n.self
 	a.Load, a.Seen, a.Memory, a.Done = load, time.Now().UTC(), memory(), n.mesh.Done()
+	a.Rules = n.rulesInForce()
 	if err := n.mesh.Beat(ctx, a); err != nil && ctx.Err() == nil {
 		n.options.Log.Warn("can't tell the mesh that this agent lives", "err", err)
 	}

@@ -17,7 +17,7 @@ var API = Role{
 	Index: true,
 	Run: func(ctx context.Context, env *Env) error {
 		server := api.New(api.Deps{
-			Store: env.Store, Index: env.Index, Mesh: env.Mesh, Fetch: env.Fetch, Checks: env.Checks, Metrics: env.MetricsPage,
+			Store: env.Store, Index: env.Index, Mesh: env.Mesh, Fetch: env.Fetch, Checks: env.Checks, Metrics: env.MetricsPage, Rulebooks: env.Rulebooks,
 			Token: string(env.Config.Token), Version: env.Version, Now: env.Clock.Now, Log: env.Log,
 		})
 		defer server.Close()

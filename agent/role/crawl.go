@@ -25,7 +25,9 @@ var Crawl = Role{
 			slots: make(chan struct{}, env.Config.Crawl.Parallel),
 			hosts: newHostLocks(),
 		}
+		c.hosts.spacing = env.Config.Schedule.HostSpacing
 		var group errgroup.Group
+		group.Go(func() error { return servePages(ctx, env, c.hosts) })
 		for _, tier := range subjects.Tiers {
 			// Each tier has workers of its own, so that hot feeds never wait
 			// behind a long list of cold ones.
@@ -117,7 +119,7 @@ func (c *crawler) crawlHost(ctx context.Context, host string, report *report, ta
 }
 
 func observationOf(task string, t subjects.Target, now time.Time) subjects.Observation {
-	return subjects.Observation{Receipt: subjects.Receipt{FeedID: t.FeedID, Crawl: task, Fetched: now}}
+	return subjects.Observation{Receipt: subjects.Receipt{FeedID: t.FeedID, Crawl: task, Fetched: now, FullText: t.FullText}}
 }
 
 // crawlFeed fetches one feed and returns how that went. A new document goes to
@@ -200,47 +202,5 @@ func (c *crawler) fetchFailed(o *subjects.Observation, t subjects.Target, err er
 	c.metrics.fetches.WithLabelValues(o.Class).Inc()
 	if o.Status == 410 {
 		o.Outcome = subjects.Gone
-	}
-}
-
-// hostLocks lets one fetch at a time go to a host, over all tasks of this
-// process. It holds no more hosts than are in use.
-type hostLocks struct {
-	mu    sync.Mutex
-	hosts map[string]*hostLock
-}
-
-type hostLock struct {
-	free  chan struct{} // holds one token while nobody fetches
-	users int
-}
-
-func newHostLocks() *hostLocks { return &hostLocks{hosts: map[string]*hostLock{}} }
-
-// take waits for the host to be free and returns what frees it again.
-func (l *hostLocks) take(ctx context.Context, host string) (release func(), err error) {
-	l.mu.Lock()
-	h := l.hosts[host]
-	if h == nil {
-		h = &hostLock{free: make(chan struct{}, 1)}
-		h.free <- struct{}{}
-		l.hosts[host] = h
-	}
-	h.users++
-	l.mu.Unlock()
-
-	leave := func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if h.users--; h.users == 0 {
-			delete(l.hosts, host)
-		}
-	}
-	select {
-	case <-h.free:
-		return func() { h.free <- struct{}{}; leave() }, nil
-	case <-ctx.Done():
-		leave()
-		return nil, ctx.Err()
 	}
 }

@@ -159,6 +159,18 @@ func TestATaskOfNoFeedsIsDone(t *testing.T) {
 	}
 }
 
+func TestADocumentTellsThatTheWholeTextIsWanted(t *testing.T) {
+	c, out := crawlerOf(&web{}, 1)
+	task := crawlOf("http://a.example/")
+	task.Feeds[0].FullText = true
+	if err := c.Receive(t.Context(), task); err != nil {
+		t.Fatal(err)
+	}
+	if got := sent(t, out, subjects.Parses); len(got) != 1 || !got[0].FullText {
+		t.Errorf("got %+v, want that its items get their text from their pages", got)
+	}
+}
+
 func TestAFeedIsFetchedAsItWantsToBe(t *testing.T) {
 	var got fetch.Request
 	w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){"http://a.example/": func(r fetch.Request) (fetch.Document, error) {

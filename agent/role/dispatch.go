@@ -72,7 +72,7 @@ func (s *scheduler) look(ctx context.Context) error {
 		switch d.Queue {
 		case subjects.Crawls.Name:
 			s.crawlTasks = d.Tasks
-		case subjects.QuarantineStream, subjects.Observes.Name:
+		case subjects.QuarantineStream, subjects.Observes.Name, subjects.Pages.Name: // parse goes around full pages
 		default:
 			s.fill = max(s.fill, d.Fill)
 		}

@@ -16,6 +16,7 @@ type Metrics struct {
 	feeds         *prometheus.GaugeVec
 	overdue       *prometheus.GaugeVec
 	documents     *prometheus.CounterVec
+	pages         *prometheus.CounterVec
 	stored        prometheus.Counter
 	duplicates    prometheus.Counter
 	indexed       prometheus.Counter
@@ -52,6 +53,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		feeds:         gauges("feedmesh_feeds", "Feeds known to the schedule, by tier and state.", "tier", "state"),
 		overdue:       gauges("feedmesh_overdue_feeds", "Feeds that are due and not handed out yet."),
 		documents:     vec("feedmesh_documents_total", "Documents parsed, by outcome: new entries, nothing new, or the kind of error.", "outcome"),
+		pages:         vec("feedmesh_pages_total", "Entries whose pages were wanted for their full text, by outcome: better, no better, or why there is none.", "outcome"),
 		stored:        counter("feedmesh_items_stored_total", "Items stored that the store had not had."),
 		duplicates:    counter("feedmesh_duplicates_total", "Items found to be duplicates of others."),
 		indexed:       counter("feedmesh_items_indexed_total", "Items made findable."),
@@ -64,7 +66,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		dispatchHolds: vec("feedmesh_dispatch_held_total", "Times that due feeds of a tier were held back because a queue was long.", "tier"),
 		hubs:          websub.NewMetrics(r),
 	}
-	r.MustRegister(m.fetches, m.fetchSeconds, m.fetchBytes, m.lag, m.feeds, m.overdue, m.documents, m.stored, m.duplicates,
+	r.MustRegister(m.fetches, m.fetchSeconds, m.fetchBytes, m.lag, m.feeds, m.overdue, m.documents, m.pages, m.stored, m.duplicates,
 		m.indexed, m.indexLag, m.reconciled, m.queuePending, m.queueOldest, m.stepDowns, m.fencedOff, m.dispatchHolds)
 	// What has not happened yet is told as 0, so that its first time shows as an
 	// increase.

@@ -23,6 +23,7 @@ var Parse = Role{
 	Store: true,
 	Run: func(ctx context.Context, env *Env) error {
 		p := &parser{known: env.Store, out: env.Mesh, maxBody: int64(env.Config.Crawl.MaxBody), metrics: env.Metrics}
+		p.fullText = &fullText{tags: env.Config.FullText, feeds: env.Store, depths: env.Mesh.Depths}
 		return mesh.Serve(ctx, env.Mesh, subjects.Parses, "", p, env.Workers)
 	},
 }
@@ -37,6 +38,8 @@ type parser struct {
 	out     subjects.Publisher
 	maxBody int64
 	metrics *Metrics
+
+	fullText *fullText
 }
 
 func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
@@ -55,7 +58,7 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 	document := subjects.Document{
 		Receipt: task.Receipt, URL: task.URL,
 		Title: parsed.Title, Site: parsed.Site, Language: parsed.Language,
-		Dates: newest(dates(parsed.Entries)),
+		Dates: newest(dates(parsed.Entries)), Malformed: parsed.Malformed,
 	}
 	if !task.Pushed() { // which may show but a part of the feed
 		document.Rate, document.Hints = policy.Rate(dates(parsed.Entries), task.Fetched), hintsOf(task, parsed)
@@ -68,6 +71,7 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 		p.metrics.documents.WithLabelValues("nothing new").Inc()
 		return observe(ctx, p.out, "parse", subjects.Observation{
 			Receipt: task.Receipt, Outcome: subjects.Nothing, Rate: document.Rate, Dates: document.Dates, Hints: document.Hints,
+			Malformed: document.Malformed,
 		})
 	}
 	p.metrics.documents.WithLabelValues("new entries").Inc()
@@ -75,6 +79,15 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 	if !all {
 		// The next poll must bring the document again, for the others.
 		document.ETag, document.LastModified, document.BodyHash = "", "", ""
+	}
+	pages, err := p.fullText.wanted(ctx, task.Receipt)
+	if err != nil {
+		return err
+	}
+	if pages {
+		return publishParts(ctx, p.out, subjects.Pages, document, entries, func(d subjects.Document, e []subjects.Entry) subjects.Page {
+			return subjects.Page{Document: d, Entries: e}
+		})
 	}
 	return publishParts(ctx, p.out, subjects.Prepares, document, entries, func(d subjects.Document, e []subjects.Entry) subjects.Prepare {
 		return subjects.Prepare{Document: d, Entries: e}
@@ -117,7 +130,10 @@ func (p *parser) news(ctx context.Context, feedID string, entries []feed.Entry) 
 func fitting(entries []subjects.Entry) ([]subjects.Entry, bool) {
 	size := 0
 	for i, e := range entries {
-		size += len(e.HTML) + len(e.Title) + 1024
+		size += len(e.HTML) + len(e.Summary) + len(e.Title) + 1024
+		for _, file := range e.Enclosures {
+			size += len(file.URL) + len(file.Type) + 32
+		}
 		if size > maxEntries && i > 0 {
 			return entries[:i], false
 		}

@@ -60,7 +60,7 @@ func plainly(title string) string { return "about " + title }
 // parserOf returns a parser of a store.
 func parserOf(store storage.Items) (*parser, *outbox) {
 	out := &outbox{}
-	return &parser{known: store, out: out, maxBody: 20 << 20, metrics: metrics()}, out
+	return &parser{known: store, out: out, maxBody: 20 << 20, metrics: metrics(), fullText: &fullText{}}, out
 }
 
 // keepEntries stores entries as items of the blog, as if they had gone all the way.

@@ -1,14 +1,16 @@
 package role
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
 	"time"
 
 	"feedmesh/agent/mesh"
-	"feedmesh/classify"
+	"feedmesh/classify/language"
 	"feedmesh/classify/near"
+	"feedmesh/classify/stem"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -19,7 +21,7 @@ var Prepare = Role{
 	Name: "prepare",
 	Does: "makes items of entries: clean markup, absolute links, sound dates, language, stems",
 	Run: func(ctx context.Context, env *Env) error {
-		p := &preparer{out: env.Mesh}
+		p := &preparer{out: env.Mesh, rules: env.Prepare}
 		return mesh.Serve(ctx, env.Mesh, subjects.Prepares, "", p, env.Workers)
 	},
 }
@@ -31,19 +33,28 @@ const (
 	maxTag     = 60
 )
 
-type preparer struct{ out subjects.Publisher }
+// preparer asks for its rules once a task, so that the items of a document are
+// made by the same ones.
+type preparer struct {
+	out   subjects.Publisher
+	rules func() *text.Rules // nil for the default ones
+}
 
 func (p *preparer) Receive(ctx context.Context, task subjects.Prepare) error {
 	drafts := make([]subjects.Draft, len(task.Entries))
 	document := task.Document
 	document.Title = text.Title(document.Title, maxTitle)
-	document.Language = classify.NormalLanguage(document.Language)
+	document.Language = language.Normal(document.Language)
 	document.Site = ""
 	if base, err := url.Parse(task.URL); err == nil {
 		document.Site = absolute(base, task.Site)
 	}
+	rules := text.Default()
+	if p.rules != nil {
+		rules = p.rules()
+	}
 	for i, e := range task.Entries {
-		drafts[i] = prepare(document, e)
+		drafts[i] = prepare(rules, document, e)
 	}
 	return publishParts(ctx, p.out, subjects.Classifys, document, drafts, func(d subjects.Document, drafts []subjects.Draft) subjects.Classify {
 		return subjects.Classify{Document: d, Drafts: drafts}
@@ -51,13 +62,13 @@ func (p *preparer) Receive(ctx context.Context, task subjects.Prepare) error {
 }
 
 // prepare makes an item of an entry.
-func prepare(d subjects.Document, e subjects.Entry) subjects.Draft {
+func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) subjects.Draft {
 	base := baseOf(d)
 	item := storage.Item{
 		ID:     storage.ItemID(d.FeedID, e.Key),
 		FeedID: d.FeedID, Key: e.Key, Hash: e.Hash,
-		URL:       link(base, e),
-		Title:     text.Title(e.Title, maxTitle),
+		URL:       rules.Link(link(base, e)),
+		Title:     rules.Title(e.Title, d.Title, maxTitle),
 		Author:    text.Title(e.Author, maxAuthor),
 		FirstSeen: d.Fetched,
 	}
@@ -65,12 +76,15 @@ func prepare(d subjects.Document, e subjects.Entry) subjects.Draft {
 	if u, err := url.Parse(item.URL); err == nil && item.URL != "" {
 		base = u
 	}
-	cleaned := text.Clean(e.HTML, base)
+	cleaned := rules.Clean(e.HTML, base, d.URL)
 	item.HTML, item.Images = cleaned.HTML, cleaned.Images
-	if image := absolute(base, e.Image); image != "" && len(item.Images) == 0 {
+	if image := rules.Image(e.Image, base); image != "" && len(item.Images) == 0 {
 		item.Images = []string{image}
 	}
 	item.Excerpt = text.Excerpt(cleaned.Text, maxExcerpt)
+	if e.Summary != "" {
+		item.Excerpt = cmp.Or(text.Excerpt(rules.Clean(e.Summary, base, d.URL).Text, maxExcerpt), item.Excerpt)
+	}
 	if item.Title == "" { // microblogs have none
 		item.Title = text.Excerpt(firstLine(cleaned.Text), 100)
 	}
@@ -81,9 +95,15 @@ func prepare(d subjects.Document, e subjects.Entry) subjects.Draft {
 	}
 	item.Published, item.Assumed = published(e, d.Fetched)
 	item.Updated = sound(e.Updated, d.Fetched)
-	item.Language = classify.Language(item.Title+"\n"+cleaned.Text, d.Language)
+	item.Comments, item.Source = absolute(base, e.Comments), text.Title(e.Source, maxTitle)
+	for _, file := range e.Enclosures {
+		if file.URL = absolute(base, file.URL); file.URL != "" {
+			item.Enclosures = append(item.Enclosures, storage.Enclosure(file))
+		}
+	}
+	item.Language, _ = language.Detect(item.Title+"\n"+cleaned.Text, cmp.Or(language.Normal(e.Language), d.Language))
 	item.TextHash = near.TextHash(item.Title, cleaned.Text)
-	return subjects.Draft{Item: item, Stems: classify.Stems(cleaned.Text, item.Language)}
+	return subjects.Draft{Item: item, Stems: stem.List(cleaned.Text, item.Language)}
 }
 
 // baseOf returns what a document's relative links start from: its site, or

@@ -18,6 +18,7 @@ import (
 	"feedmesh/agent/trace"
 	"feedmesh/agent/websub"
 	"feedmesh/classify"
+	"feedmesh/classify/text"
 	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -75,6 +76,7 @@ type Env struct {
 	Fetch   Fetcher
 	Post    websub.Poster // to hubs
 	Rules   *classify.Rules
+	Prepare func() *text.Rules // by which items are made of entries; may be others each time
 	Clock   Clock
 	Log     *slog.Logger
 	Metrics *Metrics
@@ -87,6 +89,7 @@ type Env struct {
 	Listen      net.Listener
 	Checks      func(ctx context.Context) []api.Check // what this process stands on
 	MetricsPage http.Handler
+	Rulebooks   []api.Rulebook // the rule sets there are
 }
 
 // Clock tells the time. The nil Clock tells the real one.

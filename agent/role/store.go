@@ -80,6 +80,7 @@ func (k *keeper) Receive(ctx context.Context, task subjects.Store) error {
 	}
 	return observe(ctx, k.out, "store", subjects.Observation{
 		Receipt: task.Receipt, Outcome: subjects.Stored, Items: len(stored.New), Rate: task.Rate, Dates: task.Dates, Hints: task.Hints,
+		Malformed: task.Malformed,
 	})
 }
 

@@ -92,7 +92,7 @@ func withHubs(env *Env, rest http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", rest)
 	mux.Handle(websub.Path, websub.NewHandler(websub.HandlerOptions{
-		Subscriptions: env.Mesh.Subscriptions(), Deliver: (&pushes{out: env.Mesh, clock: env.Clock, log: env.Log}).deliver,
+		Subscriptions: env.Mesh.Subscriptions(), Deliver: (&pushes{out: env.Mesh, state: env.Mesh.State, clock: env.Clock, log: env.Log}).deliver,
 		Now: env.Clock.Now, Metrics: env.Metrics.hubs, Log: env.Log,
 	}))
 	return mux
@@ -101,6 +101,7 @@ func withHubs(env *Env, rest http.Handler) http.Handler {
 // pushes hand on what hubs push.
 type pushes struct {
 	out   subjects.Publisher
+	state func(ctx context.Context, feedID string) (*subjects.State, error)
 	clock Clock
 	log   *slog.Logger
 }
@@ -110,9 +111,14 @@ func (p *pushes) deliver(ctx context.Context, d websub.Delivery) error {
 	ctx, cancel := context.WithTimeout(ctx, pushWait)
 	defer cancel()
 	body, hash := fetch.Pack(d.Body)
-	err := subjects.Publish(ctx, p.out, subjects.Parses, subjects.Parse{
-		Receipt: subjects.PushReceipt(d.FeedID, hash, int64(len(d.Body)), p.clock.Now()),
-		URL:     d.Topic, ContentType: d.ContentType, Body: body,
+	receipt := subjects.PushReceipt(d.FeedID, hash, int64(len(d.Body)), p.clock.Now())
+	state, err := p.state(ctx, d.FeedID)
+	if err != nil {
+		return fmt.Errorf("hand on a push: %w", err)
+	}
+	receipt.FullText = state != nil && state.FullText
+	err = subjects.Publish(ctx, p.out, subjects.Parses, subjects.Parse{
+		Receipt: receipt, URL: d.Topic, ContentType: d.ContentType, Body: body,
 	})
 	if errors.Is(err, subjects.ErrTooLarge) { // it would be so again
 		p.log.Warn("a push is too large for the mesh: the next poll brings what is new", "feed_id", d.FeedID, "bytes", len(d.Body))

@@ -1,6 +1,7 @@
 package role
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
@@ -23,7 +24,10 @@ const hubURL = "https://hub.example/"
 // deliverer returns what takes pushes at noon.
 func deliverer() (*pushes, *outbox) {
 	out := &outbox{}
-	return &pushes{out: out, clock: func() time.Time { return noon }, log: slog.New(slog.DiscardHandler)}, out
+	full := func(_ context.Context, id string) (*subjects.State, error) {
+		return map[string]*subjects.State{storage.FeedID(blog): {FullText: true}}[id], nil
+	}
+	return &pushes{out: out, state: full, clock: func() time.Time { return noon }, log: slog.New(slog.DiscardHandler)}, out
 }
 
 func TestAPushIsParsedLikeWhatIsFetched(t *testing.T) {
@@ -35,7 +39,7 @@ func TestAPushIsParsedLikeWhatIsFetched(t *testing.T) {
 	}
 	task := only(t, out, subjects.Parses)
 	unpacked, err := fetch.Unpack(task.Body, 1<<20)
-	if err != nil || string(unpacked) != body || task.URL != blog || task.ContentType != "text/xml" {
+	if err != nil || string(unpacked) != body || task.URL != blog || !task.FullText || task.ContentType != "text/xml" {
 		t.Errorf("got %+v with %q, %v; want the push whole", task, unpacked, err)
 	}
 	if !task.Pushed() || task.FeedID != d.FeedID || !task.Fetched.Equal(noon) || task.ETag+task.LastModified != "" {

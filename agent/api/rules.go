@@ -1,0 +1,178 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"feedmesh/storage"
+)
+
+// A Rulebook is a rule set that this program knows how to read.
+type Rulebook struct {
+	Name     string                  // of the set
+	Does     string                  // in a line
+	Check    func(text []byte) error // nil if the text can be put in force, else all that is wrong with it, joined
+	Standard []byte                  // what holds until somebody puts a text
+}
+
+// RuleSets are the rule sets of the mesh.
+type RuleSets struct {
+	Sets []RuleSet `json:"sets"`
+}
+
+// A RuleSet is a rule set, without its text.
+type RuleSet struct {
+	Name    string      `json:"name"`
+	Does    string      `json:"does" doc:"What it decides, in a line."`
+	Version int64       `json:"version" doc:"The newest; 0 if there is none: then the program's own rules hold."`
+	Note    string      `json:"note,omitempty" doc:"Of who put it."`
+	Changed time.Time   `json:"changed,omitzero"`
+	Agents  []RuleAgent `json:"agents" doc:"Those that go by the set."`
+}
+
+// A RuleAgent says which version of a set an agent goes by.
+type RuleAgent struct {
+	ID      string `json:"id"`
+	Host    string `json:"host"`
+	Version int64  `json:"version" doc:"0: the program's own rules."`
+}
+
+// A RuleVersion is a version of a rule set, without its text.
+type RuleVersion struct {
+	Version int64     `json:"version"`
+	Note    string    `json:"note,omitempty"`
+	Changed time.Time `json:"changed"`
+}
+
+// A RuleVersionPage is a page of versions, newest first.
+type RuleVersionPage struct {
+	Versions []RuleVersion `json:"versions"`
+	Next     int64         `json:"next,omitempty" doc:"What to give as before for the next page; absent on the last."`
+}
+
+// A RuleText is a version of a rule set with its text.
+type RuleText struct {
+	Name    string `json:"name"`
+	Version int64  `json:"version"` // 0: the program's own rules
+	Text    string `json:"text"`
+}
+
+const rulesType = "text/plain; charset=utf-8"
+
+func (s *Server) ruleRoutes(api huma.API) {
+	huma.Register(api, op("GET", "/api/rules", "list-rules", "The rule sets, and which version of each the agents go by", 503), s.listRules)
+	get := op("GET", "/api/rules/{name}", "get-rules", "The text of a rule set", 404, 503)
+	get.Description = "As it was put; the program's own rules if none was. Its version is in ETag."
+	get.Responses = map[string]*huma.Response{"200": {
+		Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
+	}}
+	huma.Register(api, get, s.getRules)
+	put := op("PUT", "/api/rules/{name}", "put-rules", "Put a text as the next version of a rule set", 400, 404, 409, 413, 422, 428, 503)
+	put.Description = "It must be made from the newest version, named by If-Match or the query; 0 if there is none yet. Within a second all agents go by it. A text that is wrong changes nothing."
+	put.MaxBodyBytes = storage.MaxRules + 1 // exclusive
+	huma.Register(api, put, s.putRules)
+	huma.Register(api, op("GET", "/api/rules/{name}/versions", "list-rule-versions", "The last 200 versions of a rule set, newest first", 404, 503), s.listRuleVersions)
+	check := op("POST", "/api/rules/{name}/check", "check-rules", "Say what is wrong with a text, and change nothing", 400, 404, 413)
+	check.MaxBodyBytes = storage.MaxRules + 1 // exclusive
+	huma.Register(api, check, s.checkRules)
+	huma.Register(api, op("POST", "/api/rules/{name}/restore", "restore-rules", "Put the text of an old version as the next one", 404, 409, 422, 503), s.restoreRules)
+}
+
+// rulebook returns the set with the given name, or a 404 that lists all.
+func (s *Server) rulebook(name string) (Rulebook, error) {
+	var names []string
+	for _, b := range s.Rulebooks {
+		if b.Name == name {
+			return b, nil
+		}
+		names = append(names, b.Name)
+	}
+	return Rulebook{}, huma.Error404NotFound(fmt.Sprintf("there is no rule set %q; there are: %s", name, strings.Join(names, ", ")))
+}
+
+func (s *Server) listRules(ctx context.Context, _ *struct{}) (*body[RuleSets], error) {
+	agents, err := s.Mesh.Agents(ctx)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	out := &body[RuleSets]{Body: RuleSets{Sets: []RuleSet{}}}
+	for _, b := range s.Rulebooks {
+		newest, err := s.newestRules(ctx, b.Name)
+		if err != nil {
+			return nil, s.problem(err)
+		}
+		set := RuleSet{Name: b.Name, Does: b.Does, Version: newest.Version, Note: newest.Note, Changed: newest.Changed, Agents: []RuleAgent{}}
+		for _, a := range agents {
+			if version, goesBy := a.Rules[b.Name]; goesBy {
+				set.Agents = append(set.Agents, RuleAgent{ID: a.ID, Host: a.Host, Version: version})
+			}
+		}
+		out.Body.Sets = append(out.Body.Sets, set)
+	}
+	return out, nil
+}
+
+// newestRules returns the newest version of a set without its text, the zero one
+// if there is none.
+func (s *Server) newestRules(ctx context.Context, name string) (storage.RuleSet, error) {
+	versions, err := s.Store.RuleVersions(ctx, name, 0, 1)
+	if err != nil || len(versions) == 0 {
+		return storage.RuleSet{}, err
+	}
+	return versions[0], nil
+}
+
+func (s *Server) getRules(ctx context.Context, in *struct {
+	Name    string `path:"name" maxLength:"32"`
+	Version int64  `query:"version" minimum:"1" doc:"By default the newest."`
+}) (*struct {
+	ContentType string `header:"Content-Type"`
+	ETag        string `header:"ETag"`
+	Body        []byte
+}, error) {
+	book, err := s.rulebook(in.Name)
+	if err != nil {
+		return nil, err
+	}
+	set, err := s.Store.Rules(ctx, book.Name, in.Version)
+	if errors.Is(err, storage.ErrNotFound) && in.Version == 0 {
+		set, err = storage.RuleSet{Text: book.Standard}, nil
+	}
+	if err != nil {
+		return nil, s.problem(fmt.Errorf("version %d of rules %s: %w", in.Version, in.Name, err))
+	}
+	return &struct {
+		ContentType string `header:"Content-Type"`
+		ETag        string `header:"ETag"`
+		Body        []byte
+	}{rulesType, fmt.Sprintf(`"%d"`, set.Version), set.Text}, nil
+}
+
+func (s *Server) listRuleVersions(ctx context.Context, in *struct {
+	Name   string `path:"name" maxLength:"32"`
+	Before int64  `query:"before" minimum:"0" doc:"Next of the page before."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+}) (*body[RuleVersionPage], error) {
+	book, err := s.rulebook(in.Name)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := s.Store.RuleVersions(ctx, book.Name, in.Before, in.Limit+1) // one more tells whether there are more
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	out := &body[RuleVersionPage]{Body: RuleVersionPage{Versions: []RuleVersion{}}}
+	if len(versions) > in.Limit {
+		versions = versions[:in.Limit]
+		out.Body.Next = versions[in.Limit-1].Version
+	}
+	for _, set := range versions {
+		out.Body.Versions = append(out.Body.Versions, versionOf(set))
+	}
+	return out, nil
+}

@@ -1,0 +1,268 @@
+package mesh_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// A told is what a watch was told, in order.
+type told struct {
+	mu  sync.Mutex
+	all []string // as in "2 text"
+}
+
+func (t *told) hear(version int64, text []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all = append(t.all, fmt.Sprintf("%d %s", version, text))
+}
+
+func (t *told) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.Join(t.all, ", ")
+}
+
+// watch watches a set until the test ends.
+func watch(t *testing.T, m *mesh.Mesh, set string) *told {
+	t.Helper()
+	heard := &told{}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- m.WatchRules(ctx, set, heard.hear) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("the watch ended with %v", err)
+		}
+	})
+	return heard
+}
+
+func rulesOf(version int64, text string) func(context.Context) (storage.RuleSet, error) {
+	return func(context.Context) (storage.RuleSet, error) {
+		return storage.RuleSet{Name: "prepare", Version: version, Text: []byte(text)}, nil
+	}
+}
+
+func put(t *testing.T, m *mesh.Mesh, version int64, text string) {
+	t.Helper()
+	if err := m.PutRules(t.Context(), "prepare", rulesOf(version, text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (t *told) becomes(tt *testing.T, want string) {
+	tt.Helper()
+	// The client takes 20 s to find out that a bucket was made anew.
+	for deadline := time.Now().Add(time.Minute); t.String() != want; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			tt.Fatalf("it heard %.200s, want %.200s", t, want)
+		}
+	}
+}
+
+func TestRulesAreHeardByAllWhoWatchThem(t *testing.T) {
+	r := newRig(t)
+	a := r.join("a")
+	early := watch(t, r.join("b"), "prepare")
+	other := watch(t, a, "classify")
+	early.becomes(t, "0 ")
+	put(t, a, 1, "one")
+	began := time.Now()
+	early.becomes(t, "0 , 1 one")
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %v, want less than a second", took)
+	}
+	late := watch(t, a, "prepare")
+	late.becomes(t, "1 one")
+	large := strings.Repeat("a rule \x00\xff\n", storage.MaxRules/11)
+	put(t, r.join("c"), 2, large)
+	put(t, a, 2, large) // as it is: nobody hears of it
+	put(t, a, 3, "three")
+	early.becomes(t, "0 , 1 one, 2 "+large+", 3 three")
+	late.becomes(t, "1 one, 2 "+large+", 3 three")
+	other.becomes(t, "0 ")
+}
+
+func TestNoRulesAreNotPut(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	none := func(context.Context) (storage.RuleSet, error) { return storage.RuleSet{}, storage.ErrNotFound }
+	if err := m.PutRules(t.Context(), "prepare", none); err != nil {
+		t.Error(err)
+	}
+	away := func(context.Context) (storage.RuleSet, error) { return storage.RuleSet{}, storage.ErrUnavailable }
+	if err := m.PutRules(t.Context(), "prepare", away); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("got %v, want that the store is away", err)
+	}
+	watch(t, m, "prepare").becomes(t, "0 ")
+}
+
+// Between what one agent reads and what it writes, another puts a newer version.
+func TestRulesNeverGoBack(t *testing.T) {
+	r := newRig(t)
+	slow, fast := r.join("a"), r.join("b")
+	put(t, slow, 1, "one")
+	store := rulesOf(2, "two")
+	asked := 0
+	err := slow.PutRules(t.Context(), "prepare", func(ctx context.Context) (storage.RuleSet, error) {
+		was := store
+		if asked++; asked == 1 {
+			store = rulesOf(3, "three")
+			put(t, fast, 3, "three")
+		}
+		return was(ctx)
+	})
+	if err != nil || asked != 2 {
+		t.Errorf("got %v and %d questions, want that the store is asked again", err, asked)
+	}
+	watch(t, fast, "prepare").becomes(t, "3 three")
+	// A store that was restored from a backup is the truth.
+	put(t, slow, 2, "another two")
+	watch(t, fast, "prepare").becomes(t, "2 another two")
+}
+
+func TestAWatchOutlivesItsBucket(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped by -short: it takes 20 s until the client finds out")
+	}
+	r := newRig(t)
+	m := r.join("a")
+	heard := watch(t, m, "prepare")
+	heard.becomes(t, "0 ")
+	put(t, m, 1, "one")
+	heard.becomes(t, "0 , 1 one")
+	js, err := jetstream.New(r.connect())
+	if err == nil {
+		err = js.DeleteStream(t.Context(), "KV_"+subjects.RuleBucket)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, m, 1, "one") // as whoever has the store does now and then
+	put(t, m, 2, "two")
+	heard.becomes(t, "0 , 1 one, 2 two")
+}
+
+func TestRulesThatAreWrittenAgainAreNoNews(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	heard := watch(t, m, "prepare")
+	heard.becomes(t, "0 ")
+	put(t, m, 1, "one")
+	js, err := jetstream.New(r.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := js.KeyValue(t.Context(), subjects.RuleBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, err := bucket.Get(t.Context(), "prepare")
+	if err == nil {
+		_, err = bucket.Put(t.Context(), "prepare", entry.Value())
+	}
+	if err == nil {
+		err = bucket.Purge(t.Context(), "prepare")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, m, 2, "two")
+	heard.becomes(t, "0 , 1 one, 2 two")
+}
+
+func TestAWatchOutlivesItsServer(t *testing.T) {
+	t.Parallel()
+	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true, MaxPayload: subjects.MaxMessage}
+	first := runServer(t, o)
+	join := func(agent string) *mesh.Mesh {
+		conn, err := nats.Connect(first.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conn.Close)
+		m, err := mesh.Join(t.Context(), mesh.Options{Agent: agent, Conn: conn, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	heard := watch(t, join("a"), "prepare")
+	heard.becomes(t, "0 ")
+	put(t, join("b"), 1, "one")
+	heard.becomes(t, "0 , 1 one")
+	o.Port = first.Addr().(*net.TCPAddr).Port
+	first.Shutdown()
+	first.WaitForShutdown()
+	runServer(t, o)
+	put(t, join("c"), 2, "two")
+	began := time.Now()
+	heard.becomes(t, "0 , 1 one, 2 two")
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v to hear of it, want that it looks as soon as the connection is back", took)
+	}
+}
+
+// runServer runs a server until the test ends.
+func runServer(t *testing.T, o *server.Options) *server.Server {
+	t.Helper()
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(s.Shutdown)
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server is not ready")
+	}
+	return s
+}
+
+func TestUnreadableRulesLeaveThoseBeforeThem(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	heard := watch(t, m, "prepare")
+	heard.becomes(t, "0 ")
+	put(t, m, 1, "one")
+	heard.becomes(t, "0 , 1 one")
+	js, err := jetstream.New(r.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{"no JSON", `{"version":2,"text":"AAAA"}`, `{"version":2}`} {
+		if _, err := js.Publish(t.Context(), subjects.RuleKey("prepare"), []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := watch(t, r.join("b"), "prepare")
+	late.becomes(t, "0 ")
+	put(t, m, 3, "three") // in the place of what nobody can read
+	heard.becomes(t, "0 , 1 one, 3 three")
+	late.becomes(t, "0 , 3 three")
+}
+
+func TestABombIsNoRuleSet(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	put(t, m, 1, string(bytes.Repeat([]byte{' '}, storage.MaxRules+1)))
+	watch(t, m, "prepare").becomes(t, "0 ")
+}
