@@ -123,6 +123,7 @@ func (p *Plan) learnDocument(f *Feed, o subjects.Observation, now time.Time) {
 	if o.Outcome == subjects.Unchanged {
 		return
 	}
+	s.Malformed = o.Malformed
 	if o.Hints != nil {
 		s.Hints = o.Hints
 	}

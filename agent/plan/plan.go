@@ -113,7 +113,7 @@ func (p *Plan) Add(feed storage.Feed, now time.Time) *Feed {
 	}
 	f := &Feed{
 		FeedState: subjects.FeedState{FeedID: feed.ID, State: &subjects.State{
-			URL: feed.URL, Rate: feed.Rate, Pinned: feed.Pinned, Request: feed.Request, Next: now.Add(-gather), Reason: "new: due at once",
+			URL: feed.URL, Rate: feed.Rate, Pinned: feed.Pinned, FullText: feed.FullText, Request: feed.Request, Next: now.Add(-gather), Reason: "new: due at once",
 		}},
 		host: p.hostOf(feed.URL), index: -1,
 	}
@@ -133,7 +133,7 @@ func (p *Plan) Set(feed storage.Feed, now time.Time) *Feed {
 	if f == nil {
 		return nil
 	}
-	f.State.Pinned, f.State.Request = feed.Pinned, feed.Request
+	f.State.Pinned, f.State.FullText, f.State.Request = feed.Pinned, feed.FullText, feed.Request
 	if f.State.Crawl == "" && !f.State.Next.IsZero() {
 		p.change(f, func() {
 			f.State.Next, f.State.Reason = now, "somebody changed its settings"
@@ -243,6 +243,16 @@ func (p *Plan) decide(f *Feed, retryAfter time.Duration, now time.Time) {
 		f.tier, f.State.Tier = d.Tier, subjects.Tiers[d.Tier]
 		f.State.Rate = in.Model.Rate(now)
 	})
+}
+
+// maxSpread is by how much the second poll of a feed is put off, at most.
+const maxSpread = time.Hour
+
+// spread puts off the second poll of a feed, by up to its interval. Feeds that are
+// added at once would else be due at once, again and again.
+func (p *Plan) spread(f *Feed, now time.Time) {
+	interval := min(f.State.Next.Sub(now), maxSpread)
+	p.change(f, func() { f.State.Next = f.State.Next.Add(time.Duration(rand.Float64() * float64(interval))) })
 }
 
 // leastWeight is what failures count at least, together: those of proxies count

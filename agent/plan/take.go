@@ -79,7 +79,7 @@ func (p *Plan) Task(tier policy.Tier, feeds []*Feed, now time.Time) subjects.Cra
 		s := f.State
 		task.Feeds[i] = subjects.Target{
 			FeedID: f.FeedID, URL: s.URL, Due: s.Due, ETag: s.ETag, LastModified: s.LastModified, BodyHash: s.BodyHash,
-			Request: s.Request, Ways: p.proxies.ways(f, now),
+			FullText: s.FullText, Request: s.Request, Ways: p.proxies.ways(f, now),
 		}
 		if s.Whole {
 			task.Feeds[i].ETag, task.Feeds[i].LastModified = "", ""

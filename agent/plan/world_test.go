@@ -308,13 +308,16 @@ func TestSettingsOfAFeedAreTakenOver(t *testing.T) {
 	p.Observe(notModified(f, noon), noon)
 	request := &storage.Request{UserAgent: "mine"}
 	now := noon.Add(time.Minute)
-	if p.Set(storage.Feed{ID: f.FeedID, URL: f.State.URL, Pinned: true, Request: request}, now) != f || p.Set(storage.Feed{ID: "unknown"}, now) != nil {
+	if p.Set(storage.Feed{ID: f.FeedID, URL: f.State.URL, Pinned: true, FullText: true, Request: request}, now) != f || p.Set(storage.Feed{ID: "unknown"}, now) != nil {
 		t.Error("want the feed, and nothing for an unknown one")
 	}
 	checked(t, p)
 	taken := takeAll(p, now.Add(spacing))
-	if len(taken) != 1 || p.Task(f.tier, taken, now).Feeds[0].Request != request || !f.State.Pinned {
-		t.Errorf("got %v, want it polled at once with its settings", ids(taken))
+	if len(taken) != 1 || !f.State.Pinned {
+		t.Fatalf("got %v, want it polled at once", ids(taken))
+	}
+	if target := p.Task(f.tier, taken, now).Feeds[0]; target.Request != request || !target.FullText {
+		t.Errorf("got %+v, want it with its settings", target)
 	}
 }
 
