@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"runtime"
+	"text/tabwriter"
+	"time"
+
+	"github.com/mmcdole/gofeed"
+
+	"feedmesh/agent/feed"
+	"feedmesh/agent/simulate"
+	"feedmesh/classify/language"
+	"feedmesh/classify/stem"
+	"feedmesh/classify/text"
+)
+
+// A reader is a way to read documents, or a part of what is done with entries.
+type reader struct {
+	name string
+	read func(document []byte) error
+}
+
+var readers = []reader{
+	{"ours", func(d []byte) error {
+		_, err := feed.Parse(d, "application/rss+xml", "https://example.org/")
+		return err
+	}},
+	{"gofeed alone", func(d []byte) error {
+		_, err := gofeed.NewParser().Parse(bytes.NewReader(d))
+		return err
+	}},
+	{"encoding/xml alone", func(d []byte) error {
+		tokens := xml.NewDecoder(bytes.NewReader(d))
+		for {
+			if _, err := tokens.RawToken(); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+	}},
+}
+
+// A cost is what reading one document takes.
+type cost struct {
+	documents int
+	bytes     int
+	took      time.Duration
+	allocs    uint64
+}
+
+func (c *cost) add(d []byte, read func([]byte) error) error {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	began := cpuTime()
+	for range 5 {
+		if err := read(d); err != nil {
+			return err
+		}
+		c.documents, c.bytes = c.documents+1, c.bytes+len(d)
+	}
+	c.took += cpuTime() - began
+	runtime.ReadMemStats(&after)
+	c.allocs += after.Mallocs - before.Mallocs
+	return nil
+}
+
+// benchParse prints what documents cost to read, by turns with those who read less
+// of them, and what their entries cost to prepare.
+func benchParse() error {
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	defer out.Flush()
+	fmt.Fprintln(out, "documents\treader\tdocuments/s\tMB/s\tallocations\ttimes gofeed")
+	for _, items := range []int{20, 100} {
+		farm := simulate.NewFarm(50, items, time.Now())
+		costs := make([]cost, len(readers))
+		for range 4 {
+			for i := range 50 {
+				for j, r := range readers {
+					if err := costs[j].add(farm.Document(i), r.read); err != nil {
+						return fmt.Errorf("%s: %w", r.name, err)
+					}
+				}
+			}
+		}
+		for j, r := range readers {
+			c := costs[j]
+			fmt.Fprintf(out, "of %d items\t%s\t%.0f\t%.1f\t%d\t%.2f\n", items, r.name,
+				float64(c.documents)/c.took.Seconds(), float64(c.bytes)/1e6/c.took.Seconds(), c.allocs/uint64(c.documents),
+				c.took.Seconds()/costs[1].took.Seconds())
+		}
+	}
+	fmt.Fprintln(out, "\nentries\tstep\tms each\t\t\t")
+	return benchPrepare(out)
+}
+
+// benchPrepare prints what each step takes of an entry with about 3 KB of markup.
+func benchPrepare(out io.Writer) error {
+	d, err := feed.Parse(simulate.NewFarm(1, 100, time.Now()).Document(0), "", "https://example.org/")
+	if err != nil {
+		return err
+	}
+	rules := text.Default()
+	base, _ := url.Parse("https://example.org/")
+	var size int
+	var cleaned []text.Cleaned
+	for _, e := range d.Entries {
+		size += len(e.HTML)
+	}
+	steps := []struct {
+		name string
+		do   func(i int)
+	}{
+		{"clean, with plain text", func(i int) {
+			c := rules.Clean(d.Entries[i].HTML, base, "https://example.org/feed")
+			if len(cleaned) < len(d.Entries) {
+				cleaned = append(cleaned, c)
+			}
+		}},
+		{"language", func(i int) { language.Detect(cleaned[i].Text, "en") }},
+		{"stems", func(i int) { stem.Words(cleaned[i].Text, "en") }},
+	}
+	var all time.Duration
+	const rounds = 20
+	for _, s := range steps {
+		began := cpuTime()
+		for range rounds {
+			for i := range d.Entries {
+				s.do(i)
+			}
+		}
+		took := (cpuTime() - began) / time.Duration(rounds*len(d.Entries))
+		all += took
+		fmt.Fprintf(out, "of %.1f KB\t%s\t%.3f\t\t\t\n", float64(size)/1e3/float64(len(d.Entries)), s.name, took.Seconds()*1e3)
+	}
+	fmt.Fprintf(out, "\tall\t%.3f\t\t\t\n", all.Seconds()*1e3)
+	return nil
+}
