@@ -1,14 +1,12 @@
 package classify
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
+
+	"feedmesh/tests/corpus"
 )
 
 // A record is one line of the shared data; category is left out where it is
@@ -29,43 +27,6 @@ func (r record) categories() []string {
 	return list
 }
 
-// corpus returns the records of a file of the shared data, which lies beside
-// the module and is no part of it. Without it the test skips.
-func corpus(t *testing.T, name string) []record {
-	t.Helper()
-	_, here, _, ok := runtime.Caller(0)
-	if !ok {
-		t.Fatal("cannot tell where this file is")
-	}
-	root := filepath.Join(filepath.Dir(here), "..", "..", "shared", "data")
-	f, err := os.Open(filepath.Join(root, filepath.FromSlash(name)))
-	if os.IsNotExist(err) {
-		t.Skipf("SKIPPED, NOT TESTED: the shared data has no %s here", name)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []record
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var r record
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, r)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
-
 func TestRulesOnRealTitles(t *testing.T) {
 	for _, set := range []struct {
 		file, language string
@@ -78,7 +39,7 @@ func TestRulesOnRealTitles(t *testing.T) {
 		t.Run(set.file, func(t *testing.T) {
 			var labelled, decided, right, any, spam int
 			rules := DefaultRules()
-			for _, r := range corpus(t, set.file) {
+			for _, r := range corpus.Lines[record](t, filepath.Join(corpus.Folder(t), filepath.FromSlash(set.file))) {
 				gold := r.categories()
 				if len(gold) == 0 {
 					continue

@@ -1,15 +1,10 @@
 package tests
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +14,7 @@ import (
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
+	"feedmesh/tests/corpus"
 )
 
 // A sample is a real feed document.
@@ -29,25 +25,22 @@ type sample struct {
 	entries  int    // that the reference parser sees
 }
 
-// corpus reads the real documents.
-func corpus(t *testing.T) []sample {
-	dir := filepath.Join(shared(t), "feeds")
+// documents reads the real documents.
+func documents(t *testing.T) []sample {
+	dir := corpus.Folder(t, "feeds")
+	type reference struct {
+		File    string
+		Entries []json.RawMessage
+	}
 	entries := map[string]int{}
-	lines(t, filepath.Join(dir, "reference.jsonl.gz"), func(line []byte) {
-		var r struct {
-			File    string
-			Entries []json.RawMessage
-		}
-		decode(t, line, &r)
+	for _, r := range corpus.Lines[reference](t, filepath.Join(dir, "reference.jsonl.gz")) {
 		entries[r.File] = len(r.Entries)
-	})
-	var samples []sample
-	lines(t, filepath.Join(dir, "manifest.jsonl"), func(line []byte) {
-		var s sample
-		decode(t, line, &s)
-		s.body, s.entries = readMaybeGzip(t, filepath.Join(dir, s.File)), entries[s.File]
-		samples = append(samples, s)
-	})
+	}
+	samples := corpus.Lines[sample](t, filepath.Join(dir, "manifest.jsonl"))
+	for i := range samples {
+		s := &samples[i]
+		s.body, s.entries = corpus.Bytes(t, filepath.Join(dir, s.File)), entries[s.File]
+	}
 	return samples
 }
 
@@ -56,39 +49,6 @@ func decode(t *testing.T, data []byte, into any) {
 	if err := json.Unmarshal(data, into); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func lines(t *testing.T, path string, each func([]byte)) {
-	t.Helper()
-	scanner := bufio.NewScanner(strings.NewReader(string(readMaybeGzip(t, path))))
-	scanner.Buffer(nil, 64<<20)
-	for scanner.Scan() {
-		each(scanner.Bytes())
-	}
-	if err := scanner.Err(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// readMaybeGzip reads a file, without the gzip that its name may tell of.
-func readMaybeGzip(t *testing.T, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r := io.Reader(f)
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // parsed returns how many entries our own parser finds in a sample.
@@ -133,7 +93,7 @@ func TestRealFeedsBecomeSearchableItems(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	samples := corpus(t)
+	samples := documents(t)
 	clock := new(skewed)
 	c := settings(t.TempDir())
 	c.Schedule.Policy = "tiers" // price reads what was silent for long once in some days

@@ -136,7 +136,9 @@ func TestThePlanIsKeptPolitely(t *testing.T) {
 	if after.Overlaps > before.Overlaps {
 		t.Errorf("got %d requests to a host that was being asked, want none", after.Overlaps-before.Overlaps)
 	}
-	if least := leastSpacing(t, log, began); least < 2 {
+	// By the farm's clock a millisecond that one request needs more on its way than
+	// the next is as many as the clock is faster.
+	if least := leastSpacing(t, log, began); least < 2-*planSpeed*0.005 {
 		t.Errorf("two requests to a host are %.2f s apart, want 2 s", least)
 	}
 	if after.Conditional < 0.99 {

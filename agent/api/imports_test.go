@@ -1,17 +1,14 @@
 package api
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +20,7 @@ import (
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
 	"feedmesh/subjects"
+	"feedmesh/tests/corpus"
 )
 
 // listID returns the ID of the import of a list.
@@ -222,7 +220,7 @@ func TestListsOutOfBoundsAreRefused(t *testing.T) {
 // other tests share the machine.
 func TestLargeListIsTakenIn(t *testing.T) {
 	t.Parallel()
-	feeds := corpus(t)
+	feeds := listed(t)
 	var file bytes.Buffer
 	if err := opml.Write(&file, "all", feeds); err != nil {
 		t.Fatal(err)
@@ -238,33 +236,15 @@ func TestLargeListIsTakenIn(t *testing.T) {
 	}
 }
 
-// corpus returns the feeds of the shared lists, which lie next to the module's
-// root where there are some.
-func corpus(t *testing.T) []opml.Feed {
+// listed returns the feeds of real lists.
+func listed(t *testing.T) (feeds []opml.Feed) {
 	t.Helper()
-	dir, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
+	type line struct {
+		URL, Title, Site string
+		Category         []string
 	}
-	file, err := os.Open(filepath.Join(filepath.Dir(dir), "shared", "data", "feedlists", "all-feeds.jsonl.gz"))
-	if err != nil {
-		t.Skipf("no corpus of lists here: %v", err)
-	}
-	defer file.Close()
-	zip, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var feeds []opml.Feed
-	for lines := bufio.NewScanner(zip); lines.Scan(); {
-		var f struct {
-			URL, Title, Site string
-			Category         []string
-		}
-		if err := json.Unmarshal(lines.Bytes(), &f); err != nil {
-			t.Fatal(err)
-		}
-		feeds = append(feeds, opml.Feed{URL: f.URL, Title: f.Title, Site: f.Site, Tags: f.Category})
+	for _, l := range corpus.Lines[line](t, filepath.Join(corpus.Folder(t, "feedlists"), "all-feeds.jsonl.gz")) {
+		feeds = append(feeds, opml.Feed{URL: l.URL, Title: l.Title, Site: l.Site, Tags: l.Category})
 	}
 	slices.SortStableFunc(feeds, func(a, b opml.Feed) int { return cmp.Compare(a.URL, b.URL) })
 	return feeds

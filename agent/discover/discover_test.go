@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"feedmesh/tests/corpus"
 )
 
 const home = "https://a.example/blog/post.html"
@@ -143,7 +145,7 @@ func TestWhatAPageCostsIsBounded(t *testing.T) {
 
 // TestCorpus finds every feed that the captured pages of real sites name.
 func TestCorpus(t *testing.T) {
-	root := corpus(t)
+	root := corpus.Folder(t, "feeds")
 	index, err := os.ReadFile(filepath.Join(root, "discovery.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -197,21 +199,6 @@ func readCorpus(t *testing.T, path string) []byte {
 		t.Fatal(err)
 	}
 	return page
-}
-
-// corpus returns the folder of the shared feeds, which lies next to the
-// module's root where there is one.
-func corpus(t *testing.T) string {
-	t.Helper()
-	dir, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := filepath.Join(filepath.Dir(dir), "shared", "data", "feeds")
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("no corpus of pages here: %v", err)
-	}
-	return root
 }
 
 func FuzzFeeds(f *testing.F) {

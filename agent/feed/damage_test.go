@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"feedmesh/tests/corpus"
 )
 
 var (
@@ -44,9 +46,9 @@ var damages = []struct {
 // TestCorpusDamaged damages each sound document of the corpus in each way. In
 // nearly all of them titles and links are what they were.
 func TestCorpusDamaged(t *testing.T) {
-	root := corpus(t)
+	root := corpus.Folder(t, "feeds")
 	tried, same := make(map[string]int), make(map[string]int)
-	for _, s := range lines[sample](t, filepath.Join(root, "manifest.jsonl")) {
+	for _, s := range corpus.Lines[sample](t, filepath.Join(root, "manifest.jsonl")) {
 		whole := body(t, root, s)
 		doc, _ := Parse(whole, "", s.URL)
 		if len(doc.Entries) == 0 || !s.WellFormed || doc.Malformed != "" || doc.Charset != "utf-8" || bytes.Contains(whole, []byte("<!--")) {

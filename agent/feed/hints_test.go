@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"feedmesh/tests/corpus"
 )
 
 // hinted parses an RSS channel.
@@ -120,10 +122,10 @@ func TestZone(t *testing.T) {
 // TestCorpusHints reads what real documents say of when to read them. As many
 // must say so as when their markup was searched for it.
 func TestCorpusHints(t *testing.T) {
-	root := corpus(t)
+	root := corpus.Folder(t, "feeds")
 	got := make(map[string]int)
 	zones := make(map[int]int)
-	for _, s := range lines[sample](t, filepath.Join(root, "manifest.jsonl")) {
+	for _, s := range corpus.Lines[sample](t, filepath.Join(root, "manifest.jsonl")) {
 		doc, err := Parse(body(t, root, s), "", cmp.Or(s.URL, "https://a.test/feed"))
 		if err != nil {
 			continue

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/text/encoding/charmap"
+
+	"feedmesh/tests/corpus"
 )
 
 // A reading is what another parser, Python's feedparser, read from a document:
@@ -83,13 +85,13 @@ type board struct {
 // reference did, and fails if there is a disagreement that we cannot explain or
 // in which we are wrong. With -v it tells each kind and where it is found.
 func TestCorpusScoreboard(t *testing.T) {
-	root := corpus(t)
+	root := corpus.Folder(t, "feeds")
 	references := make(map[string]reading)
-	for _, r := range lines[reading](t, filepath.Join(root, "reference.jsonl.gz")) {
+	for _, r := range corpus.Lines[reading](t, filepath.Join(root, "reference.jsonl.gz")) {
 		references[r.File] = r
 	}
 	b := board{map[string]int{}, map[string]int{}, map[string][]string{}}
-	samples := lines[sample](t, filepath.Join(root, "manifest.jsonl"))
+	samples := corpus.Lines[sample](t, filepath.Join(root, "manifest.jsonl"))
 	good, read, malformed := 0, 0, 0
 	for _, s := range samples {
 		raw := body(t, root, s)
@@ -293,8 +295,8 @@ func updatedReason(raw []byte, e Entry, r readEntry) string {
 // marked as beyond rescue must yield entries, and where the encoding is told
 // the same ones.
 func TestCorpusEncodings(t *testing.T) {
-	root := corpus(t)
-	samples := lines[sample](t, filepath.Join(root, "encodings.jsonl"))
+	root := corpus.Folder(t, "feeds")
+	samples := corpus.Lines[sample](t, filepath.Join(root, "encodings.jsonl"))
 	equal := 0
 	for _, s := range samples {
 		doc, err := Parse(body(t, root, s), s.ContentType, s.URL)

@@ -2,8 +2,6 @@ package opml
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"feedmesh/tests/corpus"
 )
 
 // TestCorpus reads the lists that people publish, of which two thirds are not
@@ -18,7 +18,7 @@ import (
 func TestCorpus(t *testing.T) {
 	address := regexp.MustCompile(`(?i)\bxmlurl\s*=\s*["'][^"']`)
 	files, found := 0, 0
-	err := filepath.WalkDir(corpus(t), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(corpus.Folder(t, "feedlists"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".opml") && !strings.HasSuffix(path, ".xml") {
 			return err
 		}
@@ -48,47 +48,16 @@ func TestCorpus(t *testing.T) {
 	t.Logf("%d lists with %d feeds", files, found)
 }
 
-// corpus returns the folder of the shared lists, which lies next to the
-// module's root where there is one.
-func corpus(t *testing.T) string {
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-	}
-	root := filepath.Join(filepath.Dir(dir), "shared", "data", "feedlists")
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("no corpus of lists here: %v", err)
-	}
-	return root
-}
-
 // TestCorpusGoesOutAndIn writes the addresses of all lists as one and reads them
 // again: nothing of any feed is lost or changed.
 func TestCorpusGoesOutAndIn(t *testing.T) {
-	file, err := os.Open(filepath.Join(corpus(t), "all-feeds.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	zip, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
+	type line struct {
+		URL, Title, Site string
+		Category         []string
 	}
 	want := map[string]Feed{}
 	var list []Feed
-	for d := json.NewDecoder(zip); d.More(); {
-		var f struct {
-			URL, Title, Site string
-			Category         []string
-		}
-		if err := d.Decode(&f); err != nil {
-			t.Fatal(err)
-		}
+	for _, f := range corpus.Lines[line](t, filepath.Join(corpus.Folder(t, "feedlists"), "all-feeds.jsonl.gz")) {
 		feed := Feed{URL: f.URL, Title: clean(f.Title), Site: clean(f.Site)}
 		for _, name := range f.Category {
 			feed.Tags = append(feed.Tags, clean(name))

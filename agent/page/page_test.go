@@ -1,12 +1,8 @@
 package page
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
-	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +13,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/unicode"
+
+	"feedmesh/tests/corpus"
 )
 
 // address is where the pages of these tests come from.
@@ -248,21 +246,14 @@ func FuzzArticle(f *testing.F) {
 // of no use; what counts is that each is read, and that the text of those that
 // have much of it is found.
 func TestCorpus(t *testing.T) {
-	root := corpus(t)
+	root := corpus.Folder(t, "feeds", "discovery")
 	files, err := filepath.Glob(filepath.Join(root, "*.html*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no pages in %s: %v", root, err)
 	}
 	long := 0
 	for _, file := range files {
-		body, err := os.ReadFile(file)
-		if strings.HasSuffix(file, ".gz") {
-			body, err = gunzip(body)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := Article(body, "text/html", address)
+		found, err := Article(corpus.Bytes(t, file), "text/html", address)
 		if err != nil && !errors.Is(err, ErrNoArticle) {
 			t.Errorf("%s: got %v, want it read", filepath.Base(file), err)
 		}
@@ -275,32 +266,4 @@ func TestCorpus(t *testing.T) {
 	if long < len(files)/2 {
 		t.Errorf("got %d texts of %d pages, want half as many", long, len(files))
 	}
-}
-
-func gunzip(b []byte) ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(z)
-}
-
-// corpus returns the folder of the shared pages, which lies next to the
-// repository, or skips the test.
-func corpus(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-	}
-	root := filepath.Join(filepath.Dir(dir), "shared", "data", "feeds", "discovery")
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("no corpus of pages here: %v", err)
-	}
-	return root
 }

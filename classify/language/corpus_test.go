@@ -1,14 +1,9 @@
 package language
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,6 +17,8 @@ import (
 	"github.com/abadojack/whatlanggo"
 	"github.com/mmcdole/gofeed"
 	"golang.org/x/net/html"
+
+	"feedmesh/tests/corpus"
 )
 
 // A labelled text is one whose language others have told.
@@ -46,7 +43,7 @@ func TestCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads some 10,000 texts")
 	}
-	root := sharedData(t)
+	root := corpus.Folder(t)
 	set := slices.Concat(feedTexts(t, root), otherTexts(t, root))
 	for _, part := range []struct {
 		name string
@@ -353,7 +350,7 @@ func parse(t *testing.T, file string) (f *gofeed.Feed) {
 		t.Fatal(err)
 	}
 	for bytes.HasPrefix(b, []byte("\x1f\x8b")) {
-		b = unzip(t, b)
+		b = corpus.Gunzip(t, b)
 	}
 	defer func() {
 		if recover() != nil {
@@ -401,7 +398,7 @@ func otherTexts(t *testing.T, root string) []labelled {
 		{"categories/lobsters.jsonl.gz", "en", 20},
 		{"categories/stackoverflow-titles.jsonl.gz", "en", 10},
 	} {
-		for i, r := range lines[record](t, filepath.Join(root, filepath.FromSlash(s.file))) {
+		for i, r := range corpus.Lines[record](t, filepath.Join(root, filepath.FromSlash(s.file))) {
 			if i%s.every != 0 {
 				continue
 			}
@@ -423,53 +420,4 @@ func otherTexts(t *testing.T, root string) []labelled {
 		}
 	}
 	return set
-}
-
-// sharedData returns the folder of the shared data, which lies next to the
-// module's root where there is one.
-func sharedData(t *testing.T) string {
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-	}
-	root := filepath.Join(filepath.Dir(dir), "shared", "data")
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("SKIPPED, NOT TESTED: no shared data here: %v", err)
-	}
-	return root
-}
-
-// lines reads a packed file of JSON objects, one a line.
-func lines[T any](t *testing.T, path string) []T {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []T
-	for d := json.NewDecoder(bufio.NewReader(bytes.NewReader(unzip(t, b)))); ; {
-		var v T
-		if err := d.Decode(&v); errors.Is(err, io.EOF) {
-			return all
-		} else if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		all = append(all, v)
-	}
-}
-
-func unzip(t *testing.T, b []byte) []byte {
-	r, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err = io.ReadAll(r)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Fatal(err)
-	}
-	return b
 }

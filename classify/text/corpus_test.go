@@ -1,15 +1,9 @@
 package text_test
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
-	"encoding/json"
-	"io"
 	"net/url"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +13,7 @@ import (
 
 	"feedmesh/agent/feed"
 	"feedmesh/classify/text"
+	"feedmesh/tests/corpus"
 )
 
 // TestRealItemsKeepTheirWords cleans the items of real feeds and compares the
@@ -28,7 +23,7 @@ func TestRealItemsKeepTheirWords(t *testing.T) {
 	items, tails, lost := 0, 0, 0
 	var size int64
 	base := &url.URL{Scheme: "https", Host: "a.example", Path: "/"}
-	for _, file := range corpus(t) {
+	for _, file := range documents(t) {
 		doc, err := feed.Parse(file.body, "", file.url)
 		if err != nil {
 			continue
@@ -119,56 +114,16 @@ type document struct {
 	body      []byte
 }
 
-// corpus returns the feeds of the shared data, which lies beside the module and
-// is no part of it. Without it the test skips.
-func corpus(t *testing.T) []document {
+// documents returns real feeds.
+func documents(t *testing.T) (list []document) {
 	t.Helper()
-	_, here, _, ok := runtime.Caller(0)
-	if !ok {
-		t.Fatal("cannot tell where this file is")
-	}
-	root := filepath.Join(filepath.Dir(here), "..", "..", "..", "shared", "data", "feeds")
-	manifest, err := os.Open(filepath.Join(root, "manifest.jsonl"))
-	if os.IsNotExist(err) {
-		t.Skip("SKIPPED, NOT TESTED: the shared data has no feeds here")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer manifest.Close()
-	var list []document
-	lines := bufio.NewScanner(manifest)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var s struct{ File, URL string }
-		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
-			t.Fatal(err)
-		}
-		body, err := os.ReadFile(filepath.Join(root, s.File))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 { // packed by its host, and by the collection
-			body = unpacked(t, body)
+	root := corpus.Folder(t, "feeds")
+	for _, s := range corpus.Lines[struct{ File, URL string }](t, filepath.Join(root, "manifest.jsonl")) {
+		body := corpus.Bytes(t, filepath.Join(root, s.File))
+		if bytes.HasPrefix(body, []byte{0x1F, 0x8B}) { // packed by its host, too
+			body = corpus.Gunzip(t, body)
 		}
 		list = append(list, document{s.File, s.URL, body})
 	}
 	return list
-}
-
-// unpacked returns what is in gzip data, or data that is none.
-func unpacked(t *testing.T, data []byte) []byte {
-	t.Helper()
-	if !bytes.HasPrefix(data, []byte{0x1F, 0x8B}) {
-		return data
-	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err = io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }

@@ -2,12 +2,8 @@ package date
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/json"
-	"errors"
 	"html"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/net/html/charset"
+
+	"feedmesh/tests/corpus"
 )
 
 // A sample is a line of the corpus's manifest.
@@ -47,14 +45,14 @@ var verdicts = map[string]string{
 // for those with a verdict, listed with -v, and for the year 1, which stands for
 // no date in programs that have no other word for it.
 func TestCorpusDates(t *testing.T) {
-	root := corpus(t)
+	root := corpus.Folder(t, "feeds")
 	references := make(map[string]second)
-	for _, r := range lines[second](t, filepath.Join(root, "reference.jsonl.gz")) {
+	for _, r := range corpus.Lines[second](t, filepath.Join(root, "reference.jsonl.gz")) {
 		references[r.File] = r
 	}
 	distinct := make(map[string]bool) // and whether it is read
 	agreed, absent, differing := 0, 0, make(map[string]int)
-	for _, s := range lines[sample](t, filepath.Join(root, "manifest.jsonl")) {
+	for _, s := range corpus.Lines[sample](t, filepath.Join(root, "manifest.jsonl")) {
 		ours := make(map[int64]bool)
 		for _, text := range dates(t, root, s) {
 			moment, ok := Parse(text, "")
@@ -105,15 +103,9 @@ var (
 
 // dates returns the texts of a document's dates, without their markup.
 func dates(t *testing.T, root string, s sample) []string {
-	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(s.File)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.HasSuffix(s.File, ".gz") {
-		b = gunzip(t, b)
-	}
+	b := corpus.Bytes(t, filepath.Join(root, filepath.FromSlash(s.File)))
 	if s.BodyGzip {
-		b = gunzip(t, b)
+		b = corpus.Gunzip(t, b)
 	}
 	if r, err := charset.NewReader(bytes.NewReader(b), ""); err == nil {
 		if decoded, err := io.ReadAll(r); err == nil && !bytes.Contains(b, []byte("pubDate")) && !bytes.Contains(b, []byte("updated")) {
@@ -131,56 +123,4 @@ func dates(t *testing.T, root string, s sample) []string {
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
-}
-
-// corpus returns the folder of the shared corpus, which lies next to the
-// module's root where there is one.
-func corpus(t testing.TB) string {
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-	}
-	root := filepath.Join(filepath.Dir(dir), "shared", "data", "feeds")
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("no corpus of feeds here: %v", err)
-	}
-	return root
-}
-
-func gunzip(t testing.TB, b []byte) []byte {
-	r, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err = io.ReadAll(r)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// lines reads a file of JSON objects, one a line.
-func lines[T any](t testing.TB, path string) []T {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.HasSuffix(path, ".gz") {
-		b = gunzip(t, b)
-	}
-	var all []T
-	for d := json.NewDecoder(bytes.NewReader(b)); ; {
-		var v T
-		if err := d.Decode(&v); errors.Is(err, io.EOF) {
-			return all
-		} else if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		all = append(all, v)
-	}
 }

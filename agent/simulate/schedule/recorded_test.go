@@ -2,13 +2,11 @@ package schedule
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/json"
-	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"feedmesh/tests/corpus"
 )
 
 // traces returns a world of times at which links to hosts were posted, which lie
@@ -16,36 +14,12 @@ import (
 // It ends before a time.
 func traces(t *testing.T, end int64) World {
 	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-	}
-	file, err := os.Open(filepath.Join(filepath.Dir(dir), "shared", "data", "traces", "host-submissions.jsonl.gz"))
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("there are no recorded traces next to the repository")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	plain, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
+	type posted struct {
+		Host  string
+		Times []int64
 	}
 	var log bytes.Buffer
-	for lines := json.NewDecoder(plain); lines.More(); {
-		var host struct {
-			Host  string
-			Times []int64
-		}
-		if err := lines.Decode(&host); err != nil {
-			t.Fatal(err)
-		}
+	for _, host := range corpus.Lines[posted](t, filepath.Join(corpus.Folder(t, "traces"), "host-submissions.jsonl.gz")) {
 		for _, at := range host.Times {
 			if at >= end {
 				continue
