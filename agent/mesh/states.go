@@ -80,12 +80,12 @@ func read[T any](ctx context.Context, m *Mesh, bucket, key string) (*T, error) {
 	return value, nil
 }
 
-// lastTask is the key of the task that was handed out last, which stands beside
+// lastTask is the key of the tasks that were handed out last, which stands beside
 // the feeds so that it is written together with theirs.
 const lastTask = "last-task"
 
-// LastTask returns the state that names the crawl task handed out last, to be
-// written by [Mesh.PutStates] together with those of the feeds in it.
+// LastTask returns the state that names the crawl tasks handed out last, to be
+// written by [Mesh.PutStates] together with those of the feeds in them.
 func (m *Mesh) LastTask(ctx context.Context) (subjects.FeedState, error) {
 	last := subjects.FeedState{FeedID: lastTask, State: new(subjects.State)}
 	kv, err := m.bucket(ctx, subjects.ScheduleBucket)

@@ -3,9 +3,11 @@ package role
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"feedmesh/agent/fault"
+	"feedmesh/agent/mesh"
 	"feedmesh/agent/policy"
 	"feedmesh/subjects"
 )
@@ -22,24 +24,15 @@ func (s *scheduler) dispatch(ctx context.Context) error {
 	}
 	// What becomes due meanwhile is for the next round: else one tier that always
 	// has something would keep the others waiting.
-	now := s.clock.Now()
-	for i := range subjects.Tiers {
-		tier := policy.Tier(i)
-		for {
-			if s.fill >= roomFor[tier] || s.crawlTasks >= crawlAhead {
-				s.metrics.dispatchHolds.WithLabelValues(subjects.Tiers[tier]).Inc()
-				break
-			}
-			more, err := s.handOut(ctx, tier, now)
-			if err != nil {
-				return err
-			}
-			if !more {
-				break
-			}
+	for now := s.clock.Now(); ; {
+		tasks, out := s.takeTasks(now)
+		if len(tasks) == 0 {
+			return nil
+		}
+		if err := s.handOut(ctx, tasks, out); err != nil {
+			return err
 		}
 	}
-	return nil
 }
 
 func (s *scheduler) anyRipe() bool {
@@ -80,46 +73,63 @@ func (s *scheduler) look(ctx context.Context) error {
 	return nil
 }
 
-// takeTask takes a task of the tier out of the plan, and returns what that changes;
-// the task has no feeds if none are to be handed out.
-func (s *scheduler) takeTask(tier policy.Tier, now time.Time) (subjects.Crawl, changes) {
+// tasksAtOnce is how many tasks are handed out at once, at most: their feeds fit
+// one batch, and what is known of the last ones with them.
+const tasksAtOnce = (mesh.MaxBatch - 1) / subjects.MaxFeeds
+
+// takeTasks takes tasks out of the plan, hot ones first, as far as the queues have
+// room, and returns what that changes.
+func (s *scheduler) takeTasks(now time.Time) (tasks []subjects.Crawl, out changes) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.plan.Ripe(tier, now) {
-		return subjects.Crawl{}, changes{}
+	var ids []string
+	for i := range subjects.Tiers {
+		tier := policy.Tier(i)
+		for len(tasks) < tasksAtOnce && s.plan.Ripe(tier, now) {
+			if s.fill >= roomFor[tier] || s.crawlTasks >= crawlAhead {
+				s.metrics.dispatchHolds.WithLabelValues(subjects.Tiers[tier]).Inc()
+				break
+			}
+			feeds := s.plan.Take(tier, now)
+			for _, f := range feeds {
+				f.HandedOut = s.wall.Now()
+			}
+			task := s.plan.Task(tier, feeds, now)
+			tasks, ids = append(tasks, task), append(ids, task.ID())
+			out.states = append(out.states, statesOf(feeds)...)
+			s.crawlTasks++
+		}
 	}
-	feeds := s.plan.Take(tier, now)
-	for _, f := range feeds {
-		f.HandedOut = s.wall.Now()
+	if len(tasks) > 0 {
+		s.last.State.Crawl = strings.Join(ids, " ")
+		out.states = append(out.states, &s.last)
 	}
-	task := s.plan.Task(tier, feeds, now)
-	s.last.State.Crawl = task.ID()
-	return task, changes{states: append(statesOf(feeds), &s.last)}
+	return tasks, out
 }
 
-// handOut publishes one task of the tier, and reports whether there was one.
-// The states are written first: a schedule that has been replaced fails there,
-// before it can send anybody to fetch what is not its to decide. The trace of the
-// task's way begins here.
-func (s *scheduler) handOut(ctx context.Context, tier policy.Tier, now time.Time) (_ bool, err error) {
-	task, out := s.takeTask(tier, now)
-	if len(task.Feeds) == 0 {
-		return false, nil
+// handOut publishes tasks. The states are written first: a schedule that has been
+// replaced fails there, before it can send anybody to fetch what is not its to
+// decide. The trace of each task's way begins here.
+func (s *scheduler) handOut(ctx context.Context, tasks []subjects.Crawl, out changes) error {
+	if err := s.states.write(ctx, out); err != nil {
+		return err
 	}
+	fault.Point("written schedule")
+	ctx, cancel := context.WithTimeout(ctx, publishTime)
+	defer cancel()
+	for _, task := range tasks {
+		if err := s.publish(ctx, task); err != nil {
+			return fmt.Errorf("hand out %d feeds: %w", len(task.Feeds), err)
+		}
+	}
+	return nil
+}
+
+func (s *scheduler) publish(ctx context.Context, task subjects.Crawl) (err error) {
 	ctx, span := s.trace.Begin(ctx, "schedule")
 	defer func() { span.End(err) }()
 	span.Text("feedmesh.task", task.ID())
 	span.Text("feedmesh.tier", task.Tier)
 	span.Number("feedmesh.feeds", float64(len(task.Feeds)))
-	if err := s.states.write(ctx, out); err != nil {
-		return false, err
-	}
-	fault.Point("written schedule")
-	ctx, cancel := context.WithTimeout(ctx, publishTime)
-	defer cancel()
-	if err := subjects.Publish(ctx, s.mesh, subjects.Crawls, task); err != nil {
-		return false, fmt.Errorf("hand out %d feeds: %w", len(task.Feeds), err)
-	}
-	s.crawlTasks++
-	return true, nil
+	return subjects.Publish(ctx, s.mesh, subjects.Crawls, task)
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,7 +69,7 @@ type scheduler struct {
 	states *stateWriter
 	mu     sync.Mutex // of plan and last
 	plan   *plan.Plan
-	last   subjects.FeedState // names the task handed out last, if it may not have been published
+	last   subjects.FeedState // names the tasks handed out last, if they may not have been published
 
 	fill       float64       // of the fullest queue behind the crawl, 0 to 1
 	crawlTasks uint64        // that wait
@@ -146,19 +147,24 @@ func (s *scheduler) begin(ctx context.Context) error {
 	return nil
 }
 
-// resume publishes the task that was handed out last once more: whoever was
-// active before may have died between writing its states and publishing it. If
-// it still waits on its queue, the queue drops the second one; if it is done,
-// its feeds are no longer out.
+// resume publishes the tasks that were handed out last once more: whoever was
+// active before may have died between writing their states and publishing them. If
+// one still waits on its queue, the queue drops the second one; if it is done, its
+// feeds are no longer out.
 func (s *scheduler) resume(ctx context.Context) (err error) {
 	if s.last, err = s.mesh.LastTask(ctx); err != nil {
 		return err
 	}
-	task, out := s.plan.Again(s.last.State.Crawl, s.clock.Now())
-	if !out {
-		return nil
+	for _, id := range strings.Fields(s.last.State.Crawl) {
+		task, out := s.plan.Again(id, s.clock.Now())
+		if !out {
+			continue
+		}
+		if err := subjects.Publish(ctx, s.mesh, subjects.Crawls, task); err != nil {
+			return err
+		}
 	}
-	return subjects.Publish(ctx, s.mesh, subjects.Crawls, task)
+	return nil
 }
 
 // listen takes observations into account until ctx ends or a write fails.

@@ -292,14 +292,14 @@ func TestAnotherScheduleTakesOverAndHandsOutNothingTwice(t *testing.T) {
 	eventually(t, "all feeds are handed out again", func() bool { return r.feedsIn(r.crawls()) >= 150 })
 }
 
-// dies leaves states of a task behind as a schedule does that died before it
-// could publish it.
+// dies leaves states of a task behind, the last of two, as a schedule does that died
+// before it could publish it.
 func (r *rig) dies(store storage.Store) subjects.Crawl {
 	r.t.Helper()
 	s := r.scheduler(store)
 	taken := s.plan.Take(policy.Warm, noon)
 	task := s.plan.Task(policy.Warm, taken, noon)
-	s.last.State.Crawl = task.ID()
+	s.last.State.Crawl = "another " + task.ID() // which was done long ago
 	if err := s.states.write(r.t.Context(), changes{states: append(statesOf(taken), &s.last)}); err != nil {
 		r.t.Fatal(err)
 	}
