@@ -33,11 +33,14 @@ quick:
     go vet ./...
     go test -short -parallel 8 ./...
 
-# everything, the longest first, with the race detector but for what is not ours to mend (a NATS server that reloads), long simulations, and faults, which need their time; what CI calls
+# what the race detector is of no use for, or has no time for: code that shares nothing, a NATS server that reloads (not ours to mend), long simulations, and faults
+unraced := "/agent/feed|/agent/page|/classify|/agent/simulate/schedule|/deploy|/tests/faults"
+
+# everything, the longest first; what CI calls
 test: engines lint build-others
-    CGO_ENABLED=1 go test -race -timeout 14m ./tests $(go list ./... | grep -v -e /tests/faults -e /simulate/schedule -e /deploy)
+    CGO_ENABLED=1 go test -race -timeout 14m ./tests $(go list ./... | grep -vE '{{ unraced }}')
     CGO_ENABLED=1 go test -race -short ./agent/simulate/schedule
-    go test -timeout 14m ./deploy/... ./agent/simulate/schedule
+    go test -timeout 14m $(go list ./... | grep -E '{{ unraced }}' | grep -v /tests/faults)
     go test -timeout 14m ./tests/faults
 
 # break a mesh of real servers in every way there is, each for so long: prints a table
