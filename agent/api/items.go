@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"feedmesh/classify"
+	"feedmesh/classify/stem"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
@@ -163,7 +163,7 @@ func (s *Server) titles(ctx context.Context) func(feedID string) string {
 func matcher(query string) func(text.Word) bool {
 	stems := map[string]bool{}
 	for _, w := range text.Words(query) {
-		stems[classify.Stem(w.Text, "")] = true
+		stems[stem.Of(w.Text, "")] = true
 	}
-	return func(w text.Word) bool { return stems[classify.Stem(w.Text, "")] }
+	return func(w text.Word) bool { return stems[stem.Of(w.Text, "")] }
 }

@@ -1,13 +1,13 @@
 package bleve
 
 import (
-	"feedmesh/classify"
+	"feedmesh/classify/stem"
 	"feedmesh/classify/text"
 )
 
 // stemOf returns the stem that a word is indexed and looked up under, whatever
 // the language of its text is thought to be.
-func stemOf(word text.Word) string { return classify.Stem(word.Text, "") }
+func stemOf(word text.Word) string { return stem.Of(word.Text, "") }
 
 // stemsOf returns the stems of the words of a query, each once.
 func stemsOf(words string) []string {

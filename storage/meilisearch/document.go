@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"feedmesh/classify"
+	"feedmesh/classify/stem"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
@@ -162,7 +162,7 @@ func stemsOf(texts ...string) []string {
 	seen := make(map[string]bool)
 	for _, s := range texts {
 		for _, word := range text.Words(s) {
-			stem := classify.Stem(word.Text, "")
+			stem := stem.Of(word.Text, "")
 			if !seen[stem] {
 				seen[stem] = true
 				stems = append(stems, tokenOf(stem))

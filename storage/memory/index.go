@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"feedmesh/classify"
+	"feedmesh/classify/stem"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
@@ -80,7 +80,7 @@ func indexItem(it storage.Indexed) indexedItem {
 func stemsOf(s string) []string {
 	var stems []string
 	for _, word := range text.Words(s) {
-		stems = append(stems, classify.Stem(word.Text, ""))
+		stems = append(stems, stem.Of(word.Text, ""))
 	}
 	slices.Sort(stems)
 	return slices.Compact(stems)

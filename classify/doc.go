@@ -3,8 +3,3 @@
 // rules it decides by. What language a text is in and what the stems of its
 // words are tell its folders.
 package classify
-
-import "feedmesh/classify/stem"
-
-// Stem returns the stem of a word in small letters; see [stem.Of].
-func Stem(word, language string) string { return stem.Of(word, language) }
