@@ -25,11 +25,11 @@ var (
 	})
 	Stores  = documents(Queue[Store]{Name: "store"})
 	Indexes = Queue[Index]{
-		Name: "index", Lease: 5 * time.Minute, Silence: 20 * time.Second,
+		Name: "index", Lease: 5 * time.Minute, Silence: 10 * time.Second,
 		Tries: 8, BackOff: patient, Hand: 100, MaxTasks: 100_000, MaxBytes: 64 << 20,
 	}
 	Observes = Queue[Observe]{
-		Name: "observe", Lease: time.Minute, Silence: 20 * time.Second,
+		Name: "observe", Lease: time.Minute, Silence: 10 * time.Second,
 		Tries: 8, BackOff: soon, Hand: 200, MaxTasks: 100_000, MaxBytes: 64 << 20,
 	}
 	GiveUps = Queue[GiveUp]{
@@ -46,9 +46,11 @@ var (
 	patient = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 5 * time.Minute}
 )
 
-// documents completes a queue whose tasks carry documents.
+// documents completes a queue whose tasks carry documents. A server that dies takes
+// what is on its way to a worker with it, a whole hand: at each of the four roles in
+// a row such a document waits out the silence.
 func documents[T Task](q Queue[T]) Queue[T] {
-	q.Lease, q.Silence = 5*time.Minute, 20*time.Second
+	q.Lease, q.Silence = 5*time.Minute, 10*time.Second
 	q.Tries, q.BackOff, q.Hand = 8, patient, 32
 	q.MaxTasks, q.MaxBytes = 20_000, 128<<20
 	return q
