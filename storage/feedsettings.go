@@ -6,6 +6,8 @@ type Settings struct {
 	Pinned   bool
 	FullText bool
 	Request  *Request
+
+	SpamThreshold float64 // 0 to 1
 }
 
 // A Request is what a person told of how to fetch a feed. The zero Request asks

@@ -63,26 +63,32 @@ type Query struct {
 	Words    string    // all of them must occur in title, text, author or tags, by stem
 	FeedID   string    //
 	Category string    //
+	Topic    string    // capitals may count as small letters
+	Flag     string    // one of the flags of an [Item]
 	Language string    //
 	After    time.Time // published at or after
 	Before   time.Time // published before
 
 	Spam       bool // spam only; otherwise none of it
 	Duplicates bool // duplicates too; otherwise the first of their kind only
+	Muted      bool // those flagged [Muted] too; otherwise none of them, unless Flag asks for them
 
 	Newest bool   // newest first; otherwise best first, if there are Words
 	Limit  int    // items a page; at most [MaxLimit]
 	Cursor string // Next of the page before
-	Facets bool   // count what there is by category, feed and language
+	Facets bool   // count what there is by category, topic, feed, language and sentiment
 }
 
 // Key is equal for two queries if they find the same items in the same order,
 // whatever the page: an engine's cursors carry it, to be told from others.
 func (q Query) Key() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %d %d %t %t %t", q.Words, q.FeedID, q.Category, q.Language,
-		q.After.UnixMicro(), q.Before.UnixMicro(), q.Spam, q.Duplicates, q.Newest))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q %d %d %t %t %t %t", q.Words, q.FeedID, q.Category, q.Topic, q.Flag, q.Language,
+		q.After.UnixMicro(), q.Before.UnixMicro(), q.Spam, q.Duplicates, q.Muted, q.Newest))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
+
+// FindsMuted reports whether items flagged [Muted] are among those to find.
+func (q Query) FindsMuted() bool { return q.Muted || q.Flag == Muted }
 
 // PageSize returns how many items a page has: Limit within its bounds, or 20
 // if there is none.
@@ -105,10 +111,28 @@ type Results struct {
 	Total int64  // how many match, over all pages
 	Next  string // Cursor of the next page; empty if this is the last
 
-	// Facets counts the matches by "category", "feed" and "language": at most
-	// [MaxFacet] values each, most frequent first, then by value. Nil unless
-	// asked for.
+	// Facets counts the matches by each of [FacetNames]: at most [MaxFacet]
+	// values each, most frequent first, then by value. Nil unless asked for.
 	Facets map[string][]FacetCount
+}
+
+// FacetNames are the facets that an [Index] counts. The values of "sentiment"
+// are those of [SentimentOf]; all others are of the item's field.
+var FacetNames = []string{"category", "topic", "feed", "language", "sentiment"}
+
+// SentimentOf returns what a person would call an [Item]'s Sentiment: "negative"
+// below -0.25, "positive" above 0.25, "neutral" between them, and nothing for
+// exactly 0, which says that nobody looked or nothing was found.
+func SentimentOf(sentiment float64) string {
+	switch {
+	case sentiment < -0.25:
+		return "negative"
+	case sentiment > 0.25:
+		return "positive"
+	case sentiment != 0:
+		return "neutral"
+	}
+	return ""
 }
 
 // A Hit is one item found.

@@ -6,8 +6,8 @@ import (
 )
 
 // MergeFeeds returns what a feed is once another has moved to it: what it says
-// itself goes before what the old one says, its tags come first, and it is as old
-// as the older of the two. Its Items and LastItem stay for the store to count.
+// itself goes before what the old one says, its tags come first, its categories
+// are those of both, and it is as old as the older of the two. Its Items and LastItem stay for the store to count.
 func MergeFeeds(feed, old Feed) Feed {
 	feed.Title = cmp.Or(feed.Title, old.Title)
 	feed.Site = cmp.Or(feed.Site, old.Site)
@@ -16,6 +16,8 @@ func MergeFeeds(feed, old Feed) Feed {
 	feed.Pinned = feed.Pinned || old.Pinned
 	feed.FullText = feed.FullText || old.FullText
 	feed.Request = cmp.Or(feed.Request, old.Request)
+	feed.SpamThreshold = cmp.Or(feed.SpamThreshold, old.SpamThreshold)
+	feed.Categories = addCategories(feed.Categories, old.Categories)
 	feed.Tags = slices.Clone(feed.Tags)
 	for _, tag := range old.Tags {
 		if !slices.Contains(feed.Tags, tag) {

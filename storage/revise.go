@@ -2,7 +2,7 @@ package storage
 
 // Revise returns the item as the next revision of old: with its FirstSeen, and
 // its Published and Assumed too where the new date is only assumed. Of old, it
-// reads these and Revision.
+// reads these and Revision. That corrected labels stay is for the store to see to.
 func Revise(old, item Item) Item {
 	item.Revision, item.FirstSeen = old.Revision+1, old.FirstSeen
 	if item.Assumed != "" {

@@ -9,7 +9,7 @@ import (
 
 // Bounds of rule sets.
 const (
-	MaxRules         = 1 << 20 // bytes of a text
+	MaxRules         = 4 << 20 // bytes of a text
 	RuleVersionsKept = 200     // of each set, the newest
 )
 

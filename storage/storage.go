@@ -37,6 +37,10 @@ type Store interface {
 	Proxies
 	Imports
 	RuleSets
+	Spam
+	Relabels
+	Corrections
+	Jobs
 
 	// ID names the store: it was drawn when the store was made, and all who
 	// share the store are told the same.
@@ -70,8 +74,10 @@ type Feeds interface {
 	// be canonical, in one transaction, and forgets the feed. The other becomes
 	// what [MergeFeeds] says, and is made if it is not there. Where it has an
 	// item of the same key, the moved one is dropped: those that repeated it
-	// repeat the kept one, which then is the first of its kind. All others get
-	// the ID they have there.
+	// repeat the kept one, which then is the first of its kind. The kept one also
+	// takes over a person's [Correction] of the dropped one, unless it has its
+	// own. All others get the ID they have there, and so does what persons and
+	// jobs said of them.
 	//
 	// From then on the old URL, and all that stood for it, stand for the new
 	// one, until that feed is removed. Where url itself stands for a third feed,
@@ -87,7 +93,8 @@ type Feeds interface {
 	// itself unless it was moved. It returns [ErrNotFound] if there is neither.
 	ResolveFeed(ctx context.Context, id string) (string, error)
 
-	// RemoveFeed forgets a feed and its items, in one transaction, and returns
+	// RemoveFeed forgets a feed and its items, with all that persons and jobs said
+	// of them, in one transaction, and returns
 	// the IDs of all items this concerns, each once: those removed, and those
 	// of other feeds that were duplicates of them and stand for themselves
 	// from now on. What stood for the feed since it moved is forgotten too. It
@@ -107,9 +114,10 @@ type Items interface {
 	// PutItems stores the items of one document and the feed's statistics in
 	// one transaction. An item whose Hash the store has already changes
 	// nothing; one with another Hash replaces the stored one as its next
-	// Revision, which keeps FirstSeen, and Published and Assumed too where the
-	// new date is only assumed. A key listed twice is put twice, one after the
-	// other, and reported once. IDs must be [ItemID]'s. It returns
+	// Revision, which keeps FirstSeen, Published and Assumed too where the new
+	// date is only assumed, and its [Labels] where a person corrected them: the
+	// store alone says what is Corrected. A key listed twice is put twice, one
+	// after the other, and reported once. IDs must be [ItemID]'s. It returns
 	// [ErrNotFound] for a feed that is not there, or was moved, and [ErrFenced] for a batch
 	// under an outdated fence; then nothing is stored.
 	PutItems(ctx context.Context, batch Batch) (Stored, error)
@@ -171,11 +179,15 @@ type Feed struct {
 	Request  *Request  `json:"request,omitempty"`   // how it wants to be asked; nil: as all others
 	Added    time.Time `json:"added"`
 
+	SpamThreshold float64 `json:"spam_threshold,omitempty"` // from which SpamScore on a person wants its items to be spam; 0: as the deployment does
+
 	// What follows is kept by PutItems; AddFeeds ignores it.
 
 	Items    int64     `json:"items"`              // how many it has in the store
 	LastItem time.Time `json:"last_item,omitzero"` // newest Published among them; zero if none
 	Rate     float64   `json:"rate"`               // items a day by its last document's dates; 0 if unknown
+
+	Categories map[string]float64 `json:"categories,omitempty"` // what its last items were about, see [CountCategories]
 }
 
 // An Item is one entry of a feed, cleaned and given an ID.
@@ -203,9 +215,14 @@ type Item struct {
 	Changed    time.Time   `json:"changed,omitzero"` // another one each time the store changes anything of it; kept by the store
 
 	Spam       bool     `json:"spam,omitempty"`
+	SpamScore  float64  `json:"spam_score,omitempty"` // 0 to 1, as it was judged, whatever a person says
+	Flags      []string `json:"flags,omitempty"`      // of "adult", "affiliate", "muted", "sponsored", "starred", by name
 	Categories []string `json:"categories,omitempty"` // best first
 	Topics     []string `json:"topics,omitempty"`
-	Why        []string `json:"why,omitempty"` // what decided spam, categories and topics, in words
+	Why        []string `json:"why,omitempty"`        // what decided spam, flags, categories and topics, in words
+	Score      float64  `json:"rule_score,omitempty"` // what rules added
+	Sentiment  float64  `json:"sentiment,omitempty"`  // -1 to 1; 0 if there is none or nobody looked
+	Corrected  bool     `json:"corrected,omitempty"`  // a person's word on its labels holds against later passes; kept by the store
 
 	Lane        string `json:"lane,omitempty"`         // the cluster lane that placed it: its document's main language
 	TextHash    string `json:"text_hash,omitempty"`    // of its title's and text's words

@@ -3,6 +3,7 @@ package bleve
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/blevesearch/bleve/v2/document"
@@ -15,13 +16,16 @@ import (
 // The fields of a document. Those in wordFields have words, the others have
 // whole values as terms.
 const (
-	fieldFeed     = "feed"
-	fieldCategory = "category"
-	fieldLanguage = "language"
-	fieldKind     = "kind"  // see kindOf
-	fieldOrder    = "order" // see orderOf
-	fieldDay      = "day"   // see dayOf
-	fieldStamp    = "stamp" // see stampOf
+	fieldFeed      = "feed"
+	fieldCategory  = "category"
+	fieldTopic     = "topic"
+	fieldFlag      = "flag"
+	fieldLanguage  = "language"
+	fieldSentiment = "sentiment" // see [storage.SentimentOf]
+	fieldKind      = "kind"      // see kindOf
+	fieldOrder     = "order"     // see orderOf
+	fieldDay       = "day"       // see dayOf
+	fieldStamp     = "stamp"     // see stampOf
 )
 
 const (
@@ -43,7 +47,14 @@ func (x *Index) document(it *storage.Indexed) *document.Document {
 	for _, category := range it.Categories {
 		add(fieldCategory, category, column)
 	}
-	add(fieldKind, kindOf(it.Spam, it.DuplicateOf != ""), keyword)
+	for _, topic := range it.Topics {
+		add(fieldTopic, topic, column)
+	}
+	for _, flag := range it.Flags {
+		add(fieldFlag, flag, keyword)
+	}
+	add(fieldSentiment, storage.SentimentOf(it.Sentiment), column)
+	add(fieldKind, kindOf(it.Spam, it.DuplicateOf != "", slices.Contains(it.Flags, storage.Muted)), keyword)
 	add(fieldOrder, orderOf(it.Published)+it.ID, column)
 	add(fieldDay, dayOf(it.FirstSeen), keyword)
 	add(fieldStamp, stampOf(&it.Item), keyword)
@@ -54,19 +65,20 @@ func (x *Index) document(it *storage.Indexed) *document.Document {
 	return doc
 }
 
-// kindOf returns the one term that says whether an item is spam and whether it
-// is a duplicate.
-func kindOf(spam, duplicate bool) string {
-	switch {
-	case spam && duplicate:
-		return "spam duplicate"
-	case spam:
-		return "spam"
-	case duplicate:
-		return "duplicate"
-	default:
-		return "item"
+// kindOf returns the one term that says whether an item is spam, whether it is a
+// duplicate, and whether it is muted.
+func kindOf(spam, duplicate, muted bool) string {
+	kind := "item"
+	if spam {
+		kind = "spam"
 	}
+	if duplicate {
+		kind += " duplicate"
+	}
+	if muted {
+		kind += " muted"
+	}
+	return kind
 }
 
 // orderOf returns 16 characters that sort newest first. Followed by the item's

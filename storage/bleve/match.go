@@ -85,13 +85,10 @@ func (m *match) word(ctx context.Context, reader bleveindex.IndexReader, i int) 
 // filters returns one searcher for each condition that is not words, at least
 // one in all, or nil if no document meets one of them.
 func (m *match) filters(ctx context.Context, reader bleveindex.IndexReader) (all searchers, err error) {
-	kinds := []term{{fieldKind, kindOf(m.query.Spam, false)}}
-	if m.query.Duplicates {
-		kinds = append(kinds, term{fieldKind, kindOf(m.query.Spam, true)})
-	}
-	conditions := [][]term{kinds}
+	conditions := [][]term{m.kinds()}
 	for _, t := range []term{
-		{fieldFeed, m.query.FeedID}, {fieldCategory, m.query.Category}, {fieldLanguage, m.query.Language},
+		{fieldFeed, m.query.FeedID}, {fieldCategory, m.query.Category}, {fieldTopic, m.query.Topic},
+		{fieldFlag, m.query.Flag}, {fieldLanguage, m.query.Language},
 	} {
 		if t.value != "" {
 			conditions = append(conditions, []term{t})
@@ -110,6 +107,21 @@ func (m *match) filters(ctx context.Context, reader bleveindex.IndexReader) (all
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// kinds returns the kinds of items to find.
+func (m *match) kinds() []term {
+	kinds := []term{{fieldKind, kindOf(m.query.Spam, false, false)}}
+	if m.query.Duplicates {
+		kinds = append(kinds, term{fieldKind, kindOf(m.query.Spam, true, false)})
+	}
+	if m.query.FindsMuted() {
+		kinds = append(kinds, term{fieldKind, kindOf(m.query.Spam, false, true)})
+	}
+	if m.query.Duplicates && m.query.FindsMuted() {
+		kinds = append(kinds, term{fieldKind, kindOf(m.query.Spam, true, true)})
+	}
+	return kinds
 }
 
 // A term is a value of a field.

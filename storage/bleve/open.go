@@ -25,7 +25,7 @@ var ErrLocked = errors.New("the search index is in use by another process")
 
 // format names what this version writes. An index with another format is
 // rebuilt: raise it whenever fields, words or stems change.
-const format = "2"
+const format = "3"
 
 var (
 	formatKey = []byte("feedmesh.format")

@@ -12,9 +12,6 @@ import (
 	"feedmesh/storage"
 )
 
-// facetFields are the fields counted as facets, which are called the same.
-var facetFields = []string{fieldCategory, fieldFeed, fieldLanguage}
-
 // Search implements [storage.Index].
 func (x *Index) Search(ctx context.Context, q storage.Query) (storage.Results, error) {
 	after, err := parseCursor(q)
@@ -41,7 +38,7 @@ func (x *Index) Search(ctx context.Context, q storage.Query) (storage.Results, e
 	}
 	if q.Facets {
 		request.Facets = make(upstream.FacetsRequest)
-		for _, field := range facetFields {
+		for _, field := range storage.FacetNames {
 			request.Facets[field] = upstream.NewFacetRequest(field, storage.MaxFacet)
 		}
 	}
@@ -68,7 +65,7 @@ func (m *match) results(found *upstream.SearchResult, limit int) storage.Results
 	}
 	if m.query.Facets {
 		results.Facets = make(map[string][]storage.FacetCount)
-		for _, field := range facetFields {
+		for _, field := range storage.FacetNames {
 			results.Facets[field] = facetCounts(found.Facets[field])
 		}
 	}

@@ -28,6 +28,8 @@ const (
 	attrAuthor     attribute = "author"
 	attrCategory   attribute = "category"
 	attrTopic      attribute = "topic"
+	attrFlag       attribute = "flag"
+	attrSentiment  attribute = "sentiment" // see [storage.SentimentOf]
 	attrTags       attribute = "tags"
 	attrLanguage   attribute = "language"
 	attrFeed       attribute = "feed"
@@ -67,6 +69,8 @@ type document struct {
 	Author    string   `json:"author,omitempty"`
 	Category  []string `json:"category,omitempty"`
 	Topic     []string `json:"topic,omitempty"`
+	Flag      []string `json:"flag,omitempty"`
+	Sentiment string   `json:"sentiment,omitempty"`
 	Tags      []string `json:"tags,omitempty"`
 	Language  string   `json:"language,omitempty"`
 	Feed      string   `json:"feed"`
@@ -92,7 +96,7 @@ func documentOf(it *storage.Indexed) []byte {
 	to.SetEscapeHTML(false)
 	_ = to.Encode(document{ // strings, numbers and truth values always can be
 		ID: keyOf(it.ID), Title: it.Title, Excerpt: it.Excerpt, URL: it.URL, Published: timeOf(it.Published),
-		Category: it.Categories, Topic: it.Topics, Tags: it.Tags, Author: it.Author, Site: siteOf(it.URL),
+		Category: it.Categories, Topic: it.Topics, Flag: it.Flags, Sentiment: storage.SentimentOf(it.Sentiment), Tags: it.Tags, Author: it.Author, Site: siteOf(it.URL),
 		Language: it.Language, Feed: it.FeedID, Spam: it.Spam, Duplicate: it.DuplicateOf != "", Image: first(it.Images),
 		Text: it.Text, TitleStems: strings.Join(title, " "), Stems: strings.Join(all, " "),
 		Day: dayOf(it.FirstSeen), Changed: it.Changed.UnixMicro(),

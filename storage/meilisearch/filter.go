@@ -16,6 +16,10 @@ func compare(a attribute, operator, value string) condition {
 	return condition{fmt.Sprintf(`%s %s "%s"`, a, operator, value)}
 }
 
+// not returns the condition that another is not met, as by documents that have no
+// such attribute. The operator != finds nothing where no document has it.
+func not(c condition) condition { return condition{"NOT " + c.expression} }
+
 // both returns the condition that both others are met.
 func both(a, b condition) condition {
 	return condition{a.expression + " AND " + b.expression}

@@ -20,7 +20,7 @@ var injections = []string{
 func leaks(t *testing.T, x *Index, value string) {
 	t.Helper()
 	for _, q := range []storage.Query{
-		{FeedID: value}, {Category: value}, {Language: value}, {Words: "word", FeedID: value, Newest: true},
+		{FeedID: value}, {Category: value}, {Topic: value}, {Flag: value}, {Language: value}, {Words: "word", FeedID: value, Newest: true},
 		{FeedID: "feed", Category: value}, {Words: value, FeedID: "none"},
 	} {
 		results, err := x.Search(t.Context(), q)

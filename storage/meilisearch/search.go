@@ -12,9 +12,6 @@ import (
 	"feedmesh/storage"
 )
 
-// facetAttributes are what is counted as facets, which are called the same.
-var facetAttributes = names(attrCategory, attrFeed, attrLanguage)
-
 // Search implements [storage.Index].
 func (x *Index) Search(ctx context.Context, q storage.Query) (storage.Results, error) {
 	after, err := parseCursor(q)
@@ -37,7 +34,7 @@ func (x *Index) Search(ctx context.Context, q storage.Query) (storage.Results, e
 	whole := x.request(stems, conditions)
 	whole.HitsPerPage = new(int64) // none, but their exact number
 	if q.Facets {
-		whole.Facets = facetAttributes
+		whole.Facets = storage.FacetNames
 	}
 	found, err := x.find(ctx, page, whole)
 	if err != nil {
@@ -67,11 +64,11 @@ func nothing(q storage.Query) storage.Results {
 }
 
 // filterOf returns the query's conditions but for its words. If it is not ok,
-// no item meets them: all our values are in small letters, and Meilisearch
-// would take others for the same.
+// no item meets them: all our values are in small letters but for topics, and
+// Meilisearch would take others for the same.
 func filterOf(q storage.Query) (f filter, ok bool) {
 	for a, value := range map[attribute]string{
-		attrFeed: q.FeedID, attrCategory: q.Category, attrLanguage: q.Language,
+		attrFeed: q.FeedID, attrCategory: q.Category, attrFlag: q.Flag, attrLanguage: q.Language,
 	} {
 		if value == "" {
 			continue
@@ -80,6 +77,12 @@ func filterOf(q storage.Query) (f filter, ok bool) {
 			return nil, false
 		}
 		f.add(compare(a, "=", value))
+	}
+	if q.Topic != "" {
+		f.add(compare(attrTopic, "=", q.Topic))
+	}
+	if !q.FindsMuted() {
+		f.add(not(compare(attrFlag, "=", storage.Muted)))
 	}
 	if q.Spam {
 		f.add(compare(attrSpam, "=", "true"))
@@ -223,7 +226,7 @@ func facetsOf(distribution json.RawMessage) (map[string][]storage.FacetCount, er
 		}
 	}
 	facets := make(map[string][]storage.FacetCount)
-	for _, facet := range facetAttributes {
+	for _, facet := range storage.FacetNames {
 		counts := []storage.FacetCount{}
 		for value, n := range found[facet] {
 			counts = append(counts, storage.FacetCount{Value: value, Count: n})

@@ -26,9 +26,9 @@ var settings = normal(set{
 	// stemAttributes only.
 	"searchableAttributes": []attribute{attrTitle, attrTags, attrAuthor, attrText, attrTitleStems, attrStems},
 	"displayedAttributes": []attribute{attrID, attrTitle, attrExcerpt, attrURL, attrPublished, attrSite, attrAuthor,
-		attrCategory, attrTopic, attrTags, attrLanguage, attrFeed, attrSpam, attrDuplicate, attrImage},
+		attrCategory, attrTopic, attrFlag, attrSentiment, attrTags, attrLanguage, attrFeed, attrSpam, attrDuplicate, attrImage},
 	"filterableAttributes": []set{
-		filterable(set{"equality": true, "comparison": false}, true, attrLanguage, attrCategory, attrTopic, attrTags,
+		filterable(set{"equality": true, "comparison": false}, true, attrLanguage, attrCategory, attrTopic, attrFlag, attrSentiment, attrTags,
 			attrSite, attrAuthor, attrFeed, attrSpam, attrDuplicate),
 		// Of which there are as many as items: the list of them for people to
 		// search in would be made anew by every task.

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"feedmesh/storage"
@@ -20,7 +21,7 @@ func changedAfter(old time.Time) time.Time {
 func first[T any](s []T, limit int) []T { return s[:min(len(s), max(limit, 0))] }
 
 func copyFeed(f storage.Feed) storage.Feed {
-	f.Tags = copyList(f.Tags)
+	f.Tags, f.Categories = copyList(f.Tags), maps.Clone(f.Categories)
 	f.Added = micro(f.Added)
 	if f.Request != nil {
 		request := *f.Request
@@ -48,8 +49,23 @@ func copyRules(set storage.RuleSet) storage.RuleSet {
 	return set
 }
 
+func copyJob(j storage.Job) storage.Job {
+	j.Result = append([]byte(nil), j.Result...)
+	j.Started, j.Finished = micro(j.Started), micro(j.Finished)
+	return j
+}
+
+func copyCorrection(c storage.Correction) storage.Correction {
+	if c.Spam != nil {
+		spam := *c.Spam
+		c.Spam = &spam
+	}
+	c.Categories, c.Topics, c.At = slices.Clone(c.Categories), slices.Clone(c.Topics), micro(c.At)
+	return c
+}
+
 func copyItem(item storage.Item) storage.Item {
-	for _, list := range []*[]string{&item.Images, &item.Tags, &item.Categories, &item.Topics, &item.Why} {
+	for _, list := range []*[]string{&item.Images, &item.Tags, &item.Flags, &item.Categories, &item.Topics, &item.Why} {
 		*list = copyList(*list)
 	}
 	item.Enclosures = append([]storage.Enclosure(nil), item.Enclosures...)

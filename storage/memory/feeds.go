@@ -50,7 +50,7 @@ func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []st
 			continue
 		}
 		f = copyFeed(f)
-		f.Items, f.LastItem, f.Rate = 0, time.Time{}, 0
+		f.Items, f.LastItem, f.Rate, f.Categories = 0, time.Time{}, 0, nil
 		s.feeds[f.ID] = f
 		s.keys[f.ID] = map[string]string{}
 		added = append(added, f.ID)
@@ -70,7 +70,7 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 	removed := map[string]bool{}
 	for _, itemID := range s.keys[id] {
 		concerned, removed[itemID] = append(concerned, itemID), true
-		delete(s.items, itemID)
+		s.drop(itemID)
 	}
 	for itemID, item := range s.items {
 		if removed[item.DuplicateOf] {
@@ -97,6 +97,7 @@ func (s *Store) SetFeed(ctx context.Context, id string, settings storage.Setting
 		return storage.Feed{}, storage.ErrNotFound
 	}
 	f.Tags, f.Pinned, f.FullText, f.Request = settings.Tags, settings.Pinned, settings.FullText, settings.Request
+	f.SpamThreshold = settings.SpamThreshold
 	s.feeds[id] = copyFeed(f)
 	return copyFeed(f), nil
 }

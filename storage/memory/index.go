@@ -28,8 +28,10 @@ type Index struct {
 // An indexedItem is what a search needs of an item.
 type indexedItem struct {
 	id, feed, language string
-	categories         []string
-	published          int64 // microseconds, as everywhere in storage
+	categories, topics []string
+	flags              []string
+	sentiment          string // see [storage.SentimentOf]
+	published          int64  // microseconds, as everywhere in storage
 	day                time.Time
 	changed            time.Time
 	spam, duplicate    bool
@@ -70,7 +72,8 @@ func indexItem(it storage.Indexed) indexedItem {
 		}
 	}
 	return indexedItem{
-		id: it.ID, feed: it.FeedID, language: it.Language, categories: it.Categories,
+		id: it.ID, feed: it.FeedID, language: it.Language, categories: it.Categories, topics: it.Topics,
+		flags: it.Flags, sentiment: storage.SentimentOf(it.Sentiment),
 		published: it.Published.UnixMicro(), spam: it.Spam, duplicate: it.DuplicateOf != "",
 		day: storage.Day(it.FirstSeen), changed: micro(it.Changed), weights: weights,
 	}
@@ -190,8 +193,12 @@ func (x *Index) matches(q storage.Query, facets facetCounts) []indexPlace {
 		found = append(found, indexPlace{Score: score, Published: it.published, ID: it.id})
 		facets.add("feed", it.feed)
 		facets.add("language", it.language)
+		facets.add("sentiment", it.sentiment)
 		for _, category := range it.categories {
 			facets.add("category", category)
+		}
+		for _, topic := range it.topics {
+			facets.add("topic", topic)
 		}
 	}
 	return found
@@ -213,6 +220,9 @@ func (it *indexedItem) passes(q storage.Query) bool {
 	return (q.FeedID == "" || it.feed == q.FeedID) &&
 		(q.Language == "" || it.language == q.Language) &&
 		(q.Category == "" || slices.Contains(it.categories, q.Category)) &&
+		(q.Topic == "" || slices.Contains(it.topics, q.Topic)) &&
+		(q.Flag == "" || slices.Contains(it.flags, q.Flag)) &&
+		(q.FindsMuted() || !slices.Contains(it.flags, storage.Muted)) &&
 		(q.After.IsZero() || it.published >= q.After.UnixMicro()) &&
 		(q.Before.IsZero() || it.published < q.Before.UnixMicro()) &&
 		it.spam == q.Spam && (q.Duplicates || !it.duplicate)
@@ -264,7 +274,7 @@ func (f facetCounts) add(facet, value string) {
 // top returns the most frequent values of each facet.
 func (f facetCounts) top() map[string][]storage.FacetCount {
 	top := make(map[string][]storage.FacetCount)
-	for _, facet := range []string{"category", "feed", "language"} {
+	for _, facet := range storage.FacetNames {
 		counts := []storage.FacetCount{}
 		for value, n := range f[facet] {
 			counts = append(counts, storage.FacetCount{Value: value, Count: n})

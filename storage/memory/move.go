@@ -87,19 +87,49 @@ func (s *Store) moveItems(from, to string) []string {
 		}
 	}
 	for id, now := range renamed {
-		item := s.items[id]
-		delete(s.items, id)
-		if kept, ok := s.items[now]; !ok {
-			item.ID, item.FeedID = now, to
-			s.keys[to][item.Key] = now
-		} else if item = kept; repeated[now] {
-			item.DuplicateOf, item.DuplicateBy = "", ""
-		} else {
-			continue
-		}
-		item.Changed = changedAfter(item.Changed)
-		s.items[now] = item
+		s.moveItem(id, now, to, repeated[now])
 	}
 	slices.Sort(concerned)
 	return slices.Compact(concerned)
+}
+
+// moveItem has an item be that of another feed, or drops it if that has one,
+// which then may be the first of its kind from now on.
+func (s *Store) moveItem(id, now, to string, first bool) {
+	item, said := s.items[id], s.corrections[id]
+	if kept, ok := s.items[now]; ok {
+		s.drop(id)
+		if first {
+			kept.DuplicateOf, kept.DuplicateBy = "", ""
+			kept.Changed = changedAfter(kept.Changed)
+			s.keep(kept)
+		}
+		if item.Corrected && !kept.Corrected {
+			said.ItemID = now
+			s.correct(kept, said)
+		}
+		return
+	}
+	s.rename(id, now)
+	item.ID, item.FeedID, item.Changed = now, to, changedAfter(item.Changed)
+	s.keys[to][item.Key] = now
+	s.keep(item)
+}
+
+// rename has what was said of an item be said of another ID, and drops the item.
+func (s *Store) rename(id, now string) {
+	if judged, ok := s.judged[id]; ok {
+		s.judged[now] = judged
+	}
+	if said, ok := s.corrections[id]; ok {
+		said.ItemID = now
+		s.corrections[now] = said
+	}
+	for _, kept := range s.kept {
+		if labels, ok := kept[id]; ok {
+			labels.ItemID = now
+			kept[now] = labels
+		}
+	}
+	s.drop(id)
 }

@@ -27,6 +27,11 @@ type Store struct {
 	proxies map[string]storage.Proxy
 	imports map[string]storage.Import
 	rules   map[string][]storage.RuleSet // versions by name, oldest first
+
+	judged      map[string]time.Time // by ID of an item that is spam
+	corrections map[string]storage.Correction
+	jobs        map[string]storage.Job
+	kept        map[string]map[string]storage.Labels // labels by job and item ID
 }
 
 // lock makes the maps and locks them, unless ctx is done.
@@ -44,6 +49,10 @@ func (s *Store) lock(ctx context.Context) error {
 		s.proxies = map[string]storage.Proxy{}
 		s.imports = map[string]storage.Import{}
 		s.rules = map[string][]storage.RuleSet{}
+		s.judged = map[string]time.Time{}
+		s.corrections = map[string]storage.Correction{}
+		s.jobs = map[string]storage.Job{}
+		s.kept = map[string]map[string]storage.Labels{}
 		s.id = rand.Text()
 	}
 	return nil
@@ -87,9 +96,13 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (storage.Stor
 		return storage.Stored{}, storage.ErrNotFound
 	}
 	var stored storage.Stored
+	var isNew []storage.Item
 	for _, item := range batch.Items {
-		s.putItem(feed.ID, item, &stored)
+		if s.putItem(feed.ID, item, &stored) {
+			isNew = append(isNew, item)
+		}
 	}
+	feed.Categories = storage.CountCategories(feed.Categories, isNew...)
 	feed.Title = cmp.Or(batch.Title, feed.Title)
 	feed.Site = cmp.Or(batch.Site, feed.Site)
 	feed.Language = cmp.Or(batch.Language, feed.Language)
@@ -98,24 +111,50 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (storage.Stor
 	return stored, nil
 }
 
-func (s *Store) putItem(feedID string, item storage.Item, stored *storage.Stored) {
+// putItem reports whether the item is new.
+func (s *Store) putItem(feedID string, item storage.Item, stored *storage.Stored) (isNew bool) {
 	item = copyItem(item)
-	item.FeedID, item.Revision, item.Changed = feedID, 1, changedAfter(time.Time{})
+	item.FeedID, item.Revision, item.Changed, item.Corrected = feedID, 1, changedAfter(time.Time{}), false
 	old, known := s.items[s.keys[feedID][item.Key]]
 	switch {
 	case !known:
 		stored.New = append(stored.New, item.ID)
 	case old.Hash == item.Hash:
-		return
+		return false
 	default:
 		item = storage.Revise(old, item)
+		if old.Corrected {
+			item = storage.LabelsOf(old).On(item)
+			item.Corrected = true
+		}
 		item.Changed = changedAfter(old.Changed)
 		if !slices.Contains(stored.New, item.ID) && !slices.Contains(stored.Changed, item.ID) {
 			stored.Changed = append(stored.Changed, item.ID)
 		}
 	}
-	s.items[item.ID] = item
+	s.keep(item)
 	s.keys[feedID][item.Key] = item.ID
+	return !known
+}
+
+// keep stores an item.
+func (s *Store) keep(item storage.Item) {
+	s.items[item.ID] = item
+	if _, was := s.judged[item.ID]; !item.Spam {
+		delete(s.judged, item.ID)
+	} else if !was {
+		s.judged[item.ID] = item.Changed
+	}
+}
+
+// drop forgets an item, with all that was said of it.
+func (s *Store) drop(id string) {
+	delete(s.items, id)
+	delete(s.judged, id)
+	delete(s.corrections, id)
+	for _, labels := range s.kept {
+		delete(labels, id)
+	}
 }
 
 // Item implements [storage.Items].

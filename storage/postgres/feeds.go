@@ -10,13 +10,15 @@ import (
 	"feedmesh/storage"
 )
 
-const feedFields = `id, url, title, site, language, tags, pinned, full_text, request, added, items, last_item, rate`
+const feedFields = `id, url, title, site, language, tags, pinned, full_text, request, added, items, last_item, rate,
+	spam_threshold, categories`
 
 const selectFeeds = `SELECT ` + feedFields + ` FROM feeds`
 
 func scanFeed(row pgx.CollectableRow) (f storage.Feed, err error) {
 	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, &f.Tags, &f.Pinned, &f.FullText, &f.Request,
-		moment{&f.Added}, &f.Items, moment{&f.LastItem}, &f.Rate)
+		moment{&f.Added}, &f.Items, moment{&f.LastItem}, &f.Rate,
+		&f.SpamThreshold, &f.Categories)
 	return f, err
 }
 
@@ -47,11 +49,11 @@ func (s *Store) ListFeeds(ctx context.Context, after string, limit int) ([]stora
 // two who add one feed in the same moment meet at its URL or at its ID, whichever
 // index PostgreSQL writes first.
 const addFeeds = `
-	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added)
-	SELECT id, url, title, site, language, tags::jsonb, pinned, full_text, request::json, added
+	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold)
+	SELECT id, url, title, site, language, tags::jsonb, pinned, full_text, request::json, added, spam_threshold
 	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::boolean[],
-		$9::text[], $10::timestamptz[])
-		AS new (id, url, title, site, language, tags, pinned, full_text, request, added)
+		$9::text[], $10::timestamptz[], $11::float8[])
+		AS new (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold)
 	ORDER BY id
 	ON CONFLICT DO NOTHING
 	RETURNING id`
@@ -103,15 +105,19 @@ func feedColumns(feeds ...storage.Feed) []any {
 		column(feeds, func(f storage.Feed) bool { return f.FullText }),
 		column(feeds, func(f storage.Feed) *string { return requestOrNull(f.Request) }),
 		column(feeds, func(f storage.Feed) time.Time { return f.Added }),
+		column(feeds, func(f storage.Feed) float64 { return f.SpamThreshold }),
 	}
 }
 
-const setFeed = `UPDATE feeds SET tags = $2, pinned = $3, full_text = $4, request = $5 WHERE id = $1 RETURNING ` + feedFields
+const setFeed = `
+	UPDATE feeds SET tags = $2, pinned = $3, full_text = $4, request = $5, spam_threshold = $6
+	WHERE id = $1 RETURNING ` + feedFields
 
 // SetFeed implements [storage.Feeds].
 func (s *Store) SetFeed(ctx context.Context, id string, settings storage.Settings) (f storage.Feed, err error) {
 	err = s.do(ctx, "set feed", func(ctx context.Context) error {
-		f, err = one(ctx, s.pool, scanFeed, setFeed, id, listOrNull(settings.Tags), settings.Pinned, settings.FullText, requestOrNull(settings.Request))
+		f, err = one(ctx, s.pool, scanFeed, setFeed, id, listOrNull(settings.Tags), settings.Pinned, settings.FullText,
+			requestOrNull(settings.Request), settings.SpamThreshold)
 		return err
 	})
 	return f, err
@@ -124,6 +130,7 @@ const (
 		UPDATE items SET duplicate_of = '', duplicate_by = '', changed = ` + nextChanged + `
 		WHERE duplicate_of <> '' AND duplicate_of IN (SELECT id FROM items WHERE feed = $1)
 		RETURNING id`
+	forgetKept  = `DELETE FROM kept_labels WHERE item_id IN (SELECT id FROM items WHERE feed = $1)`
 	removeItems = `DELETE FROM items WHERE feed = $1 RETURNING id`
 	forgetMoved = `DELETE FROM moved WHERE feed = $1`
 	removeFeed  = `DELETE FROM feeds WHERE num = $1`
@@ -141,6 +148,9 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 		}
 		freed, err := collect(ctx, tx, pgx.RowTo[string], freeDuplicates, num)
 		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, forgetKept, num); err != nil {
 			return err
 		}
 		removed, err := collect(ctx, tx, pgx.RowTo[string], removeItems, num)

@@ -68,6 +68,17 @@ const (
 	dropItems   = `
 		DELETE FROM items USING unnest($1::text[], $2::text[]) AS renaming (old, now)
 		WHERE items.id = old AND EXISTS (SELECT FROM items kept WHERE kept.id = now)`
+	dropKeptOf = `
+		DELETE FROM kept_labels USING unnest($1::text[], $2::text[]) AS renaming (old, now)
+		WHERE item_id = old AND EXISTS (SELECT FROM items kept WHERE kept.id = now)`
+	// What a program from before kept_labels removed may have left some of.
+	dropStray = `
+		DELETE FROM kept_labels USING unnest($1::text[], $2::text[]) AS renaming (old, now)
+		WHERE item_id = now AND NOT EXISTS (SELECT FROM items kept WHERE kept.id = now)`
+	renameKept = `
+		UPDATE kept_labels SET item_id = now
+		FROM unnest($1::text[], $2::text[]) AS renaming (old, now)
+		WHERE item_id = old`
 	renameItems = `
 		UPDATE items SET id = now, feed = $3, changed = ` + nextChanged + `
 		FROM unnest($1::text[], $2::text[]) AS renaming (old, now)
@@ -89,7 +100,13 @@ func moveItems(ctx context.Context, tx pgx.Tx, from, to int32, toID string) (con
 			return concerned, err
 		}
 		old, now := oldIDs(some), newIDs(some)
+		if err := takeOver(ctx, tx, old, now); err != nil {
+			return nil, err
+		}
 		moving := &pgx.Batch{}
+		moving.Queue(dropKeptOf, old, now)
+		moving.Queue(dropStray, old, now)
+		moving.Queue(renameKept, old, now)
 		moving.Queue(dropItems, old, now)
 		moving.Queue(renameItems, old, now, to)
 		if err := tx.SendBatch(ctx, moving).Close(); err != nil {

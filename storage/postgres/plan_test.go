@@ -20,6 +20,9 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 	if _, err := s.PutItems(ctx, benchBatch(feedID, 0, 3000)); err != nil {
 		t.Fatal(err)
 	}
+	exec(t, url, `INSERT INTO spam SELECT changed, 1, feed, id, NULL FROM items`)
+	exec(t, url, `INSERT INTO corrections SELECT changed, id, '' FROM items`)
+	exec(t, url, `INSERT INTO kept_labels SELECT 'job ' || n % 3, id, '{}' FROM items, generate_series(1, 3) n`)
 	first := benchItem(feedID, 0)
 	ids := make([]string, 20)
 	for n := range ids {
@@ -42,6 +45,17 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 		{"repeat", repeatItems, "items_pkey", false, []any{ids, ids}},
 		{"drop", dropItems, "items_pkey", false, []any{ids, ids}},
 		{"rename", renameItems, "items_pkey", false, []any{ids, ids, 2}},
+		{"spam", newestSpam, "spam_by_judged", true, []any{day, first.ID, 50}},
+		{"newest spam", newestSpam, "spam_by_judged", true, []any{nil, "", 50}},
+		{"spam of a feed", newestSpamOf, "spam_by_feed", true, []any{day, first.ID, 50, feedID}},
+		{"corrections", correctionsByTime, "corrections_by_time", true, []any{day, first.ID, 50}},
+		{"labels", openLabels, "items_pkey", false, []any{ids}},
+		{"lock items", lockItems, "items_pkey", false, []any{ids}},
+		{"lock their feeds", shareFeedsOf, "items_pkey", false, []any{ids}},
+		{"kept labels", keptLabels, "kept_labels_pkey", true, []any{"job 1", 50}},
+		{"kept labels of moved items", renameKept, "kept_labels_by_item", false, []any{ids[:2], ids[:2]}},
+		{"kept labels of dropped items", dropKeptOf, "kept_labels_by_item", false, []any{ids[:2], ids[:2]}},
+		{"kept labels of no items", dropStray, "kept_labels_by_item", false, []any{ids[:2], ids[:2]}},
 		{"last item", `SELECT max(published) FROM items WHERE feed = $1`, "items_by_feed", false, []any{1}},
 	}
 	for _, when := range []string{"before statistics", "with statistics"} {
@@ -54,7 +68,7 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 				t.Errorf("%s: the plan is\n%s\nwant it to end when the page is full", test.name, plan)
 			}
 		}
-		exec(t, url, `VACUUM ANALYZE items, feeds`)
+		exec(t, url, `VACUUM ANALYZE items, feeds, spam, corrections, kept_labels`)
 	}
 	// Before there are statistics, all items are taken for duplicates.
 	for _, plan := range []string{explainPlan(t, s, freeDuplicates, 2), explainPlan(t, s, repeatsOf, 2)} {

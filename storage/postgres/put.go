@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -24,6 +25,9 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (stored stora
 			p.put(item)
 		}
 		p.feed.says(batch)
+		if err := p.feed.countCategories(p.isNew); err != nil {
+			return err
+		}
 		stored = p.stored
 
 		writing := &pgx.Batch{}
@@ -33,7 +37,7 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (stored stora
 		if p.feed != old || p.lastMayBeGone {
 			f := p.feed
 			writing.Queue(setStatistics, clean(f.num, f.title, f.site, f.language, f.items, f.rate,
-				timeOrNull(f.lastItem), p.lastMayBeGone)...)
+				timeOrNull(f.lastItem), p.lastMayBeGone, f.categories)...)
 		}
 		return tx.SendBatch(ctx, writing).Close()
 	})
@@ -50,6 +54,24 @@ type feedRow struct {
 	items                 int64
 	lastItem              time.Time
 	rate                  float64
+	categories            string // JSON, or empty
+}
+
+// countCategories counts what new items are about.
+func (f *feedRow) countCategories(isNew []storage.Item) error {
+	if len(isNew) == 0 {
+		return nil
+	}
+	var counts map[string]float64
+	if f.categories != "" {
+		if err := json.Unmarshal([]byte(f.categories), &counts); err != nil {
+			return err
+		}
+	}
+	if counts := countsOrNull(storage.CountCategories(counts, isNew...)); counts != nil {
+		f.categories = *counts
+	}
+	return nil
 }
 
 // says takes over what a document says of its feed.
@@ -65,8 +87,9 @@ func (f *feedRow) says(batch storage.Batch) {
 // of theirs will come.
 const (
 	newestFence = `SELECT number FROM fences WHERE name = $1 FOR SHARE`
-	feedToPut   = `SELECT num, title, site, language, items, last_item, rate FROM feeds WHERE id = $1 FOR NO KEY UPDATE`
-	itemsToPut  = `SELECT id, hash, revision, first_seen, published, assumed FROM items WHERE id = ANY($1)`
+	feedToPut   = `SELECT num, title, site, language, items, last_item, rate, coalesce(categories::text, '')
+		FROM feeds WHERE id = $1 FOR NO KEY UPDATE`
+	itemsToPut = `SELECT id, hash, revision, first_seen, published, assumed FROM items WHERE id = ANY($1)`
 )
 
 // lockForPut checks the batch's fence, keeps others from writing to its feed,
@@ -83,7 +106,7 @@ func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedR
 	found := false
 	reading.Queue(feedToPut, clean(batch.FeedID)...).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&feed.num, &feed.title, &feed.site, &feed.language, &feed.items,
-			moment{&feed.lastItem}, &feed.rate}, func() error { found = true; return nil })
+			moment{&feed.lastItem}, &feed.rate, &feed.categories}, func() error { found = true; return nil })
 		return err
 	})
 	known = make(map[string]storage.Item, len(batch.Items))
@@ -110,6 +133,7 @@ type putting struct {
 	known         map[string]storage.Item // by ID: of those stored, what a revision has to know
 	rows          map[string]storage.Item // by ID: to be written
 	stored        storage.Stored
+	isNew         []storage.Item
 	lastMayBeGone bool // feed.lastItem may be that of no item any more
 }
 
@@ -125,6 +149,7 @@ func (p *putting) put(item storage.Item) {
 	case !again:
 		p.feed.items++
 		p.stored.New = append(p.stored.New, item.ID)
+		p.isNew = append(p.isNew, item)
 	case !inBatch:
 		p.stored.Changed = append(p.stored.Changed, item.ID)
 	}
@@ -141,6 +166,6 @@ func (p *putting) put(item storage.Item) {
 
 // setStatistics looks for the last item, when it must, among those just put.
 const setStatistics = `
-	UPDATE feeds SET title = $2, site = $3, language = $4, items = $5, rate = $6,
+	UPDATE feeds SET title = $2, site = $3, language = $4, items = $5, rate = $6, categories = nullif($9, '')::json,
 		last_item = CASE WHEN $8 THEN (SELECT max(published) FROM items WHERE feed = $1) ELSE $7 END
 	WHERE num = $1`

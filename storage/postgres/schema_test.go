@@ -164,6 +164,49 @@ func TestStoreOfTheFirstVersionIsManaged(t *testing.T) {
 	}
 }
 
+func TestSpamIsListedWhoeverWrites(t *testing.T) {
+	ctx := t.Context()
+	url := emptySchema(t)
+	if err := setUp(ctx, connect(t, url), realSteps(t, 3)); err != nil {
+		t.Fatal(err)
+	}
+	feedID := storage.FeedID(benchURL(0))
+	exec(t, url, fmt.Sprintf(`INSERT INTO feeds (id, url, title, site, language, added) VALUES ('%s', '%s', '', '', '', now())`, feedID, benchURL(0)))
+	insert := func(n int, spam bool) { // as a program of version 3 does
+		t.Helper()
+		item := benchItem(feedID, n)
+		exec(t, url, fmt.Sprintf(`INSERT INTO items (feed, changed, id, key, hash, revision, first_seen, published, assumed, url, title, author,
+				language, spam, lane, text_hash, event_id, story_id, duplicate_of, duplicate_by, excerpt, html, why)
+			VALUES (1, now(), '%s', '%s', 'hash', 1, now(), now(), '', '', '', '', '', %t, '', '', '', '', '', '', '', '', '["because"]')
+			ON CONFLICT (id) DO UPDATE SET spam = excluded.spam, why = excluded.why, changed = now()`, item.ID, item.Key, spam))
+	}
+	insert(0, true)
+	insert(1, false)
+	s := open(t, url)
+	want := func(want ...int) {
+		t.Helper()
+		page, err := s.ListSpam(ctx, storage.SpamQuery{}, storage.SpamItem{}, 10)
+		if err != nil || len(page) != len(want) {
+			t.Fatalf("%d items are spam, %v; want %d", len(page), err, len(want))
+		}
+		for i, n := range want {
+			if got := page[i]; got.ID != benchItem(feedID, n).ID || !got.Judged.Equal(got.Changed) || len(got.Why) != 1 {
+				t.Errorf("place %d has %+v, judged at %v; want item %d", i, got.Item, got.Judged, n)
+			}
+		}
+		if kept := scan[int](t, url, `SELECT count(*) FROM spam WHERE reasons = '["because"]' AND score = 0`); kept != len(want) {
+			t.Errorf("%d rows have their reasons, want %d", kept, len(want))
+		}
+	}
+	want(0)
+	insert(1, true)
+	insert(2, true)
+	want(2, 1, 0)
+	insert(1, false)
+	exec(t, url, fmt.Sprintf(`DELETE FROM items WHERE id = '%s'`, benchItem(feedID, 0).ID))
+	want(2)
+}
+
 func addFeed(t testing.TB, s *Store) string {
 	t.Helper()
 	feed := storage.Feed{ID: storage.FeedID(benchURL(0)), URL: benchURL(0)}

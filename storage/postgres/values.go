@@ -62,6 +62,14 @@ func enclosuresOrNull(list []storage.Enclosure) *string {
 	return asJSON(cleaned)
 }
 
+// countsOrNull returns counts as they are stored: JSON.
+func countsOrNull(counts map[string]float64) *string {
+	if len(counts) == 0 {
+		return nil
+	}
+	return asJSON(counts)
+}
+
 // requestOrNull returns a request as it is stored: JSON.
 func requestOrNull(r *storage.Request) *string {
 	if r == nil {

@@ -2,13 +2,15 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"time"
 
 	"feedmesh/storage"
 )
 
-const feedColumns = `id, url, title, site, language, tags, pinned, full_text, request, added, items, last_item, rate`
+const feedColumns = `id, url, title, site, language, tags, pinned, full_text, request, added, items, last_item, rate,
+	spam_threshold, categories`
 
 const feedByID = `SELECT ` + feedColumns + ` FROM feeds WHERE id = ?`
 
@@ -27,8 +29,8 @@ func (s *Store) ListFeeds(ctx context.Context, after string, limit int) ([]stora
 }
 
 const addFeed = `
-	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added)
-	SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 WHERE NOT EXISTS (SELECT 1 FROM moved WHERE id = ?1)
+	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold)
+	SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 WHERE NOT EXISTS (SELECT 1 FROM moved WHERE id = ?1)
 	ON CONFLICT (id) DO NOTHING`
 
 // AddFeeds implements [storage.Feeds].
@@ -54,16 +56,16 @@ func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []st
 // add adds a feed unless it is known.
 func (w *writer) add(ctx context.Context, f storage.Feed) (isNew bool, err error) {
 	return changes(w.addFeed.ExecContext(ctx, f.ID, f.URL, f.Title, f.Site, f.Language, listOrNull(f.Tags),
-		f.Pinned, f.FullText, requestOrNull(f.Request), micros(f.Added)))
+		f.Pinned, f.FullText, requestOrNull(f.Request), micros(f.Added), f.SpamThreshold))
 }
 
-const setFeed = `UPDATE feeds SET tags = ?, pinned = ?, full_text = ?, request = ? WHERE id = ? RETURNING ` + feedColumns
+const setFeed = `UPDATE feeds SET tags = ?, pinned = ?, full_text = ?, request = ?, spam_threshold = ? WHERE id = ? RETURNING ` + feedColumns
 
 // SetFeed implements [storage.Feeds].
 func (s *Store) SetFeed(ctx context.Context, id string, settings storage.Settings) (f storage.Feed, err error) {
 	err = s.change(ctx, "set feed", func(w *writer) error {
 		f, err = scanFeed(w.setFeed.QueryRowContext(ctx, listOrNull(settings.Tags), settings.Pinned, settings.FullText,
-			requestOrNull(settings.Request), id))
+			requestOrNull(settings.Request), settings.SpamThreshold, id))
 		return err
 	})
 	return f, err
@@ -74,6 +76,14 @@ const (
 		UPDATE items SET duplicate_of = '', duplicate_by = '', changed = max(?, coalesce(changed, first_seen) + 1)
 		WHERE duplicate_of <> '' AND duplicate_of IN (SELECT id FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?))
 		RETURNING id`
+	forgetSpam = `DELETE FROM spam WHERE feed = (SELECT num FROM feeds WHERE id = ?)`
+	// By what is kept, of which there is little, and not by the feed's items.
+	forgetCorrections = `
+		DELETE FROM corrections
+		WHERE (SELECT feed FROM items WHERE id = item_id) = (SELECT num FROM feeds WHERE id = ?)`
+	forgetKept = `
+		DELETE FROM kept_labels
+		WHERE (SELECT feed FROM items WHERE id = item_id) = (SELECT num FROM feeds WHERE id = ?)`
 	removeItems = `DELETE FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?) RETURNING id`
 	forgetMoved = `DELETE FROM moved WHERE feed = (SELECT num FROM feeds WHERE id = ?)`
 	removeFeed  = `DELETE FROM feeds WHERE id = ? RETURNING id`
@@ -85,6 +95,11 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 		freed, err := collect(ctx, w.freeDuplicates, scanText, micros(time.Now()), id)
 		if err != nil {
 			return err
+		}
+		for _, forget := range []*sql.Stmt{w.forgetSpam, w.forgetCorrections, w.forgetKept} {
+			if _, err := forget.ExecContext(ctx, id); err != nil {
+				return err
+			}
 		}
 		removed, err := collect(ctx, w.removeItems, scanText, id)
 		if err != nil {
@@ -117,6 +132,7 @@ func (s *Store) Counts(ctx context.Context) (storage.Counts, error) {
 
 func scanFeed(row scanner) (f storage.Feed, err error) {
 	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, fromJSON(&f.Tags), &f.Pinned, &f.FullText, fromJSON(&f.Request),
-		moment{&f.Added}, &f.Items, moment{&f.LastItem}, &f.Rate)
+		moment{&f.Added}, &f.Items, moment{&f.LastItem}, &f.Rate,
+		&f.SpamThreshold, fromJSON(&f.Categories))
 	return f, err
 }

@@ -50,21 +50,28 @@ func scanPair(row scanner) (p [2]string, err error) {
 	return p, err
 }
 
-// selectItems is for the columns that scanItem expects.
-const selectItems = `
-	SELECT i.id, f.id, i.key, i.hash, i.revision, i.url, i.title, i.html, i.excerpt, i.author, i.language,
-	       i.images, i.tags, i.published, i.assumed, i.updated, i.first_seen,
-	       coalesce(i.changed, i.first_seen), i.spam, i.categories, i.topics, i.why,
-	       i.lane, i.text_hash, i.event_id, i.story_id, i.duplicate_of, i.duplicate_by,
-	       i.enclosures, i.comments, i.source
-	FROM items i JOIN feeds f ON f.num = i.feed`
+// itemColumns are what itemFields expects, of items i and feeds f.
+const itemColumns = `
+	i.id, f.id, i.key, i.hash, i.revision, i.url, i.title, i.html, i.excerpt, i.author, i.language,
+	i.images, i.tags, i.published, i.assumed, i.updated, i.first_seen,
+	coalesce(i.changed, i.first_seen), i.spam, i.spam_score, i.flags, i.categories, i.topics, i.why, i.score, i.sentiment, i.corrected,
+	i.lane, i.text_hash, i.event_id, i.story_id, i.duplicate_of, i.duplicate_by,
+	i.enclosures, i.comments, i.source`
+
+const selectItems = `SELECT ` + itemColumns + ` FROM items i JOIN feeds f ON f.num = i.feed`
+
+// itemFields returns where itemColumns are scanned to.
+func itemFields(i *storage.Item) []any {
+	return []any{&i.ID, &i.FeedID, &i.Key, &i.Hash, &i.Revision, &i.URL, &i.Title, &i.HTML, &i.Excerpt, &i.Author, &i.Language,
+		fromJSON(&i.Images), fromJSON(&i.Tags), moment{&i.Published}, &i.Assumed, moment{&i.Updated}, moment{&i.FirstSeen},
+		moment{&i.Changed}, &i.Spam, &i.SpamScore, fromJSON(&i.Flags), fromJSON(&i.Categories), fromJSON(&i.Topics), fromJSON(&i.Why),
+		&i.Score, &i.Sentiment, &i.Corrected,
+		&i.Lane, &i.TextHash, &i.EventID, &i.StoryID, &i.DuplicateOf, &i.DuplicateBy,
+		fromJSON(&i.Enclosures), &i.Comments, &i.Source}
+}
 
 func scanItem(row scanner) (i storage.Item, err error) {
-	err = row.Scan(&i.ID, &i.FeedID, &i.Key, &i.Hash, &i.Revision, &i.URL, &i.Title, &i.HTML, &i.Excerpt, &i.Author, &i.Language,
-		fromJSON(&i.Images), fromJSON(&i.Tags), moment{&i.Published}, &i.Assumed, moment{&i.Updated}, moment{&i.FirstSeen},
-		moment{&i.Changed}, &i.Spam, fromJSON(&i.Categories), fromJSON(&i.Topics), fromJSON(&i.Why),
-		&i.Lane, &i.TextHash, &i.EventID, &i.StoryID, &i.DuplicateOf, &i.DuplicateBy,
-		fromJSON(&i.Enclosures), &i.Comments, &i.Source)
+	err = row.Scan(itemFields(&i)...)
 	return i, err
 }
 

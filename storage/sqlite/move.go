@@ -23,6 +23,7 @@ func (s *Store) ResolveFeed(ctx context.Context, id string) (string, error) {
 const (
 	mergeFeed = `
 		UPDATE feeds SET title = ?, site = ?, language = ?, tags = ?, pinned = ?, full_text = ?, request = ?, added = ?, rate = ?,
+			spam_threshold = ?, categories = ?,
 			items = (SELECT count(*) FROM items WHERE feed = feeds.num),
 			last_item = (SELECT max(published) FROM items WHERE feed = feeds.num)
 		WHERE id = ?`
@@ -56,7 +57,7 @@ func (s *Store) MoveFeed(ctx context.Context, id, url string) (concerned []strin
 		concerned = slices.Compact(slices.Sorted(slices.Values(append(moved, repeats...))))
 		f := storage.MergeFeeds(to, old)
 		_, err = w.merge.ExecContext(ctx, f.Title, f.Site, f.Language, listOrNull(f.Tags), f.Pinned, f.FullText,
-			requestOrNull(f.Request), micros(f.Added), f.Rate, f.ID)
+			requestOrNull(f.Request), micros(f.Added), f.Rate, f.SpamThreshold, countsOrNull(f.Categories), f.ID)
 		if err != nil {
 			return err
 		}

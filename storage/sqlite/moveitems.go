@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"feedmesh/storage"
@@ -41,10 +42,19 @@ func (w *writer) moveRepeats(ctx context.Context, from, to string) (repeats []st
 // movedAtOnce is how many items are read before they are moved.
 const movedAtOnce = 5000
 
+// A moving is an item that moves.
+type moving struct {
+	id, now string
+	said    bool // whether it is spam, or anything is kept of it
+}
+
 const (
 	// In the order in which they lie in the file.
-	itemsToMove = `SELECT id, key FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?) ORDER BY num LIMIT ?`
-	renameItem  = `
+	itemsToMove = `
+		SELECT id, key, EXISTS (SELECT 1 FROM spam WHERE item_id = id) OR EXISTS (SELECT 1 FROM corrections WHERE item_id = id)
+			OR EXISTS (SELECT 1 FROM kept_labels WHERE item_id = id)
+		FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?) ORDER BY num LIMIT ?`
+	renameItem = `
 		UPDATE items SET id = ?2, feed = (SELECT num FROM feeds WHERE id = ?3), changed = max(?4, coalesce(changed, first_seen) + 1)
 		WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM items WHERE id = ?2)`
 	dropItem = `DELETE FROM items WHERE id = ?`
@@ -53,24 +63,57 @@ const (
 // moveItems gives the items of one feed to another, or drops those that it has.
 // It returns their IDs, old and new.
 func (w *writer) moveItems(ctx context.Context, from, to string) (concerned []string, err error) {
+	scan := func(row scanner) (m moving, err error) {
+		var key string
+		err = row.Scan(&m.id, &key, &m.said)
+		m.now = storage.ItemID(to, key)
+		return m, err
+	}
 	for {
 		// Those that moved have left the feed, so that the next come first.
-		pairs, err := collect(ctx, w.itemsToMove, scanPair, from, movedAtOnce)
-		if err != nil || len(pairs) == 0 {
+		some, err := collect(ctx, w.itemsToMove, scan, from, movedAtOnce)
+		if err != nil || len(some) == 0 {
 			return concerned, err
 		}
-		for _, pair := range pairs {
-			id, now := pair[0], storage.ItemID(to, pair[1])
-			renamed, err := changes(w.renameItem.ExecContext(ctx, id, now, to, micros(time.Now())))
-			if err != nil {
+		for _, m := range some {
+			if err := w.moveItem(ctx, m, to); err != nil {
 				return nil, err
 			}
-			if !renamed {
-				if _, err := w.dropItem.ExecContext(ctx, id); err != nil {
-					return nil, err
-				}
-			}
-			concerned = append(concerned, id, now)
+			concerned = append(concerned, m.id, m.now)
 		}
 	}
+}
+
+func (w *writer) moveItem(ctx context.Context, m moving, to string) error {
+	renamed, err := changes(w.renameItem.ExecContext(ctx, m.id, m.now, to, micros(time.Now())))
+	switch {
+	case err != nil:
+		return err
+	case renamed && m.said:
+		return w.renameSaid(ctx, m.id, m.now)
+	case renamed:
+		return nil
+	case m.said:
+		if err := w.takeOver(ctx, m.now, m.id); err != nil {
+			return err
+		}
+	}
+	_, err = w.dropItem.ExecContext(ctx, m.id)
+	return err
+}
+
+const (
+	renameSpam       = `UPDATE spam SET item_id = ?2, feed = (SELECT feed FROM items WHERE id = ?2) WHERE item_id = ?1`
+	renameCorrection = `UPDATE corrections SET item_id = ?2 WHERE item_id = ?1`
+	renameKept       = `UPDATE kept_labels SET item_id = ?2 WHERE item_id = ?1`
+)
+
+// renameSaid has all that was said of an item be said of what it is now.
+func (w *writer) renameSaid(ctx context.Context, id, now string) error {
+	for _, rename := range []*sql.Stmt{w.renameSpam, w.renameCorrection, w.renameKept} {
+		if _, err := rename.ExecContext(ctx, id, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }

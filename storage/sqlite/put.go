@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -34,7 +35,7 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (storage.Stor
 			return nil // and a transaction that wrote nothing costs no sync
 		}
 		_, err = w.setStatistics.ExecContext(ctx, feed.title, feed.site, feed.language,
-			feed.items, microsOrNull(feed.lastItem), feed.rate, feed.num)
+			feed.items, microsOrNull(feed.lastItem), feed.rate, feed.categories, feed.num)
 		return err
 	})
 	if err != nil {
@@ -50,17 +51,37 @@ type feedRow struct {
 	items                 int64
 	lastItem              time.Time
 	rate                  float64
+	categories            string // JSON, or empty
 }
 
 const (
-	feedStatistics    = `SELECT num, title, site, language, items, last_item, rate FROM feeds WHERE id = ?`
-	setFeedStatistics = `UPDATE feeds SET title = ?, site = ?, language = ?, items = ?, last_item = ?, rate = ? WHERE num = ?`
+	feedStatistics    = `SELECT num, title, site, language, items, last_item, rate, coalesce(categories, '') FROM feeds WHERE id = ?`
+	setFeedStatistics = `
+		UPDATE feeds SET title = ?, site = ?, language = ?, items = ?, last_item = ?, rate = ?, categories = nullif(?, '')
+		WHERE num = ?`
 )
 
 func (w *writer) feedRow(ctx context.Context, id string) (f feedRow, err error) {
 	err = w.feed.QueryRowContext(ctx, id).
-		Scan(&f.num, &f.title, &f.site, &f.language, &f.items, moment{&f.lastItem}, &f.rate)
+		Scan(&f.num, &f.title, &f.site, &f.language, &f.items, moment{&f.lastItem}, &f.rate, &f.categories)
 	return f, err
+}
+
+// countCategories counts what new items are about.
+func (f *feedRow) countCategories(isNew []storage.Item) error {
+	if len(isNew) == 0 {
+		return nil
+	}
+	var counts map[string]float64
+	if f.categories != "" {
+		if err := json.Unmarshal([]byte(f.categories), &counts); err != nil {
+			return err
+		}
+	}
+	if counts = storage.CountCategories(counts, isNew...); len(counts) > 0 {
+		f.categories = asJSON(counts)
+	}
+	return nil
 }
 
 const lastItem = `SELECT max(published) FROM items WHERE feed = ?`
@@ -72,6 +93,7 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 		return stored, err
 	}
 	written := map[string]bool{} // by this batch, which has reported it
+	var isNew []storage.Item
 	lastMayBeGone := false
 	for _, item := range items {
 		old, again := known[item.Key]
@@ -86,10 +108,16 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 		if err := w.put(ctx, feed.num, item); err != nil {
 			return stored, err
 		}
+		if old.Spam || item.Spam {
+			if err := w.keepSpam(ctx, item.ID); err != nil {
+				return stored, err
+			}
+		}
 		switch {
 		case !again:
 			feed.items++
 			stored.New = append(stored.New, item.ID)
+			isNew = append(isNew, item)
 		case !written[item.Key]:
 			stored.Changed = append(stored.Changed, item.ID)
 		}
@@ -99,6 +127,9 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 			feed.lastItem = item.Published
 		}
 	}
+	if err := feed.countCategories(isNew); err != nil {
+		return stored, err
+	}
 	if lastMayBeGone {
 		err = w.lastItem.QueryRowContext(ctx, feed.num).Scan(moment{&feed.lastItem})
 	}
@@ -106,7 +137,7 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 }
 
 var storedItems = `
-	SELECT key, hash, revision, first_seen, published, assumed FROM items
+	SELECT key, hash, revision, first_seen, published, assumed, spam FROM items
 	WHERE feed = ? AND key IN (` + marks + `)`
 
 // known returns, by key, what a revision has to know about the items that the
@@ -119,7 +150,7 @@ func (w *writer) known(ctx context.Context, feed int64, items []storage.Item) (m
 	}
 	scan := func(row scanner) (key string, err error) {
 		var i storage.Item
-		err = row.Scan(&i.Key, &i.Hash, &i.Revision, moment{&i.FirstSeen}, moment{&i.Published}, &i.Assumed)
+		err = row.Scan(&i.Key, &i.Hash, &i.Revision, moment{&i.FirstSeen}, moment{&i.Published}, &i.Assumed, &i.Spam)
 		known[i.Key] = i
 		return i.Key, err
 	}
@@ -137,18 +168,20 @@ const putItem = `
 		id, url, title, author, language, spam,
 		lane, text_hash, event_id, story_id, duplicate_of, duplicate_by,
 		images, tags, categories, topics, why, excerpt, html, changed,
-		enclosures, comments, source
-	) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		enclosures, comments, source, spam_score, flags, score, sentiment
+	) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT (feed, key) DO UPDATE SET
 		hash = excluded.hash, revision = excluded.revision, published = excluded.published,
 		assumed = excluded.assumed, updated = excluded.updated, url = excluded.url,
-		title = excluded.title, author = excluded.author, language = excluded.language,
-		spam = excluded.spam, lane = excluded.lane, text_hash = excluded.text_hash,
+		title = excluded.title, author = excluded.author, language = excluded.language, lane = excluded.lane, text_hash = excluded.text_hash,
 		event_id = excluded.event_id, story_id = excluded.story_id,
 		duplicate_of = excluded.duplicate_of, duplicate_by = excluded.duplicate_by,
-		images = excluded.images, tags = excluded.tags, categories = excluded.categories,
-		topics = excluded.topics, why = excluded.why, excerpt = excluded.excerpt, html = excluded.html,
+		images = excluded.images, tags = excluded.tags, excerpt = excluded.excerpt, html = excluded.html,
 		enclosures = excluded.enclosures, comments = excluded.comments, source = excluded.source,
+		spam = iif(corrected, spam, excluded.spam), spam_score = iif(corrected, spam_score, excluded.spam_score),
+		flags = iif(corrected, flags, excluded.flags), categories = iif(corrected, categories, excluded.categories),
+		topics = iif(corrected, topics, excluded.topics), why = iif(corrected, why, excluded.why),
+		score = iif(corrected, score, excluded.score), sentiment = iif(corrected, sentiment, excluded.sentiment),
 		changed = max(excluded.changed, coalesce(items.changed, items.first_seen) + 1)` // never the same twice
 
 func (w *writer) put(ctx context.Context, feed int64, i storage.Item) error {
@@ -157,7 +190,7 @@ func (w *writer) put(ctx context.Context, feed int64, i storage.Item) error {
 		i.ID, i.URL, i.Title, i.Author, i.Language, i.Spam,
 		i.Lane, i.TextHash, i.EventID, i.StoryID, i.DuplicateOf, i.DuplicateBy,
 		listOrNull(i.Images), listOrNull(i.Tags), listOrNull(i.Categories), listOrNull(i.Topics), listOrNull(i.Why), i.Excerpt, i.HTML, micros(time.Now()),
-		enclosuresOrNull(i.Enclosures), i.Comments, i.Source)
+		enclosuresOrNull(i.Enclosures), i.Comments, i.Source, i.SpamScore, listOrNull(i.Flags), i.Score, i.Sentiment)
 	return err
 }
 

@@ -62,6 +62,40 @@ func oldStore(t *testing.T, path string, item storage.Item) {
 	}
 }
 
+func TestPagesOfSpamReadNoMoreThanTheyHave(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for statement, test := range map[string]struct {
+		index string
+		args  []any
+	}{
+		newestSpam:        {"spam_by_judged (judged<?)", []any{1, "a", 10}},
+		newestSpamOf:      {"spam_by_feed (feed=? AND judged<?)", []any{1, "a", 10, "feed"}},
+		correctionsByTime: {"corrections_by_time ((at,item_id)>(?,?))", []any{1, "a", 10}},
+	} {
+		rows, err := s.readers.QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+statement, test.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		var plan []string
+		for rows.Next() {
+			var id, parent, unused int
+			var step string
+			if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+				t.Fatal(err)
+			}
+			plan = append(plan, step)
+		}
+		if all := strings.Join(plan, "\n"); !strings.Contains(all, test.index) || strings.Contains(all, "TEMP B-TREE") || strings.Contains(all, "SCAN") {
+			t.Errorf("the plan of %s is\n%s\nwant it to use %s, in its order", statement, all, test.index)
+		}
+	}
+}
+
 func TestItemsOfAnOlderStoreChangedWhenFirstSeen(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -118,5 +152,35 @@ func TestStoreOfTheFirstVersionIsManaged(t *testing.T) {
 	to := storage.FeedID(url)
 	if got, err := s.Item(ctx, storage.ItemID(to, "key")); err != nil || got.Hash != "hash" || got.FeedID != to || !got.FirstSeen.Equal(item.FirstSeen) {
 		t.Errorf("the moved item is %+v, %v", got, err)
+	}
+}
+
+func TestSpamOfAnOlderStoreIsListed(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "store.db")
+	item := storage.Item{ID: "item", FeedID: "feed", Key: "key", Hash: "hash", FirstSeen: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	oldStore(t, path, item)
+	db, err := sql.Open("sqlite3", path)
+	if err == nil {
+		_, err = db.ExecContext(ctx, `UPDATE items SET spam = 1, why = '["because"]'`)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	page, err := s.ListSpam(ctx, storage.SpamQuery{FeedID: "feed"}, storage.SpamItem{}, 10)
+	if err != nil || len(page) != 1 || page[0].ID != "item" || !page[0].Judged.Equal(item.FirstSeen) || len(page[0].Why) != 1 {
+		t.Fatalf("the spam is %+v, %v; want the item, judged when first seen", page, err)
+	}
+	if changed, err := s.Relabel(ctx, "", storage.Labels{ItemID: "item"}); err != nil || len(changed) != 1 {
+		t.Errorf("relabelled %v, %v", changed, err)
+	}
+	if n, err := s.CountSpam(ctx, storage.SpamQuery{}); err != nil || n != 0 {
+		t.Errorf("%d items are spam, %v; want none", n, err)
 	}
 }

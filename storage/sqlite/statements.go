@@ -13,6 +13,9 @@ type reader struct {
 	known, items, since, days, stamps *sql.Stmt
 	proxies, importByID, imports      *sql.Stmt
 	rules, ruleVersions               *sql.Stmt
+	spam, spamOf                      *sql.Stmt
+	countSpam, countSpamOf            *sql.Stmt
+	corrections, jobByID, jobs        *sql.Stmt
 }
 
 func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
@@ -32,6 +35,13 @@ func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 		&r.imports:      newestImports,
 		&r.rules:        rulesByVersion,
 		&r.ruleVersions: ruleVersions,
+		&r.spam:         newestSpam,
+		&r.spamOf:       newestSpamOf,
+		&r.countSpam:    countSpam,
+		&r.countSpamOf:  countSpamOf,
+		&r.corrections:  correctionsByTime,
+		&r.jobByID:      jobByID,
+		&r.jobs:         newestJobs,
 	})
 }
 
@@ -47,6 +57,14 @@ type writer struct {
 	itemsToMove, renameItem, dropItem                    *sql.Stmt
 	putProxy, removeProxy, putImport, forgetImports      *sql.Stmt
 	ruleVersions, putRules, forgetRules                  *sql.Stmt
+	items, openLabels, setLabels                         *sql.Stmt
+	keepLabels, keptLabels, dropKept, forgetLabels       *sql.Stmt
+	correctionOf, putCorrection, dropCorrection          *sql.Stmt
+	forgetKeptOf, uncorrect                              *sql.Stmt
+	putJob, forgetJobs, cancelJob                        *sql.Stmt
+	spamBegins, spamEnds, dropSpam                       *sql.Stmt
+	forgetSpam, forgetCorrections, forgetKept            *sql.Stmt
+	renameSpam, renameCorrection, renameKept             *sql.Stmt
 }
 
 // newWriter returns a writer to close even if there is an error.
@@ -57,38 +75,62 @@ func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
 
 func (w *writer) statements() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
-		&w.addFeed:        addFeed,
-		&w.setFeed:        setFeed,
-		&w.freeDuplicates: freeDuplicates,
-		&w.removeItems:    removeItems,
-		&w.forgetMoved:    forgetMoved,
-		&w.removeFeed:     removeFeed,
-		&w.fence:          newestFence,
-		&w.nextFence:      nextFence,
-		&w.feed:           feedStatistics,
-		&w.setStatistics:  setFeedStatistics,
-		&w.storedItems:    storedItems,
-		&w.putItem:        putItem,
-		&w.lastItem:       lastItem,
-		&w.feedByID:       feedByID,
-		&w.resolve:        resolveFeed,
-		&w.takeBack:       takeBack,
-		&w.passOn:         passOn,
-		&w.standFor:       standFor,
-		&w.merge:          mergeFeed,
-		&w.itemsToMove:    itemsToMove,
-		&w.repeatsOf:      repeatsOf,
-		&w.repeatItem:     repeatItem,
-		&w.renameItem:     renameItem,
-		&w.dropItem:       dropItem,
-		&w.makeFirst:      makeFirst,
-		&w.putProxy:       putProxy,
-		&w.removeProxy:    removeProxy,
-		&w.putImport:      putImport,
-		&w.forgetImports:  forgetImports,
-		&w.ruleVersions:   ruleVersions,
-		&w.putRules:       putRules,
-		&w.forgetRules:    forgetRules,
+		&w.addFeed:           addFeed,
+		&w.setFeed:           setFeed,
+		&w.freeDuplicates:    freeDuplicates,
+		&w.removeItems:       removeItems,
+		&w.forgetMoved:       forgetMoved,
+		&w.removeFeed:        removeFeed,
+		&w.fence:             newestFence,
+		&w.nextFence:         nextFence,
+		&w.feed:              feedStatistics,
+		&w.setStatistics:     setFeedStatistics,
+		&w.storedItems:       storedItems,
+		&w.putItem:           putItem,
+		&w.lastItem:          lastItem,
+		&w.feedByID:          feedByID,
+		&w.resolve:           resolveFeed,
+		&w.takeBack:          takeBack,
+		&w.passOn:            passOn,
+		&w.standFor:          standFor,
+		&w.merge:             mergeFeed,
+		&w.itemsToMove:       itemsToMove,
+		&w.repeatsOf:         repeatsOf,
+		&w.repeatItem:        repeatItem,
+		&w.renameItem:        renameItem,
+		&w.dropItem:          dropItem,
+		&w.makeFirst:         makeFirst,
+		&w.putProxy:          putProxy,
+		&w.removeProxy:       removeProxy,
+		&w.putImport:         putImport,
+		&w.forgetImports:     forgetImports,
+		&w.ruleVersions:      ruleVersions,
+		&w.putRules:          putRules,
+		&w.forgetRules:       forgetRules,
+		&w.items:             itemsByID,
+		&w.openLabels:        openLabels,
+		&w.setLabels:         setLabels,
+		&w.keepLabels:        keepLabels,
+		&w.keptLabels:        keptLabels,
+		&w.dropKept:          dropKept,
+		&w.forgetLabels:      forgetLabels,
+		&w.correctionOf:      correctionOf,
+		&w.putCorrection:     putCorrection,
+		&w.dropCorrection:    dropCorrection,
+		&w.forgetKeptOf:      forgetKeptOf,
+		&w.uncorrect:         uncorrect,
+		&w.putJob:            putJob,
+		&w.forgetJobs:        forgetJobs,
+		&w.cancelJob:         cancelJob,
+		&w.spamBegins:        spamBegins,
+		&w.spamEnds:          spamEnds,
+		&w.forgetSpam:        forgetSpam,
+		&w.forgetCorrections: forgetCorrections,
+		&w.forgetKept:        forgetKept,
+		&w.renameSpam:        renameSpam,
+		&w.renameCorrection:  renameCorrection,
+		&w.renameKept:        renameKept,
+		&w.dropSpam:          dropSpam,
 	}
 }
 

@@ -56,6 +56,14 @@ func enclosuresOrNull(list []storage.Enclosure) any {
 	return asJSON(list)
 }
 
+// countsOrNull returns counts as they are stored; NULL if there are none.
+func countsOrNull(counts map[string]float64) any {
+	if len(counts) == 0 {
+		return nil
+	}
+	return asJSON(counts)
+}
+
 // requestOrNull returns a request as it is stored; NULL for nil.
 func requestOrNull(r *storage.Request) any {
 	if r == nil {

@@ -39,6 +39,8 @@ func TestIndex(t *testing.T, open func(t *testing.T) storage.Index) {
 		{"equal scores come newest first, then by id", equalScores},
 		{"spam comes only when asked for, and then alone", spamOnlyIfAsked},
 		{"duplicates come only when asked for", duplicatesOnlyIfAsked},
+		{"muted items come only when asked for", mutedOnlyIfAsked},
+		{"items are found by their whole topics", topicsAreFound},
 		{"filters combine", filtersCombine},
 		{"published after is inclusive, before is exclusive", publishedBounds},
 		{"facets count matches, most frequent first, then by value", facetsCount},

@@ -186,6 +186,7 @@ func foreignCursor(t *testing.T, x storage.Index) {
 	}
 	for _, q := range []storage.Query{
 		{Words: "common text"}, {}, {Words: "common", FeedID: "feed"}, {Words: "common", Category: "c"},
+		{Words: "common", Topic: "c"}, {Words: "common", Flag: "starred"}, {Words: "common", Muted: true},
 		{Words: "common", Language: "en"}, {Words: "common", After: noon}, {Words: "common", Before: noon},
 		{Words: "common", Spam: true}, {Words: "common", Duplicates: true}, {Words: "common", Newest: true}, {Words: "***"},
 	} {

@@ -136,6 +136,48 @@ func duplicatesOnlyIfAsked(t *testing.T, x storage.Index) {
 	}
 }
 
+func mutedOnlyIfAsked(t *testing.T, x storage.Index) {
+	flagged := func(id string, flags ...string) storage.Indexed {
+		return changed(item(id, "word", ""), func(it *storage.Indexed) { it.Flags = flags })
+	}
+	again := changed(flagged("again", "muted"), func(it *storage.Indexed) { it.DuplicateOf = "muted" })
+	spam := changed(flagged("spam", "muted"), func(it *storage.Indexed) { it.Spam = true })
+	put(t, x, flagged("plain"), flagged("starred", "starred"), flagged("muted", "muted"), flagged("both", "muted", "starred"), again, spam)
+	for _, words := range []string{"", "word"} {
+		wantFound(t, x, storage.Query{Words: words}, "plain", "starred")
+		wantFound(t, x, storage.Query{Words: words, Muted: true}, "plain", "starred", "muted", "both")
+		wantFound(t, x, storage.Query{Words: words, Flag: "starred"}, "starred")
+		wantFound(t, x, storage.Query{Words: words, Flag: "starred", Muted: true}, "starred", "both")
+		wantFound(t, x, storage.Query{Words: words, Flag: "muted"}, "muted", "both")
+		wantFound(t, x, storage.Query{Words: words, Flag: "muted", Duplicates: true}, "muted", "both", "again")
+		wantFound(t, x, storage.Query{Words: words, Flag: "sponsored", Muted: true})
+		wantFound(t, x, storage.Query{Words: words, Spam: true})
+		wantFound(t, x, storage.Query{Words: words, Spam: true, Muted: true}, "spam")
+	}
+	if got := search(t, x, storage.Query{Facets: true}).Facets["feed"]; !reflect.DeepEqual(got, []storage.FacetCount{{Value: "feed", Count: 2}}) {
+		t.Errorf("facets without muted ones are %v, want 2 items", got)
+	}
+	put(t, x, flagged("muted"), flagged("plain", "muted")) // other flags than before
+	wantFound(t, x, storage.Query{}, "muted", "starred")
+}
+
+func topicsAreFound(t *testing.T, x storage.Index) {
+	about := func(id string, topics ...string) storage.Indexed {
+		return changed(item(id, "word", ""), func(it *storage.Indexed) {
+			it.Topics, it.Categories = topics, []string{"databases"}
+		})
+	}
+	put(t, x, about("1", "postgresql", "postgresql administration"), about("2", "postgresql"), about("3", "c++", "CSS selectors"), about("4"))
+	for _, words := range []string{"", "word"} {
+		wantFound(t, x, storage.Query{Words: words, Topic: "postgresql"}, "1", "2")
+		wantFound(t, x, storage.Query{Words: words, Topic: "postgresql administration", Category: "databases"}, "1")
+		wantFound(t, x, storage.Query{Words: words, Topic: "c++"}, "3")
+		wantFound(t, x, storage.Query{Words: words, Topic: "CSS selectors"}, "3")
+		wantFound(t, x, storage.Query{Words: words, Topic: "administration"})
+		wantFound(t, x, storage.Query{Words: words, Topic: "databases"})
+	}
+}
+
 func filtersCombine(t *testing.T, x storage.Index) {
 	// Every combination of two feeds, two categories, two languages, two days.
 	for i := range 16 {
@@ -186,13 +228,19 @@ func facetsCount(t *testing.T, x storage.Index) {
 			it.FeedID, it.Language, it.Categories = feed, language, categories
 		})
 	}
+	about := func(id string, sentiment float64, topics ...string) storage.Indexed {
+		return changed(item(id, "word", ""), func(it *storage.Indexed) { it.FeedID, it.Sentiment, it.Topics = "f4", sentiment, topics })
+	}
 	put(t, x, with("1", "f1", "en", "go", "ai"), with("2", "f2", "en", "ai"), with("3", "f2", "ru", "db"),
-		with("4", "f3", ""), item("5", "other", ""),
+		with("4", "f3", ""), item("5", "other", ""), about("7", -0.26), about("8", 0.251), about("9", 1), about("10", -1), about("11", 0.25, "sql", "go"),
+		about("12", -0.001, "sql"), about("13", 0, "C++ & co"),
 		changed(with("6", "f1", "en", "go"), func(it *storage.Indexed) { it.Spam = true }))
 	want := map[string][]storage.FacetCount{
-		"category": {{Value: "ai", Count: 2}, {Value: "db", Count: 1}, {Value: "go", Count: 1}},
-		"feed":     {{Value: "f2", Count: 2}, {Value: "f1", Count: 1}, {Value: "f3", Count: 1}},
-		"language": {{Value: "en", Count: 2}, {Value: "ru", Count: 1}},
+		"category":  {{Value: "ai", Count: 2}, {Value: "db", Count: 1}, {Value: "go", Count: 1}},
+		"topic":     {{Value: "sql", Count: 2}, {Value: "C++ & co", Count: 1}, {Value: "go", Count: 1}},
+		"sentiment": {{Value: "negative", Count: 2}, {Value: "neutral", Count: 2}, {Value: "positive", Count: 2}},
+		"feed":      {{Value: "f4", Count: 7}, {Value: "f2", Count: 2}, {Value: "f1", Count: 1}, {Value: "f3", Count: 1}},
+		"language":  {{Value: "en", Count: 2}, {Value: "ru", Count: 1}},
 	}
 	first := search(t, x, storage.Query{Words: "word", Facets: true, Limit: 1})
 	second := search(t, x, storage.Query{Words: "word", Facets: true, Limit: 1, Cursor: first.Next})
@@ -207,8 +255,10 @@ func facetsCount(t *testing.T, x storage.Index) {
 	}
 	for _, words := range []string{"missing", "***"} {
 		got := search(t, x, storage.Query{Words: words, Facets: true}).Facets
-		if got == nil || len(got["category"])+len(got["feed"])+len(got["language"]) != 0 {
-			t.Errorf("facets of no matches are %v, want empty ones", got)
+		for _, name := range storage.FacetNames {
+			if counts, ok := got[name]; !ok || counts == nil || len(counts) != 0 {
+				t.Errorf("facets of no matches are %v, want empty ones", got)
+			}
 		}
 	}
 }

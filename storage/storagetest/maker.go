@@ -71,7 +71,8 @@ func (m *Maker) Items(n int) []storage.Indexed {
 				URL: "https://example.org/" + fmt.Sprint(m.made), Excerpt: m.text(30),
 				Language: []string{"en", "ru", "de", ""}[m.rand.IntN(4)], Tags: []string{m.word(), m.word()},
 				Categories: []string{m.words[m.rand.IntN(30)], m.words[m.rand.IntN(30)]},
-				Published:  date, FirstSeen: date, Changed: date, Spam: m.rand.IntN(20) == 0,
+				Topics:     []string{m.words[m.rand.IntN(250)], m.words[m.rand.IntN(250)]}, Sentiment: m.rand.Float64() - 0.5,
+				Published: date, FirstSeen: date, Changed: date, Spam: m.rand.IntN(20) == 0,
 			},
 			Text: m.text(220),
 		}

@@ -73,6 +73,34 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"what a feed says of itself is overwritten only by something", storeTest.feedSays},
 		{"statistics count what is stored", storeTest.statistics},
 		{"the last item is the newest there still is", storeTest.lastItem},
+		{"a feed counts what its new items are about, but for spam", storeTest.feedCategories},
+		{"what was long ago weighs less, and only the largest counts are kept", storeTest.feedCategoriesFade},
+
+		{"spam is listed newest judged first, page by page", storeTest.spamByJudged},
+		{"what is spam no more is not listed, and its key stays known", storeTest.spamNoMore},
+		{"what stays spam stays in its place", storeTest.spamStays},
+		{"spam moves and goes with its feed", storeTest.spamOfFeed},
+
+		{"relabelled items have the new labels, and have changed", storeTest.relabel},
+		{"relabelling stays within the items that are there and not corrected", storeTest.relabelLeaves},
+		{"a job gives back what items had before it", storeTest.undoRelabel},
+		{"a job gives nothing back to what was corrected since", storeTest.undoCorrected},
+		{"a job that is forgotten gives nothing back", storeTest.forgetRelabel},
+		{"what a job keeps moves and goes with its items", storeTest.keptLabelsOfFeed},
+
+		{"a corrected item is what a person says", storeTest.correct},
+		{"what a correction leaves open stays", storeTest.correctAgain},
+		{"a revision keeps corrected labels", storeTest.correctedRevision},
+		{"corrections are listed oldest first, page by page", storeTest.correctionsInOrder},
+		{"what is corrected no more is open to passes", storeTest.uncorrect},
+		{"corrections move and go with their items", storeTest.correctionsOfFeed},
+		{"an item that is kept takes over the dropped one's correction", storeTest.correctionOfDropped},
+
+		{"a job comes back as it was put", storeTest.jobComesBack},
+		{"a job that is to end stays so", storeTest.cancelJob},
+		{"jobs are listed newest first, without their results", storeTest.jobsNewestFirst},
+		{"only the newest jobs are kept, and what is kept under them", storeTest.oldJobs},
+		{"a job whose result is too large changes nothing", storeTest.largeJob},
 
 		{"items come in the order asked for", storeTest.itemsInOrder},
 		{"a lane is read by first-seen, then ID, page by page", storeTest.lane},
@@ -103,6 +131,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"fences taken at once differ", storeTest.concurrentFences},
 		{"reading goes on while others write", storeTest.readWhileWriting},
 		{"a feed that moves while others write loses nothing", storeTest.moveWhileWriting},
+		{"passes, corrections and documents at once agree in the end", storeTest.relabelWhileWriting},
 		{"a cancelled context ends every method with its error", storeTest.cancelled},
 		{"a store that is there answers a ping", storeTest.ping},
 	}
@@ -133,7 +162,7 @@ func aFeed(url string) storage.Feed {
 	return storage.Feed{ID: storage.FeedID(url), URL: url, Title: "Feed at " + url, Site: url + "/site",
 		Language: "en", Tags: []string{"news", "R&D <x>"}, Pinned: true, FullText: true,
 		Request: &storage.Request{UserAgent: "Reader", Header: map[string]string{"Accept": "text/xml"}, User: "me", Password: "secret", Proxy: "home"},
-		Added:   day}
+		Added:   day, SpamThreshold: 0.7}
 }
 
 // anItem returns an item that says something in every field.
@@ -147,6 +176,7 @@ func anItem(feedID, key string) storage.Item {
 		Comments:   "https://example.org/" + key + "#comments", Source: "Another <feed>",
 		Published: day.Add(-time.Hour), Assumed: "", Updated: day.Add(-time.Minute), FirstSeen: day,
 		Spam: true, Categories: []string{"software", "hardware"}, Topics: []string{"sqlite"}, Why: []string{`"sqlite" in the title`},
+		SpamScore: 0.9, Flags: []string{"muted", "sponsored"}, Score: -1.5, Sentiment: 1.0 / 3,
 		Lane: "en", TextHash: "text-1", EventID: "event-1", StoryID: "story-1", DuplicateOf: "item-0", DuplicateBy: "url",
 	}
 }

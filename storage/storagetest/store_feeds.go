@@ -62,7 +62,7 @@ func (c storeTest) addedInOrder() {
 func (c storeTest) addingIgnoresStatistics() {
 	want := aFeed("https://example.org/feed")
 	given := want
-	given.Items, given.LastItem, given.Rate = 7, day, 1.5
+	given.Items, given.LastItem, given.Rate, given.Categories = 7, day, 1.5, map[string]float64{"go": 1}
 	if _, err := c.AddFeeds(c.Context(), given); err != nil {
 		c.Fatal(err)
 	}
@@ -186,6 +186,13 @@ func (c storeTest) notFound() {
 	c.wantError("RemoveProxy", c.RemoveProxy(ctx, "nothing"), storage.ErrNotFound)
 	_, err = c.Import(ctx, "nothing")
 	c.wantError("Import", err, storage.ErrNotFound)
+	_, err = c.Correct(ctx, storage.Correction{ItemID: "nothing", At: day})
+	c.wantError("Correct", err, storage.ErrNotFound)
+	_, err = c.Uncorrect(ctx, "nothing")
+	c.wantError("Uncorrect", err, storage.ErrNotFound)
+	_, err = c.Job(ctx, "nothing")
+	c.wantError("Job", err, storage.ErrNotFound)
+	c.wantError("CancelJob", c.CancelJob(ctx, "nothing"), storage.ErrNotFound)
 	_, err = c.Rules(ctx, "nothing", 0)
 	c.wantError("Rules", err, storage.ErrNotFound)
 	_, err = c.Item(ctx, "nothing")

@@ -18,7 +18,7 @@ func (c storeTest) itemComesBack() {
 	linked.ID, linked.URL = storage.ItemID(feedID, linked.Key), linked.Key
 	for _, want := range []storage.Item{full, bare, linked} {
 		given := want
-		given.Revision = 17 // counted by the store
+		given.Revision, given.Corrected = 17, true // the store says
 		c.put(given)
 		c.wantEqual("the item", c.item(want.ID), want)
 	}

@@ -9,8 +9,11 @@ import (
 func (c storeTest) setFeed() {
 	want := aFeed("https://example.org/")
 	c.addFeed(want.URL)
-	c.put(anItem(want.ID, "key"))
+	item := anItem(want.ID, "key")
+	item.Spam = false
+	c.put(item)
 	want = c.feed(want.ID)
+	c.wantEqual("how many categories it has", len(want.Categories), 2)
 	for _, request := range []*storage.Request{
 		nil,
 		{UserAgent: "Reader <1>", User: "me", Password: "sécret&\"", Proxy: "direct"},
@@ -18,7 +21,9 @@ func (c storeTest) setFeed() {
 	} {
 		for _, tags := range [][]string{{"work"}, nil} {
 			want.Tags, want.Pinned, want.FullText, want.Request = tags, !want.Pinned, want.Pinned, request
-			got, err := c.SetFeed(c.Context(), want.ID, storage.Settings{Tags: tags, Pinned: want.Pinned, FullText: want.FullText, Request: request})
+			want.SpamThreshold = map[bool]float64{true: 1.0 / 3}[want.Pinned]
+			got, err := c.SetFeed(c.Context(), want.ID, storage.Settings{Tags: tags, Pinned: want.Pinned, FullText: want.FullText,
+				Request: request, SpamThreshold: want.SpamThreshold})
 			if err != nil {
 				c.Fatal(err)
 			}

@@ -64,6 +64,7 @@ func (c storeTest) movedFeed() {
 	want := aFeed(oldURL)
 	c.addFeed(oldURL)
 	items := numbered(want.ID, 0, 3)
+	items[0].Spam = false
 	c.putBatch(storage.Batch{FeedID: want.ID, Items: items, Title: "Said", Rate: 2.5})
 	want = c.feed(want.ID)
 	old := want.ID
@@ -102,10 +103,12 @@ func (c storeTest) goneAfterMove() {
 
 func (c storeTest) mergedFeed() {
 	from, to := c.addFeed(oldURL), c.addFeed(newURL)
-	c.put(numbered(from, 0, 3)...)
+	olds := numbered(from, 0, 3)
+	olds[0].Spam, olds[0].Categories = false, []string{"software", "management", "law"}
+	c.put(olds...)
 	items := numbered(to, 2, 3) // one of them is in both
 	for i := range items {
-		items[i].Published = day
+		items[i].Published, items[i].Spam = day, false
 	}
 	c.put(items...)
 	if _, err := c.SetFeed(c.Context(), to, storage.Settings{Tags: []string{"R&D <x>", "mine"}}); err != nil {

@@ -58,3 +58,59 @@ func (c storeTest) lastItem() {
 	c.put(items[1], items[2])
 	c.wantEqual("its date once others were put forward", c.feed(feedID).LastItem, items[1].Published)
 }
+
+func (c storeTest) feedCategories() {
+	feedID := c.addFeed("https://example.org/")
+	items := numbered(feedID, 0, 5)
+	for i, categories := range [][]string{{"go"}, {"go", "data", "C++ & <more>"}, nil, {"go", "data"}, {"go"}} {
+		items[i].Spam, items[i].Categories = i == 4, categories
+	}
+	third := 1.0 / 3
+	want := map[string]float64{"go": 1 + third, "data": third, "C++ & <more>": third}
+	c.put(items[0], items[1], items[2], items[4])
+	c.wantEqual("what it is about", c.feed(feedID).Categories, want)
+
+	for i := range items[:3] { // revisions
+		items[i].Hash, items[i].Categories = "hash-2", []string{"law"}
+	}
+	c.put(items[:3]...)
+	c.wantEqual("what it is about once they are others", c.feed(feedID).Categories, want)
+
+	c.put(items...)
+	want["go"] += 0.5
+	want["data"] += 0.5
+	c.wantEqual("what it is about with one more", c.feed(feedID).Categories, want)
+	page, err := c.ListFeeds(c.Context(), "", 10)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the list of feeds", page, []storage.Feed{c.feed(feedID)})
+	c.wantEqual("what a feed of spam is about", c.feedOfSpam().Categories, map[string]float64(nil))
+}
+
+func (c storeTest) feedOfSpam() storage.Feed {
+	id := c.addFeed("https://spam.example/")
+	c.put(numbered(id, 0, 3)...)
+	return c.feed(id)
+}
+
+func (c storeTest) feedCategoriesFade() {
+	feedID := c.addFeed("https://example.org/")
+	items := numbered(feedID, 0, 130)
+	for i := range items {
+		items[i].Spam, items[i].Categories = false, []string{"old"}
+		switch {
+		case i >= 118:
+			items[i].Categories = []string{string(rune('a' + i - 118))} // a to l, once each
+		case i >= 100:
+			items[i].Categories = []string{"new"}
+		}
+	}
+	c.put(items[:100]...)
+	c.wantEqual("what it is about", c.feed(feedID).Categories, map[string]float64{"old": 100})
+	c.put(items[100:118]...)
+	c.wantEqual("what it is about then", c.feed(feedID).Categories, map[string]float64{"old": 50, "new": 17.5})
+	c.put(items[118:]...)
+	want := map[string]float64{"old": 50, "new": 17.5, "a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1, "g": 1, "h": 1}
+	c.wantEqual("what it is about in the end", c.feed(feedID).Categories, want)
+}

@@ -11,6 +11,7 @@ import (
 func withText(feedID, key, text string) storage.Item {
 	i := anItem(feedID, key)
 	i.Title, i.HTML, i.Excerpt, i.Author = text, text, text, text
+	i.Categories, i.Topics = []string{text}, []string{text, text}
 	i.Tags, i.Images, i.Why = []string{text, text}, []string{text}, []string{text}
 	i.Comments, i.Source, i.Enclosures = text, text, []storage.Enclosure{{URL: text, Type: text}}
 	return i

@@ -143,6 +143,7 @@ func (c storeTest) readWhileWriting() {
 func (c storeTest) cancelled() {
 	feedID := c.addFeed("https://example.org/")
 	c.put(anItem(feedID, "old"))
+	oldID := storage.ItemID(feedID, "old")
 	ctx, cancel := context.WithCancel(c.Context())
 	cancel()
 	for name, call := range map[string]func() error{
@@ -156,8 +157,8 @@ func (c storeTest) cancelled() {
 			_, err := c.PutItems(ctx, storage.Batch{FeedID: feedID, Items: numbered(feedID, 0, 3)})
 			return err
 		},
-		"Item":       func() error { _, err := c.Item(ctx, storage.ItemID(feedID, "old")); return err },
-		"Items":      func() error { _, err := c.Items(ctx, storage.ItemID(feedID, "old")); return err },
+		"Item":       func() error { _, err := c.Item(ctx, oldID); return err },
+		"Items":      func() error { _, err := c.Items(ctx, oldID); return err },
 		"ItemsSince": func() error { _, err := c.ItemsSince(ctx, "en", day, storage.Item{}, 10); return err },
 		"Days":       func() error { _, err := c.Days(ctx); return err },
 		"Stamps":     func() error { _, err := c.Stamps(ctx, storage.Day(day), "", 10); return err },
@@ -174,6 +175,19 @@ func (c storeTest) cancelled() {
 		"Import":      func() error { _, err := c.Import(ctx, "late"); return err },
 		"ListImports": func() error { _, err := c.ListImports(ctx, 10); return err },
 
+		"ListSpam":      func() error { _, err := c.ListSpam(ctx, storage.SpamQuery{}, storage.SpamItem{}, 10); return err },
+		"CountSpam":     func() error { _, err := c.CountSpam(ctx, storage.SpamQuery{}); return err },
+		"Relabel":       func() error { _, err := c.Relabel(ctx, "late", storage.Labels{ItemID: oldID}); return err },
+		"UndoRelabel":   func() error { _, err := c.UndoRelabel(ctx, "late", 10); return err },
+		"ForgetRelabel": func() error { return c.ForgetRelabel(ctx, "late") },
+		"Correct":       func() error { _, err := c.Correct(ctx, storage.Correction{ItemID: oldID, At: day}); return err },
+		"Corrections":   func() error { _, err := c.Corrections(ctx, storage.Correction{}, 10); return err },
+		"Uncorrect":     func() error { _, err := c.Uncorrect(ctx, oldID); return err },
+		"PutJob":        func() error { return c.PutJob(ctx, aJob("late", day)) },
+		"CancelJob":     func() error { return c.CancelJob(ctx, "late") },
+		"Job":           func() error { _, err := c.Job(ctx, "late"); return err },
+		"ListJobs":      func() error { _, err := c.ListJobs(ctx, 10); return err },
+
 		"PutRules":     func() error { _, err := c.PutRules(ctx, someRules("late", 0)); return err },
 		"Rules":        func() error { _, err := c.Rules(ctx, "late", 0); return err },
 		"RuleVersions": func() error { _, err := c.RuleVersions(ctx, "late", 0, 10); return err },
@@ -185,6 +199,7 @@ func (c storeTest) cancelled() {
 		}
 	}
 	c.wantCounts(1, 1)
+	c.wantEqual("the item", c.item(oldID), anItem(feedID, "old"))
 	c.wantEqual("the next fence", c.fence("schedule").Number, int64(1))
 	c.put(numbered(feedID, 0, 3)...)
 }

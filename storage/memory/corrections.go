@@ -1,0 +1,73 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"feedmesh/storage"
+)
+
+// Correct implements [storage.Corrections].
+func (s *Store) Correct(ctx context.Context, c storage.Correction) (storage.Item, error) {
+	if err := s.lock(ctx); err != nil {
+		return storage.Item{}, err
+	}
+	defer s.mu.Unlock()
+	item, ok := s.items[c.ItemID]
+	if !ok {
+		return storage.Item{}, storage.ErrNotFound
+	}
+	return copyItem(s.correct(item, c)), nil
+}
+
+// correct has an item be what a person says, and returns it.
+func (s *Store) correct(item storage.Item, c storage.Correction) storage.Item {
+	c = copyCorrection(c.After(s.corrections[c.ItemID]))
+	s.corrections[c.ItemID] = c
+	for _, kept := range s.kept {
+		delete(kept, c.ItemID)
+	}
+	item = copyItem(c.On(item))
+	item.Changed = changedAfter(item.Changed)
+	s.keep(item)
+	return item
+}
+
+// Corrections implements [storage.Corrections].
+func (s *Store) Corrections(ctx context.Context, after storage.Correction, limit int) ([]storage.Correction, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var page []storage.Correction
+	for _, c := range s.corrections {
+		if after.ItemID == "" || byAt(c, after) > 0 {
+			page = append(page, copyCorrection(c))
+		}
+	}
+	slices.SortFunc(page, byAt)
+	return first(page, limit), nil
+}
+
+func byAt(a, b storage.Correction) int {
+	return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ItemID, b.ItemID))
+}
+
+// Uncorrect implements [storage.Corrections].
+func (s *Store) Uncorrect(ctx context.Context, itemID string) (storage.Item, error) {
+	if err := s.lock(ctx); err != nil {
+		return storage.Item{}, err
+	}
+	defer s.mu.Unlock()
+	item, ok := s.items[itemID]
+	switch {
+	case !ok:
+		return storage.Item{}, storage.ErrNotFound
+	case item.Corrected:
+		delete(s.corrections, itemID)
+		item.Corrected, item.Changed = false, changedAfter(item.Changed)
+		s.keep(item)
+	}
+	return copyItem(item), nil
+}

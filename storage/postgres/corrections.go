@@ -1,0 +1,123 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"feedmesh/storage"
+)
+
+const (
+	correctionColumns = `item_id, at, person, spam, categories, topics`
+	correctionOf      = `SELECT ` + correctionColumns + ` FROM corrections WHERE item_id = $1`
+	correctionsByTime = `SELECT ` + correctionColumns + ` FROM corrections WHERE (at, item_id) > ($1, $2) ORDER BY at, item_id LIMIT $3`
+	putCorrection     = `
+		INSERT INTO corrections (` + correctionColumns + `) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (item_id) DO UPDATE SET
+			at = excluded.at, person = excluded.person, spam = excluded.spam, categories = excluded.categories, topics = excluded.topics`
+	forgetKeptOf   = `DELETE FROM kept_labels WHERE item_id = $1`
+	dropCorrection = `DELETE FROM corrections WHERE item_id = $1`
+	uncorrect      = `UPDATE items SET corrected = false, changed = ` + nextChanged + ` WHERE id = $1 AND corrected`
+)
+
+func scanCorrection(row pgx.CollectableRow) (c storage.Correction, err error) {
+	err = row.Scan(&c.ItemID, moment{&c.At}, &c.By, &c.Spam, &c.Categories, &c.Topics)
+	return c, err
+}
+
+// listOrOpen returns a list as it is stored where NULL leaves it open.
+func listOrOpen(list []string) *string {
+	if list == nil {
+		return nil
+	}
+	return asJSON(cleanTexts(list))
+}
+
+// Correct implements [storage.Corrections].
+func (s *Store) Correct(ctx context.Context, c storage.Correction) (item storage.Item, err error) {
+	err = s.change(ctx, "correct item", func(ctx context.Context, tx pgx.Tx) (err error) {
+		item, err = correct(ctx, tx, c)
+		return err
+	})
+	if err != nil {
+		return storage.Item{}, err
+	}
+	return item, nil
+}
+
+func correct(ctx context.Context, tx pgx.Tx, c storage.Correction) (item storage.Item, err error) {
+	if err := lockLabels(ctx, tx, c.ItemID); err != nil {
+		return item, err
+	}
+	if item, err = itemOf(ctx, tx, c.ItemID); err != nil {
+		return item, err
+	}
+	before, err := one(ctx, tx, scanCorrection, correctionOf, c.ItemID)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return item, err
+	}
+	c = c.After(before)
+	writing := &pgx.Batch{}
+	writing.Queue(putCorrection, clean(c.ItemID, c.At, c.By, c.Spam, listOrOpen(c.Categories), listOrOpen(c.Topics))...)
+	writing.Queue(forgetKeptOf, clean(c.ItemID)...)
+	writing.Queue(setLabels, clean(labelColumns(true, storage.LabelsOf(c.On(item)))...)...)
+	if err := tx.SendBatch(ctx, writing).Close(); err != nil {
+		return item, err
+	}
+	return itemOf(ctx, tx, c.ItemID)
+}
+
+// itemOf returns the item with the given ID, or [storage.ErrNotFound].
+func itemOf(ctx context.Context, tx pgx.Tx, id string) (storage.Item, error) {
+	return storage.First(collect(ctx, tx, scanItem, itemsByID, []string{id}))
+}
+
+// Corrections implements [storage.Corrections].
+func (s *Store) Corrections(ctx context.Context, after storage.Correction, limit int) ([]storage.Correction, error) {
+	return read(ctx, s, "list corrections", scanCorrection, correctionsByTime, after.At, after.ItemID, max(limit, 0))
+}
+
+// Uncorrect implements [storage.Corrections].
+func (s *Store) Uncorrect(ctx context.Context, itemID string) (item storage.Item, err error) {
+	err = s.change(ctx, "take a correction back", func(ctx context.Context, tx pgx.Tx) (err error) {
+		if err := lockLabels(ctx, tx, itemID); err != nil {
+			return err
+		}
+		writing := &pgx.Batch{}
+		writing.Queue(dropCorrection, clean(itemID)...)
+		writing.Queue(uncorrect, clean(itemID)...)
+		if err := tx.SendBatch(ctx, writing).Close(); err != nil {
+			return err
+		}
+		item, err = itemOf(ctx, tx, itemID)
+		return err
+	})
+	if err != nil {
+		return storage.Item{}, err
+	}
+	return item, nil
+}
+
+// What is dropped in the place of another, which nobody corrected.
+const correctionsOfDropped = `
+	SELECT kept.id, c.at, c.person, c.spam, c.categories, c.topics
+	FROM unnest($1::text[], $2::text[]) AS renaming (old, now)
+	JOIN corrections c ON c.item_id = old JOIN items kept ON kept.id = now
+	WHERE NOT kept.corrected ORDER BY kept.id`
+
+// takeOver has items that are there already take over what persons said of those
+// that are dropped in their place.
+func takeOver(ctx context.Context, tx pgx.Tx, old, now []string) error {
+	all, err := collect(ctx, tx, scanCorrection, correctionsOfDropped, old, now)
+	if err != nil {
+		return err
+	}
+	for _, said := range all {
+		if _, err := correct(ctx, tx, said); err != nil {
+			return err
+		}
+	}
+	return nil
+}

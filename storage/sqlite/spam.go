@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"context"
+	"math"
+
+	"feedmesh/storage"
+)
+
+// A CROSS JOIN has the engine begin with what is before it.
+const (
+	selectSpam = `SELECT ` + itemColumns + `, s.judged
+		FROM spam s CROSS JOIN items i ON i.id = s.item_id CROSS JOIN feeds f ON f.num = i.feed`
+	afterSpam    = ` s.judged <= ?1 AND (s.judged < ?1 OR s.item_id > ?2) ORDER BY s.judged DESC, s.item_id LIMIT ?3`
+	newestSpam   = selectSpam + ` WHERE` + afterSpam
+	newestSpamOf = selectSpam + ` WHERE s.feed = (SELECT num FROM feeds WHERE id = ?4) AND` + afterSpam
+	countSpam    = `SELECT count(*) FROM spam`
+	countSpamOf  = `SELECT count(*) FROM spam WHERE feed = (SELECT num FROM feeds WHERE id = ?)`
+)
+
+const (
+	// The ID is that of an item that was put, or has other labels.
+	spamBegins = `
+		INSERT INTO spam (item_id, feed, judged, score, reasons)
+		SELECT id, feed, changed, spam_score, why FROM items WHERE id = ? AND spam
+		ON CONFLICT (item_id) DO UPDATE SET score = excluded.score, reasons = excluded.reasons`
+	spamEnds = `DELETE FROM spam WHERE item_id = ?1 AND NOT (SELECT spam FROM items WHERE id = ?1)`
+)
+
+// keepSpam has an item be listed if it is spam, and only then.
+func (w *writer) keepSpam(ctx context.Context, id string) error {
+	if _, err := w.spamBegins.ExecContext(ctx, id); err != nil {
+		return err
+	}
+	_, err := w.spamEnds.ExecContext(ctx, id)
+	return err
+}
+
+// ListSpam implements [storage.Spam].
+func (s *Store) ListSpam(ctx context.Context, q storage.SpamQuery, after storage.SpamItem, limit int) ([]storage.SpamItem, error) {
+	before := int64(math.MaxInt64)
+	if after.ID != "" {
+		before = micros(after.Judged)
+	}
+	stmt, args := s.read.spam, []any{before, after.ID, max(limit, 0)}
+	if q.FeedID != "" {
+		stmt, args = s.read.spamOf, append(args, q.FeedID)
+	}
+	page, err := collect(ctx, stmt, func(row scanner) (i storage.SpamItem, err error) {
+		err = row.Scan(append(itemFields(&i.Item), moment{&i.Judged})...)
+		return i, err
+	}, args...)
+	return page, s.failed(ctx, "list spam", err)
+}
+
+// CountSpam implements [storage.Spam].
+func (s *Store) CountSpam(ctx context.Context, q storage.SpamQuery) (n int64, err error) {
+	if q.FeedID == "" {
+		err = s.read.countSpam.QueryRowContext(ctx).Scan(&n)
+	} else {
+		err = s.read.countSpamOf.QueryRowContext(ctx, q.FeedID).Scan(&n)
+	}
+	return n, s.failed(ctx, "count spam", err)
+}

@@ -1,0 +1,127 @@
+package storagetest
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// aJob returns a job that says something in every field but Cancel.
+func aJob(id string, started time.Time) storage.Job {
+	return storage.Job{
+		ID: id, Kind: "relabel", Note: "rules <7> & more", Started: started, Finished: started.Add(time.Minute), State: "failed",
+		Total: 6, Done: 5, Changed: 2, Err: "the store is \"away\"", Result: []byte(`{"flips": [1, 2], "x": "<\u0000>"}`),
+	}
+}
+
+func (c storeTest) putJob(job storage.Job) {
+	c.Helper()
+	if err := c.PutJob(c.Context(), job); err != nil {
+		c.Fatalf("put job: %v", err)
+	}
+}
+
+// wantJob fails unless the job is as wanted.
+func (c storeTest) wantJob(want storage.Job) {
+	c.Helper()
+	got, err := c.Job(c.Context(), want.ID)
+	if err != nil {
+		c.Fatalf("read job: %v", err)
+	}
+	c.wantEqual("the job", got, want)
+}
+
+func (c storeTest) jobComesBack() {
+	large := aJob("large", day)
+	large.Result = append(append([]byte{'"'}, bytes.Repeat([]byte("x"), storage.MaxJobResult-2)...), '"')
+	for _, want := range []storage.Job{aJob("full", day), {ID: "bare", Started: day}, large} {
+		c.putJob(want)
+		c.wantJob(want)
+	}
+	next := storage.Job{ID: "full", Kind: "undo", Started: day.Add(time.Second), State: "running", Total: 9, Done: 8, Result: []byte("{}")}
+	c.putJob(next)
+	c.wantJob(next)
+}
+
+func (c storeTest) cancelJob() {
+	one, other := aJob("one", day), aJob("other", day)
+	c.putJob(one)
+	c.putJob(other)
+	if err := c.CancelJob(c.Context(), "one"); err != nil {
+		c.Fatal(err)
+	}
+	one.Cancel = true
+	c.wantJob(one)
+	c.wantJob(other)
+	progress := one
+	progress.Cancel, progress.Done = false, 6
+	c.putJob(progress)
+	progress.Cancel = true
+	c.wantJob(progress)
+	other.Cancel = true
+	c.putJob(other)
+	c.wantJob(other)
+}
+
+// wantJobs fails unless these are the newest, in this order.
+func (c storeTest) wantJobs(limit int, want ...string) {
+	c.Helper()
+	page, err := c.ListJobs(c.Context(), limit)
+	if err != nil {
+		c.Fatal(err)
+	}
+	var got []string
+	for _, job := range page {
+		got = append(got, job.ID)
+	}
+	c.wantEqual("the list of jobs", got, want)
+}
+
+func (c storeTest) jobsNewestFirst() {
+	c.wantJobs(10)
+	for id, after := range map[string]time.Duration{"d": 0, "b": time.Hour, "c": time.Hour, "a": -time.Hour} {
+		c.putJob(aJob(id, day.Add(after)))
+	}
+	c.wantJobs(10, "b", "c", "d", "a")
+	c.wantJobs(3, "b", "c", "d")
+	c.wantJobs(0)
+	page, err := c.ListJobs(c.Context(), 1)
+	if err != nil {
+		c.Fatal(err)
+	}
+	want := aJob("b", day.Add(time.Hour))
+	want.Result = nil
+	c.wantEqual("a listed job", page, []storage.Job{want})
+}
+
+func (c storeTest) oldJobs() {
+	items := numbered(c.addFeed("https://example.org/"), 0, 3)
+	c.put(items...)
+	id := func(n int) string { return fmt.Sprintf("job-%03d", n) }
+	for i, job := range []string{id(1), id(2), "of no job"} {
+		c.relabelTo(job, []storage.Labels{otherLabels(items[i])}, items[i])
+	}
+	for n := range storage.MaxJobs + 2 {
+		c.putJob(storage.Job{ID: id(n), Started: day.Add(time.Duration(n) * time.Second)})
+	}
+	page, err := c.ListJobs(c.Context(), 1000)
+	if err != nil || len(page) != storage.MaxJobs || page[len(page)-1].ID != id(2) {
+		c.Errorf("there are %d jobs, %v; want the newest %d", len(page), err, storage.MaxJobs)
+	}
+	_, err = c.Job(c.Context(), id(1))
+	c.wantError("read an old job", err, storage.ErrNotFound)
+	c.wantRestored(id(1), 10)
+	c.wantRestored(id(2), 10, items[1])
+	c.wantRestored("of no job", 10, items[2])
+}
+
+func (c storeTest) largeJob() {
+	want := aJob("one", day)
+	c.putJob(want)
+	large := want
+	large.Done, large.Result = 6, make([]byte, storage.MaxJobResult+1)
+	c.wantError("put it", c.PutJob(c.Context(), large), storage.ErrTooLarge)
+	c.wantJob(want)
+}
