@@ -1,0 +1,166 @@
+package rule
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"testing"
+)
+
+// same reports whether two rules are equal but for the places.
+func same(a, b Rule) bool {
+	return reflect.DeepEqual(withoutPlaces(a), withoutPlaces(b))
+}
+
+func withoutPlaces(r Rule) Rule {
+	r.Pos, r.When = Pos{}, bareOf(r.When)
+	return r
+}
+
+// bareOf returns a copy of a condition without places.
+func bareOf(x Expr) Expr {
+	switch x := x.(type) {
+	case *Or:
+		return &Or{bareAll(x.Of)}
+	case *And:
+		return &And{bareAll(x.Of)}
+	case *AtLeast:
+		return &AtLeast{x.N, bareAll(x.Of)}
+	case *Not:
+		return &Not{bareOf(x.X)}
+	case *Near:
+		return &Near{bareOf(x.A), bareOf(x.B), x.Within}
+	case *Term:
+		t := *x
+		t.Pos = Pos{}
+		return &t
+	case *Fact:
+		f := *x
+		f.Pos = Pos{}
+		return &f
+	}
+	return x
+}
+
+func bareAll(list []Expr) []Expr {
+	bare := make([]Expr, len(list))
+	for i, x := range list {
+		bare[i] = bareOf(x)
+	}
+	return bare
+}
+
+// A generator makes rules as [Parse] may make them.
+type generator struct{ *rand.Rand }
+
+func (g generator) pick(list ...string) string { return list[g.IntN(len(list))] }
+
+func (g generator) rule() Rule {
+	r := Rule{Score: 1}
+	switch g.IntN(8) {
+	case 0:
+		r.Then = Then{Do: AddScore, Score: float64(1+g.IntN(1000))/10 - 50.05}
+	case 1:
+		r.Then = Then{Do: Do(int(Star) + g.IntN(3))}
+	case 2:
+		r.Then = Then{Do: Notify, Text: g.pick("", "text", `a "b" \ c`, "# x", "'")}
+	case 3:
+		r.Then = Then{Do: Know, Name: "other"}
+	default:
+		r.Then = Then{Name: g.pick("", "devops", "3d"), Topic: g.pick("", "kubernetes", "c-3")}
+		if r.Then.Name+r.Then.Topic == "" {
+			r.Then.Name = "science"
+		}
+		r.Score = float64(1+g.IntN(1000)) / 10
+	}
+	switch g.IntN(5) {
+	case 0:
+		r.Scope = Scope{FeedTag, g.pick("Jobs", `a "b" \`, "when", "# c")}
+	case 1:
+		r.Scope = Scope{Feed, g.pick("f1", "https://example.org/feed", "all")}
+	}
+	r.When = conjoin([]Expr{g.term(), g.expr(4)})
+	return r
+}
+
+func (g generator) expr(depth int) Expr {
+	if depth == 0 {
+		return g.term()
+	}
+	switch g.IntN(8) {
+	case 0:
+		return disjoin(g.list(depth))
+	case 1:
+		return conjoin(g.list(depth))
+	case 2:
+		return deny(g.expr(depth - 1))
+	case 3:
+		list := g.list(depth)
+		return &AtLeast{1 + g.IntN(len(list)), list}
+	case 4:
+		f := Field(g.IntN(int(Body) + 1))
+		return &Near{g.side(f), g.side(f), g.IntN(maxWithin + 1)}
+	case 5:
+		return &Fact{Of: Of(g.IntN(3)), Name: g.pick("known", "also-known")}
+	}
+	return g.term()
+}
+
+func (g generator) list(depth int) []Expr {
+	list := make([]Expr, 1+g.IntN(4))
+	for i := range list {
+		list[i] = g.expr(depth - 1)
+	}
+	return list
+}
+
+// side returns what may stand beside near.
+func (g generator) side(f Field) Expr {
+	if g.IntN(3) == 0 {
+		return &Or{[]Expr{g.word(f), g.word(f)}}
+	}
+	return g.word(f)
+}
+
+func (g generator) word(f Field) Expr {
+	switch g.IntN(4) {
+	case 0:
+		return &Term{Field: f, Kind: Prefix, Text: g.pick("kube", "взлом", "score", "c++", "o'r")}
+	case 1:
+		return &Term{Field: f, Kind: Exact, Text: g.pick("Go", "C", "it", "O'Reilly", `back\slash`, `two words`, `a "b"`, `'`+"q", `x\`)}
+	}
+	return &Term{Field: f, Text: g.pick("kubernetes", "c#", ".net", "ci/cd", "helm chart", "нулевой день", `say "kube" docker`, "near/5", "'quoted", "/usr/local",
+		"#channel", "2", "std::vector", "kube & docker", "a1 (b1)", `docker \ kube\`, "score", "Docker", "数据库")}
+}
+
+func (g generator) term() Expr {
+	switch g.IntN(8) {
+	case 0:
+		return &Term{Field: g.field(Title, FeedTitle, Author, URL, Host), Kind: Regexp, Text: g.pick(`v\d+`, `a/b`, `\\/x`, `[/]x`, `"q" 'r'`, `# x`, `(a+)+$`)}
+	case 1:
+		return &Term{Field: Host, Kind: Value, Text: g.pick("github.com", "localhost", "пример.рф", "x_y.z-1.org")}
+	case 2:
+		return &Term{Field: Lang, Kind: Value, Text: g.pick("en", "ru", "or")}
+	case 3:
+		return &Term{Field: FeedTags, Kind: Value, Text: g.pick("Jobs", "the jobs", "when", "of", "a:b", `"`)}
+	case 4:
+		return &Term{Field: g.field(Anywhere, Title, Tags, Body, FeedTitle, Author, URL), Kind: Loose, Text: g.pick("helm chart", "zero day exploit")}
+	}
+	return g.word(g.field(Anywhere, Title, Tags, Body, FeedTitle, Author, URL))
+}
+
+func (g generator) field(list ...Field) Field { return list[g.IntN(len(list))] }
+
+func TestParseUndoesFormat(t *testing.T) {
+	g := generator{rand.New(rand.NewPCG(1, 2))}
+	for range 10_000 {
+		want := g.rule()
+		text := Format(want)
+		set, err := Parse([]byte(text + "for all\nfact known when x\nfact also-known when x\n"))
+		if err != nil {
+			t.Fatalf("%s%v", text, err)
+		}
+		if got := set.Rules[0]; !same(got, want) || Format(got) != text {
+			t.Fatalf("got  %swant %s", Format(got), text)
+		}
+	}
+}

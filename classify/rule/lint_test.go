@@ -1,0 +1,79 @@
+package rule
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestLintFindsWhatIsLikelyAMistake(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"category a when x1 | y1", ""},
+		{"category a when (x1 & y1) | (x1 & z1)", ""},
+		{"category a when title:x1 | body:x1", ""},
+		{"category a when exploit & !exploits*", ""},
+
+		{"category a when x1 & y1\nstar when z1\ncategory a when (x1) & y1 score 2", "3:1: the rule is the same as rules:1:1"},
+		{"category a when x1\nfor feed:b\ncategory a when x1", ""},
+		{"category a when release | x1 | releases", "1:32: releases means the same as release beside it"},
+		{`category a when "helm chart" | x1 | "helm charts"`, `1:37: "helm charts" means the same as "helm chart" beside it`},
+		{`category a when "helm chart"~ | x1 | "charts helm"~`, `1:38: "charts helm"~ means the same as "helm chart"~ beside it`},
+		{"category a when 2 of (release, x1, releases)", "1:36: releases means the same as release"},
+		{"category a when x1 & x1", "1:22: x1 means the same as x1"},
+		{"category a when kube* | x1 | kubernetes", "1:30: kubernetes is among what kube* stands for"},
+		{"category a when kubernetes* | x1 | kube*", "1:17: kubernetes* is among what kube* stands for"},
+		{"category a when title:(kube* | x1) | kubernetes", ""},
+		{"category a when 'Go' | go", "1:17: 'Go' is among what go stands for"},
+		{"category a when kube* & kubernetes", ""},
+		{"category a when взлом* | взломали", "1:26: взломали is among what взлом* stands for"},
+
+		{"category a when exploit & !exploits", "1:28: the rule can never hold: it asks for exploit and denies exploits"},
+		{"category a when exploit & x1 & !(y1 | exploit)", "1:39: the rule can never hold: it asks for exploit and denies exploit"},
+		{"category a when x1 & (y1 | z1 & !z1)", "1:34: the rule can never hold: it asks for z1 and denies z1"},
+		{"category a when x1 & lang:ru & lang:en", "1:37: the rule can never hold: a text has one language, not lang:ru and lang:en"},
+		{"category a when x1 & (lang:ru | lang:en)", ""},
+		{"fact f when x1\nstar when fact:f & !fact:f", "2:21: the rule can never hold"},
+
+		{"fact f when x1", "1:1: no rule asks for fact f"},
+		{"fact f when x1\nstar when fact:f", ""},
+		{"star when topic:nowhere & x1", "1:11: no rule concludes topic nowhere"},
+		{"star when category:nowhere | x1", "1:11: no rule concludes category nowhere"},
+
+		{"category a when x1 score 0.5", "1:1: category a can never be concluded: all its rules together give at most 1.5 points of the 3 that it needs"},
+		{"category a when x1 | y1 score 0.5", ""},
+		{"category a when x1 score 0.5\ncategory a when z1 score 0.5", ""},
+		{"category a when x1 score 0.1\ncategory a when z1 score 0.1", "1:1: category a can never be concluded"},
+		{"category a when body:(x1 | y1)", "1:1: category a can never be concluded: all its rules together give at most 2 points"},
+		{"category a/topic:b when x1 score 0.5\ncategory a when x2", "1:1: topic b can never be concluded"},
+		{"fact f when x1\ncategory a when fact:f", ""},
+		{"category a when x1 & !y1 score 0.9", "1:1: category a can never be concluded: all its rules together give at most 2.7 points"},
+
+		{"category a when c", "1:17: c is a single letter: make it exact, 'C', or name a field, title:c"},
+		{"category a when title:r | 'C' | c#", ""},
+		{"category a when го* | x1", "1:17: го* stands for very many words"},
+		{"category a when js | ai | ии | go", ""},
+		{"category a when ими* | 数 | 库*", ""},
+	} {
+		set, err := Parse([]byte(test.text))
+		if err != nil {
+			t.Errorf("%s: %v", test.text, err)
+			continue
+		}
+		warnings := Lint(set)
+		switch {
+		case test.want == "" && len(warnings) > 0:
+			t.Errorf("%s: got %v, want no warning", test.text, warnings)
+		case test.want != "" && (len(warnings) != 1 || !strings.HasPrefix(warnings[0].String(), "rules:"+test.want)):
+			t.Errorf("%s:\ngot  %v\nwant rules:%s", test.text, warnings, test.want)
+		}
+	}
+}
+
+func TestWarningsAreBounded(t *testing.T) {
+	set, err := Parse([]byte(strings.Repeat("star when c | c | c\n", 1_000)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(Lint(set)); got != maxWarnings {
+		t.Errorf("got %d warnings, want %d", got, maxWarnings)
+	}
+}
