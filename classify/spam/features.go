@@ -1,0 +1,69 @@
+package spam
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"feedmesh/classify/stem"
+)
+
+// features returns what lessons are about: of an item its stems; of a message,
+// which is short, all of its words, stop words and pairs among them, and the
+// lengths of its numbers: people write "i" and "me", spam "your" and "call #11".
+func (s *scales) features() []string {
+	if s.message {
+		return messageFeatures(s.doc.Text, s.doc.Language)
+	}
+	list := make([]string, 0, len(s.title)+len(s.text))
+	for _, words := range [...][]stem.Word{s.title, s.text} {
+		for _, w := range words {
+			list = append(list, w.Stem)
+		}
+	}
+	return list
+}
+
+// maxMessage is how much of a message is learned from, in bytes.
+const maxMessage = 2000
+
+func messageFeatures(text, language string) (list []string) {
+	text = strings.ToLower(text[:min(len(text), maxMessage)])
+	for _, a := range addressesIn(text) { // where it leads to is weighed by itself
+		text = strings.Replace(text, a, " ", 1)
+	}
+	last := ""
+	add := func(word string) {
+		if list = append(list, word); last != "" {
+			list = append(list, last+"_"+word)
+		}
+		last = word
+	}
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		end := i + size
+		switch {
+		case r >= '0' && r <= '9':
+			for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+				end++
+			}
+			add("%" + strconv.Itoa(min(end-i, 12)))
+		case unicode.IsLetter(r):
+			for end < len(text) {
+				next, n := utf8.DecodeRuneInString(text[end:])
+				if !unicode.IsLetter(next) && next != '\'' {
+					break
+				}
+				end += n
+			}
+			add(stem.Of(strings.Trim(text[i:end], "'"), language))
+		case strings.ContainsRune("£$€₽", r):
+			add("£")
+		case r == '!' || r == '?' || r == '&' || r == '+':
+			add(string(r))
+		}
+		i = end
+	}
+	return list
+}

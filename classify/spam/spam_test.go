@@ -1,0 +1,265 @@
+package spam
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// items are what a feed might bring, written for this test.
+var items = []struct {
+	spam bool
+	Document
+}{
+	{true, Document{Title: "Best online casino bonus 2024: free spins, no deposit", Text: "Claim your welcome bonus now and win real money at the best casino sites.", URL: "https://casino-king.example/bonus"}},
+	{true, Document{Title: "Buy cheap viagra online", Text: "Generic viagra and cialis without prescription, order now at our online pharmacy. Best prices!", URL: "https://pills.example/1"}},
+	{true, Document{Title: "Buy c1alis and v1agra", Text: "Best price, no prescription needed. Order now!", URL: "https://pills.example/2"}},
+	{true, Document{Title: "Payday loans online with bad credit", Text: "Instant loan approval, no credit check. Apply now for a cash advance of $5,000.", URL: "https://loans.example/a"}},
+	{true, Document{Title: "Buy backlinks and rank your website on the first page of Google", Text: "Our SEO company offers quality backlinks at affordable price. Contact us today.", URL: "https://seo.example/a"}},
+	{true, Document{Title: "How I recovered my stolen Bitcoin", Text: "I was scammed but this crypto recovery expert helped me recover lost bitcoin. Email him: cryptorecover.expert@gmail.com or WhatsApp +1 555 0100 200", URL: "https://blog.example/x"}},
+	{true, Document{Title: "Essay writing service: write my essay cheap", Text: "Custom essay, dissertation help and homework help from professional essay writers.", URL: "https://essays.example/x"}},
+	{true, Document{Title: "Cheap replica watches", Text: "Replica Rolex and designer handbags at wholesale prices, free shipping, outlet online.", URL: "https://shop.example/x"}},
+	{true, Document{Title: "Call girls in Delhi", Text: "Escort service with hot girls near me, call now +91 98765 43210 on WhatsApp.", URL: "https://escort-delhi.example/x"}},
+	{true, Document{Title: "YOU HAVE WON!!!", Text: "URGENT! Your mobile number has won a £2000 prize GUARANTEED. Call 09061790121 from land line. Claim code 3030. 150ppm", URL: "https://blog.example/y"}},
+	{true, Document{Title: "Download Full Movie 2024 free HD", Text: "Watch full movie online free, 123movies streaming free HD, no registration.", URL: "https://movies.example/y"}},
+	{true, Document{Title: "Powerful love spell caster", Text: "Bring back your ex with black magic. Email drtemple@gmail.com, the best spell caster.", URL: "https://blog.example/z"}},
+	{true, Document{Title: "QuickBooks support phone number 1-800-555-0199", Text: "Call our tech support number for printer setup and antivirus support, toll free number.", URL: "https://help.example/z"}},
+	{true, Document{Title: "Онлайн казино Вулкан: бездепозитный бонус", Text: "Игровые автоматы, фриспины, рабочее зеркало. Играть на деньги, бонус за регистрацию.", URL: "https://vulkan.example/", Language: "ru"}},
+	{true, Document{Title: "Займ на карту без отказа", Text: "Срочный займ онлайн, микрозайм без процентов, деньги до зарплаты. Оформите прямо сейчас!", URL: "https://zaim.example/", Language: "ru"}},
+	{true, Document{Title: "Купить диплом с занесением в реестр", Text: "Диплом на заказ, купить аттестат. Низкие цены, доставка по всей России.", URL: "https://diplom.example/", Language: "ru"}},
+	{true, Document{Title: "Заработок в интернете без вложений", Text: "Быстрый заработок, пассивный доход от 5000 рублей в день. Переходи по ссылке!", URL: "https://money.example/", Language: "ru"}},
+	{true, Document{Title: "Накрутка подписчиков дёшево", Text: "Купить подписчиков, накрутка лайков и просмотров, раскрутка сайтов. Лучшие цены.", URL: "https://smm.example/", Language: "ru"}},
+	{true, Document{Title: "Лучшее кaзинo", Text: "Играть в кaзино онлайн, фpиcпины и джекпот, букмекерская контора с бoнycом.", URL: "https://blog.example/ru", Language: "ru"}},
+
+	{false, Document{Title: "Kubernetes 1.32 released", Text: "The release notes: bug fixes, improvements of the scheduler and a new API.", URL: "https://kubernetes.io/blog/1"}},
+	{false, Document{Title: "How spammers sell viagra: an analysis of a botnet", Text: "We look at a spam campaign for online pharmacy sites. The malware sends phishing mail with phrases such as \"no prescription\" and \"online casino\".", URL: "https://security.example/1"}},
+	{false, Document{Title: "Building a spam filter with naive Bayes", Text: "Words such as viagra, casino, \"free spins\" and \"act now\" are likelier in spam. The code is in Python on GitHub.", URL: "https://ml.example/1"}},
+	{false, Document{Title: "Online casino hacked, data of players leaked", Text: "Researchers found a database of an online casino without a password. The breach exposed names and addresses.", URL: "https://news.example/1"}},
+	{false, Document{Title: "Startup raises $100M to fight fraud", Text: "The company wants to use the money to hire developers. Investors put $30M into it last year.", URL: "https://news.example/2"}},
+	{false, Document{Title: "Black Friday deals: 30% off JetBrains IDEs", Text: "Discount code inside. Limited time offer until Monday.", URL: "https://news.example/3"}},
+	{false, Document{Title: "Win a free ticket to GopherCon", Text: "Sign up for the newsletter and win a ticket. The draw is on Friday.", URL: "https://go.example/4"}},
+	{false, Document{Title: "WTF IS WRONG WITH CSS", Text: "Centering a div is hard!!! Here is why.", URL: "https://css.example/4"}},
+	{false, Document{Title: "New video on my channel: writing an OS in Rust", Text: "Like and subscribe! Check out my channel for the other parts. https://www.youtube.com/watch?v=abc", URL: "https://www.youtube.com/watch?v=abc"}},
+	{false, Document{Title: "Weekly links #12", Text: "https://a.example/1 https://b.example/2 https://c.example/3 https://d.example/4", HTML: `<a href="https://a.example/1">One</a> <a href="https://b.example/2">Two</a> <a href="https://c.example/3">Three</a>`, URL: "https://links.example/12"}},
+	{false, Document{Text: "Shipped it! https://github.com/x/y/releases/tag/v1.2", URL: "https://mastodon.example/@x/1"}},
+	{false, Document{Title: "Роскомнадзор заблокировал онлайн-казино", Text: "Суд запретил рекламу казино. Мошенники рассылали фишинг от имени банков.", URL: "https://news.example/ru", Language: "ru"}},
+	{false, Document{Title: "Как мы ускорили кредитный конвейер банка", Text: "Микрокредиты онлайн выдаёт сервис на Go. Разработка, база данных, код и релиз.", URL: "https://bank.example/ru", Language: "ru"}},
+	{false, Document{Title: "SQLщик и Docker'ом по Kubernetes'у", Text: "Обновили IT-инфраструктуру: CPA-маркетинг, Telegram-канал, PHP-разработчики.", URL: "https://habr.example/ru", Language: "ru"}},
+	{false, Document{Title: "Why i18n, l10n and k8s are bad names", Text: "e-mail, set-up and on-line are spelt in two ways; so is C++17 and utf8mb4.", URL: "https://words.example/"}},
+}
+
+func TestItems(t *testing.T) {
+	for _, item := range items {
+		v := Default().Judge(item.Document, Habits{})
+		if got := v.Score >= Default().Threshold(); got != item.spam {
+			t.Errorf("%q: got %.3f, spam %v, want %v\n\t%s", item.Title, v.Score, got, item.spam, strings.Join(v.Why, "\n\t"))
+		}
+		if item.spam && len(v.Why) < 2 {
+			t.Errorf("%q: got the reasons %q, want more than one: nothing decides alone", item.Title, v.Why)
+		}
+	}
+}
+
+func TestFlags(t *testing.T) {
+	for _, test := range []struct {
+		Document
+		want string
+	}{
+		{Document{Title: "Sponsored: the best IDE", Text: "An IDE."}, "sponsored"},
+		{Document{Title: "How sponsored posts work", Text: "We look at what they cost."}, ""},
+		{Document{Title: "Новый ноутбук", Text: "Обзор. На правах рекламы.", Language: "ru"}, "sponsored"},
+		{Document{Title: "Обзор", Text: "Реклама. ООО Ромашка, erid: 2VtzqwXYZ", Language: "ru"}, "sponsored"},
+		{Document{Title: "Обзор", HTML: `<a href="https://shop.example/?erid=2Vtzqw">здесь</a>`, Language: "ru"}, "sponsored"},
+		{Document{Title: "Links", HTML: `<a href="https://shop.example/" rel="nofollow sponsored">shop</a>`}, "sponsored"},
+		{Document{Title: "Books", HTML: `<a href="https://www.amazon.com/dp/1?psc=1&amp;tag=me-20">a book</a>`}, "affiliate"},
+		{Document{Title: "Books", Text: "As an Amazon Associate I earn from qualifying purchases."}, "affiliate"},
+		{Document{Title: "A post about amazon", HTML: `<a href="https://amazon.com/dp/1">a book</a>`}, ""},
+		{Document{Title: "Hot sex video", Text: "porn with naked milf"}, "adult"},
+		{Document{Title: "Порно видео", Text: "голые", Language: "ru"}, "adult"},
+		{Document{Title: "A law against porn on the internet", Text: strings.Repeat("The parliament speaks of a law. ", 60)}, ""},
+		{Document{Title: "What the fuck is a monad", Text: "A monad is a monoid in the category of endofunctors."}, ""},
+		{Document{Title: "Sponsored: naked books", Text: "Naked girls, erotica. This post contains affiliate links."}, "adult affiliate sponsored"},
+	} {
+		v := Default().Judge(test.Document, Habits{})
+		if got := strings.Join(v.Flags, " "); got != test.want {
+			t.Errorf("%q: got %q, want %q; %q", test.Title, got, test.want, v.Why)
+		}
+	}
+}
+
+func TestFlagsAreNoSpam(t *testing.T) {
+	v := Default().Judge(Document{Title: "Sponsored: a database", Text: "This post contains affiliate links.", URL: "https://db.example/"}, Habits{})
+	if len(v.Flags) != 2 || v.Score > 0.1 {
+		t.Errorf("got %v and %.3f, want two flags and no spam", v.Flags, v.Score)
+	}
+}
+
+func TestDisguisedWordsAreRead(t *testing.T) {
+	for text, want := range map[string]bool{
+		"buy v1agra":       true,
+		"buy vi@gra":       true,
+		"buy v.i.a.g.r.a":  true,
+		"buy v\u200Biagra": true,
+		"buy viаgra":       true, // with a Russian а
+		"онлайн кaзино":    true, // with a Latin a
+		"buy viagra":       false,
+		"k8s and i18n":     false,
+		"an e-mail":        false,
+		"SQLщик":           false,
+		"wow!online":       false,
+	} {
+		v := Default().Judge(Document{Title: text, URL: "https://a.example/"}, Habits{})
+		got := slices.ContainsFunc(v.Why, func(why string) bool { return strings.HasPrefix(why, "spam: disguised ") })
+		if got != want {
+			t.Errorf("%q: got %v, want %v: %q", text, got, want, v.Why)
+		}
+	}
+}
+
+func TestNumbersToCall(t *testing.T) {
+	for text, want := range map[string]string{
+		"call 09061790121 now":              "premium-phone",
+		"call +44 20 7946 0958":             "phone",
+		"позвоните 8 (800) 555-35-35":       "phone",
+		"1-800-555-0199":                    "phone",
+		"call 0207-083-6089":                "phone",
+		"txt WIN to 80082":                  "short-code",
+		"it costs 150p per msg, 150ppm":     "tariff",
+		"at 1415297812 seconds":             "",
+		"commit 09061790121abcdef":          "",
+		"https://a.example/09061790121":     "",
+		"version 1.800.555.0199":            "",
+		"video in 1080p":                    "",
+		"sent in 2014":                      "",
+		"0.0617901212 and 1,234,567,890.00": "",
+	} {
+		v := Default().Judge(Document{Title: "x", Text: text}, Habits{})
+		got := ""
+		for _, kind := range []string{"premium-phone", "phone", "short-code", "tariff"} {
+			if slices.ContainsFunc(v.Why, func(why string) bool { return strings.HasPrefix(why, "spam: "+kind+" ") }) {
+				got = kind
+			}
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q: %q", text, got, want, v.Why)
+		}
+	}
+}
+
+func TestDomainsHoldForThoseUnderThem(t *testing.T) {
+	f, err := Parse([]byte("-- domains.txt --\n[bad 4]\nbad.example\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		Document
+		want bool
+	}{
+		{Document{URL: "https://bad.example/x"}, true},
+		{Document{URL: "https://www.bad.example/x"}, true},
+		{Document{Host: "a.b.BAD.example"}, true},
+		{Document{Text: "see http://a.bad.example/x."}, true},
+		{Document{HTML: `<p><a href="https://bad.example/y">y</a>`}, true},
+		{Document{URL: "https://notbad.example/"}, false},
+		{Document{URL: "https://bad.example.org/"}, false},
+		{Document{Text: "bad example"}, false},
+	} {
+		v := f.Judge(test.Document, Habits{})
+		got := slices.ContainsFunc(v.Why, func(why string) bool { return strings.Contains(why, "domain bad.example (domains.txt:2)") })
+		if got != test.want {
+			t.Errorf("%+v: got %v, want %v: %q", test.Document, got, test.want, v.Why)
+		}
+	}
+}
+
+func TestPatternsBeginWhereAWordBegins(t *testing.T) {
+	f, err := Parse([]byte("-- urls.txt --\n[bad 4]\ncialis\n*viagra\npoker*bonus\n-- emails.txt --\n[box 4]\nloan*@\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]bool{
+		"https://a.example/buy-cialis":          true,
+		"https://cialis.example/":               true,
+		"https://javaspecialists.example/":      false,
+		"https://specialists.example/?q=cialis": true,
+		"https://buyviagra.example/":            true,
+		"https://a.example/POKER-site?x=bonus":  true,
+		"https://a.example/bonus/poker":         false,
+		"loans4you@a.example":                   true,
+		"write to easy.loan@a.example, or so":   true,
+		"reloaned@a.example":                    false,
+		"https://a.example/loan":                false,
+	} {
+		v := f.Judge(Document{Title: "x", Text: address}, Habits{})
+		got := slices.ContainsFunc(v.Why, func(why string) bool {
+			return strings.HasPrefix(why, "spam: bad ") || strings.HasPrefix(why, "spam: box ")
+		})
+		if got != want {
+			t.Errorf("%s: got %v, want %v: %q", address, got, want, v.Why)
+		}
+	}
+}
+
+func TestLongTextsWeighPhrasesLess(t *testing.T) {
+	filler := strings.Repeat("We speak of the weather and of the sea. ", 200)
+	short := Default().Judge(Document{Title: "News", Text: "An online casino with free spins.", URL: "https://a.example/"}, Habits{})
+	long := Default().Judge(Document{Title: "News", Text: "An online casino with free spins. " + filler, URL: "https://a.example/"}, Habits{})
+	if short.Score < 2*long.Score {
+		t.Errorf("got %.3f for the short text and %.3f for the long one, want much less", short.Score, long.Score)
+	}
+}
+
+func TestSamenessNeverDecidesAlone(t *testing.T) {
+	habits := Habits{Items: 32, Alike: 32, Copies: 32}
+	for _, title := range []string{"v1.2.3 released", "Weekly links #12", "All systems operational", "Planet Debian: news"} {
+		d := Document{Title: title, Text: "The usual text.", URL: "https://a.example/"}
+		if v := Default().Judge(d, habits); v.Score > 0.1 {
+			t.Errorf("%q: got %.3f, want what is no spam by itself to stay so: %q", title, v.Score, v.Why)
+		}
+	}
+	d := Document{Title: "Online casino in Berlin", Text: "The games of the day.", URL: "https://a.example/"}
+	alone, flooded := Default().Judge(d, Habits{}), Default().Judge(d, habits)
+	if alone.Score >= 0.5 || flooded.Score < 0.5 {
+		t.Errorf("got %.3f alone and %.3f in a flood, want the flood to decide", alone.Score, flooded.Score)
+	}
+}
+
+func TestTheSameAlways(t *testing.T) {
+	for _, item := range items {
+		first := Default().Judge(item.Document, Habits{Items: 20, Alike: 15, Copies: 6})
+		for range 5 {
+			if again := Default().Judge(item.Document, Habits{Items: 20, Alike: 15, Copies: 6}); again.Score != first.Score || !slices.Equal(again.Why, first.Why) {
+				t.Fatalf("%q: got %v, then %v", item.Title, first, again)
+			}
+		}
+	}
+}
+
+func TestMostIsBounded(t *testing.T) {
+	start := time.Now()
+	d := Document{
+		Title: strings.Repeat("casino ", 1<<18), Text: strings.Repeat("Casino v1agra http://a.example/ a@b.example ", 1<<16), URL: "https://" + strings.Repeat("a.", 1<<20) + "example/",
+		HTML: strings.Repeat(`<a href="https://a.example/viagra">x</a>`, 1<<16), Author: strings.Repeat("@", 1<<20),
+	}
+	v := Default().Judge(d, Habits{})
+	if len(v.Why) > maxWhy || len(strings.Join(v.Why, "")) > 10_000 {
+		t.Errorf("got %d reasons of %d bytes", len(v.Why), len(strings.Join(v.Why, "")))
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func FuzzJudge(f *testing.F) {
+	for _, item := range items {
+		f.Add(item.Title, item.Text, item.HTML, item.URL, item.Language)
+	}
+	f.Add("", "v\u200Biagra £1 09\xff061790121 a@b.c www.", `<a href="http://x" <a rel="`, "://@", "xx")
+	f.Fuzz(func(t *testing.T, title, text, html, url, language string) {
+		v := Default().Judge(Document{Title: title, Text: text, HTML: html, URL: url, Language: language}, Habits{Items: 9, Alike: 9, Copies: 9})
+		if !(v.Score >= 0 && v.Score <= 1) || len(v.Why) > maxWhy || !slices.IsSorted(v.Flags) {
+			t.Errorf("got %+v", v)
+		}
+	})
+}
