@@ -2,6 +2,7 @@ package classify
 
 import (
 	"encoding/json"
+	"hash/fnv"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -12,10 +13,10 @@ import (
 // A record is one line of the shared data; category is left out where it is
 // not a list.
 type record struct {
+	ID       string          `json:"id"`
 	Title    string          `json:"title"`
 	Body     string          `json:"body"`
 	URL      string          `json:"url"`
-	Tags     []string        `json:"tags"`
 	Category json.RawMessage `json:"category"`
 }
 
@@ -27,44 +28,42 @@ func (r record) categories() []string {
 	return list
 }
 
+// forTest reports whether a record is of the half that no rule was written after.
+func (r record) forTest() bool {
+	h := fnv.New32a()
+	h.Write([]byte(r.ID))
+	return h.Sum32()>>4&1 != 0
+}
+
 func TestRulesOnRealTitles(t *testing.T) {
 	for _, set := range []struct {
-		file, language string
-		best           float64 // least precision of the best category
+		file, language   string
+		decided, correct float64 // at least: of all that have a category, and of those decided
 	}{
-		{"categories/lobsters.jsonl.gz", "en", 0.7},
-		{"categories/stackoverflow-titles.jsonl.gz", "en", 0.7},
-		{"categories/habr-ru-labelled.jsonl.gz", "ru", 0.5},
+		{"categories/lobsters.jsonl.gz", "en", 0.55, 0.8},
+		{"categories/habr-ru-labelled.jsonl.gz", "ru", 0.5, 0.6},
 	} {
 		t.Run(set.file, func(t *testing.T) {
-			var labelled, decided, right, any, spam int
-			rules := DefaultRules()
+			var all, decided, right int
 			for _, r := range corpus.Lines[record](t, filepath.Join(corpus.Folder(t), filepath.FromSlash(set.file))) {
 				gold := r.categories()
-				if len(gold) == 0 {
+				if len(gold) == 0 || !r.forTest() {
 					continue
 				}
-				labelled++
-				d := rules.Decide(Document{Title: r.Title, Text: r.Body, URL: r.URL, Language: set.language})
-				if d.Spam {
-					spam++
-				}
-				if len(d.Categories) == 0 {
+				all++
+				categories, _ := labels(ShippedRules().Fire(Document{Title: r.Title, Text: r.Body, URL: r.URL, Language: set.language}))
+				if len(categories) == 0 {
 					continue
 				}
 				decided++
-				if slices.Contains(gold, d.Categories[0]) {
+				if slices.Contains(gold, categories[0]) {
 					right++
 				}
-				if slices.ContainsFunc(d.Categories, func(c string) bool { return slices.Contains(gold, c) }) {
-					any++
-				}
 			}
-			best := float64(right) / float64(decided)
-			t.Logf("%d texts: %.1f %% decided, best category right in %.1f %%, any in %.1f %%, %d called spam",
-				labelled, 100*float64(decided)/float64(labelled), 100*best, 100*float64(any)/float64(decided), spam)
-			if best < set.best {
-				t.Errorf("got %.3f of the best categories right, want at least %.2f", best, set.best)
+			coverage, precision := float64(decided)/float64(all), float64(right)/float64(decided)
+			t.Logf("%d texts: %.1f %% decided, the best category right in %.1f %%", all, 100*coverage, 100*precision)
+			if coverage < set.decided || precision < set.correct {
+				t.Errorf("got coverage %.3f and precision %.3f, want at least %.2f and %.2f", coverage, precision, set.decided, set.correct)
 			}
 		})
 	}

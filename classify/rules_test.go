@@ -1,86 +1,51 @@
 package classify
 
 import (
-	"os"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
-	"testing/fstest"
 
+	"feedmesh/classify/rule"
 	"feedmesh/classify/stem"
 )
 
-func load(t *testing.T, rules, spam string) *Rules {
+func compile(t testing.TB, text string) *Rules {
 	t.Helper()
-	r, err := LoadRules(fstest.MapFS{"a.rules": {Data: []byte(rules)}, "spam.txt": {Data: []byte(spam)}})
+	set, err := rule.ParseFiles([]rule.File{{Name: "a.rules", Text: text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Compile(set)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func TestLoadRulesNamesEveryFault(t *testing.T) {
-	for _, test := range []struct{ line, want string }{
-		{`topic x when y`, `it must begin with "category"`},
-		{`category x`, `"when" is missing`},
-		{`category X when y`, `"X" is no category`},
-		{`category x/topic:Y when y`, `"Y" is no topic`},
-		{`category x when y | | z`, `a term is missing`},
-		{`category x when zero day`, `put a phrase in quotes`},
-		{`category x when "zero day`, `a quote is missing`},
-		{`category x when "a" b"`, `a quote is missing`},
-		{`category x when y score much`, `"much" is no score`},
-		{`category x when y score -1`, `"-1" is no score`},
-		{`category x when y score NaN`, `"NaN" is no score`},
-		{`category x when ...`, `has no word in it`},
-		{`category x when "of the"`, `stop words only`},
-		{`category x when "in go"`, `means every "go"`},
-	} {
-		_, err := LoadRules(fstest.MapFS{"a.rules": {Data: []byte("# one\ncategory ok when ok\n" + test.line + "\n")}})
-		if err == nil || !strings.HasPrefix(err.Error(), "a.rules:3: ") || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got error %v, want a.rules:3 and %s", test.line, err, test.want)
+// labels returns the categories and topics that reach the threshold.
+func labels(o Outcome) (categories, topics []string) {
+	for _, l := range o.Labels {
+		switch {
+		case l.Points < Threshold:
+		case l.Topic:
+			topics = append(topics, l.Name)
+		default:
+			categories = append(categories, l.Name)
 		}
 	}
-	for _, line := range []string{`work from home`, `phrase: "a`, `domain: localhost`, `domain: http://x.y/`, `phrase: "buy now" 0`} {
-		_, err := LoadRules(fstest.MapFS{"spam.txt": {Data: []byte("\n" + line)}})
-		if err == nil || !strings.HasPrefix(err.Error(), "spam.txt:2: ") {
-			t.Errorf("%s: got error %v, want one at spam.txt:2", line, err)
-		}
-	}
-	_, err := LoadRules(fstest.MapFS{"a.rules": {Data: []byte("x\ny\n")}, "b.rules": {Data: []byte("z")}})
-	if err == nil || strings.Count(err.Error(), "\n") != 2 {
-		t.Errorf("got error %v, want all three faults", err)
-	}
+	return categories, topics
 }
 
-func TestShippedRulesParse(t *testing.T) {
-	r, err := LoadRules(os.DirFS("rules"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	topics, categories := map[string]bool{}, map[string]bool{}
-	for _, rule := range r.rules {
-		if rule.kind == categoryRule {
-			categories[rule.category] = true
-			topics[rule.topic] = true
-		}
-	}
-	t.Logf("%d rules and phrases, %d categories, %d topics, %d stems to begin with", len(r.rules), len(categories), len(topics)-1, len(r.index[""]))
-	if len(categories) < 15 {
-		t.Errorf("got %d categories, want at least 15", len(categories))
-	}
-	if first, again := DefaultRules(), DefaultRules(); first != again {
-		t.Error("got the rules twice, want them parsed once")
-	}
-}
-
-func TestDecideWeighsFields(t *testing.T) {
-	r := load(t, `
+func TestFieldsHaveWeights(t *testing.T) {
+	r := compile(t, `
 category security when ransomware | malware | "zero day" | уязвимость # a comment
 category devops/topic:kubernetes when kubernetes | k8s | "helm chart" score 2
 category languages when c# | c++
-category games when game score 0.5`, "")
+category games when game score 0.5
+category code when host:github.com score 1.5`)
 	for _, test := range []struct {
 		name       string
 		doc        Document
@@ -94,93 +59,366 @@ category games when game score 0.5`, "")
 		{"Russian, inflected", Document{Title: "Найдены уязвимости", Language: "ru"}, []string{"security"}, nil},
 		{"one word of the text", Document{Text: "malware, malware, malware"}, nil, nil},
 		{"three words of the text", Document{Text: "malware and ransomware and a zero day"}, []string{"security"}, nil},
-		{"a tag and the text", Document{Tags: []string{"Malware"}, Text: "malware"}, []string{"security"}, nil},
-		{"a phrase over two tags", Document{Tags: []string{"zero", "day"}, Text: "malware"}, nil, nil},
+		{"a tag alone", Document{Tags: []string{"Malware"}}, nil, nil},
+		{"a tag and the text", Document{Tags: []string{"Malware"}, Text: "a zero day"}, []string{"security"}, nil},
+		{"a tag that the text repeats", Document{Tags: []string{"Malware"}, Text: "malware"}, nil, nil},
+		{"two tags", Document{Tags: []string{"Malware", "ransomware"}}, []string{"security"}, nil},
+		{"a phrase over two tags", Document{Tags: []string{"zero", "day", "ransomware"}}, nil, nil},
 		{"a topic with its category", Document{Title: "k8s, malware"}, []string{"devops", "security"}, []string{"kubernetes"}},
 		{"a weak word", Document{Title: "The game"}, nil, nil},
 		{"signs", Document{Title: "From C# to C++"}, []string{"languages"}, nil},
-		{"stems handed in", Document{Stems: stem.List("malware ransomware zero day", "")}, []string{"security"}, nil},
+		{"stems handed in", Document{Stems: stem.Words("malware ransomware zero day", "")}, []string{"security"}, nil},
 		{"a language with its own stems", Document{Title: "malwares", Language: "fr"}, []string{"security"}, nil},
+		{"a host", Document{URL: "https://GIST.github.com:443/x"}, []string{"code"}, nil},
+		{"another host", Document{URL: "https://notgithub.com/x"}, nil, nil},
 	} {
-		d := r.Decide(test.doc)
-		if !slices.Equal(d.Categories, test.categories) || !slices.Equal(d.Topics, test.topics) || d.Spam {
-			t.Errorf("%s: got %+v, want categories %q and topics %q", test.name, d, test.categories, test.topics)
+		if categories, topics := labels(r.Fire(test.doc)); !slices.Equal(categories, test.categories) || !slices.Equal(topics, test.topics) {
+			t.Errorf("%s: got categories %q and topics %q, want %q and %q", test.name, categories, topics, test.categories, test.topics)
 		}
 	}
 }
 
-func TestDecideSaysWhy(t *testing.T) {
-	r := load(t, "# rules\ncategory devops/topic:kubernetes when kubernetes", `phrase: "earn cash" 2`)
-	d := r.Decide(Document{Title: "Earn cash with Kubernetes", Text: "Earn cash!"})
-	want := []string{
-		`spam: phrase "earn cash" in title (spam.txt:1)`,
-		`category devops: "kubernetes" in title (a.rules:2)`,
-		`topic kubernetes: "kubernetes" in title (a.rules:2)`,
-	}
-	if !d.Spam || !slices.Equal(d.Why, want) {
-		t.Errorf("got spam %v because of\n%q, want\n%q", d.Spam, d.Why, want)
+func TestTheBodyAloneGivesNoMoreThanItsShare(t *testing.T) {
+	r := compile(t, "category x when alpha | beta | gamma | delta score 2\ncategory x when epsilon score 0.5")
+	for _, test := range []struct {
+		doc  Document
+		want float64
+	}{
+		{Document{Text: "alpha"}, 2},
+		{Document{Text: "alpha beta"}, 3},
+		{Document{Text: "alpha beta gamma delta epsilon"}, 3},
+		{Document{Text: "alpha beta gamma", Tags: []string{"alpha"}}, 4 + 3},
+		{Document{Text: "alpha beta", Title: "Epsilon"}, 1.5 + 3},
+		{Document{FeedTitle: "beta", Text: "alpha alpha alpha"}, 3},
+	} {
+		o := r.Fire(test.doc)
+		if len(o.Labels) != 1 || o.Labels[0].Points != test.want {
+			t.Errorf("%+v: got %+v, want %v points", test.doc, o.Labels, test.want)
+		}
 	}
 }
 
-func TestDecideIsDeterministic(t *testing.T) {
+func TestFormsOfOneWordCountOnce(t *testing.T) {
+	r := compile(t, "category games when game | games | gaming | title:game | игра | игры")
+	for _, test := range []struct {
+		title string
+		want  float64
+	}{{"Games", 3}, {"Gaming games", 3}, {"Игры", 4}, {"Игры, or games", 6}} {
+		if o := r.Fire(Document{Title: test.title, Text: "A game of games"}); o.Labels[0].Points != test.want {
+			t.Errorf("%s: got %v points, want %v", test.title, o.Labels[0].Points, test.want)
+		}
+	}
+}
+
+func TestRulesSayWhy(t *testing.T) {
+	r := compile(t, `# rules
+category devops/topic:kubernetes when kube* | "helm chart"~ | 'K8s' | host:k8s.io | author:mike score 2
+category devops when devops | deploy
+fact released when title:/v\d+\.\d+/
+topic release-notes when fact:released & !fact:fake
+fact fake when fake
+`)
+	o := r.Fire(Document{
+		Title: "K8s v1.30 released", Text: "The chart for helm, for Kubernetes; mike knows. DevOps!", Tags: []string{"kubelet"},
+		URL: "https://blog.k8s.io/", Author: "Mike",
+	})
+	kubernetes := Fired{"a.rules:2", []Evidence{{"'K8s'", "title"}, {"kube*", "tag"}, {"k8s.io", "host"}}, 2 * (3 + 2 + 2 + 1 + 1)}
+	devops := Fired{"a.rules:3", []Evidence{{"devops", "body"}}, 1}
+	released := Fired{"a.rules:4", []Evidence{{`/v\d+\.\d+/`, "title"}}, 0}
+	notes := Fired{"a.rules:5", []Evidence{{Words: "fact:released"}}, 3}
+	want := Outcome{
+		Labels: []Label{
+			{false, "devops", 17, []Fired{kubernetes, devops}},
+			{true, "kubernetes", 17, []Fired{kubernetes}},
+			{true, "release-notes", 3, []Fired{notes}},
+		},
+		Fired: []Fired{kubernetes, devops, released, notes},
+	}
+	if !reflect.DeepEqual(o, want) {
+		t.Errorf("got %+v,\nwant %+v", o, want)
+	}
+}
+
+func TestAtMostThreeReasonsTheWeightiestFirst(t *testing.T) {
+	r := compile(t, "category x when a1 score 1\ncategory x when a2 score 3\ncategory x when a3 score 2\ncategory x when a4 score 3\ncategory x when a5 score 0.5")
+	o := r.Fire(Document{Title: "a1 a2 a3 a4 a5"})
+	var got []string
+	for _, f := range o.Labels[0].Why {
+		got = append(got, f.Rule)
+	}
+	if want := []string{"a.rules:2", "a.rules:4", "a.rules:3"}; !slices.Equal(got, want) {
+		t.Errorf("got reasons %q, want %q", got, want)
+	}
+	if len(o.Fired) != 5 {
+		t.Errorf("got %d rules fired, want all 5", len(o.Fired))
+	}
+}
+
+func TestRulesDo(t *testing.T) {
+	r := compile(t, `
+score +2.5 when go
+score -1 when advert*
+star when title:'Go' & release
+mute when football
+quarantine when casino & !title:casino
+notify "a release" when release
+notify when outage`)
+	for _, test := range []struct {
+		doc  Document
+		want Outcome
+	}{
+		{Document{Title: "Go, a release with adverts"}, Outcome{Score: 1.5, Star: true, Notify: []string{"a release"}}},
+		{Document{Title: "go: release"}, Outcome{Score: 2.5, Notify: []string{"a release"}}},
+		{Document{Text: "casino football outage"}, Outcome{Mute: true, Quarantine: true, Notify: []string{"a.rules:8"}}},
+		{Document{Title: "casino", Text: "casino"}, Outcome{}},
+	} {
+		got := r.Fire(test.doc)
+		got.Fired = nil
+		if !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%+v: got %+v, want %+v", test.doc, got, test.want)
+		}
+	}
+}
+
+func TestTermsOfEachKind(t *testing.T) {
+	for _, test := range []struct {
+		term string
+		doc  Document
+		want bool
+	}{
+		{`"infrastructure as code"`, Document{Title: "Code of infrastructure"}, false},
+		{`"infrastructure as code"`, Document{Title: "Infrastructure-as-code"}, true},
+		{`"helm chart"~`, Document{Title: "A chart that is for helm"}, true},
+		{`"helm chart"~`, Document{Title: "A chart which one can use for helm"}, false},
+		{`"helm chart"~`, Document{Tags: []string{"helm", "chart"}}, false},
+		{`"helm chart release"~`, Document{Text: "helm x. helm y release the chart"}, true},
+		{`kube*`, Document{Title: "Kubernetes"}, true},
+		{`release*`, Document{Title: "Released"}, true},
+		{`security*`, Document{Title: "Security"}, true},
+		{`взлом*`, Document{Title: "Взломали", Language: "ru"}, true},
+		{`net*`, Document{Title: "The internet"}, false},
+		{`3 of (k*, ku*, kube*)`, Document{Title: "Kubelets"}, true},
+		{`3 of (k*, ku*, kube*)`, Document{Title: "Kudos"}, false},
+		{`4 of (k*, ku*, kube*, kubelet)`, Document{Title: "Kubelets"}, true},
+		{`'Go'`, Document{Title: "Go's compiler"}, true},
+		{`'Go'`, Document{Title: "Let it go, GO, Google"}, false},
+		{`'C'`, Document{Title: "C++ and C#, and c"}, false},
+		{`'C'`, Document{Title: "C, the language"}, true},
+		{`'Node'`, Document{Title: "Node.js is a node"}, false},
+		{`'IT'`, Document{Title: "It is IT"}, true},
+		{`'IT'`, Document{Title: "IT", Language: "de"}, true},
+		{`'IT'`, Document{Title: "It is ITIL"}, false},
+		{`title:/v\d+\.\d+/`, Document{Title: "Version V1.2"}, true},
+		{`title:/v\d+\.\d+/`, Document{Text: "v1.2"}, false},
+		{`url:/\/releases?\//`, Document{URL: "https://x.org/Release/1"}, true},
+		{`url:"release notes"`, Document{URL: "https://x.org/release-notes/1"}, true},
+		{`host:/^blog\./`, Document{URL: "https://blog.x.org"}, true},
+		{`host:x.org`, Document{URL: "https://blog.x.org."}, true},
+		{`host:x.org`, Document{URL: "::"}, false},
+		{`lang:ru`, Document{Language: "ru"}, true},
+		{`lang:ru`, Document{Language: "uk"}, false},
+		{`feed-tag:"Go Jobs"`, Document{FeedTags: []string{"x", "go jobs"}}, true},
+		{`2 of (feed-tag:Jobs, feed-tag:JOBS, feed-tag:jobs)`, Document{FeedTags: []string{"jobs"}}, true},
+		{`feed-tag:jobs`, Document{FeedTags: []string{"go jobs"}}, false},
+		{`feed:"go blog"`, Document{FeedTitle: "The Go Blog"}, true},
+		{`author:pike`, Document{Author: "Rob Pike"}, true},
+		{`author:pike`, Document{Title: "Rob Pike"}, false},
+		{`pike`, Document{Author: "Rob Pike"}, false},
+		{`tag:go`, Document{Tags: []string{"golang", "Go"}}, true},
+		{`body:go`, Document{Title: "go"}, false},
+		{`2 of (go, rust, zig)`, Document{Title: "go", Text: "zig"}, true},
+		{`2 of (go, rust, zig)`, Document{Title: "go", Text: "go"}, false},
+		{`'Go' near/2 (goroutine | compiler)`, Document{Title: "A compiler for the Go"}, true},
+		{`'Go' near/2 (goroutine | compiler)`, Document{Title: "Go. One day, no compiler"}, false},
+		{`'Go' near/2 (goroutine | compiler)`, Document{Title: "Let Go a x x x x, go to the compiler"}, false},
+		{`'Go' near/2 compiler`, Document{Title: "Go", Text: "compiler"}, false},
+		{`go near/5 go`, Document{Title: "go"}, false},
+		{`go near/0 go`, Document{Title: "go go"}, true},
+		{`go & !(rust | zig)`, Document{Title: "go zig"}, false},
+		{`go & (rust | !zig)`, Document{Title: "go"}, true},
+		{`go & (rust | !zig)`, Document{Title: "go zig"}, false},
+		{`!(!go & !zig)`, Document{Title: "zig"}, true},
+		{`!(!go & !zig)`, Document{Title: "rust"}, false},
+		{`!(2 of (!go, !zig, !rust))`, Document{Title: "rust zig"}, true},
+		{`!(2 of (!go, !zig, !rust))`, Document{Title: "rust"}, false},
+	} {
+		if got := len(compile(t, "star when "+test.term).Fire(test.doc).Fired) == 1; got != test.want {
+			t.Errorf("%s of %+v: got %v, want %v", test.term, test.doc, got, test.want)
+		}
+	}
+}
+
+func TestRulesUseWhatOthersConclude(t *testing.T) {
+	r := compile(t, `
+topic release-notes when fact:release & category:languages
+fact release when fact:versioned & !fact:planned
+fact versioned when title:/v\d/
+fact planned when plan*
+category languages when 'Go' | golang
+score +1 when topic:release-notes
+score +5 when !topic:release-notes & go`)
+	for _, test := range []struct {
+		doc  Document
+		want float64
+	}{
+		{Document{Title: "Go v1"}, 1},
+		{Document{Title: "Go v1 is planned"}, 5},
+		{Document{Title: "v1", Text: "Go"}, 5}, // the category has one point
+		{Document{Title: "v1", Text: "golang", Tags: []string{"Go"}}, 1},
+		{Document{Title: "v1"}, 0},
+	} {
+		if got := r.Fire(test.doc).Score; got != test.want {
+			t.Errorf("%+v: got %v, want %v", test.doc, got, test.want)
+		}
+	}
+}
+
+func TestScopesAreKept(t *testing.T) {
+	r := compile(t, `
+score +1 when go
+for feed-tag:"Jobs"
+score +10 when go
+fact job when go
+for feed:f1
+score +20 when go
+for all
+score +50 when fact:job`)
+	for _, test := range []struct {
+		doc  Document
+		want float64
+	}{
+		{Document{Title: "go"}, 1},
+		{Document{Title: "go", FeedTags: []string{"x", "jobs", "JOBS"}}, 61},
+		{Document{Title: "go", FeedID: "f1"}, 21},
+		{Document{Title: "go", FeedID: "f1", FeedTags: []string{"Jobs"}}, 81},
+		{Document{Title: "go", FeedID: "F1"}, 1},
+	} {
+		for range 2 {
+			if got := r.Fire(test.doc).Score; got != test.want {
+				t.Errorf("%+v: got %v, want %v", test.doc, got, test.want)
+			}
+		}
+	}
+}
+
+func TestSetsThatCannotFireAreRefused(t *testing.T) {
+	term := func(text string) *rule.Term { return &rule.Term{Text: text} }
+	at := rule.Pos{File: "a.rules", Line: 3, Column: 1}
+	for name, r := range map[string]rule.Rule{
+		"no condition":         {Score: 1},
+		"an empty and":         {Score: 1, When: &rule.And{}},
+		"a missing part":       {Score: 1, When: &rule.Or{Of: []rule.Expr{term("a"), nil}}},
+		"an empty term":        {Score: 1, When: term("")},
+		"a nil term":           {Score: 1, When: (*rule.Term)(nil)},
+		"an unknown field":     {Score: 1, When: &rule.Term{Text: "a", Field: 100}},
+		"denial alone":         {Score: 1, When: &rule.Not{X: term("a")}},
+		"denial among options": {Score: 1, When: &rule.Or{Of: []rule.Expr{term("a"), &rule.Not{X: term("b")}}}},
+		"too many of":          {Score: 1, When: &rule.AtLeast{N: 2, Of: []rule.Expr{term("a")}}},
+		"near what is no word": {Score: 1, When: &rule.Near{A: term("a"), B: &rule.Term{Kind: rule.Value, Field: rule.Host, Text: "b"}}},
+		"an endless score":     {Score: 1e300, When: term("a")},
+		"a wrong expression":   {Score: 1, When: &rule.Term{Kind: rule.Regexp, Field: rule.Title, Text: "("}},
+		"itself":               {Score: 1, Then: rule.Then{Do: rule.Know, Name: "x"}, When: &rule.Fact{Name: "x"}},
+	} {
+		r.Pos = at
+		compiled, err := Compile(&rule.Set{Rules: []rule.Rule{{Score: 1, When: term("ok")}, r}, Files: []string{"a.rules"}})
+		if err == nil || compiled != nil || !strings.HasPrefix(err.Error(), "a.rules:3") && name != "a wrong expression" {
+			t.Errorf("%s: got %v and error %v, want none and one at a.rules:3", name, compiled, err)
+		}
+	}
+}
+
+func TestFaultsAreNamedTogether(t *testing.T) {
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, "star when title:/[a-f]{%d}/\n", i+1)
+	}
+	set, err := rule.ParseFiles([]rule.File{{Name: "a.rules", Text: b.String()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Compile(set)
+	if err == nil || !strings.HasPrefix(err.Error(), "a.rules:101:17: ") {
+		t.Errorf("got %v, want faults from a.rules:101:17 on", err)
+	}
+}
+
+func TestCompilingNothingGivesNoRules(t *testing.T) {
+	for _, set := range []*rule.Set{nil, {}} {
+		r, err := Compile(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Fire(Document{Title: "kubernetes", FeedID: "x"}); !reflect.DeepEqual(got, Outcome{}) {
+			t.Errorf("got %+v, want nothing", got)
+		}
+	}
+}
+
+func TestOutcomesAreDeterministic(t *testing.T) {
 	doc := Document{
 		Title: "Rust in the Linux kernel: passwords, PostgreSQL, Docker, AWS, Vim and Android",
 		Text:  strings.Repeat("kubernetes docker python ransomware postgresql android quantum computing ", 20),
 	}
-	want := DefaultRules().Decide(doc)
-	if len(want.Categories) != maxCategories || len(want.Topics) != maxTopics {
-		t.Errorf("got %+v, want %d categories and %d topics", want, maxCategories, maxTopics)
+	want := ShippedRules().Fire(doc)
+	if len(want.Fired) < 5 {
+		t.Fatalf("got %d rules fired, want more to compare", len(want.Fired))
 	}
-	for range 50 {
-		if got := DefaultRules().Decide(doc); !reflect.DeepEqual(got, want) {
-			t.Fatalf("got %+v, then %+v", want, got)
+	for range 5 {
+		r, err := Compile(Shipped())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Fire(Document{Title: doc.Text, Text: doc.Title})
+		if got := r.Fire(doc); !reflect.DeepEqual(got, want) {
+			t.Fatalf("got %+v, want %+v", got, want)
 		}
 	}
 }
 
-func TestDecideTellsSpam(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		doc  Document
-		want bool
-	}{
-		{"one weak phrase", Document{Title: "How we work from home", Text: "Some work from home, some do not."}, false},
-		{"a promise in the title", Document{Title: "Make money online today", Text: "Earn extra cash: work from home!"}, true},
-		{"Russian", Document{Title: "Онлайн казино: фриспины каждому", Text: "Казино бонус", Language: "ru"}, true},
-		{"a spammer's address", Document{Title: "Hello", URL: "https://www.semalt.com/x"}, true},
-		{"a spammer's address in the text", Document{Title: "Hello", Text: "see blog.semalt.com now"}, true},
-		{"a link to a spammer in the text", Document{Title: "Hello", Text: "see (https://www.semalt.com:80/x?y), now"}, true},
-		{"a spammer's mailbox in the text", Document{Title: "Hello", Text: "write to jane@semalt.com."}, true},
-		{"a link to somebody else", Document{Title: "Hello", Text: "see https://example.com/www.semalt.com now"}, false},
-		{"an address that only ends alike", Document{Title: "Hello", URL: "https://notsemalt.com/"}, false},
-		{"one who writes about spam", Document{Title: "Anatomy of a phishing mail", Text: `It says "make money online" and "act now": a scam.`}, false},
-		{"a security article", Document{Title: "Ransomware gang lures victims", Text: `Ads such as "earn extra cash" lead to malware.`}, false},
-		{"nothing", Document{}, false},
-	} {
-		if got := DefaultRules().Decide(test.doc); got.Spam != test.want {
-			t.Errorf("%s: got %+v, want spam %v", test.name, got, test.want)
+func TestRulesAreUsedConcurrently(t *testing.T) {
+	r := compile(t, "category x when a1 & !a2 | a3 near/2 a1\nfact f when a1*\nscore +1 when fact:f & lang:de\nfor feed:f1\nstar when a2")
+	documents := make([]Document, 50)
+	want := make([]Outcome, len(documents))
+	for i := range documents {
+		documents[i] = Document{
+			Title: fmt.Sprintf("a%d a%d", i%3+1, i%5), Text: strings.Repeat("a1 x ", i%7), Language: []string{"de", "fr", "ru"}[i%3],
+			FeedID: fmt.Sprint("f", i%2),
 		}
+		want[i] = r.Fire(documents[i])
 	}
+	fresh := compile(t, "category x when a1 & !a2 | a3 near/2 a1\nfact f when a1*\nscore +1 when fact:f & lang:de\nfor feed:f1\nstar when a2")
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 20 {
+				for i, d := range documents {
+					if got := fresh.Fire(d); !reflect.DeepEqual(got, want[i]) {
+						t.Errorf("document %d: got %+v, want %+v", i, got, want[i])
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
-func BenchmarkDecide(b *testing.B) {
+func BenchmarkFire(b *testing.B) {
 	d := Document{
-		Title: "Kubernetes 1.31 released with better security defaults", URL: "https://example.org/post", Tags: []string{"DevOps", "Cloud Native"},
-		Text: strings.Repeat("The new version of the container orchestrator closes a vulnerability and speeds up the scheduler for large clusters. ", 25),
+		Title: "PostgreSQL 17: faster vacuum, incremental backups",
+		Text: strings.Repeat("The release improves memory management of vacuum; replication and JSON in SQL got faster. "+
+			"Kubernetes operators and cloud providers follow. ", 10),
+		Tags: []string{"databases"}, URL: "https://www.example.org/news/postgresql-17", Language: "en",
 	}
-	rules := DefaultRules()
-	b.Run("with stems", func(b *testing.B) {
-		d := d
-		d.Stems = stem.List(d.Text, "en")
-		b.ReportAllocs()
-		for b.Loop() {
-			rules.Decide(d)
-		}
-	})
-	b.Run("from text", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			rules.Decide(d)
-		}
-	})
+	for _, with := range []struct {
+		name  string
+		stems []stem.Word
+	}{{"stems given", stem.Words(d.Text, d.Language)}, {"from text", nil}} {
+		b.Run(with.name, func(b *testing.B) {
+			d.Stems = with.stems
+			b.ReportAllocs()
+			for b.Loop() {
+				ShippedRules().Fire(d)
+			}
+		})
+	}
 }

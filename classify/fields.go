@@ -1,0 +1,97 @@
+package classify
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"feedmesh/classify/rule"
+	"feedmesh/classify/stem"
+)
+
+// fields are those of a document that are compared as a whole, or searched by
+// regular expressions.
+type fields struct {
+	values   []value
+	searched [rule.Fields]string // in small letters
+}
+
+// fill takes the fields of a document.
+func (f *fields) fill(d *Document) {
+	f.values = f.values[:0]
+	for _, tag := range d.FeedTags {
+		f.values = append(f.values, value{rule.FeedTags, folded(tag)})
+	}
+	if d.Language != "" {
+		f.values = append(f.values, value{rule.Lang, folded(d.Language)})
+	}
+	host := hostOf(d.URL)
+	for h := host; h != ""; _, h, _ = strings.Cut(h, ".") { // and the domains that it is under
+		f.values = append(f.values, value{rule.Host, h})
+	}
+	f.searched[rule.Title] = searched(d.Title)
+	f.searched[rule.FeedTitle] = searched(d.FeedTitle)
+	f.searched[rule.Author] = searched(d.Author)
+	f.searched[rule.URL] = searched(d.URL)
+	f.searched[rule.Host] = searched(host)
+}
+
+// folded is how values are compared.
+func folded(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+
+func searched(s string) string {
+	if len(s) > maxSearched {
+		end := maxSearched
+		for end > 0 && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		s = s[:end]
+	}
+	return strings.ToLower(s)
+}
+
+// hostOf returns the host of an address, in small letters, or "".
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+}
+
+// appendSegments appends the texts of those fields of a document in which words
+// are looked for.
+func appendSegments(list []segment, d *Document, wordy fieldSet) []segment {
+	add := func(f rule.Field, text string) {
+		if text != "" && wordy.has(f) {
+			list = append(list, segment{f, text, stem.Words(text, d.Language)})
+		}
+	}
+	add(rule.Title, d.Title)
+	for _, tag := range d.Tags[:min(len(d.Tags), maxTags)] {
+		add(rule.Tags, tag)
+	}
+	if d.Stems != nil && wordy.has(rule.Body) {
+		list = append(list, segment{rule.Body, d.Text, d.Stems})
+	} else {
+		add(rule.Body, d.Text)
+	}
+	add(rule.FeedTitle, d.FeedTitle)
+	add(rule.Author, d.Author)
+	add(rule.URL, wordsOfURL(d.URL))
+	return list
+}
+
+// maxTags is how many of the publisher's categories are looked at. Honest items
+// have ten or so.
+const maxTags = 100
+
+// wordsOfURL sets the words of an address apart, which for [stem.Words] is none.
+func wordsOfURL(address string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(":/?&=_-@%", r) {
+			return ' '
+		}
+		return r
+	}, address)
+}

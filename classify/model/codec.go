@@ -1,0 +1,196 @@
+package model
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"unicode/utf8"
+)
+
+// version is the first line of a model, and says how the rest is to be read.
+const version = "feedmesh model 1\n"
+
+const (
+	maxFile   = 3 << 20  // bytes of an encoded model
+	maxPlain  = 32 << 20 // unpacked
+	maxHeader = 1 << 20
+)
+
+// ErrModel means that bytes are no model, or a damaged one.
+var ErrModel = errors.New("no model")
+
+// A header is what a model has besides weights.
+type header struct {
+	Categories []string `json:"categories"`
+	Bias       []int32  `json:"bias"`
+	Features   int      `json:"features"`
+	Figures    Figures  `json:"figures"`
+}
+
+// Encode returns m as bytes, at most 3 MB: gzip of a line that names the version, a
+// line of JSON with the categories and the figures, the features by name, each as
+// the length of what it shares with the one before (a varint), of what it does not,
+// and this; and a byte for each feature and category. Equal models give equal bytes.
+func (m *Model) Encode() ([]byte, error) {
+	head, err := json.Marshal(header{m.categories, m.bias, len(m.ids), m.figures})
+	if err != nil {
+		return nil, fmt.Errorf("encode model: %w", err)
+	}
+	plain := append([]byte(version), head...)
+	plain = append(plain, '\n')
+	names, last := m.names(), ""
+	for _, name := range names {
+		shared := 0
+		for shared < min(len(name), len(last)) && name[shared] == last[shared] {
+			shared++
+		}
+		plain = binary.AppendUvarint(plain, uint64(shared))
+		plain = binary.AppendUvarint(plain, uint64(len(name)-shared))
+		plain = append(plain, name[shared:]...)
+		last = name
+	}
+	for k := range m.categories { // column by column, as these pack better
+		for _, name := range names {
+			plain = append(plain, byte(m.row(m.ids[name])[k]))
+		}
+	}
+	packed := pack(plain)
+	if len(packed) > maxFile {
+		return nil, fmt.Errorf("encode model: it is larger than models may be: %d bytes", len(packed))
+	}
+	return packed, nil
+}
+
+func (m *Model) names() []string {
+	names := make([]string, 0, len(m.ids))
+	for name := range m.ids {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func pack(plain []byte) []byte {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		panic(err) // the level is one that there is
+	}
+	z.Write(plain) // to memory
+	z.Close()
+	return b.Bytes()
+}
+
+// Decode reads what [Model.Encode] wrote. It returns [ErrModel] for anything
+// else, and never takes more than 32 MB for it.
+func Decode(packed []byte) (*Model, error) {
+	m, err := decode(packed)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrModel, err)
+	}
+	return m, nil
+}
+
+func decode(packed []byte) (*Model, error) {
+	if len(packed) > maxFile {
+		return nil, fmt.Errorf("%d bytes are too many", len(packed))
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	plain, err := io.ReadAll(io.LimitReader(z, maxPlain+1))
+	if err != nil {
+		return nil, err
+	}
+	rest, is := bytes.CutPrefix(plain, []byte(version))
+	line, rest, ended := bytes.Cut(rest, []byte("\n"))
+	if !is || !ended || len(plain) > maxPlain || len(line) > maxHeader {
+		return nil, errors.New("it does not begin as one of this version")
+	}
+	var head header
+	if err := json.Unmarshal(line, &head); err != nil {
+		return nil, err
+	}
+	if err := head.check(); err != nil {
+		return nil, err
+	}
+	m := &Model{categories: head.Categories, bias: head.Bias, figures: head.Figures}
+	names, err := readNames(bufio.NewReader(bytes.NewReader(rest)), head.Features)
+	if err != nil {
+		return nil, err
+	}
+	m.ids = names.ids
+	rest = rest[names.size:]
+	n := len(m.categories)
+	if len(rest) != n*head.Features {
+		return nil, fmt.Errorf("it has %d weights and not %d", len(rest), n*head.Features)
+	}
+	m.weights = make([]int8, len(rest))
+	for i, w := range rest {
+		k, f := i/head.Features, i%head.Features
+		m.weights[f*n+k] = int8(w)
+	}
+	return m, nil
+}
+
+// check says what is wrong with a header.
+func (h header) check() error {
+	n := len(h.Categories)
+	switch {
+	case n < 2 || n > maxCategories:
+		return fmt.Errorf("it has %d categories", n)
+	case len(h.Bias) != n:
+		return fmt.Errorf("it has %d biases for %d categories", len(h.Bias), n)
+	case h.Features < 0 || h.Features > maxWeights/n:
+		return fmt.Errorf("it has %d features", h.Features)
+	case slices.ContainsFunc(h.Bias, func(b int32) bool { return b < -1<<16 || b > 1<<16 }):
+		return errors.New("a bias is beyond all reason")
+	}
+	for i, c := range h.Categories {
+		if c == "" || len(c) > maxName || i > 0 && c <= h.Categories[i-1] {
+			return fmt.Errorf("the category %q is empty, long or not in order", c)
+		}
+	}
+	return nil
+}
+
+// A nameTable is the features that were read, and how many bytes they took.
+type nameTable struct {
+	ids  map[string]int32
+	size int
+}
+
+func readNames(r *bufio.Reader, n int) (nameTable, error) {
+	t := nameTable{ids: make(map[string]int32, min(n, 1<<16))}
+	last := []byte{}
+	for i := range n {
+		shared, err1 := binary.ReadUvarint(r)
+		more, err2 := binary.ReadUvarint(r)
+		if err := errors.Join(err1, err2); err != nil {
+			return t, fmt.Errorf("feature %d: %w", i, err)
+		}
+		if shared > uint64(len(last)) || more > maxName || shared+more > maxName {
+			return t, fmt.Errorf("feature %d is too long", i)
+		}
+		name := append(last[:shared:shared], make([]byte, more)...)
+		if _, err := io.ReadFull(r, name[shared:]); err != nil {
+			return t, fmt.Errorf("feature %d: %w", i, err)
+		}
+		if bytes.Compare(name, last) <= 0 || !utf8.Valid(name) {
+			return t, fmt.Errorf("feature %d is not after the one before, or no text", i)
+		}
+		t.ids[string(name)] = int32(i)
+		t.size += uvarintSize(shared) + uvarintSize(more) + int(more)
+		last = name
+	}
+	return t, nil
+}
+
+func uvarintSize(x uint64) int { return len(binary.AppendUvarint(nil, x)) }

@@ -1,0 +1,280 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+const (
+	epochs     = 4
+	rate       = 0.05 // of learning how far to trust a kind of feature
+	fineRate   = 0.03 // of learning what a feature adds to that
+	smoothing  = 1.0
+	decay      = 1e-5
+	seed1      = 20
+	seed2      = 26
+	maxWeights = 4_000_000 // features times categories
+	least      = 1e-3      // squares of gradients below count as this
+)
+
+// kinds are the kinds of features, each trusted as far as it deserves.
+const kinds = string(wordKind) + string(pairKind) + string(exactKind) + string(hostKind) + string(nameKind) + string(addressKind) + string(labelKind) + string(tagKind) + string(feedKind) + string(authorKind)
+
+// A fitter learns in two steps. A complement naive Bayes gives each feature a
+// weight for each category: how seldom items of all other categories have it. Then
+// one logistic regression a category learns, by stochastic gradient descent, how
+// much to trust each kind of feature for it, its bias, and a small correction of
+// each weight. While it does, the counts leave the example itself out, or it would
+// trust words that it saw once as if they proved something.
+//
+// The regression makes the sums probabilities, which those of naive Bayes are not,
+// and knows that what several features say alike counts once. What one learns is
+// linear in the features and becomes one table of weights.
+//
+// On the half of 40,413 posts that nothing learned from, the likeliest category is
+// right, by the same features, with naive Bayes 69.3 %, complement naive Bayes 72.7 %,
+// logistic regression 71.3 %, both as here 73.3 %. Parts of words, pairs that do not
+// touch, and the mean of several models added nothing; words as they are written,
+// and the words of the host's name, half a point.
+//
+// Sources: J. Rennie et al., Tackling the poor assumptions of naive Bayes text
+// classifiers, 2003; J. Duchi et al., Adaptive subgradient methods, 2011; the
+// joint weighing of kinds by leaving out: D. Wolpert, Stacked generalization, 1992.
+type fitter struct {
+	examples []example
+	kindOf   []uint8 // of a feature: its place in kinds
+	n        int     // categories
+	rows     []int32 // of a feature: its row in the tables, or -1 if it does not count
+	used     int     // rows
+
+	counts  []float32 // of row r with category k, at r*n+k
+	any     []float64 // of row r
+	totals  []float64 // of kind g with category k, at g*n+k
+	kindAny []float64 // of kind g
+	widths  []float64 // features of kind g
+
+	trust, trustSquares []float64 // of kind g for category k, at g*n+k
+	bias, biasSquares   []float64
+	fine, fineSquares   []float32 // of row r for category k, at r*n+k
+}
+
+// fit makes a model of examples whose features are numbers of names.
+func fit(examples []example, names, categories []string) *Model {
+	f := newFitter(examples, names, len(categories))
+	f.count()
+	f.learn()
+	return f.model(names, categories)
+}
+
+func newFitter(examples []example, names []string, n int) *fitter {
+	f := &fitter{examples: examples, n: n, kindOf: make([]uint8, len(names))}
+	for i, name := range names {
+		f.kindOf[i] = uint8(slices.Index([]byte(kinds), name[0]))
+	}
+	f.choose(names)
+	g := len(kinds) * n
+	f.counts, f.any = make([]float32, f.used*n), make([]float64, f.used)
+	f.totals, f.kindAny, f.widths = make([]float64, g), make([]float64, len(kinds)), make([]float64, len(kinds))
+	f.trust, f.trustSquares = make([]float64, g), make([]float64, g)
+	f.bias, f.biasSquares = make([]float64, n), make([]float64, n)
+	f.fine, f.fineSquares = make([]float32, f.used*n), make([]float32, f.used*n)
+	for i := range f.trust {
+		f.trust[i], f.trustSquares[i] = 0.5, 1
+	}
+	return f
+}
+
+// choose says which features count: pairs that occurred twice, for of those that
+// did once there are too many, and all else; the commonest if they are too many.
+func (f *fitter) choose(names []string) {
+	times := make([]int32, len(names))
+	for _, e := range f.examples {
+		for _, id := range e.features {
+			times[id]++
+		}
+	}
+	f.rows = make([]int32, len(names))
+	for enough := int32(1); ; enough++ {
+		f.used = 0
+		for i, t := range times {
+			f.rows[i] = -1
+			if t >= enough && (t > 1 || names[i][0] != pairKind) {
+				f.rows[i] = int32(f.used)
+				f.used++
+			}
+		}
+		if f.used <= maxWeights/f.n {
+			return
+		}
+	}
+}
+
+func (f *fitter) count() {
+	for _, e := range f.examples {
+		for i, id := range e.features {
+			r := int(f.rows[id])
+			if r < 0 {
+				continue
+			}
+			g, v := int(f.kindOf[id]), e.worth(i)
+			f.any[r] += v
+			f.kindAny[g] += v
+			for _, k := range e.gold {
+				f.counts[r*f.n+int(k)] += float32(v)
+				f.totals[g*f.n+int(k)] += v
+			}
+		}
+	}
+	for id, r := range f.rows {
+		if r >= 0 {
+			f.widths[f.kindOf[id]]++
+		}
+	}
+}
+
+// worth returns what the i-th feature adds to counts.
+func (e *example) worth(i int) float64 { return e.weight * float64(e.values[i]) / whole }
+
+// complement writes to w the naive Bayes weights of a feature for each category,
+// around 0, and reports whether there are any. own of the counts are left out:
+// those of an example with the categories in gold.
+func (f *fitter) complement(id int32, own float64, gold []int32, w []float64) bool {
+	g, r := int(f.kindOf[id]), int(f.rows[id])
+	if r < 0 || f.any[r]-own < 1e-6 {
+		return false
+	}
+	sum := 0.0
+	for k := range w {
+		with := float64(f.counts[r*f.n+k])
+		if slices.Contains(gold, int32(k)) {
+			with -= own
+		}
+		others := max(f.any[r]-own-with, 0) + smoothing
+		w[k] = -math.Log(others / (f.kindAny[g] - f.totals[g*f.n+k] + smoothing*f.widths[g]))
+		sum += w[k]
+	}
+	for k := range w {
+		w[k] -= sum / float64(len(w))
+	}
+	return true
+}
+
+// learn goes through the examples again and again, in an order of chance that is
+// the same each time, with smaller and smaller steps.
+func (f *fitter) learn() {
+	rng := rand.New(rand.NewPCG(seed1, seed2))
+	order := rng.Perm(len(f.examples))
+	inputs := make([]float64, len(kinds)*f.n)
+	slopes, w := make([]float64, f.n), make([]float64, f.n)
+	for epoch := range epochs {
+		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		slow := 1 - float64(epoch)/epochs
+		for _, i := range order {
+			e := &f.examples[i]
+			f.inputs(e, inputs, w)
+			f.slopes(e, inputs, slopes)
+			f.step(e, inputs, slopes, slow)
+		}
+	}
+}
+
+// inputs adds up what naive Bayes says of an example for each kind and category.
+func (f *fitter) inputs(e *example, inputs, w []float64) {
+	clear(inputs)
+	for i, id := range e.features {
+		if !f.complement(id, e.worth(i), e.gold, w) {
+			continue
+		}
+		in := inputs[int(f.kindOf[id])*f.n:]
+		v := float64(e.values[i]) / whole
+		for k, x := range w {
+			in[k] += v * x
+		}
+	}
+}
+
+// slopes returns by how much the log-odds of each category are too low.
+func (f *fitter) slopes(e *example, inputs, slopes []float64) {
+	copy(slopes, f.bias)
+	for g := range len(kinds) {
+		for k := range slopes {
+			slopes[k] += f.trust[g*f.n+k] * inputs[g*f.n+k]
+		}
+	}
+	for i, id := range e.features {
+		r := int(f.rows[id])
+		if r < 0 {
+			continue
+		}
+		v := float64(e.values[i]) / whole
+		for k, x := range f.fine[r*f.n : r*f.n+f.n] {
+			slopes[k] += v * float64(x)
+		}
+	}
+	for k, s := range slopes {
+		slopes[k] = -Probability(s)
+	}
+	for _, k := range e.gold {
+		slopes[k]++
+	}
+	for k := range slopes {
+		slopes[k] *= math.Sqrt(e.weight) // steps of the whole weight would swing
+	}
+}
+
+// step moves all that is learned a little towards what would have been right.
+func (f *fitter) step(e *example, inputs, slopes []float64, slow float64) {
+	for k, s := range slopes {
+		f.biasSquares[k] += s * s
+		f.bias[k] += slow * rate * s / (math.Sqrt(f.biasSquares[k]) + least)
+	}
+	for g := range len(kinds) {
+		for k, s := range slopes {
+			i := g*f.n + k
+			if s *= inputs[i]; s != 0 {
+				f.trustSquares[i] += s * s
+				f.trust[i] += slow * rate * s / math.Sqrt(f.trustSquares[i])
+			}
+		}
+	}
+	for i, id := range e.features {
+		r := int(f.rows[id])
+		if r < 0 {
+			continue
+		}
+		v := float32(e.values[i]) / whole
+		row, squares := f.fine[r*f.n:r*f.n+f.n], f.fineSquares[r*f.n:r*f.n+f.n]
+		for k := range row {
+			s := float32(slopes[k])*v - decay*row[k]
+			squares[k] += s * s
+			row[k] += float32(slow*fineRate) * s / (float32(math.Sqrt(float64(squares[k]))) + least)
+		}
+	}
+}
+
+// model makes one table of what was learned. Features that would change nothing
+// are left out.
+func (f *fitter) model(names, categories []string) *Model {
+	m := &Model{categories: categories, ids: make(map[string]int32), bias: make([]int32, f.n)}
+	for k, b := range f.bias {
+		m.bias[k] = int32(math.Round(b / step))
+	}
+	w, row := make([]float64, f.n), make([]int8, f.n)
+	for id, name := range names {
+		if !f.complement(int32(id), 0, nil, w) {
+			continue
+		}
+		some := false
+		for k := range row {
+			x := f.trust[int(f.kindOf[id])*f.n+k]*w[k] + float64(f.fine[int(f.rows[id])*f.n+k])
+			row[k] = int8(min(max(math.Round(x/step), math.MinInt8), math.MaxInt8))
+			some = some || row[k] < -1 || row[k] > 1
+		}
+		if some {
+			m.ids[name] = int32(len(m.ids))
+			m.weights = append(m.weights, row...)
+		}
+	}
+	return m
+}

@@ -1,0 +1,58 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+)
+
+// A prefix is what words may begin with.
+type prefix struct {
+	text    string
+	pattern int32
+	shorter int32 // the longest of the others that it begins with itself, or -1
+}
+
+// begun sorts the prefixes, and finds those that the stems in the dictionary
+// begin with.
+func (d *dictionary) begun() []entry[int32] {
+	slices.SortFunc(d.prefixes, func(a, b prefix) int { return strings.Compare(a.text, b.text) })
+	for i := range d.prefixes {
+		p := &d.prefixes[i]
+		p.shorter = int32(i) - 1
+		for p.shorter >= 0 && !strings.HasPrefix(p.text, d.prefixes[p.shorter].text) {
+			p.shorter = d.prefixes[p.shorter].shorter
+		}
+	}
+	if len(d.prefixes) == 0 {
+		return nil
+	}
+	var found []entry[int32]
+	for s, id := range d.stems {
+		for i := d.longest(s); i >= 0; i = d.prefixes[i].shorter {
+			found = append(found, entry[int32]{id, d.prefixes[i].pattern})
+		}
+	}
+	return found
+}
+
+// longest returns the longest prefix that a stem begins with, or -1. The others
+// are those that this one begins with.
+func (d *dictionary) longest(s string) int32 {
+	low, high := 0, len(d.prefixes)
+	for low < high { // the first that comes after s
+		middle := (low + high) / 2
+		if d.prefixes[middle].text <= s {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	i := int32(low) - 1
+	for i >= 0 && !strings.HasPrefix(s, d.prefixes[i].text) {
+		i = d.prefixes[i].shorter
+	}
+	return i
+}
+
+// foldedWord is how the beginnings of words are compared with their stems.
+func foldedWord(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ё", "е") }
