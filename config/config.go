@@ -43,6 +43,7 @@ type Config struct {
 
 	Schedule Schedule `embed:"" prefix:"schedule-"`
 	Crawl    Crawl    `embed:"" prefix:"crawl-"`
+	Classify Classify `embed:"" prefix:"classify-"`
 	Cluster  Cluster  `embed:"" prefix:"cluster-"`
 	Servers  Servers  `embed:"" prefix:"cluster-"`
 	Log      Log      `embed:"" prefix:"log-"`
@@ -90,6 +91,11 @@ type Crawl struct {
 	Timeout  time.Duration `default:"30s" help:"Time that one fetch may take, with redirects and body."`
 	MaxBody  Bytes         `default:"10MB" help:"Largest document read, decompressed."`
 	Parallel int           `default:"64" help:"Fetches under way at once, over all hosts; each host sees one at a time."`
+}
+
+// Classify has the settings of what items are labelled with, beside the rule sets.
+type Classify struct {
+	Sentiment bool `default:"false" help:"Say of each item in English or Russian how good or bad its words are, from -1 to 1. The same for all agents with role classify."`
 }
 
 // Cluster has the settings of the search for duplicates.

@@ -39,7 +39,7 @@ var forbidden = map[string][]string{
 		"store", "index", "$KV.leases.schedule", "$KV.schedule.feed", "$JS.API.DIRECT.GET.KV_schedule.$KV.schedule.feed",
 		"$KV.subscriptions.TOKEN", "$JS.API.STREAM.MSG.GET.KV_subscriptions", "$KV.rules.prepare"},
 	"prepare":  {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.parse.parse", "store", "observe", "$KV.leases.schedule", "$KV.rules.prepare"},
-	"classify": {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.prepare.prepare", "store", "observe", "$KV.leases.cluster-en", "$KV.rules.classify"},
+	"classify": {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.prepare.prepare", "store", "observe", "$KV.leases.cluster-en", "$KV.rules.classify", "events.story.new"},
 	"cluster":  {"$JS.API.STREAM.PURGE.cluster", "$JS.API.CONSUMER.MSG.NEXT.store.store", "index", "observe", "$KV.leases.schedule"},
 	"store":    {"$JS.API.STREAM.PURGE.store", "$JS.API.CONSUMER.MSG.NEXT.index.index", "prepare", "$KV.leases.cluster-en", "$KV.schedule.feed"},
 	"index":    {"$JS.API.STREAM.PURGE.index", "$JS.API.CONSUMER.MSG.NEXT.store.store", "store", "observe", "$KV.leases.schedule"},

@@ -28,9 +28,8 @@ type Part struct {
 }
 
 // Bundle returns the messages in bundles as large as is good, those with one
-// subject in their order. What is large, what has no like, and what an older agent
-// may have to read stays as it is; so do tasks of [Pages], as each takes minutes,
-// and one worker would have them all.
+// subject in their order. What is large, what has no like, what an older agent may
+// have to read, and what travels alone stays as it is.
 func Bundle(messages []Message) []Message {
 	var out []Message
 	open := map[string]int{} // where in out a subject's last message is
@@ -38,7 +37,7 @@ func Bundle(messages []Message) []Message {
 	size := map[int]int{}
 	for _, m := range messages {
 		i, is := open[m.Subject]
-		fits := is && m.Subject != Pages.Name && len(parts[i]) < bundleTasks && size[i]+len(m.Data) <= bundleBytes &&
+		fits := is && !travelsAlone(m.Subject) && len(parts[i]) < bundleTasks && size[i]+len(m.Data) <= bundleBytes &&
 			SchemaOf(m.Data) >= bundleSchema && SchemaOf(parts[i][0].Data) >= bundleSchema
 		if !fits {
 			i = len(out)

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// QuarantineStream is the name of the stream that is no queue.
+// QuarantineStream is the name of the stream of quarantined tasks.
 const QuarantineStream = "quarantine"
 
 // InFlight is how long the schedule waits for word of a feed it handed out
@@ -102,6 +102,15 @@ func streams(replicas int) []jetstream.StreamConfig {
 			Discard: jetstream.DiscardOld,
 			// A task comes here by the actor's word and by the server's.
 			Duplicates: 10 * time.Minute,
+		},
+		{
+			Name:        EventStream,
+			Description: "what happened, for those who listen",
+			Subjects:    []string{eventPrefix + ">"},
+			MaxAge:      time.Hour,
+			MaxBytes:    64 << 20,
+			Discard:     jetstream.DiscardOld,
+			Duplicates:  2 * time.Minute,
 		},
 		bucket(ScheduleBucket, "what the schedule knows of each feed", 1<<30, jetstream.FileStorage, 0),
 		bucket(HostBucket, "what the schedule knows of each host", 256<<20, jetstream.FileStorage, 0),

@@ -141,6 +141,12 @@ type Document struct {
 	Hints    *Hints  `json:"hints,omitempty"`
 
 	Malformed string `json:"malformed,omitempty"` // what of it was mended, in words
+
+	// What the store has of its feed.
+
+	FeedTags       []string           `json:"feed_tags,omitempty"`
+	FeedCategories map[string]float64 `json:"feed_categories,omitempty"` // what its last items were about, see [storage.CountCategories]
+	SpamThreshold  float64            `json:"spam_threshold,omitempty"`  // 0: the deployment's
 }
 
 // MaxDates is the most dates of entries that a document tells of.
@@ -189,17 +195,10 @@ type Prepare struct {
 	Entries []Entry `json:"entries"`
 }
 
-// A Draft is an item to be classified, with the stems of its words, which
-// nobody keeps.
-type Draft struct {
-	storage.Item
-	Stems []string `json:"stems,omitempty"`
-}
-
 // Classify is the task to label a document's new items.
 type Classify struct {
 	Document
-	Drafts []Draft `json:"drafts"`
+	Items []storage.Item `json:"drafts"` // as agents call them that sent the items' stems along
 }
 
 // Cluster is the task to find the duplicates, event and story of a document's

@@ -22,7 +22,6 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role"
 	"feedmesh/agent/trace"
-	"feedmesh/classify"
 	"feedmesh/config"
 	"feedmesh/embedded"
 	"feedmesh/subjects"
@@ -100,7 +99,7 @@ func (n *node) open(ctx context.Context) (*role.Env, error) {
 	n.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), agentInfo(n.self))
 	env := &role.Env{
 		Config: n.config, Clock: n.options.Clock, Log: n.options.Log, Version: n.options.Version,
-		Metrics: role.NewMetrics(n.registry), Rules: classify.DefaultRules(),
+		Metrics:     role.NewMetrics(n.registry),
 		Workers:     max(2, runtime.GOMAXPROCS(0)),
 		MetricsPage: promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
 		Room:        n.room, Checks: n.checks,

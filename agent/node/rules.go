@@ -35,7 +35,7 @@ func newRuleSets(env *role.Env) []*ruleSet {
 	prepare, env.Prepare = ruleSetOf(api.Rulebook{
 		Name: "prepare", Does: "what becomes of entries' markup, links and titles", Standard: document(text.Default()),
 	}, role.Prepare, text.Parse)
-	return []*ruleSet{prepare}
+	return append([]*ruleSet{prepare}, labelSets(env)...)
 }
 
 // document returns rules as a person may edit them.
@@ -109,7 +109,7 @@ func (n *node) startRules(ctx context.Context, group *errgroup.Group, env *role.
 		})
 	}
 	for _, set := range n.rules {
-		if n.plays(set.by) {
+		if n.plays(set.by) || n.plays(role.API) { // which tries them on what is stored
 			n.followRules(ctx, group, set)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/console"
+	"feedmesh/agent/workbench"
 )
 
 // API serves REST and the console.
@@ -18,12 +19,14 @@ var API = Role{
 	Run: func(ctx context.Context, env *Env) error {
 		server := api.New(api.Deps{
 			Store: env.Store, Index: env.Index, Mesh: env.Mesh, Fetch: env.Fetch, Checks: env.Checks, Metrics: env.MetricsPage, Rulebooks: env.Rulebooks,
-			Token: string(env.Config.Token), Version: env.Version, Now: env.Clock.Now, Log: env.Log,
+			Decider: func() workbench.Decider { return env.Classifier() },
+			Token:   string(env.Config.Token), Version: env.Version, Now: env.Clock.Now, Log: env.Log,
 		})
 		defer server.Close()
 		handler := withHubs(env, server.Handler(console.Handler(server)))
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return server.RunImports(ctx) })
+		group.Go(func() error { return server.RunJobs(ctx) })
 		group.Go(func() error { return api.Serve(ctx, env.Listen, handler, env.Log) })
 		return group.Wait()
 	},

@@ -4,8 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"feedmesh/agent/label"
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/plan"
 	"feedmesh/classify"
+	"feedmesh/classify/spam"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -16,35 +19,50 @@ var Classify = Role{
 	Name: "classify",
 	Does: "labels items: spam or not, categories, topics, each with its reason",
 	Run: func(ctx context.Context, env *Env) error {
-		c := &classifier{rules: env.Rules, out: env.Mesh}
+		c := &labeller{classifier: env.Classifier, habits: spam.NewMemory(spam.DefaultMemory), out: env.Mesh}
 		return mesh.Serve(ctx, env.Mesh, subjects.Classifys, "", c, env.Workers)
 	},
 }
 
-type classifier struct {
-	rules *classify.Rules
-	out   subjects.Publisher
+// labeller asks for its classifier once a task, so that the items of a document
+// are labelled by the same one.
+type labeller struct {
+	classifier func() *classify.Classifier
+	habits     *spam.Memory // of feeds and hosts, as far as this agent sees their items
+	out        subjects.Publisher
 }
 
-func (c *classifier) Receive(ctx context.Context, task subjects.Classify) error {
-	items := make([]storage.Item, len(task.Drafts))
+func (l *labeller) Receive(ctx context.Context, task subjects.Classify) error {
+	classifier := l.classifier()
 	lane := laneOf(task)
-	for i, d := range task.Drafts {
-		items[i] = c.label(task.Document, d)
-		items[i].Lane = lane
+	feed := storage.Feed{
+		ID: task.FeedID, Title: task.Title, Tags: task.FeedTags, Categories: task.FeedCategories, SpamThreshold: task.SpamThreshold,
 	}
-	return subjects.Publish(ctx, c.out, subjects.Clusters, subjects.Cluster{Document: task.Document, Lane: lane, Items: items})
+	for i := range task.Items {
+		item := &task.Items[i]
+		item.Lane = lane
+		plain := text.Plain(item.HTML)
+		habits := l.habits.Habits(item.FeedID, plan.HostOf(item.URL), item.Title, plain, item.FirstSeen)
+		decision := classifier.DecideKnowing(label.Document(*item, feed, plain), habits)
+		label.Put(item, decision)
+		if err := l.notify(ctx, *item, decision.Notify); err != nil {
+			return err
+		}
+	}
+	return subjects.Publish(ctx, l.out, subjects.Clusters, subjects.Cluster{Document: task.Document, Lane: lane, Items: task.Items})
 }
 
-func (c *classifier) label(d subjects.Document, draft subjects.Draft) storage.Item {
-	item := draft.Item
-	decision := c.rules.Decide(classify.Document{
-		Title: item.Title, Text: text.Plain(item.HTML), URL: item.URL, Author: item.Author,
-		FeedTitle: d.Title, Language: item.Language, Stems: draft.Stems, Tags: item.Tags,
-	})
-	item.Spam, item.Categories = decision.Spam, decision.Categories
-	item.Topics, item.Why = decision.Topics, decision.Why
-	return item
+// notify tells those who listen what rules say of an item.
+func (l *labeller) notify(ctx context.Context, item storage.Item, texts []string) error {
+	for _, text := range texts {
+		err := l.out.Publish(ctx, subjects.Event{
+			Kind: subjects.ItemNotify, At: item.FirstSeen, Text: text, ItemID: item.ID, FeedID: item.FeedID, Title: item.Title, URL: item.URL,
+		}.Message())
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // laneOf returns the cluster lane of most of the items. They stay together, so
@@ -53,8 +71,8 @@ func (c *classifier) label(d subjects.Document, draft subjects.Draft) storage.It
 func laneOf(task subjects.Classify) string {
 	count := map[string]int{}
 	best := subjects.OtherLanguages
-	for _, d := range task.Drafts {
-		lane := d.Language
+	for _, item := range task.Items {
+		lane := item.Language
 		if lane == "" {
 			lane = task.Document.Language
 		}

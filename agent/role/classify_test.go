@@ -1,27 +1,40 @@
 package role
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 
 	"feedmesh/classify"
+	"feedmesh/classify/model"
+	"feedmesh/classify/spam"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
-// classifierTo returns a classifier with the rules we ship.
-func classifierTo(out subjects.Publisher) *classifier {
-	return &classifier{rules: classify.DefaultRules(), out: out}
+// labellerTo returns a labeller by what we ship, and by the rules beside them.
+func labellerTo(t *testing.T, out subjects.Publisher, rules string) *labeller {
+	t.Helper()
+	set, err := classify.Overlay([]byte("-- own.rules --\n" + rules))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := classify.Compile(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &classify.Classifier{Rules: compiled, Spam: spam.Default(), Model: model.Default()}
+	return &labeller{classifier: func() *classify.Classifier { return c }, habits: spam.NewMemory(1 << 20), out: out}
 }
 
-// draftsIn returns drafts in the languages that s names, "-" for none.
-func draftsIn(s string) []subjects.Draft {
-	var drafts []subjects.Draft
+// itemsIn returns items in the languages that s names, "-" for none.
+func itemsIn(s string) []storage.Item {
+	var items []storage.Item
 	for _, lang := range strings.Fields(s) {
-		drafts = append(drafts, subjects.Draft{Item: storage.Item{Language: strings.Trim(lang, "-")}})
+		items = append(items, storage.Item{Language: strings.Trim(lang, "-")})
 	}
-	return drafts
+	return items
 }
 
 func TestLaneOf(t *testing.T) {
@@ -40,11 +53,11 @@ func TestLaneOf(t *testing.T) {
 		{"", "uk pl uk cs", "other"},
 		{"en", "", "other"},
 	} {
-		task := subjects.Classify{Document: subjects.Document{Language: test.feed}, Drafts: draftsIn(test.items)}
+		task := subjects.Classify{Document: subjects.Document{Language: test.feed}, Items: itemsIn(test.items)}
 		if got := laneOf(task); got != test.want {
 			t.Errorf("feed in %q, items in %q: got lane %s, want %s", test.feed, test.items, got, test.want)
 		}
-		slices.Reverse(task.Drafts)
+		slices.Reverse(task.Items)
 		if got := laneOf(task); got != test.want {
 			t.Errorf("feed in %q, items in %q backwards: got lane %s, want %s", test.feed, test.items, got, test.want)
 		}
@@ -64,19 +77,19 @@ func TestItemsAreLabelledWithWhy(t *testing.T) {
 	if err := (&preparer{out: out}).Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	if err := classifierTo(out).Receive(t.Context(), only(t, out, subjects.Classifys)); err != nil {
+	if err := labellerTo(t, out, "").Receive(t.Context(), only(t, out, subjects.Classifys)); err != nil {
 		t.Fatal(err)
 	}
 	got := only(t, out, subjects.Clusters)
 	if len(got.Items) != 3 || got.Lane != "en" || got.Receipt != task.Receipt || got.ID() != task.Document.ID() {
 		t.Fatalf("got %+v, want three items in lane en, with the receipt", got)
 	}
-	kernel, spam, nothing := got.Items[0], got.Items[1], got.Items[2]
+	kernel, advert, nothing := got.Items[0], got.Items[1], got.Items[2]
 	if kernel.Spam || len(kernel.Categories) == 0 || len(kernel.Why) == 0 {
 		t.Errorf("got spam %t, categories %v, why %v of a kernel's release; want a category and why", kernel.Spam, kernel.Categories, kernel.Why)
 	}
-	if !spam.Spam || len(spam.Why) == 0 {
-		t.Errorf("got spam %t, why %v of a casino's advertisement; want spam and why", spam.Spam, spam.Why)
+	if !advert.Spam || len(advert.Why) == 0 {
+		t.Errorf("got spam %t, why %v of a casino's advertisement; want spam and why", advert.Spam, advert.Why)
 	}
 	if nothing.Spam || len(nothing.Categories)+len(nothing.Topics) != 0 {
 		t.Errorf("got %+v of nothing in particular, want no labels", nothing)
@@ -85,6 +98,39 @@ func TestItemsAreLabelledWithWhy(t *testing.T) {
 		if item.Lane != "en" || item.Title == "" || item.HTML == "" {
 			t.Errorf("got %+v, want the item as it was, in lane en", item)
 		}
+	}
+}
+
+// What rules say of feeds with a tag holds for those the store gave one, and who
+// listens hears of it.
+func TestRulesOfAFeedTagNotifyAndMute(t *testing.T) {
+	out := &outbox{}
+	l := labellerTo(t, out, "for feed-tag:Jobs\nnotify \"somebody hires\" when hiring\nmute when title:hiring")
+	document := subjects.Document{Receipt: receiptOf("f"), URL: blog, FeedTags: []string{"Jobs"}}
+	item := storage.Item{ID: "f.k", FeedID: "f", Title: "We are hiring", URL: "http://blog.example/1", FirstSeen: noon}
+	for _, tags := range [][]string{{"Jobs"}, {"News"}} {
+		document.FeedTags = tags
+		if err := l.Receive(t.Context(), subjects.Classify{Document: document, Items: []storage.Item{item}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var events []subjects.Event
+	for _, m := range out.messages {
+		if m.Subject == "events.item.notify" {
+			var e subjects.Event
+			if err := json.Unmarshal(m.Data, &e); err != nil {
+				t.Fatal(err)
+			}
+			events = append(events, e)
+		}
+	}
+	want := subjects.Event{Kind: "item.notify", At: noon, Text: "somebody hires", ItemID: "f.k", FeedID: "f", Title: item.Title, URL: item.URL}
+	if len(events) != 1 || events[0] != want {
+		t.Errorf("got events %+v, want one: %+v", events, want)
+	}
+	labelled := sent(t, out, subjects.Clusters)
+	if len(labelled) != 2 || !slices.Contains(labelled[0].Items[0].Flags, "muted") || len(labelled[1].Items[0].Flags) != 0 {
+		t.Errorf("got %+v, want the item of the feed with the tag muted, and the other not", labelled)
 	}
 }
 

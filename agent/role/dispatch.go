@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"feedmesh/agent/fault"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/policy"
@@ -117,12 +119,16 @@ func (s *scheduler) handOut(ctx context.Context, tasks []subjects.Crawl, out cha
 	fault.Point("written schedule")
 	ctx, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
-	for _, task := range tasks {
-		if err := s.publish(ctx, task); err != nil {
-			return fmt.Errorf("hand out %d feeds: %w", len(task.Feeds), err)
-		}
+	var group errgroup.Group
+	for _, task := range tasks { // side by side, as each waits for its queue's disk
+		group.Go(func() error {
+			if err := s.publish(ctx, task); err != nil {
+				return fmt.Errorf("hand out %d feeds: %w", len(task.Feeds), err)
+			}
+			return nil
+		})
 	}
-	return nil
+	return group.Wait()
 }
 
 func (s *scheduler) publish(ctx context.Context, task subjects.Crawl) (err error) {

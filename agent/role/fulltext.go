@@ -2,15 +2,12 @@ package role
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"feedmesh/agent/mesh"
-	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
@@ -22,10 +19,7 @@ const (
 
 // fullText knows which documents go by way of their pages.
 type fullText struct {
-	tags  []string // of feeds; "all" stands for each
-	feeds interface {
-		Feed(ctx context.Context, id string) (storage.Feed, error)
-	}
+	tags   []string // of feeds; "all" stands for each
 	depths func(context.Context) ([]mesh.Depth, error)
 
 	mu     sync.Mutex
@@ -35,30 +29,19 @@ type fullText struct {
 
 // wanted reports whether the entries of a document are to have the text of their
 // pages, and the queue for that has room: a feed never waits for it.
-func (f *fullText) wanted(ctx context.Context, r subjects.Receipt) (bool, error) {
-	wanted, err := f.asked(ctx, r)
-	return wanted && f.hasRoom(ctx), err
+func (f *fullText) wanted(ctx context.Context, d subjects.Document) bool {
+	return f.asked(d) && f.hasRoom(ctx)
 }
 
-// asked reports whether somebody wants the full text of a feed.
-func (f *fullText) asked(ctx context.Context, r subjects.Receipt) (bool, error) {
-	if r.FullText || slices.Contains(f.tags, "all") {
-		return true, nil
-	}
-	if len(f.tags) == 0 {
-		return false, nil
-	}
-	feed, err := f.feeds.Feed(ctx, r.FeedID)
-	if errors.Is(err, storage.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("look up feed %s: %w", r.FeedID, err)
+// asked reports whether somebody wants the full text of a document's feed.
+func (f *fullText) asked(d subjects.Document) bool {
+	if d.FullText || slices.Contains(f.tags, "all") {
+		return true
 	}
 	named := func(tag string) bool {
 		return slices.ContainsFunc(f.tags, func(t string) bool { return strings.EqualFold(t, tag) })
 	}
-	return slices.ContainsFunc(feed.Tags, named), nil
+	return slices.ContainsFunc(d.FeedTags, named)
 }
 
 // hasRoom reports whether the queue of pages is neither long nor stands still.

@@ -567,7 +567,7 @@ func TestDocumentsGoByWayOfTheirPagesIfSomebodyWantsIt(t *testing.T) {
 		}
 		p, out := parserOf(store)
 		c.depth.Queue = subjects.Pages.Name
-		p.fullText = &fullText{tags: split(c.tags), feeds: store, depths: func(context.Context) ([]mesh.Depth, error) {
+		p.fullText = &fullText{tags: split(c.tags), depths: func(context.Context) ([]mesh.Depth, error) {
 			return []mesh.Depth{{Queue: "parse", Fill: 1}, c.depth}, nil
 		}}
 		task := parseOf(t, rss("a b", plainly))

@@ -22,8 +22,8 @@ var Parse = Role{
 	Does:  "reads documents of any format, and hands on the entries that are new or changed",
 	Store: true,
 	Run: func(ctx context.Context, env *Env) error {
-		p := &parser{known: env.Store, out: env.Mesh, maxBody: int64(env.Config.Crawl.MaxBody), metrics: env.Metrics}
-		p.fullText = &fullText{tags: env.Config.FullText, feeds: env.Store, depths: env.Mesh.Depths}
+		p := &parser{feeds: env.Store, known: env.Store, out: env.Mesh, maxBody: int64(env.Config.Crawl.MaxBody), metrics: env.Metrics}
+		p.fullText = &fullText{tags: env.Config.FullText, depths: env.Mesh.Depths}
 		return mesh.Serve(ctx, env.Mesh, subjects.Parses, "", p, env.Workers)
 	},
 }
@@ -34,6 +34,7 @@ var Parse = Role{
 const maxEntries = 2 << 20
 
 type parser struct {
+	feeds   storage.Feeds
 	known   storage.Items
 	out     subjects.Publisher
 	maxBody int64
@@ -80,11 +81,10 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 		// The next poll must bring the document again, for the others.
 		document.ETag, document.LastModified, document.BodyHash = "", "", ""
 	}
-	pages, err := p.fullText.wanted(ctx, task.Receipt)
-	if err != nil {
+	if document, err = p.recall(ctx, document); err != nil {
 		return err
 	}
-	if pages {
+	if p.fullText.wanted(ctx, document) {
 		return publishParts(ctx, p.out, subjects.Pages, document, entries, func(d subjects.Document, e []subjects.Entry) subjects.Page {
 			return subjects.Page{Document: d, Entries: e}
 		})
@@ -123,6 +123,17 @@ func (p *parser) news(ctx context.Context, feedID string, entries []feed.Entry) 
 		}
 	}
 	return news, nil
+}
+
+// recall adds what the store has of a document's feed. Of one that was removed it
+// has nothing, and will take nothing.
+func (p *parser) recall(ctx context.Context, d subjects.Document) (subjects.Document, error) {
+	f, err := p.feeds.Feed(ctx, d.FeedID)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return d, fmt.Errorf("look up feed %s: %w", d.FeedID, err)
+	}
+	d.FeedTags, d.FeedCategories, d.SpamThreshold = f.Tags, f.Categories, f.SpamThreshold
+	return d, nil
 }
 
 // fitting returns as many entries, first ones first, as one message carries,

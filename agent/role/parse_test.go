@@ -58,9 +58,9 @@ func rss(titles string, content func(title string) string) string {
 func plainly(title string) string { return "about " + title }
 
 // parserOf returns a parser of a store.
-func parserOf(store storage.Items) (*parser, *outbox) {
+func parserOf(store storage.Store) (*parser, *outbox) {
 	out := &outbox{}
-	return &parser{known: store, out: out, maxBody: 20 << 20, metrics: metrics(), fullText: &fullText{}}, out
+	return &parser{feeds: store, known: store, out: out, maxBody: 20 << 20, metrics: metrics(), fullText: &fullText{}}, out
 }
 
 // keepEntries stores entries as items of the blog, as if they had gone all the way.
@@ -258,7 +258,7 @@ func travel(t *testing.T, name string, task subjects.Prepare) subjects.Store {
 	if err := (&preparer{out: out}).Receive(t.Context(), task); err != nil {
 		t.Fatalf("%s: prepare: %v", name, err)
 	}
-	if err := classifierTo(out).Receive(t.Context(), only(t, out, subjects.Classifys)); err != nil {
+	if err := labellerTo(t, out, "").Receive(t.Context(), only(t, out, subjects.Classifys)); err != nil {
 		t.Fatalf("%s: classify: %v", name, err)
 	}
 	c := clustererOf(t, &memory.Store{}, out)

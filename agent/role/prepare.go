@@ -10,7 +10,6 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/classify/language"
 	"feedmesh/classify/near"
-	"feedmesh/classify/stem"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -19,7 +18,7 @@ import (
 // Prepare makes items of entries.
 var Prepare = Role{
 	Name: "prepare",
-	Does: "makes items of entries: clean markup, absolute links, sound dates, language, stems",
+	Does: "makes items of entries: clean markup, absolute links, sound dates, language",
 	Run: func(ctx context.Context, env *Env) error {
 		p := &preparer{out: env.Mesh, rules: env.Prepare}
 		return mesh.Serve(ctx, env.Mesh, subjects.Prepares, "", p, env.Workers)
@@ -41,7 +40,7 @@ type preparer struct {
 }
 
 func (p *preparer) Receive(ctx context.Context, task subjects.Prepare) error {
-	drafts := make([]subjects.Draft, len(task.Entries))
+	items := make([]storage.Item, len(task.Entries))
 	document := task.Document
 	document.Title = text.Title(document.Title, maxTitle)
 	document.Language = language.Normal(document.Language)
@@ -54,15 +53,15 @@ func (p *preparer) Receive(ctx context.Context, task subjects.Prepare) error {
 		rules = p.rules()
 	}
 	for i, e := range task.Entries {
-		drafts[i] = prepare(rules, document, e)
+		items[i] = prepare(rules, document, e)
 	}
-	return publishParts(ctx, p.out, subjects.Classifys, document, drafts, func(d subjects.Document, drafts []subjects.Draft) subjects.Classify {
-		return subjects.Classify{Document: d, Drafts: drafts}
+	return publishParts(ctx, p.out, subjects.Classifys, document, items, func(d subjects.Document, items []storage.Item) subjects.Classify {
+		return subjects.Classify{Document: d, Items: items}
 	})
 }
 
 // prepare makes an item of an entry.
-func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) subjects.Draft {
+func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) storage.Item {
 	base := baseOf(d)
 	item := storage.Item{
 		ID:     storage.ItemID(d.FeedID, e.Key),
@@ -103,7 +102,7 @@ func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) subjects.
 	}
 	item.Language, _ = language.Detect(item.Title+"\n"+cleaned.Text, cmp.Or(language.Normal(e.Language), d.Language))
 	item.TextHash = near.TextHash(item.Title, cleaned.Text)
-	return subjects.Draft{Item: item, Stems: stem.List(cleaned.Text, item.Language)}
+	return item
 }
 
 // baseOf returns what a document's relative links start from: its site, or

@@ -20,8 +20,8 @@ func prepared(t *testing.T, d subjects.Document, entries ...subjects.Entry) subj
 		t.Fatal(err)
 	}
 	got := only(t, out, subjects.Classifys)
-	if len(got.Drafts) != len(entries) {
-		t.Fatalf("got %d drafts, want one of each of %d entries", len(got.Drafts), len(entries))
+	if len(got.Items) != len(entries) {
+		t.Fatalf("got %d items, want one of each of %d entries", len(got.Items), len(entries))
 	}
 	return got
 }
@@ -55,7 +55,7 @@ func TestDates(t *testing.T) {
 		{"Unix zero", subjects.Entry{Published: time.Unix(0, 0), Updated: time.Unix(0, 0)}, noon, "unreadable", time.Time{}},
 		{"early web", subjects.Entry{Published: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)}, time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), "", time.Time{}},
 	} {
-		got := prepared(t, blogDocument(), test.entry).Drafts[0]
+		got := prepared(t, blogDocument(), test.entry).Items[0]
 		if !got.Published.Equal(test.at) || got.Assumed != test.assumed || !got.Updated.Equal(test.updated) || !got.FirstSeen.Equal(noon) {
 			t.Errorf("%s: got %v (%s), updated %v, first seen %v; want %v (%s), updated %v, first seen %v",
 				test.name, got.Published, got.Assumed, got.Updated, got.FirstSeen, test.at, test.assumed, test.updated, noon)
@@ -91,7 +91,7 @@ func TestLinks(t *testing.T) {
 		{long, "", ""},
 		{"", "", ""},
 	} {
-		if got := prepared(t, blogDocument(), subjects.Entry{Link: test.link, GUID: test.guid}).Drafts[0].URL; got != test.want {
+		if got := prepared(t, blogDocument(), subjects.Entry{Link: test.link, GUID: test.guid}).Items[0].URL; got != test.want {
 			t.Errorf("link %q, GUID %q: got %q, want %q", test.link, test.guid, got, test.want)
 		}
 	}
@@ -109,8 +109,8 @@ func TestLinksStartFromTheSiteOrElseFromTheDocument(t *testing.T) {
 		d := blogDocument()
 		d.URL, d.Site = test.url, test.site
 		got := prepared(t, d, subjects.Entry{Link: "1"})
-		if got.Site != test.wantSite || got.Drafts[0].URL != test.want {
-			t.Errorf("%s with site %q: got site %q, link %q; want %q, %q", test.url, test.site, got.Site, got.Drafts[0].URL, test.wantSite, test.want)
+		if got.Site != test.wantSite || got.Items[0].URL != test.want {
+			t.Errorf("%s with site %q: got site %q, link %q; want %q, %q", test.url, test.site, got.Site, got.Items[0].URL, test.wantSite, test.want)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func TestTitlesComeFromTheTextWhereThereAreNone(t *testing.T) {
 		{"", "", ""},
 		{strings.Repeat("title ", 1000), "", ""},
 	} {
-		got := prepared(t, blogDocument(), subjects.Entry{Title: test.title, HTML: test.html}).Drafts[0].Title
+		got := prepared(t, blogDocument(), subjects.Entry{Title: test.title, HTML: test.html}).Items[0].Title
 		if n := utf8.RuneCountInString(got); test.want != "" && got != test.want || n > maxTitle || test.title == "" && n > 101 {
 			t.Errorf("%.20q, %.20q: got %q, want %q or a short one", test.title, test.html, got, test.want)
 		}
@@ -143,12 +143,12 @@ func TestImagesAndLinksInTheTextStartFromItsPage(t *testing.T) {
 		{"no picture", "/enclosure.png", []string{"https://a.example/enclosure.png"}},
 		{"<img src='javascript:x'><img src='data:image/png;base64,AAAA'>", "javascript:x", nil},
 	} {
-		got := prepared(t, blogDocument(), subjects.Entry{Link: "https://a.example/p/1", HTML: test.html, Image: test.image}).Drafts[0]
+		got := prepared(t, blogDocument(), subjects.Entry{Link: "https://a.example/p/1", HTML: test.html, Image: test.image}).Items[0]
 		if !reflect.DeepEqual(got.Images, test.want) {
 			t.Errorf("%s with image %q: got %v, want %v", test.html, test.image, got.Images, test.want)
 		}
 	}
-	got := prepared(t, blogDocument(), subjects.Entry{Link: "https://a.example/p/1", HTML: "<a href='2'>next</a>"}).Drafts[0].HTML
+	got := prepared(t, blogDocument(), subjects.Entry{Link: "https://a.example/p/1", HTML: "<a href='2'>next</a>"}).Items[0].HTML
 	if !strings.Contains(got, `href="https://a.example/p/2"`) {
 		t.Errorf("got %s, want its link absolute", got)
 	}
@@ -164,8 +164,8 @@ func TestTheFeedsLanguageIsAHintOnly(t *testing.T) {
 		d := blogDocument()
 		d.Language = test.feed
 		got := prepared(t, d, subjects.Entry{HTML: "<p>" + test.text + "</p>"})
-		if got.Drafts[0].Language != test.want || len(got.Document.Language) > 2 {
-			t.Errorf("feed in %q: got %q for %q, feed in %q; want %q", test.feed, got.Drafts[0].Language, test.text, got.Document.Language, test.want)
+		if got.Items[0].Language != test.want || len(got.Document.Language) > 2 {
+			t.Errorf("feed in %q: got %q for %q, feed in %q; want %q", test.feed, got.Items[0].Language, test.text, got.Document.Language, test.want)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func TestHostileEntriesBecomeHarmlessItems(t *testing.T) {
 		d := blogDocument()
 		d.Title, d.Site, d.Language = s, s, s
 		got := prepared(t, d, e)
-		item := got.Drafts[0].Item
+		item := got.Items[0]
 		eachString(reflect.ValueOf(got), func(out string) {
 			if !utf8.ValidString(out) || strings.Contains(out, "\x00") {
 				t.Errorf("%.30q: got %.60q, want valid UTF-8 without NUL", s, out)
@@ -242,13 +242,13 @@ func TestPreparingTwiceGivesTheSame(t *testing.T) {
 		t.Error("got another task the second time, want the same")
 	}
 	seen := map[string]bool{}
-	for i, d := range first.Drafts {
+	for i, d := range first.Items {
 		if d.ID != storage.ItemID(d.FeedID, entries[i].Key) || seen[d.ID] || d.Key != entries[i].Key || d.Hash != "h" {
 			t.Errorf("got item %s of key %q, want an ID made of feed and key", d.ID, d.Key)
 		}
 		seen[d.ID] = true
 		// What was cleaned and comes again, say in somebody else's feed, stays.
-		again := prepared(t, blogDocument(), subjects.Entry{Key: d.Key, Title: d.Title, HTML: d.HTML}).Drafts[0]
+		again := prepared(t, blogDocument(), subjects.Entry{Key: d.Key, Title: d.Title, HTML: d.HTML}).Items[0]
 		if again.HTML != d.HTML {
 			t.Errorf("got %.80q from the cleaned %.80q, want it unchanged", again.HTML, d.HTML)
 		}

@@ -69,14 +69,17 @@ func Names(roles []Role) []string {
 
 // An Env is what the roles of one process share.
 type Env struct {
-	Config  config.Config
-	Mesh    *mesh.Mesh
-	Store   storage.Store // nil unless a role needs it
-	Index   storage.Index // nil unless a role needs it
-	Fetch   Fetcher
-	Post    websub.Poster // to hubs
-	Rules   *classify.Rules
-	Prepare func() *text.Rules // by which items are made of entries; may be others each time
+	Config config.Config
+	Mesh   *mesh.Mesh
+	Store  storage.Store // nil unless a role needs it
+	Index  storage.Index // nil unless a role needs it
+	Fetch  Fetcher
+	Post   websub.Poster // to hubs
+
+	// By which items are made of entries, and labelled: others each time the rules change.
+	Prepare    func() *text.Rules
+	Classifier func() *classify.Classifier
+
 	Clock   Clock
 	Log     *slog.Logger
 	Metrics *Metrics

@@ -470,11 +470,17 @@ func TestAFeedThatComesAndGoesKeepsItsStateInStep(t *testing.T) {
 	}
 }
 
-// lanes returns the tiers of the tasks that wait, each followed by a space.
+// lanes returns the tiers of the tasks that wait, most often read first, each
+// followed by a space.
 func (r *rig) lanes() string {
 	tiers := ""
-	for _, task := range r.crawls() {
-		tiers += task.Tier + " "
+	waiting := r.crawls()
+	for _, tier := range subjects.Tiers {
+		for _, task := range waiting {
+			if task.Tier == tier {
+				tiers += tier + " "
+			}
+		}
 	}
 	return tiers
 }

@@ -1,0 +1,30 @@
+// Package label is the one place where items and package classify meet: what an
+// item is classified by, and where a decision is written.
+package label
+
+import (
+	"feedmesh/classify"
+	"feedmesh/storage"
+)
+
+// Document returns what an item of a feed is classified by. text is the plain
+// text of its HTML.
+func Document(item storage.Item, feed storage.Feed, text string) classify.Document {
+	return classify.Document{
+		Title: item.Title, Text: text, HTML: item.HTML, URL: item.URL, Author: item.Author, Language: item.Language,
+		Tags:   item.Tags,
+		FeedID: item.FeedID, FeedTitle: feed.Title, FeedTags: feed.Tags,
+		FeedCategories: feed.Categories, SpamThreshold: feed.SpamThreshold,
+	}
+}
+
+// Put writes a decision to an item.
+func Put(item *storage.Item, d classify.Decision) { *item = Labels("", d).On(*item) }
+
+// Labels returns a decision as the labels of the item with the given ID.
+func Labels(id string, d classify.Decision) storage.Labels {
+	return storage.Labels{
+		ItemID: id, Spam: d.Spam, SpamScore: d.SpamScore, Flags: d.Flags,
+		Categories: d.Categories, Topics: d.Topics, Why: d.Why, Score: d.Score, Sentiment: d.Sentiment,
+	}
+}
