@@ -19,6 +19,7 @@ import (
 	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/node"
+	"feedmesh/agent/workbench"
 	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
@@ -169,7 +170,8 @@ func newWorld(t *testing.T) *world {
 		Now:    func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
 		Fetch:  nearby{fetch.New(fetch.Options{Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxPacked: 1 << 20, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})},
 		Checks: func(context.Context) []api.Check { return w.checks }, Metrics: http.NotFoundHandler(),
-		Rulebooks: []api.Rulebook{{Name: "prepare", Does: "cleans", Standard: []byte("keep all\n"), Check: checkLines}},
+		Rulebooks: []api.Rulebook{{Name: "prepare", Does: "cleans", Standard: []byte("keep all\n"), Check: checkLines}, classifyBook()},
+		Decider:   func() workbench.Decider { return ruled{} },
 		Log:       slog.New(slog.DiscardHandler),
 	})
 	w.Server = httptest.NewServer(w.api.Handler(http.NotFoundHandler()))
@@ -179,6 +181,11 @@ func newWorld(t *testing.T) *world {
 	running.Go(func() {
 		if err := w.api.RunImports(ctx); err != nil {
 			t.Errorf("taking in lists ended: %v", err)
+		}
+	})
+	running.Go(func() {
+		if err := w.api.RunJobs(ctx); err != nil {
+			t.Errorf("doing jobs ended: %v", err)
 		}
 	})
 	t.Cleanup(func() { stop(); running.Wait() })

@@ -146,6 +146,9 @@ func showRequest(line func(name, value string), f api.Feed) {
 	if f.FullText {
 		line("full text", "from the pages that its items link to")
 	}
+	if f.SpamThreshold != 0 {
+		line("spam from", fmt.Sprintf("score %g", f.SpamThreshold))
+	}
 	if r := f.Request; r != nil {
 		line("user agent", r.UserAgent)
 		line("headers", strings.Join(r.Headers, ", "))

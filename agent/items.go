@@ -9,21 +9,27 @@ import (
 	"feedmesh/classify/text"
 )
 
-// An itemsCommand prints an item.
+// An itemsCommand is the commands about items.
 type itemsCommand struct {
+	Show  showItemCommand `cmd:"" default:"withargs" help:"Print one item, whole. What agent items does when no command is named."`
+	Label labelCommand    `cmd:"" help:"Say what an item is about, and whether it is spam."`
+}
+
+// A showItemCommand prints an item.
+type showItemCommand struct {
 	query
 	ID string `arg:"" help:"ID of the item, as agent search prints it."`
 }
 
 // Help implements kong's HelpProvider.
-func (itemsCommand) Help() string {
+func (showItemCommand) Help() string {
 	return `An item with its text, and why it is where it is:
 
     agent items wvtk3hvrmk2mkkubukz6ph3h4m`
 }
 
 // Run implements the command.
-func (c *itemsCommand) Run(ctx context.Context, p *program) error {
+func (c *showItemCommand) Run(ctx context.Context, p *program) error {
 	client, err := c.client()
 	if err != nil {
 		return err
@@ -59,6 +65,7 @@ func showItem(pg *page, item api.ItemView, now time.Time) {
 		line("language", item.Language)
 		line("categories", strings.Join(item.Categories, ", "))
 		line("topics", strings.Join(item.Topics, ", "))
+		line("flags", strings.Join(item.Flags, ", "))
 		if item.Spam {
 			line("spam", "yes")
 		}

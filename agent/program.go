@@ -26,7 +26,9 @@ type cli struct {
 	Proxies    proxiesCommand    `cmd:"" help:"List, add, change and remove proxies."`
 	Rules      rulesCommand      `cmd:"" help:"Look at and change the rules by which items are made."`
 	Search     searchCommand     `cmd:"" help:"Find items."`
-	Items      itemsCommand      `cmd:"" help:"Print one item, whole."`
+	Items      itemsCommand      `cmd:"" help:"Print one item, whole, and say what it is about."`
+	Spam       spamCommand       `cmd:"" help:"Look at spam, and say what is spam and what is not."`
+	Classify   classifyCommand   `cmd:"" help:"Measure rules and model on labelled items, and train a model."`
 	Status     statusCommand     `cmd:"" help:"Print how the mesh is: feeds, items, queues, agents."`
 	Quarantine quarantineCommand `cmd:"" help:"Look after tasks that failed all their tries."`
 	Reindex    reindexCommand    `cmd:"" help:"Compare the search index with the store and repair it, while serving."`

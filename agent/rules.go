@@ -20,7 +20,15 @@ type rulesCommand struct {
 	Check    rulesCheckCommand    `cmd:"" help:"Say what is wrong with a text, and change nothing."`
 	Set      rulesSetCommand      `cmd:"" help:"Put a text as the next version of a rule set."`
 	Versions rulesVersionsCommand `cmd:"" help:"List the versions of a rule set, newest first."`
+	Diff     rulesDiffCommand     `cmd:"" help:"Print what changed between versions."`
 	Restore  rulesRestoreCommand  `cmd:"" help:"Put the text of an old version as the next one."`
+	Test     rulesTestCommand     `cmd:"" help:"Try rules on one item or document, and say why they decide so."`
+	Backtest rulesBacktestCommand `cmd:"" help:"Say what a text would change about the newest items."`
+	Apply    rulesApplyCommand    `cmd:"" help:"Label anew what is stored."`
+	Undo     rulesUndoCommand     `cmd:"" help:"Take back what an apply changed."`
+	Train    rulesTrainCommand    `cmd:"" help:"Learn the next version of a rule set from what is stored."`
+	Jobs     rulesJobsCommand     `cmd:"" help:"List what is applied, learned or taken back, newest first."`
+	Cancel   rulesCancelCommand   `cmd:"" help:"End a job; what it did by then stays."`
 }
 
 // A rulesListCommand lists rule sets.
@@ -143,6 +151,9 @@ func (c *rulesCheckCommand) Run(ctx context.Context, p *program) error {
 			pg.printf("%s: nothing is wrong\n", c.File)
 		}
 	})
+	for _, w := range found.Warnings {
+		p.say("%s: %s", c.File, w)
+	}
 	if found.Sound {
 		return err
 	}
@@ -228,7 +239,7 @@ func (p *program) readRules(name string) ([]byte, error) {
 	case len(text) == 0:
 		return nil, wrong("%s is empty: write rules, or go back to old ones with agent rules restore", name)
 	case len(text) > storage.MaxRules:
-		return nil, wrong("%s is larger than rules may be, 1 MB", name)
+		return nil, wrong("%s is larger than rules may be, %d MB", name, storage.MaxRules>>20)
 	}
 	return text, nil
 }
@@ -245,7 +256,7 @@ func (rulesVersionsCommand) Help() string {
 	return `What changed since a version:
 
     agent rules versions prepare
-    diff <(agent rules show prepare 7) <(agent rules show prepare)`
+    agent rules diff prepare 7`
 }
 
 // Run implements the command.

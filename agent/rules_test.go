@@ -13,7 +13,7 @@ func TestRuleCommandsAnswer(t *testing.T) {
 		code     int
 		out, err string
 	}{
-		{"rules list", 0, "prepare  the program's own  never    0 of 1 go by it", ""},
+		{"rules list", 0, "prepare   the program's own  never    0 of 1 go by it", ""},
 		{"rules versions prepare", 0, "", "the program's own rules hold; agent rules show prepare prints them"},
 		{"rules show prepare", 0, "keep all\n", ""},
 		{"rules show none", 1, "", `there is no rule set "none"; there are: prepare`},
@@ -21,7 +21,7 @@ func TestRuleCommandsAnswer(t *testing.T) {
 		{"rules show prepare x", 2, "", "expected a whole number"},
 		{"rules check prepare " + one, 0, "nothing is wrong", ""},
 		{"rules check prepare " + bad, 2, "", bad + `: "lose all" is no rule`},
-		{"rules check prepare " + bad + " --json", 2, `{"sound":false,"faults":["\"lose all\" is no rule"]}`, ""},
+		{"rules check prepare " + bad + " --json", 2, `{"sound":false,"faults":["\"lose all\" is no rule"],"warnings":[]}`, ""},
 		{"rules check prepare /no/such/file", 2, "", "can't read the rules: open /no/such/file"},
 		{"rules set prepare " + bad, 2, "", `rules prepare are wrong, nothing was changed: "lose all" is no rule`},
 		{"rules set prepare -", 2, "", "- is empty"},
@@ -43,8 +43,8 @@ func TestRuleCommandsAnswer(t *testing.T) {
 	}
 }
 
-func TestRulesMayHaveAMegabyte(t *testing.T) {
+func TestRulesMayHaveFourMegabytes(t *testing.T) {
 	w := newWorld(t)
-	w.do(t, "rules", "set", "prepare", write(t, "large", "keep"+strings.Repeat("x", 1<<20))).check(t, 2, "", "is larger than rules may be, 1 MB")
-	w.do(t, "rules", "set", "prepare", write(t, "largest", "keep"+strings.Repeat("x", 1<<20-4))).check(t, 0, "version 1", "")
+	w.do(t, "rules", "set", "prepare", write(t, "large", "keep"+strings.Repeat("x", 4<<20))).check(t, 2, "", "is larger than rules may be, 4 MB")
+	w.do(t, "rules", "set", "prepare", write(t, "largest", "keep"+strings.Repeat("x", 4<<20-4))).check(t, 0, "version 1", "")
 }

@@ -18,6 +18,8 @@ type searchCommand struct {
 	query
 	Words         []string `arg:"" optional:"" help:"Words that must all occur, in any form. None: the newest items."`
 	Category      string   `placeholder:"NAME" help:"Only items of this category."`
+	Topic         string   `placeholder:"NAME" help:"Only items about this topic, as postgresql."`
+	Flag          string   `enum:",adult,affiliate,muted,sponsored,starred" default:"" placeholder:"NAME" help:"Only items with this flag: adult, affiliate, muted, sponsored or starred."`
 	Language      string   `placeholder:"CODE" help:"Only items in this language, as en or ru."`
 	Feed          string   `placeholder:"ID" help:"Only items of the feed with this ID or URL."`
 	After         moment   `placeholder:"TIME" help:"Only items published since: 2026-01-31, 2026-01-31T12:00:00Z, or 24h or 7d ago."`
@@ -64,7 +66,7 @@ func (c *searchCommand) Run(ctx context.Context, p *program) error {
 // search asks for as many pages as the limit needs.
 func (c *searchCommand) search(ctx context.Context, client *api.Client) (api.Found, error) {
 	s := api.Search{
-		Query: strings.Join(c.Words, " "), Category: c.Category, Language: c.Language,
+		Query: strings.Join(c.Words, " "), Category: c.Category, Topic: c.Topic, Flag: c.Flag, Language: c.Language,
 		After: c.After.Time, Before: c.Before.Time, Sort: c.Sort, Duplicates: c.AllDuplicates, Spam: c.Spam,
 	}
 	if c.Limit < 1 {

@@ -15,6 +15,7 @@ import (
 
 	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/workbench"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -49,8 +50,9 @@ type Deps struct {
 	Fetch     Fetcher                           // of pages whose feeds are looked for
 	Checks    func(ctx context.Context) []Check // what this process stands on, and how it is
 	Metrics   http.Handler
-	Rulebooks []Rulebook // the rule sets there are
-	Token     string     // what clients must show; empty: nothing, but only this machine is served
+	Rulebooks []Rulebook               // the rule sets there are
+	Decider   func() workbench.Decider // what decides here now what items are
+	Token     string                   // what clients must show; empty: nothing, but only this machine is served
 	Version   string
 	Now       func() time.Time
 	Log       *slog.Logger
@@ -60,12 +62,18 @@ type Deps struct {
 type Server struct {
 	Deps
 	begun   chan struct{} // a list of feeds waits to be taken in
+	jobs    chan struct{} // a job waits to be done
+	benches chan struct{} // holds a token for each back-test under way
 	states  summary
 	reindex reindexing
 }
 
 // New returns a server.
-func New(d Deps) *Server { return &Server{Deps: d, begun: make(chan struct{}, 1)} }
+func New(d Deps) *Server {
+	return &Server{
+		Deps: d, begun: make(chan struct{}, 1), jobs: make(chan struct{}, 1), benches: make(chan struct{}, maxBacktests),
+	}
+}
 
 // Handler returns the API, with pages for people at all paths it has no use for.
 // Both are guarded alike.
@@ -86,6 +94,10 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	s.meshRoutes(api)
 	s.quarantineRoutes(api)
 	s.ruleRoutes(api)
+	s.workbenchRoutes(api)
+	s.jobRoutes(api)
+	s.spamRoutes(api)
+	s.correctionRoutes(api)
 	s.reindexRoutes(api)
 
 	s.healthRoutes(mux)
@@ -105,10 +117,12 @@ func (s *Server) problem(err error) error {
 	switch {
 	case errors.Is(err, storage.ErrNotFound), errors.Is(err, mesh.ErrNoTask):
 		return huma.Error404NotFound(err.Error())
-	case errors.Is(err, storage.ErrConflict):
+	case errors.Is(err, storage.ErrConflict), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):
 		return huma.Error409Conflict(err.Error())
 	case errors.Is(err, storage.ErrBadCursor):
 		return huma.Error400BadRequest(err.Error())
+	case errors.Is(err, workbench.ErrBusy):
+		return huma.Error429TooManyRequests(err.Error())
 	case errors.Is(err, context.Canceled):
 		return huma.NewError(499, "the client has gone")
 	}

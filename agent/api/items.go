@@ -17,13 +17,16 @@ type Search struct {
 	Query      string    `query:"q" maxLength:"1000" doc:"Words; all must occur, in any form. None: the newest items."`
 	Feed       string    `query:"feed" maxLength:"64" doc:"ID of a feed."`
 	Category   string    `query:"category" maxLength:"64"`
+	Topic      string    `query:"topic" maxLength:"64"`
+	Flag       string    `query:"flag" enum:"adult,affiliate,muted,sponsored,starred" doc:"Only items that a rule or a list gave this flag."`
 	Language   string    `query:"language" maxLength:"8" doc:"ISO 639-1, as en or ru."`
 	After      time.Time `query:"after" doc:"Published at or after."`
 	Before     time.Time `query:"before" doc:"Published before."`
 	Spam       bool      `query:"spam" doc:"Spam only; otherwise there is none among the items."`
 	Duplicates bool      `query:"duplicates" doc:"Duplicates too; otherwise only the first of their kind."`
+	Muted      bool      `query:"muted" doc:"Items that a rule muted, too."`
 	Sort       string    `query:"sort" enum:"best,newest" default:"best"`
-	Facets     bool      `query:"facets" doc:"Count what there is by category, feed and language."`
+	Facets     bool      `query:"facets" doc:"Count what there is by category, topic, feed, language and sentiment."`
 	Limit      int       `query:"limit" minimum:"1" maximum:"100" default:"20"`
 	Cursor     string    `query:"cursor" maxLength:"4096" doc:"Next of the page before."`
 }
@@ -84,7 +87,7 @@ func (s *Server) itemRoutes(api huma.API) {
 // that is no longer stored is left out.
 func (s *Server) Search(ctx context.Context, q Search) (Found, error) {
 	results, err := s.Index.Search(ctx, storage.Query{
-		Words: q.Query, FeedID: q.Feed, Category: q.Category, Language: q.Language,
+		Words: q.Query, FeedID: q.Feed, Category: q.Category, Topic: q.Topic, Flag: q.Flag, Language: q.Language, Muted: q.Muted,
 		After: q.After, Before: q.Before, Spam: q.Spam, Duplicates: q.Duplicates,
 		Newest: q.Sort == "newest", Limit: q.Limit, Cursor: q.Cursor, Facets: q.Facets,
 	})

@@ -184,7 +184,7 @@ func (w *world) feeds(t *testing.T) []storage.Feed {
 		t.Fatal(err)
 	}
 	for i := range feeds {
-		feeds[i].Added, feeds[i].Items, feeds[i].LastItem = time.Time{}, 0, time.Time{}
+		feeds[i].Added, feeds[i].Items, feeds[i].LastItem, feeds[i].Categories = time.Time{}, 0, time.Time{}, nil
 	}
 	return feeds
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -9,13 +10,15 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/classify/rule"
 	"feedmesh/storage"
 )
 
 // A RuleCheck says what is wrong with a text.
 type RuleCheck struct {
-	Sound  bool     `json:"sound"`
-	Faults []string `json:"faults" doc:"All that is wrong, in words; none if it is sound."`
+	Sound    bool     `json:"sound"`
+	Faults   []string `json:"faults" doc:"All that is wrong, in words; none if it is sound."`
+	Warnings []string `json:"warnings" doc:"What is odd about a sound text, in words: it can be put all the same."`
 }
 
 // A RulePut is a version that was put.
@@ -70,10 +73,19 @@ func (s *Server) putText(ctx context.Context, book Rulebook, set storage.RuleSet
 		}
 		return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("rules %s are wrong, nothing was changed", book.Name), details...)
 	}
+	put, err := s.putVersion(ctx, book, set)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	return &body[RulePut]{Body: put}, nil
+}
+
+// putVersion stores a sound text as the next version and tells the mesh.
+func (s *Server) putVersion(ctx context.Context, book Rulebook, set storage.RuleSet) (RulePut, error) {
 	set.Name, set.Changed = book.Name, s.Now()
 	next, err := s.Store.PutRules(ctx, set)
 	if err != nil {
-		return nil, s.problem(fmt.Errorf("rules %s: %w", book.Name, err))
+		return RulePut{}, fmt.Errorf("rules %s: %w", book.Name, err)
 	}
 	err = s.Mesh.PutRules(ctx, book.Name, func(ctx context.Context) (storage.RuleSet, error) {
 		return s.Store.Rules(ctx, book.Name, 0)
@@ -81,7 +93,7 @@ func (s *Server) putText(ctx context.Context, book Rulebook, set storage.RuleSet
 	if err != nil { // it is stored, and whoever has the store tells the mesh again
 		s.Log.Warn("the mesh can't be told of new rules yet", "rules", book.Name, "err", err)
 	}
-	return &body[RulePut]{Body: RulePut{RuleVersion: versionOf(next), Told: err == nil}}, nil
+	return RulePut{RuleVersion: versionOf(next), Told: err == nil}, nil
 }
 
 // versionOf returns a version as clients see it.
@@ -92,23 +104,36 @@ func versionOf(set storage.RuleSet) RuleVersion {
 // maxFaults is how many faults of a text are told.
 const maxFaults = 100
 
-// faultsOf returns the errors that were joined, in words, at most maxFaults.
+// faultsOf returns the errors that were joined, or the faults of a set of rules,
+// in words, at most maxFaults.
 func faultsOf(err error) []string {
 	if err == nil {
 		return nil
 	}
 	all := []error{err}
+	var found rule.Faults
 	if joined, is := err.(interface{ Unwrap() []error }); is {
 		all = joined.Unwrap()
-	}
-	faults := make([]string, 0, min(len(all), maxFaults+1))
-	for i, fault := range all {
-		if i == maxFaults {
-			return append(faults, fmt.Sprintf("and %d more", len(all)-maxFaults))
+	} else if errors.As(err, &found) {
+		all = nil
+		for _, fault := range found {
+			all = append(all, fault)
 		}
-		faults = append(faults, fault.Error())
 	}
-	return faults
+	faults := make([]string, len(all))
+	for i, fault := range all {
+		faults[i] = fault.Error()
+	}
+	return atMost(faults)
+}
+
+// atMost returns the first maxFaults of what is said of a text, and how many more
+// there are.
+func atMost(said []string) []string {
+	if len(said) <= maxFaults {
+		return said
+	}
+	return append(said[:maxFaults:maxFaults], fmt.Sprintf("and %d more", len(said)-maxFaults))
 }
 
 func (s *Server) checkRules(_ context.Context, in *struct {
@@ -119,8 +144,11 @@ func (s *Server) checkRules(_ context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	faults := faultsOf(book.Check(in.RawBody))
-	return &body[RuleCheck]{Body: RuleCheck{Sound: len(faults) == 0, Faults: append([]string{}, faults...)}}, nil
+	faults, warnings := faultsOf(book.Check(in.RawBody)), []string{}
+	if len(faults) == 0 && book.Warn != nil {
+		warnings = append(warnings, atMost(book.Warn(in.RawBody))...)
+	}
+	return &body[RuleCheck]{Body: RuleCheck{Sound: len(faults) == 0, Faults: append([]string{}, faults...), Warnings: warnings}}, nil
 }
 
 func (s *Server) restoreRules(ctx context.Context, in *struct {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/agent/workbench"
+	"feedmesh/classify/rule"
 	"feedmesh/storage"
 )
 
@@ -18,6 +21,20 @@ type Rulebook struct {
 	Does     string                  // in a line
 	Check    func(text []byte) error // nil if the text can be put in force, else all that is wrong with it, joined
 	Standard []byte                  // what holds until somebody puts a text
+
+	// Warn returns what is odd about a text that is not wrong, in words. Nil:
+	// nothing is looked for.
+	Warn func(text []byte) []string
+
+	// Decider returns what decides by a text, all else as it is in force here,
+	// and the rules of the text if it has any. Nil: the set does not decide what
+	// items are.
+	Decider func(text []byte) (workbench.Decider, []rule.Rule, error)
+
+	// Learn makes the next text of the newest one and of examples, with a note
+	// of how good it is, and what else there is to tell of that, as JSON. Nil:
+	// the set can't be learned.
+	Learn func(ctx context.Context, newest []byte, examples workbench.Examples) (next []byte, note string, figures json.RawMessage, err error)
 }
 
 // RuleSets are the rule sets of the mesh.

@@ -148,7 +148,7 @@ func TestRulesAreStoredWhileTheMeshIsAway(t *testing.T) {
 	}
 }
 
-func TestRulesMayHaveAMegabyte(t *testing.T) {
+func TestRulesMayHaveFourMegabytes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	text := "keep" + strings.Repeat("x", storage.MaxRules-4)

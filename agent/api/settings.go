@@ -20,14 +20,15 @@ const direct = "direct"
 
 // A Change is what is to become of a feed's settings. What is nil stays as it is.
 type Change struct {
-	Tags      *[]string         `json:"tags,omitempty" maxItems:"32" doc:"In place of those it has."`
-	Pinned    *bool             `json:"pinned,omitempty" doc:"Whether it is read as often as possible."`
-	FullText  *bool             `json:"full_text,omitempty" doc:"Whether its items get the text of the pages they link to."`
-	UserAgent *string           `json:"user_agent,omitempty" maxLength:"256" doc:"Name to ask under in place of ours; empty: ours."`
-	Headers   map[string]string `json:"headers,omitempty" maxProperties:"32" doc:"Headers to send besides the usual ones, added to those it has; an empty one is sent no more."`
-	User      *string           `json:"user,omitempty" maxLength:"256" doc:"For HTTP basic authentication; empty: none. A change of it forgets the password."`
-	Password  *string           `json:"password,omitempty" maxLength:"1024" doc:"Of that user. No answer tells it."`
-	Proxy     *string           `json:"proxy,omitempty" maxLength:"32" doc:"ID of a proxy to go by; direct for none; empty: by the rules."`
+	Tags          *[]string         `json:"tags,omitempty" maxItems:"32" doc:"In place of those it has."`
+	Pinned        *bool             `json:"pinned,omitempty" doc:"Whether it is read as often as possible."`
+	FullText      *bool             `json:"full_text,omitempty" doc:"Whether its items get the text of the pages they link to."`
+	SpamThreshold *float64          `json:"spam_threshold,omitempty" minimum:"0" maximum:"1" doc:"From which score on its items are spam; 0: as all others."`
+	UserAgent     *string           `json:"user_agent,omitempty" maxLength:"256" doc:"Name to ask under in place of ours; empty: ours."`
+	Headers       map[string]string `json:"headers,omitempty" maxProperties:"32" doc:"Headers to send besides the usual ones, added to those it has; an empty one is sent no more."`
+	User          *string           `json:"user,omitempty" maxLength:"256" doc:"For HTTP basic authentication; empty: none. A change of it forgets the password."`
+	Password      *string           `json:"password,omitempty" maxLength:"1024" doc:"Of that user. No answer tells it."`
+	Proxy         *string           `json:"proxy,omitempty" maxLength:"32" doc:"ID of a proxy to go by; direct for none; empty: by the rules."`
 }
 
 func (s *Server) setFeed(ctx context.Context, in *struct {
@@ -52,7 +53,7 @@ func (s *Server) setFeed(ctx context.Context, in *struct {
 		return nil, huma.Error422UnprocessableEntity("the settings are wrong, nothing was changed", faults...)
 	}
 	stored, err = s.Store.SetFeed(ctx, in.ID, storage.Settings{
-		Tags: stored.Tags, Pinned: stored.Pinned, FullText: stored.FullText, Request: stored.Request,
+		Tags: stored.Tags, Pinned: stored.Pinned, FullText: stored.FullText, Request: stored.Request, SpamThreshold: stored.SpamThreshold,
 	})
 	if err != nil {
 		return nil, s.problem(fmt.Errorf("feed %s: %w", in.ID, err))
@@ -90,6 +91,9 @@ func (c Change) apply(f *storage.Feed) (faults []error) {
 	}
 	if c.FullText != nil {
 		f.FullText = *c.FullText
+	}
+	if c.SpamThreshold != nil {
+		f.SpamThreshold = *c.SpamThreshold
 	}
 	var r storage.Request
 	if f.Request != nil {

@@ -22,6 +22,7 @@ import (
 
 	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/workbench"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
 	"feedmesh/subjects"
@@ -212,7 +213,8 @@ func newWorld(t *testing.T, change ...func(*Deps)) *world {
 		}),
 		Checks:    func(context.Context) []Check { return w.checks },
 		Metrics:   promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
-		Rulebooks: []Rulebook{{Name: "prepare", Does: "cleans", Standard: []byte("keep all\n"), Check: checkLines}, {Name: "classify", Does: "labels", Check: checkLines}},
+		Rulebooks: []Rulebook{{Name: "prepare", Does: "cleans", Standard: []byte("keep all\n"), Check: checkLines}, classifyBook()},
+		Decider:   func() workbench.Decider { return ruled{} },
 		Log:       slog.New(slog.DiscardHandler),
 	}
 	for _, f := range change {

@@ -24,6 +24,7 @@ type Source interface {
 	Discover(ctx context.Context, address string) (api.Discovery, error)
 	AddFeeds(ctx context.Context, urls, tags []string) (api.Intakes, error)
 	RefreshFeed(ctx context.Context, id string) error
+	CallSpam(ctx context.Context, id string, is bool) (api.ItemView, error)
 }
 
 // patience is how long a page waits for its source.
@@ -41,6 +42,7 @@ func handler(source Source, now func() time.Time) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", c.search)
 	mux.HandleFunc("/items/{id}", c.item)
+	mux.HandleFunc("POST /items/{id}/spam", c.callSpam)
 	mux.HandleFunc("/status", c.status)
 	mux.HandleFunc(feedsPath, c.feeds)
 	mux.HandleFunc("POST "+feedsPath, c.add)

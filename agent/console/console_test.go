@@ -62,6 +62,11 @@ func (f *fake) RefreshFeed(_ context.Context, id string) error {
 	return err
 }
 
+func (f *fake) CallSpam(ctx context.Context, id string, is bool) (api.ItemView, error) {
+	f.done = append(f.done, fmt.Sprintf("spam %s %t", id, is))
+	return f.Item(ctx, id)
+}
+
 func (f *fake) Search(_ context.Context, q api.Search) (api.Found, error) {
 	f.searches = append(f.searches, q)
 	return f.found, f.err

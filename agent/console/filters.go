@@ -22,13 +22,14 @@ var (
 	}
 	shows = []choice{
 		{Label: "Without duplicates"}, {Label: "With duplicates", URL: "duplicates"}, {Label: "Spam only", URL: "spam"},
+		{Label: "Starred by rules", URL: "starred"}, {Label: "Sponsored", URL: "sponsored"}, {Label: "Muted by rules", URL: "muted"},
 	}
 )
 
 // groups returns the filters, each with what following a value leads to.
 func (s state) groups(found api.Found) []group {
 	list := []group{s.fixed("time", "Published", times)}
-	for _, g := range []group{{ID: "category", Label: "Category"}, {ID: "feed", Label: "Feed"}, {ID: "language", Label: "Language"}} {
+	for _, g := range []group{{ID: "category", Label: "Category"}, {ID: "topic", Label: "Topic"}, {ID: "feed", Label: "Feed"}, {ID: "language", Label: "Language"}} {
 		if g.Choices = s.facet(g.ID, found.Facets[g.ID]); g.Choices == nil {
 			continue
 		}
@@ -77,6 +78,7 @@ func (s state) chips(found api.Found) []choice {
 	}
 	add("time", label(times, s["time"]))
 	add("category", "Category: "+s["category"])
+	add("topic", "Topic: "+s["topic"])
 	add("feed", "Feed: "+feedTitle(s["feed"], found))
 	add("language", "Language: "+language(s["language"]))
 	add("show", label(shows, s["show"]))

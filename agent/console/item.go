@@ -28,8 +28,10 @@ type itemPage struct {
 	FirstSeen  *stamp
 	Revision   int
 	Spam       bool
+	SpamPath   string // where the form goes that calls it spam, or not
 	Categories []choice
 	Topics     []choice
+	Flags      []string // as in "sponsored"
 	Tags       []string
 	Comments   string // address of the discussion, or empty
 	Source     string // title of the feed that it was taken from
@@ -81,6 +83,24 @@ func (c *console) item(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "item", page{Title: main.Title, Main: main})
 }
 
+// callSpam has an item be what the form says, and shows it again.
+func (c *console) callSpam(w http.ResponseWriter, r *http.Request) {
+	id, is := r.PathValue("id"), formValue(w, r, "spam")
+	if len(id) > maxID || is != "yes" && is != "no" {
+		c.noItem(w, r)
+		return
+	}
+	_, err := c.source.CallSpam(r.Context(), id, is == "yes")
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		c.noItem(w, r)
+	case err != nil:
+		c.sorry(w, r, err, "The store", nil)
+	default:
+		http.Redirect(w, r, itemURL(id), http.StatusSeeOther)
+	}
+}
+
 func (c *console) noItem(w http.ResponseWriter, r *http.Request) {
 	c.say(w, r, http.StatusNotFound, message{
 		Heading: "There is no such item",
@@ -107,6 +127,8 @@ func (c *console) view(item api.ItemView) itemPage {
 		FirstSeen: stamped(item.FirstSeen, now),
 		Revision:  item.Revision,
 		Spam:      item.Spam,
+		SpamPath:  itemURL(item.ID) + "/spam",
+		Flags:     item.Flags,
 		Tags:      item.Tags,
 		Comments:  webURL(item.Comments),
 		Source:    item.Source,
@@ -116,7 +138,7 @@ func (c *console) view(item api.ItemView) itemPage {
 		p.Categories = append(p.Categories, choice{Label: name, URL: state{"category": name}.URL()})
 	}
 	for _, name := range item.Topics {
-		p.Topics = append(p.Topics, choice{Label: name, URL: state{"q": name}.URL()})
+		p.Topics = append(p.Topics, choice{Label: name, URL: state{"topic": name}.URL()})
 	}
 	for _, e := range item.Enclosures {
 		if address := webURL(e.URL); address != "" {

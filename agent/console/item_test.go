@@ -1,6 +1,8 @@
 package console
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -88,5 +90,30 @@ func TestItemSaysHowItCameToBe(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}
+	}
+}
+
+func TestAPersonCallsAnItemSpamOrReleasesIt(t *testing.T) {
+	source := &fake{items: map[string]api.ItemView{"evil": {}}}
+	for _, c := range []struct {
+		target, form string
+		status       int
+		location     string
+	}{
+		{"/items/evil/spam", "spam=yes", 303, "/items/evil"},
+		{"/items/evil/spam", "spam=no", 303, "/items/evil"},
+		{"/items/evil/spam", "spam=perhaps", 404, ""},
+		{"/items/none/spam", "spam=no", 404, ""},
+	} {
+		request := httptest.NewRequest(http.MethodPost, c.target, strings.NewReader(c.form))
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		answer := httptest.NewRecorder()
+		Handler(source).ServeHTTP(answer, request)
+		if got := answer.Result(); got.StatusCode != c.status || got.Header.Get("Location") != c.location {
+			t.Errorf("%s %s: status %d to %q, want %d to %q", c.target, c.form, got.StatusCode, got.Header.Get("Location"), c.status, c.location)
+		}
+	}
+	if want := []string{"spam evil true", "spam evil false", "spam none false"}; !slices.Equal(source.done, want) {
+		t.Errorf("done is %q, want %q", source.done, want)
 	}
 }

@@ -27,13 +27,17 @@ type param struct {
 	initial string   // value that is the same as none
 }
 
+// flags are those of items that a search may show alone.
+var flags = []string{"starred", "sponsored", "muted"}
+
 var params = []param{
 	{name: "q", max: 1000},
 	{name: "category", max: 64, of: "filter"},
+	{name: "topic", max: 64, of: "filter"},
 	{name: "feed", max: 64, of: "filter"},
 	{name: "language", max: 8, of: "filter"},
 	{name: "time", max: 8, of: "filter", values: []string{"day", "week", "month"}},
-	{name: "show", max: 16, of: "filter", values: []string{"duplicates", "spam"}},
+	{name: "show", max: 16, of: "filter", values: append([]string{"duplicates", "spam"}, flags...)},
 	{name: "sort", max: 8, values: []string{"best", "newest"}, initial: "best"},
 	{name: "cursor", max: 4096, of: "page"},
 	{name: "page", of: "page"},
@@ -155,9 +159,12 @@ const pageSize = 20
 // search returns the search that the page shows.
 func (s state) search(now time.Time) api.Search {
 	q := api.Search{
-		Query: s["q"], Category: s["category"], Feed: s["feed"], Language: s["language"],
+		Query: s["q"], Category: s["category"], Topic: s["topic"], Feed: s["feed"], Language: s["language"],
 		Spam: s["show"] == "spam", Duplicates: s["show"] != "",
 		Sort: "best", Facets: true, Limit: pageSize, Cursor: s["cursor"],
+	}
+	if slices.Contains(flags, s["show"]) {
+		q.Flag = s["show"]
 	}
 	if s["sort"] == "newest" || s["q"] == "" {
 		q.Sort = "newest"

@@ -1,0 +1,102 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"feedmesh/storage"
+)
+
+// A SpamPage is a page of spam, what was judged last first.
+type SpamPage struct {
+	Items []SpamItem `json:"items"`
+	Total int64      `json:"total" doc:"How many there are, over all pages."`
+	Next  string     `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
+}
+
+// A SpamItem is an item that is spam, without its HTML.
+type SpamItem struct {
+	storage.Item
+	FeedTitle string    `json:"feed_title"`
+	Judged    time.Time `json:"judged" doc:"When it became spam."`
+}
+
+func (s *Server) spamRoutes(api huma.API) {
+	huma.Register(api, op("GET", "/api/spam", "list-spam", "Items that are spam, each with its reasons", 400, 503), s.listSpam)
+	report := op("POST", "/api/items/{id}/spam", "report-spam", "Call an item spam", 404, 503)
+	report.Description = "It stays so whatever rules say, and they can learn from it."
+	huma.Register(api, report, func(ctx context.Context, in *byID) (*body[ItemView], error) { return s.callSpam(ctx, in.ID, true) })
+	release := op("DELETE", "/api/items/{id}/spam", "release-spam", "Say that an item is no spam", 404, 503)
+	release.Description = report.Description
+	huma.Register(api, release, func(ctx context.Context, in *byID) (*body[ItemView], error) { return s.callSpam(ctx, in.ID, false) })
+}
+
+func (s *Server) callSpam(ctx context.Context, id string, is bool) (*body[ItemView], error) {
+	return s.labelled(s.CallSpam(ctx, id, is))
+}
+
+// CallSpam has an item be spam, or none, whatever rules say, and returns it. It
+// returns [storage.ErrNotFound] if there is no such item.
+func (s *Server) CallSpam(ctx context.Context, id string, is bool) (ItemView, error) {
+	return s.correct(ctx, storage.Correction{ItemID: id, Spam: &is})
+}
+
+func (s *Server) listSpam(ctx context.Context, in *struct {
+	Feed   string `query:"feed" maxLength:"64" doc:"ID of a feed; only its items."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	Cursor string `query:"cursor" maxLength:"128" doc:"Next of the page before."`
+}) (*body[SpamPage], error) {
+	page, err := s.Spam(ctx, in.Feed, in.Cursor, in.Limit)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	return &body[SpamPage]{Body: page}, nil
+}
+
+// Spam returns at most limit items that are spam, of one feed if it is given. The
+// cursor is Next of the page before; a strange one is refused with
+// [storage.ErrBadCursor].
+func (s *Server) Spam(ctx context.Context, feedID, cursor string, limit int) (SpamPage, error) {
+	after, err := spamAfter(cursor)
+	if err != nil {
+		return SpamPage{}, err
+	}
+	query := storage.SpamQuery{FeedID: feedID}
+	items, err := s.Store.ListSpam(ctx, query, after, limit+1) // one more tells whether there are more
+	if err != nil {
+		return SpamPage{}, fmt.Errorf("list spam: %w", err)
+	}
+	var page SpamPage
+	if page.Total, err = s.Store.CountSpam(ctx, query); err != nil {
+		return SpamPage{}, fmt.Errorf("count spam: %w", err)
+	}
+	if len(items) > limit {
+		items = items[:limit]
+		last := items[limit-1]
+		page.Next = last.Judged.Format(time.RFC3339Nano) + "/" + last.ID
+	}
+	page.Items = make([]SpamItem, len(items))
+	titles := s.titles(ctx)
+	for i, it := range items {
+		it.HTML = ""
+		page.Items[i] = SpamItem{Item: it.Item, FeedTitle: titles(it.FeedID), Judged: it.Judged}
+	}
+	return page, nil
+}
+
+// spamAfter returns the item that a cursor stands for.
+func spamAfter(cursor string) (after storage.SpamItem, err error) {
+	if cursor == "" {
+		return after, nil
+	}
+	judged, id, is := strings.Cut(cursor, "/")
+	if after.Judged, err = time.Parse(time.RFC3339Nano, judged); err != nil || !is {
+		return after, storage.ErrBadCursor
+	}
+	after.ID = id
+	return after, nil
+}

@@ -1,0 +1,58 @@
+package workbench
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"feedmesh/agent/label"
+	"feedmesh/classify"
+	"feedmesh/classify/stem"
+	"feedmesh/classify/text"
+	"feedmesh/storage"
+)
+
+// A judged is what was decided of an item, and how long that took.
+type judged struct {
+	classify.Decision
+	took time.Duration
+}
+
+// judge decides items side by side, on half of the processors: the mesh goes on
+// working meanwhile. Each decider's decisions are in the order of the items,
+// those of the first decider first.
+func judge(ctx context.Context, lookup *feeds, items []storage.Item, by ...Decider) ([]judged, error) {
+	decisions := make([]judged, len(items)*len(by))
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, runtime.GOMAXPROCS(0)/2))
+	for i, item := range items {
+		feed, err := lookup.of(ctx, item.FeedID)
+		if err != nil {
+			return nil, errors.Join(err, group.Wait())
+		}
+		group.Go(func() error {
+			if within.Err() != nil {
+				return within.Err()
+			}
+			doc := documentOf(item, feed)
+			for n, decider := range by {
+				began := time.Now()
+				decision := decider.Decide(doc)
+				decisions[n*len(items)+i] = judged{decision, time.Since(began)}
+			}
+			return nil
+		})
+	}
+	return decisions, group.Wait()
+}
+
+// documentOf returns an item as a document, with its stems, which several
+// deciders share.
+func documentOf(item storage.Item, feed storage.Feed) classify.Document {
+	doc := label.Document(item, feed, text.Plain(item.HTML))
+	doc.Stems = stem.Words(doc.Text, doc.Language)
+	return doc
+}

@@ -1,0 +1,123 @@
+package workbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"feedmesh/agent/label"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// relabel labels what is stored anew, newest first.
+func (r *Runner) relabel(ctx context.Context, job *storage.Job, b brief) error {
+	decider, err := r.Decider(ctx, b.Set, b.Version)
+	if err != nil {
+		return err
+	}
+	from, err := placeOf(b.Place)
+	if err != nil {
+		return errors.Join(ErrHopeless, err)
+	}
+	counts, err := r.Store.Counts(ctx)
+	if err != nil {
+		return err
+	}
+	job.Total = int(counts.Items)
+	lookup := &feeds{store: r.Store}
+	again := true // the first batch may have been done before, by a runner that did not live to say so
+	return walk(ctx, r.Store, from, jobBatch, func(items []storage.Item, to place) error {
+		labels, err := r.decide(ctx, lookup, items, decider)
+		if err != nil {
+			return err
+		}
+		return step(ctx, func(ctx context.Context) error {
+			changed, err := r.Store.Relabel(ctx, job.ID, labels...)
+			if err != nil {
+				return fmt.Errorf("relabel %d items: %w", len(labels), err)
+			}
+			job.Changed += len(changed)
+			if again {
+				changed, again = idsOf(labels), false
+			}
+			if err := subjects.PublishIndex(ctx, r.Out, "relabelled by "+job.ID, changed); err != nil {
+				return err
+			}
+			b.Place = to.String()
+			job.Done += len(items)
+			job.Total = max(job.Total, job.Done)
+			*job = b.on(*job)
+			return r.Store.PutJob(ctx, *job)
+		})
+	})
+}
+
+// decide returns the labels of items. Those that a person corrected stay out of
+// it.
+func (r *Runner) decide(ctx context.Context, lookup *feeds, items []storage.Item, by Decider) ([]storage.Labels, error) {
+	open := make([]storage.Item, 0, len(items))
+	for _, item := range items {
+		if !item.Corrected {
+			open = append(open, item)
+		}
+	}
+	decisions, err := judge(ctx, lookup, open, by)
+	if err != nil {
+		return nil, err
+	}
+	labels := make([]storage.Labels, len(open))
+	for i, item := range open {
+		labels[i] = label.Labels(item.ID, decisions[i].Decision)
+	}
+	return labels, nil
+}
+
+func idsOf(labels []storage.Labels) []string {
+	ids := make([]string, len(labels))
+	for i, l := range labels {
+		ids[i] = l.ItemID
+	}
+	return ids
+}
+
+// undo gives items the labels back that a relabel changed. Should the runner die
+// between a step and the word to the index, the index is a few items behind until
+// it is compared with the store.
+func (r *Runner) undo(ctx context.Context, job *storage.Job, b brief) error {
+	for {
+		ended := false
+		err := step(ctx, func(ctx context.Context) error {
+			restored, err := r.Store.UndoRelabel(ctx, b.Of, jobBatch)
+			if err != nil {
+				return fmt.Errorf("undo job %s: %w", b.Of, err)
+			}
+			ended = len(restored) == 0
+			if err := subjects.PublishIndex(ctx, r.Out, "restored by "+job.ID, restored); err != nil {
+				return err
+			}
+			job.Done, job.Changed = job.Done+len(restored), job.Changed+len(restored)
+			job.Total = max(job.Total, job.Done)
+			return r.Store.PutJob(ctx, *job)
+		})
+		if err != nil {
+			return err
+		}
+		if ended {
+			return r.markUndone(ctx, b.Of)
+		}
+	}
+}
+
+// markUndone notes that a relabel was undone, unless it is forgotten.
+func (r *Runner) markUndone(ctx context.Context, id string) error {
+	of, err := r.Store.Job(ctx, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	of.State = Undone
+	return r.Store.PutJob(ctx, of)
+}
