@@ -2,7 +2,8 @@
 // their own serves, and prints a table. The node runs in this process, so that
 // one profile has all of it. With the argument "mesh" it measures meshes of
 // several processes instead, side by side; with "crawl" polling alone, of many
-// feeds; with "parse" what documents cost to read and entries to prepare.
+// feeds; with "parse" what documents cost to read and entries to prepare; with
+// "classify" what rules cost to load and to fire.
 package main
 
 import (
@@ -43,6 +44,8 @@ func main() {
 		err = benchMesh(ctx, *feeds, *items, *hosts)
 	case flag.Arg(0) == "parse":
 		err = benchParse()
+	case flag.Arg(0) == "classify":
+		err = benchClassify(ctx, flag.Args()[1:])
 	case flag.Arg(0) == "crawl":
 		err = benchCrawl(ctx, flag.Args()[1:])
 	default:
