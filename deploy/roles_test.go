@@ -22,6 +22,7 @@ import (
 	"feedmesh/agent/role"
 	"feedmesh/agent/simulate"
 	"feedmesh/classify"
+	"feedmesh/classify/spam"
 	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
@@ -143,14 +144,16 @@ func TestEachRoleDoesItsWorkAsItsOwnUser(t *testing.T) {
 func (c *cluster) env(t *testing.T, user string, store storage.Store, index storage.Index) *role.Env {
 	settings := config.Default()
 	settings.AllowNet, settings.Schedule.HostSpacing = loopback, 0
+	labels := &classify.Classifier{Rules: classify.ShippedRules(), Spam: spam.Default()}
 	settings.WebSubURL, settings.FullText = "http://127.0.0.1", []string{"full"}
 	client := fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxPacked: 1 << 20, Parallel: 8, Allow: loopback})
 	t.Cleanup(client.Close)
 	return &role.Env{
 		Config: settings, Mesh: c.join(t, user), Store: store, Index: index, Fetch: client, Post: client,
-		Rules: classify.DefaultRules(), Log: slog.New(slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Log:     slog.New(slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Metrics: role.NewMetrics(prometheus.NewRegistry()), Workers: 2, Room: func() error { return nil },
 		Checks: func(context.Context) []api.Check { return nil }, MetricsPage: http.NotFoundHandler(),
+		Classifier: func() *classify.Classifier { return labels },
 	}
 }
 
