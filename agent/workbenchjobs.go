@@ -49,8 +49,8 @@ func showJob(pg *page, job api.Job) {
 	default:
 		pg.printf("job %s is %s: %d of %d items, %d changed\n", job.ID, job.State, job.Done, job.Total, job.Changed)
 	}
-	if len(job.Found) > 0 {
-		pg.printf("%s\n", string(job.Found))
+	if job.Kind == workbench.Train && job.State == workbench.Done {
+		pg.printf("what it learned is in force; agent rules versions SET says how good it is, and --json all of it\n")
 	}
 	if job.Kind == workbench.Relabel && job.Changed > 0 && job.State != workbench.Undone && job.State != workbench.Running {
 		pg.printf("take it back with: agent rules undo %s\n", job.ID)
