@@ -119,10 +119,23 @@ func (c *rulesShowCommand) Run(ctx context.Context, p *program) error {
 }
 
 // A rulesCheckCommand checks a text.
-type rulesCheckCommand struct {
+type rulesCheckCommand struct{ textCommand }
+
+// A textCommand does something with a text for a rule set.
+type textCommand struct {
 	query
 	Name string `arg:"" help:"Name of the set."`
 	File string `arg:"" help:"File with the text; - reads it from standard input."`
+}
+
+// open returns what to ask, and the text.
+func (c *textCommand) open(p *program) (*api.Client, []byte, error) {
+	client, err := c.client()
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := p.readRules(c.File)
+	return client, text, err
 }
 
 // Help implements kong's HelpProvider.
@@ -134,11 +147,7 @@ func (rulesCheckCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesCheckCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
-	if err != nil {
-		return err
-	}
-	text, err := p.readRules(c.File)
+	client, text, err := c.open(p)
 	if err != nil {
 		return err
 	}
@@ -165,11 +174,9 @@ func (c *rulesCheckCommand) Run(ctx context.Context, p *program) error {
 
 // A rulesSetCommand puts a text.
 type rulesSetCommand struct {
-	query
+	textCommand
 	From *int64 `name:"from" placeholder:"N" help:"Version that the text was made from: it is refused if there is a newer one. By default the newest."`
 	Note string `placeholder:"TEXT" help:"What changes, for the list of versions."`
-	Name string `arg:"" help:"Name of the set."`
-	File string `arg:"" help:"File with the text; - reads it from standard input."`
 }
 
 // Help implements kong's HelpProvider.
@@ -185,11 +192,7 @@ Where others may edit it as well, say what yours was made from:
 
 // Run implements the command.
 func (c *rulesSetCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
-	if err != nil {
-		return err
-	}
-	text, err := p.readRules(c.File)
+	client, text, err := c.open(p)
 	if err != nil {
 		return err
 	}

@@ -125,10 +125,8 @@ func words(l workbench.Labelled) string {
 
 // A rulesBacktestCommand back-tests rules.
 type rulesBacktestCommand struct {
-	query
-	Items int    `default:"2000" help:"How many of the newest items to look at, up to 100,000."`
-	Name  string `arg:"" help:"Name of the set."`
-	File  string `arg:"" help:"File with the text; - reads it from standard input."`
+	textCommand
+	Items int `default:"2000" help:"How many of the newest items to look at, up to 100,000."`
 }
 
 // Help implements kong's HelpProvider.
@@ -140,11 +138,7 @@ func (rulesBacktestCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesBacktestCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
-	if err != nil {
-		return err
-	}
-	text, err := p.readRules(c.File)
+	client, text, err := c.open(p)
 	if err != nil {
 		return err
 	}
