@@ -19,6 +19,7 @@ type rulesCommand struct {
 	Show     rulesShowCommand     `cmd:"" help:"Print the text of a rule set."`
 	Check    rulesCheckCommand    `cmd:"" help:"Say what is wrong with a text, and change nothing."`
 	Set      rulesSetCommand      `cmd:"" help:"Put a text as the next version of a rule set."`
+	Convert  rulesConvertCommand  `cmd:"" help:"Turn rules in XML into text."`
 	Versions rulesVersionsCommand `cmd:"" help:"List the versions of a rule set, newest first."`
 	Diff     rulesDiffCommand     `cmd:"" help:"Print what changed between versions."`
 	Restore  rulesRestoreCommand  `cmd:"" help:"Put the text of an old version as the next one."`
