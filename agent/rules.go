@@ -251,7 +251,7 @@ func (p *program) readRules(name string) ([]byte, error) {
 // A rulesVersionsCommand lists versions.
 type rulesVersionsCommand struct {
 	query
-	Limit int    `default:"20" help:"How many to list, at most 200."`
+	Limit int    `default:"20" help:"How many to list, at most 50."`
 	Name  string `arg:"" help:"Name of the set."`
 }
 

@@ -10,7 +10,7 @@ import (
 // Bounds of rule sets.
 const (
 	MaxRules         = 4 << 20 // bytes of a text
-	RuleVersionsKept = 200     // of each set, the newest
+	RuleVersionsKept = 50      // of each set, the newest: a model has megabytes
 )
 
 // ErrTooLarge says that a text is larger than a [Store] takes.

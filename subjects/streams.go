@@ -116,7 +116,7 @@ func streams(replicas int) []jetstream.StreamConfig {
 		bucket(HostBucket, "what the schedule knows of each host", 256<<20, jetstream.FileStorage, 0),
 		history(bucket(PollBucket, "the last polls of each feed", 512<<20, jetstream.FileStorage, 0), PollsKept),
 		exact(bucket(SubscriptionBucket, "where feeds are pushed from", 64<<20, jetstream.FileStorage, 0)),
-		bucket(RuleBucket, "the rules in force", 16<<20, jetstream.FileStorage, 0),
+		bucket(RuleBucket, "the rules in force", 32<<20, jetstream.FileStorage, 0),
 		bucket(LeaseBucket, "who is the one active actor", 1<<20, living, 0),
 		bucket(AgentBucket, "who is in the mesh", 8<<20, living, AgentExpiry),
 	}

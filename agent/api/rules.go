@@ -93,7 +93,7 @@ func (s *Server) ruleRoutes(api huma.API) {
 	put.Description = "It must be made from the newest version, named by If-Match or the query; 0 if there is none yet. Within a second all agents go by it. A text that is wrong changes nothing."
 	put.MaxBodyBytes = storage.MaxRules + 1 // exclusive
 	huma.Register(api, put, s.putRules)
-	huma.Register(api, op("GET", "/api/rules/{name}/versions", "list-rule-versions", "The last 200 versions of a rule set, newest first", 404, 503), s.listRuleVersions)
+	huma.Register(api, op("GET", "/api/rules/{name}/versions", "list-rule-versions", "The last 50 versions of a rule set, newest first", 404, 503), s.listRuleVersions)
 	check := op("POST", "/api/rules/{name}/check", "check-rules", "Say what is wrong with a text, and change nothing", 400, 404, 413)
 	check.MaxBodyBytes = storage.MaxRules + 1 // exclusive
 	huma.Register(api, check, s.checkRules)
@@ -173,7 +173,7 @@ func (s *Server) getRules(ctx context.Context, in *struct {
 func (s *Server) listRuleVersions(ctx context.Context, in *struct {
 	Name   string `path:"name" maxLength:"32"`
 	Before int64  `query:"before" minimum:"0" doc:"Next of the page before."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"20"`
 }) (*body[RuleVersionPage], error) {
 	book, err := s.rulebook(in.Name)
 	if err != nil {
