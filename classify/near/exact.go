@@ -9,13 +9,18 @@ type Mark struct {
 	URLKey   string // [URLKey] of its address; may be empty
 	TextHash string // [TextHash] of its words; may be empty
 	Seen     time.Time
+	Sketch   *Sketch // of its words; may be nil. An [Exact] has no use for it.
 }
 
 // Placed says which item another one repeats. It names the first of its kind
 // only: IDs of events are for the caller to derive from that.
 type Placed struct {
 	Of string // item ID of the first of its kind; empty for that one
-	By string // "text" or "url": what they share; empty if Of is
+	// By says what they share: "text", "url", "title" or "body", or that a person
+	// said so: "hand". Empty if Of is, unless a person said that too.
+	By    string
+	Score float64 // how much of it, 0 to 1
+	Why   string  // that in words, for people
 }
 
 // Exact remembers who was the first with an address or a text. It answers by
@@ -87,6 +92,7 @@ func (e *Exact) Remember(m Mark, as Placed) {
 	if p, ok := e.urls[m.URLKey]; ok && p.FeedID == m.FeedID && p.ItemID != m.ItemID && as.By != "text" {
 		p.shared = true
 	}
+	m.Sketch = nil
 	p := &placed{Mark: m, Placed: as}
 	e.items[m.ItemID] = p
 	e.queue = append(e.queue, p)

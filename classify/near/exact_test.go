@@ -33,12 +33,12 @@ func TestPlace(t *testing.T) {
 		}},
 		{"the address, from two feeds", []step{
 			{mark("1", "a", "u", "t1"), Placed{}},
-			{mark("2", "b", "u", "t2"), Placed{"1", "url"}},
+			{mark("2", "b", "u", "t2"), Placed{Of: "1", By: "url"}},
 		}},
 		{"the text, from two feeds and from one", []step{
 			{mark("1", "a", "u1", "t"), Placed{}},
-			{mark("2", "b", "u2", "t"), Placed{"1", "text"}},
-			{mark("3", "a", "u1", "t"), Placed{"1", "text"}},
+			{mark("2", "b", "u2", "t"), Placed{Of: "1", By: "text"}},
+			{mark("3", "a", "u1", "t"), Placed{Of: "1", By: "text"}},
 		}},
 		{"one feed whose entries lead to one page", []step{
 			{mark("1", "a", "u", "t1"), Placed{}},
@@ -46,20 +46,20 @@ func TestPlace(t *testing.T) {
 			{mark("3", "a", "u", ""), Placed{}},
 			{mark("4", "a", "u", ""), Placed{}},
 			{mark("5", "b", "u", "t5"), Placed{}},
-			{mark("6", "b", "u", "t1"), Placed{"1", "text"}},
+			{mark("6", "b", "u", "t1"), Placed{Of: "1", By: "text"}},
 		}},
 		{"a chain leads to the first", []step{
 			{mark("1", "a", "u1", "t1"), Placed{}},
-			{mark("2", "b", "u1", "t2"), Placed{"1", "url"}},
-			{mark("3", "c", "u3", "t2"), Placed{"1", "text"}},
-			{mark("4", "d", "u3", "t4"), Placed{"1", "url"}},
+			{mark("2", "b", "u1", "t2"), Placed{Of: "1", By: "url"}},
+			{mark("3", "c", "u3", "t2"), Placed{Of: "1", By: "text"}},
+			{mark("4", "d", "u3", "t4"), Placed{Of: "1", By: "url"}},
 		}},
 		{"one item again, changed or not", []step{
 			{mark("1", "a", "u", "t1"), Placed{}},
-			{mark("2", "b", "u", "t2"), Placed{"1", "url"}},
-			{mark("2", "b", "u", "t2"), Placed{"1", "url"}},
+			{mark("2", "b", "u", "t2"), Placed{Of: "1", By: "url"}},
+			{mark("2", "b", "u", "t2"), Placed{Of: "1", By: "url"}},
 			{mark("1", "a", "u", "t9"), Placed{}},
-			{mark("2", "b", "u9", "t9"), Placed{"1", "url"}},
+			{mark("2", "b", "u9", "t9"), Placed{Of: "1", By: "url"}},
 		}},
 	} {
 		e := NewExact(time.Hour, 100)
@@ -99,7 +99,7 @@ func TestPlaceForgetsTheOldestOfTooMany(t *testing.T) {
 				i, e.Len(), len(e.urls), len(e.texts), cap(e.queue))
 		}
 	}
-	if got := e.Place(mark("x", "b", "u9999", "")); got != (Placed{"9999", "url"}) {
+	if got := e.Place(mark("x", "b", "u9999", "")); got != (Placed{Of: "9999", By: "url"}) {
 		t.Errorf("got %+v, want a duplicate of the newest", got)
 	}
 	if got := e.Place(mark("y", "b", "u9996", "")); got != (Placed{}) {

@@ -1,0 +1,73 @@
+package near
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// prose returns n words of a vocabulary of 3000.
+func prose(random *rand.Rand, n int) []string {
+	words := make([]string, n)
+	for i := range words {
+		words[i] = fmt.Sprintf("w%c%c", 'a'+random.IntN(26), 'a'+random.IntN(26)) + fmt.Sprint(random.IntN(5))
+	}
+	return words
+}
+
+func TestResemblanceIsEstimated(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	s := Default()
+	sum, worst, n := 0.0, 0.0, 0
+	for range 200 {
+		a := prose(random, 150+random.IntN(400))
+		cut := random.IntN(len(a))
+		b := append(append([]string{}, a[:cut]...), prose(random, len(a)-cut)...)
+		x, y := s.Sketch("", strings.Join(a, " ")), s.Sketch("", strings.Join(b, " "))
+		want := Resemblance(WordShingles(strings.Join(a, " "), shingle, false), WordShingles(strings.Join(b, " "), shingle, false))
+		off := x.resemblance(&y.Body) - want
+		sum, worst, n = sum+off*off, max(worst, math.Abs(off)), n+1
+	}
+	if e := math.Sqrt(sum / float64(n)); e > 0.05 || worst > 0.2 {
+		t.Errorf("standard error %.3f, worst %.3f; want at most 0.05 and 0.2", e, worst)
+	}
+}
+
+func TestTeasersAndWireCopiesAreContained(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	s := Default()
+	for _, test := range []struct {
+		name       string
+		from, upto int
+		wrapped    int // foreign words around what is taken
+		want       bool
+	}{
+		{"a teaser", 0, 50, 0, true},
+		{"a teaser with a foreword and Read more", 0, 60, 8, true},
+		{"a third from the middle", 300, 640, 0, true},
+		{"half a copy, half news", 0, 100, 100, false},
+		{"nothing of it", 0, 0, 80, false},
+	} {
+		whole := prose(random, 1000)
+		part := append(append(prose(random, test.wrapped/2), whole[test.from:test.upto]...), prose(random, test.wrapped/2)...)
+		a, b := s.Sketch("A title of some length", strings.Join(whole, " ")), s.Sketch("What others wrote on it", strings.Join(part, " "))
+		for _, pair := range [][2]*Sketch{{a, b}, {b, a}} {
+			l := s.Compare(pair[0], pair[1], false)
+			if got := l.By == "body"; got != test.want || got && !pair[0].Meets(pair[1]) {
+				t.Errorf("%s: got %+v, met %v; want found %v", test.name, l, pair[0].Meets(pair[1]), test.want)
+			}
+		}
+	}
+}
+
+func TestShortTextsHaveNoBody(t *testing.T) {
+	s := Default()
+	if got := s.Sketch("Title", strings.Repeat("word ", 39)); got.Shingles != 0 || got.Posted != nil {
+		t.Errorf("39 words: got a body of %d shingles", got.Shingles)
+	}
+	if got := s.Sketch("Title", strings.Repeat("one two three four five ", 8)); got.Shingles != 5 {
+		t.Errorf("40 words in a circle of five: got %d shingles, want 5", got.Shingles)
+	}
+}

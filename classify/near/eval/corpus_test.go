@@ -1,0 +1,116 @@
+package eval
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"feedmesh/classify/near"
+	"feedmesh/tests/corpus"
+)
+
+func read(t testing.TB, names ...string) []Item {
+	t.Helper()
+	folder := corpus.Folder(t, names[:len(names)-1]...)
+	items, err := Read(bytes.NewReader(corpus.Bytes(t, filepath.Join(folder, names[len(names)-1]))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items
+}
+
+// report prints the pairs of the train half that went wrong; those of the test half
+// are nobody's business.
+func report(t *testing.T, wrong [][2]Item) {
+	s := near.Default()
+	for _, w := range wrong {
+		l := s.Compare(s.Sketch(w[0].Title, w[0].Text), s.Sketch(w[1].Title, w[1].Text), w[0].Feed == w[1].Feed)
+		t.Logf("%s %q, %s %q: %+v", w[0].Relation, w[0].Title, w[1].Relation, w[1].Title, l)
+	}
+}
+
+// TestConstructedCopiesAreFound holds the bars on copies made by rule: as they are,
+// and without their titles: a teaser then must be found by what its text is part
+// of.
+func TestConstructedCopiesAreFound(t *testing.T) {
+	items := read(t, "neardup", "constructed.jsonl.gz")
+	_, wrong := PlaceCopies(items, near.Default(), false)
+	report(t, wrong)
+	untitled := slices.Clone(items)
+	for i := range items {
+		untitled[i].Title = ""
+	}
+	for _, variant := range []struct {
+		name  string
+		items []Item
+		least float64
+	}{{"as they are", items, 0.97}, {"without titles", untitled, 0.95}} {
+		c, _ := PlaceCopies(variant.items, near.Default(), true)
+		t.Logf("%s: recall %.4f of %d, false %d of %d; %v", variant.name, c.Recall, c.Copies, c.False, c.Pairs, c.Relations)
+		if c.Recall < variant.least || c.FalseRate > MaxFalse {
+			t.Errorf("%s: want a recall of at least %.2f at %.2f %% false", variant.name, variant.least, 100*MaxFalse)
+		}
+		if c.Relations["teaser"] < 0.97 {
+			t.Errorf("%s: %.3f of the teasers are found, want 0.97", variant.name, c.Relations["teaser"])
+		}
+	}
+	var b strings.Builder
+	placed, _ := PlaceCopies(items, near.Default(), true)
+	PrintCopies(&b, append(CompareCopies(items, Methods(near.Default())), placed))
+	t.Log("\n" + b.String())
+}
+
+func TestOnePostInTwoFeedsIsFound(t *testing.T) {
+	items := read(t, "neardup", "same-post-two-feeds.jsonl.gz")
+	// The set tells groups by the address without its query, so all videos of a
+	// site became one.
+	videos := slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return i.Watch })
+	for _, variant := range []struct {
+		name  string
+		items []Item
+		least float64
+	}{{"as they are", items, 0}, {"without the videos", videos, 0.97}} {
+		for _, test := range []bool{false, true} {
+			c, _ := PlaceCopies(variant.items, near.Default(), test)
+			t.Logf("%s, test half %v: recall %.4f of %d, false %d of %d", variant.name, test, c.Recall, c.Copies, c.False, c.Pairs)
+			if c.Recall < variant.least || c.FalseRate > MaxFalse {
+				t.Errorf("%s, test half %v: want a recall of at least %.2f at %.2f %% false", variant.name, test, variant.least, 100*MaxFalse)
+			}
+		}
+	}
+}
+
+// TestEditedTitlesAreFound holds the bars on titles alone, and that ours is better
+// than any of the sources' at no more false ones.
+func TestEditedTitlesAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares a million pairs of titles")
+	}
+	all := CompareTitles(read(t, "stories", "uci-headlines.jsonl.gz"), Methods(near.Default()))
+	var b strings.Builder
+	PrintTitles(&b, all)
+	t.Log("\n" + b.String())
+	ours := all[0]
+	if ours.Recall < 0.97 || ours.FalseRate > MaxFalse || ours.Apart < 0.92 {
+		t.Errorf("recall %.4f, %.2f %% false, %.3f of other numbers apart; want 0.97, %.2f %%, 0.92", ours.Recall, 100*ours.FalseRate, ours.Apart, 100*MaxFalse)
+	}
+	for _, other := range all[1:] {
+		if other.Recall >= ours.Recall && other.FalseRate <= ours.FalseRate {
+			t.Errorf("%s has a recall of %.4f at %.2f %% false, as good as ours", other.Method, other.Recall, 100*other.FalseRate)
+		}
+	}
+}
+
+func TestAThousandArticlesHaveTenCopies(t *testing.T) {
+	items := read(t, "neardup", "articles-minhash.jsonl.gz")
+	for i := range items {
+		items[i].Title, items[i].Test = "", true
+	}
+	c, _ := PlaceCopies(items, near.Default(), true)
+	t.Logf("%+v", c)
+	if c.Recall < 1 {
+		t.Errorf("%d of %d copies are found, want all", c.Found, c.Copies)
+	}
+}

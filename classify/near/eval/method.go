@@ -1,0 +1,100 @@
+package eval
+
+import (
+	"feedmesh/classify/near"
+	"feedmesh/classify/text"
+)
+
+// A Method tells how alike two items are.
+type Method struct {
+	Name string
+	// Threshold is the score from which on items are the same by the method's own
+	// source.
+	Threshold float64
+	// Prepare makes of an item what Score compares.
+	Prepare func(Item) any
+	// Score returns how alike two prepared items are, from 0 to 1; sameFeed, that
+	// one feed has both.
+	Score func(a, b any, sameFeed bool) float64
+}
+
+// Methods returns ours and those of the sources, with a title alone if that is all
+// there is.
+func Methods(s near.Settings) []Method {
+	return []Method{
+		ours(s),
+		{"source 2: shingles w=10, Dice", 0.5, checksums(10), func(a, b any, _ bool) float64 {
+			return near.Dice(a.([]int32), b.([]int32)) / 100
+		}},
+		wordShingles("source 3 A: w=3", false, near.Resemblance),
+		wordShingles("source 3 A: w=3, bounded", true, near.Resemblance),
+		wordShingles("source 3 A: w=3, containment", false, contained),
+		{"source 3 A: w=3..5, growing", 0.5, chains, func(a, b any, _ bool) float64 {
+			sum, x, y := 0.0, a.([]near.Set), b.([]near.Set)
+			for i := range x {
+				sum += near.Resemblance(x[i], y[i])
+			}
+			return sum / float64(len(x))
+		}},
+		{"source 3 B: word matrix", 0.75, func(i Item) any { return list(i.Title + " " + i.Text) }, func(a, b any, _ bool) float64 {
+			return near.MatrixSimilarity(a.([]string), b.([]string), 0.2)
+		}},
+		{"SimHash-64, 3 bits", 61. / 64, func(i Item) any { return near.SimHash(list(i.Title + " " + i.Text)) }, func(a, b any, _ bool) float64 {
+			return 1 - float64(near.HammingDistance(a.(uint64), b.(uint64)))/64
+		}},
+	}
+}
+
+// ours scores 1 what it would find and take for the same, and else 0: it has several
+// thresholds.
+func ours(s near.Settings) Method {
+	return Method{"ours", 1, func(i Item) any { return s.Sketch(i.Title, i.Text) }, func(x, y any, sameFeed bool) float64 {
+		a, b := x.(*near.Sketch), y.(*near.Sketch)
+		if a.Meets(b) && s.Compare(a, b, sameFeed).By != "" {
+			return 1
+		}
+		return 0
+	}}
+}
+
+func checksums(w int) func(Item) any {
+	return func(i Item) any { return near.Checksums(near.Canonical(i.Title+" "+i.Text, i.language()), w) }
+}
+
+func wordShingles(name string, bounded bool, alike func(a, b near.Set) float64) Method {
+	return Method{name, 0.5, func(i Item) any { return near.WordShingles(i.Title+". "+i.Text, 3, bounded) }, func(a, b any, _ bool) float64 {
+		return alike(a.(near.Set), b.(near.Set))
+	}}
+}
+
+func chains(i Item) any {
+	var sets []near.Set
+	for w := 3; w <= 5; w++ {
+		sets = append(sets, near.WordShingles(i.Title+". "+i.Text, w, false))
+	}
+	return sets
+}
+
+// contained returns which share of the smaller set is in the other.
+func contained(a, b near.Set) float64 {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return near.Containment(a, b)
+}
+
+// language returns that of an item, English where nobody says: most sets are.
+func (i Item) language() string {
+	if i.Language != "" {
+		return i.Language
+	}
+	return "en"
+}
+
+func list(plain string) []string {
+	var words []string
+	for _, w := range text.Words(plain) {
+		words = append(words, w.Text)
+	}
+	return words
+}

@@ -1,0 +1,28 @@
+package near
+
+import "math/bits"
+
+// SimHash returns 64 bits that differ in few places if texts have most of their
+// words in common. The Index has no use for it: it is a yardstick.
+//
+// Source: M. Charikar, Similarity estimation techniques from rounding algorithms, 2002;
+// G. Manku and others, Detecting near-duplicates for web crawling, 2007: at most 3
+// bits.
+func SimHash(words []string) (h uint64) {
+	var sums [64]int
+	for _, w := range words {
+		x := hash(w)
+		for i := range sums {
+			sums[i] += int(x>>i&1)*2 - 1
+		}
+	}
+	for i, sum := range sums {
+		if sum > 0 {
+			h |= 1 << i
+		}
+	}
+	return h
+}
+
+// HammingDistance returns in how many bits a and b differ.
+func HammingDistance(a, b uint64) int { return bits.OnesCount64(a ^ b) }
