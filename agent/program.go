@@ -30,6 +30,7 @@ type cli struct {
 	Spam       spamCommand       `cmd:"" help:"Look at spam, and say what is spam and what is not."`
 	Classify   classifyCommand   `cmd:"" help:"Measure rules and model on labelled items, and train a model."`
 	Near       nearCommand       `cmd:"" help:"Measure how items that repeat one another are found."`
+	Stories    storiesCommand    `cmd:"" help:"Measure how well items are grouped into stories."`
 	Status     statusCommand     `cmd:"" help:"Print how the mesh is: feeds, items, queues, agents."`
 	Quarantine quarantineCommand `cmd:"" help:"Look after tasks that failed all their tries."`
 	Reindex    reindexCommand    `cmd:"" help:"Compare the search index with the store and repair it, while serving."`

@@ -3,7 +3,8 @@
 // one profile has all of it. With the argument "mesh" it measures meshes of
 // several processes instead, side by side; with "crawl" polling alone, of many
 // feeds; with "parse" what documents cost to read and entries to prepare; with
-// "classify" what rules cost to load and to fire.
+// "classify" what rules cost to load and to fire; with "near" and "stories" what it
+// costs to find items that repeat others, and to group them.
 package main
 
 import (
@@ -46,6 +47,10 @@ func main() {
 		err = benchParse()
 	case flag.Arg(0) == "classify":
 		err = benchClassify(ctx, flag.Args()[1:])
+	case flag.Arg(0) == "near":
+		err = benchNear(flag.Args()[1:])
+	case flag.Arg(0) == "stories":
+		err = benchStories(flag.Args()[1:])
 	case flag.Arg(0) == "crawl":
 		err = benchCrawl(ctx, flag.Args()[1:])
 	default:

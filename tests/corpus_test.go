@@ -17,6 +17,10 @@ import (
 	"feedmesh/tests/corpus"
 )
 
+// corpusTime is what hundreds of real documents may take under the race detector,
+// which makes a node ten times as slow, beside other tests.
+const corpusTime = 8 * time.Minute
+
 // A sample is a real feed document.
 type sample struct {
 	File     string `json:"file"`
@@ -110,7 +114,7 @@ func TestRealFeedsBecomeSearchableItems(t *testing.T) {
 		byFeed[storage.FeedID(url)] = i
 	}
 	n.add(urls...)
-	first := n.settled(3 * time.Minute)
+	first := n.settled(corpusTime)
 
 	yield := 0
 	n.eachFeed(func(f api.Feed) {
@@ -147,7 +151,7 @@ func TestRealFeedsBecomeSearchableItems(t *testing.T) {
 			t.Errorf("%s: got %q at the second poll, want unchanged", samples[byFeed[f.ID]].File, f.State.Outcome)
 		}
 	})
-	if second := n.settled(3 * time.Minute); second.Items != first.Items {
+	if second := n.settled(corpusTime); second.Items != first.Items {
 		t.Errorf("got %d items after the second sweep, want the %d of the first", second.Items, first.Items)
 	}
 }

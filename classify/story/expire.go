@@ -1,0 +1,87 @@
+package story
+
+import "slices"
+
+// append makes an event the one touched last.
+func (c *Clusters) append(slot uint32) {
+	e := &c.events[slot]
+	e.prev, e.next = c.newest, none
+	if c.newest == none {
+		c.oldest = slot
+	} else {
+		c.events[c.newest].next = slot
+	}
+	c.newest = slot
+}
+
+// remove takes an event out of the order.
+func (c *Clusters) remove(slot uint32) {
+	e := &c.events[slot]
+	if e.prev == none {
+		c.oldest = e.next
+	} else {
+		c.events[e.prev].next = e.next
+	}
+	if e.next == none {
+		c.newest = e.prev
+	} else {
+		c.events[e.next].prev = e.prev
+	}
+}
+
+func (c *Clusters) touch(slot uint32) {
+	if c.newest != slot {
+		c.remove(slot)
+		c.append(slot)
+	}
+}
+
+// considered is how many of the oldest events are looked at for the smallest.
+const considered = 64
+
+// makeRoom forgets events until there is room for an item and an event.
+func (c *Clusters) makeRoom() {
+	for len(c.byID) >= c.limits.Events || len(c.items) >= c.limits.Items {
+		victim := c.oldest
+		at := victim
+		for range considered {
+			if at == none {
+				break
+			}
+			if len(c.events[at].items) < len(c.events[victim].items) {
+				victim = at
+			}
+			at = c.events[at].next
+		}
+		c.forget(victim, "there was no room")
+	}
+}
+
+// expire forgets the events that had no item for longer than the window.
+func (c *Clusters) expire() {
+	for c.oldest != none && c.now.Sub(c.events[c.oldest].last) > c.limits.Window {
+		c.forget(c.oldest, "nothing new came")
+	}
+}
+
+// forget forgets an event, and its story with the last of its events.
+func (c *Clusters) forget(slot uint32, why string) {
+	e := &c.events[slot]
+	for _, id := range e.items {
+		delete(c.items, id)
+	}
+	c.index.change(slot, e.centroid, nil)
+	c.index.events--
+	c.index.gens[slot]++
+	c.remove(slot)
+	delete(c.byID, e.id)
+	g := e.story
+	g.events = slices.DeleteFunc(g.events, func(s uint32) bool { return s == slot })
+	if len(g.events) == 0 {
+		delete(c.stories, g.id)
+		c.changes = append(c.changes, Change{Kind: Expired, Story: g.id, Why: why})
+	}
+	c.releaseHands(e.id)
+	*e = event{}
+	c.free = append(c.free, slot)
+}

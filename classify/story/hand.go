@@ -1,0 +1,204 @@
+package story
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+)
+
+// A Hand says that somebody decided of two events whether they are one story.
+// What a hand says holds until one of the events expires.
+type Hand struct {
+	A, B     string // IDs of events, A before B
+	Together bool
+}
+
+// ErrUnknown says that an item or event is not remembered.
+var ErrUnknown = errors.New("not among what is live")
+
+// ErrAlone says that an event is all there is of its story.
+var ErrAlone = errors.New("it is a story of its own already")
+
+const maxHands = 64 // events of a story from which one is held apart
+
+// Join makes the stories of two events one, and holds the events together. It
+// returns [ErrUnknown] if either is not remembered.
+func (c *Clusters) Join(a, b string) error {
+	s, okA := c.byID[a]
+	t, okB := c.byID[b]
+	if !okA || !okB {
+		return ErrUnknown
+	}
+	g, h := c.events[s].story, c.events[t].story
+	for _, slot := range g.events { // what held the stories apart is no more
+		for _, other := range h.events {
+			c.release(c.events[slot].id, c.events[other].id)
+		}
+	}
+	if g != h {
+		c.merge(g, h, "by hand")
+	}
+	c.Hold(Hand{A: a, B: b, Together: true})
+	return nil
+}
+
+// Split gives an event a story of its own, and holds it apart from the events of
+// the one it was in. It returns [ErrUnknown] if the event is not remembered, and
+// [ErrAlone] if it has a story of its own.
+func (c *Clusters) Split(id string) error {
+	slot, ok := c.byID[id]
+	if !ok {
+		return ErrUnknown
+	}
+	g := c.events[slot].story
+	if len(g.events) == 1 {
+		return ErrAlone
+	}
+	c.leave(g, []uint32{slot}, "by hand")
+	c.holdApart(slot, g)
+	return nil
+}
+
+// SplitItem gives an item an event and a story of its own, held apart from those
+// it was in. The item must be as it was when it was placed. It returns
+// [ErrUnknown] if the item is not remembered, and [ErrAlone] if it has an event
+// and a story of its own.
+func (c *Clusters) SplitItem(item Item) (Placement, error) {
+	m, ok := c.items[item.ID]
+	if !ok {
+		return Placement{}, ErrUnknown
+	}
+	slot := m.slot
+	e := &c.events[slot]
+	if len(e.items) == 1 {
+		err := c.Split(e.id)
+		return c.placement(slot, Why{By: "hand"}), err
+	}
+	v := c.vector(c.reader.terms(&c.weights, item.Title, item.Text, item.Language))
+	c.take(m, item, v)
+	id := c.ids.Event(item.ID)
+	for {
+		if _, ok := c.byID[id]; !ok {
+			break
+		}
+		id = c.ids.Event(id + "'") // the event it leaves began with it
+	}
+	fresh := c.open(id, item.Seen)
+	c.found(c.unused(c.ids.Story(id)), fresh)
+	c.join(fresh, item, v)
+	c.index.forget(v)
+	c.holdApart(fresh, c.events[slot].story)
+	c.changes = append(c.changes, Change{
+		Kind: Split, Story: c.events[slot].story.id, Into: c.events[fresh].story.id, Events: []string{id}, Why: "by hand",
+	})
+	return c.placement(fresh, Why{By: "hand"}), nil
+}
+
+// take removes an item from an event of several.
+func (c *Clusters) take(m member, item Item, v vector) {
+	e := &c.events[m.slot]
+	e.items = slices.DeleteFunc(e.items, func(id string) bool { return id == item.ID })
+	if !m.voted || e.votes < 2 {
+		return // it says nothing of what the event is about, or all there is
+	}
+	e.votes--
+	if item.Text != "" {
+		e.texts = max(0, e.texts-1)
+	}
+	delete(e.hosts, hash(item.Host))
+	left := c.index.plus(e.centroid, v, -1, maxTerms)
+	left = slices.DeleteFunc(left, func(t entry) bool { return t.weight <= 1e-4 })
+	c.index.change(m.slot, e.centroid, left)
+	e.centroid, e.squared = left, 0
+}
+
+// holdApart holds an event apart from those of a story.
+func (c *Clusters) holdApart(slot uint32, g *group) {
+	for _, other := range g.events[:min(len(g.events), maxHands)] {
+		c.Hold(Hand{A: c.events[slot].id, B: c.events[other].id})
+	}
+}
+
+// Hold remembers what a hand said, without moving anything: for those who rebuild
+// Clusters from what they stored, once they did. Later ones stand in place of
+// earlier ones; those of events that are not remembered are ignored.
+func (c *Clusters) Hold(h Hand) {
+	if h.A > h.B {
+		h.A, h.B = h.B, h.A
+	}
+	_, okA := c.byID[h.A]
+	_, okB := c.byID[h.B]
+	if h.A == h.B || !okA || !okB {
+		return
+	}
+	c.release(h.A, h.B)
+	c.hands[h.A] = append(c.hands[h.A], h)
+	c.hands[h.B] = append(c.hands[h.B], h)
+}
+
+// Hands returns what hands said of events that live, sorted.
+func (c *Clusters) Hands() []Hand {
+	var list []Hand
+	for id, hands := range c.hands {
+		for _, h := range hands {
+			if h.A == id {
+				list = append(list, h)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Hand) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+	return list
+}
+
+// release forgets what a hand said of two events.
+func (c *Clusters) release(a, b string) {
+	if len(c.hands[a]) == 0 {
+		return
+	}
+	if a > b {
+		a, b = b, a
+	}
+	for _, id := range []string{a, b} {
+		c.setHands(id, slices.DeleteFunc(c.hands[id], func(h Hand) bool { return h.A == a && h.B == b }))
+	}
+}
+
+// releaseHands forgets what hands said of an event.
+func (c *Clusters) releaseHands(id string) {
+	for _, h := range slices.Clone(c.hands[id]) {
+		c.release(h.A, h.B)
+	}
+}
+
+func (c *Clusters) setHands(id string, hands []Hand) {
+	if len(hands) == 0 {
+		delete(c.hands, id)
+		return
+	}
+	c.hands[id] = hands
+}
+
+// held reports whether a hand holds two events together.
+func (c *Clusters) held(a, b string) bool {
+	return slices.ContainsFunc(c.hands[a], func(h Hand) bool { return h.Together && (h.A == b || h.B == b) })
+}
+
+// apart reports whether a hand holds two stories apart.
+func (c *Clusters) apart(g, h *group) bool {
+	if len(c.hands) == 0 {
+		return false
+	}
+	for _, slot := range g.events {
+		id := c.events[slot].id
+		for _, hand := range c.hands[id] {
+			other := hand.A
+			if other == id {
+				other = hand.B
+			}
+			if at, ok := c.byID[other]; ok && !hand.Together && c.events[at].story == h {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,85 @@
+package story
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// A Version is an item of a story, as its headline and summary are made from it.
+type Version struct {
+	ItemID   string
+	Title    string
+	Text     string // plain; may be empty
+	Language string
+	Source   string // feed or host
+	Weight   float64
+	Seen     time.Time
+	Repeats  bool
+}
+
+// maxVersions is how many items of a story are compared with each other.
+const maxVersions = 100
+
+// Headline returns the index of the item that stands for a story: the one that is
+// most like the others, of a good source, and fresh; -1 if there is none. Of more
+// than 100 items the newest are looked at. O(n²).
+func Headline(items []Version) int {
+	from := max(0, len(items)-maxVersions)
+	vectors := make([]sentence, len(items)-from)
+	newest := time.Time{}
+	for i := range vectors {
+		item := items[from+i]
+		vectors[i] = newSentence(item.Title, item.Language)
+		if item.Seen.After(newest) {
+			newest = item.Seen
+		}
+	}
+	best, most := -1, math.Inf(-1)
+	for i, v := range vectors {
+		item := items[from+i]
+		sum := 0.0
+		for j, w := range vectors {
+			if i != j {
+				sum += v.cosine(w)
+			}
+		}
+		score := (sum/float64(max(1, len(vectors)-1)) + 0.01) * cmp.Or(item.Weight, 1)
+		score *= math.Exp2(-float64(newest.Sub(item.Seen)) / float64(4*HalfLife))
+		if item.Repeats {
+			score *= RepeatWeight
+		}
+		if score > most {
+			best, most = from+i, score
+		}
+	}
+	return best
+}
+
+// MostNamed returns the names that most items have, at most limit of those that at
+// least a third of the items that have any agree on; of equal ones in the order of
+// the alphabet. It is how a story gets its categories and topics: each element of
+// votes are the names of one item.
+func MostNamed(votes [][]string, limit int) []string {
+	counts := make(map[string]int)
+	voters := 0
+	for _, names := range votes {
+		if len(names) > 0 {
+			voters++
+		}
+		for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+			counts[name]++
+		}
+	}
+	var list []string
+	for name, n := range counts {
+		if 3*n >= voters {
+			list = append(list, name)
+		}
+	}
+	slices.SortFunc(list, func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	return slices.Clip(list[:min(len(list), max(0, limit))])
+}

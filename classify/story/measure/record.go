@@ -1,0 +1,167 @@
+package measure
+
+import (
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"feedmesh/classify/story"
+)
+
+// A Record is an item whose story is known.
+type Record struct {
+	story.Item
+	Story string
+	Day   string // as in 2026-01-02; empty if unknown
+}
+
+// A Pair is two items of which it is known whether they are of one story.
+type Pair struct {
+	ID   string
+	A, B story.Item
+	Same bool
+}
+
+// A Set is what a file holds: records, or pairs.
+type Set struct {
+	Records []Record // by day, otherwise in the order of the file
+	Pairs   []Pair
+}
+
+// A Half is a part of a set. Which a record is in, its story tells, or its ID where
+// it is a pair, so that no story is in both.
+type Half string
+
+// The halves of a set.
+const (
+	All   Half = "all"
+	Train Half = "train"
+	Test  Half = "test"
+)
+
+// has reports whether a half has what a story or a pair's ID stands for. The rule
+// is FNV-32a(key)>>4&1: 0 is train and 1 is test.
+func (h Half) has(key string) bool {
+	sum := fnv.New32a()
+	io.WriteString(sum, key)
+	return h == All || (sum.Sum32()>>4&1 == 0) == (h == Train)
+}
+
+const (
+	maxLine    = 4 << 20 // bytes of a record
+	maxRecords = 2_000_000
+)
+
+// line is how a record stands in a file.
+type line struct {
+	ID, Title, Body, Lang, Host, Published, Story, Label string
+	A, B                                                 *line
+}
+
+// Read reads the half of a set: one JSON object a line, packed by gzip or not.
+//
+//	{"id": "1", "title": "Quake", "body": "", "lang": "en", "host": "a.example",
+//	 "published": "2026-01-02", "story": "quake"}
+//	{"id": "2", "lang": "en", "label": "OK", "a": {"title": "..."}, "b": {"title": "..."}}
+//
+// A pair is of one story if its label is OK. Items of a day are taken to come
+// through the day, in the order of the file; those without a day, one a minute.
+// Errors name the line.
+func Read(r io.Reader, half Half) (Set, error) {
+	var set Set
+	in := bufio.NewReader(r)
+	if head, _ := in.Peek(2); string(head) == "\x1f\x8b" {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return set, err
+		}
+		in = bufio.NewReader(z)
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		if strings.TrimSpace(lines.Text()) == "" {
+			continue
+		}
+		var l line
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			return set, fmt.Errorf("line %d: %w", n, err)
+		}
+		if n > maxRecords {
+			return set, fmt.Errorf("line %d: there are more records than can be read", n)
+		}
+		set.add(l, half)
+	}
+	if err := lines.Err(); err != nil {
+		return set, fmt.Errorf("line %d: %w", n+1, err)
+	}
+	slices.SortStableFunc(set.Records, func(a, b Record) int { return cmp.Compare(a.Day, b.Day) })
+	spread(set.Records)
+	return set, nil
+}
+
+func (s *Set) add(l line, half Half) {
+	switch {
+	case l.A != nil && l.B != nil && half.has(l.ID):
+		p := Pair{ID: l.ID, A: l.A.item(), B: l.B.item(), Same: l.Label == "OK"}
+		p.A.ID, p.B.ID = l.ID+"/a", l.ID+"/b"
+		p.A.Language, p.B.Language = l.Lang, l.Lang
+		s.Pairs = append(s.Pairs, p)
+	case l.A == nil && l.Story != "" && half.has(l.Story):
+		s.Records = append(s.Records, Record{Item: l.item(), Story: l.Story, Day: l.Published[:min(len(l.Published), len(time.DateOnly))]})
+	}
+}
+
+func (l *line) item() story.Item {
+	return story.Item{ID: l.ID, Title: l.Title, Text: l.Body, Language: l.Lang, Host: strings.ToLower(l.Host), Seen: undated}
+}
+
+// undated is when what has no day begins to come.
+var undated = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// spread gives records their times: those of a day come through the day, others
+// one a minute.
+func spread(records []Record) {
+	for _, today := range days(records) {
+		start, gap := undated, time.Minute
+		if at, err := time.Parse(time.DateOnly, today[0].Day); err == nil {
+			start, gap = at, 24*time.Hour/time.Duration(len(today))
+		}
+		for i := range today {
+			today[i].Seen = start.Add(time.Duration(i) * gap)
+		}
+	}
+}
+
+// days cuts records where the day changes.
+func days(records []Record) [][]Record {
+	var list [][]Record
+	for start, i := 0, 1; i <= len(records); i++ {
+		if i == len(records) || records[i].Day != records[start].Day {
+			list = append(list, records[start:i])
+			start = i
+		}
+	}
+	return list
+}
+
+// shuffled returns records in another order within their days, the same each time.
+func shuffled(records []Record) []Record {
+	records = slices.Clone(records)
+	random := rand.New(rand.NewPCG(7, 1))
+	for _, today := range days(records) {
+		random.Shuffle(len(today), func(i, j int) { today[i], today[j] = today[j], today[i] })
+	}
+	spread(records)
+	return records
+}

@@ -1,0 +1,232 @@
+package measure
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"feedmesh/classify/story"
+)
+
+// Methods are the names of the methods, ours first.
+func Methods() []string { return []string{"ours", "single-pass", "components", "kmeans", "chains"} }
+
+// A Report is what a method made of records in an order.
+type Report struct {
+	Method string   `json:"method"`
+	Order  string   `json:"order"` // "arrival" or "shuffled"
+	Events *Figures `json:"events,omitempty"`
+	Figures
+	P50   time.Duration `json:"p50"` // an item; the mean where a method needs all items at once
+	P99   time.Duration `json:"p99"`
+	Bytes int           `json:"bytes"` // a live item; 0 where a method keeps none
+}
+
+// Run lets a method group records, as they came and shuffled, and says how well it
+// did; w are the weights of ours. It panics if there
+// is no method of that name.
+func Run(method string, w story.Weights, records []Record) []Report {
+	var list []Report
+	for _, order := range []string{"arrival", "shuffled"} {
+		r := Report{Method: method, Order: order}
+		if order == "shuffled" {
+			records = shuffled(records)
+		}
+		if method == "ours" {
+			r.ours(w, records)
+		} else {
+			r.rival(records)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// maxBatch is how many items a method gets at once that looks at all pairs.
+const maxBatch = 5000
+
+// batches cuts records for the methods that cannot forget: a set that is small is
+// one, a large one is cut by day.
+func batches(records []Record) [][]Record {
+	if len(records) <= maxBatch {
+		return [][]Record{records}
+	}
+	return days(records)
+}
+
+// rival lets one of the other methods group records.
+func (r *Report) rival(records []Record) {
+	began := time.Now()
+	if r.Method == "single-pass" {
+		events, stories := singlePass(records)
+		f := compare(records, names(events))
+		r.Events, r.Figures = &f, compare(records, names(stories))
+	} else {
+		var stories []string
+		for n, batch := range batches(records) {
+			for _, cluster := range names(r.batch(batch)) {
+				stories = append(stories, fmt.Sprint(n, " ", cluster))
+			}
+		}
+		r.Figures = compare(records, stories)
+	}
+	r.P50 = time.Since(began) / time.Duration(max(1, len(records)))
+	r.P99 = r.P50
+}
+
+func (r *Report) batch(records []Record) []int {
+	switch r.Method {
+	case "components":
+		return components(records)
+	case "kmeans":
+		return kmeans(records)
+	case "chains":
+		return chains(records)
+	}
+	panic("measure: there is no method " + r.Method)
+}
+
+func names(clusters []int) []string {
+	list := make([]string, len(clusters))
+	for i, c := range clusters {
+		list[i] = strconv.Itoa(c)
+	}
+	return list
+}
+
+// compare compares clusters with stories; of large sets, those of each day by
+// themselves.
+func compare(records []Record, clusters []string) Figures {
+	stories := make([]string, len(records))
+	for i, record := range records {
+		stories[i] = record.Story
+		if len(records) > maxBatch {
+			stories[i] += " " + record.Day
+			clusters[i] += " " + record.Day
+		}
+	}
+	return Compare(stories, clusters)
+}
+
+// ours is how the agent does it: item by item, with a pass when one is due.
+func (r *Report) ours(w story.Weights, records []Record) {
+	before := heap()
+	c := story.New(w, story.DefaultLimits(), story.IDs{})
+	g := grouping{Clusters: c, story: make(map[string]string)}
+	events := make([]string, len(records))
+	times := make([]time.Duration, len(records))
+	for i, record := range records {
+		began := time.Now()
+		placed := c.Place(record.Item)
+		times[i] = time.Since(began)
+		events[i] = placed.EventID
+		g.story[placed.EventID] = placed.StoryID
+		g.tick(record.Seen)
+	}
+	if live, _, _ := c.Len(); live > 0 {
+		r.Bytes = int((heap() - before) / uint64(live))
+	}
+	if len(records) > 0 {
+		g.tick(records[len(records)-1].Seen.Add(time.Hour))
+	}
+	stories := make([]string, len(records))
+	for i, id := range events {
+		stories[i] = g.story[id]
+	}
+	f := compare(records, events)
+	r.Events, r.Figures = &f, compare(records, stories)
+	slices.Sort(times)
+	if len(times) > 0 {
+		r.P50, r.P99 = times[len(times)/2], times[len(times)*99/100]
+	}
+}
+
+// grouping follows the stories of events.
+type grouping struct {
+	*story.Clusters
+	story map[string]string // by event, the last it was in
+}
+
+func (g *grouping) tick(now time.Time) {
+	for _, change := range g.Tick(now) {
+		for _, id := range change.Events {
+			g.story[id] = change.Into
+		}
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// PairReport is how well it is told whether two items are of one story.
+type PairReport struct {
+	Language string `json:"language"`
+	Pairs    int    `json:"pairs"`
+	Same     int    `json:"same"` // that are of one story
+	Score
+}
+
+// RunPairs places the items of all pairs, as they come, those of each language by
+// themselves, and says how well it is told which are of one story.
+func RunPairs(w story.Weights, pairs []Pair) []PairReport {
+	byLanguage := make(map[string][]Pair)
+	var languages []string
+	for _, p := range pairs {
+		if _, ok := byLanguage[p.A.Language]; !ok {
+			languages = append(languages, p.A.Language)
+		}
+		byLanguage[p.A.Language] = append(byLanguage[p.A.Language], p)
+	}
+	slices.Sort(languages)
+	total := counted{}
+	var list []PairReport
+	for _, language := range languages {
+		c := judge(w, byLanguage[language])
+		total.pairs, total.same, total.said, total.right = total.pairs+c.pairs, total.same+c.same, total.said+c.said, total.right+c.right
+		list = append(list, c.report(language))
+	}
+	return append(list, total.report("all"))
+}
+
+type counted struct{ pairs, same, said, right int }
+
+func (c counted) report(language string) PairReport {
+	return PairReport{language, c.pairs, c.same, scored(share(c.right, c.said), share(c.right, c.same))}
+}
+
+func judge(w story.Weights, pairs []Pair) counted {
+	c := story.New(w, story.DefaultLimits(), story.IDs{})
+	g := grouping{Clusters: c, story: make(map[string]string)}
+	place := func(item story.Item, at int) string {
+		item.Seen = undated.Add(time.Duration(at) * time.Minute)
+		placed := c.Place(item)
+		g.story[placed.EventID] = placed.StoryID
+		g.tick(item.Seen)
+		return placed.EventID
+	}
+	events := make([][2]string, len(pairs))
+	for i, p := range pairs {
+		events[i] = [2]string{place(p.A, 2*i), place(p.B, 2*i+1)}
+	}
+	g.tick(undated.Add(time.Duration(2*len(pairs)+60) * time.Minute))
+	n := counted{pairs: len(pairs)}
+	for i, p := range pairs {
+		said := g.story[events[i][0]] == g.story[events[i][1]]
+		if p.Same {
+			n.same++
+		}
+		if said {
+			n.said++
+		}
+		if p.Same && said {
+			n.right++
+		}
+	}
+	return n
+}

@@ -1,0 +1,147 @@
+package story
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A Change says what became of a story.
+type Change struct {
+	Kind   ChangeKind
+	Story  string   // ID of the story that changed
+	Into   string   // where what it says Events of is now; empty if Kind is Expired
+	Events []string // IDs of the events that moved
+	Why    string
+}
+
+// A ChangeKind names a kind of change.
+type ChangeKind string
+
+// What becomes of stories.
+const (
+	Merged  ChangeKind = "merged"  // the story is part of Into
+	Split   ChangeKind = "split"   // Into left the story
+	Expired ChangeKind = "expired" // the story is forgotten
+)
+
+const (
+	passItems = 500
+	passEvery = time.Minute
+)
+
+// Tick does what is due at the time: each 500 items or minute it looks which of
+// the events that changed belong to one story, and forgets what is too old. It
+// returns what became of stories, in order, since the last time.
+func (c *Clusters) Tick(now time.Time) []Change {
+	c.hear(now)
+	if c.placed >= passItems || c.now.Sub(c.passed) >= passEvery {
+		c.expire()
+		c.pass()
+	}
+	changes := c.changes
+	c.changes = nil
+	return changes
+}
+
+// pass looks at all events that changed since the last one.
+func (c *Clusters) pass() {
+	c.placed, c.passed = 0, c.now
+	c.passes++
+	changed := c.changed
+	c.changed = nil
+	for _, slot := range changed {
+		if e := &c.events[slot]; e.changed && e.id != "" {
+			e.changed = false
+			c.relate(slot)
+		}
+	}
+	for _, slot := range changed {
+		if g := c.events[slot].story; g != nil && g.checked != c.passes {
+			g.checked = c.passes
+			c.check(g)
+		}
+	}
+	for _, g := range c.wholes {
+		g.whole = nil
+	}
+	c.wholes = nil
+}
+
+// relate makes the stories of an event and of those nearest to it one, where
+// they are near enough: the most alike first, for each merge changes what the
+// story is about.
+func (c *Clusters) relate(slot uint32) {
+	e := &c.events[slot]
+	var near []*group
+	for _, other := range c.index.candidates(e.centroid) {
+		f := &c.events[other]
+		if f.story != e.story && !slices.Contains(near, f.story) && c.alikeEvents(e, f) >= c.mergeNeed(e, f) && !c.apart(e.story, f.story) {
+			near = append(near, f.story)
+		}
+	}
+	for len(near) > 0 {
+		best, most := 0, -1.0
+		for i, h := range near {
+			if whole := c.alikeWholes(e.story, h); whole > most {
+				best, most = i, whole
+			}
+		}
+		h := near[best]
+		if most < c.wholeNeed(e, &c.events[h.events[0]]) {
+			return
+		}
+		c.merge(e.story, h, fmt.Sprintf("alike by %.0f %%", 100*most))
+		near = slices.DeleteFunc(near, func(g *group) bool { return g == e.story || g == h || c.apart(e.story, g) })
+	}
+}
+
+// alikeEvents returns how much two events say the same, from 0 to 1.
+func (c *Clusters) alikeEvents(e, f *event) float64 {
+	return c.alike(c.index.cosines(e.centroid, f.centroid, c.square(e), c.square(f)))
+}
+
+// alikeWholes returns how much two stories say the same, from 0 to 1.
+func (c *Clusters) alikeWholes(g, h *group) float64 {
+	a, b := c.whole(g), c.whole(h)
+	return c.alike(c.index.cosines(a, b, c.index.square(a), c.index.square(b)))
+}
+
+func (c *Clusters) alike(cosine product) float64 {
+	return (float64(c.weights.Cosine*cosine.all) + float64(c.weights.Names*cosine.names)) / (c.weights.Cosine + c.weights.Names)
+}
+
+// haveTexts reports whether most items of both events have a text.
+func haveTexts(e, f *event) bool { return 2*e.texts > e.votes && 2*f.texts > f.votes }
+
+// mergeNeed returns how alike two events must be for their stories to be compared.
+func (c *Clusters) mergeNeed(e, f *event) float64 {
+	if haveTexts(e, f) {
+		return c.weights.MergeText
+	}
+	return c.weights.Merge
+}
+
+// wholeNeed returns how alike the stories of two events must be to become one.
+func (c *Clusters) wholeNeed(e, f *event) float64 {
+	if haveTexts(e, f) {
+		return c.weights.WholeText
+	}
+	return c.weights.Whole
+}
+
+// maxWhole is how many events of a story say what it is about: the first, which
+// stay the same from pass to pass.
+const maxWhole = 64
+
+// whole returns what a story is about: the sum of its events. It is remembered to
+// the end of the pass, during which no event changes.
+func (c *Clusters) whole(g *group) vector {
+	if g.whole == nil {
+		for _, slot := range g.events[:min(len(g.events), maxWhole)] {
+			g.whole = c.index.plus(g.whole, c.events[slot].centroid, 1, maxTerms)
+		}
+		c.wholes = append(c.wholes, g)
+	}
+	return g.whole
+}

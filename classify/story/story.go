@@ -1,0 +1,156 @@
+// Package story groups items into events, and events into stories, as they come.
+// An event is items about one happening; a story is events that belong together.
+// It knows nothing of queues, storage or the clock.
+package story
+
+import (
+	"fmt"
+	"time"
+)
+
+// An Item is what is known of an item before it is placed.
+type Item struct {
+	ID       string
+	Title    string
+	Text     string // plain; may be empty
+	Language string // ISO 639-1; may be empty
+	Host     string // of its publisher; empty if unknown
+	Seen     time.Time
+	Repeats  string // ID of the item that it says the same as; empty if it is new
+}
+
+// A Placement is where an item belongs.
+type Placement struct {
+	EventID string
+	StoryID string
+	Why     Why
+}
+
+// Limits bound what is remembered.
+type Limits struct {
+	Events int           // live ones; of the oldest the smallest goes
+	Items  int           // of live events
+	Window time.Duration // how long an event lives after its last item
+}
+
+// DefaultLimits returns bounds for one language: some 300 MB of titles alone.
+func DefaultLimits() Limits {
+	return Limits{Events: 50_000, Items: 1_000_000, Window: 72 * time.Hour}
+}
+
+// IDs are how IDs are made. A nil function keeps the ID that it is given.
+type IDs struct {
+	Event func(itemID string) string  // of an event, from its first item's
+	Story func(eventID string) string // of a story, from its first event's
+}
+
+// Clusters are the live events and stories of one language. Equal sequences of
+// calls give equal answers. It has a single owner: its methods must not be called
+// concurrently.
+type Clusters struct {
+	weights Weights
+	limits  Limits
+	ids     IDs
+
+	reader  reader
+	packed  []uint64 // room for a vector that is being made
+	index   index
+	events  []event // by slot
+	free    []uint32
+	byID    map[string]uint32 // slots by event ID
+	items   map[string]member // by item ID
+	stories map[string]*group
+	oldest  uint32 // the event touched longest ago; see event.next
+	newest  uint32
+	now     time.Time // the latest time we have heard of
+
+	changed []uint32 // slots of events that the next pass looks at
+	wholes  []*group // that know what they are about, during a pass
+	placed  int      // items since the last pass
+	passed  time.Time
+	total   int // items ever
+	passes  int
+	hands   map[string][]Hand // by the ID of either event
+	changes []Change          // that the next Tick tells
+}
+
+// none is no slot.
+const none = ^uint32(0)
+
+// An event is items about one happening. A slot without an event has no ID.
+type event struct {
+	id          string
+	centroid    vector  // sum of one vector of length 1 for each vote
+	square      product // of the centroid with itself, when so many items had come
+	squared     int
+	votes       int // items that count: one of a host
+	texts       int // votes that have a text
+	items       []string
+	hosts       map[uint64]struct{}
+	first, last time.Time
+	story       *group
+	changed     bool
+	prev, next  uint32 // in the order in which events were touched
+}
+
+// A member is an item of an event.
+type member struct {
+	slot  uint32
+	voted bool // the event is about what it says, too
+}
+
+// A group is a story.
+type group struct {
+	id     string
+	events []uint32 // slots, in the order in which they came to it
+	undo   []merge  // newest last
+
+	whole   vector // of its events; nil but during a pass
+	checked int    // the pass that looked whether it is one
+}
+
+// New returns Clusters without items. It panics if the limits leave no room for
+// an item.
+func New(w Weights, l Limits, ids IDs) *Clusters {
+	if l.Events < 1 || l.Items < 1 || l.Window <= 0 {
+		panic("story: New needs room for an item")
+	}
+	if ids.Event == nil {
+		ids.Event = func(id string) string { return id }
+	}
+	if ids.Story == nil {
+		ids.Story = func(id string) string { return id }
+	}
+	return &Clusters{
+		weights: w, limits: l, ids: ids, index: newIndex(w.Prior), oldest: none, newest: none,
+		byID: make(map[string]uint32), items: make(map[string]member), stories: make(map[string]*group), hands: make(map[string][]Hand),
+		reader: reader{seen: make(map[uint64]int)},
+	}
+}
+
+// Len returns how many items, events and stories live.
+func (c *Clusters) Len() (items, events, stories int) {
+	return len(c.items), len(c.byID), len(c.stories)
+}
+
+// Why says why an item is in an event.
+type Why struct {
+	By        string   // "first", "repeat", "near" or "before"
+	Score     float64  // of "near": from the threshold to 1
+	Threshold float64  // that it passed
+	Cosine    float64  // of the words alone
+	Shared    []string // words they share that say most, at most 5
+}
+
+// String returns a sentence for people.
+func (w Why) String() string {
+	switch w.By {
+	case "first":
+		return "nothing like it was there"
+	case "repeat":
+		return "it says the same as another item of the event"
+	case "near":
+		return fmt.Sprintf("score %.2f of %.2f needed, words alike by %.0f %%, among them %q", w.Score, w.Threshold, 100*w.Cosine, w.Shared)
+	}
+	return "it was there before"
+}

@@ -1,0 +1,408 @@
+package story
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// telling returns an item of a host, so many minutes after noon.
+func telling(id, host, title string, minutes int) Item {
+	return Item{ID: id, Title: title, Language: "en", Host: host, Seen: noon.Add(time.Duration(minutes) * time.Minute)}
+}
+
+// quake and rocket are two happenings, as several told them.
+var quake = []Item{
+	telling("q1", "a", "Magnitude 7.3 earthquake strikes off the coast of Aceh", 0),
+	telling("q2", "b", "Strong earthquake strikes off Aceh coast, tsunami warning issued", 5),
+	telling("q3", "c", "Tsunami warning after earthquake strikes off Aceh", 9),
+	telling("q4", "d", "Aceh earthquake: tsunami warning lifted off the coast", 30),
+}
+
+var rocket = []Item{
+	telling("r1", "a", "SpaceX rocket explodes on the launch pad in Texas", 1),
+	telling("r2", "b", "Rocket explodes on launch pad at SpaceX site in Texas", 6),
+	telling("r3", "c", "SpaceX launch pad in Texas damaged as rocket explodes", 12),
+}
+
+func fresh() *Clusters { return New(Default(), DefaultLimits(), IDs{}) }
+
+// placeAll places items by time and returns the story of each after a pass.
+func placeAll(c *Clusters, items ...Item) map[string]string {
+	slices.SortStableFunc(items, func(a, b Item) int { return a.Seen.Compare(b.Seen) })
+	for _, item := range items {
+		c.Place(item)
+	}
+	c.Tick(c.now.Add(2 * time.Minute))
+	stories := make(map[string]string)
+	for _, item := range items {
+		stories[item.ID] = c.Place(item).StoryID
+	}
+	return stories
+}
+
+func TestWhatSeveralTellOfOneHappeningIsOneStory(t *testing.T) {
+	stories := placeAll(fresh(), slices.Concat(quake, rocket)...)
+	for _, id := range []string{"q2", "q3", "q4"} {
+		if stories[id] != "q1" {
+			t.Errorf("%s is in story %s, want q1", id, stories[id])
+		}
+	}
+	for _, id := range []string{"r2", "r3"} {
+		if stories[id] != "r1" {
+			t.Errorf("%s is in story %s, want r1", id, stories[id])
+		}
+	}
+}
+
+func TestPlaceSaysWhy(t *testing.T) {
+	c := fresh()
+	if got := c.Place(quake[0]).Why; got.By != "first" {
+		t.Errorf("the first item: got %+v, want it to be first", got)
+	}
+	got := c.Place(quake[1]).Why
+	if got.By != "near" || got.Score < got.Threshold || got.Cosine <= 0 || !slices.Contains(got.Shared, "earthquake") {
+		t.Errorf("got %+v, want it near by earthquake among others, above the threshold", got)
+	}
+}
+
+func TestAnItemThatCameBeforeIsWhereItWas(t *testing.T) {
+	c := fresh()
+	first := c.Place(quake[0])
+	c.Place(quake[1])
+	edited := quake[0]
+	edited.Title = rocket[0].Title
+	for _, item := range []Item{quake[0], edited} {
+		if got := c.Place(item); got.EventID != first.EventID || got.StoryID != first.StoryID || got.Why.By != "before" {
+			t.Errorf("%q came again: got %+v, want %+v", item.Title, got, first)
+		}
+	}
+	if items, events, _ := c.Len(); items != 2 || events != 1 {
+		t.Errorf("got %d items in %d events, want 2 in 1", items, events)
+	}
+}
+
+func TestARepeatJoinsWithoutALook(t *testing.T) {
+	c := fresh()
+	c.Place(quake[0])
+	other := telling("x", "z", "Words of another kind altogether", 3)
+	other.Repeats = "q1"
+	if got := c.Place(other); got.EventID != "q1" || got.Why.By != "repeat" {
+		t.Errorf("got %+v, want it in the event of what it repeats", got)
+	}
+	lost := telling("y", "z", "Words of one more kind", 3)
+	lost.Repeats = "forgotten"
+	if got := c.Place(lost); got.EventID != "y" {
+		t.Errorf("it repeats what is forgotten: got %+v, want an event of its own", got)
+	}
+}
+
+func TestAHostVotesOnce(t *testing.T) {
+	c := fresh()
+	c.Place(quake[0])
+	before := slices.Clone(c.events[0].centroid)
+	update := quake[1]
+	update.Host = quake[0].Host
+	if got := c.Place(update); got.EventID != "q1" {
+		t.Fatalf("got event %s for an update of the same host, want q1", got.EventID)
+	}
+	if e := c.events[0]; e.votes != 1 || !slices.Equal(e.centroid, before) {
+		t.Errorf("got %d votes, want 1, and an event about the same as before", e.votes)
+	}
+}
+
+func TestEqualCallsGetEqualAnswers(t *testing.T) {
+	run := func() (list []Placement, changes []Change) {
+		c := fresh()
+		for i := range 3000 {
+			item := madeItem(i)
+			list = append(list, c.Place(item))
+			changes = append(changes, c.Tick(item.Seen)...)
+		}
+		return list, changes
+	}
+	list, changes := run()
+	again, changesAgain := run()
+	if !reflect.DeepEqual(list, again) || !reflect.DeepEqual(changes, changesAgain) {
+		t.Error("the second run differs from the first")
+	}
+	if len(changes) == 0 {
+		t.Error("no story changed, so this shows nothing")
+	}
+}
+
+// madeItem returns the i-th item of a stream with some 40 happenings at a time.
+func madeItem(i int) Item {
+	about := i/200*40 + i*7%40
+	return telling(fmt.Sprint("i", i), fmt.Sprint("h", i%17),
+		fmt.Sprintf("w%d w%d w%d c%d c%d", about*3+i%3, about*3+(i+1)%3, about*3+i%2, i%5, i%11), i)
+}
+
+func TestStoriesExpireAfterTheWindow(t *testing.T) {
+	c := fresh()
+	placeAll(c, quake...)
+	if got := c.Tick(noon.Add(30*time.Minute + 72*time.Hour)); len(got) != 0 {
+		t.Errorf("after 72 hours: got %+v, want nothing yet", got)
+	}
+	got := c.Tick(noon.Add(33*time.Minute + 72*time.Hour))
+	if len(got) != 1 || got[0].Kind != Expired || got[0].Story != "q1" {
+		t.Errorf("after more than 72 hours: got %+v, want story q1 expired", got)
+	}
+	if items, events, stories := c.Len(); items+events+stories != 0 {
+		t.Errorf("got %d items, %d events, %d stories, want none", items, events, stories)
+	}
+	if len(c.index.terms) != 0 {
+		t.Errorf("got %d terms of what is forgotten, want none", len(c.index.terms))
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	c := New(Default(), Limits{Events: 100, Items: 500, Window: 72 * time.Hour}, IDs{})
+	flood := func(i int) Item {
+		item := telling(fmt.Sprint("f", i), "h", "The one thing that a broken feed has to say", 0)
+		if i > 0 {
+			item.Repeats = fmt.Sprint("f", i-1)
+		}
+		return item
+	}
+	for _, make := range []func(int) Item{madeItem, flood} {
+		for i := range 10_000 {
+			item := make(i)
+			c.Place(item)
+			c.Tick(item.Seen)
+			if items, events, _ := c.Len(); items > 500 || events > 100 {
+				t.Fatalf("after %d: %d items and %d events, want at most 500 and 100", i, items, events)
+			}
+		}
+	}
+	if n := len(c.index.terms); n > 100*maxTerms {
+		t.Errorf("got %d terms, want no more than the events have", n)
+	}
+	posts := 0
+	for _, in := range c.index.infos {
+		posts += len(in.posts)
+	}
+	if posts > 100*maxTerms*4 {
+		t.Errorf("got %d postings of 100 events, want those that are gone to go", posts)
+	}
+}
+
+func TestOfTheOldestTheSmallestGoes(t *testing.T) {
+	c := New(Default(), Limits{Events: 2, Items: 100, Window: 72 * time.Hour}, IDs{})
+	placeAll(c, quake...) // larger, and older
+	c.Place(rocket[0])
+	c.Place(telling("n", "a", "Parliament votes on pensions", 40))
+	if got := c.Place(quake[1]); got.EventID != "q1" || got.Why.By != "before" {
+		t.Errorf("got %+v, want the larger event to be there", got)
+	}
+	if _, ok := c.items["r1"]; ok {
+		t.Error("the smaller event is there, want it gone")
+	}
+}
+
+func TestRememberTakesBackWhatWasPlaced(t *testing.T) {
+	c, rebuilt := fresh(), fresh()
+	var items []Item
+	for i := range 1500 {
+		items = append(items, madeItem(i))
+		c.Place(items[i])
+		c.Tick(items[i].Seen)
+	}
+	for _, item := range items {
+		if m, ok := c.items[item.ID]; ok {
+			rebuilt.Remember(item, c.placement(m.slot, Why{}))
+		}
+	}
+	if a, b, d := c.Len(); func() bool { x, y, z := rebuilt.Len(); return a != x || b != y || d != z }() {
+		t.Fatal("what is read back has other items, events or stories")
+	}
+	if got := rebuilt.Tick(rebuilt.now.Add(time.Second)); len(got) != 0 {
+		t.Errorf("got %+v, want that nothing changes by being read back", got)
+	}
+	same := 0
+	for i := 1500; i < 1700; i++ {
+		a, b := c.Place(madeItem(i)), rebuilt.Place(madeItem(i))
+		if a.EventID == b.EventID {
+			same++
+		}
+	}
+	if same < 195 { // what terms say was rounded at other times
+		t.Errorf("got %d of 200 items in the event they would have been in, want 195", same)
+	}
+}
+
+func TestIDsAreMadeAsTheCallerSays(t *testing.T) {
+	c := New(Default(), DefaultLimits(), IDs{
+		Event: func(id string) string { return "e:" + id }, Story: func(id string) string { return "s:" + id },
+	})
+	if got := c.Place(quake[0]); got.EventID != "e:q1" || got.StoryID != "s:e:q1" {
+		t.Errorf("got %+v, want e:q1 in s:e:q1", got)
+	}
+}
+
+func TestStoriesThatBecomeOneKeepTheIDOfTheLarger(t *testing.T) {
+	c := fresh()
+	c.Place(rocket[0])
+	for _, item := range quake {
+		c.Place(item)
+	}
+	c.Tick(noon.Add(40 * time.Minute))
+	if err := c.Join("r1", "q1"); err != nil {
+		t.Fatal(err)
+	}
+	got := c.Tick(noon.Add(50 * time.Minute))
+	if len(got) != 1 || got[0].Kind != Merged || got[0].Story != "r1" || got[0].Into != "q1" || !slices.Equal(got[0].Events, []string{"r1"}) {
+		t.Errorf("got %+v, want r1 merged into q1, which has more items", got)
+	}
+}
+
+func TestWhatAHandJoinsStaysTogether(t *testing.T) {
+	c := fresh()
+	placeAll(c, slices.Concat(quake, rocket)...)
+	if err := c.Join("q1", "r1"); err != nil {
+		t.Fatal(err)
+	}
+	c.Place(telling("q5", "e", "Earthquake off Aceh: what is known", 60))
+	c.Place(telling("r4", "e", "Rocket explodes: what SpaceX says", 61))
+	for i := range 5 {
+		c.Tick(noon.Add(time.Duration(70+2*i) * time.Minute))
+	}
+	if q, r := c.Place(quake[0]), c.Place(rocket[0]); q.StoryID != r.StoryID {
+		t.Errorf("got stories %s and %s after later passes, want one", q.StoryID, r.StoryID)
+	}
+	if got := c.Hands(); !slices.Equal(got, []Hand{{"q1", "r1", true}}) {
+		t.Errorf("got %v, want what the hand said", got)
+	}
+}
+
+func TestWhatAHandSplitsStaysApart(t *testing.T) {
+	c := fresh()
+	placeAll(c, slices.Concat(quake, rocket)...)
+	placed, err := c.SplitItem(quake[3])
+	if err != nil || placed.EventID != "q4" || placed.StoryID != "q4" {
+		t.Fatalf("got %+v, %v; want event and story q4", placed, err)
+	}
+	c.Place(telling("q5", "e", "Earthquake strikes off Aceh coast, tsunami warning", 60))
+	for i := range 5 {
+		c.Tick(noon.Add(time.Duration(70+2*i) * time.Minute))
+	}
+	if q, r := c.Place(quake[0]), c.Place(quake[3]); q.StoryID == r.StoryID {
+		t.Errorf("both are in story %s after later passes, want two stories", q.StoryID)
+	}
+	if err := c.Join("q1", "q4"); err != nil {
+		t.Fatal(err)
+	}
+	if q, r := c.Place(quake[0]), c.Place(quake[3]); q.StoryID != r.StoryID {
+		t.Error("joined again by hand: got two stories, want one")
+	}
+	if err := c.Split("q4"); err != nil {
+		t.Fatal(err)
+	}
+	if q, r := c.Place(quake[0]), c.Place(quake[3]); q.StoryID == r.StoryID || r.StoryID != "q4" {
+		t.Errorf("split again: got stories %s and %s, want the ID that it had", q.StoryID, r.StoryID)
+	}
+}
+
+func TestTheFirstItemCanLeaveItsEvent(t *testing.T) {
+	c := fresh()
+	placeAll(c, quake...)
+	placed, err := c.SplitItem(quake[0])
+	if err != nil || placed.EventID == "q1" || placed.StoryID == "q1" {
+		t.Errorf("got %+v, %v; want other IDs than those that the others keep", placed, err)
+	}
+	if got := c.Place(quake[1]); got.EventID != "q1" || got.StoryID != "q1" {
+		t.Errorf("got %+v for the others, want q1 as before", got)
+	}
+}
+
+func TestAnItemThatDidNotVoteTakesNothingAway(t *testing.T) {
+	c := fresh()
+	c.Place(quake[0])
+	before := slices.Clone(c.events[0].centroid)
+	update := quake[1]
+	update.Host = quake[0].Host
+	c.Place(update)
+	if _, err := c.SplitItem(update); err != nil {
+		t.Fatal(err)
+	}
+	if e := c.events[0]; e.votes != 1 || !slices.Equal(e.centroid, before) {
+		t.Errorf("got %d votes and a changed event, want it as it was before", e.votes)
+	}
+}
+
+func TestHandsAreTakenBack(t *testing.T) {
+	c := fresh()
+	placeAll(c, slices.Concat(quake, rocket)...)
+	c.Hold(Hand{A: "r1", B: "q1"})
+	c.Hold(Hand{A: "q1", B: "gone", Together: true})
+	if got := c.Hands(); !slices.Equal(got, []Hand{{"q1", "r1", false}}) {
+		t.Errorf("got %v, want the one of events that live", got)
+	}
+}
+
+func TestHandsNeedWhatLives(t *testing.T) {
+	c := fresh()
+	c.Place(quake[0])
+	if err := c.Join("q1", "gone"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("join: got %v, want %v", err, ErrUnknown)
+	}
+	if err := c.Split("gone"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("split: got %v, want %v", err, ErrUnknown)
+	}
+	if err := c.Split("q1"); !errors.Is(err, ErrAlone) {
+		t.Errorf("split of a whole story: got %v, want %v", err, ErrAlone)
+	}
+	if _, err := c.SplitItem(quake[0]); !errors.Is(err, ErrAlone) {
+		t.Errorf("split of the only item: got %v, want %v", err, ErrAlone)
+	}
+	if _, err := c.SplitItem(quake[1]); !errors.Is(err, ErrUnknown) {
+		t.Errorf("split of an item that never came: got %v, want %v", err, ErrUnknown)
+	}
+}
+
+func TestHandsGoWithTheirEvents(t *testing.T) {
+	c := fresh()
+	placeAll(c, slices.Concat(quake, rocket)...)
+	if err := c.Join("q1", "r1"); err != nil {
+		t.Fatal(err)
+	}
+	c.Tick(noon.Add(100 * time.Hour))
+	if len(c.hands) != 0 {
+		t.Errorf("got %v, want nothing of events that expired", c.hands)
+	}
+}
+
+func TestWhatIsNoStoryIsTakenApart(t *testing.T) {
+	c := fresh()
+	placeAll(c, quake...)
+	var want []string
+	for i, title := range []string{
+		"Parliament votes on pensions after long debate", "Copper plunges to lowest price in years",
+		"Singer cancels tour over throat infection", "Museum opens wing for ancient coins",
+		"Striker signs for rival club", "Storm cuts power in northern villages",
+		"Study links coffee with longer sleep", "Airline orders forty regional jets",
+	} {
+		id := fmt.Sprint("x", i)
+		want = append(want, id)
+		c.Place(telling(id, "a", title, 31+i))
+		if err := c.Join("q1", id); err != nil {
+			t.Fatal(err)
+		}
+		c.release("q1", id) // as if a pass had joined them
+	}
+	var left []string
+	for _, change := range c.Tick(noon.Add(70 * time.Minute)) {
+		if change.Kind == Split && change.Story == "q1" {
+			left = append(left, change.Into)
+		}
+	}
+	slices.Sort(left)
+	if !slices.Equal(left, want) {
+		t.Errorf("%q left, want %q to leave with the IDs they had", left, want)
+	}
+}

@@ -1,0 +1,240 @@
+package story
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"feedmesh/classify/stem"
+)
+
+// A Line is a sentence of a summary, and the item it is taken from.
+type Line struct {
+	Text   string
+	ItemID string
+}
+
+const (
+	maxSources   = 12  // items that sentences are taken from
+	maxSentences = 12  // sentences of an item that are looked at
+	minWords     = 6   // of a sentence that says something
+	maxSentence  = 400 // bytes
+	moreLines    = 2   // sentences of other sources
+	damping      = 0.85
+	rankRounds   = 30
+	relevance    = 0.7 // lambda of MMR: how much rank counts beside being new
+	tooAlike     = 0.5 // cosine above which a sentence is said already
+)
+
+// Summary returns the lead of the headline item, and up to two sentences of other
+// sources that say most that the lead does not: those with the greatest marginal
+// relevance by TextRank. headline is what [Headline] returned. Nil if no item has a
+// text. Only the first sentences of a dozen items are looked at.
+//
+// Sources: R. Mihalcea, P. Tarau, TextRank: bringing order into texts, 2004;
+// J. Carbonell, J. Goldstein, The use of MMR, 1998.
+func Summary(items []Version, headline int) []Line {
+	if headline < 0 || headline >= len(items) {
+		return nil
+	}
+	var lead *sentence
+	var lines []Line
+	if list := sentencesOf(items[headline]); len(list) > 0 {
+		lead = &list[0]
+		lines = append(lines, Line{lead.text, items[headline].ItemID})
+	}
+	var list []sentence
+	var from []int // the item of each
+	sources := map[string]bool{items[headline].Source: true}
+	for i, item := range items {
+		if i == headline || item.Repeats || sources[item.Source] || len(sources) > maxSources {
+			continue
+		}
+		sources[item.Source] = true
+		for _, s := range sentencesOf(item) {
+			list = append(list, s)
+			from = append(from, i)
+		}
+	}
+	ranks := textRank(list)
+	said := []sentence{}
+	if lead != nil {
+		said = append(said, *lead)
+	}
+	used := make(map[int]bool)
+	for range moreLines {
+		at := marginal(list, ranks, said, func(i int) bool { return used[from[i]] })
+		if at < 0 {
+			break
+		}
+		used[from[at]] = true
+		said = append(said, list[at])
+		lines = append(lines, Line{list[at].text, items[from[at]].ItemID})
+	}
+	return lines
+}
+
+// marginal returns the sentence that says most that is not said, or -1.
+func marginal(list []sentence, ranks []float64, said []sentence, used func(int) bool) int {
+	best, most := -1, math.Inf(-1)
+	for i, s := range list {
+		if used(i) {
+			continue
+		}
+		alike := 0.0
+		for _, t := range said {
+			alike = max(alike, s.cosine(t))
+		}
+		score := float64(relevance*ranks[i]) - float64((1-relevance)*alike)
+		if alike < tooAlike && score > most {
+			best, most = i, score
+		}
+	}
+	return best
+}
+
+// textRank returns how central each sentence is, the most central 1: PageRank over
+// edges of common words / (ln words of the one + ln words of the other).
+func textRank(list []sentence) []float64 {
+	n := len(list)
+	edges, out := make([][]float64, n), make([]float64, n)
+	for i := range list {
+		edges[i] = make([]float64, n)
+		for j := range i {
+			length := math.Log(float64(len(list[i].stems))) + math.Log(float64(len(list[j].stems)))
+			if length <= 0 {
+				continue
+			}
+			edges[i][j] = float64(list[i].common(list[j])) / length
+			edges[j][i] = edges[i][j]
+		}
+	}
+	ranks := make([]float64, n)
+	for i := range ranks {
+		ranks[i] = 1
+		for j := range ranks {
+			out[i] += edges[i][j]
+		}
+	}
+	for range rankRounds {
+		next := make([]float64, n)
+		for i := range next {
+			for j := range ranks {
+				if edges[j][i] > 0 {
+					next[i] += float64(edges[j][i] / out[j] * ranks[j])
+				}
+			}
+			next[i] = 1 - damping + float64(damping*next[i])
+		}
+		ranks = next
+	}
+	if n > 0 {
+		most := slices.Max(ranks)
+		for i := range ranks {
+			ranks[i] /= most
+		}
+	}
+	return ranks
+}
+
+// A sentence is a sentence and its stems, sorted, each once.
+type sentence struct {
+	text  string
+	stems []string
+}
+
+func newSentence(text, lang string) sentence {
+	stems := stem.List(text, lang)
+	slices.Sort(stems)
+	return sentence{text: text, stems: slices.Compact(stems)}
+}
+
+// common returns how many stems two sentences share.
+func (s sentence) common(t sentence) int {
+	n := 0
+	for i, j := 0, 0; i < len(s.stems) && j < len(t.stems); {
+		switch c := strings.Compare(s.stems[i], t.stems[j]); {
+		case c < 0:
+			i++
+		case c > 0:
+			j++
+		default:
+			n++
+			i++
+			j++
+		}
+	}
+	return n
+}
+
+// cosine returns the cosine of the sets of stems.
+func (s sentence) cosine(t sentence) float64 {
+	if len(s.stems) == 0 || len(t.stems) == 0 {
+		return 0
+	}
+	return float64(s.common(t)) / math.Sqrt(float64(len(s.stems)*len(t.stems)))
+}
+
+// sentencesOf returns the first sentences of an item's text that say something.
+func sentencesOf(item Version) []sentence {
+	var list []sentence
+	for text := range strings.SplitSeq(item.Text[:min(len(item.Text), maxBody)], "\n") {
+		for _, s := range sentences(text) {
+			if len(s) > maxSentence || len(strings.Fields(s)) < minWords {
+				continue
+			}
+			if v := newSentence(s, item.Language); len(v.stems) > 1 {
+				list = append(list, v)
+			}
+			if len(list) == maxSentences {
+				return list
+			}
+		}
+	}
+	return list
+}
+
+// sentences cuts a paragraph after a full stop, question or exclamation mark that
+// a space and something other than a small letter follow, but not after an initial
+// or an abbreviation, as in "J. Smith" and "Dr. Smith".
+func sentences(text string) []string {
+	var list []string
+	start := 0
+	for i, r := range text {
+		if !strings.ContainsRune(".!?…", r) {
+			continue
+		}
+		end := i + utf8.RuneLen(r)
+		rest := strings.TrimLeft(text[end:], "\"'”’»)")
+		after := strings.TrimLeft(rest, " \t")
+		next, _ := utf8.DecodeRuneInString(after)
+		if after == rest || unicode.IsLower(next) || r == '.' && isShort(text[start:i]) {
+			continue
+		}
+		end = len(text) - len(rest)
+		list = append(list, strings.TrimSpace(text[start:end]))
+		start = end
+	}
+	if s := strings.TrimSpace(text[start:]); s != "" {
+		list = append(list, s)
+	}
+	return list
+}
+
+// isShort reports whether the last word before a full stop is an initial or an
+// abbreviation.
+func isShort(before string) bool {
+	word := before[strings.LastIndexAny(before, " (\"“«")+1:]
+	first, size := utf8.DecodeRuneInString(word)
+	return unicode.IsUpper(first) && size == len(word) || shortened[word] ||
+		strings.Contains(word, ".") && !strings.ContainsAny(word, "0123456789")
+}
+
+// shortened are abbreviations that a name follows.
+var shortened = map[string]bool{
+	"Mr": true, "Mrs": true, "Ms": true, "Dr": true, "St": true, "Lt": true, "Col": true, "Gen": true,
+	"Gov": true, "Sen": true, "Rep": true, "Prof": true, "No": true,
+	"г": true, "им": true, "ул": true, "проф": true,
+}
