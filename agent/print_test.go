@@ -97,7 +97,7 @@ func TestCompletionCompletes(t *testing.T) {
 		t.Skip("there is no bash")
 	}
 	cases := map[string]string{
-		"feeds l": "list", "quarantine d": "drop", "search --so": "--sort", "feeds list --fail": "--failing", "st": "status", "run --crawl-t": "--crawl-timeout",
+		"feeds l": "list", "quarantine d": "drop", "search --so": "--sort", "feeds list --fail": "--failing", "st": "stories status", "run --crawl-t": "--crawl-timeout",
 	}
 	for typed, want := range cases {
 		words := strings.Fields(typed)
