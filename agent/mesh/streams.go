@@ -20,10 +20,21 @@ const copies = 3
 // keep. Where those are fewer than three it is one: with two, the mesh would
 // stand still if either died.
 func (m *Mesh) declare(ctx context.Context) (replicas int, err error) {
+	return m.declareWith(ctx, true)
+}
+
+// companyTime is how long servers that start together may need to find each other.
+// What has one copy until then gets its others later, but who consumes it may stay
+// on the one server that had it.
+const companyTime = 10 * time.Second
+
+// declareWith is declare, but that it fails where there are too few servers, unless
+// few will do.
+func (m *Mesh) declareWith(ctx context.Context, few bool) (replicas int, err error) {
 	ctx = eachBounded(ctx)
 	if m.conn.ConnectedClusterName() != "" {
 		err := subjects.Declare(ctx, m.js, copies)
-		if !lacksServers(err) {
+		if !lacksServers(err) || !few {
 			return copies, err
 		}
 	}
@@ -42,8 +53,8 @@ func lacksServers(err error) bool {
 // agent has.
 func (m *Mesh) awaitStreams(ctx context.Context) error {
 	said := ""
-	for {
-		_, err := m.declare(ctx)
+	for began := time.Now(); ; {
+		_, err := m.declareWith(ctx, time.Since(began) > companyTime)
 		var why string
 		switch {
 		case err == nil:
@@ -54,7 +65,7 @@ func (m *Mesh) awaitStreams(ctx context.Context) error {
 			return fmt.Errorf("the NATS server has no JetStream: enable it there (jetstream {}): %w", err)
 		case errors.Is(m.conn.LastError(), nats.ErrPermissionViolation):
 			why = "this agent's NATS user may not declare streams: waiting for an agent that may, as one with role schedule"
-		case m.conn.ConnectedClusterName() != "" && isAway(err):
+		case m.conn.ConnectedClusterName() != "" && (isAway(err) || lacksServers(err)):
 			why = "waiting for the cluster of NATS servers to be complete"
 		default:
 			return err
