@@ -100,7 +100,6 @@ func (c *Client) Search(ctx context.Context, s Search) (Found, error) {
 	setTrue(q, "duplicates", s.Duplicates)
 	setTrue(q, "muted", s.Muted)
 	set(q, "sort", s.Sort)
-	setTrue(q, "muted", s.Muted)
 	setTrue(q, "facets", s.Facets)
 	if s.Limit != 0 {
 		set(q, "limit", strconv.Itoa(s.Limit))

@@ -3,11 +3,11 @@ package api
 import (
 	"context"
 	"fmt"
-	"regexp"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/nats-io/nuid"
 
+	"feedmesh/classify/rule"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -51,9 +51,6 @@ func (s *Server) labelItem(ctx context.Context, in *struct {
 	return s.labelled(s.correct(ctx, said))
 }
 
-// labelName is how the names of categories and topics look in rules.
-var labelName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-
 // maxLabel is the longest name of a category or topic, in bytes.
 const maxLabel = 64
 
@@ -62,7 +59,7 @@ func checkLabels(at string, names []string) (faults []error) {
 	seen := map[string]bool{}
 	for _, name := range names {
 		switch {
-		case !labelName.MatchString(name) || len(name) > maxLabel:
+		case !rule.IsLabel(name) || len(name) > maxLabel:
 			faults = append(faults, fault(at, "%.70q is no name: small letters, digits and hyphens, at most %d", name, maxLabel))
 		case seen[name]:
 			faults = append(faults, fault(at, "%s comes twice", name))

@@ -60,16 +60,19 @@ type ruleSet struct {
 }
 
 // ruleSetOf returns a rule set whose texts mean T, and what returns the one in
-// force: the program's own at first. That must be sound.
+// force: the program's own at first. That must be sound; it is read when it is asked
+// for, as agents that only fetch never do.
 func ruleSetOf[T any](book api.Rulebook, by role.Role, parse func([]byte) (*T, error)) (*ruleSet, func() *T) {
-	standard, err := parse(book.Standard)
-	if err != nil {
-		panic(fmt.Errorf("the program's own rules %s: %w", book.Name, err))
-	}
+	standard := sync.OnceValue(func() *T {
+		rules, err := parse(book.Standard)
+		if err != nil {
+			panic(fmt.Errorf("the program's own rules %s: %w", book.Name, err))
+		}
+		return rules
+	})
 	book.Check = func(text []byte) error { _, err := parse(text); return err }
 	set := &ruleSet{Rulebook: book, by: by}
 	inForce := new(atomic.Pointer[T])
-	inForce.Store(standard)
 	set.force = func(version int64, text []byte) error {
 		rules, err := parse(text)
 		if err != nil {
@@ -79,7 +82,12 @@ func ruleSetOf[T any](book api.Rulebook, by role.Role, parse func([]byte) (*T, e
 		set.version.Store(version)
 		return nil
 	}
-	return set, inForce.Load
+	return set, func() *T {
+		if rules := inForce.Load(); rules != nil {
+			return rules
+		}
+		return standard()
+	}
 }
 
 // rulebooks returns what the api needs to know of the rule sets.

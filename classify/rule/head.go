@@ -135,6 +135,10 @@ func (p *parser) readName(what string) string {
 
 var label = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
+// IsLabel reports whether a name is written as those of categories, topics and facts
+// are: small letters, digits and single hyphens. How long it may be is not asked.
+func IsLabel(name string) bool { return label.MatchString(name) }
+
 func (p *parser) checkLabel(t token, what, name string) {
 	if wrong := wrongLabel(what, name); wrong != "" {
 		p.fail(t, "%s", wrong)
@@ -142,7 +146,7 @@ func (p *parser) checkLabel(t token, what, name string) {
 }
 
 func wrongLabel(what, name string) string {
-	if label.MatchString(name) && len(name) <= maxTerm {
+	if IsLabel(name) && len(name) <= maxTerm {
 		return ""
 	}
 	return fmt.Sprintf("%s is no %s: small letters, digits and single hyphens", quote(shorten(name)), what)
