@@ -48,7 +48,6 @@ func Start(o Options) (*Server, error) {
 		JetStreamMaxStore:      o.MaxFile,
 		JetStreamMaxMemory:     64 << 20,
 		MaxPayload:             o.MaxMessage,
-		MaxPending:             4 * int64(o.MaxMessage),
 		DisableJetStreamBanner: true,
 	}
 	result := &Server{clustered: o.Cluster != nil}
