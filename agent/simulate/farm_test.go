@@ -71,7 +71,7 @@ func TestFarmsAreAlike(t *testing.T) {
 // The bench of one version is compared with that of another.
 func TestTextsAreStable(t *testing.T) {
 	t.Parallel()
-	for i, want := range []string{"frameworks frameworks hardware attack method vulnerabilities x8cc99d736f", "browsers search user storage deployed tool x2da190e578", "очередь есть таблица клиент версию были x55ba88e4b6"} {
+	for i, want := range []string{"hardware attack Basofa vulnerabilities supports Vamoda x8cc99d736f", "search user Rovose deployed tool Besopa x2da190e578", "есть таблица Богазо версию были Мавипе x55ba88e4b6"} {
 		if got, _ := Text(i, 7); got != want {
 			t.Errorf("the title of entry 7 of feed %d: got %q, want %q", i, got, want)
 		}

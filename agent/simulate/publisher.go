@@ -55,10 +55,13 @@ func (p publisher) render(shown span) []byte {
 
 // text returns the title and the HTML of an entry.
 func (p publisher) text(seq int) (title, body string) {
-	words := newProse(language(p.feed), draw(p.seed, 102, uint64(seq)))
+	words := newProse(language(p.feed), draw(p.seed, 102, uint64(seq)), uint64(p.at(seq).Unix()/sixHours))
 	b := make([]byte, 0, 400*p.paragraphs)
 	for range p.paragraphs {
 		b = append(words.sentence(append(b, "<p>"...), 20), ".</p>\n"...)
 	}
 	return string(words.sentence(nil, 7)), string(b)
 }
+
+// sixHours is for how long, in seconds, things happen that several feeds tell of.
+const sixHours = 6 * 60 * 60

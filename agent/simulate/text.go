@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"sync"
+	"unicode"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -25,7 +26,7 @@ func language(i int) string {
 func Text(i, seq int) (title, body string) {
 	seed := fnv.New64a()
 	fmt.Fprintf(seed, "%d/%d", i, seq)
-	p := newProse(language(i), seed.Sum64())
+	p := newProse(language(i), seed.Sum64(), uint64(seq))
 	title = string(p.sentence(nil, 6)) + " " + Mark(i, seq)
 	var b []byte
 	for n := range 5 {
@@ -42,18 +43,46 @@ func Mark(i, seq int) string {
 	return "x" + hex.EncodeToString(sum[:5])
 }
 
-// prose writes sentences of random words.
+// prose writes sentences of random words, a third of which are names.
 type prose struct {
 	words  []string
+	parts  []string // of names
+	names  []string
 	random *rand.Rand
 }
 
-func newProse(language string, seed uint64) prose {
-	words := english
+// newProse returns the prose of an entry. One in three is of something that other
+// entries of that time tell of too: in its own words, but with the same names.
+func newProse(language string, seed, at uint64) prose {
+	p := prose{words: english, parts: latin, random: rand.New(rand.NewPCG(seed, 1))}
 	if language == "ru" {
-		words = russian
+		p.words, p.parts = russian, cyrillic
 	}
-	return prose{words, rand.New(rand.NewPCG(seed, 1))}
+	of := draw(seed, 2)
+	if p.random.IntN(3) == 0 {
+		of = draw(at, p.random.Uint64N(happenings))
+	}
+	p.names = p.drawNames(rand.New(rand.NewPCG(of, 2)))
+	return p
+}
+
+const (
+	happenings = 100 // at a time, that several entries tell of
+	names      = 20  // in a happening
+)
+
+// drawNames makes up the names of a happening.
+func (p prose) drawNames(random *rand.Rand) []string {
+	list := make([]string, names)
+	for i := range list {
+		var name []rune
+		for range 3 {
+			name = append(name, []rune(p.parts[random.IntN(len(p.parts))])...)
+		}
+		name[0] = unicode.ToUpper(name[0])
+		list[i] = string(name)
+	}
+	return list
 }
 
 // sentence appends a sentence of n words.
@@ -62,7 +91,11 @@ func (p prose) sentence(b []byte, n int) []byte {
 		if i > 0 {
 			b = append(b, ' ')
 		}
-		b = append(b, p.words[p.random.IntN(len(p.words))]...)
+		from := p.words
+		if i%3 == 2 {
+			from = p.names
+		}
+		b = append(b, from[p.random.IntN(len(from))]...)
 	}
 	return b
 }

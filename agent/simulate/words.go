@@ -35,3 +35,11 @@ var (
 		мобильный телефон устройство устройства экран игра игры графика инженер инженеры исследование исследователи наука
 		объявила представила опубликован улучшена добавлена удалена изменена рассказал подробности новый новая новые`)
 )
+
+// latin and cyrillic are what made-up names consist of.
+var (
+	latin = strings.Fields(`ba be bo da de do fa fe fi ga go ka ke ki la le li lo lu ma me mi mo na ne ni no
+		pa pe po ra re ri ro ru sa se so ta te ti to tu va ve vi vo za ze zo`)
+	cyrillic = strings.Fields(`ба бе бо да де до фа фе фи га го ка ке ки ла ле ли ло лу ма ме ми мо на не ни но
+		па пе по ра ре ри ро ру са се со та те ти то ту ва ве ви во за зе зо`)
+)
