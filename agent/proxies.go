@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"time"
 
 	"feedmesh/agent/api"
 	"feedmesh/config"
@@ -20,9 +22,13 @@ type proxiesListCommand struct{ query }
 
 // Help implements kong's HelpProvider.
 func (proxiesListCommand) Help() string {
-	return `Ways to hosts that do not answer directly:
+	return `Ways to hosts that do not answer directly, and whether they work:
 
-    agent proxies list`
+    agent proxies list
+
+One that did not work rests for a minute, then for longer each time, up to an
+hour, and comes back when it passes a probe. A probe connects, and logs in; no
+site is asked for anything.`
 }
 
 // Run implements the command.
@@ -39,9 +45,10 @@ func (c *proxiesListCommand) Run(ctx context.Context, p *program) error {
 		p.say("there are no proxies; add one with: agent proxies set ID URL")
 		return nil
 	}
+	now := time.Now()
 	return c.print(p, all, func(pg *page) {
 		pg.table(func(row func(...any)) {
-			row("ID", "URL", "USED", "FOR")
+			row("ID", "URL", "USED", "FOR", "STATE")
 			for _, x := range all.Proxies {
 				used, hosts := "when refused", "any host"
 				if x.Always {
@@ -50,10 +57,42 @@ func (c *proxiesListCommand) Run(ctx context.Context, p *program) error {
 				if len(x.Hosts) > 0 {
 					hosts = strings.Join(x.Hosts, ", ")
 				}
-				row(x.ID, x.URL, used, hosts)
+				row(x.ID, x.URL, used, hosts, proxyState(x.Health, now))
 			}
 		})
 	})
+}
+
+// proxyState says in words how a proxy is; nil is one of which an older node
+// does not tell.
+func proxyState(h *api.ProxyHealth, now time.Time) string {
+	if h == nil {
+		return "unknown"
+	}
+	why := ""
+	if h.Why != "" {
+		why = ": " + h.Why
+	}
+	times := fmt.Sprintf("%d failures", h.Failures)
+	if h.Failures == 1 {
+		times = "1 failure"
+	}
+	switch {
+	case h.State == api.ProxyRests && h.Until.After(now):
+		return fmt.Sprintf("rests until %s after %s%s", h.Until.Local().Format("15:04"), times, why)
+	case h.State == api.ProxyRests:
+		return fmt.Sprintf("rests until it passes a probe, after %s%s", times, why)
+	case h.State == api.ProxyDoubtful:
+		return fmt.Sprintf("passes probes, but failed in use, %d times in a row%s", h.Failures, why)
+	case h.State == api.ProxyWorks && h.Used.After(h.Passed):
+		return "works, last used " + ago(h.Used, now)
+	case h.State == api.ProxyWorks:
+		return "works, last probed " + ago(h.Passed, now)
+	}
+	if h.Why != "" {
+		return "not known" + why
+	}
+	return "not tried yet"
 }
 
 // A proxiesSetCommand adds or changes a proxy.

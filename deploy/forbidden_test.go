@@ -29,7 +29,7 @@ var forbidden = map[string][]string{
 		"CONSUMER.DURABLE.CREATE.crawl.mine", "CONSUMER.DELETE.crawl.crawl-hot", "CONSUMER.LIST.crawl", "CONSUMER.INFO.store.store",
 		"CONSUMER.MSG.NEXT.parse.parse", "CONSUMER.MSG.NEXT.store.store", "CONSUMER.MSG.NEXT.observe.observe",
 		"CONSUMER.CREATE.pages.mine.pages", "CONSUMER.DELETE.pages.pages", "DIRECT.GET.KV_leases.$KV.leases.index", "$KV.leases.cluster-en",
-		"$KV.leases.schedule", "$KV.schedule.feed", "$KV.hosts.host", "$KV.polls.feed", "$KV.subscriptions.TOKEN", "$KV.rules.prepare",
+		"$KV.leases.schedule", "$KV.schedule.feed", "$KV.hosts.host", "$KV.polls.feed", "$KV.proxies.eu", "DIRECT.GET.KV_proxies.$KV.proxies.eu", "$KV.subscriptions.TOKEN", "$KV.rules.prepare",
 		"DIRECT.GET.KV_rules.$KV.rules.prepare", "CONSUMER.CREATE.KV_rules.mine.$KV.rules.prepare",
 	),
 		"crawl.hot", "pages", "classify", "cluster.en", "store", "index", "quarantine.store",
@@ -40,10 +40,10 @@ var forbidden = map[string][]string{
 		"$KV.subscriptions.TOKEN", "$JS.API.STREAM.MSG.GET.KV_subscriptions", "$KV.rules.prepare"},
 	"prepare":  {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.parse.parse", "store", "observe", "$KV.leases.schedule", "$KV.rules.prepare"},
 	"classify": {"$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.MSG.NEXT.prepare.prepare", "store", "observe", "$KV.leases.cluster-en", "$KV.rules.classify", "events.story.new"},
-	"cluster":  {"$JS.API.STREAM.PURGE.cluster", "$JS.API.CONSUMER.MSG.NEXT.store.store", "index", "observe", "$KV.leases.schedule"},
+	"cluster":  {"$JS.API.STREAM.PURGE.cluster", "$JS.API.CONSUMER.MSG.NEXT.store.store", "prepare", "observe", "$KV.leases.schedule", "events.item.notify"},
 	"store":    {"$JS.API.STREAM.PURGE.store", "$JS.API.CONSUMER.MSG.NEXT.index.index", "prepare", "$KV.leases.cluster-en", "$KV.schedule.feed"},
 	"index":    {"$JS.API.STREAM.PURGE.index", "$JS.API.CONSUMER.MSG.NEXT.store.store", "store", "observe", "$KV.leases.schedule"},
-	"api":      {"$JS.API.STREAM.DELETE.store", "$JS.API.STREAM.MSG.DELETE.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "$KV.leases.schedule", "$KV.schedule.feed"},
+	"api":      {"$JS.API.STREAM.DELETE.store", "$JS.API.STREAM.MSG.DELETE.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "$KV.leases.schedule", "$KV.schedule.feed", "$KV.proxies.eu"},
 	"schedule": {"$JS.API.STREAM.DELETE.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "store", "parse", "$KV.leases.cluster-en", "$KV.rules.prepare"},
 	"all":      {"$JS.API.STREAM.DELETE.store", "$JS.API.STREAM.SNAPSHOT.store", "$SYS.REQ.SERVER.PING"},
 }
@@ -60,8 +60,8 @@ func inBothNames(calls ...string) []string {
 
 // allowed has what is done too rarely for a short test to see agents do it.
 var allowed = map[string][]string{
-	"schedule": {"$JS.API.STREAM.PURGE.parse", "$JS.API.STREAM.MSG.GET.parse", "$JS.API.STREAM.MSG.DELETE.parse", "$JS.API.CONSUMER.LIST.parse", "$JS.API.STREAM.UPDATE.parse"},
-	"api":      {"$JS.API.INFO", "$JS.API.STREAM.MSG.GET.quarantine", "$JS.API.STREAM.MSG.DELETE.quarantine"},
+	"schedule": {"$JS.API.STREAM.PURGE.parse", "$JS.API.STREAM.MSG.GET.parse", "$JS.API.STREAM.MSG.DELETE.parse", "$JS.API.CONSUMER.LIST.parse", "$JS.API.STREAM.UPDATE.parse", "$KV.proxies.eu"},
+	"api":      {"$JS.API.INFO", "$JS.API.STREAM.MSG.GET.quarantine", "$JS.API.STREAM.MSG.DELETE.quarantine", "$JS.API.DIRECT.GET.KV_proxies.$KV.proxies.eu"},
 	"all":      {"$JS.API.INFO", "$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.LIST.parse", "$JS.API.STREAM.MSG.GET.parse"},
 }
 
@@ -147,7 +147,7 @@ func sequences(t *testing.T, conn *nats.Conn) map[string]uint64 {
 		t.Fatal(err)
 	}
 	all := map[string]uint64{}
-	for _, name := range append(subjects.QueueNames, subjects.QuarantineStream, "giveups", "KV_schedule", "KV_hosts", "KV_polls", "KV_subscriptions", "KV_rules", "KV_leases") {
+	for _, name := range append(subjects.QueueNames, subjects.QuarantineStream, "giveups", "KV_schedule", "KV_hosts", "KV_polls", "KV_proxies", "KV_subscriptions", "KV_rules", "KV_leases") {
 		stream, err := js.Stream(t.Context(), name)
 		if err != nil {
 			t.Fatal(name, err)

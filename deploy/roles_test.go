@@ -92,6 +92,9 @@ func TestEachRoleDoesItsWorkAsItsOwnUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := client.SetProxy(ctx, "dead", api.ProxySetting{URL: "http://127.0.0.1:1", Hosts: []string{"refuses.example"}}); err != nil {
+		t.Fatal(err)
+	}
 	farm := simulate.NewFarm(10, 5, time.Now())
 	article := "<p>" + strings.Repeat("Only the page of this item says that it is about zanzibars. ", 20) + "</p>"
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -119,6 +122,10 @@ func TestEachRoleDoesItsWorkAsItsOwnUser(t *testing.T) {
 	wait(t, "all items are searchable", func() bool {
 		status, err = client.Status(ctx)
 		return err == nil && status.Items == 51 && status.Indexed == 51
+	})
+	wait(t, "a dead proxy is seen to be dead", func() bool {
+		list, err := client.Proxies(ctx)
+		return err == nil && len(list.Proxies) == 1 && list.Proxies[0].Health.State == api.ProxyRests
 	})
 	if len(status.Agents) != len(role.All) {
 		t.Errorf("got %d agents, want %d", len(status.Agents), len(role.All))

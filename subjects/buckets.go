@@ -15,12 +15,17 @@ const (
 	LeaseBucket    = "leases"   // name of what one actor does alone: Lease
 	AgentBucket    = "agents"   // agent ID: Agent
 	RuleBucket     = "rules"    // name of a set: Rules
+	ProxyBucket    = "proxies"  // proxy ID: Proxy
 
 	SubscriptionBucket = "subscriptions" // its token: a feed's subscription at its hub, see package agent/websub
 )
 
 // PollsKept is how many polls the history of a feed goes back.
 const PollsKept = 50
+
+// ProxyExpiry is how long what is known of a proxy is kept. It is written again
+// several times an hour, unless the proxy is gone.
+const ProxyExpiry = 6 * time.Hour
 
 // AgentExpiry is how long an agent that says nothing counts as in the mesh.
 const AgentExpiry = 20 * time.Second
@@ -41,6 +46,9 @@ func HostID(host string) string {
 
 // PollKey returns the subject that holds the last polls of a feed.
 func PollKey(feedID string) string { return keyPrefix(PollBucket) + feedID }
+
+// ProxyKey returns the subject that holds what is known of a proxy.
+func ProxyKey(id string) string { return keyPrefix(ProxyBucket) + id }
 
 // RuleKey returns the subject that holds the rules in force of a set.
 func RuleKey(set string) string { return keyPrefix(RuleBucket) + set }
@@ -135,6 +143,19 @@ type Poll struct {
 	Size   int64         `json:"size,omitempty"`   // bytes of the document
 	Class  string        `json:"class,omitempty"`  // of error
 	Way    string        `json:"way,omitempty"`    // ID of the proxy it went by
+}
+
+// A Proxy is what the schedule knows of a proxy.
+type Proxy struct {
+	ID     string    `json:"id"`
+	Used   time.Time `json:"used,omitzero"`   // last time it brought a host's answer
+	Passed time.Time `json:"passed,omitzero"` // last time it passed a probe
+	Asked  time.Time `json:"asked,omitzero"`  // last time a probe of it was handed out
+
+	Failures int       `json:"failures,omitempty"` // in a row
+	InUse    bool      `json:"in_use,omitempty"`   // the last of them was a feed's, not a probe's
+	Why      string    `json:"why,omitempty"`      // of the last of them, in words
+	Until    time.Time `json:"until,omitzero"`     // it rests until then, and until it passes a probe; zero: it does not rest
 }
 
 // A Lease says who is the one active actor of its name.

@@ -98,8 +98,8 @@ func travels[T Task](t *testing.T, queue Queue[T], subject string, change func(*
 	if m.Subject != subject || m.ID != task.ID() || m.ID == "" {
 		t.Errorf("%s: got subject %q and ID %q, want %q and %q", queue.Name, m.Subject, m.ID, subject, task.ID())
 	}
-	if !bytes.Contains(m.Data, []byte("<b>&amp;</b>")) || !bytes.HasPrefix(m.Data, []byte(`{"schema":2,"task":{`)) {
-		t.Errorf("%s: got %.100s, want schema 2 and markup as it is", queue.Name, m.Data)
+	if !bytes.Contains(m.Data, []byte("<b>&amp;</b>")) || !bytes.HasPrefix(m.Data, fmt.Appendf(nil, `{"schema":%d,"task":{`, Schema)) {
+		t.Errorf("%s: got %.100s, want schema %d and markup as it is", queue.Name, m.Data, Schema)
 	}
 	got, err := queue.Decode(m.Data)
 	if err != nil || !reflect.DeepEqual(got, task) {
@@ -185,8 +185,8 @@ func nan() float64 {
 func TestNewerTaskIsReadAsFarAsItIsKnown(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string]string{
-		"more fields":       `{"schema":3,"task":{"feed_id":"a","more":1}}`,
-		"schema comes last": `{"task":{"feed_id":"a"},"schema":3}`,
+		"more fields":       fmt.Sprintf(`{"schema":%d,"task":{"feed_id":"a","more":1}}`, Schema+1),
+		"schema comes last": fmt.Sprintf(`{"task":{"feed_id":"a"},"schema":%d}`, Schema+1),
 	} {
 		if got, err := Parses.Decode([]byte(data)); !errors.Is(err, ErrNewer) || got.FeedID != "a" {
 			t.Errorf("%s: got %+v, %v; want the task and ErrNewer", name, got, err)
@@ -230,6 +230,7 @@ func TestIDsAreStable(t *testing.T) {
 		want string
 	}{
 		{Crawl{Tier: Hot, Feeds: []Target{{FeedID: "f", Due: due}, {FeedID: "g", Due: due}}}, "418f34ff0b7bf27630cecfc5"},
+		{Crawl{Tier: Hot, Ways: []Way{{ID: "eu"}, {ID: "us"}}, Asked: due}, "a4d70032d33ba94f194f9c87"},
 		{Parse{Receipt: receipt}, "f.c"},
 		{Page{Document: document}, "f.c"},
 		{Prepare{Document: document}, "f.c"},
@@ -252,10 +253,17 @@ func TestIDsTellWorkApart(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 	crawl := func(feeds ...Target) string { return Crawl{Feeds: feeds}.ID() }
+	probe := func(asked time.Time, ids ...string) string {
+		task := Crawl{Asked: asked}
+		for _, id := range ids {
+			task.Ways = append(task.Ways, Way{ID: id})
+		}
+		return task.ID()
+	}
 	index := func(why string, ids ...string) string { return Index{Why: why, IDs: ids}.ID() }
 	f, g := Target{FeedID: "f", Due: due}, Target{FeedID: "g", Due: due}
 	for name, ids := range map[string][]string{
-		"crawls":   {crawl(), crawl(f), crawl(g), crawl(f, g), crawl(g, f), crawl(Target{FeedID: "f", Due: due.Add(time.Microsecond)}), crawl(Target{FeedID: "fg", Due: due})},
+		"crawls":   {crawl(), crawl(f), crawl(g), crawl(f, g), crawl(g, f), crawl(Target{FeedID: "f", Due: due.Add(time.Microsecond)}), crawl(Target{FeedID: "fg", Due: due}), probe(due, "f"), probe(due, "g"), probe(due, "f", "g"), probe(due.Add(time.Second), "f")},
 		"indexes":  {index("a"), index("b"), index("a", "1"), index("a", "2"), index("a", "1", "2"), index("a", "12"), index("b", "1")},
 		"receipts": {Receipt{FeedID: "f", Crawl: "c"}.ID(), Receipt{FeedID: "f", Crawl: "d"}.ID(), Receipt{FeedID: "g", Crawl: "c"}.ID()},
 		"give-ups": {GiveUp{Stream: "a", Seq: 1}.ID(), GiveUp{Stream: "a", Seq: 2}.ID(), GiveUp{Stream: "b", Seq: 1}.ID()},

@@ -8,4 +8,5 @@ package subjects
 //
 //	1  one task a message
 //	2  bundles; more of an entry than its text; the text of pages
-const Schema = 2
+//	3  what persons decide of stories
+const Schema = 3

@@ -9,7 +9,7 @@ import (
 
 // Schema is what it is without the tag "faults", or, to test how two versions
 // get on, as many ahead of that as FEEDMESH_SCHEMA_AHEAD says.
-var Schema = 2 + ahead()
+var Schema = 3 + ahead()
 
 func ahead() int {
 	n, err := strconv.Atoi(os.Getenv("FEEDMESH_SCHEMA_AHEAD"))

@@ -117,6 +117,7 @@ func streams(replicas int) []jetstream.StreamConfig {
 		history(bucket(PollBucket, "the last polls of each feed", 512<<20, jetstream.FileStorage, 0), PollsKept),
 		exact(bucket(SubscriptionBucket, "where feeds are pushed from", 64<<20, jetstream.FileStorage, 0)),
 		bucket(RuleBucket, "the rules in force", 32<<20, jetstream.FileStorage, 0),
+		bucket(ProxyBucket, "what the schedule knows of each proxy", 16<<20, jetstream.FileStorage, ProxyExpiry),
 		bucket(LeaseBucket, "who is the one active actor", 1<<20, living, 0),
 		bucket(AgentBucket, "who is in the mesh", 8<<20, living, AgentExpiry),
 	}

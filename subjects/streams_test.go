@@ -49,7 +49,7 @@ func TestQueuesAreBoundedAndRefuseWhatIsNew(t *testing.T) {
 
 func TestBucketsAreBounded(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{ScheduleBucket, HostBucket, SubscriptionBucket, RuleBucket, LeaseBucket, AgentBucket} {
+	for _, name := range []string{ScheduleBucket, HostBucket, SubscriptionBucket, RuleBucket, ProxyBucket, LeaseBucket, AgentBucket} {
 		at := slices.IndexFunc(streams(1), func(cfg jetstream.StreamConfig) bool { return cfg.Name == "KV_"+name })
 		if at < 0 {
 			t.Errorf("%s is not declared", name)

@@ -68,17 +68,22 @@ type Way struct {
 	URL string `json:"url,omitempty"`
 }
 
-// Crawl is the task to fetch feeds that are due.
+// Crawl is the task to fetch feeds that are due, or to probe proxies.
 type Crawl struct {
-	Tier  string   `json:"tier"`
-	Feeds []Target `json:"feeds"` // at most MaxFeeds
+	Tier  string    `json:"tier"`
+	Feeds []Target  `json:"feeds"`          // at most MaxFeeds
+	Ways  []Way     `json:"ways,omitempty"` // to be tried for themselves, without a feed; older agents don't
+	Asked time.Time `json:"asked,omitzero"` // since when they are to be tried
 }
 
-// ID returns a hash of which feeds are due since when.
+// ID returns a hash of which feeds are due since when, and which proxies.
 func (t Crawl) ID() string {
 	h := sha256.New()
 	for _, f := range t.Feeds {
 		fmt.Fprintf(h, "%s %d\n", f.FeedID, f.Due.UnixMicro())
+	}
+	for _, way := range t.Ways {
+		fmt.Fprintf(h, "probe %s %d\n", way.ID, t.Asked.UnixMicro())
 	}
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
@@ -208,11 +213,16 @@ type Cluster struct {
 	Lane  string         `json:"lane"`            // one of Languages
 	Again int64          `json:"again,omitempty"` // number of the fence under which they were refused
 	Items []storage.Item `json:"items"`
+	Hand  *Hand          `json:"hand,omitempty"` // what a person decided; then there are no document and no items
 }
 
-// ID names the document, and the fence it was refused under if it was.
+// ID names the document, and the fence it was refused under if it was; or what a
+// person decided.
 func (t Cluster) ID() string {
-	if t.Again == 0 {
+	switch {
+	case t.Hand != nil:
+		return "hand." + t.Hand.ID
+	case t.Again == 0:
 		return t.Document.ID()
 	}
 	return fmt.Sprintf("%s.%d", t.Document.ID(), t.Again)
@@ -271,10 +281,11 @@ const (
 	Added     Outcome = "added"       // the feed is new in the store
 	Removed   Outcome = "removed"     // the feed is no longer in the store
 	Refresh   Outcome = "refresh"     // somebody wants it polled now
-	Changed   Outcome = "changed"     // somebody changed what the store has of it
+	Changed   Outcome = "changed"     // somebody changed what the store has of it, or, of no feed, the proxies
+	Probed    Outcome = "probed"      // of no feed: Way was tried for itself, see Dead
 )
 
-// An Observation is what happened to one feed.
+// An Observation is what happened to one feed, or to one proxy.
 type Observation struct {
 	Receipt
 	Outcome    Outcome       `json:"outcome"`

@@ -13,6 +13,7 @@ import (
 
 	"feedmesh/agent/fetch"
 	"feedmesh/storage"
+	"feedmesh/subjects"
 )
 
 // A Proxy is a way to hosts that do not answer us directly.
@@ -22,6 +23,27 @@ type Proxy struct {
 	Hosts  []string  `json:"hosts" doc:"It serves those that end so; none: any that need one."`
 	Always bool      `json:"always" doc:"Whether it is used at once, not only when the direct way is refused."`
 	Added  time.Time `json:"added"`
+
+	Health *ProxyHealth `json:"health,omitempty" doc:"Told where proxies are listed."`
+}
+
+// What is known of a proxy, in a word.
+const (
+	ProxyWorks    = "works"
+	ProxyDoubtful = "doubtful"
+	ProxyRests    = "rests"
+	ProxyUnknown  = "unknown"
+)
+
+// A ProxyHealth is what is known of a proxy, by feeds that go by it and by probes
+// without a feed.
+type ProxyHealth struct {
+	State    string    `json:"state" enum:"works,doubtful,rests,unknown" doc:"Doubtful: it passes probes, but failed when a feed went by it. Rests: no feed goes by it, but those told to. Unknown: not tried of late."`
+	Used     time.Time `json:"used,omitzero" doc:"Last time it brought a host's answer."`
+	Passed   time.Time `json:"passed,omitzero" doc:"Last time it passed a probe: it was there, and took our user and password."`
+	Failures int       `json:"failures" doc:"How often it failed, in a row."`
+	Until    time.Time `json:"until,omitzero" doc:"It rests until then, and until it passes a probe."`
+	Why      string    `json:"why,omitempty" doc:"In words, what happened when it failed last, or why nothing is known."`
 }
 
 // Proxies are all proxies, ordered by ID.
@@ -55,10 +77,36 @@ func (s *Server) listProxies(ctx context.Context, _ *struct{}) (*body[Proxies], 
 		return nil, s.problem(err)
 	}
 	out := &body[Proxies]{Body: Proxies{Proxies: make([]Proxy, len(stored))}}
+	var known *subjects.Proxy
 	for i, p := range stored {
+		if err == nil { // else the mesh does not answer
+			known, err = s.Mesh.Proxy(ctx, p.ID)
+		}
 		out.Body.Proxies[i] = proxyOf(p)
+		out.Body.Proxies[i].Health = proxyHealth(known, err)
 	}
 	return out, nil
+}
+
+// proxyHealth returns what the schedule knows of a proxy, which may be nothing, as
+// clients see it; err is why we can't know that.
+func proxyHealth(p *subjects.Proxy, err error) *ProxyHealth {
+	switch {
+	case err != nil:
+		return &ProxyHealth{State: ProxyUnknown, Why: err.Error()}
+	case p == nil:
+		return &ProxyHealth{State: ProxyUnknown}
+	}
+	h := &ProxyHealth{State: ProxyUnknown, Used: p.Used, Passed: p.Passed, Failures: p.Failures, Until: p.Until, Why: p.Why}
+	switch {
+	case !p.Until.IsZero():
+		h.State = ProxyRests
+	case p.Failures > 0:
+		h.State = ProxyDoubtful
+	case !p.Used.IsZero() || !p.Passed.IsZero():
+		h.State = ProxyWorks
+	}
+	return h
 }
 
 func (s *Server) setProxy(ctx context.Context, in *struct {
@@ -95,6 +143,9 @@ func (s *Server) setProxy(ctx context.Context, in *struct {
 	if err := s.Store.PutProxy(ctx, p); err != nil {
 		return nil, s.problem(err)
 	}
+	if err := s.tellOfProxies(ctx); err != nil {
+		return nil, s.problem(err)
+	}
 	return &body[Proxy]{Body: proxyOf(p)}, nil
 }
 
@@ -102,7 +153,15 @@ func (s *Server) removeProxy(ctx context.Context, in *byID) (*struct{}, error) {
 	if err := s.Store.RemoveProxy(ctx, in.ID); err != nil {
 		return nil, s.problem(fmt.Errorf("proxy %s: %w", in.ID, err))
 	}
+	if err := s.tellOfProxies(ctx); err != nil {
+		return nil, s.problem(err)
+	}
 	return nil, nil
+}
+
+// tellOfProxies has the schedule read them, instead of in ten minutes.
+func (s *Server) tellOfProxies(ctx context.Context) error {
+	return tellSchedule(ctx, s.Mesh, observation("", "", subjects.Changed))
 }
 
 // withPassword returns the URL of a proxy with the password of the one before it

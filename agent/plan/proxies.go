@@ -11,52 +11,22 @@ import (
 
 // proxies are the ways to hosts that do not answer us directly.
 type proxies struct {
-	all  []storage.Proxy
-	rest map[string]rest // those that did not work, by ID
+	all   []storage.Proxy
+	known map[string]*proxy // by ID
+	seen  map[string]bool   // of which there is something new to write
 }
 
-// A rest is how often in a row a proxy did not work, and until when it is left
-// alone for that.
-type rest struct {
-	failures int
-	until    time.Time
-}
+const (
+	// maxWays is the most ways that one request may try.
+	maxWays = 4
 
-// maxRest bounds how long a proxy that did not work is left alone.
-const maxRest = time.Hour
-
-// maxWays is the most ways that one request may try.
-const maxWays = 4
-
-// direct is the name of no proxy, for feeds that are to be fetched without one.
-const direct = "direct"
-
-// SetProxies takes over the proxies that the store has by now.
-func (p *Plan) SetProxies(all []storage.Proxy) {
-	p.proxies.all = all
-}
-
-// note learns from a request which proxies work and which do not.
-func (ps *proxies) note(o subjects.Observation, now time.Time) {
-	if ps.rest == nil {
-		ps.rest = map[string]rest{}
-	}
-	for _, id := range o.Dead {
-		r := ps.rest[id]
-		if r.until.Before(now) { // else somebody else has said so just before
-			r.until = now.Add(min(time.Minute<<min(r.failures, 10), maxRest))
-			r.failures++
-			ps.rest[id] = r
-		}
-	}
-	if o.Way != "" && !slices.Contains(o.Dead, o.Way) {
-		delete(ps.rest, o.Way)
-	}
-}
+	// direct is the name of no proxy, for feeds that are to be fetched without one.
+	direct = "direct"
+)
 
 // ways returns how a feed is to be reached, in the order to be tried; nil if only
-// directly. A proxy that did not work is left out for a while, and then tried
-// again; one that was named for the feed is always tried.
+// directly. A proxy that rests is left out; one that was named for the feed is
+// always tried.
 func (ps *proxies) ways(f *Feed, now time.Time) []subjects.Way {
 	if len(ps.all) == 0 {
 		return nil
@@ -70,7 +40,7 @@ func (ps *proxies) ways(f *Feed, now time.Time) []subjects.Way {
 	}
 	var first, later []subjects.Way
 	for _, p := range ps.all {
-		if !serves(p, f.host.Name) || ps.rest[p.ID].until.After(now) {
+		if !serves(p, f.host.Name) || ps.known[p.ID].rests(now) {
 			continue
 		}
 		way := subjects.Way{ID: p.ID, URL: p.URL}

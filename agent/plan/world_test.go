@@ -264,44 +264,6 @@ func TestAProxyThatWorksIsRememberedForItsHostADay(t *testing.T) {
 	}
 }
 
-func TestADeadProxyRestsAndIsTriedAgain(t *testing.T) {
-	p := planOf(1, 1)
-	p.SetProxies([]storage.Proxy{{ID: "a", URL: "http://a:1"}, {ID: "b", URL: "http://b:1"}})
-	f := p.feeds[feedID(0)]
-	has := func(at time.Time) bool {
-		return slices.ContainsFunc(p.proxies.ways(f, at), func(w subjects.Way) bool { return w.ID == "a" })
-	}
-	now := noon
-	for _, rest := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
-		o := failure(f, "http 4xx", now)
-		o.Dead = []string{"a"}
-		p.proxies.note(o, now)
-		p.proxies.note(o, now) // another feed says so at the same time
-		if has(now.Add(rest-1)) || !has(now.Add(rest)) {
-			t.Errorf("want it left alone for %v", rest)
-		}
-		now = now.Add(rest + 1)
-	}
-	for range 20 {
-		o := failure(f, "proxy", now)
-		o.Dead = []string{"a"}
-		p.proxies.note(o, now)
-		now = now.Add(maxRest + 1)
-		if !has(now) {
-			t.Fatalf("left alone for more than %v", maxRest)
-		}
-	}
-	works := notModified(f, now)
-	works.Way = "a"
-	p.proxies.note(works, now)
-	o := failure(f, "proxy", now)
-	o.Dead = []string{"a"}
-	p.proxies.note(o, now)
-	if !has(now.Add(time.Minute)) {
-		t.Error("it worked in between: want it left alone for a minute only")
-	}
-}
-
 func TestSettingsOfAFeedAreTakenOver(t *testing.T) {
 	p := planOf(1, 1)
 	f := takeAll(p, noon)[0]

@@ -46,9 +46,10 @@ const crawlWorkers = 4
 // rest of its feeds in the task is given up for this time.
 const patience = 2
 
-// A Fetcher fetches one document, as [fetch.Client] does.
+// A Fetcher fetches one document, or tries one proxy, as [fetch.Client] does.
 type Fetcher interface {
 	Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error)
+	Probe(ctx context.Context, way string) error
 }
 
 // crawler fetches a task's feeds side by side: each host one at a time, all of
@@ -72,6 +73,7 @@ func (c *crawler) Receive(ctx context.Context, task subjects.Crawl) error {
 	fetching, done := context.WithCancel(ctx)
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() error { return every(fetching, reportEvery, report.send) })
+	group.Go(func() error { return c.probe(inner, task) })
 	var hosts sync.WaitGroup
 	for host, targets := range byHost {
 		hosts.Add(1)

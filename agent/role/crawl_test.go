@@ -22,6 +22,7 @@ import (
 // A web answers fetches as its pages say, after delay, and keeps count.
 type web struct {
 	pages map[string]func(r fetch.Request) (fetch.Document, error) // by URL; others are new documents
+	dead  map[string]error                                         // what is wrong with proxies, by URL
 	delay time.Duration
 
 	mu       sync.Mutex
@@ -63,6 +64,8 @@ func (w *web) Fetch(ctx context.Context, r fetch.Request, _ time.Time) (fetch.Do
 		BodyHash: "hash of " + r.URL, Body: []byte("body of " + r.URL), Size: 10,
 	}, nil
 }
+
+func (w *web) Probe(_ context.Context, way string) error { return w.dead[way] }
 
 // unchanged answers that a document is as before.
 func unchanged(r fetch.Request) (fetch.Document, error) {

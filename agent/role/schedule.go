@@ -119,7 +119,7 @@ func (s *scheduler) run(ctx context.Context) error {
 		{dispatchEvery, s.dispatch},
 		{measureEvery, s.recallIfSeen}, {measureEvery, s.measure},
 		{keepEvery, s.keepLearned}, {keepEvery, s.move},
-		{spendEvery, s.spend}, {growEvery, s.fitIfOutgrown}, {fitEvery, s.fit}, {reconcileEvery, s.reconcile},
+		{probeEvery, s.probe}, {spendEvery, s.spend}, {growEvery, s.fitIfOutgrown}, {fitEvery, s.fit}, {reconcileEvery, s.reconcile},
 	} {
 		group.Go(func() error { return every(ctx, job.every, job.do) })
 	}
@@ -138,6 +138,11 @@ func (s *scheduler) begin(ctx context.Context) error {
 	}
 	if err := s.mesh.LoadHosts(ctx, s.plan.LoadHost); err != nil {
 		return err
+	}
+	if err := s.mesh.LoadProxies(ctx, s.plan.LoadProxy); err != nil {
+		// Probes will find it out anew. NATS servers that were set up for an older
+		// version do not let us.
+		s.log.Warn("what was known of proxies can't be read", "err", err)
 	}
 	for _, do := range []func(context.Context) error{s.reconcile, s.fit, s.recall, s.resume} {
 		if err := do(ctx); err != nil {
@@ -225,6 +230,8 @@ func (s *scheduler) see(ctx context.Context, tasks []subjects.Observe) (seen cha
 				seen.gone = append(seen.gone, o.FeedID)
 			case subjects.Changed:
 				f, err = s.reread(ctx, o.FeedID, now)
+			case subjects.Probed:
+				s.plan.ObserveProbe(o, now)
 			default:
 				f = s.plan.Observe(o, now)
 			}

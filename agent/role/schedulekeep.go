@@ -117,19 +117,20 @@ func (s *scheduler) spend(context.Context) error {
 	return nil
 }
 
-// keepLearned writes what was learned of hosts, and the histories of feeds. They
-// go together once in a while, and what a crash takes of them is no loss: the
-// next polls bring the like.
+// keepLearned writes what was learned of hosts and proxies, and the histories of
+// feeds. They go together once in a while, and what a crash takes of them is no
+// loss: the next polls bring the like.
 func (s *scheduler) keepLearned(ctx context.Context) error {
 	s.mu.Lock()
 	seen, hosts := s.plan.Learned()
+	proxies := s.plan.LearnedOfProxies()
 	s.mu.Unlock()
 	polls := make([]mesh.FeedPoll, len(seen))
 	for i, p := range seen {
 		polls[i] = mesh.FeedPoll(p)
 	}
-	if err := errors.Join(s.mesh.PutHosts(ctx, hosts), s.mesh.PutPolls(ctx, polls)); err != nil {
-		s.log.Warn("what was learned of hosts and polls is not kept", "err", err)
+	if err := errors.Join(s.mesh.PutHosts(ctx, hosts), s.mesh.PutPolls(ctx, polls), s.mesh.PutProxies(ctx, proxies)); err != nil {
+		s.log.Warn("what was learned of hosts, polls and proxies is not kept", "err", err)
 	}
 	return nil
 }

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"feedmesh/subjects"
+)
+
+func TestAProxyIsListedWithItsHealth(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before := now.Add(-time.Minute)
+	w.mesh.proxies = map[string]*subjects.Proxy{
+		"a": {ID: "a", Used: now, Passed: before, Asked: before},
+		"b": {ID: "b", Used: before, Failures: 3, Why: "connection refused", Until: now.Add(time.Minute)},
+		"c": {ID: "c", Passed: before, Failures: 1, InUse: true, Why: "it refuses"},
+		"d": {ID: "d", Asked: now},
+	}
+	want := map[string]ProxyHealth{
+		"a": {State: ProxyWorks, Used: now, Passed: before},
+		"b": {State: ProxyRests, Used: before, Failures: 3, Why: "connection refused", Until: now.Add(time.Minute)},
+		"c": {State: ProxyDoubtful, Passed: before, Failures: 1, Why: "it refuses"},
+		"d": {State: ProxyUnknown},
+		"e": {State: ProxyUnknown},
+	}
+	for id := range want {
+		if a := w.ask(t, "PUT", "/api/proxies/"+id, `{"url":"http://proxy.example:3128"}`); a.StatusCode != 200 {
+			t.Fatalf("%s: got %d %s", id, a.StatusCode, a.body)
+		}
+	}
+	got := map[string]ProxyHealth{}
+	for _, p := range getJSON[Proxies](t, w, "/api/proxies").Proxies {
+		got[p.ID] = *p.Health
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	// Without the mesh they are listed all the same.
+	w.mesh.broken = errors.New("the mesh is away")
+	for _, p := range getJSON[Proxies](t, w, "/api/proxies").Proxies {
+		if *p.Health != (ProxyHealth{State: ProxyUnknown, Why: "the mesh is away"}) {
+			t.Errorf("%s: got %+v, want it unknown, and why", p.ID, p.Health)
+		}
+	}
+}
+
+func TestTheScheduleIsToldOfProxiesThatChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i, method := range []string{"PUT", "DELETE"} {
+		w.ask(t, method, "/api/proxies/eu", `{"url":"http://proxy.example:3128"}`)
+		told := tasks(t, w.mesh, subjects.Observes)
+		if len(told) != i+1 || told[i].Observations[0].Outcome != subjects.Changed || told[i].Observations[0].FeedID != "" {
+			t.Errorf("%s: got %+v, want the schedule told once", method, told)
+		}
+	}
+}
