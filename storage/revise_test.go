@@ -25,6 +25,10 @@ func TestRevisionKeepsWhatTheNextOnlyAssumes(t *testing.T) {
 		{"an assumed date stays with its reason",
 			storage.Item{Published: seen, Assumed: "missing"}, storage.Item{Published: later, Assumed: "future"},
 			storage.Item{Published: seen, Assumed: "missing"}},
+		{"an edited item stays where it belongs",
+			storage.Item{Lane: "en", EventID: "e", StoryID: "s", StoryWhy: "w", DuplicateOf: "d", DuplicateBy: "title", DuplicateScore: 0.9, DuplicateWhy: "x", Clicks: 2},
+			storage.Item{Lane: "ru", EventID: "f", StoryID: "t", DuplicateOf: "g", Clicks: 7},
+			storage.Item{Lane: "en", EventID: "e", StoryID: "s", StoryWhy: "w", DuplicateOf: "d", DuplicateBy: "title", DuplicateScore: 0.9, DuplicateWhy: "x", Clicks: 2}},
 	} {
 		test.old.Revision, test.old.FirstSeen, test.old.Title = 3, seen, "Old"
 		test.next.Revision, test.next.FirstSeen, test.next.Title = 1, later, "New"

@@ -41,6 +41,7 @@ type Store interface {
 	Relabels
 	Corrections
 	Jobs
+	Stories
 
 	// ID names the store: it was drawn when the store was made, and all who
 	// share the store are told the same.
@@ -115,8 +116,10 @@ type Items interface {
 	// one transaction. An item whose Hash the store has already changes
 	// nothing; one with another Hash replaces the stored one as its next
 	// Revision, which keeps FirstSeen, Published and Assumed too where the new
-	// date is only assumed, and its [Labels] where a person corrected them: the
-	// store alone says what is Corrected. A key listed twice is put twice, one
+	// date is only assumed, its [Placement], and its [Labels] where a person
+	// corrected them: the store alone says what is Corrected. Where a new item's
+	// event was moved ([Rearrangement]), the item belongs to the story that this
+	// says. A key listed twice is put twice, one
 	// after the other, and reported once. IDs must be [ItemID]'s. It returns
 	// [ErrNotFound] for a feed that is not there, or was moved, and [ErrFenced] for a batch
 	// under an outdated fence; then nothing is stored.
@@ -228,8 +231,14 @@ type Item struct {
 	TextHash    string `json:"text_hash,omitempty"`    // of its title's and text's words
 	EventID     string `json:"event_id,omitempty"`     // what happened
 	StoryID     string `json:"story_id,omitempty"`     // what that belongs to
+	StoryWhy    string `json:"story_why,omitempty"`    // why it belongs to that event, in words
 	DuplicateOf string `json:"duplicate_of,omitempty"` // item ID of the first of its kind; empty for that one
-	DuplicateBy string `json:"duplicate_by,omitempty"` // "url" or "text"
+	DuplicateBy string `json:"duplicate_by,omitempty"` // "text", "url", "title", "body", or "hand": a person said so
+
+	DuplicateScore float64 `json:"duplicate_score,omitempty"` // how much they share, 0 to 1
+	DuplicateWhy   string  `json:"duplicate_why,omitempty"`   // that in words
+
+	Clicks int `json:"clicks,omitempty"` // of readers; kept by the store
 }
 
 // An Enclosure is a file that goes with an item, such as a podcast's sound.

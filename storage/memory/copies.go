@@ -75,6 +75,15 @@ func copyItem(item storage.Item) storage.Item {
 	return item
 }
 
+func copyStory(s storage.Story) storage.Story {
+	s.Summary = append([]storage.Line(nil), s.Summary...)
+	s.Categories, s.Topics = copyList(s.Categories), copyList(s.Topics)
+	for _, t := range []*time.Time{&s.FirstSeen, &s.LastSeen, &s.Told} {
+		*t = micro(*t)
+	}
+	return s
+}
+
 // copyList returns nil for an empty list, as the other engines do.
 func copyList(list []string) []string { return append([]string(nil), list...) }
 

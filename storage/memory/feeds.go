@@ -74,9 +74,9 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 	}
 	for itemID, item := range s.items {
 		if removed[item.DuplicateOf] {
-			item.DuplicateOf, item.DuplicateBy = "", ""
+			item = standsForItself(item)
 			item.Changed = changedAfter(item.Changed)
-			s.items[itemID] = item
+			s.keep(item)
 			concerned = append(concerned, itemID)
 		}
 	}
@@ -84,6 +84,12 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 	delete(s.feeds, id)
 	maps.DeleteFunc(s.moved, func(_, to string) bool { return to == id })
 	return concerned, nil
+}
+
+// standsForItself returns the item as the first of its kind.
+func standsForItself(item storage.Item) storage.Item {
+	item.DuplicateOf, item.DuplicateBy, item.DuplicateScore, item.DuplicateWhy = "", "", 0, ""
+	return item
 }
 
 // SetFeed implements [storage.Feeds].

@@ -81,7 +81,7 @@ func (s *Store) moveItems(from, to string) []string {
 	for id, item := range s.items {
 		if now, ok := renamed[item.DuplicateOf]; ok {
 			item.DuplicateOf, item.Changed = now, changedAfter(item.Changed)
-			s.items[id] = item
+			s.keep(item)
 			repeated[now] = true
 			concerned = append(concerned, id)
 		}
@@ -100,7 +100,7 @@ func (s *Store) moveItem(id, now, to string, first bool) {
 	if kept, ok := s.items[now]; ok {
 		s.drop(id)
 		if first {
-			kept.DuplicateOf, kept.DuplicateBy = "", ""
+			kept = standsForItself(kept)
 			kept.Changed = changedAfter(kept.Changed)
 			s.keep(kept)
 		}

@@ -32,6 +32,13 @@ type Store struct {
 	corrections map[string]storage.Correction
 	jobs        map[string]storage.Job
 	kept        map[string]map[string]storage.Labels // labels by job and item ID
+
+	members     map[string]map[string]bool // IDs of items, by story ID
+	movedEvents map[string]movedEvent      // by event ID
+	untold      []storage.Untold           // oldest first
+	marked      int64                      // the newest mark there ever was
+	stories     map[string]storage.Story
+	notes       map[string][]byte
 }
 
 // lock makes the maps and locks them, unless ctx is done.
@@ -53,6 +60,10 @@ func (s *Store) lock(ctx context.Context) error {
 		s.corrections = map[string]storage.Correction{}
 		s.jobs = map[string]storage.Job{}
 		s.kept = map[string]map[string]storage.Labels{}
+		s.members = map[string]map[string]bool{}
+		s.movedEvents = map[string]movedEvent{}
+		s.stories = map[string]storage.Story{}
+		s.notes = map[string][]byte{}
 		s.id = rand.Text()
 	}
 	return nil
@@ -90,7 +101,7 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (storage.Stor
 	defer s.mu.Unlock()
 	feed, ok := s.feeds[batch.FeedID]
 	switch {
-	case batch.Fence != (storage.Fence{}) && batch.Fence.Number < s.fences[batch.Fence.Name]:
+	case s.fenced(batch.Fence):
 		return storage.Stored{}, storage.ErrFenced
 	case !ok:
 		return storage.Stored{}, storage.ErrNotFound
@@ -114,10 +125,13 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (storage.Stor
 // putItem reports whether the item is new.
 func (s *Store) putItem(feedID string, item storage.Item, stored *storage.Stored) (isNew bool) {
 	item = copyItem(item)
-	item.FeedID, item.Revision, item.Changed, item.Corrected = feedID, 1, changedAfter(time.Time{}), false
+	item.FeedID, item.Revision, item.Changed, item.Corrected, item.Clicks = feedID, 1, changedAfter(time.Time{}), false, 0
 	old, known := s.items[s.keys[feedID][item.Key]]
 	switch {
 	case !known:
+		if moved, ok := s.movedEvents[item.EventID]; ok {
+			item.StoryID = moved.story
+		}
 		stored.New = append(stored.New, item.ID)
 	case old.Hash == item.Hash:
 		return false
@@ -137,9 +151,13 @@ func (s *Store) putItem(feedID string, item storage.Item, stored *storage.Stored
 	return !known
 }
 
-// keep stores an item.
+// keep stores an item, and marks the stories it belongs to now and belonged to.
 func (s *Store) keep(item storage.Item) {
+	if old := s.items[item.ID]; old.StoryID != item.StoryID {
+		s.leave(old.StoryID, item.ID)
+	}
 	s.items[item.ID] = item
+	s.join(item.StoryID, item.ID)
 	if _, was := s.judged[item.ID]; !item.Spam {
 		delete(s.judged, item.ID)
 	} else if !was {
@@ -149,6 +167,7 @@ func (s *Store) keep(item storage.Item) {
 
 // drop forgets an item, with all that was said of it.
 func (s *Store) drop(id string) {
+	s.leave(s.items[id].StoryID, id)
 	delete(s.items, id)
 	delete(s.judged, id)
 	delete(s.corrections, id)

@@ -30,7 +30,7 @@ func benchItem(feedID string, n int) storage.Item {
 		HTML:  strings.Repeat(sentence, 15), Excerpt: sentence[3 : len(sentence)-4],
 		Author: "Ann Author", Language: "en", Tags: []string{"servers", "software"},
 		Published: at, FirstSeen: at, Categories: []string{"software"}, Why: []string{`software: "servers" in the title`},
-		Lane: "en", TextHash: id, EventID: id, StoryID: id,
+		Lane: "en", TextHash: id, EventID: storage.EventID(id), StoryID: storage.StoryID(storage.EventID(id)),
 	}
 }
 

@@ -11,39 +11,42 @@ import (
 const nextChanged = `greatest(clock_timestamp(), items.changed + interval '1 microsecond')`
 
 // putItems takes a column of values in each argument, and is one statement for
-// any number of items.
+// any number of items. One that is there stays where it was placed.
 const putItems = `
 	INSERT INTO items (
 		feed, changed, id, key, hash, revision, first_seen, published, assumed, updated,
 		url, title, author, language, spam,
 		lane, text_hash, event_id, story_id, duplicate_of, duplicate_by,
 		images, tags, categories, topics, why, excerpt, html,
-		enclosures, comments, source, spam_score, flags, score, sentiment
+		enclosures, comments, source, spam_score, flags, score, sentiment,
+		story_why, duplicate_score, duplicate_why
 	)
 	SELECT $1, clock_timestamp(), id, key, hash, revision, first_seen, published, assumed, updated,
 		url, title, author, language, spam,
-		lane, text_hash, event_id, story_id, duplicate_of, duplicate_by,
+		lane, text_hash, new.event_id, coalesce(moved.story_id, new.story_id), duplicate_of, duplicate_by,
 		images::jsonb, tags::jsonb, categories::jsonb, topics::jsonb, why::jsonb, excerpt, html,
-		enclosures::jsonb, comments, source, spam_score, flags::jsonb, score, sentiment
+		enclosures::jsonb, comments, source, spam_score, flags::jsonb, score, sentiment,
+		story_why, duplicate_score, duplicate_why
 	FROM unnest(
 		$2::text[], $3::text[], $4::text[], $5::integer[], $6::timestamptz[], $7::timestamptz[], $8::text[], $9::timestamptz[],
 		$10::text[], $11::text[], $12::text[], $13::text[], $14::boolean[],
 		$15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
 		$21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[],
-		$28::text[], $29::text[], $30::text[], $31::float8[], $32::text[], $33::float8[], $34::float8[]
+		$28::text[], $29::text[], $30::text[], $31::float8[], $32::text[], $33::float8[], $34::float8[],
+		$35::text[], $36::float8[], $37::text[]
 	) AS new (id, key, hash, revision, first_seen, published, assumed, updated,
 		url, title, author, language, spam,
 		lane, text_hash, event_id, story_id, duplicate_of, duplicate_by,
 		images, tags, categories, topics, why, excerpt, html,
-		enclosures, comments, source, spam_score, flags, score, sentiment)
+		enclosures, comments, source, spam_score, flags, score, sentiment,
+		story_why, duplicate_score, duplicate_why)
+	LEFT JOIN moved_events moved ON moved.event_id = new.event_id AND new.event_id <> ''
 	ORDER BY id -- as all who write items of one feed do, so that none waits for another in a circle
 	ON CONFLICT (id) DO UPDATE SET
 		hash = excluded.hash, revision = excluded.revision, published = excluded.published,
 		assumed = excluded.assumed, updated = excluded.updated, url = excluded.url,
 		title = excluded.title, author = excluded.author, language = excluded.language,
-		lane = excluded.lane, text_hash = excluded.text_hash,
-		event_id = excluded.event_id, story_id = excluded.story_id,
-		duplicate_of = excluded.duplicate_of, duplicate_by = excluded.duplicate_by,
+		text_hash = excluded.text_hash,
 		images = excluded.images, tags = excluded.tags, excerpt = excluded.excerpt, html = excluded.html,
 		enclosures = excluded.enclosures, comments = excluded.comments, source = excluded.source,
 		spam = CASE WHEN items.corrected THEN items.spam ELSE excluded.spam END,
@@ -54,7 +57,8 @@ const putItems = `
 		why = CASE WHEN items.corrected THEN items.why ELSE excluded.why END,
 		score = CASE WHEN items.corrected THEN items.score ELSE excluded.score END,
 		sentiment = CASE WHEN items.corrected THEN items.sentiment ELSE excluded.sentiment END,
-		changed = ` + nextChanged
+		changed = ` + nextChanged + `
+	RETURNING id, story_id`
 
 // itemColumns returns the arguments of putItems.
 func itemColumns(feed int32, items []storage.Item) []any {
@@ -93,6 +97,9 @@ func itemColumns(feed int32, items []storage.Item) []any {
 		column(items, func(i storage.Item) *string { return listOrNull(i.Flags) }),
 		column(items, func(i storage.Item) float64 { return i.Score }),
 		column(items, func(i storage.Item) float64 { return i.Sentiment }),
+		column(items, func(i storage.Item) string { return i.StoryWhy }),
+		column(items, func(i storage.Item) float64 { return i.DuplicateScore }),
+		column(items, func(i storage.Item) string { return i.DuplicateWhy }),
 	}
 }
 

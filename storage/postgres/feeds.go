@@ -127,7 +127,7 @@ const (
 	sharesMoved    = `LOCK TABLE moved IN ROW EXCLUSIVE MODE` // see lockMoved
 	lockFeed       = `SELECT num FROM feeds WHERE id = $1 FOR UPDATE`
 	freeDuplicates = `
-		UPDATE items SET duplicate_of = '', duplicate_by = '', changed = ` + nextChanged + `
+		UPDATE items SET duplicate_of = '', duplicate_by = '', duplicate_score = 0, duplicate_why = '', changed = ` + nextChanged + `
 		WHERE duplicate_of <> '' AND duplicate_of IN (SELECT id FROM items WHERE feed = $1)
 		RETURNING id`
 	forgetKept  = `DELETE FROM kept_labels WHERE item_id IN (SELECT id FROM items WHERE feed = $1)`

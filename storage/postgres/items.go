@@ -32,27 +32,45 @@ func (s *Store) Known(ctx context.Context, feedID string, keys []string) (map[st
 	return known, nil
 }
 
-// itemFields are the columns that fieldsOf expects, of items i and feeds f.
-const itemFields = `
-	i.id, f.id, i.key, i.hash, i.revision, i.url, i.title, i.html, i.excerpt, i.author, i.language,
+// leanFields are the columns that leanFieldsOf expects, of items i and feeds f: all
+// but the HTML.
+const leanFields = `
+	i.id, f.id, i.key, i.hash, i.revision, i.url, i.title, i.excerpt, i.author, i.language,
 	i.images, i.tags, i.published, i.assumed, i.updated, i.first_seen, i.changed,
 	i.spam, i.spam_score, i.flags, i.categories, i.topics, i.why, i.score, i.sentiment, i.corrected,
-	i.lane, i.text_hash, i.event_id, i.story_id, i.duplicate_of, i.duplicate_by,
+	i.lane, i.text_hash, i.event_id, i.story_id, i.story_why,
+	i.duplicate_of, i.duplicate_by, i.duplicate_score, i.duplicate_why, i.clicks,
 	i.enclosures, i.comments, i.source`
 
-const selectItems = `SELECT ` + itemFields + ` FROM items i JOIN feeds f ON f.num = i.feed`
+// itemFields are the columns that fieldsOf expects.
+const itemFields = leanFields + `, i.html`
 
-// fieldsOf returns where itemFields are scanned to.
-func fieldsOf(i *storage.Item) []any {
-	return []any{&i.ID, &i.FeedID, &i.Key, &i.Hash, &i.Revision, &i.URL, &i.Title, &i.HTML, &i.Excerpt, &i.Author, &i.Language,
+const (
+	fromItems   = ` FROM items i JOIN feeds f ON f.num = i.feed`
+	selectItems = `SELECT ` + itemFields + fromItems
+	selectLean  = `SELECT ` + leanFields + fromItems
+)
+
+// leanFieldsOf returns where leanFields are scanned to.
+func leanFieldsOf(i *storage.Item) []any {
+	return []any{&i.ID, &i.FeedID, &i.Key, &i.Hash, &i.Revision, &i.URL, &i.Title, &i.Excerpt, &i.Author, &i.Language,
 		&i.Images, &i.Tags, moment{&i.Published}, &i.Assumed, moment{&i.Updated}, moment{&i.FirstSeen}, moment{&i.Changed},
 		&i.Spam, &i.SpamScore, &i.Flags, &i.Categories, &i.Topics, &i.Why, &i.Score, &i.Sentiment, &i.Corrected,
-		&i.Lane, &i.TextHash, &i.EventID, &i.StoryID, &i.DuplicateOf, &i.DuplicateBy,
+		&i.Lane, &i.TextHash, &i.EventID, &i.StoryID, &i.StoryWhy,
+		&i.DuplicateOf, &i.DuplicateBy, &i.DuplicateScore, &i.DuplicateWhy, &i.Clicks,
 		&i.Enclosures, &i.Comments, &i.Source}
 }
 
+// fieldsOf returns where itemFields are scanned to.
+func fieldsOf(i *storage.Item) []any { return append(leanFieldsOf(i), &i.HTML) }
+
 func scanItem(row pgx.CollectableRow) (i storage.Item, err error) {
 	err = row.Scan(fieldsOf(&i)...)
+	return i, err
+}
+
+func scanLean(row pgx.CollectableRow) (i storage.Item, err error) {
+	err = row.Scan(leanFieldsOf(&i)...)
 	return i, err
 }
 

@@ -40,7 +40,7 @@ const (
 		FROM unnest($1::text[], $2::text[]) AS renaming (old, now)
 		WHERE items.id = old`
 	makeFirst = `
-		UPDATE items SET duplicate_of = '', duplicate_by = '', changed = ` + nextChanged + `
+		UPDATE items SET duplicate_of = '', duplicate_by = '', duplicate_score = 0, duplicate_why = '', changed = ` + nextChanged + `
 		WHERE id = ANY($1) AND duplicate_of <> ''`
 )
 

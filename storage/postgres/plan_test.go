@@ -3,6 +3,7 @@ package postgres
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,6 +23,7 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 	}
 	exec(t, url, `INSERT INTO spam SELECT changed, 1, feed, id, NULL FROM items`)
 	exec(t, url, `INSERT INTO corrections SELECT changed, id, '' FROM items`)
+	exec(t, url, `INSERT INTO untold (due, story_id) SELECT now(), story_id FROM items`)
 	exec(t, url, `INSERT INTO kept_labels SELECT 'job ' || n % 3, id, '{}' FROM items, generate_series(1, 3) n`)
 	first := benchItem(feedID, 0)
 	ids := make([]string, 20)
@@ -56,6 +58,15 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 		{"kept labels of moved items", renameKept, "kept_labels_by_item", false, []any{ids[:2], ids[:2]}},
 		{"kept labels of dropped items", dropKeptOf, "kept_labels_by_item", false, []any{ids[:2], ids[:2]}},
 		{"kept labels of no items", dropStray, "kept_labels_by_item", false, []any{ids[:2], ids[:2]}},
+		{"items of a story", sumOfStory, "items_by_story", false, []any{first.StoryID}},
+		{"newest items of a story", newestOfStory, "items_by_story", false, []any{first.StoryID, 50}},
+		{"repeats of an item", repeatsOfItem, "items_by_first", false, []any{first.ID, 50}},
+		{"rearrange", placeItems, "items_pkey", false, placementColumns([]storage.Placement{{ItemID: first.ID}})},
+		{"new items that joined a story", markJoined, "items_by_story", false, []any{ids}},
+		{"click", clickItem, "items_pkey", false, []any{first.ID, 1}},
+		{"sightings", sightings, "items_by_lane", false, []any{first.FirstSeen, first.ID, first.FirstSeen.Add(time.Hour), 50}},
+		{"reach of a day", reachOfDay, "items_by_day", false, []any{day.AddDate(0, 0, -1), day, 3}},
+		{"marks", untoldStories, "untold_pkey", true, []any{50}},
 		{"last item", `SELECT max(published) FROM items WHERE feed = $1`, "items_by_feed", false, []any{1}},
 	}
 	for _, when := range []string{"before statistics", "with statistics"} {
@@ -68,7 +79,15 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 				t.Errorf("%s: the plan is\n%s\nwant it to end when the page is full", test.name, plan)
 			}
 		}
-		exec(t, url, `VACUUM ANALYZE items, feeds, spam, corrections, kept_labels`)
+		exec(t, url, `VACUUM ANALYZE items, feeds, spam, corrections, kept_labels, untold`)
+	}
+	// Before there are statistics, many items are taken for those of an event, see
+	// allByIndex.
+	for _, statement := range []string{shareFeedsToRearrange, lockToRearrange} {
+		plan := explainPlan(t, s, statement, ids, ids)
+		if !strings.Contains(plan, "items_by_event") || !strings.Contains(plan, "items_pkey") {
+			t.Errorf("the plan to rearrange is\n%s\nwant it to use items_by_event and items_pkey", plan)
+		}
 	}
 	// Before there are statistics, all items are taken for duplicates.
 	for _, plan := range []string{explainPlan(t, s, freeDuplicates, 2), explainPlan(t, s, repeatsOf, 2)} {
@@ -79,6 +98,53 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 	for _, plan := range []string{explainPlan(t, s, countByDay), explainPlan(t, s, stampsOfDay, day, first.ID, 100)} {
 		if !strings.Contains(plan, "Index Only Scan using items_by_day") {
 			t.Errorf("the plan for a comparison is\n%s\nwant it to read the index alone", plan)
+		}
+	}
+}
+
+// Of a large store's stories: few are about some of the topics, and many about others.
+func TestStoriesAreListedByIndexes(t *testing.T) {
+	url := emptySchema(t)
+	s := open(t, url)
+	exec(t, url, `
+		INSERT INTO stories (first_seen, last_seen, told, heat, rank, clicks, items, events, sources, burst, id, lane, headline, title, listed_under)
+		SELECT at, at + interval '6 hours', at, 1, n + n * 7919 % 5000, 0, 3, 2, 2 + n % 5, false, md5(n::text), lane, '', 'A title of middle length',
+			array['lane:' || lane, 'category:' || n % 20, 'topic:' || n % 100, 'topic:rare-' || n / 20]
+		FROM generate_series(1, 20000) n,
+			LATERAL (SELECT timestamptz '2026-01-01 UTC' + n * interval '1 minute', CASE WHEN n % 1000 = 0 THEN 'ja' ELSE 'en' END) t (at, lane)`)
+	exec(t, url, `VACUUM ANALYZE stories`)
+	for _, test := range []struct {
+		query          storage.StoryQuery
+		byRank, newest string
+		sorted         bool
+	}{
+		{storage.StoryQuery{}, "stories_by_rank", "stories_by_time", false},
+		{storage.StoryQuery{Lane: "en", Sources: 2}, "stories_by_rank", "stories_by_time", false},
+		{storage.StoryQuery{Category: "7"}, "stories_by_rank", "stories_by_time", false},
+		{storage.StoryQuery{Topic: "rare-100"}, "stories_listed", "stories_listed", true},
+		{storage.StoryQuery{Topic: "nothing"}, "stories_listed", "stories_listed", true},
+		{storage.StoryQuery{Lane: "ja", Topic: "rare-100"}, "stories_listed", "stories_listed", true},
+	} {
+		for _, newest := range []bool{false, true} {
+			index := test.byRank
+			if test.query.Newest = newest; newest {
+				index = test.newest
+			}
+			for _, page := range []string{"first", "next"} {
+				test.query.Cursor = ""
+				if page == "next" {
+					middle := storage.Story{ID: "7", Rank: 10_000, LastSeen: time.Date(2026, 1, 8, 0, 0, 0, 0, time.UTC)}
+					test.query.Cursor = test.query.PlaceOf(middle).Cursor()
+				}
+				statement, args, err := toList(test.query)
+				if err != nil {
+					t.Fatal(err)
+				}
+				plan := explainPlan(t, s, statement, args...)
+				if !strings.Contains(plan, index) || strings.Contains(plan, "Sort") != test.sorted {
+					t.Errorf("%+v: the plan of the %s page is\n%s\nwant it to use %s, sorted: %v", test.query, page, plan, index, test.sorted)
+				}
+			}
 		}
 	}
 }

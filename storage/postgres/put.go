@@ -15,36 +15,44 @@ import (
 
 // PutItems implements [storage.Items].
 func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (stored storage.Stored, err error) {
-	err = s.change(ctx, "put items", func(ctx context.Context, tx pgx.Tx) error {
-		old, known, err := lockForPut(ctx, tx, batch)
-		if err != nil {
-			return err
-		}
-		p := putting{feed: old, known: known, rows: map[string]storage.Item{}}
-		for _, item := range batch.Items {
-			p.put(item)
-		}
-		p.feed.says(batch)
-		if err := p.feed.countCategories(p.isNew); err != nil {
-			return err
-		}
-		stored = p.stored
-
-		writing := &pgx.Batch{}
-		if len(p.rows) > 0 {
-			writing.Queue(putItems, clean(itemColumns(old.num, slices.Collect(maps.Values(p.rows)))...)...)
-		}
-		if p.feed != old || p.lastMayBeGone {
-			f := p.feed
-			writing.Queue(setStatistics, clean(f.num, f.title, f.site, f.language, f.items, f.rate,
-				timeOrNull(f.lastItem), p.lastMayBeGone, f.categories)...)
-		}
-		return tx.SendBatch(ctx, writing).Close()
+	err = s.change(ctx, "put items", func(ctx context.Context, tx pgx.Tx) (err error) {
+		stored, err = put(ctx, tx, batch)
+		return err
 	})
 	if err != nil {
 		return storage.Stored{}, err
 	}
 	return stored, nil
+}
+
+func put(ctx context.Context, tx pgx.Tx, batch storage.Batch) (storage.Stored, error) {
+	old, known, err := lockForPut(ctx, tx, batch)
+	if err != nil {
+		return storage.Stored{}, err
+	}
+	p := putting{feed: old, known: known, rows: map[string]storage.Item{}}
+	for _, item := range batch.Items {
+		p.put(item)
+	}
+	p.feed.says(batch)
+	if err := p.feed.countCategories(p.isNew); err != nil {
+		return storage.Stored{}, err
+	}
+
+	writing := &pgx.Batch{}
+	if len(p.rows) > 0 {
+		writing.Queue(putItems, clean(itemColumns(old.num, slices.Collect(maps.Values(p.rows)))...)...).Query(p.placed)
+	}
+	if p.feed != old || p.lastMayBeGone {
+		f := p.feed
+		writing.Queue(setStatistics, clean(f.num, f.title, f.site, f.language, f.items, f.rate,
+			timeOrNull(f.lastItem), p.lastMayBeGone, f.categories)...)
+	}
+	if err := tx.SendBatch(ctx, writing).Close(); err != nil || len(p.joined) == 0 {
+		return p.stored, err
+	}
+	_, err = tx.Exec(ctx, markJoined, p.joined)
+	return p.stored, err
 }
 
 // feedRow is what PutItems changes of a feed.
@@ -82,22 +90,20 @@ func (f *feedRow) says(batch storage.Batch) {
 	f.rate = cmp.Or(batch.Rate, f.rate)
 }
 
-// What is locked stays as it is read until the transaction ends. So a writer who
-// takes the next fence waits for those who hold the one before, and then no more
-// of theirs will come.
 const (
-	newestFence = `SELECT number FROM fences WHERE name = $1 FOR SHARE`
-	feedToPut   = `SELECT num, title, site, language, items, last_item, rate, coalesce(categories::text, '')
+	feedToPut = `SELECT num, title, site, language, items, last_item, rate, coalesce(categories::text, '')
 		FROM feeds WHERE id = $1 FOR NO KEY UPDATE`
 	itemsToPut = `SELECT id, hash, revision, first_seen, published, assumed FROM items WHERE id = ANY($1)`
 )
 
-// lockForPut checks the batch's fence, keeps others from writing to its feed,
-// and returns what there is of the feed and, by ID, of the items.
+// lockForPut checks the batch's fence, keeps others from writing to its feed and
+// from moving events under its fence, and returns what there is of the feed and, by
+// ID, of the items: but for their placement, which stays as it is in their rows.
 func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedRow, known map[string]storage.Item, err error) {
 	reading := &pgx.Batch{}
 	var newest int64
 	if batch.Fence != (storage.Fence{}) {
+		reading.Queue(passShared, gate, gateOf(batch.Fence.Name))
 		reading.Queue(newestFence, clean(batch.Fence.Name)...).Query(func(rows pgx.Rows) error {
 			_, err := pgx.ForEachRow(rows, []any{&newest}, func() error { return nil })
 			return err
@@ -134,7 +140,8 @@ type putting struct {
 	rows          map[string]storage.Item // by ID: to be written
 	stored        storage.Stored
 	isNew         []storage.Item
-	lastMayBeGone bool // feed.lastItem may be that of no item any more
+	joined        []string // IDs of stories that they did not begin
+	lastMayBeGone bool     // feed.lastItem may be that of no item any more
 }
 
 // put notes what becomes of an item.
@@ -163,6 +170,30 @@ func (p *putting) put(item storage.Item) {
 	}
 	p.rows[item.ID], p.known[item.ID] = item, item
 }
+
+// placed notes which stories new items joined: those they did not begin.
+func (p *putting) placed(rows pgx.Rows) error {
+	began := make(map[string]string, len(p.isNew))
+	for _, item := range p.isNew {
+		began[item.ID] = storage.StoryID(storage.EventID(item.ID))
+	}
+	var id, story string
+	_, err := pgx.ForEachRow(rows, []any{&id, &story}, func() error {
+		if own, isNew := began[id]; isNew && story != own && story != "" {
+			p.joined = append(p.joined, story)
+		}
+		return nil
+	})
+	return err
+}
+
+// Where an item joins others and there are none, these are under way, and whoever
+// brings them can't see it: without a mark of each other both would be alone. It is
+// due when they are there, see marks_of.
+const markJoined = `
+	INSERT INTO untold (due, story_id)
+	SELECT clock_timestamp() + interval '3 minutes', story_id FROM (SELECT DISTINCT unnest($1::text[])) AS joined (story_id)
+	WHERE (SELECT count(*) FROM (SELECT FROM items WHERE items.story_id = joined.story_id LIMIT 2) AS first) < 2`
 
 // setStatistics looks for the last item, when it must, among those just put.
 const setStatistics = `

@@ -108,6 +108,35 @@ func TestBrokenTextIsMendedInEveryField(t *testing.T) {
 	if stored, err := s.PutItems(ctx, put); err != nil || len(stored.New)+len(stored.Changed) != 0 {
 		t.Errorf("putting it again stored %v, %v; want nothing", stored, err)
 	}
+
+	story := storage.Story{ID: broken, Summary: []storage.Line{{Text: broken, ItemID: broken}}, Categories: []string{broken}}
+	spoil(&story)
+	if err := s.TellStories(ctx, storage.Fence{}, nil, []storage.Story{story}, []string{"gone" + broken}); err != nil {
+		t.Fatal(err)
+	}
+	if page, _, err := s.ListStories(ctx, storage.StoryQuery{Lane: broken, Category: broken, Topic: broken}); err != nil || len(page) != 1 {
+		t.Errorf("%d stories are listed, %v; want the one", len(page), err)
+	} else {
+		wantMended(t, page[0])
+		wantMended(t, page[0].Summary[0])
+	}
+	if told, err := s.ReadStory(ctx, broken, 10); err != nil || told.Count != 1 {
+		t.Errorf("the story has %d items, %v; want the one", told.Count, err)
+	}
+	place := storage.Placement{DuplicateOf: "first"}
+	spoil(&place, "ItemID DuplicateOf")
+	place.ItemID = item.ID
+	moves := storage.Rearrangement{Fence: fence, Name: broken, Note: []byte(broken), Events: []storage.EventMove{{EventID: broken, StoryID: "a" + broken}},
+		Items: []storage.Placement{place}}
+	for _, want := range []int{1, 0} {
+		if changed, err := s.Rearrange(ctx, moves); err != nil || len(changed) != want {
+			t.Errorf("it moved %v, %v; want %d items", changed, err, want)
+		}
+	}
+	if note, err := s.Note(ctx, broken); err != nil || string(note) != broken {
+		t.Errorf("the note is %q, %v", note, err)
+	}
+
 	if _, err := s.NextFence(ctx, broken); err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +156,10 @@ func TestLookingForBrokenTextFindsNothing(t *testing.T) {
 	_, moveErr := s.MoveFeed(ctx, broken, "https://example.org/")
 	_, resolveErr := s.ResolveFeed(ctx, broken)
 	_, importErr := s.Import(ctx, broken)
+	_, readErr := s.ReadStory(ctx, broken, 10)
+	_, storyErr := s.Story(ctx, broken)
 	for name, err := range map[string]error{"Feed": feedErr, "RemoveFeed": removeErr, "Item": itemErr, "PutItems": putErr, "SetFeed": setErr,
-		"MoveFeed": moveErr, "ResolveFeed": resolveErr, "RemoveProxy": s.RemoveProxy(ctx, broken), "Import": importErr} {
+		"MoveFeed": moveErr, "ResolveFeed": resolveErr, "RemoveProxy": s.RemoveProxy(ctx, broken), "Import": importErr, "ReadStory": readErr, "Story": storyErr, "Click": s.Click(ctx, broken, 1)} {
 		if err != storage.ErrNotFound {
 			t.Errorf("%s: %v, want %v", name, err, storage.ErrNotFound)
 		}

@@ -62,6 +62,16 @@ func enclosuresOrNull(list []storage.Enclosure) *string {
 	return asJSON(cleaned)
 }
 
+// linesOrNull returns lines as they are stored: JSON, likewise.
+func linesOrNull(lines []storage.Line) *string {
+	if len(lines) == 0 {
+		return nil
+	}
+	return asJSON(column(lines, func(l storage.Line) storage.Line {
+		return storage.Line{Text: cleanText(l.Text), ItemID: cleanText(l.ItemID)}
+	}))
+}
+
 // countsOrNull returns counts as they are stored: JSON.
 func countsOrNull(counts map[string]float64) *string {
 	if len(counts) == 0 {

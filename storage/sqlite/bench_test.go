@@ -26,7 +26,7 @@ func benchItem(feedID string, n, htmlBytes int) storage.Item {
 		HTML: strings.Repeat(sentence, 1+htmlBytes/len(sentence))[:htmlBytes], Excerpt: sentence[3 : len(sentence)-4],
 		Author: "Ann Author", Language: "en", Tags: []string{"servers", "software"},
 		Published: at, FirstSeen: at, Categories: []string{"software"}, Why: []string{`software: "servers" in the title`},
-		Lane: "en", TextHash: id, EventID: id, StoryID: id,
+		Lane: "en", TextHash: id, EventID: storage.EventID(id), StoryID: storage.StoryID(storage.EventID(id)),
 	}
 }
 

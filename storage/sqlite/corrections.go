@@ -81,8 +81,14 @@ func (s *Store) Uncorrect(ctx context.Context, itemID string) (item storage.Item
 		if _, err := w.dropCorrection.ExecContext(ctx, itemID); err != nil {
 			return err
 		}
-		if _, err := w.uncorrect.ExecContext(ctx, itemID, micros(time.Now())); err != nil {
+		wasCorrected, err := changes(w.uncorrect.ExecContext(ctx, itemID, micros(time.Now())))
+		if err != nil {
 			return err
+		}
+		if wasCorrected {
+			if err := w.mark(ctx, itemID); err != nil {
+				return err
+			}
 		}
 		item, err = w.item(ctx, itemID)
 		return err

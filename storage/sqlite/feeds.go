@@ -73,9 +73,10 @@ func (s *Store) SetFeed(ctx context.Context, id string, settings storage.Setting
 
 const (
 	freeDuplicates = `
-		UPDATE items SET duplicate_of = '', duplicate_by = '', changed = max(?, coalesce(changed, first_seen) + 1)
+		UPDATE items SET duplicate_of = '', duplicate_by = '', duplicate_score = 0, duplicate_why = '',
+			changed = max(?, coalesce(changed, first_seen) + 1)
 		WHERE duplicate_of <> '' AND duplicate_of IN (SELECT id FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?))
-		RETURNING id`
+		RETURNING id, story_id`
 	forgetSpam = `DELETE FROM spam WHERE feed = (SELECT num FROM feeds WHERE id = ?)`
 	// By what is kept, of which there is little, and not by the feed's items.
 	forgetCorrections = `
@@ -92,8 +93,18 @@ const (
 // RemoveFeed implements [storage.Feeds].
 func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, err error) {
 	err = s.change(ctx, "remove feed", func(w *writer) error {
-		freed, err := collect(ctx, w.freeDuplicates, scanText, micros(time.Now()), id)
+		freed, err := collect(ctx, w.freeDuplicates, scanPair, micros(time.Now()), id)
 		if err != nil {
+			return err
+		}
+		var stories []string
+		for _, item := range freed {
+			concerned, stories = append(concerned, item[0]), append(stories, item[1])
+		}
+		if err := w.markAll(ctx, stories); err != nil {
+			return err
+		}
+		if _, err := w.markOfFeed.ExecContext(ctx, id); err != nil {
 			return err
 		}
 		for _, forget := range []*sql.Stmt{w.forgetSpam, w.forgetCorrections, w.forgetKept} {
@@ -106,7 +117,7 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 			return err
 		}
 		// Some repeated others of their own feed, and are gone as well.
-		concerned = append(removed, freed...)
+		concerned = append(concerned, removed...)
 		slices.Sort(concerned)
 		concerned = slices.Compact(concerned)
 		if _, err := w.forgetMoved.ExecContext(ctx, id); err != nil {

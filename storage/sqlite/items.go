@@ -51,11 +51,19 @@ func scanPair(row scanner) (p [2]string, err error) {
 }
 
 // itemColumns are what itemFields expects, of items i and feeds f.
-const itemColumns = `
-	i.id, f.id, i.key, i.hash, i.revision, i.url, i.title, i.html, i.excerpt, i.author, i.language,
+const itemColumns = columnsBefore + `i.html` + columnsAfter
+
+// bareColumns are itemColumns without the HTML.
+const bareColumns = columnsBefore + `''` + columnsAfter
+
+const columnsBefore = `
+	i.id, f.id, i.key, i.hash, i.revision, i.url, i.title, `
+
+const columnsAfter = `, i.excerpt, i.author, i.language,
 	i.images, i.tags, i.published, i.assumed, i.updated, i.first_seen,
 	coalesce(i.changed, i.first_seen), i.spam, i.spam_score, i.flags, i.categories, i.topics, i.why, i.score, i.sentiment, i.corrected,
-	i.lane, i.text_hash, i.event_id, i.story_id, i.duplicate_of, i.duplicate_by,
+	i.lane, i.text_hash, i.event_id, i.story_id, i.story_why,
+	i.duplicate_of, i.duplicate_by, i.duplicate_score, i.duplicate_why, i.clicks,
 	i.enclosures, i.comments, i.source`
 
 const selectItems = `SELECT ` + itemColumns + ` FROM items i JOIN feeds f ON f.num = i.feed`
@@ -66,7 +74,8 @@ func itemFields(i *storage.Item) []any {
 		fromJSON(&i.Images), fromJSON(&i.Tags), moment{&i.Published}, &i.Assumed, moment{&i.Updated}, moment{&i.FirstSeen},
 		moment{&i.Changed}, &i.Spam, &i.SpamScore, fromJSON(&i.Flags), fromJSON(&i.Categories), fromJSON(&i.Topics), fromJSON(&i.Why),
 		&i.Score, &i.Sentiment, &i.Corrected,
-		&i.Lane, &i.TextHash, &i.EventID, &i.StoryID, &i.DuplicateOf, &i.DuplicateBy,
+		&i.Lane, &i.TextHash, &i.EventID, &i.StoryID, &i.StoryWhy,
+		&i.DuplicateOf, &i.DuplicateBy, &i.DuplicateScore, &i.DuplicateWhy, &i.Clicks,
 		fromJSON(&i.Enclosures), &i.Comments, &i.Source}
 }
 

@@ -17,12 +17,15 @@ import (
 // These name the store that this process is to change, as a child of a test,
 // until it is killed.
 const (
-	writerEnv = "FEEDMESH_TEST_SQLITE_WRITER"
-	moverEnv  = "FEEDMESH_TEST_SQLITE_MOVER"
+	writerEnv     = "FEEDMESH_TEST_SQLITE_WRITER"
+	moverEnv      = "FEEDMESH_TEST_SQLITE_MOVER"
+	rearrangerEnv = "FEEDMESH_TEST_SQLITE_REARRANGER"
 )
 
 func TestMain(m *testing.M) {
-	for env, changeForever := range map[string]func(path string) error{writerEnv: writeForever, moverEnv: moveForever} {
+	for env, changeForever := range map[string]func(path string) error{
+		writerEnv: writeForever, moverEnv: moveForever, rearrangerEnv: rearrangeForever,
+	} {
 		if path := os.Getenv(env); path != "" {
 			fmt.Fprintln(os.Stderr, changeForever(path))
 			os.Exit(1)

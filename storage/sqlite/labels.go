@@ -77,7 +77,10 @@ func (w *writer) label(ctx context.Context, l storage.Labels, corrected bool) er
 	if err != nil {
 		return err
 	}
-	return w.keepSpam(ctx, l.ItemID)
+	if err := w.keepSpam(ctx, l.ItemID); err != nil {
+		return err
+	}
+	return w.mark(ctx, l.ItemID)
 }
 
 // UndoRelabel implements [storage.Relabels].

@@ -46,6 +46,9 @@ func (s *Store) MoveFeed(ctx context.Context, id, url string) (concerned []strin
 		if err != nil {
 			return err
 		}
+		if _, err := w.markOfFeed.ExecContext(ctx, id); err != nil {
+			return err
+		}
 		repeats, err := w.moveRepeats(ctx, id, to.ID)
 		if err != nil {
 			return err

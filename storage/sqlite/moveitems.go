@@ -14,7 +14,8 @@ const (
 		WHERE first.feed = (SELECT num FROM feeds WHERE id = ?)`
 	repeatItem = `UPDATE items SET duplicate_of = ?2, changed = max(?3, coalesce(changed, first_seen) + 1) WHERE id = ?1`
 	makeFirst  = `
-		UPDATE items SET duplicate_of = '', duplicate_by = '', changed = max(?2, coalesce(changed, first_seen) + 1)
+		UPDATE items SET duplicate_of = '', duplicate_by = '', duplicate_score = 0, duplicate_why = '',
+			changed = max(?2, coalesce(changed, first_seen) + 1)
 		WHERE id = ?1 AND duplicate_of <> ''`
 )
 
@@ -33,6 +34,11 @@ func (w *writer) moveRepeats(ctx context.Context, from, to string) (repeats []st
 		}
 		if _, err := w.makeFirst.ExecContext(ctx, first, at); err != nil { // if it is there already
 			return nil, err
+		}
+		for _, item := range []string{id, first} {
+			if err := w.mark(ctx, item); err != nil {
+				return nil, err
+			}
 		}
 		repeats = append(repeats, id)
 	}

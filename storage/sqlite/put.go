@@ -92,8 +92,13 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 	if err != nil {
 		return stored, err
 	}
+	moved, err := w.movedStories(ctx, items)
+	if err != nil {
+		return stored, err
+	}
 	written := map[string]bool{} // by this batch, which has reported it
 	var isNew []storage.Item
+	var stories []string
 	lastMayBeGone := false
 	for _, item := range items {
 		old, again := known[item.Key]
@@ -104,6 +109,8 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 		if again {
 			item = storage.Revise(old, item)
 			lastMayBeGone = lastMayBeGone || old.Published.Equal(feed.lastItem)
+		} else if story, ok := moved[item.EventID]; ok {
+			item.StoryID = story
 		}
 		if err := w.put(ctx, feed.num, item); err != nil {
 			return stored, err
@@ -113,8 +120,14 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 				return stored, err
 			}
 		}
+		if item.StoryID != "" {
+			stories = append(stories, item.StoryID)
+		}
 		switch {
 		case !again:
+			if err := w.haveEvent(ctx, item.EventID, item.StoryID); err != nil {
+				return stored, err
+			}
 			feed.items++
 			stored.New = append(stored.New, item.ID)
 			isNew = append(isNew, item)
@@ -127,6 +140,9 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 			feed.lastItem = item.Published
 		}
 	}
+	if err := w.markAll(ctx, stories); err != nil {
+		return stored, err
+	}
 	if err := feed.countCategories(isNew); err != nil {
 		return stored, err
 	}
@@ -137,11 +153,12 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 }
 
 var storedItems = `
-	SELECT key, hash, revision, first_seen, published, assumed, spam FROM items
+	SELECT key, hash, revision, first_seen, published, assumed, spam, story_id FROM items
 	WHERE feed = ? AND key IN (` + marks + `)`
 
 // known returns, by key, what a revision has to know about the items that the
-// feed has of these keys.
+// feed has of these keys. Of their placement this is the story alone: putItem
+// leaves it as it is.
 func (w *writer) known(ctx context.Context, feed int64, items []storage.Item) (map[string]storage.Item, error) {
 	known := make(map[string]storage.Item, len(items))
 	keys := make([]string, len(items))
@@ -150,7 +167,7 @@ func (w *writer) known(ctx context.Context, feed int64, items []storage.Item) (m
 	}
 	scan := func(row scanner) (key string, err error) {
 		var i storage.Item
-		err = row.Scan(&i.Key, &i.Hash, &i.Revision, moment{&i.FirstSeen}, moment{&i.Published}, &i.Assumed, &i.Spam)
+		err = row.Scan(&i.Key, &i.Hash, &i.Revision, moment{&i.FirstSeen}, moment{&i.Published}, &i.Assumed, &i.Spam, &i.StoryID)
 		known[i.Key] = i
 		return i.Key, err
 	}
@@ -166,16 +183,14 @@ const putItem = `
 	INSERT INTO items (
 		feed, key, hash, revision, first_seen, published, assumed, updated,
 		id, url, title, author, language, spam,
-		lane, text_hash, event_id, story_id, duplicate_of, duplicate_by,
+		lane, text_hash, event_id, story_id, story_why, duplicate_of, duplicate_by, duplicate_score, duplicate_why,
 		images, tags, categories, topics, why, excerpt, html, changed,
 		enclosures, comments, source, spam_score, flags, score, sentiment
-	) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT (feed, key) DO UPDATE SET
 		hash = excluded.hash, revision = excluded.revision, published = excluded.published,
 		assumed = excluded.assumed, updated = excluded.updated, url = excluded.url,
-		title = excluded.title, author = excluded.author, language = excluded.language, lane = excluded.lane, text_hash = excluded.text_hash,
-		event_id = excluded.event_id, story_id = excluded.story_id,
-		duplicate_of = excluded.duplicate_of, duplicate_by = excluded.duplicate_by,
+		title = excluded.title, author = excluded.author, language = excluded.language, text_hash = excluded.text_hash,
 		images = excluded.images, tags = excluded.tags, excerpt = excluded.excerpt, html = excluded.html,
 		enclosures = excluded.enclosures, comments = excluded.comments, source = excluded.source,
 		spam = iif(corrected, spam, excluded.spam), spam_score = iif(corrected, spam_score, excluded.spam_score),
@@ -188,9 +203,9 @@ func (w *writer) put(ctx context.Context, feed int64, i storage.Item) error {
 	_, err := w.putItem.ExecContext(ctx,
 		feed, i.Key, i.Hash, i.Revision, micros(i.FirstSeen), micros(i.Published), i.Assumed, microsOrNull(i.Updated),
 		i.ID, i.URL, i.Title, i.Author, i.Language, i.Spam,
-		i.Lane, i.TextHash, i.EventID, i.StoryID, i.DuplicateOf, i.DuplicateBy,
+		i.Lane, i.TextHash, i.EventID, i.StoryID, i.StoryWhy, i.DuplicateOf, i.DuplicateBy, i.DuplicateScore, i.DuplicateWhy,
 		listOrNull(i.Images), listOrNull(i.Tags), listOrNull(i.Categories), listOrNull(i.Topics), listOrNull(i.Why), i.Excerpt, i.HTML, micros(time.Now()),
-		enclosuresOrNull(i.Enclosures), i.Comments, i.Source, i.SpamScore, listOrNull(i.Flags), i.Score, i.Sentiment)
+		listOrNull(i.Enclosures), i.Comments, i.Source, i.SpamScore, listOrNull(i.Flags), i.Score, i.Sentiment)
 	return err
 }
 

@@ -166,7 +166,7 @@ func TestOpenRefusesInWords(t *testing.T) {
 		{"a newer store", func(t *testing.T, path string) {
 			closeStore(t, open(t, path))
 			run(t, path, `PRAGMA user_version = 999`)
-		}, "the store has version 999 and this program knows only 5: run the newer program"},
+		}, "the store has version 999 and this program knows only 6: run the newer program"},
 		{"the database of another program", func(t *testing.T, path string) {
 			run(t, path, `CREATE TABLE items (id)`)
 		}, "this is the database of another program: move it away"},

@@ -9,13 +9,16 @@ import (
 
 // A reader has the statements that any of the reading connections may run.
 type reader struct {
-	feed, feeds, counts, resolve      *sql.Stmt
-	known, items, since, days, stamps *sql.Stmt
-	proxies, importByID, imports      *sql.Stmt
-	rules, ruleVersions               *sql.Stmt
-	spam, spamOf                      *sql.Stmt
-	countSpam, countSpamOf            *sql.Stmt
-	corrections, jobByID, jobs        *sql.Stmt
+	feed, feeds, counts, resolve               *sql.Stmt
+	known, items, since, days, stamps          *sql.Stmt
+	proxies, importByID, imports               *sql.Stmt
+	rules, ruleVersions                        *sql.Stmt
+	spam, spamOf                               *sql.Stmt
+	countSpam, countSpamOf                     *sql.Stmt
+	corrections, jobByID, jobs                 *sql.Stmt
+	storySums, newestOfStory, repeats          *sql.Stmt
+	story, stories, newestStories              *sql.Stmt
+	untold, sightings, liveEvents, reach, note *sql.Stmt
 }
 
 func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
@@ -42,6 +45,18 @@ func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 		&r.corrections:  correctionsByTime,
 		&r.jobByID:      jobByID,
 		&r.jobs:         newestJobs,
+
+		&r.storySums:     storySums,
+		&r.newestOfStory: newestOfStory,
+		&r.repeats:       repeatsOfItem,
+		&r.story:         storyByID,
+		&r.stories:       storiesByRank,
+		&r.newestStories: newestStories,
+		&r.untold:        oldestMarks,
+		&r.sightings:     sightings,
+		&r.liveEvents:    liveEvents,
+		&r.reach:         reachOfFeeds,
+		&r.note:          noteByName,
 	})
 }
 
@@ -65,6 +80,12 @@ type writer struct {
 	spamBegins, spamEnds, dropSpam                       *sql.Stmt
 	forgetSpam, forgetCorrections, forgetKept            *sql.Stmt
 	renameSpam, renameCorrection, renameKept             *sql.Stmt
+	markStories, markItem, markOfFeed                    *sql.Stmt
+	forgetMoves, putMove, movedEvents                    *sql.Stmt
+	eventsOf, forgetEvent, addEvent                      *sql.Stmt
+	setStory, placements, placeItem                      *sql.Stmt
+	tellStory, forgetStories, forgetMarks                *sql.Stmt
+	click, putNote                                       *sql.Stmt
 }
 
 // newWriter returns a writer to close even if there is an error.
@@ -131,6 +152,23 @@ func (w *writer) statements() map[**sql.Stmt]string {
 		&w.renameCorrection:  renameCorrection,
 		&w.renameKept:        renameKept,
 		&w.dropSpam:          dropSpam,
+		&w.markStories:       markStories,
+		&w.markItem:          markItem,
+		&w.markOfFeed:        markOfFeed,
+		&w.forgetMoves:       forgetMoves,
+		&w.putMove:           putMove,
+		&w.movedEvents:       storiesOfMoved,
+		&w.eventsOf:          eventsOf,
+		&w.forgetEvent:       forgetEvent,
+		&w.addEvent:          addEvent,
+		&w.setStory:          setStory,
+		&w.placements:        placementsByID,
+		&w.placeItem:         placeItem,
+		&w.tellStory:         tellStory,
+		&w.forgetStories:     forgetStories,
+		&w.forgetMarks:       forgetMarks,
+		&w.click:             click,
+		&w.putNote:           putNote,
 	}
 }
 

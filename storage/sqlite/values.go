@@ -41,15 +41,7 @@ func (m moment) Scan(value any) error {
 }
 
 // listOrNull returns a list as it is stored; NULL if it is empty.
-func listOrNull(list []string) any {
-	if len(list) == 0 {
-		return nil
-	}
-	return asJSON(list)
-}
-
-// enclosuresOrNull returns enclosures as they are stored; NULL if there are none.
-func enclosuresOrNull(list []storage.Enclosure) any {
+func listOrNull[T any](list []T) any {
 	if len(list) == 0 {
 		return nil
 	}

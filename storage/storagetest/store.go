@@ -102,6 +102,38 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"only the newest jobs are kept, and what is kept under them", storeTest.oldJobs},
 		{"a job whose result is too large changes nothing", storeTest.largeJob},
 
+		{"an event that moves takes its items along", storeTest.movedEvents},
+		{"new items of a moved event belong where it is now, edited ones where they were placed", storeTest.lateItems},
+		{"an item is placed anew, and only what is elsewhere has changed", storeTest.placedAnew},
+		{"items are placed after events moved, as they say", storeTest.placedAfterMoves},
+		{"a rearrangement under an old fence changes nothing", storeTest.rearrangeUnderOldFence},
+		{"a note is put with a rearrangement", storeTest.notedWithMoves},
+		{"a thousand items are rearranged at once", storeTest.rearrangeMany},
+
+		{"a story is marked when its items come, or are edited", storeTest.markedByItems},
+		{"a story is marked when its items have other labels or clicks", storeTest.markedByLabels},
+		{"a story is marked when items move to it or from it", storeTest.markedByMoves},
+		{"a story is marked when its items move or go with their feed", storeTest.markedByFeeds},
+		{"an item that is alone in its story marks nothing", storeTest.aloneMarksNothing},
+		{"marks are listed oldest first, and newer ones stay", storeTest.marksInOrder},
+		{"a mark that is forgotten is never there again", storeTest.marksNamedOnce},
+		{"many stories are told at once", storeTest.manyMarks},
+
+		{"a story comes back as it was told", storeTest.storyComesBack},
+		{"a story told again replaces the one before, and one that is gone is none", storeTest.storyToldAgain},
+		{"telling under an old fence changes nothing", storeTest.tellUnderOldFence},
+		{"stories are listed by rank or newest first, page by page", storeTest.storiesInOrder},
+		{"only stories that match are listed", storeTest.storiesThatMatch},
+		{"cursors of stories belong to their order", storeTest.storyCursors},
+		{"a story says what it is made of, newest first", storeTest.readStory},
+		{"items of no story are no story", storeTest.noStoryIsNone},
+		{"what repeats an item is listed oldest first", storeTest.repeats},
+		{"clicks are counted, and stay", storeTest.clicks},
+		{"the events that live are those with the newest items", storeTest.liveEvents},
+		{"sightings are listed by first-seen, then ID, without spam", storeTest.sightingsInOrder},
+		{"a feed's reach counts items of stories that others tell too", storeTest.reach},
+		{"notes come back as they were put, but for those under an old fence", storeTest.notes},
+
 		{"items come in the order asked for", storeTest.itemsInOrder},
 		{"a lane is read by first-seen, then ID, page by page", storeTest.lane},
 		{"a lane starts at the time asked for", storeTest.laneSince},
@@ -132,6 +164,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"reading goes on while others write", storeTest.readWhileWriting},
 		{"a feed that moves while others write loses nothing", storeTest.moveWhileWriting},
 		{"passes, corrections and documents at once agree in the end", storeTest.relabelWhileWriting},
+		{"stories that are told while others write are right in the end", storeTest.storiesWhileWriting},
 		{"a cancelled context ends every method with its error", storeTest.cancelled},
 		{"a store that is there answers a ping", storeTest.ping},
 	}
@@ -177,7 +210,8 @@ func anItem(feedID, key string) storage.Item {
 		Published: day.Add(-time.Hour), Assumed: "", Updated: day.Add(-time.Minute), FirstSeen: day,
 		Spam: true, Categories: []string{"software", "hardware"}, Topics: []string{"sqlite"}, Why: []string{`"sqlite" in the title`},
 		SpamScore: 0.9, Flags: []string{"muted", "sponsored"}, Score: -1.5, Sentiment: 1.0 / 3,
-		Lane: "en", TextHash: "text-1", EventID: "event-1", StoryID: "story-1", DuplicateOf: "item-0", DuplicateBy: "url",
+		Lane: "en", TextHash: "text-1", EventID: "event-1", StoryID: "story-1", StoryWhy: `words alike, among them "sqlite"`,
+		DuplicateOf: "item-0", DuplicateBy: "url", DuplicateScore: 0.25, DuplicateWhy: "the same <address>",
 	}
 }
 

@@ -135,8 +135,9 @@ func (c storeTest) removeFirst() {
 	}
 	c.wantIDs("the items concerned", concerned, append(first, repeats[:2]...))
 	for i, want := range []string{"", "", "another"} {
-		if got := c.item(repeats[i].ID).DuplicateOf; got != want {
-			c.Errorf("item %d is a duplicate of %q, want %q", i, got, want)
+		got := c.item(repeats[i].ID)
+		if got.DuplicateOf != want || (got.DuplicateBy == "") != (want == "") || (got.DuplicateScore == 0) != (want == "") || (got.DuplicateWhy == "") != (want == "") {
+			c.Errorf("item %d is a duplicate of %q, as %+v, want %q", i, got.DuplicateOf, storage.PlacementOf(got), want)
 		}
 	}
 }

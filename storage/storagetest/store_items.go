@@ -18,7 +18,7 @@ func (c storeTest) itemComesBack() {
 	linked.ID, linked.URL = storage.ItemID(feedID, linked.Key), linked.Key
 	for _, want := range []storage.Item{full, bare, linked} {
 		given := want
-		given.Revision, given.Corrected = 17, true // the store says
+		given.Revision, given.Corrected, given.Clicks = 17, true, 7 // the store says
 		c.put(given)
 		c.wantEqual("the item", c.item(want.ID), want)
 	}
@@ -69,19 +69,21 @@ func (c storeTest) changedItem() {
 	c.wantIDs("the new items", c.put(old).New, []storage.Item{old})
 
 	want := storage.Item{ID: old.ID, FeedID: feedID, Key: "key", Hash: "hash-2", Revision: 2, Title: "Another",
-		Published: day.Add(-2 * time.Hour), FirstSeen: old.FirstSeen, Lane: "ru"}
+		Published: day.Add(-2 * time.Hour), FirstSeen: old.FirstSeen, Lane: "ru", EventID: "event-2", StoryID: "story-2"}
 	fresh := anItem(feedID, "fresh")
 	stored := c.put(want, fresh)
+	want = storage.PlacementOf(old).On(want)
+	want.Lane = old.Lane
 	c.wantIDs("the new items", stored.New, []storage.Item{fresh})
 	c.wantIDs("the changed items", stored.Changed, []storage.Item{old})
 	c.wantEqual("the second revision", c.item(old.ID), want)
 	c.wantEqual("the number of items", c.feed(feedID).Items, int64(2))
 
-	page, err := c.ItemsSince(c.Context(), "ru", day, storage.Item{}, 10)
+	page, err := c.ItemsSince(c.Context(), "en", day, storage.Item{}, 10)
 	if err != nil {
 		c.Fatal(err)
 	}
-	c.wantIDs("the items in its new lane", itemIDs(page), []storage.Item{want})
+	c.wantIDs("the items in its lane", itemIDs(page), []storage.Item{want, fresh})
 
 	old.Revision = 3
 	c.put(old)

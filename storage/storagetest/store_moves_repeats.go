@@ -48,7 +48,9 @@ func (c storeTest) droppedFirst() {
 	for i, want := range []string{"", "", "", kept[0].ID} {
 		c.wantEqual("what a kept item repeats", c.item(kept[i].ID).DuplicateOf, want)
 	}
-	c.wantEqual("by what it repeats nothing", c.item(kept[1].ID).DuplicateBy, "")
+	p := storage.PlacementOf(kept[1])
+	p.DuplicateOf, p.DuplicateBy, p.DuplicateScore, p.DuplicateWhy = "", "", 0, ""
+	c.wantEqual("the placement of one that repeats nothing", storage.PlacementOf(c.item(kept[1].ID)), p)
 	c.wantEqual("what another repeats", c.item(repeats[0].ID).DuplicateOf, kept[1].ID)
 	c.wantEqual("what the other repeats", c.item(repeats[1].ID).DuplicateOf, "")
 	c.wantCounts(2, 6)

@@ -1,0 +1,236 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// A movedEvent says where new items of an event belong.
+type movedEvent struct {
+	story string
+	at    time.Time
+}
+
+// keepMoves is how long it says so.
+const keepMoves = 30 * 24 * time.Hour
+
+// Rearrange implements [storage.Stories].
+func (s *Store) Rearrange(ctx context.Context, r storage.Rearrangement) (changed []string, err error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	if s.fenced(r.Fence) {
+		return nil, storage.ErrFenced
+	}
+	placements := map[string]storage.Placement{}
+	for _, p := range r.Items {
+		placements[p.ItemID] = p
+	}
+	moves := s.moveEvents(r.Events)
+	for id, item := range s.items {
+		p, placed := placements[id]
+		if story, moved := moves[item.EventID]; !placed && moved {
+			p, placed = storage.PlacementOf(item), true
+			p.StoryID = story
+		}
+		if placed && p != storage.PlacementOf(item) {
+			item = p.On(item)
+			item.Changed = changedAfter(item.Changed)
+			s.keep(item)
+			changed = append(changed, id)
+		}
+	}
+	if r.Name != "" {
+		s.notes[r.Name] = slices.Clone(r.Note)
+	}
+	slices.Sort(changed)
+	return changed, nil
+}
+
+// moveEvents remembers moves, forgets old ones, and returns stories by event ID.
+func (s *Store) moveEvents(events []storage.EventMove) map[string]string {
+	now := time.Now()
+	for event, moved := range s.movedEvents {
+		if now.Sub(moved.at) > keepMoves {
+			delete(s.movedEvents, event)
+		}
+	}
+	moves := map[string]string{}
+	for _, move := range events {
+		if move.EventID != "" {
+			moves[move.EventID] = move.StoryID
+			s.movedEvents[move.EventID] = movedEvent{move.StoryID, now}
+		}
+	}
+	return moves
+}
+
+// fenced reports whether a newer fence has been given out.
+func (s *Store) fenced(fence storage.Fence) bool {
+	return fence != (storage.Fence{}) && fence.Number < s.fences[fence.Name]
+}
+
+// mark marks a story if it has several items.
+func (s *Store) mark(story string) {
+	if len(s.members[story]) > 1 {
+		s.marked++
+		s.untold = append(s.untold, storage.Untold{StoryID: story, Mark: s.marked})
+	}
+}
+
+// join has an item belong to a story.
+func (s *Store) join(story, id string) {
+	if story == "" {
+		return
+	}
+	if s.members[story] == nil {
+		s.members[story] = map[string]bool{}
+	}
+	s.members[story][id] = true
+	s.mark(story)
+}
+
+// leave has an item no longer belong to a story.
+func (s *Store) leave(story, id string) {
+	s.mark(story)
+	delete(s.members[story], id)
+	if len(s.members[story]) == 0 {
+		delete(s.members, story)
+	}
+}
+
+// ReadStory implements [storage.Stories].
+func (s *Store) ReadStory(ctx context.Context, id string, limit int) (storage.Told, error) {
+	if err := s.lock(ctx); err != nil {
+		return storage.Told{}, err
+	}
+	defer s.mu.Unlock()
+	if len(s.members[id]) == 0 {
+		return storage.Told{}, storage.ErrNotFound
+	}
+	var items []storage.Item
+	var told storage.Told
+	events := map[string]bool{}
+	for itemID := range s.members[id] {
+		item := s.items[itemID]
+		items = append(items, item)
+		events[item.EventID] = true
+		told.Clicks += item.Clicks
+	}
+	slices.SortFunc(items, func(a, b storage.Item) int {
+		return cmp.Or(b.FirstSeen.Compare(a.FirstSeen), cmp.Compare(a.ID, b.ID))
+	})
+	told.Count, told.Events = len(items), len(events)
+	told.First, told.Last = items[len(items)-1].FirstSeen, items[0].FirstSeen
+	told.Items = withoutHTML(first(items, limit))
+	return told, nil
+}
+
+// withoutHTML returns copies of the items.
+func withoutHTML(items []storage.Item) (page []storage.Item) {
+	for _, item := range items {
+		item = copyItem(item)
+		item.HTML = ""
+		page = append(page, item)
+	}
+	return page
+}
+
+// Repeats implements [storage.Stories].
+func (s *Store) Repeats(ctx context.Context, itemID string, limit int) ([]storage.Item, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var found []storage.Item
+	for _, item := range s.items {
+		if item.DuplicateOf == itemID && itemID != "" {
+			found = append(found, item)
+		}
+	}
+	slices.SortFunc(found, bySeen)
+	return withoutHTML(first(found, limit)), nil
+}
+
+// Click implements [storage.Stories].
+func (s *Store) Click(ctx context.Context, itemID string, n int) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	item, ok := s.items[itemID]
+	if !ok {
+		return storage.ErrNotFound
+	}
+	item.Clicks += n
+	s.keep(item)
+	return nil
+}
+
+// Sightings implements [storage.Stories].
+func (s *Store) Sightings(ctx context.Context, from, until time.Time, after storage.Sighting, limit int) ([]storage.Sighting, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	from, until, after.Seen = micro(from), micro(until), micro(after.Seen)
+	var page []storage.Sighting
+	for _, item := range s.items {
+		seen := storage.Sighting{
+			ItemID: item.ID, Seen: item.FirstSeen, StoryID: item.StoryID,
+			Categories: copyList(item.Categories), Topics: copyList(item.Topics),
+		}
+		if !item.Spam && !seen.Seen.Before(from) && seen.Seen.Before(until) && bySighting(seen, after) > 0 {
+			page = append(page, seen)
+		}
+	}
+	slices.SortFunc(page, bySighting)
+	return first(page, limit), nil
+}
+
+func bySighting(a, b storage.Sighting) int {
+	return cmp.Or(a.Seen.Compare(b.Seen), cmp.Compare(a.ItemID, b.ItemID))
+}
+
+// LiveEvents implements [storage.Stories].
+func (s *Store) LiveEvents(ctx context.Context, lane string, since time.Time, limit int) ([]string, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	last := map[string]time.Time{}
+	for _, item := range s.items {
+		if item.Lane == lane && !item.FirstSeen.Before(micro(since)) && !item.FirstSeen.Before(last[item.EventID]) {
+			last[item.EventID] = item.FirstSeen
+		}
+	}
+	newest := slices.SortedFunc(maps.Keys(last), func(a, b string) int { return cmp.Or(last[b].Compare(last[a]), cmp.Compare(a, b)) })
+	return first(newest, limit), nil
+}
+
+// Reach implements [storage.Stories].
+func (s *Store) Reach(ctx context.Context, since time.Time, sources int) (map[string]storage.Reach, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	reach := map[string]storage.Reach{}
+	for _, item := range s.items {
+		if item.FirstSeen.Before(micro(since)) {
+			continue
+		}
+		of := reach[item.FeedID]
+		of.Items++
+		if told, ok := s.stories[item.StoryID]; ok && told.Sources >= sources {
+			of.Reached++
+		}
+		reach[item.FeedID] = of
+	}
+	return reach, nil
+}

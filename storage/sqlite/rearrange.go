@@ -1,0 +1,206 @@
+package sqlite
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// keepMoves is how long new items of a moved event belong where it is.
+const keepMoves = 30 * 24 * time.Hour
+
+// Rearrange implements [storage.Stories].
+func (s *Store) Rearrange(ctx context.Context, r storage.Rearrangement) (changed []string, err error) {
+	err = s.change(ctx, "rearrange", func(w *writer) error {
+		if err := w.checkFence(ctx, r.Fence); err != nil {
+			return err
+		}
+		placements := map[string]storage.Placement{}
+		for _, p := range r.Items {
+			placements[p.ItemID] = p
+		}
+		moved, err := w.moveEvents(ctx, r.Events, placements)
+		if err != nil {
+			return err
+		}
+		placed, err := w.placeItems(ctx, placements)
+		if err != nil {
+			return err
+		}
+		changed = append(moved, placed...)
+		slices.Sort(changed)
+		if r.Name == "" {
+			return nil
+		}
+		_, err = w.putNote.ExecContext(ctx, r.Name, r.Note)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return changed, nil
+}
+
+const (
+	forgetMoves = `DELETE FROM moved_events WHERE at < ?`
+	putMove     = `INSERT OR REPLACE INTO moved_events (event_id, story_id, at) VALUES (?, ?, ?)`
+	forgetEvent = `DELETE FROM event_stories WHERE event_id = ? RETURNING story_id`
+	eventsOf    = `SELECT id, event_id FROM items WHERE story_id = ?`
+	setStory    = `UPDATE items SET story_id = ?2, changed = max(?3, coalesce(changed, first_seen) + 1) WHERE id = ?1`
+)
+
+// moveEvents has events belong to other stories, with their items but for those
+// that are placed by themselves, and returns the IDs of the items that moved.
+func (w *writer) moveEvents(ctx context.Context, moves []storage.EventMove, placed map[string]storage.Placement) (moved []string, err error) {
+	at := time.Now()
+	if _, err := w.forgetMoves.ExecContext(ctx, micros(at.Add(-keepMoves))); err != nil {
+		return nil, err
+	}
+	to := map[string]string{} // stories by event ID
+	for _, move := range moves {
+		if move.EventID != "" {
+			to[move.EventID] = move.StoryID
+		}
+	}
+	from := map[string]bool{} // stories
+	for event, story := range to {
+		if _, err := w.putMove.ExecContext(ctx, event, story, micros(at)); err != nil {
+			return nil, err
+		}
+		others, err := collect(ctx, w.forgetEvent, scanText, event)
+		if err != nil {
+			return nil, err
+		}
+		for _, old := range append(others, storage.StoryID(event)) {
+			from[old] = true
+		}
+		if err := w.haveEvent(ctx, event, story); err != nil {
+			return nil, err
+		}
+	}
+	// What an event leaves may be large: each is read once for all its events, and
+	// before any of them comes to it.
+	leaving := map[string][]string{} // item IDs by the story they come to
+	for _, old := range slices.Sorted(maps.Keys(from)) {
+		items, err := collect(ctx, w.eventsOf, scanPair, old)
+		if err != nil {
+			return nil, err
+		}
+		stays := true
+		for _, item := range items {
+			story, moves := to[item[1]]
+			if _, apart := placed[item[0]]; moves && !apart && story != old {
+				leaving[story] = append(leaving[story], item[0])
+				moved, stays = append(moved, item[0]), false
+			}
+		}
+		if !stays {
+			if err := w.markAll(ctx, []string{old}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, story := range slices.Sorted(maps.Keys(leaving)) {
+		for _, id := range leaving[story] {
+			if _, err := w.setStory.ExecContext(ctx, id, story, micros(at)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return moved, w.markAll(ctx, slices.Collect(maps.Keys(leaving)))
+}
+
+const addEvent = `INSERT INTO event_stories (event_id, story_id) VALUES (?, ?) ON CONFLICT DO NOTHING`
+
+// haveEvent says that a story may have items of an event from now on, so that they
+// are found by it. That the story which begins with an event has some goes without
+// saying.
+func (w *writer) haveEvent(ctx context.Context, event, story string) error {
+	if event == "" || story == storage.StoryID(event) {
+		return nil
+	}
+	_, err := w.addEvent.ExecContext(ctx, event, story)
+	return err
+}
+
+const placementColumns = `id, event_id, story_id, story_why, duplicate_of, duplicate_by, duplicate_score, duplicate_why`
+
+var placementsByID = `SELECT ` + placementColumns + ` FROM items WHERE id IN (` + marks + `)`
+
+func scanPlacement(row scanner) (p storage.Placement, err error) {
+	err = row.Scan(&p.ItemID, &p.EventID, &p.StoryID, &p.StoryWhy, &p.DuplicateOf, &p.DuplicateBy, &p.DuplicateScore, &p.DuplicateWhy)
+	return p, err
+}
+
+const placeItem = `
+	UPDATE items SET event_id = ?2, story_id = ?3, story_why = ?4, duplicate_of = ?5, duplicate_by = ?6, duplicate_score = ?7,
+		duplicate_why = ?8, changed = max(?9, coalesce(changed, first_seen) + 1)
+	WHERE id = ?1`
+
+// placeItems places items anew, and returns the IDs of those that were placed
+// otherwise.
+func (w *writer) placeItems(ctx context.Context, placements map[string]storage.Placement) (changed []string, err error) {
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(placements)), chunk) {
+		had, err := collect(ctx, w.placements, scanPlacement, chunkArgs(some)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range had { // also one that stays, as its event may just have left
+			if err := w.haveEvent(ctx, placements[p.ItemID].EventID, placements[p.ItemID].StoryID); err != nil {
+				return nil, err
+			}
+		}
+		had = slices.DeleteFunc(had, func(p storage.Placement) bool { return p == placements[p.ItemID] })
+		var old, now []string
+		for _, p := range had {
+			old, now = append(old, p.StoryID), append(now, placements[p.ItemID].StoryID)
+			changed = append(changed, p.ItemID)
+		}
+		if err := w.markAll(ctx, old); err != nil {
+			return nil, err
+		}
+		for _, p := range had {
+			if err := w.place(ctx, placements[p.ItemID]); err != nil {
+				return nil, err
+			}
+		}
+		if err := w.markAll(ctx, now); err != nil {
+			return nil, err
+		}
+	}
+	return changed, nil
+}
+
+func (w *writer) place(ctx context.Context, p storage.Placement) error {
+	_, err := w.placeItem.ExecContext(ctx, p.ItemID, p.EventID, p.StoryID, p.StoryWhy, p.DuplicateOf, p.DuplicateBy, p.DuplicateScore,
+		p.DuplicateWhy, micros(time.Now()))
+	return err
+}
+
+const storiesOfMoved = `
+	SELECT m.event_id, m.story_id FROM json_each(?) e CROSS JOIN moved_events m ON m.event_id = e.value`
+
+// movedStories returns where new items belong whose events were moved: stories by
+// event ID.
+func (w *writer) movedStories(ctx context.Context, items []storage.Item) (map[string]string, error) {
+	var events []string
+	for _, item := range items {
+		if item.EventID != "" {
+			events = append(events, item.EventID)
+		}
+	}
+	if len(events) == 0 {
+		return nil, nil
+	}
+	stories := map[string]string{}
+	_, err := collect(ctx, w.movedEvents, func(row scanner) (event string, err error) {
+		var story string
+		err = row.Scan(&event, &story)
+		stories[event] = story
+		return event, err
+	}, asJSON(events))
+	return stories, err
+}

@@ -1,0 +1,115 @@
+package sqlite_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"feedmesh/storage"
+	"feedmesh/storage/sqlite"
+)
+
+// storyEvent returns the event that round n is about, and the stories it is in
+// before and after.
+func storyEvent(n int) (event, before, after string) {
+	return fmt.Sprint("event-", n), fmt.Sprint("before-", n), fmt.Sprint("after-", n)
+}
+
+// roundItems returns the items of a round, the last of which comes late.
+func roundItems(feedID string, n int) []storage.Item {
+	var items []storage.Item
+	for i := range 4 {
+		item := benchItem(feedID, n*4+i, 200)
+		item.EventID, item.StoryID, _ = storyEvent(n)
+		items = append(items, item)
+	}
+	return items
+}
+
+// rearrangeForever stores three items of an event, moves that to another story with
+// a note of it, and prints the number of the round.
+func rearrangeForever(path string) error {
+	ctx := context.Background()
+	s, err := sqlite.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	feedID := storage.FeedID("https://example.org/")
+	over, err := roundsOver(ctx, s)
+	if err != nil {
+		return err
+	}
+	for n := over + 1; ; n++ {
+		if _, err := s.PutItems(ctx, storage.Batch{FeedID: feedID, Items: roundItems(feedID, n)[:3]}); err != nil {
+			return err
+		}
+		event, _, after := storyEvent(n)
+		r := storage.Rearrangement{Events: []storage.EventMove{{EventID: event, StoryID: after}}, Name: "rounds", Note: fmt.Append(nil, n)}
+		if _, err := s.Rearrange(ctx, r); err != nil {
+			return err
+		}
+		fmt.Println(n)
+	}
+}
+
+// roundsOver returns the number of the last round that is over.
+func roundsOver(ctx context.Context, s *sqlite.Store) (n int, err error) {
+	note, err := s.Note(ctx, "rounds")
+	if err == nil && note != nil {
+		_, err = fmt.Sscan(string(note), &n)
+	}
+	return n, err
+}
+
+func TestKilledRearrangingLosesNeitherMovesNorMarks(t *testing.T) {
+	ctx, path := t.Context(), storePath(t)
+	s := open(t, path)
+	feedID := addFeed(t, s)
+	closeStore(t, s)
+	for _, rounds := range []int{1, 30, 100} {
+		last := killAfter(t, rearrangerEnv, path, rounds, rand.N(20*time.Millisecond))
+		s := open(t, path)
+		over, err := roundsOver(ctx, s)
+		if err != nil || over < last || over > last+1 {
+			t.Fatalf("after round %d it is noted that %d is over, %v", last, over, err)
+		}
+		marked := map[string]bool{}
+		marks, err := s.UntoldStories(ctx, 1_000_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, mark := range marks {
+			marked[mark.StoryID] = true
+		}
+		for n := 1; n <= over+1; n++ {
+			wantRound(t, s, n, n <= over, marked)
+		}
+		// An item that comes late belongs where its event is.
+		late := roundItems(feedID, over)[3:]
+		if _, err := s.PutItems(ctx, storage.Batch{FeedID: feedID, Items: late}); err != nil {
+			t.Fatal(err)
+		}
+		_, _, after := storyEvent(over)
+		if got, err := s.Item(ctx, late[0].ID); err != nil || got.StoryID != after {
+			t.Errorf("a late item belongs to %s, %v; want %s", got.StoryID, err, after)
+		}
+		closeStore(t, s)
+	}
+}
+
+// wantRound fails unless all items of a round, if there are any, are in the story
+// they should be, and that is marked.
+func wantRound(t *testing.T, s *sqlite.Store, n int, moved bool, marked map[string]bool) {
+	t.Helper()
+	_, before, after := storyEvent(n)
+	was, errBefore := s.ReadStory(t.Context(), before, 0)
+	is, errAfter := s.ReadStory(t.Context(), after, 0)
+	switch {
+	case moved && (is.Count != 3 && is.Count != 4 || was.Count != 0 || !marked[before] || !marked[after]):
+		t.Errorf("round %d has %d items moved and %d not, %v, %v, marked %t and %t", n, is.Count, was.Count, errAfter, errBefore, marked[after], marked[before])
+	case !moved && (is.Count != 0 || was.Count != 0 && was.Count != 3 || marked[before] != (was.Count == 3)):
+		t.Errorf("round %d, which is not over, has %d items moved and %d not, marked %t", n, is.Count, was.Count, marked[before])
+	}
+}

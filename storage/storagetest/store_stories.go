@@ -1,0 +1,213 @@
+package storagetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// placed returns an item of an event of a story that repeats nothing.
+func placed(feedID, key, event, story string) storage.Item {
+	item := anItem(feedID, key)
+	item.Spam, item.EventID, item.StoryID = false, event, story
+	item.DuplicateOf, item.DuplicateBy, item.DuplicateScore, item.DuplicateWhy = "", "", 0, ""
+	return item
+}
+
+// aStory returns a story that says something in every field.
+func aStory(id string) storage.Story {
+	return storage.Story{
+		ID: id, Lane: "en", Headline: "item-1", Title: "Title of " + id,
+		Summary: []storage.Line{{Text: "A <b> & a \"quote\".", ItemID: "item-1"}, {Text: "Ещё.", ItemID: "item-2"}},
+		Items:   5, Events: 2, Sources: 3, FirstSeen: day, LastSeen: day.Add(time.Hour),
+		Categories: []string{"software", "R&D <x>"}, Topics: []string{"sqlite", `a "b"`}, Heat: 1.0 / 3, Clicks: 7, Burst: true,
+		Rank: 1e6 + 1.0/3, Told: day.Add(2 * time.Hour),
+	}
+}
+
+// tellStories stores the stories, in place of what is told of those in gone.
+func (c storeTest) tellStories(told []storage.Story, gone ...string) {
+	c.Helper()
+	if err := c.TellStories(c.Context(), storage.Fence{}, nil, told, gone); err != nil {
+		c.Fatalf("tell stories: %v", err)
+	}
+}
+
+func (c storeTest) wantStory(want storage.Story) {
+	c.Helper()
+	got, err := c.Story(c.Context(), want.ID)
+	if err != nil {
+		c.Fatalf("read story: %v", err)
+	}
+	c.wantEqual("the story", got, want)
+}
+
+func (c storeTest) storyComesBack() {
+	full, bare := aStory("full"), storage.Story{ID: "bare", Items: 2, FirstSeen: day, LastSeen: day, Told: day}
+	c.tellStories([]storage.Story{full, bare})
+	c.wantStory(full)
+	c.wantStory(bare)
+	given := full
+	given.FirstSeen = day.In(time.FixedZone("Moscow", 3*60*60)).Add(789)
+	c.tellStories([]storage.Story{given})
+	c.wantStory(full)
+}
+
+func (c storeTest) storyToldAgain() {
+	again := storage.Story{ID: "one", Lane: "ru", Title: "Another", Items: 2, FirstSeen: day.Add(-time.Hour), LastSeen: day, Rank: -3, Told: day}
+	c.tellStories([]storage.Story{aStory("one"), aStory("other"), aStory("third")})
+	c.tellStories([]storage.Story{again}, "other", "nothing")
+	c.wantStory(again)
+	c.wantStory(aStory("third"))
+	_, err := c.Story(c.Context(), "other")
+	c.wantError("read a story that is gone", err, storage.ErrNotFound)
+	c.wantStories(storage.StoryQuery{}, "third", "one")
+	c.tellStories(nil, "one", "third")
+	c.wantStories(storage.StoryQuery{})
+}
+
+func (c storeTest) tellUnderOldFence() {
+	c.markedStory("story")
+	marks := c.marks()
+	c.tellStories([]storage.Story{aStory("there")})
+	old := c.fence("stories")
+	newest := c.fence("stories")
+	err := c.TellStories(c.Context(), old, marks, []storage.Story{aStory("late")}, []string{"there"})
+	c.wantError("tell under an old fence", err, storage.ErrFenced)
+	c.wantStories(storage.StoryQuery{}, "there")
+	c.wantEqual("the list of marks", c.marks(), marks)
+	if err := c.TellStories(c.Context(), newest, marks, []storage.Story{aStory("late")}, []string{"there"}); err != nil {
+		c.Fatal(err)
+	}
+	c.wantStories(storage.StoryQuery{}, "late")
+	c.wantMarked("what is told")
+}
+
+// stories returns all stories that a query lists, page by page.
+func (c storeTest) stories(q storage.StoryQuery) (all []storage.Story) {
+	c.Helper()
+	for {
+		page, next, err := c.ListStories(c.Context(), q)
+		if err != nil {
+			c.Fatalf("list stories: %v", err)
+		}
+		if len(page) > q.PageSize() || next != "" && len(page) < q.PageSize() {
+			c.Fatalf("a page of %d has %d stories, and then %q", q.PageSize(), len(page), next)
+		}
+		all = append(all, page...)
+		switch {
+		case next == "":
+			return all
+		case len(all) > 10_000:
+			c.Fatal("the list has no end")
+		}
+		q.Cursor = next
+	}
+}
+
+// wantStories fails unless a query lists exactly these, in this order.
+func (c storeTest) wantStories(q storage.StoryQuery, want ...string) {
+	c.Helper()
+	var got []string
+	for _, s := range c.stories(q) {
+		got = append(got, s.ID)
+	}
+	if !slices.Equal(got, want) {
+		c.Errorf("%+v lists\n%q, want\n%q", q, got, want)
+	}
+}
+
+func (c storeTest) storiesInOrder() {
+	// The numbers of IDs, ranks and times have orders of their own, and many are
+	// equal.
+	var told []storage.Story
+	for n := range 57 {
+		s := aStory(fmt.Sprintf("story-%02d", n*23%57))
+		s.Rank = []float64{-1e9, 0, 1.0 / 3, 1e15}[n%4]
+		s.LastSeen = day.Add(time.Duration(n%5-2) * 365 * 24 * time.Hour)
+		told = append(told, s)
+	}
+	c.tellStories(told)
+	slices.SortFunc(told, func(a, b storage.Story) int { return strings.Compare(a.ID, b.ID) })
+	for _, newest := range []bool{false, true} {
+		slices.SortStableFunc(told, func(a, b storage.Story) int {
+			switch {
+			case newest:
+				return b.LastSeen.Compare(a.LastSeen)
+			case a.Rank > b.Rank:
+				return -1
+			case a.Rank < b.Rank:
+				return 1
+			}
+			return strings.Compare(a.ID, b.ID)
+		})
+		for _, limit := range []int{1, 2, 7, 19, 57, 100, 0, -1, 1000} {
+			c.wantEqual("the list", c.stories(storage.StoryQuery{Newest: newest, Limit: limit}), told)
+		}
+		slices.SortFunc(told, func(a, b storage.Story) int { return strings.Compare(a.ID, b.ID) })
+	}
+}
+
+func (c storeTest) storiesThatMatch() {
+	en, ru, small := aStory("a-en"), aStory("b-ru"), aStory("c-small")
+	ru.Lane, ru.Categories, ru.Topics = "ru", []string{"law"}, []string{`"`, "copyright", "SQLite"}
+	small.Sources, small.Categories, small.Topics = 2, nil, []string{"sql", "ite", `\`}
+	small.FirstSeen, small.LastSeen = day.Add(-time.Hour), day.Add(-time.Minute)
+	c.tellStories([]storage.Story{small, ru, en})
+	for _, test := range []struct {
+		query storage.StoryQuery
+		want  []string
+	}{
+		{storage.StoryQuery{}, []string{"a-en", "b-ru", "c-small"}},
+		{storage.StoryQuery{Lane: "ru"}, []string{"b-ru"}},
+		{storage.StoryQuery{Lane: "r"}, nil},
+		{storage.StoryQuery{Category: "law"}, []string{"b-ru"}},
+		{storage.StoryQuery{Category: "R&D <x>"}, []string{"a-en"}},
+		{storage.StoryQuery{Category: "sqlite"}, nil},
+		{storage.StoryQuery{Topic: "sqlite"}, []string{"a-en"}},
+		{storage.StoryQuery{Topic: "sql"}, []string{"c-small"}},
+		{storage.StoryQuery{Topic: `a "b"`}, []string{"a-en"}},
+		{storage.StoryQuery{Topic: "b"}, nil},
+		{storage.StoryQuery{Topic: `"`}, []string{"b-ru"}},
+		{storage.StoryQuery{Topic: `\`}, []string{"c-small"}},
+		{storage.StoryQuery{Topic: ","}, nil},
+		{storage.StoryQuery{Topic: "s%"}, nil},
+		{storage.StoryQuery{After: day.Add(-time.Minute)}, []string{"a-en", "b-ru", "c-small"}},
+		{storage.StoryQuery{After: day}, []string{"a-en", "b-ru"}},
+		{storage.StoryQuery{Before: day}, []string{"c-small"}},
+		{storage.StoryQuery{Before: day.Add(time.Microsecond)}, []string{"a-en", "b-ru", "c-small"}},
+		{storage.StoryQuery{Sources: 3}, []string{"a-en", "b-ru"}},
+		{storage.StoryQuery{Sources: 4}, nil},
+		{storage.StoryQuery{Lane: "en", Topic: "sql", Sources: 2, Before: day, After: day.Add(-time.Hour)}, []string{"c-small"}},
+	} {
+		for _, newest := range []bool{false, true} {
+			test.query.Newest, test.query.Limit = newest, 1
+			c.wantStories(test.query, test.want...)
+		}
+	}
+}
+
+func (c storeTest) storyCursors() {
+	c.tellStories([]storage.Story{aStory("a"), aStory("b")})
+	_, byRank, err := c.ListStories(c.Context(), storage.StoryQuery{Limit: 1})
+	if err != nil {
+		c.Fatal(err)
+	}
+	_, newest, err := c.ListStories(c.Context(), storage.StoryQuery{Limit: 1, Newest: true})
+	if err != nil {
+		c.Fatal(err)
+	}
+	for _, q := range []storage.StoryQuery{
+		{Cursor: newest}, {Cursor: byRank, Newest: true}, {Cursor: "garbage"}, {Cursor: "e30"}, {Cursor: byRank[1:]},
+	} {
+		_, _, err := c.ListStories(c.Context(), q)
+		c.wantError(fmt.Sprintf("list with the cursor %q", q.Cursor), err, storage.ErrBadCursor)
+	}
+	// A story that is gone leaves no gap.
+	c.tellStories(nil, "a")
+	c.wantStories(storage.StoryQuery{Cursor: byRank}, "b")
+	c.wantStories(storage.StoryQuery{Cursor: newest, Newest: true, Lane: "en"}, "b")
+}

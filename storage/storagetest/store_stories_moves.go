@@ -1,0 +1,252 @@
+package storagetest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// wantRearranged rearranges and fails unless exactly these items are elsewhere now.
+func (c storeTest) wantRearranged(r storage.Rearrangement, want ...storage.Item) {
+	c.Helper()
+	changed, err := c.Rearrange(c.Context(), r)
+	if err != nil {
+		c.Fatalf("rearrange: %v", err)
+	}
+	c.wantIDs("the rearranged items", changed, want)
+	if !slices.IsSorted(changed) {
+		c.Errorf("the rearranged items are not in order of ID: %v", changed)
+	}
+}
+
+// moveEvents has events, each named before its new story, belong elsewhere.
+func moveEvents(pairs ...string) (r storage.Rearrangement) {
+	for pair := range slices.Chunk(pairs, 2) {
+		r.Events = append(r.Events, storage.EventMove{EventID: pair[0], StoryID: pair[1]})
+	}
+	return r
+}
+
+// elsewhere returns a placement that has nothing in common with anItem's.
+func elsewhere(itemID string) storage.Placement {
+	return storage.Placement{
+		ItemID: itemID, EventID: "event-2", StoryID: "story-2", StoryWhy: "because", DuplicateOf: "first",
+		DuplicateBy: "hand", DuplicateScore: 2.0 / 3, DuplicateWhy: `a person <said> "so"`,
+	}
+}
+
+func (c storeTest) movedEvents() {
+	a, b := c.addFeed("https://a.example/"), c.addFeed("https://b.example/")
+	items := []storage.Item{
+		placed(a, "1", "e1", "s1"), placed(b, "2", "e1", "s1"), placed(a, "3", "e1", "strayed"), placed(b, "4", "e1", "s9"),
+		placed(a, "5", "e2", "s2"), placed(b, "6", "e3", "s1"),
+	}
+	for _, item := range items {
+		c.put(item)
+	}
+	before := c.wholes(items)
+	c.wantRearranged(moveEvents("e1", "s9", "nothing", "s9", "e2", "s2"), items[0], items[1], items[2])
+	for i := range items[:3] {
+		items[i].StoryID = "s9"
+	}
+	c.wantChanged(items, before, 3)
+	c.wantRearranged(moveEvents("e1", "s8", "e3", "s9", "e1", "s7", "e3", "s1"), items[:4]...)
+	for i := range items[:4] {
+		items[i].StoryID = "s7"
+	}
+	for _, item := range items {
+		c.wantEqual("an item after the last of several moves", c.item(item.ID), item)
+	}
+	c.wantRearranged(moveEvents("e1", "s7"))
+	c.wantRearranged(storage.Rearrangement{})
+}
+
+// wholes returns the items as they are stored, by ID.
+func (c storeTest) wholes(items []storage.Item) map[string]storage.Item {
+	c.Helper()
+	whole := map[string]storage.Item{}
+	for _, item := range items {
+		whole[item.ID] = c.stored(item.ID)
+	}
+	return whole
+}
+
+// wantChanged fails unless the items are as they should be, and exactly the first
+// n have changed since they were as before.
+func (c storeTest) wantChanged(items []storage.Item, before map[string]storage.Item, n int) {
+	c.Helper()
+	stamps := map[string]time.Time{}
+	for _, stamp := range c.stamps(day, 1000) {
+		stamps[stamp.ID] = stamp.Changed
+	}
+	for i, item := range items {
+		c.wantEqual("an item", c.item(item.ID), item)
+		now := c.stored(item.ID).Changed
+		if now.After(before[item.ID].Changed) != (i < n) {
+			c.Errorf("item %d changed at %v, before at %v", i, now, before[item.ID].Changed)
+		}
+		c.wantEqual("the time of its stamp", stamps[item.ID], now)
+	}
+}
+
+func (c storeTest) lateItems() {
+	feedID := c.addFeed("https://example.org/")
+	first := placed(feedID, "first", "e1", "s1")
+	c.put(first)
+	c.wantRearranged(moveEvents("e1", "s2", "empty", "s3"), first)
+	late := []storage.Item{placed(feedID, "late", "e1", "s1"), placed(feedID, "other", "e2", "s1"), placed(feedID, "none", "empty", "s1"), placed(feedID, "bare", "", "")}
+	c.put(late...)
+	for i, want := range []string{"s2", "s1", "s3", ""} {
+		late[i].StoryID = want
+		c.wantEqual("a late item", c.item(late[i].ID), late[i])
+	}
+	c.wantRearranged(moveEvents("e1", "s4"), first, late[0])
+	c.wantRearranged(moveEvents("e1", "s1"), first, late[0]) // where it was at first
+	later := placed(feedID, "later", "e1", "s4")
+	c.put(later)
+	c.wantEqual("the story of a later item", c.item(later.ID).StoryID, "s1")
+
+	// An edited item stays where it was placed, whatever the document says.
+	apart := storage.PlacementOf(later)
+	apart.StoryID = "apart"
+	c.wantRearranged(storage.Rearrangement{Items: []storage.Placement{apart}}, later)
+	edited := placed(feedID, "later", "e2", "s5")
+	edited.Hash = "hash-2"
+	c.put(edited)
+	c.wantEqual("the placement of an edited item", storage.PlacementOf(c.item(later.ID)), apart)
+}
+
+func (c storeTest) placedAnew() {
+	items := numbered(c.addFeed("https://example.org/"), 0, 50)
+	c.put(items...)
+	before := c.wholes(items)
+	r := storage.Rearrangement{Items: []storage.Placement{elsewhere("nothing"), {ItemID: items[0].ID}}}
+	for i, item := range items {
+		p := storage.PlacementOf(item)
+		if i < 30 {
+			p = elsewhere(item.ID)
+		}
+		if i < 40 {
+			r.Items = append(r.Items, p)
+		}
+	}
+	c.wantRearranged(r, items[:30]...)
+	for i := range items[:30] {
+		items[i] = elsewhere("").On(items[i])
+	}
+	c.wantChanged(items, before, 30)
+	c.wantRearranged(r)
+	for i, change := range []func(*storage.Placement){
+		func(p *storage.Placement) { p.EventID = "event-3" },
+		func(p *storage.Placement) { p.StoryID = "story-3" },
+		func(p *storage.Placement) { p.StoryWhy = "" },
+		func(p *storage.Placement) { p.DuplicateOf = "" },
+		func(p *storage.Placement) { p.DuplicateBy = "title" },
+		func(p *storage.Placement) { p.DuplicateScore = 0.9 },
+		func(p *storage.Placement) { p.DuplicateWhy = "words" },
+		func(p *storage.Placement) { *p = storage.Placement{ItemID: p.ItemID} },
+	} {
+		p := storage.PlacementOf(items[i])
+		change(&p)
+		c.wantRearranged(storage.Rearrangement{Items: []storage.Placement{p}}, items[i])
+		c.wantEqual("an item placed anew", c.item(items[i].ID), p.On(items[i]))
+	}
+}
+
+func (c storeTest) placedAfterMoves() {
+	feedID := c.addFeed("https://example.org/")
+	items := []storage.Item{placed(feedID, "1", "e1", "s1"), placed(feedID, "2", "e1", "s1"), placed(feedID, "3", "e2", "s2")}
+	c.put(items...)
+	before := c.wholes(items)
+	r := moveEvents("e1", "s3", "e2", "s4")
+	stays, joins := storage.PlacementOf(items[1]), storage.PlacementOf(items[2])
+	joins.EventID, joins.StoryID = "e1", "s3"
+	r.Items = []storage.Placement{stays, joins}
+	items[0].StoryID = "s3"
+	items[2] = joins.On(items[2])
+	items[1], items[2] = items[2], items[1]
+	c.wantRearranged(r, items[:2]...)
+	c.wantChanged(items, before, 2)
+	// The one that stayed behind still is of its event.
+	c.wantRearranged(moveEvents("e1", "s5"), items...)
+	// What a placement says holds, also where its event has gone.
+	p := storage.PlacementOf(items[0])
+	p.StoryID = "s1"
+	c.wantRearranged(storage.Rearrangement{Items: []storage.Placement{p}}, items[0])
+	c.wantEqual("the story of an item placed anew", c.item(items[0].ID).StoryID, "s1")
+}
+
+func (c storeTest) rearrangeUnderOldFence() {
+	feedID := c.addFeed("https://example.org/")
+	items := []storage.Item{placed(feedID, "1", "e1", "s1"), placed(feedID, "2", "e2", "s1")}
+	c.put(items...)
+	marks := c.marks()
+	old := c.fence("cluster.en")
+	newest := c.fence("cluster.en")
+	r := moveEvents("e1", "s2")
+	r.Fence, r.Items, r.Name, r.Note = old, []storage.Placement{elsewhere(items[1].ID)}, "cluster.en", []byte("late")
+	_, err := c.Rearrange(c.Context(), r)
+	c.wantError("rearrange under an old fence", err, storage.ErrFenced)
+	for _, item := range items {
+		c.wantEqual("the item", c.item(item.ID), item)
+	}
+	c.wantEqual("the list of marks", c.marks(), marks)
+	if note, err := c.Note(c.Context(), "cluster.en"); err != nil || note != nil {
+		c.Errorf("it noted %q, %v", note, err)
+	}
+	late := placed(feedID, "3", "e1", "s1")
+	c.put(late)
+	c.wantEqual("the story of an item of an event that did not move", c.item(late.ID).StoryID, "s1")
+	r.Fence = newest
+	c.wantRearranged(r, items[0], items[1], late)
+}
+
+func (c storeTest) notedWithMoves() {
+	if err := c.PutNote(c.Context(), storage.Fence{}, "other", []byte("other")); err != nil {
+		c.Fatal(err)
+	}
+	item := placed(c.addFeed("https://example.org/"), "1", "e1", "s1")
+	c.put(item)
+	fence := c.fence("cluster.en")
+	for i, want := range []storage.Item{item, {}} {
+		r := moveEvents("e1", "s2")
+		r.Fence, r.Name, r.Note = fence, "hands", fmt.Append(nil, i)
+		if i == 0 {
+			c.wantRearranged(r, want)
+		} else {
+			c.wantRearranged(r)
+		}
+		if note, err := c.Note(c.Context(), "hands"); err != nil || string(note) != fmt.Sprint(i) {
+			c.Errorf("the note is %q, %v; want %d", note, err, i)
+		}
+	}
+	c.wantRearranged(storage.Rearrangement{Note: []byte("nameless")})
+	if note, err := c.Note(c.Context(), ""); err != nil || len(note) != 0 {
+		c.Errorf("without a name it noted %q, %v", note, err)
+	}
+	if note, err := c.Note(c.Context(), "other"); err != nil || string(note) != "other" {
+		c.Errorf("another note is %q, %v", note, err)
+	}
+}
+
+func (c storeTest) rearrangeMany() {
+	const n = 1200
+	feedID := c.addFeed("https://example.org/")
+	items := numbered(feedID, 0, n)
+	r := moveEvents("event-0", "moved")
+	for i := range items {
+		items[i].EventID = fmt.Sprint("event-", i%2)
+		if i%2 == 1 {
+			r.Items = append(r.Items, elsewhere(items[i].ID))
+		}
+	}
+	c.put(items...)
+	c.wantRearranged(r, items...)
+	for story, want := range map[string]int{"moved": n / 2, "story-2": n / 2} {
+		if made, err := c.ReadStory(c.Context(), story, 0); err != nil || made.Count != want {
+			c.Errorf("story %s has %d items, %v; want %d", story, made.Count, err, want)
+		}
+	}
+}

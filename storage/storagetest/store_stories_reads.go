@@ -1,0 +1,275 @@
+package storagetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// withoutHTML returns the items as they are stored, without their HTML.
+func (c storeTest) withoutHTML(items ...storage.Item) []storage.Item {
+	c.Helper()
+	var list []storage.Item
+	for _, item := range items {
+		item = c.stored(item.ID)
+		item.HTML = ""
+		list = append(list, item)
+	}
+	return list
+}
+
+// click counts clicks on an item.
+func (c storeTest) click(id string, n int) {
+	c.Helper()
+	if err := c.Click(c.Context(), id, n); err != nil {
+		c.Fatalf("click: %v", err)
+	}
+}
+
+func (c storeTest) readStory() {
+	a, b := c.addFeed("https://a.example/"), c.addFeed("https://b.example/")
+	var items []storage.Item
+	for n := range 12 {
+		item := placed([]string{a, b}[n%2], fmt.Sprint("key-", n), fmt.Sprint("event-", n%3), "story")
+		item.FirstSeen, item.Spam = day.Add(time.Duration(n/5)*time.Minute), n%4 == 0
+		items = append(items, item)
+		c.put(item, placed(item.FeedID, fmt.Sprint("other-", n), fmt.Sprint("event-", n%3), "another"))
+	}
+	c.click(items[3].ID, 2)
+	c.click(items[8].ID, 5)
+	slices.SortFunc(items, func(a, b storage.Item) int {
+		if d := b.FirstSeen.Compare(a.FirstSeen); d != 0 {
+			return d
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	for _, limit := range []int{-1, 0, 1, 5, 12, 100} {
+		want := storage.Told{Count: 12, Events: 3, First: day, Last: day.Add(2 * time.Minute), Clicks: 7}
+		want.Items = c.withoutHTML(items[:max(min(limit, 12), 0)]...)
+		got, err := c.ReadStory(c.Context(), "story", limit)
+		if err != nil {
+			c.Fatal(err)
+		}
+		if len(got.Items) == 0 {
+			got.Items = nil
+		}
+		c.wantEqual("what the story is made of", got, want)
+	}
+	for _, id := range []string{"nothing", ""} {
+		_, err := c.ReadStory(c.Context(), id, 10)
+		c.wantError("read a story of no items", err, storage.ErrNotFound)
+	}
+}
+
+func (c storeTest) noStoryIsNone() {
+	feedID := c.addFeed("https://example.org/")
+	c.put(placed(feedID, "a", "", ""), placed(feedID, "b", "", ""))
+	c.wantMarked("items of no story")
+	_, err := c.ReadStory(c.Context(), "", 10)
+	c.wantError("read the story of no ID", err, storage.ErrNotFound)
+	if got, err := c.Repeats(c.Context(), "", 10); err != nil || len(got) != 0 {
+		c.Errorf("%d items repeat no item, %v", len(got), err)
+	}
+	c.wantRearranged(storage.Rearrangement{Events: []storage.EventMove{{EventID: "", StoryID: "story"}}})
+}
+
+func (c storeTest) repeats() {
+	a, b := c.addFeed("https://a.example/"), c.addFeed("https://b.example/")
+	first := placed(a, "first", "event", "story")
+	c.put(first)
+	var want []storage.Item
+	for n := range 9 {
+		item := placed([]string{a, b}[n%2], fmt.Sprint("key-", n), "event", "story")
+		item.FirstSeen, item.DuplicateOf = day.Add(-time.Duration(n/2)*time.Minute), first.ID
+		other := placed(item.FeedID, fmt.Sprint("other-", n), "event", "story")
+		other.DuplicateOf = "another"
+		c.put(item, other)
+		want = append(want, item)
+	}
+	slices.SortFunc(want, func(a, b storage.Item) int {
+		if d := a.FirstSeen.Compare(b.FirstSeen); d != 0 {
+			return d
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	for _, limit := range []int{-1, 0, 1, 4, 9, 100} {
+		got, err := c.Repeats(c.Context(), first.ID, limit)
+		if err != nil {
+			c.Fatal(err)
+		}
+		if want := want[:max(min(limit, 9), 0)]; len(got) != 0 || len(want) != 0 {
+			c.wantEqual("what repeats an item", got, c.withoutHTML(want...))
+		}
+	}
+	if got, err := c.Repeats(c.Context(), want[0].ID, 10); err != nil || len(got) != 0 {
+		c.Errorf("%d items repeat one that nothing repeats, %v", len(got), err)
+	}
+}
+
+func (c storeTest) clicks() {
+	item := placed(c.addFeed("https://example.org/"), "key", "event", "story")
+	given := item
+	given.Clicks = 9 // the store says
+	c.put(given)
+	changed := c.stored(item.ID).Changed
+	c.wantEqual("how often it was clicked", c.item(item.ID).Clicks, 0)
+	c.click(item.ID, 1)
+	c.click(item.ID, 3)
+	item.Clicks = 4
+	c.wantEqual("the item", c.item(item.ID), item)
+	c.wantEqual("when it changed", c.stored(item.ID).Changed, changed)
+	item.Hash, item.Revision = "hash-2", 2
+	given = item
+	given.Clicks = 0
+	c.put(given)
+	c.wantEqual("its next revision", c.item(item.ID), item)
+	c.wantError("click what is not there", c.Click(c.Context(), "nothing", 1), storage.ErrNotFound)
+}
+
+// sightings returns all sightings of a time, page by page.
+func (c storeTest) sightings(from, until time.Time, limit int) (all []storage.Sighting) {
+	c.Helper()
+	for after := (storage.Sighting{}); ; after = all[len(all)-1] {
+		page, err := c.Sightings(c.Context(), from, until, after, limit)
+		if err != nil {
+			c.Fatal(err)
+		}
+		if len(page) > limit {
+			c.Fatalf("a page of %d has %d sightings", limit, len(page))
+		}
+		if len(page) == 0 {
+			return all
+		}
+		all = append(all, page...)
+	}
+}
+
+func (c storeTest) sightingsInOrder() {
+	feedID := c.addFeed("https://example.org/")
+	var items []storage.Item
+	var want []storage.Sighting
+	for n := range 40 {
+		item := placed(feedID, fmt.Sprintf("key-%02d", n*7%40), "event", fmt.Sprint("story-", n))
+		item.FirstSeen, item.Spam = day.Add(time.Duration(n/3)*time.Microsecond), n%10 == 9
+		item.Lane = []string{"en", "ru", ""}[n%3]
+		if n%4 == 0 {
+			item.Categories, item.Topics = nil, nil
+		}
+		items = append(items, item)
+		if !item.Spam {
+			want = append(want, storage.Sighting{ItemID: item.ID, Seen: item.FirstSeen, StoryID: item.StoryID, Categories: item.Categories, Topics: item.Topics})
+		}
+	}
+	c.put(items...)
+	slices.SortFunc(want, func(a, b storage.Sighting) int {
+		if d := a.Seen.Compare(b.Seen); d != 0 {
+			return d
+		}
+		return strings.Compare(a.ItemID, b.ItemID)
+	})
+	for _, limit := range []int{1, 2, 7, 100} {
+		c.wantEqual("the list of sightings", c.sightings(day, day.Add(time.Hour), limit), want)
+	}
+	from, until := day.Add(2*time.Microsecond), day.Add(9*time.Microsecond)
+	within := slices.DeleteFunc(slices.Clone(want), func(s storage.Sighting) bool { return s.Seen.Before(from) || !s.Seen.Before(until) })
+	c.wantEqual("the list of sightings of a time", c.sightings(from, until, 4), within)
+	page, err := c.Sightings(c.Context(), from, until, want[0], 100)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the list after a sighting from before", page, within)
+	for _, limit := range []int{0, -1} {
+		if page, err := c.Sightings(c.Context(), day, until, storage.Sighting{}, limit); err != nil || len(page) != 0 {
+			c.Errorf("a page of %d has %d sightings, %v", limit, len(page), err)
+		}
+	}
+}
+
+func (c storeTest) liveEvents() {
+	feedID := c.addFeed("https://example.org/")
+	for n, event := range []string{"old", "a", "b", "c", "a", "d"} {
+		item := placed(feedID, fmt.Sprint(n), event, "story")
+		item.Lane, item.FirstSeen = "en", day.Add(time.Duration(n)*time.Hour)
+		c.put(item)
+	}
+	other := placed(feedID, "other", "other", "story")
+	other.Lane, other.FirstSeen = "ru", day.Add(9*time.Hour)
+	tie := placed(feedID, "tie", "aa", "story")
+	tie.Lane, tie.FirstSeen = "en", day.Add(5*time.Hour)
+	c.put(other, tie)
+	for limit, want := range map[int][]string{-1: nil, 0: nil, 2: {"aa", "d"}, 4: {"aa", "d", "a", "c"}, 10: {"aa", "d", "a", "c", "b"}} {
+		got, err := c.LiveEvents(c.Context(), "en", day.Add(time.Hour), limit)
+		if err != nil || !slices.Equal(got, want) {
+			c.Errorf("got %v, %v for %d, want %v", got, err, limit, want)
+		}
+	}
+}
+
+func (c storeTest) reach() {
+	a, b, alone := c.addFeed("https://a.example/"), c.addFeed("https://b.example/"), c.addFeed("https://alone.example/")
+	c.addFeed("https://none.example/")
+	for n := range 6 {
+		item := placed(a, fmt.Sprint(n), "event", []string{"large", "small", "untold"}[n%3])
+		item.FirstSeen = day.Add(time.Duration(n) * time.Hour)
+		c.put(item)
+	}
+	c.put(placed(b, "key", "event", "large"))
+	c.put(placed(alone, "key", "", ""))
+	large, small := aStory("large"), aStory("small")
+	large.Sources, small.Sources = 3, 2
+	c.tellStories([]storage.Story{large, small})
+	for _, test := range []struct {
+		since   time.Duration
+		sources int
+		want    map[string]storage.Reach
+	}{
+		{0, 3, map[string]storage.Reach{a: {Items: 6, Reached: 2}, b: {Items: 1, Reached: 1}, alone: {Items: 1}}},
+		{0, 2, map[string]storage.Reach{a: {Items: 6, Reached: 4}, b: {Items: 1, Reached: 1}, alone: {Items: 1}}},
+		{0, 4, map[string]storage.Reach{a: {Items: 6}, b: {Items: 1}, alone: {Items: 1}}},
+		{time.Microsecond, 2, map[string]storage.Reach{a: {Items: 5, Reached: 3}}},
+		{4 * time.Hour, 2, map[string]storage.Reach{a: {Items: 2, Reached: 1}}},
+		{6 * time.Hour, 2, nil},
+	} {
+		got, err := c.Reach(c.Context(), day.Add(test.since), test.sources)
+		if err != nil {
+			c.Fatal(err)
+		}
+		if len(got) != 0 || len(test.want) != 0 {
+			c.wantEqual(fmt.Sprintf("the reach since %v of %d sources", test.since, test.sources), got, test.want)
+		}
+	}
+}
+
+func (c storeTest) notes() {
+	wantNote := func(name, want string) {
+		c.Helper()
+		got, err := c.Note(c.Context(), name)
+		if err != nil || string(got) != want {
+			c.Errorf("the note is %.100q, %v; want %.100q", got, err, want)
+		}
+	}
+	if note, err := c.Note(c.Context(), "cluster.en"); err != nil || note != nil {
+		c.Errorf("where nothing was noted there is %q, %v; want nil", note, err)
+	}
+	old := c.fence("cluster.en")
+	large := strings.Repeat("\x00\xff{", 1<<19)
+	for _, note := range []string{"first", large, "", "last"} {
+		if err := c.PutNote(c.Context(), old, "cluster.en", []byte(note)); err != nil {
+			c.Fatal(err)
+		}
+		wantNote("cluster.en", note)
+	}
+	newest := c.fence("cluster.en")
+	c.wantError("note under an old fence", c.PutNote(c.Context(), old, "cluster.en", []byte("late")), storage.ErrFenced)
+	wantNote("cluster.en", "last")
+	for i, fence := range []storage.Fence{newest, {}} {
+		if err := c.PutNote(c.Context(), fence, "cluster.ru", fmt.Append(nil, i)); err != nil {
+			c.Fatal(err)
+		}
+		wantNote("cluster.ru", fmt.Sprint(i))
+	}
+	wantNote("cluster.en", "last")
+}
