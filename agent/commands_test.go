@@ -78,7 +78,7 @@ func TestCommandsAnswer(t *testing.T) {
 		{"proxies list", 0, "", "there are no proxies"},
 		{"proxies set eu http://me:s3cret@proxy.example:3128 --host .Example.org", 0, "eu: http://me:xxxxx@proxy.example:3128", ""},
 		{"proxies set EU http://proxy.example:3128", 2, "", "path.id"},
-		{"proxies list", 0, "when refused  example.org", ""},
+		{"proxies list", 0, "when refused  example.org  not tried yet", ""},
 		{"proxies list --json", 0, `"url":"http://me:xxxxx@proxy.example:3128"`, ""},
 		{"feeds set " + feedURL + " --pin --tag a --tag b --user-agent x --header X-Key=s3cret --user me --proxy eu", 0, "pinned       read as often as possible", ""},
 		{"feeds show " + feedURL, 0, "headers      X-Key", ""},

@@ -76,6 +76,8 @@ func (m *fakeMesh) LoadStates(_ context.Context, each func(subjects.FeedState)) 
 	return nil
 }
 
+func (m *fakeMesh) Proxy(context.Context, string) (*subjects.Proxy, error) { return nil, nil }
+
 // Depths has one index task less each time it is asked.
 func (m *fakeMesh) Depths(context.Context) ([]mesh.Depth, error) {
 	m.mu.Lock()

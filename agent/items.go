@@ -13,6 +13,9 @@ import (
 type itemsCommand struct {
 	Show  showItemCommand `cmd:"" default:"withargs" help:"Print one item, whole. What agent items does when no command is named."`
 	Label labelCommand    `cmd:"" help:"Say what an item is about, and whether it is spam."`
+
+	Duplicates duplicatesCommand `cmd:"" help:"Print what says the same as an item, and how that was found out."`
+	Explain    explainCommand    `cmd:"" help:"Compare two items: do they repeat one another, and are they one story?"`
 }
 
 // A showItemCommand prints an item.
@@ -77,8 +80,9 @@ func showItem(pg *page, item api.ItemView, now time.Time) {
 		for _, e := range item.Enclosures {
 			line("file", joinSet([]string{e.URL, e.Type}, ", "))
 		}
-		line("duplicate of", joinSet([]string{item.DuplicateOf, item.DuplicateBy}, ", by its "))
+		line("duplicate of", joinSet([]string{item.DuplicateOf, item.DuplicateWhy}, ": "))
 		line("event", item.EventID)
+		line("why there", item.StoryWhy)
 		line("story", item.StoryID)
 	})
 	pg.printf("\n")

@@ -26,11 +26,11 @@ type cli struct {
 	Proxies    proxiesCommand    `cmd:"" help:"List, add, change and remove proxies."`
 	Rules      rulesCommand      `cmd:"" help:"Look at and change the rules by which items are made."`
 	Search     searchCommand     `cmd:"" help:"Find items."`
-	Items      itemsCommand      `cmd:"" help:"Print one item, whole, and say what it is about."`
+	Items      itemsCommand      `cmd:"" help:"Print one item, whole, what repeats it, and say what it is about."`
 	Spam       spamCommand       `cmd:"" help:"Look at spam, and say what is spam and what is not."`
 	Classify   classifyCommand   `cmd:"" help:"Measure rules and model on labelled items, and train a model."`
 	Near       nearCommand       `cmd:"" help:"Measure how items that repeat one another are found."`
-	Stories    storiesCommand    `cmd:"" help:"Measure how well items are grouped into stories."`
+	Stories    storiesCommand    `cmd:"" help:"Look at what belongs together, split and join it, and measure how well items are grouped."`
 	Status     statusCommand     `cmd:"" help:"Print how the mesh is: feeds, items, queues, agents."`
 	Quarantine quarantineCommand `cmd:"" help:"Look after tasks that failed all their tries."`
 	Reindex    reindexCommand    `cmd:"" help:"Compare the search index with the store and repair it, while serving."`

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"slices"
 
 	"feedmesh/classify/story"
 	grouping "feedmesh/classify/story/measure"
@@ -36,7 +37,13 @@ B3 is B-cubed; P, R and F1 are in percent. Of source 3 are its own figures: a
 message is missed if it is not in the cluster that shows its story, and foreign if
 its cluster shows another. FIRST says how well it is told that an item begins a
 story. kmeans is told how many stories there are; single-pass makes its second pass
-when all items have come, where ours goes by what came so far.`
+when all items have come, where ours goes by what came so far.
+
+Where items have days, stories are put in order every hour: by our rank, by the
+number of sources so far, by the latest item. NDCG@10 says how well the first ten
+of an order are those that most sources tell 24 hours later. GREAT stories are among
+the ten of most sources at the end of a day; SHOWN is how many of those were ever
+among the first ten, AFTER how long after their first item.`
 }
 
 // Run implements the command.
@@ -56,6 +63,8 @@ func (c *storiesEvalCommand) Run(_ context.Context, p *program) error {
 	result := struct {
 		Items []grouping.Report     `json:"items,omitempty"`
 		Pairs []grouping.PairReport `json:"pairs,omitempty"`
+		Ranks []grouping.Ranking    `json:"ranks,omitempty"`
+		Churn *grouping.Churn       `json:"churn,omitempty"`
 	}{}
 	for _, method := range c.Method {
 		if len(set.Records) > 0 {
@@ -64,6 +73,9 @@ func (c *storiesEvalCommand) Run(_ context.Context, p *program) error {
 	}
 	if len(set.Pairs) > 0 {
 		result.Pairs = grouping.RunPairs(story.Default(), set.Pairs)
+	}
+	if ranks, churn := grouping.Rank(story.Default(), set.Records); len(ranks) > 0 && slices.Contains(c.Method, "ours") {
+		result.Ranks, result.Churn = ranks, &churn
 	}
 	if c.JSON {
 		return p.printJSON(result)
@@ -76,6 +88,9 @@ func (c *storiesEvalCommand) Run(_ context.Context, p *program) error {
 	}
 	if len(result.Pairs) > 0 {
 		grouping.PrintPairs(pg.w, result.Pairs)
+	}
+	if len(result.Ranks) > 0 {
+		grouping.PrintRankings(pg.w, result.Ranks, *result.Churn)
 	}
 	return nil
 }

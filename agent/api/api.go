@@ -26,6 +26,7 @@ type Mesh interface {
 	State(ctx context.Context, feedID string) (*subjects.State, error)
 	Polls(ctx context.Context, feedID string) ([]subjects.Poll, error) // newest first
 	LoadStates(ctx context.Context, each func(subjects.FeedState)) error
+	Proxy(ctx context.Context, id string) (*subjects.Proxy, error) // nil: nothing is known of it
 	Depths(ctx context.Context) ([]mesh.Depth, error)
 	Agents(ctx context.Context) ([]subjects.Agent, error)
 	Leases(ctx context.Context) (map[string]subjects.Lease, error)
@@ -66,12 +67,15 @@ type Server struct {
 	benches chan struct{} // holds a token for each back-test under way
 	states  summary
 	reindex reindexing
+
+	patience time.Duration // with what persons decide of stories
 }
 
 // New returns a server.
 func New(d Deps) *Server {
 	return &Server{
 		Deps: d, begun: make(chan struct{}, 1), jobs: make(chan struct{}, 1), benches: make(chan struct{}, maxBacktests),
+		patience: handPatience,
 	}
 }
 
@@ -98,6 +102,7 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	s.jobRoutes(api)
 	s.spamRoutes(api)
 	s.correctionRoutes(api)
+	s.storyRoutes(api)
 	s.reindexRoutes(api)
 
 	s.healthRoutes(mux)
@@ -114,7 +119,10 @@ func op(method, path, name, summary string, errors ...int) huma.Operation {
 
 // problem makes an error of ours the client's answer.
 func (s *Server) problem(err error) error {
+	var refusal *Refusal
 	switch {
+	case errors.As(err, &refusal):
+		return huma.Error409Conflict(refusal.Why)
 	case errors.Is(err, storage.ErrNotFound), errors.Is(err, mesh.ErrNoTask):
 		return huma.Error404NotFound(err.Error())
 	case errors.Is(err, storage.ErrConflict), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):

@@ -77,6 +77,20 @@ func TestClientAsksAsTheRoutesAre(t *testing.T) {
 		{"POST /api/rules/a/check", func() error { _, err := c.CheckRules(ctx, "a", []byte("text")); return err }},
 		{"GET /api/rules/a/versions?before=7&limit=5", func() error { _, err := c.RuleVersions(ctx, "a", 7, 5); return err }},
 		{"POST /api/rules/a/restore?version=0", func() error { _, err := c.RestoreRules(ctx, "a", 0); return err }},
+		{"GET /api/stories?after=2026-01-31T00%3A00%3A00Z&category=c&language=en&limit=5&sort=newest&sources=3&topic=t", func() error {
+			_, err := c.Stories(ctx, StorySearch{Language: "en", Category: "c", Topic: "t", After: day, Sources: 3, Sort: "newest", Limit: 5})
+			return err
+		}},
+		{"GET /api/stories/a", func() error { _, err := c.Story(ctx, "a"); return err }},
+		{"POST /api/stories/a/split", func() error { _, err := c.SplitStory(ctx, "a", Splitting{EventID: "e"}); return err }},
+		{"POST /api/stories/a/join", func() error { _, err := c.JoinStories(ctx, "a", "b"); return err }},
+		{"GET /api/bursts?limit=5&of=topic", func() error { _, err := c.Bursts(ctx, "topic", 5); return err }},
+		{"GET /api/items/a/duplicates", func() error { _, err := c.Duplicates(ctx, "a"); return err }},
+		{"GET /api/items/a/related?limit=5", func() error { _, err := c.Related(ctx, "a", 5); return err }},
+		{"GET /api/items/a/explain?with=b", func() error { _, err := c.Explain(ctx, "a", "b"); return err }},
+		{"PUT /api/items/a/duplicate", func() error { _, err := c.RepeatItem(ctx, "a", "b"); return err }},
+		{"DELETE /api/items/a/duplicate", func() error { _, err := c.DifferItem(ctx, "a"); return err }},
+		{"POST /api/items/a/clicks", func() error { return c.ClickItem(ctx, "a", 3) }},
 		{"GET /readyz", func() error { _, err := c.Ready(ctx); return err }},
 	}
 	for _, call := range cases {

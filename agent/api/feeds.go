@@ -168,7 +168,7 @@ func (s *Server) removeFeed(ctx context.Context, in *byID) (*struct{}, error) {
 	if err := subjects.PublishIndex(ctx, s.Mesh, why, items); err != nil {
 		return nil, s.problem(err)
 	}
-	if err := tell(ctx, s.Mesh, observation(in.ID, "", subjects.Removed)); err != nil {
+	if err := tellSchedule(ctx, s.Mesh, observation(in.ID, "", subjects.Removed)); err != nil {
 		return nil, s.problem(err)
 	}
 	return nil, nil
@@ -187,5 +187,5 @@ func (s *Server) RefreshFeed(ctx context.Context, id string) error {
 	if _, err := s.Store.Feed(ctx, id); err != nil {
 		return fmt.Errorf("feed %s: %w", id, err)
 	}
-	return tell(ctx, s.Mesh, observation(id, "", subjects.Refresh))
+	return tellSchedule(ctx, s.Mesh, observation(id, "", subjects.Refresh))
 }

@@ -105,7 +105,7 @@ func (t *taker) take(ctx context.Context, feeds []opml.Feed) ([]Intake, error) {
 		news = append(news, observation(id, urls[id], subjects.Added))
 	}
 	if len(news) > 0 {
-		if err := tell(ctx, t.out, news...); err != nil {
+		if err := tellSchedule(ctx, t.out, news...); err != nil {
 			return nil, err
 		}
 	}
@@ -130,8 +130,8 @@ func (t *taker) addedBefore(ctx context.Context, feeds []storage.Feed) ([]string
 	return ids, nil
 }
 
-// tell gives the schedule observations that come from a person.
-func tell(ctx context.Context, out subjects.Publisher, o ...subjects.Observation) error {
+// tellSchedule gives the schedule observations that come from a person.
+func tellSchedule(ctx context.Context, out subjects.Publisher, o ...subjects.Observation) error {
 	return subjects.Publish(ctx, out, subjects.Observes, subjects.Observe{From: "api/" + nuid.Next(), Observations: o})
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,6 +47,13 @@ type FoundItem struct {
 	Score      float64     `json:"score,omitempty"`
 	TitleSpans []text.Span `json:"title_spans" doc:"The title, in pieces that match and pieces that do not."`
 	TextSpans  []text.Span `json:"text_spans" doc:"A passage of the text, likewise."`
+	Told       *Telling    `json:"told,omitempty" doc:"How much its story is told; absent if nobody else tells it."`
+}
+
+// A Telling is how much a story is told.
+type Telling struct {
+	Items   int `json:"items"`
+	Sources int `json:"sources" doc:"Different publishers."`
 }
 
 // A Facet says how many matches have a value.
@@ -106,12 +114,17 @@ func (s *Server) Search(ctx context.Context, q Search) (Found, error) {
 	found := Found{Items: make([]FoundItem, len(items)), Total: results.Total, Next: results.Next}
 	titles, match := s.titles(ctx), matcher(q.Query)
 	for i, item := range items {
+		told, err := s.telling(ctx, item.StoryID)
+		if err != nil {
+			return Found{}, err
+		}
 		plain := text.Plain(item.HTML)
 		item.HTML = ""
 		found.Items[i] = FoundItem{
 			Item: item, FeedTitle: titles(item.FeedID), Score: scores[item.ID],
 			TitleSpans: text.Highlight(item.Title, match, len(item.Title)),
 			TextSpans:  text.Highlight(plain, match, passage),
+			Told:       told,
 		}
 	}
 	if results.Facets != nil {
@@ -121,6 +134,18 @@ func (s *Server) Search(ctx context.Context, q Search) (Found, error) {
 		}
 	}
 	return found, nil
+}
+
+// telling returns how much a story is told, nil if it is not.
+func (s *Server) telling(ctx context.Context, storyID string) (*Telling, error) {
+	story, err := s.Store.Story(ctx, storyID)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("what is told of story %s: %w", storyID, err)
+	}
+	return &Telling{Items: story.Items, Sources: story.Sources}, nil
 }
 
 func facets(name string, counts []storage.FacetCount, titles func(string) string) []Facet {

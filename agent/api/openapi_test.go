@@ -166,11 +166,13 @@ func TestOpenAPIIsOf31AndListsAllOperations(t *testing.T) {
 	if !strings.HasPrefix(d.OpenAPI, "3.1") {
 		t.Errorf("got version %s, want 3.1", d.OpenAPI)
 	}
-	want := []string{"add-feeds", "apply-rules", "backtest-rules", "begin-reindex", "cancel-job", "check-rules", "diff-rules", "discover-feeds", "drop-quarantined",
-		"export-feeds", "get-feed", "get-import", "get-item", "get-job", "get-quarantined", "get-reindex", "get-rules", "get-status", "import-feeds", "label-item",
-		"list-feeds", "list-import-lines", "list-imports", "list-jobs", "list-proxies", "list-quarantine", "list-rule-versions", "list-rules", "list-spam", "put-rules",
-		"refresh-feed", "release-spam", "remove-feed", "remove-proxy", "replay-quarantined", "report-spam", "restore-rules", "search", "set-feed", "set-proxy",
-		"test-rules", "train-rules", "undo-job", "unlabel-item"}
+	want := []string{"add-feeds", "apply-rules", "backtest-rules", "begin-reindex", "cancel-job", "check-rules", "click-item", "diff-rules",
+		"differ-item", "discover-feeds", "drop-quarantined", "explain-items", "export-feeds", "get-feed", "get-import", "get-item", "get-job",
+		"get-quarantined", "get-reindex", "get-rules", "get-status", "get-story", "import-feeds", "join-stories", "label-item", "list-bursts",
+		"list-duplicates", "list-feeds", "list-import-lines", "list-imports", "list-jobs", "list-proxies", "list-quarantine", "list-related",
+		"list-rule-versions", "list-rules", "list-spam", "list-stories", "put-rules", "refresh-feed", "release-spam", "remove-feed", "remove-proxy",
+		"repeat-item", "replay-quarantined", "report-spam", "restore-rules", "search", "set-feed", "set-proxy", "split-story", "test-rules", "train-rules",
+		"undo-job", "unlabel-item"}
 	if got := slices.Sorted(maps.Keys(all)); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -187,6 +189,9 @@ func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
 	d, where, all := operations(t, w)
 	site, list := aSite(t), listID("https://e.example/\nftp://f.example/\n")
 	w.jobs(t, "done", "waits")
+	w.kernel(t)
+	w.server.patience = time.Millisecond
+	k1, k3, k5 := w.storyOf("k1"), w.itemOf("k3"), w.storyOf("k5")
 	asked := map[string]bool{}
 	for _, c := range []struct {
 		id, path, query, body string // path: what stands for {id} and {seq}
@@ -250,6 +255,21 @@ func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
 		{"label-item", w.item, "", `{"spam":false,"categories":["hardware"],"topics":[]}`, 200},
 		{"label-item", w.item, "", `{}`, 200},
 		{"unlabel-item", w.item, "", "", 200},
+		{"list-stories", "", "", "", 200},
+		{"list-stories", "", "?sort=newest&limit=1&sources=1&language=en", "", 200},
+		{"get-story", k1, "", "", 200},
+		{"get-story", k5, "", "", 200},
+		{"split-story", k1, "", `{"event_id":"` + w.eventOf("k4") + `"}`, 202},
+		{"split-story", k1, "", `{"event_id":"` + w.eventOf("k5") + `"}`, 200},
+		{"join-stories", k1, "", `{"story_id":"` + k5 + `"}`, 202},
+		{"list-bursts", "", "", "", 200},
+		{"list-duplicates", w.itemOf("k2"), "", "", 200},
+		{"list-related", k3, "?limit=1", "", 200},
+		{"list-related", w.item, "", "", 200},
+		{"explain-items", k3, "?with=" + w.itemOf("k1"), "", 200},
+		{"repeat-item", k3, "", `{"of":"` + w.itemOf("k1") + `"}`, 202},
+		{"differ-item", w.itemOf("k2"), "", "", 202},
+		{"click-item", k3, "", `{"count":2}`, 204},
 		{"begin-reindex", "", "", "", 202},
 		{"get-reindex", "", "", "", 200},
 		{"get-feed", "none", "", "", 404},
@@ -356,6 +376,34 @@ func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
 		{"unlabel-item", "none", "", "", 404},
 		{"list-spam", "", "?limit=101", "", 422},
 		{"list-spam", "", "?cursor=x", "", 400},
+		{"list-stories", "", "?cursor=x", "", 400},
+		{"list-stories", "", "?language=it", "", 422},
+		{"list-stories", "", "?limit=101", "", 422},
+		{"list-stories", "", "?sources=0", "", 422},
+		{"get-story", "none", "", "", 404},
+		{"split-story", "none", "", `{"item_id":"none"}`, 404},
+		{"split-story", k5, "", `{"event_id":"` + w.eventOf("k5") + `"}`, 409},
+		{"split-story", k1, "", `{}`, 422},
+		{"split-story", k1, "", `{`, 400},
+		{"join-stories", "none", "", `{"story_id":"` + k1 + `"}`, 404},
+		{"join-stories", k1, "", `{"story_id":"` + k1 + `"}`, 409},
+		{"join-stories", k1, "", `{}`, 422},
+		{"join-stories", k1, "", "", 400},
+		{"list-bursts", "", "?of=feed", "", 422},
+		{"list-duplicates", "none", "", "", 404},
+		{"list-related", "none", "", "", 404},
+		{"list-related", k3, "?limit=0", "", 422},
+		{"explain-items", k3, "?with=none", "", 404},
+		{"explain-items", k3, "", "", 422},
+		{"repeat-item", "none", "", `{"of":"` + k3 + `"}`, 404},
+		{"repeat-item", k3, "", `{"of":"` + k3 + `"}`, 409},
+		{"repeat-item", k3, "", `{"of":""}`, 422},
+		{"repeat-item", k3, "", `{`, 400},
+		{"differ-item", "none", "", "", 404},
+		{"differ-item", k3, "", "", 409},
+		{"click-item", "none", "", `{"count":1}`, 404},
+		{"click-item", k3, "", `{"count":101}`, 422},
+		{"click-item", k3, "", `{`, 400},
 		{"import-feeds", "", "", "<html><body>no list</body></html>", 422},
 		{"import-feeds", "", "", "<opml><body></body></opml>", 422},
 
@@ -394,15 +442,20 @@ func TestOperationsTellOfABrokenMesh(t *testing.T) {
 		switch id {
 		case "add-feeds":
 			body = `{"urls":["https://d.example/"]}`
-		case "export-feeds", "search", "get-item", "import-feeds", "list-imports", "get-import", "list-import-lines", "list-proxies", "set-proxy", "remove-proxy", "discover-feeds",
+		case "export-feeds", "search", "get-item", "import-feeds", "list-imports", "get-import", "list-import-lines", "list-proxies", "discover-feeds",
 			"get-rules", "put-rules", "check-rules", "list-rule-versions", "restore-rules", "test-rules", "backtest-rules", "apply-rules", "train-rules", "diff-rules",
-			"list-jobs", "get-job", "cancel-job", "undo-job", "list-spam":
+			"list-jobs", "get-job", "cancel-job", "undo-job", "list-spam",
+			"list-stories", "get-story", "list-bursts", "list-duplicates", "list-related", "explain-items", "click-item":
 			continue // need no mesh
+		case "split-story", "join-stories", "repeat-item", "differ-item":
+			continue // see TestWhatTheClusterActorCanNotBeToldIsNoSuccess
 		case "report-spam", "release-spam", "label-item", "unlabel-item":
 			continue // see TestACorrectionThatTheIndexCanNotBeToldOfIsNoSuccess
 		case "set-feed":
 			body = `{}`
-		case "remove-feed":
+		case "set-proxy":
+			body = `{"url":"http://proxy.example:3128"}`
+		case "remove-feed", "remove-proxy":
 			continue // takes from the others what they are asked for; see below
 		}
 		a := w.ask(t, at[0], strings.NewReplacer("{id}", w.feed, "{seq}", "3", "{name}", "prepare").Replace(at[1]), body)
@@ -420,7 +473,9 @@ func TestOperationsTellOfABrokenMesh(t *testing.T) {
 		d.answersAs(t, all[id], a)
 		w.mesh.quarantined[3] = w.mesh.quarantined[4]
 	}
-	w.ask(t, "DELETE", "/api/feeds/"+w.feed, "").isProblem(t, http.StatusServiceUnavailable, "the mesh is away")
+	for _, path := range []string{"/api/feeds/", "/api/proxies/"} { // a proxy that was named as the feed is
+		w.ask(t, "DELETE", path+w.feed, "").isProblem(t, http.StatusServiceUnavailable, "the mesh is away")
+	}
 }
 
 func TestUnknownPathsOfTheAPIAreProblems(t *testing.T) {

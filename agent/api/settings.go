@@ -58,7 +58,7 @@ func (s *Server) setFeed(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, s.problem(fmt.Errorf("feed %s: %w", in.ID, err))
 	}
-	if err := tell(ctx, s.Mesh, observation(in.ID, "", subjects.Changed)); err != nil {
+	if err := tellSchedule(ctx, s.Mesh, observation(in.ID, "", subjects.Changed)); err != nil {
 		return nil, s.problem(err)
 	}
 	feed, err := s.Feed(ctx, in.ID)

@@ -143,7 +143,8 @@ func TestSecretsAreInNoAnswer(t *testing.T) {
 	w.set(t, `{"headers":{"Cookie":"s3cret"},"user":"me","password":"s3cret","proxy":"eu"}`)
 	request := &storage.Request{Header: map[string]string{"Cookie": "s3cret"}, User: "me", Password: "s3cret"}
 	w.mesh.states[w.feed].Request = request
-	task, err := json.Marshal(subjects.Crawl{Feeds: []subjects.Target{{FeedID: w.feed, Request: request, Ways: []subjects.Way{{ID: "eu", URL: "http://me:s3cret@proxy.example:3128"}}}}})
+	task, err := json.Marshal(subjects.Crawl{Feeds: []subjects.Target{{FeedID: w.feed, Request: request, Ways: []subjects.Way{{ID: "eu", URL: "http://me:s3cret@proxy.example:3128"}}}},
+		Ways: []subjects.Way{{ID: "eu", URL: "http://me:s3cret@proxy.example:3128"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

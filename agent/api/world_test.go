@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,12 +37,15 @@ type fakeMesh struct {
 	quarantined map[uint64]subjects.Quarantined
 	loads       int
 	polls       map[string][]subjects.Poll
+	proxies     map[string]*subjects.Proxy
 	rules       map[string]storage.RuleSet // in force, by set
 	broken      error                      // of everything
 	full        error                      // of Publish
+	schema      int                        // that all agents read; 0: ours
+	heard       func(subjects.Message)     // is called with what is published to cluster, if it is there
 }
 
-func (m *fakeMesh) Schema(context.Context) int { return subjects.Schema }
+func (m *fakeMesh) Schema(context.Context) int { return cmp.Or(m.schema, subjects.Schema) }
 
 func (m *fakeMesh) Publish(_ context.Context, msgs ...subjects.Message) error {
 	m.mu.Lock()
@@ -50,6 +54,11 @@ func (m *fakeMesh) Publish(_ context.Context, msgs ...subjects.Message) error {
 		return errors.Join(m.broken, m.full)
 	}
 	m.published = append(m.published, msgs...)
+	for _, msg := range msgs {
+		if m.heard != nil && subjects.QueueOf(msg.Subject) == subjects.Clusters.Name {
+			m.heard(msg)
+		}
+	}
 	return nil
 }
 
@@ -59,6 +68,10 @@ func (m *fakeMesh) State(_ context.Context, id string) (*subjects.State, error) 
 
 func (m *fakeMesh) Polls(_ context.Context, id string) ([]subjects.Poll, error) {
 	return m.polls[id], m.broken
+}
+
+func (m *fakeMesh) Proxy(_ context.Context, id string) (*subjects.Proxy, error) {
+	return m.proxies[id], m.broken
 }
 
 // PutRules remembers the rules in force.

@@ -1,5 +1,5 @@
-// Package console serves pages for people: search, items, feeds and how the mesh
-// is. They are whole without scripts, and all of a search is in its address.
+// Package console serves pages for people: search, items, stories, feeds and how
+// the mesh is. They are whole without scripts, and all of a search is in its address.
 package console
 
 import (
@@ -12,9 +12,10 @@ import (
 	"feedmesh/agent/api"
 )
 
-// A Source is what the pages tell of, as [api.Server] does. An item or a feed that
-// is not there is [storage.ErrNotFound]; a cursor of another search,
-// [storage.ErrBadCursor]. Its methods may be called concurrently.
+// A Source is what the pages tell of, as [api.Server] does. An item, a story or
+// a feed that is not there is [storage.ErrNotFound]; a cursor of another list,
+// [storage.ErrBadCursor]; what can't be done, an [api.Refusal]. Its methods may be
+// called concurrently.
 type Source interface {
 	Search(ctx context.Context, q api.Search) (api.Found, error)
 	Item(ctx context.Context, id string) (api.ItemView, error)
@@ -25,6 +26,13 @@ type Source interface {
 	AddFeeds(ctx context.Context, urls, tags []string) (api.Intakes, error)
 	RefreshFeed(ctx context.Context, id string) error
 	CallSpam(ctx context.Context, id string, is bool) (api.ItemView, error)
+	Duplicates(ctx context.Context, id string) (api.Duplicates, error)
+	Related(ctx context.Context, id string, limit int) (api.Related, error)
+	DifferItem(ctx context.Context, id string) (api.Duplicates, error)
+	Stories(ctx context.Context, q api.StorySearch) (api.StoryPage, error)
+	Story(ctx context.Context, id string) (api.StoryView, error)
+	SplitStory(ctx context.Context, id string, what api.Splitting) (api.StoryView, error)
+	JoinStories(ctx context.Context, id, other string) (api.StoryView, error)
 }
 
 // patience is how long a page waits for its source.
@@ -43,6 +51,11 @@ func handler(source Source, now func() time.Time) http.Handler {
 	mux.HandleFunc("/{$}", c.search)
 	mux.HandleFunc("/items/{id}", c.item)
 	mux.HandleFunc("POST /items/{id}/spam", c.callSpam)
+	mux.HandleFunc("POST /items/{id}/differ", c.differ)
+	mux.HandleFunc(storiesPath, c.stories)
+	mux.HandleFunc(storiesPath+"/{id}", c.story)
+	mux.HandleFunc("POST "+storiesPath+"/{id}/split", c.split)
+	mux.HandleFunc("POST "+storiesPath+"/{id}/join", c.join)
 	mux.HandleFunc("/status", c.status)
 	mux.HandleFunc(feedsPath, c.feeds)
 	mux.HandleFunc("POST "+feedsPath, c.add)

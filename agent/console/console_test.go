@@ -33,6 +33,46 @@ type fake struct {
 	discovery api.Discovery
 	outcome   string // of adding
 	done      []string
+
+	stories    api.StoryPage
+	listed     []api.StorySearch
+	story      api.StoryView // the one there is
+	duplicates api.Duplicates
+	related    api.Related
+	handErr    error // of what persons decide
+}
+
+func (f *fake) Duplicates(context.Context, string) (api.Duplicates, error) {
+	return f.duplicates, f.err
+}
+
+func (f *fake) Related(context.Context, string, int) (api.Related, error) { return f.related, f.err }
+
+func (f *fake) Stories(_ context.Context, q api.StorySearch) (api.StoryPage, error) {
+	f.listed = append(f.listed, q)
+	return f.stories, f.err
+}
+
+func (f *fake) Story(_ context.Context, id string) (api.StoryView, error) {
+	if f.err == nil && id != f.story.ID {
+		return api.StoryView{}, fmt.Errorf("story %s: %w", id, storage.ErrNotFound)
+	}
+	return f.story, f.err
+}
+
+func (f *fake) DifferItem(_ context.Context, id string) (api.Duplicates, error) {
+	f.done = append(f.done, "differ "+id)
+	return f.duplicates, f.handErr
+}
+
+func (f *fake) SplitStory(_ context.Context, id string, what api.Splitting) (api.StoryView, error) {
+	f.done = append(f.done, fmt.Sprintf("split %s %+v", id, what))
+	return f.story, f.handErr
+}
+
+func (f *fake) JoinStories(_ context.Context, id, other string) (api.StoryView, error) {
+	f.done = append(f.done, "join "+id+" "+other)
+	return f.story, f.handErr
 }
 
 func (f *fake) Feeds(context.Context, string, int) (api.FeedPage, error) { return f.feeds, f.err }
@@ -101,9 +141,39 @@ func hostile() *fake {
 	for i := range facets {
 		facets[i] = api.Facet{Value: fmt.Sprint(evil, i), Label: evil, Count: 1234}
 	}
+	brief := api.ItemBrief{
+		ID: "evil2", Title: evil, URL: "javascript:alert(1)", FeedID: "f", FeedTitle: evil, Publisher: evil, Language: `en"><script>`,
+		Seen: noon.Add(-time.Hour), StoryWhy: evil, Spam: true,
+	}
+	repeat := brief
+	repeat.ID, repeat.DuplicateOf, repeat.DuplicateBy, repeat.DuplicateWhy = "evil3", "evil2", "title", evil
+	story := storage.Story{
+		ID: "evil", Lane: "en", Headline: "evil2", Title: evil, Summary: []storage.Line{{Text: evil, ItemID: "evil2"}}, Items: 4, Events: 2, Sources: 14,
+		FirstSeen: noon.Add(-72 * time.Hour), LastSeen: noon, Categories: []string{evil, "databases"}, Topics: []string{evil}, Burst: true, Clicks: 3,
+	}
+	activity := api.Activity{Since: noon.Add(-72 * time.Hour), Hours: make([]int, 73)}
+	activity.Hours[0], activity.Hours[72] = 3, 1
+	publishers := make([]api.Publisher, 14)
+	for i := range publishers {
+		publishers[i] = api.Publisher{Name: evil, Items: 14 - i}
+	}
 	return &fake{
+		stories: api.StoryPage{Next: evil, Stories: []api.StoryBrief{
+			{Story: story, URL: "javascript:alert(1)", FeedID: "f", FeedTitle: evil, Publishers: []string{evil, evil}, Activity: activity},
+			{Story: storage.Story{ID: "plain", Lane: subjects.OtherLanguages}, URL: "https://a.example/"},
+		}},
+		story: api.StoryView{
+			Story: story, Publishers: publishers, Activity: activity, Notes: []string{evil},
+			Summary: []api.Quote{{Text: evil, Item: brief}, {Text: evil, Item: repeat}},
+			Timeline: []api.StoryEvent{
+				{ID: "e1", FirstSeen: noon, LastSeen: noon, Items: []api.StoryItem{{ItemBrief: brief, Duplicates: []api.ItemBrief{repeat}}}},
+				{ID: `e2"><script>`, FirstSeen: noon, LastSeen: noon, Items: []api.StoryItem{{ItemBrief: api.ItemBrief{ID: "plain", URL: "https://a.example/"}}, {ItemBrief: brief}}},
+			},
+		},
+		duplicates: api.Duplicates{First: brief, Items: []api.ItemBrief{repeat}},
+		related:    api.Related{Story: story, Items: []api.ItemBrief{brief, repeat}},
 		found: api.Found{
-			Items: []api.FoundItem{{Item: item, FeedTitle: evil, TitleSpans: spans, TextSpans: spans}},
+			Items: []api.FoundItem{{Item: item, FeedTitle: evil, TitleSpans: spans, TextSpans: spans, Told: &api.Telling{Items: 4, Sources: 3}}},
 			Total: 41, Next: evil,
 			Facets: map[string][]api.Facet{"category": facets, "feed": facets, "language": facets},
 		},
@@ -160,7 +230,24 @@ func pages() map[string]struct {
 	gone.found.Items = nil
 	polite := hostile()
 	polite.items["evil"] = api.ItemView{Item: storage.Item{URL: "https://www.a.example/x?a=1&b=2", Title: "Plain"}}
+	unfiltered := hostile()
+	unfiltered.stories = api.StoryPage{}
+	lonely := &fake{story: api.StoryView{Story: storage.Story{ID: "evil", Items: 1, Events: 1}, Timeline: []api.StoryEvent{{ID: "e", Items: make([]api.StoryItem, 1)}}}}
 	return map[string]p{
+		"stories":          {"/stories", 200, hostile()},
+		"some stories":     {"/stories?category=%22%3E&topic=a&language=en&sort=newest&cursor=c", 200, hostile()},
+		"no stories":       {"/stories", 200, &fake{}},
+		"no feeds at all":  {"/stories", 200, &fake{status: api.Status{Feeds: api.FeedCounts{}}}},
+		"no story matches": {"/stories?topic=a", 200, unfiltered},
+		"strange list":     {"/stories?language=xx&sort=%3Cscript%3E", 400, hostile()},
+		"stale list":       {"/stories?cursor=c", 400, stale},
+		"stories down":     {"/stories", 503, down},
+		"story":            {"/stories/evil", 200, hostile()},
+		"story of one":     {"/stories/evil", 200, lonely},
+		"no story":         {"/stories/none", 404, hostile()},
+		"long story ID":    {"/stories/" + strings.Repeat("a", 100), 404, hostile()},
+		"story down":       {"/stories/evil", 503, down},
+
 		"newest":         {"/", 200, hostile()},
 		"results":        {"/?q=%3Cscript%3E%22%27&category=%22%3E&feed=f&language=en&time=day&show=spam&sort=newest", 200, hostile()},
 		"page 2":         {"/?q=a&cursor=c&page=2", 200, hostile()},

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"time"
 
 	"feedmesh/agent/api"
 	"feedmesh/storage"
@@ -13,6 +14,7 @@ import (
 
 // An itemPage is one item, whole.
 type itemPage struct {
+	URL        string
 	Title      string
 	Lang       string
 	Language   string
@@ -37,9 +39,24 @@ type itemPage struct {
 	Source     string // title of the feed that it was taken from
 	Enclosures []enclosure
 	Why        []string
+	StoryWhy   string // why it is in its event
 	Duplicate  string // address of the item it is a duplicate of, or empty
 	Likeness   string // in what it is a duplicate, in words
+	DifferPath string // where the form goes that says it is none
+	Duplicates []itemRow
+	Number     int64    // of these
+	Story      *storyOf // nil if it is alone in its own
 }
+
+// A storyOf is the story that an item belongs to.
+type storyOf struct {
+	URL, Title     string
+	Items, Sources int64
+	Related        []itemRow
+}
+
+// fewRelated is how many other items of its story an item's page lists.
+const fewRelated = 5
 
 // An enclosure is a file that goes with an item.
 type enclosure struct {
@@ -56,6 +73,15 @@ var assumptions = map[string]string{
 var likenesses = map[string]string{
 	"url":  "It leads to the same address.",
 	"text": "It says the same in the same words.",
+	"hand": "A person said so.",
+}
+
+// likeness says in words what makes an item a duplicate.
+func likeness(by, why string) string {
+	if words, is := likenesses[by]; is {
+		return words
+	}
+	return sentence(why)
 }
 
 // maxID is more than any ID has, in bytes.
@@ -78,7 +104,18 @@ func (c *console) item(w http.ResponseWriter, r *http.Request) {
 		c.sorry(w, r, err, "The store", nil)
 		return
 	}
+	same, err := c.source.Duplicates(r.Context(), id)
+	if err != nil {
+		c.sorry(w, r, err, "The store", nil)
+		return
+	}
+	related, err := c.source.Related(r.Context(), id, fewRelated)
+	if err != nil {
+		c.sorry(w, r, err, "The store", nil)
+		return
+	}
 	main := c.view(item)
+	main.others(same, related, c.now())
 	w.Header().Set("Content-Security-Policy", itemPolicy)
 	c.render(w, r, http.StatusOK, "item", page{Title: main.Title, Main: main})
 }
@@ -101,6 +138,17 @@ func (c *console) callSpam(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// differ has an item repeat nothing, and shows it again.
+func (c *console) differ(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if len(id) > maxID {
+		c.noItem(w, r)
+		return
+	}
+	found, err := c.source.DifferItem(r.Context(), id)
+	c.decided(w, r, found.Pending, err, itemURL(id), itemURL(id))
+}
+
 func (c *console) noItem(w http.ResponseWriter, r *http.Request) {
 	c.say(w, r, http.StatusNotFound, message{
 		Heading: "There is no such item",
@@ -112,6 +160,7 @@ func (c *console) noItem(w http.ResponseWriter, r *http.Request) {
 func (c *console) view(item api.ItemView) itemPage {
 	now := c.now()
 	p := itemPage{
+		URL:       itemURL(item.ID),
 		Title:     cmp.Or(item.Title, "Untitled"),
 		Lang:      item.Language,
 		Language:  language(item.Language),
@@ -133,6 +182,7 @@ func (c *console) view(item api.ItemView) itemPage {
 		Comments:  webURL(item.Comments),
 		Source:    item.Source,
 		Why:       item.Why,
+		StoryWhy:  item.StoryWhy,
 	}
 	for _, name := range item.Categories {
 		p.Categories = append(p.Categories, choice{Label: name, URL: state{"category": name}.URL()})
@@ -146,7 +196,28 @@ func (c *console) view(item api.ItemView) itemPage {
 		}
 	}
 	if item.DuplicateOf != "" {
-		p.Duplicate, p.Likeness = itemURL(item.DuplicateOf), likenesses[item.DuplicateBy]
+		p.Duplicate, p.Likeness = itemURL(item.DuplicateOf), likeness(item.DuplicateBy, item.DuplicateWhy)
+		p.DifferPath = itemURL(item.ID) + "/differ"
 	}
 	return p
+}
+
+// others adds what says the same as the item, and what else its story has.
+func (p *itemPage) others(same api.Duplicates, related api.Related, now time.Time) {
+	for _, i := range same.Items {
+		if row := rowOfItem(i, now); row.URL != p.URL {
+			p.Duplicates = append(p.Duplicates, row)
+		}
+	}
+	p.Number = int64(len(p.Duplicates))
+	s := related.Story
+	if s.Items < 2 {
+		return
+	}
+	p.Story = &storyOf{URL: storyPath(s.ID), Title: titled(s.Title), Items: int64(s.Items), Sources: int64(s.Sources)}
+	for _, i := range related.Items {
+		row := rowOfItem(i, now)
+		row.Why = "" // that is for the story's page to say
+		p.Story.Related = append(p.Story.Related, row)
+	}
 }

@@ -40,6 +40,7 @@ type result struct {
 	Assumed    bool
 	Categories []choice
 	Duplicate  string // address of the item it is a duplicate of, or empty
+	Story      choice // the story it belongs to; its URL is empty if nobody else tells of it
 }
 
 // noTitle stands for the title of a feed that is no longer kept.
@@ -159,6 +160,9 @@ func (s state) result(item api.FoundItem, now time.Time) result {
 	}
 	if item.DuplicateOf != "" {
 		r.Duplicate = itemURL(item.DuplicateOf)
+	}
+	if t := item.Told; t != nil {
+		r.Story = choice{Label: plural(int64(t.Items), "item") + " of " + plural(int64(t.Sources), "publisher"), URL: storyPath(item.StoryID)}
 	}
 	return r
 }

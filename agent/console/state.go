@@ -47,8 +47,19 @@ var params = []param{
 // readState reads the query of an address. What it does not know it ignores. The
 // error says what is wrong in words; the state then has what was sound.
 func readState(query string) (state, error) {
+	values, err := readParams(query, params)
+	s := state(values)
+	if s["cursor"] == "" {
+		s = s.first()
+	}
+	return s, err
+}
+
+// readParams returns the values in an address that are not at their default. The
+// error says what is wrong with it in words; the others are sound.
+func readParams(query string, params []param) (map[string]string, error) {
 	values, err := url.ParseQuery(query)
-	s := state{}
+	sound := map[string]string{}
 	var faults []error
 	if err != nil {
 		faults = append(faults, errors.New("its address is damaged"))
@@ -62,12 +73,9 @@ func readState(query string) (state, error) {
 			faults = append(faults, fault)
 			continue
 		}
-		s[p.name] = value
+		sound[p.name] = value
 	}
-	if s["cursor"] == "" {
-		s = s.first()
-	}
-	return s, errors.Join(faults...)
+	return sound, errors.Join(faults...)
 }
 
 func (p param) check(value string) error {

@@ -2,19 +2,22 @@ package role
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/tell"
 	"feedmesh/classify/near"
+	"feedmesh/classify/story"
+	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
-// Cluster finds duplicates, events and stories.
+// Cluster finds duplicates, events and stories, and tells of the stories.
 var Cluster = Role{
 	Name:  "cluster",
 	Does:  "finds duplicates, events and stories; one is active for each language, others stand by",
@@ -24,87 +27,117 @@ var Cluster = Role{
 		for _, lane := range subjects.Languages {
 			group.Go(func() error {
 				return env.Mesh.Single(ctx, "cluster-"+lane, func(ctx context.Context) error {
-					c := &clusterer{
-						lane: lane, store: env.Store, out: env.Mesh, metrics: env.Metrics, log: env.Log,
-						near: near.NewExact(env.Config.Cluster.Window, maxMarks),
-					}
-					if err := c.remember(ctx, env.Clock.Now().Add(-env.Config.Cluster.Window)); err != nil {
-						return err
-					}
-					return mesh.Serve(ctx, env.Mesh, subjects.Clusters, lane, c, 1)
+					return newClusterer(env, lane).run(ctx, env.Mesh)
 				})
 			})
 		}
+		group.Go(func() error {
+			return env.Mesh.Single(ctx, "stories", newTeller(env).run)
+		})
 		return group.Wait()
 	},
 }
 
-// maxMarks bounds what a clusterer remembers, at some 300 bytes an item.
-const maxMarks = 1_000_000
+// maxLive bounds how many items a clusterer remembers: near duplicates take some
+// 540 bytes an item, stories some 3 KB.
+const maxLive = 1_000_000
+
+// tickEvery is how often stories are looked at when no items come.
+const tickEvery = 15 * time.Second
 
 // clusterer is the one active cluster actor of its language. It alone places
 // items, in the order in which they come, so what it remembers is all it needs.
 type clusterer struct {
 	lane    string
+	window  time.Duration
 	store   storage.Store
 	out     subjects.Publisher
-	near    *near.Exact
+	clock   Clock
 	fence   storage.Fence
 	metrics *Metrics
 	log     *slog.Logger
+
+	settings near.Settings
+	weights  story.Weights
+	limits   story.Limits
+	mu       sync.Mutex // of what follows
+	near     *near.Index
+	stories  *story.Clusters
+	undone   storage.Rearrangement // what the store is yet to be told
+	told     int                   // rearrangements of the store
 }
 
-// remember takes over from whoever was active before: first it fences off what
-// that one may still be writing, then it reads back what was placed since.
-func (c *clusterer) remember(ctx context.Context, since time.Time) error {
-	var err error
-	if c.fence, err = c.store.NextFence(ctx, "cluster-"+c.lane); err != nil {
-		return fmt.Errorf("take over clustering of %s: %w", c.lane, err)
-	}
-	var last storage.Item
-	for n := 0; ; {
-		page, err := c.store.ItemsSince(ctx, c.lane, since, last, 1000)
-		if err != nil {
-			return fmt.Errorf("read back items in %s: %w", c.lane, err)
-		}
-		if len(page) == 0 {
-			c.log.Debug("cluster is active", "lane", c.lane, "items", n)
-			return nil
-		}
-		for _, item := range page {
-			c.near.Remember(mark(item), near.Placed{Of: item.DuplicateOf, By: item.DuplicateBy})
-		}
-		n += len(page)
-		last = page[len(page)-1]
+func newClusterer(env *Env, lane string) *clusterer {
+	window := env.Config.Cluster.Window
+	settings := near.Default()
+	settings.Window, settings.Max = window, maxLive
+	weights, limits := story.Default(), story.DefaultLimits()
+	limits.Window, limits.Items = window, maxLive
+	return &clusterer{
+		lane: lane, window: window, store: env.Store, out: env.Mesh, clock: env.Clock, metrics: env.Metrics, log: env.Log,
+		settings: settings, weights: weights, limits: limits, near: near.NewIndex(settings),
+		stories: story.New(weights, limits, story.IDs{Event: storage.EventID, Story: storage.StoryID}),
 	}
 }
 
+func (c *clusterer) run(ctx context.Context, m *mesh.Mesh) error {
+	defer c.metrics.forgetLive(c.lane)
+	if err := c.takeOver(ctx); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return mesh.Serve(ctx, m, subjects.Clusters, c.lane, c, 1) })
+	group.Go(func() error { return every(ctx, tickEvery, c.tick) })
+	return group.Wait()
+}
+
+// Receive places a document's items, or does what a person decided.
 func (c *clusterer) Receive(ctx context.Context, task subjects.Cluster) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if task.Hand != nil {
+		return c.doByHand(ctx, *task.Hand)
+	}
 	for i := range task.Items {
 		c.place(&task.Items[i])
+	}
+	if err := c.rearrange(ctx); err != nil {
+		return err
 	}
 	return subjects.Publish(ctx, c.out, subjects.Stores, subjects.Store{
 		Document: task.Document, Fence: c.fence, Items: task.Items,
 	})
 }
 
-// place finds what an item repeats. Items that repeat each other are one
-// event, and, as yet, an event is a story of its own.
+// place finds what an item repeats, and where it belongs. Spam stands alone: it
+// would draw other items to itself.
 func (c *clusterer) place(item *storage.Item) {
-	placed := c.near.Place(mark(*item))
-	item.DuplicateOf, item.DuplicateBy = placed.Of, placed.By
-	first := item.ID
-	if placed.Of != "" {
-		first = placed.Of
+	if item.Spam {
+		tell.Put(item, near.Placed{}, alone(item.ID))
+		return
+	}
+	plain := text.Plain(item.HTML)
+	repeats := c.near.Place(tell.Mark(*item, plain, &c.settings))
+	if repeats.Of != "" {
 		c.metrics.duplicates.Inc()
 	}
-	item.EventID = storage.EventID(first)
-	item.StoryID = storage.StoryID(item.EventID)
+	item.DuplicateOf = repeats.Of
+	tell.Put(item, repeats, c.stories.Place(tell.Item(*item, plain)))
 }
 
-func mark(item storage.Item) near.Mark {
-	return near.Mark{
-		ItemID: item.ID, FeedID: item.FeedID, Seen: item.FirstSeen,
-		URLKey: near.URLKey(item.URL), TextHash: item.TextHash,
+// alone returns the place of an item with an event and a story of its own.
+func alone(itemID string) story.Placement {
+	event := storage.EventID(itemID)
+	return story.Placement{EventID: event, StoryID: storage.StoryID(event), Why: story.Why{By: "first"}}
+}
+
+// tick looks at stories though no items come.
+func (c *clusterer) tick(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.metrics.live(c.lane, c.near.Len(), c.stories)
+	if err := c.rearrange(ctx); err != nil && ctx.Err() == nil {
+		c.log.Warn("can't tell the store which stories are one", "lane", c.lane, "err", err)
 	}
+	return nil
 }

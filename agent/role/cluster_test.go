@@ -1,14 +1,17 @@
 package role
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"feedmesh/classify/near"
+	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
 	"feedmesh/subjects"
@@ -18,11 +21,12 @@ import (
 // remembers what that has.
 func clustererOf(t *testing.T, store *memory.Store, out subjects.Publisher) *clusterer {
 	t.Helper()
-	c := &clusterer{
-		lane: "en", store: store, out: out, metrics: metrics(), log: slog.New(slog.DiscardHandler),
-		near: near.NewExact(72*time.Hour, 10_000),
-	}
-	if err := c.remember(t.Context(), noon.Add(-72*time.Hour)); err != nil {
+	c := newClusterer(&Env{
+		Config: config.Default(), Store: store, Metrics: metrics(), Log: slog.New(slog.DiscardHandler),
+		Clock: func() time.Time { return noon },
+	}, "en")
+	c.out = out
+	if err := c.takeOver(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -33,7 +37,7 @@ func clustererOf(t *testing.T, store *memory.Store, out subjects.Publisher) *clu
 func anItem(feedID, key, page, text string) storage.Item {
 	item := storage.Item{
 		ID: storage.ItemID(feedID, key), FeedID: feedID, Key: key, Hash: "h-" + key + text, Lane: "en",
-		Title: key, Published: noon, FirstSeen: noon,
+		Title: wordsOf(feedID + key), Published: noon, FirstSeen: noon,
 	}
 	if page != "" {
 		item.URL = "https://pages.example/" + page
@@ -42,6 +46,18 @@ func anItem(feedID, key, page, text string) storage.Item {
 		item.TextHash = near.TextHash(text, "some words that are long enough to say something about "+text)
 	}
 	return item
+}
+
+// wordsOf makes up four words that no other text has.
+func wordsOf(of string) string {
+	sum := sha256.Sum256([]byte(of))
+	words := make([]string, 4)
+	for i := range words {
+		for _, b := range sum[4*i : 4*i+4] {
+			words[i] += string('a'+rune(b%16)) + string('a'+rune(b/16))
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // clusterTask returns the task to place items of a feed, of the crawl-th crawl.

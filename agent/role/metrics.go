@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/agent/websub"
+	"feedmesh/classify/story"
 	"feedmesh/subjects"
 )
 
@@ -19,6 +20,7 @@ type Metrics struct {
 	pages         *prometheus.CounterVec
 	stored        prometheus.Counter
 	duplicates    prometheus.Counter
+	liveThings    *prometheus.GaugeVec
 	indexed       prometheus.Counter
 	indexLag      prometheus.Histogram
 	reconciled    *prometheus.CounterVec
@@ -56,6 +58,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		pages:         vec("feedmesh_pages_total", "Entries whose pages were wanted for their full text, by outcome: better, no better, or why there is none.", "outcome"),
 		stored:        counter("feedmesh_items_stored_total", "Items stored that the store had not had."),
 		duplicates:    counter("feedmesh_duplicates_total", "Items found to be duplicates of others."),
+		liveThings:    gauges("feedmesh_live", "Items, events and stories that new ones are compared with, by language.", "language", "what"),
 		indexed:       counter("feedmesh_items_indexed_total", "Items made findable."),
 		indexLag:      seconds("feedmesh_index_lag_seconds", "Time from when an item was fetched to when it could be found."),
 		reconciled:    vec("feedmesh_reconciled_items_total", "Items in which the index was found to differ from the store: missing, stale, or surplus.", "difference"),
@@ -66,7 +69,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		dispatchHolds: vec("feedmesh_dispatch_held_total", "Times that due feeds of a tier were held back because a queue was long.", "tier"),
 		hubs:          websub.NewMetrics(r),
 	}
-	r.MustRegister(m.fetches, m.fetchSeconds, m.fetchBytes, m.lag, m.feeds, m.overdue, m.documents, m.pages, m.stored, m.duplicates,
+	r.MustRegister(m.fetches, m.fetchSeconds, m.fetchBytes, m.lag, m.feeds, m.overdue, m.documents, m.pages, m.stored, m.duplicates, m.liveThings,
 		m.indexed, m.indexLag, m.reconciled, m.queuePending, m.queueOldest, m.stepDowns, m.fencedOff, m.dispatchHolds)
 	// What has not happened yet is told as 0, so that its first time shows as an
 	// increase.
@@ -90,4 +93,16 @@ func (m *Metrics) forget() {
 func (m *Metrics) forgetQueues() {
 	m.queuePending.Reset()
 	m.queueOldest.Reset()
+}
+
+// live tells how much of a lane is remembered; only its active actor knows.
+func (m *Metrics) live(lane string, marks int, stories *story.Clusters) {
+	items, events, all := stories.Len()
+	for what, n := range map[string]int{"marks": marks, "items": items, "events": events, "stories": all} {
+		m.liveThings.WithLabelValues(lane, what).Set(float64(n))
+	}
+}
+
+func (m *Metrics) forgetLive(lane string) {
+	m.liveThings.DeletePartialMatch(prometheus.Labels{"language": lane})
 }

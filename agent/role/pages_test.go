@@ -75,8 +75,8 @@ func (s *site) requests() []string {
 	return slices.DeleteFunc(slices.Clone(s.asked), func(path string) bool { return path == "/robots.txt" })
 }
 
-// story is what the pages of these tests tell, and their entries' teasers begin.
-const story = "The scheduler of the new kernel knows how long each task has waited, and prefers the one that waited longest. "
+// tale is what the pages of these tests tell, and their entries' teasers begin.
+const tale = "The scheduler of the new kernel knows how long each task has waited, and prefers the one that waited longest. "
 
 // said answers with a page that says something in five paragraphs.
 func said(text string) http.HandlerFunc {
@@ -124,7 +124,7 @@ func pagesOf(links ...string) subjects.Page {
 	}}
 	for i, l := range links {
 		task.Entries = append(task.Entries, subjects.Entry{
-			Key: fmt.Sprint("key ", i), Hash: fmt.Sprint("hash ", i), Link: l, Title: "A fair scheduler", HTML: "<p>" + story + "</p>",
+			Key: fmt.Sprint("key ", i), Hash: fmt.Sprint("hash ", i), Link: l, Title: "A fair scheduler", HTML: "<p>" + tale + "</p>",
 			Published: noon.Add(-time.Duration(i) * time.Hour),
 		})
 	}
@@ -156,14 +156,14 @@ func timesOf(t *testing.T, p *pager, outcome pageOutcome) int {
 }
 
 func TestEntriesGetTheTextOfTheirPages(t *testing.T) {
-	s := newSite(t, map[string]http.HandlerFunc{"/a": said(story), "/b": said(story)})
+	s := newSite(t, map[string]http.HandlerFunc{"/a": said(tale), "/b": said(tale)})
 	p, out := pagerOf(t, nil)
 	task := pagesOf(s.URL+"/a", s.URL+"/b")
 	task.Entries[1].Image = "http://img.example/own.jpg"
 	before := slices.Clone(task.Entries)
 	got := become(t, p, out, task)
 	for i, e := range got {
-		if strings.Count(e.HTML, story[:40]) != 5 || strings.Contains(e.HTML, "All rights reserved") {
+		if strings.Count(e.HTML, tale[:40]) != 5 || strings.Contains(e.HTML, "All rights reserved") {
 			t.Errorf("got %q, want the five paragraphs of its page", e.HTML)
 		}
 		image := []string{s.URL + "/cover.jpg", "http://img.example/own.jpg"}[i]
@@ -201,9 +201,9 @@ func TestEntriesStayAsTheirFeedGaveThem(t *testing.T) {
 			w.Header().Set("Content-Type", "application/pdf")
 			fmt.Fprint(w, "%PDF-1.7")
 		}, pageIsNoHTML},
-		{"too large", said(strings.Repeat(story, page.MaxPage/len(story)/5+1)), pageIsTooLarge},
-		{"much too large", said(strings.Repeat(story, 11<<20/len(story)/5)), pageIsTooLarge},
-		{"too much for a message", said(strings.Repeat(story, maxEntries/len(story)/5+1)), pageIsTooLarge},
+		{"too large", said(strings.Repeat(tale, page.MaxPage/len(tale)/5+1)), pageIsTooLarge},
+		{"much too large", said(strings.Repeat(tale, 11<<20/len(tale)/5)), pageIsTooLarge},
+		{"too much for a message", said(strings.Repeat(tale, maxEntries/len(tale)/5+1)), pageIsTooLarge},
 		{"nothing for readers", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<html><body><div id=root></div></body></html>")
@@ -211,7 +211,7 @@ func TestEntriesStayAsTheirFeedGaveThem(t *testing.T) {
 		{"about something else", said("We value your privacy. Together with our partners we store cookies. Please accept all of them, or choose among them, to go on. "), pageIsNoBetter},
 		{"no more than the feed has", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
-			fmt.Fprint(w, "<html><body><p>"+story+"</p></body></html>")
+			fmt.Fprint(w, "<html><body><p>"+tale+"</p></body></html>")
 		}, pageIsNoBetter},
 		{"a ring", leadsTo("/a"), pageOutcome(fetch.ClassRedirect)},
 	} {
@@ -230,17 +230,17 @@ func TestEntriesStayAsTheirFeedGaveThem(t *testing.T) {
 }
 
 func TestEntriesWithoutPagesOfTheirOwnStay(t *testing.T) {
-	s := newSite(t, map[string]http.HandlerFunc{"/": said(story), "/same": said(story), "/own": said(story)})
+	s := newSite(t, map[string]http.HandlerFunc{"/": said(tale), "/same": said(tale), "/own": said(tale)})
 	p, out := pagerOf(t, nil)
 	task := pagesOf("", s.URL+"/", s.URL+"/same", s.URL+"/same", "mailto:ann@blog.example", "/own")
 	task.Site = s.URL + "/"
 	got := become(t, p, out, task)
 	for i, e := range got[:5] {
-		if strings.Count(e.HTML, story) != 1 {
+		if strings.Count(e.HTML, tale) != 1 {
 			t.Errorf("entry %d: got %q, want it as it was", i, e.HTML)
 		}
 	}
-	if strings.Count(got[5].HTML, story[:40]) != 5 {
+	if strings.Count(got[5].HTML, tale[:40]) != 5 {
 		t.Errorf("got %q of the entry with a page of its own, want its text", got[5].HTML)
 	}
 	if got := s.requests(); !slices.Equal(got, []string{"/own"}) {
@@ -264,7 +264,7 @@ func TestRobotsAreHonoured(t *testing.T) {
 		{"a redirect to what is allowed", map[string]http.HandlerFunc{"/robots.txt": robots("Disallow: /c"), "/a": leadsTo("/b")}, []string{"/a", "/b"}, pageIsBetter},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newSite(t, map[string]http.HandlerFunc{"/a": said(story), "/b": said(story)})
+			s := newSite(t, map[string]http.HandlerFunc{"/a": said(tale), "/b": said(tale)})
 			for path, answer := range c.pages {
 				s.pages[path] = answer
 			}
@@ -276,7 +276,7 @@ func TestRobotsAreHonoured(t *testing.T) {
 			if n := timesOf(t, p, c.outcome); n != 1 {
 				t.Errorf("got %q counted %d times, want once", c.outcome, n)
 			}
-			if better := strings.Count(e.HTML, story[:40]) == 5; better != (c.outcome == pageIsBetter) {
+			if better := strings.Count(e.HTML, tale[:40]) == 5; better != (c.outcome == pageIsBetter) {
 				t.Errorf("got %q", e.HTML)
 			}
 		})
@@ -299,7 +299,7 @@ func TestRobotsOfTheHostThatAPageIsRedirectedToAreHonoured(t *testing.T) {
 		robots  string
 		outcome pageOutcome
 	}{{"Disallow: /", pageIsForbidden}, {"Disallow:", pageIsBetter}} {
-		s = newSite(t, map[string]http.HandlerFunc{"/robots.txt": byName(answers(404), robots(c.robots)), "/b": said(story)})
+		s = newSite(t, map[string]http.HandlerFunc{"/robots.txt": byName(answers(404), robots(c.robots)), "/b": said(tale)})
 		s.pages["/a"] = leadsTo(s.other("/b"))
 		p, out := pagerOf(t, nil)
 		become(t, p, out, pagesOf(s.URL+"/a"))
@@ -325,7 +325,7 @@ func TestAHostIsAskedForPagesPolitely(t *testing.T) {
 	const gap = 60 * time.Millisecond
 	slow := func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(gap / 3)
-		said(story)(w, r)
+		said(tale)(w, r)
 	}
 	s := newSite(t, map[string]http.HandlerFunc{"/feed": slow, "/feed2": slow})
 	links := make([]string, 9)
@@ -368,7 +368,7 @@ func TestAHostIsAskedForPagesPolitely(t *testing.T) {
 }
 
 func TestACrawlDelayIsHonoured(t *testing.T) {
-	s := newSite(t, map[string]http.HandlerFunc{"/robots.txt": robots("Crawl-delay: 0.2"), "/a": said(story), "/b": said(story)})
+	s := newSite(t, map[string]http.HandlerFunc{"/robots.txt": robots("Crawl-delay: 0.2"), "/a": said(tale), "/b": said(tale)})
 	p, out := pagerOf(t, nil)
 	become(t, p, out, pagesOf(s.URL+"/a", s.URL+"/b"))
 	if len(s.began) != 3 || s.began[2].Sub(s.began[1]) < 190*time.Millisecond {
@@ -396,11 +396,11 @@ func TestOnlyTheNewestEntriesGetTheirPages(t *testing.T) {
 }
 
 func TestALateDocumentGoesOnAsItIs(t *testing.T) {
-	s := newSite(t, map[string]http.HandlerFunc{"/a": said(story)})
+	s := newSite(t, map[string]http.HandlerFunc{"/a": said(tale)})
 	p, out := pagerOf(t, nil)
 	task := pagesOf(s.URL + "/a")
 	task.Fetched = noon.Add(-pageLate - time.Second)
-	if got := become(t, p, out, task)[0]; strings.Count(got.HTML, story) != 1 || len(s.asked) != 0 {
+	if got := become(t, p, out, task)[0]; strings.Count(got.HTML, tale) != 1 || len(s.asked) != 0 {
 		t.Errorf("got %q after %v was asked for, want it as it was", got.HTML, s.asked)
 	}
 	if n := timesOf(t, p, pageIsLate); n != 1 {
@@ -457,7 +457,7 @@ func (s slowPages) Fetch(ctx context.Context, r fetch.Request, now time.Time) (f
 }
 
 func TestAPagerThatIsToStopLeavesItsTaskToTheNext(t *testing.T) {
-	s := newSite(t, map[string]http.HandlerFunc{"/a": said(story), "/c": said(story)})
+	s := newSite(t, map[string]http.HandlerFunc{"/a": said(tale), "/c": said(tale)})
 	active, stop := context.WithCancel(t.Context())
 	s.pages["/b"] = func(w http.ResponseWriter, r *http.Request) {
 		stop()
@@ -514,23 +514,23 @@ func TestAHostThatAnswersNowAndThenIsNotLeft(t *testing.T) {
 }
 
 func TestWhatIsBetter(t *testing.T) {
-	long := strings.Repeat(story, 6)
+	long := strings.Repeat(tale, 6)
 	for _, c := range []struct {
 		name, title, html, found string
 		want                     bool
 	}{
-		{"an article for a teaser", "A fair scheduler", "<p>" + story + "</p>", long, true},
+		{"an article for a teaser", "A fair scheduler", "<p>" + tale + "</p>", long, true},
 		{"an article for nothing", "A fair scheduler", "", long, true},
-		{"by the summary alone", "Unheard of!", story, long, true},
+		{"by the summary alone", "Unheard of!", tale, long, true},
 		{"by the title alone", "A fair scheduler", `<a href="x">Comments</a>`, long, true},
 		{"words in other forms", "Новый планировщик ядра", "", strings.Repeat("О новом планировщике в ядре: он знает, сколько ждала каждая из задач. ", 5), true},
 		{"Chinese", "新的内核调度器", "", strings.Repeat("新的调度器知道每个任务等待了多久,内核优先选择等待最久的任务。", 10), true},
 		{"as much as the feed has", "A fair scheduler", long, long, false},
-		{"a little more", "A fair scheduler", long, long + story, false},
-		{"some more", "A fair scheduler", long, long + story + story, false},
-		{"less", "A fair scheduler", long, story, false},
-		{"too short to matter", "A fair scheduler", "", story, false},
-		{"about something else", "A fair scheduler", story, strings.Repeat("To go on, please subscribe to our newsletter with your address. ", 9), false},
+		{"a little more", "A fair scheduler", long, long + tale, false},
+		{"some more", "A fair scheduler", long, long + tale + tale, false},
+		{"less", "A fair scheduler", long, tale, false},
+		{"too short to matter", "A fair scheduler", "", tale, false},
+		{"about something else", "A fair scheduler", tale, strings.Repeat("To go on, please subscribe to our newsletter with your address. ", 9), false},
 		{"Chinese about something else", "新的内核调度器", "", strings.Repeat("请登录后继续阅读。订阅我们的会员即可查看完整文章。", 12), false},
 		{"of which nothing can be said", "Q&A", "", long, false},
 	} {
@@ -589,7 +589,7 @@ func TestDocumentsGoByWayOfTheirPagesIfSomebodyWantsIt(t *testing.T) {
 // Two agents crawl; one of them fetches pages.
 func TestOneAgentServesTheQueueOfPages(t *testing.T) {
 	r := newRig(t)
-	s := newSite(t, map[string]http.HandlerFunc{"/a": said(story)})
+	s := newSite(t, map[string]http.HandlerFunc{"/a": said(tale)})
 	p, _ := pagerOf(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup

@@ -1,0 +1,98 @@
+package api
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+)
+
+// Stories returns a page of stories.
+func (c *Client) Stories(ctx context.Context, s StorySearch) (StoryPage, error) {
+	q := url.Values{}
+	set(q, "language", s.Language)
+	set(q, "category", s.Category)
+	set(q, "topic", s.Topic)
+	setTime(q, "after", s.After)
+	setTime(q, "before", s.Before)
+	setNumber(q, "sources", s.Sources)
+	set(q, "sort", s.Sort)
+	setNumber(q, "limit", s.Limit)
+	set(q, "cursor", s.Cursor)
+	return call[StoryPage](ctx, c, "GET", "/api/stories", q, nil)
+}
+
+// Story returns one story, whole.
+func (c *Client) Story(ctx context.Context, id string) (StoryView, error) {
+	return call[StoryView](ctx, c, "GET", "/api/stories/"+url.PathEscape(id), nil, nil)
+}
+
+// SplitStory takes an event or an item out of a story, and returns what is left of
+// it. If that is Pending, it is not done yet.
+func (c *Client) SplitStory(ctx context.Context, id string, what Splitting) (StoryView, error) {
+	return call[StoryView](ctx, c, "POST", "/api/stories/"+url.PathEscape(id)+"/split", nil, what)
+}
+
+// JoinStories makes two stories one, and returns that. If it is Pending, it is not
+// done yet.
+func (c *Client) JoinStories(ctx context.Context, id, other string) (StoryView, error) {
+	return call[StoryView](ctx, c, "POST", "/api/stories/"+url.PathEscape(id)+"/join", nil, map[string]string{"story_id": other})
+}
+
+// Bursts returns at most limit of what items come of more often than they used to:
+// of stories, categories or topics only, unless of is empty.
+func (c *Client) Bursts(ctx context.Context, of string, limit int) (Bursts, error) {
+	q := url.Values{}
+	set(q, "of", of)
+	setNumber(q, "limit", limit)
+	return call[Bursts](ctx, c, "GET", "/api/bursts", q, nil)
+}
+
+// Duplicates returns the first of an item's kind, and what repeats it.
+func (c *Client) Duplicates(ctx context.Context, id string) (Duplicates, error) {
+	return call[Duplicates](ctx, c, "GET", itemPath(id)+"/duplicates", nil, nil)
+}
+
+// Related returns at most limit other items of an item's story.
+func (c *Client) Related(ctx context.Context, id string, limit int) (Related, error) {
+	q := url.Values{}
+	setNumber(q, "limit", limit)
+	return call[Related](ctx, c, "GET", itemPath(id)+"/related", q, nil)
+}
+
+// Explain compares two items.
+func (c *Client) Explain(ctx context.Context, id, with string) (Explanation, error) {
+	return call[Explanation](ctx, c, "GET", itemPath(id)+"/explain", url.Values{"with": {with}}, nil)
+}
+
+// RepeatItem says that an item repeats another one. If the answer is Pending, it
+// is not done yet.
+func (c *Client) RepeatItem(ctx context.Context, id, of string) (Duplicates, error) {
+	return call[Duplicates](ctx, c, "PUT", itemPath(id)+"/duplicate", nil, map[string]string{"of": of})
+}
+
+// DifferItem says that an item does not repeat what it is said to repeat. If the
+// answer is Pending, it is not done yet.
+func (c *Client) DifferItem(ctx context.Context, id string) (Duplicates, error) {
+	return call[Duplicates](ctx, c, "DELETE", itemPath(id)+"/duplicate", nil, nil)
+}
+
+// ClickItem counts clicks of readers on an item, at most a hundred.
+func (c *Client) ClickItem(ctx context.Context, id string, count int) error {
+	resp, err := c.send(ctx, "POST", itemPath(id)+"/clicks", nil, map[string]int{"count": count})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		return c.refused(resp)
+	}
+	return nil
+}
+
+func itemPath(id string) string { return "/api/items/" + url.PathEscape(id) }
+
+func setNumber(q url.Values, name string, n int) {
+	if n != 0 {
+		q.Set(name, strconv.Itoa(n))
+	}
+}

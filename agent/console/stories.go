@@ -1,0 +1,242 @@
+package console
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+const storiesPath = "/stories"
+
+// storyPath returns the path of a story's page.
+func storyPath(id string) string { return storiesPath + "/" + url.PathEscape(id) }
+
+// storyParams are the parameters of the address of a list of stories.
+var storyParams = []param{
+	{name: "language", max: 8, values: subjects.Languages},
+	{name: "category", max: 64},
+	{name: "topic", max: 64},
+	{name: "sort", max: 8, values: []string{"rank", "newest"}, initial: "rank"},
+	{name: "cursor", max: 4096},
+}
+
+// A listing is which stories a page shows, as its address says it.
+type listing map[string]string
+
+// with returns the listing with another value, on its first page.
+func (l listing) with(name, value string) listing {
+	next := maps.Clone(l)
+	delete(next, "cursor")
+	if value == "" {
+		delete(next, name)
+	} else {
+		next[name] = value
+	}
+	return next
+}
+
+// URL returns the address of the listing's page.
+func (l listing) URL() string {
+	if len(l) == 0 {
+		return storiesPath
+	}
+	values := url.Values{}
+	for name, value := range l {
+		values.Set(name, value)
+	}
+	return storiesPath + "?" + values.Encode()
+}
+
+// A storiesPage lists stories.
+type storiesPage struct {
+	Sorts   []choice
+	Chips   []choice // filters in force; following one takes it away
+	Clear   string   // address without filters
+	Groups  []group
+	Stories []storyCard
+	First   string      // address of the first page; empty if this is it
+	Next    string      // address of the next page; empty if this is the last
+	Mesh    *api.Status // nil if it does not say how it is
+}
+
+// A storyCard is a story as the list has it.
+type storyCard struct {
+	URL        string
+	Title      string
+	Lang       string // code of its language, or empty
+	Original   string // address of the headline's item on the web, or empty
+	Host       string
+	Lead       string
+	Publishers string
+	Items      int64
+	Sources    int64
+	First      *stamp
+	Last       *stamp
+	Categories []choice
+	Burst      bool
+	Spark      *spark // nil if nothing is known of when its items came
+}
+
+func (c *console) stories(w http.ResponseWriter, r *http.Request) {
+	values, err := readParams(r.URL.RawQuery, storyParams)
+	if err != nil {
+		c.badList(w, r, "There is a mistake in its address: "+strings.ReplaceAll(err.Error(), "\n", "; ")+".")
+		return
+	}
+	l, now := listing(values), c.now()
+	found, err := c.source.Stories(r.Context(), api.StorySearch{
+		Language: l["language"], Category: l["category"], Topic: l["topic"], Sort: l["sort"], Sources: 2, Limit: pageSize, Cursor: l["cursor"],
+	})
+	switch {
+	case errors.Is(err, storage.ErrBadCursor):
+		c.badList(w, r, "Its address belongs to another list. Go to the first page and on from there.")
+		return
+	case err != nil:
+		c.sorry(w, r, err, "The store", nil)
+		return
+	}
+	main := l.show(found, now)
+	if status, err := c.standing.get(r.Context(), c.source, now); err == nil {
+		main.Mesh = &status
+	}
+	c.render(w, r, http.StatusOK, "stories", page{Title: "Stories", Here: storiesPath, Main: main})
+}
+
+// badList answers for a list of stories that makes no sense.
+func (c *console) badList(w http.ResponseWriter, r *http.Request, why string) {
+	c.say(w, r, http.StatusBadRequest, message{
+		Heading: "There is no such list of stories", Text: []string{why}, Links: []choice{{Label: "All stories", URL: storiesPath}},
+	})
+}
+
+// show returns the page of what was found.
+func (l listing) show(found api.StoryPage, now time.Time) storiesPage {
+	p := storiesPage{
+		Sorts: []choice{
+			{Label: "Most talked of", URL: l.with("sort", "").URL(), Active: l["sort"] == ""},
+			{Label: "Newest", URL: l.with("sort", "newest").URL(), Active: l["sort"] == "newest"},
+		},
+		Chips: l.chips(), Clear: l.with("category", "").with("topic", "").with("language", "").URL(), Groups: l.groups(found),
+	}
+	for _, s := range found.Stories {
+		p.Stories = append(p.Stories, l.card(s, now))
+	}
+	if l["cursor"] != "" {
+		p.First = l.with("cursor", "").URL()
+	}
+	if found.Next != "" {
+		p.Next = l.with("cursor", found.Next).URL()
+	}
+	return p
+}
+
+// card returns a story as the list has it.
+func (l listing) card(s api.StoryBrief, now time.Time) storyCard {
+	card := storyCard{
+		URL: storyPath(s.ID), Title: titled(s.Title), Lang: langOf(s.Lane), Original: webURL(s.URL), Host: host(s.URL),
+		Publishers: strings.Join(s.Publishers, ", "), Items: int64(s.Items), Sources: int64(s.Sources),
+		First: stamped(s.FirstSeen, now), Last: stamped(s.LastSeen, now), Burst: s.Burst, Spark: sparkOf(s.Activity, now),
+	}
+	if len(s.Summary) > 0 {
+		card.Lead = s.Summary[0].Text
+	}
+	for _, name := range s.Categories {
+		card.Categories = append(card.Categories, choice{Label: name, URL: l.with("category", name).URL()})
+	}
+	return card
+}
+
+// langOf returns the code of a lane's language, empty if it has many.
+func langOf(lane string) string {
+	if lane == subjects.OtherLanguages {
+		return ""
+	}
+	return lane
+}
+
+// laneName returns what a person calls a lane.
+func laneName(lane string) string {
+	if lane == subjects.OtherLanguages {
+		return "Other languages"
+	}
+	return language(lane)
+}
+
+// chips returns the filters in force, in words.
+func (l listing) chips() (list []choice) {
+	add := func(name, words string) {
+		if l[name] != "" {
+			list = append(list, choice{Label: words, URL: l.with(name, "").URL()})
+		}
+	}
+	add("category", "Category: "+l["category"])
+	add("topic", "Topic: "+l["topic"])
+	add("language", "Language: "+laneName(l["language"]))
+	return list
+}
+
+// groups returns the filters: the languages there may be, and the categories and
+// topics of the stories on the page.
+func (l listing) groups(found api.StoryPage) []group {
+	categories, topics := map[string]int{}, map[string]int{}
+	for _, s := range found.Stories {
+		for _, name := range s.Categories {
+			categories[name]++
+		}
+		for _, name := range s.Topics {
+			topics[name]++
+		}
+	}
+	languages := group{ID: "language", Label: "Language"}
+	for _, lane := range subjects.Languages {
+		languages.Choices = append(languages.Choices, l.choice("language", lane, laneName(lane)))
+	}
+	var groups []group
+	for _, g := range []struct {
+		name, label string
+		counts      map[string]int
+	}{{"category", "Category", categories}, {"topic", "Topic", topics}} {
+		if len(g.counts) > 0 {
+			groups = append(groups, l.group(g.name, g.label, g.counts))
+		}
+	}
+	return append(groups, languages)
+}
+
+// group returns a filter with the values that occur, the most frequent first.
+func (l listing) group(name, label string, counts map[string]int) group {
+	g := group{ID: name, Label: label}
+	names := slices.Sorted(maps.Keys(counts))
+	slices.SortStableFunc(names, func(a, b string) int { return counts[b] - counts[a] })
+	for _, value := range names {
+		g.Choices = append(g.Choices, l.choice(name, value, value))
+	}
+	if len(g.Choices) > fewChoices+1 {
+		g.Choices, g.More = g.Choices[:fewChoices], g.Choices[fewChoices:]
+	}
+	return g
+}
+
+// choice returns a value of a filter. Following the one in force takes it away.
+func (l listing) choice(name, value, label string) choice {
+	if l[name] == value {
+		return choice{Label: label, URL: l.with(name, "").URL(), Active: true}
+	}
+	return choice{Label: label, URL: l.with(name, value).URL()}
+}
+
+// titled returns a title that can be seen.
+func titled(title string) string {
+	if title == "" {
+		return "Untitled"
+	}
+	return title
+}

@@ -1,0 +1,251 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/storage"
+)
+
+func TestAddressSaysWhichStoriesToList(t *testing.T) {
+	for address, want := range map[string]api.StorySearch{
+		"/stories":                                       {},
+		"/stories?sort=rank&utm_x=1":                     {},
+		"/stories?sort=newest&language=ru":               {Sort: "newest", Language: "ru"},
+		"/stories?category=a&topic=b&cursor=x%2By&lang=": {Category: "a", Topic: "b", Cursor: "x+y"},
+	} {
+		source := hostile()
+		serve(source, "GET", address)
+		want.Sources, want.Limit = 2, pageSize
+		if len(source.listed) != 1 || source.listed[0] != want {
+			t.Errorf("%s: listed %+v, want %+v", address, source.listed, want)
+		}
+	}
+}
+
+func TestFiltersOfStoriesAreAddedAndTakenAway(t *testing.T) {
+	source := &fake{stories: api.StoryPage{Next: "n", Stories: []api.StoryBrief{
+		{Story: storage.Story{ID: "a", Title: "A", Categories: []string{"c1"}, Topics: []string{"t1"}}},
+		{Story: storage.Story{ID: "b", Title: "B", Categories: []string{"c2", "c1"}, Topics: []string{"t2"}}},
+	}}}
+	doc := parse(t, body(t, serve(source, "GET", "/stories?category=c1&language=en&cursor=c")))
+	for label, want := range map[string]string{
+		"A":                                 "/stories/a",
+		"c1":                                "/stories?language=en",
+		"c2":                                "/stories?category=c2&language=en",
+		"t2":                                "/stories?category=c1&language=en&topic=t2",
+		"Russian":                           "/stories?category=c1&language=ru",
+		"Other languages":                   "/stories?category=c1&language=other",
+		"English":                           "/stories?category=c1",
+		"Newest":                            "/stories?category=c1&language=en&sort=newest",
+		"Remove filter Category: c1 ×":      "/stories?language=en",
+		"Remove filter Language: English ×": "/stories?category=c1",
+		"Clear all":                         "/stories",
+		"First page":                        "/stories?category=c1&language=en",
+		"More stories":                      "/stories?category=c1&cursor=n&language=en",
+	} {
+		if got := link(doc, label); got != want {
+			t.Errorf("%q leads to %q, want %q", label, got, want)
+		}
+	}
+}
+
+func TestAStoryCardSaysWhoTellsOfItAndWhen(t *testing.T) {
+	source := hostile()
+	s := &source.stories.Stories[0]
+	s.Title, s.URL, s.Publishers = "Kernel released", "https://www.lwn.example/1", []string{"lwn.example", "b.example"}
+	doc := parse(t, body(t, serve(source, "GET", "/stories")))
+	page := words(doc)
+	for _, want := range []string{"Kernel released", "Bursts · 4 items of 14 publishers · just now", "lwn.example, b.example · Read at lwn.example"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q: %s", want, page)
+		}
+	}
+	if got := link(doc, "Read at lwn.example"); got != s.URL {
+		t.Errorf("the headline's item is at %q, want %q", got, s.URL)
+	}
+	sparks := elements(doc, "svg")
+	if len(sparks) != 1 || attr(sparks[0], "role") != "img" || attr(sparks[0], "aria-label") != "4 items in the last 73 hours, at most 3 within 2 hours" {
+		t.Errorf("got %+v, want one picture, and what it shows in words", sparks)
+	}
+}
+
+func TestASparkShowsAllThatCameUpToNow(t *testing.T) {
+	for _, c := range []struct {
+		hours []int
+		ago   time.Duration // of the first
+		want  *spark
+	}{
+		{nil, time.Hour, nil},
+		{[]int{7}, 0, &spark{3, 24, "M0 24h3v-24h-3z", "7 items in the last 1 hour"}},
+		{[]int{1, 0, 4}, 3 * time.Hour, &spark{15, 24, "M0 24h3v-6h-3zM8 24h3v-24h-3z", "5 items in the last 4 hours, at most 4 within 1 hour"}},
+		{[]int{1, 1000}, time.Hour, &spark{7, 24, "M0 24h3v-2h-3zM4 24h3v-24h-3z", "1,001 items in the last 2 hours, at most 1,000 within 1 hour"}},
+		{[]int{1, 1}, 400 * time.Hour, &spark{167, 24, "M0 24h3v-24h-3z", "2 items within 168 hours"}},
+	} {
+		got := sparkOf(api.Activity{Since: noon.Add(-c.ago), Hours: c.hours}, noon)
+		if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+			t.Errorf("%v: got %+v, want %+v", c.hours, got, c.want)
+		}
+	}
+	s := sparkOf(api.Activity{Since: noon.Add(-167 * time.Hour), Hours: slices.Repeat([]int{1}, 168)}, noon)
+	if strings.Count(s.Path, "M") != 42 || s.Width > 4*sparkBars {
+		t.Errorf("got %d bars, want a week in bars of four hours", strings.Count(s.Path, "M"))
+	}
+}
+
+func TestAStoryShowsWhyItIsTogetherAndWhatRepeatsWhat(t *testing.T) {
+	seen := noon.Add(-time.Hour)
+	source := &fake{story: api.StoryView{
+		Story:   storage.Story{ID: "s", Lane: "en", Title: "Kernel released", Headline: "a", Items: 3, Events: 2, Sources: 3, FirstSeen: seen, LastSeen: seen},
+		Summary: []api.Quote{{Text: "It is out.", Item: api.ItemBrief{ID: "a", URL: "https://lwn.example/1", Publisher: "lwn.example"}}},
+		Timeline: []api.StoryEvent{
+			{ID: "e1", FirstSeen: seen, Items: []api.StoryItem{{
+				ItemBrief:  api.ItemBrief{ID: "a", Title: "Kernel released", Publisher: "lwn.example", StoryWhy: "nothing like it was there", Seen: seen},
+				Duplicates: []api.ItemBrief{{ID: "b", Title: "Kernel released - B", DuplicateOf: "a", DuplicateBy: "title", DuplicateWhy: "same title but for the publisher's tail"}},
+			}}},
+			{ID: "e2", FirstSeen: seen, Items: []api.StoryItem{{ItemBrief: api.ItemBrief{ID: "c", Title: "A hole", Publisher: "c.example"}}}},
+		},
+	}}
+	doc := parse(t, body(t, serve(source, "GET", "/stories/s")))
+	page := words(doc)
+	for _, want := range []string{
+		"It is out. lwn.example", "Event 1 1 hour ago", "Why here: nothing like it was there.", "1 duplicate", "Same title but for the publisher's tail.",
+		"Make Event 2 a story of its own", "Take out of this story: A hole", "It does not say the same: Kernel released - B",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q: %s", want, page)
+		}
+	}
+	if strings.Contains(page, "Take out of this story: Kernel released") {
+		t.Error("an item that others repeat can be taken out alone")
+	}
+	if got := link(doc, "Read the headline at lwn.example"); got != "https://lwn.example/1" {
+		t.Errorf("the headline is at %q", got)
+	}
+	source.story.Events, source.story.Timeline = 1, source.story.Timeline[:1]
+	if page := body(t, serve(source, "GET", "/stories/s")); strings.Contains(page, "a story of its own") || !strings.Contains(page, "Its items") {
+		t.Error("the only event of a story can be split from it")
+	}
+	details := elements(doc, "details")
+	if len(details) != 1 || !strings.Contains(words(details[0]), "Kernel released - B") {
+		t.Errorf("got %d foldings, want one with the duplicate", len(details))
+	}
+}
+
+func TestAnItemSaysWhoElseTellsOfIt(t *testing.T) {
+	source := &fake{
+		items: map[string]api.ItemView{"b": {Item: storage.Item{
+			ID: "b", StoryID: "s", DuplicateOf: "a", DuplicateBy: "title", DuplicateScore: 1, DuplicateWhy: "same title", StoryWhy: "it says the same as another item of the event",
+		}}},
+		duplicates: api.Duplicates{First: api.ItemBrief{ID: "a"}, Items: []api.ItemBrief{{ID: "b", Title: "B"}, {ID: "c", Title: "C", Publisher: "c.example", DuplicateOf: "a", DuplicateBy: "text"}}},
+		related:    api.Related{Story: storage.Story{ID: "s", Title: "Kernel released", Items: 7, Sources: 4}, Items: []api.ItemBrief{{ID: "d", Title: "D", Publisher: "d.example"}}},
+	}
+	doc := parse(t, body(t, serve(source, "GET", "/items/b")))
+	page := words(doc)
+	for _, want := range []string{
+		"This is a duplicate of an earlier item. Same title.", "It says something else", "7 items of 4 publishers tell of it", "It belongs to the story Kernel released",
+		"D d.example", "1 other item says the same", "It says the same in the same words.", "it says the same as another item of the event",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q: %s", want, page)
+		}
+	}
+	if got := link(doc, "Kernel released"); got != "/stories/s" {
+		t.Errorf("its story is at %q", got)
+	}
+}
+
+// sends sends a form.
+func sends(source Source, target, form string) *http.Response {
+	request := httptest.NewRequest(http.MethodPost, target, strings.NewReader(form))
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer := httptest.NewRecorder()
+	handler(source, func() time.Time { return noon }).ServeHTTP(answer, request)
+	return answer.Result()
+}
+
+func TestAPersonSplitsAndJoinsStories(t *testing.T) {
+	source := &fake{story: api.StoryView{Story: storage.Story{ID: "new"}}}
+	for _, c := range []struct {
+		target, form string
+		status       int
+		location     string
+	}{
+		{"/stories/s/split", "event=e", 303, "/stories/s"},
+		{"/stories/s/split", "item=i", 303, "/stories/s"},
+		{"/stories/s/split", "", 404, ""},
+		{"/stories/s/split", "item=i&event=e", 404, ""},
+		{"/stories/s/split", "item=" + strings.Repeat("i", 65), 404, ""},
+		{"/stories/s/join", "story=http%3A%2F%2Flocalhost%3A8080%2Fstories%2Fother%3Fx%23y", 303, "/stories/new"},
+		{"/stories/s/join", "story=+other+", 303, "/stories/new"},
+		{"/stories/s/join", "story=%2Fstories%2Fother", 303, "/stories/new"},
+		{"/stories/s/join", "story=", 404, ""},
+		{"/items/i/differ", "", 303, "/items/i"},
+	} {
+		if got := sends(source, c.target, c.form); got.StatusCode != c.status || got.Header.Get("Location") != c.location {
+			t.Errorf("%s %s: status %d to %q, want %d to %q", c.target, c.form, got.StatusCode, got.Header.Get("Location"), c.status, c.location)
+		}
+	}
+	want := []string{"split s {EventID:e ItemID:}", "split s {EventID: ItemID:i}", "join s other", "join s other", "join s other", "differ i"}
+	if !slices.Equal(source.done, want) {
+		t.Errorf("done is %q, want %q", source.done, want)
+	}
+}
+
+func TestWhatAPersonDecidesAndCanNotBeDoneIsToldInWords(t *testing.T) {
+	pending := &fake{story: api.StoryView{Pending: true}, duplicates: api.Duplicates{Pending: true}}
+	for words, c := range map[string]struct {
+		source *fake
+		status int
+	}{
+		"It is accepted, and will be done":                {pending, 202},
+		"There is nothing to split.":                      {&fake{handErr: &api.Refusal{Why: "there is nothing to split"}}, 409},
+		"An agent of an older version is in the mesh":     {&fake{handErr: api.ErrOlderAgent}, 503},
+		"What this was about has gone":                    {&fake{handErr: storage.ErrNotFound}, 404},
+		"Something this page stands on cannot be reached": {&fake{handErr: errors.New("nats: no responders")}, 503},
+	} {
+		for target, form := range map[string]string{"/stories/s/split": "event=e", "/stories/s/join": "story=o", "/items/i/differ": ""} {
+			got := sends(c.source, target, form)
+			if page := body(t, got); got.StatusCode != c.status || !strings.Contains(page, words) || strings.Contains(page, "nats:") {
+				t.Errorf("%s: status %d, want %d with %q: %s", target, got.StatusCode, c.status, words, page)
+			}
+		}
+	}
+}
+
+func TestEmptyListsOfStoriesHelp(t *testing.T) {
+	for name, c := range map[string]struct {
+		address string
+		status  api.Status
+		want    string
+	}{
+		"no feeds":       {"/stories", api.Status{}, "There are no feeds yet"},
+		"no stories":     {"/stories", api.Status{Feeds: api.FeedCounts{Known: 3}}, "as soon as two publishers tell of the same"},
+		"no match":       {"/stories?topic=a", api.Status{Feeds: api.FeedCounts{Known: 3}}, "look without filters"},
+		"after the last": {"/stories?cursor=c", api.Status{Feeds: api.FeedCounts{Known: 3}}, "There are no more stories"},
+	} {
+		if page := words(parse(t, body(t, serve(&fake{status: c.status}, "GET", c.address)))); !strings.Contains(page, c.want) {
+			t.Errorf("%s: the page does not say %q: %s", name, c.want, page)
+		}
+	}
+}
+
+func TestAResultSaysHowMuchItsStoryIsTold(t *testing.T) {
+	source := &fake{found: api.Found{Total: 2, Items: []api.FoundItem{
+		{Item: storage.Item{ID: "a", StoryID: "s"}, Told: &api.Telling{Items: 7, Sources: 1}},
+		{Item: storage.Item{ID: "b", StoryID: "alone"}},
+	}}}
+	doc := parse(t, body(t, serve(source, "GET", "/?q=a")))
+	if got := link(doc, "7 items of 1 publisher"); got != "/stories/s" {
+		t.Errorf("the story is at %q", got)
+	}
+	if page := body(t, serve(source, "GET", "/?q=a")); strings.Contains(page, "/stories/alone") {
+		t.Error("an item that nobody else tells of leads to a story")
+	}
+}

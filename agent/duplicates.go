@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"feedmesh/agent/api"
+)
+
+// A duplicatesCommand prints what repeats an item.
+type duplicatesCommand struct {
+	query
+	ID string `arg:"" help:"ID of the item, as agent search prints it."`
+}
+
+// Help implements kong's HelpProvider.
+func (duplicatesCommand) Help() string {
+	return `Who says the same, and how that was found out:
+
+    agent items duplicates wvtk3hvrmk2mkkubukz6ph3h4m`
+}
+
+// Run implements the command.
+func (c *duplicatesCommand) Run(ctx context.Context, p *program) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	if c.ID == "" {
+		return wrong("the ID is empty; agent search prints the IDs of items")
+	}
+	found, err := client.Duplicates(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	if err := c.print(p, found, func(pg *page) { showDuplicates(pg, found, time.Now()) }); err != nil || c.JSON {
+		return err
+	}
+	if len(found.Items) == 0 {
+		p.say("nothing repeats it, and it repeats nothing")
+	}
+	return nil
+}
+
+func showDuplicates(pg *page, found api.Duplicates, now time.Time) {
+	show := func(i api.ItemBrief) {
+		pg.printf("%v\n  %s\n", pg.strong(i.Title), joinSet([]string{i.Publisher, i.FeedTitle, ago(i.Seen, now), i.URL}, " · "))
+		if i.DuplicateWhy != "" {
+			pg.printf("  repeats by its %s, score %s: %s\n", i.DuplicateBy, fmt.Sprintf("%.2f", i.DuplicateScore), i.DuplicateWhy)
+		}
+		pg.printf("  agent items %s\n", i.ID)
+	}
+	for _, note := range found.Notes {
+		pg.printf("%s\n", note)
+	}
+	show(found.First)
+	for _, i := range found.Items {
+		pg.printf("\n")
+		show(i)
+	}
+}
+
+// An explainCommand compares two items.
+type explainCommand struct {
+	query
+	ID   string `arg:"" help:"ID of an item, as agent search prints it."`
+	With string `arg:"" help:"ID of the other one."`
+}
+
+// Help implements kong's HelpProvider.
+func (explainCommand) Help() string {
+	return `Why do these two repeat one another, or why not?
+
+    agent items explain wvtk3hvrmk2mkkubukz6ph3h4m mk2mkkubukz6ph3h4mwvtk3hvr`
+}
+
+// Run implements the command.
+func (c *explainCommand) Run(ctx context.Context, p *program) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	if c.ID == "" || c.With == "" {
+		return wrong("an ID is empty; agent search prints the IDs of items")
+	}
+	found, err := client.Explain(ctx, c.ID, c.With)
+	if err != nil {
+		return err
+	}
+	return c.print(p, found, func(pg *page) {
+		pg.printf("first   %v\nsecond  %v\n\n", pg.strong(found.Item.Title), pg.strong(found.With.Title))
+		for _, sentence := range found.Words {
+			pg.printf("%s\n", sentence)
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package role
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"feedmesh/agent/tell"
+	"feedmesh/classify/near"
+	"feedmesh/classify/story"
+	"feedmesh/classify/text"
+	"feedmesh/storage"
+)
+
+// takeOver takes over from whoever was active before: first it fences off what
+// that one may still be writing, then it reads back what was placed since, and what
+// people decided.
+func (c *clusterer) takeOver(ctx context.Context) error {
+	began := time.Now()
+	var err error
+	if c.fence, err = c.store.NextFence(ctx, "cluster-"+c.lane); err != nil {
+		return fmt.Errorf("take over clustering of %s: %w", c.lane, err)
+	}
+	n, err := c.readBack(ctx, c.clock.Now().Add(-c.window))
+	if err != nil {
+		return fmt.Errorf("read back items in %s: %w", c.lane, err)
+	}
+	if err := c.recallHands(ctx); err != nil {
+		return fmt.Errorf("read back what people decided in %s: %w", c.lane, err)
+	}
+	c.metrics.live(c.lane, c.near.Len(), c.stories)
+	c.log.Debug("cluster is active", "lane", c.lane, "items", n, "took", time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+// pageItems is how many items are read back at once, and pagesAhead how many such
+// pages are in memory at most.
+const (
+	pageItems  = 1000
+	pagesAhead = 4
+)
+
+// A readItem is an item with what is made of its words.
+type readItem struct {
+	storage.Item
+	mark  near.Mark
+	words story.Item
+}
+
+// readBack remembers what the store has of the lane since a time. While one page
+// is remembered, which only one goroutine may do, the words of the next ones are
+// read by others. Of events there may be more than are remembered: the items of
+// those that would be forgotten again are looked at for what they repeat only.
+func (c *clusterer) readBack(ctx context.Context, since time.Time) (n int, err error) {
+	ids, err := c.store.LiveEvents(ctx, c.lane, since, c.limits.Events)
+	if err != nil {
+		return 0, err
+	}
+	live := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		live[id] = true
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	pages := make(chan chan []readItem, pagesAhead)
+	group.Go(func() error {
+		defer close(pages)
+		var readers errgroup.Group
+		readers.SetLimit(runtime.GOMAXPROCS(0))
+		defer readers.Wait()
+		for last := (storage.Item{}); ; {
+			items, err := c.store.ItemsSince(ctx, c.lane, since, last, pageItems)
+			if err != nil || len(items) == 0 {
+				return err
+			}
+			last = items[len(items)-1]
+			page := make(chan []readItem, 1)
+			readers.Go(func() error {
+				page <- c.readPage(items, live)
+				return nil
+			})
+			select {
+			case pages <- page:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	group.Go(func() error {
+		for page := range pages {
+			for _, item := range <-page {
+				c.near.Remember(item.mark, tell.Repeats(item.Item))
+				if live[item.EventID] {
+					c.stories.Remember(item.words, tell.Belongs(item.Item))
+				}
+				n++
+			}
+		}
+		return nil
+	})
+	return n, group.Wait()
+}
+
+// readPage reads the words of items, but for spam, which is not remembered.
+func (c *clusterer) readPage(items []storage.Item, live map[string]bool) []readItem {
+	page := make([]readItem, 0, len(items))
+	for _, i := range items {
+		if i.Spam {
+			continue
+		}
+		plain := text.Plain(i.HTML)
+		i.HTML = ""
+		read := readItem{Item: i, mark: tell.Mark(i, plain, &c.settings), words: tell.Item(i, plain)}
+		if live[i.EventID] && i.DuplicateOf == "" {
+			read.words.Read = c.weights.Read(read.words)
+		}
+		page = append(page, read)
+	}
+	return page
+}
+
+// A lane's hands are what people decided of its live items, as its successor has
+// to know it.
+type hands struct {
+	Items  []near.Hand  `json:"items,omitempty"`
+	Events []story.Hand `json:"events,omitempty"`
+}
+
+// handsNote is the name under which a lane's hands are noted.
+func (c *clusterer) handsNote() string { return "hands-" + c.lane }
+
+func (c *clusterer) recallHands(ctx context.Context) error {
+	note, err := c.store.Note(ctx, c.handsNote())
+	if err != nil || note == nil {
+		return err
+	}
+	var h hands
+	if err := json.Unmarshal(note, &h); err != nil {
+		return err
+	}
+	for _, hand := range h.Items {
+		c.near.Hold(hand)
+	}
+	for _, hand := range h.Events {
+		c.stories.Hold(hand)
+	}
+	return nil
+}

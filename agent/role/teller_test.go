@@ -1,0 +1,186 @@
+package role
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"feedmesh/agent/tell"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+func kinds(events []subjects.Event) (list []string) {
+	for _, e := range events {
+		list = append(list, e.Kind)
+	}
+	return list
+}
+
+func TestAStoryIsToldOnceItHasTwoItems(t *testing.T) {
+	n := newNewsroom(t)
+	items := n.quake()
+	n.later(2 * time.Minute)
+	heard := n.tell()
+	s := n.told(items[0])
+	if s.Items != 3 || s.Sources != 3 || s.Lane != "en" || s.Headline == "" || s.Title == "" || s.Rank <= 0 {
+		t.Errorf("got %+v, want a story of three publishers", s)
+	}
+	if !s.FirstSeen.Equal(items[0].FirstSeen) || !s.LastSeen.Equal(items[2].FirstSeen) {
+		t.Errorf("got %v to %v, want from the first item to the last", s.FirstSeen, s.LastSeen)
+	}
+	if got := kinds(heard); !slices.Equal(got, []string{subjects.StoryNew}) || heard[0].StoryID != s.ID || heard[0].Sources != 3 {
+		t.Errorf("heard %+v, want that the story is new", heard)
+	}
+	if heard := n.tell(); len(heard) > 0 {
+		t.Errorf("heard %+v though nothing happened", heard)
+	}
+}
+
+func TestAStoryThatGrowsIsHeardOf(t *testing.T) {
+	n := newNewsroom(t)
+	items := n.quake()
+	n.later(2 * time.Minute)
+	n.tell()
+	n.publish("three.example", "Tsunami warning lifted after strong Chile earthquake near Iquique")
+	n.later(2 * time.Minute)
+	if heard := n.tell(); len(heard) > 0 {
+		t.Errorf("heard %+v, want nothing of one more item of a known publisher", heard)
+	}
+	rank := n.told(items[0]).Rank
+	n.publish("four.example", "Chile earthquake near Iquique: tsunami warning, strong aftershocks")
+	n.later(2 * time.Minute)
+	heard := n.tell()
+	if got := kinds(heard); !slices.Equal(got, []string{subjects.StoryGrew}) || heard[0].Sources != 4 {
+		t.Errorf("heard %+v, want that a fourth publisher tells of it", heard)
+	}
+	if got := n.told(items[0]).Rank; got <= rank {
+		t.Errorf("got rank %f after %f, want it to rise", got, rank)
+	}
+}
+
+func TestWhatIsMutedOrSpamIsNotTold(t *testing.T) {
+	n := newNewsroom(t)
+	items := n.quake()
+	n.later(2 * time.Minute)
+	n.tell()
+	var labels []storage.Labels
+	for _, i := range items[1:] {
+		labels = append(labels, storage.Labels{ItemID: i.ID, Flags: []string{storage.Muted}})
+	}
+	if _, err := n.store.Relabel(t.Context(), "", labels...); err != nil {
+		t.Fatal(err)
+	}
+	n.tell()
+	if s, err := n.store.Story(t.Context(), items[0].StoryID); err == nil {
+		t.Errorf("got %+v, want nothing to be told of one item", s)
+	}
+}
+
+func TestClicksRaiseAStory(t *testing.T) {
+	n := newNewsroom(t)
+	items := n.quake()
+	n.later(2 * time.Minute)
+	n.tell()
+	before := n.told(items[0])
+	if err := n.store.Click(t.Context(), items[1].ID, 15); err != nil {
+		t.Fatal(err)
+	}
+	n.tell()
+	if s := n.told(items[0]); s.Clicks != 15 || s.Rank != before.Rank+2 {
+		t.Errorf("got %d clicks and rank %f after %f, want half of the logarithm of 16 more", s.Clicks, s.Rank, before.Rank)
+	}
+}
+
+// Who was replaced ends, and tells nothing.
+func TestADeposedTellerTellsNothing(t *testing.T) {
+	n := newNewsroom(t)
+	items := n.quake()
+	n.later(2 * time.Minute)
+	old := n.teller
+	n.takeOver()
+	if err := old.tellAll(t.Context()); err == nil {
+		t.Error("a deposed teller goes on")
+	}
+	if _, err := n.store.Story(t.Context(), items[0].StoryID); err == nil {
+		t.Error("a deposed teller told of a story")
+	}
+}
+
+// Items of a topic come once a quarter of an hour for a day, and then twenty within five
+// minutes.
+func TestABurstIsHeardOfAndListed(t *testing.T) {
+	n := newNewsroom(t)
+	var calm []storage.Item
+	for i := range 100 {
+		calm = append(calm, storage.Item{
+			ID: fmt.Sprint("calm", i), Key: fmt.Sprint("calm", i), Title: wordsOf(fmt.Sprint(i)), Lane: "en", EventID: fmt.Sprint("e", i), StoryID: fmt.Sprint("s", i),
+			FirstSeen: noon.Add(time.Duration(i-100) * 15 * time.Minute), Categories: []string{"business"}, Topics: []string{[]string{"linux", "go", "rust"}[i%3]},
+		})
+	}
+	n.plant(calm...)
+	b := n.teller.bursts
+	count := func() []subjects.Event {
+		t.Helper()
+		n.out.messages = nil
+		if b.upto.IsZero() {
+			b.upto = noon.Add(-burstsBack)
+		}
+		if err := b.countAll(t.Context(), n.now); err != nil {
+			t.Fatal(err)
+		}
+		return n.heard()
+	}
+	n.now = noon.Add(5*time.Minute + burstsSettle)
+	if heard := count(); len(heard) > 0 {
+		t.Errorf("heard %+v of a calm day", heard)
+	}
+	var wild []storage.Item
+	for i := range 20 {
+		wild = append(wild, storage.Item{
+			ID: fmt.Sprint("wild", i), Key: fmt.Sprint("wild", i), Title: wordsOf(fmt.Sprint("w", i)), Lane: "en", EventID: fmt.Sprint("f", i), StoryID: "outage",
+			FirstSeen: noon.Add(6 * time.Minute), Categories: []string{"business"}, Topics: []string{"linux"},
+		})
+	}
+	n.plant(wild...)
+	n.now = noon.Add(10*time.Minute + burstsSettle)
+	heard := count()
+	if !slices.ContainsFunc(heard, func(e subjects.Event) bool {
+		return e.Kind == subjects.BurstStart && e.Burst == "topic" && e.Name == "linux"
+	}) {
+		t.Errorf("heard %+v, want that linux bursts", heard)
+	}
+	if !slices.ContainsFunc(heard, func(e subjects.Event) bool { return e.Burst == "story" && e.StoryID == "outage" }) {
+		t.Errorf("heard %+v, want that the story bursts", heard)
+	}
+	var listed []tell.Burst
+	note, err := n.store.Note(t.Context(), tell.BurstsNote)
+	if err != nil || json.Unmarshal(note, &listed) != nil || len(listed) < 2 {
+		t.Errorf("got %s, %v, want what bursts", note, err)
+	}
+	n.tell()
+	if s, err := n.store.Story(t.Context(), "outage"); err != nil || !s.Burst {
+		t.Errorf("got %+v, %v, want a story in a burst", s, err)
+	}
+	for range 200 {
+		n.now = n.now.Add(5 * time.Minute)
+		count()
+	}
+	if b.on("outage") {
+		t.Error("it bursts still, though nothing comes")
+	}
+}
+
+// plant stores items as they are.
+func (n *newsroom) plant(items ...storage.Item) {
+	n.t.Helper()
+	url := "https://planted.example/feed"
+	if _, err := n.store.AddFeeds(n.t.Context(), storage.Feed{ID: storage.FeedID(url), URL: url}); err != nil {
+		n.t.Fatal(err)
+	}
+	if _, err := n.store.PutItems(n.t.Context(), storage.Batch{FeedID: storage.FeedID(url), Items: items}); err != nil {
+		n.t.Fatal(err)
+	}
+}

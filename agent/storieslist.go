@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/storage"
+)
+
+// A storiesListCommand lists stories.
+type storiesListCommand struct {
+	query
+	Language string `enum:",en,ru,de,fr,es,uk,other" default:"" placeholder:"CODE" help:"Only stories in this language: en, ru, de, fr, es, uk, or other."`
+	Category string `placeholder:"NAME" help:"Only stories of this category."`
+	Topic    string `placeholder:"NAME" help:"Only stories about this topic, as postgresql."`
+	After    moment `placeholder:"TIME" help:"Only stories that had something new since: 2026-01-31, 2026-01-31T12:00:00Z, or 24h or 7d ago."`
+	Before   moment `placeholder:"TIME" help:"Only stories that began before."`
+	Sources  int    `default:"2" help:"Only stories that so many publishers tell of."`
+	Sort     string `default:"rank" enum:"rank,newest" help:"Order: rank, or newest first."`
+	Limit    int    `default:"20" help:"How many stories to print at most."`
+}
+
+// Help implements kong's HelpProvider.
+func (storiesListCommand) Help() string {
+	return `What is talked of most today:
+
+    agent stories list --after 24h
+
+What many tell of databases, for a program:
+
+    agent stories list --category databases --sources 5 --json`
+}
+
+// Run implements the command.
+func (c *storiesListCommand) Run(ctx context.Context, p *program) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	found, err := c.list(ctx, client)
+	if err != nil {
+		return err
+	}
+	if len(found.Stories) == 0 && !c.JSON {
+		p.say("there are no such stories; --sources 1 shows those of one publisher too")
+		return nil
+	}
+	if err := c.print(p, found, func(pg *page) { showStories(pg, found.Stories, time.Now()) }); err != nil || c.JSON {
+		return err
+	}
+	if found.Next != "" {
+		p.say("there are more; --limit shows them")
+	}
+	return nil
+}
+
+// list asks for as many pages as the limit needs.
+func (c *storiesListCommand) list(ctx context.Context, client *api.Client) (api.StoryPage, error) {
+	switch {
+	case c.Limit < 1:
+		return api.StoryPage{}, wrong("--limit: %d is not positive", c.Limit)
+	case c.Sources < 1:
+		return api.StoryPage{}, wrong("--sources: %d is not positive", c.Sources)
+	}
+	s := api.StorySearch{
+		Language: c.Language, Category: c.Category, Topic: c.Topic, After: c.After.Time, Before: c.Before.Time, Sources: c.Sources, Sort: c.Sort,
+	}
+	found := api.StoryPage{Stories: []api.StoryBrief{}}
+	for {
+		s.Limit = min(c.Limit-len(found.Stories), storage.MaxLimit)
+		page, err := client.Stories(ctx, s)
+		if err != nil {
+			return found, err
+		}
+		found.Stories, found.Next = append(found.Stories, page.Stories...), page.Next
+		if s.Cursor = page.Next; s.Cursor == "" || len(found.Stories) >= c.Limit {
+			return found, nil
+		}
+	}
+}
+
+func showStories(pg *page, stories []api.StoryBrief, now time.Time) {
+	for i, s := range stories {
+		if i > 0 {
+			pg.printf("\n")
+		}
+		pg.printf("%v\n", pg.strong(s.Title))
+		about := []string{plural(s.Items, "item"), publishers(s.Publishers, s.Sources), ago(s.LastSeen, now), strings.Join(s.Categories, ", ")}
+		if s.Burst {
+			about = append(about, "bursts")
+		}
+		pg.printf("  %s\n", joinSet(about, " · "))
+		if s.URL != "" {
+			pg.printf("  %s\n", s.URL)
+		}
+		pg.printf("  agent stories show %s\n", s.ID)
+	}
+}
+
+// publishers names some publishers, and says how many others there are.
+func publishers(names []string, all int) string {
+	if more := all - len(names); more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// plural writes how many there are of something: "1 item", "2 items".
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"feedmesh/agent/api"
+)
+
+// A storiesShowCommand prints a story.
+type storiesShowCommand struct {
+	query
+	ID string `arg:"" help:"ID of the story, as agent stories list prints it."`
+}
+
+// Help implements kong's HelpProvider.
+func (storiesShowCommand) Help() string {
+	return `Who tells of it, what happened when, and why that belongs together:
+
+    agent stories show wvtk3hvrmk2mkkubukz6ph3h4m`
+}
+
+// Run implements the command.
+func (c *storiesShowCommand) Run(ctx context.Context, p *program) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	if c.ID == "" {
+		return wrong("the ID is empty; agent stories list prints the IDs of stories")
+	}
+	story, err := client.Story(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	return c.print(p, story, func(pg *page) { showStory(pg, story, time.Now()) })
+}
+
+func showStory(pg *page, s api.StoryView, now time.Time) {
+	pg.printf("%v\n\n", pg.strong(s.Title))
+	for _, note := range s.Notes {
+		pg.printf("%s\n\n", note)
+	}
+	for _, q := range s.Summary {
+		pg.printf("%s (%s)\n\n", q.Text, q.Item.Publisher)
+	}
+	pg.table(func(row func(...any)) {
+		line := func(name, value string) {
+			if value != "" {
+				row(name, value)
+			}
+		}
+		line("id", s.ID)
+		line("items", plural(s.Items, "item")+" of "+plural(s.Events, "event"))
+		line("publishers", publishers(firstNames(s.Publishers), len(s.Publishers)))
+		line("first seen", ago(s.FirstSeen, now))
+		line("last seen", ago(s.LastSeen, now))
+		line("language", s.Lane)
+		line("categories", strings.Join(s.Categories, ", "))
+		line("topics", strings.Join(s.Topics, ", "))
+		if s.Burst {
+			line("bursts", "its items come more often than they used to")
+		}
+	})
+	for _, e := range s.Timeline {
+		pg.printf("\n%s  event %s\n", ago(e.FirstSeen, now), e.ID)
+		for _, i := range e.Items {
+			showStoryItem(pg, i, now)
+		}
+	}
+}
+
+// fewNames is how many publishers of a story are named.
+const fewNames = 8
+
+func firstNames(list []api.Publisher) (names []string) {
+	for _, p := range list[:min(fewNames, len(list))] {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func showStoryItem(pg *page, i api.StoryItem, now time.Time) {
+	pg.printf("  %v\n    %s\n", pg.strong(i.Title), joinSet([]string{i.Publisher, ago(i.Seen, now), i.URL}, " · "))
+	if i.StoryWhy != "" {
+		pg.printf("    why here: %s\n", i.StoryWhy)
+	}
+	if i.DuplicateOf != "" {
+		pg.printf("    repeats %s: %s\n", i.DuplicateOf, i.DuplicateWhy)
+	}
+	for _, d := range i.Duplicates {
+		pg.printf("    repeated by %s: %s\n", d.Publisher, joinSet([]string{d.DuplicateWhy, "agent items " + d.ID}, " · "))
+	}
+	pg.printf("    agent items %s\n", i.ID)
+}
