@@ -51,6 +51,10 @@ faults time="10m" *flags:
 plan time="3m" *flags:
     go test -timeout 2h -v ./tests -run ThePlan -plan.feeds 50000 -plan.hosts 5000 -plan.for {{ time }} -plan.timed {{ flags }}
 
+# all real headlines there are, through a whole node: prints the top stories of three days
+headlines:
+    go test -timeout 2h -v ./tests -run Headlines -headlines.days 0
+
 # what tests need beside Go and Node
 engines:
     tests/engines/install

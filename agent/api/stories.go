@@ -104,7 +104,7 @@ func (s *Server) Stories(ctx context.Context, q StorySearch) (StoryPage, error) 
 		if err != nil {
 			return StoryPage{}, err
 		}
-		newest := heard(told.Items)
+		newest := tell.Heard(told.Items)
 		brief := StoryBrief{Story: story, Activity: activityOf(newest)}
 		if at := slices.IndexFunc(items, func(i storage.Item) bool { return i.ID == story.Headline }); at >= 0 {
 			headline := items[at]
@@ -115,11 +115,6 @@ func (s *Server) Stories(ctx context.Context, q StorySearch) (StoryPage, error) 
 		page.Stories[i] = brief
 	}
 	return page, nil
-}
-
-// heard returns the items that a story is told of: spam and muted items say nothing.
-func heard(items []storage.Item) []storage.Item {
-	return slices.DeleteFunc(slices.Clone(items), func(i storage.Item) bool { return i.Spam || slices.Contains(i.Flags, storage.Muted) })
 }
 
 // somePublishers returns the names of the first publishers among items.

@@ -101,7 +101,7 @@ func (s *Server) Story(ctx context.Context, id string) (StoryView, error) {
 	if err != nil {
 		return StoryView{}, err
 	}
-	titles, heard := s.titles(ctx), heard(told.Items)
+	titles, heard := s.titles(ctx), tell.Heard(told.Items)
 	v := StoryView{
 		Story: story, Publishers: publishersOf(heard, titles), Timeline: timelineOf(told.Items, titles), Activity: activityOf(heard),
 	}

@@ -22,10 +22,11 @@ const (
 // story to be told. weight is what a feed counts, see [story.SourceWeight]; burst,
 // whether items of the story come more often than they used to.
 func Story(id string, of storage.Told, weight func(feedID string) float64, burst bool, now time.Time) (told storage.Story, ok bool) {
-	items := heard(of.Items)
+	items := Heard(of.Items)
 	if len(items) < 2 {
 		return storage.Story{}, false
 	}
+	slices.Reverse(items) // the oldest first
 	versions := make([]story.Version, len(items))
 	tellings := make([]story.Telling, len(items))
 	var categories, topics [][]string
@@ -57,11 +58,9 @@ func Story(id string, of storage.Told, weight func(feedID string) float64, burst
 	return told, true
 }
 
-// heard returns the items that say something, the oldest first.
-func heard(newestFirst []storage.Item) []storage.Item {
-	items := slices.DeleteFunc(slices.Clone(newestFirst), func(i storage.Item) bool {
+// Heard returns the items that a story is told of: spam and muted items say nothing.
+func Heard(items []storage.Item) []storage.Item {
+	return slices.DeleteFunc(slices.Clone(items), func(i storage.Item) bool {
 		return i.Spam || slices.Contains(i.Flags, storage.Muted)
 	})
-	slices.Reverse(items)
-	return items
 }

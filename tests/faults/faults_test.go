@@ -68,6 +68,7 @@ var stages = [][]fault{
 	{{id: "R18", what: "ten agents and back", back: agentsBack, short: 15 * time.Second, happen: scale}},
 	{{id: "R09", what: "Meilisearch down, slow, its index deleted", back: storesBack, short: 12 * time.Second, happen: searchGoes}},
 	{{id: "R01", what: "agents killed", back: agentsBack, short: 15 * time.Second, happen: killAgents}},
+	{{id: "R20", what: "the agent that places items killed every 10 s", back: agentsBack, short: 32 * time.Second, happen: killCluster}},
 	{{id: "R02", what: "agents killed at each crash point", back: agentsBack, short: 35 * time.Second, happen: crashAtPoints}},
 	{
 		{id: "R03", what: "active agent stopped for three leases", back: agentsBack, short: 18 * time.Second, happen: zombie},
@@ -335,6 +336,7 @@ type end struct {
 	twice            int // rows of entries stored already
 	missing, surplus int // items without a document in the index, and documents without an item
 	quarantined      uint64
+	belonging
 }
 
 // agree looks whether store and index have everything once, and nothing is forgotten
@@ -357,6 +359,7 @@ func (m *mesh) agree() *end {
 	if p := m.ledger.polite(time.Now(), time.Now(), 2*interval+agentsBack); p.forgotten > 0 {
 		e.late("%d feeds are forgotten, one for %v", p.forgotten, p.gap.Round(time.Second))
 	}
+	m.storiesAgree(e)
 	m.queuesEmpty(e)
 	return e
 }
@@ -419,6 +422,7 @@ func table(runs []*run, e *end, normal time.Duration) string {
 	}
 	w.Flush()
 	fmt.Fprintf(&b, "\nin the end: %d stored twice, %d not in the index, %d in the index only, %d in quarantine\n", e.twice, e.missing, e.surplus, e.quarantined)
+	fmt.Fprintf(&b, "%d stories of %d items; %d items without a story, %d events in two, %d items left their event\n", e.stories, e.together, e.alone, e.torn, e.moved)
 	for _, r := range append(runs, e.run) {
 		for _, bar := range r.missed {
 			fmt.Fprintf(&b, "MISSED %s (%s): %s\n", r.id, r.what, bar)

@@ -24,10 +24,11 @@ type ledger struct {
 
 	mu     sync.Mutex
 	stored map[string]time.Time // by link: when it was first seen in the store
+	events map[string]string    // by link: the event it was in then
 }
 
 func newLedger(f *farm, url string) *ledger {
-	return &ledger{farm: f, url: url, stored: map[string]time.Time{}}
+	return &ledger{farm: f, url: url, stored: map[string]time.Time{}, events: map[string]string{}}
 }
 
 // watch notes what comes to the store until ctx ends. While the store is away it
@@ -50,23 +51,21 @@ func (l *ledger) watch(ctx context.Context) {
 func (l *ledger) look(ctx context.Context, conn *pgx.Conn, after time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	rows, err := conn.Query(ctx, "SELECT url FROM items WHERE first_seen > $1", after)
-	if err != nil {
-		return err
-	}
-	urls, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	rows, err := conn.Query(ctx, "SELECT url, event_id FROM items WHERE first_seen > $1", after)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, url := range urls {
+	var url, event string
+	_, err = pgx.ForEachRow(rows, []any{&url, &event}, func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		if l.stored[url].IsZero() {
-			l.stored[url] = now
+			l.stored[url], l.events[url] = now, event
 		}
-	}
-	return nil
+		return nil
+	})
+	return err
 }
 
 // An entry is one that a feed published while the farm ran.

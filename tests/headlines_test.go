@@ -1,0 +1,223 @@
+package tests
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"html"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/agent/simulate"
+	"feedmesh/storage"
+	"feedmesh/tests/corpus"
+)
+
+var headlineDays = flag.Int("headlines.days", 3, "how many days of real headlines a node reads; 0: all there are")
+
+// A headline is one of a labelled set: the day it was published, and what it tells of.
+type headline struct {
+	ID        string `json:"id"`
+	Title     string `json:"title"`
+	URL       string `json:"url"`
+	Publisher string `json:"publisher"`
+	Published string `json:"published"` // the day
+	Story     string `json:"story"`
+}
+
+// A press serves headlines as they are published: feeds that list those of one half
+// of a day.
+type press struct {
+	mu      sync.Mutex
+	edition map[int][]headline // by feed
+}
+
+// presses is how many feeds list the headlines of all publishers.
+const presses = 200
+
+func pressOf(publisher string) int {
+	h := fnv.New32a()
+	h.Write([]byte(publisher))
+	return int(h.Sum32() % presses)
+}
+
+// publish has the feeds list other headlines, and returns how many of them there
+// are.
+func (p *press) publish(list []headline) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.edition = map[int][]headline{}
+	ids := map[string]bool{}
+	for _, h := range list {
+		feed := pressOf(h.Publisher)
+		p.edition[feed] = append(p.edition[feed], h)
+		ids[h.ID] = true
+	}
+	return len(ids)
+}
+
+func (p *press) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var feed int
+	if _, err := fmt.Sscanf(r.URL.Path, "/feed/%d", &feed); err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/rss+xml")
+	fmt.Fprintf(w, `<?xml version="1.0"?><rss version="2.0"><channel><title>Press %d</title><link>http://press.example/%d</link><description/>`, feed, feed)
+	for _, h := range p.edition[feed] {
+		fmt.Fprintf(w, "<item><guid>%s</guid><title>%s</title><link>%s</link></item>", h.ID, html.EscapeString(h.Title), html.EscapeString(h.URL))
+	}
+	fmt.Fprint(w, "</channel></rss>")
+}
+
+// Real headlines go a node's whole way, on a clock that goes from day to day; what
+// it tells of them are stories: by the labels, most of a story's items are of one.
+func TestHeadlinesBecomeStories(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes half a minute")
+	}
+	if err := simulate.SeveralHosts(); err != nil {
+		t.Skipf("NOT TESTED: %v", err)
+	}
+	days := headlinesByDay(t)
+	if *headlineDays > 0 {
+		days = days[:min(*headlineDays, len(days))]
+	}
+	p := &press{}
+	listener, err := net.Listen("tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: p}
+	go server.Serve(listener)
+	defer server.Close()
+	clock := &skewed{}
+	clock.add(time.Until(noonOf(t, days[0])))
+	c := settings(t.TempDir())
+	c.Schedule.Interval = 6 * time.Hour
+	n := start(t, c, clock.now)
+	urls := make([]string, presses)
+	for i := range urls {
+		urls[i] = fmt.Sprintf("http://127.0.0.%d:%d/feed/%d", 1+i, listener.Addr().(*net.TCPAddr).Port, i) // a host is asked for one thing at a time
+	}
+	n.add(urls...)
+	n.settled(time.Minute)
+
+	labels := map[string]string{} // by title
+	var read int64
+	for d, day := range days {
+		for _, h := range day {
+			labels[h.Title] = h.Story
+		}
+		for half := range slices.Chunk(day, (len(day)+1)/2) {
+			read += int64(p.publish(half))
+			clock.add(12 * time.Hour)
+			if got := n.settled(2 * time.Minute).Items; got != read {
+				t.Fatalf("got %d items on %s, want %d", got, day[0].Published, read)
+			}
+		}
+		if len(days) > 3 && d%(len(days)/3) != len(days)/6 {
+			continue
+		}
+		told := n.told()
+		t.Log("\n" + topOf(day[0].Published, told))
+		n.agreesWith(labels, told)
+	}
+}
+
+// headlinesByDay returns the headlines of each day, in the order of the days.
+func headlinesByDay(t *testing.T) [][]headline {
+	all := corpus.Lines[headline](t, corpus.Folder(t, "stories")+"/uci-headlines.jsonl.gz")
+	byDay := map[string][]headline{}
+	for _, h := range all {
+		byDay[h.Published] = append(byDay[h.Published], h)
+	}
+	var days [][]headline
+	for _, day := range byDay {
+		days = append(days, day)
+	}
+	slices.SortFunc(days, func(a, b []headline) int { return cmp.Compare(a[0].Published, b[0].Published) })
+	return days
+}
+
+func noonOf(t *testing.T, day []headline) time.Time {
+	date, err := time.Parse(time.DateOnly, day[0].Published)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return date.Add(12 * time.Hour)
+}
+
+// told waits until nothing more is told of stories, and returns the ten first.
+func (r *running) told() []storage.Story {
+	r.t.Helper()
+	var last []storage.Story
+	for range 30 {
+		time.Sleep(3 * time.Second) // longer than it takes to tell of them
+		page, err := r.Stories(r.t.Context(), api.StorySearch{Limit: 10, Sources: 2})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		var now []storage.Story
+		for _, s := range page.Stories {
+			now = append(now, s.Story)
+		}
+		same := func(a, b storage.Story) bool { return a.ID == b.ID && a.Items == b.Items && a.Rank == b.Rank }
+		if len(now) == 10 && slices.EqualFunc(last, now, same) {
+			return now
+		}
+		last = now
+	}
+	r.t.Fatal("stories are told on and on, though nothing is published")
+	return nil
+}
+
+// topOf writes what a reader would see first.
+func topOf(day string, stories []storage.Story) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "top stories of %s\n", day)
+	for i, s := range stories {
+		fmt.Fprintf(&b, "%2d. %s\n    %d items of %d publishers in %d events; %s\n", i+1, s.Title, s.Items, s.Sources, s.Events, strings.Join(s.Topics, ", "))
+	}
+	return b.String()
+}
+
+// agreesWith checks that most items of the top stories tell of the same by their
+// labels.
+func (r *running) agreesWith(labels map[string]string, stories []storage.Story) {
+	r.t.Helper()
+	right, all := 0, 0
+	for _, s := range stories {
+		view, err := r.Story(context.WithoutCancel(r.t.Context()), s.ID)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		counts := map[string]int{}
+		for _, e := range view.Timeline {
+			for _, i := range e.Items {
+				counts[labels[i.Title]]++
+				all++
+			}
+		}
+		most := 0
+		for _, n := range counts {
+			most = max(most, n)
+		}
+		right += most
+	}
+	// By the labels, what is told of on two days is often two stories.
+	if 100*right < 70*all {
+		r.t.Errorf("%d of %d items in the top stories are of the story that most are of, want 70 of 100", right, all)
+	}
+	r.t.Logf("%d of %d items in the top stories are of the one that most of their story are of", right, all)
+}
