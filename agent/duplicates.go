@@ -46,7 +46,10 @@ func (c *duplicatesCommand) Run(ctx context.Context, p *program) error {
 func showDuplicates(pg *page, found api.Duplicates, now time.Time) {
 	show := func(i api.ItemBrief) {
 		pg.printf("%v\n  %s\n", pg.strong(i.Title), joinSet([]string{i.Publisher, i.FeedTitle, ago(i.Seen, now), i.URL}, " · "))
-		if i.DuplicateWhy != "" {
+		switch {
+		case i.DuplicateBy == "hand":
+			pg.printf("  %s\n", i.DuplicateWhy)
+		case i.DuplicateOf != "":
 			pg.printf("  repeats by its %s, score %s: %s\n", i.DuplicateBy, fmt.Sprintf("%.2f", i.DuplicateScore), i.DuplicateWhy)
 		}
 		pg.printf("  agent items %s\n", i.ID)
