@@ -4,7 +4,8 @@
 // several processes instead, side by side; with "crawl" polling alone, of many
 // feeds; with "parse" what documents cost to read and entries to prepare; with
 // "classify" what rules cost to load and to fire; with "near" and "stories" what it
-// costs to find items that repeat others, and to group them.
+// costs to find items that repeat others, and to group them; with "takeover" how
+// long who does so needs to remember what there is.
 package main
 
 import (
@@ -51,6 +52,8 @@ func main() {
 		err = benchNear(flag.Args()[1:])
 	case flag.Arg(0) == "stories":
 		err = benchStories(flag.Args()[1:])
+	case flag.Arg(0) == "takeover":
+		err = benchTakeover(ctx, flag.Args()[1:])
 	case flag.Arg(0) == "crawl":
 		err = benchCrawl(ctx, flag.Args()[1:])
 	default:

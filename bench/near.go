@@ -4,43 +4,21 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
-	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"feedmesh/classify/near"
 )
 
-// benchNear prints what finding near-duplicates costs while the index grows, on one
-// core, with made items.
+// benchNear prints the rows of [benchStories] that are about near-duplicates alone.
 func benchNear(args []string) error {
 	flags := flag.NewFlagSet("near", flag.ContinueOnError)
 	most := flags.Int("items", 1_000_000, "how many items to remember")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	runtime.GOMAXPROCS(1)
-	settings := near.Default()
-	settings.Max = *most
-	b := &nearBench{settings: settings, maker: newItemMaker()}
-	before := heap()
-	b.index = near.NewIndex(settings)
-	fmt.Printf("near-duplicates: made items, %d %% with a body of 40 to 160 words, one in %d a copy; one core, by the clock\n", bodied, copied)
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "live items\tplaced/s\tp50\tp99\tsketch p50\tp99\tsketched and placed/s\tmemory an item\tcopies found\tothers taken for copies")
-	for _, size := range []int{10_000, 30_000, 100_000, 300_000, 1_000_000} {
-		if size > *most {
-			break
-		}
-		b.fill(size - measured)
-		b.row(out, "", before)
-	}
-	b.row(out, " and as many forgotten as come", before)
-	b.broken(out, before)
-	return out.Flush()
+	return onOneCore(func(out *costs) { out.near(*most) })
 }
 
 const (
@@ -48,6 +26,24 @@ const (
 	copied   = 10     // of so many items one is a copy
 	measured = 10_000 // items that a row is of
 )
+
+// near adds rows of finding near-duplicates while the index grows to so many items,
+// with made ones.
+func (c *costs) near(most int) {
+	settings := near.Default()
+	settings.Max = most
+	b := &nearBench{settings: settings, maker: newItemMaker()}
+	before := heap()
+	b.index = near.NewIndex(settings)
+	for _, size := range []int{10_000, 30_000, 100_000, 300_000, 1_000_000} {
+		if size <= most {
+			b.fill(size - measured)
+			b.row(c, "", before)
+		}
+	}
+	b.row(c, ", as many forgotten as come", before)
+	b.broken(c, before)
+}
 
 // A nearBench is an index under measurement.
 type nearBench struct {
@@ -69,15 +65,15 @@ func (b *nearBench) fill(n int) {
 }
 
 func (b *nearBench) place(item madeItem) {
-	began := time.Now()
 	mark := near.Mark{
 		ItemID: fmt.Sprintf("%026d", b.n), FeedID: fmt.Sprint("feed", item.feed), URLKey: fmt.Sprint("example.org/", b.n),
 		TextHash: near.TextHash(item.title, item.body), Seen: time.Unix(1_700_000_000+int64(b.n/5), 0),
-		Sketch: b.settings.Sketch(item.title, item.body),
 	}
-	made := time.Now()
+	began := threadTime()
+	mark.Sketch = b.settings.Sketch(item.title, item.body)
+	made := threadTime()
 	as := b.index.Place(mark)
-	b.placing, b.sketching = append(b.placing, time.Since(made)), append(b.sketching, made.Sub(began))
+	b.placing, b.sketching = append(b.placing, threadTime()-made), append(b.sketching, made-began)
 	b.n++
 	switch {
 	case item.copy && as.Of != "":
@@ -90,24 +86,22 @@ func (b *nearBench) place(item madeItem) {
 }
 
 // row places the items that a row is of, and adds it.
-func (b *nearBench) row(out *tabwriter.Writer, note string, before uint64) {
+func (b *nearBench) row(c *costs, note string, before uint64) {
 	b.placing, b.sketching = nil, nil
 	b.copies, b.found, b.wrong = 0, 0, 0
 	b.fill(b.n + measured)
-	b.print(out, note, before)
+	b.print(c, note, before)
 }
 
-func (b *nearBench) print(out *tabwriter.Writer, note string, before uint64) {
-	size := (heap() - before) / uint64(b.index.Len())
+func (b *nearBench) print(c *costs, note string, before uint64) {
 	place, sketch := timingOf(b.placing), timingOf(b.sketching)
-	fmt.Fprintf(out, "%d%s\t%.0f\t%.1f us\t%.1f us\t%.1f us\t%.1f us\t%.0f\t%d bytes\t%d of %d\t%d\n", b.index.Len(), note,
-		1/place.each.Seconds(), micros(place.p50), micros(place.p99), micros(sketch.p50), micros(sketch.p99),
-		1/(place.each+sketch.each).Seconds(), size, b.found, b.copies, b.wrong)
-	out.Flush()
+	b.placing, b.sketching = nil, nil
+	c.row("near: items placed"+note, b.index.Len(), place, (heap()-before)/uint64(b.index.Len()),
+		"%d of %d copies found, %d others; sketched before in %s, p99 %s", b.found, b.copies, b.wrong, micros(sketch.p50), micros(sketch.p99))
 }
 
 // broken adds the row of a feed that sends one item 10,000 times, under new IDs.
-func (b *nearBench) broken(out *tabwriter.Writer, before uint64) {
+func (b *nearBench) broken(c *costs, before uint64) {
 	item := b.maker.next()
 	item.feed = -1
 	b.place(item)
@@ -117,20 +111,9 @@ func (b *nearBench) broken(out *tabwriter.Writer, before uint64) {
 	for range measured {
 		b.place(item)
 	}
-	b.print(out, ", one item again and again", before)
+	b.print(c, ", one item again and again", before)
+	runtime.KeepAlive(b.index)
 }
-
-// timingOf sorts times and sums them up.
-func timingOf(times []time.Duration) timing {
-	sum := time.Duration(0)
-	for _, t := range times {
-		sum += t
-	}
-	slices.Sort(times)
-	return timing{sum / time.Duration(len(times)), times[len(times)/2], times[len(times)*99/100]}
-}
-
-func micros(d time.Duration) float64 { return d.Seconds() * 1e6 }
 
 // A madeItem is an item of made words.
 type madeItem struct {

@@ -13,86 +13,214 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"feedmesh/classify/near"
 	"feedmesh/classify/story"
 )
 
-// benchStories prints what placing items costs while more and more events live, on
-// one core, and how long it takes to read them back. Items are made: 30,000 words as
-// common as words are, every other item of a happening that others tell too. A title
-// has 9 words and a text 40, about as many as feeds' descriptions. Times are of the
-// processor, so that other processes do not count.
+// benchStories prints what it costs to find items that repeat others, and to group
+// them, while more and more is remembered, and how long it takes to read all of it
+// back. Items are made. Those of near have titles of 7 to 12 words, 60 % of them
+// texts of 40 to 160, and one in ten is a copy. Those of stories have 9 and 40
+// words of 30,000, as common as words are, and every other one is of a happening
+// that others tell too. Times are of the processor, so that other processes do not
+// count; of reading back it is the clock, on all cores there are.
 func benchStories(args []string) error {
 	flags := flag.NewFlagSet("stories", flag.ContinueOnError)
-	most := flags.Int("events", 50_000, "most live events")
-	measured := flags.Int("items", 5000, "items measured at each step")
+	items := flags.Int("items", 1_000_000, "most live items of near")
+	events := flags.Int("events", 50_000, "most live events")
+	back := flags.Int("back", 500_000, "items to read back")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	runtime.GOMAXPROCS(1)
-	runtime.LockOSThread() // whose time is taken: other processes do not count
-	defer runtime.UnlockOSThread()
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "live events\titems\tstories\titems/s\tp50\tp99\tlongest pass\tmemory\tbytes an item\t")
-	for _, events := range []int{*most / 50, *most / 5, *most} {
-		if err := benchPlacing(out, events, *measured); err != nil {
-			return err
+	return onOneCore(func(out *costs) {
+		out.near(*items)
+		for _, n := range []int{*events / 50, *events / 5, *events} {
+			out.stories(n)
 		}
-	}
+		for _, n := range []int{*back / 5, *back} {
+			out.readBack(n)
+		}
+	})
+}
+
+// costs is the table that is printed.
+type costs struct{ *tabwriter.Writer }
+
+// onOneCore prints the table whose rows do adds on a thread of its own, on one core.
+func onOneCore(do func(out *costs)) error {
+	cores := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(cores)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	out := &costs{tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)}
+	fmt.Fprintln(out, "WHAT\tLIVE\tITEMS/S\tP50\tP99\tLIVE ITEM\tREMARKS")
+	do(out)
 	return out.Flush()
 }
 
-// benchPlacing adds the row of a number of live events.
-func benchPlacing(out *tabwriter.Writer, events, measured int) error {
+// row adds a row: what, of how many, how long that takes, and bytes of memory for
+// each live item.
+func (c *costs) row(what string, live int, t timing, bytes uint64, remarks string, args ...any) {
+	fmt.Fprintf(c, "%s\t%d\t%.0f\t%s\t%s\t%d bytes\t%s\n", what, live, 1/t.each.Seconds(), micros(t.p50), micros(t.p99), bytes, fmt.Sprintf(remarks, args...))
+}
+
+// timingOf sorts times and sums them up.
+func timingOf(times []time.Duration) timing {
+	sum := time.Duration(0)
+	for _, t := range times {
+		sum += t
+	}
+	slices.Sort(times)
+	return timing{sum / time.Duration(len(times)), times[len(times)/2], times[len(times)*99/100]}
+}
+
+func micros(d time.Duration) string { return fmt.Sprintf("%.1f us", d.Seconds()*1e6) }
+
+// stories adds the row of a number of live events.
+func (c *costs) stories(events int) {
 	before := heap()
 	limits := story.DefaultLimits()
 	limits.Events = events
-	c := story.New(story.Default(), limits, story.IDs{})
+	clusters := story.New(story.Default(), limits, story.IDs{})
 	press := newPress()
-	var kept []story.Item
-	var placed []story.Placement
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for n := 0; n < events; _, n, _ = c.Len() {
-		item := press.item(now)
-		kept, placed = append(kept, item), append(placed, c.Place(item))
+	for i, n := 0, 0; n < events; i++ {
+		clusters.Place(press.item(now))
 		now = now.Add(20 * time.Millisecond)
-		if len(kept)%500 == 0 {
-			c.Tick(now)
+		if i%500 == 499 {
+			clusters.Tick(now)
 		}
+		_, n, _ = clusters.Len()
 	}
-	c.Tick(now.Add(time.Minute))
-	items, _, stories := c.Len()
-	var ours int64
-	times := make([]time.Duration, measured)
-	began := cpuTime()
-	longest := time.Duration(0)
-	for i := range times {
+	clusters.Tick(now.Add(time.Minute))
+	var times []time.Duration
+	passes, longest := time.Duration(0), time.Duration(0)
+	for i := range measured {
 		item := press.item(now)
 		start := threadTime()
-		c.Place(item)
-		times[i] = threadTime() - start
+		clusters.Place(item)
+		times = append(times, threadTime()-start)
 		now = now.Add(200 * time.Millisecond)
 		if i%500 == 499 {
 			start = threadTime()
-			c.Tick(now)
-			longest = max(longest, threadTime()-start)
+			clusters.Tick(now)
+			pass := threadTime() - start
+			passes, longest = passes+pass, max(longest, pass)
 		}
 	}
-	each := (cpuTime() - began) / time.Duration(measured)
-	slices.Sort(times)
-	ours = int64(heap()) - int64(before)
-	runtime.KeepAlive(placed)
-	for _, item := range kept { // the bench's own
-		ours -= int64(len(item.ID) + len(item.Title) + len(item.Text))
+	t := timingOf(times)
+	t.each += passes / measured
+	items, _, stories := clusters.Len()
+	press.events = nil
+	with := heap()
+
+	c.row("stories: items read and placed", events, t, (with-before)/uint64(items),
+		"events; %d items of %d stories; passes among them, the longest %.1f ms", items, stories, longest.Seconds()*1e3)
+	runtime.KeepAlive(clusters)
+}
+
+const pageOf = 1000 // items that are read back at a time
+
+// readBack adds the row of reading back so many items, all but the store's part of
+// it.
+func (c *costs) readBack(n int) {
+	pages := makePages(n)
+	runtime.GOMAXPROCS(runtime.NumCPU())
+	defer runtime.GOMAXPROCS(1)
+	b := &back{settings: near.Default(), weights: story.Default()}
+	b.index = near.NewIndex(b.settings)
+	b.clusters = story.New(b.weights, story.DefaultLimits(), story.IDs{})
+	began, used := time.Now(), cpuTime()
+	b.run(pages)
+	took, used := time.Since(began), cpuTime()-used
+	items, events, _ := b.clusters.Len()
+	each := took / time.Duration(n)
+	fmt.Fprintf(c, "read back\t%d\t%.0f\t\t\t%d bytes\t%.1f s, %.1f s of the processor; near remembers %d items, stories %d of %d events\n",
+		n, 1/each.Seconds(), heap()/uint64(n), took.Seconds(), used.Seconds(), b.index.Len(), items, events)
+	runtime.KeepAlive(b)
+}
+
+// back reads items back.
+type back struct {
+	settings near.Settings
+	weights  story.Weights
+	index    *near.Index
+	clusters *story.Clusters
+}
+
+// A stored item is what the store says of it.
+type stored struct {
+	mark   near.Mark
+	as     near.Placed
+	item   story.Item
+	placed story.Placement
+	needed bool // by stories
+}
+
+// run takes back page after page. What is pure of the pages to come is done beside
+// that.
+func (b *back) run(pages [][]stored) {
+	read := make([]chan struct{}, len(pages))
+	ahead := 2 * runtime.GOMAXPROCS(0)
+	start := func(p int) {
+		if p >= len(pages) {
+			return
+		}
+		for i := range pages[p] {
+			pages[p][i].needed = b.clusters.Needs(pages[p][i].item, pages[p][i].placed)
+		}
+		read[p] = make(chan struct{})
+		go b.read(pages[p], read[p])
 	}
-	fmt.Fprintf(out, "%d\t%d\t%d\t%.0f\t%.0f us\t%.0f us\t%.0f ms\t%.0f MB\t%d\t\n", events, items, stories, 1/each.Seconds(),
-		times[len(times)/2].Seconds()*1e6, times[len(times)*99/100].Seconds()*1e6, longest.Seconds()*1e3, float64(ours)/1e6, ours/int64(items))
-	rebuilt := story.New(story.Default(), limits, story.IDs{})
-	took := cpuTime()
-	for i, item := range kept {
-		rebuilt.Remember(item, placed[i])
+	for p := range ahead {
+		start(p)
 	}
-	fmt.Fprintf(os.Stderr, "%d events: read back %d items in %.1f s\n", events, len(kept), (cpuTime() - took).Seconds())
-	return nil
+	for p, page := range pages {
+		<-read[p]
+		for i := range page {
+			s := &page[i]
+			b.index.Remember(s.mark, s.as)
+			b.clusters.Remember(s.item, s.placed)
+		}
+		pages[p] = nil
+		start(p + ahead)
+	}
+	b.clusters.Tick(time.Time{}) // which has more to do the first time
+}
+
+// read does what is pure of a page.
+func (b *back) read(page []stored, done chan<- struct{}) {
+	for i := range page {
+		s := &page[i]
+		s.mark.Sketch = b.settings.Sketch(s.item.Title, s.item.Text)
+		if s.needed {
+			s.item.Read = b.weights.Read(s.item)
+		}
+	}
+	close(done)
+}
+
+// makePages returns n items as they are stored, of which those of one happening are
+// one event.
+func makePages(n int) [][]stored {
+	press := newPress()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var pages [][]stored
+	for i := range n {
+		if i%pageOf == 0 {
+			pages = append(pages, nil)
+		}
+		item := press.item(now)
+		happening := fmt.Sprintf("event%021d", press.last)
+		page := &pages[len(pages)-1]
+		*page = append(*page, stored{
+			mark:   near.Mark{ItemID: item.ID, FeedID: item.Host, URLKey: item.Host + "/" + item.ID, TextHash: near.TextHash(item.Title, item.Text), Seen: now},
+			item:   item,
+			placed: story.Placement{EventID: happening, StoryID: happening},
+		})
+		now = now.Add(500 * time.Millisecond)
+	}
+	return pages
 }
 
 // A press makes items.
@@ -101,6 +229,7 @@ type press struct {
 	words  *rand.Zipf
 	events [][]uint64 // words of happenings that are in the news
 	made   int
+	last   int // the happening of the last item
 }
 
 func newPress() *press {
@@ -111,15 +240,17 @@ func newPress() *press {
 // item makes the next item: one in two tells what nobody told before.
 func (p *press) item(now time.Time) story.Item {
 	p.made++
-	var about []uint64
 	if len(p.events) == 0 || p.random.IntN(2) == 0 {
+		var about []uint64
 		for range 14 {
 			about = append(about, 100+p.random.Uint64N(30_000))
 		}
 		p.events = append(p.events, about)
+		p.last = len(p.events) - 1
 	} else {
-		about = p.events[p.random.IntN(len(p.events))]
+		p.last = p.random.IntN(len(p.events))
 	}
+	about := p.events[p.last]
 	return story.Item{
 		ID: fmt.Sprintf("item%022d", p.made), Title: p.text(about, 5, 4), Text: p.text(about, 12, 28), Language: "en",
 		Host: fmt.Sprintf("host%d.example", p.random.IntN(5000)), Seen: now,

@@ -6,13 +6,15 @@ import (
 	"feedmesh/classify/text"
 )
 
-const (
-	shingle = 4    // words of a shingle of a body
-	maxBody = 4000 // words of a body that are compared
+// MaxText is how many bytes of a text are compared, some 1,300 words: texts that
+// begin with the same have the same sketch.
+const MaxText = 8 << 10
 
-	bins   = 128 // minima of a body's signature, 4 bits each
-	lead   = 96  // first shingles of a body that its filter has
-	filter = 768 // bits of that filter
+const (
+	shingle = 4   // words of a shingle of a body
+	bins    = 128 // minima of a body's signature, 4 bits each
+	lead    = 96  // first shingles of a body that its filter has
+	filter  = 768 // bits of that filter
 
 	firsts = 160 // first shingles of a body that are looked for in the filters of others
 	early  = 48  // first shingles of which the least are posted
@@ -73,11 +75,10 @@ func (s *Sketch) body(plain string, minimum int) {
 // shingles returns the hash of each run of four words, in order; nil if there are
 // fewer than minimum words.
 func shingles(plain string, minimum int) []uint32 {
-	words := text.Words(plain[:min(len(plain), maxText)])
+	words := text.Words(plain[:min(len(plain), MaxText)])
 	if len(words) < max(minimum, shingle) {
 		return nil
 	}
-	words = words[:min(len(words), maxBody)]
 	hashes := make([]uint32, 0, len(words)-shingle+1)
 	var run [shingle]uint64
 	for i, w := range words {
@@ -94,13 +95,17 @@ func shingles(plain string, minimum int) []uint32 {
 	return hashes
 }
 
-// distinct returns the hashes in order, each once.
+// distinct returns at most firsts hashes in order, each once.
 func distinct(hashes []uint32) []uint32 {
-	seen := make(map[uint32]bool, len(hashes))
+	var seen [4 * firsts]uint32 // with linear probing; 0 is free
 	kept := make([]uint32, 0, len(hashes))
 	for _, h := range hashes {
-		if !seen[h] {
-			seen[h] = true
+		at := h % uint32(len(seen))
+		for seen[at] != 0 && seen[at] != h {
+			at = (at + 1) % uint32(len(seen))
+		}
+		if seen[at] == 0 {
+			seen[at] = h
 			kept = append(kept, h)
 		}
 	}

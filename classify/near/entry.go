@@ -74,6 +74,17 @@ func (x *Index) buffer(i uint32) *[]byte {
 	return &x.texts[((x.number+i)/perBlock-x.number/perBlock)%blocks]
 }
 
+// size returns how many bytes an item's words take.
+func (e *entry) size() int { return int(e.idLen) + int(e.ofLen) + int(e.whyLen) + int(e.titleLen) }
+
+// block calls do with the items whose words are in the buffer of item i, in order.
+func (x *Index) block(i uint32, do func(e *entry)) {
+	from := i - min(i, (x.number+i)%perBlock)
+	for end := min(x.items.len, i-(x.number+i)%perBlock+perBlock); from < end; from++ {
+		do(x.items.at(from))
+	}
+}
+
 func (x *Index) id(i uint32) string { return x.words(i, 0, x.items.at(i).idLen) }
 
 // of returns the first of the kind of item i, "" if that is itself.
@@ -90,13 +101,24 @@ func (x *Index) first(i uint32) string {
 	return x.id(i)
 }
 
-// firstOf returns the first of the kind of an item that may be forgotten.
+// firstOf returns the first of the kind of an item that may be forgotten: then a
+// person may have said what it repeats.
 func (x *Index) firstOf(id string) string {
-	if i, ok := x.find(id); ok {
-		return x.first(i)
+	for range maxJoins {
+		if i, ok := x.find(id); ok {
+			return x.first(i)
+		}
+		of, ok := x.hand.joined(id)
+		if !ok {
+			break
+		}
+		id = of
 	}
 	return id
 }
+
+// maxJoins is how many joins of forgotten items are followed.
+const maxJoins = 64
 
 // placed returns the answer that item i got.
 func (x *Index) placed(i uint32) Placed {
@@ -175,6 +197,7 @@ func (x *Index) makeRoom(seen time.Time) {
 // forget forgets the oldest item.
 func (x *Index) forget() {
 	e := x.items.at(0)
+	x.count(x.of(0), -1)
 	if e.titled {
 		x.titles.forget()
 		x.titled.pop()
@@ -189,6 +212,17 @@ func (x *Index) forget() {
 	if x.number++; x.number%perBlock == 0 {
 		x.texts[0] = nil
 		x.texts = x.texts[1:]
+	}
+}
+
+// count counts one more item, or one less, that repeats another one.
+func (x *Index) count(of string, change int) {
+	if of == "" {
+		return
+	}
+	h := hash(of)
+	if x.repeats[h] += change; x.repeats[h] == 0 {
+		delete(x.repeats, h)
 	}
 }
 

@@ -30,12 +30,13 @@ type Exact struct {
 	window time.Duration
 	max    int
 
-	newest time.Time
-	items  map[string]*placed // by item ID
-	urls   map[string]*placed // by URL key: the first with it
-	texts  map[string]*placed // by text hash: the first with it
-	queue  []*placed          // oldest first, from head on
-	head   int
+	newest  time.Time
+	items   map[string]*placed // by item ID
+	urls    map[string]*placed // by URL key: the first with it
+	texts   map[string]*placed // by text hash: the first with it
+	repeats map[string]int     // by its ID: how many items repeat one that may be forgotten
+	queue   []*placed          // oldest first, from head on
+	head    int
 }
 
 // placed is an item we remember.
@@ -63,6 +64,7 @@ func NewExact(window time.Duration, max int) *Exact {
 	return &Exact{
 		window: window, max: max,
 		items: make(map[string]*placed), urls: make(map[string]*placed), texts: make(map[string]*placed),
+		repeats: make(map[string]int),
 	}
 }
 
@@ -81,6 +83,9 @@ func (e *Exact) Place(m Mark) Placed {
 	}
 	e.makeRoom(m.Seen)
 	placed := e.find(m)
+	if e.repeats[m.ItemID] > 0 {
+		placed = Placed{} // it was forgotten, and what repeats it was not
+	}
 	e.Remember(m, placed)
 	return placed
 }
@@ -93,6 +98,9 @@ func (e *Exact) Remember(m Mark, as Placed) {
 		p.shared = true
 	}
 	m.Sketch = nil
+	if as.Of != "" {
+		e.repeats[as.Of]++
+	}
 	p := &placed{Mark: m, Placed: as}
 	e.items[m.ItemID] = p
 	e.queue = append(e.queue, p)
@@ -137,6 +145,9 @@ func (e *Exact) makeRoom(seen time.Time) {
 		e.queue[e.head] = nil
 		e.head++
 		delete(e.items, p.ItemID)
+		if e.repeats[p.Of]--; e.repeats[p.Of] <= 0 {
+			delete(e.repeats, p.Of)
+		}
 		if e.urls[p.URLKey] == p {
 			delete(e.urls, p.URLKey)
 		}

@@ -3,6 +3,7 @@ package near
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -197,6 +198,29 @@ func TestAnIndexIsRebuiltFromItsAnswers(t *testing.T) {
 		if got := again.Place(m); got != want {
 			t.Fatalf("item %d: an equal sequence got %+v, then %+v", i, want, got)
 		}
+	}
+}
+
+func TestARebuildPostsManyEqualItemsOnce(t *testing.T) {
+	s := Default()
+	x, again := NewIndex(s), NewIndex(s)
+	for i := range 2000 {
+		m := told(&s, fmt.Sprint(i), "broken", oil, news(1))
+		if i%2 == 1 { // a counter in the text makes other hashes
+			m.TextHash = fmt.Sprint(i)
+		}
+		again.Remember(m, x.Place(m))
+	}
+	if again.titled.len != x.titled.len || again.bodied.len != x.bodied.len {
+		t.Errorf("%d titles and %d bodies are posted, want %d and %d as before", again.titled.len, again.bodied.len, x.titled.len, x.bodied.len)
+	}
+}
+
+func TestASketchIsOfTheBeginning(t *testing.T) {
+	s := Default()
+	long := strings.Repeat(news(1)+" ", 100)
+	if a, b := s.Sketch(oil, long), s.Sketch(oil, long[:MaxText]); !reflect.DeepEqual(a, b) {
+		t.Error("two texts that begin with the same have other sketches")
 	}
 }
 

@@ -17,8 +17,9 @@ type Sketch struct {
 	Sought []uint32 // hashes that candidates are found by; at most 24, sorted
 }
 
-// Sketch makes the sketch of an item of its title and its plain text. O(len(title)
-// * Bands * Rows + len(plain)).
+// Sketch makes the sketch of an item of its title and the first [MaxText] bytes of
+// its plain text. It may be called concurrently. O(len(title) * Bands * Rows +
+// bytes read).
 func (s *Settings) Sketch(title, plain string) *Sketch {
 	sketch := &Sketch{Title: s.strip(title)}
 	sketch.Stripped = len(sketch.Title) < len(fold(title))

@@ -39,9 +39,9 @@ func (c *Clusters) touch(slot uint32) {
 // considered is how many of the oldest events are looked at for the smallest.
 const considered = 64
 
-// makeRoom forgets events until there is room for an item and an event.
-func (c *Clusters) makeRoom() {
-	for len(c.byID) >= c.limits.Events || len(c.items) >= c.limits.Items {
+// makeRoom forgets events until there is room for an item and so many more events.
+func (c *Clusters) makeRoom(events int) {
+	for len(c.byID)+events > c.limits.Events || len(c.items) >= c.limits.Items {
 		victim := c.oldest
 		at := victim
 		for range considered {
@@ -70,9 +70,8 @@ func (c *Clusters) forget(slot uint32, why string) {
 	for _, id := range e.items {
 		delete(c.items, id)
 	}
-	c.index.change(slot, e.centroid, nil)
+	c.index.change(slot, nil)
 	c.index.events--
-	c.index.gens[slot]++
 	c.remove(slot)
 	delete(c.byID, e.id)
 	g := e.story

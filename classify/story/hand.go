@@ -9,8 +9,9 @@ import (
 // A Hand says that somebody decided of two events whether they are one story.
 // What a hand says holds until one of the events expires.
 type Hand struct {
-	A, B     string // IDs of events, A before B
-	Together bool
+	A        string `json:"a"` // ID of an event
+	B        string `json:"b"` // of another, which comes later in the alphabet
+	Together bool   `json:"together,omitempty"`
 }
 
 // ErrUnknown says that an item or event is not remembered.
@@ -74,19 +75,17 @@ func (c *Clusters) SplitItem(item Item) (Placement, error) {
 		err := c.Split(e.id)
 		return c.placement(slot, Why{By: "hand"}), err
 	}
-	v := c.vector(c.reader.terms(&c.weights, item.Title, item.Text, item.Language))
-	c.take(m, item, v)
-	id := c.ids.Event(item.ID)
-	for {
-		if _, ok := c.byID[id]; !ok {
-			break
-		}
-		id = c.ids.Event(id + "'") // the event it leaves began with it
+	c.makeRoom(1)
+	if m, ok = c.items[item.ID]; !ok {
+		return Placement{}, ErrUnknown
 	}
+	slot = m.slot
+	says := c.reading(item)
+	c.take(m, item, says)
+	id := c.unusedEvent(item.ID) // the event it leaves may have begun with it
 	fresh := c.open(id, item.Seen)
 	c.found(c.unused(c.ids.Story(id)), fresh)
-	c.join(fresh, item, v)
-	c.index.forget(v)
+	c.join(fresh, item, says)
 	c.holdApart(fresh, c.events[slot].story)
 	c.changes = append(c.changes, Change{
 		Kind: Split, Story: c.events[slot].story.id, Into: c.events[fresh].story.id, Events: []string{id}, Why: "by hand",
@@ -95,7 +94,7 @@ func (c *Clusters) SplitItem(item Item) (Placement, error) {
 }
 
 // take removes an item from an event of several.
-func (c *Clusters) take(m member, item Item, v vector) {
+func (c *Clusters) take(m member, item Item, says *Reading) {
 	e := &c.events[m.slot]
 	e.items = slices.DeleteFunc(e.items, func(id string) bool { return id == item.ID })
 	if !m.voted || e.votes < 2 {
@@ -105,11 +104,10 @@ func (c *Clusters) take(m member, item Item, v vector) {
 	if item.Text != "" {
 		e.texts = max(0, e.texts-1)
 	}
-	delete(e.hosts, hash(item.Host))
-	left := c.index.plus(e.centroid, v, -1, maxTerms)
-	left = slices.DeleteFunc(left, func(t entry) bool { return t.weight <= 1e-4 })
-	c.index.change(m.slot, e.centroid, left)
-	e.centroid, e.squared = left, 0
+	e.hosts = slices.DeleteFunc(e.hosts, func(h uint64) bool { return h == hash(item.Host) })
+	left := vector(nil).plus(c.index.vectors[m.slot], says.vector, -1)
+	c.index.change(m.slot, slices.DeleteFunc(left, func(t entry) bool { return t.weight <= 1e-4 }))
+	e.squared = 0
 }
 
 // holdApart holds an event apart from those of a story.

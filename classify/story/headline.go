@@ -19,6 +19,10 @@ type Version struct {
 	Repeats  bool
 }
 
+// sayingStems is how many stems a title has that says something: a shorter one is like
+// all others because it says less.
+const sayingStems = 5
+
 // maxVersions is how many items of a story are compared with each other.
 const maxVersions = 100
 
@@ -46,6 +50,7 @@ func Headline(items []Version) int {
 			}
 		}
 		score := (sum/float64(max(1, len(vectors)-1)) + 0.01) * cmp.Or(item.Weight, 1)
+		score *= min(1, float64(len(v.stems))/sayingStems)
 		score *= math.Exp2(-float64(newest.Sub(item.Seen)) / float64(4*HalfLife))
 		if item.Repeats {
 			score *= RepeatWeight
@@ -58,8 +63,8 @@ func Headline(items []Version) int {
 }
 
 // MostNamed returns the names that most items have, at most limit of those that at
-// least a third of the items that have any agree on; of equal ones in the order of
-// the alphabet. It is how a story gets its categories and topics: each element of
+// least a third of the items that have any agree on, and a tenth of all; of equal
+// ones in the order of the alphabet. It is how a story gets its categories and topics: each element of
 // votes are the names of one item.
 func MostNamed(votes [][]string, limit int) []string {
 	counts := make(map[string]int)
@@ -74,7 +79,7 @@ func MostNamed(votes [][]string, limit int) []string {
 	}
 	var list []string
 	for name, n := range counts {
-		if 3*n >= voters {
+		if 3*n >= voters && 10*n >= len(votes) {
 			list = append(list, name)
 		}
 	}

@@ -6,38 +6,34 @@ import (
 	"slices"
 )
 
-// An index finds the events that a vector may belong to, and knows how many
-// events have a term.
+// An index has the vectors of events, finds those that a vector may belong to, and
+// knows how many events have a term.
 type index struct {
-	terms  map[uint64]uint32 // by hash
-	infos  []info            // by term
-	have   []int32           // by term: events whose centroid has it; apart from infos, for it is read most
-	kinds  []kind            // by term
-	free   []uint32          // terms that nothing has any more
-	logs   []float64         // natural logarithms of 0, 1, 2, ...
-	prior  int
-	events int      // live ones
-	gens   []uint32 // by slot of an event: how often one came or went; odd while one is there
-
-	kept        []uint32 // by slot: the compaction that kept a posting of it last
-	compactions uint32
+	terms
+	vectors []vector   // by slot of an event: the sum of one vector of length 1 for each vote
+	born    []uint32   // by slot: how many events came before it
+	lists   [][]uint32 // slots of the events that have a term, sorted, where there are several; the first is none
+	spare   []uint32   // lists that nothing uses
+	logs    []float64
+	prior   int
+	events  int // live ones
 
 	score []float32 // by slot, while candidates are looked for
 	found []uint32  // slots whose score is not 0
-}
+	asked []uint64
+	sum   vector // room for one that is being made
 
-// info is what is known of a term.
-type info struct {
-	hash  uint64
-	posts []posting // these, and others that have it no more
-	room  int       // postings above which they are looked through
+	stale   bool   // terms and lists are not of these vectors
+	touched uint32 // so that no compiler thinks that nothing is read
 }
-
-// A posting is an event that had a term when it was noted.
-type posting struct{ slot, gen uint32 }
 
 func newIndex(prior int) index {
-	return index{terms: make(map[uint64]uint32), logs: []float64{0}, prior: prior}
+	return index{lists: make([][]uint32, 1), logs: []float64{0}, prior: prior}
+}
+
+// addSlot makes room for one more event.
+func (x *index) addSlot() {
+	x.vectors, x.born, x.score = append(x.vectors, nil), append(x.born, 0), append(x.score, 0)
 }
 
 // log returns the natural logarithm of n.
@@ -48,44 +44,37 @@ func (x *index) log(n int) float64 {
 	return x.logs[n]
 }
 
-// idf returns how much a term says in general: less the more events have it, so
-// that, other than by items, the words of a hot event count in full.
-func (x *index) idf(t uint32) float64 {
-	return x.log(x.events+x.prior) - x.log(int(x.have[t])+1)
+// have returns how many events have a term.
+func (x *index) have(t uint32) uint32 {
+	if r := x.find(t); r != nil {
+		return r.have
+	}
+	return 0
 }
 
-// term returns the term of a hash, which it may have to make.
-func (x *index) term(hash uint64, k kind) uint32 {
-	if t, ok := x.terms[hash]; ok {
-		return t
-	}
-	var t uint32
-	if n := len(x.free); n > 0 {
-		t, x.free = x.free[n-1], x.free[:n-1]
-	} else {
-		t = uint32(len(x.infos))
-		x.infos, x.have, x.kinds = append(x.infos, info{}), append(x.have, 0), append(x.kinds, k)
-	}
-	x.infos[t], x.kinds[t] = info{hash: hash}, k
-	x.terms[hash] = t
-	return t
+// idf returns how much a term says in general that so many events have: less the
+// more they are, so that, other than by items, the words of a hot event count in
+// full.
+func (x *index) idf(have uint32) float64 {
+	return x.log(x.events+x.prior) - x.log(int(have)+1)
 }
 
-// change says that the event in slot has now in place of was.
-func (x *index) change(slot uint32, was, now vector) {
+// change gives the event in slot a vector in place of the one it has.
+func (x *index) change(slot uint32, now vector) {
+	was := x.vectors[slot]
+	x.vectors[slot] = now
+	if x.stale {
+		return
+	}
+	x.touched += x.touch(was) + x.touch(now)
 	i, j := 0, 0
 	for i < len(was) || j < len(now) {
 		switch {
 		case j == len(now) || i < len(was) && was[i].term < now[j].term:
-			x.drop(was[i].term)
+			x.drop(was[i].term, slot)
 			i++
 		case i == len(was) || was[i].term > now[j].term:
-			in := &x.infos[now[j].term]
-			x.have[now[j].term]++
-			in.posts = append(in.posts, posting{slot, x.gens[slot]})
-			if len(in.posts) > in.room {
-				x.compact(in)
-			}
+			x.post(now[j].term, slot)
 			j++
 		default:
 			i++
@@ -94,80 +83,128 @@ func (x *index) change(slot uint32, was, now vector) {
 	}
 }
 
-// drop says that an event has a term no more. Its posting stays until it is
-// in the way.
-func (x *index) drop(t uint32) {
-	if x.have[t]--; x.have[t] == 0 {
-		x.release(t)
-	}
-}
-
-// forget frees the terms of a vector that no event has.
-func (x *index) forget(v vector) {
-	for _, e := range v {
-		if x.have[e.term] == 0 && x.infos[e.term].hash != 0 {
-			x.release(e.term)
+// build finds anew which events have which terms, all at once: to do it item by item
+// costs several times as much.
+func (x *index) build() {
+	x.terms, x.lists, x.spare, x.stale = terms{}, make([][]uint32, 1), nil, false
+	for slot, v := range x.vectors {
+		x.touched += x.touch(v)
+		for _, e := range v {
+			x.post(e.term, uint32(slot))
 		}
 	}
 }
 
-func (x *index) release(t uint32) {
-	delete(x.terms, x.infos[t].hash)
-	x.infos[t] = info{}
-	x.free = append(x.free, t)
+// post says that an event has a term.
+func (x *index) post(t, slot uint32) {
+	r := x.add(t)
+	switch r.have++; {
+	case r.have == 1:
+		r.only = slot
+	case r.list == 0:
+		r.list = x.newList()
+		x.lists[r.list] = []uint32{min(r.only, slot), max(r.only, slot)}
+	default:
+		list := x.lists[r.list]
+		at := len(list)
+		if slot < list[at-1] {
+			at, _ = slices.BinarySearch(list, slot)
+		}
+		x.lists[r.list] = slices.Insert(list, at, slot)
+	}
+}
+
+func (x *index) newList() uint32 {
+	n := len(x.spare)
+	if n == 0 {
+		x.lists = append(x.lists, nil)
+		return uint32(len(x.lists) - 1)
+	}
+	at := x.spare[n-1]
+	x.spare = x.spare[:n-1]
+	return at
+}
+
+// drop says that an event has a term no more.
+func (x *index) drop(t, slot uint32) {
+	r := x.find(t)
+	if r.have--; r.have == 0 {
+		x.remove(t)
+		return
+	}
+	list := x.lists[r.list]
+	at, _ := slices.BinarySearch(list, slot)
+	list = slices.Delete(list, at, at+1)
+	x.lists[r.list] = list
+	switch {
+	case len(list) == 1:
+		r.only = list[0]
+		x.lists[r.list] = nil
+		x.spare = append(x.spare, r.list)
+		r.list = 0
+	case len(list) > 16 && 4*len(list) < cap(list):
+		x.lists[r.list] = slices.Clone(list)
+	}
 }
 
 const (
-	maxPosts      = 2500 // postings that are looked at for one vector
-	maxCandidates = 16   // events that are compared with it term by term
+	maxPosts      = 1500 // postings that are looked at for one vector
+	maxCandidates = 8    // events that are compared with it term by term; twice as many change nothing
 	maxAsked      = 32   // terms by which they are found
 	commonEvents  = 200  // a term in fewer events is never too common
 )
 
-// candidates returns the slots of the events that share most with v, best first,
-// at most maxCandidates. Terms in more than 5 % of all events find none. The
-// result holds until the next call.
-func (x *index) candidates(v vector) []uint32 {
-	var asked []heavy
-	for _, e := range v {
-		have := int(x.have[e.term])
+// candidates returns the slots of the events that share most with what is asked
+// for, best first, at most maxCandidates. Terms in more than 5 % of all events find
+// none.
+func (x *index) candidates(q *query) []uint32 {
+	// Weight and place in one number sort by weight; of equal ones the first is last.
+	asked := x.asked[:0]
+	for i, e := range q.vector {
+		have := int(q.rows[i].have)
 		if have == 0 || have > commonEvents && have*20 > x.events {
 			continue
 		}
-		idf := x.idf(e.term)
-		asked = append(asked, heavy{float64(e.weight) * idf * idf, e})
+		weight := float32(float64(e.weight) * q.idf[i])
+		asked = append(asked, uint64(math.Float32bits(weight))<<32|uint64(math.MaxUint32-i))
 	}
-	slices.SortFunc(asked, heavier)
+	x.asked = asked
+	slices.Sort(asked)
 	room := maxPosts
-	for _, a := range asked[:min(len(asked), maxAsked)] {
-		if n := len(x.infos[a.term].posts); n <= room {
-			room -= n
-			x.scan(a.term, float32(a.weight))
-		}
+	for _, a := range slices.Backward(asked[max(0, len(asked)-maxAsked):]) {
+		x.scan(&q.rows[math.MaxUint32-uint32(a)], math.Float32frombits(uint32(a>>32)), &room)
 	}
-	best := slices.DeleteFunc(x.found, func(slot uint32) bool {
-		gone := x.gens[slot]%2 == 0
-		if gone {
-			x.score[slot] = 0
-		}
-		return gone
-	})
-	x.found = best
-	if len(best) > maxCandidates {
-		best = x.best()
-	} else {
-		slices.SortFunc(best, x.better)
-	}
-	list := slices.Clone(best)
+	best := x.best()
 	for _, slot := range x.found {
 		x.score[slot] = 0
 	}
 	x.found = x.found[:0]
-	return list
+	return best
 }
 
+// scan adds weight to the score of all events that have a term. It does nothing if
+// there are more than there is room for.
+func (x *index) scan(r *row, weight float32, room *int) {
+	slots := x.lists[r.list]
+	if r.list == 0 {
+		slots = []uint32{r.only}
+	}
+	if len(slots) > *room {
+		return
+	}
+	*room -= len(slots)
+	for _, slot := range slots {
+		if x.score[slot] == 0 {
+			x.found = append(x.found, slot)
+		}
+		x.score[slot] += weight
+	}
+}
+
+// better compares by score; of equal ones the event that began last is better. Slots
+// say nothing: after a rebuild they are others.
 func (x *index) better(a, b uint32) int {
-	return cmp.Or(cmp.Compare(x.score[b], x.score[a]), cmp.Compare(a, b))
+	return cmp.Or(cmp.Compare(x.score[b], x.score[a]), cmp.Compare(x.born[b], x.born[a]))
 }
 
 // best returns the best of what was found, in order.
@@ -184,28 +221,4 @@ func (x *index) best() []uint32 {
 		top = top[:min(len(top), maxCandidates)]
 	}
 	return top
-}
-
-// scan adds weight to the score of all events that have a term, and of some that
-// are where one was that had it: to look is dearer than to compare a few more.
-func (x *index) scan(t uint32, weight float32) {
-	for _, p := range x.infos[t].posts {
-		if x.score[p.slot] == 0 {
-			x.found = append(x.found, p.slot)
-		}
-		x.score[p.slot] += weight
-	}
-}
-
-// compact forgets the postings of events that are gone, and repeated ones.
-func (x *index) compact(in *info) {
-	x.compactions++
-	live := in.posts[:0]
-	for _, p := range in.posts {
-		if x.gens[p.slot] == p.gen && x.kept[p.slot] != x.compactions {
-			x.kept[p.slot] = x.compactions
-			live = append(live, p)
-		}
-	}
-	in.posts, in.room = live, 2*len(live)+8
 }

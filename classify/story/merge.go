@@ -27,7 +27,7 @@ func (c *Clusters) merge(g, h *group, why string) {
 		moved = append(moved, c.events[slot].id)
 	}
 	if g.whole != nil && h.whole != nil {
-		g.whole = c.index.plus(g.whole, h.whole, 1, maxTerms)
+		g.whole = vector(nil).plus(g.whole, h.whole, 1).heaviest(maxTerms)
 	}
 	g.events = append(g.events, h.events...)
 	g.undo = append(append(g.undo, h.undo...), merge{id: h.id, events: moved})
@@ -65,13 +65,12 @@ func (c *Clusters) check(g *group) {
 	if len(g.events) < 3 {
 		return
 	}
-	whole := c.whole(g)
-	square := c.index.square(whole)
+	q := &c.asked
+	c.index.ask(q, c.whole(g))
 	sum := 0.0
 	members := g.events[:min(len(g.events), maxWhole)]
 	for _, slot := range members {
-		e := &c.events[slot]
-		sum += c.alike(c.index.cosines(whole, e.centroid, square, c.square(e)))
+		sum += c.alikeTo(q, c.index.vectors[slot])
 	}
 	if mean := sum / float64(len(members)); mean < c.weights.SplitBelow {
 		c.takeApart(g, fmt.Sprintf("its events are alike by %.0f %% only", 100*mean))
@@ -110,11 +109,14 @@ func (c *Clusters) parts(slots []uint32) [][]uint32 {
 		}
 		return i
 	}
+	q, squares := &c.asked, make([]product, len(slots))
 	for i, a := range slots {
 		e := &c.events[a]
+		c.index.ask(q, c.index.vectors[a])
+		squares[i] = q.square
 		for j, b := range slots[:i] {
 			f := &c.events[b]
-			if find(i) != find(j) && (c.held(e.id, f.id) || c.alikeEvents(e, f) >= c.mergeNeed(e, f)) {
+			if find(i) != find(j) && (c.held(e.id, f.id) || c.alike(q.cosines(q.dot(c.index.vectors[b]), squares[j])) >= c.mergeNeed(e, f)) {
 				root[find(i)] = find(j)
 			}
 		}
@@ -143,6 +145,7 @@ func (c *Clusters) leave(g *group, part []uint32, why string) *group {
 		moved = append(moved, c.events[slot].id)
 	}
 	g.events = slices.DeleteFunc(slices.Clone(g.events), func(s uint32) bool { return slices.Contains(part, s) })
+	g.undo = slices.DeleteFunc(slices.Clone(g.undo), func(m merge) bool { return m.id == h.id })
 	g.whole = nil
 	c.stories[h.id] = h
 	c.changes = append(c.changes, Change{Kind: Split, Story: g.id, Into: h.id, Events: moved, Why: why})

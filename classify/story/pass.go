@@ -37,6 +37,9 @@ func (c *Clusters) Tick(now time.Time) []Change {
 	c.hear(now)
 	if c.placed >= passItems || c.now.Sub(c.passed) >= passEvery {
 		c.expire()
+		if !c.recalled.IsZero() {
+			c.recall()
+		}
 		c.pass()
 	}
 	changes := c.changes
@@ -74,9 +77,11 @@ func (c *Clusters) pass() {
 func (c *Clusters) relate(slot uint32) {
 	e := &c.events[slot]
 	var near []*group
-	for _, other := range c.index.candidates(e.centroid) {
+	q := &c.asked
+	c.index.ask(q, c.index.vectors[slot])
+	for _, other := range c.index.candidates(q) {
 		f := &c.events[other]
-		if f.story != e.story && !slices.Contains(near, f.story) && c.alikeEvents(e, f) >= c.mergeNeed(e, f) && !c.apart(e.story, f.story) {
+		if f.story != e.story && !slices.Contains(near, f.story) && c.alikeEvents(q, other, c.mergeNeed(e, f)) && !c.apart(e.story, f.story) {
 			near = append(near, f.story)
 		}
 	}
@@ -96,15 +101,23 @@ func (c *Clusters) relate(slot uint32) {
 	}
 }
 
-// alikeEvents returns how much two events say the same, from 0 to 1.
-func (c *Clusters) alikeEvents(e, f *event) float64 {
-	return c.alike(c.index.cosines(e.centroid, f.centroid, c.square(e), c.square(f)))
+// alikeEvents reports whether the event that is asked for and another one are as
+// alike as they need be.
+func (c *Clusters) alikeEvents(q *query, other uint32, need float64) bool {
+	v := c.index.vectors[other]
+	dot := q.dot(v)
+	return c.alike(c.atMost(q, dot, other)) >= need && c.alike(q.cosines(dot, c.index.square(v))) >= need
+}
+
+// alikeTo returns how much what is asked for and a vector say the same, from 0 to 1.
+func (c *Clusters) alikeTo(q *query, v vector) float64 {
+	return c.alike(q.cosines(q.dot(v), c.index.square(v)))
 }
 
 // alikeWholes returns how much two stories say the same, from 0 to 1.
 func (c *Clusters) alikeWholes(g, h *group) float64 {
-	a, b := c.whole(g), c.whole(h)
-	return c.alike(c.index.cosines(a, b, c.index.square(a), c.index.square(b)))
+	c.index.ask(&c.asked, c.whole(g))
+	return c.alikeTo(&c.asked, c.whole(h))
 }
 
 func (c *Clusters) alike(cosine product) float64 {
@@ -139,7 +152,7 @@ const maxWhole = 64
 func (c *Clusters) whole(g *group) vector {
 	if g.whole == nil {
 		for _, slot := range g.events[:min(len(g.events), maxWhole)] {
-			g.whole = c.index.plus(g.whole, c.events[slot].centroid, 1, maxTerms)
+			g.whole = vector(nil).plus(g.whole, c.index.vectors[slot], 1).heaviest(maxTerms)
 		}
 		c.wholes = append(c.wholes, g)
 	}

@@ -15,24 +15,32 @@ func (c *Clusters) Place(item Item) Placement {
 		return c.placement(m.slot, Why{By: "before"})
 	}
 	c.hear(item.Seen)
-	c.makeRoom()
+	c.makeRoom(0)
 	c.placed++
 	c.total++
-	if m, ok := c.items[item.Repeats]; ok && item.Repeats != "" {
+	if m, ok := c.items[item.Repeats]; ok {
 		c.join(m.slot, item, nil)
 		return c.placement(m.slot, Why{By: "repeat", Score: 1})
 	}
-	terms := c.reader.terms(&c.weights, item.Title, item.Text, item.Language)
-	v := c.vector(terms)
-	slot, why := c.nearest(v, terms, item)
+	says := c.reading(item)
+	slot, why := c.nearest(says, item)
 	if slot == none {
-		slot = c.open(c.ids.Event(item.ID), item.Seen)
+		c.makeRoom(1)
+		slot = c.open(c.unusedEvent(item.ID), item.Seen)
 		why = Why{By: "first"}
 		c.found(c.ids.Story(c.events[slot].id), slot)
 	}
-	c.join(slot, item, v)
-	c.index.forget(v)
+	c.join(slot, item, says)
 	return c.placement(slot, why)
+}
+
+// reading returns what the words of an item say: what was read of them before, or
+// now.
+func (c *Clusters) reading(item Item) *Reading {
+	if item.Read != nil {
+		return item.Read
+	}
+	return c.weights.Read(item)
 }
 
 func (c *Clusters) placement(slot uint32, why Why) Placement {
@@ -46,56 +54,27 @@ func (c *Clusters) hear(now time.Time) {
 	}
 }
 
-// maxItemTerms is how many terms of an item count.
-const maxItemTerms = maxTerms
-
-// vector returns the vector of an item, of length 1. All its terms are in the
-// index until it is told to forget them.
-func (c *Clusters) vector(terms []term) vector {
-	// Term and weight in one number sort by term, and much faster than entries do.
-	packed := c.packed[:0]
-	for _, t := range terms {
-		packed = append(packed, uint64(c.index.term(t.hash, t.kind))<<32|uint64(math.Float32bits(float32(t.weight))))
-	}
-	c.packed = packed
-	slices.Sort(packed)
-	v := make(vector, len(terms))
-	for i, p := range packed {
-		v[i] = entry{uint32(p >> 32), math.Float32frombits(uint32(p))}
-	}
-	all := v
-	v = c.index.heaviest(v, maxItemTerms)
-	if len(all) > len(v) {
-		keep := make(map[uint32]bool, len(v))
-		for _, e := range v {
-			keep[e.term] = true
-		}
-		c.index.forget(slices.DeleteFunc(all, func(e entry) bool { return keep[e.term] }))
-	}
-	if length := math.Sqrt(c.index.square(v).all); length > 0 {
-		for i := range v {
-			v[i].weight = float32(float64(v[i].weight) / length)
-		}
-	}
-	return v
-}
-
 // nearest returns the slot of the event that an item joins, or none.
-func (c *Clusters) nearest(v vector, terms []term, item Item) (uint32, Why) {
+func (c *Clusters) nearest(says *Reading, item Item) (uint32, Why) {
 	best, bestScore, bestCosine, bestNeed := none, 0.0, 0.0, 0.0
-	square := c.index.square(v)
-	for _, slot := range c.index.candidates(v) {
+	q := &c.asked
+	c.index.ask(q, says.vector)
+	for _, slot := range c.index.candidates(q) {
 		e := &c.events[slot]
-		alike := c.index.cosines(v, e.centroid, square, c.square(e))
+		need, dot := c.need(e, item), q.dot(c.index.vectors[slot])
+		if c.score(c.atMost(q, dot, slot), e, item) < need {
+			continue
+		}
+		alike := q.cosines(dot, c.index.square(c.index.vectors[slot]))
 		score := c.score(alike, e, item)
-		if need := c.need(e, item); score >= need && score-need > bestScore-bestNeed || best == none && score >= need {
+		if score >= need && score-need > bestScore-bestNeed || best == none && score >= need {
 			best, bestScore, bestCosine, bestNeed = slot, score, alike.all, need
 		}
 	}
 	if best == none {
 		return none, Why{}
 	}
-	return best, Why{By: "near", Score: bestScore, Threshold: bestNeed, Cosine: bestCosine, Shared: c.shared(terms, c.events[best].centroid)}
+	return best, Why{By: "near", Score: bestScore, Threshold: bestNeed, Cosine: bestCosine, Shared: c.shared(item, says, c.index.vectors[best])}
 }
 
 // score returns how near an item is to an event, from 0 to 1.
@@ -105,17 +84,24 @@ func (c *Clusters) score(alike product, e *event, item Item) float64 {
 	return float64(w.Cosine*alike.all) + float64(w.Names*alike.names) + float64(w.Time*math.Exp(-days*days/18))
 }
 
-// squareHolds is for how many items the product of a centroid with itself is good,
-// beside a quarter of how many events there are: what terms say in general changes
-// slowly, and slower the more there is.
-const squareHolds = 2000
+const (
+	// squareHolds is for how many items the product of an event's vector with itself
+	// is remembered, beside a quarter of how many events there are: what terms say in
+	// general changes slowly, and slower the more there is.
+	squareHolds = 2000
+	slackened   = 1.5 // how much that may make of a cosine
+)
 
-// square returns the product of an event's centroid with itself.
-func (c *Clusters) square(e *event) product {
+// atMost returns more than the cosines of a query and an event: by what the event's
+// product with itself was some time ago. To measure it reads all terms, and few
+// events that share some of them come near.
+func (c *Clusters) atMost(q *query, dot product, slot uint32) product {
+	e := &c.events[slot]
 	if e.squared == 0 || c.total-e.squared > squareHolds+c.index.events/4 {
-		e.square, e.squared = c.index.square(e.centroid), c.total
+		e.square, e.squared = c.index.square(c.index.vectors[slot]), c.total
 	}
-	return e.square
+	p := q.cosines(dot, e.square)
+	return product{min(1, slackened*p.all), min(1, slackened*p.names)}
 }
 
 // need returns the score at which an item joins an event: more where the event
@@ -136,33 +122,33 @@ func (c *Clusters) tighten(votes int) float64 {
 }
 
 // shared returns the words that an item and an event share and that say most.
-func (c *Clusters) shared(terms []term, centroid vector) []string {
-	type word struct {
-		weight float64
-		word   string
-	}
-	var list []word
-	for _, t := range terms {
-		at, ok := c.index.terms[t.hash]
-		if t.word == "" || !ok {
-			continue
-		}
-		if _, ok := slices.BinarySearchFunc(centroid, at, func(e entry, t uint32) int { return cmp.Compare(e.term, t) }); ok {
-			list = append(list, word{t.weight * c.index.idf(at), t.word})
+func (c *Clusters) shared(item Item, says *Reading, v vector) []string {
+	var list []heavy
+	for i, e := range says.vector {
+		if word := says.spots[i].of(item); word != "" && v.has(e.term) {
+			list = append(list, heavy{float64(e.weight) * c.index.idf(c.index.have(e.term)), word})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b word) int { return cmp.Compare(b.weight, a.weight) })
+	slices.SortStableFunc(list, func(a, b heavy) int { return cmp.Compare(b.weight, a.weight) })
 	var words []string
-	for _, w := range list[:min(len(list), 5)] {
-		words = append(words, w.word)
+	for _, w := range list { // a word may stand for a stem and for a name
+		if len(words) < 5 && !slices.Contains(words, w.word) {
+			words = append(words, w.word)
+		}
 	}
 	return words
 }
 
-// join adds an item to an event. v is nil if what it says is there already.
-func (c *Clusters) join(slot uint32, item Item, v vector) {
+// A heavy word is one with what it says.
+type heavy struct {
+	weight float64
+	word   string
+}
+
+// join adds an item to an event. says is nil if what it says is there already.
+func (c *Clusters) join(slot uint32, item Item, says *Reading) {
 	e := &c.events[slot]
-	votes := v != nil && e.vote(item.Host)
+	votes := says != nil && e.vote(item.Host)
 	c.items[item.ID] = member{slot, votes}
 	e.items = append(e.items, item.ID)
 	if item.Seen.After(e.last) {
@@ -179,20 +165,21 @@ func (c *Clusters) join(slot uint32, item Item, v vector) {
 	if item.Text != "" {
 		e.texts++
 	}
-	now := c.index.plus(e.centroid, v, 1, maxTerms+slack)
-	if len(now) == maxTerms+slack {
-		now = c.index.heaviest(now, maxTerms)
+	sum := c.index.sum.plus(c.index.vectors[slot], says.vector, 1)
+	c.index.sum = sum
+	if len(sum) >= maxTerms+slack {
+		sum = sum.heaviest(maxTerms)
 	}
-	c.index.change(slot, e.centroid, now)
-	e.centroid, e.squared = now, 0
+	c.index.change(slot, slices.Clone(sum))
+	e.squared = 0
 	if !e.changed {
 		e.changed = true
 		c.changed = append(c.changed, slot)
 	}
 }
 
-// slack is how many terms a centroid may have above maxTerms until the lightest go,
-// so that they need not be found each time.
+// slack is how many terms an event's vector may have above maxTerms until the
+// lightest go, so that they need not be found each time.
 const slack = 50
 
 // maxHosts is how many hosts of an event are told apart; more change nothing.
@@ -200,8 +187,7 @@ const maxHosts = 1000
 
 // knows reports whether a host said already what an event is about.
 func (e *event) knows(host string) bool {
-	_, ok := e.hosts[hash(host)]
-	return ok && host != ""
+	return host != "" && slices.Contains(e.hosts, hash(host))
 }
 
 // vote reports whether a host may say what an event is about: once.
@@ -212,11 +198,20 @@ func (e *event) vote(host string) bool {
 	if e.knows(host) || len(e.hosts) >= maxHosts {
 		return false
 	}
-	if e.hosts == nil {
-		e.hosts = make(map[uint64]struct{})
-	}
-	e.hosts[hash(host)] = struct{}{}
+	e.hosts = append(e.hosts, hash(host))
 	return true
+}
+
+// unusedEvent returns an ID that no event has: the one that an item's gives, if it
+// may. An event may have outlived its first item, which a hand took from it.
+func (c *Clusters) unusedEvent(itemID string) string {
+	id := c.ids.Event(itemID)
+	for {
+		if _, ok := c.byID[id]; !ok {
+			return id
+		}
+		id = c.ids.Event(id + "'")
+	}
 }
 
 // open returns the slot of a new event.
@@ -227,13 +222,13 @@ func (c *Clusters) open(id string, seen time.Time) uint32 {
 	} else {
 		slot = uint32(len(c.events))
 		c.events = append(c.events, event{})
-		c.index.gens, c.index.kept = append(c.index.gens, 0), append(c.index.kept, 0)
-		c.index.score = append(c.index.score, 0)
+		c.index.addSlot()
 	}
 	c.events[slot] = event{id: id, first: seen, last: seen, prev: none, next: none}
 	c.byID[id] = slot
-	c.index.gens[slot]++
 	c.index.events++
+	c.opened++
+	c.index.born[slot] = c.opened
 	c.append(slot)
 	return slot
 }

@@ -90,8 +90,11 @@ func Rank(h Heat, clicks int, burst bool) float64 {
 	return rank
 }
 
+// ReachSources is how many sources make a story one that others tell too, for
+// [SourceWeight].
+const ReachSources = 3
+
 const (
-	reachOf     = 3    // sources that make a story one that others tell too
 	priorShare  = 0.25 // of a source's items that are in such stories, before we know
 	priorItems  = 20   // how many items that is worth
 	worstWeight = 0.25
@@ -104,7 +107,3 @@ func SourceWeight(reached, items int) float64 {
 	share := (float64(reached) + priorShare*priorItems) / (float64(items) + priorItems)
 	return worstWeight + (1-worstWeight)*share/priorShare
 }
-
-// Reaches reports whether so many sources make a story one that counts for
-// [SourceWeight].
-func Reaches(sources int) bool { return sources >= reachOf }

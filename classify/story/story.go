@@ -5,6 +5,7 @@ package story
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -17,6 +18,8 @@ type Item struct {
 	Host     string // of its publisher; empty if unknown
 	Seen     time.Time
 	Repeats  string // ID of the item that it says the same as; empty if it is new
+
+	Read *Reading // of its words; nil if they are to be read when they are needed
 }
 
 // A Placement is where an item belongs.
@@ -52,9 +55,8 @@ type Clusters struct {
 	limits  Limits
 	ids     IDs
 
-	reader  reader
-	packed  []uint64 // room for a vector that is being made
 	index   index
+	asked   query
 	events  []event // by slot
 	free    []uint32
 	byID    map[string]uint32 // slots by event ID
@@ -64,14 +66,16 @@ type Clusters struct {
 	newest  uint32
 	now     time.Time // the latest time we have heard of
 
-	changed []uint32 // slots of events that the next pass looks at
-	wholes  []*group // that know what they are about, during a pass
-	placed  int      // items since the last pass
-	passed  time.Time
-	total   int // items ever
-	passes  int
-	hands   map[string][]Hand // by the ID of either event
-	changes []Change          // that the next Tick tells
+	changed  []uint32 // slots of events that the next pass looks at
+	wholes   []*group // that know what they are about, during a pass
+	placed   int      // items since the last pass
+	passed   time.Time
+	total    int    // items ever
+	opened   uint32 // events ever
+	passes   int
+	recalled time.Time         // the latest time of an item that was taken back since the last pass
+	hands    map[string][]Hand // by the ID of either event
+	changes  []Change          // that the next Tick tells
 }
 
 // none is no slot.
@@ -80,13 +84,12 @@ const none = ^uint32(0)
 // An event is items about one happening. A slot without an event has no ID.
 type event struct {
 	id          string
-	centroid    vector  // sum of one vector of length 1 for each vote
-	square      product // of the centroid with itself, when so many items had come
+	square      product // of its vector with itself, when so many items had come
 	squared     int
 	votes       int // items that count: one of a host
 	texts       int // votes that have a text
 	items       []string
-	hosts       map[uint64]struct{}
+	hosts       []uint64 // hashes of those that voted
 	first, last time.Time
 	story       *group
 	changed     bool
@@ -124,7 +127,6 @@ func New(w Weights, l Limits, ids IDs) *Clusters {
 	return &Clusters{
 		weights: w, limits: l, ids: ids, index: newIndex(w.Prior), oldest: none, newest: none,
 		byID: make(map[string]uint32), items: make(map[string]member), stories: make(map[string]*group), hands: make(map[string][]Hand),
-		reader: reader{seen: make(map[uint64]int)},
 	}
 }
 
@@ -135,7 +137,7 @@ func (c *Clusters) Len() (items, events, stories int) {
 
 // Why says why an item is in an event.
 type Why struct {
-	By        string   // "first", "repeat", "near" or "before"
+	By        string   // "first", "repeat", "near", "hand" or "before"
 	Score     float64  // of "near": from the threshold to 1
 	Threshold float64  // that it passed
 	Cosine    float64  // of the words alone
@@ -146,11 +148,14 @@ type Why struct {
 func (w Why) String() string {
 	switch w.By {
 	case "first":
-		return "nothing like it was there"
+		return "it began the event: nothing like it was there"
+	case "hand":
+		return "a person said so"
 	case "repeat":
 		return "it says the same as another item of the event"
 	case "near":
-		return fmt.Sprintf("score %.2f of %.2f needed, words alike by %.0f %%, among them %q", w.Score, w.Threshold, 100*w.Cosine, w.Shared)
+		return fmt.Sprintf("its words are alike by %.0f %%, among them %s (score %.2f of %.2f needed)",
+			100*w.Cosine, strings.Join(w.Shared, ", "), w.Score, w.Threshold)
 	}
 	return "it was there before"
 }

@@ -1,10 +1,13 @@
 package story
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -105,13 +108,13 @@ func TestARepeatJoinsWithoutALook(t *testing.T) {
 func TestAHostVotesOnce(t *testing.T) {
 	c := fresh()
 	c.Place(quake[0])
-	before := slices.Clone(c.events[0].centroid)
+	before := slices.Clone(c.index.vectors[0])
 	update := quake[1]
 	update.Host = quake[0].Host
 	if got := c.Place(update); got.EventID != "q1" {
 		t.Fatalf("got event %s for an update of the same host, want q1", got.EventID)
 	}
-	if e := c.events[0]; e.votes != 1 || !slices.Equal(e.centroid, before) {
+	if e := c.events[0]; e.votes != 1 || !slices.Equal(c.index.vectors[0], before) {
 		t.Errorf("got %d votes, want 1, and an event about the same as before", e.votes)
 	}
 }
@@ -156,8 +159,8 @@ func TestStoriesExpireAfterTheWindow(t *testing.T) {
 	if items, events, stories := c.Len(); items+events+stories != 0 {
 		t.Errorf("got %d items, %d events, %d stories, want none", items, events, stories)
 	}
-	if len(c.index.terms) != 0 {
-		t.Errorf("got %d terms of what is forgotten, want none", len(c.index.terms))
+	if c.index.terms.len != 0 {
+		t.Errorf("got %d terms of what is forgotten, want none", c.index.terms.len)
 	}
 }
 
@@ -180,12 +183,12 @@ func TestMemoryIsBounded(t *testing.T) {
 			}
 		}
 	}
-	if n := len(c.index.terms); n > 100*maxTerms {
+	if n := c.index.terms.len; n > 100*maxTerms {
 		t.Errorf("got %d terms, want no more than the events have", n)
 	}
 	posts := 0
-	for _, in := range c.index.infos {
-		posts += len(in.posts)
+	for _, l := range c.index.lists {
+		posts += len(l)
 	}
 	if posts > 100*maxTerms*4 {
 		t.Errorf("got %d postings of 100 events, want those that are gone to go", posts)
@@ -323,14 +326,14 @@ func TestTheFirstItemCanLeaveItsEvent(t *testing.T) {
 func TestAnItemThatDidNotVoteTakesNothingAway(t *testing.T) {
 	c := fresh()
 	c.Place(quake[0])
-	before := slices.Clone(c.events[0].centroid)
+	before := slices.Clone(c.index.vectors[0])
 	update := quake[1]
 	update.Host = quake[0].Host
 	c.Place(update)
 	if _, err := c.SplitItem(update); err != nil {
 		t.Fatal(err)
 	}
-	if e := c.events[0]; e.votes != 1 || !slices.Equal(e.centroid, before) {
+	if e := c.events[0]; e.votes != 1 || !slices.Equal(c.index.vectors[0], before) {
 		t.Errorf("got %d votes and a changed event, want it as it was before", e.votes)
 	}
 }
@@ -404,5 +407,189 @@ func TestWhatIsNoStoryIsTakenApart(t *testing.T) {
 	slices.Sort(left)
 	if !slices.Equal(left, want) {
 		t.Errorf("%q left, want %q to leave with the IDs they had", left, want)
+	}
+}
+
+func TestAHandTravelsAsJSON(t *testing.T) {
+	want := Hand{A: "q1", B: "r1", Together: true}
+	b, err := json.Marshal(want)
+	if err != nil || string(b) != `{"a":"q1","b":"r1","together":true}` {
+		t.Fatalf("got %s, %v", b, err)
+	}
+	var got Hand
+	if err := json.Unmarshal(b, &got); err != nil || got != want {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+}
+
+func TestHandsSurviveARebuild(t *testing.T) {
+	c := fresh()
+	items := slices.Concat(quake, rocket)
+	placeAll(c, items...)
+	if _, err := c.SplitItem(quake[3]); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Join("q1", "r1"); err != nil {
+		t.Fatal(err)
+	}
+	again := fresh()
+	for _, item := range items { // placeAll sorted them
+		again.Remember(item, c.placement(c.items[item.ID].slot, Why{}))
+	}
+	for _, h := range c.Hands() {
+		again.Hold(h)
+	}
+	again.Place(telling("q5", "e", "Earthquake strikes off Aceh coast, tsunami warning", 60))
+	for i := range 5 {
+		if got := again.Tick(noon.Add(time.Duration(70+2*i) * time.Minute)); len(got) != 0 {
+			t.Errorf("got %+v, want nothing moved", got)
+		}
+	}
+	if q, r, s := again.Place(quake[0]), again.Place(rocket[0]), again.Place(quake[3]); q.StoryID != r.StoryID || q.StoryID == s.StoryID {
+		t.Errorf("got stories %s, %s and %s; want the first two one, the third another", q.StoryID, r.StoryID, s.StoryID)
+	}
+}
+
+func TestChangingOnesMindTakesNoMemory(t *testing.T) {
+	c := fresh()
+	placeAll(c, slices.Concat(quake, rocket)...)
+	story := c.Place(quake[0]).StoryID
+	for range 500 {
+		if err := c.Join("q1", "r1"); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Join("r1", "q1"); err != nil {
+			t.Fatal(err)
+		}
+		if q, r := c.Place(quake[0]), c.Place(rocket[0]); q.StoryID != story || r.StoryID != story {
+			t.Fatalf("joined: got stories %s and %s, want %s", q.StoryID, r.StoryID, story)
+		}
+		if err := c.Split("r1"); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Split("r1"); !errors.Is(err, ErrAlone) {
+			t.Fatalf("split twice: got %v, want %v", err, ErrAlone)
+		}
+		if r := c.Place(rocket[0]); r.StoryID != "r1" {
+			t.Fatalf("split: got story %s, want r1", r.StoryID)
+		}
+		c.Tick(c.now)
+	}
+	if n, undo := len(c.Hands()), len(c.stories[story].undo); n != 1 || undo != 0 || len(c.changes) != 0 {
+		t.Errorf("got %d hands, %d lines of undo, %d changes; want what was said last alone", n, undo, len(c.changes))
+	}
+}
+
+func TestASplitOfWhatIsForgottenSaysSo(t *testing.T) {
+	c := fresh()
+	placeAll(c, slices.Concat(quake, rocket)...)
+	if err := c.Join("q1", "r1"); err != nil {
+		t.Fatal(err)
+	}
+	c.Place(telling("n", "a", "Parliament votes on pensions", 60*72))
+	c.Place(telling("r5", "d", "Rocket explodes on launch pad at SpaceX site in Texas", 60*72+5)) // expired by then
+	c.Tick(noon.Add(73 * time.Hour))
+	if _, err := c.SplitItem(quake[0]); !errors.Is(err, ErrUnknown) {
+		t.Errorf("the item: got %v, want %v", err, ErrUnknown)
+	}
+	if err := c.Split("q1"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("the event: got %v, want %v", err, ErrUnknown)
+	}
+	if err := c.Join("q1", "n"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("the join: got %v, want %v", err, ErrUnknown)
+	}
+	if len(c.Hands()) != 0 {
+		t.Errorf("got hands %v of events that are gone", c.Hands())
+	}
+}
+
+func TestAnEventOutlivesItsFirstItem(t *testing.T) {
+	c := fresh()
+	placeAll(c, quake...)
+	left, err := c.SplitItem(quake[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.forget(c.byID[left.EventID], "there was no room")
+	again := quake[0]
+	again.Title = "Parliament votes on pensions"
+	if got := c.Place(again); got.EventID == "q1" || got.StoryID == "q1" {
+		t.Errorf("got %+v, want other IDs than those that live", got)
+	}
+	if got := c.Place(quake[1]); got.EventID != "q1" || len(c.byID) != 2 {
+		t.Errorf("got %+v and %d events, want q1 as before and another one", got, len(c.byID))
+	}
+}
+
+func TestWhatWasReadBeforeSaysTheSame(t *testing.T) {
+	w := Default()
+	long := quake[0]
+	long.Text = strings.Repeat("The quake struck off Banda Aceh on Tuesday. ", 400)
+	short := long
+	short.Text = long.Text[:MaxText]
+	if a, b := w.Read(long), w.Read(short); !reflect.DeepEqual(a, b) {
+		t.Error("two texts that begin with the same are read differently")
+	}
+	plain, read := fresh(), fresh()
+	for i := range 500 {
+		item := madeItem(i)
+		want := plain.Place(item)
+		item.Read = w.Read(item)
+		if got := read.Place(item); !reflect.DeepEqual(got, want) {
+			t.Fatalf("item %d: got %+v, want %+v", i, got, want)
+		}
+	}
+}
+
+func TestManyReadAtOnce(t *testing.T) {
+	w := Default()
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for i := range 300 {
+				item := madeItem(i)
+				if a, b := w.Read(item), w.Read(item); !reflect.DeepEqual(a, b) {
+					t.Errorf("item %d is read as %v, then as %v", i, a, b)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestOfAHostThatVotedNothingIsNeeded(t *testing.T) {
+	c := fresh()
+	as := Placement{EventID: "q1", StoryID: "q1"}
+	for _, test := range []struct {
+		id, host, repeats string
+		want              bool
+	}{{"q1", "a", "", true}, {"q2", "a", "", false}, {"q3", "b", "q1", false}, {"q4", "b", "gone", true}, {"q5", "b", "", false}, {"q6", "", "", true}} {
+		item := telling(test.id, test.host, "Magnitude 7.3 earthquake strikes off the coast of Aceh", 0)
+		item.Repeats = test.repeats
+		if got := c.Needs(item, as); got != test.want {
+			t.Errorf("item %s: got %v, want %v", test.id, got, test.want)
+		}
+		votes := c.events
+		before := 0
+		if len(votes) > 0 {
+			before = votes[0].votes
+		}
+		c.Remember(item, as)
+		if got := c.events[0].votes > before; got != test.want {
+			t.Errorf("item %s: it said what the event is about: %v, want %v", test.id, got, test.want)
+		}
+	}
+}
+
+func TestAPassLooksAtWhatCameLastBeforeARebuild(t *testing.T) {
+	c := fresh()
+	told := quake[1]
+	told.Seen = noon.Add(time.Second)
+	// The one before had no time to see that they are one.
+	c.Remember(quake[0], Placement{EventID: "e1", StoryID: "s1"})
+	c.Remember(told, Placement{EventID: "e2", StoryID: "s2"})
+	got := c.Tick(noon.Add(2 * time.Second))
+	if len(got) != 1 || got[0].Kind != Merged || got[0].Into != "s1" {
+		t.Errorf("got %+v, want s2 merged into s1", got)
 	}
 }

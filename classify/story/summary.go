@@ -180,7 +180,7 @@ func (s sentence) cosine(t sentence) float64 {
 // sentencesOf returns the first sentences of an item's text that say something.
 func sentencesOf(item Version) []sentence {
 	var list []sentence
-	for text := range strings.SplitSeq(item.Text[:min(len(item.Text), maxBody)], "\n") {
+	for text := range strings.SplitSeq(item.Text[:min(len(item.Text), MaxText)], "\n") {
 		for _, s := range sentences(text) {
 			if len(s) > maxSentence || len(strings.Fields(s)) < minWords {
 				continue

@@ -1,7 +1,6 @@
 package story
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -15,123 +14,163 @@ type entry struct {
 // A vector is entries by term, each term once.
 type vector []entry
 
-// maxTerms is how many terms a centroid keeps.
+// maxTerms is how many terms a vector keeps.
 const maxTerms = 200
 
 // A product is what two vectors have in common: in all, and of names.
 type product struct{ all, names float64 }
 
-func (p *product) add(k kind, x float64) {
+func (p *product) add(t uint32, x float64) {
 	p.all += x
-	if k == isName {
+	if isNameTerm(t) {
 		p.names += x
 	}
 }
 
-// dot returns the product of two vectors of which each term weighs as the index
-// says. Products are rounded before they are added, so that all machines agree.
-func (x *index) dot(a, b vector) product {
-	var p product
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch ta, tb := a[i].term, b[j].term; {
-		case ta < tb:
-			i++
-		case ta > tb:
-			j++
-		default:
-			idf := x.idf(ta)
-			p.add(x.kinds[ta], float64(float64(float64(a[i].weight)*float64(b[j].weight))*float64(idf*idf)))
-			i++
-			j++
+// has reports whether a vector has a term.
+func (v vector) has(t uint32) bool {
+	low, high := 0, len(v)
+	for low < high {
+		if at := (low + high) / 2; v[at].term < t {
+			low = at + 1
+		} else {
+			high = at
 		}
 	}
-	return p
+	return low < len(v) && v[low].term == t
 }
 
-// square returns the product of a vector with itself.
-func (x *index) square(a vector) product {
-	var p product
-	for _, e := range a {
-		at := float64(float64(e.weight) * x.idf(e.term))
-		p.add(x.kinds[e.term], float64(at*at))
-	}
-	return p
-}
-
-// cosines returns the cosine of two vectors, and that of their names alone: the
-// former where one has no names, which then tell nothing. Both are 0 if either
-// vector is empty.
-func (x *index) cosines(a, b vector, squareA, squareB product) product {
-	var p product
-	if squareA.all == 0 || squareB.all == 0 {
-		return p
-	}
-	dot := x.dot(a, b)
-	p.all = dot.all / math.Sqrt(float64(squareA.all*squareB.all))
-	p.names = p.all
-	if squareA.names > 0 && squareB.names > 0 {
-		p.names = dot.names / math.Sqrt(float64(squareA.names*squareB.names))
-	}
-	return p
-}
-
-// plus returns a + factor*b, of at most max terms: those that weigh most.
-func (x *index) plus(a, b vector, factor float64, max int) vector {
-	sum := make(vector, 0, len(a)+len(b))
+// plus makes sum a + factor*b and returns it.
+func (sum vector) plus(a, b vector, factor float32) vector {
+	sum = sum[:0]
 	i, j := 0, 0
-	for i < len(a) || j < len(b) {
+	for i < len(a) && j < len(b) {
 		switch {
-		case j == len(b) || i < len(a) && a[i].term < b[j].term:
+		case a[i].term < b[j].term:
 			sum = append(sum, a[i])
 			i++
-		case i == len(a) || a[i].term > b[j].term:
-			sum = append(sum, entry{b[j].term, float32(float64(b[j].weight) * factor)})
+		case a[i].term > b[j].term:
+			sum = append(sum, entry{b[j].term, b[j].weight * factor})
 			j++
 		default:
-			sum = append(sum, entry{a[i].term, a[i].weight + float32(float64(b[j].weight)*factor)})
+			sum = append(sum, entry{a[i].term, a[i].weight + float32(b[j].weight*factor)})
 			i++
 			j++
 		}
 	}
-	return x.heaviest(sum, max)
+	sum = append(sum, a[i:]...)
+	for _, e := range b[j:] {
+		sum = append(sum, entry{e.term, e.weight * factor})
+	}
+	return sum
 }
 
-// heaviest returns the max terms of a vector that weigh most, in a vector of its
-// own if any goes. It finds what the least of them weighs, and keeps the order.
-func (x *index) heaviest(v vector, max int) vector {
+// A query is a vector that others are compared with, and what is known of its terms
+// while nothing changes.
+type query struct {
+	vector
+	rows   []row
+	idf    []float64 // squared
+	square product   // of the vector with itself
+}
+
+// ask makes q a query of a vector.
+func (x *index) ask(q *query, v vector) {
+	if x.stale {
+		x.build()
+	}
+	x.touched += x.touch(v)
+	q.vector, q.rows, q.idf, q.square = v, q.rows[:0], q.idf[:0], product{}
+	for _, e := range v {
+		r := row{}
+		if found := x.find(e.term); found != nil {
+			r = *found
+		}
+		q.rows = append(q.rows, r)
+	}
+	for i, e := range v {
+		idf := x.idf(q.rows[i].have)
+		q.idf = append(q.idf, float64(idf*idf))
+		q.square.add(e.term, float64(float64(e.weight)*float64(e.weight))*q.idf[i])
+	}
+}
+
+// square returns the product of a vector with itself, of which each term weighs as
+// the index says. Products are rounded before they are added, so that all machines
+// agree.
+func (x *index) square(v vector) product {
+	var p product
+	x.touched += x.touch(v)
+	for _, e := range v {
+		idf := x.idf(x.have(e.term))
+		p.add(e.term, float64(float64(float64(e.weight)*float64(e.weight))*float64(idf*idf)))
+	}
+	return p
+}
+
+// dot returns the product of a query with a vector.
+func (q *query) dot(v vector) product {
+	var p product
+	for i, j := 0, 0; i < len(q.vector) && j < len(v); {
+		switch a, b := q.vector[i], v[j]; {
+		case a.term < b.term:
+			i++
+		case a.term > b.term:
+			j++
+		default:
+			p.add(a.term, float64(float64(float64(a.weight)*float64(b.weight))*q.idf[i]))
+			i++
+			j++
+		}
+	}
+	return p
+}
+
+// cosines returns the cosine of a query and a vector, of which dot is their product
+// and square the vector's with itself, and that of their names alone: the former
+// where one has no names, which then tell nothing. Both are 0 if either vector is
+// empty.
+func (q *query) cosines(dot, square product) product {
+	var p product
+	if q.square.all == 0 || square.all == 0 {
+		return p
+	}
+	p.all = dot.all / math.Sqrt(float64(q.square.all*square.all))
+	p.names = p.all
+	if q.square.names > 0 && square.names > 0 {
+		p.names = dot.names / math.Sqrt(float64(q.square.names*square.names))
+	}
+	return p
+}
+
+// heaviest returns the max terms of a vector that weigh most, those of equal ones
+// that come first, in a vector of its own if any goes. What terms say in general
+// does not count: that changes, and so would what an event is about with when it is
+// taken back. It finds what the least of them weighs, and keeps the order.
+func (v vector) heaviest(max int) vector {
 	if len(v) <= max {
 		return v
 	}
-	weights := make([]float64, len(v))
+	weights := make([]float32, len(v))
 	for i, e := range v {
-		weights[i] = float64(float64(e.weight) * x.idf(e.term))
+		weights[i] = e.weight
 	}
-	sorted := slices.Sorted(slices.Values(weights))
-	least := sorted[len(v)-max]
+	slices.Sort(weights)
+	least := weights[len(v)-max]
 	equal := max // how many that weigh the least there is room for
-	for _, w := range sorted[len(v)-max:] {
+	for _, w := range weights[len(v)-max:] {
 		if w > least {
 			equal--
 		}
 	}
 	list := make(vector, 0, max)
-	for i, e := range v {
-		if weights[i] == least {
+	for _, e := range v {
+		if e.weight == least {
 			equal--
 		}
-		if weights[i] > least || weights[i] == least && equal >= 0 {
+		if e.weight > least || e.weight == least && equal >= 0 {
 			list = append(list, e)
 		}
 	}
 	return list
-}
-
-// A heavy entry is one with what it weighs in all.
-type heavy struct {
-	weight float64
-	entry
-}
-
-func heavier(a, b heavy) int {
-	return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.term, b.term))
 }

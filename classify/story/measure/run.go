@@ -112,7 +112,6 @@ func compare(records []Record, clusters []string) Figures {
 
 // ours is how the agent does it: item by item, with a pass when one is due.
 func (r *Report) ours(w story.Weights, records []Record) {
-	before := heap()
 	c := story.New(w, story.DefaultLimits(), story.IDs{})
 	g := grouping{Clusters: c, story: make(map[string]string)}
 	events := make([]string, len(records))
@@ -125,11 +124,13 @@ func (r *Report) ours(w story.Weights, records []Record) {
 		g.story[placed.EventID] = placed.StoryID
 		g.tick(record.Seen)
 	}
-	if live, _, _ := c.Len(); live > 0 {
-		r.Bytes = int((heap() - before) / uint64(live))
-	}
 	if len(records) > 0 {
 		g.tick(records[len(records)-1].Seen.Add(time.Hour))
+	}
+	if live, _, _ := c.Len(); live > 0 {
+		with := heap()
+		c, g.Clusters = nil, nil
+		r.Bytes = int(with-heap()) / live
 	}
 	stories := make([]string, len(records))
 	for i, id := range events {

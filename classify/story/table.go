@@ -1,0 +1,111 @@
+package story
+
+// A row is what is known of a term.
+type row struct {
+	term uint32 // 0: the row is free
+	have uint32 // events whose vector has it
+	only uint32 // slot of the event that has it, if list is 0
+	list uint32 // place of the list of those that have it, if there are several; or 0
+}
+
+// A terms is the rows of all terms, in tables by their highest bits: each grows by
+// itself, so that no item waits for long.
+type terms struct {
+	tables [1 << tableBits]table
+	len    int
+}
+
+const tableBits = 8
+
+// A table is a power of two of rows, by term, with linear probing.
+type table struct {
+	rows []row
+	used int
+}
+
+func (t *terms) table(term uint32) *table { return &t.tables[term>>(32-tableBits)] }
+
+// find returns the row of a term, nil if there is none. It may move when another
+// comes or goes.
+func (t *terms) find(term uint32) *row {
+	rows := t.table(term).rows
+	if len(rows) == 0 {
+		return nil
+	}
+	mask := len(rows) - 1
+	for i := int(term>>1) & mask; ; i = (i + 1) & mask {
+		switch rows[i].term {
+		case term:
+			return &rows[i]
+		case 0:
+			return nil
+		}
+	}
+}
+
+// touch reads where the rows of a vector's terms begin: of a million terms each
+// waits for memory, and so they wait together. What it returns says nothing.
+func (t *terms) touch(v vector) (sum uint32) {
+	for _, e := range v {
+		if rows := t.table(e.term).rows; len(rows) > 0 {
+			sum += rows[int(e.term>>1)&(len(rows)-1)].have
+		}
+	}
+	return sum
+}
+
+// add returns the row of a term, which it may have to make.
+func (t *terms) add(term uint32) *row {
+	if r := t.find(term); r != nil {
+		return r
+	}
+	in := t.table(term)
+	if 4*(in.used+1) > 3*len(in.rows) {
+		was := in.rows
+		in.rows = make([]row, max(16, 2*len(was)))
+		for _, r := range was {
+			if r.term != 0 {
+				*in.free(r.term) = r
+			}
+		}
+	}
+	in.used++
+	t.len++
+	r := in.free(term)
+	r.term = term
+	return r
+}
+
+// free returns the row for a term that has none.
+func (t *table) free(term uint32) *row {
+	mask := len(t.rows) - 1
+	i := int(term>>1) & mask
+	for t.rows[i].term != 0 {
+		i = (i + 1) & mask
+	}
+	return &t.rows[i]
+}
+
+// remove removes the row of a term, and closes the gap.
+func (t *terms) remove(term uint32) {
+	in := t.table(term)
+	mask := len(in.rows) - 1
+	gap := int(term>>1) & mask
+	for in.rows[gap].term != term {
+		gap = (gap + 1) & mask
+	}
+	for i := gap; ; {
+		i = (i + 1) & mask
+		r := in.rows[i]
+		if r.term == 0 {
+			break
+		}
+		if home := int(r.term>>1) & mask; (i-home)&mask >= (i-gap)&mask {
+			in.rows[gap] = r
+			gap = i
+		}
+	}
+	in.rows[gap] = row{}
+	in.used--
+	t.len--
+}
