@@ -63,6 +63,11 @@ type Stories interface {
 	// first seen at or after since: those whose last item is newest, then by ID.
 	LiveEvents(ctx context.Context, lane string, since time.Time, limit int) ([]string, error)
 
+	// EventItems returns at most limit items of a lane that belong to one of the
+	// events, first seen at or after from and before until, ordered by FirstSeen,
+	// then ID. after is the last item of the page before, or the zero Item.
+	EventItems(ctx context.Context, lane string, events []string, from, until time.Time, after Item, limit int) ([]Item, error)
+
 	// Reach returns, by feed ID, how many items first seen since then a feed has,
 	// and how many of those belong to told stories of at least sources sources.
 	// Feeds without such items are left out.

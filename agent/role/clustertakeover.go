@@ -32,6 +32,9 @@ func (c *clusterer) takeOver(ctx context.Context) error {
 	if err := c.recallHands(ctx); err != nil {
 		return fmt.Errorf("read back what people decided in %s: %w", c.lane, err)
 	}
+	if err := c.rearrange(ctx); err != nil { // what its predecessor had no time for
+		return err
+	}
 	c.metrics.live(c.lane, c.near.Len(), c.stories)
 	c.log.Debug("cluster is active", "lane", c.lane, "items", n, "took", time.Since(began).Round(time.Millisecond))
 	return nil
@@ -71,12 +74,7 @@ func (c *clusterer) readBack(ctx context.Context, since time.Time) (n int, err e
 		var readers errgroup.Group
 		readers.SetLimit(runtime.GOMAXPROCS(0))
 		defer readers.Wait()
-		for last := (storage.Item{}); ; {
-			items, err := c.store.ItemsSince(ctx, c.lane, since, last, pageItems)
-			if err != nil || len(items) == 0 {
-				return err
-			}
-			last = items[len(items)-1]
+		return c.eachPage(ctx, since, ids, func(items []storage.Item) error {
 			page := make(chan []readItem, 1)
 			readers.Go(func() error {
 				page <- c.readPage(items, live)
@@ -84,10 +82,11 @@ func (c *clusterer) readBack(ctx context.Context, since time.Time) (n int, err e
 			})
 			select {
 			case pages <- page:
+				return nil
 			case <-ctx.Done():
 				return ctx.Err()
 			}
-		}
+		})
 	})
 	group.Go(func() error {
 		for page := range pages {
@@ -102,6 +101,35 @@ func (c *clusterer) readBack(ctx context.Context, since time.Time) (n int, err e
 		return nil
 	})
 	return n, group.Wait()
+}
+
+// eachPage calls do with all items to be remembered, the oldest first: all since a
+// time, and what live events had before it, for an event lives for as long as the
+// window after its last item.
+func (c *clusterer) eachPage(ctx context.Context, since time.Time, events []string, do func([]storage.Item) error) error {
+	for _, read := range []func(last storage.Item) ([]storage.Item, error){
+		func(last storage.Item) ([]storage.Item, error) {
+			return c.store.EventItems(ctx, c.lane, events, since.Add(-c.window), since, last, pageItems)
+		},
+		func(last storage.Item) ([]storage.Item, error) {
+			return c.store.ItemsSince(ctx, c.lane, since, last, pageItems)
+		},
+	} {
+		for last := (storage.Item{}); ; {
+			items, err := read(last)
+			if err != nil {
+				return err
+			}
+			if len(items) == 0 {
+				break
+			}
+			last = items[len(items)-1]
+			if err := do(items); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // readPage reads the words of items, but for spam, which is not remembered.

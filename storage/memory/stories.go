@@ -214,6 +214,27 @@ func (s *Store) LiveEvents(ctx context.Context, lane string, since time.Time, li
 	return first(newest, limit), nil
 }
 
+// EventItems implements [storage.Stories].
+func (s *Store) EventItems(ctx context.Context, lane string, events []string, from, until time.Time, after storage.Item, limit int) ([]storage.Item, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	from, until, after.FirstSeen = micro(from), micro(until), micro(after.FirstSeen)
+	wanted := map[string]bool{}
+	for _, id := range events {
+		wanted[id] = true
+	}
+	var page []storage.Item
+	for _, item := range s.items {
+		if item.Lane == lane && wanted[item.EventID] && !item.FirstSeen.Before(from) && item.FirstSeen.Before(until) && bySeen(item, after) > 0 {
+			page = append(page, copyItem(item))
+		}
+	}
+	slices.SortFunc(page, bySeen)
+	return first(page, limit), nil
+}
+
 // Reach implements [storage.Stories].
 func (s *Store) Reach(ctx context.Context, since time.Time, sources int) (map[string]storage.Reach, error) {
 	if err := s.lock(ctx); err != nil {

@@ -9,16 +9,16 @@ import (
 
 // A reader has the statements that any of the reading connections may run.
 type reader struct {
-	feed, feeds, counts, resolve               *sql.Stmt
-	known, items, since, days, stamps          *sql.Stmt
-	proxies, importByID, imports               *sql.Stmt
-	rules, ruleVersions                        *sql.Stmt
-	spam, spamOf                               *sql.Stmt
-	countSpam, countSpamOf                     *sql.Stmt
-	corrections, jobByID, jobs                 *sql.Stmt
-	storySums, newestOfStory, repeats          *sql.Stmt
-	story, stories, newestStories              *sql.Stmt
-	untold, sightings, liveEvents, reach, note *sql.Stmt
+	feed, feeds, counts, resolve                              *sql.Stmt
+	known, items, since, days, stamps                         *sql.Stmt
+	proxies, importByID, imports                              *sql.Stmt
+	rules, ruleVersions                                       *sql.Stmt
+	spam, spamOf                                              *sql.Stmt
+	countSpam, countSpamOf                                    *sql.Stmt
+	corrections, jobByID, jobs                                *sql.Stmt
+	storySums, newestOfStory, repeats                         *sql.Stmt
+	story, stories, newestStories                             *sql.Stmt
+	untold, sightings, liveEvents, itemsOfEvents, reach, note *sql.Stmt
 }
 
 func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
@@ -55,6 +55,7 @@ func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 		&r.untold:        oldestMarks,
 		&r.sightings:     sightings,
 		&r.liveEvents:    liveEvents,
+		&r.itemsOfEvents: itemsOfEvents,
 		&r.reach:         reachOfFeeds,
 		&r.note:          noteByName,
 	})

@@ -96,6 +96,20 @@ func (s *Store) LiveEvents(ctx context.Context, lane string, since time.Time, li
 	return ids, s.failed(ctx, "read which events live", err)
 }
 
+const itemsOfEvents = selectItems + `
+	WHERE i.lane = ? AND (i.first_seen, i.id) > (?, ?) AND i.first_seen < ? AND i.event_id IN (SELECT value FROM json_each(?))
+	ORDER BY i.first_seen, i.id LIMIT ?`
+
+// EventItems implements [storage.Stories].
+func (s *Store) EventItems(ctx context.Context, lane string, events []string, from, until time.Time, after storage.Item, limit int) ([]storage.Item, error) {
+	begin, id := micros(from), ""
+	if at := micros(after.FirstSeen); at >= begin {
+		begin, id = at, after.ID
+	}
+	items, err := collect(ctx, s.read.itemsOfEvents, scanItem, lane, begin, id, micros(until), asJSON(events), max(limit, 0))
+	return items, s.failed(ctx, "read items of events", err)
+}
+
 // Sightings implements [storage.Stories].
 func (s *Store) Sightings(ctx context.Context, from, until time.Time, after storage.Sighting, limit int) ([]storage.Sighting, error) {
 	begin, id := micros(from), ""

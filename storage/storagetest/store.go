@@ -130,6 +130,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"what repeats an item is listed oldest first", storeTest.repeats},
 		{"clicks are counted, and stay", storeTest.clicks},
 		{"the events that live are those with the newest items", storeTest.liveEvents},
+		{"items of events are listed by first-seen, then ID", storeTest.eventItems},
 		{"sightings are listed by first-seen, then ID, without spam", storeTest.sightingsInOrder},
 		{"a feed's reach counts items of stories that others tell too", storeTest.reach},
 		{"notes come back as they were put, but for those under an old fence", storeTest.notes},

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -205,6 +206,43 @@ func (c storeTest) liveEvents() {
 		if err != nil || !slices.Equal(got, want) {
 			c.Errorf("got %v, %v for %d, want %v", got, err, limit, want)
 		}
+	}
+}
+
+func (c storeTest) eventItems() {
+	feedID := c.addFeed("https://example.org/")
+	var want []storage.Item
+	for n := range 40 {
+		item := placed(feedID, fmt.Sprintf("key-%02d", n*7%40), fmt.Sprint("event-", n%4), "story")
+		item.Lane, item.FirstSeen = []string{"en", "en", "ru"}[n%3], day.Add(time.Duration(n/3)*time.Microsecond)
+		c.put(item)
+		if n%4 < 2 && item.Lane == "en" && n/3 >= 2 && n/3 < 11 {
+			want = append(want, item)
+		}
+	}
+	slices.SortFunc(want, func(a, b storage.Item) int {
+		return cmp.Or(a.FirstSeen.Compare(b.FirstSeen), strings.Compare(a.ID, b.ID))
+	})
+	from, until := day.Add(2*time.Microsecond), day.Add(11*time.Microsecond)
+	events := []string{"event-0", "event-1", "nothing"}
+	for _, limit := range []int{1, 3, 100} {
+		var got []storage.Item
+		for after := (storage.Item{}); ; after = got[len(got)-1] {
+			page, err := c.EventItems(c.Context(), "en", events, from, until, after, limit)
+			if err != nil || len(page) > limit {
+				c.Fatalf("got a page of %d items of %d, %v", len(page), limit, err)
+			}
+			if len(page) == 0 {
+				break
+			}
+			got = append(got, page...)
+		}
+		if !slices.EqualFunc(got, want, func(a, b storage.Item) bool { return a.ID == b.ID && a.HTML == b.HTML && a.EventID == b.EventID }) {
+			c.Errorf("in pages of %d: got %d items of two events, want %d in order", limit, len(got), len(want))
+		}
+	}
+	if page, err := c.EventItems(c.Context(), "en", nil, from, until, storage.Item{}, 10); err != nil || len(page) != 0 {
+		c.Errorf("got %d items of no events, %v", len(page), err)
 	}
 }
 

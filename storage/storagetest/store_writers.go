@@ -197,10 +197,14 @@ func (c storeTest) cancelled() {
 		"Story":         func() error { _, err := c.Story(ctx, "late"); return err },
 		"ListStories":   func() error { _, _, err := c.ListStories(ctx, storage.StoryQuery{}); return err },
 		"LiveEvents":    func() error { _, err := c.LiveEvents(ctx, "en", day, 10); return err },
-		"Sightings":     func() error { _, err := c.Sightings(ctx, day, day.Add(time.Hour), storage.Sighting{}, 10); return err },
-		"Reach":         func() error { _, err := c.Reach(ctx, day, 2); return err },
-		"Note":          func() error { _, err := c.Note(ctx, "late"); return err },
-		"PutNote":       func() error { return c.PutNote(ctx, storage.Fence{}, "late", []byte("late")) },
+		"EventItems": func() error {
+			_, err := c.EventItems(ctx, "en", []string{"event"}, day, day.Add(time.Hour), storage.Item{}, 10)
+			return err
+		},
+		"Sightings": func() error { _, err := c.Sightings(ctx, day, day.Add(time.Hour), storage.Sighting{}, 10); return err },
+		"Reach":     func() error { _, err := c.Reach(ctx, day, 2); return err },
+		"Note":      func() error { _, err := c.Note(ctx, "late"); return err },
+		"PutNote":   func() error { return c.PutNote(ctx, storage.Fence{}, "late", []byte("late")) },
 
 		"PutRules":     func() error { _, err := c.PutRules(ctx, someRules("late", 0)); return err },
 		"Rules":        func() error { _, err := c.Rules(ctx, "late", 0); return err },
