@@ -371,7 +371,7 @@ func (s *server[T]) acknowledge(ctx context.Context, hand *hand, msgs []jetstrea
 		fault.Point("done " + s.queue.Name)
 		var err error
 		switch {
-		case fault.Redeliver():
+		case fault.Redeliver() && !again(msg): // by chance, all its tries would be gone
 			err = msg.Nak()
 		case i < len(msgs)-1:
 			err = msg.Ack()
