@@ -81,7 +81,8 @@ func (c *costs) stories(events int) {
 	before := heap()
 	limits := story.DefaultLimits()
 	limits.Events = events
-	clusters := story.New(story.Default(), limits, story.IDs{})
+	weights := story.Default()
+	clusters := story.New(weights, limits, story.IDs{})
 	press := newPress()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i, n := 0, 0; n < events; i++ {
@@ -93,11 +94,14 @@ func (c *costs) stories(events int) {
 		_, n, _ = clusters.Len()
 	}
 	clusters.Tick(now.Add(time.Minute))
-	var times []time.Duration
+	var times, reads []time.Duration
 	passes, longest := time.Duration(0), time.Duration(0)
 	for i := range measured {
 		item := press.item(now)
 		start := threadTime()
+		item.Read = weights.Read(item)
+		reads = append(reads, threadTime()-start)
+		start = threadTime()
 		clusters.Place(item)
 		times = append(times, threadTime()-start)
 		now = now.Add(200 * time.Millisecond)
@@ -108,14 +112,15 @@ func (c *costs) stories(events int) {
 			passes, longest = passes+pass, max(longest, pass)
 		}
 	}
-	t := timingOf(times)
+	t, read := timingOf(times), timingOf(reads)
 	t.each += passes / measured
 	items, _, stories := clusters.Len()
 	press.events = nil
 	with := heap()
 
-	c.row("stories: items read and placed", events, t, (with-before)/uint64(items),
-		"events; %d items of %d stories; passes among them, the longest %.1f ms", items, stories, longest.Seconds()*1e3)
+	c.row("stories: items placed", events, t, (with-before)/uint64(items),
+		"events; %d items of %d stories; passes among them, the longest %.1f ms; read before in %s, p99 %s",
+		items, stories, longest.Seconds()*1e3, micros(read.p50), micros(read.p99))
 	runtime.KeepAlive(clusters)
 }
 

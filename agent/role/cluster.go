@@ -3,6 +3,7 @@ package role
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -93,13 +94,16 @@ func (c *clusterer) run(ctx context.Context, m *mesh.Mesh) error {
 
 // Receive places a document's items, or does what a person decided.
 func (c *clusterer) Receive(ctx context.Context, task subjects.Cluster) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if task.Hand != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		return c.doByHand(ctx, *task.Hand)
 	}
+	words := c.readAll(task.Items)
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for i := range task.Items {
-		c.place(&task.Items[i])
+		c.place(&task.Items[i], words[i])
 	}
 	if err := c.rearrange(ctx); err != nil {
 		return err
@@ -111,18 +115,51 @@ func (c *clusterer) Receive(ctx context.Context, task subjects.Cluster) error {
 
 // place finds what an item repeats, and where it belongs. Spam stands alone: it
 // would draw other items to itself.
-func (c *clusterer) place(item *storage.Item) {
+func (c *clusterer) place(item *storage.Item, words words) {
 	if item.Spam {
 		tell.Put(item, near.Placed{}, alone(item.ID))
 		return
 	}
-	plain := text.Plain(item.HTML)
-	repeats := c.near.Place(tell.Mark(*item, plain, &c.settings))
+	repeats := c.near.Place(words.mark)
 	if repeats.Of != "" {
 		c.metrics.duplicates.Inc()
 	}
-	item.DuplicateOf = repeats.Of
-	tell.Put(item, repeats, c.stories.Place(tell.Item(*item, plain)))
+	words.item.Repeats = repeats.Of
+	tell.Put(item, repeats, c.stories.Place(words.item))
+}
+
+// words are what an item says.
+type words struct {
+	mark near.Mark
+	item story.Item
+}
+
+// read reads the words of an item. It may be called concurrently.
+func (c *clusterer) read(i storage.Item) words {
+	plain := text.Plain(i.HTML)
+	w := words{mark: tell.Mark(i, plain, &c.settings), item: tell.Item(i, plain)}
+	w.item.Read = c.weights.Read(w.item)
+	return w
+}
+
+// fewItems is how many items of a document are read one after another.
+const fewItems = 4
+
+// readAll reads the words of items, of many side by side, but for spam.
+func (c *clusterer) readAll(items []storage.Item) []words {
+	all := make([]words, len(items))
+	var group errgroup.Group
+	group.SetLimit(max(1, min(len(items)/fewItems, runtime.GOMAXPROCS(0))))
+	for i, item := range items {
+		if !item.Spam {
+			group.Go(func() error {
+				all[i] = c.read(item)
+				return nil
+			})
+		}
+	}
+	group.Wait()
+	return all
 }
 
 // alone returns the place of an item with an event and a story of its own.

@@ -50,8 +50,7 @@ const (
 // A readItem is an item with what is made of its words.
 type readItem struct {
 	storage.Item
-	mark  near.Mark
-	words story.Item
+	words
 }
 
 // readBack remembers what the store has of the lane since a time. While one page
@@ -93,7 +92,7 @@ func (c *clusterer) readBack(ctx context.Context, since time.Time) (n int, err e
 			for _, item := range <-page {
 				c.near.Remember(item.mark, tell.Repeats(item.Item))
 				if live[item.EventID] {
-					c.stories.Remember(item.words, tell.Belongs(item.Item))
+					c.stories.Remember(item.item, tell.Belongs(item.Item))
 				}
 				n++
 			}
@@ -141,9 +140,9 @@ func (c *clusterer) readPage(items []storage.Item, live map[string]bool) []readI
 		}
 		plain := text.Plain(i.HTML)
 		i.HTML = ""
-		read := readItem{Item: i, mark: tell.Mark(i, plain, &c.settings), words: tell.Item(i, plain)}
+		read := readItem{Item: i, words: words{mark: tell.Mark(i, plain, &c.settings), item: tell.Item(i, plain)}}
 		if live[i.EventID] && i.DuplicateOf == "" {
-			read.words.Read = c.weights.Read(read.words)
+			read.item.Read = c.weights.Read(read.item)
 		}
 		page = append(page, read)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,11 +18,16 @@ import (
 
 const (
 	// tellEvery is how often stories are told that changed: a story that grows is
-	// read anew each time.
+	// read anew each time. The larger, the more rarely: one item more changes it
+	// less. One of a thousand items is told each twenty seconds.
 	tellEvery = 2 * time.Second
+	tellRest  = 20 * time.Millisecond // for each item of a story
+	maxRest   = 30 * time.Second
 
-	// tellAtOnce is how many marks are taken at once.
+	// tellAtOnce is how many marks are taken at once, beside those of stories that
+	// rest; of these at most maxResting are left waiting.
 	tellAtOnce = 500
+	maxResting = 20_000
 
 	// weighEvery is how often it is found out what sources count, by what of theirs
 	// others told too in reachOf.
@@ -37,6 +43,9 @@ type teller struct {
 	clock Clock
 	log   *slog.Logger
 	fence storage.Fence
+
+	rests   map[string]time.Time // until when stories are not told anew, by ID
+	resting int                  // marks of such stories
 
 	weights map[string]float64 // by feed ID, where it is not 1
 	weighed time.Time
@@ -80,10 +89,11 @@ func (t *teller) tellSome(ctx context.Context) (n int, err error) {
 	if err := t.weigh(ctx); err != nil {
 		return 0, err
 	}
-	marks, err := t.store.UntoldStories(ctx, tellAtOnce)
+	all, err := t.store.UntoldStories(ctx, tellAtOnce+t.resting)
 	if err != nil {
 		return 0, err
 	}
+	marks := t.due(all)
 	ids := t.bursts.changedStories()
 	for _, mark := range marks {
 		ids = append(ids, mark.StoryID)
@@ -118,7 +128,40 @@ func (t *teller) tellSome(ctx context.Context) (n int, err error) {
 	if err := t.out.Publish(ctx, news...); err != nil {
 		return 0, err
 	}
-	return len(marks), t.store.TellStories(ctx, t.fence, marks, told, gone)
+	if err := t.store.TellStories(ctx, t.fence, marks, told, gone); err != nil {
+		return 0, err
+	}
+	t.rest(told)
+	return len(marks), nil
+}
+
+// due returns the marks of stories that do not rest.
+func (t *teller) due(marks []storage.Untold) (due []storage.Untold) {
+	now := t.clock.Now()
+	if len(marks) > maxResting {
+		t.rests = nil
+	}
+	maps.DeleteFunc(t.rests, func(_ string, until time.Time) bool { return !now.Before(until) })
+	for _, mark := range marks {
+		if _, rests := t.rests[mark.StoryID]; !rests {
+			due = append(due, mark)
+		}
+	}
+	t.resting = len(marks) - len(due)
+	return due
+}
+
+// rest has large stories that were just told rest.
+func (t *teller) rest(told []storage.Story) {
+	now := t.clock.Now()
+	if t.rests == nil {
+		t.rests = map[string]time.Time{}
+	}
+	for _, s := range told {
+		if d := min(time.Duration(s.Items)*tellRest, maxRest); d > tellEvery {
+			t.rests[s.ID] = now.Add(d)
+		}
+	}
 }
 
 // tell returns what is told of a story now, and whether there is anything.

@@ -94,6 +94,34 @@ func TestClicksRaiseAStory(t *testing.T) {
 	}
 }
 
+// A story of many items is read anew more rarely, and nothing of it is forgotten.
+func TestALargeStoryIsToldMoreRarely(t *testing.T) {
+	n := newNewsroom(t)
+	items := func(from, to int) (list []storage.Item) {
+		for i := from; i < to; i++ {
+			key := fmt.Sprint(i)
+			list = append(list, storage.Item{ID: key, Key: key, Title: "Title", URL: "https://h" + key + ".example/", Lane: "en", EventID: "e", StoryID: "s", FirstSeen: n.now})
+		}
+		return list
+	}
+	n.plant(items(0, 500)...)
+	n.tell()
+	n.plant(items(500, 501)...)
+	n.later(5 * time.Second)
+	n.tell()
+	if s, err := n.store.Story(t.Context(), "s"); err != nil || s.Items != 500 {
+		t.Errorf("got %d items, %v; want it to rest", s.Items, err)
+	}
+	n.now = n.now.Add(tellRest * 500)
+	n.tell()
+	if s, err := n.store.Story(t.Context(), "s"); err != nil || s.Items != 501 {
+		t.Errorf("got %d items, %v; want it told again", s.Items, err)
+	}
+	if left, err := n.store.UntoldStories(t.Context(), 10); err != nil || len(left) > 0 {
+		t.Errorf("got marks %v, %v; want none left", left, err)
+	}
+}
+
 // Who was replaced ends, and tells nothing.
 func TestADeposedTellerTellsNothing(t *testing.T) {
 	n := newNewsroom(t)
