@@ -39,9 +39,18 @@ func (c *Clusters) touch(slot uint32) {
 // considered is how many of the oldest events are looked at for the smallest.
 const considered = 64
 
+// over is one in how many live events there may be beside the limit until the next
+// pass: to forget one takes as long as to place an item.
+const over = 200
+
 // makeRoom forgets events until there is room for an item and so many more events.
 func (c *Clusters) makeRoom(events int) {
-	for len(c.byID)+events > c.limits.Events || len(c.items) >= c.limits.Items {
+	c.forgetAbove(c.limits.Events + c.limits.Events/over - events)
+}
+
+// forgetAbove forgets events until there are so many at most, and room for an item.
+func (c *Clusters) forgetAbove(events int) {
+	for len(c.byID) > events || len(c.items) >= c.limits.Items {
 		victim := c.oldest
 		at := victim
 		for range considered {

@@ -37,6 +37,7 @@ func (c *Clusters) Tick(now time.Time) []Change {
 	c.hear(now)
 	if c.placed >= passItems || c.now.Sub(c.passed) >= passEvery {
 		c.expire()
+		c.forgetAbove(c.limits.Events)
 		if !c.recalled.IsZero() {
 			c.recall()
 		}

@@ -31,7 +31,7 @@ type Placement struct {
 
 // Limits bound what is remembered.
 type Limits struct {
-	Events int           // live ones; of the oldest the smallest goes
+	Events int           // live ones, and one in 200 more between passes; of the oldest the smallest goes
 	Items  int           // of live events
 	Window time.Duration // how long an event lives after its last item
 }

@@ -189,10 +189,11 @@ func (p *putting) placed(rows pgx.Rows) error {
 
 // Where an item joins others and there are none, these are under way, and whoever
 // brings them can't see it: without a mark of each other both would be alone. It is
-// due when they are there, see marks_of.
+// due when they are there, mostly soon, and at the latest as marks_of says.
 const markJoined = `
 	INSERT INTO untold (due, story_id)
-	SELECT clock_timestamp() + interval '3 minutes', story_id FROM (SELECT DISTINCT unnest($1::text[])) AS joined (story_id)
+	SELECT clock_timestamp() + later, story_id
+	FROM (SELECT DISTINCT unnest($1::text[])) AS joined (story_id), unnest('{5 seconds, 3 minutes}'::interval[]) AS later
 	WHERE (SELECT count(*) FROM (SELECT FROM items WHERE items.story_id = joined.story_id LIMIT 2) AS first) < 2`
 
 // setStatistics looks for the last item, when it must, among those just put.
