@@ -23,7 +23,7 @@ const (
 // killCluster kills the agent that places items in English, and says how long it
 // takes until another does.
 func killCluster(m *mesh, r *run) {
-	for r.left(clusterEvery) {
+	for next := time.Now().Add(clusterEvery); r.left(time.Until(next)); next = next.Add(clusterEvery) {
 		a := m.holder("cluster-en")
 		if a == nil {
 			r.miss("nobody says that it places items")
