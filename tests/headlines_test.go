@@ -122,6 +122,7 @@ func TestHeadlinesBecomeStories(t *testing.T) {
 		for half := range slices.Chunk(day, (len(day)+1)/2) {
 			read += int64(p.publish(half))
 			clock.add(12 * time.Hour)
+			n.hasItems(read)
 			if got := n.settled(2 * time.Minute).Items; got != read {
 				t.Fatalf("got %d items on %s, want %d", got, day[0].Published, read)
 			}
@@ -156,6 +157,16 @@ func noonOf(t *testing.T, day []headline) time.Time {
 		t.Fatal(err)
 	}
 	return date.Add(12 * time.Hour)
+}
+
+// hasItems waits until the node has stored so many items.
+func (r *running) hasItems(want int64) {
+	r.t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); r.status().Items < want; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			r.t.Fatalf("got %d items after two minutes, want %d", r.status().Items, want)
+		}
+	}
 }
 
 // told waits until nothing more is told of stories, and returns the ten first.
