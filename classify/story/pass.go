@@ -72,6 +72,12 @@ func (c *Clusters) pass() {
 	c.wholes = nil
 }
 
+// maxEvents is how many events stories have that become one by themselves: what goes
+// on for weeks would draw all that is a little like it to itself.
+const maxEvents = 8
+
+func (g *group) hasRoomFor(h *group) bool { return len(g.events)+len(h.events) <= maxEvents }
+
 // relate makes the stories of an event and of those nearest to it one, where
 // they are near enough: the most alike first, for each merge changes what the
 // story is about.
@@ -82,7 +88,7 @@ func (c *Clusters) relate(slot uint32) {
 	c.index.ask(q, c.index.vectors[slot])
 	for _, other := range c.index.candidates(q) {
 		f := &c.events[other]
-		if f.story != e.story && !slices.Contains(near, f.story) && c.alikeEvents(q, other, c.mergeNeed(e, f)) && !c.apart(e.story, f.story) {
+		if f.story != e.story && e.story.hasRoomFor(f.story) && !slices.Contains(near, f.story) && c.alikeEvents(q, other, c.mergeNeed(e, f)) && !c.apart(e.story, f.story) {
 			near = append(near, f.story)
 		}
 	}
@@ -98,7 +104,7 @@ func (c *Clusters) relate(slot uint32) {
 			return
 		}
 		c.merge(e.story, h, fmt.Sprintf("alike by %.0f %%", 100*most))
-		near = slices.DeleteFunc(near, func(g *group) bool { return g == e.story || g == h || c.apart(e.story, g) })
+		near = slices.DeleteFunc(near, func(g *group) bool { return g == e.story || g == h || !e.story.hasRoomFor(g) || c.apart(e.story, g) })
 	}
 }
 
