@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -168,16 +167,12 @@ func fillStore(ctx context.Context, path string, feeds int) (err error) {
 
 // scheduled returns how many feeds the schedule has.
 func (r *run) scheduled(ctx context.Context) (sum int, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Address()+"/metrics", nil)
+	page, err := r.metrics(ctx)
 	if err != nil {
 		return 0, err
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	defer response.Body.Close()
-	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+	defer page.Close()
+	for lines := bufio.NewScanner(page); lines.Scan(); {
 		if !strings.HasPrefix(lines.Text(), "feedmesh_feeds{") || strings.Contains(lines.Text(), `state="failing"`) {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -80,6 +81,19 @@ func (r *run) someFeeds(ctx context.Context, n int) ([]string, error) {
 	return ids[:min(n, len(ids))], nil
 }
 
+// metrics returns what the node tells of itself, to be closed.
+func (r *run) metrics(ctx context.Context) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Address()+"/metrics", nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
+}
+
 // A histogram is a cumulative one, as Prometheus has them.
 type histogram struct {
 	bounds []float64
@@ -89,16 +103,12 @@ type histogram struct {
 // lag reads how long items took from fetch to searchable so far.
 func (r *run) lag(ctx context.Context) (histogram, error) {
 	var h histogram
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Address()+"/metrics", nil)
+	page, err := r.metrics(ctx)
 	if err != nil {
 		return h, err
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return h, err
-	}
-	defer response.Body.Close()
-	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+	defer page.Close()
+	for lines := bufio.NewScanner(page); lines.Scan(); {
 		rest, is := strings.CutPrefix(lines.Text(), `feedmesh_index_lag_seconds_bucket{le="`)
 		bound, count, _ := strings.Cut(rest, `"} `)
 		if !is || bound == "+Inf" {

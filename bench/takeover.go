@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,17 +111,13 @@ func itemOf(feedID string, feed, seq int, bodies bool) storage.Item {
 
 // remembered returns how many items in English new ones are compared with.
 func (r *run) remembered(ctx context.Context) (int, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Address()+"/metrics", nil)
+	page, err := r.metrics(ctx)
 	if err != nil {
 		return 0, err
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	defer response.Body.Close()
+	defer page.Close()
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(response.Body)
+	families, err := parser.TextToMetricFamilies(page)
 	if err != nil {
 		return 0, err
 	}

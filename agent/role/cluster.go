@@ -134,11 +134,14 @@ type words struct {
 	item story.Item
 }
 
-// read reads the words of an item. It may be called concurrently.
-func (c *clusterer) read(i storage.Item) words {
+// read reads the words of an item; those by which it finds its event, only if it
+// says what that is about. It may be called concurrently.
+func (c *clusterer) read(i storage.Item, says bool) words {
 	plain := text.Plain(i.HTML)
 	w := words{mark: tell.Mark(i, plain, &c.settings), item: tell.Item(i, plain)}
-	w.item.Read = c.weights.Read(w.item)
+	if says {
+		w.item.Read = c.weights.Read(w.item)
+	}
 	return w
 }
 
@@ -153,7 +156,7 @@ func (c *clusterer) readAll(items []storage.Item) []words {
 	for i, item := range items {
 		if !item.Spam {
 			group.Go(func() error {
-				all[i] = c.read(item)
+				all[i] = c.read(item, true)
 				return nil
 			})
 		}

@@ -12,7 +12,6 @@ import (
 	"feedmesh/agent/tell"
 	"feedmesh/classify/near"
 	"feedmesh/classify/story"
-	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
 
@@ -138,13 +137,9 @@ func (c *clusterer) readPage(items []storage.Item, live map[string]bool) []readI
 		if i.Spam {
 			continue
 		}
-		plain := text.Plain(i.HTML)
+		words := c.read(i, live[i.EventID] && i.DuplicateOf == "")
 		i.HTML = ""
-		read := readItem{Item: i, words: words{mark: tell.Mark(i, plain, &c.settings), item: tell.Item(i, plain)}}
-		if live[i.EventID] && i.DuplicateOf == "" {
-			read.item.Read = c.weights.Read(read.item)
-		}
-		page = append(page, read)
+		page = append(page, readItem{i, words})
 	}
 	return page
 }
