@@ -188,13 +188,21 @@ func TestOpenRefusesOlderState(t *testing.T) {
 	if err := x.Close(); err != nil {
 		t.Fatalf("close: %v", err)
 	}
+	older := segments(path)
 	changeInside(t, path, func(inside upstream.Index) error {
 		batch := inside.NewBatch()
 		batch.SetInternal([]byte("feedmesh.batch"), []byte("newer"))
 		return errors.Join(batch.Index("b", "some document"), inside.Batch(batch))
 	})
-	if err := os.Remove(slices.Max(segments(path))); err != nil {
-		t.Fatal(err)
+	// All that came since, as it may have been merged already: which of the
+	// files the newest state is in is scorch's own affair.
+	for _, segment := range segments(path) {
+		if slices.Contains(older, segment) {
+			continue
+		}
+		if err := os.Remove(segment); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := bleve.Open(path); !errors.Is(err, bleve.ErrBroken) || !strings.Contains(err.Error(), "newest state") {
 		t.Errorf("open an index that has lost its newest state: %v, want ErrBroken", err)
