@@ -1,0 +1,222 @@
+package query
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func days(n int) time.Time { return noon.AddDate(0, 0, -n) }
+
+func TestWhatIsTypedBecomesATree(t *testing.T) {
+	t.Parallel()
+	w := func(words string) Node { return Text{Words: words} }
+	for text, want := range map[string]Node{
+		"":                                nil,
+		" \t\n":                           nil,
+		"go release":                      w("go release"),
+		`"be or not"`:                     Text{Form: Phrase, Words: "be or not"},
+		`go "be or not" now`:              And{w("go"), Text{Form: Phrase, Words: "be or not"}, w("now")},
+		`"a \"b\" \\"`:                    Text{Form: Phrase, Words: `a "b" \`},
+		"-go":                             Not{w("go")},
+		"go -rust":                        And{w("go"), Not{w("rust")}},
+		`-"be or" -lang:en`:               And{Not{Text{Form: Phrase, Words: "be or"}}, Not{Is{Language, "en"}}},
+		"-(a b)":                          Not{w("a b")},
+		"-(-a)":                           Not{Not{w("a")}},
+		"a OR b":                          Or{w("a"), w("b")},
+		"a b | c OR d":                    Or{w("a b"), w("c"), w("d")},
+		"a or b":                          w("a or b"),
+		"a AND b":                         w("a b"),
+		"AND a":                           w("and a"),
+		"ORacle":                          w("ORacle"),
+		"(a OR b) c":                      And{Or{w("a"), w("b")}, w("c")},
+		"(a b) (c)":                       w("a b c"),
+		"(a OR b)OR c":                    Or{w("a"), w("b"), w("c")},
+		"(a OR b)c":                       And{Or{w("a"), w("b")}, w("c")},
+		"datab*":                          Text{Form: Prefix, Words: "datab"},
+		"big datab* now":                  And{Text{Form: Prefix, Words: "big datab"}, w("now")},
+		"title:go":                        Text{In: Title, Words: "go"},
+		"TITLE:go":                        Text{In: Title, Words: "go"},
+		"title:go title:1.26 more":        And{Text{In: Title, Words: "go 1.26"}, w("more")},
+		`author:"Ada L"`:                  Text{In: Author, Form: Phrase, Words: "Ada L"},
+		"title:datab*":                    Text{In: Title, Form: Prefix, Words: "datab"},
+		"feed:abc cat:ai":                 And{Is{Feed, "abc"}, Is{Category, "ai"}},
+		`topic:"sql & more"`:              Is{Topic, "sql & more"},
+		"lang:EN":                         Is{Language, "en"},
+		"host:www.Example.org":            Is{Host, "example.org"},
+		"host:https://a.org:80/b?c":       Is{Host, "a.org"},
+		"story:x is:DUPLICATE":            And{Is{Story, "x"}, Is{Flag, "duplicate"}},
+		"after:2026-03-01":                Time{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)},
+		"before:2026":                     Time{Until: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+		"before:2026-02":                  Time{Until: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)},
+		"after:2026-03-01T15:00:00+03:00": Time{From: noon},
+		"after:-2d":                       Time{From: days(2)},
+		"age:<2d":                         Time{From: days(2)},
+		"age:2w":                          Time{From: days(14)},
+		"age:>36h":                        Time{Until: noon.Add(-36 * time.Hour)},
+		"age:<=1m":                        Time{From: noon.AddDate(0, -1, 0)},
+		"age:>1y":                         Time{Until: noon.AddDate(-1, 0, 0)},
+		"c++ C# node.js":                  w("c++ C# node.js"),
+		"12:30 foo:bar std::sort":         w("12:30 foo:bar std::sort"),
+		"https://example.org/a?b=c":       w("https://example.org/a?b=c"),
+		"rust - go":                       w("rust go"),
+		"a & b":                           w("a b"),
+		"...":                             w("."),
+		"-... a":                          And{Not{w(".")}, w("a")},
+		`""`:                              Text{Form: Phrase, Words: "."},
+		"lang:en —":                       Is{Language, "en"},
+		"--force":                         w("force"),
+		"f(x) main()":                     w("f,x main"),
+		"(f(x) OR b)":                     Or{w("f,x"), w("b")},
+		"a) b":                            w("a b"),
+		"库":                               Text{Form: Prefix, Words: "库"},
+		"*title:x":                        w("title,x"),
+		"Author of it":                    w("Author of it"),
+		"10:5 at:home":                    w("10:5 at:home"),
+	} {
+		got, err := Parse(text, noon)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: got %#v, %v; want %#v", text, got, err, want)
+			continue
+		}
+		wantAgain(t, got)
+	}
+}
+
+// wantAgain fails unless what is printed of a tree is parsed as the same tree.
+func wantAgain(t *testing.T, n Node) {
+	t.Helper()
+	if n == nil {
+		return
+	}
+	text := n.String()
+	if len(text) > MaxBytes {
+		return // times are printed longer than typed
+	}
+	if again, err := Parse(text, noon); err != nil || !reflect.DeepEqual(again, n) {
+		t.Errorf("%#v is printed as %q, which is %#v, %v", n, text, again, err)
+	}
+}
+
+func TestAFaultSaysWhereItIsAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]struct {
+		pos int
+		say string
+	}{
+		`go "be or`:                    {3, `add "`},
+		"go (a OR b":                   {3, "add )"},
+		"go () b":                      {3, "nothing between"},
+		"a OR":                         {2, "OR stands between"},
+		"OR a":                         {0, "OR stands between"},
+		"a OR OR b":                    {5, "OR stands between"},
+		"(a OR ) b":                    {3, "OR stands between"},
+		"go titel:x":                   {3, "write title:"},
+		"category:ai":                  {0, "write cat:"},
+		"source:x":                     {0, "write feed:"},
+		"topics:x":                     {0, "write topic:"},
+		"go title: rust":               {9, "no value"},
+		"cat:":                         {4, "no value"},
+		`title:(a b)`:                  {6, "not a group"},
+		`cat:"ai`:                      {4, `add "`},
+		"ю is:read":                    {6, "one of adult"},
+		"lang:english":                 {5, "two letters"},
+		"host:...":                     {5, "name of a host"},
+		"after:tomorrow":               {6, "2026-03-01"},
+		"before:2026-13-01":            {7, "before:2026"},
+		"age:2":                        {4, "age:<2d"},
+		"age:<99999d":                  {4, "age:<2d"},
+		"age:<9999y":                   {4, "age:<2d"},
+		"after:0001-01-01":             {6, "after:"},
+		strings.Repeat("(", 9) + "a":   {8, "at most 8 deep"},
+		strings.Repeat("x", 1001):      {1000, "1001"},
+		strings.Repeat("-a ", 65):      {64 * 3, "at most 64"},
+		"-" + strings.Repeat("(", 1e2): {9, "at most 8 deep"},
+	} {
+		n, err := Parse(text, noon)
+		var fault *Fault
+		if !errors.As(err, &fault) || fault.Pos != want.pos || !strings.Contains(fault.Msg, want.say) {
+			t.Errorf("%.40q: got %v, %#v, want a fault at %d that says %q", text, n, fault, want.pos, want.say)
+		}
+	}
+}
+
+func TestManyWordsAreOneCondition(t *testing.T) {
+	t.Parallel()
+	words := strings.TrimSpace(strings.Repeat("word ", 200))
+	if got, err := Parse(words, noon); err != nil || !reflect.DeepEqual(got, Text{Words: words}) {
+		t.Errorf("got %v, %v for 200 words, want them", got, err)
+	}
+}
+
+func TestWhatIsBeingTypedIsNoFault(t *testing.T) {
+	t.Parallel()
+	prefix := func(words string) Node { return Text{Form: Prefix, Words: words} }
+	for text, want := range map[string]Node{
+		"":            nil,
+		"big datab":   prefix("big datab"),
+		"big datab ":  Text{Words: "big datab"},
+		"a OR":        prefix("a"),
+		"a OR ":       Text{Words: "a"},
+		"a -":         prefix("a"),
+		"(a OR b":     Or{Text{Words: "a"}, prefix("b")},
+		`a "be or`:    And{Text{Words: "a"}, Text{Form: Phrase, Words: "be or"}},
+		`a "`:         prefix("a"),
+		"a title:":    prefix("a"),
+		"a title:b":   And{Text{Words: "a"}, Text{In: Title, Form: Prefix, Words: "b"}},
+		"a -b":        And{Text{Words: "a"}, Not{Text{Words: "b"}}},
+		"a lang:":     prefix("a"),
+		"lang:en":     Is{Language, "en"},
+		"...":         Text{Words: "."},
+		"title:":      nil,
+		"(":           nil,
+		`"`:           nil,
+		"a (b OR (c ": And{Text{Words: "a"}, Or{Text{Words: "b"}, Text{Words: "c"}}},
+	} {
+		got, err := ParseTyping(text, noon)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: got %#v, %v; want %#v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"is:x a", "lang:english", "titel:x"} {
+		var fault *Fault
+		if _, err := ParseTyping(text, noon); !errors.As(err, &fault) {
+			t.Errorf("%q: got %v, want a fault", text, err)
+		}
+	}
+}
+
+func FuzzWhatIsPrintedIsParsedAgain(f *testing.F) {
+	for _, text := range []string{
+		`go "be or not" -(a OR b) title:x* author:"y z" is:muted`, "after:-2d before:2026 age:>1w", `topic:"a \" \\" host:a.b`, "a) (b OR (c d)) -e",
+		"c++ f(x) 12:30 *title:y --z AND OR", "库 数据库* 한국어", "\xff\x00 é \u00ad", "x|y | z", "-(-(-a))", "titel:x", `""-""`,
+	} {
+		f.Add(text)
+	}
+	doc := &Document{Title: "a b c", Text: "be or not", URL: "https://a.b/", Published: noon}
+	f.Fuzz(func(t *testing.T, text string) {
+		typing, err := ParseTyping(text, noon)
+		if err == nil {
+			Matches(typing, doc)
+		}
+		n, err := Parse(text, noon)
+		if err != nil {
+			var fault *Fault
+			if !errors.As(err, &fault) || fault.Pos < 0 || fault.Pos > len(text) || fault.Msg == "" {
+				t.Fatalf("%q: %#v", text, err)
+			}
+			return
+		}
+		wantAgain(t, n)
+		if Matches(n, doc) && !MatchesNearly(n, doc) {
+			t.Fatalf("%q matches, but not nearly", text)
+		}
+		if Matches(n, doc) == (n != nil && Matches(Not{n}, doc)) {
+			t.Fatalf("%q and its opposite match", text)
+		}
+	})
+}

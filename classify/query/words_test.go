@@ -1,0 +1,76 @@
+package query
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFormsOfAWordShareAStem(t *testing.T) {
+	t.Parallel()
+	for _, forms := range [][]string{
+		{"run", "running", "runs"}, {"database", "Databases"}, {"Linus's", "Linus’s", "linus"},
+		{"база", "базами", "БАЗЫ"}, {"Ёлка", "елки"},
+		{"Haus", "Häuser", "Hauses"}, {"Buch", "Bücher"}, {"Datenbank", "Datenbanken"}, {"Straße", "Strasse", "Straßen"}, {"Zürich", "Zurich"},
+		{"voiture", "voitures"}, {"développer", "développement"}, {"avion", "l'avion", "l’avions"}, {"café", "cafe", "cafés"},
+		{"canción", "canciones", "cancion"}, {"coche", "coches"}, {"español", "espanol", "españoles"}, {"niño", "niños", "nino"},
+	} {
+		want := Words(forms[0])[0].Stem
+		for _, form := range forms[1:] {
+			if got := Stems(Words(form)); !slices.Equal(got, []string{want}) {
+				t.Errorf("%s has the stems %q, want that of %s, %q", form, got, forms[0], want)
+			}
+		}
+	}
+}
+
+func TestOtherWordsHaveOtherStems(t *testing.T) {
+	t.Parallel()
+	for a, b := range map[string]string{"server": "serve", "listen": "list", "c": "c++", "c#": "c", "docker": "dock", "open": "op"} {
+		if x, y := Words(a)[0].Stem, Words(b)[0].Stem; x == y {
+			t.Errorf("%s and %s have the stem %q both, want others", a, b, x)
+		}
+	}
+}
+
+func TestTextsAndQueriesAreSplit(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]struct{ words, sought string }{
+		"":                        {"", ""},
+		"... — *":                 {"", ""},
+		"To be, or not to be?":    {"to be or not to be", "to be or not to be"},
+		"Node.js 22.1 vs. C++":    {"node.js 22.1 vs c++", "node.js 22.1 vs c++"},
+		"数据库":                     {"数据 据库 库", "数据 据库"},
+		"库":                       {"库", "库"},
+		"数据库, 管理":                 {"数据 据库 库 管理 理", "数据 据库 管理"},
+		"Go语言 rocks":              {"go 语言 言 rock", "go 语言 rock"},
+		"日本語のニュース":                {"日本 本語 語の のニ ニュ ュー ース ス", "日本 本語 語の のニ ニュ ュー ース"},
+		"한국어를 배우다":                {"한국 국어 어를 를 배우 우다 다", "한국 국어 어를 배우 우다"},
+		"api를":                    {"api 를", "api 를"},
+		"ภาษาไทย":                 {"ภา าษ ษา าไ ไท ทย ย", "ภา าษ ษา าไ ไท ทย"},
+		"https://example.org/a-b": {"https example.org a b", "https example.org a b"},
+		"plain\x00words\xff\xfe":  {"plain word", "plain word"},
+	} {
+		if got := strings.Join(Stems(Words(s)), " "); got != want.words {
+			t.Errorf("%q has the words %q, want %q", s, got, want.words)
+		}
+		if got := strings.Join(Stems(Sought(s)), " "); got != want.sought {
+			t.Errorf("%q asks for %q, want %q", s, got, want.sought)
+		}
+	}
+}
+
+func TestWordsSayWhereTheyStand(t *testing.T) {
+	t.Parallel()
+	const s = "Vol de l'avion, 数据库 api를"
+	var pos []int
+	for i, w := range Words(s) {
+		if i < 3 && !strings.EqualFold(s[w.Start:w.End], w.Text) {
+			t.Errorf("%q stands at %q", w.Text, s[w.Start:w.End])
+		}
+		pos = append(pos, w.Pos)
+	}
+	if want := []int{0, 1, 3, 4, 5, 6, 7, 8}; !slices.Equal(pos, want) {
+		t.Errorf("places are %v, want %v: an article has one too", pos, want)
+	}
+}
