@@ -5,7 +5,8 @@
 // feeds; with "parse" what documents cost to read and entries to prepare; with
 // "classify" what rules cost to load and to fire; with "near" and "stories" what it
 // costs to find items that repeat others, and to group them; with "takeover" how
-// long who does so needs to remember what there is.
+// long who does so needs to remember what there is; with "search" what each search
+// engine takes to index items and to answer.
 package main
 
 import (
@@ -54,6 +55,8 @@ func main() {
 		err = benchStories(flag.Args()[1:])
 	case flag.Arg(0) == "takeover":
 		err = benchTakeover(ctx, flag.Args()[1:])
+	case flag.Arg(0) == "search":
+		err = benchSearch(ctx, flag.Args()[1:])
 	case flag.Arg(0) == "crawl":
 		err = benchCrawl(ctx, flag.Args()[1:])
 	default:

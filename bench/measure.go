@@ -47,8 +47,11 @@ func cpuTime() time.Duration {
 
 // memory returns the memory that this process has, in bytes: VmRSS is what it has
 // now, VmHWM the most it has had.
-func memory(field string) int64 {
-	status, err := os.ReadFile("/proc/self/status")
+func memory(field string) int64 { return memoryOf(os.Getpid(), field) }
+
+// memoryOf returns the same of a process.
+func memoryOf(process int, field string) int64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", process))
 	if err != nil {
 		return 0
 	}

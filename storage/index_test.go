@@ -1,19 +1,24 @@
 package storage_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
+	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
 
 func TestQueryKeyTellsWhatIsFoundNotWhichPage(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
-	base := storage.Query{Words: "a", FeedID: "b", Category: "c", Topic: "t", Flag: "f", Language: "d", After: at, Before: at}
+	where := func(nodes ...query.Node) query.Node { return query.And(nodes) }
+	word, feed := query.Text{Words: "a"}, query.Is{Field: query.Feed, Value: "b"}
+	base := storage.Query{Where: where(word, feed, query.Time{From: at})}
 	for name, change := range map[string]func(*storage.Query){
 		"limit": func(q *storage.Query) { q.Limit = 7 }, "cursor": func(q *storage.Query) { q.Cursor = "x" }, "facets": func(q *storage.Query) { q.Facets = true },
-		"zone": func(q *storage.Query) { q.After = at.In(time.FixedZone("", 3600)) },
+		"zone": func(q *storage.Query) { q.Where = where(word, feed, query.Time{From: at.In(time.FixedZone("", 3600))}) },
+		"now":  func(q *storage.Query) { q.Now = at },
 	} {
 		q := base
 		change(&q)
@@ -23,13 +28,30 @@ func TestQueryKeyTellsWhatIsFoundNotWhichPage(t *testing.T) {
 	}
 	seen := map[string]string{base.Key(): "base"}
 	for name, change := range map[string]func(*storage.Query){
-		"words": func(q *storage.Query) { q.Words = "A" }, "feed": func(q *storage.Query) { q.FeedID = "" }, "category": func(q *storage.Query) { q.Category = "x" },
-		"topic": func(q *storage.Query) { q.Topic = "x" }, "flag": func(q *storage.Query) { q.Flag = "x" }, "muted": func(q *storage.Query) { q.Muted = true },
-		"topic for flag": func(q *storage.Query) { q.Topic, q.Flag = q.Flag, q.Topic },
-		"language":       func(q *storage.Query) { q.Language = "x" }, "after": func(q *storage.Query) { q.After = at.Add(time.Microsecond) },
-		"before": func(q *storage.Query) { q.Before = time.Time{} }, "spam": func(q *storage.Query) { q.Spam = true },
+		"nothing asked": func(q *storage.Query) { q.Where = nil },
+		"words":         func(q *storage.Query) { q.Where = where(query.Text{Words: "A"}, feed, query.Time{From: at}) },
+		"phrase": func(q *storage.Query) {
+			q.Where = where(query.Text{Words: "a", Form: query.Phrase}, feed, query.Time{From: at})
+		},
+		"title": func(q *storage.Query) {
+			q.Where = where(query.Text{Words: "a", In: query.Title}, feed, query.Time{From: at})
+		},
+		"prefix": func(q *storage.Query) {
+			q.Where = where(query.Text{Words: "a", Form: query.Prefix}, feed, query.Time{From: at})
+		},
+		"field": func(q *storage.Query) {
+			q.Where = where(word, query.Is{Field: query.Story, Value: "b"}, query.Time{From: at})
+		},
+		"moved": func(q *storage.Query) {
+			q.Where = where(word, query.Is{Field: query.Feed, Value: "b feed:b"}, query.Time{From: at})
+		},
+		"bound":       func(q *storage.Query) { q.Where = where(word, feed, query.Time{From: at.Add(time.Microsecond)}) },
+		"other bound": func(q *storage.Query) { q.Where = where(word, feed, query.Time{Until: at}) },
+		"or":          func(q *storage.Query) { q.Where = query.Or{word, feed, query.Time{From: at}} },
+		"not":         func(q *storage.Query) { q.Where = where(query.Not{Node: word}, feed, query.Time{From: at}) },
+		"spam":        func(q *storage.Query) { q.Spam = true }, "muted": func(q *storage.Query) { q.Muted = true },
 		"duplicates": func(q *storage.Query) { q.Duplicates = true }, "order": func(q *storage.Query) { q.Newest = true },
-		"moved": func(q *storage.Query) { q.Words, q.FeedID = `a" "b`, "" }, "swapped": func(q *storage.Query) { q.Words, q.FeedID = "b", "a" },
+		"once": func(q *storage.Query) { q.Once = true },
 	} {
 		q := base
 		change(&q)
@@ -60,16 +82,58 @@ func TestSentimentHasAName(t *testing.T) {
 	}
 }
 
-func TestMutedAreFoundWhereAskedFor(t *testing.T) {
+func TestFlaggedItemsAreFoundWhereAskedFor(t *testing.T) {
 	t.Parallel()
-	for want, queries := range map[bool][]storage.Query{
-		false: {{}, {Flag: "starred"}, {Spam: true, Duplicates: true}},
-		true:  {{Muted: true}, {Flag: "muted"}, {Flag: "starred", Muted: true}},
+	for text, want := range map[string]bool{
+		"": false, "is:starred": false, "is:spam": false, "muted": false, "-is:muted": false, "a -(b is:muted)": false,
+		"is:muted": true, "a is:muted": true, "a OR (b is:muted)": true,
 	} {
-		for _, q := range queries {
-			if q.FindsMuted() != want {
-				t.Errorf("%+v: got %t, want %t", q, !want, want)
-			}
+		where, err := query.Parse(text, time.Time{})
+		if err != nil {
+			t.Fatal(err)
 		}
+		if got := (storage.Query{Where: where, Spam: true, Duplicates: true}).Finds(storage.Muted); got != want {
+			t.Errorf("%q: got %t, want %t", text, got, want)
+		}
+		if !(storage.Query{Where: where, Muted: true}).Finds(storage.Muted) {
+			t.Errorf("%q with Muted: got false, want true", text)
+		}
+	}
+}
+
+func TestAnItemStandsOutWithinBounds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		sources int
+		score   float64
+		want    int
+	}{
+		{-5, 0, 4}, {0, 0, 4}, {1, 0, 4}, {2, 0, 5}, {3, 0, 5}, {4, 0, 6}, {8, 0, 7}, {256, 0, 12}, {1 << 40, 0, 12},
+		{0, 0.5, 4}, {0, 1, 5}, {0, 5, 6}, {0, 20, 7}, {0, 1e9, 7}, {0, -1, 3}, {0, -80, 0}, {0, math.Inf(-1), 0}, {0, math.NaN(), 4}, {1 << 40, 1e9, 15},
+	} {
+		got := storage.Indexed{Item: storage.Item{Score: c.score}, Sources: c.sources}.Prominence()
+		if got != c.want {
+			t.Errorf("%d sources, score %v: got %d, want %d", c.sources, c.score, got, c.want)
+		}
+	}
+}
+
+func TestBoostGrowsWithFreshnessWithinBounds(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	q := storage.Query{Now: now}
+	last := 1.6 + 1e-9
+	for _, age := range []time.Duration{-time.Hour, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 1e6 * time.Hour} {
+		got := q.Boost(now.Add(-age), 15)
+		if got >= last || got < 1.3 {
+			t.Errorf("%v old: got %v, want less than %v, and no less than 1.3", age, got, last)
+		}
+		last = got
+	}
+	if got := (storage.Query{}).Boost(now, 0); got != 1 {
+		t.Errorf("got %v for what does not stand out where freshness does not count, want 1", got)
+	}
+	if got := q.Boost(time.Time{}, 0); got < 1 || got > 1.01 {
+		t.Errorf("got %v for what has no date, want 1", got)
 	}
 }

@@ -7,14 +7,18 @@ import (
 	"feedmesh/storage"
 )
 
-// A cursor is where a page ends. It takes along the weights that the words had
-// for the first page: they depend on how many items have them, and if they
-// changed from page to page, items would change places meanwhile.
+// A cursor is where a page ends. It takes along what scores depend on besides the
+// items: the weights that the words had for the first page, which depend on how
+// many items have them, and when it was. If those changed from page to page, items
+// would change places meanwhile.
 type cursor struct {
-	Query   string    `json:"q"`
-	Order   string    `json:"o"`
-	Score   float64   `json:"s,omitempty"`
-	Weights []float64 `json:"w,omitempty"`
+	Query     string    `json:"q"`
+	Score     float64   `json:"s,omitempty"`
+	Published int64     `json:"t"` // microseconds
+	ID        string    `json:"i"`
+	Weights   []float64 `json:"w,omitempty"`
+	Now       int64     `json:"n,omitempty"` // microseconds; 0 if freshness does not count
+	Forgiven  bool      `json:"f,omitempty"`
 }
 
 func (c cursor) String() string {

@@ -15,6 +15,7 @@ import (
 
 	upstream "github.com/blevesearch/bleve/v2"
 
+	"feedmesh/classify/query"
 	"feedmesh/storage"
 	"feedmesh/storage/bleve"
 )
@@ -40,7 +41,7 @@ func put(t *testing.T, x *bleve.Index, ids ...string) {
 // found returns the IDs of the items with the word "word", in ascending order.
 func found(t *testing.T, x *bleve.Index) []string {
 	t.Helper()
-	results, err := x.Search(t.Context(), storage.Query{Words: "word", Limit: storage.MaxLimit})
+	results, err := x.Search(t.Context(), storage.Query{Where: query.Text{Words: "word"}, Limit: storage.MaxLimit})
 	if err != nil {
 		t.Fatalf("search: %v", err)
 	}
@@ -303,7 +304,7 @@ func TestKilledProcessLeavesWhatItPut(t *testing.T) {
 				t.Errorf("item %s was put before the kill and is lost", id)
 			}
 		}
-		results, err := x.Search(t.Context(), storage.Query{Words: "word"})
+		results, err := x.Search(t.Context(), storage.Query{Where: query.Text{Words: "word"}})
 		if err != nil || results.Total != int64(len(got)) {
 			t.Errorf("search found %d, %v, want %d", results.Total, err, len(got))
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -25,7 +26,7 @@ var ErrLocked = errors.New("the search index is in use by another process")
 
 // format names what this version writes. An index with another format is
 // rebuilt: raise it whenever fields, words or stems change.
-const format = "3"
+const format = "4"
 
 var (
 	formatKey = []byte("feedmesh.format")
@@ -52,7 +53,12 @@ func Open(path string) (*Index, error) {
 	if err != nil {
 		return nil, errors.Join(err, closeBoth(index, lock))
 	}
-	return &Index{bleve: index, scorch: inner, lock: lock}, nil
+	x := &Index{
+		bleve: index, scorch: inner, lock: lock,
+		columns: newColumnCache(), searches: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+	}
+	x.warming.Go(x.warm)
+	return x, nil
 }
 
 func closeBoth(a, b io.Closer) error { return errors.Join(a.Close(), b.Close()) }

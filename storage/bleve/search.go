@@ -3,90 +3,77 @@ package bleve
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
+	"time"
 
-	upstream "github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/search"
+	bleveindex "github.com/blevesearch/bleve_index_api"
 
 	"feedmesh/storage"
 )
 
-// Search implements [storage.Index].
-func (x *Index) Search(ctx context.Context, q storage.Query) (storage.Results, error) {
-	after, err := parseCursor(q)
+// Search implements [storage.Index]. How fresh an item is counts by the minute.
+func (x *Index) Search(ctx context.Context, q storage.Query) (results storage.Results, err error) {
+	page, err := parseCursor(q)
 	if err != nil {
 		return storage.Results{}, err
 	}
-	m := &match{query: q, stems: stemsOf(q.Words), weights: after.Weights}
-	if strings.TrimSpace(q.Words) != "" && len(m.stems) == 0 {
-		m.nothing = true // nothing but punctuation
+	if q.Cursor == "" && !q.Now.IsZero() {
+		page.Now = q.Now.Truncate(time.Minute).UnixMicro()
 	}
-	limit := q.PageSize()
-	request := &upstream.SearchRequest{
-		Query: m,
-		Size:  limit + 1, // one more tells whether there is another page
-		Sort:  search.SortOrder{&search.SortField{Field: fieldOrder, Type: search.SortFieldAsString}},
+	q.Now = time.Time{}
+	if page.Now != 0 {
+		q.Now = time.UnixMicro(page.Now)
 	}
-	if m.scored() {
-		request.Sort = append(search.SortOrder{&search.SortScore{Desc: true}}, request.Sort...)
-	} else {
-		request.Score = upstream.ScoreNone
-	}
-	if q.Cursor != "" {
-		request.SearchAfter = after.place(m.scored())
-	}
-	if q.Facets {
-		request.Facets = make(upstream.FacetsRequest)
-		for _, field := range storage.FacetNames {
-			request.Facets[field] = upstream.NewFacetRequest(field, storage.MaxFacet)
-		}
-	}
-	found, err := x.bleve.SearchInContext(ctx, request)
+	err = x.view(ctx, func(now bleveindex.IndexReader) error {
+		results, err = x.answer(ctx, now, q, page)
+		return err
+	})
 	if err != nil {
 		return storage.Results{}, fmt.Errorf("search: %w", err)
 	}
-	return m.results(found, limit), nil
+	return results, nil
 }
 
-// results returns what bleve found as a page of at most limit hits.
-func (m *match) results(found *upstream.SearchResult, limit int) storage.Results {
-	results := storage.Results{Total: int64(found.Total)}
-	hits := found.Hits
-	if len(hits) > limit {
-		hits = hits[:limit]
-		last := hits[limit-1]
-		results.Next = cursor{
-			Query: m.query.Key(), Order: last.Sort[len(last.Sort)-1], Score: last.Score, Weights: m.weights,
-		}.String()
+// answer returns what was found before, as long as nothing changed, or searches.
+func (x *Index) answer(ctx context.Context, now bleveindex.IndexReader, q storage.Query, page cursor) (storage.Results, error) {
+	batch, err := now.GetInternal(batchKey)
+	if err != nil {
+		return storage.Results{}, err
 	}
-	for _, hit := range hits {
-		results.Hits = append(results.Hits, storage.Hit{ID: hit.ID, Score: hit.Score})
+	asked := questionOf(q, page.Now)
+	if results, ok := x.answers.of(string(batch), asked); ok {
+		return results, nil
 	}
-	if m.query.Facets {
-		results.Facets = make(map[string][]storage.FacetCount)
-		for _, field := range storage.FacetNames {
-			results.Facets[field] = facetCounts(found.Facets[field])
-		}
+	results, err := x.search(ctx, now, q, page)
+	if err == nil {
+		x.answers.add(string(batch), asked, results)
 	}
-	return results
+	return results, err
 }
 
-func facetCounts(facet *search.FacetResult) []storage.FacetCount {
-	counts := []storage.FacetCount{}
-	if facet == nil {
-		return counts
+// search returns a page; page has the end of the one before, if there is one, and
+// what holds for all pages.
+func (x *Index) search(ctx context.Context, now bleveindex.IndexReader, q storage.Query, page cursor) (storage.Results, error) {
+	segs, err := x.segmentsOf(now)
+	if err != nil {
+		return storage.Results{}, err
 	}
-	for _, term := range facet.Terms.Terms() {
-		counts = append(counts, storage.FacetCount{Value: term.Term, Count: int64(term.Count)})
+	plan, err := x.newPlan(segs, q, page.Forgiven, page.Weights)
+	if err != nil {
+		return storage.Results{}, err
 	}
-	return counts
-}
-
-// place returns the sort values after which the next page begins.
-func (c cursor) place(scored bool) []string {
-	if !scored {
-		return []string{c.Order}
+	all, err := plan.find(ctx, segs)
+	if err != nil {
+		return storage.Results{}, err
 	}
-	return []string{strconv.FormatFloat(c.Score, 'g', -1, 64), c.Order}
+	if all.total > 0 || q.Cursor != "" {
+		return plan.results(x, all, page), nil
+	}
+	if plan, err = x.newPlan(segs, q, true, nil); err != nil {
+		return storage.Results{}, err
+	}
+	if all, err = plan.find(ctx, segs); err != nil {
+		return storage.Results{}, err
+	}
+	page.Forgiven = all.total > 0
+	return plan.results(x, all, page), nil
 }

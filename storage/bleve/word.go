@@ -1,73 +1,25 @@
 package bleve
 
 import (
-	"context"
 	"math"
 
-	"github.com/blevesearch/bleve/v2/search"
-	bleveindex "github.com/blevesearch/bleve_index_api"
-
-	"feedmesh/storage"
+	"github.com/RoaringBitmap/roaring/v2"
+	segmentapi "github.com/blevesearch/scorch_segment_api/v2"
 )
 
-// wordFields are the fields that have words, with how much a word counts there.
-var wordFields = [...]struct {
-	name  string
-	texts func(*storage.Indexed) []string
-	boost float64
-	usual float64 // words it usually has; 0 if its length says nothing
-}{
-	{"title", func(it *storage.Indexed) []string { return []string{it.Title} }, 4, 0},
-	{"tags", func(it *storage.Indexed) []string { return it.Tags }, 2, 0},
-	{"author", func(it *storage.Indexed) []string { return []string{it.Author} }, 1.5, 0},
-	{"text", func(it *storage.Indexed) []string { return []string{it.Text} }, 1, 300},
-}
-
-// A wordSearcher finds the documents that have a word in any of the wordFields
-// and scores them.
+// A word finds documents that have it, or words near to it, in one of its
+// fields, and scores them.
 //
-// It stands in for bleve's own searchers because their scores depend on how
-// many documents there are and how long they are, and so change with each Put,
-// which makes paging by score skip and repeat items. Here a score depends on
-// the document and the weights of the words alone, and those a cursor keeps.
-type wordSearcher struct {
-	weight float64
-	count  uint64
-	parts  []*wordPart
-	begun  bool
-}
-
-// A wordPart is a word in one field.
-type wordPart struct {
-	reader       bleveindex.TermFieldReader
-	at           *bleveindex.TermFieldDoc // nil at the end
-	room         bleveindex.TermFieldDoc  // what at points to
-	boost, usual float64
-}
-
-func newWordSearcher(ctx context.Context, reader bleveindex.IndexReader, stem string) (*wordSearcher, error) {
-	docs, err := reader.DocCount()
-	if err != nil {
-		return nil, err
-	}
-	w := &wordSearcher{}
-	var most uint64
-	for _, field := range wordFields {
-		r, err := reader.TermFieldReader(ctx, []byte(stem), field.name, true, true, false)
-		if err != nil {
-			_ = w.Close()
-			return nil, err
-		}
-		if r.Count() == 0 {
-			_ = r.Close()
-			continue
-		}
-		w.parts = append(w.parts, &wordPart{reader: r, boost: field.boost, usual: field.usual})
-		w.count += r.Count()
-		most = max(most, r.Count())
-	}
-	w.weight = rarity(docs, most)
-	return w, nil
+// Its score depends on the document and the word's weight alone, and that a
+// cursor keeps. Bleve's own scores depend on how many documents there are and how
+// long they are, and so change with each Put, which makes paging by score skip
+// and repeat items.
+type word struct {
+	fields []wordField
+	stem   string
+	code   uint16 // of the stem
+	near   []nearWord
+	weight float64 // see rarity
 }
 
 // rarity weighs a word that some of all documents have: 1 if all have it, and
@@ -80,97 +32,183 @@ func rarity(all, some uint64) float64 {
 	return 1 + math.Log(1+(lack+0.5)/(have+0.5))
 }
 
-// score rates the word's occurrences in the part's document, from 0 to boost:
-// the more of them, and the shorter the text, the higher, by the saturation of
-// BM25 with its usual parameters.
-func (p *wordPart) score() float64 {
-	const k, b = 1.2, 0.75
-	length := 1.0 // relative to the usual
-	if p.usual > 0 {
-		words := 1 / (p.at.Norm * p.at.Norm)
-		length = 1 - b + b*words/p.usual
+// weigh sets the word's weight by how many documents have it, or that of the words
+// near to it that most have.
+func (w *word) weigh(segs []*segment) error {
+	var all, most uint64
+	for _, s := range segs {
+		all += s.live.GetCardinality()
 	}
-	freq := float64(p.at.Freq)
-	return p.boost * freq / (freq + k*length)
-}
-
-// Next implements [search.Searcher].
-func (w *wordSearcher) Next(ctx *search.SearchContext) (*search.DocumentMatch, error) {
-	if !w.begun {
-		w.begun = true
-		for _, p := range w.parts {
-			if err := p.next(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return w.take(ctx)
-}
-
-// Advance implements [search.Searcher].
-func (w *wordSearcher) Advance(ctx *search.SearchContext, id bleveindex.IndexInternalID) (
-	*search.DocumentMatch, error) {
-	for _, p := range w.parts {
-		if w.begun && (p.at == nil || p.at.ID.Compare(id) >= 0) {
-			continue
-		}
-		var err error
-		if p.at, err = p.reader.Advance(id, p.room.Reset()); err != nil {
-			return nil, err
-		}
-	}
-	w.begun = true
-	return w.take(ctx)
-}
-
-func (p *wordPart) next() (err error) {
-	p.at, err = p.reader.Next(p.room.Reset())
-	return err
-}
-
-// take returns the first document that any part is at, and moves those parts on.
-func (w *wordSearcher) take(ctx *search.SearchContext) (*search.DocumentMatch, error) {
-	var first bleveindex.IndexInternalID
-	for _, p := range w.parts {
-		if p.at != nil && (first == nil || p.at.ID.Compare(first) < 0) {
-			first = p.at.ID
-		}
-	}
-	if first == nil {
-		return nil, nil
-	}
-	found := ctx.DocumentMatchPool.Get()
-	found.IndexInternalID = bleveindex.NewIndexInternalIDFrom(found.IndexInternalID, first)
-	var sum float64
-	for _, p := range w.parts {
-		if p.at == nil || !p.at.ID.Equals(found.IndexInternalID) {
-			continue
-		}
-		sum += p.score()
-		if err := p.next(); err != nil {
-			return nil, err
-		}
-	}
-	// A conjunction adds up its words in an order of its own. Multiples of a
-	// power of two have the same sum in any order, to the last bit.
-	const unit = 1 << 20
-	found.Score = math.Round(sum*w.weight*unit) / unit
-	return found, nil
-}
-
-// Close implements [search.Searcher].
-func (w *wordSearcher) Close() error {
-	for _, p := range w.parts {
-		if err := p.reader.Close(); err != nil {
+	for _, field := range w.fields {
+		some, err := countIn(segs, field.name, w.stem)
+		if err != nil {
 			return err
 		}
+		most = max(most, some)
+	}
+	for _, near := range w.near {
+		most = max(most, near.docs)
+	}
+	w.weight = rarity(all, min(most, all))
+	return nil
+}
+
+// within implements part.
+func (w *word) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+	found := roaring.New()
+	for _, field := range w.fields {
+		if err := s.add(found, field.name, w.stem); err != nil {
+			return nil, err
+		}
+	}
+	near, err := w.nearIn(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, some := range near {
+		found.Or(some.docs)
+	}
+	docs.And(found)
+	return docs, nil
+}
+
+// A nearGroup is the documents that have near words of one likeness in a field.
+type nearGroup struct {
+	docs  *roaring.Bitmap
+	score float64
+}
+
+// nearIn returns the documents of a segment that have words near to the word, field
+// by field, the best first.
+func (w *word) nearIn(s *segment) ([]nearGroup, error) {
+	if groups, ok := s.near[w]; ok || len(w.near) == 0 {
+		return groups, nil
+	}
+	const once = 0.45 // what a word scores that occurs once in a text of the usual length
+	var groups []nearGroup
+	for _, field := range w.fields {
+		seen := roaring.New()
+		for i := 0; i < len(w.near); {
+			group := nearGroup{roaring.New(), field.boost * once * w.near[i].likeness}
+			for first := w.near[i]; i < len(w.near) && w.near[i].likeness == first.likeness; i++ {
+				if err := s.add(group.docs, field.name, w.near[i].term); err != nil {
+					return nil, err
+				}
+			}
+			group.docs.AndNot(seen)
+			seen.Or(group.docs)
+			groups = append(groups, group)
+		}
+	}
+	s.near[w] = groups
+	return groups, nil
+}
+
+// score adds the word's score in each of the documents, which are ids in
+// ascending order, to sums.
+func (w *word) score(s *segment, docs *roaring.Bitmap, ids []uint32, sums []float64) error {
+	own := make([]float64, len(ids))
+	for _, field := range w.fields {
+		if err := field.score(s, w.stem, docs, ids, own); err != nil {
+			return err
+		}
+	}
+	if len(w.near) > 0 {
+		if err := w.scoreNear(s, docs, ids, own); err != nil {
+			return err
+		}
+	}
+	for i, score := range own {
+		sums[i] += round(score * w.weight)
 	}
 	return nil
 }
 
-func (w *wordSearcher) Count() uint64              { return w.count }
-func (w *wordSearcher) Min() int                   { return 0 }
-func (w *wordSearcher) DocumentMatchPoolSize() int { return 1 }
-func (w *wordSearcher) Size() int                  { return 0 } // for statistics
-func (w *wordSearcher) Weight() float64            { return 0 } // of bleve's own scores
-func (w *wordSearcher) SetQueryNorm(float64)       {}           // for bleve's own scores
+// round returns a multiple of a power of two that is about the score, such that
+// sums are the same in any order, to the last bit.
+func round(score float64) float64 {
+	const unit = 1 << 20
+	return math.Round(score*unit) / unit
+}
+
+// score adds the stem's score in each of the documents, from 0 to boost: the more
+// often it occurs, and the shorter the text, the higher, by the saturation of BM25
+// with its usual parameters.
+func (f *wordField) score(s *segment, stem string, docs *roaring.Bitmap, ids []uint32, sums []float64) error {
+	const k, b = 1.2, 0.75
+	list, err := s.postings(f.name, stem)
+	if err != nil {
+		return err
+	}
+	postings := list.Iterator(true, true, false, nil)
+	if fast, ok := postings.(segmentapi.OptimizablePostingsIterator); ok && fast.ActualBitmap() != nil {
+		fast.ReplaceActual(roaring.And(fast.ActualBitmap(), docs))
+	}
+	at := 0
+	for {
+		posting, err := postings.Next()
+		if posting == nil || err != nil {
+			return err
+		}
+		doc := uint32(posting.Number())
+		if at = seek(ids, at, doc); at == len(ids) {
+			return nil
+		}
+		if ids[at] != doc { // a list of one document is not restricted to docs
+			continue
+		}
+		length := 1.0 // relative to the usual
+		if f.usual > 0 {
+			norm := posting.Norm()
+			length = 1 - b + b/(norm*norm)/f.usual
+		}
+		freq := float64(posting.Frequency())
+		sums[at] += f.boost * freq / (freq + k*length)
+	}
+}
+
+// seek returns where the first of ids from the given place on is that is not less
+// than doc; len(ids) if none is. Near ones are found soonest.
+func seek(ids []uint32, from int, doc uint32) int {
+	step := 1
+	for from+step < len(ids) && ids[from+step] < doc {
+		from += step
+		step *= 2
+	}
+	to := min(from+step, len(ids))
+	for from < to {
+		middle := (from + to) / 2
+		if ids[middle] < doc {
+			from = middle + 1
+		} else {
+			to = middle
+		}
+	}
+	return from
+}
+
+// scoreNear raises the scores of documents that have words near to the word.
+// How often they occur does not count, as there may be hundreds.
+func (w *word) scoreNear(s *segment, docs *roaring.Bitmap, ids []uint32, scores []float64) error {
+	groups, err := w.nearIn(s)
+	if err != nil {
+		return err
+	}
+	near := make([]float64, len(ids))
+	for _, group := range groups {
+		addTo(near, group.score, ids, roaring.And(group.docs, docs))
+	}
+	for i, score := range near {
+		scores[i] = max(scores[i], score)
+	}
+	return nil
+}
+
+// addTo adds the score to the sums of those of ids that some are.
+func addTo(sums []float64, score float64, ids []uint32, some *roaring.Bitmap) {
+	at := 0
+	for _, doc := range some.ToArray() {
+		at = seek(ids, at, doc)
+		sums[at] += score
+	}
+}

@@ -7,16 +7,17 @@ import (
 	"feedmesh/storage"
 )
 
-// A cursor is where a page ends: at a hit, which by score was the Place'th.
+// A cursor is where a page ends: at a hit, which was the Place'th.
 type cursor struct {
 	Query     string `json:"q"`
 	Published string `json:"t"`
 	Key       string `json:"i"`
-	Place     int64  `json:"n,omitempty"` // from 1; 0 where order is by time
+	Place     int64  `json:"n,omitempty"` // from 1; 0 where order is by time, and stories may come again
+	Forgiven  bool   `json:"f,omitempty"` // see [storage.Results]
 }
 
 func (c cursor) String() string {
-	b, _ := json.Marshal(c) // strings and a number
+	b, _ := json.Marshal(c) // strings, a number and a truth value
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 

@@ -2,16 +2,15 @@ package meilisearch
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
-	"feedmesh/classify/stem"
-	"feedmesh/classify/text"
+	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
 
@@ -37,10 +36,18 @@ const (
 	attrDuplicate  attribute = "duplicate"
 	attrImage      attribute = "image"
 	attrText       attribute = "text"
+	attrStory      attribute = "story"
 	attrTitleStems attribute = "title_stems"
+	attrTagStems   attribute = "tag_stems"
+	attrByStems    attribute = "author_stems"
 	attrStems      attribute = "stems"
+	attrTitleWords attribute = "title_words"
+	attrHosts      attribute = "hosts" // see [query.Hosts]
+	attrProminence attribute = "prominence"
+	attrLatest     attribute = "latest"  // see latestOf
 	attrDay        attribute = "day"     // of FirstSeen, as in "2026-03-01"
 	attrChanged    attribute = "changed" // microseconds
+	attrForm       attribute = "form"    // see form
 )
 
 func names(attributes ...attribute) []string {
@@ -51,14 +58,18 @@ func names(attributes ...attribute) []string {
 	return names
 }
 
-// stemAttributes hold the words by which we search. Those in stems are of the
-// title, tags, author and text, each once; those in title_stems are of the
-// title, where they count for more.
-var stemAttributes = []attribute{attrTitleStems, attrStems}
+// stemAttributes hold the tokens by which we search, the most telling first. All
+// are in attrStems, too, and those of phrases, and of single parts, only there.
+var stemAttributes = []attribute{attrTitleStems, attrTagStems, attrByStems, attrStems}
+
+// form is the number of what a document has and how. Another one makes the
+// reconciler put all items again: see [Index.Stamps].
+const form = 2
 
 // A document is what Meilisearch keeps of an item, in the order in which people
-// see it. Of an attribute it indexes 65,535 words, which is more than any text
-// has of different ones.
+// see it. What is searched in is there even if it is empty, or Meilisearch would
+// not know it before the first that is not. Of an attribute it indexes 65,535
+// words, which is more than any text has of different tokens.
 type document struct {
 	ID        string   `json:"id"`
 	Title     string   `json:"title"`
@@ -66,42 +77,99 @@ type document struct {
 	URL       string   `json:"url,omitempty"`
 	Published string   `json:"published"`
 	Site      string   `json:"site,omitempty"` // host of the URL: feeds are IDs, which say nothing to people
-	Author    string   `json:"author,omitempty"`
+	Author    string   `json:"author"`
 	Category  []string `json:"category,omitempty"`
 	Topic     []string `json:"topic,omitempty"`
 	Flag      []string `json:"flag,omitempty"`
 	Sentiment string   `json:"sentiment,omitempty"`
-	Tags      []string `json:"tags,omitempty"`
+	Tags      []string `json:"tags"`
 	Language  string   `json:"language,omitempty"`
 	Feed      string   `json:"feed"`
 	Spam      bool     `json:"spam"`
 	Duplicate bool     `json:"duplicate"`
 	Image     string   `json:"image,omitempty"` // the first
+	Story     string   `json:"story,omitempty"` // of those without one, none counts as the same
 
 	// What follows is not displayed.
 
-	Text       string `json:"text"`
-	TitleStems string `json:"title_stems"`
-	Stems      string `json:"stems"`
-	Day        string `json:"day"`
-	Changed    int64  `json:"changed"`
+	Text        string   `json:"text"`
+	TitleStems  []string `json:"title_stems"` // as all stems: see padded
+	TagStems    []string `json:"tag_stems"`
+	AuthorStems []string `json:"author_stems"`
+	Stems       []string `json:"stems"`
+	TitleWords  []string `json:"title_words,omitempty"`
+	Hosts       []string `json:"hosts,omitempty"`
+	Prominence  int      `json:"prominence"`
+	Latest      string   `json:"latest"`
+	Day         string   `json:"day"`
+	Changed     int64    `json:"changed"`
+	Form        int      `json:"form"`
 }
 
 // documentOf returns the item's document as a line of JSON.
 func documentOf(it *storage.Indexed) []byte {
-	title := stemsOf(it.Title)
-	all := stemsOf(append(append([]string{it.Title}, it.Tags...), it.Author, it.Text)...)
+	title, author, tags := query.Words(it.Title), query.Words(it.Author), wordsOf(it.Tags...)
 	var doc bytes.Buffer
 	to := json.NewEncoder(&doc)
 	to.SetEscapeHTML(false)
 	_ = to.Encode(document{ // strings, numbers and truth values always can be
 		ID: keyOf(it.ID), Title: it.Title, Excerpt: it.Excerpt, URL: it.URL, Published: timeOf(it.Published),
-		Category: it.Categories, Topic: it.Topics, Flag: it.Flags, Sentiment: storage.SentimentOf(it.Sentiment), Tags: it.Tags, Author: it.Author, Site: siteOf(it.URL),
-		Language: it.Language, Feed: it.FeedID, Spam: it.Spam, Duplicate: it.DuplicateOf != "", Image: first(it.Images),
-		Text: it.Text, TitleStems: strings.Join(title, " "), Stems: strings.Join(all, " "),
-		Day: dayOf(it.FirstSeen), Changed: it.Changed.UnixMicro(),
+		Category: it.Categories, Topic: it.Topics, Flag: it.Flags, Sentiment: storage.SentimentOf(it.Sentiment),
+		Tags: append([]string{}, it.Tags...), Author: it.Author, Site: siteOf(it.URL), Language: it.Language, Feed: it.FeedID,
+		Spam: it.Spam, Duplicate: it.DuplicateOf != "", Image: first(it.Images), Story: it.StoryID,
+		Text:        it.Text,
+		TitleStems:  padded(tokensOf(anyStem, query.Stems(title))),
+		TagStems:    padded(tokensOf(anyStem, query.Stems(slices.Concat(tags...)))),
+		AuthorStems: padded(tokensOf(anyStem, query.Stems(author))),
+		Stems:       padded(allTokens(title, author, tags, query.Words(it.Text))),
+		TitleWords:  suggested(title), Hosts: query.Hosts(it.URL), Prominence: it.Prominence(),
+		Latest: latestOf(it.Published), Day: dayOf(it.FirstSeen), Changed: it.Changed.UnixMicro(), Form: form,
 	})
 	return doc.Bytes()
+}
+
+func wordsOf(texts ...string) [][]query.Word {
+	words := make([][]query.Word, len(texts))
+	for i, s := range texts {
+		words[i] = query.Words(s)
+	}
+	return words
+}
+
+// allTokens returns all by which an item of such words is found; pairs come last,
+// as they are the most.
+func allTokens(title, author []query.Word, tags [][]query.Word, text []query.Word) []string {
+	parts := slices.Concat([][]query.Word{title}, tags, [][]query.Word{author, text})
+	tokens := slices.Concat([]string{everyToken}, tokensOf(titleStem, query.Stems(title)), tokensOf(authorStem, query.Stems(author)))
+	for _, words := range parts {
+		tokens = append(tokens, tokensOf(anyStem, query.Stems(words))...)
+	}
+	tokens = slices.Concat(tokens, pairsOf(titlePair, title), pairsOf(authorPair, author))
+	for _, words := range parts {
+		tokens = append(tokens, pairsOf(pair, words)...)
+	}
+	return tokens
+}
+
+// padded returns the tokens, each once, as an attribute that has words of which
+// none is among the first 40. Meilisearch ranks by a word's place, and takes those
+// from 33 to 64, to 128, and so on for equal: of items that have the word in the
+// title, no matter where, the prominent and the new ones are to come first.
+func padded(tokens []string) []string {
+	return []string{"", "", "", "", "", strings.Join(unique(tokens), " ")}
+}
+
+// unique returns the strings, each once, in order.
+func unique(list []string) []string {
+	seen := make(map[string]bool, len(list))
+	kept := make([]string, 0, len(list))
+	for _, s := range list {
+		if !seen[s] {
+			seen[s] = true
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }
 
 func siteOf(address string) string {
@@ -131,6 +199,17 @@ func timeOf(t time.Time) string {
 	return t.Format("2006-01-02 15:04:05.999999")
 }
 
+// latestOf returns how many days t is before the last day there is: the order of
+// such numbers as text has the latest days first, of which Meilisearch lists only
+// the first.
+func latestOf(t time.Time) string {
+	day, _ := time.Parse(time.DateOnly, dayOf(t)) // which is as dayOf has it
+	return fmt.Sprintf("%07d", (lastDay.Unix()-day.Unix())/(24*60*60))
+}
+
+// lastDay is as late as a time can be, see timeOf.
+var lastDay = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
 func dayOf(t time.Time) string { return timeOf(t)[:len(time.DateOnly)] }
 
 // keyOf returns the document's ID, which is the item's: [storage.ItemID]'s are
@@ -157,40 +236,4 @@ func idOf(key string) string {
 		}
 	}
 	return strings.Join(parts, "")
-}
-
-// stemsOf returns the stems of the words of the texts in order of appearance,
-// each once, as Meilisearch gets them.
-func stemsOf(texts ...string) []string {
-	var stems []string
-	seen := make(map[string]bool)
-	for _, s := range texts {
-		for _, word := range text.Words(s) {
-			stem := stem.Of(word.Text, "")
-			if !seen[stem] {
-				seen[stem] = true
-				stems = append(stems, tokenOf(stem))
-			}
-		}
-	}
-	return stems
-}
-
-// tokenOf returns a form of the stem that Meilisearch takes for one word and
-// does not change. It would split "c++" and "node.js", fold accents, and split
-// Chinese into words of its own: all but plain short words become 17 letters.
-func tokenOf(stem string) string {
-	if utf8.RuneCountInString(stem) < 17 && (isAll(stem, 'a', 'z') || isAll(stem, 'а', 'я')) {
-		return stem
-	}
-	sum := sha256.Sum256([]byte(stem))
-	token := []byte{'q'}
-	for _, b := range sum[:8] {
-		token = append(token, 'a'+b>>4, 'a'+b&15)
-	}
-	return string(token)
-}
-
-func isAll(s string, from, to rune) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r < from || r > to }) < 0
 }

@@ -86,7 +86,8 @@ func isTemporary(status int) bool {
 func saysNoSettings(answer *upstream.Error) bool {
 	switch answer.MeilisearchApiError.Code {
 	case "invalid_search_filter", "invalid_search_sort", "invalid_search_facets",
-		"invalid_search_attributes_to_search_on", "invalid_document_filter", "invalid_document_sort":
+		"invalid_search_attributes_to_search_on", "invalid_document_filter", "invalid_document_sort",
+		"invalid_search_distinct", "invalid_multi_search_facets_by_index", "invalid_facet_search_facet_name":
 		return true
 	}
 	return false

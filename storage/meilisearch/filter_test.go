@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
 
@@ -13,23 +14,35 @@ var injections = []string{
 	`\" OR spam = true OR feed = \"`, `\\" OR spam = true OR feed = "`, `x\`, "x\n\" OR spam = true\n", `' OR spam = true OR feed = '`,
 	`" ) OR (spam = true`, `feed" EXISTS OR "feed`, `x" OR feed EXISTS OR feed = "`, "\u201d OR spam = true OR feed = \u201d",
 	"\uff02 OR spam = true", "\x00\" OR spam = true OR feed = \"", "\xff\" OR spam = true OR feed = \"", `*`, `%`, `a AND b`, `IS EMPTY`,
-	`x" OR _geoRadius(1,1,1) OR feed="`, `{"spam":true}`, `["spam = true"]`, strings.Repeat(`"`, 1000), strings.Repeat(`\`, 1001),
+	`x" OR _geoRadius(1,1,1) OR feed="`, `{"spam":true}`, `x" OR id IN ["a"] OR feed="`, `x") OR NOT (feed = "x`, `-"word`, `"word" -"`, `["spam = true"]`, strings.Repeat(`"`, 1000), strings.Repeat(`\`, 1001),
 }
 
 // leaks fails if a condition on the value finds any of the items put by others.
 func leaks(t *testing.T, x *Index, value string) {
 	t.Helper()
-	for _, q := range []storage.Query{
-		{FeedID: value}, {Category: value}, {Topic: value}, {Flag: value}, {Language: value}, {Words: "word", FeedID: value, Newest: true},
-		{FeedID: "feed", Category: value}, {Words: value, FeedID: "none"},
+	is := func(f query.Field) query.Node { return query.Is{Field: f, Value: value} }
+	word, none := query.Text{Words: "word"}, query.Is{Field: query.Feed, Value: "none"}
+	for _, where := range []query.Node{
+		is(query.Feed), is(query.Category), is(query.Topic), is(query.Flag), is(query.Language), is(query.Host), is(query.Story),
+		query.And{word, is(query.Feed)}, query.And{query.Is{Field: query.Feed, Value: "feed"}, is(query.Category)},
+		query.Or{is(query.Feed), is(query.Category)}, query.Or{query.And{word, is(query.Topic)}, query.And{word, is(query.Host)}},
+		query.Not{Node: query.Not{Node: is(query.Feed)}}, query.Not{Node: query.Or{query.Not{Node: is(query.Story)}, none}},
+		query.And{query.Text{Words: value}, none}, query.And{query.Text{Words: value, Form: query.Phrase}, none},
+		query.And{query.Text{Words: value, Form: query.Prefix}, none}, query.And{query.Text{Words: value, In: query.Title}, none},
+		query.And{query.Not{Node: query.Text{Words: value}}, none},
 	} {
-		results, err := x.Search(t.Context(), q)
-		if err != nil || results.Total != 0 || len(results.Hits) != 0 {
-			t.Errorf("%+v finds %v, %v, want nothing", q, results, err)
+		for _, newest := range []bool{false, true} {
+			results, err := x.Search(t.Context(), storage.Query{Where: where, Newest: newest, Facets: newest})
+			if err != nil || results.Total != 0 || len(results.Hits) != 0 {
+				t.Errorf("%+v finds %v, %v, want nothing", where, results, err)
+			}
 		}
 	}
 	if stamps, err := x.Stamps(t.Context(), noon, "~"+value, 100); err != nil || len(stamps) != 5 {
 		t.Errorf("there are %v after %q, %v, want 5", stamps, value, err) // ~ is before a and after 0
+	}
+	if _, err := x.Suggest(t.Context(), value, 10); err != nil {
+		t.Errorf("suggest for %q: %v", value, err)
 	}
 }
 
@@ -52,14 +65,14 @@ func TestFilterValuesStayValues(t *testing.T) {
 	}
 	items := words("odd")
 	for _, value := range injections {
-		if value != strings.ToLower(value) || !utf8.ValidString(value) || strings.Contains(value, "\x00") || len(value) > 400 {
+		if value != strings.ToLower(value) || value != strings.TrimSpace(value) || !utf8.ValidString(value) || strings.Contains(value, "\x00") || len(value) > 400 {
 			continue
 		}
 		items[0].FeedID = value
 		if err := x.Put(t.Context(), items...); err != nil {
 			t.Fatal(err)
 		}
-		if results, err := x.Search(t.Context(), storage.Query{FeedID: value}); err != nil || results.Total != 1 {
+		if results, err := x.Search(t.Context(), storage.Query{Where: query.Is{Field: query.Feed, Value: value}}); err != nil || results.Total != 1 {
 			t.Errorf("feed %q finds %v, %v, want its one item", value, results, err)
 		}
 	}

@@ -2,6 +2,9 @@
 // agents share, and in whose own dashboard people can look at it. It can be
 // rebuilt from the store at any time.
 //
+// What a query asks for, Meilisearch knows only in part: see tokenOf for stems,
+// pairsOf for phrases, branchesOf for alternatives, and expanded for prefixes.
+//
 // Meilisearch takes far more than it can index, and only says later what became
 // of it. So here a call has one task in the server's queue at a time, and ends
 // when that task has succeeded.
@@ -148,13 +151,19 @@ func (x *Index) check(ctx context.Context) error {
 	return nil
 }
 
-// Count implements [storage.Index].
+// Count implements [storage.Index]. It counts those of this form only: see
+// ofThisForm.
 func (x *Index) Count(ctx context.Context) (int64, error) {
-	stats, err := x.stats(ctx)
+	r := x.request(branch{only: ofThisForm})
+	r.HitsPerPage = new(int64)
+	found, err := x.find(ctx, r)
 	if err != nil {
 		return 0, x.failed(ctx, "count indexed items", err)
 	}
-	return stats.NumberOfDocuments, nil
+	if found == nil {
+		return 0, nil
+	}
+	return found[0].TotalHits, nil
 }
 
 // stats returns the index's, or those of an empty one if there is none.

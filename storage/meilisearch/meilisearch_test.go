@@ -71,7 +71,7 @@ func TestIndex(t *testing.T) {
 			t.Fatalf("open: %v", err)
 		}
 		return x
-	})
+	}, storagetest.NoBoost)
 }
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

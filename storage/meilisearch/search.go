@@ -1,176 +1,162 @@
 package meilisearch
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
+	"time"
 
 	upstream "github.com/meilisearch/meilisearch-go"
 
 	"feedmesh/storage"
 )
 
-// Search implements [storage.Index].
+// patience is how long a search may take in all: who waits longer is better served
+// without an index.
+const patience = 2 * time.Second
+
+// Search implements [storage.Index]. Meilisearch knows neither how rare words are
+// nor can it weigh freshness against them: the score is by where words stand, and
+// equals come by prominence, then newest first.
 func (x *Index) Search(ctx context.Context, q storage.Query) (storage.Results, error) {
 	after, err := parseCursor(q)
 	if err != nil {
 		return storage.Results{}, err
 	}
-	stems := stemsOf(q.Words)
-	conditions, ok := filterOf(q)
-	if !ok || strings.TrimSpace(q.Words) != "" && len(stems) == 0 {
-		return nothing(q), nil
+	branches, err := branchesOf(q.Where, false)
+	if err != nil {
+		return storage.Results{}, err
 	}
-	// The page, and apart from it what is the same for all pages.
-	page := x.request(stems, conditions)
-	scored := len(stems) > 0 && !q.Newest
-	if scored {
-		pageByScore(page, after, q.PageSize())
-	} else {
-		pageByTime(page, conditions, after, q.PageSize())
-	}
-	whole := x.request(stems, conditions)
-	whole.HitsPerPage = new(int64) // none, but their exact number
-	if q.Facets {
-		whole.Facets = storage.FacetNames
-	}
-	found, err := x.find(ctx, page, whole)
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	results, err := x.search(within, q, after, branches)
 	if err != nil {
 		return storage.Results{}, x.failed(ctx, "search", err)
 	}
-	if found == nil {
-		return nothing(q), nil
-	}
-	results, err := resultsOf(q, found[0], after, scored)
-	if err == nil && q.Facets {
-		results.Facets, err = facetsOf(found[1].FacetDistribution)
-	}
-	if err != nil {
-		return storage.Results{}, x.failed(ctx, "read what a search found", err)
-	}
-	results.Total = found[1].TotalHits
 	return results, nil
 }
 
-// nothing returns the results of a query without matches.
-func nothing(q storage.Query) storage.Results {
-	var none storage.Results
-	if q.Facets {
-		none.Facets, _ = facetsOf(nil)
+// search returns a page of what is found by one of the branches; if they find
+// nothing, with mistakes forgiven.
+func (x *Index) search(ctx context.Context, q storage.Query, after cursor, branches []branch) (storage.Results, error) {
+	s := &search{Index: x, query: q, scored: q.Scored(), after: after}
+	branches, err := s.expanded(ctx, branches)
+	if err != nil {
+		return storage.Results{}, err
 	}
-	return none
-}
-
-// filterOf returns the query's conditions but for its words. If it is not ok,
-// no item meets them: all our values are in small letters but for topics, and
-// Meilisearch would take others for the same.
-func filterOf(q storage.Query) (f filter, ok bool) {
-	for a, value := range map[attribute]string{
-		attrFeed: q.FeedID, attrCategory: q.Category, attrFlag: q.Flag, attrLanguage: q.Language,
-	} {
-		if value == "" {
-			continue
-		}
-		if value != strings.ToLower(value) {
-			return nil, false
-		}
-		f.add(compare(a, "=", value))
-	}
-	if q.Topic != "" {
-		f.add(compare(attrTopic, "=", q.Topic))
-	}
-	if !q.FindsMuted() {
-		f.add(not(compare(attrFlag, "=", storage.Muted)))
-	}
-	if q.Spam {
-		f.add(compare(attrSpam, "=", "true"))
+	if after.Forgiven {
+		s.asks, err = s.forgiving(ctx, branches)
 	} else {
-		f.add(compare(attrSpam, "=", "false"))
+		s.asks = s.strict(branches)
 	}
-	if !q.Duplicates {
-		f.add(compare(attrDuplicate, "=", "false"))
+	if err != nil {
+		return storage.Results{}, err
 	}
-	if !q.After.IsZero() {
-		f.add(compare(attrPublished, ">=", timeOf(q.After)))
+	results, err := s.page(ctx)
+	if err != nil || results.Total > 0 || q.Cursor != "" {
+		return results, err
 	}
-	if !q.Before.IsZero() {
-		f.add(compare(attrPublished, "<", timeOf(q.Before)))
+	if s.asks, err = s.forgiving(ctx, branches); err != nil || s.asks == nil {
+		return results, err
 	}
-	return f, true
+	s.after.Forgiven = true
+	forgiven, err := s.page(ctx)
+	if err != nil || forgiven.Total == 0 {
+		return results, err
+	}
+	return forgiven, nil
 }
 
-// request returns a request for the documents that have all the stems and meet
-// the conditions.
-func (x *Index) request(stems []string, f filter) *upstream.SearchRequest {
-	r := &upstream.SearchRequest{IndexUID: x.name, Filter: f.request()}
-	if len(stems) > 0 {
-		r.Query = phrases(stems)
-		r.MatchingStrategy = upstream.All
-		r.AttributesToSearchOn = names(stemAttributes...)
+// strict returns the requests for what the branches find.
+func (s *search) strict(branches []branch) []*upstream.SearchRequest {
+	var requests []*upstream.SearchRequest
+	for _, b := range s.prepared(branches) {
+		requests = append(requests, s.request(b))
 	}
-	return r
+	return requests
 }
 
-// maxPhrases is the most words or phrases of a query that Meilisearch heeds.
-const maxPhrases = 10
-
-// phrases returns the stems as a query in which each is a phrase of its own:
-// phrases match without typos, and to their end. If there are more stems than
-// phrases may be, the last phrase has all that are left. Where Meilisearch
-// keeps no distances, a phrase matches where its words occur in one attribute,
-// in whatever order, and attrStems has them all.
-func phrases(stems []string) string {
-	var all []string
-	for len(stems) >= maxPhrases && len(all) < maxPhrases-1 || len(stems) > 0 && len(stems)+len(all) <= maxPhrases {
-		all, stems = append(all, stems[0]), stems[1:]
+// prepared returns the branches with what the whole query asks for. Where there are
+// several, all must ask for words or Meilisearch does not merge them.
+func (s *search) prepared(branches []branch) []branch {
+	all := slices.Clone(branches)
+	for i, b := range all {
+		if b.asksNoWords() && (s.scored || len(all) > 1) {
+			all[i].must = []term{{token: everyToken}}
+		}
+		all[i].only = allOf(found(s.query), b.only)
 	}
-	if len(stems) > 0 {
-		all = append(all, strings.Join(stems, " "))
-	}
-	return `"` + strings.Join(all, `" "`) + `"`
+	return all
 }
 
-// pageByTime asks for the documents after the cursor's, newest first, and for
-// one more than fit in, which tells whether there is another page.
-func pageByTime(r *upstream.SearchRequest, f filter, after cursor, size int) {
-	r.Sort = []string{string(attrPublished) + ":desc", string(attrID) + ":asc"}
-	r.Limit = int64(size) + 1
-	if after.Key == "" {
-		return
+// page returns the page after the cursor of what the requests find.
+func (s *search) page(ctx context.Context) (storage.Results, error) {
+	var found *findings
+	var err error
+	switch len(s.asks) {
+	case 0:
+		found = &findings{}
+	case 1:
+		found, err = s.one(ctx)
+	default:
+		found, err = s.several(ctx)
 	}
-	f = slices.Clone(f)
-	f.add(compare(attrPublished, "<", after.Published),
-		both(compare(attrPublished, "=", after.Published), compare(attrID, ">", after.Key)))
-	r.Filter = f.request()
+	if err != nil {
+		return storage.Results{}, err
+	}
+	results := s.results(found)
+	results.Total, results.Forgiven = found.total, s.after.Forgiven && found.total > 0
+	if s.query.Facets {
+		results.Facets, err = facetsOf(found.facets)
+	}
+	return results, err
 }
 
-// slack is by how many places the last hit of a page may have moved, for what
-// was put or deleted since, and the next page yet begins after it.
-const slack = 30
+// findings are what requests found.
+type findings struct {
+	hits   []hit
+	offset int64 // of the first hit
+	total  int64
+	facets map[string]map[string]int64 // by attribute and value
+}
 
-// pageByScore asks for the documents from before the cursor's place on, to find
-// its document again.
-func pageByScore(r *upstream.SearchRequest, after cursor, size int) {
-	r.ShowRankingScore = true
-	r.Offset = max(0, after.Place-1-slack)
-	r.Limit = after.Place - r.Offset + slack + int64(size) + 1
+// one asks for the documents of one branch: for the page and, apart from it, for
+// what is the same for all pages and counts items, not stories.
+func (s *search) one(ctx context.Context) (*findings, error) {
+	page, whole := s.pages()[0], *s.asks[0]
+	page.Offset, page.Limit = s.window()
+	if s.query.Once {
+		page.Distinct = string(attrStory)
+	}
+	whole.HitsPerPage, whole.Facets = new(int64), s.facets() // no hits, but their exact number
+	found, err := s.find(ctx, page, &whole)
+	if err != nil || found == nil {
+		return &findings{}, err
+	}
+	f := &findings{offset: found[0].Offset, total: found[1].TotalHits}
+	if err := found[0].Hits.DecodeInto(&f.hits); err != nil {
+		return nil, err
+	}
+	return f, decodeFacets(found[1].FacetDistribution, &f.facets)
 }
 
 // find returns what each request found, or nil if there are no documents.
 func (x *Index) find(ctx context.Context, requests ...*upstream.SearchRequest) ([]upstream.SearchResponse, error) {
-	for _, r := range requests {
-		r.AttributesToRetrieve = names(attrID, attrPublished)
-	}
-	found, err := x.server.MultiSearchWithContext(ctx, &upstream.MultiSearchRequest{Queries: requests})
-	if isMissing(err) || hasCode(err, "invalid_search_attributes_to_search_on") && x.isEmpty(ctx) {
-		return nil, nil
-	}
-	if err != nil {
+	found, err := x.ask(ctx, &upstream.MultiSearchRequest{Queries: requests})
+	if err != nil || found == nil {
 		return nil, err
 	}
 	return found.Results, nil
+}
+
+// ask returns what a request for several searches found, or nil if there are no
+// documents.
+func (x *Index) ask(ctx context.Context, r *upstream.MultiSearchRequest) (*upstream.MultiSearchResponse, error) {
+	found, err := x.server.MultiSearchWithContext(ctx, r)
+	if isMissing(err) || hasCode(err, "invalid_search_attributes_to_search_on") && x.isEmpty(ctx) {
+		return nil, nil
+	}
+	return found, err
 }
 
 // isEmpty reports whether there is no document. Then Meilisearch says that what
@@ -184,57 +170,41 @@ func (x *Index) isEmpty(ctx context.Context) bool {
 type hit struct {
 	ID        string  `json:"id"`
 	Published string  `json:"published"`
+	Story     string  `json:"story"`
 	Score     float64 `json:"_rankingScore"`
 }
 
-// resultsOf returns the page after the cursor.
-func resultsOf(q storage.Query, found upstream.SearchResponse, after cursor, scored bool) (storage.Results, error) {
-	var hits []hit
-	if err := found.Hits.DecodeInto(&hits); err != nil {
-		return storage.Results{}, err
-	}
+// results returns the page after the cursor.
+func (s *search) results(found *findings) storage.Results {
 	var begin int64
-	if scored && after.Place > 0 {
-		begin = after.Place - found.Offset
-		if i := slices.IndexFunc(hits, func(h hit) bool { return h.ID == after.Key }); i >= 0 {
+	hits := found.hits
+	if s.byPlace() && s.after.Place > 0 {
+		begin = s.after.Place - found.offset
+		if i := slices.IndexFunc(hits, func(h hit) bool { return h.ID == s.after.Key }); i >= 0 {
 			begin = int64(i) + 1
 		}
 	}
 	hits = hits[min(begin, int64(len(hits))):]
 
 	var results storage.Results
-	if size := q.PageSize(); len(hits) > size {
+	if size := s.query.PageSize(); len(hits) > size {
 		hits = hits[:size]
-		last := cursor{Query: q.Key(), Published: hits[size-1].Published, Key: hits[size-1].ID}
-		if scored {
-			last.Place = found.Offset + begin + int64(size)
+		last := cursor{Query: s.query.Key(), Published: hits[size-1].Published, Key: hits[size-1].ID, Forgiven: s.after.Forgiven}
+		if s.byPlace() {
+			last.Place = found.offset + begin + int64(size)
 		}
 		results.Next = last.String()
 	}
 	for _, h := range hits {
 		results.Hits = append(results.Hits, storage.Hit{ID: idOf(h.ID), Score: h.Score})
 	}
-	return results, nil
+	return results
 }
 
-// facetsOf returns the most frequent values of each facet.
-func facetsOf(distribution json.RawMessage) (map[string][]storage.FacetCount, error) {
-	var found map[string]map[string]int64
-	if len(distribution) > 0 {
-		if err := json.Unmarshal(distribution, &found); err != nil {
-			return nil, err
-		}
+// decodeFacets reads how often Meilisearch found each value.
+func decodeFacets(distribution json.RawMessage, into *map[string]map[string]int64) error {
+	if len(distribution) == 0 {
+		return nil
 	}
-	facets := make(map[string][]storage.FacetCount)
-	for _, facet := range storage.FacetNames {
-		counts := []storage.FacetCount{}
-		for value, n := range found[facet] {
-			counts = append(counts, storage.FacetCount{Value: value, Count: n})
-		}
-		slices.SortFunc(counts, func(a, b storage.FacetCount) int {
-			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value, b.Value))
-		})
-		facets[facet] = counts[:min(len(counts), storage.MaxFacet)]
-	}
-	return facets, nil
+	return json.Unmarshal(distribution, into)
 }

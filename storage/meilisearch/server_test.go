@@ -17,6 +17,7 @@ import (
 
 	upstream "github.com/meilisearch/meilisearch-go"
 
+	"feedmesh/classify/query"
 	"feedmesh/storage"
 	"feedmesh/storage/storagetest"
 	"feedmesh/tests/engines"
@@ -132,7 +133,7 @@ func TestDeletedIndexIsMadeAgain(t *testing.T) {
 		deleted()
 		days, daysErr := x.Days(t.Context())
 		stamps, stampsErr := x.Stamps(t.Context(), noon, "", 10)
-		results, searchErr := x.Search(t.Context(), storage.Query{Words: "word", Facets: true})
+		results, searchErr := x.Search(t.Context(), storage.Query{Where: query.Text{Words: "word"}, Facets: true})
 		n, countErr := x.Count(t.Context())
 		if err := errors.Join(daysErr, stampsErr, searchErr, countErr, x.Delete(t.Context(), "a")); err != nil ||
 			len(days)+len(stamps)+int(results.Total)+int(n) > 0 || results.Facets == nil {
@@ -165,7 +166,7 @@ func TestDeletedIndexIsMadeAgain(t *testing.T) {
 	if err := x.Put(t.Context(), words("last")...); err != nil {
 		t.Fatal(err)
 	}
-	if results, err := x.Search(t.Context(), storage.Query{Words: "words"}); err != nil || results.Total < 1 {
+	if results, err := x.Search(t.Context(), storage.Query{Where: query.Text{Words: "words"}}); err != nil || results.Total < 1 {
 		t.Errorf("search found %v, %v", results, err)
 	}
 }
@@ -173,7 +174,7 @@ func TestDeletedIndexIsMadeAgain(t *testing.T) {
 // wantFound fails unless the word "word" finds exactly the IDs.
 func wantFound(t *testing.T, x *Index, want ...string) {
 	t.Helper()
-	results, err := x.Search(t.Context(), storage.Query{Words: "word", Limit: storage.MaxLimit})
+	results, err := x.Search(t.Context(), storage.Query{Where: query.Text{Words: "word"}, Limit: storage.MaxLimit})
 	if err != nil {
 		t.Fatalf("search: %v", err)
 	}
@@ -309,7 +310,7 @@ func TestServerIsKilledWhilePutting(t *testing.T) {
 		}
 		killed.Stop()
 		m.Wait(time.Minute)
-		_, searchErr := x.Search(t.Context(), storage.Query{Words: "word"})
+		_, searchErr := x.Search(t.Context(), storage.Query{Where: query.Text{Words: "word"}})
 		_, daysErr := x.Days(t.Context())
 		_, stampsErr := x.Stamps(t.Context(), noon, "", 1)
 		_, countErr := x.Count(t.Context())
@@ -406,5 +407,64 @@ func TestSlowServerDoesNotHoldUpBeyondContext(t *testing.T) {
 			t.Errorf("%s took %v of 100 ms", call, took)
 		}
 		cancel()
+	}
+}
+
+func TestSearchWithoutAnAnswerEndsSoon(t *testing.T) {
+	options := newOptions(t)
+	open(t, options)
+	address, err := url.Parse(options.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.URL = slowly(t, address.Host, 10*time.Second)
+	x, err := newIndex(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for call, f := range map[string]func() error{
+		"search":  func() error { _, err := x.Search(t.Context(), storage.Query{}); return err },
+		"similar": func() error { _, err := x.Similar(t.Context(), words("a")[0], 5); return err },
+		"suggest": func() error { _, err := x.Suggest(t.Context(), "wo", 5); return err },
+	} {
+		begin := time.Now()
+		if err := f(); !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("%s: %v, want ErrUnavailable", call, err)
+		}
+		if took := time.Since(begin); took > patience+patience/2 {
+			t.Errorf("%s took %v, want no more than %v", call, took, patience)
+		}
+	}
+}
+
+func TestDocumentsOfAnOlderFormAreStale(t *testing.T) {
+	x := open(t, newOptions(t))
+	if err := x.Put(t.Context(), words("old", "new")...); err != nil {
+		t.Fatal(err)
+	}
+	key := string(attrID)
+	info, err := x.index.UpdateDocuments([]map[string]any{{"id": "old", "form": form - 1}}, &upstream.DocumentOptions{PrimaryKey: &key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.wait(t.Context(), info); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := x.Count(t.Context()); err != nil || n != 1 {
+		t.Errorf("count is %d, %v, want 1 of this form", n, err)
+	}
+	if days, err := x.Days(t.Context()); err != nil || days[storage.Day(noon)] != 1 {
+		t.Errorf("days are %v, %v, want 1 of this form", days, err)
+	}
+	stamps, err := x.Stamps(t.Context(), storage.Day(noon), "", 10)
+	want := []storage.Stamp{{ID: "new", Changed: noon}, {ID: "old", Changed: time.UnixMicro(0).UTC()}}
+	if err != nil || !slices.Equal(stamps, want) {
+		t.Errorf("stamps are %v, %v, want the old one never changed: %v", stamps, err, want)
+	}
+	if err := x.Put(t.Context(), words("old")...); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := x.Count(t.Context()); err != nil || n != 2 {
+		t.Errorf("count is %d, %v, want 2 once it was put again", n, err)
 	}
 }

@@ -24,31 +24,33 @@ type set map[string]any
 var settings = normal(set{
 	// The most telling first. People search them all; we, by stem, those in
 	// stemAttributes only.
-	"searchableAttributes": []attribute{attrTitle, attrTags, attrAuthor, attrText, attrTitleStems, attrStems},
+	"searchableAttributes": append([]attribute{attrTitle, attrTags, attrAuthor, attrText}, stemAttributes...),
 	"displayedAttributes": []attribute{attrID, attrTitle, attrExcerpt, attrURL, attrPublished, attrSite, attrAuthor,
-		attrCategory, attrTopic, attrFlag, attrSentiment, attrTags, attrLanguage, attrFeed, attrSpam, attrDuplicate, attrImage},
+		attrCategory, attrTopic, attrFlag, attrSentiment, attrTags, attrLanguage, attrFeed, attrSpam, attrDuplicate, attrImage, attrStory},
 	"filterableAttributes": []set{
 		filterable(set{"equality": true, "comparison": false}, true, attrLanguage, attrCategory, attrTopic, attrFlag, attrSentiment, attrTags,
-			attrSite, attrAuthor, attrFeed, attrSpam, attrDuplicate),
+			attrSite, attrAuthor, attrFeed, attrSpam, attrDuplicate, attrTitleWords),
 		// Of which there are as many as items: the list of them for people to
 		// search in would be made anew by every task.
 		filterable(set{"equality": true, "comparison": true}, false, attrPublished, attrDay, attrID),
+		filterable(set{"equality": true, "comparison": false}, false, attrStory, attrHosts, attrLatest, attrForm),
 	},
 	"sortableAttributes": []attribute{attrID, attrPublished},
 
-	// Who asks for an order gets that order. Equals come newest first.
+	// Who asks for an order gets that order. Equals come the prominent first, then
+	// the newest.
 	"rankingRules": []string{
 		"sort", "words", "typo", "proximity", "attribute", "exactness",
-		string(attrPublished) + ":desc", string(attrID) + ":asc",
+		string(attrProminence) + ":desc", string(attrPublished) + ":desc", string(attrID) + ":asc",
 	},
 	// A fraction of the work that distances between words are. Search relies on
-	// it too: see phrases.
+	// it too: see phrases and pairsOf.
 	"proximityPrecision": "byAttribute",
 	"typoTolerance": set{
 		"enabled":             true,
 		"minWordSizeForTypos": set{"oneTypo": 5, "twoTypos": 9},
 		"disableOnWords":      []string{},
-		"disableOnAttributes": []attribute{attrStems, attrTitleStems},
+		"disableOnAttributes": []attribute{attrByStems, attrStems, attrTagStems, attrTitleStems, attrTitleWords},
 		"disableOnNumbers":    true, // versions, years
 	},
 	"dictionary": []string{"C#", "C++", "F#", "c#", "c++", "f#"}, // words to those who search in the dashboard
@@ -58,9 +60,9 @@ var settings = normal(set{
 	// ones are given.
 	"faceting": set{
 		"maxValuesPerFacet": maxFacetValues,
-		"sortFacetValuesBy": set{"*": "count", string(attrDay): "alpha"},
+		"sortFacetValuesBy": set{"*": "count", string(attrDay): "alpha", string(attrLatest): "alpha"},
 	},
-	"searchCutoffMs": 3000, // after which it gives matches in no order
+	"searchCutoffMs": 1500, // after which it gives matches in no order; see patience
 })
 
 // maxFacetValues is the most values that Meilisearch lists of a facet.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	upstream "github.com/meilisearch/meilisearch-go"
@@ -36,11 +37,11 @@ func (x *Index) Days(ctx context.Context) (map[time.Time]int64, error) {
 // daysAfter returns how many documents there are of each day after the given
 // one, of the first maxFacetValues days.
 func (x *Index) daysAfter(ctx context.Context, day string) (map[string]int64, error) {
-	var f filter
+	only := ofThisForm
 	if day != "" {
-		f.add(compare(attrDay, ">", day))
+		only = allOf(only, compare(attrDay, ">", day))
 	}
-	r := x.request(nil, f)
+	r := x.request(branch{only: only})
 	r.HitsPerPage, r.Facets = new(int64), names(attrDay)
 	found, err := x.find(ctx, r)
 	if err != nil || found == nil {
@@ -53,18 +54,23 @@ func (x *Index) daysAfter(ctx context.Context, day string) (map[string]int64, er
 	return counts[attrDay], nil
 }
 
-// Stamps implements [storage.Stamped].
+// ofThisForm is the condition that a document is of the form that we give it.
+// Others do not count: the reconciler, to which they are missing, then looks at
+// each of them, learns from Stamps that it is not as it should be, and puts it again.
+var ofThisForm = compare(attrForm, "=", strconv.Itoa(form))
+
+// Stamps implements [storage.Stamped]. Documents of an older form have never
+// changed.
 func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
 	if limit <= 0 {
 		return nil, ctx.Err()
 	}
-	var f filter
-	f.add(compare(attrDay, "=", dayOf(day)))
+	only := compare(attrDay, "=", dayOf(day))
 	if after != "" {
-		f.add(compare(attrID, ">", keyOf(after)))
+		only = allOf(only, compare(attrID, ">", keyOf(after)))
 	}
 	found, err := x.fetch(ctx, &upstream.DocumentsQuery{
-		Filter: f.request(), Sort: []string{string(attrID) + ":asc"}, Limit: int64(limit), Fields: names(attrID, attrChanged),
+		Filter: only.request(), Sort: []string{string(attrID) + ":asc"}, Limit: int64(limit), Fields: names(attrID, attrChanged, attrForm),
 	})
 	if err != nil {
 		return nil, x.failed(ctx, "list stamps of indexed items", err)
@@ -72,12 +78,16 @@ func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit i
 	var docs []struct {
 		ID      string `json:"id"`
 		Changed int64  `json:"changed"`
+		Form    int    `json:"form"`
 	}
 	if err := found.Results.DecodeInto(&docs); err != nil {
 		return nil, fmt.Errorf("list stamps of indexed items: %w", err)
 	}
 	var stamps []storage.Stamp
 	for _, d := range docs {
+		if d.Form != form {
+			d.Changed = 0
+		}
 		stamps = append(stamps, storage.Stamp{ID: idOf(d.ID), Changed: time.UnixMicro(d.Changed).UTC()})
 	}
 	return stamps, nil

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
 
@@ -76,8 +77,8 @@ func newestOrders(t *testing.T, x storage.Index) {
 		changed(item("new", "", "word"), func(it *storage.Indexed) { it.Published = noon.Add(time.Microsecond) }),
 		changed(item("old", "word", "word"), func(it *storage.Indexed) { it.Published = time.Unix(-5, 0) }),
 		changed(item("dateless", "word", "word"), func(it *storage.Indexed) { it.Published = time.Time{} }))
-	wantOrder(t, x, storage.Query{Words: "word", Newest: true}, "new", "a", "b", "old", "dateless")
-	for _, hit := range search(t, x, storage.Query{Words: "word", Newest: true}).Hits {
+	wantOrder(t, x, storage.Query{Where: wordsOf("word"), Newest: true}, "new", "a", "b", "old", "dateless")
+	for _, hit := range search(t, x, storage.Query{Where: wordsOf("word"), Newest: true}).Hits {
 		if hit.Score != 0 {
 			t.Errorf("%s has score %v where order is by time, want 0", hit.ID, hit.Score)
 		}
@@ -88,7 +89,7 @@ func pageSizes(t *testing.T, x storage.Index) {
 	put(t, x, aDay(storage.MaxLimit+10)...)
 	for limit, want := range map[int]int{0: 20, -1: 20, 1: 1, 30: 30, 100: 100, 101: 100, 1 << 30: 100} {
 		for _, words := range []string{"", "common"} {
-			if got := len(search(t, x, storage.Query{Words: words, Limit: limit}).Hits); got != want {
+			if got := len(search(t, x, storage.Query{Where: wordsOf(words), Limit: limit}).Hits); got != want {
 				t.Errorf("limit %d with words %q gives %d hits, want %d", limit, words, got, want)
 			}
 		}
@@ -109,7 +110,7 @@ func pagesByTime(t *testing.T, x storage.Index) {
 		want = append(want, it.ID)
 	}
 	for _, limit := range []int{1, 4, 10, 15, 30} {
-		for _, q := range []storage.Query{{}, {Words: "common", Newest: true}} {
+		for _, q := range []storage.Query{{}, {Where: wordsOf("common"), Newest: true}} {
 			q.Limit = limit
 			if got := walk(t, x, q, func(int) {}); !slices.Equal(got, want) {
 				t.Errorf("pages of %d went %v, want %v", limit, got, want)
@@ -121,10 +122,10 @@ func pagesByTime(t *testing.T, x storage.Index) {
 func pagesByScore(t *testing.T, x storage.Index) {
 	items := aDay(30)
 	put(t, x, items...)
-	want := ids(search(t, x, storage.Query{Words: "common text", Limit: 100}))
+	want := ids(search(t, x, storage.Query{Where: wordsOf("common text"), Limit: 100}))
 	wantOnce(t, want, items)
 	for _, limit := range []int{1, 4, 10, 15, 30} {
-		got := walk(t, x, storage.Query{Words: "common text", Limit: limit}, func(int) {})
+		got := walk(t, x, storage.Query{Where: wordsOf("common text"), Limit: limit}, func(int) {})
 		if !slices.Equal(got, want) {
 			t.Errorf("pages of %d went %v, want %v", limit, got, want)
 		}
@@ -132,18 +133,19 @@ func pagesByScore(t *testing.T, x storage.Index) {
 }
 
 func pagesWhilePutting(t *testing.T, x storage.Index) {
-	for i, q := range []storage.Query{{}, {Words: "common text", Newest: true}, {Words: "common text"}} {
+	for i, q := range []storage.Query{{}, {Where: wordsOf("common text"), Newest: true}, {Where: wordsOf("common text")}} {
 		items := aDay(20)
 		for n := range items {
 			items[n].FeedID = fmt.Sprint(i)
-			items[n].ID += q.Words
+			items[n].ID += fmt.Sprint("-", i)
 		}
 		put(t, x, items...)
-		q.FeedID, q.Limit = fmt.Sprint(i), 3
+		feed := fmt.Sprint(i)
+		q.Where, q.Limit = all(q.Where, is(query.Feed, feed)), 3
 		got := walk(t, x, q, func(page int) {
 			// Older, and no better by any measure: it stands behind all others.
 			put(t, x, changed(item(fmt.Sprint("late", i, page), "", "common text"), func(it *storage.Indexed) {
-				it.FeedID, it.Published = q.FeedID, noon.AddDate(-1, 0, -page)
+				it.FeedID, it.Published = feed, noon.AddDate(-1, 0, -page)
 			}), item(fmt.Sprint("other", i, page), "", "something text"))
 		})
 		got = slices.DeleteFunc(got, func(id string) bool { return strings.HasPrefix(id, "late") })
@@ -154,12 +156,13 @@ func pagesWhilePutting(t *testing.T, x storage.Index) {
 func totalOfAllPages(t *testing.T, x storage.Index) {
 	put(t, x, aDay(25)...)
 	put(t, x, item("other", "other", ""))
-	for _, q := range []storage.Query{{Words: "common"}, {Words: "common", Newest: true}, {Before: noon}} {
+	for _, q := range []storage.Query{{Where: wordsOf("common")}, {Where: wordsOf("common"), Newest: true}, {Where: query.Time{Until: noon}}} {
 		q.Limit = 10
-		if q.Words == "" {
+		byTime := len(query.Texts(q.Where)) == 0
+		if byTime {
 			put(t, x, changed(item("other", "other", ""), func(it *storage.Indexed) { it.Published = noon.Add(-1e9) }))
 		}
-		want := map[bool]int64{true: 23, false: 25}[q.Words == ""]
+		want := map[bool]int64{true: 23, false: 25}[byTime]
 		for range 3 {
 			results := search(t, x, q)
 			if results.Total != want {
@@ -171,24 +174,24 @@ func totalOfAllPages(t *testing.T, x storage.Index) {
 			t.Errorf("the last page of %+v has a next", q)
 		}
 	}
-	if next := search(t, x, storage.Query{Words: "common", Limit: 25}).Next; next != "" {
+	if next := search(t, x, storage.Query{Where: wordsOf("common"), Limit: 25}).Next; next != "" {
 		t.Errorf("a full last page has the next %q", next)
 	}
 }
 
 func foreignCursor(t *testing.T, x storage.Index) {
 	put(t, x, aDay(10)...)
-	q := storage.Query{Words: "common", Limit: 2}
+	q := storage.Query{Where: wordsOf("common"), Limit: 2}
 	cursor := search(t, x, q).Next
 	q.Cursor, q.Limit, q.Facets = cursor, 3, true
 	if _, err := x.Search(t.Context(), q); err != nil {
 		t.Errorf("a cursor with another limit and facets: %v", err)
 	}
 	for _, q := range []storage.Query{
-		{Words: "common text"}, {}, {Words: "common", FeedID: "feed"}, {Words: "common", Category: "c"},
-		{Words: "common", Topic: "c"}, {Words: "common", Flag: "starred"}, {Words: "common", Muted: true},
-		{Words: "common", Language: "en"}, {Words: "common", After: noon}, {Words: "common", Before: noon},
-		{Words: "common", Spam: true}, {Words: "common", Duplicates: true}, {Words: "common", Newest: true}, {Words: "***"},
+		{Where: wordsOf("common text")}, {}, {Where: all(wordsOf("common"), is(query.Feed, "feed"))}, {Where: all(wordsOf("common"), is(query.Category, "c"))},
+		{Where: all(wordsOf("common"), is(query.Topic, "c"))}, {Where: all(wordsOf("common"), is(query.Flag, "starred"))}, {Where: wordsOf("common"), Muted: true},
+		{Where: all(wordsOf("common"), is(query.Language, "en"))}, {Where: all(wordsOf("common"), query.Time{From: noon})}, {Where: all(wordsOf("common"), query.Time{Until: noon})},
+		{Where: wordsOf("common"), Spam: true}, {Where: wordsOf("common"), Duplicates: true}, {Where: wordsOf("common"), Newest: true}, {Where: wordsOf("***")},
 	} {
 		q.Cursor = cursor
 		if _, err := x.Search(t.Context(), q); !errors.Is(err, storage.ErrBadCursor) {
@@ -200,7 +203,7 @@ func foreignCursor(t *testing.T, x storage.Index) {
 		base64.RawURLEncoding.EncodeToString([]byte(`{"s":"x"}`)),
 	} {
 		for _, words := range []string{"", "common", "***"} {
-			_, err := x.Search(t.Context(), storage.Query{Words: words, Cursor: garbage})
+			_, err := x.Search(t.Context(), storage.Query{Where: wordsOf(words), Cursor: garbage})
 			if !errors.Is(err, storage.ErrBadCursor) {
 				t.Errorf("cursor %q: %v, want ErrBadCursor", garbage, err)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
 
@@ -31,7 +32,7 @@ func allWordsByStem(t *testing.T, x storage.Index) {
 		"run missing":          nil,
 		"postgresql databases": nil,
 	} {
-		wantFound(t, x, storage.Query{Words: words}, want...)
+		wantFound(t, x, storage.Query{Where: wordsOf(words)}, want...)
 	}
 }
 
@@ -43,10 +44,10 @@ func wordsInAllParts(t *testing.T, x storage.Index) {
 		it.Excerpt = "excerpt"
 	}))
 	for _, words := range []string{"title", "text", "ada", "lovelace", "machines", "go", "title text ada learning"} {
-		wantFound(t, x, storage.Query{Words: words}, "a")
+		wantFound(t, x, storage.Query{Where: wordsOf(words)}, "a")
 	}
 	for _, words := range []string{"example", "address", "excerpt", "feed"} {
-		wantFound(t, x, storage.Query{Words: words})
+		wantFound(t, x, storage.Query{Where: wordsOf(words)})
 	}
 }
 
@@ -54,40 +55,34 @@ func wordsWithSigns(t *testing.T, x storage.Index) {
 	put(t, x,
 		item("c++", "Modern C++, explained", ""), item("c", "C for all", ""),
 		item("node", "Node.js 22.1 is out.", ""), item("c#", "", "Why C# won"))
-	wantFound(t, x, storage.Query{Words: "c++"}, "c++")
-	wantFound(t, x, storage.Query{Words: "C#"}, "c#")
-	wantFound(t, x, storage.Query{Words: "c"}, "c")
-	wantFound(t, x, storage.Query{Words: "node.js"}, "node")
-	wantFound(t, x, storage.Query{Words: "NODE.JS, 22.1!"}, "node")
+	wantFound(t, x, storage.Query{Where: wordsOf("c++")}, "c++")
+	wantFound(t, x, storage.Query{Where: wordsOf("C#")}, "c#")
+	wantFound(t, x, storage.Query{Where: wordsOf("c")}, "c")
+	wantFound(t, x, storage.Query{Where: wordsOf("node.js")}, "node")
+	wantFound(t, x, storage.Query{Where: wordsOf("NODE.JS), 22.1!")}, "node")
 }
 
 func stopWords(t *testing.T, x storage.Index) {
 	put(t, x, item("en", "To be or not to be", ""), item("ru", "Что и как", ""))
-	wantFound(t, x, storage.Query{Words: "to be or not to be"}, "en")
-	wantFound(t, x, storage.Query{Words: "и"}, "ru")
+	wantFound(t, x, storage.Query{Where: wordsOf("to be or not to be")}, "en")
+	wantFound(t, x, storage.Query{Where: wordsOf("и")}, "ru")
 }
 
-func harmlessWords(t *testing.T, x storage.Index) {
+func harmlessText(t *testing.T, x storage.Index) {
 	put(t, x, item("a", "plain words", "more plain text"))
-	for _, words := range []string{
-		`+plain`, `-plain`, `"plain words`, `plain*`, `words:plain`, `(plain`, `plain)`, `\plain`, `plain~`,
-		`plain^`, `/plain/`, `plain && words || text`, "plain\x00words", "plain\xffwords", `{"plain":`,
+	for _, text := range []string{
+		`+plain`, `"plain words"`, `plain*`, `words:plain`, `(plain)`, `plain)`, `\plain`, `plain~`, `plain AND more`, `plain(words)`,
+		`plain^`, `/plain/`, `plain && words || text`, "plain\x00words", "plain\xffwords", `{more:plain}`, " ", "\t\n", `plain - more`,
+		`plain OR missing`, `-missing`, strings.Repeat("plain words ", query.MaxBytes/12),
 	} {
-		wantFound(t, x, storage.Query{Words: words}, "a")
+		wantFound(t, x, parsed(t, text), "a")
 	}
-	for _, words := range []string{`+ - " * : ( ) \ ~ ^ /`, "...", "*", `""`, "\x00", "\xff\xfe", "—", "title:plain"} {
-		wantFound(t, x, storage.Query{Words: words})
+	for _, text := range []string{
+		`+ - * : \ ~ ^ /`, "...", "*", `""`, "\x00", "\xff\xfe", "—", "title:more", "-plain", "--missing", `is:spam`, `feed:"\" OR feed = \"feed"`,
+		strings.Repeat("x", query.MaxBytes),
+	} {
+		wantFound(t, x, parsed(t, text))
 	}
-	for _, words := range []string{" ", "\t\n"} {
-		wantFound(t, x, storage.Query{Words: words}, "a")
-	}
-	wantFound(t, x, storage.Query{Words: strings.Repeat("plain words ", 100<<10/12)}, "a")
-	wantFound(t, x, storage.Query{Words: strings.Repeat("x", 100<<10)})
-	var many strings.Builder
-	for i := 0; many.Len() < 100<<10; i++ {
-		fmt.Fprintf(&many, "plain word%d ", i)
-	}
-	wantFound(t, x, storage.Query{Words: many.String()})
 }
 
 func titleRanksFirst(t *testing.T, x storage.Index) {
@@ -97,7 +92,7 @@ func titleRanksFirst(t *testing.T, x storage.Index) {
 		item("both", "Kubernetes", "kubernetes"),
 		changed(item("author", "", ""), func(it *storage.Indexed) { it.Author = "Kubernetes Team" }),
 	)
-	results := search(t, x, storage.Query{Words: "kubernetes"})
+	results := search(t, x, storage.Query{Where: wordsOf("kubernetes")})
 	if got := ids(results); len(got) != 4 || got[0] != "both" || got[1] != "title" {
 		t.Errorf("found %v, want both, title, then the others", got)
 	}
@@ -112,7 +107,7 @@ func titleRanksFirst(t *testing.T, x storage.Index) {
 func equalScores(t *testing.T, x storage.Index) {
 	put(t, x, item("b", "word", ""), item("c", "word", ""), item("a", "word", ""),
 		changed(item("d", "word", ""), func(it *storage.Indexed) { it.Published = noon.Add(time.Microsecond) }))
-	wantOrder(t, x, storage.Query{Words: "word"}, "d", "a", "b", "c")
+	wantOrder(t, x, storage.Query{Where: wordsOf("word")}, "d", "a", "b", "c")
 }
 
 func spamOnlyIfAsked(t *testing.T, x storage.Index) {
@@ -120,10 +115,10 @@ func spamOnlyIfAsked(t *testing.T, x storage.Index) {
 		changed(item("spam", "word", ""), func(it *storage.Indexed) { it.Spam = true }),
 		changed(item("again", "word", ""), func(it *storage.Indexed) { it.Spam, it.DuplicateOf = true, "spam" }))
 	for _, words := range []string{"", "word"} {
-		wantFound(t, x, storage.Query{Words: words}, "ham")
-		wantFound(t, x, storage.Query{Words: words, Duplicates: true}, "ham")
-		wantFound(t, x, storage.Query{Words: words, Spam: true}, "spam")
-		wantFound(t, x, storage.Query{Words: words, Spam: true, Duplicates: true}, "spam", "again")
+		wantFound(t, x, storage.Query{Where: wordsOf(words)}, "ham")
+		wantFound(t, x, storage.Query{Where: wordsOf(words), Duplicates: true}, "ham")
+		wantFound(t, x, storage.Query{Where: wordsOf(words), Spam: true}, "spam")
+		wantFound(t, x, storage.Query{Where: wordsOf(words), Spam: true, Duplicates: true}, "spam", "again")
 	}
 }
 
@@ -131,8 +126,8 @@ func duplicatesOnlyIfAsked(t *testing.T, x storage.Index) {
 	put(t, x, item("first", "word", ""),
 		changed(item("second", "word", ""), func(it *storage.Indexed) { it.DuplicateOf = "first" }))
 	for _, words := range []string{"", "word"} {
-		wantFound(t, x, storage.Query{Words: words}, "first")
-		wantFound(t, x, storage.Query{Words: words, Duplicates: true}, "first", "second")
+		wantFound(t, x, storage.Query{Where: wordsOf(words)}, "first")
+		wantFound(t, x, storage.Query{Where: wordsOf(words), Duplicates: true}, "first", "second")
 	}
 }
 
@@ -144,15 +139,15 @@ func mutedOnlyIfAsked(t *testing.T, x storage.Index) {
 	spam := changed(flagged("spam", "muted"), func(it *storage.Indexed) { it.Spam = true })
 	put(t, x, flagged("plain"), flagged("starred", "starred"), flagged("muted", "muted"), flagged("both", "muted", "starred"), again, spam)
 	for _, words := range []string{"", "word"} {
-		wantFound(t, x, storage.Query{Words: words}, "plain", "starred")
-		wantFound(t, x, storage.Query{Words: words, Muted: true}, "plain", "starred", "muted", "both")
-		wantFound(t, x, storage.Query{Words: words, Flag: "starred"}, "starred")
-		wantFound(t, x, storage.Query{Words: words, Flag: "starred", Muted: true}, "starred", "both")
-		wantFound(t, x, storage.Query{Words: words, Flag: "muted"}, "muted", "both")
-		wantFound(t, x, storage.Query{Words: words, Flag: "muted", Duplicates: true}, "muted", "both", "again")
-		wantFound(t, x, storage.Query{Words: words, Flag: "sponsored", Muted: true})
-		wantFound(t, x, storage.Query{Words: words, Spam: true})
-		wantFound(t, x, storage.Query{Words: words, Spam: true, Muted: true}, "spam")
+		wantFound(t, x, storage.Query{Where: wordsOf(words)}, "plain", "starred")
+		wantFound(t, x, storage.Query{Where: wordsOf(words), Muted: true}, "plain", "starred", "muted", "both")
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), is(query.Flag, "starred"))}, "starred")
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), is(query.Flag, "starred")), Muted: true}, "starred", "both")
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), is(query.Flag, "muted"))}, "muted", "both")
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), is(query.Flag, "muted")), Duplicates: true}, "muted", "both", "again")
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), is(query.Flag, "sponsored")), Muted: true})
+		wantFound(t, x, storage.Query{Where: wordsOf(words), Spam: true})
+		wantFound(t, x, storage.Query{Where: wordsOf(words), Spam: true, Muted: true}, "spam")
 	}
 	if got := search(t, x, storage.Query{Facets: true}).Facets["feed"]; !reflect.DeepEqual(got, []storage.FacetCount{{Value: "feed", Count: 2}}) {
 		t.Errorf("facets without muted ones are %v, want 2 items", got)
@@ -169,12 +164,12 @@ func topicsAreFound(t *testing.T, x storage.Index) {
 	}
 	put(t, x, about("1", "postgresql", "postgresql administration"), about("2", "postgresql"), about("3", "c++", "CSS selectors"), about("4"))
 	for _, words := range []string{"", "word"} {
-		wantFound(t, x, storage.Query{Words: words, Topic: "postgresql"}, "1", "2")
-		wantFound(t, x, storage.Query{Words: words, Topic: "postgresql administration", Category: "databases"}, "1")
-		wantFound(t, x, storage.Query{Words: words, Topic: "c++"}, "3")
-		wantFound(t, x, storage.Query{Words: words, Topic: "CSS selectors"}, "3")
-		wantFound(t, x, storage.Query{Words: words, Topic: "administration"})
-		wantFound(t, x, storage.Query{Words: words, Topic: "databases"})
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), is(query.Topic, "postgresql"))}, "1", "2")
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), is(query.Topic, "postgresql administration"), is(query.Category, "databases"))}, "1")
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), is(query.Topic, "c++"))}, "3")
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), is(query.Topic, "CSS selectors"))}, "3")
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), is(query.Topic, "administration"))})
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), is(query.Topic, "databases"))})
 	}
 }
 
@@ -188,17 +183,17 @@ func filtersCombine(t *testing.T, x storage.Index) {
 			it.Published = noon.AddDate(0, 0, i&1)
 		}))
 	}
-	wantFound(t, x, storage.Query{FeedID: "feed-a", Category: "go", Language: "ru", After: noon.Add(time.Hour)}, "0011")
-	wantFound(t, x, storage.Query{Words: "word", FeedID: "feed-b", Category: "databases and more"},
+	wantFound(t, x, storage.Query{Where: all(is(query.Feed, "feed-a"), is(query.Category, "go"), is(query.Language, "ru"), query.Time{From: noon.Add(time.Hour)})}, "0011")
+	wantFound(t, x, storage.Query{Where: all(wordsOf("word"), is(query.Feed, "feed-b"), is(query.Category, "databases and more"))},
 		"1100", "1101", "1110", "1111")
-	wantFound(t, x, storage.Query{Words: "word", Language: "en", Category: "go", Newest: true},
+	wantFound(t, x, storage.Query{Where: all(wordsOf("word"), is(query.Language, "en"), is(query.Category, "go")), Newest: true},
 		"0000", "0001", "1000", "1001")
-	wantFound(t, x, storage.Query{FeedID: "feed-a", Language: "en", Before: noon.Add(time.Hour), Category: "ai"},
+	wantFound(t, x, storage.Query{Where: all(is(query.Feed, "feed-a"), is(query.Language, "en"), is(query.Category, "ai"), query.Time{Until: noon.Add(time.Hour)})},
 		"0000", "0100")
-	wantFound(t, x, storage.Query{Category: "databases"})
-	wantFound(t, x, storage.Query{FeedID: "feed"})
-	wantFound(t, x, storage.Query{Language: "EN"})
-	wantFound(t, x, storage.Query{Words: "other", FeedID: "feed-a"})
+	wantFound(t, x, storage.Query{Where: is(query.Category, "databases")})
+	wantFound(t, x, storage.Query{Where: is(query.Feed, "feed")})
+	wantFound(t, x, storage.Query{Where: is(query.Language, "EN")})
+	wantFound(t, x, storage.Query{Where: all(wordsOf("other"), is(query.Feed, "feed-a"))})
 }
 
 func publishedBounds(t *testing.T, x storage.Index) {
@@ -210,14 +205,12 @@ func publishedBounds(t *testing.T, x storage.Index) {
 	there := time.FixedZone("there", 3*60*60)
 	for _, words := range []string{"", "word"} {
 		for _, newest := range []bool{false, true} {
-			wantFound(t, x, storage.Query{Words: words, Newest: newest, After: noon}, "noon", "after")
-			wantFound(t, x, storage.Query{Words: words, Newest: newest, After: noon.In(there)}, "noon", "after")
-			wantFound(t, x, storage.Query{Words: words, Newest: newest, Before: noon}, "ancient", "before")
-			wantFound(t, x, storage.Query{Words: words, Newest: newest, Before: noon.In(there)}, "ancient", "before")
-			wantFound(t, x, storage.Query{Words: words, Newest: newest, After: noon, Before: noon})
-			wantFound(t, x, storage.Query{
-				Words: words, Newest: newest, After: time.Unix(-1e9, 0), Before: time.Unix(0, 0),
-			}, "ancient")
+			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.Time{From: noon}), Newest: newest}, "noon", "after")
+			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.Time{From: noon.In(there)}), Newest: newest}, "noon", "after")
+			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.Time{Until: noon}), Newest: newest}, "ancient", "before")
+			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.Time{Until: noon.In(there)}), Newest: newest}, "ancient", "before")
+			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.Time{From: noon, Until: noon}), Newest: newest})
+			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.Time{From: time.Unix(-1e9, 0), Until: time.Unix(0, 0)}), Newest: newest}, "ancient")
 		}
 	}
 }
@@ -241,20 +234,21 @@ func facetsCount(t *testing.T, x storage.Index) {
 		"sentiment": {{Value: "negative", Count: 2}, {Value: "neutral", Count: 2}, {Value: "positive", Count: 2}},
 		"feed":      {{Value: "f4", Count: 7}, {Value: "f2", Count: 2}, {Value: "f1", Count: 1}, {Value: "f3", Count: 1}},
 		"language":  {{Value: "en", Count: 2}, {Value: "ru", Count: 1}},
+		"day":       {{Value: "2026-03-01", Count: 11}},
 	}
-	first := search(t, x, storage.Query{Words: "word", Facets: true, Limit: 1})
-	second := search(t, x, storage.Query{Words: "word", Facets: true, Limit: 1, Cursor: first.Next})
-	newest := search(t, x, storage.Query{Words: "word", Facets: true, Newest: true})
+	first := search(t, x, storage.Query{Where: wordsOf("word"), Facets: true, Limit: 1})
+	second := search(t, x, storage.Query{Where: wordsOf("word"), Facets: true, Limit: 1, Cursor: first.Next})
+	newest := search(t, x, storage.Query{Where: wordsOf("word"), Facets: true, Newest: true})
 	for _, got := range []storage.Results{first, second, newest} {
 		if !reflect.DeepEqual(got.Facets, want) {
 			t.Errorf("facets are %v, want %v", got.Facets, want)
 		}
 	}
-	if got := search(t, x, storage.Query{Words: "word"}).Facets; got != nil {
+	if got := search(t, x, storage.Query{Where: wordsOf("word")}).Facets; got != nil {
 		t.Errorf("facets not asked for are %v, want nil", got)
 	}
 	for _, words := range []string{"missing", "***"} {
-		got := search(t, x, storage.Query{Words: words, Facets: true}).Facets
+		got := search(t, x, storage.Query{Where: wordsOf(words), Facets: true}).Facets
 		for _, name := range storage.FacetNames {
 			if counts, ok := got[name]; !ok || counts == nil || len(counts) != 0 {
 				t.Errorf("facets of no matches are %v, want empty ones", got)

@@ -41,9 +41,9 @@ func NewMaker(seed uint64) *Maker {
 // word returns a word as often as texts have it.
 func (m *Maker) word() string { return m.words[m.zipf.Uint64()] }
 
-// sought returns a word such as people search for, which is none of the most
+// Sought returns a word such as people search for, which is none of the most
 // frequent and none of the rarest.
-func (m *Maker) sought() string { return m.words[100+m.rand.IntN(5000)] }
+func (m *Maker) Sought() string { return m.words[100+m.rand.IntN(5000)] }
 
 // text returns so many words.
 func (m *Maker) text(words int) string {
@@ -64,11 +64,11 @@ func (m *Maker) Items(n int) []storage.Indexed {
 	items := make([]storage.Indexed, n)
 	for i := range items {
 		m.made++
-		feed, date := storage.FeedID(fmt.Sprint(m.rand.IntN(5000))), m.date()
+		feed, date := storage.FeedID(fmt.Sprint(m.rand.IntN(50_000))), m.date()
 		items[i] = storage.Indexed{
 			Item: storage.Item{
 				ID: storage.ItemID(feed, fmt.Sprint(m.made)), FeedID: feed, Title: m.text(8), Author: m.text(2),
-				URL: "https://example.org/" + fmt.Sprint(m.made), Excerpt: m.text(30),
+				URL: fmt.Sprintf("https://www.%d.example.org/%d", m.rand.IntN(5000), m.made), Excerpt: m.text(30),
 				Language: []string{"en", "ru", "de", ""}[m.rand.IntN(4)], Tags: []string{m.word(), m.word()},
 				Categories: []string{m.words[m.rand.IntN(30)], m.words[m.rand.IntN(30)]},
 				Topics:     []string{m.words[m.rand.IntN(250)], m.words[m.rand.IntN(250)]}, Sentiment: m.rand.Float64() - 0.5,
@@ -78,6 +78,9 @@ func (m *Maker) Items(n int) []storage.Indexed {
 		}
 		if m.rand.IntN(10) == 0 {
 			items[i].DuplicateOf = "another"
+		}
+		if m.rand.IntN(2) == 0 {
+			items[i].StoryID, items[i].Sources = fmt.Sprint("story", m.rand.IntN(1+m.made/5)), 1+m.rand.IntN(30)
 		}
 	}
 	return items

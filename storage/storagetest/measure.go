@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
 
@@ -31,13 +32,17 @@ func MeasureSearches(b *testing.B, x storage.Index, made *Maker) {
 		name  string
 		query func() storage.Query
 	}{
-		{"words", func() storage.Query { return storage.Query{Words: made.sought() + " " + made.sought()} }},
-		{"word", func() storage.Query { return storage.Query{Words: made.sought()} }},
-		{"frequent", func() storage.Query { return storage.Query{Words: made.word()} }},
-		{"twenty", func() storage.Query { return storage.Query{Words: made.text(20)} }},
-		{"newest", func() storage.Query { return storage.Query{Words: made.sought(), Newest: true} }},
-		{"facets", func() storage.Query { return storage.Query{Words: made.sought(), Language: "en", Facets: true} }},
-		{"since", func() storage.Query { return storage.Query{Words: made.sought(), After: made.date()} }},
+		{"words", func() storage.Query { return storage.Query{Where: wordsOf(made.Sought() + " " + made.Sought())} }},
+		{"word", func() storage.Query { return storage.Query{Where: wordsOf(made.Sought())} }},
+		{"frequent", func() storage.Query { return storage.Query{Where: wordsOf(made.word())} }},
+		{"twenty", func() storage.Query { return storage.Query{Where: wordsOf(made.text(20))} }},
+		{"newest", func() storage.Query { return storage.Query{Where: wordsOf(made.Sought()), Newest: true} }},
+		{"facets", func() storage.Query {
+			return storage.Query{Where: all(wordsOf(made.Sought()), is(query.Language, "en")), Facets: true}
+		}},
+		{"since", func() storage.Query {
+			return storage.Query{Where: all(wordsOf(made.Sought()), query.Time{From: made.date()})}
+		}},
 		{"all", func() storage.Query { return storage.Query{} }},
 		{"all facets", func() storage.Query { return storage.Query{Facets: true} }},
 	} {

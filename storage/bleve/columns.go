@@ -1,0 +1,233 @@
+package bleve
+
+import (
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/blevesearch/bleve/v2/index/scorch"
+	segmentapi "github.com/blevesearch/scorch_segment_api/v2"
+
+	"feedmesh/storage"
+)
+
+// Columns are what a search reads of each document it finds: some 60 bytes for
+// each. They are read from a segment when it is first searched, and are right
+// as long as there is the segment, which never changes.
+type columns struct {
+	published  []int64  // microseconds
+	prominence []uint8  //
+	story      []uint64 // hash of the story's ID; 0 if there is none
+	facets     []column // by number in [storage.FacetNames]
+	tops       tops
+}
+
+// A column has the values of a field, as numbers that [values] gave them.
+type column struct {
+	start []uint32 // where those of each document start, and the last end; nil if none has two
+	value []uint32 // 0 is none
+}
+
+// of returns the values of a document.
+func (c *column) of(doc uint32) []uint32 {
+	if c.start == nil {
+		return c.value[doc : doc+1]
+	}
+	return c.value[c.start[doc]:c.start[doc+1]]
+}
+
+// facetFields are the fields of [storage.FacetNames].
+var facetFields = map[string]string{
+	"category": fieldCategory, "topic": fieldTopic, "feed": fieldFeed, "language": fieldLanguage, "day": fieldDate, "sentiment": fieldSentiment,
+}
+
+// A columnCache has the columns of segments, by the segment's ID.
+type columnCache struct {
+	mu     sync.Mutex
+	read   map[uint64]func() (*columns, error)
+	values []values // by number in [storage.FacetNames]
+}
+
+func newColumnCache() *columnCache {
+	return &columnCache{read: make(map[uint64]func() (*columns, error)), values: make([]values, len(storage.FacetNames))}
+}
+
+// of returns the columns of a segment.
+func (c *columnCache) of(seg *scorch.SegmentSnapshot) (*columns, error) {
+	c.mu.Lock()
+	read := c.read[seg.Id()]
+	if read == nil {
+		read = sync.OnceValues(func() (*columns, error) { return c.readColumns(seg.Segment()) })
+		c.read[seg.Id()] = read
+	}
+	c.mu.Unlock()
+	return read()
+}
+
+// keep forgets the columns of all segments but these and newer ones, which another
+// search may have met meanwhile.
+func (c *columnCache) keep(segs []*scorch.SegmentSnapshot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.read) <= len(segs) {
+		return
+	}
+	there, newest := make(map[uint64]bool, len(segs)), uint64(0)
+	for _, seg := range segs {
+		there[seg.Id()] = true
+		newest = max(newest, seg.Id())
+	}
+	maps.DeleteFunc(c.read, func(id uint64, _ func() (*columns, error)) bool { return !there[id] && id < newest })
+}
+
+func (c *columnCache) readColumns(seg segmentapi.Segment) (*columns, error) {
+	all := &columns{prominence: make([]uint8, seg.Count()), story: make([]uint64, seg.Count())}
+	var err error
+	if all.published, err = readPublished(seg); err != nil {
+		return nil, err
+	}
+	err = eachValue(seg, fieldProminence, func(value string, docs []uint32) {
+		n, _ := strconv.ParseUint(value, 16, 8) // as document wrote it
+		for _, doc := range docs {
+			all.prominence[doc] = uint8(n)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = eachValue(seg, fieldStory, func(value string, docs []uint32) {
+		story := hashOf(value)
+		for _, doc := range docs {
+			all.story[doc] = story
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range storage.FacetNames {
+		facet, err := readColumn(seg, facetFields[name], &c.values[i])
+		if err != nil {
+			return nil, err
+		}
+		all.facets = append(all.facets, facet)
+	}
+	return all, nil
+}
+
+// hashOf returns a number for an ID that no other has, and is never 0.
+func hashOf(id string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id)) // never fails
+	return max(1, h.Sum64())
+}
+
+// readPublished reads when each document was published.
+func readPublished(seg segmentapi.Segment) ([]int64, error) {
+	times := make([]int64, seg.Count())
+	values, ok := seg.(segmentapi.DocValueVisitable)
+	if !ok {
+		return times, nil // an empty segment
+	}
+	var state segmentapi.DocVisitState
+	var err error
+	fields := []string{fieldPublished}
+	for doc := range times {
+		state, err = values.VisitDocValues(uint64(doc), fields, func(_ string, value []byte) {
+			n, _ := strconv.ParseUint(string(value), 16, 64) // as sortable wrote it
+			times[doc] = int64(n ^ sign)
+		}, state)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return times, nil
+}
+
+// readColumn reads the values of a field.
+func readColumn(seg segmentapi.Segment, field string, numbers *values) (column, error) {
+	docs := seg.Count()
+	starts := make([]uint32, docs+1)
+	var pairs []uint64 // document and number, in no order of documents
+	most := uint32(0)
+	err := eachValue(seg, field, func(value string, docs []uint32) {
+		number := uint64(numbers.number(value))
+		for _, doc := range docs {
+			pairs = append(pairs, uint64(doc)<<32|number)
+			starts[doc+1]++
+			most = max(most, starts[doc+1])
+		}
+	})
+	if err != nil {
+		return column{}, err
+	}
+	if most <= 1 {
+		single := column{value: make([]uint32, docs)}
+		for _, pair := range pairs {
+			single.value[pair>>32] = uint32(pair)
+		}
+		return single, nil
+	}
+	slices.Sort(pairs)
+	several := column{start: starts, value: make([]uint32, len(pairs))}
+	for i, pair := range pairs {
+		several.value[i] = uint32(pair)
+	}
+	for doc := range docs {
+		starts[doc+1] += starts[doc]
+	}
+	return several, nil
+}
+
+// eachValue calls f with each value of a field and the documents that have it, which
+// are f's until it returns.
+func eachValue(seg segmentapi.Segment, field string, f func(value string, docs []uint32)) error {
+	dict, err := seg.Dictionary(field)
+	if err != nil {
+		return err
+	}
+	terms := termsOf(dict)
+	docs := make([]uint32, 0, 1024)
+	var list segmentapi.PostingsList
+	var postings segmentapi.PostingsIterator
+	for {
+		term, err := terms.Next()
+		if term == nil || err != nil {
+			return err
+		}
+		if list, err = dict.PostingsList([]byte(term.Term), nil, list); err != nil {
+			return err
+		}
+		postings = list.Iterator(false, false, false, postings)
+		docs = docs[:0]
+		for {
+			posting, err := postings.Next()
+			if err != nil {
+				return err
+			}
+			if posting == nil {
+				break
+			}
+			docs = append(docs, uint32(posting.Number()))
+		}
+		f(term.Term, docs)
+	}
+}
+
+// termsOf returns an iterator over terms that does not count the documents that
+// have them, which takes longer than all else.
+func termsOf(dict segmentapi.TermDictionary) segmentapi.DictionaryIterator {
+	quick, ok := dict.(interface {
+		AutomatonIteratorOmitCount(a segmentapi.Automaton, from, before []byte) segmentapi.DictionaryIterator
+	})
+	if !ok {
+		return dict.AutomatonIterator(nil, nil, nil) // no segment of ours
+	}
+	return quick.AutomatonIteratorOmitCount(nil, nil, nil)
+}
+
+// valuesOf returns the values that a facet has had so far.
+func (c *columnCache) valuesOf(name string) []string {
+	return c.values[slices.Index(storage.FacetNames, name)].all()
+}

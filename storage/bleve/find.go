@@ -1,0 +1,133 @@
+package bleve
+
+import (
+	"context"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"feedmesh/storage"
+)
+
+// Found is what a plan finds.
+type found struct {
+	total int64
+	parts []foundPart
+}
+
+// A foundPart is what a plan finds in one segment.
+type foundPart struct {
+	*segment
+	docs   []uint32  // ascending
+	scores []float64 // of each; nil where order is by time
+}
+
+// find finds all there is, and scores it.
+func (p *plan) find(ctx context.Context, segs []*segment) (*found, error) {
+	all := &found{}
+	for _, s := range segs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		docs, err := p.parts.within(s, s.live.Clone())
+		if err != nil {
+			return nil, err
+		}
+		if docs.IsEmpty() {
+			continue
+		}
+		part := foundPart{segment: s, docs: docs.ToArray()}
+		if p.query.Scored() {
+			if err := p.score(&part, docs); err != nil {
+				return nil, err
+			}
+		}
+		all.total += int64(len(part.docs))
+		all.parts = append(all.parts, part)
+	}
+	return all, nil
+}
+
+func (p *plan) score(part *foundPart, docs *roaring.Bitmap) error {
+	part.scores = make([]float64, len(part.docs))
+	for _, w := range p.words {
+		if err := w.score(part.segment, docs, part.docs, part.scores); err != nil {
+			return err
+		}
+	}
+	for i, doc := range part.docs {
+		boost := p.query.Boost(time.UnixMicro(part.published[doc]), int(part.prominence[doc]))
+		part.scores[i] = round(part.scores[i] * boost)
+	}
+	return nil
+}
+
+// place returns the place of the i-th document.
+func (p *foundPart) place(i int) place {
+	doc := p.docs[i]
+	at := place{published: p.published[doc], story: p.story[doc], segment: p.segment, doc: doc}
+	if p.scores != nil {
+		at.score = p.scores[i]
+	}
+	return at
+}
+
+// first returns the first places behind the cursor, if there is one.
+func (f *found) first(size int, after *cursor, once bool) []place {
+	t := &top{size: size, after: after}
+	if once {
+		t.told = make(map[uint64]bool)
+	}
+	if once && after != nil {
+		f.each(func(p place) {
+			if p.story != 0 && !p.isAfter(after) {
+				t.told[p.story] = true
+			}
+		})
+	}
+	f.each(t.offer)
+	return t.sorted()
+}
+
+// each calls do with each place. The newest documents of a segment are its last as
+// a rule, and where they come first, few others displace them.
+func (f *found) each(do func(place)) {
+	for part := range f.parts {
+		for i := len(f.parts[part].docs) - 1; i >= 0; i-- {
+			do(f.parts[part].place(i))
+		}
+	}
+}
+
+// results returns the page behind the cursor, which has what holds for all pages.
+func (p *plan) results(x *Index, all *found, page cursor) storage.Results {
+	results := storage.Results{Total: all.total, Forgiven: page.Forgiven}
+	var after *cursor
+	if p.query.Cursor != "" {
+		after = &page
+	}
+	limit := p.query.PageSize()
+	places := all.first(limit+1, after, p.query.Once) // one more tells whether there is another page
+	if len(places) > limit {
+		places = places[:limit]
+		last := &places[limit-1]
+		next := cursor{
+			Query: p.query.Key(), Score: last.score, Published: last.published, ID: last.id(), Now: page.Now, Forgiven: page.Forgiven,
+		}
+		for _, w := range p.words {
+			next.Weights = append(next.Weights, w.weight)
+		}
+		results.Next = next.String()
+	}
+	for i := range places {
+		results.Hits = append(results.Hits, storage.Hit{ID: places[i].id(), Score: places[i].score})
+	}
+	if p.query.Facets {
+		counts := x.columns.newFacets()
+		for i := range all.parts {
+			counts.add(all.parts[i].segment, all.parts[i].docs)
+		}
+		results.Facets = counts.results()
+	}
+	return results
+}

@@ -1,0 +1,144 @@
+package bleve
+
+import (
+	"encoding/binary"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// A part of a plan says which documents are found.
+type part interface {
+	// within returns those of a segment's documents that the part finds. It may
+	// change and return docs itself.
+	within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error)
+}
+
+type (
+	every  []part // documents that all of them find
+	either []part // documents that one of them finds
+	other  struct{ part }
+
+	// anyOf finds documents that have one of the terms.
+	anyOf struct {
+		field string
+		terms []string
+	}
+
+	// between finds documents that were published from one microsecond to
+	// another, both included.
+	between struct{ from, to int64 }
+
+	// A phrase finds documents that have words at the distances they are given.
+	phrase struct {
+		words  []*word
+		places []int // of the words, from 0
+	}
+)
+
+func (p every) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+	for _, one := range p {
+		if docs.IsEmpty() {
+			return docs, nil
+		}
+		var err error
+		if docs, err = one.within(s, docs); err != nil {
+			return nil, err
+		}
+	}
+	return docs, nil
+}
+
+func (p either) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+	found := roaring.New()
+	for _, one := range p {
+		some, err := one.within(s, docs.Clone())
+		if err != nil {
+			return nil, err
+		}
+		found.Or(some)
+	}
+	return found, nil
+}
+
+func (p other) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+	found, err := p.part.within(s, docs.Clone())
+	if err != nil {
+		return nil, err
+	}
+	docs.AndNot(found)
+	return docs, nil
+}
+
+func (p anyOf) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+	found, err := s.having(p.field, p.terms...)
+	if err != nil {
+		return nil, err
+	}
+	docs.And(found)
+	return docs, nil
+}
+
+func (p between) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+	var found []uint32
+	all := docs.ToArray()
+	for _, doc := range all {
+		if at := s.published[doc]; at >= p.from && at <= p.to {
+			found = append(found, doc)
+		}
+	}
+	if len(found) == len(all) {
+		return docs, nil
+	}
+	return roaring.BitmapOf(found...), nil
+}
+
+func (p *phrase) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+	found := roaring.New()
+	for _, field := range p.words[0].fields {
+		some := docs.Clone()
+		for _, w := range p.words {
+			having, err := s.having(field.name, w.stem)
+			if err != nil {
+				return nil, err
+			}
+			some.And(having)
+		}
+		some.AndNot(found)
+		for _, doc := range some.ToArray() {
+			ok, err := p.standsIn(s, doc, field.name)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				found.Add(doc)
+			}
+		}
+	}
+	return found, nil
+}
+
+// standsIn reports whether the phrase stands in a field of a document.
+func (p *phrase) standsIn(s *segment, doc uint32, field string) (ok bool, err error) {
+	err = s.snapshot.VisitDocument(uint64(doc), func(name string, _ byte, sequence []byte, _ []uint64) bool {
+		if name == field {
+			ok = p.occurs(sequence)
+		}
+		return name != field
+	})
+	return ok, err
+}
+
+// occurs reports whether a sequence of codes has those of the phrase.
+func (p *phrase) occurs(sequence []byte) bool {
+	length := 2 * (p.places[len(p.places)-1] + 1) // bytes
+	for ; len(sequence) >= length; sequence = sequence[2:] {
+		i := 0
+		for i < len(p.words) && binary.BigEndian.Uint16(sequence[2*p.places[i]:]) == p.words[i].code {
+			i++
+		}
+		if i == len(p.words) {
+			return true
+		}
+	}
+	return false
+}

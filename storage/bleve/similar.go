@@ -1,0 +1,214 @@
+package bleve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	bleveindex "github.com/blevesearch/bleve_index_api"
+
+	"feedmesh/classify/query"
+	"feedmesh/classify/stem"
+	"feedmesh/storage"
+)
+
+const (
+	maxTelling  = 25  // words that tell what an item is about
+	maxWeighed  = 400 // words of it that are looked at, most frequent first
+	leastShared = 0.3 // of the weight of those words, for an item to be like it
+	tooCommon   = 0.2 // of all items: words that more have tell nothing
+)
+
+// Similar implements [storage.Index].
+func (x *Index) Similar(ctx context.Context, item storage.Indexed, limit int) (hits []storage.Hit, err error) {
+	if limit = min(limit, storage.MaxLimit); limit <= 0 {
+		return nil, ctx.Err()
+	}
+	err = x.view(ctx, func(now bleveindex.IndexReader) error {
+		segs, err := x.segmentsOf(now)
+		if err != nil {
+			return err
+		}
+		hits, err = similarIn(ctx, segs, item, limit)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find items like %s: %w", item.ID, err)
+	}
+	return hits, nil
+}
+
+func similarIn(ctx context.Context, segs []*segment, item storage.Indexed, limit int) ([]storage.Hit, error) {
+	own, err := ownDocs(segs, item.ID)
+	if err != nil {
+		return nil, err
+	}
+	words, err := tellingWords(segs, own, &item)
+	if err != nil {
+		return nil, err
+	}
+	all := &found{}
+	for i, s := range segs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		part, err := words.find(s, own[i])
+		if err != nil {
+			return nil, err
+		}
+		all.parts = append(all.parts, part)
+	}
+	var hits []storage.Hit
+	for _, at := range all.first(limit, nil, false) {
+		hits = append(hits, storage.Hit{ID: at.id(), Score: at.score})
+	}
+	return hits, nil
+}
+
+// ownDocs returns the documents of the item, segment by segment: one at most.
+func ownDocs(segs []*segment, id string) ([]*roaring.Bitmap, error) {
+	var own []*roaring.Bitmap
+	for _, s := range segs {
+		docs, err := s.snapshot.DocNumbers([]string{id})
+		if err != nil {
+			return nil, err
+		}
+		own = append(own, docs)
+	}
+	return own, nil
+}
+
+// A tellingWord is a word that few items have, and the given one often.
+type tellingWord struct {
+	stem   string
+	some   uint64 // items that have it, but for the given one
+	weight float64
+}
+
+// tellingWords are such words, rarest first.
+type tellingList []tellingWord
+
+// tellingWords returns the words by which an item is told from others, by their
+// frequency in the item and their rarity in the index. Its title counts as three
+// texts.
+func tellingWords(segs []*segment, own []*roaring.Bitmap, item *storage.Indexed) (tellingList, error) {
+	var docs, self uint64
+	for i, s := range segs {
+		docs += s.live.GetCardinality()
+		self += own[i].GetCardinality()
+	}
+	var list tellingList
+	for _, w := range frequentWords(item) {
+		var most uint64
+		for _, field := range telling {
+			some, err := countIn(segs, field, w.stem)
+			if err != nil {
+				return nil, err
+			}
+			most = max(most, some)
+		}
+		if w.some = most - min(most, self); w.some == 0 || float64(w.some) > max(tooCommon*float64(docs), 5) {
+			continue
+		}
+		w.weight = round(w.weight / (w.weight + 1.2) * rarity(docs, w.some))
+		list = append(list, w)
+	}
+	slices.SortFunc(list, func(a, b tellingWord) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.stem, b.stem))
+	})
+	list = list[:min(len(list), maxTelling)]
+	slices.SortFunc(list, func(a, b tellingWord) int { return cmp.Or(cmp.Compare(a.some, b.some), cmp.Compare(a.stem, b.stem)) })
+	return list, nil
+}
+
+// telling are the fields in which words tell what an item is about.
+var telling = []string{"title", "tags", "text"}
+
+// frequentWords returns the words of an item with how often they occur as weight,
+// most frequent first, without stop words.
+func frequentWords(item *storage.Indexed) tellingList {
+	often := make(map[string]float64)
+	count := func(text string, times float64) {
+		for _, w := range query.Sought(text) {
+			if !stem.Stop("en")[w.Text] && !stem.Stop("ru")[w.Text] && !stem.Stop(item.Language)[w.Text] {
+				often[w.Stem] += times
+			}
+		}
+	}
+	count(item.Title, 3)
+	for _, tag := range item.Tags {
+		count(tag, 1)
+	}
+	count(item.Text, 1)
+	var list tellingList
+	for one, n := range often {
+		list = append(list, tellingWord{stem: one, weight: n})
+	}
+	slices.SortFunc(list, func(a, b tellingWord) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.stem, b.stem))
+	})
+	return list[:min(len(list), maxWeighed)]
+}
+
+// find returns the documents of a segment that share enough of the words, with
+// how much they share; words in their titles count twice.
+func (l tellingList) find(s *segment, own *roaring.Bitmap) (foundPart, error) {
+	docs, err := l.candidates(s, own)
+	if err != nil {
+		return foundPart{}, err
+	}
+	part := foundPart{segment: s, docs: docs.ToArray(), scores: make([]float64, docs.GetCardinality())}
+	shared := make([]float64, len(part.docs))
+	for _, w := range l {
+		has := roaring.New()
+		for _, field := range telling {
+			if err := s.add(has, field, w.stem); err != nil {
+				return foundPart{}, err
+			}
+		}
+		has.And(docs)
+		addTo(shared, w.weight, part.docs, has)
+		if has, err = s.having("title", w.stem); err != nil {
+			return foundPart{}, err
+		}
+		has.And(docs)
+		addTo(part.scores, w.weight, part.docs, has)
+	}
+	least, n := leastShared*l.weight(), 0
+	for i := range part.docs {
+		if shared[i] >= least {
+			part.docs[n], part.scores[n] = part.docs[i], part.scores[i]+shared[i]
+			n++
+		}
+	}
+	part.docs, part.scores = part.docs[:n], part.scores[:n]
+	return part, nil
+}
+
+// candidates returns the documents that may share enough: those that have one of
+// the rarer words. The others together do not weigh enough.
+func (l tellingList) candidates(s *segment, own *roaring.Bitmap) (*roaring.Bitmap, error) {
+	docs := roaring.New()
+	for i, w := range l {
+		if l[i:].weight() < leastShared*l.weight() {
+			break
+		}
+		for _, field := range telling {
+			if err := s.add(docs, field, w.stem); err != nil {
+				return nil, err
+			}
+		}
+	}
+	docs.And(s.live)
+	docs.AndNot(own)
+	return anyOf{fieldKind, []string{kindOf(false, false, false)}}.within(s, docs)
+}
+
+func (l tellingList) weight() (sum float64) {
+	for _, w := range l {
+		sum += w.weight
+	}
+	return sum
+}

@@ -1,0 +1,124 @@
+package meilisearch
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	upstream "github.com/meilisearch/meilisearch-go"
+)
+
+// expanded returns the branches without what Meilisearch does not know: that a word
+// goes on it knows of the last word only, and of none that must not occur. Instead
+// of such a word there are those that it goes on to.
+func (x *Index) expanded(ctx context.Context, branches []branch) ([]branch, error) {
+	var all []branch
+	for _, b := range branches {
+		some, err := x.expand(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all[:min(len(all), maxBranches)], nil
+}
+
+func (x *Index) expand(ctx context.Context, b branch) ([]branch, error) {
+	for _, u := range b.unlike {
+		words, err := x.completions(ctx, u.begin)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range words {
+			b.not = append(slices.Clip(b.not), append(slices.Clone(u.tokens), w))
+		}
+	}
+	begins := b.begins
+	b.unlike, b.begins = nil, nil
+	branches := []branch{b}
+	for _, begin := range begins {
+		words, err := x.completions(ctx, begin)
+		if err != nil {
+			return nil, err
+		}
+		var each []branch
+		for _, w := range words {
+			each = append(each, branch{must: []term{{token: w}}})
+		}
+		branches = product(branches, each)
+	}
+	return branches, nil
+}
+
+// Of the words that a beginning goes on to, at most maxCompletions are looked for, in
+// at most maxRounds rounds of some documents each.
+const (
+	maxCompletions  = 100
+	maxRounds       = 5
+	documentsARound = 50
+)
+
+// completions returns the tokens that a beginning goes on to: each round those of
+// documents that have none of those known.
+func (x *Index) completions(ctx context.Context, begin string) ([]string, error) {
+	var known []string
+	for range maxRounds {
+		some, err := x.moreCompletions(ctx, begin, known)
+		if err != nil || len(some) == 0 {
+			return known, err
+		}
+		if known = append(known, some...); len(known) > maxCompletions {
+			return known[:maxCompletions], nil
+		}
+	}
+	return known, nil
+}
+
+// moreCompletions returns tokens that a beginning goes on to, of documents that
+// have none of the known ones.
+func (x *Index) moreCompletions(ctx context.Context, begin string, known []string) ([]string, error) {
+	b := branch{begin: begin}
+	for _, token := range known {
+		b.not = append(b.not, []string{token})
+	}
+	r := x.request(b)
+	r.Limit = documentsARound
+	found, err := x.find(ctx, r)
+	if err != nil || found == nil {
+		return nil, err
+	}
+	var hits []hit
+	if err := found[0].Hits.DecodeInto(&hits); err != nil || len(hits) == 0 {
+		return nil, err
+	}
+	keys := make([]string, len(hits))
+	for i, h := range hits {
+		keys[i] = h.ID
+	}
+	docs, err := x.documents(ctx, keys, attrStems)
+	if err != nil {
+		return nil, err
+	}
+	var tokens []string
+	for _, d := range docs {
+		for _, token := range strings.Fields(strings.Join(d.Stems, " ")) {
+			if strings.HasPrefix(token, begin) {
+				tokens = append(tokens, token)
+			}
+		}
+	}
+	return unique(tokens), nil
+}
+
+// documents returns the attributes of the documents that have the keys.
+func (x *Index) documents(ctx context.Context, keys []string, attributes ...attribute) ([]document, error) {
+	found, err := x.fetch(ctx, &upstream.DocumentsQuery{
+		Ids: keys, Limit: int64(len(keys)), Fields: names(append([]attribute{attrID}, attributes...)...),
+	})
+	if err != nil {
+		return nil, err
+	}
+	var docs []document
+	err = found.Results.DecodeInto(&docs)
+	return docs, err
+}
