@@ -11,8 +11,13 @@ const MaxImports = 100
 // Imports is the part of a [Store] that remembers imports.
 type Imports interface {
 	// PutImport stores the import in place of any with its ID, and forgets all
-	// but the newest [MaxImports].
+	// but the newest [MaxImports]. A Cancel that the store has stays, unless the
+	// import is begun anew: with another Started.
 	PutImport(ctx context.Context, imp Import) error
+
+	// CancelImport sets an import's Cancel, for whoever works on it to see, and
+	// nothing else. It returns [ErrNotFound] if there is no such import.
+	CancelImport(ctx context.Context, id string) error
 
 	// Import returns the import with the given ID, or [ErrNotFound].
 	Import(ctx context.Context, id string) (Import, error)
@@ -28,6 +33,7 @@ type Import struct {
 	Name     string    `json:"name"` // of the file
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished,omitzero"` // zero until it is
+	Cancel   bool      `json:"cancel,omitempty"`  // a person wants it to end
 
 	Total   int `json:"total"` // feeds listed
 	Done    int `json:"done"`  // of Total, so far

@@ -35,6 +35,8 @@ type Store interface {
 	Items
 	Fences
 	Proxies
+	Tokens
+	FeedFinder
 	Imports
 	RuleSets
 	Spam
@@ -42,6 +44,9 @@ type Store interface {
 	Corrections
 	Jobs
 	Stories
+	Activities
+	Marks
+	SavedSearches
 
 	// ID names the store: it was drawn when the store was made, and all who
 	// share the store are told the same.

@@ -49,6 +49,10 @@ type Stories interface {
 	// Story returns what is told of the story, or [ErrNotFound].
 	Story(ctx context.Context, id string) (Story, error)
 
+	// ToldStories returns what is told of those of the stories of which anything
+	// is, by ID.
+	ToldStories(ctx context.Context, ids ...string) (map[string]Story, error)
+
 	// ListStories returns a page of the stories that match the query, and the cursor
 	// of the next one, empty if this is the last. It returns [ErrBadCursor] for
 	// the cursor of a list in another order, see [StoryQuery.Place].

@@ -17,6 +17,7 @@ const (
 	RuleBucket     = "rules"    // name of a set: Rules
 	ProxyBucket    = "proxies"  // proxy ID: Proxy
 
+	AnswerBucket       = "answers"       // of a request that may come again: what it was answered, see package agent/api
 	SubscriptionBucket = "subscriptions" // its token: a feed's subscription at its hub, see package agent/websub
 )
 
@@ -26,6 +27,9 @@ const PollsKept = 50
 // ProxyExpiry is how long what is known of a proxy is kept. It is written again
 // several times an hour, unless the proxy is gone.
 const ProxyExpiry = 6 * time.Hour
+
+// AnswerExpiry is how long what a request was answered is kept.
+const AnswerExpiry = 24 * time.Hour
 
 // AgentExpiry is how long an agent that says nothing counts as in the mesh.
 const AgentExpiry = 20 * time.Second

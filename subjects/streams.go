@@ -116,6 +116,7 @@ func streams(replicas int) []jetstream.StreamConfig {
 		bucket(HostBucket, "what the schedule knows of each host", 256<<20, jetstream.FileStorage, 0),
 		history(bucket(PollBucket, "the last polls of each feed", 512<<20, jetstream.FileStorage, 0), PollsKept),
 		exact(bucket(SubscriptionBucket, "where feeds are pushed from", 64<<20, jetstream.FileStorage, 0)),
+		forgetful(exact(bucket(AnswerBucket, "what requests that may come again were answered", 64<<20, jetstream.FileStorage, AnswerExpiry))),
 		bucket(RuleBucket, "the rules in force", 32<<20, jetstream.FileStorage, 0),
 		bucket(ProxyBucket, "what the schedule knows of each proxy", 16<<20, jetstream.FileStorage, ProxyExpiry),
 		bucket(LeaseBucket, "who is the one active actor", 1<<20, living, 0),
@@ -181,10 +182,16 @@ func exact(cfg jetstream.StreamConfig) jetstream.StreamConfig {
 	return cfg
 }
 
-// history has a bucket keep the last n values of each key, and drop the oldest
-// of all when it is full: nothing depends on them.
+// history has a bucket keep the last n values of each key: nothing depends on
+// them.
 func history(cfg jetstream.StreamConfig, n int64) jetstream.StreamConfig {
-	cfg.MaxMsgsPerSubject, cfg.Discard = n, jetstream.DiscardOld
+	cfg.MaxMsgsPerSubject = n
+	return forgetful(cfg)
+}
+
+// forgetful has a bucket drop the oldest values when it is full.
+func forgetful(cfg jetstream.StreamConfig) jetstream.StreamConfig {
+	cfg.Discard = jetstream.DiscardOld
 	return cfg
 }
 

@@ -49,14 +49,14 @@ func TestQueuesAreBoundedAndRefuseWhatIsNew(t *testing.T) {
 
 func TestBucketsAreBounded(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{ScheduleBucket, HostBucket, SubscriptionBucket, RuleBucket, ProxyBucket, LeaseBucket, AgentBucket} {
+	for _, name := range []string{ScheduleBucket, HostBucket, SubscriptionBucket, AnswerBucket, RuleBucket, ProxyBucket, LeaseBucket, AgentBucket} {
 		at := slices.IndexFunc(streams(1), func(cfg jetstream.StreamConfig) bool { return cfg.Name == "KV_"+name })
 		if at < 0 {
 			t.Errorf("%s is not declared", name)
 			continue
 		}
 		s := streams(1)[at]
-		if s.MaxBytes <= 0 || s.MaxMsgsPerSubject != 1 || s.Discard != jetstream.DiscardNew || s.AllowDirect == (name == SubscriptionBucket) || !s.DenyDelete || !s.AllowRollup {
+		if s.MaxBytes <= 0 || s.MaxMsgsPerSubject != 1 || (s.Discard == jetstream.DiscardNew) == (name == AnswerBucket) || s.AllowDirect == (name == SubscriptionBucket || name == AnswerBucket) || !s.DenyDelete || !s.AllowRollup {
 			t.Errorf("%s: got %+v, want a bounded bucket of one value a key", name, s)
 		}
 	}

@@ -80,6 +80,7 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 			concerned = append(concerned, itemID)
 		}
 	}
+	s.forgetReadFeed(id)
 	delete(s.keys, id)
 	delete(s.feeds, id)
 	maps.DeleteFunc(s.moved, func(_, to string) bool { return to == id })

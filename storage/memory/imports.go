@@ -15,11 +15,28 @@ func (s *Store) PutImport(ctx context.Context, imp storage.Import) error {
 		return err
 	}
 	defer s.mu.Unlock()
+	old := s.imports[imp.ID]
+	imp.Cancel = imp.Cancel || old.Cancel && old.Started.Equal(imp.Started)
 	s.imports[imp.ID] = copyImport(imp)
 	kept := s.newestImports()
 	for _, old := range kept[min(len(kept), storage.MaxImports):] {
 		delete(s.imports, old.ID)
 	}
+	return nil
+}
+
+// CancelImport implements [storage.Imports].
+func (s *Store) CancelImport(ctx context.Context, id string) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	imp, ok := s.imports[id]
+	if !ok {
+		return storage.ErrNotFound
+	}
+	imp.Cancel = true
+	s.imports[id] = imp
 	return nil
 }
 

@@ -50,6 +50,7 @@ func (s *Store) MoveFeed(ctx context.Context, id, url string) (concerned []strin
 		}
 	}
 	s.moved[id] = to.ID
+	s.forgetReadFeed(id)
 	delete(s.keys, id)
 	delete(s.feeds, id)
 	return concerned, nil
@@ -97,6 +98,7 @@ func (s *Store) moveItems(from, to string) []string {
 // which then may be the first of its kind from now on.
 func (s *Store) moveItem(id, now, to string, first bool) {
 	item, said := s.items[id], s.corrections[id]
+	s.moveMarks(item, now, to)
 	if kept, ok := s.items[now]; ok {
 		s.drop(id)
 		if first {

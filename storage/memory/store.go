@@ -25,6 +25,7 @@ type Store struct {
 	keys    map[string]map[string]string // item ID by feed ID and key
 	fences  map[string]int64
 	proxies map[string]storage.Proxy
+	tokens  map[string]storage.Token
 	imports map[string]storage.Import
 	rules   map[string][]storage.RuleSet // versions by name, oldest first
 
@@ -39,6 +40,9 @@ type Store struct {
 	marked      int64                      // the newest mark there ever was
 	stories     map[string]storage.Story
 	notes       map[string][]byte
+
+	readings map[string]*reading // by client
+	searches map[string]storage.SavedSearch
 }
 
 // lock makes the maps and locks them, unless ctx is done.
@@ -54,6 +58,7 @@ func (s *Store) lock(ctx context.Context) error {
 		s.keys = map[string]map[string]string{}
 		s.fences = map[string]int64{}
 		s.proxies = map[string]storage.Proxy{}
+		s.tokens = map[string]storage.Token{}
 		s.imports = map[string]storage.Import{}
 		s.rules = map[string][]storage.RuleSet{}
 		s.judged = map[string]time.Time{}
@@ -64,6 +69,8 @@ func (s *Store) lock(ctx context.Context) error {
 		s.movedEvents = map[string]movedEvent{}
 		s.stories = map[string]storage.Story{}
 		s.notes = map[string][]byte{}
+		s.readings = map[string]*reading{}
+		s.searches = map[string]storage.SavedSearch{}
 		s.id = rand.Text()
 	}
 	return nil
@@ -171,6 +178,7 @@ func (s *Store) drop(id string) {
 	delete(s.items, id)
 	delete(s.judged, id)
 	delete(s.corrections, id)
+	s.forgetMarks(id)
 	for _, labels := range s.kept {
 		delete(labels, id)
 	}

@@ -53,6 +53,21 @@ func (s *Store) Story(ctx context.Context, id string) (storage.Story, error) {
 	return copyStory(story), nil
 }
 
+// ToldStories implements [storage.Stories].
+func (s *Store) ToldStories(ctx context.Context, ids ...string) (map[string]storage.Story, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	told := map[string]storage.Story{}
+	for _, id := range ids {
+		if story, ok := s.stories[id]; ok {
+			told[id] = copyStory(story)
+		}
+	}
+	return told, nil
+}
+
 // ListStories implements [storage.Stories].
 func (s *Store) ListStories(ctx context.Context, q storage.StoryQuery) (page []storage.Story, next string, err error) {
 	after, err := q.Place()

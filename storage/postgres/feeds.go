@@ -49,11 +49,11 @@ func (s *Store) ListFeeds(ctx context.Context, after string, limit int) ([]stora
 // two who add one feed in the same moment meet at its URL or at its ID, whichever
 // index PostgreSQL writes first.
 const addFeeds = `
-	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold)
-	SELECT id, url, title, site, language, tags::jsonb, pinned, full_text, request::json, added, spam_threshold
+	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold, words)
+	SELECT id, url, title, site, language, tags::jsonb, pinned, full_text, request::json, added, spam_threshold, words
 	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::boolean[],
-		$9::text[], $10::timestamptz[], $11::float8[])
-		AS new (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold)
+		$9::text[], $10::timestamptz[], $11::float8[], $12::text[])
+		AS new (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold, words)
 	ORDER BY id
 	ON CONFLICT DO NOTHING
 	RETURNING id`
@@ -106,6 +106,7 @@ func feedColumns(feeds ...storage.Feed) []any {
 		column(feeds, func(f storage.Feed) *string { return requestOrNull(f.Request) }),
 		column(feeds, func(f storage.Feed) time.Time { return f.Added }),
 		column(feeds, func(f storage.Feed) float64 { return f.SpamThreshold }),
+		column(feeds, func(f storage.Feed) string { return storage.FeedWords(f.Title, f.URL, f.Site) }),
 	}
 }
 
@@ -150,8 +151,10 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, forgetKept, num); err != nil {
-			return err
+		for _, forget := range []string{forgetKept, forgetFeedMarks, forgetReadFeed} {
+			if _, err := tx.Exec(ctx, forget, num); err != nil {
+				return err
+			}
 		}
 		removed, err := collect(ctx, tx, pgx.RowTo[string], removeItems, num)
 		if err != nil {

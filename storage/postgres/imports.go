@@ -10,11 +10,12 @@ import (
 
 const (
 	putImport = `
-		INSERT INTO imports (id, name, started, finished, total, done, added, known, invalid, lines)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		INSERT INTO imports (id, name, started, finished, total, done, added, known, invalid, lines, cancel)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 		ON CONFLICT (id) DO UPDATE SET
 			name = excluded.name, started = excluded.started, finished = excluded.finished, total = excluded.total,
-			done = excluded.done, added = excluded.added, known = excluded.known, invalid = excluded.invalid, lines = excluded.lines`
+			done = excluded.done, added = excluded.added, known = excluded.known, invalid = excluded.invalid, lines = excluded.lines,
+			cancel = excluded.cancel OR imports.cancel AND imports.started = excluded.started`
 	forgetImports = `DELETE FROM imports WHERE id IN (SELECT id FROM imports ORDER BY started DESC, id OFFSET $1)`
 )
 
@@ -23,14 +24,22 @@ func (s *Store) PutImport(ctx context.Context, i storage.Import) error {
 	return s.change(ctx, "put import", func(ctx context.Context, tx pgx.Tx) error {
 		putting := &pgx.Batch{}
 		putting.Queue(putImport, clean(i.ID, i.Name, i.Started, timeOrNull(i.Finished),
-			i.Total, i.Done, i.Added, i.Known, i.Invalid, i.Lines)...)
+			i.Total, i.Done, i.Added, i.Known, i.Invalid, i.Lines, i.Cancel)...)
 		putting.Queue(forgetImports, storage.MaxImports)
 		return tx.SendBatch(ctx, putting).Close()
 	})
 }
 
+// CancelImport implements [storage.Imports].
+func (s *Store) CancelImport(ctx context.Context, id string) error {
+	return s.do(ctx, "cancel import", func(ctx context.Context) error {
+		_, err := one(ctx, s.pool, pgx.RowTo[string], `UPDATE imports SET cancel = true WHERE id = $1 RETURNING id`, id)
+		return err
+	})
+}
+
 const (
-	importColumns = `id, name, started, finished, total, done, added, known, invalid`
+	importColumns = `id, name, started, finished, total, done, added, known, invalid, cancel`
 	importByID    = `SELECT ` + importColumns + `, lines FROM imports WHERE id = $1`
 	newestImports = `SELECT ` + importColumns + ` FROM imports ORDER BY started DESC, id LIMIT $1`
 )
@@ -58,5 +67,5 @@ func (s *Store) ListImports(ctx context.Context, limit int) ([]storage.Import, e
 // importFields returns where importColumns are scanned to.
 func importFields(i *storage.Import) []any {
 	return []any{&i.ID, &i.Name, moment{&i.Started}, moment{&i.Finished},
-		&i.Total, &i.Done, &i.Added, &i.Known, &i.Invalid}
+		&i.Total, &i.Done, &i.Added, &i.Known, &i.Invalid, &i.Cancel}
 }

@@ -61,6 +61,12 @@ func (s *Store) MoveFeed(ctx context.Context, id, url string) (concerned []strin
 		if err != nil {
 			return err
 		}
+		if _, err := tx.Exec(ctx, sayRead, nums[id], nums[toID]); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, forgetReadFeed, nums[id]); err != nil {
+			return err
+		}
 		moved, err := moveItems(ctx, tx, nums[id], nums[toID], toID)
 		if err != nil {
 			return err
@@ -106,7 +112,7 @@ func lockTwo(ctx context.Context, tx pgx.Tx, from, to string) (map[string]int32,
 const (
 	mergeFeed = `
 		UPDATE feeds SET title = $2, site = $3, language = $4, tags = $5, pinned = $6, full_text = $7, request = $8, added = $9, rate = $10,
-			spam_threshold = $11, categories = $12,
+			spam_threshold = $11, categories = $12, words = $13,
 			items = (SELECT count(*) FROM items WHERE feed = $1),
 			last_item = (SELECT max(published) FROM items WHERE feed = $1)
 		WHERE num = $1`
@@ -128,7 +134,8 @@ func becomeOne(ctx context.Context, tx pgx.Tx, nums map[string]int32, from, to s
 	f = storage.MergeFeeds(f, old)
 	ending := &pgx.Batch{}
 	ending.Queue(mergeFeed, clean(nums[to], f.Title, f.Site, f.Language, listOrNull(f.Tags), f.Pinned, f.FullText,
-		requestOrNull(f.Request), f.Added, f.Rate, f.SpamThreshold, countsOrNull(f.Categories))...)
+		requestOrNull(f.Request), f.Added, f.Rate, f.SpamThreshold, countsOrNull(f.Categories),
+		storage.FeedWords(f.Title, f.URL, f.Site))...)
 	ending.Queue(passOn, nums[from], nums[to])
 	ending.Queue(standFor, from, nums[to])
 	ending.Queue(removeFeed, nums[from])

@@ -107,6 +107,9 @@ func moveItems(ctx context.Context, tx pgx.Tx, from, to int32, toID string) (con
 		moving.Queue(dropKeptOf, old, now)
 		moving.Queue(dropStray, old, now)
 		moving.Queue(renameKept, old, now)
+		for _, statement := range []string{dropStrayMarks, takeMarks, dropTakenMarks, renameMarks} {
+			moving.Queue(statement, old, now)
+		}
 		moving.Queue(dropItems, old, now)
 		moving.Queue(renameItems, old, now, to)
 		if err := tx.SendBatch(ctx, moving).Close(); err != nil {

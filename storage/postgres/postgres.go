@@ -176,7 +176,7 @@ func read[T any](ctx context.Context, s *Store, doing string, scan pgx.RowToFunc
 func failed(ctx context.Context, doing string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrFenced),
-		errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrTooLarge):
+		errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrTooLarge), errors.Is(err, storage.ErrTooMany):
 		return err
 	case errors.Is(err, pgx.ErrNoRows):
 		return storage.ErrNotFound

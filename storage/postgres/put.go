@@ -46,7 +46,7 @@ func put(ctx context.Context, tx pgx.Tx, batch storage.Batch) (storage.Stored, e
 	if p.feed != old || p.lastMayBeGone {
 		f := p.feed
 		writing.Queue(setStatistics, clean(f.num, f.title, f.site, f.language, f.items, f.rate,
-			timeOrNull(f.lastItem), p.lastMayBeGone, f.categories)...)
+			timeOrNull(f.lastItem), p.lastMayBeGone, f.categories, storage.FeedWords(f.title, f.url, f.site))...)
 	}
 	if err := tx.SendBatch(ctx, writing).Close(); err != nil || len(p.joined) == 0 {
 		return p.stored, err
@@ -58,6 +58,7 @@ func put(ctx context.Context, tx pgx.Tx, batch storage.Batch) (storage.Stored, e
 // feedRow is what PutItems changes of a feed.
 type feedRow struct {
 	num                   int32
+	url                   string
 	title, site, language string
 	items                 int64
 	lastItem              time.Time
@@ -91,7 +92,7 @@ func (f *feedRow) says(batch storage.Batch) {
 }
 
 const (
-	feedToPut = `SELECT num, title, site, language, items, last_item, rate, coalesce(categories::text, '')
+	feedToPut = `SELECT num, url, title, site, language, items, last_item, rate, coalesce(categories::text, '')
 		FROM feeds WHERE id = $1 FOR NO KEY UPDATE`
 	itemsToPut = `SELECT id, hash, revision, first_seen, published, assumed FROM items WHERE id = ANY($1)`
 )
@@ -111,7 +112,7 @@ func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedR
 	}
 	found := false
 	reading.Queue(feedToPut, clean(batch.FeedID)...).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&feed.num, &feed.title, &feed.site, &feed.language, &feed.items,
+		_, err := pgx.ForEachRow(rows, []any{&feed.num, &feed.url, &feed.title, &feed.site, &feed.language, &feed.items,
 			moment{&feed.lastItem}, &feed.rate, &feed.categories}, func() error { found = true; return nil })
 		return err
 	})
@@ -198,6 +199,6 @@ const markJoined = `
 
 // setStatistics looks for the last item, when it must, among those just put.
 const setStatistics = `
-	UPDATE feeds SET title = $2, site = $3, language = $4, items = $5, rate = $6, categories = nullif($9, '')::json,
+	UPDATE feeds SET title = $2, site = $3, language = $4, items = $5, rate = $6, categories = nullif($9, '')::json, words = $10,
 		last_item = CASE WHEN $8 THEN (SELECT max(published) FROM items WHERE feed = $1) ELSE $7 END
 	WHERE num = $1`

@@ -88,6 +88,21 @@ func (s *Store) Story(ctx context.Context, id string) (story storage.Story, err 
 	return story, err
 }
 
+const storiesByID = `SELECT ` + storyColumns + ` FROM stories WHERE id = ANY($1)`
+
+// ToldStories implements [storage.Stories].
+func (s *Store) ToldStories(ctx context.Context, ids ...string) (map[string]storage.Story, error) {
+	stories, err := read(ctx, s, "read stories", scanStory, storiesByID, cleanTexts(ids))
+	if err != nil {
+		return nil, err
+	}
+	told := make(map[string]storage.Story, len(stories))
+	for _, story := range stories {
+		told[story.ID] = story
+	}
+	return told, nil
+}
+
 const (
 	// Conditions of which the first half holds are none to the planner, which knows
 	// the values. $6 is NULL for the first page.

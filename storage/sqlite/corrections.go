@@ -99,7 +99,8 @@ func (s *Store) Uncorrect(ctx context.Context, itemID string) (item storage.Item
 const dropSpam = `DELETE FROM spam WHERE item_id = ?`
 
 // takeOver has an item take over what persons said of another that is dropped,
-// unless they said something of itself, and forgets all that was said of that.
+// unless they said something of itself, and what clients marked, and forgets all
+// that was said of that.
 func (w *writer) takeOver(ctx context.Context, id, dropped string) error {
 	said, err := scanCorrection(w.correctionOf.QueryRowContext(ctx, dropped))
 	if err == nil {
@@ -112,7 +113,10 @@ func (w *writer) takeOver(ctx context.Context, id, dropped string) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	for _, drop := range []*sql.Stmt{w.dropSpam, w.dropCorrection, w.forgetKeptOf} {
+	if _, err := w.takeMarks.ExecContext(ctx, dropped, id); err != nil {
+		return err
+	}
+	for _, drop := range []*sql.Stmt{w.dropSpam, w.dropCorrection, w.forgetKeptOf, w.dropMarks} {
 		if _, err := drop.ExecContext(ctx, dropped); err != nil {
 			return err
 		}

@@ -29,8 +29,8 @@ func (s *Store) ListFeeds(ctx context.Context, after string, limit int) ([]stora
 }
 
 const addFeed = `
-	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold)
-	SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 WHERE NOT EXISTS (SELECT 1 FROM moved WHERE id = ?1)
+	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold, words)
+	SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, feed_words(?3, ?2, ?4) WHERE NOT EXISTS (SELECT 1 FROM moved WHERE id = ?1)
 	ON CONFLICT (id) DO NOTHING`
 
 // AddFeeds implements [storage.Feeds].
@@ -107,7 +107,7 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 		if _, err := w.markOfFeed.ExecContext(ctx, id); err != nil {
 			return err
 		}
-		for _, forget := range []*sql.Stmt{w.forgetSpam, w.forgetCorrections, w.forgetKept} {
+		for _, forget := range []*sql.Stmt{w.forgetSpam, w.forgetCorrections, w.forgetKept, w.forgetFeedMarks, w.forgetReadFeed} {
 			if _, err := forget.ExecContext(ctx, id); err != nil {
 				return err
 			}

@@ -8,8 +8,10 @@ import (
 
 const (
 	putImport = `
-		INSERT OR REPLACE INTO imports (id, name, started, finished, total, done, added, known, invalid, lines)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, x''))`
+		INSERT OR REPLACE INTO imports (id, name, started, finished, total, done, added, known, invalid, lines, cancel)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, nullif(?10, x''),
+			?11 OR EXISTS (SELECT 1 FROM imports WHERE id = ?1 AND started = ?3 AND cancel))`
+	cancelImport  = `UPDATE imports SET cancel = 1 WHERE id = ? RETURNING id`
 	forgetImports = `DELETE FROM imports WHERE id IN (SELECT id FROM imports ORDER BY started DESC, id LIMIT -1 OFFSET ?)`
 )
 
@@ -17,7 +19,7 @@ const (
 func (s *Store) PutImport(ctx context.Context, i storage.Import) error {
 	return s.change(ctx, "put import", func(w *writer) error {
 		_, err := w.putImport.ExecContext(ctx, i.ID, i.Name, micros(i.Started), microsOrNull(i.Finished),
-			i.Total, i.Done, i.Added, i.Known, i.Invalid, i.Lines)
+			i.Total, i.Done, i.Added, i.Known, i.Invalid, i.Lines, i.Cancel)
 		if err != nil {
 			return err
 		}
@@ -26,8 +28,16 @@ func (s *Store) PutImport(ctx context.Context, i storage.Import) error {
 	})
 }
 
+// CancelImport implements [storage.Imports].
+func (s *Store) CancelImport(ctx context.Context, id string) error {
+	return s.change(ctx, "cancel import", func(w *writer) error {
+		_, err := scanText(w.cancelImport.QueryRowContext(ctx, id))
+		return err
+	})
+}
+
 const (
-	importColumns = `id, name, started, finished, total, done, added, known, invalid`
+	importColumns = `id, name, started, finished, total, done, added, known, invalid, cancel`
 	importByID    = `SELECT ` + importColumns + `, lines FROM imports WHERE id = ?`
 	newestImports = `SELECT ` + importColumns + ` FROM imports ORDER BY started DESC, id LIMIT ?`
 )
@@ -50,5 +60,5 @@ func (s *Store) ListImports(ctx context.Context, limit int) ([]storage.Import, e
 // importFields returns where importColumns are scanned to.
 func importFields(i *storage.Import) []any {
 	return []any{&i.ID, &i.Name, moment{&i.Started}, moment{&i.Finished},
-		&i.Total, &i.Done, &i.Added, &i.Known, &i.Invalid}
+		&i.Total, &i.Done, &i.Added, &i.Known, &i.Invalid, &i.Cancel}
 }

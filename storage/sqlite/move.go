@@ -22,11 +22,11 @@ func (s *Store) ResolveFeed(ctx context.Context, id string) (string, error) {
 
 const (
 	mergeFeed = `
-		UPDATE feeds SET title = ?, site = ?, language = ?, tags = ?, pinned = ?, full_text = ?, request = ?, added = ?, rate = ?,
-			spam_threshold = ?, categories = ?,
+		UPDATE feeds SET title = ?1, site = ?2, language = ?3, tags = ?4, pinned = ?5, full_text = ?6, request = ?7, added = ?8, rate = ?9,
+			spam_threshold = ?10, categories = ?11, words = feed_words(?1, url, ?2),
 			items = (SELECT count(*) FROM items WHERE feed = feeds.num),
 			last_item = (SELECT max(published) FROM items WHERE feed = feeds.num)
-		WHERE id = ?`
+		WHERE id = ?12`
 	passOn = `
 		UPDATE moved SET feed = (SELECT num FROM feeds WHERE id = ?2)
 		WHERE feed = (SELECT num FROM feeds WHERE id = ?1)`
@@ -51,6 +51,12 @@ func (s *Store) MoveFeed(ctx context.Context, id, url string) (concerned []strin
 		}
 		repeats, err := w.moveRepeats(ctx, id, to.ID)
 		if err != nil {
+			return err
+		}
+		if _, err := w.sayRead.ExecContext(ctx, id, to.ID); err != nil {
+			return err
+		}
+		if _, err := w.forgetReadFeed.ExecContext(ctx, id); err != nil {
 			return err
 		}
 		moved, err := w.moveItems(ctx, id, to.ID)

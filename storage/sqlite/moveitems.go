@@ -51,14 +51,14 @@ const movedAtOnce = 5000
 // A moving is an item that moves.
 type moving struct {
 	id, now string
-	said    bool // whether it is spam, or anything is kept of it
+	said    bool // whether it is spam, or marked, or anything is kept of it
 }
 
 const (
 	// In the order in which they lie in the file.
 	itemsToMove = `
 		SELECT id, key, EXISTS (SELECT 1 FROM spam WHERE item_id = id) OR EXISTS (SELECT 1 FROM corrections WHERE item_id = id)
-			OR EXISTS (SELECT 1 FROM kept_labels WHERE item_id = id)
+			OR EXISTS (SELECT 1 FROM kept_labels WHERE item_id = id) OR EXISTS (SELECT 1 FROM marks WHERE item_id = id)
 		FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?) ORDER BY num LIMIT ?`
 	renameItem = `
 		UPDATE items SET id = ?2, feed = (SELECT num FROM feeds WHERE id = ?3), changed = max(?4, coalesce(changed, first_seen) + 1)
@@ -116,7 +116,7 @@ const (
 
 // renameSaid has all that was said of an item be said of what it is now.
 func (w *writer) renameSaid(ctx context.Context, id, now string) error {
-	for _, rename := range []*sql.Stmt{w.renameSpam, w.renameCorrection, w.renameKept} {
+	for _, rename := range []*sql.Stmt{w.renameSpam, w.renameCorrection, w.renameKept, w.renameMarks} {
 		if _, err := rename.ExecContext(ctx, id, now); err != nil {
 			return err
 		}

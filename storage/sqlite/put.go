@@ -57,8 +57,9 @@ type feedRow struct {
 const (
 	feedStatistics    = `SELECT num, title, site, language, items, last_item, rate, coalesce(categories, '') FROM feeds WHERE id = ?`
 	setFeedStatistics = `
-		UPDATE feeds SET title = ?, site = ?, language = ?, items = ?, last_item = ?, rate = ?, categories = nullif(?, '')
-		WHERE num = ?`
+		UPDATE feeds SET title = ?1, site = ?2, language = ?3, items = ?4, last_item = ?5, rate = ?6, categories = nullif(?7, ''),
+			words = feed_words(?1, url, ?2)
+		WHERE num = ?8`
 )
 
 func (w *writer) feedRow(ctx context.Context, id string) (f feedRow, err error) {

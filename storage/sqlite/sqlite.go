@@ -90,7 +90,7 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 }
 
 func pragmas(list string) func(*sqlite3.Conn) error {
-	return func(c *sqlite3.Conn) error { return c.Exec(list) }
+	return func(c *sqlite3.Conn) error { return errors.Join(knowWords(c), c.Exec(list)) }
 }
 
 // prepare brings the schema up to date and prepares all statements.
@@ -175,7 +175,7 @@ func (s *Store) transact(ctx context.Context, work func(*writer) error) error {
 func (s *Store) failed(ctx context.Context, doing string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrFenced),
-		errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrTooLarge):
+		errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrTooLarge), errors.Is(err, storage.ErrTooMany):
 		return err
 	case errors.Is(err, sql.ErrNoRows):
 		return storage.ErrNotFound

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -153,6 +154,10 @@ func TestTwoOpensOfOneFileTakeTurns(t *testing.T) {
 }
 
 func TestOpenRefusesInWords(t *testing.T) {
+	steps, err := filepath.Glob("schema/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		name  string
 		spoil func(t *testing.T, path string)
@@ -166,7 +171,7 @@ func TestOpenRefusesInWords(t *testing.T) {
 		{"a newer store", func(t *testing.T, path string) {
 			closeStore(t, open(t, path))
 			run(t, path, `PRAGMA user_version = 999`)
-		}, "the store has version 999 and this program knows only 6: run the newer program"},
+		}, fmt.Sprintf("the store has version 999 and this program knows only %d: run the newer program", len(steps))},
 		{"the database of another program", func(t *testing.T, path string) {
 			run(t, path, `CREATE TABLE items (id)`)
 		}, "this is the database of another program: move it away"},

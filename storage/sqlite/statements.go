@@ -12,13 +12,15 @@ type reader struct {
 	feed, feeds, counts, resolve                              *sql.Stmt
 	known, items, since, days, stamps                         *sql.Stmt
 	proxies, importByID, imports                              *sql.Stmt
-	rules, ruleVersions                                       *sql.Stmt
+	rules, ruleVersions, tokens                               *sql.Stmt
 	spam, spamOf                                              *sql.Stmt
 	countSpam, countSpamOf                                    *sql.Stmt
 	corrections, jobByID, jobs                                *sql.Stmt
 	storySums, newestOfStory, repeats                         *sql.Stmt
-	story, stories, newestStories                             *sql.Stmt
+	story, someStories, stories, newestStories                *sql.Stmt
 	untold, sightings, liveEvents, itemsOfEvents, reach, note *sql.Stmt
+	arrivals                                                  *sql.Stmt
+	marksOf, countUnread, itemsBeginning, searches            *sql.Stmt
 }
 
 func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
@@ -34,6 +36,7 @@ func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 		&r.days:         countByDay,
 		&r.stamps:       stampsOfDay,
 		&r.proxies:      allProxies,
+		&r.tokens:       allTokens,
 		&r.importByID:   importByID,
 		&r.imports:      newestImports,
 		&r.rules:        rulesByVersion,
@@ -50,6 +53,7 @@ func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 		&r.newestOfStory: newestOfStory,
 		&r.repeats:       repeatsOfItem,
 		&r.story:         storyByID,
+		&r.someStories:   storiesByID,
 		&r.stories:       storiesByRank,
 		&r.newestStories: newestStories,
 		&r.untold:        oldestMarks,
@@ -58,6 +62,12 @@ func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 		&r.itemsOfEvents: itemsOfEvents,
 		&r.reach:         reachOfFeeds,
 		&r.note:          noteByName,
+
+		&r.marksOf:        marksOf,
+		&r.countUnread:    countUnread,
+		&r.itemsBeginning: itemsBeginning,
+		&r.searches:       allSearches,
+		&r.arrivals:       arrivals,
 	})
 }
 
@@ -72,6 +82,7 @@ type writer struct {
 	repeatsOf, repeatItem, makeFirst                     *sql.Stmt
 	itemsToMove, renameItem, dropItem                    *sql.Stmt
 	putProxy, removeProxy, putImport, forgetImports      *sql.Stmt
+	cancelImport                                         *sql.Stmt
 	ruleVersions, putRules, forgetRules                  *sql.Stmt
 	items, openLabels, setLabels                         *sql.Stmt
 	keepLabels, keptLabels, dropKept, forgetLabels       *sql.Stmt
@@ -87,6 +98,11 @@ type writer struct {
 	setStory, placements, placeItem                      *sql.Stmt
 	tellStory, forgetStories, forgetMarks                *sql.Stmt
 	click, putNote                                       *sql.Stmt
+	roomForToken, addToken, useToken, removeToken        *sql.Stmt
+	markItems, readUntil, allReadUntil, readUnread       *sql.Stmt
+	forgetMarksOf, forgetUntil, putSearch, removeSearch  *sql.Stmt
+	sayRead, forgetReadFeed, renameMarks, takeMarks      *sql.Stmt
+	dropMarks, forgetFeedMarks                           *sql.Stmt
 }
 
 // newWriter returns a writer to close even if there is an error.
@@ -126,6 +142,7 @@ func (w *writer) statements() map[**sql.Stmt]string {
 		&w.removeProxy:       removeProxy,
 		&w.putImport:         putImport,
 		&w.forgetImports:     forgetImports,
+		&w.cancelImport:      cancelImport,
 		&w.ruleVersions:      ruleVersions,
 		&w.putRules:          putRules,
 		&w.forgetRules:       forgetRules,
@@ -170,6 +187,24 @@ func (w *writer) statements() map[**sql.Stmt]string {
 		&w.forgetMarks:       forgetMarks,
 		&w.click:             click,
 		&w.putNote:           putNote,
+		&w.markItems:         markItems,
+		&w.readUntil:         readUntil,
+		&w.allReadUntil:      allReadUntil,
+		&w.readUnread:        readUnread,
+		&w.forgetMarksOf:     forgetMarksOf,
+		&w.forgetUntil:       forgetUntil,
+		&w.sayRead:           sayRead,
+		&w.forgetReadFeed:    forgetReadFeed,
+		&w.renameMarks:       renameMarks,
+		&w.takeMarks:         takeMarks,
+		&w.dropMarks:         dropMarks,
+		&w.forgetFeedMarks:   forgetFeedMarks,
+		&w.putSearch:         putSearch,
+		&w.removeSearch:      removeSearch,
+		&w.roomForToken:      roomForToken,
+		&w.addToken:          addToken,
+		&w.useToken:          useToken,
+		&w.removeToken:       removeToken,
 	}
 }
 

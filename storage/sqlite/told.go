@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"math"
+	"slices"
 
 	"feedmesh/storage"
 )
@@ -24,6 +25,23 @@ func scanStory(row scanner) (s storage.Story, err error) {
 func (s *Store) Story(ctx context.Context, id string) (storage.Story, error) {
 	story, err := scanStory(s.read.story.QueryRowContext(ctx, id))
 	return story, s.failed(ctx, "read story", err)
+}
+
+var storiesByID = `SELECT ` + storyColumns + ` FROM stories WHERE id IN (` + marks + `)`
+
+// ToldStories implements [storage.Stories].
+func (s *Store) ToldStories(ctx context.Context, ids ...string) (map[string]storage.Story, error) {
+	told := map[string]storage.Story{}
+	for some := range slices.Chunk(ids, chunk) {
+		stories, err := collect(ctx, s.read.someStories, scanStory, chunkArgs(some)...)
+		if err != nil {
+			return nil, s.failed(ctx, "read stories", err)
+		}
+		for _, story := range stories {
+			told[story.ID] = story
+		}
+	}
+	return told, nil
 }
 
 const (

@@ -46,12 +46,26 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"a feed can move back", storeTest.movedBack},
 		{"a feed that moves to itself stays as it is", storeTest.movedToItself},
 
+		{"feeds are found by what they are called, whatever the case", storeTest.feedsByText},
+		{"feeds are found by tag, host, pin and ID", storeTest.feedsByFilter},
+		{"feeds are ordered in each way, page by page", storeTest.feedsInOrder},
+		{"a feed is found by its new title, and where it moved", storeTest.feedsRenamed},
+		{"tags are counted, most used first", storeTest.feedTags},
+
 		{"proxies are listed by ID, as last put", storeTest.proxies},
 		{"a removed proxy is gone", storeTest.removeProxy},
+
+		{"tokens are listed by when they were made", storeTest.tokensComeBack},
+		{"a token that is known stays as it is", storeTest.knownToken},
+		{"a token says when it was used last", storeTest.usedToken},
+		{"a removed token is gone", storeTest.removeToken},
+		{"there are no more tokens than there may be", storeTest.manyTokens},
+
 		{"an import comes back as it was put", storeTest.importComesBack},
 		{"an import put again replaces the one before", storeTest.importGoesOn},
 		{"imports are listed newest first, without their lines", storeTest.importsNewestFirst},
 		{"only the newest imports are kept", storeTest.oldImports},
+		{"an import that is to end stays so until it is begun anew", storeTest.cancelImport},
 
 		{"rules come back as they were put, version by version", storeTest.rulesComeBack},
 		{"rules made from a version that is not the newest change nothing", storeTest.rulesMadeFromOld},
@@ -81,6 +95,11 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"what stays spam stays in its place", storeTest.spamStays},
 		{"spam moves and goes with its feed", storeTest.spamOfFeed},
 
+		{"what came is counted by hour and weekday of a zone", storeTest.activityByHour},
+		{"lag is that of items which say when they were published, once their feed was there", storeTest.activityLag},
+		{"what came is counted by what it is", storeTest.activityOfLabels},
+		{"counting what came ends with its context", storeTest.activityEnds},
+
 		{"relabelled items have the new labels, and have changed", storeTest.relabel},
 		{"relabelling stays within the items that are there and not corrected", storeTest.relabelLeaves},
 		{"a job gives back what items had before it", storeTest.undoRelabel},
@@ -95,6 +114,15 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"what is corrected no more is open to passes", storeTest.uncorrect},
 		{"corrections move and go with their items", storeTest.correctionsOfFeed},
 		{"an item that is kept takes over the dropped one's correction", storeTest.correctionOfDropped},
+
+		{"marks come back, each client's own", storeTest.marksComeBack},
+		{"items that readers are shown are listed by when they came, page by page", storeTest.listedItems},
+		{"all of a stream is read up to a time", storeTest.readUpTo},
+		{"marks move and go with their items", storeTest.marksMove},
+		{"what is read up to a time stays so where its feed moves", storeTest.readFeedMoves},
+		{"items are found by their numbers", storeTest.numberedItems},
+		{"saved searches are listed by name, as last put", storeTest.searchesComeBack},
+		{"only so many searches are saved", storeTest.manySearches},
 
 		{"a job comes back as it was put", storeTest.jobComesBack},
 		{"a job that is to end stays so", storeTest.cancelJob},
@@ -122,6 +150,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"a story comes back as it was told", storeTest.storyComesBack},
 		{"a story told again replaces the one before, and one that is gone is none", storeTest.storyToldAgain},
 		{"telling under an old fence changes nothing", storeTest.tellUnderOldFence},
+		{"stories are read by id, many at once", storeTest.storiesByID},
 		{"stories are listed by rank or newest first, page by page", storeTest.storiesInOrder},
 		{"only stories that match are listed", storeTest.storiesThatMatch},
 		{"cursors of stories belong to their order", storeTest.storyCursors},

@@ -93,3 +93,26 @@ func (c storeTest) oldImports() {
 	_, err = c.Import(c.Context(), id(1))
 	c.wantError("read an old import", err, storage.ErrNotFound)
 }
+
+func (c storeTest) cancelImport() {
+	c.wantError("cancel no import", c.CancelImport(c.Context(), "none"), storage.ErrNotFound)
+	imp := anImport("one", day)
+	c.putImport(imp)
+	if err := c.CancelImport(c.Context(), "one"); err != nil {
+		c.Fatal(err)
+	}
+	imp.Done++
+	c.putImport(imp) // by who has not seen it
+	imp.Cancel = true
+	got, err := c.Import(c.Context(), "one")
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the import", got, imp)
+	imp.Started, imp.Cancel = day.Add(time.Second), false
+	c.putImport(imp)
+	if got, err = c.Import(c.Context(), "one"); err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the import that was begun anew", got, imp)
+}

@@ -56,6 +56,29 @@ func (c storeTest) storyComesBack() {
 	c.wantStory(full)
 }
 
+func (c storeTest) storiesByID() {
+	want := map[string]storage.Story{}
+	var ids []string
+	for n := range 45 {
+		story := aStory(fmt.Sprint("story-", n))
+		c.tellStories([]storage.Story{story})
+		if n != 7 { // not asked for
+			want[story.ID] = story
+			ids = append(ids, story.ID, fmt.Sprint("nothing-", n), story.ID, "")
+		}
+	}
+	for _, some := range []struct {
+		ids  []string
+		want map[string]storage.Story
+	}{{nil, map[string]storage.Story{}}, {[]string{"nothing", "\xff"}, map[string]storage.Story{}}, {ids, want}} {
+		got, err := c.ToldStories(c.Context(), some.ids...)
+		if err != nil {
+			c.Fatalf("read stories: %v", err)
+		}
+		c.wantEqual("what is told of them", got, some.want)
+	}
+}
+
 func (c storeTest) storyToldAgain() {
 	again := storage.Story{ID: "one", Lane: "ru", Title: "Another", Items: 2, FirstSeen: day.Add(-time.Hour), LastSeen: day, Rank: -3, Told: day}
 	c.tellStories([]storage.Story{aStory("one"), aStory("other"), aStory("third")})

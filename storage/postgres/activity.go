@@ -1,0 +1,33 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"feedmesh/storage"
+)
+
+// Days are looked up in items_by_day; the items of one lie together.
+const arrivals = `
+	SELECT i.first_seen, i.published, i.assumed <> '', f.added, i.spam, i.language, i.sentiment, i.categories
+	FROM items i JOIN feeds f ON f.num = i.feed
+	WHERE i.day BETWEEN ($1::timestamptz AT TIME ZONE 'UTC')::date AND ($2::timestamptz AT TIME ZONE 'UTC')::date
+		AND i.first_seen >= $1 AND i.first_seen < $2`
+
+// Activity implements [storage.Activities].
+func (s *Store) Activity(ctx context.Context, since, until time.Time, zone *time.Location) (sum storage.Activity, err error) {
+	err = s.do(ctx, "count what came", func(ctx context.Context) error {
+		tally := storage.NewTally(zone) // anew, should this be done again
+		_, err := collect(ctx, s.pool, func(row pgx.CollectableRow) (nothing struct{}, err error) {
+			var a storage.Arrival
+			err = row.Scan(moment{&a.FirstSeen}, moment{&a.Published}, &a.Assumed, moment{&a.Added}, &a.Spam, &a.Language, &a.Sentiment, &a.Categories)
+			tally.Add(a)
+			return nothing, err
+		}, arrivals, micro(since), micro(until))
+		sum = tally.Activity()
+		return err
+	})
+	return sum, err
+}

@@ -1,0 +1,221 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"feedmesh/storage"
+)
+
+// As the indexes listed_items and listed_items_by_feed have it.
+const isListed = `NOT i.spam AND i.duplicate_of = '' AND NOT coalesce(i.flags ? 'muted', false)`
+
+const (
+	// The client is $1, in all that follow.
+	joinMarks = `
+		JOIN feeds f ON f.num = i.feed
+		LEFT JOIN marks m ON m.client = $1 AND m.item_id = i.id
+		LEFT JOIN read_until a ON a.client = $1 AND a.feed = 0
+		LEFT JOIN read_until u ON u.client = $1 AND u.feed = i.feed`
+	isRead       = `coalesce(m.read, i.first_seen <= greatest(a.until, u.until), false)`
+	markedFields = `i.id, f.id, i.first_seen, ` + isRead + `, coalesce(m.starred, false)`
+)
+
+func scanMarked(row pgx.CollectableRow) (m storage.Marked, err error) {
+	err = row.Scan(&m.ItemID, &m.FeedID, moment{&m.FirstSeen}, &m.Read, &m.Starred)
+	return m, err
+}
+
+// In order of ID, as all who mark items.
+const markItems = `
+	INSERT INTO marks (client, item_id, read, starred)
+	SELECT $1, id, $3::boolean, coalesce($4::boolean, false) FROM items WHERE id = ANY($2) ORDER BY id
+	ON CONFLICT (client, item_id) DO UPDATE SET read = coalesce($3, marks.read), starred = coalesce($4, marks.starred)`
+
+// Mark implements [storage.Marks].
+func (s *Store) Mark(ctx context.Context, client string, m storage.Marking, itemIDs ...string) error {
+	return s.do(ctx, "mark items", func(ctx context.Context) error {
+		_, err := s.pool.Exec(ctx, markItems, clean(client, cleanTexts(itemIDs), m.Read, m.Starred)...)
+		return err
+	})
+}
+
+const (
+	// $2 is the feed's ID, $3 the tag, empty where they do not matter, $4 until when.
+	readUntil = `
+		INSERT INTO read_until (client, feed, until)
+		SELECT $1, num, $4 FROM feeds WHERE ($2 = '' OR id = $2) AND ($3 = '' OR tags ? $3) ORDER BY num
+		ON CONFLICT (client, feed) DO UPDATE SET until = greatest(read_until.until, excluded.until)`
+	allReadUntil = `
+		INSERT INTO read_until (client, feed, until) VALUES ($1, 0, $2)
+		ON CONFLICT (client, feed) DO UPDATE SET until = greatest(read_until.until, excluded.until)`
+	readUnread = `
+		UPDATE marks SET read = true FROM items i JOIN feeds f ON f.num = i.feed
+		WHERE client = $1 AND NOT read AND i.id = item_id AND i.first_seen <= $4
+			AND ($2 = '' OR f.id = $2) AND ($3 = '' OR f.tags ? $3)`
+)
+
+// MarkAllRead implements [storage.Marks].
+func (s *Store) MarkAllRead(ctx context.Context, client string, stream storage.Stream, until time.Time) error {
+	return s.change(ctx, "mark all read", func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, readUnread, clean(client, stream.FeedID, stream.Tag, until)...); err != nil {
+			return err
+		}
+		if stream == (storage.Stream{}) {
+			_, err := tx.Exec(ctx, allReadUntil, clean(client, until)...)
+			return err
+		}
+		_, err := tx.Exec(ctx, readUntil, clean(client, stream.FeedID, stream.Tag, until)...)
+		return err
+	})
+}
+
+// ListMarked implements [storage.Marks].
+func (s *Store) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.Marked, limit int) ([]storage.Marked, error) {
+	statement, args := listMarked(client, q, after, limit)
+	return read(ctx, s, "list marked items", scanMarked, statement, clean(args...)...)
+}
+
+// listMarked returns the statement that lists what a query asks for, and its
+// arguments. What is not asked for is not in it, so that the server sees which index
+// has all that is left.
+func listMarked(client string, q storage.MarkQuery, after storage.Marked, limit int) (string, []any) {
+	args := []any{client}
+	var b strings.Builder
+	add := func(text string, values ...any) {
+		for _, value := range values {
+			args = append(args, value)
+			text = strings.Replace(text, "$?", fmt.Sprintf("$%d", len(args)), 1)
+		}
+		b.WriteString(text)
+	}
+	starred := q.Starred != nil && *q.Starred
+	add(`SELECT ` + markedFields + ` FROM items i` + joinMarks + ` WHERE `)
+	if starred {
+		add(`m.starred`)
+	} else {
+		add(isListed)
+	}
+	if q.Starred != nil && !starred {
+		add(` AND NOT coalesce(m.starred, false)`)
+	}
+	if q.FeedID != "" {
+		add(` AND i.feed = (SELECT num FROM feeds WHERE id = $?)`, q.FeedID)
+	}
+	if q.Tag != "" {
+		add(` AND f.tags ? $?::text`, q.Tag)
+	}
+	if !q.From.IsZero() {
+		add(` AND i.first_seen >= $?`, micro(q.From))
+	}
+	if !q.Until.IsZero() {
+		add(` AND i.first_seen < $?`, micro(q.Until))
+	}
+	if q.Read != nil {
+		add(` AND `+isRead+` = $?`, *q.Read)
+	}
+	order, beyond := "DESC", "<"
+	if q.Oldest {
+		order, beyond = "ASC", ">"
+	}
+	if after.ItemID != "" {
+		add(` AND (i.first_seen, i.id) `+beyond+` ($?, $?)`, micro(after.FirstSeen), after.ItemID)
+	}
+	add(` ORDER BY i.first_seen `+order+`, i.id `+order+` LIMIT $?`, max(limit, 0))
+	return b.String(), args
+}
+
+const marksOf = `
+	SELECT ` + markedFields + ` FROM unnest($2::text[]) WITH ORDINALITY AS asked (id, place) JOIN items i ON i.id = asked.id` +
+	joinMarks + ` ORDER BY place`
+
+// MarksOf implements [storage.Marks].
+func (s *Store) MarksOf(ctx context.Context, client string, itemIDs ...string) ([]storage.Marked, error) {
+	return read(ctx, s, "read marks", scanMarked, marksOf, clean(client, cleanTexts(itemIDs))...)
+}
+
+const countUnread = `
+	SELECT f.id, count(*), max(i.first_seen) FROM items i` + joinMarks + `
+	WHERE ` + isListed + ` AND i.first_seen >= $2 AND NOT ` + isRead + ` GROUP BY f.id`
+
+// CountUnread implements [storage.Marks].
+func (s *Store) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.Unread, error) {
+	type counted struct {
+		id string
+		storage.Unread
+	}
+	all, err := read(ctx, s, "count unread items", func(row pgx.CollectableRow) (c counted, err error) {
+		err = row.Scan(&c.id, &c.Count, moment{&c.Newest})
+		return c, err
+	}, countUnread, clean(client, micro(since))...)
+	if err != nil {
+		return nil, err
+	}
+	unread := make(map[string]storage.Unread, len(all))
+	for _, c := range all {
+		unread[c.id] = c.Unread
+	}
+	return unread, nil
+}
+
+const itemsBeginning = `SELECT DISTINCT i.id FROM unnest($1::text[]) AS prefix JOIN items i ON i.id >= prefix AND i.id < prefix || '{' ORDER BY i.id`
+
+// NumberedItems implements [storage.Marks].
+func (s *Store) NumberedItems(ctx context.Context, numbers ...int64) ([]string, error) {
+	prefixes := make([]string, len(numbers))
+	for i, n := range numbers {
+		prefixes[i] = storage.NumberPrefix(n)
+	}
+	slices.Sort(prefixes)
+	ids, err := read(ctx, s, "look up items by number", pgx.RowTo[string], itemsBeginning, slices.Compact(prefixes))
+	return storage.InNumberOrder(ids, numbers), err
+}
+
+// ForgetMarks implements [storage.Marks].
+func (s *Store) ForgetMarks(ctx context.Context, client string) error {
+	return s.change(ctx, "forget marks", func(ctx context.Context, tx pgx.Tx) error {
+		forgetting := &pgx.Batch{}
+		forgetting.Queue(`DELETE FROM marks WHERE client = $1`, clean(client)...)
+		forgetting.Queue(`DELETE FROM read_until WHERE client = $1`, clean(client)...)
+		return tx.SendBatch(ctx, forgetting).Close()
+	})
+}
+
+const (
+	// What is read, or would be read in the feed $2 that items move to, only up to when
+	// all of a feed is: then the item itself says it.
+	sayRead = `
+		INSERT INTO marks (client, item_id, read, starred)
+		SELECT u.client, i.id, bool_or(u.feed = i.feed), false
+		FROM items i JOIN read_until u ON u.feed IN ($1, $2) LEFT JOIN read_until a ON a.client = u.client AND a.feed = 0
+		WHERE i.feed = $1 AND i.first_seen <= u.until AND (a.until IS NULL OR i.first_seen > a.until)
+		GROUP BY u.client, i.id ORDER BY u.client, i.id
+		ON CONFLICT (client, item_id) DO UPDATE SET read = coalesce(marks.read, excluded.read)`
+	forgetReadFeed  = `DELETE FROM read_until WHERE feed = $1`
+	forgetFeedMarks = `DELETE FROM marks WHERE item_id IN (SELECT id FROM items WHERE feed = $1)`
+)
+
+// What becomes of marks where items of the IDs $1 become those of the IDs $2.
+const (
+	dropStrayMarks = `
+		DELETE FROM marks USING unnest($1::text[], $2::text[]) AS renaming (old, now)
+		WHERE item_id = now AND NOT EXISTS (SELECT FROM items kept WHERE kept.id = now)`
+	takeMarks = `
+		INSERT INTO marks (client, item_id, read, starred)
+		SELECT client, now, nullif(read, false), starred
+		FROM unnest($1::text[], $2::text[]) AS renaming (old, now) JOIN marks ON item_id = old JOIN items kept ON kept.id = now
+		ON CONFLICT (client, item_id) DO UPDATE SET
+			read = coalesce(excluded.read, marks.read), starred = marks.starred OR excluded.starred`
+	dropTakenMarks = `
+		DELETE FROM marks USING unnest($1::text[], $2::text[]) AS renaming (old, now)
+		WHERE item_id = old AND EXISTS (SELECT FROM items kept WHERE kept.id = now)`
+	renameMarks = `
+		UPDATE marks SET item_id = now
+		FROM unnest($1::text[], $2::text[]) AS renaming (old, now)
+		WHERE item_id = old`
+)

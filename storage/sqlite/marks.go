@@ -1,0 +1,237 @@
+package sqlite
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// These are written as the indexes listed_items and listed_items_by_feed have them.
+const isListed = `NOT i.spam AND i.duplicate_of = '' AND (i.flags IS NULL OR instr(i.flags, '"muted"') = 0)`
+
+const (
+	// The client is ?1, in all that follow.
+	joinMarks = `
+		JOIN feeds f ON f.num = i.feed
+		LEFT JOIN marks m ON m.client = ?1 AND m.item_id = i.id
+		LEFT JOIN read_until a ON a.client = ?1 AND a.feed = 0
+		LEFT JOIN read_until u ON u.client = ?1 AND u.feed = i.feed`
+	isRead       = `coalesce(m.read, i.first_seen <= coalesce(max(a.until, u.until), a.until, u.until), 0)`
+	markedFields = `i.id, f.id, i.first_seen, ` + isRead + `, coalesce(m.starred, 0)`
+	feedsTagged  = `SELECT num FROM feeds, json_each(feeds.tags) WHERE json_each.value = `
+)
+
+func scanMarked(row scanner) (m storage.Marked, err error) {
+	err = row.Scan(&m.ItemID, &m.FeedID, moment{&m.FirstSeen}, &m.Read, &m.Starred)
+	return m, err
+}
+
+const markItems = `
+	INSERT INTO marks (client, item_id, read, starred)
+	SELECT ?1, id, ?3, coalesce(?4, 0) FROM items WHERE id IN (SELECT value FROM json_each(?2))
+	ON CONFLICT (client, item_id) DO UPDATE SET read = coalesce(?3, read), starred = coalesce(?4, starred)`
+
+// Mark implements [storage.Marks].
+func (s *Store) Mark(ctx context.Context, client string, m storage.Marking, itemIDs ...string) error {
+	return s.change(ctx, "mark items", func(w *writer) error {
+		_, err := w.markItems.ExecContext(ctx, client, asJSON(itemIDs), m.Read, m.Starred)
+		return err
+	})
+}
+
+const (
+	// ?2 is the feed's ID, ?3 the tag, empty where they do not matter, ?4 until when.
+	readUntil = `
+		INSERT INTO read_until (client, feed, until)
+		SELECT ?1, num, ?4 FROM feeds
+		WHERE (?2 = '' OR id = ?2) AND (?3 = '' OR num IN (` + feedsTagged + `?3))
+		ON CONFLICT (client, feed) DO UPDATE SET until = max(until, excluded.until)`
+	allReadUntil = `
+		INSERT INTO read_until (client, feed, until) VALUES (?1, 0, ?2)
+		ON CONFLICT (client, feed) DO UPDATE SET until = max(until, excluded.until)`
+	readUnread = `
+		UPDATE marks SET read = 1
+		WHERE client = ?1 AND read = 0 AND EXISTS (
+			SELECT 1 FROM items i JOIN feeds f ON f.num = i.feed
+			WHERE i.id = item_id AND i.first_seen <= ?4 AND (?2 = '' OR f.id = ?2)
+				AND (?3 = '' OR EXISTS (SELECT 1 FROM json_each(f.tags) WHERE value = ?3)))`
+)
+
+// MarkAllRead implements [storage.Marks].
+func (s *Store) MarkAllRead(ctx context.Context, client string, stream storage.Stream, until time.Time) error {
+	return s.change(ctx, "mark all read", func(w *writer) error {
+		if _, err := w.readUnread.ExecContext(ctx, client, stream.FeedID, stream.Tag, micros(until)); err != nil {
+			return err
+		}
+		if stream == (storage.Stream{}) {
+			_, err := w.allReadUntil.ExecContext(ctx, client, micros(until))
+			return err
+		}
+		_, err := w.readUntil.ExecContext(ctx, client, stream.FeedID, stream.Tag, micros(until))
+		return err
+	})
+}
+
+// ListMarked implements [storage.Marks].
+func (s *Store) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.Marked, limit int) ([]storage.Marked, error) {
+	statement, args := listMarked(client, q, after, limit)
+	stmt, err := s.readers.PrepareContext(ctx, statement)
+	if err != nil {
+		return nil, s.failed(ctx, "list marked items", err)
+	}
+	defer stmt.Close()
+	page, err := collect(ctx, stmt, scanMarked, args...)
+	return page, s.failed(ctx, "list marked items", err)
+}
+
+// What came before is read, unless the client marked anything unread: then nothing
+// is known of that. It saves looking up all that is read among the marks.
+const allReadUpTo = `
+	coalesce((SELECT until FROM read_until WHERE client = ?1 AND feed = 0
+		AND NOT EXISTS (SELECT 1 FROM marks WHERE client = ?1 AND read = 0)), -9223372036854775808)`
+
+// listMarked returns the statement that lists what a query asks for, and its
+// arguments. A condition that is not asked for is not in it, so that the engine sees
+// which index has all that is left.
+func listMarked(client string, q storage.MarkQuery, after storage.Marked, limit int) (string, []any) {
+	from, until := int64(math.MinInt64), int64(math.MaxInt64)
+	if !q.From.IsZero() {
+		from = micros(q.From)
+	}
+	if !q.Until.IsZero() {
+		until = micros(q.Until)
+	}
+	order, id := "DESC", "{" // comes after all IDs
+	place := ` AND (i.first_seen, i.id) < (?6, ?7)`
+	at := until
+	if q.Oldest {
+		order, id, at, place = "ASC", "", from, ` AND (i.first_seen, i.id) > (?6, ?7)`
+	}
+	if after.ItemID != "" {
+		at, id = micros(after.FirstSeen), after.ItemID
+	}
+	var b strings.Builder
+	b.WriteString(`SELECT ` + markedFields)
+	switch {
+	case q.Starred != nil && *q.Starred:
+		b.WriteString(` FROM marks s CROSS JOIN items i ON i.id = s.item_id` + joinMarks + ` WHERE s.client = ?1 AND s.starred`)
+	case q.FeedID != "":
+		b.WriteString(` FROM items i INDEXED BY listed_items_by_feed` + joinMarks + ` WHERE ` + isListed)
+	default:
+		b.WriteString(` FROM items i INDEXED BY listed_items` + joinMarks + ` WHERE ` + isListed)
+	}
+	if q.FeedID != "" {
+		b.WriteString(` AND i.feed = (SELECT num FROM feeds WHERE id = ?2)`)
+	}
+	if q.Tag != "" {
+		b.WriteString(` AND i.feed IN (` + feedsTagged + `?3)`)
+	}
+	begin := `?4`
+	if q.Read != nil && !*q.Read {
+		begin = `max(?4, 1 + ` + allReadUpTo + `)`
+	}
+	b.WriteString(` AND i.first_seen >= ` + begin + ` AND i.first_seen < ?5` + place)
+	if q.Read != nil {
+		b.WriteString(` AND ` + isRead + ` = ?8`)
+	}
+	if q.Starred != nil && !*q.Starred {
+		b.WriteString(` AND coalesce(m.starred, 0) = 0`)
+	}
+	b.WriteString(` ORDER BY i.first_seen ` + order + `, i.id ` + order + ` LIMIT ?9`)
+	return b.String(), []any{client, q.FeedID, q.Tag, from, until, at, id, q.Read, max(limit, 0)}
+}
+
+const marksOf = `SELECT ` + markedFields + ` FROM json_each(?2) j CROSS JOIN items i ON i.id = j.value` + joinMarks + ` ORDER BY j.key`
+
+// MarksOf implements [storage.Marks].
+func (s *Store) MarksOf(ctx context.Context, client string, itemIDs ...string) ([]storage.Marked, error) {
+	found, err := collect(ctx, s.read.marksOf, scanMarked, client, asJSON(itemIDs))
+	return found, s.failed(ctx, "read marks", err)
+}
+
+// Only of feeds of which the client marked items one by one are all items looked up
+// among the marks: of the others, what came after all was read is unread.
+const countUnread = `
+	WITH touched AS MATERIALIZED (
+		SELECT DISTINCT i.feed FROM marks m CROSS JOIN items i ON i.id = m.item_id
+		WHERE m.client = ?1 AND m.read IS NOT NULL AND i.first_seen >= ?2)
+	SELECT f.id, count(*), max(i.first_seen)
+	FROM feeds f LEFT JOIN read_until u ON u.client = ?1 AND u.feed = f.num
+	CROSS JOIN items i INDEXED BY listed_items_by_feed ON i.feed = f.num
+	WHERE ` + isListed + ` AND f.num NOT IN touched AND i.first_seen >
+		max(?2 - 1, coalesce(u.until, ?2 - 1), coalesce((SELECT until FROM read_until WHERE client = ?1 AND feed = 0), ?2 - 1))
+	GROUP BY f.num
+	UNION ALL
+	SELECT f.id, count(*), max(i.first_seen)
+	FROM touched t CROSS JOIN items i INDEXED BY listed_items_by_feed ON i.feed = t.feed` + joinMarks + `
+	WHERE ` + isListed + ` AND i.first_seen >= ?2 AND NOT ` + isRead + ` GROUP BY i.feed`
+
+// CountUnread implements [storage.Marks].
+func (s *Store) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.Unread, error) {
+	unread := map[string]storage.Unread{}
+	_, err := collect(ctx, s.read.countUnread, func(row scanner) (id string, err error) {
+		var u storage.Unread
+		err = row.Scan(&id, &u.Count, moment{&u.Newest})
+		unread[id] = u
+		return id, err
+	}, client, micros(since))
+	if err != nil {
+		return nil, s.failed(ctx, "count unread items", err)
+	}
+	return unread, nil
+}
+
+const itemsBeginning = `SELECT DISTINCT i.id FROM json_each(?) p CROSS JOIN items i ON i.id >= p.value AND i.id < p.value || '{' ORDER BY i.id`
+
+// NumberedItems implements [storage.Marks].
+func (s *Store) NumberedItems(ctx context.Context, numbers ...int64) ([]string, error) {
+	prefixes := make([]string, len(numbers))
+	for i, n := range numbers {
+		prefixes[i] = storage.NumberPrefix(n)
+	}
+	slices.Sort(prefixes)
+	ids, err := collect(ctx, s.read.itemsBeginning, scanText, asJSON(slices.Compact(prefixes)))
+	return storage.InNumberOrder(ids, numbers), s.failed(ctx, "look up items by number", err)
+}
+
+const (
+	forgetMarksOf = `DELETE FROM marks WHERE client = ?`
+	forgetUntil   = `DELETE FROM read_until WHERE client = ?`
+)
+
+// ForgetMarks implements [storage.Marks].
+func (s *Store) ForgetMarks(ctx context.Context, client string) error {
+	return s.change(ctx, "forget marks", func(w *writer) error {
+		if _, err := w.forgetMarksOf.ExecContext(ctx, client); err != nil {
+			return err
+		}
+		_, err := w.forgetUntil.ExecContext(ctx, client)
+		return err
+	})
+}
+
+const (
+	// What is read, or would be read in the feed that items move to, only up to when
+	// all of a feed is: then the item itself says it.
+	sayRead = `
+		INSERT INTO marks (client, item_id, read, starred)
+		SELECT u.client, i.id, max(u.feed = i.feed), 0
+		FROM feeds f JOIN items i ON i.feed = f.num JOIN read_until u ON u.feed IN (f.num, (SELECT num FROM feeds WHERE id = ?2))
+		LEFT JOIN read_until a ON a.client = u.client AND a.feed = 0
+		WHERE f.id = ?1 AND i.first_seen <= u.until AND i.first_seen > coalesce(a.until, -9223372036854775808)
+		GROUP BY u.client, i.id
+		ON CONFLICT (client, item_id) DO UPDATE SET read = coalesce(read, excluded.read)`
+	forgetReadFeed = `DELETE FROM read_until WHERE feed = (SELECT num FROM feeds WHERE id = ?)`
+	renameMarks    = `UPDATE OR REPLACE marks SET item_id = ?2 WHERE item_id = ?1`
+	takeMarks      = `
+		INSERT INTO marks (client, item_id, read, starred)
+		SELECT client, ?2, nullif(read, 0), starred FROM marks WHERE item_id = ?1
+		ON CONFLICT (client, item_id) DO UPDATE SET
+			read = coalesce(excluded.read, read), starred = max(starred, excluded.starred)`
+	dropMarks       = `DELETE FROM marks WHERE item_id = ?`
+	forgetFeedMarks = `DELETE FROM marks WHERE item_id IN (SELECT id FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?))`
+)

@@ -1,0 +1,282 @@
+package storagetest
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"feedmesh/storage"
+)
+
+var yes, no = true, false
+
+// readable puts n items that readers are shown, a minute apart, and returns them,
+// oldest first.
+func (c storeTest) readable(feedID string, n int) []storage.Item {
+	c.Helper()
+	items := numbered(feedID, 0, n)
+	for i := range items {
+		items[i].Spam, items[i].DuplicateOf, items[i].Flags = false, "", nil
+		items[i].FirstSeen = day.Add(time.Duration(i) * time.Minute)
+	}
+	c.put(items...)
+	return items
+}
+
+func (c storeTest) mark(client string, m storage.Marking, items ...storage.Item) {
+	c.Helper()
+	if err := c.Mark(c.Context(), client, m, itemIDs(items)...); err != nil {
+		c.Fatalf("mark items: %v", err)
+	}
+}
+
+func (c storeTest) readAll(client string, stream storage.Stream, until time.Time) {
+	c.Helper()
+	if err := c.MarkAllRead(c.Context(), client, stream, until); err != nil {
+		c.Fatalf("mark all read: %v", err)
+	}
+}
+
+// wantListed fails unless exactly these items match the query, in that order,
+// whatever the size of pages.
+func (c storeTest) wantListed(client string, q storage.MarkQuery, want ...storage.Item) {
+	c.Helper()
+	for _, limit := range []int{2, 100} {
+		var got []string
+		for after := (storage.Marked{}); ; {
+			page, err := c.ListMarked(c.Context(), client, q, after, limit)
+			if err != nil {
+				c.Fatalf("list marked items: %v", err)
+			}
+			if len(page) > limit {
+				c.Fatalf("a page of %d has %d items", limit, len(page))
+			}
+			if len(page) == 0 {
+				break
+			}
+			for _, m := range page {
+				got = append(got, m.ItemID)
+			}
+			after = page[len(page)-1]
+		}
+		if !slices.Equal(got, itemIDs(want)) {
+			c.Errorf("%s is shown %d items %.200q by pages of %d, want %d %.200q", client, len(got), got, limit, len(want), itemIDs(want))
+		}
+	}
+}
+
+// wantUnread fails unless exactly these items are unread, in any order.
+func (c storeTest) wantUnread(client string, want ...storage.Item) {
+	c.Helper()
+	want = slices.Clone(want)
+	slices.SortFunc(want, func(a, b storage.Item) int { return cmp.Or(b.FirstSeen.Compare(a.FirstSeen), cmp.Compare(b.ID, a.ID)) })
+	c.wantListed(client, storage.MarkQuery{Read: &no}, want...)
+	counts := map[string]storage.Unread{}
+	for _, item := range want {
+		u := counts[item.FeedID]
+		u.Count++
+		if item.FirstSeen.After(u.Newest) {
+			u.Newest = item.FirstSeen
+		}
+		counts[item.FeedID] = u
+	}
+	got, err := c.CountUnread(c.Context(), client, time.Time{})
+	if err != nil {
+		c.Fatalf("count unread items: %v", err)
+	}
+	c.wantEqual("what is unread, by feed,", got, counts)
+}
+
+func newestFirst(items []storage.Item) []storage.Item {
+	items = slices.Clone(items)
+	slices.Reverse(items)
+	return items
+}
+
+func (c storeTest) marksComeBack() {
+	items := c.readable(c.addFeed("https://a.example/"), 3)
+	c.mark("ann", storage.Marking{Read: &yes}, items[0], items[1])
+	c.mark("ann", storage.Marking{Starred: &yes}, items[1], items[2])
+	c.mark("bob", storage.Marking{Starred: &yes}, items[0])
+	c.mark("ann", storage.Marking{Read: &no}, items[0])
+	c.mark("ann", storage.Marking{}, items[2])
+	c.mark("ann", storage.Marking{Read: &yes}, anItem("nobody", "nothing"))
+	for client, want := range map[string][3][2]bool{
+		"ann": {{false, false}, {true, true}, {false, true}}, "bob": {{false, true}, {}, {}}, "cem": {},
+	} {
+		// In the order asked for, and without those that are not there.
+		got, err := c.MarksOf(c.Context(), client, items[2].ID, "nobody", items[0].ID, items[1].ID)
+		if err != nil {
+			c.Fatal(err)
+		}
+		var all []storage.Marked
+		for _, i := range []int{2, 0, 1} {
+			all = append(all, storage.Marked{ItemID: items[i].ID, FeedID: items[i].FeedID, FirstSeen: items[i].FirstSeen,
+				Read: want[i][0], Starred: want[i][1]})
+		}
+		c.wantEqual("what "+client+" marked", got, all)
+	}
+	none, err := c.MarksOf(c.Context(), "ann")
+	if err != nil || len(none) != 0 {
+		c.Errorf("of no items %v is marked, %v", none, err)
+	}
+}
+
+func (c storeTest) listedItems() {
+	a, b := c.addFeed("https://a.example/"), c.addFeed("https://b.example/")
+	if _, err := c.SetFeed(c.Context(), b, storage.Settings{Tags: []string{"x", "y"}}); err != nil {
+		c.Fatal(err)
+	}
+	items, others := c.readable(a, 5), c.readable(b, 3)
+	for i := range others {
+		others[i].FirstSeen = others[i].FirstSeen.Add(10 * time.Minute)
+	}
+	if _, err := c.RemoveFeed(c.Context(), b); err != nil { // FirstSeen never changes
+		c.Fatal(err)
+	}
+	feed := aFeed("https://b.example/")
+	feed.Tags = []string{"x", "y"}
+	if _, err := c.AddFeeds(c.Context(), feed); err != nil {
+		c.Fatal(err)
+	}
+	c.put(others...)
+	hidden := numbered(a, 10, 3)
+	hidden[0].DuplicateOf, hidden[0].Flags = "", nil
+	hidden[1].Spam, hidden[1].Flags = false, nil
+	hidden[2].Spam, hidden[2].DuplicateOf, hidden[2].Flags = false, "", []string{"adult", storage.Muted}
+	c.put(hidden...)
+
+	all := append(newestFirst(others), newestFirst(items)...)
+	c.wantListed("ann", storage.MarkQuery{}, all...)
+	c.wantListed("ann", storage.MarkQuery{Oldest: true}, append(slices.Clone(items), others...)...)
+	c.wantListed("ann", storage.MarkQuery{Stream: storage.Stream{FeedID: a}}, newestFirst(items)...)
+	c.wantListed("ann", storage.MarkQuery{Stream: storage.Stream{FeedID: a}, Oldest: true}, items...)
+	c.wantListed("ann", storage.MarkQuery{Stream: storage.Stream{Tag: "y"}}, newestFirst(others)...)
+	for _, nothing := range []storage.Stream{{FeedID: "nobody"}, {Tag: "nothing"}, {FeedID: a, Tag: "y"}, {Tag: `y" OR 1=1`}} {
+		c.wantListed("ann", storage.MarkQuery{Stream: nothing})
+	}
+	c.wantListed("ann", storage.MarkQuery{From: items[3].FirstSeen, Until: others[1].FirstSeen}, others[0], items[4], items[3])
+	c.wantListed("ann", storage.MarkQuery{From: items[3].FirstSeen, Until: others[1].FirstSeen, Oldest: true}, items[3], items[4], others[0])
+	c.mark("ann", storage.Marking{Starred: &yes, Read: &yes}, hidden[0], items[1])
+	c.wantListed("ann", storage.MarkQuery{Starred: &yes}, items[1], hidden[0])
+	c.wantListed("ann", storage.MarkQuery{Starred: &yes, Stream: storage.Stream{FeedID: b}})
+	c.wantListed("ann", storage.MarkQuery{Starred: &no, Stream: storage.Stream{FeedID: a}}, items[4], items[3], items[2], items[0])
+	c.wantListed("ann", storage.MarkQuery{Read: &yes}, items[1])
+	for _, limit := range []int{0, -1} {
+		if page, err := c.ListMarked(c.Context(), "ann", storage.MarkQuery{}, storage.Marked{}, limit); err != nil || len(page) != 0 {
+			c.Errorf("a page of %d has %d items, %v", limit, len(page), err)
+		}
+	}
+}
+
+func (c storeTest) readUpTo() {
+	a, b := c.addFeed("https://a.example/"), c.addFeed("https://b.example/")
+	if _, err := c.SetFeed(c.Context(), b, storage.Settings{Tags: []string{"x"}}); err != nil {
+		c.Fatal(err)
+	}
+	items, others := c.readable(a, 4), c.readable(b, 3)
+	c.wantUnread("ann", append(others, items...)...)
+	c.readAll("ann", storage.Stream{FeedID: a}, items[1].FirstSeen)
+	c.wantUnread("ann", append(slices.Clone(items[2:]), others...)...)
+	c.readAll("ann", storage.Stream{Tag: "x"}, others[0].FirstSeen.Add(time.Second))
+	c.wantUnread("ann", append(slices.Clone(items[2:]), others[1:]...)...)
+	c.readAll("ann", storage.Stream{}, items[0].FirstSeen) // all of it is read
+	c.wantUnread("ann", append(slices.Clone(items[2:]), others[1:]...)...)
+	c.wantUnread("bob", append(others, items...)...)
+
+	// One that is marked unread is so until all are marked read again.
+	c.mark("ann", storage.Marking{Read: &no}, items[0])
+	c.mark("ann", storage.Marking{Read: &yes}, items[3])
+	c.wantUnread("ann", append([]storage.Item{items[0], items[2]}, others[1:]...)...)
+	c.readAll("ann", storage.Stream{FeedID: b}, others[2].FirstSeen)
+	c.wantUnread("ann", items[0], items[2])
+	c.readAll("ann", storage.Stream{FeedID: a}, items[0].FirstSeen)
+	c.wantUnread("ann", items[2])
+	c.mark("ann", storage.Marking{Read: &no}, items[1], others[0])
+	c.readAll("ann", storage.Stream{Tag: "x"}, day.Add(time.Hour))
+	c.wantUnread("ann", items[2], items[1])
+	c.readAll("ann", storage.Stream{}, day.Add(time.Hour))
+	c.wantUnread("ann")
+	c.readAll("ann", storage.Stream{FeedID: "nobody"}, day.Add(2*time.Hour))
+
+	late := anItem(a, "late")
+	late.Spam, late.DuplicateOf, late.Flags, late.FirstSeen = false, "", nil, day.Add(2*time.Hour)
+	c.put(late)
+	c.wantUnread("ann", late)
+	counts, err := c.CountUnread(c.Context(), "ann", late.FirstSeen.Add(time.Microsecond))
+	if err != nil || len(counts) != 0 {
+		c.Errorf("since then %v are unread, %v", counts, err)
+	}
+	if err := c.ForgetMarks(c.Context(), "ann"); err != nil {
+		c.Fatal(err)
+	}
+	c.wantUnread("ann", append(append(slices.Clone(items), others...), late)...)
+}
+
+func (c storeTest) marksMove() {
+	from, to := c.addFeed(oldURL), c.addFeed(newURL)
+	items, there := c.readable(from, 6), c.readable(to, 2) // of the same keys as the first two
+	alone := anItem(to, "alone")
+	alone.Spam, alone.DuplicateOf, alone.Flags, alone.FirstSeen = false, "", nil, day.Add(time.Hour)
+	c.put(alone)
+	c.mark("ann", storage.Marking{Read: &yes, Starred: &yes}, items[0])
+	c.mark("ann", storage.Marking{Read: &yes}, there[1])
+	c.mark("ann", storage.Marking{Read: &no}, items[1])
+	c.readAll("ann", storage.Stream{FeedID: from}, items[3].FirstSeen)
+	c.mark("ann", storage.Marking{Read: &no}, items[2])
+	c.mark("ann", storage.Marking{Starred: &yes}, items[5])
+	c.readAll("bob", storage.Stream{FeedID: to}, day.Add(30*time.Minute))
+	c.readAll("cem", storage.Stream{}, items[4].FirstSeen)
+	if _, err := c.MoveFeed(c.Context(), from, newURL); err != nil {
+		c.Fatal(err)
+	}
+	moved := at(to, items...)
+	c.wantUnread("ann", moved[2], moved[4], moved[5], alone)
+	c.wantListed("ann", storage.MarkQuery{Starred: &yes}, moved[5], moved[0])
+	// What he never read of the old feed is unread in the new one.
+	c.wantUnread("bob", moved[2], moved[3], moved[4], moved[5], alone)
+	c.wantUnread("cem", moved[5], alone)
+
+	if _, err := c.RemoveFeed(c.Context(), to); err != nil {
+		c.Fatal(err)
+	}
+	c.wantUnread("ann")
+	c.addFeed(newURL)
+	again := c.readable(to, 3)
+	c.wantUnread("ann", again...)
+	c.wantUnread("bob", again...)
+	c.wantListed("ann", storage.MarkQuery{Starred: &yes})
+}
+
+func (c storeTest) readFeedMoves() {
+	from := c.addFeed(oldURL)
+	items := c.readable(from, 4)
+	c.readAll("ann", storage.Stream{FeedID: from}, items[2].FirstSeen)
+	c.mark("ann", storage.Marking{Read: &no, Starred: &yes}, items[1])
+	if _, err := c.MoveFeed(c.Context(), from, newURL); err != nil {
+		c.Fatal(err)
+	}
+	moved := at(storage.FeedID(newURL), items...)
+	c.wantUnread("ann", moved[1], moved[3])
+	c.wantListed("ann", storage.MarkQuery{Starred: &yes}, moved[1])
+	if _, err := c.MoveFeed(c.Context(), storage.FeedID(newURL), oldURL); err != nil {
+		c.Fatal(err)
+	}
+	c.wantUnread("ann", items[1], items[3])
+}
+
+func (c storeTest) numberedItems() {
+	items := c.readable(c.addFeed("https://a.example/"), 50)
+	var numbers []int64
+	for _, item := range items {
+		numbers = append(numbers, storage.ItemNumber(item.ID))
+	}
+	got, err := c.NumberedItems(c.Context(), append(numbers, 0, numbers[0], 1<<62)...)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the items with these numbers", got, itemIDs(items))
+	if got, err := c.NumberedItems(c.Context()); err != nil || len(got) != 0 {
+		c.Errorf("no numbers are those of %v, %v", got, err)
+	}
+}
