@@ -23,6 +23,9 @@ type Config struct {
 	Token  Secret   `placeholder:"SECRET" help:"What clients of the console and REST API must show. Needed to listen beyond this machine. @FILE reads it from a file."`
 	Health string   `placeholder:"ADDR" help:"Address of /livez, /readyz and /metrics, whatever the roles, as 127.0.0.1:8081; on this machine only, of /debug/pprof/ too. By default role api's address alone has the first three."`
 
+	CORS              []string `name:"cors" placeholder:"ORIGIN" help:"Sites whose pages may search here, as https://example.org; *: all. They can read items, stories and outputs, and nothing else; give them a token that may only search. By default none may."`
+	RequestsPerClient int      `default:"50" placeholder:"N" help:"Requests to the console and REST API that one client may make a second, and four times as many at once; 0: any number. On this machine, where no token is needed, nothing bounds them."`
+
 	NATS      []Address `name:"nats" placeholder:"URL" help:"NATS servers to join, with JetStream: one cluster's, any that answers will do. Without it the agent runs one of its own."`
 	NATSLogin NATSLogin `embed:""`
 
@@ -152,6 +155,7 @@ func (c Config) Validate() error {
 	if len(c.Roles) == 0 || slices.ContainsFunc(c.Roles, serves) { // others don't listen there
 		faults = append(faults, c.faultsOfListening("listen", c.Listen, "127.0.0.1:8080")...)
 	}
+	faults = append(faults, c.faultsOfClients()...)
 	if c.Health != "" {
 		faults = append(faults, c.faultsOfListening("health", c.Health, "127.0.0.1:8081")...)
 	}
@@ -199,6 +203,19 @@ func (c Config) faultsOfListening(name, address, example string) []error {
 		return []error{fmt.Errorf("%s: %s can be reached by others; set a token for them, or listen on 127.0.0.1", name, address)}
 	}
 	return nil
+}
+
+// faultsOfClients returns what is wrong with what clients may do.
+func (c Config) faultsOfClients() (faults []error) {
+	for _, origin := range c.CORS {
+		if origin != "*" && !isOrigin(origin) {
+			faults = append(faults, fmt.Errorf("cors: %q is no origin; write https://HOST, without a path, or *", origin))
+		}
+	}
+	if c.RequestsPerClient < 0 || c.RequestsPerClient > 100_000 {
+		faults = append(faults, fmt.Errorf("requests-per-client: %d is not between 0 and 100000", c.RequestsPerClient))
+	}
+	return faults
 }
 
 func isLoopback(host string) bool {

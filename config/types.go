@@ -65,6 +65,13 @@ func isBase(raw Address) bool {
 	return isURL(raw, "http", "https") && err == nil && u.User == nil && u.RawQuery == "" && !u.ForceQuery && !strings.Contains(string(raw), "#")
 }
 
+// isOrigin reports whether the text is what a browser calls a site: a scheme and
+// a host in lower case, and nothing after them.
+func isOrigin(raw string) bool {
+	u, err := url.Parse(raw)
+	return isURL(raw, "http", "https") && err == nil && raw == strings.ToLower(u.Scheme+"://"+u.Host)
+}
+
 // A Bytes is a size in bytes, written as "10MB".
 type Bytes int64
 

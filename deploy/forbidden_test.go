@@ -29,7 +29,7 @@ var forbidden = map[string][]string{
 		"CONSUMER.DURABLE.CREATE.crawl.mine", "CONSUMER.DELETE.crawl.crawl-hot", "CONSUMER.LIST.crawl", "CONSUMER.INFO.store.store",
 		"CONSUMER.MSG.NEXT.parse.parse", "CONSUMER.MSG.NEXT.store.store", "CONSUMER.MSG.NEXT.observe.observe",
 		"CONSUMER.CREATE.pages.mine.pages", "CONSUMER.DELETE.pages.pages", "DIRECT.GET.KV_leases.$KV.leases.index", "$KV.leases.cluster-en",
-		"$KV.leases.schedule", "$KV.schedule.feed", "$KV.hosts.host", "$KV.polls.feed", "$KV.proxies.eu", "DIRECT.GET.KV_proxies.$KV.proxies.eu", "$KV.subscriptions.TOKEN", "$KV.rules.prepare",
+		"$KV.leases.schedule", "$KV.schedule.feed", "$KV.hosts.host", "$KV.polls.feed", "$KV.proxies.eu", "DIRECT.GET.KV_proxies.$KV.proxies.eu", "$KV.subscriptions.TOKEN", "$KV.answers.KEY", "STREAM.MSG.GET.KV_answers", "$KV.rules.prepare",
 		"DIRECT.GET.KV_rules.$KV.rules.prepare", "CONSUMER.CREATE.KV_rules.mine.$KV.rules.prepare",
 	),
 		"crawl.hot", "pages", "classify", "cluster.en", "store", "index", "quarantine.store",

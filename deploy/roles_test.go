@@ -22,6 +22,7 @@ import (
 	"feedmesh/agent/role"
 	"feedmesh/agent/simulate"
 	"feedmesh/classify"
+	"feedmesh/classify/query"
 	"feedmesh/classify/spam"
 	"feedmesh/config"
 	"feedmesh/storage"
@@ -138,7 +139,7 @@ func TestEachRoleDoesItsWorkAsItsOwnUser(t *testing.T) {
 	if _, held := status.Active[subjects.Pages.Name]; !held {
 		t.Errorf("the lease of the pages is not held: %v", status.Active)
 	}
-	if found, err := index.Search(ctx, storage.Query{Words: "zanzibars", Limit: 10}); err != nil || len(found.Hits) != 1 {
+	if found, err := index.Search(ctx, storage.Query{Where: query.Text{Words: "zanzibars"}, Limit: 10}); err != nil || len(found.Hits) != 1 {
 		t.Errorf("got %v, %v for a word of an item's page, want the item", found, err)
 	}
 	for _, q := range status.Queues {
