@@ -1,0 +1,51 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"feedmesh/agent/access"
+	"feedmesh/agent/greader"
+)
+
+// reader returns the API for readers. What it asks of feeds is done as if it were
+// asked at an operation of ours, which are in mux.
+func (s *Server) reader(mux http.Handler) http.Handler {
+	return greader.Handler(greader.Deps{
+		Store: s.Store, Login: s.loginOf, Subscribe: s.subscribe, Now: s.Now, Log: s.Log,
+		Unsubscribe: func(ctx context.Context, feedID string) error {
+			_, err := s.removeFeed(ctx, &byID{ID: feedID})
+			return err
+		},
+		Export: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r = r.Clone(r.Context())
+			r.Method, r.URL.Path, r.URL.RawPath = http.MethodGet, "/api/feeds/export", ""
+			mux.ServeHTTP(w, r)
+		}),
+	})
+}
+
+// loginOf returns who logs in with a password, which is a token. It is for the guard
+// to bound how often somebody may try.
+func (s *Server) loginOf(r *http.Request, password string) (access.Client, error) {
+	if s.Token == "" && !access.IsMade(password) {
+		if isLocal(r.Host) {
+			return access.Local(), nil
+		}
+		return access.Client{}, access.ErrWrong
+	}
+	return s.keeper.Check(r.Context(), password)
+}
+
+// subscribe adds a feed and returns its ID, also if it is known.
+func (s *Server) subscribe(ctx context.Context, address string, tags []string) (string, error) {
+	intakes, err := s.AddFeeds(ctx, []string{address}, tags)
+	if err != nil {
+		return "", err
+	}
+	if one := intakes.Feeds[0]; one.Outcome == Invalid {
+		return "", errors.New(one.Reason)
+	}
+	return s.Store.ResolveFeed(ctx, intakes.Feeds[0].FeedID)
+}

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"feedmesh/storage"
+)
+
+// SavedSearches are the searches that are saved, ordered by name.
+type SavedSearches struct {
+	Searches []storage.SavedSearch `json:"searches"`
+}
+
+// A SearchSetting is a search to save.
+type SearchSetting struct {
+	Title string `json:"title,omitempty" maxLength:"200" doc:"For people; none: its name."`
+	Query string `json:"query" maxLength:"4096" doc:"What the address of the search has after its question mark, as q=go+-rust&category=software."`
+}
+
+func (s *Server) savedSearchRoutes(api huma.API) {
+	huma.Register(api, op("GET", "/api/searches", "list-searches", "All saved searches, ordered by name", 503), s.listSearches)
+	huma.Register(api, op("GET", "/api/searches/{name}", "get-search", "One saved search", 404, 503), s.getSearch)
+	huma.Register(api, op("PUT", "/api/searches/{name}", "save-search", "Save a search, or change it", 400, 409, 422, 503), s.saveSearch)
+	remove := op("DELETE", "/api/searches/{name}", "remove-search", "Remove a saved search", 404, 503)
+	remove.DefaultStatus = http.StatusNoContent
+	huma.Register(api, remove, s.removeSearch)
+}
+
+// byName names a saved search in a path.
+type byName struct {
+	Name string `path:"name" maxLength:"64"`
+}
+
+func (s *Server) listSearches(ctx context.Context, _ *struct{}) (*body[SavedSearches], error) {
+	all, err := s.Searches(ctx)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	return &body[SavedSearches]{Body: SavedSearches{Searches: append([]storage.SavedSearch{}, all...)}}, nil
+}
+
+func (s *Server) getSearch(ctx context.Context, in *byName) (*body[storage.SavedSearch], error) {
+	all, err := s.Searches(ctx)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	for _, search := range all {
+		if search.Name == in.Name {
+			return &body[storage.SavedSearch]{Body: search}, nil
+		}
+	}
+	return nil, s.problem(fmt.Errorf("search %s: %w", in.Name, storage.ErrNotFound))
+}
+
+func (s *Server) saveSearch(ctx context.Context, in *struct {
+	Name string `path:"name" maxLength:"64" pattern:"^[a-z0-9][a-z0-9-]*$" patternDescription:"lower-case letters, digits and hyphens"`
+	Body SearchSetting
+}) (*body[storage.SavedSearch], error) {
+	saved, err := s.PutSearch(ctx, in.Name, in.Body)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	return &body[storage.SavedSearch]{Body: saved}, nil
+}
+
+func (s *Server) removeSearch(ctx context.Context, in *byName) (*struct{}, error) {
+	if err := s.RemoveSearch(ctx, in.Name); err != nil {
+		return nil, s.problem(err)
+	}
+	return nil, nil
+}
+
+// Searches returns all saved searches, ordered by name.
+func (s *Server) Searches(ctx context.Context) ([]storage.SavedSearch, error) {
+	return s.Store.SavedSearches(ctx)
+}
+
+// PutSearch saves a search under a name, in place of any that has it. What is wrong
+// with it is a [Refusal].
+func (s *Server) PutSearch(ctx context.Context, name string, setting SearchSetting) (storage.SavedSearch, error) {
+	query, err := url.ParseQuery(strings.TrimPrefix(setting.Query, "?"))
+	if err != nil {
+		return storage.SavedSearch{}, refuse("the query is not what stands after the question mark of a search's address: %v", err)
+	}
+	search := storage.SavedSearch{Name: name, Title: setting.Title, Query: query.Encode(), Added: s.Now()}
+	err = s.Store.PutSearch(ctx, search)
+	if errors.Is(err, storage.ErrTooMany) {
+		return search, refuse("there are %d saved searches, which is all there may be: remove one first", storage.MaxSearches)
+	}
+	return search, err
+}
+
+// RemoveSearch removes a saved search, or returns [storage.ErrNotFound].
+func (s *Server) RemoveSearch(ctx context.Context, name string) error {
+	if err := s.Store.RemoveSearch(ctx, name); err != nil {
+		return fmt.Errorf("search %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package greader
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"feedmesh/storage"
+)
+
+// longPrefix begins the long form of an item's ID.
+const longPrefix = "tag:google.com,2005:reader/item/"
+
+// longID returns the long form of an item's ID: its number in 16 hexadecimal digits.
+func longID(itemID string) string {
+	return fmt.Sprintf("%s%016x", longPrefix, storage.ItemNumber(itemID))
+}
+
+// shortID returns the short form: its number in decimal digits.
+func shortID(itemID string) string { return strconv.FormatInt(storage.ItemNumber(itemID), 10) }
+
+// parseID returns the numbers that a client may mean by an item's ID: the long form,
+// its digits alone, as NetNewsWire sends them without zeros before, or the short
+// form. Digits without a letter may be either of the latter; which of the two is an
+// item's, the store knows.
+func parseID(id string) ([]int64, error) {
+	digits, long := strings.CutPrefix(id, longPrefix)
+	hex, hexErr := strconv.ParseUint(digits, 16, 64)
+	isHex := hexErr == nil && len(digits) <= 16 && hex < 1<<63
+	decimal, err := strconv.ParseInt(digits, 10, 64)
+	isDecimal := err == nil && !long && decimal >= 0
+	switch {
+	case isHex && isDecimal && int64(hex) != decimal:
+		return []int64{decimal, int64(hex)}, nil
+	case isDecimal:
+		return []int64{decimal}, nil
+	case isHex:
+		return []int64{int64(hex)}, nil
+	}
+	return nil, badRequest(fmt.Sprintf("%.100q is no ID of an item", id))
+}
+
+// named returns the IDs of the items that a request names, of those that are there.
+func (s *server) named(ctx context.Context, p url.Values) ([]string, error) {
+	ids := p["i"]
+	switch {
+	case len(ids) == 0:
+		return nil, badRequest("no item is named: write i=ID")
+	case len(ids) > maxIDs:
+		return nil, badRequest(fmt.Sprintf("%d items are named, more than %d: send several requests", len(ids), maxIDs))
+	}
+	var numbers []int64
+	for _, id := range ids {
+		some, err := parseID(id)
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, some...)
+	}
+	return s.Store.NumberedItems(ctx, numbers...)
+}

@@ -1,0 +1,84 @@
+package greader
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"feedmesh/storage"
+)
+
+// tags answers the folders, and the state that is one.
+func (s *server) tags(w http.ResponseWriter, r *http.Request, _ url.Values) error {
+	known := map[string]bool{}
+	err := s.eachFeed(r.Context(), func(f storage.Feed) error {
+		for _, tag := range f.Tags {
+			known[tag] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	type tag struct {
+		ID   string `json:"id"`
+		Type string `json:"type,omitempty"`
+	}
+	all := []tag{{ID: statePrefix + starred}}
+	for _, name := range sortedKeys(known) {
+		all = append(all, tag{labelPrefix + name, "folder"})
+	}
+	return sendJSON(w, map[string]any{"tags": all})
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// renameTag gives all feeds in a folder another one in its place.
+func (s *server) renameTag(w http.ResponseWriter, r *http.Request, p url.Values) error {
+	from, err := labelOf(p.Get("s"))
+	if err != nil {
+		return err
+	}
+	to, err := labelOf(p.Get("dest"))
+	if err != nil {
+		return err
+	}
+	if from == to {
+		return sendOK(w)
+	}
+	if err := s.retag(r.Context(), from, []string{to}); err != nil {
+		return err
+	}
+	return sendOK(w)
+}
+
+// disableTag removes folders; their feeds stay.
+func (s *server) disableTag(w http.ResponseWriter, r *http.Request, p url.Values) error {
+	for _, id := range p["s"] {
+		label, err := labelOf(id)
+		if err != nil {
+			return err
+		}
+		if err := s.retag(r.Context(), label, nil); err != nil {
+			return err
+		}
+	}
+	return sendOK(w)
+}
+
+func (s *server) retag(ctx context.Context, from string, to []string) error {
+	return s.eachFeed(ctx, func(f storage.Feed) error {
+		if !slices.Contains(f.Tags, from) {
+			return nil
+		}
+		return s.setTags(ctx, f.ID, to, []string{from})
+	})
+}

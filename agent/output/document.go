@@ -1,0 +1,140 @@
+package output
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// A document is what an output says, in whatever format.
+type document struct {
+	Title, About string // plain text
+	Home, Self   string // absolute addresses
+	Updated      time.Time
+	Entries      []entry
+}
+
+// An entry is an item or a story.
+type entry struct {
+	ID                 string // urn:uuid:..., the same at whatever address we are asked
+	URL                string // absolute http(s), or empty
+	Title, Author      string // plain text
+	Summary            string // plain text
+	HTML               string // clean
+	Published, Updated time.Time
+	Tags               []string
+	Enclosures         []storage.Enclosure
+}
+
+// add adds an entry. The document is as new as the newest change of any.
+func (d *document) add(e entry) {
+	d.Entries = append(d.Entries, e)
+	if e.Updated.After(d.Updated) {
+		d.Updated = e.Updated
+	}
+}
+
+// entryOf returns an item of a feed with the given title.
+func entryOf(i storage.Item, feed string) entry {
+	e := entry{ID: urn("item", i.ID), URL: webURL(i.URL), Title: i.Title, Author: i.Author, Summary: i.Excerpt, HTML: i.HTML,
+		Published: i.Published, Updated: i.Published, Tags: append(append([]string{}, i.Categories...), i.Tags...)}
+	if e.Author == "" {
+		e.Author = feed
+	}
+	if e.Title == "" {
+		e.Title = firstOf(i.Excerpt, i.URL, "Untitled")
+	}
+	for _, at := range []time.Time{i.Updated, i.FirstSeen} {
+		if at.After(e.Updated) {
+			e.Updated = at
+		}
+	}
+	for _, file := range i.Enclosures {
+		if file.URL = webURL(file.URL); file.URL != "" {
+			e.Enclosures = append(e.Enclosures, file)
+		}
+	}
+	return e
+}
+
+// urn returns a name of what has an ID here, as all formats take one.
+//
+// Source: RFC 9562, section 5.8: a UUID of our own making.
+func urn(kind, id string) string {
+	b := sha256.Sum256([]byte("feedmesh " + kind + " " + id))
+	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
+	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// webURL returns an address that a reader may follow, else nothing.
+func webURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return address
+}
+
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// clean returns the document without characters that XML has not: its encoder
+// would let them pass in some places.
+func (d document) clean() document {
+	d.Title, d.About, d.Home, d.Self = inXML(d.Title), inXML(d.About), inXML(d.Home), inXML(d.Self)
+	entries := make([]entry, len(d.Entries))
+	for i, e := range d.Entries {
+		for _, text := range []*string{&e.URL, &e.Title, &e.Author, &e.Summary, &e.HTML} {
+			*text = inXML(*text)
+		}
+		tags := make([]string, 0, len(e.Tags))
+		for _, tag := range e.Tags {
+			if tag = strings.TrimSpace(inXML(tag)); tag != "" {
+				tags = append(tags, tag)
+			}
+		}
+		e.Tags = tags
+		files := make([]storage.Enclosure, len(e.Enclosures))
+		for i, file := range e.Enclosures {
+			file.URL, file.Type = inXML(file.URL), inXML(file.Type)
+			if file.Type == "" {
+				file.Type = "application/octet-stream"
+			}
+			files[i] = file
+		}
+		e.Enclosures = files
+		entries[i] = e
+	}
+	d.Entries = entries
+	if d.Updated.IsZero() {
+		d.Updated = time.Unix(0, 0) // a date must be there; now would make it another document each time
+	}
+	return d
+}
+
+// inXML returns text as XML 1.0 can have it.
+//
+// Source: Extensible Markup Language 1.0, 5th edition, production 2.
+func inXML(text string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == '\t', c == '\n', c == '\r', c >= 0x20 && c <= 0xD7FF, c >= 0xE000 && c <= 0xFFFD, c >= 0x10000:
+			return c
+		}
+		return -1
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// textAsHTML returns plain text where HTML is expected.
+func textAsHTML(text string) string { return html.EscapeString(text) }

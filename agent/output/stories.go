@@ -1,0 +1,47 @@
+package output
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// A story is what the API tells of one, as far as it is shown.
+type story struct {
+	ID         string    `json:"id"`
+	Title      string    `json:"title"`
+	URL        string    `json:"url"`
+	Publishers []string  `json:"publishers"`
+	Items      int       `json:"items"`
+	Sources    int       `json:"sources"`
+	Categories []string  `json:"categories"`
+	Topics     []string  `json:"topics"`
+	FirstSeen  time.Time `json:"first_seen"`
+	LastSeen   time.Time `json:"last_seen"`
+}
+
+// stories lists what several publishers tell of.
+func (o *outputs) stories(r *http.Request, query url.Values) (document, error) {
+	var page struct {
+		Stories []story `json:"stories"`
+	}
+	d := document{Title: "feedmesh: stories", About: "What several publishers tell of.", Home: base(r) + "/stories"}
+	if len(r.URL.RawQuery) > 0 {
+		d.Home += "?" + r.URL.Query().Encode()
+	}
+	if err := o.ask(r, "/api/stories", query, &page); err != nil {
+		return d, err
+	}
+	for _, s := range page.Stories {
+		told := fmt.Sprintf("%d items of %d publishers", s.Items, s.Sources)
+		if len(s.Publishers) > 0 {
+			told += ", among them " + strings.Join(s.Publishers, ", ")
+		}
+		d.add(entry{ID: urn("story", s.ID), URL: webURL(s.URL), Title: firstOf(s.Title, "Untitled"), Author: firstOf(append(s.Publishers, "feedmesh")...),
+			Summary: told, HTML: "<p>" + textAsHTML(told) + "</p>", Published: s.FirstSeen, Updated: s.LastSeen,
+			Tags: append(s.Categories, s.Topics...)})
+	}
+	return d, nil
+}

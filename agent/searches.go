@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+
+	"feedmesh/agent/api"
+)
+
+// A searchesCommand is the commands about saved searches.
+type searchesCommand struct {
+	List   searchesListCommand   `cmd:"" help:"List the saved searches."`
+	Save   searchesSaveCommand   `cmd:"" help:"Save a search, or change it."`
+	Remove searchesRemoveCommand `cmd:"" help:"Remove saved searches."`
+}
+
+// A searchesListCommand lists saved searches.
+type searchesListCommand struct{ query }
+
+// Help implements kong's HelpProvider.
+func (searchesListCommand) Help() string {
+	return `Searches that have a name, by which each is a feed:
+
+    agent searches list
+    curl http://127.0.0.1:8080/outputs/searches/NAME.atom`
+}
+
+// Run implements the command.
+func (c *searchesListCommand) Run(ctx context.Context, p *program) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	all, err := client.SavedSearches(ctx)
+	if err != nil {
+		return err
+	}
+	if len(all.Searches) == 0 && !c.JSON {
+		p.say("there are no saved searches; save one with: agent searches save NAME QUERY")
+		return nil
+	}
+	return c.print(p, all, func(pg *page) {
+		pg.table(func(row func(...any)) {
+			row("NAME", "TITLE", "QUERY", "FEED")
+			for _, s := range all.Searches {
+				row(s.Name, s.Title, s.Query, client.Address()+"/outputs/searches/"+s.Name+".atom")
+			}
+		})
+	})
+}
+
+// A searchesSaveCommand saves a search.
+type searchesSaveCommand struct {
+	query
+	Title string `placeholder:"TEXT" help:"What to call it for people."`
+	Name  string `arg:"" help:"Its name in addresses: lower-case letters, digits, hyphens."`
+	Query string `arg:"" help:"What the address of the search has after its question mark."`
+}
+
+// Help implements kong's HelpProvider.
+func (searchesSaveCommand) Help() string {
+	return `What is written of go but not of rust, in one category:
+
+    agent searches save go-news 'q=go+-rust&category=software' --title "Go news"
+
+What it was before is replaced.`
+}
+
+// Run implements the command.
+func (c *searchesSaveCommand) Run(ctx context.Context, p *program) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	saved, err := client.SaveSearch(ctx, c.Name, api.SearchSetting{Title: c.Title, Query: c.Query})
+	if err != nil {
+		return err
+	}
+	return c.print(p, saved, func(pg *page) {
+		pg.printf("%s: %s/outputs/searches/%s.atom\n", saved.Name, client.Address(), saved.Name)
+	})
+}
+
+// A searchesRemoveCommand removes saved searches.
+type searchesRemoveCommand struct {
+	query
+	Names []string `arg:"" name:"name" help:"Names of saved searches."`
+}
+
+// Help implements kong's HelpProvider.
+func (searchesRemoveCommand) Help() string {
+	return `Readers of their feeds are told that there is nothing any more:
+
+    agent searches remove go-news`
+}
+
+// Run implements the command.
+func (c *searchesRemoveCommand) Run(ctx context.Context, p *program) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	d, err := p.each(ctx, c.Names, func(name string) error { return client.RemoveSearch(ctx, name) })
+	c.print(p, d, func(pg *page) {
+		for _, name := range d.Done {
+			pg.printf("%s: removed\n", name)
+		}
+	})
+	return err
+}
