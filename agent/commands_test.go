@@ -86,6 +86,12 @@ func TestCommandsAnswer(t *testing.T) {
 		{"feeds set " + feedURL + " --no-full-text --json", 0, `"pinned":true,"added"`, ""},
 		{"feeds set " + feedURL + " --no-pin --json --no-tags", 0, `"user_agent":"x"`, ""},
 		{"proxies remove eu us", 3, "eu: removed", "proxy us: not found"},
+		{"searches list", 0, "", "there are no saved searches"},
+		{"searches save go-news q=go+-rust&category=software --title Go", 0, "/outputs/searches/go-news.atom", ""},
+		{"searches save Go q=go", 2, "", "path.name"},
+		{"searches list", 0, "go-news  Go     category=software&q=go+-rust", ""},
+		{"searches list --json", 0, `"name":"go-news"`, ""},
+		{"searches remove go-news other", 3, "go-news: removed", "search other: not found"},
 		{"imports list", 0, "", "nothing was imported"},
 		{"imports show nope", 1, "", "import nope: not found"},
 		{"feeds export", 0, `xmlUrl="` + feedURL + `"`, ""},
@@ -172,8 +178,7 @@ func TestSearchReadsAsManyPagesAsTheLimitNeeds(t *testing.T) {
 }
 
 func TestTokenIsShown(t *testing.T) {
-	w := newWorld(t)
-	w.api.Token = "s3cret"
+	w := newWorld(t, func(d *api.Deps) { d.Token = "s3cret" })
 	w.do(t, "status").check(t, 1, "", "show the token")
 	w.do(t, "status", "--token", "s3cret").check(t, 0, "version", "")
 	w.do(t, "status", "--token", "@"+write(t, "token", "s3cret\n")).check(t, 0, "version", "")

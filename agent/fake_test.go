@@ -69,6 +69,11 @@ func (m *fakeMesh) Single(ctx context.Context, _ string, run func(context.Contex
 	return run(ctx)
 }
 
+func (m *fakeMesh) Listen(ctx context.Context, _ func(subjects.Event)) error {
+	<-ctx.Done()
+	return nil
+}
+
 func (m *fakeMesh) LoadStates(_ context.Context, each func(subjects.FeedState)) error {
 	for id, s := range m.states {
 		each(subjects.FeedState{FeedID: id, State: s})
@@ -143,7 +148,7 @@ type world struct {
 
 // newWorld has one feed with two items, and one task in quarantine. The title
 // of the feed and of the first item would command a terminal.
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, change ...func(*api.Deps)) *world {
 	t.Helper()
 	isolate(t)
 	w := &world{
@@ -167,7 +172,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w.mesh.polls = map[string][]subjects.Poll{w.feed: {{At: time.Now(), Took: 15 * time.Millisecond, Class: "dns"}, {At: time.Now(), Took: time.Second, Status: 200, Size: 4321, Way: "eu"}}}
 	w.fill(t)
-	w.api = api.New(api.Deps{
+	d := api.Deps{
 		Store: w.store, Index: w.index, Mesh: w.mesh, Version: "test",
 		Now:    func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
 		Fetch:  nearby{fetch.New(fetch.Options{Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxPacked: 1 << 20, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})},
@@ -175,7 +180,11 @@ func newWorld(t *testing.T) *world {
 		Rulebooks: []api.Rulebook{{Name: "prepare", Does: "cleans", Standard: []byte("keep all\n"), Check: checkLines}, classifyBook()},
 		Decider:   func() workbench.Decider { return ruled{} },
 		Log:       slog.New(slog.DiscardHandler),
-	})
+	}
+	for _, f := range change {
+		f(&d)
+	}
+	w.api = api.New(d)
 	w.Server = httptest.NewServer(w.api.Handler(http.NotFoundHandler()))
 	t.Cleanup(w.Close)
 	ctx, stop := context.WithCancel(t.Context())

@@ -20,19 +20,41 @@ type feedsCommand struct {
 	Set     setCommand     `cmd:"" help:"Change how a feed is read: pin, tags, user agent, password, proxy."`
 	Remove  removeCommand  `cmd:"" help:"Remove feeds and their items."`
 	Refresh refreshCommand `cmd:"" help:"Poll feeds now."`
+	Test    testCommand    `cmd:"" help:"Fetch a feed as a crawl would, and print all about it."`
+}
+
+// A feedFilter says which feeds are meant, in the words of REST.
+type feedFilter struct {
+	Text   string `placeholder:"TEXT" help:"Only feeds with it in their title, address or site."`
+	Tag    string `placeholder:"TAG" help:"Only feeds with this tag."`
+	Host   string `placeholder:"HOST" help:"Only feeds of this host."`
+	Pinned bool   `help:"Only feeds that are."`
+	State  string `placeholder:"STATE" enum:",failing,gone,new,due,polling,ok" default:"" help:"Only feeds in this state: failing, gone, new, due, polling, ok."`
+	Class  string `placeholder:"CLASS" help:"Only feeds whose last poll failed with this kind of error, as dns or \"http 4xx\"."`
+	Tier   string `placeholder:"TIER" enum:",hot,warm,cold" default:"" help:"Only feeds that are read as often as this: hot, warm, cold."`
+}
+
+func (f feedFilter) filter() api.FeedFilter {
+	return api.FeedFilter{Text: f.Text, Tag: f.Tag, Host: f.Host, Pinned: f.Pinned, State: f.State, Class: f.Class, Tier: f.Tier}
 }
 
 // A listCommand lists feeds.
 type listCommand struct {
 	query
-	Failing bool `help:"Only feeds whose last poll failed."`
+	feedFilter
+	Failing bool   `help:"Only feeds whose last poll failed; as --state failing."`
+	Sort    string `enum:"url,title,items,newest,added" default:"url" help:"Order: url, title, items, newest (item), added (last)."`
 }
 
 // Help implements kong's HelpProvider.
 func (listCommand) Help() string {
 	return `All feeds that fail, for a program:
 
-    agent feeds list --failing --json`
+    agent feeds list --failing --json
+
+Those of one host that it refuses:
+
+    agent feeds list --host example.org --class "http 4xx"`
 }
 
 // Run implements the command.
@@ -41,26 +63,29 @@ func (c *listCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	search := api.FeedSearch{FeedFilter: c.filter(), Sort: c.Sort, Limit: 500}
+	if c.Failing {
+		search.State = api.StateFailing
+	}
 	all := api.FeedPage{Feeds: []api.Feed{}}
-	for after := ""; ; {
-		page, err := client.Feeds(ctx, after, 500)
+	for {
+		page, err := client.FindFeeds(ctx, search)
 		if err != nil {
 			return err
 		}
-		for _, f := range page.Feeds {
-			if !c.Failing || f.State != nil && f.State.Failures > 0 {
-				all.Feeds = append(all.Feeds, f)
-			}
-		}
-		if after = page.Next; after == "" {
+		all.Feeds = append(all.Feeds, page.Feeds...)
+		if search.After = page.Next; search.After == "" {
 			break
 		}
 	}
 	if len(all.Feeds) == 0 && !c.JSON {
-		if c.Failing {
+		switch search.FeedFilter {
+		case api.FeedFilter{State: api.StateFailing}:
 			p.say("no feed fails")
-		} else {
+		case api.FeedFilter{}:
 			p.say("there are no feeds; add some with: agent feeds add URL")
+		default:
+			p.say("no feed is one of these")
 		}
 		return nil
 	}
@@ -173,6 +198,10 @@ func showState(line func(name, value string), f api.Feed, now time.Time) {
 		line("HTTP status", fmt.Sprint(s.Status))
 	}
 	line("error", s.Error)
+	if t := f.Trouble; t != nil {
+		line("that is", t.What)
+		line("what to do", t.Do)
+	}
 	line("mended", s.Malformed)
 	if s.Failures > 0 {
 		line("failures", fmt.Sprintf("%d in a row", s.Failures))

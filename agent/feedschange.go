@@ -32,7 +32,8 @@ func (c *removeCommand) Run(ctx context.Context, p *program) error {
 // A refreshCommand has feeds polled now.
 type refreshCommand struct {
 	query
-	IDs []string `arg:"" name:"id" help:"IDs or URLs of feeds."`
+	feedFilter
+	IDs []string `arg:"" optional:"" name:"id" help:"IDs or URLs of feeds; or say by flags which ones."`
 }
 
 // Help implements kong's HelpProvider.
@@ -40,12 +41,39 @@ func (refreshCommand) Help() string {
 	return `Poll a feed now, and see how that went:
 
     agent feeds refresh https://example.org/feed.xml
-    agent feeds show https://example.org/feed.xml`
+    agent feeds show https://example.org/feed.xml
+
+All that failed while the name server was away:
+
+    agent feeds refresh --class dns`
 }
 
 // Run implements the command.
 func (c *refreshCommand) Run(ctx context.Context, p *program) error {
-	return c.change(ctx, p, c.IDs, "will be polled now", (*api.Client).RefreshFeed)
+	filter := c.filter()
+	switch {
+	case len(c.IDs) > 0 && filter != api.FeedFilter{}:
+		return wrong("name feeds, or say by flags which ones, but not both")
+	case len(c.IDs) > 0:
+		return c.change(ctx, p, c.IDs, "will be polled now", (*api.Client).RefreshFeed)
+	case filter == api.FeedFilter{}:
+		return wrong("say which feeds, by their IDs or URLs or by flags")
+	}
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	done, err := client.ChangeFeeds(ctx, api.FeedBulk{Do: api.Refresh, Filter: &filter})
+	if err != nil {
+		return err
+	}
+	return c.print(p, done, func(pg *page) {
+		if done.Done == 1 {
+			pg.printf("1 feed will be polled now\n")
+		} else {
+			pg.printf("%d feeds will be polled now\n", done.Done)
+		}
+	})
 }
 
 // change does something to each of several feeds.

@@ -90,7 +90,7 @@ func (p *program) sayInvalidLines(ctx context.Context, client *api.Client, file 
 	if imp.Invalid == 0 {
 		return nil
 	}
-	page, err := client.ImportLines(ctx, imp.ID, api.Invalid, 0, maxSaid)
+	page, err := client.ImportLines(ctx, api.ImportSearch{ID: imp.ID, Outcome: api.Invalid, Limit: maxSaid})
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,9 @@ import (
 
 // An importsCommand is the commands about lists that are being taken in.
 type importsCommand struct {
-	List importsListCommand `cmd:"" help:"List the last imports, newest first."`
-	Show importsShowCommand `cmd:"" help:"Print what became of each feed of an import."`
+	List   importsListCommand   `cmd:"" help:"List the last imports, newest first."`
+	Show   importsShowCommand   `cmd:"" help:"Print what became of each feed of an import."`
+	Cancel importsCancelCommand `cmd:"" help:"Have an import end; what it added by then stays."`
 }
 
 // An importsListCommand lists imports.
@@ -52,6 +53,8 @@ func (c *importsListCommand) Run(ctx context.Context, p *program) error {
 type importsShowCommand struct {
 	query
 	Invalid bool   `help:"Only feeds that were not taken in, and why."`
+	Verdict string `placeholder:"VERDICT" enum:",waiting,left out,added,read,duplicate,redirected,blocked,not a feed,failed,gone,invalid" default:"" help:"Only feeds with this verdict: waiting, left out, added, read, duplicate, redirected, blocked, not a feed, failed, gone, invalid."`
+	CSV     bool   `name:"csv" help:"Write all of it as CSV."`
 	ID      string `arg:"" help:"ID of the import."`
 }
 
@@ -59,7 +62,11 @@ type importsShowCommand struct {
 func (importsShowCommand) Help() string {
 	return `What was wrong with a list:
 
-    agent imports show 0123456789abcdef --invalid`
+    agent imports show 0123456789abcdef --invalid
+
+Which feeds of it can't be read by now, for a spreadsheet:
+
+    agent imports show 0123456789abcdef --csv > report.csv`
 }
 
 // Run implements the command.
@@ -72,16 +79,19 @@ func (c *importsShowCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if c.CSV {
+		return client.ImportReport(ctx, c.ID, p.out)
+	}
 	outcome := ""
 	if c.Invalid {
 		outcome = api.Invalid
 	}
 	answer := struct {
 		api.Import
-		Lines []api.Intake `json:"lines"`
-	}{imp, []api.Intake{}}
+		Lines []api.ImportLine `json:"lines"`
+	}{imp, []api.ImportLine{}}
 	for after := 0; ; {
-		page, err := client.ImportLines(ctx, c.ID, outcome, after, 1000)
+		page, err := client.ImportLines(ctx, api.ImportSearch{ID: c.ID, Outcome: outcome, Verdict: c.Verdict, After: after, Limit: 1000})
 		if err != nil {
 			return err
 		}
@@ -94,10 +104,42 @@ func (c *importsShowCommand) Run(ctx context.Context, p *program) error {
 		pg.printf("%s %s, begun %s: %d of %d feeds done, %d added, %d known already, %d no feed addresses\n\n",
 			imp.Name, imp.State, ago(imp.Started, time.Now()), imp.Done, imp.Total, imp.Added, imp.Known, imp.Invalid)
 		pg.table(func(row func(...any)) {
-			row("LINE", "OUTCOME", "URL", "REASON")
+			row("LINE", "VERDICT", "URL", "WHY")
 			for _, l := range answer.Lines {
-				row(l.Line, l.Outcome, l.URL, l.Reason)
+				row(l.Line, l.Verdict, l.URL, l.Detail)
 			}
 		})
+	})
+}
+
+// An importsCancelCommand has an import end.
+type importsCancelCommand struct {
+	query
+	ID string `arg:"" help:"ID of the import."`
+}
+
+// Help implements kong's HelpProvider.
+func (importsCancelCommand) Help() string {
+	return `The wrong file was sent:
+
+    agent imports cancel 0123456789abcdef`
+}
+
+// Run implements the command.
+func (c *importsCancelCommand) Run(ctx context.Context, p *program) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	imp, err := client.CancelImport(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	return c.print(p, imp, func(pg *page) {
+		if imp.State == "running" {
+			pg.printf("%s will end: %d of %d feeds are done\n", c.ID, imp.Done, imp.Total)
+		} else {
+			pg.printf("%s has ended already: it is %s\n", c.ID, imp.State)
+		}
 	})
 }

@@ -24,6 +24,8 @@ type cli struct {
 	Feeds      feedsCommand      `cmd:"" help:"Add, list, look at, refresh and remove feeds."`
 	Imports    importsCommand    `cmd:"" help:"Look at lists of feeds that are being taken in."`
 	Proxies    proxiesCommand    `cmd:"" help:"List, add, change and remove proxies."`
+	Searches   searchesCommand   `cmd:"" help:"List, save and remove searches, which are feeds as well."`
+	Tokens     tokensCommand     `cmd:"" help:"List, make and remove what clients may show."`
 	Rules      rulesCommand      `cmd:"" help:"Look at and change the rules by which items are made."`
 	Search     searchCommand     `cmd:"" help:"Find items."`
 	Items      itemsCommand      `cmd:"" help:"Print one item, whole, what repeats it, and say what it is about."`

@@ -138,7 +138,7 @@ func TestConfigPrintsAFileThatSaysTheSame(t *testing.T) {
 	want := config.Default()
 	want.Roles, want.Crawl.Timeout, want.Starter, want.Log.Level = []string{"crawl", "parse"}, 5*time.Second, false, "warn"
 	want.AllowNet = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-	want.NATS, want.Servers.Peers, want.FullText, want.ProxyNet = []config.Address{}, []string{}, []string{}, []netip.Prefix{} // the file has the empty lists
+	want.NATS, want.Servers.Peers, want.FullText, want.ProxyNet, want.CORS = []config.Address{}, []string{}, []string{}, []netip.Prefix{}, []string{} // the file has the empty lists
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

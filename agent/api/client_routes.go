@@ -15,61 +15,6 @@ import (
 	"feedmesh/subjects"
 )
 
-// Feeds returns a page of feeds, ordered by URL.
-func (c *Client) Feeds(ctx context.Context, after string, limit int) (FeedPage, error) {
-	q := url.Values{}
-	set(q, "after", after)
-	set(q, "limit", strconv.Itoa(limit))
-	return call[FeedPage](ctx, c, "GET", "/api/feeds", q, nil)
-}
-
-// AddFeeds adds feeds by their addresses.
-func (c *Client) AddFeeds(ctx context.Context, urls, tags []string) (Intakes, error) {
-	return call[Intakes](ctx, c, "POST", "/api/feeds", nil, map[string][]string{"urls": urls, "tags": tags})
-}
-
-// Discover looks at an address: whether it is that of a feed, or of a page that
-// has some. It adds nothing.
-func (c *Client) Discover(ctx context.Context, address string) (Discovery, error) {
-	return call[Discovery](ctx, c, "POST", "/api/feeds/discover", nil, map[string]string{"url": address})
-}
-
-// ExportFeeds writes all feeds as OPML.
-func (c *Client) ExportFeeds(ctx context.Context, to io.Writer) error {
-	resp, err := c.send(ctx, "GET", "/api/feeds/export", nil, nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return c.refused(resp)
-	}
-	if _, err := io.Copy(to, resp.Body); err != nil {
-		return fmt.Errorf("copy the list of feeds: %w", err)
-	}
-	return nil
-}
-
-// Feed returns one feed.
-func (c *Client) Feed(ctx context.Context, id string) (Feed, error) {
-	return call[Feed](ctx, c, "GET", "/api/feeds/"+url.PathEscape(id), nil, nil)
-}
-
-// SetFeed changes what a person decides of a feed.
-func (c *Client) SetFeed(ctx context.Context, id string, change Change) (Feed, error) {
-	return call[Feed](ctx, c, "PATCH", "/api/feeds/"+url.PathEscape(id), nil, change)
-}
-
-// RemoveFeed removes a feed and its items.
-func (c *Client) RemoveFeed(ctx context.Context, id string) error {
-	return c.tell(ctx, "DELETE", "/api/feeds/"+url.PathEscape(id))
-}
-
-// RefreshFeed has a feed polled now.
-func (c *Client) RefreshFeed(ctx context.Context, id string) error {
-	return c.tell(ctx, "POST", "/api/feeds/"+url.PathEscape(id)+"/refresh")
-}
-
 // Proxies returns all proxies, ordered by ID.
 func (c *Client) Proxies(ctx context.Context) (Proxies, error) {
 	return call[Proxies](ctx, c, "GET", "/api/proxies", nil, nil)
@@ -99,6 +44,8 @@ func (c *Client) Search(ctx context.Context, s Search) (Found, error) {
 	setTrue(q, "spam", s.Spam)
 	setTrue(q, "duplicates", s.Duplicates)
 	setTrue(q, "muted", s.Muted)
+	setTrue(q, "once", s.Once)
+	setTrue(q, "typing", s.Typing)
 	set(q, "sort", s.Sort)
 	setTrue(q, "facets", s.Facets)
 	if s.Limit != 0 {
@@ -106,6 +53,22 @@ func (c *Client) Search(ctx context.Context, s Search) (Found, error) {
 	}
 	set(q, "cursor", s.Cursor)
 	return call[Found](ctx, c, "GET", "/api/search", q, nil)
+}
+
+// Similar returns at most limit items that are about the same as the one with this
+// ID.
+func (c *Client) Similar(ctx context.Context, id string, limit int) (Similar, error) {
+	q := url.Values{}
+	set(q, "limit", strconv.Itoa(limit))
+	return call[Similar](ctx, c, "GET", "/api/items/"+url.PathEscape(id)+"/similar", q, nil)
+}
+
+// Suggest returns at most limit words of titles that begin with the prefix.
+func (c *Client) Suggest(ctx context.Context, prefix string, limit int) (Suggested, error) {
+	q := url.Values{}
+	set(q, "prefix", prefix)
+	set(q, "limit", strconv.Itoa(limit))
+	return call[Suggested](ctx, c, "GET", "/api/suggest", q, nil)
 }
 
 // Item returns one item, whole.

@@ -49,12 +49,18 @@ func TestClientAsksAsTheRoutesAre(t *testing.T) {
 		{"POST /api/feeds/import?name=a.opml", func() error { _, err := c.BeginImport(ctx, "a.opml", strings.NewReader("u")); return err }},
 		{"GET /api/imports", func() error { _, err := c.Imports(ctx); return err }},
 		{"GET /api/imports/a", func() error { _, err := c.Import(ctx, "a"); return err }},
-		{"GET /api/imports/a/lines?after=7&limit=5&outcome=invalid", func() error { _, err := c.ImportLines(ctx, "a", Invalid, 7, 5); return err }},
+		{"GET /api/imports/a/lines?after=7&limit=5&outcome=invalid", func() error {
+			_, err := c.ImportLines(ctx, ImportSearch{ID: "a", Outcome: Invalid, After: 7, Limit: 5})
+			return err
+		}},
 		{"POST /api/feeds/discover", func() error { _, err := c.Discover(ctx, "u"); return err }},
 		{"PATCH /api/feeds/a", func() error { _, err := c.SetFeed(ctx, "a", Change{}); return err }},
 		{"GET /api/proxies", func() error { _, err := c.Proxies(ctx); return err }},
 		{"PUT /api/proxies/a", func() error { _, err := c.SetProxy(ctx, "a", ProxySetting{}); return err }},
 		{"DELETE /api/proxies/a", func() error { return c.RemoveProxy(ctx, "a") }},
+		{"GET /api/searches", func() error { _, err := c.SavedSearches(ctx); return err }},
+		{"PUT /api/searches/a", func() error { _, err := c.SaveSearch(ctx, "a", SearchSetting{}); return err }},
+		{"DELETE /api/searches/a", func() error { return c.RemoveSearch(ctx, "a") }},
 		{"GET /api/feeds/export", func() error { return c.ExportFeeds(ctx, io.Discard) }},
 		{"GET /api/feeds/a%2Fb", func() error { _, err := c.Feed(ctx, "a/b"); return err }},
 		{"DELETE /api/feeds/a", func() error { return c.RemoveFeed(ctx, "a") }},

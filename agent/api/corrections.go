@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/nats-io/nuid"
@@ -35,34 +37,59 @@ func (s *Server) labelItem(ctx context.Context, in *struct {
 	ID   string `path:"id" maxLength:"64"`
 	Body Correction
 }) (*body[ItemView], error) {
-	said := storage.Correction{ItemID: in.ID, Spam: in.Body.Spam}
-	var faults []error
-	if in.Body.Categories != nil {
-		said.Categories = append([]string{}, *in.Body.Categories...)
-		faults = append(faults, checkLabels("body.categories", said.Categories)...)
-	}
-	if in.Body.Topics != nil {
-		said.Topics = append([]string{}, *in.Body.Topics...)
-		faults = append(faults, checkLabels("body.topics", said.Topics)...)
-	}
-	if len(faults) > 0 {
+	if faults := in.Body.faults(); len(faults) > 0 {
 		return nil, huma.Error422UnprocessableEntity("the labels are wrong, nothing was changed", faults...)
 	}
-	return s.labelled(s.correct(ctx, said))
+	return s.labelled(s.LabelItem(ctx, in.ID, in.Body))
 }
 
-// maxLabel is the longest name of a category or topic, in bytes.
-const maxLabel = 64
+// faults returns what is wrong with the names in it.
+func (c Correction) faults() (faults []error) {
+	if c.Categories != nil {
+		faults = append(faults, checkLabels("categories", *c.Categories, maxCategories)...)
+	}
+	if c.Topics != nil {
+		faults = append(faults, checkLabels("topics", *c.Topics, maxTopics)...)
+	}
+	return faults
+}
+
+// LabelItem has an item be what a person says, and returns it. Names that are none,
+// or too many of them, are a [*Refusal]. It returns [storage.ErrNotFound] if there is
+// no such item.
+func (s *Server) LabelItem(ctx context.Context, id string, c Correction) (ItemView, error) {
+	if faults := c.faults(); len(faults) > 0 {
+		return ItemView{}, refuse("%s", strings.ReplaceAll(errors.Join(faults...).Error(), "\n", "; "))
+	}
+	said := storage.Correction{ItemID: id, Spam: c.Spam}
+	if c.Categories != nil {
+		said.Categories = append([]string{}, *c.Categories...)
+	}
+	if c.Topics != nil {
+		said.Topics = append([]string{}, *c.Topics...)
+	}
+	return s.correct(ctx, said)
+}
+
+const (
+	maxLabel      = 64 // bytes of the name of a category or topic
+	maxCategories = 3
+	maxTopics     = 5
+)
 
 // checkLabels returns what is wrong with names of categories or topics.
-func checkLabels(at string, names []string) (faults []error) {
+func checkLabels(of string, names []string, most int) (faults []error) {
+	is := func(format string, args ...any) { faults = append(faults, fault("body."+of, format, args...)) }
+	if len(names) > most {
+		is("there are more than %d %s", most, of)
+	}
 	seen := map[string]bool{}
 	for _, name := range names {
 		switch {
 		case !rule.IsLabel(name) || len(name) > maxLabel:
-			faults = append(faults, fault(at, "%.70q is no name: small letters, digits and hyphens, at most %d", name, maxLabel))
+			is("%.70q among %s is no name: small letters, digits and hyphens, at most %d", name, of, maxLabel)
 		case seen[name]:
-			faults = append(faults, fault(at, "%s comes twice", name))
+			is("%s comes twice among %s", name, of)
 		}
 		seen[name] = true
 	}

@@ -19,12 +19,14 @@ type Feed struct {
 	Request *RequestView    `json:"request,omitempty" doc:"How it wants to be asked; absent: as all others."`
 	State   *subjects.State `json:"state,omitempty" doc:"What the schedule knows of it; absent until it does."`
 	Polls   []subjects.Poll `json:"polls,omitempty" doc:"Its last polls, newest first; absent in lists."`
+	Trouble *Trouble        `json:"trouble,omitempty" doc:"What is wrong with it, if anything is."`
 }
 
-// A FeedPage is a page of feeds, ordered by URL.
+// A FeedPage is a page of feeds.
 type FeedPage struct {
 	Feeds []Feed `json:"feeds"`
-	Next  string `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
+	Next  string `json:"next,omitempty" doc:"What to give as after for the next page; absent on the last. A page may have few feeds, even none, and not be the last."`
+	Total *int64 `json:"total,omitempty" doc:"How many feeds match; absent unless asked for."`
 }
 
 // Intakes says what became of the addresses of a list.
@@ -42,13 +44,21 @@ type byID struct {
 }
 
 func (s *Server) feedRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/feeds", "list-feeds", "Feeds, ordered by URL", 503), s.listFeeds)
+	huma.Register(api, op("GET", "/api/feeds", "list-feeds", "Feeds, all or those of a kind", 400, 503), s.listFeeds)
 	huma.Register(api, op("POST", "/api/feeds", "add-feeds", "Add feeds by their addresses", 400, 413, 422, 503), s.addFeeds)
 	huma.Register(api, op("GET", "/api/feeds/{id}", "get-feed", "One feed", 404, 503), s.getFeed)
 	remove := op("DELETE", "/api/feeds/{id}", "remove-feed", "Remove a feed and its items", 404, 503)
 	remove.DefaultStatus = http.StatusNoContent
 	huma.Register(api, remove, s.removeFeed)
 	huma.Register(api, op("PATCH", "/api/feeds/{id}", "set-feed", "Change what a person decides of a feed", 400, 404, 422, 503), s.setFeed)
+	huma.Register(api, op("GET", "/api/feeds/facets", "count-feeds", "How many feeds there are in each state, tier and tag, and with each kind of error", 503),
+		func(ctx context.Context, _ *struct{}) (*body[FeedFacets], error) {
+			facets, err := s.FeedFacets(ctx)
+			if err != nil {
+				return nil, s.problem(err)
+			}
+			return &body[FeedFacets]{Body: facets}, nil
+		})
 	refresh := op("POST", "/api/feeds/{id}/refresh", "refresh-feed", "Poll a feed now, and read its document whole", 404, 503)
 	refresh.DefaultStatus = http.StatusAccepted
 	huma.Register(api, refresh, s.refreshFeed)
@@ -61,42 +71,17 @@ func feedOf(f storage.Feed, state *subjects.State) Feed {
 	if state != nil {
 		told := *state
 		told.Request, told.Model = nil, nil
-		view.State = &told
+		view.State, view.Trouble = &told, troubleOf(state)
 	}
 	return view
 }
 
-func (s *Server) listFeeds(ctx context.Context, in *struct {
-	After string `query:"after" maxLength:"2048" doc:"Next of the page before."`
-	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
-}) (*body[FeedPage], error) {
-	page, err := s.Feeds(ctx, in.After, in.Limit)
+func (s *Server) listFeeds(ctx context.Context, in *FeedSearch) (*body[FeedPage], error) {
+	page, err := s.FindFeeds(ctx, *in)
 	if err != nil {
 		return nil, s.problem(err)
 	}
 	return &body[FeedPage]{Body: page}, nil
-}
-
-// Feeds returns at most limit feeds whose URL comes after the given one.
-func (s *Server) Feeds(ctx context.Context, after string, limit int) (FeedPage, error) {
-	feeds, err := s.Store.ListFeeds(ctx, after, limit+1) // one more tells whether there are more
-	if err != nil {
-		return FeedPage{}, err
-	}
-	var page FeedPage
-	if len(feeds) > limit {
-		feeds = feeds[:limit]
-		page.Next = feeds[len(feeds)-1].URL
-	}
-	page.Feeds = make([]Feed, len(feeds))
-	for i, f := range feeds {
-		state, err := s.Mesh.State(ctx, f.ID)
-		if err != nil {
-			return FeedPage{}, err
-		}
-		page.Feeds[i] = feedOf(f, state)
-	}
-	return page, nil
 }
 
 func (s *Server) getFeed(ctx context.Context, in *byID) (*body[Feed], error) {
@@ -157,21 +142,25 @@ func (s *Server) AddFeeds(ctx context.Context, urls, tags []string) (Intakes, er
 	return all, nil
 }
 
-// removeFeed forgets the feed in the store first; the schedule and the index
-// follow, and would also find out by themselves.
 func (s *Server) removeFeed(ctx context.Context, in *byID) (*struct{}, error) {
-	items, err := s.Store.RemoveFeed(ctx, in.ID)
-	if err != nil {
-		return nil, s.problem(fmt.Errorf("feed %s: %w", in.ID, err))
-	}
-	why := "feed " + in.ID + " removed " + nuid.Next()
-	if err := subjects.PublishIndex(ctx, s.Mesh, why, items); err != nil {
-		return nil, s.problem(err)
-	}
-	if err := tellSchedule(ctx, s.Mesh, observation(in.ID, "", subjects.Removed)); err != nil {
+	if err := s.RemoveFeed(ctx, in.ID); err != nil {
 		return nil, s.problem(err)
 	}
 	return nil, nil
+}
+
+// RemoveFeed forgets a feed in the store first; the schedule and the index follow,
+// and would also find out by themselves. It returns [storage.ErrNotFound] if there
+// is no such feed.
+func (s *Server) RemoveFeed(ctx context.Context, id string) error {
+	items, err := s.Store.RemoveFeed(ctx, id)
+	if err != nil {
+		return fmt.Errorf("feed %s: %w", id, err)
+	}
+	if err := subjects.PublishIndex(ctx, s.Mesh, "feed "+id+" removed "+nuid.Next(), items); err != nil {
+		return err
+	}
+	return tellSchedule(ctx, s.Mesh, observation(id, "", subjects.Removed))
 }
 
 func (s *Server) refreshFeed(ctx context.Context, in *byID) (*struct{}, error) {

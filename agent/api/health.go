@@ -25,7 +25,7 @@ func (s *Server) Health(profiles bool) http.Handler {
 		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
 	mux.Handle("/", deny(http.StatusNotFound, "there is nothing at this path: there are /livez, /readyz and /metrics"))
-	return s.guarded(mux)
+	return s.guarded(mux, nil)
 }
 
 func (s *Server) healthRoutes(mux *http.ServeMux) {
@@ -34,11 +34,16 @@ func (s *Server) healthRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /metrics", s.Metrics)
 }
 
+// Readiness returns how each of the things is that this process stands on.
+func (s *Server) Readiness(ctx context.Context) []Check {
+	return append([]Check{}, s.Checks(ctx)...) // none is an empty list
+}
+
 // readyz answers 200 if all checks are well, else 503, with each of them.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
-	checks, status := append([]Check{}, s.Checks(ctx)...), http.StatusOK // none is an empty list
+	checks, status := s.Readiness(ctx), http.StatusOK
 	for _, c := range checks {
 		if !c.OK {
 			status = http.StatusServiceUnavailable
@@ -55,6 +60,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 	web := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
+		WriteTimeout:      10 * time.Minute, // of what has an end; streams see to theirs
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),

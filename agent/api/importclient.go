@@ -30,7 +30,7 @@ func (c *Client) ImportFeeds(ctx context.Context, list io.Reader) (Import, error
 func (c *Client) WaitForImport(ctx context.Context, id string, each func(Import)) (Import, error) {
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		imp, err := c.Import(ctx, id)
-		if err != nil || imp.State == importDone {
+		if err != nil || imp.State != importRunning {
 			return imp, err
 		}
 		each(imp)
@@ -52,14 +52,28 @@ func (c *Client) Import(ctx context.Context, id string) (Import, error) {
 	return call[Import](ctx, c, "GET", "/api/imports/"+url.PathEscape(id), nil, nil)
 }
 
-// ImportLines returns a page of what became of the feeds of an import: of all,
-// or of those with an outcome.
-func (c *Client) ImportLines(ctx context.Context, id, outcome string, after, limit int) (ImportPage, error) {
+// ImportLines returns a page of what became of the feeds of an import.
+func (c *Client) ImportLines(ctx context.Context, s ImportSearch) (ImportPage, error) {
 	q := url.Values{}
-	set(q, "outcome", outcome)
-	set(q, "limit", strconv.Itoa(limit))
-	if after > 0 {
-		q.Set("after", strconv.Itoa(after))
+	set(q, "outcome", s.Outcome)
+	set(q, "verdict", s.Verdict)
+	if s.Limit > 0 {
+		q.Set("limit", strconv.Itoa(s.Limit))
 	}
-	return call[ImportPage](ctx, c, "GET", "/api/imports/"+url.PathEscape(id)+"/lines", q, nil)
+	if s.After > 0 {
+		q.Set("after", strconv.Itoa(s.After))
+	}
+	return call[ImportPage](ctx, c, "GET", importPath(s.ID)+"/lines", q, nil)
 }
+
+// CancelImport has an import end.
+func (c *Client) CancelImport(ctx context.Context, id string) (Import, error) {
+	return call[Import](ctx, c, "POST", importPath(id)+"/cancel", nil, nil)
+}
+
+// ImportReport writes what became of the feeds of an import, as CSV.
+func (c *Client) ImportReport(ctx context.Context, id string, to io.Writer) error {
+	return c.copyTo(ctx, to, importPath(id)+"/report")
+}
+
+func importPath(id string) string { return "/api/imports/" + url.PathEscape(id) }

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"feedmesh/agent/opml"
@@ -73,6 +75,10 @@ func (s *Server) runImport(ctx context.Context, id string) error {
 			}
 			return nil
 		}
+		if ended, err := s.isCancelled(ctx, id); ended || err != nil {
+			imp.Cancel = ended
+			return cmp.Or(err, errCancelled)
+		}
 		taken, err := t.take(ctx, feeds)
 		if err != nil {
 			return err
@@ -84,9 +90,20 @@ func (s *Server) runImport(ctx context.Context, id string) error {
 		imp.Lines = list.lines()
 		return s.Store.PutImport(ctx, imp)
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errCancelled) {
 		return err
 	}
 	imp.Finished = s.Now()
 	return s.Store.PutImport(ctx, imp)
+}
+
+// errCancelled says that a person wants an import to end.
+var errCancelled = errors.New("cancelled")
+
+// isCancelled reports whether a person wants an import to end. It does not read
+// its list.
+func (s *Server) isCancelled(ctx context.Context, id string) (bool, error) {
+	imports, err := s.Store.ListImports(ctx, storage.MaxImports)
+	at := slices.IndexFunc(imports, func(imp storage.Import) bool { return imp.ID == id })
+	return at >= 0 && imports[at].Cancel, err
 }

@@ -102,17 +102,13 @@ func (l importList) raw(each func(i int, line []byte) error) error {
 // errFull says that there are more feeds than a page takes.
 var errFull = errors.New("there are more")
 
-// page returns what became of at most limit feeds after the one of that number,
-// the first being 1: of all, or of those with an outcome. last is the number of
-// the last one, or 0 if no more follow.
-func (l importList) page(after, limit int, outcome string) (page []Intake, last int, err error) {
-	page = []Intake{}
-	err = l.raw(func(i int, line []byte) error {
+// from calls each with the feeds after the one of that number, the first being 1,
+// as they are now: with all, or those with an outcome. What each returns ends it;
+// errFull is no error.
+func (l importList) from(after int, outcome string, each func(i int, intake Intake) error) error {
+	err := l.raw(func(i int, line []byte) error {
 		if i < after || outcome != "" && l.verdicts[i] != letters[outcome] {
 			return nil
-		}
-		if len(page) == limit {
-			return errFull
 		}
 		var f opml.Feed
 		if err := json.Unmarshal(line, &f); err != nil {
@@ -120,11 +116,10 @@ func (l importList) page(after, limit int, outcome string) (page []Intake, last 
 		}
 		intake, _ := read(f)
 		intake.Outcome = outcomes[l.verdicts[i]]
-		page, last = append(page, intake), i+1
-		return nil
+		return each(i, intake)
 	})
 	if errors.Is(err, errFull) {
-		return page, last, nil
+		return nil
 	}
-	return page, 0, err
+	return err
 }

@@ -26,6 +26,7 @@ const (
 const (
 	importRunning = "running"
 	importDone    = "done"
+	importEnded   = "cancelled"
 )
 
 // An Import is a list of feeds that is being taken in, or was. It is worked on
@@ -33,7 +34,8 @@ const (
 type Import struct {
 	ID       string    `json:"id" doc:"Of the list: the same for the same bytes."`
 	Name     string    `json:"name,omitempty" doc:"What the client called the list."`
-	State    string    `json:"state" enum:"running,done"`
+	State    string    `json:"state" enum:"running,done,cancelled"`
+	Cancel   bool      `json:"cancel,omitempty" doc:"Whether a person wanted it to end."`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished,omitzero"`
 	Total    int       `json:"total" doc:"Feeds listed."`
@@ -48,19 +50,16 @@ type Imports struct {
 	Imports []Import `json:"imports"`
 }
 
-// An ImportPage is a page of what became of a list's feeds.
-type ImportPage struct {
-	Lines []Intake `json:"lines" doc:"One for each feed, in the list's order."`
-	Next  int      `json:"next,omitempty" doc:"What to give as after for the next page; absent on the last."`
-}
-
 func importOf(imp storage.Import) Import {
 	state := importRunning
-	if !imp.Finished.IsZero() {
+	switch {
+	case !imp.Finished.IsZero() && imp.Cancel && imp.Done < imp.Total:
+		state = importEnded
+	case !imp.Finished.IsZero():
 		state = importDone
 	}
 	return Import{
-		ID: imp.ID, Name: imp.Name, State: state, Started: imp.Started, Finished: imp.Finished,
+		ID: imp.ID, Name: imp.Name, State: state, Cancel: imp.Cancel, Started: imp.Started, Finished: imp.Finished,
 		Total: imp.Total, Done: imp.Done, Added: imp.Added, Known: imp.Known, Invalid: imp.Invalid,
 	}
 }
@@ -72,18 +71,45 @@ func (s *Server) importRoutes(api huma.API) {
 	huma.Register(api, begin, s.importFeeds)
 	huma.Register(api, op("GET", "/api/imports", "list-imports", "The last hundred imports, newest first", 503), s.listImports)
 	huma.Register(api, op("GET", "/api/imports/{id}", "get-import", "How an import is getting on, or what came of it", 404, 503), s.getImport)
-	huma.Register(api, op("GET", "/api/imports/{id}/lines", "list-import-lines", "What became of each feed of an import", 404, 503), s.importLines)
+	cancel := op("POST", "/api/imports/{id}/cancel", "cancel-import", "Have an import end within seconds; what it added by then stays", 404, 503)
+	cancel.DefaultStatus = http.StatusAccepted
+	huma.Register(api, cancel, func(ctx context.Context, in *byID) (*body[Import], error) {
+		imp, err := s.CancelImport(ctx, in.ID)
+		if err != nil {
+			return nil, s.problem(err)
+		}
+		return &body[Import]{Body: imp}, nil
+	})
+	s.importLineRoutes(api)
 }
 
 func (s *Server) importFeeds(ctx context.Context, in *struct {
 	Name    string `query:"name" maxLength:"255" doc:"What to call the list, as its file's name."`
 	RawBody []byte `contentType:"application/xml"`
 }) (*body[Import], error) {
-	sum := sha256.Sum256(in.RawBody)
+	imp, err := s.BeginImport(ctx, in.Name, in.RawBody)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	return &body[Import]{Body: imp}, nil
+}
+
+// A WrongList says why a list of feeds can't be taken in.
+type WrongList struct{ Why string }
+
+func (w *WrongList) Error() string { return w.Why }
+
+// MaxImport is the size of the largest list that is taken in, in bytes.
+const MaxImport = maxImport
+
+// BeginImport has the feeds of a list added. It returns a [*WrongList] for what is
+// none.
+func (s *Server) BeginImport(ctx context.Context, name string, text []byte) (Import, error) {
+	sum := sha256.Sum256(text)
 	id := hex.EncodeToString(sum[:8])
 	imports, err := s.Store.ListImports(ctx, storage.MaxImports)
 	if err != nil {
-		return nil, s.problem(err)
+		return Import{}, err
 	}
 	waiting := 0
 	for _, imp := range imports {
@@ -91,72 +117,78 @@ func (s *Server) importFeeds(ctx context.Context, in *struct {
 			continue
 		}
 		if waiting++; imp.ID == id {
-			return &body[Import]{Body: importOf(imp)}, nil
+			return importOf(imp), nil
 		}
 	}
 	if waiting >= maxWaiting {
-		return nil, huma.Error429TooManyRequests(fmt.Sprintf("%d lists wait to be taken in already; send this one again when some are done", waiting))
+		return Import{}, fmt.Errorf("%d lists wait to be taken in already; send this one again when some are done: %w", waiting, ErrTooMuch)
 	}
-	feeds, err := opml.Read(bytes.NewReader(in.RawBody))
+	feeds, err := opml.Read(bytes.NewReader(text))
 	if err != nil {
-		return nil, huma.Error422UnprocessableEntity(err.Error())
+		return Import{}, &WrongList{err.Error()}
 	}
 	if len(feeds) > maxListed {
-		return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("the list has %d feeds, more than %d: split it", len(feeds), maxListed))
+		return Import{}, &WrongList{fmt.Sprintf("the list has %d feeds, more than %d: split it", len(feeds), maxListed)}
 	}
 	list, err := packList(feeds)
 	if err != nil {
-		return nil, s.problem(err)
+		return Import{}, err
 	}
-	imp := storage.Import{ID: id, Name: in.Name, Started: s.Now(), Total: len(feeds), Lines: list.lines()}
+	imp := storage.Import{ID: id, Name: name, Started: s.Now(), Total: len(feeds), Lines: list.lines()}
 	if err := s.Store.PutImport(ctx, imp); err != nil {
-		return nil, s.problem(err)
+		return Import{}, err
 	}
 	select {
 	case s.begun <- struct{}{}:
 	default: // it was told already
 	}
-	return &body[Import]{Body: importOf(imp)}, nil
+	return importOf(imp), nil
 }
 
 func (s *Server) listImports(ctx context.Context, _ *struct{}) (*body[Imports], error) {
-	stored, err := s.Store.ListImports(ctx, storage.MaxImports)
+	all, err := s.Imports(ctx)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	out := &body[Imports]{Body: Imports{Imports: make([]Import, len(stored))}}
+	return &body[Imports]{Body: all}, nil
+}
+
+// Imports returns the last hundred imports, newest first.
+func (s *Server) Imports(ctx context.Context) (Imports, error) {
+	stored, err := s.Store.ListImports(ctx, storage.MaxImports)
+	all := Imports{Imports: make([]Import, len(stored))}
 	for i, imp := range stored {
-		out.Body.Imports[i] = importOf(imp)
+		all.Imports[i] = importOf(imp)
 	}
-	return out, nil
+	return all, err
 }
 
 func (s *Server) getImport(ctx context.Context, in *byID) (*body[Import], error) {
-	imp, err := s.Store.Import(ctx, in.ID)
-	if err != nil {
-		return nil, s.problem(fmt.Errorf("import %s: %w", in.ID, err))
-	}
-	return &body[Import]{Body: importOf(imp)}, nil
-}
-
-func (s *Server) importLines(ctx context.Context, in *struct {
-	ID      string `path:"id" maxLength:"64"`
-	After   int    `query:"after" minimum:"0" doc:"Next of the page before."`
-	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Outcome string `query:"outcome" enum:"added,known,invalid,waiting" doc:"Only feeds with it."`
-}) (*body[ImportPage], error) {
-	imp, err := s.Store.Import(ctx, in.ID)
-	if err != nil {
-		return nil, s.problem(fmt.Errorf("import %s: %w", in.ID, err))
-	}
-	list, err := listOf(imp)
+	imp, err := s.Import(ctx, in.ID)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	out := &body[ImportPage]{}
-	out.Body.Lines, out.Body.Next, err = list.page(in.After, in.Limit, in.Outcome)
+	return &body[Import]{Body: imp}, nil
+}
+
+// Import returns how an import is getting on, or [storage.ErrNotFound].
+func (s *Server) Import(ctx context.Context, id string) (Import, error) {
+	imp, err := s.Store.Import(ctx, id)
 	if err != nil {
-		return nil, s.problem(fmt.Errorf("import %s: %w", in.ID, err))
+		return Import{}, fmt.Errorf("import %s: %w", id, err)
 	}
-	return out, nil
+	return importOf(imp), nil
+}
+
+// CancelImport has an import end. One that has ended stays as it is.
+func (s *Server) CancelImport(ctx context.Context, id string) (Import, error) {
+	imp, err := s.Store.Import(ctx, id)
+	if err == nil && imp.Finished.IsZero() {
+		imp.Cancel = true
+		err = s.Store.CancelImport(ctx, id)
+	}
+	if err != nil {
+		return Import{}, fmt.Errorf("import %s: %w", id, err)
+	}
+	return importOf(imp), nil
 }

@@ -59,7 +59,9 @@ func (w *world) lines(t *testing.T, id, outcome string, size int) []Intake {
 	var all []Intake
 	for after := 0; ; {
 		page := getJSON[ImportPage](t, w, fmt.Sprintf("/api/imports/%s/lines?limit=%d&after=%d&outcome=%s", id, size, after, outcome))
-		all = append(all, page.Lines...)
+		for _, line := range page.Lines {
+			all = append(all, line.Intake)
+		}
 		if after = page.Next; after == 0 {
 			return all
 		}

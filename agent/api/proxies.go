@@ -72,18 +72,27 @@ func proxyOf(p storage.Proxy) Proxy {
 }
 
 func (s *Server) listProxies(ctx context.Context, _ *struct{}) (*body[Proxies], error) {
-	stored, err := s.Store.Proxies(ctx)
+	all, err := s.Proxies(ctx)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	out := &body[Proxies]{Body: Proxies{Proxies: make([]Proxy, len(stored))}}
+	return &body[Proxies]{Body: all}, nil
+}
+
+// Proxies returns all proxies, ordered by ID, and what is known of them.
+func (s *Server) Proxies(ctx context.Context) (Proxies, error) {
+	stored, err := s.Store.Proxies(ctx)
+	if err != nil {
+		return Proxies{}, err
+	}
+	out := Proxies{Proxies: make([]Proxy, len(stored))}
 	var known *subjects.Proxy
 	for i, p := range stored {
 		if err == nil { // else the mesh does not answer
 			known, err = s.Mesh.Proxy(ctx, p.ID)
 		}
-		out.Body.Proxies[i] = proxyOf(p)
-		out.Body.Proxies[i].Health = proxyHealth(known, err)
+		out.Proxies[i] = proxyOf(p)
+		out.Proxies[i].Health = proxyHealth(known, err)
 	}
 	return out, nil
 }

@@ -25,20 +25,11 @@ func (s *Server) quarantineRoutes(api huma.API) {
 			After uint64 `query:"after" doc:"Next of the page before."`
 			Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
 		}) (*body[QuarantinePage], error) {
-			tasks, err := s.Mesh.Quarantined(ctx, in.After, in.Limit+1) // one more tells whether there are more
+			page, err := s.Quarantine(ctx, in.After, in.Limit)
 			if err != nil {
 				return nil, s.problem(err)
 			}
-			out := &body[QuarantinePage]{}
-			if len(tasks) > in.Limit {
-				tasks = tasks[:in.Limit]
-				out.Body.Next = tasks[len(tasks)-1].Seq
-			}
-			out.Body.Tasks = append([]subjects.Quarantined{}, tasks...) // none is an empty list
-			for i, task := range out.Body.Tasks {
-				out.Body.Tasks[i].Message = withoutSecrets(task.Message)
-			}
-			return out, nil
+			return &body[QuarantinePage]{Body: page}, nil
 		})
 	huma.Register(api, op("GET", "/api/quarantine/{seq}", "get-quarantined", "One quarantined task, whole", 404, 503),
 		func(ctx context.Context, in *bySeq) (*body[subjects.Quarantined], error) {
@@ -52,7 +43,7 @@ func (s *Server) quarantineRoutes(api huma.API) {
 	replay := op("POST", "/api/quarantine/{seq}/replay", "replay-quarantined", "Put a task back on its queue", 404, 503)
 	replay.DefaultStatus = http.StatusAccepted
 	huma.Register(api, replay, func(ctx context.Context, in *bySeq) (*struct{}, error) {
-		if err := s.Mesh.Replay(ctx, in.Seq); err != nil {
+		if err := s.ReplayQuarantined(ctx, in.Seq); err != nil {
 			return nil, s.problem(err)
 		}
 		return nil, nil
@@ -60,9 +51,40 @@ func (s *Server) quarantineRoutes(api huma.API) {
 	drop := op("DELETE", "/api/quarantine/{seq}", "drop-quarantined", "Forget a task", 404, 503)
 	drop.DefaultStatus = http.StatusNoContent
 	huma.Register(api, drop, func(ctx context.Context, in *bySeq) (*struct{}, error) {
-		if err := s.Mesh.DropQuarantined(ctx, in.Seq); err != nil {
+		if err := s.DropQuarantined(ctx, in.Seq); err != nil {
 			return nil, s.problem(err)
 		}
 		return nil, nil
 	})
+}
+
+// Quarantine returns at most limit quarantined tasks whose number comes after the
+// given one, without what may be secret.
+func (s *Server) Quarantine(ctx context.Context, after uint64, limit int) (QuarantinePage, error) {
+	tasks, err := s.Mesh.Quarantined(ctx, after, limit+1) // one more tells whether there are more
+	if err != nil {
+		return QuarantinePage{}, err
+	}
+	var page QuarantinePage
+	if len(tasks) > limit {
+		tasks = tasks[:limit]
+		page.Next = tasks[len(tasks)-1].Seq
+	}
+	page.Tasks = append([]subjects.Quarantined{}, tasks...) // none is an empty list
+	for i, task := range page.Tasks {
+		page.Tasks[i].Message = withoutSecrets(task.Message)
+	}
+	return page, nil
+}
+
+// ReplayQuarantined puts a task back on its queue. It returns [mesh.ErrNoTask] if
+// there is none of that number.
+func (s *Server) ReplayQuarantined(ctx context.Context, seq uint64) error {
+	return s.Mesh.Replay(ctx, seq)
+}
+
+// DropQuarantined forgets a task. It returns [mesh.ErrNoTask] if there is none of
+// that number.
+func (s *Server) DropQuarantined(ctx context.Context, seq uint64) error {
+	return s.Mesh.DropQuarantined(ctx, seq)
 }

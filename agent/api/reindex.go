@@ -73,7 +73,7 @@ func (s *Server) beginReindex(ctx context.Context, all bool) error {
 }
 
 // Close ends what the server does by itself: a repair that is under way, whose
-// rest must be begun again.
+// rest must be begun again, and back-tests.
 func (s *Server) Close() {
 	s.reindex.mu.Lock()
 	stop := s.reindex.stop
@@ -82,6 +82,7 @@ func (s *Server) Close() {
 		stop()
 	}
 	s.reindex.running.Wait()
+	s.backtests.end()
 }
 
 func (s *Server) runReindex(ctx context.Context, all bool, started time.Time) {

@@ -144,11 +144,16 @@ func (s *Server) checkRules(_ context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	faults, warnings := faultsOf(book.Check(in.RawBody)), []string{}
+	return &body[RuleCheck]{Body: checkText(book, in.RawBody)}, nil
+}
+
+// checkText says what is wrong with a text.
+func checkText(book Rulebook, text []byte) RuleCheck {
+	faults, warnings := faultsOf(book.Check(text)), []string{}
 	if len(faults) == 0 && book.Warn != nil {
-		warnings = append(warnings, atMost(book.Warn(in.RawBody))...)
+		warnings = append(warnings, atMost(book.Warn(text))...)
 	}
-	return &body[RuleCheck]{Body: RuleCheck{Sound: len(faults) == 0, Faults: append([]string{}, faults...), Warnings: warnings}}, nil
+	return RuleCheck{Sound: len(faults) == 0, Faults: append([]string{}, faults...), Warnings: warnings}
 }
 
 func (s *Server) restoreRules(ctx context.Context, in *struct {
@@ -159,19 +164,5 @@ func (s *Server) restoreRules(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	old := storage.RuleSet{Text: book.Standard}
-	if in.Version > 0 {
-		if old, err = s.Store.Rules(ctx, book.Name, in.Version); err != nil {
-			return nil, s.problem(fmt.Errorf("version %d of rules %s: %w", in.Version, in.Name, err))
-		}
-	}
-	newest, err := s.newestRules(ctx, book.Name)
-	if err != nil {
-		return nil, s.problem(err)
-	}
-	note := "the program's own rules again"
-	if in.Version > 0 {
-		note = fmt.Sprintf("version %d again", in.Version)
-	}
-	return s.putText(ctx, book, storage.RuleSet{Version: newest.Version, Text: old.Text, Note: note})
+	return s.restoreVersion(ctx, book, in.Version)
 }

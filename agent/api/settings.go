@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,37 +36,54 @@ func (s *Server) setFeed(ctx context.Context, in *struct {
 	ID   string `path:"id" maxLength:"64"`
 	Body Change
 }) (*body[Feed], error) {
-	stored, err := s.Store.Feed(ctx, in.ID)
-	if err != nil {
-		return nil, s.problem(fmt.Errorf("feed %s: %w", in.ID, err))
+	feed, err := s.SetFeed(ctx, in.ID, in.Body)
+	var wrong *WrongChange
+	if errors.As(err, &wrong) {
+		return nil, huma.Error422UnprocessableEntity(wrong.Error(), wrong.Faults...)
 	}
-	faults := in.Body.apply(&stored)
-	if p := in.Body.Proxy; p != nil && *p != "" && *p != direct {
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	return &body[Feed]{Body: feed}, nil
+}
+
+// A WrongChange says what is wrong with a [Change].
+type WrongChange struct {
+	Faults []error // each an [*huma.ErrorDetail]
+}
+
+func (*WrongChange) Error() string { return "the settings are wrong, nothing was changed" }
+
+// SetFeed changes what a person decides of a feed. It returns a [*WrongChange], or
+// [storage.ErrNotFound].
+func (s *Server) SetFeed(ctx context.Context, id string, change Change) (Feed, error) {
+	stored, err := s.Store.Feed(ctx, id)
+	if err != nil {
+		return Feed{}, fmt.Errorf("feed %s: %w", id, err)
+	}
+	faults := change.apply(&stored)
+	if p := change.Proxy; p != nil && *p != "" && *p != direct {
 		proxies, err := s.Store.Proxies(ctx)
 		if err != nil {
-			return nil, s.problem(err)
+			return Feed{}, err
 		}
 		if !slices.ContainsFunc(proxies, func(known storage.Proxy) bool { return known.ID == *p }) {
 			faults = append(faults, fault("body.proxy", "there is no proxy %q: PUT /api/proxies/%s makes one", *p, *p))
 		}
 	}
 	if len(faults) > 0 {
-		return nil, huma.Error422UnprocessableEntity("the settings are wrong, nothing was changed", faults...)
+		return Feed{}, &WrongChange{faults}
 	}
-	stored, err = s.Store.SetFeed(ctx, in.ID, storage.Settings{
+	stored, err = s.Store.SetFeed(ctx, id, storage.Settings{
 		Tags: stored.Tags, Pinned: stored.Pinned, FullText: stored.FullText, Request: stored.Request, SpamThreshold: stored.SpamThreshold,
 	})
 	if err != nil {
-		return nil, s.problem(fmt.Errorf("feed %s: %w", in.ID, err))
+		return Feed{}, fmt.Errorf("feed %s: %w", id, err)
 	}
-	if err := tellSchedule(ctx, s.Mesh, observation(in.ID, "", subjects.Changed)); err != nil {
-		return nil, s.problem(err)
+	if err := tellSchedule(ctx, s.Mesh, observation(id, "", subjects.Changed)); err != nil {
+		return Feed{}, err
 	}
-	feed, err := s.Feed(ctx, in.ID)
-	if err != nil {
-		return nil, s.problem(err)
-	}
-	return &body[Feed]{Body: feed}, nil
+	return s.Feed(ctx, id)
 }
 
 // fault says what is wrong with a part of a request.

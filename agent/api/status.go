@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -72,54 +71,20 @@ func (s *Server) Status(ctx context.Context) (Status, error) {
 	ask("queues", func(ctx context.Context) (err error) { st.Queues, err = s.Mesh.Depths(ctx); return err })
 	ask("agents", func(ctx context.Context) (err error) { st.Agents, err = s.Mesh.Agents(ctx); return err })
 	ask("leases", func(ctx context.Context) (err error) { st.Active, err = s.Mesh.Leases(ctx); return err })
-	ask("schedule", func(ctx context.Context) (err error) {
-		st.Feeds, err = s.states.count(ctx, s.Mesh, s.Now())
+	ask("schedule", func(ctx context.Context) error {
+		all, err := s.states.get(ctx, s.Mesh, s.Now())
+		if err == nil {
+			st.Feeds = all.count()
+		}
 		return err
 	})
 	st.Feeds.Known, st.Items = counts.Feeds, counts.Items
 	return st, ctx.Err()
 }
 
-// A summary counts feeds by state. It reads all of them, so it does so at most
-// once in a while.
-type summary struct {
-	mu     sync.Mutex
-	taken  time.Time
-	counts FeedCounts
-}
-
-const summaryAge = 2 * time.Second
-
-func (c *summary) count(ctx context.Context, m Mesh, now time.Time) (FeedCounts, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if now.Sub(c.taken) < summaryAge {
-		return c.counts, nil
-	}
-	counts, err := CountFeeds(ctx, m)
-	if err == nil {
-		c.counts, c.taken = counts, now
-	}
-	return counts, err
-}
-
 // CountFeeds counts the feeds that the schedule knows by how they are doing; how
 // many the store knows is for the caller to add. It reads the state of each.
 func CountFeeds(ctx context.Context, m Mesh) (FeedCounts, error) {
-	var counts FeedCounts
-	err := m.LoadStates(ctx, func(f subjects.FeedState) {
-		if !f.State.Polled.IsZero() {
-			counts.Polled++
-		}
-		switch {
-		case f.State.Outcome == subjects.Gone:
-			counts.Gone++
-		case f.State.Failures > 0:
-			counts.Failing++
-		}
-		if f.State.Crawl != "" {
-			counts.Out++
-		}
-	})
-	return counts, err
+	all, err := readStandings(ctx, m, time.Time{})
+	return all.count(), err
 }

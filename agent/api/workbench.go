@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -154,26 +153,20 @@ func (s *Server) applyRules(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	set, err := s.versionText(ctx, book, in.Version)
+	job, err := s.applyVersion(ctx, book, in.Version)
 	if err != nil {
-		return nil, s.problem(err)
+		return nil, err
 	}
-	if _, _, err := book.Decider(set.Text); err != nil {
-		return nil, wrongRules(book, err)
-	}
-	return s.beginJob(workbench.BeginRelabel(ctx, s.Store, book.Name, set.Version, s.Now()))
+	return &body[Job]{Body: job}, nil
 }
 
 func (s *Server) trainRules(ctx context.Context, in *struct {
 	Name  string `path:"name" maxLength:"32"`
 	Items int    `query:"items" minimum:"1" maximum:"100000" default:"20000" doc:"How many of the newest to learn from, besides those that people corrected."`
 }) (*body[Job], error) {
-	book, err := s.rulebook(in.Name)
+	book, err := s.learning(in.Name)
 	if err != nil {
 		return nil, err
-	}
-	if book.Learn == nil {
-		return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("rules %s are written by people, they can't be learned", in.Name))
 	}
 	return s.beginJob(workbench.BeginTrain(ctx, s.Store, book.Name, in.Items, s.Now()))
 }
@@ -190,22 +183,12 @@ func (s *Server) diffRules(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	old := storage.RuleSet{Text: book.Standard}
-	if in.From > 0 {
-		if old, err = s.versionText(ctx, book, in.From); err != nil {
-			return nil, s.problem(err)
-		}
-	}
-	fresh, err := s.versionText(ctx, book, in.To)
+	diff, err := s.diffVersions(ctx, book, in.From, in.To)
 	if err != nil {
-		return nil, s.problem(err)
+		return nil, err
 	}
-	if !utf8.Valid(old.Text) || !utf8.Valid(fresh.Text) {
-		return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("rules %s are no text that could be compared line by line", in.Name))
-	}
-	name := func(set storage.RuleSet) string { return fmt.Sprintf("%s, version %d", book.Name, set.Version) }
 	return &struct {
 		ContentType string `header:"Content-Type"`
 		Body        []byte
-	}{rulesType, []byte(workbench.Diff(name(old), string(old.Text), name(fresh), string(fresh.Text)))}, nil
+	}{rulesType, []byte(diff)}, nil
 }

@@ -41,6 +41,7 @@ type fakeMesh struct {
 	rules       map[string]storage.RuleSet // in force, by set
 	broken      error                      // of everything
 	full        error                      // of Publish
+	events      chan subjects.Event        // that happen
 	schema      int                        // that all agents read; 0: ours
 	heard       func(subjects.Message)     // is called with what is published to cluster, if it is there
 }
@@ -82,6 +83,18 @@ func (m *fakeMesh) PutRules(ctx context.Context, set string, newest func(context
 	}
 	m.rules[set] = rules
 	return errors.Join(err, m.broken)
+}
+
+// Listen hears what is sent to events.
+func (m *fakeMesh) Listen(ctx context.Context, each func(subjects.Event)) error {
+	for {
+		select {
+		case e := <-m.events:
+			each(e)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // Single holds every lease.
@@ -314,4 +327,15 @@ func (a answer) isProblem(t *testing.T, status int, detail string) {
 	if a.StatusCode != status || a.Header.Get("Content-Type") != "application/problem+json" || err != nil || p.Status != status || p.Title == "" || !strings.Contains(p.Detail, detail) {
 		t.Errorf("%s %s: got %d, %s, %s; want a problem of status %d with %q", a.Request.Method, a.Request.URL.RequestURI(), a.StatusCode, a.Header.Get("Content-Type"), a.body, status, detail)
 	}
+}
+
+// serve serves something of another package beside this one, under the same guard.
+func (w *world) serve(t *testing.T, h http.Handler, pattern string) *httptest.Server {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle(pattern, h)
+	mux.Handle("/", http.NotFoundHandler())
+	web := httptest.NewServer(w.server.guarded(mux, nil))
+	t.Cleanup(web.Close)
+	return web
 }

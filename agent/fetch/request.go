@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"net/http"
 	"net/url"
 	"time"
 )
@@ -17,6 +18,8 @@ type Request struct {
 	User         string            // for basic authentication by the URL's own host only; "" is none
 	Password     string
 	Ways         []string // proxies to try in order, as [CheckProxy] takes them, at most 4; "" is the direct way, and so is none at all
+
+	Answered func(r *http.Response) // is told of each answer, those that redirect too, before its body is read; nil: nobody is
 
 	Follow func(to *url.URL) error // asked before each redirect; what it returns ends the fetch; nil follows all
 }

@@ -89,6 +89,9 @@ func (t *try) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, &Error{Class: class, Err: errors.New("it leads to what is no web address")}
 	}
 	response, err := t.send(r)
+	if err == nil && t.request.Answered != nil {
+		t.request.Answered(response)
+	}
 	if err != nil || response.StatusCode/100 != 3 {
 		return response, err
 	}

@@ -50,11 +50,17 @@ const (
 // It reads them from the store, so that it does not matter in which order the
 // tasks come, or how often.
 type indexer struct {
-	items   storage.Items
+	items   indexedItems
 	index   storage.Index
 	out     subjects.Publisher
 	clock   Clock
 	metrics *Metrics
+}
+
+// indexedItems are items, and how much their stories are told.
+type indexedItems interface {
+	storage.Items
+	ToldStories(ctx context.Context, ids ...string) (map[string]storage.Story, error)
 }
 
 func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error {
@@ -92,11 +98,15 @@ func (x *indexer) agree(ctx context.Context, ids []string, refused map[string]er
 	if err != nil {
 		return fmt.Errorf("read %d items to index: %w", len(ids), err)
 	}
+	told, err := x.items.ToldStories(ctx, storiesOf(items)...)
+	if err != nil {
+		return fmt.Errorf("read the stories of %d items to index: %w", len(ids), err)
+	}
 	stored := make(map[string]bool, len(items))
 	docs := make([]storage.Indexed, 0, len(items))
 	for _, item := range items {
 		stored[item.ID] = true
-		docs = append(docs, storage.Indexed{Item: item, Text: text.Plain(item.HTML)})
+		docs = append(docs, storage.Indexed{Item: item, Text: text.Plain(item.HTML), Sources: told[item.StoryID].Sources})
 	}
 	gone := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return stored[id] })
 	if len(gone) > 0 {
@@ -120,6 +130,18 @@ func (x *indexer) agree(ctx context.Context, ids []string, refused map[string]er
 	}
 	x.metrics.indexed.Add(float64(done))
 	return nil
+}
+
+// storiesOf returns the IDs of the items' stories, each once.
+func storiesOf(items []storage.Item) []string {
+	var ids []string
+	for _, item := range items {
+		if item.StoryID != "" {
+			ids = append(ids, item.StoryID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // setApart queues a task for each refused item alone, so that it takes no others

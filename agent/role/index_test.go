@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"feedmesh/classify/query"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
 	"feedmesh/subjects"
@@ -36,7 +37,7 @@ func indexerOf(t *testing.T, n int) (*indexer, *memory.Store, []string) {
 // find returns the IDs of items with all of these words.
 func find(t *testing.T, x storage.Index, words string) []string {
 	t.Helper()
-	results, err := x.Search(t.Context(), storage.Query{Words: words})
+	results, err := x.Search(t.Context(), storage.Query{Where: query.Text{Words: words}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,4 +202,49 @@ func TestRefusedItemsGetTasksOfTheirOwn(t *testing.T) {
 	if err := x.ReceiveAll(t.Context(), tasks); !errors.Is(err, out.err) {
 		t.Errorf("got %v where the tasks can't be queued, want why", err)
 	}
+}
+
+func TestItemsAreIndexedWithHowMuchTheirStoryIsTold(t *testing.T) {
+	store := storeWith(t, blog)
+	id := storage.FeedID(blog)
+	batch := storage.Batch{FeedID: id}
+	for key, story := range map[string]string{"a": "told", "b": "untold", "c": ""} {
+		item := anItem(id, key, "", "")
+		item.Title, item.StoryID = "title", story
+		batch.Items = append(batch.Items, item)
+	}
+	if _, err := store.PutItems(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.TellStories(t.Context(), storage.Fence{}, nil, []storage.Story{{ID: "told", Sources: 7}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	index := &keepingIndex{}
+	x := &indexer{items: store, index: index, out: &outbox{}, clock: atNoon, metrics: metrics()}
+	var ids []string
+	for _, item := range batch.Items {
+		ids = append(ids, item.ID)
+	}
+	if err := x.ReceiveAll(t.Context(), []subjects.Index{{Why: "stored", IDs: ids}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range index.put {
+		if want := map[string]int{"a": 7}[it.Key]; it.Sources != want {
+			t.Errorf("%s: got %d sources, want %d", it.Key, it.Sources, want)
+		}
+	}
+	if len(index.put) != 3 {
+		t.Errorf("got %d items, want 3", len(index.put))
+	}
+}
+
+// A keeping index keeps what it is given.
+type keepingIndex struct {
+	memory.Index
+	put []storage.Indexed
+}
+
+func (k *keepingIndex) Put(_ context.Context, items ...storage.Indexed) error {
+	k.put = append(k.put, items...)
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math/bits"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -98,7 +99,7 @@ func (t *teller) tellSome(ctx context.Context) (n int, err error) {
 	for _, mark := range marks {
 		ids = append(ids, mark.StoryID)
 	}
-	var told []storage.Story
+	var told, grown []storage.Story
 	var gone []string
 	var news []subjects.Message
 	seen := map[string]bool{}
@@ -115,11 +116,14 @@ func (t *teller) tellSome(ctx context.Context) (n int, err error) {
 			gone = append(gone, id)
 			continue
 		}
-		message, err := t.isNews(ctx, s)
-		if err != nil {
+		old, err := t.store.Story(ctx, id)
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return 0, err
 		}
-		told, news = append(told, s), append(news, message...)
+		told, news = append(told, s), append(news, isNews(old, s)...)
+		if outgrows(old, s) {
+			grown = append(grown, s)
+		}
 	}
 	if len(ids) == 0 {
 		return 0, nil
@@ -132,7 +136,37 @@ func (t *teller) tellSome(ctx context.Context) (n int, err error) {
 		return 0, err
 	}
 	t.rest(told)
-	return len(marks), nil
+	return len(marks), t.indexAnew(ctx, grown)
+}
+
+// outgrows reports whether a story has twice as many publishers as when its items
+// were last indexed for that: 2, 4, 8 and so on. So each item is indexed anew for
+// it no more often than the logarithm of how much its story is told.
+func outgrows(old, s storage.Story) bool {
+	return s.Sources > 1 && bits.Len(uint(s.Sources)) > bits.Len(uint(old.Sources))
+}
+
+// indexAnew has the items of stories indexed once more, since how much they are
+// told counts there. It comes after the telling, which the index reads; what is
+// lost in between comes right when the story has grown again.
+func (t *teller) indexAnew(ctx context.Context, grown []storage.Story) error {
+	for _, s := range grown {
+		of, err := t.store.ReadStory(ctx, s.ID, tell.MaxRead)
+		if errors.Is(err, storage.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		ids := make([]string, len(of.Items))
+		for i, item := range of.Items {
+			ids[i] = item.ID
+		}
+		if err := subjects.PublishIndex(ctx, t.out, fmt.Sprintf("told by %d", s.Sources), ids); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // due returns the marks of stories that do not rest.
@@ -178,21 +212,18 @@ func (t *teller) tell(ctx context.Context, id string) (storage.Story, bool, erro
 }
 
 // isNews returns what those who listen are told of a story: that it is there, or
-// that more publishers tell of it.
-func (t *teller) isNews(ctx context.Context, s storage.Story) ([]subjects.Message, error) {
-	old, err := t.store.Story(ctx, s.ID)
-	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		return nil, err
-	}
+// that more publishers tell of it than did, or nothing. old is the zero Story if
+// nothing was told of it.
+func isNews(old, s storage.Story) []subjects.Message {
 	event := subjects.Event{Kind: subjects.StoryGrew, At: s.LastSeen, StoryID: s.ID, ItemID: s.Headline, Title: s.Title, Sources: s.Sources}
 	switch {
-	case err != nil:
+	case old.ID == "":
 		event.Kind = subjects.StoryNew
 	case s.Sources <= old.Sources:
-		return nil, nil
+		return nil
 	}
 	event.Text = fmt.Sprintf("%d items of %d publishers", s.Items, s.Sources)
-	return []subjects.Message{event.Message()}, nil
+	return []subjects.Message{event.Message()}
 }
 
 // weight returns what a feed counts.

@@ -212,3 +212,26 @@ func (n *newsroom) plant(items ...storage.Item) {
 		n.t.Fatal(err)
 	}
 }
+
+func TestAStorysItemsAreIndexedAnewEachTimeItDoubles(t *testing.T) {
+	n := newNewsroom(t)
+	var grew []int
+	for i := range 40 {
+		key := fmt.Sprint(i)
+		n.plant(storage.Item{ID: key, Key: key, Title: "Title", URL: "https://h" + key + ".example/", Lane: "en", EventID: "e", StoryID: "s", FirstSeen: n.now})
+		n.now = n.now.Add(time.Minute)
+		n.out.messages = nil
+		if err := n.teller.tellAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, task := range sent(t, n.out, subjects.Indexes) {
+			if len(task.IDs) != i+1 {
+				t.Errorf("got %d items to index anew, want all %d", len(task.IDs), i+1)
+			}
+			grew = append(grew, i+1)
+		}
+	}
+	if want := []int{2, 4, 8, 16, 32}; !slices.Equal(grew, want) {
+		t.Errorf("items were indexed anew at %v publishers, want %v", grew, want)
+	}
+}

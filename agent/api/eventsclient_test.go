@@ -1,0 +1,41 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"feedmesh/subjects"
+)
+
+func TestAClientHearsWhatHappens(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	stop := w.tellStreams(t)
+	client, err := NewClient(w.URL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var heard []string
+	err = client.Events(ctx, func(told Told) {
+		switch {
+		case told.State != nil && len(heard) == 0:
+			heard = append(heard, "state")
+			w.mesh.events <- subjects.Event{Kind: subjects.BurstStart, At: now, Text: "linux bursts"}
+		case told.Happening != nil:
+			heard = append(heard, told.Happening.Text)
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || len(heard) != 2 || heard[1] != "linux bursts" {
+		t.Errorf("got %q, %v; want how the mesh is, then the burst", heard, err)
+	}
+	stop()
+	if err := client.Events(t.Context(), func(Told) {}); err == nil {
+		t.Error("a node that ends has no stream, and the client heard of no error")
+	}
+	if got, err := client.Statistics(t.Context(), 7, "Asia/Tokyo"); err != nil || len(got.Days) != 7 || got.Zone != "Asia/Tokyo" {
+		t.Errorf("got %+v, %v; want seven days of Tokyo", got, err)
+	}
+}

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"feedmesh/storage"
+)
+
+// tested fetches for a person and returns what is told.
+func (w *world) tested(t *testing.T, what string) (FetchTest, string) {
+	t.Helper()
+	a := w.ask(t, "POST", "/api/feeds/test-fetch", what)
+	var told FetchTest
+	if err := json.Unmarshal([]byte(a.body), &told); err != nil || a.StatusCode != 200 {
+		t.Fatalf("%s: got %d %s", what, a.StatusCode, a.body)
+	}
+	return told, a.body
+}
+
+func header(lines []FetchHeader, name string) string {
+	for _, l := range lines {
+		if l.Name == name {
+			return l.Value
+		}
+	}
+	return ""
+}
+
+func TestATestFetchTellsAllButSecrets(t *testing.T) {
+	t.Parallel()
+	var asked []*http.Request
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Clone(t.Context()))
+		w.Header().Set("Set-Cookie", "session=s3cret")
+		w.Header().Set("X-Note", "<b>")
+		if r.URL.Path == "/old" {
+			http.Redirect(w, r, "/feed", http.StatusMovedPermanently)
+			return
+		}
+		w.Header().Set("ETag", `"1"`)
+		fmt.Fprint(w, aFeed)
+	}))
+	defer site.Close()
+	w := newWorld(t)
+	address := site.URL + "/old"
+	id := storage.FeedID(address)
+	_, err := w.store.AddFeeds(t.Context(), storage.Feed{ID: id, URL: address, Added: now, Request: &storage.Request{
+		UserAgent: "Reader", Header: map[string]string{"x-key": "k3y"}, User: "me", Password: "pa55",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, raw := w.tested(t, `{"feed":"`+id+`"}`)
+	if len(told.Hops) != 2 || told.Hops[0].Status != 301 || told.Hops[1].Status != 200 || told.Hops[1].URL != site.URL+"/feed" {
+		t.Fatalf("the hops are %+v", told.Hops)
+	}
+	sent, received := told.Hops[0].Sent, told.Hops[1].Received
+	if header(sent, "User-Agent") != "Reader" || header(sent, "Authorization") != "set" || header(sent, "X-Key") != "set" || header(received, "Etag") != `"1"` ||
+		header(received, "Set-Cookie") != "set" || header(received, "X-Note") != "<b>" {
+		t.Errorf("sent %v, received %v", sent, received)
+	}
+	for _, secret := range []string{"k3y", "pa55", "s3cret", asked[0].Header.Get("Authorization")} {
+		if strings.Contains(raw, secret) {
+			t.Errorf("%s is told", secret)
+		}
+	}
+	if asked[0].Header.Get("X-Key") != "k3y" {
+		t.Error("the feed was not asked for as its settings say")
+	}
+	if told.Title != "News" || told.Format != "RSS" || told.Entries != 1 || len(told.First) != 1 || told.First[0].Title != "A" || told.Problem != nil || told.Size != int64(len(aFeed)) {
+		t.Errorf("told is %+v", told)
+	}
+	if f := w.feedOf(t, id); f.Items != 0 || len(w.mesh.published) != 0 {
+		t.Errorf("the test left %d items and %d tasks behind", f.Items, len(w.mesh.published))
+	}
+}
+
+func TestATestFetchTellsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	site := aSite(t)
+	w := newWorld(t)
+	for address, class := range map[string]string{
+		site.URL + "/": "web page", site.URL + "/nothing": "http 4xx", "http://10.0.0.1/": "blocked", "http://169.254.169.254/latest": "blocked",
+		"file:///etc/passwd": "address", "http://[::1]:22/": "blocked", "http://127.0.0.1:1/": "connect",
+	} {
+		told, _ := w.tested(t, `{"url":"`+address+`"}`)
+		if told.Problem == nil || told.Problem.Class != class || told.Problem.Do == "" || told.Error == "" || told.Entries != 0 {
+			t.Errorf("%s: got %+v, %+v; want a problem of class %s", address, told, told.Problem, class)
+		}
+	}
+}
+
+func TestAClientTestsOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	var tests underway
+	end, err := tests.begin("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tests.begin("a"); err == nil {
+		t.Error("a second test of one client began")
+	}
+	for i := range maxTests - 1 {
+		if _, err := tests.begin(fmt.Sprint(i)); err != nil {
+			t.Errorf("another client can't test: %v", err)
+		}
+	}
+	if _, err := tests.begin("b"); err == nil {
+		t.Error("more tests than may be are under way")
+	}
+	end()
+	if _, err := tests.begin("a"); err != nil {
+		t.Errorf("after its end: %v", err)
+	}
+}
+
+func TestEveryErrorHasWordsAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	for class, r := range troubles {
+		if r.what == "" || r.do == "" || strings.HasSuffix(r.what, ".") || !strings.HasSuffix(r.do, ".") {
+			t.Errorf("%s: %q, %q; want words and what to do", class, r.what, r.do)
+		}
+	}
+	if got := WhatClass("http 4xx", 404); got != "Its host refuses the request (HTTP 404)." {
+		t.Errorf("got %q", got)
+	}
+	if got := WhatClass("odd", 0); got != "It failed: odd." {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestPollsAreToldInWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	polls := getJSON[PollHistory](t, w, "/api/feeds/"+w.feed+"/polls").Polls
+	if len(polls) != 2 || polls[0].What != "Its host's name has no address." || polls[0].Took != 15 || polls[1].What != "A document came (HTTP 200)." || polls[1].Proxy != "p1" {
+		t.Errorf("the polls are %+v", polls)
+	}
+}
