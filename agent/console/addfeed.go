@@ -40,7 +40,7 @@ func (c *console) find(w http.ResponseWriter, r *http.Request) {
 	}
 	found, err := c.source.Discover(r.Context(), address)
 	if err != nil {
-		c.sorry(w, r, err, "The store", nil)
+		c.sorry(w, r, err, "The store")
 		return
 	}
 	main := foundPage{Discovery: found, Number: int64(len(found.Feeds)), AddPath: feedsPath}
@@ -60,7 +60,7 @@ func (c *console) find(w http.ResponseWriter, r *http.Request) {
 func (c *console) add(w http.ResponseWriter, r *http.Request) {
 	added, err := c.source.AddFeeds(r.Context(), []string{formValue(w, r, "url")}, nil)
 	if err != nil {
-		c.sorry(w, r, err, "The store", nil)
+		c.sorry(w, r, err, "The store")
 		return
 	}
 	if f := added.Feeds[0]; f.Outcome != api.Invalid {
@@ -82,7 +82,7 @@ func (c *console) refresh(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, storage.ErrNotFound):
 		c.noFeed(w, r)
 	case err != nil:
-		c.sorry(w, r, err, "The schedule", nil)
+		c.sorry(w, r, err, "The schedule")
 	default:
 		http.Redirect(w, r, feedPath(id), http.StatusSeeOther)
 	}

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"feedmesh/agent/api"
 )
 
 // A Source is what the pages tell of, as [api.Server] does. An item, a story or
@@ -17,22 +15,17 @@ import (
 // [storage.ErrBadCursor]; what can't be done, an [api.Refusal]. Its methods may be
 // called concurrently.
 type Source interface {
-	Search(ctx context.Context, q api.Search) (api.Found, error)
-	Item(ctx context.Context, id string) (api.ItemView, error)
-	Status(ctx context.Context) (api.Status, error)
-	Feeds(ctx context.Context, after string, limit int) (api.FeedPage, error)
-	Feed(ctx context.Context, id string) (api.Feed, error)
-	Discover(ctx context.Context, address string) (api.Discovery, error)
-	AddFeeds(ctx context.Context, urls, tags []string) (api.Intakes, error)
-	RefreshFeed(ctx context.Context, id string) error
-	CallSpam(ctx context.Context, id string, is bool) (api.ItemView, error)
-	Duplicates(ctx context.Context, id string) (api.Duplicates, error)
-	Related(ctx context.Context, id string, limit int) (api.Related, error)
-	DifferItem(ctx context.Context, id string) (api.Duplicates, error)
-	Stories(ctx context.Context, q api.StorySearch) (api.StoryPage, error)
-	Story(ctx context.Context, id string) (api.StoryView, error)
-	SplitStory(ctx context.Context, id string, what api.Splitting) (api.StoryView, error)
-	JoinStories(ctx context.Context, id, other string) (api.StoryView, error)
+	searchSource
+	savedSource
+	itemSource
+	storySource
+	feedSource
+	importSource
+	statusSource
+	meshSource
+	statisticsSource
+	spamSource
+	ruleSource
 }
 
 // patience is how long a page waits for its source.
@@ -48,21 +41,22 @@ func Handler(source Source) http.Handler {
 func handler(source Source, now func() time.Time) http.Handler {
 	c := &console{source: source, now: now}
 	mux := http.NewServeMux()
-	mux.HandleFunc("/{$}", c.search)
-	mux.HandleFunc("/items/{id}", c.item)
-	mux.HandleFunc("POST /items/{id}/spam", c.callSpam)
-	mux.HandleFunc("POST /items/{id}/differ", c.differ)
-	mux.HandleFunc(storiesPath, c.stories)
-	mux.HandleFunc(storiesPath+"/{id}", c.story)
-	mux.HandleFunc("POST "+storiesPath+"/{id}/split", c.split)
-	mux.HandleFunc("POST "+storiesPath+"/{id}/join", c.join)
-	mux.HandleFunc("/status", c.status)
-	mux.HandleFunc(feedsPath, c.feeds)
-	mux.HandleFunc("POST "+feedsPath, c.add)
-	mux.HandleFunc("POST "+findPath, c.find)
-	mux.HandleFunc(feedsPath+"/{id}", c.feed)
-	mux.HandleFunc("POST "+feedsPath+"/{id}/refresh", c.refresh)
-	mux.HandleFunc(stylePath, serveStyle)
+	c.searchRoutes(mux)
+	c.savedRoutes(mux)
+	c.itemRoutes(mux)
+	c.storyRoutes(mux)
+	c.feedRoutes(mux)
+	c.importRoutes(mux)
+	c.meshRoutes(mux)
+	c.statisticsRoutes(mux)
+	c.spamRoutes(mux)
+	c.ruleRoutes(mux)
+	mux.HandleFunc("/help", c.help)
+	mux.HandleFunc(iconPath, serveIcon)
+	mux.Handle(sheet.Path, sheet)
+	for _, script := range scripts {
+		mux.Handle(script.Path, script)
+	}
 	mux.HandleFunc("/", c.nothing)
 	return c.guarded(mux)
 }
@@ -73,13 +67,18 @@ type console struct {
 	standing standing
 }
 
-// What a browser may load. Nothing runs, nothing is framed, and forms come here.
-// Only the page of an item has images, from wherever its publisher keeps them.
+// What a browser may load. Only our own scripts run, and they make no HTML but
+// through the one policy of base.js; nothing is framed, and forms come here. Only
+// the page of an item may show images, from wherever its publisher keeps them.
 const (
-	basePolicy = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+	basePolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; form-action 'self'; base-uri 'none'; " +
+		"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types feedmesh; "
 	pagePolicy = basePolicy + "img-src 'none'"
 	itemPolicy = basePolicy + "img-src https: http:"
 )
+
+// eventsPath is how the paths of streams of events end, which have no end in time.
+const eventsPath = "/events"
 
 // guarded sets what all answers have in common and refuses all but reading, and
 // what our own forms send.
@@ -100,6 +99,10 @@ func (c *console) guarded(next *http.ServeMux) http.Handler {
 			})
 			return
 		}
+		if strings.HasSuffix(pattern, eventsPath) {
+			next.ServeHTTP(w, r)
+			return
+		}
 		wait := patience
 		if isForm {
 			wait = findPatience
@@ -115,12 +118,16 @@ type message struct {
 	Heading string
 	Text    []string // paragraphs
 	Links   []choice
-	state   state // what the search field shows
 }
 
 // say answers with a message.
 func (c *console) say(w http.ResponseWriter, r *http.Request, status int, m message) {
-	c.render(w, r, status, "message", page{Title: m.Heading, Search: m.state.form(), Main: m})
+	c.render(w, r, status, "message", page{Title: m.Heading, Main: m})
+}
+
+// help tells how to search, and which keys there are.
+func (c *console) help(w http.ResponseWriter, r *http.Request) {
+	c.render(w, r, http.StatusOK, "help-page", page{Title: "Help", Parts: []string{"help"}})
 }
 
 func (c *console) nothing(w http.ResponseWriter, r *http.Request) {
@@ -131,9 +138,14 @@ func (c *console) nothing(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// sorry answers for a source that failed. What failed is named, why is not: the
+// sorry answers for a source that failed.
+func (c *console) sorry(w http.ResponseWriter, r *http.Request, err error, what string) {
+	c.say(w, r, http.StatusServiceUnavailable, failure(r, err, what))
+}
+
+// failure tells of a source that failed. What failed is named, why is not: the
 // error is for whoever runs this, and readiness tells them.
-func (c *console) sorry(w http.ResponseWriter, r *http.Request, err error, what string, s state) {
+func failure(r *http.Request, err error, what string) message {
 	m := message{
 		Heading: what + " does not answer",
 		Text: []string{
@@ -141,20 +153,9 @@ func (c *console) sorry(w http.ResponseWriter, r *http.Request, err error, what 
 			"Try again in a minute.",
 		},
 		Links: []choice{{Label: "Try again", URL: r.URL.RequestURI()}, {Label: "What is wrong (readiness)", URL: "/readyz"}},
-		state: s,
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		m.Heading = what + " takes too long"
 	}
-	c.say(w, r, http.StatusServiceUnavailable, m)
-}
-
-// bad answers for a search that makes no sense.
-func (c *console) bad(w http.ResponseWriter, r *http.Request, why string, s state) {
-	c.say(w, r, http.StatusBadRequest, message{
-		Heading: "This search cannot be done",
-		Text:    []string{why},
-		Links:   []choice{{Label: "Start anew", URL: "/"}},
-		state:   s,
-	})
+	return m
 }

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/tell"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -21,6 +24,8 @@ var noon = time.Date(2026, 9, 29, 12, 0, 0, 0, time.UTC)
 
 // A fake is a source that says what it was told to say.
 type fake struct {
+	desk
+	ruleFake
 	found    api.Found
 	items    map[string]api.ItemView
 	status   api.Status
@@ -29,16 +34,20 @@ type fake struct {
 	searches []api.Search
 	asked    int // how often for the status
 
+	feedFake
 	feeds     api.FeedPage
 	discovery api.Discovery
 	outcome   string // of adding
 	done      []string
 
 	stories    api.StoryPage
+	bursts     api.Bursts
 	listed     []api.StorySearch
 	story      api.StoryView // the one there is
 	duplicates api.Duplicates
 	related    api.Related
+	similar    []api.FoundItem
+	saved      []storage.SavedSearch
 	handErr    error // of what persons decide
 }
 
@@ -47,6 +56,32 @@ func (f *fake) Duplicates(context.Context, string) (api.Duplicates, error) {
 }
 
 func (f *fake) Related(context.Context, string, int) (api.Related, error) { return f.related, f.err }
+
+func (f *fake) Searches(context.Context) ([]storage.SavedSearch, error) { return f.saved, f.err }
+
+func (f *fake) PutSearch(_ context.Context, name string, what api.SearchSetting) (storage.SavedSearch, error) {
+	f.done = append(f.done, fmt.Sprintf("save %s %+v", name, what))
+	return storage.SavedSearch{}, f.handErr
+}
+
+func (f *fake) RemoveSearch(_ context.Context, name string) error {
+	f.done = append(f.done, "unsave "+name)
+	return f.handErr
+}
+
+func (f *fake) Similar(context.Context, string, int) (api.Similar, error) {
+	return api.Similar{Items: f.similar}, f.err
+}
+
+func (f *fake) LabelItem(ctx context.Context, id string, said api.Correction) (api.ItemView, error) {
+	f.done = append(f.done, fmt.Sprintf("label %s %q %q", id, *said.Categories, *said.Topics))
+	if f.handErr != nil {
+		return api.ItemView{}, f.handErr
+	}
+	return f.Item(ctx, id)
+}
+
+func (f *fake) Bursts(context.Context, string, int) (api.Bursts, error) { return f.bursts, f.err }
 
 func (f *fake) Stories(_ context.Context, q api.StorySearch) (api.StoryPage, error) {
 	f.listed = append(f.listed, q)
@@ -74,8 +109,6 @@ func (f *fake) JoinStories(_ context.Context, id, other string) (api.StoryView, 
 	f.done = append(f.done, "join "+id+" "+other)
 	return f.story, f.handErr
 }
-
-func (f *fake) Feeds(context.Context, string, int) (api.FeedPage, error) { return f.feeds, f.err }
 
 func (f *fake) Feed(_ context.Context, id string) (api.Feed, error) {
 	for _, feed := range f.feeds.Feeds {
@@ -158,9 +191,13 @@ func hostile() *fake {
 		publishers[i] = api.Publisher{Name: evil, Items: 14 - i}
 	}
 	return &fake{
+		desk: hostileDesk(), ruleFake: hostileRules(),
 		stories: api.StoryPage{Next: evil, Stories: []api.StoryBrief{
 			{Story: story, URL: "javascript:alert(1)", FeedID: "f", FeedTitle: evil, Publishers: []string{evil, evil}, Activity: activity},
 			{Story: storage.Story{ID: "plain", Lane: subjects.OtherLanguages}, URL: "https://a.example/"},
+		}},
+		bursts: api.Bursts{Bursts: []api.Burst{
+			{Burst: tell.Burst{Of: "topic", Name: evil}}, {Burst: tell.Burst{Of: "category", Name: "databases"}}, {Burst: tell.Burst{Of: "story", Name: "evil"}, Title: evil},
 		}},
 		story: api.StoryView{
 			Story: story, Publishers: publishers, Activity: activity, Notes: []string{evil},
@@ -170,6 +207,8 @@ func hostile() *fake {
 				{ID: `e2"><script>`, FirstSeen: noon, LastSeen: noon, Items: []api.StoryItem{{ItemBrief: api.ItemBrief{ID: "plain", URL: "https://a.example/"}}, {ItemBrief: brief}}},
 			},
 		},
+		saved:      []storage.SavedSearch{{Name: "evil", Title: evil, Query: "q=" + url.QueryEscape(evil), Added: noon}, {Name: "plain"}},
+		similar:    []api.FoundItem{{Item: item, FeedTitle: evil}, {Item: storage.Item{ID: `"><script>`, Title: evil, URL: "javascript:alert(1)"}, FeedTitle: evil}},
 		duplicates: api.Duplicates{First: brief, Items: []api.ItemBrief{repeat}},
 		related:    api.Related{Story: story, Items: []api.ItemBrief{brief, repeat}},
 		found: api.Found{
@@ -207,77 +246,39 @@ func serve(source Source, method, target string) *http.Response {
 	return w.Result()
 }
 
-// pages are addresses, their statuses, and what their source says.
-func pages() map[string]struct {
+// A shown page is an address, its status, and what its source says.
+type shown struct {
 	target string
 	status int
 	source *fake
-} {
-	type p = struct {
-		target string
-		status int
-		source *fake
-	}
-	down := hostile()
-	down.err, down.meshErr = errors.New("dial tcp 127.0.0.1:7700: refused"), errors.New("nats: no responders")
-	stale := hostile()
-	stale.err = fmt.Errorf("search: %w", storage.ErrBadCursor)
-	slow := hostile()
-	slow.err = fmt.Errorf("search: %w", context.DeadlineExceeded)
-	none := hostile()
-	none.found = api.Found{}
-	gone := hostile()
-	gone.found.Items = nil
-	polite := hostile()
-	polite.items["evil"] = api.ItemView{Item: storage.Item{URL: "https://www.a.example/x?a=1&b=2", Title: "Plain"}}
-	unfiltered := hostile()
-	unfiltered.stories = api.StoryPage{}
-	lonely := &fake{story: api.StoryView{Story: storage.Story{ID: "evil", Items: 1, Events: 1}, Timeline: []api.StoryEvent{{ID: "e", Items: make([]api.StoryItem, 1)}}}}
-	return map[string]p{
-		"stories":          {"/stories", 200, hostile()},
-		"some stories":     {"/stories?category=%22%3E&topic=a&language=en&sort=newest&cursor=c", 200, hostile()},
-		"no stories":       {"/stories", 200, &fake{}},
-		"no feeds at all":  {"/stories", 200, &fake{status: api.Status{Feeds: api.FeedCounts{}}}},
-		"no story matches": {"/stories?topic=a", 200, unfiltered},
-		"strange list":     {"/stories?language=xx&sort=%3Cscript%3E", 400, hostile()},
-		"stale list":       {"/stories?cursor=c", 400, stale},
-		"stories down":     {"/stories", 503, down},
-		"story":            {"/stories/evil", 200, hostile()},
-		"story of one":     {"/stories/evil", 200, lonely},
-		"no story":         {"/stories/none", 404, hostile()},
-		"long story ID":    {"/stories/" + strings.Repeat("a", 100), 404, hostile()},
-		"story down":       {"/stories/evil", 503, down},
+}
 
-		"newest":         {"/", 200, hostile()},
-		"results":        {"/?q=%3Cscript%3E%22%27&category=%22%3E&feed=f&language=en&time=day&show=spam&sort=newest", 200, hostile()},
-		"page 2":         {"/?q=a&cursor=c&page=2", 200, hostile()},
-		"no match":       {"/?q=a+b&feed=f", 200, none},
-		"no items":       {"/", 200, &fake{}},
-		"emptied page":   {"/?cursor=c&page=2", 200, gone},
-		"bad parameter":  {"/?sort=%3Cscript%3E&time=x", 400, hostile()},
-		"damaged":        {"/?q=%zz", 400, hostile()},
-		"other's cursor": {"/?cursor=c", 400, stale},
-		"index down":     {"/?q=a&feed=%22", 503, down},
-		"index slow":     {"/?q=a", 503, slow},
-		"item":           {"/items/evil", 200, hostile()},
-		"plain item":     {"/items/evil", 200, polite},
-		"no item":        {"/items/none", 404, hostile()},
-		"long ID":        {"/items/" + strings.Repeat("a", 100), 404, hostile()},
-		"store down":     {"/items/evil", 503, down},
-		"status":         {"/status", 200, hostile()},
-		"empty status":   {"/status", 200, &fake{}},
-		"mesh down":      {"/status", 503, down},
-		"feeds":          {"/feeds", 200, hostile()},
-		"more feeds":     {"/feeds?after=https://a.example/", 200, hostile()},
-		"no feeds":       {"/feeds", 200, &fake{}},
-		"feeds down":     {"/feeds", 503, down},
-		"feed":           {"/feeds/evil", 200, hostile()},
-		"new feed":       {"/feeds/plain", 200, hostile()},
-		"no feed":        {"/feeds/none", 404, hostile()},
-		"feed down":      {"/feeds/evil", 503, down},
+// pages are all there are. Each area has its own beside its tests.
+func pages() map[string]shown {
+	all := map[string]shown{
+		"help":           {"/help", 200, hostile()},
 		"unknown path":   {"/nothing", 404, hostile()},
 		"unknown style":  {"/style-0.css", 404, hostile()},
+		"unknown script": {"/base-0.js", 404, hostile()},
 	}
+	for _, area := range []map[string]shown{searchPages(), savedPages(), itemPages(), storyPages(), feedPages(), importPages(), meshPages(), statisticsPages(), spamPages(), rulePages()} {
+		maps.Copy(all, area)
+	}
+	return all
+}
+
+// broken is a source of which nothing answers.
+func broken() *fake {
+	down := hostile()
+	down.err, down.meshErr = errors.New("dial tcp 127.0.0.1:7700: refused"), errors.New("nats: no responders")
+	return down
+}
+
+// stale is a source to which every cursor is another list's.
+func stale() *fake {
+	source := hostile()
+	source.err = fmt.Errorf("search: %w", storage.ErrBadCursor)
+	return source
 }
 
 func TestPagesHaveTheirStatusAndHeaders(t *testing.T) {
@@ -292,7 +293,7 @@ func TestPagesHaveTheirStatusAndHeaders(t *testing.T) {
 				images = "img-src https: http:"
 			}
 			want := map[string]string{
-				"Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " + images,
+				"Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types feedmesh; " + images,
 				"Referrer-Policy":         "no-referrer",
 				"X-Content-Type-Options":  "nosniff",
 				"Cache-Control":           "no-store",
@@ -309,7 +310,7 @@ func TestPagesHaveTheirStatusAndHeaders(t *testing.T) {
 
 func TestOnlyReadingIsAllowed(t *testing.T) {
 	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS"} {
-		for _, target := range []string{"/", "/items/evil", "/status", stylePath, "/none", "/feeds/evil"} {
+		for _, target := range []string{"/", "/items/evil", "/status", sheet.Path, "/none", "/feeds/evil"} {
 			r := serve(hostile(), method, target)
 			if r.StatusCode != 405 || r.Header.Get("Allow") != "GET, HEAD" || r.Header.Get("Content-Security-Policy") == "" {
 				t.Errorf("%s %s: %d, Allow %q", method, target, r.StatusCode, r.Header.Get("Allow"))
@@ -338,28 +339,6 @@ func TestErrorsKeepInternalsToThemselves(t *testing.T) {
 			if strings.Contains(page, secret) {
 				t.Errorf("%s: the page says %q", name, secret)
 			}
-		}
-	}
-}
-
-func TestStyleMayBeKeptForEver(t *testing.T) {
-	r := serve(hostile(), "GET", stylePath)
-	if got, want := r.Header.Get("Cache-Control"), "public, max-age=31536000, immutable"; r.StatusCode != 200 || got != want {
-		t.Errorf("status %d, Cache-Control %q, want 200 and %q", r.StatusCode, got, want)
-	}
-	if got := r.Header.Get("Content-Type"); got != "text/css; charset=utf-8" {
-		t.Errorf("Content-Type %q", got)
-	}
-	again := httptest.NewRequest("GET", stylePath, nil)
-	again.Header.Set("If-None-Match", r.Header.Get("ETag"))
-	w := httptest.NewRecorder()
-	Handler(hostile()).ServeHTTP(w, again)
-	if w.Code != http.StatusNotModified {
-		t.Errorf("asked again: status %d, want 304", w.Code)
-	}
-	for _, foreign := range []string{"@import", "url(", "//fonts"} {
-		if strings.Contains(string(style), foreign) {
-			t.Errorf("the style sheet has %q", foreign)
 		}
 	}
 }

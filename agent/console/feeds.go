@@ -1,62 +1,275 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"feedmesh/agent/api"
 	"feedmesh/storage"
 )
 
-// feedsOnPage is how many feeds a page lists.
-const feedsOnPage = 100
+// A feedSource has feeds and finds more. A feed that is not there is
+// [storage.ErrNotFound]; settings that make no sense are an [api.WrongChange].
+type feedSource interface {
+	FindFeeds(ctx context.Context, q api.FeedSearch) (api.FeedPage, error)
+	FeedFacets(ctx context.Context) (api.FeedFacets, error)
+	ChangeFeeds(ctx context.Context, b api.FeedBulk) (api.FeedsDone, error)
+	Feed(ctx context.Context, id string) (api.Feed, error)
+	SetFeed(ctx context.Context, id string, change api.Change) (api.Feed, error)
+	TestFetch(ctx context.Context, feedID, address string) (api.FetchTest, error)
+	RemoveFeed(ctx context.Context, id string) error
+	Discover(ctx context.Context, address string) (api.Discovery, error)
+	AddFeeds(ctx context.Context, urls, tags []string) (api.Intakes, error)
+	RefreshFeed(ctx context.Context, id string) error
+}
 
-// A feedsPage lists feeds, ordered by address.
+func (c *console) feedRoutes(mux *http.ServeMux) {
+	mux.HandleFunc(feedsPath, c.feeds)
+	mux.HandleFunc("POST "+feedsPath, c.add)
+	mux.HandleFunc("POST "+findPath, c.find)
+	mux.HandleFunc("POST "+bulkPath, c.bulk)
+	mux.HandleFunc(feedsPath+"/{id}", c.feed)
+	mux.HandleFunc("POST "+feedsPath+"/{id}/refresh", c.refresh)
+	mux.HandleFunc("POST "+feedsPath+"/{id}/settings", c.setFeed)
+	mux.HandleFunc("POST "+feedsPath+"/{id}/test", c.testFeed)
+	mux.HandleFunc(feedsPath+"/{id}/remove", c.askToRemove)
+	mux.HandleFunc("POST "+feedsPath+"/{id}/remove", c.removeFeed)
+}
+
+const (
+	feedsPath = "/feeds"
+	findPath  = "/feeds/find"
+	bulkPath  = "/feeds/bulk"
+)
+
+// feedPath returns the path of a feed's page.
+func feedPath(id string) string { return feedsPath + "/" + url.PathEscape(id) }
+
+// feedsOnPage is how many feeds a page lists.
+const feedsOnPage = 50
+
+// feedParams are the parameters of the addresses of lists of feeds.
+var feedParams = []param{
+	{name: "q", max: 256},
+	{name: "state", max: 16, of: "filter", values: api.FeedStates},
+	{name: "class", max: 64, of: "filter"},
+	{name: "tier", max: 8, of: "filter", values: []string{"hot", "warm", "cold"}},
+	{name: "tag", max: 128, of: "filter"},
+	{name: "host", max: 255, of: "filter"},
+	{name: "pinned", max: 4, of: "filter", values: []string{"yes"}},
+	{name: "sort", max: 8, values: []string{"url", "title", "items", "newest", "added"}, initial: "title"},
+	{name: "after", max: 4096, of: "page"},
+}
+
+// A feedState is what a list of feeds shows, as its address says it.
+type feedState map[string]string
+
+// filter returns which feeds the list has.
+func (s feedState) filter() api.FeedFilter {
+	return api.FeedFilter{
+		Text: s["q"], Tag: s["tag"], Host: s["host"], Pinned: s["pinned"] != "", State: s["state"], Class: s["class"], Tier: s["tier"],
+	}
+}
+
+// with returns the address of the list with another value, from its first page.
+func (s feedState) with(name, value string) string {
+	values := url.Values{}
+	for _, p := range feedParams {
+		now := s[p.name]
+		if p.name == name {
+			now = value
+		}
+		if now != "" && now != p.initial && (p.name != "after" || name == "after") {
+			values.Set(p.name, now)
+		}
+	}
+	if len(values) == 0 {
+		return feedsPath
+	}
+	return feedsPath + "?" + values.Encode()
+}
+
+// A feedsPage lists feeds.
 type feedsPage struct {
-	Feeds []feedRow
-	First string // address of the first page; "" on it
-	Next  string // "" on the last
+	Query   string
+	Keep    []field // what a new search of feeds keeps
+	Meant   []field // what says which feeds are listed
+	Feeds   []feedRow
+	Total   int64
+	Any     bool // whether there are any feeds at all, as far as that is known
+	Chips   []chipLink
+	Filters []feedFilter
+	Sorts   []choice
+	First   string // address of the first page; "" on it
+	Next    string // "" on the last
+}
+
+// A chipLink takes a filter away.
+type chipLink struct{ Label, URL string }
+
+// A feedFilter is a way to narrow the list.
+type feedFilter struct {
+	Title   string
+	ID      string
+	Choices []choice
 }
 
 type feedRow struct {
+	ID      string
 	Title   string
 	URL     string // of its page
 	Address string
+	Host    string
 	Items   int64
+	Rate    string // items a day; "" if unknown
 	Newest  *stamp
+	Tier    string
 	Next    string
+	Why     string
 	Last    string
+	Polled  *stamp
 	Failing bool
+	Trouble *api.Trouble
 	Pinned  bool
+	Tags    []choice
 }
 
 func (c *console) feeds(w http.ResponseWriter, r *http.Request) {
-	after, now := r.URL.Query().Get("after"), c.now()
-	found, err := c.source.Feeds(r.Context(), after, feedsOnPage)
+	values, err := readParams(r.URL.RawQuery, feedParams)
+	s := feedState(values)
 	if err != nil {
-		c.sorry(w, r, err, "The list of feeds", nil)
+		c.badFeeds(w, r, err.Error())
 		return
 	}
-	var main feedsPage
-	if after != "" {
-		main.First = feedsPath
+	found, err := c.source.FindFeeds(r.Context(), api.FeedSearch{FeedFilter: s.filter(), Sort: s.sort(), After: s["after"], Limit: feedsOnPage, Count: true})
+	if errors.Is(err, storage.ErrBadCursor) {
+		c.badFeeds(w, r, "This page belongs to another list.")
+		return
+	}
+	if err != nil {
+		c.sorry(w, r, err, "The list of feeds")
+		return
+	}
+	main := feedsPage{Query: s["q"], Any: len(s) > 0 || len(found.Feeds) > 0, Sorts: s.sorts()}
+	if found.Total != nil {
+		main.Total = *found.Total
+	}
+	for _, p := range feedParams {
+		if value := s[p.name]; value != "" && p.name != "after" {
+			main.Meant = append(main.Meant, field{p.name, value})
+			if p.name != "q" {
+				main.Keep = append(main.Keep, field{p.name, value})
+			}
+			if p.of == "filter" {
+				main.Chips = append(main.Chips, chipLink{chipLabel(p.name, value), s.with(p.name, "")})
+			}
+		}
+	}
+	if facets, err := c.source.FeedFacets(r.Context()); err == nil { // the list does without
+		main.Filters = s.filters(facets)
+	}
+	if s["after"] != "" {
+		main.First = s.with("after", "")
 	}
 	if found.Next != "" {
-		main.Next = feedsPath + "?" + url.Values{"after": {found.Next}}.Encode()
+		main.Next = s.with("after", found.Next)
 	}
 	for _, f := range found.Feeds {
-		main.Feeds = append(main.Feeds, rowOf(f, now))
+		main.Feeds = append(main.Feeds, s.row(f, c.now()))
 	}
-	c.render(w, r, http.StatusOK, "feeds", page{Title: "Feeds", Here: feedsPath, Main: main})
+	c.render(w, r, http.StatusOK, "feeds", page{Title: "Feeds", Here: feedsPath, Scripts: []string{"feeds.js"}, Main: main})
+}
+
+func (s feedState) sort() string {
+	if s["sort"] == "" {
+		return "title"
+	}
+	return s["sort"]
+}
+
+func (c *console) badFeeds(w http.ResponseWriter, r *http.Request, why string) {
+	c.say(w, r, http.StatusBadRequest, message{
+		Heading: "This list of feeds cannot be made", Text: []string{why},
+		Links: []choice{{Label: "All feeds", URL: feedsPath}},
+	})
+}
+
+// stateWords say what the states of feeds are.
+var stateWords = map[string]string{
+	api.StateFailing: "Failing", api.StateGone: "Gone for good", api.StateNew: "Never read", api.StateDue: "Due now",
+	api.StatePolling: "Being polled", api.StateOK: "Doing well",
+}
+
+func chipLabel(name, value string) string {
+	switch name {
+	case "state":
+		return stateWords[value]
+	case "pinned":
+		return "Pinned"
+	}
+	return name + ": " + value
+}
+
+// sorts are the orders that the list can have.
+func (s feedState) sorts() []choice {
+	var sorts []choice
+	for _, o := range [][2]string{{"title", "Title"}, {"items", "Most items"}, {"newest", "Newest item"}, {"added", "Last added"}, {"url", "Address"}} {
+		sorts = append(sorts, choice{Label: o[1], URL: s.with("sort", o[0]), Active: s.sort() == o[0]})
+	}
+	return sorts
+}
+
+// filters are the ways to narrow the list. What is chosen leads back.
+func (s feedState) filters(f api.FeedFacets) []feedFilter {
+	choices := func(name string, counts []api.FeedCount, label func(string) string) (list []choice) {
+		for _, n := range counts {
+			if n.Feeds == 0 && s[name] != n.Name {
+				continue
+			}
+			one := choice{Label: label(n.Name), Count: n.Feeds, Active: s[name] == n.Name, URL: s.with(name, n.Name)}
+			if one.Active {
+				one.URL = s.with(name, "")
+			}
+			list = append(list, one)
+		}
+		return list
+	}
+	same := func(word string) string { return word }
+	tags := make([]api.FeedCount, min(len(f.Tags), 20))
+	for i := range tags {
+		tags[i] = api.FeedCount{Name: f.Tags[i].Tag, Feeds: f.Tags[i].Feeds}
+	}
+	all := []feedFilter{
+		{"State", "by-state", choices("state", f.States, func(state string) string { return stateWords[state] })},
+		{"Error", "by-error", choices("class", f.Classes, same)},
+		{"Tier", "by-tier", choices("tier", f.Tiers, same)},
+		{"Tag", "by-tag", choices("tag", tags, same)},
+	}
+	return slices.DeleteFunc(all, func(f feedFilter) bool { return len(f.Choices) == 0 })
+}
+
+// row returns a feed as the list shows it.
+func (s feedState) row(f api.Feed, now time.Time) feedRow {
+	row := rowOf(f, now)
+	for _, tag := range f.Tags {
+		row.Tags = append(row.Tags, choice{Label: tag, URL: s.with("tag", tag)})
+	}
+	return row
 }
 
 func rowOf(f api.Feed, now time.Time) feedRow {
 	row := feedRow{
-		Title: f.Title, URL: feedPath(f.ID), Address: f.URL, Items: f.Items, Newest: stamped(f.LastItem, now),
-		Next: nextPoll(f, now), Last: f.LastPoll(), Failing: f.State != nil && f.State.Failures > 0, Pinned: f.Pinned,
+		ID: f.ID, Title: f.Title, URL: feedPath(f.ID), Address: f.URL, Host: storage.HostOf(f.URL), Items: f.Items, Newest: stamped(f.LastItem, now),
+		Next: nextPoll(f, now), Last: f.LastPoll(), Failing: f.State != nil && f.State.Failures > 0, Trouble: f.Trouble, Pinned: f.Pinned,
 	}
+	if f.State != nil {
+		row.Tier, row.Why, row.Polled = f.State.Tier, f.State.Reason, stamped(f.State.Polled, now)
+	}
+	row.Rate = rate(f.Rate)
 	if row.Title == "" {
 		row.Title = host(f.URL)
 	}
@@ -68,69 +281,6 @@ func rowOf(f api.Feed, now time.Time) feedRow {
 
 func nextPoll(f api.Feed, now time.Time) string {
 	return f.NextPoll(now, func(t time.Time) string { return ago(now.Sub(t)) })
-}
-
-const (
-	feedsPath = "/feeds"
-	findPath  = "/feeds/find"
-)
-
-// feedPath returns the path of a feed's page.
-func feedPath(id string) string { return feedsPath + "/" + url.PathEscape(id) }
-
-// A feedPage tells all of a feed.
-type feedPage struct {
-	feedRow
-	api.Feed
-	Site, Language string
-	ItemsURL       string
-	Added          *stamp
-	LastItem       *stamp
-	Due            *stamp // when it is polled next, if that is in time to come
-	Polled         *stamp
-	Changed        *stamp
-	Reason, Error  string
-	Failures       int64
-	Polls          []pollRow
-	RefreshURL     string
-}
-
-type pollRow struct {
-	At     *stamp
-	Status int
-	Took   string
-	Size   int64
-	Class  string
-	Way    string
-}
-
-func (c *console) feed(w http.ResponseWriter, r *http.Request) {
-	now := c.now()
-	f, err := c.source.Feed(r.Context(), r.PathValue("id"))
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		c.noFeed(w, r)
-		return
-	case err != nil:
-		c.sorry(w, r, err, "The feed", nil)
-		return
-	}
-	row := rowOf(f, now)
-	main := feedPage{
-		feedRow: row, Feed: f, Site: webURL(f.Site), Language: language(f.Language),
-		ItemsURL: state{"feed": f.ID}.URL(), Added: stamped(f.Added, now), LastItem: row.Newest, RefreshURL: row.URL + "/refresh",
-	}
-	if s := f.State; s != nil {
-		main.Polled, main.Changed = stamped(s.Polled, now), stamped(s.Changed, now)
-		main.Reason, main.Error, main.Failures = s.Reason, s.Error, int64(s.Failures)
-		if s.Next.After(now) && s.Crawl == "" {
-			main.Due = stamped(s.Next, now)
-		}
-	}
-	for _, p := range f.Polls {
-		main.Polls = append(main.Polls, pollRow{stamped(p.At, now), p.Status, count(p.Took.Milliseconds()), p.Size, p.Class, p.Way})
-	}
-	c.render(w, r, http.StatusOK, "feed", page{Title: row.Title, Here: feedsPath, Main: main})
 }
 
 func (c *console) noFeed(w http.ResponseWriter, r *http.Request) {

@@ -1,18 +1,98 @@
 package console
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/net/html"
 
 	"feedmesh/agent/api"
+	"feedmesh/storage"
 )
+
+// A feedFake is what of a [fake] the pages of feeds need besides the feeds.
+type feedFake struct {
+	lists   []api.FeedSearch // for lists
+	bulks   []api.FeedBulk
+	changes []api.Change
+	setErr  error // of settings and bulks
+	facets  api.FeedFacets
+	step    api.FeedsDone
+	tested  api.FetchTest
+}
+
+func (f *fake) FindFeeds(_ context.Context, q api.FeedSearch) (api.FeedPage, error) {
+	f.lists = append(f.lists, q)
+	return f.feeds, f.err
+}
+
+func (f *fake) FeedFacets(context.Context) (api.FeedFacets, error) { return f.facets, f.err }
+
+func (f *fake) ChangeFeeds(_ context.Context, b api.FeedBulk) (api.FeedsDone, error) {
+	f.bulks = append(f.bulks, b)
+	return f.step, errors.Join(f.err, f.setErr)
+}
+
+func (f *fake) SetFeed(ctx context.Context, id string, change api.Change) (api.Feed, error) {
+	f.changes = append(f.changes, change)
+	feed, err := f.Feed(ctx, id)
+	return feed, errors.Join(err, f.setErr)
+}
+
+func (f *fake) TestFetch(_ context.Context, id, _ string) (api.FetchTest, error) {
+	f.done = append(f.done, "test "+id)
+	return f.tested, errors.Join(f.err, f.setErr)
+}
+
+func (f *fake) RemoveFeed(ctx context.Context, id string) error {
+	f.done = append(f.done, "remove "+id)
+	_, err := f.Feed(ctx, id)
+	return err
+}
+
+// troubled is a source whose first feed has all that can be wrong with one.
+func troubled() *fake {
+	source := hostile()
+	source.feeds.Feeds[0].Trouble = &api.Trouble{What: evil, Do: evil, Class: evil}
+	total := int64(1234)
+	source.feeds.Total = &total
+	source.facets = api.FeedFacets{
+		States:  []api.FeedCount{{Name: "failing", Feeds: 12}, {Name: "gone"}},
+		Classes: []api.FeedCount{{Name: evil, Feeds: 7}}, Tiers: []api.FeedCount{{Name: "hot", Feeds: 3}},
+		Tags: []storage.TagCount{{Tag: evil, Feeds: 2}},
+	}
+	return source
+}
+
+func feedPages() map[string]shown {
+	rare := troubled()
+	rare.feeds.Feeds = nil
+	return map[string]shown{
+		"feeds":          {"/feeds", 200, troubled()},
+		"filtered feeds": {"/feeds?q=%3Cscript%3E&state=failing&class=%22%3E&tier=hot&tag=a&host=b&pinned=yes&sort=items", 200, troubled()},
+		"more feeds":     {"/feeds?after=https://a.example/", 200, troubled()},
+		"rare feeds":     {"/feeds?state=gone", 200, rare},
+		"strange feeds":  {"/feeds?state=%3Cscript%3E", 400, troubled()},
+		"stale feeds":    {"/feeds?after=x", 400, stale()},
+		"no feeds":       {"/feeds", 200, &fake{}},
+		"feeds down":     {"/feeds", 503, broken()},
+		"feed":           {"/feeds/evil", 200, troubled()},
+		"new feed":       {"/feeds/plain", 200, hostile()},
+		"no feed":        {"/feeds/none", 404, hostile()},
+		"feed down":      {"/feeds/evil", 503, broken()},
+		"remove feed":    {"/feeds/evil/remove", 200, hostile()},
+		"remove none":    {"/feeds/none/remove", 404, hostile()},
+	}
+}
 
 // send sends a form of one field, url.
 func send(source Source, target, address string) *http.Response {
@@ -36,16 +116,226 @@ func rows(page *html.Node) []string {
 	return list
 }
 
+// entries returns what the entries of the page's list say.
+func entries(page *html.Node) []string {
+	var list []string
+	for _, ul := range elements(page, "ul") {
+		if !slices.ContainsFunc(ul.Attr, func(a html.Attribute) bool { return a.Key == "data-list" }) {
+			continue
+		}
+		for li := range ul.ChildNodes() {
+			if text := words(li); text != "" {
+				list = append(list, text)
+			}
+		}
+	}
+	return list
+}
+
 func TestFeedsAreListedWithHowTheyDo(t *testing.T) {
-	page := parse(t, body(t, serve(hostile(), "GET", "/feeds")))
-	listed := rows(page)
-	for i, want := range []string{"| 3 | just now | in 1 hour | failed: ", "b.examplehttps://b.example/ | 0 | – | soon | none yet"} {
+	source := troubled()
+	page := parse(t, body(t, serve(source, "GET", "/feeds")))
+	listed := entries(page)
+	for i, want := range []string{"· pinned · 3 items · 1.5 a day · newest just now", "b.example · 0 items Last poll none yet Next poll soon"} {
 		if len(listed) != 2 || !strings.Contains(listed[i], want) {
 			t.Errorf("got %q, want two with %q", listed, want)
 		}
 	}
+	if want := "Next poll in 1 hour (hot)"; !strings.Contains(listed[0], want) || !strings.Contains(listed[0], "Last poll failed: ") {
+		t.Errorf("got %q, want %q and that it failed", listed[0], want)
+	}
 	if got, want := link(page, "More feeds"), "/feeds?"+(url.Values{"after": {evil}}).Encode(); got != want {
 		t.Errorf("more feeds are at %s, want %s", got, want)
+	}
+	if got, want := link(page, "Failing 12"), "/feeds?state=failing"; got != want {
+		t.Errorf("failing feeds are at %q, want %q", got, want)
+	}
+	if text := words(page); !strings.Contains(text, "1,234 feeds") || strings.Contains(text, "Gone for good 0") {
+		t.Errorf("the page says %q, want how many there are, and no state without feeds", text)
+	}
+}
+
+func TestAListsAddressHoldsAllOfIt(t *testing.T) {
+	source := troubled()
+	page := parse(t, body(t, serve(source, "GET", "/feeds?q=a&state=failing&class=dns&tier=hot&tag=t&host=h&pinned=yes&sort=items")))
+	want := api.FeedSearch{
+		FeedFilter: api.FeedFilter{Text: "a", Tag: "t", Host: "h", Pinned: true, State: "failing", Class: "dns", Tier: "hot"},
+		Sort:       "items", Limit: feedsOnPage, Count: true,
+	}
+	if len(source.lists) != 1 || source.lists[0] != want {
+		t.Errorf("asked for %+v, want %+v", source.lists, want)
+	}
+	if got, want := link(page, "Without class: dns×"), "/feeds?host=h&pinned=yes&q=a&sort=items&state=failing&tag=t&tier=hot"; got != want {
+		t.Errorf("without its error the list is at %q, want %q", got, want)
+	}
+	if got, want := link(page, "Failing 12"), "/feeds?class=dns&host=h&pinned=yes&q=a&sort=items&tag=t&tier=hot"; got != want {
+		t.Errorf("a chosen filter leads to %q, want %q", got, want)
+	}
+}
+
+// post sends a form.
+func post(source Source, target string, form url.Values) *http.Response {
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("POST", target, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	handler(source, func() time.Time { return noon }).ServeHTTP(w, r)
+	return w.Result()
+}
+
+// hidden returns the hidden fields of the form that leads to a path.
+func hidden(page *html.Node, path string) url.Values {
+	fields := url.Values{}
+	for _, form := range elements(page, "form") {
+		if attr(form, "action") != path {
+			continue
+		}
+		for _, in := range elements(form, "input") {
+			if attr(in, "type") == "hidden" {
+				fields.Add(attr(in, "name"), attr(in, "value"))
+			}
+		}
+	}
+	return fields
+}
+
+func TestManyFeedsAreChanged(t *testing.T) {
+	t.Run("at once where few are chosen", func(t *testing.T) {
+		source := troubled()
+		source.step = api.FeedsDone{Done: 2, Failed: 1, Reasons: []api.FeedFailed{{ID: "x", Why: evil}}}
+		r := post(source, "/feeds/bulk", url.Values{"do": {"tag"}, "tags": {"a, b ,"}, "id": {"1", "2"}, "state": {"failing"}})
+		want := api.FeedBulk{Do: api.Tag, Tags: []string{"a", "b"}, IDs: []string{"1", "2"}}
+		if len(source.bulks) != 1 || !reflect.DeepEqual(source.bulks[0], want) {
+			t.Errorf("done is %+v, want %+v", source.bulks, want)
+		}
+		page := parse(t, body(t, r))
+		if text := words(page); !strings.Contains(text, "2 feeds tagged 1 feed could not be changed: <script>") {
+			t.Errorf("the page says %q", text)
+		}
+		if got := link(page, "Back to the feeds"); got != "/feeds?state=failing" {
+			t.Errorf("back is at %q", got)
+		}
+	})
+	t.Run("after a question where many are, step by step", func(t *testing.T) {
+		source := troubled()
+		source.step = api.FeedsDone{Found: 1500}
+		form := url.Values{"do": {"refresh"}, "all": {"yes"}, "class": {"dns"}, "q": {`"><script>`}}
+		page := parse(t, body(t, post(source, "/feeds/bulk", form)))
+		filter := api.FeedFilter{Text: `"><script>`, Class: "dns"}
+		want := api.FeedBulk{Do: api.Refresh, Filter: &filter, All: true, DryRun: true}
+		if !reflect.DeepEqual(source.bulks, []api.FeedBulk{want}) || !strings.Contains(words(page), "Poll 1,500 feeds?") {
+			t.Fatalf("done is %+v, the page says %q; want a count and a question", source.bulks, words(page))
+		}
+		source.step = api.FeedsDone{Done: 900, Next: "https://m.example/"}
+		page = parse(t, body(t, post(source, "/feeds/bulk", hidden(page, "/feeds/bulk"))))
+		if want.DryRun = false; !reflect.DeepEqual(source.bulks[1], want) || !strings.Contains(words(page), "There are more to do") {
+			t.Fatalf("done is %+v, the page says %q; want the first step", source.bulks[1], words(page))
+		}
+		source.step = api.FeedsDone{Done: 600}
+		page = parse(t, body(t, post(source, "/feeds/bulk", hidden(page, "/feeds/bulk"))))
+		if want.After = "https://m.example/"; !reflect.DeepEqual(source.bulks[2], want) || strings.Contains(words(page), "Go on") {
+			t.Errorf("done is %+v, the page says %q; want the last step", source.bulks[2], words(page))
+		}
+	})
+	t.Run("after a question where they are to be removed", func(t *testing.T) {
+		source := troubled()
+		post(source, "/feeds/bulk", url.Values{"do": {"remove"}, "id": {"1"}})
+		if len(source.bulks) != 1 || !source.bulks[0].DryRun {
+			t.Errorf("done is %+v, want nothing but a count", source.bulks)
+		}
+	})
+	t.Run("only if it makes sense", func(t *testing.T) {
+		source := troubled()
+		source.setErr = api.ErrWrongBulk
+		for _, form := range []url.Values{{}, {"do": {"explode"}, "id": {"1"}}, {"do": {"pin"}}, {"do": {"pin"}, "all": {"yes"}, "state": {"odd"}}} {
+			if r := post(source, "/feeds/bulk", form); r.StatusCode != 400 {
+				t.Errorf("%v: status %d, want 400", form, r.StatusCode)
+			}
+		}
+		source.setErr = api.ErrTooMuch
+		if r := post(source, "/feeds/bulk", url.Values{"do": {"pin"}, "id": {"1"}}); r.StatusCode != 429 {
+			t.Errorf("while others are: status %d, want 429", r.StatusCode)
+		}
+	})
+}
+
+func TestSettingsAreSavedAndSecretsStay(t *testing.T) {
+	source := troubled()
+	form := url.Values{"pinned": {"yes"}, "tags": {"a, b c"}, "spam": {"0,7"}, "user_agent": {"X"}, "user": {"me"}, "proxy": {"p"}, "password": {""}, "header": {"X-Key"}, "value": {"v"}}
+	r := post(source, "/feeds/evil/settings", form)
+	if r.StatusCode != 303 || r.Header.Get("Location") != "/feeds/evil" || len(source.changes) != 1 {
+		t.Fatalf("status %d to %q after %d changes", r.StatusCode, r.Header.Get("Location"), len(source.changes))
+	}
+	c := source.changes[0]
+	if !slices.Equal(*c.Tags, []string{"a", "b c"}) || !*c.Pinned || *c.FullText || *c.SpamThreshold != .7 || *c.UserAgent != "X" || *c.User != "me" ||
+		*c.Proxy != "p" || c.Password != nil || c.Headers["X-Key"] != "v" {
+		t.Errorf("the change is %+v", c)
+	}
+	source.setErr = &api.WrongChange{Faults: []error{&huma.ErrorDetail{Message: "there is no proxy " + evil, Location: "body.proxy"}}}
+	r = post(source, "/feeds/evil/settings", form)
+	page := parse(t, body(t, r))
+	if text := words(page); r.StatusCode != 422 || !strings.Contains(text, "were not changed: there is no proxy <script>") {
+		t.Errorf("status %d, %q; want 422 and why", r.StatusCode, text)
+	}
+	for _, in := range elements(page, "input") {
+		if attr(in, "name") == "user_agent" && attr(in, "value") != "X" {
+			t.Errorf("what a person wrote is gone: %q", attr(in, "value"))
+		}
+		if attr(in, "type") == "password" && attr(in, "value") != "" {
+			t.Errorf("%s shows %q", attr(in, "name"), attr(in, "value"))
+		}
+	}
+	for _, spam := range []string{"2", "-1", "NaN", "much"} {
+		if r := post(source, "/feeds/evil/settings", url.Values{"spam": {spam}}); r.StatusCode != 422 {
+			t.Errorf("spam from %s: status %d, want 422", spam, r.StatusCode)
+		}
+	}
+	source.setErr = nil
+	if r := post(source, "/feeds/none/settings", form); r.StatusCode != 404 {
+		t.Errorf("no feed: status %d, want 404", r.StatusCode)
+	}
+}
+
+func TestATestFetchShowsHeaders(t *testing.T) {
+	source := hostile()
+	source.tested = api.FetchTest{
+		URL: evil, Took: 1234, Size: 4200, Title: evil, Format: "RSS", Entries: 2, First: []api.TestedEntry{{Title: evil, Link: "javascript:alert(1)", Published: noon}},
+		Hops: []api.FetchHop{
+			{URL: evil, Status: 301, Sent: []api.FetchHeader{{Name: "Authorization", Value: "set"}}, Received: []api.FetchHeader{{Name: "Location", Value: evil}}},
+			{URL: evil, Status: 200, Received: []api.FetchHeader{{Name: "Etag", Value: evil}}},
+		},
+	}
+	r := post(source, "/feeds/evil/test", nil)
+	page := body(t, r)
+	text := words(parse(t, page))
+	for _, want := range []string{"Authorization set", "Answered 301", "Redirected to <script>", "Etag <script>", "RSS · <script>", "· 2 entries · 4.2 KB · 1,234 ms"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q: %s", want, text)
+		}
+	}
+	if strings.Contains(page, "<script>alert") || strings.Contains(page, `href="javascript`) {
+		t.Error("what a host says is taken for markup")
+	}
+	source.tested = api.FetchTest{Error: evil, Problem: &api.Trouble{What: "It is away.", Do: "Wait."}}
+	if text := words(parse(t, body(t, post(source, "/feeds/evil/test", nil)))); !strings.Contains(text, "It is away. Wait. <script>") {
+		t.Errorf("of a failure the page says %q", text)
+	}
+	source.setErr = api.ErrTooMuch
+	if r := post(source, "/feeds/evil/test", nil); r.StatusCode != 429 {
+		t.Errorf("a second test: status %d, want 429", r.StatusCode)
+	}
+}
+
+func TestAFeedIsRemovedAfterAQuestion(t *testing.T) {
+	source := hostile()
+	page := parse(t, body(t, serve(source, "GET", "/feeds/evil/remove")))
+	if text := words(page); len(source.done) > 0 || !strings.Contains(text, "It goes with 3 items") {
+		t.Fatalf("done is %v, the page says %q", source.done, text)
+	}
+	if r := post(source, "/feeds/evil/remove", nil); r.StatusCode != 303 || r.Header.Get("Location") != "/feeds" || !slices.Equal(source.done, []string{"remove evil"}) {
+		t.Errorf("status %d to %q after %v", r.StatusCode, r.Header.Get("Location"), source.done)
+	}
+	if r := post(source, "/feeds/none/remove", nil); r.StatusCode != 404 {
+		t.Errorf("no feed: status %d, want 404", r.StatusCode)
 	}
 }
 
@@ -58,7 +348,7 @@ func TestAFeedsPageTellsWhyAndOfItsPolls(t *testing.T) {
 		}
 	}
 	polls := rows(parse(t, page))
-	if len(polls) != 2 || !strings.HasPrefix(polls[0], "just now · 29 Sep 2026, 12:00 UTC | 200 | 1,234 | 4.2 KB |  | <script>") || !strings.HasPrefix(polls[1], "1 hour ago · 29 Sep 2026, 11:00 UTC | – | 0 | – | <script>") {
+	if len(polls) != 2 || !strings.HasPrefix(polls[0], "just now · 29 Sep 2026, 12:00 UTC | 200 | 1,234 | 4.2 KB | A document came (HTTP 200). | <script>") || !strings.HasPrefix(polls[1], "1 hour ago · 29 Sep 2026, 11:00 UTC | – | 0 | – | It failed: <script>") {
 		t.Errorf("the polls are %q", polls)
 	}
 	if strings.Contains(page, `href="javascript`) {

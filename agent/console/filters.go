@@ -9,6 +9,7 @@ import (
 // A group is one filter: the values it may have.
 type group struct {
 	ID, Label string
+	Days      *histogram // nil but where the values are days
 	Choices   []choice
 	More      []choice // those that are seen only when asked for
 }
@@ -20,7 +21,8 @@ var (
 	times = []choice{
 		{Label: "Any time"}, {Label: "Past day", URL: "day"}, {Label: "Past week", URL: "week"}, {Label: "Past month", URL: "month"},
 	}
-	shows = []choice{
+	stories = []choice{{Label: "Each once"}, {Label: "All items of each", URL: "all"}}
+	shows   = []choice{
 		{Label: "Without duplicates"}, {Label: "With duplicates", URL: "duplicates"}, {Label: "Spam only", URL: "spam"},
 		{Label: "Starred by rules", URL: "starred"}, {Label: "Sponsored", URL: "sponsored"}, {Label: "Muted by rules", URL: "muted"},
 	}
@@ -29,6 +31,9 @@ var (
 // groups returns the filters, each with what following a value leads to.
 func (s state) groups(found api.Found) []group {
 	list := []group{s.fixed("time", "Published", times)}
+	if days := s.days(found.Facets["day"]); days != nil {
+		list = append(list, group{ID: "day", Label: "Days", Days: days})
+	}
 	for _, g := range []group{{ID: "category", Label: "Category"}, {ID: "topic", Label: "Topic"}, {ID: "feed", Label: "Feed"}, {ID: "language", Label: "Language"}} {
 		if g.Choices = s.facet(g.ID, found.Facets[g.ID]); g.Choices == nil {
 			continue
@@ -38,6 +43,9 @@ func (s state) groups(found api.Found) []group {
 		}
 		list = append(list, g)
 	}
+	if s["q"] != "" && s["show"] == "" {
+		list = append(list, s.fixed("stories", "Stories", stories))
+	}
 	return append(list, s.fixed("show", "Show", shows))
 }
 
@@ -46,7 +54,7 @@ func (s state) groups(found api.Found) []group {
 func (s state) fixed(name, label string, values []choice) group {
 	g := group{ID: name, Label: label}
 	for _, v := range values {
-		g.Choices = append(g.Choices, choice{Label: v.Label, URL: s.with(name, v.URL).URL(), Active: s[name] == v.URL})
+		g.Choices = append(g.Choices, choice{Label: v.Label, URL: s.with(name, v.URL).URL(), Active: s[name] == v.URL, Key: name + " " + v.URL})
 	}
 	return g
 }
@@ -56,7 +64,7 @@ func (s state) fixed(name, label string, values []choice) group {
 func (s state) facet(name string, facets []api.Facet) []choice {
 	var list []choice
 	for _, f := range facets {
-		c := choice{Label: cmp.Or(f.Label, f.Value), URL: s.with(name, f.Value).URL(), Count: f.Count}
+		c := choice{Label: cmp.Or(f.Label, f.Value), URL: s.with(name, f.Value).URL(), Count: f.Count, Key: name + " " + f.Value}
 		if name == "language" {
 			c.Label = language(f.Value)
 		}
@@ -77,6 +85,7 @@ func (s state) chips(found api.Found) []choice {
 		}
 	}
 	add("time", label(times, s["time"]))
+	add("day", day(s["day"]))
 	add("category", "Category: "+s["category"])
 	add("topic", "Topic: "+s["topic"])
 	add("feed", "Feed: "+feedTitle(s["feed"], found))

@@ -2,15 +2,36 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"html/template"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"feedmesh/agent/api"
 	"feedmesh/storage"
 )
+
+// An itemSource has items, and does what persons decide of them. An item that is
+// not there is [storage.ErrNotFound].
+type itemSource interface {
+	Item(ctx context.Context, id string) (api.ItemView, error)
+	CallSpam(ctx context.Context, id string, is bool) (api.ItemView, error)
+	Duplicates(ctx context.Context, id string) (api.Duplicates, error)
+	Related(ctx context.Context, id string, limit int) (api.Related, error)
+	Similar(ctx context.Context, id string, limit int) (api.Similar, error)
+	LabelItem(ctx context.Context, id string, said api.Correction) (api.ItemView, error)
+	DifferItem(ctx context.Context, id string) (api.Duplicates, error)
+}
+
+func (c *console) itemRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("/items/{id}", c.item)
+	mux.HandleFunc("POST /items/{id}/spam", c.callSpam)
+	mux.HandleFunc("POST /items/{id}/differ", c.differ)
+	mux.HandleFunc("POST /items/{id}/labels", c.label)
+}
 
 // An itemPage is one item, whole.
 type itemPage struct {
@@ -42,6 +63,8 @@ type itemPage struct {
 	StoryWhy   string // why it is in its event
 	Duplicate  string // address of the item it is a duplicate of, or empty
 	Likeness   string // in what it is a duplicate, in words
+	LabelPath  string // where the form goes that says what it is about
+	Similar    []itemRow
 	DifferPath string // where the form goes that says it is none
 	Duplicates []itemRow
 	Number     int64    // of these
@@ -55,8 +78,10 @@ type storyOf struct {
 	Related        []itemRow
 }
 
-// fewRelated is how many other items of its story an item's page lists.
-const fewRelated = 5
+const (
+	fewRelated = 5 // other items of its story that an item's page lists
+	fewSimilar = 6 // items of other stories that are about the same
+)
 
 // An enclosure is a file that goes with an item.
 type enclosure struct {
@@ -101,23 +126,27 @@ func (c *console) item(w http.ResponseWriter, r *http.Request) {
 		c.noItem(w, r)
 		return
 	case err != nil:
-		c.sorry(w, r, err, "The store", nil)
+		c.sorry(w, r, err, "The store")
 		return
 	}
 	same, err := c.source.Duplicates(r.Context(), id)
 	if err != nil {
-		c.sorry(w, r, err, "The store", nil)
+		c.sorry(w, r, err, "The store")
 		return
 	}
 	related, err := c.source.Related(r.Context(), id, fewRelated)
 	if err != nil {
-		c.sorry(w, r, err, "The store", nil)
+		c.sorry(w, r, err, "The store")
 		return
 	}
 	main := c.view(item)
 	main.others(same, related, c.now())
+	// Without the index there is nothing like it, but all the rest.
+	if like, err := c.source.Similar(r.Context(), id, fewSimilar); err == nil {
+		main.like(like.Items, c.now())
+	}
 	w.Header().Set("Content-Security-Policy", itemPolicy)
-	c.render(w, r, http.StatusOK, "item", page{Title: main.Title, Main: main})
+	c.render(w, r, http.StatusOK, "item", page{Title: main.Title, Scripts: []string{"item.js"}, Main: main})
 }
 
 // callSpam has an item be what the form says, and shows it again.
@@ -132,10 +161,26 @@ func (c *console) callSpam(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, storage.ErrNotFound):
 		c.noItem(w, r)
 	case err != nil:
-		c.sorry(w, r, err, "The store", nil)
+		c.sorry(w, r, err, "The store")
 	default:
 		http.Redirect(w, r, itemURL(id), http.StatusSeeOther)
 	}
+}
+
+// label has an item be about what the form says, and shows it again.
+func (c *console) label(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if len(id) > maxID {
+		c.noItem(w, r)
+		return
+	}
+	categories, topics := strings.Fields(formValue(w, r, "categories")), strings.Fields(formValue(w, r, "topics"))
+	_, err := c.source.LabelItem(r.Context(), id, api.Correction{Categories: &categories, Topics: &topics})
+	if errors.Is(err, storage.ErrNotFound) {
+		c.noItem(w, r)
+		return
+	}
+	c.decided(w, r, false, err, itemURL(id), itemURL(id))
 }
 
 // differ has an item repeat nothing, and shows it again.
@@ -177,6 +222,7 @@ func (c *console) view(item api.ItemView) itemPage {
 		Revision:  item.Revision,
 		Spam:      item.Spam,
 		SpamPath:  itemURL(item.ID) + "/spam",
+		LabelPath: itemURL(item.ID) + "/labels",
 		Flags:     item.Flags,
 		Tags:      item.Tags,
 		Comments:  webURL(item.Comments),
@@ -219,5 +265,27 @@ func (p *itemPage) others(same api.Duplicates, related api.Related, now time.Tim
 		row := rowOfItem(i, now)
 		row.Why = "" // that is for the story's page to say
 		p.Story.Related = append(p.Story.Related, row)
+	}
+}
+
+// like adds what is about the same, but for what the page has already.
+func (p *itemPage) like(found []api.FoundItem, now time.Time) {
+	known := map[string]bool{p.URL: true, p.Duplicate: true}
+	for _, row := range p.Duplicates {
+		known[row.URL] = true
+	}
+	if p.Story != nil {
+		for _, row := range p.Story.Related {
+			known[row.URL] = true
+		}
+	}
+	for _, i := range found {
+		row := itemRow{
+			ID: i.ID, URL: itemURL(i.ID), Title: titled(i.Title), Lang: i.Language, Original: webURL(i.URL),
+			Publisher: cmp.Or(host(i.URL), i.FeedTitle), Seen: stamped(i.Published, now),
+		}
+		if !known[row.URL] {
+			p.Similar = append(p.Similar, row)
+		}
 	}
 }

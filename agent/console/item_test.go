@@ -11,6 +11,18 @@ import (
 	"feedmesh/storage"
 )
 
+func itemPages() map[string]shown {
+	polite := hostile()
+	polite.items["evil"] = api.ItemView{Item: storage.Item{URL: "https://www.a.example/x?a=1&b=2", Title: "Plain"}}
+	return map[string]shown{
+		"item":       {"/items/evil", 200, hostile()},
+		"plain item": {"/items/evil", 200, polite},
+		"no item":    {"/items/none", 404, hostile()},
+		"long ID":    {"/items/" + strings.Repeat("a", 100), 404, hostile()},
+		"store down": {"/items/evil", 503, broken()},
+	}
+}
+
 func TestItemLinksToTheWebOnly(t *testing.T) {
 	for address, want := range map[string]bool{
 		"https://a.example/x?a=1&b=2": true, "http://a.example": true,
@@ -59,7 +71,7 @@ func TestContentStaysInItsPlace(t *testing.T) {
 	if got := words(elements(doc, "h1")[0]); got != evil {
 		t.Errorf("the first heading is %q, not the title", got)
 	}
-	for _, in := range []string{"h2", "b", "img"} {
+	for _, in := range []string{"h2", "b"} {
 		n := elements(doc, in)[0]
 		for n != nil && attr(n, "class") != "content" {
 			n = n.Parent
@@ -68,8 +80,24 @@ func TestContentStaysInItsPlace(t *testing.T) {
 			t.Errorf("%s of the content is outside of it", in)
 		}
 	}
-	if img := elements(doc, "img")[0]; attr(img, "loading") != "lazy" {
-		t.Errorf("image %+v, want it to load when seen", img.Attr)
+}
+
+func TestNothingOfAnItemIsLoadedUnasked(t *testing.T) {
+	for clean, want := range map[string]string{
+		`<p>a <img src="https://a.example/i.png" alt="A &quot;cat&quot;"> b</p>`: `<p>a <a href="https://a.example/i.png" rel="noopener noreferrer nofollow" class="picture" data-picture="A &#34;cat&#34;">Picture: A &#34;cat&#34;</a> b</p>`,
+		`<img src="https://a.example/i.png">`:                                    `<a href="https://a.example/i.png" rel="noopener noreferrer nofollow" class="picture" data-picture="">Picture: a.example</a>`,
+		`<a href="https://b.example/x"><b><img src="https://a.example/i.png" alt="i"></b></a>.`: `<a href="https://b.example/x"><b></b>b.example</a>` +
+			`<a href="https://a.example/i.png" rel="noopener noreferrer nofollow" class="picture" data-picture="i">Picture: i</a>.`,
+		`<a href="https://b.example/x">b<img src="data:image/png;base64,AA"></a>`: `<a href="https://b.example/x">b</a>`,
+		`<img src="javascript:alert(1)" srcset="https://a.example/2.png 2x">`:     ``,
+		`<video src="https://a.example/v.mp4" autoplay></video>`:                  `<a href="https://a.example/v.mp4" rel="noopener noreferrer nofollow">a.example</a>`,
+		`<picture><source srcset="https://a.example/2.png"><img src="https://a.example/i.png" alt=""></picture>`: `<picture>` +
+			`<a href="https://a.example/i.png" rel="noopener noreferrer nofollow" class="picture" data-picture="">Picture: a.example</a></picture>`,
+		`<iframe src="https://video.example/1"></iframe>`: `<a href="https://video.example/1" rel="noopener noreferrer nofollow">video.example</a>`,
+	} {
+		if got := string(content(clean)); got != want {
+			t.Errorf("%s became\n%s, want\n%s", clean, got, want)
+		}
 	}
 }
 
@@ -115,5 +143,44 @@ func TestAPersonCallsAnItemSpamOrReleasesIt(t *testing.T) {
 	}
 	if want := []string{"spam evil true", "spam evil false", "spam none false"}; !slices.Equal(source.done, want) {
 		t.Errorf("done is %q, want %q", source.done, want)
+	}
+}
+
+func TestAPersonSaysWhatAnItemIsAbout(t *testing.T) {
+	source := &fake{items: map[string]api.ItemView{"i": {}}}
+	for _, c := range []struct {
+		target, form string
+		status       int
+		location     string
+	}{
+		{"/items/i/labels", "categories=databases++ai-ml&topics=", 303, "/items/i"},
+		{"/items/none/labels", "topics=kernel", 404, ""},
+		{"/items/" + strings.Repeat("a", 65) + "/labels", "", 404, ""},
+	} {
+		if got := sends(source, c.target, c.form); got.StatusCode != c.status || got.Header.Get("Location") != c.location {
+			t.Errorf("%s %s: status %d to %q, want %d to %q", c.target, c.form, got.StatusCode, got.Header.Get("Location"), c.status, c.location)
+		}
+	}
+	if want := []string{`label i ["databases" "ai-ml"] []`, `label none [] ["kernel"]`}; !slices.Equal(source.done, want) {
+		t.Errorf("done is %q, want %q", source.done, want)
+	}
+	source.handErr = &api.Refusal{Why: "there are more than 3 categories"}
+	if got := sends(source, "/items/i/labels", "categories=a+b+c+d"); got.StatusCode != 409 || !strings.Contains(body(t, got), "There are more than 3 categories.") {
+		t.Error("why labels are refused is not told")
+	}
+}
+
+func TestAnItemShowsWhatIsLikeItOnce(t *testing.T) {
+	source := &fake{
+		items:      map[string]api.ItemView{"i": {Item: storage.Item{ID: "i", DuplicateOf: "first"}}},
+		duplicates: api.Duplicates{Items: []api.ItemBrief{{ID: "d", Title: "Same"}}},
+		related:    api.Related{Story: storage.Story{ID: "s", Items: 3}, Items: []api.ItemBrief{{ID: "r", Title: "Related"}}},
+	}
+	for _, id := range []string{"i", "first", "d", "r", "other"} {
+		source.similar = append(source.similar, api.FoundItem{Item: storage.Item{ID: id, Title: "Like " + id, URL: "https://www.b.example/"}})
+	}
+	doc := parse(t, body(t, serve(source, "GET", "/items/i")))
+	if got := link(doc, "Like other"); got != "/items/other" || strings.Count(words(doc), "Like ") != 1 {
+		t.Errorf("what is like it is at %q, in %s", got, words(doc))
 	}
 }

@@ -2,45 +2,42 @@ package console
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
-	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
 	"strconv"
-	"time"
 )
 
 //go:embed templates
 var templateFiles embed.FS
 
-//go:embed style.css
-var style []byte
-
-// The name of the style sheet changes with its content, so that browsers may
-// keep it for ever.
-var (
-	styleHash = func() string {
-		sum := sha256.Sum256(style)
-		return hex.EncodeToString(sum[:8])
-	}()
-	stylePath = "/style-" + styleHash + ".css"
-)
-
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"count": count, "plural": plural, "bytes": size, "span": span, "percent": percent,
-	"style": func() string { return stylePath },
+	"style": func() string { return sheet.Path }, "script": scriptPath,
+	"menu": func() []choice { return menu },
 }).ParseFS(templateFiles, "templates/*.html"))
+
+// menu leads to the areas, in this order.
+var menu = []choice{
+	{Label: "Search", URL: "/"}, {Label: "Stories", URL: storiesPath}, {Label: "Feeds", URL: feedsPath}, {Label: "Rules", URL: "/rules"},
+	{Label: "Spam", URL: "/spam"}, {Label: "Mesh", URL: "/mesh"}, {Label: "Statistics", URL: "/statistics"},
+}
 
 // A page is what all templates are given.
 type page struct {
-	Title  string
-	Search form
-	Here   string  // path of the page if the menu has it
-	Foot   *footer // nil if the mesh does not say how it is
-	Main   any
+	Title   string
+	Search  form
+	Here    string     // path of the page if the menu has it
+	Scripts []string   // names of those it needs beside base.js, as "search.js"
+	Feeds   []feedLink // what of it can be followed elsewhere
+	Parts   []string   // templates that a script may ask for instead of the whole page
+	Foot    *footer    // nil if the mesh does not say how it is
+	Main    any
 }
+
+// A feedLink is where a page's list is served for feed readers.
+type feedLink struct{ Title, Kind, URL string }
 
 // A choice is a link that changes what is shown.
 type choice struct {
@@ -48,12 +45,19 @@ type choice struct {
 	URL    string
 	Count  int64
 	Active bool
+	Key    string // by which a script finds it again on the next page; may be empty
 }
 
-// render answers with a page made from the template. A page is made whole
-// before any of it is sent.
+// partHeader is the header by which a script asks for a part of a page.
+const partHeader = "Feedmesh-Part"
+
+// render answers with a page made from the template, or with the part of it that
+// is asked for. A page is made whole before any of it is sent.
 func (c *console) render(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
-	if standing, err := c.standing.get(r.Context(), c.source, c.now()); err == nil {
+	if part := r.Header.Get(partHeader); slices.Contains(p.Parts, part) {
+		name = part
+		w.Header().Set(partHeader, part)
+	} else if standing, err := c.standing.get(r.Context(), c.source, c.now()); err == nil {
 		p.Foot = foot(standing)
 	}
 	var b bytes.Buffer
@@ -65,11 +69,4 @@ func (c *console) render(w http.ResponseWriter, r *http.Request, status int, nam
 	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
 	w.WriteHeader(status)
 	w.Write(b.Bytes())
-}
-
-func serveStyle(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	w.Header().Set("ETag", fmt.Sprintf("%q", styleHash))
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(style))
 }

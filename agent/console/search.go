@@ -2,29 +2,46 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"feedmesh/agent/api"
+	"feedmesh/classify/query"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
 
+// A searchSource finds items. A cursor of another search is
+// [storage.ErrBadCursor].
+type searchSource interface {
+	Search(ctx context.Context, q api.Search) (api.Found, error)
+}
+
+func (c *console) searchRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("/{$}", c.search)
+}
+
 // A searchPage is what a search found, and ways on from it.
 type searchPage struct {
-	Heading string
-	Total   int64
-	Page    string // which one, in words; empty if there is only one
-	Sorts   []choice
-	Chips   []choice // filters in force; following one takes it away
-	Clear   string   // address without filters
-	Groups  []group
-	Results []result
-	First   string // address of the first page; empty if this is it
-	Next    string // address of the next page; empty if this is the last
-	Empty   *empty // why there are no results; nil if there are
+	Heading  string
+	Count    string // what was found, in words
+	Notes    []string
+	Sorts    []choice
+	Chips    []choice // filters in force; following one takes it away
+	Clear    string   // address without filters
+	Groups   []group
+	Results  []result
+	First    string // address of the first page; empty if this is it
+	Next     string // address of the next page; empty if this is the last
+	Empty    *empty // why there are no results; nil if there are
+	Forgiven bool   // no item has all the words; the results have some that are like them
+	Follow   *follow
+	Fault    *fault   // what is wrong with the query; nil if nothing is
+	Message  *message // why nothing can be found; nil if it can
 }
 
 // A result is an item found.
@@ -52,39 +69,82 @@ type empty struct {
 	Mesh       *api.Status // nil if it does not say how it is
 	Words      int         // how many were searched for
 	Unfiltered string      // address of the search without filters; empty if there are none
+	Any        string      // address of the search for any of the words; empty where that makes no sense
 }
+
+// The parts of a search page that a script asks for.
+const (
+	resultsPart = "results" // both others
+	hitsPart    = "hits"
+	filtersPart = "filters"
+)
 
 func (c *console) search(w http.ResponseWriter, r *http.Request) {
 	s, err := readState(r.URL.RawQuery)
 	if err != nil {
 		why := strings.ReplaceAll(err.Error(), "\n", "; ")
-		c.bad(w, r, "There is a mistake in this search: "+why+".", s)
+		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Message: badSearch("There is a mistake in this search: " + why + ".")})
 		return
 	}
-	now := c.now()
-	found, err := c.source.Search(r.Context(), s.search(now))
+	now, q := c.now(), s.search(c.now())
+	q.Facets = r.Header.Get(partHeader) != hitsPart // while somebody types, there is no time for them
+	found, err := c.source.Search(r.Context(), q)
+	var wrong *query.Fault
 	switch {
+	case errors.As(err, &wrong):
+		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Fault: faultOf(s["q"], wrong)})
 	case errors.Is(err, storage.ErrBadCursor):
-		c.bad(w, r, "The address of this page belongs to another search. Go to the first page and on from there.", s.first())
-		return
+		why := "The address of this page belongs to another search. Go to the first page and on from there."
+		c.showSearch(w, r, http.StatusBadRequest, s.first(), searchPage{Message: badSearch(why)})
 	case err != nil:
-		c.sorry(w, r, err, "Search", s)
-		return
+		m := failure(r, err, "Search")
+		c.showSearch(w, r, http.StatusServiceUnavailable, s, searchPage{Message: &m})
+	default:
+		main := s.show(found, now)
+		if len(found.Items) == 0 {
+			main.Empty = c.why(r, s, found.Total)
+			if main.Empty.Kind == "items" {
+				main.Groups, main.Follow = nil, nil
+			}
+		}
+		c.showSearch(w, r, http.StatusOK, s, main)
 	}
-	p := page{Title: "Newest items", Search: s.form(), Here: "/"}
+}
+
+// showSearch answers with a search page.
+func (c *console) showSearch(w http.ResponseWriter, r *http.Request, status int, s state, main searchPage) {
+	p := page{
+		Title: "Newest items", Here: "/", Search: s.form(), Scripts: []string{"search.js"},
+		Parts: []string{resultsPart, hitsPart, filtersPart}, Main: main,
+	}
 	if s["q"] != "" {
 		p.Title = s["q"]
 	}
-	p.Search.Focus = len(s) == 0
-	main := s.show(found, now)
-	if len(found.Items) == 0 {
-		main.Empty = c.why(r, s, found.Total)
-		if main.Empty.Kind == "items" {
-			main.Groups = nil
-		}
+	p.Search.Faulty = main.Fault != nil
+	if main.Follow != nil {
+		p.Feeds = main.Follow.links(p.Title)
 	}
-	p.Main = main
-	c.render(w, r, http.StatusOK, "search", p)
+	c.render(w, r, status, "search", p)
+}
+
+// badSearch tells of a search that makes no sense.
+func badSearch(why string) *message {
+	return &message{Heading: "This search cannot be done", Text: []string{why}, Links: []choice{{Label: "Start anew", URL: "/"}}}
+}
+
+// A fault is a query that can't be understood, cut where the fault is.
+type fault struct {
+	Before, At, After string
+	What              string // in words
+}
+
+func faultOf(q string, f *query.Fault) *fault {
+	at := min(max(f.Pos, 0), len(q))
+	for at > 0 && at < len(q) && !utf8.RuneStart(q[at]) {
+		at--
+	}
+	_, size := utf8.DecodeRuneInString(q[at:])
+	return &fault{Before: q[:at], At: q[at : at+size], After: q[at+size:], What: sentence(strings.TrimSuffix(f.Msg, "."))}
 }
 
 // why finds out why there is nothing to show.
@@ -92,6 +152,9 @@ func (c *console) why(r *http.Request, s state, total int64) *empty {
 	e := &empty{Kind: "match", Words: len(strings.Fields(s["q"]))}
 	if all := s.unfiltered(); len(all) < len(s.first()) {
 		e.Unfiltered = all.URL()
+	}
+	if words := strings.Fields(s["q"]); len(words) > 1 && !strings.ContainsAny(s["q"], `":()|*-`) {
+		e.Any = s.without("typing").with("q", strings.Join(words, " OR ")).URL()
 	}
 	if status, err := c.standing.get(r.Context(), c.source, c.now()); err == nil {
 		e.Mesh = &status
@@ -108,18 +171,26 @@ func (c *console) why(r *http.Request, s state, total int64) *empty {
 // show returns the page of what was found.
 func (s state) show(found api.Found, now time.Time) searchPage {
 	p := searchPage{
-		Heading: "Newest items",
-		Total:   found.Total,
-		Chips:   s.chips(found),
-		Clear:   s.unfiltered().URL(),
-		Groups:  s.groups(found),
-		Results: make([]result, len(found.Items)),
+		Heading:  "Newest items",
+		Count:    plural(found.Total, "item"),
+		Chips:    s.chips(found),
+		Clear:    s.unfiltered().URL(),
+		Groups:   s.groups(found),
+		Results:  make([]result, len(found.Items)),
+		Forgiven: found.Forgiven && len(found.Items) > 0,
+		Follow:   s.follow(),
+	}
+	if s.once() {
+		p.Count = plural(found.Total, "result")
+	}
+	if found.By == api.ByStore {
+		p.Notes = append(p.Notes, found.Why)
 	}
 	if s["q"] != "" {
 		p.Heading = "Results for “" + s["q"] + "”"
 		p.Sorts = []choice{
-			{Label: "Best match", URL: s.with("sort", "").URL(), Active: s["sort"] == ""},
-			{Label: "Newest", URL: s.with("sort", "newest").URL(), Active: s["sort"] == "newest"},
+			{Label: "Best match", URL: s.with("sort", "").URL(), Active: s["sort"] == "", Key: "sort"},
+			{Label: "Newest", URL: s.with("sort", "newest").URL(), Active: s["sort"] == "newest", Key: "sort newest"},
 		}
 	}
 	for i, item := range found.Items {
@@ -132,7 +203,7 @@ func (s state) show(found api.Found, now time.Time) searchPage {
 		p.Next = s.more(found.Next, now).URL()
 	}
 	if p.First != "" || p.Next != "" {
-		p.Page = pageWord(s.page(), found.Total)
+		p.Count += ", " + pageWord(s.page(), found.Total)
 	}
 	return p
 }
@@ -162,7 +233,15 @@ func (s state) result(item api.FoundItem, now time.Time) result {
 		r.Duplicate = itemURL(item.DuplicateOf)
 	}
 	if t := item.Told; t != nil {
-		r.Story = choice{Label: plural(int64(t.Items), "item") + " of " + plural(int64(t.Sources), "publisher"), URL: storyPath(item.StoryID)}
+		r.Story = choice{Label: told(t), URL: storyPath(item.StoryID)}
 	}
 	return r
+}
+
+// told says how much a story is told.
+func told(t *api.Telling) string {
+	if t.Sources < 2 {
+		return plural(int64(t.Items), "item") + " about it"
+	}
+	return plural(int64(t.Sources), "publisher") + " tell of it"
 }

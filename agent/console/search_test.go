@@ -1,21 +1,53 @@
 package console
 
 import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/classify/query"
 )
+
+func searchPages() map[string]shown {
+	slow := hostile()
+	slow.err = fmt.Errorf("search: %w", context.DeadlineExceeded)
+	none := hostile()
+	none.found = api.Found{}
+	gone := hostile()
+	gone.found.Items = nil
+	return map[string]shown{
+		"newest":         {"/", 200, hostile()},
+		"results":        {"/?q=%3Cscript%3E%22%27&category=%22%3E&feed=f&language=en&time=day&show=spam&sort=newest", 200, hostile()},
+		"page 2":         {"/?q=a&cursor=c&page=2", 200, hostile()},
+		"no match":       {"/?q=a+b&feed=f", 200, none},
+		"no items":       {"/", 200, &fake{}},
+		"emptied page":   {"/?cursor=c&page=2", 200, gone},
+		"bad parameter":  {"/?sort=%3Cscript%3E&time=x", 400, hostile()},
+		"damaged":        {"/?q=%zz", 400, hostile()},
+		"other's cursor": {"/?cursor=c", 400, stale()},
+		"index down":     {"/?q=a&feed=%22", 503, broken()},
+		"index slow":     {"/?q=a", 503, slow},
+	}
+}
 
 func TestAddressSaysWhatToSearch(t *testing.T) {
 	for address, want := range map[string]api.Search{
-		"/":                      {Sort: "newest"},
-		"/?sort=best&q=":         {Sort: "newest"},
-		"/?q=+go+1.26+&utm_x=1":  {Query: "go 1.26", Sort: "best"},
-		"/?q=go&sort=newest":     {Query: "go", Sort: "newest"},
-		"/?q=%D1%8F%D0%B4%D1%80": {Query: "ядр", Sort: "best"},
+		"/":                          {Sort: "newest"},
+		"/?sort=best&q=":             {Sort: "newest"},
+		"/?q=+go+1.26+&utm_x=1":      {Query: "go 1.26", Sort: "best", Once: true},
+		"/?q=go&sort=newest":         {Query: "go", Sort: "newest", Once: true},
+		"/?q=%D1%8F%D0%B4%D1%80":     {Query: "ядр", Sort: "best", Once: true},
+		"/?q=go&stories=all":         {Query: "go", Sort: "best"},
+		"/?q=g&typing=word":          {Query: "g", Sort: "best", Once: true, Typing: true},
+		"/?q=go&typing=end":          {Query: "go ", Sort: "best", Once: true, Typing: true},
+		"/?q=go&show=starred":        {Query: "go", Sort: "best", Duplicates: true, Flag: "starred"},
+		"/?day=2026-09-01&time=week": {Sort: "newest", After: time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC), Before: time.Date(2026, 9, 2, 0, 0, 0, 0, time.UTC)},
 		"/?category=a&feed=b&language=ru&cursor=x%2By": {Category: "a", Feed: "b", Language: "ru", Sort: "newest", Cursor: "x+y"},
 		"/?time=week":       {Sort: "newest", After: noon.AddDate(0, 0, -7)},
 		"/?show=spam":       {Sort: "newest", Spam: true, Duplicates: true},
@@ -52,6 +84,7 @@ func TestFaultsOfAnAddressAreTold(t *testing.T) {
 		"q=" + strings.Repeat("я", 1001): "“q” is longer than 1,000 characters",
 		"time=year":                      "“time” must be one of: day, week, month",
 		"cursor=c&page=-1":               "“page” is not a number that makes sense",
+		"day=2026-9-1":                   "“day” is no day: write it as 2026-03-01",
 		"q=%zz":                          "its address is damaged",
 	} {
 		if _, err := readState(query); err == nil || !strings.Contains(err.Error(), want) {
@@ -89,19 +122,11 @@ func TestFiltersAreAddedAndTakenAway(t *testing.T) {
 		}
 	}
 	kept := map[string]string{}
-	for _, in := range elements(doc, "input") {
+	for _, in := range elements(elements(doc, "form")[0], "input") {
 		kept[attr(in, "name")] = attr(in, "value")
 	}
 	if len(kept) != 3 || kept["q"] != "x" || kept["category"] != "a" || kept["time"] != "day" {
 		t.Errorf("a new search keeps %v", kept)
-	}
-}
-
-func TestFieldHasTheFocusOnlyOnTheFirstPage(t *testing.T) {
-	for address, want := range map[string]bool{"/": true, "/?q=a": false, "/?feed=f": false, "/status": false, "/none": false} {
-		if got := strings.Contains(body(t, serve(hostile(), "GET", address)), " autofocus"); got != want {
-			t.Errorf("%s: focus %v, want %v", address, got, want)
-		}
 	}
 }
 
@@ -148,4 +173,140 @@ func TestEmptyPagesHelp(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestAFaultOfAQueryIsShownWhereItIs(t *testing.T) {
+	for q, f := range map[string]query.Fault{
+		`go "never closed`: {Pos: 3, Msg: "this quote is never closed"},
+		"ядро )":           {Pos: 9, Msg: "this bracket was never opened"},
+		"go -":             {Pos: 4, Msg: "what must not occur?"},
+		"яд":               {Pos: 1, Msg: "inside of a character"},
+		"a":                {Pos: 99, Msg: "after the end"},
+	} {
+		source := hostile()
+		source.err = fmt.Errorf("search: %w", &f)
+		r := serve(source, "GET", "/?q="+url.QueryEscape(q))
+		doc := parse(t, body(t, r))
+		shown := elements(doc, "pre")
+		if r.StatusCode != 400 || len(shown) != 1 {
+			t.Fatalf("%s: status %d with %d queries shown, want 400 with one", q, r.StatusCode, len(shown))
+		}
+		if got := strings.TrimSpace(strings.ReplaceAll(words(shown[0]), "\u00a0", "")); got != strings.TrimSpace(q) {
+			t.Errorf("the query is shown as %q, want %q", got, q)
+		}
+		if page := words(doc); !strings.Contains(page, sentence(f.Msg)) {
+			t.Errorf("%s: the page does not say %q", q, f.Msg)
+		}
+		if field := elements(doc, "input")[0]; attr(field, "value") != q || attr(field, "aria-describedby") != "fault" {
+			t.Errorf("%s: the field is %+v, want the query, described by its fault", q, field.Attr)
+		}
+	}
+	if f := faultOf("go )", &query.Fault{Pos: 3, Msg: "m"}); f.Before != "go " || f.At != ")" || f.After != "" {
+		t.Errorf("cut to %+v", f)
+	}
+}
+
+func TestWhatWasForgivenAndWhoFoundItIsSaid(t *testing.T) {
+	source := hostile()
+	source.found.Forgiven = true
+	if page := words(parse(t, body(t, serve(source, "GET", "/?q=kuberentes")))); !strings.Contains(page, "No item has all these words. These are close.") {
+		t.Errorf("the page does not say that it forgave: %s", page)
+	}
+	source = hostile()
+	source.found.By, source.found.Why = api.ByStore, "The search index does not answer."
+	if page := words(parse(t, body(t, serve(source, "GET", "/?q=a")))); !strings.Contains(page, "The search index does not answer.") {
+		t.Errorf("the page does not say that the store searched: %s", page)
+	}
+}
+
+func TestNothingFoundForAllWordsMayBeForAny(t *testing.T) {
+	for address, want := range map[string]string{
+		"/?q=solar+wind&feed=f":         "/?feed=f&q=solar+OR+wind",
+		"/?q=solar+wind&typing=word":    "/?q=solar+OR+wind",
+		"/?q=solar":                     "",
+		"/?q=%22solar+wind%22+-eclipse": "",
+	} {
+		doc := parse(t, body(t, serve(&fake{status: api.Status{Items: 9, Indexed: 9}}, "GET", address)))
+		if got := link(doc, "search for any of these words"); got != want {
+			t.Errorf("%s: any of the words is at %q, want %q", address, got, want)
+		}
+	}
+}
+
+func TestDaysAreAPictureAndAList(t *testing.T) {
+	source := &fake{found: api.Found{Total: 12, Items: make([]api.FoundItem, 1), Facets: map[string][]api.Facet{
+		"day": {{Value: "2026-09-29", Count: 9}, {Value: "2026-09-27", Count: 3}, {Value: "2026-03-01", Count: 900}, {Value: "soon", Count: 1}},
+	}}}
+	doc := parse(t, body(t, serve(source, "GET", "/?q=x&day=2026-09-27")))
+	for label, want := range map[string]string{
+		"29 Sep 2026, 9 items": "/?day=2026-09-29&q=x", "27 Sep 2026, 3 items": "/?q=x", "1 Mar 2026, 900 items": "", "Remove filter 27 Sep 2026 ×": "/?q=x",
+	} {
+		if got := link(doc, label); got != want {
+			t.Errorf("%q leads to %q, want %q", label, got, want)
+		}
+	}
+	bars := elements(elements(doc, "svg")[0], "a")
+	if len(bars) != 2 || attr(bars[1], "href") != "/?day=2026-09-29&q=x" || attr(bars[0], "class") != "active" {
+		t.Errorf("got %d bars, want two days of the last 31, the earlier one marked", len(bars))
+	}
+	if h := (state{}).days(source.found.Facets["day"]); h.Bars[0].X != 28*(dayWidth+dayGap) || h.Width != maxDays*(dayWidth+dayGap)-dayGap {
+		t.Errorf("the picture is %+v, want days in their places", h)
+	}
+	if h := (state{}).days([]api.Facet{{Value: "2026-09-29", Count: 9}}); h != nil {
+		t.Errorf("one day is a picture: %+v", h)
+	}
+}
+
+// A script swaps parts of a page, so they are what the whole page has, and as inert.
+func TestPartsOfASearchPageAreThoseOfTheWholePage(t *testing.T) {
+	for part, c := range map[string]struct {
+		facets bool
+		has    []string
+		lacks  []string
+	}{
+		"hits":    {false, []string{`<h1>`, `data-list`}, []string{`id="by-time"`, "<main"}},
+		"filters": {true, []string{`id="by-time"`}, []string{`<h1>`, "<main"}},
+		"results": {true, []string{`<h1>`, `id="hits"`, `id="filters"`}, []string{"<main", "<html"}},
+	} {
+		source := hostile()
+		r := asks(source, "/?q=go&typing=word", part)
+		page := body(t, r)
+		if r.StatusCode != 200 || r.Header.Get(partHeader) != part || source.searches[0].Facets != c.facets {
+			t.Errorf("%s: status %d, part %q, facets %v", part, r.StatusCode, r.Header.Get(partHeader), source.searches[0].Facets)
+		}
+		for _, want := range c.has {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s lacks %s", part, want)
+			}
+		}
+		for _, no := range c.lacks {
+			if strings.Contains(page, no) {
+				t.Errorf("%s has %s", part, no)
+			}
+		}
+		if strings.Contains(page, "<script") || strings.Contains(page, "<img") {
+			t.Errorf("%s has hostile elements", part)
+		}
+		if whole := body(t, serve(hostile(), "GET", "/?q=go&typing=word")); !strings.Contains(whole, page) && part != "hits" {
+			t.Errorf("%s is not what the whole page has", part)
+		}
+	}
+	for _, part := range []string{"top", "search", "message", `"><script>`} {
+		r := asks(hostile(), "/?q=go", part)
+		if r.Header.Get(partHeader) != "" || !strings.Contains(body(t, r), "<main") {
+			t.Errorf("the part %s is answered, want the whole page", part)
+		}
+	}
+	if r := asks(broken(), "/?q=go", "hits"); r.StatusCode != 503 || r.Header.Get(partHeader) != "hits" || strings.Contains(body(t, r), "<main") {
+		t.Error("a search that fails is no part of the page")
+	}
+}
+
+// asks asks for a part of a page, as a script does.
+func asks(source Source, target, part string) *http.Response {
+	request := httptest.NewRequest("GET", target, nil)
+	request.Header.Set(partHeader, part)
+	answer := httptest.NewRecorder()
+	handler(source, func() time.Time { return noon }).ServeHTTP(answer, request)
+	return answer.Result()
 }

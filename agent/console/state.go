@@ -23,8 +23,9 @@ type param struct {
 	name    string
 	max     int      // longest value, in characters; 0: a number
 	values  []string // what it may be; nil: anything
-	of      string   // "filter" narrows the search; "page" says which page of it
+	of      string   // "filter" narrows the search; "page" says which page of it; "typing" ends with typing
 	initial string   // value that is the same as none
+	isDay   bool     // as in 2026-03-01
 }
 
 // flags are those of items that a search may show alone.
@@ -37,8 +38,11 @@ var params = []param{
 	{name: "feed", max: 64, of: "filter"},
 	{name: "language", max: 8, of: "filter"},
 	{name: "time", max: 8, of: "filter", values: []string{"day", "week", "month"}},
+	{name: "day", max: 10, of: "filter", isDay: true}, // in UTC; it goes before time
 	{name: "show", max: 16, of: "filter", values: append([]string{"duplicates", "spam"}, flags...)},
 	{name: "sort", max: 8, values: []string{"best", "newest"}, initial: "best"},
+	{name: "stories", max: 8, values: []string{"all"}},                      // all items of each, though words were asked for
+	{name: "typing", max: 8, of: "typing", values: []string{"word", "end"}}, // of q: its last word may go on, or is whole
 	{name: "cursor", max: 4096, of: "page"},
 	{name: "page", of: "page"},
 	{name: "at", of: "page"}, // when the first page was made, in Unix seconds
@@ -86,6 +90,10 @@ func (p param) check(value string) error {
 		}
 	case utf8.RuneCountInString(value) > p.max:
 		return fmt.Errorf("“%s” is longer than %s characters", p.name, count(int64(p.max)))
+	case p.isDay:
+		if _, err := time.Parse(time.DateOnly, value); err != nil {
+			return fmt.Errorf("“%s” is no day: write it as 2026-03-01", p.name)
+		}
 	case p.values != nil && !slices.Contains(p.values, value):
 		return fmt.Errorf("“%s” must be one of: %s", p.name, strings.Join(p.values, ", "))
 	}
@@ -168,8 +176,11 @@ const pageSize = 20
 func (s state) search(now time.Time) api.Search {
 	q := api.Search{
 		Query: s["q"], Category: s["category"], Topic: s["topic"], Feed: s["feed"], Language: s["language"],
-		Spam: s["show"] == "spam", Duplicates: s["show"] != "",
+		Spam: s["show"] == "spam", Duplicates: s["show"] != "", Once: s.once(), Typing: s["typing"] != "",
 		Sort: "best", Facets: true, Limit: pageSize, Cursor: s["cursor"],
+	}
+	if s["typing"] == "end" {
+		q.Query += " " // so it is not taken for the begin of a word
 	}
 	if slices.Contains(flags, s["show"]) {
 		q.Flag = s["show"]
@@ -177,22 +188,33 @@ func (s state) search(now time.Time) api.Search {
 	if s["sort"] == "newest" || s["q"] == "" {
 		q.Sort = "newest"
 	}
-	switch at := s.at(now); s["time"] {
-	case "day":
-		q.After = at.AddDate(0, 0, -1)
-	case "week":
-		q.After = at.AddDate(0, 0, -7)
-	case "month":
-		q.After = at.AddDate(0, 0, -30)
-	}
+	q.After, q.Before = s.between(now)
 	return q
+}
+
+// once reports whether of each story only one item is shown.
+func (s state) once() bool { return s["q"] != "" && s["show"] == "" && s["stories"] == "" }
+
+// daysOf says how many days back a value of time reaches.
+var daysOf = map[string]int{"day": 1, "week": 7, "month": 30}
+
+// between returns when what is shown was published: at or after, and before. Zero
+// is no bound.
+func (s state) between(now time.Time) (after, before time.Time) {
+	if day, err := time.Parse(time.DateOnly, s["day"]); err == nil {
+		return day, day.AddDate(0, 0, 1)
+	}
+	if days := daysOf[s["time"]]; days > 0 {
+		after = s.at(now).AddDate(0, 0, -days)
+	}
+	return after, before
 }
 
 // A form is the search field and what a new search keeps of the state.
 type form struct {
-	Query string
-	Keep  []field
-	Focus bool
+	Query  string
+	Keep   []field
+	Faulty bool // the query can't be understood; the page has an element with the ID "fault"
 }
 
 type field struct{ Name, Value string }
@@ -200,7 +222,7 @@ type field struct{ Name, Value string }
 func (s state) form() form {
 	f := form{Query: s["q"]}
 	for _, p := range params {
-		if value := s[p.name]; value != "" && p.name != "q" && p.of != "page" {
+		if value := s[p.name]; value != "" && p.name != "q" && p.of != "page" && p.of != "typing" {
 			f.Keep = append(f.Keep, field{p.name, value})
 		}
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"net/http"
@@ -14,6 +15,24 @@ import (
 	"feedmesh/subjects"
 )
 
+// A storySource has stories, and does what persons decide of them. A story that is
+// not there is [storage.ErrNotFound]; a cursor of another list,
+// [storage.ErrBadCursor].
+type storySource interface {
+	Stories(ctx context.Context, q api.StorySearch) (api.StoryPage, error)
+	Story(ctx context.Context, id string) (api.StoryView, error)
+	SplitStory(ctx context.Context, id string, what api.Splitting) (api.StoryView, error)
+	JoinStories(ctx context.Context, id, other string) (api.StoryView, error)
+	Bursts(ctx context.Context, of string, limit int) (api.Bursts, error)
+}
+
+func (c *console) storyRoutes(mux *http.ServeMux) {
+	mux.HandleFunc(storiesPath, c.stories)
+	mux.HandleFunc(storiesPath+"/{id}", c.story)
+	mux.HandleFunc("POST "+storiesPath+"/{id}/split", c.split)
+	mux.HandleFunc("POST "+storiesPath+"/{id}/join", c.join)
+}
+
 const storiesPath = "/stories"
 
 // storyPath returns the path of a story's page.
@@ -24,6 +43,7 @@ var storyParams = []param{
 	{name: "language", max: 8, values: subjects.Languages},
 	{name: "category", max: 64},
 	{name: "topic", max: 64},
+	{name: "time", max: 8, values: []string{"day", "week", "month"}},
 	{name: "sort", max: 8, values: []string{"rank", "newest"}, initial: "rank"},
 	{name: "cursor", max: 4096},
 }
@@ -61,6 +81,8 @@ type storiesPage struct {
 	Chips   []choice // filters in force; following one takes it away
 	Clear   string   // address without filters
 	Groups  []group
+	Follow  *follow
+	Bursts  []choice // categories and topics that items come of more often than they used to
 	Stories []storyCard
 	First   string      // address of the first page; empty if this is it
 	Next    string      // address of the next page; empty if this is the last
@@ -92,22 +114,51 @@ func (c *console) stories(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	l, now := listing(values), c.now()
-	found, err := c.source.Stories(r.Context(), api.StorySearch{
-		Language: l["language"], Category: l["category"], Topic: l["topic"], Sort: l["sort"], Sources: 2, Limit: pageSize, Cursor: l["cursor"],
-	})
+	found, err := c.source.Stories(r.Context(), l.search(now))
 	switch {
 	case errors.Is(err, storage.ErrBadCursor):
 		c.badList(w, r, "Its address belongs to another list. Go to the first page and on from there.")
 		return
 	case err != nil:
-		c.sorry(w, r, err, "The store", nil)
+		c.sorry(w, r, err, "The store")
 		return
 	}
 	main := l.show(found, now)
+	// What bursts is worth a line, not the page.
+	if bursts, err := c.source.Bursts(r.Context(), "", manyBursts); err == nil && len(l) == 0 {
+		main.Bursts = l.bursts(bursts)
+	}
 	if status, err := c.standing.get(r.Context(), c.source, now); err == nil {
 		main.Mesh = &status
 	}
-	c.render(w, r, http.StatusOK, "stories", page{Title: "Stories", Here: storiesPath, Main: main})
+	c.render(w, r, http.StatusOK, "stories", page{Title: "Stories", Here: storiesPath, Feeds: main.Follow.links("Stories"), Main: main})
+}
+
+// search returns the search of the listing. Its times move on by the hour: a cursor
+// holds for one list.
+func (l listing) search(now time.Time) api.StorySearch {
+	q := api.StorySearch{
+		Language: l["language"], Category: l["category"], Topic: l["topic"], Sort: l["sort"], Sources: 2, Limit: pageSize, Cursor: l["cursor"],
+	}
+	if days := daysOf[l["time"]]; days > 0 {
+		q.After = now.Truncate(time.Hour).AddDate(0, 0, -days)
+	}
+	return q
+}
+
+const (
+	manyBursts = 100 // that are looked at
+	fewBursts  = 6   // that are shown
+)
+
+// bursts returns the categories and topics that burst.
+func (l listing) bursts(found api.Bursts) (list []choice) {
+	for _, b := range found.Bursts {
+		if (b.Of == "category" || b.Of == "topic") && len(list) < fewBursts {
+			list = append(list, choice{Label: b.Name, URL: l.with(b.Of, b.Name).URL()})
+		}
+	}
+	return list
 }
 
 // badList answers for a list of stories that makes no sense.
@@ -124,7 +175,7 @@ func (l listing) show(found api.StoryPage, now time.Time) storiesPage {
 			{Label: "Most talked of", URL: l.with("sort", "").URL(), Active: l["sort"] == ""},
 			{Label: "Newest", URL: l.with("sort", "newest").URL(), Active: l["sort"] == "newest"},
 		},
-		Chips: l.chips(), Clear: l.with("category", "").with("topic", "").with("language", "").URL(), Groups: l.groups(found),
+		Chips: l.chips(), Clear: l.with("category", "").with("topic", "").with("language", "").with("time", "").URL(), Groups: l.groups(found), Follow: l.follow(),
 	}
 	for _, s := range found.Stories {
 		p.Stories = append(p.Stories, l.card(s, now))
@@ -177,6 +228,7 @@ func (l listing) chips() (list []choice) {
 			list = append(list, choice{Label: words, URL: l.with(name, "").URL()})
 		}
 	}
+	add("time", label(times, l["time"]))
 	add("category", "Category: "+l["category"])
 	add("topic", "Topic: "+l["topic"])
 	add("language", "Language: "+laneName(l["language"]))
@@ -199,7 +251,11 @@ func (l listing) groups(found api.StoryPage) []group {
 	for _, lane := range subjects.Languages {
 		languages.Choices = append(languages.Choices, l.choice("language", lane, laneName(lane)))
 	}
-	var groups []group
+	when := group{ID: "time", Label: "News within"}
+	for _, t := range times {
+		when.Choices = append(when.Choices, choice{Label: t.Label, URL: l.with("time", t.URL).URL(), Active: l["time"] == t.URL})
+	}
+	groups := []group{when}
 	for _, g := range []struct {
 		name, label string
 		counts      map[string]int

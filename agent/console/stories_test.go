@@ -13,6 +13,27 @@ import (
 	"feedmesh/storage"
 )
 
+func storyPages() map[string]shown {
+	unfiltered := hostile()
+	unfiltered.stories = api.StoryPage{}
+	lonely := &fake{story: api.StoryView{Story: storage.Story{ID: "evil", Items: 1, Events: 1}, Timeline: []api.StoryEvent{{ID: "e", Items: make([]api.StoryItem, 1)}}}}
+	return map[string]shown{
+		"stories":          {"/stories", 200, hostile()},
+		"some stories":     {"/stories?category=%22%3E&topic=a&language=en&sort=newest&cursor=c", 200, hostile()},
+		"no stories":       {"/stories", 200, &fake{}},
+		"no feeds at all":  {"/stories", 200, &fake{status: api.Status{Feeds: api.FeedCounts{}}}},
+		"no story matches": {"/stories?topic=a", 200, unfiltered},
+		"strange list":     {"/stories?language=xx&sort=%3Cscript%3E", 400, hostile()},
+		"stale list":       {"/stories?cursor=c", 400, stale()},
+		"stories down":     {"/stories", 503, broken()},
+		"story":            {"/stories/evil", 200, hostile()},
+		"story of one":     {"/stories/evil", 200, lonely},
+		"no story":         {"/stories/none", 404, hostile()},
+		"long story ID":    {"/stories/" + strings.Repeat("a", 100), 404, hostile()},
+		"story down":       {"/stories/evil", 503, broken()},
+	}
+}
+
 func TestAddressSaysWhichStoriesToList(t *testing.T) {
 	for address, want := range map[string]api.StorySearch{
 		"/stories":                                       {},
@@ -239,13 +260,62 @@ func TestEmptyListsOfStoriesHelp(t *testing.T) {
 func TestAResultSaysHowMuchItsStoryIsTold(t *testing.T) {
 	source := &fake{found: api.Found{Total: 2, Items: []api.FoundItem{
 		{Item: storage.Item{ID: "a", StoryID: "s"}, Told: &api.Telling{Items: 7, Sources: 1}},
+		{Item: storage.Item{ID: "c", StoryID: "t"}, Told: &api.Telling{Items: 1200, Sources: 1100}},
 		{Item: storage.Item{ID: "b", StoryID: "alone"}},
 	}}}
 	doc := parse(t, body(t, serve(source, "GET", "/?q=a")))
-	if got := link(doc, "7 items of 1 publisher"); got != "/stories/s" {
-		t.Errorf("the story is at %q", got)
+	for label, want := range map[string]string{"7 items about it": "/stories/s", "1,100 publishers tell of it": "/stories/t"} {
+		if got := link(doc, label); got != want {
+			t.Errorf("%q leads to %q, want %q", label, got, want)
+		}
 	}
 	if page := body(t, serve(source, "GET", "/?q=a")); strings.Contains(page, "/stories/alone") {
 		t.Error("an item that nobody else tells of leads to a story")
+	}
+}
+
+func TestWhatBurstsIsToldWhereAllStoriesAre(t *testing.T) {
+	source := hostile()
+	doc := parse(t, body(t, serve(source, "GET", "/stories")))
+	if got := link(doc, "databases"); got != "/stories?category=databases" {
+		t.Errorf("a bursting category leads to %q", got)
+	}
+	if page := words(doc); !strings.Contains(page, "More than usual of "+evil+" databases") {
+		t.Errorf("the page does not tell what bursts: %s", page)
+	}
+	if page := body(t, serve(source, "GET", "/stories?language=en")); strings.Contains(page, "More than usual of") {
+		t.Error("a list of some stories tells what bursts among all")
+	}
+}
+
+func TestStoriesOfSomeTimeAreListed(t *testing.T) {
+	source := hostile()
+	serve(source, "GET", "/stories?time=week")
+	if got, want := source.listed[0].After, noon.AddDate(0, 0, -7); !got.Equal(want) {
+		t.Errorf("listed are those after %v, want %v", got, want)
+	}
+}
+
+func TestAStoryOffersToBeJoinedWithWhatIsLikeIt(t *testing.T) {
+	source := &fake{
+		story: api.StoryView{Story: storage.Story{ID: "s", Headline: "a"}},
+		similar: []api.FoundItem{
+			{Item: storage.Item{ID: "b", Title: "Another one", StoryID: "t"}},
+			{Item: storage.Item{ID: "c", Title: "Its own", StoryID: "s"}},
+			{Item: storage.Item{ID: "d", Title: "Of none"}},
+		},
+	}
+	doc := parse(t, body(t, serve(source, "GET", "/stories/s")))
+	if got := link(doc, "Another one"); got != "/stories/t" {
+		t.Errorf("the story that is like it is at %q", got)
+	}
+	var offered []string
+	for _, in := range elements(doc, "input") {
+		if attr(in, "name") == "story" && attr(in, "type") == "hidden" {
+			offered = append(offered, attr(in, "value"))
+		}
+	}
+	if !slices.Equal(offered, []string{"t"}) {
+		t.Errorf("it may be joined with %q, want the other story only", offered)
 	}
 }

@@ -24,7 +24,8 @@ type storyPage struct {
 	Clicks     int64
 	ID         string
 	Events     []eventRow
-	SplitPath  string // where the forms go that split it
+	Like       []choice // other stories about the same; the Key is their ID
+	SplitPath  string   // where the forms go that split it
 	JoinPath   string
 }
 
@@ -82,10 +83,18 @@ func (c *console) story(w http.ResponseWriter, r *http.Request) {
 		c.noStory(w, r)
 		return
 	case err != nil:
-		c.sorry(w, r, err, "The store", nil)
+		c.sorry(w, r, err, "The store")
 		return
 	}
 	main := viewStory(found, c.now())
+	// Without the index there is nothing like it, but all the rest.
+	if like, err := c.source.Similar(r.Context(), found.Headline, fewSimilar); err == nil {
+		for _, i := range like.Items {
+			if i.StoryID != "" && i.StoryID != id {
+				main.Like = append(main.Like, choice{Label: titled(i.Title), URL: storyPath(i.StoryID), Key: i.StoryID})
+			}
+		}
+	}
 	c.render(w, r, http.StatusOK, "story", page{Title: main.Title, Here: storiesPath, Main: main})
 }
 
@@ -207,7 +216,7 @@ func (c *console) decided(w http.ResponseWriter, r *http.Request, pending bool, 
 		m.Heading, m.Text = "This cannot be done now", []string{sentence(err.Error())}
 		c.say(w, r, http.StatusServiceUnavailable, m)
 	case err != nil:
-		c.sorry(w, r, err, "The mesh", nil)
+		c.sorry(w, r, err, "The mesh")
 	case pending:
 		m.Heading, m.Text = "It will be done", []string{"It is accepted, and will be done as soon as the cluster actor of its language comes to it."}
 		c.say(w, r, http.StatusAccepted, m)

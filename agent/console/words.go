@@ -130,3 +130,9 @@ func pageWord(page int, total int64) string {
 	pages := max(int64(page), (total+pageSize-1)/pageSize)
 	return "page " + strconv.Itoa(page) + " of " + count(pages)
 }
+
+// tenth writes a number with one decimal.
+func tenth(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) }
+
+// hundredth writes a number with two decimals.
+func hundredth(n float64) string { return strconv.FormatFloat(n, 'f', 2, 64) }

@@ -1,0 +1,111 @@
+package console
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+)
+
+//go:embed style
+var styleFiles embed.FS
+
+//go:embed script
+var scriptFiles embed.FS
+
+// An asset is a file that pages load. Its path changes with its content, so that
+// browsers may keep it for ever.
+type asset struct {
+	Path    string
+	content []byte
+	kind    string // its media type
+	hash    string
+}
+
+func newAsset(name, ending, kind string, content []byte) asset {
+	sum := sha256.Sum256(content)
+	hash := hex.EncodeToString(sum[:8])
+	return asset{Path: "/" + name + "-" + hash + ending, content: content, kind: kind, hash: hash}
+}
+
+func (a asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", a.kind)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("ETag", fmt.Sprintf("%q", a.hash))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.content))
+}
+
+//go:embed icon.svg
+var icon []byte
+
+// iconPath is where browsers look for an icon without being told.
+const iconPath = "/favicon.ico"
+
+func serveIcon(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "image/svg+xml")
+	w.Header().Set("Cache-Control", "public, max-age=86400")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(icon))
+}
+
+// sheet is all sheets of style in one, in the order of their names.
+var sheet = newAsset("style", ".css", "text/css; charset=utf-8", func() []byte {
+	var all []byte
+	for _, name := range names(styleFiles, "style") {
+		all = append(all, read(styleFiles, "style/"+name)...)
+	}
+	return all
+}())
+
+const baseScript = "base.js"
+
+// scripts are the scripts by their names. Where one imports base.js, its import
+// names the path that base.js is served at.
+var scripts = func() map[string]asset {
+	const kind = "text/javascript; charset=utf-8"
+	base := newAsset("base", ".js", kind, read(scriptFiles, "script/"+baseScript))
+	all := map[string]asset{baseScript: base}
+	for _, name := range names(scriptFiles, "script") {
+		if name == baseScript {
+			continue
+		}
+		content := bytes.ReplaceAll(read(scriptFiles, "script/"+name), []byte(`"./base.js"`), []byte(`"`+base.Path+`"`))
+		all[name] = newAsset(strings.TrimSuffix(name, ".js"), ".js", kind, content)
+	}
+	return all
+}()
+
+// scriptPath returns where a script is served. A page that names one which is not
+// there is a mistake of ours, and can't be made.
+func scriptPath(name string) (string, error) {
+	script, is := scripts[name]
+	if !is {
+		return "", fmt.Errorf("there is no script %s", name)
+	}
+	return script.Path, nil
+}
+
+// names returns the names of an embedded folder's files, in order.
+func names(files embed.FS, folder string) []string {
+	entries, err := fs.ReadDir(files, folder)
+	if err != nil {
+		panic(err) // it is embedded above
+	}
+	list := make([]string, len(entries))
+	for i, e := range entries {
+		list[i] = e.Name()
+	}
+	return list
+}
+
+func read(files embed.FS, path string) []byte {
+	content, err := files.ReadFile(path)
+	if err != nil {
+		panic(err) // it is embedded above
+	}
+	return content
+}

@@ -1,0 +1,73 @@
+package console
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestSheetsAndScriptsMayBeKeptForEver(t *testing.T) {
+	all := map[string]string{sheet.Path: "text/css; charset=utf-8"}
+	for _, script := range scripts {
+		all[script.Path] = "text/javascript; charset=utf-8"
+	}
+	for path, kind := range all {
+		r := serve(hostile(), "GET", path)
+		if got, want := r.Header.Get("Cache-Control"), "public, max-age=31536000, immutable"; r.StatusCode != 200 || got != want {
+			t.Errorf("%s: status %d, Cache-Control %q, want 200 and %q", path, r.StatusCode, got, want)
+		}
+		if got := r.Header.Get("Content-Type"); got != kind {
+			t.Errorf("%s: Content-Type %q, want %q", path, got, kind)
+		}
+		again := httptest.NewRequest("GET", path, nil)
+		again.Header.Set("If-None-Match", r.Header.Get("ETag"))
+		w := httptest.NewRecorder()
+		Handler(hostile()).ServeHTTP(w, again)
+		if w.Code != http.StatusNotModified {
+			t.Errorf("%s asked again: status %d, want 304", path, w.Code)
+		}
+	}
+}
+
+func TestTheIconIsWhereBrowsersLookForIt(t *testing.T) {
+	if r := serve(hostile(), "GET", "/favicon.ico"); r.StatusCode != 200 || r.Header.Get("Content-Type") != "image/svg+xml" {
+		t.Errorf("status %d, type %q", r.StatusCode, r.Header.Get("Content-Type"))
+	}
+}
+
+func TestNothingIsLoadedFromElsewhere(t *testing.T) {
+	for _, foreign := range []string{"@import", "url(", "//fonts"} {
+		if strings.Contains(string(sheet.content), foreign) {
+			t.Errorf("the style sheet has %q", foreign)
+		}
+	}
+	for name, script := range scripts {
+		for _, foreign := range []string{"https:", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", `"./`} {
+			if strings.Contains(string(script.content), foreign) {
+				t.Errorf("%s has %q", name, foreign)
+			}
+		}
+	}
+}
+
+func TestScriptsImportBaseUnderThePathItIsServedAt(t *testing.T) {
+	for name, script := range scripts {
+		if name == "search.js" && !strings.Contains(string(script.content), `from "`+scripts[baseScript].Path+`"`) {
+			t.Errorf("%s does not import %s", name, scripts[baseScript].Path)
+		}
+	}
+	if _, err := scriptPath("none.js"); err == nil {
+		t.Error("a script that is not there has a path")
+	}
+}
+
+func TestAllScriptsTogetherAreSmall(t *testing.T) {
+	bytes := 0
+	for _, script := range scripts {
+		bytes += len(script.content)
+	}
+	if bytes > 40_000 {
+		t.Errorf("the scripts have %d bytes", bytes)
+	}
+}

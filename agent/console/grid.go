@@ -1,0 +1,66 @@
+package console
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// A grid is the numbers of a picture: columns with a heading, and rows of words
+// and numbers as machines read them.
+type grid struct {
+	Columns []column
+	Rows    [][]string
+}
+
+// gridOf returns a grid with these headings. All but the first are of numbers.
+func gridOf(headings ...string) grid {
+	var g grid
+	for i, heading := range headings {
+		class := numberClass
+		if i == 0 {
+			class = ""
+		}
+		g.Columns = append(g.Columns, column{heading, class})
+	}
+	return g
+}
+
+func (g *grid) add(cells ...any) {
+	row := make([]string, len(cells))
+	for i, cell := range cells {
+		row[i] = fmt.Sprint(cell)
+	}
+	g.Rows = append(g.Rows, row)
+}
+
+// writeCSV writes the grid as RFC 4180 has it.
+func (g grid) writeCSV(to io.Writer) {
+	w := csv.NewWriter(to)
+	w.UseCRLF = true
+	headings := make([]string, len(g.Columns))
+	for i, c := range g.Columns {
+		headings[i] = inert(c.Label)
+	}
+	w.Write(headings) // who does not read on is none of our business
+	for _, row := range g.Rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = inert(cell)
+		}
+		w.Write(cells)
+	}
+	w.Flush()
+}
+
+// inert returns a cell that no spreadsheet takes for a formula.
+//
+// Source: OWASP, CSV Injection.
+func inert(cell string) string {
+	if _, err := strconv.ParseFloat(cell, 64); err == nil || cell == "" || !strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
+		return cell
+	}
+	return "'" + cell
+}

@@ -1,0 +1,246 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"feedmesh/agent/api"
+	"feedmesh/storage"
+)
+
+// An importSource takes in lists of feeds. One that is none is an [api.WrongList].
+type importSource interface {
+	BeginImport(ctx context.Context, name string, list []byte) (api.Import, error)
+	Imports(ctx context.Context) (api.Imports, error)
+	Import(ctx context.Context, id string) (api.Import, error)
+	ImportLines(ctx context.Context, q api.ImportSearch) (api.ImportPage, error)
+	CancelImport(ctx context.Context, id string) (api.Import, error)
+}
+
+const importsPath = "/imports"
+
+func importPath(id string) string { return importsPath + "/" + url.PathEscape(id) }
+
+func (c *console) importRoutes(mux *http.ServeMux) {
+	mux.HandleFunc(importsPath, c.imports)
+	mux.HandleFunc("POST "+importsPath, c.beginImport)
+	mux.HandleFunc(importsPath+"/{id}", c.importPage)
+	mux.HandleFunc("POST "+importsPath+"/{id}/cancel", c.cancelImport)
+}
+
+// An importRow is an import as it is getting on.
+type importRow struct {
+	Name, URL, State            string
+	Started, Finished           *stamp
+	Total, Done                 int64
+	Added, Known, Invalid, Left int64
+	Running, Ending             bool
+}
+
+func (c *console) importRow(imp api.Import) importRow {
+	row := importRow{
+		Name: imp.Name, URL: importPath(imp.ID), State: imp.State, Started: stamped(imp.Started, c.now()), Finished: stamped(imp.Finished, c.now()),
+		Total: int64(imp.Total), Done: int64(imp.Done), Added: int64(imp.Added), Known: int64(imp.Known), Invalid: int64(imp.Invalid),
+		Left: int64(imp.Total - imp.Done), Running: imp.Finished.IsZero(), Ending: imp.Finished.IsZero() && imp.Cancel,
+	}
+	if row.Name == "" {
+		row.Name = "List " + imp.ID
+	}
+	return row
+}
+
+func (c *console) imports(w http.ResponseWriter, r *http.Request) {
+	all, err := c.source.Imports(r.Context())
+	if err != nil {
+		c.sorry(w, r, err, "The list of imports")
+		return
+	}
+	var rows []importRow
+	for _, imp := range all.Imports {
+		rows = append(rows, c.importRow(imp))
+	}
+	c.render(w, r, http.StatusOK, "imports", page{Title: "Imports", Here: feedsPath, Main: rows})
+}
+
+// beginImport takes the file of a form, reading it no further than a list may be
+// long, and shows the page of its import.
+func (c *console) beginImport(w http.ResponseWriter, r *http.Request) {
+	name, list, err := readList(w, r)
+	if err == nil && len(list) == 0 {
+		err = &api.WrongList{Why: "No file was chosen, or it is empty."}
+	}
+	var imp api.Import
+	if err == nil {
+		imp, err = c.source.BeginImport(r.Context(), name, list)
+	}
+	var wrong *api.WrongList
+	var large *http.MaxBytesError
+	switch {
+	case err == nil:
+		http.Redirect(w, r, importPath(imp.ID), http.StatusSeeOther)
+	case errors.As(err, &large):
+		c.noList(w, r, http.StatusRequestEntityTooLarge, "It is larger than "+size(api.MaxImport)+": split it.")
+	case errors.As(err, &wrong):
+		c.noList(w, r, http.StatusUnprocessableEntity, wrong.Why)
+	case errors.Is(err, api.ErrTooMuch):
+		c.noList(w, r, http.StatusTooManyRequests, "Many lists wait already. Send this one again when some are done.")
+	default:
+		c.sorry(w, r, err, "The store")
+	}
+}
+
+func (c *console) noList(w http.ResponseWriter, r *http.Request, status int, why string) {
+	c.say(w, r, status, message{
+		Heading: "This list cannot be imported", Text: []string{why, "Nothing was added. A list is OPML, as other readers export it, or a text with an address a line."},
+		Links: []choice{{Label: "Choose another file", URL: importsPath}, {Label: "All feeds", URL: feedsPath}},
+	})
+}
+
+// maxFormAround is what a form may have beside its file, in bytes.
+const maxFormAround = 64 << 10
+
+// readList returns the file of a form and its name.
+func readList(w http.ResponseWriter, r *http.Request) (name string, list []byte, err error) {
+	r.Body = http.MaxBytesReader(w, r.Body, api.MaxImport+maxFormAround)
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return "", nil, &api.WrongList{Why: "The form has no file."}
+	}
+	for {
+		part, err := parts.NextPart()
+		switch {
+		case errors.Is(err, io.EOF):
+			return "", nil, nil
+		case err != nil:
+			return "", nil, asWrongList(err)
+		case part.FormName() != "list":
+			continue
+		}
+		name = path.Base(strings.ReplaceAll(part.FileName(), `\`, "/"))
+		if name == "." || name == "/" {
+			name = ""
+		}
+		list, err = io.ReadAll(part)
+		return strings.ToValidUTF8(name[:min(len(name), 255)], ""), list, asWrongList(err)
+	}
+}
+
+// asWrongList returns what is wrong with a form: that it is too large, or broke off.
+func asWrongList(err error) error {
+	var large *http.MaxBytesError
+	if err == nil || errors.As(err, &large) {
+		return err
+	}
+	return &api.WrongList{Why: "The file did not come whole."}
+}
+
+// An importPage tells what became of a list's feeds.
+type importPage struct {
+	importRow
+	CSV       string
+	CancelURL string
+	Verdicts  []choice
+	Verdict   string
+	Lines     []importLine
+	First     string
+	Next      string
+}
+
+type importLine struct {
+	api.ImportLine
+	Page string // of the feed; "" if there is none
+	Bad  bool
+}
+
+var importParams = []param{
+	{name: "verdict", max: 16, of: "filter", values: api.Verdicts},
+	{name: "after", of: "page"},
+}
+
+const linesOnPage = 100
+
+func (c *console) importPage(w http.ResponseWriter, r *http.Request) {
+	s, err := readParams(r.URL.RawQuery, importParams)
+	if err != nil {
+		c.say(w, r, http.StatusBadRequest, message{Heading: "There is no such page of this import", Text: []string{err.Error()}, Links: []choice{{Label: "All imports", URL: importsPath}}})
+		return
+	}
+	imp, err := c.source.Import(r.Context(), r.PathValue("id"))
+	if errors.Is(err, storage.ErrNotFound) {
+		c.noImport(w, r)
+		return
+	}
+	after, _ := strconv.Atoi(s["after"])
+	var found api.ImportPage
+	if err == nil {
+		found, err = c.source.ImportLines(r.Context(), api.ImportSearch{ID: imp.ID, Verdict: s["verdict"], After: after, Limit: linesOnPage})
+	}
+	if err != nil {
+		c.sorry(w, r, err, "The import")
+		return
+	}
+	main := importPage{
+		importRow: c.importRow(imp), Verdict: s["verdict"],
+		CSV: "/api/imports/" + url.PathEscape(imp.ID) + "/report", CancelURL: importPath(imp.ID) + "/cancel",
+	}
+	at := func(verdict string, after int) string {
+		values := url.Values{}
+		if verdict != "" {
+			values.Set("verdict", verdict)
+		}
+		if after > 0 {
+			values.Set("after", strconv.Itoa(after))
+		}
+		if len(values) == 0 {
+			return importPath(imp.ID)
+		}
+		return importPath(imp.ID) + "?" + values.Encode()
+	}
+	main.Verdicts = append(main.Verdicts, choice{Label: "all", URL: at("", 0), Active: s["verdict"] == ""})
+	for _, verdict := range api.Verdicts {
+		main.Verdicts = append(main.Verdicts, choice{Label: verdict, URL: at(verdict, 0), Active: s["verdict"] == verdict})
+	}
+	if after > 0 {
+		main.First = at(s["verdict"], 0)
+	}
+	if found.Next > 0 {
+		main.Next = at(s["verdict"], found.Next)
+	}
+	for _, line := range found.Lines {
+		row := importLine{ImportLine: line, Bad: slices.Contains(badVerdicts, line.Verdict)}
+		if line.FeedID != "" && line.Verdict != api.VerdictLeftOut && line.Verdict != api.VerdictWaiting && line.Verdict != api.VerdictRedirected {
+			row.Page = feedPath(line.FeedID)
+		}
+		main.Lines = append(main.Lines, row)
+	}
+	c.render(w, r, http.StatusOK, "import", page{Title: main.Name, Here: feedsPath, Scripts: []string{"imports.js"}, Parts: []string{"import-progress"}, Main: main})
+}
+
+// badVerdicts are those that a person should look at.
+var badVerdicts = []string{api.VerdictInvalid, api.VerdictFailed, api.VerdictNoFeed, api.VerdictBlocked, api.VerdictGone}
+
+func (c *console) noImport(w http.ResponseWriter, r *http.Request) {
+	c.say(w, r, http.StatusNotFound, message{
+		Heading: "There is no such import", Text: []string{"Only the last hundred are remembered."},
+		Links: []choice{{Label: "All imports", URL: importsPath}},
+	})
+}
+
+func (c *console) cancelImport(w http.ResponseWriter, r *http.Request) {
+	imp, err := c.source.CancelImport(r.Context(), r.PathValue("id"))
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		c.noImport(w, r)
+	case err != nil:
+		c.sorry(w, r, err, "The store")
+	default:
+		http.Redirect(w, r, importPath(imp.ID), http.StatusSeeOther)
+	}
+}

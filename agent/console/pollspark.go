@@ -1,0 +1,58 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"feedmesh/subjects"
+)
+
+// A pollSpark is a small picture of a feed's last polls, oldest first: a bar for
+// each, as high as the answer took long.
+type pollSpark struct {
+	Width, Height int
+	Good, Bad     string // paths of an SVG: polls that went well, and that failed
+	Words         string // what it shows
+}
+
+// pollSparkOf returns nil where there are too few polls to see anything by. polls
+// come newest first.
+func pollSparkOf(polls []subjects.Poll) *pollSpark {
+	if len(polls) < 2 {
+		return nil
+	}
+	longest := max(slices.MaxFunc(polls, func(a, b subjects.Poll) int { return int(a.Took - b.Took) }).Took, time.Millisecond)
+	var good, bad strings.Builder
+	failed, took := 0, []time.Duration(nil)
+	for i, p := range slices.Backward(polls) {
+		height := max(2, int(int64(sparkHeight)*int64(p.Took)/int64(longest)))
+		to := &good
+		if p.Class != "" {
+			to = &bad
+			failed++
+		}
+		took = append(took, p.Took)
+		fmt.Fprintf(to, "M%d %dh%dv-%dh-%dz", (len(polls)-1-i)*(barWidth+barGap), sparkHeight, barWidth, height, barWidth)
+	}
+	slices.Sort(took)
+	s := &pollSpark{Width: len(polls)*(barWidth+barGap) - barGap, Height: sparkHeight, Good: good.String(), Bad: bad.String()}
+	s.Words = fmt.Sprintf("The last %d polls: %s failed; half took at most %s ms, the longest %s ms.",
+		len(polls), strconv.Itoa(failed), count(took[(len(took)-1)/2].Milliseconds()), count(longest.Milliseconds()))
+	return s
+}
+
+// rate writes items a day, "" if none is known.
+func rate(perDay float64) string {
+	switch {
+	case perDay <= 0:
+		return ""
+	case perDay < 1.0/30:
+		return "less than one a month"
+	case perDay < 1:
+		return "one in " + plural(int64(1/perDay+.5), "day")
+	}
+	return fmt.Sprintf("%.3g a day", perDay)
+}

@@ -1,0 +1,44 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+
+	"feedmesh/agent/api"
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/workbench"
+	"feedmesh/storage"
+)
+
+// refused answers for what can't be done, with why and the way back. What is not
+// the asker's doing is said to be the fault of what, as in "The store".
+func (c *console) refused(w http.ResponseWriter, r *http.Request, err error, what string, back choice) {
+	status := statusOf(err)
+	if status == 0 {
+		c.sorry(w, r, err, what)
+		return
+	}
+	m := message{Heading: "This cannot be done", Text: []string{sentence(err.Error())}, Links: []choice{back}}
+	if status == http.StatusNotFound {
+		m.Heading = "There is no such thing"
+	}
+	c.say(w, r, status, m)
+}
+
+// statusOf returns the HTTP status that says whose fault an error is: the asker's,
+// or 0 if it is ours.
+func statusOf(err error) int {
+	var refusal *api.Refusal
+	var problem interface{ GetStatus() int } // the API's own errors
+	switch {
+	case errors.Is(err, mesh.ErrNoTask), errors.Is(err, storage.ErrNotFound):
+		return http.StatusNotFound
+	case errors.As(err, &refusal), errors.Is(err, storage.ErrConflict), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):
+		return http.StatusConflict
+	case errors.Is(err, workbench.ErrBusy):
+		return http.StatusTooManyRequests
+	case errors.As(err, &problem) && problem.GetStatus()/100 == 4:
+		return problem.GetStatus()
+	}
+	return 0
+}

@@ -1,0 +1,162 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"feedmesh/agent/api"
+)
+
+const statisticsPath = "/statistics"
+
+// A statisticsSource counts what came of late, and how feeds are read.
+type statisticsSource interface {
+	Statistics(ctx context.Context, days int, zone *time.Location) (api.Statistics, error)
+}
+
+func (c *console) statisticsRoutes(mux *http.ServeMux) {
+	mux.HandleFunc(statisticsPath, c.statistics)
+	mux.HandleFunc(statisticsPath+"/{file}", c.statisticsFile)
+}
+
+// statisticsParams are the parameters of the address of statistics.
+var statisticsParams = []param{
+	{name: "days", max: 2, values: []string{"7", "30", "90"}, initial: "30"},
+	{name: "zone", max: 64, initial: "UTC"},
+}
+
+// zones are offered; others can be written.
+var zones = []string{
+	"UTC", "Europe/London", "Europe/Berlin", "Europe/Moscow", "Asia/Dubai", "Asia/Kolkata", "Asia/Shanghai", "Asia/Tokyo",
+	"Australia/Sydney", "America/Sao_Paulo", "America/New_York", "America/Chicago", "America/Los_Angeles",
+}
+
+// A period is of which days and zone statistics are, as their address says.
+type period struct {
+	days int
+	zone *time.Location
+}
+
+func readPeriod(query string) (period, error) {
+	values, err := readParams(query, statisticsParams)
+	if err != nil {
+		return period{}, err
+	}
+	p := period{days: 30}
+	if values["days"] != "" {
+		p.days, _ = strconv.Atoi(values["days"]) // one of the above
+	}
+	p.zone, err = api.ZoneOf(values["zone"])
+	return p, err
+}
+
+// query returns what follows the path in the address of a period.
+func (p period) query() string {
+	values := url.Values{}
+	if p.days != 30 {
+		values.Set("days", strconv.Itoa(p.days))
+	}
+	if p.zone.String() != "UTC" {
+		values.Set("zone", p.zone.String())
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return "?" + values.Encode()
+}
+
+// A statisticsPage shows statistics, each as a picture and as a table.
+type statisticsPage struct {
+	Days    int
+	Zone    string
+	Offset  string // of the zone, now
+	Zones   []string
+	Periods []choice
+	Figures []figure
+	Charts  []chartView
+	Made    *stamp
+	Nothing bool // nothing came in these days
+}
+
+func (c *console) statistics(w http.ResponseWriter, r *http.Request) {
+	p, found, ok := c.count(w, r)
+	if !ok {
+		return
+	}
+	now := c.now()
+	main := statisticsPage{
+		Days: p.days, Zone: p.zone.String(), Offset: now.In(p.zone).Format("UTC-07:00"), Zones: zones,
+		Figures: statisticsFigures(found), Charts: charts(found, p), Made: stamped(found.Until, now), Nothing: found.Items == 0,
+	}
+	for _, days := range []int{7, 30, 90} {
+		main.Periods = append(main.Periods, choice{
+			Label: plural(int64(days), "day"), URL: statisticsPath + period{days, p.zone}.query(), Active: days == p.days,
+		})
+	}
+	c.render(w, r, http.StatusOK, "statistics", page{Title: "Statistics", Here: statisticsPath, Main: main})
+}
+
+// count returns the statistics that a request is for. If there are none it answers,
+// and is not ok.
+func (c *console) count(w http.ResponseWriter, r *http.Request) (p period, found api.Statistics, ok bool) {
+	p, err := readPeriod(r.URL.RawQuery)
+	if err != nil {
+		c.say(w, r, http.StatusBadRequest, message{
+			Heading: "There are no such statistics", Text: []string{"There is a mistake in the address: " + strings.ReplaceAll(err.Error(), "\n", "; ") + "."},
+			Links: []choice{{Label: "Statistics of the last 30 days", URL: statisticsPath}},
+		})
+		return p, found, false
+	}
+	if found, err = c.source.Statistics(r.Context(), p.days, p.zone); err != nil {
+		c.sorry(w, r, err, "The store")
+		return p, found, false
+	}
+	return p, found, true
+}
+
+// statisticsFile answers with the numbers of one picture, as CSV.
+func (c *console) statisticsFile(w http.ResponseWriter, r *http.Request) {
+	name, isCSV := strings.CutSuffix(r.PathValue("file"), ".csv")
+	if !isCSV {
+		c.nothing(w, r)
+		return
+	}
+	p, found, ok := c.count(w, r)
+	if !ok {
+		return
+	}
+	for _, chart := range charts(found, p) {
+		if chart.ID == name {
+			w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+			w.Header().Set("Content-Disposition", `attachment; filename="feedmesh-`+name+`.csv"`)
+			chart.Table.writeCSV(w)
+			return
+		}
+	}
+	c.nothing(w, r)
+}
+
+// statisticsFigures are what matters most.
+func statisticsFigures(s api.Statistics) []figure {
+	figures := []figure{
+		{"came", "Items came", count(s.Items)},
+		{"spam", "Of these spam", share(s.Spam, s.Items)},
+		{"feeds", "Feeds known", count(s.Feeds.Known)},
+		{"failing", "Feeds failing", count(s.Feeds.Failing)},
+		{"same", "Answered “not modified”", share(s.Same, s.Answers)},
+		{"agents", "Agents", count(s.Agents)},
+	}
+	return figures
+}
+
+// share writes a part of a whole.
+func share(part, of int64) string {
+	if of == 0 {
+		return unknown
+	}
+	return percent(float64(part) / float64(of))
+}
