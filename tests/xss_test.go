@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"feedmesh/classify/text"
+	"feedmesh/tests/chromium"
 )
 
 // TestNothingRunsInCleanedItems opens everything that is known to run scripts
@@ -233,21 +233,10 @@ type browser struct {
 	moves    []string // where the page was led, and what it opened
 }
 
-// openBrowser starts the distribution's Chromium, which reaches nothing but a
-// server of ours. Without Chromium the test skips.
+// openBrowser starts a browser that reaches nothing but a server of ours.
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
-	var program string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			program = path
-			break
-		}
-	}
-	if program == "" {
-		t.Skip("SKIPPED, NOT TESTED: there is no chromium, chromium-browser or google-chrome here")
-	}
-	b := &browser{}
+	b := &browser{ctx: chromium.Open(t, 2*time.Minute)}
 	b.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		if r.URL.Path != "/" {
@@ -259,19 +248,8 @@ func openBrowser(t *testing.T) *browser {
 		fmt.Fprint(w, b.page)
 	}))
 	t.Cleanup(b.server.Close)
-	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewExecAllocator(ctx,
-		chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-site-isolation-trials", true), chromedp.Flag("disable-features", "IsolateOrigins,site-per-process"),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
-	)
-	t.Cleanup(stop)
-	b.ctx, stop = chromedp.NewContext(ctx)
-	t.Cleanup(stop)
 	if err := chromedp.Listen(b.ctx, b.note); err != nil {
-		t.Fatalf("start %s: %v", program, err)
+		t.Fatalf("start the browser: %v", err)
 	}
 	if err := chromedp.ListenBrowser(b.ctx, b.note); err != nil {
 		t.Fatal(err)

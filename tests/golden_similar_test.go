@@ -1,0 +1,106 @@
+package tests
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"feedmesh/storage"
+	"feedmesh/storage/bleve"
+	"feedmesh/storage/meilisearch"
+	"feedmesh/tests/corpus"
+	"feedmesh/tests/engines"
+)
+
+// storyItems are real items whose stories persons labelled: articles and headlines.
+func storyItems(t *testing.T) []storage.Indexed {
+	type article struct{ ID, Title, Body, URL, Story string }
+	folder := corpus.Folder(t, "stories")
+	articles := corpus.Lines[article](t, filepath.Join(folder, "ecb-plus.jsonl.gz"))
+	articles = append(articles, corpus.Lines[article](t, filepath.Join(folder, "uci-headlines.jsonl.gz"))[:8000]...)
+	items := make([]storage.Indexed, len(articles))
+	for i, a := range articles {
+		if a.Title == "" {
+			a.Title, a.Body, _ = strings.Cut(a.Body, "\n")
+		}
+		items[i] = storage.Indexed{Text: a.Body, Item: storage.Item{ID: a.ID, FeedID: "feed", Title: a.Title, URL: a.URL, StoryID: a.Story, Language: "en"}}
+	}
+	return items
+}
+
+// judged returns ten items of stories that have at least six, five articles and five
+// headlines, and by story the IDs of its items.
+func judged(items []storage.Indexed) (chosen []storage.Indexed, stories map[string][]string) {
+	stories = map[string][]string{}
+	for _, it := range items {
+		stories[it.StoryID] = append(stories[it.StoryID], it.ID)
+	}
+	left := map[string]int{"ecb": 5, "uci": 5}
+	seen := map[string]bool{}
+	for _, it := range items {
+		set, _, _ := strings.Cut(it.ID, "-")
+		if len(stories[it.StoryID]) >= 6 && !seen[it.StoryID] && left[set] > 0 {
+			seen[it.StoryID] = true
+			left[set]--
+			chosen = append(chosen, it)
+		}
+	}
+	return chosen, stories
+}
+
+func TestItemsLikeOneAreOfItsStory(t *testing.T) {
+	items := storyItems(t)
+	t.Run("bleve", func(t *testing.T) {
+		x, err := bleve.Open(filepath.Join(t.TempDir(), "index"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { x.Close() })
+		measureSimilar(t, x, items)
+	})
+	t.Run("meilisearch", func(t *testing.T) {
+		server := engines.NewMeilisearch(t)
+		x, err := meilisearch.Open(t.Context(), meilisearch.Options{URL: server.URL(), Key: server.Key()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { x.Close() })
+		measureSimilar(t, x, items)
+	})
+}
+
+func measureSimilar(t *testing.T, x storage.Index, items []storage.Indexed) {
+	for chunk := range slices.Chunk(items, 2000) {
+		if err := x.Put(t.Context(), chunk...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	chosen, stories := judged(items)
+	if len(chosen) != 10 {
+		t.Fatalf("%d items are judged, want 10", len(chosen))
+	}
+	all := 0.0
+	for _, it := range chosen {
+		wanted := map[string]bool{}
+		for _, id := range stories[it.StoryID] {
+			wanted[id] = true
+		}
+		delete(wanted, it.ID)
+		hits, err := x.Similar(t.Context(), it, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		score := ndcg(hits, wanted)
+		t.Logf("%.2f of %3d: %s", score, len(wanted), it.Title)
+		all += score
+	}
+	mean := all / float64(len(chosen))
+	t.Logf("nDCG@10 %.3f", mean)
+	if mean < leastSimilar {
+		t.Errorf("nDCG@10 is %.3f, want %.2f", mean, leastSimilar)
+	}
+}
+
+// leastSimilar is below what both engines reach, and far above what chance does.
+const leastSimilar = 0.7
