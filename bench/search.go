@@ -257,29 +257,40 @@ func (b *searchBench) mix() func(*rand.Rand) func(context.Context) error {
 
 // clients adds a row of so many clients, each of whom asks again and again.
 func (b *searchBench) clients(ctx context.Context, what string, n int, client func(chance *rand.Rand) func(context.Context) error) {
-	times, failures := make([][]time.Duration, n), make([]error, n)
+	times, failed, last := make([][]time.Duration, n), make([]int, n), make([]error, n)
 	began := time.Now()
 	var asking sync.WaitGroup
 	for i := range n {
 		asking.Go(func() {
 			ask := client(rand.New(rand.NewPCG(1, uint64(i))))
-			for time.Since(began) < b.each && failures[i] == nil {
+			for time.Since(began) < b.each && ctx.Err() == nil {
 				asked := time.Now()
-				failures[i] = ask(ctx)
+				if err := ask(ctx); err != nil {
+					failed[i]++
+					last[i] = err
+					continue
+				}
 				times[i] = append(times[i], time.Since(asked))
 			}
 		})
 	}
 	asking.Wait()
-	if err := errors.Join(failures...); err != nil {
-		first, _, _ := strings.Cut(err.Error(), "\n")
-		b.table.add(what, "failed: %s", first)
+	all, fails := slices.Concat(times...), 0
+	for _, n := range failed {
+		fails += n
+	}
+	why := ""
+	if fails > 0 {
+		first, _, _ := strings.Cut(errors.Join(last...).Error(), "\n")
+		why = fmt.Sprintf("; %d of %d failed: %s", fails, fails+len(all), first)
+	}
+	if len(all) == 0 {
+		b.table.add(what, "none answered%s", why)
 		return
 	}
-	all := slices.Concat(times...)
 	rate := float64(len(all)) / time.Since(began).Seconds()
 	t := timingOf(all)
-	b.table.add(what, "%.0f /s, p50 %s, p99 %s", rate, millis(t.p50), millis(t.p99))
+	b.table.add(what, "%.0f /s, p50 %s, p99 %s%s", rate, millis(t.p50), millis(t.p99), why)
 }
 
 func millis(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1e3) }

@@ -51,6 +51,9 @@ func (p *parser) field() (Node, *Fault) {
 	if strings.TrimSpace(value) == "" {
 		return nil, faultAt(start, "%s: has no value; write it right after the colon", name)
 	}
+	if fault := p.outOfScope(name, value, pos); fault != nil {
+		return nil, fault
+	}
 	return p.valued(name, value, start, isQuoted)
 }
 

@@ -31,10 +31,13 @@ const (
 //
 // Whatever is none of these is words: "c++", "12:30", addresses.
 func Parse(text string, now time.Time) (Node, error) {
-	if len(text) > MaxBytes {
-		return nil, faultAt(MaxBytes, "a query has at most %d bytes, this one has %d; shorten it", MaxBytes, len(text))
+	return parse(parser{text: text, now: now.UTC()})
+}
+
+func parse(p parser) (Node, error) {
+	if len(p.text) > MaxBytes {
+		return nil, faultAt(MaxBytes, "a query has at most %d bytes, this one has %d; shorten it", MaxBytes, len(p.text))
 	}
-	p := &parser{text: text, now: now.UTC()}
 	n, fault := p.any()
 	if fault != nil {
 		return nil, fault
@@ -44,11 +47,12 @@ func Parse(text string, now time.Time) (Node, error) {
 
 // A parser reads a query from left to right.
 type parser struct {
-	text  string
-	at    int // what is read
-	depth int // brackets that are open
-	nodes int
-	now   time.Time
+	text    string
+	at      int // what is read
+	depth   int // brackets that are open
+	nodes   int
+	now     time.Time
+	inScope bool // as for [ParseScope]
 }
 
 // any reads what OR joins, up to the end or the bracket that closes.

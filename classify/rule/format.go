@@ -16,17 +16,6 @@ func Format(r Rule) string {
 	return text
 }
 
-// String returns the line that sets the scope for the rules that follow.
-func (s Scope) String() string {
-	switch s.Kind {
-	case FeedTag:
-		return "for feed-tag:" + value(s.Value)
-	case Feed:
-		return "for feed:" + value(s.Value)
-	}
-	return "for all"
-}
-
 // String returns the rule in its shortest form, without its scope.
 func (r Rule) String() string {
 	s := r.Then.String() + " when " + r.When.String()

@@ -200,42 +200,6 @@ func decimal(s string) (float64, bool) {
 	return f, err == nil
 }
 
-// readScope reads for which feeds the rules are that follow.
-func (p *parser) readScope() {
-	t := p.next()
-	s := Scope{}
-	switch {
-	case t.kind == bare && t.text == "all":
-	case t.text == "feed-tag:":
-		s = Scope{FeedTag, p.readScopeValue()}
-	case t.text == "feed:":
-		s = Scope{Feed, p.readScopeValue()}
-	default:
-		p.fail(t, `%s is no scope: for feed-tag:"Jobs", for feed:ID or for all`, quote(shorten(t.text)))
-	}
-	if t := p.peek(); !p.failed && t.kind != end {
-		p.fail(t, "%s is too much: a scope stands in a line of its own", quote(shorten(t.text)))
-	}
-	p.scope = s
-}
-
-func (p *parser) readScopeValue() string {
-	t := p.next()
-	value := t.text
-	switch t.kind {
-	case phrase:
-		value = strings.TrimSpace(unquote(value))
-	case bare:
-	default:
-		p.fail(t, "the feed tag or feed is missing: for feed-tag:\"Jobs\", for feed:ID or for all")
-		return ""
-	}
-	if value == "" || len(value) > maxTerm {
-		p.fail(t, "a feed tag, or the ID of a feed, has 1 to %d bytes", maxTerm)
-	}
-	return value
-}
-
 // shorten makes a text of any length fit for a message.
 func shorten(s string) string {
 	const most = 40

@@ -26,6 +26,8 @@ const (
 type Set struct {
 	Rules []Rule   // in the order of the files
 	Files []string // their names, as handed in
+
+	scopes []scoped // that lines of the files set, in order
 }
 
 // A File is a text of rules and its name, as in "devops.rules".

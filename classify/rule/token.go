@@ -228,12 +228,30 @@ func unquote(s string) string {
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && (s[i+1] == '\\' || s[i+1] == sign) {
+		if escapes(s[i:], sign) {
 			i++
 		}
 		b.WriteByte(s[i])
 	}
 	return b.String()
+}
+
+// escapes reports whether s begins with a backslash that stands before a sign which
+// is meant.
+func escapes(s string, sign byte) bool {
+	return len(s) > 1 && s[0] == '\\' && (s[1] == '\\' || s[1] == sign)
+}
+
+// written returns where in the token s what [unquote] has after n bytes stands.
+func written(s string, n int) int {
+	at := 1
+	for ; n > 0 && at < len(s)-1; n-- {
+		if escapes(s[at:len(s)-1], s[0]) {
+			at++
+		}
+		at++
+	}
+	return at
 }
 
 // quote encloses s so that [unquote] returns it.

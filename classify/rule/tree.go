@@ -20,10 +20,10 @@ type Pos struct {
 
 func (p Pos) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
 
-// A Scope says for which feeds a rule is. The zero Scope is for all.
+// A Scope says for which feeds or items a rule is. The zero Scope is for all.
 type Scope struct {
 	Kind  ScopeKind
-	Value string // a feed tag, or the ID of a feed
+	Value string // a feed tag, the ID of a feed, or a query as its tree prints itself
 }
 
 // The kinds of scopes.
@@ -33,6 +33,7 @@ const (
 	Everywhere ScopeKind = iota
 	FeedTag
 	Feed
+	Query // of package query, for items: see [query.ParseScope]
 )
 
 // A Then is what follows where a rule's condition holds.
