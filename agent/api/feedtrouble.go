@@ -38,10 +38,21 @@ func WhatClass(class string, status int) string {
 		return ""
 	case !known:
 		return "It failed: " + class + "."
+	case refusals[status] != "":
+		return fmt.Sprintf("%s (HTTP %d).", refusals[status], status)
 	case status >= 300:
 		return fmt.Sprintf("%s (HTTP %d).", t.what, status)
 	}
 	return t.what + "."
+}
+
+// refusals has words for the statuses that hosts refuse with most, which say more
+// than their class.
+var refusals = map[int]string{
+	401: "Its host wants a user and a password",
+	403: "Its host does not let us in",
+	404: "There is nothing at its address",
+	429: "Its host asks us to come less often",
 }
 
 // A remedy is what an error is, without the full stop, and what to do about it.
@@ -64,7 +75,7 @@ var troubles = map[string]remedy{
 	string(fetch.ClassTimeout):  {"Its host took too long", soon},
 	string(fetch.ClassReset):    {"The connection broke", soon},
 	string(fetch.ClassRedirect): {"It redirects too often, or to nowhere", "Open its address in a browser and add the one where that ends."},
-	string(fetch.ClassClient):   {"Its host refuses the request", "404 means there is nothing at its address any more, 401 and 403 that a password, another user agent or a proxy may help, 429 that we are asked to come less often, which we do."},
+	string(fetch.ClassClient):   {"Its host refuses the request", "Look on its site for where the feed is now. Where it is refused, a password, another user agent or a proxy may help; asked to come less often, we do."},
 	string(fetch.ClassServer):   {"Its host has a fault of its own", soon},
 	string(fetch.ClassStatus):   {"Its host answers with a status that makes no sense here", soon},
 	string(fetch.ClassTooLarge): {"The document is larger than we read", "Raise --crawl-max-body if it is to be read all the same."},

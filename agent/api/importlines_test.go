@@ -60,7 +60,7 @@ func TestALineTellsHowItsFeedHasDoneSince(t *testing.T) {
 		if line.Verdict != want[line.URL] {
 			t.Errorf("%s: got %s (%s), want %s", line.URL, line.Verdict, line.Detail, want[line.URL])
 		}
-		if line.Verdict == VerdictFailed && (line.Status != 404 || line.Detail != "Its host refuses the request (HTTP 404).") {
+		if line.Verdict == VerdictFailed && (line.Status != 404 || line.Detail != "There is nothing at its address (HTTP 404).") {
 			t.Errorf("%s: got %d, %q; want the status and words", line.URL, line.Status, line.Detail)
 		}
 	}
