@@ -33,8 +33,8 @@ quick:
     go vet ./...
     go test -short -parallel 8 ./...
 
-# what the race detector is of no use for, or has no time for: code that shares nothing, a NATS server that reloads (not ours to mend), long simulations, and faults
-unraced := "/agent/feed|/agent/page|/classify|/agent/simulate/schedule|/deploy|/tests/faults"
+# what the race detector is of no use for, or has no time for: code that shares nothing, a NATS server that reloads (not ours to mend), long simulations, a browser, golden queries, and faults
+unraced := "/agent/feed|/agent/page|/classify|/agent/simulate/schedule|/deploy|/tests/browser|/tests/golden|/tests/faults"
 
 # everything, the longest first; what CI calls
 test: engines lint build-others
@@ -50,6 +50,11 @@ faults time="10m" *flags:
 # the source's plan for 50,000 feeds on 5,000 hosts, on a clock 60 times faster
 plan time="3m" *flags:
     go test -timeout 2h -v ./tests -run ThePlan -plan.feeds 50000 -plan.hosts 5000 -plan.for {{ time }} -plan.timed {{ flags }}
+
+# a picture of each page of the console, in light, dark and narrow, under ./screenshots
+screenshots:
+    mkdir -p screenshots
+    go test -artifacts -outputdir "$PWD/screenshots" ./tests/browser -run 'Pages'
 
 # all real headlines there are, through a whole node: prints the top stories of three days
 headlines:
