@@ -87,7 +87,7 @@ func (c *compiler) rule(from *rule.Rule, to *compiled, rank int32) {
 		c.fault(from.Pos, wrong)
 		return
 	}
-	b := c.builder(from.Scope)
+	b := c.builder(from)
 	*to = compiled{
 		section: b.number, does: from.Then.Do, score: pointsOf(from.Score),
 		category: -1, topic: -1, fact: -1, rest: -1,
@@ -112,27 +112,19 @@ func (c *compiler) rule(from *rule.Rule, to *compiled, rank int32) {
 	}
 }
 
-// builder returns that of the section of a scope.
-func (c *compiler) builder(scope rule.Scope) *builder {
-	scope = key(scope)
+// builder returns that of the section of a rule's scope.
+func (c *compiler) builder(r *rule.Rule) *builder {
+	scope := key(r.Scope)
 	n, ok := c.scopes[scope]
 	if !ok {
 		n = int32(len(c.builders))
 		c.scopes[scope] = n
 		c.builders = append(c.builders, newBuilder(n))
+		if scope.Kind == rule.Query {
+			c.query(r, n)
+		}
 	}
 	return c.builders[n]
-}
-
-// key is how scopes are compared: tags as values are.
-func key(s rule.Scope) rule.Scope {
-	switch s.Kind {
-	case rule.Everywhere:
-		s.Value = ""
-	case rule.FeedTag:
-		s.Value = folded(s.Value)
-	}
-	return s
 }
 
 // label returns the number of a category or topic, or -1 for none.

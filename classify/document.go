@@ -1,6 +1,8 @@
 package classify
 
 import (
+	"time"
+
 	"feedmesh/classify/spam"
 	"feedmesh/classify/stem"
 )
@@ -13,9 +15,10 @@ type Document struct {
 	URL, Author       string
 	FeedID, FeedTitle string
 	FeedTags          []string
-	Language          string             // ISO 639-1
-	Stems             []stem.Word        // of Text by [stem.Words] in Language; computed if nil
-	Tags              []string           // the publisher's categories
+	Language          string      // ISO 639-1
+	Stems             []stem.Word // of Text by [stem.Words] in Language; computed if nil
+	Tags              []string    // the publisher's categories
+	Published         time.Time
 	FeedCategories    map[string]float64 // how many of the feed's last items have each category
 	SpamThreshold     float64            // of the feed; 0: the one of the lists
 }

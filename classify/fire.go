@@ -95,12 +95,19 @@ func (f *firing) begin(d *Document) {
 	for _, tag := range d.FeedTags {
 		f.activate(rule.Scope{Kind: rule.FeedTag, Value: folded(tag)})
 	}
+	f.ask(d)
 }
 
 // activate lets the section of a scope take part, if there is one.
 func (f *firing) activate(scope rule.Scope) {
-	n, ok := f.rules.scopes[scope]
-	if !ok || slices.ContainsFunc(f.active, func(m *matching) bool { return m.section == f.rules.sections[n] }) {
+	if n, ok := f.rules.scopes[scope]; ok {
+		f.join(n)
+	}
+}
+
+// join lets a section take part, once.
+func (f *firing) join(n int32) {
+	if slices.ContainsFunc(f.active, func(m *matching) bool { return m.section == f.rules.sections[n] }) {
 		return
 	}
 	m := f.rules.sections[n].pool.Get().(*matching)

@@ -3,6 +3,7 @@ package classify
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/url"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"feedmesh/classify/query"
 	"feedmesh/classify/rule"
 	"feedmesh/classify/stem"
 )
@@ -241,7 +243,29 @@ func (n *naive) inScope(s rule.Scope) bool {
 	case rule.FeedTag:
 		return slices.ContainsFunc(n.doc.FeedTags, func(tag string) bool { return strings.EqualFold(tag, s.Value) })
 	}
+	if s.Kind == rule.Query {
+		return queries[s.Value](n)
+	}
 	return true
+}
+
+// queries are scopes with what they mean.
+var queries = map[string]func(*naive) bool{
+	"lang:ru OR lang:fr": func(n *naive) bool { return n.doc.Language == "ru" || n.doc.Language == "fr" },
+	"host:go.dev -feed:f1": func(n *naive) bool {
+		return (n.host() == "go.dev" || strings.HasSuffix(n.host(), ".go.dev")) && n.doc.FeedID != "f1"
+	},
+	"rust -title:rust": func(n *naive) bool {
+		return !hasWord(`^rust('s)?$`, n.doc.Title) && hasWord(`^rust('s)?$`, append(n.doc.Tags, n.doc.Author, n.doc.Text)...)
+	},
+	"title:kube*": func(n *naive) bool { return hasWord("^kube", n.doc.Title) },
+}
+
+// hasWord reports whether one of the texts has a word like that.
+func hasWord(like string, texts ...string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool {
+		return slices.ContainsFunc(query.Words(text), func(w query.Word) bool { return regexp.MustCompile(like).MatchString(w.Text) })
+	})
 }
 
 var worth = map[rule.Field]float64{rule.Title: 3, rule.Tags: 2, rule.Host: 2, rule.URL: 2, rule.Body: 1, rule.Author: 1, rule.FeedTitle: 1}
@@ -440,7 +464,10 @@ func (g generator) rule() rule.Rule {
 	if r.Then.Do != rule.Conclude {
 		r.Score = 1
 	}
-	r.Scope = []rule.Scope{{}, {}, {}, {}, {}, {}, {Kind: rule.FeedTag, Value: "Jobs"}, {Kind: rule.Feed, Value: "f1"}}[g.IntN(8)]
+	r.Scope = []rule.Scope{{}, {}, {}, {}, {}, {}, {Kind: rule.FeedTag, Value: "Jobs"}, {Kind: rule.Feed, Value: "f1"}, {Kind: rule.Query}}[g.IntN(9)]
+	if r.Scope.Kind == rule.Query {
+		r.Scope.Value = slices.Sorted(maps.Keys(queries))[g.IntN(len(queries))]
+	}
 	return r
 }
 
@@ -496,6 +523,7 @@ func TestTheEngineAgreesWithANaiveEvaluator(t *testing.T) {
 			for _, f := range got.Fired {
 				for _, r := range set.Rules {
 					if f.Rule == fmt.Sprintf("a.rules:%d", r.Pos.Line) {
+						kinds[r.Scope.Value]++
 						kinds[fmt.Sprintf("%T", r.When)]++
 					}
 				}
@@ -503,6 +531,11 @@ func TestTheEngineAgreesWithANaiveEvaluator(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d rules fired: %v", fired, rules, kinds)
+	for text := range queries {
+		if kinds[text] < sets/100 {
+			t.Errorf("got %d of the scope %s fired, want more to compare", kinds[text], text)
+		}
+	}
 	for _, kind := range []string{"*rule.And", "*rule.AtLeast", "*rule.Fact", "*rule.Near", "*rule.Or", "*rule.Term"} {
 		if kinds[kind] < sets/10 {
 			t.Errorf("got %d of %s fired, want more to compare", kinds[kind], kind)

@@ -17,6 +17,7 @@ type Rules struct {
 	facts    []string // those that are asked for, as written
 	sections []*section
 	scopes   map[rule.Scope]int32 // sections
+	queries  []scopeQuery         // those scopes that are queries
 	wordy    fieldSet             // of all sections
 	pool     sync.Pool            // of *firing
 }

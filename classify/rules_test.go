@@ -273,34 +273,6 @@ score +5 when !topic:release-notes & go`)
 	}
 }
 
-func TestScopesAreKept(t *testing.T) {
-	r := compile(t, `
-score +1 when go
-for feed-tag:"Jobs"
-score +10 when go
-fact job when go
-for feed:f1
-score +20 when go
-for all
-score +50 when fact:job`)
-	for _, test := range []struct {
-		doc  Document
-		want float64
-	}{
-		{Document{Title: "go"}, 1},
-		{Document{Title: "go", FeedTags: []string{"x", "jobs", "JOBS"}}, 61},
-		{Document{Title: "go", FeedID: "f1"}, 21},
-		{Document{Title: "go", FeedID: "f1", FeedTags: []string{"Jobs"}}, 81},
-		{Document{Title: "go", FeedID: "F1"}, 1},
-	} {
-		for range 2 {
-			if got := r.Fire(test.doc).Score; got != test.want {
-				t.Errorf("%+v: got %v, want %v", test.doc, got, test.want)
-			}
-		}
-	}
-}
-
 func TestSetsThatCannotFireAreRefused(t *testing.T) {
 	term := func(text string) *rule.Term { return &rule.Term{Text: text} }
 	at := rule.Pos{File: "a.rules", Line: 3, Column: 1}
@@ -316,6 +288,7 @@ func TestSetsThatCannotFireAreRefused(t *testing.T) {
 		"too many of":          {Score: 1, When: &rule.AtLeast{N: 2, Of: []rule.Expr{term("a")}}},
 		"near what is no word": {Score: 1, When: &rule.Near{A: term("a"), B: &rule.Term{Kind: rule.Value, Field: rule.Host, Text: "b"}}},
 		"an endless score":     {Score: 1e300, When: term("a")},
+		"no query":             {Score: 1, When: term("a"), Scope: rule.Scope{Kind: rule.Query, Value: "(a"}},
 		"a wrong expression":   {Score: 1, When: &rule.Term{Kind: rule.Regexp, Field: rule.Title, Text: "("}},
 		"itself":               {Score: 1, Then: rule.Then{Do: rule.Know, Name: "x"}, When: &rule.Fact{Name: "x"}},
 	} {

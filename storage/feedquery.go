@@ -55,9 +55,6 @@ const (
 	FeedsByAdded FeedSort = "added"  // last added first
 )
 
-// FeedSorts lists the orders.
-var FeedSorts = []FeedSort{FeedsByURL, FeedsByTitle, FeedsByItems, FeedsByLast, FeedsByAdded}
-
 // A FeedPlace is a place in an order of feeds. The zero FeedPlace comes before
 // all.
 type FeedPlace struct {

@@ -1,5 +1,7 @@
 package storage
 
+import "slices"
+
 // Settings are what a person decides of a feed; see [Feed].
 type Settings struct {
 	Tags     []string
@@ -8,6 +10,23 @@ type Settings struct {
 	Request  *Request
 
 	SpamThreshold float64 // 0 to 1
+}
+
+// Settings returns what a person decided of the feed.
+func (f Feed) Settings() Settings {
+	return Settings{Tags: f.Tags, Pinned: f.Pinned, FullText: f.FullText, Request: f.Request, SpamThreshold: f.SpamThreshold}
+}
+
+// Retagged returns the settings without some tags and with others, each of which
+// is there once.
+func (s Settings) Retagged(add, remove []string) Settings {
+	s.Tags = slices.DeleteFunc(slices.Clone(s.Tags), func(tag string) bool { return slices.Contains(remove, tag) })
+	for _, tag := range add {
+		if !slices.Contains(s.Tags, tag) {
+			s.Tags = append(s.Tags, tag)
+		}
+	}
+	return s
 }
 
 // A Request is what a person told of how to fetch a feed. The zero Request asks

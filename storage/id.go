@@ -90,6 +90,16 @@ func CanonicalURL(raw string) (string, error) {
 	return s, nil
 }
 
+// WebURL returns an address as it is if it is absolute and of the web, so that a
+// browser may follow it; else "".
+func WebURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return address
+}
+
 var errTooLong = fmt.Errorf("the address is longer than %d bytes", MaxURL)
 
 func noAddress(raw, why string) error { return fmt.Errorf("%q is no web address: %s", raw, why) }

@@ -2,8 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"time"
 )
 
@@ -224,18 +222,14 @@ func (q StoryQuery) Place() (*StoryPlace, error) {
 		return nil, nil
 	}
 	var p StoryPlace
-	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
-	if err != nil || json.Unmarshal(b, &p) != nil || p.Newest != q.Newest || p.ID == "" {
+	if UnpackCursor(q.Cursor, &p) != nil || p.Newest != q.Newest || p.ID == "" {
 		return nil, ErrBadCursor
 	}
 	return &p, nil
 }
 
 // Cursor returns the cursor of the page that comes after the place.
-func (p StoryPlace) Cursor() string {
-	b, _ := json.Marshal(p) // words, a time and a finite number
-	return base64.RawURLEncoding.EncodeToString(b)
-}
+func (p StoryPlace) Cursor() string { return PackCursor(p) }
 
 // Cut returns the first page of the stories, of which there is one more than the
 // page has room for if it is not the last, and the cursor of the next one.

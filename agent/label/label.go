@@ -12,7 +12,7 @@ import (
 func Document(item storage.Item, feed storage.Feed, text string) classify.Document {
 	return classify.Document{
 		Title: item.Title, Text: text, HTML: item.HTML, URL: item.URL, Author: item.Author, Language: item.Language,
-		Tags:   item.Tags,
+		Tags: item.Tags, Published: item.Published,
 		FeedID: item.FeedID, FeedTitle: feed.Title, FeedTags: feed.Tags,
 		FeedCategories: feed.Categories, SpamThreshold: feed.SpamThreshold,
 	}

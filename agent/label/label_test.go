@@ -11,7 +11,7 @@ import (
 
 var item = storage.Item{
 	ID: "i", FeedID: "f", Key: "k", Title: "T", HTML: "<p>x <a href=\"https://l.example/\">y</a></p>", URL: "https://u.example/", Author: "A",
-	Language: "en", Tags: []string{"t"}, FirstSeen: time.Unix(1, 0), Source: "s",
+	Language: "en", Tags: []string{"t"}, FirstSeen: time.Unix(1, 0), Published: time.Unix(2, 0), Source: "s",
 	Spam: true, SpamScore: 0.1, Flags: []string{"adult"}, Categories: []string{"old"}, Topics: []string{"older"}, Why: []string{"w"}, Score: 1, Sentiment: 0.5,
 }
 
@@ -20,7 +20,7 @@ func TestADocumentHasAllThatAnItemIsClassifiedBy(t *testing.T) {
 	got := Document(item, feed, "x y")
 	want := classify.Document{
 		Title: "T", Text: "x y", HTML: item.HTML, URL: "https://u.example/", Author: "A", Language: "en", Tags: []string{"t"},
-		FeedID: "f", FeedTitle: "F", FeedTags: []string{"jobs"}, FeedCategories: map[string]float64{"devops": 3}, SpamThreshold: 0.7,
+		Published: time.Unix(2, 0), FeedID: "f", FeedTitle: "F", FeedTags: []string{"jobs"}, FeedCategories: map[string]float64{"devops": 3}, SpamThreshold: 0.7,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

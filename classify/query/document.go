@@ -55,13 +55,13 @@ func (d *Document) part(in Part) *part {
 
 // has reports whether the part's words are what the text asks for.
 func (p *part) has(t Text, nearly bool) bool {
-	sought := Sought(t.Words)
+	sought := t.Sought()
 	switch {
 	case len(sought) == 0:
 		return false
 	case t.Form == Prefix:
 		last := len(sought) - 1
-		return p.hasAll(sought[:last], false) && p.begins(sought[last].Text, endsOf(sought[last]))
+		return p.hasAll(sought[:last], nearly) && p.begins(sought[last].Text, endsOf(sought[last]))
 	case t.Form == Phrase:
 		return p.hasAll(sought, false) && p.hasPhrase(sought)
 	}

@@ -11,7 +11,7 @@ import (
 func Matches(n Node, d *Document) bool { return d.matches(n, false) }
 
 // MatchesNearly is [Matches] where words may have mistakes, as many as [Forgives]
-// says; though not in phrases, in prefixes, or below a [Not].
+// says; though not in phrases, in the last one of a [Prefix], or below a [Not].
 func MatchesNearly(n Node, d *Document) bool { return d.matches(n, true) }
 
 func (d *Document) matches(n Node, nearly bool) bool {

@@ -153,6 +153,31 @@ func TestManyWordsAreOneCondition(t *testing.T) {
 	}
 }
 
+func TestAScopeAsksForWhatIsKnownBeforeRulesRun(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "kube* \"helm chart\" -title:jobs author:x", "feed:f lang:en (host:a.org OR host:b.org)", "after:2026-03-01 before:2026-04", "age", `"cat:x"`} {
+		want, _ := Parse(text, noon)
+		if got, err := ParseScope(text); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: got %#v, %v; want %#v", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]Fault{
+		"a cat:jobs":        {2, "cat: is not known before rules have run; write category:NAME"},
+		"-TOPIC:go":         {1, "topic: is not known before rules have run; write topic:NAME"},
+		"a OR (b story:x)":  {8, "story: is not known"},
+		"is:spam":           {0, "is: is not known"},
+		"age:>1w":           {0, "age: is another every day"},
+		"a before:-1y":      {2, "before:-1y is another time every day"},
+		"lang:xyzt cat:a":   {5, "lang: takes"},
+		"after:2026 (lang:": {17, "lang: has no value"},
+	} {
+		var fault *Fault
+		if _, err := ParseScope(text); !errors.As(err, &fault) || fault.Pos != want.Pos || !strings.HasPrefix(fault.Msg, want.Msg) {
+			t.Errorf("%q: got %#v, want %#v", text, err, want)
+		}
+	}
+}
+
 func TestWhatIsBeingTypedIsNoFault(t *testing.T) {
 	t.Parallel()
 	prefix := func(words string) Node { return Text{Form: Prefix, Words: words} }

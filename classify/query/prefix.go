@@ -2,17 +2,17 @@ package query
 
 import "strings"
 
-// Begins returns what a Text of the [Prefix] form asks for: the stems that must
-// occur as they are, and, of the last word, what a stem may begin with, and the
-// stems that will do as well. Those are its own, first, and those that it may
-// get as it goes on: "runnin" becomes "run". begin is empty if there are no words.
-func Begins(words string) (stems []string, begin string, ends []string) {
+// Begins returns what the last word of a Text of the [Prefix] form asks for: what a
+// stem may begin with, and the stems that will do as well. Those are its own, first,
+// and those that it may get as it goes on: "runnin" becomes "run". begin is empty if
+// there are no words.
+func Begins(words string) (begin string, ends []string) {
 	sought := Sought(words)
 	if len(sought) == 0 {
-		return nil, "", nil
+		return "", nil
 	}
 	last := sought[len(sought)-1]
-	return Stems(sought[:len(sought)-1]), last.Text, endsOf(last)
+	return last.Text, endsOf(last)
 }
 
 // endings are those that make a stem shorter than the word was before them.

@@ -46,7 +46,7 @@ type Form uint8
 const (
 	AllWords Form = iota // all of them, in any order
 	Phrase               // one after the other, in one part
-	Prefix               // as AllWords, but the last may go on
+	Prefix               // as AllWords, but the last may go on: "runnin" to "running", though its stem is "run"
 )
 
 // Is is met where a field has the value, in full.

@@ -28,11 +28,30 @@ type Word struct {
 // last character alone, so that one character is the beginning of a word
 // wherever it stands. Articles that merged with the next word ("l'avion") are
 // left out, but have a place. O(len(s)).
-func Words(s string) []Word { return split(s, true) }
+func Words(s string) []Word { return split(s, everyTail) }
 
 // Sought returns the words that a query asks for, in order; nil if there are none.
 // They are those of [Words], but without the last character alone of several.
-func Sought(s string) []Word { return split(s, false) }
+func Sought(s string) []Word { return split(s, noTail) }
+
+// Sought returns the words that the text asks for, as the function of that name. In a
+// phrase the last character alone is left out at the end only: between two words it
+// stands in texts, too, and gives them their distance.
+func (t Text) Sought() []Word {
+	if t.Form == Phrase {
+		return split(t.Words, innerTails)
+	}
+	return Sought(t.Words)
+}
+
+// tails says which words of a last character alone there are.
+type tails uint8
+
+const (
+	noTail tails = iota
+	innerTails
+	everyTail
+)
 
 // Stems returns the stems of words, in order.
 func Stems(words []Word) []string {
@@ -43,12 +62,12 @@ func Stems(words []Word) []string {
 	return stems
 }
 
-func split(s string, tails bool) []Word {
+func split(s string, which tails) []Word {
 	plain := text.Words(s)
 	if plain == nil {
 		return nil
 	}
-	p := splitter{s: s, tails: tails, words: make([]Word, 0, len(plain))}
+	p := splitter{s: s, tails: which != noTail, words: make([]Word, 0, len(plain))}
 	for _, w := range plain {
 		if strings.IndexFunc(w.Text, isDense) < 0 {
 			p.flush()
@@ -57,6 +76,7 @@ func split(s string, tails bool) []Word {
 		}
 		p.mixed(w)
 	}
+	p.tails = which == everyTail
 	p.flush()
 	return p.words
 }
@@ -64,7 +84,7 @@ func split(s string, tails bool) []Word {
 // A splitter collects the words of a text.
 type splitter struct {
 	s     string
-	tails bool
+	tails bool // of the run at hand
 	words []Word
 	pos   int
 	run   []int // where the characters of a run of dense ones begin, and where the last one ends

@@ -60,6 +60,28 @@ func TestTextsAndQueriesAreSplit(t *testing.T) {
 	}
 }
 
+func TestAPhraseHasTheDistancesOfATextWithIt(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"東京都 tower", "tower 東京都", "库 go 语言", "选择 数据库, api를 x", "go语言rocks 性能 很好", "l'avion 数据库 l'avion"} {
+		words, sought := Words(text), Text{Form: Phrase, Words: text}.Sought()
+		if !standsAt(words, sought) {
+			t.Errorf("%s: the text is %v, the phrase %v", text, words, sought)
+		}
+		if longer := Words("a " + text + "庁"); !hasPhrase(longer, sought) {
+			t.Errorf("%s: what goes on is %v, the phrase %v", text, longer, sought)
+		}
+	}
+	d := &Document{Title: "東京都庁 tower"}
+	for words, want := range map[string]bool{"東京都庁 tower": true, "東京都 tower": false, "京都": true, "東京都": true, "都庁 tower": true} {
+		if got := Matches(Text{Form: Phrase, Words: words}, d); got != want {
+			t.Errorf("phrase %s: got %t, want %t", words, got, want)
+		}
+	}
+	if !Matches(Text{Words: "東京都 tower"}, d) {
+		t.Error("words that are no phrase ask for a last character alone")
+	}
+}
+
 func TestWordsSayWhereTheyStand(t *testing.T) {
 	t.Parallel()
 	const s = "Vol de l'avion, 数据库 api를"

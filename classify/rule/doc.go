@@ -36,18 +36,25 @@
 // & or and; | or or. Parentheses change that. "2 of (a, b, c)" holds where two of
 // the conditions do, or more.
 //
-// Some rules are for some feeds only: all that follow in the file a line such as
+// Some rules are for some feeds or items only: all that follow in the file a line
+// such as
 //
 //	for feed-tag:"Jobs"
 //	for feed:0123456789abcdef
+//	for query:"host:example.org lang:ru -title:hiring"
+//	for query:'"zero day" (lang:en OR lang:de) after:2026-03-01'
 //
-// up to the next such line; "for all" ends it.
+// up to the next such line; "for all" ends it. A query is as those that people type
+// to search (package query), in either quotes: words are those of title, text, author
+// and tags, after: and before: go by when the item was published. It may ask for what
+// is known before rules run, so not for cat:, topic:, story: and is:, and for nothing
+// that is another thing tomorrow: no age:, no after:-2d.
 //
 // A set is a txtar archive of files, in which a line "-- devops.rules --" stands
 // before each. Refused with file, line and column are faults of all kinds, among
 // them conditions that could hold of an empty document, facts that no rule
 // concludes, rules that need one another, and what is too much: 4 MB, 1,000 files,
-// 20,000 rules or 400,000 terms in a set; 64 KB, 2,000 terms or 50 parentheses
+// 20,000 rules, 400,000 terms or 64 queries in a set; 64 KB, 2,000 terms or 50 parentheses
 // within one another in a rule; 200 bytes in a term; 1,000 instructions in a regular
 // expression, 100,000 in all.
 package rule

@@ -77,6 +77,8 @@ func (g generator) rule() Rule {
 		r.Scope = Scope{FeedTag, g.pick("Jobs", `a "b" \`, "when", "# c")}
 	case 1:
 		r.Scope = Scope{Feed, g.pick("f1", "https://example.org/feed", "all")}
+	case 2:
+		r.Scope = Scope{Query, g.pick("kubernetes", "when", "lang:ru -host:example.org", `"zero day" OR title:it's*`, `author:"a \\\" 'b'"`, "(库* OR a b) after:2026-03-01", "it's")}
 	}
 	r.When = conjoin([]Expr{g.term(), g.expr(4)})
 	return r

@@ -21,14 +21,15 @@ func (w Warning) String() string { return w.Pos.String() + ": " + w.Text }
 // maxWarnings is how many warnings [Lint] gives.
 const maxWarnings = 1_000
 
-// Lint returns what is likely to be a mistake in a set that [Parse] returned, in
-// the order of its rules; the first 1,000 if there are more. What it knows of words is
+// Lint returns what is likely to be a mistake in a set that [Parse] returned, first
+// in its scopes, then in its rules, in their order; the first 1,000 if there are more. What it knows of words is
 // what holds in English and Russian.
 func Lint(s *Set) []Warning {
 	l := linter{set: s, asked: make(map[conclusion]bool), concluded: make(map[conclusion]bool), points: make(map[conclusion]float64), seen: make(map[string]Pos)}
 	for _, r := range s.Rules {
 		l.learn(r)
 	}
+	l.scopes()
 	for _, r := range s.Rules {
 		l.alone(r)
 		l.together(r)

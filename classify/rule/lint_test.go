@@ -38,6 +38,14 @@ func TestLintFindsWhatIsLikelyAMistake(t *testing.T) {
 		{"star when topic:nowhere & x1", "1:11: no rule concludes topic nowhere"},
 		{"star when category:nowhere | x1", "1:11: no rule concludes category nowhere"},
 
+		{"for feed-tag:a\nstar when x1\nfor all\n", ""},
+		{"star when x1\nfor feed-tag:a\nfor all", `2:1: no rule follows "for feed-tag:a"`},
+		{"star when x1\nfor query:'\"a b\"'", `2:1: no rule follows "for query:'\"a b\"'"`},
+		{"for query:'lang:en  a'\nstar when x1\nfor all\nstar when y1\nfor query:'(lang:en) a'\nmute when x1", "5:1: the scope is that of rules:1:1 again"},
+		{"-- a.rules --\nfor query:x1\nstar when x1\n-- b.rules --\nfor query:x1\nmute when x1\n", ""}, // each file says for whom it is
+		{"for query:'feed:f1'\nstar when x1", `1:1: "for feed:f1" says the same`},
+		{"for query:'feed:f1 lang:en'\nstar when x1\nfor query:'lang:en'\nmute when y1", ""},
+
 		{"category a when x1 score 0.5", "1:1: category a can never be concluded: all its rules together give at most 1.5 points of the 3 that it needs"},
 		{"category a when x1 | y1 score 0.5", ""},
 		{"category a when x1 score 0.5\ncategory a when z1 score 0.5", ""},

@@ -27,7 +27,7 @@ type Set struct {
 	Rules []Rule   // in the order of the files
 	Files []string // their names, as handed in
 
-	scopes []scoped // that lines of the files set, in order
+	scopes []scoped // in order; each file begins with one for all
 }
 
 // A File is a text of rules and its name, as in "devops.rules".
@@ -130,6 +130,7 @@ func (r *reader) file(f File) {
 	r.names[f.Name] = true
 	r.set.Files = append(r.set.Files, f.Name)
 	r.scope = Scope{}
+	r.set.scopes = append(r.set.scopes, scoped{pos: pos})
 	text := strings.TrimPrefix(f.Text, "\ufeff")
 	if !utf8.ValidString(text) {
 		pos.Line, pos.Column = invalidLine(text), 1
@@ -204,6 +205,7 @@ func (r *reader) rule(text string, pos Pos) {
 		p.readScope()
 		return
 	}
+	r.set.scopes[len(r.set.scopes)-1].rules++
 	if rule, ok := p.rule(); ok {
 		r.set.Rules = append(r.set.Rules, rule)
 	}

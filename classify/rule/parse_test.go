@@ -113,10 +113,24 @@ func TestFaultsOfRulesAreNamed(t *testing.T) {
 		{`notify text when y`, `1:8: "when" is missing before "text"`},
 		{`notify "` + strings.Repeat("x", 201) + `" when y`, `1:8: the notice has over 200 bytes`},
 		{` category x when y`, `1:1: white space at the beginning of a line continues the rule before it`},
-		{`for nobody`, `1:5: "nobody" is no scope: for feed-tag:"Jobs", for feed:ID or for all`},
+		{`for nobody`, `1:5: "nobody" is no scope: for feed-tag:"Jobs", for feed:ID, for query:`},
 		{`for`, `1:4: "" is no scope`},
 		{`for feed:`, `1:10: the feed tag or feed is missing`},
 		{`for feed:""`, `1:10: a feed tag, or the ID of a feed, has 1 to 200 bytes`},
+		{`for query:`, `1:11: the query is missing, or not in quotes`},
+		{`for query:lang:en`, `1:11: the query is missing, or not in quotes`},
+		{`for query:""`, `1:11: the query asks for nothing`},
+		{`for query:"  "`, `1:11: the query asks for nothing`},
+		{`for query:"lang:english"`, `1:17: lang: takes a code of two letters`},
+		{`for query:"ж \"é\" \\ lang:english"`, `1:28: lang: takes a code of two letters`},
+		{`for query:'ж "é" it\'s (lang:en'`, `1:24: this bracket is never closed`},
+		{`for query:x\y`, `1:12: "\\" says nothing here`},
+		{`for query:"host:example.org -cat:jobs"`, `1:30: cat: is not known before rules have run; write category:NAME`},
+		{`for query:"age:<2d"`, `1:12: age: is another every day`},
+		{`for query:"a1 after:-2d"`, `1:15: after:-2d is another time every day`},
+		{`for query:"` + strings.Repeat("x", 1001) + `"`, `1:1012: a query has at most 1000 bytes`},
+		{`for query:"` + strings.Repeat("after:2026 ", 60) + `"`, `1:11: written out, the query has over 1000 bytes`},
+		{`for query:"lang:en" star when x`, `1:21: "star" is too much`},
 		{`for all feeds`, `1:9: "feeds" is too much`},
 		{`for feed-tag:jobs category x when y`, `1:19: "category" is too much: a scope stands in a line of its own`},
 		{"\xff", `1:1: this line is no UTF-8`},
@@ -137,6 +151,12 @@ star when b1
 mute when c1
 for feed:f1a2
 star when d1
+for query:"  host:www.Example.org   (lang:en) "
+star when g1
+for query:'"zero day"'
+star when h1
+for query:kubernetes
+star when i1
 for all
 star when e1
 for feed-tag:jobs
@@ -147,7 +167,10 @@ star when f1
 		t.Fatal(err)
 	}
 	tag := Scope{FeedTag, "Jobs & more"}
-	want := []Scope{{}, tag, tag, {Feed, "f1a2"}, {}, {}}
+	want := []Scope{{}, tag, tag, {Feed, "f1a2"}, {Query, "host:example.org lang:en"}, {Query, `"zero day"`}, {Query, "kubernetes"}, {}, {}}
+	if len(set.Rules) != len(want) {
+		t.Fatalf("got %d rules, want %d", len(set.Rules), len(want))
+	}
 	for i, r := range set.Rules {
 		if r.Scope != want[i] {
 			t.Errorf("%s: got scope %+v, want %+v", r, r.Scope, want[i])
@@ -283,6 +306,7 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"category devops/topic:kubernetes when (k8s | \"helm chart\"~ | kube*) & !tag:job score 2\n",
 		"-- a.rules --\nfor feed-tag:\"Jobs\"\ntopic a when title:(release* | changelog) & fact:versioned\nfact versioned when title:/v?\\d+\\.\\d+/ | 2 of (a1, b1)\n",
+		"for query:'\"zero day\" lang:en'\nstar when x\nfor query:\"it's \\\"a\\\" -host:b.org after:2026\"\nmute when y\nfor query:\"库 (a\"\n",
 		"star when 'Go' near/5 (goroutine | compiler) # c\n\tand not lang:ru or host:github.com\nscore -2 when topic:a\nnotify \"x\\\"y\" when x\n",
 	} {
 		f.Add([]byte(seed))

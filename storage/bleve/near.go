@@ -25,7 +25,7 @@ type nearWord struct {
 // on to.
 func (w *word) goesOn(segs []*segment, words string) error {
 	const likeness = 0.7
-	_, begin, ends := query.Begins(words)
+	begin, ends := query.Begins(words)
 	fields := make([]string, len(w.fields))
 	for i, field := range w.fields {
 		fields[i] = field.name

@@ -181,7 +181,7 @@ func betweenOf(t query.Time) between {
 
 // text returns what a text asks for.
 func (p *planner) text(t query.Text, counts bool) (part, error) {
-	sought := query.Sought(t.Words)
+	sought := t.Sought()
 	switch {
 	case len(sought) == 0:
 		return either{}, nil // nothing but punctuation
@@ -201,7 +201,7 @@ func (p *planner) text(t query.Text, counts bool) (part, error) {
 		switch {
 		case goesOn:
 			err = w.goesOn(p.segs, t.Words)
-		case p.forgive && counts && t.Form == query.AllWords:
+		case p.forgive && counts && t.Form != query.Phrase:
 			err = w.forgives(p.segs, s.Text)
 		}
 		if err != nil {

@@ -26,14 +26,37 @@ func (x *Index) Suggest(ctx context.Context, prefix string, limit int) (words []
 		if err != nil {
 			return err
 		}
-		most, err := beginningIn(segs, begin, min(limit, maxTop), fieldTitleWord)
-		for _, one := range most {
-			words = append(words, storage.FacetCount{Value: one.term, Count: int64(one.docs)})
+		// More than asked for, as some may be of deleted items alone.
+		most, err := beginningIn(segs, begin, min(2*min(limit, maxTop), maxTop), fieldTitleWord)
+		if err != nil {
+			return err
 		}
-		return err
+		for _, one := range most {
+			if len(words) == limit {
+				return nil
+			}
+			live, err := isLive(segs, fieldTitleWord, one.term)
+			if err != nil {
+				return err
+			}
+			if live {
+				words = append(words, storage.FacetCount{Value: one.term, Count: int64(one.docs)})
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("suggest words: %w", err)
 	}
 	return words, nil
+}
+
+// isLive reports whether a document has the term.
+func isLive(segs []*segment, field, term string) (bool, error) {
+	for _, s := range segs {
+		if n, err := s.count(field, term); n > 0 || err != nil {
+			return n > 0, err
+		}
+	}
+	return false, nil
 }

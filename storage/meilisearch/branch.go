@@ -195,8 +195,20 @@ func tokens(terms []term) []string {
 
 // tokensOfText returns what a text has that has the words, each once.
 func tokensOfText(t query.Text) []term {
-	words := query.Sought(t.Words)
-	stems, pairs := marksOf(t.In)
+	words := t.Sought()
+	terms := termsOf(words, t)
+	if t.Form == query.Phrase {
+		_, pairs := marksOf(t.In)
+		for _, token := range unique(pairsOf(pairs, words)) {
+			terms = append(terms, term{token: token})
+		}
+	}
+	return terms
+}
+
+// termsOf returns the terms of words of a text, each once.
+func termsOf(words []query.Word, t query.Text) []term {
+	stems, _ := marksOf(t.In)
 	seen := map[string]bool{}
 	var terms []term
 	for _, w := range words {
@@ -206,15 +218,10 @@ func tokensOfText(t query.Text) []term {
 		}
 		seen[token] = true
 		made := term{token: token, in: t.In}
-		if t.Form == query.AllWords && query.Forgives(w.Text) > 0 && isPlain(w.Text) {
+		if t.Form != query.Phrase && query.Forgives(w.Text) > 0 && isPlain(w.Text) {
 			made.word = w.Text
 		}
 		terms = append(terms, made)
-	}
-	if t.Form == query.Phrase {
-		for _, token := range unique(pairsOf(pairs, words)) {
-			terms = append(terms, term{token: token})
-		}
 	}
 	return terms
 }
@@ -227,15 +234,13 @@ func isPlain(word string) bool {
 
 // begins returns the branches in which the words occur, of which the last may go on.
 func begins(t query.Text) []branch {
-	stems, begin, ends := query.Begins(t.Words)
+	begin, ends := query.Begins(t.Words)
 	if begin == "" {
 		return nil
 	}
 	mark, _ := marksOf(t.In)
-	var must []term
-	for _, token := range unique(tokensOf(mark, stems)) {
-		must = append(must, term{token: token})
-	}
+	words := t.Sought()
+	must := termsOf(words[:len(words)-1], t)
 	branches := []branch{{must: must, begin: tokenOf(mark, begin)}}
 	for _, end := range ends {
 		if !strings.HasPrefix(end, begin) {

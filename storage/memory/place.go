@@ -2,8 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"encoding/base64"
-	"encoding/json"
 
 	"feedmesh/storage"
 )
@@ -28,17 +26,13 @@ type indexCursor struct {
 	Rarity   map[string]float64 `json:"r,omitempty"`
 }
 
-func (c indexCursor) String() string {
-	b, _ := json.Marshal(c) // strings and finite numbers
-	return base64.RawURLEncoding.EncodeToString(b)
-}
+func (c indexCursor) String() string { return storage.PackCursor(c) }
 
 func parseIndexCursor(q storage.Query) (c indexCursor, err error) {
 	if q.Cursor == "" {
 		return c, nil
 	}
-	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
-	if err != nil || json.Unmarshal(b, &c) != nil || c.Query != q.Key() {
+	if storage.UnpackCursor(q.Cursor, &c) != nil || c.Query != q.Key() {
 		return c, storage.ErrBadCursor
 	}
 	return c, nil

@@ -108,7 +108,7 @@ func (s *search) run(items map[string]indexedItem) []match {
 func rarityOf(sought []query.Text, items map[string]indexedItem) map[string]float64 {
 	rarity := map[string]float64{}
 	for _, t := range sought {
-		for _, w := range query.Sought(t.Words) {
+		for _, w := range t.Sought() {
 			rarity[w.Stem] = rarityIn(items, w.Stem)
 		}
 	}
@@ -133,7 +133,7 @@ func rarityIn(items map[string]indexedItem, stem string) float64 {
 func (s *search) score(it *indexedItem, sought []query.Text) float64 {
 	sum := 0.0
 	for _, t := range sought {
-		words := query.Sought(t.Words)
+		words := t.Sought()
 		for i, w := range words {
 			goesOn := t.Form == query.Prefix && i == len(words)-1
 			sum += s.rarity[w.Stem] * s.weight(it, w, goesOn)

@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -45,11 +46,11 @@ func (x *Index) Similar(ctx context.Context, item storage.Indexed, limit int) ([
 // last bit.
 func likeness(a, b, rarity map[string]float64) float64 {
 	shared, ofA, ofB := 0.0, 0.0, 0.0
-	for _, stem := range sortedKeys(a) {
+	for _, stem := range slices.Sorted(maps.Keys(a)) {
 		x, y := a[stem]*rarity[stem], b[stem]*rarity[stem]
 		shared, ofA = shared+x*y, ofA+x*x
 	}
-	for _, stem := range sortedKeys(b) {
+	for _, stem := range slices.Sorted(maps.Keys(b)) {
 		y := b[stem] * max(rarity[stem], 1)
 		ofB += y * y
 	}
@@ -57,13 +58,4 @@ func likeness(a, b, rarity map[string]float64) float64 {
 		return 0
 	}
 	return shared / math.Sqrt(ofA*ofB)
-}
-
-func sortedKeys(m map[string]float64) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

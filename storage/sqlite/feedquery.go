@@ -123,13 +123,3 @@ func (s *Store) FeedTags(ctx context.Context, limit int) ([]storage.TagCount, er
 	}, feedTags, max(limit, 0))
 	return tags, s.failed(ctx, "count tags", err)
 }
-
-// query is [collect] for a statement that is made for the occasion.
-func query[T any](ctx context.Context, s *Store, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
-	stmt, err := s.readers.PrepareContext(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	defer stmt.Close()
-	return collect(ctx, stmt, scan, args...)
-}

@@ -79,12 +79,7 @@ func (s *Store) MarkAllRead(ctx context.Context, client string, stream storage.S
 // ListMarked implements [storage.Marks].
 func (s *Store) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.Marked, limit int) ([]storage.Marked, error) {
 	statement, args := listMarked(client, q, after, limit)
-	stmt, err := s.readers.PrepareContext(ctx, statement)
-	if err != nil {
-		return nil, s.failed(ctx, "list marked items", err)
-	}
-	defer stmt.Close()
-	page, err := collect(ctx, stmt, scanMarked, args...)
+	page, err := query(ctx, s, scanMarked, statement, args...)
 	return page, s.failed(ctx, "list marked items", err)
 }
 

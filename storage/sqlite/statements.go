@@ -252,6 +252,16 @@ func collect[T any](ctx context.Context, stmt *sql.Stmt, scan func(scanner) (T, 
 	return all, rows.Err()
 }
 
+// query is [collect] for a statement that is made for the occasion.
+func query[T any](ctx context.Context, s *Store, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
+	stmt, err := s.readers.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	defer stmt.Close()
+	return collect(ctx, stmt, scan, args...)
+}
+
 func scanText(row scanner) (text string, err error) {
 	err = row.Scan(&text)
 	return text, err

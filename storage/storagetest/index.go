@@ -55,6 +55,7 @@ func TestIndex(t *testing.T, open func(t *testing.T) storage.Index, lacks ...Lac
 		{"either of what OR joins is found, and nothing of what a minus excludes", orAndNot},
 		{"the words of a phrase occur in a row, in one part", phrasesInARow},
 		{"words that begin with a prefix are found", prefixesGoOn},
+		{"the beginning of a word finds it though its stem is shorter", beginningsOutgrowStems},
 		{"words of a title or an author are found there alone", partsAreApart},
 		{"values combine by OR, NOT and brackets", valuesInTrees},
 		{"items of a host and of those below it are found", hostsAndBelow},

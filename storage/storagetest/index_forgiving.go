@@ -28,6 +28,15 @@ func mistakesForgiven(t *testing.T, x storage.Index) {
 		"thx":                        nil, // too short
 		`"kuberntes cluster"`:        nil,
 		"kuberntz*":                  nil,
+		"kuberntes clus*":            {"k8s"}, // as while typing
+		"kuberntes clustre contai*":  {"k8s"},
+		"kuberntes runnin*":          nil,
+		"kuberntes clsu*":            nil,
+		"kubernetes clsu*":           nil,
+		"title:planer title:postg*":  {"pg"},
+		"title:planer title:plan*":   {"pg", "en"},
+		"planer -postg*":             {"en"},
+		"kuberntes schedulin*":       {"k8s"}, // whose stem is shorter
 		"planer postgresql2":         nil,
 		"title:planer -title:basics": {"pg"},
 	} {

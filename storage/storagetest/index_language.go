@@ -105,6 +105,20 @@ func prefixesGoOn(t *testing.T, x storage.Index) {
 	wantFound(t, x, storage.Query{Where: query.Text{Form: query.Prefix, Words: "datab migrates"}})
 }
 
+func beginningsOutgrowStems(t *testing.T, x storage.Index) {
+	put(t, x, item("run", "It runs", "fast"), item("runner", "Runners", ""), item("stop", "", "They stopped"))
+	wantTyped(t, x, map[string][]string{
+		"runni*":        {"run"},
+		"runnin*":       {"run"},
+		"fast runnin*":  {"run"},
+		"title:runnin*": {"run"},
+		"stoppe*":       {"stop"},
+		"title:stoppe*": nil,
+		"-runnin*":      {"runner", "stop"},
+		"stoppa*":       nil,
+	})
+}
+
 func partsAreApart(t *testing.T, x storage.Index) {
 	putBoats(t, x)
 	wantTyped(t, x, map[string][]string{
@@ -223,24 +237,29 @@ func denseScripts(t *testing.T, x storage.Index) {
 	put(t, x, item("zh", "如何选择数据库", "性能很好"), item("zh2", "大数据与库存", ""), item("ja", "日本語のニュース", ""), item("ko", "한국어를 배우다", "데이터베이스"),
 		item("mixed", "Go语言 rocks", ""))
 	wantTyped(t, x, map[string][]string{
-		"数据库":      {"zh"},
-		"数据":       {"zh", "zh2"},
-		`"选择数据库"`:  {"zh"},
-		`"选择 数据库"`: nil,
-		"数":        {"zh", "zh2"},
-		"库":        {"zh", "zh2"}, // the last one of its text, too
-		"存":        {"zh2"},
-		"性能 数据库":   {"zh"},
-		"日本語":      {"ja"},
-		"ニュース":     {"ja"},
-		"日本":       {"ja"},
-		"한국어":      {"ko"},
-		"배우":       {"ko"},
-		"데이터":      {"ko"},
-		"语言":       {"mixed"},
-		"go 语言":    {"mixed"},
-		"数据库*":     {"zh"},
-		"中文":       nil,
+		"数据库":            {"zh"},
+		"数据":             {"zh", "zh2"},
+		`"选择数据库"`:        {"zh"},
+		`"选择 数据库"`:       nil,
+		"数":              {"zh", "zh2"},
+		"库":              {"zh", "zh2"}, // the last one of its text, too
+		"存":              {"zh2"},
+		"性能 数据库":         {"zh"},
+		"日本語":            {"ja"},
+		"ニュース":           {"ja"},
+		"日本":             {"ja"},
+		"한국어":            {"ko"},
+		"배우":             {"ko"},
+		"데이터":            {"ko"},
+		"语言":             {"mixed"},
+		"go 语言":          {"mixed"},
+		"数据库*":           {"zh"},
+		"中文":             nil,
+		`"语言 rocks"`:     {"mixed"}, // a text has 言 between them
+		`"go 语言 rocks"`:  {"mixed"},
+		`"go 语 rocks"`:   nil,
+		`"语言 go"`:        nil,
+		`-"语言 rocks" go`: nil,
 	})
 }
 

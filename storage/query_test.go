@@ -1,7 +1,6 @@
 package storage_test
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -71,17 +70,6 @@ func TestPageSizeKeepsWithinBounds(t *testing.T) {
 	}
 }
 
-func TestSentimentHasAName(t *testing.T) {
-	t.Parallel()
-	for sentiment, want := range map[float64]string{
-		-1: "negative", -0.2501: "negative", -0.25: "neutral", -1e-9: "neutral", 0: "", 1e-9: "neutral", 0.25: "neutral", 0.2501: "positive", 1: "positive",
-	} {
-		if got := storage.SentimentOf(sentiment); got != want {
-			t.Errorf("%v: got %q, want %q", sentiment, got, want)
-		}
-	}
-}
-
 func TestFlaggedItemsAreFoundWhereAskedFor(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
@@ -97,23 +85,6 @@ func TestFlaggedItemsAreFoundWhereAskedFor(t *testing.T) {
 		}
 		if !(storage.Query{Where: where, Muted: true}).Finds(storage.Muted) {
 			t.Errorf("%q with Muted: got false, want true", text)
-		}
-	}
-}
-
-func TestAnItemStandsOutWithinBounds(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		sources int
-		score   float64
-		want    int
-	}{
-		{-5, 0, 4}, {0, 0, 4}, {1, 0, 4}, {2, 0, 5}, {3, 0, 5}, {4, 0, 6}, {8, 0, 7}, {256, 0, 12}, {1 << 40, 0, 12},
-		{0, 0.5, 4}, {0, 1, 5}, {0, 5, 6}, {0, 20, 7}, {0, 1e9, 7}, {0, -1, 3}, {0, -80, 0}, {0, math.Inf(-1), 0}, {0, math.NaN(), 4}, {1 << 40, 1e9, 15},
-	} {
-		got := storage.Indexed{Item: storage.Item{Score: c.score}, Sources: c.sources}.Prominence()
-		if got != c.want {
-			t.Errorf("%d sources, score %v: got %d, want %d", c.sources, c.score, got, c.want)
 		}
 	}
 }
