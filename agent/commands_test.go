@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -47,6 +48,10 @@ func TestCommandsAnswer(t *testing.T) {
 		{"search released --spam", 0, "", "nothing found"},
 		{"search released --category none", 0, "", "nothing found"},
 		{"search", 0, "Compiler released", ""},
+		{"search released --once", 0, "Kernel released", ""},
+		{"search kernal", 0, "Kernel released", "no item has all these words; these have some that are like them"},
+		{"search -- -kernel", 0, "Compiler released", ""},
+		{"search title:", 2, "", "at character 7: title: has no value"},
 		{"search x --feed http://", 2, "", `agent: --feed: "http://" is no web address`},
 		{"search x --limit 0", 2, "", "--limit: 0 is not positive"},
 		{"search x --after noon", 2, "", `--after: "noon" is no time; write 2026-01-31`},
@@ -89,6 +94,7 @@ func TestCommandsAnswer(t *testing.T) {
 		{"searches list", 0, "", "there are no saved searches"},
 		{"searches save go-news q=go+-rust&category=software --title Go", 0, "/outputs/searches/go-news.atom", ""},
 		{"searches save Go q=go", 2, "", "path.name"},
+		{"searches save go nonsense", 1, "", `"nonsense" is no parameter of a search`},
 		{"searches list", 0, "go-news  Go     category=software&q=go+-rust", ""},
 		{"searches list --json", 0, `"name":"go-news"`, ""},
 		{"searches remove go-news other", 3, "go-news: removed", "search other: not found"},
@@ -112,6 +118,19 @@ func TestCommandsAnswer(t *testing.T) {
 			w.do(t, strings.Fields(c.line)...).check(t, c.code, c.out, c.err)
 		})
 	}
+}
+
+// An awayIndex finds nothing.
+type awayIndex struct{ storage.Index }
+
+func (awayIndex) Search(context.Context, storage.Query) (storage.Results, error) {
+	return storage.Results{}, storage.ErrUnavailable
+}
+
+func TestASearchSaysThatTheStoreAnswered(t *testing.T) {
+	w := newWorld(t, func(d *api.Deps) { d.Index = awayIndex{d.Index} })
+	w.do(t, "search", "kernel").check(t, 0, "Kernel released", "The search index does not answer.")
+	w.do(t, "search", "kernel", "--json").check(t, 0, `"by":"store"`, "")
 }
 
 func TestUsageFaultsEndWithTwoAndSayWhatToDo(t *testing.T) {

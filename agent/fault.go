@@ -54,6 +54,15 @@ type deed struct {
 	Failed []failedThing `json:"failed"`
 }
 
+// printDone prints what was done, in words in which %s stands for the name.
+func (q query) printDone(p *program, d deed, words string) {
+	q.print(p, d, func(pg *page) {
+		for _, name := range d.Done {
+			pg.printf(words+"\n", name)
+		}
+	})
+}
+
 type failedThing struct {
 	Name  string `json:"name"`
 	Error string `json:"error"`

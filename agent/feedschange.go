@@ -89,11 +89,7 @@ func (q query) change(ctx context.Context, p *program, feeds []string, done stri
 		}
 		return do(client, ctx, id)
 	})
-	q.print(p, d, func(pg *page) {
-		for _, name := range d.Done {
-			pg.printf("%s: %s\n", name, done)
-		}
-	})
+	q.printDone(p, d, "%s: "+done)
 	return err
 }
 

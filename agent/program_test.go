@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log"
 	"os"
 	"os/exec"
 	"runtime"
@@ -105,6 +106,7 @@ func TestRunHandsOverTheSettings(t *testing.T) {
 	p := &program{node: func(_ context.Context, c config.Config, o node.Options) error {
 		got = c
 		o.Log.Debug("hello")
+		log.Print("a library says this")
 		return errors.New("the disk is full: free some")
 	}}
 	s := doWith(t, p, "--roles", "crawl,parse", "--nats", "nats://h:4222", "--log-format=json", "--log-level=debug", "--no-starter")
@@ -115,8 +117,8 @@ func TestRunHandsOverTheSettings(t *testing.T) {
 			t.Errorf("got %q, want one JSON object a line", line)
 		}
 	}
-	if len(lines) != 2 || !strings.Contains(lines[0], `"msg":"hello"`) {
-		t.Errorf("the log is %q, want the debug message and how it ended", s.err)
+	if len(lines) != 3 || !strings.Contains(lines[0], `"msg":"hello"`) || !strings.Contains(lines[1], `"msg":"a library says this"`) {
+		t.Errorf("the log is %q, want the debug message, what a library says, and how it ended", s.err)
 	}
 	want := config.Default()
 	want.Roles, want.NATS, want.Log = []string{"crawl", "parse"}, []config.Address{"nats://h:4222"}, config.Log{Format: "json", Level: "debug"}

@@ -146,10 +146,6 @@ func (c *proxiesRemoveCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	d, err := p.each(ctx, c.IDs, func(id string) error { return client.RemoveProxy(ctx, id) })
-	c.print(p, d, func(pg *page) {
-		for _, id := range d.Done {
-			pg.printf("%s: removed\n", id)
-		}
-	})
+	c.printDone(p, d, "%s: removed")
 	return err
 }

@@ -173,10 +173,6 @@ func (q query) settle(ctx context.Context, p *program, numbers []string, done st
 		}
 		return do(client, ctx, seq)
 	})
-	q.print(p, d, func(pg *page) {
-		for _, number := range d.Done {
-			pg.printf("task %s: %s\n", number, done)
-		}
-	})
+	q.printDone(p, d, "task %s: "+done)
 	return err
 }

@@ -45,6 +45,7 @@ func (c *runCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	log := newLog(p.err, cfg.Log)
+	slog.SetDefault(log) // for libraries that write to the standard one
 	err := p.node(ctx, cfg, node.Options{Version: version, Log: log})
 	if err == nil || cfg.Log.Format != "json" || errors.Is(err, context.Canceled) {
 		return err

@@ -16,7 +16,7 @@ import (
 // A searchCommand finds items.
 type searchCommand struct {
 	query
-	Words         []string `arg:"" optional:"" help:"Words that must all occur, in any form. None: the newest items."`
+	Words         []string `arg:"" optional:"" help:"What to look for, see above. None: the newest items."`
 	Category      string   `placeholder:"NAME" help:"Only items of this category."`
 	Topic         string   `placeholder:"NAME" help:"Only items about this topic, as postgresql."`
 	Flag          string   `enum:",adult,affiliate,muted,sponsored,starred" default:"" placeholder:"NAME" help:"Only items with this flag: adult, affiliate, muted, sponsored or starred."`
@@ -26,15 +26,26 @@ type searchCommand struct {
 	Before        moment   `placeholder:"TIME" help:"Only items published before."`
 	Sort          string   `default:"best" enum:"best,newest" help:"Order: best or newest first."`
 	Limit         int      `default:"20" help:"How many items to print at most."`
+	Once          bool     `help:"Of the items of one story only the one that comes first."`
 	AllDuplicates bool     `help:"Duplicates too, not just the first of their kind."`
 	Spam          bool     `help:"Spam only; otherwise there is none."`
 }
 
 // Help implements kong's HelpProvider.
 func (searchCommand) Help() string {
-	return `What was written about a release in the last week:
+	return `Words must all occur, in any form. Besides, a query may have:
+
+    "a phrase"   begin*   -not   one OR other   (a group)
+    title:  author:  feed:  host:  lang:  cat:  topic:  story:  is:starred
+    after:2026-03-01   before:-7d   age:<2d
+
+What was written about a release in the last week:
 
     agent search go release --after 7d
+
+The shell takes quotes and brackets for itself, and what begins with a minus looks like a flag:
+
+    agent search -- 'title:"go 1.26" (linux OR darwin) -windows'
 
 The newest of one feed, for a program:
 
@@ -54,20 +65,33 @@ func (c *searchCommand) Run(ctx context.Context, p *program) error {
 	if err := c.print(p, found, func(pg *page) { showFound(pg, found, time.Now()) }); err != nil || c.JSON {
 		return err
 	}
+	c.comment(p, found)
+	return nil
+}
+
+// comment says what there is to know of what was found.
+func (c *searchCommand) comment(p *program, found api.Found) {
+	if found.Why != "" {
+		p.say("%s", found.Why)
+	}
+	if found.Forgiven {
+		p.say("no item has all these words; these have some that are like them")
+	}
 	switch shown := int64(len(found.Items)); {
 	case shown == 0:
 		p.say("nothing found; fewer words find more")
-	case shown < found.Total:
+	case c.Once && found.Next != "":
+		p.say("there are more; --limit shows them")
+	case !c.Once && shown < found.Total:
 		p.say("%d of %d; --limit shows more", shown, found.Total)
 	}
-	return nil
 }
 
 // search asks for as many pages as the limit needs.
 func (c *searchCommand) search(ctx context.Context, client *api.Client) (api.Found, error) {
 	s := api.Search{
 		Query: strings.Join(c.Words, " "), Category: c.Category, Topic: c.Topic, Flag: c.Flag, Language: c.Language,
-		After: c.After.Time, Before: c.Before.Time, Sort: c.Sort, Duplicates: c.AllDuplicates, Spam: c.Spam,
+		After: c.After.Time, Before: c.Before.Time, Sort: c.Sort, Once: c.Once, Duplicates: c.AllDuplicates, Spam: c.Spam,
 	}
 	if c.Limit < 1 {
 		return api.Found{}, wrong("--limit: %d is not positive", c.Limit)
@@ -86,8 +110,8 @@ func (c *searchCommand) search(ctx context.Context, client *api.Client) (api.Fou
 		if err != nil {
 			return found, err
 		}
-		found.Items = append(found.Items, page.Items...)
-		found.Total, found.Next = page.Total, page.Next
+		page.Items = append(found.Items, page.Items...)
+		found = page
 		if s.Cursor = page.Next; s.Cursor == "" || len(found.Items) >= c.Limit {
 			return found, nil
 		}

@@ -100,10 +100,6 @@ func (c *searchesRemoveCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	d, err := p.each(ctx, c.Names, func(name string) error { return client.RemoveSearch(ctx, name) })
-	c.print(p, d, func(pg *page) {
-		for _, name := range d.Done {
-			pg.printf("%s: removed\n", name)
-		}
-	})
+	c.printDone(p, d, "%s: removed")
 	return err
 }

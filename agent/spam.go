@@ -112,10 +112,6 @@ func (q query) callItems(ctx context.Context, p *program, items []string, what s
 		}
 		return do(client, ctx, id)
 	})
-	q.print(p, d, func(pg *page) {
-		for _, id := range d.Done {
-			pg.printf("%s: %s from now on\n", id, what)
-		}
-	})
+	q.printDone(p, d, "%s: "+what+" from now on")
 	return err
 }

@@ -136,7 +136,7 @@ func TestPeopleSayWhatItemsAre(t *testing.T) {
 		{"items label " + w.item + " --forget --spam", 2, "", "--forget can't be with anything else"},
 		{"items label " + w.item + " --category a --no-categories", 2, "", "--category and --no-categories can't both be"},
 		{"items label " + w.item + " --topic a --no-topics", 2, "", "--topic and --no-topics can't both be"},
-		{"items label " + w.item + " --category Ä", 2, "", `"Ä" is no name: small letters`},
+		{"items label " + w.item + " --category Ä", 2, "", `"Ä" among categories is no name: small letters`},
 		{"feeds set " + feedURL + " --spam-threshold 0.8", 0, "spam from    score 0.8", ""},
 		{"feeds set " + feedURL + " --spam-threshold 2", 2, "", "spam_threshold"},
 		{"items label none", 1, "", "item none: not found"},

@@ -169,6 +169,9 @@ func op(method, path, name, summary string, errors ...int) huma.Operation {
 		o.Parameters = []*huma.Param{&onceParam}
 		o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
 	}
+	if method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch { // they have bodies
+		o.Errors = append(o.Errors, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
 	return o
 }
 

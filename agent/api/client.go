@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -87,6 +88,39 @@ func call[T any](ctx context.Context, c *Client, method, path string, query url.
 		return answer, c.stranger(resp)
 	}
 	return answer, nil
+}
+
+// copyTo copies what is at a path.
+func (c *Client) copyTo(ctx context.Context, to io.Writer, path string, query url.Values) error {
+	resp, err := c.send(ctx, "GET", path, query, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return c.refused(resp)
+	}
+	if _, err := io.Copy(to, resp.Body); err != nil {
+		return fmt.Errorf("copy what is at %s: %w", path, err)
+	}
+	return nil
+}
+
+// waitFor asks again and again, ever more rarely, until what it gets runs no more.
+// Until then it has each told.
+func waitFor[T any](ctx context.Context, ask func() (T, error), runs func(T) bool, each func(T)) (T, error) {
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		now, err := ask()
+		if err != nil || !runs(now) {
+			return now, err
+		}
+		each(now)
+		select {
+		case <-ctx.Done():
+			return now, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
 }
 
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, body any) (*http.Response, error) {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// countedAge is how old what was counted may be: of today, and of feeds.
+	// countedAge is how old what was counted of today may be.
 	countedAge = time.Minute
 
 	// pastAge is how old what was counted of a day that is over may be. Only what
@@ -27,9 +27,6 @@ type counted struct {
 	once  sync.Once
 	turn  chan struct{} // holds a token while nobody counts
 	known map[dayKey]day
-
-	last  polled
-	taken time.Time // of last
 }
 
 type dayKey struct {
@@ -97,21 +94,4 @@ func (c *counted) day(ctx context.Context, store storage.Activities, begin, end,
 	}
 	c.known[key] = day{found, begin, now}
 	return c.known[key], nil
-}
-
-// polls returns what came of the last polls, as it was counted of late, or now.
-func (c *counted) polls(ctx context.Context, m Mesh, now time.Time) (polled, error) {
-	done, err := c.take(ctx)
-	if err != nil {
-		return polled{}, err
-	}
-	defer done()
-	if !c.taken.IsZero() && now.Sub(c.taken) < countedAge {
-		return c.last, nil
-	}
-	fresh, err := lastPolls(ctx, m)
-	if err == nil {
-		c.last, c.taken = fresh, now
-	}
-	return fresh, err
 }

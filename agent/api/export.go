@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/opml"
+	"feedmesh/storage"
 )
 
 const opmlType = "text/x-opml+xml"
@@ -24,18 +25,12 @@ func (s *Server) exportFeeds(ctx context.Context, _ *struct{}) (*struct {
 	Body        []byte
 }, error) {
 	var feeds []opml.Feed
-	for after := ""; ; {
-		page, err := s.Store.ListFeeds(ctx, after, 1000)
-		if err != nil {
-			return nil, s.problem(err)
-		}
-		if len(page) == 0 {
-			break
-		}
-		for _, f := range page {
-			feeds = append(feeds, opml.Feed{URL: f.URL, Title: f.Title, Site: f.Site, Tags: f.Tags})
-		}
-		after = page[len(page)-1].URL
+	err := storage.EachFeed(ctx, s.Store, func(f storage.Feed) error {
+		feeds = append(feeds, opml.Feed{URL: f.URL, Title: f.Title, Site: f.Site, Tags: f.Tags})
+		return nil
+	})
+	if err != nil {
+		return nil, s.problem(err)
 	}
 	var file bytes.Buffer
 	if err := opml.Write(&file, "feedmesh", feeds); err != nil {

@@ -52,11 +52,10 @@ type FeedFailed struct {
 
 // Bounds of a step: so that no request lasts, whatever is meant.
 const (
-	bulkSize   = 500 // feeds read, and announced, at a time
-	bulkTime   = 4 * time.Second
-	bulkNamed  = 20 // reasons told
-	maxBulks   = 2  // steps at once in a process
-	maxTagging = 32 // tags of a feed
+	bulkSize  = 500 // feeds read, and announced, at a time
+	bulkTime  = 4 * time.Second
+	bulkNamed = 20 // reasons told
+	maxBulks  = 2  // steps at once in a process
 )
 
 func (s *Server) bulkRoutes(api huma.API) {
@@ -176,7 +175,7 @@ func (s *Server) changeAll(ctx context.Context, b FeedBulk, feeds []storage.Feed
 // changeOne does to a feed what is to be done, and returns what the schedule must
 // know of it; "" for nothing.
 func (s *Server) changeOne(ctx context.Context, b FeedBulk, f storage.Feed) (subjects.Outcome, error) {
-	settings := storage.Settings{Tags: f.Tags, Pinned: f.Pinned, FullText: f.FullText, Request: f.Request, SpamThreshold: f.SpamThreshold}
+	settings := f.Settings()
 	switch b.Do {
 	case Refresh:
 		return subjects.Refresh, nil
@@ -185,16 +184,11 @@ func (s *Server) changeOne(ctx context.Context, b FeedBulk, f storage.Feed) (sub
 	case Pin, Unpin:
 		settings.Pinned = b.Do == Pin
 	case Tag:
-		for _, tag := range b.Tags {
-			if !slices.Contains(settings.Tags, tag) {
-				settings.Tags = append(settings.Tags, tag)
-			}
-		}
-		if len(settings.Tags) > maxTagging {
-			return "", fmt.Errorf("%w: it would have more than %d tags", ErrWrongBulk, maxTagging)
+		if settings = settings.Retagged(b.Tags, nil); len(settings.Tags) > MaxTags {
+			return "", fmt.Errorf("%w: it would have more than %d tags", ErrWrongBulk, MaxTags)
 		}
 	case Untag:
-		settings.Tags = slices.DeleteFunc(slices.Clone(f.Tags), func(tag string) bool { return slices.Contains(b.Tags, tag) })
+		settings = settings.Retagged(nil, b.Tags)
 	}
 	if settings.Pinned == f.Pinned && slices.Equal(settings.Tags, f.Tags) {
 		return "", nil

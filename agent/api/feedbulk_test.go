@@ -127,7 +127,7 @@ func TestChangesOfManyFeedsThatMakeNoSenseAreRefused(t *testing.T) {
 func TestAFeedWithTooManyTagsStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	list := make([]string, maxTagging-1)
+	list := make([]string, MaxTags-1)
 	for i := range list {
 		list[i] = fmt.Sprintf("t%d", i)
 	}

@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -57,11 +55,7 @@ func cursorOf(sort storage.FeedSort, f storage.Feed) string {
 	if sort == storage.FeedsByURL {
 		return f.URL
 	}
-	data, err := json.Marshal(feedCursor{sort, sort.Place(f)})
-	if err != nil {
-		panic(err) // it is made of texts and a number
-	}
-	return base64.RawURLEncoding.EncodeToString(data)
+	return storage.PackCursor(feedCursor{sort, sort.Place(f)})
 }
 
 // placeOf returns where a page begins, or [storage.ErrBadCursor].
@@ -73,8 +67,7 @@ func placeOf(sort storage.FeedSort, cursor string) (storage.FeedPlace, error) {
 		return storage.FeedPlace{Text: cursor, ID: storage.FeedID(cursor)}, nil
 	}
 	var c feedCursor
-	data, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || json.Unmarshal(data, &c) != nil || c.Sort != sort || c.Place.ID == "" {
+	if storage.UnpackCursor(cursor, &c) != nil || c.Sort != sort || c.Place.ID == "" {
 		return storage.FeedPlace{}, storage.ErrBadCursor
 	}
 	return c.Place, nil
@@ -230,11 +223,14 @@ func (s *Server) namedFeeds(ctx context.Context, n query.Node) (query.Node, erro
 			return n, nil
 		}
 		ids, err := s.resolveFeeds(ctx, n.Value)
+		if err != nil || len(ids) == 0 {
+			return n, err // an ID that no feed has; an Or of nothing reads like no condition
+		}
 		feeds := query.Or{}
 		for _, id := range ids {
 			feeds = append(feeds, query.Is{Field: query.Feed, Value: id})
 		}
-		return feeds, err
+		return feeds, nil
 	}
 	return n, nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/classify/query"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -163,6 +164,16 @@ func TestASearchNamesFeedsByTheirWords(t *testing.T) {
 		if found := getJSON[Found](t, w, "/api/search?q="+url.QueryEscape(query)); int(found.Total) != want {
 			t.Errorf("%s: got %d items, want %d", query, found.Total, want)
 		}
+	}
+}
+
+func TestAFeedThatNothingFitsDoesNotReadLikeNoCondition(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	named, err := w.server.namedFeeds(t.Context(), query.Is{Field: query.Feed, Value: "nothing"})
+	all := storage.Query{}
+	if none := (storage.Query{Where: named}); err != nil || none.Key() == all.Key() {
+		t.Errorf("got %q, %v, which an index that keeps answers takes for all items", named, err)
 	}
 }
 

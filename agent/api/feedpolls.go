@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -48,8 +49,8 @@ func (s *Server) pollRoutes(api huma.API) {
 func WhatPoll(p subjects.Poll) string {
 	switch {
 	case p.Class != "":
-		return WhatClass(p.Class, p.Status)
-	case p.Status == 304:
+		return whatClass(p.Class, p.Status)
+	case p.Status == http.StatusNotModified:
 		return "Nothing new (HTTP 304)."
 	case p.Status == 0:
 		return "No answer."

@@ -2,9 +2,7 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"strconv"
 )
@@ -103,21 +101,5 @@ func (c *Client) RefreshFeed(ctx context.Context, id string) error {
 
 // ExportFeeds writes all feeds as OPML.
 func (c *Client) ExportFeeds(ctx context.Context, to io.Writer) error {
-	return c.copyTo(ctx, to, "/api/feeds/export")
-}
-
-// copyTo copies what is at a path.
-func (c *Client) copyTo(ctx context.Context, to io.Writer, path string) error {
-	resp, err := c.send(ctx, "GET", path, nil, nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return c.refused(resp)
-	}
-	if _, err := io.Copy(to, resp.Body); err != nil {
-		return fmt.Errorf("copy what is at %s: %w", path, err)
-	}
-	return nil
+	return c.copyTo(ctx, to, "/api/feeds/export", nil)
 }

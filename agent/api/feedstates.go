@@ -6,6 +6,7 @@ import (
 	"context"
 	"maps"
 	"math"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -39,6 +40,7 @@ type standing struct {
 	status   uint16 // HTTP
 	class    uint8  // index of the classes of the standings; 0: no error
 	tier     uint8  // index of [subjects.Tiers]
+	outcome  uint8  // index of the outcomes of the standings
 	polled   bool
 	gone     bool
 	out      bool
@@ -50,6 +52,8 @@ type standings struct {
 	feeds   []standing
 	classes []string // of errors; the first is ""
 	at      time.Time
+
+	outcomes []string // of last polls
 }
 
 // A summary has the standings of late. Reading them means to read the state of
@@ -103,8 +107,8 @@ func (c *summary) tagsOf(ctx context.Context, store storage.FeedFinder, now time
 
 // readStandings reads the state of every feed.
 func readStandings(ctx context.Context, m Mesh, now time.Time) (*standings, error) {
-	all := &standings{classes: []string{""}, at: now}
-	known := map[string]uint8{"": 0}
+	all := &standings{at: now}
+	var classes, outcomes naming
 	err := m.LoadStates(ctx, func(f subjects.FeedState) {
 		s := f.State
 		one := standing{
@@ -114,19 +118,36 @@ func readStandings(ctx context.Context, m Mesh, now time.Time) (*standings, erro
 		if !s.Next.IsZero() {
 			one.next = uint32(max(s.Next.Unix(), 1))
 		}
+		one.outcome, one.class = outcomes.number(string(s.Outcome)), classes.number("")
 		if s.Failures > 0 {
-			class, is := known[s.Class]
-			if !is && len(all.classes) < math.MaxUint8 { // there are some thirty
-				class = uint8(len(all.classes))
-				known[s.Class], all.classes = class, append(all.classes, s.Class)
-			}
-			one.class = class
+			one.class = classes.number(s.Class)
 		}
 		copy(one.id[:], f.FeedID)
 		all.feeds = append(all.feeds, one)
 	})
 	slices.SortFunc(all.feeds, func(a, b standing) int { return bytes.Compare(a.id[:], b.id[:]) })
+	all.classes, all.outcomes = classes.names, outcomes.names
 	return all, err
+}
+
+// A naming has numbers for names. The zero value has none.
+type naming struct {
+	names   []string // by number; the first is ""
+	numbers map[string]uint8
+}
+
+// number returns the number of a name: 0 for "", and for the 256th name and all
+// after it, of which there are none by far.
+func (n *naming) number(name string) uint8 {
+	if n.numbers == nil {
+		n.names, n.numbers = []string{""}, map[string]uint8{"": 0}
+	}
+	number, is := n.numbers[name]
+	if !is && len(n.names) <= math.MaxUint8 {
+		number = uint8(len(n.names))
+		n.names, n.numbers[name] = append(n.names, name), number
+	}
+	return number
 }
 
 // ID returns the ID of the feed.
@@ -200,6 +221,26 @@ func (all *standings) count() FeedCounts {
 		}
 	}
 	return counts
+}
+
+// polls counts the feeds that were polled by what came of their last poll, those
+// that were answered with an HTTP status, and of these those with 304.
+func (all *standings) polls() (outcomes map[string]int64, answers, same int64) {
+	outcomes = map[string]int64{}
+	for i := range all.feeds {
+		s := &all.feeds[i]
+		if !s.polled {
+			continue
+		}
+		outcomes[all.outcomes[s.outcome]]++
+		if s.status != 0 {
+			answers++
+		}
+		if s.status == http.StatusNotModified {
+			same++
+		}
+	}
+	return outcomes, answers, same
 }
 
 // A FeedCount says how many feeds have something in common.

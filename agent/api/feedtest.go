@@ -212,7 +212,7 @@ func troubleWith(err error) *Trouble {
 	default:
 		class = string(fetch.ClassAddress)
 	}
-	return &Trouble{What: WhatClass(class, status), Do: troubles[class].do, Class: class}
+	return &Trouble{What: whatClass(class, status), Do: troubles[class].do, Class: class}
 }
 
 // hopOf tells of an answer and the request it is to.

@@ -126,10 +126,10 @@ func TestEveryErrorHasWordsAndWhatToDo(t *testing.T) {
 			t.Errorf("%s: %q, %q; want words and what to do", class, r.what, r.do)
 		}
 	}
-	if got := WhatClass("http 4xx", 404); got != "There is nothing at its address (HTTP 404)." {
+	if got := whatClass("http 4xx", 404); got != "There is nothing at its address (HTTP 404)." {
 		t.Errorf("got %q", got)
 	}
-	if got := WhatClass("odd", 0); got != "It failed: odd." {
+	if got := whatClass("odd", 0); got != "It failed: odd." {
 		t.Errorf("got %q", got)
 	}
 }

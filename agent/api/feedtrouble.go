@@ -26,12 +26,12 @@ func troubleOf(s *subjects.State) *Trouble {
 	case s.Failures == 0:
 		return nil
 	}
-	return &Trouble{What: WhatClass(s.Class, s.Status), Do: troubles[s.Class].do, Class: s.Class}
+	return &Trouble{What: whatClass(s.Class, s.Status), Do: troubles[s.Class].do, Class: s.Class}
 }
 
-// WhatClass says in words what an error of a kind is, with the HTTP status if
+// whatClass says in words what an error of a kind is, with the HTTP status if
 // there was one, else 0.
-func WhatClass(class string, status int) string {
+func whatClass(class string, status int) string {
 	t, known := troubles[class]
 	switch {
 	case class == "":

@@ -48,7 +48,18 @@ func TestOversizedRequestsAreRefusedInWords(t *testing.T) {
 	}
 }
 
-// serving serves the world as a node does and returns its address.
+// listening serves the world at an address of this machine.
+func (w *world) listening(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.serving(t, l)
+	return l
+}
+
+// serving serves the world as a node does.
 func (w *world) serving(t *testing.T, l net.Listener) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -64,11 +75,7 @@ func (w *world) serving(t *testing.T, l net.Listener) {
 func TestGarbageIsNoRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.serving(t, l)
+	l := w.listening(t)
 	for _, c := range []struct{ name, sent string }{
 		{"noise", "\x00\x01\x02\xff\xfe\r\n\r\n"},
 		{"no version", "GET /\r\n\r\n"},
@@ -115,11 +122,7 @@ func TestSlowHeadersAreNotWaitedFor(t *testing.T) {
 	}
 	t.Parallel()
 	w := newWorld(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.serving(t, l)
+	l := w.listening(t)
 	conn, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -232,6 +235,7 @@ func TestStreamsThatNobodyReadsAreFewAndEnd(t *testing.T) {
 	var mu sync.Mutex
 	statuses, conns := map[int]int{}, []net.Conn{}
 	var asking sync.WaitGroup
+	began := time.Now()
 	for from := range 50 {
 		asking.Go(func() {
 			for i := range 200 {
@@ -246,10 +250,11 @@ func TestStreamsThatNobodyReadsAreFewAndEnd(t *testing.T) {
 		})
 	}
 	asking.Wait()
+	rounds := 1 + int(time.Since(began)/streamLimit) // others may take the place of what is ended
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if statuses[200] != maxStreams || statuses[429] != 10_000-maxStreams {
-		t.Errorf("got %v, want %d streams and the others refused", statuses, maxStreams)
+	if statuses[200] < maxStreams || statuses[200] > maxStreams*rounds || statuses[200]+statuses[429] != 10_000 {
+		t.Errorf("got %v, want %d streams, in %d rounds, and the others refused", statuses, maxStreams, rounds)
 	}
 	if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > 512<<20 {
 		t.Errorf("they hold %d MB", held>>20)

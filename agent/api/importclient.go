@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/url"
 	"strconv"
-	"time"
 )
 
 // BeginImport has the feeds of a list added: OPML, or an address a line. name is
@@ -28,18 +27,7 @@ func (c *Client) ImportFeeds(ctx context.Context, list io.Reader) (Import, error
 // WaitForImport returns an import when it is done, and until then has each told
 // how it is getting on.
 func (c *Client) WaitForImport(ctx context.Context, id string, each func(Import)) (Import, error) {
-	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		imp, err := c.Import(ctx, id)
-		if err != nil || imp.State != importRunning {
-			return imp, err
-		}
-		each(imp)
-		select {
-		case <-ctx.Done():
-			return imp, ctx.Err()
-		case <-time.After(pause):
-		}
-	}
+	return waitFor(ctx, func() (Import, error) { return c.Import(ctx, id) }, func(imp Import) bool { return imp.State == importRunning }, each)
 }
 
 // Imports returns the last hundred imports, newest first.
@@ -73,7 +61,7 @@ func (c *Client) CancelImport(ctx context.Context, id string) (Import, error) {
 
 // ImportReport writes what became of the feeds of an import, as CSV.
 func (c *Client) ImportReport(ctx context.Context, id string, to io.Writer) error {
-	return c.copyTo(ctx, to, importPath(id)+"/report")
+	return c.copyTo(ctx, to, importPath(id)+"/report", nil)
 }
 
 func importPath(id string) string { return "/api/imports/" + url.PathEscape(id) }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -116,7 +115,7 @@ func (s *Server) ImportReport(ctx context.Context, id string) (write func(io.Wri
 			if line.Status > 0 {
 				status = strconv.Itoa(line.Status)
 			}
-			file.Write([]string{strconv.Itoa(line.Line), asText(line.URL), line.Verdict, asText(line.Detail), status, line.FeedID})
+			file.Write([]string{strconv.Itoa(line.Line), CSVCell(line.URL), line.Verdict, CSVCell(line.Detail), status, line.FeedID})
 			return file.Error() == nil
 		})
 		file.Flush()
@@ -125,14 +124,6 @@ func (s *Server) ImportReport(ctx context.Context, id string) (write func(io.Wri
 		}
 		return file.Error()
 	}, nil
-}
-
-// asText returns a text as a cell that no spreadsheet takes for a formula.
-func asText(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
-		return "'" + s
-	}
-	return s
 }
 
 // eachLine calls each with the lines that are asked for, from 0, until it returns
@@ -207,7 +198,7 @@ func judge(intake Intake, ended, fresh bool, all *standings) ImportLine {
 	case state.failures == 0:
 		line.Verdict = VerdictRead
 	default:
-		line.Verdict, line.Detail = verdictOf(class), WhatClass(class, int(state.status))
+		line.Verdict, line.Detail = verdictOf(class), whatClass(class, int(state.status))
 	}
 	return line
 }

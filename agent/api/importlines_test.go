@@ -90,17 +90,6 @@ func TestALineTellsHowItsFeedHasDoneSince(t *testing.T) {
 	}
 }
 
-func TestCellsAreNoFormulas(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"": "", "a=b": "a=b", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", "\rx": "'\rx", "\n=1": "'\n=1", "https://x": "https://x",
-	} {
-		if got := asText(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
-	}
-}
-
 func TestACancelledImportKeepsWhatItAdded(t *testing.T) {
 	t.Parallel()
 	w, ahead := clocked(t)

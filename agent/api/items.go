@@ -43,9 +43,7 @@ func (s *Server) titles(ctx context.Context) func(feedID string) string {
 		title, ok := known[id]
 		if !ok {
 			if f, err := s.Store.Feed(ctx, id); err == nil {
-				if title = f.Title; title == "" {
-					title = f.URL
-				}
+				title = f.Name()
 			}
 			known[id] = title
 		}

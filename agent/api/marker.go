@@ -20,14 +20,16 @@ type marker struct {
 func newMarker(where query.Node, nearly bool) *marker {
 	m := &marker{stems: map[string]bool{}}
 	for _, t := range query.Texts(where) {
-		for _, w := range query.Sought(t.Words) {
+		words := t.Sought()
+		for i, w := range words {
 			m.stems[w.Stem] = true
-			if nearly && t.Form == query.AllWords && query.Forgives(w.Text) > 0 {
+			goesOn := t.Form == query.Prefix && i == len(words)-1
+			if nearly && t.Form != query.Phrase && !goesOn && query.Forgives(w.Text) > 0 {
 				m.nearly = append(m.nearly, w)
 			}
 		}
 		if t.Form == query.Prefix {
-			_, begin, ends := query.Begins(t.Words)
+			begin, ends := query.Begins(t.Words)
 			m.begins = append(m.begins, begin)
 			for _, stem := range ends {
 				m.stems[stem] = true

@@ -137,16 +137,7 @@ func post(t *testing.T, url, key, content string) answer {
 		t.Fatal(err)
 	}
 	r.Header.Set("Idempotency-Key", key)
-	resp, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{resp, string(b)}
+	return exchange(t, r)
 }
 
 func TestOfManyAtOnceOneIsDone(t *testing.T) {

@@ -473,6 +473,18 @@ func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
 	}
 }
 
+func TestABodyOfAnotherKindIsRefusedAsDescribed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d, where, all := operations(t, w)
+	for _, id := range []string{"add-feeds", "set-feed", "save-search"} {
+		path := strings.NewReplacer("{id}", w.feed, "{name}", "prepare").Replace(where[id][1])
+		a := w.ask(t, where[id][0], path, "a text", "Content-Type", "text/plain")
+		a.isProblem(t, http.StatusUnsupportedMediaType, "")
+		d.answersAs(t, all[id], a)
+	}
+}
+
 func TestOperationsTellOfABrokenMesh(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

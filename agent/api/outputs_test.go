@@ -129,6 +129,9 @@ func TestASavedSearchIsWhatItWasPutAs(t *testing.T) {
 		}
 	}
 	w.ask(t, "PUT", "/api/searches/x", `{"query":"%zz"}`).isProblem(t, 409, "question mark")
+	for query, why := range map[string]string{"database kernel": `"database kernel" is no parameter`, "q=go&cat=x": `"cat" is no parameter`, "q=go+(": "character 4"} {
+		w.ask(t, "PUT", "/api/searches/x", `{"query":"`+query+`"}`).isProblem(t, 409, why)
+	}
 	if a := w.ask(t, "DELETE", "/api/searches/go-news", ""); a.StatusCode != 204 {
 		t.Errorf("got %d %s", a.StatusCode, a.body)
 	}

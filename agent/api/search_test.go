@@ -113,6 +113,10 @@ func TestMistakesAreForgivenAndSaidSo(t *testing.T) {
 	if !found.Forgiven || len(found.Items) != 1 || found.Items[0].TitleSpans[0].Text != "Compiler" || !found.Items[0].TitleSpans[0].Hit {
 		t.Errorf("got %+v, want the compiler, marked, and that something was forgiven", found)
 	}
+	found = getJSON[Found](t, w, "/api/search?typing=true&q=compilr+rel")
+	if !found.Forgiven || len(found.Items) != 1 || !found.Items[0].TitleSpans[0].Hit {
+		t.Errorf("got %+v while typing, want the compiler, marked, and that something was forgiven", found)
+	}
 	if found := getJSON[Found](t, w, "/api/search?q=compiler"); found.Forgiven {
 		t.Error("something was forgiven where nothing had to be")
 	}

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
 
@@ -85,16 +88,41 @@ func (s *Server) Searches(ctx context.Context) ([]storage.SavedSearch, error) {
 // PutSearch saves a search under a name, in place of any that has it. What is wrong
 // with it is a [Refusal].
 func (s *Server) PutSearch(ctx context.Context, name string, setting SearchSetting) (storage.SavedSearch, error) {
-	query, err := url.ParseQuery(strings.TrimPrefix(setting.Query, "?"))
+	values, err := url.ParseQuery(strings.TrimPrefix(setting.Query, "?"))
 	if err != nil {
 		return storage.SavedSearch{}, refuse("the query is not what stands after the question mark of a search's address: %v", err)
 	}
-	search := storage.SavedSearch{Name: name, Title: setting.Title, Query: query.Encode(), Added: s.Now()}
+	if err := s.searchable(values); err != nil {
+		return storage.SavedSearch{}, err
+	}
+	search := storage.SavedSearch{Name: name, Title: setting.Title, Query: values.Encode(), Added: s.Now()}
 	err = s.Store.PutSearch(ctx, search)
 	if errors.Is(err, storage.ErrTooMany) {
 		return search, refuse("there are %d saved searches, which is all there may be: remove one first", storage.MaxSearches)
 	}
 	return search, err
+}
+
+// savable are the parameters that a saved search may have: those of a search, of
+// which a page of it can be shown, and those of the console's search page.
+var savable = []string{
+	"q", "feed", "category", "topic", "flag", "language", "after", "before", "spam", "duplicates", "muted", "once", "sort", "limit",
+	"show", "day", "stories",
+}
+
+// searchable returns what is wrong with the parameters of a search. One that nobody
+// knows would be left out, and the search find everything.
+func (s *Server) searchable(values url.Values) error {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !slices.Contains(savable, name) {
+			return refuse("%q is no parameter of a search: what is looked for goes into q, as q=go+-rust", name)
+		}
+	}
+	var fault *query.Fault
+	if _, err := (Search{Query: values.Get("q")}).asked(cursor{at: s.Now()}); errors.As(err, &fault) {
+		return refuse("%v", err)
+	}
+	return nil
 }
 
 // RemoveSearch removes a saved search, or returns [storage.ErrNotFound].

@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -130,16 +128,14 @@ func (s *Server) readSome(ctx context.Context, r *reading) (more bool, err error
 
 // markCursor returns the cursor of the page that comes after the item.
 func markCursor(m storage.Marked) string {
-	b, _ := json.Marshal(storage.Marked{ItemID: m.ItemID, FirstSeen: m.FirstSeen}) // a text and times
-	return base64.RawURLEncoding.EncodeToString(b)
+	return storage.PackCursor(storage.Marked{ItemID: m.ItemID, FirstSeen: m.FirstSeen})
 }
 
 func readMark(s string) (m storage.Marked, err error) {
 	if s == "" {
 		return m, nil
 	}
-	b, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil || json.Unmarshal(b, &m) != nil || m.ItemID == "" {
+	if storage.UnpackCursor(s, &m) != nil || m.ItemID == "" {
 		return m, storage.ErrBadCursor
 	}
 	return m, nil

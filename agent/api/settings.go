@@ -74,10 +74,7 @@ func (s *Server) SetFeed(ctx context.Context, id string, change Change) (Feed, e
 	if len(faults) > 0 {
 		return Feed{}, &WrongChange{faults}
 	}
-	stored, err = s.Store.SetFeed(ctx, id, storage.Settings{
-		Tags: stored.Tags, Pinned: stored.Pinned, FullText: stored.FullText, Request: stored.Request, SpamThreshold: stored.SpamThreshold,
-	})
-	if err != nil {
+	if _, err = s.Store.SetFeed(ctx, id, stored.Settings()); err != nil {
 		return Feed{}, fmt.Errorf("feed %s: %w", id, err)
 	}
 	if err := tellSchedule(ctx, s.Mesh, observation(id, "", subjects.Changed)); err != nil {
@@ -127,6 +124,9 @@ func (c Change) apply(f *storage.Feed) (faults []error) {
 
 // maxTag is the longest tag a person may give, in bytes.
 const maxTag = 128
+
+// MaxTags is how many tags a person may give a feed.
+const MaxTags = 32
 
 func (c Change) applyRequest(r *storage.Request) (faults []error) {
 	set := func(to, value *string) {

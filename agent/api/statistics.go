@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"time"
 	_ "time/tzdata" // where a system has no time zones, as in a container
@@ -13,7 +12,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/storage"
-	"feedmesh/subjects"
 )
 
 // Statistics say what came of late, and how feeds are read.
@@ -96,10 +94,6 @@ func (s *Server) Statistics(ctx context.Context, days int, zone *time.Location) 
 	if err != nil {
 		return Statistics{}, fmt.Errorf("statistics: %w", err)
 	}
-	polls, err := s.counted.polls(ctx, s.Mesh, now)
-	if err != nil {
-		return Statistics{}, fmt.Errorf("statistics of feeds: %w", err)
-	}
 	agents, err := s.Mesh.Agents(ctx)
 	if err != nil {
 		return Statistics{}, fmt.Errorf("statistics of agents: %w", err)
@@ -114,8 +108,11 @@ func (s *Server) Statistics(ctx context.Context, days int, zone *time.Location) 
 	}
 	out := Statistics{
 		Zone: zone.String(), Since: found[0].begin.UTC(), Until: found[len(found)-1].taken.UTC(), Feeds: standings.count(),
-		Outcomes: most(polls.outcomes), Answers: polls.answers, Same: polls.same, Agents: int64(len(agents)),
+		Agents: int64(len(agents)),
 	}
+	var outcomes map[string]int64
+	outcomes, out.Answers, out.Same = standings.polls()
+	out.Outcomes = most(outcomes)
 	var sum storage.Activity
 	for _, day := range found {
 		out.Days = append(out.Days, day.statistics())
@@ -157,28 +154,4 @@ func most(counts map[string]int64) []Named {
 	}
 	slices.SortFunc(list, func(a, b Named) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name)) })
 	return list
-}
-
-// polled says what came of the last polls of feeds.
-type polled struct {
-	outcomes      map[string]int64
-	answers, same int64
-}
-
-// lastPolls reads the state of every feed.
-func lastPolls(ctx context.Context, m Mesh) (polled, error) {
-	p := polled{outcomes: map[string]int64{}}
-	err := m.LoadStates(ctx, func(feed subjects.FeedState) {
-		if feed.State.Polled.IsZero() {
-			return
-		}
-		p.outcomes[string(feed.State.Outcome)]++
-		if feed.State.Status != 0 {
-			p.answers++
-		}
-		if feed.State.Status == http.StatusNotModified {
-			p.same++
-		}
-	})
-	return p, err
 }

@@ -39,6 +39,7 @@ type StoryBrief struct {
 	FeedTitle  string   `json:"feed_title"`
 	Publishers []string `json:"publishers" doc:"Some of those that tell of it, the headline's first; five at most."`
 	Activity   Activity `json:"activity" doc:"When its newest items came."`
+	Why        string   `json:"why,omitempty" doc:"Why the newest of them that began nothing of its own belongs to it, in words."`
 }
 
 // An Activity says how many items came in each hour.
@@ -105,7 +106,7 @@ func (s *Server) Stories(ctx context.Context, q StorySearch) (StoryPage, error) 
 			return StoryPage{}, err
 		}
 		newest := tell.Heard(told.Items)
-		brief := StoryBrief{Story: story, Activity: activityOf(newest)}
+		brief := StoryBrief{Story: story, Activity: activityOf(newest), Why: whyTogether(newest)}
 		if at := slices.IndexFunc(items, func(i storage.Item) bool { return i.ID == story.Headline }); at >= 0 {
 			headline := items[at]
 			brief.URL, brief.FeedID, brief.FeedTitle = headline.URL, headline.FeedID, titles(headline.FeedID)
@@ -126,6 +127,17 @@ func somePublishers(items []storage.Item, titles func(feedID string) string) []s
 		}
 	}
 	return names
+}
+
+// whyTogether returns why the first of the items that did not begin its event
+// belongs to it, empty if none says so.
+func whyTogether(items []storage.Item) string {
+	for _, i := range items {
+		if i.EventID != storage.EventID(i.ID) && i.StoryWhy != "" {
+			return i.StoryWhy
+		}
+	}
+	return ""
 }
 
 // publisher returns the name of who published an item.

@@ -101,6 +101,9 @@ func TestStoriesAreListedWithTheirPublishersAndActivity(t *testing.T) {
 	if err != nil || s.URL != headline.URL || s.Title != headline.Title || s.Publishers[0] != tell.Publisher(headline) {
 		t.Errorf("got %q at %s of %v; want those of the headline's item, %+v, %v", s.Title, s.URL, s.Publishers, headline, err)
 	}
+	if s.Why != "nothing like it was there" {
+		t.Errorf("got %q, want why an item belongs to it", s.Why)
+	}
 	if got := slices.Sorted(slices.Values(s.Publishers)); !slices.Equal(got, []string{"b.example", "c.example", "lwn.example"}) {
 		t.Errorf("got publishers %q, want each once", s.Publishers)
 	}

@@ -2,12 +2,9 @@ package api
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"strconv"
-	"time"
+	"strings"
 
 	"feedmesh/agent/workbench"
 )
@@ -43,19 +40,9 @@ func (c *Client) DiffRules(ctx context.Context, name string, from, to int64) (st
 	if to != 0 {
 		q.Set("to", strconv.FormatInt(to, 10))
 	}
-	resp, err := c.send(ctx, "GET", rulesPath(name)+"/diff", q, nil)
-	if err != nil {
-		return "", err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return "", c.refused(resp)
-	}
-	diff, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return "", fmt.Errorf("copy the diff: %w", err)
-	}
-	return string(diff), nil
+	var diff strings.Builder
+	err := c.copyTo(ctx, &diff, rulesPath(name)+"/diff", q)
+	return diff.String(), err
 }
 
 // Jobs returns the last hundred jobs, newest first.
@@ -81,18 +68,7 @@ func (c *Client) UndoJob(ctx context.Context, id string) (Job, error) {
 // WaitForJob returns a job when it has ended, and until then has each told how it
 // is getting on.
 func (c *Client) WaitForJob(ctx context.Context, id string, each func(Job)) (Job, error) {
-	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		job, err := c.Job(ctx, id)
-		if err != nil || job.State != workbench.Running {
-			return job, err
-		}
-		each(job)
-		select {
-		case <-ctx.Done():
-			return job, ctx.Err()
-		case <-time.After(pause):
-		}
-	}
+	return waitFor(ctx, func() (Job, error) { return c.Job(ctx, id) }, func(job Job) bool { return job.State == workbench.Running }, each)
 }
 
 // Spam returns a page of spam, what was judged last first: all of it, or that of

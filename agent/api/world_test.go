@@ -293,6 +293,12 @@ func (w *world) ask(t *testing.T, method, path, content string, headers ...strin
 			r.Header.Set(headers[i], headers[i+1])
 		}
 	}
+	return exchange(t, r)
+}
+
+// exchange sends a request as it is, follows nothing, and reads the answer.
+func exchange(t *testing.T, r *http.Request) answer {
+	t.Helper()
 	resp, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -70,7 +69,7 @@ func (c *console) add(w http.ResponseWriter, r *http.Request) {
 	c.say(w, r, http.StatusUnprocessableEntity, message{
 		Heading: "This feed cannot be added",
 		Text:    []string{added.Feeds[0].Reason},
-		Links:   []choice{{Label: "All feeds", URL: feedsPath}},
+		Links:   []choice{toFeeds},
 	})
 }
 
@@ -78,12 +77,7 @@ func (c *console) add(w http.ResponseWriter, r *http.Request) {
 func (c *console) refresh(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	err := c.source.RefreshFeed(r.Context(), id)
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		c.noFeed(w, r)
-	case err != nil:
-		c.sorry(w, r, err, "The schedule")
-	default:
+	if !c.failed(w, r, err, "The schedule", c.noFeed) {
 		http.Redirect(w, r, feedPath(id), http.StatusSeeOther)
 	}
 }

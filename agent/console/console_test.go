@@ -193,7 +193,7 @@ func hostile() *fake {
 	return &fake{
 		desk: hostileDesk(), ruleFake: hostileRules(),
 		stories: api.StoryPage{Next: evil, Stories: []api.StoryBrief{
-			{Story: story, URL: "javascript:alert(1)", FeedID: "f", FeedTitle: evil, Publishers: []string{evil, evil}, Activity: activity},
+			{Story: story, URL: "javascript:alert(1)", FeedID: "f", FeedTitle: evil, Publishers: []string{evil, evil}, Activity: activity, Why: evil},
 			{Story: storage.Story{ID: "plain", Lane: subjects.OtherLanguages}, URL: "https://a.example/"},
 		}},
 		bursts: api.Bursts{Bursts: []api.Burst{

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"feedmesh/storage"
 )
 
 // demoted says what becomes of the headings in an item, whose title is the one
@@ -61,7 +63,7 @@ func unload(n *html.Node) {
 			place = up
 		}
 	}
-	if address := webURL(attribute(n, "src")); address != "" {
+	if address := storage.WebURL(attribute(n, "src")); address != "" {
 		link := &html.Node{Type: html.ElementNode, Data: "a", DataAtom: atom.A, Attr: []html.Attribute{
 			{Key: "href", Val: address}, {Key: "rel", Val: "noopener noreferrer nofollow"},
 		}}

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"feedmesh/agent/api"
 	"feedmesh/storage"
@@ -38,12 +37,12 @@ var bulkWords = map[string][2]string{
 func (c *console) bulk(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBulkForm)
 	if err := r.ParseForm(); err != nil {
-		c.badFeeds(w, r, "The form is larger than this page's.")
+		c.badBulk(w, r, "The form is larger than this page's.")
 		return
 	}
 	b, s, err := readBulk(r.PostForm)
 	if err != nil {
-		c.badFeeds(w, r, sentence(err.Error()))
+		c.badBulk(w, r, sentence(err.Error()))
 		return
 	}
 	asks := r.PostForm.Get("sure") == "" && (b.Filter != nil || b.Do == api.Remove)
@@ -51,7 +50,7 @@ func (c *console) bulk(w http.ResponseWriter, r *http.Request) {
 	done, err := c.source.ChangeFeeds(r.Context(), b)
 	switch {
 	case errors.Is(err, api.ErrWrongBulk), errors.Is(err, storage.ErrBadCursor):
-		c.badFeeds(w, r, "Choose feeds and what is to be done to them. To tag or untag, write the tags.")
+		c.badBulk(w, r, "Choose feeds and what is to be done to them. To tag or untag, write the tags.")
 		return
 	case errors.Is(err, api.ErrTooMuch):
 		c.say(w, r, http.StatusTooManyRequests, message{
@@ -79,6 +78,11 @@ func (c *console) bulk(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "feed-bulk", page{Title: "Many feeds", Here: feedsPath, Scripts: []string{"feeds.js"}, Main: main})
 }
 
+// badBulk answers for a form that asks for nothing that can be done.
+func (c *console) badBulk(w http.ResponseWriter, r *http.Request, why string) {
+	c.say(w, r, http.StatusBadRequest, message{Heading: "Nothing was done to these feeds", Text: []string{why}, Links: []choice{toFeeds}})
+}
+
 const maxBulkForm = 128 << 10 // bytes: a thousand IDs, and some more
 
 // readBulk reads what is to be done, and the list it was said on.
@@ -96,11 +100,7 @@ func readBulk(form url.Values) (api.FeedBulk, feedState, error) {
 		return b, s, errors.New("choose what is to be done")
 	}
 	if b.Do == api.Tag || b.Do == api.Untag {
-		for tag := range strings.SplitSeq(form.Get("tags"), ",") {
-			if tag = strings.TrimSpace(tag); tag != "" {
-				b.Tags = append(b.Tags, tag)
-			}
-		}
+		b.Tags = tagsIn(form.Get("tags"))
 	}
 	if form.Get("all") != "" {
 		filter := s.filter()

@@ -71,20 +71,14 @@ func (c *console) feed(w http.ResponseWriter, r *http.Request) {
 // readFeed returns the feed that a request names. If there is none it has answered.
 func (c *console) readFeed(w http.ResponseWriter, r *http.Request) (api.Feed, bool) {
 	f, err := c.source.Feed(r.Context(), r.PathValue("id"))
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		c.noFeed(w, r)
-	case err != nil:
-		c.sorry(w, r, err, "The feed")
-	}
-	return f, err == nil
+	return f, !c.failed(w, r, err, "The feed", c.noFeed)
 }
 
 func (c *console) showFeed(w http.ResponseWriter, r *http.Request, status int, f api.Feed, settings feedSettings) {
 	now := c.now()
 	row := rowOf(f, now)
 	main := feedPage{
-		feedRow: row, Feed: f, Trouble: f.Trouble, Site: webURL(f.Site), Language: language(f.Language),
+		feedRow: row, Feed: f, Trouble: f.Trouble, Site: storage.WebURL(f.Site), Language: language(f.Language),
 		ItemsURL: state{"feed": f.ID}.URL(), Added: stamped(f.Added, now), LastItem: row.Newest,
 		Spark: pollSparkOf(f.Polls), Settings: settings,
 	}
@@ -141,20 +135,16 @@ func faultWords(fault error) string {
 // readChange reads the form of settings. A password and a header's value that are
 // left empty stay as they are: the page does not know them.
 func readChange(r *http.Request) (api.Change, feedSettings, error) {
+	unread := r.ParseForm() // it says so only the first time
 	text := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
 	shown := feedSettings{
 		Pinned: text("pinned") != "", FullText: text("full_text") != "", Tags: text("tags"), Spam: text("spam"),
 		UserAgent: text("user_agent"), User: text("user"), Proxy: text("proxy"),
 	}
-	if err := r.ParseForm(); err != nil {
+	if unread != nil {
 		return api.Change{}, shown, wrongForm("the form is larger than this page's")
 	}
-	tags := []string{}
-	for tag := range strings.SplitSeq(shown.Tags, ",") {
-		if tag = strings.TrimSpace(tag); tag != "" {
-			tags = append(tags, tag)
-		}
-	}
+	tags := tagsIn(shown.Tags)
 	spam, err := 0.0, error(nil)
 	if shown.Spam != "" {
 		spam, err = strconv.ParseFloat(strings.Replace(shown.Spam, ",", ".", 1), 64)
@@ -162,8 +152,8 @@ func readChange(r *http.Request) (api.Change, feedSettings, error) {
 	switch {
 	case err != nil || !(spam >= 0 && spam <= 1):
 		return api.Change{}, shown, wrongForm("the score for spam must be a number from 0 to 1; leave it empty for what all others have")
-	case len(tags) > maxFeedTags:
-		return api.Change{}, shown, wrongForm(fmt.Sprintf("there are more than %d tags", maxFeedTags))
+	case len(tags) > api.MaxTags:
+		return api.Change{}, shown, wrongForm(fmt.Sprintf("there are more than %d tags", api.MaxTags))
 	}
 	change := api.Change{
 		Tags: &tags, Pinned: &shown.Pinned, FullText: &shown.FullText, SpamThreshold: &spam,
@@ -178,8 +168,16 @@ func readChange(r *http.Request) (api.Change, feedSettings, error) {
 	return change, shown, nil
 }
 
-// maxFeedTags is how many tags a feed may have.
-const maxFeedTags = 32
+// tagsIn returns the tags of a text that has commas between them.
+func tagsIn(text string) []string {
+	tags := []string{}
+	for tag := range strings.SplitSeq(text, ",") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
 
 func wrongForm(why string) error { return &api.WrongChange{Faults: []error{errors.New(why)}} }
 
@@ -219,7 +217,7 @@ func (c *console) testFeed(w http.ResponseWriter, r *http.Request) {
 	}
 	main := fetchTestPage{FetchTest: told, Feed: rowOf(f, c.now()).Title, URL: feedPath(f.ID), Again: feedPath(f.ID) + "/test", Read: told.Error == "", Entries: int64(told.Entries)}
 	for _, e := range told.First {
-		main.First = append(main.First, fetchedRow{e.Title, webURL(e.Link), stamped(e.Published, c.now())})
+		main.First = append(main.First, fetchedRow{e.Title, storage.WebURL(e.Link), stamped(e.Published, c.now())})
 	}
 	c.render(w, r, http.StatusOK, "feed-test", page{Title: "Test of " + main.Feed, Here: feedsPath, Main: main})
 }
@@ -242,12 +240,7 @@ func (c *console) askToRemove(w http.ResponseWriter, r *http.Request) {
 
 func (c *console) removeFeed(w http.ResponseWriter, r *http.Request) {
 	err := c.source.RemoveFeed(r.Context(), r.PathValue("id"))
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		c.noFeed(w, r)
-	case err != nil:
-		c.sorry(w, r, err, "The store")
-	default:
+	if !c.failed(w, r, err, "The store", c.noFeed) {
 		http.Redirect(w, r, feedsPath, http.StatusSeeOther)
 	}
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -77,39 +78,38 @@ func (s feedState) filter() api.FeedFilter {
 
 // with returns the address of the list with another value, from its first page.
 func (s feedState) with(name, value string) string {
-	values := url.Values{}
+	next := map[string]string{}
 	for _, p := range feedParams {
 		now := s[p.name]
 		if p.name == name {
 			now = value
 		}
-		if now != "" && now != p.initial && (p.name != "after" || name == "after") {
-			values.Set(p.name, now)
+		if now != p.initial && (p.name != "after" || name == "after") {
+			next[p.name] = now
 		}
 	}
-	if len(values) == 0 {
-		return feedsPath
-	}
-	return feedsPath + "?" + values.Encode()
+	return addressOf(feedsPath, next)
+}
+
+// unfiltered returns the address of the list without filters, from its first page.
+func (s feedState) unfiltered() string {
+	return addressOf(feedsPath, map[string]string{"q": s["q"], "sort": s["sort"]})
 }
 
 // A feedsPage lists feeds.
 type feedsPage struct {
+	pager
 	Query   string
 	Keep    []field // what a new search of feeds keeps
 	Meant   []field // what says which feeds are listed
 	Feeds   []feedRow
 	Total   int64
-	Any     bool // whether there are any feeds at all, as far as that is known
-	Chips   []chipLink
+	Any     bool     // whether there are any feeds at all, as far as that is known
+	Chips   []choice // filters in force; following one takes it away
+	Clear   string   // address without filters
 	Filters []feedFilter
 	Sorts   []choice
-	First   string // address of the first page; "" on it
-	Next    string // "" on the last
 }
-
-// A chipLink takes a filter away.
-type chipLink struct{ Label, URL string }
 
 // A feedFilter is a way to narrow the list.
 type feedFilter struct {
@@ -142,19 +142,19 @@ func (c *console) feeds(w http.ResponseWriter, r *http.Request) {
 	values, err := readParams(r.URL.RawQuery, feedParams)
 	s := feedState(values)
 	if err != nil {
-		c.badFeeds(w, r, err.Error())
+		c.badAddress(w, r, badFeedsHeading, err, toFeeds)
 		return
 	}
 	found, err := c.source.FindFeeds(r.Context(), api.FeedSearch{FeedFilter: s.filter(), Sort: s.sort(), After: s["after"], Limit: feedsOnPage, Count: true})
 	if errors.Is(err, storage.ErrBadCursor) {
-		c.badFeeds(w, r, "This page belongs to another list.")
+		c.badAddress(w, r, badFeedsHeading, err, toFeeds)
 		return
 	}
 	if err != nil {
 		c.sorry(w, r, err, "The list of feeds")
 		return
 	}
-	main := feedsPage{Query: s["q"], Any: len(s) > 0 || len(found.Feeds) > 0, Sorts: s.sorts()}
+	main := feedsPage{pager: pager{What: "feeds"}, Clear: s.unfiltered(), Query: s["q"], Any: len(s) > 0 || len(found.Feeds) > 0, Sorts: s.sorts()}
 	if found.Total != nil {
 		main.Total = *found.Total
 	}
@@ -165,7 +165,7 @@ func (c *console) feeds(w http.ResponseWriter, r *http.Request) {
 				main.Keep = append(main.Keep, field{p.name, value})
 			}
 			if p.of == "filter" {
-				main.Chips = append(main.Chips, chipLink{chipLabel(p.name, value), s.with(p.name, "")})
+				main.Chips = append(main.Chips, choice{Label: chipLabel(p.name, value), URL: s.with(p.name, "")})
 			}
 		}
 	}
@@ -191,12 +191,9 @@ func (s feedState) sort() string {
 	return s["sort"]
 }
 
-func (c *console) badFeeds(w http.ResponseWriter, r *http.Request, why string) {
-	c.say(w, r, http.StatusBadRequest, message{
-		Heading: "This list of feeds cannot be made", Text: []string{why},
-		Links: []choice{{Label: "All feeds", URL: feedsPath}},
-	})
-}
+const badFeedsHeading = "This list of feeds cannot be made"
+
+var toFeeds = choice{Label: "All feeds", URL: feedsPath}
 
 // stateWords say what the states of feeds are.
 var stateWords = map[string]string{
@@ -255,27 +252,19 @@ func (s feedState) filters(f api.FeedFacets) []feedFilter {
 // row returns a feed as the list shows it.
 func (s feedState) row(f api.Feed, now time.Time) feedRow {
 	row := rowOf(f, now)
-	for _, tag := range f.Tags {
-		row.Tags = append(row.Tags, choice{Label: tag, URL: s.with("tag", tag)})
-	}
+	row.Tags = linked(f.Tags, func(tag string) string { return s.with("tag", tag) })
 	return row
 }
 
 func rowOf(f api.Feed, now time.Time) feedRow {
 	row := feedRow{
-		ID: f.ID, Title: f.Title, URL: feedPath(f.ID), Address: f.URL, Host: storage.HostOf(f.URL), Items: f.Items, Newest: stamped(f.LastItem, now),
+		ID: f.ID, Title: cmp.Or(f.Title, host(f.URL), f.URL), URL: feedPath(f.ID), Address: f.URL, Host: storage.HostOf(f.URL), Items: f.Items, Newest: stamped(f.LastItem, now),
 		Next: nextPoll(f, now), Last: f.LastPoll(), Failing: f.State != nil && f.State.Failures > 0, Trouble: f.Trouble, Pinned: f.Pinned,
 	}
 	if f.State != nil {
 		row.Tier, row.Why, row.Polled = f.State.Tier, f.State.Reason, stamped(f.State.Polled, now)
 	}
 	row.Rate = rate(f.Rate)
-	if row.Title == "" {
-		row.Title = host(f.URL)
-	}
-	if row.Title == "" {
-		row.Title = f.URL
-	}
 	return row
 }
 
@@ -287,6 +276,6 @@ func (c *console) noFeed(w http.ResponseWriter, r *http.Request) {
 	c.say(w, r, http.StatusNotFound, message{
 		Heading: "There is no such feed",
 		Text:    []string{"It may have been removed, or moved to another address."},
-		Links:   []choice{{Label: "All feeds", URL: feedsPath}},
+		Links:   []choice{toFeeds},
 	})
 }

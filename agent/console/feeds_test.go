@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/net/html"
@@ -96,11 +94,7 @@ func feedPages() map[string]shown {
 
 // send sends a form of one field, url.
 func send(source Source, target, address string) *http.Response {
-	w := httptest.NewRecorder()
-	r := httptest.NewRequest("POST", target, strings.NewReader(url.Values{"url": {address}}.Encode()))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	handler(source, func() time.Time { return noon }).ServeHTTP(w, r)
-	return w.Result()
+	return sends(source, target, url.Values{"url": {address}}.Encode())
 }
 
 // rows returns what the rows of a page's table say, cell by cell.
@@ -165,7 +159,7 @@ func TestAListsAddressHoldsAllOfIt(t *testing.T) {
 	if len(source.lists) != 1 || source.lists[0] != want {
 		t.Errorf("asked for %+v, want %+v", source.lists, want)
 	}
-	if got, want := link(page, "Without class: dns×"), "/feeds?host=h&pinned=yes&q=a&sort=items&state=failing&tag=t&tier=hot"; got != want {
+	if got, want := link(page, "Remove filter class: dns ×"), "/feeds?host=h&pinned=yes&q=a&sort=items&state=failing&tag=t&tier=hot"; got != want {
 		t.Errorf("without its error the list is at %q, want %q", got, want)
 	}
 	if got, want := link(page, "Failing 12"), "/feeds?class=dns&host=h&pinned=yes&q=a&sort=items&tag=t&tier=hot"; got != want {
@@ -175,11 +169,7 @@ func TestAListsAddressHoldsAllOfIt(t *testing.T) {
 
 // post sends a form.
 func post(source Source, target string, form url.Values) *http.Response {
-	w := httptest.NewRecorder()
-	r := httptest.NewRequest("POST", target, strings.NewReader(form.Encode()))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	handler(source, func() time.Time { return noon }).ServeHTTP(w, r)
-	return w.Result()
+	return sends(source, target, form.Encode())
 }
 
 // hidden returns the hidden fields of the form that leads to a path.
@@ -284,12 +274,12 @@ func TestSettingsAreSavedAndSecretsStay(t *testing.T) {
 			t.Errorf("%s shows %q", attr(in, "name"), attr(in, "value"))
 		}
 	}
-	for _, spam := range []string{"2", "-1", "NaN", "much"} {
-		if r := post(source, "/feeds/evil/settings", url.Values{"spam": {spam}}); r.StatusCode != 422 {
-			t.Errorf("spam from %s: status %d, want 422", spam, r.StatusCode)
+	source.setErr = nil
+	for _, form := range []url.Values{{"spam": {"2"}}, {"spam": {"-1"}}, {"spam": {"NaN"}}, {"spam": {"much"}}, {"tags": {strings.Repeat("a", maxForm)}}} {
+		if r := post(source, "/feeds/evil/settings", form); r.StatusCode != 422 {
+			t.Errorf("%.40v: status %d, want 422", form, r.StatusCode)
 		}
 	}
-	source.setErr = nil
 	if r := post(source, "/feeds/none/settings", form); r.StatusCode != 404 {
 		t.Errorf("no feed: status %d, want 404", r.StatusCode)
 	}

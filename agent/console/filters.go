@@ -94,6 +94,15 @@ func (s state) chips(found api.Found) []choice {
 	return list
 }
 
+// linked returns names as links, each to where at says.
+func linked(names []string, at func(name string) string) []choice {
+	var list []choice
+	for _, name := range names {
+		list = append(list, choice{Label: name, URL: at(name)})
+	}
+	return list
+}
+
 func label(values []choice, value string) string {
 	for _, v := range values {
 		if v.URL == value {

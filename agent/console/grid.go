@@ -4,8 +4,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
+
+	"feedmesh/agent/api"
 )
 
 // A grid is the numbers of a picture: columns with a heading, and rows of words
@@ -42,25 +42,15 @@ func (g grid) writeCSV(to io.Writer) {
 	w.UseCRLF = true
 	headings := make([]string, len(g.Columns))
 	for i, c := range g.Columns {
-		headings[i] = inert(c.Label)
+		headings[i] = api.CSVCell(c.Label)
 	}
 	w.Write(headings) // who does not read on is none of our business
 	for _, row := range g.Rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
-			cells[i] = inert(cell)
+			cells[i] = api.CSVCell(cell)
 		}
 		w.Write(cells)
 	}
 	w.Flush()
-}
-
-// inert returns a cell that no spreadsheet takes for a formula.
-//
-// Source: OWASP, CSV Injection.
-func inert(cell string) string {
-	if _, err := strconv.ParseFloat(cell, 64); err == nil || cell == "" || !strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
-		return cell
-	}
-	return "'" + cell
 }

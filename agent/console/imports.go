@@ -99,7 +99,7 @@ func (c *console) beginImport(w http.ResponseWriter, r *http.Request) {
 func (c *console) noList(w http.ResponseWriter, r *http.Request, status int, why string) {
 	c.say(w, r, status, message{
 		Heading: "This list cannot be imported", Text: []string{why, "Nothing was added. A list is OPML, as other readers export it, or a text with an address a line."},
-		Links: []choice{{Label: "Choose another file", URL: importsPath}, {Label: "All feeds", URL: feedsPath}},
+		Links: []choice{{Label: "Choose another file", URL: importsPath}, toFeeds},
 	})
 }
 
@@ -143,14 +143,13 @@ func asWrongList(err error) error {
 
 // An importPage tells what became of a list's feeds.
 type importPage struct {
+	pager
 	importRow
 	CSV       string
 	CancelURL string
 	Verdicts  []choice
 	Verdict   string
 	Lines     []importLine
-	First     string
-	Next      string
 }
 
 type importLine struct {
@@ -169,7 +168,7 @@ const linesOnPage = 100
 func (c *console) importPage(w http.ResponseWriter, r *http.Request) {
 	s, err := readParams(r.URL.RawQuery, importParams)
 	if err != nil {
-		c.say(w, r, http.StatusBadRequest, message{Heading: "There is no such page of this import", Text: []string{err.Error()}, Links: []choice{{Label: "All imports", URL: importsPath}}})
+		c.badAddress(w, r, "There is no such page of this import", err, choice{Label: "All imports", URL: importsPath})
 		return
 	}
 	imp, err := c.source.Import(r.Context(), r.PathValue("id"))
@@ -187,21 +186,15 @@ func (c *console) importPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	main := importPage{
-		importRow: c.importRow(imp), Verdict: s["verdict"],
+		pager: pager{What: "lines"}, importRow: c.importRow(imp), Verdict: s["verdict"],
 		CSV: "/api/imports/" + url.PathEscape(imp.ID) + "/report", CancelURL: importPath(imp.ID) + "/cancel",
 	}
 	at := func(verdict string, after int) string {
-		values := url.Values{}
-		if verdict != "" {
-			values.Set("verdict", verdict)
-		}
+		params := map[string]string{"verdict": verdict}
 		if after > 0 {
-			values.Set("after", strconv.Itoa(after))
+			params["after"] = strconv.Itoa(after)
 		}
-		if len(values) == 0 {
-			return importPath(imp.ID)
-		}
-		return importPath(imp.ID) + "?" + values.Encode()
+		return addressOf(importPath(imp.ID), params)
 	}
 	main.Verdicts = append(main.Verdicts, choice{Label: "all", URL: at("", 0), Active: s["verdict"] == ""})
 	for _, verdict := range api.Verdicts {
@@ -235,12 +228,7 @@ func (c *console) noImport(w http.ResponseWriter, r *http.Request) {
 
 func (c *console) cancelImport(w http.ResponseWriter, r *http.Request) {
 	imp, err := c.source.CancelImport(r.Context(), r.PathValue("id"))
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		c.noImport(w, r)
-	case err != nil:
-		c.sorry(w, r, err, "The store")
-	default:
+	if !c.failed(w, r, err, "The store", c.noImport) {
 		http.Redirect(w, r, importPath(imp.ID), http.StatusSeeOther)
 	}
 }

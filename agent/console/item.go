@@ -121,12 +121,7 @@ func (c *console) item(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	item, err := c.source.Item(r.Context(), id)
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		c.noItem(w, r)
-		return
-	case err != nil:
-		c.sorry(w, r, err, "The store")
+	if c.failed(w, r, err, "The store", c.noItem) {
 		return
 	}
 	same, err := c.source.Duplicates(r.Context(), id)
@@ -157,12 +152,7 @@ func (c *console) callSpam(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, err := c.source.CallSpam(r.Context(), id, is == "yes")
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		c.noItem(w, r)
-	case err != nil:
-		c.sorry(w, r, err, "The store")
-	default:
+	if !c.failed(w, r, err, "The store", c.noItem) {
 		http.Redirect(w, r, itemURL(id), http.StatusSeeOther)
 	}
 }
@@ -174,7 +164,12 @@ func (c *console) label(w http.ResponseWriter, r *http.Request) {
 		c.noItem(w, r)
 		return
 	}
-	categories, topics := strings.Fields(formValue(w, r, "categories")), strings.Fields(formValue(w, r, "topics"))
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		c.decided(w, r, false, &api.Refusal{Why: "the form is larger than this page's"}, itemURL(id), "")
+		return
+	}
+	categories, topics := strings.Fields(r.PostFormValue("categories")), strings.Fields(r.PostFormValue("topics"))
 	_, err := c.source.LabelItem(r.Context(), id, api.Correction{Categories: &categories, Topics: &topics})
 	if errors.Is(err, storage.ErrNotFound) {
 		c.noItem(w, r)
@@ -206,12 +201,12 @@ func (c *console) view(item api.ItemView) itemPage {
 	now := c.now()
 	p := itemPage{
 		URL:       itemURL(item.ID),
-		Title:     cmp.Or(item.Title, "Untitled"),
+		Title:     titled(item.Title),
 		Lang:      item.Language,
 		Language:  language(item.Language),
 		Feed:      choice{Label: cmp.Or(item.FeedTitle, noTitle), URL: state{"feed": item.FeedID}.URL()},
 		Author:    item.Author,
-		Original:  webURL(item.URL),
+		Original:  storage.WebURL(item.URL),
 		Host:      host(item.URL),
 		Content:   content(item.HTML),
 		Excerpt:   item.Excerpt,
@@ -225,19 +220,15 @@ func (c *console) view(item api.ItemView) itemPage {
 		LabelPath: itemURL(item.ID) + "/labels",
 		Flags:     item.Flags,
 		Tags:      item.Tags,
-		Comments:  webURL(item.Comments),
+		Comments:  storage.WebURL(item.Comments),
 		Source:    item.Source,
 		Why:       item.Why,
 		StoryWhy:  item.StoryWhy,
 	}
-	for _, name := range item.Categories {
-		p.Categories = append(p.Categories, choice{Label: name, URL: state{"category": name}.URL()})
-	}
-	for _, name := range item.Topics {
-		p.Topics = append(p.Topics, choice{Label: name, URL: state{"topic": name}.URL()})
-	}
+	p.Categories = linked(item.Categories, func(name string) string { return state{"category": name}.URL() })
+	p.Topics = linked(item.Topics, func(name string) string { return state{"topic": name}.URL() })
 	for _, e := range item.Enclosures {
-		if address := webURL(e.URL); address != "" {
+		if address := storage.WebURL(e.URL); address != "" {
 			p.Enclosures = append(p.Enclosures, enclosure{address, e.Type})
 		}
 	}
@@ -281,7 +272,7 @@ func (p *itemPage) like(found []api.FoundItem, now time.Time) {
 	}
 	for _, i := range found {
 		row := itemRow{
-			ID: i.ID, URL: itemURL(i.ID), Title: titled(i.Title), Lang: i.Language, Original: webURL(i.URL),
+			ID: i.ID, URL: itemURL(i.ID), Title: titled(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
 			Publisher: cmp.Or(host(i.URL), i.FeedTitle), Seen: stamped(i.Published, now),
 		}
 		if !known[row.URL] {

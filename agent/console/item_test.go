@@ -1,8 +1,6 @@
 package console
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -123,24 +121,12 @@ func TestItemSaysHowItCameToBe(t *testing.T) {
 
 func TestAPersonCallsAnItemSpamOrReleasesIt(t *testing.T) {
 	source := &fake{items: map[string]api.ItemView{"evil": {}}}
-	for _, c := range []struct {
-		target, form string
-		status       int
-		location     string
-	}{
+	sendAll(t, source, []sending{
 		{"/items/evil/spam", "spam=yes", 303, "/items/evil"},
 		{"/items/evil/spam", "spam=no", 303, "/items/evil"},
 		{"/items/evil/spam", "spam=perhaps", 404, ""},
 		{"/items/none/spam", "spam=no", 404, ""},
-	} {
-		request := httptest.NewRequest(http.MethodPost, c.target, strings.NewReader(c.form))
-		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		answer := httptest.NewRecorder()
-		Handler(source).ServeHTTP(answer, request)
-		if got := answer.Result(); got.StatusCode != c.status || got.Header.Get("Location") != c.location {
-			t.Errorf("%s %s: status %d to %q, want %d to %q", c.target, c.form, got.StatusCode, got.Header.Get("Location"), c.status, c.location)
-		}
-	}
+	})
 	if want := []string{"spam evil true", "spam evil false", "spam none false"}; !slices.Equal(source.done, want) {
 		t.Errorf("done is %q, want %q", source.done, want)
 	}
@@ -148,19 +134,12 @@ func TestAPersonCallsAnItemSpamOrReleasesIt(t *testing.T) {
 
 func TestAPersonSaysWhatAnItemIsAbout(t *testing.T) {
 	source := &fake{items: map[string]api.ItemView{"i": {}}}
-	for _, c := range []struct {
-		target, form string
-		status       int
-		location     string
-	}{
+	sendAll(t, source, []sending{
 		{"/items/i/labels", "categories=databases++ai-ml&topics=", 303, "/items/i"},
 		{"/items/none/labels", "topics=kernel", 404, ""},
 		{"/items/" + strings.Repeat("a", 65) + "/labels", "", 404, ""},
-	} {
-		if got := sends(source, c.target, c.form); got.StatusCode != c.status || got.Header.Get("Location") != c.location {
-			t.Errorf("%s %s: status %d to %q, want %d to %q", c.target, c.form, got.StatusCode, got.Header.Get("Location"), c.status, c.location)
-		}
-	}
+		{"/items/i/labels", "categories=databases&topics=" + strings.Repeat("a", maxForm), 409, ""},
+	})
 	if want := []string{`label i ["databases" "ai-ml"] []`, `label none [] ["kernel"]`}; !slices.Equal(source.done, want) {
 		t.Errorf("done is %q, want %q", source.done, want)
 	}

@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -35,14 +34,13 @@ func (c *console) meshRoutes(mux *http.ServeMux) {
 
 // A meshPage says how the mesh is.
 type meshPage struct {
+	pager
 	Live       liveMesh
 	Problems   []string
 	Checks     []api.Check
 	Made       *stamp
 	Quarantine []taskRow
 	NoTasks    string // why there are none to show; empty if there are, or none at all
-	Next       string // address of the next page of quarantine; empty if this is the last
-	First      string // address of the first page; empty if this is it
 	Proxies    []proxyRow
 }
 
@@ -102,6 +100,7 @@ func (c *console) showQuarantine(ctx context.Context, main *meshPage, after uint
 		main.NoTasks = "What is in quarantine cannot be listed at the moment."
 		return
 	}
+	main.What = "tasks"
 	for _, t := range tasks.Tasks {
 		at := meshPath + "/quarantine/" + strconv.FormatUint(t.Seq, 10)
 		main.Quarantine = append(main.Quarantine, taskRow{
@@ -109,13 +108,13 @@ func (c *console) showQuarantine(ctx context.Context, main *meshPage, after uint
 		})
 	}
 	if after > 0 {
-		main.First = meshPath
+		main.First = meshPath + "#quarantine"
 		if len(tasks.Tasks) == 0 {
 			main.NoTasks = "There are no more."
 		}
 	}
 	if tasks.Next > 0 {
-		main.Next = meshPath + "?" + url.Values{"after": {strconv.FormatUint(tasks.Next, 10)}}.Encode()
+		main.Next = addressOf(meshPath, map[string]string{"after": strconv.FormatUint(tasks.Next, 10)}) + "#quarantine"
 	}
 }
 

@@ -48,6 +48,13 @@ type choice struct {
 	Key    string // by which a script finds it again on the next page; may be empty
 }
 
+// A pager leads to other pages of a list.
+type pager struct {
+	First string // address of the first page; empty if this is it
+	Next  string // address of the next page; empty if this is the last
+	What  string // there are more of, as "results"
+}
+
 // partHeader is the header by which a script asks for a part of a page.
 const partHeader = "Feedmesh-Part"
 

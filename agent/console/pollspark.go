@@ -35,24 +35,11 @@ func pollSparkOf(polls []subjects.Poll) *pollSpark {
 			failed++
 		}
 		took = append(took, p.Took)
-		fmt.Fprintf(to, "M%d %dh%dv-%dh-%dz", (len(polls)-1-i)*(barWidth+barGap), sparkHeight, barWidth, height, barWidth)
+		addBar(to, len(polls)-1-i, height)
 	}
 	slices.Sort(took)
-	s := &pollSpark{Width: len(polls)*(barWidth+barGap) - barGap, Height: sparkHeight, Good: good.String(), Bad: bad.String()}
+	s := &pollSpark{Width: widthOf(len(polls)), Height: sparkHeight, Good: good.String(), Bad: bad.String()}
 	s.Words = fmt.Sprintf("The last %d polls: %s failed; half took at most %s ms, the longest %s ms.",
 		len(polls), strconv.Itoa(failed), count(took[(len(took)-1)/2].Milliseconds()), count(longest.Milliseconds()))
 	return s
-}
-
-// rate writes items a day, "" if none is known.
-func rate(perDay float64) string {
-	switch {
-	case perDay <= 0:
-		return ""
-	case perDay < 1.0/30:
-		return "less than one a month"
-	case perDay < 1:
-		return "one in " + plural(int64(1/perDay+.5), "day")
-	}
-	return fmt.Sprintf("%.3g a day", perDay)
 }

@@ -25,6 +25,30 @@ func (c *console) refused(w http.ResponseWriter, r *http.Request, err error, wha
 	c.say(w, r, status, m)
 }
 
+// failed answers for a source that failed, and reports whether it did: with missing if
+// what was asked for is not there, else with what failed, as in "The store".
+func (c *console) failed(w http.ResponseWriter, r *http.Request, err error, what string, missing http.HandlerFunc) bool {
+	switch {
+	case err == nil:
+		return false
+	case errors.Is(err, storage.ErrNotFound):
+		missing(w, r)
+	default:
+		c.sorry(w, r, err, what)
+	}
+	return true
+}
+
+// badAddress answers for an address that asks for no page there may be: wrong is what
+// [readParams] returned, or [storage.ErrBadCursor].
+func (c *console) badAddress(w http.ResponseWriter, r *http.Request, heading string, wrong error, back choice) {
+	why := "There is a mistake in its address: " + wrong.Error() + "."
+	if errors.Is(wrong, storage.ErrBadCursor) {
+		why = "Its address belongs to another list. Go to the first page and on from there."
+	}
+	c.say(w, r, http.StatusBadRequest, message{Heading: heading, Text: []string{why}, Links: []choice{back}})
+}
+
 // statusOf returns the HTTP status that says whose fault an error is: the asker's,
 // or 0 if it is ours.
 func statusOf(err error) int {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -27,6 +28,7 @@ func (c *console) searchRoutes(mux *http.ServeMux) {
 
 // A searchPage is what a search found, and ways on from it.
 type searchPage struct {
+	pager
 	Heading  string
 	Count    string // what was found, in words
 	Notes    []string
@@ -35,8 +37,6 @@ type searchPage struct {
 	Clear    string   // address without filters
 	Groups   []group
 	Results  []result
-	First    string // address of the first page; empty if this is it
-	Next     string // address of the next page; empty if this is the last
 	Empty    *empty // why there are no results; nil if there are
 	Forgiven bool   // no item has all the words; the results have some that are like them
 	Follow   *follow
@@ -82,8 +82,7 @@ const (
 func (c *console) search(w http.ResponseWriter, r *http.Request) {
 	s, err := readState(r.URL.RawQuery)
 	if err != nil {
-		why := strings.ReplaceAll(err.Error(), "\n", "; ")
-		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Message: badSearch("There is a mistake in this search: " + why + ".")})
+		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Message: badSearch("There is a mistake in this search: " + err.Error() + ".")})
 		return
 	}
 	now, q := c.now(), s.search(c.now())
@@ -171,6 +170,7 @@ func (c *console) why(r *http.Request, s state, total int64) *empty {
 // show returns the page of what was found.
 func (s state) show(found api.Found, now time.Time) searchPage {
 	p := searchPage{
+		pager:    pager{What: "results"},
 		Heading:  "Newest items",
 		Count:    plural(found.Total, "item"),
 		Chips:    s.chips(found),
@@ -185,6 +185,9 @@ func (s state) show(found api.Found, now time.Time) searchPage {
 	}
 	if found.By == api.ByStore {
 		p.Notes = append(p.Notes, found.Why)
+		if found.Next != "" {
+			p.Count = "At least " + p.Count
+		}
 	}
 	if s["q"] != "" {
 		p.Heading = "Results for “" + s["q"] + "”"
@@ -203,9 +206,20 @@ func (s state) show(found api.Found, now time.Time) searchPage {
 		p.Next = s.more(found.Next, now).URL()
 	}
 	if p.First != "" || p.Next != "" {
-		p.Count += ", " + pageWord(s.page(), found.Total)
+		p.Count += ", " + s.pageWord(found)
 	}
 	return p
+}
+
+// pageWord says which page it is, and of how many where that is known: what the
+// store finds is counted as far as it was read, and of stories their items are.
+func (s state) pageWord(found api.Found) string {
+	word := "page " + strconv.Itoa(s.page())
+	if s.once() || found.By == api.ByStore {
+		return word
+	}
+	pages := max(int64(s.page()), (found.Total+pageSize-1)/pageSize)
+	return word + " of " + count(pages)
 }
 
 func (s state) result(item api.FoundItem, now time.Time) result {
@@ -221,14 +235,12 @@ func (s state) result(item api.FoundItem, now time.Time) result {
 		Assumed:   item.Assumed != "",
 	}
 	if len(r.Title) == 0 {
-		r.Title = []text.Span{{Text: "Untitled"}}
+		r.Title = []text.Span{{Text: titled("")}}
 	}
 	if len(r.Passage) == 0 && item.Excerpt != "" {
 		r.Passage = []text.Span{{Text: item.Excerpt}}
 	}
-	for _, name := range item.Categories {
-		r.Categories = append(r.Categories, choice{Label: name, URL: s.with("category", name).URL()})
-	}
+	r.Categories = linked(item.Categories, func(name string) string { return s.with("category", name).URL() })
 	if item.DuplicateOf != "" {
 		r.Duplicate = itemURL(item.DuplicateOf)
 	}

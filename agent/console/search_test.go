@@ -6,9 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/net/html"
 
 	"feedmesh/agent/api"
 	"feedmesh/classify/query"
@@ -216,6 +219,26 @@ func TestWhatWasForgivenAndWhoFoundItIsSaid(t *testing.T) {
 	source.found.By, source.found.Why = api.ByStore, "The search index does not answer."
 	if page := words(parse(t, body(t, serve(source, "GET", "/?q=a")))); !strings.Contains(page, "The search index does not answer.") {
 		t.Errorf("the page does not say that the store searched: %s", page)
+	}
+}
+
+func TestACountSaysNoMoreThanIsKnown(t *testing.T) {
+	for address, want := range map[string]string{
+		"/":                                 "1,234 items, page 1 of 62",
+		"/?q=a&page=3":                      "1,234 results, page 1",
+		"/?q=a&cursor=c&page=3&stories=all": "1,234 items, page 3 of 62",
+		"/?q=a&cursor=c&page=3":             "1,234 results, page 3",
+	} {
+		source := hostile()
+		source.found.Total, source.found.Next = 1234, "n"
+		if got := elements(parse(t, body(t, serve(source, "GET", address))), "p"); !slices.ContainsFunc(got, func(p *html.Node) bool { return words(p) == want }) {
+			t.Errorf("%s: no paragraph is %q", address, want)
+		}
+	}
+	source := hostile()
+	source.found.Total, source.found.Next, source.found.By = 20, "n", api.ByStore
+	if page := words(parse(t, body(t, serve(source, "GET", "/?q=a&stories=all")))); !strings.Contains(page, "At least 20 items, page 1 ") {
+		t.Errorf("the page says more than the store does: %s", page)
 	}
 }
 

@@ -19,21 +19,13 @@ func savedPages() map[string]shown {
 
 func TestSearchesAreSavedUnderTheirTitlesAndRemoved(t *testing.T) {
 	source := &fake{}
-	for _, c := range []struct {
-		target, form string
-		status       int
-		location     string
-	}{
+	sendAll(t, source, []sending{
 		{"/searches", "title=Go+%26+Rust%21&query=q%3Dgo", 303, "/searches"},
 		{"/searches", "title=%D1%8F%D0%B4%D1%80%D0%BE&query=q%3D%25D1", 303, "/searches"},
 		{"/searches", "title=&query=q%3Dgo", 409, ""},
 		{"/searches", "title=" + strings.Repeat("a", 201), 409, ""},
 		{"/searches/go-rust/remove", "", 303, "/searches"},
-	} {
-		if got := sends(source, c.target, c.form); got.StatusCode != c.status || got.Header.Get("Location") != c.location {
-			t.Errorf("%s %s: status %d to %q, want %d to %q", c.target, c.form, got.StatusCode, got.Header.Get("Location"), c.status, c.location)
-		}
-	}
+	})
 	want := []string{"save go-rust {Title:Go & Rust! Query:q=go}", "save search-d4d21277 {Title:ядро Query:q=%D1}", "unsave go-rust"}
 	if !slices.Equal(source.done, want) {
 		t.Errorf("done is %q, want %q", source.done, want)

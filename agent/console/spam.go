@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -30,6 +29,7 @@ var spamParams = []param{{name: "feed", max: maxID}, {name: "cursor", max: 128}}
 
 // A spamPage lists what is held to be spam.
 type spamPage struct {
+	pager
 	Items     []spamRow
 	Total     int64
 	Lists     *api.SpamLists // nil if they can't be told
@@ -37,8 +37,6 @@ type spamPage struct {
 	Threshold string
 	Feed      string // whose spam this is; empty: all
 	Clear     string // address without that
-	First     string // address of the first page; empty if this is it
-	Next      string // address of the next page; empty if this is the last
 	Here      string // where forms come back to
 }
 
@@ -58,36 +56,27 @@ type spamRow struct {
 }
 
 func spamURL(feed, cursor string) string {
-	values := url.Values{}
-	for name, value := range map[string]string{"feed": feed, "cursor": cursor} {
-		if value != "" {
-			values.Set(name, value)
-		}
-	}
-	if len(values) == 0 {
-		return spamPath
-	}
-	return spamPath + "?" + values.Encode()
+	return addressOf(spamPath, map[string]string{"feed": feed, "cursor": cursor})
 }
 
 func (c *console) spam(w http.ResponseWriter, r *http.Request) {
 	values, err := readParams(r.URL.RawQuery, spamParams)
 	if err != nil {
-		c.badSpam(w, r, "There is a mistake in its address: "+strings.ReplaceAll(err.Error(), "\n", "; ")+".")
+		c.badSpam(w, r, err)
 		return
 	}
 	feed, cursor := values["feed"], values["cursor"]
 	found, err := c.source.Spam(r.Context(), feed, cursor, pageSize)
 	switch {
 	case errors.Is(err, storage.ErrBadCursor):
-		c.badSpam(w, r, "Its address belongs to another list. Go to the first page and on from there.")
+		c.badSpam(w, r, err)
 		return
 	case err != nil:
 		c.sorry(w, r, err, "The store")
 		return
 	}
 	now := c.now()
-	main := spamPage{Total: found.Total, Here: spamURL(feed, cursor), Clear: spamPath}
+	main := spamPage{pager: pager{What: "spam"}, Total: found.Total, Here: spamURL(feed, cursor), Clear: spamPath}
 	for _, item := range found.Items {
 		main.Items = append(main.Items, spamRowOf(item, now))
 	}
@@ -109,10 +98,8 @@ func (c *console) spam(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "spam", page{Title: "Spam", Here: spamPath, Main: main})
 }
 
-func (c *console) badSpam(w http.ResponseWriter, r *http.Request, why string) {
-	c.say(w, r, http.StatusBadRequest, message{
-		Heading: "There is no such list of spam", Text: []string{why}, Links: []choice{{Label: "All spam", URL: spamPath}},
-	})
+func (c *console) badSpam(w http.ResponseWriter, r *http.Request, wrong error) {
+	c.badAddress(w, r, "There is no such list of spam", wrong, choice{Label: "All spam", URL: spamPath})
 }
 
 func spamRowOf(i api.SpamItem, now time.Time) spamRow {
@@ -130,7 +117,10 @@ func spamRowOf(i api.SpamItem, now time.Time) spamRow {
 func (c *console) decideSpam(w http.ResponseWriter, r *http.Request) {
 	id, is, back := formValue(w, r, "item"), formValue(w, r, "spam"), formValue(w, r, "back")
 	if id == "" || len(id) > maxID || is != "yes" && is != "no" {
-		c.badSpam(w, r, "The form does not say which item is spam, or is not.")
+		c.say(w, r, http.StatusBadRequest, message{
+			Heading: "There is nothing to decide", Text: []string{"The form does not say which item is spam, or is not."},
+			Links: []choice{{Label: "All spam", URL: spamPath}},
+		})
 		return
 	}
 	if back != spamPath && !strings.HasPrefix(back, spamPath+"?") { // it leads nowhere else

@@ -79,7 +79,25 @@ func readParams(query string, params []param) (map[string]string, error) {
 		}
 		sound[p.name] = value
 	}
-	return sound, errors.Join(faults...)
+	if faults == nil {
+		return sound, nil
+	}
+	return sound, errors.New(strings.ReplaceAll(errors.Join(faults...).Error(), "\n", "; "))
+}
+
+// addressOf returns the address of a page whose parameters have these values, "" for
+// none.
+func addressOf(path string, params map[string]string) string {
+	values := url.Values{}
+	for name, value := range params {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	if len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
 }
 
 func (p param) check(value string) error {
@@ -144,16 +162,7 @@ func (s state) more(cursor string, now time.Time) state {
 }
 
 // URL returns the address of the state's page.
-func (s state) URL() string {
-	if len(s) == 0 {
-		return "/"
-	}
-	values := url.Values{}
-	for name, value := range s {
-		values.Set(name, value)
-	}
-	return "/?" + values.Encode()
-}
+func (s state) URL() string { return addressOf("/", s) }
 
 // page returns the number of the page, from 1.
 func (s state) page() int {

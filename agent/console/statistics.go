@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -56,17 +55,14 @@ func readPeriod(query string) (period, error) {
 
 // query returns what follows the path in the address of a period.
 func (p period) query() string {
-	values := url.Values{}
+	params := map[string]string{}
 	if p.days != 30 {
-		values.Set("days", strconv.Itoa(p.days))
+		params["days"] = strconv.Itoa(p.days)
 	}
 	if p.zone.String() != "UTC" {
-		values.Set("zone", p.zone.String())
+		params["zone"] = p.zone.String()
 	}
-	if len(values) == 0 {
-		return ""
-	}
-	return "?" + values.Encode()
+	return addressOf("", params)
 }
 
 // A statisticsPage shows statistics, each as a picture and as a table.
@@ -105,10 +101,7 @@ func (c *console) statistics(w http.ResponseWriter, r *http.Request) {
 func (c *console) count(w http.ResponseWriter, r *http.Request) (p period, found api.Statistics, ok bool) {
 	p, err := readPeriod(r.URL.RawQuery)
 	if err != nil {
-		c.say(w, r, http.StatusBadRequest, message{
-			Heading: "There are no such statistics", Text: []string{"There is a mistake in the address: " + strings.ReplaceAll(err.Error(), "\n", "; ") + "."},
-			Links: []choice{{Label: "Statistics of the last 30 days", URL: statisticsPath}},
-		})
+		c.badAddress(w, r, "There are no such statistics", err, choice{Label: "Statistics of the last 30 days", URL: statisticsPath})
 		return p, found, false
 	}
 	if found, err = c.source.Statistics(r.Context(), p.days, p.zone); err != nil {

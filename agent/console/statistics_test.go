@@ -104,9 +104,4 @@ func TestNoCellIsAFormula(t *testing.T) {
 			t.Errorf("%s has no formula: the test shows nothing", file)
 		}
 	}
-	for cell, want := range map[string]string{"-1.5": "-1.5", "": "", "a=b": "a=b", "@x": "'@x", "+1+1": "'+1+1", "-cmd": "'-cmd", "\tx": "'\tx", "\rx": "'\rx"} {
-		if got := inert(cell); got != want {
-			t.Errorf("%q: got %q, want %q", cell, got, want)
-		}
-	}
 }

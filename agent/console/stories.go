@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -64,19 +65,11 @@ func (l listing) with(name, value string) listing {
 }
 
 // URL returns the address of the listing's page.
-func (l listing) URL() string {
-	if len(l) == 0 {
-		return storiesPath
-	}
-	values := url.Values{}
-	for name, value := range l {
-		values.Set(name, value)
-	}
-	return storiesPath + "?" + values.Encode()
-}
+func (l listing) URL() string { return addressOf(storiesPath, l) }
 
 // A storiesPage lists stories.
 type storiesPage struct {
+	pager
 	Sorts   []choice
 	Chips   []choice // filters in force; following one takes it away
 	Clear   string   // address without filters
@@ -84,8 +77,6 @@ type storiesPage struct {
 	Follow  *follow
 	Bursts  []choice // categories and topics that items come of more often than they used to
 	Stories []storyCard
-	First   string      // address of the first page; empty if this is it
-	Next    string      // address of the next page; empty if this is the last
 	Mesh    *api.Status // nil if it does not say how it is
 }
 
@@ -105,19 +96,20 @@ type storyCard struct {
 	Categories []choice
 	Burst      bool
 	Spark      *spark // nil if nothing is known of when its items came
+	Why        string // the newest of them belongs to it
 }
 
 func (c *console) stories(w http.ResponseWriter, r *http.Request) {
 	values, err := readParams(r.URL.RawQuery, storyParams)
 	if err != nil {
-		c.badList(w, r, "There is a mistake in its address: "+strings.ReplaceAll(err.Error(), "\n", "; ")+".")
+		c.badList(w, r, err)
 		return
 	}
 	l, now := listing(values), c.now()
 	found, err := c.source.Stories(r.Context(), l.search(now))
 	switch {
 	case errors.Is(err, storage.ErrBadCursor):
-		c.badList(w, r, "Its address belongs to another list. Go to the first page and on from there.")
+		c.badList(w, r, err)
 		return
 	case err != nil:
 		c.sorry(w, r, err, "The store")
@@ -162,15 +154,14 @@ func (l listing) bursts(found api.Bursts) (list []choice) {
 }
 
 // badList answers for a list of stories that makes no sense.
-func (c *console) badList(w http.ResponseWriter, r *http.Request, why string) {
-	c.say(w, r, http.StatusBadRequest, message{
-		Heading: "There is no such list of stories", Text: []string{why}, Links: []choice{{Label: "All stories", URL: storiesPath}},
-	})
+func (c *console) badList(w http.ResponseWriter, r *http.Request, wrong error) {
+	c.badAddress(w, r, "There is no such list of stories", wrong, choice{Label: "All stories", URL: storiesPath})
 }
 
 // show returns the page of what was found.
 func (l listing) show(found api.StoryPage, now time.Time) storiesPage {
 	p := storiesPage{
+		pager: pager{What: "stories"},
 		Sorts: []choice{
 			{Label: "Most talked of", URL: l.with("sort", "").URL(), Active: l["sort"] == ""},
 			{Label: "Newest", URL: l.with("sort", "newest").URL(), Active: l["sort"] == "newest"},
@@ -192,16 +183,14 @@ func (l listing) show(found api.StoryPage, now time.Time) storiesPage {
 // card returns a story as the list has it.
 func (l listing) card(s api.StoryBrief, now time.Time) storyCard {
 	card := storyCard{
-		URL: storyPath(s.ID), Title: titled(s.Title), Lang: langOf(s.Lane), Original: webURL(s.URL), Host: host(s.URL),
+		URL: storyPath(s.ID), Title: titled(s.Title), Lang: langOf(s.Lane), Original: storage.WebURL(s.URL), Host: host(s.URL),
 		Publishers: strings.Join(s.Publishers, ", "), Items: int64(s.Items), Sources: int64(s.Sources),
-		First: stamped(s.FirstSeen, now), Last: stamped(s.LastSeen, now), Burst: s.Burst, Spark: sparkOf(s.Activity, now),
+		First: stamped(s.FirstSeen, now), Last: stamped(s.LastSeen, now), Burst: s.Burst, Spark: sparkOf(s.Activity, now), Why: s.Why,
 	}
 	if len(s.Summary) > 0 {
 		card.Lead = s.Summary[0].Text
 	}
-	for _, name := range s.Categories {
-		card.Categories = append(card.Categories, choice{Label: name, URL: l.with("category", name).URL()})
-	}
+	card.Categories = linked(s.Categories, func(name string) string { return l.with("category", name).URL() })
 	return card
 }
 
@@ -290,9 +279,4 @@ func (l listing) choice(name, value, label string) choice {
 }
 
 // titled returns a title that can be seen.
-func titled(title string) string {
-	if title == "" {
-		return "Untitled"
-	}
-	return title
-}
+func titled(title string) string { return cmp.Or(title, "Untitled") }

@@ -80,10 +80,10 @@ func TestFiltersOfStoriesAreAddedAndTakenAway(t *testing.T) {
 func TestAStoryCardSaysWhoTellsOfItAndWhen(t *testing.T) {
 	source := hostile()
 	s := &source.stories.Stories[0]
-	s.Title, s.URL, s.Publishers = "Kernel released", "https://www.lwn.example/1", []string{"lwn.example", "b.example"}
+	s.Title, s.URL, s.Publishers, s.Why = "Kernel released", "https://www.lwn.example/1", []string{"lwn.example", "b.example"}, "its words are alike"
 	doc := parse(t, body(t, serve(source, "GET", "/stories")))
 	page := words(doc)
-	for _, want := range []string{"Kernel released", "Bursts · 4 items of 14 publishers · just now", "lwn.example, b.example · Read at lwn.example"} {
+	for _, want := range []string{"Kernel released", "Bursts · 4 items of 14 publishers · just now", "lwn.example, b.example · Read at lwn.example", "The newest of them: its words are alike."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q: %s", want, page)
 		}
@@ -191,13 +191,26 @@ func sends(source Source, target, form string) *http.Response {
 	return answer.Result()
 }
 
+// A sending is a form that is sent, and what answers it.
+type sending struct {
+	target, form string
+	status       int
+	location     string
+}
+
+// sendAll sends forms one after the other.
+func sendAll(t *testing.T, source Source, all []sending) {
+	t.Helper()
+	for _, c := range all {
+		if got := sends(source, c.target, c.form); got.StatusCode != c.status || got.Header.Get("Location") != c.location {
+			t.Errorf("%s %.100s: status %d to %q, want %d to %q", c.target, c.form, got.StatusCode, got.Header.Get("Location"), c.status, c.location)
+		}
+	}
+}
+
 func TestAPersonSplitsAndJoinsStories(t *testing.T) {
 	source := &fake{story: api.StoryView{Story: storage.Story{ID: "new"}}}
-	for _, c := range []struct {
-		target, form string
-		status       int
-		location     string
-	}{
+	sendAll(t, source, []sending{
 		{"/stories/s/split", "event=e", 303, "/stories/s"},
 		{"/stories/s/split", "item=i", 303, "/stories/s"},
 		{"/stories/s/split", "", 404, ""},
@@ -208,11 +221,7 @@ func TestAPersonSplitsAndJoinsStories(t *testing.T) {
 		{"/stories/s/join", "story=%2Fstories%2Fother", 303, "/stories/new"},
 		{"/stories/s/join", "story=", 404, ""},
 		{"/items/i/differ", "", 303, "/items/i"},
-	} {
-		if got := sends(source, c.target, c.form); got.StatusCode != c.status || got.Header.Get("Location") != c.location {
-			t.Errorf("%s %s: status %d to %q, want %d to %q", c.target, c.form, got.StatusCode, got.Header.Get("Location"), c.status, c.location)
-		}
-	}
+	})
 	want := []string{"split s {EventID:e ItemID:}", "split s {EventID: ItemID:i}", "join s other", "join s other", "join s other", "differ i"}
 	if !slices.Equal(source.done, want) {
 		t.Errorf("done is %q, want %q", source.done, want)

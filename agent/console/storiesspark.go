@@ -25,6 +25,14 @@ const (
 	barGap      = 1
 )
 
+// addBar adds the bar in place i, from 0, to a path of an SVG.
+func addBar(path *strings.Builder, i, height int) {
+	fmt.Fprintf(path, "M%d %dh%dv-%dh-%dz", i*(barWidth+barGap), sparkHeight, barWidth, height, barWidth)
+}
+
+// widthOf returns how wide so many bars are.
+func widthOf(bars int) int { return bars*(barWidth+barGap) - barGap }
+
 // sparkOf returns nil where nothing came.
 func sparkOf(a api.Activity, now time.Time) *spark {
 	if len(a.Hours) == 0 {
@@ -44,14 +52,14 @@ func sparkOf(a api.Activity, now time.Time) *spark {
 	for i, n := range bars {
 		if n > 0 { // what is there is seen
 			height := max(2, n*sparkHeight/most)
-			fmt.Fprintf(&path, "M%d %dh%dv-%dh-%dz", i*(barWidth+barGap), sparkHeight, barWidth, height, barWidth)
+			addBar(&path, i, height)
 		}
 	}
 	over := "within " + plural(int64(hours), "hour")
 	if hours >= until {
 		over = "in the last " + plural(int64(hours), "hour")
 	}
-	s := &spark{Width: len(bars)*(barWidth+barGap) - barGap, Height: sparkHeight, Path: path.String(), Words: plural(int64(all), "item") + " " + over}
+	s := &spark{Width: widthOf(len(bars)), Height: sparkHeight, Path: path.String(), Words: plural(int64(all), "item") + " " + over}
 	if all > most {
 		s.Words += ", at most " + count(int64(most)) + " within " + plural(int64(each), "hour")
 	}

@@ -78,12 +78,7 @@ func (c *console) story(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	found, err := c.source.Story(r.Context(), id)
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		c.noStory(w, r)
-		return
-	case err != nil:
-		c.sorry(w, r, err, "The store")
+	if c.failed(w, r, err, "The store", c.noStory) {
 		return
 	}
 	main := viewStory(found, c.now())
@@ -115,12 +110,10 @@ func viewStory(s api.StoryView, now time.Time) storyPage {
 	for _, q := range s.Summary {
 		p.Summary = append(p.Summary, quoteRow{q.Text, itemURL(q.Item.ID), q.Item.Publisher})
 		if q.Item.ID == s.Headline {
-			p.Original, p.Host = webURL(q.Item.URL), host(q.Item.URL)
+			p.Original, p.Host = storage.WebURL(q.Item.URL), host(q.Item.URL)
 		}
 	}
-	for _, name := range s.Topics {
-		p.Topics = append(p.Topics, choice{Label: name, URL: listing{"topic": name}.URL()})
-	}
+	p.Topics = linked(s.Topics, func(name string) string { return listing{"topic": name}.URL() })
 	for _, publisher := range s.Publishers[:min(fewPublishers, len(s.Publishers))] {
 		p.Publishers = append(p.Publishers, publisherRow{publisher.Name, int64(publisher.Items)})
 	}
@@ -150,7 +143,7 @@ func eventOf(number int, e api.StoryEvent, s api.StoryView, now time.Time) event
 
 func rowOfItem(i api.ItemBrief, now time.Time) itemRow {
 	row := itemRow{
-		ID: i.ID, URL: itemURL(i.ID), Title: titled(i.Title), Lang: i.Language, Original: webURL(i.URL),
+		ID: i.ID, URL: itemURL(i.ID), Title: titled(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
 		Publisher: i.Publisher, Feed: i.FeedTitle, Seen: stamped(i.Seen, now), Spam: i.Spam,
 	}
 	if i.StoryWhy != "" {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"feedmesh/storage"
 )
 
 // count writes a number, not below 0, with a comma before every three digits.
@@ -63,6 +65,19 @@ func span(seconds float64) string {
 	return plural(int64(seconds), "second")
 }
 
+// rate writes items a day, "" if none is known.
+func rate(perDay float64) string {
+	switch {
+	case perDay <= 0:
+		return ""
+	case perDay < 1.0/30:
+		return "less than one a month"
+	case perDay < 1:
+		return "one in " + plural(int64(1/perDay+.5), "day")
+	}
+	return fmt.Sprintf("%.3g a day", perDay)
+}
+
 // A stamp is a time for people and for machines.
 type stamp struct{ ISO, Ago, Full string }
 
@@ -88,19 +103,9 @@ func ago(d time.Duration) string {
 	return span(d.Seconds()) + " ago"
 }
 
-// webURL returns the address if it is one of the web, else "". Items are stored
-// with no others; a link is not the place to find out that one was.
-func webURL(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	return address
-}
-
 // host returns the host of an address of the web, else "".
 func host(address string) string {
-	u, err := url.Parse(webURL(address))
+	u, err := url.Parse(storage.WebURL(address))
 	if err != nil {
 		return ""
 	}
@@ -123,12 +128,6 @@ func language(code string) string {
 		return name
 	}
 	return code
-}
-
-// pageWord says which page of how many it is.
-func pageWord(page int, total int64) string {
-	pages := max(int64(page), (total+pageSize-1)/pageSize)
-	return "page " + strconv.Itoa(page) + " of " + count(pages)
 }
 
 // tenth writes a number with one decimal.

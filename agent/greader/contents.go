@@ -1,6 +1,7 @@
 package greader
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -77,12 +78,7 @@ func (s *server) streamContents(w http.ResponseWriter, r *http.Request, p url.Va
 // streamOf returns the ID of the stream that a request names in its path, or s, or
 // nowhere: then it means all.
 func streamOf(r *http.Request, p url.Values) string {
-	for _, id := range []string{r.PathValue("stream"), p.Get("s")} {
-		if id != "" {
-			return id
-		}
-	}
-	return statePrefix + readingList
+	return cmp.Or(r.PathValue("stream"), p.Get("s"), statePrefix+readingList)
 }
 
 // sendContents answers items, as they are read: some may be a megabyte.
@@ -160,17 +156,17 @@ func (s *server) contentOf(i storage.Item, f storage.Feed, m storage.Marked) con
 		Published:     i.Published.Unix(),
 		Title:         asHTML(i.Title), Author: asHTML(i.Author),
 		Categories: s.categories(f, m),
-		Origin:     origin{feedPrefix + i.FeedID, asHTML(nameOf(f)), webURL(f.Site)},
+		Origin:     origin{feedPrefix + i.FeedID, asHTML(f.Name()), storage.WebURL(f.Site)},
 		Summary:    map[string]string{"direction": "ltr", "content": i.HTML},
 	}
 	if !i.Updated.IsZero() {
 		c.Updated = i.Updated.Unix()
 	}
-	if address := webURL(i.URL); address != "" {
+	if address := storage.WebURL(i.URL); address != "" {
 		c.Canonical, c.Alternate = []link{{Href: address}}, []link{{Href: address, Type: "text/html"}}
 	}
 	for _, e := range i.Enclosures {
-		if address := webURL(e.URL); address != "" {
+		if address := storage.WebURL(e.URL); address != "" {
 			c.Enclosure = append(c.Enclosure, link{address, e.Type, e.Length})
 		}
 	}
@@ -198,20 +194,3 @@ func (s *server) categories(f storage.Feed, m storage.Marked) []string {
 func asHTML(text string) string { return noTags.Replace(text) }
 
 var noTags = strings.NewReplacer("<", "＜", ">", "＞", "&lt", "＆lt", "&LT", "＆LT", "&#", "＆#")
-
-// webURL returns an address that a client may follow, else nothing.
-func webURL(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	return address
-}
-
-// nameOf returns the title of a feed, or its address if it has none.
-func nameOf(f storage.Feed) string {
-	if f.Title != "" {
-		return f.Title
-	}
-	return f.URL
-}

@@ -13,24 +13,8 @@ import (
 	"feedmesh/storage"
 )
 
-// pageSize is how many feeds are read at once.
-const pageSize = 1000
-
-// eachFeed calls do with each feed, ordered by URL.
-func (s *server) eachFeed(ctx context.Context, do func(storage.Feed) error) error {
-	for after := ""; ; {
-		page, err := s.Store.ListFeeds(ctx, after, pageSize)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		for _, f := range page {
-			if err := do(f); err != nil {
-				return err
-			}
-		}
-		after = page[len(page)-1].URL
-	}
-}
+// maxEdited is how many feeds a request may change.
+const maxEdited = 1000
 
 // A category is a folder that a feed is in.
 type category struct {
@@ -52,9 +36,9 @@ type subscription struct {
 func (s *server) subscriptions(w http.ResponseWriter, r *http.Request, _ url.Values) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	sent := 0
-	err := s.eachFeed(r.Context(), func(f storage.Feed) error {
-		one := subscription{ID: feedPrefix + f.ID, Title: asHTML(nameOf(f)), Categories: []category{}, URL: f.URL,
-			HTMLURL: cmp.Or(webURL(f.Site), f.URL), FirstItemMsec: fmt.Sprint(f.Added.UnixMilli())}
+	err := storage.EachFeed(r.Context(), s.Store, func(f storage.Feed) error {
+		one := subscription{ID: feedPrefix + f.ID, Title: asHTML(f.Name()), Categories: []category{}, URL: f.URL,
+			HTMLURL: cmp.Or(storage.WebURL(f.Site), f.URL), FirstItemMsec: fmt.Sprint(f.Added.UnixMilli())}
 		for _, tag := range f.Tags {
 			one.Categories = append(one.Categories, category{labelPrefix + tag, tag})
 		}
@@ -89,8 +73,8 @@ func (s *server) editSubscription(w http.ResponseWriter, r *http.Request, p url.
 	if err != nil {
 		return err
 	}
-	if len(p["s"]) == 0 || len(p["s"]) > pageSize {
-		return badRequest(fmt.Sprintf("name 1 to %d feeds: s=feed/ADDRESS", pageSize))
+	if len(p["s"]) == 0 || len(p["s"]) > maxEdited {
+		return badRequest(fmt.Sprintf("name 1 to %d feeds: s=feed/ADDRESS", maxEdited))
 	}
 	for _, id := range p["s"] {
 		of, err := parseStream(id)
@@ -160,16 +144,11 @@ func (s *server) setTags(ctx context.Context, id string, add, remove []string) e
 	if err != nil {
 		return err
 	}
-	tags := slices.DeleteFunc(slices.Clone(f.Tags), func(tag string) bool { return slices.Contains(remove, tag) })
-	for _, tag := range add {
-		if !slices.Contains(tags, tag) {
-			tags = append(tags, tag)
-		}
-	}
-	if slices.Equal(tags, f.Tags) {
+	settings := f.Settings().Retagged(add, remove)
+	if slices.Equal(settings.Tags, f.Tags) {
 		return nil
 	}
-	_, err = s.Store.SetFeed(ctx, id, storage.Settings{Tags: tags, Pinned: f.Pinned, FullText: f.FullText, Request: f.Request, SpamThreshold: f.SpamThreshold})
+	_, err = s.Store.SetFeed(ctx, id, settings)
 	return err
 }
 
@@ -187,5 +166,5 @@ func (s *server) quickAdd(w http.ResponseWriter, r *http.Request, p url.Values) 
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, map[string]any{"numResults": 1, "query": address, "streamId": feedPrefix + id, "streamName": asHTML(nameOf(f))})
+	return sendJSON(w, map[string]any{"numResults": 1, "query": address, "streamId": feedPrefix + id, "streamName": asHTML(f.Name())})
 }

@@ -2,6 +2,7 @@ package greader
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,7 +13,7 @@ import (
 // tags answers the folders, and the state that is one.
 func (s *server) tags(w http.ResponseWriter, r *http.Request, _ url.Values) error {
 	known := map[string]bool{}
-	err := s.eachFeed(r.Context(), func(f storage.Feed) error {
+	err := storage.EachFeed(r.Context(), s.Store, func(f storage.Feed) error {
 		for _, tag := range f.Tags {
 			known[tag] = true
 		}
@@ -26,19 +27,10 @@ func (s *server) tags(w http.ResponseWriter, r *http.Request, _ url.Values) erro
 		Type string `json:"type,omitempty"`
 	}
 	all := []tag{{ID: statePrefix + starred}}
-	for _, name := range sortedKeys(known) {
+	for _, name := range slices.Sorted(maps.Keys(known)) {
 		all = append(all, tag{labelPrefix + name, "folder"})
 	}
 	return sendJSON(w, map[string]any{"tags": all})
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // renameTag gives all feeds in a folder another one in its place.
@@ -75,7 +67,7 @@ func (s *server) disableTag(w http.ResponseWriter, r *http.Request, p url.Values
 }
 
 func (s *server) retag(ctx context.Context, from string, to []string) error {
-	return s.eachFeed(ctx, func(f storage.Feed) error {
+	return storage.EachFeed(ctx, s.Store, func(f storage.Feed) error {
 		if !slices.Contains(f.Tags, from) {
 			return nil
 		}

@@ -1,8 +1,10 @@
 package greader
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -36,7 +38,7 @@ func (s *server) unreadCounts(w http.ResponseWriter, r *http.Request, _ url.Valu
 	var all storage.Unread
 	labels := map[string]storage.Unread{}
 	counts := []unreadCount{}
-	err = s.eachFeed(r.Context(), func(f storage.Feed) error {
+	err = storage.EachFeed(r.Context(), s.Store, func(f storage.Feed) error {
 		u, is := unread[f.ID]
 		if !is {
 			return nil
@@ -51,7 +53,7 @@ func (s *server) unreadCounts(w http.ResponseWriter, r *http.Request, _ url.Valu
 	if err != nil {
 		return err
 	}
-	for _, name := range sortedKeys(labels) {
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		counts = append(counts, countOfStream(labelPrefix+name, labels[name]))
 	}
 	counts = append(counts, countOfStream(statePrefix+readingList, all))

@@ -1,10 +1,9 @@
 package output
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
-	"html"
-	"net/url"
 	"strings"
 	"time"
 
@@ -41,21 +40,15 @@ func (d *document) add(e entry) {
 
 // entryOf returns an item of a feed with the given title.
 func entryOf(i storage.Item, feed string) entry {
-	e := entry{ID: urn("item", i.ID), URL: webURL(i.URL), Title: i.Title, Author: i.Author, Summary: i.Excerpt, HTML: i.HTML,
+	e := entry{ID: urn("item", i.ID), URL: storage.WebURL(i.URL), Title: cmp.Or(i.Title, i.Excerpt, i.URL, "Untitled"), Author: cmp.Or(i.Author, feed), Summary: i.Excerpt, HTML: i.HTML,
 		Published: i.Published, Updated: i.Published, Tags: append(append([]string{}, i.Categories...), i.Tags...)}
-	if e.Author == "" {
-		e.Author = feed
-	}
-	if e.Title == "" {
-		e.Title = firstOf(i.Excerpt, i.URL, "Untitled")
-	}
 	for _, at := range []time.Time{i.Updated, i.FirstSeen} {
 		if at.After(e.Updated) {
 			e.Updated = at
 		}
 	}
 	for _, file := range i.Enclosures {
-		if file.URL = webURL(file.URL); file.URL != "" {
+		if file.URL = storage.WebURL(file.URL); file.URL != "" {
 			e.Enclosures = append(e.Enclosures, file)
 		}
 	}
@@ -69,24 +62,6 @@ func urn(kind, id string) string {
 	b := sha256.Sum256([]byte("feedmesh " + kind + " " + id))
 	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
-}
-
-// webURL returns an address that a reader may follow, else nothing.
-func webURL(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	return address
-}
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // clean returns the document without characters that XML has not: its encoder
@@ -135,6 +110,3 @@ func inXML(text string) string {
 		return -1
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
-
-// textAsHTML returns plain text where HTML is expected.
-func textAsHTML(text string) string { return html.EscapeString(text) }

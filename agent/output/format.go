@@ -1,8 +1,10 @@
 package output
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
+	"html"
 	"math"
 	"strconv"
 	"strings"
@@ -71,7 +73,7 @@ func writeRSS(d document) ([]byte, error) {
 	}
 	for _, e := range d.Entries {
 		item := rssItem{Link: e.URL, Creator: e.Author, Categories: e.Tags, RssItem: &feeds.RssItem{
-			Title: noTags(e.Title), Description: textAsHTML(e.Summary), PubDate: date(e.Published),
+			Title: noTags(e.Title), Description: html.EscapeString(e.Summary), PubDate: date(e.Published),
 			Guid: &feeds.RssGuid{Id: e.ID, IsPermaLink: "false"},
 		}}
 		if e.HTML != "" {
@@ -121,7 +123,7 @@ func writeAtom(d document) ([]byte, error) {
 	}
 	for _, e := range d.Entries {
 		entry := atomEntry{AtomEntry: &feeds.AtomEntry{Title: e.Title, Id: e.ID, Updated: date(e.Updated), Published: date(e.Published),
-			Content: &feeds.AtomContent{Content: firstOf(e.HTML, textAsHTML(e.Summary)), Type: "html"}}}
+			Content: &feeds.AtomContent{Content: cmp.Or(e.HTML, html.EscapeString(e.Summary)), Type: "html"}}}
 		if e.Author != "" {
 			entry.Author = &feeds.AtomAuthor{AtomPerson: feeds.AtomPerson{Name: e.Author}}
 		}
@@ -165,7 +167,7 @@ func writeJSON(d document) ([]byte, error) {
 		item := &feeds.JSONItem{Id: e.ID, Url: e.URL, Title: e.Title, ContentHTML: e.HTML, Summary: e.Summary, PublishedDate: &e.Published,
 			ModifiedDate: &e.Updated, Tags: e.Tags}
 		if e.HTML == "" { // one of both must be there
-			item.ContentText = firstOf(e.Summary, e.Title)
+			item.ContentText = cmp.Or(e.Summary, e.Title)
 		}
 		if e.Author != "" {
 			item.Authors = []*feeds.JSONAuthor{{Name: e.Author}}

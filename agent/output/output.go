@@ -13,6 +13,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 
@@ -147,8 +148,9 @@ func (o *outputs) tagged(r *http.Request, query url.Values) (document, error) {
 
 // saved serves a saved search, whose name and format are the last part of the path.
 func (o *outputs) saved(w http.ResponseWriter, r *http.Request) {
-	name, ending, _ := cutLast(r.PathValue("file"), ".")
-	f, is := formats[ending]
+	file := r.PathValue("file")
+	ending := path.Ext(file)
+	f, is := formats[strings.TrimPrefix(ending, ".")]
 	if !is {
 		refuse(w, &refusal{http.StatusNotFound, "an output ends in .rss, .atom or .json"})
 		return
@@ -159,7 +161,7 @@ func (o *outputs) saved(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, search := range all {
-		if search.Name == name {
+		if search.Name == strings.TrimSuffix(file, ending) {
 			o.serve(f, o.savedAs(search))(w, r)
 			return
 		}
@@ -215,14 +217,6 @@ func base(r *http.Request) string {
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host
-}
-
-func cutLast(s, sep string) (before, after string, is bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
 }
 
 // A refusal is what is wrong with a request.

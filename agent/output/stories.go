@@ -1,11 +1,15 @@
 package output
 
 import (
+	"cmp"
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"feedmesh/storage"
 )
 
 // A story is what the API tells of one, as far as it is shown.
@@ -39,8 +43,8 @@ func (o *outputs) stories(r *http.Request, query url.Values) (document, error) {
 		if len(s.Publishers) > 0 {
 			told += ", among them " + strings.Join(s.Publishers, ", ")
 		}
-		d.add(entry{ID: urn("story", s.ID), URL: webURL(s.URL), Title: firstOf(s.Title, "Untitled"), Author: firstOf(append(s.Publishers, "feedmesh")...),
-			Summary: told, HTML: "<p>" + textAsHTML(told) + "</p>", Published: s.FirstSeen, Updated: s.LastSeen,
+		d.add(entry{ID: urn("story", s.ID), URL: storage.WebURL(s.URL), Title: cmp.Or(s.Title, "Untitled"), Author: cmp.Or(append(s.Publishers, "feedmesh")...),
+			Summary: told, HTML: "<p>" + html.EscapeString(told) + "</p>", Published: s.FirstSeen, Updated: s.LastSeen,
 			Tags: append(s.Categories, s.Topics...)})
 	}
 	return d, nil

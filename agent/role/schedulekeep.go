@@ -25,21 +25,15 @@ func (s *scheduler) reconcile(ctx context.Context) error {
 		defer s.mu.Unlock()
 		return s.plan.Has(id)
 	}
-	for after := ""; ; {
-		page, err := s.store.ListFeeds(ctx, after, 1000)
-		if err != nil {
-			return fmt.Errorf("read the feeds to schedule: %w", err)
+	err := storage.EachFeed(ctx, s.store, func(f storage.Feed) error {
+		stored[f.ID] = true
+		if !known(f.ID) {
+			missing = append(missing, f)
 		}
-		if len(page) == 0 {
-			break
-		}
-		for _, f := range page {
-			stored[f.ID] = true
-			if !known(f.ID) {
-				missing = append(missing, f)
-			}
-		}
-		after = page[len(page)-1].URL
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read the feeds to schedule: %w", err)
 	}
 	return s.states.write(ctx, s.agree(ctx, missing, stored))
 }
