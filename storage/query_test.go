@@ -28,6 +28,7 @@ func TestQueryKeyTellsWhatIsFoundNotWhichPage(t *testing.T) {
 	seen := map[string]string{base.Key(): "base"}
 	for name, change := range map[string]func(*storage.Query){
 		"nothing asked": func(q *storage.Query) { q.Where = nil },
+		"nothing fits":  func(q *storage.Query) { q.Where = query.Or{} },
 		"words":         func(q *storage.Query) { q.Where = where(query.Text{Words: "A"}, feed, query.Time{From: at}) },
 		"phrase": func(q *storage.Query) {
 			q.Where = where(query.Text{Words: "a", Form: query.Phrase}, feed, query.Time{From: at})

@@ -20,6 +20,9 @@ func (n And) String() string {
 
 // String implements [Node].
 func (n Or) String() string {
+	if len(n) == 0 {
+		return "()" // nobody can type it, and it must not be taken for no condition
+	}
 	parts := make([]string, len(n))
 	for i, inner := range n {
 		parts[i] = inner.String()
