@@ -4,9 +4,11 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -114,10 +116,21 @@ type logger struct {
 }
 
 func (l *logger) Noticef(format string, v ...any) { l.to.Debug("nats: " + fmt.Sprintf(format, v...)) }
-func (l *logger) Warnf(format string, v ...any)   { l.to.Warn("nats: " + fmt.Sprintf(format, v...)) }
-func (l *logger) Errorf(format string, v ...any)  { l.to.Error("nats: " + fmt.Sprintf(format, v...)) }
-func (l *logger) Debugf(string, ...any)           {}
-func (l *logger) Tracef(string, ...any)           {}
+
+// Warnf passes on a warning. After a kill each stream is read anew from its
+// messages, as its index is older than these: that is the server's way to lose
+// nothing, and no one has to do anything about it.
+func (l *logger) Warnf(format string, v ...any) {
+	level := slog.LevelWarn
+	if strings.Contains(format, "Recovering stream state from index errored") {
+		level = slog.LevelDebug
+	}
+	l.to.Log(context.Background(), level, "nats: "+fmt.Sprintf(format, v...))
+}
+
+func (l *logger) Errorf(format string, v ...any) { l.to.Error("nats: " + fmt.Sprintf(format, v...)) }
+func (l *logger) Debugf(string, ...any)          {}
+func (l *logger) Tracef(string, ...any)          {}
 
 func (l *logger) Fatalf(format string, v ...any) {
 	why := fmt.Sprintf(format, v...)
