@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"feedmesh/agent/api"
 )
 
 // within waits for something to be so.
@@ -52,11 +54,15 @@ func TestManyFeedsAreChangedAtOnce(t *testing.T) {
 	b.run(`document.querySelector("#do").value = "tag"`)
 	b.do(chromedp.SendKeys(chromedp.CSS("#bulk-tags"), "Chosen"))
 	b.click(`#feed-list button[type=submit]`)
-	b.until("it is told what was done", `document.readyState === "complete" && !location.search.includes("sort=title&do")`)
 	within(t, "two feeds have the tag", func() bool {
-		b.visit("/feeds?tag=Chosen")
-		return ask[int](b, `document.querySelectorAll(".feed-row").length`) == 2
+		page, err := theWorld(t).FindFeeds(t.Context(), api.FeedSearch{FeedFilter: api.FeedFilter{Tag: "Chosen"}})
+		return err == nil && len(page.Feeds) == 2
 	})
+	b.until("it is told what was done", contains("main", "2 feeds"))
+	b.visit("/feeds?tag=Chosen")
+	if rows := ask[int](b, `document.querySelectorAll(".feed-row").length`); rows != 2 {
+		t.Errorf("%d feeds are listed with the tag, want 2", rows)
+	}
 }
 
 func TestABrokenFeedSaysWhy(t *testing.T) {

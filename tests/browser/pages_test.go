@@ -133,7 +133,7 @@ func TestPagesAreWholeWithoutScripts(t *testing.T) {
 	}
 	b.visit("/")
 	b.do(chromedp.SendKeys(chromedp.CSS("#q"), "openssl memory\r"))
-	b.until("the form has searched", contains("main", "OpenSSL"))
+	b.until("the form has searched", `location.search.includes("q=openssl") && `+contains("main", "OpenSSL"))
 	b.click(`main article h2 a, main .items h2 a`)
 	b.until("the item is open", `location.pathname.startsWith("/items/") && `+contains("main h1", "OpenSSL"))
 }

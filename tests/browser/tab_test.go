@@ -152,12 +152,13 @@ func (b *tab) run(statement string) {
 	ask[bool](b, "(() => {"+statement+"; return true; })()")
 }
 
-// until waits for an expression to be true, which a new page may be needed for.
+// until waits for an expression to be true, on a page that is loaded with all its
+// scripts, and which may be a new one.
 func (b *tab) until(what, expression string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
-		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState === "complete" && !!(`+expression+")"))
 		cancel()
 		if err == nil && is {
 			return
