@@ -40,6 +40,9 @@ func openHostile() *newsroom {
 // TestNothingHostileRunsOnAnyPage opens every page and output of a world where
 // feeds, tags, a search and a name are hostile.
 func TestNothingHostileRunsOnAnyPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped by -short: it starts a node and a browser")
+	}
 	w, err := makeWorld(openHostile(), payload)
 	if err != nil {
 		t.Fatal(err)

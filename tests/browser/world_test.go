@@ -43,6 +43,9 @@ func TestMain(m *testing.M) {
 // theWorld returns the one world of all tests here, made by the first.
 func theWorld(t testing.TB) world {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped by -short: it starts a node and a browser")
+	}
 	once.Do(func() { made, fault = makeWorld(openNewsroom(publishers), "Newsroom") })
 	if fault != nil {
 		t.Fatal(fault)

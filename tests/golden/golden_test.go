@@ -116,6 +116,9 @@ var goldens = []golden{
 // goldenItems are real items: titles and links of four years in English, and
 // articles in Russian.
 func goldenItems(t *testing.T) []storage.Indexed {
+	if testing.Short() {
+		t.Skip("skipped by -short: it indexes 12,500 items in two engines")
+	}
 	type post struct {
 		ID, Title, Body, Lang, URL, Published string
 		Tags, Category                        []string

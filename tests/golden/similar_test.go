@@ -15,6 +15,9 @@ import (
 
 // storyItems are real items whose stories persons labelled: articles and headlines.
 func storyItems(t *testing.T) []storage.Indexed {
+	if testing.Short() {
+		t.Skip("skipped by -short: it indexes stories in two engines")
+	}
 	type article struct{ ID, Title, Body, URL, Story string }
 	folder := corpus.Folder(t, "stories")
 	articles := corpus.Lines[article](t, filepath.Join(folder, "ecb-plus.jsonl.gz"))
