@@ -1,11 +1,6 @@
 package bleve
 
-import (
-	"encoding/base64"
-	"encoding/json"
-
-	"feedmesh/storage"
-)
+import "feedmesh/storage"
 
 // A cursor is where a page ends. It takes along what scores depend on besides the
 // items: the weights that the words had for the first page, which depend on how
@@ -21,18 +16,14 @@ type cursor struct {
 	Forgiven  bool      `json:"f,omitempty"`
 }
 
-func (c cursor) String() string {
-	b, _ := json.Marshal(c) // strings and finite numbers
-	return base64.RawURLEncoding.EncodeToString(b)
-}
+func (c cursor) String() string { return storage.PackCursor(c) }
 
 // parseCursor returns the query's cursor, or the zero cursor if it has none.
 func parseCursor(q storage.Query) (c cursor, err error) {
 	if q.Cursor == "" {
 		return c, nil
 	}
-	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
-	if err != nil || json.Unmarshal(b, &c) != nil || c.Query != q.Key() {
+	if storage.UnpackCursor(q.Cursor, &c) != nil || c.Query != q.Key() {
 		return cursor{}, storage.ErrBadCursor
 	}
 	return c, nil

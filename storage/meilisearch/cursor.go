@@ -1,11 +1,6 @@
 package meilisearch
 
-import (
-	"encoding/base64"
-	"encoding/json"
-
-	"feedmesh/storage"
-)
+import "feedmesh/storage"
 
 // A cursor is where a page ends: at a hit, which was the Place'th.
 type cursor struct {
@@ -16,18 +11,14 @@ type cursor struct {
 	Forgiven  bool   `json:"f,omitempty"` // see [storage.Results]
 }
 
-func (c cursor) String() string {
-	b, _ := json.Marshal(c) // strings, a number and a truth value
-	return base64.RawURLEncoding.EncodeToString(b)
-}
+func (c cursor) String() string { return storage.PackCursor(c) }
 
 // parseCursor returns the query's cursor, or the zero cursor if it has none.
 func parseCursor(q storage.Query) (c cursor, err error) {
 	if q.Cursor == "" {
 		return c, nil
 	}
-	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
-	if err != nil || json.Unmarshal(b, &c) != nil || c.Query != q.Key() || c.Place < 0 || c.Place > 1<<53 {
+	if storage.UnpackCursor(q.Cursor, &c) != nil || c.Query != q.Key() || c.Place < 0 || c.Place > 1<<53 {
 		return cursor{}, storage.ErrBadCursor
 	}
 	return c, nil

@@ -25,7 +25,7 @@ const (
 	compared    = 60
 )
 
-// alike is from what likeness on two items are about the same.
+// alike is from what [storage.Likeness] on two items are about the same.
 const alike = 0.1
 
 // The weights of a word by where it stands.
@@ -61,7 +61,7 @@ func (x *Index) similar(ctx context.Context, item storage.Indexed, limit int) ([
 	}
 	var hits []storage.Hit
 	for key, b := range others {
-		if score := likeness(a, b, rarity); score >= alike {
+		if score := storage.Likeness(a, b, rarity); score >= alike {
 			hits = append(hits, storage.Hit{ID: idOf(key), Score: score})
 		}
 	}
@@ -228,22 +228,4 @@ func (d *document) weights(stops map[string]bool) map[string]float64 {
 		}
 	}
 	return weights
-}
-
-// likeness returns the cosine of a and of what b shares with it, over the length of
-// all of b: 0 to 1.
-func likeness(a, b, rarity map[string]float64) float64 {
-	shared, ofA, ofB := 0.0, 0.0, 0.0
-	for _, token := range slices.Sorted(maps.Keys(a)) { // in order, or equal items might differ in the last bit
-		x, y := a[token]*rarity[token], b[token]*rarity[token]
-		shared, ofA = shared+x*y, ofA+x*x
-	}
-	for _, token := range slices.Sorted(maps.Keys(b)) {
-		y := b[token] * max(rarity[token], 1)
-		ofB += y * y
-	}
-	if shared == 0 {
-		return 0
-	}
-	return shared / math.Sqrt(ofA*ofB)
 }

@@ -172,30 +172,35 @@ func ndcg(found []storage.Hit, wanted map[string]bool) float64 {
 
 func TestGoldenQueriesFindWhatTheyShould(t *testing.T) {
 	items := goldenItems(t)
-	embedded, err := bleve.Open(filepath.Join(t.TempDir(), "index"))
-	if err != nil {
-		t.Fatal(err)
+	eachEngine(t, items, func(t *testing.T, x storage.Index) { measureGolden(t, x, items) })
+}
+
+// eachEngine has an index of each engine hold the items, and measures it.
+func eachEngine(t *testing.T, items []storage.Indexed, measure func(*testing.T, storage.Index)) {
+	run := func(name string, open func(*testing.T) (storage.Index, error)) {
+		t.Run(name, func(t *testing.T) {
+			x, err := open(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { x.Close() })
+			for chunk := range slices.Chunk(items, 2000) {
+				if err := x.Put(t.Context(), chunk...); err != nil {
+					t.Fatal(err)
+				}
+			}
+			measure(t, x)
+		})
 	}
-	t.Cleanup(func() { embedded.Close() })
-	t.Run("bleve", func(t *testing.T) { measureGolden(t, embedded, items) })
-	t.Run("meilisearch", func(t *testing.T) {
+	run("bleve", func(t *testing.T) (storage.Index, error) { return bleve.Open(filepath.Join(t.TempDir(), "index")) })
+	run("meilisearch", func(t *testing.T) (storage.Index, error) {
 		server := engines.NewMeilisearch(t)
-		x, err := meilisearch.Open(t.Context(), meilisearch.Options{URL: server.URL(), Key: server.Key()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { x.Close() })
-		measureGolden(t, x, items)
+		return meilisearch.Open(t.Context(), meilisearch.Options{URL: server.URL(), Key: server.Key()})
 	})
 }
 
 // measureGolden prints how well an index does, by kinds of queries.
 func measureGolden(t *testing.T, x storage.Index, items []storage.Indexed) {
-	for chunk := range slices.Chunk(items, 2000) {
-		if err := x.Put(t.Context(), chunk...); err != nil {
-			t.Fatal(err)
-		}
-	}
 	byKind := map[string][]float64{}
 	all := 0.0
 	for _, g := range goldens {

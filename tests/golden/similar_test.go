@@ -2,15 +2,11 @@ package golden
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"feedmesh/storage"
-	"feedmesh/storage/bleve"
-	"feedmesh/storage/meilisearch"
 	"feedmesh/tests/corpus"
-	"feedmesh/tests/engines"
 )
 
 // storyItems are real items whose stories persons labelled: articles and headlines.
@@ -54,31 +50,10 @@ func judged(items []storage.Indexed) (chosen []storage.Indexed, stories map[stri
 
 func TestItemsLikeOneAreOfItsStory(t *testing.T) {
 	items := storyItems(t)
-	t.Run("bleve", func(t *testing.T) {
-		x, err := bleve.Open(filepath.Join(t.TempDir(), "index"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { x.Close() })
-		measureSimilar(t, x, items)
-	})
-	t.Run("meilisearch", func(t *testing.T) {
-		server := engines.NewMeilisearch(t)
-		x, err := meilisearch.Open(t.Context(), meilisearch.Options{URL: server.URL(), Key: server.Key()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { x.Close() })
-		measureSimilar(t, x, items)
-	})
+	eachEngine(t, items, func(t *testing.T, x storage.Index) { measureSimilar(t, x, items) })
 }
 
 func measureSimilar(t *testing.T, x storage.Index, items []storage.Indexed) {
-	for chunk := range slices.Chunk(items, 2000) {
-		if err := x.Put(t.Context(), chunk...); err != nil {
-			t.Fatal(err)
-		}
-	}
 	chosen, stories := judged(items)
 	if len(chosen) != 10 {
 		t.Fatalf("%d items are judged, want 10", len(chosen))
