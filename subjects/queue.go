@@ -27,6 +27,12 @@ type Queue[T Task] struct {
 	Lane  func(T) string // the lane a task goes to; nil where there are none
 	From  string         // the subjects it takes instead, if others publish its tasks, bare
 
+	// Direct says that an agent which serves the queue does a task at once that
+	// follows from one in its hands: no message travels. A crash then repeats all
+	// from the task that came in a message. So it is for work of which nobody else
+	// sees a part before the end.
+	Direct bool
+
 	Lease   time.Duration   // time one attempt may take before another may begin
 	Silence time.Duration   // time without a sign of life after which an attempt is taken for dead
 	Tries   int             // attempts before a task is quarantined
@@ -42,7 +48,24 @@ func (q Queue[T]) Subject(task T) string {
 	if q.Lane == nil {
 		return q.Name
 	}
-	return q.Name + "." + q.Lane(task)
+	return q.inLane(q.Lane(task))
+}
+
+func (q Queue[T]) inLane(lane string) string { return q.Name + "." + lane }
+
+// Subjects returns the subjects of a lane of the queue, or of all of it if lane is
+// empty.
+func (q Queue[T]) Subjects(lane string) (all []string) {
+	switch {
+	case lane != "":
+		return []string{q.inLane(lane)}
+	case q.Lane == nil:
+		return []string{q.Name}
+	}
+	for _, lane := range q.Lanes {
+		all = append(all, q.inLane(lane))
+	}
+	return all
 }
 
 // Delay returns how long to wait after the attempt-th attempt failed, from 1.
@@ -56,6 +79,27 @@ type Message struct {
 	ID      string              // of the task; see [Task]
 	Header  map[string][]string // set by the mesh: the trace it belongs to
 	Data    []byte
+
+	// Task is the task itself in place of Data, which is written if it has to be.
+	Task  any
+	write func(schema int) ([]byte, error)
+}
+
+// Written returns the message with its Data, in a version of the schema. It returns
+// [ErrTooLarge] for a task that fits no message.
+func (m Message) Written(schema int) (_ Message, err error) {
+	if m.Task != nil {
+		m.Data, err = m.write(schema)
+		m.Task, m.write = nil, nil
+	}
+	return m, err
+}
+
+// A Neighbour is a [Publisher] that may have who does a task in its own process.
+// Nearby reports whether one that is published under ctx is done there, and so need
+// not be written. Whoever publishes it must not use it afterwards.
+type Neighbour interface {
+	Nearby(ctx context.Context, subject string) bool
 }
 
 // A Publisher puts messages on their queues. Publish returns nil when all of them
@@ -72,11 +116,22 @@ type Publisher interface {
 
 // Publish puts the task on the queue.
 func Publish[T Task](ctx context.Context, to Publisher, queue Queue[T], task T) error {
+	if near, is := to.(Neighbour); is && queue.Direct && near.Nearby(ctx, queue.Subject(task)) {
+		return to.Publish(ctx, queue.unwritten(task))
+	}
 	m, err := queue.Message(task, to.Schema(ctx))
 	if err != nil {
 		return err
 	}
 	return to.Publish(ctx, m)
+}
+
+// unwritten returns the task as one that need not travel.
+func (q Queue[T]) unwritten(task T) Message {
+	return Message{Subject: q.Subject(task), ID: task.ID(), Task: task, write: func(schema int) ([]byte, error) {
+		m, err := q.Message(task, schema)
+		return m.Data, err
+	}}
 }
 
 // Message returns the task as it travels, written in a version of the schema. It

@@ -13,16 +13,18 @@ var (
 		Tries: 5, BackOff: soon, MaxTasks: 2_000, MaxBytes: 64 << 20,
 	}
 	Parses   = documents(Queue[Parse]{Name: "parse"})
-	Prepares = documents(Queue[Prepare]{Name: "prepare"})
+	Prepares = documents(Queue[Prepare]{Name: "prepare", Direct: true})
 	Pages    = Queue[Page]{
 		// One at a time: a document's pages take minutes, and others wait behind them.
 		Name: "pages", Lease: 5 * time.Minute, Silence: 20 * time.Second,
 		Tries: 8, BackOff: patient, MaxTasks: 20_000, MaxBytes: 64 << 20,
 	}
-	Classifys = documents(Queue[Classify]{Name: "classify"})
+	Classifys = documents(Queue[Classify]{Name: "classify", Direct: true})
 	Clusters  = documents(Queue[Cluster]{
-		Name: "cluster", Lanes: Languages, Lane: func(t Cluster) string { return t.Lane },
+		Name: "cluster", Lanes: Languages, Lane: func(t Cluster) string { return t.Lane }, Direct: true,
 	})
+	// Not direct: were an agent to die when it has stored items and before it says so,
+	// a document read again would show nothing new, and they would never be indexed.
 	Stores  = documents(Queue[Store]{Name: "store"})
 	Indexes = Queue[Index]{
 		Name: "index", Lease: 5 * time.Minute, Silence: 10 * time.Second,

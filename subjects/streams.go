@@ -158,7 +158,7 @@ func (q Queue[T]) all() string {
 func (q Queue[T]) Consumer(lane string) jetstream.ConsumerConfig {
 	name, filter := q.Name, q.all()
 	if lane != "" {
-		name, filter = q.Name+"-"+lane, q.Name+"."+lane
+		name, filter = q.Name+"-"+lane, q.inLane(lane)
 	}
 	return jetstream.ConsumerConfig{
 		Durable:       name,

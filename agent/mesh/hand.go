@@ -10,9 +10,10 @@ import (
 	"feedmesh/subjects"
 )
 
-// A parcel is a task as it was delivered: in a message of its own, or in a bundle.
+// A parcel is a task as it was delivered: in a message of its own, or in a bundle;
+// or without any, as what follows from one in the same hand.
 type parcel struct {
-	msg   jetstream.Msg
+	msg   jetstream.Msg // nil if there was none
 	part  subjects.Part
 	alone bool
 }

@@ -22,15 +22,17 @@ import (
 // A Mesh is this process's part in the mesh. Its methods may be called
 // concurrently.
 type Mesh struct {
-	agent   string // ID of this process
-	conn    *nats.Conn
-	js      jetstream.JetStream
-	away    func(error) bool
-	log     *slog.Logger
-	trace   *trace.Tracer
-	metrics *metrics
-	done    atomic.Uint64
-	oldest  atomic.Int64 // version of tasks that all agents read; 0 if not looked for
+	agent      string // ID of this process
+	conn       *nats.Conn
+	js         jetstream.JetStream
+	away       func(error) bool
+	log        *slog.Logger
+	trace      *trace.Tracer
+	metrics    *metrics
+	done       atomic.Uint64
+	oldest     atomic.Int64               // version of tasks that all agents read; 0 if not looked for
+	others     atomic.Pointer[[][]string] // roles of each other agent in the mesh; nil if not looked for
+	neighbours neighbourhood
 
 	mu       sync.Mutex
 	declared time.Time // when the streams were last declared again

@@ -103,7 +103,7 @@ func publish(t *testing.T, m *mesh.Mesh, js ...job) {
 }
 
 // eventually waits for a state, at most 30 seconds.
-func eventually(t *testing.T, what string, state func() bool) {
+func eventually(t testing.TB, what string, state func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if state() {

@@ -16,6 +16,7 @@ const outboxSize = 8 << 20
 // done, so that it can go in few messages. Its methods may be called concurrently.
 type outbox struct {
 	mesh *Mesh
+	root string // queue that the tasks in hand came from; empty: what follows is to go by queues
 
 	mu       sync.Mutex
 	messages []subjects.Message
@@ -49,11 +50,13 @@ func (b *outbox) add(ctx context.Context, messages ...subjects.Message) error {
 	return b.sendLocked(ctx)
 }
 
-// send publishes what there is.
-func (b *outbox) send(ctx context.Context) error {
+// take takes out what there is.
+func (b *outbox) take() []subjects.Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.sendLocked(ctx)
+	messages := b.messages
+	b.messages, b.size = nil, 0
+	return messages
 }
 
 func (b *outbox) sendLocked(ctx context.Context) error {

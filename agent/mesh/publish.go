@@ -37,7 +37,12 @@ func (m *Mesh) Publish(ctx context.Context, messages ...subjects.Message) error 
 }
 
 // send puts messages on their queues, in as few as they fit.
-func (m *Mesh) send(ctx context.Context, messages []subjects.Message) error {
+func (m *Mesh) send(ctx context.Context, messages []subjects.Message) (err error) {
+	for i := range messages {
+		if messages[i], err = messages[i].Written(m.Schema(ctx)); err != nil {
+			return err
+		}
+	}
 	for _, message := range subjects.Bundle(messages) {
 		if err := m.sendOne(ctx, message); err != nil {
 			return err

@@ -97,15 +97,19 @@ func (m *Mesh) watchAgents(ctx context.Context) error {
 			if entry != nil { // else these were all there are
 				note(agents, entry)
 				m.oldest.Store(int64(oldest(agents, time.Now())))
+				others := rolesOf(agents, m.agent, time.Now())
+				m.others.Store(&others)
 			}
 		}
 	}
 }
 
-// known is what is known of an agent's version, and when it was last heard of.
+// known is what is known of an agent's version and roles, and when it was last
+// heard of.
 type known struct {
 	schema int
 	heard  time.Time
+	roles  []string
 }
 
 func note(agents map[string]known, entry jetstream.KeyValueEntry) {
@@ -114,7 +118,7 @@ func note(agents map[string]known, entry jetstream.KeyValueEntry) {
 		delete(agents, entry.Key())
 		return
 	}
-	agents[entry.Key()] = known{max(a.Schema, 1), time.Now()}
+	agents[entry.Key()] = known{max(a.Schema, 1), time.Now(), a.Roles}
 }
 
 // oldest returns the version that all agents read which are still heard of.
@@ -126,4 +130,14 @@ func oldest(agents map[string]known, now time.Time) int {
 		}
 	}
 	return least
+}
+
+// rolesOf returns the roles of each agent but one that is still heard of.
+func rolesOf(agents map[string]known, but string, now time.Time) (all [][]string) {
+	for id, a := range agents {
+		if id != but && now.Sub(a.heard) < subjects.AgentExpiry {
+			all = append(all, a.roles)
+		}
+	}
+	return all
 }

@@ -50,9 +50,9 @@ func TestTheOldestAgentSaysInWhichVersionTasksAreWritten(t *testing.T) {
 		want   int
 	}{
 		{nil, subjects.Schema},
-		{map[string]known{"a": {subjects.Schema, now}, "b": {subjects.Schema + 1, now}}, subjects.Schema},
-		{map[string]known{"a": {subjects.Schema, now}, "b": {subjects.Schema - 1, now.Add(-subjects.AgentExpiry + time.Second)}}, subjects.Schema - 1},
-		{map[string]known{"a": {subjects.Schema, now}, "b": {subjects.Schema - 1, now.Add(-subjects.AgentExpiry)}}, subjects.Schema},
+		{map[string]known{"a": {subjects.Schema, now, nil}, "b": {subjects.Schema + 1, now, nil}}, subjects.Schema},
+		{map[string]known{"a": {subjects.Schema, now, nil}, "b": {subjects.Schema - 1, now.Add(-subjects.AgentExpiry + time.Second), nil}}, subjects.Schema - 1},
+		{map[string]known{"a": {subjects.Schema, now, nil}, "b": {subjects.Schema - 1, now.Add(-subjects.AgentExpiry), nil}}, subjects.Schema},
 	} {
 		if got := oldest(test.agents, now); got != test.want {
 			t.Errorf("with %+v: got %d, want %d", test.agents, got, test.want)

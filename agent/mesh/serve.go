@@ -24,7 +24,8 @@ import (
 // returns when ctx has ended and the work in hand is finished and settled.
 //
 // Where the queue says so, a worker takes as many messages as wait, up to a
-// handful. What follows from all of them is published at once when all are done.
+// handful. What follows from many of them is done in this process where that is
+// [subjects.Queue.Direct], and else published at once when they are done.
 func Serve[T subjects.Task](ctx context.Context, m *Mesh, queue subjects.Queue[T], lane string, actor Actor[T], workers int) error {
 	return serve(ctx, &server[T]{mesh: m, queue: queue, actor: one[T]{actor}}, lane, workers)
 }
@@ -36,6 +37,9 @@ func ServeBatch[T subjects.Task](ctx context.Context, m *Mesh, queue subjects.Qu
 }
 
 func serve[T subjects.Task](ctx context.Context, s *server[T], lane string, workers int) error {
+	if s.queue.Direct {
+		defer s.mesh.neighbours.settle(ctx, s.queue.Subjects(lane), s)()
+	}
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
@@ -174,13 +178,27 @@ func (s *server[T]) do(ctx context.Context, msgs []jetstream.Msg) {
 			first = append(first, jobs...)
 		}
 	}
-	if len(first) > 0 {
-		s.together(ctx, hand, first)
+	atOnce := max(1, len(first))
+	if !s.batch {
+		atOnce = directTasks
+	}
+	for some := range slices.Chunk(first, atOnce) {
+		s.together(ctx, hand, some, s.outbox(s.queue.Name))
 	}
 	rand.Shuffle(len(before), func(i, j int) { before[i], before[j] = before[j], before[i] })
 	for i := range before {
-		s.together(ctx, hand, before[i:i+1])
+		s.together(ctx, hand, before[i:i+1], s.outbox(""))
 	}
+}
+
+// outbox returns where what follows from tasks waits until they are done; nil if
+// it does not. root is the queue they came from, if others may do at once what
+// follows.
+func (s *server[T]) outbox(root string) *outbox {
+	if s.queue.Hand < 2 {
+		return nil
+	}
+	return &outbox{mesh: s.mesh, root: root}
 }
 
 // open reads the tasks that a message brings. Where one can't be read, it returns
@@ -228,18 +246,41 @@ func (s *server[T]) sendAlone(ctx context.Context, hand *hand, parcels []parcel)
 	})
 }
 
-// together has the actor do the jobs, publishes what follows from all of them at
-// once, and settles them.
-func (s *server[T]) together(ctx context.Context, hand *hand, jobs []job[T]) {
-	var box *outbox
-	if s.queue.Hand > 1 {
-		box = &outbox{mesh: s.mesh}
+// together has the actor do the jobs, and then whoever does at once what follows;
+// publishes the rest of what follows from all of them at once, and settles them.
+func (s *server[T]) together(ctx context.Context, hand *hand, jobs []job[T], box *outbox) {
+	var done, apart []parcel
+	for i, err := range s.perform(ctx, hand, box, jobs) {
+		p := jobs[i].parcel
+		switch drop := (*dropped)(nil); {
+		case err == nil:
+			done = append(done, p)
+		case p.alone:
+			s.settle(ctx, hand, p.msg, err)
+		case errors.As(err, &drop):
+			s.mesh.log.Info("dropped a task", "role", s.queue.Name, "task", p.part.ID, "err", err)
+			done = append(done, p)
+		default: // it has its tries by itself
+			s.mesh.log.Warn("a task of many failed, and goes back to the queue", "role", s.queue.Name, "task", p.part.ID, "err", err)
+			apart = append(apart, p)
+		}
 	}
+	err := s.sendAlone(ctx, hand, apart)
+	if err == nil && box != nil && len(done) > 0 {
+		rest := s.mesh.doDirect(ctx, hand, box)
+		err = s.within(context.WithoutCancel(ctx), hand, func(ctx context.Context) error { return s.mesh.send(ctx, rest) })
+	}
+	s.finish(ctx, hand, append(done, apart...), err)
+}
+
+// perform has the actor do the jobs, of a batch that failed each by itself, and
+// returns what it answered to each.
+func (s *server[T]) perform(ctx context.Context, hand *hand, box *outbox, jobs []job[T]) []error {
 	atOnce := 1
 	if s.batch {
 		atOnce = len(jobs)
 	}
-	var done, apart []parcel
+	answers := make([]error, 0, len(jobs))
 	var late *postponed
 	for some := range slices.Chunk(jobs, atOnce) {
 		var err error
@@ -250,31 +291,18 @@ func (s *server[T]) together(ctx context.Context, hand *hand, jobs []job[T]) {
 		}
 		if isLate := errors.As(err, &late); err != nil && !isLate && len(some) > 1 {
 			for i := range some {
-				s.together(ctx, hand, some[i:i+1])
+				answers = append(answers, s.perform(ctx, hand, box, some[i:i+1])...)
 			}
 			continue
 		}
-		for _, j := range some {
-			switch drop := (*dropped)(nil); {
-			case err == nil:
-				s.mesh.done.Add(1)
-				done = append(done, j.parcel)
-			case j.alone:
-				s.settle(ctx, hand, j.msg, err)
-			case errors.As(err, &drop):
-				s.mesh.log.Info("dropped a task", "role", s.queue.Name, "task", j.part.ID, "err", err)
-				done = append(done, j.parcel)
-			default: // it has its tries by itself
-				s.mesh.log.Warn("a task of many failed, and goes back to the queue", "role", s.queue.Name, "task", j.part.ID, "err", err)
-				apart = append(apart, j.parcel)
-			}
+		for range some {
+			answers = append(answers, err)
+		}
+		if err == nil {
+			s.mesh.done.Add(uint64(len(some)))
 		}
 	}
-	err := s.sendAlone(ctx, hand, apart)
-	if err == nil && box != nil && len(done) > 0 {
-		err = s.within(context.WithoutCancel(ctx), hand, box.send)
-	}
-	s.finish(ctx, hand, append(done, apart...), err)
+	return answers
 }
 
 // finish notes that parcels are done, or are not for a reason, and settles the

@@ -36,8 +36,11 @@ func (s *server[T]) follow(ctx context.Context, parcels []parcel) (context.Conte
 
 func describe(span *trace.Span, queue string, p parcel) {
 	span.Text("feedmesh.queue", queue)
-	span.Text("feedmesh.subject", p.msg.Subject())
 	span.Text("feedmesh.task", p.part.ID)
+	if p.msg == nil {
+		return
+	}
+	span.Text("feedmesh.subject", p.msg.Subject())
 	if meta, err := p.msg.Metadata(); err == nil {
 		span.Number("feedmesh.attempt", float64(meta.NumDelivered))
 		span.Number("feedmesh.waited_seconds", max(0, time.Since(meta.Timestamp).Seconds())) // by two machines' clocks
