@@ -47,6 +47,10 @@ test: engines lint build-others
 faults time="10m" *flags:
     go test -timeout 24h -v ./tests/faults -faults.for {{ time }} {{ flags }}
 
+# the same at random for so long, under load, with quiet times between: prints a ledger; -faults.seed has it happen again
+soak time="1h" *flags:
+    go test -timeout 0 -v ./tests/faults -run Soak -soak.for {{ time }} {{ flags }}
+
 # the source's plan for 50,000 feeds on 5,000 hosts, on a clock 60 times faster
 plan time="3m" *flags:
     go test -timeout 2h -v ./tests -run ThePlan -plan.feeds 50000 -plan.hosts 5000 -plan.for {{ time }} -plan.timed {{ flags }}

@@ -71,7 +71,7 @@ func crashAtPoints(m *mesh, r *run) {
 		a.resume()
 	}
 	for _, a := range rest {
-		a.halt(syscall.SIGTERM, time.Minute)
+		a.dismiss(time.Minute)
 	}
 }
 
@@ -80,6 +80,7 @@ func (m *mesh) doom(r *run, role string) []*agent {
 	var doomed []*agent
 	for _, point := range points[role] {
 		a := m.newAgent("dies at "+point, []string{role}, "FEEDMESH_CRASH_AT="+point+":1")
+		m.know(a)
 		if err := a.Start(); err != nil {
 			r.miss("%v", err)
 		}
@@ -115,30 +116,37 @@ func zombie(m *mesh, r *run) {
 		}
 		m.say("stop %s", a.Name)
 		r.hits.Add(1)
+		before := a.refusals()
 		a.Signal(syscall.SIGSTOP)
 		time.Sleep(3 * lease)
 		a.Signal(syscall.SIGCONT)
-		if !awokeToRefusal(a) {
+		if !awokeToRefusal(a, before) {
 			r.miss("%s went on as if it had not been away", a.Name)
 		}
 	}
 }
 
-// awokeToRefusal reports whether an agent soon says that it has lost what it did
-// alone.
-func awokeToRefusal(a *agent) bool {
+// awokeToRefusal reports whether an agent soon says once more that it has lost what
+// it did alone.
+func awokeToRefusal(a *agent, before int) bool {
 	for range 50 {
 		time.Sleep(100 * time.Millisecond)
-		if a.counter("feedmesh_step_downs_total")+a.counter("feedmesh_fenced_off_total") > 0 ||
-			strings.Contains(a.Log(), `msg="stepped down"`) {
+		if a.refusals() > before {
 			return true
 		}
 	}
 	return false
 }
 
-// counter returns the value of a metric without labels, 0 if it is not told.
-func (a *agent) counter(name string) float64 {
+// refusals returns how often the agent was told, or saw, that what it did alone is
+// another's.
+func (a *agent) refusals() int {
+	a.hear()
+	return int(a.metric("feedmesh_step_downs_total")+a.metric("feedmesh_fenced_off_total")) + a.heard.count("stepped down")
+}
+
+// metric returns the value of a metric without labels, 0 if it is not told.
+func (a *agent) metric(name string) float64 {
 	response, err := http.Get(a.api.Address() + "/metrics")
 	if err != nil {
 		return 0
@@ -194,7 +202,7 @@ const more = 9
 // scale has agents join and leave, twice if there is time for it. None may be idle
 // half a minute later, and those that leave must leave nothing undone.
 func scale(m *mesh, r *run) {
-	for turn := 0; turn == 0 || turn == 1 && *forFlag > 0; turn++ {
+	for turn := 0; turn == 0 || turn == 1 && r.long; turn++ {
 		var joined []*agent
 		for i := range more {
 			joined = append(joined, m.add(fmt.Sprintf("joined-%d-%d", turn, i), helpers))
@@ -204,7 +212,7 @@ func scale(m *mesh, r *run) {
 		var group sync.WaitGroup
 		for _, a := range joined {
 			group.Go(func() {
-				if !a.halt(syscall.SIGTERM, 30*time.Second) || a.ExitCode() != 0 {
+				if !a.dismiss(30*time.Second) || a.ExitCode() != 0 {
 					r.miss("%s did not leave in order: code %d: %s", a.Name, a.ExitCode(), lastLines(a.Log(), 3))
 				}
 			})
@@ -224,7 +232,7 @@ const silence = 20 * time.Second
 
 // someWork waits until every agent of the mesh has done a task since now.
 func (m *mesh) someWork(r *run, joined []*agent) {
-	want := len(m.agents) + len(joined)
+	want := len(m.agents) + len(m.spared) + len(joined)
 	began := time.Now()
 	first := map[string]uint64{}
 	for {

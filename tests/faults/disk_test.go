@@ -11,36 +11,61 @@ import (
 	"testing"
 )
 
-// A disk is one of its own, in memory, that can be filled.
-type disk struct{ path string }
+// A disk is one of its own, in memory, that can be full.
+type disk struct {
+	path string
+	size int64
+}
 
 // newDisk mounts a disk at a folder until the test ends. Only root may.
 func newDisk(t *testing.T, path string, size int64) (*disk, error) {
-	if err := syscall.Mount("faults", path, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0755", size)); err != nil {
-		return nil, fmt.Errorf("mount a disk at %s: %w", path, err)
+	d := &disk{path, size}
+	if err := d.mount(0, size); err != nil {
+		return nil, err
 	}
 	t.Cleanup(func() { syscall.Unmount(path, syscall.MNT_DETACH) })
-	return &disk{path}, nil
+	return d, nil
 }
 
-func (d *disk) ballast() string { return filepath.Join(d.path, "ballast") }
-
-// fill leaves no room on the disk.
-func (d *disk) fill() error {
-	f, err := os.Create(d.ballast())
-	if err != nil {
-		return fmt.Errorf("fill a disk: %w", err)
+func (d *disk) mount(flags uintptr, size int64) error {
+	if err := syscall.Mount("faults", d.path, "tmpfs", flags, fmt.Sprintf("size=%d,mode=0755", size)); err != nil {
+		return fmt.Errorf("mount a disk at %s: %w", d.path, err)
 	}
-	defer f.Close()
-	var block [64 << 10]byte
+	return nil
+}
+
+// fill leaves no room on the disk: it becomes as small as what is on it, so that no
+// memory is taken to fill it.
+func (d *disk) fill() error {
 	for {
-		if _, err := f.Write(block[:]); errors.Is(err, syscall.ENOSPC) {
-			return nil
-		} else if err != nil {
+		var now syscall.Statfs_t
+		if err := syscall.Statfs(d.path, &now); err != nil {
 			return fmt.Errorf("fill a disk: %w", err)
+		}
+		err := d.mount(syscall.MS_REMOUNT, int64(now.Blocks-now.Bfree)*now.Bsize)
+		if !errors.Is(err, syscall.EINVAL) { // which says that more has come meanwhile
+			return err
 		}
 	}
 }
 
 // free gives the room back.
-func (d *disk) free() { os.Remove(d.ballast()) }
+func (d *disk) free() error { return d.mount(syscall.MS_REMOUNT, d.size) }
+
+func TestAFullDiskTakesNothingUntilItIsFreed(t *testing.T) {
+	path := t.TempDir()
+	d, err := newDisk(t, path, diskSize)
+	if err != nil {
+		t.Skip(err)
+	}
+	write := func(name string) error { return os.WriteFile(filepath.Join(path, name), make([]byte, 64<<10), 0o600) }
+	if err := errors.Join(write("before"), d.fill()); err != nil {
+		t.Fatal(err)
+	}
+	if err := write("full"); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("write to a full disk: got %v, want %v", err, syscall.ENOSPC)
+	}
+	if err := errors.Join(d.free(), write("after")); err != nil {
+		t.Errorf("write to a disk that has room again: %v", err)
+	}
+}

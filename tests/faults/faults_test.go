@@ -7,6 +7,7 @@
 //	go test ./tests/faults -v                        all faults, each for some seconds
 //	go test ./tests/faults -v -faults.for 10m        each for ten minutes, one by one
 //	go test ./tests/faults -v -faults.only R04,R08   these
+//	go test ./tests/faults -v -run Soak -soak.for 1h any of them, at random, for an hour
 //
 // To add a fault, write a function that has it happen (see [fault]) and name it in
 // the table below.
@@ -85,14 +86,17 @@ var stages = [][]fault{
 // A run is one fault as it happens, and what came of it.
 type run struct {
 	fault
-	random *rand.Rand // the same for the same seed
-	until  time.Time  // when it is to end
+	random *rand.Rand    // the same for the same seed
+	lasts  time.Duration // how long it is to
+	long   bool          // it happens again and again for so long, or once if not
+	strict bool          // bars of time count
+	until  time.Time     // when it is to end
 
 	hits atomic.Int64 // kills, or what else has work done again
 
 	mu     sync.Mutex
 	missed []string // bars
-	slow   []string // bars of time, in the short form
+	slow   []string // bars of time, where these do not count
 
 	began, ended, over   time.Time     // when it began and ended, and when the next could
 	took                 time.Duration // from its end until the mesh was as before
@@ -110,10 +114,10 @@ func (r *run) miss(format string, args ...any) {
 	r.missed = append(r.missed, fmt.Sprintf(format, args...))
 }
 
-// late notes that a bar of time was missed. It fails the long form only: the short
-// one runs beside whatever else this machine does, and prints it.
+// late notes that a bar of time was missed. It fails the long form only: the others
+// run beside whatever else this machine does, and print it.
 func (r *run) late(format string, args ...any) {
-	if *forFlag > 0 {
+	if r.strict {
 		r.miss(format, args...)
 		return
 	}
@@ -143,53 +147,71 @@ func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes minutes")
 	}
-	seed := *seedFlag
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
+	w := underWay(t)
+	for _, stage := range plan(w.seed) {
+		w.happen(stage)
 	}
-	t.Logf("seed %d", seed)
-	m := newMesh(t, feeds, seed)
-	ctx, cancel := context.WithCancel(m.ctx)
-	var group sync.WaitGroup
-	defer group.Wait()
-	defer cancel()
-	group.Go(func() { m.ledger.watch(ctx) })
-	m.begin()
-	publishing, stop := context.WithCancel(ctx)
-	defer stop()
-	group.Go(func() { m.farm.publish(publishing, seed, rate) })
-	normal := m.normal()
-
-	var runs []*run
-	for _, stage := range plan() {
-		runs = append(runs, m.happen(stage, normal)...)
-	}
-	end := m.settle(runs, stop)
-	t.Log("\n" + table(runs, end, normal))
-	for _, r := range append(runs, end.run) {
+	end := w.settle(*forFlag > 0, settleTime)
+	t.Log("\n" + w.table() + end.String() + w.bars(end))
+	for _, r := range append(w.runs, end.run) {
 		if len(r.missed) > 0 {
 			t.Errorf("%s: %d bars are missed", r.id, len(r.missed))
 		}
 	}
 }
 
-// plan returns the stages asked for.
-func plan() [][]fault {
-	var list [][]fault
+// plan returns what is to happen, stage by stage: what was asked for.
+func plan(seed uint64) [][]*run {
+	var list [][]*run
 	for _, stage := range stages {
-		stage = slices.DeleteFunc(slices.Clone(stage), func(f fault) bool {
-			return *onlyFlag != "" && !slices.Contains(strings.Split(*onlyFlag, ","), f.id)
-		})
-		if *forFlag == 0 {
-			list = append(list, stage)
-			continue
-		}
+		var runs []*run
 		for _, f := range stage {
-			f.short = *forFlag
-			list = append(list, []fault{f})
+			if *onlyFlag != "" && !slices.Contains(strings.Split(*onlyFlag, ","), f.id) {
+				continue
+			}
+			h := fnv.New64a()
+			h.Write([]byte(f.id))
+			r := &run{fault: f, random: rand.New(rand.NewPCG(seed, h.Sum64())), lasts: f.short}
+			if *forFlag > 0 {
+				r.lasts, r.long, r.strict = *forFlag, true, true
+				list = append(list, []*run{r})
+				continue
+			}
+			runs = append(runs, r)
 		}
+		list = append(list, runs)
 	}
-	return slices.DeleteFunc(list, func(stage []fault) bool { return len(stage) == 0 })
+	return slices.DeleteFunc(list, func(stage []*run) bool { return len(stage) == 0 })
+}
+
+// A work is a mesh that reads what a farm publishes, while faults happen.
+type work struct {
+	*mesh
+	began  time.Time
+	normal time.Duration // within which 95 % of what is published is stored, while all is well
+	stop   func()        // publishing
+	runs   []*run        // so far
+}
+
+// underWay returns a mesh that has read its feeds and is well. They go on to publish.
+func underWay(t *testing.T) *work {
+	t.Helper()
+	seed := *seedFlag
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("seed %d", seed) // have it happen again with -faults.seed
+	w := &work{mesh: newMesh(t, feeds, seed)}
+	ctx, cancel := context.WithCancel(w.ctx)
+	var group sync.WaitGroup
+	t.Cleanup(func() { cancel(); group.Wait() })
+	group.Go(func() { w.ledger.watch(ctx) })
+	w.begin()
+	publishing, stop := context.WithCancel(ctx)
+	w.stop, w.began = stop, time.Now()
+	group.Go(func() { w.farm.publish(publishing, seed, rate) })
+	w.normal = w.usual()
+	return w
 }
 
 // begin gives the mesh its feeds and waits until all are read.
@@ -219,8 +241,8 @@ func (m *mesh) begin() {
 	m.say("the mesh has read its %d feeds", m.farm.feeds)
 }
 
-// normal returns the lag of the mesh while all is well.
-func (m *mesh) normal() time.Duration {
+// usual returns the lag of the mesh while all is well.
+func (m *mesh) usual() time.Duration {
 	began := time.Now()
 	time.Sleep(2*interval + 3*time.Second)
 	lag := m.ledger.lag(began, time.Now().Add(-interval-2*time.Second))
@@ -229,62 +251,66 @@ func (m *mesh) normal() time.Duration {
 }
 
 // happen has faults happen at the same time, and returns when the mesh is as before.
-func (m *mesh) happen(faults []fault, normal time.Duration) []*run {
-	var runs []*run
+func (w *work) happen(runs []*run) {
 	var group sync.WaitGroup
-	for _, f := range faults {
-		h := fnv.New64a()
-		h.Write([]byte(f.id))
-		r := &run{fault: f, random: rand.New(rand.NewPCG(m.seed, h.Sum64())), began: time.Now(), until: time.Now().Add(f.short)}
-		runs = append(runs, r)
+	for _, r := range runs {
+		r.began = time.Now()
+		r.until = r.began.Add(r.lasts)
 		group.Go(func() {
-			m.say("%s begins: %s", r.id, r.what)
-			r.memory[0] = m.memory()
-			fell := m.fell()
-			f.happen(m, r)
+			w.say("%s begins: %s", r.id, r.what)
+			r.memory[0] = w.memory()
+			fell := w.fell()
+			r.fault.happen(w.mesh, r)
 			r.ended = time.Now()
-			m.say("%s has ended", r.id)
-			m.recover(r, normal)
-			r.fell = m.fell() - fell
-			r.memory[1] = m.memory()
+			w.say("%s has ended", r.id)
+			w.recover(r)
+			r.fell = w.fell() - fell
+			r.memory[1] = w.memory()
 		})
 	}
 	group.Wait()
-	return runs
+	w.runs = append(w.runs, runs...)
 }
 
 // recover waits until most of what was published during a fault is stored, or too
 // much time is over.
-func (m *mesh) recover(r *run, normal time.Duration) {
+func (w *work) recover(r *run) {
 	for r.over = time.Now(); time.Since(r.ended) < r.back; time.Sleep(250 * time.Millisecond) {
 		r.over = time.Now()
-		if stored, absent := m.ledger.stand(r.began, r.ended); absent*share <= stored {
+		if stored, absent := w.ledger.stand(r.began, r.ended); absent*share <= stored {
 			break
 		}
 	}
-	if r.took = m.ledger.delay(r.began, r.ended, 2*normal); r.took > r.back {
-		stored, absent := m.ledger.stand(r.began, r.ended)
+	if r.took = w.ledger.delay(r.began, r.ended, 2*w.normal); r.took > r.back {
+		stored, absent := w.ledger.stand(r.began, r.ended)
 		r.late("not as before within %v: %d of %d entries are not stored yet", r.back, absent, stored+absent)
 	}
-	m.say("%s is over, %v after its end", r.id, r.took.Round(100*time.Millisecond))
+	w.say("%s is over, %v after its end", r.id, r.took.Round(100*time.Millisecond))
 }
 
 // settle stops publishing, waits until all that was served is stored, completes the
-// runs, and returns how everything is in the end.
-func (m *mesh) settle(runs []*run, stop func()) *end {
+// runs, and returns how everything is in the end. Stories may take toldIn to be told as
+// they are.
+func (w *work) settle(strict bool, toldIn time.Duration) *end {
 	time.Sleep(after) // so that what was published last is served
-	stop()
+	w.stop()
 	time.Sleep(after)
+	e := &end{toldIn: toldIn, run: &run{fault: fault{id: "end", what: "after all faults"}, strict: strict, began: w.began}}
 	for began := time.Now(); time.Since(began) < settleTime; time.Sleep(time.Second) {
-		if _, absent, _ := m.ledger.absent(runs[0].began, time.Now()); absent == 0 {
+		e.over = time.Now()
+		if err := w.ledger.catchUp(w.ctx, e.began); err != nil {
+			w.say("look at all that is stored: %v", err)
+		}
+		if e.served, e.absent, e.lost = w.ledger.absent(e.began, e.over); e.absent == 0 {
 			break
 		}
 	}
-	m.later.Wait()
-	for _, r := range runs {
-		m.complete(r, runs)
+	w.later.Wait()
+	for _, r := range w.runs {
+		w.complete(r)
 	}
-	return m.agree()
+	w.agree(e)
+	return e
 }
 
 // cutOff returns how often work may have been done again in the time of a run: by
@@ -307,10 +333,10 @@ func (r *run) cutOff(runs []*run) (n int64, told bool) {
 const after = 2 * interval
 
 // complete counts what came of a fault.
-func (m *mesh) complete(r *run, runs []*run) {
-	r.served, r.absent, r.lost = m.ledger.absent(r.began, r.over)
+func (w *work) complete(r *run) {
+	r.served, r.absent, r.lost = w.ledger.absent(r.began, r.over)
 	// From before the fault to some polls after it.
-	r.polite = m.ledger.polite(r.began, r.over.Add(after), r.ended.Sub(r.began)+r.back+2*interval)
+	r.polite = w.ledger.polite(r.began, r.over.Add(after), r.ended.Sub(r.began)+r.back+2*interval)
 	if r.lost > 0 {
 		r.miss("%d of %d entries served are lost", r.lost, r.served)
 	}
@@ -319,7 +345,7 @@ func (m *mesh) complete(r *run, runs []*run) {
 	}
 	// Overlaps are shown and no bar: an agent asks a host for one thing at a time,
 	// but does not know of the others.
-	if allowed, told := r.cutOff(runs); told && int64(r.polite.extra) > allowed {
+	if allowed, told := r.cutOff(w.runs); told && int64(r.polite.extra) > allowed {
 		r.late("a feed was fetched %d times too often, more than the %d times that work was cut off", r.polite.extra, allowed)
 	}
 	if r.fell > 0 {
@@ -336,13 +362,13 @@ type end struct {
 	twice            int // rows of entries stored already
 	missing, surplus int // items without a document in the index, and documents without an item
 	quarantined      uint64
+	toldIn           time.Duration // after which stories that are not told are missed
 	belonging
 }
 
 // agree looks whether store and index have everything once, and nothing is forgotten
 // or left undone.
-func (m *mesh) agree() *end {
-	e := &end{run: &run{fault: fault{id: "end", what: "after all faults"}}}
+func (m *mesh) agree(e *end) {
 	var err error
 	if e.twice, err = m.ledger.twice(m.ctx); err != nil || e.twice > 0 {
 		e.miss("%d rows are of entries stored already (%v)", e.twice, err)
@@ -356,12 +382,11 @@ func (m *mesh) agree() *end {
 	if err != nil || e.missing > 0 || e.surplus > 0 {
 		e.miss("%d items are not in the index, %d documents not in the store (%v)", e.missing, e.surplus, err)
 	}
-	if p := m.ledger.polite(time.Now(), time.Now(), 2*interval+agentsBack); p.forgotten > 0 {
-		e.late("%d feeds are forgotten, one for %v", p.forgotten, p.gap.Round(time.Second))
+	if e.polite = m.ledger.polite(time.Now(), time.Now(), 2*interval+agentsBack); e.polite.forgotten > 0 {
+		e.late("%d feeds are forgotten, one for %v", e.polite.forgotten, e.polite.gap.Round(time.Second))
 	}
 	m.storiesAgree(e)
 	m.queuesEmpty(e)
-	return e
 }
 
 // queuesEmpty looks whether there are tasks that nobody does.
@@ -409,21 +434,30 @@ func eventually(within time.Duration, state func() error) error {
 	return fmt.Errorf("not within %v: %w", within, err)
 }
 
-// table shows a row per fault, and the end.
-func table(runs []*run, e *end, normal time.Duration) string {
+// table shows a row per run.
+func (w *work) table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "without faults 95 %% of what is published is stored within %v\n\n", normal.Round(10*time.Millisecond))
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "fault\tfor s\thits\tserved\tabsent\tlost\tforgotten\textra\toverlaps\tgap s\tback s\tfound s\tfell\tMB before\tafter\t  what")
-	for _, r := range runs {
-		fmt.Fprintf(w, "%s\t%.0f\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.0f\t%.1f\t%.1f\t%d\t%d\t%d\t  %s\n", r.id,
+	fmt.Fprintf(&b, "without faults 95 %% of what is published is stored within %v\n\n", w.normal.Round(10*time.Millisecond))
+	rows := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(rows, "fault\tfor s\thits\tserved\tabsent\tlost\tforgotten\textra\toverlaps\tgap s\tback s\tfound s\tfell\tMB before\tafter\t  what")
+	for _, r := range w.runs {
+		fmt.Fprintf(rows, "%s\t%.0f\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.0f\t%.1f\t%.1f\t%d\t%d\t%d\t  %s\n", r.id,
 			r.ended.Sub(r.began).Seconds(), r.hits.Load(), r.served, r.absent, r.lost, r.polite.forgotten, r.polite.extra, r.polite.overlaps,
 			r.polite.gap.Seconds(), r.took.Seconds(), r.found.Seconds(), r.fell, r.memory[0]>>20, r.memory[1]>>20, r.what)
 	}
-	w.Flush()
-	fmt.Fprintf(&b, "\nin the end: %d stored twice, %d not in the index, %d in the index only, %d in quarantine\n", e.twice, e.missing, e.surplus, e.quarantined)
-	fmt.Fprintf(&b, "%d stories of %d items; %d items without a story, %d events in two, %d items left their event\n", e.stories, e.together, e.alone, e.torn, e.moved)
-	for _, r := range append(runs, e.run) {
+	rows.Flush()
+	return b.String()
+}
+
+func (e *end) String() string {
+	return fmt.Sprintf("\nin the end: %d stored twice, %d not in the index, %d in the index only, %d in quarantine\n", e.twice, e.missing, e.surplus, e.quarantined) +
+		fmt.Sprintf("%d stories of %d items; %d items without a story, %d events in two, %d items left their event\n", e.stories, e.together, e.alone, e.torn, e.moved)
+}
+
+// bars lists those that were missed.
+func (w *work) bars(e *end) string {
+	var b strings.Builder
+	for _, r := range append(w.runs[:len(w.runs):len(w.runs)], e.run) {
 		for _, bar := range r.missed {
 			fmt.Fprintf(&b, "MISSED %s (%s): %s\n", r.id, r.what, bar)
 		}

@@ -47,6 +47,17 @@ func (l *ledger) watch(ctx context.Context) {
 	}
 }
 
+// catchUp notes the items that were seen first after a time, however late they came
+// to the store.
+func (l *ledger) catchUp(ctx context.Context, after time.Time) error {
+	conn, err := pgx.Connect(ctx, l.url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return l.look(ctx, conn, after)
+}
+
 // look notes the items that were seen first after a time.
 func (l *ledger) look(ctx context.Context, conn *pgx.Conn, after time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)

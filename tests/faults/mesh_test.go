@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -54,6 +55,7 @@ type mesh struct {
 	program string
 	flags   []string // of every agent
 	agents  []*agent // two with roles stores, two with roles helpers
+	spared  []*agent // that no fault hits, if any
 
 	js     jetstream.JetStream
 	ledger *ledger
@@ -67,7 +69,8 @@ type mesh struct {
 // An agent is one process of ours.
 type agent struct {
 	*unit
-	api *api.Client // nil if it has not that role
+	api   *api.Client // of its API if it has that role, of its health and metrics if not
+	heard journal
 }
 
 // newMesh starts a mesh that ends with the test.
@@ -104,6 +107,7 @@ func newMesh(t *testing.T, feeds int, seed uint64) *mesh {
 	for i := range m.nats {
 		go m.nurse(ctx, i)
 	}
+	go m.hear(ctx)
 	return m
 }
 
@@ -125,7 +129,7 @@ func (m *mesh) build() {
 }
 
 func (m *mesh) startNATS() {
-	servers, err := engines.StartNATS(m.folder("nats", 1<<30), 3)
+	servers, err := engines.StartNATS(m.folder("nats"), 3)
 	if err != nil {
 		m.t.Error(err)
 		return
@@ -145,7 +149,7 @@ func (m *mesh) startNATS() {
 }
 
 func (m *mesh) startPostgres() {
-	pg, err := engines.StartPostgres(m.folder("postgres", 1<<30), "max_wal_size=128MB", "shared_buffers=64MB")
+	pg, err := engines.StartPostgres(m.folder("postgres"), "max_wal_size=128MB", "shared_buffers=64MB")
 	if err != nil {
 		m.t.Error(err)
 		return
@@ -162,7 +166,7 @@ func (m *mesh) startPostgres() {
 }
 
 func (m *mesh) startMeilisearch() {
-	meili, err := engines.StartMeilisearch(m.folder("meilisearch", 1<<30))
+	meili, err := engines.StartMeilisearch(m.folder("meilisearch"))
 	if err != nil {
 		m.t.Error(err)
 		return
@@ -174,13 +178,17 @@ func (m *mesh) startMeilisearch() {
 	}
 }
 
+// diskSize is more than what comes in an hour takes: an engine's disk is full only
+// when it is to be.
+const diskSize = 8 << 30
+
 // folder makes a folder that is a disk of its own where we may mount one.
-func (m *mesh) folder(name string, size int64) string {
+func (m *mesh) folder(name string) string {
 	path := filepath.Join(m.dir, name)
 	if err := os.Mkdir(path, 0o755); err != nil {
 		m.t.Error(err)
 	}
-	d, err := newDisk(m.t, path, size)
+	d, err := newDisk(m.t, path, diskSize)
 	if err != nil {
 		m.t.Logf("%s has no disk of its own: %v", name, err)
 		return path
@@ -198,8 +206,12 @@ func (m *mesh) newAgent(name string, roles []string, env ...string) *agent {
 		m.t.Fatal(err)
 	}
 	listen := fmt.Sprintf("127.0.0.1:%d", port)
+	at := "--health"
+	if slices.Contains(roles, "api") {
+		at = "--listen"
+	}
 	p := &engines.Process{Name: name, Path: m.program, Env: env, Args: append([]string{
-		"--roles", strings.Join(roles, ","), "--data", filepath.Join(m.dir, name), "--listen", listen,
+		"--roles", strings.Join(roles, ","), "--data", filepath.Join(m.dir, name), at, listen,
 		"--nats", strings.Join(m.servers.URLs(), ","), "--search", "meilisearch://" + m.proxy.address(), "--search-key", m.meili.Key(),
 		"--schedule-interval", interval.String(), "--schedule-host-spacing", "0s", "--allow-net", "127.0.0.0/8", "--starter=false", "--log-level", "debug",
 	}, m.flags...)}
@@ -207,36 +219,44 @@ func (m *mesh) newAgent(name string, roles []string, env ...string) *agent {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	return &agent{unit: newUnit(p, p.Start), api: client}
+	return &agent{unit: newUnit(p, p.Start), api: client, heard: newJournal()}
 }
 
 // add starts an agent beside the four, to be supervised.
 func (m *mesh) add(name string, roles []string, env ...string) *agent {
 	a := m.newAgent(name, roles, env...)
-	m.mu.Lock()
-	m.extra = append(m.extra, a)
-	m.mu.Unlock()
+	m.know(a)
 	go a.supervise(m.ctx, m.say)
 	return a
 }
 
-// units returns all that runs: agents first, what they stand on last.
-func (m *mesh) units() []*unit {
+// know has what an agent says heard, and it ended with the mesh.
+func (m *mesh) know(a *agent) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.extra = append(m.extra, a)
+}
+
+// units returns all that runs: agents first, what they stand on last.
+func (m *mesh) units() []*unit {
 	var units []*unit
-	for _, a := range append(m.agents[:len(m.agents):len(m.agents)], m.extra...) {
+	for _, a := range m.all() {
 		units = append(units, a.unit)
 	}
 	return append(append(units, m.store, m.search), m.nats...)
 }
 
-// fell returns how often agents have ended by themselves.
-func (m *mesh) fell() int64 {
+// all returns the agents there are and those that were added and have left.
+func (m *mesh) all() []*agent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return append(m.agents[:len(m.agents):len(m.agents)], m.extra...)
+}
+
+// fell returns how often agents have ended by themselves.
+func (m *mesh) fell() int64 {
 	var n int64
-	for _, a := range append(m.agents[:len(m.agents):len(m.agents)], m.extra...) {
+	for _, a := range m.all() {
 		n += a.fell.Load()
 	}
 	return n
@@ -285,13 +305,8 @@ func (m *mesh) holder(name string) *agent {
 	var last string
 	var holder *agent
 	for _, a := range m.agents[:2] {
-		log := a.Log()
-		at := strings.LastIndex(log, "msg=active lease="+name)
-		if at < 0 {
-			continue
-		}
-		line := log[strings.LastIndexByte(log[:at], '\n')+1 : at]
-		if line > last { // it begins with the time
+		a.hear()
+		if line := a.heard.activeIn(name); line > last { // it begins with the time
 			last, holder = line, a
 		}
 	}

@@ -54,7 +54,7 @@ func (m *mesh) nurse(ctx context.Context, i int) {
 // loseStreams deletes all streams and buckets while they are in use and, in the
 // long form, has all servers lose their folders now and then.
 func loseStreams(m *mesh, r *run) {
-	for first := true; first || *forFlag > 0 && r.left(time.Minute); first = false {
+	for first := true; first || r.long && r.left(time.Minute); first = false {
 		r.hits.Add(1)
 		names := m.js.StreamNames(m.ctx)
 		for name := range names.Name() {
@@ -63,7 +63,7 @@ func loseStreams(m *mesh, r *run) {
 			}
 		}
 		m.say("all streams and buckets are deleted")
-		if *forFlag == 0 {
+		if !r.long {
 			r.rest()
 		} else if r.left(time.Minute) {
 			r.hits.Add(1)

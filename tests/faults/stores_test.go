@@ -16,10 +16,10 @@ import (
 // connections.
 func storeGoes(m *mesh, r *run) {
 	down := 10 * time.Second
-	if *forFlag > 0 {
+	if r.long {
 		down = 30 * time.Second
 	}
-	for first := true; first || *forFlag > 0 && time.Now().Before(r.until); first = false {
+	for first := true; first || r.long && time.Now().Before(r.until); first = false {
 		m.say("PostgreSQL restarts, fast")
 		r.hits.Add(1)
 		m.store.halt(syscall.SIGINT, time.Minute)
@@ -44,7 +44,7 @@ func storeGoes(m *mesh, r *run) {
 
 // searchGoes has Meilisearch be down, answer late, and lose its index.
 func searchGoes(m *mesh, r *run) {
-	share := r.fault.short / 3
+	share := r.lasts / 3
 	m.say("Meilisearch is down")
 	m.search.halt(syscall.SIGKILL, time.Minute)
 	m.stayDown(r, m.search, "index", share)
@@ -149,10 +149,10 @@ func fillDisks(m *mesh, r *run) {
 			return
 		}
 	}
-	if *forFlag == 0 {
+	if !r.long {
 		m.full(r, time.Until(r.until), names...)
 	}
-	for i := 0; *forFlag > 0 && r.left(30*time.Second); i++ {
+	for i := 0; r.long && r.left(30*time.Second); i++ {
 		m.full(r, time.Minute, names[i%len(names)])
 		m.disksBack(r)
 	}
@@ -170,7 +170,9 @@ func (m *mesh) full(r *run, d time.Duration, names ...string) {
 	}
 	time.Sleep(d)
 	for _, name := range names {
-		m.disks[name].free()
+		if err := m.disks[name].free(); err != nil {
+			r.miss("%v", err)
+		}
 	}
 	m.say("there is room again")
 }

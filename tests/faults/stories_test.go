@@ -5,7 +5,6 @@ package faults
 import (
 	"context"
 	"fmt"
-	"strings"
 	"syscall"
 	"time"
 
@@ -51,7 +50,8 @@ func killCluster(m *mesh, r *run) {
 // takeOvers returns how often agents have read back what there is in English.
 func (m *mesh) takeOvers() (n int) {
 	for _, a := range m.agents[:2] {
-		n += strings.Count(a.Log(), `msg="cluster is active" lane=en`)
+		a.hear()
+		n += a.heard.count("cluster is active en")
 	}
 	return n
 }
@@ -114,7 +114,7 @@ func (l *ledger) left(ctx context.Context, conn *pgx.Conn) (n int, err error) {
 // as they are.
 func (m *mesh) storiesAgree(e *end) {
 	var err error
-	for began := time.Now(); time.Since(began) < settleTime; time.Sleep(2 * time.Second) {
+	for began := time.Now(); time.Since(began) < e.toldIn; time.Sleep(2 * time.Second) {
 		e.belonging, err = m.ledger.belongs(m.ctx)
 		if err == nil && e.false == 0 && e.untold == 0 {
 			break

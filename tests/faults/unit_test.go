@@ -24,7 +24,9 @@ type unit struct {
 
 	mu     sync.Mutex // of all below, and held while it is started or ended
 	wanted bool
+	gone   bool         // it is not to run again
 	ours   bool         // whether we ended it
+	since  time.Time    // when we started it, zero if we did not yet
 	up     bool         // whether it serves, as far as known
 	fell   atomic.Int64 // times it ended without our doing
 }
@@ -46,9 +48,12 @@ func (u *unit) supervise(ctx context.Context, say func(format string, args ...an
 			continue
 		}
 		u.mu.Lock()
-		wanted, ours := u.wanted, u.ours
+		wanted, ours, gone := u.wanted, u.ours, u.gone
 		u.up = false
 		u.mu.Unlock()
+		if gone {
+			return
+		}
 		if ran {
 			if !ours {
 				u.fell.Add(1)
@@ -70,7 +75,7 @@ func (u *unit) begin(say func(format string, args ...any)) {
 		u.mu.Unlock()
 		return
 	}
-	u.ours = false
+	u.ours, u.since = false, time.Now()
 	u.mu.Unlock()
 	err := u.start()
 	if err != nil {
@@ -106,6 +111,16 @@ func (u *unit) halt(s syscall.Signal, within time.Duration) bool {
 	return u.Stop(s, within) == nil
 }
 
+// dismiss halts the process for good.
+func (u *unit) dismiss(within time.Duration) bool {
+	defer func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.gone = true
+	}()
+	return u.halt(syscall.SIGTERM, within)
+}
+
 // resume has a halted process started again.
 func (u *unit) resume() {
 	u.mu.Lock()
@@ -137,6 +152,23 @@ func (u *unit) memory() int64 {
 	}
 	n, _ := strconv.ParseInt(string(fields[1]), 10, 64)
 	return n * int64(os.Getpagesize())
+}
+
+// openFiles returns how many files and connections the process has open, 0 if it does
+// not run.
+func (u *unit) openFiles() int {
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", u.ID()))
+	if err != nil {
+		return 0
+	}
+	return len(open)
+}
+
+// age returns how long ago the process was started.
+func (u *unit) age() time.Duration {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return time.Since(u.since)
 }
 
 // lastLines returns the last n lines of a text.

@@ -1,0 +1,225 @@
+//go:build linux
+
+package faults
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"text/tabwriter"
+	"time"
+)
+
+var soakFlag = flag.Duration("soak.for", 0, "how long to have faults happen at random; 0: not at all")
+
+// TestSoak has faults happen for long: which, when and how long is by chance. What is
+// lost, stored twice, forgotten or leaked fails it; times are printed.
+func TestSoak(t *testing.T) {
+	if *soakFlag == 0 {
+		t.Skip("takes as long as it is told to, by -soak.for")
+	}
+	w := underWay(t)
+	w.spare()
+	s := newSurvey(w, *soakFlag)
+	var group sync.WaitGroup
+	done := make(chan struct{})
+	ended := sync.OnceFunc(func() { close(done); group.Wait() })
+	t.Cleanup(ended)
+	group.Go(func() { s.watch(done) })
+	plan := newChance(w.seed)
+	for until := time.Now().Add(*soakFlag); time.Now().Before(until); {
+		quiet, runs := plan.next()
+		s.calm(min(quiet, time.Until(until)))
+		if time.Now().Before(until) {
+			s.happen(runs)
+		}
+	}
+	s.calm(quietLeast) // or the last quarter may have nothing to be compared
+	ended()
+	s.lasts = time.Since(s.start)
+	end := w.settle(false, toldAtLast)
+	s.look() // how it is in the end
+	t.Log("\n" + w.table() + s.faults() + s.growth() + s.words() + end.String() + w.bars(end))
+	for _, why := range append(w.losses(end), s.leaks()...) {
+		t.Error(why)
+	}
+}
+
+// spare adds two agents that no fault hits, in which a leak shows that in others ends
+// with their process. They have no role that one alone has, or faults that look for
+// it would miss it.
+func (m *mesh) spare() {
+	m.spared = []*agent{
+		m.add("spared-stores", []string{"parse", "store", "api"}),
+		m.add("spared-helpers", helpers),
+	}
+}
+
+// pairs are the faults that may happen at the same time: neither hides what the
+// other does, nor keeps it from happening.
+var pairs = [][2]string{
+	{"R03", "R13"}, {"R04", "R13"}, {"R09", "R13"}, {"R15", "R13"}, {"R18", "R13"},
+	{"R01", "R09"}, {"R03", "R09"}, {"R04", "R09"}, {"R08", "R09"}, {"R15", "R09"}, {"R16", "R09"}, {"R20", "R09"},
+	{"R04", "R08"},
+}
+
+const (
+	// A mesh is left alone so long between faults. Work that one has cut off is done
+	// again within the shorter time.
+	quietLeast, quietMost = silence + 5*time.Second, time.Minute
+
+	longLeast, longMost = time.Minute, 150 * time.Second // that a fault lasts which happens again and again
+)
+
+// toldAtLast is when the store has stories looked at again of which two items came at
+// the same time (see markJoined in storage/postgres), and some time to tell of them.
+const toldAtLast = 3*time.Minute + 20*time.Second
+
+// A chance says what happens next, the same for the same seed. All faults happen about
+// equally often.
+type chance struct {
+	random *rand.Rand
+	deck   []fault // those that are yet to happen before any happens again
+}
+
+func newChance(seed uint64) *chance { return &chance{random: rand.New(rand.NewPCG(seed, 2))} }
+
+// next returns how long the mesh is left alone, and the one or two faults that happen
+// then.
+func (c *chance) next() (quiet time.Duration, runs []*run) {
+	quiet = c.between(quietLeast, quietMost)
+	first := c.draw(func(fault) bool { return true })
+	runs = append(runs, c.run(*first))
+	if c.random.IntN(3) > 0 {
+		return quiet, runs
+	}
+	if second := c.draw(func(f fault) bool { return together(first.id, f.id) }); second != nil {
+		runs = append(runs, c.run(*second))
+	}
+	return quiet, runs
+}
+
+func together(a, b string) bool {
+	return slices.Contains(pairs, [2]string{a, b}) || slices.Contains(pairs, [2]string{b, a})
+}
+
+// draw takes a fault that fits from the deck, nil if there is none.
+func (c *chance) draw(fits func(fault) bool) *fault {
+	if len(c.deck) == 0 {
+		c.deck = slices.Concat(stages...)
+		c.random.Shuffle(len(c.deck), func(i, j int) { c.deck[i], c.deck[j] = c.deck[j], c.deck[i] })
+	}
+	i := slices.IndexFunc(c.deck, fits)
+	if i < 0 {
+		return nil
+	}
+	f := c.deck[i]
+	c.deck = slices.Delete(c.deck, i, i+1)
+	return &f
+}
+
+// run has a fault last as long as in the short form or up to twice as long, and one
+// in four longer, as in the long one.
+func (c *chance) run(f fault) *run {
+	r := &run{fault: f, random: rand.New(rand.NewPCG(c.random.Uint64(), 0)), lasts: c.between(f.short, 2*f.short)}
+	if c.random.IntN(4) == 0 {
+		r.lasts, r.long = c.between(longLeast, longMost), true
+	}
+	return r
+}
+
+func (c *chance) between(from, to time.Duration) time.Duration {
+	return from + time.Duration(c.random.Int64N(int64(to-from)))
+}
+
+// losses returns what fails a soak of what came of the faults.
+func (w *work) losses(e *end) (list []string) {
+	for _, r := range w.runs {
+		if r.lost > 0 {
+			list = append(list, fmt.Sprintf("%s at %s: %d of %d entries served are lost", r.id, r.began.Format(time.TimeOnly), r.lost, r.served))
+		}
+	}
+	if e.lost > 0 {
+		list = append(list, fmt.Sprintf("%d of all %d entries served are lost", e.lost, e.served))
+	}
+	if e.polite.forgotten > 0 {
+		list = append(list, fmt.Sprintf("%d feeds are forgotten, one for %v", e.polite.forgotten, e.polite.gap.Round(time.Second)))
+	}
+	if n := w.fell(); n > 0 {
+		list = append(list, fmt.Sprintf("agents ended by themselves %d times", n))
+	}
+	return append(list, e.missed...)
+}
+
+// faults shows how often each fault happened, and how long the mesh took to be as
+// before.
+func (s *survey) faults() string {
+	byID := map[string][]*run{}
+	for _, r := range s.runs {
+		byID[r.id] = append(byID[r.id], r)
+	}
+	var b strings.Builder
+	rows := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(rows, "\nfault\ttimes\tlong\thits\tlost\tfell\tback s: p50\tmax\tallowed\tover it\t  what")
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		var took []time.Duration
+		var long, over, lost int
+		var hits, fell int64
+		for _, r := range byID[id] {
+			took = append(took, r.took)
+			hits, fell, lost = hits+r.hits.Load(), fell+r.fell, lost+r.lost
+			if r.long {
+				long++
+			}
+			if r.took > r.back {
+				over++
+			}
+		}
+		slices.Sort(took)
+		fmt.Fprintf(rows, "%s\t%d\t%d\t%d\t%d\t%d\t%.1f\t%.1f\t%.0f\t%d\t  %s\n", id, len(took), long, hits, lost, fell,
+			took[len(took)/2].Seconds(), took[len(took)-1].Seconds(), byID[id][0].back.Seconds(), over, byID[id][0].what)
+	}
+	rows.Flush()
+	return b.String()
+}
+
+func TestTheSameSeedBreaksTheSameThings(t *testing.T) {
+	one, other := newChance(7), newChance(7)
+	for range 100 {
+		quiet, runs := one.next()
+		quiet2, runs2 := other.next()
+		if quiet != quiet2 || len(runs) != len(runs2) {
+			t.Fatalf("got a pause of %v and %d faults, then %v and %d", quiet, len(runs), quiet2, len(runs2))
+		}
+		for i, r := range runs {
+			if r.id != runs2[i].id || r.lasts != runs2[i].lasts || r.random.Uint64() != runs2[i].random.Uint64() {
+				t.Fatalf("got %s for %v, then %s for %v", r.id, r.lasts, runs2[i].id, runs2[i].lasts)
+			}
+		}
+	}
+}
+
+func TestEachFaultHappensBeforeAnyHappensAgain(t *testing.T) {
+	c := newChance(7)
+	all := len(slices.Concat(stages...))
+	times := map[string]int{}
+	for n := 0; n < 10*all; {
+		_, runs := c.next()
+		for _, r := range runs {
+			times[r.id]++
+			n++
+		}
+		if len(runs) == 2 && !together(runs[0].id, runs[1].id) {
+			t.Errorf("%s and %s hide one another", runs[0].id, runs[1].id)
+		}
+	}
+	least, most := slices.Min(slices.Collect(maps.Values(times))), slices.Max(slices.Collect(maps.Values(times)))
+	if len(times) != all || most-least > 2 {
+		t.Errorf("got %v, want each of %d about equally often", times, all)
+	}
+}
