@@ -29,7 +29,10 @@ type packed struct {
 // send gzip and say nothing), and never a second one: that would be a bomb.
 func (c *Client) pack(r *http.Response) (packed, error) {
 	from := &wire{Reader: r.Body}
-	p, err := c.decode(bufio.NewReaderSize(from, 32<<10), r.Header.Get("Content-Encoding"))
+	body := buffers.Get().(*bufio.Reader)
+	defer giveBack(body)
+	body.Reset(from)
+	p, err := c.decode(body, r.Header.Get("Content-Encoding"))
 	var known *Error
 	switch {
 	case err == nil, errors.As(err, &known):
@@ -38,6 +41,19 @@ func (c *Client) pack(r *http.Response) (packed, error) {
 		return p, from.err
 	}
 	return p, &Error{Class: ClassEncoding, Err: fmt.Errorf("the body can't be decompressed: %w", err)}
+}
+
+// Bodies are read in what others were read in: a reader of gzip alone takes 40 KB.
+var (
+	buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 32<<10) }}
+	readers = sync.Pool{New: func() any { return new(gzip.Reader) }}
+	chunks  = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+)
+
+// giveBack keeps a buffer for other bodies, and not the body that it read.
+func giveBack(b *bufio.Reader) {
+	b.Reset(nil)
+	buffers.Put(b)
 }
 
 // maxWindow is what a zstd body may have us set aside, in bytes: RFC 9659.
@@ -101,8 +117,9 @@ func headOf(r *http.Response) []byte {
 // keep reads a gzip body and keeps it as it is.
 func (c *Client) keep(body io.Reader) (packed, error) {
 	var raw bytes.Buffer
-	z, err := gzip.NewReader(io.TeeReader(body, limited{&raw, c.options.MaxPacked}))
-	if err != nil {
+	z := readers.Get().(*gzip.Reader)
+	defer readers.Put(z)
+	if err := z.Reset(io.TeeReader(body, limited{&raw, c.options.MaxPacked})); err != nil {
 		return packed{}, err
 	}
 	hash := sha256.New()
@@ -137,7 +154,9 @@ func (c *Client) compress(body io.Reader) (packed, error) {
 
 // copy copies at most MaxBody bytes; more are an error.
 func (c *Client) copy(to io.Writer, from io.Reader) (int64, error) {
-	size, err := io.Copy(to, io.LimitReader(from, c.options.MaxBody+1))
+	chunk := chunks.Get().(*[32 << 10]byte)
+	defer chunks.Put(chunk)
+	size, err := io.CopyBuffer(to, io.LimitReader(from, c.options.MaxBody+1), chunk[:])
 	if err == nil && size > c.options.MaxBody {
 		err = tooLarge(c.options.MaxBody)
 	}
@@ -187,8 +206,9 @@ func sum(hash []byte) string { return hex.EncodeToString(hash[:16]) }
 
 // unpackHead returns the first bytes inside a [Document]'s Body.
 func unpackHead(body []byte) []byte {
-	z, err := gzip.NewReader(bytes.NewReader(body))
-	if err != nil {
+	z := readers.Get().(*gzip.Reader)
+	defer readers.Put(z)
+	if z.Reset(bytes.NewReader(body)) != nil {
 		return nil
 	}
 	head, _ := io.ReadAll(io.LimitReader(z, headSize))
@@ -211,8 +231,9 @@ func Pack(document []byte) (body []byte, hash string) {
 // Unpack returns the bytes inside a [Document]'s Body, at most limit of them;
 // more are an error.
 func Unpack(body []byte, limit int64) ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(body))
-	if err != nil {
+	z := readers.Get().(*gzip.Reader)
+	defer readers.Put(z)
+	if err := z.Reset(bytes.NewReader(body)); err != nil {
 		return nil, fmt.Errorf("unpack the body: %w", err)
 	}
 	data, err := io.ReadAll(io.LimitReader(z, limit+1))

@@ -83,13 +83,28 @@ func TestIdleConnectionsAreBounded(t *testing.T) {
 	s.Start()
 	t.Cleanup(s.Close)
 	names := &nameserver{ttl: 60, find: func(string) []string { return []string{"127.0.0.1"} }}
-	c := named(t, names, func(o *Options) { o.Parallel = 16 })
+	c := named(t, names, func(o *Options) { o.Parallel = 1 })
 	for i := range 200 {
 		get(t, c, Request{URL: at(s.URL, fmt.Sprintf("host%d.test", i))})
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if most > 4*16+10 { // some are closed a moment later
+	if most > keptEach+10 { // some are closed a moment later
 		t.Errorf("got %d open connections, want about 64", most)
+	}
+}
+
+func TestConnectionsLeaveMostOpenFilesToOthers(t *testing.T) {
+	for _, c := range []struct{ parallel, files, want int }{
+		{64, 20_000, 4096},
+		{64, 1024, 256},
+		{1, 20_000, 64},
+		{1000, 20_000, 4096},
+		{10_000, 1 << 20, 40_000},
+		{1, 128, 64}, // a node can't do with less
+	} {
+		if got := kept(c.parallel, c.files); got != c.want {
+			t.Errorf("%d fetches at a time, %d open files: got %d connections, want %d", c.parallel, c.files, got, c.want)
+		}
 	}
 }

@@ -25,7 +25,7 @@ type Options struct {
 	Timeout    time.Duration    // of one fetch, with all ways, redirects and the body
 	MaxBody    int64            // bytes of a document, decompressed
 	MaxPacked  int64            // bytes of a document, in gzip
-	Parallel   int              // fetches at a time; a few times as many connections are kept open
+	Parallel   int              // fetches at a time; many times as many connections are kept open
 	Allow      []netip.Prefix   // private networks that may be fetched from
 	ProxyAllow []netip.Prefix   // private networks that proxies may be in, beside Allow
 	Deny       []netip.AddrPort // our own listeners, never fetched from; 0.0.0.0 and :: are every address of this machine
@@ -65,10 +65,28 @@ func (c *Client) transport(g *guard) *http.Transport {
 		TLSHandshakeTimeout:    connectTimeout,
 		TLSClientConfig:        &tls.Config{},
 		MaxResponseHeaderBytes: maxHeader,
-		MaxIdleConns:           max(64, 4*c.options.Parallel),
+		MaxIdleConns:           kept(c.options.Parallel, openFiles()),
 		MaxIdleConnsPerHost:    1,
-		IdleConnTimeout:        60 * time.Second,
+		IdleConnTimeout:        keptFor,
 	}
+}
+
+const (
+	// keptFor is how long a connection waits for the host's next feed. Those that
+	// are due together follow one another within seconds; who waits for a feed's
+	// next poll, minutes later, finds it closed by most hosts.
+	keptFor = 20 * time.Second
+
+	keptEach   = 64   // connections are kept open for each fetch that may be under way
+	keptMost   = 4096 // but no more, of some 25 KB each, where fetches are not very many
+	leastFiles = 1024 // may be open, on any system
+)
+
+// kept returns how many connections are kept open at most: opening one costs
+// several times what a request costs that finds nothing new. The other parts of the
+// program need open files too.
+func kept(parallel, files int) int {
+	return max(64, min(keptEach*parallel, max(keptMost, 4*parallel), files/4))
 }
 
 // Close closes idle connections.

@@ -21,8 +21,8 @@ const (
 )
 
 // cached returns a resolver that remembers answers for as long as they say, at
-// most maxNameAge. A shorter memory would be none: what is asked again within a
-// minute finds its connection open. That there is no such name is not
+// most maxNameAge. A shorter memory would be none: what is asked again within
+// seconds finds its connection open. That there is no such name is not
 // remembered, so that who mends it sees it mended. Rebinding gains nothing by
 // all this: the guard decides about the address dialled, wherever it came from.
 func cached(names *net.Resolver) *net.Resolver {
