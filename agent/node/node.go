@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/errgroup"
 
+	"feedmesh/agent/memory"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role"
 	"feedmesh/agent/trace"
@@ -157,6 +158,7 @@ func (n *node) run(ctx context.Context, env *role.Env) error {
 	}
 	group.Go(func() error { return n.beat(inner) })
 	group.Go(func() error { return n.watch(inner) })
+	group.Go(func() error { return memory.Tend(inner) })
 	if env.Store != nil && env.Index != nil {
 		group.Go(func() error { return n.tellProgress(inner, env) })
 	}

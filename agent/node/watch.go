@@ -38,7 +38,7 @@ func (n *node) beat(ctx context.Context) error {
 // say tells the mesh that this agent is there, and how it is.
 func (n *node) say(ctx context.Context, load float64) {
 	a := n.self
-	a.Load, a.Seen, a.Memory, a.Done = load, time.Now().UTC(), memory(), n.mesh.Done()
+	a.Load, a.Seen, a.Memory, a.Done = load, time.Now().UTC(), held(), n.mesh.Done()
 	a.Rules = n.rulesInForce()
 	if err := n.mesh.Beat(ctx, a); err != nil && ctx.Err() == nil {
 		n.options.Log.Warn("can't tell the mesh that this agent lives", "err", err)
@@ -116,8 +116,8 @@ func cpuSeconds() float64 {
 	return s[0].Value.Float64() - s[1].Value.Float64()
 }
 
-// memory returns the bytes that the Go runtime holds.
-func memory() int64 {
+// held returns the bytes that the Go runtime holds.
+func held() int64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)
 	return int64(s[0].Value.Uint64() - s[1].Value.Uint64())

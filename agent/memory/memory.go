@@ -1,0 +1,106 @@
+// Package memory bounds what this process takes of its machine's memory, and
+// gives back what a burst of work has left lying about. It tends the whole
+// process, however many nodes there are in it.
+package memory
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+)
+
+const (
+	// lookEvery is how often it is looked how much memory there is in use.
+	lookEvery = 5 * time.Second
+
+	// generous is how large the heap may grow before it is collected more often
+	// than it has doubled: a first sweep of many feeds would take twice as much
+	// as it holds.
+	generous = 1 << 30
+
+	// lasting is how long what lies about would have to last, at the rate at which
+	// memory is taken of late, to be given back.
+	lasting = 30 * time.Second
+
+	// worth is the least that is given back: it takes a collection or two.
+	worth = 16 << 20
+)
+
+// Tend keeps this process within bounds until ctx ends. The bounds are soft: what
+// lives has its room, and a collector that would do nothing else is none.
+//
+// Who sets GOMEMLIMIT sets the bound.
+func Tend(ctx context.Context) error {
+	room, ours := roomIn(os.DirFS("/"), machine()), os.Getenv("GOMEMLIMIT") == ""
+	tender, bound := tender{last: look()}, int64(0)
+	for {
+		if most := limit(int64(tender.last.live), room); ours && most != bound {
+			debug.SetMemoryLimit(most) // the world stops for it
+			bound = most
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(lookEvery):
+		}
+		tender.tidy(look())
+	}
+}
+
+// A tender knows how it was when it looked last, and when it gave back last.
+type tender struct {
+	last     use
+	gaveBack uint64 // bytes taken since the process began, by then
+}
+
+// limit returns how many bytes the Go runtime may take where live of them are in
+// use, and the process may take room.
+func limit(live, room int64) int64 {
+	most := min(max(generous, live*3/2), room/2)      // the files of engines need room in the page cache
+	return min(max(most, live*5/4+32<<20), room/10*9) // and less than a quarter free is collected without end
+}
+
+// tidy gives back what lies about, if it is much and little is taken of late.
+func (t *tender) tidy(now use) {
+	if now.idle(t.last) && now.taken-t.gaveBack > max(worth, now.live/4) {
+		runtime.GC() // what is in pools is let go by the second collection
+		debug.FreeOSMemory()
+		now = look()
+		t.gaveBack = now.taken
+	}
+	t.last = now
+}
+
+// A use is how memory is used, in bytes.
+type use struct {
+	at    time.Time
+	live  uint64 // in use when it was collected last
+	held  uint64 // of the heap, whether in use or not
+	taken uint64 // since the process began
+}
+
+// idle reports whether much of what is held is not in use, and will not be soon,
+// at the rate since before.
+func (u use) idle(before use) bool {
+	if u.held < u.live {
+		return false
+	}
+	soon := float64(u.taken-before.taken) / u.at.Sub(before.at).Seconds() * lasting.Seconds()
+	lies := u.held - u.live
+	return lies > max(worth, u.live/4) && float64(lies) > soon
+}
+
+func look() use {
+	s := []metrics.Sample{
+		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+	}
+	metrics.Read(s)
+	return use{
+		at: time.Now(), live: s[0].Value.Uint64(), taken: s[1].Value.Uint64(),
+		held: s[2].Value.Uint64() + s[3].Value.Uint64() + s[4].Value.Uint64(),
+	}
+}
