@@ -19,8 +19,12 @@ const MaxBatch = 1000
 // and returns the sequence number of the last. It returns [ErrStale] if one
 // expects another revision than there is.
 //
-// The batch is one fsync, where so many single writes would be as many.
+// The batch is one fsync, where so many single writes would be as many. A single
+// message goes without one: the server sets up a store for each batch.
 func (m *Mesh) putBatch(ctx context.Context, msgs []*nats.Msg) (last uint64, err error) {
+	if len(msgs) == 1 {
+		return m.commit(ctx, msgs[0])
+	}
 	batch := nuid.Next()
 	for i, msg := range msgs {
 		msg.Header.Set("Nats-Batch-Id", batch)
@@ -36,7 +40,8 @@ func (m *Mesh) putBatch(ctx context.Context, msgs []*nats.Msg) (last uint64, err
 	return m.commit(ctx, msgs[len(msgs)-1])
 }
 
-// commit sends the last message of a batch and returns its sequence number.
+// commit sends a single message, or the last one of a batch, and returns its
+// sequence number.
 func (m *Mesh) commit(ctx context.Context, msg *nats.Msg) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

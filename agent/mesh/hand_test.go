@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -301,5 +302,24 @@ func TestWhatComesAgainIsDoneByItself(t *testing.T) {
 	wait.Wait()
 	if slices.Max(b.sizes) != 1 || len(b.done) != 10 {
 		t.Errorf("got %d done in hands of %v, want 10, one by one", len(b.done), b.sizes)
+	}
+}
+
+// What is decoded takes several times what travels, and there are many hands.
+func TestAHandHoldsFewLargeMessages(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	for i := range 20 {
+		publish(t, m, job{Name: fmt.Sprint(i), Kind: strings.Repeat("x", 700<<10)})
+	}
+	b := &batcher{done: map[string]int{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	wait.Go(func() { mesh.ServeBatch(ctx, m, handfuls(10), "", b, 1) })
+	eventually(t, "all done", func() bool { return waiting(t, m, "index") == 0 })
+	cancel()
+	wait.Wait()
+	if slices.Max(b.sizes) != 2 || len(b.done) != 20 {
+		t.Errorf("got %d done in hands of %v, want 20, two of 0.7 MB at once", len(b.done), b.sizes)
 	}
 }

@@ -68,7 +68,8 @@ const idle = 2 * time.Second
 func (s *server[T]) work(ctx context.Context, lane string) {
 	var consumer jetstream.Consumer
 	failures := 0 // in a row
-	more := false // whether tasks were left when some were taken
+	most := max(1, s.queue.Hand)
+	there := 0 // messages to be taken at once; 0 if none were left when some were taken
 	for ctx.Err() == nil {
 		var msgs []jetstream.Msg
 		var err error
@@ -76,8 +77,10 @@ func (s *server[T]) work(ctx context.Context, lane string) {
 			consumer, err = s.mesh.js.CreateOrUpdateConsumer(ctx, s.queue.Name, s.queue.Consumer(lane))
 		}
 		if err == nil {
-			msgs, err = take(consumer, max(1, s.queue.Hand), more)
-			more = waiting(msgs) > 0
+			msgs, err = take(consumer, most, there)
+			if there = 0; waiting(msgs) > 0 {
+				there = fitting(msgs, most)
+			}
 		}
 		if failures++; err == nil {
 			failures = 0
@@ -100,17 +103,17 @@ func (s *server[T]) work(ctx context.Context, lane string) {
 	}
 }
 
-// take returns up to size messages. Where there should be more, it takes what is
-// there; else it waits for the first, and has those come along that came with it.
+// take returns up to most messages. Where so many should be there, it takes those
+// that are; else it waits for the first, and has those come along that came with it.
 // Nil if none came while it was idle.
-func take(consumer jetstream.Consumer, size int, more bool) (msgs []jetstream.Msg, err error) {
-	if more {
-		if msgs, err = collect(consumer.FetchNoWait(size)); err != nil || len(msgs) > 0 {
+func take(consumer jetstream.Consumer, most, there int) (msgs []jetstream.Msg, err error) {
+	if there > 0 {
+		if msgs, err = collect(consumer.FetchNoWait(there)); err != nil || len(msgs) > 0 {
 			return msgs, err
 		}
 	}
 	msgs, err = collect(consumer.Fetch(1, jetstream.FetchMaxWait(idle+rand.N(idle/2))))
-	n := min(waiting(msgs), size-1)
+	n := min(waiting(msgs), fitting(msgs, most)-1)
 	if err != nil || n == 0 {
 		return msgs, err
 	}
@@ -119,6 +122,25 @@ func take(consumer jetstream.Consumer, size int, more bool) (msgs []jetstream.Ms
 		return msgs, nil // the first is in hand; the error will come again
 	}
 	return append(msgs, others...), nil
+}
+
+// handBytes is how much a hand holds. Its messages may be bundles of half a
+// megabyte, and what they are decoded to takes several times their size; each
+// worker of each role has a hand.
+const handBytes = 2 << 20
+
+// fitting returns how many messages of the size of these fit into a hand: one at
+// least, and at most as many as given. What comes next may be larger than what came
+// before: so large a hand there is once.
+func fitting(msgs []jetstream.Msg, most int) int {
+	bytes := 0
+	for _, msg := range msgs {
+		bytes += len(msg.Data())
+	}
+	if bytes == 0 {
+		return most
+	}
+	return max(1, min(most, handBytes*len(msgs)/bytes))
 }
 
 // waiting returns how many messages were still to be delivered after these.

@@ -104,7 +104,7 @@ func (s *scheduler) takeTasks(now time.Time) (tasks []subjects.Crawl, out change
 	}
 	if len(tasks) > 0 {
 		s.last.State.Crawl = strings.Join(ids, " ")
-		out.states = append(out.states, &s.last)
+		out.states, out.together = append(out.states, &s.last), true
 	}
 	return tasks, out
 }

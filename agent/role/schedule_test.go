@@ -300,7 +300,7 @@ func (r *rig) dies(store storage.Store) subjects.Crawl {
 	taken := s.plan.Take(policy.Warm, noon)
 	task := s.plan.Task(policy.Warm, taken, noon)
 	s.last.State.Crawl = "another " + task.ID() // which was done long ago
-	if err := s.states.write(r.t.Context(), changes{states: append(statesOf(taken), &s.last)}); err != nil {
+	if err := s.states.write(r.t.Context(), changes{states: append(statesOf(taken), &s.last), together: true}); err != nil {
 		r.t.Fatal(err)
 	}
 	return task

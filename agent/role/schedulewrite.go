@@ -2,6 +2,7 @@ package role
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,9 +12,15 @@ import (
 
 // changes is what is to be written of the schedule.
 type changes struct {
-	gone   []string              // IDs of feeds to be forgotten, before
-	states []*subjects.FeedState // are written: up to [mesh.MaxBatch] all or none
+	gone     []string              // IDs of feeds to be forgotten, before
+	states   []*subjects.FeedState // are written
+	together bool                  // of up to [mesh.MaxBatch] states all or none are written
 }
+
+// fewStates is how many states are written one by one, if they may be: a batch
+// costs the server as much as about so many writes, most of it for files that it
+// stages the batch in.
+const fewStates = 8
 
 // A stateWriter keeps the schedule's states in their bucket. What changes while it
 // writes goes with the next write: that is a few syncs, however much there is.
@@ -80,9 +87,16 @@ func (w *stateWriter) put(ctx context.Context, all []changes) error {
 			}
 		}
 	}
+	together := slices.ContainsFunc(all, func(c changes) bool { return c.together })
 	for _, some := range batches(all) {
-		if err := w.putStates(ctx, some); err != nil {
-			return err
+		size := len(some)
+		if size <= fewStates && !together {
+			size = 1
+		}
+		for batch := range slices.Chunk(some, size) {
+			if err := w.putStates(ctx, batch); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package role
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -99,5 +100,29 @@ func TestManyWriteAtOnce(t *testing.T) {
 	slices.Sort(left)
 	if !slices.Equal(left, []string{"c", "d", "e"}) {
 		t.Errorf("got %v left, want c, d and e", left)
+	}
+}
+
+func TestOnlyWhatBelongsTogetherIsWrittenAllOrNone(t *testing.T) {
+	for _, together := range []bool{true, false} {
+		t.Run(fmt.Sprintf("together %v", together), func(t *testing.T) {
+			r := newRig(t)
+			var lock sync.Mutex
+			w := newStateWriter(r.mesh, &lock)
+			if err := w.write(t.Context(), changes{states: named("b")}); err != nil {
+				t.Fatal(err)
+			}
+			// The revision of b is not known here.
+			if err := w.write(t.Context(), changes{states: named("a", "b"), together: together}); !errors.Is(err, mesh.ErrStale) {
+				t.Errorf("got %v, want that another has written", err)
+			}
+			a, err := r.mesh.State(t.Context(), "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if written := a != nil; written == together {
+				t.Errorf("a is written: %v", written)
+			}
+		})
 	}
 }
