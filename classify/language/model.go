@@ -130,7 +130,7 @@ func (m *model) add(sums []int, word string, weight int) int {
 	next := func(r rune) {
 		k = k<<16 | sequence(r)
 		if row := m.row(k); row != nil {
-			for l, c := range row {
+			for l, c := range row[:len(sums)] {
 				sums[l] += weight * int(c)
 			}
 			letters++

@@ -75,22 +75,23 @@ func (s *Sketch) body(plain string, minimum int) {
 // shingles returns the hash of each run of four words, in order; nil if there are
 // fewer than minimum words.
 func shingles(plain string, minimum int) []uint32 {
-	words := text.Words(plain[:min(len(plain), MaxText)])
-	if len(words) < max(minimum, shingle) {
-		return nil
-	}
-	hashes := make([]uint32, 0, len(words)-shingle+1)
+	plain = plain[:min(len(plain), MaxText)]
+	hashes := make([]uint32, 0, len(plain)/6+1)
 	var run [shingle]uint64
-	for i, w := range words {
-		run[i%shingle] = hash(w.Text)
-		if i < shingle-1 {
+	words := 0
+	for word := range text.Folded(plain) {
+		run[words%shingle] = hash(word)
+		if words++; words < shingle {
 			continue
 		}
 		h := uint64(0)
-		for j := i + 1; j <= i+shingle; j++ {
-			h = h*0x9e3779b97f4a7c15 + run[j%shingle]
+		for j := range shingle {
+			h = h*0x9e3779b97f4a7c15 + run[(words+j)%shingle]
 		}
 		hashes = append(hashes, uint32(mix(h)))
+	}
+	if words < max(minimum, shingle) {
+		return nil
 	}
 	return hashes
 }

@@ -3,6 +3,7 @@ package near
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 
 	"feedmesh/classify/text"
 )
@@ -20,10 +21,10 @@ func TextHash(title, plain string) string {
 	n := 0
 	var buf []byte
 	for _, s := range []string{title, plain[:min(len(plain), maxText)]} {
-		words := text.Words(s)
-		n += len(words)
-		for _, w := range words {
-			buf = append(append(buf, w.Text...), ' ')
+		buf = slices.Grow(buf, len(s)+1)
+		for word := range text.Folded(s) {
+			buf = append(append(buf, word...), ' ')
+			n++
 		}
 	}
 	if n < minWords {

@@ -11,7 +11,7 @@ func mix(x uint64) uint64 {
 }
 
 // hash returns a hash of s, the same on every machine: FNV-1a, mixed.
-func hash(s string) uint64 {
+func hash[S string | []byte](s S) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
 		h = (h ^ uint64(s[i])) * 1099511628211

@@ -30,13 +30,14 @@ type language struct {
 	latin, cyrillic         *stemmer
 	latinStop, cyrillicStop map[string]bool
 	elided                  map[string]bool // what merges with the next word: l' in French
+	known                   cache           // by words as they are written, of [Words]; nothing for a stop word
 }
 
 // languages are those that differ from unknown.
 var languages = func() map[string]*language {
 	m := make(map[string]*language)
 	for lang := range stopLists {
-		l := *unknown
+		l := &language{latin: unknown.latin, cyrillic: unknown.cyrillic, latinStop: unknown.latinStop, cyrillicStop: unknown.cyrillicStop}
 		switch {
 		case lang == "en" || lang == "ru":
 			continue // as unknown is
@@ -48,7 +49,7 @@ var languages = func() map[string]*language {
 				l.latin = s
 			}
 		}
-		m[lang] = &l
+		m[lang] = l
 	}
 	return m
 }()

@@ -26,18 +26,12 @@ func Words(text, lang string) []Word {
 		if t.kind == addressed {
 			continue
 		}
-		if t.kind == elided || l.isStop(t.text) {
-			pos++
-			continue
+		if stem := l.stemOf(t); stem != "" {
+			if list == nil {
+				list = make([]Word, 0, len(text)/8+1)
+			}
+			list = append(list, Word{stem, pos})
 		}
-		if list == nil {
-			list = make([]Word, 0, len(text)/8+1)
-		}
-		stem := t.text
-		if t.kind == plain {
-			stem = l.stem(stem)
-		}
-		list = append(list, Word{stem, pos})
 		pos++
 	}
 	return list
@@ -91,6 +85,32 @@ func Addresses(text string) []string {
 // Source: M. Porter, Snowball: a language for stemming algorithms, 2001.
 func Of(word, lang string) string {
 	return languageOf(lang).stem(word)
+}
+
+// stemOf returns the stem of a token that is no address, or nothing if it is a
+// stop word or merged with the next one.
+func (l *language) stemOf(t token) string {
+	switch {
+	case t.kind == elided:
+		return ""
+	case t.kind == exact:
+		if word := fold(t.text); !l.isStop(word) {
+			return word
+		}
+		return ""
+	case len(t.text) > maxStemmed || isName(t.text): // too many to remember
+		return l.read(t.text)
+	}
+	return l.known.get(t.text, l.read)
+}
+
+// read returns the stem of a word as it is written, or nothing if it is a stop word.
+func (l *language) read(written string) string {
+	word := fold(written)
+	if l.isStop(word) {
+		return ""
+	}
+	return l.stem(word)
 }
 
 func (l *language) stem(word string) string {

@@ -2,7 +2,9 @@ package stem
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 )
@@ -188,6 +190,49 @@ func TestEveryStopWordIsLeftOut(t *testing.T) {
 			t.Errorf("%q is a name, or not", name)
 		}
 	}
+}
+
+// A cache has room for fewer words than a process meets in its life.
+func TestAStemIsTheSameWhenItWasForgotten(t *testing.T) {
+	var c cache
+	found := make(map[string]int)
+	find := func(word string) string {
+		found[word]++
+		return word + "!"
+	}
+	for range 2 {
+		for i := range 2 * slots {
+			if word := strconv.Itoa(i); c.get(word, find) != word+"!" {
+				t.Fatalf("%q has the stem of another word", word)
+			}
+		}
+	}
+	for range 3 {
+		c.get("last", find)
+	}
+	if found["last"] != 1 {
+		t.Errorf("a word after %d others was looked for %d times, want once: then it is remembered", 2*slots, found["last"])
+	}
+	if len(c.slots) != slots {
+		t.Errorf("got %d words remembered, want at most %d", len(c.slots), slots)
+	}
+}
+
+func TestManyStemAtOnce(t *testing.T) {
+	const text = "The databases of the schedulers and the Серверы баз данных were running"
+	want := Words(text, "en")
+	var done sync.WaitGroup
+	for range 8 {
+		done.Go(func() {
+			for i := range 500 {
+				Of("word"+strings.Repeat("s", i%50), "en")
+				if got := Words(text, "en"); !slices.Equal(got, want) {
+					t.Errorf("got %v, want %v", got, want)
+				}
+			}
+		})
+	}
+	done.Wait()
 }
 
 func FuzzWords(f *testing.F) {

@@ -8,7 +8,7 @@ import (
 
 // A token is a piece of text that counts as a word.
 type token struct {
-	text string // folded, unless it is an address
+	text string // as it is written
 	kind kind
 }
 
@@ -47,8 +47,8 @@ func tokens(s string, elisions map[string]bool) iter.Seq[token] {
 			case isWord(r) && !isHidden(r) || r == '.' && !isWord(last) && dotNamed(s[i:]) > 0:
 				var k kind
 				end, k = wordEnd(s, i, elisions)
-				if t := fold(s[i:end]); t != "" {
-					more = yield(token{t, k})
+				if !unicode.IsMark(r) || fold(s[i:end]) != "" {
+					more = yield(token{s[i:end], k})
 				}
 			default:
 				end = i + size
@@ -100,11 +100,11 @@ func wordEnd(s string, i int, elisions map[string]bool) (int, kind) {
 func pairs(s string, i int, yield func(token) bool) (int, bool) {
 	first, second := i, cellEnd(s, i)
 	if !isDense(runeAt(s, second)) {
-		return second, yield(token{fold(s[first:second]), exact})
+		return second, yield(token{s[first:second], exact})
 	}
 	for isDense(runeAt(s, second)) {
 		end := cellEnd(s, second)
-		if !yield(token{fold(s[first:end]), exact}) {
+		if !yield(token{s[first:end], exact}) {
 			return end, false
 		}
 		first, second = second, end
@@ -137,7 +137,7 @@ func isWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return isASCIIWord(byte(r))
 	}
-	if r >= 'Ѐ' && r <= 'ҁ' { // Cyrillic letters, the commonest here after ASCII
+	if r >= 'Ѐ' && r <= 'ҁ' || r >= '一' && r <= '鿿' { // the commonest here after ASCII
 		return true
 	}
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || isHidden(r))
@@ -153,6 +153,8 @@ func isDense(r rune) bool {
 	switch {
 	case r < 0xE00:
 		return false
+	case r >= '一' && r <= '鿿', r >= 'ぁ' && r <= 'ゖ', r >= 'ァ' && r <= 'ヺ', r >= '가' && r <= '힣': // almost all there are
+		return true
 	case r < 0x1100: // Thai, Lao, Burmese, but not Tibetan, nor Georgian
 		return unicode.IsLetter(r) && (r < 0xF00 || r >= 0x1000 && r < 0x10A0)
 	case r < 0x3000:

@@ -46,15 +46,20 @@ func (r *Rules) Clean(markup string, base *url.URL, feedURL string) Cleaned {
 	}
 }
 
-// Plain returns the text that a reader would see of markup, its tail included.
+// Plain returns the text that a reader would see of markup, its tail included. It
+// is quick where [Rules.Clean] wrote the markup, as it did that of all items.
 func Plain(markup string) string {
+	markup = cut(legible(markup), maxMarkup)
 	if !strings.ContainsAny(markup, "<&") {
-		var t lines
-		t.add(cut(legible(markup), maxMarkup), false)
+		t := lines{b: make([]byte, 0, len(markup))}
+		t.add(markup, false)
 		return t.String()
 	}
+	if plain, ok := reread(markup); ok {
+		return plain
+	}
 	c := cleaner{rules: Default()}
-	c.read(cut(legible(markup), maxMarkup))
+	c.read(markup)
 	return c.text.String()
 }
 
@@ -91,7 +96,9 @@ type span struct{ start, end int }
 // never ends, reading starts again behind its start tag, with its content
 // kept: one forgotten end tag must not cost us the rest of an item.
 func (c *cleaner) read(markup string) {
-	markup = cdata.Replace(markup)
+	if strings.Contains(markup, cdataBegin) || strings.Contains(markup, cdataEnd) {
+		markup = cdata.Replace(markup)
+	}
 	for {
 		resume := c.tokens(markup)
 		if c.skip == "" || elements[c.skip] == code {
@@ -109,7 +116,12 @@ func (c *cleaner) read(markup string) {
 
 // cdata removes the marks that some feeds leave around their markup, which
 // HTML would take for comments.
-var cdata = strings.NewReplacer("<![CDATA[", "", "]]>", "")
+var cdata = strings.NewReplacer(cdataBegin, "", cdataEnd, "")
+
+const (
+	cdataBegin = "<![CDATA["
+	cdataEnd   = "]]>"
+)
 
 // tokens cleans markup to its end, and returns the offset behind the start tag
 // of the element it skips at that point, if any.

@@ -31,7 +31,7 @@ func Excerpt(plain string, max int) string {
 }
 
 func oneLine(s string) string {
-	var l lines
+	l := lines{b: make([]byte, 0, len(s))}
 	l.add(s, false)
 	return l.String()
 }

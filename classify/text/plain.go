@@ -28,27 +28,73 @@ func (l *lines) space() {
 	}
 }
 
+// separate keeps the words before a tag apart from those behind it.
+func (l *lines) separate(k kind, name string) {
+	switch {
+	case k == block || name == "br" || name == "hr":
+		l.line()
+	case k == cell:
+		l.space()
+	}
+}
+
 // add appends s. Line breaks in it count as such if keep is true, else as
 // white space. Characters that nobody sees go.
 func (l *lines) add(s string, keep bool) {
-	for _, r := range s {
+	for s != "" {
+		if n := solid(s); n > 0 {
+			l.glue()
+			l.b = append(l.b, s[:n]...)
+			s = s[n:]
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s)
 		switch {
 		case r == '\n' && keep:
 			l.line()
-			continue
 		case unicode.IsSpace(r):
 			l.space()
-			continue
-		case r >= 0xAD && invisible(r):
-			continue
+		case !invisible(r): // a byte that is no UTF-8
+			l.glue()
+			l.b = utf8.AppendRune(l.b, r)
 		}
-		if l.gap != 0 && len(l.b) > 0 {
-			l.b = append(l.b, l.gap)
-		}
-		l.gap = 0
-		l.b = utf8.AppendRune(l.b, r)
+		s = s[size:]
 	}
 }
+
+// glue appends what stands between the last word and the next.
+func (l *lines) glue() {
+	if l.gap != 0 && len(l.b) > 0 {
+		l.b = append(l.b, l.gap)
+	}
+	l.gap = 0
+}
+
+// solid returns how many bytes at the beginning of s stay as they are: no white
+// space but single spaces between words, nothing invisible, valid UTF-8.
+func solid(s string) int {
+	for i := 0; i < len(s); {
+		switch c := s[i]; {
+		case c > ' ' && c < utf8.RuneSelf:
+			i++
+		case c == ' ' && i > 0 && i+1 < len(s) && (s[i+1] > ' ' && s[i+1] < utf8.RuneSelf || isLetters(s[i+1])):
+			i++
+		case isLetters(c) && i+1 < len(s) && !utf8.RuneStart(s[i+1]):
+			i += 2
+		default:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 || unicode.IsSpace(r) || invisible(r) {
+				return i
+			}
+			i += size
+		}
+	}
+	return len(s)
+}
+
+// isLetters reports whether a first byte begins characters of two bytes that are
+// neither white space nor controls nor invisible: U+00C0 to U+07FF, letters mostly.
+func isLetters(c byte) bool { return c >= 0xC3 && c <= 0xDF }
 
 // invisible reports whether r only tells where a line may or may not break.
 func invisible(r rune) bool {
@@ -74,21 +120,16 @@ func legible(s string) string {
 }
 
 func isLegible(s string) bool {
-	for i := 0; i < len(s); {
-		if b := s[i]; b < utf8.RuneSelf {
-			if b < ' ' && b != '\n' && b != '\t' || b == 0x7F {
-				return false
-			}
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 || unicode.IsControl(r) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= ' ' && c < 0x7F, c == '\n', c == '\t', c > 0xC2:
+		case c < ' ', c == 0x7F:
+			return false
+		case c == 0xC2 && i+1 < len(s) && s[i+1] < 0xA0: // U+0080 to U+009F, the other controls
 			return false
 		}
-		i += size
 	}
-	return true
+	return utf8.ValidString(s)
 }
 
 // cut returns at most max bytes of valid UTF-8 s, whole characters.

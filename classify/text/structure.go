@@ -74,7 +74,7 @@ func (c *cleaner) begin(z *html.Tokenizer, name string, k kind) {
 	if !c.writeTag(name, c.attr) {
 		return
 	}
-	c.separate(k, name)
+	c.text.separate(k, name)
 	switch {
 	case name == "img":
 		c.show(c.value("src"))
@@ -120,7 +120,7 @@ func (c *cleaner) end(name string) {
 	if k == apart {
 		c.space()
 	} else if (name == "p" || name == "br") && c.writeTag(name, nil) {
-		c.separate(k, name)
+		c.text.separate(k, name)
 		if name == "p" {
 			c.html = append(c.html, "</p>"...)
 		}
@@ -157,7 +157,7 @@ func (c *cleaner) closeTo(n int) {
 		if name == "pre" {
 			c.pre--
 		}
-		c.separate(elements[name], name)
+		c.text.separate(elements[name], name)
 		if name == "a" && len(c.html) == c.link.end {
 			c.unmark() // a link around nothing, such as a pixel we left out
 			c.html = c.html[:c.link.start]
@@ -166,15 +166,5 @@ func (c *cleaner) closeTo(n int) {
 		c.html = append(c.html, "</"...)
 		c.html = append(c.html, name...)
 		c.html = append(c.html, '>')
-	}
-}
-
-// separate keeps the words before a tag apart from those behind it.
-func (c *cleaner) separate(k kind, name string) {
-	switch {
-	case k == block || name == "br" || name == "hr":
-		c.text.line()
-	case k == cell:
-		c.text.space()
 	}
 }

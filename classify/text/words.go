@@ -3,6 +3,7 @@
 package text
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,26 +24,62 @@ type Word struct {
 // as a word. Nil if there are none. O(len(s)).
 func Words(s string) []Word {
 	var words []Word
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if !isWord(r) || r == softHyphen {
-			i += size
-			continue
-		}
-		end := wordEnd(s, i)
+	var changed strings.Builder // the words that are not as they stand in s, in one string
+	var word [32]byte
+	for start, end := range places(s) {
 		if words == nil {
-			words = make([]Word, 0, len(s)/8+1)
+			words = make([]Word, 0, len(s)/6+4)
 		}
-		words = append(words, Word{Text: fold(s[i:end]), Start: i, End: end})
-		i = end
+		text := s[start:end]
+		if !isFolded(text) {
+			from := changed.Len()
+			changed.Write(appendFolded(word[:0], text))
+			text = changed.String()[from:]
+		}
+		words = append(words, Word{Text: text, Start: start, End: end})
 	}
 	return words
+}
+
+// Folded yields the Text of each word of [Words], for who needs no more of it. The
+// bytes hold until the next one.
+func Folded(s string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		var word []byte
+		for start, end := range places(s) {
+			if word = appendFolded(word[:0], s[start:end]); !yield(word) {
+				return
+			}
+		}
+	}
+}
+
+// places yields where the words of s begin and end.
+func places(s string) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		for i := 0; i < len(s); {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if !isWord(r) || r == softHyphen {
+				i += size
+				continue
+			}
+			end := wordEnd(s, i)
+			if !yield(i, end) {
+				return
+			}
+			i = end
+		}
+	}
 }
 
 // wordEnd returns where the word that starts at i ends.
 func wordEnd(s string, i int) int {
 	start := i
-	for i < len(s) {
+	for {
+		i = plainEnd(s, i)
+		if i == len(s) {
+			return i
+		}
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if isIdeograph(r) {
 			if i == start {
@@ -66,6 +103,21 @@ func wordEnd(s string, i int) int {
 		}
 		return i
 	}
+}
+
+// plainEnd returns where the run of ASCII and Russian letters and digits ends that
+// begins at i. Most words are nothing else.
+func plainEnd(s string, i int) int {
+	for i < len(s) {
+		switch c := s[i]; {
+		case isASCIIWord(c):
+			i++
+		case (c == 0xD0 || c == 0xD1) && i+1 < len(s) && !utf8.RuneStart(s[i+1]): // U+0400 to U+047F
+			i += 2
+		default:
+			return i
+		}
+	}
 	return i
 }
 
@@ -86,12 +138,16 @@ const softHyphen = '\u00AD'
 
 func isWord(r rune) bool {
 	if r < utf8.RuneSelf {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		return isASCIIWord(byte(r))
 	}
 	if r >= 'Ѐ' && r <= 'ҁ' { // Cyrillic letters, the commonest here after ASCII
 		return true
 	}
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == softHyphen)
+}
+
+func isASCIIWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
 // isIdeograph reports whether r belongs to a script without spaces in which a
@@ -100,28 +156,44 @@ func isIdeograph(r rune) bool {
 	return r >= 0x3040 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー')
 }
 
-// fold returns the form in which words are compared. Almost all words are of
-// plain Latin or Russian letters, for which lower case is all there is to do.
-func fold(s string) string {
-	plain, lower := true, true
-	for _, r := range s {
-		switch {
-		case r < utf8.RuneSelf:
-			lower = lower && (r < 'A' || r > 'Z')
-		case r >= 'а' && r <= 'я':
-		case r >= 'А' && r <= 'Я':
-			lower = false
-		default:
-			plain = false
+// isFolded reports whether a word is in the form in which words are compared:
+// small ASCII or Russian letters. Almost all are.
+func isFolded(word string) bool {
+	for i := 0; i < len(word); i++ {
+		c := word[i]
+		if c >= 'A' && c <= 'Z' {
+			return false
+		}
+		if c >= utf8.RuneSelf {
+			if !isSmallRussian(word[i:]) {
+				return false
+			}
+			i++
 		}
 	}
-	switch {
-	case plain && lower:
-		return s
-	case plain:
-		return strings.ToLower(s)
+	return true
+}
+
+// isSmallRussian reports whether s begins with one of а to я.
+func isSmallRussian(s string) bool {
+	return len(s) > 1 && (s[0] == 0xD0 && s[1] >= 0xB0 && s[1] <= 0xBF || s[0] == 0xD1 && s[1] >= 0x80 && s[1] <= 0x8F)
+}
+
+// appendFolded appends the form in which words are compared. For ASCII and Russian
+// letters lower case is all there is to do.
+func appendFolded(b []byte, word string) []byte {
+	begin := len(b)
+	for _, r := range word {
+		switch {
+		case r >= 'A' && r <= 'Z', r >= 'А' && r <= 'Я':
+			b = utf8.AppendRune(b, r+32)
+		case r < utf8.RuneSelf, r >= 'а' && r <= 'я':
+			b = utf8.AppendRune(b, r)
+		default:
+			return append(b[:begin], folded.Replace(strings.ToLower(norm.NFC.String(word)))...)
+		}
 	}
-	return folded.Replace(strings.ToLower(norm.NFC.String(s)))
+	return b
 }
 
 var folded = strings.NewReplacer("ё", "е", "’", "'", string(softHyphen), "")

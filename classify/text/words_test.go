@@ -41,9 +41,23 @@ func TestWords(t *testing.T) {
 func TestWordsSayWhereTheyStand(t *testing.T) {
 	const s = "Ещё раз: C++ und Straße"
 	for _, w := range Words(s) {
-		if got := fold(s[w.Start:w.End]); got != w.Text {
+		if got := string(appendFolded(nil, s[w.Start:w.End])); got != w.Text {
 			t.Errorf("at [%d,%d) stands %q, want %q", w.Start, w.End, got, w.Text)
 		}
+	}
+}
+
+func TestFoldedYieldsTheSameWords(t *testing.T) {
+	const s = "The C++ of Ещё Straße, don’t Unter\u00ADnehmen: 東京 ЁЖ ok"
+	var got, want []string
+	for word := range Folded(s) {
+		got = append(got, string(word))
+	}
+	for _, w := range Words(s) {
+		want = append(want, w.Text)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
