@@ -19,8 +19,10 @@ import (
 
 const (
 	// tellEvery is how often stories are told that changed: a story that grows is
-	// read anew each time. The larger, the more rarely: one item more changes it
-	// less. One of a thousand items is told each twenty seconds.
+	// read anew each time. One that was just told rests before it is told anew,
+	// twice as long each time that it goes on growing; and the larger it is, as one
+	// item more changes it less. So what is told is at most maxRest behind, and what
+	// is new is told at once.
 	tellEvery = 2 * time.Second
 	tellRest  = 20 * time.Millisecond // for each item of a story
 	maxRest   = 30 * time.Second
@@ -45,8 +47,8 @@ type teller struct {
 	log   *slog.Logger
 	fence storage.Fence
 
-	rests   map[string]time.Time // until when stories are not told anew, by ID
-	resting int                  // marks of such stories
+	rests   map[string]rest // of stories that were just told, by ID
+	resting int             // marks that wait for the end of a rest
 
 	weights map[string]float64 // by feed ID, where it is not 1
 	weighed time.Time
@@ -69,74 +71,106 @@ func (t *teller) run(ctx context.Context) error {
 	return group.Wait()
 }
 
+// A rest is a time during which a story is not told anew.
+type rest struct {
+	until time.Time
+	last  time.Duration // how long it is
+}
+
+// over reports whether a story whose rest has ended has been quiet for as long
+// again, so that it counts as one that was not just told.
+func (r rest) over(now time.Time) bool { return now.After(r.until.Add(r.last + 2*tellEvery)) }
+
 // tellAll tells of all stories that are marked. What the store can't do now is done
 // the next time; one who was replaced ends.
 func (t *teller) tellAll(ctx context.Context) error {
 	for {
-		n, err := t.tellSome(ctx)
+		more, err := t.tellSome(ctx)
 		switch {
 		case errors.Is(err, storage.ErrFenced):
 			return err
 		case err != nil:
 			t.log.Warn("can't tell of stories", "err", err)
 			return nil
-		case n < tellAtOnce:
+		case !more:
 			return nil
 		}
 	}
 }
 
-func (t *teller) tellSome(ctx context.Context) (n int, err error) {
+// tellSome tells of the stories of the oldest marks. It reports whether there may
+// be more marks.
+func (t *teller) tellSome(ctx context.Context) (more bool, err error) {
 	if err := t.weigh(ctx); err != nil {
-		return 0, err
+		return false, err
 	}
-	all, err := t.store.UntoldStories(ctx, tellAtOnce+t.resting)
+	room := tellAtOnce + t.resting
+	marks, err := t.store.UntoldStories(ctx, room)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
-	marks := t.due(all)
-	ids := t.bursts.changedStories()
-	for _, mark := range marks {
-		ids = append(ids, mark.StoryID)
+	due, done := t.due(marks)
+	if due = append(t.bursts.changedStories(), due...); len(due) == 0 && len(done) == 0 {
+		return len(marks) == room, nil
 	}
-	var told, grown []storage.Story
-	var gone []string
+	tellings, gone, err := t.tellThese(ctx, due)
+	if err != nil {
+		return false, err
+	}
+	var told []storage.Story
 	var news []subjects.Message
+	for _, now := range tellings {
+		told, news = append(told, now.Story), append(news, isNews(now.old, now.Story)...)
+	}
+	// Heard twice, if it can't be written; but not lost.
+	if err := t.out.Publish(ctx, news...); err != nil {
+		return false, err
+	}
+	if err := t.store.TellStories(ctx, t.fence, done, told, gone); err != nil {
+		return false, err
+	}
+	t.rest(told)
+	return len(marks) == room, t.indexAnew(ctx, tellings)
+}
+
+// A telling is what is told of a story now.
+type telling struct {
+	storage.Story
+	old   storage.Story // what was told of it before, or the zero Story
+	items []string      // IDs of its items if they are to be indexed anew
+}
+
+// tellThese returns what is told of stories now, once of each, and the IDs of those of
+// which there is nothing to tell.
+func (t *teller) tellThese(ctx context.Context, ids []string) (tellings []telling, gone []string, err error) {
+	old, err := t.store.ToldStories(ctx, ids...)
+	if err != nil {
+		return nil, nil, err
+	}
 	seen := map[string]bool{}
 	for _, id := range ids {
 		if seen[id] {
 			continue
 		}
 		seen[id] = true
-		s, ok, err := t.tell(ctx, id)
-		if err != nil {
-			return 0, err
+		of, err := t.store.ReadStory(ctx, id, tell.MaxRead)
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return nil, nil, err
 		}
+		s, ok := tell.Story(id, of, t.weight, t.bursts.on(id), t.clock.Now())
 		if !ok {
 			gone = append(gone, id)
 			continue
 		}
-		old, err := t.store.Story(ctx, id)
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
-			return 0, err
+		now := telling{Story: s, old: old[id]}
+		if outgrows(now.old, s) {
+			for _, item := range of.Items {
+				now.items = append(now.items, item.ID)
+			}
 		}
-		told, news = append(told, s), append(news, isNews(old, s)...)
-		if outgrows(old, s) {
-			grown = append(grown, s)
-		}
+		tellings = append(tellings, now)
 	}
-	if len(ids) == 0 {
-		return 0, nil
-	}
-	// Heard twice, if it can't be written; but not lost.
-	if err := t.out.Publish(ctx, news...); err != nil {
-		return 0, err
-	}
-	if err := t.store.TellStories(ctx, t.fence, marks, told, gone); err != nil {
-		return 0, err
-	}
-	t.rest(told)
-	return len(marks), t.indexAnew(ctx, grown)
+	return tellings, gone, nil
 }
 
 // outgrows reports whether a story has twice as many publishers as when its items
@@ -146,69 +180,65 @@ func outgrows(old, s storage.Story) bool {
 	return s.Sources > 1 && bits.Len(uint(s.Sources)) > bits.Len(uint(old.Sources))
 }
 
-// indexAnew has the items of stories indexed once more, since how much they are
-// told counts there. It comes after the telling, which the index reads; what is
-// lost in between comes right when the story has grown again.
-func (t *teller) indexAnew(ctx context.Context, grown []storage.Story) error {
-	for _, s := range grown {
-		of, err := t.store.ReadStory(ctx, s.ID, tell.MaxRead)
-		if errors.Is(err, storage.ErrNotFound) {
+// indexAnew has the items of stories indexed once more that outgrew what was told of
+// them, since how much they are told counts there. It comes after the telling, which
+// the index reads; what is lost in between comes right when the story has grown again.
+func (t *teller) indexAnew(ctx context.Context, tellings []telling) error {
+	for _, s := range tellings {
+		if len(s.items) == 0 {
 			continue
 		}
-		if err != nil {
-			return err
-		}
-		ids := make([]string, len(of.Items))
-		for i, item := range of.Items {
-			ids[i] = item.ID
-		}
-		if err := subjects.PublishIndex(ctx, t.out, fmt.Sprintf("told by %d", s.Sources), ids); err != nil {
+		if err := subjects.PublishIndex(ctx, t.out, fmt.Sprintf("told by %d", s.Sources), s.items); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// due returns the marks of stories that do not rest.
-func (t *teller) due(marks []storage.Untold) (due []storage.Untold) {
+// due returns the ID of the story of each mark that does not rest, and the marks that
+// are done with once these are told: all of theirs; and of a story that rests all but
+// one, as one is enough to have it told when it has rested.
+func (t *teller) due(marks []storage.Untold) (ids []string, done []storage.Untold) {
 	now := t.clock.Now()
 	if len(marks) > maxResting {
 		t.rests = nil
 	}
-	maps.DeleteFunc(t.rests, func(_ string, until time.Time) bool { return !now.Before(until) })
+	maps.DeleteFunc(t.rests, func(_ string, r rest) bool { return r.over(now) })
+	waits := map[string]bool{}
 	for _, mark := range marks {
-		if _, rests := t.rests[mark.StoryID]; !rests {
-			due = append(due, mark)
+		switch {
+		case !now.Before(t.rests[mark.StoryID].until):
+			ids, done = append(ids, mark.StoryID), append(done, mark)
+		case waits[mark.StoryID]:
+			done = append(done, mark)
+		default:
+			waits[mark.StoryID] = true
 		}
 	}
-	t.resting = len(marks) - len(due)
-	return due
+	t.resting = len(waits)
+	return ids, done
 }
 
-// rest has large stories that were just told rest.
+// rest has stories that were just told rest, but for those that were not told
+// shortly before and are small.
 func (t *teller) rest(told []storage.Story) {
 	now := t.clock.Now()
 	if t.rests == nil {
-		t.rests = map[string]time.Time{}
+		t.rests = map[string]rest{}
 	}
 	for _, s := range told {
-		if d := min(time.Duration(s.Items)*tellRest, maxRest); d > tellEvery {
-			t.rests[s.ID] = now.Add(d)
+		if len(t.rests) >= maxResting {
+			return
 		}
+		last, d := t.rests[s.ID], time.Duration(s.Items)*tellRest
+		if !last.until.IsZero() {
+			d = max(d, 2*max(last.last, tellEvery))
+		}
+		if d = min(d, maxRest); d <= tellEvery {
+			d = 0
+		}
+		t.rests[s.ID] = rest{now.Add(d), d}
 	}
-}
-
-// tell returns what is told of a story now, and whether there is anything.
-func (t *teller) tell(ctx context.Context, id string) (storage.Story, bool, error) {
-	of, err := t.store.ReadStory(ctx, id, tell.MaxRead)
-	if errors.Is(err, storage.ErrNotFound) {
-		return storage.Story{}, false, nil
-	}
-	if err != nil {
-		return storage.Story{}, false, err
-	}
-	s, ok := tell.Story(id, of, t.weight, t.bursts.on(id), t.clock.Now())
-	return s, ok, nil
 }
 
 // isNews returns what those who listen are told of a story: that it is there, or

@@ -122,6 +122,82 @@ func TestALargeStoryIsToldMoreRarely(t *testing.T) {
 	}
 }
 
+// One item a second comes to a story for two minutes. It is told at once, then ever
+// more rarely, but what is told is never old; and when it has been quiet, at once again.
+func TestAStoryThatKeepsGrowingIsToldMoreRarely(t *testing.T) {
+	n := newNewsroom(t)
+	made := 0
+	grow := func() {
+		key := fmt.Sprint(made)
+		made++
+		n.plant(storage.Item{ID: key, Key: key, Title: "Title", URL: "https://h" + key + ".example/", Lane: "en", EventID: "e", StoryID: "s", FirstSeen: n.now})
+	}
+	told := func() storage.Story {
+		n.tell()
+		s, err := n.store.Story(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	grow()
+	grow()
+	start, at := n.now, []time.Time{told().Told}
+	for n.now.Sub(start) < 2*time.Minute {
+		grow()
+		n.now = n.now.Add(time.Second)
+		if left, err := n.store.UntoldStories(t.Context(), 10); err != nil || len(left) > 2 {
+			t.Fatalf("got marks %v, %v; want one of a story that rests, beside the one just made", left, err)
+		}
+		if s := told(); !s.Told.Equal(at[len(at)-1]) {
+			at = append(at, s.Told)
+			if s.Items != made {
+				t.Errorf("told of %d items, want all %d", s.Items, made)
+			}
+		}
+		if behind := n.now.Sub(at[len(at)-1]); behind > maxRest {
+			t.Errorf("what is told is %v old", behind)
+		}
+	}
+	if len(at) < 5 || len(at) > 12 {
+		t.Errorf("a story was told %d times while %d items came: %v", len(at), made, at)
+	}
+	n.now = n.now.Add(maxRest)
+	told()
+	n.now = n.now.Add(5 * time.Minute)
+	grow()
+	if s := told(); s.Items != made {
+		t.Errorf("told of %d items of %d, want a quiet story to be told at once", s.Items, made)
+	}
+	if left, err := n.store.UntoldStories(t.Context(), 10); err != nil || len(left) > 0 {
+		t.Errorf("got marks %v, %v; want none left", left, err)
+	}
+}
+
+// More marks of stories that rest than are read at once hide none of another story.
+func TestWhatRestsHidesNothing(t *testing.T) {
+	n := newNewsroom(t)
+	plant := func(story, key string) {
+		n.plant(storage.Item{ID: key, Key: key, Title: "Title", URL: "https://h" + key + ".example/", Lane: "en", EventID: "e" + story, StoryID: story, FirstSeen: n.now})
+	}
+	for i := range 110 { // so that it rests at once
+		plant("large", fmt.Sprint("a", i))
+	}
+	n.tell()
+	for i := range tellAtOnce + 10 {
+		plant("large", fmt.Sprint("b", i))
+	}
+	plant("new", "c")
+	plant("new", "d")
+	n.tell()
+	if s, err := n.store.Story(t.Context(), "new"); err != nil || s.Items != 2 {
+		t.Errorf("got %d items, %v; want a new story told behind the marks of one that rests", s.Items, err)
+	}
+	if s, err := n.store.Story(t.Context(), "large"); err != nil || s.Items != 110 {
+		t.Errorf("got %d items, %v; want it to rest", s.Items, err)
+	}
+}
+
 // Who was replaced ends, and tells nothing.
 func TestADeposedTellerTellsNothing(t *testing.T) {
 	n := newNewsroom(t)

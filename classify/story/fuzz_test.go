@@ -98,6 +98,18 @@ func takenBack(t *testing.T, c *Clusters, limits Limits, items map[string]Item, 
 	return again
 }
 
+// listed reports whether the event in a slot is among those that have a term.
+func listed(x *index, term, slot uint32) bool {
+	r := x.find(term)
+	if r == nil || x.stale {
+		return x.stale
+	}
+	if r.at < several {
+		return r.at == slot
+	}
+	return slices.Contains(x.posts[r.at-several].slots, slot)
+}
+
 // inPlace fails if something is in two places, or in none, or where a hand said
 // that it must not be.
 func inPlace(t *testing.T, c *Clusters) {
@@ -116,6 +128,9 @@ func inPlace(t *testing.T, c *Clusters) {
 		}
 		for i, entry := range c.index.vectors[slot] {
 			terms[entry.term]++
+			if !listed(&c.index, entry.term, slot) {
+				t.Fatalf("event %s is not found by a term that it has", id)
+			}
 			if i > 0 && c.index.vectors[slot][i-1].term >= entry.term {
 				t.Fatalf("the terms of event %s are out of order", id)
 			}

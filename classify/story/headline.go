@@ -32,22 +32,28 @@ const maxVersions = 100
 func Headline(items []Version) int {
 	from := max(0, len(items)-maxVersions)
 	vectors := make([]sentence, len(items)-from)
+	stems := lexicon{}
 	newest := time.Time{}
 	for i := range vectors {
 		item := items[from+i]
-		vectors[i] = newSentence(item.Title, item.Language)
+		vectors[i] = newSentence(item.Title, item.Language, stems)
 		if item.Seen.After(newest) {
 			newest = item.Seen
+		}
+	}
+	alike := matrix(len(vectors))
+	for i, v := range vectors {
+		for j, w := range vectors[:i] {
+			alike[i][j] = v.cosine(w)
+			alike[j][i] = alike[i][j]
 		}
 	}
 	best, most := -1, math.Inf(-1)
 	for i, v := range vectors {
 		item := items[from+i]
 		sum := 0.0
-		for j, w := range vectors {
-			if i != j {
-				sum += v.cosine(w)
-			}
+		for _, cosine := range alike[i] {
+			sum += cosine
 		}
 		score := (sum/float64(max(1, len(vectors)-1)) + 0.01) * cmp.Or(item.Weight, 1)
 		score *= min(1, float64(len(v.stems))/sayingStems)

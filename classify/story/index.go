@@ -10,10 +10,10 @@ import (
 // knows how many events have a term.
 type index struct {
 	terms
-	vectors []vector   // by slot of an event: the sum of one vector of length 1 for each vote
-	born    []uint32   // by slot: how many events came before it
-	lists   [][]uint32 // slots of the events that have a term, sorted, where there are several; the first is none
-	spare   []uint32   // lists that nothing uses
+	vectors []vector  // by slot of an event: the sum of one vector of length 1 for each vote
+	born    []uint32  // by slot: how many events came before it
+	posts   []posting // which events have a term, where there are several
+	spare   []uint32  // places of postings that nothing uses
 	logs    []float64
 	prior   int
 	events  int // live ones
@@ -22,13 +22,15 @@ type index struct {
 	found []uint32  // slots whose score is not 0
 	asked []uint64
 	sum   vector // room for one that is being made
+	rows  []row  // room for those of a vector
+	haves []uint32
 
 	stale   bool   // terms and lists are not of these vectors
 	touched uint32 // so that no compiler thinks that nothing is read
 }
 
 func newIndex(prior int) index {
-	return index{lists: make([][]uint32, 1), logs: []float64{0}, prior: prior}
+	return index{logs: []float64{0}, prior: prior}
 }
 
 // addSlot makes room for one more event.
@@ -47,9 +49,20 @@ func (x *index) log(n int) float64 {
 // have returns how many events have a term.
 func (x *index) have(t uint32) uint32 {
 	if r := x.find(t); r != nil {
-		return r.have
+		return x.count(*r)
 	}
 	return 0
+}
+
+// count returns how many events have the term of a row: none, if that is free.
+func (x *index) count(r row) uint32 {
+	switch {
+	case r.term == 0:
+		return 0
+	case r.at < several:
+		return 1
+	}
+	return x.posts[r.at-several].have
 }
 
 // idf returns how much a term says in general that so many events have: less the
@@ -86,7 +99,7 @@ func (x *index) change(slot uint32, now vector) {
 // build finds anew which events have which terms, all at once: to do it item by item
 // costs several times as much.
 func (x *index) build() {
-	x.terms, x.lists, x.spare, x.stale = terms{}, make([][]uint32, 1), nil, false
+	x.terms, x.posts, x.spare, x.stale = terms{}, nil, nil, false
 	for slot, v := range x.vectors {
 		x.touched += x.touch(v)
 		for _, e := range v {
@@ -97,53 +110,45 @@ func (x *index) build() {
 
 // post says that an event has a term.
 func (x *index) post(t, slot uint32) {
-	r := x.add(t)
-	switch r.have++; {
-	case r.have == 1:
-		r.only = slot
-	case r.list == 0:
-		r.list = x.newList()
-		x.lists[r.list] = []uint32{min(r.only, slot), max(r.only, slot)}
+	r := x.find(t)
+	switch {
+	case r == nil:
+		x.add(t, slot)
+	case r.at < several:
+		x.newPosting([]uint32{min(r.at, slot), max(r.at, slot)}, r)
 	default:
-		list := x.lists[r.list]
-		at := len(list)
-		if slot < list[at-1] {
-			at, _ = slices.BinarySearch(list, slot)
-		}
-		x.lists[r.list] = slices.Insert(list, at, slot)
+		x.posts[r.at-several].add(slot, len(x.vectors))
 	}
 }
 
-func (x *index) newList() uint32 {
+// newPosting has a row point to a posting of some slots.
+func (x *index) newPosting(slots []uint32, r *row) {
+	p := posting{slots: slots, have: uint32(len(slots))}
 	n := len(x.spare)
 	if n == 0 {
-		x.lists = append(x.lists, nil)
-		return uint32(len(x.lists) - 1)
+		r.at = several + uint32(len(x.posts))
+		x.posts = append(x.posts, p)
+		return
 	}
-	at := x.spare[n-1]
+	r.at = several + x.spare[n-1]
 	x.spare = x.spare[:n-1]
-	return at
+	x.posts[r.at-several] = p
 }
 
 // drop says that an event has a term no more.
 func (x *index) drop(t, slot uint32) {
 	r := x.find(t)
-	if r.have--; r.have == 0 {
+	if r.at < several {
 		x.remove(t)
 		return
 	}
-	list := x.lists[r.list]
-	at, _ := slices.BinarySearch(list, slot)
-	list = slices.Delete(list, at, at+1)
-	x.lists[r.list] = list
-	switch {
-	case len(list) == 1:
-		r.only = list[0]
-		x.lists[r.list] = nil
-		x.spare = append(x.spare, r.list)
-		r.list = 0
-	case len(list) > 16 && 4*len(list) < cap(list):
-		x.lists[r.list] = slices.Clone(list)
+	p := &x.posts[r.at-several]
+	p.remove(slot)
+	if p.have == 1 {
+		only := p.slots[0]
+		*p = posting{}
+		x.spare = append(x.spare, r.at-several)
+		r.at = only
 	}
 }
 
@@ -161,7 +166,7 @@ func (x *index) candidates(q *query) []uint32 {
 	// Weight and place in one number sort by weight; of equal ones the first is last.
 	asked := x.asked[:0]
 	for i, e := range q.vector {
-		have := int(q.rows[i].have)
+		have := int(q.have[i])
 		if have == 0 || have > commonEvents && have*20 > x.events {
 			continue
 		}
@@ -172,7 +177,7 @@ func (x *index) candidates(q *query) []uint32 {
 	slices.Sort(asked)
 	room := maxPosts
 	for _, a := range slices.Backward(asked[max(0, len(asked)-maxAsked):]) {
-		x.scan(&q.rows[math.MaxUint32-uint32(a)], math.Float32frombits(uint32(a>>32)), &room)
+		x.scan(q.rows[math.MaxUint32-uint32(a)], math.Float32frombits(uint32(a>>32)), &room)
 	}
 	best := x.best()
 	for _, slot := range x.found {
@@ -184,13 +189,14 @@ func (x *index) candidates(q *query) []uint32 {
 
 // scan adds weight to the score of all events that have a term. It does nothing if
 // there are more than there is room for.
-func (x *index) scan(r *row, weight float32, room *int) {
-	slots := x.lists[r.list]
-	if r.list == 0 {
-		slots = []uint32{r.only}
-	}
-	if len(slots) > *room {
-		return
+func (x *index) scan(r row, weight float32, room *int) {
+	slots := []uint32{r.at}
+	if r.at >= several {
+		p := &x.posts[r.at-several]
+		if int(p.have) > *room {
+			return
+		}
+		slots = p.slots
 	}
 	*room -= len(slots)
 	for _, slot := range slots {

@@ -165,17 +165,26 @@ func (c *Clusters) join(slot uint32, item Item, says *Reading) {
 	if item.Text != "" {
 		e.texts++
 	}
-	sum := c.index.sum.plus(c.index.vectors[slot], says.vector, 1)
-	c.index.sum = sum
-	if len(sum) >= maxTerms+slack {
-		sum = sum.heaviest(maxTerms)
-	}
-	c.index.change(slot, slices.Clone(sum))
+	c.index.change(slot, c.about(slot, says))
 	e.squared = 0
 	if !e.changed {
 		e.changed = true
 		c.changed = append(c.changed, slot)
 	}
+}
+
+// about returns what an event is about with one more item.
+func (c *Clusters) about(slot uint32, says *Reading) vector {
+	was := c.index.vectors[slot]
+	if len(was) == 0 {
+		return says.vector // which nobody changes
+	}
+	sum := c.index.sum.plus(was, says.vector, 1)
+	c.index.sum = sum
+	if len(sum) >= maxTerms+slack {
+		return sum.heaviest(maxTerms)
+	}
+	return slices.Clone(sum)
 }
 
 // slack is how many terms an event's vector may have above maxTerms until the

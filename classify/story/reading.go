@@ -1,7 +1,6 @@
 package story
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -77,11 +76,16 @@ func (w *Weights) Read(item Item) *Reading {
 }
 
 // firstWords returns the first n words of a text, or all if there are fewer. Most
-// of a long text need not be looked at.
+// of a long text is not looked at: words end at a space, so it is read piece by piece.
 func firstWords(s string, n int) []text.Word {
-	words := text.Words(s[:spaceBehind(s, 8*n)])
-	if len(words) < n {
-		words = text.Words(s)
+	from := spaceBehind(s, 8*n)
+	words := slices.Clip(text.Words(s[:from]))
+	for from < len(s) && len(words) < n {
+		to := spaceBehind(s, from+8*(n-len(words)))
+		for _, w := range text.Words(s[from:to]) {
+			words = append(words, text.Word{Text: w.Text, Start: from + w.Start, End: from + w.End})
+		}
+		from = to
 	}
 	return words[:min(len(words), n)]
 }
@@ -121,6 +125,7 @@ type reader struct {
 	salt  uint64 // of the language, for known
 	stop  map[string]bool
 	list  []saying
+	kept  []saying // room for those of list that weigh most
 	seen  []uint32 // places in list, and 1, by term, with linear probing; 0 is free
 	order []uint64
 	known [1 << 15]known
@@ -238,8 +243,7 @@ func (r *reader) find(t uint32) int {
 // reading returns what the terms say.
 func (r *reader) reading() *Reading {
 	if len(r.list) > maxTerms {
-		slices.SortStableFunc(r.list, func(a, b saying) int { return cmp.Compare(b.weight, a.weight) })
-		r.list = r.list[:maxTerms]
+		r.keepHeaviest()
 	}
 	// Term and place in one number sort by term, and much faster than terms do.
 	r.order = r.order[:0]
@@ -257,6 +261,22 @@ func (r *reader) reading() *Reading {
 		reading.spots[i] = t.at
 	}
 	return reading
+}
+
+// keepHeaviest keeps the maxTerms terms that weigh most, of equal ones the first, the
+// heaviest first.
+func (r *reader) keepHeaviest() {
+	// Weight and place in one number sort by weight; the greatest has the least number.
+	r.order = r.order[:0]
+	for i, t := range r.list {
+		r.order = append(r.order, uint64(^math.Float32bits(t.weight))<<32|uint64(i))
+	}
+	slices.Sort(r.order)
+	r.kept = r.kept[:0]
+	for _, o := range r.order[:maxTerms] {
+		r.kept = append(r.kept, r.list[uint32(o)])
+	}
+	r.list, r.kept = r.kept, r.list
 }
 
 // isTitleCased reports whether most words of a title begin with a capital, as

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"feedmesh/classify/text"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -187,8 +189,8 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("got %d terms, want no more than the events have", n)
 	}
 	posts := 0
-	for _, l := range c.index.lists {
-		posts += len(l)
+	for _, p := range c.index.posts {
+		posts += len(p.slots)
 	}
 	if posts > 100*maxTerms*4 {
 		t.Errorf("got %d postings of 100 events, want those that are gone to go", posts)
@@ -537,6 +539,20 @@ func TestWhatWasReadBeforeSaysTheSame(t *testing.T) {
 		item.Read = w.Read(item)
 		if got := read.Place(item); !reflect.DeepEqual(got, want) {
 			t.Fatalf("item %d: got %+v, want %+v", i, got, want)
+		}
+	}
+}
+
+// Words are long, short, and of other scripts, so that a text is read in one piece or
+// in several.
+func TestTheFirstWordsAreThoseOfTheWholeText(t *testing.T) {
+	long := strings.Repeat("Достопримечательности Санкт-Петербурга, c++ node.js 7.1 don't; 東京 ", 60)
+	for _, s := range []string{"", "one", " ", long, long[:700], strings.Repeat("a b ", 500), strings.Repeat("x", 5000), "a " + strings.Repeat("東", 900)} {
+		all := text.Words(s)
+		for _, n := range []int{1, 2, 10, 60, 300, 1000} {
+			if got, want := firstWords(s, n), all[:min(n, len(all))]; !slices.Equal(got, want) {
+				t.Errorf("the first %d of %.30q: got %v, want %v", n, s, got, want)
+			}
 		}
 	}
 }

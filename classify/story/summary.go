@@ -41,7 +41,8 @@ func Summary(items []Version, headline int) []Line {
 	}
 	var lead *sentence
 	var lines []Line
-	if list := sentencesOf(items[headline]); len(list) > 0 {
+	stems := lexicon{}
+	if list := sentencesOf(items[headline], stems); len(list) > 0 {
 		lead = &list[0]
 		lines = append(lines, Line{lead.text, items[headline].ItemID})
 	}
@@ -53,7 +54,7 @@ func Summary(items []Version, headline int) []Line {
 			continue
 		}
 		sources[item.Source] = true
-		for _, s := range sentencesOf(item) {
+		for _, s := range sentencesOf(item, stems) {
 			list = append(list, s)
 			from = append(from, i)
 		}
@@ -99,9 +100,8 @@ func marginal(list []sentence, ranks []float64, said []sentence, used func(int) 
 // edges of common words / (ln words of the one + ln words of the other).
 func textRank(list []sentence) []float64 {
 	n := len(list)
-	edges, out := make([][]float64, n), make([]float64, n)
+	edges, out := matrix(n), make([]float64, n)
 	for i := range list {
-		edges[i] = make([]float64, n)
 		for j := range i {
 			length := math.Log(float64(len(list[i].stems))) + math.Log(float64(len(list[j].stems)))
 			if length <= 0 {
@@ -111,24 +111,31 @@ func textRank(list []sentence) []float64 {
 			edges[j][i] = edges[i][j]
 		}
 	}
-	ranks := make([]float64, n)
-	for i := range ranks {
-		ranks[i] = 1
-		for j := range ranks {
-			out[i] += edges[i][j]
+	for i := range edges {
+		for _, edge := range edges[i] {
+			out[i] += edge
 		}
 	}
-	for range rankRounds {
-		next := make([]float64, n)
-		for i := range next {
-			for j := range ranks {
-				if edges[j][i] > 0 {
-					next[i] += float64(edges[j][i] / out[j] * ranks[j])
-				}
+	for i := range edges { // from here on what i gets of j's rank
+		for j := range edges[i] {
+			if edges[i][j] > 0 {
+				edges[i][j] /= out[j]
 			}
-			next[i] = 1 - damping + float64(damping*next[i])
 		}
-		ranks = next
+	}
+	ranks, next := make([]float64, n), make([]float64, n)
+	for i := range ranks {
+		ranks[i] = 1
+	}
+	for range rankRounds {
+		for i := range next {
+			sum := 0.0
+			for j, share := range edges[i] {
+				sum += float64(share * ranks[j])
+			}
+			next[i] = 1 - damping + float64(damping*sum)
+		}
+		ranks, next = next, ranks
 	}
 	if n > 0 {
 		most := slices.Max(ranks)
@@ -139,14 +146,36 @@ func textRank(list []sentence) []float64 {
 	return ranks
 }
 
-// A sentence is a sentence and its stems, sorted, each once.
-type sentence struct {
-	text  string
-	stems []string
+// matrix returns n rows of n zeros.
+func matrix(n int) [][]float64 {
+	cells, rows := make([]float64, n*n), make([][]float64, n)
+	for i := range rows {
+		rows[i] = cells[i*n : (i+1)*n]
+	}
+	return rows
 }
 
-func newSentence(text, lang string) sentence {
-	stems := stem.List(text, lang)
+// A lexicon gives each stem of what is compared a number, so that stems are compared
+// as numbers.
+type lexicon map[string]int
+
+// A sentence is a sentence and its stems, by their numbers, sorted, each once.
+type sentence struct {
+	text  string
+	stems []int
+}
+
+func newSentence(text, lang string, known lexicon) sentence {
+	list := stem.List(text, lang)
+	stems := make([]int, len(list))
+	for i, s := range list {
+		n, ok := known[s]
+		if !ok {
+			n = len(known)
+			known[s] = n
+		}
+		stems[i] = n
+	}
 	slices.Sort(stems)
 	return sentence{text: text, stems: slices.Compact(stems)}
 }
@@ -155,10 +184,10 @@ func newSentence(text, lang string) sentence {
 func (s sentence) common(t sentence) int {
 	n := 0
 	for i, j := 0, 0; i < len(s.stems) && j < len(t.stems); {
-		switch c := strings.Compare(s.stems[i], t.stems[j]); {
-		case c < 0:
+		switch a, b := s.stems[i], t.stems[j]; {
+		case a < b:
 			i++
-		case c > 0:
+		case a > b:
 			j++
 		default:
 			n++
@@ -178,14 +207,14 @@ func (s sentence) cosine(t sentence) float64 {
 }
 
 // sentencesOf returns the first sentences of an item's text that say something.
-func sentencesOf(item Version) []sentence {
+func sentencesOf(item Version, known lexicon) []sentence {
 	var list []sentence
 	for text := range strings.SplitSeq(item.Text[:min(len(item.Text), MaxText)], "\n") {
 		for _, s := range sentences(text) {
 			if len(s) > maxSentence || len(strings.Fields(s)) < minWords {
 				continue
 			}
-			if v := newSentence(s, item.Language); len(v.stems) > 1 {
+			if v := newSentence(s, item.Language, known); len(v.stems) > 1 {
 				list = append(list, v)
 			}
 			if len(list) == maxSentences {

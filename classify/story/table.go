@@ -1,12 +1,13 @@
 package story
 
-// A row is what is known of a term.
+// A row says which events have a term.
 type row struct {
 	term uint32 // 0: the row is free
-	have uint32 // events whose vector has it
-	only uint32 // slot of the event that has it, if list is 0
-	list uint32 // place of the list of those that have it, if there are several; or 0
+	at   uint32 // slot of the event that has it; if there are several, several + place of their posting
 }
+
+// several is more than there are slots.
+const several = 1 << 31
 
 // A terms is the rows of all terms, in tables by their highest bits: each grows by
 // itself, so that no item waits for long.
@@ -48,17 +49,14 @@ func (t *terms) find(term uint32) *row {
 func (t *terms) touch(v vector) (sum uint32) {
 	for _, e := range v {
 		if rows := t.table(e.term).rows; len(rows) > 0 {
-			sum += rows[int(e.term>>1)&(len(rows)-1)].have
+			sum += rows[int(e.term>>1)&(len(rows)-1)].at
 		}
 	}
 	return sum
 }
 
-// add returns the row of a term, which it may have to make.
-func (t *terms) add(term uint32) *row {
-	if r := t.find(term); r != nil {
-		return r
-	}
+// add makes the row of a term that has none.
+func (t *terms) add(term, slot uint32) {
 	in := t.table(term)
 	if 4*(in.used+1) > 3*len(in.rows) {
 		was := in.rows
@@ -71,9 +69,7 @@ func (t *terms) add(term uint32) *row {
 	}
 	in.used++
 	t.len++
-	r := in.free(term)
-	r.term = term
-	return r
+	*in.free(term) = row{term, slot}
 }
 
 // free returns the row for a term that has none.

@@ -70,29 +70,47 @@ func (sum vector) plus(a, b vector, factor float32) vector {
 type query struct {
 	vector
 	rows   []row
-	idf    []float64 // squared
-	square product   // of the vector with itself
+	have   []uint32
+	idf    []float64           // squared
+	square product             // of the vector with itself
+	places [queryPlaces]uint16 // in vector, and 1, by term, with linear probing; 0 is free
 }
+
+// queryPlaces is a power of two, and several times what a vector may have of terms.
+const queryPlaces = 1024
 
 // ask makes q a query of a vector.
 func (x *index) ask(q *query, v vector) {
 	if x.stale {
 		x.build()
 	}
+	q.vector, q.idf, q.square = v, q.idf[:0], product{}
+	q.rows, q.have = x.look(v, q.rows, q.have)
+	clear(q.places[:])
+	for i, e := range v {
+		q.places[q.place(e.term)] = uint16(i + 1)
+		idf := x.idf(q.have[i])
+		q.idf = append(q.idf, float64(idf*idf))
+		q.square.add(e.term, float64(float64(e.weight)*float64(e.weight))*q.idf[i])
+	}
+}
+
+// look returns the row of each term of a vector, in place of rows, and how many events
+// have it, in place of have. Each waits for memory, and so they wait together.
+func (x *index) look(v vector, rows []row, have []uint32) ([]row, []uint32) {
 	x.touched += x.touch(v)
-	q.vector, q.rows, q.idf, q.square = v, q.rows[:0], q.idf[:0], product{}
+	rows, have = rows[:0], have[:0]
 	for _, e := range v {
 		r := row{}
 		if found := x.find(e.term); found != nil {
 			r = *found
 		}
-		q.rows = append(q.rows, r)
+		rows = append(rows, r)
 	}
-	for i, e := range v {
-		idf := x.idf(q.rows[i].have)
-		q.idf = append(q.idf, float64(idf*idf))
-		q.square.add(e.term, float64(float64(e.weight)*float64(e.weight))*q.idf[i])
+	for _, r := range rows {
+		have = append(have, x.count(r))
 	}
+	return rows, have
 }
 
 // square returns the product of a vector with itself, of which each term weighs as
@@ -100,27 +118,30 @@ func (x *index) ask(q *query, v vector) {
 // agree.
 func (x *index) square(v vector) product {
 	var p product
-	x.touched += x.touch(v)
-	for _, e := range v {
-		idf := x.idf(x.have(e.term))
+	x.rows, x.haves = x.look(v, x.rows, x.haves)
+	for i, e := range v {
+		idf := x.idf(x.haves[i])
 		p.add(e.term, float64(float64(float64(e.weight)*float64(e.weight))*float64(idf*idf)))
 	}
 	return p
 }
 
-// dot returns the product of a query with a vector.
+// place returns where in places a term is, or the place for it.
+func (q *query) place(t uint32) uint32 {
+	at := (t >> 1) % queryPlaces
+	for q.places[at] != 0 && q.vector[q.places[at]-1].term != t {
+		at = (at + 1) % queryPlaces
+	}
+	return at
+}
+
+// dot returns the product of a query with a vector. Of most terms of the vector it
+// finds at once that they are not asked for.
 func (q *query) dot(v vector) product {
 	var p product
-	for i, j := 0, 0; i < len(q.vector) && j < len(v); {
-		switch a, b := q.vector[i], v[j]; {
-		case a.term < b.term:
-			i++
-		case a.term > b.term:
-			j++
-		default:
-			p.add(a.term, float64(float64(float64(a.weight)*float64(b.weight))*q.idf[i]))
-			i++
-			j++
+	for _, b := range v {
+		if n := q.places[q.place(b.term)]; n > 0 {
+			p.add(b.term, float64(float64(float64(q.vector[n-1].weight)*float64(b.weight))*q.idf[n-1]))
 		}
 	}
 	return p
