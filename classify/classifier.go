@@ -10,7 +10,6 @@ import (
 	"feedmesh/classify/rule"
 	"feedmesh/classify/sentiment"
 	"feedmesh/classify/spam"
-	"feedmesh/classify/stem"
 )
 
 const (
@@ -50,9 +49,7 @@ func (c *Classifier) Decide(d Document) Decision { return c.DecideKnowing(d, spa
 // DecideKnowing is [Classifier.Decide] for one who remembers what the document's
 // feed and host brought before.
 func (c *Classifier) DecideKnowing(d Document, habits spam.Habits) Decision {
-	if d.Stems == nil {
-		d.Stems = stem.Words(d.Text, d.Language)
-	}
+	d.stem()
 	fired := c.Rules.Fire(d)
 	decision := Decision{Score: fired.Score, Notify: fired.Notify, Fired: fired.Fired}
 	c.judge(&decision, d, fired, habits)
@@ -69,10 +66,10 @@ func (c *Classifier) judge(decision *Decision, d Document, fired Outcome, habits
 	verdict := c.Spam.Judge(d.ForSpam(), habits)
 	decision.SpamScore = verdict.Score
 	decision.Spam = fired.Quarantine || verdict.Score >= cmp.Or(d.SpamThreshold, c.Spam.Threshold())
-	for _, why := range verdict.Why {
-		if decision.Spam || !strings.HasPrefix(why, "spam:") { // what is no spam needs no excuse
-			decision.Why = append(decision.Why, why)
-		}
+	if decision.Spam {
+		decision.Why = append(decision.Why, verdict.Why()...)
+	} else { // what is no spam needs no excuse
+		decision.Why = append(decision.Why, verdict.WhyFlagged()...)
 	}
 	decision.Flags = slices.Clone(verdict.Flags)
 	if fired.Quarantine {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"feedmesh/classify/model"
-	"feedmesh/classify/stem"
 )
 
 const (
@@ -83,26 +82,31 @@ func (k *candidate) evidence() float64 {
 // left out for that, nor does a guess come before it; but which of several comes
 // first is the odds' to say, as far as the model knows the words of the title.
 func (c *Classifier) weigh(d Document, fired Outcome) []candidate {
-	var list []candidate
+	var guesses []model.Guess
+	say := 0.0
+	if c.Model != nil {
+		shown := modelDocument(d, modelLabels(fired))
+		say = max(min(1, c.Model.Knows(shown)/enough), little)
+		guesses = c.Model.Predict(shown)
+	}
+	list := make([]candidate, 0, len(fired.Labels)+len(guesses))
 	for _, l := range fired.Labels {
 		if !l.Topic {
 			odds := oddsOf(l.Points)
 			list = append(list, candidate{name: l.Name, label: l, odds: odds, rank: odds})
 		}
 	}
-	if c.Model != nil {
-		shown := modelDocument(d, modelLabels(fired))
-		say := max(min(1, c.Model.Knows(shown)/enough), little)
-		for _, g := range c.Model.Predict(shown) {
-			i := slices.IndexFunc(list, func(k candidate) bool { return k.name == g.Category })
-			if i < 0 {
-				list = append(list, candidate{name: g.Category})
-				i = len(list) - 1
-			}
-			k := &list[i]
-			k.guess, k.odds = &g, g.Odds
-			k.rank = say*(g.Odds-(1-biasShare)*g.Bias+pointsWorth*k.label.Points) + (1-say)*oddsOf(k.label.Points)
+	ruled := len(list)
+	for n := range guesses {
+		g := &guesses[n]
+		i := slices.IndexFunc(list[:ruled], func(k candidate) bool { return k.name == g.Category })
+		if i < 0 {
+			list = append(list, candidate{name: g.Category})
+			i = len(list) - 1
 		}
+		k := &list[i]
+		k.guess, k.odds = g, g.Odds
+		k.rank = say*(g.Odds-(1-biasShare)*g.Bias+pointsWorth*k.label.Points) + (1-say)*oddsOf(k.label.Points)
 	}
 	h := habitsOf(d.FeedCategories)
 	for i := range list {
@@ -110,7 +114,7 @@ func (c *Classifier) weigh(d Document, fired Outcome) []candidate {
 		k.habit, k.times = h.of(k.name)
 		k.odds, k.rank = rounded(k.odds+k.habit), rounded(k.rank+k.habit)
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int {
+	slices.SortFunc(list, func(a, b candidate) int { // no two have one name
 		return cmp.Or(firstOf(a.sure(), b.sure()), cmp.Compare(b.rank, a.rank), cmp.Compare(a.name, b.name))
 	})
 	return list
@@ -135,12 +139,10 @@ func firstOf(a, b bool) int {
 func oddsOf(points float64) float64 { return points - Threshold }
 
 func modelDocument(d Document, labels []model.Label) model.Document {
-	if d.Stems == nil {
-		d.Stems = stem.Words(d.Text, d.Language)
-	}
+	d.stem()
 	return model.Document{
 		Title: d.Title, URL: d.URL, Author: d.Author, FeedTitle: d.FeedTitle,
-		Language: d.Language, Stems: d.Stems, Tags: d.Tags, Labels: labels,
+		Language: d.Language, TitleStems: d.TitleStems, Stems: d.Stems, Tags: d.Tags, Labels: labels,
 	}
 }
 

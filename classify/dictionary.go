@@ -6,6 +6,7 @@ import (
 
 	"feedmesh/classify/rule"
 	"feedmesh/classify/stem"
+	"feedmesh/classify/table"
 )
 
 // languages are those whose texts have stems of their own; the first stands for
@@ -30,7 +31,7 @@ func languageIndex(language string) int {
 type dictionary struct {
 	once sync.Once
 
-	stems    map[string]int32 // each is a node of the tree, below its root
+	stems    table.Table      // each is a node of the tree, below its root
 	branches map[branch]int32 // the deeper nodes
 	deeper   []bool           // by node: branches leave it
 	likely   bitmap           // has a bit for each branch
@@ -38,6 +39,7 @@ type dictionary struct {
 	prefixes []prefix         // sorted
 	bare     []int32          // exact patterns of stop words or signs alone, which no stem leads to
 	loose    map[int32]phrase // by pattern
+	phrases  lists[int32]     // by pattern: its stems, in order
 	same     []int32          // by pattern: the first that means the same words, most often itself
 }
 
@@ -60,13 +62,17 @@ func (s *section) dictionary(language int) *dictionary {
 func (d *dictionary) make(patterns []pattern, language string) {
 	words := d.number(patterns, language)
 	d.branches = make(map[branch]int32)
-	d.deeper = make([]bool, len(d.stems))
+	d.deeper = make([]bool, d.stems.Len())
 	d.loose = make(map[int32]phrase)
-	var found []entry[int32]
+	var found, said []entry[int32]
 	var loose []int32
 	for i, p := range patterns {
 		n := int32(i)
-		switch stems := d.ids(words[i]); {
+		stems := d.ids(words[i])
+		for _, s := range stems {
+			said = append(said, entry[int32]{n, s})
+		}
+		switch {
 		case p.kind == rule.Prefix:
 			d.prefixes = append(d.prefixes, prefix{foldedWord(p.text), n, -1})
 			if len(stems) == 1 { // "release" is stemmed to less than release*
@@ -86,13 +92,13 @@ func (d *dictionary) make(patterns []pattern, language string) {
 	found = append(found, d.rarest(loose)...)
 	found = append(found, d.begun()...)
 	d.found = group(found, len(d.deeper))
+	d.phrases = group(said, len(patterns))
 	d.alias(patterns)
 }
 
 // number gives a number to each stem of the patterns, and returns the words of
 // each.
 func (d *dictionary) number(patterns []pattern, language string) [][]stem.Word {
-	d.stems = make(map[string]int32, len(patterns))
 	words := make([][]stem.Word, len(patterns))
 	for i, p := range patterns {
 		if p.kind == rule.Value || p.kind == rule.Regexp {
@@ -100,18 +106,17 @@ func (d *dictionary) number(patterns []pattern, language string) [][]stem.Word {
 		}
 		words[i] = stem.Words(p.text, language)
 		for _, w := range words[i] {
-			if _, ok := d.stems[w.Stem]; !ok {
-				d.stems[w.Stem] = int32(len(d.stems))
-			}
+			d.stems.Add(w.Stem)
 		}
 	}
+	d.stems.Fit()
 	return words
 }
 
 func (d *dictionary) ids(words []stem.Word) []int32 {
 	ids := make([]int32, len(words))
 	for i, w := range words {
-		ids[i] = d.stems[w.Stem]
+		ids[i] = d.stems.Find(w.Stem)
 	}
 	return ids
 }

@@ -62,23 +62,23 @@ func hostOf(address string) string {
 // appendSegments appends the texts of those fields of a document in which words
 // are looked for.
 func appendSegments(list []segment, d *Document, wordy fieldSet) []segment {
-	add := func(f rule.Field, text string) {
-		if text != "" && wordy.has(f) {
-			list = append(list, segment{f, text, stem.Words(text, d.Language)})
+	add := func(f rule.Field, text string, stems []stem.Word) {
+		if text == "" && stems == nil || !wordy.has(f) {
+			return
 		}
+		if stems == nil {
+			stems = stem.Words(text, d.Language)
+		}
+		list = append(list, segment{f, text, stems})
 	}
-	add(rule.Title, d.Title)
+	add(rule.Title, d.Title, d.TitleStems)
 	for _, tag := range d.Tags[:min(len(d.Tags), maxTags)] {
-		add(rule.Tags, tag)
+		add(rule.Tags, tag, nil)
 	}
-	if d.Stems != nil && wordy.has(rule.Body) {
-		list = append(list, segment{rule.Body, d.Text, d.Stems})
-	} else {
-		add(rule.Body, d.Text)
-	}
-	add(rule.FeedTitle, d.FeedTitle)
-	add(rule.Author, d.Author)
-	add(rule.URL, wordsOfURL(d.URL))
+	add(rule.Body, d.Text, d.Stems)
+	add(rule.FeedTitle, d.FeedTitle, nil)
+	add(rule.Author, d.Author, nil)
+	add(rule.URL, wordsOfURL(d.URL), nil)
 	return list
 }
 

@@ -59,7 +59,7 @@ func newMatching(s *section) *matching {
 // begin makes it ready for the next document.
 func (m *matching) begin(language int) {
 	if d := m.section.dictionary(language); d != m.words {
-		m.words, m.met = d, make([]uint32, len(d.stems))
+		m.words, m.met = d, make([]uint32, d.stems.Len())
 	}
 	if m.stamp++; m.stamp == 0 { // after 4 billion documents
 		clear(m.gates)
@@ -118,7 +118,7 @@ func (m *matching) read(segments []segment, i int) {
 // stem returns the number of a stem, or -1 if it is not in the dictionary: then
 // it may still begin with a prefix.
 func (m *matching) stem(text string, f rule.Field, segment int) int32 {
-	if id, ok := m.words.stems[text]; ok {
+	if id := m.words.stems.Find(text); id >= 0 {
 		if len(m.words.loose) > 0 {
 			m.met[id] = m.meeting
 		}

@@ -65,16 +65,10 @@ func (f *firing) spans(m *matching, patterns []int32, segment int) []span {
 		case rule.Exact:
 			list = append(list, exactSpans(s, p.text, f.language)...)
 		default:
-			list = append(list, phraseSpans(s, m.words.phrase(p.text, f.language), m.stemsOf(segment))...)
+			list = append(list, phraseSpans(s, m.words.phrases.of(n), m.stemsOf(segment))...)
 		}
 	}
 	return list
-}
-
-// phrase returns the numbers of the stems of a text all of which are in the
-// dictionary.
-func (d *dictionary) phrase(text, language string) []int32 {
-	return d.ids(stem.Words(text, language))
 }
 
 func phraseSpans(s *segment, phrase, stems []int32) []span {

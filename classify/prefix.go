@@ -27,8 +27,8 @@ func (d *dictionary) begun() []entry[int32] {
 		return nil
 	}
 	var found []entry[int32]
-	for s, id := range d.stems {
-		for i := d.longest(s); i >= 0; i = d.prefixes[i].shorter {
+	for id := range int32(d.stems.Len()) {
+		for i := d.longest(string(d.stems.Word(id))); i >= 0; i = d.prefixes[i].shorter {
 			found = append(found, entry[int32]{id, d.prefixes[i].pattern})
 		}
 	}

@@ -38,14 +38,15 @@ type header struct {
 // the length of what it shares with the one before (a varint), of what it does not,
 // and this; and a byte for each feature and category. Equal models give equal bytes.
 func (m *Model) Encode() ([]byte, error) {
-	head, err := json.Marshal(header{m.categories, m.bias, len(m.ids), m.figures})
+	head, err := json.Marshal(header{m.categories, m.bias, m.names.Len(), m.figures})
 	if err != nil {
 		return nil, fmt.Errorf("encode model: %w", err)
 	}
 	plain := append([]byte(version), head...)
 	plain = append(plain, '\n')
-	names, last := m.names(), ""
-	for _, name := range names {
+	var last []byte
+	for f := range m.names.Len() { // which fit and Decode put in order
+		name := m.names.Word(int32(f))
 		shared := 0
 		for shared < min(len(name), len(last)) && name[shared] == last[shared] {
 			shared++
@@ -56,8 +57,8 @@ func (m *Model) Encode() ([]byte, error) {
 		last = name
 	}
 	for k := range m.categories { // column by column, as these pack better
-		for _, name := range names {
-			plain = append(plain, byte(m.row(m.ids[name])[k]))
+		for f := range m.names.Len() {
+			plain = append(plain, byte(m.row(int32(f))[k]))
 		}
 	}
 	packed := pack(plain)
@@ -65,15 +66,6 @@ func (m *Model) Encode() ([]byte, error) {
 		return nil, fmt.Errorf("encode model: it is larger than models may be: %d bytes", len(packed))
 	}
 	return packed, nil
-}
-
-func (m *Model) names() []string {
-	names := make([]string, 0, len(m.ids))
-	for name := range m.ids {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 func pack(plain []byte) []byte {
@@ -122,12 +114,11 @@ func decode(packed []byte) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{categories: head.Categories, bias: head.Bias, figures: head.Figures}
-	names, err := readNames(bufio.NewReader(bytes.NewReader(rest)), head.Features)
+	size, err := m.readNames(bufio.NewReader(bytes.NewReader(rest)), head.Features)
 	if err != nil {
 		return nil, err
 	}
-	m.ids = names.ids
-	rest = rest[names.size:]
+	rest = rest[size:]
 	n := len(m.categories)
 	if len(rest) != n*head.Features {
 		return nil, fmt.Errorf("it has %d weights and not %d", len(rest), n*head.Features)
@@ -161,36 +152,31 @@ func (h header) check() error {
 	return nil
 }
 
-// A nameTable is the features that were read, and how many bytes they took.
-type nameTable struct {
-	ids  map[string]int32
-	size int
-}
-
-func readNames(r *bufio.Reader, n int) (nameTable, error) {
-	t := nameTable{ids: make(map[string]int32, min(n, 1<<16))}
-	last := []byte{}
+// readNames reads the names of n features, and returns how many bytes they took.
+func (m *Model) readNames(r *bufio.Reader, n int) (size int, err error) {
+	var name, last []byte
 	for i := range n {
 		shared, err1 := binary.ReadUvarint(r)
 		more, err2 := binary.ReadUvarint(r)
 		if err := errors.Join(err1, err2); err != nil {
-			return t, fmt.Errorf("feature %d: %w", i, err)
+			return 0, fmt.Errorf("feature %d: %w", i, err)
 		}
 		if shared > uint64(len(last)) || more > maxName || shared+more > maxName {
-			return t, fmt.Errorf("feature %d is too long", i)
+			return 0, fmt.Errorf("feature %d is too long", i)
 		}
-		name := append(last[:shared:shared], make([]byte, more)...)
+		name = append(append(name[:0], last[:shared]...), make([]byte, more)...)
 		if _, err := io.ReadFull(r, name[shared:]); err != nil {
-			return t, fmt.Errorf("feature %d: %w", i, err)
+			return 0, fmt.Errorf("feature %d: %w", i, err)
 		}
 		if bytes.Compare(name, last) <= 0 || !utf8.Valid(name) {
-			return t, fmt.Errorf("feature %d is not after the one before, or no text", i)
+			return 0, fmt.Errorf("feature %d is not after the one before, or no text", i)
 		}
-		t.ids[string(name)] = int32(i)
-		t.size += uvarintSize(shared) + uvarintSize(more) + int(more)
-		last = name
+		m.names.Add(string(name))
+		size += uvarintSize(shared) + uvarintSize(more) + int(more)
+		name, last = last, name
 	}
-	return t, nil
+	m.names.Fit()
+	return size, nil
 }
 
 func uvarintSize(x uint64) int { return len(binary.AppendUvarint(nil, x)) }

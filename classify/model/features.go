@@ -5,20 +5,23 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"feedmesh/classify/stem"
+	"feedmesh/classify/table"
 )
 
 // A Document is what an item is guessed by. Any field may be empty.
 type Document struct {
 	Title, URL, Author, FeedTitle string
 
-	Language string      // ISO 639-1
-	Stems    []stem.Word // of the text, by [stem.Words] in Language
-	Tags     []string    // the publisher's categories
-	Labels   []Label     // what rules said, best first
+	Language   string      // ISO 639-1
+	TitleStems []stem.Word // of Title, by [stem.Words] in Language; computed if nil
+	Stems      []stem.Word // of the text, alike
+	Tags       []string    // the publisher's categories
+	Labels     []Label     // what rules said, best first
 }
 
 // A Label is what rules said: a category or a topic, and how surely.
@@ -68,51 +71,83 @@ const (
 	maxName     = 80 // bytes of a feature's name
 )
 
+// titleStems returns the stems of the title.
+func (d *Document) titleStems() []stem.Word {
+	if d.TitleStems == nil {
+		return stem.Words(d.Title, d.Language)
+	}
+	return d.TitleStems
+}
+
 // features returns the features of a document, each once.
 func features(d Document) []feature {
-	c := collector{seen: make(map[string]bool, 64)}
-	title := stem.Words(d.Title, d.Language)
+	c := collect(d)
+	defer collectors.Put(c)
+	list := make([]feature, len(c.values))
+	for i, value := range c.values {
+		list[i] = feature{string(c.names.Word(int32(i))), value}
+	}
+	return list
+}
+
+// A collector gathers features. It serves one document after another.
+type collector struct {
+	names  table.Table // of features
+	values []uint8     // as many
+	stems  table.Table // of the text
+	counts []int32     // as many
+	often  []int32     // stems that the text comes back to
+}
+
+var collectors = sync.Pool{New: func() any { return new(collector) }}
+
+// collect gathers the features of a document, each once. The caller puts the
+// collector back.
+func collect(d Document) *collector {
+	c := collectors.Get().(*collector)
+	c.names.Clear()
+	c.values = c.values[:0]
+	title := d.titleStems()
 	title = title[:min(len(title), maxWords)]
 	for i, w := range title {
-		c.add(wordKind, w.Stem, whole)
+		c.add(whole, string(wordKind), w.Stem)
 		if i > 0 {
-			c.add(pairKind, title[i-1].Stem+" "+w.Stem, whole)
+			c.add(whole, string(pairKind), title[i-1].Stem, " ", w.Stem)
 		}
 	}
 	c.exact(d.Title)
 	c.address(d.URL)
 	for _, tag := range d.Tags[:min(len(d.Tags), maxTags)] {
-		c.add(tagKind, strings.ToLower(tag), whole)
-		c.words(wordKind, tag, d.Language)
+		c.add(whole, string(tagKind), strings.ToLower(tag))
+		c.words(string(wordKind), tag, d.Language)
 	}
-	c.words(feedKind, d.FeedTitle, d.Language)
-	c.add(authorKind, strings.ToLower(d.Author), whole)
+	c.words(string(feedKind), d.FeedTitle, d.Language)
+	c.add(whole, string(authorKind), strings.ToLower(d.Author))
 	c.labels(d.Labels[:min(len(d.Labels), maxLabels)])
 	c.text(d.Stems)
-	return c.list
+	return c
 }
 
-// A collector gathers features.
-type collector struct {
-	list []feature
-	seen map[string]bool
-}
-
-func (c *collector) add(kind byte, text string, value uint8) {
-	if text == "" || len(text) >= maxName || !utf8.ValidString(text) {
+// add adds a feature, unless it is there: its parts are its kind and its text.
+func (c *collector) add(value uint8, parts ...string) {
+	size := 0
+	for _, text := range parts[1:] {
+		if size += len(text); !utf8.ValidString(text) {
+			return
+		}
+	}
+	if size == 0 || size >= maxName {
 		return
 	}
-	name := string(kind) + text
-	if !c.seen[name] {
-		c.seen[name] = true
-		c.list = append(c.list, feature{name, value})
+	if _, isNew := c.names.Add(parts...); isNew {
+		c.values = append(c.values, value)
 	}
 }
 
-func (c *collector) words(kind byte, text, language string) {
-	list := stem.List(text, language)
-	for _, s := range list[:min(len(list), maxWords)] {
-		c.add(kind, s, whole)
+func (c *collector) words(kind, text, language string) {
+	list := stem.Words(text, language)
+	for _, w := range list[:min(len(list), maxWords)] {
+		c.add(whole, kind, w.Stem)
 	}
 }
 
@@ -123,7 +158,7 @@ func (c *collector) exact(title string) {
 			return
 		}
 		if strings.ContainsFunc(word, unicode.IsUpper) {
-			c.add(exactKind, word, whole)
+			c.add(whole, string(exactKind), word)
 		}
 	}
 }
@@ -136,11 +171,11 @@ func (c *collector) address(rawurl string) {
 	}
 	host := strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")
 	for strings.Contains(host, ".") {
-		c.add(hostKind, host, whole)
+		c.add(whole, string(hostKind), host)
 		_, host, _ = strings.Cut(host, ".")
 	}
 	for word := range strings.FieldsFuncSeq(u.Hostname(), notInWord) {
-		c.add(nameKind, strings.ToLower(word), whole)
+		c.add(whole, string(nameKind), strings.ToLower(word))
 	}
 	n := 0
 	for word := range strings.FieldsFuncSeq(strings.ToLower(u.Path), notInWord) {
@@ -148,7 +183,7 @@ func (c *collector) address(rawurl string) {
 			return
 		}
 		if len(word) > 1 && strings.ContainsFunc(word, unicode.IsLetter) {
-			c.add(addressKind, stem.Of(word, "en"), whole)
+			c.add(whole, string(addressKind), stem.Of(word, "en"))
 		}
 	}
 }
@@ -160,48 +195,44 @@ func notInWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 // labels adds what rules said, how surely, and what they put first: the model
 // learns how far to trust each.
 func (c *collector) labels(list []Label) {
-	first := map[bool]bool{}
+	var topic, category bool // was said before
 	for _, l := range list {
-		name := l.name()
-		if !first[l.Topic] {
-			first[l.Topic] = true
-			c.add(labelKind, "^ "+name, whole)
+		what, said := "category ", &category
+		if l.Topic {
+			what, said = "topic ", &topic
+		}
+		if !*said {
+			*said = true
+			c.add(whole, string(labelKind), "^ ", what, l.Name)
 		}
 		if l.Points < sure {
-			c.add(labelKind, "? "+name, whole)
+			c.add(whole, string(labelKind), "? ", what, l.Name)
 			continue
 		}
-		c.add(labelKind, "! "+name, whole)
+		c.add(whole, string(labelKind), "! ", what, l.Name)
 		if l.Points >= strong {
-			c.add(labelKind, "!! "+name, whole)
+			c.add(whole, string(labelKind), "!! ", what, l.Name)
 		}
 	}
-}
-
-func (l Label) name() string {
-	if l.Topic {
-		return "topic " + l.Name
-	}
-	return "category " + l.Name
 }
 
 // text adds the words that a text comes back to, the commonest and then the
 // first ones. They are the same features as the title's words, so that what was
 // learned from titles alone holds here, and are worth less.
 func (c *collector) text(words []stem.Word) {
-	words = words[:min(len(words), maxText)]
-	if len(words) < mentions {
-		return
-	}
-	count := make(map[string]int, len(words))
-	var often []string
-	for _, w := range words {
-		if count[w.Stem]++; count[w.Stem] == mentions {
-			often = append(often, w.Stem)
+	c.stems.Clear()
+	c.counts, c.often = c.counts[:0], c.often[:0]
+	for _, w := range words[:min(len(words), maxText)] {
+		n, isNew := c.stems.Add(w.Stem)
+		if isNew {
+			c.counts = append(c.counts, 0)
+		}
+		if c.counts[n]++; c.counts[n] == mentions {
+			c.often = append(c.often, n)
 		}
 	}
-	slices.SortStableFunc(often, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
-	for _, s := range often[:min(len(often), maxMentions)] {
-		c.add(wordKind, s, mention)
+	slices.SortStableFunc(c.often, func(a, b int32) int { return cmp.Compare(c.counts[b], c.counts[a]) })
+	for _, n := range c.often[:min(len(c.often), maxMentions)] {
+		c.add(mention, string(wordKind), string(c.stems.Word(n)))
 	}
 }

@@ -86,7 +86,7 @@ func (m *Model) likeliest(e example, names []string) (int, float64) {
 		sums[i] = b * whole
 	}
 	for i, f := range e.features {
-		if id, is := m.ids[names[f]]; is {
+		if id := m.names.Find(names[f]); id >= 0 {
 			for k, w := range m.row(id) {
 				sums[k] += int32(w) * int32(e.values[i])
 			}

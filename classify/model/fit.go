@@ -256,7 +256,7 @@ func (f *fitter) step(e *example, inputs, slopes []float64, slow float64) {
 // model makes one table of what was learned. Features that would change nothing
 // are left out.
 func (f *fitter) model(names, categories []string) *Model {
-	m := &Model{categories: categories, ids: make(map[string]int32), bias: make([]int32, f.n)}
+	m := &Model{categories: categories, bias: make([]int32, f.n)}
 	for k, b := range f.bias {
 		m.bias[k] = int32(math.Round(b / step))
 	}
@@ -272,7 +272,7 @@ func (f *fitter) model(names, categories []string) *Model {
 			some = some || row[k] < -1 || row[k] > 1
 		}
 		if some {
-			m.ids[name] = int32(len(m.ids))
+			m.names.Add(name)
 			m.weights = append(m.weights, row...)
 		}
 	}

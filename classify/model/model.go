@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"feedmesh/classify/stem"
+	"feedmesh/classify/table"
 )
 
 // A Model guesses categories. It does not change and may be used concurrently.
@@ -19,10 +20,10 @@ import (
 // item, a weight times the feature's value. All are whole numbers, so that the
 // sums, and what follows from them, are the same on every machine.
 type Model struct {
-	categories []string // by name
-	bias       []int32  // in steps
-	ids        map[string]int32
-	weights    []int8 // of feature f for category k, at f*len(categories)+k, in steps
+	categories []string    // by name
+	bias       []int32     // in steps
+	names      table.Table // of features, in their order
+	weights    []int8      // of feature f for category k, at f*len(categories)+k, in steps
 	figures    Figures
 }
 
@@ -51,19 +52,9 @@ func Probability(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
 // has. Equal documents get equal guesses.
 func (m *Model) Predict(d Document) []Guess {
 	n := len(m.categories)
-	known := m.known(d)
-	if len(known) == 0 {
-		return nil
-	}
 	own, ruled := make([]int32, n), make([]int32, n)
-	for _, f := range known {
-		sums := own
-		if f.name[0] == labelKind {
-			sums = ruled
-		}
-		for k, w := range m.row(f.id) {
-			sums[k] += int32(w) * int32(f.value)
-		}
+	if !m.add(d, own, ruled) {
+		return nil
 	}
 	guesses := make([]Guess, n)
 	for k := range guesses {
@@ -78,13 +69,37 @@ func (m *Model) Predict(d Document) []Guess {
 	return guesses
 }
 
+// add adds up for each category what the features of a document say, those that
+// are its own and those that rules said. It reports whether any is known.
+func (m *Model) add(d Document, own, ruled []int32) bool {
+	c := collect(d)
+	defer collectors.Put(c)
+	some := false
+	for i, value := range c.values {
+		name := c.names.Word(int32(i))
+		id := m.names.FindBytes(name)
+		if id < 0 {
+			continue
+		}
+		some = true
+		sums := own
+		if name[0] == labelKind {
+			sums = ruled
+		}
+		for k, w := range m.row(id) {
+			sums[k] += int32(w) * int32(value)
+		}
+	}
+	return some
+}
+
 // Knows returns the share of the title's words that m has learned: of a title in
 // another language that is little more than the names of products.
 func (m *Model) Knows(d Document) float64 {
-	words := stem.Words(d.Title, d.Language)
+	words := d.titleStems()
 	known := 0
 	for _, w := range words {
-		if _, is := m.ids[string(wordKind)+w.Stem]; is {
+		if m.names.Find(string(wordKind)+w.Stem) >= 0 {
 			known++
 		}
 	}
@@ -107,7 +122,7 @@ type known struct {
 func (m *Model) known(d Document) []known {
 	var list []known
 	for _, f := range features(d) {
-		if id, is := m.ids[f.name]; is {
+		if id := m.names.Find(f.name); id >= 0 {
 			list = append(list, known{f, id})
 		}
 	}

@@ -121,7 +121,7 @@ func (t *Trainer) Train(from string) (*Model, error) {
 	trial := fit(kept, t.names, categories)
 	m := fit(all, t.names, categories)
 	m.figures = trial.measure(held, t.names)
-	m.figures.From, m.figures.Examples, m.figures.Features = from, len(all), len(m.ids)
+	m.figures.From, m.figures.Examples, m.figures.Features = from, len(all), m.names.Len()
 	m.figures.count(all)
 	return m, nil
 }

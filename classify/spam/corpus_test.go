@@ -45,7 +45,7 @@ func TestCorpus(t *testing.T) {
 			said := v.Score >= f.Threshold()
 			counts[number(e.Spam)][number(said)]++
 			if said != e.Spam && s.wrong < 1 {
-				t.Logf("%.100q %.200q %s: %.3f %q", e.Title, e.Text, e.URL, v.Score, v.Why)
+				t.Logf("%.100q %.200q %s: %.3f %q", e.Title, e.Text, e.URL, v.Score, v.Why())
 			}
 			for _, flag := range v.Flags {
 				flags[flag]++

@@ -1,6 +1,8 @@
 package spam
 
 import (
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,17 +14,19 @@ import (
 // features returns what lessons are about: of an item its stems; of a message,
 // which is short, all of its words, stop words and pairs among them, and the
 // lengths of its numbers: people write "i" and "me", spam "your" and "call #11".
-func (s *scales) features() []string {
+func (s *scales) features() iter.Seq[string] {
 	if s.message {
-		return messageFeatures(s.doc.Text, s.doc.Language)
+		return slices.Values(messageFeatures(s.doc.Text, s.doc.Language))
 	}
-	list := make([]string, 0, len(s.title)+len(s.text))
-	for _, words := range [...][]stem.Word{s.title, s.text} {
-		for _, w := range words {
-			list = append(list, w.Stem)
+	return func(yield func(string) bool) {
+		for _, words := range [...][]stem.Word{s.title, s.text} {
+			for _, w := range words {
+				if !yield(w.Stem) {
+					return
+				}
+			}
 		}
 	}
-	return list
 }
 
 // maxMessage is how much of a message is learned from, in bytes.

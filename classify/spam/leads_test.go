@@ -8,7 +8,7 @@ import (
 
 // has reports whether a verdict has evidence of a kind.
 func has(v Verdict, kind string) bool {
-	return slices.ContainsFunc(v.Why, func(why string) bool { return strings.HasPrefix(why, "spam: "+kind+" ") })
+	return slices.ContainsFunc(v.Why(), func(why string) bool { return strings.HasPrefix(why, "spam: "+kind+" ") })
 }
 
 func TestLinksToOneStrangerAreAFarm(t *testing.T) {
@@ -24,7 +24,7 @@ func TestLinksToOneStrangerAreAFarm(t *testing.T) {
 	} {
 		d := Document{Title: "Shoes", Text: strings.Repeat("the best shoes of the town ", 6), HTML: test.html, URL: "https://blog.org/1"}
 		if v := Default().Judge(d, Habits{}); has(v, "link-farm") != test.want {
-			t.Errorf("%s: got %q, want link-farm %v", test.name, v.Why, test.want)
+			t.Errorf("%s: got %q, want link-farm %v", test.name, v.Why(), test.want)
 		}
 	}
 }
@@ -45,10 +45,10 @@ func TestMessagesThatLeadSomewhere(t *testing.T) {
 			}
 		}
 		if got != want {
-			t.Errorf("%q: got %q, want %q: %q", text, got, want, v.Why)
+			t.Errorf("%q: got %q, want %q: %q", text, got, want, v.Why())
 		}
 		if v := Default().Judge(Document{Text: text, FeedTitle: "Statuses"}, Habits{}); has(v, "message-link") || has(v, "message-domain") {
-			t.Errorf("%q: got %q of an item of a feed", text, v.Why)
+			t.Errorf("%q: got %q of an item of a feed", text, v.Why())
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestTitlesThatHaveNothingToDoWithTheText(t *testing.T) {
 		"Short title": false,
 	} {
 		if v := Default().Judge(Document{Title: title, Text: text}, Habits{}); has(v, "mismatch") != want {
-			t.Errorf("%q: got %q, want mismatch %v", title, v.Why, want)
+			t.Errorf("%q: got %q, want mismatch %v", title, v.Why(), want)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"feedmesh/classify/table"
 )
 
 const (
@@ -78,10 +80,34 @@ func (l *lessons) odds(c count) float64 {
 	return math.Log((float64(c.spam)/spam + smoothing/(spam+ham)) / (float64(c.ham)/ham + smoothing/(spam+ham)))
 }
 
-// A clue is a word that was seen before, and what it tells.
-type clue struct {
-	word string
-	odds float64
+// Clues are the words that were seen often enough, by number: those that tell most
+// first, and then by name.
+type clues struct {
+	words table.Table
+	odds  []float64 // as many
+}
+
+func cluesOf(l *lessons) *clues {
+	type clue struct {
+		word string
+		odds float64
+	}
+	var list []clue
+	for word, c := range l.words {
+		if c.spam+c.ham >= leastSeen {
+			list = append(list, clue{word, math.Round(l.odds(c)*1000) / 1000})
+		}
+	}
+	slices.SortFunc(list, func(a, b clue) int {
+		return cmp.Or(cmp.Compare(math.Abs(b.odds), math.Abs(a.odds)), cmp.Compare(a.word, b.word))
+	})
+	c := new(clues)
+	for _, k := range list {
+		c.words.Add(k.word)
+		c.odds = append(c.odds, k.odds)
+	}
+	c.words.Fit()
+	return c
 }
 
 // learned weighs what messages with these words were, and items of this host. The
@@ -90,23 +116,20 @@ type clue struct {
 //
 // Source: P. Graham, A plan for spam, 2002, for judging by the most telling words.
 func (s *scales) learned() {
-	clues := s.clues()
-	slices.SortFunc(clues, func(a, b clue) int {
-		return cmp.Or(cmp.Compare(math.Abs(b.odds), math.Abs(a.odds)), cmp.Compare(a.word, b.word))
-	})
-	clues = clues[:min(len(clues), telling)]
+	found := s.clues()
+	found = found[:min(len(found), telling)]
 	sum := 0.0
-	for _, c := range clues {
-		sum += c.odds
+	for _, n := range found {
+		sum += s.filter.clues.odds[n]
 	}
-	sum *= min(1, float64(len(clues))/fewClues)
+	sum *= min(1, float64(len(found))/fewClues)
 	w := &s.filter.weights
 	limit, part := max(w[learnedLeast], min(w[learnedMost], learnedOfRest*s.found)), w[learnedShare]
 	if s.message {
 		limit, part = w[learnedMessageCap], w[learnedMessageShare]
 	}
 	if sum = max(-w[learnedHamCap], min(limit, part*sum)); sum != 0 {
-		s.evidence = append(s.evidence, evidence{kind: "learned", what: "from " + wordsOf(clues), points: math.Round(sum*1000) / 1000})
+		s.evidence = append(s.evidence, evidence{kind: "learned", what: "from " + s.filter.clues.quoted(found), points: math.Round(sum*1000) / 1000})
 	}
 	if c, ok := s.filter.lessons.words[hostPrefix+s.doc.host()]; ok {
 		limit = s.filter.weights[taughtHostCap]
@@ -115,23 +138,23 @@ func (s *scales) learned() {
 	}
 }
 
-// clues returns the words of the document that were seen before, each once.
-func (s *scales) clues() (clues []clue) {
-	had := make(map[string]bool)
-	for _, word := range s.features() {
-		if c, ok := s.filter.lessons.words[word]; ok && c.spam+c.ham >= leastSeen && !had[word] {
-			had[word] = true
-			clues = append(clues, clue{word, math.Round(s.filter.lessons.odds(c)*1000) / 1000})
+// clues returns the numbers of the clues that the document has, in order.
+func (s *scales) clues() []int32 {
+	var found []int32
+	for word := range s.features() {
+		if n := s.filter.clues.words.Find(word); n >= 0 {
+			found = append(found, n)
 		}
 	}
-	return clues
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
-// wordsOf returns the first clues in words.
-func wordsOf(clues []clue) string {
+// quoted returns the first of some clues in words.
+func (c *clues) quoted(list []int32) string {
 	var words []string
-	for _, c := range clues[:min(len(clues), 4)] {
-		words = append(words, strconv.Quote(c.word))
+	for _, n := range list[:min(len(list), 4)] {
+		words = append(words, strconv.Quote(string(c.words.Word(n))))
 	}
 	return strings.Join(words, ", ")
 }

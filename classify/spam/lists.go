@@ -27,6 +27,7 @@ type Filter struct {
 	urls    patterns
 	emails  patterns
 	lessons lessons
+	clues   *clues                   // of the lessons
 	indexes map[string]func() *index // by language; each is made when it is first asked for
 }
 
@@ -136,6 +137,7 @@ func Parse(archive []byte) (*Filter, error) {
 	if err := errors.Join(b.faults...); err != nil {
 		return nil, err
 	}
+	b.filter.clues = cluesOf(&b.filter.lessons)
 	b.filter.makeIndexes()
 	return b.filter, nil
 }

@@ -53,8 +53,12 @@ func (s *scales) looks(x *index) {
 			s.look(phone, 1, l.phone)
 		}
 	}
-	s.look(mixedScripts, min(1, float64(title.mixed+all.mixed)/manyMixed), fmt.Sprintf("in %d words", title.mixed+all.mixed))
-	s.look(hiddenSigns, min(1, float64(title.hidden+all.hidden)/manyHidden), fmt.Sprintf("%d times", title.hidden+all.hidden))
+	if n := title.mixed + all.mixed; n > 0 {
+		s.look(mixedScripts, min(1, float64(n)/manyMixed), fmt.Sprintf("in %d words", n))
+	}
+	if n := title.hidden + all.hidden; n > 0 {
+		s.look(hiddenSigns, min(1, float64(n)/manyHidden), fmt.Sprintf("%d times", n))
+	}
 }
 
 // shouting returns how much of a text is in capitals, 0 to 1: none up to a share
@@ -69,7 +73,7 @@ func shouting(l look) float64 {
 // read looks at a text, one stretch without spaces after the other.
 func (l *look) read(text string, x *index) {
 	l.size = len(text)
-	l.phones(text)
+	digits := 0
 	for i := 0; i < len(text); {
 		if text[i] <= ' ' {
 			i++
@@ -95,7 +99,13 @@ func (l *look) read(text string, x *index) {
 		l.letters += f.latin + f.cyrillic + f.others
 		l.capitals += f.capitals
 		l.exclamations += min(f.exclamations, 3)
-		l.stretch(text[start:i], f, x)
+		digits += f.digits
+		if f.isOdd() {
+			l.stretch(text[start:i], f, x)
+		}
+	}
+	if digits >= minPhone {
+		l.phones(text)
 	}
 }
 
@@ -104,6 +114,11 @@ type features struct {
 	latin, cyrillic, others, capitals, exclamations int
 
 	digits, signs, separators, currency, hidden int
+}
+
+// isOdd reports whether a stretch has anything in it that is no letter of one script.
+func (f *features) isOdd() bool {
+	return f.digits+f.signs+f.exclamations+f.separators+f.currency+f.hidden > 0 || f.latin > 0 && f.cyrillic > 0
 }
 
 func (f *features) ascii(c byte) {

@@ -9,6 +9,7 @@ import (
 
 const (
 	tracesKept = 32             // items that are remembered of each feed, and of each host
+	tracesMore = 4              // for which room is made at a time
 	floodTime  = 24 * time.Hour // within which copies are counted
 
 	// DefaultMemory is for at least 11,000 feeds and hosts: those that publish in an
@@ -111,6 +112,9 @@ func (s *spot) remember(t trace) {
 		}
 	}
 	if len(s.traces) < tracesKept {
+		if len(s.traces) == cap(s.traces) { // by a few, as most feeds have fewer items than are kept
+			s.traces = append(make([]trace, 0, len(s.traces)+tracesMore), s.traces...)
+		}
 		s.traces = append(s.traces, t)
 		return
 	}

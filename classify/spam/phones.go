@@ -1,8 +1,9 @@
 package spam
 
-import (
-	"strings"
-)
+import "strings"
+
+// minPhone is how many digits a number to call has at least.
+const minPhone = 10
 
 // phones looks for numbers to call.
 func (l *look) phones(text string) {
@@ -58,7 +59,7 @@ func phoneAt(text string, i int) (digits string, end int) {
 // its plus, its leading zero, or the 1 or 8 of a trunk call.
 func isPhone(digits string) bool {
 	switch n := len(digits); {
-	case n < 10:
+	case n < minPhone:
 		return false
 	case digits[0] == '+':
 		return n >= 11 && n <= 14

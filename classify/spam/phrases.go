@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"feedmesh/classify/stem"
+	"feedmesh/classify/table"
 )
 
 const (
@@ -61,8 +62,9 @@ func (b *builder) words(e entry) error {
 // An index finds phrases by the stem they begin with, so that a search costs what
 // the text has, however long the lists are.
 type index struct {
-	first  map[string][]phrase
-	veiled map[string]bool // words that spam disguises
+	first   table.Table     // stems
+	phrases [][]phrase      // by number of their first stem
+	veiled  map[string]bool // words that spam disguises
 }
 
 // A phrase is the stems of an entry, with their distances.
@@ -88,7 +90,7 @@ func (f *Filter) makeIndexes() {
 }
 
 func (f *Filter) makeIndex(language string) *index {
-	x := &index{first: make(map[string][]phrase), veiled: make(map[string]bool)}
+	x := &index{veiled: make(map[string]bool)}
 	for id, e := range f.phrases {
 		stems := stem.Words(e.text, language)
 		if len(stems) == 0 || len(stems) == 1 && !e.literal && stem.Count(e.text, language) > 1 {
@@ -98,7 +100,11 @@ func (f *Filter) makeIndex(language string) *index {
 		if e.literal {
 			p.stems, p.literal = stems[:1], e.text
 		}
-		x.first[stems[0].Stem] = append(x.first[stems[0].Stem], p)
+		n, isNew := x.first.Add(stems[0].Stem)
+		if isNew {
+			x.phrases = append(x.phrases, nil)
+		}
+		x.phrases[n] = append(x.phrases[n], p)
 		for _, s := range stems {
 			if e.weight >= minVeiledWeight && e.list != sponsoredList && utf8.RuneCountInString(s.Stem) >= minVeiled {
 				x.veiled[s.Stem] = true
@@ -106,6 +112,14 @@ func (f *Filter) makeIndex(language string) *index {
 		}
 	}
 	return x
+}
+
+// from returns the phrases that begin with a stem.
+func (x *index) from(stem string) []phrase {
+	if n := x.first.Find(stem); n >= 0 {
+		return x.phrases[n]
+	}
+	return nil
 }
 
 func (f *Filter) indexOf(language string) *index {
@@ -152,7 +166,7 @@ func (s *scales) phrases(x *index) {
 	}
 	title, text := literalText{of: s.doc.Title}, literalText{of: s.doc.Text}
 	for i, w := range s.title {
-		for _, p := range x.first[w.Stem] {
+		for _, p := range x.from(w.Stem) {
 			if p.at(s.title[i:]) && title.has(p.literal) {
 				h := at(p.id)
 				h.title, h.opening = true, h.opening || w.Pos == 0
@@ -161,7 +175,7 @@ func (s *scales) phrases(x *index) {
 	}
 	words := wordCount(s.text)
 	for i, w := range s.text {
-		for _, p := range x.first[w.Stem] {
+		for _, p := range x.from(w.Stem) {
 			if p.at(s.text[i:]) && text.has(p.literal) {
 				h := at(p.id)
 				h.text++
@@ -187,7 +201,7 @@ func (t *literalText) has(phrase string) bool {
 		return true
 	}
 	if t.known == nil {
-		t.lower, t.known = strings.ToLower(t.of), make(map[string]bool)
+		t.lower, t.known = lowered(t.of), make(map[string]bool)
 	}
 	found, ok := t.known[phrase]
 	if !ok {
@@ -240,12 +254,12 @@ func (s *scales) count(hits []hit, words int) {
 		if e.forMessages && !s.message {
 			continue
 		}
-		share, where := 0.0, "text"
+		share, field := 0.0, "text"
 		if h.text > 0 {
 			share = min(1, math.Sqrt(float64(h.text)*s.filter.weights[longText]/float64(words)))
 		}
 		if inTitle := s.filter.weights[titleShare]; h.title && inTitle > share {
-			share, where = inTitle, "title"
+			share, field = inTitle, "title"
 		}
 		if e.list == adultList {
 			if adult == 0 {
@@ -254,7 +268,7 @@ func (s *scales) count(hits []hit, words int) {
 			adult += e.weight * share
 			share *= s.filter.weights[adultShare]
 		}
-		s.add(e, share, fmt.Sprintf("%q in %s", e.text, where))
+		s.phrase(e, share, field)
 	}
 	if adult > 0 && adult >= s.filter.weights[adultFlag] {
 		s.flags = append(s.flags, evidence{kind: "adult", what: fmt.Sprintf("%q", adultHit.text), where: adultHit.where})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"feedmesh/classify/stem"
 )
@@ -25,13 +26,27 @@ type scales struct {
 type evidence struct {
 	kind   string // pieces of one kind are not independent
 	what   string // in words
+	field  string // that a phrase is in; then what is the phrase
 	where  place  // in the lists; zero where a weight tells all
 	points float64
 }
 
+// words says what was found, as in `"free spins" in title`.
+func (e evidence) words() string {
+	if e.field != "" {
+		return strconv.Quote(e.what) + " in " + e.field
+	}
+	return e.what
+}
+
 // add puts evidence of a group of the lists on the scales.
 func (s *scales) add(e entry, share float64, what string) {
-	s.evidence = append(s.evidence, evidence{e.group, what, e.where, e.weight * share})
+	s.evidence = append(s.evidence, evidence{kind: e.group, what: what, where: e.where, points: e.weight * share})
+}
+
+// phrase puts the phrase of an entry on the scales.
+func (s *scales) phrase(e entry, share float64, field string) {
+	s.evidence = append(s.evidence, evidence{e.group, e.text, field, e.where, e.weight * share})
 }
 
 // look puts evidence on the scales that a weight names, as strong as share says,
@@ -71,33 +86,22 @@ func discount(list []evidence) {
 
 func (s *scales) verdict() Verdict {
 	slices.SortStableFunc(s.evidence, heavier)
-	var v Verdict
 	for _, e := range s.evidence {
 		s.sum += e.points
-		if e.points != 0 && len(v.Why) < maxWhy {
-			v.Why = append(v.Why, e.String())
-		}
 	}
-	v.Score = logistic(s.sum)
-	flags, why := s.flagged()
-	v.Flags = flags
-	v.Why = append(v.Why[:min(len(v.Why), maxWhy-len(why))], why...)
-	return v
-}
-
-// flagged returns the flags of the document by name, and the first reason of each.
-func (s *scales) flagged() (names, why []string) {
+	v := Verdict{Score: logistic(s.sum), evidence: s.evidence}
+	for len(v.evidence) > 0 && v.evidence[len(v.evidence)-1].points == 0 { // the last ones say nothing
+		v.evidence = v.evidence[:len(v.evidence)-1]
+	}
 	slices.SortStableFunc(s.flags, func(a, b evidence) int { return cmp.Compare(a.kind, b.kind) })
-	for i, e := range s.flags {
-		if i == 0 || e.kind != s.flags[i-1].kind {
-			names = append(names, e.kind)
-			why = append(why, fmt.Sprintf("%s: %s%s", e.kind, e.what, e.where))
-		}
+	v.flagged = slices.CompactFunc(s.flags, func(a, b evidence) bool { return a.kind == b.kind })
+	for _, e := range v.flagged {
+		v.Flags = append(v.Flags, e.kind)
 	}
-	return names, why
+	return v
 }
 
 // String is as in `spam: casino "free spins" in title (phrases.txt:12) +2.0`.
 func (e evidence) String() string {
-	return fmt.Sprintf("spam: %s %s%s %+.1f", e.kind, e.what, e.where, e.points)
+	return fmt.Sprintf("spam: %s %s%s %+.1f", e.kind, e.words(), e.where, e.points)
 }

@@ -4,6 +4,7 @@
 package spam
 
 import (
+	"fmt"
 	"math"
 
 	"feedmesh/classify/stem"
@@ -26,7 +27,8 @@ type Document struct {
 	Author      string
 	Language    string // ISO 639-1
 	FeedTitle   string
-	Stems       []stem.Word // of Text by [stem.Words] in Language; computed if nil
+	TitleStems  []stem.Word // of Title by [stem.Words] in Language; computed if nil
+	Stems       []stem.Word // of Text, alike
 }
 
 func (d *Document) isMessage() bool {
@@ -37,7 +39,9 @@ func (d *Document) isMessage() bool {
 type Verdict struct {
 	Score float64  // probability of spam, 0 to 1, in steps of 1/1000
 	Flags []string // of "adult", "affiliate", "sponsored", by name; they are no spam by that
-	Why   []string // sentences, what weighs most first, at most 8; they may speak against spam, too
+
+	evidence []evidence // what weighs most first
+	flagged  []evidence // the first of each flag
 }
 
 // Judge weighs what speaks for and against spam. habits are those of the
@@ -50,18 +54,40 @@ func (f *Filter) Judge(d Document, habits Habits) Verdict {
 	return f.weigh(&d, habits).verdict()
 }
 
+// Why says in sentences what the verdict rests on, what weighs most first, and then
+// where the flags are from: 8 of them at most. They may speak against spam, too. It
+// puts them into words anew each time, as of what is no spam nobody asks.
+func (v Verdict) Why() []string {
+	var why []string
+	for _, e := range v.evidence[:min(len(v.evidence), maxWhy-len(v.flagged))] {
+		why = append(why, e.String())
+	}
+	return append(why, v.WhyFlagged()...)
+}
+
+// WhyFlagged says where the flags are from, a sentence for each.
+func (v Verdict) WhyFlagged() []string {
+	var why []string
+	for _, e := range v.flagged {
+		why = append(why, fmt.Sprintf("%s: %s%s", e.kind, e.words(), e.where))
+	}
+	return why
+}
+
 // weigh collects the evidence there is in a document.
 func (f *Filter) weigh(d *Document, habits Habits) *scales {
 	shorten(d)
-	s := &scales{filter: f, doc: d, message: d.isMessage()}
+	s := &scales{filter: f, doc: d, message: d.isMessage(), evidence: make([]evidence, 0, 8)}
 	if s.message {
 		s.sum = f.weights[priorMessage]
 	} else {
 		s.sum = f.weights[prior]
 	}
 	index := f.indexOf(d.Language)
-	s.title = stem.Words(d.Title, d.Language)
-	s.text = d.Stems
+	s.title, s.text = d.TitleStems, d.Stems
+	if s.title == nil {
+		s.title = stem.Words(d.Title, d.Language)
+	}
 	if s.text == nil {
 		s.text = stem.Words(d.Text, d.Language)
 	}

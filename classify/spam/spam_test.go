@@ -53,10 +53,10 @@ func TestItems(t *testing.T) {
 	for _, item := range items {
 		v := Default().Judge(item.Document, Habits{})
 		if got := v.Score >= Default().Threshold(); got != item.spam {
-			t.Errorf("%q: got %.3f, spam %v, want %v\n\t%s", item.Title, v.Score, got, item.spam, strings.Join(v.Why, "\n\t"))
+			t.Errorf("%q: got %.3f, spam %v, want %v\n\t%s", item.Title, v.Score, got, item.spam, strings.Join(v.Why(), "\n\t"))
 		}
-		if item.spam && len(v.Why) < 2 {
-			t.Errorf("%q: got the reasons %q, want more than one: nothing decides alone", item.Title, v.Why)
+		if item.spam && len(v.Why()) < 2 {
+			t.Errorf("%q: got the reasons %q, want more than one: nothing decides alone", item.Title, v.Why())
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestFlags(t *testing.T) {
 	} {
 		v := Default().Judge(test.Document, Habits{})
 		if got := strings.Join(v.Flags, " "); got != test.want {
-			t.Errorf("%q: got %q, want %q; %q", test.Title, got, test.want, v.Why)
+			t.Errorf("%q: got %q, want %q; %q", test.Title, got, test.want, v.Why())
 		}
 	}
 }
@@ -110,9 +110,9 @@ func TestDisguisedWordsAreRead(t *testing.T) {
 		"wow!online":       false,
 	} {
 		v := Default().Judge(Document{Title: text, URL: "https://a.example/"}, Habits{})
-		got := slices.ContainsFunc(v.Why, func(why string) bool { return strings.HasPrefix(why, "spam: disguised ") })
+		got := slices.ContainsFunc(v.Why(), func(why string) bool { return strings.HasPrefix(why, "spam: disguised ") })
 		if got != want {
-			t.Errorf("%q: got %v, want %v: %q", text, got, want, v.Why)
+			t.Errorf("%q: got %v, want %v: %q", text, got, want, v.Why())
 		}
 	}
 }
@@ -137,12 +137,12 @@ func TestNumbersToCall(t *testing.T) {
 		v := Default().Judge(Document{Title: "x", Text: text}, Habits{})
 		got := ""
 		for _, kind := range []string{"premium-phone", "phone", "short-code", "tariff"} {
-			if slices.ContainsFunc(v.Why, func(why string) bool { return strings.HasPrefix(why, "spam: "+kind+" ") }) {
+			if slices.ContainsFunc(v.Why(), func(why string) bool { return strings.HasPrefix(why, "spam: "+kind+" ") }) {
 				got = kind
 			}
 		}
 		if got != want {
-			t.Errorf("%q: got %q, want %q: %q", text, got, want, v.Why)
+			t.Errorf("%q: got %q, want %q: %q", text, got, want, v.Why())
 		}
 	}
 }
@@ -166,9 +166,9 @@ func TestDomainsHoldForThoseUnderThem(t *testing.T) {
 		{Document{Text: "bad example"}, false},
 	} {
 		v := f.Judge(test.Document, Habits{})
-		got := slices.ContainsFunc(v.Why, func(why string) bool { return strings.Contains(why, "domain bad.example (domains.txt:2)") })
+		got := slices.ContainsFunc(v.Why(), func(why string) bool { return strings.Contains(why, "domain bad.example (domains.txt:2)") })
 		if got != test.want {
-			t.Errorf("%+v: got %v, want %v: %q", test.Document, got, test.want, v.Why)
+			t.Errorf("%+v: got %v, want %v: %q", test.Document, got, test.want, v.Why())
 		}
 	}
 }
@@ -192,11 +192,11 @@ func TestPatternsBeginWhereAWordBegins(t *testing.T) {
 		"https://a.example/loan":                false,
 	} {
 		v := f.Judge(Document{Title: "x", Text: address}, Habits{})
-		got := slices.ContainsFunc(v.Why, func(why string) bool {
+		got := slices.ContainsFunc(v.Why(), func(why string) bool {
 			return strings.HasPrefix(why, "spam: bad ") || strings.HasPrefix(why, "spam: box ")
 		})
 		if got != want {
-			t.Errorf("%s: got %v, want %v: %q", address, got, want, v.Why)
+			t.Errorf("%s: got %v, want %v: %q", address, got, want, v.Why())
 		}
 	}
 }
@@ -215,7 +215,7 @@ func TestSamenessNeverDecidesAlone(t *testing.T) {
 	for _, title := range []string{"v1.2.3 released", "Weekly links #12", "All systems operational", "Planet Debian: news"} {
 		d := Document{Title: title, Text: "The usual text.", URL: "https://a.example/"}
 		if v := Default().Judge(d, habits); v.Score > 0.1 {
-			t.Errorf("%q: got %.3f, want what is no spam by itself to stay so: %q", title, v.Score, v.Why)
+			t.Errorf("%q: got %.3f, want what is no spam by itself to stay so: %q", title, v.Score, v.Why())
 		}
 	}
 	d := Document{Title: "Online casino in Berlin", Text: "The games of the day.", URL: "https://a.example/"}
@@ -229,7 +229,7 @@ func TestTheSameAlways(t *testing.T) {
 	for _, item := range items {
 		first := Default().Judge(item.Document, Habits{Items: 20, Alike: 15, Copies: 6})
 		for range 5 {
-			if again := Default().Judge(item.Document, Habits{Items: 20, Alike: 15, Copies: 6}); again.Score != first.Score || !slices.Equal(again.Why, first.Why) {
+			if again := Default().Judge(item.Document, Habits{Items: 20, Alike: 15, Copies: 6}); again.Score != first.Score || !slices.Equal(again.Why(), first.Why()) {
 				t.Fatalf("%q: got %v, then %v", item.Title, first, again)
 			}
 		}
@@ -243,8 +243,8 @@ func TestMostIsBounded(t *testing.T) {
 		HTML: strings.Repeat(`<a href="https://a.example/viagra">x</a>`, 1<<16), Author: strings.Repeat("@", 1<<20),
 	}
 	v := Default().Judge(d, Habits{})
-	if len(v.Why) > maxWhy || len(strings.Join(v.Why, "")) > 10_000 {
-		t.Errorf("got %d reasons of %d bytes", len(v.Why), len(strings.Join(v.Why, "")))
+	if len(v.Why()) > maxWhy || len(strings.Join(v.Why(), "")) > 10_000 {
+		t.Errorf("got %d reasons of %d bytes", len(v.Why()), len(strings.Join(v.Why(), "")))
 	}
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("it took %s", took)
@@ -258,7 +258,7 @@ func FuzzJudge(f *testing.F) {
 	f.Add("", "v\u200Biagra £1 09\xff061790121 a@b.c www.", `<a href="http://x" <a rel="`, "://@", "xx")
 	f.Fuzz(func(t *testing.T, title, text, html, url, language string) {
 		v := Default().Judge(Document{Title: title, Text: text, HTML: html, URL: url, Language: language}, Habits{Items: 9, Alike: 9, Copies: 9})
-		if !(v.Score >= 0 && v.Score <= 1) || len(v.Why) > maxWhy || !slices.IsSorted(v.Flags) {
+		if !(v.Score >= 0 && v.Score <= 1) || len(v.Why()) > maxWhy || !slices.IsSorted(v.Flags) {
 			t.Errorf("got %+v", v)
 		}
 	})

@@ -99,7 +99,7 @@ func (l *lessons) learn(e Example, times int) {
 	had := make(map[string]bool)
 	s := scales{doc: &e.Document, message: e.isMessage()}
 	s.title, s.text = stem.Words(e.Title, e.Language), stem.Words(e.Text, e.Language)
-	for _, word := range s.features() {
+	for word := range s.features() {
 		isNumber := word[0] >= '0' && word[0] <= '9'
 		if !isNumber && word != sums && isPlain(word) && !had[word] && len(had) < maxTaught {
 			had[word] = true

@@ -27,12 +27,12 @@ func TestReleasesTeach(t *testing.T) {
 	next.Text = "What is new in the casino simulator: poker room, free spins and more."
 	for _, d := range []Document{taught, next} {
 		if v := f.Judge(d, Habits{}); v.Score >= 0.5 {
-			t.Errorf("%q: got %.3f after two releases, want no spam: %q", d.Text, v.Score, v.Why)
+			t.Errorf("%q: got %.3f after two releases, want no spam: %q", d.Text, v.Score, v.Why())
 		}
 	}
 	for _, item := range items {
 		if v := f.Judge(item.Document, Habits{}); v.Score >= 0.5 != item.spam {
-			t.Errorf("%q: got %.3f after two releases of another: %q", item.Title, v.Score, v.Why)
+			t.Errorf("%q: got %.3f after two releases of another: %q", item.Title, v.Score, v.Why())
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestReportsTeach(t *testing.T) {
 	}
 	before, after := Default().Judge(d, Habits{}), f.Judge(d, Habits{})
 	if before.Score > 0.1 || after.Score < 0.5 {
-		t.Errorf("got %.3f before and %.3f after four reports: %q", before.Score, after.Score, after.Why)
+		t.Errorf("got %.3f before and %.3f after four reports: %q", before.Score, after.Score, after.Why())
 	}
 }
 
