@@ -23,11 +23,11 @@ import (
 
 // benchClassify prints what rules cost to load and to fire, on one core, with made
 // documents or those of a file, and then beside engines for general use.
-func benchClassify(ctx context.Context, args []string) error {
+func benchClassify(ctx context.Context, _ *report, args []string) error {
 	flags := flag.NewFlagSet("classify", flag.ContinueOnError)
 	count := flags.Int("documents", 2000, "how many documents")
 	file := flags.String("file", "", "take them from this file, a JSON object with title and body a line, gzipped, instead of making them")
-	if err := flags.Parse(args); err != nil {
+	if err := parse(flags, args); err != nil {
 		return err
 	}
 	runtime.GOMAXPROCS(1)

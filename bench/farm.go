@@ -3,24 +3,47 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"strconv"
 	"time"
 
 	"feedmesh/agent/simulate"
+	"feedmesh/storage"
+	"feedmesh/tests/engines"
 )
 
 // address returns the i-th address of this machine, all of them loopback ones.
 func address(i int) string { return fmt.Sprintf("127.1.%d.%d", i/250, 1+i%250) }
 
+// A farmSize is what feeds there are.
+type farmSize struct {
+	feeds int
+	items int // entries that each shows
+	hosts int // addresses of this machine they are spread over
+}
+
+// flags lets a part's flags set the size.
+func (s *farmSize) flags(f *flag.FlagSet) {
+	f.IntVar(&s.feeds, "feeds", s.feeds, "synthetic feeds")
+	f.IntVar(&s.items, "items", s.items, "entries that each shows")
+	f.IntVar(&s.hosts, "hosts", s.hosts, "addresses of this machine they are spread over")
+}
+
 // serveFarm serves the feeds on as many addresses as this system has of them.
-func serveFarm(ctx context.Context, port string, feeds, items, hosts int) error {
-	farm := simulate.NewFarm(feeds, items, time.Now().Add(-time.Hour))
+func serveFarm(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("serve-farm", flag.ContinueOnError)
+	var size farmSize
+	size.flags(flags)
+	port := flags.String("port", "", "of all addresses")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	farm := simulate.NewFarm(size.feeds, size.items, time.Now().Add(-time.Hour))
 	mux := http.NewServeMux()
 	mux.Handle("/feed/", farm)
 	mux.HandleFunc("POST /publish", func(http.ResponseWriter, *http.Request) { farm.Publish() })
@@ -29,8 +52,8 @@ func serveFarm(ctx context.Context, port string, feeds, items, hosts int) error 
 		fmt.Fprint(w, requests)
 	})
 	server := &http.Server{Handler: mux}
-	for i := range hosts {
-		l, err := net.Listen("tcp", net.JoinHostPort(address(i), port))
+	for i := range size.hosts {
+		l, err := net.Listen("tcp", net.JoinHostPort(address(i), *port))
 		if err != nil {
 			return err
 		}
@@ -42,45 +65,44 @@ func serveFarm(ctx context.Context, port string, feeds, items, hosts int) error 
 
 // A remoteFarm is the process that serves the feeds.
 type remoteFarm struct {
-	cmd  *exec.Cmd
-	base string
-	urls []string
+	process *engines.Process
+	base    string
+	urls    []string // canonical
 }
 
-func startFarm(ctx context.Context, feeds, items, hosts int) (*remoteFarm, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(address(0), "0"))
+func startFarm(size farmSize) (*remoteFarm, error) {
+	process, port, err := startServer("serve-farm", "-feeds", strconv.Itoa(size.feeds), "-items", strconv.Itoa(size.items), "-hosts", strconv.Itoa(size.hosts))
 	if err != nil {
-		return nil, fmt.Errorf("this system has no address %s; the benchmark needs Linux: %w", address(0), err)
+		return nil, err
 	}
-	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-	l.Close()
+	f := &remoteFarm{process: process, base: "http://" + net.JoinHostPort(address(0), port)}
+	for i := range size.feeds {
+		f.urls = append(f.urls, fmt.Sprintf("http://%s/feed/%d", net.JoinHostPort(address(i%size.hosts), port), i))
+	}
+	err = process.Ready(10*time.Second, func() error { _, err := f.count(); return err })
+	if err != nil {
+		f.stop()
+		return nil, fmt.Errorf("the farm does not serve; it needs Linux, for many loopback addresses: %w", err)
+	}
+	return f, nil
+}
+
+// startServer starts one of [servers], which gets a free port as a flag.
+func startServer(name string, args ...string) (process *engines.Process, port string, err error) {
+	free, err := engines.FreePort()
+	if err != nil {
+		return nil, "", err
+	}
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	f := &remoteFarm{base: "http://" + net.JoinHostPort(address(0), port)}
-	f.cmd = exec.CommandContext(ctx, self, "-serve", port, "-feeds", strconv.Itoa(feeds), "-items", strconv.Itoa(items), "-hosts", strconv.Itoa(hosts))
-	f.cmd.Stderr = os.Stderr
-	if err := f.cmd.Start(); err != nil {
-		return nil, err
-	}
-	for i := range feeds {
-		f.urls = append(f.urls, fmt.Sprintf("http://%s/feed/%d", net.JoinHostPort(address(i%hosts), port), i))
-	}
-	for range 100 {
-		if _, err = f.count(); err == nil {
-			return f, nil
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	f.stop()
-	return nil, fmt.Errorf("the farm does not serve: %w", err)
+	port = strconv.Itoa(free)
+	process = &engines.Process{Name: name, Path: self, Args: append([]string{name, "-port", port}, args...)}
+	return process, port, process.Start()
 }
 
-func (f *remoteFarm) stop() {
-	f.cmd.Process.Kill()
-	f.cmd.Wait()
-}
+func (f *remoteFarm) stop() { f.process.Kill() }
 
 // count returns how many requests for feeds came.
 func (f *remoteFarm) count() (int, error) {
@@ -94,6 +116,31 @@ func (f *remoteFarm) count() (int, error) {
 		return 0, err
 	}
 	return strconv.Atoi(string(body))
+}
+
+// ids returns the IDs that a node gives the feeds.
+func (f *remoteFarm) ids() []string {
+	ids := make([]string, len(f.urls))
+	for i, url := range f.urls {
+		ids[i] = storage.FeedID(url)
+	}
+	return ids
+}
+
+// asked waits until so many requests for feeds came in all.
+func (f *remoteFarm) asked(ctx context.Context, n int) error {
+	for deadline := time.Now().Add(atMost); ; time.Sleep(20 * time.Millisecond) {
+		came, err := f.count()
+		if err != nil || came >= n {
+			return errors.Join(err, ctx.Err())
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%d of %d requests came within %v", came, n, atMost)
+		}
+	}
 }
 
 // publish has every feed publish one more entry.

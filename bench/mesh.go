@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"feedmesh/agent/api"
@@ -37,9 +35,15 @@ type sweep struct {
 	cpu                map[string]time.Duration
 }
 
-// benchMesh prints side by side how fast the setups take in the same feeds.
-func benchMesh(ctx context.Context, feeds, items, hosts int) error {
-	farm, err := startFarm(ctx, feeds, items, hosts)
+// benchMesh measures side by side how fast the setups take in the same feeds.
+func benchMesh(ctx context.Context, out *report, args []string) error {
+	flags := flag.NewFlagSet("mesh", flag.ContinueOnError)
+	size := farmSize{feeds: 2000, items: 20, hosts: 200}
+	size.flags(flags)
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	farm, err := startFarm(size)
 	if err != nil {
 		return err
 	}
@@ -52,27 +56,39 @@ func benchMesh(ctx context.Context, feeds, items, hosts int) error {
 	if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL runs as another user
 		return err
 	}
-	program := filepath.Join(dir, "agent")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "./agent").CombinedOutput(); err != nil {
-		return fmt.Errorf("build the agent: %w: %s", err, out)
+	program, err := buildAgent(ctx, dir)
+	if err != nil {
+		return err
 	}
-	var sweeps []sweep
 	for i, s := range setups {
-		fmt.Fprintln(os.Stderr, s.name)
 		at := filepath.Join(dir, strconv.Itoa(i))
 		if err := os.Mkdir(at, 0o755); err != nil {
 			return err
 		}
 		m := &meshUnderTest{program: program, dir: at, processes: map[string][]*engines.Process{}}
-		result, err := m.measure(ctx, s, farm.urls, feeds*items)
+		result, err := m.measure(ctx, s, farm.urls, size.feeds*size.items)
 		m.end()
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		sweeps = append(sweeps, result)
+		out.addSweep(s.name, result)
 	}
-	printSweeps(sweeps)
 	return nil
+}
+
+// addSweep adds the rows of a setup.
+func (r *report) addSweep(setup string, s sweep) {
+	r.add(setup+": items stored", s.items/s.stored.Seconds(), "/s")
+	r.add(setup+": items searchable", s.items/s.searchable.Seconds(), "/s")
+	all := time.Duration(0)
+	for _, kind := range kinds {
+		if s.cpu[kind] > 0 {
+			r.add(setup+": CPU of "+kind, s.cpu[kind].Seconds()*1e3/s.items, "ms an item")
+		}
+		all += s.cpu[kind]
+	}
+	r.add(setup+": CPU of all", all.Seconds()*1e3/s.items, "ms an item")
+	r.add(setup+": load of all", 100*all.Seconds()/s.searchable.Seconds(), "% of a core")
 }
 
 // meshUnderTest is the processes of a setup, by what they are.
@@ -128,26 +144,13 @@ func (m *meshUnderTest) share() error {
 
 // launch starts an agent and returns a client of it when it serves.
 func (m *meshUnderTest) launch(i int) (*api.Client, error) {
-	port, err := engines.FreePort()
+	a, err := newAgent(m.program, filepath.Join(m.dir, "agent"+strconv.Itoa(i)), m.flags...)
 	if err != nil {
 		return nil, err
 	}
-	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	client, err := api.NewClient("http://"+addr, "")
-	if err != nil {
-		return nil, err
-	}
-	p := &engines.Process{Name: "agent", Path: m.program, Args: append([]string{
-		"--data", filepath.Join(m.dir, "agent"+strconv.Itoa(i)), "--listen", addr, "--starter=false", "--allow-net", "127.0.0.0/8",
-	}, m.flags...)}
-	m.processes["agents"] = append(m.processes["agents"], p)
-	if err := p.Start(); err != nil {
-		return nil, err
-	}
-	return client, p.Ready(time.Minute, func() error {
-		_, err := client.Status(context.Background())
-		return err
-	})
+	m.processes["agents"] = append(m.processes["agents"], a.process)
+	_, err = a.start()
+	return a.Client, err
 }
 
 // measure starts the setup, gives it the feeds and waits until all their items
@@ -203,62 +206,4 @@ func (m *meshUnderTest) cpu(kind string) (sum time.Duration) {
 		sum += processorTime(p.ID())
 	}
 	return sum
-}
-
-// processorTime returns what a process and its children, living and dead, have
-// used.
-func processorTime(pid int) time.Duration {
-	sum := ticks(pid, 14, 15, 16, 17)
-	list, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	for _, child := range strings.Fields(string(list)) {
-		if n, err := strconv.Atoi(child); err == nil {
-			sum += processorTime(n)
-		}
-	}
-	return sum
-}
-
-// ticks returns the sum of some fields of a process's stat file, counted as in
-// proc(5): 14 and 15 its own time, 16 and 17 that of its dead children.
-func ticks(pid int, fields ...int) time.Duration {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ") // the name may have spaces in it
-	values, sum := strings.Fields(rest), 0
-	for _, f := range fields {
-		n, _ := strconv.Atoi(values[f-3])
-		sum += n
-	}
-	return time.Duration(sum) * 10 * time.Millisecond // a tick is 1/100 s on Linux
-}
-
-func printSweeps(sweeps []sweep) {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	row := func(what string, value func(sweep) string) {
-		fmt.Fprintf(w, "%s", what)
-		for _, s := range sweeps {
-			fmt.Fprintf(w, "\t%s", value(s))
-		}
-		fmt.Fprintln(w)
-	}
-	fmt.Fprintf(w, "\nfirst sweep")
-	for _, s := range setups {
-		fmt.Fprintf(w, "\t%s", s.name)
-	}
-	fmt.Fprintln(w)
-	row("items stored", func(s sweep) string { return fmt.Sprintf("%.0f /s", s.items/s.stored.Seconds()) })
-	row("items searchable", func(s sweep) string { return fmt.Sprintf("%.0f /s", s.items/s.searchable.Seconds()) })
-	for _, kind := range kinds {
-		row("CPU of "+kind, func(s sweep) string { return fmt.Sprintf("%.2f ms an item", s.cpu[kind].Seconds()*1000/s.items) })
-	}
-	row("CPU of all", func(s sweep) string {
-		var all time.Duration
-		for _, t := range s.cpu {
-			all += t
-		}
-		return fmt.Sprintf("%.2f ms an item, %.0f %% of a core", all.Seconds()*1000/s.items, 100*all.Seconds()/s.searchable.Seconds())
-	})
-	w.Flush()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -11,14 +12,15 @@ import (
 	"feedmesh/classify/near"
 )
 
-// benchNear prints the rows of [benchStories] that are about near-duplicates alone.
-func benchNear(args []string) error {
+// benchNear adds the rows of [benchStories] that are about near-duplicates alone.
+func benchNear(_ context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("near", flag.ContinueOnError)
 	most := flags.Int("items", 1_000_000, "how many items to remember")
-	if err := flags.Parse(args); err != nil {
+	if err := parse(flags, args); err != nil {
 		return err
 	}
-	return onOneCore(func(out *costs) { out.near(*most) })
+	onOneCore(out, func(c costs) { c.near(*most) })
+	return nil
 }
 
 const (
@@ -29,7 +31,7 @@ const (
 
 // near adds rows of finding near-duplicates while the index grows to so many items,
 // with made ones.
-func (c *costs) near(most int) {
+func (c costs) near(most int) {
 	settings := near.Default()
 	settings.Max = most
 	b := &nearBench{settings: settings, maker: newItemMaker()}
@@ -86,22 +88,22 @@ func (b *nearBench) place(item madeItem) {
 }
 
 // row places the items that a row is of, and adds it.
-func (b *nearBench) row(c *costs, note string, before uint64) {
+func (b *nearBench) row(c costs, note string, before uint64) {
 	b.placing, b.sketching = nil, nil
 	b.copies, b.found, b.wrong = 0, 0, 0
 	b.fill(b.n + measured)
 	b.print(c, note, before)
 }
 
-func (b *nearBench) print(c *costs, note string, before uint64) {
+func (b *nearBench) print(c costs, note string, before uint64) {
 	place, sketch := timingOf(b.placing), timingOf(b.sketching)
 	b.placing, b.sketching = nil, nil
-	c.row("near: items placed"+note, b.index.Len(), place, (heap()-before)/uint64(b.index.Len()),
+	c.rows("near: items placed"+note, b.index.Len(), place, (heap()-before)/uint64(b.index.Len()),
 		"%d of %d copies found, %d others; sketched before in %s, p99 %s", b.found, b.copies, b.wrong, micros(sketch.p50), micros(sketch.p99))
 }
 
 // broken adds the row of a feed that sends one item 10,000 times, under new IDs.
-func (b *nearBench) broken(c *costs, before uint64) {
+func (b *nearBench) broken(c costs, before uint64) {
 	item := b.maker.next()
 	item.feed = -1
 	b.place(item)

@@ -1,19 +1,38 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"strconv"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/google/pprof/profile"
+
 	"feedmesh/agent/api"
+	"feedmesh/agent/node"
+	"feedmesh/config"
 	"feedmesh/subjects"
 )
+
+// A run is one node under measurement, in this process: one profile has all of it,
+// and its clock can be put forward.
+type run struct {
+	*api.Client
+	*report
+	farm     *remoteFarm
+	clock    *clock
+	size     farmSize
+	dir      string // its data
+	profiles string // folder that profiles are kept in; empty: nowhere
+}
 
 // A clock can be put forward, to have feeds due.
 type clock struct{ ahead atomic.Int64 }
@@ -21,10 +40,125 @@ type clock struct{ ahead atomic.Int64 }
 func (c *clock) now() time.Time      { return time.Now().Add(time.Duration(c.ahead.Load())) }
 func (c *clock) add(d time.Duration) { c.ahead.Add(int64(d)) }
 
-// until waits until the node's status is as asked for, ten minutes at most.
+// settings returns those of the node: with hosts that bear what it can do, and an
+// interval after which all feeds are due.
+func settings(dir string) config.Config {
+	c := config.Default()
+	c.Data, c.Listen, c.Starter = dir, "127.0.0.1:0", false
+	c.AllowNet = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	c.Schedule.HostSpacing, c.Schedule.Interval = 0, time.Hour
+	return c
+}
+
+// inFolder does something with a data folder of its own.
+func (r *run) inFolder(do func() error) (err error) {
+	if r.dir, err = os.MkdirTemp("", "feedmesh-bench"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(r.dir)
+	return do()
+}
+
+// withFarm does something while a farm of the run's size serves.
+func (r *run) withFarm(do func() error) (err error) {
+	if r.farm, err = startFarm(r.size); err != nil {
+		return err
+	}
+	defer r.farm.stop()
+	return do()
+}
+
+// withNode runs a node with these settings and does the steps, one after the other;
+// then it ends the node.
+func (r *run) withNode(ctx context.Context, c config.Config, steps ...func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended, err := r.start(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, step := range steps {
+		if err = step(ctx); err != nil {
+			break
+		}
+	}
+	cancel()
+	return errors.Join(err, <-ended)
+}
+
+// start runs the node and returns where to hear of its end.
+func (r *run) start(ctx context.Context, c config.Config) (ended chan error, err error) {
+	ready := make(chan string, 1)
+	ended = make(chan error, 1)
+	go func() {
+		ended <- node.Run(ctx, c, node.Options{
+			Version: "bench", Clock: r.clock.now, Ready: func(addr string) { ready <- addr },
+			Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		})
+	}()
+	select {
+	case addr := <-ready:
+		r.Client, err = api.NewClient("http://"+addr, "")
+		return ended, err
+	case err := <-ended:
+		return nil, fmt.Errorf("the node did not start: %w", err)
+	}
+}
+
+// A phase is what a part of a run took.
+type phase struct {
+	spent
+	farm    time.Duration // of the processor, by the farm
+	profile *profile.Profile
+}
+
+// measure does something and measures it. Its CPU profile, and the heap after it,
+// are kept under its name, if it has one and profiles are kept.
+func (r *run) measure(name string, do func() error) (p phase, err error) {
+	var cpu bytes.Buffer
+	if err := pprof.StartCPUProfile(&cpu); err != nil {
+		return p, err
+	}
+	farm, before := processorTime(r.farm.process.ID()), usedBy(os.Getpid())
+	err = do()
+	p.spent, p.farm = usedBy(os.Getpid()).since(before), processorTime(r.farm.process.ID())-farm
+	pprof.StopCPUProfile()
+	if err != nil {
+		return p, err
+	}
+	if p.profile, err = profile.Parse(&cpu); err != nil {
+		return p, err
+	}
+	return p, r.keepProfiles(name, p.profile)
+}
+
+func (r *run) keepProfiles(name string, cpu *profile.Profile) error {
+	if r.profiles == "" || name == "" {
+		return nil
+	}
+	if err := os.MkdirAll(r.profiles, 0o755); err != nil {
+		return err
+	}
+	var processor, heap bytes.Buffer
+	return errors.Join(
+		cpu.Write(&processor), pprof.WriteHeapProfile(&heap),
+		os.WriteFile(filepath.Join(r.profiles, name+".cpu"), processor.Bytes(), 0o644),
+		os.WriteFile(filepath.Join(r.profiles, name+".heap"), heap.Bytes(), 0o644),
+	)
+}
+
+// atMost is how long anything may take.
+const atMost = time.Hour
+
+// until waits until the node's status is as asked for.
 func (r *run) until(ctx context.Context, is func(api.Status) bool) (api.Status, error) {
-	for deadline := time.Now().Add(10 * time.Minute); ; {
-		st, err := r.Status(ctx)
+	return until(ctx, r.Client, 200*time.Millisecond, is)
+}
+
+// until asks for the status of the node with each pause, until it is as asked for.
+func until(ctx context.Context, node *api.Client, pause time.Duration, is func(api.Status) bool) (api.Status, error) {
+	for deadline := time.Now().Add(atMost); ; time.Sleep(pause) {
+		st, err := node.Status(ctx)
 		if err != nil {
 			return st, err
 		}
@@ -32,9 +166,8 @@ func (r *run) until(ctx context.Context, is func(api.Status) bool) (api.Status, 
 			return st, nil
 		}
 		if time.Now().After(deadline) {
-			return st, fmt.Errorf("not done after ten minutes: %+v", st)
+			return st, fmt.Errorf("not done after %v: %+v", atMost, st)
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 }
 
@@ -48,18 +181,19 @@ func idle(st api.Status) bool {
 	return st.Feeds.Out == 0 && st.Feeds.Polled == st.Feeds.Known
 }
 
-// polled waits until all feeds have been polled since then: until none has been
-// out for a moment and the farm has had as many requests.
-func (r *run) polled(ctx context.Context, since time.Time) error {
-	want, err := r.farm.count()
-	if err != nil {
+// importFarm gives the node the farm's feeds.
+func (r *run) importFarm(ctx context.Context) error {
+	_, err := r.ImportFeeds(ctx, strings.NewReader(strings.Join(r.farm.urls, "\n")))
+	return err
+}
+
+// polled waits until as many polls as there are feeds were made since the farm had
+// so many requests, and nothing is left of them to do.
+func (r *run) polled(ctx context.Context, since int) error {
+	if err := r.farm.asked(ctx, since+r.size.feeds); err != nil {
 		return err
 	}
-	want += r.feeds
-	_, err = r.until(ctx, func(st api.Status) bool {
-		n, err := r.farm.count()
-		return err == nil && n >= want && idle(st)
-	})
+	_, err := r.until(ctx, idle)
 	return err
 }
 
@@ -79,66 +213,4 @@ func (r *run) someFeeds(ctx context.Context, n int) ([]string, error) {
 		}
 	}
 	return ids[:min(n, len(ids))], nil
-}
-
-// metrics returns what the node tells of itself, to be closed.
-func (r *run) metrics(ctx context.Context) (io.ReadCloser, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Address()+"/metrics", nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	return response.Body, nil
-}
-
-// A histogram is a cumulative one, as Prometheus has them.
-type histogram struct {
-	bounds []float64
-	counts []float64
-}
-
-// lag reads how long items took from fetch to searchable so far.
-func (r *run) lag(ctx context.Context) (histogram, error) {
-	var h histogram
-	page, err := r.metrics(ctx)
-	if err != nil {
-		return h, err
-	}
-	defer page.Close()
-	for lines := bufio.NewScanner(page); lines.Scan(); {
-		rest, is := strings.CutPrefix(lines.Text(), `feedmesh_index_lag_seconds_bucket{le="`)
-		bound, count, _ := strings.Cut(rest, `"} `)
-		if !is || bound == "+Inf" {
-			continue
-		}
-		b, err := strconv.ParseFloat(bound, 64)
-		if err != nil {
-			return h, err
-		}
-		n, err := strconv.ParseFloat(count, 64)
-		if err != nil {
-			return h, err
-		}
-		h.bounds, h.counts = append(h.bounds, b), append(h.counts, n)
-	}
-	if len(h.bounds) == 0 {
-		return h, fmt.Errorf("the node's metrics have no feedmesh_index_lag_seconds")
-	}
-	return h, nil
-}
-
-// quantile returns between which bounds the q-th of what came since before lies.
-func (h histogram) quantile(before histogram, q float64) string {
-	total := h.counts[len(h.counts)-1] - before.counts[len(before.counts)-1]
-	low := 0.0
-	for i, bound := range h.bounds {
-		if h.counts[i]-before.counts[i] >= q*total {
-			return fmt.Sprintf("%v to %v s, of %.0f documents", low, bound, total)
-		}
-		low = bound
-	}
-	return fmt.Sprintf("more than %v s", low)
 }

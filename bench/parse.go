@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/xml"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/url"
@@ -74,7 +76,10 @@ func (c *cost) add(d []byte, read func([]byte) error) error {
 
 // benchParse prints what documents cost to read, by turns with those who read less
 // of them, and what their entries cost to prepare.
-func benchParse() error {
+func benchParse(_ context.Context, _ *report, args []string) error {
+	if err := parse(flag.NewFlagSet("parse", flag.ContinueOnError), args); err != nil {
+		return err
+	}
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer out.Flush()
 	fmt.Fprintln(out, "documents\treader\tdocuments/s\tMB/s\tallocations\ttimes gofeed")

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"text/tabwriter"
 	"time"
 
 	"feedmesh/classify/query"
@@ -23,16 +22,16 @@ import (
 	"feedmesh/tests/engines"
 )
 
-// benchSearch prints what each search engine takes to index made-up items of some
+// benchSearch measures what each search engine takes to index made-up items of some
 // 2 KB, and to answer: one client at a time, each query another, then 1, 16 and 64
 // clients who ask a mix of a thousand queries, some of them much more often than
 // others, as people do.
-func benchSearch(ctx context.Context, args []string) error {
+func benchSearch(ctx context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("search", flag.ContinueOnError)
 	items := flags.Int("items", 200_000, "items to index")
-	engine := flags.String("engine", "both", "bleve, meilisearch or both")
+	engine := flags.String("engine", "bleve", "bleve, meilisearch or both")
 	each := flags.Duration("each", 4*time.Second, "how long a row is measured")
-	if err := flags.Parse(args); err != nil {
+	if err := parse(flags, args); err != nil {
 		return err
 	}
 	measures := map[string]func(context.Context, *searchBench) error{"bleve": withBleve, "meilisearch": withMeilisearch}
@@ -40,44 +39,33 @@ func benchSearch(ctx context.Context, args []string) error {
 	if *engine == "both" {
 		names = []string{"bleve", "meilisearch"}
 	}
-	var columns []table
 	for _, name := range names {
 		measure := measures[name]
 		if measure == nil {
 			return fmt.Errorf("there is no engine %q: take bleve, meilisearch or both", name)
 		}
-		b := &searchBench{items: *items, each: *each, made: storagetest.NewMaker(1)}
+		b := &searchBench{out: out, name: name, items: *items, each: *each, made: storagetest.NewMaker(1)}
 		if err := measure(ctx, b); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		columns = append(columns, b.table)
 	}
-	printBeside(names, columns)
 	return nil
 }
 
-// printBeside prints tables of the same rows as one.
-func printBeside(names []string, columns []table) {
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(out, "\t%s\n", strings.ToUpper(strings.Join(names, "\t")))
-	for i, row := range columns[0] {
-		fmt.Fprint(out, row[0])
-		for _, column := range columns {
-			fmt.Fprint(out, "\t", column[i][1])
-		}
-		fmt.Fprintln(out)
-	}
-	out.Flush()
+// add adds a row about the engine.
+func (b *searchBench) add(what string, value float64, unit, aim string) {
+	b.out.aimed(b.name+": "+what, value, unit, aim)
 }
 
 // A searchBench is an index under measurement.
 type searchBench struct {
+	out   *report
+	name  string // of the engine
 	index storage.Index
 	items int
 	each  time.Duration
 	made  *storagetest.Maker
 	some  []storage.Indexed // of those in the index
-	table table
 }
 
 func withBleve(ctx context.Context, b *searchBench) error {
@@ -119,14 +107,14 @@ func (b *searchBench) run(ctx context.Context, dir string, process int) error {
 		return err
 	}
 	size := settled(dir)
-	b.table.add("on disk", "%.0f bytes an item (%.0f MB)", float64(size)/float64(b.items), float64(size)/1e6)
+	b.add("on disk", float64(size)/float64(b.items), "bytes an item", "")
 	for _, row := range b.rows() {
-		b.clients(ctx, row.what, 1, func(*rand.Rand) func(context.Context) error { return row.ask })
+		b.clients(ctx, row, 1, func(*rand.Rand) func(context.Context) error { return row.ask })
 	}
 	for _, n := range []int{1, 16, 64} {
-		b.clients(ctx, fmt.Sprintf("mix, %d clients", n), n, b.mix())
+		b.clients(ctx, searchRow{what: fmt.Sprintf("mix, %d clients", n)}, n, b.mix())
 	}
-	b.table.add("memory of the process now, and at most", "%.0f MB, %.0f MB", float64(memoryOf(process, "VmRSS"))/1e6, float64(memoryOf(process, "VmHWM"))/1e6)
+	b.add("memory of the process (RSS), at most", float64(memoryOf(process, "VmHWM"))/1e6, "MB", "")
 	return nil
 }
 
@@ -177,20 +165,27 @@ func (b *searchBench) fill(ctx context.Context) error {
 		return *err
 	}
 	took := time.Since(began) - making
-	b.table.add("items indexed", "%.0f /s (%d in %.0f s)", float64(b.items)/took.Seconds(), b.items, took.Seconds())
+	b.add("items indexed", float64(b.items)/took.Seconds(), "/s", "")
 	return nil
 }
 
 // A searchRow is one kind of question.
 type searchRow struct {
-	what string
-	ask  func(ctx context.Context) error
+	what     string
+	ask      func(ctx context.Context) error
+	p50, p99 string // aims, in milliseconds
+}
+
+// aimed returns a row with the aims of a common search.
+func aimed(row searchRow) searchRow {
+	row.p50, row.p99 = "<= 5", "<= 50"
+	return row
 }
 
 func (b *searchBench) rows() []searchRow {
 	now := time.Now()
 	search := func(what string, ask func() storage.Query) searchRow {
-		return searchRow{what, func(ctx context.Context) error {
+		return searchRow{what: what, ask: func(ctx context.Context) error {
 			q := ask()
 			now = now.Add(-time.Minute) // so that no answer is remembered
 			q.Now = now
@@ -200,9 +195,9 @@ func (b *searchBench) rows() []searchRow {
 	}
 	first := func(letters int) string { return string([]rune(b.made.Sought())[:letters]) }
 	return []searchRow{
-		search("1 word, filter, facets", func() storage.Query { return b.faceted(1) }),
-		search("2 words, filter, facets", func() storage.Query { return b.faceted(2) }),
-		search("3 words, filter, facets", func() storage.Query { return b.faceted(3) }),
+		aimed(search("1 word, filter, facets", func() storage.Query { return b.faceted(1) })),
+		aimed(search("2 words, filter, facets", func() storage.Query { return b.faceted(2) })),
+		aimed(search("3 words, filter, facets", func() storage.Query { return b.faceted(3) })),
 		search("1 word, newest first", func() storage.Query { return storage.Query{Where: b.words(1), Newest: true} }),
 		search("all, newest first, facets", func() storage.Query { return storage.Query{Facets: true} }),
 		search("1 word, each story once", func() storage.Query { return storage.Query{Where: b.words(1), Once: true} }),
@@ -214,11 +209,11 @@ func (b *searchBench) rows() []searchRow {
 			return storage.Query{Where: query.Text{Words: b.made.Sought() + " " + first(3), Form: query.Prefix}}
 		}),
 		search("a mistyped word", func() storage.Query { return storage.Query{Where: query.Text{Words: b.made.Sought() + "q"}} }),
-		{"similar items", func(ctx context.Context) error {
+		{what: "similar items", ask: func(ctx context.Context) error {
 			_, err := b.index.Similar(ctx, b.some[rand.IntN(len(b.some))], 10)
 			return err
 		}},
-		{"suggestions for 2 letters", func(ctx context.Context) error {
+		{what: "suggestions for 2 letters", ask: func(ctx context.Context) error {
 			_, err := b.index.Suggest(ctx, first(2), 10)
 			return err
 		}},
@@ -255,8 +250,8 @@ func (b *searchBench) mix() func(*rand.Rand) func(context.Context) error {
 	}
 }
 
-// clients adds a row of so many clients, each of whom asks again and again.
-func (b *searchBench) clients(ctx context.Context, what string, n int, client func(chance *rand.Rand) func(context.Context) error) {
+// clients adds rows of so many clients, each of whom asks again and again.
+func (b *searchBench) clients(ctx context.Context, row searchRow, n int, client func(chance *rand.Rand) func(context.Context) error) {
 	times, failed, last := make([][]time.Duration, n), make([]int, n), make([]error, n)
 	began := time.Now()
 	var asking sync.WaitGroup
@@ -275,22 +270,20 @@ func (b *searchBench) clients(ctx context.Context, what string, n int, client fu
 		})
 	}
 	asking.Wait()
+	took := time.Since(began)
 	all, fails := slices.Concat(times...), 0
 	for _, n := range failed {
 		fails += n
 	}
-	why := ""
 	if fails > 0 {
 		first, _, _ := strings.Cut(errors.Join(last...).Error(), "\n")
-		why = fmt.Sprintf("; %d of %d failed: %s", fails, fails+len(all), first)
+		b.out.failed(b.name+": "+row.what, fmt.Sprintf("%d of %d: %s", fails, fails+len(all), first))
 	}
 	if len(all) == 0 {
-		b.table.add(what, "none answered%s", why)
 		return
 	}
-	rate := float64(len(all)) / time.Since(began).Seconds()
 	t := timingOf(all)
-	b.table.add(what, "%.0f /s, p50 %s, p99 %s%s", rate, millis(t.p50), millis(t.p99), why)
+	b.add(row.what, float64(len(all))/took.Seconds(), "/s", "")
+	b.add(row.what+": p50", t.p50.Seconds()*1e3, "ms", row.p50)
+	b.add(row.what+": p99", t.p99.Seconds()*1e3, "ms", row.p99)
 }
-
-func millis(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1e3) }

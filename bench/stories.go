@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -8,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,51 +17,54 @@ import (
 	"feedmesh/classify/story"
 )
 
-// benchStories prints what it costs to find items that repeat others, and to group
+// benchStories measures what it costs to find items that repeat others, and to group
 // them, while more and more is remembered, and how long it takes to read all of it
 // back. Items are made. Those of near have titles of 7 to 12 words, 60 % of them
 // texts of 40 to 160, and one in ten is a copy. Those of stories have 9 and 40
 // words of 30,000, as common as words are, and every other one is of a happening
 // that others tell too. Times are of the processor, so that other processes do not
 // count; of reading back it is the clock, on all cores there are.
-func benchStories(args []string) error {
+func benchStories(_ context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("stories", flag.ContinueOnError)
 	items := flags.Int("items", 1_000_000, "most live items of near")
 	events := flags.Int("events", 50_000, "most live events")
 	back := flags.Int("back", 500_000, "items to read back")
-	if err := flags.Parse(args); err != nil {
+	if err := parse(flags, args); err != nil {
 		return err
 	}
-	return onOneCore(func(out *costs) {
-		out.near(*items)
+	onOneCore(out, func(c costs) {
+		c.near(*items)
 		for _, n := range []int{*events / 50, *events / 5, *events} {
-			out.stories(n)
+			c.stories(n)
 		}
 		for _, n := range []int{*back / 5, *back} {
-			out.readBack(n)
+			c.readBack(n)
 		}
 	})
+	return nil
 }
 
-// costs is the table that is printed.
-type costs struct{ *tabwriter.Writer }
+// costs are the rows of what items cost.
+type costs struct{ *report }
 
-// onOneCore prints the table whose rows do adds on a thread of its own, on one core.
-func onOneCore(do func(out *costs)) error {
+// onOneCore has rows added on a thread of its own, on one core.
+func onOneCore(out *report, do func(c costs)) {
 	cores := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(cores)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	out := &costs{tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)}
-	fmt.Fprintln(out, "WHAT\tLIVE\tITEMS/S\tP50\tP99\tLIVE ITEM\tREMARKS")
-	do(out)
-	return out.Flush()
+	do(costs{out})
 }
 
-// row adds a row: what, of how many, how long that takes, and bytes of memory for
-// each live item.
-func (c *costs) row(what string, live int, t timing, bytes uint64, remarks string, args ...any) {
-	fmt.Fprintf(c, "%s\t%d\t%.0f\t%s\t%s\t%d bytes\t%s\n", what, live, 1/t.each.Seconds(), micros(t.p50), micros(t.p99), bytes, fmt.Sprintf(remarks, args...))
+// rows adds rows of what is done with each item when there are so many: how long
+// that takes, and the bytes of memory for each of them. The remarks are printed.
+func (c costs) rows(what string, live int, t timing, bytes uint64, remarks string, args ...any) {
+	what = fmt.Sprintf("%s, %d live", what, live)
+	c.add(what, 1/t.each.Seconds(), "/s")
+	c.add(what+": p50", t.p50.Seconds()*1e6, "us")
+	c.add(what+": p99", t.p99.Seconds()*1e6, "us")
+	c.add(what+": memory", float64(bytes), "bytes for each")
+	fmt.Fprintf(os.Stderr, "  "+remarks+"\n", args...)
 }
 
 // timingOf sorts times and sums them up.
@@ -77,7 +80,7 @@ func timingOf(times []time.Duration) timing {
 func micros(d time.Duration) string { return fmt.Sprintf("%.1f us", d.Seconds()*1e6) }
 
 // stories adds the row of a number of live events.
-func (c *costs) stories(events int) {
+func (c costs) stories(events int) {
 	before := heap()
 	limits := story.DefaultLimits()
 	limits.Events = events
@@ -118,7 +121,7 @@ func (c *costs) stories(events int) {
 	press.events = nil
 	with := heap()
 
-	c.row("stories: items placed", events, t, (with-before)/uint64(items),
+	c.rows("stories: items placed", events, t, (with-before)/uint64(items),
 		"events; %d items of %d stories; passes among them, the longest %.1f ms; read before in %s, p99 %s",
 		items, stories, longest.Seconds()*1e3, micros(read.p50), micros(read.p99))
 	runtime.KeepAlive(clusters)
@@ -128,7 +131,7 @@ const pageOf = 1000 // items that are read back at a time
 
 // readBack adds the row of reading back so many items, all but the store's part of
 // it.
-func (c *costs) readBack(n int) {
+func (c costs) readBack(n int) {
 	pages := makePages(n)
 	runtime.GOMAXPROCS(runtime.NumCPU())
 	defer runtime.GOMAXPROCS(1)
@@ -140,8 +143,11 @@ func (c *costs) readBack(n int) {
 	took, used := time.Since(began), cpuTime()-used
 	items, events, _ := b.clusters.Len()
 	each := took / time.Duration(n)
-	fmt.Fprintf(c, "read back\t%d\t%.0f\t\t\t%d bytes\t%.1f s, %.1f s of the processor; near remembers %d items, stories %d of %d events\n",
-		n, 1/each.Seconds(), heap()/uint64(n), took.Seconds(), used.Seconds(), b.index.Len(), items, events)
+	what := fmt.Sprintf("%d items read back", n)
+	c.add(what, 1/each.Seconds(), "/s")
+	c.add(what+": CPU", used.Seconds()*1e6/float64(n), "us an item")
+	c.add(what+": memory", float64(heap()/uint64(n)), "bytes an item")
+	fmt.Fprintf(os.Stderr, "  near remembers %d items, stories %d of %d events\n", b.index.Len(), items, events)
 	runtime.KeepAlive(b)
 }
 

@@ -2,16 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
-
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 
 	"feedmesh/agent/simulate"
 	"feedmesh/classify/near"
@@ -20,48 +15,54 @@ import (
 	"feedmesh/storage/sqlite"
 )
 
-// benchTakeover prints how long it takes whoever places items to remember those of
-// the last days, from the store.
-func benchTakeover(ctx context.Context, args []string) error {
+// benchTakeover measures how long it takes whoever places items to remember those
+// of the last days, from the store.
+func benchTakeover(ctx context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("takeover", flag.ContinueOnError)
 	items := flags.Int("items", 500_000, "items of three days in the store")
 	bodies := flags.Bool("bodies", false, "they have 2 KB of text each, and not only an excerpt of 300 characters")
-	if err := flags.Parse(args); err != nil {
+	if err := parse(flags, args); err != nil {
 		return err
 	}
-	r := &run{clock: &clock{}}
-	err := r.inFolder(ctx, func(ctx context.Context) error { return r.takeOver(ctx, *items, *bodies) })
-	r.table.print(os.Stdout)
-	return err
+	r := &run{report: out, clock: &clock{}}
+	return r.inFolder(func() error { return r.takeOver(ctx, *items, *bodies) })
 }
 
 func (r *run) takeOver(ctx context.Context, items int, bodies bool) error {
 	if err := fillItems(ctx, filepath.Join(r.dir, "store.db"), items, bodies); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	c := settings(r.dir)
 	c.Roles = []string{"cluster", "api"}
-	used, began := cpuTime(), time.Now()
-	ended, err := r.start(ctx, c)
-	if err != nil {
-		return err
-	}
-	for remembered := 0; remembered < items && err == nil; time.Sleep(100 * time.Millisecond) {
-		remembered, err = r.remembered(ctx)
-		if time.Since(began) > 10*time.Minute {
-			err = fmt.Errorf("%d of %d items are remembered after ten minutes", remembered, items)
+	before := usedBy(os.Getpid())
+	return r.withNode(ctx, c, func(ctx context.Context) error {
+		if err := r.untilRemembered(ctx, items); err != nil {
+			return err
+		}
+		s := usedBy(os.Getpid()).since(before)
+		r.add(fmt.Sprintf("%d items are remembered after the start within", items), s.took.Seconds(), "s")
+		r.add("CPU", s.micros(float64(items)), "us an item")
+		r.add("memory (RSS)", float64(memoryOf(os.Getpid(), "VmRSS"))/1e6, "MB")
+		return nil
+	})
+}
+
+// untilRemembered waits until new items in English are compared with so many.
+func (r *run) untilRemembered(ctx context.Context, items int) error {
+	english := func(labels map[string]string) bool { return labels["language"] == "en" && labels["what"] == "marks" }
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		m, err := readMetrics(ctx, r.Address())
+		if err != nil {
+			return err
+		}
+		remembered := m.sum("feedmesh_live", english)
+		if remembered >= float64(items) {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%v of %d items are remembered after ten minutes", remembered, items)
 		}
 	}
-	took, cpu := time.Since(began), cpuTime()-used
-	if err == nil {
-		r.table.add(fmt.Sprintf("%d items are remembered after the start within", items), "%.1f s", took.Seconds())
-		r.table.add("CPU", "%.0f us an item", cpu.Seconds()*1e6/float64(items))
-		r.table.add("memory (RSS)", "%.0f MB", float64(memory("VmRSS"))/1e6)
-	}
-	cancel()
-	return errors.Join(err, <-ended)
 }
 
 // fillItems makes a store of items of the last three days, one in three of which
@@ -107,28 +108,4 @@ func itemOf(feedID string, feed, seq int, bodies bool) storage.Item {
 	i.EventID = storage.EventID(i.ID)
 	i.StoryID = storage.StoryID(i.EventID)
 	return i
-}
-
-// remembered returns how many items in English new ones are compared with.
-func (r *run) remembered(ctx context.Context) (int, error) {
-	page, err := r.metrics(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer page.Close()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(page)
-	if err != nil {
-		return 0, err
-	}
-	for _, m := range families["feedmesh_live"].GetMetric() {
-		labels := ""
-		for _, l := range m.GetLabel() {
-			labels += l.GetValue() + " "
-		}
-		if strings.Contains(labels, "en ") && strings.Contains(labels, "marks") {
-			return int(m.GetGauge().GetValue()), nil
-		}
-	}
-	return 0, nil
 }

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"feedmesh/agent/api"
+)
+
+// benchIdle measures a small node as a process of its own: it has read some feeds,
+// which publish nothing more. Before and after a restart it is watched for a while.
+func benchIdle(ctx context.Context, out *report, args []string) error {
+	flags := flag.NewFlagSet("idle", flag.ContinueOnError)
+	size := farmSize{feeds: 300, items: 20, hosts: 300}
+	size.flags(flags)
+	lasts := flags.Duration("for", time.Minute, "how long it is watched, each time")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "feedmesh-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	program, err := buildBoth(ctx, out, dir)
+	if err != nil {
+		return err
+	}
+	farm, err := startFarm(size)
+	if err != nil {
+		return err
+	}
+	defer farm.stop()
+	a, err := newAgent(program, filepath.Join(dir, "data"))
+	if err != nil {
+		return err
+	}
+	defer a.process.Kill()
+	first, err := a.start()
+	if err != nil {
+		return err
+	}
+	out.add("start to ready, nothing known", first.Seconds(), "s")
+	if _, err := a.ImportFeeds(ctx, strings.NewReader(strings.Join(farm.urls, "\n"))); err != nil {
+		return err
+	}
+	items := int64(size.feeds * size.items)
+	if _, err := until(ctx, a.Client, time.Second/4, func(st api.Status) bool { return st.Indexed >= items && idle(st) }); err != nil {
+		return err
+	}
+	out.add("memory (RSS), at most while it took in all", float64(memoryOf(a.process.ID(), "VmHWM"))/1e6, "MB")
+	watch(ctx, out, a, "idle", *lasts)
+	if err := a.stop(); err != nil {
+		return err
+	}
+	again, err := a.start()
+	if err != nil {
+		return err
+	}
+	out.add("start to ready, all known", again.Seconds(), "s")
+	watch(ctx, out, a, "idle after a restart", *lasts)
+	return a.stop()
+}
+
+// buildBoth builds the agent as it is and as it is released, and returns the former.
+func buildBoth(ctx context.Context, out *report, dir string) (program string, err error) {
+	for _, as := range []struct{ what, folder, ldflags string }{
+		{"size of the program as released (-s -w)", "released", "-s -w"},
+		{"size of the program", "built", ""},
+	} {
+		folder := filepath.Join(dir, as.folder)
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			return "", err
+		}
+		if program, err = buildAgent(ctx, folder, "-ldflags", as.ldflags); err != nil {
+			return "", err
+		}
+		out.add(as.what, float64(bytesUnder(program))/1e6, "MB")
+	}
+	return program, nil
+}
+
+// watch leaves the agent alone for a while, and adds what it used.
+func watch(ctx context.Context, out *report, a *agent, how string, lasts time.Duration) {
+	before := a.usage()
+	select {
+	case <-ctx.Done():
+	case <-time.After(lasts):
+	}
+	spent := a.usage().since(before)
+	out.aimed("memory (RSS), "+how, a.memory(), "MB", "<= 80")
+	out.add("CPU, "+how, spent.percent(), "% of a core")
+	out.add("written to disk, "+how, float64(spent.written)/spent.took.Seconds()/1e3, "kB/s")
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// metrics are what a node told of itself at one time, by name.
+type metrics map[string]*dto.MetricFamily
+
+// readMetrics asks a node at an address like http://127.0.0.1:8080.
+func readMetrics(ctx context.Context, address string) (metrics, error) {
+	response, err := get(ctx, address+"/metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read the metrics of %s: %w", address, err)
+	}
+	return families, nil
+}
+
+// sum returns the sum of a counter or gauge over all labels that keep wants.
+func (m metrics) sum(name string, keep func(labels map[string]string) bool) (sum float64) {
+	for _, one := range m[name].GetMetric() {
+		labels := map[string]string{}
+		for _, l := range one.GetLabel() {
+			labels[l.GetName()] = l.GetValue()
+		}
+		if keep(labels) {
+			sum += one.GetCounter().GetValue() + one.GetGauge().GetValue()
+		}
+	}
+	return sum
+}
+
+// all wants all labels.
+func all(map[string]string) bool { return true }
+
+// A histogram counts values by the bounds they do not surpass, ascending, each
+// bucket by itself; the last bound is infinite.
+type histogram struct {
+	bounds []float64
+	counts []float64
+}
+
+// histogram returns one without labels, empty if there is none of the name.
+func (m metrics) histogram(name string) (h histogram) {
+	below := 0.0
+	for _, one := range m[name].GetMetric() {
+		for _, b := range one.GetHistogram().GetBucket() {
+			h.bounds = append(h.bounds, b.GetUpperBound())
+			h.counts = append(h.counts, float64(b.GetCumulativeCount())-below)
+			below = float64(b.GetCumulativeCount())
+		}
+		if n := len(h.bounds); n > 0 && !math.IsInf(h.bounds[n-1], 1) {
+			h.bounds = append(h.bounds, math.Inf(1))
+			h.counts = append(h.counts, float64(one.GetHistogram().GetSampleCount())-below)
+		}
+	}
+	return h
+}
+
+// since returns what came to a histogram since it was as before.
+func (h histogram) since(before histogram) histogram {
+	counts := slices.Clone(h.counts)
+	for i := range before.counts {
+		counts[i] -= before.counts[i]
+	}
+	return histogram{h.bounds, counts}
+}
+
+// total returns how many values there are.
+func (h histogram) total() (n float64) {
+	for _, c := range h.counts {
+		n += c
+	}
+	return n
+}
+
+// quantile returns the value that a share q of all do not surpass, as if those of
+// a bucket lay evenly in it, or NaN if there are none. Of the last bucket it is the
+// lower bound, which is too little.
+func (h histogram) quantile(q float64) float64 {
+	rank, low := q*h.total(), 0.0
+	for i, n := range h.counts {
+		if n > 0 && rank <= n {
+			if math.IsInf(h.bounds[i], 1) {
+				return low
+			}
+			return low + (h.bounds[i]-low)*rank/n
+		}
+		rank -= n
+		low = h.bounds[i]
+	}
+	return math.NaN()
+}

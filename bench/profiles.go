@@ -1,0 +1,107 @@
+package main
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/pprof/profile"
+)
+
+// addShares adds two tables of whose CPU a profile tells: by role, and by the
+// package whose code ran or was waited for; each divided by n, in milliseconds.
+func (r *report) addShares(of string, p *profile.Profile, n float64, unit string) {
+	for _, by := range []struct {
+		name  string
+		whose func(*profile.Sample) string
+	}{{"role", roleOf}, {"package", packageOf}} {
+		spent, all := map[string]time.Duration{}, time.Duration(0)
+		for _, s := range p.Sample {
+			spent[by.whose(s)] += time.Duration(s.Value[1])
+			all += time.Duration(s.Value[1])
+		}
+		rest := time.Duration(0)
+		for name, t := range spent {
+			if t < all/200 {
+				rest += t
+				delete(spent, name)
+			}
+		}
+		add := func(what string, t time.Duration) {
+			r.row(Row{Table: "CPU by " + by.name + ": " + of, What: what, Value: t.Seconds() * 1e3 / n, Unit: unit})
+		}
+		for _, name := range slices.SortedFunc(maps.Keys(spent), func(a, b string) int { return cmp.Compare(spent[b], spent[a]) }) {
+			add(name, spent[name])
+		}
+		add("others", rest)
+		add("all", all)
+	}
+}
+
+// background is what works without a role's label, by a part of a function's name.
+// The first that any function of a sample has says whose it is.
+var background = []struct{ function, name string }{
+	{"nats-server", "NATS server"},
+	{"scorch", "index: merging and writing"},
+	{"bleve", "index: analysis"},
+	{"agent/role.(*scheduler)", "role schedule"},
+	{"agent/plan", "role schedule"},
+	{"agent/api", "API"},
+	{"nats-io/nats.go", "NATS client"},
+	{"nats-io/nats%2ego", "NATS client"},
+	{"gcBgMarkWorker", "garbage collection"},
+	{"net/http", "HTTP"},
+	{"sqlite", "store"},
+}
+
+// roleOf says which role a sample belongs to, by its label, or else what works in
+// the background for all of them.
+func roleOf(s *profile.Sample) string {
+	if role := s.Label["role"]; len(role) > 0 {
+		return "role " + role[0]
+	}
+	for _, b := range background {
+		for name := range functions(s) {
+			if strings.Contains(name, b.function) {
+				return b.name
+			}
+		}
+	}
+	return "Go scheduler and the rest"
+}
+
+// packageOf says which package that is not of Go itself a sample was in, or called
+// from: ours each, others by module.
+func packageOf(s *profile.Sample) string {
+	for name := range functions(s) {
+		name, _, _ = strings.Cut(name, "[") // without type arguments
+		path := name[strings.LastIndexByte(name, '/')+1:]
+		path = name[:len(name)-len(path)] + path[:max(0, strings.IndexByte(path, '.'))]
+		path = strings.ReplaceAll(path, "%2e", ".") // as the last part of a path is written
+		first, _, _ := strings.Cut(path, "/")
+		switch {
+		case first == "feedmesh":
+			return path
+		case strings.Contains(first, "."):
+			return strings.Join(strings.SplitN(path+"//", "/", 4)[:3], "/")
+		case strings.Contains(name, "gcBgMarkWorker"):
+			return "garbage collection"
+		}
+	}
+	return "Go itself"
+}
+
+// functions yields the names of a sample's functions, innermost first.
+func functions(s *profile.Sample) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for _, l := range s.Location {
+			for _, line := range l.Line {
+				if !yield(line.Function.Name) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// results are what a run of bench measured, and on what.
+type results struct {
+	Machine machine `json:"machine"`
+	Rows    []Row   `json:"rows"`
+}
+
+// key tells what was measured from all else that was.
+type key struct{ part, table, what string }
+
+func (r Row) key() key { return key{r.Part, r.Table, r.What} }
+
+// keep writes the results to the folder of their day, beside those of days before.
+func (r results) keep(folder string) error {
+	before, err := earlier(folder, r.day())
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(folder, r.day())
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(r, "", "\t")
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(dir, "results.json"), append(data, '\n'), 0o644),
+		os.WriteFile(filepath.Join(dir, "results.md"), []byte(r.markdown(before)), 0o644),
+	)
+}
+
+func (r results) day() string { return r.Machine.Date.Format(time.DateOnly) }
+
+// earlier returns the newest results from before a day, or none.
+func earlier(folder, day string) (before results, err error) {
+	days, err := filepath.Glob(filepath.Join(folder, "????-??-??", "results.json"))
+	if err != nil {
+		return before, err
+	}
+	slices.Sort(days)
+	for _, path := range slices.Backward(days) {
+		if filepath.Base(filepath.Dir(path)) >= day {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return before, err
+		}
+		if err := json.Unmarshal(data, &before); err != nil {
+			return before, fmt.Errorf("read %s: %w", path, err)
+		}
+		return before, nil
+	}
+	return before, nil
+}
+
+// print writes the tables for a terminal. What misses its aim is marked.
+func (r results) print(w io.Writer) {
+	for _, name := range r.tables() {
+		out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(out, "\n%s\n", strings.ToUpper(cmp.Or(name, "what\tmeasured\taim")))
+		part := ""
+		for _, row := range r.of(name) {
+			if name == "" && row.Part != part {
+				part = row.Part
+				fmt.Fprintf(out, "%s\t\t\n", part)
+			}
+			mark := ""
+			if row.Missed {
+				mark = "  missed"
+			}
+			fmt.Fprintf(out, "  %s\t%s\t%s%s\n", row.What, row.measured(), row.Aim, mark)
+		}
+		out.Flush()
+	}
+}
+
+// markdown returns the same as a page, beside what was measured before.
+func (r results) markdown(before results) string {
+	var b strings.Builder
+	b.WriteString(r.Machine.head())
+	was := map[key]Row{}
+	for _, row := range before.Rows {
+		was[row.key()] = row
+	}
+	if len(was) > 0 {
+		fmt.Fprintf(&b, "\nBefore: of %s, commit %s.\n", before.day(), before.Machine.Commit)
+	}
+	for _, name := range r.tables() {
+		if name != "" {
+			fmt.Fprintf(&b, "\n## %s\n", name)
+		}
+		b.WriteString("\n| what | measured | aim | before |\n|---|---:|---:|---:|\n")
+		part := ""
+		for _, row := range r.of(name) {
+			if name == "" && row.Part != part {
+				part = row.Part
+				fmt.Fprintf(&b, "| **%s** (`%s`) | | | |\n", part, row.Command)
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(row.What), cell(row.measured()), row.asked(), was[row.key()].known())
+		}
+	}
+	return b.String()
+}
+
+// asked returns the aim, and whether it is missed.
+func (r Row) asked() string {
+	if r.Missed {
+		return r.Aim + ", missed"
+	}
+	return r.Aim
+}
+
+// known returns what was measured, if anything was.
+func (r Row) known() string {
+	if r.What == "" || r.Error != "" {
+		return ""
+	}
+	return cell(r.measured())
+}
+
+// cell returns a text as it can stand in a table.
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(text)
+}
+
+// tables returns the names of the tables, the main one, "", first.
+func (r results) tables() []string {
+	names := []string{""}
+	for _, row := range r.Rows {
+		if !slices.Contains(names, row.Table) {
+			names = append(names, row.Table)
+		}
+	}
+	return names
+}
+
+// of returns the rows of a table.
+func (r results) of(table string) (rows []Row) {
+	for _, row := range r.Rows {
+		if row.Table == table {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}

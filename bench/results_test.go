@@ -1,0 +1,131 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func onDay(day string, rows ...Row) results {
+	date, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		panic(err)
+	}
+	return results{Machine: machine{Date: date, Commit: "c" + day, Cores: 2}, Rows: rows}
+}
+
+func TestAPageHasWhatWasMeasuredBefore(t *testing.T) {
+	folder := t.TempDir()
+	polls := Row{Part: "sweep", What: "polls", Value: 4000, Unit: "/s", Aim: ">= 8000", Missed: true, Command: "just bench sweep"}
+	faster, elsewhere := polls, polls
+	faster.Value, faster.Missed = 9000, false
+	elsewhere.Part, elsewhere.Value = "crawl", 7
+	byRole := Row{Part: "sweep", Table: "CPU by role: polls", What: "role crawl", Value: 0.5, Unit: "us a poll"}
+	failed := Row{Part: "mesh", What: "the part", Error: "no PostgreSQL | none"}
+	for _, r := range []results{
+		onDay("2026-01-01", Row{Part: "sweep", What: "polls", Value: 1, Unit: "/s"}),
+		onDay("2026-01-03", polls, byRole, failed),
+		onDay("2026-01-02", Row{Part: "sweep", What: "polls", Value: 2, Unit: "/s"}), // written later, but of before
+		onDay("2026-01-04", faster, elsewhere, byRole, failed),
+		onDay("2026-01-04", faster, elsewhere, byRole, failed), // the second of a day is not beside the first
+	} {
+		if err := r.keep(folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(folder, "2026-01-04", "results.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	for _, want := range []string{
+		"Measured on 2026-01-04", "Before: of 2026-01-03, commit c2026-01-03.",
+		"| **sweep** (`just bench sweep`) | | | |\n| polls | 9000 /s | >= 8000 | 4000 /s |\n",
+		"| polls | 7.00 /s | >= 8000, missed |  |\n",
+		"## CPU by role: polls\n\n| what | measured | aim | before |\n|---|---:|---:|---:|\n| role crawl | 0.500 us a poll |  | 0.500 us a poll |\n",
+		"| the part | failed: no PostgreSQL \\| none |  |  |\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+}
+
+func TestTheFirstResultsHaveNothingBefore(t *testing.T) {
+	folder := t.TempDir()
+	if err := onDay("2026-01-01", Row{Part: "sweep", What: "polls", Value: 1}).keep(folder); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(folder, "2026-01-01", "results.md"))
+	if err != nil || strings.Contains(string(page), "Before:") || !strings.Contains(string(page), "| polls | 1.00 |  |  |") {
+		t.Errorf("got %v and this page, want one with nothing before:\n%s", err, page)
+	}
+}
+
+func TestAnAimIsReachedAtItsBound(t *testing.T) {
+	for _, c := range []struct {
+		value float64
+		aim   string
+		want  bool
+	}{
+		{5, "<= 5", true}, {5.01, "<= 5", false}, {8000, ">= 8000", true}, {7999, ">= 8000", false}, {0.3, "<= 0.3", true}, {-1, "", true},
+	} {
+		if got := reached(c.value, c.aim); got != c.want {
+			t.Errorf("%v reaches %q: got %v, want %v", c.value, c.aim, got, c.want)
+		}
+	}
+}
+
+func TestNumbersHaveThreeDigitsThatCount(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 12345.6: "12346", 999: "999", 12.345: "12.3", 0.012345: "0.0123", -1.5: "-1.50", 1e-9: "0.000000"} {
+		if got := number(v); got != want {
+			t.Errorf("%v: got %q, want %q", v, got, want)
+		}
+	}
+}
+
+func TestARowThatIsNoNumberSaysSo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	out := newReport(file)
+	out.aimed("nothing came", math.NaN(), "s", "<= 2")
+	out.aimed("slow", 3, "s", "<= 2")
+	rows, err := readRows(path)
+	if err != nil || len(rows) != 2 || rows[0].Error == "" || rows[0].Missed || !rows[1].Missed {
+		t.Errorf("got %+v, %v, want a failed row and one that misses its aim", rows, err)
+	}
+}
+
+func TestArgumentsBelongToThePartBeforeThem(t *testing.T) {
+	got, err := asked([]string{"sweep", "-feeds", "5", "search", "-engine", "bleve", "idle"})
+	if err != nil || len(got) != 3 || strings.Join(got[0], " ") != "sweep -feeds 5" || strings.Join(got[1], " ") != "search -engine bleve" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if _, err := asked([]string{"swep"}); err == nil {
+		t.Error("an unknown part is taken")
+	}
+	if suite, _ := asked(nil); len(suite) != 6 || suite[0][0] != "sweep" {
+		t.Errorf("got %q, want the suite", suite)
+	}
+}
+
+func TestAPartThatFailsSaysWhyInItsLastLine(t *testing.T) {
+	var l lastLine
+	for _, piece := range []string{"first\nsec", "ond\nbench: no ", "disk\n"} {
+		l.Write([]byte(piece))
+	}
+	if got := l.text(os.ErrClosed); got != "no disk" {
+		t.Errorf("got %q, want %q", got, "no disk")
+	}
+	var silent lastLine
+	if got := silent.text(os.ErrClosed); got != os.ErrClosed.Error() {
+		t.Errorf("got %q of one that said nothing", got)
+	}
+}

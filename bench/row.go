@@ -1,0 +1,86 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// A Row is one thing that was measured.
+type Row struct {
+	Part    string  `json:"part"`
+	Table   string  `json:"table,omitempty"` // whose CPU it tells of; empty: it is of the main table
+	What    string  `json:"what"`
+	Value   float64 `json:"value"`
+	Unit    string  `json:"unit"`
+	Aim     string  `json:"aim,omitempty"` // as "<= 5"; empty: none
+	Missed  bool    `json:"missed,omitempty"`
+	Error   string  `json:"error,omitempty"` // why there is no value
+	Command string  `json:"command"`         // that measures it again
+}
+
+// A report takes the rows of a part, in order.
+type report struct{ to *json.Encoder }
+
+func newReport(w io.Writer) *report { return &report{json.NewEncoder(w)} }
+
+// add adds a row without an aim.
+func (r *report) add(what string, value float64, unit string) { r.aimed(what, value, unit, "") }
+
+// aimed adds a row with an aim, such as "<= 5" or ">= 100".
+func (r *report) aimed(what string, value float64, unit, aim string) {
+	r.row(Row{What: what, Value: value, Unit: unit, Aim: aim, Missed: !reached(value, aim)})
+}
+
+// failed adds a row of what could not be measured.
+func (r *report) failed(what, why string) { r.row(Row{What: what, Error: why}) }
+
+func (r *report) row(row Row) {
+	if math.IsNaN(row.Value) || math.IsInf(row.Value, 0) {
+		row = Row{Table: row.Table, What: row.What, Error: fmt.Sprintf("came out as %v %s", row.Value, row.Unit)}
+	}
+	if row.Table == "" {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", row.What, row.measured())
+	}
+	if err := r.to.Encode(row); err != nil {
+		panic(fmt.Errorf("keep a row: %w", err)) // the file is ours, and nothing goes on without it
+	}
+}
+
+// measured returns the value as people read it, or why there is none.
+func (r Row) measured() string {
+	if r.Error != "" {
+		return "failed: " + r.Error
+	}
+	return strings.TrimSpace(number(r.Value) + " " + r.Unit)
+}
+
+// number returns three digits of a value that count, or all before the point.
+func number(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	digits := 2 - int(math.Floor(math.Log10(math.Abs(v))))
+	return strconv.FormatFloat(v, 'f', min(max(digits, 0), 6), 64)
+}
+
+// reached reports whether a value is as the aim asks; there is none in "".
+func reached(value float64, aim string) bool {
+	sign, text, _ := strings.Cut(aim, " ")
+	bound, err := strconv.ParseFloat(text, 64)
+	switch {
+	case aim == "":
+		return true
+	case err != nil:
+		panic(fmt.Errorf("%q is no aim: %w", aim, err))
+	case sign == "<=":
+		return value <= bound
+	case sign == ">=":
+		return value >= bound
+	}
+	panic(fmt.Errorf("%q is no aim", aim))
+}

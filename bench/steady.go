@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"feedmesh/agent/api"
+	"feedmesh/subjects"
+)
+
+// benchSteady measures a node with default settings, as a process of its own, that
+// reads feeds which publish as real ones do; and its start when it knows them.
+func benchSteady(ctx context.Context, out *report, args []string) error {
+	flags := flag.NewFlagSet("steady", flag.ContinueOnError)
+	s := &steady{report: out, size: webSize{feeds: 50_000, hosts: 5_000, window: 10, rate: 3}}
+	s.size.flags(flags)
+	flags.DurationVar(&s.lasts, "for", 10*time.Minute, "how long it is measured")
+	flags.StringVar(&s.profiles, "profiles", "", "keep the CPU profile in this folder")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "feedmesh-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	program, err := buildAgent(ctx, dir)
+	if err != nil {
+		return err
+	}
+	if s.web, err = startWeb(ctx, s.size); err != nil {
+		return err
+	}
+	defer s.web.process.Kill()
+	if s.probes, err = startProbes(int(s.lasts / probeEvery)); err != nil {
+		return err
+	}
+	defer s.probes.stop()
+	if s.agent, err = newAgent(program, filepath.Join(dir, "data")); err != nil {
+		return err
+	}
+	defer s.agent.process.Kill()
+	return s.run(ctx)
+}
+
+// A steady is a node that reads such feeds.
+type steady struct {
+	*report
+	size     webSize
+	lasts    time.Duration
+	profiles string
+	web      *remoteWeb
+	probes   *probes
+	agent    *agent
+}
+
+func (s *steady) run(ctx context.Context) error {
+	if _, err := s.agent.start(); err != nil {
+		return err
+	}
+	if err := s.takeIn(ctx); err != nil {
+		return err
+	}
+	if err := s.measure(ctx); err != nil {
+		return err
+	}
+	if err := s.agent.stop(); err != nil {
+		return err
+	}
+	took, err := s.agent.start()
+	if err != nil {
+		return err
+	}
+	s.aimed(fmt.Sprintf("cold start to ready, %d feeds known", s.size.feeds), took.Seconds(), "s", "<= 3")
+	return s.agent.stop()
+}
+
+// takeIn gives the node all feeds, and waits until it has read each of them and
+// nothing waits.
+func (s *steady) takeIn(ctx context.Context) error {
+	began := time.Now()
+	if err := s.web.giveTo(ctx, s.agent.Client); err != nil {
+		return err
+	}
+	if err := s.probes.giveTo(ctx, s.agent.Client); err != nil {
+		return err
+	}
+	st, err := until(ctx, s.agent.Client, time.Second, func(st api.Status) bool { return st.Feeds.Polled >= st.Feeds.Known && calm(st) })
+	if err != nil {
+		return err
+	}
+	s.add("before: feeds taken in", float64(st.Feeds.Known), "")
+	s.add("before: items taken in", float64(st.Items), "")
+	s.add("before: all of that within", time.Since(began).Minutes(), "min")
+	return nil
+}
+
+// calm reports whether nothing waits for long, though new tasks may come.
+func calm(st api.Status) bool {
+	for _, q := range st.Queues {
+		if q.Oldest > 2 && q.Queue != subjects.QuarantineStream {
+			return false
+		}
+	}
+	return len(st.Problems) == 0
+}
+
+// measure measures the node for a while in which people search.
+func (s *steady) measure(ctx context.Context) error {
+	ended, cancel := context.WithTimeout(ctx, s.lasts)
+	defer cancel()
+	asked, err := newPeople(ctx, s.agent.Client)
+	if err != nil {
+		return err
+	}
+	before, err := readMetrics(ctx, s.agent.health)
+	if err != nil {
+		return err
+	}
+	used := s.agent.usage()
+	var watch memoryWatch
+	var cpu cpuWatch
+	group, _ := errgroup.WithContext(ctx)
+	group.Go(func() error { asked.search(ended); return nil })
+	group.Go(func() error { watch.run(ended, s.agent.process.ID()); return nil })
+	group.Go(func() error { return cpu.run(ended, s.agent.health) })
+	group.Go(func() error { return s.probes.run(ended, s.agent.Client) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	spent := s.agent.usage().since(used)
+	after, err := readMetrics(ctx, s.agent.health)
+	if err != nil {
+		return err
+	}
+	s.lags(before, after)
+	s.costs(before, after, spent)
+	s.add("memory (RSS), on average", watch.mean(), "MB")
+	s.aimed("memory (RSS), at most", slices.Max(watch.all), "MB", "<= 400")
+	asked.rows(s.report)
+	if ledger, err := s.web.ledger(ctx); err == nil && ledger.MeanDelay > 0 {
+		s.add("published to fetched, on average: the delay of polling", ledger.MeanDelay/60, "min")
+	}
+	s.addShares("steady state", cpu.merged, 10*cpu.covered.Seconds(), "% of a core")
+	return cpu.keep(s.profiles)
+}
+
+// lags adds how long things took.
+func (s *steady) lags(before, after metrics) {
+	since := func(name string) histogram { return after.histogram(name).since(before.histogram(name)) }
+	searchable, due := since(indexLag), since("feedmesh_feed_lag_seconds")
+	s.aimed("fetched to searchable: p50", searchable.quantile(0.50), "s", "<= 0.3")
+	s.add("fetched to searchable: p95", searchable.quantile(0.95), "s")
+	s.aimed("fetched to searchable: p99", searchable.quantile(0.99), "s", "<= 2")
+	s.add("due to fetched: p50", due.quantile(0.50), "s")
+	s.add("due to fetched: p95", due.quantile(0.95), "s")
+	s.add("due to fetched: p99", due.quantile(0.99), "s")
+	s.probes.rows(s.report)
+}
+
+// costs adds how much was done, and what that took.
+func (s *steady) costs(before, after metrics, spent spent) {
+	since := func(name string) float64 { return after.sum(name, all) - before.sum(name, all) }
+	items := since("feedmesh_items_stored_total")
+	s.add("polls", spent.rate(since("feedmesh_fetch_total")), "/s")
+	s.add("new items", spent.rate(items), "/s")
+	s.aimed("CPU of the node, searches included", spent.percent(), "% of a core", "<= 15")
+	s.add("written to disk", float64(spent.written)/spent.took.Seconds()/1e3, "kB/s")
+	s.add("written to disk, by new items", float64(spent.written)/items/1e3, "kB an item")
+}

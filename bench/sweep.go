@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"time"
+
+	"feedmesh/agent/api"
+)
+
+// benchSweep measures how a node takes in feeds, polls them again when nothing is
+// new, when little is, and when each has something new.
+func benchSweep(ctx context.Context, out *report, args []string) error {
+	flags := flag.NewFlagSet("sweep", flag.ContinueOnError)
+	r := &run{report: out, clock: &clock{}, size: farmSize{feeds: 10_000, items: 20, hosts: 1_000}}
+	r.size.flags(flags)
+	flags.StringVar(&r.profiles, "profiles", "", "keep CPU and heap profiles of each phase in this folder")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	return r.inFolder(func() error {
+		return r.withFarm(func() error {
+			err := r.withNode(ctx, settings(r.dir), r.firstSweep, r.unchangedSweeps, r.publish, r.fewChange, r.changedSweep, r.remembers)
+			if err == nil {
+				r.sizes(r.size.feeds * r.size.items)
+			}
+			return err
+		})
+	})
+}
+
+// takeIn gives the node its feeds and waits until all their items can be found.
+func (r *run) takeIn(ctx context.Context) error {
+	if err := r.importFarm(ctx); err != nil {
+		return err
+	}
+	_, err := r.until(ctx, func(st api.Status) bool { return st.Indexed >= int64(r.size.feeds*r.size.items) })
+	return err
+}
+
+// firstSweep measures from the first feed added to the last item searchable.
+func (r *run) firstSweep(ctx context.Context) error {
+	p, err := r.measure("first", func() error { return r.takeIn(ctx) })
+	if err != nil {
+		return err
+	}
+	items := float64(r.size.feeds * r.size.items)
+	r.aimed("first sweep, to searchable: items", p.rate(items), "/s", ">= 2000")
+	r.aimed("first sweep, to searchable: feeds", p.rate(float64(r.size.feeds)), "/s", ">= 100")
+	r.add("first sweep: CPU of the node", p.millis(items), "ms an item")
+	r.add("first sweep: load of the node", p.percent(), "% of a core")
+	r.add("first sweep: CPU of the farm", p.farm.Seconds()*1e3/items, "ms an item")
+	r.add("first sweep: written to disk", float64(p.written)/items, "bytes an item")
+	r.addShares("first sweep", p.profile, items, "ms an item")
+	return nil
+}
+
+// rounds is how many unchanged sweeps are measured.
+const rounds = 10
+
+// unchangedSweeps measures polls that find nothing new, observations included.
+func (r *run) unchangedSweeps(ctx context.Context) error {
+	if _, err := r.until(ctx, idle); err != nil {
+		return err
+	}
+	began, err := r.farm.count()
+	if err != nil {
+		return err
+	}
+	p, err := r.measure("unchanged", func() error {
+		for range rounds {
+			since, err := r.farm.count()
+			if err != nil {
+				return err
+			}
+			r.clock.add(25 * time.Hour) // all are due at once
+			if err := r.polled(ctx, since); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	ended, err := r.farm.count()
+	if err != nil {
+		return err
+	}
+	polls := float64(ended - began)
+	r.aimed("unchanged polls", p.rate(polls), "/s", ">= 8000")
+	r.add("unchanged polls: CPU of the node", p.micros(polls), "us a poll")
+	r.add("unchanged polls: CPU of the farm", p.farm.Seconds()*1e6/polls, "us a poll")
+	r.add("unchanged polls: written to disk", float64(p.written)/polls, "bytes a poll")
+	r.addShares("unchanged polls", p.profile, polls/1e3, "us a poll")
+	return nil
+}
+
+// publish has each feed publish one more entry.
+func (r *run) publish(context.Context) error {
+	r.size.items++
+	return r.farm.publish()
+}
+
+// fewChange measures how long a new item takes from fetch to searchable when few
+// come at a time.
+func (r *run) fewChange(ctx context.Context) error {
+	before, err := readMetrics(ctx, r.Address())
+	if err != nil {
+		return err
+	}
+	const perSecond, seconds = 20, 15
+	ids, err := r.someFeeds(ctx, min(perSecond*seconds, r.size.feeds/2))
+	if err != nil {
+		return err
+	}
+	_, err = r.measure("few", func() error {
+		tick := time.NewTicker(time.Second / perSecond)
+		defer tick.Stop()
+		for _, id := range ids {
+			<-tick.C
+			if err := r.RefreshFeed(ctx, id); err != nil {
+				return err
+			}
+		}
+		_, err := r.until(ctx, idle)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	after, err := readMetrics(ctx, r.Address())
+	if err != nil {
+		return err
+	}
+	lag := after.histogram(indexLag).since(before.histogram(indexLag))
+	r.aimed("fetched to searchable, 20 documents a second: p50", lag.quantile(0.50), "s", "<= 0.3")
+	r.aimed("fetched to searchable, 20 documents a second: p99", lag.quantile(0.99), "s", "<= 2")
+	return nil
+}
+
+// indexLag is the metric of how long items took from fetch to searchable.
+const indexLag = "feedmesh_index_lag_seconds"
+
+// changedSweep measures polls that find one new item in each feed, until the last of
+// them can be found.
+func (r *run) changedSweep(ctx context.Context) error {
+	st, err := r.until(ctx, idle)
+	if err != nil {
+		return err
+	}
+	all := int64(r.size.feeds * r.size.items)
+	p, err := r.measure("changed", func() error {
+		r.clock.add(25 * time.Hour) // all are due at once
+		_, err := r.until(ctx, func(st api.Status) bool { return st.Indexed >= all })
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	items := float64(all - st.Indexed)
+	r.aimed("one new item in each feed, to searchable: feeds", p.rate(items), "/s", ">= 1000")
+	r.add("one new item in each feed: CPU of the node", p.millis(items), "ms an item")
+	r.add("one new item in each feed: CPU of the farm", p.farm.Seconds()*1e3/items, "ms an item")
+	r.add("one new item in each feed: written to disk", float64(p.written)/items, "bytes an item")
+	r.addShares("one new item in each feed", p.profile, items, "ms an item")
+	return nil
+}
+
+// remembers measures the memory of the process.
+func (r *run) remembers(context.Context) error {
+	r.add("memory of the process (RSS), at most", float64(memoryOf(os.Getpid(), "VmHWM"))/1e6, "MB")
+	r.add("memory of the process (RSS), at the end", float64(memoryOf(os.Getpid(), "VmRSS"))/1e6, "MB")
+	return nil
+}
+
+// sizes measures what the node left on disk.
+func (r *run) sizes(items int) {
+	for _, part := range []struct{ name, path string }{{"store", "store.db"}, {"index", "index"}, {"queues and schedule", "nats"}} {
+		size := bytesUnder(filepath.Join(r.dir, part.path))
+		r.add("on disk: "+part.name, float64(size)/float64(items), "bytes an item")
+	}
+}

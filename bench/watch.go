@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/pprof/profile"
+)
+
+// A memoryWatch looks at the memory of a process each second.
+type memoryWatch struct{ all []float64 } // in MB
+
+func (w *memoryWatch) run(ctx context.Context, pid int) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		w.all = append(w.all, float64(memoryOf(pid, "VmRSS"))/1e6)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// mean returns the mean of what was seen.
+func (w *memoryWatch) mean() float64 {
+	sum := 0.0
+	for _, mb := range w.all {
+		sum += mb
+	}
+	return sum / float64(len(w.all))
+}
+
+// A cpuWatch has a process profile itself, time after time.
+type cpuWatch struct {
+	merged  *profile.Profile
+	covered time.Duration // of the time that it watched
+}
+
+const profileLasts = 30 * time.Second
+
+// run profiles the process that tells of itself at an address until ctx ends.
+func (w *cpuWatch) run(ctx context.Context, health string) error {
+	end, _ := ctx.Deadline()
+	for ctx.Err() == nil {
+		lasts := min(profileLasts, time.Until(end).Truncate(time.Second))
+		if lasts <= 0 {
+			<-ctx.Done()
+			break
+		}
+		response, err := get(context.WithoutCancel(ctx), fmt.Sprintf("%s/debug/pprof/profile?seconds=%d", health, int(lasts.Seconds())))
+		if err != nil {
+			return err
+		}
+		p, err := profile.Parse(response.Body)
+		response.Body.Close()
+		if err != nil {
+			return fmt.Errorf("read a profile: %w", err)
+		}
+		w.covered += lasts
+		if w.merged != nil {
+			p, err = profile.Merge([]*profile.Profile{w.merged, p})
+		}
+		if err != nil {
+			return err
+		}
+		w.merged = p
+	}
+	if w.merged == nil {
+		return errors.New("there was no time for a profile")
+	}
+	return nil
+}
+
+// keep keeps the profile in a folder, if that has a name.
+func (w *cpuWatch) keep(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	file, err := os.Create(filepath.Join(dir, "steady.cpu"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.merged.Write(file), file.Close())
+}
