@@ -57,8 +57,14 @@ func (r *run) firstSweep(ctx context.Context) error {
 	return nil
 }
 
-// rounds is how many unchanged sweeps are measured.
-const rounds = 10
+const (
+	// rounds is how many unchanged sweeps are measured.
+	rounds = 10
+
+	// untilDue is twice the interval that the bench's nodes have. In ten times that
+	// a host is tested once at most by a poll without validators, as in real life.
+	untilDue = 2 * time.Hour
+)
 
 // unchangedSweeps measures polls that find nothing new, observations included.
 func (r *run) unchangedSweeps(ctx context.Context) error {
@@ -75,7 +81,7 @@ func (r *run) unchangedSweeps(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			r.clock.add(25 * time.Hour) // all are due at once
+			r.clock.add(untilDue) // all are due at once
 			if err := r.polled(ctx, since); err != nil {
 				return err
 			}
@@ -153,7 +159,7 @@ func (r *run) changedSweep(ctx context.Context) error {
 	}
 	all := int64(r.size.feeds * r.size.items)
 	p, err := r.measure("changed", func() error {
-		r.clock.add(25 * time.Hour) // all are due at once
+		r.clock.add(untilDue) // all are due at once
 		_, err := r.until(ctx, func(st api.Status) bool { return st.Indexed >= all })
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"feedmesh/classify/query"
 	"feedmesh/storage"
@@ -247,4 +248,14 @@ type keepingIndex struct {
 func (k *keepingIndex) Put(_ context.Context, items ...storage.Indexed) error {
 	k.put = append(k.put, items...)
 	return nil
+}
+
+func TestTheMoreItemsComeTheMoreAreIndexedTogether(t *testing.T) {
+	for n, want := range map[int]time.Duration{
+		0: 250 * time.Millisecond, 20: 300 * time.Millisecond, 100: 500 * time.Millisecond, 300: time.Second, 999: time.Second, 1000: 0, 2000: 0,
+	} {
+		if got := untilNext(n); got != want {
+			t.Errorf("the batch after one of %d items begins after %v, want %v", n, got, want)
+		}
+	}
 }

@@ -24,12 +24,13 @@ type question struct {
 	key    string // see [storage.Query.Key]
 	cursor string
 	now    int64
+	told   uint64 // see told.version
 	limit  int
 	facets bool
 }
 
-func questionOf(q storage.Query, now int64) question {
-	return question{q.Key(), q.Cursor, now, q.PageSize(), q.Facets}
+func questionOf(q storage.Query, now int64, told uint64) question {
+	return question{q.Key(), q.Cursor, now, told, q.PageSize(), q.Facets}
 }
 
 // of returns what was found for the question since the batch.

@@ -85,3 +85,34 @@ func BenchmarkStamps(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkPutAgain puts 500 items again that are in the index: as they are, and
+// with stories, of four items each, that twice as many tell.
+func BenchmarkPutAgain(b *testing.B) {
+	x := open(b, filepath.Join(b.TempDir(), "index"))
+	defer x.Close()
+	items := storagetest.NewMaker(1).Items(500)
+	for i := range items {
+		items[i].StoryID, items[i].Sources = fmt.Sprint("story", i/4), 1
+	}
+	if err := x.Put(b.Context(), items...); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("same", func(b *testing.B) {
+		for b.Loop() {
+			if err := x.Put(b.Context(), items...); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("told", func(b *testing.B) {
+		for n := 0; b.Loop(); n++ {
+			for i := range items {
+				items[i].Sources = 1 << (n % 8)
+			}
+			if err := x.Put(b.Context(), items...); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	upstream "github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/document"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 	"github.com/gofrs/flock"
 
@@ -29,37 +30,55 @@ type Index struct {
 	lock   *flock.Flock
 
 	columns  *columnCache
+	told     told
+	lately   *lately
 	answers  answers
 	searches chan struct{}  // has one for each in hand
-	warming  sync.WaitGroup // see warm
+	warming  sync.WaitGroup // what Open began
+
+	refreshing sync.Mutex // held while the next state is read
+	readyMu    sync.Mutex
+	ready      *ready // what searches see; nil if it must be read first
 
 	mu     sync.RWMutex // held by those who read from scorch directly
 	closed bool
 }
 
-// Put implements [storage.Index]. A few hundred items at a time are cheapest:
-// every call writes and syncs files of its own, which are merged later.
+// Put implements [storage.Index]. The more items at a time, the cheaper each, up to
+// a thousand or so: every call writes and syncs files of its own, which are merged
+// later. What is as it was put lately is not written again.
 func (x *Index) Put(ctx context.Context, items ...storage.Indexed) error {
-	batch := x.bleve.NewBatch()
+	docs, prints := make([]*document.Document, len(items)), make(map[uint64]uint64, len(items))
 	for i := range items {
-		if err := batch.IndexAdvanced(x.document(&items[i])); err != nil {
-			return fmt.Errorf("index item %q: %w", items[i].ID, err)
-		}
+		docs[i] = x.document(&items[i])
+		prints[x.lately.hash(items[i].ID)] = x.lately.printOf(docs[i])
 	}
-	if err := x.commit(ctx, batch); err != nil {
+	call, steps := x.lately.begin(prints), x.told.changes(items)
+	err := x.put(ctx, docs, prints, steps)
+	x.lately.end(call, prints, err == nil)
+	if err != nil {
 		return fmt.Errorf("index %d items: %w", len(items), err)
 	}
+	x.told.set(steps)
 	x.warm()
 	return nil
 }
 
-// warm reads the columns that the next search would have to read first: those of
-// a million items take two seconds. It fails where that search will, which says so.
-func (x *Index) warm() {
-	_ = x.read(context.Background(), func(now bleveindex.IndexReader) error {
-		_, err := x.segmentsOf(now)
+// put commits those of the documents that have a print, and the steps of stories.
+func (x *Index) put(ctx context.Context, docs []*document.Document, prints map[uint64]uint64, steps map[string]uint8) error {
+	batch := x.bleve.NewBatch()
+	for _, doc := range docs {
+		if _, changed := prints[x.lately.hash(doc.ID())]; !changed {
+			continue
+		}
+		if err := batch.IndexAdvanced(doc); err != nil {
+			return fmt.Errorf("item %q: %w", doc.ID(), err)
+		}
+	}
+	if err := write(batch, steps); err != nil {
 		return err
-	})
+	}
+	return x.commit(ctx, batch)
 }
 
 // Delete implements [storage.Index].
@@ -68,9 +87,14 @@ func (x *Index) Delete(ctx context.Context, ids ...string) error {
 	for _, id := range ids {
 		batch.Delete(id)
 	}
-	if err := x.commit(ctx, batch); err != nil {
+	prints := x.lately.gone(ids)
+	call := x.lately.begin(prints)
+	err := x.commit(ctx, batch)
+	x.lately.end(call, prints, err == nil)
+	if err != nil {
 		return fmt.Errorf("delete %d items from the index: %w", len(ids), err)
 	}
+	x.warm()
 	return nil
 }
 
@@ -98,7 +122,11 @@ func (x *Index) commit(ctx context.Context, batch *upstream.Batch) error {
 func (x *Index) Count(ctx context.Context) (n int64, err error) {
 	err = x.read(ctx, func(now bleveindex.IndexReader) error {
 		docs, err := now.DocCount()
-		n = int64(docs)
+		if err != nil {
+			return err
+		}
+		others, err := having(ctx, now, fieldKind, kindTold)
+		n = int64(docs) - int64(others)
 		return err
 	})
 	if err != nil {
@@ -133,5 +161,6 @@ func (x *Index) Close() error {
 		return nil
 	}
 	x.closed = true
-	return closeBoth(x.bleve, x.lock)
+	opened.Delete(x.scorch)
+	return errors.Join(x.swap(nil), closeBoth(x.bleve, x.lock))
 }

@@ -14,11 +14,12 @@ import (
 )
 
 // Columns are what a search reads of each document it finds: some 60 bytes for
-// each. They are read from a segment when it is first searched, and are right
-// as long as there is the segment, which never changes.
+// each. They are read from a segment when it is first searched, and all but the
+// prominence are right as long as there is the segment, which never changes.
 type columns struct {
-	published  []int64  // microseconds
-	prominence []uint8  //
+	published  []int64 // microseconds
+	standing   []uint8 // prominence without what the story adds
+	prominence prominence
 	story      []uint64 // hash of the story's ID; 0 if there is none
 	facets     []column // by number in [storage.FacetNames]
 	tops       tops
@@ -83,15 +84,15 @@ func (c *columnCache) keep(segs []*scorch.SegmentSnapshot) {
 }
 
 func (c *columnCache) readColumns(seg segmentapi.Segment) (*columns, error) {
-	all := &columns{prominence: make([]uint8, seg.Count()), story: make([]uint64, seg.Count())}
+	all := &columns{standing: make([]uint8, seg.Count()), story: make([]uint64, seg.Count())}
 	var err error
 	if all.published, err = readPublished(seg); err != nil {
 		return nil, err
 	}
-	err = eachValue(seg, fieldProminence, func(value string, docs []uint32) {
+	err = eachValue(seg, fieldStanding, func(value string, docs []uint32) {
 		n, _ := strconv.ParseUint(value, 16, 8) // as document wrote it
 		for _, doc := range docs {
-			all.prominence[doc] = uint8(n)
+			all.standing[doc] = uint8(n)
 		}
 	})
 	if err != nil {

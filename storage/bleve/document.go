@@ -14,21 +14,21 @@ import (
 
 // The fields of a document that are not words: they have whole values as terms.
 const (
-	fieldFeed       = "feed"
-	fieldCategory   = "category"
-	fieldTopic      = "topic"
-	fieldFlag       = "flag"
-	fieldLanguage   = "language"
-	fieldHost       = "host"
-	fieldStory      = "story"
-	fieldSentiment  = "sentiment"  // see [storage.SentimentOf]
-	fieldKind       = "kind"       // see kindOf
-	fieldProminence = "prominence" // a hexadecimal digit
-	fieldPublished  = "published"  // see sortable
-	fieldDate       = "date"       // day of publication, as the facet has it
-	fieldDay        = "day"        // see dayOf
-	fieldStamp      = "stamp"      // see stampOf
-	fieldTitleWord  = "titleword"  // words of titles, to suggest
+	fieldFeed      = "feed"
+	fieldCategory  = "category"
+	fieldTopic     = "topic"
+	fieldFlag      = "flag"
+	fieldLanguage  = "language"
+	fieldHost      = "host"
+	fieldStory     = "story"
+	fieldSentiment = "sentiment" // see [storage.SentimentOf]
+	fieldKind      = "kind"      // see kindOf and kindTold
+	fieldStanding  = "standing"  // a hexadecimal digit, see standing
+	fieldPublished = "published" // see sortable
+	fieldDate      = "date"      // day of publication, as the facet has it
+	fieldDay       = "day"       // see dayOf
+	fieldStamp     = "stamp"     // see stampOf
+	fieldTitleWord = "titleword" // words of titles, to suggest
 )
 
 const keyword = bleveindex.IndexField | bleveindex.SkipFreqNorm
@@ -59,7 +59,7 @@ func (x *Index) document(it *storage.Indexed) *document.Document {
 	add(fieldStory, it.StoryID, keyword)
 	add(fieldSentiment, storage.SentimentOf(it.Sentiment), keyword)
 	add(fieldKind, kindOf(it.Spam, it.DuplicateOf != "", slices.Contains(it.Flags, storage.Muted)), keyword)
-	add(fieldProminence, strconv.FormatInt(int64(it.Prominence()), 16), keyword)
+	add(fieldStanding, strconv.FormatInt(int64(standing(it)), 16), keyword)
 	add(fieldPublished, sortable(it.Published), keyword|bleveindex.DocValues)
 	add(fieldDate, it.Published.UTC().Format(time.DateOnly), keyword)
 	add(fieldDay, dayOf(it.FirstSeen), keyword)

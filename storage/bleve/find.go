@@ -56,7 +56,7 @@ func (p *plan) score(part *foundPart, docs *roaring.Bitmap) error {
 		}
 	}
 	for i, doc := range part.docs {
-		boost := p.query.Boost(time.UnixMicro(part.published[doc]), int(part.prominence[doc]))
+		boost := p.query.Boost(time.UnixMicro(part.published[doc]), int(part.stands[doc]))
 		part.scores[i] = round(part.scores[i] * boost)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package bleve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 
 	upstream "github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
+	bleveindex "github.com/blevesearch/bleve_index_api"
 	"github.com/gofrs/flock"
 )
 
@@ -26,7 +28,7 @@ var ErrLocked = errors.New("the search index is in use by another process")
 
 // format names what this version writes. An index with another format is
 // rebuilt: raise it whenever fields, words or stems change.
-const format = "4"
+const format = "5"
 
 var (
 	formatKey = []byte("feedmesh.format")
@@ -55,9 +57,22 @@ func Open(path string) (*Index, error) {
 	}
 	x := &Index{
 		bleve: index, scorch: inner, lock: lock,
-		columns: newColumnCache(), searches: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+		columns: newColumnCache(), lately: newLately(), told: told{steps: make(map[uint64]uint8)}, searches: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
 	}
-	x.warming.Go(x.warm)
+	var steps map[string]uint8
+	err = x.read(context.Background(), func(now bleveindex.IndexReader) error {
+		steps, err = stepsIn(now)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: read how stories are told: %w", ErrBroken, err), x.Close())
+	}
+	x.told.set(steps)
+	opened.Store(inner, x)
+	x.warming.Go(func() {
+		x.warm()
+		_ = x.forgetLone(context.Background(), steps) // what remains goes at the next start
+	})
 	return x, nil
 }
 
@@ -135,5 +150,8 @@ func openExisting(path string) (index upstream.Index, err error) {
 // 100,000 items in batches of 500 takes 200 MB of memory at most, files
 // included; more if batches are larger.
 func settings() map[string]any {
-	return map[string]any{"bolt_timeout": "5s"} // should another program have it open
+	return map[string]any{
+		"bolt_timeout":      "5s", // should another program have it open
+		"eventCallbackName": eventsName,
+	}
 }

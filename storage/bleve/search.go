@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	bleveindex "github.com/blevesearch/bleve_index_api"
-
 	"feedmesh/storage"
 )
 
@@ -23,7 +21,7 @@ func (x *Index) Search(ctx context.Context, q storage.Query) (results storage.Re
 	if page.Now != 0 {
 		q.Now = time.UnixMicro(page.Now)
 	}
-	err = x.view(ctx, func(now bleveindex.IndexReader) error {
+	err = x.view(ctx, func(now *ready) error {
 		results, err = x.answer(ctx, now, q, page)
 		return err
 	})
@@ -34,12 +32,12 @@ func (x *Index) Search(ctx context.Context, q storage.Query) (results storage.Re
 }
 
 // answer returns what was found before, as long as nothing changed, or searches.
-func (x *Index) answer(ctx context.Context, now bleveindex.IndexReader, q storage.Query, page cursor) (storage.Results, error) {
-	batch, err := now.GetInternal(batchKey)
+func (x *Index) answer(ctx context.Context, now *ready, q storage.Query, page cursor) (storage.Results, error) {
+	batch, err := now.snapshot.GetInternal(batchKey)
 	if err != nil {
 		return storage.Results{}, err
 	}
-	asked := questionOf(q, page.Now)
+	asked := questionOf(q, page.Now, x.told.version())
 	if results, ok := x.answers.of(string(batch), asked); ok {
 		return results, nil
 	}
@@ -52,7 +50,7 @@ func (x *Index) answer(ctx context.Context, now bleveindex.IndexReader, q storag
 
 // search returns a page; page has the end of the one before, if there is one, and
 // what holds for all pages.
-func (x *Index) search(ctx context.Context, now bleveindex.IndexReader, q storage.Query, page cursor) (storage.Results, error) {
+func (x *Index) search(ctx context.Context, now *ready, q storage.Query, page cursor) (storage.Results, error) {
 	segs, err := x.segmentsOf(now)
 	if err != nil {
 		return storage.Results{}, err

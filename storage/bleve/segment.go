@@ -1,7 +1,6 @@
 package bleve
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -16,46 +15,46 @@ import (
 // and its scores change with each Put.
 type segment struct {
 	*columns
+	stands   []uint8 // prominence of each document by now
 	snapshot *scorch.SegmentSnapshot
-	live     *roaring.Bitmap // documents that are not deleted
+	live     *roaring.Bitmap // documents that are items and not deleted; not to be changed
+	whole    bool            // no item is deleted
 	dicts    map[string]segmentapi.TermDictionary
 	lists    map[[2]string]segmentapi.PostingsList // by field and term: most are asked for again
 	near     map[*word][]nearGroup                 // what nearIn returned
 }
 
-// segmentsOf returns the parts of the index, the newest first.
-func (x *Index) segmentsOf(now bleveindex.IndexReader) ([]*segment, error) {
+// segmentsOf returns the parts of a state of the index, the newest first.
+func (x *Index) segmentsOf(now *ready) ([]*segment, error) {
+	parts := now.snapshot.Segments()
+	var all []*segment
+	for i := len(parts) - 1; i >= 0; i-- {
+		s := newSegment(parts[i])
+		s.columns, s.live, s.whole = now.parts[i].columns, now.parts[i].live, now.parts[i].whole
+		var err error
+		if s.stands, err = x.told.prominenceOf(s); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// snapshotOf returns a state of the index as scorch has it.
+func snapshotOf(now bleveindex.IndexReader) (*scorch.IndexSnapshot, error) {
 	snapshot, ok := now.(*scorch.IndexSnapshot)
 	if !ok {
 		return nil, fmt.Errorf("the index is a %T, not scorch's", now)
 	}
-	parts := snapshot.Segments()
-	var all []*segment
-	for i := len(parts) - 1; i >= 0; i-- {
-		columns, err := x.columns.of(parts[i])
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, &segment{
-			columns: columns, snapshot: parts[i], live: parts[i].DocNumbersLive(),
-			dicts: make(map[string]segmentapi.TermDictionary), lists: make(map[[2]string]segmentapi.PostingsList),
-			near: make(map[*word][]nearGroup),
-		})
-	}
-	x.columns.keep(parts)
-	return all, nil
+	return snapshot, nil
 }
 
-// view calls f with the index as it is now. There are never more than a few such
-// calls at once, since each may take some bytes for each document.
-func (x *Index) view(ctx context.Context, f func(now bleveindex.IndexReader) error) error {
-	select {
-	case x.searches <- struct{}{}:
-		defer func() { <-x.searches }()
-	case <-ctx.Done():
-		return ctx.Err()
+// newSegment returns a segment whose terms can be asked for, and no more as yet.
+func newSegment(snapshot *scorch.SegmentSnapshot) *segment {
+	return &segment{
+		snapshot: snapshot, dicts: make(map[string]segmentapi.TermDictionary),
+		lists: make(map[[2]string]segmentapi.PostingsList), near: make(map[*word][]nearGroup),
 	}
-	return x.read(ctx, f)
 }
 
 // dict returns the terms of a field.
@@ -109,13 +108,13 @@ func (s *segment) having(field string, terms ...string) (*roaring.Bitmap, error)
 	return docs, nil
 }
 
-// count returns how many documents have a term.
+// count returns how many items have a term.
 func (s *segment) count(field, term string) (uint64, error) {
 	list, err := s.postings(field, term)
 	if err != nil {
 		return 0, err
 	}
-	if s.snapshot.Deleted() == nil || list.Count() == 0 {
+	if s.whole || list.Count() == 0 {
 		return list.Count(), nil
 	}
 	docs, err := s.having(field, term)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	bleveindex "github.com/blevesearch/bleve_index_api"
 
 	"feedmesh/classify/query"
 	"feedmesh/classify/stem"
@@ -26,7 +25,7 @@ func (x *Index) Similar(ctx context.Context, item storage.Indexed, limit int) (h
 	if limit = min(limit, storage.MaxLimit); limit <= 0 {
 		return nil, ctx.Err()
 	}
-	err = x.view(ctx, func(now bleveindex.IndexReader) error {
+	err = x.view(ctx, func(now *ready) error {
 		segs, err := x.segmentsOf(now)
 		if err != nil {
 			return err

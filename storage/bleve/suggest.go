@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	bleveindex "github.com/blevesearch/bleve_index_api"
-
 	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
@@ -21,7 +19,7 @@ func (x *Index) Suggest(ctx context.Context, prefix string, limit int) (words []
 	if begin == "" || limit <= 0 {
 		return words, ctx.Err()
 	}
-	err = x.view(ctx, func(now bleveindex.IndexReader) error {
+	err = x.view(ctx, func(now *ready) error {
 		segs, err := x.segmentsOf(now)
 		if err != nil {
 			return err

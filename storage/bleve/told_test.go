@@ -1,0 +1,177 @@
+package bleve_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"feedmesh/classify/query"
+	"feedmesh/storage"
+	"feedmesh/storage/bleve"
+)
+
+// toldBy returns items with the word "word" whose story so many publishers tell.
+func toldBy(sources int, story string, ids ...string) []storage.Indexed {
+	items := word(ids...)
+	for i := range items {
+		items[i].StoryID, items[i].Sources = story, sources
+	}
+	return items
+}
+
+// scores returns the scores of the items with the word "word", by ID.
+func scores(t *testing.T, x *bleve.Index) map[string]float64 {
+	t.Helper()
+	results, err := x.Search(t.Context(), storage.Query{Where: query.Text{Words: "word"}, Limit: storage.MaxLimit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores := make(map[string]float64)
+	for _, hit := range results.Hits {
+		scores[hit.ID] = hit.Score
+	}
+	return scores
+}
+
+func putItems(t *testing.T, x *bleve.Index, items ...storage.Indexed) {
+	t.Helper()
+	if err := x.Put(t.Context(), items...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAStoryThatIsToldMoreRaisesAllItsItems(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index")
+	x := open(t, path)
+	defer func() { x.Close() }()
+	putItems(t, x, toldBy(1, "s", "a", "b")...)
+	putItems(t, x, toldBy(1, "s", "c")...)
+	putItems(t, x, toldBy(1, "other", "d")...)
+	before := scores(t, x)
+	putItems(t, x, toldBy(16, "s", "c")...)
+	after := scores(t, x)
+	for _, id := range []string{"a", "b", "c"} {
+		if after[id] <= before[id] || after[id] != after["c"] {
+			t.Errorf("%s scores %v, %v before its story was told by 16; want more, and as much as c, %v", id, after[id], before[id], after["c"])
+		}
+	}
+	if after["d"] != before["d"] {
+		t.Errorf("d scores %v, %v before another story was told", after["d"], before["d"])
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x = open(t, path)
+	if again := scores(t, x); fmt.Sprint(again) != fmt.Sprint(after) {
+		t.Errorf("the scores are %v when it is opened again, want %v", again, after)
+	}
+	putItems(t, x, toldBy(1, "s", "a")...)
+	if fallen := scores(t, x); fmt.Sprint(fallen) != fmt.Sprint(before) {
+		t.Errorf("the scores are %v when the story is told by one again, want %v", fallen, before)
+	}
+}
+
+func TestHowStoriesAreToldIsNoItem(t *testing.T) {
+	x := open(t, filepath.Join(t.TempDir(), "index"))
+	defer x.Close()
+	putItems(t, x, toldBy(16, "s", "a")...)
+	putItems(t, x, toldBy(8, "another", "b")...)
+	if n, err := x.Count(t.Context()); n != 2 || err != nil {
+		t.Errorf("there are %d items, %v, want 2", n, err)
+	}
+	for _, text := range []string{"", "-missing", "lang:en OR -lang:en"} {
+		where, err := query.Parse(text, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := storage.Query{Where: where, Facets: true, Duplicates: true, Muted: true}
+		results, err := x.Search(t.Context(), q)
+		if err != nil || results.Total != 2 {
+			t.Errorf("%q finds %d, %v, want 2", text, results.Total, err)
+		}
+	}
+	days, err := x.Days(t.Context())
+	if err != nil || len(days) != 1 || days[storage.Day(seen)] != 2 {
+		t.Errorf("the days have %v, %v, want one with 2", days, err)
+	}
+}
+
+func TestAnIndexForgetsStoriesWithoutItems(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index")
+	x := open(t, path)
+	putItems(t, x, toldBy(16, "s", "a")...)
+	putItems(t, x, toldBy(16, "another", "b")...)
+	if err := x.Delete(t.Context(), "a", "b"); err != nil {
+		t.Fatal(err)
+	}
+	putItems(t, x, toldBy(16, "another", "b")...)
+	raised := scores(t, x)
+	for range 2 { // the first forgets, in the background, and closing waits for it
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+		x = open(t, path)
+	}
+	defer x.Close()
+	if got := x.ToldStories(); !slices.Equal(got, []string{"another"}) {
+		t.Errorf("it remembers how %v are told, want another alone", got)
+	}
+	if got := scores(t, x)["b"]; got != raised["b"] {
+		t.Errorf("b scores %v, want %v as before", got, raised["b"])
+	}
+}
+
+func TestAnItemThatIsPutAgainAsItIsWritesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index")
+	x := open(t, path)
+	defer x.Close()
+	items := toldBy(4, "s", "a", "b")
+	putItems(t, x, items...)
+	before := segments(path)
+	putItems(t, x, items...)
+	if after := segments(path); !slices.Equal(after, before) {
+		t.Errorf("the files are %v, %v before", after, before)
+	}
+	items[0].Title = "another word"
+	putItems(t, x, items...)
+	if after := segments(path); slices.Equal(after, before) {
+		t.Error("an item that changed is not written")
+	}
+}
+
+func TestAnItemIsFoundWhateverWasPutAndDeletedBesides(t *testing.T) {
+	x := open(t, filepath.Join(t.TempDir(), "index"))
+	defer x.Close()
+	done := make(chan error)
+	for n := range 4 {
+		go func() {
+			var err error
+			for i := range 25 {
+				items := toldBy(1+(i+n)%3, "s", "a", "b")
+				items[0].Author = fmt.Sprint((i + n) % 2)
+				if err == nil && n%2 == 0 {
+					err = x.Put(t.Context(), items...)
+				} else if err == nil {
+					err = x.Delete(t.Context(), "a", "b")
+				}
+			}
+			done <- err
+		}()
+	}
+	for range 4 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	for author := range 2 { // one of them may be what was put last
+		items := toldBy(1, "s", "a", "b")
+		items[0].Author = fmt.Sprint(author)
+		putItems(t, x, items...)
+		where := query.Text{Words: fmt.Sprint(author), In: query.Author}
+		results, err := x.Search(t.Context(), storage.Query{Where: where})
+		if err != nil || results.Total != 1 || len(found(t, x)) != 2 {
+			t.Errorf("found %d by its author, and %v, %v; want one, and both", results.Total, found(t, x), err)
+		}
+	}
+}
