@@ -46,7 +46,7 @@ func settings(dir string) config.Config {
 	c := config.Default()
 	c.Data, c.Listen, c.Starter = dir, "127.0.0.1:0", false
 	c.AllowNet = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	c.Schedule.HostSpacing, c.Schedule.Interval = 0, time.Hour
+	c.Schedule.HostSpacing, c.Schedule.Policy, c.Schedule.Interval = 0, "uniform", time.Hour
 	return c
 }
 
@@ -187,13 +187,42 @@ func (r *run) importFarm(ctx context.Context) error {
 	return err
 }
 
-// polled waits until as many polls as there are feeds were made since the farm had
-// so many requests, and nothing is left of them to do.
-func (r *run) polled(ctx context.Context, since int) error {
-	if err := r.farm.asked(ctx, since+r.size.feeds); err != nil {
-		return err
+// pollAll makes all feeds due, and returns how long it took until each was polled.
+// It returns when the node is at rest.
+func (r *run) pollAll(ctx context.Context) (took time.Duration, err error) {
+	since, err := r.farm.count()
+	if err != nil {
+		return 0, err
 	}
-	_, err := r.until(ctx, idle)
+	began := time.Now()
+	r.clock.add(untilDue)
+	if err := r.farm.asked(ctx, since+r.size.feeds); err != nil {
+		return 0, err
+	}
+	return time.Since(began), r.rest(ctx)
+}
+
+// untilDue is more than the interval that the bench's nodes have, and than twice
+// that, which a feed's second poll may wait. In ten times that a host is tested but
+// once or twice by a poll without validators, as in real life.
+const untilDue = 3 * time.Hour
+
+// restFor is for how long nothing waits where nothing is going on: a status is some
+// seconds old, and work may be between two queues.
+const restFor = 3 * time.Second
+
+// rest waits until nothing is left to do. Were the clock put forward before, what
+// is under way then would be due at another time than all else.
+func (r *run) rest(ctx context.Context) error {
+	var since time.Time
+	_, err := r.until(ctx, func(st api.Status) bool {
+		if !idle(st) {
+			since = time.Time{}
+		} else if since.IsZero() {
+			since = time.Now()
+		}
+		return !since.IsZero() && time.Since(since) > restFor
+	})
 	return err
 }
 
