@@ -12,7 +12,7 @@ import (
 	"feedmesh/classify/text"
 )
 
-// A Reading is what the words of an item say: at most 200 terms, 12 bytes each. It
+// A Reading is what the words of an item say: at most 128 terms, 12 bytes each. It
 // is made of the item alone, so that many can be made at once, beside the one who
 // owns the [Clusters], whose work is half as much then.
 type Reading struct {
@@ -54,7 +54,7 @@ const MaxText = 8 << 10
 // It knows nothing of other items, and may be called concurrently. Items come with
 // what it returns in [Item.Read]. The terms are the stems, pairs of neighbouring
 // ones, numbers and names; a word of the title counts three times where there is a
-// text. Of more than 200 terms those stay that the item says most, of equal ones
+// text. Of more than 128 terms those stay that the item says most, of equal ones
 // the first. O(len(title) + words read).
 func (w *Weights) Read(item Item) *Reading {
 	r := readers.Get().(*reader)

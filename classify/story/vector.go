@@ -15,7 +15,7 @@ type entry struct {
 type vector []entry
 
 // maxTerms is how many terms a vector keeps.
-const maxTerms = 200
+const maxTerms = 128
 
 // A product is what two vectors have in common: in all, and of names.
 type product struct{ all, names float64 }
