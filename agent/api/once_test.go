@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,12 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"feedmesh/agent/access"
 	"feedmesh/agent/mesh"
-	"feedmesh/embedded"
-	"feedmesh/subjects"
+	"feedmesh/agent/mesh/meshtest"
 )
 
 // answersOf returns the answers of a mesh with a server of its own.
@@ -29,22 +25,7 @@ func answersOf(t *testing.T) mesh.Answers {
 	if testing.Short() {
 		t.Skip("skipped by -short: it needs a real server")
 	}
-	quiet := slog.New(slog.DiscardHandler)
-	server, err := embedded.Start(embedded.Options{Dir: t.TempDir(), MaxFile: subjects.MaxBytes() * 2, MaxMessage: subjects.MaxMessage, Log: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	conn, err := server.Connect()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	m, err := mesh.Join(t.Context(), mesh.Options{Agent: "tests", Conn: conn, Log: quiet, Metrics: prometheus.NewRegistry()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.Answers()
+	return meshtest.New(t).Answers()
 }
 
 func TestARequestThatComesAgainIsDoneOnce(t *testing.T) {

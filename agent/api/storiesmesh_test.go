@@ -14,10 +14,10 @@ import (
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/mesh/meshtest"
 	"feedmesh/agent/role"
 	"feedmesh/classify/near"
 	"feedmesh/config"
-	"feedmesh/embedded"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
 	"feedmesh/subjects"
@@ -40,20 +40,7 @@ func newLiving(t *testing.T) *living {
 	}
 	t.Parallel()
 	quiet := slog.New(slog.DiscardHandler)
-	server, err := embedded.Start(embedded.Options{Dir: t.TempDir(), MaxFile: subjects.MaxBytes() * 2, MaxMessage: subjects.MaxMessage, Log: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	conn, err := server.Connect()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	l := &living{t: t, store: &memory.Store{}}
-	if l.mesh, err = mesh.Join(t.Context(), mesh.Options{Agent: "tests", Conn: conn, Log: quiet, Metrics: prometheus.NewRegistry()}); err != nil {
-		t.Fatal(err)
-	}
+	l := &living{t: t, store: &memory.Store{}, mesh: meshtest.New(t)}
 	for i := range 4 {
 		f := storage.Feed{ID: storage.FeedID(fmt.Sprintf("https://f%d.example/", i)), URL: fmt.Sprintf("https://f%d.example/", i)}
 		l.feeds = append(l.feeds, f.ID)
@@ -79,9 +66,11 @@ func newLiving(t *testing.T) *living {
 		Store: l.store, Index: &memory.Index{}, Mesh: l.mesh, Now: env.Clock.Now, Log: quiet, Metrics: http.NotFoundHandler(),
 	}).Handler(http.NotFoundHandler()))
 	t.Cleanup(web.Close)
-	if l.Client, err = api.NewClient(web.URL, ""); err != nil {
+	client, err := api.NewClient(web.URL, "")
+	if err != nil {
 		t.Fatal(err)
 	}
+	l.Client = client
 	return l
 }
 

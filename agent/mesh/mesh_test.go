@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,10 +12,11 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/mesh/meshtest"
 	"feedmesh/embedded"
+	"feedmesh/embedded/embeddedtest"
 	"feedmesh/subjects"
 )
 
@@ -48,35 +48,17 @@ func newRig(t testing.TB) *rig {
 	if t, is := t.(*testing.T); is {
 		t.Parallel()
 	}
-	server, err := embedded.Start(embedded.Options{
-		Dir: t.TempDir(), MaxFile: subjects.MaxBytes() * 2, MaxMessage: subjects.MaxMessage, Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	return &rig{t, server}
+	return &rig{t, embeddedtest.Start(t)}
 }
 
 func (r *rig) connect() *nats.Conn {
 	r.t.Helper()
-	conn, err := r.server.Connect()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(conn.Close)
-	return conn
+	return embeddedtest.Connect(r.t, r.server)
 }
 
 func (r *rig) join(agent string) *mesh.Mesh {
 	r.t.Helper()
-	m, err := mesh.Join(r.t.Context(), mesh.Options{
-		Agent: agent, Conn: r.connect(), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
-	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return m
+	return meshtest.Join(r.t, r.connect(), agent)
 }
 
 // serve serves the jobs until the test or stop ends, and waits for the end.

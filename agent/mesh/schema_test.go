@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"feedmesh/embedded"
+	"feedmesh/embedded/embeddedtest"
 	"feedmesh/subjects"
 )
 
@@ -62,18 +62,7 @@ func TestTheOldestAgentSaysInWhichVersionTasksAreWritten(t *testing.T) {
 
 func TestAgentsThatComeAndGoAreSeen(t *testing.T) {
 	t.Parallel()
-	server, err := embedded.Start(embedded.Options{
-		Dir: t.TempDir(), MaxFile: subjects.MaxBytes() * 2, MaxMessage: subjects.MaxMessage, Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	conn, err := server.Connect()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	conn := embeddedtest.Connect(t, embeddedtest.Start(t))
 	m, err := Join(t.Context(), Options{Agent: "a", Conn: conn, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)

@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"log/slog"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"feedmesh/embedded"
+	"feedmesh/embedded/embeddedtest"
 )
 
 // A bucket keeps subscriptions in a key-value bucket of JetStream.
@@ -18,17 +17,7 @@ type bucket struct{ kv jetstream.KeyValue }
 
 func newBucket(t *testing.T) bucket {
 	t.Helper()
-	server, err := embedded.Start(embedded.Options{Dir: t.TempDir(), MaxFile: 16 << 20, MaxMessage: 1 << 20, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	conn, err := server.Connect()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
+	js, err := jetstream.New(embeddedtest.Connect(t, embeddedtest.Start(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
