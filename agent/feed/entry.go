@@ -47,7 +47,9 @@ func clip(s string, limit int) string {
 		}
 		s = strings.Clone(s[:limit]) // lets go of the rest
 	}
-	s = strings.ToValidUTF8(s, "\uFFFD")
+	if !utf8.ValidString(s) { // which is much quicker to tell than to make so
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
 	if len(s) > limit {
 		return clip(s, limit) // U+FFFD is longer than what it replaces
 	}

@@ -1,10 +1,13 @@
 package feed
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // maxKey is the length of the longest GUID or link that is part of a key as it
@@ -18,52 +21,63 @@ const maxKey = 256
 // entries, links that all lead to the front page. Entries that agree in all of
 // them are one, of which the first is kept. The order stays.
 func identify(entries []Entry, base *url.URL) []Entry {
-	candidates := make([][4]string, len(entries))
-	whole := make(map[string]bool, len(entries))
-	kept := 0
-	for _, e := range entries {
-		c := candidateKeys(e, base)
-		if whole[c[3]] {
-			continue
+	entries = distinct(entries)
+	keys, left := make([]string, len(entries)), len(entries)
+	for _, candidate := range candidates {
+		if left == 0 {
+			break
 		}
-		whole[c[3]] = true
-		entries[kept], candidates[kept] = e, c
-		kept++
-	}
-	entries = entries[:kept]
-
-	count := make(map[string]int, 4*kept)
-	for _, c := range candidates[:kept] {
-		for _, key := range c {
-			count[key]++
+		count := make(map[string]int, len(entries))
+		for i := range entries {
+			keys[i] = candidate(&entries[i], base)
+			count[keys[i]]++
 		}
-	}
-	for i := range entries {
-		for _, key := range candidates[i] {
-			if key != "" && count[key] == 1 {
-				entries[i].Key = key
-				break
+		for i, key := range keys {
+			if e := &entries[i]; e.Key == "" && key != "" && count[key] == 1 {
+				e.Key = key
+				left--
 			}
 		}
 	}
 	return entries
 }
 
-// candidateKeys returns the keys that an entry could have, best first. All but
-// the last may be "".
-func candidateKeys(e Entry, base *url.URL) [4]string {
-	var keys [4]string
-	if e.GUID != "" {
-		keys[0] = "guid:" + bounded(e.GUID)
-	}
-	if e.Link != "" {
-		keys[1] = "link:" + bounded(canonical(e.Link, base))
-	}
-	if e.Title != "" || e.Dated != "" {
-		keys[2] = "text:" + digest("title", e.Title, e.Dated)
-	}
-	keys[3] = "text:" + digest("all", e.GUID, e.Link, e.Title, e.Dated, e.HTML)
-	return keys
+// distinct keeps the first of the entries that a key could not tell apart.
+func distinct(entries []Entry) []Entry {
+	type all struct{ guid, link, title, dated, html string }
+	met := make(map[all]bool, len(entries))
+	return slices.DeleteFunc(entries, func(e Entry) bool {
+		it := all{e.GUID, e.Link, e.Title, e.Dated, e.HTML}
+		again := met[it]
+		met[it] = true
+		return again
+	})
+}
+
+// candidates are the keys that an entry could have, best first: "" where it has
+// nothing to make one of. The last is another for each of distinct entries.
+var candidates = []func(e *Entry, base *url.URL) string{
+	func(e *Entry, _ *url.URL) string {
+		if e.GUID == "" {
+			return ""
+		}
+		return "guid:" + bounded(e.GUID)
+	},
+	func(e *Entry, base *url.URL) string {
+		if e.Link == "" {
+			return ""
+		}
+		return "link:" + bounded(canonical(e.Link, base))
+	},
+	func(e *Entry, _ *url.URL) string {
+		if e.Title == "" && e.Dated == "" {
+			return ""
+		}
+		return "text:" + digest("title", e.Title, e.Dated)
+	},
+	func(e *Entry, _ *url.URL) string {
+		return "text:" + digest("all", e.GUID, e.Link, e.Title, e.Dated, e.HTML)
+	},
 }
 
 // canonical returns the form of a link that its spellings share: absolute,
@@ -113,10 +127,17 @@ func contentHash(e Entry) string {
 // digest hashes strings without U+0000, which therefore can end each of them,
 // to 32 hexadecimal digits.
 func digest(parts ...string) string {
-	h := sha256.New()
+	b := digested.Get().(*bytes.Buffer)
+	defer digested.Put(b)
+	b.Reset()
 	for _, p := range parts {
-		h.Write([]byte(p))
-		h.Write([]byte{0})
+		b.WriteString(p)
+		b.WriteByte(0)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	hash := sha256.Sum256(b.Bytes())
+	return hex.EncodeToString(hash[:16])
 }
+
+// digested is where strings become bytes: as large as an entry, and many times a
+// document.
+var digested = sync.Pool{New: func() any { return new(bytes.Buffer) }}

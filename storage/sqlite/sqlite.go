@@ -53,6 +53,7 @@ const writerPragmas = `
 	PRAGMA checkpoint_fullfsync = ON;
 	PRAGMA wal_autocheckpoint = 4000;
 	PRAGMA journal_size_limit = 67108864;
+	PRAGMA temp_store = MEMORY;
 	PRAGMA cache_size = -16384`
 
 const readerPragmas = `
