@@ -16,9 +16,8 @@ const (
 	// lookEvery is how often it is looked how much memory there is in use.
 	lookEvery = 5 * time.Second
 
-	// generous is how large the heap may grow before it is collected more often
-	// than it has doubled: a first sweep of many feeds would take twice as much
-	// as it holds.
+	// generous is how large the heap may grow before it is collected more often than
+	// it has doubled, where it is not known how much there is.
 	generous = 1 << 30
 
 	// lasting is how long what lies about would have to last, at the rate at which
@@ -59,7 +58,10 @@ type tender struct {
 // limit returns how many bytes the Go runtime may take where live of them are in
 // use, and the process may take room.
 func limit(live, room int64) int64 {
-	most := min(max(generous, live*3/2), room/2)      // the files of engines need room in the page cache
+	most := room / 2 // the files of engines need room in the page cache
+	if room == unknown {
+		most = max(generous, live*3/2)
+	}
 	return min(max(most, live*5/4+32<<20), room/10*9) // and less than a quarter free is collected without end
 }
 
