@@ -31,6 +31,9 @@ type Store struct {
 
 	write *writer
 	read  *reader
+
+	walk  sync.Mutex
+	ahead ahead
 }
 
 // readers is how many may read at once. Each costs up to 2 MB of page cache.
@@ -38,7 +41,7 @@ const readers = 4
 
 // What a commit has answered for must outlive the process and the power:
 // synchronous=FULL syncs the log at every commit, and fullfsync has macOS mean
-// it. The log goes back into the file at 32 MB (4,000 pages), not at 8: each page
+// it. The log goes back into the file at 64 MB (8,000 pages), not at 8: each page
 // only once, however often the log has it, and items put touch pages of several
 // indexes at random, the same again and again. That saves a sixth of the time that
 // putting them takes. A log that a long reader let grow is cut back to
@@ -51,9 +54,8 @@ const writerPragmas = `
 	PRAGMA synchronous = FULL;
 	PRAGMA fullfsync = ON;
 	PRAGMA checkpoint_fullfsync = ON;
-	PRAGMA wal_autocheckpoint = 4000;
+	PRAGMA wal_autocheckpoint = 8000;
 	PRAGMA journal_size_limit = 67108864;
-	PRAGMA temp_store = MEMORY;
 	PRAGMA cache_size = -16384`
 
 const readerPragmas = `

@@ -23,11 +23,45 @@ func TestComparingReadsNoItem(t *testing.T) {
 	}
 	defer s.Close()
 	for statement, args := range map[string][]any{countByDay: nil, stampsOfDay: {0, "", 10}} {
-		var id, parent, unused int
-		var plan string
-		err := s.readers.QueryRowContext(t.Context(), `EXPLAIN QUERY PLAN `+statement, args...).Scan(&id, &parent, &unused, &plan)
-		if err != nil || !strings.Contains(plan, "USING COVERING INDEX items_by_day") {
-			t.Errorf("the plan of %s is %q, %v; want it to read the index alone", statement, plan, err)
+		plan := s.plan(t, statement, args...)
+		for step := range strings.Lines(plan) {
+			reads := strings.HasPrefix(step, "SEARCH i") || strings.HasPrefix(step, "SCAN i")
+			if reads && (!strings.Contains(step, "SEARCH") || !strings.Contains(step, "USING COVERING INDEX items_by_lane")) {
+				t.Errorf("the plan of %s is\n%s\nwant it to look things up in the index alone", statement, plan)
+			}
+		}
+		if !strings.Contains(plan, "items_by_lane (lane=? AND first_seen>? AND first_seen<?)") {
+			t.Errorf("the plan of %s is\n%s\nwant it to read a day of each lane", statement, plan)
+		}
+	}
+}
+
+// What was read ahead serves the page that follows, as long as it is fresh.
+func TestAWalkGoesOnWithWhatWasReadAhead(t *testing.T) {
+	day, now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), time.Now()
+	stamps := []storage.Stamp{{ID: "b"}, {ID: "c"}, {ID: "d"}}
+	for name, test := range map[string]struct {
+		ahead ahead
+		after string
+		limit int
+		want  []storage.Stamp
+		ok    bool
+	}{
+		"a page of several":          {ahead{day, "a", stamps, false, now}, "a", 2, stamps[:2], true},
+		"all that is left":           {ahead{day, "a", stamps, false, now}, "a", 3, stamps, true},
+		"the end of the day":         {ahead{day, "a", stamps, true, now}, "a", 4, stamps, true},
+		"nothing after the end":      {ahead{day, "d", nil, true, now}, "d", 4, nil, true},
+		"less than a page":           {ahead{day, "a", stamps, false, now}, "a", 4, nil, false},
+		"another place of the day":   {ahead{day, "a", stamps, true, now}, "b", 2, nil, false},
+		"the same place another day": {ahead{day.Add(24 * time.Hour), "a", stamps, true, now}, "a", 2, nil, false},
+		"read long ago":              {ahead{day, "a", stamps, true, now.Add(-2 * aheadFor)}, "a", 2, nil, false},
+	} {
+		page, ok := test.ahead.take(day, test.after, test.limit)
+		if !slices.Equal(page, test.want) || ok != test.ok {
+			t.Errorf("%s: got %v, %v; want %v, %v", name, page, ok, test.want, test.ok)
+		}
+		if ok && len(page) > 0 && test.ahead.after != page[len(page)-1].ID {
+			t.Errorf("%s: the next page follows %q, want the last of this one", name, test.ahead.after)
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 type change struct {
 	ctx   context.Context
 	doing string
-	work  func(*writer) error
-	err   error         // set when done is closed
-	done  chan struct{} // closed when it is committed, or has failed
+	work  func(*writer) error // may be done twice, the first time undone
+	err   error               // set when done is closed
+	done  chan struct{}       // closed when it is committed, or has failed
 }
 
 // changeTogether is [Store.change] in one transaction with what else waits for its
@@ -78,8 +78,16 @@ func (s *Store) commitWaiting() {
 
 var errPanic = errors.New("what was to be written with it panicked")
 
-// commit commits the changes. If the transaction as a whole fails, it does for all.
+// commit commits the changes, in one go if none fails, as nearly always. If one does,
+// they are done once more, each apart: for that SQLite copies every page that they
+// change, as much as it writes. If the transaction as a whole fails, it does for all.
 func (s *Store) commit(changes []*change) {
+	if s.transact(context.Background(), inOneGo(changes)) == nil {
+		for _, c := range changes {
+			c.err = nil
+		}
+		return
+	}
 	err := s.transact(context.Background(), func(w *writer) error {
 		for _, c := range changes {
 			var broken error
@@ -94,6 +102,18 @@ func (s *Store) commit(changes []*change) {
 			c.err = err
 		}
 		c.err = s.failed(c.ctx, c.doing, c.err)
+	}
+}
+
+// inOneGo does all of the changes, or none.
+func inOneGo(changes []*change) func(*writer) error {
+	return func(w *writer) error {
+		for _, c := range changes {
+			if err := c.work(w); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 }
 
