@@ -22,9 +22,10 @@ const (
 
 // A Part is a task in a bundle: what would be in a message of its own.
 type Part struct {
+	Size   int                 `json:"size,omitempty"` // of Data, in bytes; older agents don't say
 	ID     string              `json:"id"`
 	Header map[string][]string `json:"header,omitempty"` // the trace it belongs to
-	Data   json.RawMessage     `json:"message"`
+	Data   json.RawMessage     `json:"message,omitempty"`
 }
 
 // Bundle returns the messages in bundles as large as is good, those with one
@@ -53,35 +54,47 @@ func Bundle(messages []Message) []Message {
 	return out
 }
 
-// bundleHead begins each bundle.
-var bundleHead = fmt.Appendf(nil, `{"schema":%d,"bundle":[`, bundleSchema)
+// What a bundle has around its parts, and a part around its head and its data.
+var (
+	bundleHead = fmt.Appendf(nil, `{"schema":%d,"bundle":[`, bundleSchema)
+	bundleEnd  = []byte("]}")
+	beforeData = []byte(`,"message":`)
+	afterData  = []byte("}")
+)
 
 // bundled returns messages of one subject as one.
 func bundled(messages []Message) Message {
-	data, ids := slices.Clone(bundleHead), sha256.New()
+	size := len(bundleHead) + len(bundleEnd)
+	for _, m := range messages {
+		size += len(m.Data) + len(m.ID) + 256 // a header is a trace, if any
+	}
+	data, ids := append(make([]byte, 0, size), bundleHead...), sha256.New()
 	for i, m := range messages {
 		if i > 0 {
 			data = append(data, ',')
 		}
 		// As one would write a Part, but that what is JSON is not read again.
-		part, err := json.Marshal(struct {
-			ID     string              `json:"id"`
-			Header map[string][]string `json:"header,omitempty"`
-		}{m.ID, m.Header})
+		task := bytes.TrimSpace(m.Data)
+		head, err := json.Marshal(Part{Size: len(task), ID: m.ID, Header: m.Header})
 		if err != nil {
 			panic(err) // strings only
 		}
-		data = append(append(append(data, part[:len(part)-1]...), `,"message":`...), bytes.TrimSpace(m.Data)...)
-		data = append(data, '}')
+		data = append(append(data, head[:len(head)-1]...), beforeData...)
+		data = append(append(data, task...), afterData...)
 		fmt.Fprintln(ids, m.ID)
 	}
-	return Message{Subject: messages[0].Subject, ID: "bundle/" + hex.EncodeToString(ids.Sum(nil)[:12]), Data: append(data, "]}"...)}
+	return Message{Subject: messages[0].Subject, ID: "bundle/" + hex.EncodeToString(ids.Sum(nil)[:12]), Data: append(data, bundleEnd...)}
 }
 
-// Unbundle returns the parts of a message, or nil for one that is no bundle.
+// Unbundle returns the parts of a message, or nil for one that is no bundle. What
+// they have is not yet known to be JSON, and belongs to data.
 func Unbundle(data []byte) ([]Part, error) {
-	if !bytes.HasPrefix(data, bundleHead) {
+	rest, is := bytes.CutPrefix(data, bundleHead)
+	if !is {
 		return nil, nil
+	}
+	if parts, ok := cut(rest); ok {
+		return parts, nil
 	}
 	var b struct {
 		Parts []Part `json:"bundle"`
@@ -90,4 +103,28 @@ func Unbundle(data []byte) ([]Part, error) {
 		return nil, fmt.Errorf("decode a bundle: %w", err)
 	}
 	return b.Parts, nil
+}
+
+// cut returns the parts of a bundle, of which rest is what follows its head,
+// without looking at what is in them. It reports false if it does not say how long
+// they are, or not as we write it.
+func cut(rest []byte) (parts []Part, ok bool) {
+	for {
+		head, after, found := bytes.Cut(rest, beforeData)
+		var p Part
+		if !found || json.Unmarshal(append(slices.Clip(head), '}'), &p) != nil || p.Size <= 0 || p.Size > len(after) {
+			return nil, false
+		}
+		p.Data, rest = json.RawMessage(after[:p.Size:p.Size]), after[p.Size:]
+		parts = append(parts, p)
+		if rest, ok = bytes.CutPrefix(rest, afterData); !ok {
+			return nil, false
+		}
+		if bytes.Equal(rest, bundleEnd) {
+			return parts, true
+		}
+		if rest, ok = bytes.CutPrefix(rest, []byte(",")); !ok {
+			return nil, false
+		}
+	}
 }

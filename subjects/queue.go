@@ -151,11 +151,17 @@ func (q Queue[T]) Message(task T, schema int) (Message, error) {
 // JSON safe inside a web page would double the size of ours. A newer version only
 // adds to an older one, so a task of an older version is written the same way.
 func encode[T Task](task T, schema int) ([]byte, error) {
+	var body []byte
+	if c, is := any(&task).(carrier); is {
+		body, *c.carried() = *c.carried(), nil
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	err := e.Encode(envelope[T]{Schema: schema, Task: task})
-	return b.Bytes(), err
+	if err := e.Encode(envelope[T]{Schema: schema, Task: task}); err != nil || body == nil {
+		return b.Bytes(), err
+	}
+	return withBody(b.Bytes(), body), nil
 }
 
 // Decode reads a message of the queue. For one of a newer version it returns
@@ -166,8 +172,16 @@ func (q Queue[T]) Decode(data []byte) (T, error) {
 	if q.From != "" {
 		into = &e.Task
 	}
+	var body []byte
+	c, carries := any(&e.Task).(carrier)
+	if carries {
+		data, body = withoutBody(data)
+	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return e.Task, fmt.Errorf("decode %s task: %w", q.Name, err)
+	}
+	if body != nil {
+		*c.carried() = body
 	}
 	if e.Schema > Schema {
 		return e.Task, fmt.Errorf("decode %s task: %w: it is of schema %d, this agent knows %d", q.Name, ErrNewer, e.Schema, Schema)

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -54,5 +56,28 @@ func TestGolden(t *testing.T) {
 				t.Errorf("got %s\nwant %s", got.Bytes(), want)
 			}
 		})
+	}
+}
+
+// TestParseKeepsNothingOfTheBody: whoever has the document read may use its bytes
+// for another one afterwards.
+func TestParseKeepsNothingOfTheBody(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.*")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	for _, path := range paths {
+		body, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, failed := Parse(bytes.Clone(body), "", "https://feeds.example/")
+		got, err := Parse(body, "", "https://feeds.example/")
+		for i := range body {
+			body[i] = 'x'
+		}
+		if fmt.Sprint(err) != fmt.Sprint(failed) || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: what was read changed with its bytes: got %+v, %v, want %+v, %v", path, got, err, want, failed)
+		}
 	}
 }

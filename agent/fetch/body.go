@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func (c *Client) pack(r *http.Response) (packed, error) {
 	body := buffers.Get().(*bufio.Reader)
 	defer giveBack(body)
 	body.Reset(from)
-	p, err := c.decode(body, r.Header.Get("Content-Encoding"))
+	p, err := c.decode(body, r.Header.Get("Content-Encoding"), r.ContentLength)
 	var known *Error
 	switch {
 	case err == nil, errors.As(err, &known):
@@ -59,9 +60,9 @@ func giveBack(b *bufio.Reader) {
 // maxWindow is what a zstd body may have us set aside, in bytes: RFC 9659.
 const maxWindow = 8 << 20
 
-func (c *Client) decode(body *bufio.Reader, encoding string) (packed, error) {
+func (c *Client) decode(body *bufio.Reader, encoding string, size int64) (packed, error) {
 	if isGzip(body) {
-		return c.keep(body)
+		return c.keep(body, size)
 	}
 	plain, err := decoded(body, encoding)
 	if err != nil {
@@ -114,20 +115,25 @@ func headOf(r *http.Response) []byte {
 	return head
 }
 
-// keep reads a gzip body and keeps it as it is.
-func (c *Client) keep(body io.Reader) (packed, error) {
-	var raw bytes.Buffer
+// maxTrusted is how many bytes are set aside for a body because a server says that
+// it has so many.
+const maxTrusted = 256 << 10
+
+// keep reads a gzip body and keeps it as it is. Its size is as the server says; -1
+// if it does not.
+func (c *Client) keep(body io.Reader, size int64) (packed, error) {
+	raw := bytes.NewBuffer(make([]byte, 0, min(max(size, 0), c.options.MaxPacked, maxTrusted)))
 	z := readers.Get().(*gzip.Reader)
 	defer readers.Put(z)
-	if err := z.Reset(io.TeeReader(body, limited{&raw, c.options.MaxPacked})); err != nil {
+	if err := z.Reset(io.TeeReader(body, limited{raw, c.options.MaxPacked})); err != nil {
 		return packed{}, err
 	}
 	hash := sha256.New()
-	size, err := c.copy(hash, z)
+	inside, err := c.copy(hash, z)
 	if err != nil {
 		return packed{}, err
 	}
-	return packed{gzip: raw.Bytes(), hash: sum(hash.Sum(nil)), size: size}, nil
+	return packed{gzip: raw.Bytes(), hash: sum(hash.Sum(nil)), size: inside}, nil
 }
 
 var writers = sync.Pool{New: func() any {
@@ -231,17 +237,38 @@ func Pack(document []byte) (body []byte, hash string) {
 // Unpack returns the bytes inside a [Document]'s Body, at most limit of them;
 // more are an error.
 func Unpack(body []byte, limit int64) ([]byte, error) {
+	var plain bytes.Buffer
+	if err := UnpackTo(&plain, body, limit); err != nil {
+		return nil, err
+	}
+	return plain.Bytes(), nil
+}
+
+// UnpackTo is [Unpack] into a buffer, in place of what is in it.
+func UnpackTo(plain *bytes.Buffer, body []byte, limit int64) error {
+	plain.Reset()
 	z := readers.Get().(*gzip.Reader)
 	defer readers.Put(z)
 	if err := z.Reset(bytes.NewReader(body)); err != nil {
-		return nil, fmt.Errorf("unpack the body: %w", err)
+		return fmt.Errorf("unpack the body: %w", err)
 	}
-	data, err := io.ReadAll(io.LimitReader(z, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("unpack the body: %w", err)
+	plain.Grow(int(min(sizeInside(body), limit)) + bytes.MinRead)
+	if _, err := plain.ReadFrom(io.LimitReader(z, limit+1)); err != nil {
+		return fmt.Errorf("unpack the body: %w", err)
 	}
-	if int64(len(data)) > limit {
-		return nil, tooLarge(limit)
+	if int64(plain.Len()) > limit {
+		return tooLarge(limit)
 	}
-	return data, nil
+	return nil
+}
+
+// sizeInside returns how many bytes gzip says are in it, in its last four, but no
+// more than there can be.
+//
+// Source: RFC 1952, section 2.3.1; zlib, "Maximum Compression Factor".
+func sizeInside(packed []byte) int64 {
+	if len(packed) < 4 {
+		return 0
+	}
+	return min(int64(binary.LittleEndian.Uint32(packed[len(packed)-4:])), 1032*int64(len(packed)))
 }

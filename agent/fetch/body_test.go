@@ -287,6 +287,20 @@ func TestUnpackReturnsAtMostTheLimit(t *testing.T) {
 	}
 }
 
+// TestUnpackBelievesNoSize: gzip says how much is in it, of its last part, and may lie.
+func TestUnpackBelievesNoSize(t *testing.T) {
+	two := append(zipped(t, bytes.Repeat([]byte("a"), 5000)), zipped(t, []byte("b"))...)
+	if got, err := Unpack(two, 1<<20); err != nil || len(got) != 5001 {
+		t.Errorf("got %d bytes of two parts, %v; want 5001", len(got), err)
+	}
+	lie := zipped(t, []byte("12345"))
+	copy(lie[len(lie)-4:], "\xff\xff\xff\xff")
+	var plain bytes.Buffer
+	if err := UnpackTo(&plain, lie, 1<<30); err == nil || plain.Cap() > 1<<20 {
+		t.Errorf("got %v and %d bytes set aside for a body that lies", err, plain.Cap())
+	}
+}
+
 func TestWhatIsPackedIsAsIfItHadBeenFetched(t *testing.T) {
 	for _, document := range []string{"", "a feed", strings.Repeat("a feed ", 100_000)} {
 		address := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, document) })

@@ -1,11 +1,13 @@
 package role
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"feedmesh/agent/feed"
@@ -44,11 +46,7 @@ type parser struct {
 }
 
 func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
-	body, err := fetch.Unpack(task.Body, p.maxBody)
-	if err != nil {
-		return p.unreadable(ctx, task, feed.Broken, err)
-	}
-	parsed, err := feed.Parse(body, task.ContentType, task.URL)
+	parsed, err := p.read(task)
 	if err != nil {
 		kind := feed.Broken
 		if e := (*feed.Error)(nil); errors.As(err, &e) {
@@ -92,6 +90,19 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 	return publishParts(ctx, p.out, subjects.Prepares, document, entries, func(d subjects.Document, e []subjects.Entry) subjects.Prepare {
 		return subjects.Prepare{Document: d, Entries: e}
 	})
+}
+
+// bodies are where documents are unpacked.
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// read returns what a document says, which is nowhere in its bytes any more.
+func (p *parser) read(task subjects.Parse) (feed.Document, error) {
+	body := bodies.Get().(*bytes.Buffer)
+	defer bodies.Put(body)
+	if err := fetch.UnpackTo(body, task.Body, p.maxBody); err != nil {
+		return feed.Document{}, err
+	}
+	return feed.Parse(body.Bytes(), task.ContentType, task.URL)
 }
 
 // brokenWeight is how much a document counts that is no feed: it will hardly be
