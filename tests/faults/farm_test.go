@@ -28,7 +28,6 @@ type farm struct {
 	*simulate.Farm
 	feeds int
 	port  int
-	hosts *http.ServeMux // for what else there is to serve
 }
 
 // newFarm serves the feeds until the test ends.
@@ -38,11 +37,13 @@ func newFarm(t *testing.T, feeds int) *farm {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &farm{Farm: simulate.NewFarm(feeds, entriesAtNew, time.Now().Add(-time.Hour)), feeds: feeds, port: port, hosts: http.NewServeMux()}
+	f := &farm{Farm: simulate.NewFarm(feeds, entriesAtNew, time.Now().Add(-time.Hour)), feeds: feeds, port: port}
 	f.SetLatency(latency)
 	f.SetWindow(window)
-	f.hosts.Handle("/feed/", f.Farm)
-	server := &http.Server{Handler: f.hosts}
+	hosts := http.NewServeMux()
+	hosts.Handle("/feed/", f.Farm)
+	serveBad(hosts)
+	server := &http.Server{Handler: hosts}
 	t.Cleanup(func() { server.Close() })
 	for host := range (feeds + feedsPerHost - 1) / feedsPerHost {
 		l, err := net.Listen("tcp", f.host(host))

@@ -83,17 +83,24 @@ var bomb = func() []byte {
 	return b.Bytes()
 }()
 
+func badPath(i int) string { return fmt.Sprintf("/bad/%d", i) }
+
+// serveBad serves the bad documents.
+func serveBad(hosts *http.ServeMux) {
+	for i, d := range badDocuments {
+		hosts.HandleFunc(badPath(i), func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", d.kind)
+			d.serve(w)
+		})
+	}
+}
+
 // poison adds feeds with bad documents, on hosts that have good feeds as well, and
 // removes them in the end. Nothing may come of it but their own failure.
 func poison(m *mesh, r *run) {
 	var urls []string
-	for i, d := range badDocuments {
-		path := fmt.Sprintf("/bad/%d", i)
-		m.farm.hosts.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", d.kind)
-			d.serve(w)
-		})
-		urls = append(urls, "http://"+m.farm.host(i)+path)
+	for i := range badDocuments {
+		urls = append(urls, "http://"+m.farm.host(i)+badPath(i))
 	}
 	before := m.quarantined(r)
 	add := func(ctx context.Context, c *api.Client) error {
