@@ -23,12 +23,12 @@ import (
 // openEngines opens the store and the index as far as the roles need them.
 func (n *node) openEngines(ctx context.Context, env *role.Env) error {
 	if n.needs(func(r role.Role) bool { return r.Store }) {
-		if err := n.openStore(ctx, env); err != nil {
+		if err := n.whenThere(ctx, func() error { return n.openStore(ctx, env) }); err != nil {
 			return err
 		}
 	}
 	if n.needs(func(r role.Role) bool { return r.Index }) {
-		if err := n.openIndex(ctx, env); err != nil {
+		if err := n.whenThere(ctx, func() error { return n.openIndex(ctx, env) }); err != nil {
 			return err
 		}
 	}
@@ -39,6 +39,28 @@ func (n *node) openEngines(ctx context.Context, env *role.Env) error {
 		return n.plantStarter(ctx, env)
 	}
 	return nil
+}
+
+// tryEvery is how often it is tried whether an engine is there.
+const tryEvery = 2 * time.Second
+
+// whenThere opens an engine as soon as it can be used: an agent that is started
+// while its engine is away waits for it, as one does that was there before.
+func (n *node) whenThere(ctx context.Context, open func() error) error {
+	for waited := false; ; waited = true {
+		err := open()
+		if !errors.Is(err, storage.ErrUnavailable) {
+			return err
+		}
+		if !waited {
+			n.options.Log.Warn("waiting for what the roles need", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(tryEvery):
+		}
+	}
 }
 
 func (n *node) openStore(ctx context.Context, env *role.Env) (err error) {

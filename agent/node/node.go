@@ -53,6 +53,9 @@ func Run(ctx context.Context, c config.Config, o Options) (err error) {
 	}}
 	defer func() { err = errors.Join(err, n.close()) }()
 	env, err := n.open(ctx)
+	if err != nil && errors.Is(err, ctx.Err()) {
+		return nil // it was told to end before it had begun
+	}
 	if err != nil {
 		return err
 	}

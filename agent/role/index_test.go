@@ -128,7 +128,7 @@ func TestManyTasksMakeFewBatches(t *testing.T) {
 	if err := x.ReceiveAll(t.Context(), tasks); err != nil {
 		t.Fatal(err)
 	}
-	if want := []int{1000, 1000, 500}; !slices.Equal(index.puts, want) {
+	if want := []int{2000, 500}; !slices.Equal(index.puts, want) {
 		t.Errorf("got batches of %v, want %v", index.puts, want)
 	}
 	index.err = errors.New("the engine is away")
