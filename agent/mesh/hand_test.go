@@ -31,12 +31,7 @@ func next() subjects.Queue[job] {
 
 // serveHand has one worker serve the jobs until the test or stop ends.
 func (r *rig) serveHand(m *mesh.Mesh, hand int, actor mesh.Actor[job]) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var wait sync.WaitGroup
-	wait.Go(func() { mesh.Serve(ctx, m, handfuls(hand), "", actor, 1) })
-	stop = func() { cancel(); wait.Wait() }
-	r.t.Cleanup(stop)
-	return stop
+	return r.running(func(ctx context.Context) error { return mesh.Serve(ctx, m, handfuls(hand), "", actor, 1) })
 }
 
 // on returns the names of the tasks that wait on a stream, in order.
@@ -285,6 +280,16 @@ func TestMoreFollowsThanAnOutboxHolds(t *testing.T) {
 	}
 }
 
+// batched has one worker do all that waits, ten messages at once.
+func (r *rig) batched(m *mesh.Mesh) *batcher {
+	r.t.Helper()
+	b := &batcher{done: map[string]int{}}
+	stop := r.running(func(ctx context.Context) error { return mesh.ServeBatch(ctx, m, handfuls(10), "", b, 1) })
+	eventually(r.t, "all done", func() bool { return waiting(r.t, m, "index") == 0 })
+	stop()
+	return b
+}
+
 // What an agent died of comes again with all that it had in hand.
 func TestWhatComesAgainIsDoneByItself(t *testing.T) {
 	r := newRig(t)
@@ -293,13 +298,7 @@ func TestWhatComesAgainIsDoneByItself(t *testing.T) {
 		publish(t, m, job{Name: fmt.Sprint(i)})
 	}
 	r.takeAndDie()
-	b := &batcher{done: map[string]int{}}
-	ctx, cancel := context.WithCancel(t.Context())
-	var wait sync.WaitGroup
-	wait.Go(func() { mesh.ServeBatch(ctx, m, handfuls(10), "", b, 1) })
-	eventually(t, "all done", func() bool { return waiting(t, m, "index") == 0 })
-	cancel()
-	wait.Wait()
+	b := r.batched(m)
 	if slices.Max(b.sizes) != 1 || len(b.done) != 10 {
 		t.Errorf("got %d done in hands of %v, want 10, one by one", len(b.done), b.sizes)
 	}
@@ -312,13 +311,7 @@ func TestAHandHoldsFewLargeMessages(t *testing.T) {
 	for i := range 20 {
 		publish(t, m, job{Name: fmt.Sprint(i), Kind: strings.Repeat("x", 700<<10)})
 	}
-	b := &batcher{done: map[string]int{}}
-	ctx, cancel := context.WithCancel(t.Context())
-	var wait sync.WaitGroup
-	wait.Go(func() { mesh.ServeBatch(ctx, m, handfuls(10), "", b, 1) })
-	eventually(t, "all done", func() bool { return waiting(t, m, "index") == 0 })
-	cancel()
-	wait.Wait()
+	b := r.batched(m)
 	if slices.Max(b.sizes) != 2 || len(b.done) != 20 {
 		t.Errorf("got %d done in hands of %v, want 20, two of 0.7 MB at once", len(b.done), b.sizes)
 	}

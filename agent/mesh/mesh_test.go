@@ -63,10 +63,15 @@ func (r *rig) join(agent string) *mesh.Mesh {
 
 // serve serves the jobs until the test or stop ends, and waits for the end.
 func (r *rig) serve(m *mesh.Mesh, actor mesh.Actor[job]) (stop func()) {
+	return r.running(func(ctx context.Context) error { return mesh.Serve(ctx, m, jobs(), "", actor, 2) })
+}
+
+// running has something run until the test or stop ends, which waits for the end.
+func (r *rig) running(do func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		if err := mesh.Serve(ctx, m, jobs(), "", actor, 2); err != nil {
+		if err := do(ctx); err != nil {
 			r.t.Error(err)
 		}
 	})
@@ -95,7 +100,7 @@ func eventually(t testing.TB, what string, state func() bool) {
 	t.Fatalf("not within 30 s: %s", what)
 }
 
-func waiting(t *testing.T, m *mesh.Mesh, queue string) uint64 {
+func waiting(t testing.TB, m *mesh.Mesh, queue string) uint64 {
 	t.Helper()
 	depths, err := m.Depths(t.Context())
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,12 +39,7 @@ func send(m *mesh.Mesh, to subjects.Queue[job]) mesh.ActorFunc[job] {
 // serveNext has two workers serve what follows from jobs, until the test or stop
 // ends.
 func (r *rig) serveNext(m *mesh.Mesh, actor mesh.Actor[job]) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var wait sync.WaitGroup
-	wait.Go(func() { mesh.Serve(ctx, m, direct(), "", actor, 2) })
-	stop = func() { cancel(); wait.Wait() }
-	r.t.Cleanup(stop)
-	return stop
+	return r.running(func(ctx context.Context) error { return mesh.Serve(ctx, m, direct(), "", actor, 2) })
 }
 
 // travelled returns how many messages a stream has ever had.
