@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -45,7 +44,7 @@ func (r *run) remembersFeeds(feeds int, how string) {
 // scheduleOnly measures a node that has feeds in its schedule and polls none: one
 // that sees them for the first time, and one that is started again.
 func (r *run) scheduleOnly(ctx context.Context, feeds int) error {
-	if err := fillStore(ctx, filepath.Join(r.dir, "store.db"), feeds); err != nil {
+	if err := fillStore(ctx, storePath(r.dir), feeds); err != nil {
 		return err
 	}
 	for _, how := range []string{"new", "known before"} {

@@ -10,8 +10,10 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
+	"feedmesh/agent/api"
 	"feedmesh/agent/simulate"
 	"feedmesh/storage"
 	"feedmesh/tests/engines"
@@ -100,6 +102,12 @@ func startServer(name string, args ...string) (process *engines.Process, port st
 	port = strconv.Itoa(free)
 	process = &engines.Process{Name: name, Path: self, Args: append([]string{name, "-port", port}, args...)}
 	return process, port, process.Start()
+}
+
+// giveTo gives a node all feeds.
+func (f *remoteFarm) giveTo(ctx context.Context, node *api.Client) error {
+	_, err := node.ImportFeeds(ctx, strings.NewReader(strings.Join(f.urls, "\n")))
+	return err
 }
 
 func (f *remoteFarm) stop() { f.process.Kill() }

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,7 +120,7 @@ func (g *growth) atItems(ctx context.Context, n int) error {
 	}
 	items := g.size.feeds * g.size.items
 	p, err := g.measure("", func() error {
-		if err := g.importFarm(ctx); err != nil {
+		if err := g.farm.giveTo(ctx, g.Client); err != nil {
 			return err
 		}
 		_, err := g.until(ctx, func(now api.Status) bool { return now.Indexed >= st.Indexed+int64(items) && idle(now) })
@@ -192,7 +191,7 @@ func (g *growth) ofFeeds(ctx context.Context, n int) error {
 	g.size = farmSize{feeds: n, items: 0, hosts: min(n, 1_000)}
 	return g.withFarm(func() error {
 		return g.withNode(ctx, settings(g.dir), func(ctx context.Context) error {
-			if err := g.importFarm(ctx); err != nil {
+			if err := g.farm.giveTo(ctx, g.Client); err != nil {
 				return err
 			}
 			if err := g.farm.asked(ctx, n); err != nil {
@@ -205,7 +204,3 @@ func (g *growth) ofFeeds(ctx context.Context, n int) error {
 		})
 	})
 }
-
-// storePath is where a node keeps its store, indexPath its index.
-func storePath(dir string) string { return filepath.Join(dir, "store.db") }
-func indexPath(dir string) string { return filepath.Join(dir, "index") }

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"feedmesh/agent/api"
@@ -45,7 +44,7 @@ func benchIdle(ctx context.Context, out *report, args []string) error {
 		return err
 	}
 	out.add("start to ready, nothing known", first.Seconds(), "s")
-	if _, err := a.ImportFeeds(ctx, strings.NewReader(strings.Join(farm.urls, "\n"))); err != nil {
+	if err := farm.giveTo(ctx, a.Client); err != nil {
 		return err
 	}
 	items := int64(size.feeds * size.items)

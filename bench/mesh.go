@@ -66,7 +66,7 @@ func benchMesh(ctx context.Context, out *report, args []string) error {
 			return err
 		}
 		m := &meshUnderTest{program: program, dir: at, processes: map[string][]*engines.Process{}}
-		result, err := m.measure(ctx, s, farm.urls, size.feeds*size.items)
+		result, err := m.measure(ctx, s, farm, size.feeds*size.items)
 		m.end()
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
@@ -155,7 +155,7 @@ func (m *meshUnderTest) launch(i int) (*api.Client, error) {
 
 // measure starts the setup, gives it the feeds and waits until all their items
 // can be found.
-func (m *meshUnderTest) measure(ctx context.Context, s setup, urls []string, items int) (sweep, error) {
+func (m *meshUnderTest) measure(ctx context.Context, s setup, farm *remoteFarm, items int) (sweep, error) {
 	result := sweep{items: float64(items), cpu: map[string]time.Duration{}}
 	if s.shared {
 		if err := m.share(); err != nil {
@@ -173,7 +173,7 @@ func (m *meshUnderTest) measure(ctx context.Context, s setup, urls []string, ite
 		result.cpu[kind] = -m.cpu(kind)
 	}
 	began := time.Now()
-	if _, err := client.ImportFeeds(ctx, strings.NewReader(strings.Join(urls, "\n"))); err != nil {
+	if err := farm.giveTo(ctx, client); err != nil {
 		return result, err
 	}
 	for result.searchable == 0 {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/pprof"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -181,12 +180,6 @@ func idle(st api.Status) bool {
 	return st.Feeds.Out == 0 && st.Feeds.Polled == st.Feeds.Known
 }
 
-// importFarm gives the node the farm's feeds.
-func (r *run) importFarm(ctx context.Context) error {
-	_, err := r.ImportFeeds(ctx, strings.NewReader(strings.Join(r.farm.urls, "\n")))
-	return err
-}
-
 // pollAll makes all feeds due, and returns how long it took until each was polled.
 // It returns when the node is at rest.
 func (r *run) pollAll(ctx context.Context) (took time.Duration, err error) {
@@ -243,3 +236,7 @@ func (r *run) someFeeds(ctx context.Context, n int) ([]string, error) {
 	}
 	return ids[:min(n, len(ids))], nil
 }
+
+// storePath is where a node keeps its store, indexPath its index.
+func storePath(dir string) string { return filepath.Join(dir, "store.db") }
+func indexPath(dir string) string { return filepath.Join(dir, "index") }

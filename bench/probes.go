@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"feedmesh/agent/api"
@@ -31,12 +30,6 @@ func startProbes(n int) (*probes, error) {
 	size := farmSize{feeds: max(1, n), items: 1, hosts: max(1, n)}
 	farm, err := startFarm(size)
 	return &probes{remoteFarm: farm, size: size}, err
-}
-
-// giveTo gives the feeds to a node.
-func (p *probes) giveTo(ctx context.Context, node *api.Client) error {
-	_, err := node.ImportFeeds(ctx, strings.NewReader(strings.Join(p.urls, "\n")))
-	return err
 }
 
 // run has one feed after the other publish an item, until ctx ends.

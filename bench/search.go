@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -74,7 +73,7 @@ func withBleve(ctx context.Context, b *searchBench) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	x, err := bleve.Open(filepath.Join(dir, "index"))
+	x, err := bleve.Open(indexPath(dir))
 	if err != nil {
 		return err
 	}

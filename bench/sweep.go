@@ -33,7 +33,7 @@ func benchSweep(ctx context.Context, out *report, args []string) error {
 
 // takeIn gives the node its feeds and waits until all their items can be found.
 func (r *run) takeIn(ctx context.Context) error {
-	if err := r.importFarm(ctx); err != nil {
+	if err := r.farm.giveTo(ctx, r.Client); err != nil {
 		return err
 	}
 	_, err := r.until(ctx, func(st api.Status) bool { return st.Indexed >= int64(r.size.feeds*r.size.items) })

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"feedmesh/agent/simulate"
@@ -29,7 +28,7 @@ func benchTakeover(ctx context.Context, out *report, args []string) error {
 }
 
 func (r *run) takeOver(ctx context.Context, items int, bodies bool) error {
-	if err := fillItems(ctx, filepath.Join(r.dir, "store.db"), items, bodies); err != nil {
+	if err := fillItems(ctx, storePath(r.dir), items, bodies); err != nil {
 		return err
 	}
 	c := settings(r.dir)

@@ -34,22 +34,26 @@ func (r *rig) serveHand(m *mesh.Mesh, hand int, actor mesh.Actor[job]) (stop fun
 	return r.running(func(ctx context.Context) error { return mesh.Serve(ctx, m, handfuls(hand), "", actor, 1) })
 }
 
-// on returns the names of the tasks that wait on a stream, in order.
-func (r *rig) on(stream string) (names []string) {
+// stream returns a stream as it is now.
+func (r *rig) stream(name string) jetstream.Stream {
 	r.t.Helper()
 	js, err := jetstream.New(r.connect())
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	s, err := js.Stream(r.t.Context(), stream)
+	s, err := js.Stream(r.t.Context(), name)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	info, err := s.Info(r.t.Context())
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	for seq := info.State.FirstSeq; seq <= info.State.LastSeq; seq++ {
+	return s
+}
+
+// on returns the names of the tasks that wait on a stream, in order.
+func (r *rig) on(stream string) (names []string) {
+	r.t.Helper()
+	s := r.stream(stream)
+	state := s.CachedInfo().State
+	for seq := state.FirstSeq; seq <= state.LastSeq; seq++ {
 		msg, err := s.GetMsg(r.t.Context(), seq)
 		if err != nil {
 			continue

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"feedmesh/agent/mesh"
 	"feedmesh/subjects"
 )
@@ -45,26 +43,15 @@ func (r *rig) serveNext(m *mesh.Mesh, actor mesh.Actor[job]) (stop func()) {
 // travelled returns how many messages a stream has ever had.
 func (r *rig) travelled(stream string) uint64 {
 	r.t.Helper()
-	js, err := jetstream.New(r.connect())
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	s, err := js.Stream(r.t.Context(), stream)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return s.CachedInfo().State.LastSeq
+	return r.stream(stream).CachedInfo().State.LastSeq
 }
 
 // serving waits until an actor of the queue of what follows is there.
-func (r *rig) serving(m *mesh.Mesh) {
+func (r *rig) serving() {
 	r.t.Helper()
+	s := r.stream("prepare")
 	eventually(r.t, "the next role serves", func() bool {
-		js, err := jetstream.New(r.connect())
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		_, err = js.Consumer(r.t.Context(), "prepare", "prepare")
+		_, err := s.Consumer(r.t.Context(), "prepare")
 		return err == nil
 	})
 }
@@ -73,7 +60,7 @@ func TestWhatFollowsIsDoneInTheSameHandAndNoMessageTravels(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	r.serveNext(m, send(m, last()))
-	r.serving(m)
+	r.serving()
 	var want []string
 	for i := range 50 {
 		publish(t, m, job{Name: fmt.Sprintf("%02d", i)})
@@ -104,7 +91,7 @@ func TestWhatFollowsAndFailsHasItsTriesOnItsOwnQueue(t *testing.T) {
 		}
 		return send(m, last())(ctx, j)
 	}))
-	r.serving(m)
+	r.serving()
 	publish(t, m, job{Name: "1"}, job{Name: "2", Kind: "panic"}, job{Name: "3", Kind: "drop"}, job{Name: "4"})
 	r.serveHand(m, 20, send(m, direct()))
 	eventually(t, "three stored", func() bool { return waiting(t, m, "store") > 0 && len(r.on("store")) == 3 })
@@ -123,7 +110,7 @@ func TestWhatFollowsFromATaskThatComesAgainTravels(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	r.serveNext(m, send(m, last()))
-	r.serving(m)
+	r.serving()
 	publish(t, m, job{Name: "1"})
 	r.takeAndDie()
 	r.serveHand(m, 20, send(m, direct()))
@@ -140,7 +127,7 @@ func TestAnAgentThatGetsNoOtherWorkIsLeftItsShare(t *testing.T) {
 	defer cancel()
 	go m.WatchAgents(ctx)
 	r.serveNext(m, send(m, last()))
-	r.serving(m)
+	r.serving()
 	r.serveHand(m, 20, send(m, direct()))
 	other := r.join("b")
 	n := 0
@@ -175,7 +162,7 @@ func TestWhoHasLeftIsGivenNothingAndLeavesWithEmptyHands(t *testing.T) {
 		<-finish
 		return send(m, last())(ctx, j)
 	}))
-	r.serving(m)
+	r.serving()
 	r.serveHand(m, 20, send(m, direct()))
 	publish(t, m, job{Name: "1"})
 	<-began

@@ -18,9 +18,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/mesh/meshtest"
 	"feedmesh/agent/policy"
 	"feedmesh/config"
 	"feedmesh/embedded"
+	"feedmesh/embedded/embeddedtest"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
 	"feedmesh/subjects"
@@ -43,36 +45,21 @@ func newRig(t *testing.T) *rig {
 		t.Skip("skipped by -short: it takes some seconds on a real server")
 	}
 	t.Parallel()
-	server, err := embedded.Start(embedded.Options{
-		Dir: t.TempDir(), MaxFile: subjects.MaxBytes() * 2, MaxMessage: subjects.MaxMessage, Log: slog.New(slog.DiscardHandler),
-	})
+	r := &rig{t: t, serve: embeddedtest.Start(t)}
+	r.now.Store(noon.UnixMicro())
+	r.mesh, r.conn = r.join("tests")
+	js, err := jetstream.New(r.conn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { server.Close() })
-	r := &rig{t: t, serve: server}
-	r.now.Store(noon.UnixMicro())
-	r.mesh, r.conn = r.join("tests")
-	if r.js, err = jetstream.New(r.conn); err != nil {
-		t.Fatal(err)
-	}
+	r.js = js
 	return r
 }
 
 func (r *rig) join(agent string) (*mesh.Mesh, *nats.Conn) {
 	r.t.Helper()
-	conn, err := r.serve.Connect()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(conn.Close)
-	m, err := mesh.Join(r.t.Context(), mesh.Options{
-		Agent: agent, Conn: conn, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
-	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return m, conn
+	conn := embeddedtest.Connect(r.t, r.serve)
+	return meshtest.Join(r.t, conn, agent), conn
 }
 
 // clock is the time in all schedules, which stands until it is moved.
