@@ -45,7 +45,7 @@ func settings(dir string) config.Config {
 	c := config.Default()
 	c.Data, c.Listen, c.Starter = dir, "127.0.0.1:0", false
 	c.AllowNet = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	c.Schedule.HostSpacing, c.Schedule.Policy, c.Schedule.Interval = 0, "uniform", time.Hour
+	c.Schedule.HostSpacing, c.Schedule.Policy, c.Schedule.Interval = 0, "uniform", 5*time.Minute
 	return c
 }
 
@@ -196,25 +196,33 @@ func (r *run) pollAll(ctx context.Context) (took time.Duration, err error) {
 }
 
 // untilDue is more than the interval that the bench's nodes have, and than twice
-// that, which a feed's second poll may wait. In ten times that a host is tested but
-// once or twice by a poll without validators, as in real life.
-const untilDue = 3 * time.Hour
+// that, which a feed's second poll may wait. It is short, so that what is done by the
+// hour or the day is done about as often as in real life, however often all are made
+// due.
+const untilDue = 15 * time.Minute
 
-// restFor is for how long nothing waits where nothing is going on: a status is some
-// seconds old, and work may be between two queues.
-const restFor = 3 * time.Second
+const (
+	// restFor is for how long nothing waits where nothing is going on: a status is
+	// some seconds old, and work may be between two queues.
+	restFor = 3 * time.Second
+
+	// restLoad is the most that a node at rest uses, in percent of a core: an index
+	// merges, and stories are told, when all queues are empty.
+	restLoad = 20
+)
 
 // rest waits until nothing is left to do. Were the clock put forward before, what
 // is under way then would be due at another time than all else.
 func (r *run) rest(ctx context.Context) error {
-	var since time.Time
+	from := usedBy(os.Getpid())
 	_, err := r.until(ctx, func(st api.Status) bool {
-		if !idle(st) {
-			since = time.Time{}
-		} else if since.IsZero() {
-			since = time.Now()
+		now := usedBy(os.Getpid())
+		spent := now.since(from)
+		if waits := !idle(st); waits || spent.took >= restFor {
+			from = now
+			return !waits && spent.percent() <= restLoad
 		}
-		return !since.IsZero() && time.Since(since) > restFor
+		return false
 	})
 	return err
 }

@@ -104,7 +104,7 @@ func (w *Web) fill(a *answer, p publisher, r *http.Request, now time.Time) {
 	if packed {
 		a.header.Set("Content-Encoding", "gzip")
 	}
-	a.body = w.kept.get(documentKey{p.feed, packed}, a.shown.to, func() []byte {
+	a.body = w.kept.get(documentKey{p.feed, packed}, a.shown, func() []byte {
 		body := p.render(a.shown)
 		if packed {
 			body = zipped(body)

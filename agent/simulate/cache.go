@@ -2,7 +2,7 @@ package simulate
 
 import "sync"
 
-// maxKept is how many bytes of documents are kept.
+// maxKept is how many bytes of documents are kept, unless more are wanted.
 const maxKept = 32 << 20
 
 // documents keeps those rendered of late: until a feed publishes again, all who
@@ -11,6 +11,7 @@ type documents struct {
 	mu   sync.Mutex
 	kept map[documentKey]keptDocument
 	size int // of them all, in bytes
+	most int // what size may be; 0 is maxKept
 }
 
 type documentKey struct {
@@ -19,20 +20,20 @@ type documentKey struct {
 }
 
 type keptDocument struct {
-	version int // entries published when it was rendered
-	body    []byte
+	shown span
+	body  []byte
 }
 
-// get returns a feed's document of this version; render makes it, if need be.
-func (d *documents) get(key documentKey, version int, render func() []byte) []byte {
+// get returns a feed's document with these entries; render makes it, if need be.
+func (d *documents) get(key documentKey, shown span, render func() []byte) []byte {
 	d.mu.Lock()
 	kept := d.kept[key]
 	d.mu.Unlock()
-	if kept.body != nil && kept.version == version {
+	if kept.body != nil && kept.shown == shown {
 		return kept.body
 	}
 	body := render()
-	d.put(key, keptDocument{version, body})
+	d.put(key, keptDocument{shown, body})
 	return body
 }
 
@@ -45,10 +46,31 @@ func (d *documents) put(key documentKey, fresh keptDocument) {
 	d.size += len(fresh.body) - len(d.kept[key].body)
 	d.kept[key] = fresh
 	for other, old := range d.kept { // which of them is chance
-		if d.size <= maxKept {
+		if d.size <= d.limit() {
 			return
 		}
 		d.size -= len(old.body)
 		delete(d.kept, other)
 	}
+}
+
+// keep has so many bytes of documents kept.
+func (d *documents) keep(most int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.most = most
+}
+
+func (d *documents) limit() int {
+	if d.most > 0 {
+		return d.most
+	}
+	return maxKept
+}
+
+// full reports whether another document of the mean size takes the place of one.
+func (d *documents) full() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.size+d.size/max(1, len(d.kept)) > d.limit()
 }

@@ -18,6 +18,7 @@ import (
 type Farm struct {
 	first int       // entries that each feed had at the start
 	epoch time.Time // when those were published
+	kept  documents
 
 	mu      sync.Mutex
 	window  int // entries that a document shows, at most
@@ -144,15 +145,41 @@ func (f *Farm) answer(w http.ResponseWriter, r *http.Request, i int, shown span)
 		w.WriteHeader(http.StatusNotModified)
 		return false
 	}
-	body := f.render(i, shown)
 	w.Header().Set("Content-Type", "application/rss+xml; charset=utf-8")
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	packed := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
+	if packed {
 		w.Header().Set("Content-Encoding", "gzip")
-		body = zipped(body)
 	}
+	body := f.document(documentKey{i, packed}, shown)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	_, err := w.Write(body)
 	return err == nil
+}
+
+// document returns a feed's document with these entries.
+func (f *Farm) document(key documentKey, shown span) []byte {
+	return f.kept.get(key, shown, func() []byte {
+		body := f.render(key.feed, shown)
+		if key.packed {
+			body = zipped(body)
+		}
+		return body
+	})
+}
+
+// Prepare makes the documents of all feeds as they are now, in gzip, as far as they
+// fit into so many bytes, so that it costs little to send them.
+func (f *Farm) Prepare(most int) {
+	f.kept.keep(most)
+	for i := range f.feeds {
+		if f.kept.full() {
+			return
+		}
+		f.mu.Lock()
+		shown := f.shown(i)
+		f.mu.Unlock()
+		f.document(documentKey{i, true}, shown)
+	}
 }
 
 // Document returns the i-th feed as it is now.

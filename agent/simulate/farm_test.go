@@ -51,6 +51,33 @@ func ask(f *Farm, path string, headers ...string) *httptest.ResponseRecorder {
 	return w
 }
 
+func TestAPreparedFarmSendsWhatItShows(t *testing.T) {
+	t.Parallel()
+	const feeds = 5
+	f := NewFarm(feeds, 3, epoch)
+	for round := range 3 {
+		f.Prepare(1 << 20)
+		if kept := len(f.kept.kept); kept != feeds {
+			t.Errorf("got %d documents ready, want %d", kept, feeds)
+		}
+		for i := range feeds {
+			z, err := gzip.NewReader(ask(f, f.Path(i), "Accept-Encoding", "gzip").Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(z); err != nil || !bytes.Equal(got, f.Document(i)) {
+				t.Errorf("round %d, feed %d: got %s, %v; want %s", round, i, got, err, f.Document(i))
+			}
+		}
+		f.Publish()
+	}
+	small, most := NewFarm(feeds, 3, epoch), f.kept.size/2
+	small.Prepare(most)
+	if got := &small.kept; got.size > most || len(got.kept) == 0 {
+		t.Errorf("got %d documents of %d bytes ready, want some, and no more than %d bytes", len(got.kept), got.size, most)
+	}
+}
+
 func TestFarmsAreAlike(t *testing.T) {
 	t.Parallel()
 	a, b := NewFarm(6, 5, epoch), NewFarm(9, 5, epoch)

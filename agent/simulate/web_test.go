@@ -247,17 +247,20 @@ func TestKeptDocumentsAreBounded(t *testing.T) {
 	var d documents
 	body := make([]byte, 1<<20)
 	for i := range 100 {
-		d.get(documentKey{feed: i}, 1, func() []byte { return body })
-		d.get(documentKey{feed: i}, 2, func() []byte { return body })
+		d.get(documentKey{feed: i}, span{0, 1}, func() []byte { return body })
+		d.get(documentKey{feed: i}, span{0, 2}, func() []byte { return body })
 	}
 	if d.size > maxKept || d.size != len(d.kept)<<20 || len(d.kept) < 20 {
 		t.Errorf("got %d documents said to have %d bytes, want no more than %d", len(d.kept), d.size, maxKept)
 	}
-	d.get(documentKey{feed: 1000}, 1, func() []byte { return []byte("a") })
-	for version, want := range map[int]string{1: "a", 2: "b"} {
-		got := d.get(documentKey{feed: 1000 * version}, version, func() []byte { return []byte(want) })
-		if string(got) != want {
-			t.Errorf("version %d: got %s, want %s", version, got, want)
+	d.get(documentKey{feed: 1000}, span{0, 2}, func() []byte { return []byte("a") })
+	for _, c := range []struct {
+		shown span
+		want  string
+	}{{span{0, 2}, "a"}, {span{1, 2}, "b"}, {span{1, 3}, "c"}, {span{1, 3}, "c"}} {
+		got := d.get(documentKey{feed: 1000}, c.shown, func() []byte { return []byte(c.want) })
+		if string(got) != c.want {
+			t.Errorf("entries %v: got %s, want %s", c.shown, got, c.want)
 		}
 	}
 }
