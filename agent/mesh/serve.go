@@ -40,11 +40,12 @@ func serve[T subjects.Task](ctx context.Context, s *server[T], lane string, work
 	if s.queue.Direct {
 		defer s.mesh.neighbours.settle(ctx, s.queue.Subjects(lane), s)()
 	}
+	turn := make(chan struct{}, 1)
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
 			// A CPU profile tells roles apart by this label.
-			pprof.Do(ctx, pprof.Labels("role", s.queue.Name), func(ctx context.Context) { s.work(ctx, lane) })
+			pprof.Do(ctx, pprof.Labels("role", s.queue.Name), func(ctx context.Context) { s.work(ctx, lane, turn) })
 		})
 	}
 	group.Wait()
@@ -64,13 +65,19 @@ type server[T subjects.Task] struct {
 // left counts as an attempt and waits out the queue's Silence.
 const idle = 2 * time.Second
 
-// work takes and does tasks until ctx ends.
-func (s *server[T]) work(ctx context.Context, lane string) {
+// work takes and does tasks until ctx ends. One worker at a time has the turn to
+// take some: so at rest one waits, and not all of them, each with its own requests.
+func (s *server[T]) work(ctx context.Context, lane string, turn chan struct{}) {
 	var consumer jetstream.Consumer
 	failures := 0 // in a row
 	most := max(1, s.queue.Hand)
 	there := 0 // messages to be taken at once; 0 if none were left when some were taken
 	for ctx.Err() == nil {
+		select {
+		case turn <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
 		var msgs []jetstream.Msg
 		var err error
 		if consumer == nil {
@@ -82,6 +89,7 @@ func (s *server[T]) work(ctx context.Context, lane string) {
 				there = fitting(msgs, most)
 			}
 		}
+		<-turn
 		if failures++; err == nil {
 			failures = 0
 		}

@@ -37,10 +37,11 @@ var Crawl = Role{
 	},
 }
 
-// crawlWorkers is how many tasks of a tier are under way at once: enough for the
-// others to go on while some wait for their slowest host, and few, as an agent that
-// hangs takes as many with it. What is fetched at once has a bound of its own.
-const crawlWorkers = 4
+// crawlWorkers is how many tasks of a tier are under way at once. Of a hundred feeds
+// there often is one that does not answer until its time is up, for which its task
+// waits: so there are enough for the slots to be busy meanwhile, and few enough for
+// other agents to get their share. What is fetched at once has a bound of its own.
+const crawlWorkers = 16
 
 // patience is how many fetches in a row a host may fail to answer before the
 // rest of its feeds in the task is given up for this time.
