@@ -44,11 +44,11 @@ test: engines lint build-others
     go test -timeout 14m ./tests/faults
 
 # break a mesh of real servers in every way there is, each for so long: prints a table
-faults time="10m" *flags:
+faults time="10m" *flags: engines
     go test -timeout 24h -v ./tests/faults -faults.for {{ time }} {{ flags }}
 
 # the same at random for so long, under load, with quiet times between: prints a ledger; -faults.seed has it happen again
-soak time="1h" *flags:
+soak time="1h" *flags: engines
     go test -timeout 0 -v ./tests/faults -run Soak -soak.for {{ time }} {{ flags }}
 
 # the source's plan for 50,000 feeds on 5,000 hosts, on a clock 60 times faster
@@ -89,5 +89,5 @@ fuzz time="1m":
     done
 
 # how fast it is: prints a table; without names of parts (bench -h lists them) the whole suite, kept under bench/results
-bench *args:
+bench *args: engines
     go run ./bench {{ args }}

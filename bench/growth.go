@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,25 +133,11 @@ func (g *growth) atItems(ctx context.Context, n int) error {
 	if err := g.polls(ctx, n, "items", ids); err != nil {
 		return err
 	}
-	if err := g.doTo(ctx, api.Remove, ids); err != nil {
+	if err := doTo(ctx, g.Client, api.Remove, ids); err != nil {
 		return err
 	}
 	_, err = g.until(ctx, func(now api.Status) bool { return now.Indexed <= st.Indexed && idle(now) })
 	return err
-}
-
-// doTo does something to feeds, many at a time.
-func (g *growth) doTo(ctx context.Context, what string, ids []string) error {
-	for step := range slices.Chunk(ids, 500) {
-		done, err := g.ChangeFeeds(ctx, api.FeedBulk{Do: what, IDs: step})
-		if err != nil {
-			return err
-		}
-		if done.Failed > 0 {
-			return fmt.Errorf("%s: %d of %d feeds failed: %v", what, done.Failed, len(step), done.Reasons)
-		}
-	}
-	return nil
 }
 
 // pollRounds is how often the feeds are polled that are measured.
@@ -168,7 +153,7 @@ func (g *growth) polls(ctx context.Context, n int, of string, ids []string) erro
 			if err != nil {
 				return err
 			}
-			if err := g.doTo(ctx, api.Refresh, ids); err != nil {
+			if err := doTo(ctx, g.Client, api.Refresh, ids); err != nil {
 				return err
 			}
 			if err := g.farm.asked(ctx, since+len(ids)); err != nil {

@@ -20,11 +20,11 @@ func benchIdle(ctx context.Context, out *report, args []string) error {
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "feedmesh-bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
+	return inFolder(func(dir string) error { return idleIn(ctx, out, dir, size, *lasts) })
+}
+
+// idleIn measures a node that keeps its data in a folder.
+func idleIn(ctx context.Context, out *report, dir string, size farmSize, lasts time.Duration) error {
 	program, err := buildBoth(ctx, out, dir)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func benchIdle(ctx context.Context, out *report, args []string) error {
 		return err
 	}
 	out.add("memory (RSS), at most while it took in all", float64(memoryOf(a.process.ID(), "VmHWM"))/1e6, "MB")
-	watch(ctx, out, a, "idle", *lasts)
+	watch(ctx, out, a, "idle", lasts)
 	if err := a.stop(); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func benchIdle(ctx context.Context, out *report, args []string) error {
 		return err
 	}
 	out.add("start to ready, all known", again.Seconds(), "s")
-	watch(ctx, out, a, "idle after a restart", *lasts)
+	watch(ctx, out, a, "idle after a restart", lasts)
 	return a.stop()
 }
 

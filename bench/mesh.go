@@ -28,31 +28,34 @@ var setups = []setup{
 	{"four agents on them", 4, true},
 }
 
-// A sweep is what the first sweep of a setup took.
-type sweep struct {
-	items              float64
-	stored, searchable time.Duration // from the first feed added to the last item
-	cpu                map[string]time.Duration
+// A bill is what something took a setup.
+type bill struct {
+	took time.Duration
+	cpu  map[string]time.Duration // by kind of process
 }
 
-// benchMesh measures side by side how fast the setups take in the same feeds.
+// all returns the processor time of all processes.
+func (b bill) all() (sum time.Duration) {
+	for _, one := range b.cpu {
+		sum += one
+	}
+	return sum
+}
+
+// benchMesh measures side by side how fast the setups take in the same feeds, poll
+// them again, take in what is new in them, and answer people who search.
 func benchMesh(ctx context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("mesh", flag.ContinueOnError)
-	size := farmSize{feeds: 2000, items: 20, hosts: 200}
+	size := farmSize{feeds: 2000, items: 20, hosts: 2000}
 	size.flags(flags)
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	farm, err := startFarm(size)
-	if err != nil {
-		return err
-	}
-	defer farm.stop()
-	dir, err := os.MkdirTemp("", "feedmesh-bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
+	return inFolder(func(dir string) error { return meshIn(ctx, out, dir, size) })
+}
+
+// meshIn measures the setups in a folder.
+func meshIn(ctx context.Context, out *report, dir string, size farmSize) error {
 	if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL runs as another user
 		return err
 	}
@@ -65,37 +68,26 @@ func benchMesh(ctx context.Context, out *report, args []string) error {
 		if err := os.Mkdir(at, 0o755); err != nil {
 			return err
 		}
-		m := &meshUnderTest{program: program, dir: at, processes: map[string][]*engines.Process{}}
-		result, err := m.measure(ctx, s, farm, size.feeds*size.items)
+		m := &meshUnderTest{report: out, setup: s, program: program, dir: at, size: size, processes: map[string][]*engines.Process{}}
+		err := m.measure(ctx)
 		m.end()
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		out.addSweep(s.name, result)
 	}
 	return nil
 }
 
-// addSweep adds the rows of a setup.
-func (r *report) addSweep(setup string, s sweep) {
-	r.add(setup+": items stored", s.items/s.stored.Seconds(), "/s")
-	r.add(setup+": items searchable", s.items/s.searchable.Seconds(), "/s")
-	all := time.Duration(0)
-	for _, kind := range kinds {
-		if s.cpu[kind] > 0 {
-			r.add(setup+": CPU of "+kind, s.cpu[kind].Seconds()*1e3/s.items, "ms an item")
-		}
-		all += s.cpu[kind]
-	}
-	r.add(setup+": CPU of all", all.Seconds()*1e3/s.items, "ms an item")
-	r.add(setup+": load of all", 100*all.Seconds()/s.searchable.Seconds(), "% of a core")
-}
-
-// meshUnderTest is the processes of a setup, by what they are.
+// meshUnderTest is a setup while it is measured.
 type meshUnderTest struct {
+	*report
+	setup
 	program, dir string
-	processes    map[string][]*engines.Process
+	size         farmSize
+	farm         *remoteFarm
+	processes    map[string][]*engines.Process // by what they are
 	flags        []string
+	client       *api.Client // of the last agent
 }
 
 // kinds lists what there is in a setup.
@@ -153,50 +145,139 @@ func (m *meshUnderTest) launch(i int) (*api.Client, error) {
 	return a.Client, err
 }
 
-// measure starts the setup, gives it the feeds and waits until all their items
-// can be found.
-func (m *meshUnderTest) measure(ctx context.Context, s setup, farm *remoteFarm, items int) (sweep, error) {
-	result := sweep{items: float64(items), cpu: map[string]time.Duration{}}
-	if s.shared {
+// measure starts the setup and does with it what nodes do.
+func (m *meshUnderTest) measure(ctx context.Context) (err error) {
+	if m.farm, err = startFarm(m.size); err != nil {
+		return err
+	}
+	defer m.farm.stop()
+	if m.shared {
 		if err := m.share(); err != nil {
-			return result, err
+			return err
 		}
 	}
-	var client *api.Client
-	for i := range s.agents {
-		var err error
-		if client, err = m.launch(i); err != nil {
-			return result, err
+	for i := range m.agents {
+		if m.client, err = m.launch(i); err != nil {
+			return err
 		}
 	}
+	for _, step := range []func(context.Context) error{m.firstSweep, m.search, m.unchanged, m.changed} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// costs measures what something takes.
+func (m *meshUnderTest) costs(do func() error) (bill, error) {
+	c := bill{cpu: map[string]time.Duration{}}
 	for _, kind := range kinds {
-		result.cpu[kind] = -m.cpu(kind)
+		c.cpu[kind] = -m.cpu(kind)
 	}
 	began := time.Now()
-	if err := farm.giveTo(ctx, client); err != nil {
-		return result, err
-	}
-	for result.searchable == 0 {
-		st, err := client.Status(ctx)
-		if err != nil {
-			return result, err
-		}
-		took := time.Since(began)
-		if result.stored == 0 && st.Items >= int64(items) {
-			result.stored = took
-		}
-		if st.Indexed >= int64(items) {
-			result.searchable = took
-		}
-		if took > 15*time.Minute {
-			return result, fmt.Errorf("after %v: %d of %d items stored, %d searchable", took, st.Items, items, st.Indexed)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	err := do()
+	c.took = time.Since(began)
 	for _, kind := range kinds {
-		result.cpu[kind] += m.cpu(kind)
+		c.cpu[kind] += m.cpu(kind)
 	}
-	return result, nil
+	return c, err
+}
+
+// named adds a row of the setup.
+func (m *meshUnderTest) named(what string, value float64, unit string) {
+	m.add(m.name+": "+what, value, unit)
+}
+
+// firstSweep gives the setup the feeds and waits until all their items can be found.
+func (m *meshUnderTest) firstSweep(ctx context.Context) error {
+	items := m.size.feeds * m.size.items
+	var stored time.Duration
+	c, err := m.costs(func() error {
+		began := time.Now()
+		if err := m.farm.giveTo(ctx, m.client); err != nil {
+			return err
+		}
+		_, err := until(ctx, m.client, 100*time.Millisecond, func(st api.Status) bool {
+			if stored == 0 && st.Items >= int64(items) {
+				stored = time.Since(began)
+			}
+			return st.Indexed >= int64(items)
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	m.named("items stored", float64(items)/stored.Seconds(), "/s")
+	m.named("items searchable", float64(items)/c.took.Seconds(), "/s")
+	for _, kind := range kinds {
+		if c.cpu[kind] > 0 {
+			m.named("CPU of "+kind, c.cpu[kind].Seconds()*1e3/float64(items), "ms an item")
+		}
+	}
+	m.named("CPU of all", c.all().Seconds()*1e3/float64(items), "ms an item")
+	m.named("load of all", 100*c.all().Seconds()/c.took.Seconds(), "% of a core")
+	return nil
+}
+
+// searchedFor is for how long people search.
+const searchedFor = 20 * time.Second
+
+func (m *meshUnderTest) search(ctx context.Context) error {
+	asked, err := newPeople(ctx, m.client)
+	if err != nil {
+		return err
+	}
+	ended, cancel := context.WithTimeout(ctx, searchedFor)
+	defer cancel()
+	asked.search(ended)
+	asked.rows(m.report, m.name+": ")
+	return ctx.Err()
+}
+
+// unchanged polls all feeds, which have nothing new.
+func (m *meshUnderTest) unchanged(ctx context.Context) error {
+	c, err := m.costs(func() error { return m.pollAll(ctx) })
+	if err != nil {
+		return err
+	}
+	m.named("unchanged polls", float64(m.size.feeds)/c.took.Seconds(), "/s")
+	m.named("unchanged polls: CPU of all", c.all().Seconds()*1e6/float64(m.size.feeds), "us a poll")
+	return nil
+}
+
+// changed polls all feeds, each of which has a new item, until all can be found.
+func (m *meshUnderTest) changed(ctx context.Context) error {
+	if err := m.farm.publish(); err != nil {
+		return err
+	}
+	items := int64(m.size.feeds * (m.size.items + 1))
+	c, err := m.costs(func() error {
+		if err := m.pollAll(ctx); err != nil {
+			return err
+		}
+		_, err := until(ctx, m.client, 100*time.Millisecond, func(st api.Status) bool { return st.Indexed >= items })
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	m.named("one new item in each feed, to searchable: feeds", float64(m.size.feeds)/c.took.Seconds(), "/s")
+	m.named("one new item in each feed: CPU of all", c.all().Seconds()*1e3/float64(m.size.feeds), "ms an item")
+	return nil
+}
+
+// pollAll has all feeds polled.
+func (m *meshUnderTest) pollAll(ctx context.Context) error {
+	since, err := m.farm.count()
+	if err != nil {
+		return err
+	}
+	if err := doTo(ctx, m.client, api.Refresh, m.farm.ids()); err != nil {
+		return err
+	}
+	return m.farm.asked(ctx, since+m.size.feeds)
 }
 
 // cpu returns the processor time that the processes of a kind have used, with

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/pprof"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -50,12 +51,11 @@ func settings(dir string) config.Config {
 }
 
 // inFolder does something with a data folder of its own.
-func (r *run) inFolder(do func() error) (err error) {
-	if r.dir, err = os.MkdirTemp("", "feedmesh-bench"); err != nil {
-		return err
-	}
-	defer os.RemoveAll(r.dir)
-	return do()
+func (r *run) inFolder(do func() error) error {
+	return inFolder(func(dir string) error {
+		r.dir = dir
+		return do()
+	})
 }
 
 // withFarm does something while a farm of the run's size serves.
@@ -132,18 +132,10 @@ func (r *run) measure(name string, do func() error) (p phase, err error) {
 }
 
 func (r *run) keepProfiles(name string, cpu *profile.Profile) error {
-	if r.profiles == "" || name == "" {
+	if name == "" {
 		return nil
 	}
-	if err := os.MkdirAll(r.profiles, 0o755); err != nil {
-		return err
-	}
-	var processor, heap bytes.Buffer
-	return errors.Join(
-		cpu.Write(&processor), pprof.WriteHeapProfile(&heap),
-		os.WriteFile(filepath.Join(r.profiles, name+".cpu"), processor.Bytes(), 0o644),
-		os.WriteFile(filepath.Join(r.profiles, name+".heap"), heap.Bytes(), 0o644),
-	)
+	return errors.Join(keepProfile(r.profiles, name+".cpu", cpu.Write), keepProfile(r.profiles, name+".heap", pprof.WriteHeapProfile))
 }
 
 // atMost is how long anything may take.
@@ -243,6 +235,20 @@ func (r *run) someFeeds(ctx context.Context, n int) ([]string, error) {
 		}
 	}
 	return ids[:min(n, len(ids))], nil
+}
+
+// doTo does something to feeds of a node, many at a time.
+func doTo(ctx context.Context, node *api.Client, what string, ids []string) error {
+	for step := range slices.Chunk(ids, 500) {
+		done, err := node.ChangeFeeds(ctx, api.FeedBulk{Do: what, IDs: step})
+		if err != nil {
+			return err
+		}
+		if done.Failed > 0 {
+			return fmt.Errorf("%s: %d of %d feeds failed: %v", what, done.Failed, len(step), done.Reasons)
+		}
+	}
+	return nil
 }
 
 // storePath is where a node keeps its store, indexPath its index.

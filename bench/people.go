@@ -92,16 +92,16 @@ func (p *people) ask(ctx context.Context, q api.Search) {
 	p.times = append(p.times, took)
 }
 
-// rows adds how long searches took.
-func (p *people) rows(out *report) {
+// rows adds how long searches took, each row's name after a prefix.
+func (p *people) rows(out *report, prefix string) {
 	if len(p.failed) > 0 {
-		out.failed("searches", p.failed[0].Error())
-		out.add("searches that failed", float64(len(p.failed)), "")
+		out.failed(prefix+"searches", p.failed[0].Error())
+		out.add(prefix+"searches that failed", float64(len(p.failed)), "")
 	}
 	if len(p.times) == 0 {
 		return
 	}
 	t := timingOf(p.times)
-	out.aimed("5 searches a second over HTTP, 1 to 3 words, facets: p50", t.p50.Seconds()*1e3, "ms", "<= 5")
-	out.aimed("5 searches a second over HTTP, 1 to 3 words, facets: p99", t.p99.Seconds()*1e3, "ms", "<= 50")
+	out.aimed(prefix+"5 searches a second over HTTP, 1 to 3 words, facets: p50", t.p50.Seconds()*1e3, "ms", "<= 5")
+	out.aimed(prefix+"5 searches a second over HTTP, 1 to 3 words, facets: p99", t.p99.Seconds()*1e3, "ms", "<= 50")
 }

@@ -127,3 +127,13 @@ func (s spent) rate(n float64) float64   { return n / s.took.Seconds() }
 func (s spent) millis(n float64) float64 { return s.cpu.Seconds() * 1e3 / n } // of the processor, each
 func (s spent) micros(n float64) float64 { return s.cpu.Seconds() * 1e6 / n }
 func (s spent) percent() float64         { return 100 * s.cpu.Seconds() / s.took.Seconds() } // of a core
+
+// inFolder does something with a folder of its own, which is gone afterwards.
+func inFolder(do func(dir string) error) error {
+	dir, err := os.MkdirTemp("", "feedmesh-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	return do(dir)
+}

@@ -2,7 +2,11 @@ package main
 
 import (
 	"cmp"
+	"errors"
+	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -104,4 +108,19 @@ func functions(s *profile.Sample) func(yield func(string) bool) {
 			}
 		}
 	}
+}
+
+// keepProfile keeps a profile in a folder, if that has a name.
+func keepProfile(dir, name string, write func(io.Writer) error) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	file, err := os.Create(filepath.Join(dir, name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(file), file.Close())
 }

@@ -68,36 +68,30 @@ type searchBench struct {
 }
 
 func withBleve(ctx context.Context, b *searchBench) error {
-	dir, err := os.MkdirTemp("", "feedmesh-bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	x, err := bleve.Open(indexPath(dir))
-	if err != nil {
-		return err
-	}
-	b.index = x
-	return errors.Join(b.run(ctx, dir, os.Getpid()), x.Close())
+	return inFolder(func(dir string) error {
+		x, err := bleve.Open(indexPath(dir))
+		if err != nil {
+			return err
+		}
+		b.index = x
+		return errors.Join(b.run(ctx, dir, os.Getpid()), x.Close())
+	})
 }
 
 func withMeilisearch(ctx context.Context, b *searchBench) error {
-	dir, err := os.MkdirTemp("", "feedmesh-bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	server, err := engines.StartMeilisearch(dir)
-	if err != nil {
-		return err
-	}
-	defer server.Kill()
-	x, err := meilisearch.Open(ctx, meilisearch.Options{URL: server.URL(), Key: server.Key()})
-	if err != nil {
-		return err
-	}
-	b.index = x
-	return errors.Join(b.run(ctx, dir, server.ID()), x.Close())
+	return inFolder(func(dir string) error {
+		server, err := engines.StartMeilisearch(dir)
+		if err != nil {
+			return err
+		}
+		defer server.Kill()
+		x, err := meilisearch.Open(ctx, meilisearch.Options{URL: server.URL(), Key: server.Key()})
+		if err != nil {
+			return err
+		}
+		b.index = x
+		return errors.Join(b.run(ctx, dir, server.ID()), x.Close())
+	})
 }
 
 // run measures the index, which a process keeps in a folder.

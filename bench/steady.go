@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -26,11 +25,22 @@ func benchSteady(ctx context.Context, out *report, args []string) error {
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "feedmesh-bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
+	return inFolder(func(dir string) error { return s.in(ctx, dir) })
+}
+
+// A steady is a node that reads such feeds.
+type steady struct {
+	*report
+	size     webSize
+	lasts    time.Duration
+	profiles string
+	web      *remoteWeb
+	probes   *probes
+	agent    *agent
+}
+
+// in measures a node that keeps its data in a folder.
+func (s *steady) in(ctx context.Context, dir string) error {
 	program, err := buildAgent(ctx, dir)
 	if err != nil {
 		return err
@@ -48,17 +58,6 @@ func benchSteady(ctx context.Context, out *report, args []string) error {
 	}
 	defer s.agent.process.Kill()
 	return s.run(ctx)
-}
-
-// A steady is a node that reads such feeds.
-type steady struct {
-	*report
-	size     webSize
-	lasts    time.Duration
-	profiles string
-	web      *remoteWeb
-	probes   *probes
-	agent    *agent
 }
 
 func (s *steady) run(ctx context.Context) error {
@@ -102,10 +101,11 @@ func (s *steady) takeIn(ctx context.Context) error {
 	return nil
 }
 
-// calm reports whether nothing waits for long, though new tasks may come.
+// calm reports whether nothing waits for long, though new tasks may come. A crawl
+// task lasts until the last host of many has answered.
 func calm(st api.Status) bool {
 	for _, q := range st.Queues {
-		if q.Oldest > 2 && q.Queue != subjects.QuarantineStream {
+		if q.Oldest > 2 && q.Queue != subjects.QuarantineStream && q.Queue != subjects.Crawls.Name {
 			return false
 		}
 	}
@@ -147,12 +147,12 @@ func (s *steady) measure(ctx context.Context) error {
 	s.costs(before, after, spent)
 	s.add("memory (RSS), on average", watch.mean(), "MB")
 	s.aimed("memory (RSS), at most", slices.Max(watch.all), "MB", "<= 400")
-	asked.rows(s.report)
+	asked.rows(s.report, "")
 	if ledger, err := s.web.ledger(ctx); err == nil && ledger.MeanDelay > 0 {
 		s.add("published to fetched, on average: the delay of polling", ledger.MeanDelay/60, "min")
 	}
 	s.addShares("steady state", cpu.merged, 10*cpu.covered.Seconds(), "% of a core")
-	return cpu.keep(s.profiles)
+	return keepProfile(s.profiles, "steady.cpu", cpu.merged.Write)
 }
 
 // lags adds how long things took.

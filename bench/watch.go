@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/google/pprof/profile"
@@ -75,19 +73,4 @@ func (w *cpuWatch) run(ctx context.Context, health string) error {
 		return errors.New("there was no time for a profile")
 	}
 	return nil
-}
-
-// keep keeps the profile in a folder, if that has a name.
-func (w *cpuWatch) keep(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	file, err := os.Create(filepath.Join(dir, "steady.cpu"))
-	if err != nil {
-		return err
-	}
-	return errors.Join(w.merged.Write(file), file.Close())
 }
