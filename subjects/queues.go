@@ -28,7 +28,7 @@ var (
 	Stores  = documents(Queue[Store]{Name: "store"})
 	Indexes = Queue[Index]{
 		Name: "index", Lease: 5 * time.Minute, Silence: 10 * time.Second,
-		Tries: 8, BackOff: patient, Hand: 100, MaxTasks: 100_000, MaxBytes: 64 << 20,
+		Tries: 8, BackOff: patient, Hand: 1_000, MaxTasks: 100_000, MaxBytes: 64 << 20,
 	}
 	Observes = Queue[Observe]{
 		Name: "observe", Lease: time.Minute, Silence: 10 * time.Second,
