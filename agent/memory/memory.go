@@ -25,16 +25,24 @@ const (
 	lasting = 30 * time.Second
 
 	// worth is the least that is given back: it takes a collection or two.
-	worth = 16 << 20
+	worth = 8 << 20
+
+	// forgetEvery is how often the pages of the program's file are given back. What
+	// is in use is back within milliseconds.
+	forgetEvery = time.Minute
+
+	// little is how many bytes a second are taken, at most, where there is hardly
+	// anything to do.
+	little = 4 << 20
 )
 
 // Tend keeps this process within bounds until ctx ends. The bounds are soft: what
 // lives has its room, and a collector that would do nothing else is none.
 //
-// Who sets GOMEMLIMIT sets the bound.
+// Who sets GOMEMLIMIT sets the bound, and who sets GOGC by how much the heap grows.
 func Tend(ctx context.Context) error {
-	room, ours := roomIn(os.DirFS("/"), machine()), os.Getenv("GOMEMLIMIT") == ""
-	tender, bound := tender{last: look()}, int64(0)
+	room, ours, paced := roomIn(os.DirFS("/"), machine()), os.Getenv("GOMEMLIMIT") == "", os.Getenv("GOGC") == ""
+	tender, bound, pace := tender{last: look()}, int64(0), mostGrowth
 	for {
 		if most := limit(int64(tender.last.live), room); ours && most != bound {
 			debug.SetMemoryLimit(most) // the world stops for it
@@ -45,14 +53,20 @@ func Tend(ctx context.Context) error {
 			return nil
 		case <-time.After(lookEvery):
 		}
-		tender.tidy(look())
+		now := look()
+		if percent := growth(now.taking(tender.last)); paced && percent != pace {
+			debug.SetGCPercent(percent)
+			pace = percent
+		}
+		tender.tidy(now)
 	}
 }
 
 // A tender knows how it was when it looked last, and when it gave back last.
 type tender struct {
 	last     use
-	gaveBack uint64 // bytes taken since the process began, by then
+	gaveBack uint64    // bytes taken since the process began, by then
+	forgot   time.Time // the pages of the program's file
 }
 
 // limit returns how many bytes the Go runtime may take where live of them are in
@@ -65,13 +79,18 @@ func limit(live, room int64) int64 {
 	return min(max(most, live*5/4+32<<20), room/10*9) // and less than a quarter free is collected without end
 }
 
-// tidy gives back what lies about, if it is much and little is taken of late.
+// tidy gives back what lies about, if it is much and little is taken of late, and at
+// rest, from time to time, what was read of the program.
 func (t *tender) tidy(now use) {
 	if now.idle(t.last) && now.taken-t.gaveBack > max(worth, now.live/4) {
 		runtime.GC() // what is in pools is let go by the second collection
 		debug.FreeOSMemory()
 		now = look()
 		t.gaveBack = now.taken
+	}
+	if now.at.Sub(t.forgot) >= forgetEvery && now.taking(t.last) < little {
+		forgetProgram()
+		t.forgot = now.at
 	}
 	t.last = now
 }
@@ -90,9 +109,13 @@ func (u use) idle(before use) bool {
 	if u.held < u.live {
 		return false
 	}
-	soon := float64(u.taken-before.taken) / u.at.Sub(before.at).Seconds() * lasting.Seconds()
 	lies := u.held - u.live
-	return lies > max(worth, u.live/4) && float64(lies) > soon
+	return lies > max(worth, u.live/4) && float64(lies) > u.taking(before)*lasting.Seconds()
+}
+
+// taking returns how many bytes a second were taken since before.
+func (u use) taking(before use) float64 {
+	return float64(u.taken-before.taken) / u.at.Sub(before.at).Seconds()
 }
 
 func look() use {

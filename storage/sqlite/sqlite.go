@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
@@ -29,7 +30,8 @@ type Store struct {
 	mu      sync.Mutex
 	waiting []*change // to be written in one transaction
 
-	write *writer
+	write *writer     // nil while it rests
+	rest  *time.Timer // after which it does
 	read  *reader
 
 	walk  sync.Mutex
@@ -38,6 +40,10 @@ type Store struct {
 
 // readers is how many may read at once. Each costs up to 2 MB of page cache.
 const readers = 4
+
+// restAfter is how long nobody has used a connection when it is closed: with its
+// cache it takes up to 20 MB, and to open another takes some milliseconds.
+const restAfter = 30 * time.Second
 
 // What a commit has answered for must outlive the process and the power:
 // synchronous=FULL syncs the log at every commit, and fullfsync has macOS mean
@@ -84,8 +90,10 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 		return nil, errors.Join(err, s.writers.Close())
 	}
 	s.writers.SetMaxOpenConns(1)
+	s.writers.SetMaxIdleConns(0) // the one there is belongs to the writer until it rests
 	s.readers.SetMaxOpenConns(readers)
 	s.readers.SetMaxIdleConns(readers)
+	s.readers.SetConnMaxIdleTime(restAfter)
 	if err := s.prepare(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -108,7 +116,44 @@ func (s *Store) prepare(ctx context.Context) error {
 	if s.write, err = newWriter(ctx, conn); err != nil {
 		return err
 	}
+	s.rest = time.AfterFunc(restAfter, s.restWriter)
 	s.read, err = newReader(ctx, s.readers)
+	return err
+}
+
+// writer returns the writer, a new one if the last one rests. The caller has the
+// turn.
+func (s *Store) writer(ctx context.Context) (*writer, error) {
+	if s.write == nil {
+		conn, err := s.writers.Conn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		w, err := newWriter(ctx, conn)
+		if err != nil {
+			return nil, errors.Join(err, w.close())
+		}
+		s.write = w
+	}
+	s.rest.Reset(restAfter)
+	return s.write, nil
+}
+
+// restWriter closes the writer until there is something to write. What can't be
+// closed well is gone all the same: all that it wrote is committed.
+func (s *Store) restWriter() {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	_ = s.closeWriter()
+}
+
+// closeWriter closes the writer if there is one. The caller has the turn.
+func (s *Store) closeWriter() error {
+	if s.write == nil {
+		return nil
+	}
+	err := s.write.close()
+	s.write = nil
 	return err
 }
 
@@ -129,11 +174,10 @@ func (s *Store) Ping(ctx context.Context) error {
 func (s *Store) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
-	err := s.readers.Close()
-	if s.write != nil {
-		err = errors.Join(err, s.write.close())
+	if s.rest != nil {
+		s.rest.Stop()
 	}
-	return errors.Join(err, s.writers.Close())
+	return errors.Join(s.readers.Close(), s.closeWriter(), s.writers.Close())
 }
 
 // change runs work in a transaction of its own.
@@ -151,7 +195,10 @@ func (s *Store) change(ctx context.Context, doing string, work func(*writer) err
 // start, so that what work reads is still so when it commits. The caller has the
 // turn.
 func (s *Store) transact(ctx context.Context, work func(*writer) error) error {
-	w := s.write
+	w, err := s.writer(ctx)
+	if err != nil {
+		return err
+	}
 	if _, err := w.conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
 		return err
 	}

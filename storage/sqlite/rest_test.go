@@ -1,0 +1,71 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"feedmesh/storage"
+)
+
+func TestAWriterRestsUntilThereIsSomethingToWrite(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	urls := []string{"https://example.org/1", "https://example.org/2", "https://example.org/3"}
+	for i, url := range urls {
+		if _, err := s.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(url), URL: url}); err != nil {
+			t.Fatalf("after %d rests: %v", i, err)
+		}
+		var synced int
+		if err := s.write.conn.QueryRowContext(t.Context(), `PRAGMA synchronous`).Scan(&synced); err != nil || synced != 2 {
+			t.Errorf("after %d rests synchronous is %d, %v; want 2, which is full", i, synced, err)
+		}
+		s.restWriter()
+		if open := s.writers.Stats().OpenConnections; open != 0 {
+			t.Errorf("while the writer rests %d of its connections are open", open)
+		}
+	}
+	s.restWriter() // a second time does nothing
+	if counts, err := s.Counts(t.Context()); err != nil || counts.Feeds != int64(len(urls)) {
+		t.Errorf("there are %d feeds, %v; want %d", counts.Feeds, err, len(urls))
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	s.restWriter() // may come late
+	if _, err := s.AddFeeds(t.Context(), storage.Feed{ID: "x", URL: "https://example.org/x"}); err == nil {
+		t.Error("a closed store took a feed")
+	}
+}
+
+func TestNothingIsLostWhereAWriterRestsBetweenWrites(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const callers, each = 4, 10
+	var group errgroup.Group
+	for caller := range callers {
+		group.Go(func() error {
+			for i := range each {
+				url := fmt.Sprintf("https://example.org/%d/%d", caller, i)
+				if _, err := s.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(url), URL: url}); err != nil {
+					return err
+				}
+				s.restWriter()
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+	if counts, err := s.Counts(t.Context()); err != nil || counts.Feeds != callers*each {
+		t.Errorf("there are %d feeds, %v; want %d", counts.Feeds, err, callers*each)
+	}
+}
