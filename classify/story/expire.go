@@ -1,6 +1,9 @@
 package story
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // append makes an event the one touched last.
 func (c *Clusters) append(slot uint32) {
@@ -57,7 +60,7 @@ func (c *Clusters) forgetAbove(events int) {
 			if at == none {
 				break
 			}
-			if len(c.events[at].items) < len(c.events[victim].items) {
+			if c.events[at].items < c.events[victim].items {
 				victim = at
 			}
 			at = c.events[at].next
@@ -68,7 +71,7 @@ func (c *Clusters) forgetAbove(events int) {
 
 // expire forgets the events that had no item for longer than the window.
 func (c *Clusters) expire() {
-	for c.oldest != none && c.now.Sub(c.events[c.oldest].last) > c.limits.Window {
+	for c.oldest != none && c.now.Sub(time.UnixMicro(c.events[c.oldest].last)) > c.limits.Window {
 		c.forget(c.oldest, "nothing new came")
 	}
 }
@@ -76,20 +79,24 @@ func (c *Clusters) expire() {
 // forget forgets an event, and its story with the last of its events.
 func (c *Clusters) forget(slot uint32, why string) {
 	e := &c.events[slot]
-	for _, id := range e.items {
+	for id := e.newest; e.items > 0; e.items-- {
+		m := c.items[id]
 		delete(c.items, id)
+		id = m.older
 	}
 	c.index.change(slot, nil)
 	c.index.events--
 	c.remove(slot)
-	delete(c.byID, e.id)
-	g := e.story
-	g.events = slices.DeleteFunc(g.events, func(s uint32) bool { return s == slot })
-	if len(g.events) == 0 {
-		delete(c.stories, g.id)
-		c.changes = append(c.changes, Change{Kind: Expired, Story: g.id, Why: why})
+	id, g := c.idOf(slot), c.storyOf(slot)
+	delete(c.byID, keyOf(id))
+	c.room.set(&g.events, slices.DeleteFunc(slices.Clone(c.eventsOf(g)), func(s uint32) bool { return s == slot }))
+	if g.events.len == 0 {
+		c.changes = append(c.changes, Change{Kind: Expired, Story: c.room.text(g.id), Why: why})
+		c.end(g)
 	}
-	c.releaseHands(e.id)
+	c.releaseHands(id)
+	c.room.erase(e.id)
+	c.room.set(&e.hosts, nil)
 	*e = event{}
 	c.free = append(c.free, slot)
 }

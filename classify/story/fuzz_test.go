@@ -42,7 +42,7 @@ func FuzzClusters(f *testing.F) {
 				c = takenBack(t, c, limits, items, order)
 			default:
 				item := made(a, steps[2], now)
-				if _, ok := c.items[a]; !ok {
+				if _, ok := c.member(a); !ok {
 					items[a] = item
 					order = append(slices.DeleteFunc(order, func(id string) bool { return id == a }), a)
 				}
@@ -57,8 +57,8 @@ func FuzzClusters(f *testing.F) {
 
 // eventOf returns the event of an item, "" if that is not remembered.
 func eventOf(c *Clusters, item string) string {
-	if m, ok := c.items[item]; ok {
-		return c.events[m.slot].id
+	if m, ok := c.member(item); ok {
+		return c.idOf(m.slot)
 	}
 	return ""
 }
@@ -80,7 +80,7 @@ func made(id string, choice byte, now time.Time) Item {
 func takenBack(t *testing.T, c *Clusters, limits Limits, items map[string]Item, order []string) *Clusters {
 	again := New(Default(), limits, IDs{})
 	for _, id := range order {
-		if m, ok := c.items[id]; ok {
+		if m, ok := c.member(id); ok {
 			again.Remember(items[id], c.placement(m.slot, Why{}))
 		}
 	}
@@ -107,7 +107,7 @@ func listed(x *index, term, slot uint32) bool {
 	if r.at < several {
 		return r.at == slot
 	}
-	return slices.Contains(x.posts[r.at-several].slots, slot)
+	return slices.Contains(x.posts.slots(ref(r.at-several)), slot)
 }
 
 // inPlace fails if something is in two places, or in none, or where a hand said
@@ -115,36 +115,46 @@ func listed(x *index, term, slot uint32) bool {
 func inPlace(t *testing.T, c *Clusters) {
 	t.Helper()
 	items, events, terms := 0, 0, make(map[uint32]uint32)
-	for id, slot := range c.byID {
-		e := &c.events[slot]
-		if e.id != id || e.story == nil || c.stories[e.story.id] != e.story {
+	for k, slot := range c.byID {
+		e, id := &c.events[slot], c.idOf(slot)
+		if keyOf(id) != k || !slices.Contains(c.eventsOf(c.storyOf(slot)), slot) {
 			t.Fatalf("event %s is in no story", id)
 		}
-		items += len(e.items)
-		for _, item := range e.items {
-			if m, ok := c.items[item]; !ok || m.slot != slot {
-				t.Fatalf("item %s of event %s is elsewhere", item, id)
+		at := e.newest
+		for range e.items {
+			m, ok := c.items[at]
+			if !ok || m.slot != slot {
+				t.Fatalf("an item of event %s is elsewhere", id)
 			}
+			items, at = items+1, m.older
 		}
-		for i, entry := range c.index.vectors[slot] {
-			terms[entry.term]++
-			if !listed(&c.index, entry.term, slot) {
+		about := c.index.vector(slot).terms()
+		for i, term := range about {
+			terms[term]++
+			if !listed(&c.index, term, slot) {
 				t.Fatalf("event %s is not found by a term that it has", id)
 			}
-			if i > 0 && c.index.vectors[slot][i-1].term >= entry.term {
+			if i > 0 && about[i-1] >= term {
 				t.Fatalf("the terms of event %s are out of order", id)
 			}
 		}
 	}
-	for id, g := range c.stories {
-		events += len(g.events)
-		if g.id != id || len(g.events) == 0 || len(g.undo) > maxUndo {
-			t.Fatalf("story %s has %d events and %d lines of undo", id, len(g.events), len(g.undo))
+	for k, number := range c.stories {
+		g := c.group(number)
+		id, slots, undo := c.room.text(g.id), c.eventsOf(g), len(c.undo[number])
+		events += len(slots)
+		if keyOf(id) != k || len(slots) == 0 || undo > maxUndo {
+			t.Fatalf("story %s has %d events and %d lines of undo", id, len(slots), undo)
 		}
-		for _, slot := range g.events {
-			if c.events[slot].story != g {
-				t.Fatalf("event %s of story %s is elsewhere", c.events[slot].id, id)
+		for _, slot := range slots {
+			if c.storyOf(slot) != g {
+				t.Fatalf("event %s of story %s is elsewhere", c.idOf(slot), id)
 			}
+		}
+	}
+	for number := range c.undo {
+		if number != c.stories[keyOf(c.room.text(c.group(number).id))] {
+			t.Fatalf("what a story was made of outlives it")
 		}
 	}
 	if items != len(c.items) || events != len(c.byID) || items > c.limits.Items || events > c.limits.Events {
@@ -159,9 +169,9 @@ func inPlace(t *testing.T, c *Clusters) {
 		}
 	}
 	for _, h := range c.Hands() {
-		a, b := c.events[c.byID[h.A]].story, c.events[c.byID[h.B]].story
-		if (a == b) != h.Together {
-			t.Fatalf("events %s and %s are in stories %s and %s, hands said together: %v", h.A, h.B, a.id, b.id, h.Together)
+		a, b := c.placement(c.byID[keyOf(h.A)], Why{}), c.placement(c.byID[keyOf(h.B)], Why{})
+		if (a.StoryID == b.StoryID) != h.Together {
+			t.Fatalf("events %s and %s are in stories %s and %s, hands said together: %v", h.A, h.B, a.StoryID, b.StoryID, h.Together)
 		}
 	}
 }

@@ -25,15 +25,15 @@ const maxHands = 64 // events of a story from which one is held apart
 // Join makes the stories of two events one, and holds the events together. It
 // returns [ErrUnknown] if either is not remembered.
 func (c *Clusters) Join(a, b string) error {
-	s, okA := c.byID[a]
-	t, okB := c.byID[b]
+	s, okA := c.byID[keyOf(a)]
+	t, okB := c.byID[keyOf(b)]
 	if !okA || !okB {
 		return ErrUnknown
 	}
-	g, h := c.events[s].story, c.events[t].story
-	for _, slot := range g.events { // what held the stories apart is no more
-		for _, other := range h.events {
-			c.release(c.events[slot].id, c.events[other].id)
+	g, h := c.storyOf(s), c.storyOf(t)
+	for _, slot := range c.eventsOf(g) { // what held the stories apart is no more
+		for _, other := range c.eventsOf(h) {
+			c.release(c.idOf(slot), c.idOf(other))
 		}
 	}
 	if g != h {
@@ -47,12 +47,12 @@ func (c *Clusters) Join(a, b string) error {
 // the one it was in. It returns [ErrUnknown] if the event is not remembered, and
 // [ErrAlone] if it has a story of its own.
 func (c *Clusters) Split(id string) error {
-	slot, ok := c.byID[id]
+	slot, ok := c.byID[keyOf(id)]
 	if !ok {
 		return ErrUnknown
 	}
-	g := c.events[slot].story
-	if len(g.events) == 1 {
+	g := c.storyOf(slot)
+	if g.events.len == 1 {
 		return ErrAlone
 	}
 	c.leave(g, []uint32{slot}, "by hand")
@@ -65,18 +65,17 @@ func (c *Clusters) Split(id string) error {
 // [ErrUnknown] if the item is not remembered, and [ErrAlone] if it has an event
 // and a story of its own.
 func (c *Clusters) SplitItem(item Item) (Placement, error) {
-	m, ok := c.items[item.ID]
+	m, ok := c.member(item.ID)
 	if !ok {
 		return Placement{}, ErrUnknown
 	}
 	slot := m.slot
-	e := &c.events[slot]
-	if len(e.items) == 1 {
-		err := c.Split(e.id)
+	if c.events[slot].items == 1 {
+		err := c.Split(c.idOf(slot))
 		return c.placement(slot, Why{By: "hand"}), err
 	}
 	c.makeRoom(1)
-	if m, ok = c.items[item.ID]; !ok {
+	if m, ok = c.member(item.ID); !ok {
 		return Placement{}, ErrUnknown
 	}
 	slot = m.slot
@@ -86,34 +85,65 @@ func (c *Clusters) SplitItem(item Item) (Placement, error) {
 	fresh := c.open(id, item.Seen)
 	c.found(c.unused(c.ids.Story(id)), fresh)
 	c.join(fresh, item, says)
-	c.holdApart(fresh, c.events[slot].story)
+	c.holdApart(fresh, c.storyOf(slot))
+	left, now := c.placement(slot, Why{}), c.placement(fresh, Why{By: "hand"})
 	c.changes = append(c.changes, Change{
-		Kind: Split, Story: c.events[slot].story.id, Into: c.events[fresh].story.id, Events: []string{id}, Why: "by hand",
+		Kind: Split, Story: left.StoryID, Into: now.StoryID, Events: []string{id}, Why: "by hand",
 	})
-	return c.placement(fresh, Why{By: "hand"}), nil
+	return now, nil
 }
 
 // take removes an item from an event of several.
 func (c *Clusters) take(m member, item Item, says *Reading) {
 	e := &c.events[m.slot]
-	e.items = slices.DeleteFunc(e.items, func(id string) bool { return id == item.ID })
+	c.unlink(e, keyOf(item.ID))
 	if !m.voted || e.votes < 2 {
 		return // it says nothing of what the event is about, or all there is
 	}
 	e.votes--
 	if item.Text != "" {
-		e.texts = max(0, e.texts-1)
+		e.texts = max(1, e.texts) - 1
 	}
-	e.hosts = slices.DeleteFunc(e.hosts, func(h uint64) bool { return h == hash(item.Host) })
-	left := vector(nil).plus(c.index.vectors[m.slot], says.vector, -1)
+	c.unvote(e, hash(item.Host))
+	left := vector(nil).plus(c.index.vector(m.slot).unpack(nil), says.vector, -1)
 	c.index.change(m.slot, slices.DeleteFunc(left, func(t entry) bool { return t.weight <= 1e-4 }))
 	e.squared = 0
 }
 
+// unlink takes an item out of the order of those of an event.
+func (c *Clusters) unlink(e *event, id key) {
+	older := c.items[id].older
+	e.items--
+	if e.newest == id {
+		e.newest = older
+		return
+	}
+	for at := e.newest; ; {
+		m := c.items[at]
+		if m.older == id {
+			m.older = older
+			c.items[at] = m
+			return
+		}
+		at = m.older
+	}
+}
+
+// unvote has a host vote no more.
+func (c *Clusters) unvote(e *event, host uint64) {
+	var left []uint32
+	for two := range slices.Chunk(c.room.list(e.hosts), 2) {
+		if two[0] != uint32(host) || two[1] != uint32(host>>32) {
+			left = append(left, two...)
+		}
+	}
+	c.room.set(&e.hosts, left)
+}
+
 // holdApart holds an event apart from those of a story.
 func (c *Clusters) holdApart(slot uint32, g *group) {
-	for _, other := range g.events[:min(len(g.events), maxHands)] {
-		c.Hold(Hand{A: c.events[slot].id, B: c.events[other].id})
+	for _, other := range c.eventsOf(g)[:min(g.events.len, maxHands)] {
+		c.Hold(Hand{A: c.idOf(slot), B: c.idOf(other)})
 	}
 }
 
@@ -124,8 +154,8 @@ func (c *Clusters) Hold(h Hand) {
 	if h.A > h.B {
 		h.A, h.B = h.B, h.A
 	}
-	_, okA := c.byID[h.A]
-	_, okB := c.byID[h.B]
+	_, okA := c.byID[keyOf(h.A)]
+	_, okB := c.byID[keyOf(h.B)]
 	if h.A == h.B || !okA || !okB {
 		return
 	}
@@ -176,9 +206,13 @@ func (c *Clusters) setHands(id string, hands []Hand) {
 	c.hands[id] = hands
 }
 
-// held reports whether a hand holds two events together.
-func (c *Clusters) held(a, b string) bool {
-	return slices.ContainsFunc(c.hands[a], func(h Hand) bool { return h.Together && (h.A == b || h.B == b) })
+// held reports whether a hand holds the events in two slots together.
+func (c *Clusters) held(a, b uint32) bool {
+	if len(c.hands) == 0 {
+		return false
+	}
+	other := c.idOf(b)
+	return slices.ContainsFunc(c.hands[c.idOf(a)], func(h Hand) bool { return h.Together && (h.A == other || h.B == other) })
 }
 
 // apart reports whether a hand holds two stories apart.
@@ -186,14 +220,14 @@ func (c *Clusters) apart(g, h *group) bool {
 	if len(c.hands) == 0 {
 		return false
 	}
-	for _, slot := range g.events {
-		id := c.events[slot].id
+	for _, slot := range c.eventsOf(g) {
+		id := c.idOf(slot)
 		for _, hand := range c.hands[id] {
 			other := hand.A
 			if other == id {
 				other = hand.B
 			}
-			if at, ok := c.byID[other]; ok && !hand.Together && c.events[at].story == h {
+			if at, ok := c.byID[keyOf(other)]; ok && !hand.Together && c.storyOf(at) == h {
 				return true
 			}
 		}

@@ -10,10 +10,10 @@ import (
 // knows how many events have a term.
 type index struct {
 	terms
-	vectors []vector  // by slot of an event: the sum of one vector of length 1 for each vote
-	born    []uint32  // by slot: how many events came before it
-	posts   []posting // which events have a term, where there are several
-	spare   []uint32  // places of postings that nothing uses
+	vectors []ref    // by slot of an event: the sum of one vector of length 1 for each vote
+	room    room     // of the vectors
+	born    []uint32 // by slot: how many events came before it
+	posts   postings // which events have a term, where there are several
 	logs    []float64
 	prior   int
 	events  int // live ones
@@ -21,8 +21,12 @@ type index struct {
 	score []float32 // by slot, while candidates are looked for
 	found []uint32  // slots whose score is not 0
 	asked []uint64
-	sum   vector // room for one that is being made
-	rows  []row  // room for those of a vector
+	was   vector   // room for one that changes
+	more  vector   // for what comes to it
+	sum   vector   // and for what it becomes
+	fresh []uint32 // its terms
+	pack  packed
+	rows  []row // room for those of a vector
 	haves []uint32
 
 	stale   bool   // terms and lists are not of these vectors
@@ -35,7 +39,7 @@ func newIndex(prior int) index {
 
 // addSlot makes room for one more event.
 func (x *index) addSlot() {
-	x.vectors, x.born, x.score = append(x.vectors, nil), append(x.born, 0), append(x.score, 0)
+	x.vectors, x.born, x.score = append(x.vectors, 0), append(x.born, 0), append(x.score, 0)
 }
 
 // log returns the natural logarithm of n.
@@ -62,7 +66,7 @@ func (x *index) count(r row) uint32 {
 	case r.at < several:
 		return 1
 	}
-	return x.posts[r.at-several].have
+	return x.posts.have(ref(r.at - several))
 }
 
 // idf returns how much a term says in general that so many events have: less the
@@ -72,22 +76,47 @@ func (x *index) idf(have uint32) float64 {
 	return x.log(x.events+x.prior) - x.log(int(have)+1)
 }
 
+// vector returns that of the event in a slot, until it is changed.
+func (x *index) vector(slot uint32) packed {
+	at := x.vectors[slot]
+	if at == 0 {
+		return nil
+	}
+	p := packed(x.room.at(at))
+	return p[:p.size()]
+}
+
 // change gives the event in slot a vector in place of the one it has.
 func (x *index) change(slot uint32, now vector) {
-	was := x.vectors[slot]
-	x.vectors[slot] = now
-	if x.stale {
-		return
+	if !x.stale {
+		x.repost(slot, x.vector(slot).terms(), now)
 	}
-	x.touched += x.touch(was) + x.touch(now)
+	if was := x.vector(slot); was != nil {
+		x.room.give(x.vectors[slot], was.size())
+		x.vectors[slot] = 0
+	}
+	if len(now) > 0 {
+		x.pack = x.pack.of(now)
+		x.vectors[slot] = x.room.take(len(x.pack))
+		copy(x.room.at(x.vectors[slot]), x.pack)
+	}
+}
+
+// repost says which terms an event has now in place of those that it had.
+func (x *index) repost(slot uint32, was []uint32, now vector) {
+	x.fresh = x.fresh[:0]
+	for _, e := range now {
+		x.fresh = append(x.fresh, e.term)
+	}
+	x.touched += x.touch(was) + x.touch(x.fresh)
 	i, j := 0, 0
 	for i < len(was) || j < len(now) {
 		switch {
-		case j == len(now) || i < len(was) && was[i].term < now[j].term:
-			x.drop(was[i].term, slot)
+		case j == len(now) || i < len(was) && was[i] < x.fresh[j]:
+			x.drop(was[i], slot)
 			i++
-		case i == len(was) || was[i].term > now[j].term:
-			x.post(now[j].term, slot)
+		case i == len(was) || was[i] > x.fresh[j]:
+			x.post(x.fresh[j], slot)
 			j++
 		default:
 			i++
@@ -96,14 +125,22 @@ func (x *index) change(slot uint32, now vector) {
 	}
 }
 
+// plus returns what the sum of two vectors has of most weight, in a vector of its own.
+func (x *index) plus(a, b packed) packed {
+	x.was, x.more = a.unpack(x.was), b.unpack(x.more)
+	x.sum = x.sum.plus(x.was, x.more, 1)
+	return packed(nil).of(x.sum.heaviest(maxTerms))
+}
+
 // build finds anew which events have which terms, all at once: to do it item by item
 // costs several times as much.
 func (x *index) build() {
-	x.terms, x.posts, x.spare, x.stale = terms{}, nil, nil, false
-	for slot, v := range x.vectors {
-		x.touched += x.touch(v)
-		for _, e := range v {
-			x.post(e.term, uint32(slot))
+	x.terms, x.posts, x.stale = terms{}, postings{}, false
+	for slot := range uint32(len(x.vectors)) {
+		terms := x.vector(slot).terms()
+		x.touched += x.touch(terms)
+		for _, term := range terms {
+			x.post(term, slot)
 		}
 	}
 }
@@ -115,24 +152,10 @@ func (x *index) post(t, slot uint32) {
 	case r == nil:
 		x.add(t, slot)
 	case r.at < several:
-		x.newPosting([]uint32{min(r.at, slot), max(r.at, slot)}, r)
+		r.at = several + uint32(x.posts.open(min(r.at, slot), max(r.at, slot)))
 	default:
-		x.posts[r.at-several].add(slot, len(x.vectors))
+		r.at = several + uint32(x.posts.add(ref(r.at-several), slot, len(x.vectors)))
 	}
-}
-
-// newPosting has a row point to a posting of some slots.
-func (x *index) newPosting(slots []uint32, r *row) {
-	p := posting{slots: slots, have: uint32(len(slots))}
-	n := len(x.spare)
-	if n == 0 {
-		r.at = several + uint32(len(x.posts))
-		x.posts = append(x.posts, p)
-		return
-	}
-	r.at = several + x.spare[n-1]
-	x.spare = x.spare[:n-1]
-	x.posts[r.at-several] = p
 }
 
 // drop says that an event has a term no more.
@@ -142,13 +165,9 @@ func (x *index) drop(t, slot uint32) {
 		x.remove(t)
 		return
 	}
-	p := &x.posts[r.at-several]
-	p.remove(slot)
-	if p.have == 1 {
-		only := p.slots[0]
-		*p = posting{}
-		x.spare = append(x.spare, r.at-several)
-		r.at = only
+	p := x.posts.remove(ref(r.at-several), slot)
+	if r.at = several + uint32(p); x.posts.have(p) == 1 {
+		r.at = x.posts.close(p)
 	}
 }
 
@@ -165,12 +184,12 @@ const (
 func (x *index) candidates(q *query) []uint32 {
 	// Weight and place in one number sort by weight; of equal ones the first is last.
 	asked := x.asked[:0]
-	for i, e := range q.vector {
+	for i, own := range q.weights {
 		have := int(q.have[i])
 		if have == 0 || have > commonEvents && have*20 > x.events {
 			continue
 		}
-		weight := float32(float64(e.weight) * q.idf[i])
+		weight := float32(float64(own) * q.idf[i])
 		asked = append(asked, uint64(math.Float32bits(weight))<<32|uint64(math.MaxUint32-i))
 	}
 	x.asked = asked
@@ -192,11 +211,11 @@ func (x *index) candidates(q *query) []uint32 {
 func (x *index) scan(r row, weight float32, room *int) {
 	slots := []uint32{r.at}
 	if r.at >= several {
-		p := &x.posts[r.at-several]
-		if int(p.have) > *room {
+		p := ref(r.at - several)
+		if int(x.posts.have(p)) > *room {
 			return
 		}
-		slots = p.slots
+		slots = x.posts.slots(p)
 	}
 	*room -= len(slots)
 	for _, slot := range slots {

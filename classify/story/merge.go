@@ -22,37 +22,45 @@ func (c *Clusters) merge(g, h *group, why string) {
 		g, h = h, g
 	}
 	var moved []string
-	for _, slot := range h.events {
-		c.events[slot].story = g
-		moved = append(moved, c.events[slot].id)
+	for _, slot := range c.eventsOf(h) {
+		c.events[slot].story = g.number
+		moved = append(moved, c.idOf(slot))
 	}
-	if g.whole != nil && h.whole != nil {
-		g.whole = vector(nil).plus(g.whole, h.whole, 1).heaviest(maxTerms)
+	a, okA := c.wholes[g]
+	b, okB := c.wholes[h]
+	if okA && okB {
+		c.wholes[g] = c.index.plus(a, b)
 	}
-	g.events = append(g.events, h.events...)
-	g.undo = append(append(g.undo, h.undo...), merge{id: h.id, events: moved})
-	g.undo = slices.Clone(g.undo[max(0, len(g.undo)-maxUndo):])
-	delete(c.stories, h.id)
-	c.changes = append(c.changes, Change{Kind: Merged, Story: h.id, Into: g.id, Events: moved, Why: why})
+	delete(c.wholes, h)
+	id := c.room.text(h.id)
+	c.room.push(&g.events, slices.Clone(c.eventsOf(h))...)
+	undo := slices.Concat(c.undo[g.number], c.undo[h.number], []merge{{id: id, events: moved}})
+	c.undo[g.number] = slices.Clone(undo[max(0, len(undo)-maxUndo):])
+	c.end(h)
+	c.changes = append(c.changes, Change{Kind: Merged, Story: id, Into: c.room.text(g.id), Events: moved, Why: why})
 }
 
 // smaller reports whether h keeps its ID when it and g become one.
 func (c *Clusters) smaller(g, h *group) bool {
-	a, b := &c.events[c.first(g)], &c.events[c.first(h)]
-	return cmp.Or(cmp.Compare(c.sum(h.events), c.sum(g.events)), a.first.Compare(b.first), cmp.Compare(a.id, b.id)) > 0
+	return cmp.Or(cmp.Compare(c.sum(c.eventsOf(h)), c.sum(c.eventsOf(g))), c.earlier(c.first(g), c.first(h))) > 0
+}
+
+// earlier compares events by their first item; of equal ones by ID.
+func (c *Clusters) earlier(a, b uint32) int {
+	if order := cmp.Compare(c.events[a].first, c.events[b].first); order != 0 {
+		return order
+	}
+	return cmp.Compare(c.idOf(a), c.idOf(b))
 }
 
 // first returns the slot of the event that a story began with.
 func (c *Clusters) first(g *group) uint32 {
-	return slices.MinFunc(g.events, func(a, b uint32) int {
-		e, f := &c.events[a], &c.events[b]
-		return cmp.Or(e.first.Compare(f.first), cmp.Compare(e.id, f.id))
-	})
+	return slices.MinFunc(c.eventsOf(g), c.earlier)
 }
 
 // sum returns how many items of some events count.
-func (c *Clusters) sum(slots []uint32) int {
-	n := 0
+func (c *Clusters) sum(slots []uint32) uint32 {
+	n := uint32(0)
 	for _, slot := range slots {
 		n += c.events[slot].votes
 	}
@@ -62,15 +70,15 @@ func (c *Clusters) sum(slots []uint32) int {
 // check looks whether a story that changed is still one, and takes it apart
 // where it is not.
 func (c *Clusters) check(g *group) {
-	if len(g.events) < 3 {
+	if g.events.len < 3 {
 		return
 	}
 	q := &c.asked
-	c.index.ask(q, c.whole(g))
+	c.index.askFor(q, c.whole(g))
 	sum := 0.0
-	members := g.events[:min(len(g.events), maxWhole)]
+	members := firstOf(c.eventsOf(g))
 	for _, slot := range members {
-		sum += c.alikeTo(q, c.index.vectors[slot])
+		sum += c.alikeTo(q, c.index.vector(slot))
 	}
 	if mean := sum / float64(len(members)); mean < c.weights.SplitBelow {
 		c.takeApart(g, fmt.Sprintf("its events are alike by %.0f %% only", 100*mean))
@@ -81,7 +89,7 @@ func (c *Clusters) check(g *group) {
 // gives each other part a story of its own. Of a story with more than maxWhole
 // events those that came later stay.
 func (c *Clusters) takeApart(g *group, why string) {
-	parts := c.parts(g.events[:min(len(g.events), maxWhole)])
+	parts := c.parts(firstOf(c.eventsOf(g)))
 	largest := 0
 	for i := range parts {
 		if c.sum(parts[i]) > c.sum(parts[largest]) {
@@ -112,11 +120,11 @@ func (c *Clusters) parts(slots []uint32) [][]uint32 {
 	q, squares := &c.asked, make([]product, len(slots))
 	for i, a := range slots {
 		e := &c.events[a]
-		c.index.ask(q, c.index.vectors[a])
+		c.index.askFor(q, c.index.vector(a))
 		squares[i] = q.square
 		for j, b := range slots[:i] {
 			f := &c.events[b]
-			if find(i) != find(j) && (c.held(e.id, f.id) || c.alike(q.cosines(q.dot(c.index.vectors[b]), squares[j])) >= c.mergeNeed(e, f)) {
+			if find(i) != find(j) && (c.held(a, b) || c.alike(q.cosines(q.dot(c.index.vector(b)), squares[j])) >= c.mergeNeed(e, f)) {
 				root[find(i)] = find(j)
 			}
 		}
@@ -137,26 +145,34 @@ func (c *Clusters) parts(slots []uint32) [][]uint32 {
 // leave gives some events of a story one of their own: the one that they came
 // from, if the log knows it.
 func (c *Clusters) leave(g *group, part []uint32, why string) *group {
-	h := &group{events: part}
-	h.id = c.idOf(g, h)
+	id := c.ownID(g, part)
+	h := c.newGroup(id)
+	c.room.set(&h.events, part)
 	var moved []string
 	for _, slot := range part {
-		c.events[slot].story = h
-		moved = append(moved, c.events[slot].id)
+		c.events[slot].story = h.number
+		moved = append(moved, c.idOf(slot))
 	}
-	g.events = slices.DeleteFunc(slices.Clone(g.events), func(s uint32) bool { return slices.Contains(part, s) })
-	g.undo = slices.DeleteFunc(slices.Clone(g.undo), func(m merge) bool { return m.id == h.id })
-	g.whole = nil
-	c.stories[h.id] = h
-	c.changes = append(c.changes, Change{Kind: Split, Story: g.id, Into: h.id, Events: moved, Why: why})
+	c.room.set(&g.events, slices.DeleteFunc(slices.Clone(c.eventsOf(g)), func(s uint32) bool { return slices.Contains(part, s) }))
+	c.setUndo(g, slices.DeleteFunc(slices.Clone(c.undo[g.number]), func(m merge) bool { return m.id == id }))
+	delete(c.wholes, g)
+	c.changes = append(c.changes, Change{Kind: Split, Story: c.room.text(g.id), Into: id, Events: moved, Why: why})
 	return h
 }
 
-// idOf returns the ID of a story that leaves another one.
-func (c *Clusters) idOf(g, h *group) string {
-	first := c.events[c.first(h)].id
-	for _, m := range slices.Backward(g.undo) {
-		if slices.Contains(m.events, first) && c.stories[m.id] == nil {
+func (c *Clusters) setUndo(g *group, undo []merge) {
+	if len(undo) == 0 {
+		delete(c.undo, g.number)
+		return
+	}
+	c.undo[g.number] = undo
+}
+
+// ownID returns the ID of a story of events that leave another one.
+func (c *Clusters) ownID(g *group, part []uint32) string {
+	first := c.idOf(slices.MinFunc(part, c.earlier))
+	for _, m := range slices.Backward(c.undo[g.number]) {
+		if slices.Contains(m.events, first) && c.named(m.id) == nil {
 			return m.id
 		}
 	}
@@ -165,7 +181,7 @@ func (c *Clusters) idOf(g, h *group) string {
 
 // unused returns an ID that no story has: the given one, if it may.
 func (c *Clusters) unused(id string) string {
-	for c.stories[id] != nil {
+	for c.named(id) != nil {
 		id = c.ids.Story(id + "'")
 	}
 	return id

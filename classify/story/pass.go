@@ -55,28 +55,28 @@ func (c *Clusters) pass() {
 	changed := c.changed
 	c.changed = nil
 	for _, slot := range changed {
-		if e := &c.events[slot]; e.changed && e.id != "" {
+		if e := &c.events[slot]; e.changed && e.id != 0 {
 			e.changed = false
 			c.relate(slot)
 		}
 	}
 	for _, slot := range changed {
-		if g := c.events[slot].story; g != nil && g.checked != c.passes {
+		if c.events[slot].id == 0 {
+			continue
+		}
+		if g := c.storyOf(slot); g.checked != c.passes {
 			g.checked = c.passes
 			c.check(g)
 		}
 	}
-	for _, g := range c.wholes {
-		g.whole = nil
-	}
-	c.wholes = nil
+	clear(c.wholes)
 }
 
 // maxEvents is how many events stories have that become one by themselves: what goes
 // on for weeks would draw all that is a little like it to itself.
 const maxEvents = 8
 
-func (g *group) hasRoomFor(h *group) bool { return len(g.events)+len(h.events) <= maxEvents }
+func (g *group) hasRoomFor(h *group) bool { return g.events.len+h.events.len <= maxEvents }
 
 // relate makes the stories of an event and of those nearest to it one, where
 // they are near enough: the most alike first, for each merge changes what the
@@ -85,45 +85,47 @@ func (c *Clusters) relate(slot uint32) {
 	e := &c.events[slot]
 	var near []*group
 	q := &c.asked
-	c.index.ask(q, c.index.vectors[slot])
+	c.index.askFor(q, c.index.vector(slot))
 	for _, other := range c.index.candidates(q) {
 		f := &c.events[other]
-		if f.story != e.story && e.story.hasRoomFor(f.story) && !slices.Contains(near, f.story) && c.alikeEvents(q, other, c.mergeNeed(e, f)) && !c.apart(e.story, f.story) {
-			near = append(near, f.story)
+		g, h := c.storyOf(slot), c.storyOf(other)
+		if g != h && g.hasRoomFor(h) && !slices.Contains(near, h) && c.alikeEvents(q, other, c.mergeNeed(e, f)) && !c.apart(g, h) {
+			near = append(near, h)
 		}
 	}
 	for len(near) > 0 {
 		best, most := 0, -1.0
 		for i, h := range near {
-			if whole := c.alikeWholes(e.story, h); whole > most {
+			if whole := c.alikeWholes(c.storyOf(slot), h); whole > most {
 				best, most = i, whole
 			}
 		}
 		h := near[best]
-		if most < c.wholeNeed(e, &c.events[h.events[0]]) {
+		if most < c.wholeNeed(e, &c.events[c.eventsOf(h)[0]]) {
 			return
 		}
-		c.merge(e.story, h, fmt.Sprintf("alike by %.0f %%", 100*most))
-		near = slices.DeleteFunc(near, func(g *group) bool { return g == e.story || g == h || !e.story.hasRoomFor(g) || c.apart(e.story, g) })
+		c.merge(c.storyOf(slot), h, fmt.Sprintf("alike by %.0f %%", 100*most))
+		own := c.storyOf(slot)
+		near = slices.DeleteFunc(near, func(g *group) bool { return g == own || g == h || !own.hasRoomFor(g) || c.apart(own, g) })
 	}
 }
 
 // alikeEvents reports whether the event that is asked for and another one are as
 // alike as they need be.
 func (c *Clusters) alikeEvents(q *query, other uint32, need float64) bool {
-	v := c.index.vectors[other]
+	v := c.index.vector(other)
 	dot := q.dot(v)
 	return c.alike(c.atMost(q, dot, other)) >= need && c.alike(q.cosines(dot, c.index.square(v))) >= need
 }
 
 // alikeTo returns how much what is asked for and a vector say the same, from 0 to 1.
-func (c *Clusters) alikeTo(q *query, v vector) float64 {
+func (c *Clusters) alikeTo(q *query, v packed) float64 {
 	return c.alike(q.cosines(q.dot(v), c.index.square(v)))
 }
 
 // alikeWholes returns how much two stories say the same, from 0 to 1.
 func (c *Clusters) alikeWholes(g, h *group) float64 {
-	c.index.ask(&c.asked, c.whole(g))
+	c.index.askFor(&c.asked, c.whole(g))
 	return c.alikeTo(&c.asked, c.whole(h))
 }
 
@@ -154,14 +156,18 @@ func (c *Clusters) wholeNeed(e, f *event) float64 {
 // stay the same from pass to pass.
 const maxWhole = 64
 
+// firstOf returns the events that say what a story is about.
+func firstOf(slots []uint32) []uint32 { return slots[:min(len(slots), maxWhole)] }
+
 // whole returns what a story is about: the sum of its events. It is remembered to
 // the end of the pass, during which no event changes.
-func (c *Clusters) whole(g *group) vector {
-	if g.whole == nil {
-		for _, slot := range g.events[:min(len(g.events), maxWhole)] {
-			g.whole = vector(nil).plus(g.whole, c.index.vectors[slot], 1).heaviest(maxTerms)
+func (c *Clusters) whole(g *group) packed {
+	whole, ok := c.wholes[g]
+	if !ok {
+		for _, slot := range firstOf(c.eventsOf(g)) {
+			whole = c.index.plus(whole, c.index.vector(slot))
 		}
-		c.wholes = append(c.wholes, g)
+		c.wholes[g] = whole
 	}
-	return g.whole
+	return whole
 }

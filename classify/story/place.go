@@ -11,14 +11,14 @@ import (
 // that is still remembered is where it was, though its story may have become part
 // of another. O(terms + candidates), whatever the number of events.
 func (c *Clusters) Place(item Item) Placement {
-	if m, ok := c.items[item.ID]; ok {
+	if m, ok := c.member(item.ID); ok {
 		return c.placement(m.slot, Why{By: "before"})
 	}
 	c.hear(item.Seen)
 	c.makeRoom(0)
 	c.placed++
 	c.total++
-	if m, ok := c.items[item.Repeats]; ok {
+	if m, ok := c.member(item.Repeats); ok {
 		c.join(m.slot, item, nil)
 		return c.placement(m.slot, Why{By: "repeat", Score: 1})
 	}
@@ -28,9 +28,12 @@ func (c *Clusters) Place(item Item) Placement {
 		c.makeRoom(1)
 		slot = c.open(c.unusedEvent(item.ID), item.Seen)
 		why = Why{By: "first"}
-		c.found(c.ids.Story(c.events[slot].id), slot)
+		c.found(c.ids.Story(c.idOf(slot)), slot)
 	}
 	c.join(slot, item, says)
+	if why.By == "first" { // what it says was asked for: that needs no measuring again
+		c.events[slot].square, c.events[slot].squared = c.asked.square, c.total
+	}
 	return c.placement(slot, why)
 }
 
@@ -44,8 +47,7 @@ func (c *Clusters) reading(item Item) *Reading {
 }
 
 func (c *Clusters) placement(slot uint32, why Why) Placement {
-	e := &c.events[slot]
-	return Placement{EventID: e.id, StoryID: e.story.id, Why: why}
+	return Placement{EventID: c.idOf(slot), StoryID: c.room.text(c.storyOf(slot).id), Why: why}
 }
 
 func (c *Clusters) hear(now time.Time) {
@@ -61,11 +63,11 @@ func (c *Clusters) nearest(says *Reading, item Item) (uint32, Why) {
 	c.index.ask(q, says.vector)
 	for _, slot := range c.index.candidates(q) {
 		e := &c.events[slot]
-		need, dot := c.need(e, item), q.dot(c.index.vectors[slot])
+		need, dot := c.need(e, item), q.dot(c.index.vector(slot))
 		if c.score(c.atMost(q, dot, slot), e, item) < need {
 			continue
 		}
-		alike := q.cosines(dot, c.index.square(c.index.vectors[slot]))
+		alike := q.cosines(dot, c.index.square(c.index.vector(slot)))
 		score := c.score(alike, e, item)
 		if score >= need && score-need > bestScore-bestNeed || best == none && score >= need {
 			best, bestScore, bestCosine, bestNeed = slot, score, alike.all, need
@@ -74,13 +76,13 @@ func (c *Clusters) nearest(says *Reading, item Item) (uint32, Why) {
 	if best == none {
 		return none, Why{}
 	}
-	return best, Why{By: "near", Score: bestScore, Threshold: bestNeed, Cosine: bestCosine, Shared: c.shared(item, says, c.index.vectors[best])}
+	return best, Why{By: "near", Score: bestScore, Threshold: bestNeed, Cosine: bestCosine, Shared: c.shared(item, says, c.index.vector(best))}
 }
 
 // score returns how near an item is to an event, from 0 to 1.
 func (c *Clusters) score(alike product, e *event, item Item) float64 {
 	w := &c.weights
-	days := item.Seen.Sub(e.last).Hours() / 24
+	days := item.Seen.Sub(time.UnixMicro(e.last)).Hours() / 24
 	return float64(w.Cosine*alike.all) + float64(w.Names*alike.names) + float64(w.Time*math.Exp(-days*days/18))
 }
 
@@ -98,7 +100,7 @@ const (
 func (c *Clusters) atMost(q *query, dot product, slot uint32) product {
 	e := &c.events[slot]
 	if e.squared == 0 || c.total-e.squared > squareHolds+c.index.events/4 {
-		e.square, e.squared = c.index.square(c.index.vectors[slot]), c.total
+		e.square, e.squared = c.index.square(c.index.vector(slot)), c.total
 	}
 	p := q.cosines(dot, e.square)
 	return product{min(1, slackened*p.all), min(1, slackened*p.names)}
@@ -114,7 +116,7 @@ func (c *Clusters) need(e *event, item Item) float64 {
 	return join + c.tighten(e.votes)
 }
 
-func (c *Clusters) tighten(votes int) float64 {
+func (c *Clusters) tighten(votes uint32) float64 {
 	if votes <= 8 {
 		return 0
 	}
@@ -122,7 +124,7 @@ func (c *Clusters) tighten(votes int) float64 {
 }
 
 // shared returns the words that an item and an event share and that say most.
-func (c *Clusters) shared(item Item, says *Reading, v vector) []string {
+func (c *Clusters) shared(item Item, says *Reading, v packed) []string {
 	var list []heavy
 	for i, e := range says.vector {
 		if word := says.spots[i].of(item); word != "" && v.has(e.term) {
@@ -148,15 +150,12 @@ type heavy struct {
 // join adds an item to an event. says is nil if what it says is there already.
 func (c *Clusters) join(slot uint32, item Item, says *Reading) {
 	e := &c.events[slot]
-	votes := says != nil && e.vote(item.Host)
-	c.items[item.ID] = member{slot, votes}
-	e.items = append(e.items, item.ID)
-	if item.Seen.After(e.last) {
-		e.last = item.Seen
-	}
-	if item.Seen.Before(e.first) {
-		e.first = item.Seen
-	}
+	votes := says != nil && c.vote(e, item.Host)
+	id := keyOf(item.ID)
+	c.items[id] = member{older: e.newest, slot: slot, voted: votes}
+	e.newest = id
+	e.items++
+	e.first, e.last = min(e.first, item.Seen.UnixMicro()), max(e.last, item.Seen.UnixMicro())
 	c.touch(slot)
 	if !votes {
 		return
@@ -173,18 +172,19 @@ func (c *Clusters) join(slot uint32, item Item, says *Reading) {
 	}
 }
 
-// about returns what an event is about with one more item.
+// about returns what an event is about with one more item, until it is called again.
 func (c *Clusters) about(slot uint32, says *Reading) vector {
-	was := c.index.vectors[slot]
-	if len(was) == 0 {
-		return says.vector // which nobody changes
+	was := c.index.vector(slot)
+	if was == nil {
+		return says.vector
 	}
-	sum := c.index.sum.plus(was, says.vector, 1)
-	c.index.sum = sum
-	if len(sum) >= maxTerms+slack {
-		return sum.heaviest(maxTerms)
+	x := &c.index
+	x.was = was.unpack(x.was)
+	x.sum = x.sum.plus(x.was, says.vector, 1)
+	if len(x.sum) >= maxTerms+slack {
+		return x.sum.heaviest(maxTerms)
 	}
-	return slices.Clone(sum)
+	return x.sum
 }
 
 // slack is how many terms an event's vector may have above maxTerms until the
@@ -195,19 +195,29 @@ const slack = 50
 const maxHosts = 1000
 
 // knows reports whether a host said already what an event is about.
-func (e *event) knows(host string) bool {
-	return host != "" && slices.Contains(e.hosts, hash(host))
+func (c *Clusters) knows(e *event, host string) bool {
+	if host == "" {
+		return false
+	}
+	h, hosts := hash(host), c.room.list(e.hosts)
+	for i := 0; i < len(hosts); i += 2 {
+		if hosts[i] == uint32(h) && hosts[i+1] == uint32(h>>32) {
+			return true
+		}
+	}
+	return false
 }
 
 // vote reports whether a host may say what an event is about: once.
-func (e *event) vote(host string) bool {
+func (c *Clusters) vote(e *event, host string) bool {
 	if host == "" {
 		return true
 	}
-	if e.knows(host) || len(e.hosts) >= maxHosts {
+	if c.knows(e, host) || e.hosts.len >= 2*maxHosts {
 		return false
 	}
-	e.hosts = append(e.hosts, hash(host))
+	h := hash(host)
+	c.room.push(&e.hosts, uint32(h), uint32(h>>32))
 	return true
 }
 
@@ -216,7 +226,7 @@ func (e *event) vote(host string) bool {
 func (c *Clusters) unusedEvent(itemID string) string {
 	id := c.ids.Event(itemID)
 	for {
-		if _, ok := c.byID[id]; !ok {
+		if _, ok := c.byID[keyOf(id)]; !ok {
 			return id
 		}
 		id = c.ids.Event(id + "'")
@@ -233,8 +243,9 @@ func (c *Clusters) open(id string, seen time.Time) uint32 {
 		c.events = append(c.events, event{})
 		c.index.addSlot()
 	}
-	c.events[slot] = event{id: id, first: seen, last: seen, prev: none, next: none}
-	c.byID[id] = slot
+	at := seen.UnixMicro()
+	c.events[slot] = event{id: c.room.write(id), first: at, last: at, prev: none, next: none}
+	c.byID[keyOf(id)] = slot
 	c.index.events++
 	c.opened++
 	c.index.born[slot] = c.opened
@@ -245,12 +256,11 @@ func (c *Clusters) open(id string, seen time.Time) uint32 {
 // found begins a story with an event. The story of an event that was forgotten
 // may live on by its others: then the event comes back to it.
 func (c *Clusters) found(id string, slot uint32) *group {
-	g := c.stories[id]
+	g := c.named(id)
 	if g == nil {
-		g = &group{id: id}
-		c.stories[id] = g
+		g = c.newGroup(id)
 	}
-	g.events = append(g.events, slot)
-	c.events[slot].story = g
+	c.room.push(&g.events, slot)
+	c.events[slot].story = g.number
 	return g
 }

@@ -24,14 +24,14 @@ import "time"
 // lost: of a day's headlines one in five was elsewhere then. None was where the items
 // of twice the window came.
 func (c *Clusters) Remember(item Item, placed Placement) {
-	if _, ok := c.items[item.ID]; ok {
+	if _, ok := c.member(item.ID); ok {
 		return
 	}
 	c.hear(item.Seen)
 	c.index.stale = true
 	c.makeRoom(0)
 	c.total++
-	slot, ok := c.byID[placed.EventID]
+	slot, ok := c.byID[keyOf(placed.EventID)]
 	if !ok {
 		c.makeRoom(1)
 		slot = c.open(placed.EventID, item.Seen)
@@ -51,7 +51,7 @@ func (c *Clusters) Remember(item Item, placed Placement) {
 // and text, to take it back: not if it repeats another one of its event, or its
 // host said before what that is about.
 func (c *Clusters) Needs(item Item, placed Placement) bool {
-	slot, ok := c.byID[placed.EventID]
+	slot, ok := c.byID[keyOf(placed.EventID)]
 	return !ok || c.votes(slot, item)
 }
 
@@ -59,18 +59,18 @@ func (c *Clusters) Needs(item Item, placed Placement) bool {
 // about.
 func (c *Clusters) votes(slot uint32, item Item) bool {
 	if item.Repeats != "" {
-		if m, ok := c.items[item.Repeats]; ok && m.slot == slot {
+		if m, ok := c.member(item.Repeats); ok && m.slot == slot {
 			return false
 		}
 	}
-	return !c.events[slot].knows(item.Host)
+	return !c.knows(&c.events[slot], item.Host)
 }
 
 // recall makes the first pass look at what came last: those whose place we take may
 // have had no time for it.
 func (c *Clusters) recall() {
-	from := c.recalled.Add(-2 * passEvery)
-	for slot, n := c.newest, 0; slot != none && n < 2*passItems && c.events[slot].last.After(from); slot, n = c.events[slot].prev, n+1 {
+	from := c.recalled.Add(-2 * passEvery).UnixMicro()
+	for slot, n := c.newest, 0; slot != none && n < 2*passItems && c.events[slot].last > from; slot, n = c.events[slot].prev, n+1 {
 		if e := &c.events[slot]; !e.changed {
 			e.changed = true
 			c.changed = append(c.changed, slot)

@@ -3,7 +3,7 @@ package story
 // A row says which events have a term.
 type row struct {
 	term uint32 // 0: the row is free
-	at   uint32 // slot of the event that has it; if there are several, several + place of their posting
+	at   uint32 // slot of the event that has it; if there are several, several + where their posting is
 }
 
 // several is more than there are slots.
@@ -46,10 +46,10 @@ func (t *terms) find(term uint32) *row {
 
 // touch reads where the rows of a vector's terms begin: of a million terms each
 // waits for memory, and so they wait together. What it returns says nothing.
-func (t *terms) touch(v vector) (sum uint32) {
-	for _, e := range v {
-		if rows := t.table(e.term).rows; len(rows) > 0 {
-			sum += rows[int(e.term>>1)&(len(rows)-1)].at
+func (t *terms) touch(terms []uint32) (sum uint32) {
+	for _, term := range terms {
+		if rows := t.table(term).rows; len(rows) > 0 {
+			sum += rows[int(term>>1)&(len(rows)-1)].at
 		}
 	}
 	return sum

@@ -27,19 +27,6 @@ func (p *product) add(t uint32, x float64) {
 	}
 }
 
-// has reports whether a vector has a term.
-func (v vector) has(t uint32) bool {
-	low, high := 0, len(v)
-	for low < high {
-		if at := (low + high) / 2; v[at].term < t {
-			low = at + 1
-		} else {
-			high = at
-		}
-	}
-	return low < len(v) && v[low].term == t
-}
-
 // plus makes sum a + factor*b and returns it.
 func (sum vector) plus(a, b vector, factor float32) vector {
 	sum = sum[:0]
@@ -68,41 +55,62 @@ func (sum vector) plus(a, b vector, factor float32) vector {
 // A query is a vector that others are compared with, and what is known of its terms
 // while nothing changes.
 type query struct {
-	vector
-	rows   []row
-	have   []uint32
-	idf    []float64           // squared
-	square product             // of the vector with itself
-	places [queryPlaces]uint16 // in vector, and 1, by term, with linear probing; 0 is free
+	terms   []uint32
+	weights []float32
+	rows    []row
+	have    []uint32
+	idf     []float64           // squared
+	square  product             // of the vector with itself
+	places  [queryPlaces]uint16 // in terms, and 1, by term, with linear probing; 0 is free
 }
 
 // queryPlaces is a power of two, and several times what a vector may have of terms.
 const queryPlaces = 1024
 
-// ask makes q a query of a vector.
+// ask makes q a query of what an item says.
 func (x *index) ask(q *query, v vector) {
+	q.terms, q.weights = q.terms[:0], q.weights[:0]
+	for _, e := range v {
+		q.terms, q.weights = append(q.terms, e.term), append(q.weights, e.weight)
+	}
+	x.begin(q)
+}
+
+// askFor makes q a query of a vector that is kept.
+func (x *index) askFor(q *query, p packed) {
+	q.terms, q.weights = append(q.terms[:0], p.terms()...), q.weights[:0]
+	weights := p.weights()
+	for i := range q.terms {
+		q.weights = append(q.weights, weights.of(i))
+	}
+	x.begin(q)
+}
+
+// begin finds out what is known of a query's terms.
+func (x *index) begin(q *query) {
 	if x.stale {
 		x.build()
 	}
-	q.vector, q.idf, q.square = v, q.idf[:0], product{}
-	q.rows, q.have = x.look(v, q.rows, q.have)
+	q.idf, q.square = q.idf[:0], product{}
+	q.rows, q.have = x.look(q.terms, q.rows, q.have)
 	clear(q.places[:])
-	for i, e := range v {
-		q.places[q.place(e.term)] = uint16(i + 1)
+	for i, term := range q.terms {
+		q.places[q.place(term)] = uint16(i + 1)
 		idf := x.idf(q.have[i])
 		q.idf = append(q.idf, float64(idf*idf))
-		q.square.add(e.term, float64(float64(e.weight)*float64(e.weight))*q.idf[i])
+		weight := float64(q.weights[i])
+		q.square.add(term, float64(weight*weight)*q.idf[i])
 	}
 }
 
-// look returns the row of each term of a vector, in place of rows, and how many events
-// have it, in place of have. Each waits for memory, and so they wait together.
-func (x *index) look(v vector, rows []row, have []uint32) ([]row, []uint32) {
-	x.touched += x.touch(v)
+// look returns the rows of terms, in place of rows, and how many events have each, in
+// place of have. Each waits for memory, and so they wait together.
+func (x *index) look(terms []uint32, rows []row, have []uint32) ([]row, []uint32) {
+	x.touched += x.touch(terms)
 	rows, have = rows[:0], have[:0]
-	for _, e := range v {
+	for _, term := range terms {
 		r := row{}
-		if found := x.find(e.term); found != nil {
+		if found := x.find(term); found != nil {
 			r = *found
 		}
 		rows = append(rows, r)
@@ -116,12 +124,13 @@ func (x *index) look(v vector, rows []row, have []uint32) ([]row, []uint32) {
 // square returns the product of a vector with itself, of which each term weighs as
 // the index says. Products are rounded before they are added, so that all machines
 // agree.
-func (x *index) square(v vector) product {
+func (x *index) square(v packed) product {
 	var p product
-	x.rows, x.haves = x.look(v, x.rows, x.haves)
-	for i, e := range v {
-		idf := x.idf(x.haves[i])
-		p.add(e.term, float64(float64(float64(e.weight)*float64(e.weight))*float64(idf*idf)))
+	weights := v.weights()
+	x.rows, x.haves = x.look(v.terms(), x.rows, x.haves)
+	for i, term := range v.terms() {
+		idf, weight := x.idf(x.haves[i]), float64(weights.of(i))
+		p.add(term, float64(float64(weight*weight)*float64(idf*idf)))
 	}
 	return p
 }
@@ -129,7 +138,7 @@ func (x *index) square(v vector) product {
 // place returns where in places a term is, or the place for it.
 func (q *query) place(t uint32) uint32 {
 	at := (t >> 1) % queryPlaces
-	for q.places[at] != 0 && q.vector[q.places[at]-1].term != t {
+	for q.places[at] != 0 && q.terms[q.places[at]-1] != t {
 		at = (at + 1) % queryPlaces
 	}
 	return at
@@ -137,11 +146,12 @@ func (q *query) place(t uint32) uint32 {
 
 // dot returns the product of a query with a vector. Of most terms of the vector it
 // finds at once that they are not asked for.
-func (q *query) dot(v vector) product {
+func (q *query) dot(v packed) product {
 	var p product
-	for _, b := range v {
-		if n := q.places[q.place(b.term)]; n > 0 {
-			p.add(b.term, float64(float64(float64(q.vector[n-1].weight)*float64(b.weight))*q.idf[n-1]))
+	weights := v.weights()
+	for i, term := range v.terms() {
+		if n := q.places[q.place(term)]; n > 0 {
+			p.add(term, float64(float64(float64(q.weights[n-1])*float64(weights.of(i)))*q.idf[n-1]))
 		}
 	}
 	return p
