@@ -63,13 +63,12 @@ func Stems(words []Word) []string {
 }
 
 func split(s string, which tails) []Word {
-	plain := text.Words(s)
-	if plain == nil {
-		return nil
-	}
-	p := splitter{s: s, tails: which != noTail, words: make([]Word, 0, len(plain))}
-	for _, w := range plain {
-		if strings.IndexFunc(w.Text, isDense) < 0 {
+	p := splitter{s: s, tails: which != noTail}
+	for w := range text.Each(s) {
+		if p.words == nil {
+			p.words = make([]Word, 0, text.Room(s))
+		}
+		if isASCII(w.Text) || strings.IndexFunc(w.Text, isDense) < 0 {
 			p.flush()
 			p.add(w)
 			continue
@@ -176,6 +175,9 @@ func StemOf(word string) string {
 	if isASCII(word) {
 		return shorten(stem.Of(word, ""))
 	}
+	if !mayHaveAccents(word) { // as no Russian word has
+		return stem.Of(word, "")
+	}
 	for _, l := range letters {
 		if strings.ContainsAny(word, l.letters) && utf8.RuneCountInString(word) >= l.longer {
 			return plainLetters(stem.Of(word, l.lang))
@@ -211,6 +213,17 @@ func isASCII(s string) bool {
 		}
 	}
 	return true
+}
+
+// mayHaveAccents reports whether a word has a letter of U+00C0 to U+027F, by their
+// first bytes: those with accents, of the languages of letters as well.
+func mayHaveAccents(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0xC3 && s[i] <= 0xC9 {
+			return true
+		}
+	}
+	return false
 }
 
 // plainLetters returns a Latin word without accents, and others as they are: "й"

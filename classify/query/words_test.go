@@ -96,3 +96,12 @@ func TestWordsSayWhereTheyStand(t *testing.T) {
 		t.Errorf("places are %v, want %v: an article has one too", pos, want)
 	}
 }
+
+func TestAWordThatMayHaveAccentsIsFoundByItsBytes(t *testing.T) {
+	t.Parallel()
+	for r := rune(1); r < 0x3000; r++ {
+		if got, want := mayHaveAccents("x"+string(r)+"ы"), r >= 0xC0 && r < 0x280; got != want {
+			t.Errorf("%q (%U): got %t, want %t", r, r, got, want)
+		}
+	}
+}

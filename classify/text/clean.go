@@ -1,8 +1,10 @@
 package text
 
 import (
+	"bytes"
 	"net/url"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/html"
 )
@@ -36,13 +38,38 @@ func (r *Rules) Clean(markup string, base *url.URL, feedURL string) Cleaned {
 	if rules := r.feedRules(feedURL); len(rules) > 0 {
 		markup = cut(choose(markup, rules), maxMarkup)
 	}
-	c := cleaner{rules: r, base: base, html: make([]byte, 0, len(markup)+len(markup)/4)}
+	b := buffers.Get().(*buffer)
+	defer buffers.Put(b)
+	c := cleaner{rules: r, base: base, html: b.html[:0], text: lines{b: b.text[:0]}}
 	c.read(markup)
 	c.cutTail()
-	return Cleaned{
-		HTML:   strings.TrimSpace(string(r.policy.SanitizeBytes(c.html))),
-		Text:   c.text.String(),
-		Images: c.images,
+	b.keep(c.html, c.text.b)
+	return Cleaned{HTML: r.sanitized(c.html), Text: c.text.String(), Images: c.images}
+}
+
+// sanitized returns markup of our own as bluemonday lets it pass.
+func (r *Rules) sanitized(markup []byte) string {
+	var out strings.Builder
+	out.Grow(len(markup))
+	if err := r.policy.SanitizeReaderToWriter(bytes.NewReader(markup), &out); err != nil {
+		return "" // not from memory to memory
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// A buffer is where a cleaner writes, one after another.
+type buffer struct{ html, text []byte }
+
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
+
+// maxKept is how large, in bytes, what a cleaner wrote may be for its memory to be
+// kept: nearly all items are smaller.
+const maxKept = 64 << 10
+
+// keep keeps the memory of what a cleaner wrote for the next one.
+func (b *buffer) keep(html, text []byte) {
+	if cap(html) <= maxKept && cap(text) <= maxKept {
+		*b = buffer{html, text}
 	}
 }
 

@@ -1,9 +1,11 @@
 package text
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -136,4 +138,20 @@ func BenchmarkPrepare(b *testing.B) {
 		r.Title("A title &amp;amp; more - A blog", "A blog", 300)
 		r.Link("https://example.org/post/1?a=1&utm_source=rss")
 	}
+}
+
+func TestManyCleanAtOnce(t *testing.T) {
+	var done sync.WaitGroup
+	for i := range 8 {
+		done.Go(func() {
+			for j := range 200 {
+				want := strings.TrimSpace(strings.Repeat(fmt.Sprintf("w%d-%d ", i, j), 1+j*j/2))
+				got := clean("<div><p>"+want+"</p>", nil)
+				if got.Text != want || got.HTML != "<div><p>"+want+"</p></div>" {
+					t.Errorf("got %.40q and %.40q, want %.40q", got.HTML, got.Text, want)
+				}
+			}
+		})
+	}
+	done.Wait()
 }

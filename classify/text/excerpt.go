@@ -18,8 +18,11 @@ func Excerpt(plain string, max int) string {
 		return ""
 	}
 	plain = strings.TrimSpace(plain)
-	room := 8*max + utf8.UTFMax // bytes that hold max characters, though white space folds
-	s := oneLine(cut(plain, room))
+	room := 8*max + utf8.UTFMax        // bytes that hold max characters, though white space folds
+	s := oneLine(cut(plain, 2*max+64)) // enough, most often
+	if utf8.RuneCountInString(s) <= max {
+		s = oneLine(cut(plain, room))
+	}
 	if utf8.RuneCountInString(s) <= max && len(plain) <= room {
 		return s
 	}

@@ -121,16 +121,23 @@ func legible(s string) string {
 
 func isLegible(s string) bool {
 	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= ' ' && c < 0x7F, c == '\n', c == '\t', c > 0xC2:
-		case c < ' ', c == 0x7F:
-			return false
-		case c == 0xC2 && i+1 < len(s) && s[i+1] < 0xA0: // U+0080 to U+009F, the other controls
+		if !doubtful[s[i]] {
+			continue
+		}
+		if s[i] != 0xC2 || i+1 < len(s) && s[i+1] < 0xA0 { // U+0080 to U+009F are controls as well
 			return false
 		}
 	}
 	return utf8.ValidString(s)
 }
+
+// doubtful are the bytes of controls, and what some of them begin with.
+var doubtful = func() (is [256]bool) {
+	for c := range is {
+		is[c] = c < ' ' && c != '\n' && c != '\t' || c == 0x7F || c == 0xC2
+	}
+	return is
+}()
 
 // cut returns at most max bytes of valid UTF-8 s, whole characters.
 func cut(s string, max int) string {

@@ -24,21 +24,36 @@ type Word struct {
 // as a word. Nil if there are none. O(len(s)).
 func Words(s string) []Word {
 	var words []Word
-	var changed strings.Builder // the words that are not as they stand in s, in one string
-	var word [32]byte
-	for start, end := range places(s) {
+	for w := range Each(s) {
 		if words == nil {
-			words = make([]Word, 0, len(s)/6+4)
+			words = make([]Word, 0, Room(s))
 		}
-		text := s[start:end]
-		if !isFolded(text) {
-			from := changed.Len()
-			changed.Write(appendFolded(word[:0], text))
-			text = changed.String()[from:]
-		}
-		words = append(words, Word{Text: text, Start: start, End: end})
+		words = append(words, w)
 	}
 	return words
+}
+
+// Room returns about how many words a text has, by its spaces: room for them.
+func Room(s string) int { return 9*strings.Count(s, " ")/8 + 4 }
+
+// Each yields the words of [Words] one after another, for who keeps them in another
+// form.
+func Each(s string) iter.Seq[Word] {
+	return func(yield func(Word) bool) {
+		var changed strings.Builder // the words that are not as they stand in s, in one string
+		var word [32]byte
+		for start, end := range places(s) {
+			text := s[start:end]
+			if !isFolded(text) {
+				from := changed.Len()
+				changed.Write(appendFolded(word[:0], text))
+				text = changed.String()[from:]
+			}
+			if !yield(Word{Text: text, Start: start, End: end}) {
+				return
+			}
+		}
+	}
 }
 
 // Folded yields the Text of each word of [Words], for who needs no more of it. The
@@ -77,7 +92,7 @@ func wordEnd(s string, i int) int {
 	start := i
 	for {
 		i = plainEnd(s, i)
-		if i == len(s) {
+		if i == len(s) || s[i] < utf8.RuneSelf && !joiners[s[i]] { // as most do, at a space
 			return i
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -104,6 +119,9 @@ func wordEnd(s string, i int) int {
 		return i
 	}
 }
+
+// joiners are the signs that a word may have in it or at its end.
+var joiners = [utf8.RuneSelf]bool{'.': true, '\'': true, '#': true, '+': true}
 
 // plainEnd returns where the run of ASCII and Russian letters and digits ends that
 // begins at i. Most words are nothing else.
@@ -146,9 +164,14 @@ func isWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == softHyphen)
 }
 
-func isASCIIWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-}
+func isASCIIWord(c byte) bool { return asciiWords[c] }
+
+var asciiWords = func() (is [256]bool) {
+	for c := range is {
+		is[c] = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+	}
+	return is
+}()
 
 // isIdeograph reports whether r belongs to a script without spaces in which a
 // character is about what a word is elsewhere.
@@ -183,17 +206,39 @@ func isSmallRussian(s string) bool {
 // letters lower case is all there is to do.
 func appendFolded(b []byte, word string) []byte {
 	begin := len(b)
-	for _, r := range word {
-		switch {
-		case r >= 'A' && r <= 'Z', r >= 'А' && r <= 'Я':
-			b = utf8.AppendRune(b, r+32)
-		case r < utf8.RuneSelf, r >= 'а' && r <= 'я':
-			b = utf8.AppendRune(b, r)
-		default:
+	b = append(b, word...)
+	for i := begin; i < len(b); i++ {
+		c := b[i]
+		if c < utf8.RuneSelf {
+			if c >= 'A' && c <= 'Z' {
+				b[i] = c + 'a' - 'A'
+			}
+			continue
+		}
+		if !lowerRussian(b[i:]) {
 			return append(b[:begin], folded.Replace(strings.ToLower(norm.NFC.String(word)))...)
 		}
+		i++
 	}
 	return b
+}
+
+// lowerRussian reports whether b begins with one of А to я, and makes that a small
+// letter.
+func lowerRussian(b []byte) bool {
+	switch {
+	case len(b) < 2:
+		return false
+	case b[0] == 0xD0 && b[1] >= 0xB0 && b[1] <= 0xBF, b[0] == 0xD1 && b[1] >= 0x80 && b[1] <= 0x8F: // а to п, р to я
+		return true
+	case b[0] == 0xD0 && b[1] >= 0x90 && b[1] <= 0x9F: // А to П
+		b[1] += 0x20
+		return true
+	case b[0] == 0xD0 && b[1] >= 0xA0 && b[1] <= 0xAF: // Р to Я
+		b[0], b[1] = 0xD1, b[1]-0x20
+		return true
+	}
+	return false
 }
 
 var folded = strings.NewReplacer("ё", "е", "’", "'", string(softHyphen), "")

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 func TestWords(t *testing.T) {
@@ -79,5 +81,18 @@ func BenchmarkWords(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		Words(s)
+	}
+}
+
+func TestEveryLetterIsFoldedAlike(t *testing.T) {
+	for r := rune(1); r < 0x600; r++ {
+		word := "Я" + string(r) + "Z"
+		want := folded.Replace(strings.ToLower(norm.NFC.String(word)))
+		if got := string(appendFolded(nil, word)); got != want {
+			t.Errorf("%q (%U): got %q, want %q", word, r, got, want)
+		}
+	}
+	if got, want := string(appendFolded([]byte("x"), "A\xd0")), "xa\uFFFD"; got != want {
+		t.Errorf("got %q of half a letter, want %q", got, want)
 	}
 }
