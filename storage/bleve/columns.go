@@ -188,7 +188,7 @@ func eachValue(seg segmentapi.Segment, field string, f func(value string, docs [
 	if err != nil {
 		return err
 	}
-	terms := termsOf(dict)
+	terms := termsOf(dict, nil)
 	docs := make([]uint32, 0, 1024)
 	var list segmentapi.PostingsList
 	var postings segmentapi.PostingsIterator
@@ -216,16 +216,16 @@ func eachValue(seg segmentapi.Segment, field string, f func(value string, docs [
 	}
 }
 
-// termsOf returns an iterator over terms that does not count the documents that
-// have them, which takes longer than all else.
-func termsOf(dict segmentapi.TermDictionary) segmentapi.DictionaryIterator {
+// termsOf returns an iterator over terms, from the given one to the end, that does
+// not count the documents that have them, which takes longer than all else.
+func termsOf(dict segmentapi.TermDictionary, from []byte) segmentapi.DictionaryIterator {
 	quick, ok := dict.(interface {
 		AutomatonIteratorOmitCount(a segmentapi.Automaton, from, before []byte) segmentapi.DictionaryIterator
 	})
 	if !ok {
-		return dict.AutomatonIterator(nil, nil, nil) // no segment of ours
+		return dict.AutomatonIterator(nil, from, nil) // no segment of ours
 	}
-	return quick.AutomatonIteratorOmitCount(nil, nil, nil)
+	return quick.AutomatonIteratorOmitCount(nil, from, nil)
 }
 
 // valuesOf returns the values that a facet has had so far.

@@ -31,46 +31,61 @@ const (
 	fieldTitleWord = "titleword" // words of titles, to suggest
 )
 
-const keyword = bleveindex.IndexField | bleveindex.SkipFreqNorm
+// keywordFields are these but for the words of titles, and that of stories.
+var keywordFields = [...]struct {
+	name    string
+	options bleveindex.FieldIndexingOptions
+}{
+	{fieldFeed, shared}, {fieldCategory, shared}, {fieldTopic, shared}, {fieldFlag, shared}, {fieldLanguage, shared},
+	{fieldHost, shared}, {fieldStory, lone}, {fieldSentiment, shared}, {fieldKind, shared}, {fieldStanding, shared},
+	{fieldPublished, lone | bleveindex.DocValues}, {fieldDate, shared}, {fieldDay, shared}, {fieldStamp, lone}, {fieldTold, lone},
+}
+
+// Most terms of a lone field are of one document. Zapx writes such a term in the
+// least room, and reads it the quickest, but only with its frequency.
+const (
+	lone   = bleveindex.IndexField
+	shared = bleveindex.IndexField | bleveindex.SkipFreqNorm
+)
 
 // document returns what bleve indexes of an item. It is made by hand, since
 // bleve's mapping of structs would store and index far more.
 func (x *Index) document(it *storage.Indexed) *document.Document {
-	doc := document.NewDocument(it.ID)
-	add := func(name, value string, options bleveindex.FieldIndexingOptions) {
-		if value != "" {
-			doc.AddField(document.NewTextFieldCustom(name, nil, []byte(value), options, nil))
-		}
-	}
-	add(fieldFeed, it.FeedID, keyword)
-	add(fieldLanguage, it.Language, keyword)
-	for _, category := range it.Categories {
-		add(fieldCategory, category, keyword)
-	}
-	for _, topic := range it.Topics {
-		add(fieldTopic, topic, keyword)
-	}
-	for _, flag := range it.Flags {
-		add(fieldFlag, flag, keyword)
-	}
-	for _, host := range query.Hosts(it.URL) {
-		add(fieldHost, host, keyword)
-	}
-	add(fieldStory, it.StoryID, keyword)
-	add(fieldSentiment, storage.SentimentOf(it.Sentiment), keyword)
-	add(fieldKind, kindOf(it.Spam, it.DuplicateOf != "", slices.Contains(it.Flags, storage.Muted)), keyword)
-	add(fieldStanding, strconv.FormatInt(int64(standing(it)), 16), keyword)
-	add(fieldPublished, sortable(it.Published), keyword|bleveindex.DocValues)
-	add(fieldDate, it.Published.UTC().Format(time.DateOnly), keyword)
-	add(fieldDay, dayOf(it.FirstSeen), keyword)
-	add(fieldStamp, stampOf(&it.Item), keyword)
-	for _, word := range titleWords(it.Title) {
-		add(fieldTitleWord, word, keyword)
-	}
+	return newDocument(it, map[string][]string{
+		fieldFeed:      {it.FeedID},
+		fieldCategory:  it.Categories,
+		fieldTopic:     it.Topics,
+		fieldFlag:      it.Flags,
+		fieldLanguage:  {it.Language},
+		fieldHost:      query.Hosts(it.URL),
+		fieldStory:     {it.StoryID},
+		fieldSentiment: {storage.SentimentOf(it.Sentiment)},
+		fieldKind:      {kindOf(it.Spam, it.DuplicateOf != "", slices.Contains(it.Flags, storage.Muted))},
+		fieldStanding:  {strconv.FormatInt(int64(standing(it)), 16)},
+		fieldPublished: {sortable(it.Published)},
+		fieldDate:      {it.Published.UTC().Format(time.DateOnly)},
+		fieldDay:       {dayOf(it.FirstSeen)},
+		fieldStamp:     {stampOf(&it.Item)},
+	})
+}
 
-	for _, field := range wordFields {
-		doc.AddField(&wordsOf{name: field.name, texts: field.texts(it)})
+// newDocument returns a document with the ID and words of an item, and with values.
+// It has all the fields there are: of segments that differ in theirs, a merge takes
+// apart and writes anew what it otherwise copies.
+func newDocument(it *storage.Indexed, values map[string][]string) *document.Document {
+	doc := document.NewDocument(it.ID)
+	for _, field := range keywordFields {
+		doc.AddField(&keywords{name: field.name, options: field.options, values: values[field.name]})
 	}
+	suggested := &keywords{name: fieldTitleWord, options: shared}
+	for _, field := range wordFields {
+		words := &wordsOf{name: field.name, texts: field.texts(it)}
+		if field.name == fieldTitle {
+			words.written = suggested
+		}
+		doc.AddField(words)
+	}
+	doc.AddField(suggested) // after the title, which gives it its values
 	return doc
 }
 
@@ -88,14 +103,4 @@ func kindOf(spam, duplicate, muted bool) string {
 		kind += " muted"
 	}
 	return kind
-}
-
-// titleWords returns the words of a title that are worth a suggestion, each once.
-func titleWords(title string) []string {
-	var words []string
-	for _, word := range query.Words(title) {
-		words = append(words, word.Text)
-	}
-	slices.Sort(words)
-	return slices.Compact(words)
 }

@@ -33,3 +33,18 @@ func (x *Index) SeesAll() (all bool, parts int) {
 	}
 	return all, parts
 }
+
+// FieldsOfParts returns the fields that each part of the index has.
+func (x *Index) FieldsOfParts() (fields [][]string) {
+	err := x.read(context.Background(), func(now bleveindex.IndexReader) error {
+		snapshot, err := snapshotOf(now)
+		for _, seg := range snapshot.Segments() {
+			fields = append(fields, seg.Segment().Fields())
+		}
+		return err
+	})
+	if err != nil {
+		panic(err)
+	}
+	return fields
+}

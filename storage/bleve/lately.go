@@ -35,20 +35,21 @@ func newLately() *lately {
 func (l *lately) printOf(doc *document.Document) uint64 {
 	var h maphash.Hash
 	h.SetSeed(l.seed)
-	add := func(part string) {
-		maphash.WriteComparable(&h, len(part))
-		_, _ = h.WriteString(part) // never fails
+	add := func(parts ...string) {
+		maphash.WriteComparable(&h, len(parts))
+		for _, part := range parts {
+			maphash.WriteComparable(&h, len(part))
+			_, _ = h.WriteString(part) // never fails
+		}
 	}
 	add(doc.ID())
 	doc.VisitFields(func(field bleveindex.Field) {
-		add(field.Name())
-		if words, ok := field.(*wordsOf); ok {
-			for _, text := range words.texts {
-				add(text)
-			}
-			return
+		switch field := field.(type) { // in the same order for each document
+		case *wordsOf:
+			add(field.texts...)
+		case *keywords:
+			add(field.values...)
 		}
-		add(string(field.Value()))
 	})
 	return h.Sum64()
 }

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/blevesearch/bleve/v2/index/scorch"
 	bleveindex "github.com/blevesearch/bleve_index_api"
+	segmentapi "github.com/blevesearch/scorch_segment_api/v2"
 
 	"feedmesh/storage"
 )
@@ -90,7 +93,7 @@ func daysIn(ctx context.Context, now bleveindex.IndexReader) (map[time.Time]int6
 // Stamps implements [storage.Stamped].
 func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit int) (stamps []storage.Stamp, err error) {
 	err = x.read(ctx, func(now bleveindex.IndexReader) error {
-		stamps, err = stampsIn(ctx, now, day, after, limit)
+		stamps, err = stampsIn(now, day, after, limit)
 		return err
 	})
 	if err != nil {
@@ -99,32 +102,86 @@ func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit i
 	return stamps, nil
 }
 
-func stampsIn(ctx context.Context, now bleveindex.IndexReader, day time.Time, after string, limit int) (stamps []storage.Stamp, err error) {
-	// To the end: a range that is empty goes past its bound (bleve v2.6.1).
-	dict, err := now.FieldDictRange(fieldStamp, []byte(dayOf(day)+after+"\x01"), nil)
+func stampsIn(now bleveindex.IndexReader, day time.Time, after string, limit int) (stamps []storage.Stamp, err error) {
+	snapshot, err := snapshotOf(now)
 	if err != nil {
 		return nil, err
 	}
-	defer dict.Close()
-	for len(stamps) < limit {
-		entry, err := dict.Next()
-		if entry == nil || err != nil || !strings.HasPrefix(entry.Term, dayOf(day)) {
-			return stamps, err
-		}
-		n, err := having(ctx, now, fieldStamp, entry.Term)
+	var walks []*stampWalk
+	for _, seg := range snapshot.Segments() {
+		w, err := newStampWalk(seg, dayOf(day), after)
 		if err != nil {
 			return nil, err
 		}
-		if n == 0 {
-			continue
+		walks = append(walks, w)
+	}
+	for len(stamps) < limit {
+		first := firstOf(walks)
+		if first == nil {
+			break
 		}
-		stamp, err := stampIn(entry.Term)
+		stamp, err := stampIn(first.term)
 		if err != nil {
 			return nil, err
 		}
 		stamps = append(stamps, stamp)
+		if err := first.next(); err != nil {
+			return nil, err
+		}
 	}
 	return stamps, nil
+}
+
+// A stampWalk goes over the stamps of a day that a segment has, without those of
+// documents that are deleted. It asks for no document where none is deleted, and
+// else in its own segment alone: to ask all of them takes longer than all else.
+type stampWalk struct {
+	day     string
+	dict    segmentapi.TermDictionary
+	terms   segmentapi.DictionaryIterator
+	deleted *roaring.Bitmap // nil if none is
+	list    segmentapi.PostingsList
+	term    string // where it stands; empty at its end
+}
+
+func newStampWalk(seg *scorch.SegmentSnapshot, day, after string) (*stampWalk, error) {
+	dict, err := seg.Segment().Dictionary(fieldStamp)
+	if err != nil {
+		return nil, err
+	}
+	w := &stampWalk{day: day, dict: dict, terms: termsOf(dict, []byte(day+after+"\x01")), deleted: seg.Deleted()}
+	return w, w.next()
+}
+
+// next goes to the next stamp.
+func (w *stampWalk) next() error {
+	for {
+		entry, err := w.terms.Next()
+		if err != nil {
+			return err
+		}
+		if entry == nil || !strings.HasPrefix(entry.Term, w.day) {
+			w.term = ""
+			return nil
+		}
+		w.term = entry.Term
+		if w.deleted == nil {
+			return nil
+		}
+		if w.list, err = w.dict.PostingsList([]byte(w.term), w.deleted, w.list); err != nil || w.list.Count() > 0 {
+			return err
+		}
+	}
+}
+
+// firstOf returns the walk that stands at the first term; nil if all are at their end.
+func firstOf(walks []*stampWalk) (first *stampWalk) {
+	for _, w := range walks {
+		if w.term != "" && (first == nil || w.term < first.term) {
+			first = w
+		}
+	}
+	return first
 }
 
 // having returns how many items have the term. A dictionary tells too many: it

@@ -7,7 +7,6 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	upstream "github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/document"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 
 	"feedmesh/storage"
@@ -95,9 +94,8 @@ func write(batch *upstream.Batch, steps map[string]uint8) error {
 			batch.Delete(id)
 			continue
 		}
-		doc := document.NewDocument(id)
-		doc.AddField(document.NewTextFieldCustom(fieldKind, nil, []byte(kindTold), keyword, nil))
-		doc.AddField(document.NewTextFieldCustom(fieldTold, nil, append([]byte(story), '0'+n), keyword, nil))
+		told := storage.Indexed{Item: storage.Item{ID: id}}
+		doc := newDocument(&told, map[string][]string{fieldKind: {kindTold}, fieldTold: {story + string('0'+rune(n))}})
 		if err := batch.IndexAdvanced(doc); err != nil {
 			return err
 		}

@@ -18,9 +18,11 @@ type wordField struct {
 	usual float64 // words it usually has; 0 if its length says nothing
 }
 
+const fieldTitle = "title"
+
 // wordFields are all of them.
 var wordFields = [...]wordField{
-	{"title", func(it *storage.Indexed) []string { return []string{it.Title} }, 4, 0},
+	{fieldTitle, func(it *storage.Indexed) []string { return []string{it.Title} }, 4, 0},
 	{"tags", func(it *storage.Indexed) []string { return it.Tags }, 2, 0},
 	{"author", func(it *storage.Indexed) []string { return []string{it.Author} }, 1.5, 0},
 	{"text", func(it *storage.Indexed) []string { return []string{it.Text} }, 1, 300},
@@ -44,8 +46,9 @@ func fieldsOf(part query.Part) []wordField {
 // words in another order: positions in postings would double the index and take
 // a third more time to write; what is stored makes it a third larger.
 type wordsOf struct {
-	name  string
-	texts []string
+	name    string
+	texts   []string
+	written *keywords // gets the words as they are written; nil: they are not wanted
 
 	length   int
 	stems    bleveindex.TokenFrequencies
@@ -53,16 +56,24 @@ type wordsOf struct {
 }
 
 func (f *wordsOf) Analyze() {
+	var spare []bleveindex.TokenFreq // to make many at once
 	for _, s := range f.texts {
 		words := query.Words(s)
+		if words == nil {
+			continue
+		}
 		if f.stems == nil {
-			f.stems = make(bleveindex.TokenFrequencies, len(words))
+			f.stems = make(bleveindex.TokenFrequencies, len(words)/2+1) // many come again
+			f.sequence = make([]byte, 0, 2*(len(words)+1))
 		}
 		f.length += len(words)
 		for i, word := range words {
 			freq := f.stems[word.Stem]
 			if freq == nil {
-				freq = new(bleveindex.TokenFreq)
+				if len(spare) == 0 {
+					spare = make([]bleveindex.TokenFreq, min(len(words)-i, 32))
+				}
+				freq, spare = &spare[0], spare[1:]
 				f.stems[word.Stem] = freq
 			}
 			freq.SetFrequency(freq.Frequency() + 1)
@@ -70,6 +81,9 @@ func (f *wordsOf) Analyze() {
 				f.skip(word.Pos - words[i-1].Pos - 1)
 			}
 			f.sequence = binary.BigEndian.AppendUint16(f.sequence, codeOf(word.Stem))
+			if f.written != nil {
+				f.written.values = append(f.written.values, word.Text)
+			}
 		}
 		f.skip(1)
 	}
