@@ -20,6 +20,13 @@ type Stories interface {
 	// It returns [ErrNotFound] if no item belongs to the story.
 	ReadStory(ctx context.Context, id string, limit int) (Told, error)
 
+	// ReadStories returns what [Stories.ReadStory] does of each of the stories, by ID,
+	// without those that have no items. It is quicker for several, all of which it
+	// holds at once. Their items need have no more than what is told of them: ID,
+	// FeedID, EventID, StoryID, Lane, URL, Title, Excerpt, Language, FirstSeen, Spam,
+	// Flags, Categories, Topics, DuplicateOf and Clicks.
+	ReadStories(ctx context.Context, limit int, ids ...string) (map[string]Told, error)
+
 	// Repeats returns at most limit items that repeat the item with this ID, oldest
 	// FirstSeen first, then by ID, without their HTML.
 	Repeats(ctx context.Context, itemID string, limit int) ([]Item, error)
@@ -137,16 +144,6 @@ func (p Placement) On(i Item) Item {
 	i.DuplicateOf, i.DuplicateBy = p.DuplicateOf, p.DuplicateBy
 	i.DuplicateScore, i.DuplicateWhy = p.DuplicateScore, p.DuplicateWhy
 	return i
-}
-
-// Told is what a story is made of.
-type Told struct {
-	Items  []Item // the newest of them
-	Count  int    // of all
-	Events int    // different ones among all
-	First  time.Time
-	Last   time.Time // FirstSeen of all
-	Clicks int       // on all
 }
 
 // An Untold is a mark that a story is to be told anew.

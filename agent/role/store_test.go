@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"feedmesh/agent/mesh"
 	"feedmesh/storage"
@@ -105,4 +107,37 @@ func TestNothingIsSaidBeforeItIsStored(t *testing.T) {
 	if err := k.Receive(t.Context(), storeTask("a")); !errors.Is(err, errAway) {
 		t.Errorf("got %v where nothing can be published, want that error: the task must come again", err)
 	}
+}
+
+func TestSmallHandsAreStoredNoMoreOftenThanEveryTwentyMilliseconds(t *testing.T) {
+	full := make([]subjects.Store, sideBySide)
+	for i := range full {
+		full[i] = storeTask("a")
+	}
+	store := storeWith(t, blog)
+	synctest.Test(t, func(t *testing.T) {
+		k, _ := keeperOf(store)
+		for n, test := range []struct {
+			after time.Duration // the hand before was stored
+			hand  []subjects.Store
+			waits time.Duration
+		}{
+			{0, full[:1], 0},
+			{storeEvery, full[:1], 0},
+			{time.Hour, full[:2], 0},
+			{0, full[:3], storeEvery},
+			{storeEvery / 4, full[:1], storeEvery * 3 / 4},
+			{0, full, 0},
+			{0, full[:1], storeEvery},
+		} {
+			time.Sleep(test.after)
+			start := time.Now()
+			if err := k.ReceiveAll(t.Context(), test.hand); err != nil {
+				t.Fatal(err)
+			}
+			if waited := time.Since(start); waited != test.waits {
+				t.Errorf("hand %d of %d documents waited %v, want %v", n, len(test.hand), waited, test.waits)
+			}
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/bits"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -31,6 +32,10 @@ const (
 	// rest; of these at most maxResting are left waiting.
 	tellAtOnce = 500
 	maxResting = 20_000
+
+	// readAtOnce is how many stories are read at once, of up to [tell.MaxRead] items
+	// of a kilobyte each.
+	readAtOnce = 20
 
 	// weighEvery is how often it is found out what sources count, by what of theirs
 	// others told too in reachOf.
@@ -143,34 +148,42 @@ type telling struct {
 // tellThese returns what is told of stories now, once of each, and the IDs of those of
 // which there is nothing to tell.
 func (t *teller) tellThese(ctx context.Context, ids []string) (tellings []telling, gone []string, err error) {
+	seen := map[string]bool{}
+	ids = slices.DeleteFunc(ids, func(id string) bool {
+		again := seen[id]
+		seen[id] = true
+		return again
+	})
 	old, err := t.store.ToldStories(ctx, ids...)
 	if err != nil {
 		return nil, nil, err
 	}
-	seen := map[string]bool{}
-	for _, id := range ids {
-		if seen[id] {
-			continue
-		}
-		seen[id] = true
-		of, err := t.store.ReadStory(ctx, id, tell.MaxRead)
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+	for some := range slices.Chunk(ids, readAtOnce) {
+		made, err := t.store.ReadStories(ctx, tell.MaxRead, some...)
+		if err != nil {
 			return nil, nil, err
 		}
-		s, ok := tell.Story(id, of, t.weight, t.bursts.on(id), t.clock.Now())
-		if !ok {
-			gone = append(gone, id)
-			continue
-		}
-		now := telling{Story: s, old: old[id]}
-		if outgrows(now.old, s) {
-			for _, item := range of.Items {
-				now.items = append(now.items, item.ID)
+		for _, id := range some {
+			if now, ok := t.tell(id, made[id], old[id]); ok {
+				tellings = append(tellings, now)
+			} else {
+				gone = append(gone, id)
 			}
 		}
-		tellings = append(tellings, now)
 	}
 	return tellings, gone, nil
+}
+
+// tell returns what is told of a story now, if there is anything to tell.
+func (t *teller) tell(id string, of storage.Told, old storage.Story) (telling, bool) {
+	s, ok := tell.Story(id, of, t.weight, t.bursts.on(id), t.clock.Now())
+	now := telling{Story: s, old: old}
+	if ok && outgrows(old, s) {
+		for _, item := range of.Items {
+			now.items = append(now.items, item.ID)
+		}
+	}
+	return now, ok
 }
 
 // outgrows reports whether a story has twice as many publishers as when its items

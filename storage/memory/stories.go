@@ -115,21 +115,17 @@ func (s *Store) ReadStory(ctx context.Context, id string, limit int) (storage.To
 		return storage.Told{}, storage.ErrNotFound
 	}
 	var items []storage.Item
-	var told storage.Told
-	events := map[string]bool{}
 	for itemID := range s.members[id] {
-		item := s.items[itemID]
-		items = append(items, item)
-		events[item.EventID] = true
-		told.Clicks += item.Clicks
+		items = append(items, s.items[itemID])
 	}
-	slices.SortFunc(items, func(a, b storage.Item) int {
-		return cmp.Or(b.FirstSeen.Compare(a.FirstSeen), cmp.Compare(a.ID, b.ID))
-	})
-	told.Count, told.Events = len(items), len(events)
-	told.First, told.Last = items[len(items)-1].FirstSeen, items[0].FirstSeen
-	told.Items = withoutHTML(first(items, limit))
+	told := storage.ToldOf(items)
+	told.Items = withoutHTML(first(told.Items, limit))
 	return told, nil
+}
+
+// ReadStories implements [storage.Stories].
+func (s *Store) ReadStories(ctx context.Context, limit int, ids ...string) (map[string]storage.Told, error) {
+	return storage.ReadEach(ctx, s, limit, ids)
 }
 
 // withoutHTML returns copies of the items.

@@ -42,6 +42,11 @@ func (s *Store) ReadStory(ctx context.Context, id string, limit int) (told stora
 	return told, nil
 }
 
+// ReadStories implements [storage.Stories].
+func (s *Store) ReadStories(ctx context.Context, limit int, ids ...string) (map[string]storage.Told, error) {
+	return storage.ReadEach(ctx, s, limit, ids)
+}
+
 // oneMoment is for several statements that are to read the same.
 var oneMoment = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 

@@ -31,12 +31,7 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (storage.Stor
 		feed.site = cmp.Or(batch.Site, feed.site)
 		feed.language = cmp.Or(batch.Language, feed.language)
 		feed.rate = cmp.Or(batch.Rate, feed.rate)
-		if feed == old {
-			return nil // and a transaction that wrote nothing costs no sync
-		}
-		_, err = w.setStatistics.ExecContext(ctx, feed.title, feed.site, feed.language,
-			feed.items, microsOrNull(feed.lastItem), feed.rate, feed.categories, feed.num)
-		return err
+		return w.setFeedRow(ctx, old, feed)
 	})
 	if err != nil {
 		return storage.Stored{}, err
@@ -56,16 +51,31 @@ type feedRow struct {
 
 const (
 	feedStatistics    = `SELECT num, title, site, language, items, last_item, rate, coalesce(categories, '') FROM feeds WHERE id = ?`
-	setFeedStatistics = `
-		UPDATE feeds SET title = ?1, site = ?2, language = ?3, items = ?4, last_item = ?5, rate = ?6, categories = nullif(?7, ''),
-			words = feed_words(?1, url, ?2)
-		WHERE num = ?8`
+	setFeedStatistics = `UPDATE feeds SET items = ?, last_item = ?, rate = ?, categories = nullif(?, '') WHERE num = ?`
+	setFeedWords      = `UPDATE feeds SET title = ?1, site = ?2, language = ?3, words = feed_words(?1, url, ?2) WHERE num = ?4`
 )
 
 func (w *writer) feedRow(ctx context.Context, id string) (f feedRow, err error) {
 	err = w.feed.QueryRowContext(ctx, id).
 		Scan(&f.num, &f.title, &f.site, &f.language, &f.items, moment{&f.lastItem}, &f.rate, &f.categories)
 	return f, err
+}
+
+// setFeedRow has a feed be as now, if that is another than old: a transaction that
+// wrote nothing costs no sync. Words that are set, be it to what they are, are put
+// into their index anew: so they are apart from what each new item changes.
+func (w *writer) setFeedRow(ctx context.Context, old, now feedRow) error {
+	if now.title != old.title || now.site != old.site || now.language != old.language {
+		if _, err := w.setWords.ExecContext(ctx, now.title, now.site, now.language, now.num); err != nil {
+			return err
+		}
+		old.title, old.site, old.language = now.title, now.site, now.language
+	}
+	if now == old {
+		return nil
+	}
+	_, err := w.setStatistics.ExecContext(ctx, now.items, microsOrNull(now.lastItem), now.rate, now.categories, now.num)
+	return err
 }
 
 // countCategories counts what new items are about.

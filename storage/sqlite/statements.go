@@ -16,7 +16,7 @@ type reader struct {
 	spam, spamOf                                              *sql.Stmt
 	countSpam, countSpamOf                                    *sql.Stmt
 	corrections, jobByID, jobs                                *sql.Stmt
-	storySums, newestOfStory, repeats                         *sql.Stmt
+	storySums, newestOfStory, tellingItems, repeats           *sql.Stmt
 	story, someStories, stories, newestStories                *sql.Stmt
 	untold, sightings, liveEvents, itemsOfEvents, reach, note *sql.Stmt
 	arrivals                                                  *sql.Stmt
@@ -51,6 +51,7 @@ func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 
 		&r.storySums:     storySums,
 		&r.newestOfStory: newestOfStory,
+		&r.tellingItems:  tellingItems,
 		&r.repeats:       repeatsOfItem,
 		&r.story:         storyByID,
 		&r.someStories:   storiesByID,
@@ -77,7 +78,8 @@ type writer struct {
 	addFeed, setFeed                                     *sql.Stmt
 	freeDuplicates, removeItems, forgetMoved, removeFeed *sql.Stmt
 	fence, nextFence                                     *sql.Stmt
-	feed, setStatistics, storedItems, putItem, lastItem  *sql.Stmt
+	feed, setStatistics, setWords                        *sql.Stmt
+	storedItems, putItem, lastItem                       *sql.Stmt
 	feedByID, resolve, takeBack, passOn, standFor, merge *sql.Stmt
 	repeatsOf, repeatItem, makeFirst                     *sql.Stmt
 	itemsToMove, renameItem, dropItem                    *sql.Stmt
@@ -123,6 +125,7 @@ func (w *writer) statements() map[**sql.Stmt]string {
 		&w.nextFence:         nextFence,
 		&w.feed:              feedStatistics,
 		&w.setStatistics:     setFeedStatistics,
+		&w.setWords:          setFeedWords,
 		&w.storedItems:       storedItems,
 		&w.putItem:           putItem,
 		&w.lastItem:          lastItem,

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"feedmesh/storage"
@@ -17,6 +19,14 @@ const (
 		FROM (SELECT num FROM items WHERE story_id = ?1 AND ?1 <> '' ORDER BY first_seen DESC, id LIMIT ?2) s
 		CROSS JOIN items i ON i.num = s.num CROSS JOIN feeds f ON f.num = i.feed
 		ORDER BY i.first_seen DESC, i.id`
+	// What is told of items, of stories by JSON list. That the items are chosen apart,
+	// by the index alone, bounds how many of each story are read.
+	tellingItems = `
+		SELECT i.id, f.id, i.event_id, i.story_id, i.lane, i.url, i.title, i.excerpt, i.language, i.first_seen, i.spam,
+			i.flags, i.categories, i.topics, i.duplicate_of, i.clicks
+		FROM json_each(?1) s
+		CROSS JOIN items i ON i.num IN (SELECT num FROM items WHERE story_id = s.value AND story_id <> '' LIMIT ?2)
+		CROSS JOIN feeds f ON f.num = i.feed`
 	repeatsOfItem = `
 		SELECT ` + bareColumns + `
 		FROM (SELECT num FROM items WHERE duplicate_of = ? AND duplicate_of <> '' ORDER BY first_seen, id LIMIT ?) r
@@ -38,6 +48,40 @@ func (s *Store) ReadStory(ctx context.Context, id string, limit int) (told stora
 		return storage.Told{}, s.failed(ctx, "read a story", err)
 	}
 	return told, nil
+}
+
+// ReadStories implements [storage.Stories]. It reads the items of all stories at
+// once: the pages that one read has found are forgotten by the next if anything was
+// written in between.
+func (s *Store) ReadStories(ctx context.Context, limit int, ids ...string) (map[string]storage.Told, error) {
+	limit = max(limit, 0)
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	found, err := collect(ctx, s.read.tellingItems, scanTelling, asJSON(ids), limit+1)
+	if err != nil {
+		return nil, s.failed(ctx, "read stories", err)
+	}
+	items := map[string][]storage.Item{} // by story ID
+	for _, item := range found {
+		items[item.StoryID] = append(items[item.StoryID], item)
+	}
+	stories := make(map[string]storage.Told, len(items))
+	var large []string // these have more, not all of which are wanted
+	for id, of := range items {
+		if len(of) > limit {
+			large = append(large, id)
+		} else {
+			stories[id] = storage.ToldOf(of)
+		}
+	}
+	others, err := storage.ReadEach(ctx, s, limit, large)
+	maps.Copy(stories, others)
+	return stories, err
+}
+
+func scanTelling(row scanner) (i storage.Item, err error) {
+	err = row.Scan(&i.ID, &i.FeedID, &i.EventID, &i.StoryID, &i.Lane, &i.URL, &i.Title, &i.Excerpt, &i.Language, moment{&i.FirstSeen},
+		&i.Spam, fromJSON(&i.Flags), fromJSON(&i.Categories), fromJSON(&i.Topics), &i.DuplicateOf, &i.Clicks)
+	return i, err
 }
 
 // Repeats implements [storage.Stories].
@@ -75,11 +119,18 @@ const (
 			ORDER BY first_seen, id LIMIT ?4
 		)
 		ORDER BY i.first_seen, i.id LIMIT ?4`
-	reachOfFeeds = lanes + `
-		SELECT f.id, count(*), count(s.num)
-		FROM lanes l CROSS JOIN items i ON i.lane = l.lane CROSS JOIN feeds f ON f.num = i.feed
-		LEFT JOIN stories s ON s.id = i.story_id AND s.sources >= ?2
-		WHERE i.first_seen >= ?1 GROUP BY f.num`
+	// All items are counted by an index alone. Only those of told stories are read that
+	// had some since then; what is told is less than a day behind.
+	reachOfFeeds = `
+		WITH reached AS MATERIALIZED (
+			SELECT i.feed, count(*) AS items
+			FROM stories s CROSS JOIN items i ON i.story_id = s.id
+			WHERE s.sources >= ?2 AND s.last_seen >= ?1 - ` + oneDay + ` AND i.first_seen >= ?1 GROUP BY i.feed
+		)
+		SELECT f.id, n.items, coalesce(r.items, 0)
+		FROM (
+			SELECT feed, count(*) AS items FROM items INDEXED BY items_by_arrival WHERE first_seen >= ?1 GROUP BY feed
+		) n CROSS JOIN feeds f ON f.num = n.feed LEFT JOIN reached r ON r.feed = n.feed`
 )
 
 const liveEvents = `

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 )
 
 // A change is work that waits for a transaction.
@@ -26,6 +27,7 @@ func (s *Store) changeTogether(ctx context.Context, doing string, work func(*wri
 	case s.turn <- struct{}{}:
 		func() {
 			defer func() { <-s.turn }()
+			runtime.Gosched() // for those to join who were started together with this one
 			s.commitWaiting()
 		}()
 	case <-c.done:

@@ -88,7 +88,27 @@ func (s jsonScanner[T]) Scan(value any) error {
 	case nil:
 		return nil
 	case string:
+		if words, ok := any(s.to).(*[]string); ok {
+			if *words = plainWords(v); *words != nil {
+				return nil
+			}
+		}
 		return json.Unmarshal([]byte(v), s.to)
 	}
 	return fmt.Errorf("%T is no JSON", value)
+}
+
+// plainWords returns the words of a list as asJSON writes it, nil if they have
+// anything that is escaped, as few have: it is an eighth of the work.
+func plainWords(list string) []string {
+	inner, begins := strings.CutPrefix(list, `["`)
+	inner, ends := strings.CutSuffix(inner, `"]`)
+	if !begins || !ends || strings.Contains(inner, `\`) {
+		return nil
+	}
+	words := strings.Split(inner, `","`)
+	if strings.Count(inner, `"`) != 2*(len(words)-1) {
+		return nil
+	}
+	return words
 }

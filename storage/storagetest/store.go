@@ -155,6 +155,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"only stories that match are listed", storeTest.storiesThatMatch},
 		{"cursors of stories belong to their order", storeTest.storyCursors},
 		{"a story says what it is made of, newest first", storeTest.readStory},
+		{"several stories are read as each is", storeTest.readStories},
 		{"items of no story are no story", storeTest.noStoryIsNone},
 		{"what repeats an item is listed oldest first", storeTest.repeats},
 		{"clicks are counted, and stay", storeTest.clicks},

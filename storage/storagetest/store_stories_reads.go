@@ -65,6 +65,55 @@ func (c storeTest) readStory() {
 	}
 }
 
+// telling returns what is told of the items.
+func telling(items []storage.Item) (list []storage.Item) {
+	for _, i := range items {
+		list = append(list, storage.Item{
+			ID: i.ID, FeedID: i.FeedID, EventID: i.EventID, StoryID: i.StoryID, Lane: i.Lane, URL: i.URL, Title: i.Title, Excerpt: i.Excerpt,
+			Language: i.Language, FirstSeen: i.FirstSeen, Spam: i.Spam, Flags: i.Flags, Categories: i.Categories, Topics: i.Topics,
+			DuplicateOf: i.DuplicateOf, Clicks: i.Clicks,
+		})
+	}
+	return list
+}
+
+func (c storeTest) readStories() {
+	a, b := c.addFeed("https://a.example/"), c.addFeed("https://b.example/")
+	ids := []string{"large", "nothing", "small", "", "alone", "small"}
+	for n := range 9 {
+		item := placed([]string{a, b}[n%2], fmt.Sprint("key-", n), fmt.Sprint("event-", n%4), []string{"large", "large", "small"}[n%3])
+		item.FirstSeen = day.Add(time.Duration(n/5) * time.Minute)
+		item.Spam, item.Flags, item.Topics = n%4 == 0, []string{storage.Muted}, []string{"topic"}
+		item.DuplicateOf = fmt.Sprint("other-", n%2)
+		c.put(item)
+		c.click(item.ID, 1+n)
+	}
+	c.put(placed(a, "alone", "event", "alone"), placed(a, "none", "", ""))
+	for _, limit := range []int{-1, 0, 1, 3, 4, 100} {
+		want := map[string]storage.Told{}
+		for _, id := range []string{"large", "small", "alone"} {
+			told, err := c.ReadStory(c.Context(), id, limit)
+			if err != nil {
+				c.Fatal(err)
+			}
+			told.Items = telling(told.Items)
+			want[id] = told
+		}
+		got, err := c.ReadStories(c.Context(), limit, ids...)
+		if err != nil {
+			c.Fatal(err)
+		}
+		for id, told := range got {
+			told.Items = telling(told.Items)
+			got[id] = told
+		}
+		c.wantEqual(fmt.Sprintf("what stories are made of, up to %d items", limit), got, want)
+	}
+	if got, err := c.ReadStories(c.Context(), 10); err != nil || len(got) != 0 {
+		c.Errorf("of no stories there are %d, %v", len(got), err)
+	}
+}
+
 func (c storeTest) noStoryIsNone() {
 	feedID := c.addFeed("https://example.org/")
 	c.put(placed(feedID, "a", "", ""), placed(feedID, "b", "", ""))

@@ -211,6 +211,7 @@ func (c storeTest) cancelled() {
 
 		"Rearrange":     func() error { _, err := c.Rearrange(ctx, moveEvents("event-1", "late")); return err },
 		"ReadStory":     func() error { _, err := c.ReadStory(ctx, "story-1", 10); return err },
+		"ReadStories":   func() error { _, err := c.ReadStories(ctx, 10, "story-1"); return err },
 		"Repeats":       func() error { _, err := c.Repeats(ctx, "item-0", 10); return err },
 		"Click":         func() error { return c.Click(ctx, oldID, 1) },
 		"UntoldStories": func() error { _, err := c.UntoldStories(ctx, 10); return err },
