@@ -46,7 +46,10 @@ func transcode(body []byte, contentType string) (text []byte, name string) {
 		body = bytes.TrimPrefix(body, []byte(wrong))
 	}
 	declared := declaredLabel(body)
-	if utf8.Valid(body) && !escaped(body, declared) || mostlyUTF8(body, strings.EqualFold(declared, "utf-8")) {
+	if utf8.Valid(body) && !escaped(body, declared) {
+		return withoutForbidden(body), "utf-8"
+	}
+	if mostlyUTF8(body, strings.EqualFold(declared, "utf-8")) {
 		return validUTF8(body), "utf-8"
 	}
 	for _, label := range []string{declared, headerLabel(contentType)} {
@@ -65,13 +68,17 @@ func transcode(body []byte, contentType string) (text []byte, name string) {
 // validUTF8 puts U+FFFD in place of what is not UTF-8 and of the two
 // characters that XML forbids though they are.
 func validUTF8(b []byte) []byte {
-	replacement := []byte("\uFFFD")
 	if !utf8.Valid(b) {
-		b = bytes.ToValidUTF8(b, replacement)
+		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
 	}
+	return withoutForbidden(b)
+}
+
+// withoutForbidden is validUTF8 for what is UTF-8.
+func withoutForbidden(b []byte) []byte {
 	for _, forbidden := range []string{"\uFFFE", "\uFFFF"} {
 		if bytes.Contains(b, []byte(forbidden)) {
-			b = bytes.ReplaceAll(b, []byte(forbidden), replacement)
+			b = bytes.ReplaceAll(b, []byte(forbidden), []byte("\uFFFD"))
 		}
 	}
 	return b

@@ -82,10 +82,7 @@ func tags(all []string) []string {
 // withoutControls returns s without the characters that XML forbids and that
 // are valid UTF-8, s itself if there are none.
 func withoutControls[T string | []byte](s T) T {
-	i := 0
-	for i < len(s) && !isControl(s[i]) {
-		i++
-	}
+	i := beforeControl(s)
 	if i == len(s) {
 		return s
 	}
@@ -97,5 +94,32 @@ func withoutControls[T string | []byte](s T) T {
 	}
 	return T(kept)
 }
+
+// beforeControl returns how many bytes of s precede its first such character. Eight
+// at a time are looked at, as most texts have none in all their lines.
+//
+// Source: S. E. Anderson, Bit Twiddling Hacks, "Determine if a word has a byte less
+// than n".
+func beforeControl[T string | []byte](s T) int {
+	const ones = 0x0101010101010101
+	for i := 0; i < len(s); {
+		if rest := s[i:]; len(rest) >= 8 {
+			word := uint64(rest[0]) | uint64(rest[1])<<8 | uint64(rest[2])<<16 | uint64(rest[3])<<24 |
+				uint64(rest[4])<<32 | uint64(rest[5])<<40 | uint64(rest[6])<<48 | uint64(rest[7])<<56
+			if (word-0x20*ones)&^word&tops == 0 {
+				i += 8
+				continue
+			}
+		}
+		if isControl(s[i]) {
+			return i
+		}
+		i++
+	}
+	return len(s)
+}
+
+// tops are the highest bits of eight bytes, which no character of ASCII has set.
+const tops = 0x8080808080808080
 
 func isControl(c byte) bool { return c < 0x20 && c != '\t' && c != '\n' && c != '\r' }

@@ -34,19 +34,19 @@ func (r *reader) texts(e *Entry, item *node) {
 	content := r.html(item, "content:encoded", "content", "atom:content", "encoded", "html:body", "body")
 	summary := r.html(item, "description", "summary", "dc:description", "itunes:summary", "atom:summary")
 	if content == "" && summary == "" {
-		content = r.mediaText(item)
+		content = clip(r.mediaText(item), maxHTML)
 	}
-	e.HTML = clip(content, maxHTML)
+	e.HTML = strings.TrimSpace(content) // where it was clipped may be white space
 	switch {
 	case content == "":
-		e.HTML = clip(summary, maxHTML)
+		e.HTML = strings.TrimSpace(summary)
 	case summary != content:
 		e.Summary = clip(summary, maxSummary)
 	}
 }
 
 // html returns the first text there is under one of these names, as HTML with
-// its addresses resolved if an xml:base says from where.
+// its addresses resolved if an xml:base says from where. It is clipped to maxHTML.
 func (r *reader) html(item *node, names ...string) string {
 	for _, name := range names {
 		for c := item.first; c != nil; c = c.next {
@@ -55,7 +55,7 @@ func (r *reader) html(item *node, names ...string) string {
 			}
 			s := clip(c.body(), maxHTML)
 			if base := c.base(r.outer); base != nil {
-				s = r.resolveHTML(base, s)
+				s = clip(r.resolveHTML(base, s), maxHTML)
 			}
 			if s != "" {
 				return s

@@ -19,14 +19,17 @@ func unescape(raw []byte) string {
 	if i < 0 {
 		return string(raw)
 	}
-	b := make([]byte, 0, len(raw))
+	var b strings.Builder
+	b.Grow(len(raw))
 	for ; i >= 0; i = bytes.IndexByte(raw, '&') {
-		b = append(b, raw[:i]...)
-		var n int
-		b, n, _ = reference(b, raw[i:])
+		var scratch [8]byte
+		meant, n, _ := reference(scratch[:0], raw[i:])
+		b.Write(raw[:i])
+		b.Write(meant)
 		raw = raw[i+n:]
 	}
-	return string(append(b, raw...))
+	b.Write(raw)
+	return b.String()
 }
 
 // maxTold is how many bytes of a text are looked at to tell what is wrong with it.

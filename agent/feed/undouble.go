@@ -2,6 +2,7 @@ package feed
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
@@ -16,6 +17,9 @@ const enoughDoubled = 4
 // that kind: a document that has any others was encoded once.
 func undouble(text []byte) ([]byte, bool) {
 	i := 0
+	for i+8 <= len(text) && binary.LittleEndian.Uint64(text[i:])&tops == 0 {
+		i += 8
+	}
 	for i < len(text) && text[i] < utf8.RuneSelf {
 		i++
 	}

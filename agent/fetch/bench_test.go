@@ -19,7 +19,7 @@ func BenchmarkBody(b *testing.B) {
 	c := New(Options{MaxBody: 1 << 20, MaxPacked: 1 << 20})
 	b.ReportAllocs()
 	for b.Loop() {
-		p, err := c.pack(&http.Response{Header: http.Header{"Content-Encoding": {"gzip"}}, Body: io.NopCloser(bytes.NewReader(body))})
+		p, err := c.pack(&http.Response{Header: http.Header{"Content-Encoding": {"gzip"}}, Body: io.NopCloser(bytes.NewReader(body))}, newInside(nil))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"net/http"
 	"strings"
@@ -25,15 +26,46 @@ type packed struct {
 	size int64  // of the bytes inside
 }
 
+// MaxPlain is the largest document that [Request.Plain] takes, in bytes.
+const MaxPlain = 256 << 10
+
+// inside takes what is inside a body, as it comes out.
+type inside struct {
+	hash  hash.Hash
+	plain *bytes.Buffer // see [Request.Plain]
+}
+
+func newInside(plain *bytes.Buffer) *inside {
+	if plain != nil {
+		plain.Reset() // there may have been another answer
+	}
+	return &inside{hash: sha256.New(), plain: plain}
+}
+
+func (i *inside) Write(p []byte) (int, error) {
+	i.hash.Write(p)
+	switch {
+	case i.plain == nil:
+	case i.plain.Len()+len(p) > MaxPlain:
+		i.plain.Reset()
+		i.plain = nil
+	default:
+		i.plain.Write(p)
+	}
+	return len(p), nil
+}
+
+func (i *inside) sum() string { return sum(i.hash.Sum(nil)) }
+
 // pack reads the response's body: gzip as it came, all else compressed by us.
 // One layer of compression is taken off, be it declared or not (some servers
 // send gzip and say nothing), and never a second one: that would be a bomb.
-func (c *Client) pack(r *http.Response) (packed, error) {
+func (c *Client) pack(r *http.Response, to *inside) (packed, error) {
 	from := &wire{Reader: r.Body}
 	body := buffers.Get().(*bufio.Reader)
 	defer giveBack(body)
 	body.Reset(from)
-	p, err := c.decode(body, r.Header.Get("Content-Encoding"), r.ContentLength)
+	p, err := c.decode(body, r.Header.Get("Content-Encoding"), r.ContentLength, to)
 	var known *Error
 	switch {
 	case err == nil, errors.As(err, &known):
@@ -60,16 +92,16 @@ func giveBack(b *bufio.Reader) {
 // maxWindow is what a zstd body may have us set aside, in bytes: RFC 9659.
 const maxWindow = 8 << 20
 
-func (c *Client) decode(body *bufio.Reader, encoding string, size int64) (packed, error) {
+func (c *Client) decode(body *bufio.Reader, encoding string, size int64, to *inside) (packed, error) {
 	if isGzip(body) {
-		return c.keep(body, size)
+		return c.keep(body, size, to)
 	}
 	plain, err := decoded(body, encoding)
 	if err != nil {
 		return packed{}, err
 	}
 	defer plain.Close()
-	return c.compress(plain)
+	return c.compress(plain, to)
 }
 
 // isGzip looks at the method too, always 8: a brotli stream may begin with the
@@ -121,19 +153,18 @@ const maxTrusted = 256 << 10
 
 // keep reads a gzip body and keeps it as it is. Its size is as the server says; -1
 // if it does not.
-func (c *Client) keep(body io.Reader, size int64) (packed, error) {
+func (c *Client) keep(body io.Reader, size int64, to *inside) (packed, error) {
 	raw := bytes.NewBuffer(make([]byte, 0, min(max(size, 0), c.options.MaxPacked, maxTrusted)))
 	z := readers.Get().(*gzip.Reader)
 	defer readers.Put(z)
 	if err := z.Reset(io.TeeReader(body, limited{raw, c.options.MaxPacked})); err != nil {
 		return packed{}, err
 	}
-	hash := sha256.New()
-	inside, err := c.copy(hash, z)
+	plain, err := c.copy(to, z)
 	if err != nil {
 		return packed{}, err
 	}
-	return packed{gzip: raw.Bytes(), hash: sum(hash.Sum(nil)), size: inside}, nil
+	return packed{gzip: raw.Bytes(), hash: to.sum(), size: plain}, nil
 }
 
 var writers = sync.Pool{New: func() any {
@@ -142,20 +173,19 @@ var writers = sync.Pool{New: func() any {
 }}
 
 // compress reads a body and compresses it.
-func (c *Client) compress(body io.Reader) (packed, error) {
+func (c *Client) compress(body io.Reader, to *inside) (packed, error) {
 	var out bytes.Buffer
 	w := writers.Get().(*gzip.Writer)
 	defer writers.Put(w)
 	w.Reset(limited{&out, c.options.MaxPacked})
-	hash := sha256.New()
-	size, err := c.copy(io.MultiWriter(hash, w), body)
+	size, err := c.copy(io.MultiWriter(to, w), body)
 	if err == nil {
 		err = w.Close()
 	}
 	if err != nil {
 		return packed{}, err
 	}
-	return packed{gzip: out.Bytes(), hash: sum(hash.Sum(nil)), size: size}, nil
+	return packed{gzip: out.Bytes(), hash: to.sum(), size: size}, nil
 }
 
 // copy copies at most MaxBody bytes; more are an error.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
@@ -308,6 +309,37 @@ func TestWhatIsPackedIsAsIfItHadBeenFetched(t *testing.T) {
 		body, hash := Pack([]byte(document))
 		if !bytes.Equal(body, fetched.Body) || hash != fetched.BodyHash {
 			t.Errorf("%d bytes: got %d packed and hash %s, want %d and %s", len(document), len(body), hash, len(fetched.Body), fetched.BodyHash)
+		}
+	}
+}
+
+// Whoever reads a new document need not unpack it once more.
+func TestPlainHasANewDocumentAndNothingElse(t *testing.T) {
+	t.Parallel()
+	document := bytes.Repeat([]byte("<item>some words</item>\n"), 4<<10)
+	_, hash := Pack(document)
+	large := bytes.Repeat(document, MaxPlain/len(document)+1)
+	for encoding, encode := range encodings {
+		c := client(t)
+		url, cut := sends(t, encoding, encode(t, document)), sends(t, "gzip", zipped(t, document)[:200])
+		for _, r := range []struct {
+			name    string
+			request Request
+			want    []byte
+		}{
+			{"a new document", Request{URL: url}, document},
+			{"the one we have", Request{URL: url, BodyHash: hash}, nil},
+			{"one that is too large", Request{URL: sends(t, encoding, encode(t, large))}, nil},
+			{"one that is cut off", Request{URL: cut}, nil},
+		} {
+			r.request.Plain = bytes.NewBufferString("what was in it before")
+			d, err := c.Fetch(t.Context(), r.request, time.Now())
+			if got := r.request.Plain.Bytes(); !bytes.Equal(got, r.want) {
+				t.Errorf("%q, %s (%v): got %d bytes, want %d", encoding, r.name, err, len(got), len(r.want))
+			}
+			if inside, err := Unpack(d.Body, 10<<20); r.want != nil && (err != nil || !bytes.Equal(inside, r.want)) {
+				t.Errorf("%q, %s: the body is another: %v", encoding, r.name, err)
+			}
 		}
 	}
 }

@@ -61,6 +61,48 @@ func TestHTTP2IsSpokenAndConnectionsAreKept(t *testing.T) {
 	}
 }
 
+// A host that is not asked again soon is left alone at once, wherever it led to.
+func TestNoConnectionStaysOpenAfterTheLastRequest(t *testing.T) {
+	t.Parallel()
+	for _, h2 := range []bool{true, false} {
+		open := make(chan int, 16) // one more, or one less
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/moved":
+				http.Redirect(w, r, "/", http.StatusMovedPermanently)
+			case "/same":
+				w.WriteHeader(http.StatusNotModified)
+			default:
+				io.WriteString(w, "some body")
+			}
+		}))
+		s.EnableHTTP2 = h2
+		s.Config.ErrorLog = log.New(io.Discard, "", 0)
+		s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				open <- 1
+			case http.StateClosed:
+				open <- -1
+			}
+		}
+		s.StartTLS()
+		t.Cleanup(s.Close)
+		c := secured(t, s)
+		for path, hops := range map[string]int{"/": 1, "/same": 1, "/moved": 2} {
+			get(t, c, Request{URL: s.URL + path, ETag: `"1"`, Last: true})
+			for changes, now := 0, 0; changes < 2*hops || now > 0; changes++ {
+				select {
+				case more := <-open:
+					now += more
+				case <-time.After(5 * time.Second):
+					t.Fatalf("HTTP/2 %v, %s: %d connections are open after %d of %d changes", h2, path, now, changes, 2*hops)
+				}
+			}
+		}
+	}
+}
+
 // The hosts are many; what is kept open for them is bounded.
 func TestIdleConnectionsAreBounded(t *testing.T) {
 	t.Parallel()

@@ -67,19 +67,26 @@ func (c *Client) transport(g *guard) *http.Transport {
 		MaxResponseHeaderBytes: maxHeader,
 		MaxIdleConns:           kept(c.options.Parallel, openFiles()),
 		MaxIdleConnsPerHost:    1,
-		IdleConnTimeout:        keptFor,
+		IdleConnTimeout:        KeptFor,
+		ReadBufferSize:         readBuffer,
+		WriteBufferSize:        writeBuffer,
 	}
 }
 
 const (
-	// keptFor is how long a connection waits for the host's next feed. Those that
+	// KeptFor is how long a connection waits for the host's next feed. Those that
 	// are due together follow one another within seconds; who waits for a feed's
 	// next poll, minutes later, finds it closed by most hosts.
-	keptFor = 20 * time.Second
+	KeptFor = 20 * time.Second
 
 	keptEach   = 64   // connections are kept open for each fetch that may be under way
-	keptMost   = 4096 // but no more, of some 25 KB each, where fetches are not very many
+	keptMost   = 4096 // but no more, of some 20 KB each, where fetches are not very many
 	leastFiles = 1024 // may be open, on any system
+
+	// Each connection sets these aside, in bytes: most answers' headers, and nearly all
+	// that we send, are smaller. What is larger passes in pieces, a body past them.
+	readBuffer  = 2 << 10
+	writeBuffer = 1 << 10
 )
 
 // kept returns how many connections are kept open at most: opening one costs

@@ -59,6 +59,7 @@ func (o Options) newRequest(ctx context.Context, r Request) (*http.Request, erro
 	if err != nil {
 		return refuse(errors.New("the address can't be read"))
 	}
+	request.Close = r.Last
 	agent := o.UserAgent
 	if r.UserAgent != "" {
 		if agent = r.UserAgent; !httpguts.ValidHeaderFieldValue(agent) {

@@ -47,6 +47,7 @@ func (h *hops) follow(r *http.Request, via []*http.Request) error {
 // follow is an [http.Client]'s CheckRedirect, with a word of who asked for the
 // document.
 func (t *try) follow(r *http.Request, via []*http.Request) error {
+	r.Close = t.request.Last
 	if err := t.hops.follow(r, via); err != nil || t.request.Follow == nil {
 		return err
 	}

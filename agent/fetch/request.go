@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bytes"
 	"net/http"
 	"net/url"
 	"time"
@@ -18,6 +19,10 @@ type Request struct {
 	User         string            // for basic authentication by the URL's own host only; "" is none
 	Password     string
 	Ways         []string // proxies to try in order, as [CheckProxy] takes them, at most 4; "" is the direct way, and so is none at all
+
+	Last bool // the host is not asked again soon: the connection is closed, not kept open for it
+
+	Plain *bytes.Buffer // has the document as it is inside when it was fetched, but is empty if that is unchanged, or larger than [MaxPlain]; nil: nobody wants it
 
 	Answered func(r *http.Response) // is told of each answer, those that redirect too, before its body is read; nil: nobody is
 

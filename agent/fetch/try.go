@@ -30,6 +30,9 @@ func (c *Client) by(ctx context.Context, way string, r Request, now time.Time) (
 	t := &try{Client: c, request: r, now: now}
 	d, err := t.do(ctx, way)
 	took := time.Since(began)
+	if r.Plain != nil && (err != nil || d.Unchanged) {
+		r.Plain.Reset()
+	}
 	if err != nil {
 		e := *t.explain(ctx, err)
 		e.Took, e.Way = took, way
@@ -137,7 +140,7 @@ func (t *try) read(r *http.Response) (Document, error) {
 	default:
 		return d, t.refused(r)
 	}
-	packed, err := t.pack(r)
+	packed, err := t.pack(r, newInside(asked.Plain))
 	if err != nil {
 		return d, err
 	}

@@ -23,7 +23,7 @@ var Crawl = Role{
 		c := &crawler{
 			fetch: env.Fetch, out: env.Mesh, clock: env.Clock, metrics: env.Metrics,
 			slots: make(chan struct{}, env.Config.Crawl.Parallel),
-			hosts: newHostLocks(),
+			hosts: newHostLocks(), shelf: &unpacked,
 		}
 		c.hosts.spacing = env.Config.Schedule.HostSpacing
 		var group errgroup.Group
@@ -62,6 +62,8 @@ type crawler struct {
 	metrics *Metrics
 	slots   chan struct{}
 	hosts   *hostLocks
+	often   often
+	shelf   *shelf
 }
 
 func (c *crawler) Receive(ctx context.Context, task subjects.Crawl) error {
@@ -98,15 +100,18 @@ func (c *crawler) crawlHost(ctx context.Context, host string, report *report, ta
 		return err
 	}
 	defer release()
+	again := c.often.ask(host, c.clock.Now())
 	silent := 0 // fetches in a row that the host did not answer
-	for _, t := range targets {
+	for i, t := range targets {
 		if silent == patience {
 			o := observationOf(report.task, t, c.clock.Now())
 			c.fetchFailed(&o, t, &fetch.Error{Class: fetch.ClassTimeout, Err: fmt.Errorf("%s did not answer for %d other feeds just before", host, silent)})
 			report.add(o)
 			continue
 		}
-		o, err := c.crawlFeed(ctx, report, t)
+		r := requestFor(t)
+		r.Last = i == len(targets)-1 && !again
+		o, err := c.crawlFeed(ctx, report, t, r)
 		if err != nil {
 			return err
 		}
@@ -125,9 +130,9 @@ func observationOf(task string, t subjects.Target, now time.Time) subjects.Obser
 	return subjects.Observation{Receipt: subjects.Receipt{FeedID: t.FeedID, Crawl: task, Fetched: now, FullText: t.FullText}}
 }
 
-// crawlFeed fetches one feed and returns how that went. A new document goes to
-// parse, which has the next word.
-func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Target) (subjects.Observation, error) {
+// crawlFeed fetches one feed as the request says, and returns how that went. A new
+// document goes to parse, which has the next word.
+func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Target, r fetch.Request) (subjects.Observation, error) {
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
@@ -136,7 +141,9 @@ func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Targ
 	}
 	began := c.clock.Now()
 	c.metrics.lag.Observe(max(0, began.Sub(t.Due).Seconds()))
-	d, err := c.fetch.Fetch(ctx, requestFor(t), began)
+	r.Plain = c.shelf.blank()
+	d, err := c.fetch.Fetch(ctx, r, began)
+	c.shelf.put(d.BodyHash, r.Plain) // before parse hears of it
 	c.metrics.fetchSeconds.Observe(c.clock.Now().Sub(began).Seconds())
 	o := observationOf(report.task, t, began)
 	if err != nil {

@@ -25,6 +25,8 @@ var Parse = Role{
 	Store: true,
 	Run: func(ctx context.Context, env *Env) error {
 		p := &parser{feeds: env.Store, known: env.Store, out: env.Mesh, maxBody: int64(env.Config.Crawl.MaxBody), metrics: env.Metrics}
+		p.shelf = &unpacked
+		defer p.shelf.read()()
 		p.fullText = &fullText{tags: env.Config.FullText, depths: env.Mesh.Depths}
 		return mesh.Serve(ctx, env.Mesh, subjects.Parses, "", p, env.Workers)
 	},
@@ -43,6 +45,7 @@ type parser struct {
 	metrics *Metrics
 
 	fullText *fullText
+	shelf    *shelf
 }
 
 func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
@@ -92,16 +95,28 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 	})
 }
 
-// bodies are where documents are unpacked.
+// bodies are where documents are unpacked. None is kept that is larger than maxKept.
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+const maxKept = 2 * fetch.MaxPlain
+
+// giveBack keeps a buffer for other documents.
+func giveBack(body *bytes.Buffer) {
+	if body.Cap() <= maxKept {
+		bodies.Put(body)
+	}
+}
 
 // read returns what a document says, which is nowhere in its bytes any more.
 func (p *parser) read(task subjects.Parse) (feed.Document, error) {
-	body := bodies.Get().(*bytes.Buffer)
-	defer bodies.Put(body)
-	if err := fetch.UnpackTo(body, task.Body, p.maxBody); err != nil {
-		return feed.Document{}, err
+	body := p.shelf.take(task.BodyHash)
+	if body == nil {
+		body = bodies.Get().(*bytes.Buffer)
+		if err := fetch.UnpackTo(body, task.Body, p.maxBody); err != nil {
+			return feed.Document{}, err
+		}
 	}
+	defer giveBack(body)
 	return feed.Parse(body.Bytes(), task.ContentType, task.URL)
 }
 
