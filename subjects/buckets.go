@@ -147,6 +147,7 @@ type Poll struct {
 	Size   int64         `json:"size,omitempty"`   // bytes of the document
 	Class  string        `json:"class,omitempty"`  // of error
 	Way    string        `json:"way,omitempty"`    // ID of the proxy it went by
+	Before int           `json:"before,omitempty"` // polls just before it that brought nothing new, and of which nothing is kept
 }
 
 // A Proxy is what the schedule knows of a proxy.
@@ -162,12 +163,41 @@ type Proxy struct {
 	Until    time.Time `json:"until,omitzero"`     // it rests until then, and until it passes a probe; zero: it does not rest
 }
 
+// ScheduleLease is the name of the lease that the active schedule holds.
+const ScheduleLease = "schedule"
+
 // A Lease says who is the one active actor of its name.
 type Lease struct {
 	Agent string `json:"agent"`           // empty if it was given back
 	Beat  int64  `json:"beat"`            // rises with each renewal
 	Host  string `json:"host,omitempty"`  // where that agent runs
 	Since string `json:"since,omitempty"` // when it became active, RFC 3339
+
+	Feeds *Counts `json:"feeds,omitempty"` // of the schedule, at the last renewal
+}
+
+// Counts say how many of the feeds that the schedule knows are how.
+type Counts struct {
+	Polled  int64 `json:"polled"`  // their first poll has ended
+	Failing int64 `json:"failing"` // their last poll failed
+	Gone    int64 `json:"gone"`    // they are polled no more, at their hosts' wish
+	Out     int64 `json:"out"`     // they are being polled
+}
+
+// Add counts a feed with this state n times more.
+func (c *Counts) Add(s *State, n int64) {
+	switch {
+	case s.Outcome == Gone:
+		c.Gone += n
+	case s.Failures > 0:
+		c.Failing += n
+	}
+	if !s.Polled.IsZero() {
+		c.Polled += n
+	}
+	if s.Crawl != "" {
+		c.Out += n
+	}
 }
 
 // Rules are a version of a rule set that is in force.

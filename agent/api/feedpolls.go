@@ -13,7 +13,7 @@ import (
 
 // PollHistory is how the last requests for a feed went, newest first.
 type PollHistory struct {
-	Polls []PollView `json:"polls" doc:"At most fifty."`
+	Polls []PollView `json:"polls" doc:"At most fifty; one stands for up to ten in a row that brought nothing new."`
 }
 
 // A PollView is one request for a feed.
@@ -25,6 +25,7 @@ type PollView struct {
 	Class  string    `json:"class,omitempty" doc:"Kind of the error; absent if it went well."`
 	What   string    `json:"what" doc:"How it went, in words."`
 	Proxy  string    `json:"proxy,omitempty" doc:"ID of the proxy it went by."`
+	Before int       `json:"before,omitempty" doc:"Polls just before it that brought nothing new, and of which nothing else is kept."`
 }
 
 func (s *Server) pollRoutes(api huma.API) {
@@ -39,14 +40,25 @@ func (s *Server) pollRoutes(api huma.API) {
 			}
 			out := &body[PollHistory]{Body: PollHistory{Polls: make([]PollView, len(polls))}}
 			for i, p := range polls {
-				out.Body.Polls[i] = PollView{p.At, p.Took.Milliseconds(), p.Status, p.Size, p.Class, WhatPoll(p), p.Way}
+				out.Body.Polls[i] = PollView{p.At, p.Took.Milliseconds(), p.Status, p.Size, p.Class, WhatPoll(p), p.Way, p.Before}
 			}
 			return out, nil
 		})
 }
 
-// WhatPoll says in words how a request went.
+// WhatPoll says in words how a request went, and those before it of which nothing
+// else is kept.
 func WhatPoll(p subjects.Poll) string {
+	switch p.Before {
+	case 0:
+		return howPoll(p)
+	case 1:
+		return howPoll(p) + " The poll before it brought nothing new."
+	}
+	return fmt.Sprintf("%s The %d polls before it brought nothing new.", howPoll(p), p.Before)
+}
+
+func howPoll(p subjects.Poll) string {
 	switch {
 	case p.Class != "":
 		return whatClass(p.Class, p.Status)

@@ -7,8 +7,10 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"feedmesh/storage"
+	"feedmesh/subjects"
 )
 
 // tested fetches for a person and returns what is told.
@@ -137,8 +139,15 @@ func TestEveryErrorHasWordsAndWhatToDo(t *testing.T) {
 func TestPollsAreToldInWords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.mesh.polls[w.feed] = append(w.mesh.polls[w.feed],
+		subjects.Poll{At: now.Add(-2 * time.Hour), Status: 304, Before: 9}, subjects.Poll{At: now.Add(-20 * time.Hour), Class: "timeout", Before: 1})
 	polls := getJSON[PollHistory](t, w, "/api/feeds/"+w.feed+"/polls").Polls
-	if len(polls) != 2 || polls[0].What != "Its host's name has no address." || polls[0].Took != 15 || polls[1].What != "A document came (HTTP 200)." || polls[1].Proxy != "p1" {
+	if len(polls) != 4 || polls[0].What != "Its host's name has no address." || polls[0].Took != 15 || polls[1].What != "A document came (HTTP 200)." || polls[1].Proxy != "p1" {
 		t.Errorf("the polls are %+v", polls)
+	}
+	for i, want := range []string{"Nothing new (HTTP 304). The 9 polls before it brought nothing new.", whatClass("timeout", 0) + " The poll before it brought nothing new."} {
+		if got := polls[2+i]; got.What != want || got.Before != []int{9, 1}[i] {
+			t.Errorf("got %+v, want %q", got, want)
+		}
 	}
 }

@@ -268,6 +268,23 @@ func TestStatusCountsFeedsByState(t *testing.T) {
 	}
 }
 
+func TestStatusIsWhatTheScheduleTellsOfFeeds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mesh.told = &subjects.Counts{Polled: 40, Failing: 30, Gone: 20, Out: 10}
+	want := FeedCounts{Polled: 40, Failing: 30, Gone: 20, Out: 10}
+	if got, err := CountFeeds(t.Context(), w.mesh); got != want || err != nil {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+	want.Known = 3
+	if got := getJSON[Status](t, w, "/api/status").Feeds; got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if w.mesh.loads != 0 {
+		t.Error("the states of all feeds were read")
+	}
+}
+
 func TestReadinessListsEachCheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

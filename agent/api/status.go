@@ -71,11 +71,8 @@ func (s *Server) Status(ctx context.Context) (Status, error) {
 	ask("queues", func(ctx context.Context) (err error) { st.Queues, err = s.Mesh.Depths(ctx); return err })
 	ask("agents", func(ctx context.Context) (err error) { st.Agents, err = s.Mesh.Agents(ctx); return err })
 	ask("leases", func(ctx context.Context) (err error) { st.Active, err = s.Mesh.Leases(ctx); return err })
-	ask("schedule", func(ctx context.Context) error {
-		all, err := s.states.get(ctx, s.Mesh, s.Now())
-		if err == nil {
-			st.Feeds = all.count()
-		}
+	ask("schedule", func(ctx context.Context) (err error) {
+		st.Feeds, err = countsTold(st.Active, func() (*standings, error) { return s.states.get(ctx, s.Mesh, s.Now()) })
 		return err
 	})
 	st.Feeds.Known, st.Items = counts.Feeds, counts.Items
@@ -83,8 +80,25 @@ func (s *Server) Status(ctx context.Context) (Status, error) {
 }
 
 // CountFeeds counts the feeds that the schedule knows by how they are doing; how
-// many the store knows is for the caller to add. It reads the state of each.
+// many the store knows is for the caller to add.
 func CountFeeds(ctx context.Context, m Mesh) (FeedCounts, error) {
-	all, err := readStandings(ctx, m, time.Time{})
-	return all.count(), err
+	leases, err := m.Leases(ctx)
+	if err != nil {
+		return FeedCounts{}, err
+	}
+	return countsTold(leases, func() (*standings, error) { return readStandings(ctx, m, time.Time{}) })
+}
+
+// countsTold returns what the active schedule tells. If it tells nothing, as it has
+// just begun, is of an older version, or there is none, the state of each feed is
+// read.
+func countsTold(leases map[string]subjects.Lease, read func() (*standings, error)) (FeedCounts, error) {
+	if told := leases[subjects.ScheduleLease].Feeds; told != nil {
+		return FeedCounts{Polled: told.Polled, Failing: told.Failing, Gone: told.Gone, Out: told.Out}, nil
+	}
+	all, err := read()
+	if err != nil {
+		return FeedCounts{}, err
+	}
+	return all.count(), nil
 }

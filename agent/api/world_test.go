@@ -36,6 +36,7 @@ type fakeMesh struct {
 	states      map[string]*subjects.State
 	quarantined map[uint64]subjects.Quarantined
 	loads       int
+	told        *subjects.Counts // by the schedule
 	polls       map[string][]subjects.Poll
 	proxies     map[string]*subjects.Proxy
 	rules       map[string]storage.RuleSet // in force, by set
@@ -119,7 +120,7 @@ func (m *fakeMesh) Agents(context.Context) ([]subjects.Agent, error) {
 }
 
 func (m *fakeMesh) Leases(context.Context) (map[string]subjects.Lease, error) {
-	return map[string]subjects.Lease{"schedule": {Agent: "a1", Host: "pi", Beat: 7}}, m.broken
+	return map[string]subjects.Lease{"schedule": {Agent: "a1", Host: "pi", Beat: 7, Feeds: m.told}}, m.broken
 }
 
 func (m *fakeMesh) Quarantined(_ context.Context, after uint64, limit int) ([]subjects.Quarantined, error) {

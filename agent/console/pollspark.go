@@ -11,7 +11,7 @@ import (
 )
 
 // A pollSpark is a small picture of a feed's last polls, oldest first: a bar for
-// each, as high as the answer took long.
+// each that is kept, as high as the answer took long.
 type pollSpark struct {
 	Width, Height int
 	Good, Bad     string // paths of an SVG: polls that went well, and that failed
@@ -26,7 +26,7 @@ func pollSparkOf(polls []subjects.Poll) *pollSpark {
 	}
 	longest := max(slices.MaxFunc(polls, func(a, b subjects.Poll) int { return int(a.Took - b.Took) }).Took, time.Millisecond)
 	var good, bad strings.Builder
-	failed, took := 0, []time.Duration(nil)
+	all, failed, took := len(polls), 0, []time.Duration(nil)
 	for i, p := range slices.Backward(polls) {
 		height := max(2, int(int64(sparkHeight)*int64(p.Took)/int64(longest)))
 		to := &good
@@ -34,12 +34,17 @@ func pollSparkOf(polls []subjects.Poll) *pollSpark {
 			to = &bad
 			failed++
 		}
+		all += p.Before
 		took = append(took, p.Took)
 		addBar(to, len(polls)-1-i, height)
 	}
 	slices.Sort(took)
 	s := &pollSpark{Width: widthOf(len(polls)), Height: sparkHeight, Good: good.String(), Bad: bad.String()}
-	s.Words = fmt.Sprintf("The last %d polls: %s failed; half took at most %s ms, the longest %s ms.",
-		len(polls), strconv.Itoa(failed), count(took[(len(took)-1)/2].Milliseconds()), count(longest.Milliseconds()))
+	of := ""
+	if all > len(polls) {
+		of = fmt.Sprintf("of the %d shown, ", len(polls))
+	}
+	s.Words = fmt.Sprintf("The last %d polls: %s failed; %shalf took at most %s ms, the longest %s ms.",
+		all, strconv.Itoa(failed), of, count(took[(len(took)-1)/2].Milliseconds()), count(longest.Milliseconds()))
 	return s
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/agent/trace"
+	"feedmesh/subjects"
 )
 
 // A Mesh is this process's part in the mesh. Its methods may be called
@@ -33,6 +34,7 @@ type Mesh struct {
 	oldest     atomic.Int64               // version of tasks that all agents read; 0 if not looked for
 	others     atomic.Pointer[[][]string] // roles of each other agent in the mesh; nil if not looked for
 	neighbours neighbourhood
+	counts     atomic.Pointer[subjects.Counts] // of feeds, if this process has the active schedule and it has told them
 
 	mu       sync.Mutex
 	declared time.Time // when the streams were last declared again

@@ -99,8 +99,15 @@ var (
 	errLost = errors.New("the lease was lost")
 )
 
+// TellCounts has the schedule's lease say how many feeds are how, from its next
+// renewal on; nil takes that back.
+func (m *Mesh) TellCounts(feeds *subjects.Counts) { m.counts.Store(feeds) }
+
 func (l *lease) encode() []byte {
 	l.value.Beat++
+	if l.name == subjects.ScheduleLease {
+		l.value.Feeds = l.mesh.counts.Load()
+	}
 	data, _ := json.Marshal(l.value) // a struct of strings and numbers always encodes
 	return data
 }

@@ -56,7 +56,7 @@ func BenchmarkMillion(b *testing.B) {
 				}
 			}
 		}
-		p.Learned()
+		p.Learned(true)
 	}
 	b.ReportMetric(held/1e6, "MB")
 }

@@ -44,15 +44,27 @@ const (
 	wayFor = 24 * time.Hour
 )
 
+// asked takes note of when a feed of a host was polled: what was written of the host
+// itself may be older.
+func (p *Plan) asked(h *host, at time.Time) {
+	if at.After(h.Asked) {
+		h.Asked = at
+		h.free = p.freeAfter(h)
+		p.arrange(h)
+	}
+}
+
 // LoadHost takes what was known of a host before.
 func (p *Plan) LoadHost(known subjects.Host) {
 	h := p.hosts[known.Name]
 	if h == nil {
 		return // it has no feeds any more
 	}
+	asked := h.Asked
 	h.Host = known
 	h.free = p.freeAfter(h)
 	p.arrange(h)
+	p.asked(h, asked)
 }
 
 // freeAfter returns when a host may be asked again, by when it was asked last.
@@ -93,6 +105,7 @@ func (p *Plan) release(f *Feed) {
 // answered learns from a host's answer to a feed's request, or from its silence.
 func (p *Plan) answered(f *Feed, o subjects.Observation, now time.Time) {
 	h := f.host
+	before := h.Host
 	h.Polls++
 	h.Asked, h.Status, h.Class = o.Fetched, o.Status, o.Class
 	if h.Took += (o.Took.Seconds() - h.Took) / 8; h.Polls == 1 {
@@ -105,7 +118,7 @@ func (p *Plan) answered(f *Feed, o subjects.Observation, now time.Time) {
 		h.remember(o.Way, now)
 	}
 	h.free = p.freeAfter(h)
-	p.seen[h] = true
+	p.seen[h] = p.seen[h] || h.Spacing != before.Spacing || h.Until != before.Until || h.Why != before.Why || h.WaySince != before.WaySince
 	p.release(f)
 }
 

@@ -74,36 +74,48 @@ func (p *Plan) Observe(o subjects.Observation, now time.Time) *Feed {
 // polled learns from the first word of a poll, which is that of the crawl or has
 // overtaken it.
 func (p *Plan) polled(f *Feed, o subjects.Observation, now time.Time) {
-	p.polls = append(p.polls, Poll{f.FeedID, subjects.Poll{
-		At: o.Fetched, Took: o.Took, Status: o.Status, Size: o.Size, Class: o.Class, Way: o.Way,
-	}})
+	p.tell(f, o)
 	p.proxies.note(o, now)
 	p.forgive(p.outage.note(f.host.Name, o.Class, f, now), now)
 	p.answered(f, o, now)
 }
 
+// pollsAlike is how many polls make one entry of a feed's history, if each went as
+// the one before it: most bring nothing, and each entry is a write.
+const pollsAlike = 10
+
+// tell adds a poll to the history of its feed, or counts it for the next that is
+// added. A crash loses the count.
+func (p *Plan) tell(f *Feed, o subjects.Observation) {
+	s := f.State
+	alike := o.Outcome == subjects.Unchanged && s.Outcome == subjects.Unchanged && o.Status == s.Status && o.Way == f.host.Way
+	if alike && f.untold < pollsAlike-1 {
+		f.untold++
+		return
+	}
+	p.polls = append(p.polls, Poll{f.FeedID, subjects.Poll{
+		At: o.Fetched, Took: o.Took, Status: o.Status, Size: o.Size, Class: o.Class, Way: o.Way, Before: int(f.untold),
+	}})
+	f.untold = 0
+}
+
 // learn takes over what a poll brought to light of a feed.
 func (p *Plan) learn(f *Feed, o subjects.Observation, now time.Time) {
+	p.count(f, -1)
+	defer p.count(f, 1)
 	s := f.State
 	if o.Outcome == subjects.Failed || o.Outcome == subjects.Gone {
-		p.count(f, -1)
 		if s.Failures == 0 {
 			s.FailingSince, s.Weight = o.Fetched, 0
 		}
 		s.Failures++
 		s.Weight += o.Weight
-		p.count(f, 1)
 	} else {
-		p.count(f, -1)
 		s.Failures, s.Weight, s.FailingSince = 0, 0, time.Time{}
-		p.count(f, 1)
 		p.learnDocument(f, o, now)
 		s.ETag, s.LastModified, s.BodyHash = o.ETag, o.LastModified, o.BodyHash
 		s.MaxAge = o.MaxAge
 		p.learnMove(f, o)
-	}
-	if s.Polled.IsZero() {
-		p.read++
 	}
 	s.Polled, s.Outcome, s.Status, s.Error, s.Class = o.Fetched, o.Outcome, o.Status, o.Error, o.Class
 	if o.Outcome == subjects.Stored {

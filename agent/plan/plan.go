@@ -31,17 +31,17 @@ type Plan struct {
 	ready   [3]laneHeap      // by tier: what hosts that may be asked have due
 	out     map[string]*Feed // handed out, and no word of their document yet
 	tally   [3]Tally         // by tier
+	counts  subjects.Counts
 
 	allowance allowance
 	outage    outage
 	proxies   proxies
 	spent     int // polls handed out since the policy was told, but for those of feeds that were never read
-	read      int // feeds that were polled at all
-	fitted    int // how many those were when the policy was fitted
+	fitted    int // how many feeds had been polled when the policy was fitted
 
 	// What was learned since it was last asked for.
 	polls []Poll
-	seen  map[*host]bool
+	seen  map[*host]bool // whether it is more than how its last requests went
 	moves []Move
 }
 
@@ -51,7 +51,8 @@ type Feed struct {
 	HandedOut time.Time // by the wall clock; work takes its time whatever clock feeds are due by
 	host      *host
 	tier      policy.Tier
-	index     int // in its lane; -1 if in none
+	index     int   // in its lane; -1 if in none
+	untold    uint8 // polls that went as the one before, since its history was told of one
 }
 
 // A Poll is one request that was answered, or was not.
@@ -91,10 +92,8 @@ func (p *Plan) Load(s subjects.FeedState) {
 	p.Remove(s.FeedID)
 	f := &Feed{FeedState: s, HandedOut: s.Written, host: p.hostOf(s.State.URL), tier: tierOf(s.State.Tier), index: -1}
 	f.host.feeds++
+	p.asked(f.host, s.State.Polled)
 	p.feeds[s.FeedID] = f
-	if !s.State.Polled.IsZero() {
-		p.read++
-	}
 	p.count(f, 1)
 	if f.State.Crawl != "" {
 		p.out[f.FeedID] = f
@@ -151,9 +150,6 @@ func (p *Plan) Remove(id string) {
 	p.release(f)
 	p.unplace(f)
 	p.count(f, -1)
-	if !f.State.Polled.IsZero() {
-		p.read--
-	}
 	delete(p.out, id)
 	delete(p.feeds, id)
 	if f.host.feeds--; f.host.feeds == 0 {
@@ -178,11 +174,11 @@ const fewRead = 10
 
 // Outgrown reports whether so many more feeds are known than when the policy was
 // fitted that it should be again: a new mesh learns of all its feeds at once.
-func (p *Plan) Outgrown() bool { return p.read >= fewRead+2*p.fitted }
+func (p *Plan) Outgrown() bool { return p.read() >= fewRead+2*p.fitted }
 
 // Fit brings the policy in line with all feeds.
 func (p *Plan) Fit(now time.Time) {
-	p.fitted = p.read
+	p.fitted = p.read()
 	p.options.Policy.Fit(p.inputs(now), now)
 }
 
@@ -202,6 +198,12 @@ func (p *Plan) inputs(now time.Time) iter.Seq[*policy.Feed] {
 	}
 }
 
+// read returns how many feeds were polled at all.
+func (p *Plan) read() int { return int(p.counts.Polled) }
+
+// Counts returns how many feeds are how.
+func (p *Plan) Counts() subjects.Counts { return p.counts }
+
 // Tally returns how many feeds of a tier there are.
 func (p *Plan) Tally(tier policy.Tier) Tally { return p.tally[tier] }
 
@@ -217,13 +219,17 @@ func (p *Plan) Overdue(now time.Time) int {
 }
 
 // Learned returns the polls and the hosts that there is something new to write
-// of since the last call.
-func (p *Plan) Learned() (polls []Poll, hosts []subjects.Host) {
-	for h := range p.seen {
-		hosts = append(hosts, h.Host)
+// of since the last call. Hosts of which that is no more than how their last requests
+// went are left for a call that asks for all: each poll brings that.
+func (p *Plan) Learned(all bool) (polls []Poll, hosts []subjects.Host) {
+	for h, more := range p.seen {
+		if more || all {
+			hosts = append(hosts, h.Host)
+			delete(p.seen, h)
+		}
 	}
 	polls = p.polls
-	p.polls, p.seen = nil, map[*host]bool{}
+	p.polls = nil
 	return polls, hosts
 }
 
@@ -306,6 +312,7 @@ func (p *Plan) count(f *Feed, n int) {
 	default:
 		t.Waiting += n
 	}
+	p.counts.Add(f.State, int64(n))
 }
 
 // HostOf returns the host that a URL is fetched from, or the URL if it has none.

@@ -80,13 +80,19 @@ func failure(f *Feed, class string, at time.Time) subjects.Observation {
 // checked fails if the plan contradicts itself.
 func checked(t *testing.T, p *Plan) {
 	t.Helper()
-	tally, read := [3]Tally{}, 0
+	tally, counts := [3]Tally{}, subjects.Counts{}
 	perHost := map[string]int{}
 	waiting := 0
 	for id, f := range p.feeds {
 		perHost[f.host.Name]++
 		if !f.State.Polled.IsZero() {
-			read++
+			counts.Polled++
+		}
+		switch {
+		case f.State.Outcome == subjects.Gone:
+			counts.Gone++
+		case f.State.Failures > 0:
+			counts.Failing++
 		}
 		out := f.State.Crawl != ""
 		switch {
@@ -108,6 +114,7 @@ func checked(t *testing.T, p *Plan) {
 		switch {
 		case out:
 			n.Out++
+			counts.Out++
 		case f.State.Next.IsZero():
 		case f.State.Failures > 0:
 			n.Failing++
@@ -115,8 +122,8 @@ func checked(t *testing.T, p *Plan) {
 			n.Waiting++
 		}
 	}
-	if read != p.read {
-		t.Fatalf("got %d feeds that were read, want %d", p.read, read)
+	if counts != p.Counts() {
+		t.Fatalf("got %+v, want %+v", p.Counts(), counts)
 	}
 	if tally != p.tally {
 		t.Fatalf("got tally %v, want %v", p.tally, tally)
@@ -453,7 +460,7 @@ func TestAnObservationDecidesTheNextPoll(t *testing.T) {
 		p := planOf(1, 1)
 		f := takeAll(p, noon)[0]
 		f.State.ETag, f.State.LastModified, f.State.BodyHash, f.State.Polled = `"old"`, "yesterday", "old hash", noon.Add(-time.Hour)
-		p.read++
+		p.counts.Polled++
 		o := said(f, test.outcome, seen)
 		o.RetryAfter, o.Error, o.Class, o.Weight = test.retryAfter, "why", "class", 1
 		if got := p.Observe(o, seen); got != f {

@@ -290,7 +290,7 @@ func TestWhatWasLearnedIsToldOnce(t *testing.T) {
 	o := failure(taken[1], "http 5xx", noon)
 	o.Status = 503
 	p.Observe(o, noon)
-	polls, hosts := p.Learned()
+	polls, hosts := p.Learned(true)
 	if len(polls) != 2 || len(hosts) != 2 {
 		t.Fatalf("got %d polls and %d hosts, want 2 and 2", len(polls), len(hosts))
 	}
@@ -301,8 +301,81 @@ func TestWhatWasLearnedIsToldOnce(t *testing.T) {
 	if h := taken[1].host; h.Polls != 1 || h.Failures != 1 || h.Took != 1 || h.Status != 503 {
 		t.Errorf("got %+v, want the host's figures", h.Host)
 	}
-	if polls, hosts := p.Learned(); polls != nil || hosts != nil {
+	if polls, hosts := p.Learned(true); polls != nil || hosts != nil {
 		t.Errorf("got %v and %v again, want nothing", polls, hosts)
+	}
+}
+
+func TestOfAHostMoreThanHowItsLastRequestWentIsToldSoon(t *testing.T) {
+	p := planOf(2, 2)
+	taken := takeAll(p, noon)
+	p.Observe(notModified(taken[0], noon), noon)
+	o := failure(taken[1], "http 4xx", noon)
+	o.Status = 429
+	p.Observe(o, noon)
+	told := func(all bool) (names []string) {
+		_, hosts := p.Learned(all)
+		for _, h := range hosts {
+			names = append(names, h.Name)
+		}
+		return names
+	}
+	if got := told(false); !slices.Equal(got, []string{taken[1].host.Name}) {
+		t.Errorf("got %v, want the one that is to be asked less often", got)
+	}
+	if got := told(true); !slices.Equal(got, []string{taken[0].host.Name}) {
+		t.Errorf("got %v, want the other one", got)
+	}
+}
+
+func TestAHostOfWhichLittleWasWrittenIsGivenItsRest(t *testing.T) {
+	for _, written := range []bool{true, false} {
+		p := planOf(3, 1)
+		f := takeAll(p, noon)[0]
+		before := f.host.Host // as it was written last
+		asked := noon.Add(time.Second)
+		p.Observe(notModified(f, asked), asked)
+		heir := New(p.options)
+		for _, f := range p.feeds {
+			heir.Load(f.FeedState)
+		}
+		if written {
+			heir.LoadHost(before)
+		}
+		checked(t, heir)
+		if got := takeAll(heir, asked.Add(spacing-1)); got != nil {
+			t.Errorf("written %t: got %v handed out, want its host left alone", written, ids(got))
+		}
+		if got := takeAll(heir, asked.Add(spacing)); len(got) != 1 {
+			t.Errorf("written %t: got %v handed out, want one", written, ids(got))
+		}
+	}
+}
+
+func TestPollsThatBringNothingAgainAreOneEntry(t *testing.T) {
+	p := planOf(1, 1)
+	now := noon
+	var got []string
+	for i := range 27 {
+		f := takeAll(p, now)[0]
+		o := notModified(f, now)
+		switch i {
+		case 0, 25:
+			o = said(f, subjects.Nothing, now)
+		case 14:
+			o = failure(f, "timeout", now)
+		}
+		p.Observe(o, now)
+		polls, _ := p.Learned(false)
+		for _, q := range polls {
+			got = append(got, fmt.Sprintf("%d: %d %d", i, q.Status, q.Before))
+		}
+		now = f.State.Next.Add(time.Hour)
+	}
+	// The first of a kind is told at once.
+	want := []string{"0: 200 0", "1: 304 0", "11: 304 9", "14: 0 2", "15: 304 0", "25: 200 9", "26: 304 0"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

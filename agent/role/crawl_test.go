@@ -191,6 +191,7 @@ func TestAFeedIsFetchedAsItWantsToBe(t *testing.T) {
 	want := fetch.Request{
 		URL: "http://a.example/", ETag: `"0"`, LastModified: "then", BodyHash: "before", UserAgent: "mine",
 		Header: map[string]string{"X-Key": "k"}, User: "u", Password: "p", Ways: []string{"http://dead:1", "", "http://u:p@proxy:1"},
+		Last: true, // of its host
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -52,7 +52,7 @@ func untilNext(n int) time.Duration {
 	if n >= indexItems {
 		return 0
 	}
-	return min(indexEvery+indexEvery*time.Duration(n)/100, indexSeldom)
+	return min(indexEvery+indexEvery*time.Duration(n)/50, indexSeldom)
 }
 
 // indexer makes the index agree with the store about the items it is told of.

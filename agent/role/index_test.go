@@ -252,7 +252,7 @@ func (k *keepingIndex) Put(_ context.Context, items ...storage.Indexed) error {
 
 func TestTheMoreItemsComeTheMoreAreIndexedTogether(t *testing.T) {
 	for n, want := range map[int]time.Duration{
-		0: 250 * time.Millisecond, 20: 300 * time.Millisecond, 100: 500 * time.Millisecond, 300: time.Second, 700: 2 * time.Second, 1999: 2 * time.Second, 2000: 0,
+		0: 250 * time.Millisecond, 20: 350 * time.Millisecond, 100: 750 * time.Millisecond, 300: 1750 * time.Millisecond, 350: 2 * time.Second, 700: 2 * time.Second, 1999: 2 * time.Second, 2000: 0,
 	} {
 		if got := untilNext(n); got != want {
 			t.Errorf("the batch after one of %d items begins after %v, want %v", n, got, want)

@@ -28,7 +28,7 @@ var Schedule = Role{
 	Does:  "decides when each feed is due, and hands due feeds out; one is active in the mesh, others stand by",
 	Store: true,
 	Run: func(ctx context.Context, env *Env) error {
-		return env.Mesh.Single(ctx, "schedule", func(ctx context.Context) error {
+		return env.Mesh.Single(ctx, subjects.ScheduleLease, func(ctx context.Context) error {
 			err := newScheduler(env).run(ctx)
 			if err != nil && ctx.Err() == nil {
 				env.Metrics.stepDowns.Inc()
@@ -44,8 +44,10 @@ const (
 	fitEvery       = 5 * time.Minute
 	spendEvery     = time.Minute
 	growEvery      = time.Second
+	countsEvery    = 500 * time.Millisecond
 	measureEvery   = 5 * time.Second
 	keepEvery      = 5 * time.Second
+	keepAllEvery   = time.Minute
 
 	// crawlAhead is how many crawl tasks may wait: enough to keep many crawlers
 	// busy, and few enough to be done long before InFlight is over.
@@ -105,6 +107,7 @@ func policySettings(c config.Config) policy.Settings {
 
 func (s *scheduler) run(ctx context.Context) error {
 	defer s.metrics.forget()
+	defer s.mesh.TellCounts(nil)
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
@@ -116,9 +119,9 @@ func (s *scheduler) run(ctx context.Context) error {
 		every time.Duration
 		do    func(context.Context) error
 	}{
-		{dispatchEvery, s.dispatch},
+		{dispatchEvery, s.dispatch}, {countsEvery, s.tellCounts},
 		{measureEvery, s.recallIfSeen}, {measureEvery, s.measure},
-		{keepEvery, s.keepLearned}, {keepEvery, s.move},
+		{keepEvery, s.keepLearned}, {keepAllEvery, s.keepAllLearned}, {keepEvery, s.move},
 		{probeEvery, s.probe}, {spendEvery, s.spend}, {growEvery, s.fitIfOutgrown}, {fitEvery, s.fit}, {reconcileEvery, s.reconcile},
 	} {
 		group.Go(func() error { return every(ctx, job.every, job.do) })

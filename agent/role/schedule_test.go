@@ -206,12 +206,14 @@ func (r *rig) state(feedID string) subjects.State {
 	return *s
 }
 
-func (r *rig) active() string {
+func (r *rig) active() string { return r.lease().Agent }
+
+func (r *rig) lease() subjects.Lease {
 	leases, err := r.mesh.Leases(r.t.Context())
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return leases["schedule"].Agent
+	return leases["schedule"]
 }
 
 // feedURL returns the address of the i-th feed on a host of its own.
@@ -248,6 +250,29 @@ func TestAnEmptyBucketIsFilledFromTheStore(t *testing.T) {
 	if r.active() != "" {
 		t.Errorf("got lease of %q after the schedule ended, want it given back", r.active())
 	}
+}
+
+func TestTheActiveScheduleTellsHowManyFeedsAreHow(t *testing.T) {
+	r := newRig(t)
+	store := manyFeeds(t, 20)
+	told := func(want subjects.Counts) func() bool {
+		return func() bool { got := r.lease().Feeds; return got != nil && *got == want }
+	}
+	_, stop := r.schedule("a", store)
+	eventually(t, "all feeds are told to be out", told(subjects.Counts{Out: 20}))
+	task := r.crawls()[0]
+	of := func(i int, outcome subjects.Outcome) subjects.Observation {
+		return about(task.Feeds[i].FeedID, outcome, task.ID(), r.clock())
+	}
+	r.tell(of(0, subjects.Unchanged), of(1, subjects.Failed), of(2, subjects.Gone))
+	want := subjects.Counts{Polled: 3, Failing: 1, Gone: 1, Out: 17}
+	eventually(t, "three are told to be answered", told(want))
+	stop()
+	if got := r.lease().Feeds; got != nil {
+		t.Errorf("got %+v told of a schedule that has ended, want nothing", got)
+	}
+	r.schedule("b", store)
+	eventually(t, "who is active next tells the same", told(want))
 }
 
 func TestAnotherScheduleTakesOverAndHandsOutNothingTwice(t *testing.T) {

@@ -114,9 +114,15 @@ func (s *scheduler) spend(context.Context) error {
 // keepLearned writes what was learned of hosts and proxies, and the histories of
 // feeds. They go together once in a while, and what a crash takes of them is no
 // loss: the next polls bring the like.
-func (s *scheduler) keepLearned(ctx context.Context) error {
+func (s *scheduler) keepLearned(ctx context.Context) error { return s.keep(ctx, false) }
+
+// keepAllLearned is keepLearned with how the last requests of all hosts went, which
+// is a write for each of them.
+func (s *scheduler) keepAllLearned(ctx context.Context) error { return s.keep(ctx, true) }
+
+func (s *scheduler) keep(ctx context.Context, all bool) error {
 	s.mu.Lock()
-	seen, hosts := s.plan.Learned()
+	seen, hosts := s.plan.Learned(all)
 	proxies := s.plan.LearnedOfProxies()
 	s.mu.Unlock()
 	polls := make([]mesh.FeedPoll, len(seen))

@@ -25,6 +25,16 @@ func (s *scheduler) measure(ctx context.Context) error {
 	return nil
 }
 
+// tellCounts tells all who ask how the mesh is how many feeds are how: else each of
+// them would have to read the state of every feed.
+func (s *scheduler) tellCounts(context.Context) error {
+	s.mu.Lock()
+	counts := s.plan.Counts()
+	s.mu.Unlock()
+	s.mesh.TellCounts(&counts)
+	return nil
+}
+
 func (s *scheduler) measureFeeds() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
