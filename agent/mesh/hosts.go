@@ -26,11 +26,6 @@ func (m *Mesh) LoadHosts(ctx context.Context, each func(subjects.Host)) error {
 	})
 }
 
-// Host returns what is known of a host, or nil if nothing is.
-func (m *Mesh) Host(ctx context.Context, name string) (*subjects.Host, error) {
-	return read[subjects.Host](ctx, m, subjects.HostBucket, subjects.HostID(name))
-}
-
 // PutHosts writes hosts, in place of what was known of them. It is not fenced:
 // what a deposed schedule wrote last, the next poll of that host mends.
 func (m *Mesh) PutHosts(ctx context.Context, hosts []subjects.Host) error {

@@ -61,8 +61,9 @@ func Days(ctx context.Context, store, index storage.Stamped) ([]Day, error) {
 	return slices.SortedFunc(maps.Values(all), func(a, b Day) int { return b.Start.Compare(a.Start) }), nil
 }
 
-// MaxIDs is the most items that a task has.
-const MaxIDs = 500
+// MaxIDs is the most items that a task has. What is new waits behind those tasks of
+// an index that is made anew which are queued already: so they are small.
+const MaxIDs = 100
 
 // Queue compares the days and publishes tasks that index those of their items
 // which are wanted, in the order of the days. why names the tasks; it must be
