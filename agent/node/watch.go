@@ -49,7 +49,7 @@ func (n *node) say(ctx context.Context, load float64) {
 // can't work any more: after its disk was full that one needs a new start.
 func (n *node) watch(ctx context.Context) error {
 	full := false
-	illSince := time.Time{}
+	illSince, looks := time.Time{}, 0 // for how long its server is not well, and at how many looks
 	for {
 		select {
 		case <-ctx.Done():
@@ -67,12 +67,14 @@ func (n *node) watch(ctx context.Context) error {
 		if n.server == nil {
 			continue
 		}
-		err = n.server.Healthy()
-		switch {
-		case err == nil:
-			illSince = time.Time{}
-		case illSince.IsZero():
+		if err = n.server.Healthy(); err == nil {
+			looks = 0
+			continue
+		}
+		switch looks++; {
+		case looks == 1: // it gives itself a millisecond to be well, which a busy machine may not have
 			illSince = time.Now()
+		case looks == 2:
 			n.options.Log.Warn("the embedded NATS server is not well", "err", err)
 		case time.Since(illSince) > maxIll:
 			return fmt.Errorf("%w: it has not been well for %v: look at the disk of %s, and start the agent again", err, maxIll, n.config.Data)
