@@ -26,11 +26,17 @@ type key struct{ part, table, what string }
 func (r Row) key() key { return key{r.Part, r.Table, r.What} }
 
 // keep writes the results to the folder of their day, beside those of days before.
+// Of parts that were measured earlier on that day, and not again, the rows stay.
 func (r results) keep(folder string) error {
-	before, err := earlier(folder, r.day())
+	before, err := newest(folder, func(day string) bool { return day < r.day() })
 	if err != nil {
 		return err
 	}
+	others, err := newest(folder, func(day string) bool { return day == r.day() })
+	if err != nil {
+		return err
+	}
+	r.Rows = append(others.without(r.Rows), r.Rows...)
 	dir := filepath.Join(folder, r.day())
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -47,27 +53,34 @@ func (r results) keep(folder string) error {
 
 func (r results) day() string { return r.Machine.Date.Format(time.DateOnly) }
 
-// earlier returns the newest results from before a day, or none.
-func earlier(folder, day string) (before results, err error) {
+// without returns the rows of other parts than those of some rows.
+func (r results) without(some []Row) []Row {
+	return slices.DeleteFunc(r.Rows, func(row Row) bool {
+		return slices.ContainsFunc(some, func(one Row) bool { return one.Part == row.Part })
+	})
+}
+
+// newest returns the newest results of such a day, or none.
+func newest(folder string, of func(day string) bool) (r results, err error) {
 	days, err := filepath.Glob(filepath.Join(folder, "????-??-??", "results.json"))
 	if err != nil {
-		return before, err
+		return r, err
 	}
 	slices.Sort(days)
 	for _, path := range slices.Backward(days) {
-		if filepath.Base(filepath.Dir(path)) >= day {
+		if !of(filepath.Base(filepath.Dir(path))) {
 			continue
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return before, err
+			return r, err
 		}
-		if err := json.Unmarshal(data, &before); err != nil {
-			return before, fmt.Errorf("read %s: %w", path, err)
+		if err := json.Unmarshal(data, &r); err != nil {
+			return r, fmt.Errorf("read %s: %w", path, err)
 		}
-		return before, nil
+		return r, nil
 	}
-	return before, nil
+	return r, nil
 }
 
 // print writes the tables for a terminal. What misses its aim is marked.
@@ -111,7 +124,7 @@ func (r results) markdown(before results) string {
 		for _, row := range r.of(name) {
 			if name == "" && row.Part != part {
 				part = row.Part
-				fmt.Fprintf(&b, "| **%s** (`%s`) | | | |\n", part, row.Command)
+				fmt.Fprintf(&b, "| **%s** (`%s`, commit %s) | | | |\n", part, row.Command, row.Commit)
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(row.What), cell(row.measured()), row.asked(), was[row.key()].known())
 		}

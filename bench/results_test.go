@@ -19,7 +19,7 @@ func onDay(day string, rows ...Row) results {
 
 func TestAPageHasWhatWasMeasuredBefore(t *testing.T) {
 	folder := t.TempDir()
-	polls := Row{Part: "sweep", What: "polls", Value: 4000, Unit: "/s", Aim: ">= 8000", Missed: true, Command: "just bench sweep"}
+	polls := Row{Part: "sweep", What: "polls", Value: 4000, Unit: "/s", Aim: ">= 8000", Missed: true, Command: "just bench sweep", Commit: "abc"}
 	faster, elsewhere := polls, polls
 	faster.Value, faster.Missed = 9000, false
 	elsewhere.Part, elsewhere.Value = "crawl", 7
@@ -29,8 +29,8 @@ func TestAPageHasWhatWasMeasuredBefore(t *testing.T) {
 		onDay("2026-01-01", Row{Part: "sweep", What: "polls", Value: 1, Unit: "/s"}),
 		onDay("2026-01-03", polls, byRole, failed),
 		onDay("2026-01-02", Row{Part: "sweep", What: "polls", Value: 2, Unit: "/s"}), // written later, but of before
-		onDay("2026-01-04", faster, elsewhere, byRole, failed),
-		onDay("2026-01-04", faster, elsewhere, byRole, failed), // the second of a day is not beside the first
+		onDay("2026-01-04", polls, elsewhere, failed),
+		onDay("2026-01-04", faster, byRole), // the second of a day is not beside the first, whose other parts stay
 	} {
 		if err := r.keep(folder); err != nil {
 			t.Fatal(err)
@@ -43,7 +43,7 @@ func TestAPageHasWhatWasMeasuredBefore(t *testing.T) {
 	page := string(data)
 	for _, want := range []string{
 		"Measured on 2026-01-04", "Before: of 2026-01-03, commit c2026-01-03.",
-		"| **sweep** (`just bench sweep`) | | | |\n| polls | 9000 /s | >= 8000 | 4000 /s |\n",
+		"| **sweep** (`just bench sweep`, commit abc) | | | |\n| polls | 9000 /s | >= 8000 | 4000 /s |\n",
 		"| polls | 7.00 /s | >= 8000, missed |  |\n",
 		"## CPU by role: polls\n\n| what | measured | aim | before |\n|---|---:|---:|---:|\n| role crawl | 0.500 us a poll |  | 0.500 us a poll |\n",
 		"| the part | failed: no PostgreSQL \\| none |  |  |\n",

@@ -21,6 +21,7 @@ type Row struct {
 	Missed  bool    `json:"missed,omitempty"`
 	Error   string  `json:"error,omitempty"` // why there is no value
 	Command string  `json:"command"`         // that measures it again
+	Commit  string  `json:"commit"`          // that it was measured of
 }
 
 // A report takes the rows of a part, in order.

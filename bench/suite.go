@@ -33,6 +33,9 @@ func runAll(ctx context.Context, args []string, folder string) error {
 	var faults []error
 	for _, one := range all {
 		rows, err := runAsProcess(ctx, one)
+		for i := range rows {
+			rows[i].Commit = r.Machine.Commit
+		}
 		r.Rows = append(r.Rows, rows...)
 		if errors.Is(err, errNotMeant) {
 			return nil
