@@ -46,15 +46,19 @@ type Index struct {
 
 // Put implements [storage.Index]. The more items at a time, the cheaper each, up to
 // a thousand or so: every call writes and syncs files of its own, which are merged
-// later. What is as it was put lately is not written again.
+// later. What is as it was put before is not written again.
 func (x *Index) Put(ctx context.Context, items ...storage.Indexed) error {
 	docs, prints := make([]*document.Document, len(items)), make(map[uint64]uint64, len(items))
 	for i := range items {
 		docs[i] = x.document(&items[i])
 		prints[x.lately.hash(items[i].ID)] = x.lately.printOf(docs[i])
 	}
-	call, steps := x.lately.begin(prints), x.told.changes(items)
-	err := x.put(ctx, docs, prints, steps)
+	has, err := x.has(ctx, items)
+	if err != nil {
+		return fmt.Errorf("look for %d items in the index: %w", len(items), err)
+	}
+	call, steps := x.lately.begin(prints, has), x.told.changes(items)
+	err = x.put(ctx, docs, prints, steps)
 	x.lately.end(call, prints, err == nil)
 	if err != nil {
 		return fmt.Errorf("index %d items: %w", len(items), err)
@@ -88,7 +92,7 @@ func (x *Index) Delete(ctx context.Context, ids ...string) error {
 		batch.Delete(id)
 	}
 	prints := x.lately.gone(ids)
-	call := x.lately.begin(prints)
+	call := x.lately.begin(prints, nil)
 	err := x.commit(ctx, batch)
 	x.lately.end(call, prints, err == nil)
 	if err != nil {

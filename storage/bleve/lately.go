@@ -54,10 +54,19 @@ func (l *lately) printOf(doc *document.Document) uint64 {
 	return h.Sum64()
 }
 
+// knows reports whether anything is known of a document.
+func (l *lately) knows(id uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, ok := l.get(id)
+	return ok
+}
+
 // begin returns a number for a call that changes documents to what prints say, by
-// hash of the ID, and takes those from prints that need no change. A print of 0 is
-// for a document that is deleted.
-func (l *lately) begin(prints map[uint64]uint64) (call uint64) {
+// hash of the ID, and takes those from prints that need no change: also those that
+// the index has, of which nothing was known. A print of 0 is for a document that is
+// deleted.
+func (l *lately) begin(prints map[uint64]uint64, has map[uint64]bool) (call uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calls++
@@ -65,6 +74,11 @@ func (l *lately) begin(prints map[uint64]uint64) (call uint64) {
 		was, ok := l.get(id)
 		if ok && print != 0 && was == (seen{print: print}) {
 			delete(prints, id)
+			continue
+		}
+		if !ok && has[id] {
+			delete(prints, id)
+			l.set(id, seen{print: print})
 			continue
 		}
 		l.set(id, seen{print, l.calls})

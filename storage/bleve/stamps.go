@@ -194,3 +194,50 @@ func having(ctx context.Context, now bleveindex.IndexReader, field, term string)
 	defer items.Close()
 	return items.Count(), nil
 }
+
+// has returns, by hash of the ID, those of the items that the index has as they are,
+// where what was put lately does not tell: their stamps say so, as they do to who
+// compares the index with the store.
+func (x *Index) has(ctx context.Context, items []storage.Indexed) (map[uint64]bool, error) {
+	stamps := map[uint64][]byte{}
+	for i := range items {
+		if it := &items[i].Item; !it.Changed.IsZero() && !x.lately.knows(x.lately.hash(it.ID)) {
+			stamps[x.lately.hash(it.ID)] = []byte(stampOf(it))
+		}
+	}
+	has := map[uint64]bool{}
+	if len(stamps) == 0 {
+		return has, nil
+	}
+	return has, x.read(ctx, func(now bleveindex.IndexReader) error {
+		snapshot, err := snapshotOf(now)
+		if err != nil {
+			return err
+		}
+		for _, seg := range snapshot.Segments() {
+			if err := findStamps(seg, stamps, has); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// findStamps takes those stamps that a segment has from stamps, and adds them to has.
+func findStamps(seg *scorch.SegmentSnapshot, stamps map[uint64][]byte, has map[uint64]bool) error {
+	dict, err := seg.Segment().Dictionary(fieldStamp)
+	if err != nil {
+		return err
+	}
+	var list segmentapi.PostingsList
+	for id, stamp := range stamps {
+		if list, err = dict.PostingsList(stamp, seg.Deleted(), list); err != nil {
+			return err
+		}
+		if list.Count() > 0 {
+			has[id] = true
+			delete(stamps, id)
+		}
+	}
+	return nil
+}

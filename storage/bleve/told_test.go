@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"feedmesh/classify/query"
 	"feedmesh/storage"
@@ -137,6 +138,41 @@ func TestAnItemThatIsPutAgainAsItIsWritesNothing(t *testing.T) {
 	putItems(t, x, items...)
 	if after := segments(path); slices.Equal(after, before) {
 		t.Error("an item that changed is not written")
+	}
+}
+
+func TestAnItemThatWasPutLongAgoIsNotWrittenAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index")
+	x := open(t, path)
+	defer func() { x.Close() }()
+	items := toldBy(4, "s", "a", "b", "c")
+	for i := range items {
+		items[i].Changed = seen.Add(time.Hour)
+	}
+	putItems(t, x, items...)
+	if err := x.Delete(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x = open(t, path) // which forgets what was put lately
+	before := segments(path)
+	putItems(t, x, items[0], items[2])
+	if after := segments(path); !slices.Equal(after, before) {
+		t.Errorf("the files are %v, %v before", after, before)
+	}
+	putItems(t, x, items[1]) // which is not there any more
+	raised := scores(t, x)
+	items[0].Changed, items[0].Author = seen.Add(2*time.Hour), "another"
+	items[2].Sources = 16
+	putItems(t, x, items[0], items[2])
+	if got := scores(t, x); len(got) != 3 || got["c"] <= raised["c"] {
+		t.Errorf("the scores are %v, %v before more told the story; want three higher ones", got, raised)
+	}
+	where := query.Text{Words: "another", In: query.Author}
+	if results, err := x.Search(t.Context(), storage.Query{Where: where}); err != nil || results.Total != 1 {
+		t.Errorf("found %d by the author that one has now, %v; want one", results.Total, err)
 	}
 }
 
