@@ -93,7 +93,9 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 	s.writers.SetMaxIdleConns(0) // the one there is belongs to the writer until it rests
 	s.readers.SetMaxOpenConns(readers)
 	s.readers.SetMaxIdleConns(readers)
-	s.readers.SetConnMaxIdleTime(restAfter)
+	// Who compares the index with the store asks each half minute: so one stays open.
+	// If all were closed, the log would go back into the file each time.
+	s.readers.SetConnMaxIdleTime(3 * restAfter)
 	if err := s.prepare(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
