@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 )
 
 // A change is work that waits for a transaction.
@@ -80,17 +81,41 @@ func (s *Store) commitWaiting() {
 
 var errPanic = errors.New("what was to be written with it panicked")
 
+// whileOneWaits returns a context that ends when those of all changes have: nobody
+// is left to wait then, for a file that another has locked, say.
+func whileOneWaits(changes []*change) (ctx context.Context, end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var left atomic.Int64
+	left.Store(int64(len(changes)))
+	var stops []func() bool
+	for _, c := range changes {
+		stops = append(stops, context.AfterFunc(c.ctx, func() {
+			if left.Add(-1) == 0 {
+				cancel()
+			}
+		}))
+	}
+	return ctx, func() {
+		for _, stop := range stops {
+			stop()
+		}
+		cancel()
+	}
+}
+
 // commit commits the changes, in one go if none fails, as nearly always. If one does,
 // they are done once more, each apart: for that SQLite copies every page that they
 // change, as much as it writes. If the transaction as a whole fails, it does for all.
 func (s *Store) commit(changes []*change) {
-	if s.transact(context.Background(), inOneGo(changes)) == nil {
+	ctx, end := whileOneWaits(changes)
+	defer end()
+	if s.transact(ctx, inOneGo(changes)) == nil {
 		for _, c := range changes {
 			c.err = nil
 		}
 		return
 	}
-	err := s.transact(context.Background(), func(w *writer) error {
+	err := s.transact(ctx, func(w *writer) error {
 		for _, c := range changes {
 			var broken error
 			if c.err, broken = w.apart(c.work); broken != nil {
