@@ -145,6 +145,18 @@ func (f *remoteFarm) ids() []string {
 	return ids
 }
 
+// poll has a node poll some of the feeds at once, and waits until all were asked for.
+func (f *remoteFarm) poll(ctx context.Context, node *api.Client, ids []string) error {
+	since, err := f.count()
+	if err != nil {
+		return err
+	}
+	if err := doTo(ctx, node, api.Refresh, ids); err != nil {
+		return err
+	}
+	return f.asked(ctx, since+len(ids))
+}
+
 // asked waits until so many requests for feeds came in all.
 func (f *remoteFarm) asked(ctx context.Context, n int) error {
 	for deadline := time.Now().Add(atMost); ; time.Sleep(20 * time.Millisecond) {

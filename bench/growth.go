@@ -149,14 +149,7 @@ func (g *growth) polls(ctx context.Context, n int, of string, ids []string) erro
 	polls := float64(pollRounds * len(ids))
 	p, err := g.measure("", func() error {
 		for range pollRounds {
-			since, err := g.farm.count()
-			if err != nil {
-				return err
-			}
-			if err := doTo(ctx, g.Client, api.Refresh, ids); err != nil {
-				return err
-			}
-			if err := g.farm.asked(ctx, since+len(ids)); err != nil {
+			if err := g.farm.poll(ctx, g.Client, ids); err != nil {
 				return err
 			}
 			time.Sleep(time.Second) // for what follows a poll

@@ -238,7 +238,7 @@ func (m *meshUnderTest) search(ctx context.Context) error {
 
 // unchanged polls all feeds, which have nothing new.
 func (m *meshUnderTest) unchanged(ctx context.Context) error {
-	c, err := m.costs(func() error { return m.pollAll(ctx) })
+	c, err := m.costs(func() error { return m.farm.poll(ctx, m.client, m.farm.ids()) })
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (m *meshUnderTest) changed(ctx context.Context) error {
 	}
 	items := int64(m.size.feeds * (m.size.items + 1))
 	c, err := m.costs(func() error {
-		if err := m.pollAll(ctx); err != nil {
+		if err := m.farm.poll(ctx, m.client, m.farm.ids()); err != nil {
 			return err
 		}
 		_, err := until(ctx, m.client, 100*time.Millisecond, func(st api.Status) bool { return st.Indexed >= items })
@@ -266,18 +266,6 @@ func (m *meshUnderTest) changed(ctx context.Context) error {
 	m.named("one new item in each feed, to searchable: feeds", float64(m.size.feeds)/c.took.Seconds(), "/s")
 	m.named("one new item in each feed: CPU of all", c.all().Seconds()*1e3/float64(m.size.feeds), "ms an item")
 	return nil
-}
-
-// pollAll has all feeds polled.
-func (m *meshUnderTest) pollAll(ctx context.Context) error {
-	since, err := m.farm.count()
-	if err != nil {
-		return err
-	}
-	if err := doTo(ctx, m.client, api.Refresh, m.farm.ids()); err != nil {
-		return err
-	}
-	return m.farm.asked(ctx, since+m.size.feeds)
 }
 
 // cpu returns the processor time that the processes of a kind have used, with

@@ -52,6 +52,7 @@ type standings struct {
 	feeds   []standing
 	classes []string // of errors; the first is ""
 	at      time.Time
+	counts  subjects.Counts
 
 	outcomes []string // of last polls
 }
@@ -124,6 +125,7 @@ func readStandings(ctx context.Context, m Mesh, now time.Time) (*standings, erro
 		}
 		copy(one.id[:], f.FeedID)
 		all.feeds = append(all.feeds, one)
+		all.counts.Add(s, 1)
 	})
 	slices.SortFunc(all.feeds, func(a, b standing) int { return bytes.Compare(a.id[:], b.id[:]) })
 	all.classes, all.outcomes = classes.names, outcomes.names
@@ -201,26 +203,6 @@ func (all *standings) matching(f FeedFilter, limit int) []string {
 		}
 	}
 	return ids
-}
-
-// count counts feeds by how they are doing.
-func (all *standings) count() FeedCounts {
-	var counts FeedCounts
-	for i := range all.feeds {
-		switch s := &all.feeds[i]; {
-		case s.gone:
-			counts.Gone++
-		case s.failures > 0:
-			counts.Failing++
-		}
-		if all.feeds[i].polled {
-			counts.Polled++
-		}
-		if all.feeds[i].out {
-			counts.Out++
-		}
-	}
-	return counts
 }
 
 // polls counts the feeds that were polled by what came of their last poll, those

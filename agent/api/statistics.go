@@ -107,7 +107,7 @@ func (s *Server) Statistics(ctx context.Context, days int, zone *time.Location) 
 		return Statistics{}, fmt.Errorf("statistics of feeds: %w", err)
 	}
 	out := Statistics{
-		Zone: zone.String(), Since: found[0].begin.UTC(), Until: found[len(found)-1].taken.UTC(), Feeds: standings.count(),
+		Zone: zone.String(), Since: found[0].begin.UTC(), Until: found[len(found)-1].taken.UTC(), Feeds: feedCounts(standings.counts),
 		Agents: int64(len(agents)),
 	}
 	var outcomes map[string]int64

@@ -94,11 +94,16 @@ func CountFeeds(ctx context.Context, m Mesh) (FeedCounts, error) {
 // read.
 func countsTold(leases map[string]subjects.Lease, read func() (*standings, error)) (FeedCounts, error) {
 	if told := leases[subjects.ScheduleLease].Feeds; told != nil {
-		return FeedCounts{Polled: told.Polled, Failing: told.Failing, Gone: told.Gone, Out: told.Out}, nil
+		return feedCounts(*told), nil
 	}
 	all, err := read()
 	if err != nil {
 		return FeedCounts{}, err
 	}
-	return all.count(), nil
+	return feedCounts(all.counts), nil
+}
+
+// feedCounts returns the schedule's counts as people see them.
+func feedCounts(c subjects.Counts) FeedCounts {
+	return FeedCounts{Polled: c.Polled, Failing: c.Failing, Gone: c.Gone, Out: c.Out}
 }
