@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	upstream "github.com/blevesearch/bleve/v2"
@@ -27,14 +28,16 @@ var _ storage.Index = (*Index)(nil)
 type Index struct {
 	bleve  upstream.Index
 	scorch bleveindex.Index // what bleve wraps
+	path   string
 	lock   *flock.Flock
 
 	columns  *columnCache
 	told     told
 	lately   *lately
 	answers  answers
-	searches chan struct{}  // has one for each in hand
-	warming  sync.WaitGroup // what Open began
+	searches chan struct{}         // has one for each in hand
+	warming  sync.WaitGroup        // what Open began
+	stopped  atomic.Pointer[error] // what made scorch stop
 
 	refreshing sync.Mutex // held while the next state is read
 	readyMu    sync.Mutex
@@ -106,7 +109,7 @@ func (x *Index) Delete(ctx context.Context, ids ...string) error {
 // Batch returns, unless told otherwise by unsafe_batch. Each batch has a name
 // of its own, by which Open tells whether the newest is still there.
 func (x *Index) commit(ctx context.Context, batch *upstream.Batch) error {
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), x.works()); err != nil {
 		return err
 	}
 	if batch.Size() == 0 {
@@ -131,7 +134,7 @@ func (x *Index) Count(ctx context.Context) (n int64, err error) {
 		}
 		others, err := having(ctx, now, fieldKind, kindTold)
 		n = int64(docs) - int64(others)
-		return err
+		return errors.Join(err, x.works())
 	})
 	if err != nil {
 		return 0, fmt.Errorf("count indexed items: %w", err)

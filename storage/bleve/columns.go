@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	segmentapi "github.com/blevesearch/scorch_segment_api/v2"
@@ -44,43 +43,39 @@ var facetFields = map[string]string{
 	"category": fieldCategory, "topic": fieldTopic, "feed": fieldFeed, "language": fieldLanguage, "day": fieldDate, "sentiment": fieldSentiment,
 }
 
-// A columnCache has the columns of segments, by the segment's ID.
+// A columnCache has the columns of segments, by the segment's ID. Who asks it for them
+// holds refreshing; the values may be asked for at any time.
 type columnCache struct {
-	mu     sync.Mutex
-	read   map[uint64]func() (*columns, error)
+	read   map[uint64]*columns
 	values []values // by number in [storage.FacetNames]
 }
 
 func newColumnCache() *columnCache {
-	return &columnCache{read: make(map[uint64]func() (*columns, error)), values: make([]values, len(storage.FacetNames))}
+	return &columnCache{read: make(map[uint64]*columns), values: make([]values, len(storage.FacetNames))}
 }
 
 // of returns the columns of a segment.
 func (c *columnCache) of(seg *scorch.SegmentSnapshot) (*columns, error) {
-	c.mu.Lock()
-	read := c.read[seg.Id()]
-	if read == nil {
-		read = sync.OnceValues(func() (*columns, error) { return c.readColumns(seg.Segment()) })
+	if read := c.read[seg.Id()]; read != nil {
+		return read, nil
+	}
+	read, err := c.readColumns(seg.Segment())
+	if err == nil {
 		c.read[seg.Id()] = read
 	}
-	c.mu.Unlock()
-	return read()
+	return read, err
 }
 
-// keep forgets the columns of all segments but these and newer ones, which another
-// search may have met meanwhile.
+// keep forgets the columns of all segments but these.
 func (c *columnCache) keep(segs []*scorch.SegmentSnapshot) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if len(c.read) <= len(segs) {
 		return
 	}
-	there, newest := make(map[uint64]bool, len(segs)), uint64(0)
+	there := make(map[uint64]bool, len(segs))
 	for _, seg := range segs {
 		there[seg.Id()] = true
-		newest = max(newest, seg.Id())
 	}
-	maps.DeleteFunc(c.read, func(id uint64, _ func() (*columns, error)) bool { return !there[id] && id < newest })
+	maps.DeleteFunc(c.read, func(id uint64, _ *columns) bool { return !there[id] })
 }
 
 func (c *columnCache) readColumns(seg segmentapi.Segment) (*columns, error) {

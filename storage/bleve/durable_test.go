@@ -347,3 +347,22 @@ func startPutter(t *testing.T, path string) (putting *exec.Cmd, said *bufio.Scan
 	}
 	return putting, bufio.NewScanner(out)
 }
+
+func TestAnIndexThatStoppedInTheBackgroundSaysSo(t *testing.T) {
+	x := open(t, filepath.Join(t.TempDir(), "index"))
+	defer x.Close()
+	x.PanicAtMerge()
+	var err error
+	for n := 0; err == nil && n < 500; n++ {
+		err = x.Put(t.Context(), word(fmt.Sprint(n))...)
+	}
+	if !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "start the agent again") {
+		t.Errorf("put returned %v, want that it is unavailable and what to do", err)
+	}
+	if _, err := x.Count(t.Context()); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("count returned %v, want that it is unavailable", err)
+	}
+	if len(found(t, x)) == 0 {
+		t.Error("nothing is found any more")
+	}
+}

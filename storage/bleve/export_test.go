@@ -48,3 +48,9 @@ func (x *Index) FieldsOfParts() (fields [][]string) {
 	}
 	return fields
 }
+
+// PanicAtMerge has scorch panic in the background when it next has merged something.
+func (x *Index) PanicAtMerge() {
+	opened.Store(x, x) // who is told
+	opened.Store(x.scorch, &Index{path: x.path})
+}

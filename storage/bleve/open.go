@@ -28,7 +28,7 @@ var ErrLocked = errors.New("the search index is in use by another process")
 
 // format names what this version writes. An index with another format is
 // rebuilt: raise it whenever fields, words or stems change.
-const format = "6"
+const format = "7"
 
 var (
 	formatKey = []byte("feedmesh.format")
@@ -56,7 +56,7 @@ func Open(path string) (*Index, error) {
 		return nil, errors.Join(err, closeBoth(index, lock))
 	}
 	x := &Index{
-		bleve: index, scorch: inner, lock: lock,
+		bleve: index, scorch: inner, path: path, lock: lock,
 		columns: newColumnCache(), lately: newLately(), told: told{steps: make(map[uint64]uint8)}, searches: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
 	}
 	var steps map[string]uint8
@@ -158,7 +158,8 @@ func openExisting(path string) (index upstream.Index, err error) {
 func settings() map[string]any {
 	return map[string]any{
 		"bolt_timeout":           "5s", // should another program have it open
-		"eventCallbackName":      eventsName,
+		"eventCallbackName":      backgroundName,
+		"asyncErrorCallbackName": backgroundName,
 		"scorchMergePlanOptions": map[string]any{"MaxSegmentsPerTier": 8, "SegmentsPerMergeTask": 20, "FloorSegmentSize": 500},
 	}
 }

@@ -3,7 +3,6 @@ package bleve
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	upstream "github.com/blevesearch/bleve/v2"
@@ -24,29 +23,6 @@ type readyPart struct {
 	columns *columns
 	live    *roaring.Bitmap // see segment
 	whole   bool
-}
-
-// opened are the indexes that are open, by what bleve wraps: scorch tells of merges
-// by a function that is named in its settings.
-var opened sync.Map
-
-const eventsName = "feedmesh"
-
-func init() {
-	scorch.RegistryEventCallbacks[eventsName] = func(e scorch.Event) bool {
-		if x, ok := opened.Load(e.Scorch); ok && e.Kind == scorch.EventKindMergeTaskIntroduction {
-			x.(*Index).merged()
-		}
-		return true
-	}
-}
-
-// merged is called by scorch, which Close waits for: so it does not wait for Close.
-func (x *Index) merged() {
-	if x.mu.TryRLock() {
-		defer x.mu.RUnlock()
-		_ = x.refresh() // a search tries again, and says so
-	}
 }
 
 // warm has searches that begin from now on see what was put until now. If it fails,

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"feedmesh/storage/bleve"
 )
 
 func TestWhatWasMergedIsReadBeforeASearchAsks(t *testing.T) {
@@ -14,9 +16,15 @@ func TestWhatWasMergedIsReadBeforeASearchAsks(t *testing.T) {
 	for i := range puts {
 		put(t, x, fmt.Sprint(i))
 	}
+	awaitMerged(t, x, puts/2)
+}
+
+// awaitMerged waits until searches see all there is, in fewer parts than that.
+func awaitMerged(t *testing.T, x *bleve.Index, fewer int) {
+	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		all, parts := x.SeesAll()
-		if all && parts < puts/2 {
+		if all && parts < fewer {
 			return
 		}
 		if time.Now().After(deadline) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	upstream "github.com/blevesearch/bleve/v2"
@@ -95,7 +96,12 @@ func write(batch *upstream.Batch, steps map[string]uint8) error {
 			continue
 		}
 		told := storage.Indexed{Item: storage.Item{ID: id}}
-		doc := newDocument(&told, map[string][]string{fieldKind: {kindTold}, fieldTold: {story + string('0'+rune(n))}})
+		doc := newDocument(&told, map[string][]string{
+			fieldKind: {kindTold}, fieldTold: {story + string('0'+rune(n))},
+			// Zapx reads and merges no segment where none has a value of a field that has
+			// document values: it panics (v17.2.3).
+			fieldPublished: {sortable(time.Time{})},
+		})
 		if err := batch.IndexAdvanced(doc); err != nil {
 			return err
 		}

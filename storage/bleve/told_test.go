@@ -211,3 +211,30 @@ func TestAnItemIsFoundWhateverWasPutAndDeletedBesides(t *testing.T) {
 		}
 	}
 }
+
+// Parts of an index where all is about stories are read and merged as others are.
+func TestHowStoriesAreToldIsMergedWithoutItems(t *testing.T) {
+	x := open(t, filepath.Join(t.TempDir(), "index"))
+	defer x.Close()
+	const stories, each = 2000, 20
+	var items []storage.Indexed
+	for i := range stories {
+		items = append(items, toldBy(1, fmt.Sprint(i), fmt.Sprint("item", i))...)
+	}
+	putItems(t, x, items...)
+	for i := range items {
+		items[i].Sources = 16
+	}
+	for some := range slices.Chunk(items, each) {
+		putItems(t, x, some...)
+	}
+	awaitMerged(t, x, stories/each/2)
+	for some := range slices.Chunk(items, each) {
+		some[0].Sources = 1
+		putItems(t, x, some[0])
+	}
+	awaitMerged(t, x, stories/each/2)
+	if got, want := len(x.ToldStories()), stories-stories/each; got != want {
+		t.Errorf("it remembers %d stories, want %d", got, want)
+	}
+}
