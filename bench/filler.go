@@ -18,10 +18,12 @@ import (
 )
 
 // A filler puts items into a node's store and index while the node does not run:
-// more of them in a minute than the node takes in ten. All are of days before those
-// whose items new ones are compared with.
+// more of them in a minute than the node takes in ten. They come in the order in which
+// they were first seen, as in life, and all are of days before those whose items new
+// ones are compared with.
 type filler struct {
 	dir   string
+	most  int         // items there will be
 	farm  *remoteFarm // of the feeds that the items are of; it has none of these any more
 	n     int         // items so far
 	store *sqlite.Store
@@ -33,7 +35,7 @@ const (
 	fillBody   = 600    // characters of text
 	fillTimed  = 50_000 // of the last so many items the costs are measured
 	fillNewest = 10 * 24 * time.Hour
-	fillSpan   = 290 * 24 * 3600 // seconds before that, over which the items are spread
+	fillSpan   = 290 * 24 * time.Hour // before that, over which the items are spread
 )
 
 // putCosts are microseconds of processor time an item.
@@ -77,21 +79,21 @@ func (f *filler) batch() storage.Batch {
 	feed := f.n / fillBatch % len(f.farm.urls)
 	b := storage.Batch{FeedID: storage.FeedID(f.farm.urls[feed])}
 	for range fillBatch {
-		b.Items = append(b.Items, fillItem(b.FeedID, feed, f.n))
+		b.Items = append(b.Items, f.item(b.FeedID, feed, f.n))
 		f.n++
 	}
 	return b
 }
 
-// fillItem makes the n-th item.
-func fillItem(feedID string, feed, n int) storage.Item {
+// item makes the n-th item.
+func (f *filler) item(feedID string, feed, n int) storage.Item {
 	title, html := simulate.Text(3*feed, n) // one in English
 	plain := text.Excerpt(text.Plain(html), fillBody)
 	key := fmt.Sprint(n)
 	i := storage.Item{
 		ID: storage.ItemID(feedID, key), FeedID: feedID, Key: key, Hash: key, Lane: "en", Language: "en",
 		URL: simulate.Link(feed, n), Title: title, HTML: "<p>" + plain + "</p>", Excerpt: text.Excerpt(plain, 300), TextHash: near.TextHash(title, plain),
-		FirstSeen: time.Now().Add(-fillNewest - time.Duration(n*7919%fillSpan)*time.Second),
+		FirstSeen: time.Now().Add(-fillNewest - fillSpan/time.Duration(f.most)*time.Duration(f.most-n)),
 	}
 	i.Published = i.FirstSeen
 	i.EventID = storage.EventID(i.ID)

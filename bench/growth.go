@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -90,7 +91,7 @@ func (g *growth) ofItems(ctx context.Context, sizes numbers) error {
 		return err
 	}
 	defer old.stop()
-	f := &filler{dir: g.dir, farm: old}
+	f := &filler{dir: g.dir, most: slices.Max(sizes), farm: old}
 	for _, n := range sizes {
 		last, err := f.fill(ctx, n)
 		if err != nil {
