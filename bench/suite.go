@@ -82,17 +82,20 @@ var errNotMeant = errors.New("its flags were printed")
 
 // runAsProcess runs a part as a process, and returns its rows. If the part fails,
 // the last of them says why.
-func runAsProcess(ctx context.Context, nameAndArgs []string) ([]Row, error) {
+func runAsProcess(ctx context.Context, nameAndArgs []string) (rows []Row, err error) {
+	err = inFolder(func(dir string) error {
+		rows, err = runTo(ctx, filepath.Join(dir, "rows"), nameAndArgs)
+		return err
+	})
+	return rows, err
+}
+
+// runTo runs a part as a process that writes its rows to a file.
+func runTo(ctx context.Context, path string, nameAndArgs []string) ([]Row, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "feedmesh-bench")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "rows")
 	cmd := exec.CommandContext(ctx, self, append([]string{"-rows", path}, nameAndArgs...)...)
 	var said lastLine
 	cmd.Stdout, cmd.Stderr = os.Stderr, io.MultiWriter(os.Stderr, &said)

@@ -234,9 +234,7 @@ func TestABundleThatAnAgentDiedOfIsTakenApart(t *testing.T) {
 	r.takeAndDie()
 	r.serveHand(m, 4, follow(m))
 	eventually(t, "all done", func() bool { return m.Done() == 20 })
-	if n := waiting(t, m, "index"); n != 0 {
-		t.Errorf("got %d left, want none", n)
-	}
+	eventually(t, "nothing left", func() bool { return waiting(t, m, "index") == 0 }) // acknowledged after it is done
 	js, err := jetstream.New(r.connect())
 	if err != nil {
 		t.Fatal(err)
