@@ -43,6 +43,11 @@ func (m metrics) sum(name string, keep func(labels map[string]string) bool) (sum
 	return sum
 }
 
+// since returns by how much a metric of that name has grown, whatever its labels.
+func (m metrics) since(before metrics, name string) float64 {
+	return m.sum(name, all) - before.sum(name, all)
+}
+
 // all wants all labels.
 func all(map[string]string) bool { return true }
 

@@ -101,7 +101,46 @@ func (s *steady) takeIn(ctx context.Context) error {
 	s.add("before: feeds taken in", float64(st.Feeds.Known), "")
 	s.add("before: items taken in", float64(st.Items), "")
 	s.add("before: all of that within", time.Since(began).Minutes(), "min")
+	if err := s.settle(ctx); err != nil {
+		return err
+	}
+	s.add("before: and its stories told within", time.Since(began).Minutes(), "min")
 	return nil
+}
+
+const (
+	// settledAt is at how many items a second, beside new ones, that are indexed anew the
+	// stories of what was taken in count as told. New items have others told too.
+	settledAt = 50
+
+	// settledFor is for how long that must be so: large stories rest for half of it
+	// before they are told again.
+	settledFor = time.Minute
+)
+
+// settle waits until the node has told the stories of what it took in.
+func (s *steady) settle(ctx context.Context) error {
+	before, err := readMetrics(ctx, s.agent.health)
+	if err != nil {
+		return err
+	}
+	for range atMost / settledFor {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(settledFor):
+		}
+		now, err := readMetrics(ctx, s.agent.health)
+		if err != nil {
+			return err
+		}
+		again := now.since(before, "feedmesh_items_indexed_total") - now.since(before, "feedmesh_items_stored_total")
+		if again <= settledAt*settledFor.Seconds() {
+			return nil
+		}
+		before = now
+	}
+	return fmt.Errorf("stories are still told after %v", atMost)
 }
 
 // calm reports whether nothing waits for long, though new tasks may come. A crawl
@@ -173,9 +212,8 @@ func (s *steady) lags(before, after metrics) {
 
 // costs adds how much was done, and what that took.
 func (s *steady) costs(before, after metrics, spent spent) {
-	since := func(name string) float64 { return after.sum(name, all) - before.sum(name, all) }
-	items := since("feedmesh_items_stored_total")
-	s.add("polls", spent.rate(since("feedmesh_fetch_total")), "/s")
+	items := after.since(before, "feedmesh_items_stored_total")
+	s.add("polls", spent.rate(after.since(before, "feedmesh_fetch_total")), "/s")
 	s.add("new items", spent.rate(items), "/s")
 	s.aimed("CPU of the node, searches included", spent.percent(), "% of a core", "<= 15")
 	s.add("written to disk", float64(spent.written)/spent.took.Seconds()/1e3, "kB/s")
