@@ -83,6 +83,27 @@ func (w *world) added(t *testing.T) []string {
 	return urls
 }
 
+// Whoever added it may not have lived to tell.
+func TestTheScheduleHearsOfAKnownFeedThatIsAddedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	moved := "https://old.example/feed"
+	if _, err := w.store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(moved), URL: moved, Added: now}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.MoveFeed(t.Context(), storage.FeedID(moved), "https://new.example/feed"); err != nil {
+		t.Fatal(err)
+	}
+	list := []string{feedURL, moved, "https://x.example/feed"}
+	got, err := w.server.AddFeeds(t.Context(), list, nil)
+	if err != nil || got.Known != 2 || got.Added != 1 {
+		t.Fatalf("got %+v, %v; want 2 known, 1 added", got, err)
+	}
+	if got, want := w.added(t), []string{"https://x.example/feed", feedURL}; !slices.Equal(got, want) {
+		t.Errorf("the schedule hears of %v, want %v: of none that lives elsewhere", got, want)
+	}
+}
+
 func TestListsAreImported(t *testing.T) {
 	t.Parallel()
 	for name, list := range map[string]string{

@@ -49,9 +49,10 @@ const intakeSize = 1000
 
 // TakeIn adds feeds to the store and has the schedule know of them. It returns
 // what became of each, in order. Taking in a list twice adds nothing the second
-// time. After an error, those before it are in.
+// time, and makes good what the first has not lived to do. After an error, those
+// before it are in.
 func TakeIn(ctx context.Context, to storage.Feeds, out subjects.Publisher, feeds []opml.Feed, now time.Time) ([]Intake, error) {
-	t := taker{to: to, out: out, at: now, seen: map[string]bool{}}
+	t := taker{to: to, out: out, at: now, seen: map[string]bool{}, retells: true}
 	results := make([]Intake, 0, len(feeds))
 	for chunk := range slices.Chunk(feeds, intakeSize) {
 		taken, err := t.take(ctx, chunk)
@@ -73,6 +74,11 @@ type taker struct {
 	// again says that the next chunk may have been taken in before, by a process
 	// that did not live to say so: what it added then, it has added now.
 	again bool
+
+	// retells has the schedule know of known feeds too: who added them may be the one
+	// who asks once more, as the process did not live to say so. An import goes on by
+	// itself.
+	retells bool
 }
 
 // take takes in at most [intakeSize] feeds.
@@ -94,14 +100,24 @@ func (t *taker) take(ctx context.Context, feeds []opml.Feed) ([]Intake, error) {
 	if err != nil {
 		return nil, fmt.Errorf("add %d feeds: %w", len(fresh), err)
 	}
-	if t.again {
-		if ids, err = t.addedBefore(ctx, fresh); err != nil {
+	if t.again { // the moment at which they were added tells those of this list
+		if ids, err = t.stored(ctx, fresh, func(f storage.Feed) bool { return f.Added.Equal(t.at) }); err != nil {
 			return nil, err
 		}
 	}
-	var news []subjects.Observation
 	for _, id := range ids {
 		results[at[id]].Outcome = Added
+	}
+	if t.retells {
+		known := slices.DeleteFunc(fresh, func(f storage.Feed) bool { return results[at[f.ID]].Outcome == Added })
+		others, err := t.stored(ctx, known, func(storage.Feed) bool { return true })
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, others...)
+	}
+	var news []subjects.Observation
+	for _, id := range ids {
 		news = append(news, observation(id, urls[id], subjects.Added))
 	}
 	if len(news) > 0 {
@@ -113,9 +129,8 @@ func (t *taker) take(ctx context.Context, feeds []opml.Feed) ([]Intake, error) {
 	return results, nil
 }
 
-// addedBefore returns the IDs of the feeds that this list has added, now or
-// before: the moment they were added at tells them from all others.
-func (t *taker) addedBefore(ctx context.Context, feeds []storage.Feed) ([]string, error) {
+// stored returns the IDs of those of the feeds that the store has as is wants.
+func (t *taker) stored(ctx context.Context, feeds []storage.Feed, is func(storage.Feed) bool) ([]string, error) {
 	var ids []string
 	for _, f := range feeds {
 		stored, err := t.to.Feed(ctx, f.ID)
@@ -123,7 +138,7 @@ func (t *taker) addedBefore(ctx context.Context, feeds []storage.Feed) ([]string
 		case errors.Is(err, storage.ErrNotFound): // known under the URL it moved to
 		case err != nil:
 			return nil, fmt.Errorf("feed %s: %w", f.ID, err)
-		case stored.Added.Equal(t.at):
+		case is(stored):
 			ids = append(ids, f.ID)
 		}
 	}
