@@ -20,7 +20,7 @@ import (
 	"feedmesh/config"
 )
 
-// settings returns those of an agent that joins the cluster as the user.
+// settings returns the configuration of an agent that joins the cluster as the user.
 func (c *cluster) settings(t *testing.T, user string, roles ...string) config.Config {
 	s := config.Default()
 	s.Schedule.HostSpacing = 0
@@ -33,8 +33,7 @@ func (c *cluster) settings(t *testing.T, user string, roles ...string) config.Co
 	return s
 }
 
-// startAgent runs an agent until the test ends, and returns a client of its API
-// if it has one.
+// startAgent runs an agent until the test ends, and returns a client of its API if it has one.
 func startAgent(t *testing.T, s config.Config) *api.Client {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -68,7 +67,7 @@ func startAgent(t *testing.T, s config.Config) *api.Client {
 	return nil
 }
 
-func TestAgentsJoinWithTheirUsers(t *testing.T) {
+func TestAgents_JoinWithTheirUsers(t *testing.T) {
 	c := startCluster(t)
 	home := startAgent(t, c.settings(t, "all", "schedule", "parse", "cluster", "store", "index", "api"))
 	startAgent(t, c.settings(t, "crawl", "crawl"))
@@ -78,10 +77,10 @@ func TestAgentsJoinWithTheirUsers(t *testing.T) {
 	searchable(t, home, farm)
 }
 
-// grow starts a farm of feeds of so many items each and has them read.
-func grow(t *testing.T, client *api.Client, feeds, items int) *simulate.Farm {
+// grow starts a test feed server with the given number of items a feed, and imports its feeds.
+func grow(t *testing.T, client *api.Client, feeds, items int) *simulate.FeedServer {
 	t.Helper()
-	farm := simulate.NewFarm(feeds, items, time.Now())
+	farm := simulate.NewFeedServer(feeds, items, time.Now())
 	web := httptest.NewServer(farm)
 	t.Cleanup(web.Close)
 	var urls []string
@@ -94,17 +93,17 @@ func grow(t *testing.T, client *api.Client, feeds, items int) *simulate.Farm {
 	return farm
 }
 
-// searchable waits until all that the farm served can be found.
-func searchable(t *testing.T, client *api.Client, farm *simulate.Farm) {
+// searchable waits until all published items are searchable.
+func searchable(t *testing.T, client *api.Client, farm *simulate.FeedServer) {
 	t.Helper()
 	wait(t, "all items served are searchable", func() bool {
 		s, err := client.Status(t.Context())
 		served := int64(len(farm.Served()))
-		return err == nil && served > 0 && s.Feeds.Polled == s.Feeds.Known && s.Items >= served && s.Indexed == s.Items
+		return err == nil && served > 0 && s.Feeds.Polled == s.Feeds.Stored && s.Items >= served && s.Indexed == s.Items
 	})
 }
 
-func TestCrawlerBehindALeafNodeLosesNothing(t *testing.T) {
+func TestLeafNode_CrawlerResumesAfterCut(t *testing.T) {
 	c := startCluster(t)
 	home := startAgent(t, c.settings(t, "all", "schedule", "parse", "prepare", "classify", "cluster", "store", "index", "api"))
 	link := startLink(t, hostPort(c.options[0].LeafNode.Port))
@@ -126,7 +125,7 @@ func TestCrawlerBehindALeafNodeLosesNothing(t *testing.T) {
 		farm.Publish()
 		link.cut()
 		time.Sleep(time.Second)
-		farm.Publish() // while nobody can tell
+		farm.Publish() // while the link is cut
 		link.mend()
 		searchable(t, home, farm)
 	}
@@ -134,7 +133,7 @@ func TestCrawlerBehindALeafNodeLosesNothing(t *testing.T) {
 	searchable(t, home, farm)
 }
 
-// A link passes bytes on to a server, until it is cut.
+// link is a proxy that forwards bytes to a server until it is cut.
 type link struct {
 	addr string
 
@@ -169,7 +168,7 @@ func startLink(t *testing.T, to string) *link {
 	return k
 }
 
-// keep keeps the ends of a connection, and closes them if the link is cut.
+// keep registers a connection, to close it when the link is cut.
 func (k *link) keep(conns ...net.Conn) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

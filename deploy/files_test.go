@@ -1,5 +1,5 @@
-// Package deploy_test tests the files by which feedmesh is deployed: real NATS
-// servers run with ours, and agents under the permissions in it.
+// Package deploy_test tests the deployment files: it runs NATS servers with these configurations, and agents
+// with their permissions.
 package deploy_test
 
 import (
@@ -27,7 +27,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// found returns what the first group of the expression matches, each once.
+// found returns the distinct matches of the expression's first group.
 func found(expression, text string) []string {
 	var all []string
 	for _, match := range regexp.MustCompile(expression).FindAllStringSubmatch(text, -1) {
@@ -37,8 +37,8 @@ func found(expression, text string) []string {
 	return slices.Compact(all)
 }
 
-func TestEverySettingNamedExists(t *testing.T) {
-	type settings config.Config // without the method by which kong would check them
+func TestFiles_SettingsExist(t *testing.T) {
+	type settings config.Config // without the method that kong would call to validate them
 	var cli struct {
 		Config   kong.ConfigFlag
 		Settings settings `embed:""`
@@ -51,24 +51,24 @@ func TestEverySettingNamedExists(t *testing.T) {
 	for _, flag := range k.Model.Flags {
 		flags, variables = append(flags, "--"+flag.Name), append(variables, flag.Envs...)
 	}
-	for _, path := range []string{"README.md", "Dockerfile", "compose.yaml", "systemd/feedmesh.service", "nats/feedmesh.conf", "nats/leaf.conf"} {
+	for _, path := range []string{"README.md", "Dockerfile", "compose.yaml", "systemd/agent.service", "nats/feedmesh.conf", "nats/leaf.conf"} {
 		text := read(t, path)
 		for _, name := range found(`(FEEDMESH_[A-Z_]+)`, text) {
 			if !slices.Contains(variables, name) {
-				t.Errorf("%s: there is no setting %s", path, name)
+				t.Errorf("%s: unknown setting %s", path, name)
 			}
 		}
 		for _, line := range found(`(?m)^[ #]*(?:feedmesh|agent) (--.*)$`, text) {
 			for _, flag := range found(`(--[a-z-]+)`, line) {
 				if !slices.Contains(flags, flag) {
-					t.Errorf("%s: there is no flag %s", path, flag)
+					t.Errorf("%s: unknown flag %s", path, flag)
 				}
 			}
 		}
 	}
 }
 
-func TestComposeMountsFilesThatExist(t *testing.T) {
+func TestCompose_MountedFilesExist(t *testing.T) {
 	text := read(t, "compose.yaml")
 	made := found(`"(nats-[a-z]+|nats\.conf|postgres|pgpass|meilisearch|token)"`, read(t, "secrets/main.go"))
 	for _, user := range found(`"([a-z]+)"`, regexp.MustCompile(`users = .*`).FindString(read(t, "secrets/main.go"))) {
@@ -77,7 +77,7 @@ func TestComposeMountsFilesThatExist(t *testing.T) {
 	for _, path := range append(found(`[{ ]file: ([^ }]+)`, text), found(`dockerfile: deploy/([^ }]+)`, text)...) {
 		secret, is := strings.CutPrefix(path, "secrets/")
 		if is && !slices.Contains(made, secret) {
-			t.Errorf("nothing makes the secret %s", path)
+			t.Errorf("no program creates the secret %s", path)
 		}
 		if _, err := fs.Stat(os.DirFS("."), path); !is && err != nil {
 			t.Error(err)
@@ -85,12 +85,12 @@ func TestComposeMountsFilesThatExist(t *testing.T) {
 	}
 	for _, secret := range found(`/run/secrets/([a-z-]+)`, text) {
 		if !strings.Contains(text, "\n  "+secret+": { file: secrets/") {
-			t.Errorf("the secret %s is not declared", secret)
+			t.Errorf("secret %s not declared", secret)
 		}
 	}
 }
 
-func TestDashboardAndAlertsNameMetricsThatExist(t *testing.T) {
+func TestDashboardAndAlerts_MetricsExist(t *testing.T) {
 	var code strings.Builder
 	err := fs.WalkDir(os.DirFS(".."), "agent", func(path string, _ fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
@@ -117,12 +117,12 @@ func TestDashboardAndAlertsNameMetricsThatExist(t *testing.T) {
 	for name, text := range texts {
 		used := found(`(feedmesh_[a-z_]+)`, text)
 		if len(used) < 10 {
-			t.Errorf("%s: got %v, want it to use more metrics", name, used)
+			t.Errorf("%s: got metrics %v, want more", name, used)
 		}
 		for _, metric := range used {
 			base := regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(metric, "")
 			if !slices.Contains(metrics, metric) && !slices.Contains(metrics, base) {
-				t.Errorf("%s: there is no metric %s", name, metric)
+				t.Errorf("%s: unknown metric %s", name, metric)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// forbidden has what agents must not do, as subjects to publish to, by user.
+// forbidden lists the subjects that a user must not publish to, by user.
 var forbidden = map[string][]string{
 	"crawl": append(inBothNames(
 		"STREAM.CREATE.mine", "STREAM.UPDATE.crawl", "STREAM.DELETE.store", "STREAM.PURGE.crawl",
@@ -48,8 +48,8 @@ var forbidden = map[string][]string{
 	"all":      {"$JS.API.STREAM.DELETE.store", "$JS.API.STREAM.SNAPSHOT.store", "$SYS.REQ.SERVER.PING"},
 }
 
-// inBothNames returns calls of JetStream under its own name and under the one
-// that crawlers know it by.
+// inBothNames returns JetStream API subjects with the default prefix and with the prefix of the crawlers'
+// account.
 func inBothNames(calls ...string) []string {
 	var all []string
 	for _, call := range calls {
@@ -58,14 +58,14 @@ func inBothNames(calls ...string) []string {
 	return all
 }
 
-// allowed has what is done too rarely for a short test to see agents do it.
+// allowed lists requests that are too rare for a short test to observe.
 var allowed = map[string][]string{
 	"schedule": {"$JS.API.STREAM.PURGE.parse", "$JS.API.STREAM.MSG.GET.parse", "$JS.API.STREAM.MSG.DELETE.parse", "$JS.API.CONSUMER.LIST.parse", "$JS.API.STREAM.UPDATE.parse", "$KV.proxies.eu"},
 	"api":      {"$JS.API.INFO", "$JS.API.STREAM.MSG.GET.quarantine", "$JS.API.STREAM.MSG.DELETE.quarantine", "$JS.API.DIRECT.GET.KV_proxies.$KV.proxies.eu"},
 	"all":      {"$JS.API.INFO", "$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.LIST.parse", "$JS.API.STREAM.MSG.GET.parse"},
 }
 
-func TestNoUserCanDoMoreThanItsRole(t *testing.T) {
+func TestPermissions_UserIsLimitedToItsRole(t *testing.T) {
 	c := startCluster(t)
 	c.join(t, "schedule") // declares the streams
 	all := c.connect(t, "all", func(error) {})
@@ -75,24 +75,24 @@ func TestNoUserCanDoMoreThanItsRole(t *testing.T) {
 		conn := c.connect(t, user, func(error) {})
 		for _, subject := range ops {
 			if why := ask(conn, subject); !refused(why) {
-				t.Errorf("%s is let do %s: %v", user, subject, why)
+				t.Errorf("user %s: got %[3]v for %[2]s, want a permission error", user, subject, why)
 			}
 		}
 	}
 	if after := sequences(t, all); !maps.Equal(before, after) {
-		t.Errorf("something was written: got %v, want %v", after, before)
+		t.Errorf("got sequence numbers %v, want %v unchanged", after, before)
 	}
 	for user, ops := range allowed {
 		conn := c.connect(t, user, func(err error) { t.Errorf("user %s: %v", user, err) })
 		for _, subject := range ops {
 			if why := ask(conn, subject); refused(why) || errors.Is(why, nats.ErrTimeout) {
-				t.Errorf("%s is not let do %s: %v", user, subject, why)
+				t.Errorf("user %s: publish to %s: %v", user, subject, why)
 			}
 		}
 	}
 }
 
-// fill puts a task on each queue, and makes the consumers that hand them out.
+// fill puts a task on each queue, and creates the consumers.
 func fill(t *testing.T, conn *nats.Conn) {
 	t.Helper()
 	js, err := jetstream.New(conn)
@@ -115,7 +115,7 @@ func fill(t *testing.T, conn *nats.Conn) {
 	}
 }
 
-// ask asks something of the servers and returns why it is not done, or nil.
+// ask sends a request and returns the reason of its rejection, or nil.
 func ask(conn *nats.Conn, subject string) error {
 	reply, err := conn.Request(subject, []byte("{}"), 200*time.Millisecond)
 	if err != nil {
@@ -131,15 +131,15 @@ func ask(conn *nats.Conn, subject string) error {
 	return nil
 }
 
-// refused reports whether something was not done because who asked may not:
-// because of a permission, or because it is not there in the account.
+// refused reports whether a request failed because of a permission, or because its subject does not exist in
+// the account.
 func refused(why error) bool {
 	var api *jetstream.APIError
 	return errors.Is(why, nats.ErrPermissionViolation) || errors.Is(why, nats.ErrNoResponders) ||
 		errors.As(why, &api) && api.ErrorCode == jetstream.JSErrCodeJetStreamNotEnabledForAccount
 }
 
-// sequences returns the last message's number of each stream.
+// sequences returns the last sequence number of each stream.
 func sequences(t *testing.T, conn *nats.Conn) map[string]uint64 {
 	t.Helper()
 	js, err := jetstream.New(conn)
@@ -157,9 +157,9 @@ func sequences(t *testing.T, conn *nats.Conn) map[string]uint64 {
 	return all
 }
 
-// A server's answer goes wherever the question says. Were that a lease, the
-// question would take it away from its holder.
-func TestCrawlerCanNotHaveAnswersWrittenElsewhere(t *testing.T) {
+// A server sends its response to the reply subject of the request. If that were a lease's key, the request
+// would overwrite the lease.
+func TestPermissions_CrawlerCannotRedirectResponses(t *testing.T) {
 	c := startCluster(t)
 	c.join(t, "schedule")
 	all := c.connect(t, "all", func(error) {})
@@ -179,11 +179,11 @@ func TestCrawlerCanNotHaveAnswersWrittenElsewhere(t *testing.T) {
 	wait(t, "its questions are answered", func() bool { return sequences(t, all)["parse"] == before["parse"] })
 	time.Sleep(200 * time.Millisecond)
 	if after := sequences(t, all); !maps.Equal(before, after) {
-		t.Errorf("something was written: got %v, want %v", after, before)
+		t.Errorf("got sequence numbers %v, want %v unchanged", after, before)
 	}
 }
 
-func TestNobodyHearsOthers(t *testing.T) {
+func TestPermissions_ResponsesAreNotVisibleToOtherUsers(t *testing.T) {
 	c := startCluster(t)
 	m := c.join(t, "schedule")
 	var heard atomic.Int64
@@ -205,22 +205,22 @@ func TestNobodyHearsOthers(t *testing.T) {
 		if err := conn.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		if user != "crawl" { // which is alone in its account, so it hears itself at most
+		if user != "crawl" { // alone in its account, so it receives only its own messages
 			wait(t, user+" is refused to listen", func() bool { return refused.Load() >= 7 })
 		}
 	}
 	for range 10 {
-		if err := subjects.Publish(t.Context(), m, subjects.Crawls, subjects.Crawl{Tier: subjects.Hot, Feeds: []subjects.Target{{FeedID: "feed"}}}); err != nil {
+		if err := subjects.Publish(t.Context(), m, subjects.CrawlQueue, subjects.Crawl{Tier: subjects.Hot, Feeds: []subjects.Target{{FeedID: "feed"}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	time.Sleep(200 * time.Millisecond)
 	if n := heard.Load(); n > 0 {
-		t.Errorf("%d messages were overheard, want none", n)
+		t.Errorf("%d messages of other users received, want none", n)
 	}
 }
 
-func TestUserIsTurnedOutByReload(t *testing.T) {
+func TestReload_RevokesOldPassword(t *testing.T) {
 	c := startCluster(t)
 	var refused atomic.Bool
 	conn := c.connect(t, "crawl", func(error) {})
@@ -242,8 +242,8 @@ func TestUserIsTurnedOutByReload(t *testing.T) {
 	}
 	wait(t, "the user is cut off", refused.Load)
 	if _, err := nats.Connect(c.urls(), nats.UserInfo("crawl", old)); !errors.Is(err, nats.ErrAuthorization) {
-		t.Errorf("got %v for the old password, want that it is refused", err)
+		t.Errorf("got %v for the old password, want an authorization error", err)
 	}
 	c.connect(t, "crawl", func(error) {})
-	wait(t, "the other user is there", other.IsConnected) // all hashes are new, so it had to log in again
+	wait(t, "the other user is there", other.IsConnected) // all hashes are new, so it had to reconnect
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A cluster is three NATS servers with nats/feedmesh.conf, on this machine.
+// cluster is three NATS servers with nats/feedmesh.conf on this machine.
 type cluster struct {
 	t       *testing.T
 	dir     string
@@ -20,7 +20,7 @@ type cluster struct {
 	servers []*server.Server
 }
 
-// startCluster runs them until the test ends.
+// startCluster runs a cluster until the test ends.
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{t: t, dir: t.TempDir()}
@@ -52,7 +52,7 @@ func (c *cluster) makeSecrets(servers ...string) {
 	output(c.t, "go", "run", "./secrets", "--dir", filepath.Join(c.dir, "secrets"), "--servers", strings.Join(servers, ","))
 }
 
-// place moves a server to this machine's loopback and a folder of its own.
+// place moves a server to the loopback address and a folder of its own.
 func place(o *server.Options, dir string, port, cluster, leaf int) {
 	o.StoreDir = dir
 	o.Host, o.Port, o.HTTPPort = "127.0.0.1", port, 0
@@ -60,7 +60,7 @@ func place(o *server.Options, dir string, port, cluster, leaf int) {
 	o.LeafNode.Host, o.LeafNode.Port = "127.0.0.1", leaf
 }
 
-// load reads one of our files with the secrets beside it, as they lie in deploy.
+// load parses a configuration file with its secrets beside it, as in deploy.
 func (c *cluster) load(name string) *server.Options {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join("nats", name))
@@ -96,7 +96,7 @@ func (c *cluster) urls() string {
 	return strings.Join(all, ",")
 }
 
-// connect connects as the user. complain is told what the servers complain of.
+// connect connects as the user. complain receives asynchronous errors of the servers.
 func (c *cluster) connect(t *testing.T, user string, complain func(error)) *nats.Conn {
 	t.Helper()
 	conn, err := nats.Connect(c.urls(), nats.UserInfo(user, c.password(user)), nats.CustomInboxPrefix("_INBOX."+user),
@@ -116,7 +116,7 @@ func run(t *testing.T, o *server.Options) *server.Server {
 	}
 	s.Start()
 	if !s.ReadyForConnections(20 * time.Second) {
-		t.Fatal("a NATS server is not ready")
+		t.Fatal("NATS server not ready")
 	}
 	return s
 }
@@ -125,7 +125,7 @@ func wait(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within a minute: %s", what)
+			t.Fatalf("timeout after a minute: %s", what)
 		}
 	}
 }

@@ -33,7 +33,7 @@ import (
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
-// domain is what --nats-domain is for a user.
+// domain returns the value of --nats-domain for a user.
 func domain(user string) string {
 	if user == "crawl" {
 		return "feedmesh"
@@ -56,9 +56,8 @@ func (c *cluster) join(t *testing.T, user string) *mesh.Mesh {
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// Each role runs as the user of its name, over one store and one index, as an
-// agent of its own would.
-func TestEachRoleDoesItsWorkAsItsOwnUser(t *testing.T) {
+// Each role runs as the user of its name, over one store and one index, like an agent of its own.
+func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 	c := startCluster(t)
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
@@ -83,10 +82,10 @@ func TestEachRoleDoesItsWorkAsItsOwnUser(t *testing.T) {
 		env.Listen = l
 		group.Go(func() error { return r.Run(ctx, env) })
 		if r.Name == role.Schedule.Name {
-			group.Go(func() error { return env.Mesh.Tend(ctx) })
+			group.Go(func() error { return env.Mesh.MaintainStreams(ctx) })
 		}
-		if err := env.Mesh.Beat(ctx, subjects.Agent{ID: r.Name, Roles: []string{r.Name}}); err != nil {
-			t.Errorf("%s says that it lives: %v", r.Name, err)
+		if err := env.Mesh.Heartbeat(ctx, subjects.Agent{ID: r.Name, Roles: []string{r.Name}}); err != nil {
+			t.Errorf("%s: publish heartbeat: %v", r.Name, err)
 		}
 	}
 	client, err := api.NewClient("http://"+l.Addr().String(), "")
@@ -96,7 +95,7 @@ func TestEachRoleDoesItsWorkAsItsOwnUser(t *testing.T) {
 	if _, err := client.SetProxy(ctx, "dead", api.ProxySetting{URL: "http://127.0.0.1:1", Hosts: []string{"refuses.example"}}); err != nil {
 		t.Fatal(err)
 	}
-	farm := simulate.NewFarm(10, 5, time.Now())
+	farm := simulate.NewFeedServer(10, 5, time.Now())
 	article := "<p>" + strings.Repeat("Only the page of this item says that it is about zanzibars. ", 20) + "</p>"
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -133,11 +132,11 @@ func TestEachRoleDoesItsWorkAsItsOwnUser(t *testing.T) {
 	}
 	for _, lane := range subjects.Languages {
 		if _, held := status.Active["cluster-"+lane]; !held {
-			t.Errorf("the lease of cluster-%s is not held: %v", lane, status.Active)
+			t.Errorf("got no holder of lease cluster-%s: %v", lane, status.Active)
 		}
 	}
-	if _, held := status.Active[subjects.Pages.Name]; !held {
-		t.Errorf("the lease of the pages is not held: %v", status.Active)
+	if _, held := status.Active[subjects.PageQueue.Name]; !held {
+		t.Errorf("got no holder of lease pages: %v", status.Active)
 	}
 	if found, err := index.Search(ctx, storage.Query{Where: query.Text{Words: "zanzibars"}, Limit: 10}); err != nil || len(found.Hits) != 1 {
 		t.Errorf("got %v, %v for a word of an item's page, want the item", found, err)
@@ -154,22 +153,22 @@ func (c *cluster) env(t *testing.T, user string, store storage.Store, index stor
 	settings.AllowNet, settings.Schedule.HostSpacing = loopback, 0
 	labels := &classify.Classifier{Rules: classify.ShippedRules(), Spam: spam.Default()}
 	settings.WebSubURL, settings.FullText = "http://127.0.0.1", []string{"full"}
-	client := fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxPacked: 1 << 20, Parallel: 8, Allow: loopback})
+	client := fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 8, Allow: loopback})
 	t.Cleanup(client.Close)
 	return &role.Env{
 		Config: settings, Mesh: c.join(t, user), Store: store, Index: index, Fetch: client, Post: client,
 		Log:     slog.New(slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Metrics: role.NewMetrics(prometheus.NewRegistry()), Workers: 2, Room: func() error { return nil },
+		Metrics: role.NewMetrics(prometheus.NewRegistry()), Workers: 2, CheckDiskSpace: func() error { return nil },
 		Checks: func(context.Context) []api.Check { return nil }, MetricsPage: http.NotFoundHandler(),
 		Classifier: func() *classify.Classifier { return labels },
 	}
 }
 
-// logTo writes what an agent has to warn of to the test's log.
+// logTo writes the warnings of an agent to the test's log.
 type logTo struct{ t *testing.T }
 
 func (l logTo) Write(p []byte) (int, error) {
-	if l.t.Context().Err() == nil { // a test that is over must not be logged to
+	if l.t.Context().Err() == nil { // the log of a finished test must not be written
 		l.t.Log(strings.TrimSpace(string(p)))
 	}
 	return len(p), nil

@@ -8,8 +8,8 @@ import (
 	"feedmesh/storage"
 )
 
-// The api puts rules in force; those who go by them hear of it.
-func TestRulesReachThoseWhoGoByThem(t *testing.T) {
+// The API activates rules; the agents that apply them receive the change.
+func TestRules_ActivationReachesAgents(t *testing.T) {
 	c := startCluster(t)
 	c.join(t, "schedule") // declares the streams
 	ctx, cancel := context.WithCancel(t.Context())

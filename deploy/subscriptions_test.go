@@ -7,13 +7,12 @@ import (
 	"feedmesh/agent/websub"
 )
 
-// The schedule makes subscriptions at hubs and ends them; the api, which hubs
-// call, notes what they say.
-func TestScheduleAndAPIShareTheSubscriptions(t *testing.T) {
+// The schedule creates and removes subscriptions at hubs; the API records the calls of hubs.
+func TestSubscriptions_SharedByScheduleAndAPI(t *testing.T) {
 	c := startCluster(t)
 	for _, users := range [][2]string{{"schedule", "api"}, {"all", "all"}} {
 		asks, hears := c.join(t, users[0]).Subscriptions(), c.join(t, users[1]).Subscriptions()
-		if _, err := asks.Put(t.Context(), websub.Subscription{Token: "TOKEN", State: websub.Asked}); err != nil {
+		if _, err := asks.Put(t.Context(), websub.Subscription{Token: "TOKEN", State: websub.Requested}); err != nil {
 			t.Fatal(err)
 		}
 		var sub websub.Subscription
@@ -31,7 +30,7 @@ func TestScheduleAndAPIShareTheSubscriptions(t *testing.T) {
 		n := 0
 		for sub, err := range asks.List(t.Context()) {
 			if err != nil || sub.State != websub.Verified {
-				t.Errorf("%s: got %+v, %v; want what %s wrote", users[0], sub, err, users[1])
+				t.Errorf("%s: got %+v, %v; want the record of %s", users[0], sub, err, users[1])
 			}
 			if err := asks.Delete(t.Context(), sub); err != nil {
 				t.Error(err)

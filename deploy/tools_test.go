@@ -15,17 +15,17 @@ import (
 	"feedmesh/tests/engines"
 )
 
-// need skips the test, aloud, where a tool is not installed.
+// need skips the test with a message if a tool is not installed.
 func need(t *testing.T, tools ...string) {
 	t.Helper()
 	for _, tool := range tools {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not here: tests/engines/install installs it", tool)
+			t.Skipf("skipped: %s is not installed; run tests/engines/install", tool)
 		}
 	}
 }
 
-// output returns what a command prints, and fails if it does.
+// output returns the output of a command; the test fails if the command fails.
 func output(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(name, args...).CombinedOutput()
@@ -35,23 +35,23 @@ func output(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-func TestAlertsRaiseWhatTheyShould(t *testing.T) {
+func TestAlerts_PassRuleTests(t *testing.T) {
 	need(t, "promtool")
 	output(t, "promtool", "check", "rules", "prometheus/alerts.yaml")
 	output(t, "promtool", "test", "rules", "prometheus/alerts_test.yaml")
 }
 
-func TestServiceIsSoundAndHardened(t *testing.T) {
+func TestService_ValidAndHardened(t *testing.T) {
 	need(t, "systemd-analyze")
-	const path = "systemd/feedmesh.service"
-	// verify wants the program to be there.
-	unit := filepath.Join(t.TempDir(), "feedmesh.service")
-	text := strings.Replace(read(t, path), "ExecStart=/usr/local/bin/feedmesh", "ExecStart=/bin/true", 1)
+	const path = "systemd/agent.service"
+	// systemd-analyze verify requires an existing program.
+	unit := filepath.Join(t.TempDir(), "agent.service")
+	text := strings.Replace(read(t, path), "ExecStart=/usr/local/bin/agent", "ExecStart=/bin/true", 1)
 	if err := os.WriteFile(unit, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if out := output(t, "systemd-analyze", "verify", unit); out != "" {
-		t.Errorf("systemd-analyze verify says:\n%s", out)
+		t.Errorf("systemd-analyze verify failed:\n%s", out)
 	}
 	out := output(t, "systemd-analyze", "security", "--offline=true", path)
 	level := regexp.MustCompile(`exposure level for \S+: ([0-9.]+)`).FindStringSubmatch(out)
@@ -63,10 +63,9 @@ func TestServiceIsSoundAndHardened(t *testing.T) {
 	}
 }
 
-// The agent runs here without systemd, under strace: each call it makes must be
-// one that the service allows, and no memory both written and executed. With -D
-// strace stands aside, and the process is the agent.
-func TestAgentStaysWithinItsService(t *testing.T) {
+// The agent runs under strace without systemd. Every system call must be permitted by the service, and no
+// memory may be both writable and executable. With -D strace is the child, and the process is the agent.
+func TestService_AllowsSystemCallsOfAgent(t *testing.T) {
 	need(t, "systemd-analyze", "strace")
 	dir := t.TempDir()
 	agent, trace := filepath.Join(dir, "agent"), filepath.Join(dir, "trace")
@@ -99,20 +98,20 @@ func TestAgentStaysWithinItsService(t *testing.T) {
 	forbidden := slices.Concat(calls(t, "@privileged"), calls(t, "@resources"))
 	for _, call := range found(`(?m)^\d+ +([a-z0-9_]+)\(`, string(log)) {
 		if !slices.Contains(allowed, call) || slices.Contains(forbidden, call) {
-			t.Errorf("the agent calls %s, which its service does not allow", call)
+			t.Errorf("agent calls %s, which the service does not allow", call)
 		}
 	}
 	if found := regexp.MustCompile(`.*PROT_WRITE\|PROT_EXEC.*|mprotect.*PROT_EXEC.*`).Find(log); found != nil {
-		t.Errorf("the agent makes memory executable: %s", found)
+		t.Errorf("agent makes memory executable: %s", found)
 	}
 	if families := found(`socket\((AF_[A-Z0-9]+)`, string(log)); slices.ContainsFunc(families, func(f string) bool {
 		return !slices.Contains([]string{"AF_INET", "AF_INET6", "AF_UNIX"}, f)
 	}) {
-		t.Errorf("the agent opens sockets of %v", families)
+		t.Errorf("agent opens sockets of families %v", families)
 	}
 }
 
-// calls returns the system calls of one of systemd's sets, and of those in it.
+// calls returns the system calls of a systemd call set, including nested sets.
 func calls(t *testing.T, set string) []string {
 	t.Helper()
 	var all []string

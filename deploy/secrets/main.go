@@ -1,6 +1,5 @@
-// Secrets makes the secrets of a mesh in deploy/secrets:
-// passwords drawn at random, a file each, and nats.conf with what NATS servers
-// know them by. A password that is there already stays.
+// Secrets generates the secrets of a mesh in deploy/secrets: random passwords, one a file, and nats.conf with
+// their hashes for the NATS servers. Existing passwords are kept.
 package main
 
 import (
@@ -16,7 +15,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// users are those of nats/feedmesh.conf.
+// users are the users of nats/feedmesh.conf.
 var users = []string{"all", "schedule", "crawl", "parse", "prepare", "classify", "cluster", "store", "index", "api"}
 
 func main() {
@@ -40,7 +39,7 @@ func makeAll(dir string, servers []string) error {
 		if err != nil {
 			return err
 		}
-		// The cheapest: what is drawn at random from 128 bits can't be guessed.
+		// The minimum cost suffices for 128 random bits.
 		hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
 		if err != nil {
 			return fmt.Errorf("hash the password of %s: %w", user, err)
@@ -74,9 +73,8 @@ func makeAll(dir string, servers []string) error {
 	return nil
 }
 
-// secret returns what is in the file of that name, which it makes with the given
-// content if there is none. Others may read it, for they run in containers as
-// users of their own; the folder is yours to guard.
+// secret returns the contents of a file, which it creates with the given content if it does not exist. The
+// file is readable by others, because containers run as different users; protect the folder.
 func secret(dir, name, content string) (string, error) {
 	path := filepath.Join(dir, name)
 	have, err := os.ReadFile(path)
