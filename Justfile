@@ -13,12 +13,13 @@ _list:
 build:
     go build -trimpath -ldflags "-X main.version={{ version }}" -o bin/agent ./agent
 
-# the program for every system it is made for, in bin/
+# the program for every system it is made for, in bin/, with the licences of its modules
 release:
     for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do \
         echo "$target"; GOOS=${target%/*} GOARCH=${target#*/} go build -trimpath -ldflags "-s -w -X main.version={{ version }}" \
             -o "bin/agent-${target/\//-}" ./agent; \
     done
+    go run ./tools/licences ./agent > bin/LICENCES.md
 
 # the program for the systems whose code differs from this one's, to see that it builds
 build-others:
@@ -53,7 +54,7 @@ soak time="1h" *flags: engines
 
 # the source's plan for 50,000 feeds on 5,000 hosts, on a clock 60 times faster
 plan time="3m" *flags:
-    go test -timeout 2h -v ./tests -run ThePlan -plan.feeds 50000 -plan.hosts 5000 -plan.for {{ time }} -plan.timed {{ flags }}
+    go test -timeout 2h -v ./tests -run ThePlan -plan.feeds 50000 -plan.hosts 5000 -plan.for {{ time }} -plan.spacing 2s -plan.timed {{ flags }}
 
 # a picture of each page of the console, in light, dark and narrow, under ./screenshots
 screenshots:

@@ -26,14 +26,15 @@ import (
 )
 
 var (
-	planFeeds = flag.Int("plan.feeds", 1500, "feeds whose plan is to be kept")
-	planHosts = flag.Int("plan.hosts", 150, "hosts they are on")
-	planSpeed = flag.Float64("plan.speed", 60, "how many times faster than real time passes")
-	planTimed = flag.Bool("plan.timed", false, "fail for bars of time too, which other work on the machine may miss")
-	planFor   = flag.Duration("plan.for", 25*time.Second, "for how long the plan is to be kept, in real time")
+	planFeeds = flag.Int("plan.feeds", 1500, "number of feeds")
+	planHosts = flag.Int("plan.hosts", 150, "number of hosts")
+	planSpeed = flag.Float64("plan.speed", 60, "speed of the clock relative to real time")
+	planTimed = flag.Bool("plan.timed", false, "also enforce time limits, which depend on other load of the machine")
+	planFor   = flag.Duration("plan.for", 25*time.Second, "duration in real time")
+	planSpace = flag.Duration("plan.spacing", 20*time.Second, "least time between the starts of two requests to a host, in simulated time")
 )
 
-// A pace is a clock that runs at the real speed until it is told to hurry.
+// A pace is a clock that runs at real speed until hurry changes it.
 type pace struct{ from atomic.Pointer[paceFrom] }
 
 type paceFrom struct {
@@ -54,8 +55,8 @@ func (p *pace) now() time.Time {
 
 func (p *pace) hurry(speed float64) { p.from.Store(&paceFrom{time.Now(), p.now(), speed}) }
 
-// A tenth of the feeds is hot, three tenths are warm: as many as the tiers may
-// have. Then the source's plan for 50,000 feeds are 28,800 tasks of 100 a day.
+// A tenth of the feeds is hot, three tenths are warm: the maximum shares of the tiers. The source's plan for
+// 50,000 feeds is then 28,800 tasks of 100 a day.
 func planSettings(t *testing.T, dir string) config.Config {
 	c := settings(dir)
 	c.Schedule = config.Default().Schedule
@@ -68,16 +69,16 @@ func planSettings(t *testing.T, dir string) config.Config {
 	return c
 }
 
-// The source's plan, on a clock that runs faster: kept, and politely, as the
-// farm's own ledger counts; and kept over a restart.
-func TestThePlanIsKeptPolitely(t *testing.T) {
+// The source's plan on an accelerated clock is kept, within the request limits measured by the simulated web,
+// and across a restart.
+func TestThePlan_IsKeptWithinRequestLimits(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes a minute")
+		t.Skip("takes a minute")
 	}
 	if err := simulate.SeveralHosts(); err != nil {
 		t.Skipf("NOT TESTED: %v", err)
 	}
-	// It begins in the night's last hour, so that hot feeds have both intervals.
+	// It begins in the last hour of the night, so that hot feeds have both intervals.
 	clock := newPace(time.Date(2026, 3, 4, 7, 30, 0, 0, time.UTC))
 	log := filepath.Join(t.TempDir(), "visits.jsonl")
 	web, err := simulate.NewWeb(simulate.Settings{
@@ -87,21 +88,21 @@ func TestThePlanIsKeptPolitely(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer web.Close()
-	farm, err := web.Serve("127.0.0.1:0", "")
+	feedServer, err := web.Serve("127.0.0.1:0", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer farm.Close()
+	defer feedServer.Close()
 
 	dir := t.TempDir()
 	c := planSettings(t, dir)
-	c.Schedule.HostSpacing = 0 // for the first time all are due at once
-	plantFeeds(t, dir, web, farm.Port)
+	c.Schedule.HostSpacing = 0 // for the first time all feeds are due together
+	plantFeeds(t, dir, web, feedServer.Port)
 	n := start(t, c, clock.now)
 	waitPolled(t, n, *planFeeds)
 	n.stop()
 
-	c.Schedule.HostSpacing = 2 * time.Second
+	c.Schedule.HostSpacing = *planSpace
 	n = start(t, c, clock.now)
 	began := clock.now()
 	clock.hurry(*planSpeed)
@@ -110,7 +111,7 @@ func TestThePlanIsKeptPolitely(t *testing.T) {
 	before, lagBefore, from := web.Summary(), lags(t, n), clock.now()
 	time.Sleep((*planFor - warm) / 2)
 	lagFirst := lags(t, n)
-	clock.hurry(1) // a restart takes its real time
+	clock.hurry(1) // a restart takes real time
 	n.stop()
 	n = start(t, c, clock.now)
 	clock.hurry(*planSpeed)
@@ -122,7 +123,7 @@ func TestThePlanIsKeptPolitely(t *testing.T) {
 	polls := float64(after.Polls-before.Polls) / hours * 24
 	planned := 28_800 * 100 * float64(*planFeeds) / 50_000
 	lag := lagFirst.add(-1, lagBefore).add(1, lagAfter)
-	t.Logf("%d feeds on %d hosts, %.1f h at %vx: %.0f polls a day (planned: %.0f over a whole day), started within p50 %v, p95 %v, p99 %v of when they were due "+
+	t.Logf("%d feeds on %d hosts, %.1f h at %vx: %.0f polls a day (planned: %.0f over a whole day), started within p50 %v, p95 %v, p99 %v after they were due "+
 		"(p99 %v before a restart, %v after); %d overlaps, least spacing %.2f s, %.2f %% conditional", *planFeeds, *planHosts, hours, *planSpeed, polls, planned,
 		lag.quantile(0.5), lag.quantile(0.95), lag.quantile(0.99),
 		lagFirst.add(-1, lagBefore).quantile(0.99), lagAfter.quantile(0.99), after.Overlaps-before.Overlaps, leastSpacing(t, log, began), 100*after.Conditional)
@@ -134,12 +135,12 @@ func TestThePlanIsKeptPolitely(t *testing.T) {
 		t.Errorf("99 of 100 polls start within %v of when they are due, want a minute", p99)
 	}
 	if after.Overlaps > before.Overlaps {
-		t.Errorf("got %d requests to a host that was being asked, want none", after.Overlaps-before.Overlaps)
+		t.Errorf("got %d overlapping requests to a host, want none", after.Overlaps-before.Overlaps)
 	}
-	// By the farm's clock a millisecond that one request needs more on its way than
-	// the next is as many as the clock is faster.
-	if least := leastSpacing(t, log, began); least < 2-*planSpeed*0.005 {
-		t.Errorf("two requests to a host are %.2f s apart, want 2 s", least)
+	// The web records when requests arrive: a difference in the latency of two requests is multiplied by the speed of
+	// the clock. A spacing of 20 s, a third of a second of real time, leaves 50 ms for it.
+	if least := leastSpacing(t, log, began); least < 0.85*planSpace.Seconds() {
+		t.Errorf("two requests to a host are %.2f s apart, want %v", least, *planSpace)
 	}
 	if after.Conditional < 0.99 {
 		t.Errorf("%.2f %% of the polls after the first are conditional, want 99 %%", 100*after.Conditional)
@@ -149,7 +150,7 @@ func TestThePlanIsKeptPolitely(t *testing.T) {
 	}
 }
 
-// plantFeeds gives a store the feeds of a farm.
+// plantFeeds stores the feeds of a web.
 func plantFeeds(t *testing.T, dir string, web *simulate.Web, port int) {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "store.db"))
@@ -172,7 +173,7 @@ func plantFeeds(t *testing.T, dir string, web *simulate.Web, port int) {
 	}
 }
 
-// waitPolled waits until all feeds were polled and nothing is under way.
+// waitPolled waits until all feeds were polled and no poll is in progress.
 func waitPolled(t *testing.T, n *running, feeds int) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Hour); ; time.Sleep(time.Second) {
@@ -190,8 +191,8 @@ func busy(status api.Status) bool {
 	return slices.ContainsFunc(status.Queues, func(q mesh.Depth) bool { return q.Tasks > 0 && q.Queue != subjects.QuarantineStream })
 }
 
-// leastSpacing returns the least time between the starts of two requests to one
-// host since then, in seconds by the farm's clock.
+// leastSpacing returns the minimum time between the starts of two requests to one host since then, in
+// simulated seconds.
 func leastSpacing(t *testing.T, log string, since time.Time) float64 {
 	last := map[string]time.Time{}
 	least := time.Hour
@@ -204,8 +205,8 @@ func leastSpacing(t *testing.T, log string, since time.Time) float64 {
 	return least.Seconds()
 }
 
-// earlyPolls returns how many feeds were polled sooner than the shortest interval
-// of the plan and its jitter allow.
+// earlyPolls returns the number of feeds polled sooner than the shortest interval of the plan and its jitter
+// allow.
 func earlyPolls(t *testing.T, log string, since time.Time) (early int) {
 	last := map[int]time.Time{}
 	eachVisit(t, log, since, func(v simulate.Visit) {
@@ -240,8 +241,7 @@ func eachVisit(t *testing.T, log string, since time.Time, each func(simulate.Vis
 	}
 }
 
-// A histogram counts polls by how long after they were due they began: of each
-// bucket those that took at most so many seconds.
+// A histogram counts polls by their lag: each bucket those of at most a number of seconds.
 type histogram map[float64]float64
 
 // lags reads the node's histogram.
@@ -273,7 +273,7 @@ func lags(t *testing.T, n *running) histogram {
 	return h
 }
 
-// add returns the counts of both, those of other n times.
+// add returns the sum of two histograms, the other weighted by n.
 func (h histogram) add(n float64, other histogram) histogram {
 	sum := histogram{}
 	for le := range h {
@@ -282,7 +282,7 @@ func (h histogram) add(n float64, other histogram) histogram {
 	return sum
 }
 
-// quantile returns the bound of the bucket that a share of the polls lies within.
+// quantile returns the upper bound of the bucket that contains a quantile.
 func (h histogram) quantile(share float64) time.Duration {
 	var all float64
 	for _, n := range h {
