@@ -11,8 +11,8 @@ import (
 	"feedmesh/classify/rule"
 )
 
-// What no honest set or document has must cost no more than it is large.
-func TestStrangeSetsAndDocumentsStayBounded(t *testing.T) {
+// The cost of malicious sets and documents must stay proportional to their size.
+func TestEvaluate_UnusualSetsAndDocumentsStayBounded(t *testing.T) {
 	same := strings.Repeat("category x when kubernetes\n", 20_000)
 	var many, prefixes, loose, near, scopes, chain, exact strings.Builder
 	many.WriteString("category x when 2 of (a0")
@@ -48,35 +48,35 @@ func TestStrangeSetsAndDocumentsStayBounded(t *testing.T) {
 		r := compile(t, text)
 		for what, d := range documents {
 			began := time.Now()
-			o := r.Fire(d)
-			if took := time.Since(began); took > 2*time.Second { // most take a few milliseconds
-				t.Errorf("%s, %s: took %s", name, what, took)
+			o := r.Evaluate(d)
+			if elapsed := time.Since(began); elapsed > 2*time.Second { // most take a few milliseconds
+				t.Errorf("%s, %s: took %s", name, what, elapsed)
 			}
-			if name == "one term" && what == "all words" && (len(o.Fired) != 20_000 || o.Labels[0].Points != 60_000 || len(o.Labels[0].Why) != 3) {
-				t.Errorf("got %d rules, want all 20,000, of which three are the reason", len(o.Fired))
+			if name == "one term" && what == "all words" && (len(o.Matched) != 20_000 || o.Labels[0].Points != 60_000 || len(o.Labels[0].Matches) != 3) {
+				t.Errorf("got %d rules, want all 20,000, of which three are the reason", len(o.Matched))
 			}
-			if name == "a chain" && what == "one word" && len(o.Fired) != 2_001 {
-				t.Errorf("got %d rules fired of a chain, want 2001", len(o.Fired))
+			if name == "a chain" && what == "one word" && len(o.Matched) != 2_001 {
+				t.Errorf("got %d rules fired of a chain, want 2001", len(o.Matched))
 			}
 		}
 	}
 }
 
-func TestRulesOfOtherFeedsAreNotLookedAt(t *testing.T) {
+func TestEvaluate_SkipsRulesOfOtherFeeds(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("star when go\n")
 	for i := range 1_000 {
 		fmt.Fprintf(&b, "for feed:f%d\nstar when go | rust%d\n", i, i)
 	}
 	r := compile(t, b.String())
-	f := newFiring(r)
+	f := newEvaluation(r)
 	f.begin(&Document{Title: "go rust7", FeedID: "f7"})
 	if len(f.active) != 2 || len(f.active[0].patterns) != 1 || len(f.active[1].patterns) != 2 {
-		t.Errorf("got %d sections, want the one for all and that of the feed", len(f.active))
+		t.Errorf("got %d sections, want the general section and the feed's", len(f.active))
 	}
 }
 
-func TestNeededTextsAreInAllThatMatches(t *testing.T) {
+func TestRequiredLiterals_OccurInEveryMatch(t *testing.T) {
 	for _, test := range []struct {
 		re   string
 		want string
@@ -94,7 +94,7 @@ func TestNeededTextsAreInAllThatMatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := needed(tree)
+		got := requiredLiterals(tree)
 		for i := range got {
 			got[i] = strings.TrimLeft(got[i], " ")
 		}
@@ -102,7 +102,7 @@ func TestNeededTextsAreInAllThatMatches(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", test.re, got, test.want)
 		}
 		for _, text := range []string{"v1.2", "visualising", "visualization", "arab spring", "last spring", "release release x", "release notes", "note", "a", "7"} {
-			e := expression{re: regexp.MustCompile(test.re), needs: needed(tree)}
+			e := expression{re: regexp.MustCompile(test.re), literals: requiredLiterals(tree)}
 			if got, want := e.matches(text), e.re.MatchString(text); got != want {
 				t.Errorf("%s of %q: got %v, want %v", test.re, text, got, want)
 			}
@@ -110,10 +110,10 @@ func TestNeededTextsAreInAllThatMatches(t *testing.T) {
 	}
 }
 
-func TestTooManyTermsThatNoStemLeadsToAreRefused(t *testing.T) {
+func TestCompile_RejectsTooManyTermsWithoutStem(t *testing.T) {
 	var b strings.Builder
 	stop := strings.Fields("The Of And To In Is It That For On With")
-	for i := range maxBare + 1 {
+	for i := range maxStopOnly + 1 {
 		fmt.Fprintf(&b, "star when '%s %s'\n", stop[i/len(stop)], stop[i%len(stop)])
 	}
 	set, err := rule.ParseFiles([]rule.File{{Name: "a.rules", Text: b.String()}})
@@ -121,15 +121,15 @@ func TestTooManyTermsThatNoStemLeadsToAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Compile(set); err == nil || !strings.HasPrefix(err.Error(), "a.rules:101:11: ") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("got %v, want one fault, at a.rules:101:11", err)
+		t.Errorf("got %v, want one diagnostic, at a.rules:101:11", err)
 	}
-	set.Rules = set.Rules[:maxBare]
+	set.Rules = set.Rules[:maxStopOnly]
 	if _, err := Compile(set); err != nil {
 		t.Errorf("got %v of as many as there may be", err)
 	}
 }
 
-func TestOverlays(t *testing.T) {
+func TestOverlay_ReplacesAndAddsFiles(t *testing.T) {
 	files := len(Shipped().Files)
 	for _, test := range []struct {
 		name, archive string
@@ -138,9 +138,9 @@ func TestOverlays(t *testing.T) {
 		title         string
 	}{
 		{"nothing", "", files, 0, "zork"},
-		{"a file beside", "-- own.rules --\nscore +1 when zork\n", files + 1, 1, "zork"},
-		{"a file of no name", "score +2 when zork", files + 1, 2, "zork"},
-		{"a shipped file off", "-- devops.rules --\n", files, 0, "zork"},
+		{"an additional file", "-- own.rules --\nscore +1 when zork\n", files + 1, 1, "zork"},
+		{"a file without a name", "score +2 when zork", files + 1, 2, "zork"},
+		{"a shipped file disabled", "-- devops.rules --\n", files, 0, "zork"},
 	} {
 		set, err := Overlay([]byte(test.archive))
 		if err != nil {
@@ -150,7 +150,7 @@ func TestOverlays(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", test.name, err)
 		}
-		if got := r.Fire(Document{Title: test.title}).Score; got != test.want {
+		if got := r.Evaluate(Document{Title: test.title}).Score; got != test.want {
 			t.Errorf("%s: got score %v, want %v", test.name, got, test.want)
 		}
 		if test.archive != "" && len(set.Files) != test.files {
@@ -161,8 +161,8 @@ func TestOverlays(t *testing.T) {
 		!strings.Contains(err.Error(), "own.rules:3:") && !strings.Contains(err.Error(), "own.rules:2:") || !strings.Contains(err.Error(), "devops.rules:1:1: ") {
 		t.Errorf("got %v, want faults in both files", err)
 	}
-	again, err := rule.Parse(ShippedArchive())
-	if err != nil || len(again.Rules) != len(Shipped().Rules) {
+	reparsed, err := rule.Parse(ShippedArchive())
+	if err != nil || len(reparsed.Rules) != len(Shipped().Rules) {
 		t.Errorf("got error %v, want the archive to be the shipped rules", err)
 	}
 }
@@ -183,7 +183,7 @@ topic y when title:/v?\d+\.\d/ | url:blog | host:dev | category:x & !author:pike
 	}
 	f.Fuzz(func(t *testing.T, title, text, url, language string) {
 		d := Document{Title: title, Text: text, URL: url, Language: language, Tags: []string{text, title}, Author: url}
-		if got, want := r.Fire(d), (&naive{set, d, make(map[int]bool)}).outcome(); len(got.Fired) != len(want.Fired) {
+		if got, want := r.Evaluate(d), (&naive{set, d, make(map[int]bool)}).outcome(); len(got.Matched) != len(want.Matched) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	})

@@ -17,121 +17,121 @@ const (
 	maxTopics     = 5
 )
 
-// A Classifier decides what documents are: spam, and what they are about. It may
-// be used concurrently.
+// A Classifier decides whether documents are spam and assigns categories and topics. It is safe for
+// concurrent use.
 type Classifier struct {
 	Rules     *Rules
 	Spam      *spam.Filter
-	Model     *model.Model // nil: nothing is guessed but from rules
-	Sentiment bool         // whether the mood of texts is told
+	Model     *model.Model // nil: categories come from rules only
+	Sentiment bool         // whether to score sentiment
 }
 
-// A Decision is what a [Classifier] makes of a document.
+// A Decision is the result of classifying a document.
 type Decision struct {
 	Spam       bool
 	SpamScore  float64  // 0 to 1
 	Flags      []string // of "adult", "affiliate", "muted", "sponsored", "starred", by name
 	Categories []string // best first, at most 3
-	Likeliest  string   // the category that comes first, also where it is too unsure to be one of Categories; may be empty
+	MostLikely string   // highest-ranked category, even if it is too uncertain for Categories; may be empty
 	Topics     []string // best first, at most 5
-	Score      float64  // what rules added
+	Score      float64  // sum of the scores that rules added
 	Notify     []string
-	Sentiment  float64  // -1 to 1; 0 where it is off
-	Guessed    bool     // the categories are a guess, not the rules'
-	Why        []string // sentences: what decided spam, flags, each category and topic
-	Fired      []Fired
+	Sentiment  float64  // -1 to 1; 0 if disabled
+	Guessed    bool     // the model, not the rules, chose the categories
+	Reasons    []string // sentences that explain spam, flags, each category and topic
+	Matched    []RuleMatch
 }
 
-// Decide says what a document is. Of its feed and host it knows what the document
-// says. Equal documents get equal decisions.
-func (c *Classifier) Decide(d Document) Decision { return c.DecideKnowing(d, spam.Habits{}) }
+// Decide classifies a document by its contents alone, without the history of its feed and host. Equal
+// documents get equal decisions.
+func (c *Classifier) Decide(d Document) Decision { return c.DecideWithHistory(d, spam.History{}) }
 
-// DecideKnowing is [Classifier.Decide] for one who remembers what the document's
-// feed and host brought before.
-func (c *Classifier) DecideKnowing(d Document, habits spam.Habits) Decision {
+// DecideWithHistory is [Classifier.Decide] with the history of the document's feed and host, which
+// [spam.HistoryCache] records.
+func (c *Classifier) DecideWithHistory(d Document, habits spam.History) Decision {
 	d.stem()
-	fired := c.Rules.Fire(d)
-	decision := Decision{Score: fired.Score, Notify: fired.Notify, Fired: fired.Fired}
-	c.judge(&decision, d, fired, habits)
-	c.label(&decision, d, fired)
+	outcome := c.Rules.Evaluate(d)
+	decision := Decision{Score: outcome.Score, Notify: outcome.Notify, Matched: outcome.Matched}
+	c.decideSpam(&decision, d, outcome, habits)
+	c.decideLabels(&decision, d, outcome)
 	if c.Sentiment {
 		decision.Sentiment = sentiment.Score(d.Title+"\n"+d.Text, d.Language)
 	}
 	return decision
 }
 
-// judge decides whether a document is spam, and what flags it has. A rule that
-// says quarantine makes it spam, whatever its score.
-func (c *Classifier) judge(decision *Decision, d Document, fired Outcome, habits spam.Habits) {
-	verdict := c.Spam.Judge(d.ForSpam(), habits)
+// decideSpam sets the spam score, the flags and their reasons. A rule with the action quarantine makes a
+// document spam whatever its score.
+func (c *Classifier) decideSpam(decision *Decision, d Document, outcome Outcome, habits spam.History) {
+	verdict := c.Spam.Classify(d.SpamDocument(), habits)
 	decision.SpamScore = verdict.Score
-	decision.Spam = fired.Quarantine || verdict.Score >= cmp.Or(d.SpamThreshold, c.Spam.Threshold())
+	decision.Spam = outcome.Quarantine || verdict.Score >= cmp.Or(d.SpamThreshold, c.Spam.Threshold())
 	if decision.Spam {
-		decision.Why = append(decision.Why, verdict.Why()...)
-	} else { // what is no spam needs no excuse
-		decision.Why = append(decision.Why, verdict.WhyFlagged()...)
+		decision.Reasons = append(decision.Reasons, verdict.Reasons()...)
+	} else { // no reasons are listed for a score that is not spam
+		decision.Reasons = append(decision.Reasons, verdict.FlagReasons()...)
 	}
 	decision.Flags = slices.Clone(verdict.Flags)
-	if fired.Quarantine {
-		decision.Why = append(decision.Why, c.Rules.because("spam", rule.Quarantine, fired.Fired)...)
+	if outcome.Quarantine {
+		decision.Reasons = append(decision.Reasons, c.Rules.actionReasons("spam", rule.Quarantine, outcome.Matched)...)
 	}
-	if fired.Star {
+	if outcome.Star {
 		decision.Flags = append(decision.Flags, "starred")
-		decision.Why = append(decision.Why, c.Rules.because("starred", rule.Star, fired.Fired)...)
+		decision.Reasons = append(decision.Reasons, c.Rules.actionReasons("starred", rule.Star, outcome.Matched)...)
 	}
-	if fired.Mute {
+	if outcome.Mute {
 		decision.Flags = append(decision.Flags, "muted")
-		decision.Why = append(decision.Why, c.Rules.because("muted", rule.Mute, fired.Fired)...)
+		decision.Reasons = append(decision.Reasons, c.Rules.actionReasons("muted", rule.Mute, outcome.Matched)...)
 	}
 	slices.Sort(decision.Flags)
 }
 
-// label decides what a document is about.
-func (c *Classifier) label(decision *Decision, d Document, fired Outcome) {
-	list := c.weigh(d, fired)
+// decideLabels sets the categories, the topics and their reasons.
+func (c *Classifier) decideLabels(decision *Decision, d Document, outcome Outcome) {
+	list := c.rankCandidates(d, outcome)
 	if len(list) > 0 {
-		decision.Likeliest = list[0].name
+		decision.MostLikely = list[0].name
 	}
-	most := 0.0 // points that rules give one
+	most := 0.0 // highest points that rules give a category
 	for _, k := range list {
 		most = max(most, k.label.Points)
 	}
 	for _, k := range list {
-		if before := len(decision.Categories); before == maxCategories || !k.given(most, before) {
+		if before := len(decision.Categories); before == maxCategories || !k.isAccepted(most, before) {
 			continue
 		}
 		decision.Categories = append(decision.Categories, k.name)
-		if k.sure() {
-			decision.Why = append(decision.Why, k.label.because()...)
+		if k.isCertain() {
+			decision.Reasons = append(decision.Reasons, k.label.reasons()...)
 		} else {
-			decision.Why = append(decision.Why, c.why(k, d, fired)...)
+			decision.Reasons = append(decision.Reasons, c.guessReasons(k, d, outcome)...)
 		}
 		decision.Guessed = most < Threshold
 	}
-	for _, l := range fired.Labels {
+	for _, l := range outcome.Labels {
 		if l.Topic && l.Points >= Threshold && len(decision.Topics) < maxTopics {
 			decision.Topics = append(decision.Topics, l.Name)
-			decision.Why = append(decision.Why, l.because()...)
+			decision.Reasons = append(decision.Reasons, l.reasons()...)
 		}
 	}
 }
 
-// because says what speaks for a label, a sentence for each rule, as in
-// `topic kubernetes: "k8s" in title (devops.rules:4)`.
-func (l Label) because() []string {
+// reasons returns a sentence for each rule that contributed to a label, for example `topic kubernetes: "k8s"
+// in title (devops.rules:4)`.
+func (l Label) reasons() []string {
 	name := "category " + l.Name
 	if l.Topic {
 		name = "topic " + l.Name
 	}
 	var why []string
-	for _, f := range l.Why {
-		why = append(why, fmt.Sprintf("%s: %s (%s)", name, f.words(), f.Rule))
+	for _, f := range l.Matches {
+		why = append(why, fmt.Sprintf("%s: %s (%s)", name, f.describe(), f.Rule))
 	}
 	return why
 }
 
-// words returns what made a rule fire.
-func (f Fired) words() string {
+// describe returns the evidence of a rule as text.
+func (f RuleMatch) describe() string {
 	var list []string
 	for _, e := range f.Evidence {
 		switch {

@@ -13,7 +13,7 @@ import (
 	"feedmesh/classify/spam"
 )
 
-// classifier returns one that goes by rules, and by a model if it is given.
+// classifier returns a classifier with the given rules and, if not nil, model.
 func classifier(t testing.TB, rules string, m *model.Model) *Classifier {
 	t.Helper()
 	set, err := rule.Parse([]byte("-- mine.rules --\n" + rules))
@@ -31,8 +31,8 @@ func classifier(t testing.TB, rules string, m *model.Model) *Classifier {
 	return &Classifier{Rules: compiled, Spam: filter, Model: m}
 }
 
-// cooking is a model of two categories that no rule knows: what has to do with
-// bread is baking, what has to do with soup is stewing, and a pan is of either.
+// cooking returns a model of two categories without rules: words about bread are baking, words about soup are
+// stewing, and a pan belongs to both.
 func cooking(t testing.TB) *model.Model {
 	t.Helper()
 	tr := model.NewTrainer()
@@ -53,7 +53,7 @@ func cooking(t testing.TB) *model.Model {
 
 func english(title string) Document { return Document{Title: title, Language: "en"} }
 
-func TestRulesDecideAndSayWhy(t *testing.T) {
+func TestDecide_RulesAndReasons(t *testing.T) {
 	c := classifier(t, `category devops/topic:kubernetes when k8s | "helm chart"
 score +2 when topic:kubernetes
 notify "a chart" when "helm chart"
@@ -62,17 +62,17 @@ notify "a chart" when "helm chart"
 	if !reflect.DeepEqual(got.Categories, []string{"devops"}) || !reflect.DeepEqual(got.Topics, []string{"kubernetes"}) || got.Guessed || got.Spam {
 		t.Errorf("got %+v", got)
 	}
-	if got.Score != 2 || !reflect.DeepEqual(got.Notify, []string{"a chart"}) || len(got.Fired) != 3 {
-		t.Errorf("got score %v, notify %q, fired %v", got.Score, got.Notify, got.Fired)
+	if got.Score != 2 || !reflect.DeepEqual(got.Notify, []string{"a chart"}) || len(got.Matched) != 3 {
+		t.Errorf("got score %v, notify %q, fired %v", got.Score, got.Notify, got.Matched)
 	}
 	for _, want := range []string{`category devops: "k8s" in title, "helm chart" in title (mine.rules:1)`, `topic kubernetes: `} {
-		if !slices.ContainsFunc(got.Why, func(s string) bool { return strings.HasPrefix(s, want) }) {
-			t.Errorf("got %q, want %q among it", got.Why, want)
+		if !slices.ContainsFunc(got.Reasons, func(s string) bool { return strings.HasPrefix(s, want) }) {
+			t.Errorf("got %q, want %q among it", got.Reasons, want)
 		}
 	}
 }
 
-func TestActionsBecomeFlagsWithReasons(t *testing.T) {
+func TestDecide_ActionsBecomeFlagsWithReasons(t *testing.T) {
 	c := classifier(t, `star when helm
 mute when title:podcast
 quarantine when title:casino
@@ -82,72 +82,72 @@ quarantine when title:casino
 		t.Errorf("got spam %v, flags %q", got.Spam, got.Flags)
 	}
 	for _, want := range []string{`spam: "casino" in title (mine.rules:3)`, `starred: "helm" in title (mine.rules:1)`, `muted: "podcast" in title (mine.rules:2)`} {
-		if !slices.Contains(got.Why, want) {
-			t.Errorf("got %q, want %q among it", got.Why, want)
+		if !slices.Contains(got.Reasons, want) {
+			t.Errorf("got %q, want %q among it", got.Reasons, want)
 		}
 	}
-	if quiet := c.Decide(english("A quiet evening")); quiet.Spam || len(quiet.Flags)+len(quiet.Why) > 0 {
+	if quiet := c.Decide(english("A quiet evening")); quiet.Spam || len(quiet.Flags)+len(quiet.Reasons) > 0 {
 		t.Errorf("got %+v of nothing", quiet)
 	}
 }
 
-func TestSpamThresholdIsTheFeedsThenTheLists(t *testing.T) {
+func TestDecide_SpamThresholdOfFeedThenLists(t *testing.T) {
 	c := classifier(t, "star when helm", nil)
 	d := english("Best casino bonus")
 	got := c.Decide(d)
 	if got.SpamScore <= 0 || got.SpamScore >= 1 || got.Spam != (got.SpamScore >= 0.5) {
-		t.Fatalf("got %+v, and can't tell thresholds by it", got)
+		t.Fatalf("got %+v, which does not separate the thresholds", got)
 	}
 	lists := regexp.MustCompile(`(?m)^threshold\s.*$`).ReplaceAll(spam.Shipped(), fmt.Appendf(nil, "threshold %v", got.SpamScore))
 	var err error
 	if c.Spam, err = spam.Parse(lists); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Decide(d); !got.Spam || len(got.Why) == 0 {
+	if got := c.Decide(d); !got.Spam || len(got.Reasons) == 0 {
 		t.Errorf("got %+v at the lists' threshold, want spam and why", got)
 	}
 	d.SpamThreshold = (1 + got.SpamScore) / 2
-	if got := c.Decide(d); got.Spam || len(got.Why) > 0 {
+	if got := c.Decide(d); got.Spam || len(got.Reasons) > 0 {
 		t.Errorf("got %+v below the feed's threshold", got)
 	}
 }
 
-func TestModelGuessesWhereRulesAreSilent(t *testing.T) {
+func TestDecide_ModelGuessesWithoutRules(t *testing.T) {
 	c := classifier(t, "category devops when k8s", cooking(t))
 	got := c.Decide(english("Dough in the oven"))
 	if !reflect.DeepEqual(got.Categories, []string{"baking"}) || !got.Guessed {
 		t.Fatalf("got %+v", got)
 	}
-	if want := `category baking: guessed from "Dough", "oven" (`; len(got.Why) != 1 || !strings.HasPrefix(got.Why[0], want) {
-		t.Errorf("got %q, want %q", got.Why, want)
+	if want := `category baking: guessed from "Dough", "oven" (`; len(got.Reasons) != 1 || !strings.HasPrefix(got.Reasons[0], want) {
+		t.Errorf("got %q, want %q", got.Reasons, want)
 	}
 	for _, title := range []string{"A pan", "Тесто в печи", "Something else"} {
 		if got := c.Decide(english(title)); len(got.Categories) > 0 || got.Guessed {
-			t.Errorf("%s: got %+v, want nothing of what could be either or is not known", title, got)
+			t.Errorf("%s: got %+v, want no label for ambiguous or unknown titles", title, got)
 		}
 	}
 }
 
-func TestGuessNeverOverrulesAConfidentRule(t *testing.T) {
+func TestDecide_GuessNeverOverridesCertainRule(t *testing.T) {
 	c := classifier(t, "category devops when k8s", cooking(t))
 	d := english("Bread dough in the oven, bread on k8s")
-	if first := c.Model.Predict(modelDocument(d, nil))[0]; first.Category != "baking" || first.Probability() < leastBeside {
+	if first := c.Model.Predict(newModelDocument(d, nil))[0]; first.Category != "baking" || first.Probability() < minGuessBesideRules {
 		t.Fatalf("got %+v, and nothing to overrule by", first)
 	}
 	d.FeedCategories = map[string]float64{"baking": 100}
 	got := c.Decide(d)
-	if !reflect.DeepEqual(got.Categories, []string{"devops", "baking"}) || got.Guessed || got.Likeliest != "devops" {
-		t.Errorf("got %q, want the rule's first and what is nearly certain beside it", got.Categories)
+	if !reflect.DeepEqual(got.Categories, []string{"devops", "baking"}) || got.Guessed || got.MostLikely != "devops" {
+		t.Errorf("got %q, want the rule's category first, then the nearly certain one", got.Categories)
 	}
 }
 
-func TestHabitsTipTheScalesAndMakeNothingAlone(t *testing.T) {
+func TestDecide_FeedHistoryAddsButNeverDecidesAlone(t *testing.T) {
 	c := classifier(t, "category devops when k8s\ncategory stewing when pot score 0.9", cooking(t))
 	baker := map[string]float64{"baking": 200}
 	for _, title := range []string{"", "Something else", "A pan", "Тесто в печи"} {
 		d := english(title)
 		d.FeedCategories = baker
-		if got := c.Decide(d); len(got.Categories) > 0 || title == "" && got.Likeliest != "" {
+		if got := c.Decide(d); len(got.Categories) > 0 || title == "" && got.MostLikely != "" {
 			t.Errorf("%q: got %q from habit alone", title, got.Categories)
 		}
 	}
@@ -158,8 +158,8 @@ func TestHabitsTipTheScalesAndMakeNothingAlone(t *testing.T) {
 	}
 	weak.FeedCategories = map[string]float64{"stewing": 200}
 	got := c.Decide(weak)
-	if !reflect.DeepEqual(got.Categories, []string{"stewing"}) || !got.Guessed || !strings.Contains(got.Why[0], "200 of the feed's last items") {
-		t.Errorf("got %q, %q, want what a weak rule and habit say together", got.Categories, got.Why)
+	if !reflect.DeepEqual(got.Categories, []string{"stewing"}) || !got.Guessed || !strings.Contains(got.Reasons[0], "200 of the feed's recent items") {
+		t.Errorf("got %q, %q, want the sum of a weak rule and the feed history", got.Categories, got.Reasons)
 	}
 	weak.FeedCategories = map[string]float64{"stewing": 2}
 	if got := c.Decide(weak); len(got.Categories) > 0 {
@@ -167,16 +167,16 @@ func TestHabitsTipTheScalesAndMakeNothingAlone(t *testing.T) {
 	}
 }
 
-func TestUnsureRulesAloneAreNoGuess(t *testing.T) {
+func TestDecide_UncertainRulesAloneAreNoGuess(t *testing.T) {
 	for own, want := range map[float64]bool{0: false, 0.9: false, 1: true} {
-		k := candidate{guess: &model.Guess{Odds: 3, Own: own}, odds: 3}
-		if got := k.given(0, 0); got != want {
+		k := candidate{guess: &model.Guess{Odds: 3, ContentOdds: own}, odds: 3}
+		if got := k.isAccepted(0, 0); got != want {
 			t.Errorf("%v nats of its own words: got %t", own, got)
 		}
 	}
 }
 
-func TestAtMostThreeCategoriesAndFiveTopics(t *testing.T) {
+func TestDecide_AtMostThreeCategoriesAndFiveTopics(t *testing.T) {
 	var rules strings.Builder
 	for i := range 9 {
 		fmt.Fprintf(&rules, "category c%d/topic:t%d when helm score %d\n", i, i, i+1)
@@ -187,7 +187,7 @@ func TestAtMostThreeCategoriesAndFiveTopics(t *testing.T) {
 	}
 }
 
-func TestEqualDocumentsGetEqualDecisions(t *testing.T) {
+func TestDecide_EqualDocumentsGetEqualDecisions(t *testing.T) {
 	c := &Classifier{Rules: ShippedRules(), Spam: classifier(t, "star when helm", nil).Spam, Model: model.Default(), Sentiment: true}
 	d := english("A terrible year of PostgreSQL failovers on Kubernetes, and what security people learned")
 	d.URL, d.FeedCategories = "https://blog.example.com/postgresql", map[string]float64{"databases": 12, "devops": 7, "security": 1.5}
@@ -202,14 +202,14 @@ func TestEqualDocumentsGetEqualDecisions(t *testing.T) {
 	}
 }
 
-func TestAClassifierLearnsFromExamples(t *testing.T) {
+func TestExample_ClassifierLearnsFromExamples(t *testing.T) {
 	c := classifier(t, "category devops when k8s", nil)
 	d := english("k8s in the oven")
 	if e := c.Rules.Example("1", d, []string{"baking"}, true); e.Weight != model.Correction || len(e.Document.Labels) != 1 {
-		t.Errorf("got %+v, want what the rules said and the weight of a person's word", e)
+		t.Errorf("got %+v, want the labels of the rules and the weight of a manual edit", e)
 	}
-	if e := OwnExample("1", d, []string{"devops"}); len(e.Document.Labels) != 0 || e.Document.Title != d.Title {
-		t.Errorf("got %+v, want nothing of what rules said", e)
+	if e := RuleLabelledExample("1", d, []string{"devops"}); len(e.Document.Labels) != 0 || e.Document.Title != d.Title {
+		t.Errorf("got %+v, want no labels of rules", e)
 	}
 }
 

@@ -11,86 +11,84 @@ import (
 )
 
 const (
-	leastGuess  = 0.6 // probability from which a category is guessed: see the curve in model/default.md
-	leastBeside = 0.8 // from which one stands beside what rules are sure of
-	maxGuesses  = 2
-	leastShare  = 0.7 // of the most points, that rules must give what is to stand second or third
+	minGuess            = 0.6 // minimum probability of a guessed category: see the curve in model/default.md
+	minGuessBesideRules = 0.8 // minimum where rules are certain of another category
+	maxGuesses          = 2
+	minPointsShare      = 0.7 // of the highest points: minimum for a second or third category by rules
 
-	// leastEvidence is what words and the address must say for a guess, in nats,
-	// besides how common the category is, what the feed is used to, and rules that
-	// are unsure. A text in a language that the model has not learned says nothing
-	// to it, and is to get no guess.
-	leastEvidence = 1.0
+	// minEvidence is the evidence in nats that words and address must contribute to a guess, apart from the
+	// category's frequency, the feed's history and uncertain rules. The model has no features for a text in a
+	// language that it was not trained on; such a text gets no guess.
+	minEvidence = 1.0
 
-	// What is common where the model learned need not be common here, and rules
-	// know what it could not learn. Measured on sets that it had not learned from.
-	biasShare   = 0.5  // of the model's bias that counts in the order
-	pointsWorth = 0.15 // nats that a point of the rules counts in the order
+	// Frequencies in the training set need not hold here, and rules cover subjects that the training set
+	// lacks. Both values were measured on held-out sets.
+	biasShare    = 0.5  // share of the model's bias used for ranking
+	natsPerPoint = 0.15 // nats added to the rank for each point from rules
 
-	// enough is the share of a title's words that the model must know to have its
-	// full say. Of titles in its language it knows more, of those in others less.
-	enough = 0.4
-	little = 0.1 // of its say is left where it knows none
+	// fullVocabularyShare is the share of a title's words that must be in the model's vocabulary for the
+	// model to count in full. Titles in the training language exceed it, titles in other languages do not.
+	fullVocabularyShare = 0.4
+	minModelShare       = 0.1 // model's share if it recognizes no word
 
-	maxHabit  = 1.0 // nats that a feed's habits may add or take
-	manyItems = 20  // of a feed, after which its habits count half of what they may
-	inUse     = 30  // categories: without habits, one item in so many has each
+	maxHistory       = 1.0 // nats that a feed's history may add or subtract
+	halfHistoryItems = 20  // items of a feed at which its history counts half
+	usualCategories  = 30  // categories: without history each is expected in one item of so many
 )
 
-// A candidate is a category that a document may have.
+// A candidate is a category considered for a document.
 type candidate struct {
-	name  string
-	label Label        // of rules; none has no points
-	guess *model.Guess // nil: the model has none
-	habit float64      // nats that the feed's habits add
-	times float64      // how many of the feed's last items have it
-	odds  float64      // logarithm of p/(1-p), all in all
-	rank  float64      // what it is ordered by, in nats
+	name    string
+	label   Label        // from rules; zero if rules gave no points
+	guess   *model.Guess // nil: no model
+	history float64      // nats that the feed's history adds
+	items   float64      // recent items of the feed with this category
+	odds    float64      // natural logarithm of p/(1-p), all evidence included
+	rank    float64      // sort key, in nats
 }
 
-// sure reports whether rules decided on it.
-func (k *candidate) sure() bool { return k.label.Points >= Threshold }
+// isCertain reports whether rules gave enough points.
+func (k *candidate) isCertain() bool { return k.label.Points >= Threshold }
 
-// given reports whether it is sure enough to be given after so many others, where
-// rules give the one that they are surest of most points.
-func (k *candidate) given(most float64, before int) bool {
+// isAccepted reports whether the candidate is assigned after before others. most is the highest number of
+// points that rules gave any candidate.
+func (k *candidate) isAccepted(most float64, before int) bool {
 	p := model.Probability(k.odds)
 	switch {
-	case k.sure():
-		return before == 0 || k.label.Points >= leastShare*most
-	case k.evidence() < leastEvidence:
+	case k.isCertain():
+		return before == 0 || k.label.Points >= minPointsShare*most
+	case k.ownEvidence() < minEvidence:
 		return false
 	case most >= Threshold:
-		return p >= leastBeside
+		return p >= minGuessBesideRules
 	}
-	return before < maxGuesses && p >= leastGuess
+	return before < maxGuesses && p >= minGuess
 }
 
-// evidence returns what the document itself says for it, in nats.
-func (k *candidate) evidence() float64 {
+// ownEvidence returns the evidence from the document itself, in nats.
+func (k *candidate) ownEvidence() float64 {
 	if k.guess != nil {
-		return k.guess.Own
+		return k.guess.ContentOdds
 	}
-	return k.label.Points // a point of the rules is about a nat
+	return k.label.Points // a point from rules is about a nat
 }
 
-// weigh returns the categories that something speaks for, the likeliest first:
-// those that rules are sure of, then all others.
+// rankCandidates returns all categories with any evidence: first those that rules are certain of, then the
+// others, each in descending order of rank.
 //
-// The log-odds of a category are the model's, which has learned how far to trust
-// what rules said, and what the feed's habits add. What rules are sure of is not
-// left out for that, nor does a guess come before it; but which of several comes
-// first is the odds' to say, as far as the model knows the words of the title.
-func (c *Classifier) weigh(d Document, fired Outcome) []candidate {
+// The log-odds of a category are the model's, which was trained to weigh the rules' labels, plus the feed's
+// history. A category that rules are certain of is never dropped or ranked below a guess. The odds decide the
+// order of several such categories, weighted by the share of the title's words in the model's vocabulary.
+func (c *Classifier) rankCandidates(d Document, outcome Outcome) []candidate {
 	var guesses []model.Guess
-	say := 0.0
+	modelShare := 0.0
 	if c.Model != nil {
-		shown := modelDocument(d, modelLabels(fired))
-		say = max(min(1, c.Model.Knows(shown)/enough), little)
-		guesses = c.Model.Predict(shown)
+		input := newModelDocument(d, modelLabels(outcome))
+		modelShare = max(min(1, c.Model.VocabularyShare(input)/fullVocabularyShare), minModelShare)
+		guesses = c.Model.Predict(input)
 	}
-	list := make([]candidate, 0, len(fired.Labels)+len(guesses))
-	for _, l := range fired.Labels {
+	list := make([]candidate, 0, len(outcome.Labels)+len(guesses))
+	for _, l := range outcome.Labels {
 		if !l.Topic {
 			odds := oddsOf(l.Points)
 			list = append(list, candidate{name: l.Name, label: l, odds: odds, rank: odds})
@@ -106,25 +104,25 @@ func (c *Classifier) weigh(d Document, fired Outcome) []candidate {
 		}
 		k := &list[i]
 		k.guess, k.odds = g, g.Odds
-		k.rank = say*(g.Odds-(1-biasShare)*g.Bias+pointsWorth*k.label.Points) + (1-say)*oddsOf(k.label.Points)
+		k.rank = modelShare*(g.Odds-(1-biasShare)*g.Bias+natsPerPoint*k.label.Points) + (1-modelShare)*oddsOf(k.label.Points)
 	}
-	h := habitsOf(d.FeedCategories)
+	h := newCategoryHistory(d.FeedCategories)
 	for i := range list {
 		k := &list[i]
-		k.habit, k.times = h.of(k.name)
-		k.odds, k.rank = rounded(k.odds+k.habit), rounded(k.rank+k.habit)
+		k.history, k.items = h.adjustment(k.name)
+		k.odds, k.rank = rounded(k.odds+k.history), rounded(k.rank+k.history)
 	}
-	slices.SortFunc(list, func(a, b candidate) int { // no two have one name
-		return cmp.Or(firstOf(a.sure(), b.sure()), cmp.Compare(b.rank, a.rank), cmp.Compare(a.name, b.name))
+	slices.SortFunc(list, func(a, b candidate) int { // names are unique
+		return cmp.Or(compareTrueFirst(a.isCertain(), b.isCertain()), cmp.Compare(b.rank, a.rank), cmp.Compare(a.name, b.name))
 	})
 	return list
 }
 
-// rounded makes sums that machines round apart the same again.
+// rounded removes differences in floating-point rounding between machines.
 func rounded(nats float64) float64 { return math.Round(nats*4096) / 4096 }
 
-// firstOf compares a and b so that what holds comes first.
-func firstOf(a, b bool) int {
+// compareTrueFirst orders true before false.
+func compareTrueFirst(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -134,11 +132,11 @@ func firstOf(a, b bool) int {
 	return 1
 }
 
-// oddsOf are the log-odds of a category that rules give points, where there is no
-// model: even at the threshold.
+// oddsOf returns the log-odds of a category that rules give points, without a model: even odds at the
+// threshold.
 func oddsOf(points float64) float64 { return points - Threshold }
 
-func modelDocument(d Document, labels []model.Label) model.Document {
+func newModelDocument(d Document, labels []model.Label) model.Document {
 	d.stem()
 	return model.Document{
 		Title: d.Title, URL: d.URL, Author: d.Author, FeedTitle: d.FeedTitle,
@@ -146,49 +144,48 @@ func modelDocument(d Document, labels []model.Label) model.Document {
 	}
 }
 
-// Habits are what categories the last items of a feed have.
-type habits struct {
+// A categoryHistory counts the categories of a feed's recent items.
+type categoryHistory struct {
 	items map[string]float64
 	sum   float64
 }
 
-func habitsOf(items map[string]float64) habits {
-	h := habits{items: items}
+func newCategoryHistory(items map[string]float64) categoryHistory {
+	h := categoryHistory{items: items}
 	for _, n := range items {
-		if n > 0 { // in whatever order: whole numbers add up alike
+		if n > 0 { // the order does not matter: sums of whole numbers are exact
 			h.sum += n
 		}
 	}
 	return h
 }
 
-// of returns what a feed's habits add to the log-odds of a category, in nats, and
-// how many items have it: how much commoner it is there than it would be by
-// chance, the less the fewer items are known.
-func (h habits) of(category string) (nats, times float64) {
+// adjustment returns the nats that a feed's history adds to the log-odds of a category, and the number of its
+// items in it: how much more frequent the category is in the feed than by chance, reduced if few items were
+// counted.
+func (h categoryHistory) adjustment(category string) (nats, times float64) {
 	if h.sum == 0 {
 		return 0, 0
 	}
 	n := max(h.items[category], 0)
-	usual := (n + 1) / (h.sum + inUse)
-	nats = logit(usual) - logit(1.0/inUse)
-	nats = min(max(nats*h.sum/(h.sum+manyItems), -maxHabit), maxHabit)
+	usual := (n + 1) / (h.sum + usualCategories)
+	nats = logit(usual) - logit(1.0/usualCategories)
+	nats = min(max(nats*h.sum/(h.sum+halfHistoryItems), -maxHistory), maxHistory)
 	return nats, n
 }
 
 func logit(p float64) float64 { return math.Log(p / (1 - p)) }
 
-// why says what speaks for a guess, as in
-// `category devops: guessed from "helm", "cluster" (82 %)`, and which rules did
-// without being sure.
-func (c *Classifier) why(k candidate, d Document, fired Outcome) []string {
+// guessReasons explains a guess, for example `category devops: guessed from "helm", "cluster" (82 %)`,
+// followed by the rules that matched below the threshold.
+func (c *Classifier) guessReasons(k candidate, d Document, outcome Outcome) []string {
 	from := []string{"a weak rule"}
 	if k.guess != nil {
-		from = c.Model.Why(modelDocument(d, modelLabels(fired)), k.name)
+		from = c.Model.Explain(newModelDocument(d, modelLabels(outcome)), k.name)
 	}
-	if k.habit > 0 && k.times > 0 {
-		from = append(from, fmt.Sprintf("%.0f of the feed's last items", k.times))
+	if k.history > 0 && k.items > 0 {
+		from = append(from, fmt.Sprintf("%.0f of the feed's recent items", k.items))
 	}
 	why := fmt.Sprintf("category %s: guessed from %s (%.0f %%)", k.name, strings.Join(from, ", "), 100*model.Probability(k.odds))
-	return append([]string{why}, k.label.because()...)
+	return append([]string{why}, k.label.reasons()...)
 }

@@ -9,31 +9,31 @@ import (
 )
 
 const (
-	// maxBare is how many exact terms a set may have of stop words alone, such as
-	// 'IT'. No stem leads to them, so each text is searched for each of them.
-	maxBare = 100
+	// maxStopOnly bounds the exact terms of stop words alone, such as 'IT'. No stem indexes them: each is
+	// searched for in every text.
+	maxStopOnly = 100
 
-	// maxBlind is how many regular expressions a set may have that need no text of
-	// two characters or more, which is looked for first.
-	maxBlind = 100
+	// maxWithoutLiteral bounds the regular expressions that require no literal of two or more characters. A
+	// literal is searched for first, so that the expression seldom runs.
+	maxWithoutLiteral = 100
 
-	maxFaults = 100
+	maxDiagnostics = 100
 )
 
-// Compile makes the rules of a set ready to fire. The error, of type
-// [rule.Faults], names what is wrong with them together: cycles among facts, and
-// what would make each document pay for one rule. Compile(nil) are no rules.
+// Compile prepares a rule set for evaluation. The error is of type [rule.Diagnostics] and lists problems of
+// the set as a whole: cycles among facts, and constructs that would slow down every document. Compile(nil)
+// returns rules that never match.
 func Compile(set *rule.Set) (*Rules, error) {
 	c := compiler{
-		Rules:  &Rules{scopes: make(map[rule.Scope]int32)},
-		known:  make(map[factKey]int32),
-		labels: make(map[labelKey]int32),
+		Rules:    &Rules{scopes: make(map[rule.Scope]int32)},
+		factIDs:  make(map[factKey]int32),
+		labelIDs: make(map[labelKey]int32),
 	}
-	c.pool.New = func() any { return newFiring(c.Rules) }
+	c.pool.New = func() any { return newEvaluation(c.Rules) }
 	if set == nil {
 		return c.Rules, nil
 	}
-	order, err := set.Order()
+	order, err := set.EvaluationOrder()
 	if err != nil {
 		return nil, err
 	}
@@ -42,31 +42,31 @@ func Compile(set *rule.Set) (*Rules, error) {
 	for at, i := range order {
 		rank[i], c.order[at] = int32(at), int32(i)
 	}
-	c.rules, c.notes = make([]compiled, len(set.Rules)), make([]note, len(set.Rules))
+	c.rules, c.infos = make([]compiled, len(set.Rules)), make([]ruleInfo, len(set.Rules))
 	for i := range set.Rules {
-		c.notes[i] = note{fmt.Sprintf("%s:%d", set.Rules[i].Pos.File, set.Rules[i].Pos.Line), set.Rules[i].Then.Text}
+		c.infos[i] = ruleInfo{fmt.Sprintf("%s:%d", set.Rules[i].Pos.File, set.Rules[i].Pos.Line), set.Rules[i].Action.Text}
 		c.rule(&set.Rules[i], &c.rules[i], rank[i])
 	}
-	if len(c.faults) > 0 {
-		return nil, c.faults
+	if len(c.diagnostics) > 0 {
+		return nil, c.diagnostics
 	}
 	c.finish()
 	return c.Rules, nil
 }
 
-// A compiler makes [Rules], and collects what is wrong with them.
+// A compiler builds [Rules] and collects diagnostics.
 type compiler struct {
 	*Rules
-	builders []*builder
-	known    map[factKey]int32
-	labels   map[labelKey]int32
-	bare     int // exact terms of stop words alone
-	blind    int // regular expressions that need no text
-	faults   rule.Faults
+	builders       []*sectionBuilder
+	factIDs        map[factKey]int32
+	labelIDs       map[labelKey]int32
+	stopOnly       int // number of exact terms of stop words alone
+	withoutLiteral int // number of regular expressions without a required literal
+	diagnostics    rule.Diagnostics
 }
 
 type factKey struct {
-	of   rule.Of
+	of   rule.FactKind
 	name string
 }
 
@@ -75,51 +75,51 @@ type labelKey struct {
 	name  string
 }
 
-func (c *compiler) fault(pos rule.Pos, text string) {
-	if len(c.faults) < maxFaults {
-		c.faults = append(c.faults, rule.Fault{Pos: pos, Text: text})
+func (c *compiler) report(pos rule.Pos, text string) {
+	if len(c.diagnostics) < maxDiagnostics {
+		c.diagnostics = append(c.diagnostics, rule.Diagnostic{Pos: pos, Message: text})
 	}
 }
 
-// rule compiles one rule, which has a rank in the order of evaluation.
+// rule compiles one rule; rank is its position in the order of evaluation.
 func (c *compiler) rule(from *rule.Rule, to *compiled, rank int32) {
-	if wrong := malformed(from); wrong != "" {
-		c.fault(from.Pos, wrong)
+	if wrong := ruleProblem(from); wrong != "" {
+		c.report(from.Pos, wrong)
 		return
 	}
-	b := c.builder(from)
+	b := c.sectionBuilder(from)
 	*to = compiled{
-		section: b.number, does: from.Then.Do, score: pointsOf(from.Score),
-		category: -1, topic: -1, fact: -1, rest: -1,
+		section: b.number, action: from.Action.Kind, score: pointsOf(from.Score),
+		category: -1, topic: -1, fact: -1, residual: -1,
 	}
-	switch then := from.Then; then.Do {
+	switch then := from.Action; then.Kind {
 	case rule.Conclude:
 		to.category, to.topic = c.label(false, then.Name), c.label(true, then.Topic)
-	case rule.Know:
-		to.fact = c.factID(rule.Known, then.Name)
+	case rule.ConcludeFact:
+		to.fact = c.factID(rule.NamedFact, then.Name)
 	case rule.AddScore:
 		to.score = pointsOf(then.Score)
 	}
-	who := speaker{rank: rank, flat: flat(from.When)}
-	c.say(b, from.When, false, &who)
+	who := evidenceCollector{rank: rank, flat: isAlternatives(from.Condition)}
+	c.collectEvidence(b, from.Condition, false, &who)
 	if who.flat {
 		return
 	}
-	c.wire(b, from.When, false, ^rank)
-	if condition := c.doubtful(b, from.When); condition != nil || who.facts != nil {
-		to.rest = int32(len(c.rests))
-		c.rests = append(c.rests, rest{who.facts, condition})
+	c.connect(b, from.Condition, false, ^rank)
+	if condition := c.residualCondition(b, from.Condition); condition != nil || who.facts != nil {
+		to.residual = int32(len(c.residuals))
+		c.residuals = append(c.residuals, residual{who.facts, condition})
 	}
 }
 
-// builder returns that of the section of a rule's scope.
-func (c *compiler) builder(r *rule.Rule) *builder {
-	scope := key(r.Scope)
+// sectionBuilder returns the builder for the scope of a rule.
+func (c *compiler) sectionBuilder(r *rule.Rule) *sectionBuilder {
+	scope := normalizeScope(r.Scope)
 	n, ok := c.scopes[scope]
 	if !ok {
 		n = int32(len(c.builders))
 		c.scopes[scope] = n
-		c.builders = append(c.builders, newBuilder(n))
+		c.builders = append(c.builders, newSectionBuilder(n))
 		if scope.Kind == rule.Query {
 			c.query(r, n)
 		}
@@ -127,48 +127,48 @@ func (c *compiler) builder(r *rule.Rule) *builder {
 	return c.builders[n]
 }
 
-// label returns the number of a category or topic, or -1 for none.
+// label returns the number of a category or topic, or -1 for an empty name.
 func (c *compiler) label(topic bool, name string) int32 {
 	if name == "" {
 		return -1
 	}
 	k := labelKey{topic, name}
-	n, ok := c.labels[k]
+	n, ok := c.labelIDs[k]
 	if !ok {
 		n = int32(len(c.Rules.labels))
-		c.labels[k] = n
+		c.labelIDs[k] = n
 		c.Rules.labels = append(c.Rules.labels, label{topic: topic, name: name, fact: -1})
 	}
 	return n
 }
 
-// factID returns the number of a fact, a category or topic as one included.
-func (c *compiler) factID(of rule.Of, name string) int32 {
+// factID returns the number of a fact. Categories and topics used as facts have numbers too.
+func (c *compiler) factID(of rule.FactKind, name string) int32 {
 	k := factKey{of, name}
-	n, ok := c.known[k]
+	n, ok := c.factIDs[k]
 	if !ok {
 		n = int32(len(c.facts))
-		c.facts = append(c.facts, (&rule.Fact{Of: of, Name: name}).String())
-		c.known[k] = n
+		c.facts = append(c.facts, (&rule.Fact{Kind: of, Name: name}).String())
+		c.factIDs[k] = n
 	}
-	if of != rule.Known {
+	if of != rule.NamedFact {
 		c.Rules.labels[c.label(of == rule.Topic, name)].fact = n
 	}
 	return n
 }
 
-// finish makes all sections ready for documents.
+// finish completes all sections.
 func (c *compiler) finish() {
 	c.sections = make([]*section, len(c.builders))
 	for i, b := range c.builders {
 		b.finish()
 		c.sections[i] = b.section
-		c.wordy |= b.wordy
+		c.wordFields |= b.wordFields
 	}
 	c.sortLabels()
 }
 
-// sortLabels gives labels numbers in the order of their names.
+// sortLabels renumbers labels in the order of their names.
 func (c *compiler) sortLabels() {
 	old := make([]int32, len(c.Rules.labels)) // by new number
 	for i := range old {

@@ -2,14 +2,14 @@ package classify
 
 import "feedmesh/classify/rule"
 
-// A condition is a tree that is looked at as a whole.
+// A condition is an expression tree, evaluated as a whole where gates are not sufficient.
 type condition struct {
-	is      conditionKind
-	pattern int32 // that occurs
+	kind    conditionKind
+	pattern int32 // that must occur
 	in      fieldSet
-	fact    int32       // that is known
-	need    int         // of some: how many of the parts must hold
-	parts   []condition // of some, or the one that is denied
+	fact    int32       // that must hold
+	need    int         // for atLeast: number of parts that must hold
+	parts   []condition // of atLeast, or the operand of negated
 	near    *nearness
 }
 
@@ -17,30 +17,30 @@ type conditionKind uint8
 
 const (
 	occurs conditionKind = iota
-	known
-	some
-	denied
+	factHolds
+	atLeast
+	negated
 	near
 )
 
-// A nearness is two kinds of words that must be near one another.
+// A nearness requires a pattern of each list within a distance of one another.
 type nearness struct {
 	a, b   []int32 // patterns
 	in     fieldSet
 	within int
 }
 
-// whole reports whether gates alone cannot tell that a condition holds.
-func whole(e rule.Expr) bool {
+// needsTree reports whether a condition cannot be decided by gates alone.
+func needsTree(e rule.Expr) bool {
 	switch e := e.(type) {
 	case *rule.Not, *rule.Near:
 		return true
 	case *rule.Term, *rule.Fact:
 		return false
 	default:
-		of, _ := parts(e, false)
+		of, _ := operandsAndMin(e, false)
 		for _, part := range of {
-			if whole(part) {
+			if needsTree(part) {
 				return true
 			}
 		}
@@ -48,13 +48,13 @@ func whole(e rule.Expr) bool {
 	}
 }
 
-// doubtful compiles what gates alone cannot tell of a rule's condition, nil if
-// there is nothing.
-func (c *compiler) doubtful(b *builder, e rule.Expr) *condition {
+// residualCondition compiles the part of a rule's condition that gates cannot decide, or returns nil if gates
+// are sufficient.
+func (c *compiler) residualCondition(b *sectionBuilder, e rule.Expr) *condition {
 	if and, ok := e.(*rule.And); ok {
-		t := condition{is: some}
-		for _, part := range and.Of {
-			if whole(part) {
+		t := condition{kind: atLeast}
+		for _, part := range and.Operands {
+			if needsTree(part) {
 				t.parts = append(t.parts, c.condition(b, part))
 			}
 		}
@@ -63,44 +63,44 @@ func (c *compiler) doubtful(b *builder, e rule.Expr) *condition {
 		}
 		return &t
 	}
-	if !whole(e) {
+	if !needsTree(e) {
 		return nil
 	}
 	t := c.condition(b, e)
 	return &t
 }
 
-// condition compiles a tree.
-func (c *compiler) condition(b *builder, e rule.Expr) condition {
+// condition compiles an expression.
+func (c *compiler) condition(b *sectionBuilder, e rule.Expr) condition {
 	switch e := e.(type) {
 	case *rule.Term:
-		return condition{is: occurs, pattern: c.pattern(b, e), in: fieldSets[e.Field]}
+		return condition{kind: occurs, pattern: c.pattern(b, e), in: fieldSets[e.Field]}
 	case *rule.Fact:
-		return condition{is: known, fact: c.factID(e.Of, e.Name)}
+		return condition{kind: factHolds, fact: c.factID(e.Kind, e.Name)}
 	case *rule.Not:
-		return condition{is: denied, parts: []condition{c.condition(b, e.X)}}
+		return condition{kind: negated, parts: []condition{c.condition(b, e.X)}}
 	case *rule.Near:
 		n := &nearness{within: e.Within}
-		n.a, n.in = c.side(b, e.A)
-		n.b, _ = c.side(b, e.B)
-		return condition{is: near, near: n}
+		n.a, n.in = c.nearSide(b, e.A)
+		n.b, _ = c.nearSide(b, e.B)
+		return condition{kind: near, near: n}
 	}
-	of, need := parts(e, false)
-	t := condition{is: some, need: need, parts: make([]condition, len(of))}
+	of, need := operandsAndMin(e, false)
+	t := condition{kind: atLeast, need: need, parts: make([]condition, len(of))}
 	for i, part := range of {
 		t.parts[i] = c.condition(b, part)
 	}
 	return t
 }
 
-// side returns the patterns of a side of near/, and their field.
-func (c *compiler) side(b *builder, e rule.Expr) (patterns []int32, in fieldSet) {
+// nearSide returns the patterns of one operand of near/, and their field.
+func (c *compiler) nearSide(b *sectionBuilder, e rule.Expr) (patterns []int32, in fieldSet) {
 	var terms []rule.Expr
 	switch e := e.(type) {
 	case *rule.Term:
 		terms = []rule.Expr{e}
 	case *rule.Or:
-		terms = e.Of
+		terms = e.Operands
 	}
 	for _, e := range terms {
 		if t, ok := e.(*rule.Term); ok {
@@ -110,15 +110,15 @@ func (c *compiler) side(b *builder, e rule.Expr) (patterns []int32, in fieldSet)
 	return patterns, in
 }
 
-// meets reports whether a condition holds.
-func (f *firing) meets(m *matching, c *condition) bool {
-	switch c.is {
+// holds evaluates a condition.
+func (f *evaluation) holds(m *sectionState, c *condition) bool {
+	switch c.kind {
 	case occurs:
-		return m.in(c.pattern, c.in) != 0
-	case known:
+		return m.fieldsOf(c.pattern, c.in) != 0
+	case factHolds:
 		return f.facts[c.fact] == f.stamp
-	case denied:
-		return !f.meets(m, &c.parts[0])
+	case negated:
+		return !f.holds(m, &c.parts[0])
 	case near:
 		return f.isNear(m, c.near)
 	}
@@ -127,7 +127,7 @@ func (f *firing) meets(m *matching, c *condition) bool {
 		if len(c.parts)-i < need {
 			return false
 		}
-		if f.meets(m, &c.parts[i]) {
+		if f.holds(m, &c.parts[i]) {
 			if need--; need == 0 {
 				return true
 			}

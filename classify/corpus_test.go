@@ -10,8 +10,7 @@ import (
 	"feedmesh/tests/corpus"
 )
 
-// A record is one line of the shared data; category is left out where it is
-// not a list.
+// A record is one line of the shared data; category is omitted if it is not a list.
 type record struct {
 	ID       string          `json:"id"`
 	Title    string          `json:"title"`
@@ -28,14 +27,14 @@ func (r record) categories() []string {
 	return list
 }
 
-// forTest reports whether a record is of the half that no rule was written after.
+// forTest reports whether a record is in the half that was not used for writing rules.
 func (r record) forTest() bool {
 	h := fnv.New32a()
 	h.Write([]byte(r.ID))
 	return h.Sum32()>>4&1 != 0
 }
 
-func TestRulesOnRealTitles(t *testing.T) {
+func TestEvaluate_RealTitles(t *testing.T) {
 	for _, set := range []struct {
 		file, language   string
 		decided, correct float64 // at least: of all that have a category, and of those decided
@@ -51,7 +50,7 @@ func TestRulesOnRealTitles(t *testing.T) {
 					continue
 				}
 				all++
-				categories, _ := labels(ShippedRules().Fire(Document{Title: r.Title, Text: r.Body, URL: r.URL, Language: set.language}))
+				categories, _ := labels(ShippedRules().Evaluate(Document{Title: r.Title, Text: r.Body, URL: r.URL, Language: set.language}))
 				if len(categories) == 0 {
 					continue
 				}

@@ -9,8 +9,8 @@ import (
 	"feedmesh/classify/table"
 )
 
-// languages are those whose texts have stems of their own; the first stands for
-// all others. Terms are stemmed as the text that they are looked for in.
+// languages lists the languages with their own stemming. The empty first entry stands for all others. Terms
+// are stemmed like the text that they are matched against.
 var languages = append([]string{""}, stem.Languages()...)
 
 func languageIndex(language string) int {
@@ -21,66 +21,65 @@ func languageIndex(language string) int {
 	return 0
 }
 
-// A dictionary finds the patterns of a section in the stems of a language. It is
-// made when the first text of the language comes: most sets meet two or three.
+// A dictionary finds the patterns of a section in the stems of one language. It is built on first use and
+// kept: most deployments meet two or three languages.
 //
-// Phrases are branches of a tree of stems, walked anew from each word. A search
-// that never goes back (Aho and Corasick, 1975) could save no more than the
-// twentieth of a document's time that the walks take, as few words begin a phrase
-// and fewer still have its second word after them.
+// Phrases are paths in a tree of stems, walked from each word of the text. A search without backtracking (Aho
+// and Corasick, 1975) could save at most a twentieth of a document's time, because few words begin a phrase
+// and fewer are followed by its second word.
 type dictionary struct {
 	once sync.Once
 
-	stems    table.Table      // each is a node of the tree, below its root
-	branches map[branch]int32 // the deeper nodes
-	deeper   []bool           // by node: branches leave it
-	likely   bitmap           // has a bit for each branch
-	found    lists[int32]     // by node: the patterns that occur where one comes to it
-	prefixes []prefix         // sorted
-	bare     []int32          // exact patterns of stop words or signs alone, which no stem leads to
-	loose    map[int32]phrase // by pattern
-	phrases  lists[int32]     // by pattern: its stems, in order
-	same     []int32          // by pattern: the first that means the same words, most often itself
+	stems       table.Table         // each is a child of the tree's root
+	branches    map[branch]int32    // the deeper nodes
+	hasBranches []bool              // by node: the node has children
+	filter      branchFilter        // Bloom filter of branches
+	found       groupedLists[int32] // by node: the patterns that end there
+	prefixes    []prefix            // sorted
+	stopOnly    []int32             // exact patterns of stop words or symbols alone, which have no stem
+	loose       map[int32]phrase    // by pattern
+	phrases     groupedLists[int32] // by pattern: its stems in order
+	canonical   []int32             // by pattern: the first pattern with the same words, usually itself
 }
 
-// A phrase is the stems of a loose phrase, sorted.
+// A phrase holds the stems of a loose phrase, sorted.
 type phrase struct {
 	stems []int32
-	width int // most words that they and those between them may take up
+	width int // maximum number of words from the first to the last stem
 }
 
-// maxBetween is how many words may stand between those of a loose phrase.
+// maxBetween bounds the other words between the words of a loose phrase.
 const maxBetween = 3
 
-// dictionary returns that of a language.
+// dictionary returns the dictionary of a language and builds it on first use.
 func (s *section) dictionary(language int) *dictionary {
 	d := &s.dictionaries[language]
-	d.once.Do(func() { d.make(s.patterns, languages[language]) })
+	d.once.Do(func() { d.build(s.patterns, languages[language]) })
 	return d
 }
 
-func (d *dictionary) make(patterns []pattern, language string) {
-	words := d.number(patterns, language)
+func (d *dictionary) build(patterns []pattern, language string) {
+	words := d.numberStems(patterns, language)
 	d.branches = make(map[branch]int32)
-	d.deeper = make([]bool, d.stems.Len())
+	d.hasBranches = make([]bool, d.stems.Len())
 	d.loose = make(map[int32]phrase)
-	var found, said []entry[int32]
+	var found, stemEntries []entry[int32]
 	var loose []int32
 	for i, p := range patterns {
 		n := int32(i)
 		stems := d.ids(words[i])
 		for _, s := range stems {
-			said = append(said, entry[int32]{n, s})
+			stemEntries = append(stemEntries, entry[int32]{n, s})
 		}
 		switch {
 		case p.kind == rule.Prefix:
 			d.prefixes = append(d.prefixes, prefix{foldedWord(p.text), n, -1})
-			if len(stems) == 1 { // "release" is stemmed to less than release*
+			if len(stems) == 1 { // the stem of "release" is shorter than the prefix release*
 				found = append(found, entry[int32]{stems[0], n})
 			}
 		case p.kind == rule.Exact && len(stems) == 0:
-			d.bare = append(d.bare, n)
-		case len(stems) == 0: // stop words in this language
+			d.stopOnly = append(d.stopOnly, n)
+		case len(stems) == 0: // only stop words in this language
 		case p.kind == rule.Loose:
 			d.loose[n] = loosePhrase(stems, words[i])
 			loose = append(loose, n)
@@ -88,17 +87,16 @@ func (d *dictionary) make(patterns []pattern, language string) {
 			found = append(found, entry[int32]{d.node(stems), n})
 		}
 	}
-	d.likely = newBitmap(d.branches)
+	d.filter = newBranchFilter(d.branches)
 	found = append(found, d.rarest(loose)...)
-	found = append(found, d.begun()...)
-	d.found = group(found, len(d.deeper))
-	d.phrases = group(said, len(patterns))
+	found = append(found, d.sortPrefixes()...)
+	d.found = group(found, len(d.hasBranches))
+	d.phrases = group(stemEntries, len(patterns))
 	d.alias(patterns)
 }
 
-// number gives a number to each stem of the patterns, and returns the words of
-// each.
-func (d *dictionary) number(patterns []pattern, language string) [][]stem.Word {
+// numberStems assigns a number to each stem of the patterns, and returns the words of each pattern.
+func (d *dictionary) numberStems(patterns []pattern, language string) [][]stem.Word {
 	words := make([][]stem.Word, len(patterns))
 	for i, p := range patterns {
 		if p.kind == rule.Value || p.kind == rule.Regexp {
@@ -121,17 +119,17 @@ func (d *dictionary) ids(words []stem.Word) []int32 {
 	return ids
 }
 
-// node returns the node that stems lead to.
+// node returns the node at the end of a path of stems, adding nodes as needed.
 func (d *dictionary) node(stems []int32) int32 {
 	at := stems[0]
 	for _, s := range stems[1:] {
 		b := branch{at, s}
 		to, ok := d.branches[b]
 		if !ok {
-			to = int32(len(d.deeper))
+			to = int32(len(d.hasBranches))
 			d.branches[b] = to
-			d.deeper[at] = true
-			d.deeper = append(d.deeper, false)
+			d.hasBranches[at] = true
+			d.hasBranches = append(d.hasBranches, false)
 		}
 		at = to
 	}
@@ -144,8 +142,8 @@ func loosePhrase(stems []int32, words []stem.Word) phrase {
 	return phrase{slices.Compact(stems), width}
 }
 
-// rarest lets each of the loose patterns be found at the one of its stems that
-// has the fewest of them, as all need be looked at that a text's stem has.
+// rarest indexes each loose pattern by the stem that the fewest loose patterns contain, because every pattern
+// indexed by a stem of the text must be checked.
 func (d *dictionary) rarest(loose []int32) []entry[int32] {
 	count := make(map[int32]int)
 	for _, n := range loose {
@@ -167,14 +165,14 @@ func (d *dictionary) rarest(loose []int32) []entry[int32] {
 	return found
 }
 
-// alias finds the patterns that are other forms of the words of an earlier one,
-// as "games" is of "game".
+// alias sets canonical for patterns that are other forms of an earlier pattern's words, for example "games"
+// of "game".
 func (d *dictionary) alias(patterns []pattern) {
-	d.same = make([]int32, len(patterns))
-	for i := range d.same {
-		d.same[i] = int32(i)
+	d.canonical = make([]int32, len(patterns))
+	for i := range d.canonical {
+		d.canonical[i] = int32(i)
 	}
-	for node := range d.deeper {
+	for node := range d.hasBranches {
 		first := int32(-1)
 		for _, n := range d.found.of(int32(node)) {
 			switch {
@@ -182,7 +180,7 @@ func (d *dictionary) alias(patterns []pattern) {
 			case first < 0:
 				first = n
 			default:
-				d.same[n] = first
+				d.canonical[n] = first
 			}
 		}
 	}

@@ -7,10 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// written yields where an exact term begins in a text, between word boundaries.
-// What makes another name of it ends no word: neither C++ nor C# is C, nor is
-// Node.js Node.
-func written(text, want string) iter.Seq[int] {
+// occurrences yields the offsets at which an exact term occurs in a text between word boundaries. A suffix
+// that forms another name is not a boundary: C does not occur in C++ or C#, nor Node in Node.js.
+func occurrences(text, want string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for from := 0; want != ""; {
 			i := strings.Index(text[from:], want)
@@ -27,8 +26,8 @@ func written(text, want string) iter.Seq[int] {
 	}
 }
 
-func isWritten(text, want string) bool {
-	for range written(text, want) {
+func occursExactly(text, want string) bool {
+	for range occurrences(text, want) {
 		return true
 	}
 	return false
@@ -59,7 +58,7 @@ func endsWord(word, after string) bool {
 	return !isLetter(r)
 }
 
-// isLetter reports whether r is a letter, a digit or what is hung on one.
+// isLetter reports whether r is a letter, a digit or a combining mark.
 func isLetter(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'

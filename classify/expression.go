@@ -10,67 +10,66 @@ import (
 	"feedmesh/classify/rule"
 )
 
-// maxSearched is how much of a field regular expressions are tried on, in bytes.
+// maxSearched bounds the bytes of a field that regular expressions are run on.
 const maxSearched = 2_000
 
-// An expression is a regular expression that looks at one field.
+// An expression is a regular expression on one field.
 type expression struct {
-	pattern int32
-	field   rule.Field
-	re      *regexp.Regexp
-	needs   []string // one of these is in all that it matches; looking for them is far quicker. None: nothing is certain
+	pattern  int32
+	field    rule.Field
+	re       *regexp.Regexp
+	literals []string // every match contains one of these, and searching for them is much faster; empty: no literal is certain
 }
 
-// expression compiles that of a term; its pattern is p.
+// expression compiles the regular expression of a term; p is its pattern.
 func (c *compiler) expression(t *rule.Term, p int32) expression {
 	e := expression{pattern: p, field: t.Field}
 	parsed, err := syntax.Parse(t.Text, syntax.Perl)
 	if err == nil {
-		e.needs = needed(parsed)
+		e.literals = requiredLiterals(parsed)
 		e.re, err = regexp.Compile(t.Text)
 	}
 	if err != nil {
-		c.fault(t.Pos, "/"+t.Text+"/ is no regular expression: "+err.Error())
+		c.report(t.Pos, "/"+t.Text+"/ is not a valid regular expression: "+err.Error())
 		return e
 	}
-	if shortest(e.needs) < 2 {
-		if c.blind++; c.blind > maxBlind {
-			c.fault(t.Pos, fmt.Sprintf("there are over %d regular expressions in which no two characters in a row are certain: /%s/ is one too many", maxBlind, t.Text))
+	if shortestLength(e.literals) < 2 {
+		if c.withoutLiteral++; c.withoutLiteral > maxWithoutLiteral {
+			c.report(t.Pos, fmt.Sprintf("a set has at most %d regular expressions without two consecutive literal characters; add literal text to /%s/ or remove it", maxWithoutLiteral, t.Text))
 		}
 	}
 	return e
 }
 
-// matches reports whether the expression occurs in a field, which is in small
-// letters.
+// matches reports whether the expression matches a lower-case field.
 func (e *expression) matches(text string) bool {
-	if text == "" || len(e.needs) > 0 && !slices.ContainsFunc(e.needs, func(n string) bool { return strings.Contains(text, n) }) {
+	if text == "" || len(e.literals) > 0 && !slices.ContainsFunc(e.literals, func(n string) bool { return strings.Contains(text, n) }) {
 		return false
 	}
 	return e.re.MatchString(text)
 }
 
-// maxNeeded is how many texts are looked for before an expression is tried.
-const maxNeeded = 16
+// maxLiterals bounds the literals searched for before an expression runs.
+const maxLiterals = 16
 
-// needed returns texts of which it finds that one is in all that re matches, or
-// none: of several parts those of the part whose shortest text is longest.
-func needed(re *syntax.Regexp) []string {
+// requiredLiterals returns strings of which at least one occurs in every match of re, or nil if none is
+// certain. Of a concatenation it returns the literals of the part whose shortest literal is longest.
+func requiredLiterals(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if re.Flags&syntax.FoldCase == 0 {
 			return []string{string(re.Rune)}
 		}
 	case syntax.OpCapture, syntax.OpPlus:
-		return needed(re.Sub[0])
+		return requiredLiterals(re.Sub[0])
 	case syntax.OpRepeat:
 		if re.Min > 0 {
-			return needed(re.Sub[0])
+			return requiredLiterals(re.Sub[0])
 		}
 	case syntax.OpConcat:
 		var best []string
 		for _, sub := range re.Sub {
-			if n := needed(sub); shortest(n) > shortest(best) {
+			if n := requiredLiterals(sub); shortestLength(n) > shortestLength(best) {
 				best = n
 			}
 		}
@@ -78,8 +77,8 @@ func needed(re *syntax.Regexp) []string {
 	case syntax.OpAlternate:
 		var all []string
 		for _, sub := range re.Sub {
-			n := needed(sub)
-			if all = append(all, n...); len(n) == 0 || len(all) > maxNeeded {
+			n := requiredLiterals(sub)
+			if all = append(all, n...); len(n) == 0 || len(all) > maxLiterals {
 				return nil
 			}
 		}
@@ -88,8 +87,8 @@ func needed(re *syntax.Regexp) []string {
 	return nil
 }
 
-// shortest returns the length of the shortest of some texts, 0 if there are none.
-func shortest(texts []string) int {
+// shortestLength returns the length of the shortest string, 0 for an empty list.
+func shortestLength(texts []string) int {
 	if len(texts) == 0 {
 		return 0
 	}

@@ -8,27 +8,26 @@ import (
 	"feedmesh/classify/stem"
 )
 
-// A span is the words of a text from first to last, as [stem.Word] counts them.
+// A span is the word positions [first, last] of a match, as [stem.Word] counts them.
 type span struct{ first, last int }
 
-// isNear reports whether the two occur in one segment with few enough words
-// between them.
-func (f *firing) isNear(m *matching, n *nearness) bool {
+// isNear reports whether both operands occur in one segment within the distance.
+func (f *evaluation) isNear(m *sectionState, n *nearness) bool {
 	for i := range f.segments {
 		s := &f.segments[i]
-		if !n.in.has(s.field) || !m.have(n.a, s.field) || !m.have(n.b, s.field) {
+		if !n.in.has(s.field) || !m.anyIn(n.a, s.field) || !m.anyIn(n.b, s.field) {
 			continue
 		}
-		if meet(f.spans(m, n.a, i), f.spans(m, n.b, i), n.within) {
+		if anyWithin(f.spans(m, n.a, i), f.spans(m, n.b, i), n.within) {
 			return true
 		}
 	}
 	return false
 }
 
-// meet reports whether a span of each list have at most so many words between
-// them; those that share a word do not. O(n log n), as texts may be long.
-func meet(as, bs []span, within int) bool {
+// anyWithin reports whether a span of each list have at most within words between them; overlapping spans do
+// not count. O(n log n), because texts may be long.
+func anyWithin(as, bs []span, within int) bool {
 	firsts, lasts := make([]int, len(bs)), make([]int, len(bs))
 	for i, b := range bs {
 		firsts[i], lasts[i] = b.first, b.last
@@ -46,17 +45,17 @@ func meet(as, bs []span, within int) bool {
 	return false
 }
 
-// have reports whether one of the patterns occurs in a field.
-func (m *matching) have(patterns []int32, f rule.Field) bool {
-	return slices.ContainsFunc(patterns, func(p int32) bool { return m.in(p, fieldSets[f]) != 0 })
+// anyIn reports whether one of the patterns occurs in a field.
+func (m *sectionState) anyIn(patterns []int32, f rule.Field) bool {
+	return slices.ContainsFunc(patterns, func(p int32) bool { return m.fieldsOf(p, fieldSets[f]) != 0 })
 }
 
-// spans returns where patterns occur in a segment.
-func (f *firing) spans(m *matching, patterns []int32, segment int) []span {
+// spans returns the occurrences of patterns in a segment.
+func (f *evaluation) spans(m *sectionState, patterns []int32, segment int) []span {
 	s := &f.segments[segment]
 	var list []span
 	for _, n := range patterns {
-		if m.in(n, fieldSets[s.field]) == 0 {
+		if m.fieldsOf(n, fieldSets[s.field]) == 0 {
 			continue
 		}
 		switch p := &m.patterns[n]; p.kind {
@@ -82,7 +81,7 @@ func phraseSpans(s *segment, phrase, stems []int32) []span {
 }
 
 func prefixSpans(s *segment, text, language string) []span {
-	begin, same := foldedWord(text), stem.List(text, language)
+	begin, same := foldedWord(text), stem.Stems(text, language)
 	var list []span
 	for _, w := range s.words {
 		if strings.HasPrefix(w.Stem, begin) || len(same) == 1 && w.Stem == same[0] {
@@ -92,14 +91,14 @@ func prefixSpans(s *segment, text, language string) []span {
 	return list
 }
 
-// exactSpans counts the words before each place, which is slow, but asked for
-// only where all else of a rule holds.
+// exactSpans counts the words before each occurrence. This is slow, but runs only if the rest of the rule
+// holds.
 func exactSpans(s *segment, text, language string) []span {
-	width := max(stem.Count(text, language), 1)
+	width := max(stem.CountWords(text, language), 1)
 	var list []span
 	counted, words := 0, 0
-	for at := range written(s.text, text) {
-		words += stem.Count(s.text[counted:at], language)
+	for at := range occurrences(s.text, text) {
+		words += stem.CountWords(s.text[counted:at], language)
 		counted = at
 		list = append(list, span{words, words + width - 1})
 	}

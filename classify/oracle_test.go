@@ -19,15 +19,15 @@ import (
 	"feedmesh/classify/stem"
 )
 
-// A naive evaluator walks the tree of every rule for every document, and searches
-// the texts anew for every term.
+// A naive evaluator walks the tree of every rule for every document, and searches the texts again for every
+// term.
 type naive struct {
 	set  *rule.Set
 	doc  Document
 	held map[int]bool
 }
 
-// texts returns those of a field, words apart.
+// texts returns the texts of a field, split into words.
 func (n *naive) texts(f rule.Field) []string {
 	d := n.doc
 	return map[rule.Field][]string{
@@ -51,7 +51,7 @@ func fieldsOf(t *rule.Term) []rule.Field {
 	return []rule.Field{t.Field}
 }
 
-// in returns the fields that a term occurs in.
+// in returns the fields in which a term occurs.
 func (n *naive) in(t *rule.Term) (list []rule.Field) {
 	for _, f := range fieldsOf(t) {
 		for _, text := range n.texts(f) {
@@ -74,7 +74,7 @@ func (n *naive) occurs(t *rule.Term, f rule.Field, text string) bool {
 	return len(n.spans(t, f, text)) > 0
 }
 
-// spans returns the places of the first and the last word wherever a term occurs.
+// spans returns the positions of the first and the last word of each occurrence of a term.
 func (n *naive) spans(t *rule.Term, f rule.Field, text string) (list [][2]int) {
 	if f == rule.URL {
 		text = regexp.MustCompile(`[:/?&=_@%-]`).ReplaceAllString(text, " ")
@@ -106,15 +106,14 @@ func (n *naive) spans(t *rule.Term, f rule.Field, text string) (list [][2]int) {
 	}
 	for i := range text {
 		if strings.HasPrefix(text[i:], t.Text) && !part(text, i, t.Text) {
-			at := stem.Count(text[:i], n.doc.Language)
-			list = append(list, [2]int{at, at + max(stem.Count(t.Text, n.doc.Language), 1) - 1})
+			at := stem.CountWords(text[:i], n.doc.Language)
+			list = append(list, [2]int{at, at + max(stem.CountWords(t.Text, n.doc.Language), 1) - 1})
 		}
 	}
 	return list
 }
 
-// inWindow reports whether the words from a place on have all that are wanted,
-// with three others at most.
+// inWindow reports whether the words from a position on contain all wanted words with at most three others.
 func (n *naive) inWindow(words, want []stem.Word, from int) bool {
 	if len(want) == 0 {
 		return false
@@ -128,7 +127,7 @@ func (n *naive) inWindow(words, want []stem.Word, from int) bool {
 	return true
 }
 
-// part reports whether what is written at i is a part of a longer name.
+// part reports whether the text at i is part of a longer name.
 func part(text string, i int, name string) bool {
 	letter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	before, after := []rune(text[:i]), []rune(text[i+len(name):])
@@ -152,17 +151,17 @@ func (n *naive) holds(e rule.Expr) bool {
 	}
 	switch e := e.(type) {
 	case *rule.Or:
-		return count(e.Of) > 0
+		return count(e.Operands) > 0
 	case *rule.And:
-		return count(e.Of) == len(e.Of)
+		return count(e.Operands) == len(e.Operands)
 	case *rule.AtLeast:
-		return count(e.Of) >= e.N
+		return count(e.Operands) >= e.N
 	case *rule.Not:
 		return !n.holds(e.X)
 	case *rule.Near:
 		return n.near(e)
 	case *rule.Fact:
-		return n.known(e)
+		return n.holdsFact(e)
 	case *rule.Term:
 		return len(n.in(e)) > 0
 	}
@@ -174,7 +173,7 @@ func sides(e rule.Expr) []*rule.Term {
 		return []*rule.Term{t}
 	}
 	var list []*rule.Term
-	for _, e := range e.(*rule.Or).Of {
+	for _, e := range e.(*rule.Or).Operands {
 		list = append(list, e.(*rule.Term))
 	}
 	return list
@@ -199,12 +198,12 @@ func (n *naive) near(e *rule.Near) bool {
 	return false
 }
 
-func (n *naive) known(f *rule.Fact) bool {
-	if f.Of != rule.Known {
-		return n.label(f.Of == rule.Topic, f.Name) >= Threshold
+func (n *naive) holdsFact(f *rule.Fact) bool {
+	if f.Kind != rule.NamedFact {
+		return n.label(f.Kind == rule.Topic, f.Name) >= Threshold
 	}
 	for i, r := range n.set.Rules {
-		if r.Then.Do == rule.Know && r.Then.Name == f.Name && n.fires(i) {
+		if r.Action.Kind == rule.ConcludeFact && r.Action.Name == f.Name && n.fires(i) {
 			return true
 		}
 	}
@@ -214,11 +213,11 @@ func (n *naive) known(f *rule.Fact) bool {
 func (n *naive) label(topic bool, name string) float64 {
 	var strong, body float64
 	for i, r := range n.set.Rules {
-		of := r.Then.Name
+		of := r.Action.Name
 		if topic {
-			of = r.Then.Topic
+			of = r.Action.Topic
 		}
-		if r.Then.Do == rule.Conclude && of == name && n.fires(i) {
+		if r.Action.Kind == rule.Conclude && of == name && n.fires(i) {
 			s, b := n.points(r)
 			strong, body = strong+s, body+b
 		}
@@ -230,7 +229,7 @@ func (n *naive) fires(i int) bool {
 	held, ok := n.held[i]
 	if !ok {
 		r := n.set.Rules[i]
-		held = n.inScope(r.Scope) && n.holds(r.When)
+		held = n.inScope(r.Scope) && n.holds(r.Condition)
 		n.held[i] = held
 	}
 	return held
@@ -249,7 +248,7 @@ func (n *naive) inScope(s rule.Scope) bool {
 	return true
 }
 
-// queries are scopes with what they mean.
+// queries are scopes and their meaning.
 var queries = map[string]func(*naive) bool{
 	"lang:ru OR lang:fr": func(n *naive) bool { return n.doc.Language == "ru" || n.doc.Language == "fr" },
 	"host:go.dev -feed:f1": func(n *naive) bool {
@@ -261,7 +260,7 @@ var queries = map[string]func(*naive) bool{
 	"title:kube*": func(n *naive) bool { return hasWord("^kube", n.doc.Title) },
 }
 
-// hasWord reports whether one of the texts has a word like that.
+// hasWord reports whether one of the texts contains the word.
 func hasWord(like string, texts ...string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool {
 		return slices.ContainsFunc(query.Words(text), func(w query.Word) bool { return regexp.MustCompile(like).MatchString(w.Text) })
@@ -272,11 +271,11 @@ var worth = map[rule.Field]float64{rule.Title: 3, rule.Tags: 2, rule.Host: 2, ru
 
 func (n *naive) points(r rule.Rule) (strong, body float64) {
 	best := make(map[string]rule.Field) // of each word or phrase, whichever form it has
-	n.said(r.When, false, func(t *rule.Term) {
+	n.visitPositive(r.Condition, false, func(t *rule.Term) {
 		id := fmt.Sprint(t.Kind, t.Text)
 		switch t.Kind {
 		case rule.Words:
-			id = strings.Join(stem.List(t.Text, n.doc.Language), " ")
+			id = strings.Join(stem.Stems(t.Text, n.doc.Language), " ")
 		case rule.Value, rule.Regexp:
 			id = t.String()
 		}
@@ -300,23 +299,23 @@ func (n *naive) points(r rule.Rule) (strong, body float64) {
 	return strong, body
 }
 
-// said calls visit for each term that is not denied.
-func (n *naive) said(e rule.Expr, denied bool, visit func(*rule.Term)) {
+// visitPositive calls visit for each term that is not negated.
+func (n *naive) visitPositive(e rule.Expr, denied bool, visit func(*rule.Term)) {
 	switch e := e.(type) {
 	case *rule.Term:
 		if !denied {
 			visit(e)
 		}
 	case *rule.Not:
-		n.said(e.X, !denied, visit)
+		n.visitPositive(e.X, !denied, visit)
 	default:
-		for _, part := range within(e) {
-			n.said(part, denied, visit)
+		for _, part := range operands(e) {
+			n.visitPositive(part, denied, visit)
 		}
 	}
 }
 
-// outcome returns that of a document, without evidence.
+// outcome returns the outcome for a document, without evidence.
 func (n *naive) outcome() Outcome {
 	var o Outcome
 	seen := make(map[labelKey]bool)
@@ -324,23 +323,23 @@ func (n *naive) outcome() Outcome {
 		if !n.fires(i) {
 			continue
 		}
-		f := Fired{Rule: fmt.Sprintf("%s:%d", r.Pos.File, r.Pos.Line)}
-		switch r.Then.Do {
+		f := RuleMatch{Rule: fmt.Sprintf("%s:%d", r.Pos.File, r.Pos.Line)}
+		switch r.Action.Kind {
 		case rule.Conclude:
 			strong, body := n.points(r)
 			f.Points = strong + body
-			seen[labelKey{false, r.Then.Name}] = r.Then.Name != ""
-			seen[labelKey{true, r.Then.Topic}] = r.Then.Topic != ""
+			seen[labelKey{false, r.Action.Name}] = r.Action.Name != ""
+			seen[labelKey{true, r.Action.Topic}] = r.Action.Topic != ""
 		case rule.AddScore:
-			f.Points = r.Then.Score
-			o.Score += r.Then.Score
+			f.Points = r.Action.Score
+			o.Score += r.Action.Score
 		case rule.Notify:
-			o.Notify = append(o.Notify, cmp.Or(r.Then.Text, f.Rule))
+			o.Notify = append(o.Notify, cmp.Or(r.Action.Text, f.Rule))
 		}
-		o.Star = o.Star || r.Then.Do == rule.Star
-		o.Mute = o.Mute || r.Then.Do == rule.Mute
-		o.Quarantine = o.Quarantine || r.Then.Do == rule.Quarantine
-		o.Fired = append(o.Fired, f)
+		o.Star = o.Star || r.Action.Kind == rule.Star
+		o.Mute = o.Mute || r.Action.Kind == rule.Mute
+		o.Quarantine = o.Quarantine || r.Action.Kind == rule.Quarantine
+		o.Matched = append(o.Matched, f)
 	}
 	for l, named := range seen {
 		if named {
@@ -353,7 +352,7 @@ func (n *naive) outcome() Outcome {
 	return o
 }
 
-// A generator makes rules and documents of so few words that they often meet.
+// A generator generates rules and documents from a few words, so that they often match.
 type generator struct{ *rand.Rand }
 
 var vocabulary = strings.Fields(`go Go GO rust Rust game games gaming C C++ C# c node Node.js node.js it IT the of for is kube kubernetes
@@ -415,11 +414,11 @@ func (g generator) term(words bool) *rule.Term {
 	return t
 }
 
-// condition makes a tree that asks only for what rules of a lower level conclude.
+// condition generates a tree that depends only on conclusions of lower levels.
 func (g generator) condition(depth, level int) rule.Expr {
 	if depth == 0 || g.IntN(4) == 0 {
 		if level > 0 && g.IntN(4) == 0 {
-			return &rule.Fact{Of: rule.Of(g.IntN(3)), Name: fmt.Sprint("n", g.IntN(level))}
+			return &rule.Fact{Kind: rule.FactKind(g.IntN(3)), Name: fmt.Sprint("n", g.IntN(level))}
 		}
 		return g.term(false)
 	}
@@ -429,39 +428,39 @@ func (g generator) condition(depth, level int) rule.Expr {
 	}
 	switch g.IntN(6) {
 	case 0:
-		return &rule.And{Of: append(of, &rule.Not{X: g.condition(depth-1, level)})}
+		return &rule.And{Operands: append(of, &rule.Not{X: g.condition(depth-1, level)})}
 	case 1:
-		return &rule.AtLeast{N: 1 + g.IntN(len(of)), Of: of}
+		return &rule.AtLeast{N: 1 + g.IntN(len(of)), Operands: of}
 	case 2:
 		a, b := g.term(true), g.term(true)
 		b.Field = a.Field
 		return &rule.Near{A: a, B: b, Within: g.IntN(4)}
 	case 3:
-		return &rule.And{Of: of}
+		return &rule.And{Operands: of}
 	case 4:
-		return &rule.Not{X: &rule.Not{X: &rule.Or{Of: of}}}
+		return &rule.Not{X: &rule.Not{X: &rule.Or{Operands: of}}}
 	}
-	return &rule.Or{Of: of}
+	return &rule.Or{Operands: of}
 }
 
 func (g generator) rule() rule.Rule {
 	level := g.IntN(4)
 	name := fmt.Sprint("n", level)
-	r := rule.Rule{Score: []float64{0.5, 1, 2}[g.IntN(3)], When: g.condition(1+g.IntN(3), level)}
+	r := rule.Rule{Score: []float64{0.5, 1, 2}[g.IntN(3)], Condition: g.condition(1+g.IntN(3), level)}
 	switch g.IntN(9) {
 	case 0, 1, 2:
-		r.Then = rule.Then{Do: rule.Know, Name: name}
+		r.Action = rule.Action{Kind: rule.ConcludeFact, Name: name}
 		r.Score = 1
 	case 3, 4:
-		r.Then = rule.Then{Do: rule.Conclude, Name: name}
+		r.Action = rule.Action{Kind: rule.Conclude, Name: name}
 	case 5:
-		r.Then = rule.Then{Do: rule.Conclude, Name: name, Topic: name}
+		r.Action = rule.Action{Kind: rule.Conclude, Name: name, Topic: name}
 	case 6:
-		r.Then = rule.Then{Do: rule.AddScore, Score: 1.5}
+		r.Action = rule.Action{Kind: rule.AddScore, Score: 1.5}
 	default:
-		r.Then = rule.Then{Do: []rule.Do{rule.Star, rule.Mute, rule.Quarantine, rule.Notify}[g.IntN(4)]}
+		r.Action = rule.Action{Kind: []rule.ActionKind{rule.Star, rule.Mute, rule.Quarantine, rule.Notify}[g.IntN(4)]}
 	}
-	if r.Then.Do != rule.Conclude {
+	if r.Action.Kind != rule.Conclude {
 		r.Score = 1
 	}
 	r.Scope = []rule.Scope{{}, {}, {}, {}, {}, {}, {Kind: rule.FeedTag, Value: "Jobs"}, {Kind: rule.Feed, Value: "f1"}, {Kind: rule.Query}}[g.IntN(9)]
@@ -471,7 +470,7 @@ func (g generator) rule() rule.Rule {
 	return r
 }
 
-// set makes a set of those of some rules that are in order, all facts concluded.
+// set returns a set of the valid ones among some rules, with all facts concluded.
 func (g generator) set() *rule.Set {
 	var b strings.Builder
 	for level := range 4 {
@@ -490,12 +489,12 @@ func (g generator) set() *rule.Set {
 	return set
 }
 
-func TestTheEngineAgreesWithANaiveEvaluator(t *testing.T) {
+func TestEvaluate_AgreesWithNaiveEvaluator(t *testing.T) {
 	sets, documents := 1500, 10
 	if testing.Short() {
 		sets = 300
 	}
-	fired, rules, kinds := 0, 0, make(map[string]int)
+	matches, rules, kinds := 0, 0, make(map[string]int)
 	for seed := range uint64(sets) {
 		g := generator{rand.New(rand.NewPCG(seed, 6))}
 		set := g.set()
@@ -505,32 +504,32 @@ func TestTheEngineAgreesWithANaiveEvaluator(t *testing.T) {
 		}
 		for range documents {
 			d := g.document()
-			got, want := r.Fire(d), (&naive{set, d, make(map[int]bool)}).outcome()
-			for i := range got.Fired {
-				if len(got.Fired[i].Evidence) == 0 && !strings.Contains(text(set), "!") {
+			got, want := r.Evaluate(d), (&naive{set, d, make(map[int]bool)}).outcome()
+			for i := range got.Matched {
+				if len(got.Matched[i].Evidence) == 0 && !strings.Contains(text(set), "!") {
 					t.Errorf("seed %d: a rule holds for no reason", seed)
 				}
-				got.Fired[i].Evidence = nil
+				got.Matched[i].Evidence = nil
 			}
 			for i := range got.Labels {
-				got.Labels[i].Why = nil
+				got.Labels[i].Matches = nil
 			}
 			if !reflect.DeepEqual(got, want) {
 				t.Fatalf("seed %d: of %+v\ngot  %+v\nwant %+v\n%s", seed, d, got, want, text(set))
 			}
-			fired += len(got.Fired)
+			matches += len(got.Matched)
 			rules += len(set.Rules)
-			for _, f := range got.Fired {
+			for _, f := range got.Matched {
 				for _, r := range set.Rules {
 					if f.Rule == fmt.Sprintf("a.rules:%d", r.Pos.Line) {
 						kinds[r.Scope.Value]++
-						kinds[fmt.Sprintf("%T", r.When)]++
+						kinds[fmt.Sprintf("%T", r.Condition)]++
 					}
 				}
 			}
 		}
 	}
-	t.Logf("%d of %d rules fired: %v", fired, rules, kinds)
+	t.Logf("%d of %d rules fired: %v", matches, rules, kinds)
 	for text := range queries {
 		if kinds[text] < sets/100 {
 			t.Errorf("got %d of the scope %s fired, want more to compare", kinds[text], text)

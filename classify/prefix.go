@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// A prefix is what words may begin with.
+// A prefix is a prefix pattern.
 type prefix struct {
 	text    string
 	pattern int32
-	shorter int32 // the longest of the others that it begins with itself, or -1
+	shorter int32 // index of the longest other prefix that text begins with, or -1
 }
 
-// begun sorts the prefixes, and finds those that the stems in the dictionary
-// begin with.
-func (d *dictionary) begun() []entry[int32] {
+// sortPrefixes sorts the prefixes, and returns an entry for each stem of the dictionary that begins with one.
+func (d *dictionary) sortPrefixes() []entry[int32] {
 	slices.SortFunc(d.prefixes, func(a, b prefix) int { return strings.Compare(a.text, b.text) })
 	for i := range d.prefixes {
 		p := &d.prefixes[i]
@@ -35,11 +34,11 @@ func (d *dictionary) begun() []entry[int32] {
 	return found
 }
 
-// longest returns the longest prefix that a stem begins with, or -1. The others
-// are those that this one begins with.
+// longest returns the index of the longest prefix of a stem, or -1. The shorter ones follow by way of
+// prefix.shorter.
 func (d *dictionary) longest(s string) int32 {
 	low, high := 0, len(d.prefixes)
-	for low < high { // the first that comes after s
+	for low < high { // binary search: the first prefix after s
 		middle := (low + high) / 2
 		if d.prefixes[middle].text <= s {
 			low = middle + 1
@@ -54,5 +53,5 @@ func (d *dictionary) longest(s string) int32 {
 	return i
 }
 
-// foldedWord is how the beginnings of words are compared with their stems.
+// foldedWord returns the form in which prefixes are compared with stems.
 func foldedWord(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ё", "е") }

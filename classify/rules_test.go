@@ -39,7 +39,7 @@ func labels(o Outcome) (categories, topics []string) {
 	return categories, topics
 }
 
-func TestFieldsHaveWeights(t *testing.T) {
+func TestEvaluate_FieldsHaveWeights(t *testing.T) {
 	r := compile(t, `
 category security when ransomware | malware | "zero day" | уязвимость # a comment
 category devops/topic:kubernetes when kubernetes | k8s | "helm chart" score 2
@@ -67,18 +67,18 @@ category code when host:github.com score 1.5`)
 		{"a topic with its category", Document{Title: "k8s, malware"}, []string{"devops", "security"}, []string{"kubernetes"}},
 		{"a weak word", Document{Title: "The game"}, nil, nil},
 		{"signs", Document{Title: "From C# to C++"}, []string{"languages"}, nil},
-		{"stems handed in", Document{Stems: stem.Words("malware ransomware zero day", "")}, []string{"security"}, nil},
+		{"precomputed stems", Document{Stems: stem.Words("malware ransomware zero day", "")}, []string{"security"}, nil},
 		{"a language with its own stems", Document{Title: "malwares", Language: "fr"}, []string{"security"}, nil},
 		{"a host", Document{URL: "https://GIST.github.com:443/x"}, []string{"code"}, nil},
 		{"another host", Document{URL: "https://notgithub.com/x"}, nil, nil},
 	} {
-		if categories, topics := labels(r.Fire(test.doc)); !slices.Equal(categories, test.categories) || !slices.Equal(topics, test.topics) {
+		if categories, topics := labels(r.Evaluate(test.doc)); !slices.Equal(categories, test.categories) || !slices.Equal(topics, test.topics) {
 			t.Errorf("%s: got categories %q and topics %q, want %q and %q", test.name, categories, topics, test.categories, test.topics)
 		}
 	}
 }
 
-func TestTheBodyAloneGivesNoMoreThanItsShare(t *testing.T) {
+func TestEvaluate_BodyPointsAreCapped(t *testing.T) {
 	r := compile(t, "category x when alpha | beta | gamma | delta score 2\ncategory x when epsilon score 0.5")
 	for _, test := range []struct {
 		doc  Document
@@ -91,26 +91,26 @@ func TestTheBodyAloneGivesNoMoreThanItsShare(t *testing.T) {
 		{Document{Text: "alpha beta", Title: "Epsilon"}, 1.5 + 3},
 		{Document{FeedTitle: "beta", Text: "alpha alpha alpha"}, 3},
 	} {
-		o := r.Fire(test.doc)
+		o := r.Evaluate(test.doc)
 		if len(o.Labels) != 1 || o.Labels[0].Points != test.want {
 			t.Errorf("%+v: got %+v, want %v points", test.doc, o.Labels, test.want)
 		}
 	}
 }
 
-func TestFormsOfOneWordCountOnce(t *testing.T) {
+func TestEvaluate_FormsOfOneWordCountOnce(t *testing.T) {
 	r := compile(t, "category games when game | games | gaming | title:game | игра | игры")
 	for _, test := range []struct {
 		title string
 		want  float64
 	}{{"Games", 3}, {"Gaming games", 3}, {"Игры", 4}, {"Игры, or games", 6}} {
-		if o := r.Fire(Document{Title: test.title, Text: "A game of games"}); o.Labels[0].Points != test.want {
+		if o := r.Evaluate(Document{Title: test.title, Text: "A game of games"}); o.Labels[0].Points != test.want {
 			t.Errorf("%s: got %v points, want %v", test.title, o.Labels[0].Points, test.want)
 		}
 	}
 }
 
-func TestRulesSayWhy(t *testing.T) {
+func TestEvaluate_ReturnsEvidence(t *testing.T) {
 	r := compile(t, `# rules
 category devops/topic:kubernetes when kube* | "helm chart"~ | 'K8s' | host:k8s.io | author:mike score 2
 category devops when devops | deploy
@@ -118,43 +118,43 @@ fact released when title:/v\d+\.\d+/
 topic release-notes when fact:released & !fact:fake
 fact fake when fake
 `)
-	o := r.Fire(Document{
+	o := r.Evaluate(Document{
 		Title: "K8s v1.30 released", Text: "The chart for helm, for Kubernetes; mike knows. DevOps!", Tags: []string{"kubelet"},
 		URL: "https://blog.k8s.io/", Author: "Mike",
 	})
-	kubernetes := Fired{"a.rules:2", []Evidence{{"'K8s'", "title"}, {"kube*", "tag"}, {"k8s.io", "host"}}, 2 * (3 + 2 + 2 + 1 + 1)}
-	devops := Fired{"a.rules:3", []Evidence{{"devops", "body"}}, 1}
-	released := Fired{"a.rules:4", []Evidence{{`/v\d+\.\d+/`, "title"}}, 0}
-	notes := Fired{"a.rules:5", []Evidence{{Words: "fact:released"}}, 3}
+	kubernetes := RuleMatch{"a.rules:2", []Evidence{{"'K8s'", "title"}, {"kube*", "tag"}, {"k8s.io", "host"}}, 2 * (3 + 2 + 2 + 1 + 1)}
+	devops := RuleMatch{"a.rules:3", []Evidence{{"devops", "body"}}, 1}
+	released := RuleMatch{"a.rules:4", []Evidence{{`/v\d+\.\d+/`, "title"}}, 0}
+	notes := RuleMatch{"a.rules:5", []Evidence{{Words: "fact:released"}}, 3}
 	want := Outcome{
 		Labels: []Label{
-			{false, "devops", 17, []Fired{kubernetes, devops}},
-			{true, "kubernetes", 17, []Fired{kubernetes}},
-			{true, "release-notes", 3, []Fired{notes}},
+			{false, "devops", 17, []RuleMatch{kubernetes, devops}},
+			{true, "kubernetes", 17, []RuleMatch{kubernetes}},
+			{true, "release-notes", 3, []RuleMatch{notes}},
 		},
-		Fired: []Fired{kubernetes, devops, released, notes},
+		Matched: []RuleMatch{kubernetes, devops, released, notes},
 	}
 	if !reflect.DeepEqual(o, want) {
 		t.Errorf("got %+v,\nwant %+v", o, want)
 	}
 }
 
-func TestAtMostThreeReasonsTheWeightiestFirst(t *testing.T) {
+func TestEvaluate_AtMostThreeMatchesLargestFirst(t *testing.T) {
 	r := compile(t, "category x when a1 score 1\ncategory x when a2 score 3\ncategory x when a3 score 2\ncategory x when a4 score 3\ncategory x when a5 score 0.5")
-	o := r.Fire(Document{Title: "a1 a2 a3 a4 a5"})
+	o := r.Evaluate(Document{Title: "a1 a2 a3 a4 a5"})
 	var got []string
-	for _, f := range o.Labels[0].Why {
+	for _, f := range o.Labels[0].Matches {
 		got = append(got, f.Rule)
 	}
 	if want := []string{"a.rules:2", "a.rules:4", "a.rules:3"}; !slices.Equal(got, want) {
 		t.Errorf("got reasons %q, want %q", got, want)
 	}
-	if len(o.Fired) != 5 {
-		t.Errorf("got %d rules fired, want all 5", len(o.Fired))
+	if len(o.Matched) != 5 {
+		t.Errorf("got %d rules fired, want all 5", len(o.Matched))
 	}
 }
 
-func TestRulesDo(t *testing.T) {
+func TestEvaluate_Actions(t *testing.T) {
 	r := compile(t, `
 score +2.5 when go
 score -1 when advert*
@@ -172,15 +172,15 @@ notify when outage`)
 		{Document{Text: "casino football outage"}, Outcome{Mute: true, Quarantine: true, Notify: []string{"a.rules:8"}}},
 		{Document{Title: "casino", Text: "casino"}, Outcome{}},
 	} {
-		got := r.Fire(test.doc)
-		got.Fired = nil
+		got := r.Evaluate(test.doc)
+		got.Matched = nil
 		if !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%+v: got %+v, want %+v", test.doc, got, test.want)
 		}
 	}
 }
 
-func TestTermsOfEachKind(t *testing.T) {
+func TestEvaluate_TermKinds(t *testing.T) {
 	for _, test := range []struct {
 		term string
 		doc  Document
@@ -242,13 +242,13 @@ func TestTermsOfEachKind(t *testing.T) {
 		{`!(2 of (!go, !zig, !rust))`, Document{Title: "rust zig"}, true},
 		{`!(2 of (!go, !zig, !rust))`, Document{Title: "rust"}, false},
 	} {
-		if got := len(compile(t, "star when "+test.term).Fire(test.doc).Fired) == 1; got != test.want {
+		if got := len(compile(t, "star when "+test.term).Evaluate(test.doc).Matched) == 1; got != test.want {
 			t.Errorf("%s of %+v: got %v, want %v", test.term, test.doc, got, test.want)
 		}
 	}
 }
 
-func TestRulesUseWhatOthersConclude(t *testing.T) {
+func TestEvaluate_RulesUseConclusionsOfOthers(t *testing.T) {
 	r := compile(t, `
 topic release-notes when fact:release & category:languages
 fact release when fact:versioned & !fact:planned
@@ -267,40 +267,40 @@ score +5 when !topic:release-notes & go`)
 		{Document{Title: "v1", Text: "golang", Tags: []string{"Go"}}, 1},
 		{Document{Title: "v1"}, 0},
 	} {
-		if got := r.Fire(test.doc).Score; got != test.want {
+		if got := r.Evaluate(test.doc).Score; got != test.want {
 			t.Errorf("%+v: got %v, want %v", test.doc, got, test.want)
 		}
 	}
 }
 
-func TestSetsThatCannotFireAreRefused(t *testing.T) {
+func TestCompile_RejectsInvalidSets(t *testing.T) {
 	term := func(text string) *rule.Term { return &rule.Term{Text: text} }
 	at := rule.Pos{File: "a.rules", Line: 3, Column: 1}
 	for name, r := range map[string]rule.Rule{
-		"no condition":         {Score: 1},
-		"an empty and":         {Score: 1, When: &rule.And{}},
-		"a missing part":       {Score: 1, When: &rule.Or{Of: []rule.Expr{term("a"), nil}}},
-		"an empty term":        {Score: 1, When: term("")},
-		"a nil term":           {Score: 1, When: (*rule.Term)(nil)},
-		"an unknown field":     {Score: 1, When: &rule.Term{Text: "a", Field: 100}},
-		"denial alone":         {Score: 1, When: &rule.Not{X: term("a")}},
-		"denial among options": {Score: 1, When: &rule.Or{Of: []rule.Expr{term("a"), &rule.Not{X: term("b")}}}},
-		"too many of":          {Score: 1, When: &rule.AtLeast{N: 2, Of: []rule.Expr{term("a")}}},
-		"near what is no word": {Score: 1, When: &rule.Near{A: term("a"), B: &rule.Term{Kind: rule.Value, Field: rule.Host, Text: "b"}}},
-		"an endless score":     {Score: 1e300, When: term("a")},
-		"no query":             {Score: 1, When: term("a"), Scope: rule.Scope{Kind: rule.Query, Value: "(a"}},
-		"a wrong expression":   {Score: 1, When: &rule.Term{Kind: rule.Regexp, Field: rule.Title, Text: "("}},
-		"itself":               {Score: 1, Then: rule.Then{Do: rule.Know, Name: "x"}, When: &rule.Fact{Name: "x"}},
+		"no condition":                {Score: 1},
+		"an empty and":                {Score: 1, Condition: &rule.And{}},
+		"a missing part":              {Score: 1, Condition: &rule.Or{Operands: []rule.Expr{term("a"), nil}}},
+		"an empty term":               {Score: 1, Condition: term("")},
+		"a nil term":                  {Score: 1, Condition: (*rule.Term)(nil)},
+		"an invalid field":            {Score: 1, Condition: &rule.Term{Text: "a", Field: 100}},
+		"negation alone":              {Score: 1, Condition: &rule.Not{X: term("a")}},
+		"negation among alternatives": {Score: 1, Condition: &rule.Or{Operands: []rule.Expr{term("a"), &rule.Not{X: term("b")}}}},
+		"too many of":                 {Score: 1, Condition: &rule.AtLeast{N: 2, Operands: []rule.Expr{term("a")}}},
+		"near with a value":           {Score: 1, Condition: &rule.Near{A: term("a"), B: &rule.Term{Kind: rule.Value, Field: rule.Host, Text: "b"}}},
+		"an infinite score":           {Score: 1e300, Condition: term("a")},
+		"no query":                    {Score: 1, Condition: term("a"), Scope: rule.Scope{Kind: rule.Query, Value: "(a"}},
+		"a wrong expression":          {Score: 1, Condition: &rule.Term{Kind: rule.Regexp, Field: rule.Title, Text: "("}},
+		"a self-reference":            {Score: 1, Action: rule.Action{Kind: rule.ConcludeFact, Name: "x"}, Condition: &rule.Fact{Name: "x"}},
 	} {
 		r.Pos = at
-		compiled, err := Compile(&rule.Set{Rules: []rule.Rule{{Score: 1, When: term("ok")}, r}, Files: []string{"a.rules"}})
+		compiled, err := Compile(&rule.Set{Rules: []rule.Rule{{Score: 1, Condition: term("ok")}, r}, Files: []string{"a.rules"}})
 		if err == nil || compiled != nil || !strings.HasPrefix(err.Error(), "a.rules:3") && name != "a wrong expression" {
 			t.Errorf("%s: got %v and error %v, want none and one at a.rules:3", name, compiled, err)
 		}
 	}
 }
 
-func TestFaultsAreNamedTogether(t *testing.T) {
+func TestCompile_ReportsAllDiagnostics(t *testing.T) {
 	var b strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&b, "star when title:/[a-f]{%d}/\n", i+1)
@@ -315,40 +315,40 @@ func TestFaultsAreNamedTogether(t *testing.T) {
 	}
 }
 
-func TestCompilingNothingGivesNoRules(t *testing.T) {
+func TestCompile_NilGivesNoRules(t *testing.T) {
 	for _, set := range []*rule.Set{nil, {}} {
 		r, err := Compile(set)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.Fire(Document{Title: "kubernetes", FeedID: "x"}); !reflect.DeepEqual(got, Outcome{}) {
+		if got := r.Evaluate(Document{Title: "kubernetes", FeedID: "x"}); !reflect.DeepEqual(got, Outcome{}) {
 			t.Errorf("got %+v, want nothing", got)
 		}
 	}
 }
 
-func TestOutcomesAreDeterministic(t *testing.T) {
+func TestEvaluate_IsDeterministic(t *testing.T) {
 	doc := Document{
 		Title: "Rust in the Linux kernel: passwords, PostgreSQL, Docker, AWS, Vim and Android",
 		Text:  strings.Repeat("kubernetes docker python ransomware postgresql android quantum computing ", 20),
 	}
-	want := ShippedRules().Fire(doc)
-	if len(want.Fired) < 5 {
-		t.Fatalf("got %d rules fired, want more to compare", len(want.Fired))
+	want := ShippedRules().Evaluate(doc)
+	if len(want.Matched) < 5 {
+		t.Fatalf("got %d rules fired, want more to compare", len(want.Matched))
 	}
 	for range 5 {
 		r, err := Compile(Shipped())
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Fire(Document{Title: doc.Text, Text: doc.Title})
-		if got := r.Fire(doc); !reflect.DeepEqual(got, want) {
+		r.Evaluate(Document{Title: doc.Text, Text: doc.Title})
+		if got := r.Evaluate(doc); !reflect.DeepEqual(got, want) {
 			t.Fatalf("got %+v, want %+v", got, want)
 		}
 	}
 }
 
-func TestRulesAreUsedConcurrently(t *testing.T) {
+func TestEvaluate_ConcurrentUse(t *testing.T) {
 	r := compile(t, "category x when a1 & !a2 | a3 near/2 a1\nfact f when a1*\nscore +1 when fact:f & lang:de\nfor feed:f1\nstar when a2")
 	documents := make([]Document, 50)
 	want := make([]Outcome, len(documents))
@@ -357,7 +357,7 @@ func TestRulesAreUsedConcurrently(t *testing.T) {
 			Title: fmt.Sprintf("a%d a%d", i%3+1, i%5), Text: strings.Repeat("a1 x ", i%7), Language: []string{"de", "fr", "ru"}[i%3],
 			FeedID: fmt.Sprint("f", i%2),
 		}
-		want[i] = r.Fire(documents[i])
+		want[i] = r.Evaluate(documents[i])
 	}
 	fresh := compile(t, "category x when a1 & !a2 | a3 near/2 a1\nfact f when a1*\nscore +1 when fact:f & lang:de\nfor feed:f1\nstar when a2")
 	var all sync.WaitGroup
@@ -365,7 +365,7 @@ func TestRulesAreUsedConcurrently(t *testing.T) {
 		all.Go(func() {
 			for range 20 {
 				for i, d := range documents {
-					if got := fresh.Fire(d); !reflect.DeepEqual(got, want[i]) {
+					if got := fresh.Evaluate(d); !reflect.DeepEqual(got, want[i]) {
 						t.Errorf("document %d: got %+v, want %+v", i, got, want[i])
 					}
 				}
@@ -390,7 +390,7 @@ func BenchmarkFire(b *testing.B) {
 			d.Stems = with.stems
 			b.ReportAllocs()
 			for b.Loop() {
-				ShippedRules().Fire(d)
+				ShippedRules().Evaluate(d)
 			}
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"feedmesh/classify/stem"
 )
 
-func TestScopesAreKept(t *testing.T) {
+func TestEvaluate_RespectsScopes(t *testing.T) {
 	r := compile(t, `
 score +1 when go
 for feed-tag:"Jobs"
@@ -32,14 +32,14 @@ score +50 when fact:job`)
 		{Document{Title: "go", FeedID: "F1"}, 1},
 	} {
 		for range 2 {
-			if got := r.Fire(test.doc).Score; got != test.want {
+			if got := r.Evaluate(test.doc).Score; got != test.want {
 				t.Errorf("%+v: got %v, want %v", test.doc, got, test.want)
 			}
 		}
 	}
 }
 
-func TestScopesMayBeQueries(t *testing.T) {
+func TestEvaluate_QueryScopes(t *testing.T) {
 	r := compile(t, `
 for query:"host:example.org lang:ru -title:jobs"
 score +1 when go
@@ -69,14 +69,14 @@ score +50 when fact:ours`)
 		{Document{Title: "go", FeedID: "f2", Tags: []string{"tagsets"}, Published: day(1)}, 0},
 	} {
 		for range 2 {
-			if got := r.Fire(test.doc).Score; got != test.want {
+			if got := r.Evaluate(test.doc).Score; got != test.want {
 				t.Errorf("%+v: got %v, want %v", test.doc, got, test.want)
 			}
 		}
 	}
 }
 
-func TestASetHasSixtyFourQueriesAtMost(t *testing.T) {
+func TestCompile_RejectsMoreThan64Queries(t *testing.T) {
 	var b strings.Builder
 	for i := range 64 {
 		fmt.Fprintf(&b, "for query:q%d\nstar when x\nmute when y\n", i)
@@ -84,7 +84,7 @@ func TestASetHasSixtyFourQueriesAtMost(t *testing.T) {
 	for text, want := range map[string]string{
 		"for query:\"(q0)\"\nmute when z\n":         "",
 		"for feed:f\nmute when z\n":                 "",
-		"for query:q64\nmute when z\nstar when z\n": "a.rules:194:1: the rule is the first of a scope that is one query too many: a set has 64 at most",
+		"for query:q64\nmute when z\nstar when z\n": "a.rules:194:1: a set has at most 64 query scopes",
 	} {
 		set, err := rule.ParseFiles([]rule.File{{Name: "a.rules", Text: b.String() + text}})
 		if err != nil {
@@ -96,8 +96,8 @@ func TestASetHasSixtyFourQueriesAtMost(t *testing.T) {
 	}
 }
 
-// BenchmarkFireWithQueries fires the shipped rules and some for queries, none of
-// which ask for the document, though all must be looked at to their end.
+// BenchmarkFireWithQueries evaluates the shipped rules and some with query scopes, none of which matches the
+// document, although each must be evaluated to its end.
 func BenchmarkFireWithQueries(b *testing.B) {
 	d := Document{
 		Title: "PostgreSQL 17: faster vacuum, incremental backups", URL: "https://www.example.org/news/postgresql-17", Language: "en",
@@ -123,7 +123,7 @@ func BenchmarkFireWithQueries(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				r.Fire(d)
+				r.Evaluate(d)
 			}
 		})
 	}

@@ -6,56 +6,54 @@ import (
 	"feedmesh/classify/rule"
 )
 
-// A section is the rules of one scope, compiled by themselves, so that a document
-// pays for the rules of its own feed only.
+// A section holds the compiled rules of one scope, so that a document pays only for the rules of its own
+// feed.
 //
-// What patterns occur decides which gates open, and through them which rules hold.
-// Rules are not brought into the form of an OR of ANDs, as "5 of (ten terms)" alone
-// would become 252 of these; a gate that counts its inputs does it with ten. Terms
-// below ! open nothing, and near/ opens like &: a rule that has such is looked
-// at as a whole when all else of it holds, which is seldom.
+// Matched patterns open gates, and gates make rules candidates. Conditions are not expanded into a
+// disjunction of conjunctions: "5 of (ten terms)" alone would become 252 terms, while a counting gate needs
+// ten inputs. Terms below ! open no gate, and near/ opens like &: a rule with such a condition is evaluated
+// as a tree once its gates are open, which is rare.
 type section struct {
-	patterns []pattern
-	kinds    []rule.Kind     // of patterns; these and the next are apart, to be close together
-	shown    []string        // patterns as the rules have them, without fields
-	speaks   lists[speech]   // by pattern: the rules that it speaks for
-	opens    lists[opening]  // by pattern: the gates that it is an input of
-	leads    lists[target]   // by gate: where it leads
-	facts    map[int32]int32 // what facts are asked for, as numbers for informs
-	informs  lists[target]   // by these: where they lead
-	gates    []int32         // how many inputs each needs
+	patterns      []pattern
+	kinds         []rule.Kind                // by pattern; separate from patterns so that the values lie close together
+	shown         []string                   // by pattern: as written, without field
+	evidenceLinks groupedLists[evidenceLink] // by pattern: the rules it is evidence for
+	gateInputs    groupedLists[gateInput]    // by pattern: the gates it is an input of
+	gateTargets   groupedLists[target]       // by gate: its targets
+	facts         map[int32]int32            // facts used in conditions, with their number in factTargets
+	factTargets   groupedLists[target]       // by fact: its targets
+	gates         []int32                    // by gate: number of inputs needed
 
 	dictionaries []dictionary // by language, as in languages
-	wordy        fieldSet     // where words are looked for
+	wordFields   fieldSet     // fields in which words are searched for
 	values       map[value]int32
 	regexps      []expression
-	pool         sync.Pool // of *matching
+	pool         sync.Pool // of *sectionState
 }
 
-// A target is where a condition leads when it holds: a gate, or, as ^rank, a rule.
+// A target is the number of a gate, or ^rank of a rule.
 type target = int32
 
-// A pattern is what a term looks for, wherever it does.
+// A pattern is the text that a term matches, independent of the field.
 type pattern struct {
 	kind rule.Kind
 	text string
 }
 
-// A speech says that a pattern in one of some fields is evidence for a rule.
-type speech struct {
-	rank int32 // of the rule; ^rank if nothing else need hold
+// An evidenceLink makes a pattern in certain fields evidence for a rule.
+type evidenceLink struct {
+	rank int32 // of the rule; ^rank if the match alone makes it a candidate
 	in   fieldSet
-	at   uint16 // which of the rule's terms it is
+	at   uint16 // index of the term within the rule
 }
 
-// An opening says that a pattern in one of some fields is an input of a gate, or,
-// as ^rank, all that a rule needs.
-type opening struct {
+// A gateInput makes a pattern in certain fields an input of a gate, or, as ^rank, makes a rule a candidate.
+type gateInput struct {
 	to target
 	in fieldSet
 }
 
-// A value is what the whole of a field may be.
+// A value is a whole field to compare with.
 type value struct {
 	field rule.Field
 	text  string

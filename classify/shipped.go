@@ -15,11 +15,11 @@ import (
 //go:embed rules/*.rules
 var rulesFolder embed.FS
 
-// shippedFiles are the texts of the rules that ship, by name.
+// shippedFiles returns the rule files that ship with the program, sorted by name.
 var shippedFiles = sync.OnceValue(func() []rule.File {
 	entries, err := rulesFolder.ReadDir("rules")
 	if err != nil {
-		panic(err) // it is in the program
+		panic(err) // impossible: the files are embedded
 	}
 	files := make([]rule.File, len(entries))
 	for i, e := range entries {
@@ -32,19 +32,18 @@ var shippedFiles = sync.OnceValue(func() []rule.File {
 	return files
 })
 
-// Shipped returns the rules that ship with the program. The caller must not
-// change them.
+// Shipped returns the rules that ship with the program. The caller must not change them.
 func Shipped() *rule.Set { return shippedSet() }
 
 var shippedSet = sync.OnceValue(func() *rule.Set {
 	set, err := rule.ParseFiles(shippedFiles())
 	if err != nil {
-		panic(err) // a test parses them
+		panic(err) // impossible: a test parses them
 	}
 	return set
 })
 
-// ShippedRules returns those of [Shipped], compiled.
+// ShippedRules returns the set of [Shipped], compiled.
 func ShippedRules() *Rules { return shippedRules() }
 
 var shippedRules = sync.OnceValue(func() *Rules {
@@ -55,8 +54,7 @@ var shippedRules = sync.OnceValue(func() *Rules {
 	return r
 })
 
-// ShippedArchive returns the texts of the rules that ship as a txtar archive, for
-// a person to take parts of and change.
+// ShippedArchive returns the shipped rule files as a txtar archive, for users to copy from and edit.
 func ShippedArchive() []byte {
 	var a txtar.Archive
 	for _, f := range shippedFiles() {
@@ -65,14 +63,13 @@ func ShippedArchive() []byte {
 	return txtar.Format(&a)
 }
 
-// Overlay returns the rules that ship as an archive changes them: a file of the
-// archive stands in place of the shipped one of its name, or beside the others; an
-// empty one switches the shipped one off. The error, of type [rule.Faults], names
-// every fault; places in files that nobody changed are those of the shipped ones.
+// Overlay returns the shipped rules with the changes of an archive. A file of the archive replaces the
+// shipped file of its name or is added; an empty file disables the shipped one. The error is of type
+// [rule.Diagnostics] and lists every problem, with positions in the shipped files where those are unchanged.
 func Overlay(archive []byte) (*rule.Set, error) {
 	own := txtar.Parse(archive)
-	if len(own.Files) == 0 { // the text of one file
-		own.Files, own.Comment = []txtar.File{{Name: rule.Unnamed, Data: own.Comment}}, nil
+	if len(own.Files) == 0 { // a single file without an archive header
+		own.Files, own.Comment = []txtar.File{{Name: rule.UnnamedFile, Data: own.Comment}}, nil
 	}
 	all := txtar.Archive{Comment: own.Comment, Files: own.Files}
 	for _, f := range shippedFiles() {

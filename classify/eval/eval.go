@@ -1,4 +1,6 @@
-// Package eval says how well items were classified whose categories are known.
+// Package eval measures the classifier on items with known labels. [Evaluate] runs a classifier over
+// [Records] and returns a [Report] of precision, recall and related metrics; [AddExamples] adds records to a
+// model trainer.
 package eval
 
 import (
@@ -8,29 +10,28 @@ import (
 	"time"
 )
 
-// A Case is an item whose categories are known, and what was said of it.
+// A Case is an item with known categories, and the classifier's result.
 type Case struct {
-	Gold  []string // any of them is right; items without are left out
-	Said  []string // best first; none if nothing was sure enough
-	First string   // the likeliest, sure enough or not; may be empty
-	Took  time.Duration
+	Gold       []string // known categories, any of which is correct; items without are skipped
+	Predicted  []string // best first; empty if nothing was certain enough
+	MostLikely string   // highest-ranked category, even if too uncertain; may be empty
+	Duration   time.Duration
 }
 
-// A Table is the figures of a set of cases. Shares are between 0 and 1, and 0
-// where there is nothing to take them of.
-type Table struct {
+// Metrics summarize a set of cases. Shares are between 0 and 1, and 0 if the denominator is 0.
+type Metrics struct {
 	Items     int     `json:"items"`
-	Coverage  float64 `json:"coverage"`  // share of items of which anything was said
-	Precision float64 `json:"precision"` // share of these whose best category is right
-	Top1      float64 `json:"top1"`      // share of all items whose likeliest category is right
-	Answered  float64 `json:"answered"`  // the same, with what was said alone: silence is wrong
+	Coverage  float64 `json:"coverage"`  // share of items with a predicted category
+	Precision float64 `json:"precision"` // share of these whose best category is correct
+	Top1      float64 `json:"top1"`      // share of all items whose highest-ranked category is correct
+	Accuracy  float64 `json:"answered"`  // share of all items whose best prediction is correct; no prediction counts as wrong
 
-	Micro Score `json:"micro"` // of all that was said, best or not
-	Macro Score `json:"macro"` // mean of the categories that items have
+	Micro Score `json:"micro"` // over all predictions, best or not
+	Macro Score `json:"macro"` // mean over the categories that items have
 
 	Categories []Category    `json:"categories"` // by name
-	Confused   []Pair        `json:"confused"`   // the commonest first; at most 15
-	Each       time.Duration `json:"each"`       // mean time of an item
+	Confusions []Confusion   `json:"confused"`   // most frequent first; at most 15
+	PerItem    time.Duration `json:"each"`       // mean time per item
 }
 
 // A Score is precision, recall and their harmonic mean.
@@ -40,31 +41,31 @@ type Score struct {
 	F1        float64 `json:"f1"`
 }
 
-// A Category is the figures of one, wherever it was said.
+// A Category holds the metrics of one category.
 type Category struct {
-	Name  string `json:"name"`
-	Gold  int    `json:"gold"` // items that have it
-	Said  int    `json:"said"`
-	Right int    `json:"right"`
+	Name      string `json:"name"`
+	Gold      int    `json:"gold"` // items that have it
+	Predicted int    `json:"said"`
+	Correct   int    `json:"right"`
 	Score
 }
 
-// A Pair says how often an item of one category had another said first. Where an
-// item has several, it counts for the first of them.
-type Pair struct {
-	Gold  string `json:"gold"`
-	Said  string `json:"said"`
-	Items int    `json:"items"`
+// A Confusion counts items of category Gold whose best prediction was another category. An item with several
+// categories counts for the first.
+type Confusion struct {
+	Gold      string `json:"gold"`
+	Predicted string `json:"said"`
+	Items     int    `json:"items"`
 }
 
 const maxPairs = 15
 
-// A Counter adds up cases. The zero Counter has none.
+// A Counter accumulates cases. The zero Counter is empty.
 type Counter struct {
 	items, covered, right, top int
-	took                       time.Duration
+	elapsed                    time.Duration
 	categories                 map[string]*Category
-	pairs                      map[Pair]int
+	pairs                      map[Confusion]int
 }
 
 // Add counts a case.
@@ -73,31 +74,31 @@ func (c *Counter) Add(k Case) {
 		return
 	}
 	if c.categories == nil {
-		c.categories, c.pairs = make(map[string]*Category), make(map[Pair]int)
+		c.categories, c.pairs = make(map[string]*Category), make(map[Confusion]int)
 	}
 	c.items++
-	c.took += k.Took
-	if slices.Contains(k.Gold, k.First) {
+	c.elapsed += k.Duration
+	if slices.Contains(k.Gold, k.MostLikely) {
 		c.top++
 	}
 	for _, name := range k.Gold {
 		c.category(name).Gold++
 	}
-	for _, name := range k.Said {
+	for _, name := range k.Predicted {
 		at := c.category(name)
-		at.Said++
+		at.Predicted++
 		if slices.Contains(k.Gold, name) {
-			at.Right++
+			at.Correct++
 		}
 	}
-	if len(k.Said) == 0 {
+	if len(k.Predicted) == 0 {
 		return
 	}
 	c.covered++
-	if slices.Contains(k.Gold, k.Said[0]) {
+	if slices.Contains(k.Gold, k.Predicted[0]) {
 		c.right++
 	} else {
-		c.pairs[Pair{Gold: k.Gold[0], Said: k.Said[0]}]++
+		c.pairs[Confusion{Gold: k.Gold[0], Predicted: k.Predicted[0]}]++
 	}
 }
 
@@ -110,21 +111,21 @@ func (c *Counter) category(name string) *Category {
 	return at
 }
 
-// Table returns the figures of the cases so far.
-func (c *Counter) Table() Table {
-	t := Table{
+// Metrics returns the metrics of the cases added.
+func (c *Counter) Metrics() Metrics {
+	t := Metrics{
 		Items: c.items, Coverage: share(c.covered, c.items), Precision: share(c.right, c.covered),
-		Top1: share(c.top, c.items), Answered: share(c.right, c.items), Categories: []Category{}, Confused: []Pair{},
+		Top1: share(c.top, c.items), Accuracy: share(c.right, c.items), Categories: []Category{}, Confusions: []Confusion{},
 	}
 	if c.items > 0 {
-		t.Each = c.took / time.Duration(c.items)
+		t.PerItem = c.elapsed / time.Duration(c.items)
 	}
-	gold, said, right, have := 0, 0, 0, 0
+	gold, predicted, right, have := 0, 0, 0, 0
 	for _, name := range slices.Sorted(maps.Keys(c.categories)) {
 		at := *c.categories[name]
-		at.Score = score(at.Gold, at.Said, at.Right)
+		at.Score = score(at.Gold, at.Predicted, at.Correct)
 		t.Categories = append(t.Categories, at)
-		gold, said, right = gold+at.Gold, said+at.Said, right+at.Right
+		gold, predicted, right = gold+at.Gold, predicted+at.Predicted, right+at.Correct
 		if at.Gold > 0 {
 			have++
 			t.Macro.Precision += at.Precision
@@ -132,7 +133,7 @@ func (c *Counter) Table() Table {
 			t.Macro.F1 += at.F1
 		}
 	}
-	t.Micro = score(gold, said, right)
+	t.Micro = score(gold, predicted, right)
 	if have > 0 {
 		t.Macro.Precision /= float64(have)
 		t.Macro.Recall /= float64(have)
@@ -140,17 +141,17 @@ func (c *Counter) Table() Table {
 	}
 	for p, n := range c.pairs {
 		p.Items = n
-		t.Confused = append(t.Confused, p)
+		t.Confusions = append(t.Confusions, p)
 	}
-	slices.SortFunc(t.Confused, func(a, b Pair) int {
-		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Gold, b.Gold), cmp.Compare(a.Said, b.Said))
+	slices.SortFunc(t.Confusions, func(a, b Confusion) int {
+		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Gold, b.Gold), cmp.Compare(a.Predicted, b.Predicted))
 	})
-	t.Confused = t.Confused[:min(len(t.Confused), maxPairs)]
+	t.Confusions = t.Confusions[:min(len(t.Confusions), maxPairs)]
 	return t
 }
 
-func score(gold, said, right int) Score {
-	return Score{share(right, said), share(right, gold), share(2*right, gold+said)}
+func score(gold, predicted, right int) Score {
+	return Score{share(right, predicted), share(right, gold), share(2*right, gold+predicted)}
 }
 
 func share(part, of int) float64 {

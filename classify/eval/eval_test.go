@@ -10,30 +10,30 @@ import (
 	"time"
 )
 
-func counted(cases ...Case) Table {
+func counted(cases ...Case) Metrics {
 	var c Counter
 	for _, k := range cases {
 		c.Add(k)
 	}
-	return c.Table()
+	return c.Metrics()
 }
 
-func TestSharesAreOfWhatTheyShouldBeOf(t *testing.T) {
+func TestCounter_Shares(t *testing.T) {
 	got := counted(
-		Case{Gold: []string{"a", "b"}, Said: []string{"b", "c"}, First: "b", Took: 2},
-		Case{Gold: []string{"a"}, Said: []string{"c"}, First: "c", Took: 4},
-		Case{Gold: []string{"a"}, First: "a"},
-		Case{Gold: []string{"c"}, First: ""},
-		Case{Said: []string{"a"}, First: "a", Took: time.Hour}, // nobody knows what it is about
+		Case{Gold: []string{"a", "b"}, Predicted: []string{"b", "c"}, MostLikely: "b", Duration: 2},
+		Case{Gold: []string{"a"}, Predicted: []string{"c"}, MostLikely: "c", Duration: 4},
+		Case{Gold: []string{"a"}, MostLikely: "a"},
+		Case{Gold: []string{"c"}, MostLikely: ""},
+		Case{Predicted: []string{"a"}, MostLikely: "a", Duration: time.Hour}, // without a label
 	)
-	if got.Items != 4 || got.Coverage != 0.5 || got.Precision != 0.5 || got.Top1 != 0.5 || got.Answered != 0.25 || got.Each != 1 {
+	if got.Items != 4 || got.Coverage != 0.5 || got.Precision != 0.5 || got.Top1 != 0.5 || got.Accuracy != 0.25 || got.PerItem != 1 {
 		t.Errorf("got %+v", got)
 	}
 	if want := (Score{1.0 / 3, 1.0 / 5, 2.0 / 8}); got.Micro != want {
 		t.Errorf("got micro %+v, want %+v", got.Micro, want)
 	}
 	want := []Category{
-		{Name: "a", Gold: 3}, {"b", 1, 1, 1, Score{1, 1, 1}}, {Name: "c", Gold: 1, Said: 2},
+		{Name: "a", Gold: 3}, {"b", 1, 1, 1, Score{1, 1, 1}}, {Name: "c", Gold: 1, Predicted: 2},
 	}
 	if !reflect.DeepEqual(got.Categories, want) {
 		t.Errorf("got %+v, want %+v", got.Categories, want)
@@ -41,36 +41,36 @@ func TestSharesAreOfWhatTheyShouldBeOf(t *testing.T) {
 	if math.Abs(got.Macro.F1-1.0/3) > 1e-9 {
 		t.Errorf("got macro %+v", got.Macro)
 	}
-	if want := []Pair{{"a", "c", 1}}; !reflect.DeepEqual(got.Confused, want) {
-		t.Errorf("got %+v, want %+v", got.Confused, want)
+	if want := []Confusion{{"a", "c", 1}}; !reflect.DeepEqual(got.Confusions, want) {
+		t.Errorf("got %+v, want %+v", got.Confusions, want)
 	}
 }
 
-func TestNoCasesAreNoFigures(t *testing.T) {
+func TestCounter_NoCases(t *testing.T) {
 	if got := counted(); got.Items != 0 || got.Top1 != 0 || got.Micro != (Score{}) {
 		t.Errorf("got %+v", got)
 	}
 }
 
-func TestConfusedPairsComeCommonestFirst(t *testing.T) {
-	wrong := func(gold, said string) Case { return Case{Gold: []string{gold}, Said: []string{said}} }
-	got := counted(wrong("a", "b"), wrong("c", "d"), wrong("c", "d"), wrong("a", "a")).Confused
-	if want := []Pair{{"c", "d", 2}, {"a", "b", 1}}; !reflect.DeepEqual(got, want) {
+func TestCounter_ConfusionsMostFrequentFirst(t *testing.T) {
+	wrong := func(gold, predicted string) Case { return Case{Gold: []string{gold}, Predicted: []string{predicted}} }
+	got := counted(wrong("a", "b"), wrong("c", "d"), wrong("c", "d"), wrong("a", "a")).Confusions
+	if want := []Confusion{{"c", "d", 2}, {"a", "b", 1}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
-func TestSpamFigures(t *testing.T) {
-	var s Spam
+func TestSpamMetrics_Add(t *testing.T) {
+	var s SpamMetrics
 	for i := range 10 {
 		s.Add(i < 4, i < 3 || i == 9)
 	}
-	if want := (Score{0.75, 0.75, 0.75}); s.Score() != want || s.FalsePositives() != 1.0/6 {
-		t.Errorf("got %+v and %v", s.Score(), s.FalsePositives())
+	if want := (Score{0.75, 0.75, 0.75}); s.Score() != want || s.FalsePositiveRate() != 1.0/6 {
+		t.Errorf("got %+v and %v", s.Score(), s.FalsePositiveRate())
 	}
 }
 
-func TestNamedLabels(t *testing.T) {
+func TestTitleTopics_Add(t *testing.T) {
 	for _, c := range []struct {
 		title, label, why string
 		items, found      int
@@ -81,7 +81,7 @@ func TestNamedLabels(t *testing.T) {
 		{"How to use LINQ", "linq", `category databases: "linq" in title (a.rules:1)`, 1, 0},
 		{"A note", "", "", 0, 0},
 	} {
-		var n Named
+		var n TitleTopics
 		n.Add(c.title, []string{c.label}, []string{c.why})
 		if n.Items != c.items || n.Found != c.found {
 			t.Errorf("%s, %s: got %+v, want %d and %d", c.title, c.label, n, c.items, c.found)
@@ -89,18 +89,18 @@ func TestNamedLabels(t *testing.T) {
 	}
 }
 
-func TestPartsAreAWhole(t *testing.T) {
+func TestPart_PartsAreComplete(t *testing.T) {
 	train := 0
 	for _, id := range strings.Fields("lo-R3jTIa lo-bkeYe9 lo-I2dMZB so-00000 so-00003 so-00006 habr-848650 habr-849868") {
-		if Train.Has(id) == Test.Has(id) || !All.Has(id) {
+		if Train.Contains(id) == Test.Contains(id) || !All.Contains(id) {
 			t.Errorf("%s is in both parts, or in none", id)
 		}
-		if Train.Has(id) {
+		if Train.Contains(id) {
 			train++
 		}
 	}
 	if train != 6 {
-		t.Errorf("got %d of 8 in the train part: the rule that splits has changed", train)
+		t.Errorf("got %d of 8 in the train part: the split has changed", train)
 	}
 }
 
@@ -110,7 +110,7 @@ const lines = `{"id":"1","title":"Helm 4","body":"b","lang":"en","url":"https://
 {"id":"3","category":""}
 `
 
-func TestRecordsAreRead(t *testing.T) {
+func TestRecords_Reads(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	z.Write([]byte(lines))
@@ -135,10 +135,10 @@ func TestRecordsAreRead(t *testing.T) {
 	}
 }
 
-func TestFaultsOfRecordsNameTheLine(t *testing.T) {
+func TestRecords_ErrorsHaveLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"{\"id\":\"1\"}\n{":                     "line 2: unexpected end",
-		`{"category":7}`:                        "line 1: it is neither a name nor a list of names",
+		`{"category":7}`:                        "line 1: want a name or a list of names",
 		`{"id":1}`:                              "line 1: json: cannot unmarshal number",
 		"\x1f\x8bx":                             "unexpected EOF",
 		"\n\n" + strings.Repeat("x", maxLine+1): "line 3: bufio.Scanner: token too long",
@@ -162,10 +162,10 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-func TestReportsPrintNoControlCharacters(t *testing.T) {
-	r := Report{Table: counted(Case{Gold: []string{"a\x1b[31m"}, Said: []string{"b\u202e"}, First: "b"})}
+func TestPrint_RemovesControlCharacters(t *testing.T) {
+	r := Report{Metrics: counted(Case{Gold: []string{"a\x1b[31m"}, Predicted: []string{"b\u202e"}, MostLikely: "b"})}
 	r.Spam.Add(true, true)
-	r.Named.Items = 1
+	r.TitleTopics.Items = 1
 	var out strings.Builder
 	r.Print(&out, "rules alone")
 	for _, want := range []string{"rules alone: 1 items", "coverage 100.0 %", "top-1 accuracy", "most often confused: b\ufffd for a\ufffd[31m 1", "spam: 1 of 1", "of 1\n"} {

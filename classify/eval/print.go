@@ -12,13 +12,12 @@ import (
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// print writes the table for people: a line for each category, sums, what was
-// confused.
-func (t Table) print(w io.Writer) {
+// print writes the metrics as a table: a line for each category, totals and confusions.
+func (t Metrics) print(w io.Writer) {
 	tabs := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tabs, "CATEGORY\tITEMS\tSAID\tRIGHT\tPRECISION\tRECALL\tF1\t")
+	fmt.Fprintln(tabs, "CATEGORY\tITEMS\tPREDICTED\tCORRECT\tPRECISION\tRECALL\tF1\t")
 	for _, c := range t.Categories {
-		fmt.Fprintf(tabs, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t\n", plain(c.Name), c.Gold, c.Said, c.Right, percent(c.Precision), percent(c.Recall), percent(c.F1))
+		fmt.Fprintf(tabs, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t\n", plain(c.Name), c.Gold, c.Predicted, c.Correct, percent(c.Precision), percent(c.Recall), percent(c.F1))
 	}
 	for _, sum := range []struct {
 		name string
@@ -27,18 +26,18 @@ func (t Table) print(w io.Writer) {
 		fmt.Fprintf(tabs, "%s\t\t\t\t%s\t%s\t%s\t\n", sum.name, percent(sum.Precision), percent(sum.Recall), percent(sum.F1))
 	}
 	tabs.Flush()
-	fmt.Fprintf(w, "coverage %s, best category right in %s of these, in %s of all\n", percent(t.Coverage), percent(t.Precision), percent(t.Answered))
-	fmt.Fprintf(w, "top-1 accuracy, however unsure: %s; %v an item\n", percent(t.Top1), t.Each.Round(100*time.Nanosecond))
-	if len(t.Confused) > 0 {
+	fmt.Fprintf(w, "coverage %s; best category correct for %s of these, %s of all\n", percent(t.Coverage), percent(t.Precision), percent(t.Accuracy))
+	fmt.Fprintf(w, "top-1 accuracy, including uncertain items: %s; %v per item\n", percent(t.Top1), t.PerItem.Round(100*time.Nanosecond))
+	if len(t.Confusions) > 0 {
 		fmt.Fprint(w, "most often confused:")
-		for i, p := range t.Confused {
-			fmt.Fprintf(w, "%s %s for %s %d", map[bool]string{true: ","}[i > 0], plain(p.Said), plain(p.Gold), p.Items)
+		for i, p := range t.Confusions {
+			fmt.Fprintf(w, "%s %s for %s %d", map[bool]string{true: ","}[i > 0], plain(p.Predicted), plain(p.Gold), p.Items)
 		}
 		fmt.Fprintln(w)
 	}
 }
 
-// plain returns a name as a terminal may be shown it, at most 40 characters.
+// plain returns a name that is safe to print to a terminal, at most 40 characters.
 func plain(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsGraphic(r) {

@@ -14,22 +14,22 @@ import (
 	"strings"
 )
 
-// A Record is a labelled item.
+// A Record is a labeled item.
 type Record struct {
 	ID         string
 	Title      string
 	Body       string
 	Language   string
-	URL        string // that of the host's root where only the host is known
+	URL        string // the root of the host if only the host is known
 	Author     string
 	FeedTitle  string
-	Labels     []string // that the publisher or a site gave; what they mean is the set's affair
+	Labels     []string // by the publisher or a site; their meaning depends on the set
 	Categories []string
 	Spam       *bool // nil: unknown
 }
 
-// A Part is a part of a set. A record's part is told by a hash of its ID, so that
-// all who split a set split it alike.
+// A Part is a part of a set. A hash of the record's ID determines the part, so that every split of a set is
+// the same.
 type Part string
 
 // The parts of a set.
@@ -39,9 +39,9 @@ const (
 	Test  Part = "test"
 )
 
-// Has reports whether the record with an ID is in the part. The rule is
-// FNV-32a(id)>>4&3: 3, which a quarter of them has, is test, and the others are train.
-func (h Part) Has(id string) bool {
+// Contains reports whether the record with an ID is in the part. If FNV-32a(id)>>4&3 is 3, as for a quarter
+// of the records, the part is test, otherwise train.
+func (h Part) Contains(id string) bool {
 	if h == All {
 		return true
 	}
@@ -55,13 +55,13 @@ const (
 	maxRecords = 2_000_000
 )
 
-// Records reads labelled items, one JSON object a line, packed by gzip or not:
+// Records reads labeled items, one JSON object a line, optionally compressed by gzip:
 //
 //	{"id": "1", "title": "Helm 4", "body": "", "lang": "en", "url": "https://helm.sh/",
 //	 "category": ["devops"], "label": "ham"}
 //
-// category is a name or a list of names; host stands in for a missing url; label
-// is "spam" or "ham". It stops at the first error, which names the line, and yields it.
+// category is a name or a list of names; host replaces a missing url; label is "spam" or "ham". Reading stops
+// at the first error, which is yielded with its line.
 func Records(r io.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		in := bufio.NewReader(r)
@@ -83,7 +83,7 @@ func Records(r io.Reader) iter.Seq2[Record, error] {
 			}
 			record, err := parse(lines.Bytes())
 			if err == nil && n > maxRecords {
-				err = errors.New("there are more records than can be read")
+				err = errors.New("too many records")
 			}
 			if err != nil {
 				yield(Record{}, fmt.Errorf("line %d: %w", n, err))
@@ -99,7 +99,7 @@ func Records(r io.Reader) iter.Seq2[Record, error] {
 	}
 }
 
-// names are a name or a list of names.
+// names is a name or a list of names.
 type names []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -113,7 +113,7 @@ func (l *names) UnmarshalJSON(text []byte) error {
 	}
 	var list []string
 	if err := json.Unmarshal(text, &list); err != nil {
-		return errors.New("it is neither a name nor a list of names")
+		return errors.New("want a name or a list of names")
 	}
 	*l = slices.DeleteFunc(list, func(s string) bool { return s == "" })
 	return nil

@@ -1,32 +1,32 @@
 package eval
 
-// A Spam is how well spam was told from what is not. The zero Spam has seen no item.
-type Spam struct {
-	Items   int `json:"items"`
-	Gold    int `json:"gold"` // that are spam
-	Said    int `json:"said"` // that were called spam
-	Right   int `json:"right"`
-	Falsely int `json:"falsely"` // that were called spam and are not
+// SpamMetrics measures spam detection. The zero value has no items.
+type SpamMetrics struct {
+	Items          int `json:"items"`
+	Gold           int `json:"gold"` // items that are spam
+	Predicted      int `json:"said"` // items classified as spam
+	Correct        int `json:"right"`
+	FalsePositives int `json:"falsely"` // items classified as spam that are not
 }
 
 // Add counts an item.
-func (s *Spam) Add(gold, said bool) {
+func (s *SpamMetrics) Add(gold, predicted bool) {
 	s.Items++
 	if gold {
 		s.Gold++
 	}
 	switch {
-	case said && gold:
-		s.Said++
-		s.Right++
-	case said:
-		s.Said++
-		s.Falsely++
+	case predicted && gold:
+		s.Predicted++
+		s.Correct++
+	case predicted:
+		s.Predicted++
+		s.FalsePositives++
 	}
 }
 
-// Score returns precision, recall and F1 of spam.
-func (s Spam) Score() Score { return score(s.Gold, s.Said, s.Right) }
+// Score returns precision, recall and F1 for spam.
+func (s SpamMetrics) Score() Score { return score(s.Gold, s.Predicted, s.Correct) }
 
-// FalsePositives returns the share of what is not spam that was called so.
-func (s Spam) FalsePositives() float64 { return share(s.Falsely, s.Items-s.Gold) }
+// FalsePositiveRate returns the share of other items that were classified as spam.
+func (s SpamMetrics) FalsePositiveRate() float64 { return share(s.FalsePositives, s.Items-s.Gold) }

@@ -21,24 +21,23 @@ import (
 	"feedmesh/tests/corpus"
 )
 
-// A labelled text is one whose language others have told.
+// A labelled text has a known language.
 type labelled struct {
 	lang        string
 	title, body string // either may be empty
 	from        string // the file
 }
 
-// bars are the least shares of bodies and of titles that must be told right, of
-// the languages that somebody promised something for.
-var bars = struct {
+// limits are the minimum shares of bodies and of titles detected correctly, for the supported languages.
+var limits = struct {
 	languages   []string
 	body, title float64
 	least, most int // texts that a share means something of; that are looked at
 }{[]string{"en", "ru", "de", "fr", "es", "uk"}, 0.99, 0.97, 15, 2000}
 
-// TestCorpus measures real texts: with nothing but the text, with what the feed
-// declares, with a lie, and whatlanggo for comparison. The bars are for the
-// second; texts that are told nothing of count as wrong.
+// TestCorpus measures detection on real texts: by the text alone, with the language that the feed declares,
+// with a wrong declaration, and with whatlanggo for comparison. The bars apply to the second. Texts without a
+// result count as wrong.
 func TestCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads some 10,000 texts")
@@ -50,8 +49,8 @@ func TestCorpus(t *testing.T) {
 		text func(labelled) string
 		bar  float64
 	}{
-		{"bodies", func(l labelled) string { return l.body }, bars.body},
-		{"titles", func(l labelled) string { return l.title }, bars.title},
+		{"bodies", func(l labelled) string { return l.body }, limits.body},
+		{"titles", func(l labelled) string { return l.title }, limits.title},
 	} {
 		texts := make(map[string][]labelled)
 		for _, l := range set {
@@ -64,26 +63,26 @@ func TestCorpus(t *testing.T) {
 			return cmp.Or(len(texts[b])-len(texts[a]), cmp.Compare(a, b))
 		}) {
 			s := &score{}
-			for i := 0; i < len(texts[lang]); i += len(texts[lang])/bars.most + 1 {
+			for i := 0; i < len(texts[lang]); i += len(texts[lang])/limits.most + 1 {
 				s.count(t, texts[lang][i], part.text(texts[lang][i]))
 			}
-			t.Logf("%s %5d of %5d  %s  %s  %s  %s  %s", lang, s.all, len(texts[lang]), s.alone, s.told, s.lied, s.sure, s.old)
-			if slices.Contains(bars.languages, lang) && s.all >= bars.least && s.told.share() < part.bar {
-				t.Errorf("%s in %s: got %.4f right, want at least %.2f", part.name, lang, s.told.share(), part.bar)
+			t.Logf("%s %5d of %5d  %s  %s  %s  %s  %s", lang, s.all, len(texts[lang]), s.alone, s.withPrior, s.wrongPrior, s.sure, s.old)
+			if slices.Contains(limits.languages, lang) && s.all >= limits.least && s.withPrior.share() < part.bar {
+				t.Errorf("%s in %s: got %.4f right, want at least %.2f", part.name, lang, s.withPrior.share(), part.bar)
 			}
 		}
-		for _, lang := range bars.languages {
-			if len(texts[lang]) < bars.least {
+		for _, lang := range limits.languages {
+			if len(texts[lang]) < limits.least {
 				t.Errorf("%s in %s: too few to measure", part.name, lang)
 			}
 		}
 	}
 }
 
-// A score counts how many texts of a language are told right.
+// A score counts the texts of a language that were detected correctly.
 type score struct {
-	all                          int
-	alone, told, lied, sure, old tally
+	all                                     int
+	alone, withPrior, wrongPrior, sure, old tally
 }
 
 type tally struct{ all, right, wrong int }
@@ -112,22 +111,21 @@ func (s *score) count(t *testing.T, l labelled, text string) {
 	if sure {
 		s.sure.add(alone, l.lang)
 	}
-	told, _ := Detect(text, l.lang)
-	s.told.add(told, l.lang)
-	if told != l.lang {
-		t.Logf("%s: got %q, want %s: %.60q", l.from, told, l.lang, text)
+	withPrior, _ := Detect(text, l.lang)
+	s.withPrior.add(withPrior, l.lang)
+	if withPrior != l.lang {
+		t.Logf("%s: got %q, want %s: %.60q", l.from, withPrior, l.lang, text)
 	}
 	lie := "en"
 	if l.lang == lie {
 		lie = "de"
 	}
-	lied, _ := Detect(text, lie)
-	s.lied.add(lied, l.lang)
+	wrongPrior, _ := Detect(text, lie)
+	s.wrongPrior.add(wrongPrior, l.lang)
 	s.old.add(whatlanggo.DetectLang(head(text)).Iso6391(), l.lang)
 }
 
-// signals are words that hardly any text of a language does without, and that
-// are words of no other of these languages.
+// signals are words that occur in almost every text of a language and in none of the other languages.
 var signals = map[string][]string{
 	"en": strings.Fields("the and of with this that from you are was have it"),
 	"de": strings.Fields("und der das nicht ist mit ein für auf auch von sich"),
@@ -155,7 +153,7 @@ var signals = map[string][]string{
 	"he": strings.Fields("של את על לא הוא זה עם גם כי אל היא אני"),
 }
 
-// signalLanguages are the languages by their signal words.
+// signalLanguages maps signal words to languages.
 var signalLanguages = sync.OnceValue(func() map[string][]string {
 	m := make(map[string][]string)
 	for l, list := range signals {
@@ -166,11 +164,11 @@ var signalLanguages = sync.OnceValue(func() map[string][]string {
 	return m
 })
 
-// letterSignals are letters that one of two close languages has.
+// letterSignals are letters that only one of two close languages uses.
 var letterSignals = map[rune]string{'і': "uk", 'ї': "uk", 'є': "uk", 'ґ': "uk", 'ы': "ru", 'э': "ru", 'ё': "ru"}
 
-// signalled returns the language that most signal words and letters of a text
-// are of, how many those are, and how many of the next best.
+// signalled returns the language with the most signal words and letters in a text, their number, and the
+// number for the second language.
 func signalled(text string) (lang string, first, second int) {
 	counts := make(map[string]int)
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
@@ -194,11 +192,10 @@ func signalled(text string) (lang string, first, second int) {
 	return lang, first, second
 }
 
-// feedTexts labels the entries of a feed if what the feed declares and most of
-// the signal words in all its text agree; of a feed that declares nothing, if
-// there are 200 signal words, and ten times as many as of the next language.
-// Chinese, Japanese and Korean have no signal words: their script must agree.
-// What of its entries is left out says fits, and what was there before.
+// feedTexts labels the entries of a feed if its declared language agrees with most of the signal words in all
+// its text. A feed without a declaration needs 200 signal words, and ten times as many as for the second
+// language. For Chinese, Japanese and Korean, which have no signal words, the script must agree. Entries are
+// excluded as described at fits, and if they repeat.
 func feedTexts(t *testing.T, root string) []labelled {
 	var set []labelled
 	seen := make(map[string]bool)
@@ -218,7 +215,7 @@ func feedTexts(t *testing.T, root string) []labelled {
 		for _, e := range f.Items {
 			all.WriteString(e.Title + "\n" + plain(body(e)) + "\n")
 		}
-		declared := Normal(f.Language)
+		declared := Normalize(f.Language)
 		lang, first, second := signalled(all.String())
 		if asian := eastern(all.String()); asian != "" {
 			lang, first, second = asian, 1000, 0
@@ -240,7 +237,7 @@ func feedTexts(t *testing.T, root string) []labelled {
 	return set
 }
 
-// eastern returns the language that the script of most letters alone tells.
+// eastern returns the language determined by the script of most letters alone.
 func eastern(s string) string {
 	var letters, kana, han, hangul int
 	for _, r := range s {
@@ -267,9 +264,8 @@ func eastern(s string) string {
 	return ""
 }
 
-// fits reports whether a text is long enough to have a language, with two words
-// at least that are no names, most of it in the language's script, and has no
-// more signals of another language.
+// fits reports whether a text is long enough to have a language, contains at least two words that are not
+// names, is mostly in the language's script, and has no more signals of another language.
 func fits(s, lang string, words, letters int) bool {
 	n, other := 0, 0
 	inLatin := latinWritten(lang)
@@ -293,8 +289,8 @@ func fits(s, lang string, words, letters int) bool {
 	return smallWords(s) >= 2 && n >= letters && 2*other < n && len(strings.Fields(s)) >= words
 }
 
-// smallWords counts the words that begin with a small letter, or are of a script
-// without: the others may be names, which are of no language.
+// smallWords counts the words that begin with a lower-case letter or belong to a script without case. The
+// others may be names.
 func smallWords(s string) int {
 	n := 0
 	for _, w := range strings.Fields(s) {
@@ -316,7 +312,7 @@ func body(e *gofeed.Item) string {
 	return e.Description
 }
 
-// plain returns the text of a piece of HTML, without code.
+// plain returns the text of HTML without code.
 func plain(s string) string {
 	var b strings.Builder
 	skip := 0
@@ -376,7 +372,7 @@ func feedFiles(t *testing.T, root string) []string {
 	return list
 }
 
-// otherTexts are those whose labels the data has.
+// otherTexts are the texts with labels in the data.
 func otherTexts(t *testing.T, root string) []labelled {
 	type record struct {
 		Title, Body, Lang string

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A guess is the most likely language, how likely it is, the number of letters
-// that say so, and what one costs in it on average, in nats.
+// A guess is the most likely language, its probability, the number of letters it is based on, and the mean
+// cost of a letter in that language, in nats.
 type guess struct {
 	lang        string
 	probability float64
@@ -15,7 +15,7 @@ type guess struct {
 	cost        float64
 }
 
-// guess weighs the words that are in the script s, and the feed's word.
+// guess scores the words in the script s; prior is the language that the feed declares.
 func (m *model) guess(list []word, s *script, prior string) guess {
 	sums := make([]int, len(m.languages))
 	letters, weights := m.sum(sums, list, s)
@@ -25,9 +25,9 @@ func (m *model) guess(list []word, s *script, prior string) guess {
 	best := 0
 	logs := make([]float64, len(sums))
 	for l, c := range sums {
-		logs[l] = m.usual[l] - float64(c)*step/fullWeight/slowness
-		if prior != "" && kin(m.languages[l], prior) == prior {
-			logs[l] += voice
+		logs[l] = m.frequencies[l] - float64(c)*step/fullWeight/dependence
+		if prior != "" && preferPrior(m.languages[l], prior) == prior {
+			logs[l] += priorWeight
 		}
 		if logs[l] > logs[best] {
 			best = l
@@ -40,21 +40,20 @@ func (m *model) guess(list []word, s *script, prior string) guess {
 	return guess{m.languages[best], 1 / all, letters, float64(sums[best]) * step / float64(weights)}
 }
 
-// fullWeight is the weight of a word that is no name.
+// fullWeight is the weight of a word that is not a name.
 const fullWeight = 2
 
-// sum adds what the words cost in each language to sums. It returns for how many
-// letters, and these with the weights of their words. Words with a capital count
-// half, as they may be names, which are of any language; words in nothing but
-// capitals count where there are no others.
+// sum adds the cost of the words in each language to sums. It returns the number of letters, and that number
+// weighted. Capitalized words count half, because they may be names, which occur in any language. All-caps
+// words count only if there are no others.
 func (m *model) sum(sums []int, list []word, s *script) (letters, weights int) {
-	quiet := slices.ContainsFunc(list, func(w word) bool { return w.script == s && !w.shout })
+	quiet := slices.ContainsFunc(list, func(w word) bool { return w.script == s && !w.allCaps })
 	for _, w := range list {
-		if w.script != s || quiet && w.shout {
+		if w.script != s || quiet && w.allCaps {
 			continue
 		}
 		weight := 1
-		if w.small {
+		if w.lowerCase {
 			weight = fullWeight
 		}
 		n := m.add(sums, w.text, weight)
@@ -69,9 +68,8 @@ func (m *model) writes(s *script, lang string) bool {
 	return slices.Contains(m.languages, lang) || slices.Contains(s.languages, lang)
 }
 
-// usual says how common a language is among those of its script on the web, as
-// the logarithm of a share.
-func usual(lang string) float64 {
+// frequency returns the logarithm of a language's share among the languages of its script on the web.
+func frequency(lang string) float64 {
 	switch {
 	case lang == "en", lang == "ru", lang == "ar", lang == "hi":
 		return -0.5

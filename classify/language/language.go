@@ -1,5 +1,6 @@
-// Package language tells which language a text is written in. It knows nothing
-// of feeds, queues or storage.
+// Package language detects the language of a text ([Detect]) and normalizes language tags ([Normalize]). It
+// combines the script with a letter model that is trained offline and embedded. Detection reads at most one
+// kilobyte. The package is independent of feeds, queues and storage.
 package language
 
 import (
@@ -8,10 +9,9 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Normal returns the ISO 639-1 code of the language that a declaration such as
-// "en-US", "RU" or "pt_BR" means; empty if it means none. Both written forms of
-// Norwegian are "no".
-func Normal(tag string) string {
+// Normalize returns the ISO 639-1 code of a declared language such as "en-US", "RU" or "pt_BR", or "" if the
+// tag is invalid. Both written forms of Norwegian are "no".
+func Normalize(tag string) string {
 	tag = strings.TrimSpace(tag)
 	if tag == "" || len(tag) > 35 {
 		return ""
@@ -32,20 +32,19 @@ func Normal(tag string) string {
 }
 
 const (
-	surely   = 0.95 // probability from which we are sure
-	likely   = 0.5  // and from which we say a language at all
-	enough   = 12   // letters that it takes to be sure
-	slowness = 2.0  // letters that follow one another say less than as many that do not
-	voice    = 2.5  // what the feed's word is worth, in nats
+	sureProbability = 0.95 // probability from which a result is sure
+	minProbability  = 0.5  // probability from which a language is returned
+	minLetters      = 12   // letters required for a sure result
+	dependence      = 2.0  // divides the log-likelihood, because consecutive letters are not independent
+	priorWeight     = 2.5  // weight of the feed's declared language, in nats
 )
 
-// Detect returns the ISO 639-1 code of the language a plain text is written in,
-// and whether that is sure. Where it is not, the code is the most likely one, or
-// empty if there is none: a text too short, code, numbers. prior is the language
-// that the text's feed declares, in any spelling, or empty; it counts for little
-// where the text is long enough to tell. Only the first kilobyte is looked at.
+// Detect returns the ISO 639-1 code of the language of a plain text, and whether the result is sure.
+// Otherwise the code is the most likely one, or empty if there is none: for very short texts, code and
+// numbers. prior is the language that the text's feed declares, in any spelling, or empty; its influence is
+// small on texts that are long enough. Only the first kilobyte is read.
 func Detect(text, prior string) (lang string, sure bool) {
-	prior = Normal(prior)
+	prior = Normalize(prior)
 	list := words(text)
 	s, letters := mainScript(list)
 	if s == nil {
@@ -53,29 +52,27 @@ func Detect(text, prior string) (lang string, sure bool) {
 	}
 	m := models()[s.name]
 	if m == nil {
-		return s.choose(prior), letters >= enough || len(s.languages) == 1
+		return s.choose(prior), letters >= minLetters || len(s.languages) == 1
 	}
 	g := m.guess(list, s, prior)
 	odd := g.cost - usualCost(g.letters)
 	switch {
-	case g.letters >= enough && odd > 0.5:
+	case g.letters >= minLetters && odd > 0.5:
 		return "", false
-	case g.letters == 0 || odd > 0.5 || g.probability < likely:
+	case g.letters == 0 || odd > 0.5 || g.probability < minProbability:
 		if s != latin && !m.writes(s, prior) {
 			prior = ""
 		}
-		return prior, false // in Latin letters stand names, in texts of every script
+		return prior, false // texts of every script contain names in Latin letters
 	}
-	return kin(g.lang, prior), odd <= 0 && g.probability >= surely && g.letters >= enough
+	return preferPrior(g.lang, prior), odd <= 0 && g.probability >= sureProbability && g.letters >= minLetters
 }
 
-// usualCost returns the mean cost of a letter, in nats, that 999 in 1000 texts
-// of so many letters do not exceed. Those that do are in none of the languages,
-// or in no language at all.
+// usualCost returns the mean cost of a letter, in nats, that 999 in 1000 texts of so many letters do not
+// exceed. Texts above it are in none of the languages, or in no language at all.
 func usualCost(letters int) float64 { return 2.7 + 8/float64(letters) }
 
-// choose returns prior if the script is used for it, else the language it is
-// used for most.
+// choose returns prior if it is written in the script, otherwise the script's most frequent language.
 func (s *script) choose(prior string) string {
 	for _, l := range s.languages {
 		if l == prior {
@@ -85,9 +82,8 @@ func (s *script) choose(prior string) string {
 	return s.languages[0]
 }
 
-// kin returns prior if it is so close to lang that letters do not tell the two
-// apart, else lang.
-func kin(lang, prior string) string {
+// preferPrior returns prior if letters cannot distinguish it from lang, otherwise lang.
+func preferPrior(lang, prior string) string {
 	for _, group := range [...]string{"hr bs sr", "id ms", "hi ne sa", "ar ps ug sd ku"} {
 		if strings.HasPrefix(group, lang) && prior != "" && strings.Contains(group, prior) {
 			return prior

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestDetectTellsLanguages(t *testing.T) {
+func TestDetect_Languages(t *testing.T) {
 	for _, test := range []struct{ text, prior, want string }{
 		{"How we moved our database to the new servers without downtime", "", "en"},
 		{"Как мы перенесли базу данных на новые серверы", "", "ru"},
@@ -50,7 +50,7 @@ func TestDetectTellsLanguages(t *testing.T) {
 	}
 }
 
-func TestUnknownStaysUnknown(t *testing.T) {
+func TestDetect_UnknownText(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "v1.2.3", "12345 67", "🎉🎉🎉", "C++", "https://example.com/the/way/we/were",
 		"xkcdq wrtzp dsfkjh skdjfh", "<div class=\"x\">", "someFunction(otherValue, theThing)", "\xff\xfe",
@@ -63,7 +63,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	}
 }
 
-func TestTheFeedDecidesBetweenCloseLanguages(t *testing.T) {
+func TestDetect_PriorDecidesCloseLanguages(t *testing.T) {
 	for _, test := range []struct{ text, prior, want string }{
 		{"Vi flytter databasen til nye servere", "da", "da"},
 		{"Vi flytter databasen til nye servere", "nb-NO", "no"},
@@ -74,7 +74,7 @@ func TestTheFeedDecidesBetweenCloseLanguages(t *testing.T) {
 	}
 }
 
-func TestMendedUndoesDamage(t *testing.T) {
+func TestFixMojibake_RepairsText(t *testing.T) {
 	for damaged, want := range map[string]string{
 		"Ã©tÃ© Ã la mer":       "été à la mer",
 		"leÂ guide":            "le guide",
@@ -83,14 +83,14 @@ func TestMendedUndoesDamage(t *testing.T) {
 		"Âge, Ãgua":            "Âge, Ãgua",
 		"plain":                "plain",
 	} {
-		if got := mended(damaged); got != want {
+		if got := fixMojibake(damaged); got != want {
 			t.Errorf("mended(%q) = %q, want %q", damaged, got, want)
 		}
 	}
 }
 
-// A name is of no language; the feed's word is all there is.
-func TestWithoutEvidenceTheFeedDecides(t *testing.T) {
+// A name has no language; only the feed's declaration remains.
+func TestDetect_PriorWithoutEvidence(t *testing.T) {
 	for _, test := range []struct{ text, prior, want string }{
 		{"Frama-C", "", ""},
 		{"Frama-C", "fr-FR", "fr"},
@@ -103,7 +103,7 @@ func TestWithoutEvidenceTheFeedDecides(t *testing.T) {
 	}
 }
 
-func TestALieDoesNotOutweighAText(t *testing.T) {
+func TestDetect_WrongPriorDoesNotOverrideText(t *testing.T) {
 	const text = "The quick brown fox jumps over the lazy dog, and then it goes home to sleep for the rest of the day."
 	for _, lie := range []string{"", "de", "nl", "ru", "zh", "rss.channel.language"} {
 		if got, sure := Detect(text, lie); got != "en" || !sure {
@@ -112,20 +112,20 @@ func TestALieDoesNotOutweighAText(t *testing.T) {
 	}
 }
 
-func TestDetectLooksAtTheBeginning(t *testing.T) {
+func TestDetect_ReadsBeginning(t *testing.T) {
 	s := strings.Repeat("Это начало по-русски, а ", 200) + strings.Repeat("the rest is English and long ", 1000)
 	if got, _ := Detect(s, ""); got != "ru" {
 		t.Errorf("got %q, want ru", got)
 	}
 }
 
-func TestNormal(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	for tag, want := range map[string]string{
 		"en-US": "en", "en_GB": "en", "RU": "ru", " pt-br ": "pt", "zh-Hant-TW": "zh", "eng": "en", "rus": "ru",
 		"iw": "he", "nb-NO": "no", "nn": "no", "no": "no", "sh": "sr",
 		"": "", "und": "", "russian": "", "x-klingon": "", "<script>": "", "en-us, de": "", "rss_2.0.channel.language": "",
 	} {
-		if got := Normal(tag); got != want {
+		if got := Normalize(tag); got != want {
 			t.Errorf("Normal(%q) = %q, want %q", tag, got, want)
 		}
 	}
@@ -140,8 +140,8 @@ func FuzzDetect(f *testing.F) {
 		if got != "" && len(got) != 2 || sure && got == "" {
 			t.Fatalf("got %q, sure %v, for %q", got, sure, text)
 		}
-		if again, _ := Detect(text, prior); again != got {
-			t.Fatalf("got %q, then %q", got, again)
+		if repeated, _ := Detect(text, prior); repeated != got {
+			t.Fatalf("got %q, then %q", got, repeated)
 		}
 	})
 }

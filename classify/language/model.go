@@ -11,33 +11,32 @@ import (
 	"unicode"
 )
 
-// packed is what train writes. It comes from the tables of lingua-go v1.4.0 by
-// Peter M. Stahl, Apache License 2.0.
+// packed is the output of command train. It is derived from the tables of lingua-go v1.4.0 by Peter M. Stahl,
+// Apache License 2.0.
 //
 //go:embed model.bin.gz
 var packed []byte
 
-// A sequence is one to four letters, 16 bits each, the last one lowest. An edge
-// in it is where a word begins or ends.
+// A sequence is one to four letters of 16 bits each, the last letter lowest. An edge stands for the beginning
+// or end of a word.
 type sequence uint64
 
 const (
 	edge = ' '
-	step = 1.0 / 16 // of a cost, in nats
+	step = 1.0 / 16 // unit of costs, in nats
 )
 
-// A model tells the languages of one script apart. For a sequence of letters it
-// says what the last one costs after the others in each language: -ln of its
-// probability, in steps.
+// A model distinguishes the languages of one script. For a sequence of letters it holds the cost of the last
+// letter after the others in each language: -ln of its probability, in steps.
 type model struct {
-	languages []string
-	usual     []float64 // of each language
-	slots     []uint32  // a hash table of rows, from 1; 0 is empty
-	keys      []sequence
-	costs     []byte // rows of len(languages)
+	languages   []string
+	frequencies []float64 // by language
+	slots       []uint32  // hash table of row numbers, from 1; 0 is empty
+	keys        []sequence
+	costs       []byte // rows of len(languages)
 }
 
-// models are the models by the name of the script.
+// models returns the models by script name. They are decompressed on first use and cached.
 var models = sync.OnceValue(func() map[string]*model {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -61,14 +60,13 @@ func cut(b []byte) (string, []byte) {
 	return string(b[1:n]), b[n:]
 }
 
-// readModel reads a model and returns what follows it. The file has the costs
-// of one language in a row, as this packs better; here those of one sequence
-// are.
+// readModel reads a model and returns the rest of the input. The file stores all costs of one language
+// together, because this compresses better; memory stores those of one sequence together.
 func readModel(b []byte) (*model, []byte) {
 	names, b := cut(b)
 	m := &model{languages: strings.Fields(names)}
 	for _, l := range m.languages {
-		m.usual = append(m.usual, usual(l))
+		m.frequencies = append(m.frequencies, frequency(l))
 	}
 	rows, n := binary.Uvarint(b)
 	b = b[n:]
@@ -95,7 +93,7 @@ func readModel(b []byte) (*model, []byte) {
 	return m, b[len(m.costs):]
 }
 
-// slot returns where k is in the hash table, or would be.
+// slot returns the slot of k in the hash table, or a free slot for it.
 func (m *model) slot(k sequence) *uint32 {
 	i := uint64(k) * 0x9E3779B97F4A7C15 >> 32
 	for {
@@ -107,8 +105,8 @@ func (m *model) slot(k sequence) *uint32 {
 	}
 }
 
-// row returns the costs of the last letter of the longest sequence known of
-// those that end in k, or nil if even that letter is unknown.
+// row returns the costs of the last letter of k after the longest stored context, or nil if even the letter
+// alone is not stored.
 func (m *model) row(k sequence) []byte {
 	for bits := 48; bits >= 0; bits -= 16 {
 		if k>>bits == 0 {
@@ -122,8 +120,8 @@ func (m *model) row(k sequence) []byte {
 	return nil
 }
 
-// add adds what a word costs in each language, times weight, to sums, and
-// returns for how many letters.
+// add adds the cost of a word in each language, multiplied by weight, to sums, and returns the number of
+// letters.
 func (m *model) add(sums []int, word string, weight int) int {
 	letters := 0
 	k := sequence(edge)
@@ -145,7 +143,7 @@ func (m *model) add(sums []int, word string, weight int) int {
 	return letters
 }
 
-// lower is unicode.ToLower, faster for Latin and Russian letters.
+// lower is unicode.ToLower with a fast path for Latin and Russian letters.
 func lower(r rune) rune {
 	switch {
 	case r >= 'a' && r <= 'z', r >= 'а' && r <= 'я':

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// A script is a set of letters and the languages written in them: the one it
-// is most likely, then others that only the feed's word can tell from it. If
-// there is a model for the script's name, it tells the languages apart.
+// A script is a set of letters and the languages written in them: the most likely language first, then others
+// that are returned only if the feed declares them. If a model exists for the script's name, the model
+// decides instead.
 type script struct {
 	name      string
 	languages []string
-	weight    int // of a letter: one that stands for a syllable or a word says as much as several
+	weight    int // of a letter: one that stands for a syllable or a word counts as several
 }
 
 var (
@@ -26,7 +26,7 @@ var (
 	devanagari = &script{"Devanagari", []string{"hi", "ne", "sa"}, 1}
 )
 
-// ranges lists the letters of scripts, ascending.
+// ranges lists the letters of scripts in ascending order.
 var ranges = []struct {
 	first, last rune
 	script      *script
@@ -72,8 +72,7 @@ func only(languages ...string) *script {
 	return &script{name: languages[0], languages: languages, weight: 1}
 }
 
-// scriptOf returns the script of a letter, or nil if r is none or one of a
-// script we do not know.
+// scriptOf returns the script of a letter, or nil if r is not a letter of a supported script.
 func scriptOf(r rune) *script {
 	if r < utf8.RuneSelf {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -81,7 +80,7 @@ func scriptOf(r rune) *script {
 		}
 		return nil
 	}
-	if r >= 'А' && r <= 'я' { // the commonest here after ASCII
+	if r >= 'А' && r <= 'я' { // the most frequent after ASCII
 		return cyrillic
 	}
 	i := sort.Search(len(ranges), func(i int) bool { return ranges[i].last >= r })
@@ -91,10 +90,9 @@ func scriptOf(r rune) *script {
 	return ranges[i].script
 }
 
-// mainScript returns the script a text is written in, and how many letters of
-// it there are; nil if there are none. Names in Latin letters stand in texts of
-// every script, so that another script needs less to be taken for the text's:
-// a third of the letters, or more words than Latin ones with a small letter.
+// mainScript returns the main script of a text and its number of letters; nil if there are none. Texts of
+// every script contain names in Latin letters, so that another script needs less to be the main one: a third
+// of the letters, or more words than Latin words that begin with a lower-case letter.
 func mainScript(list []word) (main *script, letters int) {
 	type share struct{ letters, words int }
 	shares := make(map[*script]share)
@@ -104,11 +102,11 @@ func mainScript(list []word) (main *script, letters int) {
 		s := shares[w.script]
 		shares[w.script] = share{s.letters + n, s.words + 1}
 		all += n
-		if w.script == latin && w.small {
+		if w.script == latin && w.lowerCase {
 			small++
 		}
 	}
-	// Japanese is written with both; Chinese without kana.
+	// Japanese uses both scripts, Chinese has no kana.
 	if k := shares[kana]; k.letters > 0 && 10*k.letters > shares[han].letters {
 		shares[kana] = share{k.letters + shares[han].letters, k.words + shares[han].words}
 		delete(shares, han)

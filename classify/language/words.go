@@ -7,22 +7,21 @@ import (
 )
 
 const (
-	maxText  = 1 << 10 // bytes of a text that are looked at
+	maxText  = 1 << 10 // bytes of a text that are read
 	maxWords = 400
 )
 
 // A word is a run of letters of one script.
 type word struct {
-	text   string
-	script *script
-	shout  bool // two capitals or more, and nothing else
-	small  bool // begins with no capital
+	text      string
+	script    *script
+	allCaps   bool // two or more capitals and nothing else
+	lowerCase bool // does not begin with a capital
 }
 
-// words returns the words at the beginning of a text that can tell a language:
-// neither addresses nor names of code.
+// words returns the words at the beginning of a text, without URLs and identifiers.
 func words(text string) []word {
-	text = mended(head(text))
+	text = fixMojibake(head(text))
 	list := make([]word, 0, 64)
 	for token := range strings.FieldsSeq(text) {
 		if len(list) >= maxWords {
@@ -35,7 +34,7 @@ func words(text string) []word {
 	return list
 }
 
-// head returns the beginning of a text, whole characters of it.
+// head returns the beginning of a text, in whole characters.
 func head(text string) string {
 	if len(text) <= maxText {
 		return text
@@ -47,9 +46,9 @@ func head(text string) string {
 	return text[:end]
 }
 
-// isCode reports whether a token is rather an address, a number, a path or a
-// name of a program's than a word: it has a digit or a sign, or small letters
-// before capital ones. Only ASCII is suspected; there are texts without spaces.
+// isCode reports whether a token is a URL, a number, a path or an identifier rather than a word: it contains
+// a digit or a sign, or a lower-case letter before an upper-case one. Only tokens that begin in ASCII are
+// checked, because some scripts have no spaces.
 func isCode(token string) bool {
 	token = strings.Trim(token, `.,;:!?"'()[]*-`)
 	for i := range len(token) {
@@ -90,7 +89,7 @@ func split(list []word, token string) []word {
 		first, _ := utf8.DecodeRuneInString(token[start:])
 		list = append(list, word{
 			text: token[start:i], script: s,
-			shout: letters > 1 && capitals == letters, small: !unicode.IsUpper(first),
+			allCaps: letters > 1 && capitals == letters, lowerCase: !unicode.IsUpper(first),
 		})
 	}
 	return list

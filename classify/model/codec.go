@@ -13,30 +13,30 @@ import (
 	"unicode/utf8"
 )
 
-// version is the first line of a model, and says how the rest is to be read.
+// version is the first line of an encoded model and identifies its format.
 const version = "feedmesh model 1\n"
 
 const (
 	maxFile   = 3 << 20  // bytes of an encoded model
-	maxPlain  = 32 << 20 // unpacked
+	maxPlain  = 32 << 20 // decompressed
 	maxHeader = 1 << 20
 )
 
-// ErrModel means that bytes are no model, or a damaged one.
-var ErrModel = errors.New("no model")
+// ErrInvalidModel reports data that is not a model, or damaged.
+var ErrInvalidModel = errors.New("invalid model")
 
-// A header is what a model has besides weights.
+// A header contains everything except names and weights.
 type header struct {
 	Categories []string `json:"categories"`
 	Bias       []int32  `json:"bias"`
 	Features   int      `json:"features"`
-	Figures    Figures  `json:"figures"`
+	Figures    Metrics  `json:"figures"`
 }
 
-// Encode returns m as bytes, at most 3 MB: gzip of a line that names the version, a
-// line of JSON with the categories and the figures, the features by name, each as
-// the length of what it shares with the one before (a varint), of what it does not,
-// and this; and a byte for each feature and category. Equal models give equal bytes.
+// Encode returns m as at most 3 MB of gzip data: a line with the version, a line of JSON with categories and
+// metrics, the sorted feature names, and a byte for each feature and category. A name is encoded as the
+// length of the prefix shared with the name before it (a varint), the length of the rest, and the rest. Equal
+// models give equal bytes.
 func (m *Model) Encode() ([]byte, error) {
 	head, err := json.Marshal(header{m.categories, m.bias, m.names.Len(), m.figures})
 	if err != nil {
@@ -45,7 +45,7 @@ func (m *Model) Encode() ([]byte, error) {
 	plain := append([]byte(version), head...)
 	plain = append(plain, '\n')
 	var last []byte
-	for f := range m.names.Len() { // which fit and Decode put in order
+	for f := range m.names.Len() { // fit and Decode sort them
 		name := m.names.Word(int32(f))
 		shared := 0
 		for shared < min(len(name), len(last)) && name[shared] == last[shared] {
@@ -56,14 +56,14 @@ func (m *Model) Encode() ([]byte, error) {
 		plain = append(plain, name[shared:]...)
 		last = name
 	}
-	for k := range m.categories { // column by column, as these pack better
+	for k := range m.categories { // column by column, which compresses better
 		for f := range m.names.Len() {
 			plain = append(plain, byte(m.row(int32(f))[k]))
 		}
 	}
 	packed := pack(plain)
 	if len(packed) > maxFile {
-		return nil, fmt.Errorf("encode model: it is larger than models may be: %d bytes", len(packed))
+		return nil, fmt.Errorf("encode model: %d bytes exceed the limit", len(packed))
 	}
 	return packed, nil
 }
@@ -72,26 +72,26 @@ func pack(plain []byte) []byte {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
-		panic(err) // the level is one that there is
+		panic(err) // impossible: the level is valid
 	}
-	z.Write(plain) // to memory
+	z.Write(plain) // cannot fail in memory
 	z.Close()
 	return b.Bytes()
 }
 
-// Decode reads what [Model.Encode] wrote. It returns [ErrModel] for anything
-// else, and never takes more than 32 MB for it.
+// Decode decodes the output of [Model.Encode]. It returns [ErrInvalidModel] for other data, and decompresses
+// at most 32 MB.
 func Decode(packed []byte) (*Model, error) {
 	m, err := decode(packed)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrModel, err)
+		return nil, fmt.Errorf("%w: %w", ErrInvalidModel, err)
 	}
 	return m, nil
 }
 
 func decode(packed []byte) (*Model, error) {
 	if len(packed) > maxFile {
-		return nil, fmt.Errorf("%d bytes are too many", len(packed))
+		return nil, fmt.Errorf("%d bytes exceed the limit", len(packed))
 	}
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -104,7 +104,7 @@ func decode(packed []byte) (*Model, error) {
 	rest, is := bytes.CutPrefix(plain, []byte(version))
 	line, rest, ended := bytes.Cut(rest, []byte("\n"))
 	if !is || !ended || len(plain) > maxPlain || len(line) > maxHeader {
-		return nil, errors.New("it does not begin as one of this version")
+		return nil, errors.New("the header is not of a supported version")
 	}
 	var head header
 	if err := json.Unmarshal(line, &head); err != nil {
@@ -121,7 +121,7 @@ func decode(packed []byte) (*Model, error) {
 	rest = rest[size:]
 	n := len(m.categories)
 	if len(rest) != n*head.Features {
-		return nil, fmt.Errorf("it has %d weights and not %d", len(rest), n*head.Features)
+		return nil, fmt.Errorf("got %d weights, want %d", len(rest), n*head.Features)
 	}
 	m.weights = make([]int8, len(rest))
 	for i, w := range rest {
@@ -131,28 +131,28 @@ func decode(packed []byte) (*Model, error) {
 	return m, nil
 }
 
-// check says what is wrong with a header.
+// check validates a header.
 func (h header) check() error {
 	n := len(h.Categories)
 	switch {
 	case n < 2 || n > maxCategories:
-		return fmt.Errorf("it has %d categories", n)
+		return fmt.Errorf("unsupported number of categories: %d", n)
 	case len(h.Bias) != n:
-		return fmt.Errorf("it has %d biases for %d categories", len(h.Bias), n)
+		return fmt.Errorf("got %d biases for %d categories", len(h.Bias), n)
 	case h.Features < 0 || h.Features > maxWeights/n:
-		return fmt.Errorf("it has %d features", h.Features)
+		return fmt.Errorf("unsupported number of features: %d", h.Features)
 	case slices.ContainsFunc(h.Bias, func(b int32) bool { return b < -1<<16 || b > 1<<16 }):
-		return errors.New("a bias is beyond all reason")
+		return errors.New("a bias is out of range")
 	}
 	for i, c := range h.Categories {
 		if c == "" || len(c) > maxName || i > 0 && c <= h.Categories[i-1] {
-			return fmt.Errorf("the category %q is empty, long or not in order", c)
+			return fmt.Errorf("category %q is empty, too long or out of order", c)
 		}
 	}
 	return nil
 }
 
-// readNames reads the names of n features, and returns how many bytes they took.
+// readNames reads the names of n features, and returns their encoded size.
 func (m *Model) readNames(r *bufio.Reader, n int) (size int, err error) {
 	var name, last []byte
 	for i := range n {
@@ -169,7 +169,7 @@ func (m *Model) readNames(r *bufio.Reader, n int) (size int, err error) {
 			return 0, fmt.Errorf("feature %d: %w", i, err)
 		}
 		if bytes.Compare(name, last) <= 0 || !utf8.Valid(name) {
-			return 0, fmt.Errorf("feature %d is not after the one before, or no text", i)
+			return 0, fmt.Errorf("feature %d is out of order or not valid UTF-8", i)
 		}
 		m.names.Add(string(name))
 		size += uvarintSize(shared) + uvarintSize(more) + int(more)

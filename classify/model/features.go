@@ -13,18 +13,18 @@ import (
 	"feedmesh/classify/table"
 )
 
-// A Document is what an item is guessed by. Any field may be empty.
+// A Document is the input of a prediction. Any field may be empty.
 type Document struct {
 	Title, URL, Author, FeedTitle string
 
 	Language   string      // ISO 639-1
 	TitleStems []stem.Word // of Title, by [stem.Words] in Language; computed if nil
-	Stems      []stem.Word // of the text, alike
+	Stems      []stem.Word // of the text, likewise
 	Tags       []string    // the publisher's categories
-	Labels     []Label     // what rules said, best first
+	Labels     []Label     // from rules, best first
 }
 
-// A Label is what rules said: a category or a topic, and how surely.
+// A Label is a category or topic from rules, with its points.
 type Label struct {
 	Topic  bool
 	Name   string
@@ -32,43 +32,43 @@ type Label struct {
 }
 
 const (
-	sure   = 3.0 // points from which a label is the document's, as classify.Threshold
+	sure   = 3.0 // points from which rules assign a label, as classify.Threshold
 	strong = 6.0
 )
 
-// A feature is something that a document has. Its name begins with its kind.
+// A feature is a property of a document. The first byte of its name is its kind.
 type feature struct {
 	name  string
 	value uint8 // in quarters
 }
 
 const (
-	whole    = 4 // value of what stands in the title, or the like
-	mention  = 1 // value of what only the text has
-	mentions = 2 // times that a text must have a word for it to count
+	whole    = 4 // value of a feature of the title and the like
+	mention  = 1 // value of a feature of the text only
+	mentions = 2 // occurrences in the text from which a word counts
 )
 
-// The kinds of features.
+// Kinds of features.
 const (
 	wordKind    = 't' // a stem of the title, of a tag or of the text
-	pairKind    = 'p' // two neighbouring stems of the title
-	exactKind   = 'x' // a word of the title as it is written, if it has a capital: Go, not go
-	hostKind    = 'h' // the host, or a domain that it is under
-	nameKind    = 'n' // a word of the host's name
-	addressKind = 'a' // a stem of the rest of the address
-	labelKind   = 'l' // what rules said
+	pairKind    = 'p' // two neighboring stems of the title
+	exactKind   = 'x' // a word of the title as written, if it has an upper-case letter: Go, not go
+	hostKind    = 'h' // the host or a parent domain
+	nameKind    = 'n' // a word of the host name
+	addressKind = 'a' // a stem of the URL's path
+	labelKind   = 'l' // a label from rules
 	tagKind     = 'g' // a whole tag
 	feedKind    = 'f' // a stem of the feed's title
 	authorKind  = 'w'
 )
 
 const (
-	maxWords    = 64  // of a title, an address and the like that count
-	maxText     = 400 // stems of a text that are looked at
+	maxWords    = 64  // of a title, a URL and the like that count
+	maxText     = 400 // stems of a text that are read
 	maxMentions = 12  // words of the text that count
 	maxTags     = 20
 	maxLabels   = 40
-	maxName     = 80 // bytes of a feature's name
+	maxName     = 80 // bytes of a feature name
 )
 
 // titleStems returns the stems of the title.
@@ -79,7 +79,7 @@ func (d *Document) titleStems() []stem.Word {
 	return d.TitleStems
 }
 
-// features returns the features of a document, each once.
+// features returns the features of a document without repetition.
 func features(d Document) []feature {
 	c := collect(d)
 	defer collectors.Put(c)
@@ -90,19 +90,19 @@ func features(d Document) []feature {
 	return list
 }
 
-// A collector gathers features. It serves one document after another.
+// A collector is a buffer for the features of a document. Collectors are kept in a pool.
 type collector struct {
 	names  table.Table // of features
-	values []uint8     // as many
+	values []uint8     // by feature
 	stems  table.Table // of the text
-	counts []int32     // as many
-	often  []int32     // stems that the text comes back to
+	counts []int32     // by stem
+	often  []int32     // stems that occur repeatedly in the text
 }
 
 var collectors = sync.Pool{New: func() any { return new(collector) }}
 
-// collect gathers the features of a document, each once. The caller puts the
-// collector back.
+// collect collects the features of a document without repetition. The caller returns the collector to the
+// pool.
 func collect(d Document) *collector {
 	c := collectors.Get().(*collector)
 	c.names.Clear()
@@ -128,7 +128,7 @@ func collect(d Document) *collector {
 	return c
 }
 
-// add adds a feature, unless it is there: its parts are its kind and its text.
+// add adds a feature unless it is present. parts are its kind and its text.
 func (c *collector) add(value uint8, parts ...string) {
 	size := 0
 	for _, text := range parts[1:] {
@@ -163,7 +163,7 @@ func (c *collector) exact(title string) {
 	}
 }
 
-// address adds the host, the domains that it is under, and the words of the path.
+// address adds the host, its parent domains and the words of the path.
 func (c *collector) address(rawurl string) {
 	u, err := url.Parse(rawurl)
 	if err != nil || u.Host == "" {
@@ -192,17 +192,17 @@ func notInName(r rune) bool { return notInWord(r) && r != '#' && r != '.' && r !
 
 func notInWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' }
 
-// labels adds what rules said, how surely, and what they put first: the model
-// learns how far to trust each.
+// labels adds the labels from rules, how certain they are, and which came first, so that the model learns how
+// far to trust each.
 func (c *collector) labels(list []Label) {
-	var topic, category bool // was said before
+	var topic, category bool // whether a label of that kind occurred
 	for _, l := range list {
-		what, said := "category ", &category
+		what, seen := "category ", &category
 		if l.Topic {
-			what, said = "topic ", &topic
+			what, seen = "topic ", &topic
 		}
-		if !*said {
-			*said = true
+		if !*seen {
+			*seen = true
 			c.add(whole, string(labelKind), "^ ", what, l.Name)
 		}
 		if l.Points < sure {
@@ -216,9 +216,8 @@ func (c *collector) labels(list []Label) {
 	}
 }
 
-// text adds the words that a text comes back to, the commonest and then the
-// first ones. They are the same features as the title's words, so that what was
-// learned from titles alone holds here, and are worth less.
+// text adds the repeated words of a text, the most frequent first. They are the same features as words of the
+// title with a lower value, so that training on titles alone applies to texts too.
 func (c *collector) text(words []stem.Word) {
 	c.stems.Clear()
 	c.counts, c.often = c.counts[:0], c.often[:0]

@@ -1,6 +1,6 @@
-// Package model guesses what an item is about where rules are silent. What it
-// knows it has learned from items whose categories are known. It knows nothing of
-// feeds, queues or storage.
+// Package model predicts the categories of an item where rules give no result. A [Trainer] learns a [Model]
+// from items with known categories; [Model.Predict] ranks the categories of a document. An encoded model has
+// at most 3 MB. The package is independent of feeds, queues and storage.
 package model
 
 import (
@@ -14,42 +14,40 @@ import (
 	"feedmesh/classify/table"
 )
 
-// A Model guesses categories. It does not change and may be used concurrently.
+// A Model predicts categories. It is immutable and safe for concurrent use.
 //
-// It is linear: a category's log-odds are its bias and, for each feature of the
-// item, a weight times the feature's value. All are whole numbers, so that the
-// sums, and what follows from them, are the same on every machine.
+// It is linear: the log-odds of a category are its bias plus, for each feature of the item, a weight times
+// the feature's value. All are integers, so that the sums and results are the same on every machine.
 type Model struct {
 	categories []string    // by name
 	bias       []int32     // in steps
-	names      table.Table // of features, in their order
+	names      table.Table // of features, sorted
 	weights    []int8      // of feature f for category k, at f*len(categories)+k, in steps
-	figures    Figures
+	figures    Metrics
 }
 
-// step is what a weight of 1 adds to log-odds, in nats, where a feature's value is 1.
+// step is the log-odds in nats for a weight of 1 and a feature value of 1.
 const step = 1.0 / 16
 
-// maxWhy is how many features a guess is explained with.
+// maxWhy bounds the features in an explanation.
 const maxWhy = 3
 
-// A Guess is how likely a category is an item's.
+// A Guess is a category with its probability.
 type Guess struct {
-	Category string
-	Odds     float64 // natural logarithm of p/(1-p)
-	Bias     float64 // the part of Odds that tells how common the category was in training
-	Own      float64 // the part that the item itself says, rather than what rules said of it
+	Category    string
+	Odds        float64 // natural logarithm of p/(1-p)
+	Bias        float64 // part of Odds due to the category's frequency in training
+	ContentOdds float64 // part of Odds due to the item itself, without labels from rules
 }
 
 // Probability returns p.
 func (g Guess) Probability() float64 { return Probability(g.Odds) }
 
-// Probability returns the p that log-odds stand for.
+// Probability converts log-odds to a probability.
 func Probability(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
 
-// Predict guesses the categories of a document, the likeliest first and then by
-// name: all that it has learned, or none if it knows nothing of what the document
-// has. Equal documents get equal guesses.
+// Predict returns a guess for each category of the model, the most likely first and then by name, or nil if
+// the model has none of the document's features. Equal documents get equal guesses.
 func (m *Model) Predict(d Document) []Guess {
 	n := len(m.categories)
 	own, ruled := make([]int32, n), make([]int32, n)
@@ -59,7 +57,7 @@ func (m *Model) Predict(d Document) []Guess {
 	guesses := make([]Guess, n)
 	for k := range guesses {
 		guesses[k] = Guess{
-			Category: m.categories[k], Bias: float64(m.bias[k]) * step, Own: float64(own[k]) * (step / whole),
+			Category: m.categories[k], Bias: float64(m.bias[k]) * step, ContentOdds: float64(own[k]) * (step / whole),
 			Odds: float64(m.bias[k]*whole+own[k]+ruled[k]) * (step / whole),
 		}
 	}
@@ -69,8 +67,8 @@ func (m *Model) Predict(d Document) []Guess {
 	return guesses
 }
 
-// add adds up for each category what the features of a document say, those that
-// are its own and those that rules said. It reports whether any is known.
+// add adds the weights of a document's features for each category, separately for the document's own features
+// and for labels from rules. It reports whether the model has any of them.
 func (m *Model) add(d Document, own, ruled []int32) bool {
 	c := collect(d)
 	defer collectors.Put(c)
@@ -93,37 +91,36 @@ func (m *Model) add(d Document, own, ruled []int32) bool {
 	return some
 }
 
-// Knows returns the share of the title's words that m has learned: of a title in
-// another language that is little more than the names of products.
-func (m *Model) Knows(d Document) float64 {
+// VocabularyShare returns the share of the title's words that are features of m. For a title in another
+// language these are little more than product names.
+func (m *Model) VocabularyShare(d Document) float64 {
 	words := d.titleStems()
-	known := 0
+	found := 0
 	for _, w := range words {
 		if m.names.Find(string(wordKind)+w.Stem) >= 0 {
-			known++
+			found++
 		}
 	}
-	return share(known, len(words))
+	return share(found, len(words))
 }
 
-// Categories returns the categories that m knows, by name. The caller must not
-// change them.
+// Categories returns the categories of m by name. The caller must not change them.
 func (m *Model) Categories() []string { return m.categories }
 
-// Figures returns how m was trained and how well it did.
-func (m *Model) Figures() Figures { return m.figures }
+// Metrics returns how m was trained, and its measured results.
+func (m *Model) Metrics() Metrics { return m.figures }
 
-// A known is a feature of a document that the model has learned of.
-type known struct {
+// A knownFeature is a feature of a document that the model contains.
+type knownFeature struct {
 	feature
 	id int32
 }
 
-func (m *Model) known(d Document) []known {
-	var list []known
+func (m *Model) knownFeatures(d Document) []knownFeature {
+	var list []knownFeature
 	for _, f := range features(d) {
 		if id := m.names.Find(f.name); id >= 0 {
-			list = append(list, known{f, id})
+			list = append(list, knownFeature{f, id})
 		}
 	}
 	return list
@@ -135,26 +132,26 @@ func (m *Model) row(id int32) []int8 {
 	return m.weights[int(id)*n : int(id)*n+n]
 }
 
-// Why returns what speaks most for a document's having a category, the most
-// first, in a reader's words: `"helm"`, `host github.com`; at most 3.
-func (m *Model) Why(d Document, category string) []string {
+// Explain returns the features with the most weight for a category in readable form, `"helm"` or `host
+// github.com`; at most 3.
+func (m *Model) Explain(d Document, category string) []string {
 	k, is := slices.BinarySearch(m.categories, category)
 	if !is {
 		return nil
 	}
-	list := m.known(d)
-	worth := func(f known) int { return int(m.row(f.id)[k]) * int(f.value) }
-	slices.SortStableFunc(list, func(a, b known) int { return cmp.Compare(worth(b), worth(a)) })
+	list := m.knownFeatures(d)
+	worth := func(f knownFeature) int { return int(m.row(f.id)[k]) * int(f.value) }
+	slices.SortStableFunc(list, func(a, b knownFeature) int { return cmp.Compare(worth(b), worth(a)) })
 	var why []string
-	said := make(map[string]bool)
+	listed := make(map[string]bool)
 	for _, f := range list {
 		if worth(f) <= 0 || len(why) == maxWhy {
 			break
 		}
 		news := false
-		for _, part := range f.parts() { // a pair of words that are said is no news
-			news = news || !said[part]
-			said[part] = true
+		for _, part := range f.parts() { // skip a pair whose words are listed already
+			news = news || !listed[part]
+			listed[part] = true
 		}
 		if news {
 			why = append(why, f.readable(d))
@@ -163,8 +160,8 @@ func (m *Model) Why(d Document, category string) []string {
 	return why
 }
 
-// parts returns what a feature is made of: the stems of words, the label of what
-// rules said however surely.
+// parts returns the components of a feature for detecting repetitions: the stems of words, or a rule's label
+// regardless of certainty.
 func (f feature) parts() []string {
 	switch f.name[0] {
 	case wordKind, pairKind:
@@ -178,8 +175,7 @@ func (f feature) parts() []string {
 	return []string{f.name}
 }
 
-// readable returns a feature as a reader knows it: a stem as the word of the
-// title that it came from, if there is one.
+// readable returns a feature in readable form: a stem as the word of the title it came from, if there is one.
 func (f feature) readable(d Document) string {
 	kind, text := f.name[0], f.name[1:]
 	switch kind {
@@ -211,7 +207,7 @@ func (f feature) readable(d Document) string {
 // asWritten returns the first word of the title with the given stem, or the stem.
 func asWritten(s string, d Document) string {
 	for word := range strings.FieldsSeq(d.Title) {
-		if list := stem.List(word, d.Language); len(list) == 1 && list[0] == s {
+		if list := stem.Stems(word, d.Language); len(list) == 1 && list[0] == s {
 			return strings.Trim(word, `.,:;!?"'()[]`)
 		}
 	}

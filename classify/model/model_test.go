@@ -12,14 +12,14 @@ import (
 	"feedmesh/classify/stem"
 )
 
-// subjects are words that items of a category have, by category.
+// subjects lists words by category.
 var subjects = map[string][]string{
 	"databases": {"postgres", "index", "query", "vacuum", "transaction", "sqlite"},
 	"devops":    {"helm", "cluster", "deploy", "container", "rollout", "terraform"},
 	"games":     {"sprite", "quest", "shader", "console", "level", "boss"},
 }
 
-// taught returns a trainer with n examples of each of the subjects.
+// taught returns a trainer with n examples of each subject.
 func taught(n int) *Trainer {
 	t := NewTrainer()
 	for category, words := range subjects {
@@ -45,7 +45,7 @@ func trained(t testing.TB) *Model {
 	return m
 }
 
-func TestWhatWasLearnedIsGuessedAndExplained(t *testing.T) {
+func TestPredict_GuessesAndExplains(t *testing.T) {
 	m := trained(t)
 	for title, want := range map[string]string{
 		"Helm charts and clusters": "devops",
@@ -58,19 +58,19 @@ func TestWhatWasLearnedIsGuessedAndExplained(t *testing.T) {
 		}
 	}
 	got := m.Predict(Document{Title: "Helm charts and clusters", Language: "en"})
-	why := slices.Sorted(slices.Values(m.Why(Document{Title: "Helm charts and clusters", Language: "en"}, "devops")))
+	why := slices.Sorted(slices.Values(m.Explain(Document{Title: "Helm charts and clusters", Language: "en"}, "devops")))
 	if want := []string{`"Helm"`, `"clusters"`}; !reflect.DeepEqual(why, want) {
 		t.Errorf("got %q, want the words as they are written: %q", why, want)
 	}
-	if why := m.Why(Document{Title: "Helm"}, "gardening"); why != nil {
-		t.Errorf("got %q of a category that it does not know", why)
+	if why := m.Explain(Document{Title: "Helm"}, "gardening"); why != nil {
+		t.Errorf("got %q for a missing category", why)
 	}
-	if odds := got[0].Bias; odds > 0 || odds < -5 || got[0].Odds != odds+got[0].Own {
-		t.Errorf("got %v as the odds of a category of three before anything is known", odds)
+	if odds := got[0].Bias; odds > 0 || odds < -5 || got[0].Odds != odds+got[0].ContentOdds {
+		t.Errorf("got odds %v for one of three categories without evidence", odds)
 	}
 }
 
-func TestNothingKnownIsNoGuess(t *testing.T) {
+func TestPredict_NoFeatureNoGuess(t *testing.T) {
 	for _, d := range []Document{{}, {Title: "Загадка чёрной капли", Language: "ru"}, {Title: "The a of"}} {
 		if got := trained(t).Predict(d); got != nil {
 			t.Errorf("%q: got %v, want nothing", d.Title, got)
@@ -78,21 +78,21 @@ func TestNothingKnownIsNoGuess(t *testing.T) {
 	}
 }
 
-func TestWhatIsKnownOfATitleIsTold(t *testing.T) {
+func TestVocabularyShare_OfTitle(t *testing.T) {
 	m := trained(t)
 	for title, want := range map[string]float64{"": 0, "Helm и кластер": 0.5, "Helm clusters": 1, "Загадка": 0} {
-		if got := m.Knows(Document{Title: title}); got != want {
+		if got := m.VocabularyShare(Document{Title: title}); got != want {
 			t.Errorf("%q: got %v, want %v", title, got, want)
 		}
 	}
 }
 
-func TestTextCountsLessThanTitle(t *testing.T) {
+func TestPredict_TextCountsLessThanTitle(t *testing.T) {
 	m := trained(t)
 	text := stem.Words("helm helm helm", "en")
 	title := m.Predict(Document{Title: "Helm", Language: "en"})[0]
 	body := m.Predict(Document{Stems: text, Language: "en"})[0]
-	if body.Category != "devops" || title.Category != "devops" || math.Abs(body.Own*4-title.Own) > 1e-9 {
+	if body.Category != "devops" || title.Category != "devops" || math.Abs(body.ContentOdds*4-title.ContentOdds) > 1e-9 {
 		t.Errorf("got %+v of the text and %+v of the title, want a quarter", body, title)
 	}
 	if got := m.Predict(Document{Stems: text[:1], Language: "en"}); got != nil {
@@ -100,7 +100,7 @@ func TestTextCountsLessThanTitle(t *testing.T) {
 	}
 }
 
-func TestOrderOfExamplesDoesNotMatter(t *testing.T) {
+func TestTrain_OrderDoesNotMatter(t *testing.T) {
 	var packed [][]byte
 	for range 2 { // maps are walked in other orders
 		b, err := trained(t).Encode()
@@ -110,11 +110,11 @@ func TestOrderOfExamplesDoesNotMatter(t *testing.T) {
 		packed = append(packed, b)
 	}
 	if string(packed[0]) != string(packed[1]) {
-		t.Error("the same examples made two models")
+		t.Error("equal examples gave different models")
 	}
 }
 
-func TestLaterExampleReplacesEarlierAndCorrectionsWeighMore(t *testing.T) {
+func TestAdd_ReplacesExampleAndWeighsCorrections(t *testing.T) {
 	tr := taught(100)
 	n := tr.Len()
 	for i := range 12 {
@@ -133,26 +133,26 @@ func TestLaterExampleReplacesEarlierAndCorrectionsWeighMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := m.Predict(Document{Title: "Kraken", Language: "en"})[0]; got.Category != "games" {
-		t.Errorf("got %+v, want what four corrections of weight 5 say against 8 others", got)
+		t.Errorf("got %+v, want four corrections of weight 5 to outweigh 8 examples", got)
 	}
 }
 
-func TestFewExamplesAreRefused(t *testing.T) {
+func TestTrain_RejectsTooFewExamples(t *testing.T) {
 	one := NewTrainer()
 	for i := range 300 {
 		one.Add(Example{ID: fmt.Sprint(i), Document: Document{Title: "x"}, Categories: []string{"games"}})
 	}
 	for name, tr := range map[string]*Trainer{"none": NewTrainer(), "few": taught(10), "of one category": one} {
-		if _, err := tr.Train(""); !errors.Is(err, ErrFew) {
+		if _, err := tr.Train(""); !errors.Is(err, ErrTooFewExamples) {
 			t.Errorf("%s: got %v, want ErrFew", name, err)
 		}
 	}
 	if tr := NewTrainer(); tr.Add(Example{ID: "a"}) != true || tr.Len() != 0 {
-		t.Error("an example without a category was taken")
+		t.Error("an example without a category was accepted")
 	}
 }
 
-func TestTrustInRulesIsLearned(t *testing.T) {
+func TestTrain_LearnsTrustInRules(t *testing.T) {
 	tr := taught(60)
 	for i := range 120 { // a rule that is wrong as often as a coin, and one that is right
 		category, rule := "devops", "games"
@@ -174,15 +174,15 @@ func TestTrustInRulesIsLearned(t *testing.T) {
 	if both[0].Category != "devops" || both[0].Probability() < 0.6 {
 		t.Errorf("got %+v, want that the rule which is right is trusted", both)
 	}
-	if both[0].Own != 0 {
+	if both[0].ContentOdds != 0 {
 		t.Errorf("got %+v, want that rules are not the item's own words", both[0])
 	}
-	if why := m.Why(d, "devops"); len(why) != 1 || why[0] != "rule for topic kubernetes" {
+	if why := m.Explain(d, "devops"); len(why) != 1 || why[0] != "rule for topic kubernetes" {
 		t.Errorf("got %q", why)
 	}
 }
 
-func TestModelsSurviveEncoding(t *testing.T) {
+func TestDecode_RestoresEncodedModel(t *testing.T) {
 	m := trained(t)
 	packed, err := m.Encode()
 	if err != nil {
@@ -193,17 +193,17 @@ func TestModelsSurviveEncoding(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(got, m) {
-		t.Error("the model that was read is not the one that was written")
+		t.Error("the decoded model differs from the encoded one")
 	}
-	if f := got.Figures(); f.Examples != 300 || f.From != "invented titles" || f.Held == 0 || f.Top1 < 0.9 || len(f.Categories) != 3 {
+	if f := got.Metrics(); f.Examples != 300 || f.Source != "invented titles" || f.HeldOut == 0 || f.Top1 < 0.9 || len(f.Categories) != 3 {
 		t.Errorf("got %+v", f)
 	}
-	if text := got.Figures().String(); !strings.Contains(text, "300 examples") || !strings.Contains(text, "| databases | 100 |") {
+	if text := got.Metrics().String(); !strings.Contains(text, "300 examples") || !strings.Contains(text, "| databases | 100 |") {
 		t.Errorf("got %s", text)
 	}
 }
 
-func TestGarbageIsNoModel(t *testing.T) {
+func TestDecode_RejectsInvalidData(t *testing.T) {
 	packed, err := trained(t).Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -224,12 +224,12 @@ func TestGarbageIsNoModel(t *testing.T) {
 		"too many weights": pack([]byte(head + "1}\n\x00\x02ta\x00\x00\x00")),
 		"a bomb":           pack(make([]byte, maxPlain+1)),
 	} {
-		if m, err := Decode(bad); !errors.Is(err, ErrModel) || m != nil {
+		if m, err := Decode(bad); !errors.Is(err, ErrInvalidModel) || m != nil {
 			t.Errorf("%s: got %v, want ErrModel", name, err)
 		}
 	}
 	if _, err := Decode(pack([]byte(head + "1}\n\x00\x02ta\x00\x00"))); err != nil {
-		t.Errorf("got %v for what is well", err)
+		t.Errorf("got %v for a valid model", err)
 	}
 }
 
@@ -246,7 +246,7 @@ func FuzzDecode(f *testing.F) {
 			if m, err := Decode(packed); err == nil {
 				d := Document{Title: "Helm and Postgres", URL: "https://example.com/a"}
 				for _, g := range m.Predict(d) {
-					m.Why(d, g.Category)
+					m.Explain(d, g.Category)
 				}
 			}
 		}
@@ -263,7 +263,7 @@ func FuzzPredict(f *testing.F) {
 			if p := g.Probability(); !(p >= 0 && p <= 1) {
 				t.Errorf("got %v", g)
 			}
-			m.Why(d, g.Category)
+			m.Explain(d, g.Category)
 		}
 	})
 }

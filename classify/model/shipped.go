@@ -5,20 +5,18 @@ import (
 	"sync"
 )
 
-// packed is what `agent classify train` wrote; default.md says from what, and how
-// well it does.
+// packed is the output of `agent classify train`; default.md lists its source and metrics.
 //
 //go:embed default.model.gz
 var packed []byte
 
-// Shipped returns the model that ships with the program, as [Decode] reads it. The
-// caller must not change it.
+// Shipped returns the encoded model that ships with the program. The caller must not change it.
 func Shipped() []byte { return packed }
 
-// Default returns the model of [Shipped].
-func Default() *Model { return unpacked() }
+// Default returns the model of [Shipped], decoded on first use.
+func Default() *Model { return defaultModel() }
 
-var unpacked = sync.OnceValue(func() *Model {
+var defaultModel = sync.OnceValue(func() *Model {
 	m, err := Decode(packed)
 	if err != nil {
 		panic(err)

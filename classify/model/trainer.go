@@ -9,31 +9,31 @@ import (
 	"strings"
 )
 
-// An Example is an item whose categories are known.
+// An Example is an item with known categories.
 type Example struct {
-	ID         string // the item's
+	ID         string // of the item
 	Document   Document
 	Categories []string // at least one
-	Weight     float64  // how many items it stands for; 0 is 1, and people's corrections weigh 5
+	Weight     float64  // number of items it counts as; 0 counts as 1; corrections by people have weight 5
 }
 
-// Correction is the weight of an example that a person corrected.
+// Correction is the weight of an example corrected by a person.
 const Correction = 5.0
 
 const (
-	minExamples   = 200     // fewer teach nothing
-	maxExamples   = 200_000 // that a trainer takes
-	maxCategories = 200
-	leastOf       = 10 // examples that a category is learned from
-	maxNames      = 1_000_000
-	maxWeight     = 100.0
+	minExamples    = 200     // minimum for training
+	maxExamples    = 200_000 // maximum of a trainer
+	maxCategories  = 200
+	minPerCategory = 10 // minimum examples of a category
+	maxNames       = 1_000_000
+	maxWeight      = 100.0
 )
 
-// ErrFew means that there are too few examples to learn from.
-var ErrFew = errors.New("too few examples")
+// ErrTooFewExamples reports that there are too few examples for training.
+var ErrTooFewExamples = errors.New("too few examples")
 
-// A Trainer takes examples one by one and makes a model of them. It holds their
-// features only: some 200 bytes an example. It must not be used concurrently.
+// A Trainer collects examples and trains a model. It keeps only their features, about 200 bytes an example.
+// It is not safe for concurrent use.
 type Trainer struct {
 	ids      map[string]int32
 	names    []string
@@ -41,14 +41,14 @@ type Trainer struct {
 	examples []example
 }
 
-// An example is what a trainer keeps of one.
+// An example is the stored form of an [Example].
 type example struct {
 	id         string
 	features   []int32
-	values     []uint8 // as many
+	values     []uint8 // by feature
 	categories []string
 	weight     float64
-	gold       []int32 // categories by number, while learning
+	gold       []int32 // category numbers, set during training
 }
 
 // NewTrainer returns a trainer without examples.
@@ -56,11 +56,11 @@ func NewTrainer() *Trainer {
 	return &Trainer{ids: make(map[string]int32), byID: make(map[string]int)}
 }
 
-// Add takes an example, in place of one with the same ID. It does nothing with
-// one that has no category, and reports whether there is room for more.
+// Add adds an example or replaces the example with the same ID. It ignores an example without categories. It
+// reports whether more examples can be added.
 func (t *Trainer) Add(e Example) bool {
-	i, known := t.byID[e.ID]
-	if len(e.Categories) == 0 || !known && len(t.examples) == maxExamples {
+	i, stored := t.byID[e.ID]
+	if len(e.Categories) == 0 || !stored && len(t.examples) == maxExamples {
 		return len(t.examples) < maxExamples
 	}
 	kept := example{id: strings.Clone(e.ID), weight: min(cmp.Or(max(e.Weight, 0), 1), maxWeight)}
@@ -81,7 +81,7 @@ func (t *Trainer) Add(e Example) bool {
 		}
 		kept.features, kept.values = append(kept.features, id), append(kept.values, f.value)
 	}
-	if known {
+	if stored {
 		t.examples[i] = kept
 	} else {
 		t.byID[kept.id] = len(t.examples)
@@ -90,19 +90,18 @@ func (t *Trainer) Add(e Example) bool {
 	return len(t.examples) < maxExamples
 }
 
-// Len returns how many examples t has.
+// Len returns the number of examples.
 func (t *Trainer) Len() int { return len(t.examples) }
 
-// Train makes a model of the examples, whatever their order was. from says where
-// they are from, for the figures. A tenth of them, told by a hash of their IDs,
-// is held out while a first model learns from the others, and gives the figures;
-// the model returned has learned from all. It returns [ErrFew] for fewer than 200
-// examples or two categories. Equal examples give equal models on equal machines.
+// Train trains a model on the examples. Their order does not matter. from names their source in the metrics.
+// A tenth of the examples, selected by a hash of the ID, is held out from a first model to measure it; the
+// returned model is trained on all. Train returns [ErrTooFewExamples] for fewer than 200 examples or two
+// categories. Equal examples give equal models on equal machines.
 func (t *Trainer) Train(from string) (*Model, error) {
 	all := slices.SortedFunc(slices.Values(t.examples), func(a, b example) int { return cmp.Compare(a.id, b.id) })
-	categories := learnable(all)
+	categories := trainableCategories(all)
 	if len(all) < minExamples || len(categories) < 2 {
-		return nil, fmt.Errorf("%w: %d in %d categories that have %d; it takes %d, and two categories", ErrFew, len(all), len(categories), leastOf, minExamples)
+		return nil, fmt.Errorf("%w: %d in %d categories of at least %d; need %d, and two categories", ErrTooFewExamples, len(all), len(categories), minPerCategory, minExamples)
 	}
 	t.sortNames(all)
 	var kept, held []example
@@ -121,21 +120,21 @@ func (t *Trainer) Train(from string) (*Model, error) {
 	trial := fit(kept, t.names, categories)
 	m := fit(all, t.names, categories)
 	m.figures = trial.measure(held, t.names)
-	m.figures.From, m.figures.Examples, m.figures.Features = from, len(all), m.names.Len()
+	m.figures.Source, m.figures.Examples, m.figures.Features = from, len(all), m.names.Len()
 	m.figures.count(all)
 	return m, nil
 }
 
-// heldOut reports whether the example with an ID is of the tenth that measures.
+// heldOut reports whether the example with an ID is among the held-out tenth.
 func heldOut(id string) bool {
 	h := fnv.New32a()
 	h.Write([]byte(id))
-	return h.Sum32()>>8%10 == 0 // not the bits that tests split their data by
+	return h.Sum32()>>8%10 == 0 // not the bits by which tests split their data
 }
 
-// learnable returns the categories with enough examples, by name; the commonest
-// ones if there are too many.
-func learnable(all []example) []string {
+// trainableCategories returns the categories with enough examples by name, at most maxCategories of the most
+// frequent.
+func trainableCategories(all []example) []string {
 	count := make(map[string]int)
 	for _, e := range all {
 		for _, c := range e.categories {
@@ -144,7 +143,7 @@ func learnable(all []example) []string {
 	}
 	var list []string
 	for c, n := range count {
-		if n >= leastOf {
+		if n >= minPerCategory {
 			list = append(list, c)
 		}
 	}
@@ -154,8 +153,8 @@ func learnable(all []example) []string {
 	return list
 }
 
-// sortNames gives features their numbers by name, and sorts those of each
-// example: sums must not depend on which example came first.
+// sortNames renumbers features by name and updates all examples, so that sums do not depend on the order of
+// the examples.
 func (t *Trainer) sortNames(all []example) {
 	sorted := slices.Sorted(slices.Values(t.names))
 	number := make([]int32, len(sorted))
@@ -164,7 +163,7 @@ func (t *Trainer) sortNames(all []example) {
 		t.ids[name] = int32(i)
 	}
 	t.names = sorted
-	for _, e := range all { // the lists are those of t.examples
+	for _, e := range all { // all shares its slices with t.examples
 		for i, id := range e.features {
 			e.features[i] = number[id]
 		}

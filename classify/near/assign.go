@@ -2,16 +2,16 @@ package near
 
 import "math"
 
-// assign returns the largest sum of elements of a matrix of m rows and n >= m
-// columns, one of each row and at most one of each column. O(m^2*n).
+// assign returns the maximum sum of an assignment of the rows of a matrix to its columns: one element of each
+// of m rows, at most one of each of n >= m columns. O(m^2*n).
 //
-// Source: H. Kuhn, The Hungarian method for the assignment problem, 1955, in the
-// form with potentials and shortest augmenting paths.
+// Source: H. Kuhn, The Hungarian method for the assignment problem, 1955, in the form with potentials and
+// shortest augmenting paths.
 func assign(matrix [][]float64) float64 {
 	m, n := len(matrix), len(matrix[0])
-	// Row 0 and column 0 stand for none.
+	// Row 0 and column 0 are sentinels: not assigned.
 	u, v := make([]float64, m+1), make([]float64, n+1)
-	rowOf, way := make([]int, n+1), make([]int, n+1)
+	rowOf, previous := make([]int, n+1), make([]int, n+1)
 	for i := 1; i <= m; i++ {
 		least, used := make([]float64, n+1), make([]bool, n+1)
 		for j := range least {
@@ -27,7 +27,7 @@ func assign(matrix [][]float64) float64 {
 					continue
 				}
 				if cost := -matrix[row-1][j-1] - u[row] - v[j]; cost < least[j] {
-					least[j], way[j] = cost, column
+					least[j], previous[j] = cost, column
 				}
 				if least[j] < delta {
 					delta, next = least[j], j
@@ -44,8 +44,8 @@ func assign(matrix [][]float64) float64 {
 			column = next
 		}
 		for column != 0 {
-			rowOf[column] = rowOf[way[column]]
-			column = way[column]
+			rowOf[column] = rowOf[previous[column]]
+			column = previous[column]
 		}
 	}
 	sum := 0.0

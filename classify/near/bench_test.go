@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func BenchmarkWordsOfAnItem(b *testing.B) {
+func BenchmarkSketch(b *testing.B) {
 	const title = "The Orchestrator closes a vulnerability - Example News"
 	plain := strings.Repeat("The new version of the container orchestrator closes a vulnerability. ", 35)
 	s := Default()

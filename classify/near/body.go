@@ -6,99 +6,97 @@ import (
 	"feedmesh/classify/text"
 )
 
-// MaxText is how many bytes of a text are compared, some 1,300 words: texts that
-// begin with the same have the same sketch.
+// MaxText bounds the bytes of a text that are compared, about 1,300 words. Texts with an equal beginning of
+// this length have equal sketches.
 const MaxText = 8 << 10
 
 const (
-	shingle = 4   // words of a shingle of a body
-	bins    = 128 // minima of a body's signature, 4 bits each
-	lead    = 96  // first shingles of a body that its filter has
-	filter  = 768 // bits of that filter
+	shingleWords   = 4   // words in a shingle of a body
+	minHashBins    = 128 // minima in a body's signature, 4 bits each
+	filterShingles = 96  // leading shingles stored in a body's filter
+	filterBits     = 768 // bits of that filter
 
-	firsts = 160 // first shingles of a body that are looked for in the filters of others
-	early  = 48  // first shingles of which the least are posted
+	leadShingles  = 160 // leading shingles looked up in the filters of other bodies
+	earlyShingles = 48  // leading shingles whose least hashes are indexed
 
-	postedOf   = 4  // least hashes posted, of all shingles, and as many of the early ones
-	soughtOf   = 16 // least hashes of all shingles that candidates are sought by
-	soughtLead = 8  // and of the early ones
+	indexHashes     = 4  // least hashes indexed of all shingles, and again of the early shingles
+	queryHashes     = 16 // least hashes of all shingles that query for candidates
+	queryLeadHashes = 8  // and of the early shingles
 )
 
-// A Body is what is kept of a text to compare it with others: 164 bytes, whatever
-// its length.
+// A Body is the stored sketch of a text: 164 bytes, whatever the text's length.
 type Body struct {
-	Shingles int32          // different ones; 0: there is no body to compare
-	Minima   [bins / 2]byte // two bins a byte; 0 in a bin without a shingle
-	Lead     [filter / 8]byte
+	Shingles int32                 // distinct shingles; 0: no body to compare
+	Minima   [minHashBins / 2]byte // two bins a byte; 0 for a bin without a shingle
+	Lead     [filterBits / 8]byte
 }
 
-// body makes the sketch of a plain text: the signature by which its resemblance to
-// others can be told, the hashes that it is posted and sought by, and those of its
-// beginning. Nothing if it has fewer than minimum words. O(len(plain)).
+// body computes the sketch of a plain text: the signature that estimates resemblance, the hashes under which
+// it is indexed and queried, and the filter of its beginning. It does nothing for fewer than minimum words.
+// O(len(plain)).
 //
-// The signature is MinHash in one permutation: the hashes are dealt to 128 bins,
-// and 4 bits of the least of each are kept.
+// The signature is one-permutation MinHash: hashes are distributed over 128 bins, and 4 bits of the least
+// hash of each bin are kept.
 //
-// Sources: P. Li, A. Owen, C. Zhang, One permutation hashing, 2012; P. Li, A. Koenig,
-// b-bit minwise hashing, 2010.
+// Sources: P. Li, A. Owen, C. Zhang, One permutation hashing, 2012; P. Li, A. Koenig, b-bit minwise hashing,
+// 2010.
 func (s *Sketch) body(plain string, minimum int) {
 	hashes := shingles(plain, minimum)
 	if hashes == nil {
 		return
 	}
-	s.Firsts = distinct(hashes[:min(len(hashes), firsts)])
-	for _, h := range s.Firsts[:min(len(s.Firsts), lead)] {
+	s.LeadShingles = distinct(hashes[:min(len(hashes), leadShingles)])
+	for _, h := range s.LeadShingles[:min(len(s.LeadShingles), filterShingles)] {
 		setBits(&s.Body.Lead, h)
 	}
-	begin := slices.Clone(s.Firsts[:min(len(s.Firsts), early)])
+	begin := slices.Clone(s.LeadShingles[:min(len(s.LeadShingles), earlyShingles)])
 	slices.Sort(begin)
 	slices.Sort(hashes)
 	hashes = slices.Compact(hashes)
 	s.Body.Shingles = int32(len(hashes))
 	s.Body.Minima = minima(hashes)
 
-	s.Posted = append(s.Posted, begin[:min(len(begin), postedOf)]...)
+	s.IndexKeys = append(s.IndexKeys, begin[:min(len(begin), indexHashes)]...)
 	for _, h := range hashes {
-		if len(s.Posted) == 2*postedOf {
+		if len(s.IndexKeys) == 2*indexHashes {
 			break
 		}
-		if !slices.Contains(s.Posted, h) {
-			s.Posted = append(s.Posted, h)
+		if !slices.Contains(s.IndexKeys, h) {
+			s.IndexKeys = append(s.IndexKeys, h)
 		}
 	}
-	s.Sought = append(s.Sought, hashes[:min(len(hashes), soughtOf)]...)
-	s.Sought = append(s.Sought, begin[:min(len(begin), soughtLead)]...)
-	slices.Sort(s.Sought)
-	s.Sought = slices.Compact(s.Sought)
+	s.QueryKeys = append(s.QueryKeys, hashes[:min(len(hashes), queryHashes)]...)
+	s.QueryKeys = append(s.QueryKeys, begin[:min(len(begin), queryLeadHashes)]...)
+	slices.Sort(s.QueryKeys)
+	s.QueryKeys = slices.Compact(s.QueryKeys)
 }
 
-// shingles returns the hash of each run of four words, in order; nil if there are
-// fewer than minimum words.
+// shingles returns the hash of each run of four words, in order; nil for fewer than minimum words.
 func shingles(plain string, minimum int) []uint32 {
 	plain = plain[:min(len(plain), MaxText)]
 	hashes := make([]uint32, 0, len(plain)/6+1)
-	var run [shingle]uint64
+	var run [shingleWords]uint64
 	words := 0
-	for word := range text.Folded(plain) {
-		run[words%shingle] = hash(word)
-		if words++; words < shingle {
+	for word := range text.EachFolded(plain) {
+		run[words%shingleWords] = hash(word)
+		if words++; words < shingleWords {
 			continue
 		}
 		h := uint64(0)
-		for j := range shingle {
-			h = h*0x9e3779b97f4a7c15 + run[(words+j)%shingle]
+		for j := range shingleWords {
+			h = h*0x9e3779b97f4a7c15 + run[(words+j)%shingleWords]
 		}
 		hashes = append(hashes, uint32(mix(h)))
 	}
-	if words < max(minimum, shingle) {
+	if words < max(minimum, shingleWords) {
 		return nil
 	}
 	return hashes
 }
 
-// distinct returns at most firsts hashes in order, each once.
+// distinct returns the distinct hashes in order of first occurrence. It takes at most leadShingles hashes.
 func distinct(hashes []uint32) []uint32 {
-	var seen [4 * firsts]uint32 // with linear probing; 0 is free
+	var seen [4 * leadShingles]uint32 // a hash table with linear probing; 0 is a free slot
 	kept := make([]uint32, 0, len(hashes))
 	for _, h := range hashes {
 		at := h % uint32(len(seen))
@@ -113,12 +111,12 @@ func distinct(hashes []uint32) []uint32 {
 	return kept
 }
 
-// minima returns the signature of sorted hashes.
-func minima(sorted []uint32) (m [bins / 2]byte) {
-	var least [bins]uint32
+// minima returns the MinHash signature of sorted hashes.
+func minima(sorted []uint32) (m [minHashBins / 2]byte) {
+	var least [minHashBins]uint32
 	for _, h := range sorted {
 		x := mix(uint64(h) ^ 0x626f6479)
-		bin, value := x%bins, uint32(x>>32)|1
+		bin, value := x%minHashBins, uint32(x>>32)|1
 		if least[bin] == 0 || value < least[bin] {
 			least[bin] = value
 		}
@@ -132,8 +130,8 @@ func minima(sorted []uint32) (m [bins / 2]byte) {
 	return m
 }
 
-// resemblance estimates the Jaccard coefficient of the shingles of two bodies; its
-// standard error is at most 0.05.
+// resemblance estimates the Jaccard coefficient of the shingles of two bodies. Its standard error is at most
+// 0.05.
 func (b *Body) resemblance(other *Body) float64 {
 	same, used := 0, 0
 	for i, x := range b.Minima {
@@ -152,29 +150,27 @@ func (b *Body) resemblance(other *Body) float64 {
 	if used == 0 {
 		return 0
 	}
-	const chance = 1.0 / 15 // that different minima have equal bits
+	const chance = 1.0 / 15 // probability that different minima have equal bits
 	r := (float64(same)/float64(used) - chance) / (1 - chance)
 	return max(0, r)
 }
 
-// minRatio is the least ratio of the sizes of two long bodies at which the
-// signature still tells how much of the shorter is in the longer.
+// minRatio is the least ratio of the sizes of two long bodies at which the signature can estimate
+// containment.
 const minRatio = 0.1
 
-// containment estimates which share of the shingles of the shorter of two bodies is
-// in the longer one. first are the first shingles of the other body, r is the
-// resemblance of the two.
+// containment estimates the share of the shorter body's shingles that the longer body contains. first are the
+// leading shingles of the other body, r is the resemblance of the two.
 //
-// Where the shorter one is a teaser, its shingles are all looked for in the
-// beginning of the other; else its share follows from the resemblance and the
-// sizes, which is of no use if one is far longer.
+// All shingles of a teaser are looked up in the filter of the other body's beginning. For longer bodies the
+// share follows from the resemblance and the sizes, which is useless if one body is far longer.
 func (b *Body) containment(other *Body, first []uint32, r float64) float64 {
 	short, long := min(b.Shingles, other.Shingles), max(b.Shingles, other.Shingles)
 	c := 0.0
 	if float64(short) >= minRatio*float64(long) {
 		c = r * float64(short+long) / ((1 + r) * float64(short))
 	}
-	if short <= lead {
+	if short <= filterShingles {
 		hits := 0
 		for _, h := range first {
 			if hasBits(&b.Lead, h) {
@@ -186,18 +182,18 @@ func (b *Body) containment(other *Body, first []uint32, r float64) float64 {
 	return min(c, 1)
 }
 
-// setBits and hasBits are those of a Bloom filter with four hash functions.
-func setBits(f *[filter / 8]byte, h uint32) {
+// setBits and hasBits implement a Bloom filter with four hash functions.
+func setBits(f *[filterBits / 8]byte, h uint32) {
 	for x, i := mix(uint64(h)), 0; i < 4; i++ {
-		bit := x & 0xffff % filter
+		bit := x & 0xffff % filterBits
 		f[bit/8] |= 1 << (bit % 8)
 		x >>= 16
 	}
 }
 
-func hasBits(f *[filter / 8]byte, h uint32) bool {
+func hasBits(f *[filterBits / 8]byte, h uint32) bool {
 	for x, i := mix(uint64(h)), 0; i < 4; i++ {
-		bit := x & 0xffff % filter
+		bit := x & 0xffff % filterBits
 		if f[bit/8]&(1<<(bit%8)) == 0 {
 			return false
 		}

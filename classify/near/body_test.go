@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// prose returns n words of a vocabulary of 3000.
+// prose returns n random words of a vocabulary of 3000.
 func prose(random *rand.Rand, n int) []string {
 	words := make([]string, n)
 	for i := range words {
@@ -17,7 +17,7 @@ func prose(random *rand.Rand, n int) []string {
 	return words
 }
 
-func TestResemblanceIsEstimated(t *testing.T) {
+func TestBody_ResemblanceIsCloseToJaccard(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	s := Default()
 	sum, worst, n := 0.0, 0.0, 0
@@ -26,7 +26,7 @@ func TestResemblanceIsEstimated(t *testing.T) {
 		cut := random.IntN(len(a))
 		b := append(append([]string{}, a[:cut]...), prose(random, len(a)-cut)...)
 		x, y := s.Sketch("", strings.Join(a, " ")), s.Sketch("", strings.Join(b, " "))
-		want := Resemblance(WordShingles(strings.Join(a, " "), shingle, false), WordShingles(strings.Join(b, " "), shingle, false))
+		want := Resemblance(WordShingles(strings.Join(a, " "), shingleWords, false), WordShingles(strings.Join(b, " "), shingleWords, false))
 		off := x.resemblance(&y.Body) - want
 		sum, worst, n = sum+off*off, max(worst, math.Abs(off)), n+1
 	}
@@ -35,36 +35,36 @@ func TestResemblanceIsEstimated(t *testing.T) {
 	}
 }
 
-func TestTeasersAndWireCopiesAreContained(t *testing.T) {
+func TestCompare_TeasersAndWireCopiesMatchByContainment(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	s := Default()
 	for _, test := range []struct {
 		name       string
 		from, upto int
-		wrapped    int // foreign words around what is taken
+		wrapped    int // foreign words around the copied part
 		want       bool
 	}{
 		{"a teaser", 0, 50, 0, true},
 		{"a teaser with a foreword and Read more", 0, 60, 8, true},
 		{"a third from the middle", 300, 640, 0, true},
-		{"half a copy, half news", 0, 100, 100, false},
-		{"nothing of it", 0, 0, 80, false},
+		{"half copied, half new", 0, 100, 100, false},
+		{"no common words", 0, 0, 80, false},
 	} {
 		whole := prose(random, 1000)
 		part := append(append(prose(random, test.wrapped/2), whole[test.from:test.upto]...), prose(random, test.wrapped/2)...)
 		a, b := s.Sketch("A title of some length", strings.Join(whole, " ")), s.Sketch("What others wrote on it", strings.Join(part, " "))
 		for _, pair := range [][2]*Sketch{{a, b}, {b, a}} {
 			l := s.Compare(pair[0], pair[1], false)
-			if got := l.By == "body"; got != test.want || got && !pair[0].Meets(pair[1]) {
-				t.Errorf("%s: got %+v, met %v; want found %v", test.name, l, pair[0].Meets(pair[1]), test.want)
+			if got := l.By == "body"; got != test.want || got && !pair[0].SharesKey(pair[1]) {
+				t.Errorf("%s: got %+v, met %v; want found %v", test.name, l, pair[0].SharesKey(pair[1]), test.want)
 			}
 		}
 	}
 }
 
-func TestShortTextsHaveNoBody(t *testing.T) {
+func TestSketch_ShortTextHasNoBody(t *testing.T) {
 	s := Default()
-	if got := s.Sketch("Title", strings.Repeat("word ", 39)); got.Shingles != 0 || got.Posted != nil {
+	if got := s.Sketch("Title", strings.Repeat("word ", 39)); got.Shingles != 0 || got.IndexKeys != nil {
 		t.Errorf("39 words: got a body of %d shingles", got.Shingles)
 	}
 	if got := s.Sketch("Title", strings.Repeat("one two three four five ", 8)); got.Shingles != 5 {

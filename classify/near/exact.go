@@ -2,138 +2,134 @@ package near
 
 import "time"
 
-// A Mark is what tells whether an item repeats another one.
-type Mark struct {
+// A Signature contains the data by which an item is compared with others.
+type Signature struct {
 	ItemID   string
 	FeedID   string
-	URLKey   string // [URLKey] of its address; may be empty
-	TextHash string // [TextHash] of its words; may be empty
+	URLKey   string // [URLKey] of the item's address; may be empty
+	TextHash string // [TextHash] of its title and text; may be empty
 	Seen     time.Time
-	Sketch   *Sketch // of its words; may be nil. An [Exact] has no use for it.
+	Sketch   *Sketch // of its title and text; may be nil. An [Exact] ignores it.
 }
 
-// Placed says which item another one repeats. It names the first of its kind
-// only: IDs of events are for the caller to derive from that.
-type Placed struct {
-	Of string // item ID of the first of its kind; empty for that one
-	// By says what they share: "text", "url", "title" or "body", or that a person
-	// said so: "hand". Empty if Of is, unless a person said that too.
-	By    string
-	Score float64 // how much of it, 0 to 1
-	Why   string  // that in words, for people
+// A Match names the original that an item duplicates. Callers derive event IDs from it.
+type Match struct {
+	DuplicateOf string // item ID of the original; empty for an original
+	// By is the shared property: "text", "url", "title" or "body", or "hand" for a person's decision. It is
+	// empty for an original, except after a manual split.
+	By     string
+	Score  float64 // strength of the match, 0 to 1
+	Reason string  // explanation for people
 }
 
-// Exact remembers who was the first with an address or a text. It answers by
-// the order in which marks come, so equal sequences get equal answers. It has a
-// single owner: its methods must not be called concurrently.
+// Exact finds duplicates by equal address or text. Answers depend on the order of signatures only, so equal
+// sequences get equal answers. It has a single owner: its methods must not be called concurrently.
 type Exact struct {
 	window time.Duration
 	max    int
 
-	newest  time.Time
-	items   map[string]*placed // by item ID
-	urls    map[string]*placed // by URL key: the first with it
-	texts   map[string]*placed // by text hash: the first with it
-	repeats map[string]int     // by its ID: how many items repeat one that may be forgotten
-	queue   []*placed          // oldest first, from head on
-	head    int
+	newest     time.Time
+	items      map[string]*exactItem // by item ID
+	urls       map[string]*exactItem // by URL key: the first item with it
+	texts      map[string]*exactItem // by text hash: the first item with it
+	duplicates map[string]int        // by ID of an original, which may be evicted: number of its stored duplicates
+	queue      []*exactItem          // oldest first, from head on
+	head       int
 }
 
-// placed is an item we remember.
-type placed struct {
-	Mark
-	Placed
-	shared bool // its feed has other texts at this address, so that says nothing
+// exactItem is a stored item.
+type exactItem struct {
+	Signature
+	Match
+	shared bool // its feed has other texts at this address, so the address proves nothing
 }
 
-// first returns the item ID of the first of p's kind.
-func (p *placed) first() string {
-	if p.Of != "" {
-		return p.Of
+// original returns the item ID of p's original, which may be p itself.
+func (p *exactItem) original() string {
+	if p.DuplicateOf != "" {
+		return p.DuplicateOf
 	}
 	return p.ItemID
 }
 
-// NewExact returns an Exact that forgets what was seen longer than window
-// before the newest mark, and the oldest of more than max items. It panics if
-// max < 1.
+// NewExact returns an Exact that evicts items seen more than window before the newest signature, and the
+// oldest items beyond max. It panics if max < 1.
 func NewExact(window time.Duration, max int) *Exact {
 	if max < 1 {
 		panic("near: NewExact needs room for an item")
 	}
 	return &Exact{
 		window: window, max: max,
-		items: make(map[string]*placed), urls: make(map[string]*placed), texts: make(map[string]*placed),
-		repeats: make(map[string]int),
+		items: make(map[string]*exactItem), urls: make(map[string]*exactItem), texts: make(map[string]*exactItem),
+		duplicates: make(map[string]int),
 	}
 }
 
-// Len returns how many items are remembered.
+// Len returns the number of stored items.
 func (e *Exact) Len() int { return len(e.items) }
 
-// Place says which item m repeats, and remembers m. An item that is still
-// remembered gets the answer that it got before. O(1).
+// Place stores m and returns the item that it duplicates. An item that is still stored gets its earlier
+// match. O(1).
 //
-// Items repeat one another if their words are the same, or if two feeds give
-// them the same address. Within one feed the same address is not enough:
-// there are feeds whose entries all lead to one page.
-func (e *Exact) Place(m Mark) Placed {
+// Items are duplicates if their words are equal, or if two feeds give them the same address. An address
+// shared within one feed is not enough: in some feeds all entries link to one page.
+func (e *Exact) Place(m Signature) Match {
 	if p, ok := e.items[m.ItemID]; ok {
-		return p.Placed
+		return p.Match
 	}
-	e.makeRoom(m.Seen)
+	e.evict(m.Seen)
 	placed := e.find(m)
-	if e.repeats[m.ItemID] > 0 {
-		placed = Placed{} // it was forgotten, and what repeats it was not
+	if e.duplicates[m.ItemID] > 0 {
+		placed = Match{} // it was evicted, but its duplicates were not
 	}
-	e.Remember(m, placed)
+	e.Restore(m, placed)
 	return placed
 }
 
-// Remember takes back what was placed before, by this Exact or the one whose
-// place it takes, without a second thought.
-func (e *Exact) Remember(m Mark, as Placed) {
-	e.makeRoom(m.Seen)
-	if p, ok := e.urls[m.URLKey]; ok && p.FeedID == m.FeedID && p.ItemID != m.ItemID && as.By != "text" {
+// Restore stores an item with the match of an earlier Place, by this Exact or by its predecessor, without
+// another search.
+func (e *Exact) Restore(m Signature, match Match) {
+	e.evict(m.Seen)
+	if p, ok := e.urls[m.URLKey]; ok && p.FeedID == m.FeedID && p.ItemID != m.ItemID && match.By != "text" {
 		p.shared = true
 	}
 	m.Sketch = nil
-	if as.Of != "" {
-		e.repeats[as.Of]++
+	if match.DuplicateOf != "" {
+		e.duplicates[match.DuplicateOf]++
 	}
-	p := &placed{Mark: m, Placed: as}
+	p := &exactItem{Signature: m, Match: match}
 	e.items[m.ItemID] = p
 	e.queue = append(e.queue, p)
 	remember(e.urls, m.URLKey, p)
 	remember(e.texts, m.TextHash, p)
 }
 
-func (e *Exact) find(m Mark) Placed {
+func (e *Exact) find(m Signature) Match {
 	if p, ok := e.texts[m.TextHash]; ok {
-		return Placed{Of: p.first(), By: "text"}
+		return Match{DuplicateOf: p.original(), By: "text"}
 	}
 	p, ok := e.urls[m.URLKey]
 	switch {
 	case !ok:
-		return Placed{}
+		return Match{}
 	case p.FeedID == m.FeedID:
 		p.shared = true
-		return Placed{}
+		return Match{}
 	case p.shared:
-		return Placed{}
+		return Match{}
 	}
-	return Placed{Of: p.first(), By: "url"}
+	return Match{DuplicateOf: p.original(), By: "url"}
 }
 
-func remember(by map[string]*placed, key string, p *placed) {
+func remember(by map[string]*exactItem, key string, p *exactItem) {
 	if _, ok := by[key]; !ok && key != "" {
 		by[key] = p
 	}
 }
 
-// makeRoom forgets what is too old beside an item seen then, and what is too
-// many with it.
-func (e *Exact) makeRoom(seen time.Time) {
+// evict removes items that are outside the window of an item seen then, and the oldest item if the index is
+// full.
+func (e *Exact) evict(seen time.Time) {
 	if seen.After(e.newest) {
 		e.newest = seen
 	}
@@ -145,8 +141,8 @@ func (e *Exact) makeRoom(seen time.Time) {
 		e.queue[e.head] = nil
 		e.head++
 		delete(e.items, p.ItemID)
-		if e.repeats[p.Of]--; e.repeats[p.Of] <= 0 {
-			delete(e.repeats, p.Of)
+		if e.duplicates[p.DuplicateOf]--; e.duplicates[p.DuplicateOf] <= 0 {
+			delete(e.duplicates, p.DuplicateOf)
 		}
 		if e.urls[p.URLKey] == p {
 			delete(e.urls, p.URLKey)

@@ -1,7 +1,7 @@
 package near
 
-// grams calls yield with the hash of each run of four characters of a folded
-// title, a space before and behind it, in order.
+// grams calls yield with the hash of each run of four characters of a folded title with a space before and
+// after it, in order.
 func grams(title string, yield func(uint32)) {
 	a, b, c, n := ' ', ' ', ' ', 1
 	next := func(d rune) {
@@ -20,16 +20,16 @@ func grams(title string, yield func(uint32)) {
 	}
 }
 
-// A gramSet is the 4-grams of one title, to compare others with. The zero value
-// is empty and ready to use.
+// A gramSet is the set of 4-grams of one title, for comparison with other titles. The zero value is empty and
+// ready to use.
 type gramSet struct {
-	grams [512]uint32 // by hash, with linear probing; 0 is free: no gram of ours
-	hit   [512]uint32 // the comparison that met it last
+	grams [512]uint32 // hash table with linear probing; 0 is a free slot
+	hit   [512]uint32 // number of the last comparison with this gram
 	turn  uint32
 	len   int
 }
 
-// fill makes s the set of the grams of a title.
+// fill replaces the set by the grams of a title.
 func (s *gramSet) fill(title string) {
 	*s = gramSet{}
 	grams(title, func(g uint32) {
@@ -44,7 +44,7 @@ func (s *gramSet) fill(title string) {
 	})
 }
 
-// key returns g, or another hash for the one that marks a free place.
+// key returns g, or 1 for 0, which marks a free slot.
 func key(g uint32) uint32 {
 	if g == 0 {
 		return 1
@@ -61,8 +61,7 @@ func (s *gramSet) find(g uint32) uint32 {
 	return i
 }
 
-// jaccard returns the share of grams that the set has in common with a title of
-// n different grams. O(len(title)).
+// jaccard returns the Jaccard coefficient of the set and a title of n distinct grams. O(len(title)).
 func (s *gramSet) jaccard(title string, n int) float64 {
 	s.turn++
 	common := 0

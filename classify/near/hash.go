@@ -1,35 +1,19 @@
 package near
 
-import (
-	"crypto/sha256"
-	"encoding/hex"
-	"slices"
+// mix spreads the bits of x. It is the finalizer of MurmurHash3 and stable, so derived values may be stored.
+func mix(x uint64) uint64 {
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	x *= 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
+}
 
-	"feedmesh/classify/text"
-)
-
-const (
-	minWords = 12      // fewer say too little to tell two items apart
-	maxText  = 1 << 20 // bytes of a text that we compare
-)
-
-// TextHash returns a hash of the words of an item's title and text: 32
-// characters of 0-9 and a-f, the same however they are spaced, punctuated and
-// capitalised, and the same on every machine. Empty if there are fewer than 12
-// words in all.
-func TextHash(title, plain string) string {
-	n := 0
-	var buf []byte
-	for _, s := range []string{title, plain[:min(len(plain), maxText)]} {
-		buf = slices.Grow(buf, len(s)+1)
-		for word := range text.Folded(s) {
-			buf = append(append(buf, word...), ' ')
-			n++
-		}
+// hash returns a hash of s that is equal on all machines: FNV-1a, mixed.
+func hash[S string | []byte](s S) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
 	}
-	if n < minWords {
-		return ""
-	}
-	sum := sha256.Sum256(buf)
-	return hex.EncodeToString(sum[:16])
+	return mix(h)
 }

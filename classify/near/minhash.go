@@ -2,8 +2,7 @@ package near
 
 import "math"
 
-// coefficients of the hash functions of MinHash, made once from a fixed seed, so
-// that signatures agree on all machines.
+// coefficients of the MinHash functions, from a fixed seed, so that signatures agree on all machines.
 var coefficients = func() (c [maxMinima][2]uint64) {
 	seed := uint64(0x6e656172)
 	for i := range c {
@@ -18,12 +17,11 @@ var coefficients = func() (c [maxMinima][2]uint64) {
 // maxMinima bounds Bands * Rows.
 const maxMinima = 256
 
-// bandKeys returns the keys of the bands of the MinHash of a set, so that sets
-// with Jaccard J share each with probability J^rows. Nil if the set is empty.
-// O(len(set)*bands*rows).
+// bandKeys returns the keys of the MinHash bands of a set: sets with Jaccard coefficient J share each with
+// probability J^rows. It is nil for an empty set. O(len(set)*bands*rows).
 //
-// Source: A. Broder, On the resemblance and containment of documents, 1997;
-// bands: P. Indyk, R. Motwani, Approximate nearest neighbors, 1998.
+// Source: A. Broder, On the resemblance and containment of documents, 1997; bands: P. Indyk, R. Motwani,
+// Approximate nearest neighbors, 1998.
 func bandKeys(set []uint32, bands, rows int) []uint32 {
 	if len(set) == 0 {
 		return nil
@@ -39,7 +37,7 @@ func bandKeys(set []uint32, bands, rows int) []uint32 {
 			}
 			h = mix(h ^ uint64(least)<<8)
 		}
-		keys[b] = max(1, uint32(h)) // 0 is no key
+		keys[b] = max(1, uint32(h)) // 0 means no key
 	}
 	return keys
 }

@@ -1,10 +1,10 @@
 package near
 
-// A ring is a queue of values, each of which can be reached by how many come before
-// it. It has no pointers to single values, so that the garbage collector passes by.
+// A ring is a queue of values with access by index from the oldest. It allocates blocks and no single values,
+// which keeps garbage collection cheap.
 type ring[T any] struct {
 	blocks [][]T
-	head   uint32 // place of the oldest value in the first block
+	head   uint32 // index of the oldest value in the first block
 	len    uint32
 }
 
@@ -15,7 +15,7 @@ func (r *ring[T]) at(i uint32) *T {
 	return &r.blocks[i/perBlock][i%perBlock]
 }
 
-// push adds a value behind all others and returns its place.
+// push appends a value and returns its address.
 func (r *ring[T]) push(v T) *T {
 	if (r.head+r.len)/perBlock == uint32(len(r.blocks)) {
 		r.blocks = append(r.blocks, make([]T, perBlock))

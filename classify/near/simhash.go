@@ -2,12 +2,11 @@ package near
 
 import "math/bits"
 
-// SimHash returns 64 bits that differ in few places if texts have most of their
-// words in common. The Index has no use for it: it is a yardstick.
+// SimHash returns 64 bits that differ in few positions for texts with mostly the same words. The Index does
+// not use it: it is a baseline.
 //
-// Source: M. Charikar, Similarity estimation techniques from rounding algorithms, 2002;
-// G. Manku and others, Detecting near-duplicates for web crawling, 2007: at most 3
-// bits.
+// Source: M. Charikar, Similarity estimation techniques from rounding algorithms, 2002; G. Manku and others,
+// Detecting near-duplicates for web crawling, 2007: at most 3 bits.
 func SimHash(words []string) (h uint64) {
 	var sums [64]int
 	for _, w := range words {
@@ -24,5 +23,5 @@ func SimHash(words []string) (h uint64) {
 	return h
 }
 
-// HammingDistance returns in how many bits a and b differ.
+// HammingDistance returns the number of bits in which a and b differ.
 func HammingDistance(a, b uint64) int { return bits.OnesCount64(a ^ b) }

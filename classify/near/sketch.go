@@ -2,24 +2,22 @@ package near
 
 import "slices"
 
-// A Sketch is what of an item's words is compared with other items: some 1 KB,
-// made from the item alone, so that any agent can make it, and of which an [Index]
-// keeps a part. The zero Sketch has no words.
+// A Sketch represents an item's title and text for comparison: about 1 KB. It depends on the item alone, so
+// that any worker can compute it; an [Index] stores a part of it. The zero Sketch has no words.
 type Sketch struct {
 	Title    string // stripped and folded
-	Stripped bool   // the title had a head or a tail that is not in Title
-	Grams    int    // different 4-grams of Title
+	Stripped bool   // a prefix or suffix of the title is not in Title
+	Grams    int    // distinct 4-grams of Title
 	Bands    []uint32
 
 	Body
-	Firsts []uint32 // the first shingles of the body, different ones, in order
-	Posted []uint32 // hashes that others find the body by; at most 8
-	Sought []uint32 // hashes that candidates are found by; at most 24, sorted
+	LeadShingles []uint32 // the first distinct shingles of the body, in order
+	IndexKeys    []uint32 // hashes under which the body is indexed; at most 8
+	QueryKeys    []uint32 // hashes by which candidates are found; at most 24, sorted
 }
 
-// Sketch makes the sketch of an item of its title and the first [MaxText] bytes of
-// its plain text. It may be called concurrently. O(len(title) * Bands * Rows +
-// bytes read).
+// Sketch computes the sketch of an item from its title and the first [MaxText] bytes of its plain text. It is
+// safe for concurrent use. O(len(title) * Bands * Rows + bytes read).
 func (s *Settings) Sketch(title, plain string) *Sketch {
 	sketch := &Sketch{Title: s.strip(title)}
 	sketch.Stripped = len(sketch.Title) < len(fold(title))
@@ -29,21 +27,20 @@ func (s *Settings) Sketch(title, plain string) *Sketch {
 	set = slices.Compact(set)
 	sketch.Grams = len(set)
 	sketch.Bands = bandKeys(set, s.Bands, s.Rows)
-	sketch.body(plain, s.MinBody)
+	sketch.body(plain, s.MinBodyWords)
 	return sketch
 }
 
-// Meets reports whether an index that has other compares s with it, crowds apart:
-// they share a band of the titles, or one of the hashes of the bodies that are
-// posted.
-func (s *Sketch) Meets(other *Sketch) bool {
+// SharesKey reports whether an index that contains other compares s with it, if no key is too common: they
+// share a title band or an indexed body hash.
+func (s *Sketch) SharesKey(other *Sketch) bool {
 	for i := range min(len(s.Bands), len(other.Bands)) {
 		if s.Bands[i] == other.Bands[i] {
 			return true
 		}
 	}
-	for _, h := range other.Posted {
-		if _, ok := slices.BinarySearch(s.Sought, h); ok {
+	for _, h := range other.IndexKeys {
+		if _, ok := slices.BinarySearch(s.QueryKeys, h); ok {
 			return true
 		}
 	}

@@ -1,5 +1,12 @@
-// Package near finds items that say the same. It knows nothing of feeds,
-// queues or storage.
+// Package near detects duplicate and near-duplicate items, in one pass and bounded memory.
+//
+// Compute a [Sketch] with [Settings.Sketch], fill a [Signature], and pass it to [Index.Place]: the [Match]
+// names the original, the evidence and a score. [Exact] compares addresses and texts only. Bounds:
+// [Settings.MaxItems] items within [Settings.Window]. The package does not depend on feeds, queues or
+// storage.
+//
+// "Source 2" is the shingle algorithm with CRC-32 checksums and the Dice coefficient; "source 3" is method A,
+// the word shingles, and method B, the word matrix.
 package near
 
 import (
@@ -8,10 +15,9 @@ import (
 	"strings"
 )
 
-// URLKey returns what addresses of one page have in common: host and path and
-// the parts of the query that choose the page, without scheme, www and m,
-// AMP, campaign parameters and fragment. It is for comparing, not for fetching.
-// Empty if rawurl is no http(s) address, or leads to a site's front page.
+// URLKey returns a key that all addresses of one page share: host, path and the query parameters that select
+// the page, without scheme, www and m, AMP, campaign parameters and fragment. It is for comparison, not for
+// fetching. It is empty if rawurl is no http(s) address or points to a site's front page.
 func URLKey(rawurl string) string {
 	u, err := url.Parse(strings.TrimSpace(rawurl))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -45,8 +51,7 @@ func hostKey(u *url.URL) string {
 	return host
 }
 
-// unwrapAMP returns the host and path of the page that an address of an AMP
-// cache stands for.
+// unwrapAMP returns the host and path of the page behind an AMP cache address.
 func unwrapAMP(host, path string) (string, string) {
 	var rest string
 	switch {
@@ -65,7 +70,7 @@ func unwrapAMP(host, path string) (string, string) {
 	return hostKey(page), page.EscapedPath()
 }
 
-// pathKey returns the path in its one spelling, without AMP's and index files.
+// pathKey returns the path in canonical form, without suffixes of AMP and index files.
 func pathKey(path string) string {
 	if decoded, err := url.PathUnescape(path); err == nil {
 		path = (&url.URL{Path: decoded}).EscapedPath()
@@ -82,8 +87,7 @@ func pathKey(path string) string {
 	return strings.TrimSuffix(path, ".amp")
 }
 
-// queryKey returns the query sorted, without the parameters that only say
-// where a reader came from.
+// queryKey returns the sorted query without parameters that only track the reader's origin.
 func queryKey(raw string) string {
 	if raw == "" {
 		return ""
@@ -119,8 +123,7 @@ var trackingPrefixes = []string{
 	"utm_", "at_", "mc_", "mtm_", "pk_", "piwik_", "matomo_", "hsa_", "oly_", "vero_", "guce_", "ga_", "wt_", "__twitter_",
 }
 
-// tracking lists parameters of mail, search and social services, and of feeds
-// that count their readers.
+// tracking lists parameters of mail, search and social services, and of feeds that count readers.
 var tracking = set("fbclid gclid gclsrc dclid gbraid wbraid msclkid yclid ysclid twclid ttclid li_fat_id igshid igsh " +
 	"_openstat _hsenc _hsmi hsctatracking mkt_tok trk trkcampaign s_kwcid ef_id epik rb_clickid " +
 	"ref ref_src ref_url referrer referer source src cmp cmpid campaign_id ncid ocid ito smid smtyp sr_share share " +

@@ -45,7 +45,7 @@ func TestURLKey(t *testing.T) {
 			t.Errorf("URLKey(%q) = %q, want %q", test.in, got, test.want)
 		}
 		if got != "" && URLKey("https://"+got) != got {
-			t.Errorf("the key %q of %q has another key: %q", got, test.in, URLKey("https://"+got))
+			t.Errorf("the key %q of %q is not stable: got %q", got, test.in, URLKey("https://"+got))
 		}
 	}
 }

@@ -6,57 +6,56 @@ import (
 	"unicode"
 )
 
-// noWords stands for what has no words in it: no item has it.
+// noWords represents a term without words: no item matches it.
 const noWords = "."
 
-// word returns the condition that a bare word is, which ends with a star if it may
-// go on. Signs that mean something elsewhere become such that mean nothing, so that
-// it can be typed again.
+// word returns the condition for a bare word; a final star makes it a prefix. Characters with a meaning
+// elsewhere in the syntax are replaced by neutral ones, so that the printed condition parses to the same
+// tree.
 func word(in Part, s string) Node {
 	form := AllWords
 	if strings.HasSuffix(s, "*") {
 		form = Prefix
 	}
-	begun := strings.TrimLeft(s, "()*|-")
-	if len(begun) < len(s) {
-		begun = strings.Replace(begun, ":", ",", 1) // "*title:x" is no field
+	trimmed := strings.TrimLeft(s, "()*|-")
+	if len(trimmed) < len(s) {
+		trimmed = strings.Replace(trimmed, ":", ",", 1) // "*title:x" is not a field
 	}
-	s = strings.NewReplacer("(", ",", ")", ",", "*", ",").Replace(strings.TrimRight(begun, "()*|-"))
+	s = strings.NewReplacer("(", ",", ")", ",", "*", ",").Replace(strings.TrimRight(trimmed, "()*|-"))
 	s = strings.TrimRight(s, ",")
-	sought := Sought(s)
+	queryWords := QueryWords(s)
 	switch {
-	case len(sought) == 0:
+	case len(queryWords) == 0:
 		return Text{In: in, Words: noWords}
 	case s == "AND", s == "OR":
 		s = strings.ToLower(s)
-	case len(sought) == 1 && isLone(sought[0].Stem):
+	case len(queryWords) == 1 && isSingleDense(queryWords[0].Stem):
 		form = Prefix
 	}
 	return Text{In: in, Form: form, Words: s}
 }
 
-// isLone reports whether a stem is one character of a script without spaces: the
-// texts that have it may have no such word, but words that begin with it.
-func isLone(stem string) bool {
+// isSingleDense reports whether a stem is one character of a script without spaces. Texts that contain the
+// character may have no such word, only words that begin with it.
+func isSingleDense(stem string) bool {
 	runes := []rune(stem)
 	return isDense(runes[0]) && (len(runes) == 1 || len(runes) == 2 && unicode.IsMark(runes[1]))
 }
 
 func phrase(in Part, s string) Node {
-	if len(Sought(s)) == 0 {
+	if len(QueryWords(s)) == 0 {
 		s = noWords
 	}
 	return Text{In: in, Form: Phrase, Words: s}
 }
 
-// All returns the condition that all of the nodes hold, nil ones left out: nil for
-// none.
+// All returns the conjunction of the nodes, ignoring nil; nil for none.
 func All(first Node, others ...Node) Node {
 	return allOf(slices.DeleteFunc(append([]Node{first}, others...), func(n Node) bool { return n == nil }))
 }
 
-// allOf returns the condition that all of the nodes hold: nil for none. What has no
-// words in it is left out if there is anything else: "rust - go".
+// allOf returns the conjunction of the nodes, nil for none. Terms without words are dropped unless nothing
+// else is left: "rust - go".
 func allOf(nodes []Node) Node {
 	var flat And
 	for _, n := range nodes {
@@ -87,7 +86,7 @@ func allOf(nodes []Node) Node {
 	return kept
 }
 
-// joins reports whether b is more words of what a asks for.
+// joins reports whether b adds words to the condition a.
 func joins(a, b Node) bool {
 	x, isText := a.(Text)
 	y, isToo := b.(Text)
@@ -99,7 +98,7 @@ func isNoWords(n Node) bool {
 	return is && t.In == Anywhere && t.Words == noWords
 }
 
-// oneOf returns the condition that one of the nodes holds: nil for none.
+// oneOf returns the disjunction of the nodes, nil for none.
 func oneOf(nodes []Node) Node {
 	var flat Or
 	for _, n := range nodes {

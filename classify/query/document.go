@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Document is what [Matches] reads of an item. It may be used concurrently. Its
-// fields must not change once it was asked for.
+// A Document holds the fields of an item that [Matches] reads. It is safe for concurrent use. Its fields must
+// not change after first use, because its words are cached.
 type Document struct {
 	Title, Author, Text string // plain text
 	Tags                []string
@@ -15,20 +15,20 @@ type Document struct {
 	Feed, Language, Story string
 	URL                   string
 	Categories, Topics    []string
-	Flags                 []string // those of [Flag], "spam" and "duplicate" among them
+	Flags                 []string // values of [Flag], including "spam" and "duplicate"
 	Published             time.Time
 
-	title, author, all part
+	title, author, all partWords
 }
 
-// A part is the words of texts, split when they are first asked for.
-type part struct {
+// partWords caches the words of texts, which are split on first use.
+type partWords struct {
 	once  sync.Once
 	texts [][]Word
 	stems map[string]bool
 }
 
-func (p *part) read(texts ...string) *part {
+func (p *partWords) read(texts ...string) *partWords {
 	p.once.Do(func() {
 		p.stems = map[string]bool{}
 		for _, s := range texts {
@@ -43,7 +43,7 @@ func (p *part) read(texts ...string) *part {
 }
 
 // part returns the words of a part.
-func (d *Document) part(in Part) *part {
+func (d *Document) part(in Part) *partWords {
 	switch in {
 	case Title:
 		return d.title.read(d.Title)
@@ -53,44 +53,44 @@ func (d *Document) part(in Part) *part {
 	return d.all.read(append([]string{d.Title, d.Author, d.Text}, d.Tags...)...)
 }
 
-// has reports whether the part's words are what the text asks for.
-func (p *part) has(t Text, nearly bool) bool {
-	sought := t.Sought()
+// has reports whether the words match the condition; nearly allows typos.
+func (p *partWords) has(t Text, nearly bool) bool {
+	queryWords := t.QueryWords()
 	switch {
-	case len(sought) == 0:
+	case len(queryWords) == 0:
 		return false
 	case t.Form == Prefix:
-		last := len(sought) - 1
-		return p.hasAll(sought[:last], nearly) && p.begins(sought[last].Text, endsOf(sought[last]))
+		last := len(queryWords) - 1
+		return p.hasAll(queryWords[:last], nearly) && p.hasPrefix(queryWords[last].Text, completions(queryWords[last]))
 	case t.Form == Phrase:
-		return p.hasAll(sought, false) && p.hasPhrase(sought)
+		return p.hasAll(queryWords, false) && p.hasPhrase(queryWords)
 	}
-	return p.hasAll(sought, nearly)
+	return p.hasAll(queryWords, nearly)
 }
 
-func (p *part) hasAll(sought []Word, nearly bool) bool {
-	for _, w := range sought {
-		if !p.stems[w.Stem] && !(nearly && p.hasNearly(w)) {
+func (p *partWords) hasAll(queryWords []Word, nearly bool) bool {
+	for _, w := range queryWords {
+		if !p.stems[w.Stem] && !(nearly && p.hasFuzzy(w)) {
 			return false
 		}
 	}
 	return true
 }
 
-func (p *part) hasNearly(w Word) bool {
-	mistakes := Forgives(w.Text)
+func (p *partWords) hasFuzzy(w Word) bool {
+	mistakes := MaxEdits(w.Text)
 	if mistakes == 0 {
 		return false
 	}
 	for s := range p.stems {
-		if IsNear(w.Stem, s, mistakes) {
+		if WithinEdits(w.Stem, s, mistakes) {
 			return true
 		}
 	}
 	return false
 }
 
-func (p *part) begins(begin string, ends []string) bool {
+func (p *partWords) hasPrefix(begin string, ends []string) bool {
 	for _, s := range ends {
 		if p.stems[s] {
 			return true
@@ -104,7 +104,7 @@ func (p *part) begins(begin string, ends []string) bool {
 	return false
 }
 
-func (p *part) hasPhrase(phrase []Word) bool {
+func (p *partWords) hasPhrase(phrase []Word) bool {
 	for _, words := range p.texts {
 		if hasPhrase(words, phrase) {
 			return true
@@ -113,7 +113,7 @@ func (p *part) hasPhrase(phrase []Word) bool {
 	return false
 }
 
-// hasPhrase reports whether the words have those of the phrase at its distances.
+// hasPhrase reports whether words contain the phrase with its distances.
 func hasPhrase(words, phrase []Word) bool {
 	for i, w := range words {
 		if w.Stem == phrase[0].Stem && standsAt(words[i:], phrase) {
@@ -123,15 +123,15 @@ func hasPhrase(words, phrase []Word) bool {
 	return false
 }
 
-// standsAt reports whether the phrase begins with the first of the words.
+// standsAt reports whether the phrase begins at the first word.
 func standsAt(words, phrase []Word) bool {
 	i := 0
-	for _, sought := range phrase {
-		pos := words[0].Pos + sought.Pos - phrase[0].Pos
+	for _, queryWords := range phrase {
+		pos := words[0].Pos + queryWords.Pos - phrase[0].Pos
 		for i < len(words) && words[i].Pos < pos {
 			i++
 		}
-		if i == len(words) || words[i].Pos != pos || words[i].Stem != sought.Stem {
+		if i == len(words) || words[i].Pos != pos || words[i].Stem != queryWords.Stem {
 			return false
 		}
 	}

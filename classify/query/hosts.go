@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// Hosts returns the values that an address has for [Host]: its host in small
-// letters without "www.", and the hosts above it that have a dot. Nil if it has
-// no host.
+// Hosts returns the values of [Host] for a URL: its host in lower case without "www.", and the parent domains
+// that contain a dot. It returns nil if there is no host.
 func Hosts(address string) []string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil
 	}
-	host := plainHost(u.Hostname())
+	host := normalizeHost(u.Hostname())
 	if host == "" {
 		return nil
 	}
@@ -27,10 +26,10 @@ func Hosts(address string) []string {
 	}
 }
 
-// maxHosts bounds what one made-up address can have an index hold.
+// maxHosts bounds the index entries of a single made-up URL.
 const maxHosts = 10
 
-// plainHost returns the form in which hosts are compared.
-func plainHost(host string) string {
+// normalizeHost returns the form in which hosts are compared.
+func normalizeHost(host string) string {
 	return strings.TrimPrefix(strings.Trim(strings.ToLower(host), "."), "www.")
 }

@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// Matches reports whether an item is what the tree asks for; nil asks for all.
-// Whether spam, duplicates and muted items count is for the caller to say: a tree
-// alone asks for them as for others.
+// Matches reports whether an item matches the tree; nil matches all. Spam, duplicates and muted items are not
+// excluded; the caller excludes them if required.
 func Matches(n Node, d *Document) bool { return d.matches(n, false) }
 
-// MatchesNearly is [Matches] where words may have mistakes, as many as [Forgives]
-// says; though not in phrases, in the last one of a [Prefix], or below a [Not].
-func MatchesNearly(n Node, d *Document) bool { return d.matches(n, true) }
+// MatchesFuzzy is [Matches] with typos allowed in words, as many as [MaxEdits] returns, except in phrases, in
+// the last word of a [Prefix], and below a [Not].
+func MatchesFuzzy(n Node, d *Document) bool { return d.matches(n, true) }
 
 func (d *Document) matches(n Node, nearly bool) bool {
 	switch n := n.(type) {
@@ -26,15 +25,15 @@ func (d *Document) matches(n Node, nearly bool) bool {
 		return !d.matches(n.Node, false)
 	case Text:
 		return d.part(n.In).has(n, nearly)
-	case Is:
-		return d.is(n)
-	case Time:
+	case FieldEquals:
+		return d.fieldEquals(n)
+	case TimeRange:
 		return (n.From.IsZero() || !d.Published.Before(n.From)) && (n.Until.IsZero() || d.Published.Before(n.Until))
 	}
 	return false
 }
 
-func (d *Document) is(n Is) bool {
+func (d *Document) fieldEquals(n FieldEquals) bool {
 	switch n.Field {
 	case Feed:
 		return d.Feed == n.Value
@@ -54,22 +53,20 @@ func (d *Document) is(n Is) bool {
 	return false
 }
 
-// Asks reports whether the tree asks for a value of a field, though not below a
-// [Not].
-func Asks(n Node, field Field, value string) bool {
+// SelectsValue reports whether the tree contains the condition field:value outside of [Not].
+func SelectsValue(n Node, field Field, value string) bool {
 	switch n := n.(type) {
 	case And:
-		return slices.ContainsFunc(n, func(n Node) bool { return Asks(n, field, value) })
+		return slices.ContainsFunc(n, func(n Node) bool { return SelectsValue(n, field, value) })
 	case Or:
-		return slices.ContainsFunc(n, func(n Node) bool { return Asks(n, field, value) })
-	case Is:
-		return n == Is{field, value}
+		return slices.ContainsFunc(n, func(n Node) bool { return SelectsValue(n, field, value) })
+	case FieldEquals:
+		return n == FieldEquals{field, value}
 	}
 	return false
 }
 
-// Texts returns the words that the tree asks for, though not those below a [Not],
-// in order.
+// Texts returns the word conditions outside of [Not], in order.
 func Texts(n Node) []Text {
 	switch n := n.(type) {
 	case And:

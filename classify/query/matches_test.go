@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestADocumentIsWhatTheTreeAsksFor(t *testing.T) {
+func TestMatches_Conditions(t *testing.T) {
 	t.Parallel()
 	doc := &Document{
 		Title: "Kubernetes runs databases", Author: "Ada Lovelace", Text: "To be or not to be", Tags: []string{"machine learning", "go"},
@@ -29,18 +29,18 @@ func TestADocumentIsWhatTheTreeAsksFor(t *testing.T) {
 		if got := Matches(n, doc); got != want {
 			t.Errorf("%q: got %t, want %t", text, got, want)
 		}
-		if want && !MatchesNearly(n, doc) {
+		if want && !MatchesFuzzy(n, doc) {
 			t.Errorf("%q: matches, but not nearly", text)
 		}
 	}
 	for text, want := range map[string]bool{"kuberntes": true, "kuberntes missing": false, `"kuberntes runs"`: false, "-kuberntes": true, "lovelcae": true, "gx": false} {
-		if n, err := Parse(text, noon); err != nil || MatchesNearly(n, doc) != want {
+		if n, err := Parse(text, noon); err != nil || MatchesFuzzy(n, doc) != want {
 			t.Errorf("%q: got %t nearly, %v; want %t", text, !want, err, want)
 		}
 	}
 }
 
-func TestADocumentMayBeAskedConcurrently(t *testing.T) {
+func TestMatches_ConcurrentUse(t *testing.T) {
 	t.Parallel()
 	doc := &Document{Title: "a title", Text: strings.Repeat("many words ", 100)}
 	var wg sync.WaitGroup
@@ -54,7 +54,7 @@ func TestADocumentMayBeAskedConcurrently(t *testing.T) {
 	wg.Wait()
 }
 
-func TestWhatIsBelowAMinusIsNotAskedFor(t *testing.T) {
+func TestSelectsValue_IgnoresNegatedConditions(t *testing.T) {
 	t.Parallel()
 	n, err := Parse(`a "b c" -d (e OR title:f -(g is:spam)) is:muted`, noon)
 	if err != nil {
@@ -67,12 +67,12 @@ func TestWhatIsBelowAMinusIsNotAskedFor(t *testing.T) {
 	if want := []string{"a", "b c", "e", "f"}; !slices.Equal(words, want) {
 		t.Errorf("got %q, want %q", words, want)
 	}
-	if !Asks(n, Flag, "muted") || Asks(n, Flag, "spam") {
-		t.Error("want it to ask for muted ones, but not for spam")
+	if !SelectsValue(n, Flag, "muted") || SelectsValue(n, Flag, "spam") {
+		t.Error("want muted items included, spam excluded")
 	}
 }
 
-func TestMistakesAreCounted(t *testing.T) {
+func TestWithinEdits_CountsEdits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		a, b string
@@ -82,19 +82,19 @@ func TestMistakesAreCounted(t *testing.T) {
 		{"kbernt", "kubernet", 2}, {"уязвимст", "уязвимост", 1}, {"abc", "xyz", 3}, {"ca", "abc", 3}, {"", "ab", 2}, {"", "", 0},
 	} {
 		for mistakes := range 3 {
-			if got := IsNear(c.a, c.b, mistakes); got != (c.want <= mistakes) {
+			if got := WithinEdits(c.a, c.b, mistakes); got != (c.want <= mistakes) {
 				t.Errorf("%s, %s with %d mistakes: got %t", c.a, c.b, mistakes, got)
 			}
 		}
 	}
 	for word, want := range map[string]int{"four": 0, "fives": 0, "planer": 1, "kubernetes": 2, "nothing": 0, "ipv6addresses": 0, "уязвимость": 1} {
-		if got := Forgives(word); got != want {
+		if got := MaxEdits(word); got != want {
 			t.Errorf("%s forgives %d, want %d", word, got, want)
 		}
 	}
 }
 
-func TestHostsOfAnAddress(t *testing.T) {
+func TestHosts_ReturnsHostAndParents(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"https://www.Example.org:8080/x": "example.org", "http://a.b.example.org": "a.b.example.org b.example.org example.org",

@@ -7,66 +7,66 @@ import (
 	"unicode/utf8"
 )
 
-// What a query may be, whoever asks: the time that an engine takes grows with it.
+// Limits of a query: the time of a search grows with its size.
 const (
 	MaxBytes = 1000
-	maxNodes = 64 // conditions; words in a row are one
-	maxDepth = 8  // brackets in brackets
+	maxNodes = 64 // conditions; consecutive words count as one
+	maxDepth = 8  // nested parentheses
 )
 
-// Parse returns the tree of what a person typed, nil if that is nothing; now is
-// what "age:<2d" counts from. The error is a [*Fault].
+// Parse returns the tree of a query as users type it, nil for an empty query. now is the reference time of
+// relative values such as "age:<2d". The error is a [*SyntaxError].
 //
-//	words             all of them, in any form of theirs
+//	words             all of them, in any form
 //	"a phrase"        these words in a row
-//	prefix*           words that begin so
+//	prefix*           words with this prefix
 //	-not              items without the word, phrase, field or group
-//	a b OR c          those with a and b, or with c; | is OR too
-//	(a OR b) c        brackets group
-//	title:w author:w  words, phrases and prefixes there alone
+//	a b OR c          items with a and b, or with c; | is OR too
+//	(a OR b) c        parentheses group
+//	title:w author:w  words, phrases and prefixes in that part only
 //	feed:ID cat:NAME topic:NAME lang:en host:example.org story:ID
 //	is:duplicate      or spam, muted, starred, sponsored, affiliate, adult
 //	after:2026-03-01  published then or later; before: earlier; also -2d for two days ago
 //	age:<2d age:>1w   younger or older; h d w m y
 //
-// Whatever is none of these is words: "c++", "12:30", addresses.
+// Any other input is words: "c++", "12:30", URLs.
 func Parse(text string, now time.Time) (Node, error) {
 	return parse(parser{text: text, now: now.UTC()})
 }
 
 func parse(p parser) (Node, error) {
 	if len(p.text) > MaxBytes {
-		return nil, faultAt(MaxBytes, "a query has at most %d bytes, this one has %d; shorten it", MaxBytes, len(p.text))
+		return nil, syntaxError(MaxBytes, "a query has at most %d bytes, this one has %d; shorten it", MaxBytes, len(p.text))
 	}
-	n, fault := p.any()
+	n, fault := p.parseOr()
 	if fault != nil {
 		return nil, fault
 	}
 	return n, nil
 }
 
-// A parser reads a query from left to right.
+// A parser parses a query from left to right.
 type parser struct {
 	text    string
-	at      int // what is read
-	depth   int // brackets that are open
+	at      int // offset of the next byte
+	depth   int // open parentheses
 	nodes   int
 	now     time.Time
-	inScope bool // as for [ParseScope]
+	inScope bool // for [ParseScope]
 }
 
-// any reads what OR joins, up to the end or the bracket that closes.
-func (p *parser) any() (Node, *Fault) {
+// parseOr parses conditions joined by OR, up to the end or the closing parenthesis.
+func (p *parser) parseOr() (Node, *SyntaxError) {
 	var either Or
-	or := -1 // where the operator before stands
+	or := -1 // offset of the preceding operator
 	for {
-		n, fault := p.all()
+		n, fault := p.parseAnd()
 		if fault != nil {
 			return nil, fault
 		}
 		pos, is := p.operator("OR", "|")
 		if n == nil && (is || or >= 0) {
-			return nil, faultAt(max(or, pos), "OR stands between two things; one is missing. In small letters it is a word")
+			return nil, syntaxError(max(or, pos), "OR joins two conditions; one is missing. In lower case it is a word")
 		}
 		if n != nil {
 			either = append(either, n)
@@ -78,9 +78,8 @@ func (p *parser) any() (Node, *Fault) {
 	}
 }
 
-// all reads conditions that must all hold, up to what ends them; nil if there are
-// none.
-func (p *parser) all() (Node, *Fault) {
+// parseAnd parses conditions that must all hold, up to their end; nil if there are none.
+func (p *parser) parseAnd() (Node, *SyntaxError) {
 	var nodes []Node
 	for {
 		p.space()
@@ -92,7 +91,7 @@ func (p *parser) all() (Node, *Fault) {
 			continue
 		}
 		pos := p.at
-		n, fault := p.one()
+		n, fault := p.parseCondition()
 		if fault != nil {
 			return nil, fault
 		}
@@ -100,18 +99,18 @@ func (p *parser) all() (Node, *Fault) {
 			p.nodes++
 		}
 		if p.nodes > maxNodes {
-			return nil, faultAt(pos, "a query has at most %d conditions; leave out what comes from here", maxNodes)
+			return nil, syntaxError(pos, "a query has at most %d conditions; remove those from here on", maxNodes)
 		}
 		nodes = append(nodes, n)
 	}
 }
 
-// one reads one condition.
-func (p *parser) one() (Node, *Fault) {
+// parseCondition parses one condition.
+func (p *parser) parseCondition() (Node, *SyntaxError) {
 	switch rest := p.text[p.at:]; {
 	case negates(rest):
 		p.at++
-		n, fault := p.one()
+		n, fault := p.parseCondition()
 		return Not{n}, fault
 	case rest[0] == '(':
 		return p.group()
@@ -125,37 +124,36 @@ func (p *parser) one() (Node, *Fault) {
 	return word(Anywhere, p.bare()), nil
 }
 
-// negates reports whether s begins with a minus that says not, rather than one
-// that stands alone or begins "--force".
+// negates reports whether s begins with a minus that negates, rather than one that stands alone or begins
+// "--force".
 func negates(s string) bool {
 	next, _ := utf8.DecodeRuneInString(strings.TrimPrefix(s, "-"))
 	return s[0] == '-' && len(s) > 1 && !unicode.IsSpace(next) && next != '-' && next != ')'
 }
 
-// group reads what is in brackets.
-func (p *parser) group() (Node, *Fault) {
+// group parses a parenthesized condition.
+func (p *parser) group() (Node, *SyntaxError) {
 	open := p.at
 	if p.depth++; p.depth > maxDepth {
-		return nil, faultAt(open, "brackets go at most %d deep; write it with fewer", maxDepth)
+		return nil, syntaxError(open, "parentheses are nested at most %d deep; use fewer", maxDepth)
 	}
 	p.at++
-	n, fault := p.any()
+	n, fault := p.parseOr()
 	switch {
 	case fault != nil:
 		return nil, fault
 	case p.at == len(p.text):
-		return nil, faultAt(open, "this bracket is never closed; add ) where it ends")
+		return nil, syntaxError(open, "this parenthesis is not closed; add )")
 	case n == nil:
-		return nil, faultAt(open, "there is nothing between these brackets; leave them out")
+		return nil, syntaxError(open, "these parentheses are empty; remove them")
 	}
 	p.at++
 	p.depth--
 	return n, nil
 }
 
-// quoted reads what is in quotes, without them. \" and \\ are a quote and a
-// backslash.
-func (p *parser) quoted() (string, *Fault) {
+// quoted parses a quoted text and returns it without quotes. \" and \\ are escapes.
+func (p *parser) quoted() (string, *SyntaxError) {
 	open := p.at
 	var b strings.Builder
 	for i := open + 1; i < len(p.text); i++ {
@@ -170,11 +168,11 @@ func (p *parser) quoted() (string, *Fault) {
 		}
 		b.WriteByte(c)
 	}
-	return "", faultAt(open, `this quote is never closed; add " where it ends`)
+	return "", syntaxError(open, `this quote is not closed; add "`)
 }
 
-// bare reads what is set apart by spaces. A bracket that opens in it closes in it;
-// others close what is around it.
+// bare parses a text up to the next space. A parenthesis opened within it is closed within it; other closing
+// parentheses end it.
 func (p *parser) bare() string {
 	start, open := p.at, 0
 	for p.at < len(p.text) {
@@ -197,12 +195,12 @@ func (p *parser) space() {
 	p.at = len(p.text) - len(strings.TrimLeftFunc(p.text[p.at:], unicode.IsSpace))
 }
 
-// ended reports whether there is nothing more, or a bracket that closes.
+// ended reports whether the input or the group ends here.
 func (p *parser) ended() bool {
 	return p.at == len(p.text) || p.depth > 0 && p.text[p.at] == ')'
 }
 
-// operator reads one of these words if it comes next, and returns where it stands.
+// operator consumes one of the words if it comes next, and returns its offset.
 func (p *parser) operator(names ...string) (pos int, is bool) {
 	for _, name := range names {
 		if p.isOperator(name) {

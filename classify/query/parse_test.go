@@ -12,7 +12,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func days(n int) time.Time { return noon.AddDate(0, 0, -n) }
 
-func TestWhatIsTypedBecomesATree(t *testing.T) {
+func TestParse_ReturnsTree(t *testing.T) {
 	t.Parallel()
 	w := func(words string) Node { return Text{Words: words} }
 	for text, want := range map[string]Node{
@@ -24,7 +24,7 @@ func TestWhatIsTypedBecomesATree(t *testing.T) {
 		`"a \"b\" \\"`:                    Text{Form: Phrase, Words: `a "b" \`},
 		"-go":                             Not{w("go")},
 		"go -rust":                        And{w("go"), Not{w("rust")}},
-		`-"be or" -lang:en`:               And{Not{Text{Form: Phrase, Words: "be or"}}, Not{Is{Language, "en"}}},
+		`-"be or" -lang:en`:               And{Not{Text{Form: Phrase, Words: "be or"}}, Not{FieldEquals{Language, "en"}}},
 		"-(a b)":                          Not{w("a b")},
 		"-(-a)":                           Not{Not{w("a")}},
 		"a OR b":                          Or{w("a"), w("b")},
@@ -44,22 +44,22 @@ func TestWhatIsTypedBecomesATree(t *testing.T) {
 		"title:go title:1.26 more":        And{Text{In: Title, Words: "go 1.26"}, w("more")},
 		`author:"Ada L"`:                  Text{In: Author, Form: Phrase, Words: "Ada L"},
 		"title:datab*":                    Text{In: Title, Form: Prefix, Words: "datab"},
-		"feed:abc cat:ai":                 And{Is{Feed, "abc"}, Is{Category, "ai"}},
-		`topic:"sql & more"`:              Is{Topic, "sql & more"},
-		"lang:EN":                         Is{Language, "en"},
-		"host:www.Example.org":            Is{Host, "example.org"},
-		"host:https://a.org:80/b?c":       Is{Host, "a.org"},
-		"story:x is:DUPLICATE":            And{Is{Story, "x"}, Is{Flag, "duplicate"}},
-		"after:2026-03-01":                Time{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)},
-		"before:2026":                     Time{Until: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
-		"before:2026-02":                  Time{Until: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)},
-		"after:2026-03-01T15:00:00+03:00": Time{From: noon},
-		"after:-2d":                       Time{From: days(2)},
-		"age:<2d":                         Time{From: days(2)},
-		"age:2w":                          Time{From: days(14)},
-		"age:>36h":                        Time{Until: noon.Add(-36 * time.Hour)},
-		"age:<=1m":                        Time{From: noon.AddDate(0, -1, 0)},
-		"age:>1y":                         Time{Until: noon.AddDate(-1, 0, 0)},
+		"feed:abc cat:ai":                 And{FieldEquals{Feed, "abc"}, FieldEquals{Category, "ai"}},
+		`topic:"sql & more"`:              FieldEquals{Topic, "sql & more"},
+		"lang:EN":                         FieldEquals{Language, "en"},
+		"host:www.Example.org":            FieldEquals{Host, "example.org"},
+		"host:https://a.org:80/b?c":       FieldEquals{Host, "a.org"},
+		"story:x is:DUPLICATE":            And{FieldEquals{Story, "x"}, FieldEquals{Flag, "duplicate"}},
+		"after:2026-03-01":                TimeRange{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)},
+		"before:2026":                     TimeRange{Until: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+		"before:2026-02":                  TimeRange{Until: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)},
+		"after:2026-03-01T15:00:00+03:00": TimeRange{From: noon},
+		"after:-2d":                       TimeRange{From: days(2)},
+		"age:<2d":                         TimeRange{From: days(2)},
+		"age:2w":                          TimeRange{From: days(14)},
+		"age:>36h":                        TimeRange{Until: noon.Add(-36 * time.Hour)},
+		"age:<=1m":                        TimeRange{From: noon.AddDate(0, -1, 0)},
+		"age:>1y":                         TimeRange{Until: noon.AddDate(-1, 0, 0)},
 		"c++ C# node.js":                  w("c++ C# node.js"),
 		"12:30 foo:bar std::sort":         w("12:30 foo:bar std::sort"),
 		"https://example.org/a?b=c":       w("https://example.org/a?b=c"),
@@ -68,7 +68,7 @@ func TestWhatIsTypedBecomesATree(t *testing.T) {
 		"...":                             w("."),
 		"-... a":                          And{Not{w(".")}, w("a")},
 		`""`:                              Text{Form: Phrase, Words: "."},
-		"lang:en —":                       Is{Language, "en"},
+		"lang:en —":                       FieldEquals{Language, "en"},
 		"--force":                         w("force"),
 		"f(x) main()":                     w("f,x main"),
 		"(f(x) OR b)":                     Or{w("f,x"), w("b")},
@@ -87,7 +87,7 @@ func TestWhatIsTypedBecomesATree(t *testing.T) {
 	}
 }
 
-// wantAgain fails unless what is printed of a tree is parsed as the same tree.
+// wantAgain fails unless the printed tree parses to the same tree.
 func wantAgain(t *testing.T, n Node) {
 	t.Helper()
 	if n == nil {
@@ -97,24 +97,24 @@ func wantAgain(t *testing.T, n Node) {
 	if len(text) > MaxBytes {
 		return // times are printed longer than typed
 	}
-	if again, err := Parse(text, noon); err != nil || !reflect.DeepEqual(again, n) {
-		t.Errorf("%#v is printed as %q, which is %#v, %v", n, text, again, err)
+	if reparsed, err := Parse(text, noon); err != nil || !reflect.DeepEqual(reparsed, n) {
+		t.Errorf("%#v is printed as %q, which is %#v, %v", n, text, reparsed, err)
 	}
 }
 
-func TestAFaultSaysWhereItIsAndWhatToDo(t *testing.T) {
+func TestParse_ErrorsHaveOffsetAndRemedy(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]struct {
-		pos int
-		say string
+		pos     int
+		message string
 	}{
 		`go "be or`:                    {3, `add "`},
 		"go (a OR b":                   {3, "add )"},
-		"go () b":                      {3, "nothing between"},
-		"a OR":                         {2, "OR stands between"},
-		"OR a":                         {0, "OR stands between"},
-		"a OR OR b":                    {5, "OR stands between"},
-		"(a OR ) b":                    {3, "OR stands between"},
+		"go () b":                      {3, "these parentheses are empty"},
+		"a OR":                         {2, "OR joins two conditions"},
+		"OR a":                         {0, "OR joins two conditions"},
+		"a OR OR b":                    {5, "OR joins two conditions"},
+		"(a OR ) b":                    {3, "OR joins two conditions"},
 		"go titel:x":                   {3, "write title:"},
 		"category:ai":                  {0, "write cat:"},
 		"source:x":                     {0, "write feed:"},
@@ -124,8 +124,8 @@ func TestAFaultSaysWhereItIsAndWhatToDo(t *testing.T) {
 		`title:(a b)`:                  {6, "not a group"},
 		`cat:"ai`:                      {4, `add "`},
 		"ю is:read":                    {6, "one of adult"},
-		"lang:english":                 {5, "two letters"},
-		"host:...":                     {5, "name of a host"},
+		"lang:english":                 {5, "takes a two-letter code, such as lang:en"},
+		"host:...":                     {5, "takes a host name, such as host:example.org"},
 		"after:tomorrow":               {6, "2026-03-01"},
 		"before:2026-13-01":            {7, "before:2026"},
 		"age:2":                        {4, "age:<2d"},
@@ -138,14 +138,14 @@ func TestAFaultSaysWhereItIsAndWhatToDo(t *testing.T) {
 		"-" + strings.Repeat("(", 1e2): {9, "at most 8 deep"},
 	} {
 		n, err := Parse(text, noon)
-		var fault *Fault
-		if !errors.As(err, &fault) || fault.Pos != want.pos || !strings.Contains(fault.Msg, want.say) {
-			t.Errorf("%.40q: got %v, %#v, want a fault at %d that says %q", text, n, fault, want.pos, want.say)
+		var fault *SyntaxError
+		if !errors.As(err, &fault) || fault.Offset != want.pos || !strings.Contains(fault.Message, want.message) {
+			t.Errorf("%.40q: got %v, %#v, want a syntax error at %d that contains %q", text, n, fault, want.pos, want.message)
 		}
 	}
 }
 
-func TestManyWordsAreOneCondition(t *testing.T) {
+func TestParse_ConsecutiveWordsAreOneCondition(t *testing.T) {
 	t.Parallel()
 	words := strings.TrimSpace(strings.Repeat("word ", 200))
 	if got, err := Parse(words, noon); err != nil || !reflect.DeepEqual(got, Text{Words: words}) {
@@ -153,7 +153,7 @@ func TestManyWordsAreOneCondition(t *testing.T) {
 	}
 }
 
-func TestAScopeAsksForWhatIsKnownBeforeRulesRun(t *testing.T) {
+func TestParseScope_RejectsFieldsOfRules(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "kube* \"helm chart\" -title:jobs author:x", "feed:f lang:en (host:a.org OR host:b.org)", "after:2026-03-01 before:2026-04", "age", `"cat:x"`} {
 		want, _ := Parse(text, noon)
@@ -161,24 +161,24 @@ func TestAScopeAsksForWhatIsKnownBeforeRulesRun(t *testing.T) {
 			t.Errorf("%q: got %#v, %v; want %#v", text, got, err, want)
 		}
 	}
-	for text, want := range map[string]Fault{
-		"a cat:jobs":        {2, "cat: is not known before rules have run; write category:NAME"},
-		"-TOPIC:go":         {1, "topic: is not known before rules have run; write topic:NAME"},
-		"a OR (b story:x)":  {8, "story: is not known"},
-		"is:spam":           {0, "is: is not known"},
-		"age:>1w":           {0, "age: is another every day"},
-		"a before:-1y":      {2, "before:-1y is another time every day"},
+	for text, want := range map[string]SyntaxError{
+		"a cat:jobs":        {2, "cat: is not available before rules run"},
+		"-TOPIC:go":         {1, "topic: is not available before rules run"},
+		"a OR (b story:x)":  {8, "story: is not available before rules run"},
+		"is:spam":           {0, "is: is not available before rules run"},
+		"age:>1w":           {0, "age: changes with time, and scopes must not"},
+		"a before:-1y":      {2, "before:-1y changes with time, and scopes must not"},
 		"lang:xyzt cat:a":   {5, "lang: takes"},
 		"after:2026 (lang:": {17, "lang: has no value"},
 	} {
-		var fault *Fault
-		if _, err := ParseScope(text); !errors.As(err, &fault) || fault.Pos != want.Pos || !strings.HasPrefix(fault.Msg, want.Msg) {
+		var fault *SyntaxError
+		if _, err := ParseScope(text); !errors.As(err, &fault) || fault.Offset != want.Offset || !strings.HasPrefix(fault.Message, want.Message) {
 			t.Errorf("%q: got %#v, want %#v", text, err, want)
 		}
 	}
 }
 
-func TestWhatIsBeingTypedIsNoFault(t *testing.T) {
+func TestParsePartial_AcceptsIncompleteQueries(t *testing.T) {
 	t.Parallel()
 	prefix := func(words string) Node { return Text{Form: Prefix, Words: words} }
 	for text, want := range map[string]Node{
@@ -195,27 +195,27 @@ func TestWhatIsBeingTypedIsNoFault(t *testing.T) {
 		"a title:b":   And{Text{Words: "a"}, Text{In: Title, Form: Prefix, Words: "b"}},
 		"a -b":        And{Text{Words: "a"}, Not{Text{Words: "b"}}},
 		"a lang:":     prefix("a"),
-		"lang:en":     Is{Language, "en"},
+		"lang:en":     FieldEquals{Language, "en"},
 		"...":         Text{Words: "."},
 		"title:":      nil,
 		"(":           nil,
 		`"`:           nil,
 		"a (b OR (c ": And{Text{Words: "a"}, Or{Text{Words: "b"}, Text{Words: "c"}}},
 	} {
-		got, err := ParseTyping(text, noon)
+		got, err := ParsePartial(text, noon)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: got %#v, %v; want %#v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"is:x a", "lang:english", "titel:x"} {
-		var fault *Fault
-		if _, err := ParseTyping(text, noon); !errors.As(err, &fault) {
+		var fault *SyntaxError
+		if _, err := ParsePartial(text, noon); !errors.As(err, &fault) {
 			t.Errorf("%q: got %v, want a fault", text, err)
 		}
 	}
 }
 
-func FuzzWhatIsPrintedIsParsedAgain(f *testing.F) {
+func FuzzParse_RestoresPrintedQuery(f *testing.F) {
 	for _, text := range []string{
 		`go "be or not" -(a OR b) title:x* author:"y z" is:muted`, "after:-2d before:2026 age:>1w", `topic:"a \" \\" host:a.b`, "a) (b OR (c d)) -e",
 		"c++ f(x) 12:30 *title:y --z AND OR", "库 数据库* 한국어", "\xff\x00 é \u00ad", "x|y | z", "-(-(-a))", "titel:x", `""-""`,
@@ -224,20 +224,20 @@ func FuzzWhatIsPrintedIsParsedAgain(f *testing.F) {
 	}
 	doc := &Document{Title: "a b c", Text: "be or not", URL: "https://a.b/", Published: noon}
 	f.Fuzz(func(t *testing.T, text string) {
-		typing, err := ParseTyping(text, noon)
+		typing, err := ParsePartial(text, noon)
 		if err == nil {
 			Matches(typing, doc)
 		}
 		n, err := Parse(text, noon)
 		if err != nil {
-			var fault *Fault
-			if !errors.As(err, &fault) || fault.Pos < 0 || fault.Pos > len(text) || fault.Msg == "" {
+			var fault *SyntaxError
+			if !errors.As(err, &fault) || fault.Offset < 0 || fault.Offset > len(text) || fault.Message == "" {
 				t.Fatalf("%q: %#v", text, err)
 			}
 			return
 		}
 		wantAgain(t, n)
-		if Matches(n, doc) && !MatchesNearly(n, doc) {
+		if Matches(n, doc) && !MatchesFuzzy(n, doc) {
 			t.Fatalf("%q matches, but not nearly", text)
 		}
 		if Matches(n, doc) == (n != nil && Matches(Not{n}, doc)) {

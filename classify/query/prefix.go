@@ -2,29 +2,28 @@ package query
 
 import "strings"
 
-// Begins returns what the last word of a Text of the [Prefix] form asks for: what a
-// stem may begin with, and the stems that will do as well. Those are its own, first,
-// and those that it may get as it goes on: "runnin" becomes "run". begin is empty if
-// there are no words.
-func Begins(words string) (begin string, ends []string) {
-	sought := Sought(words)
-	if len(sought) == 0 {
+// PrefixStems returns the alternatives for the last word of a Text of the [Prefix] form: begin, a prefix of
+// stems, and ends, stems that match too. ends holds the word's own stem first, then stems of longer words
+// that begin with it: "runnin" becomes "run". begin is empty if there are no words.
+func PrefixStems(words string) (begin string, ends []string) {
+	queryWords := QueryWords(words)
+	if len(queryWords) == 0 {
 		return "", nil
 	}
-	last := sought[len(sought)-1]
-	return last.Text, endsOf(last)
+	last := queryWords[len(queryWords)-1]
+	return last.Text, completions(last)
 }
 
-// endings are those that make a stem shorter than the word was before them.
-var endings = strings.Fields("g ng ing n on s es d ed e y r")
+// suffixes are endings with which the stem becomes shorter than the word.
+var suffixes = strings.Fields("g ng ing n on s es d ed e y r")
 
-// endsOf returns the stems that a word may get, its own first.
-func endsOf(w Word) []string {
+// completions returns the stems of the word and its completions, its own stem first.
+func completions(w Word) []string {
 	ends := []string{w.Stem}
-	if len(w.Text) < minGrowing || !isASCII(w.Text) {
+	if len(w.Text) < minCompleted || !isASCII(w.Text) {
 		return ends
 	}
-	for _, ending := range endings {
+	for _, ending := range suffixes {
 		s := StemOf(w.Text + ending)
 		if len(s) < len(w.Text) && s != w.Stem && len(s) >= len(w.Text)/2 {
 			ends = append(ends, s)
@@ -33,11 +32,11 @@ func endsOf(w Word) []string {
 	return unique(ends)
 }
 
-// minGrowing is how many letters a word must have before endings are tried: a
-// shorter one is the beginning of too much.
-const minGrowing = 5
+// minCompleted is the number of letters from which suffixes are tried. A shorter word is the beginning of too
+// many others.
+const minCompleted = 5
 
-// unique returns the strings, each once, in order.
+// unique removes repeated strings and keeps the order.
 func unique(list []string) []string {
 	seen := make(map[string]bool, len(list))
 	kept := list[:0]

@@ -21,7 +21,7 @@ func (n And) String() string {
 // String implements [Node].
 func (n Or) String() string {
 	if len(n) == 0 {
-		return "()" // nobody can type it, and it must not be taken for no condition
+		return "()" // users cannot type it, and it must not be read as "no condition"
 	}
 	parts := make([]string, len(n))
 	for i, inner := range n {
@@ -38,9 +38,9 @@ func (n Not) String() string {
 		if inner.Form == Phrase || !strings.ContainsFunc(s, unicode.IsSpace) {
 			return "-" + s
 		}
-	case Is:
+	case FieldEquals:
 		return "-" + s
-	case Time:
+	case TimeRange:
 		if inner.From.IsZero() || inner.Until.IsZero() {
 			return "-" + s
 		}
@@ -69,7 +69,7 @@ func (n Text) String() string {
 }
 
 // String implements [Node].
-func (n Is) String() string {
+func (n FieldEquals) String() string {
 	value := n.Value
 	if value == "" || strings.ContainsAny(value, `"()`) || strings.ContainsFunc(value, unicode.IsSpace) {
 		value = quote(value)
@@ -78,7 +78,7 @@ func (n Is) String() string {
 }
 
 // String implements [Node].
-func (n Time) String() string {
+func (n TimeRange) String() string {
 	var parts []string
 	if !n.From.IsZero() {
 		parts = append(parts, "after:"+stamp(n.From))
@@ -89,7 +89,7 @@ func (n Time) String() string {
 	return strings.Join(parts, " ")
 }
 
-// stamp returns a time as short as it can be written.
+// stamp formats a time as briefly as possible.
 func stamp(t time.Time) string {
 	t = t.UTC()
 	if t.Equal(t.Truncate(24 * time.Hour)) {

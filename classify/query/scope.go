@@ -2,33 +2,32 @@ package query
 
 import "strings"
 
-// ParseScope is [Parse] of a query that says for which items rules are, nil if it
-// asks for all. It refuses what nobody knows before rules have run: labels, stories
-// and flags. It refuses what counts back from today, too: whenever rules run, they
-// say the same of an item.
+// ParseScope is [Parse] for a query that selects the items of a rule scope, nil if it selects all. It rejects
+// labels, stories and flags, which do not exist before rules have run, and values relative to today, so that
+// rules give an item the same result whenever they run.
 func ParseScope(text string) (Node, error) {
 	return parse(parser{text: text, inScope: true})
 }
 
-// notInScopes are the fields that a scope may not have, with why.
-var notInScopes = map[string]string{
-	"cat":   "cat: is not known before rules have run; write category:NAME in their conditions",
-	"topic": "topic: is not known before rules have run; write topic:NAME in their conditions",
-	"story": "story: is not known before rules have run; leave it out",
-	"is":    "is: is not known before rules have run; leave it out",
-	"age":   "age: is another every day, and rules must not be; write a day, as after:2026-03-01",
+// scopeExclusions maps fields that a scope cannot use to the reason.
+var scopeExclusions = map[string]string{
+	"cat":   "cat: is not available before rules run; use category:NAME in conditions",
+	"topic": "topic: is not available before rules run; use topic:NAME in conditions",
+	"story": "story: is not available before rules run; remove it",
+	"is":    "is: is not available before rules run; remove it",
+	"age":   "age: changes with time, and scopes must not; use a day, such as after:2026-03-01",
 }
 
-// outOfScope returns why a field, which stands at pos, may not have the value if
-// the query is a scope; nil if it may.
-func (p *parser) outOfScope(name, value string, pos int) *Fault {
+// outOfScope returns an error if the query is a scope and cannot contain the field with this value; pos is
+// the offset of the field.
+func (p *parser) outOfScope(name, value string, pos int) *SyntaxError {
 	switch {
 	case !p.inScope:
 		return nil
-	case notInScopes[name] != "":
-		return faultAt(pos, "%s", notInScopes[name])
+	case scopeExclusions[name] != "":
+		return syntaxError(pos, "%s", scopeExclusions[name])
 	case (name == "after" || name == "before") && strings.HasPrefix(value, "-"):
-		return faultAt(pos, "%s:%s is another time every day, and rules must not be; write a day, as %s:2026-03-01", name, value, name)
+		return syntaxError(pos, "%s:%s changes with time, and scopes must not; use a day, such as %s:2026-03-01", name, value, name)
 	}
 	return nil
 }

@@ -6,43 +6,42 @@ import (
 	"time"
 )
 
-// time returns the condition that after:, before: or age: is, whose value stands
-// at pos.
-func (p *parser) time(name, value string, pos int) (Node, *Fault) {
+// time returns the condition for after:, before: or age:; pos is the offset of the value.
+func (p *parser) time(name, value string, pos int) (Node, *SyntaxError) {
 	if name == "age" {
 		return p.age(value, pos)
 	}
-	t, ok := p.moment(value)
+	t, ok := p.parseTime(value)
 	if !ok {
-		return nil, faultAt(pos, "%s: takes a day, as %s:2026-03-01, a time, as 2026-03-01T12:00:00Z, or how long ago that is, as -2d", name, name)
+		return nil, syntaxError(pos, "%s: takes a day, such as %s:2026-03-01, a time, such as 2026-03-01T12:00:00Z, or a time before now, such as -2d", name, name)
 	}
 	if name == "after" {
-		return Time{From: t}, nil
+		return TimeRange{From: t}, nil
 	}
-	return Time{Until: t}, nil
+	return TimeRange{Until: t}, nil
 }
 
-var aged = regexp.MustCompile(`^([<>]?)=?(\d.*)$`)
+var agePattern = regexp.MustCompile(`^([<>]?)=?(\d.*)$`)
 
-func (p *parser) age(value string, pos int) (Node, *Fault) {
-	if match := aged.FindStringSubmatch(value); match != nil {
-		if t, ok := ago(match[2], p.now); ok {
+func (p *parser) age(value string, pos int) (Node, *SyntaxError) {
+	if match := agePattern.FindStringSubmatch(value); match != nil {
+		if t, ok := parseAgo(match[2], p.now); ok {
 			if match[1] == ">" {
-				return Time{Until: t}, nil
+				return TimeRange{Until: t}, nil
 			}
-			return Time{From: t}, nil
+			return TimeRange{From: t}, nil
 		}
 	}
-	return nil, faultAt(pos, "age: takes a number and h, d, w, m or y, as age:<2d or age:>1w")
+	return nil, syntaxError(pos, "age: takes a number and h, d, w, m or y, such as age:<2d or age:>1w")
 }
 
-// layouts are those of days and times, as persons write them.
+// layouts are the accepted forms of days and times.
 var layouts = []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04", "2006-01", "2006"}
 
-// moment returns the time that a person means, in UTC.
-func (p *parser) moment(value string) (time.Time, bool) {
+// parseTime parses an absolute or relative time, in UTC.
+func (p *parser) parseTime(value string) (time.Time, bool) {
 	if len(value) > 1 && value[0] == '-' {
-		return ago(value[1:], p.now)
+		return parseAgo(value[1:], p.now)
 	}
 	for _, layout := range layouts {
 		if t, err := time.Parse(layout, value); err == nil {
@@ -52,11 +51,11 @@ func (p *parser) moment(value string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-var lapse = regexp.MustCompile(`^(\d{1,4})([hdwmy])$`)
+var durationPattern = regexp.MustCompile(`^(\d{1,4})([hdwmy])$`)
 
-// ago returns the time that lies so long before now, as "2d".
-func ago(s string, now time.Time) (time.Time, bool) {
-	match := lapse.FindStringSubmatch(s)
+// parseAgo returns the time before now by a duration such as "2d".
+func parseAgo(s string, now time.Time) (time.Time, bool) {
+	match := durationPattern.FindStringSubmatch(s)
 	if match == nil {
 		return time.Time{}, false
 	}
@@ -77,6 +76,5 @@ func ago(s string, now time.Time) (time.Time, bool) {
 	return t, inYears(t)
 }
 
-// inYears reports whether a time can be written, and is not the zero time, which
-// is no bound.
+// inYears reports whether a time can be formatted and differs from the zero time, which stands for no bound.
 func inYears(t time.Time) bool { return t.Year() > 1 && t.Year() < 10_000 }

@@ -1,37 +1,36 @@
-// Package query is the language in which items are asked for: what a person
-// types ([Parse]), the tree it becomes, and whether an item is what the tree
-// asks for ([Matches]). Each engine translates the same tree into its own
-// queries. It knows nothing of engines, HTTP or feeds.
+// Package query implements the search language: [Parse] turns the text that a user types into a tree of
+// [Node] values, and [Matches] evaluates the tree on a [Document]. Each search engine translates the same
+// tree into its own queries. The package is independent of engines, HTTP and feeds. A query has at most
+// [MaxBytes] bytes and 64 conditions.
 package query
 
 import "time"
 
-// A Node is a condition on an item. nil is none: every item meets it.
+// A Node is a condition on an item. A nil Node matches every item.
 type Node interface {
-	// String returns the condition as it can be typed. [Parse] makes the same
-	// tree of it again.
+	// String returns the condition in query syntax. [Parse] turns it back into the same tree.
 	String() string
 
 	node()
 }
 
-// And is met where all of its nodes are, as by every item if it has none.
+// And matches if all of its nodes match; an empty And matches every item.
 type And []Node
 
-// Or is met where one of its nodes is, as by no item if it has none.
+// Or matches if one of its nodes matches; an empty Or matches no item.
 type Or []Node
 
-// Not is met where its node is not.
+// Not matches if its node does not.
 type Not struct{ Node Node }
 
-// Text is met where words occur, compared by their stems.
+// Text matches if words occur, compared by stems.
 type Text struct {
 	In    Part
 	Form  Form
-	Words string // as typed, without quotes and stars; at least one character
+	Words string // as typed, without quotes and stars; not empty
 }
 
-// A Part of an item is where words are looked for.
+// A Part of an item is a text in which words are searched for.
 type Part string
 
 const (
@@ -40,17 +39,17 @@ const (
 	Author   Part = "author" //
 )
 
-// A Form says how words must occur.
+// A Form is the way in which words must occur.
 type Form uint8
 
 const (
 	AllWords Form = iota // all of them, in any order
-	Phrase               // one after the other, in one part
-	Prefix               // as AllWords, but the last may go on: "runnin" to "running", though its stem is "run"
+	Phrase               // in sequence, within one part
+	Prefix               // as AllWords, but the last word is a prefix: "runnin" matches "running", although its stem is "run"
 )
 
-// Is is met where a field has the value, in full.
-type Is struct {
+// FieldEquals matches if a field has exactly this value.
+type FieldEquals struct {
 	Field Field
 	Value string
 }
@@ -61,20 +60,19 @@ type Field string
 const (
 	Feed     Field = "feed"  // ID of the feed
 	Category Field = "cat"   //
-	Topic    Field = "topic" // capitals may count as small letters
+	Topic    Field = "topic" // engines may ignore case
 	Language Field = "lang"  // ISO 639-1
-	Host     Field = "host"  // of the item's address, without "www."; those below it count too
+	Host     Field = "host"  // of the item's URL, without "www."; includes subdomains
 	Story    Field = "story" // ID of the story
 	Flag     Field = "is"    // "duplicate", "spam", or one of the item's flags
 )
 
-// Time is met where the item was published at or after From and before Until.
-// A zero time is no bound.
-type Time struct{ From, Until time.Time }
+// TimeRange matches if the item was published at or after From and before Until. A zero time is no bound.
+type TimeRange struct{ From, Until time.Time }
 
-func (And) node()  {}
-func (Or) node()   {}
-func (Not) node()  {}
-func (Text) node() {}
-func (Is) node()   {}
-func (Time) node() {}
+func (And) node()         {}
+func (Or) node()          {}
+func (Not) node()         {}
+func (Text) node()        {}
+func (FieldEquals) node() {}
+func (TimeRange) node()   {}

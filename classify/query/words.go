@@ -13,44 +13,41 @@ import (
 
 // A Word is a word of a text.
 type Word struct {
-	Stem       string // by which words are compared; never empty
-	Text       string // the word itself, as [text.Word] has it
-	Pos        int    // how many words stand before it
-	Start, End int    // the bytes it stands at
+	Stem       string // for comparisons; never empty
+	Text       string // normalized as in [text.Word]
+	Pos        int    // number of words before it
+	Start, End int    // byte range
 }
 
-// Words returns the words of an item's text, in order; nil if there are none.
-// Whatever looks for words by their stems splits and stems texts by this function
-// and queries by [Sought], or they would not meet.
+// Words returns the words of an item's text in order, nil if there are none. Every index and search by stems
+// must split texts by this function and queries by [QueryWords], or words do not match.
 //
-// Where words are not set apart by spaces (Chinese, Japanese, Thai), and in
-// Korean, there is a word for each two neighbouring characters, and one for the
-// last character alone, so that one character is the beginning of a word
-// wherever it stands. Articles that merged with the next word ("l'avion") are
-// left out, but have a place. O(len(s)).
-func Words(s string) []Word { return split(s, everyTail) }
+// For scripts without spaces between words (Chinese, Japanese, Thai) and for Korean it returns a word for
+// each pair of neighboring characters, and one for the last character alone, so that a single character is a
+// prefix of a word at every position. Articles merged with the next word ("l'avion") are left out, but count
+// as a position. O(len(s)).
+func Words(s string) []Word { return split(s, allTails) }
 
-// Sought returns the words that a query asks for, in order; nil if there are none.
-// They are those of [Words], but without the last character alone of several.
-func Sought(s string) []Word { return split(s, noTail) }
+// QueryWords returns the words of a query in order, nil if there are none: those of [Words] without the
+// single last character of a longer run.
+func QueryWords(s string) []Word { return split(s, noTails) }
 
-// Sought returns the words that the text asks for, as the function of that name. In a
-// phrase the last character alone is left out at the end only: between two words it
-// stands in texts, too, and gives them their distance.
-func (t Text) Sought() []Word {
+// QueryWords returns the words of the condition. In a phrase the single last character of a run is left out
+// at the end only: between two words it occurs in texts too and determines their distance.
+func (t Text) QueryWords() []Word {
 	if t.Form == Phrase {
 		return split(t.Words, innerTails)
 	}
-	return Sought(t.Words)
+	return QueryWords(t.Words)
 }
 
-// tails says which words of a last character alone there are.
-type tails uint8
+// A tailPolicy selects the words for the last character of a run.
+type tailPolicy uint8
 
 const (
-	noTail tails = iota
+	noTails tailPolicy = iota
 	innerTails
-	everyTail
+	allTails
 )
 
 // Stems returns the stems of words, in order.
@@ -62,11 +59,11 @@ func Stems(words []Word) []string {
 	return stems
 }
 
-func split(s string, which tails) []Word {
-	p := splitter{s: s, tails: which != noTail}
-	for w := range text.Each(s) {
+func split(s string, which tailPolicy) []Word {
+	p := splitter{s: s, tails: which != noTails}
+	for w := range text.EachWord(s) {
 		if p.words == nil {
-			p.words = make([]Word, 0, text.Room(s))
+			p.words = make([]Word, 0, text.EstimateWords(s))
 		}
 		if isASCII(w.Text) || strings.IndexFunc(w.Text, isDense) < 0 {
 			p.flush()
@@ -75,7 +72,7 @@ func split(s string, which tails) []Word {
 		}
 		p.mixed(w)
 	}
-	p.tails = which == everyTail
+	p.tails = which == allTails
 	p.flush()
 	return p.words
 }
@@ -83,24 +80,24 @@ func split(s string, which tails) []Word {
 // A splitter collects the words of a text.
 type splitter struct {
 	s     string
-	tails bool // of the run at hand
+	tails bool // whether the current run gets a word for its last character
 	words []Word
 	pos   int
-	run   []int // where the characters of a run of dense ones begin, and where the last one ends
+	run   []int // start of each character of the current run, and the end of the last
 }
 
-// add adds a word that is set apart by spaces.
+// add adds a word of a script with spaces.
 func (p *splitter) add(w text.Word) {
-	if article, rest, ok := strings.Cut(w.Text, "'"); ok && elided[article] && rest != "" {
+	if article, rest, ok := strings.Cut(w.Text, "'"); ok && elisions[article] && rest != "" {
 		p.pos++
-		// Sizes may differ from those in s where a word is not composed.
+		// The byte length may differ from that in s if the word is not composed.
 		w = text.Word{Text: rest, Start: max(w.Start, w.End-len(rest)), End: w.End}
 	}
 	p.words = append(p.words, Word{Stem: StemOf(w.Text), Text: w.Text, Pos: p.pos, Start: w.Start, End: w.End})
 	p.pos++
 }
 
-// mixed adds a word that has dense characters in it.
+// mixed adds a word that contains dense characters.
 func (p *splitter) mixed(w text.Word) {
 	for at := w.Start; at < w.End; {
 		r, size := utf8.DecodeRuneInString(p.s[at:])
@@ -128,7 +125,7 @@ func (p *splitter) mixed(w text.Word) {
 	}
 }
 
-// dense adds a character to the run, or begins another.
+// dense adds a character to the current run, or begins another.
 func (p *splitter) dense(start, end int) {
 	if n := len(p.run); n > 0 && p.run[n-1] != start {
 		p.flush()
@@ -139,7 +136,7 @@ func (p *splitter) dense(start, end int) {
 	p.run = append(p.run, end)
 }
 
-// flush ends the run of dense characters.
+// flush ends the current run of dense characters.
 func (p *splitter) flush() {
 	n := len(p.run) - 1 // characters
 	for i := range n {
@@ -155,9 +152,8 @@ func (p *splitter) flush() {
 	p.run = p.run[:0]
 }
 
-// elided are the articles and the like of French and Italian that merge with the
-// next word.
-var elided = setOf("l d j m t s n c qu jusqu lorsqu puisqu quoiqu dell all nell sull dall quell un")
+// elisions are French and Italian articles and the like that merge with the next word.
+var elisions = setOf("l d j m t s n c qu jusqu lorsqu puisqu quoiqu dell all nell sull dall quell un")
 
 func setOf(list string) map[string]bool {
 	set := map[string]bool{}
@@ -167,28 +163,27 @@ func setOf(list string) map[string]bool {
 	return set
 }
 
-// StemOf returns the stem of a word in small letters. It depends on nothing but
-// the word, since nobody knows in which language a query is: Cyrillic words are
-// stemmed as Russian, Latin ones as English unless their letters say German,
-// French or Spanish. Accents do not count: they are often left out.
+// StemOf returns the stem of a lower-case word. It depends on the word alone, because the language of a query
+// is unknown: Cyrillic words are stemmed as Russian, Latin words as English unless their letters indicate
+// German, French or Spanish. Accents are ignored, because users often omit them.
 func StemOf(word string) string {
 	if isASCII(word) {
-		return shorten(stem.Of(word, ""))
+		return trimGermanPlural(stem.Of(word, ""))
 	}
-	if !mayHaveAccents(word) { // as no Russian word has
+	if !mayHaveAccents(word) { // no Russian word has any
 		return stem.Of(word, "")
 	}
-	for _, l := range letters {
+	for _, l := range languageLetters {
 		if strings.ContainsAny(word, l.letters) && utf8.RuneCountInString(word) >= l.longer {
-			return plainLetters(stem.Of(word, l.lang))
+			return stripAccents(stem.Of(word, l.lang))
 		}
 	}
-	return stem.Of(plainLetters(word), "")
+	return stem.Of(stripAccents(word), "")
 }
 
-// letters tell the language of a word. Of a shorter one the ending would be too
-// large a part of it: "café", "año".
-var letters = []struct {
+// languageLetters lists letters that indicate a language. Of a word shorter than longer the ending would be
+// too large a part: "café", "año".
+var languageLetters = []struct {
 	letters, lang string
 	longer        int
 }{
@@ -197,9 +192,9 @@ var letters = []struct {
 	{"éèêëçàâîïôûùœ", "fr", 6},
 }
 
-// shorten takes from a stem the ending of German plurals, "Datenbanken", which
-// English stemming leaves. In shorter words it is mostly no ending: "listen".
-func shorten(stem string) string {
+// trimGermanPlural removes the plural ending of "Datenbanken", which English stemming leaves. In shorter
+// words "en" is usually not an ending: "listen".
+func trimGermanPlural(stem string) string {
 	if short, ok := strings.CutSuffix(stem, "en"); ok && len(stem) >= 7 {
 		return short
 	}
@@ -215,8 +210,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// mayHaveAccents reports whether a word has a letter of U+00C0 to U+027F, by their
-// first bytes: those with accents, of the languages of letters as well.
+// mayHaveAccents reports whether a word may contain letters of U+00C0 to U+027F, by their first bytes: all
+// accented letters, and those of languageLetters.
 func mayHaveAccents(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0xC3 && s[i] <= 0xC9 {
@@ -226,23 +221,23 @@ func mayHaveAccents(s string) bool {
 	return false
 }
 
-// plainLetters returns a Latin word without accents, and others as they are: "й"
-// is another letter than "и".
-func plainLetters(s string) string {
+// stripAccents removes accents from a Latin word. Other scripts stay unchanged: "й" and "и" are different
+// letters.
+func stripAccents(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0xC0 && r < 0x250 }) {
 		return s
 	}
 	s = strings.NewReplacer("ß", "ss", "œ", "oe", "æ", "ae", "ø", "o", "ł", "l").Replace(s)
 	return norm.NFC.String(strings.Map(func(r rune) rune {
-		if r >= 0x300 && r < 0x370 { // accents
+		if r >= 0x300 && r < 0x370 { // combining accents
 			return -1
 		}
 		return r
 	}, norm.NFD.String(s)))
 }
 
-// isDense reports whether r belongs to a script in which words are not set apart
-// by spaces, or, as Korean ones are, from what is hung on them.
+// isDense reports whether r belongs to a script without spaces between words, or, like Korean, with particles
+// attached to them.
 func isDense(r rune) bool {
 	if r < 0xE00 {
 		return false

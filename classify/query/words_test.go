@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestFormsOfAWordShareAStem(t *testing.T) {
+func TestStemOf_FormsShareStem(t *testing.T) {
 	t.Parallel()
 	for _, forms := range [][]string{
 		{"run", "running", "runs"}, {"database", "Databases"}, {"Linus's", "Linus’s", "linus"},
@@ -18,13 +18,13 @@ func TestFormsOfAWordShareAStem(t *testing.T) {
 		want := Words(forms[0])[0].Stem
 		for _, form := range forms[1:] {
 			if got := Stems(Words(form)); !slices.Equal(got, []string{want}) {
-				t.Errorf("%s has the stems %q, want that of %s, %q", form, got, forms[0], want)
+				t.Errorf("%s: got stems %q, want those of %s, %q", form, got, forms[0], want)
 			}
 		}
 	}
 }
 
-func TestOtherWordsHaveOtherStems(t *testing.T) {
+func TestStemOf_OtherWordsDiffer(t *testing.T) {
 	t.Parallel()
 	for a, b := range map[string]string{"server": "serve", "listen": "list", "c": "c++", "c#": "c", "docker": "dock", "open": "op"} {
 		if x, y := Words(a)[0].Stem, Words(b)[0].Stem; x == y {
@@ -33,9 +33,9 @@ func TestOtherWordsHaveOtherStems(t *testing.T) {
 	}
 }
 
-func TestTextsAndQueriesAreSplit(t *testing.T) {
+func TestWords_SplitsTextsAndQueries(t *testing.T) {
 	t.Parallel()
-	for s, want := range map[string]struct{ words, sought string }{
+	for s, want := range map[string]struct{ words, queryWords string }{
 		"":                        {"", ""},
 		"... — *":                 {"", ""},
 		"To be, or not to be?":    {"to be or not to be", "to be or not to be"},
@@ -52,23 +52,23 @@ func TestTextsAndQueriesAreSplit(t *testing.T) {
 		"plain\x00words\xff\xfe":  {"plain word", "plain word"},
 	} {
 		if got := strings.Join(Stems(Words(s)), " "); got != want.words {
-			t.Errorf("%q has the words %q, want %q", s, got, want.words)
+			t.Errorf("%q: got words %q, want %q", s, got, want.words)
 		}
-		if got := strings.Join(Stems(Sought(s)), " "); got != want.sought {
-			t.Errorf("%q asks for %q, want %q", s, got, want.sought)
+		if got := strings.Join(Stems(QueryWords(s)), " "); got != want.queryWords {
+			t.Errorf("%q: got query words %q, want %q", s, got, want.queryWords)
 		}
 	}
 }
 
-func TestAPhraseHasTheDistancesOfATextWithIt(t *testing.T) {
+func TestQueryWords_PhraseDistancesEqualText(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"東京都 tower", "tower 東京都", "库 go 语言", "选择 数据库, api를 x", "go语言rocks 性能 很好", "l'avion 数据库 l'avion"} {
-		words, sought := Words(text), Text{Form: Phrase, Words: text}.Sought()
-		if !standsAt(words, sought) {
-			t.Errorf("%s: the text is %v, the phrase %v", text, words, sought)
+		words, queryWords := Words(text), Text{Form: Phrase, Words: text}.QueryWords()
+		if !standsAt(words, queryWords) {
+			t.Errorf("%s: the text is %v, the phrase %v", text, words, queryWords)
 		}
-		if longer := Words("a " + text + "庁"); !hasPhrase(longer, sought) {
-			t.Errorf("%s: what goes on is %v, the phrase %v", text, longer, sought)
+		if longer := Words("a " + text + "庁"); !hasPhrase(longer, queryWords) {
+			t.Errorf("%s: got longer words %v, phrase %v", text, longer, queryWords)
 		}
 	}
 	d := &Document{Title: "東京都庁 tower"}
@@ -78,26 +78,26 @@ func TestAPhraseHasTheDistancesOfATextWithIt(t *testing.T) {
 		}
 	}
 	if !Matches(Text{Words: "東京都 tower"}, d) {
-		t.Error("words that are no phrase ask for a last character alone")
+		t.Error("words outside a phrase contain a single last character")
 	}
 }
 
-func TestWordsSayWhereTheyStand(t *testing.T) {
+func TestWords_ByteRanges(t *testing.T) {
 	t.Parallel()
 	const s = "Vol de l'avion, 数据库 api를"
 	var pos []int
 	for i, w := range Words(s) {
 		if i < 3 && !strings.EqualFold(s[w.Start:w.End], w.Text) {
-			t.Errorf("%q stands at %q", w.Text, s[w.Start:w.End])
+			t.Errorf("word %q: got range %q", w.Text, s[w.Start:w.End])
 		}
 		pos = append(pos, w.Pos)
 	}
 	if want := []int{0, 1, 3, 4, 5, 6, 7, 8}; !slices.Equal(pos, want) {
-		t.Errorf("places are %v, want %v: an article has one too", pos, want)
+		t.Errorf("got positions %v, want %v: articles count", pos, want)
 	}
 }
 
-func TestAWordThatMayHaveAccentsIsFoundByItsBytes(t *testing.T) {
+func TestMayHaveAccents_DetectsByLeadBytes(t *testing.T) {
 	t.Parallel()
 	for r := rune(1); r < 0x3000; r++ {
 		if got, want := mayHaveAccents("x"+string(r)+"ы"), r >= 0xC0 && r < 0x280; got != want {

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// holdsOfNothing reports whether a condition holds of a document that has none of
-// what it asks for. Then, and only then, it is one that is met by lacking things
-// alone: written as alternatives of terms and denied terms, one has denied terms only.
-func holdsOfNothing(x Expr) bool {
+// matchesEmpty reports whether a condition holds for a document in which no term occurs and no fact holds.
+// Written as alternatives of terms and negated terms, such a condition has an alternative of negated terms
+// only.
+func matchesEmpty(x Expr) bool {
 	switch x := x.(type) {
 	case *Not:
-		return !holdsOfNothing(x.X)
+		return !matchesEmpty(x.X)
 	case *And:
-		return !slices.ContainsFunc(x.Of, func(x Expr) bool { return !holdsOfNothing(x) })
+		return !slices.ContainsFunc(x.Operands, func(x Expr) bool { return !matchesEmpty(x) })
 	case *Or:
-		return slices.ContainsFunc(x.Of, holdsOfNothing)
+		return slices.ContainsFunc(x.Operands, matchesEmpty)
 	case *AtLeast:
 		n := 0
-		for _, x := range x.Of {
-			if holdsOfNothing(x) {
+		for _, x := range x.Operands {
+			if matchesEmpty(x) {
 				n++
 			}
 		}
@@ -28,14 +28,14 @@ func holdsOfNothing(x Expr) bool {
 	return false
 }
 
-// check returns what is wrong with the rules together. Facts that a rule with a
-// fault would conclude are known, so that one fault is not named as two.
-func (s *Set) check(known map[string]bool) Faults {
-	var faults Faults
+// check returns the problems of the rules as a set. Facts that a rejected rule would conclude count as
+// concluded, so that one problem is not reported twice.
+func (s *Set) check(concluded map[string]bool) Diagnostics {
+	var faults Diagnostics
 	for _, r := range s.Rules {
-		for f := range facts(r.When) {
-			if f.Of == Known && !known[f.Name] && len(faults) < maxFaults {
-				faults = append(faults, Fault{f.Pos, fmt.Sprintf("no rule concludes fact %s: write one that begins with \"fact %s when\"", f.Name, f.Name)})
+		for f := range facts(r.Condition) {
+			if f.Kind == NamedFact && !concluded[f.Name] && len(faults) < maxDiagnostics {
+				faults = append(faults, Diagnostic{f.Pos, fmt.Sprintf("no rule concludes fact %s: add a rule that begins with \"fact %s when\"", f.Name, f.Name)})
 			}
 		}
 	}

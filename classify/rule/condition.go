@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// or reads conditions with | between them, nil if they cannot be read.
-func (p *parser) or() Expr { return disjoin(p.list(or, (*parser).and)) }
+// or parses conditions separated by |; nil on error.
+func (p *ruleParser) or() Expr { return disjoin(p.list(or, (*ruleParser).and)) }
 
-// and reads conditions with & between them.
-func (p *parser) and() Expr { return conjoin(p.list(and, (*parser).near)) }
+// and parses conditions separated by &.
+func (p *ruleParser) and() Expr { return conjoin(p.list(and, (*ruleParser).near)) }
 
-// disjoin returns the condition that one of the conditions holds, nil if there are
-// none. It has no [Or] in an [Or].
+// disjoin returns the disjunction of conditions, nil for none. Nested [Or] nodes are flattened.
 func disjoin(list []Expr) Expr {
 	if len(list) < 2 {
 		return single(list)
@@ -22,7 +21,7 @@ func disjoin(list []Expr) Expr {
 	flat := make([]Expr, 0, len(list))
 	for _, x := range list {
 		if inner, ok := x.(*Or); ok {
-			flat = append(flat, inner.Of...)
+			flat = append(flat, inner.Operands...)
 		} else {
 			flat = append(flat, x)
 		}
@@ -30,8 +29,7 @@ func disjoin(list []Expr) Expr {
 	return &Or{flat}
 }
 
-// conjoin returns the condition that all of the conditions hold, nil if there
-// are none. It has no [And] in an [And].
+// conjoin returns the conjunction of conditions, nil for none. Nested [And] nodes are flattened.
 func conjoin(list []Expr) Expr {
 	if len(list) < 2 {
 		return single(list)
@@ -39,7 +37,7 @@ func conjoin(list []Expr) Expr {
 	flat := make([]Expr, 0, len(list))
 	for _, x := range list {
 		if inner, ok := x.(*And); ok {
-			flat = append(flat, inner.Of...)
+			flat = append(flat, inner.Operands...)
 		} else {
 			flat = append(flat, x)
 		}
@@ -47,8 +45,8 @@ func conjoin(list []Expr) Expr {
 	return &And{flat}
 }
 
-// deny returns the condition that x does not hold.
-func deny(x Expr) Expr {
+// negate returns the negation of x. A double negation cancels.
+func negate(x Expr) Expr {
 	if inner, ok := x.(*Not); ok {
 		return inner.X
 	}
@@ -62,8 +60,8 @@ func single(list []Expr) Expr {
 	return list[0]
 }
 
-// list reads what is between operators, nil if something of it cannot be read.
-func (p *parser) list(operator kind, read func(*parser) Expr) []Expr {
+// list parses operands separated by an operator; nil on error.
+func (p *ruleParser) list(operator kind, read func(*ruleParser) Expr) []Expr {
 	var list []Expr
 	for {
 		x := read(p)
@@ -77,8 +75,8 @@ func (p *parser) list(operator kind, read func(*parser) Expr) []Expr {
 	}
 }
 
-// near reads a condition, or two that must occur near one another.
-func (p *parser) near() Expr {
+// near parses a condition, or two joined by near/N.
+func (p *ruleParser) near() Expr {
 	a := p.not()
 	t := p.peek()
 	if p.failed || t.kind != near {
@@ -90,39 +88,39 @@ func (p *parser) near() Expr {
 		return nil
 	}
 	if t := p.peek(); t.kind == near {
-		p.fail(t, "near stands between two: write a near/5 b & b near/5 c")
+		p.fail(t, "near joins two terms only: write a near/5 b & b near/5 c")
 		return nil
 	}
 	x := &Near{A: a, B: b}
-	x.Within, _ = strconv.Atoi(t.text[len("near/"):]) // out of range it is more than any
-	if wrong := x.wrong(); wrong != "" {
-		p.fault(t.pos, "%s", wrong)
+	x.Within, _ = strconv.Atoi(t.text[len("near/"):]) // an out-of-range number is larger than any limit
+	if wrong := x.problem(); wrong != "" {
+		p.report(t.pos, "%s", wrong)
 	}
 	return x
 }
 
-// maxWithin is how many words may be between two that are near.
+// maxWithin bounds the words between the operands of near.
 const maxWithin = 100
 
-// wrong returns what is wrong with x.
-func (x *Near) wrong() string {
-	a, b := words(x.A), words(x.B)
+// problem describes why x is invalid, or returns "".
+func (x *Near) problem() string {
+	a, b := nearTerms(x.A), nearTerms(x.B)
 	switch {
 	case a == nil || b == nil:
-		return "near stands between words, phrases, prefixes* and 'exact' words, or several of them: (a | b) near/5 c"
+		return "near joins words, phrases, prefixes* and 'exact' words, or alternatives of them: (a | b) near/5 c"
 	case x.Within > maxWithin:
-		return fmt.Sprintf("this is too far to be near: near/%d at most", maxWithin)
+		return fmt.Sprintf("the distance is too large: at most near/%d", maxWithin)
 	}
 	for _, t := range slices.Concat(a, b) {
 		if t.Field != a[0].Field {
-			return "what is near must be in one field: title:(a near/5 b)"
+			return "the terms of near must be in one field: title:(a near/5 b)"
 		}
 	}
 	return ""
 }
 
-// words returns the terms of a side of a [Near], nil if it cannot be one.
-func words(x Expr) []*Term {
+// nearTerms returns the terms of a [Near] operand, nil if x cannot be one.
+func nearTerms(x Expr) []*Term {
 	switch x := x.(type) {
 	case *Term:
 		if x.Kind == Words || x.Kind == Prefix || x.Kind == Exact {
@@ -130,8 +128,8 @@ func words(x Expr) []*Term {
 		}
 	case *Or:
 		var all []*Term
-		for _, inner := range x.Of {
-			terms := words(inner)
+		for _, inner := range x.Operands {
+			terms := nearTerms(inner)
 			if terms == nil {
 				return nil
 			}
@@ -142,8 +140,8 @@ func words(x Expr) []*Term {
 	return nil
 }
 
-// not reads a condition that may be denied. That of a denial is none.
-func (p *parser) not() Expr {
+// not parses a condition with any number of negations before it.
+func (p *ruleParser) not() Expr {
 	denied := false
 	for p.accept(not) {
 		denied = !denied
@@ -152,20 +150,20 @@ func (p *parser) not() Expr {
 	if p.failed || !denied {
 		return x
 	}
-	return deny(x)
+	return negate(x)
 }
 
-// operand reads a term, a fact, or what stands in parentheses.
-func (p *parser) operand() Expr {
+// operand parses a term, a fact or a parenthesized condition.
+func (p *ruleParser) operand() Expr {
 	switch t := p.peek(); t.kind {
 	case field:
 		p.next()
 		return p.inField(t)
-	case open:
+	case openParen:
 		p.next()
 		list := p.parenthesis(t)
 		if len(list) > 1 {
-			p.fail(t, "a comma stands only in N of (...): write | for or, & for and")
+			p.fail(t, "a comma is allowed only in N of (...): write | for or, & for and")
 		}
 		return single(list)
 	case count:
@@ -176,30 +174,30 @@ func (p *parser) operand() Expr {
 		p.next()
 		return p.term(t)
 	default:
-		p.missing(t)
+		p.reportMissing(t)
 		return nil
 	}
 }
 
-// inField reads what stands behind a field, or the name of a fact.
-func (p *parser) inField(t token) Expr {
+// inField parses the operand after a field, or the name of a fact.
+func (p *ruleParser) inField(t token) Expr {
 	name := strings.TrimSuffix(t.text, ":")
 	if i := slices.Index(factNames[:], name); i >= 0 {
 		if p.field != Anywhere {
-			p.fail(t, "%s stands in %s:(...), but has no field: put it beside the parentheses", t.text, FieldNames[p.field])
+			p.fail(t, "%s has no field and cannot be used in %s:(...): move it out of the parentheses", t.text, FieldNames[p.field])
 			return nil
 		}
-		p.count(t)
-		return &Fact{Of(i), p.readName(name), t.pos}
+		p.countTerm(t)
+		return &Fact{FactKind(i), p.readName(name), t.pos}
 	}
 	f := Field(slices.Index(FieldNames[:], name))
 	next := p.peek()
 	switch {
-	case name == "" || f >= Fields:
-		p.fail(t, "%s is no field: %s; a word with a colon must be in quotes", quote(shorten(t.text)), fieldList)
+	case name == "" || f >= FieldCount:
+		p.fail(t, "%s is not a field: use one of %s; a word with a colon must be in quotes", quote(shorten(t.text)), fieldList)
 		return nil
 	case p.field != Anywhere:
-		p.fail(t, "%s stands within %s:(...): put it beside the parentheses", t.text, FieldNames[p.field])
+		p.fail(t, "%s cannot be used in %s:(...): move it out of the parentheses", t.text, FieldNames[p.field])
 		return nil
 	case next.kind == not:
 		p.fail(next, "write !%s instead of %s!", t.text, t.text)
@@ -212,33 +210,33 @@ func (p *parser) inField(t token) Expr {
 }
 
 var (
-	factNames = [...]string{Known: "fact", Category: "category", Topic: "topic"}
+	factNames = [...]string{NamedFact: "fact", Category: "category", Topic: "topic"}
 	fieldList = strings.Join(FieldNames[1:], ":, ") + ":, fact:, category:, topic:"
 )
 
-// parenthesis reads conditions with commas between them up to the closing one.
-func (p *parser) parenthesis(opening token) []Expr {
+// parenthesis parses conditions separated by commas up to the closing parenthesis.
+func (p *ruleParser) parenthesis(opening token) []Expr {
 	if p.depth++; p.depth > maxDepth {
-		p.fail(opening, "over %d parentheses within one another: make facts of parts of it", maxDepth)
+		p.fail(opening, "more than %d nested parentheses: move parts of the condition to facts", maxDepth)
 		return nil
 	}
-	list := p.list(comma, (*parser).or)
+	list := p.list(comma, (*ruleParser).or)
 	p.depth--
-	if t := p.peek(); !p.failed && !p.accept(shut) {
+	if t := p.peek(); !p.failed && !p.accept(closeParen) {
 		if t.kind == end || t.kind == score {
 			p.fail(opening, `the closing ")" is missing`)
 		} else {
-			p.misplaced(t)
+			p.reportMisplaced(t)
 		}
 		return nil
 	}
 	return list
 }
 
-// atLeast reads the conditions of which a number must hold.
-func (p *parser) atLeast(t token) Expr {
+// atLeast parses the conditions after "N of".
+func (p *ruleParser) atLeast(t token) Expr {
 	opening := p.peek()
-	if !p.accept(open) {
+	if !p.accept(openParen) {
 		p.fail(opening, `"(" is missing after "of": write %s of (a, b, c)`, shorten(t.text))
 		return nil
 	}
@@ -246,35 +244,35 @@ func (p *parser) atLeast(t token) Expr {
 	if p.failed {
 		return nil
 	}
-	x := &AtLeast{Of: list}
-	x.N, _ = strconv.Atoi(t.text) // out of range it is more than any
-	if wrong := x.wrong(); wrong != "" {
-		p.fault(t.pos, "%s", wrong)
+	x := &AtLeast{Operands: list}
+	x.N, _ = strconv.Atoi(t.text) // an out-of-range number is larger than any limit
+	if wrong := x.problem(); wrong != "" {
+		p.report(t.pos, "%s", wrong)
 	}
 	return x
 }
 
-// wrong returns what is wrong with x.
-func (x *AtLeast) wrong() string {
-	if x.N >= 1 && x.N <= len(x.Of) {
+// problem describes why x is invalid, or returns "".
+func (x *AtLeast) problem() string {
+	if x.N >= 1 && x.N <= len(x.Operands) {
 		return ""
 	}
-	return fmt.Sprintf("there are %d conditions to choose from: write 1 to %d of them", len(x.Of), len(x.Of))
+	return fmt.Sprintf("the list has %d conditions: write 1 to %d of them", len(x.Operands), len(x.Operands))
 }
 
-// count counts a term or fact.
-func (p *parser) count(t token) {
-	if p.terms++; p.terms > maxTerms {
-		p.fail(t, "the rule has over %d terms: make several of it", maxTerms)
+// countTerm enforces the limits on terms of a rule and of the set.
+func (p *ruleParser) countTerm(t token) {
+	if p.ruleTerms++; p.ruleTerms > maxTerms {
+		p.fail(t, "the rule has more than %d terms: split it", maxTerms)
 	}
-	if p.words++; p.words > maxWords {
-		p.fail(t, "the rules have over %d terms", maxWords)
-		p.rules = maxRules + 1 // and nobody reads the others
+	if p.termCount++; p.termCount > maxSetTerms {
+		p.fail(t, "the rules have more than %d terms", maxSetTerms)
+		p.ruleCount = maxRules + 1 // skips the remaining rules
 	}
 }
 
-// missing says that a condition should stand where t does.
-func (p *parser) missing(t token) {
+// reportMissing reports that a condition is missing before t.
+func (p *ruleParser) reportMissing(t token) {
 	behind := ""
 	if p.at > 0 {
 		behind = " after " + quote(shorten(p.tokens[p.at-1].text))
@@ -283,34 +281,34 @@ func (p *parser) missing(t token) {
 	case score, when:
 		p.fail(t, "a term is missing%s; %s itself must be in quotes", behind, t.text)
 	case near:
-		p.fail(t, "a term is missing%s: %s stands between two terms", behind, t.text)
+		p.fail(t, "a term is missing%s: %s joins two terms", behind, t.text)
 	default:
-		p.fail(t, "a term is missing%s%s", behind, p.before(t))
+		p.fail(t, "a term is missing%s%s", behind, p.beforeToken(t))
 	}
 }
 
-// misplaced says why t cannot follow what is before it.
-func (p *parser) misplaced(t token) {
+// reportMisplaced reports why t cannot follow the preceding token.
+func (p *ruleParser) reportMisplaced(t token) {
 	switch before := p.tokens[max(p.at-1, 0)]; {
-	case t.kind == shut:
-		p.fail(t, `")" closes nothing: remove it, or put "(" before`)
+	case t.kind == closeParen:
+		p.fail(t, `unmatched ")": remove it, or add "("`)
 	case t.kind == comma:
-		p.fail(t, "a comma stands only in N of (...): write | for or, & for and")
+		p.fail(t, "a comma is allowed only in N of (...): write | for or, & for and")
 	case t.kind == when:
-		p.fail(t, `"when" stands here once more; the word itself must be in quotes`)
-	case t.pos.Line > before.pos.Line && (t.kind == bare || t.kind == score) && isHead(t.text):
-		p.fail(t, "this line begins with white space, so it continues the rule before it: remove the white space to begin a rule")
+		p.fail(t, `a second "when"; the word itself must be in quotes`)
+	case t.pos.Line > before.pos.Line && (t.kind == bare || t.kind == score) && startsRule(t.text):
+		p.fail(t, "a line that begins with white space continues the rule before it: remove the white space to begin a rule")
 	case t.text == "near":
 		p.fail(t, "near needs a number of words: near/5")
 	case before.kind == score || p.at > 1 && p.tokens[p.at-2].kind == score:
-		p.fail(t, "%s is too much: the score ends a rule", quote(shorten(t.text)))
+		p.fail(t, "unexpected %s: the score ends a rule", quote(shorten(t.text)))
 	default:
-		p.fail(t, "|, & or near/5 is missing%s; a phrase must be in quotes", p.before(t))
+		p.fail(t, "|, & or near/5 is missing%s; a phrase must be in quotes", p.beforeToken(t))
 	}
 }
 
-// isHead reports whether a rule, or a scope, may begin with the word.
-func isHead(word string) bool {
+// startsRule reports whether a rule or a scope can begin with the word.
+func startsRule(word string) bool {
 	switch word {
 	case "category", "topic", "fact", "score", "star", "mute", "quarantine", "notify", "for":
 		return true
@@ -318,8 +316,8 @@ func isHead(word string) bool {
 	return false
 }
 
-// before says what stands where something else should.
-func (p *parser) before(t token) string {
+// beforeToken returns the part of a message that names the token found instead.
+func (p *ruleParser) beforeToken(t token) string {
 	if t.kind == end {
 		return ""
 	}

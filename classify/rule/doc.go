@@ -1,8 +1,9 @@
-// Package rule is the language that rules are written in: text to trees, and back.
-// What a tree means for a document is for package classify.
+// Package rule implements the rule language: it parses rules into trees ([Parse]), prints them ([Format]),
+// reports likely mistakes ([Lint]) and converts rules from XML ([FromXML]). Package classify evaluates the
+// trees.
 //
-// A rule is a line. One that begins with white space continues the rule before it; #
-// at the beginning of a word begins a comment.
+// A rule is a line. A line that begins with white space continues the rule before it; # at the beginning of a
+// word starts a comment.
 //
 //	category devops/topic:kubernetes when k8s | "helm chart"~ | kube*  score 2
 //	topic release-notes when title:(release* | changelog) & fact:versioned
@@ -10,51 +11,43 @@
 //	category languages/topic:go when 'Go' near/5 (goroutine | compiler)
 //	star when author:"rob pike" & !lang:ru
 //
-// A rule begins with what follows where its condition holds: a category, a category
-// and a topic that implies it, a topic that implies none, a fact that other rules
-// may use, a score to add (score +2, score -2), star, mute, quarantine, or notify
-// and perhaps what to say in quotes. The score at its end, 1 unless written, is what
-// each piece of evidence of a category or topic is worth, times that of its field.
+// A rule begins with its action: a category, a category and a topic that implies it, a topic alone, a fact
+// for use by other rules, a score to add (score +2, score -2), star, mute, quarantine, or notify with an
+// optional text in quotes. The score at the end of the rule, 1 by default, is the worth of each piece of
+// evidence for a category or topic, multiplied by the worth of its field.
 //
-// Terms, by what they are compared with:
+// Terms, by the way they match:
 //
-//	kubernetes, "helm chart"   the word, or the words in this order, by stems; stop words stand for any or none
-//	"helm chart"~              the words in any order, at most three others between them, by stems
-//	kube*                      words that begin so
-//	'Go'                       as it is written, capitals and all, between the ends of words
-//	/v\d+/                     a regular expression (RE2), in small letters; behind title:, feed:, author:, url:, host: only
+//	kubernetes, "helm chart"   the word, or the words in this order, by stems; a stop word matches any word or none
+//	"helm chart"~              the words in any order with at most three others between them, by stems
+//	kube*                      words with this prefix
+//	'Go'                       the exact text, case included, between word boundaries
+//	/v\d+/                     a regular expression (RE2) on the lower-case text; after title:, feed:, author:, url:, host: only
 //
-// A word needs no quotes if it is of letters, digits and .+#-_/'@ and is none of
-// when, score, and, or, not. In quotes a backslash stands before a quote or a
-// backslash that is meant. A field goes before a term or a parenthesis: title:, tag:
-// (the publisher's categories), body:, feed: (its title), feed-tag:, author:, url:,
-// host: (which holds for what is under the domain, too), lang:. In the place of a
-// term there may be fact:, category: or topic: with the name of what other rules
-// conclude.
+// A word needs no quotes if it consists of letters, digits and .+#-_/'@ and is none of when, score, and, or,
+// not. Within quotes a backslash escapes a quote or a backslash. A field precedes a term or a parenthesis:
+// title:, tag: (the publisher's categories), body:, feed: (the feed's title), feed-tag:, author:, url:, host:
+// (includes subdomains), lang:. In place of a term, fact:, category: or topic: refers to the conclusion of
+// other rules.
 //
-// Operators, the strongest first: ! or not; near/5, with at most five words between;
-// & or and; | or or. Parentheses change that. "2 of (a, b, c)" holds where two of
-// the conditions do, or more.
+// Operators in descending order of precedence: ! or not; near/5, with at most five words between; & or and; |
+// or or. Parentheses override precedence. "2 of (a, b, c)" holds if at least two of the conditions hold.
 //
-// Some rules are for some feeds or items only: all that follow in the file a line
-// such as
+// A scope restricts the rules that follow it in the file to certain feeds or items:
 //
 //	for feed-tag:"Jobs"
 //	for feed:0123456789abcdef
 //	for query:"host:example.org lang:ru -title:hiring"
 //	for query:'"zero day" (lang:en OR lang:de) after:2026-03-01'
 //
-// up to the next such line; "for all" ends it. A query is as those that people type
-// to search (package query), in either quotes: words are those of title, text, author
-// and tags, after: and before: go by when the item was published. It may ask for what
-// is known before rules run, so not for cat:, topic:, story: and is:, and for nothing
-// that is another thing tomorrow: no age:, no after:-2d.
+// It applies up to the next scope; "for all" ends it. A query has the search syntax of package query, in
+// either quotes: its words match title, text, author and tags, and after: and before: compare the publication
+// time. A scope query may use only values that exist before rules run, so not cat:, topic:, story: and is:,
+// and that do not change with time, so not age: or after:-2d.
 //
-// A set is a txtar archive of files, in which a line "-- devops.rules --" stands
-// before each. Refused with file, line and column are faults of all kinds, among
-// them conditions that could hold of an empty document, facts that no rule
-// concludes, rules that need one another, and what is too much: 4 MB, 1,000 files,
-// 20,000 rules, 400,000 terms or 64 queries in a set; 64 KB, 2,000 terms or 50 parentheses
-// within one another in a rule; 200 bytes in a term; 1,000 instructions in a regular
-// expression, 100,000 in all.
+// A set is a txtar archive of files, with a line "-- devops.rules --" before each. Problems are reported with
+// file, line and column. Besides syntax errors these are conditions that could hold for an empty document,
+// facts that no rule concludes, rules that depend on one another, and exceeded limits: 4 MB, 1,000 files,
+// 20,000 rules, 400,000 terms or 64 queries in a set; 64 KB, 2,000 terms or 50 nested parentheses in a rule;
+// 200 bytes in a term; 1,000 instructions in a regular expression, 100,000 in all.
 package rule

@@ -16,7 +16,7 @@ fact versioned when title:/\d+\.\d+/  # as in 1.31
 	if err != nil {
 		panic(err)
 	}
-	order, _ := set.Order()
+	order, _ := set.EvaluationOrder()
 	for _, i := range order {
 		fmt.Println(set.Rules[i].Pos, set.Rules[i])
 	}
@@ -26,5 +26,5 @@ fact versioned when title:/\d+\.\d+/  # as in 1.31
 	// facts.rules:1:1 fact versioned when title:/\d+\.\d+/
 	// devops.rules:1:1 category devops/topic:kubernetes when (title:k8s | title:"helm chart") & fact:versioned
 	// rules:1:16: "when" is missing
-	// rules:2:15: "titel:" is no field: title:, tag:, body:, feed:, feed-tag:, author:, url:, host:, lang:, fact:, category:, topic:; a word with a colon must be in quotes
+	// rules:2:15: "titel:" is not a field: use one of title:, tag:, body:, feed:, feed-tag:, author:, url:, host:, lang:, fact:, category:, topic:; a word with a colon must be in quotes
 }

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Format returns the text of a rule, in its shortest form and with the scope it
-// has, if it has one, in a line before it. [Parse] makes the same rule of it again, if
-// it made r; the places alone may differ.
+// Format returns the shortest text of a rule, preceded by a line with its scope if it has one. For a rule
+// that [Parse] returned, parsing the text yields the same rule except for positions.
 func Format(r Rule) string {
 	text := r.String() + "\n"
 	if r.Scope != (Scope{}) {
@@ -18,17 +17,17 @@ func Format(r Rule) string {
 
 // String returns the rule in its shortest form, without its scope.
 func (r Rule) String() string {
-	s := r.Then.String() + " when " + r.When.String()
-	if r.Then.Do == Conclude && r.Score != 1 {
+	s := r.Action.String() + " when " + r.Condition.String()
+	if r.Action.Kind == Conclude && r.Score != 1 {
 		s += " score " + number(r.Score)
 	}
 	return s
 }
 
-// String returns what a rule begins with, as in "category devops/topic:kubernetes".
-func (t Then) String() string {
-	switch t.Do {
-	case Know:
+// String returns the action as written, for example "category devops/topic:kubernetes".
+func (t Action) String() string {
+	switch t.Kind {
+	case ConcludeFact:
 		return "fact " + t.Name
 	case AddScore:
 		if t.Score > 0 {
@@ -58,8 +57,7 @@ func (t Then) String() string {
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// How strongly conditions hold together: what is weaker than that around it
-// needs parentheses.
+// Precedence of conditions: a condition within one of higher precedence needs parentheses.
 const (
 	weak      = iota // |
 	middling         // &
@@ -67,18 +65,18 @@ const (
 	strongest        // ! and all else
 )
 
-func (x *Or) String() string  { return join(x.Of, " | ", middling) }
-func (x *And) String() string { return join(x.Of, " & ", strong) }
+func (x *Or) String() string  { return join(x.Operands, " | ", middling) }
+func (x *And) String() string { return join(x.Operands, " & ", strong) }
 func (x *Not) String() string { return "!" + enclosed(x.X, strongest) }
 func (x *Near) String() string {
 	return enclosed(x.A, strongest) + " near/" + strconv.Itoa(x.Within) + " " + enclosed(x.B, strongest)
 }
 func (x *AtLeast) String() string {
-	return strconv.Itoa(x.N) + " of (" + join(x.Of, ", ", weak) + ")"
+	return strconv.Itoa(x.N) + " of (" + join(x.Operands, ", ", weak) + ")"
 }
-func (x *Fact) String() string { return factNames[x.Of] + ":" + x.Name }
+func (x *Fact) String() string { return factNames[x.Kind] + ":" + x.Name }
 
-// String returns the term with its field, quotes and marks.
+// String returns the term with its field and delimiters.
 func (x *Term) String() string {
 	field := ""
 	if x.Field != Anywhere {
@@ -97,7 +95,7 @@ func (x *Term) String() string {
 	return field + value(x.Text)
 }
 
-// value returns a text as it is, if it needs no quotes.
+// value returns a text, in quotes if it needs them.
 func value(s string) string {
 	if isBare(s) {
 		return s
@@ -113,7 +111,7 @@ func join(list []Expr, between string, at int) string {
 	return strings.Join(texts, between)
 }
 
-// enclosed returns the text of x, in parentheses if it is weaker than at.
+// enclosed returns the text of x, in parentheses if its precedence is below at.
 func enclosed(x Expr, at int) string {
 	strength := strongest
 	switch x.(type) {

@@ -6,25 +6,25 @@ import (
 	"testing"
 )
 
-// same reports whether two rules are equal but for the places.
+// same reports whether two rules are equal except for positions.
 func same(a, b Rule) bool {
 	return reflect.DeepEqual(withoutPlaces(a), withoutPlaces(b))
 }
 
 func withoutPlaces(r Rule) Rule {
-	r.Pos, r.When = Pos{}, bareOf(r.When)
+	r.Pos, r.Condition = Pos{}, bareOf(r.Condition)
 	return r
 }
 
-// bareOf returns a copy of a condition without places.
+// bareOf returns a copy of a condition without positions.
 func bareOf(x Expr) Expr {
 	switch x := x.(type) {
 	case *Or:
-		return &Or{bareAll(x.Of)}
+		return &Or{bareAll(x.Operands)}
 	case *And:
-		return &And{bareAll(x.Of)}
+		return &And{bareAll(x.Operands)}
 	case *AtLeast:
-		return &AtLeast{x.N, bareAll(x.Of)}
+		return &AtLeast{x.N, bareAll(x.Operands)}
 	case *Not:
 		return &Not{bareOf(x.X)}
 	case *Near:
@@ -49,7 +49,7 @@ func bareAll(list []Expr) []Expr {
 	return bare
 }
 
-// A generator makes rules as [Parse] may make them.
+// A generator generates rules of the form that [Parse] returns.
 type generator struct{ *rand.Rand }
 
 func (g generator) pick(list ...string) string { return list[g.IntN(len(list))] }
@@ -58,17 +58,17 @@ func (g generator) rule() Rule {
 	r := Rule{Score: 1}
 	switch g.IntN(8) {
 	case 0:
-		r.Then = Then{Do: AddScore, Score: float64(1+g.IntN(1000))/10 - 50.05}
+		r.Action = Action{Kind: AddScore, Score: float64(1+g.IntN(1000))/10 - 50.05}
 	case 1:
-		r.Then = Then{Do: Do(int(Star) + g.IntN(3))}
+		r.Action = Action{Kind: ActionKind(int(Star) + g.IntN(3))}
 	case 2:
-		r.Then = Then{Do: Notify, Text: g.pick("", "text", `a "b" \ c`, "# x", "'")}
+		r.Action = Action{Kind: Notify, Text: g.pick("", "text", `a "b" \ c`, "# x", "'")}
 	case 3:
-		r.Then = Then{Do: Know, Name: "other"}
+		r.Action = Action{Kind: ConcludeFact, Name: "other"}
 	default:
-		r.Then = Then{Name: g.pick("", "devops", "3d"), Topic: g.pick("", "kubernetes", "c-3")}
-		if r.Then.Name+r.Then.Topic == "" {
-			r.Then.Name = "science"
+		r.Action = Action{Name: g.pick("", "devops", "3d"), Topic: g.pick("", "kubernetes", "c-3")}
+		if r.Action.Name+r.Action.Topic == "" {
+			r.Action.Name = "science"
 		}
 		r.Score = float64(1+g.IntN(1000)) / 10
 	}
@@ -80,7 +80,7 @@ func (g generator) rule() Rule {
 	case 2:
 		r.Scope = Scope{Query, g.pick("kubernetes", "when", "lang:ru -host:example.org", `"zero day" OR title:it's*`, `author:"a \\\" 'b'"`, "(库* OR a b) after:2026-03-01", "it's")}
 	}
-	r.When = conjoin([]Expr{g.term(), g.expr(4)})
+	r.Condition = conjoin([]Expr{g.term(), g.expr(4)})
 	return r
 }
 
@@ -94,7 +94,7 @@ func (g generator) expr(depth int) Expr {
 	case 1:
 		return conjoin(g.list(depth))
 	case 2:
-		return deny(g.expr(depth - 1))
+		return negate(g.expr(depth - 1))
 	case 3:
 		list := g.list(depth)
 		return &AtLeast{1 + g.IntN(len(list)), list}
@@ -102,7 +102,7 @@ func (g generator) expr(depth int) Expr {
 		f := Field(g.IntN(int(Body) + 1))
 		return &Near{g.side(f), g.side(f), g.IntN(maxWithin + 1)}
 	case 5:
-		return &Fact{Of: Of(g.IntN(3)), Name: g.pick("known", "also-known")}
+		return &Fact{Kind: FactKind(g.IntN(3)), Name: g.pick("known", "also-known")}
 	}
 	return g.term()
 }
@@ -115,7 +115,7 @@ func (g generator) list(depth int) []Expr {
 	return list
 }
 
-// side returns what may stand beside near.
+// side returns a valid operand of near.
 func (g generator) side(f Field) Expr {
 	if g.IntN(3) == 0 {
 		return &Or{[]Expr{g.word(f), g.word(f)}}
@@ -152,7 +152,7 @@ func (g generator) term() Expr {
 
 func (g generator) field(list ...Field) Field { return list[g.IntN(len(list))] }
 
-func TestParseUndoesFormat(t *testing.T) {
+func TestFormat_ParseRestoresRule(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(1, 2))}
 	for range 10_000 {
 		want := g.rule()

@@ -10,29 +10,28 @@ import (
 	"feedmesh/classify/stem"
 )
 
-// A Warning is what is likely to be a mistake, but no fault.
+// A Warning is a likely mistake that is not an error.
 type Warning struct {
-	Pos  Pos
-	Text string
+	Pos     Pos
+	Message string
 }
 
-func (w Warning) String() string { return w.Pos.String() + ": " + w.Text }
+func (w Warning) String() string { return w.Pos.String() + ": " + w.Message }
 
-// maxWarnings is how many warnings [Lint] gives.
+// maxWarnings bounds the warnings of [Lint].
 const maxWarnings = 1_000
 
-// Lint returns what is likely to be a mistake in a set that [Parse] returned, first
-// in its scopes, then in its rules, in their order; the first 1,000 if there are more. What it knows of words is
-// what holds in English and Russian.
+// Lint returns likely mistakes in a set that [Parse] returned: first in its scopes, then in its rules, in
+// order, at most 1,000. Checks of words assume English and Russian.
 func Lint(s *Set) []Warning {
-	l := linter{set: s, asked: make(map[conclusion]bool), concluded: make(map[conclusion]bool), points: make(map[conclusion]float64), seen: make(map[string]Pos)}
+	l := linter{set: s, referenced: make(map[conclusion]bool), concluded: make(map[conclusion]bool), points: make(map[conclusion]float64), seen: make(map[string]Pos)}
 	for _, r := range s.Rules {
-		l.learn(r)
+		l.collect(r)
 	}
 	l.scopes()
 	for _, r := range s.Rules {
-		l.alone(r)
-		l.together(r)
+		l.checkRule(r)
+		l.checkInSet(r)
 		if len(l.warnings) >= maxWarnings {
 			return l.warnings[:maxWarnings]
 		}
@@ -42,40 +41,40 @@ func Lint(s *Set) []Warning {
 
 // A linter collects warnings.
 type linter struct {
-	set       *Set
-	asked     map[conclusion]bool
-	concluded map[conclusion]bool
-	points    map[conclusion]float64 // that all rules together can give
-	seen      map[string]Pos         // rules, as [Format] writes them but for the score
-	warnings  []Warning
+	set        *Set
+	referenced map[conclusion]bool
+	concluded  map[conclusion]bool
+	points     map[conclusion]float64 // maximum that all rules together can give
+	seen       map[string]Pos         // rules as formatted by [Format], without score
+	warnings   []Warning
 }
 
 func (l *linter) warn(pos Pos, format string, args ...any) {
 	l.warnings = append(l.warnings, Warning{pos, fmt.Sprintf(format, args...)})
 }
 
-// learn notes what a rule asks for and concludes.
-func (l *linter) learn(r Rule) {
-	for f := range facts(r.When) {
-		l.asked[conclusion{f.Of, f.Name}] = true
+// collect records the references and conclusions of a rule.
+func (l *linter) collect(r Rule) {
+	for f := range facts(r.Condition) {
+		l.referenced[conclusion{f.Kind, f.Name}] = true
 	}
-	for _, c := range r.Then.conclusions() {
+	for _, c := range r.Action.conclusions() {
 		l.concluded[c] = true
-		l.points[c] += r.Score * evidence(r.When)
+		l.points[c] += r.Score * maxEvidence(r.Condition)
 	}
 }
 
-// alone warns of what is odd in one rule.
-func (l *linter) alone(r Rule) {
-	walk(r.When, func(x Expr) bool {
+// checkRule checks one rule by itself.
+func (l *linter) checkRule(r Rule) {
+	walk(r.Condition, func(x Expr) bool {
 		switch x := x.(type) {
 		case *Or:
-			l.doubles(x.Of, true)
+			l.duplicates(x.Operands, true)
 		case *AtLeast:
-			l.doubles(x.Of, false)
+			l.duplicates(x.Operands, false)
 		case *And:
-			l.doubles(x.Of, false)
-			l.contradictions(x.Of)
+			l.duplicates(x.Operands, false)
+			l.contradictions(x.Operands)
 		case *Term:
 			l.short(x)
 		}
@@ -83,44 +82,44 @@ func (l *linter) alone(r Rule) {
 	})
 }
 
-// together warns of what is odd in a rule beside the others.
-func (l *linter) together(r Rule) {
+// checkInSet checks a rule against the others.
+func (l *linter) checkInSet(r Rule) {
 	key := r
 	key.Score = 1
 	text := Format(key)
 	if first, ok := l.seen[text]; ok {
-		l.warn(r.Pos, "the rule is the same as %s, so its terms count twice: remove one of the two", first)
+		l.warn(r.Pos, "the rule repeats %s, so its terms count twice: remove one of the two", first)
 	} else {
 		l.seen[text] = r.Pos
 	}
-	for f := range facts(r.When) {
-		if c := (conclusion{f.Of, f.Name}); !l.concluded[c] {
+	for f := range facts(r.Condition) {
+		if c := (conclusion{f.Kind, f.Name}); !l.concluded[c] {
 			l.warn(f.Pos, "no rule concludes %s", c)
 		}
 	}
-	for _, c := range r.Then.conclusions() {
+	for _, c := range r.Action.conclusions() {
 		switch {
-		case c.of == Known && !l.asked[c]:
-			l.warn(r.Pos, "no rule asks for %s", c)
-		case c.of != Known && l.points[c] < threshold:
-			l.warn(r.Pos, "%s can never be concluded: all its rules together give at most %s points of the %s that it needs; raise a score or add terms", c, number(l.points[c]), number(threshold))
+		case c.kind == NamedFact && !l.referenced[c]:
+			l.warn(r.Pos, "no rule uses %s", c)
+		case c.kind != NamedFact && l.points[c] < threshold:
+			l.warn(r.Pos, "%s can never be assigned: all its rules together give at most %s of the required %s points; raise a score or add terms", c, number(l.points[c]), number(threshold))
 		default:
 			continue
 		}
-		l.asked[c] = true // once is enough
+		l.referenced[c] = true // one warning is enough
 		l.points[c] = threshold
 	}
 }
 
-// threshold and weights are those of package classify: the points that a label
-// needs, and what a term gives in the best field that it may occur in.
+// threshold and weights mirror package classify: the points that a label needs, and the worth of a term in
+// the best field in which it may occur.
 const threshold = 3.0
 
-var weights = [Fields]float64{Anywhere: 3, Title: 3, Tags: 2, Body: 1, FeedTitle: 1, FeedTags: 1, Author: 1, URL: 2, Host: 2, Lang: 1}
+var weights = [FieldCount]float64{Anywhere: 3, Title: 3, Tags: 2, Body: 1, FeedTitle: 1, FeedTags: 1, Author: 1, URL: 2, Host: 2, Lang: 1}
 
-// evidence returns the most that the terms of a condition can weigh together. A
-// condition of facts alone weighs as much as a word of the title.
-func evidence(x Expr) float64 {
+// maxEvidence returns the highest worth of a condition's terms together. A condition of facts alone is worth
+// as much as a word of the title.
+func maxEvidence(x Expr) float64 {
 	sum := positiveWeight(x, false)
 	if sum == 0 {
 		return weights[Title]
@@ -139,21 +138,21 @@ func positiveWeight(x Expr, denied bool) float64 {
 		return weights[x.Field]
 	}
 	sum := 0.0
-	for _, inner := range within(x) {
+	for _, inner := range operands(x) {
 		sum += positiveWeight(inner, denied)
 	}
 	return sum
 }
 
-// doubles warns of conditions that stand beside one another and mean the same
-// or, if that leaves nothing to the other, of which one means more.
-func (l *linter) doubles(list []Expr, either bool) {
+// duplicates warns of operands with the same meaning and, if either operand suffices, of operands that
+// another covers.
+func (l *linter) duplicates(list []Expr, either bool) {
 	seen := make(map[string]Expr, len(list))
 	prefixes := make(map[string]*Term)
 	for _, x := range list {
 		key := meaning(x)
 		if first, ok := seen[key]; ok {
-			l.warn(place(x), "%s means the same as %s beside it: remove one of the two", x, first)
+			l.warn(place(x), "%s means the same as %s: remove one of the two", x, first)
 			continue
 		}
 		seen[key] = x
@@ -170,13 +169,12 @@ func (l *linter) doubles(list []Expr, either bool) {
 			continue
 		}
 		if wider := covering(t, prefixes, seen); wider != nil {
-			l.warn(t.Pos, "%s is among what %s stands for, so one word counts twice: remove one of the two", t, wider)
+			l.warn(t.Pos, "%s is covered by %s, so one word counts twice: remove one of the two", t, wider)
 		}
 	}
 }
 
-// covering returns the term among others that holds wherever t, a single word,
-// does, nil if none does.
+// covering returns an operand that holds wherever t, a single word, holds; nil if there is none.
 func covering(t *Term, prefixes map[string]*Term, seen map[string]Expr) Expr {
 	if t.Kind == Exact {
 		if x, ok := seen[meaning(&Term{Field: t.Field, Kind: Words, Text: t.Text})]; ok {
@@ -198,21 +196,21 @@ func covering(t *Term, prefixes map[string]*Term, seen map[string]Expr) Expr {
 	return nil
 }
 
-// meaning returns a text that is equal for conditions that hold of the same
-// documents, as far as is easily told.
+// meaning returns a string that is equal for conditions that hold for the same documents, as far as this is
+// easy to decide.
 func meaning(x Expr) string {
 	t, ok := x.(*Term)
 	if !ok || t.Kind != Words && t.Kind != Loose {
 		return x.String()
 	}
-	stems := stem.List(t.Text, "")
+	stems := stem.Stems(t.Text, "")
 	if t.Kind == Loose {
 		slices.Sort(stems)
 	}
 	return fmt.Sprintf("%s:%d:%s", FieldNames[t.Field], t.Kind, strings.Join(stems, " "))
 }
 
-// contradictions warns of conditions that can never hold together.
+// contradictions warns of operands that can never hold together.
 func (l *linter) contradictions(list []Expr) {
 	seen := make(map[string]Expr, len(list))
 	var language *Term
@@ -232,7 +230,7 @@ func (l *linter) contradictions(list []Expr) {
 		}
 		for _, d := range alternatives(denied.X) {
 			if x, ok := seen[meaning(d)]; ok {
-				l.warn(place(d), "the rule can never hold: it asks for %s and denies %s", x, d)
+				l.warn(place(d), "the rule can never hold: it requires %s and excludes %s", x, d)
 			}
 		}
 	}
@@ -241,35 +239,35 @@ func (l *linter) contradictions(list []Expr) {
 // alternatives returns the conditions any of which makes x hold.
 func alternatives(x Expr) []Expr {
 	if x, ok := x.(*Or); ok {
-		return x.Of
+		return x.Operands
 	}
 	return []Expr{x}
 }
 
-// short warns of a word that means too many things.
+// short warns of a term that matches too many words.
 func (l *linter) short(t *Term) {
 	if t.Field != Anywhere {
 		return
 	}
 	switch letters := utf8.RuneCountInString(t.Text); {
 	case t.Kind == Prefix && letters < 3 && isAlphabetic(t.Text):
-		l.warn(t.Pos, "%s stands for very many words: write more of it", t)
+		l.warn(t.Pos, "%s matches too many words: use a longer prefix", t)
 	case t.Kind == Words && letters == 1 && isAlphabetic(t.Text):
-		l.warn(t.Pos, "%s is a single letter: make it exact, '%s', or name a field, title:%s", t, strings.ToUpper(t.Text), t)
+		l.warn(t.Pos, "%s is a single letter: make it exact, '%s', or add a field, title:%s", t, strings.ToUpper(t.Text), t)
 	case t.Kind == Words && isAlphabetic(t.Text):
-		if s := stem.List(t.Text, ""); len(s) == 1 && utf8.RuneCountInString(s[0]) < min(letters, 3) {
-			l.warn(t.Pos, "%s stands for all words with the stem %s: make it exact, '%s', or name a field, title:%s", t, quote(s[0]), t.Text, t)
+		if s := stem.Stems(t.Text, ""); len(s) == 1 && utf8.RuneCountInString(s[0]) < min(letters, 3) {
+			l.warn(t.Pos, "%s matches all words with the stem %s: make it exact, '%s', or add a field, title:%s", t, quote(s[0]), t.Text, t)
 		}
 	}
 }
 
-// isAlphabetic reports whether a text is of letters of an alphabet, in which one
-// or two say little.
+// isAlphabetic reports whether a text consists of letters of an alphabet, in which one or two letters are not
+// specific.
 func isAlphabetic(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return !unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek) }) < 0
 }
 
-// place returns where a condition begins.
+// place returns the position of a condition.
 func place(x Expr) Pos {
 	var p Pos
 	walk(x, func(x Expr) bool {

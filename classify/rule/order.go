@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Order returns the indexes of the rules in an order in which each comes after
-// all rules that conclude what it asks for by fact:, category: or topic:. It is the
-// same for equal sets. The error, of type [Faults], names the cycles that make it
-// impossible; a set that [Parse] returned has none.
-func (s *Set) Order() ([]int, error) {
+// EvaluationOrder returns the indexes of the rules so that each rule comes after all rules on whose
+// conclusions it depends by fact:, category: or topic:. Equal sets have equal orders. The error is of type
+// [Diagnostics] and names the cycles; a set that [Parse] returned has none.
+func (s *Set) EvaluationOrder() ([]int, error) {
 	order, cycles := s.sort()
 	if err := cycles.err(); err != nil {
 		return nil, err
@@ -19,15 +18,15 @@ func (s *Set) Order() ([]int, error) {
 	return order, nil
 }
 
-// A conclusion is what facts are about.
+// A conclusion is a fact, category or topic that rules conclude.
 type conclusion struct {
-	of   Of
+	kind FactKind
 	name string
 }
 
-func (c conclusion) String() string { return factNames[c.of] + " " + c.name }
+func (c conclusion) String() string { return factNames[c.kind] + " " + c.name }
 
-// facts yields all facts that a condition asks for, in order.
+// facts yields the facts in a condition, in order.
 func facts(x Expr) iter.Seq[*Fact] {
 	return func(yield func(*Fact) bool) {
 		walk(x, func(x Expr) bool {
@@ -37,12 +36,12 @@ func facts(x Expr) iter.Seq[*Fact] {
 	}
 }
 
-// walk calls visit for x and all within it, until it returns false.
+// walk calls visit for x and its descendants until visit returns false.
 func walk(x Expr, visit func(Expr) bool) bool {
 	if !visit(x) {
 		return false
 	}
-	for _, inner := range within(x) {
+	for _, inner := range operands(x) {
 		if !walk(inner, visit) {
 			return false
 		}
@@ -50,15 +49,15 @@ func walk(x Expr, visit func(Expr) bool) bool {
 	return true
 }
 
-// within returns the conditions that x is made of.
-func within(x Expr) []Expr {
+// operands returns the direct operands of x.
+func operands(x Expr) []Expr {
 	switch x := x.(type) {
 	case *Or:
-		return x.Of
+		return x.Operands
 	case *And:
-		return x.Of
+		return x.Operands
 	case *AtLeast:
-		return x.Of
+		return x.Operands
 	case *Not:
 		return []Expr{x.X}
 	case *Near:
@@ -67,13 +66,13 @@ func within(x Expr) []Expr {
 	return nil
 }
 
-// conclusions returns what a rule concludes: at most two.
-func (t Then) conclusions() []conclusion {
+// conclusions returns the conclusions of an action, at most two.
+func (t Action) conclusions() []conclusion {
 	var list []conclusion
 	switch {
-	case t.Do == Know:
-		return []conclusion{{Known, t.Name}}
-	case t.Do != Conclude:
+	case t.Kind == ConcludeFact:
+		return []conclusion{{NamedFact, t.Name}}
+	case t.Kind != Conclude:
 		return nil
 	}
 	if t.Name != "" {
@@ -85,21 +84,20 @@ func (t Then) conclusions() []conclusion {
 	return list
 }
 
-// A graph has a node for each rule, and behind them one for each conclusion that
-// a rule asks for, so that there are not more edges than facts in the rules, and
-// conclusions of them, however many rules conclude the same.
+// A graph has a node for each rule, followed by a node for each conclusion that a rule depends on. The
+// conclusion nodes keep the number of edges linear even if many rules conclude the same.
 type graph struct {
 	rules       int
 	conclusions []conclusion
-	edges       [][]int // of a rule to what it asks for, of that to the rules that conclude it
+	edges       [][]int // from a rule to its dependencies, from a conclusion to the rules that conclude it
 }
 
 func (s *Set) graph() *graph {
 	g := &graph{rules: len(s.Rules), edges: make([][]int, len(s.Rules))}
 	nodes := make(map[conclusion]int)
 	for i, r := range s.Rules {
-		for f := range facts(r.When) {
-			c := conclusion{f.Of, f.Name}
+		for f := range facts(r.Condition) {
+			c := conclusion{f.Kind, f.Name}
 			node, ok := nodes[c]
 			if !ok {
 				node = len(g.edges)
@@ -111,7 +109,7 @@ func (s *Set) graph() *graph {
 		}
 	}
 	for i, r := range s.Rules {
-		for _, c := range r.Then.conclusions() {
+		for _, c := range r.Action.conclusions() {
 			if node, ok := nodes[c]; ok {
 				g.edges[node] = append(g.edges[node], i)
 			}
@@ -120,36 +118,35 @@ func (s *Set) graph() *graph {
 	return g
 }
 
-// sort returns the order of the rules, and a fault for each group of rules that
-// need one another, at most [maxFaults].
+// sort returns the order of the rules, and a diagnostic for each group of rules that depend on one another,
+// at most [maxDiagnostics].
 //
 // Source: R. Tarjan, Depth-first search and linear graph algorithms, 1972.
-func (s *Set) sort() ([]int, Faults) {
+func (s *Set) sort() ([]int, Diagnostics) {
 	g := s.graph()
 	order := make([]int, 0, g.rules)
 	var groups [][]int
 	for group := range g.components() {
 		if len(group) > 1 {
-			slices.Sort(group) // the rules are before the conclusions
+			slices.Sort(group) // rules have lower numbers than conclusions
 			groups = append(groups, group)
 		} else if group[0] < g.rules {
 			order = append(order, group[0])
 		}
 	}
 	slices.SortFunc(groups, func(a, b []int) int { return a[0] - b[0] })
-	var cycles Faults
-	for _, group := range groups[:min(len(groups), maxFaults)] {
+	var cycles Diagnostics
+	for _, group := range groups[:min(len(groups), maxDiagnostics)] {
 		cycles = append(cycles, s.cycle(g, group[0]))
 	}
 	return order, cycles
 }
 
-// components yields the strongly connected parts of the graph, each after those
-// that its edges lead to.
+// components yields the strongly connected components of the graph, each after those that its edges lead to.
 func (g *graph) components() iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
-		found := make([]int, len(g.edges)) // when a node was found, from 1
-		low := make([]int, len(g.edges))   // the earliest on the stack that it leads to
+		found := make([]int, len(g.edges)) // discovery order of a node, from 1
+		low := make([]int, len(g.edges))   // lowest discovery order on the stack that it reaches
 		done := make([]bool, len(g.edges))
 		var stack []int
 		clock := 0
@@ -188,39 +185,38 @@ func (g *graph) components() iter.Seq[[]int] {
 	}
 }
 
-// maxNamed is how many rules of a cycle are named.
+// maxNamed bounds the rules named in a cycle.
 const maxNamed = 8
 
-// cycle returns the fault that names a shortest cycle through a rule.
-func (s *Set) cycle(g *graph, first int) Fault {
+// cycle returns a diagnostic that names a shortest cycle through a rule.
+func (s *Set) cycle(g *graph, first int) Diagnostic {
 	path := g.shortest(first)
 	var b strings.Builder
-	b.WriteString("rules need one another: ")
+	b.WriteString("rules depend on one another: ")
 	for i := 0; i < len(path) && i < 2*maxNamed; i += 2 {
-		from, asked := s.Rules[path[i]], g.conclusions[path[i+1]-g.rules]
+		from, to := s.Rules[path[i]], g.conclusions[path[i+1]-g.rules]
 		if i == 0 {
-			fmt.Fprintf(&b, "%s needs %s", from.line(), asked)
+			fmt.Fprintf(&b, "%s depends on %s", from.line(), to)
 		} else {
-			fmt.Fprintf(&b, ", which %s concludes from %s", from.line(), asked)
+			fmt.Fprintf(&b, ", which %s concludes from %s", from.line(), to)
 		}
 	}
 	if len(path) > 2*maxNamed {
-		fmt.Fprintf(&b, " (and %d rules more)", (len(path)-2*maxNamed)/2)
+		fmt.Fprintf(&b, " (and %d more rules)", (len(path)-2*maxNamed)/2)
 	}
-	fmt.Fprintf(&b, ", which %s concludes: take one of these out", s.Rules[first].line())
-	return Fault{s.Rules[first].Pos, b.String()}
+	fmt.Fprintf(&b, ", which %s concludes: remove one of these dependencies", s.Rules[first].line())
+	return Diagnostic{s.Rules[first].Pos, b.String()}
 }
 
 func (r Rule) line() string { return fmt.Sprintf("%s:%d", r.Pos.File, r.Pos.Line) }
 
-// shortest returns the nodes of a shortest way from a node back to it, without
-// the end. There is one.
+// shortest returns the nodes of a shortest cycle through a node, without the end. A cycle must exist.
 func (g *graph) shortest(node int) []int {
 	from := make(map[int]int)
 	for queue := []int{node}; len(queue) > 0; queue = queue[1:] {
 		for _, next := range g.edges[queue[0]] {
 			if next == node {
-				return way(from, node, queue[0])
+				return pathTo(from, node, queue[0])
 			}
 			if _, seen := from[next]; !seen {
 				from[next] = queue[0]
@@ -231,9 +227,8 @@ func (g *graph) shortest(node int) []int {
 	return nil
 }
 
-// way returns the nodes from first to last, where from says from which node each
-// was reached.
-func way(from map[int]int, first, last int) []int {
+// pathTo returns the nodes from first to last; from maps each node to its predecessor.
+func pathTo(from map[int]int, first, last int) []int {
 	path := []int{last}
 	for last != first {
 		last = from[last]

@@ -24,8 +24,8 @@ func (s Scope) String() string {
 	return "for all"
 }
 
-// A scoped is a scope, where it was set, and for how many rules.
-type scoped struct {
+// A scopeLine is a scope, its position and the number of rules below it.
+type scopeLine struct {
 	Scope
 	pos   Pos
 	rules int
@@ -33,8 +33,8 @@ type scoped struct {
 
 const scopeForms = `for feed-tag:"Jobs", for feed:ID, for query:"lang:en host:example.org" or for all`
 
-// readScope reads for which feeds or items the rules are that follow.
-func (p *parser) readScope() {
+// readScope parses a scope.
+func (p *ruleParser) readScope() {
 	start, t := p.tokens[0], p.next()
 	s := Scope{}
 	switch {
@@ -46,16 +46,16 @@ func (p *parser) readScope() {
 	case t.text == "query:":
 		s = Scope{Query, p.readQuery()}
 	default:
-		p.fail(t, "%s is no scope: %s", quote(shorten(t.text)), scopeForms)
+		p.fail(t, "%s is not a scope: write %s", quote(shorten(t.text)), scopeForms)
 	}
 	if t := p.peek(); !p.failed && t.kind != end {
-		p.fail(t, "%s is too much: a scope stands in a line of its own", quote(shorten(t.text)))
+		p.fail(t, "unexpected %s: a scope is a line of its own", quote(shorten(t.text)))
 	}
 	p.scope = s
-	p.set.scopes = append(p.set.scopes, scoped{Scope: s, pos: start.pos})
+	p.set.scopes = append(p.set.scopes, scopeLine{Scope: s, pos: start.pos})
 }
 
-func (p *parser) readScopeValue() string {
+func (p *ruleParser) readScopeValue() string {
 	t := p.next()
 	value := t.text
 	switch t.kind {
@@ -67,14 +67,13 @@ func (p *parser) readScopeValue() string {
 		return ""
 	}
 	if value == "" || len(value) > maxTerm {
-		p.fail(t, "a feed tag, or the ID of a feed, has 1 to %d bytes", maxTerm)
+		p.fail(t, "a feed tag or feed ID has 1 to %d bytes", maxTerm)
 	}
 	return value
 }
 
-// readQuery reads a query, and returns it as its tree prints itself, so that those
-// that mean the same are mostly equal.
-func (p *parser) readQuery() string {
+// readQuery parses a query and returns its canonical text, so that most equivalent queries are equal.
+func (p *ruleParser) readQuery() string {
 	t := p.next()
 	text := t.text
 	switch t.kind {
@@ -82,27 +81,27 @@ func (p *parser) readQuery() string {
 		text = unquote(text)
 	case bare:
 	default:
-		p.fail(t, `the query is missing, or not in quotes: for query:"lang:en host:example.org", or '...' if there are " in it`)
+		p.fail(t, `the query is missing, or not in quotes: for query:"lang:en host:example.org", or '...' if it contains "`)
 		return ""
 	}
 	where, err := query.ParseScope(text)
-	var wrong *query.Fault
+	var wrong *query.SyntaxError
 	switch {
 	case errors.As(err, &wrong):
-		at := wrong.Pos
+		at := wrong.Offset
 		if t.kind != bare {
-			at = written(t.text, at)
+			at = sourceOffset(t.text, at)
 		}
 		t.pos.Column += utf8.RuneCountInString(t.text[:at])
-		p.fail(t, "%s", wrong.Msg)
+		p.fail(t, "%s", wrong.Message)
 		return ""
 	case where == nil:
-		p.fail(t, "the query asks for nothing: put a condition in it, or write \"for all\"")
+		p.fail(t, "the query is empty: add a condition, or write \"for all\"")
 		return ""
 	}
 	printed := where.String()
 	if len(printed) > query.MaxBytes {
-		p.fail(t, "written out, the query has over %d bytes: leave out some of it", query.MaxBytes)
+		p.fail(t, "the query expands to more than %d bytes: shorten it", query.MaxBytes)
 	}
 	return printed
 }

@@ -13,13 +13,13 @@ import (
 
 const (
 	maxProgram  = 1_000   // instructions of a regular expression
-	maxPrograms = 100_000 // of all in a set: some 4 MB when compiled
+	maxPrograms = 100_000 // of all in a set: about 4 MB when compiled
 )
 
 var kindNames = [...]string{Words: `words and "phrases"`, Loose: `"loose phrases"~`, Prefix: "prefixes*", Exact: "'exact' words", Regexp: "/regular expressions/", Value: "values"}
 
-// kinds are those that each field takes.
-var kinds = [Fields][]Kind{
+// allowedKinds lists the term kinds of each field.
+var allowedKinds = [FieldCount][]Kind{
 	Anywhere:  {Words, Loose, Prefix, Exact},
 	Title:     {Words, Loose, Prefix, Exact, Regexp},
 	Tags:      {Words, Loose, Prefix, Exact},
@@ -32,9 +32,9 @@ var kinds = [Fields][]Kind{
 	Lang:      {Value},
 }
 
-// term makes a term of a token.
-func (p *parser) term(t token) Expr {
-	p.count(t)
+// term converts a token to a term.
+func (p *ruleParser) term(t token) Expr {
+	p.countTerm(t)
 	x := &Term{Field: p.field, Pos: t.pos}
 	switch t.kind {
 	case bare:
@@ -50,102 +50,101 @@ func (p *parser) term(t token) Expr {
 	case pattern:
 		x.Kind, x.Text = Regexp, unslash(t.text)
 	}
-	if x.Kind == Words && slices.Contains(kinds[x.Field], Value) {
+	if x.Kind == Words && slices.Contains(allowedKinds[x.Field], Value) {
 		x.Kind = Value
 	}
 	if x.Kind != Regexp {
 		x.Text = strings.TrimSpace(x.Text)
 	}
-	if wrong := p.wrong(x); wrong != "" {
-		p.fault(t.pos, "%s", wrong)
+	if wrong := p.termProblem(x); wrong != "" {
+		p.report(t.pos, "%s", wrong)
 	}
 	return x
 }
 
-// wrong returns what is wrong with a term, and puts that of a field that takes
-// values into the form in which they are compared.
-func (r *reader) wrong(t *Term) string {
+// termProblem describes why a term is invalid, or returns "". It also normalizes the text of value terms.
+func (r *setParser) termProblem(t *Term) string {
 	switch {
 	case len(t.Text) > maxTerm:
-		return quote(shorten(t.Text)) + fmt.Sprintf(" is too long: a term has %d bytes at most", maxTerm)
-	case !slices.Contains(kinds[t.Field], t.Kind):
-		return notTaken(t)
+		return quote(shorten(t.Text)) + fmt.Sprintf(" is too long: a term has at most %d bytes", maxTerm)
+	case !slices.Contains(allowedKinds[t.Field], t.Kind):
+		return unsupportedKind(t)
 	case t.Text == "":
-		return "the term is empty: put a word in it, or remove it"
+		return "the term is empty: add a word, or remove it"
 	}
 	switch t.Kind {
 	case Words, Loose:
-		return wrongWords(t)
+		return wordsProblem(t)
 	case Prefix:
-		if stem.Count(t.Text, "") != 1 || !isWord(t.Text) {
+		if stem.CountWords(t.Text, "") != 1 || !isWord(t.Text) {
 			return quote(t.Text) + "* is not the beginning of one word"
 		}
 	case Exact:
 		if !strings.ContainsFunc(t.Text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
-			return quote(t.Text) + " has no word in it"
+			return quote(t.Text) + " contains no word"
 		}
 	case Regexp:
-		return r.wrongRegexp(t.Text)
+		return r.regexpProblem(t.Text)
 	case Value:
-		return wrongValue(t)
+		return valueProblem(t)
 	}
 	return ""
 }
 
-func notTaken(t *Term) string {
-	var taken []string
-	for _, k := range kinds[t.Field] {
-		taken = append(taken, kindNames[k])
+func unsupportedKind(t *Term) string {
+	var words []string
+	for _, k := range allowedKinds[t.Field] {
+		words = append(words, kindNames[k])
 	}
 	if t.Field != Anywhere {
-		return FieldNames[t.Field] + ": takes no " + kindNames[t.Kind] + ", only " + strings.Join(taken, ", ")
+		return FieldNames[t.Field] + ": takes no " + kindNames[t.Kind] + ", only " + strings.Join(words, ", ")
 	}
 	return "a regular expression needs a field before it: title:, feed:, author:, url: or host:"
 }
 
-// wrongWords refuses what no text can be asked for, as stop words are never
-// looked at. A phrase of which one word remains is taken for a mistake.
-func wrongWords(t *Term) string {
-	words, stems := stem.Count(t.Text, ""), stem.List(t.Text, "")
+// wordsProblem rejects terms that can never match because stop words are not indexed. A phrase with one
+// remaining word is treated as a mistake.
+func wordsProblem(t *Term) string {
+	words, stems := stem.CountWords(t.Text, ""), stem.Stems(t.Text, "")
 	switch {
 	case words == 0:
-		return quote(t.Text) + " has no word in it"
+		return quote(t.Text) + " contains no word"
 	case len(stems) == 0:
-		return quote(t.Text) + " has stop words only, which are never looked at: make it exact, '" + t.Text + "'"
+		return quote(t.Text) + " contains stop words only, which are not indexed: make it exact, '" + t.Text + "'"
 	case len(stems) == 1 && words > 1:
-		return quote(t.Text) + " means every " + quote(stems[0]) + ", as stop words are never looked at: say so, or more"
+		return quote(t.Text) + " means every " + quote(stems[0]) + ", because stop words are not indexed: write that word, or a longer phrase"
 	case t.Kind == Loose && len(stems) == 1:
 		return quote(t.Text) + " is one word: remove the ~"
 	}
 	return ""
 }
 
-// wrongRegexp refuses regular expressions that are wrong, large, or of no use.
-func (r *reader) wrongRegexp(text string) string {
+// regexpProblem rejects invalid, large and useless regular expressions.
+func (r *setParser) regexpProblem(text string) string {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return "the regular expression is wrong: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+		return "invalid regular expression: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	}
 	if hasCapital(tree) {
-		return "the regular expression has capitals, but the text is compared in small letters: write small ones"
+		return "the regular expression contains upper-case letters, but the text is in lower case: use lower-case letters"
 	}
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
-		return "the regular expression is wrong: " + err.Error()
+		return "invalid regular expression: " + err.Error()
 	}
 	if len(program.Inst) > maxProgram {
-		return "the regular expression is too large: repeat less in it, or make several of it"
+		return "the regular expression is too large: reduce its repetitions, or split it"
 	}
-	if r.size += len(program.Inst); r.size > maxPrograms {
-		return "the regular expressions of the set are too large together: use words and prefixes* where they will do"
+	if r.programSize += len(program.Inst); r.programSize > maxPrograms {
+		return "the regular expressions of the set are too large in total: use words and prefixes* where possible"
 	}
 	if regexp.MustCompile(text).MatchString("") {
-		return "the regular expression holds for every text, even an empty one: ask for one character at least"
+		return "the regular expression matches the empty text: require at least one character"
 	}
 	return ""
 }
 
-// hasCapital reports whether a regular expression asks for a capital letter.
+// hasCapital reports whether a regular expression requires an upper-case letter.
 func hasCapital(r *syntax.Regexp) bool {
 	if r.Op == syntax.OpLiteral && r.Flags&syntax.FoldCase == 0 && slices.ContainsFunc(r.Rune, unicode.IsUpper) {
 		return true
@@ -158,17 +157,17 @@ var (
 	language = regexp.MustCompile(`^[a-z]{2}$`)
 )
 
-func wrongValue(t *Term) string {
+func valueProblem(t *Term) string {
 	switch t.Field {
 	case Host:
 		t.Text = strings.ToLower(strings.TrimSuffix(t.Text, "."))
 		if !hostName.MatchString(t.Text) {
-			return quote(shorten(t.Text)) + " is no host: a name such as github.com, without scheme, port and path"
+			return quote(shorten(t.Text)) + " is not a host: use a name such as github.com, without scheme, port and path"
 		}
 	case Lang:
 		t.Text = strings.ToLower(t.Text)
 		if !language.MatchString(t.Text) {
-			return quote(shorten(t.Text)) + " is no language: two letters, as in lang:en"
+			return quote(shorten(t.Text)) + " is not a language: use two letters, as in lang:en"
 		}
 	}
 	return ""

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// A token is what a rule's text is made of.
+// A token is a lexical element of a rule.
 type token struct {
 	kind kind
-	text string // as written, with quotes and marks
+	text string // as written, with delimiters
 	pos  Pos
 }
 
-// A kind is one of tokens.
+// A kind is the kind of a token.
 type kind uint8
 
 const (
@@ -34,33 +34,33 @@ const (
 	near  // near/5
 	count // the 2 of 2 of (
 	of
-	open
-	shut
+	openParen
+	closeParen
 	comma
 )
 
-// keywords are words that are terms only if they are quoted.
+// keywords must be quoted to be used as terms.
 var keywords = map[string]kind{"when": when, "score": score, "and": and, "or": or, "not": not}
 
-var signs = [utf8.RuneSelf]kind{'&': and, '|': or, '!': not, '(': open, ')': shut, ',': comma}
+var operators = [utf8.RuneSelf]kind{'&': and, '|': or, '!': not, '(': openParen, ')': closeParen, ',': comma}
 
-// A scanner cuts the text of one rule, which may be several lines, into tokens.
+// A scanner splits the text of one rule, possibly of several lines, into tokens.
 type scanner struct {
 	text string
-	at   int // bytes of text that are behind
-	pos  Pos // of what is at at
+	at   int // offset of the next byte
+	pos  Pos // position of at
 }
 
-// scan returns the tokens of a rule that begins at pos. The last is the end.
-func scan(text string, pos Pos) ([]token, *Fault) {
+// scan returns the tokens of a rule that begins at pos. The last token is end.
+func scan(text string, pos Pos) ([]token, *Diagnostic) {
 	s := scanner{text: text, pos: pos}
-	tokens := make([]token, 0, len(text)/5+4) // most have 5 bytes and more
-	stop := pos                               // of the last token
+	tokens := make([]token, 0, len(text)/5+4) // most tokens have at least 5 bytes
+	stop := pos                               // end of the last token
 	for s.skip(); s.at < len(s.text); s.skip() {
 		start, pos := s.at, s.pos
 		k, wrong := s.next()
 		if wrong != "" {
-			return nil, &Fault{pos, wrong}
+			return nil, &Diagnostic{pos, wrong}
 		}
 		t := token{k, s.text[start:s.at], pos}
 		if last := len(tokens) - 1; t.text == "of" && last >= 0 && tokens[last].kind == bare && isNumber(tokens[last].text) {
@@ -71,8 +71,8 @@ func scan(text string, pos Pos) ([]token, *Fault) {
 	return append(tokens, token{end, "", stop}), nil
 }
 
-// skip goes past white space and comments, with which no rule begins. A # inside
-// of a word begins none, so that c# is a word.
+// skip advances past white space and comments. A # inside a word does not start a comment, so that c# is a
+// word. A rule does not begin with a comment.
 func (s *scanner) skip() {
 	for s.at < len(s.text) {
 		switch c := s.text[s.at]; {
@@ -87,19 +87,19 @@ func (s *scanner) skip() {
 			if n < 0 {
 				n = len(s.text) - s.at
 			}
-			s.at += n // what follows is in the next line, so the column is of no use
+			s.at += n // the column is reset by the next line
 		default:
 			return
 		}
 	}
 }
 
-// next goes past a token and returns its kind, or what is wrong with it.
+// next consumes a token and returns its kind, or an error message.
 func (s *scanner) next() (kind, string) {
 	c := s.text[s.at]
-	if c < utf8.RuneSelf && signs[c] != end {
+	if c < utf8.RuneSelf && operators[c] != end {
 		s.pass(1)
-		return signs[c], ""
+		return operators[c], ""
 	}
 	switch c {
 	case '"':
@@ -124,7 +124,7 @@ func (s *scanner) next() (kind, string) {
 	word := s.passWord()
 	if word == "" {
 		r, _ := utf8.DecodeRuneInString(s.text[s.at:])
-		return end, meaningless(r)
+		return end, unexpectedCharacter(r)
 	}
 	switch {
 	case s.passByte(':'):
@@ -139,19 +139,18 @@ func (s *scanner) next() (kind, string) {
 	return bare, ""
 }
 
-// meaningless says why a rule cannot have r.
-func meaningless(r rune) string {
+// unexpectedCharacter returns the message for a character that cannot begin a token.
+func unexpectedCharacter(r rune) string {
 	switch {
 	case strings.ContainsRune("“”„«»‘", r):
 		return "write \" instead of " + string(r)
 	case !unicode.IsGraphic(r) || unicode.IsSpace(r):
-		return fmt.Sprintf("the character %U, which is not seen, says nothing here: write a plain space instead", r)
+		return fmt.Sprintf("invisible character %U: use a normal space instead", r)
 	}
-	return quote(string(r)) + " says nothing here: put what it belongs to in quotes"
+	return quote(string(r)) + " is not allowed here: enclose the term in quotes"
 }
 
-// passQuoted goes past what the sign at hand encloses. A backslash keeps the
-// character after it from being the end.
+// passQuoted consumes a quoted text. A backslash escapes the character after it.
 func (s *scanner) passQuoted() bool {
 	sign := s.text[s.at]
 	for i := s.at + 1; i < len(s.text) && s.text[i] != '\n'; i++ {
@@ -168,17 +167,17 @@ func (s *scanner) passQuoted() bool {
 	return false
 }
 
-// passWord goes past the longest word and returns it; it is empty where none begins.
+// passWord consumes and returns the longest word; empty if none begins here.
 func (s *scanner) passWord() string {
 	word := s.text[s.at:]
-	if n := strings.IndexFunc(word, func(r rune) bool { return !isWordSign(r) }); n >= 0 {
+	if n := strings.IndexFunc(word, func(r rune) bool { return !isWordRune(r) }); n >= 0 {
 		word = word[:n]
 	}
 	s.pass(len(word))
 	return word
 }
 
-// pass goes past n bytes of a line.
+// pass consumes n bytes within a line.
 func (s *scanner) pass(n int) {
 	s.pos.Column += utf8.RuneCountInString(s.text[s.at : s.at+n])
 	s.at += n
@@ -192,8 +191,8 @@ func (s *scanner) passByte(c byte) bool {
 	return false
 }
 
-// isWordSign reports whether r may be in a word without quotes: c#, c++, node.js, ci/cd.
-func isWordSign(r rune) bool {
+// isWordRune reports whether r may occur in an unquoted word: c#, c++, node.js, ci/cd.
+func isWordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.IndexByte(".+#-_/'@", byte(r)) >= 0
 	}
@@ -205,9 +204,9 @@ func isBare(s string) bool {
 	return isWord(s) && keywords[s] == end && !isNear(s)
 }
 
-// isWord reports whether a text is of the signs of words, and begins as one does.
+// isWord reports whether a text consists of word characters and begins like a word.
 func isWord(s string) bool {
-	return s != "" && strings.IndexByte("'/#", s[0]) < 0 && !strings.ContainsFunc(s, func(r rune) bool { return !isWordSign(r) })
+	return s != "" && strings.IndexByte("'/#", s[0]) < 0 && !strings.ContainsFunc(s, func(r rune) bool { return !isWordRune(r) })
 }
 
 func isNear(s string) bool {
@@ -219,8 +218,8 @@ func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// unquote returns what is between the first and the last byte of s, in which the
-// backslash keeps a meaning only before itself and the sign that encloses it.
+// unquote returns the text between the first and the last byte of s. A backslash escapes only itself and the
+// quote.
 func unquote(s string) string {
 	sign, s := s[0], s[1:len(s)-1]
 	if strings.IndexByte(s, '\\') < 0 {
@@ -236,14 +235,13 @@ func unquote(s string) string {
 	return b.String()
 }
 
-// escapes reports whether s begins with a backslash that stands before a sign which
-// is meant.
+// escapes reports whether s begins with a backslash that escapes a character.
 func escapes(s string, sign byte) bool {
 	return len(s) > 1 && s[0] == '\\' && (s[1] == '\\' || s[1] == sign)
 }
 
-// written returns where in the token s what [unquote] has after n bytes stands.
-func written(s string, n int) int {
+// sourceOffset returns the offset in the token s of byte n of its unquoted text.
+func sourceOffset(s string, n int) int {
 	at := 1
 	for ; n > 0 && at < len(s)-1; n-- {
 		if escapes(s[at:len(s)-1], s[0]) {
@@ -261,8 +259,7 @@ func enclose(s, sign string) string {
 	return sign + strings.NewReplacer(`\`, `\\`, sign, `\`+sign).Replace(s) + sign
 }
 
-// unslash returns the regular expression that stands between slashes: it has its
-// own backslashes, save before a slash.
+// unslash returns the regular expression between slashes. Its backslashes are kept except before a slash.
 func unslash(s string) string {
 	s = s[1 : len(s)-1]
 	var b strings.Builder

@@ -11,9 +11,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// FromXML turns rules in XML into an archive that [Parse] reads, with a file for
-// each category. Its form is made for rules on stems, each of which gives one
-// category and topics:
+// FromXML converts rules in XML to an archive for [Parse], with a file for each category. The format suits
+// rules on stems, each of which concludes one category and topics:
 //
 //	<rules>
 //	  <rule category="frontend" topics="css, css-selectors" weight="2">
@@ -24,36 +23,34 @@ import (
 //	  </rule>
 //	</rules>
 //
-// A rule has a category, topics with commas between them, or both, or else a fact;
-// it may have a weight, and be for the feeds of a feed-tag or for one feed. "topic"
-// and "score" are other names for topics and weight. Its conditions must all hold:
+// A rule has a category, topics separated by commas, or both, or else a fact. It may have a weight, and may
+// apply to the feeds of a feed-tag or to one feed. "topic" and "score" are aliases of topics and weight. All
+// of its conditions must hold:
 //
-//	any, all, none, atleast n="2"    of the conditions within
-//	near within="5"                  of the two conditions within
-//	stem                             a stem; one that is another as a word is taken for a prefix
+//	any, all, none, atleast n="2"    of the nested conditions
+//	near within="5"                  the two nested conditions
+//	stem                             a stem; treated as a prefix if its own stem is different
 //	word, phrase                     by stems
 //	loose, prefix, exact, regexp     as in the text form
 //	host, lang                       as host: and lang: in the text form
 //	fact                             its name
 //
-// All but the last three may have a field, which is that of what is within too.
-// White space around texts, upper and lower case of the names of elements and
-// attributes, name spaces, comments and processing instructions do not matter;
-// capitals, spaces and underscores of categories and topics become small letters and
-// hyphens. All that is not listed here is refused.
+// All but the last three may have a field, which nested conditions inherit. White space around texts, the
+// case of element and attribute names, name spaces, comments and processing instructions are ignored.
+// Upper-case letters, spaces and underscores of categories and topics become lower-case letters and hyphens.
+// Everything else is rejected.
 //
-// FromXML reads 4 MB at most, and no entities but those of XML itself. The error is
-// [Faults], whose places are in "import.xml", columns in bytes, or that of reading
-// r.
+// FromXML reads at most 4 MB, and no entities except those of XML itself. The error is of type [Diagnostics],
+// with positions in "import.xml" and columns in bytes, or the error of reading r.
 func FromXML(r io.Reader) (archive []byte, err error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxSet+1))
 	if err != nil {
 		return nil, fmt.Errorf("read rules: %w", err)
 	}
 	if len(data) > maxSet {
-		return nil, Faults{tooLarge}
+		return nil, Diagnostics{tooLarge}
 	}
-	im := importer{reader: newReader(), decoder: xml.NewDecoder(bytes.NewReader(data))}
+	im := xmlImporter{setParser: newSetParser(), decoder: xml.NewDecoder(bytes.NewReader(data))}
 	im.decoder.CharsetReader = charset.NewReaderLabel
 	im.document()
 	set, err := im.done()
@@ -62,21 +59,21 @@ func FromXML(r io.Reader) (archive []byte, err error) {
 	}
 	archive = set.archive()
 	if _, err := Parse(archive); err != nil {
-		return nil, err // a rule, or the set, is too long in its text form
+		return nil, err // a rule or the set exceeds a limit in its text form
 	}
 	return archive, nil
 }
 
-// archive returns the rules of a set with a file for each category, and one
-// each for topics and facts that have none.
+// archive returns the rules of a set with a file for each category, and one each for topics and facts without
+// category.
 func (s *Set) archive() []byte {
 	a := &txtar.Archive{}
 	index := make(map[string]int)
-	scopes := make(map[string]Scope) // the last of each file
+	scopes := make(map[string]Scope) // last scope of each file
 	for _, r := range s.Rules {
-		name := r.Then.Name
+		name := r.Action.Name
 		switch {
-		case r.Then.Do == Know:
+		case r.Action.Kind == ConcludeFact:
 			name = "facts"
 		case name == "":
 			name = "topics"
@@ -98,36 +95,36 @@ func (s *Set) archive() []byte {
 	return txtar.Format(a)
 }
 
-// An importer collects the rules of an XML document.
-type importer struct {
-	*reader
+// An xmlImporter collects the rules of an XML document.
+type xmlImporter struct {
+	*setParser
 	decoder *xml.Decoder
-	broken  bool // a fault says so
+	broken  bool // the XML is invalid and reported
 }
 
-// An element is one within a rule, or the rule.
+// An element is a <rule> or an element within one.
 type element struct {
-	name  string // in small letters, without its name space
+	name  string // in lower case, without name space
 	pos   Pos
 	attrs map[string]string
-	text  string // without what is in inner
+	text  string // without the text of inner elements
 	inner []*element
 }
 
-// document reads rules as long as the XML is right.
-func (im *importer) document() {
+// document reads rules until the end or invalid XML.
+func (im *xmlImporter) document() {
 	root := false
 	for !im.full() {
 		pos := im.pos()
 		switch t := im.token().(type) {
 		case nil:
-			if !root && len(im.faults) == 0 {
-				im.fault(pos, "there are no rules: write <rules> with <rule> in it")
+			if !root && len(im.diagnostics) == 0 {
+				im.report(pos, "there are no rules: write <rules> that contains <rule>")
 			}
 			return
 		case xml.CharData:
 			if len(bytes.TrimSpace(t)) > 0 {
-				im.fault(pos, "%s stands outside of a rule: remove it", quote(shorten(string(bytes.TrimSpace(t)))))
+				im.report(pos, "%s is outside of a rule: remove it", quote(shorten(string(bytes.TrimSpace(t)))))
 			}
 		case xml.StartElement:
 			name := strings.ToLower(t.Name.Local)
@@ -135,33 +132,33 @@ func (im *importer) document() {
 			case !root && name == "rules":
 				root = true
 				if len(t.Attr) > 0 && !isNameSpace(t.Attr[0]) {
-					im.fault(pos, "<rules> has no attributes: remove %s", quote(shorten(t.Attr[0].Name.Local)))
+					im.report(pos, "<rules> has no attributes: remove %s", quote(shorten(t.Attr[0].Name.Local)))
 				}
 			case root && name == "rule":
 				if e := im.element(t, pos); e != nil {
 					im.add(e)
 				}
 			case !root:
-				im.fault(pos, "<%s> is not what the document should begin with: <rules>", shorten(name))
+				im.report(pos, "the document must begin with <rules>, not <%s>", shorten(name))
 				return
 			default:
-				im.fault(pos, "<%s> is unknown here: there may only be <rule> in <rules>", shorten(name))
+				im.report(pos, "<%s> is not allowed here: <rules> contains only <rule>", shorten(name))
 				if im.decoder.Skip() != nil {
-					return // the next token says why
+					return // reported by the next token
 				}
 			}
 		}
 	}
 }
 
-// pos returns where the next token begins.
-func (im *importer) pos() Pos {
+// pos returns the position of the next token.
+func (im *xmlImporter) pos() Pos {
 	line, column := im.decoder.InputPos()
 	return Pos{"import.xml", line, column}
 }
 
-// token returns the next one, nil if there is none.
-func (im *importer) token() xml.Token {
+// token returns the next token, nil at the end.
+func (im *xmlImporter) token() xml.Token {
 	pos := im.pos()
 	t, err := im.decoder.Token()
 	if err == io.EOF || im.broken {
@@ -173,20 +170,20 @@ func (im *importer) token() xml.Token {
 		if syntax, ok := err.(*xml.SyntaxError); ok {
 			pos, text = im.pos(), syntax.Msg
 		}
-		im.fault(pos, "this is no XML: %s", text)
+		im.report(pos, "invalid XML: %s", text)
 		return nil
 	}
 	if _, ok := t.(xml.Directive); ok {
-		im.fault(pos, "remove <!DOCTYPE> and the like: rules need none")
+		im.report(pos, "directives such as <!DOCTYPE> are not supported: remove them")
 	}
 	return t
 }
 
-// maxElements is how many a rule may have.
+// maxElements bounds the elements of a rule.
 const maxElements = 2 * maxTerms
 
-// element reads an element and what is in it, nil if it cannot be read.
-func (im *importer) element(start xml.StartElement, pos Pos) *element {
+// element reads an element and its contents, nil on error.
+func (im *xmlImporter) element(start xml.StartElement, pos Pos) *element {
 	root := im.open(start, pos)
 	stack := []*element{root}
 	for n := 1; len(stack) > 0; {
@@ -201,10 +198,10 @@ func (im *importer) element(start xml.StartElement, pos Pos) *element {
 			stack = stack[:len(stack)-1]
 		case xml.StartElement:
 			if n++; n > maxElements || len(stack) > maxDepth {
-				im.fault(root.pos, "the rule has over %d elements, or %d within one another: make several of it", maxElements, maxDepth)
+				im.report(root.pos, "the rule has more than %d elements, or %d nested ones: split it", maxElements, maxDepth)
 				for range len(stack) + 1 {
 					if im.decoder.Skip() != nil {
-						break // the next token says why
+						break // reported by the next token
 					}
 				}
 				return nil
@@ -217,7 +214,7 @@ func (im *importer) element(start xml.StartElement, pos Pos) *element {
 	return root
 }
 
-func (im *importer) open(start xml.StartElement, pos Pos) *element {
+func (im *xmlImporter) open(start xml.StartElement, pos Pos) *element {
 	e := &element{name: strings.ToLower(start.Name.Local), pos: pos, attrs: make(map[string]string)}
 	for _, a := range start.Attr {
 		if isNameSpace(a) {
@@ -228,7 +225,7 @@ func (im *importer) open(start xml.StartElement, pos Pos) *element {
 			name = other
 		}
 		if _, twice := e.attrs[name]; twice {
-			im.fault(pos, "<%s> has %s twice: remove one", e.name, name)
+			im.report(pos, "<%s> has %s twice: remove one", e.name, name)
 		}
 		e.attrs[name] = strings.Join(strings.Fields(a.Value), " ")
 	}

@@ -9,7 +9,7 @@ import (
 	"testing/iotest"
 )
 
-func TestFromXMLKeepsTheMeaning(t *testing.T) {
+func TestFromXML_KeepsMeaning(t *testing.T) {
 	archive, err := FromXML(strings.NewReader(`<?xml version="1.0"?>
 <!-- how the source has it -->
 <Rules xmlns="urn:x">
@@ -56,7 +56,7 @@ fact versioned when title:/v\d+\/x/
 	}
 }
 
-func TestFromXMLReadsOtherCharsets(t *testing.T) {
+func TestFromXML_OtherCharsets(t *testing.T) {
 	text := append([]byte(`<?xml version="1.0" encoding="windows-1251"?><rules><rule category="a"><word>`), 0xe2, 0xe7, 0xeb, 0xee, 0xec)
 	archive, err := FromXML(bytes.NewReader(append(text, `</word></rule></rules>`...)))
 	if want := "-- a.rules --\ncategory a when взлом\n"; err != nil || string(archive) != want {
@@ -64,73 +64,73 @@ func TestFromXMLReadsOtherCharsets(t *testing.T) {
 	}
 }
 
-func TestFaultsOfXMLAreNamed(t *testing.T) {
+func TestFromXML_Diagnostics(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"", `1:1: there are no rules`},
 		{"<!-- none -->", `1:14: there are no rules`},
-		{"\n<html></html>", `2:1: <html> is not what the document should begin with: <rules>`},
-		{"<rules>\n <word>x</word></rules>", `2:2: <word> is unknown here: there may only be <rule>`},
+		{"\n<html></html>", `2:1: the document must begin with <rules>, not <html>`},
+		{"<rules>\n <word>x</word></rules>", `2:2: <word> is not allowed here`},
 		{"<rules version='2'/>", `1:1: <rules> has no attributes: remove "version"`},
-		{"<rules>\nfoo</rules>", `1:8: "foo" stands outside of a rule`},
-		{"<rules>\n<rule category='a'>", `2:20: this is no XML: unexpected EOF`},
-		{"<rules>\n<rule category=a>", `2:17: this is no XML: unquoted or missing attribute value in element`},
-		{"<rules>\n<rule category='a'><word>x</wrd></rule></rules>", `2:33: this is no XML: element <word> closed by </wrd>`},
-		{"<rules>&evil;</rules>", `1:14: this is no XML: invalid character entity &evil;`},
-		{"<!DOCTYPE rules [<!ENTITY a 'aaaa'>]><rules/>", `1:1: remove <!DOCTYPE>`},
-		{"<?xml version='1.0' encoding='none'?><rules/>", `1:1: this is no XML: xml: opening charset "none": `},
-		{"<rules><rule><word>x</word></rule></rules>", `1:8: the rule gives nothing: write <rule category="databases" topics="sqlite">`},
-		{"<rules><rule category='a b/c'><word>x</word></rule></rules>", `1:8: "a-b/c" is no category`},
-		{"<rules><rule category='a' topics='b, наука'><word>x</word></rule></rules>", `1:8: "наука" is no topic`},
-		{"<rules><rule category='a' kind='b'><word>x</word></rule></rules>", `1:8: <rule> has no "kind": remove it; there may be category, topics, fact`},
+		{"<rules>\nfoo</rules>", `1:8: "foo" is outside of a rule`},
+		{"<rules>\n<rule category='a'>", `2:20: invalid XML`},
+		{"<rules>\n<rule category=a>", `2:17: invalid XML`},
+		{"<rules>\n<rule category='a'><word>x</wrd></rule></rules>", `2:33: invalid XML`},
+		{"<rules>&evil;</rules>", `1:14: invalid XML`},
+		{"<!DOCTYPE rules [<!ENTITY a 'aaaa'>]><rules/>", `1:1: directives such as <!DOCTYPE> are not supported`},
+		{"<?xml version='1.0' encoding='none'?><rules/>", `1:1: invalid XML`},
+		{"<rules><rule><word>x</word></rule></rules>", `1:8: the rule has no conclusion`},
+		{"<rules><rule category='a b/c'><word>x</word></rule></rules>", `1:8: "a-b/c" is not a valid category`},
+		{"<rules><rule category='a' topics='b, наука'><word>x</word></rule></rules>", `1:8: "наука" is not a valid topic`},
+		{"<rules><rule category='a' kind='b'><word>x</word></rule></rules>", `1:8: <rule> does not have the attribute "kind"`},
 		{"<rules><rule category='a' topic='b' topics='c'><word>x</word></rule></rules>", `1:8: <rule> has topics twice`},
-		{"<rules><rule category='a' weight='much'><word>x</word></rule></rules>", `1:8: "much" is no weight`},
+		{"<rules><rule category='a' weight='much'><word>x</word></rule></rules>", `1:8: "much" is not a weight`},
 		{"<rules><rule fact='a' weight='2'><word>x</word></rule></rules>", `1:8: a fact has no weight`},
-		{"<rules><rule fact='a' category='b'><word>x</word></rule></rules>", `1:8: a rule gives a fact or a category`},
-		{"<rules><rule category='a' feed='b' feed-tag='c'><word>x</word></rule></rules>", `1:8: a rule is for a feed-tag or for a feed`},
+		{"<rules><rule fact='a' category='b'><word>x</word></rule></rules>", `1:8: a rule concludes a fact, or a category and topics`},
+		{"<rules><rule category='a' feed='b' feed-tag='c'><word>x</word></rule></rules>", `1:8: a rule applies to a feed-tag or to a feed, not both`},
 		{"<rules><rule category='a'></rule></rules>", `1:8: the rule has no condition`},
-		{"<rules><rule category='a'>foo<word>x</word></rule></rules>", `1:8: "foo" stands in a rule`},
+		{"<rules><rule category='a'>foo<word>x</word></rule></rules>", `1:8: "foo" is text directly in a rule`},
 		{"<rules><rule category='a'>\n<any/></rule></rules>", `2:1: <any> is empty`},
-		{"<rules><rule category='a'>\n<any>foo<word>x</word></any></rule></rules>", `2:1: "foo" stands in <any>`},
-		{"<rules><rule category='a'>\n<some><word>x</word></some></rule></rules>", `2:1: <some> is unknown: there are any, all, none`},
-		{"<rules><rule category='a'>\n<word>x<b>y</b></word></rule></rules>", `2:8: <b> stands in <word>, which has a text only`},
-		{"<rules><rule category='a'>\n<word field='body2'>x</word></rule></rules>", `2:1: "body2" is no field: title, tag, body`},
-		{"<rules><rule category='a'>\n<any field='title'>\n<word field='body'>x</word></any></rule></rules>", `3:1: <word> of body stands within the field title`},
-		{"<rules><rule category='a'>\n<any field='title'>\n<host>x.y</host></any></rule></rules>", `3:1: <host> stands within the field title`},
+		{"<rules><rule category='a'>\n<any>foo<word>x</word></any></rule></rules>", `2:1: "foo" is text directly in <any>`},
+		{"<rules><rule category='a'>\n<some><word>x</word></some></rule></rules>", `2:1: <some> is not supported`},
+		{"<rules><rule category='a'>\n<word>x<b>y</b></word></rule></rules>", `2:8: <b> is not allowed in <word>, which contains text only`},
+		{"<rules><rule category='a'>\n<word field='body2'>x</word></rule></rules>", `2:1: "body2" is not a field`},
+		{"<rules><rule category='a'>\n<any field='title'>\n<word field='body'>x</word></any></rule></rules>", `3:1: <word> of body cannot be used within the field title`},
+		{"<rules><rule category='a'>\n<any field='title'>\n<host>x.y</host></any></rule></rules>", `3:1: <host> cannot be used within the field title`},
 		{"<rules><rule category='a'>\n<word/></rule></rules>", `2:1: the term is empty`},
-		{"<rules><rule category='a'>\n<stem>the</stem></rule></rules>", `2:1: "the" has stop words only`},
+		{"<rules><rule category='a'>\n<stem>the</stem></rule></rules>", `2:1: "the" contains stop words only, which are not indexed`},
 		{"<rules><rule category='a'>\n<fact/></rule></rules>", `2:1: <fact> is empty`},
 		{"<rules><rule category='a'>\n<fact>b</fact></rule></rules>", `2:1: no rule concludes fact b`},
-		{"<rules><rule fact='a'>\n<fact>a</fact></rule></rules>", `1:8: rules need one another: import.xml:1 needs fact a`},
+		{"<rules><rule fact='a'>\n<fact>a</fact></rule></rules>", `1:8: rules depend on one another`},
 		{"<rules><rule category='a'>\n<prefix>kube\"</prefix></rule></rules>", `2:1: "kube\""* is not the beginning of one word`},
 		{"<rules><rule category='a'>\n<regexp>x</regexp></rule></rules>", `2:1: a regular expression needs a field`},
-		{"<rules><rule category='a'>\n<regexp field='title'>[</regexp></rule></rules>", `2:1: the regular expression is wrong`},
-		{"<rules><rule category='a'>\n<none><word>x</word></none></rule></rules>", `1:8: the conditions can hold of a text for what it lacks alone`},
+		{"<rules><rule category='a'>\n<regexp field='title'>[</regexp></rule></rules>", `2:1: invalid regular expression`},
+		{"<rules><rule category='a'>\n<none><word>x</word></none></rule></rules>", `1:8: the conditions can hold without any match`},
 		{"<rules><rule category='a'>\n<atleast><word>x</word></atleast></rule></rules>", `2:1: a number is missing: <atleast n="2">`},
-		{"<rules><rule category='a'>\n<atleast n='3'><word>x</word></atleast></rule></rules>", `2:1: there are 1 conditions to choose from`},
-		{"<rules><rule category='a'>\n<near within='3'><word>x</word></near></rule></rules>", `2:1: <near> has 1 conditions in it, not 2`},
-		{"<rules><rule category='a'>\n<near within='300'><word>x</word><word>y</word></near></rule></rules>", `2:1: this is too far to be near`},
-		{"<rules><rule category='a'>\n<any n='3'><word>x</word></any></rule></rules>", `2:1: <any> has no "n": remove it; there may be field`},
-		{"<rules><rule category='a'>" + strings.Repeat("<any>", 60) + "<word>x</word>" + strings.Repeat("</any>", 60) + "</rule></rules>", `1:8: the rule has over 4000 elements, or 50 within one another`},
-		{"<rules><rule category='a'>" + strings.Repeat("<word>x</word>", 2_001) + "</rule></rules>", `1:8: the rule has over 2000 terms`},
-		{"<rules><rule category='a'>" + strings.Repeat("<word>x</word>", 5_000) + "</rule></rules>", `1:8: the rule has over 4000 elements`},
-		{"<rules>" + strings.Repeat("<rule category='a'><word>x</word></rule>", maxRules+1) + "</rules>", `1:800008: there are over 20000 rules`},
+		{"<rules><rule category='a'>\n<atleast n='3'><word>x</word></atleast></rule></rules>", `2:1: the list has 1 conditions`},
+		{"<rules><rule category='a'>\n<near within='3'><word>x</word></near></rule></rules>", `2:1: <near> has 1 conditions, not 2`},
+		{"<rules><rule category='a'>\n<near within='300'><word>x</word><word>y</word></near></rule></rules>", `2:1: the distance is too large`},
+		{"<rules><rule category='a'>\n<any n='3'><word>x</word></any></rule></rules>", `2:1: <any> does not have the attribute "n"`},
+		{"<rules><rule category='a'>" + strings.Repeat("<any>", 60) + "<word>x</word>" + strings.Repeat("</any>", 60) + "</rule></rules>", `1:8: the rule has more than 4000 elements, or 50 nested ones`},
+		{"<rules><rule category='a'>" + strings.Repeat("<word>x</word>", 2_001) + "</rule></rules>", `1:8: the rule has more than 2000 terms`},
+		{"<rules><rule category='a'>" + strings.Repeat("<word>x</word>", 5_000) + "</rule></rules>", `1:8: the rule has more than 4000 elements, or 50 nested ones`},
+		{"<rules>" + strings.Repeat("<rule category='a'><word>x</word></rule>", maxRules+1) + "</rules>", `1:800008: there are more than 20000 rules`},
 	} {
 		archive, err := FromXML(strings.NewReader(test.text))
 		if err == nil || !strings.HasPrefix(err.Error(), "import.xml:"+test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.200s:\ngot  %s and error %v\nwant import.xml:%s", test.text, archive, err, test.want)
 		}
 	}
-	if _, err := FromXML(strings.NewReader("<rules>" + strings.Repeat(" ", maxSet))); err == nil || err.Error() != "the rules have over 4 MB" {
-		t.Errorf("got error %v, want that the rules are too long", err)
+	if _, err := FromXML(strings.NewReader("<rules>" + strings.Repeat(" ", maxSet))); err == nil || err.Error() != "the rules have more than 4 MB" {
+		t.Errorf("got error %v, want error the rules have more than 4 MB", err)
 	}
 	if _, err := FromXML(iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got error %v, want that of the reader", err)
 	}
 }
 
-func TestFaultsOfXMLAreNamedAtOnce(t *testing.T) {
+func TestFromXML_ReportsAllDiagnostics(t *testing.T) {
 	_, err := FromXML(strings.NewReader("<rules>\n<rule category='A/B'><word>of</word></rule>\n<x><y/></x>\n<rule category='a'><z/></rule>\n<rule category='b'><word>x</word></rule></rules>"))
-	var faults Faults
+	var faults Diagnostics
 	if !errors.As(err, &faults) || len(faults) != 4 {
 		t.Errorf("got error %v, want four faults", err)
 	}

@@ -9,61 +9,61 @@ import (
 	"feedmesh/classify/stem"
 )
 
-// add makes rules of a <rule>: one, or where it has several topics one for each
-// and one for the category, which would otherwise gain by each topic.
-func (im *importer) add(e *element) {
-	before := len(im.faults)
-	im.allow(e, "category", "topics", "fact", "weight", "feed-tag", "feed")
+// add converts a <rule> to rules: one, or with several topics one for each and one for the category, which
+// would otherwise gain points from every topic.
+func (im *xmlImporter) add(e *element) {
+	before := len(im.diagnostics)
+	im.allowAttributes(e, "category", "topics", "fact", "weight", "feed-tag", "feed")
 	r := Rule{Pos: e.pos, Scope: im.scopeOf(e), Score: im.weight(e)}
 	if text := strings.TrimSpace(e.text); text != "" {
-		im.fault(e.pos, "%s stands in a rule: put it into <word> or <phrase>", quote(shorten(text)))
+		im.report(e.pos, "%s is text directly in a rule: enclose it in <word> or <phrase>", quote(shorten(text)))
 	}
-	thens := im.thens(e)
-	r.When = conjoin(im.conditions(e.inner, Anywhere))
+	thens := im.actions(e)
+	r.Condition = conjoin(im.conditions(e.inner, Anywhere))
 	switch {
 	case len(e.inner) == 0:
-		im.fault(e.pos, "the rule has no condition: put <stem>, <any> and the like into it")
-	case len(im.faults) > before:
-	case countTerms(r.When) > maxTerms:
-		im.fault(e.pos, "the rule has over %d terms: make several of it", maxTerms)
-	case holdsOfNothing(r.When):
-		im.fault(e.pos, "the conditions can hold of a text for what it lacks alone: put something beside them that must be there")
+		im.report(e.pos, "the rule has no condition: add <stem>, <any> or similar")
+	case len(im.diagnostics) > before:
+	case countTerms(r.Condition) > maxTerms:
+		im.report(e.pos, "the rule has more than %d terms: split it", maxTerms)
+	case matchesEmpty(r.Condition):
+		im.report(e.pos, "the conditions can hold without any match: add a term that must occur")
 	}
 	for _, then := range thens {
-		if im.rules++; im.rules > maxRules {
-			im.fault(e.pos, "there are over %d rules", maxRules)
+		if im.ruleCount++; im.ruleCount > maxRules {
+			im.report(e.pos, "there are more than %d rules", maxRules)
 		}
-		if len(im.faults) > before {
+		if len(im.diagnostics) > before {
 			return
 		}
-		r.Then = then
+		r.Action = then
 		im.set.Rules = append(im.set.Rules, r)
 	}
 }
 
-// allow names the attributes of e that it may not have.
-func (im *importer) allow(e *element, names ...string) {
+// allowAttributes reports the attributes of e that are not in names.
+func (im *xmlImporter) allowAttributes(e *element, names ...string) {
 	for _, name := range slices.Sorted(maps.Keys(e.attrs)) {
 		if !slices.Contains(names, name) {
-			im.fault(e.pos, "<%s> has no %s: remove it; there may be %s", shorten(e.name), quote(shorten(name)), either(names))
+			im.report(e.pos, "<%s> does not have the attribute %s: remove it; allowed: %s", shorten(e.name), quote(shorten(name)), listOrNone(names))
 		}
 	}
 }
 
-func either(names []string) string {
+func listOrNone(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
 	return strings.Join(names, ", ")
 }
 
-func (im *importer) scopeOf(e *element) Scope {
+func (im *xmlImporter) scopeOf(e *element) Scope {
 	tag, feed := e.attrs["feed-tag"], e.attrs["feed"]
 	switch {
 	case tag != "" && feed != "":
-		im.fault(e.pos, "a rule is for a feed-tag or for a feed: remove one")
+		im.report(e.pos, "a rule applies to a feed-tag or to a feed, not both: remove one")
 	case len(tag+feed) > maxTerm:
-		im.fault(e.pos, "the feed-tag or feed has over %d bytes", maxTerm)
+		im.report(e.pos, "the feed-tag or feed has more than %d bytes", maxTerm)
 	case tag != "":
 		return Scope{FeedTag, tag}
 	case feed != "":
@@ -72,23 +72,23 @@ func (im *importer) scopeOf(e *element) Scope {
 	return Scope{}
 }
 
-func (im *importer) weight(e *element) float64 {
+func (im *xmlImporter) weight(e *element) float64 {
 	text, found := e.attrs["weight"]
 	if !found {
 		return 1
 	}
 	f, ok := decimal(text)
 	if !ok || f <= 0 || f > maxScore {
-		im.fault(e.pos, "%s is no weight: a number above 0, at most %d", quote(shorten(text)), maxScore)
+		im.report(e.pos, "%s is not a weight: use a number above 0, at most %d", quote(shorten(text)), maxScore)
 	}
 	if e.attrs["fact"] != "" {
-		im.fault(e.pos, "a fact has no weight: remove it")
+		im.report(e.pos, "a fact has no weight: remove it")
 	}
 	return f
 }
 
-// thens returns what follows from a rule.
-func (im *importer) thens(e *element) []Then {
+// actions returns the actions of a rule.
+func (im *xmlImporter) actions(e *element) []Action {
 	category, fact := im.label(e, "category", e.attrs["category"]), im.label(e, "fact", e.attrs["fact"])
 	var topics []string
 	for topic := range strings.SplitSeq(e.attrs["topics"], ",") {
@@ -99,39 +99,38 @@ func (im *importer) thens(e *element) []Then {
 	switch {
 	case fact != "" && category == "" && topics == nil:
 		im.facts[fact] = true
-		return []Then{{Do: Know, Name: fact}}
+		return []Action{{Kind: ConcludeFact, Name: fact}}
 	case fact != "":
-		im.fault(e.pos, "a rule gives a fact or a category and topics: make two of it")
+		im.report(e.pos, "a rule concludes a fact, or a category and topics: split it")
 	case category == "" && topics == nil:
-		im.fault(e.pos, `the rule gives nothing: write <rule category="databases" topics="sqlite">`)
+		im.report(e.pos, `the rule has no conclusion: write <rule category="databases" topics="sqlite">`)
 	case category != "" && len(topics) == 1:
-		return []Then{{Name: category, Topic: topics[0]}}
+		return []Action{{Name: category, Topic: topics[0]}}
 	}
-	var thens []Then
+	var thens []Action
 	if category != "" {
-		thens = append(thens, Then{Name: category})
+		thens = append(thens, Action{Name: category})
 	}
 	for _, topic := range topics {
-		thens = append(thens, Then{Topic: topic})
+		thens = append(thens, Action{Topic: topic})
 	}
 	return thens
 }
 
-// label returns a name in the form that names have, empty if there is none.
-func (im *importer) label(e *element, what, name string) string {
+// label normalizes a name; it returns "" if there is none.
+func (im *xmlImporter) label(e *element, what, name string) string {
 	name = strings.Join(strings.Fields(strings.ReplaceAll(strings.ToLower(name), "_", " ")), "-")
 	if name == "" {
 		return ""
 	}
-	if wrong := wrongLabel(what, name); wrong != "" {
-		im.fault(e.pos, "%s", wrong)
+	if wrong := labelProblem(what, name); wrong != "" {
+		im.report(e.pos, "%s", wrong)
 	}
 	return name
 }
 
-// conditions returns the conditions that elements stand for, without those that
-// have a fault.
-func (im *importer) conditions(list []*element, f Field) []Expr {
+// conditions converts elements to conditions, without those that have errors.
+func (im *xmlImporter) conditions(list []*element, f Field) []Expr {
 	var all []Expr
 	for _, e := range list {
 		if x := im.condition(e, f); x != nil {
@@ -141,56 +140,55 @@ func (im *importer) conditions(list []*element, f Field) []Expr {
 	return all
 }
 
-// condition returns the condition that an element stands for, nil if it has a
-// fault. f is the field of what it is within.
-func (im *importer) condition(e *element, f Field) Expr {
+// condition converts an element to a condition, nil on error. f is the inherited field.
+func (im *xmlImporter) condition(e *element, f Field) Expr {
 	switch e.name {
 	case "any", "all", "none", "atleast", "near":
 		return im.group(e, f)
 	case "fact", "host", "lang":
-		im.allow(e)
+		im.allowAttributes(e)
 		if f != Anywhere {
-			im.fault(e.pos, "<%s> stands within the field %s: put it outside", e.name, FieldNames[f])
+			im.report(e.pos, "<%s> cannot be used within the field %s: move it out", e.name, FieldNames[f])
 			return nil
 		}
 	case "stem", "word", "phrase", "loose", "prefix", "exact", "regexp":
-		im.allow(e, "field")
+		im.allowAttributes(e, "field")
 		f = im.fieldOf(e, f)
 	default:
-		im.fault(e.pos, "<%s> is unknown: there are any, all, none, atleast, near, stem, word, phrase, loose, prefix, exact, regexp, host, lang, fact", shorten(e.name))
+		im.report(e.pos, "<%s> is not supported: use any, all, none, atleast, near, stem, word, phrase, loose, prefix, exact, regexp, host, lang, fact", shorten(e.name))
 		return nil
 	}
 	if len(e.inner) > 0 {
-		im.fault(e.inner[0].pos, "<%s> stands in <%s>, which has a text only", shorten(e.inner[0].name), e.name)
+		im.report(e.inner[0].pos, "<%s> is not allowed in <%s>, which contains text only", shorten(e.inner[0].name), e.name)
 		return nil
 	}
 	text := strings.Join(strings.Fields(e.text), " ")
 	if e.name == "fact" {
 		name := im.label(e, "fact", text)
 		if name == "" {
-			im.fault(e.pos, "<fact> is empty: write the name of a fact")
+			im.report(e.pos, "<fact> is empty: write the name of a fact")
 			return nil
 		}
-		return &Fact{Known, name, e.pos}
+		return &Fact{NamedFact, name, e.pos}
 	}
 	t := im.termOf(e.name, text)
 	t.Pos = e.pos
 	if t.Field == Anywhere {
 		t.Field = f
 	}
-	if wrong := im.wrong(t); wrong != "" {
-		im.fault(e.pos, "%s", wrong)
+	if wrong := im.termProblem(t); wrong != "" {
+		im.report(e.pos, "%s", wrong)
 		return nil
 	}
 	return t
 }
 
-// termOf returns the term that an element of the name stands for.
-func (im *importer) termOf(name, text string) *Term {
+// termOf returns the term for an element name.
+func (im *xmlImporter) termOf(name, text string) *Term {
 	switch name {
 	case "stem":
-		// "databas", of database, would become "databa", which is the stem of no word.
-		if stems := stem.List(text, ""); len(stems) == 1 && stems[0] != strings.ToLower(text) {
+		// The stem of "databas" (from database) would be "databa", which is no word's stem.
+		if stems := stem.Stems(text, ""); len(stems) == 1 && stems[0] != strings.ToLower(text) {
 			return &Term{Kind: Prefix, Text: text}
 		}
 	case "loose":
@@ -209,19 +207,19 @@ func (im *importer) termOf(name, text string) *Term {
 	return &Term{Text: text}
 }
 
-// group returns the condition that an element with others in it stands for.
-func (im *importer) group(e *element, f Field) Expr {
+// group converts an element with nested conditions.
+func (im *xmlImporter) group(e *element, f Field) Expr {
 	number := map[string]string{"atleast": "n", "near": "within"}[e.name]
 	if number == "" {
-		im.allow(e, "field")
+		im.allowAttributes(e, "field")
 	} else {
-		im.allow(e, "field", number)
+		im.allowAttributes(e, "field", number)
 	}
 	if text := strings.TrimSpace(e.text); text != "" {
-		im.fault(e.pos, "%s stands in <%s>: put it into <word> or <phrase>", quote(shorten(text)), e.name)
+		im.report(e.pos, "%s is text directly in <%s>: enclose it in <word> or <phrase>", quote(shorten(text)), e.name)
 	}
 	if len(e.inner) == 0 {
-		im.fault(e.pos, "<%s> is empty: put conditions into it, or remove it", e.name)
+		im.report(e.pos, "<%s> is empty: add conditions, or remove it", e.name)
 		return nil
 	}
 	list := im.conditions(e.inner, im.fieldOf(e, f))
@@ -232,7 +230,7 @@ func (im *importer) group(e *element, f Field) Expr {
 	if number != "" {
 		var err error
 		if n, err = strconv.Atoi(e.attrs[number]); err != nil || n < 0 {
-			im.fault(e.pos, `a number is missing: <%s %s="2">`, e.name, number)
+			im.report(e.pos, `a number is missing: <%s %s="2">`, e.name, number)
 			return nil
 		}
 	}
@@ -240,43 +238,43 @@ func (im *importer) group(e *element, f Field) Expr {
 	case "all":
 		return conjoin(list)
 	case "none":
-		return deny(disjoin(list))
+		return negate(disjoin(list))
 	case "atleast":
 		x := &AtLeast{n, list}
-		return im.sound(e, x, x.wrong())
+		return im.checked(e, x, x.problem())
 	case "near":
 		if len(list) != 2 {
-			im.fault(e.pos, "<near> has %d conditions in it, not 2: put several into <any>", len(list))
+			im.report(e.pos, "<near> has %d conditions, not 2: enclose alternatives in <any>", len(list))
 			return nil
 		}
 		x := &Near{list[0], list[1], n}
-		return im.sound(e, x, x.wrong())
+		return im.checked(e, x, x.problem())
 	}
 	return disjoin(list)
 }
 
-// sound returns x if nothing is wrong with it.
-func (im *importer) sound(e *element, x Expr, wrong string) Expr {
+// checked returns x, or reports the problem and returns nil.
+func (im *xmlImporter) checked(e *element, x Expr, wrong string) Expr {
 	if wrong != "" {
-		im.fault(e.pos, "%s", wrong)
+		im.report(e.pos, "%s", wrong)
 		return nil
 	}
 	return x
 }
 
-// fieldOf returns the field of an element that is within the field f.
-func (im *importer) fieldOf(e *element, f Field) Field {
+// fieldOf returns the field of an element within the field f.
+func (im *xmlImporter) fieldOf(e *element, f Field) Field {
 	name, found := e.attrs["field"]
 	if !found {
 		return f
 	}
 	own := Field(slices.Index(FieldNames[:], strings.ToLower(name)))
 	switch {
-	case name == "" || own >= Fields:
-		im.fault(e.pos, "%s is no field: %s", quote(shorten(name)), strings.Join(FieldNames[1:], ", "))
+	case name == "" || own >= FieldCount:
+		im.report(e.pos, "%s is not a field: use one of %s", quote(shorten(name)), strings.Join(FieldNames[1:], ", "))
 		return f
 	case f != Anywhere && own != f:
-		im.fault(e.pos, "<%s> of %s stands within the field %s: put it outside", e.name, name, FieldNames[f])
+		im.report(e.pos, "<%s> of %s cannot be used within the field %s: move it out", e.name, name, FieldNames[f])
 	}
 	return own
 }

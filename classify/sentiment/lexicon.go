@@ -16,17 +16,16 @@ import (
 	"feedmesh/classify/stem"
 )
 
-// A lexicon is what the words of a language weigh.
+// A lexicon holds the word weights of a language.
 type lexicon struct {
 	language string
 	stems    map[string]float64  // by key
-	begins   map[string]bool     // what their words and keys begin with: most words need no stem
-	phrases  map[string][]phrase // by their first word, longest first
-	roles    map[string]word     // words that act on others
+	begins   map[string]bool     // prefixes of words and keys, to skip stemming most words
+	phrases  map[string][]phrase // by first word, longest first
+	roles    map[string]word     // words that modify others
 }
 
-// A phrase is several words, or one that its stem must not stand for, as they are
-// written.
+// A phrase is several words, or a single word that must not match by its stem, as written.
 type phrase struct {
 	words  []string
 	weight float64
@@ -46,25 +45,25 @@ func (p phrase) begins(words []word) bool {
 
 // A word is a word of a text.
 type word struct {
-	text     string // in small letters, ё as е
+	text     string // in lower case, ё as е
 	weight   float64
 	role     role
-	strength float64 // of a modifier: what the next word is multiplied by
-	only     bool    // "not only" negates nothing
+	strength float64 // of a modifier: factor for the next word
+	only     bool    // cancels a negation before it: "not only"
 }
 
-// A role is what a word does to those that follow.
+// A role is the effect of a word on the words that follow.
 type role uint8
 
 const (
 	none role = iota
 	negation
 	modifier
-	turn // but: what follows counts more than what came before
+	contrast // "but": the part after it counts more than the part before
 )
 
-// acting are the words that act on others, by language.
-var acting = map[string]struct{ negations, turns, stronger, weaker, only string }{
+// modifiers are the words that modify others, by language.
+var modifiers = map[string]struct{ negations, turns, stronger, weaker, only string }{
 	"en": {
 		negations: "not no never without cannot can't couldn't don't doesn't didn't isn't wasn't aren't weren't won't wouldn't shouldn't hasn't haven't hadn't hardly barely neither nor nothing nobody ain't dont doesnt isnt lacks",
 		turns:     "but however although though yet nevertheless",
@@ -104,7 +103,7 @@ func lexiconOf(language string) *lexicon {
 func load(language string) *lexicon {
 	data, err := files.ReadFile("lexicons/" + language + ".txt")
 	if err != nil {
-		panic(err) // it is compiled in
+		panic(err) // impossible: the files are embedded
 	}
 	l, err := parse(string(data), language)
 	if err != nil {
@@ -113,8 +112,8 @@ func load(language string) *lexicon {
 	return l
 }
 
-// parse reads a lexicon: lines of a weight, a colon, and words or quoted phrases;
-// # begins a comment. The error names each line with a fault.
+// parse parses a lexicon: lines of a weight, a colon, and words or quoted phrases; # begins a comment. The
+// error joins all problems with their lines.
 func parse(text, language string) (*lexicon, error) {
 	l := &lexicon{language: language, stems: make(map[string]float64), begins: make(map[string]bool), phrases: make(map[string][]phrase), roles: make(map[string]word)}
 	var faults []error
@@ -132,7 +131,7 @@ func parse(text, language string) (*lexicon, error) {
 	for _, list := range l.phrases {
 		slices.SortStableFunc(list, func(a, b phrase) int { return cmp.Compare(len(b.words), len(a.words)) })
 	}
-	l.act()
+	l.addRoles()
 	return l, errors.Join(faults...)
 }
 
@@ -140,7 +139,7 @@ func (l *lexicon) line(line string) error {
 	number, list, ok := strings.Cut(line, ":")
 	weight, err := strconv.ParseFloat(number, 64)
 	if !ok || err != nil || !(weight >= -3 && weight <= 3) {
-		return errors.New("a weight from -3 to 3 and a colon are missing")
+		return errors.New("want a weight from -3 to 3 and a colon")
 	}
 	for i, part := range strings.Split(list, `"`) {
 		words := strings.Fields(part)
@@ -159,8 +158,8 @@ func (l *lexicon) line(line string) error {
 	return nil
 }
 
-// key returns what a word is compared by: its stem, unless that is so short that
-// others share it, as awful and AWS do.
+// key returns the form in which a word is compared: its stem, or the word if the stem is so short that
+// unrelated words share it, as awful and AWS do.
 func key(word, language string) string {
 	stem := stem.Of(word, language)
 	if short := 4; len(stem) < short && len(word) >= len(stem)+3 {
@@ -169,14 +168,14 @@ func key(word, language string) string {
 	return stem
 }
 
-// beginning returns the first four bytes of a word: two letters of a Russian one.
+// beginning returns the first four bytes of a word: two letters of a Russian word.
 func beginning(word string) string { return word[:min(len(word), 4)] }
 
-// act fills in the words that act on others.
-func (l *lexicon) act() {
-	a := acting[l.language]
+// addRoles adds the words that modify others.
+func (l *lexicon) addRoles() {
+	a := modifiers[l.language]
 	for list, w := range map[string]word{
-		a.negations: {role: negation}, a.turns: {role: turn},
+		a.negations: {role: negation}, a.turns: {role: contrast},
 		a.stronger: {role: modifier, strength: stronger}, a.weaker: {role: modifier, strength: weaker},
 	} {
 		for _, text := range strings.Fields(list) {
@@ -190,8 +189,7 @@ func (l *lexicon) act() {
 	}
 }
 
-// sentences yields the words of each sentence of a text in small letters. The slice
-// is used again.
+// sentences yields the words of each sentence of a lower-case text. The slice is reused.
 func (l *lexicon) sentences(text string) iter.Seq[[]word] {
 	return func(yield func([]word) bool) {
 		var words []word
@@ -219,7 +217,7 @@ func (l *lexicon) sentences(text string) iter.Seq[[]word] {
 	}
 }
 
-// wordEnd returns where the word at i ends: letters, and apostrophes inside.
+// wordEnd returns the end of the word at i: letters, and apostrophes inside.
 func wordEnd(text string, i int) int {
 	for i < len(text) {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -232,7 +230,7 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// isLetter has a quick answer for the letters that most texts are of.
+// isLetter has a fast path for the most frequent letters.
 func isLetter(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'а' && r <= 'я' || r >= utf8.RuneSelf && unicode.IsLetter(r)
 }
@@ -242,7 +240,7 @@ func startsWord(s string) bool {
 	return isLetter(r)
 }
 
-// word looks a word in small letters up.
+// word looks up a lower-case word.
 func (l *lexicon) word(text string) word {
 	w := l.roles[text]
 	w.text = text

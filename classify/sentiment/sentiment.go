@@ -1,5 +1,6 @@
-// Package sentiment tells how a text sounds by the words in it, with what turns
-// and strengthens them. It knows nothing of feeds, queues or storage.
+// Package sentiment scores the sentiment of English and Russian texts by a lexicon, taking negations and
+// modifiers into account ([Score]). It reads at most 16 KB of a text. The package is independent of feeds,
+// queues and storage.
 package sentiment
 
 import (
@@ -8,27 +9,27 @@ import (
 )
 
 const (
-	maxText = 16 << 10 // bytes that are looked at
-	reach   = 3        // words over which a negation carries
-	turned  = -0.6     // what is left of a word that is negated: "not bad" is less than good
-	before  = 0.5      // what counts of a sentence before its "but"
-	after   = 1.5      // and behind it
-	even    = 12       // how slowly the score nears 1
+	maxText        = 16 << 10 // bytes that are read
+	reach          = 3        // words in range of a negation
+	negatedShare   = -0.6     // factor of a negated word: "not bad" is less positive than "good"
+	beforeContrast = 0.5      // factor of a sentence before its "but"
+	afterContrast  = 1.5      // factor of a sentence after its "but"
+	damping        = 12       // larger values make the score approach 1 more slowly
 )
 
-// Score returns how a plain text sounds, from -1, bad news or angry, to 1; 0 is
-// neutral, or in a language that there is no lexicon of: language is "en" or "ru".
-// Only the first 16 KB are looked at. Equal texts score alike, O(len(text)).
+// Score returns the sentiment of a plain text, from -1 (bad news, anger) to 1. It is 0 if the text is neutral
+// or no lexicon exists for the language; lexicons exist for "en" and "ru". Only the first 16 KB are read.
+// Equal texts have equal scores. O(len(text)).
 //
-// Source: C. Hutto and E. Gilbert, VADER: a parsimonious rule-based model for
-// sentiment analysis of social media text, 2014; the rules, not the lexicon.
+// Source: C. Hutto and E. Gilbert, VADER: a parsimonious rule-based model for sentiment analysis of social
+// media text, 2014; the rules, not the lexicon.
 func Score(text, language string) float64 {
 	l := lexiconOf(language)
 	if l == nil {
 		return 0
 	}
 	text = strings.ToLower(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
-	text = strings.ReplaceAll(strings.ReplaceAll(text, "ё", "е"), "’", "'") // spelt in two ways
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "ё", "е"), "’", "'") // two spellings
 	sum, sentences := 0.0, 0
 	for s := range l.sentences(text) {
 		sum += l.sentence(s)
@@ -38,28 +39,28 @@ func Score(text, language string) float64 {
 		return 0
 	}
 	x := sum / math.Sqrt(float64(sentences))
-	return math.Round(1000*x/math.Sqrt(x*x+even)) / 1000
+	return math.Round(1000*x/math.Sqrt(x*x+damping)) / 1000
 }
 
-// sentence returns the sum of what the words of a sentence weigh.
+// sentence returns the sum of the word weights of a sentence.
 func (l *lexicon) sentence(words []word) float64 {
 	sum := 0.0
-	negated := -reach - 1 // where the last negation stands
-	strength := 1.0       // of the words just before
+	negated := -reach - 1 // position of the last negation
+	strength := 1.0       // factor of the preceding modifier
 	for i := 0; i < len(words); {
 		w := words[i]
-		weight, n := l.weigh(words[i:])
+		weight, n := l.weightOf(words[i:])
 		switch {
-		case n > 1: // what a phrase is made of does nothing else
+		case n > 1: // the words of a phrase have no role
 			w.role = none
-		case w.role == turn && i > 0: // what follows a leading "But" stands against nothing
-			return sum*before + after*l.sentence(words[i+1:])
+		case w.role == contrast && i > 0: // a leading "But" contrasts with nothing
+			return sum*beforeContrast + afterContrast*l.sentence(words[i+1:])
 		case w.role == negation && !(i+1 < len(words) && words[i+1].only):
 			negated = i
 		}
 		if weight != 0 {
 			if i-negated <= reach {
-				weight *= turned
+				weight *= negatedShare
 				negated = i - reach - 1
 			}
 			sum += weight * strength
@@ -72,9 +73,9 @@ func (l *lexicon) sentence(words []word) float64 {
 	return sum
 }
 
-// weigh returns what the words at the beginning weigh, and how many they are: the
-// longest phrase that is known, or one word.
-func (l *lexicon) weigh(words []word) (weight float64, n int) {
+// weightOf returns the weight of the longest phrase at the beginning of words, or of the first word, and its
+// number of words.
+func (l *lexicon) weightOf(words []word) (weight float64, n int) {
 	first := words[0]
 	for _, p := range l.phrases[first.text] {
 		if p.begins(words) {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestSentences(t *testing.T) {
+func TestScore_Sentences(t *testing.T) {
 	for _, test := range []struct {
 		language, text string
 		least, most    float64
@@ -49,7 +49,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-func TestOneSoundsBetterThanTheOther(t *testing.T) {
+func TestScore_ComparesTexts(t *testing.T) {
 	for _, test := range []struct{ language, better, worse string }{
 		{"en", "very good", "good"},
 		{"en", "good", "slightly good"},
@@ -64,12 +64,12 @@ func TestOneSoundsBetterThanTheOther(t *testing.T) {
 		{"ru", "Не очень плохо", "Очень плохо"},
 	} {
 		if better, worse := Score(test.better, test.language), Score(test.worse, test.language); better <= worse {
-			t.Errorf("%q has %v, %q has %v: want the first above the second", test.better, better, test.worse, worse)
+			t.Errorf("%q: got %v, %q: got %v; want the first above the second", test.better, better, test.worse, worse)
 		}
 	}
 }
 
-func TestLexiconsAreWhole(t *testing.T) {
+func TestParse_ShippedLexicons(t *testing.T) {
 	for language := range lexicons {
 		l := lexiconOf(language)
 		if len(l.stems) < 500 || len(l.phrases) < 20 {
@@ -88,9 +88,9 @@ func TestLexiconsAreWhole(t *testing.T) {
 	}
 }
 
-func TestFaultsOfLexiconsAreTold(t *testing.T) {
+func TestParse_ReportsProblems(t *testing.T) {
 	_, err := parse("# x\n4: good\ngood\n1: \"\" a\n", "en")
-	want := "2: a weight from -3 to 3 and a colon are missing\n3: a weight from -3 to 3 and a colon are missing\n4: a phrase has no words"
+	want := "2: want a weight from -3 to 3 and a colon\n3: want a weight from -3 to 3 and a colon\n4: a phrase has no words"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -104,8 +104,8 @@ func FuzzScore(f *testing.F) {
 		if !(got >= -1 && got <= 1) {
 			t.Errorf("Score(%q, %q) = %v", text, language, got)
 		}
-		if again := Score(text, language); again != got {
-			t.Errorf("got %v, then %v", got, again)
+		if repeated := Score(text, language); repeated != got {
+			t.Errorf("got %v, then %v", got, repeated)
 		}
 	})
 }

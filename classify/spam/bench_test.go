@@ -7,8 +7,7 @@ import (
 	"feedmesh/classify/stem"
 )
 
-// BenchmarkJudge judges an item of 2 KB of text with ten links, stems not given
-// and given.
+// BenchmarkJudge scores an item of 2 KB of text with ten links, with and without given stems.
 func BenchmarkJudge(b *testing.B) {
 	text := strings.Repeat("The scheduler of the Linux kernel decides which task runs next, and for how long. "+
 		"In version 6.6 it became fairer: see https://lwn.net/Articles/925371/ for the details of the new algorithm. ", 11)[:2048]
@@ -24,10 +23,10 @@ func BenchmarkJudge(b *testing.B) {
 	}{{"text", nil}, {"stems", stem.Words(text, "en")}} {
 		b.Run(test.name, func(b *testing.B) {
 			d.Stems = test.stems
-			f.Judge(d, Habits{})
+			f.Classify(d, History{})
 			b.ReportAllocs()
 			for b.Loop() {
-				f.Judge(d, Habits{})
+				f.Classify(d, History{})
 			}
 		})
 	}

@@ -14,7 +14,7 @@ import (
 	"feedmesh/tests/corpus"
 )
 
-// A set is documents of which we know what they are.
+// A set is a group of documents with known labels.
 type set struct {
 	name      string
 	documents []spam.Example
@@ -22,9 +22,8 @@ type set struct {
 	precision, recall, wrong float64 // the bars: at least, at least, at most; 0, 0, 1 for none
 }
 
-// TestCorpus judges the half of the messages that the lists were not made with,
-// and what people's feeds bring. The half is that of the records of which bit 4
-// of the hash of the id is 1; see train.
+// TestCorpus scores the half of the messages that was not used for training, and the items of real feeds. The
+// half consists of the records for which bit 4 of the hash of the id is 1; see train.
 func TestCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("judges some 50,000 documents")
@@ -38,14 +37,14 @@ func TestCorpus(t *testing.T) {
 	f := spam.Default()
 	t.Logf("%-24s %6s %6s %9s %9s %9s   at %.2f", "", "spam", "ham", "precision", "recall", "wrong", f.Threshold())
 	for _, s := range sets {
-		var counts [2][2]int // by what it is, by what we say
+		var counts [2][2]int // by true label and prediction
 		flags := make(map[string]int)
 		for _, e := range s.documents {
-			v := f.Judge(e.Document, spam.Habits{})
-			said := v.Score >= f.Threshold()
-			counts[number(e.Spam)][number(said)]++
-			if said != e.Spam && s.wrong < 1 {
-				t.Logf("%.100q %.200q %s: %.3f %q", e.Title, e.Text, e.URL, v.Score, v.Why())
+			v := f.Classify(e.Document, spam.History{})
+			predicted := v.Score >= f.Threshold()
+			counts[number(e.Spam)][number(predicted)]++
+			if predicted != e.Spam && s.wrong < 1 {
+				t.Logf("%.100q %.200q %s: %.3f %q", e.Title, e.Text, e.URL, v.Score, v.Reasons())
 			}
 			for _, flag := range v.Flags {
 				flags[flag]++
@@ -56,7 +55,7 @@ func TestCorpus(t *testing.T) {
 		wrong := share(counts[0][1], ham)
 		t.Logf("%-24s %6d %6d %9.4f %9.4f %8.2f%%   %v", s.name, spams, ham, precision, recall, 100*wrong, flags)
 		if precision < s.precision || recall < s.recall || wrong > s.wrong {
-			t.Errorf("%s: want precision %.2f, recall %.2f, at most %.1f%% of what is no spam", s.name, s.precision, s.recall, 100*s.wrong)
+			t.Errorf("%s: want precision %.2f, recall %.2f, at most %.1f%% false positives", s.name, s.precision, s.recall, 100*s.wrong)
 		}
 	}
 }
@@ -70,7 +69,7 @@ func number(yes bool) int {
 
 func share(n, of int) float64 { return float64(n) / float64(max(1, of)) }
 
-// messageSets returns the messages as they are, and as a feed would bring them.
+// messageSets returns the messages as they are, and as items of a feed.
 func messageSets(t *testing.T) []set {
 	type record struct{ ID, Set, Title, Body, Lang, Label string }
 	byName := make(map[string][]spam.Example)
@@ -95,7 +94,7 @@ func messageSets(t *testing.T) []set {
 	return append(sets, set{name: "datacamp-blog-comments", documents: byName["datacamp-blog-comments"], wrong: 1})
 }
 
-// posts returns a file of posts, none of which is spam.
+// posts returns a file of posts without spam.
 func posts(t *testing.T, file string) (list []spam.Example) {
 	type post struct{ Title, Body, Lang, URL, Host string }
 	for _, p := range corpus.Lines[post](t, filepath.Join(corpus.Folder(t, "categories"), file)) {
@@ -106,8 +105,7 @@ func posts(t *testing.T, file string) (list []spam.Example) {
 	return list
 }
 
-// entries returns the entries of real feeds, cleaned as the agent does, none of
-// which is spam.
+// entries returns the entries of real feeds without spam, cleaned as by the agent.
 func entries(t *testing.T) (list []spam.Example) {
 	root := corpus.Folder(t, "feeds")
 	for _, s := range corpus.Lines[struct{ File, URL string }](t, filepath.Join(root, "manifest.jsonl")) {
@@ -124,7 +122,7 @@ func entries(t *testing.T) (list []spam.Example) {
 			clean := text.Default().Clean(e.HTML, base, s.URL)
 			lang, _ := language.Detect(clean.Text, doc.Language)
 			list = append(list, spam.Example{Document: spam.Document{
-				Title: text.Plain(e.Title), Text: clean.Text, HTML: clean.HTML, URL: e.Link,
+				Title: text.PlainText(e.Title), Text: clean.Text, HTML: clean.HTML, URL: e.Link,
 				Author: e.Author, Language: lang, FeedTitle: doc.Title,
 			}})
 		}

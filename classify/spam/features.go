@@ -11,10 +11,10 @@ import (
 	"feedmesh/classify/stem"
 )
 
-// features returns what lessons are about: of an item its stems; of a message,
-// which is short, all of its words, stop words and pairs among them, and the
-// lengths of its numbers: people write "i" and "me", spam "your" and "call #11".
-func (s *scales) features() iter.Seq[string] {
+// features returns the features for learning. For an item these are its stems. For a message, which is short,
+// they are all of its words, including stop words and pairs, and the lengths of its numbers: people write "i"
+// and "me", spam writes "your" and "call #11".
+func (s *scorer) features() iter.Seq[string] {
 	if s.message {
 		return slices.Values(messageFeatures(s.doc.Text, s.doc.Language))
 	}
@@ -29,12 +29,12 @@ func (s *scales) features() iter.Seq[string] {
 	}
 }
 
-// maxMessage is how much of a message is learned from, in bytes.
+// maxMessage bounds the bytes of a message used for features.
 const maxMessage = 2000
 
 func messageFeatures(text, language string) (list []string) {
 	text = strings.ToLower(text[:min(len(text), maxMessage)])
-	for _, a := range addressesIn(text) { // where it leads to is weighed by itself
+	for _, a := range addressesIn(text) { // link targets are scored separately
 		text = strings.Replace(text, a, " ", 1)
 	}
 	last := ""

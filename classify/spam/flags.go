@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// sponsored reads a line of sponsored.txt, which has the groups sponsored and
-// affiliate: "link: PATTERN" is for addresses, "title: WORDS" for what a title
-// begins with, and all else for words near the beginning or the end of a text.
-func (b *builder) sponsored(line string) error {
+// sponsored parses a line of sponsored.txt, which has the groups sponsored and affiliate: "link: PATTERN"
+// matches URLs, "title: WORDS" the beginning of a title, and other entries match words near the beginning or
+// the end of a text.
+func (b *listParser) sponsored(line string) error {
 	e, ok, err := b.entry(line)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		if b.group != "sponsored" && b.group != "affiliate" {
-			return fmt.Errorf("%q is no flag: want sponsored or affiliate", b.group)
+			return fmt.Errorf("%q is not a flag: want sponsored or affiliate", b.group)
 		}
 		return nil
 	}
@@ -29,9 +29,9 @@ func (b *builder) sponsored(line string) error {
 	return b.words(e)
 }
 
-// disclosure raises a flag where a document says that somebody paid for it.
-func (s *scales) disclosure(e entry, h hit) {
+// flagDisclosure sets a flag for a document that discloses payment.
+func (s *scorer) flagDisclosure(e entry, h hit) {
 	if e.title && h.opening || !e.title && h.edge {
-		s.flags = append(s.flags, evidence{kind: e.group, what: fmt.Sprintf("%q", e.text), where: e.where})
+		s.flags = append(s.flags, evidence{kind: e.group, text: fmt.Sprintf("%q", e.text), where: e.where})
 	}
 }

@@ -14,30 +14,30 @@ import (
 
 const (
 	maxCount   = 1_000_000_000
-	telling    = 15 // words that a document is judged by: those that tell most
-	fewClues   = 5  // words from which these count in full
-	leastSeen  = 3  // messages that a word must have been in
-	smoothing  = 2  // messages that each word is thought to have been in besides
+	maxClues   = 15 // words used per document, the strongest first
+	fullClues  = 5  // words from which the learned score counts in full
+	minSeen    = 3  // messages that must contain a word
+	smoothing  = 2  // pseudo-count of messages for each word
 	hostPrefix = "host:"
 
-	learnedOfRest = 0.6     // of what else was found in an item, at most
-	hostSmoothing = 0.5     // reports, and releases, that each host is thought to have had
-	sums          = "words" // what the line with the sums begins with
+	learnedOfRest = 0.6     // of the other evidence in an item: upper limit of the learned score
+	hostSmoothing = 0.5     // pseudo-count of reports, and of releases, for each host
+	sums          = "words" // key of the line with the totals
 )
 
-// A count is how many messages of a kind had something.
+// A count is the number of spam and ham messages with a feature.
 type count struct{ spam, ham int }
 
-// Lessons are what learned.txt has: in how many messages each word was, by stem,
-// and how many items of each host people told of.
-type lessons struct {
-	all   count // of words, of all messages
+// wordCounts are the contents of learned.txt: the number of messages with each stem, and of reported and
+// released items of each host.
+type wordCounts struct {
+	all   count // total words of all messages
 	words map[string]count
 }
 
-// lesson reads a line of learned.txt: a word, in how many messages it was that
-// are spam, and in how many that are not. "words" is how many words these had.
-func (b *builder) lesson(line string) error {
+// learnedWord parses a line of learned.txt: a word and the number of spam and ham messages that contain it.
+// The line "words" has the totals.
+func (b *listParser) learnedWord(line string) error {
 	f := strings.Fields(line)
 	if len(f) != 3 {
 		return errors.New("want a word and two counts")
@@ -50,10 +50,10 @@ func (b *builder) lesson(line string) error {
 	if err != nil {
 		return err
 	}
-	if err := b.once("learned " + f[0]); err != nil {
+	if err := b.addUnique("learned " + f[0]); err != nil {
 		return err
 	}
-	l := &b.filter.lessons
+	l := &b.filter.learned
 	if l.words == nil {
 		l.words = make(map[string]count)
 	}
@@ -68,33 +68,32 @@ func (b *builder) lesson(line string) error {
 func parseCount(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n > maxCount {
-		return 0, fmt.Errorf("%q is no count", s)
+		return 0, fmt.Errorf("%q is not a count", s)
 	}
 	return n, nil
 }
 
-// odds returns how much likelier a word is in spam, as a logarithm. A word is
-// thought to have been in some messages besides, of either kind alike.
-func (l *lessons) odds(c count) float64 {
+// odds returns the log-likelihood ratio of a word for spam. A pseudo-count of messages, divided evenly
+// between both kinds, smooths it.
+func (l *wordCounts) odds(c count) float64 {
 	spam, ham := float64(max(1, l.all.spam)), float64(max(1, l.all.ham))
 	return math.Log((float64(c.spam)/spam + smoothing/(spam+ham)) / (float64(c.ham)/ham + smoothing/(spam+ham)))
 }
 
-// Clues are the words that were seen often enough, by number: those that tell most
-// first, and then by name.
+// clues are the words seen often enough, by number: in descending order of strength, then by name.
 type clues struct {
 	words table.Table
-	odds  []float64 // as many
+	odds  []float64 // by number
 }
 
-func cluesOf(l *lessons) *clues {
+func cluesOf(l *wordCounts) *clues {
 	type clue struct {
 		word string
 		odds float64
 	}
 	var list []clue
 	for word, c := range l.words {
-		if c.spam+c.ham >= leastSeen {
+		if c.spam+c.ham >= minSeen {
 			list = append(list, clue{word, math.Round(l.odds(c)*1000) / 1000})
 		}
 	}
@@ -110,36 +109,36 @@ func cluesOf(l *lessons) *clues {
 	return c
 }
 
-// learned weighs what messages with these words were, and items of this host. The
-// words are naive Bayes', so that they agree with one another too much: of items
-// they say less than the lists and looks do, or a little.
+// scoreLearned scores the document's words and host by the learned counts. The words form a naive Bayes
+// classifier, which overestimates because words are not independent. For items its score is therefore limited
+// by the score of lists and style, with a small minimum.
 //
-// Source: P. Graham, A plan for spam, 2002, for judging by the most telling words.
-func (s *scales) learned() {
+// Source: P. Graham, A plan for spam, 2002, for using only the strongest words.
+func (s *scorer) scoreLearned() {
 	found := s.clues()
-	found = found[:min(len(found), telling)]
+	found = found[:min(len(found), maxClues)]
 	sum := 0.0
 	for _, n := range found {
 		sum += s.filter.clues.odds[n]
 	}
-	sum *= min(1, float64(len(found))/fewClues)
+	sum *= min(1, float64(len(found))/fullClues)
 	w := &s.filter.weights
-	limit, part := max(w[learnedLeast], min(w[learnedMost], learnedOfRest*s.found)), w[learnedShare]
+	limit, part := max(w[learnedLeast], min(w[learnedMost], learnedOfRest*s.subtotal)), w[learnedShare]
 	if s.message {
 		limit, part = w[learnedMessageCap], w[learnedMessageShare]
 	}
 	if sum = max(-w[learnedHamCap], min(limit, part*sum)); sum != 0 {
-		s.evidence = append(s.evidence, evidence{kind: "learned", what: "from " + s.filter.clues.quoted(found), points: math.Round(sum*1000) / 1000})
+		s.evidence = append(s.evidence, evidence{kind: "learned", text: "from " + s.filter.clues.quoted(found), points: math.Round(sum*1000) / 1000})
 	}
-	if c, ok := s.filter.lessons.words[hostPrefix+s.doc.host()]; ok {
+	if c, ok := s.filter.learned.words[hostPrefix+s.doc.host()]; ok {
 		limit = s.filter.weights[taughtHostCap]
-		odds := s.filter.weights[taughtHost] * math.Log((float64(c.spam)/lessonWorth+hostSmoothing)/(float64(c.ham)/lessonWorth+hostSmoothing))
-		s.evidence = append(s.evidence, evidence{kind: "taught", what: "by people about " + s.doc.host(), points: math.Round(1000*max(-limit, min(limit, odds))) / 1000})
+		odds := s.filter.weights[taughtHost] * math.Log((float64(c.spam)/correctionWeight+hostSmoothing)/(float64(c.ham)/correctionWeight+hostSmoothing))
+		s.evidence = append(s.evidence, evidence{kind: "taught", text: "user corrections for " + s.doc.host(), points: math.Round(1000*max(-limit, min(limit, odds))) / 1000})
 	}
 }
 
-// clues returns the numbers of the clues that the document has, in order.
-func (s *scales) clues() []int32 {
+// clues returns the numbers of the clues in the document, in order.
+func (s *scorer) clues() []int32 {
 	var found []int32
 	for word := range s.features() {
 		if n := s.filter.clues.words.Find(word); n >= 0 {
@@ -150,7 +149,7 @@ func (s *scales) clues() []int32 {
 	return slices.Compact(found)
 }
 
-// quoted returns the first of some clues in words.
+// quoted returns the first clues as quoted words.
 func (c *clues) quoted(list []int32) string {
 	var words []string
 	for _, n := range list[:min(len(list), 4)] {

@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	maxLinks   = 64   // of a document that are looked at
-	maxAddress = 2000 // bytes of each
+	maxLinks   = 64   // links examined per document
+	maxAddress = 2000 // bytes examined per URL
 )
 
-// A link is an address in a document, in small letters.
+// A link is a URL or mail address in a document, in lower case.
 type link struct {
 	address, host string
-	shown         int  // bytes of text that it is under; 0 if the address stands in the text
-	paid          bool // its markup says so
-	own           bool // it is the document's own
+	shown         int  // bytes of the link's text; 0 for a URL within the text
+	paid          bool // marked rel="sponsored"
+	own           bool // the document's own URL
 }
 
-// linksOf returns the addresses in a document, at most 64: its own, then those of
-// its markup, then those of its text. Mailboxes are among them, without a host.
+// linksOf returns at most 64 links of a document: its own URL, then those of its markup, then those of its
+// text. Mail addresses are included, without host.
 func linksOf(d *Document, text []stem.Word) []link {
 	var list []link
 	add := func(l link) {
@@ -57,7 +57,7 @@ func linksOf(d *Document, text []stem.Word) []link {
 	return list
 }
 
-// addressesIn returns what stands in a text as the address of a page or a mailbox.
+// addressesIn returns the URLs and mail addresses in a text.
 func addressesIn(text string) (list []string) {
 	for _, mark := range [...]string{"://", "www.", "WWW.", "@"} {
 		for from := 0; len(list) < maxLinks; {
@@ -66,11 +66,11 @@ func addressesIn(text string) (list []string) {
 				break
 			}
 			start := strings.LastIndexFunc(text[:from+i], isNoAddress) + 1
-			for start < from+i && text[start]&0xC0 == 0x80 { // behind the character found
+			for start < from+i && text[start]&0xC0 == 0x80 { // skip the bytes of the delimiter
 				start++
 			}
 			if scheme := strings.LastIndex(text[start:from+i], "http"); mark == "://" && scheme > 0 {
-				start += scheme // of an address that no space stands before
+				start += scheme // no space precedes the URL
 			}
 			end := len(text)
 			if n := strings.IndexFunc(text[from+i:], isNoAddress); n >= 0 {
@@ -89,8 +89,7 @@ func isNoAddress(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("<>()[]\"'`|,;«»“”„", r)
 }
 
-// isAddress reports whether a stretch of a text with a mark in it is an address,
-// and one that no mark before it found.
+// isAddress reports whether a token that contains mark is an address that no earlier mark finds.
 func isAddress(s, mark string) bool {
 	switch mark {
 	case "://":
@@ -102,7 +101,7 @@ func isAddress(s, mark string) bool {
 	return !strings.Contains(s, "://") && !strings.Contains(s, "@")
 }
 
-// markupLinks hands the links of markup to add.
+// markupLinks calls add for each link of markup.
 func markupLinks(markup string, add func(link)) {
 	for n := 0; n < maxLinks; n++ {
 		_, rest, ok := strings.Cut(markup, "<a ")
@@ -125,7 +124,7 @@ func markupLinks(markup string, add func(link)) {
 	}
 }
 
-// attribute returns what a start tag has in quotes behind a name, or "".
+// attribute returns the quoted value of an attribute of a start tag, or "".
 func attribute(tag, name string) string {
 	_, rest, ok := strings.Cut(tag, name+`="`)
 	if !ok {
@@ -135,7 +134,7 @@ func attribute(tag, name string) string {
 	return value
 }
 
-// textBytes returns how many bytes of markup stand outside of tags.
+// textBytes returns the number of bytes of markup outside of tags.
 func textBytes(markup string) int {
 	n, outside := 0, true
 	for i := range len(markup) {
@@ -151,7 +150,7 @@ func textBytes(markup string) int {
 	return n
 }
 
-// hostOf returns the host of an address, or "" if it is a mailbox's.
+// hostOf returns the host of a URL, or "" for a mail address.
 func hostOf(address string) string {
 	if _, rest, ok := strings.Cut(address, "://"); ok {
 		address = rest
@@ -168,9 +167,9 @@ func hostOf(address string) string {
 	return strings.TrimPrefix(address, "www.")
 }
 
-// endings are those of domains that texts name without http://, and that are no
-// endings of the names of programs and files, as .io, .js and .net are.
-var endings = func() map[string]bool {
+// domainEndings are top-level domains that texts mention without http:// and that are not common endings of
+// program and file names, unlike .io, .js and .net.
+var domainEndings = func() map[string]bool {
 	m := make(map[string]bool)
 	for _, s := range strings.Fields("com org info biz ru ua by kz su uk us co tv xyz top club online site store shop vip bet casino loan win live click link icu рф") {
 		m[s] = true
@@ -178,8 +177,8 @@ var endings = func() map[string]bool {
 	return m
 }()
 
-// isDomain reports whether a stem is a domain that stands in a text.
+// isDomain reports whether a stem is a domain name.
 func isDomain(s string) bool {
 	i := strings.LastIndexByte(s, '.')
-	return i > 0 && endings[s[i+1:]]
+	return i > 0 && domainEndings[s[i+1:]]
 }

@@ -11,31 +11,29 @@ import (
 )
 
 const (
-	maxArchive = 4 << 20 // bytes
-	maxLines   = 200_000 // of all lists
-	maxFaults  = 100     // that are told of
-	maxLine    = 1000    // bytes
-	maxWeight  = 20
+	maxArchive  = 4 << 20 // bytes
+	maxLines    = 200_000 // of all lists
+	maxProblems = 100     // in one error
+	maxLine     = 1000    // bytes
+	maxWeight   = 20
 )
 
-// A Filter judges documents by lists. It does not change and may be used
-// concurrently.
+// A Filter scores documents by lists. It is immutable and safe for concurrent use.
 type Filter struct {
 	weights [weights]float64
 	phrases []entry // of phrases.txt, adult.txt and sponsored.txt
 	domains map[string]entry
 	urls    patterns
 	emails  patterns
-	lessons lessons
-	clues   *clues                   // of the lessons
-	indexes map[string]func() *index // by language; each is made when it is first asked for
+	learned wordCounts
+	clues   *clues                   // computed from learned
+	indexes map[string]func() *index // by language; each is built on first use
 }
 
-// Threshold is the score from which a document is spam, where nobody says
-// otherwise.
+// Threshold returns the default score from which a document is spam.
 func (f *Filter) Threshold() float64 { return f.weights[threshold] }
 
-// A place is a line of a list. The zero place is none.
+// A place is a line of a list. The zero place stands for none.
 type place struct {
 	file string
 	line int
@@ -48,38 +46,38 @@ func (p place) String() string {
 	return fmt.Sprintf(" (%s:%d)", p.file, p.line)
 }
 
-// An entry is a line of a list that has groups.
+// An entry is a line of a list with groups.
 type entry struct {
-	list, group string // the list is its file: "phrases.txt"
+	list, group string // list is the file name: "phrases.txt"
 	weight      float64
 	text        string
-	title       bool // of sponsored.txt: a title begins with it
-	literal     bool // it must stand in a text as it is written
+	title       bool // of sponsored.txt: matches the beginning of a title
+	literal     bool // must occur in the text as written
 	forMessages bool
 	where       place
 }
 
-// files are the lists an archive may have, in the order they are read in.
+// files are the lists that an archive may contain, in reading order.
 var files = []struct {
 	name string
-	read func(b *builder, line string) error
+	read func(b *listParser, line string) error
 }{
 
-	{"weights.txt", (*builder).weight},
-	{"phrases.txt", (*builder).phrase},
-	{"adult.txt", (*builder).phrase},
-	{"sponsored.txt", (*builder).sponsored},
-	{"domains.txt", (*builder).domain},
-	{"urls.txt", (*builder).url},
-	{"emails.txt", (*builder).email},
-	{"learned.txt", (*builder).lesson},
+	{"weights.txt", (*listParser).weight},
+	{"phrases.txt", (*listParser).phrase},
+	{"adult.txt", (*listParser).phrase},
+	{"sponsored.txt", (*listParser).sponsored},
+	{"domains.txt", (*listParser).domain},
+	{"urls.txt", (*listParser).url},
+	{"emails.txt", (*listParser).email},
+	{"learned.txt", (*listParser).learnedWord},
 }
 
 //go:embed lists
 var shipped embed.FS
 
-// Shipped returns the lists that ship with the program, as a txtar archive for
-// people to edit. Each file's head says what is in it.
+// Shipped returns the lists that ship with the program as a txtar archive, for users to edit. The comment at
+// the beginning of each file describes its format.
 func Shipped() []byte {
 	var a txtar.Archive
 	for _, file := range files {
@@ -91,7 +89,7 @@ func Shipped() []byte {
 func shippedFile(name string) []byte {
 	data, err := shipped.ReadFile("lists/" + name)
 	if err != nil {
-		panic(err) // it is compiled in
+		panic(err) // impossible: the files are embedded
 	}
 	return data
 }
@@ -107,58 +105,57 @@ var defaultFilter = sync.OnceValue(func() *Filter {
 	return f
 })
 
-// Parse reads lists. Files missing in archive are the shipped ones. The error
-// tells of every fault with its file and line, as in `domains.txt:12: "a b" is no
-// domain`, at most 100 of them; then there is no filter. It reads 4 MB and 200,000
-// lines at most.
+// Parse parses lists. Files missing in the archive are taken from the shipped lists. The error joins at most
+// 100 problems, each with its file and line, for example `domains.txt:12: "a b" is not a domain`; no filter
+// is returned then. An archive has at most 4 MB and 200,000 lines.
 func Parse(archive []byte) (*Filter, error) {
 	if len(archive) > maxArchive {
-		return nil, fmt.Errorf("the lists have %d bytes; %d are read at most", len(archive), maxArchive)
+		return nil, fmt.Errorf("the lists have %d bytes; the limit is %d", len(archive), maxArchive)
 	}
-	given, err := unpack(archive)
+	contents, err := unpack(archive)
 	if err != nil {
 		return nil, err
 	}
-	b := newBuilder()
-	if _, ok := given["weights.txt"]; ok { // what it leaves out is as shipped
-		b.read("weights.txt", shippedFile("weights.txt"), (*builder).weight)
+	b := newListParser()
+	if _, ok := contents["weights.txt"]; ok { // missing weights are the shipped ones
+		b.read("weights.txt", shippedFile("weights.txt"), (*listParser).weight)
 		clear(b.seen)
 	}
 	for _, file := range files {
-		data, ok := given[file.name]
+		data, ok := contents[file.name]
 		if !ok {
 			data = shippedFile(file.name)
 		}
 		b.read(file.name, data, file.read)
 	}
 	if b.dropped > 0 {
-		b.faults = append(b.faults, fmt.Errorf("and %d more faults", b.dropped))
+		b.problems = append(b.problems, fmt.Errorf("and %d more problems", b.dropped))
 	}
-	if err := errors.Join(b.faults...); err != nil {
+	if err := errors.Join(b.problems...); err != nil {
 		return nil, err
 	}
-	b.filter.clues = cluesOf(&b.filter.lessons)
+	b.filter.clues = cluesOf(&b.filter.learned)
 	b.filter.makeIndexes()
 	return b.filter, nil
 }
 
 // unpack returns the files of an archive by name.
 func unpack(archive []byte) (map[string][]byte, error) {
-	given := make(map[string][]byte)
+	files := make(map[string][]byte)
 	a := txtar.Parse(archive)
 	if text := bytes.TrimSpace(a.Comment); len(text) > 0 {
-		return nil, fmt.Errorf("%.40q stands before the first file: it must begin with a line as \"-- phrases.txt --\"", text)
+		return nil, fmt.Errorf("%.40q precedes the first file: begin with a line such as \"-- phrases.txt --\"", text)
 	}
 	for _, file := range a.Files {
-		switch _, twice := given[file.Name]; {
+		switch _, twice := files[file.Name]; {
 		case !isList(file.Name):
-			return nil, fmt.Errorf("%.100q is no list", file.Name)
+			return nil, fmt.Errorf("%.100q is not a list", file.Name)
 		case twice:
-			return nil, fmt.Errorf("%s is there twice", file.Name)
+			return nil, fmt.Errorf("%s is repeated", file.Name)
 		}
-		given[file.Name] = file.Data
+		files[file.Name] = file.Data
 	}
-	return given, nil
+	return files, nil
 }
 
 func isList(name string) bool {

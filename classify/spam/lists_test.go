@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-func TestShippedListsParse(t *testing.T) {
+func TestParse_ShippedLists(t *testing.T) {
 	f, err := Parse(Shipped())
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := items[0].Document
-	if got, want := f.Judge(d, Habits{}).Score, Default().Judge(d, Habits{}).Score; got != want {
-		t.Errorf("got %.3f by what Shipped returns, want %.3f", got, want)
+	if got, want := f.Classify(d, History{}).Score, Default().Classify(d, History{}).Score; got != want {
+		t.Errorf("got %.3f with the lists of Shipped, want %.3f", got, want)
 	}
 }
 
-func TestWhatAnArchiveLeavesOutIsAsShipped(t *testing.T) {
+func TestParse_MissingFilesAreShipped(t *testing.T) {
 	f, err := Parse([]byte("-- weights.txt --\nprior -2\n-- emails.txt --\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -31,24 +31,24 @@ func TestWhatAnArchiveLeavesOutIsAsShipped(t *testing.T) {
 	}
 }
 
-func TestFaultsHaveFileAndLine(t *testing.T) {
+func TestParse_ProblemsHaveFileAndLine(t *testing.T) {
 	for _, test := range []struct{ archive, want string }{
-		{"-- domains.txt --\n[a 1]\na b\nhttp://x.example\nx\n", "domains.txt:2: \"a b\" is no domain\ndomains.txt:3: \"http://x.example\" is no domain\ndomains.txt:4: \"x\" is no domain"},
-		{"-- domains.txt --\n# x\n\nx.example\n", `domains.txt:3: a head such as "[casino 2]" must stand before it`},
-		{"-- domains.txt --\n[a 1]\nx.example\nX.example. = 2\n", "domains.txt:3: it is at domains.txt:2 already"},
-		{"-- phrases.txt --\n[a]\n", `phrases.txt:1: "" is no weight: a number from -20 to 20`},
-		{"-- phrases.txt --\n[a NaN]\n", `phrases.txt:1: "NaN" is no weight: a number from -20 to 20`},
-		{"-- phrases.txt --\n[a 1\n", `phrases.txt:1: "[a 1" is no head: want "[name weight]"`},
-		{"-- phrases.txt --\n[a 1]\n...\nthe\nfree money = x\n", "phrases.txt:2: \"...\" has no word in it\nphrases.txt:3: \"the\" has stop words only, which are never looked at\nphrases.txt:4: \"x\" is no weight: a number from -20 to 20"},
-		{"-- urls.txt --\n[a 1]\na*b*c\nx y z\n", "urls.txt:2: \"a*b*c\" is in too many addresses: want at least 4 letters in a row\nurls.txt:3: \"x y z\" has a space in it, which no address has"},
-		{"-- weights.txt --\nprior x\nx 1\nthreshold 2\nprior\n", "weights.txt:1: \"x\" is no weight: a number from -20 to 20\nweights.txt:2: \"x\" is no weight that is used\nweights.txt:3: \"2\" is no weight: a number from 0.01 to 0.99\nweights.txt:4: it is at weights.txt:1 already"},
-		{"-- sponsored.txt --\n[paid 1]\n", `sponsored.txt:1: "paid" is no flag: want sponsored or affiliate`},
-		{"-- learned.txt --\nwords 1\nx -1 2\ny 1 2\ny 1 2\n", "learned.txt:1: want a word and two counts\nlearned.txt:2: \"-1\" is no count\nlearned.txt:4: it is at learned.txt:3 already"},
-		{"-- spam.txt --\nx\n", `"spam.txt" is no list`},
-		{"x\n-- urls.txt --\n", `"x" stands before the first file: it must begin with a line as "-- phrases.txt --"`},
-		{"-- urls.txt --\n-- urls.txt --\n", "urls.txt is there twice"},
-		{"-- urls.txt --\n[a 1]\n" + strings.Repeat("x", 2000) + "\n", "urls.txt:2: the line has 2000 bytes; 1000 are read at most"},
-		{strings.Repeat("x", maxArchive+1), "the lists have 4194305 bytes; 4194304 are read at most"},
+		{"-- domains.txt --\n[a 1]\na b\nhttp://x.example\nx\n", "domains.txt:2: \"a b\" is not a domain\ndomains.txt:3: \"http://x.example\" is not a domain\ndomains.txt:4: \"x\" is not a domain"},
+		{"-- domains.txt --\n# x\n\nx.example\n", `domains.txt:3: a header such as "[casino 2]" must precede it`},
+		{"-- domains.txt --\n[a 1]\nx.example\nX.example. = 2\n", "domains.txt:3: it repeats domains.txt:2"},
+		{"-- phrases.txt --\n[a]\n", `phrases.txt:1: "" is not a weight: use a number from -20 to 20`},
+		{"-- phrases.txt --\n[a NaN]\n", `phrases.txt:1: "NaN" is not a weight: use a number from -20 to 20`},
+		{"-- phrases.txt --\n[a 1\n", `phrases.txt:1: "[a 1" is not a header: want "[name weight]"`},
+		{"-- phrases.txt --\n[a 1]\n...\nthe\nfree money = x\n", "phrases.txt:2: \"...\" contains no word\nphrases.txt:3: \"the\" contains stop words only, which are not indexed\nphrases.txt:4: \"x\" is not a weight: use a number from -20 to 20"},
+		{"-- urls.txt --\n[a 1]\na*b*c\nx y z\n", "urls.txt:2: \"a*b*c\" matches too many URLs: want at least 4 consecutive letters\nurls.txt:3: \"x y z\" contains a space, which URLs do not"},
+		{"-- weights.txt --\nprior x\nx 1\nthreshold 2\nprior\n", "weights.txt:1: \"x\" is not a weight: use a number from -20 to 20\nweights.txt:2: \"x\" is not a supported weight\nweights.txt:3: \"2\" is not a weight: use a number from 0.01 to 0.99\nweights.txt:4: it repeats weights.txt:1"},
+		{"-- sponsored.txt --\n[paid 1]\n", `sponsored.txt:1: "paid" is not a flag: want sponsored or affiliate`},
+		{"-- learned.txt --\nwords 1\nx -1 2\ny 1 2\ny 1 2\n", "learned.txt:1: want a word and two counts\nlearned.txt:2: \"-1\" is not a count\nlearned.txt:4: it repeats learned.txt:3"},
+		{"-- spam.txt --\nx\n", `"spam.txt" is not a list`},
+		{"x\n-- urls.txt --\n", `"x" precedes the first file: begin with a line such as "-- phrases.txt --"`},
+		{"-- urls.txt --\n-- urls.txt --\n", "urls.txt is repeated"},
+		{"-- urls.txt --\n[a 1]\n" + strings.Repeat("x", 2000) + "\n", "urls.txt:2: the line has 2000 bytes; the limit is 1000"},
+		{strings.Repeat("x", maxArchive+1), "the lists have 4194305 bytes; the limit is 4194304"},
 	} {
 		f, err := Parse([]byte(test.archive))
 		if f != nil || err == nil || err.Error() != test.want {
@@ -57,16 +57,16 @@ func TestFaultsHaveFileAndLine(t *testing.T) {
 	}
 }
 
-func TestManyFaultsAreCounted(t *testing.T) {
+func TestParse_BoundsProblems(t *testing.T) {
 	_, err := Parse([]byte("-- domains.txt --\n[a 1]\n" + strings.Repeat("x\n", 150)))
-	if lines := strings.Split(fmt.Sprint(err), "\n"); len(lines) != maxFaults+1 || lines[maxFaults] != "and 50 more faults" {
+	if lines := strings.Split(fmt.Sprint(err), "\n"); len(lines) != maxProblems+1 || lines[maxProblems] != "and 50 more problems" {
 		t.Errorf("got %d lines, the last %q", len(lines), lines[len(lines)-1])
 	}
 }
 
-func TestLinesAreBounded(t *testing.T) {
+func TestParse_BoundsLines(t *testing.T) {
 	_, err := Parse([]byte("-- emails.txt --\n" + strings.Repeat("\n", maxLines)))
-	if err == nil || !strings.Contains(err.Error(), "line 200000 of the lists: no more are read") {
+	if err == nil || !strings.Contains(err.Error(), "the lists have more than 200000 lines") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -89,7 +89,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, item := range items[:3] {
-			if v := filter.Judge(item.Document, Habits{}); !(v.Score >= 0 && v.Score <= 1) {
+			if v := filter.Classify(item.Document, History{}); !(v.Score >= 0 && v.Score <= 1) {
 				t.Errorf("got %v", v)
 			}
 		}

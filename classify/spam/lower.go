@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// lowered is [strings.ToLower], and quicker where letters are Cyrillic.
+// lowered is [strings.ToLower], faster for Cyrillic letters.
 func lowered(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return strings.ToLower(s)
@@ -19,7 +19,7 @@ func lowered(s string) string {
 	return b.String()
 }
 
-// lower is [unicode.ToLower], with a quick answer for most letters.
+// lower is [unicode.ToLower] with a fast path for most letters.
 func lower(r rune) rune {
 	switch {
 	case r >= 'A' && r <= 'Z', r >= 'А' && r <= 'Я':

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestLettersBecomeSmallAsInTheStandardLibrary(t *testing.T) {
+func TestLower_EqualsStandardLibrary(t *testing.T) {
 	for r := rune(0); r <= utf8.MaxRune; r++ {
 		if got, want := lower(r), unicode.ToLower(r); got != want {
 			t.Errorf("%U: got %U, want %U", r, got, want)

@@ -7,13 +7,13 @@ import (
 	"feedmesh/classify/stem"
 )
 
-// verbs are the stems of what one does with a short number.
+// verbs are the stems of verbs used with a short code.
 var verbs = setOf("txt text send sent repli reply sms смс отправ отправьт отправит пошл набер")
 
-// units are the stems of what a call or a message is paid by.
+// units are the stems of billing units of calls and messages.
 var units = setOf("msg msgs min minut day txt text call wk week mob sms")
 
-// currencies are the stems of money in words.
+// currencies are the stems of currency names, and signs.
 var currencies = setOf("usd eur gbp dollar pound euro euros руб рубл доллар гривн гривен евр $ £ € ₽")
 
 func setOf(list string) map[string]bool {
@@ -24,9 +24,8 @@ func setOf(list string) map[string]bool {
 	return m
 }
 
-// numbers weighs the numbers of a text that are words of their own: what to send
-// a message to, and what it costs.
-func (s *scales) numbers() {
+// scoreNumbers scores numbers that stand alone in a text: short codes, tariffs and amounts of money.
+func (s *scorer) scoreNumbers() {
 	code, cost, sum := "", "", ""
 	for i, w := range s.text {
 		if len(w.Stem) < 2 || w.Stem[0] < '0' || w.Stem[0] > '9' {
@@ -44,13 +43,13 @@ func (s *scales) numbers() {
 		}
 	}
 	if code != "" {
-		s.look(shortCode, 1, "a message to "+code)
+		s.addSignal(shortCode, 1, "message to "+code)
 	}
 	if cost != "" {
-		s.look(tariff, 1, "it costs "+cost)
+		s.addSignal(tariff, 1, "cost "+cost)
 	}
 	if sum != "" {
-		s.look(money, 1, fmt.Sprintf("%s in money", sum))
+		s.addSignal(money, 1, fmt.Sprintf("amount %s", sum))
 	}
 }
 
@@ -62,14 +61,12 @@ func leadingDigits(s string) int {
 	return n
 }
 
-// isShortCode reports whether digits are as many as a short number has, and no
-// year.
+// isShortCode reports whether digits have the length of a short code and are not a year.
 func isShortCode(s string) bool {
 	return len(s) >= 4 && len(s) <= 6 && !(len(s) == 4 && (s[:2] == "19" || s[:2] == "20"))
 }
 
-// verbBefore reports whether one of the ten words before pos is what one does
-// with a short number.
+// verbBefore reports whether one of the ten words before pos is a verb used with a short code.
 func verbBefore(words []stem.Word, pos int) bool {
 	for i := len(words) - 1; i >= 0 && pos-words[i].Pos <= 10; i-- {
 		if verbs[words[i].Stem] {
@@ -85,12 +82,12 @@ func followedBy(words []stem.Word, pos int, set map[string]bool) bool {
 }
 
 const (
-	longTitle = 4  // stems of a title from which the text should share one
-	longBody  = 60 // and of the text
+	longTitle = 4  // stems of a title from which it should share a stem with the text
+	longBody  = 60 // stems of the text, likewise
 )
 
-// mismatch weighs that a long text shares no word with its title.
-func (s *scales) mismatch() {
+// scoreMismatch scores a long text that shares no word with its title.
+func (s *scorer) scoreMismatch() {
 	if len(s.title) < longTitle || len(s.text) < longBody {
 		return
 	}
@@ -101,5 +98,5 @@ func (s *scales) mismatch() {
 			}
 		}
 	}
-	s.look(mismatched, 1, "between title and text")
+	s.addSignal(mismatched, 1, "between title and text")
 }

@@ -7,40 +7,40 @@ import (
 )
 
 const (
-	minPattern = 4 // letters in a row that a pattern must have
+	minPattern = 4 // consecutive letters that a pattern must have
 	maxPieces  = 8 // of a pattern
 )
 
-// domain reads a line of domains.txt.
-func (b *builder) domain(line string) error {
+// domain parses a line of domains.txt.
+func (b *listParser) domain(line string) error {
 	e, ok, err := b.entry(line)
 	if err != nil || !ok {
 		return err
 	}
 	e.text = strings.ToLower(strings.TrimSuffix(e.text, "."))
 	if !strings.Contains(e.text, ".") || strings.ContainsAny(e.text, "/:@*?# \t") || strings.HasPrefix(e.text, ".") {
-		return fmt.Errorf("%q is no domain", e.text)
+		return fmt.Errorf("%q is not a domain", e.text)
 	}
-	if err := b.once("domain " + e.text); err != nil {
+	if err := b.addUnique("domain " + e.text); err != nil {
 		return err
 	}
 	b.filter.domains[e.text] = e
 	return nil
 }
 
-// A pattern is what occurs in an address: its pieces, in this order, the first where
-// a word begins, unless it may stand anywhere.
+// A pattern matches a URL that contains its pieces in order. The first piece must begin at a word boundary
+// unless anywhere is set.
 type pattern struct {
 	entry
 	pieces   []string
 	anywhere bool
 }
 
-func (b *builder) url(line string) error { return b.patternLine(&b.filter.urls, line) }
+func (b *listParser) url(line string) error { return b.patternLine(&b.filter.urls, line) }
 
-func (b *builder) email(line string) error { return b.patternLine(&b.filter.emails, line) }
+func (b *listParser) email(line string) error { return b.patternLine(&b.filter.emails, line) }
 
-func (b *builder) patternLine(list *patterns, line string) error {
+func (b *listParser) patternLine(list *patterns, line string) error {
 	e, ok, err := b.entry(line)
 	if err != nil || !ok {
 		return err
@@ -48,9 +48,9 @@ func (b *builder) patternLine(list *patterns, line string) error {
 	return b.pattern(list, e)
 }
 
-// pattern adds a pattern: what an address must have where a word begins, with * for
-// anything, so that "*viagra" may be anywhere and "cialis" is not in specialists.
-func (b *builder) pattern(list *patterns, e entry) error {
+// pattern adds a pattern. A pattern matches at the beginning of a word, and * matches any text, so that
+// "*viagra" matches anywhere and "cialis" does not match specialists.
+func (b *listParser) pattern(list *patterns, e entry) error {
 	var pieces []string
 	longest := ""
 	for piece := range strings.SplitSeq(strings.ToLower(e.text), "*") {
@@ -63,13 +63,13 @@ func (b *builder) pattern(list *patterns, e entry) error {
 	}
 	switch {
 	case strings.ContainsAny(e.text, " \t"):
-		return fmt.Errorf("%q has a space in it, which no address has", e.text)
+		return fmt.Errorf("%q contains a space, which URLs do not", e.text)
 	case len(longest) < minPattern:
-		return fmt.Errorf("%q is in too many addresses: want at least %d letters in a row", e.text, minPattern)
+		return fmt.Errorf("%q matches too many URLs: want at least %d consecutive letters", e.text, minPattern)
 	case len(pieces) > maxPieces:
-		return errors.New("there are too many * in it")
+		return errors.New("too many * in the pattern")
 	}
-	if err := b.once(e.list + " " + strings.Join(pieces, "*")); err != nil {
+	if err := b.addUnique(e.list + " " + strings.Join(pieces, "*")); err != nil {
 		return err
 	}
 	if *list == nil {
@@ -80,11 +80,11 @@ func (b *builder) pattern(list *patterns, e entry) error {
 	return nil
 }
 
-// Patterns are found by what the longest of their pieces begins with, so that a
-// search costs what the address has.
+// patterns are indexed by the first bytes of their longest piece, so that the cost of a search depends on the
+// URL only.
 type patterns map[[minPattern]byte][]pattern
 
-// in returns the patterns that occur in an address in small letters.
+// in returns the patterns that match a lower-case URL.
 func (p patterns) in(address string) (found []pattern) {
 	for i := 0; i+minPattern <= len(address); i++ {
 		for _, candidate := range p[[minPattern]byte([]byte(address[i:i+minPattern]))] {
@@ -96,7 +96,7 @@ func (p patterns) in(address string) (found []pattern) {
 	return found
 }
 
-// in reports whether the pattern occurs in an address in small letters.
+// in reports whether the pattern matches a lower-case URL.
 func (p pattern) in(address string) bool {
 	for from := 0; ; {
 		i := strings.Index(address[from:], p.pieces[0])

@@ -2,11 +2,11 @@ package spam
 
 import "strings"
 
-// minPhone is how many digits a number to call has at least.
+// minPhone is the minimum number of digits of a phone number.
 const minPhone = 10
 
-// phones looks for numbers to call.
-func (l *look) phones(text string) {
+// phones searches for phone numbers.
+func (l *textStyle) phones(text string) {
 	for i := 0; i < len(text) && l.premium == ""; i++ {
 		c := text[i]
 		if c != '+' && (c < '0' || c > '9') {
@@ -14,7 +14,7 @@ func (l *look) phones(text string) {
 		}
 		number, end := phoneAt(text, i)
 		if end < len(text) && isLatin(text[end]) || i > 0 && (text[i-1] == '/' || text[i-1] == '.' || text[i-1] == '=' || text[i-1] == '-' || text[i-1] == '_' || text[i-1] == '#' || text[i-1] == ':') {
-			number = "" // a part of an address, a version or a name
+			number = "" // part of a URL, a version or a name
 		}
 		switch {
 		case isPremium(number):
@@ -28,8 +28,8 @@ func (l *look) phones(text string) {
 
 func isLatin(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// phoneAt returns the digits of the number that begins at i, with its plus, and
-// where it ends. Two digits have at most two signs between them.
+// phoneAt returns the digits of the number that begins at i, including its plus sign, and its end. At most
+// two separators may stand between digits.
 func phoneAt(text string, i int) (digits string, end int) {
 	var b [16]byte
 	n, gap := 0, 0
@@ -38,7 +38,7 @@ func phoneAt(text string, i int) (digits string, end int) {
 		switch c := text[j]; {
 		case c >= '0' && c <= '9' || c == '+' && j == i:
 			if n == len(b) {
-				return "", j // too long: no number to call
+				return "", j // too long for a phone number
 			}
 			b[n] = c
 			n++
@@ -55,8 +55,8 @@ func phoneAt(text string, i int) (digits string, end int) {
 	return string(b[:n]), end
 }
 
-// isPhone reports whether digits are a number as it is written to be called: with
-// its plus, its leading zero, or the 1 or 8 of a trunk call.
+// isPhone reports whether digits have the form of a phone number: with a plus sign, a leading zero, or the
+// trunk prefix 1 or 8.
 func isPhone(digits string) bool {
 	switch n := len(digits); {
 	case n < minPhone:
@@ -71,8 +71,8 @@ func isPhone(digits string) bool {
 	return len(digits) == 11 && digits[:2] == "18" && digits[2] == digits[3] // 1-800, 1-888, ...
 }
 
-// isPremium reports whether a number to call is dear: of Britain, where most such
-// numbers are, of America and of Russia.
+// isPremium reports whether a phone number is premium-rate: of Britain, where most such numbers are, America
+// or Russia.
 func isPremium(digits string) bool {
 	if len(digits) != 11 {
 		return false

@@ -19,13 +19,13 @@ const (
 	adultList     = "adult.txt"
 	sponsoredList = "sponsored.txt"
 
-	messagePrefix = "message-" // of groups that are for messages only
+	messagePrefix = "message-" // of groups that apply to messages only
 
-	edge = 80 // words at the beginning and end of a text, where it says who paid for it
+	edge = 80 // words at the beginning and end of a text in which disclosures are searched for
 )
 
-// phrase reads a line of phrases.txt or adult.txt.
-func (b *builder) phrase(line string) error {
+// phrase parses a line of phrases.txt or adult.txt.
+func (b *listParser) phrase(line string) error {
 	e, ok, err := b.entry(line)
 	if err != nil || !ok {
 		return err
@@ -33,16 +33,15 @@ func (b *builder) phrase(line string) error {
 	return b.words(e)
 }
 
-// words adds words or a phrase to what documents are searched for. Stop words are
-// never looked at, so a phrase of which one word remains without them must stand
-// in a text as it is written: "call us". So must what is in quotes.
-func (b *builder) words(e entry) error {
-	words, stems := stem.Count(e.text, ""), stem.List(e.text, "")
+// words adds a word or phrase to the phrases of the filter. Stop words are not indexed, so that a phrase with
+// one other word must occur in a text as written: "call us". So must a quoted phrase.
+func (b *listParser) words(e entry) error {
+	words, stems := stem.CountWords(e.text, ""), stem.Stems(e.text, "")
 	switch {
 	case words == 0:
-		return fmt.Errorf("%q has no word in it", e.text)
+		return fmt.Errorf("%q contains no word", e.text)
 	case len(stems) == 0:
-		return fmt.Errorf("%q has stop words only, which are never looked at", e.text)
+		return fmt.Errorf("%q contains stop words only, which are not indexed", e.text)
 	}
 	inner, quoted := strings.CutPrefix(e.text, `"`)
 	e.literal = quoted || len(stems) == 1 && words > 1
@@ -52,36 +51,36 @@ func (b *builder) words(e entry) error {
 		e.text = strings.ToLower(strings.TrimSuffix(inner, `"`))
 		key = strconv.Quote(e.text)
 	}
-	if err := b.once(fmt.Sprint(e.list, e.group, e.title, key)); err != nil {
+	if err := b.addUnique(fmt.Sprint(e.list, e.group, e.title, key)); err != nil {
 		return err
 	}
 	b.filter.phrases = append(b.filter.phrases, e)
 	return nil
 }
 
-// An index finds phrases by the stem they begin with, so that a search costs what
-// the text has, however long the lists are.
+// An index finds phrases by their first stem, so that the cost of a search depends on the text and not on the
+// length of the lists.
 type index struct {
-	first   table.Table     // stems
-	phrases [][]phrase      // by number of their first stem
-	veiled  map[string]bool // words that spam disguises
+	first       table.Table     // stems
+	phrases     [][]phrase      // by number of the first stem
+	disguisable map[string]bool // words that spam tends to disguise
 }
 
-// A phrase is the stems of an entry, with their distances.
+// A phrase is the stems of an entry with their distances.
 type phrase struct {
-	id      int // of the entry, in Filter.phrases
+	id      int // index of the entry in Filter.phrases
 	stems   []stem.Word
-	literal string // what must stand in the text besides, if not empty
+	literal string // must also occur in the text as written, if not empty
 }
 
-// What is worth disguising: words of so many letters, of entries that weigh so much.
+// Minimum letters and weight of words for which disguises are detected.
 const (
-	minVeiled       = 5
-	minVeiledWeight = 1.5
+	minDisguisable       = 5
+	minDisguisableWeight = 1.5
 )
 
-// makeIndexes prepares an index for each language whose texts have stems of their
-// own. Few deployments meet all of them, so each waits until it is needed.
+// makeIndexes prepares an index for each language with stemming of its own. Each index is built on first use,
+// because few deployments meet all languages.
 func (f *Filter) makeIndexes() {
 	f.indexes = make(map[string]func() *index)
 	for _, language := range append([]string{""}, stem.Languages()...) {
@@ -90,11 +89,11 @@ func (f *Filter) makeIndexes() {
 }
 
 func (f *Filter) makeIndex(language string) *index {
-	x := &index{veiled: make(map[string]bool)}
+	x := &index{disguisable: make(map[string]bool)}
 	for id, e := range f.phrases {
 		stems := stem.Words(e.text, language)
-		if len(stems) == 0 || len(stems) == 1 && !e.literal && stem.Count(e.text, language) > 1 {
-			continue // in that language too much of it is stop words
+		if len(stems) == 0 || len(stems) == 1 && !e.literal && stem.CountWords(e.text, language) > 1 {
+			continue // too many stop words in this language
 		}
 		p := phrase{id: id, stems: stems}
 		if e.literal {
@@ -106,8 +105,8 @@ func (f *Filter) makeIndex(language string) *index {
 		}
 		x.phrases[n] = append(x.phrases[n], p)
 		for _, s := range stems {
-			if e.weight >= minVeiledWeight && e.list != sponsoredList && utf8.RuneCountInString(s.Stem) >= minVeiled {
-				x.veiled[s.Stem] = true
+			if e.weight >= minDisguisableWeight && e.list != sponsoredList && utf8.RuneCountInString(s.Stem) >= minDisguisable {
+				x.disguisable[s.Stem] = true
 			}
 		}
 	}
@@ -129,8 +128,8 @@ func (f *Filter) indexOf(language string) *index {
 	return f.indexes[""]()
 }
 
-// at reports whether a phrase begins at words[0]. Between two of its words there
-// may be one more than it has: "my channel" is in "my new channel".
+// at reports whether a phrase begins at words[0]. One additional word is allowed between two of its words:
+// "my channel" matches "my new channel".
 func (p phrase) at(words []stem.Word) bool {
 	if len(p.stems) > len(words) {
 		return false
@@ -149,12 +148,12 @@ type hit struct {
 	id      int
 	title   bool
 	opening bool // the title begins with it
-	text    int  // how often
-	edge    bool // once at least where the text begins or ends
+	text    int  // number of occurrences
+	edge    bool // at least one occurrence is near the beginning or end of the text
 }
 
-// phrases looks for the phrases of the lists.
-func (s *scales) phrases(x *index) {
+// scorePhrases finds and scores the phrases of the lists.
+func (s *scorer) scorePhrases(x *index) {
 	var hits []hit
 	at := func(id int) *hit {
 		i := slices.IndexFunc(hits, func(h hit) bool { return h.id == id })
@@ -184,29 +183,28 @@ func (s *scales) phrases(x *index) {
 		}
 	}
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Compare(a.id, b.id) })
-	s.count(hits, words)
+	s.addPhrases(hits, words)
 }
 
-// A literalText is a text that phrases are looked for in as they are written.
+// A literalText caches searches for phrases as written.
 type literalText struct {
 	of    string
-	lower string          // made when it is first needed
-	known map[string]bool // what was asked for before
+	lower string          // computed on first use
+	cache map[string]bool // results of earlier searches
 }
 
-// has reports whether a phrase stands in the text, its words whole; the empty one
-// always does.
+// has reports whether the text contains a phrase as whole words; the empty phrase always matches.
 func (t *literalText) has(phrase string) bool {
 	if phrase == "" {
 		return true
 	}
-	if t.known == nil {
-		t.lower, t.known = lowered(t.of), make(map[string]bool)
+	if t.cache == nil {
+		t.lower, t.cache = lowered(t.of), make(map[string]bool)
 	}
-	found, ok := t.known[phrase]
+	found, ok := t.cache[phrase]
 	if !ok {
 		found = hasWords(t.lower, phrase)
-		t.known[phrase] = found
+		t.cache[phrase] = found
 	}
 	return found
 }
@@ -231,8 +229,7 @@ func isWordRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// wordCount returns how many words a text has, roughly: behind its last stem there
-// may be stop words.
+// wordCount estimates the number of words in a text: stop words may follow its last stem.
 func wordCount(stems []stem.Word) int {
 	if len(stems) == 0 {
 		return 0
@@ -240,15 +237,15 @@ func wordCount(stems []stem.Word) int {
 	return stems[len(stems)-1].Pos + 1
 }
 
-// count puts phrases on the scales. One that a long text has once says less than
-// one of a short text.
-func (s *scales) count(hits []hit, words int) {
+// addPhrases adds the evidence of phrases. A single occurrence counts less in a long text than in a short
+// one.
+func (s *scorer) addPhrases(hits []hit, words int) {
 	var adult float64
 	var adultHit entry
 	for _, h := range hits {
 		e := s.filter.phrases[h.id]
 		if e.list == sponsoredList {
-			s.disclosure(e, h)
+			s.flagDisclosure(e, h)
 			continue
 		}
 		if e.forMessages && !s.message {
@@ -268,9 +265,9 @@ func (s *scales) count(hits []hit, words int) {
 			adult += e.weight * share
 			share *= s.filter.weights[adultShare]
 		}
-		s.phrase(e, share, field)
+		s.addPhrase(e, share, field)
 	}
 	if adult > 0 && adult >= s.filter.weights[adultFlag] {
-		s.flags = append(s.flags, evidence{kind: "adult", what: fmt.Sprintf("%q", adultHit.text), where: adultHit.where})
+		s.flags = append(s.flags, evidence{kind: "adult", text: fmt.Sprintf("%q", adultHit.text), where: adultHit.where})
 	}
 }

@@ -1,6 +1,7 @@
-// Package spam tells unwanted items from the others, says how sure it is of that
-// and why. What it looks for are lists that people edit; see [Shipped]. It knows
-// nothing of feeds, queues or storage.
+// Package spam scores documents for spam. A [Filter] combines lists that users can edit ([Shipped], [Parse]),
+// the appearance of the text and learned word counts ([AddExamples]) into a [Verdict] with a probability and
+// its reasons. A [HistoryCache] adds the history of feeds and hosts; it is a bounded cache. The package is
+// independent of queues and storage.
 package spam
 
 import (
@@ -11,73 +12,71 @@ import (
 )
 
 const (
-	maxText  = 64 << 10  // bytes of a text, an address, ... that are looked at
-	maxHTML  = 256 << 10 // bytes of markup that are looked at for links
-	maxStems = 8000      // stems that are looked at
+	maxText  = 64 << 10  // bytes examined of a text, a URL and the like
+	maxHTML  = 256 << 10 // bytes of markup examined for links
+	maxStems = 8000      // stems examined
 	maxWhy   = 8         // reasons
 )
 
-// A Document is what is judged. Any field may be empty. One that has neither
-// title, address, host nor feed is a message: it came from nobody we know, and is
-// more often spam than the items of a feed that somebody chose.
+// A Document is the input of a [Filter]. Any field may be empty. A document without title, URL, host and feed
+// title is a message: its sender is unknown, and it is more often spam than the items of a feed that somebody
+// chose.
 type Document struct {
-	Title, Text string // plain
-	HTML        string // for its links; may be clean or not
-	URL, Host   string // Host is that of URL, if empty
+	Title, Text string // plain text
+	HTML        string // for its links; need not be cleaned
+	URL, Host   string // if Host is empty, the host of URL is used
 	Author      string
 	Language    string // ISO 639-1
 	FeedTitle   string
 	TitleStems  []stem.Word // of Title by [stem.Words] in Language; computed if nil
-	Stems       []stem.Word // of Text, alike
+	Stems       []stem.Word // of Text, likewise
 }
 
 func (d *Document) isMessage() bool {
 	return d.Title == "" && d.URL == "" && d.Host == "" && d.FeedTitle == ""
 }
 
-// A Verdict is what a filter thinks of a document.
+// A Verdict is the result of scoring a document.
 type Verdict struct {
 	Score float64  // probability of spam, 0 to 1, in steps of 1/1000
-	Flags []string // of "adult", "affiliate", "sponsored", by name; they are no spam by that
+	Flags []string // of "adult", "affiliate", "sponsored", by name; a flag does not make a document spam
 
-	evidence []evidence // what weighs most first
-	flagged  []evidence // the first of each flag
+	evidence []evidence // largest weight first
+	flagged  []evidence // the first evidence for each flag
 }
 
-// Judge weighs what speaks for and against spam. habits are those of the
-// document's feed and host, the zero Habits if nobody knows. The score is the
-// logistic function of the sum of the weights of what was found: each is the
-// logarithm of how much likelier spam is to show it. What is of one kind is not
-// independent: each further piece counts 0.6 of the one before it. Equal
-// documents with equal habits get equal verdicts.
-func (f *Filter) Judge(d Document, habits Habits) Verdict {
-	return f.weigh(&d, habits).verdict()
+// Classify scores a document. history is that of its feed and host, zero if unknown. The score is the
+// logistic function of the sum of the evidence's weights; each weight is a log-likelihood ratio. Evidence of
+// the same kind is not independent: each further piece counts 0.6 of the one before it. Equal documents with
+// equal histories get equal verdicts.
+func (f *Filter) Classify(d Document, habits History) Verdict {
+	return f.score(&d, habits).verdict()
 }
 
-// Why says in sentences what the verdict rests on, what weighs most first, and then
-// where the flags are from: 8 of them at most. They may speak against spam, too. It
-// puts them into words anew each time, as of what is no spam nobody asks.
-func (v Verdict) Why() []string {
+// Reasons returns sentences for the evidence, largest weight first, followed by the reasons of flags: at most
+// 8. Evidence against spam is included. The sentences are formatted on each call, because most documents are
+// not spam and need none.
+func (v Verdict) Reasons() []string {
 	var why []string
 	for _, e := range v.evidence[:min(len(v.evidence), maxWhy-len(v.flagged))] {
 		why = append(why, e.String())
 	}
-	return append(why, v.WhyFlagged()...)
+	return append(why, v.FlagReasons()...)
 }
 
-// WhyFlagged says where the flags are from, a sentence for each.
-func (v Verdict) WhyFlagged() []string {
+// FlagReasons returns a sentence for each flag.
+func (v Verdict) FlagReasons() []string {
 	var why []string
 	for _, e := range v.flagged {
-		why = append(why, fmt.Sprintf("%s: %s%s", e.kind, e.words(), e.where))
+		why = append(why, fmt.Sprintf("%s: %s%s", e.kind, e.describe(), e.where))
 	}
 	return why
 }
 
-// weigh collects the evidence there is in a document.
-func (f *Filter) weigh(d *Document, habits Habits) *scales {
+// score collects the evidence in a document.
+func (f *Filter) score(d *Document, habits History) *scorer {
 	shorten(d)
-	s := &scales{filter: f, doc: d, message: d.isMessage(), evidence: make([]evidence, 0, 8)}
+	s := &scorer{filter: f, doc: d, message: d.isMessage(), evidence: make([]evidence, 0, 8)}
 	if s.message {
 		s.sum = f.weights[priorMessage]
 	} else {
@@ -92,19 +91,19 @@ func (f *Filter) weigh(d *Document, habits Habits) *scales {
 		s.text = stem.Words(d.Text, d.Language)
 	}
 	s.text = s.text[:min(len(s.text), maxStems)]
-	s.phrases(index)
-	s.numbers()
-	s.mismatch()
-	s.links(linksOf(d, s.text))
-	s.looks(index)
+	s.scorePhrases(index)
+	s.scoreNumbers()
+	s.scoreMismatch()
+	s.scoreLinks(linksOf(d, s.text))
+	s.scoreStyle(index)
 	discount(s.evidence)
-	s.found = s.total()
-	s.learned()
-	s.habits(habits)
+	s.subtotal = s.total()
+	s.scoreLearned()
+	s.scoreHistory(habits)
 	return s
 }
 
-// shorten bounds what a document costs.
+// shorten bounds the size of a document.
 func shorten(d *Document) {
 	for _, s := range []*string{&d.Title, &d.Text, &d.URL, &d.Host, &d.Author} {
 		*s = (*s)[:min(len(*s), maxText)]
@@ -112,8 +111,8 @@ func shorten(d *Document) {
 	d.HTML = d.HTML[:min(len(d.HTML), maxHTML)]
 }
 
-// logistic turns log-odds into a probability, rounded so that machines which
-// round otherwise agree.
+// logistic converts log-odds to a probability, rounded so that machines with different floating-point
+// rounding agree.
 func logistic(odds float64) float64 {
 	return math.Round(1000/(1+math.Exp(-odds))) / 1000
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// items are what a feed might bring, written for this test.
+// items are typical feed items, written for this test.
 var items = []struct {
 	spam bool
 	Document
@@ -49,19 +49,19 @@ var items = []struct {
 	{false, Document{Title: "Why i18n, l10n and k8s are bad names", Text: "e-mail, set-up and on-line are spelt in two ways; so is C++17 and utf8mb4.", URL: "https://words.example/"}},
 }
 
-func TestItems(t *testing.T) {
+func TestClassify_Items(t *testing.T) {
 	for _, item := range items {
-		v := Default().Judge(item.Document, Habits{})
+		v := Default().Classify(item.Document, History{})
 		if got := v.Score >= Default().Threshold(); got != item.spam {
-			t.Errorf("%q: got %.3f, spam %v, want %v\n\t%s", item.Title, v.Score, got, item.spam, strings.Join(v.Why(), "\n\t"))
+			t.Errorf("%q: got %.3f, spam %v, want %v\n\t%s", item.Title, v.Score, got, item.spam, strings.Join(v.Reasons(), "\n\t"))
 		}
-		if item.spam && len(v.Why()) < 2 {
-			t.Errorf("%q: got the reasons %q, want more than one: nothing decides alone", item.Title, v.Why())
+		if item.spam && len(v.Reasons()) < 2 {
+			t.Errorf("%q: got the reasons %q, want several: no evidence decides alone", item.Title, v.Reasons())
 		}
 	}
 }
 
-func TestFlags(t *testing.T) {
+func TestClassify_Flags(t *testing.T) {
 	for _, test := range []struct {
 		Document
 		want string
@@ -81,21 +81,21 @@ func TestFlags(t *testing.T) {
 		{Document{Title: "What the fuck is a monad", Text: "A monad is a monoid in the category of endofunctors."}, ""},
 		{Document{Title: "Sponsored: naked books", Text: "Naked girls, erotica. This post contains affiliate links."}, "adult affiliate sponsored"},
 	} {
-		v := Default().Judge(test.Document, Habits{})
+		v := Default().Classify(test.Document, History{})
 		if got := strings.Join(v.Flags, " "); got != test.want {
-			t.Errorf("%q: got %q, want %q; %q", test.Title, got, test.want, v.Why())
+			t.Errorf("%q: got %q, want %q; %q", test.Title, got, test.want, v.Reasons())
 		}
 	}
 }
 
-func TestFlagsAreNoSpam(t *testing.T) {
-	v := Default().Judge(Document{Title: "Sponsored: a database", Text: "This post contains affiliate links.", URL: "https://db.example/"}, Habits{})
+func TestClassify_FlagsAreNotSpam(t *testing.T) {
+	v := Default().Classify(Document{Title: "Sponsored: a database", Text: "This post contains affiliate links.", URL: "https://db.example/"}, History{})
 	if len(v.Flags) != 2 || v.Score > 0.1 {
 		t.Errorf("got %v and %.3f, want two flags and no spam", v.Flags, v.Score)
 	}
 }
 
-func TestDisguisedWordsAreRead(t *testing.T) {
+func TestClassify_DisguisedWords(t *testing.T) {
 	for text, want := range map[string]bool{
 		"buy v1agra":       true,
 		"buy vi@gra":       true,
@@ -109,15 +109,15 @@ func TestDisguisedWordsAreRead(t *testing.T) {
 		"SQLщик":           false,
 		"wow!online":       false,
 	} {
-		v := Default().Judge(Document{Title: text, URL: "https://a.example/"}, Habits{})
-		got := slices.ContainsFunc(v.Why(), func(why string) bool { return strings.HasPrefix(why, "spam: disguised ") })
+		v := Default().Classify(Document{Title: text, URL: "https://a.example/"}, History{})
+		got := slices.ContainsFunc(v.Reasons(), func(why string) bool { return strings.HasPrefix(why, "spam: disguised ") })
 		if got != want {
-			t.Errorf("%q: got %v, want %v: %q", text, got, want, v.Why())
+			t.Errorf("%q: got %v, want %v: %q", text, got, want, v.Reasons())
 		}
 	}
 }
 
-func TestNumbersToCall(t *testing.T) {
+func TestClassify_PhoneNumbers(t *testing.T) {
 	for text, want := range map[string]string{
 		"call 09061790121 now":              "premium-phone",
 		"call +44 20 7946 0958":             "phone",
@@ -134,20 +134,20 @@ func TestNumbersToCall(t *testing.T) {
 		"sent in 2014":                      "",
 		"0.0617901212 and 1,234,567,890.00": "",
 	} {
-		v := Default().Judge(Document{Title: "x", Text: text}, Habits{})
+		v := Default().Classify(Document{Title: "x", Text: text}, History{})
 		got := ""
 		for _, kind := range []string{"premium-phone", "phone", "short-code", "tariff"} {
-			if slices.ContainsFunc(v.Why(), func(why string) bool { return strings.HasPrefix(why, "spam: "+kind+" ") }) {
+			if slices.ContainsFunc(v.Reasons(), func(why string) bool { return strings.HasPrefix(why, "spam: "+kind+" ") }) {
 				got = kind
 			}
 		}
 		if got != want {
-			t.Errorf("%q: got %q, want %q: %q", text, got, want, v.Why())
+			t.Errorf("%q: got %q, want %q: %q", text, got, want, v.Reasons())
 		}
 	}
 }
 
-func TestDomainsHoldForThoseUnderThem(t *testing.T) {
+func TestClassify_DomainsIncludeSubdomains(t *testing.T) {
 	f, err := Parse([]byte("-- domains.txt --\n[bad 4]\nbad.example\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -165,15 +165,15 @@ func TestDomainsHoldForThoseUnderThem(t *testing.T) {
 		{Document{URL: "https://bad.example.org/"}, false},
 		{Document{Text: "bad example"}, false},
 	} {
-		v := f.Judge(test.Document, Habits{})
-		got := slices.ContainsFunc(v.Why(), func(why string) bool { return strings.Contains(why, "domain bad.example (domains.txt:2)") })
+		v := f.Classify(test.Document, History{})
+		got := slices.ContainsFunc(v.Reasons(), func(why string) bool { return strings.Contains(why, "domain bad.example (domains.txt:2)") })
 		if got != test.want {
-			t.Errorf("%+v: got %v, want %v: %q", test.Document, got, test.want, v.Why())
+			t.Errorf("%+v: got %v, want %v: %q", test.Document, got, test.want, v.Reasons())
 		}
 	}
 }
 
-func TestPatternsBeginWhereAWordBegins(t *testing.T) {
+func TestClassify_PatternsMatchAtWordStart(t *testing.T) {
 	f, err := Parse([]byte("-- urls.txt --\n[bad 4]\ncialis\n*viagra\npoker*bonus\n-- emails.txt --\n[box 4]\nloan*@\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -191,63 +191,63 @@ func TestPatternsBeginWhereAWordBegins(t *testing.T) {
 		"reloaned@a.example":                    false,
 		"https://a.example/loan":                false,
 	} {
-		v := f.Judge(Document{Title: "x", Text: address}, Habits{})
-		got := slices.ContainsFunc(v.Why(), func(why string) bool {
+		v := f.Classify(Document{Title: "x", Text: address}, History{})
+		got := slices.ContainsFunc(v.Reasons(), func(why string) bool {
 			return strings.HasPrefix(why, "spam: bad ") || strings.HasPrefix(why, "spam: box ")
 		})
 		if got != want {
-			t.Errorf("%s: got %v, want %v: %q", address, got, want, v.Why())
+			t.Errorf("%s: got %v, want %v: %q", address, got, want, v.Reasons())
 		}
 	}
 }
 
-func TestLongTextsWeighPhrasesLess(t *testing.T) {
+func TestClassify_PhrasesCountLessInLongTexts(t *testing.T) {
 	filler := strings.Repeat("We speak of the weather and of the sea. ", 200)
-	short := Default().Judge(Document{Title: "News", Text: "An online casino with free spins.", URL: "https://a.example/"}, Habits{})
-	long := Default().Judge(Document{Title: "News", Text: "An online casino with free spins. " + filler, URL: "https://a.example/"}, Habits{})
+	short := Default().Classify(Document{Title: "News", Text: "An online casino with free spins.", URL: "https://a.example/"}, History{})
+	long := Default().Classify(Document{Title: "News", Text: "An online casino with free spins. " + filler, URL: "https://a.example/"}, History{})
 	if short.Score < 2*long.Score {
 		t.Errorf("got %.3f for the short text and %.3f for the long one, want much less", short.Score, long.Score)
 	}
 }
 
-func TestSamenessNeverDecidesAlone(t *testing.T) {
-	habits := Habits{Items: 32, Alike: 32, Copies: 32}
+func TestClassify_HistoryNeverDecidesAlone(t *testing.T) {
+	habits := History{Items: 32, Similar: 32, Copies: 32}
 	for _, title := range []string{"v1.2.3 released", "Weekly links #12", "All systems operational", "Planet Debian: news"} {
 		d := Document{Title: title, Text: "The usual text.", URL: "https://a.example/"}
-		if v := Default().Judge(d, habits); v.Score > 0.1 {
-			t.Errorf("%q: got %.3f, want what is no spam by itself to stay so: %q", title, v.Score, v.Why())
+		if v := Default().Classify(d, habits); v.Score > 0.1 {
+			t.Errorf("%q: got %.3f, want no spam by history alone: %q", title, v.Score, v.Reasons())
 		}
 	}
 	d := Document{Title: "Online casino in Berlin", Text: "The games of the day.", URL: "https://a.example/"}
-	alone, flooded := Default().Judge(d, Habits{}), Default().Judge(d, habits)
+	alone, flooded := Default().Classify(d, History{}), Default().Classify(d, habits)
 	if alone.Score >= 0.5 || flooded.Score < 0.5 {
 		t.Errorf("got %.3f alone and %.3f in a flood, want the flood to decide", alone.Score, flooded.Score)
 	}
 }
 
-func TestTheSameAlways(t *testing.T) {
+func TestClassify_IsDeterministic(t *testing.T) {
 	for _, item := range items {
-		first := Default().Judge(item.Document, Habits{Items: 20, Alike: 15, Copies: 6})
+		first := Default().Classify(item.Document, History{Items: 20, Similar: 15, Copies: 6})
 		for range 5 {
-			if again := Default().Judge(item.Document, Habits{Items: 20, Alike: 15, Copies: 6}); again.Score != first.Score || !slices.Equal(again.Why(), first.Why()) {
-				t.Fatalf("%q: got %v, then %v", item.Title, first, again)
+			if repeated := Default().Classify(item.Document, History{Items: 20, Similar: 15, Copies: 6}); repeated.Score != first.Score || !slices.Equal(repeated.Reasons(), first.Reasons()) {
+				t.Fatalf("%q: got %v, then %v", item.Title, first, repeated)
 			}
 		}
 	}
 }
 
-func TestMostIsBounded(t *testing.T) {
+func TestClassify_BoundsInput(t *testing.T) {
 	start := time.Now()
 	d := Document{
 		Title: strings.Repeat("casino ", 1<<18), Text: strings.Repeat("Casino v1agra http://a.example/ a@b.example ", 1<<16), URL: "https://" + strings.Repeat("a.", 1<<20) + "example/",
 		HTML: strings.Repeat(`<a href="https://a.example/viagra">x</a>`, 1<<16), Author: strings.Repeat("@", 1<<20),
 	}
-	v := Default().Judge(d, Habits{})
-	if len(v.Why()) > maxWhy || len(strings.Join(v.Why(), "")) > 10_000 {
-		t.Errorf("got %d reasons of %d bytes", len(v.Why()), len(strings.Join(v.Why(), "")))
+	v := Default().Classify(d, History{})
+	if len(v.Reasons()) > maxWhy || len(strings.Join(v.Reasons(), "")) > 10_000 {
+		t.Errorf("got %d reasons of %d bytes", len(v.Reasons()), len(strings.Join(v.Reasons(), "")))
 	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("it took %s", took)
+	if elapsed := time.Since(start); elapsed > 5*time.Second {
+		t.Errorf("took %s", elapsed)
 	}
 }
 
@@ -257,8 +257,8 @@ func FuzzJudge(f *testing.F) {
 	}
 	f.Add("", "v\u200Biagra £1 09\xff061790121 a@b.c www.", `<a href="http://x" <a rel="`, "://@", "xx")
 	f.Fuzz(func(t *testing.T, title, text, html, url, language string) {
-		v := Default().Judge(Document{Title: title, Text: text, HTML: html, URL: url, Language: language}, Habits{Items: 9, Alike: 9, Copies: 9})
-		if !(v.Score >= 0 && v.Score <= 1) || len(v.Why()) > maxWhy || !slices.IsSorted(v.Flags) {
+		v := Default().Classify(Document{Title: title, Text: text, HTML: html, URL: url, Language: language}, History{Items: 9, Similar: 9, Copies: 9})
+		if !(v.Score >= 0 && v.Score <= 1) || len(v.Reasons()) > maxWhy || !slices.IsSorted(v.Flags) {
 			t.Errorf("got %+v", v)
 		}
 	})

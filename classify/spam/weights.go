@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A weight is a number of weights.txt.
+// A weight identifies a number of weights.txt.
 type weight int
 
 const (
@@ -42,10 +42,10 @@ const (
 	taughtHostCap
 	adultFlag
 	adultShare
-	weights // how many there are
+	weights // number of weights
 )
 
-// weightNames are the weights as weights.txt has them.
+// weightNames are the names used in weights.txt.
 var weightNames = [weights]string{
 	threshold: "threshold", prior: "prior", priorMessage: "prior-message",
 	titleShare: "title-share", longText: "long-text",
@@ -58,23 +58,21 @@ var weightNames = [weights]string{
 	adultFlag: "adult-flag", adultShare: "adult-share",
 }
 
-// limits are the values of those weights that not every number makes sense for;
-// the others may be -20 to 20.
+// limits are the allowed ranges of weights; the default is -20 to 20.
 var limits = map[weight][2]float64{
 	threshold: {0.01, 0.99}, titleShare: {0, 5}, longText: {20, 10_000},
 	learnedLeast: {0, maxWeight}, learnedMost: {0, maxWeight}, learnedShare: {0, 1}, learnedMessageCap: {0, maxWeight}, learnedMessageShare: {0, 1}, learnedHamCap: {0, maxWeight}, taughtHostCap: {0, maxWeight},
 	adultFlag: {0, maxWeight}, adultShare: {0, 1},
 }
 
-// weight reads a line of weights.txt: a name and a number. Weights that a list
-// leaves out are the shipped ones.
-func (b *builder) weight(line string) error {
+// weight parses a line of weights.txt: a name and a number. Missing weights keep the shipped value.
+func (b *listParser) weight(line string) error {
 	name, number, _ := strings.Cut(line, " ")
 	w := weight(slices.Index(weightNames[:], name))
 	if w < 0 {
-		return fmt.Errorf("%q is no weight that is used", name)
+		return fmt.Errorf("%q is not a supported weight", name)
 	}
-	if err := b.once("weight " + name); err != nil {
+	if err := b.addUnique("weight " + name); err != nil {
 		return err
 	}
 	limit, ok := limits[w]

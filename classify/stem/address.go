@@ -5,11 +5,10 @@ import (
 	"unicode"
 )
 
-// maxScheme is the length of the longest name before :// or @, in bytes.
+// maxScheme is the maximum length in bytes of the name before :// or @.
 const maxScheme = 64
 
-// address returns the length of the address of a page or mailbox that s begins
-// with, or 0.
+// address returns the length of the URL or mail address that s begins with, or 0.
 func address(s string) int {
 	n := 0
 	for n < len(s) && n < maxScheme && isAddressByte(s[n]) {
@@ -34,7 +33,7 @@ func address(s string) int {
 	return 0
 }
 
-// addressEnd returns where the address ends whose first part ended before s.
+// addressEnd returns the length of the rest of a URL whose first part ended before s.
 func addressEnd(s string) int {
 	end := strings.IndexFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("<>\"`|«»“”„", r) || isDense(r) || r >= 0x3000 && r < 0x3040 || r >= 0xFF00

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold returns the form in which words are compared: small letters, composed,
-// ё as е, without hidden characters. For almost all words small letters are all
-// there is to do.
+// fold returns the form in which words are compared: lower case, composed, ё as е, without hidden
+// characters. Almost all words need lower-casing only.
 func fold(s string) string {
 	plain, lower := true, true
 	for _, r := range s {
@@ -37,8 +36,7 @@ func fold(s string) string {
 	return form.String(strings.Map(folded, form.String(strings.ToLower(s))))
 }
 
-// folded returns the character that stands for r in comparisons, or -1 if none
-// does.
+// folded returns the character that r is compared as, or -1 to drop it.
 func folded(r rune) rune {
 	switch {
 	case r == 'ё':
@@ -47,11 +45,11 @@ func folded(r rune) rune {
 		return 'σ'
 	case isApostrophe(r):
 		return '\''
-	case r == '\u2010' || r == '\u2011': // hyphens that look it
+	case r == '\u2010' || r == '\u2011': // hyphens
 		return '-'
-	case r == '\u0301' || r == '\u0300': // accents that did not compose: how a Russian word is stressed
+	case r == '\u0301' || r == '\u0300': // accents that did not compose: stress marks of Russian words
 		return -1
-	case r == '\u0307': // of the small letter that Turkish İ becomes
+	case r == '\u0307': // from lower-casing Turkish İ
 		return -1
 	case isHidden(r):
 		return -1
@@ -59,8 +57,7 @@ func folded(r rune) rune {
 	return r
 }
 
-// isHidden reports whether r shows nothing: where a word may break, what joins
-// letters or keeps them apart, and which way to read.
+// isHidden reports whether r is invisible: soft breaks, joiners and direction marks.
 func isHidden(r rune) bool {
 	switch {
 	case r < 0xAD:
@@ -68,11 +65,10 @@ func isHidden(r rune) bool {
 	case r == 0xAD, r >= 0x200B && r <= 0x200F, r >= 0x202A && r <= 0x202E, r >= 0x2060 && r <= 0x2069, r == 0xFEFF:
 		return true
 	}
-	return r >= 0xFE00 && r <= 0xFE0F // which picture of the character before
+	return r >= 0xFE00 && r <= 0xFE0F // variation selectors
 }
 
-// isWide reports whether r is a Latin letter or digit as wide as a Chinese
-// character, or a Japanese letter half as wide.
+// isWide reports whether r is a full-width Latin letter or digit, or a half-width Japanese letter.
 func isWide(r rune) bool { return r >= 0xFF01 && r <= 0xFFDC }
 
 func isApostrophe(r rune) bool { return r == '\'' || r == '’' || r == 'ʼ' }

@@ -24,27 +24,26 @@ import (
 	"github.com/kljensen/snowball/swedish"
 )
 
-// A language is how texts in it are stemmed: words in Latin letters one way,
-// those in Cyrillic letters another.
+// A language defines the stemming of texts in it, separately for words in Latin and in Cyrillic letters.
 type language struct {
 	latin, cyrillic         *stemmer
 	latinStop, cyrillicStop map[string]bool
-	elided                  map[string]bool // what merges with the next word: l' in French
-	known                   cache           // by words as they are written, of [Words]; nothing for a stop word
+	elided                  map[string]bool // words that merge with the next one: l' in French
+	cache                   cache           // stems for [Words], by the word as written; empty for a stop word
 }
 
-// languages are those that differ from unknown.
+// languages holds the languages that differ from unknown.
 var languages = func() map[string]*language {
 	m := make(map[string]*language)
 	for lang := range stopLists {
 		l := &language{latin: unknown.latin, cyrillic: unknown.cyrillic, latinStop: unknown.latinStop, cyrillicStop: unknown.cyrillicStop}
 		switch {
 		case lang == "en" || lang == "ru":
-			continue // as unknown is
+			continue // same as unknown
 		case cyrillicWritten[lang]:
-			l.cyrillicStop = Stop(lang)
+			l.cyrillicStop = StopWords(lang)
 		default:
-			l.latinStop, l.elided = Stop(lang), elisions[lang]
+			l.latinStop, l.elided = StopWords(lang), elisions[lang]
 			if s := latinStemmers[lang]; s != nil {
 				l.latin = s
 			}
@@ -54,8 +53,8 @@ var languages = func() map[string]*language {
 	return m
 }()
 
-// unknown is how texts are stemmed of whose language nothing is known.
-var unknown = &language{latin: latinStemmers["en"], cyrillic: &stemmer{find: kljensen(russian.Stem)}, latinStop: Stop("en"), cyrillicStop: Stop("ru")}
+// unknown stems texts of an unknown language.
+var unknown = &language{latin: latinStemmers["en"], cyrillic: &stemmer{find: kljensen(russian.Stem)}, latinStop: StopWords("en"), cyrillicStop: StopWords("ru")}
 
 func languageOf(lang string) *language {
 	if l := languages[lang]; l != nil {
@@ -64,8 +63,8 @@ func languageOf(lang string) *language {
 	return unknown
 }
 
-// Languages returns the languages that [Words] and [Of] treat in a way of their
-// own, sorted; all others, English and Russian among them, are treated alike.
+// Languages returns the sorted languages for which [Words] and [Of] differ from the default. All others,
+// including English and Russian, use the default.
 func Languages() []string { return slices.Sorted(maps.Keys(languages)) }
 
 var latinStemmers = map[string]*stemmer{
@@ -89,7 +88,7 @@ func kljensen(find func(word string, stopWords bool) string) func(string) string
 	return func(word string) string { return find(word, true) }
 }
 
-// bleve serves for the languages that kljensen has not.
+// bleve adapts a stemmer of Bleve, for languages that kljensen/snowball lacks.
 func bleve(find func(*snowballstem.Env) bool) func(string) string {
 	return func(word string) string {
 		env := snowballstem.NewEnv(word)
@@ -113,7 +112,7 @@ const (
 	cyrillic
 )
 
-// scriptOf returns the script that a word begins in.
+// scriptOf returns the script of a word's first character.
 func scriptOf(word string) script {
 	switch r, _ := utf8.DecodeRuneInString(word); {
 	case r >= 'a' && r <= 'z':

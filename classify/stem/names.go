@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// A rule says where a sign is a part of a word rather than between two.
+// A rule decides where a sign is part of a word rather than a separator.
 type rule struct {
 	name  string
 	signs string
-	last  bool // nothing follows the sign in the word
+	last  bool // the sign ends the word
 
-	// joins reports whether the sign belongs to the word: before is what the word
-	// has so far, after is what follows the sign.
+	// joins reports whether the sign belongs to the word: before is the word so far, after the text behind
+	// the sign.
 	joins func(before, after string) bool
 }
 
-// rules are for the names that IT has, and for numbers.
+// rules cover names used in IT, and numbers.
 var rules = []rule{
 	{name: "node.js, 1.26, example.com; but not the end.The next", signs: ".", joins: func(before, after string) bool {
 		b, _ := utf8.DecodeLastRuneInString(before)
@@ -40,10 +40,10 @@ var rules = []rule{
 	{name: "c++, its second", signs: "+", last: true, joins: func(before, _ string) bool { return strings.HasSuffix(before, "+") }},
 }
 
-// joined returns whether the sign that stands between before and after is part
-// of the word, and whether the word ends with it.
+// joined reports whether the sign between before and after is part of the word, and whether the word ends
+// with it.
 func joined(before string, sign rune, after string) (joins, last bool) {
-	if sign == ' ' { // as most are
+	if sign == ' ' { // the usual case
 		return false, false
 	}
 	for _, r := range rules {
@@ -57,7 +57,7 @@ func joined(before string, sign rune, after string) (joins, last bool) {
 // dotNames are names that begin with a dot.
 var dotNames = []string{".net", ".htaccess", ".env", ".gitignore"}
 
-// dotNamed returns the length of the name with a dot that s begins with, or 0.
+// dotNamed returns the length of the dot name that s begins with, or 0.
 func dotNamed(s string) int {
 	if s == "" || s[0] != '.' {
 		return 0
@@ -70,7 +70,7 @@ func dotNamed(s string) int {
 	return 0
 }
 
-// first returns the character that s begins with, or 0.
+// first returns the first character of s, or 0.
 func first(s string) rune {
 	if s == "" {
 		return 0

@@ -1,23 +1,22 @@
-// Package stem turns a text into the stems of its words, so that words that
-// differ in their endings only can be found by one another. It knows nothing of
-// feeds, queues or storage.
+// Package stem splits a text into words and returns their stems ([Words]), so that words that differ in their
+// endings match one another. Stems are kept in bounded caches that all callers share. The package is
+// independent of feeds, queues and storage.
 package stem
 
 import "strings"
 
-// A Word is the stem of a word of a text, and how many words stand before it,
-// stop words among them, so that runs of words keep their distances.
+// A Word is the stem of a word of a text and its position: the number of words before it, stop words
+// included, so that phrases keep their distances.
 type Word struct {
 	Stem string
 	Pos  int
 }
 
-// Words returns the stems of the words of a plain text, in order of appearance,
-// without stop words, addresses of pages and mailboxes; nil if there are none.
-// lang is ISO 639-1; words in letters that lang is not written in, and those of
-// a language without a stemmer, are stemmed as [Of] says. Where words are not set
-// apart by spaces (Chinese, Japanese, Thai), and in Korean, there is one stem
-// for each two neighbouring characters. O(len(text)).
+// Words returns the stems of the words of a plain text in order, without stop words, URLs and mail addresses;
+// nil if there are none. lang is ISO 639-1. Words in letters that lang is not written in, and those of a
+// language without a stemmer, are stemmed as described at [Of]. For scripts without spaces between words
+// (Chinese, Japanese, Thai) and for Korean it returns a stem for each pair of neighboring characters.
+// O(len(text)).
 func Words(text, lang string) []Word {
 	l := languageOf(lang)
 	var list []Word
@@ -37,8 +36,8 @@ func Words(text, lang string) []Word {
 	return list
 }
 
-// List returns the stems of [Words] alone.
-func List(text, lang string) []string {
+// Stems returns the stems of [Words] without positions.
+func Stems(text, lang string) []string {
 	words := Words(text, lang)
 	if words == nil {
 		return nil
@@ -50,8 +49,8 @@ func List(text, lang string) []string {
 	return list
 }
 
-// Count returns how many words a text has, stop words among them.
-func Count(text, lang string) int {
+// CountWords returns the number of words in a text, stop words included.
+func CountWords(text, lang string) int {
 	n := 0
 	for t := range tokens(text, languageOf(lang).elided) {
 		if t.kind != addressed {
@@ -61,11 +60,10 @@ func Count(text, lang string) int {
 	return n
 }
 
-// Addresses returns the addresses of pages and mailboxes that [Words] leaves
-// out, in order; nil if there are none.
+// Addresses returns the URLs and mail addresses that [Words] skips, in order; nil if there are none.
 func Addresses(text string) []string {
 	if !strings.Contains(text, "@") && !strings.Contains(text, ":") && !strings.Contains(text, "www.") {
-		return nil // as most do, and to look is quick
+		return nil // fast check for the usual case
 	}
 	var list []string
 	for t := range tokens(text, nil) {
@@ -76,19 +74,17 @@ func Addresses(text string) []string {
 	return list
 }
 
-// Of returns the Snowball stem of a word in small letters, without a possessive
-// 's. Where lang has no stemmer the word's script decides: Cyrillic words are
-// stemmed as Russian and Latin ones as English, so that a text and a search for
-// it agree even if nobody knows the language. Words with a digit or a sign in
-// them ("ipv6", "c++") are names and stay as they are.
+// Of returns the Snowball stem of a lower-case word without a possessive 's. If lang has no stemmer, the
+// word's script decides: Cyrillic words are stemmed as Russian and Latin words as English, so that a text and
+// a search for it agree even if the language is unknown. Words with a digit or a sign ("ipv6", "c++") are
+// names and stay unchanged.
 //
 // Source: M. Porter, Snowball: a language for stemming algorithms, 2001.
 func Of(word, lang string) string {
 	return languageOf(lang).stem(word)
 }
 
-// stemOf returns the stem of a token that is no address, or nothing if it is a
-// stop word or merged with the next one.
+// stemOf returns the stem of a token that is not an address, or "" for a stop word or an elided word.
 func (l *language) stemOf(t token) string {
 	switch {
 	case t.kind == elided:
@@ -98,14 +94,14 @@ func (l *language) stemOf(t token) string {
 			return word
 		}
 		return ""
-	case len(t.text) > maxStemmed || isName(t.text): // too many to remember
-		return l.read(t.text)
+	case len(t.text) > maxStemmed || isName(t.text): // too many different words to cache
+		return l.stemWritten(t.text)
 	}
-	return l.known.get(t.text, l.read)
+	return l.cache.get(t.text, l.stemWritten)
 }
 
-// read returns the stem of a word as it is written, or nothing if it is a stop word.
-func (l *language) read(written string) string {
+// stemWritten returns the stem of a word as written, or "" for a stop word.
+func (l *language) stemWritten(written string) string {
 	word := fold(written)
 	if l.isStop(word) {
 		return ""
@@ -127,7 +123,7 @@ func (l *language) stem(word string) string {
 	return word
 }
 
-// isName reports whether a word has a digit or a sign in it.
+// isName reports whether a word contains a digit or a sign.
 func isName(word string) bool {
 	for i := range len(word) {
 		if c := word[i]; c < 'A' || c > 'Z' && c < 'a' || c > 'z' && c < 0x80 {

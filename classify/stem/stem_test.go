@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestWordsKeepTheirPlaces(t *testing.T) {
+func TestWords_Positions(t *testing.T) {
 	for _, test := range []struct {
 		text, lang string
 		want       []Word
@@ -27,7 +27,7 @@ func TestWordsKeepTheirPlaces(t *testing.T) {
 	}
 }
 
-func TestNamesOfITStayExact(t *testing.T) {
+func TestWords_NamesStayUnchanged(t *testing.T) {
 	for _, test := range []struct {
 		text string
 		want []string
@@ -47,13 +47,13 @@ func TestNamesOfITStayExact(t *testing.T) {
 		{"O'Reilly's", []string{"o'reilly"}},
 		{"a+b, a + b", []string{"b", "b"}},
 	} {
-		if got := List(test.text, "en"); !slices.Equal(got, test.want) {
+		if got := Stems(test.text, "en"); !slices.Equal(got, test.want) {
 			t.Errorf("List(%q) = %q, want %q", test.text, got, test.want)
 		}
 	}
 }
 
-func TestSpellingsAreAlike(t *testing.T) {
+func TestWords_FoldsSpellings(t *testing.T) {
 	for _, test := range []struct{ text, like string }{
 		{"ещё ёлка", "еще елка"},
 		{"е\u0308лка", "елка"},
@@ -68,14 +68,14 @@ func TestSpellingsAreAlike(t *testing.T) {
 		{"İstanbul", "istanbul"},
 		{"ΟΔΟΣ", "οδος"},
 	} {
-		got, want := List(test.text, ""), List(test.like, "")
+		got, want := Stems(test.text, ""), Stems(test.like, "")
 		if len(got) == 0 || !slices.Equal(got, want) {
 			t.Errorf("List(%q) = %q, want %q as of %q", test.text, got, want, test.like)
 		}
 	}
 }
 
-func TestAddressesAreLeftOut(t *testing.T) {
+func TestWords_SkipsAddresses(t *testing.T) {
 	for text, want := range map[string][]string{
 		"see https://example.com/a?b=c#d, then":        {"see"},
 		"(http://user@host.example:80/x) ok":           {"ok"},
@@ -87,7 +87,7 @@ func TestAddressesAreLeftOut(t *testing.T) {
 		"example.com is a name, @jane and a@b are not": {"example.com", "name", "jane", "b"},
 		"std::vector, a://b":                           {"std", "vector"},
 	} {
-		if got := List(text, "en"); !slices.Equal(got, want) {
+		if got := Stems(text, "en"); !slices.Equal(got, want) {
 			t.Errorf("List(%q) = %q, want %q", text, got, want)
 		}
 	}
@@ -100,7 +100,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func TestPairsWhereThereAreNoSpaces(t *testing.T) {
+func TestWords_PairsInScriptsWithoutSpaces(t *testing.T) {
 	for text, want := range map[string][]string{
 		"数据库2024版": {"数据", "据库", "2024", "版"},
 		"한국어 단어":   {"한국", "국어", "단어"},
@@ -110,13 +110,13 @@ func TestPairsWhereThereAreNoSpaces(t *testing.T) {
 		"か\u3099":  {"が"},
 		"東、京":      {"東", "京"},
 	} {
-		if got := List(text, ""); !slices.Equal(got, want) {
+		if got := Stems(text, ""); !slices.Equal(got, want) {
 			t.Errorf("List(%q) = %q, want %q", text, got, want)
 		}
 	}
 }
 
-func TestOf(t *testing.T) {
+func TestOf_ReturnsStem(t *testing.T) {
 	for _, test := range []struct{ word, lang, want string }{
 		{"databases", "en", "databas"},
 		{"vulnerabilities", "", "vulner"},
@@ -147,7 +147,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestFormsOfAWordShareAStem(t *testing.T) {
+func TestOf_FormsShareStem(t *testing.T) {
 	for lang, pairs := range map[string][]string{
 		"en": {"scheduler schedulers", "running runs"},
 		"ru": {"сервера серверами", "уязвимость уязвимости"},
@@ -174,26 +174,26 @@ func TestFormsOfAWordShareAStem(t *testing.T) {
 	}
 }
 
-func TestEveryStopWordIsLeftOut(t *testing.T) {
+func TestWords_SkipsStopWords(t *testing.T) {
 	for _, lang := range append(Languages(), "en", "ru") {
-		if len(Stop(lang)) < 40 {
-			t.Errorf("%s: got %d stop words", lang, len(Stop(lang)))
+		if len(StopWords(lang)) < 40 {
+			t.Errorf("%s: got %d stop words", lang, len(StopWords(lang)))
 		}
-		for w := range Stop(lang) {
+		for w := range StopWords(lang) {
 			if got := Words("xyzzy "+w+" xyzzy", lang); len(got) != 2 || got[1].Pos != 2 {
-				t.Errorf("%s: got %v around %q, want two words with one between", lang, got, w)
+				t.Errorf("%s: got %v around %q, want two words with a word between", lang, got, w)
 			}
 		}
 	}
 	for _, name := range []string{"c", "r", "go", "it"} {
-		if Stop("en")[name] != (name == "it") {
+		if StopWords("en")[name] != (name == "it") {
 			t.Errorf("%q is a name, or not", name)
 		}
 	}
 }
 
-// A cache has room for fewer words than a process meets in its life.
-func TestAStemIsTheSameWhenItWasForgotten(t *testing.T) {
+// A cache has fewer slots than a process meets words.
+func TestCache_EvictedStemIsComputedAgain(t *testing.T) {
 	var c cache
 	found := make(map[string]int)
 	find := func(word string) string {
@@ -201,9 +201,9 @@ func TestAStemIsTheSameWhenItWasForgotten(t *testing.T) {
 		return word + "!"
 	}
 	for range 2 {
-		for i := range 2 * slots {
+		for i := range 2 * cacheSlots {
 			if word := strconv.Itoa(i); c.get(word, find) != word+"!" {
-				t.Fatalf("%q has the stem of another word", word)
+				t.Fatalf("%q: got the stem of another word", word)
 			}
 		}
 	}
@@ -211,14 +211,14 @@ func TestAStemIsTheSameWhenItWasForgotten(t *testing.T) {
 		c.get("last", find)
 	}
 	if found["last"] != 1 {
-		t.Errorf("a word after %d others was looked for %d times, want once: then it is remembered", 2*slots, found["last"])
+		t.Errorf("a word after %d others was looked for %d times, want once: then it is remembered", 2*cacheSlots, found["last"])
 	}
-	if len(c.slots) != slots {
-		t.Errorf("got %d words remembered, want at most %d", len(c.slots), slots)
+	if len(c.slots) != cacheSlots {
+		t.Errorf("got %d words remembered, want at most %d", len(c.slots), cacheSlots)
 	}
 }
 
-func TestManyStemAtOnce(t *testing.T) {
+func TestWords_ConcurrentUse(t *testing.T) {
 	const text = "The databases of the schedulers and the Серверы баз данных were running"
 	want := Words(text, "en")
 	var done sync.WaitGroup
@@ -242,7 +242,7 @@ func FuzzWords(f *testing.F) {
 		f.Add("Ğünlärning İßt døs été hogy în sjøen 1.2-3 ok", lang)
 	}
 	f.Fuzz(func(t *testing.T, s, lang string) {
-		last, count := -1, Count(s, lang)
+		last, count := -1, CountWords(s, lang)
 		for _, w := range Words(s, lang) {
 			if w.Stem == "" || w.Pos <= last || w.Pos >= count {
 				t.Fatalf("got %+v after %d of %d in %q", w, last, count, s)

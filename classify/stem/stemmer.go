@@ -8,55 +8,53 @@ import (
 )
 
 const (
-	// slots is how many words a cache remembers at most, in some 2 MB. A text has
-	// few that the texts before it have not, and its own rare ones come again
-	// when the next who asks stems it.
-	slots = 1 << 15
+	// cacheSlots bounds the words of a cache, about 2 MB. A text has few words that the texts before it lack,
+	// and its rare words are needed again when other components stem the same text.
+	cacheSlots = 1 << 15
 
-	// maxStemmed is the length of a word, in bytes, above which it is no word.
+	// maxStemmed is the length in bytes above which a token is not stemmed.
 	maxStemmed = 100
 )
 
-// A stemmer is a language's stemming and the stems it found: to find one takes
-// far longer than all else that is done to a word.
+// A stemmer is a stemming function with a cache of its results: stemming takes much longer than all other
+// work on a word.
 type stemmer struct {
 	find  func(word string) string
-	known cache
+	cache cache
 }
 
 func (s *stemmer) stem(word string) string {
 	if len(word) > maxStemmed {
 		return word
 	}
-	return s.known.get(word, s.find)
+	return s.cache.get(word, s.find)
 }
 
-// A cache remembers what was last found for words. Each word has two places, and
-// a new one takes that of the one not asked for longest; nobody waits for anybody. The zero value is
-// empty and ready to use.
+// A cache maps words to stems. Each word hashes to two slots, and a new word replaces the least recently used
+// of the two. Access is lock-free. The zero value is empty and ready for use.
 type cache struct {
 	once  sync.Once
-	slots []atomic.Pointer[found]
+	slots []atomic.Pointer[cacheEntry]
 }
 
-type found struct{ word, stem string }
+type cacheEntry struct{ word, stem string }
 
 var seed = maphash.MakeSeed()
 
-// get returns what find says of a word, now or some time ago.
+// get returns the cached stem of a word, or calls find and caches the result.
 func (c *cache) get(word string, find func(string) string) string {
-	c.once.Do(func() { c.slots = make([]atomic.Pointer[found], slots) })
-	at := maphash.String(seed, word) % (slots / 2) * 2
+	c.once.Do(func() { c.slots = make([]atomic.Pointer[cacheEntry], cacheSlots) })
+	at := maphash.String(seed, word) % (cacheSlots / 2) * 2
 	newer, elder := &c.slots[at], &c.slots[at+1]
 	if f := newer.Load(); f != nil && f.word == word {
 		return f.stem
 	}
 	if f := elder.Load(); f != nil && f.word == word {
-		elder.Store(newer.Swap(f)) // a common word outlives the rare ones that come between
+		elder.Store(newer.Swap(f)) // so that a frequent word outlasts rare ones
 		return f.stem
 	}
-	word = strings.Clone(word) // it may be a part of an item's text, which must not stay in memory
-	f := &found{word, find(word)}
+	word = strings.Clone(word) // the word may be part of an item's text, which the cache must not keep in memory
+	f := &cacheEntry{word, find(word)}
 	elder.Store(newer.Swap(f))
 	return f.stem
 }

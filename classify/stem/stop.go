@@ -2,10 +2,9 @@ package stem
 
 import "strings"
 
-// Stop returns the words that say nothing of what a text in a language is about,
-// in the form they have in [Words]; nil if we have no list. The caller must not
-// change it.
-func Stop(lang string) map[string]bool { return stops[lang] }
+// StopWords returns the words of a language that carry no subject, folded as in [Words]; nil if there is no
+// list. The caller must not change it.
+func StopWords(lang string) map[string]bool { return stops[lang] }
 
 var stops = func() map[string]map[string]bool {
 	all := make(map[string]map[string]bool)
@@ -19,13 +18,13 @@ var stops = func() map[string]map[string]bool {
 	return all
 }()
 
-// cyrillicWritten are the languages of the lists that are not in Latin letters.
+// cyrillicWritten lists the languages of stopLists in Cyrillic letters.
 var cyrillicWritten = map[string]bool{"ru": true, "uk": true}
 
-// longestElision is the length of the longest word in elisions, in bytes.
+// longestElision is the length in bytes of the longest word in elisions.
 const longestElision = 8
 
-// elisions are what merges with the word after it, in its written form.
+// elisions are words that merge with the next word in writing.
 var elisions = func() map[string]map[string]bool {
 	all := make(map[string]map[string]bool)
 	for lang, list := range map[string]string{
@@ -40,7 +39,7 @@ var elisions = func() map[string]map[string]bool {
 	return all
 }()
 
-// stopLists leave out words that are names in IT as well, such as C and R.
+// stopLists omit words that are also names in IT, such as C and R.
 var stopLists = map[string]string{
 	"en": `a an the and or but nor so if then else of in on at by for from to into onto with within as is are was were be been being am
 		do does did has have had having will would shall should can could may might must no not this that these those it its it's

@@ -8,7 +8,7 @@ import (
 
 // A token is a piece of text that counts as a word.
 type token struct {
-	text string // as it is written
+	text string // as written
 	kind kind
 }
 
@@ -16,15 +16,14 @@ type kind uint8
 
 const (
 	plain     kind = iota
-	exact          // stays as it is: two characters of a script without spaces
-	elided         // an article or the like that merged with the next word
-	addressed      // the address of a page or mailbox, which is no word
+	exact          // not stemmed: two characters of a script without spaces
+	elided         // an article or the like merged with the next word
+	addressed      // a URL or mail address, which does not count as a word
 )
 
-// tokens yields the words of a text, in order: runs of letters, marks and
-// digits, with the signs that the rules allow in names; of scripts without
-// spaces each two neighbouring characters, or one that stands alone; and the
-// addresses that stand between them.
+// tokens yields the words of a text in order: runs of letters, marks and digits, with the signs that rules
+// allow in names; for scripts without spaces each pair of neighboring characters, or a single one; and the
+// addresses between them.
 func tokens(s string, elisions map[string]bool) iter.Seq[token] {
 	return func(yield func(token) bool) {
 		last := ' '
@@ -62,7 +61,7 @@ func tokens(s string, elisions map[string]bool) iter.Seq[token] {
 	}
 }
 
-// wordEnd returns where the word that starts at i ends, and what it is.
+// wordEnd returns the end of the word that starts at i, and its kind.
 func wordEnd(s string, i int, elisions map[string]bool) (int, kind) {
 	start := i
 	i += dotNamed(s[i:])
@@ -94,9 +93,8 @@ func wordEnd(s string, i int, elisions map[string]bool) (int, kind) {
 	return i, plain
 }
 
-// pairs yields each two neighbouring characters of the run that starts at i,
-// with the marks that belong to them. It returns where the run ends, and false
-// if no more is wanted.
+// pairs yields each pair of neighboring characters of the run that starts at i, with their marks. It returns
+// the end of the run, and false if the consumer stopped.
 func pairs(s string, i int, yield func(token) bool) (int, bool) {
 	first, second := i, cellEnd(s, i)
 	if !isDense(runeAt(s, second)) {
@@ -112,7 +110,7 @@ func pairs(s string, i int, yield func(token) bool) (int, bool) {
 	return second, true
 }
 
-// cellEnd returns where the character at i ends, with its marks.
+// cellEnd returns the end of the character at i, its marks included.
 func cellEnd(s string, i int) int {
 	_, size := utf8.DecodeRuneInString(s[i:])
 	for i += size; i < len(s); i += size {
@@ -137,7 +135,7 @@ func isWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return isASCIIWord(byte(r))
 	}
-	if r >= 'Ѐ' && r <= 'ҁ' || r >= '一' && r <= '鿿' { // the commonest here after ASCII
+	if r >= 'Ѐ' && r <= 'ҁ' || r >= '一' && r <= '鿿' { // the most frequent after ASCII
 		return true
 	}
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || isHidden(r))
@@ -147,15 +145,15 @@ func isASCIIWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// isDense reports whether r belongs to a script in which words are not set
-// apart by spaces, or, as Korean ones are, from what is hung on them.
+// isDense reports whether r belongs to a script without spaces between words, or, like Korean, with particles
+// attached to them.
 func isDense(r rune) bool {
 	switch {
 	case r < 0xE00:
 		return false
-	case r >= '一' && r <= '鿿', r >= 'ぁ' && r <= 'ゖ', r >= 'ァ' && r <= 'ヺ', r >= '가' && r <= '힣': // almost all there are
+	case r >= '一' && r <= '鿿', r >= 'ぁ' && r <= 'ゖ', r >= 'ァ' && r <= 'ヺ', r >= '가' && r <= '힣': // almost all cases
 		return true
-	case r < 0x1100: // Thai, Lao, Burmese, but not Tibetan, nor Georgian
+	case r < 0x1100: // Thai, Lao, Burmese, but not Tibetan or Georgian
 		return unicode.IsLetter(r) && (r < 0xF00 || r >= 0x1000 && r < 0x10A0)
 	case r < 0x3000:
 		return r < 0x1200 || r >= 0x1780 && r < 0x1800 && unicode.IsLetter(r) // Korean, Khmer

@@ -9,7 +9,7 @@ import (
 	"feedmesh/tests/corpus"
 )
 
-// realItems returns real items with texts, one each ten seconds.
+// realItems returns real items with texts, ten seconds apart.
 func realItems(t testing.TB) (items []Item) {
 	folder := corpus.Folder(t, "stories")
 	for _, name := range []string{"ecb-plus", "basil"} {
@@ -22,17 +22,17 @@ func realItems(t testing.TB) (items []Item) {
 	return items
 }
 
-// BenchmarkRead reads the words of an item.
-func BenchmarkRead(b *testing.B) {
+// BenchmarkExtract extracts the features of an item.
+func BenchmarkExtract(b *testing.B) {
 	items, w := realItems(b), Default()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		w.Read(items[i%len(items)])
+		w.Extract(items[i%len(items)])
 	}
 }
 
-// BenchmarkPlace places an item that was read, each 500th with a pass, among 5,000
-// live events: of the real texts, each told anew in parts of others.
+// BenchmarkPlace places items with precomputed features, with a pass after each 500, among 5,000 stored
+// events. The items are recombined from parts of real texts.
 func BenchmarkPlace(b *testing.B) {
 	items, w := mixed(realItems(b), 8000), Default()
 	limits := DefaultLimits()
@@ -41,7 +41,7 @@ func BenchmarkPlace(b *testing.B) {
 	next := func(i int) Item {
 		item := items[i%len(items)]
 		item.ID, item.Seen = fmt.Sprint(i), noon.Add(time.Duration(i)*time.Second)
-		item.Read = w.Read(item)
+		item.Features = w.Extract(item)
 		return item
 	}
 	for i := range 8000 {
@@ -61,8 +61,7 @@ func BenchmarkPlace(b *testing.B) {
 	}
 }
 
-// mixed returns n items of which each has the first half of the words of one item and
-// the second of another.
+// mixed returns n items, each with the first half of one item's words and the second half of another's.
 func mixed(items []Item, n int) (list []Item) {
 	for i := range n {
 		a, b := items[i%len(items)], items[(i*7919+i/len(items)*31)%len(items)]
@@ -74,12 +73,12 @@ func mixed(items []Item, n int) (list []Item) {
 	return list
 }
 
-// BenchmarkTell makes headline and summary of a story of so many items.
-func BenchmarkTell(b *testing.B) {
-	var versions []Version
+// BenchmarkHeadlineAndSummary computes headline and summary of stories of several sizes.
+func BenchmarkHeadlineAndSummary(b *testing.B) {
+	var versions []Document
 	for i, item := range realItems(b) {
 		text := item.Text[:min(len(item.Text), 600)]
-		versions = append(versions, Version{ItemID: item.ID, Title: item.Title, Text: text, Language: item.Language, Source: fmt.Sprint(i % 60), Seen: item.Seen})
+		versions = append(versions, Document{ItemID: item.ID, Title: item.Title, Text: text, Language: item.Language, Source: fmt.Sprint(i % 60), Seen: item.Seen})
 	}
 	for _, n := range []int{5, 30, 200} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

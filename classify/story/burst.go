@@ -5,38 +5,36 @@ import (
 	"time"
 )
 
-// BurstBin is how long a bin of a [Burst] is.
+// BurstBin is the length of a bin of a [Burst].
 const BurstBin = 5 * time.Minute
 
 const (
-	burstRate  = 2.0  // s: how much more often items come in a burst
-	burstPrice = 1.0  // gamma: what it costs to enter one
-	burstHalf  = 24.0 // hours after which a bin counts half for what is usual
-	burstPrior = 12   // bins' worth of what is usual for all, before we know
-	leastBurst = 3    // items without which there is no burst
+	burstRate  = 2.0  // s: rate of a burst relative to the usual rate
+	burstPrice = 1.0  // gamma: cost of entering a burst
+	burstHalf  = 24.0 // hours after which a bin has half weight in the usual rate
+	burstPrior = 12   // weight, in bins, of the prior usual rate
+	leastBurst = 3    // least items of a burst
 )
 
-// A Burst says whether items of a story, category or topic come in a burst: it is
-// Kleinberg's automaton of two states, on line, in bins of five minutes. Costs are
-// those of the binned form: in a bin r of d items are relevant, each with the
-// probability that is usual, or with twice that in a burst; to enter a burst costs
-// gamma * ln n, n bins. The zero Burst has seen nothing. O(1) a bin.
+// A Burst detects bursts of items of a story, category or topic: Kleinberg's automaton of two states, online,
+// in bins of five minutes. Costs are those of the binned form: in a bin r of d items are relevant, each with
+// the usual probability, or with twice that in a burst; entering a burst costs gamma * ln n, where n is the
+// number of bins. The zero Burst is ready to use. O(1) a bin.
 //
 // Source: J. Kleinberg, Bursty and hierarchical structure in streams, 2002.
 type Burst struct {
-	Relevant float64 `json:"relevant"` // items so far, decayed
+	Relevant float64 `json:"relevant"` // decayed sum of relevant items
 	All      float64 `json:"all"`
 	Bins     int     `json:"bins"`
-	Calm     float64 `json:"calm"` // cost of the best path that ends without a burst, less Wild's if that is less
-	Wild     float64 `json:"wild"` // and of the one that ends in a burst
+	Calm     float64 `json:"calm"` // cost of the best path that ends outside a burst, minus the lesser of both costs
+	Wild     float64 `json:"wild"` // cost of the best path that ends in a burst, likewise
 	Recent   int     `json:"recent"`
 	On       bool    `json:"on"`
 }
 
-// Add counts a bin: relevant items of all items. usual is the share that is usual
-// for what there is no history of, as 1/categories for a category. It reports
-// whether a burst starts or ends with the bin. Bins must come in order, those
-// without items too.
+// Add adds a bin with relevant items of all items. usual is the prior share without history, such as
+// 1/categories for a category. It reports whether a burst starts or ends with the bin. Bins must come in
+// order, including empty bins.
 func (b *Burst) Add(relevant, all int, usual float64) (starts, ends bool) {
 	b.Bins++
 	prior := burstPrior * float64(max(1, all))
@@ -46,7 +44,7 @@ func (b *Burst) Add(relevant, all int, usual float64) (starts, ends bool) {
 	enter := burstPrice * math.Log(float64(1+b.Bins))
 	b.Calm, b.Wild = min(b.Calm, b.Wild)+calm, min(b.Wild, b.Calm+enter)+wild
 	least := min(b.Calm, b.Wild)
-	b.Calm, b.Wild = b.Calm-least, b.Wild-least // so that they do not grow forever
+	b.Calm, b.Wild = b.Calm-least, b.Wild-least // prevents unbounded growth
 	b.Recent += relevant
 	was := b.On
 	b.On = b.Wild < b.Calm && b.Recent >= leastBurst
@@ -58,8 +56,8 @@ func (b *Burst) Add(relevant, all int, usual float64) (starts, ends bool) {
 	return b.On && !was, was && !b.On
 }
 
-// binCost returns the negative logarithm of the probability of r of d, but for the
-// binomial coefficient, which is the same in both states.
+// binCost returns the negative log-likelihood of r of d. It omits the binomial coefficient, which is equal in
+// both states.
 func binCost(r, d int, p float64) float64 {
 	return -float64(r)*math.Log(p) - float64(d-r)*math.Log1p(-p)
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// append makes an event the one touched last.
+// append moves an event to the end of the order of use.
 func (c *Clusters) append(slot uint32) {
 	e := &c.events[slot]
 	e.prev, e.next = c.newest, none
@@ -17,7 +17,7 @@ func (c *Clusters) append(slot uint32) {
 	c.newest = slot
 }
 
-// remove takes an event out of the order.
+// remove removes an event from the order of use.
 func (c *Clusters) remove(slot uint32) {
 	e := &c.events[slot]
 	if e.prev == none {
@@ -39,24 +39,24 @@ func (c *Clusters) touch(slot uint32) {
 	}
 }
 
-// considered is how many of the oldest events are looked at for the smallest.
-const considered = 64
+// evictionCandidates is the number of oldest events among which the smallest is evicted.
+const evictionCandidates = 64
 
-// over is one in how many live events there may be beside the limit until the next
-// pass: to forget one takes as long as to place an item.
-const over = 200
+// overflowShare is the inverse of the share of events allowed above the limit until the next pass: eviction takes as
+// long as placement.
+const overflowShare = 200
 
-// makeRoom forgets events until there is room for an item and so many more events.
-func (c *Clusters) makeRoom(events int) {
-	c.forgetAbove(c.limits.Events + c.limits.Events/over - events)
+// evict evicts events until an item and the given number of new events fit.
+func (c *Clusters) evict(events int) {
+	c.evictAbove(c.limits.Events + c.limits.Events/overflowShare - events)
 }
 
-// forgetAbove forgets events until there are so many at most, and room for an item.
-func (c *Clusters) forgetAbove(events int) {
+// evictAbove evicts events down to the given number, and until one item fits.
+func (c *Clusters) evictAbove(events int) {
 	for len(c.byID) > events || len(c.items) >= c.limits.Items {
 		victim := c.oldest
 		at := victim
-		for range considered {
+		for range evictionCandidates {
 			if at == none {
 				break
 			}
@@ -65,19 +65,19 @@ func (c *Clusters) forgetAbove(events int) {
 			}
 			at = c.events[at].next
 		}
-		c.forget(victim, "there was no room")
+		c.removeEvent(victim, "evicted: the limit was reached")
 	}
 }
 
-// expire forgets the events that had no item for longer than the window.
+// expire removes the events without a new item within the window.
 func (c *Clusters) expire() {
 	for c.oldest != none && c.now.Sub(time.UnixMicro(c.events[c.oldest].last)) > c.limits.Window {
-		c.forget(c.oldest, "nothing new came")
+		c.removeEvent(c.oldest, "expired: no new items")
 	}
 }
 
-// forget forgets an event, and its story with the last of its events.
-func (c *Clusters) forget(slot uint32, why string) {
+// removeEvent removes an event, and with its last event the story.
+func (c *Clusters) removeEvent(slot uint32, reason string) {
 	e := &c.events[slot]
 	for id := e.newest; e.items > 0; e.items-- {
 		m := c.items[id]
@@ -89,14 +89,14 @@ func (c *Clusters) forget(slot uint32, why string) {
 	c.remove(slot)
 	id, g := c.idOf(slot), c.storyOf(slot)
 	delete(c.byID, keyOf(id))
-	c.room.set(&g.events, slices.DeleteFunc(slices.Clone(c.eventsOf(g)), func(s uint32) bool { return s == slot }))
+	c.arena.set(&g.events, slices.DeleteFunc(slices.Clone(c.eventsOf(g)), func(s uint32) bool { return s == slot }))
 	if g.events.len == 0 {
-		c.changes = append(c.changes, Change{Kind: Expired, Story: c.room.text(g.id), Why: why})
+		c.changes = append(c.changes, Change{Kind: Expired, Story: c.arena.text(g.id), Reason: reason})
 		c.end(g)
 	}
-	c.releaseHands(id)
-	c.room.erase(e.id)
-	c.room.set(&e.hosts, nil)
+	c.removeOverridesOf(id)
+	c.arena.erase(e.id)
+	c.arena.set(&e.hosts, nil)
 	*e = event{}
 	c.free = append(c.free, slot)
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// FuzzClusters does what bytes say to small Clusters, whose items repeat each other,
-// expire and come again, and looks after each step whether all is in its place.
+// FuzzClusters applies operations to small Clusters whose items duplicate each other,
+// expire and are restored, and checks the invariants after each step.
 func FuzzClusters(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 0, 2, 2, 0, 3, 9, 3, 0, 0, 4, 1, 3, 3, 0, 0, 5, 1, 0, 3, 0, 0, 6, 2, 0, 7, 0, 0, 3, 0, 0})
 	f.Add([]byte{0, 1, 2, 0, 2, 66, 6, 1, 0, 2, 250, 0, 0, 1, 2, 4, 1, 2, 5, 2, 0, 4, 1, 2, 3, 0, 0})
@@ -30,12 +30,12 @@ func FuzzClusters(f *testing.F) {
 				c.Join(eventOf(c, a), eventOf(c, b))
 			case 5:
 				c.Split(eventOf(c, a))
-				if err := c.Split(eventOf(c, a)); err != ErrAlone && err != ErrUnknown {
+				if err := c.Split(eventOf(c, a)); err != ErrNothingToSplit && err != ErrNotFound {
 					t.Fatalf("the second split of one event: got %v", err)
 				}
 			case 6:
 				c.SplitItem(items[a])
-				if _, err := c.SplitItem(items[a]); err != ErrAlone && err != ErrUnknown {
+				if _, err := c.SplitItem(items[a]); err != ErrNothingToSplit && err != ErrNotFound {
 					t.Fatalf("the second split of one item: got %v", err)
 				}
 			case 7:
@@ -46,8 +46,8 @@ func FuzzClusters(f *testing.F) {
 					items[a] = item
 					order = append(slices.DeleteFunc(order, func(id string) bool { return id == a }), a)
 				}
-				if got, again := c.Place(item), c.Place(item); got.EventID != again.EventID || got.StoryID != again.StoryID {
-					t.Fatalf("item %s is placed %+v, then %+v", a, got, again)
+				if got, repeated := c.Place(item), c.Place(item); got.EventID != repeated.EventID || got.StoryID != repeated.StoryID {
+					t.Fatalf("item %s is placed %+v, then %+v", a, got, repeated)
 				}
 			}
 			inPlace(t, c)
@@ -55,7 +55,7 @@ func FuzzClusters(f *testing.F) {
 	})
 }
 
-// eventOf returns the event of an item, "" if that is not remembered.
+// eventOf returns the event of an item, or "" if the item is not stored.
 func eventOf(c *Clusters, item string) string {
 	if m, ok := c.member(item); ok {
 		return c.idOf(m.slot)
@@ -63,42 +63,42 @@ func eventOf(c *Clusters, item string) string {
 	return ""
 }
 
-// made is an item of which a byte chooses the words, the host, and what it repeats.
+// made returns an item whose words, host and original are chosen by a byte.
 func made(id string, choice byte, now time.Time) Item {
-	told := append(slices.Clone(quake), rocket...)[choice%7]
-	item := Item{ID: id, Title: told.Title, Language: "en", Host: fmt.Sprint(choice >> 3 & 3), Seen: now}
+	report := append(slices.Clone(quake), rocket...)[choice%7]
+	item := Item{ID: id, Title: report.Title, Language: "en", Host: fmt.Sprint(choice >> 3 & 3), Seen: now}
 	if choice&32 != 0 {
-		item.Text = "The " + told.Title + ", officials said on Tuesday."
+		item.Text = "The " + report.Title + ", officials said on Tuesday."
 	}
 	if choice&64 != 0 {
-		item.Repeats = fmt.Sprint("i", choice%24)
+		item.DuplicateOf = fmt.Sprint("i", choice%24)
 	}
 	return item
 }
 
-// takenBack are Clusters that were told what others know.
+// takenBack returns Clusters restored from c.
 func takenBack(t *testing.T, c *Clusters, limits Limits, items map[string]Item, order []string) *Clusters {
-	again := New(Default(), limits, IDs{})
+	restored := New(Default(), limits, IDs{})
 	for _, id := range order {
 		if m, ok := c.member(id); ok {
-			again.Remember(items[id], c.placement(m.slot, Why{}))
+			restored.Restore(items[id], c.placement(m.slot, Reason{}))
 		}
 	}
-	for _, h := range c.Hands() {
-		again.Hold(h)
+	for _, h := range c.Overrides() {
+		restored.AddOverride(h)
 	}
-	if got, want := fmt.Sprint(again.Hands()), fmt.Sprint(c.Hands()); got != want {
-		t.Fatalf("got hands %s, want %s", got, want)
+	if got, want := fmt.Sprint(restored.Overrides()), fmt.Sprint(c.Overrides()); got != want {
+		t.Fatalf("got overrides %s, want %s", got, want)
 	}
-	again.index.build()
+	restored.index.build()
 	a, b, d := c.Len()
-	if x, y, z := again.Len(); a != x || b != y || d != z {
+	if x, y, z := restored.Len(); a != x || b != y || d != z {
 		t.Fatalf("got %d items, %d events, %d stories; want %d, %d, %d", x, y, z, a, b, d)
 	}
-	return again
+	return restored
 }
 
-// listed reports whether the event in a slot is among those that have a term.
+// listed reports whether the postings of a term contain the event in a slot.
 func listed(x *index, term, slot uint32) bool {
 	r := x.find(term)
 	if r == nil || x.stale {
@@ -110,8 +110,7 @@ func listed(x *index, term, slot uint32) bool {
 	return slices.Contains(x.posts.slots(ref(r.at-several)), slot)
 }
 
-// inPlace fails if something is in two places, or in none, or where a hand said
-// that it must not be.
+// inPlace checks that each item is in exactly one event, and that no override is violated.
 func inPlace(t *testing.T, c *Clusters) {
 	t.Helper()
 	items, events, terms := 0, 0, make(map[uint32]uint32)
@@ -128,20 +127,20 @@ func inPlace(t *testing.T, c *Clusters) {
 			}
 			items, at = items+1, m.older
 		}
-		about := c.index.vector(slot).terms()
-		for i, term := range about {
+		sumWith := c.index.vector(slot).terms()
+		for i, term := range sumWith {
 			terms[term]++
 			if !listed(&c.index, term, slot) {
-				t.Fatalf("event %s is not found by a term that it has", id)
+				t.Fatalf("event %s is not found by one of its terms", id)
 			}
-			if i > 0 && about[i-1] >= term {
+			if i > 0 && sumWith[i-1] >= term {
 				t.Fatalf("the terms of event %s are out of order", id)
 			}
 		}
 	}
 	for k, number := range c.stories {
 		g := c.group(number)
-		id, slots, undo := c.room.text(g.id), c.eventsOf(g), len(c.undo[number])
+		id, slots, undo := c.arena.text(g.id), c.eventsOf(g), len(c.undo[number])
 		events += len(slots)
 		if keyOf(id) != k || len(slots) == 0 || undo > maxUndo {
 			t.Fatalf("story %s has %d events and %d lines of undo", id, len(slots), undo)
@@ -153,8 +152,8 @@ func inPlace(t *testing.T, c *Clusters) {
 		}
 	}
 	for number := range c.undo {
-		if number != c.stories[keyOf(c.room.text(c.group(number).id))] {
-			t.Fatalf("what a story was made of outlives it")
+		if number != c.stories[keyOf(c.arena.text(c.group(number).id))] {
+			t.Fatalf("the parts of a removed story are still stored")
 		}
 	}
 	if items != len(c.items) || events != len(c.byID) || items > c.limits.Items || events > c.limits.Events {
@@ -168,10 +167,10 @@ func inPlace(t *testing.T, c *Clusters) {
 			t.Fatalf("a term is counted in %d events, and is in %d", got, have)
 		}
 	}
-	for _, h := range c.Hands() {
-		a, b := c.placement(c.byID[keyOf(h.A)], Why{}), c.placement(c.byID[keyOf(h.B)], Why{})
+	for _, h := range c.Overrides() {
+		a, b := c.placement(c.byID[keyOf(h.A)], Reason{}), c.placement(c.byID[keyOf(h.B)], Reason{})
 		if (a.StoryID == b.StoryID) != h.Together {
-			t.Fatalf("events %s and %s are in stories %s and %s, hands said together: %v", h.A, h.B, a.StoryID, b.StoryID, h.Together)
+			t.Fatalf("events %s and %s are in stories %s and %s, overrides together: %v", h.A, h.B, a.StoryID, b.StoryID, h.Together)
 		}
 	}
 }

@@ -7,30 +7,29 @@ import (
 	"time"
 )
 
-// A Version is an item of a story, as its headline and summary are made from it.
-type Version struct {
-	ItemID   string
-	Title    string
-	Text     string // plain; may be empty
-	Language string
-	Source   string // feed or host
-	Weight   float64
-	Seen     time.Time
-	Repeats  bool
+// A Document is an item of a story, as input of headline and summary.
+type Document struct {
+	ItemID    string
+	Title     string
+	Text      string // plain; may be empty
+	Language  string
+	Source    string // feed or host
+	Weight    float64
+	Seen      time.Time
+	Duplicate bool
 }
 
-// sayingStems is how many stems a title has that says something: a shorter one is like
-// all others because it says less.
-const sayingStems = 5
+// fullTitleStems is the number of stems of an informative title. Shorter titles resemble all others and get a
+// lower score.
+const fullTitleStems = 5
 
-// maxVersions is how many items of a story are compared with each other.
-const maxVersions = 100
+// maxDocuments bounds the items of a story that are compared with each other.
+const maxDocuments = 100
 
-// Headline returns the index of the item that stands for a story: the one that is
-// most like the others, of a good source, and fresh; -1 if there is none. Of more
-// than 100 items the newest are looked at. O(n²).
-func Headline(items []Version) int {
-	from := max(0, len(items)-maxVersions)
+// Headline returns the index of the item that represents a story: similar to the others, from a good source,
+// and recent; -1 if there are no items. Only the newest 100 items are considered. O(n²).
+func Headline(items []Document) int {
+	from := max(0, len(items)-maxDocuments)
 	vectors := make([]sentence, len(items)-from)
 	stems := lexicon{}
 	newest := time.Time{}
@@ -41,24 +40,24 @@ func Headline(items []Version) int {
 			newest = item.Seen
 		}
 	}
-	alike := matrix(len(vectors))
+	similarity := matrix(len(vectors))
 	for i, v := range vectors {
 		for j, w := range vectors[:i] {
-			alike[i][j] = v.cosine(w)
-			alike[j][i] = alike[i][j]
+			similarity[i][j] = v.cosine(w)
+			similarity[j][i] = similarity[i][j]
 		}
 	}
 	best, most := -1, math.Inf(-1)
 	for i, v := range vectors {
 		item := items[from+i]
 		sum := 0.0
-		for _, cosine := range alike[i] {
+		for _, cosine := range similarity[i] {
 			sum += cosine
 		}
 		score := (sum/float64(max(1, len(vectors)-1)) + 0.01) * cmp.Or(item.Weight, 1)
-		score *= min(1, float64(len(v.stems))/sayingStems)
+		score *= min(1, float64(len(v.stems))/fullTitleStems)
 		score *= math.Exp2(-float64(newest.Sub(item.Seen)) / float64(4*HalfLife))
-		if item.Repeats {
+		if item.Duplicate {
 			score *= RepeatWeight
 		}
 		if score > most {
@@ -68,11 +67,10 @@ func Headline(items []Version) int {
 	return best
 }
 
-// MostNamed returns the names that most items have, at most limit of those that at
-// least a third of the items that have any agree on, and a tenth of all; of equal
-// ones in the order of the alphabet. It is how a story gets its categories and topics: each element of
-// votes are the names of one item.
-func MostNamed(votes [][]string, limit int) []string {
+// CommonNames returns at most limit names that at least a third of the items with names, and a tenth of all
+// items, share, by descending count, then alphabetically. It selects the categories and topics of a story.
+// Each element of votes contains the names of one item.
+func CommonNames(votes [][]string, limit int) []string {
 	counts := make(map[string]int)
 	voters := 0
 	for _, names := range votes {

@@ -6,38 +6,37 @@ import (
 	"slices"
 )
 
-// An index has the vectors of events, finds those that a vector may belong to, and
-// knows how many events have a term.
+// An index contains the vectors of events, finds candidates for a vector, and counts the events per term.
 type index struct {
 	terms
-	vectors []ref    // by slot of an event: the sum of one vector of length 1 for each vote
-	room    room     // of the vectors
-	born    []uint32 // by slot: how many events came before it
-	posts   postings // which events have a term, where there are several
+	vectors []ref    // by slot of an event: the sum of one unit vector per vote
+	arena   arena    // of the vectors
+	born    []uint32 // by slot: number of events opened before
+	posts   postings // events per term, for terms of several events
 	logs    []float64
 	prior   int
-	events  int // live ones
+	events  int // events in the window
 
-	score []float32 // by slot, while candidates are looked for
+	score []float32 // by slot, during a candidate search
 	found []uint32  // slots whose score is not 0
-	asked []uint64
-	was   vector   // room for one that changes
-	more  vector   // for what comes to it
-	sum   vector   // and for what it becomes
-	fresh []uint32 // its terms
+	order []uint64
+	was   vector   // buffer for the vector before a change
+	more  vector   // buffer for the added vector
+	sum   vector   // buffer for the sum
+	fresh []uint32 // terms of the new vector
 	pack  packed
-	rows  []row // room for those of a vector
+	rows  []row // buffer for the rows of a vector
 	haves []uint32
 
-	stale   bool   // terms and lists are not of these vectors
-	touched uint32 // so that no compiler thinks that nothing is read
+	stale   bool   // terms and postings must be rebuilt from the vectors
+	touched uint32 // a sink that keeps the compiler from removing reads
 }
 
 func newIndex(prior int) index {
 	return index{logs: []float64{0}, prior: prior}
 }
 
-// addSlot makes room for one more event.
+// addSlot extends the index by one event.
 func (x *index) addSlot() {
 	x.vectors, x.born, x.score = append(x.vectors, 0), append(x.born, 0), append(x.score, 0)
 }
@@ -50,7 +49,7 @@ func (x *index) log(n int) float64 {
 	return x.logs[n]
 }
 
-// have returns how many events have a term.
+// have returns the number of events with a term.
 func (x *index) have(t uint32) uint32 {
 	if r := x.find(t); r != nil {
 		return x.count(*r)
@@ -58,7 +57,7 @@ func (x *index) have(t uint32) uint32 {
 	return 0
 }
 
-// count returns how many events have the term of a row: none, if that is free.
+// count returns the number of events with the term of a row, 0 for a free row.
 func (x *index) count(r row) uint32 {
 	switch {
 	case r.term == 0:
@@ -69,40 +68,39 @@ func (x *index) count(r row) uint32 {
 	return x.posts.have(ref(r.at - several))
 }
 
-// idf returns how much a term says in general that so many events have: less the
-// more they are, so that, other than by items, the words of a hot event count in
-// full.
+// idf returns the weight of a term that have events contain: the fewer, the higher. It counts events and not
+// items, so the words of a hot event keep their full weight.
 func (x *index) idf(have uint32) float64 {
 	return x.log(x.events+x.prior) - x.log(int(have)+1)
 }
 
-// vector returns that of the event in a slot, until it is changed.
+// vector returns the vector of the event in a slot. It is valid until the event changes.
 func (x *index) vector(slot uint32) packed {
 	at := x.vectors[slot]
 	if at == 0 {
 		return nil
 	}
-	p := packed(x.room.at(at))
+	p := packed(x.arena.at(at))
 	return p[:p.size()]
 }
 
-// change gives the event in slot a vector in place of the one it has.
+// change replaces the vector of the event in slot.
 func (x *index) change(slot uint32, now vector) {
 	if !x.stale {
 		x.repost(slot, x.vector(slot).terms(), now)
 	}
 	if was := x.vector(slot); was != nil {
-		x.room.give(x.vectors[slot], was.size())
+		x.arena.give(x.vectors[slot], was.size())
 		x.vectors[slot] = 0
 	}
 	if len(now) > 0 {
 		x.pack = x.pack.of(now)
-		x.vectors[slot] = x.room.take(len(x.pack))
-		copy(x.room.at(x.vectors[slot]), x.pack)
+		x.vectors[slot] = x.arena.take(len(x.pack))
+		copy(x.arena.at(x.vectors[slot]), x.pack)
 	}
 }
 
-// repost says which terms an event has now in place of those that it had.
+// repost updates the postings of an event from its old to its new terms.
 func (x *index) repost(slot uint32, was []uint32, now vector) {
 	x.fresh = x.fresh[:0]
 	for _, e := range now {
@@ -125,15 +123,14 @@ func (x *index) repost(slot uint32, was []uint32, now vector) {
 	}
 }
 
-// plus returns what the sum of two vectors has of most weight, in a vector of its own.
+// plus returns the heaviest terms of the sum of two vectors, in newly allocated memory.
 func (x *index) plus(a, b packed) packed {
 	x.was, x.more = a.unpack(x.was), b.unpack(x.more)
 	x.sum = x.sum.plus(x.was, x.more, 1)
 	return packed(nil).of(x.sum.heaviest(maxTerms))
 }
 
-// build finds anew which events have which terms, all at once: to do it item by item
-// costs several times as much.
+// build rebuilds the postings in one batch, which is several times cheaper than item by item.
 func (x *index) build() {
 	x.terms, x.posts, x.stale = terms{}, postings{}, false
 	for slot := range uint32(len(x.vectors)) {
@@ -145,7 +142,7 @@ func (x *index) build() {
 	}
 }
 
-// post says that an event has a term.
+// post adds an event to the posting of a term.
 func (x *index) post(t, slot uint32) {
 	r := x.find(t)
 	switch {
@@ -158,7 +155,7 @@ func (x *index) post(t, slot uint32) {
 	}
 }
 
-// drop says that an event has a term no more.
+// drop removes an event from the posting of a term.
 func (x *index) drop(t, slot uint32) {
 	r := x.find(t)
 	if r.at < several {
@@ -172,31 +169,30 @@ func (x *index) drop(t, slot uint32) {
 }
 
 const (
-	maxPosts      = 1500 // postings that are looked at for one vector
-	maxCandidates = 8    // events that are compared with it term by term; twice as many change nothing
-	maxAsked      = 32   // terms by which they are found
+	maxPosts      = 1500 // postings scanned for one vector
+	maxCandidates = 8    // events compared term by term; twice as many change nothing
+	maxQueryTerms = 32   // query terms used to find candidates
 	commonEvents  = 200  // a term in fewer events is never too common
 )
 
-// candidates returns the slots of the events that share most with what is asked
-// for, best first, at most maxCandidates. Terms in more than 5 % of all events find
-// none.
+// candidates returns the slots of the events that share most with a query, best first, at most maxCandidates.
+// Terms in more than 5 % of all events are skipped.
 func (x *index) candidates(q *query) []uint32 {
-	// Weight and place in one number sort by weight; of equal ones the first is last.
-	asked := x.asked[:0]
+	// Weight and index in one number sort by weight; of equal weights the first index is last.
+	order := x.order[:0]
 	for i, own := range q.weights {
 		have := int(q.have[i])
 		if have == 0 || have > commonEvents && have*20 > x.events {
 			continue
 		}
 		weight := float32(float64(own) * q.idf[i])
-		asked = append(asked, uint64(math.Float32bits(weight))<<32|uint64(math.MaxUint32-i))
+		order = append(order, uint64(math.Float32bits(weight))<<32|uint64(math.MaxUint32-i))
 	}
-	x.asked = asked
-	slices.Sort(asked)
-	room := maxPosts
-	for _, a := range slices.Backward(asked[max(0, len(asked)-maxAsked):]) {
-		x.scan(q.rows[math.MaxUint32-uint32(a)], math.Float32frombits(uint32(a>>32)), &room)
+	x.order = order
+	slices.Sort(order)
+	budget := maxPosts
+	for _, a := range slices.Backward(order[max(0, len(order)-maxQueryTerms):]) {
+		x.scan(q.rows[math.MaxUint32-uint32(a)], math.Float32frombits(uint32(a>>32)), &budget)
 	}
 	best := x.best()
 	for _, slot := range x.found {
@@ -206,18 +202,18 @@ func (x *index) candidates(q *query) []uint32 {
 	return best
 }
 
-// scan adds weight to the score of all events that have a term. It does nothing if
-// there are more than there is room for.
-func (x *index) scan(r row, weight float32, room *int) {
+// scan adds weight to the score of all events with a term. It does nothing if they exceed the remaining
+// budget.
+func (x *index) scan(r row, weight float32, budget *int) {
 	slots := []uint32{r.at}
 	if r.at >= several {
 		p := ref(r.at - several)
-		if int(x.posts.have(p)) > *room {
+		if int(x.posts.have(p)) > *budget {
 			return
 		}
 		slots = x.posts.slots(p)
 	}
-	*room -= len(slots)
+	*budget -= len(slots)
 	for _, slot := range slots {
 		if x.score[slot] == 0 {
 			x.found = append(x.found, slot)
@@ -226,13 +222,13 @@ func (x *index) scan(r row, weight float32, room *int) {
 	}
 }
 
-// better compares by score; of equal ones the event that began last is better. Slots
-// say nothing: after a rebuild they are others.
+// better compares by score; of equal scores the newest event is better. Slots cannot break ties: a rebuild
+// changes them.
 func (x *index) better(a, b uint32) int {
 	return cmp.Or(cmp.Compare(x.score[b], x.score[a]), cmp.Compare(x.born[b], x.born[a]))
 }
 
-// best returns the best of what was found, in order.
+// best returns the best candidates, in order.
 func (x *index) best() []uint32 {
 	top := make([]uint32, 0, maxCandidates+1)
 	for _, slot := range x.found {

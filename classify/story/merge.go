@@ -6,18 +6,17 @@ import (
 	"slices"
 )
 
-// A merge is a line of the log by which a story can be taken apart again.
+// merge is a log entry by which a merged story can be separated again.
 type merge struct {
-	id     string   // of the story that became part of this one
+	id     string   // of the story that became part of this story
 	events []string // IDs of its events
 }
 
-// maxUndo is how many merges of a story are remembered.
+// maxUndo is the number of merges stored per story.
 const maxUndo = 64
 
-// merge makes two stories one. The larger keeps its ID; of two equal ones the
-// one that began first.
-func (c *Clusters) merge(g, h *group, why string) {
+// merge merges two stories. The larger keeps its ID; of equal sizes the one that began first.
+func (c *Clusters) merge(g, h *group, reason string) {
 	if c.smaller(g, h) {
 		g, h = h, g
 	}
@@ -26,26 +25,26 @@ func (c *Clusters) merge(g, h *group, why string) {
 		c.events[slot].story = g.number
 		moved = append(moved, c.idOf(slot))
 	}
-	a, okA := c.wholes[g]
-	b, okB := c.wholes[h]
+	a, okA := c.storyVectors[g]
+	b, okB := c.storyVectors[h]
 	if okA && okB {
-		c.wholes[g] = c.index.plus(a, b)
+		c.storyVectors[g] = c.index.plus(a, b)
 	}
-	delete(c.wholes, h)
-	id := c.room.text(h.id)
-	c.room.push(&g.events, slices.Clone(c.eventsOf(h))...)
+	delete(c.storyVectors, h)
+	id := c.arena.text(h.id)
+	c.arena.push(&g.events, slices.Clone(c.eventsOf(h))...)
 	undo := slices.Concat(c.undo[g.number], c.undo[h.number], []merge{{id: id, events: moved}})
 	c.undo[g.number] = slices.Clone(undo[max(0, len(undo)-maxUndo):])
 	c.end(h)
-	c.changes = append(c.changes, Change{Kind: Merged, Story: id, Into: c.room.text(g.id), Events: moved, Why: why})
+	c.changes = append(c.changes, Change{Kind: Merged, Story: id, Into: c.arena.text(g.id), Events: moved, Reason: reason})
 }
 
-// smaller reports whether h keeps its ID when it and g become one.
+// smaller reports whether h keeps its ID in a merge with g.
 func (c *Clusters) smaller(g, h *group) bool {
 	return cmp.Or(cmp.Compare(c.sum(c.eventsOf(h)), c.sum(c.eventsOf(g))), c.earlier(c.first(g), c.first(h))) > 0
 }
 
-// earlier compares events by their first item; of equal ones by ID.
+// earlier compares events by their first item, then by ID.
 func (c *Clusters) earlier(a, b uint32) int {
 	if order := cmp.Compare(c.events[a].first, c.events[b].first); order != 0 {
 		return order
@@ -58,7 +57,7 @@ func (c *Clusters) first(g *group) uint32 {
 	return slices.MinFunc(c.eventsOf(g), c.earlier)
 }
 
-// sum returns how many items of some events count.
+// sum returns the number of votes of some events.
 func (c *Clusters) sum(slots []uint32) uint32 {
 	n := uint32(0)
 	for _, slot := range slots {
@@ -67,28 +66,26 @@ func (c *Clusters) sum(slots []uint32) uint32 {
 	return n
 }
 
-// check looks whether a story that changed is still one, and takes it apart
-// where it is not.
+// check splits a changed story whose events are no longer similar.
 func (c *Clusters) check(g *group) {
 	if g.events.len < 3 {
 		return
 	}
-	q := &c.asked
-	c.index.askFor(q, c.whole(g))
+	q := &c.query
+	c.index.queryStored(q, c.storyVector(g))
 	sum := 0.0
 	members := firstOf(c.eventsOf(g))
 	for _, slot := range members {
-		sum += c.alikeTo(q, c.index.vector(slot))
+		sum += c.similarityTo(q, c.index.vector(slot))
 	}
 	if mean := sum / float64(len(members)); mean < c.weights.SplitBelow {
-		c.takeApart(g, fmt.Sprintf("its events are alike by %.0f %% only", 100*mean))
+		c.splitParts(g, fmt.Sprintf("events are only %.0f %% similar", 100*mean))
 	}
 }
 
-// takeApart leaves in a story the largest part of it that hangs together, and
-// gives each other part a story of its own. Of a story with more than maxWhole
-// events those that came later stay.
-func (c *Clusters) takeApart(g *group, why string) {
+// splitParts leaves the largest connected part in a story, and gives each other part a story of its own. In a
+// story with more than maxWhole events the later events stay.
+func (c *Clusters) splitParts(g *group, reason string) {
 	parts := c.parts(firstOf(c.eventsOf(g)))
 	largest := 0
 	for i := range parts {
@@ -98,13 +95,13 @@ func (c *Clusters) takeApart(g *group, why string) {
 	}
 	for i, part := range parts {
 		if i != largest {
-			c.leave(g, part, why)
+			c.moveToOwnStory(g, part, reason)
 		}
 	}
 }
 
-// parts returns the connected components of events, where those are connected
-// that could be merged, or that a hand holds together.
+// parts returns the connected components of events. Two events are connected if they are similar enough to
+// merge, or if a decision keeps them together.
 func (c *Clusters) parts(slots []uint32) [][]uint32 {
 	root := make([]int, len(slots))
 	for i := range root {
@@ -117,14 +114,14 @@ func (c *Clusters) parts(slots []uint32) [][]uint32 {
 		}
 		return i
 	}
-	q, squares := &c.asked, make([]product, len(slots))
+	q, squares := &c.query, make([]product, len(slots))
 	for i, a := range slots {
 		e := &c.events[a]
-		c.index.askFor(q, c.index.vector(a))
+		c.index.queryStored(q, c.index.vector(a))
 		squares[i] = q.square
 		for j, b := range slots[:i] {
 			f := &c.events[b]
-			if find(i) != find(j) && (c.held(a, b) || c.alike(q.cosines(q.dot(c.index.vector(b)), squares[j])) >= c.mergeNeed(e, f)) {
+			if find(i) != find(j) && (c.heldTogether(a, b) || c.similarity(q.cosines(q.dot(c.index.vector(b)), squares[j])) >= c.eventThreshold(e, f)) {
 				root[find(i)] = find(j)
 			}
 		}
@@ -142,21 +139,21 @@ func (c *Clusters) parts(slots []uint32) [][]uint32 {
 	return parts
 }
 
-// leave gives some events of a story one of their own: the one that they came
-// from, if the log knows it.
-func (c *Clusters) leave(g *group, part []uint32, why string) *group {
+// moveToOwnStory moves some events of a story to a story of their own: with their previous ID, if the merge log
+// contains it.
+func (c *Clusters) moveToOwnStory(g *group, part []uint32, reason string) *group {
 	id := c.ownID(g, part)
 	h := c.newGroup(id)
-	c.room.set(&h.events, part)
+	c.arena.set(&h.events, part)
 	var moved []string
 	for _, slot := range part {
 		c.events[slot].story = h.number
 		moved = append(moved, c.idOf(slot))
 	}
-	c.room.set(&g.events, slices.DeleteFunc(slices.Clone(c.eventsOf(g)), func(s uint32) bool { return slices.Contains(part, s) }))
+	c.arena.set(&g.events, slices.DeleteFunc(slices.Clone(c.eventsOf(g)), func(s uint32) bool { return slices.Contains(part, s) }))
 	c.setUndo(g, slices.DeleteFunc(slices.Clone(c.undo[g.number]), func(m merge) bool { return m.id == id }))
-	delete(c.wholes, g)
-	c.changes = append(c.changes, Change{Kind: Split, Story: c.room.text(g.id), Into: id, Events: moved, Why: why})
+	delete(c.storyVectors, g)
+	c.changes = append(c.changes, Change{Kind: Split, Story: c.arena.text(g.id), Into: id, Events: moved, Reason: reason})
 	return h
 }
 
@@ -168,7 +165,7 @@ func (c *Clusters) setUndo(g *group, undo []merge) {
 	c.undo[g.number] = undo
 }
 
-// ownID returns the ID of a story of events that leave another one.
+// ownID returns the story ID for events that leave another story.
 func (c *Clusters) ownID(g *group, part []uint32) string {
 	first := c.idOf(slices.MinFunc(part, c.earlier))
 	for _, m := range slices.Backward(c.undo[g.number]) {
@@ -176,10 +173,10 @@ func (c *Clusters) ownID(g *group, part []uint32) string {
 			return m.id
 		}
 	}
-	return c.unused(c.ids.Story(first)) // another, if the story that it leaves began with it
+	return c.unused(c.ids.Story(first)) // another ID, if the previous story began with the event
 }
 
-// unused returns an ID that no story has: the given one, if it may.
+// unused returns an ID that no story has: the given ID, if it is free.
 func (c *Clusters) unused(id string) string {
 	for c.named(id) != nil {
 		id = c.ids.Story(id + "'")

@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// A packed is a vector that is kept: how many terms and how many different weights it
-// has, the terms, for each the number of its weight in a byte, and the weights. Most
-// events are one item, of which many terms weigh the same: it takes two thirds of the
-// vector's memory, and who looks for a term reads half as much. An empty vector is
-// nil.
+// A packed is a vector in compact form: the number of terms and of distinct weights, the terms, one byte per
+// term with the number of its weight, and the weights. Most events are one item, of which many terms weigh
+// the same: it takes two thirds of the vector's memory, and a term lookup reads half as much. An empty vector
+// is nil.
 type packed []uint32
 
 // weightsFrom is the lowest bit of the number of weights.
@@ -30,7 +29,7 @@ func (p packed) terms() []uint32 {
 	return p[1 : 1+p.len()]
 }
 
-// weights returns those of the terms.
+// weights returns the weights of the terms.
 func (p packed) weights() weights {
 	if p == nil {
 		return weights{}
@@ -39,18 +38,18 @@ func (p packed) weights() weights {
 	return weights{numbers, numbers[(p.len()+3)/4:]}
 }
 
-// weights are those of a packed vector's terms.
+// weights are the weights of a packed vector's terms.
 type weights struct{ numbers, values []uint32 }
 
-// of returns that of the i-th term.
+// of returns the weight of the i-th term.
 func (w weights) of(i int) float32 {
 	return math.Float32frombits(w.values[w.numbers[i/4]>>(i%4*8)&0xFF])
 }
 
-// size returns how many numbers a packed vector takes.
+// size returns the number of words of a packed vector.
 func (p packed) size() int { return 1 + p.len() + (p.len()+3)/4 + int(p[0]>>weightsFrom) }
 
-// of packs a vector in place of p, of at most 256 terms.
+// of packs a vector of at most 256 terms into p's memory.
 func (p packed) of(v vector) packed {
 	if len(v) == 0 {
 		return nil
@@ -62,7 +61,7 @@ func (p packed) of(v vector) packed {
 	numbers := len(p)
 	p = append(p, make([]uint32, (len(v)+3)/4)...)
 	values := len(p)
-	var seen [512]uint16 // numbers of weights, and 1, with linear probing; 0 is free
+	var seen [512]uint16 // hash table of weight number + 1 with linear probing; 0 is free
 	for i, e := range v {
 		weight := math.Float32bits(e.weight)
 		at := weight * 2654435761 >> 23
@@ -79,7 +78,7 @@ func (p packed) of(v vector) packed {
 	return p
 }
 
-// unpack makes v the vector that was packed, and returns it.
+// unpack decodes the vector into v's memory and returns it.
 func (p packed) unpack(v vector) vector {
 	v = v[:0]
 	weights := p.weights()
@@ -89,7 +88,7 @@ func (p packed) unpack(v vector) vector {
 	return v
 }
 
-// has reports whether a vector has a term.
+// has reports whether a vector contains a term.
 func (p packed) has(term uint32) bool {
 	_, ok := slices.BinarySearch(p.terms(), term)
 	return ok

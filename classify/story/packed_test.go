@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Of weights many are the same, or none, up to as many as an event may have.
-func TestWhatIsPackedComesBack(t *testing.T) {
+// Many weights are equal, or none, up to the maximum number of an event.
+func TestPacked_RoundTrip(t *testing.T) {
 	for _, different := range []int{1, 3, 100, maxTerms + slack} {
 		for n := range maxTerms + slack + 1 {
 			var v vector

@@ -5,19 +5,18 @@ import (
 	"slices"
 )
 
-// postings say which events have a term that several have. A posting is how many they
-// are, and their slots, sorted; of a crowd one bit for each slot there is, as nobody is
-// found by such a term: to know of each event whether it has it takes less memory than
-// a list, and less time to change.
+// postings map terms of several events to these events. A posting contains a count and the sorted slots. A
+// very common term, a crowd, is a bitmap with one bit per slot: candidates are never found by it, and the
+// bitmap takes less memory and changes faster than a list.
 type postings struct {
-	room
+	arena
 	crowds [][]uint32
-	spare  []uint32 // crowds that are none any more
+	spare  []uint32 // free crowd numbers
 }
 
 const (
-	crowdFrom = 2 * maxPosts // events that a crowd has at first; it has more than maxPosts always
-	isCrowd   = 1 << 31      // where this is in how many events there are, the number of a crowd follows
+	crowdFrom = 2 * maxPosts // events at which a list becomes a crowd; a crowd always has more than maxPosts
+	isCrowd   = 1 << 31      // flag in the count; the number of the crowd follows
 )
 
 // open returns a posting of two slots.
@@ -27,24 +26,23 @@ func (p *postings) open(a, b uint32) ref {
 	return at
 }
 
-// close takes back a posting of one slot, and returns that.
+// close frees a posting of one slot, and returns that slot.
 func (p *postings) close(at ref) uint32 {
 	only := p.at(at)[1]
 	p.give(at, 2)
 	return only
 }
 
-// have returns how many events a posting has.
+// have returns the number of events of a posting.
 func (p *postings) have(at ref) uint32 { return p.at(at)[0] &^ isCrowd }
 
-// slots returns those of a posting that is no crowd, until it is changed.
+// slots returns the slots of a list. The slice is valid until it changes.
 func (p *postings) slots(at ref) []uint32 {
 	posting := p.at(at)
 	return posting[1 : 1+posting[0]]
 }
 
-// add adds the slot of an event, one of all slots there are, to a posting, and returns
-// where that is now.
+// add adds a slot, one of all slots, to a posting, and returns the posting's new location.
 func (p *postings) add(at ref, slot uint32, all int) ref {
 	posting := p.at(at)
 	n := int(posting[0] &^ isCrowd)
@@ -77,7 +75,7 @@ func (p *postings) add(at ref, slot uint32, all int) ref {
 	return now
 }
 
-// crowd makes a crowd of a posting, and returns where that is now.
+// crowd converts a list to a crowd, and returns its new location.
 func (p *postings) crowd(at ref, all int) ref {
 	var number uint32
 	if n := len(p.spare); n > 0 {
@@ -97,7 +95,7 @@ func (p *postings) crowd(at ref, all int) ref {
 	return now
 }
 
-// set sets the bit of a slot in a crowd, which may have come since the others.
+// set sets the bit of a slot in a crowd, and grows the bitmap if needed.
 func (p *postings) set(crowd, slot uint32) {
 	bits := &p.crowds[crowd]
 	if missing := int(slot/32) + 1 - len(*bits); missing > 0 {
@@ -106,7 +104,7 @@ func (p *postings) set(crowd, slot uint32) {
 	(*bits)[slot/32] |= 1 << (slot % 32)
 }
 
-// remove removes the slot of an event from a posting, and returns where that is now.
+// remove removes a slot from a posting, and returns the posting's new location.
 func (p *postings) remove(at ref, slot uint32) ref {
 	posting := p.at(at)
 	posting[0]--
@@ -123,7 +121,7 @@ func (p *postings) remove(at ref, slot uint32) ref {
 	return p.shrink(at, 2+n, 1+n)
 }
 
-// shrink returns where a block of so many numbers is when it needs no more than now.
+// shrink moves a block from was to now words if that is a smaller size class, and returns its location.
 func (p *postings) shrink(at ref, was, now int) ref {
 	before, _ := sizeOf(was)
 	if after, _ := sizeOf(now); after == before {
@@ -136,7 +134,7 @@ func (p *postings) shrink(at ref, was, now int) ref {
 	return smaller
 }
 
-// disperse makes a list of a crowd, and returns where that is now.
+// disperse converts a crowd to a list, and returns its new location.
 func (p *postings) disperse(at ref) ref {
 	crowd, have := p.at(at)[1], p.have(at)
 	now := p.take(1 + int(have))

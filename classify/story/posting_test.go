@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Events come and go until there are many more than a crowd has, and until few are
-// left; slots come late, too. Another posting comes and goes beside it.
-func TestAPostingKnowsWhoHasATerm(t *testing.T) {
+// Events are added until the posting is much larger than a crowd, and removed until few are left; slots are
+// also added late. Another posting changes beside it.
+func TestPostings_ContainTheAddedSlots(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var all postings
 	p, other := all.open(3, 9), all.open(5, 6)
@@ -52,14 +52,14 @@ func TestAPostingKnowsWhoHasATerm(t *testing.T) {
 		}
 	}
 	if got := all.slots(other); !slices.Equal(got, []uint32{5, 6}) {
-		t.Errorf("beside it: got %v, want those that were there at first", got)
+		t.Errorf("other list: got %v, want it unchanged", got)
 	}
 	if crowds < 10 || lists < 10 {
 		t.Errorf("looked at %d crowds and %d lists, want both", crowds, lists)
 	}
 }
 
-// slotsOf returns the slots of a posting, crowd or not.
+// slotsOf returns the slots of a posting, whether it is a crowd or not.
 func slotsOf(p *postings, at ref) (list []uint32) {
 	posting := p.at(at)
 	if posting[0]&isCrowd == 0 {

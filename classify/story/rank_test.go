@@ -6,54 +6,53 @@ import (
 	"time"
 )
 
-func TestOneMoreHeatIsTwiceTheSourcesOrSixHoursLater(t *testing.T) {
+func TestHotScore_OneMoreIsTwiceTheSourcesOrSixHours(t *testing.T) {
 	at := func(hours int) time.Time { return noon.Add(time.Duration(hours) * time.Hour) }
-	one := Cold.Warm(1, at(0))
+	one := EmptyHotScore.Add(1, at(0))
 	for _, test := range []struct {
-		name string
-		heat Heat
-		want float64 // above one source at noon
+		name  string
+		score HotScore
+		want  float64 // above one source at noon
 	}{
 		{"one source", one, 0},
-		{"two sources", one.Warm(1, at(0)), 1},
-		{"one source six hours later", Cold.Warm(1, at(6)), 1},
-		{"four sources a day later", Cold.Warm(1, at(24)).Warm(1, at(24)).Warm(1, at(24)).Warm(1, at(24)), 6},
-		{"a source that counts for nothing", one.Warm(0, at(9)).Warm(math.NaN(), at(9)), 0},
-		{"one source of half the weight", Cold.Warm(0.5, at(0)), -1},
-		{"a later source before an earlier one", Cold.Warm(1, at(6)).Warm(1, at(0)), math.Log2(3)},
+		{"two sources", one.Add(1, at(0)), 1},
+		{"one source six hours later", EmptyHotScore.Add(1, at(6)), 1},
+		{"four sources a day later", EmptyHotScore.Add(1, at(24)).Add(1, at(24)).Add(1, at(24)).Add(1, at(24)), 6},
+		{"a source of weight 0", one.Add(0, at(9)).Add(math.NaN(), at(9)), 0},
+		{"a source of half the weight", EmptyHotScore.Add(0.5, at(0)), -1},
+		{"a later source before an earlier one", EmptyHotScore.Add(1, at(6)).Add(1, at(0)), math.Log2(3)},
 	} {
-		if got := float64(test.heat - one); math.Abs(got-test.want) > 1e-9 {
+		if got := float64(test.score - one); math.Abs(got-test.want) > 1e-9 {
 			t.Errorf("%s: got %v more than one source, want %v", test.name, got, test.want)
 		}
 	}
 }
 
-func TestASourceCountsOnceAndARepeatLess(t *testing.T) {
-	items := []Telling{{"a", 1, noon, false}, {"a", 1, noon.Add(time.Hour), false}, {"b", 1, noon, true}, {"b", 1, noon, false}}
-	want := Cold.Warm(1, noon).Warm(0.3, noon)
-	if got := HeatOf(items); math.Abs(float64(got-want)) > 1e-9 {
+func TestNewHotScore_CountsASourceOnceAndDuplicatesLess(t *testing.T) {
+	items := []SourceSighting{{"a", 1, noon, false}, {"a", 1, noon.Add(time.Hour), false}, {"b", 1, noon, true}, {"b", 1, noon, false}}
+	want := EmptyHotScore.Add(1, noon).Add(0.3, noon)
+	if got := NewHotScore(items); math.Abs(float64(got-want)) > 1e-9 {
 		t.Errorf("got %v, want %v: the first item of each source", got, want)
 	}
 }
 
-func TestClicksAndBurstsRaiseTheRank(t *testing.T) {
+func TestRank_RisesWithClicksAndBursts(t *testing.T) {
 	plain := Rank(10, 0, false)
 	if clicked, burst := Rank(10, 3, false), Rank(10, 0, true); plain != 10 || clicked != 11 || burst != 10.5 {
 		t.Errorf("got %v, %v, %v; want 10, 11 with three clicks, 10.5 in a burst", plain, clicked, burst)
 	}
 }
 
-func TestASourceCountsByHowOftenOthersFollow(t *testing.T) {
+func TestSourceWeight_RisesWithReach(t *testing.T) {
 	if got := SourceWeight(0, 0); got != 1 {
-		t.Errorf("nothing is known: got %v, want 1", got)
+		t.Errorf("without data: got %v, want 1", got)
 	}
 	if bad, good := SourceWeight(0, 1000), SourceWeight(900, 1000); bad > 0.3 || bad < 0.25 || good < 2.5 || good > 3.25 {
-		t.Errorf("got %v for one that nobody follows and %v for one that most follow", bad, good)
+		t.Errorf("got %v for a source without followers and %v for a popular one", bad, good)
 	}
 }
 
-// steadily adds bins of so many relevant of so many items, and returns how many
-// bursts start and end.
+// steadily adds bins of relevant items among items, and returns how many bursts start and end.
 func steadily(b *Burst, bins, relevant, all int) (starts, ends int) {
 	for range bins {
 		s, e := b.Add(relevant, all, 0.01)
@@ -67,7 +66,7 @@ func steadily(b *Burst, bins, relevant, all int) (starts, ends int) {
 	return starts, ends
 }
 
-func TestABurstStartsAndEndsOnce(t *testing.T) {
+func TestBurst_StartsAndEndsOnce(t *testing.T) {
 	var b Burst
 	if starts, _ := steadily(&b, 288, 1, 100); starts != 0 {
 		t.Errorf("a day as usual: got %d bursts, want none", starts)
@@ -80,7 +79,7 @@ func TestABurstStartsAndEndsOnce(t *testing.T) {
 	}
 }
 
-func TestABurstIsOfAShareNotOfItemsAlone(t *testing.T) {
+func TestBurst_DependsOnTheShareOfItems(t *testing.T) {
 	var b Burst
 	steadily(&b, 288, 1, 100)
 	if starts, _ := steadily(&b, 12, 10, 1000); starts != 0 {
@@ -88,7 +87,7 @@ func TestABurstIsOfAShareNotOfItemsAlone(t *testing.T) {
 	}
 }
 
-func TestTwoItemsAreNoBurst(t *testing.T) {
+func TestBurst_TwoItemsAreNoBurst(t *testing.T) {
 	var b Burst
 	for _, relevant := range []int{0, 0, 1, 1, 0} {
 		if starts, _ := b.Add(relevant, 1000, 0.0001); starts {
@@ -97,7 +96,7 @@ func TestTwoItemsAreNoBurst(t *testing.T) {
 	}
 }
 
-func TestCostsStayFinite(t *testing.T) {
+func TestBurst_CostsStayFinite(t *testing.T) {
 	var b Burst
 	steadily(&b, 5000, 0, 0)
 	steadily(&b, 5000, 100, 100)

@@ -1,6 +1,9 @@
-// Package story groups items into events, and events into stories, as they come.
-// An event is items about one happening; a story is events that belong together.
-// It knows nothing of queues, storage or the clock.
+// Package story groups items into events, and events into stories, online. An event is items about one
+// happening; a story is events that belong together.
+//
+// [Clusters.Place] assigns each new item, [Clusters.Tick] merges, splits and expires stories, [Headline],
+// [Summary] and [Rank] describe them. [Limits] bound memory. The package does not depend on queues, storage
+// or the clock.
 package story
 
 import (
@@ -10,31 +13,31 @@ import (
 	"time"
 )
 
-// An Item is what is known of an item before it is placed.
+// An Item is the input of placement.
 type Item struct {
-	ID       string
-	Title    string
-	Text     string // plain; may be empty
-	Language string // ISO 639-1; may be empty
-	Host     string // of its publisher; empty if unknown
-	Seen     time.Time
-	Repeats  string // ID of the item that it says the same as; empty if it is new
+	ID          string
+	Title       string
+	Text        string // plain; may be empty
+	Language    string // ISO 639-1; may be empty
+	Host        string // of its publisher; may be empty
+	Seen        time.Time
+	DuplicateOf string // ID of the original if this item is a duplicate; else empty
 
-	Read *Reading // of its words; nil if they are to be read when they are needed
+	Features *Features // precomputed terms; if nil they are extracted when needed
 }
 
-// A Placement is where an item belongs.
+// A Placement is the event and story of an item.
 type Placement struct {
 	EventID string
 	StoryID string
-	Why     Why
+	Reason  Reason
 }
 
-// Limits bound what is remembered.
+// Limits bound memory.
 type Limits struct {
-	Events int           // live ones, and one in 200 more between passes; of the oldest the smallest goes
-	Items  int           // of live events
-	Window time.Duration // how long an event lives after its last item
+	Events int           // events in the window, and 1 in 200 more between passes; of the oldest the smallest is evicted
+	Items  int           // of events in the window
+	Window time.Duration // time from an event's last item until it expires
 }
 
 // DefaultLimits returns bounds for one language: some 300 MB of titles alone.
@@ -42,94 +45,92 @@ func DefaultLimits() Limits {
 	return Limits{Events: 50_000, Items: 1_000_000, Window: 72 * time.Hour}
 }
 
-// IDs are how IDs are made. A nil function keeps the ID that it is given.
+// IDs contains functions that derive IDs. A nil function returns its argument.
 type IDs struct {
 	Event func(itemID string) string  // of an event, from its first item's
 	Story func(eventID string) string // of a story, from its first event's
 }
 
-// Clusters are the live events and stories of one language. Equal sequences of
-// calls give equal answers. It has a single owner: its methods must not be called
-// concurrently.
+// Clusters are the events and stories of one language in the window. Equal sequences of calls give equal
+// answers. They have a single owner: methods must not be called concurrently.
 type Clusters struct {
 	weights Weights
 	limits  Limits
 	ids     IDs
 
-	index   index
-	asked   query
-	events  []event // by slot
-	free    []uint32
-	room    room // of IDs, of what events have of hosts, and stories of events
-	groups  []*[groupBlock]group
-	dead    []uint32           // numbers of groups that are no stories
-	byID    map[key]uint32     // slots by event ID
-	items   map[key]member     // by item ID
-	stories map[key]uint32     // numbers of groups by story ID
-	undo    map[uint32][]merge // by group, newest last
-	wholes  map[*group]packed  // what stories are about, during a pass
-	oldest  uint32             // the event touched longest ago; see event.next
-	newest  uint32
-	now     time.Time // the latest time we have heard of
+	index        index
+	query        query
+	events       []event // by slot
+	free         []uint32
+	arena        arena // arena of IDs, hosts of events, and events of stories
+	groups       []*[groupBlock]group
+	freeGroups   []uint32           // numbers of free groups
+	byID         map[key]uint32     // slots by event ID
+	items        map[key]member     // by item ID
+	stories      map[key]uint32     // numbers of groups by story ID
+	undo         map[uint32][]merge // by group, newest last
+	storyVectors map[*group]packed  // cache of story vectors, during a pass
+	oldest       uint32             // the event used longest ago; see event.next
+	newest       uint32
+	now          time.Time // latest time passed to a method
 
-	changed  []uint32 // slots of events that the next pass looks at
-	placed   int      // items since the last pass
-	passed   time.Time
-	total    int    // items ever
-	opened   uint32 // events ever
-	passes   uint32
-	recalled time.Time         // the latest time of an item that was taken back since the last pass
-	hands    map[string][]Hand // by the ID of either event
-	changes  []Change          // that the next Tick tells
+	changed   []uint32 // slots of events for the next pass
+	placed    int      // items since the last pass
+	passed    time.Time
+	total     int    // items ever
+	opened    uint32 // events ever
+	passes    uint32
+	restored  time.Time             // latest time of an item restored since the last pass
+	overrides map[string][]Override // by the ID of either event
+	changes   []Change              // for the next Tick
 }
 
-// none is no slot.
+// none is an invalid slot.
 const none = ^uint32(0)
 
-// An event is items about one happening. A slot without an event has no ID.
+// An event is items about one happening. A free slot has no ID.
 type event struct {
 	id          ref
 	story       uint32  // number of its group
-	square      product // of its vector with itself, when so many items had come
+	square      product // of its vector, when squared items had been placed
 	squared     int
-	newest      key // of its items; the others follow
+	newest      key // newest item; older items follow as a linked list
 	items       uint32
-	votes       uint32 // items that count: one of a host
-	texts       uint32 // votes that have a text
-	hosts       list   // hashes of those that voted, two numbers each
+	votes       uint32 // items that contribute to the vector: one per host
+	texts       uint32 // votes with a text
+	hosts       list   // hashes of hosts that voted, two numbers each
 	first, last int64  // in microseconds
 	changed     bool
-	prev, next  uint32 // in the order in which events were touched
+	prev, next  uint32 // in the order of use
 }
 
 // A member is an item of an event.
 type member struct {
-	older key // the item of the event that came to it before
+	older key // previous item of the event
 	slot  uint32
-	voted bool // the event is about what it says, too
+	voted bool // it contributes to the event's vector
 }
 
 // A group is a story.
 type group struct {
 	number  uint32
 	id      ref
-	events  list   // slots, in the order in which they came to it
-	checked uint32 // the pass that looked whether it is one
+	events  list   // slots, in the order in which the events joined
+	checked uint32 // last pass that checked the story
 }
 
-// A key stands for an ID. Of a million IDs two have one key with odds of 1 in 10^7,
-// and nobody outside can make such: the seed is another in each process.
+// A key is the hash of an ID. Two of a million IDs collide with odds of 1 in 10^7. The seed is random per
+// process, so nobody outside can construct collisions.
 type key uint64
 
 var seed = maphash.MakeSeed()
 
 func keyOf(id string) key { return key(maphash.String(seed, id)) }
 
-// New returns Clusters without items. It panics if the limits leave no room for
-// an item.
+// New returns Clusters without items. It panics if a limit is not positive.
 func New(w Weights, l Limits, ids IDs) *Clusters {
 	if l.Events < 1 || l.Items < 1 || l.Window <= 0 {
-		panic("story: New needs room for an item")
+		panic("story: New: limits must be positive")
 	}
 	if ids.Event == nil {
 		ids.Event = func(id string) string { return id }
@@ -140,36 +141,36 @@ func New(w Weights, l Limits, ids IDs) *Clusters {
 	return &Clusters{
 		weights: w, limits: l, ids: ids, index: newIndex(w.Prior), oldest: none, newest: none,
 		byID: make(map[key]uint32), items: make(map[key]member), stories: make(map[key]uint32), undo: make(map[uint32][]merge),
-		wholes: make(map[*group]packed), hands: make(map[string][]Hand),
+		storyVectors: make(map[*group]packed), overrides: make(map[string][]Override),
 	}
 }
 
-// Len returns how many items, events and stories live.
+// Len returns the numbers of items, events and stories in the window.
 func (c *Clusters) Len() (items, events, stories int) {
 	return len(c.items), len(c.byID), len(c.stories)
 }
 
-// Why says why an item is in an event.
-type Why struct {
+// A Reason explains why an item is in an event.
+type Reason struct {
 	By        string   // "first", "repeat", "near", "hand" or "before"
 	Score     float64  // of "near": from the threshold to 1
 	Threshold float64  // that it passed
 	Cosine    float64  // of the words alone
-	Shared    []string // words they share that say most, at most 5
+	Shared    []string // heaviest shared words, at most 5
 }
 
 // String returns a sentence for people.
-func (w Why) String() string {
+func (w Reason) String() string {
 	switch w.By {
 	case "first":
-		return "it began the event: nothing like it was there"
+		return "first item of the event: no similar event was found"
 	case "hand":
-		return "a person said so"
+		return "set by a person"
 	case "repeat":
-		return "it says the same as another item of the event"
+		return "duplicate of another item of the event"
 	case "near":
-		return fmt.Sprintf("its words are alike by %.0f %%, among them %s (score %.2f of %.2f needed)",
+		return fmt.Sprintf("similar words (%.0f %%), among them %s (score %.2f, threshold %.2f)",
 			100*w.Cosine, strings.Join(w.Shared, ", "), w.Score, w.Threshold)
 	}
-	return "it was there before"
+	return "already in the event"
 }

@@ -16,23 +16,23 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// telling returns an item of a host, so many minutes after noon.
-func telling(id, host, title string, minutes int) Item {
+// itemOf returns an item of a host, published the given minutes after noon.
+func itemOf(id, host, title string, minutes int) Item {
 	return Item{ID: id, Title: title, Language: "en", Host: host, Seen: noon.Add(time.Duration(minutes) * time.Minute)}
 }
 
-// quake and rocket are two happenings, as several told them.
+// quake and rocket are reports of two events by several publishers.
 var quake = []Item{
-	telling("q1", "a", "Magnitude 7.3 earthquake strikes off the coast of Aceh", 0),
-	telling("q2", "b", "Strong earthquake strikes off Aceh coast, tsunami warning issued", 5),
-	telling("q3", "c", "Tsunami warning after earthquake strikes off Aceh", 9),
-	telling("q4", "d", "Aceh earthquake: tsunami warning lifted off the coast", 30),
+	itemOf("q1", "a", "Magnitude 7.3 earthquake strikes off the coast of Aceh", 0),
+	itemOf("q2", "b", "Strong earthquake strikes off Aceh coast, tsunami warning issued", 5),
+	itemOf("q3", "c", "Tsunami warning after earthquake strikes off Aceh", 9),
+	itemOf("q4", "d", "Aceh earthquake: tsunami warning lifted off the coast", 30),
 }
 
 var rocket = []Item{
-	telling("r1", "a", "SpaceX rocket explodes on the launch pad in Texas", 1),
-	telling("r2", "b", "Rocket explodes on launch pad at SpaceX site in Texas", 6),
-	telling("r3", "c", "SpaceX launch pad in Texas damaged as rocket explodes", 12),
+	itemOf("r1", "a", "SpaceX rocket explodes on the launch pad in Texas", 1),
+	itemOf("r2", "b", "Rocket explodes on launch pad at SpaceX site in Texas", 6),
+	itemOf("r3", "c", "SpaceX launch pad in Texas damaged as rocket explodes", 12),
 }
 
 func fresh() *Clusters { return New(Default(), DefaultLimits(), IDs{}) }
@@ -51,7 +51,7 @@ func placeAll(c *Clusters, items ...Item) map[string]string {
 	return stories
 }
 
-func TestWhatSeveralTellOfOneHappeningIsOneStory(t *testing.T) {
+func TestPlace_GroupsReportsOfOneEvent(t *testing.T) {
 	stories := placeAll(fresh(), slices.Concat(quake, rocket)...)
 	for _, id := range []string{"q2", "q3", "q4"} {
 		if stories[id] != "q1" {
@@ -65,26 +65,26 @@ func TestWhatSeveralTellOfOneHappeningIsOneStory(t *testing.T) {
 	}
 }
 
-func TestPlaceSaysWhy(t *testing.T) {
+func TestPlace_ExplainsPlacement(t *testing.T) {
 	c := fresh()
-	if got := c.Place(quake[0]).Why; got.By != "first" {
+	if got := c.Place(quake[0]).Reason; got.By != "first" {
 		t.Errorf("the first item: got %+v, want it to be first", got)
 	}
-	got := c.Place(quake[1]).Why
+	got := c.Place(quake[1]).Reason
 	if got.By != "near" || got.Score < got.Threshold || got.Cosine <= 0 || !slices.Contains(got.Shared, "earthquake") {
 		t.Errorf("got %+v, want it near by earthquake among others, above the threshold", got)
 	}
 }
 
-func TestAnItemThatCameBeforeIsWhereItWas(t *testing.T) {
+func TestPlace_StoredItemKeepsItsPlacement(t *testing.T) {
 	c := fresh()
 	first := c.Place(quake[0])
 	c.Place(quake[1])
 	edited := quake[0]
 	edited.Title = rocket[0].Title
 	for _, item := range []Item{quake[0], edited} {
-		if got := c.Place(item); got.EventID != first.EventID || got.StoryID != first.StoryID || got.Why.By != "before" {
-			t.Errorf("%q came again: got %+v, want %+v", item.Title, got, first)
+		if got := c.Place(item); got.EventID != first.EventID || got.StoryID != first.StoryID || got.Reason.By != "before" {
+			t.Errorf("%q placed again: got %+v, want %+v", item.Title, got, first)
 		}
 	}
 	if items, events, _ := c.Len(); items != 2 || events != 1 {
@@ -92,22 +92,22 @@ func TestAnItemThatCameBeforeIsWhereItWas(t *testing.T) {
 	}
 }
 
-func TestARepeatJoinsWithoutALook(t *testing.T) {
+func TestPlace_DuplicateJoinsTheOriginalsEvent(t *testing.T) {
 	c := fresh()
 	c.Place(quake[0])
-	other := telling("x", "z", "Words of another kind altogether", 3)
-	other.Repeats = "q1"
-	if got := c.Place(other); got.EventID != "q1" || got.Why.By != "repeat" {
-		t.Errorf("got %+v, want it in the event of what it repeats", got)
+	other := itemOf("x", "z", "Words of another kind altogether", 3)
+	other.DuplicateOf = "q1"
+	if got := c.Place(other); got.EventID != "q1" || got.Reason.By != "repeat" {
+		t.Errorf("got %+v, want it in the event of the original", got)
 	}
-	lost := telling("y", "z", "Words of one more kind", 3)
-	lost.Repeats = "forgotten"
+	lost := itemOf("y", "z", "Words of one more kind", 3)
+	lost.DuplicateOf = "forgotten"
 	if got := c.Place(lost); got.EventID != "y" {
-		t.Errorf("it repeats what is forgotten: got %+v, want an event of its own", got)
+		t.Errorf("its original has expired: got %+v, want a new event", got)
 	}
 }
 
-func TestAHostVotesOnce(t *testing.T) {
+func TestPlace_HostVotesOnce(t *testing.T) {
 	c := fresh()
 	c.Place(quake[0])
 	before := slices.Clone(c.index.vector(0))
@@ -121,7 +121,7 @@ func TestAHostVotesOnce(t *testing.T) {
 	}
 }
 
-func TestEqualCallsGetEqualAnswers(t *testing.T) {
+func TestClusters_AreDeterministic(t *testing.T) {
 	run := func() (list []Placement, changes []Change) {
 		c := fresh()
 		for i := range 3000 {
@@ -132,8 +132,8 @@ func TestEqualCallsGetEqualAnswers(t *testing.T) {
 		return list, changes
 	}
 	list, changes := run()
-	again, changesAgain := run()
-	if !reflect.DeepEqual(list, again) || !reflect.DeepEqual(changes, changesAgain) {
+	repeated, changesAgain := run()
+	if !reflect.DeepEqual(list, repeated) || !reflect.DeepEqual(changes, changesAgain) {
 		t.Error("the second run differs from the first")
 	}
 	if len(changes) == 0 {
@@ -141,14 +141,14 @@ func TestEqualCallsGetEqualAnswers(t *testing.T) {
 	}
 }
 
-// madeItem returns the i-th item of a stream with some 40 happenings at a time.
+// madeItem returns the i-th item of a stream with some 40 subjects at a time.
 func madeItem(i int) Item {
-	about := i/200*40 + i*7%40
-	return telling(fmt.Sprint("i", i), fmt.Sprint("h", i%17),
-		fmt.Sprintf("w%d w%d w%d c%d c%d", about*3+i%3, about*3+(i+1)%3, about*3+i%2, i%5, i%11), i)
+	sumWith := i/200*40 + i*7%40
+	return itemOf(fmt.Sprint("i", i), fmt.Sprint("h", i%17),
+		fmt.Sprintf("w%d w%d w%d c%d c%d", sumWith*3+i%3, sumWith*3+(i+1)%3, sumWith*3+i%2, i%5, i%11), i)
 }
 
-func TestStoriesExpireAfterTheWindow(t *testing.T) {
+func TestTick_StoriesExpireAfterTheWindow(t *testing.T) {
 	c := fresh()
 	placeAll(c, quake...)
 	if got := c.Tick(noon.Add(30*time.Minute + 72*time.Hour)); len(got) != 0 {
@@ -162,16 +162,16 @@ func TestStoriesExpireAfterTheWindow(t *testing.T) {
 		t.Errorf("got %d items, %d events, %d stories, want none", items, events, stories)
 	}
 	if c.index.terms.len != 0 {
-		t.Errorf("got %d terms of what is forgotten, want none", c.index.terms.len)
+		t.Errorf("got %d terms of expired events, want none", c.index.terms.len)
 	}
 }
 
-func TestMemoryIsBounded(t *testing.T) {
+func TestClusters_MemoryIsBounded(t *testing.T) {
 	c := New(Default(), Limits{Events: 100, Items: 500, Window: 72 * time.Hour}, IDs{})
 	flood := func(i int) Item {
-		item := telling(fmt.Sprint("f", i), "h", "The one thing that a broken feed has to say", 0)
+		item := itemOf(fmt.Sprint("f", i), "h", "The one thing that a broken feed has to say", 0)
 		if i > 0 {
-			item.Repeats = fmt.Sprint("f", i-1)
+			item.DuplicateOf = fmt.Sprint("f", i-1)
 		}
 		return item
 	}
@@ -188,17 +188,17 @@ func TestMemoryIsBounded(t *testing.T) {
 	if n := c.index.terms.len; n > 100*maxTerms {
 		t.Errorf("got %d terms, want no more than the events have", n)
 	}
-	if n := len(c.index.posts.chunks) + len(c.index.room.chunks); n > 3 {
-		t.Errorf("got %d chunks for 100 events, want the room of those that are gone to be used again", n)
+	if n := len(c.index.posts.chunks) + len(c.index.arena.chunks); n > 3 {
+		t.Errorf("got %d chunks for 100 events, want the freed blocks to be reused", n)
 	}
 }
 
-func TestOfTheOldestTheSmallestGoes(t *testing.T) {
+func TestPlace_EvictsTheSmallestOfTheOldest(t *testing.T) {
 	c := New(Default(), Limits{Events: 2, Items: 100, Window: 72 * time.Hour}, IDs{})
 	placeAll(c, quake...) // larger, and older
 	c.Place(rocket[0])
-	c.Place(telling("n", "a", "Parliament votes on pensions", 40))
-	if got := c.Place(quake[1]); got.EventID != "q1" || got.Why.By != "before" {
+	c.Place(itemOf("n", "a", "Parliament votes on pensions", 40))
+	if got := c.Place(quake[1]); got.EventID != "q1" || got.Reason.By != "before" {
 		t.Errorf("got %+v, want the larger event to be there", got)
 	}
 	if _, ok := c.member("r1"); ok {
@@ -206,7 +206,7 @@ func TestOfTheOldestTheSmallestGoes(t *testing.T) {
 	}
 }
 
-func TestRememberTakesBackWhatWasPlaced(t *testing.T) {
+func TestRestore_GivesEqualAnswers(t *testing.T) {
 	c, rebuilt := fresh(), fresh()
 	var items []Item
 	for i := range 1500 {
@@ -216,11 +216,11 @@ func TestRememberTakesBackWhatWasPlaced(t *testing.T) {
 	}
 	for _, item := range items {
 		if m, ok := c.member(item.ID); ok {
-			rebuilt.Remember(item, c.placement(m.slot, Why{}))
+			rebuilt.Restore(item, c.placement(m.slot, Reason{}))
 		}
 	}
 	if a, b, d := c.Len(); func() bool { x, y, z := rebuilt.Len(); return a != x || b != y || d != z }() {
-		t.Fatal("what is read back has other items, events or stories")
+		t.Fatal("the restored state has other items, events or stories")
 	}
 	if got := rebuilt.Tick(rebuilt.now.Add(time.Second)); len(got) != 0 {
 		t.Errorf("got %+v, want that nothing changes by being read back", got)
@@ -237,7 +237,7 @@ func TestRememberTakesBackWhatWasPlaced(t *testing.T) {
 	}
 }
 
-func TestIDsAreMadeAsTheCallerSays(t *testing.T) {
+func TestNew_UsesTheCallersIDs(t *testing.T) {
 	c := New(Default(), DefaultLimits(), IDs{
 		Event: func(id string) string { return "e:" + id }, Story: func(id string) string { return "s:" + id },
 	})
@@ -246,7 +246,7 @@ func TestIDsAreMadeAsTheCallerSays(t *testing.T) {
 	}
 }
 
-func TestStoriesThatBecomeOneKeepTheIDOfTheLarger(t *testing.T) {
+func TestJoin_KeepsTheIDOfTheLargerStory(t *testing.T) {
 	c := fresh()
 	c.Place(rocket[0])
 	for _, item := range quake {
@@ -262,33 +262,33 @@ func TestStoriesThatBecomeOneKeepTheIDOfTheLarger(t *testing.T) {
 	}
 }
 
-func TestWhatAHandJoinsStaysTogether(t *testing.T) {
+func TestJoin_StaysTogether(t *testing.T) {
 	c := fresh()
 	placeAll(c, slices.Concat(quake, rocket)...)
 	if err := c.Join("q1", "r1"); err != nil {
 		t.Fatal(err)
 	}
-	c.Place(telling("q5", "e", "Earthquake off Aceh: what is known", 60))
-	c.Place(telling("r4", "e", "Rocket explodes: what SpaceX says", 61))
+	c.Place(itemOf("q5", "e", "Earthquake off Aceh: what is known", 60))
+	c.Place(itemOf("r4", "e", "Rocket explodes: what SpaceX says", 61))
 	for i := range 5 {
 		c.Tick(noon.Add(time.Duration(70+2*i) * time.Minute))
 	}
 	if q, r := c.Place(quake[0]), c.Place(rocket[0]); q.StoryID != r.StoryID {
 		t.Errorf("got stories %s and %s after later passes, want one", q.StoryID, r.StoryID)
 	}
-	if got := c.Hands(); !slices.Equal(got, []Hand{{"q1", "r1", true}}) {
-		t.Errorf("got %v, want what the hand said", got)
+	if got := c.Overrides(); !slices.Equal(got, []Override{{"q1", "r1", true}}) {
+		t.Errorf("got %v, want the manual edit", got)
 	}
 }
 
-func TestWhatAHandSplitsStaysApart(t *testing.T) {
+func TestSplit_StaysApart(t *testing.T) {
 	c := fresh()
 	placeAll(c, slices.Concat(quake, rocket)...)
 	placed, err := c.SplitItem(quake[3])
 	if err != nil || placed.EventID != "q4" || placed.StoryID != "q4" {
 		t.Fatalf("got %+v, %v; want event and story q4", placed, err)
 	}
-	c.Place(telling("q5", "e", "Earthquake strikes off Aceh coast, tsunami warning", 60))
+	c.Place(itemOf("q5", "e", "Earthquake strikes off Aceh coast, tsunami warning", 60))
 	for i := range 5 {
 		c.Tick(noon.Add(time.Duration(70+2*i) * time.Minute))
 	}
@@ -299,17 +299,17 @@ func TestWhatAHandSplitsStaysApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if q, r := c.Place(quake[0]), c.Place(quake[3]); q.StoryID != r.StoryID {
-		t.Error("joined again by hand: got two stories, want one")
+		t.Error("joined again manually: got two stories, want one")
 	}
 	if err := c.Split("q4"); err != nil {
 		t.Fatal(err)
 	}
 	if q, r := c.Place(quake[0]), c.Place(quake[3]); q.StoryID == r.StoryID || r.StoryID != "q4" {
-		t.Errorf("split again: got stories %s and %s, want the ID that it had", q.StoryID, r.StoryID)
+		t.Errorf("split again: got stories %s and %s, want the previous ID", q.StoryID, r.StoryID)
 	}
 }
 
-func TestTheFirstItemCanLeaveItsEvent(t *testing.T) {
+func TestSplitItem_FirstItemOfItsEvent(t *testing.T) {
 	c := fresh()
 	placeAll(c, quake...)
 	placed, err := c.SplitItem(quake[0])
@@ -321,7 +321,7 @@ func TestTheFirstItemCanLeaveItsEvent(t *testing.T) {
 	}
 }
 
-func TestAnItemThatDidNotVoteTakesNothingAway(t *testing.T) {
+func TestSplitItem_WithoutVoteKeepsTheVector(t *testing.T) {
 	c := fresh()
 	c.Place(quake[0])
 	before := slices.Clone(c.index.vector(0))
@@ -336,49 +336,49 @@ func TestAnItemThatDidNotVoteTakesNothingAway(t *testing.T) {
 	}
 }
 
-func TestHandsAreTakenBack(t *testing.T) {
+func TestOverrides_LaterDecisionReplaces(t *testing.T) {
 	c := fresh()
 	placeAll(c, slices.Concat(quake, rocket)...)
-	c.Hold(Hand{A: "r1", B: "q1"})
-	c.Hold(Hand{A: "q1", B: "gone", Together: true})
-	if got := c.Hands(); !slices.Equal(got, []Hand{{"q1", "r1", false}}) {
-		t.Errorf("got %v, want the one of events that live", got)
+	c.AddOverride(Override{A: "r1", B: "q1"})
+	c.AddOverride(Override{A: "q1", B: "gone", Together: true})
+	if got := c.Overrides(); !slices.Equal(got, []Override{{"q1", "r1", false}}) {
+		t.Errorf("got %v, want the story of current events", got)
 	}
 }
 
-func TestHandsNeedWhatLives(t *testing.T) {
+func TestOverrides_NeedStoredEvents(t *testing.T) {
 	c := fresh()
 	c.Place(quake[0])
-	if err := c.Join("q1", "gone"); !errors.Is(err, ErrUnknown) {
-		t.Errorf("join: got %v, want %v", err, ErrUnknown)
+	if err := c.Join("q1", "gone"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("join: got %v, want %v", err, ErrNotFound)
 	}
-	if err := c.Split("gone"); !errors.Is(err, ErrUnknown) {
-		t.Errorf("split: got %v, want %v", err, ErrUnknown)
+	if err := c.Split("gone"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("split: got %v, want %v", err, ErrNotFound)
 	}
-	if err := c.Split("q1"); !errors.Is(err, ErrAlone) {
-		t.Errorf("split of a whole story: got %v, want %v", err, ErrAlone)
+	if err := c.Split("q1"); !errors.Is(err, ErrNothingToSplit) {
+		t.Errorf("split of a whole story: got %v, want %v", err, ErrNothingToSplit)
 	}
-	if _, err := c.SplitItem(quake[0]); !errors.Is(err, ErrAlone) {
-		t.Errorf("split of the only item: got %v, want %v", err, ErrAlone)
+	if _, err := c.SplitItem(quake[0]); !errors.Is(err, ErrNothingToSplit) {
+		t.Errorf("split of the only item: got %v, want %v", err, ErrNothingToSplit)
 	}
-	if _, err := c.SplitItem(quake[1]); !errors.Is(err, ErrUnknown) {
-		t.Errorf("split of an item that never came: got %v, want %v", err, ErrUnknown)
+	if _, err := c.SplitItem(quake[1]); !errors.Is(err, ErrNotFound) {
+		t.Errorf("split of a missing item: got %v, want %v", err, ErrNotFound)
 	}
 }
 
-func TestHandsGoWithTheirEvents(t *testing.T) {
+func TestOverrides_ExpireWithTheirEvents(t *testing.T) {
 	c := fresh()
 	placeAll(c, slices.Concat(quake, rocket)...)
 	if err := c.Join("q1", "r1"); err != nil {
 		t.Fatal(err)
 	}
 	c.Tick(noon.Add(100 * time.Hour))
-	if len(c.hands) != 0 {
-		t.Errorf("got %v, want nothing of events that expired", c.hands)
+	if len(c.overrides) != 0 {
+		t.Errorf("got %v, want nothing of events that expired", c.overrides)
 	}
 }
 
-func TestWhatIsNoStoryIsTakenApart(t *testing.T) {
+func TestTick_SplitsDissimilarStories(t *testing.T) {
 	c := fresh()
 	placeAll(c, quake...)
 	var want []string
@@ -390,11 +390,11 @@ func TestWhatIsNoStoryIsTakenApart(t *testing.T) {
 	} {
 		id := fmt.Sprint("x", i)
 		want = append(want, id)
-		c.Place(telling(id, "a", title, 31+i))
+		c.Place(itemOf(id, "a", title, 31+i))
 		if err := c.Join("q1", id); err != nil {
 			t.Fatal(err)
 		}
-		c.release("q1", id) // as if a pass had joined them
+		c.removeOverride("q1", id) // as if a pass had joined them
 	}
 	var left []string
 	for _, change := range c.Tick(noon.Add(70 * time.Minute)) {
@@ -404,23 +404,23 @@ func TestWhatIsNoStoryIsTakenApart(t *testing.T) {
 	}
 	slices.Sort(left)
 	if !slices.Equal(left, want) {
-		t.Errorf("%q left, want %q to leave with the IDs they had", left, want)
+		t.Errorf("%q left, want %q to leave with unchanged IDs", left, want)
 	}
 }
 
-func TestAHandTravelsAsJSON(t *testing.T) {
-	want := Hand{A: "q1", B: "r1", Together: true}
+func TestOverride_JSON(t *testing.T) {
+	want := Override{A: "q1", B: "r1", Together: true}
 	b, err := json.Marshal(want)
 	if err != nil || string(b) != `{"a":"q1","b":"r1","together":true}` {
 		t.Fatalf("got %s, %v", b, err)
 	}
-	var got Hand
+	var got Override
 	if err := json.Unmarshal(b, &got); err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 }
 
-func TestHandsSurviveARebuild(t *testing.T) {
+func TestOverrides_SurviveARebuild(t *testing.T) {
 	c := fresh()
 	items := slices.Concat(quake, rocket)
 	placeAll(c, items...)
@@ -430,25 +430,25 @@ func TestHandsSurviveARebuild(t *testing.T) {
 	if err := c.Join("q1", "r1"); err != nil {
 		t.Fatal(err)
 	}
-	again := fresh()
+	rebuilt := fresh()
 	for _, item := range items { // placeAll sorted them
-		again.Remember(item, c.placement(c.items[keyOf(item.ID)].slot, Why{}))
+		rebuilt.Restore(item, c.placement(c.items[keyOf(item.ID)].slot, Reason{}))
 	}
-	for _, h := range c.Hands() {
-		again.Hold(h)
+	for _, h := range c.Overrides() {
+		rebuilt.AddOverride(h)
 	}
-	again.Place(telling("q5", "e", "Earthquake strikes off Aceh coast, tsunami warning", 60))
+	rebuilt.Place(itemOf("q5", "e", "Earthquake strikes off Aceh coast, tsunami warning", 60))
 	for i := range 5 {
-		if got := again.Tick(noon.Add(time.Duration(70+2*i) * time.Minute)); len(got) != 0 {
+		if got := rebuilt.Tick(noon.Add(time.Duration(70+2*i) * time.Minute)); len(got) != 0 {
 			t.Errorf("got %+v, want nothing moved", got)
 		}
 	}
-	if q, r, s := again.Place(quake[0]), again.Place(rocket[0]), again.Place(quake[3]); q.StoryID != r.StoryID || q.StoryID == s.StoryID {
-		t.Errorf("got stories %s, %s and %s; want the first two one, the third another", q.StoryID, r.StoryID, s.StoryID)
+	if q, r, s := rebuilt.Place(quake[0]), rebuilt.Place(rocket[0]), rebuilt.Place(quake[3]); q.StoryID != r.StoryID || q.StoryID == s.StoryID {
+		t.Errorf("got stories %s, %s and %s; want one story for the first two, another for the third", q.StoryID, r.StoryID, s.StoryID)
 	}
 }
 
-func TestChangingOnesMindTakesNoMemory(t *testing.T) {
+func TestOverrides_RepeatedEditsUseBoundedMemory(t *testing.T) {
 	c := fresh()
 	placeAll(c, slices.Concat(quake, rocket)...)
 	story := c.Place(quake[0]).StoryID
@@ -465,83 +465,82 @@ func TestChangingOnesMindTakesNoMemory(t *testing.T) {
 		if err := c.Split("r1"); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Split("r1"); !errors.Is(err, ErrAlone) {
-			t.Fatalf("split twice: got %v, want %v", err, ErrAlone)
+		if err := c.Split("r1"); !errors.Is(err, ErrNothingToSplit) {
+			t.Fatalf("split twice: got %v, want %v", err, ErrNothingToSplit)
 		}
 		if r := c.Place(rocket[0]); r.StoryID != "r1" {
 			t.Fatalf("split: got story %s, want r1", r.StoryID)
 		}
 		c.Tick(c.now)
 	}
-	if n, undo := len(c.Hands()), len(c.undo[c.stories[keyOf(story)]]); n != 1 || undo != 0 || len(c.changes) != 0 {
-		t.Errorf("got %d hands, %d lines of undo, %d changes; want what was said last alone", n, undo, len(c.changes))
+	if n, undo := len(c.Overrides()), len(c.undo[c.stories[keyOf(story)]]); n != 1 || undo != 0 || len(c.changes) != 0 {
+		t.Errorf("got %d overrides, %d lines of undo, %d changes; want the last edit only", n, undo, len(c.changes))
 	}
 }
 
-func TestASplitOfWhatIsForgottenSaysSo(t *testing.T) {
+func TestSplit_OfExpiredEventsReturnsErrNotFound(t *testing.T) {
 	c := fresh()
 	placeAll(c, slices.Concat(quake, rocket)...)
 	if err := c.Join("q1", "r1"); err != nil {
 		t.Fatal(err)
 	}
-	c.Place(telling("n", "a", "Parliament votes on pensions", 60*72))
-	c.Place(telling("r5", "d", "Rocket explodes on launch pad at SpaceX site in Texas", 60*72+5)) // expired by then
+	c.Place(itemOf("n", "a", "Parliament votes on pensions", 60*72))
+	c.Place(itemOf("r5", "d", "Rocket explodes on launch pad at SpaceX site in Texas", 60*72+5)) // expired by then
 	c.Tick(noon.Add(73 * time.Hour))
-	if _, err := c.SplitItem(quake[0]); !errors.Is(err, ErrUnknown) {
-		t.Errorf("the item: got %v, want %v", err, ErrUnknown)
+	if _, err := c.SplitItem(quake[0]); !errors.Is(err, ErrNotFound) {
+		t.Errorf("the item: got %v, want %v", err, ErrNotFound)
 	}
-	if err := c.Split("q1"); !errors.Is(err, ErrUnknown) {
-		t.Errorf("the event: got %v, want %v", err, ErrUnknown)
+	if err := c.Split("q1"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("the event: got %v, want %v", err, ErrNotFound)
 	}
-	if err := c.Join("q1", "n"); !errors.Is(err, ErrUnknown) {
-		t.Errorf("the join: got %v, want %v", err, ErrUnknown)
+	if err := c.Join("q1", "n"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("the join: got %v, want %v", err, ErrNotFound)
 	}
-	if len(c.Hands()) != 0 {
-		t.Errorf("got hands %v of events that are gone", c.Hands())
+	if len(c.Overrides()) != 0 {
+		t.Errorf("got overrides %v of events that are gone", c.Overrides())
 	}
 }
 
-func TestAnEventOutlivesItsFirstItem(t *testing.T) {
+func TestSplitItem_EventOutlivesItsFirstItem(t *testing.T) {
 	c := fresh()
 	placeAll(c, quake...)
 	left, err := c.SplitItem(quake[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.forget(c.byID[keyOf(left.EventID)], "there was no room")
-	again := quake[0]
-	again.Title = "Parliament votes on pensions"
-	if got := c.Place(again); got.EventID == "q1" || got.StoryID == "q1" {
-		t.Errorf("got %+v, want other IDs than those that live", got)
+	c.removeEvent(c.byID[keyOf(left.EventID)], "evicted: the limit was reached")
+	repeated := quake[0]
+	repeated.Title = "Parliament votes on pensions"
+	if got := c.Place(repeated); got.EventID == "q1" || got.StoryID == "q1" {
+		t.Errorf("got %+v, want IDs that are not in use", got)
 	}
 	if got := c.Place(quake[1]); got.EventID != "q1" || len(c.byID) != 2 {
-		t.Errorf("got %+v and %d events, want q1 as before and another one", got, len(c.byID))
+		t.Errorf("got %+v and %d events, want q1 unchanged and a new event", got, len(c.byID))
 	}
 }
 
-func TestWhatWasReadBeforeSaysTheSame(t *testing.T) {
+func TestPlace_PrecomputedFeaturesGiveEqualAnswers(t *testing.T) {
 	w := Default()
 	long := quake[0]
 	long.Text = strings.Repeat("The quake struck off Banda Aceh on Tuesday. ", 400)
 	short := long
 	short.Text = long.Text[:MaxText]
-	if a, b := w.Read(long), w.Read(short); !reflect.DeepEqual(a, b) {
+	if a, b := w.Extract(long), w.Extract(short); !reflect.DeepEqual(a, b) {
 		t.Error("two texts that begin with the same are read differently")
 	}
 	plain, read := fresh(), fresh()
 	for i := range 500 {
 		item := madeItem(i)
 		want := plain.Place(item)
-		item.Read = w.Read(item)
+		item.Features = w.Extract(item)
 		if got := read.Place(item); !reflect.DeepEqual(got, want) {
 			t.Fatalf("item %d: got %+v, want %+v", i, got, want)
 		}
 	}
 }
 
-// Words are long, short, and of other scripts, so that a text is read in one piece or
-// in several.
-func TestTheFirstWordsAreThoseOfTheWholeText(t *testing.T) {
+// Words are long, short and of several scripts, so that a text is processed in one piece or in several.
+func TestFirstWords_EqualThoseOfTheWholeText(t *testing.T) {
 	long := strings.Repeat("Достопримечательности Санкт-Петербурга, c++ node.js 7.1 don't; 東京 ", 60)
 	for _, s := range []string{"", "one", " ", long, long[:700], strings.Repeat("a b ", 500), strings.Repeat("x", 5000), "a " + strings.Repeat("東", 900)} {
 		all := text.Words(s)
@@ -553,14 +552,14 @@ func TestTheFirstWordsAreThoseOfTheWholeText(t *testing.T) {
 	}
 }
 
-func TestManyReadAtOnce(t *testing.T) {
+func TestExtract_IsSafeForConcurrentUse(t *testing.T) {
 	w := Default()
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
 			for i := range 300 {
 				item := madeItem(i)
-				if a, b := w.Read(item), w.Read(item); !reflect.DeepEqual(a, b) {
+				if a, b := w.Extract(item), w.Extract(item); !reflect.DeepEqual(a, b) {
 					t.Errorf("item %d is read as %v, then as %v", i, a, b)
 				}
 			}
@@ -569,16 +568,16 @@ func TestManyReadAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-func TestOfAHostThatVotedNothingIsNeeded(t *testing.T) {
+func TestNeedsText_NotForAHostThatVoted(t *testing.T) {
 	c := fresh()
 	as := Placement{EventID: "q1", StoryID: "q1"}
 	for _, test := range []struct {
 		id, host, repeats string
 		want              bool
 	}{{"q1", "a", "", true}, {"q2", "a", "", false}, {"q3", "b", "q1", false}, {"q4", "b", "gone", true}, {"q5", "b", "", false}, {"q6", "", "", true}} {
-		item := telling(test.id, test.host, "Magnitude 7.3 earthquake strikes off the coast of Aceh", 0)
-		item.Repeats = test.repeats
-		if got := c.Needs(item, as); got != test.want {
+		item := itemOf(test.id, test.host, "Magnitude 7.3 earthquake strikes off the coast of Aceh", 0)
+		item.DuplicateOf = test.repeats
+		if got := c.NeedsText(item, as); got != test.want {
 			t.Errorf("item %s: got %v, want %v", test.id, got, test.want)
 		}
 		votes := c.events
@@ -586,20 +585,20 @@ func TestOfAHostThatVotedNothingIsNeeded(t *testing.T) {
 		if len(votes) > 0 {
 			before = votes[0].votes
 		}
-		c.Remember(item, as)
+		c.Restore(item, as)
 		if got := c.events[0].votes > before; got != test.want {
-			t.Errorf("item %s: it said what the event is about: %v, want %v", test.id, got, test.want)
+			t.Errorf("item %s: text needed: got %v, want %v", test.id, got, test.want)
 		}
 	}
 }
 
-func TestAPassLooksAtWhatCameLastBeforeARebuild(t *testing.T) {
+func TestRestore_FirstPassProcessesRecentEvents(t *testing.T) {
 	c := fresh()
-	told := quake[1]
-	told.Seen = noon.Add(time.Second)
-	// The one before had no time to see that they are one.
-	c.Remember(quake[0], Placement{EventID: "e1", StoryID: "s1"})
-	c.Remember(told, Placement{EventID: "e2", StoryID: "s2"})
+	second := quake[1]
+	second.Seen = noon.Add(time.Second)
+	// The two events have not been compared before the restore.
+	c.Restore(quake[0], Placement{EventID: "e1", StoryID: "s1"})
+	c.Restore(second, Placement{EventID: "e2", StoryID: "s2"})
 	got := c.Tick(noon.Add(2 * time.Second))
 	if len(got) != 1 || got[0].Kind != Merged || got[0].Into != "s1" {
 		t.Errorf("got %+v, want s2 merged into s1", got)

@@ -10,47 +10,46 @@ import (
 	"feedmesh/classify/stem"
 )
 
-// A Line is a sentence of a summary, and the item it is taken from.
-type Line struct {
+// A SummaryLine is a sentence of a summary, and the item that contains it.
+type SummaryLine struct {
 	Text   string
 	ItemID string
 }
 
 const (
 	maxSources   = 12  // items that sentences are taken from
-	maxSentences = 12  // sentences of an item that are looked at
-	minWords     = 6   // of a sentence that says something
+	maxSentences = 12  // sentences considered per item
+	minWords     = 6   // of a usable sentence
 	maxSentence  = 400 // bytes
 	moreLines    = 2   // sentences of other sources
 	damping      = 0.85
 	rankRounds   = 30
-	relevance    = 0.7 // lambda of MMR: how much rank counts beside being new
-	tooAlike     = 0.5 // cosine above which a sentence is said already
+	relevance    = 0.7 // lambda of MMR: weight of rank against novelty
+	tooSimilar   = 0.5 // cosine above which a sentence is redundant
 )
 
-// Summary returns the lead of the headline item, and up to two sentences of other
-// sources that say most that the lead does not: those with the greatest marginal
-// relevance by TextRank. headline is what [Headline] returned. Nil if no item has a
-// text. Only the first sentences of a dozen items are looked at.
+// Summary returns the lead sentence of the headline item, and up to two sentences of other sources that add
+// most: those of maximal marginal relevance by TextRank. headline is the result of [Headline]. It returns nil
+// if no item has a text. Only the first sentences of a dozen items are considered.
 //
-// Sources: R. Mihalcea, P. Tarau, TextRank: bringing order into texts, 2004;
-// J. Carbonell, J. Goldstein, The use of MMR, 1998.
-func Summary(items []Version, headline int) []Line {
+// Sources: R. Mihalcea, P. Tarau, TextRank: bringing order into texts, 2004; J. Carbonell, J. Goldstein, The
+// use of MMR, 1998.
+func Summary(items []Document, headline int) []SummaryLine {
 	if headline < 0 || headline >= len(items) {
 		return nil
 	}
 	var lead *sentence
-	var lines []Line
+	var lines []SummaryLine
 	stems := lexicon{}
 	if list := sentencesOf(items[headline], stems); len(list) > 0 {
 		lead = &list[0]
-		lines = append(lines, Line{lead.text, items[headline].ItemID})
+		lines = append(lines, SummaryLine{lead.text, items[headline].ItemID})
 	}
 	var list []sentence
 	var from []int // the item of each
 	sources := map[string]bool{items[headline].Source: true}
 	for i, item := range items {
-		if i == headline || item.Repeats || sources[item.Source] || len(sources) > maxSources {
+		if i == headline || item.Duplicate || sources[item.Source] || len(sources) > maxSources {
 			continue
 		}
 		sources[item.Source] = true
@@ -60,44 +59,44 @@ func Summary(items []Version, headline int) []Line {
 		}
 	}
 	ranks := textRank(list)
-	said := []sentence{}
+	selected := []sentence{}
 	if lead != nil {
-		said = append(said, *lead)
+		selected = append(selected, *lead)
 	}
 	used := make(map[int]bool)
 	for range moreLines {
-		at := marginal(list, ranks, said, func(i int) bool { return used[from[i]] })
+		at := marginal(list, ranks, selected, func(i int) bool { return used[from[i]] })
 		if at < 0 {
 			break
 		}
 		used[from[at]] = true
-		said = append(said, list[at])
-		lines = append(lines, Line{list[at].text, items[from[at]].ItemID})
+		selected = append(selected, list[at])
+		lines = append(lines, SummaryLine{list[at].text, items[from[at]].ItemID})
 	}
 	return lines
 }
 
-// marginal returns the sentence that says most that is not said, or -1.
-func marginal(list []sentence, ranks []float64, said []sentence, used func(int) bool) int {
+// marginal returns the index of the sentence of maximal marginal relevance, or -1.
+func marginal(list []sentence, ranks []float64, selected []sentence, used func(int) bool) int {
 	best, most := -1, math.Inf(-1)
 	for i, s := range list {
 		if used(i) {
 			continue
 		}
-		alike := 0.0
-		for _, t := range said {
-			alike = max(alike, s.cosine(t))
+		similarity := 0.0
+		for _, t := range selected {
+			similarity = max(similarity, s.cosine(t))
 		}
-		score := float64(relevance*ranks[i]) - float64((1-relevance)*alike)
-		if alike < tooAlike && score > most {
+		score := float64(relevance*ranks[i]) - float64((1-relevance)*similarity)
+		if similarity < tooSimilar && score > most {
 			best, most = i, score
 		}
 	}
 	return best
 }
 
-// textRank returns how central each sentence is, the most central 1: PageRank over
-// edges of common words / (ln words of the one + ln words of the other).
+// textRank returns the centrality of each sentence, 1 for the most central: PageRank over edges of common
+// words / (ln words of one + ln words of the other).
 func textRank(list []sentence) []float64 {
 	n := len(list)
 	edges, out := matrix(n), make([]float64, n)
@@ -116,7 +115,7 @@ func textRank(list []sentence) []float64 {
 			out[i] += edge
 		}
 	}
-	for i := range edges { // from here on what i gets of j's rank
+	for i := range edges { // from here on: i's share of j's rank
 		for j := range edges[i] {
 			if edges[i][j] > 0 {
 				edges[i][j] /= out[j]
@@ -155,24 +154,23 @@ func matrix(n int) [][]float64 {
 	return rows
 }
 
-// A lexicon gives each stem of what is compared a number, so that stems are compared
-// as numbers.
+// A lexicon numbers the stems, so that comparisons use integers.
 type lexicon map[string]int
 
-// A sentence is a sentence and its stems, by their numbers, sorted, each once.
+// A sentence contains the sorted numbers of its distinct stems.
 type sentence struct {
 	text  string
 	stems []int
 }
 
-func newSentence(text, lang string, known lexicon) sentence {
-	list := stem.List(text, lang)
+func newSentence(text, lang string, stemNumbers lexicon) sentence {
+	list := stem.Stems(text, lang)
 	stems := make([]int, len(list))
 	for i, s := range list {
-		n, ok := known[s]
+		n, ok := stemNumbers[s]
 		if !ok {
-			n = len(known)
-			known[s] = n
+			n = len(stemNumbers)
+			stemNumbers[s] = n
 		}
 		stems[i] = n
 	}
@@ -206,15 +204,15 @@ func (s sentence) cosine(t sentence) float64 {
 	return float64(s.common(t)) / math.Sqrt(float64(len(s.stems)*len(t.stems)))
 }
 
-// sentencesOf returns the first sentences of an item's text that say something.
-func sentencesOf(item Version, known lexicon) []sentence {
+// sentencesOf returns the first usable sentences of an item's text.
+func sentencesOf(item Document, stemNumbers lexicon) []sentence {
 	var list []sentence
 	for text := range strings.SplitSeq(item.Text[:min(len(item.Text), MaxText)], "\n") {
 		for _, s := range sentences(text) {
 			if len(s) > maxSentence || len(strings.Fields(s)) < minWords {
 				continue
 			}
-			if v := newSentence(s, item.Language, known); len(v.stems) > 1 {
+			if v := newSentence(s, item.Language, stemNumbers); len(v.stems) > 1 {
 				list = append(list, v)
 			}
 			if len(list) == maxSentences {
@@ -225,9 +223,9 @@ func sentencesOf(item Version, known lexicon) []sentence {
 	return list
 }
 
-// sentences cuts a paragraph after a full stop, question or exclamation mark that
-// a space and something other than a small letter follow, but not after an initial
-// or an abbreviation, as in "J. Smith" and "Dr. Smith".
+// sentences splits a paragraph after a full stop, question or exclamation mark that is followed by a space
+// and not by a lower-case letter, but not after an initial or an abbreviation, as in "J. Smith" and "Dr.
+// Smith".
 func sentences(text string) []string {
 	var list []string
 	start := 0
@@ -257,12 +255,12 @@ func sentences(text string) []string {
 func isShort(before string) bool {
 	word := before[strings.LastIndexAny(before, " (\"“«")+1:]
 	first, size := utf8.DecodeRuneInString(word)
-	return unicode.IsUpper(first) && size == len(word) || shortened[word] ||
+	return unicode.IsUpper(first) && size == len(word) || abbreviations[word] ||
 		strings.Contains(word, ".") && !strings.ContainsAny(word, "0123456789")
 }
 
 // shortened are abbreviations that a name follows.
-var shortened = map[string]bool{
+var abbreviations = map[string]bool{
 	"Mr": true, "Mrs": true, "Ms": true, "Dr": true, "St": true, "Lt": true, "Col": true, "Gen": true,
 	"Gov": true, "Sen": true, "Rep": true, "Prof": true, "No": true,
 	"г": true, "им": true, "ул": true, "проф": true,

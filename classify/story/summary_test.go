@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// versions are items of one story, of four sources.
-var versions = []Version{
+// versions are items of a story with four sources.
+var versions = []Document{
 	{ItemID: "1", Source: "a", Title: "Quake strikes off Aceh", Language: "en", Weight: 1, Seen: noon,
 		Text: "A strong earthquake struck off the coast of Aceh on Tuesday, officials said. Dr. Smith of the U.S. Geological Survey put it at 7.3. Weather was fine."},
 	{ItemID: "2", Source: "b", Title: "Strong quake off Aceh, tsunami warning issued", Language: "en", Weight: 1, Seen: noon.Add(time.Hour),
@@ -17,13 +17,13 @@ var versions = []Version{
 	{ItemID: "4", Source: "d", Title: "Shares of a bank fall", Language: "en", Weight: 1, Seen: noon.Add(2 * time.Hour), Text: "Short."},
 }
 
-func TestTheHeadlineIsWhatMostSay(t *testing.T) {
+func TestHeadline_IsMostSimilarToOthers(t *testing.T) {
 	if got := Headline(versions); got != 1 {
 		t.Errorf("got item %d, want 1: it is most like the others", got)
 	}
-	heavy := slices.Clone(versions)
-	heavy[2].Weight = 3
-	if got := Headline(heavy); got != 2 {
+	weightedWord := slices.Clone(versions)
+	weightedWord[2].Weight = 3
+	if got := Headline(weightedWord); got != 2 {
 		t.Errorf("got item %d, want 2 of the better source", got)
 	}
 	if got := Headline(nil); got != -1 {
@@ -34,9 +34,9 @@ func TestTheHeadlineIsWhatMostSay(t *testing.T) {
 	}
 }
 
-func TestTheSummaryIsALeadAndWhatOthersAdd(t *testing.T) {
+func TestSummary_LeadAndSentencesOfOtherSources(t *testing.T) {
 	got := Summary(versions, 0)
-	want := []Line{
+	want := []SummaryLine{
 		{"A strong earthquake struck off the coast of Aceh on Tuesday, officials said.", "1"},
 		{"Authorities issued a tsunami warning for the whole coast of Sumatra.", "2"},
 		{"Schools will stay closed until engineers have looked at them.", "3"},
@@ -46,7 +46,7 @@ func TestTheSummaryIsALeadAndWhatOthersAdd(t *testing.T) {
 	}
 }
 
-func TestASummaryNeedsNoTextOfTheHeadline(t *testing.T) {
+func TestSummary_WithoutTextOfTheHeadline(t *testing.T) {
 	if got := Summary(versions, 3); len(got) != 2 || got[0].ItemID == "4" {
 		t.Errorf("got %+q, want two lines of others", got)
 	}
@@ -76,15 +76,15 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-func TestMostNamed(t *testing.T) {
+func TestCommonNames(t *testing.T) {
 	votes := [][]string{{"science", "asia"}, {"science"}, nil, {"science", "weather", "weather"}, {"asia"}, {"law"}, {"law"}}
-	if got, want := MostNamed(votes, 2), []string{"science", "asia"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q: those without names have no vote, and one item has one", got, want)
+	if got, want := CommonNames(votes, 2), []string{"science", "asia"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q: a sentence without names has no vote, and an item has one vote", got, want)
 	}
-	if got := MostNamed(votes, 9); len(got) != 3 || slices.Contains(got, "weather") {
+	if got := CommonNames(votes, 9); len(got) != 3 || slices.Contains(got, "weather") {
 		t.Errorf("got %q, want those that a third agree on", got)
 	}
-	if got := MostNamed(nil, 3); len(got) != 0 {
+	if got := CommonNames(nil, 3); len(got) != 0 {
 		t.Errorf("got %q of nothing", got)
 	}
 }

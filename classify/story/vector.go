@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// An entry is how much of a term a vector has.
+// An entry is a term and its weight.
 type entry struct {
 	term   uint32
 	weight float32
 }
 
-// A vector is entries by term, each term once.
+// A vector is entries sorted by term, each term once.
 type vector []entry
 
-// maxTerms is how many terms a vector keeps.
+// maxTerms is the number of terms kept in a vector.
 const maxTerms = 128
 
-// A product is what two vectors have in common: in all, and of names.
+// A product is the dot product of two vectors: of all terms, and of names.
 type product struct{ all, names float64 }
 
 func (p *product) add(t uint32, x float64) {
@@ -27,7 +27,7 @@ func (p *product) add(t uint32, x float64) {
 	}
 }
 
-// plus makes sum a + factor*b and returns it.
+// plus sets sum to a + factor*b and returns it.
 func (sum vector) plus(a, b vector, factor float32) vector {
 	sum = sum[:0]
 	i, j := 0, 0
@@ -52,8 +52,8 @@ func (sum vector) plus(a, b vector, factor float32) vector {
 	return sum
 }
 
-// A query is a vector that others are compared with, and what is known of its terms
-// while nothing changes.
+// A query is a vector to compare with others, and cached data of its terms, valid while the index is
+// unchanged.
 type query struct {
 	terms   []uint32
 	weights []float32
@@ -61,14 +61,14 @@ type query struct {
 	have    []uint32
 	idf     []float64           // squared
 	square  product             // of the vector with itself
-	places  [queryPlaces]uint16 // in terms, and 1, by term, with linear probing; 0 is free
+	places  [queryPlaces]uint16 // hash table of index in terms + 1, with linear probing; 0 is free
 }
 
-// queryPlaces is a power of two, and several times what a vector may have of terms.
+// queryPlaces is a power of two, several times the maximum terms of a vector.
 const queryPlaces = 1024
 
-// ask makes q a query of what an item says.
-func (x *index) ask(q *query, v vector) {
+// queryVector sets q to the vector of an item.
+func (x *index) queryVector(q *query, v vector) {
 	q.terms, q.weights = q.terms[:0], q.weights[:0]
 	for _, e := range v {
 		q.terms, q.weights = append(q.terms, e.term), append(q.weights, e.weight)
@@ -76,8 +76,8 @@ func (x *index) ask(q *query, v vector) {
 	x.begin(q)
 }
 
-// askFor makes q a query of a vector that is kept.
-func (x *index) askFor(q *query, p packed) {
+// queryStored sets q to a stored vector.
+func (x *index) queryStored(q *query, p packed) {
 	q.terms, q.weights = append(q.terms[:0], p.terms()...), q.weights[:0]
 	weights := p.weights()
 	for i := range q.terms {
@@ -86,13 +86,13 @@ func (x *index) askFor(q *query, p packed) {
 	x.begin(q)
 }
 
-// begin finds out what is known of a query's terms.
+// begin computes the data of a query's terms.
 func (x *index) begin(q *query) {
 	if x.stale {
 		x.build()
 	}
 	q.idf, q.square = q.idf[:0], product{}
-	q.rows, q.have = x.look(q.terms, q.rows, q.have)
+	q.rows, q.have = x.findRows(q.terms, q.rows, q.have)
 	clear(q.places[:])
 	for i, term := range q.terms {
 		q.places[q.place(term)] = uint16(i + 1)
@@ -103,9 +103,9 @@ func (x *index) begin(q *query) {
 	}
 }
 
-// look returns the rows of terms, in place of rows, and how many events have each, in
-// place of have. Each waits for memory, and so they wait together.
-func (x *index) look(terms []uint32, rows []row, have []uint32) ([]row, []uint32) {
+// findRows returns the rows of terms, in rows' memory, and the number of events with each, in have's memory. It
+// overlaps the cache misses.
+func (x *index) findRows(terms []uint32, rows []row, have []uint32) ([]row, []uint32) {
 	x.touched += x.touch(terms)
 	rows, have = rows[:0], have[:0]
 	for _, term := range terms {
@@ -121,13 +121,12 @@ func (x *index) look(terms []uint32, rows []row, have []uint32) ([]row, []uint32
 	return rows, have
 }
 
-// square returns the product of a vector with itself, of which each term weighs as
-// the index says. Products are rounded before they are added, so that all machines
-// agree.
+// square returns the dot product of a vector with itself, weighted by idf. Products are rounded before they
+// are added, so that all machines agree.
 func (x *index) square(v packed) product {
 	var p product
 	weights := v.weights()
-	x.rows, x.haves = x.look(v.terms(), x.rows, x.haves)
+	x.rows, x.haves = x.findRows(v.terms(), x.rows, x.haves)
 	for i, term := range v.terms() {
 		idf, weight := x.idf(x.haves[i]), float64(weights.of(i))
 		p.add(term, float64(float64(weight*weight)*float64(idf*idf)))
@@ -135,7 +134,7 @@ func (x *index) square(v packed) product {
 	return p
 }
 
-// place returns where in places a term is, or the place for it.
+// place returns the slot of a term in places, or a free slot.
 func (q *query) place(t uint32) uint32 {
 	at := (t >> 1) % queryPlaces
 	for q.places[at] != 0 && q.terms[q.places[at]-1] != t {
@@ -144,8 +143,7 @@ func (q *query) place(t uint32) uint32 {
 	return at
 }
 
-// dot returns the product of a query with a vector. Of most terms of the vector it
-// finds at once that they are not asked for.
+// dot returns the dot product of a query and a vector. Terms outside the query are rejected by one lookup.
 func (q *query) dot(v packed) product {
 	var p product
 	weights := v.weights()
@@ -157,10 +155,8 @@ func (q *query) dot(v packed) product {
 	return p
 }
 
-// cosines returns the cosine of a query and a vector, of which dot is their product
-// and square the vector's with itself, and that of their names alone: the former
-// where one has no names, which then tell nothing. Both are 0 if either vector is
-// empty.
+// cosines returns the cosine of a query and a vector, of all terms and of names, from their dot product and
+// the vector's square. If one has no names the former stands for both. Both are 0 if either vector is empty.
 func (q *query) cosines(dot, square product) product {
 	var p product
 	if q.square.all == 0 || square.all == 0 {
@@ -174,10 +170,9 @@ func (q *query) cosines(dot, square product) product {
 	return p
 }
 
-// heaviest returns the max terms of a vector that weigh most, those of equal ones
-// that come first, in a vector of its own if any goes. What terms say in general
-// does not count: that changes, and so would what an event is about with when it is
-// taken back. It finds what the least of them weighs, and keeps the order.
+// heaviest returns the max heaviest terms of a vector, of equal weights the first, in newly allocated memory
+// if any is removed. It ignores idf, which changes: a restored event must get the same vector. The order is
+// kept.
 func (v vector) heaviest(max int) vector {
 	if len(v) <= max {
 		return v
@@ -188,7 +183,7 @@ func (v vector) heaviest(max int) vector {
 	}
 	slices.Sort(weights)
 	least := weights[len(v)-max]
-	equal := max // how many that weigh the least there is room for
+	equal := max // remaining entries of least weight
 	for _, w := range weights[len(v)-max:] {
 		if w > least {
 			equal--

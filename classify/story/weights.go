@@ -2,38 +2,35 @@ package story
 
 import "math"
 
-// Weights are all numbers that decide what belongs together.
+// Weights are the thresholds and weights of clustering.
 type Weights struct {
-	BodyWords int // words of an item's text that are read
-	Prior     int // events without a term that there are taken to be beside the live ones
+	BodyWords int // words of an item's text that are used
+	Prior     int // virtual events without a term, added to the events in the window
 
-	// What a pair of neighbouring words, a number and a name say; a word says 1.
+	// Weights of a pair of neighbouring words, a number and a name; a word has weight 1.
 	Pair, Number, Name float64
 
-	// Parts of the score of an item and an event: the cosine of all terms, that of
-	// names alone, and the time between them. Their sum is 1.
+	// Parts of the score of an item and an event: cosine of all terms, cosine of names, and time between
+	// them. Their sum is 1.
 	Cosine, Names, Time float64
 
-	// Least scores at which an item joins an event: of a title alone, and where both
-	// have texts. Tighten is what they grow by when an event of more than 8 items
-	// doubles.
+	// Least scores at which an item joins an event: by title alone, and if both have texts. Tighten is added
+	// per doubling of an event above 8 items.
 	Join, JoinText, Tighten float64
 
-	// Least likeness of an event and one of another story, and of the two stories as
-	// wholes, at which they become one: of titles alone, and where most items have
-	// texts.
+	// Least similarity of two events, and of their whole stories, at which stories merge: by titles alone,
+	// and if most items have texts.
 	Merge, MergeText float64
 	Whole, WholeText float64
 
-	// SplitBelow is the mean likeness of a story's events to the whole below which
-	// it is looked at again.
+	// SplitBelow is the mean similarity of a story's events to the whole below which the story is checked for
+	// a split.
 	SplitBelow float64
 }
 
-// Default returns the weights that agents go by. They were found by grid search on
-// the train halves, that is the stories of which FNV-32a>>4&1 is 0, of uci-headlines
-// (two days of each sixteen), ecb-plus, basil with and without its days, and
-// news-pairs-ru-en, in this order:
+// Default returns the shipped weights. They were found by grid search on the train halves, that is the
+// stories of which FNV-32a>>4&1 is 0, of uci-headlines (two days of each sixteen), ecb-plus, basil with and
+// without its days, and news-pairs-ru-en, in this order:
 //
 //	titles  Join 0.19..0.3, Merge 0.05..0.2, Whole 0.05..0.2, Pair 0..1, Number 0.8..2,
 //	        Names 0..0.3, Tighten 0..0.02, SplitBelow 0..0.5: best B-cubed F1
@@ -52,7 +49,7 @@ func Default() Weights {
 	}
 }
 
-// frequency returns what a term says that occurs so often.
+// frequency returns the weight of a term that occurs count times.
 func (w *Weights) frequency(count float64) float64 { return 1 + math.Log(count) }
 
 func (w *Weights) ofKind(k kind) float64 {

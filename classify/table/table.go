@@ -1,29 +1,28 @@
-// Package table numbers words, and finds the number of a word again. Of the words of
-// a text most are in no table, and are to cost next to nothing.
+// Package table numbers words and finds the number of a word. It is a compact hash table, tuned for lookups
+// of words that are not in it: most words of a text.
 package table
 
 import "hash/maphash"
 
-// A Table numbers different words from 0 on, in the order in which they came. The
-// zero Table has none. It takes some 10 bytes a word besides the word itself, and
-// no pointers. Words may be found concurrently while none are added. It holds 16
-// million words.
+// A Table numbers distinct words from 0, in the order of insertion. The zero Table is empty. It uses about 10
+// bytes per word beside the word itself, and no pointers. Lookups are safe for concurrent use while no word
+// is added. It holds up to 16 million words.
 type Table struct {
-	slots []uint32 // by hash, a power of two: a byte of the hash, then 1 + a number; 0 is none
-	ends  []uint32 // of words in text, by number
+	slots []uint32 // by hash, a power of two: a byte of the hash, then 1 + a number; 0 is free
+	ends  []uint32 // offsets of the words' ends in text, by number
 	text  []byte
 }
 
-// seed is one for all tables, so that equal ones are alike. It differs from process
-// to process: nobody can write a text whose words have one hash.
+// seed is shared by all tables, so that equal tables are equal in memory. It is random per process, so nobody
+// can construct a text whose words collide.
 var seed = maphash.MakeSeed()
 
 const (
-	tag    = 0xFF << 24 // the bits of a slot that are of the hash, which tell most words apart
+	tag    = 0xFF << 24 // bits of a slot from the hash, which distinguish most words
 	number = ^uint32(tag)
 )
 
-// Len returns how many words there are.
+// Len returns the number of words.
 func (t *Table) Len() int { return len(t.ends) }
 
 // Word returns a word by its number. The caller must not change it.
@@ -35,7 +34,7 @@ func (t *Table) Word(n int32) []byte {
 	return t.text[start:t.ends[n]]
 }
 
-// Find returns the number of a word, or -1 if it is not there.
+// Find returns the number of a word, or -1 if the table does not contain it.
 func (t *Table) Find(word string) int32 {
 	if len(t.slots) == 0 {
 		return -1
@@ -53,8 +52,7 @@ func (t *Table) FindBytes(word []byte) int32 {
 	return n
 }
 
-// find returns the number of a word, or -1, and its slot or the one where it would
-// stand.
+// find returns the number of a word, or -1, and its slot or the free slot for it.
 func find[T string | []byte](t *Table, hash uint64, word T) (n int32, slot uint64) {
 	last := uint64(len(t.slots) - 1)
 	for slot = hash & last; ; slot = (slot + 1) & last {
@@ -70,8 +68,8 @@ func find[T string | []byte](t *Table, hash uint64, word T) (n int32, slot uint6
 	}
 }
 
-// Add adds the word that parts are when they are joined, and returns its number. It
-// is new unless it was there before.
+// Add adds the concatenation of parts as a word, and returns its number. isNew reports whether the word was
+// not in the table before.
 func (t *Table) Add(parts ...string) (n int32, isNew bool) {
 	if 4*(len(t.ends)+1) > 3*len(t.slots) {
 		t.grow()
@@ -93,7 +91,7 @@ func (t *Table) Add(parts ...string) (n int32, isNew bool) {
 	return n, true
 }
 
-// grow doubles the slots, and at least makes some.
+// grow doubles the slots.
 func (t *Table) grow() {
 	t.slots = make([]uint32, max(64, 2*len(t.slots)))
 	last := uint64(len(t.slots) - 1)
@@ -107,13 +105,13 @@ func (t *Table) grow() {
 	}
 }
 
-// Clear makes the table empty. It keeps its memory for the words to come.
+// Clear removes all words. It keeps the memory for reuse.
 func (t *Table) Clear() {
 	clear(t.slots)
 	t.ends, t.text = t.ends[:0], t.text[:0]
 }
 
-// Fit lets go of memory that is kept for words to come, where none will.
+// Fit frees spare memory, when no more words will be added.
 func (t *Table) Fit() {
 	t.ends = append(make([]uint32, 0, len(t.ends)), t.ends...)
 	t.text = append(make([]byte, 0, len(t.text)), t.text...)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWordsHaveTheNumbersThatTheyCameIn(t *testing.T) {
+func TestTable_NumbersWordsInOrderOfInsertion(t *testing.T) {
 	var table Table
 	words := []string{"", "a", "ab", "ба", "a\x00", "\xff", strings.Repeat("long", 1000)}
 	for i := range 5_000 {
@@ -22,9 +22,9 @@ func TestWordsHaveTheNumbersThatTheyCameIn(t *testing.T) {
 	}
 	table.Fit()
 	for i, w := range words {
-		again, isNew := table.Add(w[:len(w)/2], w[len(w)/2:])
-		if table.Find(w) != int32(i) || table.FindBytes([]byte(w)) != int32(i) || again != int32(i) || isNew || string(table.Word(int32(i))) != w {
-			t.Fatalf("%.20q: got %d, %d, %d and %.20q; want %d", w, table.Find(w), table.FindBytes([]byte(w)), again, table.Word(int32(i)), i)
+		repeated, isNew := table.Add(w[:len(w)/2], w[len(w)/2:])
+		if table.Find(w) != int32(i) || table.FindBytes([]byte(w)) != int32(i) || repeated != int32(i) || isNew || string(table.Word(int32(i))) != w {
+			t.Fatalf("%.20q: got %d, %d, %d and %.20q; want %d", w, table.Find(w), table.FindBytes([]byte(w)), repeated, table.Word(int32(i)), i)
 		}
 	}
 	if n := table.Len(); n != len(words) {
@@ -41,10 +41,10 @@ func TestWordsHaveTheNumbersThatTheyCameIn(t *testing.T) {
 	}
 }
 
-func TestAnEmptyTableHasNoWord(t *testing.T) {
+func TestTable_EmptyFindsNothing(t *testing.T) {
 	var table Table
 	if table.Find("") != -1 || table.FindBytes([]byte("a")) != -1 || table.Len() != 0 {
-		t.Error("the empty table has a word")
+		t.Error("the empty table contains a word")
 	}
 }
 
@@ -52,15 +52,15 @@ func FuzzTable(f *testing.F) {
 	f.Add("a b a ab ba ä")
 	f.Fuzz(func(t *testing.T, text string) {
 		var table Table
-		known := make(map[string]int32)
+		numbers := make(map[string]int32)
 		for _, w := range strings.Split(text, " ") {
 			n, isNew := table.Add(w)
-			if before, was := known[w]; isNew == was || was && n != before {
-				t.Fatalf("%q: got %d, new %v; before it had %d", w, n, isNew, before)
+			if before, was := numbers[w]; isNew == was || was && n != before {
+				t.Fatalf("%q: got %d, new %v; want the earlier number %d", w, n, isNew, before)
 			}
-			known[w] = n
+			numbers[w] = n
 		}
-		for w, n := range known {
+		for w, n := range numbers {
 			if table.Find(w) != n {
 				t.Errorf("%q: got %d, want %d", w, table.Find(w), n)
 			}

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// attacks returns ways in which markup has run scripts, sent forms, loaded
-// documents or broken out of its place; tests opens them in a browser.
+// attacks returns markup that has run scripts, sent forms, loaded documents or escaped its container in
+// browsers; tests opens it in a browser.
 func attacks(t testing.TB) []string {
 	t.Helper()
 	file, err := os.ReadFile("testdata/xss.txt")
@@ -35,7 +35,7 @@ func attacks(t testing.TB) []string {
 	return list
 }
 
-// control returns the control character that r is the picture of.
+// control returns the control character that r depicts.
 func control(r rune) rune {
 	if r >= '\u2400' && r <= '\u241F' {
 		return r - '\u2400'
@@ -43,7 +43,7 @@ func control(r rune) rune {
 	return r
 }
 
-// generous returns rules that allow whatever rules may.
+// generous returns rules that allow everything that rules can allow.
 func generous(t testing.TB) *Rules {
 	t.Helper()
 	d := Default().document
@@ -65,7 +65,7 @@ func generous(t testing.TB) *Rules {
 	return r
 }
 
-func TestCleanWithstandsAttacks(t *testing.T) {
+func TestClean_RemovesAttacks(t *testing.T) {
 	for _, r := range []*Rules{Default(), generous(t)} {
 		for _, attack := range attacks(t) {
 			for _, in := range []string{attack, "<p>a" + attack + "b</p>", "<table><td>" + attack, "<pre>" + attack + "</pre>", "<svg>" + attack + "</svg>" + attack, "<math><mtext>" + attack} {
@@ -77,29 +77,29 @@ func TestCleanWithstandsAttacks(t *testing.T) {
 	}
 }
 
-// checkClean cleans markup and reports whether what comes of it is safe, stays
-// as it is and has the text that it should have.
+// checkClean cleans markup and checks that the result is safe, stable under a second cleaning, and has the
+// expected text.
 func checkClean(t *testing.T, r *Rules, in string) bool {
 	t.Helper()
 	got := r.Clean(in, page(t), "")
 	ok := checkSafe(t, got)
-	if again := r.Clean(got.HTML, page(t), ""); again.HTML != got.HTML {
-		t.Errorf("cleaning %q again changed\n%q to\n%q", in, got.HTML, again.HTML)
+	if repeated := r.Clean(got.HTML, page(t), ""); repeated.HTML != got.HTML {
+		t.Errorf("cleaning %q again changed\n%q to\n%q", in, got.HTML, repeated.HTML)
 		ok = false
 	}
-	if plain := Plain(got.HTML); plain != got.Text {
+	if plain := PlainText(got.HTML); plain != got.Text {
 		t.Errorf("the text of %q is %q, but that of its clean HTML %q", in, got.Text, plain)
 		ok = false
 	}
 	return ok
 }
 
-// FuzzClean checks on any input what the table of attacks checks on its own.
+// FuzzClean runs the checks of the attacks on any input.
 func FuzzClean(f *testing.F) {
 	for _, attack := range attacks(f) {
 		f.Add(attack)
 	}
-	for _, mend := range mends {
+	for _, mend := range repairs {
 		f.Add(mend.in)
 	}
 	wide, narrow := generous(f), narrow(f)
@@ -108,19 +108,18 @@ func FuzzClean(f *testing.F) {
 		for _, r := range []*Rules{Default(), wide, narrow} {
 			checkClean(t, r, in)
 		}
-		for _, s := range []string{Title(in, 100), Default().Title(in, in[:len(in)/2], 100), Excerpt(Plain(in), 50)} {
-			if !isLegible(s) || strings.Contains(s, "\n") {
+		for _, s := range []string{Title(in, 100), Default().Title(in, in[:len(in)/2], 100), Excerpt(PlainText(in), 50)} {
+			if !isSanitized(s) || strings.Contains(s, "\n") {
 				t.Errorf("got %q, want one legible line", s)
 			}
 		}
 	})
 }
 
-// checkSafe parses the HTML as a browser would and reports whether nothing is
-// in it but what we allow.
+// checkSafe parses the HTML as a browser would and checks that it contains only allowed nodes.
 func checkSafe(t *testing.T, c Cleaned) bool {
 	t.Helper()
-	if !isLegible(c.HTML) || !isLegible(c.Text) || !utf8.ValidString(c.HTML) {
+	if !isSanitized(c.HTML) || !isSanitized(c.Text) || !utf8.ValidString(c.HTML) {
 		t.Errorf("got %q and %q, want legible UTF-8", c.HTML, c.Text)
 		return false
 	}
@@ -156,8 +155,7 @@ func walk(root *html.Node) func(func(*html.Node) bool) {
 	}
 }
 
-// The allowed names stand here once more, so that a slip in the tables of the
-// package does not allow itself.
+// The allowed names are repeated here, so that a mistake in the tables of the package is detected.
 const (
 	safeElements = " a abbr acronym article aside b bdi bdo blockquote br caption cite code dd del details dfn div dl dt em figcaption figure " +
 		"h1 h2 h3 h4 h5 h6 hgroup hr i img ins kbd li mark ol p pre q rp rt ruby s samp section small strike strong sub summary sup table tbody " +
@@ -165,7 +163,7 @@ const (
 	safeAttributes = " href rel title cite datetime open src alt width height value start type reversed colspan rowspan scope dir lang class sandbox "
 )
 
-// unsafe returns what is wrong with a node, or "".
+// unsafe returns the problem of a node, or "".
 func unsafe(n *html.Node) string {
 	switch n.Type {
 	case html.TextNode:

@@ -21,7 +21,7 @@ func page(t testing.TB) *url.URL {
 // clean cleans by the default rules.
 func clean(markup string, base *url.URL) Cleaned { return Default().Clean(markup, base, "") }
 
-func TestCleanKeepsForm(t *testing.T) {
+func TestClean_KeepsFormatting(t *testing.T) {
 	const link = `" rel="nofollow noopener noreferrer">`
 	for _, test := range []struct{ name, in, want string }{
 		{"a table", `<table border=1><tr><th scope=col>a<td colspan=2 style=x>b</table>`,
@@ -29,22 +29,22 @@ func TestCleanKeepsForm(t *testing.T) {
 		{"code", "<pre class=go><code>if a &lt; b {\n\tx()\n}</code></pre>", "<pre><code>if a &lt; b {\n\tx()\n}</code></pre>"},
 		{"a figure", `<figure id=f><img src=a.png alt="A &amp; B"><figcaption>c</figcaption></figure>`,
 			`<figure><img src="https://example.org/blog/a.png" alt="A &amp; B"><figcaption>c</figcaption></figure>`},
-		{"end tags left out", `<p>a<p>b<ul><li>c<li>d</ul>`, `<p>a</p><p>b</p><ul><li>c</li><li>d</li></ul>`},
+		{"omitted end tags", `<p>a<p>b<ul><li>c<li>d</ul>`, `<p>a</p><p>b</p><ul><li>c</li><li>d</li></ul>`},
 		{"end tags out of order", `<b>a<i>b</b>c</i>d`, `<b>a<i>b</i></b>cd`},
-		{"end tags of nothing", `a</div></td>b`, `ab`},
-		{"end tags that break", `a</p>b</br>c`, `a<p></p>b<br>c`},
-		{"an open end", `<blockquote><p>a`, `<blockquote><p>a</p></blockquote>`},
+		{"end tags without elements", `a</div></td>b`, `ab`},
+		{"end tags that close other elements", `a</p>b</br>c`, `a<p></p>b<br>c`},
+		{"an unclosed tag", `<blockquote><p>a`, `<blockquote><p>a</p></blockquote>`},
 		{"relative links", `<a href="../x y">a</a>`, `<a href="https://example.org/x%20y` + link + `a</a>`},
 		{"mail", `<a href="mailto:a@b.c">a</a>`, `<a href="mailto:a@b.c` + link + `a</a>`},
-		{"links to nowhere", `<a href="ftp://x/">a</a><a name=n>b</a>`, `ab`},
-		{"links with a name in them", `<a href="https://bank.com@evil.org/">a</a>`, `<a href="https://evil.org/` + link + `a</a>`},
-		{"elements we do not know", `<font color=red>a</font><center>b</center><o:p>c</o:p>`, `a<div>b</div>c`},
-		{"images behind scripts", `<img src="data:image/gif;base64,R0" data-src="/i.png"><noscript><img src="/i.png"></noscript>`,
+		{"links without a target", `<a href="ftp://x/">a</a><a name=n>b</a>`, `ab`},
+		{"links with user info", `<a href="https://bank.com@evil.org/">a</a>`, `<a href="https://evil.org/` + link + `a</a>`},
+		{"unsupported elements", `<font color=red>a</font><center>b</center><o:p>c</o:p>`, `a<div>b</div>c`},
+		{"images loaded by scripts", `<img src="data:image/gif;base64,R0" data-src="/i.png"><noscript><img src="/i.png"></noscript>`,
 			`<img src="https://example.org/i.png">`},
 		{"pixels", `a<img src=p.gif width=1 height=1><img src=q.gif height="1" width="1"/><img src=r.gif style="width: 1px">`, `a`},
 		{"marks of CDATA", `<![CDATA[<p>a</p>]]>`, `<p>a</p>`},
 		{"comments", `a<!-- <b> -->b<!--[if IE]>c<![endif]-->d`, `abd`},
-		{"elements that never end", `<svg><p>a</p><textarea>b`, `<p>a</p>b`},
+		{"elements without an end", `<svg><p>a</p><textarea>b`, `<p>a</p>b`},
 		{"direction", `<p dir=rtl lang=he>ש</p>`, `<p dir="rtl">ש</p>`},
 		{"control characters", "a\x00b\x07c&#7;d\r\ne\xff", "abcd\ne\uFFFD"},
 		{"white space only", " \n ", ""},
@@ -56,7 +56,7 @@ func TestCleanKeepsForm(t *testing.T) {
 	}
 }
 
-func TestCleanReadsTheText(t *testing.T) {
+func TestClean_ReturnsText(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
 		{"<p>one\n two</p><p>three", "one two\nthree"},
 		{"<style>b{}</style>a<script>x()</script>b<noscript>c</noscript>", "abc"},
@@ -72,13 +72,13 @@ func TestCleanReadsTheText(t *testing.T) {
 		if got := clean(test.in, nil).Text; got != test.want {
 			t.Errorf("Clean(%q).Text = %q, want %q", test.in, got, test.want)
 		}
-		if got := Plain(test.in); got != test.want {
+		if got := PlainText(test.in); got != test.want {
 			t.Errorf("Plain(%q) = %q, want %q", test.in, got, test.want)
 		}
 	}
 }
 
-func TestCleanListsImagesOnce(t *testing.T) {
+func TestClean_ListsImagesOnce(t *testing.T) {
 	got := clean(`<img src="/a.png"><img src="//cdn.org/b.png"><img src="/a.png"><img src="data:x"><img src="p" width=1 height=1>`, page(t)).Images
 	want := []string{"https://example.org/a.png", "https://cdn.org/b.png"}
 	if !slices.Equal(got, want) {
@@ -90,14 +90,14 @@ func TestCleanListsImagesOnce(t *testing.T) {
 	}
 }
 
-func TestCleanWithoutBaseDropsRelativeAddresses(t *testing.T) {
+func TestClean_WithoutBaseDropsRelativeURLs(t *testing.T) {
 	got := clean(`<a href="/x">a</a><img src="b.png"><a href="https://c.org">c</a>`, nil)
 	if want := `a<a href="https://c.org" rel="nofollow noopener noreferrer">c</a>`; got.HTML != want || got.Images != nil {
 		t.Errorf("got %q and images %q, want %q and none", got.HTML, got.Images, want)
 	}
 }
 
-func TestCleanCutsWhatIsTooLong(t *testing.T) {
+func TestClean_CutsLongMarkup(t *testing.T) {
 	for _, in := range []string{
 		strings.Repeat("<p>ж\"", maxMarkup/4), strings.Repeat("\"", 2*maxMarkup), strings.Repeat("<b>", maxMarkup),
 	} {
@@ -105,14 +105,14 @@ func TestCleanCutsWhatIsTooLong(t *testing.T) {
 		if len(got.HTML) > maxMarkup {
 			t.Errorf("got %d bytes of %.10q..., want at most %d", len(got.HTML), in, maxMarkup)
 		}
-		if again := clean(got.HTML, nil); again.HTML != got.HTML {
+		if repeated := clean(got.HTML, nil); repeated.HTML != got.HTML {
 			t.Errorf("cleaning %.10q... again changed it", in)
 		}
 		checkSafe(t, got)
 	}
 }
 
-func TestCleanFlattensWhatIsTooDeep(t *testing.T) {
+func TestClean_FlattensDeepMarkup(t *testing.T) {
 	for _, tag := range []string{"div", "b", "blockquote", "table><tr><td", "svg", "ul><li", "font"} {
 		in := strings.Repeat("<"+tag+">", 2000) + "kept" + strings.Repeat("</div>", 50)
 		got := clean(in, nil)
@@ -123,8 +123,7 @@ func TestCleanFlattensWhatIsTooDeep(t *testing.T) {
 	}
 }
 
-// BenchmarkPrepare makes of an item of 3 KB all that the prepare role wants of
-// this package.
+// BenchmarkPrepare runs the functions of this package that the prepare role calls on an item of 3 KB.
 func BenchmarkPrepare(b *testing.B) {
 	in := strings.Repeat(`<p class="x">A <a href="/post/1?a=1&amp;utm_source=rss" onclick="x()">sentence with a link</a> and <b>bold</b>, `+
 		`<code>code</code> &amp; an image: <img src="i.png" width="640" height="480" alt="An image"> and some more words to read.</p>`+"\n", 12) +
@@ -136,11 +135,11 @@ func BenchmarkPrepare(b *testing.B) {
 		got := r.Clean(in, base, "https://example.org/feed")
 		Excerpt(got.Text, 300)
 		r.Title("A title &amp;amp; more - A blog", "A blog", 300)
-		r.Link("https://example.org/post/1?a=1&utm_source=rss")
+		r.CleanLink("https://example.org/post/1?a=1&utm_source=rss")
 	}
 }
 
-func TestManyCleanAtOnce(t *testing.T) {
+func TestClean_ConcurrentUse(t *testing.T) {
 	var done sync.WaitGroup
 	for i := range 8 {
 		done.Go(func() {

@@ -16,10 +16,9 @@ import (
 	"feedmesh/tests/corpus"
 )
 
-// TestRealItemsKeepTheirWords cleans the items of real feeds and compares the
-// words with those of a parser that leaves out nothing but what nobody reads.
-// Only a tail may be missing.
-func TestRealItemsKeepTheirWords(t *testing.T) {
+// TestCorpus_CleanKeepsWords cleans the items of real feeds and compares the words with those of a parser
+// that drops invisible elements only. Only a tail may be missing.
+func TestCorpus_CleanKeepsWords(t *testing.T) {
 	items, tails, lost := 0, 0, 0
 	var size int64
 	base := &url.URL{Scheme: "https", Host: "a.example", Path: "/"}
@@ -32,7 +31,7 @@ func TestRealItemsKeepTheirWords(t *testing.T) {
 			items++
 			size += int64(len(e.HTML))
 			got := text.Default().Clean(e.HTML, base, file.url)
-			if again := text.Default().Clean(got.HTML, base, file.url); again.HTML != got.HTML || again.Text != got.Text {
+			if repeated := text.Default().Clean(got.HTML, base, file.url); repeated.HTML != got.HTML || repeated.Text != got.Text {
 				t.Errorf("%s: cleaning %.100q again changed it", file.name, got.HTML)
 			}
 			before, after := words(seen(t, e.HTML)), words(got.Text)
@@ -60,7 +59,7 @@ func TestRealItemsKeepTheirWords(t *testing.T) {
 	}
 }
 
-// words returns the letters and digits of s, in words, whatever stands between.
+// words returns the letters and digits of s as words, whatever separates them.
 func words(s string) []string {
 	var list []string
 	for _, w := range text.Words(s) {
@@ -69,7 +68,7 @@ func words(s string) []string {
 	return list
 }
 
-// seen returns the text of markup as a browser shows it, by its tree.
+// seen returns the text of markup as displayed by a browser, from its tree.
 func seen(t *testing.T, markup string) string {
 	context := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 	nodes, err := html.ParseFragmentWithOptions(strings.NewReader(markup), context, html.ParseOptionEnableScripting(false))
@@ -98,17 +97,17 @@ func seen(t *testing.T, markup string) string {
 	return hints.Replace(b.String())
 }
 
-// hints removes what only tells where a line may break.
+// hints removes characters that only control line breaks.
 var hints = strings.NewReplacer("\u200B", "", "\u00AD", "", "\u2060", "", "\uFEFF", "")
 
-// unread are elements with a content that is no text; breaks keep words apart.
+// unread are elements whose contents are not text; breaks separate words.
 var (
 	unread = strings.Fields("script style iframe object applet audio video canvas svg math select datalist button textarea map template title noframes noembed meter progress")
 	breaks = strings.Fields("address article aside blockquote br caption center dd details dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 " +
 		"header hgroup hr legend li listing main menu nav ol p plaintext pre section summary table tbody td tfoot th thead tr ul xmp")
 )
 
-// A document is a feed as its host would send it.
+// A document is a feed as served by its host.
 type document struct {
 	name, url string
 	body      []byte

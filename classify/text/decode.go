@@ -13,35 +13,34 @@ import (
 const (
 	maxDocument = 256 << 10 // bytes
 	maxList     = 2000      // entries of one list
-	maxEntry    = 500       // bytes of one string
-	maxFaults   = 100       // that one error names
+	maxEntry    = 500       // bytes of a string
+	maxProblems = 100       // in one error
 )
 
-// Parse reads a rule set from a JSON document of at most 256 KB. The error
-// joins all faults, at most 100, each with its path, as in
-// `feeds[2].cut[0]: "div[": expected identifier`.
+// Parse parses a rule set from a JSON document of at most 256 KB. The error joins all problems, at most 100,
+// each with its path, for example `feeds[2].cut[0]: "div[": expected identifier`.
 func Parse(doc []byte) (*Rules, error) { return parse(doc, Default().document) }
 
-// parse reads a rule set whose document leaves out what base has.
+// parse parses a rule set; members missing in the document come from base.
 func parse(doc []byte, base document) (*Rules, error) {
 	if len(doc) > maxDocument {
-		return nil, fmt.Errorf("the document has %d bytes, more than %d", len(doc), maxDocument)
+		return nil, fmt.Errorf("the document has %d bytes; the limit is %d", len(doc), maxDocument)
 	}
 	var raw json.RawMessage
 	if err := json.Unmarshal(doc, &raw); err != nil {
-		return nil, syntaxFault(doc, err)
+		return nil, syntaxError(doc, err)
 	}
-	var c compiler
+	var c documentParser
 	c.decode("", raw, reflect.ValueOf(&base).Elem())
 	r := c.compile(base)
-	if len(c.faults) > 0 {
-		return nil, errors.Join(c.faults...)
+	if len(c.problems) > 0 {
+		return nil, errors.Join(c.problems...)
 	}
 	return r, nil
 }
 
-// syntaxFault tells where a document is no JSON, by line.
-func syntaxFault(doc []byte, err error) error {
+// syntaxError adds the line to a JSON syntax error.
+func syntaxError(doc []byte, err error) error {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) {
 		return err
@@ -50,30 +49,29 @@ func syntaxFault(doc []byte, err error) error {
 	return fmt.Errorf("line %d: %w", 1+bytes.Count(before, []byte("\n")), err)
 }
 
-// A compiler makes rules of a document and notes every fault on the way: the
-// first of each path, since what could not be read is wrong in other ways too.
-type compiler struct {
-	faults []error
-	paths  map[string]bool
+// A documentParser builds rules from a document and collects its problems: only the first for each path,
+// because a value that cannot be decoded fails later checks too.
+type documentParser struct {
+	problems []error
+	paths    map[string]bool
 }
 
-func (c *compiler) fault(path, format string, args ...any) {
+func (c *documentParser) report(path, format string, args ...any) {
 	if path == "" {
 		path = "document"
 	}
-	if len(c.faults) == maxFaults || c.paths[path] {
+	if len(c.problems) == maxProblems || c.paths[path] {
 		return
 	}
 	if c.paths == nil {
 		c.paths = make(map[string]bool)
 	}
 	c.paths[path] = true
-	c.faults = append(c.faults, fmt.Errorf("%s: %s", path, fmt.Sprintf(format, args...)))
+	c.problems = append(c.problems, fmt.Errorf("%s: %s", path, fmt.Sprintf(format, args...)))
 }
 
-// decode reads raw into the settable value v of one of the types that a
-// document is made of. What an object leaves out stays as it is.
-func (c *compiler) decode(path string, raw json.RawMessage, v reflect.Value) {
+// decode decodes raw into the settable value v. Members missing in an object keep their value.
+func (c *documentParser) decode(path string, raw json.RawMessage, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		c.decodeStruct(path, raw, v)
@@ -86,28 +84,28 @@ func (c *compiler) decode(path string, raw json.RawMessage, v reflect.Value) {
 	}
 }
 
-// kindNames says what a value should have been.
+// kindNames are the expected types for messages.
 var kindNames = map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "true or false", reflect.Int: "a whole number"}
 
-func (c *compiler) decodeScalar(path string, raw json.RawMessage, v reflect.Value) {
+func (c *documentParser) decodeScalar(path string, raw json.RawMessage, v reflect.Value) {
 	if isNull(raw) || json.Unmarshal(raw, v.Addr().Interface()) != nil {
-		c.fault(path, "got %.40s, want %s", raw, kindNames[v.Kind()])
+		c.report(path, "got %.40s, want %s", raw, kindNames[v.Kind()])
 		return
 	}
 	if v.Kind() == reflect.String && v.Len() > maxEntry {
-		c.fault(path, "%d bytes are more than %d", v.Len(), maxEntry)
+		c.report(path, "%d bytes exceed the limit of %d", v.Len(), maxEntry)
 		v.SetString("")
 	}
 }
 
-func (c *compiler) decodeSlice(path string, raw json.RawMessage, v reflect.Value) {
+func (c *documentParser) decodeSlice(path string, raw json.RawMessage, v reflect.Value) {
 	var list []json.RawMessage
 	if isNull(raw) || json.Unmarshal(raw, &list) != nil {
-		c.fault(path, "got %.40s, want a list", raw)
+		c.report(path, "got %.40s, want a list", raw)
 		return
 	}
 	if len(list) > maxList {
-		c.fault(path, "%d entries are more than %d", len(list), maxList)
+		c.report(path, "%d entries exceed the limit of %d", len(list), maxList)
 		return
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(list), len(list)))
@@ -116,7 +114,7 @@ func (c *compiler) decodeSlice(path string, raw json.RawMessage, v reflect.Value
 	}
 }
 
-func (c *compiler) decodeMap(path string, raw json.RawMessage, v reflect.Value) {
+func (c *documentParser) decodeMap(path string, raw json.RawMessage, v reflect.Value) {
 	v.Set(reflect.MakeMap(v.Type()))
 	c.members(path, raw, func(name string, value json.RawMessage) {
 		entry := reflect.New(v.Type().Elem()).Elem()
@@ -125,7 +123,7 @@ func (c *compiler) decodeMap(path string, raw json.RawMessage, v reflect.Value) 
 	})
 }
 
-func (c *compiler) decodeStruct(path string, raw json.RawMessage, v reflect.Value) {
+func (c *documentParser) decodeStruct(path string, raw json.RawMessage, v reflect.Value) {
 	var names []string
 	for field := range v.Fields() {
 		names = append(names, field.Tag.Get("json"))
@@ -135,15 +133,15 @@ func (c *compiler) decodeStruct(path string, raw json.RawMessage, v reflect.Valu
 			c.decode(join(path, name), value, v.Field(i))
 			return
 		}
-		c.fault(join(path, name), "is not known; choose from %s", strings.Join(names, ", "))
+		c.report(join(path, name), "is not supported; use one of %s", strings.Join(names, ", "))
 	})
 }
 
-// members calls do with each member of the object raw, in order.
-func (c *compiler) members(path string, raw json.RawMessage, do func(name string, value json.RawMessage)) {
+// members calls do for each member of the object raw, in order.
+func (c *documentParser) members(path string, raw json.RawMessage, do func(name string, value json.RawMessage)) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		c.fault(path, "got %.40s, want an object", raw)
+		c.report(path, "got %.40s, want an object", raw)
 		return
 	}
 	seen := make(map[string]bool)
@@ -153,12 +151,12 @@ func (c *compiler) members(path string, raw json.RawMessage, do func(name string
 		if err == nil {
 			err = d.Decode(&value)
 		}
-		if err != nil { // not where the whole document was read before
-			c.fault(path, "%v", err)
+		if err != nil { // impossible: the whole document was parsed before
+			c.report(path, "%v", err)
 			return
 		}
 		if key := name.(string); seen[key] {
-			c.fault(join(path, key), "stands twice")
+			c.report(join(path, key), "is repeated")
 		} else {
 			seen[key] = true
 			do(key, value)

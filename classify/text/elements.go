@@ -5,47 +5,46 @@ import (
 	"strings"
 )
 
-// A kind says what becomes of an element's tags and content.
+// A kind is the treatment of an element's tags and contents.
 type kind uint8
 
 const (
-	inline  kind = iota + 1 // kept; its content runs on in the line
-	block                   // kept; begins and ends a line
-	cell                    // kept; a table's cell, apart from the next by a space
-	void                    // kept; has neither content nor end tag
-	dropped                 // goes with its content
-	code                    // goes with its content, even if it never ends
-	apart                   // its tags go; the words on their two sides stay apart
-	embed                   // a document within ours, from a host that may show one
+	inline     kind = iota + 1 // kept; its contents continue the line
+	block                      // kept; begins and ends a line
+	tableCell                  // kept; separated from the next cell by a space
+	void                       // kept; has no contents and no end tag
+	dropped                    // dropped with its contents
+	droppedRaw                 // dropped with its contents, even without an end tag
+	separator                  // tags dropped; the words on both sides stay separate
+	embed                      // an embedded document from an allowed host
 )
 
-// elements lists all elements that may ever be kept, and those that go with
-// their content. Tags of all others go and their content stays. A rule set
-// chooses among those that are kept; nothing adds to them.
+// elements lists all elements that can be kept, and those dropped with their contents. All others lose their
+// tags and keep their contents. A rule set selects from this list and cannot extend it.
 var elements = kinds(map[kind]string{
 	inline: "a abbr acronym b bdi bdo cite code del dfn em i ins kbd mark q rp rt ruby " +
 		"s samp small strike strong sub sup time tt u var",
 	block: "article aside blockquote caption dd details div dl dt figcaption figure " +
 		"h1 h2 h3 h4 h5 h6 hgroup li ol p pre section summary table tbody tfoot thead tr ul",
-	cell: "td th",
-	void: "br hr img wbr",
+	tableCell: "td th",
+	void:      "br hr img wbr",
 	dropped: "applet audio button canvas datalist iframe map math meter noembed noframes object " +
 		"progress select svg template textarea title video",
-	code: "script style",
+	droppedRaw: "script style",
 })
 
-// kept reports whether we write the element's tags.
+// kept reports whether the element's tags are written.
 func (k kind) kept() bool {
 	switch k {
-	case inline, block, cell, void, embed:
+	case inline, block, tableCell, void, embed:
 		return true
 	}
 	return false
 }
 
-// renamed lists block elements that we keep as an element we allow, so that
-// the words on their two sides stay apart.
-var renamed = map[string]string{
+// substitutes maps block elements to an allowed element that is written instead, so that the words on both
+// sides stay separate.
+var substitutes = map[string]string{
 	"address": "div", "center": "div", "dir": "ul", "fieldset": "div", "footer": "div",
 	"form": "div", "header": "div", "legend": "div", "listing": "pre", "main": "div",
 	"menu": "ul", "nav": "div", "xmp": "pre", "plaintext": "pre",
@@ -61,10 +60,9 @@ func kinds(lists map[kind]string) map[string]kind {
 	return m
 }
 
-// attributes lists, by element and name, the attributes that may ever be kept
-// and what their values must match; nil matches anything. Addresses are looked
-// at elsewhere. The element "*" stands for all. Names, ids and handlers are not
-// among them, and a rule set cannot add them.
+// attributes lists, by element and name, the attributes that can be kept and the pattern of their values; nil
+// allows any value. URLs are checked elsewhere. The element "*" stands for all. Names, ids and event handlers
+// are excluded, and a rule set cannot add them.
 var attributes = map[string]map[string]*regexp.Regexp{
 	"*":          {"dir": direction, "lang": regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$`)},
 	"a":          {"href": nil, "title": nil},
@@ -93,36 +91,34 @@ var (
 	datetime  = regexp.MustCompile(`^[0-9TZ:.+ -]{1,40}$`)
 )
 
-// rel keeps a link from passing on our good name, or our reader's address.
+// rel prevents a link from passing on search ranking or the referrer.
 const rel = "nofollow noopener noreferrer"
 
-// sandbox is what an embedded document may do: play its video, and nothing to
-// the page around it. It is safe only where the host is not our own.
+// sandbox lets an embedded document play its video, but not access the page around it. It is safe only if the
+// host is not our own.
 const sandbox = "allow-same-origin allow-scripts"
 
-// forced lists the attributes that we set ourselves, always last.
-var forced = map[string]attribute{"a": {"rel", rel}, "iframe": {"sandbox", sandbox}}
+// fixedAttributes are set on every element of that name, always last.
+var fixedAttributes = map[string]attribute{"a": {"rel", rel}, "iframe": {"sandbox", sandbox}}
 
-// forbidden says why elements and attributes that people ask for are not to be
-// had.
-var forbidden = map[string]string{
-	"script": "it runs code", "style": "it hides and moves what is around it", "iframe": `list its hosts in "embeds" instead`,
-	"object": "it runs code", "embed": "it runs code", "applet": "it runs code", "svg": "it runs code", "math": "browsers read it in several ways",
-	"form": "it sends what readers type to strangers", "input": "it sends what readers type to strangers", "button": "it sends what readers type to strangers",
-	"base": "it changes where all links lead", "meta": "it leads readers away", "link": "it loads styles",
-	"template": "browsers read it in several ways", "noscript": "browsers read it in several ways",
+// forbiddenReasons explains why certain elements and attributes cannot be kept.
+var forbiddenReasons = map[string]string{
+	"script": "it runs code", "style": "it can hide or move the page around it", "iframe": `list its hosts in "embeds" instead`,
+	"object": "it runs code", "embed": "it runs code", "applet": "it runs code", "svg": "it runs code", "math": "browsers parse it differently",
+	"form": "it sends user input to third parties", "input": "it sends user input to third parties", "button": "it sends user input to third parties",
+	"base": "it changes the target of all links", "meta": "it redirects readers", "link": "it loads style sheets",
+	"template": "browsers parse it differently", "noscript": "browsers parse it differently",
 	"srcdoc": "it runs code", "id": "scripts find elements by it", "name": "scripts find elements by it",
-	"srcset": "we choose the best of it ourselves", "rel": "we set it ourselves", "sandbox": "we set it ourselves",
-	"target": "it opens windows", "ping": "it tells strangers who reads", "action": "it sends what readers type to strangers", "formaction": "it runs code",
+	"srcset": "the best candidate is selected automatically", "rel": "it is set automatically", "sandbox": "it is set automatically",
+	"target": "it opens new windows", "ping": "it reports readers to third parties", "action": "it sends user input to third parties", "formaction": "it runs code",
 }
 
-// A scope says which open elements end before an element begins, and which
-// ones stop the search for them.
+// A scope lists the open elements that end before an element begins, and the elements that stop the search
+// for them.
 type scope struct{ closes, within []string }
 
-// ends lists what HTML lets authors leave out: the end tags that the start of
-// an element implies.
-var ends = map[string]scope{
+// impliedEnds lists the end tags that HTML lets authors omit: those implied by the start of an element.
+var impliedEnds = map[string]scope{
 	"a":       {[]string{"a"}, []string{"table", "td", "th"}},
 	"caption": {},
 	"dd":      {[]string{"dt", "dd"}, []string{"dl"}},
@@ -145,7 +141,7 @@ var (
 
 // implied returns the scope of the start tag of an element of kind k.
 func implied(name string, k kind) scope {
-	if s, ok := ends[name]; ok {
+	if s, ok := impliedEnds[name]; ok {
 		return s
 	}
 	if k == block || name == "hr" {

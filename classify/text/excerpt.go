@@ -8,18 +8,18 @@ import (
 
 const ellipsis = "…"
 
-// maxSearched is how many bytes of a text [Highlight] looks at.
+// maxSearched bounds the bytes that [Highlight] reads.
 const maxSearched = 64 << 10
 
-// Excerpt returns the beginning of a plain text on one line: at most max
-// characters, cut between words, with an ellipsis where it is cut.
+// Excerpt returns the beginning of a plain text on one line: at most max characters, cut between words, with
+// an ellipsis if it is cut.
 func Excerpt(plain string, max int) string {
 	if max < 1 {
 		return ""
 	}
 	plain = strings.TrimSpace(plain)
-	room := 8*max + utf8.UTFMax        // bytes that hold max characters, though white space folds
-	s := oneLine(cut(plain, 2*max+64)) // enough, most often
+	room := 8*max + utf8.UTFMax        // bytes sufficient for max characters after white space is collapsed
+	s := oneLine(cut(plain, 2*max+64)) // usually sufficient
 	if utf8.RuneCountInString(s) <= max {
 		s = oneLine(cut(plain, room))
 	}
@@ -34,12 +34,12 @@ func Excerpt(plain string, max int) string {
 }
 
 func oneLine(s string) string {
-	l := lines{b: make([]byte, 0, len(s))}
+	l := lineBuffer{b: make([]byte, 0, len(s))}
 	l.add(s, false)
 	return l.String()
 }
 
-// offset returns the byte at which the n-th character of s begins.
+// offset returns the byte offset of the n-th character of s.
 func offset(s string, n int) int {
 	for i := range s {
 		if n == 0 {
@@ -50,16 +50,15 @@ func offset(s string, n int) int {
 	return len(s)
 }
 
-// A Span is a piece of a text. Spans follow one another without a gap.
+// A Span is a piece of a text. Consecutive spans have no gap between them.
 type Span struct {
 	Text string `json:"text"`
-	Hit  bool   `json:"hit,omitempty"` // the piece is a word that was looked for
+	Hit  bool   `json:"hit,omitempty"` // the piece is a matching word
 }
 
-// Highlight returns the part of a plain text where words that match stand
-// closest: at most max characters, as spans, with ellipses where it is cut. It
-// is the beginning of the text if nothing matches. The spans are text: whoever
-// shows them must escape them. Only the first 64 KB are looked at.
+// Highlight returns the part of a plain text with the most matching words: at most max characters, as spans,
+// with ellipses where it is cut. Without a match it is the beginning of the text. Spans contain text; callers
+// must escape it for HTML. Only the first 64 KB are read.
 func Highlight(plain string, match func(Word) bool, max int) []Span {
 	if max < 1 {
 		return nil
@@ -76,7 +75,7 @@ func Highlight(plain string, match func(Word) bool, max int) []Span {
 	switch fits := utf8.RuneCountInString(s) <= max; {
 	case s == "":
 		return nil
-	case len(hits) == 0, !fits && max <= 2: // no room for more than ellipses
+	case len(hits) == 0, !fits && max <= 2: // no room for anything but ellipses
 		return []Span{{Text: Excerpt(s, max)}}
 	case !fits:
 		start, end = window(s, words, hits, max-2*utf8.RuneCountInString(ellipsis))
@@ -84,8 +83,8 @@ func Highlight(plain string, match func(Word) bool, max int) []Span {
 	return spans(s, words, hits, start, end)
 }
 
-// window returns where the at most room characters with the most hits begin and
-// end, on borders of words. The hits are in the middle.
+// window returns the byte range of at most room characters with the most hits, at word boundaries. The hits
+// are centered.
 func window(s string, words []Word, hits []int, room int) (start, end int) {
 	at := runeOffsets(s, words)
 	first, last := 0, 0
@@ -124,7 +123,7 @@ func window(s string, words []Word, hits []int, room int) (start, end int) {
 
 func runes(w Word, s string) int { return utf8.RuneCountInString(s[w.Start:w.End]) }
 
-// runeOffsets returns, for each word, how many characters stand before it.
+// runeOffsets returns the number of characters before each word.
 func runeOffsets(s string, words []Word) []int {
 	at := make([]int, len(words))
 	n, pos := 0, 0
@@ -135,7 +134,7 @@ func runeOffsets(s string, words []Word) []int {
 	return at
 }
 
-// spans cuts s[start:end] into hits and what stands between them.
+// spans splits s[start:end] into hits and the text between them.
 func spans(s string, words []Word, hits []int, start, end int) []Span {
 	var list []Span
 	add := func(text string, hit bool) {

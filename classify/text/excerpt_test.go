@@ -61,7 +61,7 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-func TestTitleIsCutBetweenCharacters(t *testing.T) {
+func TestTitle_CutsBetweenCharacters(t *testing.T) {
 	for max := range 12 {
 		got := Title("<b>Привет мир</b>", max)
 		if len(got) > max || !utf8.ValidString(got) || !strings.HasPrefix("Привет мир", got) {
@@ -73,7 +73,7 @@ func TestTitleIsCutBetweenCharacters(t *testing.T) {
 	}
 }
 
-// show writes hits in brackets.
+// show encloses hits in brackets.
 func show(spans []Span) string {
 	var b strings.Builder
 	for _, s := range spans {
@@ -115,11 +115,11 @@ func FuzzHighlight(f *testing.F) {
 	f.Add("A cat, a Cat and ещё 東京 cats", 12)
 	f.Fuzz(func(t *testing.T, s string, max int) {
 		max %= 200
-		spans := Highlight(legible(s), func(w Word) bool { return len(w.Text)%3 == 0 }, max)
+		spans := Highlight(sanitizeUTF8(s), func(w Word) bool { return len(w.Text)%3 == 0 }, max)
 		n := 0
 		for _, span := range spans {
 			n += utf8.RuneCountInString(span.Text)
-			if !isLegible(span.Text) {
+			if !isSanitized(span.Text) {
 				t.Errorf("got span %q, want it legible", span.Text)
 			}
 		}

@@ -16,35 +16,35 @@ import (
 const (
 	maxSelectors = 32  // of one feed's picks or cuts
 	maxSteps     = 6   // of one selector, down or sideways
-	maxEffort    = 1e8 // nodes that one selector may look at in an item
+	maxVisits    = 1e8 // nodes that one selector may visit in an item
 )
 
-// A feedRule picks and cuts parts of the items of some feeds.
+// A feedRule picks and cuts parts of the items of certain feeds.
 type feedRule struct {
 	host      string // in lower case
-	path      string // how the path begins; empty for any, on hosts below as well
+	path      string // prefix of the path; empty for any path, subdomains included
 	pick, cut []selector
 }
 
-// feeds returns the rules of feeds, by host.
-func (c *compiler) feeds(list []feedDocument) map[string][]feedRule {
+// feeds returns the feed rules by host.
+func (c *documentParser) feeds(list []feedDocument) map[string][]feedRule {
 	m := make(map[string][]feedRule)
 	for i, d := range list {
 		path := fmt.Sprintf("feeds[%d]", i)
 		address := strings.TrimPrefix(strings.TrimPrefix(d.Match, "https://"), "http://")
 		host, rest := splitHost(address)
 		if !isHost(host) {
-			c.fault(path+".match", "%q is neither a host nor the beginning of an address", d.Match)
+			c.report(path+".match", "%q is neither a host nor a URL prefix", d.Match)
 		}
 		if len(d.Pick)+len(d.Cut) == 0 {
-			c.fault(path, "has nothing to pick or cut")
+			c.report(path, "has neither pick nor cut")
 		}
 		m[host] = append(m[host], feedRule{host: host, path: rest, pick: c.selectors(path+".pick", d.Pick), cut: c.selectors(path+".cut", d.Cut)})
 	}
 	return m
 }
 
-// splitHost splits an address without its scheme at the first slash.
+// splitHost splits a URL without scheme into host and rest.
 func splitHost(address string) (host, path string) {
 	end := strings.IndexAny(address, "/?#")
 	if end < 0 {
@@ -53,8 +53,7 @@ func splitHost(address string) (host, path string) {
 	return strings.ToLower(address[:end]), address[end:]
 }
 
-// feedRules returns the rules for the feed at an address, those of its own
-// host first.
+// feedRules returns the rules for the feed at a URL, those of its own host first.
 func (r *Rules) feedRules(feedURL string) []feedRule {
 	if len(r.feeds) == 0 {
 		return nil
@@ -72,10 +71,10 @@ func (r *Rules) feedRules(feedURL string) []feedRule {
 	return rules
 }
 
-// choose returns the parts of markup that the rules pick and do not cut: all
-// that is left if they pick nothing, for a site that changed its looks must not
-// lose its texts. Markup that is nested too deep to be a tree stays as it is.
-func choose(markup string, rules []feedRule) string {
+// applyFeedRules returns the parts of markup that the rules pick and do not cut. If nothing is picked, it
+// returns everything not cut, so that a redesigned site does not lose its texts. Markup nested too deep to
+// parse is returned unchanged.
+func applyFeedRules(markup string, rules []feedRule) string {
 	context := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 	nodes, err := html.ParseFragmentWithOptions(strings.NewReader(markup), context, html.ParseOptionEnableScripting(false))
 	if err != nil {
@@ -97,7 +96,7 @@ func choose(markup string, rules []feedRule) string {
 	for _, rule := range rules {
 		for _, s := range rule.cut {
 			for _, n := range s.find(root, size) {
-				if n.Parent != nil { // an XPath may select it twice
+				if n.Parent != nil { // an XPath may select a node twice
 					n.Parent.RemoveChild(n)
 				}
 			}
@@ -110,7 +109,7 @@ func choose(markup string, rules []feedRule) string {
 	return b.String()
 }
 
-// render writes what is picked below n, or all of it.
+// render writes the picked nodes below n, or all of them.
 func render(b *strings.Builder, n *html.Node, picked map[*html.Node]bool, all bool) error {
 	for child := range n.ChildNodes() {
 		if !all && !picked[child] {
@@ -123,13 +122,13 @@ func render(b *strings.Builder, n *html.Node, picked map[*html.Node]bool, all bo
 			return err
 		}
 		if !all {
-			b.WriteByte('\n') // the words of two picks stay apart
+			b.WriteByte('\n') // separates the words of two picks
 		}
 	}
 	return nil
 }
 
-// A treeSize tells how large a tree is.
+// A treeSize describes the size of a tree.
 type treeSize struct{ nodes, depth, width float64 }
 
 func sizeOf(n *html.Node) treeSize {
@@ -147,43 +146,43 @@ func sizeOf(n *html.Node) treeSize {
 	return size
 }
 
-// A selector finds nodes: a CSS selector or an XPath.
+// A selector is a CSS selector or an XPath.
 type selector struct {
 	css   cascadia.SelectorGroup
 	xpath *xpath.Expr
-	steps []steps // of each of the alternatives
+	costs []searchCost // of each alternative
 }
 
-// steps tells how often an alternative of a selector goes down or up, and
-// sideways, any distance: what each node costs.
-type steps struct{ down, aside int }
+// A searchCost counts the steps of a selector alternative that move any distance down or up, and sideways. It
+// determines the cost of each node.
+type searchCost struct{ down, sideways int }
 
-// effort returns how many nodes that takes at most in a tree of that size:
-// for each node all ways to choose as many of those above it, and beside it.
-func (p steps) effort(size treeSize) float64 {
+// visits returns the maximum number of nodes visited in a tree of that size: for each node all combinations
+// of that many ancestors and siblings.
+func (p searchCost) visits(size treeSize) float64 {
 	n := size.nodes
 	for i := range p.down {
 		n *= size.depth / float64(i+1)
 	}
-	for range p.aside {
+	for range p.sideways {
 		n *= size.width
 	}
 	return n
 }
 
-// find returns the nodes below root that the selector selects, in order. None
-// if that would take too long: selectors that climb cost a power of the depth,
-// and strangers choose the depth.
+// find returns the nodes below root that the selector selects, in order. It returns none if the search would
+// take too long: the cost of climbing selectors is a power of the depth, and untrusted authors choose the
+// depth.
 func (s selector) find(root *html.Node, size treeSize) (nodes []*html.Node) {
 	effort := 0.0
-	for _, p := range s.steps {
-		effort += p.effort(size)
+	for _, p := range s.costs {
+		effort += p.visits(size)
 	}
-	if effort > maxEffort {
+	if effort > maxVisits {
 		return nil
 	}
 	defer func() {
-		if recover() != nil { // antchfx/xpath panics on some mixes of types
+		if recover() != nil { // antchfx/xpath panics on some combinations of types
 			nodes = nil
 		}
 	}()
@@ -192,20 +191,20 @@ func (s selector) find(root *html.Node, size treeSize) (nodes []*html.Node) {
 	} else {
 		nodes = htmlquery.QuerySelectorAll(root, s.xpath)
 	}
-	// An XPath may select the root, or attributes, which are no nodes of it.
+	// An XPath may select the root or attributes, which have no parent here.
 	return slices.DeleteFunc(nodes, func(n *html.Node) bool { return n.Parent == nil })
 }
 
-func (c *compiler) selectors(path string, list []string) []selector {
+func (c *documentParser) selectors(path string, list []string) []selector {
 	if len(list) > maxSelectors {
-		c.fault(path, "%d selectors are more than %d", len(list), maxSelectors)
+		c.report(path, "%d selectors exceed the limit of %d", len(list), maxSelectors)
 		return nil
 	}
 	var selectors []selector
 	for i, source := range list {
 		s, err := newSelector(source)
 		if err != nil {
-			c.fault(fmt.Sprintf("%s[%d]", path, i), "%q: %v", source, err)
+			c.report(fmt.Sprintf("%s[%d]", path, i), "%q: %v", source, err)
 			continue
 		}
 		selectors = append(selectors, s)
@@ -213,7 +212,7 @@ func (c *compiler) selectors(path string, list []string) []selector {
 	return selectors
 }
 
-// newSelector reads a CSS selector, or an XPath if it begins with / or (.
+// newSelector parses a CSS selector, or an XPath if it begins with / or (.
 func newSelector(source string) (s selector, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -221,57 +220,55 @@ func newSelector(source string) (s selector, err error) {
 		}
 	}()
 	if !strings.HasPrefix(source, "/") && !strings.HasPrefix(source, "(") {
-		s.steps = stepsOf(source, ",", cssDown, cssAside)
+		s.costs = searchCosts(source, ",", cssDown, cssSideways)
 		s.css, err = cascadia.ParseGroup(source)
 	} else {
-		s.steps = stepsOf(source, "|", xpathDown, xpathAside)
+		s.costs = searchCosts(source, "|", xpathDown, xpathSideways)
 		s.xpath, err = xpath.Compile(source)
 		if err == nil {
-			err = trial(source, s.xpath)
+			err = checkXPath(source, s.xpath)
 		}
 	}
 	if err != nil {
 		return selector{}, err
 	}
-	for _, p := range s.steps {
-		if p.down+p.aside > maxSteps {
-			return selector{}, fmt.Errorf("takes %d steps of any length, more than %d", p.down+p.aside, maxSteps)
+	for _, p := range s.costs {
+		if p.down+p.sideways > maxSteps {
+			return selector{}, fmt.Errorf("has %d steps of unlimited length; the limit is %d", p.down+p.sideways, maxSteps)
 		}
 	}
 	return s, nil
 }
 
-// What in a selector looks at nodes far off, each time it is used. The counts
-// may be too high, never too low. What joins the text of all nodes below costs
-// more than a look at them, and counts twice.
+// Substrings of selectors that visit distant nodes each time they are evaluated. Counts may be too high,
+// never too low. Functions that join the text of all nodes below cost more than a visit and count twice.
 var (
-	cssDown    = []string{" ", "/*", ":lang", ":has", ":contains", ":contains", ":matches", ":matches"}
-	cssAside   = []string{"~", ":nth", ":first", ":last", ":only"}
-	xpathDown  = []string{"//", "descendant", "ancestor", "(.", "(.", "(text", "string(", "space(", "length("}
-	xpathAside = []string{"sibling", "position", "last", "count(", "[1", "[2", "[3", "[4", "[5", "[6", "[7", "[8", "[9"}
+	cssDown       = []string{" ", "/*", ":lang", ":has", ":contains", ":contains", ":matches", ":matches"}
+	cssSideways   = []string{"~", ":nth", ":first", ":last", ":only"}
+	xpathDown     = []string{"//", "descendant", "ancestor", "(.", "(.", "(text", "string(", "space(", "length("}
+	xpathSideways = []string{"sibling", "position", "last", "count(", "[1", "[2", "[3", "[4", "[5", "[6", "[7", "[8", "[9"}
 )
 
-func stepsOf(source, separator string, down, aside []string) []steps {
-	var list []steps
+func searchCosts(source, separator string, down, aside []string) []searchCost {
+	var list []searchCost
 	for part := range strings.SplitSeq(source, separator) {
 		part = strings.ToLower(strings.Join(strings.Fields(part), " "))
-		var p steps
+		var p searchCost
 		for _, s := range down {
 			p.down += strings.Count(part, s)
 		}
 		for _, s := range aside {
-			p.aside += strings.Count(part, s)
+			p.sideways += strings.Count(part, s)
 		}
 		list = append(list, p)
 	}
 	return list
 }
 
-// trial finds out whether an XPath selects nodes, and none from all of the
-// document for each node it looks at.
-func trial(source string, x *xpath.Expr) error {
+// checkXPath checks that an XPath selects nodes, and that no step searches the whole document for each node.
+func checkXPath(source string, x *xpath.Expr) error {
 	if strings.Contains(source, "preceding::") || strings.Contains(source, "following::") {
-		return errors.New("preceding and following look at all of the document: use preceding-sibling and following-sibling")
+		return errors.New("preceding and following search the whole document: use preceding-sibling and following-sibling")
 	}
 	depth := 0
 	before := byte('|')
@@ -282,7 +279,7 @@ func trial(source string, x *xpath.Expr) error {
 		case b == ']':
 			depth--
 		case b == '/' && depth > 0 && strings.IndexByte("[(,=<>+-| \t\n", before) >= 0:
-			return errors.New("a path within brackets begins with ./ or .//, or it looks at all of the document")
+			return errors.New("a path within brackets must begin with ./ or .//, or it searches the whole document")
 		}
 		before = source[i]
 	}

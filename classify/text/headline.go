@@ -6,25 +6,24 @@ import (
 	"unicode/utf8"
 )
 
-// Title returns the title of an item of a feed as one line of at most limit
-// bytes: as the function [Title] does, without the feed's own title at its end,
-// and not shouted.
+// Title returns the title of a feed item as one line of at most limit bytes: the result of the function
+// [Title] without the feed's own title at its end, and with all-caps titles in sentence case.
 func (r *Rules) Title(title, feedTitle string, limit int) string {
-	s := Title(title, 4*limit) // room for what goes
+	s := Title(title, 4*limit) // spare length for the parts that are removed
 	if r.document.Titles.CutSite {
 		s = cutSite(s, Title(feedTitle, 4*limit))
 	}
 	if r.document.Titles.Calm {
-		s = r.calm(s)
+		s = r.sentenceCase(s)
 	}
 	return strings.TrimSpace(cut(s, limit))
 }
 
-// separators stand between a title and that of its site.
+// separators occur between a title and the title of its site.
 var separators = []string{" - ", " – ", " — ", " | ", " :: ", " · ", " • ", " » ", " « "}
 
-// cutSite removes the site's title from the end of an item's, as often as it
-// stands there, unless nothing else would be left.
+// cutSite removes the site's title from the end of an item's title, repeatedly, unless nothing else would be
+// left.
 func cutSite(title, site string) string {
 	for site != "" {
 		start := len(title) - len(site)
@@ -44,17 +43,17 @@ func cutSite(title, site string) string {
 }
 
 const (
-	minShout = 3  // words that a title must have to be shouted
-	minLoud  = 12 // and letters
+	minCapsWords   = 3  // words in a title for it to count as all-caps
+	minCapsLetters = 12 // letters, likewise
 )
 
-// calm returns a title that is all in upper case as a sentence. One that is
-// mostly acronyms stays, and so do acronyms in others.
-func (r *Rules) calm(title string) string {
+// sentenceCase returns an all-caps title in sentence case. A title of mostly acronyms stays unchanged, and
+// acronyms in other titles stay in upper case.
+func (r *Rules) sentenceCase(title string) string {
 	letters, words, acronyms := 0, 0, 0
 	for _, c := range title {
 		switch {
-		case unicode.IsLower(c), unicode.IsLetter(c) && !unicode.IsUpper(c): // other scripts have no cases
+		case unicode.IsLower(c), unicode.IsLetter(c) && !unicode.IsUpper(c): // other scripts have no case
 			return title
 		case unicode.IsUpper(c):
 			letters++
@@ -63,14 +62,14 @@ func (r *Rules) calm(title string) string {
 	for at := range eachWord(title) {
 		word := title[at.start:at.end]
 		if strings.Trim(word, "0123456789") == "" {
-			continue // a number says nothing
+			continue // numbers do not count
 		}
 		words++
 		if r.isAcronym(word) {
 			acronyms++
 		}
 	}
-	if letters < minLoud || words < minShout || 2*acronyms >= words {
+	if letters < minCapsLetters || words < minCapsWords || 2*acronyms >= words {
 		return title
 	}
 	var b strings.Builder
@@ -79,16 +78,16 @@ func (r *Rules) calm(title string) string {
 		between := title[pos:at.start]
 		begins = begins || strings.ContainsAny(between, ".!?") && strings.Contains(between, " ")
 		b.WriteString(between)
-		b.WriteString(r.calmWord(title[at.start:at.end], begins))
+		b.WriteString(r.sentenceWord(title[at.start:at.end], begins))
 		pos, begins = at.end, false
 	}
 	b.WriteString(title[pos:])
 	return b.String()
 }
 
-// calmWord returns a word in lower case, in upper case if it is an acronym,
-// with a capital if a sentence begins with it.
-func (r *Rules) calmWord(word string, begins bool) string {
+// sentenceWord returns a word in lower case, in upper case if it is an acronym, or capitalized at the
+// beginning of a sentence.
+func (r *Rules) sentenceWord(word string, begins bool) string {
 	if r.isAcronym(word) || word == "I" || strings.HasPrefix(word, "I'") || strings.HasPrefix(word, "I’") {
 		head, tail, ok := cutAny(word, "'’") // NASA's
 		if !ok {
@@ -103,7 +102,7 @@ func (r *Rules) calmWord(word string, begins bool) string {
 	return word[:size] + lower(word[size:])
 }
 
-// lower returns s in lower case. A sigma at the end of a word is another one.
+// lower returns s in lower case, with the final form of sigma at its end.
 func lower(s string) string {
 	s = strings.ToLower(s)
 	if stem, ok := strings.CutSuffix(s, "σ"); ok && stem != "" {
@@ -121,8 +120,8 @@ func cutAny(s, characters string) (head, tail string, found bool) {
 	return s[:at], s[at:], true
 }
 
-// isAcronym reports whether a word is upper case by itself: one the rules know,
-// or one with a digit in it or without a vowel.
+// isAcronym reports whether a word is always in upper case: an acronym of the rules, or a word with a digit
+// or without a vowel.
 func (r *Rules) isAcronym(word string) bool {
 	word, _, _ = cutAny(word, "'’")
 	if r.acronyms[word] || strings.ContainsAny(word, "0123456789") {
@@ -135,12 +134,12 @@ func isVowel(c rune) bool {
 	if c < utf8.RuneSelf {
 		return strings.ContainsRune("AEIOUY", c)
 	}
-	// Of Cyrillic we know those that are none; other letters have accents, and
-	// those are on vowels.
+	// For Cyrillic the consonants are listed; other non-ASCII letters are accented, and accents are on
+	// vowels.
 	return !strings.ContainsRune("БВГДЖЗЙКЛМНПРСТФХЦЧШЩЬЪ", c)
 }
 
-// eachWord yields where the words of s are: letters, digits and apostrophes.
+// eachWord yields the ranges of the words of s: letters, digits and apostrophes.
 func eachWord(s string) func(func(span) bool) {
 	return func(yield func(span) bool) {
 		start := -1

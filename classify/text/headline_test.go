@@ -6,23 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-func TestTitlesAreRepaired(t *testing.T) {
+func TestRulesTitle_Repairs(t *testing.T) {
 	for _, test := range []struct{ name, title, feed, want string }{
 		{"shouted", "THE NEW VERSION OF THE KERNEL IS HERE", "", "The new version of the kernel is here"},
 		{"shouted in Russian", "НОВАЯ ВЕРСИЯ ЯДРА ВЫШЛА СЕГОДНЯ", "", "Новая версия ядра вышла сегодня"},
 		{"shouted, with acronyms", "NASA LAUNCHES NEW HTTP SERVER FOR THE USA", "", "NASA launches new HTTP server for the USA"},
 		{"shouted, with an acronym's case", "NASA'S NEW SERVER ISN'T HERE YET", "", "NASA's new server isn't here yet"},
 		{"shouted, with Russian acronyms", "МИД РФ ОБЪЯВИЛ О НОВЫХ ПРАВИЛАХ", "", "МИД РФ объявил о новых правилах"},
-		{"two sentences shouted", "IT IS OUT! WHAT NOW? I'M NOT SURE I KNOW", "", "It is out! What now? I'm not sure I know"},
+		{"two uppercase sentences", "IT IS OUT! WHAT NOW? I'M NOT SURE I KNOW", "", "It is out! What now? I'm not sure I know"},
 		{"shouted with numbers", "UBUNTU 26.04 LTS RELEASED WITH X11 SUPPORT", "", "Ubuntu 26.04 LTS released with X11 support"},
-		{"shouted with a point in a word", "SETUP.EXE GETS A NEW ENGINE", "", "Setup.exe gets a new engine"},
+		{"uppercase with a dot in a word", "SETUP.EXE GETS A NEW ENGINE", "", "Setup.exe gets a new engine"},
 		{"shouted in Greek", "Ο ΝΕΟΣ ΠΥΡΗΝΑΣ ΕΙΝΑΙ ΕΔΩ", "", "Ο νεος πυρηνας ειναι εδω"},
 		{"shouted with accents", "ÉTÉ À LA PLAGE AVEC LE CHAT", "", "Été à la plage avec le chat"},
 		{"mostly acronyms", "HTTP TLS SSH AND VPN", "", "HTTP TLS SSH AND VPN"},
 		{"acronyms only", "CVE-2026-1234 RCE IN PHP", "", "CVE-2026-1234 RCE IN PHP"},
-		{"too short to be shouted", "GO 1.26 IS OUT", "", "GO 1.26 IS OUT"},
+		{"too short to count as uppercase", "GO 1.26 IS OUT", "", "GO 1.26 IS OUT"},
 		{"two words", "BREAKING NEWS", "", "BREAKING NEWS"},
-		{"not all shouted", "iPHONE SALES ARE UP AGAIN", "", "iPHONE SALES ARE UP AGAIN"},
+		{"partly uppercase", "iPHONE SALES ARE UP AGAIN", "", "iPHONE SALES ARE UP AGAIN"},
 		{"a script without cases", "東京 NEWS FOR ALL OF JAPAN", "", "東京 NEWS FOR ALL OF JAPAN"},
 
 		{"the site's name", "A cat sat - My Blog", "My Blog", "A cat sat"},
@@ -33,7 +33,7 @@ func TestTitlesAreRepaired(t *testing.T) {
 		{"another site's name", "A cat sat - My Blog", "Blog", "A cat sat - My Blog"},
 		{"the site's name in a sentence", "Welcome to My Blog", "My Blog", "Welcome to My Blog"},
 		{"only the site's name", "My Blog", "My Blog", "My Blog"},
-		{"nothing but the site's name", " - My Blog", "My Blog", "- My Blog"},
+		{"repetitions of the site's name", " - My Blog", "My Blog", "- My Blog"},
 		{"no site's name", "A cat - sat", "", "A cat - sat"},
 
 		{"escaped twice", "AT&amp;amp;T &amp;quot;wins&amp;quot;", "", `AT&T "wins"`},
@@ -46,7 +46,7 @@ func TestTitlesAreRepaired(t *testing.T) {
 	}
 }
 
-func TestTitlesStayWhereTheRulesSaySo(t *testing.T) {
+func TestRulesTitle_RepairsAreOptional(t *testing.T) {
 	r := parsed(t, `{"titles": {"calm": false, "cutSite": false}}`)
 	const title = "THE NEW VERSION OF THE KERNEL - MY BLOG"
 	if got := r.Title(title, "My Blog", 300); got != title {
@@ -58,7 +58,7 @@ func TestTitlesStayWhereTheRulesSaySo(t *testing.T) {
 	}
 }
 
-func TestTitlesAreCutAtTheLimit(t *testing.T) {
+func TestRulesTitle_CutsAtLimit(t *testing.T) {
 	for limit := range 40 {
 		got := Default().Title("НОВАЯ ВЕРСИЯ ЯДРА ВЫШЛА - Блог", "Блог", limit)
 		if len(got) > limit || !utf8.ValidString(got) || !strings.HasPrefix("Новая версия ядра вышла", got) && limit > 20 {

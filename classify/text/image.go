@@ -11,19 +11,18 @@ import (
 )
 
 const (
-	maxWidth      = 2000 // pixels of an image that we choose where there are several
+	maxWidth      = 2000 // pixels: preferred maximum width of a srcset candidate
 	maxCandidates = 64   // of one srcset
 )
 
-// shown is an image as we wrote it.
-type shown struct {
-	end      int  // of its tag, in html
-	repaired bool // a script would have loaded it
-	noscript bool // it stands in for one that a script would load
+// A writtenImage is the last image written.
+type writtenImage struct {
+	end      int  // offset in html after its tag
+	repaired bool // its URL came from a lazy-loading attribute
+	noscript bool // it replaces a lazily loaded image
 }
 
-// isHint reports whether an attribute of an image tells us where it is or how
-// large, though we may not keep it.
+// isHint reports whether an image attribute helps to find the image's URL or size, even if it is not kept.
 func (c *cleaner) isHint(name string) bool {
 	switch name {
 	case "style", "srcset", "width", "height":
@@ -32,16 +31,15 @@ func (c *cleaner) isHint(name string) bool {
 	return c.rules.lazy[name]
 }
 
-// image completes the attributes of an image, and reports whether a reader
-// would see one there that is not there already.
+// image completes the attributes of an image, and reports whether the image is visible and not a duplicate.
 func (c *cleaner) image() bool {
 	src := c.value("src")
-	real := c.real(src)
+	real := c.imageAddress(src)
 	repaired := real != src
 	if real == "" || isTiny(c.value("width"), c.value("height"), c.value("style")) || c.rules.isPixel(src) || c.rules.isPixel(real) || !c.rules.isImage(real) {
 		return false
 	}
-	if c.isTwin(real, repaired) {
+	if c.isDuplicateImage(real, repaired) {
 		return false
 	}
 	c.attr = slices.DeleteFunc(c.attr, func(a attribute) bool { return a.name == "src" || !c.rules.keeps("img", a.name) })
@@ -49,34 +47,34 @@ func (c *cleaner) image() bool {
 		return false
 	}
 	c.attr = slices.Insert(c.attr, 0, attribute{"src", real})
-	c.last.repaired, c.last.noscript = repaired, c.noscript > 0
+	c.lastImage.repaired, c.lastImage.noscript = repaired, c.noscript > 0
 	return true
 }
 
-// show notes an image that we wrote.
-func (c *cleaner) show(src string) {
-	c.content, c.solid, c.last.end = len(c.html), len(c.html), len(c.html)
+// noteImage records an image that was written.
+func (c *cleaner) noteImage(src string) {
+	c.contentEnd, c.mediaEnd, c.lastImage.end = len(c.html), len(c.html), len(c.html)
 	if len(c.images) < maxImages && strings.HasPrefix(src, "http") && !slices.Contains(c.images, src) {
 		c.images = append(c.images, src)
 	}
 }
 
-// isTwin reports whether the image is the one before it once more: one of the
-// two is for readers with scripts and one for those without.
-func (c *cleaner) isTwin(src string, repaired bool) bool {
-	known, inside := slices.Contains(c.images, src), c.noscript > 0
-	if c.content != c.last.end { // there is text between them
-		return known && inside
+// isDuplicateImage reports whether the image repeats the previous image: one of the two is for readers with
+// scripts, the other for readers without.
+func (c *cleaner) isDuplicateImage(src string, repaired bool) bool {
+	listed, inside := slices.Contains(c.images, src), c.noscript > 0
+	if c.contentEnd != c.lastImage.end { // text lies between them
+		return listed && inside
 	}
-	return inside && (known || c.last.repaired) || c.last.noscript && !inside && (known || repaired)
+	return inside && (listed || c.lastImage.repaired) || c.lastImage.noscript && !inside && (listed || repaired)
 }
 
-// real returns the address of the image that a reader is meant to see: the
-// best of its candidates, or what a script would load, or src.
-func (c *cleaner) real(src string) string {
+// imageAddress returns the URL of the image meant for display: the best srcset candidate, the lazy-loading
+// URL, or src.
+func (c *cleaner) imageAddress(src string) string {
 	for _, a := range c.attr {
 		if strings.HasSuffix(a.name, "srcset") {
-			if best := c.best(a.value); best != "" {
+			if best := c.bestCandidate(a.value); best != "" {
 				return best
 			}
 		}
@@ -92,12 +90,11 @@ func (c *cleaner) real(src string) string {
 	return src
 }
 
-// best returns the best candidate of a srcset: the widest of at most
-// [maxWidth], or the narrowest if all are wider; among those without a width
-// the densest. Empty if there is none.
+// bestCandidate returns the best candidate of a srcset: the widest of at most [maxWidth], or the narrowest if
+// all are wider; among candidates without a width the densest. It returns "" if there is none.
 //
 // Source: HTML Living Standard, 4.8.4.3.10, "parsing a srcset attribute".
-func (c *cleaner) best(srcset string) string {
+func (c *cleaner) bestCandidate(srcset string) string {
 	var best string
 	rank := 0.0
 	for range maxCandidates {
@@ -116,7 +113,7 @@ func (c *cleaner) best(srcset string) string {
 		} else if descriptor, srcset, _ = strings.Cut(srcset, ","); descriptor != "" {
 			descriptor = strings.TrimSpace(descriptor)
 		}
-		if n := rankOf(descriptor); n > rank {
+		if n := candidateRank(descriptor); n > rank {
 			if l := c.rules.link(address, c.base, false); l != "" && c.rules.isImage(l) {
 				best, rank = l, n
 			}
@@ -125,9 +122,9 @@ func (c *cleaner) best(srcset string) string {
 	return best
 }
 
-// rankOf says how good an image of that descriptor ("640w", "2x") is: above 1
-// with the width, below 1 if it is too wide or only its density is known.
-func rankOf(descriptor string) float64 {
+// candidateRank returns the rank of a descriptor ("640w", "2x"): above 1, growing with the width; below 1 if
+// the image is too wide or only its density is given.
+func candidateRank(descriptor string) float64 {
 	if descriptor == "" {
 		descriptor = "1x"
 	}
@@ -146,10 +143,9 @@ func rankOf(descriptor string) float64 {
 	return 0
 }
 
-// Image returns the absolute http(s) address of the image that a feed names
-// beside an item's markup, on a page at base, which may be nil. Empty if it is
-// none, or one that only counts readers.
-func (r *Rules) Image(raw string, base *url.URL) string {
+// ImageURL returns the absolute http(s) URL of the image that a feed names in addition to an item's markup,
+// relative to base, which may be nil. It returns "" for an invalid URL or a tracking pixel.
+func (r *Rules) ImageURL(raw string, base *url.URL) string {
 	address := r.link(raw, base, false)
 	if address == "" || r.isPixel(address) || !r.isImage(address) {
 		return ""
@@ -157,8 +153,7 @@ func (r *Rules) Image(raw string, base *url.URL) string {
 	return address
 }
 
-// isImage reports whether the address may be one of an image: its path ends in
-// an extension that images have, or in none.
+// isImage reports whether the URL may be an image: its path ends in an image extension, or in none.
 func (r *Rules) isImage(address string) bool {
 	if strings.HasPrefix(address, "data:") {
 		return r.isDataImage(address)
@@ -171,11 +166,11 @@ func (r *Rules) isImage(address string) bool {
 	return extension == "" || r.extensions[extension[1:]]
 }
 
-// extensionOf finds an extension; what has no letters is part of a name.
+// extensionOf finds an extension. A suffix without letters is part of the name.
 var extensionOf = regexp.MustCompile(`\.[a-z][a-z0-9]{1,4}$`)
 
-// isDataImage reports whether the address is itself an image that is small
-// enough. SVG is not among them: it is a document, with scripts.
+// isDataImage reports whether a data: URL is a sufficiently small image. SVG is excluded because it can
+// contain scripts.
 func (r *Rules) isDataImage(address string) bool {
 	limit := r.document.Images.Data
 	rest, ok := strings.CutPrefix(address, "data:image/")
@@ -190,7 +185,7 @@ func (r *Rules) isDataImage(address string) bool {
 	return err == nil && len(raw) > 0 && len(raw) <= limit && !strings.ContainsAny(data, "\r\n")
 }
 
-// keeps reports whether the rules let an element keep an attribute.
+// keeps reports whether the rules keep an attribute of an element.
 func (r *Rules) keeps(element, name string) bool {
 	_, ok := r.attributes[element][name]
 	if !ok {

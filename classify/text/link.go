@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// maxLink is the longest address we keep, in bytes.
+// maxLink is the maximum length of a URL in bytes.
 const maxLink = 2048
 
-// link returns the absolute http(s) address that raw means on a page at base,
-// which may be nil; or, if it is where a link leads, one of another scheme that
-// the rules allow. Empty if there is none. Like browsers it ignores white space
-// around and line breaks within. Parameters that track readers go.
+// link returns the absolute http(s) URL for raw on a page at base, which may be nil; for the target of a link
+// (href) also a URL of another allowed scheme. It returns "" for an invalid URL. Like browsers, it ignores
+// surrounding white space and line breaks. Tracking parameters are removed.
 func (r *Rules) link(raw string, base *url.URL, href bool) string {
 	raw = strings.TrimSpace(raw)
 	if raw == "" || len(raw) > maxLink {
@@ -31,18 +30,18 @@ func (r *Rules) link(raw string, base *url.URL, href bool) string {
 	if !r.schemes[u.Scheme] {
 		return ""
 	}
-	u.User = nil // a name before the host is there to deceive
+	u.User = nil // user names in URLs serve to deceive
 	var s string
 	switch web := u.Scheme == "http" || u.Scheme == "https"; {
 	case web && u.Host != "":
-		s = r.Link(u.String())
+		s = r.CleanLink(u.String())
 	case !web && href && (u.Host != "" || u.Opaque != "" || u.Scheme == "magnet" && u.RawQuery != ""):
 		s = u.String()
 	default:
 		return ""
 	}
-	// A few odd addresses read differently once written. They lead nowhere.
-	if again, err := url.Parse(s); err != nil || again.String() != s || len(s) > maxLink {
+	// A few malformed URLs change when parsed again. They are dropped.
+	if reparsed, err := url.Parse(s); err != nil || reparsed.String() != s || len(s) > maxLink {
 		return ""
 	}
 	return s
@@ -50,10 +49,9 @@ func (r *Rules) link(raw string, base *url.URL, href bool) string {
 
 var breaks = strings.NewReplacer("\t", "", "\n", "", " ", "%20")
 
-// Link returns an absolute address with its beginning rewritten where the
-// rules say so, and without the parameters that track readers. Everything else
-// stays as it is, to the byte, the fragment as well.
-func (r *Rules) Link(address string) string {
+// CleanLink returns an absolute URL with its prefix rewritten according to the rules, and without tracking
+// parameters. The rest, including the fragment, stays unchanged to the byte.
+func (r *Rules) CleanLink(address string) string {
 	for _, w := range r.document.Links.Rewrite {
 		if rest, ok := strings.CutPrefix(address, w.From); ok {
 			address = w.To + rest
@@ -63,21 +61,20 @@ func (r *Rules) Link(address string) string {
 	return r.tracking.strip(address)
 }
 
-// tracking tells the parameters that tell where a reader comes from. It knows
-// them by name, in lower case.
+// tracking matches URL parameters that track readers, by lower-case name.
 type tracking struct {
-	names    map[string][]string // what the value must be: "" for any, "a*" for those that begin so
+	names    map[string][]string // required values: "" for any, "a*" for a prefix
 	prefixes []string            // of names
 }
 
-func (c *compiler) tracking(list []string) tracking {
+func (c *documentParser) tracking(list []string) tracking {
 	t := tracking{names: make(map[string][]string)}
 	for i, s := range list {
 		name, value, valued := strings.Cut(strings.ToLower(s), "=")
 		prefix, isPrefix := strings.CutSuffix(name, "*")
 		switch {
 		case prefix == "" || strings.ContainsAny(prefix, "*&?#;% ") || strings.ContainsAny(value, "&?#;% ") || valued && (isPrefix || value == ""):
-			c.fault(fmt.Sprintf("links.tracking[%d]", i), "%q is not of the form name, begin*, name=value or name=begin*", s)
+			c.report(fmt.Sprintf("links.tracking[%d]", i), "%q is not of the form name, begin*, name=value or name=begin*", s)
 		case isPrefix:
 			t.prefixes = append(t.prefixes, prefix)
 		default:
@@ -87,7 +84,7 @@ func (c *compiler) tracking(list []string) tracking {
 	return t
 }
 
-// strip returns an address without its parameters that track.
+// strip removes tracking parameters from a URL.
 func (t tracking) strip(address string) string {
 	query := strings.IndexByte(address, '?')
 	if query < 0 {
@@ -104,7 +101,7 @@ func (t tracking) strip(address string) string {
 	all := 0
 	for pair := range strings.SplitSeq(address[query+1:end], "&") {
 		all++
-		if !t.is(unamp(pair)) {
+		if !t.is(trimAmp(pair)) {
 			kept = append(kept, pair)
 		}
 	}
@@ -114,19 +111,19 @@ func (t tracking) strip(address string) string {
 	case len(kept) == 0:
 		return address[:query] + address[end:]
 	}
-	kept[0] = unamp(kept[0])
+	kept[0] = trimAmp(kept[0])
 	return address[:query+1] + strings.Join(kept, "&") + address[end:]
 }
 
-// unamp removes what feeds that escape once too often leave before a name.
-func unamp(pair string) string {
+// trimAmp removes "amp;" before a name, left by feeds that escape twice.
+func trimAmp(pair string) string {
 	for strings.HasPrefix(pair, "amp;") {
 		pair = pair[len("amp;"):]
 	}
 	return pair
 }
 
-// is reports whether the parameter name=value, as in a query, tracks.
+// is reports whether the query parameter name=value tracks readers.
 func (t tracking) is(pair string) bool {
 	name, value, _ := strings.Cut(pair, "=")
 	name, value = strings.ToLower(name), strings.ToLower(value)

@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// A pixel is where images come from that only count readers. As people write
-// it, "pixel.example.org/b.gif": a host, and how the path begins, behind the
-// first slash. "*.example.org/" stands for the host and all below it, "*/~r/"
-// for such a path on any host.
+// A pixel matches the URLs of tracking pixels. In the rules it is written as host and path prefix,
+// "pixel.example.org/b.gif", separated at the first slash. "*.example.org/" includes subdomains, and "*/~r/"
+// matches the path on any host.
 type pixel struct {
 	host  string // empty for any
-	below bool   // hosts below it as well
-	path  string // with its slash
+	below bool   // includes subdomains
+	path  string // begins with a slash
 }
 
-func (c *compiler) pixels(list []string) []pixel {
+func (c *documentParser) pixels(list []string) []pixel {
 	var pixels []pixel
 	for i, s := range list {
 		host, path, ok := strings.Cut(s, "/")
@@ -26,15 +25,14 @@ func (c *compiler) pixels(list []string) []pixel {
 			p.host = ""
 		}
 		if !ok || p.host != "" && !isHost(p.host) || p.host == "" && (host != "*" || path == "") || strings.ContainsAny(path, "* \t") {
-			c.fault(fmt.Sprintf("images.pixels[%d]", i), "%q is not of the form host/path, as in *.example.org/b.gif", s)
+			c.report(fmt.Sprintf("images.pixels[%d]", i), "%q is not of the form host/path, as in *.example.org/b.gif", s)
 		}
 		pixels = append(pixels, p)
 	}
 	return pixels
 }
 
-// isPixel reports whether the absolute address is one of images that only
-// count readers.
+// isPixel reports whether an absolute URL is a tracking pixel.
 func (r *Rules) isPixel(address string) bool {
 	_, rest, _ := strings.Cut(address, "://")
 	end := strings.IndexAny(rest, "/?#")
@@ -54,8 +52,7 @@ func isBelow(host, parent string) bool {
 	return len(host) > len(parent) && strings.HasSuffix(host, parent) && host[len(host)-len(parent)-1] == '.'
 }
 
-// isTiny reports whether an image of that width, height and style is there to
-// be seen: one of a pixel, or that is not displayed, is not.
+// isTiny reports whether an image is invisible: one pixel in size, or not displayed.
 func isTiny(width, height, style string) bool {
 	tiny := func(s string) bool {
 		n, err := strconv.Atoi(s)

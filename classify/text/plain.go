@@ -6,44 +6,44 @@ import (
 	"unicode/utf8"
 )
 
-// lines collects text with its white space folded: one space, or one line
-// break where a line has ended, never at the beginning or the end.
-type lines struct {
+// A lineBuffer collects text with white space collapsed: one space, or one line break where a line ended,
+// never at the beginning or the end.
+type lineBuffer struct {
 	b   []byte
-	gap byte // what stands between b and the next word: 0, ' ' or '\n'
+	gap byte // pending separator before the next word: 0, ' ' or '\n'
 }
 
-func (l *lines) String() string { return string(l.b) }
+func (l *lineBuffer) String() string { return string(l.b) }
 
-// line ends the current line.
-func (l *lines) line() { l.gap = '\n' }
+// endLine ends the current line.
+func (l *lineBuffer) endLine() { l.gap = '\n' }
 
-// ended reports whether what comes next begins a line.
-func (l *lines) ended() bool { return l.gap == '\n' || len(l.b) == 0 }
+// atLineStart reports whether the next word begins a line.
+func (l *lineBuffer) atLineStart() bool { return l.gap == '\n' || len(l.b) == 0 }
 
-// space ends the current word.
-func (l *lines) space() {
+// endWord ends the current word.
+func (l *lineBuffer) endWord() {
 	if l.gap == 0 {
 		l.gap = ' '
 	}
 }
 
-// separate keeps the words before a tag apart from those behind it.
-func (l *lines) separate(k kind, name string) {
+// separate keeps the words before and after a tag separate.
+func (l *lineBuffer) separate(k kind, name string) {
 	switch {
 	case k == block || name == "br" || name == "hr":
-		l.line()
-	case k == cell:
-		l.space()
+		l.endLine()
+	case k == tableCell:
+		l.endWord()
 	}
 }
 
-// add appends s. Line breaks in it count as such if keep is true, else as
-// white space. Characters that nobody sees go.
-func (l *lines) add(s string, keep bool) {
+// add appends s. Line breaks in it are kept if keep is true, otherwise they count as white space. Invisible
+// characters are dropped.
+func (l *lineBuffer) add(s string, keep bool) {
 	for s != "" {
-		if n := solid(s); n > 0 {
-			l.glue()
+		if n := unchangedPrefix(s); n > 0 {
+			l.flushGap()
 			l.b = append(l.b, s[:n]...)
 			s = s[n:]
 			continue
@@ -51,28 +51,28 @@ func (l *lines) add(s string, keep bool) {
 		r, size := utf8.DecodeRuneInString(s)
 		switch {
 		case r == '\n' && keep:
-			l.line()
+			l.endLine()
 		case unicode.IsSpace(r):
-			l.space()
-		case !invisible(r): // a byte that is no UTF-8
-			l.glue()
+			l.endWord()
+		case !invisible(r): // invalid UTF-8 becomes U+FFFD
+			l.flushGap()
 			l.b = utf8.AppendRune(l.b, r)
 		}
 		s = s[size:]
 	}
 }
 
-// glue appends what stands between the last word and the next.
-func (l *lines) glue() {
+// flushGap appends the pending separator.
+func (l *lineBuffer) flushGap() {
 	if l.gap != 0 && len(l.b) > 0 {
 		l.b = append(l.b, l.gap)
 	}
 	l.gap = 0
 }
 
-// solid returns how many bytes at the beginning of s stay as they are: no white
-// space but single spaces between words, nothing invisible, valid UTF-8.
-func solid(s string) int {
+// unchangedPrefix returns the length of the prefix of s that is copied unchanged: no white space except
+// single spaces between words, nothing invisible, valid UTF-8.
+func unchangedPrefix(s string) int {
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
 		case c > ' ' && c < utf8.RuneSelf:
@@ -92,19 +92,18 @@ func solid(s string) int {
 	return len(s)
 }
 
-// isLetters reports whether a first byte begins characters of two bytes that are
-// neither white space nor controls nor invisible: U+00C0 to U+07FF, letters mostly.
+// isLetters reports whether a lead byte begins two-byte characters that are neither white space, controls nor
+// invisible: U+00C0 to U+07FF, mostly letters.
 func isLetters(c byte) bool { return c >= 0xC3 && c <= 0xDF }
 
-// invisible reports whether r only tells where a line may or may not break.
+// invisible reports whether r only controls line breaks.
 func invisible(r rune) bool {
 	return r == '\u00AD' || r == '\u200B' || r == '\u2060' || r == '\uFEFF'
 }
 
-// legible returns s as valid UTF-8 without control characters but \n and \t;
-// \r\n and \r become \n.
-func legible(s string) string {
-	if isLegible(s) {
+// sanitizeUTF8 returns s as valid UTF-8 without control characters except \n and \t; \r\n and \r become \n.
+func sanitizeUTF8(s string) string {
+	if isSanitized(s) {
 		return s
 	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
@@ -119,27 +118,27 @@ func legible(s string) string {
 	}, s)
 }
 
-func isLegible(s string) bool {
+func isSanitized(s string) bool {
 	for i := range len(s) {
-		if !doubtful[s[i]] {
+		if !controlBytes[s[i]] {
 			continue
 		}
-		if s[i] != 0xC2 || i+1 < len(s) && s[i+1] < 0xA0 { // U+0080 to U+009F are controls as well
+		if s[i] != 0xC2 || i+1 < len(s) && s[i+1] < 0xA0 { // U+0080 to U+009F are controls too
 			return false
 		}
 	}
 	return utf8.ValidString(s)
 }
 
-// doubtful are the bytes of controls, and what some of them begin with.
-var doubtful = func() (is [256]bool) {
+// controlBytes marks the bytes of control characters and the lead byte of some.
+var controlBytes = func() (is [256]bool) {
 	for c := range is {
 		is[c] = c < ' ' && c != '\n' && c != '\t' || c == 0x7F || c == 0xC2
 	}
 	return is
 }()
 
-// cut returns at most max bytes of valid UTF-8 s, whole characters.
+// cut returns at most max bytes of valid UTF-8 s, in whole characters.
 func cut(s string, max int) string {
 	if len(s) <= max {
 		return s

@@ -8,9 +8,8 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 )
 
-// newPolicy allows what the rules do: with the default ones bluemonday's
-// UGCPolicy less ids, image maps, forms' relics and relative addresses, which
-// that policy has no way of taking back.
+// newPolicy builds a policy that allows exactly what the rules allow: with the default rules bluemonday's
+// UGCPolicy without ids, image maps, remains of forms and relative URLs, which that policy cannot revoke.
 func newPolicy(r *Rules) *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	for name, k := range r.kinds {
@@ -30,7 +29,7 @@ func newPolicy(r *Rules) *bluemonday.Policy {
 			allowAttribute(p, r, element, name, must)
 		}
 	}
-	for element, a := range forced {
+	for element, a := range fixedAttributes {
 		allowAttribute(p, r, element, a.name, exactly(a.value))
 	}
 	p.RequireParseableURLs(true)
@@ -44,8 +43,8 @@ func newPolicy(r *Rules) *bluemonday.Policy {
 	return p
 }
 
-// allowAttribute allows what matches must, or anything if that is nil. An
-// element must be allowed already: to bluemonday its attributes mean that it is.
+// allowAttribute allows values that match must, or any if must is nil. The element must already be allowed,
+// because bluemonday allows an element if it allows an attribute of it.
 func allowAttribute(p *bluemonday.Policy, r *Rules, element, name string, must *regexp.Regexp) {
 	allow := p.AllowAttrs(name)
 	if must != nil {
@@ -61,7 +60,7 @@ func allowAttribute(p *bluemonday.Policy, r *Rules, element, name string, must *
 
 func exactly(s string) *regexp.Regexp { return regexp.MustCompile("^" + regexp.QuoteMeta(s) + "$") }
 
-// embedSource matches the addresses of documents at one of the hosts.
+// embedSource matches the URLs of documents at one of the hosts.
 func embedSource(hosts []string) *regexp.Regexp {
 	quoted := slices.Clone(hosts)
 	for i, host := range quoted {

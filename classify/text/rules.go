@@ -9,19 +9,19 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 )
 
-// Rules say what becomes of strangers' markup, links and titles. They do not
-// change and may be used concurrently; the zero Rules are of no use.
+// Rules define the treatment of untrusted markup, links and titles. They are immutable and safe for
+// concurrent use; the zero Rules are not usable.
 //
-// Whatever a rule set says, what it lets through is safe to show: it chooses
-// among elements, attributes and schemes that are, and cannot add to them.
+// Every rule set produces output that is safe to display: it selects from fixed lists of safe elements,
+// attributes and schemes, and cannot extend them.
 type Rules struct {
 	document   document
 	kinds      map[string]kind
 	attributes map[string]map[string]*regexp.Regexp
-	policy     *bluemonday.Policy // has the last word on what we write
+	policy     *bluemonday.Policy // second line of defense for our output
 	embeds     map[string]bool    // hosts
-	extensions map[string]bool    // of images, in lower case, without the dot
-	lazy       map[string]bool    // attributes of images
+	extensions map[string]bool    // of images, in lower case, without dot
+	lazy       map[string]bool    // lazy-loading attributes of images
 	pixels     []pixel
 	schemes    map[string]bool
 	tracking   tracking
@@ -30,52 +30,52 @@ type Rules struct {
 	feeds      map[string][]feedRule
 }
 
-// A document is a rule set as people write it. What one leaves out is as in
-// the default; a list it gives takes the place of the default's.
+// A document is the JSON form of a rule set. Missing members have the default's value; a list replaces the
+// default's list.
 type document struct {
-	Elements   []string            `json:"elements"`   // that are kept; of others the tags go and the text stays
-	Attributes map[string][]string `json:"attributes"` // that are kept, by element; "*" stands for all elements
-	Embeds     []string            `json:"embeds"`     // hosts whose documents may be shown in an iframe
+	Elements   []string            `json:"elements"`   // elements to keep; others lose their tags and keep their text
+	Attributes map[string][]string `json:"attributes"` // attributes to keep, by element; "*" stands for all elements
+	Embeds     []string            `json:"embeds"`     // hosts allowed in iframes
 	Images     imageRules          `json:"images"`
 	Links      linkRules           `json:"links"`
-	Tails      []string            `json:"tails"` // patterns (RE2) of what a text does not end in; they ignore case
+	Tails      []string            `json:"tails"` // case-insensitive patterns (RE2) of text to remove from the end
 	Titles     titleRules          `json:"titles"`
 	Feeds      []feedDocument      `json:"feeds"`
 }
 
 type imageRules struct {
-	Extensions []string `json:"extensions"` // an image's address ends in one of these, or in none
-	Data       int      `json:"data"`       // bytes that an image in a data: address may have; 0 for none
-	Lazy       []string `json:"lazy"`       // attributes that hold the address until a script loads it, best first
-	Pixels     []string `json:"pixels"`     // host/path of images that only count readers; see pixel
+	Extensions []string `json:"extensions"` // of image URLs; a URL without extension is allowed too
+	Data       int      `json:"data"`       // maximum bytes of an image in a data: URL; 0 for none
+	Lazy       []string `json:"lazy"`       // lazy-loading attributes with the URL, best first
+	Pixels     []string `json:"pixels"`     // host/path of tracking pixels; see pixel
 }
 
 type linkRules struct {
 	Schemes  []string  `json:"schemes"`
 	Rewrite  []rewrite `json:"rewrite"`
-	Tracking []string  `json:"tracking"` // parameters that go: "name", "begin*", "name=value" or "name=begin*"
+	Tracking []string  `json:"tracking"` // parameters to remove: "name", "begin*", "name=value" or "name=begin*"
 }
 
-// A rewrite gives addresses that begin with From another beginning.
+// A rewrite replaces the URL prefix From.
 type rewrite struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
 type titleRules struct {
-	Calm     bool     `json:"calm"`     // SHOUTED TITLES become sentences
-	CutSite  bool     `json:"cutSite"`  // the feed's own title goes from the end
-	Acronyms []string `json:"acronyms"` // stay in upper case
+	Calm     bool     `json:"calm"`     // convert all-caps titles to sentence case
+	CutSite  bool     `json:"cutSite"`  // remove the feed's title from the end
+	Acronyms []string `json:"acronyms"` // words to keep in upper case
 }
 
-// A feedDocument says what of a feed's items is text and what is not.
+// A feedDocument selects the text within the items of a feed.
 type feedDocument struct {
-	Match string   `json:"match"` // host (and those below it), or the beginning of the feed's address
+	Match string   `json:"match"` // host (including subdomains), or prefix of the feed's URL
 	Pick  []string `json:"pick"`  // CSS selectors, or XPaths if they begin with / or (
 	Cut   []string `json:"cut"`
 }
 
-// defaults is the rule set that ships with the program, written from common
+// defaultDocument is the rule set that ships with the program, written from common
 // knowledge of what publishers' tools do, and checked against some hundred real
 // feeds. Of tracking parameters: utm_ is Google's, fbclid Facebook's, gclid,
 // dclid, gbraid and wbraid Google Ads', msclkid Microsoft's, yclid and ysclid
@@ -87,18 +87,18 @@ type feedDocument struct {
 // Mediafed's, vgwort.de that of the German authors' collecting society.
 //
 //go:embed default.json
-var defaults []byte
+var defaultDocument []byte
 
 // Default returns the rules that ship with the program.
 func Default() *Rules { return defaultRules() }
 
 var defaultRules = sync.OnceValue(func() *Rules {
-	r, err := parse(defaults, document{})
+	r, err := parse(defaultDocument, document{})
 	if err != nil {
-		panic(err) // our own document: the tests read it
+		panic(err) // impossible: tests parse the document
 	}
 	return r
 })
 
-// MarshalJSON returns the whole rule set as a document that [Parse] reads.
+// MarshalJSON returns the whole rule set as a document for [Parse].
 func (r *Rules) MarshalJSON() ([]byte, error) { return json.Marshal(r.document) }

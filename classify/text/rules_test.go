@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// parsed returns the rules of a document that has no faults.
+// parsed returns the rules of a valid document.
 func parsed(t testing.TB, doc string) *Rules {
 	t.Helper()
 	r, err := Parse([]byte(doc))
@@ -23,7 +23,7 @@ func narrow(t testing.TB) *Rules {
 	return parsed(t, `{"elements": ["b", "img", "code"], "attributes": {"img": ["src"]}, "tails": [], "links": {"schemes": ["https"], "tracking": []}, "images": {"lazy": [], "pixels": []}}`)
 }
 
-func TestRulesChooseWhatIsKept(t *testing.T) {
+func TestParse_RulesSelectElements(t *testing.T) {
 	for _, test := range []struct{ name, rules, in, want string }{
 		{"elements", `{"elements": ["b", "br"]}`, `<p>a <i>b</i> <b>c</b></p><p>d<br>e</p><ul><li>f<li>g</ul>`, `a b <b>c</b> d<br>e f g`},
 		{"no elements", `{"elements": []}`, `<p>a</p>b<hr>c<img src="/i.png"><a href="/x">d</a>`, `a b cd`},
@@ -32,10 +32,10 @@ func TestRulesChooseWhatIsKept(t *testing.T) {
 		{"code", `{"attributes": {"code": ["class"]}}`, `<code class="language-c++">a</code><code class="x">b</code>`, `<code class="language-c++">a</code><code>b</code>`},
 		{"embeds", `{"embeds": ["video.example"]}`, `<iframe src="https://video.example/embed/1" width="560px" height=315 allow=x onload=x name=y>a</iframe>b<iframe src="https://other.example/">c</iframe><iframe src="http://video.example/1"></iframe>`,
 			`<iframe src="https://video.example/embed/1" width="560" height="315" sandbox="allow-same-origin allow-scripts"></iframe>b`},
-		{"embeds that do not end", `{"embeds": ["video.example"]}`, `<iframe src="https://video.example/1"/><p>a</p><iframe src="https://video.example/2"><p>b</p>`,
+		{"unclosed embeds", `{"embeds": ["video.example"]}`, `<iframe src="https://video.example/1"/><p>a</p><iframe src="https://video.example/2"><p>b</p>`,
 			`<iframe src="https://video.example/1" sandbox="allow-same-origin allow-scripts"></iframe><p>a</p><iframe src="https://video.example/2" sandbox="allow-same-origin allow-scripts"></iframe><p>b</p>`},
 		{"extensions", `{"images": {"extensions": ["png"]}}`, `<img src=/a.png><img src=/b.JPG><img src=/c.PNG?x><img src=/d>`, `<img src="https://example.org/a.png"><img src="https://example.org/c.PNG?x"><img src="https://example.org/d">`},
-		{"small images in their addresses", `{"images": {"data": 60}}`, `<img src="data:image/png;base64,iVBORw0KGgo="><img src="data:image/png;base64,` + strings.Repeat("AAAA", 21) + `"><img src="data:image/svg+xml;base64,AAAA"><a href="data:image/png;base64,AAAA">a</a>`,
+		{"image sizes in addresses", `{"images": {"data": 60}}`, `<img src="data:image/png;base64,iVBORw0KGgo="><img src="data:image/png;base64,` + strings.Repeat("AAAA", 21) + `"><img src="data:image/svg+xml;base64,AAAA"><a href="data:image/png;base64,AAAA">a</a>`,
 			`<img src="data:image/png;base64,iVBORw0KGgo=">a`},
 		{"lazy images", `{"images": {"lazy": ["data-x"]}}`, `<img src=/a.png data-src=/b.png data-x=/c.png>`, `<img src="https://example.org/c.png">`},
 		{"pixels", `{"images": {"pixels": ["*.a.example/p"]}}`, `<img src=http://a.example/p1><img src=http://x.A.example/p><img src=http://ba.example/p><img src=http://a.example/q>`, `<img src="http://ba.example/p"><img src="http://a.example/q">`},
@@ -51,13 +51,13 @@ func TestRulesChooseWhatIsKept(t *testing.T) {
 			t.Errorf("%s: %s became\n%s, want\n%s", test.name, test.in, got, test.want)
 		}
 		got := r.Clean(test.in, page(t), "")
-		if again := r.Clean(got.HTML, page(t), ""); again.HTML != got.HTML || Plain(got.HTML) != got.Text {
-			t.Errorf("%s: got %q with text %q, and %q with text %q when cleaned again", test.name, got.HTML, got.Text, again.HTML, Plain(got.HTML))
+		if repeated := r.Clean(got.HTML, page(t), ""); repeated.HTML != got.HTML || PlainText(got.HTML) != got.Text {
+			t.Errorf("%s: got %q with text %q, and %q with text %q when cleaned again", test.name, got.HTML, got.Text, repeated.HTML, PlainText(got.HTML))
 		}
 	}
 }
 
-func TestRulesOfFeedsPickAndCut(t *testing.T) {
+func TestClean_FeedRulesPickAndCut(t *testing.T) {
 	const in = `<div class="ad">ad</div><article><h1>Title</h1><p>One <b>two</b>.</p><p class="share">share</p></article><footer>foot</footer>`
 	for _, test := range []struct{ name, rule, feed, want string }{
 		{"cut by CSS", `{"match": "a.example", "cut": [".ad", "p.share, footer"]}`, "https://a.example/feed", `<article><h1>Title</h1><p>One <b>two</b>.</p></article>`},
@@ -67,9 +67,9 @@ func TestRulesOfFeedsPickAndCut(t *testing.T) {
 		{"pick in order, each once", `{"match": "a.example", "pick": ["b", "p", "h1"]}`, "https://a.example/feed", "<h1>Title</h1>\n<p>One <b>two</b>.</p>\n<p>share</p>"},
 		{"pick, then cut", `{"match": "a.example", "pick": ["article"], "cut": [".ad + article .share", "h1"]}`, "https://a.example/feed", `<article><p>One <b>two</b>.</p></article>`},
 		{"pick nothing", `{"match": "a.example", "pick": ["main"], "cut": [".ad", "footer"]}`, "https://a.example/feed", `<article><h1>Title</h1><p>One <b>two</b>.</p><p>share</p></article>`},
-		{"a host below", `{"match": "A.example", "pick": ["b"]}`, "http://www.a.example", `<b>two</b>`},
+		{"a subdomain", `{"match": "A.example", "pick": ["b"]}`, "http://www.a.example", `<b>two</b>`},
 		{"an address", `{"match": "https://a.example/feed", "pick": ["b"]}`, "http://a.example/feed.xml", `<b>two</b>`},
-		{"attributes are no parts", `{"match": "a.example", "pick": ["//p/@class"], "cut": ["//@class"]}`, "https://a.example/feed", `<div>ad</div><article><h1>Title</h1><p>One <b>two</b>.</p><p>share</p></article><div>foot</div>`},
+		{"attributes are not elements", `{"match": "a.example", "pick": ["//p/@class"], "cut": ["//@class"]}`, "https://a.example/feed", `<div>ad</div><article><h1>Title</h1><p>One <b>two</b>.</p><p>share</p></article><div>foot</div>`},
 	} {
 		r := parsed(t, `{"feeds": [`+test.rule+`]}`)
 		if got := r.Clean(in, page(t), test.feed).HTML; got != test.want {
@@ -85,14 +85,14 @@ func TestRulesOfFeedsPickAndCut(t *testing.T) {
 	}
 }
 
-func TestRulesOfFeedsTakeBoundedTime(t *testing.T) {
+func TestClean_FeedRulesTakeBoundedTime(t *testing.T) {
 	r := parsed(t, `{"feeds": [{"match": "a.example", "cut": ["z div div div div div", "div:has(z) ~ p", "div:contains(z)", "//*[contains(., 'z')]", "p:nth-child(7)", "//div//div//div//z", "//p[count(preceding-sibling::p)>1000000]"]}]}`)
 	for _, in := range []string{strings.Repeat("<div>", 400), strings.Repeat("<div>", 600), strings.Repeat("<p>a</p>", 100_000), strings.Repeat(strings.Repeat("<div>", 90)+strings.Repeat("</div>", 90), 500)} {
 		checkSafe(t, r.Clean(in, nil, "https://a.example/feed"))
 	}
 }
 
-func TestParseNamesAllFaultsWithTheirPaths(t *testing.T) {
+func TestParse_ReportsAllProblemsWithPaths(t *testing.T) {
 	_, err := Parse([]byte(`{
 		"elements": ["b", "script", "blink", 7],
 		"attributes": {"img": ["onerror", "src", "srcdoc"], "p": ["style"], "iframe": ["src"], "b": "x"},
@@ -110,14 +110,14 @@ func TestParseNamesAllFaultsWithTheirPaths(t *testing.T) {
 	}
 	got := strings.Split(err.Error(), "\n")
 	want := []string{
-		`elements[3]: got 7, want a string`, `attributes.b: got "x", want a list`, `images.size: is not known`, `titles.calm: got "yes", want true or false`, `feeds[2].pick: got null, want a list`, `feeds: stands twice`, `color: is not known; choose from elements, attributes`,
+		`elements[3]: got 7, want a string`, `attributes.b: got "x", want a list`, `images.size: is not supported`, `titles.calm: got "yes", want true or false`, `feeds[2].pick: got null, want a list`, `feeds: is repeated`, `color: is not supported; use one of elements, attributes`,
 		`elements[1]: script is never allowed: it runs code`, `elements[2]: "blink" is not one of the elements that are safe`,
 		`attributes.img[0]: onerror is never allowed: it runs code`, `attributes.img[2]: srcdoc is never allowed`, `attributes.p: "p" is not one of`, `attributes.iframe: iframe is never allowed: list its hosts in "embeds"`,
-		`embeds[0]: "https://a.example" is no host`, `images.extensions[0]: ".png" is no extension`, `images.lazy[0]: "src" is no attribute`, `images.pixels[0]:`, `images.pixels[1]:`, `images.pixels[2]:`, `images.data: 99999 is not between`,
+		`embeds[0]: "https://a.example" is not a host`, `images.extensions[0]: ".png" is not an extension`, `images.lazy[0]: "src" is not an attribute`, `images.pixels[0]:`, `images.pixels[1]:`, `images.pixels[2]:`, `images.data: 99999 is not between`,
 		`links.schemes[0]: javascript is never allowed`, `links.schemes[1]: data is never allowed`, `links.schemes[2]: "gopher" is not one of http, https`,
-		`links.rewrite[0].to: "http://a.example/b/" is where links.rewrite[0] begins`, `links.rewrite[1].from: "x" is no address`, `links.tracking[0]:`, `links.tracking[1]:`,
+		`links.rewrite[0].to: "http://a.example/b/" matches links.rewrite[0] again`, `links.rewrite[1].from: "x" is not a URL`, `links.tracking[0]:`, `links.tracking[1]:`,
 		`tails[0]: "(": error parsing regexp: missing closing )`, `tails[1]: "x*": matches an empty text`, `tails[2]:`,
-		`feeds[0]: has nothing to pick or cut`, `feeds[1].match: "" is neither`, `feeds[2].cut[0]: "div[":`, `feeds[2].cut[1]: "//p[":`, `feeds[2].cut[2]: "count(//p)":`, `feeds[2].cut[3]: "//p[//b]": a path within brackets`, `feeds[2].cut[4]: "//p/following::b": preceding and following`, `feeds[2].cut[5]: "a b c d e f g h": takes 7 steps`,
+		`feeds[0]: has neither pick nor cut`, `feeds[1].match: "" is neither`, `feeds[2].cut[0]: "div[":`, `feeds[2].cut[1]: "//p[":`, `feeds[2].cut[2]: "count(//p)":`, `feeds[2].cut[3]: "//p[//b]": a path within brackets`, `feeds[2].cut[4]: "//p/following::b": preceding and following`, `feeds[2].cut[5]: "a b c d e f g h": has 7 steps`,
 	}
 	for _, w := range want {
 		n := 0
@@ -127,7 +127,7 @@ func TestParseNamesAllFaultsWithTheirPaths(t *testing.T) {
 			}
 		}
 		if n != 1 {
-			t.Errorf("got %d faults %q, want one", n, w)
+			t.Errorf("got %d problems %q, want one", n, w)
 		}
 	}
 	if len(got) != len(want) {
@@ -135,28 +135,28 @@ func TestParseNamesAllFaultsWithTheirPaths(t *testing.T) {
 	}
 }
 
-func TestParseRefusesWhatIsNoDocument(t *testing.T) {
+func TestParse_RejectsInvalidDocuments(t *testing.T) {
 	for _, test := range []struct{ doc, want string }{
 		{"", "line 1: unexpected end"},
 		{"[]", "document: got [], want an object"},
 		{"null", "document: got null, want an object"},
 		{"{}\n{}", "line 2: invalid character"},
 		{"{\n\"tails\": [,]}", "line 2: invalid character"},
-		{strings.Repeat(" ", maxDocument) + "{}", "more than 262144"},
-		{`{"tails": [` + strings.Repeat(`"a",`, maxList) + `"a"]}`, "tails: 2001 entries are more than 2000"},
-		{`{"tails": ["` + strings.Repeat("a", maxEntry+1) + `"]}`, "tails[0]: 501 bytes are more than 500"},
+		{strings.Repeat(" ", maxDocument) + "{}", "the limit is 262144"},
+		{`{"tails": [` + strings.Repeat(`"a",`, maxList) + `"a"]}`, "tails: 2001 entries exceed the limit of 2000"},
+		{`{"tails": ["` + strings.Repeat("a", maxEntry+1) + `"]}`, "tails[0]: 501 bytes exceed the limit of 500"},
 		{strings.Repeat("[", 20000), "line 1: "},
 	} {
 		if _, err := Parse([]byte(test.doc)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%.30q: got error %v, want %q", test.doc, err, test.want)
 		}
 	}
-	if _, err := Parse([]byte(`{"elements": [` + strings.Repeat(`"x",`, 1000) + `"x"]}`)); err == nil || strings.Count(err.Error(), "\n") != maxFaults-1 {
-		t.Errorf("got %d lines, want the first %d faults", strings.Count(err.Error(), "\n")+1, maxFaults)
+	if _, err := Parse([]byte(`{"elements": [` + strings.Repeat(`"x",`, 1000) + `"x"]}`)); err == nil || strings.Count(err.Error(), "\n") != maxProblems-1 {
+		t.Errorf("got %d lines, want the first %d faults", strings.Count(err.Error(), "\n")+1, maxProblems)
 	}
 }
 
-func TestWhatADocumentLeavesOutStaysAsInTheDefault(t *testing.T) {
+func TestParse_MissingMembersKeepDefaults(t *testing.T) {
 	r := parsed(t, `{"titles": {"calm": false}, "images": {"data": 10}}`)
 	want := Default().document
 	want.Titles.Calm, want.Images.Data = false, 10
@@ -165,19 +165,19 @@ func TestWhatADocumentLeavesOutStaysAsInTheDefault(t *testing.T) {
 	}
 }
 
-func TestRulesAreReadAsTheyAreWritten(t *testing.T) {
+func TestMarshalJSON_ParseRestoresRules(t *testing.T) {
 	for _, r := range []*Rules{Default(), narrow(t), generous(t), parsed(t, `{"feeds": [{"match": "a.example", "pick": ["p"], "cut": []}]}`)} {
 		doc, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again := parsed(t, string(doc)); !reflect.DeepEqual(again.document, r.document) {
-			t.Errorf("got %+v from %s", again.document, doc)
+		if reparsed := parsed(t, string(doc)); !reflect.DeepEqual(reparsed.document, r.document) {
+			t.Errorf("got %+v from %s", reparsed.document, doc)
 		}
 	}
 }
 
-func TestRulesMayBeUsedConcurrently(t *testing.T) {
+func TestRules_ConcurrentUse(t *testing.T) {
 	r := parsed(t, `{"feeds": [{"match": "a.example", "cut": ["b", "//i"]}]}`)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -203,8 +203,8 @@ func FuzzParseRules(f *testing.F) {
 		}
 		const in = `<p>a<b>b</b><i id=a>c</i><img src=/d.png><a href=http://a.example/?utm_x=1>Read more</a><iframe src=https://video.example/></iframe>`
 		got := r.Clean(in, page(t), "http://a.example/feed")
-		if again := r.Clean(got.HTML, page(t), ""); again.HTML != got.HTML && len(r.feeds) == 0 {
-			t.Errorf("cleaning %q again changed it to %q", got.HTML, again.HTML)
+		if repeated := r.Clean(got.HTML, page(t), ""); repeated.HTML != got.HTML && len(r.feeds) == 0 {
+			t.Errorf("cleaning %q again changed it to %q", got.HTML, repeated.HTML)
 		}
 	})
 }

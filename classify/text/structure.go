@@ -6,11 +6,11 @@ import (
 	"golang.org/x/net/html"
 )
 
-// start cleans one start tag, and reports whether skipping begins with it.
+// start cleans a start tag, and reports whether its element's contents are dropped.
 func (c *cleaner) start(z *html.Tokenizer, selfClosing bool) (skips bool) {
 	tag, _ := z.TagName()
 	name := string(tag)
-	if to, ok := renamed[name]; ok {
+	if to, ok := substitutes[name]; ok {
 		name = to
 	}
 	k := c.rules.kinds[name]
@@ -21,10 +21,10 @@ func (c *cleaner) start(z *html.Tokenizer, selfClosing bool) (skips bool) {
 		return false
 	}
 	switch {
-	case k == code || k == dropped && !selfClosing && !c.never[name]:
+	case k == droppedRaw || k == dropped && !selfClosing && !c.unclosed[name]:
 		c.skip, c.depth = name, 1
 		return true
-	case k == embed && !c.never[name]:
+	case k == embed && !c.unclosed[name]:
 		c.embed(z)
 		if selfClosing {
 			z.NextIsNotRawText()
@@ -33,14 +33,14 @@ func (c *cleaner) start(z *html.Tokenizer, selfClosing bool) (skips bool) {
 		c.skip, c.depth = name, 1
 		return true
 	case k == dropped || k == embed || k == 0:
-		// What is raw text to a browser (noscript with its images) is not to
-		// us: we keep the content, and it must be cleaned as well.
+		// Contents that browsers treat as raw text (noscript with its images) are kept here and must be
+		// cleaned too.
 		z.NextIsNotRawText()
 		if name == "noscript" && !selfClosing {
 			c.noscript++
 		}
 		return false
-	case k == apart:
+	case k == separator:
 		c.space()
 		return false
 	}
@@ -48,7 +48,7 @@ func (c *cleaner) start(z *html.Tokenizer, selfClosing bool) (skips bool) {
 	return false
 }
 
-// begin writes the start tag of an element we keep, if there is any sense in it.
+// begin writes the start tag of a kept element unless it is useless, such as a link without href.
 func (c *cleaner) begin(z *html.Tokenizer, name string, k kind) {
 	c.attr = c.readAttributes(c.attr[:0], z, name)
 	switch name {
@@ -69,7 +69,7 @@ func (c *cleaner) begin(z *html.Tokenizer, name string, k kind) {
 	}
 	start := len(c.html)
 	if name == "a" {
-		c.mark()
+		c.addTailStart()
 	}
 	if !c.writeTag(name, c.attr) {
 		return
@@ -77,7 +77,7 @@ func (c *cleaner) begin(z *html.Tokenizer, name string, k kind) {
 	c.text.separate(k, name)
 	switch {
 	case name == "img":
-		c.show(c.value("src"))
+		c.noteImage(c.value("src"))
 		return
 	case k == void:
 		return
@@ -90,10 +90,10 @@ func (c *cleaner) begin(z *html.Tokenizer, name string, k kind) {
 	}
 }
 
-// end cleans one end tag. One that ends nothing goes, but for those two that
-// browsers take for a break.
+// end cleans an end tag. An unmatched end tag is dropped, except </p> and </br>, which browsers treat as
+// breaks.
 func (c *cleaner) end(name string) {
-	if to, ok := renamed[name]; ok {
+	if to, ok := substitutes[name]; ok {
 		name = to
 	}
 	if c.skip != "" {
@@ -113,11 +113,11 @@ func (c *cleaner) end(name string) {
 			return
 		}
 		if isTable(c.open[i]) && !isTable(name) {
-			break // an end tag inside a cell ends nothing outside of it
+			break // an end tag inside a cell does not end elements outside of it
 		}
 	}
 	k := c.rules.kinds[name]
-	if k == apart {
+	if k == separator {
 		c.space()
 	} else if (name == "p" || name == "br") && c.writeTag(name, nil) {
 		c.text.separate(k, name)
@@ -135,7 +135,7 @@ func isTable(name string) bool {
 	return false
 }
 
-// closeImplied ends the innermost element that s closes, and all within it.
+// closeImplied ends the innermost element that s closes, and all elements within it.
 func (c *cleaner) closeImplied(s scope) {
 	for i := len(c.open) - 1; i >= 0; i-- {
 		if slices.Contains(s.closes, c.open[i]) {
@@ -159,7 +159,7 @@ func (c *cleaner) closeTo(n int) {
 		}
 		c.text.separate(elements[name], name)
 		if name == "a" && len(c.html) == c.link.end {
-			c.unmark() // a link around nothing, such as a pixel we left out
+			c.dropTailStart() // a link without contents, for example around a removed pixel
 			c.html = c.html[:c.link.start]
 			continue
 		}

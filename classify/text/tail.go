@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// maxTail is how many bytes of text a tail may have.
+// maxTail bounds the bytes of a tail's text.
 const maxTail = 400
 
-// A mark is where a tail may begin: at a line or a link.
-type mark struct {
-	html, text int  // offsets in what was written
-	first      bool // nothing stands before it
+// A tailStart is a position where a tail may begin: a line or a link.
+type tailStart struct {
+	html, text int  // offsets in the output
+	first      bool // nothing precedes it
 }
 
-// mark notes that a tail may begin here. What is empty before it goes with it.
-func (c *cleaner) mark() {
-	m := mark{html: len(c.html), text: len(c.text.b), first: c.content == 0}
-	if c.text.ended() {
-		m.html = c.content
+// addTailStart records the current position as a possible start of a tail. Empty elements before it belong to
+// the tail.
+func (c *cleaner) addTailStart() {
+	m := tailStart{html: len(c.html), text: len(c.text.b), first: c.contentEnd == 0}
+	if c.text.atLineStart() {
+		m.html = c.contentEnd
 	}
-	c.marks = append(c.marks, m)
+	c.tailStarts = append(c.tailStarts, m)
 }
 
-// unmark forgets the last mark.
-func (c *cleaner) unmark() { c.marks = c.marks[:len(c.marks)-1] }
+// dropTailStart removes the last position.
+func (c *cleaner) dropTailStart() { c.tailStarts = c.tailStarts[:len(c.tailStarts)-1] }
 
-// cutTail removes what publishers' tools put at the end of every item: "Read
-// more", "The post X appeared first on Y". What has nothing before it is no
-// tail, and what has an image behind it neither.
+// cutTail removes the text that publishing tools append to every item: "Read more", "The post X appeared
+// first on Y". Text with nothing before it, or followed by an image, is not a tail.
 func (c *cleaner) cutTail() {
 	if c.rules.tails == nil {
 		return
@@ -47,13 +47,12 @@ func (c *cleaner) cutTail() {
 	}
 }
 
-// tail returns where the text up to end has its tail, and forgets the marks
-// from there on.
-func (c *cleaner) tail(end int) (mark, bool) {
+// tail returns the start of a tail in the text up to end, and drops the positions from there on.
+func (c *cleaner) tail(end int) (tailStart, bool) {
 	seen := end
-	for i := len(c.marks) - 1; i >= 0; i-- {
-		m := c.marks[i]
-		if end-m.text > maxTail || m.first || m.html < c.solid {
+	for i := len(c.tailStarts) - 1; i >= 0; i-- {
+		m := c.tailStarts[i]
+		if end-m.text > maxTail || m.first || m.html < c.mediaEnd {
 			break
 		}
 		if m.text == seen {
@@ -63,19 +62,18 @@ func (c *cleaner) tail(end int) (mark, bool) {
 		if !c.rules.tails.MatchString(strings.TrimSpace(string(c.text.b[m.text:end]))) {
 			continue
 		}
-		// What else begins there is empty without it.
-		for i > 0 && c.marks[i-1].text == m.text && !c.marks[i-1].first && c.marks[i-1].html >= c.solid {
+		// Other elements that begin at this position would be empty without the tail.
+		for i > 0 && c.tailStarts[i-1].text == m.text && !c.tailStarts[i-1].first && c.tailStarts[i-1].html >= c.mediaEnd {
 			i--
-			m = c.marks[i]
+			m = c.tailStarts[i]
 		}
-		c.marks = c.marks[:i]
+		c.tailStarts = c.tailStarts[:i]
 		return m, true
 	}
-	return mark{}, false
+	return tailStart{}, false
 }
 
-// closed appends the end tags that are missing from markup of our own, which
-// was cut off between tags and text.
+// closed appends missing end tags to our own markup, cut off between tags and text.
 func closed(markup []byte) []byte {
 	var open [][]byte
 	for rest := markup; ; {

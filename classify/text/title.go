@@ -6,23 +6,22 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Title returns a title as one line of at most max bytes, whole characters:
-// without markup, entities decoded at most twice, since many feeds escape what
-// was escaped. What only looks like markup ("a < b", "<T> in Go", "the <video>
-// element") stays. The result is text: whoever shows it must escape it.
+// Title returns a title as one line of at most max bytes in whole characters, without markup. Entities are
+// decoded at most twice, because many feeds escape twice. Text that merely resembles markup ("a < b", "<T> in
+// Go", "the <video> element") stays. The result is text; callers must escape it for HTML.
 func Title(markup string, max int) string {
-	s := legible(cut(strings.ToValidUTF8(markup, "\uFFFD"), 16*max+1024))
+	s := sanitizeUTF8(cut(strings.ToValidUTF8(markup, "\uFFFD"), 16*max+1024))
 	s = unescape(untag(s, true))
 	if strings.Contains(s, "&") || strings.Contains(s, "<") {
 		s = unescape(untag(s, false))
 	}
-	var l lines
-	l.add(legible(s), false)
+	var l lineBuffer
+	l.add(sanitizeUTF8(s), false)
 	return strings.TrimSpace(cut(l.String(), max))
 }
 
-// unescape decodes the entities that end in a semicolon: the others may well
-// be meant as they are ("R&D", "?a=1&lt=2").
+// unescape decodes entities that end in a semicolon. Others are probably meant literally ("R&D",
+// "?a=1&lt=2").
 func unescape(s string) string {
 	if !strings.Contains(s, "&") {
 		return s
@@ -47,10 +46,9 @@ func unescape(s string) string {
 	}
 }
 
-// untag removes the tags from s, with scripts and styles, and puts a space
-// where a tag breaks the line. If lone is true, that goes for tags that form
-// text even where they have no attributes and nothing ends them.
-func untag(s string, lone bool) string {
+// untag removes tags, scripts and styles from s, and inserts a space where a tag breaks the line. If lone is
+// true, formatting tags without attributes and without an end tag are removed too.
+func untag(s string, single bool) string {
 	if !strings.Contains(s, "<") {
 		return s
 	}
@@ -63,33 +61,33 @@ func untag(s string, lone bool) string {
 			continue
 		}
 		t := tagAt(lower[i:])
-		if !t.isMarkup(s[i:], lower, lone) {
+		if !t.isMarkup(s[i:], lower, single) {
 			b.WriteByte('<')
 			i++
 			continue
 		}
 		i += t.size
-		if elements[t.name] == code && !t.end {
+		if elements[t.name] == droppedRaw && !t.end {
 			if at := strings.Index(lower[i:], "</"+t.name); at >= 0 {
 				i += at
 			}
 		}
-		if k := elements[t.name]; k == block || k == cell || k == void {
+		if k := elements[t.name]; k == block || k == tableCell || k == void {
 			b.WriteByte(' ')
 		}
 	}
 	return b.String()
 }
 
-// A tag is what stands between < and > and may be one.
+// A tag is the text between < and >, if it may be a tag.
 type tag struct {
-	name  string // in lower case; empty if it is no tag
+	name  string // in lower case; empty if it is not a tag
 	size  int
 	end   bool // an end tag
-	attrs bool // it has attributes
+	attrs bool // has attributes
 }
 
-// tagAt reads the tag that lower begins with.
+// tagAt parses the tag that lower begins with.
 func tagAt(lower string) tag {
 	if strings.HasPrefix(lower, "<!--") {
 		if at := strings.Index(lower, "-->"); at > 0 {
@@ -114,14 +112,13 @@ func tagAt(lower string) tag {
 	return tag{name: inner[:n], size: size, end: end, attrs: strings.Contains(rest, "=")}
 }
 
-// isMarkup reports whether t, which s begins with, is there to format the
-// title, and not a word of it.
-func (t tag) isMarkup(s, all string, lone bool) bool {
-	k, known := elements[t.name]
+// isMarkup reports whether t, which s begins with, formats the title rather than being a word of it.
+func (t tag) isMarkup(s, all string, single bool) bool {
+	k, found := elements[t.name]
 	switch {
 	case t.name == "!--":
 		return true
-	case !known && t.name != "font" && t.name != "span" && renamed[t.name] == "" && !active[t.name]:
+	case !found && t.name != "font" && t.name != "span" && substitutes[t.name] == "" && !attackElements[t.name]:
 		return false
 	case t.attrs, k == void:
 		return true
@@ -132,16 +129,16 @@ func (t tag) isMarkup(s, all string, lone bool) bool {
 	case len(t.name) == 1 && s[1] == t.name[0]-'a'+'A':
 		return false // List<A>
 	}
-	return lone && (k == inline || k == block && t.name == "p" || t.name == "font" || t.name == "span")
+	return single && (k == inline || k == block && t.name == "p" || t.name == "font" || t.name == "span")
 }
 
-// active lists elements that we know only from attacks.
-var active = map[string]bool{
+// attackElements are elements that occur only in attacks.
+var attackElements = map[string]bool{
 	"base": true, "body": true, "embed": true, "frame": true, "frameset": true, "html": true, "image": true,
 	"input": true, "isindex": true, "keygen": true, "link": true, "marquee": true, "meta": true, "source": true,
 }
 
-// asciiLower lowers A to Z only, so that offsets stay.
+// asciiLower lower-cases A to Z only, so that offsets stay the same.
 func asciiLower(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {

@@ -1,5 +1,7 @@
-// Package text turns markup into clean markup and words. It knows nothing of
-// where the words come from.
+// Package text turns untrusted markup into safe markup and plain text ([Rules.Clean], [PlainText], [Title]),
+// makes excerpts ([Excerpt], [Highlight]) and splits texts into words ([Words]). Its default [Rules] can be
+// replaced by a JSON document ([Parse]). Markup is limited to 1 MB. The package is independent of the source
+// of the texts.
 package text
 
 import (
@@ -11,38 +13,36 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A Word is one word of a text: Text in lower case with ё as е, composed (NFC),
-// and the bytes [Start, End) it stands at.
+// A Word is a word of a text: Text in lower case with ё as е, composed (NFC), and its byte range [Start,
+// End).
 type Word struct {
 	Text       string
 	Start, End int
 }
 
-// Words returns the words of s, in order of appearance: runs of letters, marks
-// and digits, with the signs that IT names carry ("c++", "c#", "node.js",
-// "don't"). Chinese and Japanese, written without spaces, count each character
-// as a word. Nil if there are none. O(len(s)).
+// Words returns the words of s in order: runs of letters, marks and digits, with the signs of names in IT
+// ("c++", "c#", "node.js", "don't"). In Chinese and Japanese, which have no spaces between words, each
+// character is a word. Nil if there are none. O(len(s)).
 func Words(s string) []Word {
 	var words []Word
-	for w := range Each(s) {
+	for w := range EachWord(s) {
 		if words == nil {
-			words = make([]Word, 0, Room(s))
+			words = make([]Word, 0, EstimateWords(s))
 		}
 		words = append(words, w)
 	}
 	return words
 }
 
-// Room returns about how many words a text has, by its spaces: room for them.
-func Room(s string) int { return 9*strings.Count(s, " ")/8 + 4 }
+// EstimateWords estimates the number of words in a text by its spaces, as a slice capacity.
+func EstimateWords(s string) int { return 9*strings.Count(s, " ")/8 + 4 }
 
-// Each yields the words of [Words] one after another, for who keeps them in another
-// form.
-func Each(s string) iter.Seq[Word] {
+// EachWord yields the words of [Words] without allocating a slice.
+func EachWord(s string) iter.Seq[Word] {
 	return func(yield func(Word) bool) {
-		var changed strings.Builder // the words that are not as they stand in s, in one string
+		var changed strings.Builder // words that differ from their text in s, in one buffer
 		var word [32]byte
-		for start, end := range places(s) {
+		for start, end := range wordBounds(s) {
 			text := s[start:end]
 			if !isFolded(text) {
 				from := changed.Len()
@@ -56,12 +56,11 @@ func Each(s string) iter.Seq[Word] {
 	}
 }
 
-// Folded yields the Text of each word of [Words], for who needs no more of it. The
-// bytes hold until the next one.
-func Folded(s string) iter.Seq[[]byte] {
+// EachFolded yields the Text of each word of [Words]. The bytes are valid until the next iteration.
+func EachFolded(s string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		var word []byte
-		for start, end := range places(s) {
+		for start, end := range wordBounds(s) {
 			if word = appendFolded(word[:0], s[start:end]); !yield(word) {
 				return
 			}
@@ -69,8 +68,8 @@ func Folded(s string) iter.Seq[[]byte] {
 	}
 }
 
-// places yields where the words of s begin and end.
-func places(s string) iter.Seq2[int, int] {
+// wordBounds yields the start and end of each word of s.
+func wordBounds(s string) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		for i := 0; i < len(s); {
 			r, size := utf8.DecodeRuneInString(s[i:])
@@ -87,12 +86,12 @@ func places(s string) iter.Seq2[int, int] {
 	}
 }
 
-// wordEnd returns where the word that starts at i ends.
+// wordEnd returns the end of the word that starts at i.
 func wordEnd(s string, i int) int {
 	start := i
 	for {
 		i = plainEnd(s, i)
-		if i == len(s) || s[i] < utf8.RuneSelf && !joiners[s[i]] { // as most do, at a space
+		if i == len(s) || s[i] < utf8.RuneSelf && !wordSigns[s[i]] { // the usual case: a space
 			return i
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -120,11 +119,11 @@ func wordEnd(s string, i int) int {
 	}
 }
 
-// joiners are the signs that a word may have in it or at its end.
-var joiners = [utf8.RuneSelf]bool{'.': true, '\'': true, '#': true, '+': true}
+// wordSigns are the signs that a word may contain or end with.
+var wordSigns = [utf8.RuneSelf]bool{'.': true, '\'': true, '#': true, '+': true}
 
-// plainEnd returns where the run of ASCII and Russian letters and digits ends that
-// begins at i. Most words are nothing else.
+// plainEnd returns the end of the run of ASCII and Russian letters and digits that begins at i. Most words
+// consist of nothing else.
 func plainEnd(s string, i int) int {
 	for i < len(s) {
 		switch c := s[i]; {
@@ -139,7 +138,7 @@ func plainEnd(s string, i int) int {
 	return i
 }
 
-// marksEnd returns where the marks that belong to the character before i end.
+// marksEnd returns the end of the combining marks at i.
 func marksEnd(s string, i int) int {
 	for i < len(s) {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -151,14 +150,14 @@ func marksEnd(s string, i int) int {
 	return i
 }
 
-// softHyphen says where a word may break, and is no part of it.
+// softHyphen marks a possible line break and is not part of the word.
 const softHyphen = '\u00AD'
 
 func isWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return isASCIIWord(byte(r))
 	}
-	if r >= 'Ѐ' && r <= 'ҁ' { // Cyrillic letters, the commonest here after ASCII
+	if r >= 'Ѐ' && r <= 'ҁ' { // Cyrillic letters, the most frequent after ASCII
 		return true
 	}
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == softHyphen)
@@ -173,14 +172,14 @@ var asciiWords = func() (is [256]bool) {
 	return is
 }()
 
-// isIdeograph reports whether r belongs to a script without spaces in which a
-// character is about what a word is elsewhere.
+// isIdeograph reports whether r belongs to a script without spaces in which a character corresponds roughly
+// to a word.
 func isIdeograph(r rune) bool {
 	return r >= 0x3040 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー')
 }
 
-// isFolded reports whether a word is in the form in which words are compared:
-// small ASCII or Russian letters. Almost all are.
+// isFolded reports whether a word is already in the form for comparison: lower-case ASCII or Russian letters,
+// as almost all words are.
 func isFolded(word string) bool {
 	for i := 0; i < len(word); i++ {
 		c := word[i]
@@ -197,13 +196,13 @@ func isFolded(word string) bool {
 	return true
 }
 
-// isSmallRussian reports whether s begins with one of а to я.
+// isSmallRussian reports whether s begins with a letter from а to я.
 func isSmallRussian(s string) bool {
 	return len(s) > 1 && (s[0] == 0xD0 && s[1] >= 0xB0 && s[1] <= 0xBF || s[0] == 0xD1 && s[1] >= 0x80 && s[1] <= 0x8F)
 }
 
-// appendFolded appends the form in which words are compared. For ASCII and Russian
-// letters lower case is all there is to do.
+// appendFolded appends the form in which words are compared. ASCII and Russian letters need lower-casing
+// only.
 func appendFolded(b []byte, word string) []byte {
 	begin := len(b)
 	b = append(b, word...)
@@ -223,8 +222,7 @@ func appendFolded(b []byte, word string) []byte {
 	return b
 }
 
-// lowerRussian reports whether b begins with one of А to я, and makes that a small
-// letter.
+// lowerRussian reports whether b begins with a letter from А to я, and lower-cases it.
 func lowerRussian(b []byte) bool {
 	switch {
 	case len(b) < 2:

@@ -40,19 +40,19 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func TestWordsSayWhereTheyStand(t *testing.T) {
+func TestWords_ByteRanges(t *testing.T) {
 	const s = "Ещё раз: C++ und Straße"
 	for _, w := range Words(s) {
 		if got := string(appendFolded(nil, s[w.Start:w.End])); got != w.Text {
-			t.Errorf("at [%d,%d) stands %q, want %q", w.Start, w.End, got, w.Text)
+			t.Errorf("[%d,%d): got %q, want %q", w.Start, w.End, got, w.Text)
 		}
 	}
 }
 
-func TestFoldedYieldsTheSameWords(t *testing.T) {
+func TestEachFolded_YieldsWords(t *testing.T) {
 	const s = "The C++ of Ещё Straße, don’t Unter\u00ADnehmen: 東京 ЁЖ ok"
 	var got, want []string
-	for word := range Folded(s) {
+	for word := range EachFolded(s) {
 		got = append(got, string(word))
 	}
 	for _, w := range Words(s) {
@@ -84,7 +84,7 @@ func BenchmarkWords(b *testing.B) {
 	}
 }
 
-func TestEveryLetterIsFoldedAlike(t *testing.T) {
+func TestAppendFolded_EveryLetter(t *testing.T) {
 	for r := rune(1); r < 0x600; r++ {
 		word := "Я" + string(r) + "Z"
 		want := folded.Replace(strings.ToLower(norm.NFC.String(word)))

@@ -10,9 +10,8 @@ import (
 
 type attribute struct{ name, value string }
 
-// readAttributes appends to list the attributes of the tag that z is at which
-// we keep, with addresses made absolute; of an image also those that tell what
-// it is. Those that we set ourselves come last.
+// readAttributes appends to list the kept attributes of z's current tag, with URLs made absolute; for an
+// image also attributes that help to identify it. Fixed attributes come last.
 func (c *cleaner) readAttributes(list []attribute, z *html.Tokenizer, name string) []attribute {
 	allowed, general := c.rules.attributes[name], c.rules.attributes["*"]
 	for more := true; more; {
@@ -26,7 +25,7 @@ func (c *cleaner) readAttributes(list []attribute, z *html.Tokenizer, name strin
 		if !ok || slices.ContainsFunc(list, func(a attribute) bool { return a.name == string(key) }) {
 			continue
 		}
-		a := attribute{name: string(key), value: legible(string(value))}
+		a := attribute{name: string(key), value: sanitizeUTF8(string(value))}
 		switch {
 		case a.name == "src" && c.rules.isDataImage(a.value) && name == "img":
 		case a.name == "href" || a.name == "src" || a.name == "cite":
@@ -42,7 +41,7 @@ func (c *cleaner) readAttributes(list []attribute, z *html.Tokenizer, name strin
 			list = append(list, a)
 		}
 	}
-	if a, ok := forced[name]; ok {
+	if a, ok := fixedAttributes[name]; ok {
 		list = append(list, a)
 	}
 	return list
@@ -50,7 +49,7 @@ func (c *cleaner) readAttributes(list []attribute, z *html.Tokenizer, name strin
 
 func (c *cleaner) hasAttribute(name string) bool { return c.value(name) != "" }
 
-// value returns the value of the current tag's attribute; empty if there is none.
+// value returns the value of an attribute of the current tag, or "".
 func (c *cleaner) value(name string) string {
 	for _, a := range c.attr {
 		if a.name == name {
@@ -60,8 +59,8 @@ func (c *cleaner) value(name string) string {
 	return ""
 }
 
-// embed writes the iframe that z is at, if what is in it comes from a host
-// that may show documents within ours. What is between its tags goes.
+// embed writes z's current iframe if its document comes from an allowed host. Contents between its tags are
+// dropped.
 func (c *cleaner) embed(z *html.Tokenizer) {
 	c.attr = c.readAttributes(c.attr[:0], z, "iframe")
 	u, err := url.Parse(c.value("src"))
@@ -70,18 +69,18 @@ func (c *cleaner) embed(z *html.Tokenizer) {
 	}
 	if c.writeTag("iframe", c.attr) {
 		c.html = append(c.html, "</iframe>"...)
-		c.content, c.solid = len(c.html), len(c.html)
+		c.contentEnd, c.mediaEnd = len(c.html), len(c.html)
 	}
 }
 
-// space keeps the words before a tag we leave out apart from those behind it.
+// space keeps the words before and after a dropped tag separate.
 func (c *cleaner) space() {
 	if n := len(c.html); n > 0 && c.html[n-1] != ' ' {
 		c.writeText(" ")
 	}
 }
 
-// writeTag writes a start tag, and reports whether there was room for it.
+// writeTag writes a start tag, and reports whether it was within the limit.
 func (c *cleaner) writeTag(name string, list []attribute) bool {
 	before := len(c.html)
 	c.html = append(append(c.html, '<'), name...)
@@ -97,24 +96,24 @@ func (c *cleaner) writeTag(name string, list []attribute) bool {
 	return !c.full
 }
 
-// writeText writes text, as much as there is room for.
+// writeText writes as much of s as the limit allows.
 func (c *cleaner) writeText(s string) {
 	if room := maxMarkup - endTags - len(c.html); len(s)*len("&#34;") > room {
-		s, c.full = fit(s, room)
+		s, c.full = fitEscaped(s, room)
 	}
 	words := len(c.text.b)
-	if c.text.ended() && strings.TrimSpace(s) != "" {
-		c.mark()
+	if c.text.atLineStart() && strings.TrimSpace(s) != "" {
+		c.addTailStart()
 	}
 	c.html = append(c.html, html.EscapeString(s)...)
 	if c.text.add(s, c.pre > 0); len(c.text.b) > words {
-		c.content = len(c.html)
+		c.contentEnd = len(c.html)
 	}
 }
 
-// fit returns what of s takes at most room bytes when escaped, and whether
-// anything is missing.
-func fit(s string, room int) (string, bool) {
+// fitEscaped returns the prefix of s that takes at most room bytes when escaped, and whether anything is
+// missing.
+func fitEscaped(s string, room int) (string, bool) {
 	for i, r := range s {
 		n := len(string(r))
 		if strings.ContainsRune(`&'<>"`, r) {

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A sequence is one to four letters, 16 bits each, the last one lowest. An edge
-// in it is where a word begins or ends.
+// A sequence is one to four letters of 16 bits each, the last letter lowest. An edge stands for the beginning
+// or end of a word.
 type sequence uint64
 
 const (
@@ -35,19 +35,17 @@ func (s sequence) length() int {
 	return n
 }
 
-// context returns all letters but the last.
+// context returns all letters except the last.
 func (s sequence) context() sequence { return s >> 16 }
 
-// shorter returns all letters but the first.
+// shorter returns all letters except the first.
 func (s sequence) shorter() sequence { return s & (1<<(16*(s.length()-1)) - 1) }
 
-// counts says how often each sequence occurs in a language, for each letter of
-// a text.
+// counts are the frequencies of sequences in a language, per letter of text.
 type counts map[sequence]float64
 
-// readCounts reads a language's tables. They have no edges: how often a
-// sequence ends a word is how often it occurs less how often a letter follows
-// it, and likewise at the beginning.
+// readCounts reads the tables of a language. They contain no edges: the frequency of a sequence at the end of
+// a word is its total frequency minus that of all letters after it, and likewise at the beginning.
 func readCounts(folder string, letter func(rune) bool) (counts, error) {
 	inner := [longest + 1]counts{{0: 1}}
 	for n, name := range []string{"unigrams", "bigrams", "trigrams", "quadrigrams"} {
@@ -80,8 +78,7 @@ func readCounts(folder string, letter func(rune) bool) (counts, error) {
 	return all, nil
 }
 
-// rest returns what is left of c when the longer sequences are taken off those
-// that they contain by part.
+// rest returns the remainder of c after subtracting each longer sequence from the part of it that c contains.
 func rest(c, longer counts, part func(sequence) sequence) counts {
 	left := make(counts, len(c))
 	add(left, c)
@@ -108,8 +105,8 @@ func end(to, from counts) {
 	}
 }
 
-// readTable reads a table of probabilities of a letter after those before it,
-// how often which occur contexts says.
+// readTable reads a table of conditional letter probabilities and multiplies them by the frequencies of their
+// contexts.
 func readTable(file string, letter func(rune) bool, contexts counts) (counts, error) {
 	b, err := unzip(file)
 	if err != nil {
@@ -141,8 +138,8 @@ func readTable(file string, letter func(rune) bool, contexts counts) (counts, er
 	return table, err
 }
 
-// eachField hands each field of a message to do: a string or message without
-// its length, a number as it is.
+// eachField calls do for each field of a protobuf message: strings and messages without their length, numbers
+// as encoded.
 func eachField(b []byte, do func(protowire.Number, []byte) error) error {
 	for len(b) > 0 {
 		number, kind, n := protowire.ConsumeTag(b)

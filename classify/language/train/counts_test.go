@@ -10,9 +10,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The tables have no edges of words, but say how often a letter follows: that
-// of "the the them" one in three "the" goes on.
-func TestEdgesAreWhatIsLeftOver(t *testing.T) {
+// The tables contain no word edges, but the frequency of each following letter: of "the the them", one in
+// three "the" continues.
+func TestReadCounts_DerivesEdges(t *testing.T) {
 	folder := t.TempDir()
 	writeTable(t, folder, "unigrams", map[string]float64{"t": 0.3, "h": 0.3, "e": 0.3, "m": 0.1})
 	writeTable(t, folder, "bigrams", map[string]float64{"th": 1, "he": 1, "em": 1. / 3})
@@ -32,7 +32,7 @@ func TestEdgesAreWhatIsLeftOver(t *testing.T) {
 	}
 }
 
-func TestPickKeepsWhatTellsLanguagesApart(t *testing.T) {
+func TestPick_KeepsDistinctiveSequences(t *testing.T) {
 	a, b, aa, ab := sequenceOf([]rune("a")), sequenceOf([]rune("b")), sequenceOf([]rune("aa")), sequenceOf([]rune("ab"))
 	one := counts{a: 0.5, b: 0.5, ab: 0.4, aa: 0.1}
 	two := counts{a: 0.5, b: 0.5, ab: 0.1, aa: 0.4}
@@ -41,7 +41,7 @@ func TestPickKeepsWhatTellsLanguagesApart(t *testing.T) {
 		t.Errorf("got %v, want b after a cheaper in the first language, a in the second", table)
 	}
 	if table := pick([]counts{one, one}, 0); len(table) != 2 {
-		t.Errorf("got %v, want all single letters, and no more than was asked for", table)
+		t.Errorf("got %v, want all single letters, within the requested size", table)
 	}
 }
 

@@ -1,12 +1,11 @@
-// Command train makes the model that package language decides by. It takes the
-// folder of language-models of github.com/pemistahl/lingua-go v1.4.0 (Apache
-// 2.0), which has, for each language, the probability of each letter after up
-// to three others, and where to write:
+// Command train creates the model of package language. Its arguments are the language-models folder of
+// github.com/pemistahl/lingua-go v1.4.0 (Apache 2.0), which contains for each language the probability of
+// each letter after up to three others, and the output file:
 //
 //	go run ./classify/language/train FOLDER classify/language/model.bin.gz
 //
-// What it writes is much smaller: of the sequences of up to four letters only
-// those that tell languages apart, one byte for each language.
+// The output is much smaller: only those sequences of up to four letters that distinguish languages, with one
+// byte for each language.
 package main
 
 import (
@@ -20,11 +19,11 @@ import (
 	"strings"
 )
 
-// A group is the languages that one script leaves to be told apart.
+// A group is the languages of one script that the model distinguishes.
 type group struct {
 	script    string
 	languages []string
-	sequences int // kept
+	sequences int // number to keep
 	letter    func(r rune) bool
 }
 
@@ -48,7 +47,7 @@ func isCyrillic(r rune) bool   { return r >= 0x430 && r <= 0x52F }
 func isArabic(r rune) bool     { return r >= 0x620 && r <= 0x6FF }
 func isDevanagari(r rune) bool { return r >= 0x900 && r <= 0x97F }
 
-// sources gives the folder of a language whose code there is another.
+// sources maps languages to their folder if its name differs.
 var sources = map[string]string{"no": "nb"}
 
 func main() {
@@ -92,9 +91,8 @@ func train(folder, file string) error {
 	return os.WriteFile(file, packed.Bytes(), 0o644)
 }
 
-// write appends a group: its script and languages, each behind a length byte,
-// the number of sequences, the sequences in ascending order as differences, and
-// their costs, all those of one language in a row.
+// write appends a group: its script and languages, each with a length byte, the number of sequences, the
+// ascending sequences as differences, and their costs, all costs of one language together.
 func write(out *bytes.Buffer, g group, table map[sequence][]byte) {
 	for _, s := range []string{g.script, strings.Join(g.languages, " ")} {
 		out.WriteByte(byte(len(s)))

@@ -7,17 +7,16 @@ import (
 )
 
 const (
-	letters = 2e6  // of each language that lingua's tables are taken to come from
-	trust   = 8.0  // occurrences of a context after which its own figures outweigh those of a shorter one
-	unseen  = 2e-5 // probability of a letter the language does not have
-	seldom  = 2e-6 // sequences that occur less often in every language are left out
-	step    = 1.0 / 16
+	letters      = 2e6  // assumed size of lingua's training text for each language
+	trust        = 8.0  // occurrences of a context from which its own counts outweigh those of a shorter one
+	unseen       = 2e-5 // probability of a letter that the language does not use
+	minFrequency = 2e-6 // sequences that are rarer in every language are dropped
+	step         = 1.0 / 16
 )
 
-// pick returns, for the sequences that tell the languages apart best, what
-// their last letter costs after those before it in each language: -ln of its
-// probability in steps of 1/16. A sequence that is left out costs what its
-// shorter one does; all single letters are there.
+// pick returns, for the sequences that distinguish the languages best, the cost of their last letter after
+// the others in each language: -ln of its probability in steps of 1/16. A dropped sequence costs as much as
+// its shorter one; all single letters are kept.
 func pick(languages []counts, keep int) map[sequence][]byte {
 	all := probabilities(languages)
 	type scored struct {
@@ -37,8 +36,7 @@ func pick(languages []counts, keep int) map[sequence][]byte {
 		return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(a.s, b.s))
 	})
 	for _, e := range list[:min(keep, len(list))] {
-		// With a sequence come its shorter ones, so that looking them up can
-		// stop at the first that is missing.
+		// The shorter sequences are kept too, so that a lookup can stop at the first missing one.
 		for s := e.s; s != 0; s = s.shorter() {
 			table[s] = costs(all[s])
 		}
@@ -46,8 +44,8 @@ func pick(languages []counts, keep int) map[sequence][]byte {
 	return table
 }
 
-// worth says by how much the languages differ in what s costs beyond its
-// shorter sequence, weighed by how often it occurs.
+// worth returns the differences between the languages in the cost of s relative to its shorter sequence,
+// weighted by frequency.
 func worth(s sequence, p, shorter []float64, languages []counts) float64 {
 	mean := 0.0
 	gain := make([]float64, len(p))
@@ -62,13 +60,13 @@ func worth(s sequence, p, shorter []float64, languages []counts) float64 {
 	return sum
 }
 
-// probabilities returns, for each sequence that is not too rare, the
-// probability of its last letter in each language.
+// probabilities returns, for each sequence that is not too rare, the probability of its last letter in each
+// language.
 func probabilities(languages []counts) map[sequence][]float64 {
 	all := make(map[sequence][]float64)
 	for _, c := range languages {
 		for s, n := range c {
-			if n >= seldom {
+			if n >= minFrequency {
 				for s := s; s != 0; s = s.shorter() {
 					all[s] = nil
 				}
@@ -82,7 +80,7 @@ func probabilities(languages []counts) map[sequence][]float64 {
 	}
 	slices.SortFunc(order, func(a, b sequence) int { return cmp.Compare(a.length(), b.length()) })
 	for l, c := range languages {
-		after := make(counts) // how often a context occurs, with whatever letter after it
+		after := make(counts) // frequency of a context, summed over the letters after it
 		for s, n := range c {
 			after[s.context()] += n
 		}

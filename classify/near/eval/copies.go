@@ -9,32 +9,31 @@ import (
 	"feedmesh/classify/near"
 )
 
-// Copies says how well a method finds the copies of a set of groups.
+// Copies reports how well a method finds the copies in labelled groups.
 type Copies struct {
 	Method    string             `json:"method"`
 	Threshold float64            `json:"threshold"`
-	Relations map[string]float64 `json:"relations"` // share found of the copies made in each way
+	Relations map[string]float64 `json:"relations"` // by kind of copy: share found
 	Found     int                `json:"found"`     // copies found
-	Copies    int                `json:"copies"`    // of so many
+	Copies    int                `json:"copies"`    // copies in total
 	Precision float64            `json:"precision"` // of the pairs compared
 	Recall    float64            `json:"recall"`    // share of copies found
 	F1        float64            `json:"f1"`
-	False     int                `json:"false"`      // pairs of different items of one feed taken for the same
-	Pairs     int                `json:"pairs"`      // of so many
+	False     int                `json:"false"`      // pairs of different items of one feed classified as duplicates
+	Pairs     int                `json:"pairs"`      // pairs of different items of one feed in total
 	FalseRate float64            `json:"false_rate"` // False over Pairs
-	Item      time.Duration      `json:"item"`       // to prepare one, in nanoseconds
-	Pair      time.Duration      `json:"pair"`       // to compare two; for an index, to place one
+	Item      time.Duration      `json:"item"`       // to prepare one item, in nanoseconds
+	Pair      time.Duration      `json:"pair"`       // to compare two items; for an index, to place one
 }
 
-// A duo is two places in a list of items, and how they are related; "" if they are
-// different items of one feed.
+// A duo is a pair of indexes in a list of items and their relation; "" for different items of one feed.
 type duo struct {
 	a, b     int
 	relation string
 }
 
-// duos returns the pairs to judge: each copy with the original of its group (where
-// none is named, with the first one), and all different items of one feed.
+// duos returns the pairs to judge: each copy with the original of its group (the first item where no original
+// is labelled), and all pairs of different items of one feed.
 func duos(items []Item) []duo {
 	originals := make(map[string]int)
 	for i, item := range items {
@@ -62,26 +61,25 @@ func duos(items []Item) []duo {
 
 const original = "original"
 
-// half returns the items of one half.
+// half returns the items of the test or train half.
 func half(items []Item, test bool) []Item {
 	return slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return i.Test != test })
 }
 
-// MaxFalse is the share of different items of one feed that a method may take for
-// the same when its threshold is tuned.
+// MaxFalse is the maximum false rate of a tuned threshold: the share of different items of one feed that it
+// classifies as duplicates.
 const MaxFalse = 0.0025
 
-// CompareCopies says how well each method finds the copies in the test half, one
-// pair at a time: at the threshold of its source, and at the least one that keeps
-// its false rate within [MaxFalse] on the train half.
+// CompareCopies evaluates each method on the copies of the test half, one pair at a time: at the threshold of
+// its source, and at the least threshold that keeps its false rate within [MaxFalse] on the train half.
 func CompareCopies(items []Item, methods []Method) []Copies {
 	train, test := half(items, false), half(items, true)
 	var all []Copies
 	for _, m := range methods {
-		known, scores, _ := m.scores(train)
-		tuned := threshold(known, scores)
-		known, scores, cost := m.scores(test)
-		for _, c := range []Copies{count(known, scores, m.Name, m.Threshold), count(known, scores, m.Name+", tuned", tuned)} {
+		labels, scores, _ := m.scores(train)
+		tuned := threshold(labels, scores)
+		labels, scores, cost := m.scores(test)
+		for _, c := range []Copies{count(labels, scores, m.Name, m.Threshold), count(labels, scores, m.Name+", tuned", tuned)} {
 			c.Item, c.Pair = cost.item, cost.pair
 			if c.Method == m.Name || m.Threshold < 1 {
 				all = append(all, c)
@@ -91,10 +89,10 @@ func CompareCopies(items []Item, methods []Method) []Copies {
 	return all
 }
 
-// A cost is the mean time that a method takes.
+// A cost is the mean time of a method.
 type cost struct{ item, pair time.Duration }
 
-// scores judges the pairs of items.
+// scores computes the scores of all pairs of items.
 func (m Method) scores(items []Item) ([]duo, []float64, cost) {
 	var c cost
 	began := time.Now()
@@ -113,8 +111,7 @@ func (m Method) scores(items []Item) ([]duo, []float64, cost) {
 	return list, scores, c
 }
 
-// threshold returns the least of the scores that keeps the false rate within
-// MaxFalse.
+// threshold returns the least score that keeps the false rate within MaxFalse.
 func threshold(list []duo, scores []float64) float64 {
 	var wrong []float64
 	for i, d := range list {
@@ -178,9 +175,8 @@ func number(yes bool) int {
 
 func share(n, of int) float64 { return float64(n) / float64(max(1, of)) }
 
-// PlaceCopies says how well an index finds the copies of a half when it meets the
-// items one after the other, in the order given: a copy is found if it is of one
-// kind with its original. It returns the pairs that went wrong as well.
+// PlaceCopies evaluates an index that receives the items of a half in the given order. A copy is found if it
+// has the same original as the original of its group. It also returns the misclassified pairs.
 func PlaceCopies(items []Item, s near.Settings, test bool) (Copies, [][2]Item) {
 	items = half(items, test)
 	x := near.NewIndex(s)
@@ -190,7 +186,7 @@ func PlaceCopies(items []Item, s near.Settings, test bool) (Copies, [][2]Item) {
 		began := time.Now()
 		mark := item.mark(&s)
 		made := time.Now()
-		kinds[i] = cmp.Or(x.Place(mark).Of, item.ID)
+		kinds[i] = cmp.Or(x.Place(mark).DuplicateOf, item.ID)
 		c.item += made.Sub(began)
 		c.pair += time.Since(made)
 	}
@@ -208,7 +204,7 @@ func PlaceCopies(items []Item, s near.Settings, test bool) (Copies, [][2]Item) {
 	return found, wrong
 }
 
-// RelationNames returns the ways in which copies were made, sorted.
+// RelationNames returns the kinds of copies, sorted.
 func RelationNames(all []Copies) []string {
 	names := make(map[string]bool)
 	for _, c := range all {

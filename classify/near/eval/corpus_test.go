@@ -21,8 +21,7 @@ func read(t testing.TB, names ...string) []Item {
 	return items
 }
 
-// report prints the pairs of the train half that went wrong; those of the test half
-// are nobody's business.
+// report prints the misclassified pairs of the train half. Pairs of the test half are not printed.
 func report(t *testing.T, wrong [][2]Item) {
 	s := near.Default()
 	for _, w := range wrong {
@@ -31,10 +30,8 @@ func report(t *testing.T, wrong [][2]Item) {
 	}
 }
 
-// TestConstructedCopiesAreFound holds the bars on copies made by rule: as they are,
-// and without their titles: a teaser then must be found by what its text is part
-// of.
-func TestConstructedCopiesAreFound(t *testing.T) {
+// Constructed copies, with and without titles: without, a teaser must match by containment in the text.
+func TestPlaceCopies_Constructed(t *testing.T) {
 	items := read(t, "neardup", "constructed.jsonl.gz")
 	_, wrong := PlaceCopies(items, near.Default(), false)
 	report(t, wrong)
@@ -62,10 +59,9 @@ func TestConstructedCopiesAreFound(t *testing.T) {
 	t.Log("\n" + b.String())
 }
 
-func TestOnePostInTwoFeedsIsFound(t *testing.T) {
+func TestPlaceCopies_OnePostInTwoFeeds(t *testing.T) {
 	items := read(t, "neardup", "same-post-two-feeds.jsonl.gz")
-	// The set tells groups by the address without its query, so all videos of a
-	// site became one.
+	// The set labels groups by the address without its query, which merges all videos of a site.
 	videos := slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return i.Watch })
 	for _, variant := range []struct {
 		name  string
@@ -82,9 +78,8 @@ func TestOnePostInTwoFeedsIsFound(t *testing.T) {
 	}
 }
 
-// TestEditedTitlesAreFound holds the bars on titles alone, and that ours is better
-// than any of the sources' at no more false ones.
-func TestEditedTitlesAreFound(t *testing.T) {
+// Titles alone. Our recall must exceed that of every source at no higher false rate.
+func TestCompareTitles_EditedTitles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compares a million pairs of titles")
 	}
@@ -98,12 +93,12 @@ func TestEditedTitlesAreFound(t *testing.T) {
 	}
 	for _, other := range all[1:] {
 		if other.Recall >= ours.Recall && other.FalseRate <= ours.FalseRate {
-			t.Errorf("%s has a recall of %.4f at %.2f %% false, as good as ours", other.Method, other.Recall, 100*other.FalseRate)
+			t.Errorf("%s has a recall of %.4f at %.2f %% false, not worse than ours", other.Method, other.Recall, 100*other.FalseRate)
 		}
 	}
 }
 
-func TestAThousandArticlesHaveTenCopies(t *testing.T) {
+func TestPlaceCopies_TenCopiesInAThousandArticles(t *testing.T) {
 	items := read(t, "neardup", "articles-minhash.jsonl.gz")
 	for i := range items {
 		items[i].Title, items[i].Test = "", true

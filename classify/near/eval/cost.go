@@ -8,18 +8,18 @@ import (
 	"feedmesh/classify/near"
 )
 
-// A Cost is what an index costs, by the clock.
+// A Cost reports time and memory of an index.
 type Cost struct {
 	Items      int           `json:"items"`
 	Duplicates int           `json:"duplicates"`
 	Place50    time.Duration `json:"place_p50"` // to place an item, in nanoseconds
 	Place99    time.Duration `json:"place_p99"`
-	Sketch50   time.Duration `json:"sketch_p50"` // to sketch it before
+	Sketch50   time.Duration `json:"sketch_p50"` // to sketch an item before placement
 	Sketch99   time.Duration `json:"sketch_p99"`
-	Bytes      int           `json:"bytes"` // of memory for a live item
+	Bytes      int           `json:"bytes"` // of memory for a stored item
 }
 
-// Costs places the items, of both halves, in turn and says what that costs.
+// Costs measures the placement of the items of both halves in turn.
 func Costs(items []Item, s near.Settings) Cost {
 	before := heap()
 	x := near.NewIndex(s)
@@ -31,7 +31,7 @@ func Costs(items []Item, s near.Settings) Cost {
 		made := time.Now()
 		as := x.Place(mark)
 		placing[i], sketching[i] = time.Since(made), made.Sub(began)
-		c.Duplicates += number(as.Of != "")
+		c.Duplicates += number(as.DuplicateOf != "")
 	}
 	c.Bytes = (heap() - before - 16*len(items)) / max(1, x.Len())
 	c.Place50, c.Place99 = quantiles(placing)
@@ -40,7 +40,7 @@ func Costs(items []Item, s near.Settings) Cost {
 	return c
 }
 
-// heap returns the bytes that are in use.
+// heap returns the bytes in use after a garbage collection.
 func heap() int {
 	runtime.GC()
 	var m runtime.MemStats

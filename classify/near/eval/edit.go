@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// An edit makes another title of one; "" if it cannot.
+// An edit derives a title from another; make returns "" if it does not apply.
 type edit struct {
 	name string
 	make func(title string, random *rand.Rand) string
 }
 
-// edits are what happens to titles on their way from feed to feed.
+// edits are typical changes of titles between feeds.
 var edits = []edit{
 	{"case, punctuation", func(title string, _ *rand.Rand) string {
 		return strings.Map(func(r rune) rune {
@@ -70,7 +70,7 @@ var edits = []edit{
 	}},
 }
 
-// longWord returns the place of a word of four letters or more, -1 if there is none.
+// longWord returns the index of a word of four letters or more, -1 if the title has no such word.
 func longWord(words []string, random *rand.Rand) int {
 	begin := random.IntN(len(words))
 	for i := range words {
@@ -82,8 +82,8 @@ func longWord(words []string, random *rand.Rand) int {
 	return -1
 }
 
-// otherNumber returns the title with another last digit of its last number, as in
-// "7.3" for "7.1"; "" if it has none.
+// otherNumber returns the title with another last digit in its last number, such as "7.3" for "7.1"; "" if it
+// has no number.
 func otherNumber(title string, random *rand.Rand) string {
 	at := strings.LastIndexAny(title, "0123456789")
 	if at < 0 {

@@ -5,21 +5,19 @@ import (
 	"feedmesh/classify/text"
 )
 
-// A Method tells how alike two items are.
+// A Method computes the similarity of two items.
 type Method struct {
 	Name string
-	// Threshold is the score from which on items are the same by the method's own
-	// source.
+	// Threshold is the score at which items are duplicates according to the method's source.
 	Threshold float64
-	// Prepare makes of an item what Score compares.
+	// Prepare converts an item to the input of Score.
 	Prepare func(Item) any
-	// Score returns how alike two prepared items are, from 0 to 1; sameFeed, that
-	// one feed has both.
+	// Score returns the similarity of two prepared items, from 0 to 1. sameFeed states that both are in one
+	// feed.
 	Score func(a, b any, sameFeed bool) float64
 }
 
-// Methods returns ours and those of the sources, with a title alone if that is all
-// there is.
+// Methods returns our method and those of the sources. Items may have only a title.
 func Methods(s near.Settings) []Method {
 	return []Method{
 		ours(s),
@@ -45,12 +43,11 @@ func Methods(s near.Settings) []Method {
 	}
 }
 
-// ours scores 1 what it would find and take for the same, and else 0: it has several
-// thresholds.
+// ours scores 1 for pairs that the index would find and match, and else 0: it has several thresholds.
 func ours(s near.Settings) Method {
 	return Method{"ours", 1, func(i Item) any { return s.Sketch(i.Title, i.Text) }, func(x, y any, sameFeed bool) float64 {
 		a, b := x.(*near.Sketch), y.(*near.Sketch)
-		if a.Meets(b) && s.Compare(a, b, sameFeed).By != "" {
+		if a.SharesKey(b) && s.Compare(a, b, sameFeed).By != "" {
 			return 1
 		}
 		return 0
@@ -58,12 +55,12 @@ func ours(s near.Settings) Method {
 }
 
 func checksums(w int) func(Item) any {
-	return func(i Item) any { return near.Checksums(near.Canonical(i.Title+" "+i.Text, i.language()), w) }
+	return func(i Item) any { return near.Checksums(near.CanonicalWords(i.Title+" "+i.Text, i.language()), w) }
 }
 
-func wordShingles(name string, bounded bool, alike func(a, b near.Set) float64) Method {
+func wordShingles(name string, bounded bool, similarity func(a, b near.Set) float64) Method {
 	return Method{name, 0.5, func(i Item) any { return near.WordShingles(i.Title+". "+i.Text, 3, bounded) }, func(a, b any, _ bool) float64 {
-		return alike(a.(near.Set), b.(near.Set))
+		return similarity(a.(near.Set), b.(near.Set))
 	}}
 }
 
@@ -75,7 +72,7 @@ func chains(i Item) any {
 	return sets
 }
 
-// contained returns which share of the smaller set is in the other.
+// contained returns the share of the smaller set that the other contains.
 func contained(a, b near.Set) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -83,7 +80,7 @@ func contained(a, b near.Set) float64 {
 	return near.Containment(a, b)
 }
 
-// language returns that of an item, English where nobody says: most sets are.
+// language returns the language of an item. The default is English, the language of most sets.
 func (i Item) language() string {
 	if i.Language != "" {
 		return i.Language

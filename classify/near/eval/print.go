@@ -9,11 +9,11 @@ import (
 	"text/tabwriter"
 )
 
-// PrintCopies prints a table of how well methods find copies.
+// PrintCopies prints a table of results on copies.
 func PrintCopies(w io.Writer, all []Copies) error {
 	names := RelationNames(all)
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(out, "METHOD\tAT\tRECALL\tPRECISION\tF1\tFALSE IN ONE FEED\tUS AN ITEM\tUS A PAIR\t%s\n", strings.ToUpper(strings.Join(names, "\t")))
+	fmt.Fprintf(out, "METHOD\tAT\tRECALL\tPRECISION\tF1\tFALSE IN ONE FEED\tUS PER ITEM\tUS PER PAIR\t%s\n", strings.ToUpper(strings.Join(names, "\t")))
 	for _, c := range all {
 		fmt.Fprintf(out, "%s\t%.2f\t%.4f\t%.4f\t%.4f\t%.2f %% of %d\t%.1f\t%.1f%s\n", c.Method, c.Threshold, c.Recall, c.Precision, c.F1,
 			100*c.FalseRate, c.Pairs, micros(c.Item), micros(c.Pair), shares(c.Relations, names))
@@ -21,7 +21,7 @@ func PrintCopies(w io.Writer, all []Copies) error {
 	return out.Flush()
 }
 
-// PrintTitles prints a table of how well methods tell edited titles from others.
+// PrintTitles prints a table of results on edited titles.
 func PrintTitles(w io.Writer, all []Titles) error {
 	seen := make(map[string]bool)
 	for _, t := range all {
@@ -47,9 +47,9 @@ func shares(by map[string]float64, names []string) string {
 	return b.String()
 }
 
-// Print prints what placing took.
+// Print prints time and memory of the placement.
 func (c Cost) Print(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%d items placed in turn: %.1f us p50, %.1f us p99 an item, and %.1f us, %.1f us to sketch it; %d bytes a live item; %d duplicates\n",
+	_, err := fmt.Fprintf(w, "%d items placed in turn: %.1f us p50, %.1f us p99 per item, and %.1f us, %.1f us to sketch it; %d bytes per stored item; %d duplicates\n",
 		c.Items, micros(c.Place50), micros(c.Place99), micros(c.Sketch50), micros(c.Sketch99), c.Bytes, c.Duplicates)
 	return err
 }

@@ -1,5 +1,5 @@
-// Package eval measures how well near-duplicates are found, by our method and by
-// those of our sources, on labelled items.
+// Package eval measures the detection of near-duplicates on labelled items: our method ([PlaceCopies],
+// [Costs]) and those of the sources ([CompareCopies], [CompareTitles]).
 package eval
 
 import (
@@ -24,29 +24,29 @@ type Item struct {
 	Title    string
 	Text     string // plain
 	Language string
-	Feed     string // a feed, or the host where only that is known
-	Group    string // items of one group repeat one another
-	Relation string // how this one was made of the original; "" if nobody says
-	Story    string // items of one story tell of one event
-	Test     bool   // it belongs to the half that nothing was tuned on
-	Watch    bool   // its address tells it from others by the query alone
+	Feed     string // a feed, or a host if the feed is not labelled
+	Group    string // items of one group are duplicates
+	Relation string // kind of copy; "" if not labelled
+	Story    string // items of one story report one event
+	Test     bool   // in the half that no threshold was tuned on
+	Watch    bool   // only the query of its address identifies it
 }
 
-// A line is an item as it stands in a file.
+// A line is the JSON form of an item.
 type line struct {
 	ID, Title, Body, Lang, URL, Host, Feed, Relation, Story string
 	Group                                                   string `json:"dup_group"`
 }
 
-// maxItems bounds what is read of a file.
+// maxItems bounds the items read from a file.
 const maxItems = 2_000_000
 
-// Read reads labelled items, one JSON object a line, packed by gzip or not:
+// Read reads labelled items, one JSON object a line, optionally compressed by gzip:
 //
 //	{"id": "1", "title": "Helm 4", "body": "<p>...</p>", "url": "https://helm.sh/4",
 //	 "dup_group": "a", "relation": "original"}
 //
-// or with a story in place of a dup_group. Errors name the line.
+// or with a story in place of a dup_group. Errors contain the line number.
 func Read(r io.Reader) ([]Item, error) {
 	in := bufio.NewReader(r)
 	if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
@@ -71,14 +71,14 @@ func Read(r io.Reader) ([]Item, error) {
 
 func (l line) item() Item {
 	item := Item{
-		ID: l.ID, Title: l.Title, Text: text.Plain(l.Body), Language: l.Lang, Feed: l.Feed,
+		ID: l.ID, Title: l.Title, Text: text.PlainText(l.Body), Language: l.Lang, Feed: l.Feed,
 		Group: l.Group, Relation: l.Relation, Story: l.Story, Test: inTest(l.Group + l.Story),
 	}
 	if item.Feed == "" {
 		item.Feed = l.Host
 	}
 	if l.Group+l.Story == "" {
-		item.Group = l.ID // like no other
+		item.Group = l.ID // unique
 	}
 	if u, err := url.Parse(l.URL); err == nil {
 		item.Feed = cmp.Or(item.Feed, strings.ToLower(u.Host))
@@ -87,16 +87,15 @@ func (l line) item() Item {
 	return item
 }
 
-// inTest reports whether the items of a group or story are of the test half. The
-// rule is FNV-32a(label)>>4&1: 0 is train and 1 is test.
+// inTest reports whether the items of a group or story are in the test half. The rule is FNV-32a(label)>>4&1:
+// 0 is train and 1 is test.
 func inTest(label string) bool {
 	h := fnv.New32a()
 	io.WriteString(h, label)
 	return h.Sum32()>>4&1 == 1
 }
 
-// mark returns what an index is told of an item: words and feed, no address, as
-// that would give the answer away.
-func (i Item) mark(s *near.Settings) near.Mark {
-	return near.Mark{ItemID: i.ID, FeedID: i.Feed, TextHash: near.TextHash(i.Title, i.Text), Sketch: s.Sketch(i.Title, i.Text)}
+// mark returns the signature of an item: words and feed, without the address, which would reveal the label.
+func (i Item) mark(s *near.Settings) near.Signature {
+	return near.Signature{ItemID: i.ID, FeedID: i.Feed, TextHash: near.TextHash(i.Title, i.Text), Sketch: s.Sketch(i.Title, i.Text)}
 }

@@ -7,38 +7,37 @@ import (
 	"feedmesh/classify/near"
 )
 
-// Titles says how well a method tells edited titles from others, titles alone.
+// Titles reports how well a method recognizes edited titles, by the titles alone.
 type Titles struct {
 	Method    string             `json:"method"`
 	Threshold float64            `json:"threshold"`
-	Edits     map[string]float64 `json:"edits"`      // share found of titles edited in each way
+	Edits     map[string]float64 `json:"edits"`      // by kind of edit: share found
 	Recall    float64            `json:"recall"`     // mean of these
-	FalseRate float64            `json:"false_rate"` // share of pairs of different headlines of one story taken for the same
-	Pairs     int                `json:"pairs"`      // of so many
+	FalseRate float64            `json:"false_rate"` // share of pairs of different headlines of one story classified as duplicates
+	Pairs     int                `json:"pairs"`      // of different headlines of one story
 	Precision float64            `json:"precision"`
 	F1        float64            `json:"f1"`
-	Apart     float64            `json:"apart"` // share of titles kept apart from those with another number
+	Apart     float64            `json:"apart"` // share of titles separated from those with another number
 	Numbers   int                `json:"numbers"`
 }
 
 const (
-	sampled = 3000 // titles edited in each way, and with another number
-	rivals  = 6    // pairs of headlines of one story for each title that is edited
-	// screen is the word similarity from which on two headlines of a story may be
-	// one, reworded: they are no example of different ones.
+	sampled = 3000 // titles per kind of edit, and with another number
+	rivals  = 6    // pairs of headlines of one story per edited title
+	// screen is the word similarity from which on two headlines of a story may be rewordings of each other,
+	// and so no example of different headlines.
 	screen = 0.75
 )
 
-// An edited title and what it was.
+// edited is a title and its original.
 type edited struct {
 	title, was string
 	name       string // of the edit; "" if the titles are different ones
 }
 
-// CompareTitles edits titles and says how well each method finds what was made of
-// them; at the threshold of its source, and at the least one that keeps its false
-// rate within [MaxFalse] on the train half. Pairs of headlines of one story are
-// those that must be told apart.
+// CompareTitles evaluates each method on edited titles: at the threshold of its source, and at the least
+// threshold that keeps its false rate within [MaxFalse] on the train half. Different headlines of one story
+// must be separated.
 func CompareTitles(items []Item, methods []Method) []Titles {
 	train, _ := cases(half(items, false))
 	test, numbers := cases(half(items, true))
@@ -55,7 +54,7 @@ func CompareTitles(items []Item, methods []Method) []Titles {
 	return all
 }
 
-// cases makes the pairs to judge, the same ones each time.
+// cases generates the pairs to judge. They are the same in each call.
 func cases(items []Item) (pairs, numbers []edited) {
 	random := rand.New(rand.NewPCG(7, 31))
 	random.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })

@@ -1,5 +1,5 @@
-// Package measure says how well items were grouped whose stories are known, and
-// has the methods of the field to compare with.
+// Package measure evaluates the grouping of labelled items, by our method and by methods of the literature:
+// [Run], [RunPairs] and [Rank] return reports.
 package measure
 
 import (
@@ -23,38 +23,37 @@ func scored(precision, recall float64) Score {
 	return s
 }
 
-// Figures say how well items were grouped. Shares are between 0 and 1.
+// Figures are the quality of a grouping. Shares are between 0 and 1.
 type Figures struct {
 	Items    int `json:"items"`
-	Stories  int `json:"stories"`  // that there are
-	Clusters int `json:"clusters"` // that were made
+	Stories  int `json:"stories"`  // labelled
+	Clusters int `json:"clusters"` // found
 
 	BCubed Score   `json:"bcubed"` // mean over items
 	Pairs  Score   `json:"pairs"`  // of all pairs of items
 	ARI    float64 `json:"ari"`    // adjusted Rand index
 
-	// Of source 3: recall is the share of messages that are not missed from their
-	// stories, precision that of messages in a story that are no strangers there.
+	// According to source 3: recall is the share of messages not missed from their stories, precision the
+	// share of messages in a story that belong there.
 	Messages Score `json:"messages"`
 	Missed   int   `json:"missed"`
 	Foreign  int   `json:"foreign"`
 
-	// First is how well it is told that an item begins a story: it is said of the
-	// first item of a cluster, and right of the first of a story.
+	// First is the detection of first items: the first item of a cluster is predicted to be the first of a
+	// story.
 	First Score `json:"first"`
 }
 
-// Compare says how well clusters agree with stories: both are the label of each
-// item, in the order in which the items came.
+// Compare compares clusters with stories: both contain the label of each item, in order of arrival.
 //
-// Source: A. Bagga, B. Baldwin, Algorithms for scoring coreference chains, 1998
-// (B-cubed); L. Hubert, P. Arabie, Comparing partitions, 1985 (ARI).
+// Source: A. Bagga, B. Baldwin, Algorithms for scoring coreference chains, 1998 (B-cubed); L. Hubert, P.
+// Arabie, Comparing partitions, 1985 (ARI).
 func Compare(stories, clusters []string) Figures {
 	f := Figures{Items: len(stories)}
-	gold, said, both := make(map[string]int), make(map[string]int), make(map[[2]string]int)
+	gold, predicted, both := make(map[string]int), make(map[string]int), make(map[[2]string]int)
 	firsts, calls, right := 0, 0, 0
 	for i := range stories {
-		isFirst, called := gold[stories[i]] == 0, said[clusters[i]] == 0
+		isFirst, called := gold[stories[i]] == 0, predicted[clusters[i]] == 0
 		if isFirst {
 			firsts++
 		}
@@ -65,21 +64,21 @@ func Compare(stories, clusters []string) Figures {
 			right++
 		}
 		gold[stories[i]]++
-		said[clusters[i]]++
+		predicted[clusters[i]]++
 		both[[2]string{stories[i], clusters[i]}]++
 	}
-	f.Stories, f.Clusters = len(gold), len(said)
+	f.Stories, f.Clusters = len(gold), len(predicted)
 	f.First = scored(share(right, calls), share(right, firsts))
 	n := float64(max(1, f.Items))
 	precision, recall, pairs := 0.0, 0.0, 0.0
 	for _, k := range sorted(both) {
 		m := float64(both[k])
-		precision += m * m / float64(said[k[1]])
+		precision += m * m / float64(predicted[k[1]])
 		recall += m * m / float64(gold[k[0]])
 		pairs += m * (m - 1) / 2
 	}
 	f.BCubed = scored(precision/n, recall/n)
-	goldPairs, saidPairs := pairsOf(gold), pairsOf(said)
+	goldPairs, saidPairs := pairsOf(gold), pairsOf(predicted)
 	f.Pairs = scored(pairs/max(1, saidPairs), pairs/max(1, goldPairs))
 	expected := goldPairs * saidPairs / max(1, n*(n-1)/2)
 	if most := (goldPairs + saidPairs) / 2; most != expected {
@@ -105,9 +104,8 @@ func pairsOf(sizes map[string]int) float64 {
 	return float64(sum)
 }
 
-// messages counts as source 3 does: a cluster stands for the story that most of
-// its items are of; those of others are foreign. A story is shown by the largest
-// of the clusters that stand for it; its items elsewhere are missed.
+// messages counts like source 3: a cluster represents the story of most of its items; the others are foreign.
+// A story is shown by the largest cluster that represents it; its items elsewhere are missed.
 func (f *Figures) messages(both map[[2]string]int) {
 	type most struct {
 		story string

@@ -18,19 +18,19 @@ func TestCompare(t *testing.T) {
 		stories, clusters []string
 		want              Figures
 	}{
-		{"as it is", all("a a b b"), all("1 1 2 2"), Figures{
+		{"equal clusters", all("a a b b"), all("1 1 2 2"), Figures{
 			Items: 4, Stories: 2, Clusters: 2, BCubed: Score{1, 1, 1}, Pairs: Score{1, 1, 1}, ARI: 1, Messages: Score{1, 1, 1}, First: Score{1, 1, 1},
 		}},
-		{"all in one", all("a a b b"), all("1 1 1 1"), Figures{
+		{"one cluster", all("a a b b"), all("1 1 1 1"), Figures{
 			Items: 4, Stories: 2, Clusters: 1, BCubed: Score{0.5, 1, 2. / 3}, Pairs: Score{1. / 3, 1, 0.5}, ARI: 0,
 			Messages: Score{0.5, 0.5, 0.5}, Missed: 2, Foreign: 2, First: Score{1, 0.5, 2. / 3},
 		}},
-		{"each alone", all("a a b b"), all("1 2 3 4"), Figures{
+		{"single items", all("a a b b"), all("1 2 3 4"), Figures{
 			Items: 4, Stories: 2, Clusters: 4, BCubed: Score{1, 0.5, 2. / 3}, Messages: Score{1, 0.5, 2. / 3}, Missed: 2,
 			First: Score{0.5, 1, 2. / 3},
 		}},
-		// One item of b is with three of a, whose fourth is with the others of b.
-		{"two strangers", all("a a a b a b b"), all("1 1 1 1 2 2 2"), Figures{
+		// One item of b is in the event with three of a; the fourth of a is with the rest of b.
+		{"two unrelated items", all("a a a b a b b"), all("1 1 1 1 2 2 2"), Figures{
 			Items: 7, Stories: 2, Clusters: 2,
 			BCubed: Score{(9./4 + 1./4 + 1./3 + 4./3) / 7, (9./4 + 1./4 + 1./3 + 4./3) / 7, (9./4 + 1./4 + 1./3 + 4./3) / 7},
 			Pairs:  Score{4. / 9, 4. / 9, 4. / 9}, ARI: (4 - 81./21) / (9 - 81./21),
@@ -39,14 +39,14 @@ func TestCompare(t *testing.T) {
 		{"nothing", nil, nil, Figures{}},
 	} {
 		got := Compare(test.stories, test.clusters)
-		if !alike(reflect.ValueOf(got), reflect.ValueOf(test.want)) {
+		if !nearlyEqual(reflect.ValueOf(got), reflect.ValueOf(test.want)) {
 			t.Errorf("%s: got %+v, want %+v", test.name, got, test.want)
 		}
 	}
 }
 
-// alike reports whether figures are equal but for rounding.
-func alike(a, b reflect.Value) bool {
+// nearlyEqual reports whether figures are equal but for rounding.
+func nearlyEqual(a, b reflect.Value) bool {
 	if a.Kind() == reflect.Float64 {
 		return math.Abs(a.Float()-b.Float()) < 1e-9
 	}
@@ -54,19 +54,19 @@ func alike(a, b reflect.Value) bool {
 		return a.Int() == b.Int()
 	}
 	for i := range a.NumField() {
-		if !alike(a.Field(i), b.Field(i)) {
+		if !nearlyEqual(a.Field(i), b.Field(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-// record returns an item of which only the title matters.
+// record returns an item with a title only.
 func record(title string) Record {
 	return Record{Item: story.Item{Title: title, Language: "en", Seen: undated}}
 }
 
-func TestVectorsAreAsSource3Says(t *testing.T) {
+func TestVectors_FormulaOfSource3(t *testing.T) {
 	var c counter
 	c.vector(record("copper falls"))
 	c.vector(record("gold falls"))
@@ -83,7 +83,7 @@ func TestVectorsAreAsSource3Says(t *testing.T) {
 	}
 }
 
-func TestTheMethodsTellWhatIsPlain(t *testing.T) {
+func TestRun_MethodsSeparateClearStories(t *testing.T) {
 	var items []Record
 	for i, title := range []string{
 		"weather stays mild", "earthquake strikes aceh coast", "rocket explodes texas pad",
@@ -97,7 +97,7 @@ func TestTheMethodsTellWhatIsPlain(t *testing.T) {
 	for _, method := range Methods() {
 		for i, r := range Run(method, story.Default(), items) {
 			if i == 1 && method == "single-pass" {
-				break // its first message has no idf; here that is one of a story
+				break // its first message has no idf; in ours it is the idf of a story
 			}
 			if r.Clusters != 3 || r.BCubed.F1 < 1 {
 				t.Errorf("%s, %s: got %d clusters, B-cubed F1 %v; want 3 and 1", method, r.Order, r.Clusters, r.BCubed.F1)
@@ -106,7 +106,7 @@ func TestTheMethodsTellWhatIsPlain(t *testing.T) {
 	}
 }
 
-func TestComponentsChainWhereSinglePassDoesNot(t *testing.T) {
+func TestRun_ComponentsChain(t *testing.T) {
 	items := []Record{record("a1 a2 a3 b1"), record("a2 a3 b1 b2"), record("a3 b1 b2 b3"), record("b1 b2 b3 b4"), record("x y z w"), record("p q r s")}
 	if got := components(items); got[0] != got[3] || got[0] == got[4] {
 		t.Errorf("got %v, want the first four in one component: each is close to the next", got)
@@ -147,7 +147,7 @@ func TestReadSplitsByStory(t *testing.T) {
 	}
 }
 
-func TestReadNamesTheLine(t *testing.T) {
+func TestRead_ErrorContainsTheLine(t *testing.T) {
 	if _, err := Read(strings.NewReader("{}\n{\n"), All); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("got %v, want it to name line 2", err)
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Print writes reports for people: a line for each method and order, shares in
-// percent. What a method's events are worth by themselves has a line of its own.
+// Print writes reports for people: a line for each method and order, shares in percent. Events have a
+// separate line.
 func Print(w io.Writer, reports []Report) {
 	tabs := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tabs, "METHOD\tORDER\tCLUSTERS\tB3 P\tR\tF1\tPAIRS P\tR\tF1\tARI\tSOURCE 3 P\tR\tMISSED\tFOREIGN\tFIRST P\tR\tP50\tP99\tBYTES\t")
@@ -37,7 +37,7 @@ func percent(share float64) string { return fmt.Sprintf("%.1f", 100*share) }
 
 func micros(d time.Duration) string { return fmt.Sprintf("%.0f us", float64(d)/1e3) }
 
-// PrintPairs writes what came of pairs for people.
+// PrintPairs writes reports on pairs for people.
 func PrintPairs(w io.Writer, reports []PairReport) {
 	tabs := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tabs, "LANGUAGE\tPAIRS\tOF ONE STORY\tP\tR\tF1\t")

@@ -13,37 +13,36 @@ import (
 )
 
 const (
-	rankEvery = time.Hour      // stories are put in order
-	ahead     = 24 * time.Hour // when it is looked which of them others told
+	rankEvery = time.Hour      // interval of ordering
+	ahead     = 24 * time.Hour // delay until an order is evaluated
 	top       = 10
 )
 
-// A Ranking says how well an order of stories shows, at a time, those that most
-// sources tell 24 hours later, and how soon.
+// A Ranking reports how well and how soon an order of stories shows those with most sources 24 hours later.
 type Ranking struct {
 	Order string  `json:"order"` // "ours", "most sources", or "newest"
 	NDCG  float64 `json:"ndcg"`  // of ten, mean over times; the gain is the number of sources
 	Times int     `json:"times"`
 
-	// Of the stories that are among the ten of most sources at the end of a day: how
-	// many were ever among the ten that are shown, and how long after their first item.
+	// Of the stories among the ten of most sources at the end of a day: how many were ever among the ten
+	// shown, and how long after their first item.
 	Great int           `json:"great"`
 	Shown int           `json:"shown"`
 	P50   time.Duration `json:"p50"`
 	P90   time.Duration `json:"p90"`
 }
 
-// A Churn says how often the story of an item has another ID a day later. Those that
-// expired count as they were.
+// A Churn reports how often the story of an item has another ID a day later. Expired stories count with their
+// last ID.
 type Churn struct {
 	Items int     `json:"items"` // of all days
 	Moved int     `json:"moved"`
 	Share float64 `json:"share"`
 }
 
-// Rank lets ours group records as they came, orders the live stories every hour, and
-// says how good the orders were: by our rank, by the number of sources so
-// far, and by the latest item. Records must have days; of others it says nothing.
+// Rank groups records with our method in order of arrival, orders the current stories every hour, and
+// evaluates the orders: by our rank, by the number of sources, and by the latest item. Records must have
+// days; without days it returns nothing.
 func Rank(w story.Weights, records []Record) ([]Ranking, Churn) {
 	if len(records) == 0 || records[0].Day == "" {
 		return nil, Churn{}
@@ -55,23 +54,23 @@ func Rank(w story.Weights, records []Record) ([]Ranking, Churn) {
 	next := records[0].Seen.Add(rankEvery)
 	for _, record := range records {
 		for ; !record.Seen.Before(next); next = next.Add(rankEvery) {
-			r.look(next)
+			r.takeSnapshot(next)
 		}
 		placed := r.Place(record.Item)
 		r.story[placed.EventID] = placed.StoryID
-		r.items = append(r.items, told{placed.EventID, record.Host, record.Seen})
+		r.items = append(r.items, windowItem{placed.EventID, record.Host, record.Seen})
 		r.tick(record.Seen)
 	}
 	return r.rankings(), r.churn
 }
 
-// A ranker follows stories and their orders.
+// A ranker tracks stories and their orders.
 type ranker struct {
 	grouping
-	items []told // of the window, by time
-	looks []look // that wait for what comes
-	first map[string]time.Time
-	churn Churn
+	items     []windowItem // of the window, by time
+	snapshots []snapshot   // not yet evaluated
+	first     map[string]time.Time
+	churn     Churn
 
 	sums   [3]float64
 	times  int
@@ -79,15 +78,14 @@ type ranker struct {
 	great  map[string]time.Time            // by event that a great story began with: when that was
 }
 
-// told is an item, for counting.
-type told struct {
+// windowItem is an item of the window.
+type windowItem struct {
 	event, source string
 	seen          time.Time
 }
 
-// A look is the orders at a time. Stories are named by the event that they began
-// with, which merges do not change.
-type look struct {
+// A snapshot is the orders at a time. Stories are identified by their first event, which merges do not change.
+type snapshot struct {
 	at     time.Time
 	orders [3][]string
 	live   []string
@@ -97,19 +95,18 @@ type look struct {
 
 var orders = [3]string{"ours", "most sources", "newest"}
 
-// A tale is what is known of a story at a time.
-type tale struct {
-	event    string // it began with
-	sources  map[string]bool
-	tellings []story.Telling
-	rank     [3]float64
+// A rankedStory is the state of a story at a time.
+type rankedStory struct {
+	event     string // it began with
+	sources   map[string]bool
+	sightings []story.SourceSighting
+	rank      [3]float64
 }
 
-// tales returns the stories of what came in the window before a time, by the event
-// that each began with.
-func (r *ranker) tales(until time.Time) []*tale {
-	byID := make(map[string]*tale)
-	var list []*tale
+// tales returns the stories of the items in the window before a time, by the first event of each.
+func (r *ranker) tales(until time.Time) []*rankedStory {
+	byID := make(map[string]*rankedStory)
+	var list []*rankedStory
 	for _, item := range r.items {
 		if item.seen.After(until) {
 			break
@@ -117,31 +114,31 @@ func (r *ranker) tales(until time.Time) []*tale {
 		id := r.story[item.event]
 		t := byID[id]
 		if t == nil {
-			t = &tale{event: item.event, sources: make(map[string]bool)}
+			t = &rankedStory{event: item.event, sources: make(map[string]bool)}
 			byID[id] = t
 			list = append(list, t)
 		}
 		t.sources[item.source] = true
-		t.tellings = append(t.tellings, story.Telling{Source: item.source, Weight: 1, Seen: item.seen})
+		t.sightings = append(t.sightings, story.SourceSighting{Source: item.source, Weight: 1, Seen: item.seen})
 		t.rank[2] = float64(item.seen.Unix())
 	}
 	for _, t := range list {
-		t.rank[0] = story.Rank(story.HeatOf(t.tellings), 0, false)
+		t.rank[0] = story.Rank(story.NewHotScore(t.sightings), 0, false)
 		t.rank[1] = float64(len(t.sources))
 	}
 	return list
 }
 
-// look orders the stories of now, and settles what was ordered a day ago.
-func (r *ranker) look(now time.Time) {
+// takeSnapshot orders the current stories, and evaluates the orders of a day ago.
+func (r *ranker) takeSnapshot(now time.Time) {
 	window := story.DefaultLimits().Window
-	r.items = slices.DeleteFunc(r.items, func(t told) bool { return now.Sub(t.seen) > window+ahead })
+	r.items = slices.DeleteFunc(r.items, func(t windowItem) bool { return now.Sub(t.seen) > window+ahead })
 	tales := r.tales(now)
-	for len(r.looks) > 0 && !r.looks[0].at.Add(ahead).After(now) {
-		r.settle(r.looks[0], tales)
-		r.looks = r.looks[1:]
+	for len(r.snapshots) > 0 && !r.snapshots[0].at.Add(ahead).After(now) {
+		r.settle(r.snapshots[0], tales)
+		r.snapshots = r.snapshots[1:]
 	}
-	l := look{at: now, before: make(map[string]string), items: make(map[string]int)}
+	l := snapshot{at: now, before: make(map[string]string), items: make(map[string]int)}
 	for _, item := range r.items {
 		if now.Sub(item.seen) <= window {
 			l.before[item.event] = r.story[item.event]
@@ -149,7 +146,7 @@ func (r *ranker) look(now time.Time) {
 		}
 	}
 	for o := range orders {
-		slices.SortStableFunc(tales, func(a, b *tale) int { return cmp.Compare(b.rank[o], a.rank[o]) })
+		slices.SortStableFunc(tales, func(a, b *rankedStory) int { return cmp.Compare(b.rank[o], a.rank[o]) })
 		for _, t := range tales[:min(len(tales), top)] {
 			l.orders[o] = append(l.orders[o], t.event)
 			if _, ok := r.listedIn(o)[t.event]; !ok {
@@ -160,10 +157,10 @@ func (r *ranker) look(now time.Time) {
 	for _, t := range tales {
 		l.live = append(l.live, t.event)
 		if _, ok := r.first[t.event]; !ok {
-			r.first[t.event] = t.tellings[0].Seen
+			r.first[t.event] = t.sightings[0].Seen
 		}
 	}
-	r.looks = append(r.looks, l)
+	r.snapshots = append(r.snapshots, l)
 }
 
 func (r *ranker) listedIn(order int) map[string]time.Time {
@@ -175,8 +172,8 @@ func (r *ranker) listedIn(order int) map[string]time.Time {
 	return m
 }
 
-// settle says how good the orders of a look were, now that a day has passed.
-func (r *ranker) settle(l look, tales []*tale) {
+// settle evaluates the orders of a look after a day.
+func (r *ranker) settle(l snapshot, tales []*rankedStory) {
 	sources := make(map[string]float64) // by story
 	for _, t := range tales {
 		sources[r.story[t.event]] = float64(len(t.sources))
@@ -184,7 +181,7 @@ func (r *ranker) settle(l look, tales []*tale) {
 	gain := func(event string, seen map[string]bool) float64 {
 		id := r.story[event]
 		if seen[id] {
-			return 0 // a part of one that is there already
+			return 0 // part of a story that is already counted
 		}
 		seen[id] = true
 		return sources[id]
@@ -220,10 +217,10 @@ func (r *ranker) settle(l look, tales []*tale) {
 	if r.great == nil {
 		r.great = make(map[string]time.Time)
 	}
-	slices.SortStableFunc(tales, func(a, b *tale) int { return cmp.Compare(len(b.sources), len(a.sources)) })
+	slices.SortStableFunc(tales, func(a, b *rankedStory) int { return cmp.Compare(len(b.sources), len(a.sources)) })
 	for _, t := range tales[:min(len(tales), top)] {
 		if _, ok := r.great[t.event]; !ok {
-			r.great[t.event] = t.tellings[0].Seen
+			r.great[t.event] = t.sightings[0].Seen
 		}
 	}
 }
@@ -241,15 +238,15 @@ func (r *ranker) rankings() []Ranking {
 	var list []Ranking
 	for o, name := range orders {
 		ranking := Ranking{Order: name, NDCG: r.sums[o] / float64(max(1, r.times)), Times: r.times, Great: len(r.great)}
-		var waits []time.Duration
+		var delays []time.Duration
 		for event, began := range r.great {
 			if at, ok := r.listedIn(o)[event]; ok {
-				waits = append(waits, at.Sub(began))
+				delays = append(delays, at.Sub(began))
 			}
 		}
-		slices.Sort(waits)
-		if ranking.Shown = len(waits); len(waits) > 0 {
-			ranking.P50, ranking.P90 = waits[len(waits)/2], waits[len(waits)*9/10]
+		slices.Sort(delays)
+		if ranking.Shown = len(delays); len(delays) > 0 {
+			ranking.P50, ranking.P90 = delays[len(delays)/2], delays[len(delays)*9/10]
 		}
 		list = append(list, ranking)
 	}

@@ -8,9 +8,8 @@ import (
 	"feedmesh/classify/story"
 )
 
-// TestRankShowsWhatManyWillTell ranks two stories of which one was told much a day
-// ago, and the other begins to be.
-func TestRankShowsWhatManyWillTell(t *testing.T) {
+// TestRank_ShowsStoriesOfManySources ranks two stories: one with high coverage a day ago, and a growing one.
+func TestRank_ShowsStoriesOfManySources(t *testing.T) {
 	var records []Record
 	add := func(title string, sources int, from, every time.Duration) {
 		for i := range sources {

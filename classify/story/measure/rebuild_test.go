@@ -7,17 +7,16 @@ import (
 	"feedmesh/classify/story"
 )
 
-// kept is an item and where it was put.
+// kept is an item and its placement.
 type kept struct {
 	item    story.Item
 	eventID string
 }
 
-// rebuild places half of the records, lets others take back what lives, as it would be
-// stored, and both place the rest. Taken back is what came in so many windows, or
-// all of the live events if that is 0. It returns how many items came after, and how
-// many of them are in another event, or else in another story; early are those that
-// were taken back and are older than the window.
+// rebuild places half of the records, restores the stored items in new Clusters, and places the rest in both.
+// Restored are the items of so many windows, or all items of the events in the window if windows is 0. It
+// returns the number of later items, and how many of them are in another event or, in the same event, in
+// another story; early counts restored items older than the window.
 func rebuild(t *testing.T, records []Record, windows int) (rest, events, stories, early int) {
 	t.Helper()
 	c := story.New(story.Default(), story.DefaultLimits(), story.IDs{})
@@ -36,7 +35,7 @@ func rebuild(t *testing.T, records []Record, windows int) (rest, events, stories
 	w := story.Default()
 	after := grouping{Clusters: story.New(w, story.DefaultLimits(), story.IDs{}), story: make(map[string]string)}
 	now := records[middle-1].Seen
-	last := make(map[string]int) // by event, its last item
+	last := make(map[string]int) // the last item of each event
 	for i, k := range list {
 		last[k.eventID] = i
 	}
@@ -52,10 +51,10 @@ func rebuild(t *testing.T, records []Record, windows int) (rest, events, stories
 			early++
 		}
 		placed := story.Placement{EventID: k.eventID, StoryID: before.story[k.eventID]}
-		if k.item.Repeats = ""; after.Needs(k.item, placed) {
-			k.item.Read = w.Read(k.item)
+		if k.item.DuplicateOf = ""; after.NeedsText(k.item, placed) {
+			k.item.Features = w.Extract(k.item)
 		}
-		after.Remember(k.item, placed)
+		after.Restore(k.item, placed)
 		after.story[k.eventID] = placed.StoryID
 	}
 	before.tick(now.Add(1))
@@ -79,10 +78,10 @@ func rebuild(t *testing.T, records []Record, windows int) (rest, events, stories
 	return len(placed), events, stories, early
 }
 
-// TestARebuildChangesNoAnswer counts the answers that differ after a rebuild. None
-// is in another event where all items of the live events are taken back; stories may
-// be others, for they forgot what they were made of.
-func TestARebuildChangesNoAnswer(t *testing.T) {
+// TestRestore_ChangesNoAnswer counts the differences after a rebuild. If all items of the events in the
+// window are restored, no item is in another event. Stories may differ, because their history is not
+// restored.
+func TestRestore_ChangesNoAnswer(t *testing.T) {
 	var headlines []Record
 	if !testing.Short() {
 		for i, day := range days(half(t, "uci-headlines").Records) {
@@ -99,14 +98,14 @@ func TestARebuildChangesNoAnswer(t *testing.T) {
 			continue
 		}
 		rest, events, stories, early := rebuild(t, set.records, 0)
-		t.Logf("%s: of %d items after a rebuild %d are in another event, %d in another story; %d items taken back were older than the window",
+		t.Logf("%s: of %d items after a rebuild %d are in another event, %d in another story; %d restored items were older than the window",
 			set.name, rest, events, stories, early)
 		if events > 0 || stories*1000 > 2*rest {
 			t.Errorf("%s: got %d and %d of %d answers that differ, want 0 and at most 2 in a thousand", set.name, events, stories, rest)
 		}
-		for windows := 1; windows <= 2; windows++ { // and what expired is taken back too
+		for windows := 1; windows <= 2; windows++ { // expired items are restored too
 			rest, events, stories, early := rebuild(t, set.records, windows)
-			t.Logf("%s: where what came in %d windows is taken back, %d of them older than one, %d are in another event, %d in another story",
+			t.Logf("%s: with the items of %d windows restored, %d of them older than one, %d are in another event, %d in another story",
 				set.name, windows, early, events, stories)
 			if most := []int{rest / 4, rest / 50}[windows-1]; events+stories > most {
 				t.Errorf("%s, %d windows: got %d and %d of %d answers that differ, want %d at most", set.name, windows, events, stories, rest, most)

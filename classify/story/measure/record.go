@@ -16,28 +16,27 @@ import (
 	"feedmesh/classify/story"
 )
 
-// A Record is an item whose story is known.
+// A Record is an item with a labelled story.
 type Record struct {
 	story.Item
 	Story string
-	Day   string // as in 2026-01-02; empty if unknown
+	Day   string // such as 2026-01-02; may be empty
 }
 
-// A Pair is two items of which it is known whether they are of one story.
+// A Pair is two items, labelled whether they are of one story.
 type Pair struct {
 	ID   string
 	A, B story.Item
 	Same bool
 }
 
-// A Set is what a file holds: records, or pairs.
+// A Set is the content of a file: records, or pairs.
 type Set struct {
 	Records []Record // by day, otherwise in the order of the file
 	Pairs   []Pair
 }
 
-// A Half is a part of a set. Which a record is in, its story tells, or its ID where
-// it is a pair, so that no story is in both.
+// A Half is a part of a set. Records are split by story and pairs by ID, so no story is in both.
 type Half string
 
 // The halves of a set.
@@ -47,8 +46,8 @@ const (
 	Test  Half = "test"
 )
 
-// has reports whether a half has what a story or a pair's ID stands for. The rule
-// is FNV-32a(key)>>4&1: 0 is train and 1 is test.
+// has reports whether a half contains the key of a story or pair. The rule is FNV-32a(key)>>4&1: 0 is train
+// and 1 is test.
 func (h Half) has(key string) bool {
 	sum := fnv.New32a()
 	io.WriteString(sum, key)
@@ -60,7 +59,7 @@ const (
 	maxRecords = 2_000_000
 )
 
-// line is how a record stands in a file.
+// line is the JSON form of a record.
 type line struct {
 	ID, Title, Body, Lang, Host, Published, Story, Label string
 	A, B                                                 *line
@@ -126,11 +125,10 @@ func (l *line) item() story.Item {
 	return story.Item{ID: l.ID, Title: l.Title, Text: l.Body, Language: l.Lang, Host: strings.ToLower(l.Host), Seen: undated}
 }
 
-// undated is when what has no day begins to come.
+// undated is the start time of records without a day.
 var undated = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// spread gives records their times: those of a day come through the day, others
-// one a minute.
+// spread sets the times of records: evenly through their day, or one a minute without a day.
 func spread(records []Record) {
 	for _, today := range days(records) {
 		start, gap := undated, time.Minute
@@ -143,7 +141,7 @@ func spread(records []Record) {
 	}
 }
 
-// days cuts records where the day changes.
+// days splits records by day.
 func days(records []Record) [][]Record {
 	var list [][]Record
 	for start, i := 0, 1; i <= len(records); i++ {
@@ -155,7 +153,7 @@ func days(records []Record) [][]Record {
 	return list
 }
 
-// shuffled returns records in another order within their days, the same each time.
+// shuffled returns records in a different, reproducible order within their days.
 func shuffled(records []Record) []Record {
 	records = slices.Clone(records)
 	random := rand.New(rand.NewPCG(7, 1))

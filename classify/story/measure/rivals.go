@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// components are the connected components of the items of which the closeness is
-// at least the radius.
+// components are the connected components of the items with a similarity of at least the radius.
 func components(items []Record) []int {
 	all, radius := vectors(items), componentRadius.of(items)
 	root := make([]int, len(items))
@@ -33,8 +32,8 @@ func components(items []Record) []int {
 
 const kmeansRounds = 10
 
-// kmeans starts from the k most distant items, and is told k: how many stories
-// there are, which nobody knows of what is new.
+// kmeans starts from the k most distant items. k is the labelled number of stories, which is not available in
+// production.
 func kmeans(items []Record) []int {
 	all := vectors(items)
 	stories := make(map[string]bool)
@@ -48,7 +47,7 @@ func kmeans(items []Record) []int {
 		for i, v := range all {
 			best, closest := 0, math.Inf(1)
 			for j, c := range centres {
-				// The square of the Euclidean distance, but for |v|², which is 1 for all.
+				// The square of the Euclidean distance without |v|², which is 1 for all.
 				if d := c.dot(c) - 2*v.dot(c); d < closest {
 					best, closest = j, d
 				}
@@ -64,8 +63,7 @@ func kmeans(items []Record) []int {
 	return of
 }
 
-// farthest returns k vectors: the first, and then always the one that is farthest
-// from those there are.
+// farthest returns k vectors: the first, then repeatedly the one farthest from those chosen.
 func farthest(all []vector, k int) []vector {
 	near := make([]float64, len(all)) // closeness to the nearest
 	next := 0
@@ -81,7 +79,7 @@ func farthest(all []vector, k int) []vector {
 	return list
 }
 
-// means returns the mean of each cluster's vectors; an empty one stays empty.
+// means returns the mean of each cluster's vectors; an empty cluster stays empty.
 func means(all []vector, of []int, k int) []vector {
 	sums, sizes := make([]vector, k), make([]int, k)
 	for i, v := range all {
@@ -98,11 +96,11 @@ func means(all []vector, of []int, k int) []vector {
 
 const (
 	chainWords = 8  // keywords of an item
-	chainLooks = 50 // newest items of a chain that are looked at
+	chainLooks = 50 // newest items of a chain that are compared
 )
 
-// chains is infostream's: an item joins the chain in which most items have a like
-// sequence of keywords; of equal ones the freshest.
+// chains is infostream's method: an item joins the chain in which most items have a similar sequence of
+// keywords; of equal chains the freshest.
 func chains(items []Record) []int {
 	all, radius := vectors(items), chainRadius.of(items)
 	keywords := make([][]int, len(all))
@@ -132,7 +130,7 @@ func chains(items []Record) []int {
 	return of
 }
 
-// common returns which share of keywords two items have in common.
+// common returns the share of keywords that two items share.
 func common(a, b []int) float64 {
 	n := 0
 	for _, w := range a {

@@ -13,20 +13,19 @@ import (
 // Methods are the names of the methods, ours first.
 func Methods() []string { return []string{"ours", "single-pass", "components", "kmeans", "chains"} }
 
-// A Report is what a method made of records in an order.
+// A Report is the result of a method on records in an order.
 type Report struct {
 	Method string   `json:"method"`
 	Order  string   `json:"order"` // "arrival" or "shuffled"
 	Events *Figures `json:"events,omitempty"`
 	Figures
-	P50   time.Duration `json:"p50"` // an item; the mean where a method needs all items at once
+	P50   time.Duration `json:"p50"` // per item; the mean for methods that process all items in one batch
 	P99   time.Duration `json:"p99"`
-	Bytes int           `json:"bytes"` // a live item; 0 where a method keeps none
+	Bytes int           `json:"bytes"` // per stored item; 0 for methods without state
 }
 
-// Run lets a method group records, as they came and shuffled, and says how well it
-// did; w are the weights of ours. It panics if there
-// is no method of that name.
+// Run groups records with a method, in order of arrival and shuffled, and returns its quality. w are the
+// weights of our method. It panics if no method has that name.
 func Run(method string, w story.Weights, records []Record) []Report {
 	var list []Report
 	for _, order := range []string{"arrival", "shuffled"} {
@@ -44,11 +43,10 @@ func Run(method string, w story.Weights, records []Record) []Report {
 	return list
 }
 
-// maxBatch is how many items a method gets at once that looks at all pairs.
+// maxBatch bounds a batch of items for methods that compare all pairs.
 const maxBatch = 5000
 
-// batches cuts records for the methods that cannot forget: a set that is small is
-// one, a large one is cut by day.
+// batches splits records for methods without expiry: a small set is one batch, a large set one batch a day.
 func batches(records []Record) [][]Record {
 	if len(records) <= maxBatch {
 		return [][]Record{records}
@@ -56,7 +54,7 @@ func batches(records []Record) [][]Record {
 	return days(records)
 }
 
-// rival lets one of the other methods group records.
+// rival groups records with one of the other methods.
 func (r *Report) rival(records []Record) {
 	began := time.Now()
 	if r.Method == "single-pass" {
@@ -96,8 +94,7 @@ func names(clusters []int) []string {
 	return list
 }
 
-// compare compares clusters with stories; of large sets, those of each day by
-// themselves.
+// compare compares clusters with stories, of large sets per day.
 func compare(records []Record, clusters []string) Figures {
 	stories := make([]string, len(records))
 	for i, record := range records {
@@ -110,7 +107,7 @@ func compare(records []Record, clusters []string) Figures {
 	return Compare(stories, clusters)
 }
 
-// ours is how the agent does it: item by item, with a pass when one is due.
+// ours groups as the agent does: item by item, with passes by interval.
 func (r *Report) ours(w story.Weights, records []Record) {
 	c := story.New(w, story.DefaultLimits(), story.IDs{})
 	g := grouping{Clusters: c, story: make(map[string]string)}
@@ -144,10 +141,10 @@ func (r *Report) ours(w story.Weights, records []Record) {
 	}
 }
 
-// grouping follows the stories of events.
+// grouping tracks the stories of events.
 type grouping struct {
 	*story.Clusters
-	story map[string]string // by event, the last it was in
+	story map[string]string // last story, by event
 }
 
 func (g *grouping) tick(now time.Time) {
@@ -165,16 +162,16 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// PairReport is how well it is told whether two items are of one story.
+// PairReport is the quality of predicting whether two items are of one story.
 type PairReport struct {
 	Language string `json:"language"`
 	Pairs    int    `json:"pairs"`
-	Same     int    `json:"same"` // that are of one story
+	Same     int    `json:"same"` // pairs of one story
 	Score
 }
 
-// RunPairs places the items of all pairs, as they come, those of each language by
-// themselves, and says how well it is told which are of one story.
+// RunPairs places the items of all pairs in order, separately for each language, and evaluates which pairs
+// are predicted to be of one story.
 func RunPairs(w story.Weights, pairs []Pair) []PairReport {
 	byLanguage := make(map[string][]Pair)
 	var languages []string
@@ -189,16 +186,16 @@ func RunPairs(w story.Weights, pairs []Pair) []PairReport {
 	var list []PairReport
 	for _, language := range languages {
 		c := judge(w, byLanguage[language])
-		total.pairs, total.same, total.said, total.right = total.pairs+c.pairs, total.same+c.same, total.said+c.said, total.right+c.right
+		total.pairs, total.same, total.predicted, total.right = total.pairs+c.pairs, total.same+c.same, total.predicted+c.predicted, total.right+c.right
 		list = append(list, c.report(language))
 	}
 	return append(list, total.report("all"))
 }
 
-type counted struct{ pairs, same, said, right int }
+type counted struct{ pairs, same, predicted, right int }
 
 func (c counted) report(language string) PairReport {
-	return PairReport{language, c.pairs, c.same, scored(share(c.right, c.said), share(c.right, c.same))}
+	return PairReport{language, c.pairs, c.same, scored(share(c.right, c.predicted), share(c.right, c.same))}
 }
 
 func judge(w story.Weights, pairs []Pair) counted {
@@ -218,14 +215,14 @@ func judge(w story.Weights, pairs []Pair) counted {
 	g.tick(undated.Add(time.Duration(2*len(pairs)+60) * time.Minute))
 	n := counted{pairs: len(pairs)}
 	for i, p := range pairs {
-		said := g.story[events[i][0]] == g.story[events[i][1]]
+		predicted := g.story[events[i][0]] == g.story[events[i][1]]
 		if p.Same {
 			n.same++
 		}
-		if said {
-			n.said++
+		if predicted {
+			n.predicted++
 		}
-		if p.Same && said {
+		if p.Same && predicted {
 			n.right++
 		}
 	}

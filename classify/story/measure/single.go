@@ -2,12 +2,11 @@ package measure
 
 import "time"
 
-// singlePass is source 3 as written: each message joins the nearest cluster if it
-// is closer than the radius, or else opens one; then the same is done with these
-// clusters, and what comes of it are the stories. It returns the cluster of each
-// item, of the first pass and of both. A cluster's vector is the sum of its items';
-// N and df are of the messages so far, and clusters are forgotten when ours are. The
-// second pass is made when all items have come: it knows what ours can't.
+// singlePass is source 3 as written: each message joins the nearest cluster if it is closer than the radius,
+// or else opens one. A second pass groups these clusters into stories. It returns the cluster of each item
+// after the first and after both passes. A cluster's vector is the sum of its items'; N and df are of the
+// messages so far, and clusters expire when ours do. The second pass runs after all items and so uses later
+// information than ours.
 func singlePass(items []Record) (events, stories []int) {
 	first := clusters{radius: eventRadius.of(items)}
 	var c counter
@@ -31,12 +30,12 @@ func singlePass(items []Record) (events, stories []int) {
 	return events, stories
 }
 
-// clusters are what one pass makes.
+// clusters are the result of one pass.
 type clusters struct {
 	radius float64
 	sums   []vector
-	units  []vector    // the sums, of length 1; nil once forgotten
-	last   []time.Time // when something joined
+	units  []vector    // the sums, of length 1; nil after expiry
+	last   []time.Time // time of the last join
 	live   []int
 }
 

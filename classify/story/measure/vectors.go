@@ -9,7 +9,7 @@ import (
 	"feedmesh/classify/stem"
 )
 
-// A vector is how much of each term an item has, by term.
+// A vector maps terms to weights.
 type vector []weighed
 
 type weighed struct {
@@ -17,21 +17,21 @@ type weighed struct {
 	weight float64
 }
 
-// A counter counts in how many of the items so far a term is.
+// A counter counts the items that contain each term.
 type counter struct {
 	ids   map[string]int
 	df    []int
 	items int
 }
 
-// count returns how often the terms of an item are in it.
+// count returns the term frequencies of an item.
 func (c *counter) count(item Record) map[int]int {
 	if c.ids == nil {
 		c.ids = make(map[string]int)
 	}
 	c.items++
 	counts := make(map[int]int)
-	for _, w := range stem.List(item.Title+"\n"+item.Text, item.Language) {
+	for _, w := range stem.Stems(item.Title+"\n"+item.Text, item.Language) {
 		id, ok := c.ids[w]
 		if !ok {
 			id = len(c.df)
@@ -45,9 +45,8 @@ func (c *counter) count(item Record) map[int]int {
 	return counts
 }
 
-// vector returns the tf*idf vector of an item, which it counts: tf is
-// 1/2 + 1/2*f/maxf, f of its most frequent term being maxf, and idf log(N/df) of
-// the items so far.
+// vector returns the tf*idf vector of an item, and counts the item: tf is 1/2 + 1/2*f/maxf, where maxf is the
+// frequency of its most frequent term, and idf is log(N/df) of the items so far.
 //
 // Source: source 3; G. Salton, C. Buckley, Term-weighting approaches, 1988.
 func (c *counter) vector(item Record) vector { return c.weigh(c.count(item)) }
@@ -65,8 +64,7 @@ func (c *counter) weigh(counts map[int]int) vector {
 	return v
 }
 
-// vectors returns the tf*idf vectors of items, each of length 1, with the idf of
-// them all.
+// vectors returns the tf*idf vectors of items, each of length 1, with the idf of all items.
 func vectors(items []Record) []vector {
 	var c counter
 	counts := make([]map[int]int, len(items))
@@ -80,7 +78,7 @@ func vectors(items []Record) []vector {
 	return list
 }
 
-// unit returns v with a length of 1, or of 0 if it has none.
+// unit returns v scaled to length 1, or v if its length is 0.
 func (v vector) unit() vector {
 	length := math.Sqrt(v.dot(v))
 	if length == 0 {
@@ -130,7 +128,7 @@ func (v vector) plus(w vector) vector {
 	return sum
 }
 
-// heaviest returns the n terms that weigh most.
+// heaviest returns the n heaviest terms.
 func (v vector) heaviest(n int) []int {
 	v = slices.Clone(v)
 	slices.SortFunc(v, func(a, b weighed) int {

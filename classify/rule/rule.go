@@ -1,0 +1,154 @@
+package rule
+
+import "fmt"
+
+// A Rule is an action and its condition.
+type Rule struct {
+	Pos       Pos
+	Scope     Scope
+	Action    Action
+	Condition Expr
+	Score     float64 // worth of each piece of evidence, multiplied by the worth of its field; 1 by default
+}
+
+// A Pos is a position in a file. Its text, for example "security.rules:4:12", identifies a rule within a set.
+type Pos struct {
+	File         string
+	Line, Column int // from 1; columns count characters
+}
+
+func (p Pos) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
+
+// A Scope restricts a rule to certain feeds or items. The zero Scope applies to all.
+type Scope struct {
+	Kind  ScopeKind
+	Value string // a feed tag, a feed ID or the canonical text of a query
+}
+
+// A ScopeKind is the kind of a [Scope].
+type ScopeKind uint8
+
+const (
+	Everywhere ScopeKind = iota
+	FeedTag
+	Feed
+	Query // a query of package query, for items: see [query.ParseScope]
+)
+
+// An Action is the effect of a rule whose condition holds.
+type Action struct {
+	Kind  ActionKind
+	Name  string  // of the category or fact; otherwise empty
+	Topic string  // for Conclude; may be empty
+	Score float64 // for AddScore
+	Text  string  // for Notify: the message; may be empty
+}
+
+// An ActionKind is the kind of an [Action].
+type ActionKind uint8
+
+const (
+	Conclude     ActionKind = iota // a category, a topic, or a topic that implies a category
+	ConcludeFact                   // a fact for use by other rules
+	AddScore                       // to the item's score, which orders lists
+	Star                           // the item
+	Mute                           // the item: it is stored, and shown only on request
+	Quarantine                     // the item, until a person decides whether it is spam
+	Notify                         // subscribers of the event stream
+)
+
+// A Field is a part of a document.
+type Field uint8
+
+const (
+	Anywhere Field = iota // title, the publisher's categories, body, feed title
+	Title
+	Tags // the publisher's categories
+	Body
+	FeedTitle
+	FeedTags
+	Author
+	URL
+	Host
+	Lang
+	FieldCount // number of fields
+)
+
+// FieldNames are the names before the colon; [Anywhere] has none.
+var FieldNames = [FieldCount]string{
+	Title: "title", Tags: "tag", Body: "body", FeedTitle: "feed", FeedTags: "feed-tag",
+	Author: "author", URL: "url", Host: "host", Lang: "lang",
+}
+
+// An Expr is a condition: an [*Or], [*And], [*Not], [*AtLeast], [*Near], [*Term] or [*Fact].
+type Expr interface {
+	fmt.Stringer // the shortest text of the condition
+	expr()
+}
+
+// Or holds if one of its operands holds. It has two or more operands, none an Or.
+type Or struct{ Operands []Expr }
+
+// And holds if all of its operands hold. It has two or more operands, none an And.
+type And struct{ Operands []Expr }
+
+// Not holds if its operand does not. The operand is not a Not. A Not may be an operand of Or and AtLeast too,
+// but the whole condition of a rule never holds for an empty document.
+type Not struct{ X Expr }
+
+// AtLeast holds if N or more of its operands hold: 1 <= N <= len(Operands).
+type AtLeast struct {
+	N        int
+	Operands []Expr
+}
+
+// Near holds if both operands occur in one field with at most Within words between them, in either order. An
+// operand is a [*Term] that matches words, or an [*Or] of such terms; all have the same Field.
+type Near struct {
+	A, B   Expr
+	Within int // 0 to 100 words
+}
+
+// A Term holds if its text occurs in a field.
+type Term struct {
+	Field Field
+	Kind  Kind
+	Text  string // without delimiters
+	Pos   Pos
+}
+
+// A Kind is the way a [Term] is compared.
+type Kind uint8
+
+const (
+	Words  Kind = iota // a word or a phrase in this order, by stems: kubernetes, "helm chart"
+	Loose              // all of the words in any order, with at most three others between them: "helm chart"~
+	Prefix             // words with this prefix: kube*
+	Exact              // the exact text, case included, between word boundaries: 'Go', 'C'
+	Regexp             // a regular expression (RE2) on the lower-case text: /release v\d/; title, url, host, author, feed only
+	Value              // the whole field; for a host also a parent domain: lang:ru, host:github.com, feed-tag:"Jobs"
+)
+
+// A Fact holds if another rule concluded it.
+type Fact struct {
+	Kind FactKind
+	Name string
+	Pos  Pos
+}
+
+// A FactKind is the kind of a [Fact].
+type FactKind uint8
+
+const (
+	NamedFact FactKind = iota // fact:name
+	Category                  // category:name
+	Topic                     // topic:name
+)
+
+func (*Or) expr()      {}
+func (*And) expr()     {}
+func (*Not) expr()     {}
+func (*AtLeast) expr() {}
+func (*Near) expr()    {}
+func (*Term) expr()    {}
+func (*Fact) expr()    {}
