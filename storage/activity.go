@@ -6,68 +6,67 @@ import (
 	"time"
 )
 
-// Activities is the part of a [Store] that counts what came when.
+// Activities is the part of a [Store] that counts arriving items over time.
 type Activities interface {
-	// Activity counts the items first seen at or after since and before until, as
-	// a [Tally] in the given zone does. It reads each of them, some
-	// microseconds' work and eight bytes: ask for a day at a time.
+	// Activity counts the items first seen at or after since and before until, as a [Tally] in the given zone
+	// does. It reads every item, which takes some microseconds and eight bytes each: request one day at a
+	// time, and cache the result.
 	Activity(ctx context.Context, since, until time.Time, zone *time.Location) (Activity, error)
 }
 
-// An Activity says what items came in a stretch of time.
+// An Activity contains statistics of the items that arrived in a period.
 type Activity struct {
 	Items int64 `json:"items"`
 	Spam  int64 `json:"spam"` // of these
 
-	Seen      Week `json:"seen"`      // when they were first seen
-	Published Week `json:"published"` // when those were published that say so
+	Seen      Week `json:"seen"`      // by FirstSeen
+	Published Week `json:"published"` // by Published, of items that state a date
 
-	Timely int64 `json:"timely"` // items that Lag is of
-	Lag    Lag   `json:"lag"`
+	LagItems int64 `json:"timely"` // number of items in Lag
+	Lag      Lag   `json:"lag"`
 
-	Categories map[string]int64 `json:"categories"` // of items that are no spam, by name; an item may count in several
+	Categories map[string]int64 `json:"categories"` // number of items by category, without spam; an item counts in each of its categories
 	Languages  map[string]int64 `json:"languages"`  // by code; empty if unknown
 
-	Toned int64   `json:"toned"` // items with a sentiment
-	Tone  float64 `json:"tone"`  // its sum over these, each -1 to 1
+	SentimentItems int64   `json:"toned"` // items with a sentiment
+	SentimentSum   float64 `json:"tone"`  // sum of their sentiments, each -1 to 1
 }
 
-// A Week counts by weekday and hour, of the zone that was asked for.
+// A Week counts items by weekday and hour in the requested zone.
 type Week [7][24]int64
 
-// A Lag says how long after their publication items were first seen: half of them
-// sooner than P50, and so on. It is of items that say when they were published,
-// but for those from before their feed was added, which nobody could have seen.
+// A Lag contains percentiles of the delay between publication and first sight. It covers items that state a
+// publication date no earlier than the addition of their feed.
 type Lag struct {
 	P50 time.Duration `json:"p50"`
 	P95 time.Duration `json:"p95"`
 	P99 time.Duration `json:"p99"`
 }
 
-// An Arrival is what an [Activity] is made of: one item.
+// An Arrival contains the fields of one item that a [Tally] counts.
 type Arrival struct {
 	FirstSeen, Published time.Time
 	Assumed              bool      // Published is only FirstSeen
-	Added                time.Time // its feed
+	Added                time.Time // when its feed was added
 	Spam                 bool
 	Language             string
 	Sentiment            float64
 	Categories           []string
 }
 
-// A Tally adds arrivals up.
+// A Tally adds up arrivals to an [Activity].
 type Tally struct {
 	zone *time.Location
 	sum  Activity
 	lags []time.Duration
 }
 
-// NewTally returns one that reckons hours and weekdays in the zone.
+// NewTally returns an empty Tally for the hours and weekdays of the zone.
 func NewTally(zone *time.Location) *Tally {
 	return &Tally{zone: zone, sum: Activity{Categories: map[string]int64{}, Languages: map[string]int64{}}}
 }
 
-// Add counts one more arrival.
+// Add counts one arrival.
 func (t *Tally) Add(a Arrival) {
 	t.sum.Items++
 	t.sum.Seen.add(a.FirstSeen.In(t.zone))
@@ -79,8 +78,8 @@ func (t *Tally) Add(a Arrival) {
 		t.lags = append(t.lags, max(0, a.FirstSeen.Sub(a.Published)))
 	}
 	if a.Sentiment != 0 {
-		t.sum.Toned++
-		t.sum.Tone += a.Sentiment
+		t.sum.SentimentItems++
+		t.sum.SentimentSum += a.Sentiment
 	}
 	if a.Spam {
 		t.sum.Spam++
@@ -91,41 +90,39 @@ func (t *Tally) Add(a Arrival) {
 	}
 }
 
-// Activity returns what came of all that was added so far.
+// Activity returns the statistics of all added arrivals.
 func (t *Tally) Activity() Activity {
 	slices.Sort(t.lags)
-	t.sum.Timely = int64(len(t.lags))
-	t.sum.Lag = Lag{P50: rank(t.lags, 50), P95: rank(t.lags, 95), P99: rank(t.lags, 99)}
+	t.sum.LagItems = int64(len(t.lags))
+	t.sum.Lag = Lag{P50: percentile(t.lags, 50), P95: percentile(t.lags, 95), P99: percentile(t.lags, 99)}
 	return t.sum
 }
 
 func (w *Week) add(t time.Time) { w[t.Weekday()][t.Hour()]++ }
 
-// rank returns the smallest of the values, which are sorted, that so many percent
-// of them do not exceed; 0 of none.
-func rank(sorted []time.Duration, percent int) time.Duration {
+// percentile returns the given percentile of the sorted values, 0 for an empty list.
+func percentile(sorted []time.Duration, percent int) time.Duration {
 	if len(sorted) == 0 {
 		return 0
 	}
 	return sorted[(len(sorted)*percent+99)/100-1]
 }
 
-// Add adds up what came in two stretches of time. Lags can't be added: that of the
-// sum is zero.
+// Add returns the sum of two periods. Its Lag is zero, because percentiles cannot be added.
 func (a Activity) Add(b Activity) Activity {
-	a.Items, a.Spam, a.Timely = a.Items+b.Items, a.Spam+b.Spam, a.Timely+b.Timely
-	a.Toned, a.Tone, a.Lag = a.Toned+b.Toned, a.Tone+b.Tone, Lag{}
+	a.Items, a.Spam, a.LagItems = a.Items+b.Items, a.Spam+b.Spam, a.LagItems+b.LagItems
+	a.SentimentItems, a.SentimentSum, a.Lag = a.SentimentItems+b.SentimentItems, a.SentimentSum+b.SentimentSum, Lag{}
 	for day := range a.Seen {
 		for hour := range a.Seen[day] {
 			a.Seen[day][hour] += b.Seen[day][hour]
 			a.Published[day][hour] += b.Published[day][hour]
 		}
 	}
-	a.Categories, a.Languages = both(a.Categories, b.Categories), both(a.Languages, b.Languages)
+	a.Categories, a.Languages = sumCounts(a.Categories, b.Categories), sumCounts(a.Languages, b.Languages)
 	return a
 }
 
-func both(a, b map[string]int64) map[string]int64 {
+func sumCounts(a, b map[string]int64) map[string]int64 {
 	sum := make(map[string]int64, len(a)+len(b))
 	for _, counts := range []map[string]int64{a, b} {
 		for name, n := range counts {

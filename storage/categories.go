@@ -6,18 +6,16 @@ import (
 	"slices"
 )
 
-// Bounds of what a feed's last items were about.
+// Limits of a feed's category counts.
 const (
 	maxFeedCategories = 10
-	maxCounted        = 100 // their sum, in items
+	maxCategorySum    = 100 // maximum sum, in items
 )
 
-// CountCategories returns the counts of a feed's categories once it has these new
-// items as well, each of which counts for 1, shared by its categories; spam does
-// not count. When they count for more than 100 in all, all are halved, so that
-// what was long ago weighs less and less. The ten largest are kept, of equals
-// those that come first by name. It leaves counts as it is; nil is empty, and
-// returned for empty.
+// CountCategories adds new items to a feed's category counts. Each item counts for 1, shared by its
+// categories; spam is ignored. When the sum exceeds 100, all counts are halved, so that older items weigh
+// less. The ten largest counts are kept, ties by name. The argument is not modified. A nil map is empty, and
+// an empty result is nil.
 func CountCategories(counts map[string]float64, items ...Item) map[string]float64 {
 	counted := maps.Clone(counts)
 	for _, item := range items {
@@ -30,12 +28,12 @@ func CountCategories(counts map[string]float64, items ...Item) map[string]float6
 			}
 			counted[category] += 1 / float64(len(item.Categories))
 		}
-		fade(counted)
+		halveToLimit(counted)
 	}
-	return largest(counted)
+	return keepLargest(counted)
 }
 
-// addCategories returns the counts of two feeds that become one.
+// addCategories returns the category counts of two merged feeds.
 func addCategories(a, b map[string]float64) map[string]float64 {
 	sum := maps.Clone(a)
 	if sum == nil {
@@ -44,18 +42,18 @@ func addCategories(a, b map[string]float64) map[string]float64 {
 	for category, n := range b {
 		sum[category] += n
 	}
-	fade(sum)
-	return largest(sum)
+	halveToLimit(sum)
+	return keepLargest(sum)
 }
 
-// fade halves the counts until they are within bounds.
-func fade(counts map[string]float64) {
+// halveToLimit halves the counts until their sum is within bounds.
+func halveToLimit(counts map[string]float64) {
 	for {
 		sum := 0.0
-		for _, category := range slices.Sorted(maps.Keys(counts)) { // in any other order it may differ in the last bit
+		for _, category := range slices.Sorted(maps.Keys(counts)) { // a fixed order, because floating-point sums depend on it
 			sum += counts[category]
 		}
-		if sum <= maxCounted {
+		if sum <= maxCategorySum {
 			return
 		}
 		for category := range counts {
@@ -64,8 +62,8 @@ func fade(counts map[string]float64) {
 	}
 }
 
-// largest drops what is beyond the largest counts.
-func largest(counts map[string]float64) map[string]float64 {
+// keepLargest keeps only the largest counts.
+func keepLargest(counts map[string]float64) map[string]float64 {
 	if len(counts) == 0 {
 		return nil
 	}

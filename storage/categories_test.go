@@ -17,7 +17,7 @@ func about(n int, categories ...string) []storage.Item {
 	return items
 }
 
-func TestNewItemsCountForTheirCategories(t *testing.T) {
+func TestCountCategories_AddsNewItems(t *testing.T) {
 	t.Parallel()
 	spam := about(5, "a")
 	for i := range spam {
@@ -31,37 +31,36 @@ func TestNewItemsCountForTheirCategories(t *testing.T) {
 	delete(kept, "09")
 	delete(kept, "10")
 	for _, test := range []struct {
-		says   string
+		name   string
 		counts map[string]float64
 		items  []storage.Item
 		want   map[string]float64
 	}{
-		{"nothing of nothing", nil, nil, nil},
-		{"an empty count is none", map[string]float64{}, nil, nil},
+		{"no items", nil, nil, nil},
+		{"a zero count is dropped", map[string]float64{}, nil, nil},
 		{"one of each", nil, about(1, "a"), map[string]float64{"a": 1}},
 		{"items share their weight", map[string]float64{"a": 1}, about(2, "a", "b"), map[string]float64{"a": 2, "b": 1}},
-		{"items of no category", map[string]float64{"a": 1}, about(2), map[string]float64{"a": 1}},
-		{"spam counts for nothing", nil, spam, nil},
-		{"a hundred stay as they are", nil, about(100, "a"), map[string]float64{"a": 100}},
-		{"more are halved", map[string]float64{"a": 60, "b": 40}, about(1, "b"), map[string]float64{"a": 30, "b": 20.5}},
-		{"the ten largest stay, of equals the first by name", twelve, nil, kept},
-		{"counts beyond all bounds come within them", map[string]float64{"a": 1600}, nil, map[string]float64{"a": 1600}},
+		{"items without a category", map[string]float64{"a": 1}, about(2), map[string]float64{"a": 1}},
+		{"spam is not counted", nil, spam, nil},
+		{"a total of a hundred is unchanged", nil, about(100, "a"), map[string]float64{"a": 100}},
+		{"larger totals are halved", map[string]float64{"a": 60, "b": 40}, about(1, "b"), map[string]float64{"a": 30, "b": 20.5}},
+		{"the ten largest remain, ties by name", twelve, nil, kept},
+		{"invalid counts are limited", map[string]float64{"a": 1600}, nil, map[string]float64{"a": 1600}},
 		{"with the next item", map[string]float64{"a": 1599}, about(1, "a"), map[string]float64{"a": 100}},
 	} {
 		before := maps.Clone(test.counts)
 		got := storage.CountCategories(test.counts, test.items...)
 		if !maps.Equal(got, test.want) || (got == nil) != (test.want == nil) {
-			t.Errorf("%s: got %v, want %v", test.says, got, test.want)
+			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
 		}
 		if !maps.Equal(test.counts, before) {
-			t.Errorf("%s: the counts given are %v now, want %v", test.says, test.counts, before)
+			t.Errorf("%s: the input counts changed to %v, want %v", test.name, test.counts, before)
 		}
 	}
 }
 
-// The order in which a map gives its entries is another each time, and sums of
-// floating-point numbers depend on it.
-func TestCategoriesCountAlikeEachTime(t *testing.T) {
+// Maps iterate in random order, and sums of floating-point numbers depend on the order.
+func TestCountCategories_IsDeterministic(t *testing.T) {
 	t.Parallel()
 	counts := map[string]float64{}
 	for i := range 10 {

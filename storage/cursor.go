@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// PackCursor returns a cursor that says v: texts, times and finite numbers, or it
-// panics.
+// PackCursor encodes v as an opaque cursor. It panics if v contains anything but texts, times and finite
+// numbers.
 func PackCursor(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -15,8 +15,8 @@ func PackCursor(v any) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// UnpackCursor reads into v what [PackCursor] was given. It returns [ErrBadCursor]
-// for what is no cursor; whether it is one of this list is for the caller to see.
+// UnpackCursor decodes a cursor of [PackCursor] into v. It returns [ErrBadCursor] for malformed cursors; the
+// caller must check that the cursor belongs to its list.
 func UnpackCursor(cursor string, v any) error {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || json.Unmarshal(text, v) != nil {

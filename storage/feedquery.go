@@ -7,68 +7,66 @@ import (
 	"time"
 )
 
-// MaxFeedIDs is how many feeds a [FeedQuery] may name by their IDs.
+// MaxFeedIDs is the maximum number of IDs in a [FeedQuery].
 const MaxFeedIDs = 10_000
 
-// FeedFinder is the part of a [Store] that finds feeds by what is stored of them.
+// FeedFinder is the part of a [Store] that searches feeds.
 type FeedFinder interface {
-	// FindFeeds returns at most q.Limit feeds that match, in the order of q.Sort,
-	// those after q.After.
+	// FindFeeds returns at most q.Limit matching feeds after q.After, in the order of q.Sort.
 	FindFeeds(ctx context.Context, q FeedQuery) ([]Feed, error)
 
-	// CountFeeds returns how many feeds match, whatever q.After and q.Limit are.
+	// CountFeeds returns the number of matching feeds, regardless of q.After and q.Limit.
 	CountFeeds(ctx context.Context, q FeedQuery) (int64, error)
 
-	// FeedTags returns at most limit tags with how many feeds have them, most
-	// used first, then by name (bytewise).
+	// FeedTags returns at most limit tags with their number of feeds, most used first, then by name
+	// (bytewise).
 	FeedTags(ctx context.Context, limit int) ([]TagCount, error)
 }
 
-// A TagCount says how many feeds have a tag.
+// A TagCount is the number of feeds with a tag.
 type TagCount struct {
 	Tag   string `json:"tag"`
 	Feeds int64  `json:"feeds"`
 }
 
-// A FeedQuery says which feeds are looked for. What is empty narrows nothing.
+// A FeedQuery selects feeds. Empty fields are no condition.
 type FeedQuery struct {
-	Text   string   // in the title, address or site, whatever the case; see [FeedWords]
-	Tag    string   // as it is written
-	Host   string   // of the address, as [HostOf] returns it
-	Pinned bool     // only those that are
-	IDs    []string // only these, at most [MaxFeedIDs]; nil for all, while empty is none
+	Text   string   // in title, URL or site, case-insensitive; see [FeedSearchText]
+	Tag    string   // exact
+	Host   string   // of the URL, as [HostOf] returns it
+	Pinned bool     // only pinned feeds
+	IDs    []string // only these, at most [MaxFeedIDs]; nil: all; empty: none
 
 	Sort  FeedSort
-	After FeedPlace
+	After FeedPosition
 	Limit int
 }
 
-// A FeedSort is an order of feeds. Equal ones are ordered by ID.
+// A FeedSort is an order of feeds. Ties are ordered by ID.
 type FeedSort string
 
-// The orders.
+// Orders of feeds.
 const (
 	FeedsByURL   FeedSort = ""       // bytewise
-	FeedsByTitle FeedSort = "title"  // by their words, bytewise
+	FeedsByTitle FeedSort = "title"  // by [FeedSearchText], bytewise
 	FeedsByItems FeedSort = "items"  // most first
-	FeedsByLast  FeedSort = "newest" // that with the newest item first
+	FeedsByLast  FeedSort = "newest" // newest item first
 	FeedsByAdded FeedSort = "added"  // last added first
 )
 
-// A FeedPlace is a place in an order of feeds. The zero FeedPlace comes before
-// all.
-type FeedPlace struct {
-	Text   string `json:"t,omitempty"` // what FeedsByURL and FeedsByTitle go by
-	Number int64  `json:"n,omitempty"` // what the others go by
+// A FeedPosition is the sort key of a feed, for keyset pagination. The zero FeedPosition comes first.
+type FeedPosition struct {
+	Text   string `json:"t,omitempty"` // sort key of FeedsByURL and FeedsByTitle
+	Number int64  `json:"n,omitempty"` // sort key of all other orders
 	ID     string `json:"i"`
 }
 
-// Place returns the place of a feed in an order.
-func (s FeedSort) Place(f Feed) FeedPlace {
-	place := FeedPlace{ID: f.ID}
+// Position returns a feed's position in the order.
+func (s FeedSort) Position(f Feed) FeedPosition {
+	place := FeedPosition{ID: f.ID}
 	switch s {
 	case FeedsByTitle:
-		place.Text = FeedWords(f.Title, f.URL, f.Site)
+		place.Text = FeedSearchText(f.Title, f.URL, f.Site)
 	case FeedsByItems:
 		place.Number = f.Items
 	case FeedsByLast:
@@ -81,8 +79,8 @@ func (s FeedSort) Place(f Feed) FeedPlace {
 	return place
 }
 
-// Compare says in which order two places come: those of larger numbers first.
-func (p FeedPlace) Compare(other FeedPlace) int {
+// Compare orders two positions; larger numbers come first.
+func (p FeedPosition) Compare(other FeedPosition) int {
 	return cmp.Or(cmp.Compare(p.Text, other.Text), cmp.Compare(other.Number, p.Number), cmp.Compare(p.ID, other.ID))
 }
 
@@ -94,25 +92,24 @@ func microsOf(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// Bytes of a feed's title, address and site that go into its words: what is
-// longer is found by its beginning.
+// Bytes of title, URL and site that [FeedSearchText] includes. Longer texts match by their start.
 const (
 	titleWords   = 256
 	addressWords = 512
 )
 
-// FeedWords returns what a feed is found and ordered by: the beginnings of its
-// title, address and site in lower case, a line each.
-func FeedWords(title, url, site string) string {
-	return FoldFeedText(beginning(title, titleWords) + "\n" + beginning(url, addressWords) + "\n" + beginning(site, addressWords))
+// FeedSearchText returns the text by which a feed is found and ordered: the start of its title, URL and site
+// in lower case, one per line.
+func FeedSearchText(title, url, site string) string {
+	return FoldFeedText(truncate(title, titleWords) + "\n" + truncate(url, addressWords) + "\n" + truncate(site, addressWords))
 }
 
-// FoldFeedText returns text in the form in which [FeedWords] has it.
+// FoldFeedText normalizes text as [FeedSearchText] does.
 func FoldFeedText(text string) string {
 	return strings.ToLower(strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD"))
 }
 
-func beginning(text string, most int) string {
+func truncate(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

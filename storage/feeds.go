@@ -5,18 +5,17 @@ import (
 	"context"
 )
 
-// Name returns what a person calls the feed: its title, or its address if it has
-// none.
+// Name returns the feed's display name: its title, or its URL without one.
 func (f Feed) Name() string { return cmp.Or(f.Title, f.URL) }
 
-// eachSize is how many feeds [EachFeed] reads at once.
-const eachSize = 1000
+// feedBatchSize is the batch size of [ForEachFeed].
+const feedBatchSize = 1000
 
-// EachFeed calls do with each feed, ordered by URL, until it returns an error. It
-// holds some feeds in memory, never all.
-func EachFeed(ctx context.Context, from Feeds, do func(Feed) error) error {
+// ForEachFeed calls do with each feed, ordered by URL, until do returns an error. It reads feeds in batches,
+// so memory stays bounded.
+func ForEachFeed(ctx context.Context, from Feeds, do func(Feed) error) error {
 	for after := ""; ; {
-		page, err := from.ListFeeds(ctx, after, eachSize)
+		page, err := from.ListFeeds(ctx, after, feedBatchSize)
 		if err != nil || len(page) == 0 {
 			return err
 		}

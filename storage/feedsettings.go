@@ -2,7 +2,7 @@ package storage
 
 import "slices"
 
-// Settings are what a person decides of a feed; see [Feed].
+// Settings are the fields of a [Feed] that a user edits.
 type Settings struct {
 	Tags     []string
 	Pinned   bool
@@ -12,14 +12,13 @@ type Settings struct {
 	SpamThreshold float64 // 0 to 1
 }
 
-// Settings returns what a person decided of the feed.
+// Settings returns the feed's settings.
 func (f Feed) Settings() Settings {
 	return Settings{Tags: f.Tags, Pinned: f.Pinned, FullText: f.FullText, Request: f.Request, SpamThreshold: f.SpamThreshold}
 }
 
-// Retagged returns the settings without some tags and with others, each of which
-// is there once.
-func (s Settings) Retagged(add, remove []string) Settings {
+// WithTags returns the settings with the tags in remove deleted and the tags in add appended, each once.
+func (s Settings) WithTags(add, remove []string) Settings {
 	s.Tags = slices.DeleteFunc(slices.Clone(s.Tags), func(tag string) bool { return slices.Contains(remove, tag) })
 	for _, tag := range add {
 		if !slices.Contains(s.Tags, tag) {
@@ -29,12 +28,11 @@ func (s Settings) Retagged(add, remove []string) Settings {
 	return s
 }
 
-// A Request is what a person told of how to fetch a feed. The zero Request asks
-// for nothing special.
+// A Request contains a user's options for fetching a feed. The zero Request uses the defaults.
 type Request struct {
-	UserAgent string            `json:"user_agent,omitempty"` // in place of ours
-	Header    map[string]string `json:"header,omitempty"`     // sent besides ours, by name
+	UserAgent string            `json:"user_agent,omitempty"` // replaces the default
+	Header    map[string]string `json:"header,omitempty"`     // additional headers by name
 	User      string            `json:"user,omitempty"`       // for HTTP basic authentication
-	Password  string            `json:"password,omitempty"`   // kept as given, readable to whoever reads the store
-	Proxy     string            `json:"proxy,omitempty"`      // ID of a [Proxy]; "direct" for none, empty by the rules
+	Password  string            `json:"password,omitempty"`   // stored in plain text: readable by everyone with access to the store
+	Proxy     string            `json:"proxy,omitempty"`      // ID of a [Proxy]; "direct" for none; empty: chosen by the proxies' rules
 }

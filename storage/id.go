@@ -15,25 +15,25 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// MaxURL is the longest URL we keep, in bytes.
+// MaxURL is the maximum length of stored URLs, in bytes.
 const MaxURL = 2048
 
-// FeedID returns the ID of the feed with the given canonical URL
-// ([CanonicalURL]): 26 characters of a-z and 2-7, the same on every machine.
+// FeedID returns the ID of the feed with the given canonical URL ([CanonicalURL]): 26 characters of a-z and
+// 2-7, the same on every machine.
 func FeedID(canonicalURL string) string { return id("feed", canonicalURL) }
 
-// ItemID returns the ID of the item that a feed lists under key: 26 characters
-// of a-z and 2-7, the same on every machine.
+// ItemID returns the ID of the item with the given key in a feed: 26 characters of a-z and 2-7, the same on
+// every machine.
 func ItemID(feedID, key string) string { return id("item", feedID, key) }
 
-// EventID returns the ID of the event that began with an item.
+// EventID returns the ID of the event that started with an item.
 func EventID(itemID string) string { return id("event", itemID) }
 
-// StoryID returns the ID of the story that began with an event.
+// StoryID returns the ID of the story that started with an event.
 func StoryID(eventID string) string { return id("story", eventID) }
 
-// id hashes the parts, each ended by a NUL so that they cannot run together,
-// to 128 bits: at a billion items a chance collision has odds of 1 in 10^21.
+// id hashes the parts to 128 bits. Each part ends with NUL, so that different parts cannot produce the same
+// input. At a billion items, a collision has odds of 1 in 10^21.
 func id(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -45,11 +45,10 @@ func id(parts ...string) string {
 
 var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// CanonicalURL returns the one form of an http or https URL that all its
-// spellings share: lower-case scheme and punycode host, no default port, no
-// user, no fragment, a path, and nothing but visible ASCII. A scheme is assumed
-// where there is none ("example.org/feed"), and feed: is read as http:. The
-// error says what is wrong with the URL in words for its author.
+// CanonicalURL normalizes an http or https URL, so that all its spellings become equal: lower-case scheme,
+// punycode host, no default port, no user, no fragment, a path, and only visible ASCII. A missing scheme
+// becomes https ("example.org/feed"), and feed: becomes http:. The error describes the fault for the author
+// of the URL.
 func CanonicalURL(raw string) (string, error) {
 	s := strings.TrimSpace(raw)
 	switch lower := strings.ToLower(s); {
@@ -61,7 +60,7 @@ func CanonicalURL(raw string) (string, error) {
 		s = s[len("feed:"):]
 	case strings.HasPrefix(lower, "feed://"):
 		s = "http://" + s[len("feed://"):]
-	case !strings.Contains(s, "://") && namesHost(s):
+	case !strings.Contains(s, "://") && startsWithHost(s):
 		s = "https://" + s
 	}
 	u, err := url.Parse(s)
@@ -70,17 +69,17 @@ func CanonicalURL(raw string) (string, error) {
 		if errors.As(err, &ue) {
 			err = ue.Err
 		}
-		return "", noAddress(raw, err.Error())
+		return "", invalidAddress(raw, err.Error())
 	}
 	u.Scheme = strings.ToLower(u.Scheme)
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return "", noAddress(raw, "it must start with http:// or https://")
+		return "", invalidAddress(raw, "it must start with http:// or https://")
 	}
 	if u.Host, err = canonicalHost(u); err != nil {
-		return "", noAddress(raw, err.Error())
+		return "", invalidAddress(raw, err.Error())
 	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
-	u.RawQuery = visible(u.RawQuery)
+	u.RawQuery = escapeQuery(u.RawQuery)
 	if u.Path == "" {
 		u.Path = "/"
 	}
@@ -90,8 +89,8 @@ func CanonicalURL(raw string) (string, error) {
 	return s, nil
 }
 
-// WebURL returns an address as it is if it is absolute and of the web, so that a
-// browser may follow it; else "".
+// WebURL returns the address unchanged if it is an absolute http or https URL that a browser may follow;
+// otherwise "".
 func WebURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -102,11 +101,12 @@ func WebURL(address string) string {
 
 var errTooLong = fmt.Errorf("the address is longer than %d bytes", MaxURL)
 
-func noAddress(raw, why string) error { return fmt.Errorf("%q is no web address: %s", raw, why) }
+func invalidAddress(raw, reason string) error {
+	return fmt.Errorf("%q is not a web address: %s", raw, reason)
+}
 
-// namesHost reports whether an address without a scheme begins with a host's
-// name, and is not that of a person.
-func namesHost(s string) bool {
+// startsWithHost reports whether an address without a scheme starts with a host name. Email addresses do not.
+func startsWithHost(s string) bool {
 	if end := strings.IndexAny(s, "/?#"); end >= 0 {
 		s = s[:end]
 	}
@@ -115,7 +115,7 @@ func namesHost(s string) bool {
 
 var defaultPort = map[string]string{"http": "80", "https": "443"}
 
-// canonicalHost returns the host, and the port unless it is the scheme's own.
+// canonicalHost returns the host, with the port unless it is the scheme's default.
 func canonicalHost(u *url.URL) (string, error) {
 	host := u.Hostname()
 	if addr, err := netip.ParseAddr(host); err == nil && addr.Zone() == "" {
@@ -127,7 +127,7 @@ func canonicalHost(u *url.URL) (string, error) {
 	if port != "" {
 		number, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || number == 0 {
-			return "", errors.New("its port is not between 1 and 65535")
+			return "", errors.New("the port is not between 1 and 65535")
 		}
 		port = strconv.FormatUint(number, 10)
 	}
@@ -140,15 +140,15 @@ func canonicalHost(u *url.URL) (string, error) {
 	return host, nil
 }
 
-// canonicalName returns a host's name in lower case and punycode.
+// canonicalName returns a host name in lower case and punycode.
 func canonicalName(host string) (string, error) {
 	name, err := idna.Lookup.ToASCII(host)
 	if err != nil {
-		name = strings.ToLower(host) // an underscore, say: not for IDNA, but there are such hosts
+		name = strings.ToLower(host) // IDNA rejects underscores, but some real hosts contain them
 	}
 	name = strings.TrimSuffix(name, ".")
 	if name == "" {
-		return "", errors.New("it names no host")
+		return "", errors.New("the host name is missing")
 	}
 	sound := len(name) <= 253 && utf8.ValidString(host) &&
 		strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
@@ -156,14 +156,14 @@ func canonicalName(host string) (string, error) {
 		sound = sound && label != "" && len(label) <= 63
 	}
 	if !sound {
-		return "", errors.New("its host's name is not one")
+		return "", errors.New("the host name is invalid")
 	}
 	return name, nil
 }
 
-// visible returns a query with what has no place in one escaped: the rest of a
-// URL is escaped by package url.
-func visible(query string) string {
+// escapeQuery percent-escapes the characters of a query that must not appear in one. Package url escapes the
+// other parts of a URL.
+func escapeQuery(query string) string {
 	var b strings.Builder
 	for i := range len(query) {
 		if c := query[i]; c <= ' ' || c > '~' || c == '"' || c == '<' || c == '>' {

@@ -9,7 +9,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestCanonicalURLIsOneForAllSpellings(t *testing.T) {
+func TestCanonicalURL_NormalizesSpellings(t *testing.T) {
 	t.Parallel()
 	for want, spellings := range map[string][]string{
 		"http://example.org/": {
@@ -50,16 +50,16 @@ func TestCanonicalURLIsOneForAllSpellings(t *testing.T) {
 	}
 }
 
-func TestCanonicalURLSaysWhatIsWrong(t *testing.T) {
+func TestCanonicalURL_DescribesFault(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", storage.MaxURL)
 	for want, bad := range map[string][]string{
 		"the address is empty":                  {"", " \n\t"},
 		"the address is longer than 2048 bytes": {"http://example.org/" + long, "http://example.org/" + strings.Repeat("ф", 1000)},
 		"must start with http:// or https://":   {"ftp://example.org/", "file:///etc/passwd", "javascript:alert(1)", "gopher://example.org", "//example.org/feed", "/feed.xml", "feed", "localhost:8080", "me@example.org", "mailto:me@example.org", "?", "#", "feed:"},
-		"it names no host":                      {"http://", "http:///feed", "https://:443/", "http://./", "http:/example.org", "http:", "feed://"},
-		"its host's name is not one":            {"http://exa_mple\u200b\u2028.org/", "http://\xff/", "http://a..b/", "http://.example.org/", "http://example.org../", "http://<b>/", "http://a,b/", "http://[fe80::1%25lo]/", "http://" + long[:254] + ".org/"},
-		"its port is not between 1 and 65535":   {"http://example.org:0/", "http://example.org:65536/", "http://example.org:99999999999999999999/"},
+		"the host name is missing":              {"http://", "http:///feed", "https://:443/", "http://./", "http:/example.org", "http:", "feed://"},
+		"the host name is invalid":              {"http://exa_mple\u200b\u2028.org/", "http://\xff/", "http://a..b/", "http://.example.org/", "http://example.org../", "http://<b>/", "http://a,b/", "http://[fe80::1%25lo]/", "http://" + long[:254] + ".org/"},
+		"the port is not between 1 and 65535":   {"http://example.org:0/", "http://example.org:65536/", "http://example.org:99999999999999999999/"},
 		"invalid port":                          {"http://example.org:port/", "http://1:2:3:4/", "1:2.3", "example.org:feed", "http:example.org/feed"},
 		"invalid character":                     {"http://exam ple.org/", "http://exam^ple.org/"},
 		"invalid control character":             {"http://example.org/\x00", "http://example.org/a\nb", "http://exam\tple.org"},
@@ -87,8 +87,8 @@ func FuzzCanonicalURL(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again, err := storage.CanonicalURL(got); err != nil || again != got {
-			t.Errorf("%q becomes %q, and that %q, %v", raw, got, again, err)
+		if repeated, err := storage.CanonicalURL(got); err != nil || repeated != got {
+			t.Errorf("%q becomes %q, and that %q, %v", raw, got, repeated, err)
 		}
 		u, err := url.Parse(got)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Path == "" {
@@ -103,8 +103,8 @@ func FuzzCanonicalURL(f *testing.F) {
 	})
 }
 
-// What is stored goes by these IDs: they must never change.
-func TestIDsAreStable(t *testing.T) {
+// Stored records refer to each other by these IDs, so they must never change.
+func TestIDs_AreStable(t *testing.T) {
 	t.Parallel()
 	feed := storage.FeedID("https://example.org/feed")
 	item := storage.ItemID(feed, "guid 1")
@@ -118,7 +118,7 @@ func TestIDsAreStable(t *testing.T) {
 	}
 }
 
-func TestIDsAreToldApart(t *testing.T) {
+func TestIDs_AreDistinct(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for what, id := range map[string]string{
@@ -127,7 +127,7 @@ func TestIDsAreToldApart(t *testing.T) {
 		"other feed": storage.FeedID("y"),
 	} {
 		if before, is := seen[id]; is {
-			t.Errorf("%s and %s have one ID", what, before)
+			t.Errorf("%s and %s have equal IDs", what, before)
 		}
 		seen[id] = what
 		if len(id) != 26 || strings.Trim(id, "abcdefghijklmnopqrstuvwxyz234567") != "" {

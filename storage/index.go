@@ -8,58 +8,54 @@ import (
 	"strings"
 )
 
-// ErrBadCursor says that a cursor did not come from a result of the same query.
+// ErrBadCursor reports that a cursor does not belong to the query.
 var ErrBadCursor = errors.New("cursor does not belong to this query")
 
-// An Index finds items by their words. Its methods may be called concurrently.
+// An Index is a full-text search index of items. Its methods may be called concurrently.
 type Index interface {
-	// Put makes the items findable, in place of any with their IDs. When it
-	// returns nil, they are on disk, and a search that starts later finds them.
-	// If the engine refuses some for what they are, it returns a
-	// [*RefusedError]; then all others are findable.
-	Put(ctx context.Context, items ...Indexed) error
+	// Put adds the batch of items to the index, replacing items with the same IDs. When it returns nil, they
+	// are on disk, and later searches find them. If the engine rejects items for their content, Put returns a
+	// [*RejectedError] and indexes all others.
+	Put(ctx context.Context, items ...IndexItem) error
 
-	// Delete makes the items with these IDs no longer findable. An ID that is
-	// not there is no error.
+	// Delete removes the items with these IDs from the index. A missing ID is no error.
 	Delete(ctx context.Context, ids ...string) error
 
-	// Search returns a page of the items that match the query. If no item has all
-	// the words, and there is no cursor, it forgives mistakes in them: one in a
-	// word of five letters or more, two in one of nine or more; never in phrases, in
-	// words that may go on, or in words with digits. Results then are Forgiven.
+	// Search returns a page of the items that match the query. If no item contains all words and there is no
+	// cursor, it searches again with typing errors allowed: one in words of at least five letters, two in
+	// words of at least nine. Phrases, prefixes and words with digits must always match exactly.
+	// Results.Fuzzy reports this second search.
 	//
-	// The score of a match grows with how rare the words are, with where they
-	// stand (title, tags, author, text), and, somewhat, with how fresh the item is
-	// and how many tell its story.
+	// The score of a match grows with the rarity of the words, with the field that contains them (title,
+	// tags, author, text), and a little with the item's freshness and the coverage of its story.
 	Search(ctx context.Context, query Query) (Results, error)
 
-	// Similar returns at most limit items that are about the same as the given
-	// one, best first, never the item itself, spam, duplicates or muted items.
-	// The item need not be indexed. Equal items give equal lists.
-	Similar(ctx context.Context, item Indexed, limit int) ([]Hit, error)
+	// Similar returns at most limit items about the same subject as the given item, best first. It excludes
+	// the item itself, spam, duplicates and muted items. The item need not be indexed. Equal items yield
+	// equal lists.
+	Similar(ctx context.Context, item IndexItem, limit int) ([]Hit, error)
 
-	// Suggest returns at most limit words of titles that begin with the prefix,
-	// most frequent first, then by word, in small letters, each with about how
-	// many items have it. Spam counts too. An empty prefix has none.
+	// Suggest returns at most limit title words with the prefix, in lower case, most frequent first, then by
+	// word. Each has an approximate number of items, spam included. An empty prefix returns nothing.
 	Suggest(ctx context.Context, prefix string, limit int) ([]FacetCount, error)
 
-	Stamped
+	StampReader
 
-	// Count returns how many items are indexed.
+	// Count returns the number of indexed items.
 	Count(ctx context.Context) (int64, error)
 
 	io.Closer
 }
 
-// A RefusedError names the items that an [Index] can't take, whenever it is tried.
-type RefusedError struct {
+// A RejectedError lists the items that an [Index] rejects permanently. A retry would fail again.
+type RejectedError struct {
 	IDs []string // at least one
-	Err error    // why
+	Err error    // the reason
 }
 
-func (e *RefusedError) Error() string {
-	return fmt.Sprintf("the index refuses %s: %v", strings.Join(e.IDs, ", "), e.Err)
+func (e *RejectedError) Error() string {
+	return fmt.Sprintf("index rejected items %s: %v", strings.Join(e.IDs, ", "), e.Err)
 }
 
-// Unwrap returns why.
-func (e *RefusedError) Unwrap() error { return e.Err }
+// Unwrap returns the engine's reason.
+func (e *RejectedError) Unwrap() error { return e.Err }

@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// Muted is the flag of items that are kept, and shown to those only who ask.
-const Muted = "muted"
+// FlagMuted is the flag of items that are stored, but shown only on request.
+const FlagMuted = "muted"
 
-// Labels are what an [Item] is thought to be: all that a pass over stored items
-// decides anew.
+// Labels are the results of classifying an [Item]: all fields that a new pass over stored items may replace.
 type Labels struct {
 	ItemID     string   `json:"item_id"`
 	Spam       bool     `json:"spam,omitempty"`
@@ -17,53 +16,50 @@ type Labels struct {
 	Flags      []string `json:"flags,omitempty"`
 	Categories []string `json:"categories,omitempty"`
 	Topics     []string `json:"topics,omitempty"`
-	Why        []string `json:"why,omitempty"`
+	Reasons    []string `json:"why,omitempty"`
 	Score      float64  `json:"score,omitempty"`
 	Sentiment  float64  `json:"sentiment,omitempty"`
 }
 
-// Relabels is the part of a [Store] that replaces labels, and takes that back.
-type Relabels interface {
-	// Relabel replaces the labels of the items with these IDs, in one
-	// transaction, and returns the IDs of those that have others now, in order
-	// of ID: they alone have Changed. Items that are not there, and those that a
-	// person corrected, stay as they are. Of labels for one item the last count.
+// Relabeling is the part of a [Store] that replaces labels, and undoes that.
+type Relabeling interface {
+	// Relabel replaces the labels of a batch of items in one transaction, and returns the IDs of those whose
+	// labels changed, in order of ID. Only their Changed advances. Missing items and items corrected by a
+	// user are left unchanged. The last labels of an item win.
 	//
-	// Unless job is empty, what labels such an item had is kept under the job,
-	// until [Relabels.UndoRelabel] or [Relabels.ForgetRelabel], until a person
-	// corrects the item, or until the store forgets the job ([Jobs.PutJob]).
-	// Where the job has kept something of the item before, that stays.
+	// Unless job is empty, the previous labels are stored under the job, until [Relabeling.UndoRelabel] or
+	// [Relabeling.DeleteRelabelUndo], until a user corrects the item, or until the store deletes the job
+	// ([Jobs.PutJob]). Labels that the job has stored already are kept.
 	Relabel(ctx context.Context, job string, labels ...Labels) (changed []string, err error)
 
-	// UndoRelabel gives at most limit items back the labels that are kept under
-	// the job, in one transaction, and forgets those. It returns their IDs, in
-	// order of ID, and none once it is done.
+	// UndoRelabel restores the labels stored under the job for a batch of at most limit items, in one
+	// transaction, and deletes those undo records. It returns the IDs in order, and none when it is finished.
 	UndoRelabel(ctx context.Context, job string, limit int) (restored []string, err error)
 
-	// ForgetRelabel forgets what labels are kept under the job.
-	ForgetRelabel(ctx context.Context, job string) error
+	// DeleteRelabelUndo deletes the labels stored under the job.
+	DeleteRelabelUndo(ctx context.Context, job string) error
 }
 
-// LabelsOf returns the item's labels. They share its lists.
+// LabelsOf returns the item's labels, which share the item's slices.
 func LabelsOf(item Item) Labels {
 	return Labels{
 		ItemID: item.ID, Spam: item.Spam, SpamScore: item.SpamScore, Flags: item.Flags,
-		Categories: item.Categories, Topics: item.Topics, Why: item.Why, Score: item.Score, Sentiment: item.Sentiment,
+		Categories: item.Categories, Topics: item.Topics, Reasons: item.Reasons, Score: item.Score, Sentiment: item.Sentiment,
 	}
 }
 
-// On returns the item with these labels in place of its own, whatever ItemID is.
-func (l Labels) On(item Item) Item {
+// ApplyTo returns the item with these labels. It ignores ItemID.
+func (l Labels) ApplyTo(item Item) Item {
 	item.Spam, item.SpamScore, item.Flags = l.Spam, l.SpamScore, l.Flags
-	item.Categories, item.Topics, item.Why = l.Categories, l.Topics, l.Why
+	item.Categories, item.Topics, item.Reasons = l.Categories, l.Topics, l.Reasons
 	item.Score, item.Sentiment = l.Score, l.Sentiment
 	return item
 }
 
-// Equal reports whether both say the same of the same item. Nil lists are empty.
+// Equal reports whether both are the same labels of the same item. Nil slices equal empty slices.
 func (l Labels) Equal(other Labels) bool {
 	return l.ItemID == other.ItemID && l.Spam == other.Spam && l.SpamScore == other.SpamScore &&
 		slices.Equal(l.Flags, other.Flags) && slices.Equal(l.Categories, other.Categories) &&
-		slices.Equal(l.Topics, other.Topics) && slices.Equal(l.Why, other.Why) &&
+		slices.Equal(l.Topics, other.Topics) && slices.Equal(l.Reasons, other.Reasons) &&
 		l.Score == other.Score && l.Sentiment == other.Sentiment
 }

@@ -7,13 +7,13 @@ import (
 	"feedmesh/storage"
 )
 
-// fullLabels says something in every field.
+// fullLabels returns labels with a value in every field.
 func fullLabels() storage.Labels {
 	return storage.Labels{ItemID: "item", Spam: true, SpamScore: 0.5, Flags: []string{"adult"}, Categories: []string{"go"},
-		Topics: []string{"css"}, Why: []string{"because"}, Score: 1, Sentiment: -1}
+		Topics: []string{"css"}, Reasons: []string{"because"}, Score: 1, Sentiment: -1}
 }
 
-func TestLabelsGoToAnItemAndBack(t *testing.T) {
+func TestLabels_RoundTripThroughItem(t *testing.T) {
 	t.Parallel()
 	want := fullLabels()
 	all := reflect.ValueOf(want)
@@ -22,22 +22,22 @@ func TestLabelsGoToAnItemAndBack(t *testing.T) {
 			t.Fatalf("%s is not tested", all.Type().Field(i).Name)
 		}
 	}
-	item := want.On(storage.Item{ID: "item", Title: "Title", Corrected: true})
+	item := want.ApplyTo(storage.Item{ID: "item", Title: "Title", Corrected: true})
 	if got := storage.LabelsOf(item); !reflect.DeepEqual(got, want) || item.Title != "Title" || !item.Corrected {
 		t.Errorf("got %+v of %+v, want %+v", got, item, want)
 	}
-	if got, want := storage.LabelsOf((storage.Labels{}).On(item)), (storage.Labels{ItemID: "item"}); !reflect.DeepEqual(got, want) {
+	if got, want := storage.LabelsOf((storage.Labels{}).ApplyTo(item)), (storage.Labels{ItemID: "item"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
-func TestLabelsDifferInEachField(t *testing.T) {
+func TestLabels_EqualComparesEveryField(t *testing.T) {
 	t.Parallel()
 	if other := fullLabels(); !fullLabels().Equal(other) {
 		t.Error("labels are not equal to themselves")
 	}
-	if empty := (storage.Labels{Flags: []string{}, Categories: []string{}, Topics: []string{}, Why: []string{}}); !empty.Equal(storage.Labels{}) {
-		t.Error("empty lists are not equal to nil ones")
+	if empty := (storage.Labels{Flags: []string{}, Categories: []string{}, Topics: []string{}, Reasons: []string{}}); !empty.Equal(storage.Labels{}) {
+		t.Error("empty and nil lists differ")
 	}
 	for i := range reflect.TypeFor[storage.Labels]().NumField() {
 		other := fullLabels()

@@ -6,76 +6,70 @@ import (
 	"time"
 )
 
-// Marks is the part of a [Store] that remembers what a client has read and starred:
-// each for itself, whatever others did. An item is read if the client marked it so,
-// or marked all read up to when it was first seen and did not mark it unread since.
-// Marks move and go with their items.
+// Marks is the part of a [Store] that stores the marks of readers: read and starred. Marks of different
+// clients are independent. An item is read if the client marked it read, or if the client marked everything
+// up to its FirstSeen read and has not marked it unread since. Marks move and are deleted with their items.
 //
-// Listed are the items that readers are shown: no spam, no duplicates, nothing
-// [Muted].
+// Listed items are those shown to readers: no spam, no duplicates, no [FlagMuted].
 type Marks interface {
-	// Mark marks those of the items that are there.
-	Mark(ctx context.Context, client string, m Marking, itemIDs ...string) error
+	// Mark sets marks of the existing items in a batch. Missing items are ignored.
+	Mark(ctx context.Context, client string, m MarkChange, itemIDs ...string) error
 
-	// MarkAllRead marks all items of a stream read that were first seen at or
-	// before until, those marked unread among them.
+	// MarkAllRead marks all items of a stream first seen at or before until as read, including those marked
+	// unread.
 	MarkAllRead(ctx context.Context, client string, stream Stream, until time.Time) error
 
-	// ListMarked returns at most limit items that match the query, ordered by
-	// FirstSeen, then ID, both descending unless the query says otherwise. after is
-	// the last item of the page before, or the zero Marked.
-	ListMarked(ctx context.Context, client string, query MarkQuery, after Marked, limit int) ([]Marked, error)
+	// ListMarked returns at most limit items that match the query, ordered by FirstSeen, then ID, both
+	// descending unless the query states Oldest. after is the last item of the previous page, or the zero
+	// MarkedItem.
+	ListMarked(ctx context.Context, client string, query MarkQuery, after MarkedItem, limit int) ([]MarkedItem, error)
 
-	// MarksOf returns the marks of those of the items that are there, listed or
-	// not, in that order.
-	MarksOf(ctx context.Context, client string, itemIDs ...string) ([]Marked, error)
+	// MarksOf returns the marks of the existing items, listed or not, in the given order.
+	MarksOf(ctx context.Context, client string, itemIDs ...string) ([]MarkedItem, error)
 
-	// CountUnread returns, by feed ID, how many listed items first seen at or after
-	// since the client has not read. Feeds without any are left out.
-	CountUnread(ctx context.Context, client string, since time.Time) (map[string]Unread, error)
+	// CountUnread counts, by feed ID, the listed items first seen at or after since that the client has not
+	// read. Feeds without unread items are left out.
+	CountUnread(ctx context.Context, client string, since time.Time) (map[string]UnreadCount, error)
 
-	// NumberedItems returns the IDs of the items that are there with these numbers
-	// ([ItemNumber]), in that order; where several items have one number, all of
-	// them, by ID.
+	// NumberedItems returns the IDs of existing items with these numbers ([ItemNumber]), in the given order.
+	// Items with equal numbers are ordered by ID.
 	NumberedItems(ctx context.Context, numbers ...int64) ([]string, error)
 
-	// ForgetMarks forgets all that the client marked.
-	ForgetMarks(ctx context.Context, client string) error
+	// DeleteMarks deletes all marks of the client.
+	DeleteMarks(ctx context.Context, client string) error
 }
 
-// A Marking is what a client says of items; nil leaves it as it is.
-type Marking struct{ Read, Starred *bool }
+// A MarkChange sets or clears marks; nil leaves a mark unchanged.
+type MarkChange struct{ Read, Starred *bool }
 
-// A Stream is some of the items: those of one feed, or of all feeds with a tag, or,
-// if both are empty, all.
+// A Stream selects the items of one feed, of all feeds with a tag, or, if both are empty, all items.
 type Stream struct{ FeedID, Tag string }
 
-// A MarkQuery says which items of a stream to list: the listed ones. Who asks for
-// the starred ones gets those, too, that are not listed any more.
+// A MarkQuery selects listed items of a stream. A query for starred items also returns those that are no
+// longer listed.
 type MarkQuery struct {
 	Stream
-	Read, Starred *bool     // only those that are, or are not; nil: both
+	Read, Starred *bool     // filter by mark; nil: no filter
 	From, Until   time.Time // first seen at or after From and before Until; zero: no bound
 	Oldest        bool      // oldest first
 }
 
-// A Marked is an item with the marks of one client.
-type Marked struct {
+// A MarkedItem identifies an item and contains its marks of one client.
+type MarkedItem struct {
 	ItemID, FeedID string
 	FirstSeen      time.Time
 	Read, Starred  bool
 }
 
-// An Unread says how many items of a feed are unread.
-type Unread struct {
+// An UnreadCount contains the number of unread items of a feed.
+type UnreadCount struct {
 	Count  int64
-	Newest time.Time // FirstSeen of the newest of them
+	Newest time.Time // FirstSeen of the newest unread item
 }
 
-// ItemNumber returns the number by which clients call an item that want one: from 0
-// to 2^63-1, the first bits of the hash that is its ID, so that nobody has to
-// remember it. It is 0 for what is no [ItemID]. Of a million items, two have the
-// same one in one case of 18 million.
+// ItemNumber returns the numeric item ID that some client protocols need: from 0 to 2^63-1, the first bits of
+// the hash in the ID, so that no mapping has to be stored. It returns 0 for a string that is no [ItemID].
+// Among a million items, the odds of two equal numbers are 1 in 18 million.
 func ItemNumber(id string) int64 {
 	hash, err := lowerBase32.DecodeString(id)
 	if err != nil || len(hash) < 8 {
@@ -84,17 +78,17 @@ func ItemNumber(id string) int64 {
 	return int64(binary.BigEndian.Uint64(hash) >> 1)
 }
 
-// NumberPrefix returns what the IDs of all items with a number begin with: 12
-// characters. IDs of a few other items may begin so, too.
+// NumberPrefix returns the first 12 characters of the IDs of all items with a number. Other items may share
+// the prefix.
 func NumberPrefix(number int64) string {
 	var hash [8]byte
 	binary.BigEndian.PutUint64(hash[:], uint64(number)<<1)
 	return lowerBase32.EncodeToString(hash[:])[:12]
 }
 
-// InNumberOrder returns those of the IDs whose [ItemNumber] is one of the numbers,
-// in the order of these, then by ID. ids are ordered, each there once.
-func InNumberOrder(ids []string, numbers []int64) []string {
+// OrderByNumbers returns the IDs whose [ItemNumber] is one of the numbers, in the order of the numbers, then
+// by ID. ids must be sorted and unique.
+func OrderByNumbers(ids []string, numbers []int64) []string {
 	byNumber := map[int64][]string{}
 	for _, id := range ids {
 		n := ItemNumber(id)

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// MergeFeeds returns what a feed is once another has moved to it: what it says
-// itself goes before what the old one says, its tags come first, its categories
-// are those of both, and it is as old as the older of the two. Its Items and LastItem stay for the store to count.
+// MergeFeeds returns feed after old has moved to it. Fields of feed take precedence over fields of old, and
+// its tags come first. Categories are added, and Added is the earlier time. The store itself counts Items and
+// LastItem.
 func MergeFeeds(feed, old Feed) Feed {
 	feed.Title = cmp.Or(feed.Title, old.Title)
 	feed.Site = cmp.Or(feed.Site, old.Site)

@@ -8,7 +8,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestMergedFeedSaysWhatItSaidItself(t *testing.T) {
+func TestMergeFeeds_PrefersTarget(t *testing.T) {
 	t.Parallel()
 	early, late := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	old := storage.Feed{ID: "old", URL: "https://old.example/", Title: "Old", Site: "https://old.example/site", Language: "en",
@@ -25,7 +25,7 @@ func TestMergedFeedSaysWhatItSaidItself(t *testing.T) {
 	}
 }
 
-func TestNewFeedTakesAllOfTheOldOne(t *testing.T) {
+func TestMergeFeeds_CopiesToNewFeed(t *testing.T) {
 	t.Parallel()
 	old := storage.Feed{ID: "old", URL: "https://old.example/", Title: "Old", Tags: []string{"a"}, Pinned: true, FullText: true,
 		Request: &storage.Request{UserAgent: "Reader"}, Added: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), Rate: 2,

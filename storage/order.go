@@ -1,8 +1,7 @@
 package storage
 
-// InOrder returns those of the items that have one of the IDs, in the order of
-// the IDs, and as often.
-func InOrder(items []Item, ids []string) []Item {
+// OrderByIDs returns the items with one of the IDs, in the order of the IDs, repeated as the IDs are.
+func OrderByIDs(items []Item, ids []string) []Item {
 	byID := make(map[string]Item, len(items))
 	for _, item := range items {
 		byID[item.ID] = item
@@ -16,9 +15,8 @@ func InOrder(items []Item, ids []string) []Item {
 	return ordered
 }
 
-// First returns the first of the items that a call returned, or [ErrNotFound] if
-// it returned none.
-func First(items []Item, err error) (Item, error) {
+// FirstItem returns the first of the items returned by a call, or [ErrNotFound] if it returned none.
+func FirstItem(items []Item, err error) (Item, error) {
 	switch {
 	case err != nil:
 		return Item{}, err

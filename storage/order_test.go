@@ -8,16 +8,16 @@ import (
 	"feedmesh/storage"
 )
 
-func TestInOrderLeavesOutWhatIsNotThere(t *testing.T) {
+func TestOrderByIDs_OmitsMissing(t *testing.T) {
 	t.Parallel()
 	a, b := storage.Item{ID: "a", Title: "A"}, storage.Item{ID: "b", Title: "B"}
-	got := storage.InOrder([]storage.Item{a, b, {ID: "c"}}, []string{"b", "x", "a", "b"})
+	got := storage.OrderByIDs([]storage.Item{a, b, {ID: "c"}}, []string{"b", "x", "a", "b"})
 	if want := []storage.Item{b, a, b}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
-func TestFirstOfNoneIsNotFound(t *testing.T) {
+func TestFirstItem_NoneIsNotFound(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	for _, test := range []struct {
@@ -29,7 +29,7 @@ func TestFirstOfNoneIsNotFound(t *testing.T) {
 		{nil, nil, storage.ErrNotFound},
 		{nil, broken, broken},
 	} {
-		got, err := storage.First(test.items, test.err)
+		got, err := storage.FirstItem(test.items, test.err)
 		if err != test.want || err == nil && got.ID != "a" {
 			t.Errorf("of %v, %v: got %+v, %v; want %v", test.items, test.err, got, err, test.want)
 		}

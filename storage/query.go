@@ -10,48 +10,47 @@ import (
 	"feedmesh/classify/query"
 )
 
-// A Query says which items to find.
+// A Query selects and orders items of an [Index].
 type Query struct {
 	Where query.Node // nil: all
 
-	// What is found only if it is asked for, here or by [query.Flag] in Where, but
-	// not below a [query.Not]; see [Query.Finds].
-	Spam       bool // spam only; otherwise none of it
-	Duplicates bool // duplicates too; otherwise the first of their kind only
-	Muted      bool // those flagged [Muted] too
+	// Flagged items match only if requested, by these fields or by a [query.Flag] in Where that is not below
+	// a [query.Not]; see [Query.IncludesFlag].
+	Spam       bool // only spam; otherwise no spam
+	Duplicates bool // include duplicates; otherwise originals only
+	Muted      bool // include items flagged [FlagMuted]
 
-	Once   bool      // of the items of one story only that which comes first
-	Newest bool      // newest first; otherwise best first, if Where asks for words
-	Now    time.Time // by which the score counts how fresh an item is; zero: it does not
-	Limit  int       // items a page; at most [MaxLimit]
-	Cursor string    // Next of the page before
-	Facets bool      // count what there is by each of [FacetNames]
+	OnePerStory bool      // only the first item of each story
+	Newest      bool      // newest first; otherwise best first, if Where contains words
+	Now         time.Time // reference time for the freshness of items in the score; zero: ignore freshness
+	Limit       int       // items a page; at most [MaxLimit]
+	Cursor      string    // Results.Next of the previous page
+	Facets      bool      // count the matches by each of [FacetNames]
 }
 
-// Finds reports whether items with the flag, [FlagSpam], [FlagDuplicate] or
-// [Muted], are among those to find. Where Spam is set, there are no others.
-func (q Query) Finds(flag string) bool {
-	asked := map[string]bool{FlagSpam: q.Spam, FlagDuplicate: q.Duplicates, Muted: q.Muted}
-	return asked[flag] || query.Asks(q.Where, query.Flag, flag)
+// IncludesFlag reports whether the query admits items with the flag [FlagSpam], [FlagDuplicate] or
+// [FlagMuted]. If Spam is set, all results are spam.
+func (q Query) IncludesFlag(flag string) bool {
+	requested := map[string]bool{FlagSpam: q.Spam, FlagDuplicate: q.Duplicates, FlagMuted: q.Muted}
+	return requested[flag] || query.SelectsValue(q.Where, query.Flag, flag)
 }
 
-// Admits reports whether the query finds items such as the document, whatever
-// Where says: spam, duplicates and muted ones only where they are asked for.
+// Admits reports whether the document's flags are admitted: spam, duplicates and muted items only if
+// requested. It does not evaluate Where.
 func (q Query) Admits(d *query.Document) bool {
-	for _, flag := range []string{FlagSpam, FlagDuplicate, Muted} {
-		if slices.Contains(d.Flags, flag) && !q.Finds(flag) {
+	for _, flag := range []string{FlagSpam, FlagDuplicate, FlagMuted} {
+		if slices.Contains(d.Flags, flag) && !q.IncludesFlag(flag) {
 			return false
 		}
 	}
 	return !q.Spam || slices.Contains(d.Flags, FlagSpam)
 }
 
-// Scored reports whether the order is by score.
+// Scored reports whether results are ordered by score.
 func (q Query) Scored() bool { return !q.Newest && len(query.Texts(q.Where)) > 0 }
 
-// Boost returns by what the score of an item's words is multiplied: 1 to 1.6. What
-// is new has more, half as much a week later, and what stands out; see
-// [Indexed.Prominence]. Where Now is zero, freshness does not count.
+// Boost returns the factor for the text score of an item: 1 to 1.6. Freshness adds up to 0.3, half of it
+// after a week, and prominence up to 0.3; see [IndexItem.Prominence]. If Now is zero, freshness is ignored.
 func (q Query) Boost(published time.Time, prominence int) float64 {
 	const most, halved = 0.3, 7 * 24 * time.Hour
 	boost := 1 + most*float64(prominence)/15
@@ -62,19 +61,18 @@ func (q Query) Boost(published time.Time, prominence int) float64 {
 	return boost + most/(1+age.Hours()/halved.Hours())
 }
 
-// Key is equal for two queries if they find the same items in the same order,
-// whatever the page: an engine's cursors carry it, to be told from others.
+// Key returns the same string for queries with the same items in the same order, whatever the page. Engines
+// put it in their cursors to detect the cursor of another query.
 func (q Query) Key() string {
 	where := ""
 	if q.Where != nil {
 		where = q.Where.String()
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %t %t %t %t %t", where, q.Spam, q.Duplicates, q.Muted, q.Once, q.Newest))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %t %t %t %t %t", where, q.Spam, q.Duplicates, q.Muted, q.OnePerStory, q.Newest))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// PageSize returns how many items a page has: Limit within its bounds, or 20
-// if there is none.
+// PageSize returns the number of items per page: Limit within its bounds, or 20 without a limit.
 func (q Query) PageSize() int {
 	if q.Limit <= 0 {
 		return 20

@@ -8,16 +8,18 @@ import (
 	"feedmesh/storage"
 )
 
-func TestQueryKeyTellsWhatIsFoundNotWhichPage(t *testing.T) {
+func TestQuery_KeyIgnoresPage(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 	where := func(nodes ...query.Node) query.Node { return query.And(nodes) }
-	word, feed := query.Text{Words: "a"}, query.Is{Field: query.Feed, Value: "b"}
-	base := storage.Query{Where: where(word, feed, query.Time{From: at})}
+	word, feed := query.Text{Words: "a"}, query.FieldEquals{Field: query.Feed, Value: "b"}
+	base := storage.Query{Where: where(word, feed, query.TimeRange{From: at})}
 	for name, change := range map[string]func(*storage.Query){
 		"limit": func(q *storage.Query) { q.Limit = 7 }, "cursor": func(q *storage.Query) { q.Cursor = "x" }, "facets": func(q *storage.Query) { q.Facets = true },
-		"zone": func(q *storage.Query) { q.Where = where(word, feed, query.Time{From: at.In(time.FixedZone("", 3600))}) },
-		"now":  func(q *storage.Query) { q.Now = at },
+		"zone": func(q *storage.Query) {
+			q.Where = where(word, feed, query.TimeRange{From: at.In(time.FixedZone("", 3600))})
+		},
+		"now": func(q *storage.Query) { q.Now = at },
 	} {
 		q := base
 		change(&q)
@@ -27,31 +29,31 @@ func TestQueryKeyTellsWhatIsFoundNotWhichPage(t *testing.T) {
 	}
 	seen := map[string]string{base.Key(): "base"}
 	for name, change := range map[string]func(*storage.Query){
-		"nothing asked": func(q *storage.Query) { q.Where = nil },
-		"nothing fits":  func(q *storage.Query) { q.Where = query.Or{} },
-		"words":         func(q *storage.Query) { q.Where = where(query.Text{Words: "A"}, feed, query.Time{From: at}) },
+		"no condition": func(q *storage.Query) { q.Where = nil },
+		"nothing fits": func(q *storage.Query) { q.Where = query.Or{} },
+		"words":        func(q *storage.Query) { q.Where = where(query.Text{Words: "A"}, feed, query.TimeRange{From: at}) },
 		"phrase": func(q *storage.Query) {
-			q.Where = where(query.Text{Words: "a", Form: query.Phrase}, feed, query.Time{From: at})
+			q.Where = where(query.Text{Words: "a", Form: query.Phrase}, feed, query.TimeRange{From: at})
 		},
 		"title": func(q *storage.Query) {
-			q.Where = where(query.Text{Words: "a", In: query.Title}, feed, query.Time{From: at})
+			q.Where = where(query.Text{Words: "a", In: query.Title}, feed, query.TimeRange{From: at})
 		},
 		"prefix": func(q *storage.Query) {
-			q.Where = where(query.Text{Words: "a", Form: query.Prefix}, feed, query.Time{From: at})
+			q.Where = where(query.Text{Words: "a", Form: query.Prefix}, feed, query.TimeRange{From: at})
 		},
 		"field": func(q *storage.Query) {
-			q.Where = where(word, query.Is{Field: query.Story, Value: "b"}, query.Time{From: at})
+			q.Where = where(word, query.FieldEquals{Field: query.Story, Value: "b"}, query.TimeRange{From: at})
 		},
 		"moved": func(q *storage.Query) {
-			q.Where = where(word, query.Is{Field: query.Feed, Value: "b feed:b"}, query.Time{From: at})
+			q.Where = where(word, query.FieldEquals{Field: query.Feed, Value: "b feed:b"}, query.TimeRange{From: at})
 		},
-		"bound":       func(q *storage.Query) { q.Where = where(word, feed, query.Time{From: at.Add(time.Microsecond)}) },
-		"other bound": func(q *storage.Query) { q.Where = where(word, feed, query.Time{Until: at}) },
-		"or":          func(q *storage.Query) { q.Where = query.Or{word, feed, query.Time{From: at}} },
-		"not":         func(q *storage.Query) { q.Where = where(query.Not{Node: word}, feed, query.Time{From: at}) },
+		"bound":       func(q *storage.Query) { q.Where = where(word, feed, query.TimeRange{From: at.Add(time.Microsecond)}) },
+		"other bound": func(q *storage.Query) { q.Where = where(word, feed, query.TimeRange{Until: at}) },
+		"or":          func(q *storage.Query) { q.Where = query.Or{word, feed, query.TimeRange{From: at}} },
+		"not":         func(q *storage.Query) { q.Where = where(query.Not{Node: word}, feed, query.TimeRange{From: at}) },
 		"spam":        func(q *storage.Query) { q.Spam = true }, "muted": func(q *storage.Query) { q.Muted = true },
 		"duplicates": func(q *storage.Query) { q.Duplicates = true }, "order": func(q *storage.Query) { q.Newest = true },
-		"once": func(q *storage.Query) { q.Once = true },
+		"once": func(q *storage.Query) { q.OnePerStory = true },
 	} {
 		q := base
 		change(&q)
@@ -62,7 +64,7 @@ func TestQueryKeyTellsWhatIsFoundNotWhichPage(t *testing.T) {
 	}
 }
 
-func TestPageSizeKeepsWithinBounds(t *testing.T) {
+func TestQuery_PageSizeIsBounded(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[int]int{-1: 20, 0: 20, 1: 1, 20: 20, storage.MaxLimit: storage.MaxLimit, storage.MaxLimit + 1: storage.MaxLimit} {
 		if got := (storage.Query{Limit: limit}).PageSize(); got != want {
@@ -71,7 +73,7 @@ func TestPageSizeKeepsWithinBounds(t *testing.T) {
 	}
 }
 
-func TestFlaggedItemsAreFoundWhereAskedFor(t *testing.T) {
+func TestQuery_IncludesFlagOnRequest(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"": false, "is:starred": false, "is:spam": false, "muted": false, "-is:muted": false, "a -(b is:muted)": false,
@@ -81,16 +83,16 @@ func TestFlaggedItemsAreFoundWhereAskedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := (storage.Query{Where: where, Spam: true, Duplicates: true}).Finds(storage.Muted); got != want {
+		if got := (storage.Query{Where: where, Spam: true, Duplicates: true}).IncludesFlag(storage.FlagMuted); got != want {
 			t.Errorf("%q: got %t, want %t", text, got, want)
 		}
-		if !(storage.Query{Where: where, Muted: true}).Finds(storage.Muted) {
+		if !(storage.Query{Where: where, Muted: true}).IncludesFlag(storage.FlagMuted) {
 			t.Errorf("%q with Muted: got false, want true", text)
 		}
 	}
 }
 
-func TestBoostGrowsWithFreshnessWithinBounds(t *testing.T) {
+func TestQuery_BoostIsBounded(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	q := storage.Query{Now: now}
@@ -103,9 +105,9 @@ func TestBoostGrowsWithFreshnessWithinBounds(t *testing.T) {
 		last = got
 	}
 	if got := (storage.Query{}).Boost(now, 0); got != 1 {
-		t.Errorf("got %v for what does not stand out where freshness does not count, want 1", got)
+		t.Errorf("got %v without prominence and freshness, want 1", got)
 	}
 	if got := q.Boost(time.Time{}, 0); got < 1 || got > 1.01 {
-		t.Errorf("got %v for what has no date, want 1", got)
+		t.Errorf("got %v without a date, want 1", got)
 	}
 }

@@ -1,34 +1,32 @@
 package storage
 
-// MaxFacet is the largest number of values a facet lists.
+// MaxFacet is the maximum number of values per facet.
 const MaxFacet = 20
 
-// Results is one page of what a [Query] found.
+// Results is one page of the results of a [Query].
 type Results struct {
 	Hits  []Hit
-	Total int64  // how many items match, over all pages; where each story comes Once, it may be how many stories
-	Next  string // Cursor of the next page; empty if this is the last
+	Total int64  // matches over all pages; with OnePerStory possibly the number of stories
+	Next  string // Cursor of the next page; empty after the last
 
-	// Facets counts the matches by each of [FacetNames]: at most [MaxFacet]
-	// values each, most frequent first, then by value; of days the latest
-	// [MaxDays], latest first. Nil unless asked for. Items count, not stories,
-	// whether or not the query wants each story Once.
+	// Facets counts the matches by each of [FacetNames]: at most [MaxFacet] values each, most frequent first,
+	// then by value; for days the latest [MaxDays], latest first. Nil unless requested. It counts items, not
+	// stories, even with OnePerStory.
 	Facets map[string][]FacetCount
 
-	Forgiven bool // no item has all the words; these have words that are nearly those
+	Fuzzy bool // no item contains all words; these contain similar words
 }
 
-// MaxDays is the largest number of days that the facet "day" lists.
+// MaxDays is the maximum number of days in the facet "day".
 const MaxDays = 31
 
-// FacetNames are the facets that an [Index] counts. The values of "sentiment"
-// are those of [SentimentOf]; those of "day" are the days, in UTC, on which items
-// were published, as 2026-03-01; all others are of the item's field.
+// FacetNames are the facets that an [Index] counts. The values of "sentiment" come from [SentimentOf]. The
+// values of "day" are the UTC days of publication, such as 2026-03-01. All others are values of the item's
+// field.
 var FacetNames = []string{"category", "topic", "feed", "language", "day", "sentiment"}
 
-// SentimentOf returns what a person would call an [Item]'s Sentiment: "negative"
-// below -0.25, "positive" above 0.25, "neutral" between them, and nothing for
-// exactly 0, which says that nobody looked or nothing was found.
+// SentimentOf returns the name of an [Item]'s Sentiment: "negative" below -0.25, "positive" above 0.25,
+// "neutral" between, and "" for exactly 0, which means not scored or no sentiment found.
 func SentimentOf(sentiment float64) string {
 	switch {
 	case sentiment < -0.25:
@@ -41,13 +39,13 @@ func SentimentOf(sentiment float64) string {
 	return ""
 }
 
-// A Hit is one item found.
+// A Hit is one result of a search.
 type Hit struct {
 	ID    string
-	Score float64 // the higher the better; 0 where order is by time
+	Score float64 // higher is better; 0 if ordered by time
 }
 
-// A FacetCount says how many matches have a value.
+// A FacetCount is the number of matches with a value.
 type FacetCount struct {
 	Value string `json:"value"`
 	Count int64  `json:"count"`

@@ -6,7 +6,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestSentimentHasAName(t *testing.T) {
+func TestSentimentOf_NamesRanges(t *testing.T) {
 	t.Parallel()
 	for sentiment, want := range map[float64]string{
 		-1: "negative", -0.2501: "negative", -0.25: "neutral", -1e-9: "neutral", 0: "", 1e-9: "neutral", 0.25: "neutral", 0.2501: "positive", 1: "positive",

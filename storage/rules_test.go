@@ -10,7 +10,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestNextRulesCountUp(t *testing.T) {
+func TestNextRules_IncrementsVersion(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 15, 4, 5, 123456789, time.FixedZone("", 3*60*60))
 	set := storage.RuleSet{Name: "prepare", Version: 4, Text: []byte("rules"), Note: "mine", Changed: at}
@@ -20,22 +20,22 @@ func TestNextRulesCountUp(t *testing.T) {
 	}
 }
 
-func TestRefusedRulesSayWhoWasFaster(t *testing.T) {
+func TestNextRules_ConflictNamesNewestVersion(t *testing.T) {
 	t.Parallel()
 	newest := storage.RuleSet{Version: 5, Note: "tables <kept>", Changed: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	for _, test := range []struct {
-		newest storage.RuleSet
-		from   int64
-		says   string
+		newest  storage.RuleSet
+		from    int64
+		message string
 	}{
-		{newest, 4, `yours were made from version 4, and version 5 was put at 2026-03-01T12:00:00Z, noted "tables <kept>": changed by somebody else`},
-		{newest, 0, `yours were made from version 0, and version 5 was put`},
-		{newest, 6, `yours were made from version 6, and version 5 was put`},
-		{storage.RuleSet{}, 2, `yours were made from version 2, and there is none`},
+		{newest, 4, `your rules are based on version 4, but version 5 was stored at 2026-03-01T12:00:00Z with note "tables <kept>": changed by another writer`},
+		{newest, 0, `your rules are based on version 0, but version 5 was stored`},
+		{newest, 6, `your rules are based on version 6, but version 5 was stored`},
+		{storage.RuleSet{}, 2, `your rules are based on version 2, which does not exist`},
 	} {
 		_, err := storage.NextRules(test.newest, storage.RuleSet{Version: test.from})
-		if !errors.Is(err, storage.ErrConflict) || !strings.HasPrefix(err.Error(), test.says) {
-			t.Errorf("got %v, want %q", err, test.says)
+		if !errors.Is(err, storage.ErrConflict) || !strings.HasPrefix(err.Error(), test.message) {
+			t.Errorf("got %v, want %q", err, test.message)
 		}
 	}
 	if _, err := storage.NextRules(newest, storage.RuleSet{Version: 5, Text: make([]byte, storage.MaxRules+1)}); !errors.Is(err, storage.ErrTooLarge) {

@@ -5,26 +5,24 @@ import (
 	"time"
 )
 
-// Spam is the part of a [Store] that lists what was judged to be spam. Such items
-// are listed apart, yet stay where they are, so that the store knows their keys
-// and they are not taken for new. Nothing but removing the feed deletes them.
+// Spam is the part of a [Store] that lists spam items. They remain stored with their keys, so that the next
+// poll does not store them again as new. Only removing the feed deletes them.
 type Spam interface {
-	// ListSpam returns at most limit items that are spam and match the query,
-	// newest Judged first, then by ID. after is the last of the page before, or
-	// the zero SpamItem; it may be spam no more.
+	// ListSpam returns at most limit spam items that match the query, newest Judged first, then by ID. after
+	// is the last item of the previous page, or the zero SpamItem; it need not be spam any more.
 	ListSpam(ctx context.Context, query SpamQuery, after SpamItem, limit int) ([]SpamItem, error)
 
-	// CountSpam returns how many items are spam and match the query.
+	// CountSpam returns the number of spam items that match the query.
 	CountSpam(ctx context.Context, query SpamQuery) (int64, error)
 }
 
-// A SpamQuery says which spam to list. The zero SpamQuery lists all.
+// A SpamQuery selects spam items. The zero SpamQuery selects all.
 type SpamQuery struct {
-	FeedID string // of the items; empty is any
+	FeedID string // of the items; empty: any feed
 }
 
-// A SpamItem is an item that is spam.
+// A SpamItem is a spam item with the time of its classification.
 type SpamItem struct {
 	Item
-	Judged time.Time `json:"judged"` // when it became spam: later passes and moves that leave it spam leave this
+	Judged time.Time `json:"judged"` // when it became spam; later passes and moves that leave it spam keep this time
 }

@@ -5,240 +5,228 @@ import (
 	"time"
 )
 
-// Stories is the part of a [Store] that remembers what belongs together. What an
-// item says of that ([Item.EventID], [Item.StoryID]) is the truth; a [Story] is
-// what is told of it, and can be made again at any time from the items.
+// Stories is the part of a [Store] that groups items into events and stories. The fields of the items
+// ([Item.EventID], [Item.StoryID]) are the truth. A [Story] is a summary that can be rebuilt from its items
+// at any time.
 type Stories interface {
-	// Rearrange moves events and items, in one transaction, and returns the IDs of
-	// the items whose [Placement] is another now, in order of ID: they alone have
-	// Changed. What is not there is left out. It returns [ErrFenced] under an
-	// outdated fence; then nothing is changed.
+	// Rearrange moves events and items in one transaction, and returns the IDs of the items whose [Placement]
+	// changed, in order of ID. Only their Changed advances. Missing events and items are ignored. It returns
+	// [ErrFenced] under an outdated fence; then nothing is changed.
 	Rearrange(ctx context.Context, r Rearrangement) (changed []string, err error)
 
-	// ReadStory returns the story's items and how much there is of it: at most
-	// limit items, the newest FirstSeen, then by ID, without their HTML.
-	// It returns [ErrNotFound] if no item belongs to the story.
-	ReadStory(ctx context.Context, id string, limit int) (Told, error)
+	// ReadStory returns the story's newest items, at most limit, with totals over all of its items. Items are
+	// ordered by FirstSeen, newest first, then by ID, without HTML. It returns [ErrNotFound] if the story has
+	// no items.
+	ReadStory(ctx context.Context, id string, limit int) (StoryItems, error)
 
-	// ReadStories returns what [Stories.ReadStory] does of each of the stories, by ID,
-	// without those that have no items. It is quicker for several, all of which it
-	// holds at once. Their items need have no more than what is told of them: ID,
-	// FeedID, EventID, StoryID, Lane, URL, Title, Excerpt, Language, FirstSeen, Spam,
-	// Flags, Categories, Topics, DuplicateOf and Clicks.
-	ReadStories(ctx context.Context, limit int, ids ...string) (map[string]Told, error)
+	// ReadStories is a batched [Stories.ReadStory]: it returns the items of each story by story ID, and omits
+	// stories without items. It is faster than several calls, but holds all results in memory. Items may
+	// contain only the fields that a summary needs: ID, FeedID, EventID, StoryID, Partition, URL, Title,
+	// Excerpt, Language, FirstSeen, Spam, Flags, Categories, Topics, DuplicateOf and Clicks.
+	ReadStories(ctx context.Context, limit int, ids ...string) (map[string]StoryItems, error)
 
-	// Repeats returns at most limit items that repeat the item with this ID, oldest
-	// FirstSeen first, then by ID, without their HTML.
-	Repeats(ctx context.Context, itemID string, limit int) ([]Item, error)
+	// Duplicates returns at most limit duplicates of the item, ordered by FirstSeen, oldest first, then by
+	// ID, without HTML.
+	Duplicates(ctx context.Context, itemID string, limit int) ([]Item, error)
 
-	// Click counts n more clicks of readers on the item, at least 1. Its Changed
-	// stays: an [Index] knows nothing of clicks. It returns [ErrNotFound] if there
-	// is no such item.
-	Click(ctx context.Context, itemID string, n int) error
+	// AddClicks adds n clicks of readers to the item, at least 1. It does not advance Changed, because an
+	// [Index] does not contain clicks. It returns [ErrNotFound] if the item does not exist.
+	AddClicks(ctx context.Context, itemID string, n int) error
 
-	// UntoldStories returns at most limit marks of stories, oldest first. At least
-	// one is made by each call that changes something of a story that has or had
-	// several items: an item came, went, moved, has another ID, repeats something
-	// else, or has other words, labels or clicks. An item that is and was alone in
-	// its story makes none. A mark is made with the change, in one transaction, and
-	// stays until it is given to [Stories.TellStories]; its number is never given
-	// to another one.
-	UntoldStories(ctx context.Context, limit int) ([]Untold, error)
+	// DirtyStories returns at most limit records of stories that must be summarized again, oldest first.
+	// Every change to a story that has or had several items adds at least one record in the same transaction:
+	// an item was added, removed or moved, got another ID, another original, or other words, labels or
+	// clicks. Stories of a single item add none. A record stays until it is passed to [Stories.PutStories].
+	// Its number is never reused.
+	DirtyStories(ctx context.Context, limit int) ([]DirtyStory, error)
 
-	// TellStories stores the stories, in place of any with their IDs, forgets those
-	// whose IDs are in gone, and forgets the marks with these numbers, all in one
-	// transaction. It returns [ErrFenced] under an outdated fence; then nothing is
-	// changed. The zero Fence is not checked.
-	TellStories(ctx context.Context, fence Fence, marks []Untold, told []Story, gone []string) error
+	// PutStories stores the batch of stories, replacing stories with the same IDs, deletes the stories with
+	// IDs in gone, and deletes the dirty records with the given numbers, all in one transaction. It returns
+	// [ErrFenced] under an outdated fence; then nothing is changed. The zero Fence is not checked.
+	PutStories(ctx context.Context, fence Fence, dirty []DirtyStory, stories []Story, gone []string) error
 
-	// Story returns what is told of the story, or [ErrNotFound].
+	// Story returns the stored summary of the story, or [ErrNotFound].
 	Story(ctx context.Context, id string) (Story, error)
 
-	// ToldStories returns what is told of those of the stories of which anything
-	// is, by ID.
-	ToldStories(ctx context.Context, ids ...string) (map[string]Story, error)
+	// StoriesByID returns the stored summaries of the given stories, by ID. Stories without a summary are
+	// left out.
+	StoriesByID(ctx context.Context, ids ...string) (map[string]Story, error)
 
-	// ListStories returns a page of the stories that match the query, and the cursor
-	// of the next one, empty if this is the last. It returns [ErrBadCursor] for
-	// the cursor of a list in another order, see [StoryQuery.Place].
+	// ListStories returns a page of the stories that match the query, and the cursor of the next page, empty
+	// after the last. It returns [ErrBadCursor] for the cursor of a list in another order, see
+	// [StoryQuery.Position].
 	ListStories(ctx context.Context, query StoryQuery) (page []Story, next string, err error)
 
-	// Sightings returns at most limit sightings of items first seen at or after from
-	// and before until, ordered by FirstSeen, then ID. after is the last of the
-	// page before, or the zero Sighting. Spam is none of them.
+	// Sightings returns at most limit sightings of items first seen at or after from and before until,
+	// ordered by FirstSeen, then ID. after is the last sighting of the previous page, or the zero Sighting.
+	// Spam is excluded.
 	Sightings(ctx context.Context, from, until time.Time, after Sighting, limit int) ([]Sighting, error)
 
-	// LiveEvents returns the IDs of at most limit events of a lane that had items
-	// first seen at or after since: those whose last item is newest, then by ID.
-	LiveEvents(ctx context.Context, lane string, since time.Time, limit int) ([]string, error)
+	// RecentEvents returns the IDs of at most limit events of a partition with items first seen at or after
+	// since, ordered by their newest item, newest first, then by ID.
+	RecentEvents(ctx context.Context, partition string, since time.Time, limit int) ([]string, error)
 
-	// EventItems returns at most limit items of a lane that belong to one of the
-	// events, first seen at or after from and before until, ordered by FirstSeen,
-	// then ID. after is the last item of the page before, or the zero Item.
-	EventItems(ctx context.Context, lane string, events []string, from, until time.Time, after Item, limit int) ([]Item, error)
+	// EventItems returns at most limit items of a partition that belong to one of the events, first seen at
+	// or after from and before until, ordered by FirstSeen, then ID. after is the last item of the previous
+	// page, or the zero Item.
+	EventItems(ctx context.Context, partition string, events []string, from, until time.Time, after Item, limit int) ([]Item, error)
 
-	// Reach returns, by feed ID, how many items first seen since then a feed has,
-	// and how many of those belong to told stories of at least sources sources.
-	// Feeds without such items are left out.
-	Reach(ctx context.Context, since time.Time, sources int) (map[string]Reach, error)
+	// FeedCoverage counts, by feed ID, the items first seen at or after since, and the subset that belongs to
+	// summarized stories with at least the given number of sources. Feeds without such items are left out.
+	FeedCoverage(ctx context.Context, since time.Time, sources int) (map[string]FeedCoverage, error)
 
 	Notes
 }
 
-// Notes is the part of a [Store] where one who is alone in what he does keeps what
-// his successor has to know.
+// Notes is the part of a [Store] that stores the state of single actors for their successors.
 type Notes interface {
-	// Note returns what was last noted under the name, nil if nothing was.
+	// Note returns the note stored under the name, nil if it does not exist.
 	Note(ctx context.Context, name string) ([]byte, error)
 
-	// PutNote notes it in place of what was noted under the name. It returns
-	// [ErrFenced] under an outdated fence; then nothing is changed.
+	// PutNote stores a note, replacing an earlier note of the same name. It returns [ErrFenced] under an
+	// outdated fence; then nothing is changed.
 	PutNote(ctx context.Context, fence Fence, name string, note []byte) error
 }
 
-// A Rearrangement says what belongs elsewhere from now on.
+// A Rearrangement moves events and items to other events and stories.
 type Rearrangement struct {
 	Fence Fence // the zero Fence is not checked
 
-	// Events belong to other stories, with all items they have, and those that are
-	// new to [Items.PutItems] in the next thirty days, whatever these say. Of moves
-	// of one event the last counts.
+	// Events move to other stories with all their items. For the next thirty days the move also applies to
+	// new items of the event that reach [Items.PutItems], whatever story they state. The last move of an
+	// event wins.
 	Events []EventMove
 
-	// Items are placed anew, after Events, exactly as these say. Of placements of
-	// one item the last counts.
+	// Items get exactly these placements, after Events is applied. The last placement of an item wins.
 	Items []Placement
 
-	Name string // of a note that is put with it, see [Notes]; empty: none
+	Name string // name of a note stored in the same transaction, see [Notes]; empty: none
 	Note []byte
 }
 
-// An EventMove says which story an event belongs to.
+// An EventMove assigns an event to a story.
 type EventMove struct {
 	EventID, StoryID string
 }
 
-// A Placement is what an item says of what it belongs to.
+// A Placement contains the fields of an item that assign it to an event, a story and an original.
 type Placement struct {
-	ItemID         string
-	EventID        string
-	StoryID        string
-	StoryWhy       string
-	DuplicateOf    string
-	DuplicateBy    string
-	DuplicateScore float64
-	DuplicateWhy   string
+	ItemID          string
+	EventID         string
+	StoryID         string
+	StoryReason     string
+	DuplicateOf     string
+	DuplicateBy     string
+	DuplicateScore  float64
+	DuplicateReason string
 }
 
-// PlacementOf returns what the item says.
+// PlacementOf returns the item's placement.
 func PlacementOf(i Item) Placement {
 	return Placement{
-		ItemID: i.ID, EventID: i.EventID, StoryID: i.StoryID, StoryWhy: i.StoryWhy, DuplicateOf: i.DuplicateOf,
-		DuplicateBy: i.DuplicateBy, DuplicateScore: i.DuplicateScore, DuplicateWhy: i.DuplicateWhy,
+		ItemID: i.ID, EventID: i.EventID, StoryID: i.StoryID, StoryReason: i.StoryReason, DuplicateOf: i.DuplicateOf,
+		DuplicateBy: i.DuplicateBy, DuplicateScore: i.DuplicateScore, DuplicateReason: i.DuplicateReason,
 	}
 }
 
-// On returns the item with this placement in place of its own, whatever ItemID is.
-func (p Placement) On(i Item) Item {
-	i.EventID, i.StoryID, i.StoryWhy = p.EventID, p.StoryID, p.StoryWhy
+// ApplyTo returns the item with this placement. It ignores ItemID.
+func (p Placement) ApplyTo(i Item) Item {
+	i.EventID, i.StoryID, i.StoryReason = p.EventID, p.StoryID, p.StoryReason
 	i.DuplicateOf, i.DuplicateBy = p.DuplicateOf, p.DuplicateBy
-	i.DuplicateScore, i.DuplicateWhy = p.DuplicateScore, p.DuplicateWhy
+	i.DuplicateScore, i.DuplicateReason = p.DuplicateScore, p.DuplicateReason
 	return i
 }
 
-// An Untold is a mark that a story is to be told anew.
-type Untold struct {
+// A DirtyStory records that a story must be summarized again.
+type DirtyStory struct {
 	StoryID string
-	Mark    int64 // names it
+	Number  int64 // identifies the record
 }
 
-// A Story is what is told of items that belong together. It has at least two.
+// A Story is the summary of at least two items that belong together.
 type Story struct {
 	ID         string    `json:"id"`
-	Lane       string    `json:"lane"`     // language, or other
-	Headline   string    `json:"headline"` // ID of the item that stands for it
-	Title      string    `json:"title"`    // of that one
+	Partition  string    `json:"lane"`     // language, or "other"
+	Headline   string    `json:"headline"` // ID of the item that represents the story
+	Title      string    `json:"title"`    // of the headline item
 	Summary    []Line    `json:"summary,omitempty"`
 	Items      int       `json:"items"`
 	Events     int       `json:"events"`
-	Sources    int       `json:"sources"` // different publishers
+	Sources    int       `json:"sources"` // number of distinct publishers
 	FirstSeen  time.Time `json:"first_seen"`
 	LastSeen   time.Time `json:"last_seen"`
-	Categories []string  `json:"categories,omitempty"` // that its items agree on, best first
+	Categories []string  `json:"categories,omitempty"` // shared by its items, best first
 	Topics     []string  `json:"topics,omitempty"`
-	Heat       float64   `json:"heat"` // how much it is told, and how lately
+	HotScore   float64   `json:"heat"` // how often and how recently publishers reported it
 	Clicks     int       `json:"clicks"`
-	Burst      bool      `json:"burst,omitempty"` // its items come more often than they used to
-	Rank       float64   `json:"rank"`            // the greatest first
-	Told       time.Time `json:"told"`            // when this was made
+	Burst      bool      `json:"burst,omitempty"` // items arrive more often than before
+	Rank       float64   `json:"rank"`            // highest first
+	Summarized time.Time `json:"told"`            // time of this summary
 }
 
-// A Line is a sentence of a summary, and the item it is taken from.
+// A Line is a sentence of a summary, with the item it is quoted from.
 type Line struct {
 	Text   string `json:"text"`
 	ItemID string `json:"item_id"`
 }
 
-// A StoryQuery says which stories to list. All of its conditions must hold; a zero
-// field is no condition.
+// A StoryQuery selects stories. All conditions must hold; a zero field is no condition.
 type StoryQuery struct {
-	Lane     string
-	Category string
-	Topic    string
-	After    time.Time // LastSeen at or after
-	Before   time.Time // FirstSeen before
-	Sources  int       // at least
+	Partition string
+	Category  string
+	Topic     string
+	After     time.Time // LastSeen at or after
+	Before    time.Time // FirstSeen before
+	Sources   int       // at least
 
 	Newest bool   // newest LastSeen first, otherwise highest Rank first; then by ID
 	Limit  int    // stories a page, as for a [Query]
-	Cursor string // of the page, as returned with the one before
+	Cursor string // returned with the previous page
 }
 
-// PageSize returns how many stories a page has: Limit within its bounds, or 20 if
-// there is none.
+// PageSize returns the number of stories per page: Limit within its bounds, or 20 without a limit.
 func (q StoryQuery) PageSize() int { return Query{Limit: q.Limit}.PageSize() }
 
-// A StoryPlace is where a story comes in a list.
-type StoryPlace struct {
+// A StoryPosition is the sort key of a story in a list, for keyset pagination.
+type StoryPosition struct {
 	Newest   bool      `json:"n,omitempty"` // the list's order
 	Rank     float64   `json:"r"`
 	LastSeen time.Time `json:"t"`
 	ID       string    `json:"i"`
 }
 
-// PlaceOf returns where the story comes among those that the query lists.
-func (q StoryQuery) PlaceOf(s Story) StoryPlace {
-	return StoryPlace{Newest: q.Newest, Rank: s.Rank, LastSeen: s.LastSeen, ID: s.ID}
+// PositionOf returns the story's position in the order of the query.
+func (q StoryQuery) PositionOf(s Story) StoryPosition {
+	return StoryPosition{Newest: q.Newest, Rank: s.Rank, LastSeen: s.LastSeen, ID: s.ID}
 }
 
-// Place returns the place of the last story of the page before the one that Cursor
-// is of, nil if there was none. It returns [ErrBadCursor] for a Cursor of a list in
-// another order.
-func (q StoryQuery) Place() (*StoryPlace, error) {
+// Position decodes Cursor: it returns the position of the last story of the previous page, nil without a
+// cursor. It returns [ErrBadCursor] for the cursor of a list in another order.
+func (q StoryQuery) Position() (*StoryPosition, error) {
 	if q.Cursor == "" {
 		return nil, nil
 	}
-	var p StoryPlace
+	var p StoryPosition
 	if UnpackCursor(q.Cursor, &p) != nil || p.Newest != q.Newest || p.ID == "" {
 		return nil, ErrBadCursor
 	}
 	return &p, nil
 }
 
-// Cursor returns the cursor of the page that comes after the place.
-func (p StoryPlace) Cursor() string { return PackCursor(p) }
+// Cursor returns the cursor of the page after the position.
+func (p StoryPosition) Cursor() string { return PackCursor(p) }
 
-// Cut returns the first page of the stories, of which there is one more than the
-// page has room for if it is not the last, and the cursor of the next one.
-func (q StoryQuery) Cut(stories []Story) (page []Story, next string) {
+// SplitPage returns the page and the cursor of the next page. The caller reads one story more than a page
+// holds, which shows that another page follows.
+func (q StoryQuery) SplitPage(stories []Story) (page []Story, next string) {
 	size := q.PageSize()
 	if len(stories) <= size {
 		return stories, ""
 	}
-	return stories[:size], q.PlaceOf(stories[size-1]).Cursor()
+	return stories[:size], q.PositionOf(stories[size-1]).Cursor()
 }
 
-// A Sighting says what was seen when.
+// A Sighting records when an item of a story, category and topic was first seen.
 type Sighting struct {
 	ItemID     string
 	Seen       time.Time // FirstSeen
@@ -247,7 +235,7 @@ type Sighting struct {
 	Topics     []string
 }
 
-// Reach says how many of a feed's items others tell of too.
-type Reach struct {
-	Items, Reached int
+// FeedCoverage counts a feed's items, and those that other publishers cover too.
+type FeedCoverage struct {
+	Items, Covered int
 }

@@ -6,38 +6,34 @@ import (
 	"time"
 )
 
-// MaxTokens is how many tokens there may be: so many that all of them can be
-// held in memory wherever they are checked.
+// MaxTokens is the maximum number of tokens, low enough that every process can cache all of them.
 const MaxTokens = 1000
 
-// ErrTooMany says that a [Store] has as many of a thing as it takes.
+// ErrTooMany reports that a [Store] already contains the maximum number of such records.
 var ErrTooMany = errors.New("too many")
 
-// Tokens is the part of a [Store] that remembers what clients may show.
+// Tokens is the part of a [Store] that stores API tokens.
 type Tokens interface {
 	// Tokens returns all tokens, ordered by Created, then ID.
 	Tokens(ctx context.Context) ([]Token, error)
 
-	// AddToken stores a token that was never used. One whose ID is known
-	// stays as it is. Where there are [MaxTokens], it is refused with
-	// [ErrTooMany].
+	// AddToken stores an unused token. A token with the same ID stays unchanged. If [MaxTokens] are stored,
+	// it returns [ErrTooMany].
 	AddToken(ctx context.Context, token Token) error
 
-	// UseToken remembers when a token was used last, unless it was used later
-	// than that, or is gone.
+	// UseToken records the time of last use, unless a later use is recorded. A missing token is ignored.
 	UseToken(ctx context.Context, id string, at time.Time) error
 
-	// RemoveToken forgets the token with the given ID. It returns
-	// [ErrNotFound] if there is none.
+	// RemoveToken deletes the token with the given ID, or returns [ErrNotFound].
 	RemoveToken(ctx context.Context, id string) error
 }
 
-// A Token is a secret that a client shows, and what it may do with it.
+// A Token is a client's secret and its permissions.
 type Token struct {
 	ID      string
-	Name    string    // by which a person knows it
-	Hash    string    // of the secret, as package agent/access makes it; the secret itself is kept nowhere
+	Name    string    // display name
+	Hash    string    // of the secret, computed by package agent/access; the secret itself is not stored
 	Scopes  []string  // see package agent/access
-	Created time.Time // when it was made
-	Used    time.Time // when it was used last, within a minute or so; zero: never
+	Created time.Time // delete
+	Used    time.Time // time of last use, accurate to about a minute; zero: never
 }

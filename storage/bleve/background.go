@@ -11,9 +11,8 @@ import (
 	"feedmesh/storage"
 )
 
-// Scorch writes and merges in the background, and tells of it by functions that are
-// named in its settings. Opened are the indexes that they are about, by what bleve
-// wraps.
+// opened contains the open indexes by their scorch index. Scorch writes and merges in the background and
+// reports events by callbacks that are registered globally by name.
 var opened sync.Map
 
 const backgroundName = "feedmesh"
@@ -36,19 +35,19 @@ func init() {
 	}
 }
 
-// merged is called by scorch, which Close waits for: so it does not wait for Close.
+// merged is called by scorch while Close may wait for scorch, so it must not wait for Close.
 func (x *Index) merged() {
 	if x.mu.TryRLock() {
 		defer x.mu.RUnlock()
-		_ = x.refresh() // a search tries again, and says so
+		_ = x.refresh() // the next search retries and reports the error
 	}
 }
 
-// works returns an error if scorch panicked in the background. From then on it does
-// not merge, or does not even write: whoever put something would wait for ever.
-func (x *Index) works() error {
+// checkRunning returns an error if scorch panicked in the background. After that it no longer merges, or not even
+// writes: a Put would block forever.
+func (x *Index) checkRunning() error {
 	if err := x.stopped.Load(); err != nil {
-		return fmt.Errorf("%w: the search index at %s has stopped, start the agent again: %w", storage.ErrUnavailable, x.path, *err)
+		return fmt.Errorf("%w: the search index at %s has stopped, restart the agent: %w", storage.ErrUnavailable, x.path, *err)
 	}
 	return nil
 }

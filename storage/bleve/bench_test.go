@@ -8,7 +8,7 @@ import (
 	"feedmesh/storage/storagetest"
 )
 
-// BenchmarkPut indexes made-up items in batches.
+// BenchmarkPut indexes generated items in batches.
 func BenchmarkPut(b *testing.B) {
 	for _, size := range []int{50, 200, 500, 1000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
@@ -19,11 +19,11 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// BenchmarkSearch asks an index of 25,000 made-up items.
+// BenchmarkSearch searches an index of 25,000 generated items.
 func BenchmarkSearch(b *testing.B) {
 	x := open(b, filepath.Join(b.TempDir(), "index"))
 	defer x.Close()
-	made := storagetest.NewMaker(1)
+	made := storagetest.NewItemGenerator(1)
 	for range 50 {
 		if err := x.Put(b.Context(), made.Items(500)...); err != nil {
 			b.Fatal(err)
@@ -32,12 +32,12 @@ func BenchmarkSearch(b *testing.B) {
 	storagetest.MeasureSearches(b, x, made)
 }
 
-// BenchmarkStamps counts 100,000 made-up items of 300 days by day, and walks
-// over all of them, after a tenth were put again and a tenth deleted.
+// BenchmarkStamps counts 100,000 generated items of 300 days by day, and pages through all of them, after a
+// tenth were updated and a tenth deleted.
 func BenchmarkStamps(b *testing.B) {
 	x := open(b, filepath.Join(b.TempDir(), "index"))
 	defer x.Close()
-	made := storagetest.NewMaker(1)
+	made := storagetest.NewItemGenerator(1)
 	for range 200 {
 		items := made.Items(500)
 		if err := x.Put(b.Context(), items...); err != nil {
@@ -46,11 +46,11 @@ func BenchmarkStamps(b *testing.B) {
 		if err := x.Put(b.Context(), items[:50]...); err != nil {
 			b.Fatal(err)
 		}
-		var gone []string
+		var deletions []string
 		for _, it := range items[50:100] {
-			gone = append(gone, it.ID)
+			deletions = append(deletions, it.ID)
 		}
-		if err := x.Delete(b.Context(), gone...); err != nil {
+		if err := x.Delete(b.Context(), deletions...); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -61,7 +61,7 @@ func BenchmarkStamps(b *testing.B) {
 			}
 		}
 	})
-	b.Run("walk", func(b *testing.B) {
+	b.Run("pages", func(b *testing.B) {
 		for b.Loop() {
 			days, err := x.Days(b.Context())
 			if err != nil {
@@ -86,12 +86,12 @@ func BenchmarkStamps(b *testing.B) {
 	})
 }
 
-// BenchmarkPutAgain puts 500 items again that are in the index: as they are, and
-// with stories, of four items each, that twice as many tell.
+// BenchmarkPutAgain puts 500 indexed items again: unchanged, and with stories of four items each whose number
+// of publishers has doubled.
 func BenchmarkPutAgain(b *testing.B) {
 	x := open(b, filepath.Join(b.TempDir(), "index"))
 	defer x.Close()
-	items := storagetest.NewMaker(1).Items(500)
+	items := storagetest.NewItemGenerator(1).Items(500)
 	for i := range items {
 		items[i].StoryID, items[i].Sources = fmt.Sprint("story", i/4), 1
 	}
@@ -105,7 +105,7 @@ func BenchmarkPutAgain(b *testing.B) {
 			}
 		}
 	})
-	b.Run("told", func(b *testing.B) {
+	b.Run("coverage", func(b *testing.B) {
 		for n := 0; b.Loop(); n++ {
 			for i := range items {
 				items[i].Sources = 1 << (n % 8)

@@ -1,7 +1,8 @@
-// Package bleve keeps a [storage.Index] in a folder, by means of Bleve and its
-// scorch engine. Nothing of an item is stored but its ID and the order of its
-// words, in codes: the rest is in the store, from which a lost or broken index can
-// be rebuilt.
+// Package bleve implements [storage.Index] in a folder, with Bleve and its scorch engine.
+//
+// [Open] returns an [Index]. It stores only IDs and the order of words as codes; everything else is in the
+// store, from which a lost or broken index can be rebuilt. Searches run on scorch's segments directly; at
+// most 2 * GOMAXPROCS run at a time.
 package bleve
 
 import (
@@ -27,55 +28,54 @@ var _ storage.Index = (*Index)(nil)
 // An Index is a [storage.Index] in a folder of its own.
 type Index struct {
 	bleve  upstream.Index
-	scorch bleveindex.Index // what bleve wraps
+	scorch bleveindex.Index // the index inside bleve
 	path   string
 	lock   *flock.Flock
 
 	columns  *columnCache
-	told     told
-	lately   *lately
-	answers  answers
-	searches chan struct{}         // has one for each in hand
-	warming  sync.WaitGroup        // what Open began
-	stopped  atomic.Pointer[error] // what made scorch stop
+	boosts   storyBoosts
+	recent   *fingerprintCache
+	cache    resultCache
+	searches chan struct{}         // semaphore of running searches
+	warming  sync.WaitGroup        // background work that Open began
+	stopped  atomic.Pointer[error] // error that stopped scorch
 
-	refreshing sync.Mutex // held while the next state is read
-	readyMu    sync.Mutex
-	ready      *ready // what searches see; nil if it must be read first
+	refreshing sync.Mutex // lock held while the next state is read
+	stateMu    sync.Mutex
+	state      *searchState // state that searches use; nil if it must be read first
 
-	mu     sync.RWMutex // held by those who read from scorch directly
+	mu     sync.RWMutex // lock held by direct readers of scorch
 	closed bool
 }
 
-// Put implements [storage.Index]. The more items at a time, the cheaper each, up to
-// a thousand or so: every call writes and syncs files of its own, which are merged
-// later. What is as it was put before is not written again.
-func (x *Index) Put(ctx context.Context, items ...storage.Indexed) error {
-	docs, prints := make([]*document.Document, len(items)), make(map[uint64]uint64, len(items))
+// Put implements [storage.Index]. Batches of up to about a thousand items are cheapest per item: every call
+// writes and syncs files of its own, which are merged later. Unchanged items are not written again.
+func (x *Index) Put(ctx context.Context, items ...storage.IndexItem) error {
+	docs, fingerprints := make([]*document.Document, len(items)), make(map[uint64]uint64, len(items))
 	for i := range items {
 		docs[i] = x.document(&items[i])
-		prints[x.lately.hash(items[i].ID)] = x.lately.printOf(docs[i])
+		fingerprints[x.recent.hash(items[i].ID)] = x.recent.fingerprint(docs[i])
 	}
 	has, err := x.has(ctx, items)
 	if err != nil {
 		return fmt.Errorf("look for %d items in the index: %w", len(items), err)
 	}
-	call, steps := x.lately.begin(prints, has), x.told.changes(items)
-	err = x.put(ctx, docs, prints, steps)
-	x.lately.end(call, prints, err == nil)
+	call, steps := x.recent.begin(fingerprints, has), x.boosts.changes(items)
+	err = x.put(ctx, docs, fingerprints, steps)
+	x.recent.end(call, fingerprints, err == nil)
 	if err != nil {
 		return fmt.Errorf("index %d items: %w", len(items), err)
 	}
-	x.told.set(steps)
+	x.boosts.set(steps)
 	x.warm()
 	return nil
 }
 
-// put commits those of the documents that have a print, and the steps of stories.
-func (x *Index) put(ctx context.Context, docs []*document.Document, prints map[uint64]uint64, steps map[string]uint8) error {
+// put commits the documents that have a fingerprint in prints, and the steps of stories, in one batch.
+func (x *Index) put(ctx context.Context, docs []*document.Document, fingerprints map[uint64]uint64, steps map[string]uint8) error {
 	batch := x.bleve.NewBatch()
 	for _, doc := range docs {
-		if _, changed := prints[x.lately.hash(doc.ID())]; !changed {
+		if _, changed := fingerprints[x.recent.hash(doc.ID())]; !changed {
 			continue
 		}
 		if err := batch.IndexAdvanced(doc); err != nil {
@@ -94,10 +94,10 @@ func (x *Index) Delete(ctx context.Context, ids ...string) error {
 	for _, id := range ids {
 		batch.Delete(id)
 	}
-	prints := x.lately.gone(ids)
-	call := x.lately.begin(prints, nil)
+	fingerprints := x.recent.deletions(ids)
+	call := x.recent.begin(fingerprints, nil)
 	err := x.commit(ctx, batch)
-	x.lately.end(call, prints, err == nil)
+	x.recent.end(call, fingerprints, err == nil)
 	if err != nil {
 		return fmt.Errorf("delete %d items from the index: %w", len(ids), err)
 	}
@@ -105,11 +105,10 @@ func (x *Index) Delete(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// commit returns when the batch is on disk: scorch syncs its files before
-// Batch returns, unless told otherwise by unsafe_batch. Each batch has a name
-// of its own, by which Open tells whether the newest is still there.
+// commit returns when the batch is on disk: scorch syncs its files before Batch returns, unless unsafe_batch
+// is set. Each batch has a unique name, by which Open detects a lost batch.
 func (x *Index) commit(ctx context.Context, batch *upstream.Batch) error {
-	if err := errors.Join(ctx.Err(), x.works()); err != nil {
+	if err := errors.Join(ctx.Err(), x.checkRunning()); err != nil {
 		return err
 	}
 	if batch.Size() == 0 {
@@ -117,8 +116,7 @@ func (x *Index) commit(ctx context.Context, batch *upstream.Batch) error {
 	}
 	batch.SetInternal(batchKey, []byte(rand.Text()))
 	err := x.bleve.Batch(batch)
-	// Scorch passes on the words of the system's error and not the error itself
-	// (bleve v2.6.1).
+	// Scorch returns the text of the system's error and not the error itself (bleve v2.6.1).
 	if err != nil && strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
 		return fmt.Errorf("%w: the disk is full: %w", storage.ErrUnavailable, err)
 	}
@@ -132,9 +130,9 @@ func (x *Index) Count(ctx context.Context) (n int64, err error) {
 		if err != nil {
 			return err
 		}
-		others, err := having(ctx, now, fieldKind, kindTold)
+		others, err := having(ctx, now, fieldKind, kindStory)
 		n = int64(docs) - int64(others)
-		return errors.Join(err, x.works())
+		return errors.Join(err, x.checkRunning())
 	})
 	if err != nil {
 		return 0, fmt.Errorf("count indexed items: %w", err)
@@ -142,7 +140,7 @@ func (x *Index) Count(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// read calls f with the index as it is now.
+// read calls f with the current state of the index.
 func (x *Index) read(ctx context.Context, f func(now bleveindex.IndexReader) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -159,7 +157,7 @@ func (x *Index) read(ctx context.Context, f func(now bleveindex.IndexReader) err
 	return errors.Join(f(now), now.Close())
 }
 
-// Close implements [io.Closer]. It waits for calls in hand.
+// Close implements [storage.Index]. It waits for running calls.
 func (x *Index) Close() error {
 	x.warming.Wait()
 	x.mu.Lock()

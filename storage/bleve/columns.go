@@ -12,22 +12,21 @@ import (
 	"feedmesh/storage"
 )
 
-// Columns are what a search reads of each document it finds: some 60 bytes for
-// each. They are read from a segment when it is first searched, and all but the
-// prominence are right as long as there is the segment, which never changes.
+// columns contains the values that a search reads of each document: about 60 bytes per document. They are
+// cached per segment. Segments are immutable, so only the prominence changes.
 type columns struct {
-	published  []int64 // microseconds
-	standing   []uint8 // prominence without what the story adds
-	prominence prominence
-	story      []uint64 // hash of the story's ID; 0 if there is none
-	facets     []column // by number in [storage.FacetNames]
-	tops       tops
+	published      []int64 // microseconds
+	baseProminence []uint8 // prominence without the part of the story
+	prominence     prominence
+	story          []uint64 // hash of the story's ID; 0 for none
+	facets         []column // by number in [storage.FacetNames]
+	tops           tops
 }
 
-// A column has the values of a field, as numbers that [values] gave them.
+// A column contains the values of a field as the numbers of [values].
 type column struct {
-	start []uint32 // where those of each document start, and the last end; nil if none has two
-	value []uint32 // 0 is none
+	start []uint32 // offset of each document's values, and the end; nil if no document has two values
+	value []uint32 // 0 is no value
 }
 
 // of returns the values of a document.
@@ -43,8 +42,8 @@ var facetFields = map[string]string{
 	"category": fieldCategory, "topic": fieldTopic, "feed": fieldFeed, "language": fieldLanguage, "day": fieldDate, "sentiment": fieldSentiment,
 }
 
-// A columnCache has the columns of segments, by the segment's ID. Who asks it for them
-// holds refreshing; the values may be asked for at any time.
+// A columnCache caches the columns of segments by segment ID. Callers hold the lock refreshing; values may be
+// read at any time.
 type columnCache struct {
 	read   map[uint64]*columns
 	values []values // by number in [storage.FacetNames]
@@ -66,7 +65,7 @@ func (c *columnCache) of(seg *scorch.SegmentSnapshot) (*columns, error) {
 	return read, err
 }
 
-// keep forgets the columns of all segments but these.
+// keep evicts the columns of all other segments.
 func (c *columnCache) keep(segs []*scorch.SegmentSnapshot) {
 	if len(c.read) <= len(segs) {
 		return
@@ -79,7 +78,7 @@ func (c *columnCache) keep(segs []*scorch.SegmentSnapshot) {
 }
 
 func (c *columnCache) readColumns(seg segmentapi.Segment) (*columns, error) {
-	all := &columns{standing: make([]uint8, seg.Count()), story: make([]uint64, seg.Count())}
+	all := &columns{baseProminence: make([]uint8, seg.Count()), story: make([]uint64, seg.Count())}
 	var err error
 	if all.published, err = readPublished(seg); err != nil {
 		return nil, err
@@ -87,7 +86,7 @@ func (c *columnCache) readColumns(seg segmentapi.Segment) (*columns, error) {
 	err = eachValue(seg, fieldStanding, func(value string, docs []uint32) {
 		n, _ := strconv.ParseUint(value, 16, 8) // as document wrote it
 		for _, doc := range docs {
-			all.standing[doc] = uint8(n)
+			all.baseProminence[doc] = uint8(n)
 		}
 	})
 	if err != nil {
@@ -112,14 +111,14 @@ func (c *columnCache) readColumns(seg segmentapi.Segment) (*columns, error) {
 	return all, nil
 }
 
-// hashOf returns a number for an ID that no other has, and is never 0.
+// hashOf returns a 64-bit hash of an ID, never 0.
 func hashOf(id string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(id)) // never fails
 	return max(1, h.Sum64())
 }
 
-// readPublished reads when each document was published.
+// readPublished reads the publication time of each document.
 func readPublished(seg segmentapi.Segment) ([]int64, error) {
 	times := make([]int64, seg.Count())
 	values, ok := seg.(segmentapi.DocValueVisitable)

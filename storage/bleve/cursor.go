@@ -13,7 +13,7 @@ type cursor struct {
 	ID        string    `json:"i"`
 	Weights   []float64 `json:"w,omitempty"`
 	Now       int64     `json:"n,omitempty"` // microseconds; 0 if freshness does not count
-	Forgiven  bool      `json:"f,omitempty"`
+	Fuzzy     bool      `json:"f,omitempty"`
 }
 
 func (c cursor) String() string { return storage.PackCursor(c) }

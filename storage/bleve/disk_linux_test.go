@@ -13,15 +13,15 @@ import (
 	"feedmesh/storage/storagetest"
 )
 
-func TestFullDiskIsToldAndSurvived(t *testing.T) {
+func TestPut_FullDiskIsReportedAndRecovered(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
-		t.Skipf("skipped: a small disk can't be mounted here, it takes root: %v", err)
+		t.Skipf("skipped: mounting a small disk needs root: %v", err)
 	}
 	defer unix.Unmount(dir, unix.MNT_DETACH)
 	x := open(t, filepath.Join(dir, "index"))
 	defer x.Close()
-	made := storagetest.NewMaker(1)
+	made := storagetest.NewItemGenerator(1)
 	if err := x.Put(t.Context(), made.Items(50)...); err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +39,6 @@ func TestFullDiskIsToldAndSurvived(t *testing.T) {
 	}
 	stamps, err := x.Stamps(t.Context(), storage.Day(last[0].FirstSeen), "", 1000)
 	if err != nil || !slices.ContainsFunc(stamps, func(s storage.Stamp) bool { return s.ID == last[0].ID }) {
-		t.Errorf("the day of the last item has %v, %v; want the item among them", stamps, err)
+		t.Errorf("the day of the last item: got %v, %v; want the item included", stamps, err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"feedmesh/storage"
 )
 
-// The fields of a document that are not words: they have whole values as terms.
+// The keyword fields of a document: their terms are whole values.
 const (
 	fieldFeed      = "feed"
 	fieldCategory  = "category"
@@ -31,26 +31,26 @@ const (
 	fieldTitleWord = "titleword" // words of titles, to suggest
 )
 
-// keywordFields are these but for the words of titles, and that of stories.
+// keywordFields are these fields except the words of titles, plus the field of stories.
 var keywordFields = [...]struct {
 	name    string
 	options bleveindex.FieldIndexingOptions
 }{
 	{fieldFeed, shared}, {fieldCategory, shared}, {fieldTopic, shared}, {fieldFlag, shared}, {fieldLanguage, shared},
 	{fieldHost, shared}, {fieldStory, lone}, {fieldSentiment, shared}, {fieldKind, shared}, {fieldStanding, shared},
-	{fieldPublished, lone | bleveindex.DocValues}, {fieldDate, shared}, {fieldDay, shared}, {fieldStamp, lone}, {fieldTold, lone},
+	{fieldPublished, lone | bleveindex.DocValues}, {fieldDate, shared}, {fieldDay, shared}, {fieldStamp, lone}, {fieldBoost, lone},
 }
 
-// Most terms of a lone field are of one document. Zapx writes such a term in the
-// least room, and reads it the quickest, but only with its frequency.
+// Most terms of a lone field occur in one document. Zapx stores such a term smallest and reads it fastest,
+// but only with its frequency.
 const (
 	lone   = bleveindex.IndexField
 	shared = bleveindex.IndexField | bleveindex.SkipFreqNorm
 )
 
-// document returns what bleve indexes of an item. It is made by hand, since
-// bleve's mapping of structs would store and index far more.
-func (x *Index) document(it *storage.Indexed) *document.Document {
+// document converts an item to the document that bleve indexes. Bleve's own mapping of structs would store
+// and index far more.
+func (x *Index) document(it *storage.IndexItem) *document.Document {
 	return newDocument(it, map[string][]string{
 		fieldFeed:      {it.FeedID},
 		fieldCategory:  it.Categories,
@@ -60,8 +60,8 @@ func (x *Index) document(it *storage.Indexed) *document.Document {
 		fieldHost:      query.Hosts(it.URL),
 		fieldStory:     {it.StoryID},
 		fieldSentiment: {storage.SentimentOf(it.Sentiment)},
-		fieldKind:      {kindOf(it.Spam, it.DuplicateOf != "", slices.Contains(it.Flags, storage.Muted))},
-		fieldStanding:  {strconv.FormatInt(int64(standing(it)), 16)},
+		fieldKind:      {kindOf(it.Spam, it.DuplicateOf != "", slices.Contains(it.Flags, storage.FlagMuted))},
+		fieldStanding:  {strconv.FormatInt(int64(baseProminence(it)), 16)},
 		fieldPublished: {sortable(it.Published)},
 		fieldDate:      {it.Published.UTC().Format(time.DateOnly)},
 		fieldDay:       {dayOf(it.FirstSeen)},
@@ -69,10 +69,9 @@ func (x *Index) document(it *storage.Indexed) *document.Document {
 	})
 }
 
-// newDocument returns a document with the ID and words of an item, and with values.
-// It has all the fields there are: of segments that differ in theirs, a merge takes
-// apart and writes anew what it otherwise copies.
-func newDocument(it *storage.Indexed, values map[string][]string) *document.Document {
+// newDocument returns a document with the ID and words of an item, and with values. It always has all fields:
+// a merge copies segments with equal fields, and must rewrite others.
+func newDocument(it *storage.IndexItem, values map[string][]string) *document.Document {
 	doc := document.NewDocument(it.ID)
 	for _, field := range keywordFields {
 		doc.AddField(&keywords{name: field.name, options: field.options, values: values[field.name]})
@@ -85,12 +84,11 @@ func newDocument(it *storage.Indexed, values map[string][]string) *document.Docu
 		}
 		doc.AddField(words)
 	}
-	doc.AddField(suggested) // after the title, which gives it its values
+	doc.AddField(suggested) // after the title, whose analysis fills its values
 	return doc
 }
 
-// kindOf returns the one term that says whether an item is spam, whether it is a
-// duplicate, and whether it is muted.
+// kindOf returns the term that combines the flags spam, duplicate and muted.
 func kindOf(spam, duplicate, muted bool) string {
 	kind := "item"
 	if spam {

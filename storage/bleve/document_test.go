@@ -9,14 +9,14 @@ import (
 	"feedmesh/storage/storagetest"
 )
 
-func TestAllPartsHaveTheSameFields(t *testing.T) {
+func TestPut_AllSegmentsHaveEqualFields(t *testing.T) {
 	x := open(t, filepath.Join(t.TempDir(), "index"))
 	defer x.Close()
-	full := storagetest.NewMaker(1).Items(1)[0]
-	full.Flags, full.StoryID, full.Sources = []string{storage.Muted}, "story", 1
-	told := full
-	told.Sources = 16 // only how its story is told is written again
-	for _, item := range []storage.Indexed{full, told, word("a")[0], {Item: storage.Item{ID: "empty"}}} {
+	full := storagetest.NewItemGenerator(1).Items(1)[0]
+	full.Flags, full.StoryID, full.Sources = []string{storage.FlagMuted}, "story", 1
+	storyDoc := full
+	storyDoc.Sources = 16 // only the document of its story is written again
+	for _, item := range []storage.IndexItem{full, storyDoc, word("a")[0], {Item: storage.Item{ID: "empty"}}} {
 		if err := x.Put(t.Context(), item); err != nil {
 			t.Fatal(err)
 		}
@@ -27,12 +27,12 @@ func TestAllPartsHaveTheSameFields(t *testing.T) {
 			t.Errorf("a part has the fields %v, another %v; want all there are in both, or merging takes longer", fields, parts[0])
 		}
 	}
-	if got := x.ToldStories(); !slices.Equal(got, []string{"story"}) {
-		t.Errorf("the index remembers how %v are told, want the story", got)
+	if got := x.StoriesWithSteps(); !slices.Equal(got, []string{"story"}) {
+		t.Errorf("got boosts of %v, want the story", got)
 	}
 }
 
-func TestTheSameValuesInOtherFieldsAreAnotherDocument(t *testing.T) {
+func TestFingerprint_DependsOnTheFields(t *testing.T) {
 	x := open(t, filepath.Join(t.TempDir(), "index"))
 	defer x.Close()
 	item := word("a")[0]

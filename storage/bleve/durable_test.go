@@ -20,13 +20,13 @@ import (
 	"feedmesh/storage/bleve"
 )
 
-// seen is when the items were first seen.
+// seen is the FirstSeen time of the items.
 var seen = time.Unix(1e9, 0)
 
-func word(ids ...string) []storage.Indexed {
-	var items []storage.Indexed
+func word(ids ...string) []storage.IndexItem {
+	var items []storage.IndexItem
 	for _, id := range ids {
-		items = append(items, storage.Indexed{Item: storage.Item{ID: id, Title: "word", Published: seen, FirstSeen: seen}})
+		items = append(items, storage.IndexItem{Item: storage.Item{ID: id, Title: "word", Published: seen, FirstSeen: seen}})
 	}
 	return items
 }
@@ -53,18 +53,17 @@ func found(t *testing.T, x *bleve.Index) []string {
 	return ids
 }
 
-// segments returns the files of the index that have items in them. The names
-// of newer ones are greater.
+// segments returns the files of the index that contain items, in the order of their names, which increase.
 func segments(path string) []string {
 	files, _ := filepath.Glob(filepath.Join(path, "store", "*.zap"))
 	return files
 }
 
-func TestReopenKeepsItems(t *testing.T) {
+func TestOpen_KeepsItems(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index")
 	x := open(t, path)
 	if got := found(t, x); got != nil {
-		t.Errorf("a new index has %v", got)
+		t.Errorf("new index: got %v, want no items", got)
 	}
 	put(t, x, "a", "b")
 	put(t, x, "c")
@@ -77,7 +76,7 @@ func TestReopenKeepsItems(t *testing.T) {
 		}
 		x = open(t, path)
 		if got := found(t, x); !slices.Equal(got, []string{"a", "c"}) {
-			t.Errorf("the reopened index has %v, want [a c]", got)
+			t.Errorf("reopened index: got %v, want [a c]", got)
 		}
 	}
 	put(t, x, "d")
@@ -103,7 +102,7 @@ func TestReopenKeepsItems(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesBrokenIndex(t *testing.T) {
+func TestOpen_ReportsBrokenIndex(t *testing.T) {
 	state := func(path string) string { return filepath.Join(path, "store", "root.bolt") }
 	truncate := func(t *testing.T, path string, size int64) {
 		if err := os.Truncate(path, size); err != nil {
@@ -122,25 +121,25 @@ func TestOpenRefusesBrokenIndex(t *testing.T) {
 		"newest segment tiny": func(t *testing.T, path string) {
 			truncate(t, slices.Max(segments(path)), 10)
 		},
-		"newest segment gone": func(t *testing.T, path string) {
+		"newest segment missing": func(t *testing.T, path string) {
 			if err := os.Remove(slices.Max(segments(path))); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"state cut": func(t *testing.T, path string) { // mapped, but not there: reading it is a fault
+		"state cut": func(t *testing.T, path string) { // mapped beyond the end of the file: a read causes a fault
 			file, err := os.Stat(state(path))
 			if err != nil {
 				t.Fatal(err)
 			}
 			truncate(t, state(path), file.Size()/2)
 		},
-		"state empty":     func(t *testing.T, path string) { truncate(t, state(path), 0) },
-		"state short":     func(t *testing.T, path string) { truncate(t, state(path), 9000) },
-		"state tiny":      func(t *testing.T, path string) { truncate(t, state(path), 5000) },
-		"state gone":      func(t *testing.T, path string) { os.Remove(state(path)) },
-		"store gone":      func(t *testing.T, path string) { os.RemoveAll(filepath.Join(path, "store")) },
-		"meta file empty": func(t *testing.T, path string) { truncate(t, filepath.Join(path, "index_meta.json"), 0) },
-		"meta file gone":  func(t *testing.T, path string) { os.Remove(filepath.Join(path, "index_meta.json")) },
+		"state empty":       func(t *testing.T, path string) { truncate(t, state(path), 0) },
+		"state short":       func(t *testing.T, path string) { truncate(t, state(path), 9000) },
+		"state tiny":        func(t *testing.T, path string) { truncate(t, state(path), 5000) },
+		"state missing":     func(t *testing.T, path string) { os.Remove(state(path)) },
+		"store missing":     func(t *testing.T, path string) { os.RemoveAll(filepath.Join(path, "store")) },
+		"meta file empty":   func(t *testing.T, path string) { truncate(t, filepath.Join(path, "index_meta.json"), 0) },
+		"meta file missing": func(t *testing.T, path string) { os.Remove(filepath.Join(path, "index_meta.json")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "index")
@@ -164,14 +163,14 @@ func TestOpenRefusesBrokenIndex(t *testing.T) {
 			} else {
 				t.Log(err)
 			}
-			// As its comment says: move it away, start anew in its place.
+			// The documented remedy: move the index away and create a new one.
 			if err := os.Rename(path, path+".broken"); err != nil {
 				t.Fatal(err)
 			}
 			x = open(t, path)
 			put(t, x, "a")
 			if got := found(t, x); !slices.Equal(got, []string{"a"}) {
-				t.Errorf("the new index has %v, want [a]", got)
+				t.Errorf("new index: got %v, want [a]", got)
 			}
 			if err := x.Close(); err != nil {
 				t.Errorf("close: %v", err)
@@ -180,9 +179,9 @@ func TestOpenRefusesBrokenIndex(t *testing.T) {
 	}
 }
 
-// Where the newest state is damaged scorch opens the one before it, if it is
-// still there, and tells no one that batches are missing.
-func TestOpenRefusesOlderState(t *testing.T) {
+// If the newest state is damaged scorch opens the previous state, if it is
+// still present, and does not report that batches are missing.
+func TestOpen_ReportsLostNewestState(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index")
 	x := open(t, path)
 	put(t, x, "a")
@@ -195,8 +194,7 @@ func TestOpenRefusesOlderState(t *testing.T) {
 		batch.SetInternal([]byte("feedmesh.batch"), []byte("newer"))
 		return errors.Join(batch.Index("b", "some document"), inside.Batch(batch))
 	})
-	// All that came since, as it may have been merged already: which of the
-	// files the newest state is in is scorch's own affair.
+	// All later files, because they may be merged already: the file of the newest state depends on scorch.
 	for _, segment := range segments(path) {
 		if slices.Contains(older, segment) {
 			continue
@@ -210,7 +208,7 @@ func TestOpenRefusesOlderState(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesOtherFormat(t *testing.T) {
+func TestOpen_ReportsOtherFormat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index")
 	x := open(t, path)
 	put(t, x, "a")
@@ -225,7 +223,7 @@ func TestOpenRefusesOtherFormat(t *testing.T) {
 	}
 }
 
-// changeInside changes an index behind our back, and keeps the state before.
+// changeInside changes an index without this package, and keeps the previous state.
 func changeInside(t *testing.T, path string, change func(upstream.Index) error) {
 	t.Helper()
 	inside, err := upstream.OpenUsing(path, map[string]any{"numSnapshotsToKeep": 5})
@@ -237,24 +235,24 @@ func changeInside(t *testing.T, path string, change func(upstream.Index) error) 
 	}
 }
 
-func TestOpenRefusesIndexOfAnotherProcess(t *testing.T) {
+func TestOpen_ReportsLockedIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index")
-	putting, said := startPutter(t, path)
+	putting, output := startPutter(t, path)
 	defer func() {
 		_ = putting.Process.Kill()
 		_ = putting.Wait() // "signal: killed"
 	}()
-	if !said.Scan() {
+	if !output.Scan() {
 		t.Fatal("the putter put nothing")
 	}
 	begin := time.Now()
 	if _, err := bleve.Open(path); !errors.Is(err, bleve.ErrLocked) {
 		t.Errorf("open an index that is open: %v, want ErrLocked", err)
 	}
-	if took := time.Since(begin); took > 2*time.Second {
-		t.Errorf("it took %v to say so", took)
+	if elapsed := time.Since(begin); elapsed > 2*time.Second {
+		t.Errorf("the error took %v", elapsed)
 	}
-	if !said.Scan() {
+	if !output.Scan() {
 		t.Error("the other process could not go on")
 	}
 }
@@ -285,7 +283,7 @@ func putUntilKilled(path string) error {
 	}
 }
 
-func TestKilledProcessLeavesWhatItPut(t *testing.T) {
+func TestPut_SurvivesAKilledProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index")
 	var put []string
 	for _, lines := range []int{2, 7, 25} {
@@ -314,13 +312,13 @@ func TestKilledProcessLeavesWhatItPut(t *testing.T) {
 	}
 }
 
-// killPutter runs the putter until it has said that it put so many items, and
-// kills it. It returns all that it said.
+// killPutter runs the putter until it has reported the given number of items, and kills it. It returns all
+// reported IDs.
 func killPutter(t *testing.T, path string, lines int) (ids []string) {
 	t.Helper()
-	putting, said := startPutter(t, path)
-	for said.Scan() {
-		if ids = append(ids, said.Text()); len(ids) == lines {
+	putting, output := startPutter(t, path)
+	for output.Scan() {
+		if ids = append(ids, output.Text()); len(ids) == lines {
 			if err := putting.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +331,7 @@ func killPutter(t *testing.T, path string, lines int) (ids []string) {
 	return ids
 }
 
-func startPutter(t *testing.T, path string) (putting *exec.Cmd, said *bufio.Scanner) {
+func startPutter(t *testing.T, path string) (putting *exec.Cmd, output *bufio.Scanner) {
 	t.Helper()
 	putting = exec.Command(os.Args[0])
 	putting.Env = append(os.Environ(), putter+"="+path)
@@ -348,7 +346,7 @@ func startPutter(t *testing.T, path string) (putting *exec.Cmd, said *bufio.Scan
 	return putting, bufio.NewScanner(out)
 }
 
-func TestAnIndexThatStoppedInTheBackgroundSaysSo(t *testing.T) {
+func TestPut_ReportsAStoppedBackground(t *testing.T) {
 	x := open(t, filepath.Join(t.TempDir(), "index"))
 	defer x.Close()
 	x.PanicAtMerge()
@@ -356,8 +354,8 @@ func TestAnIndexThatStoppedInTheBackgroundSaysSo(t *testing.T) {
 	for n := 0; err == nil && n < 500; n++ {
 		err = x.Put(t.Context(), word(fmt.Sprint(n))...)
 	}
-	if !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "start the agent again") {
-		t.Errorf("put returned %v, want that it is unavailable and what to do", err)
+	if !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "restart the agent") {
+		t.Errorf("put: got %v, want ErrUnavailable with a remedy", err)
 	}
 	if _, err := x.Count(t.Context()); !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("count returned %v, want that it is unavailable", err)

@@ -8,8 +8,8 @@ import (
 	bleveindex "github.com/blevesearch/bleve_index_api"
 )
 
-// ToldStories returns the stories of which the index remembers how they are told.
-func (x *Index) ToldStories() (stories []string) {
+// StoriesWithSteps returns the stories whose steps the index stores.
+func (x *Index) StoriesWithSteps() (stories []string) {
 	err := x.read(context.Background(), func(now bleveindex.IndexReader) error {
 		steps, err := stepsIn(now)
 		stories = slices.Sorted(maps.Keys(steps))
@@ -21,7 +21,7 @@ func (x *Index) ToldStories() (stories []string) {
 	return stories
 }
 
-// SeesAll reports whether searches see the index as scorch has it, in so many parts.
+// SeesAll reports whether searches use the current state of scorch, with the given number of segments.
 func (x *Index) SeesAll() (all bool, parts int) {
 	err := x.read(context.Background(), func(now bleveindex.IndexReader) error {
 		seen := x.current()
@@ -34,7 +34,7 @@ func (x *Index) SeesAll() (all bool, parts int) {
 	return all, parts
 }
 
-// FieldsOfParts returns the fields that each part of the index has.
+// FieldsOfParts returns the fields of each segment.
 func (x *Index) FieldsOfParts() (fields [][]string) {
 	err := x.read(context.Background(), func(now bleveindex.IndexReader) error {
 		snapshot, err := snapshotOf(now)
@@ -49,8 +49,8 @@ func (x *Index) FieldsOfParts() (fields [][]string) {
 	return fields
 }
 
-// PanicAtMerge has scorch panic in the background when it next has merged something.
+// PanicAtMerge causes a panic in scorch's background goroutine after its next merge.
 func (x *Index) PanicAtMerge() {
-	opened.Store(x, x) // who is told
+	opened.Store(x, x) // receives the callback
 	opened.Store(x.scorch, &Index{path: x.path})
 }

@@ -7,13 +7,13 @@ import (
 	"feedmesh/storage"
 )
 
-// Facets counts what was found by each of [storage.FacetNames].
+// facets counts the found documents by each of [storage.FacetNames].
 type facets struct {
-	texts  [][]string // of the values, by number
-	counts [][]uint32 // by the same
+	texts  [][]string // values, by number
+	counts [][]uint32 // counts, by number
 }
 
-// newFacets returns counters for the values that the segments have.
+// newFacets returns counters for all values of the segments.
 func (c *columnCache) newFacets() *facets {
 	f := &facets{}
 	for i := range storage.FacetNames {
@@ -41,7 +41,7 @@ func (f *facets) add(s *segment, docs []uint32) {
 	}
 }
 
-// results returns the counts as [storage.Results] has them.
+// results returns the counts in the form of [storage.Results].
 func (f *facets) results() map[string][]storage.FacetCount {
 	results := make(map[string][]storage.FacetCount)
 	for i, name := range storage.FacetNames {
@@ -60,7 +60,7 @@ func mostFrequent(a, b storage.FacetCount) int {
 
 func latest(a, b storage.FacetCount) int { return cmp.Compare(b.Value, a.Value) }
 
-// first returns the first of a facet's values that were found.
+// first returns the first limit values with a count, in order.
 func (f *facets) first(facet int, order func(a, b storage.FacetCount) int, limit int) []storage.FacetCount {
 	first := make([]storage.FacetCount, 0, limit+1)
 	for n, count := range f.counts[facet] {
@@ -69,7 +69,7 @@ func (f *facets) first(facet int, order func(a, b storage.FacetCount) int, limit
 		}
 		one := storage.FacetCount{Value: f.texts[facet][n], Count: int64(count)}
 		if len(first) == limit && order(one, first[limit-1]) > 0 {
-			continue // as most of thousands
+			continue // the common case for thousands of values
 		}
 		at, _ := slices.BinarySearchFunc(first, one, order)
 		if first = slices.Insert(first, at, one); len(first) > limit {

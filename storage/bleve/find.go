@@ -9,20 +9,20 @@ import (
 	"feedmesh/storage"
 )
 
-// Found is what a plan finds.
+// found contains the documents that a plan finds.
 type found struct {
 	total int64
 	parts []foundPart
 }
 
-// A foundPart is what a plan finds in one segment.
+// A foundPart contains the documents of one segment that a plan finds.
 type foundPart struct {
 	*segment
 	docs   []uint32  // ascending
-	scores []float64 // of each; nil where order is by time
+	scores []float64 // of each document; nil if ordered by time
 }
 
-// find finds all there is, and scores it.
+// find finds and scores all matching documents.
 func (p *plan) find(ctx context.Context, segs []*segment) (*found, error) {
 	all := &found{}
 	for _, s := range segs {
@@ -56,7 +56,7 @@ func (p *plan) score(part *foundPart, docs *roaring.Bitmap) error {
 		}
 	}
 	for i, doc := range part.docs {
-		boost := p.query.Boost(time.UnixMicro(part.published[doc]), int(part.stands[doc]))
+		boost := p.query.Boost(time.UnixMicro(part.published[doc]), int(part.prominence[doc]))
 		part.scores[i] = round(part.scores[i] * boost)
 	}
 	return nil
@@ -72,16 +72,16 @@ func (p *foundPart) place(i int) place {
 	return at
 }
 
-// first returns the first places behind the cursor, if there is one.
+// first returns the first size places after the cursor, if it is not nil.
 func (f *found) first(size int, after *cursor, once bool) []place {
 	t := &top{size: size, after: after}
 	if once {
-		t.told = make(map[uint64]bool)
+		t.shown = make(map[uint64]bool)
 	}
 	if once && after != nil {
 		f.each(func(p place) {
 			if p.story != 0 && !p.isAfter(after) {
-				t.told[p.story] = true
+				t.shown[p.story] = true
 			}
 		})
 	}
@@ -89,8 +89,8 @@ func (f *found) first(size int, after *cursor, once bool) []place {
 	return t.sorted()
 }
 
-// each calls do with each place. The newest documents of a segment are its last as
-// a rule, and where they come first, few others displace them.
+// each calls do with each place. A segment's newest documents are usually its last; visited first, they are
+// displaced least often.
 func (f *found) each(do func(place)) {
 	for part := range f.parts {
 		for i := len(f.parts[part].docs) - 1; i >= 0; i-- {
@@ -99,20 +99,20 @@ func (f *found) each(do func(place)) {
 	}
 }
 
-// results returns the page behind the cursor, which has what holds for all pages.
+// results returns the page after the cursor. page contains the values that all pages share.
 func (p *plan) results(x *Index, all *found, page cursor) storage.Results {
-	results := storage.Results{Total: all.total, Forgiven: page.Forgiven}
+	results := storage.Results{Total: all.total, Fuzzy: page.Fuzzy}
 	var after *cursor
 	if p.query.Cursor != "" {
 		after = &page
 	}
 	limit := p.query.PageSize()
-	places := all.first(limit+1, after, p.query.Once) // one more tells whether there is another page
+	places := all.first(limit+1, after, p.query.OnePerStory) // one more, to detect a next page
 	if len(places) > limit {
 		places = places[:limit]
 		last := &places[limit-1]
 		next := cursor{
-			Query: p.query.Key(), Score: last.score, Published: last.published, ID: last.id(), Now: page.Now, Forgiven: page.Forgiven,
+			Query: p.query.Key(), Score: last.score, Published: last.published, ID: last.id(), Now: page.Now, Fuzzy: page.Fuzzy,
 		}
 		for _, w := range p.words {
 			next.Weights = append(next.Weights, w.weight)

@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	maxTop     = 100    // terms of a segment that are remembered for a beginning
-	maxWalked  = 50_000 // terms that are looked at to find them
-	maxTops    = 256    // beginnings that are remembered for a segment
-	maxLetters = 64     // bytes of a beginning that count
+	maxTop     = 100    // terms cached per prefix and segment
+	maxWalked  = 50_000 // terms scanned to find them
+	maxTops    = 256    // prefixes cached per segment
+	maxLetters = 64     // bytes of a prefix that are used
 )
 
-// Frequencies say how many documents have a term, deleted ones too.
+// frequencies maps terms to the number of documents with them, including deleted documents.
 type frequencies map[string]uint64
 
-// A frequency is one of them.
+// A frequency is a term and its number of documents.
 type frequency struct {
 	term string
 	docs uint64
 }
 
-// walk adds the terms of a field of a segment that begin with the given letters
-// and that the automaton accepts, if it is not nil.
+// walk adds the terms of a segment's field that have the given prefix and that the automaton accepts; nil
+// accepts all.
 func (f frequencies) walk(s *segment, field string, accepts segmentapi.Automaton, begin string) error {
 	dict, err := s.dict(field)
 	if err != nil {
@@ -42,8 +42,7 @@ func (f frequencies) walk(s *segment, field string, accepts segmentapi.Automaton
 	return nil
 }
 
-// after returns what stands behind all that begins with the given letters; nil if
-// nothing does.
+// after returns the least key after all keys with a prefix; nil if there is none.
 func after(begin string) []byte {
 	b := []byte(begin)
 	for len(b) > 0 && b[len(b)-1] == 0xff {
@@ -68,15 +67,15 @@ func (f frequencies) top(limit int) []frequency {
 	return slices.Clip(all[:min(len(all), limit)])
 }
 
-// Tops remembers the most frequent terms of a segment by field and beginning:
-// short beginnings are asked for again and again, and have many terms.
+// tops caches the most frequent terms of a segment by field and prefix: short prefixes are requested often
+// and have many terms.
 type tops struct {
 	mu   sync.Mutex
 	most map[[2]string][]frequency
 }
 
-// beginning returns the most frequent terms of a field that begin with the given
-// letters. They may be fewer than there are, but never other ones.
+// beginning returns the most frequent terms of a field with a prefix, from the cache if possible. The scan is
+// bounded, so terms may be missing.
 func (s *segment) beginning(field, begin string) ([]frequency, error) {
 	t, key := &s.tops, [2]string{field, begin}
 	t.mu.Lock()
@@ -99,8 +98,7 @@ func (s *segment) beginning(field, begin string) ([]frequency, error) {
 	return most, nil
 }
 
-// beginningIn returns the most frequent terms of fields of all segments that begin
-// with the given letters, most frequent first.
+// beginningIn returns the most frequent terms with a prefix in fields of all segments, most frequent first.
 func beginningIn(segs []*segment, begin string, limit int, fields ...string) ([]frequency, error) {
 	if len(begin) > maxLetters {
 		return nil, nil

@@ -2,8 +2,7 @@ package bleve
 
 import bleveindex "github.com/blevesearch/bleve_index_api"
 
-// Keywords are a field of a document that has whole values as terms, however many;
-// empty ones do not count.
+// keywords is a document field whose terms are whole values, any number of them. Empty values are ignored.
 type keywords struct {
 	name    string
 	options bleveindex.FieldIndexingOptions
@@ -31,6 +30,6 @@ func (f *keywords) AnalyzedLength() int                                   { retu
 func (f *keywords) AnalyzedTokenFrequencies() bleveindex.TokenFrequencies { return f.terms }
 func (f *keywords) EncodedFieldType() byte                                { return 't' }
 func (f *keywords) ArrayPositions() []uint64                              { return nil }
-func (f *keywords) Value() []byte                                         { return nil } // it is not stored
+func (f *keywords) Value() []byte                                         { return nil } // not stored
 func (f *keywords) NumPlainTextBytes() uint64                             { return 0 }   // for statistics
 func (f *keywords) Size() int                                             { return 0 }   // for statistics

@@ -18,16 +18,15 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrBroken says that a folder holds an index which cannot be used: damaged,
-// or made by another version. Nothing in it is worth keeping: move the folder
-// away, open a new one and put every item of the store into it.
+// ErrBroken reports that a folder contains an unusable index: damaged, or of another format. Move the folder
+// away, open a new index and put every item of the store into it.
 var ErrBroken = errors.New("the search index is broken and must be rebuilt from the store")
 
-// ErrLocked says that another process has the index open.
+// ErrLocked reports that another process holds the lock of the index.
 var ErrLocked = errors.New("the search index is in use by another process")
 
-// format names what this version writes. An index with another format is
-// rebuilt: raise it whenever fields, words or stems change.
+// format is the format version. An index with another format is rebuilt: raise it when fields, words or stems
+// change.
 const format = "7"
 
 var (
@@ -35,8 +34,8 @@ var (
 	batchKey  = []byte("feedmesh.batch") // see Index.commit
 )
 
-// Open opens the index in the folder at path, and creates it if the folder is
-// not there or empty. Errors are [ErrLocked], [ErrBroken], or the system's.
+// Open opens the index in the folder at path. It creates the index if the folder is missing or empty. Errors
+// are [ErrLocked], [ErrBroken], or the system's.
 func Open(path string) (*Index, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("open the search index: %w", err)
@@ -57,7 +56,7 @@ func Open(path string) (*Index, error) {
 	}
 	x := &Index{
 		bleve: index, scorch: inner, path: path, lock: lock,
-		columns: newColumnCache(), lately: newLately(), told: told{steps: make(map[uint64]uint8)}, searches: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+		columns: newColumnCache(), recent: newFingerprintCache(), boosts: storyBoosts{steps: make(map[uint64]uint8)}, searches: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
 	}
 	var steps map[string]uint8
 	err = x.read(context.Background(), func(now bleveindex.IndexReader) error {
@@ -65,13 +64,13 @@ func Open(path string) (*Index, error) {
 		return err
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: read how stories are told: %w", ErrBroken, err), x.Close())
+		return nil, errors.Join(fmt.Errorf("%w: read the steps of stories: %w", ErrBroken, err), x.Close())
 	}
-	x.told.set(steps)
+	x.boosts.set(steps)
 	opened.Store(inner, x)
 	x.warming.Go(func() {
 		x.warm()
-		_ = x.forgetLone(context.Background(), steps) // what remains goes at the next start
+		_ = x.removeOrphans(context.Background(), steps) // errors are retried at the next start
 	})
 	return x, nil
 }
@@ -83,7 +82,7 @@ func openLocked(path string) (upstream.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(files) <= 1 { // the lock
+	if len(files) <= 1 { // the lock file
 		return create(path)
 	}
 	index, err := openExisting(path)
@@ -94,8 +93,8 @@ func openLocked(path string) (upstream.Index, error) {
 }
 
 func create(path string) (upstream.Index, error) {
-	// Neither mapping nor analysers are of use: documents come with their
-	// fields made (document.go), queries with their terms (search.go).
+	// Neither mapping nor analysers are used: documents come with their fields (document.go), queries with
+	// their terms (search.go).
 	index, err := upstream.NewUsing(path, upstream.NewIndexMapping(), scorch.Name, scorch.Name, settings())
 	if err != nil {
 		return nil, err
@@ -106,10 +105,9 @@ func create(path string) (upstream.Index, error) {
 	return index, nil
 }
 
-// openExisting opens an index that was there before. Its files are mapped, not
-// read, so damage shows late, as a panic or a fault; these become errors. If
-// the newest state is damaged scorch falls back to the one before and says
-// nothing; so we compare what it opened with what there was.
+// openExisting opens an existing index. Its files are memory-mapped, so damage appears late, as a panic or a
+// fault; these become errors. If the newest state is damaged scorch silently falls back to an older state, so
+// the opened state is compared with the newest on disk.
 func openExisting(path string) (index upstream.Index, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -122,11 +120,11 @@ func openExisting(path string) (index upstream.Index, err error) {
 		return nil, err
 	}
 	if len(newest) == 0 {
-		return nil, errors.New("it holds no state")
+		return nil, errors.New("it contains no state")
 	}
 	index, err = upstream.OpenUsing(path, settings())
 	if err != nil {
-		first, _, _ := strings.Cut(err.Error(), "\n") // the rest is a dump
+		first, _, _ := strings.Cut(err.Error(), "\n") // the rest is a stack dump
 		return nil, errors.New(first)
 	}
 	got, err := index.GetInternal(formatKey)
@@ -145,19 +143,17 @@ func openExisting(path string) (index upstream.Index, err error) {
 	return index, nil
 }
 
-// settings returns those of scorch's that differ from its defaults, which
-// serve us well: batches that return when synced, one snapshot kept. Indexing
-// 100,000 items in batches of 500 takes 200 MB of memory at most, files
-// included; more if batches are larger.
+// settings returns the scorch settings that differ from its defaults. The defaults fit: batches return when
+// synced, one snapshot is kept. Indexing 100,000 items in batches of 500 takes at most 200 MB of memory,
+// files included; larger batches take more.
 //
-// Merges take more segments at a time than by default, but begin at smaller ones and
-// leave fewer of each size. So there are no more to search, some 13 of 200,000 items
-// and 14 of three million, not 16 and 27. And each item is written again less often:
-// upon 200,000 items, twice and not six times when they come 137 at a time, four
-// times and not twelve when six at a time (mergeplan.Plan, run on sizes alone).
+// Merges take more segments at a time than by default, begin at smaller segments and leave fewer of each
+// size. So a search visits no more segments, about 13 of 200,000 items and 14 of three million, not 16 and
+// 27. And items are rewritten less often: upon 200,000 items, twice and not six times when they come 137 at a
+// time, four times and not twelve when six at a time (mergeplan.Plan, run on sizes alone).
 func settings() map[string]any {
 	return map[string]any{
-		"bolt_timeout":           "5s", // should another program have it open
+		"bolt_timeout":           "5s", // timeout if another program has it open
 		"eventCallbackName":      backgroundName,
 		"asyncErrorCallbackName": backgroundName,
 		"scorchMergePlanOptions": map[string]any{"MaxSegmentsPerTier": 8, "SegmentsPerMergeTask": 20, "FloorSegmentSize": 500},

@@ -6,36 +6,34 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// A part of a plan says which documents are found.
+// A part is a condition of a plan.
 type part interface {
-	// within returns those of a segment's documents that the part finds. It may
-	// change and return docs itself.
+	// within returns the documents of docs that match in a segment. It may modify and return docs.
 	within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error)
 }
 
 type (
-	every  []part // documents that all of them find
-	either []part // documents that one of them finds
-	other  struct{ part }
+	allOf    []part // conjunction
+	oneOf    []part // disjunction
+	negation struct{ part }
 
-	// anyOf finds documents that have one of the terms.
+	// anyOf matches documents with one of the terms.
 	anyOf struct {
 		field string
 		terms []string
 	}
 
-	// between finds documents that were published from one microsecond to
-	// another, both included.
+	// between matches documents published in a range of microseconds, inclusive.
 	between struct{ from, to int64 }
 
-	// A phrase finds documents that have words at the distances they are given.
+	// A phrase matches documents with words at given distances.
 	phrase struct {
 		words  []*word
 		places []int // of the words, from 0
 	}
 )
 
-func (p every) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+func (p allOf) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
 	for _, one := range p {
 		if docs.IsEmpty() {
 			return docs, nil
@@ -48,7 +46,7 @@ func (p every) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error)
 	return docs, nil
 }
 
-func (p either) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+func (p oneOf) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
 	found := roaring.New()
 	for _, one := range p {
 		some, err := one.within(s, docs.Clone())
@@ -60,7 +58,7 @@ func (p either) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error
 	return found, nil
 }
 
-func (p other) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+func (p negation) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
 	found, err := p.part.within(s, docs.Clone())
 	if err != nil {
 		return nil, err
@@ -117,7 +115,7 @@ func (p *phrase) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, erro
 	return found, nil
 }
 
-// standsIn reports whether the phrase stands in a field of a document.
+// standsIn reports whether a field of a document contains the phrase.
 func (p *phrase) standsIn(s *segment, doc uint32, field string) (ok bool, err error) {
 	err = s.snapshot.VisitDocument(uint64(doc), func(name string, _ byte, sequence []byte, _ []uint64) bool {
 		if name == field {
@@ -128,7 +126,7 @@ func (p *phrase) standsIn(s *segment, doc uint32, field string) (ok bool, err er
 	return ok, err
 }
 
-// occurs reports whether a sequence of codes has those of the phrase.
+// occurs reports whether a sequence of codes contains the phrase.
 func (p *phrase) occurs(sequence []byte) bool {
 	length := 2 * (p.places[len(p.places)-1] + 1) // bytes
 	for ; len(sequence) >= length; sequence = sequence[2:] {

@@ -10,25 +10,24 @@ import (
 	"feedmesh/storage"
 )
 
-// A plan is a [storage.Query] as it is run.
+// A plan is a compiled [storage.Query].
 type plan struct {
 	query storage.Query
-	parts every   // what to find
-	words []*word // that count for the score, in the order of the query; none if nothing does
+	parts allOf   // conditions
+	words []*word // scored words, in the order of the query; none for order by time
 }
 
-// A planner makes a plan.
+// A planner compiles a plan.
 type planner struct {
-	segs    []*segment
-	topics  []string // that there are
-	forgive bool     // words that are nearly those sought will do
-	words   []*word
+	segs   []*segment
+	topics []string // topics of the index
+	fuzzy  bool     // match misspelled words
+	words  []*word
 }
 
-// newPlan returns the plan of a query. Weights are those of its words, or are
-// counted if there are too few.
-func (x *Index) newPlan(segs []*segment, q storage.Query, forgive bool, weights []float64) (*plan, error) {
-	p := &planner{segs: segs, topics: x.columns.valuesOf("topic"), forgive: forgive}
+// newPlan compiles a query. weights are the weights of its words; missing weights are computed.
+func (x *Index) newPlan(segs []*segment, q storage.Query, fuzzy bool, weights []float64) (*plan, error) {
+	p := &planner{segs: segs, topics: x.columns.valuesOf("topic"), fuzzy: fuzzy}
 	where, err := p.part(q.Where, true)
 	if err != nil {
 		return nil, err
@@ -43,15 +42,15 @@ func (x *Index) newPlan(segs []*segment, q storage.Query, forgive bool, weights 
 			return nil, err
 		}
 	}
-	return &plan{query: q, parts: every{anyOf{fieldKind, kindsOf(q)}, where}, words: p.words}, nil
+	return &plan{query: q, parts: allOf{anyOf{fieldKind, kindsOf(q)}, where}, words: p.words}, nil
 }
 
-// kindsOf returns the kinds of items to find, as kindOf has them.
+// kindsOf returns the kinds of items to find, in the form of kindOf.
 func kindsOf(q storage.Query) (kinds []string) {
 	for _, spam := range []bool{false, true} {
 		for _, duplicate := range []bool{false, true} {
 			for _, muted := range []bool{false, true} {
-				if spam && !q.Finds(storage.FlagSpam) || !spam && q.Spam || duplicate && !q.Finds(storage.FlagDuplicate) || muted && !q.Finds(storage.Muted) {
+				if spam && !q.IncludesFlag(storage.FlagSpam) || !spam && q.Spam || duplicate && !q.IncludesFlag(storage.FlagDuplicate) || muted && !q.IncludesFlag(storage.FlagMuted) {
 					continue
 				}
 				kinds = append(kinds, kindOf(spam, duplicate, muted))
@@ -61,30 +60,29 @@ func kindsOf(q storage.Query) (kinds []string) {
 	return kinds
 }
 
-// part returns what the node asks for; counts says whether its words count for
-// the score.
+// part compiles a node. counts states whether its words are scored.
 func (p *planner) part(node query.Node, counts bool) (part, error) {
 	switch node := node.(type) {
 	case nil:
-		return every{}, nil
+		return allOf{}, nil
 	case query.And:
 		all, err := p.parts(node, counts)
 		slices.SortStableFunc(all, func(a, b part) int { return cmp.Compare(costOf(a), costOf(b)) })
-		return every(all), err
+		return allOf(all), err
 	case query.Or:
 		all, err := p.parts(node, counts)
-		return either(all), err
+		return oneOf(all), err
 	case query.Not:
 		one, err := p.part(node.Node, false)
-		return other{one}, err
+		return negation{one}, err
 	case query.Text:
 		return p.text(node, counts)
-	case query.Is:
+	case query.FieldEquals:
 		return p.is(node), nil
-	case query.Time:
+	case query.TimeRange:
 		return betweenOf(node), nil
 	}
-	return either{}, nil
+	return oneOf{}, nil
 }
 
 func (p *planner) parts(nodes []query.Node, counts bool) ([]part, error) {
@@ -99,8 +97,7 @@ func (p *planner) parts(nodes []query.Node, counts bool) ([]part, error) {
 	return all, nil
 }
 
-// costOf says which of several parts to ask first: what looks at each document is
-// for when few are left.
+// costOf returns the rank by which conditions run: those that read each document run last, on few documents.
 func costOf(p part) int {
 	switch p.(type) {
 	case anyOf, *word:
@@ -113,7 +110,7 @@ func costOf(p part) int {
 	return 1
 }
 
-func (p *planner) is(is query.Is) part {
+func (p *planner) is(is query.FieldEquals) part {
 	switch is.Field {
 	case query.Feed:
 		return anyOf{fieldFeed, []string{is.Value}}
@@ -130,10 +127,10 @@ func (p *planner) is(is query.Is) part {
 	case query.Flag:
 		return flagged(is.Value)
 	}
-	return either{}
+	return oneOf{}
 }
 
-// topicsLike returns the topics that are the given one but for capitals.
+// topicsLike returns the topics that equal the given one without regard to case.
 func (p *planner) topicsLike(topic string) (like []string) {
 	for _, one := range p.topics {
 		if strings.EqualFold(one, topic) {
@@ -143,7 +140,7 @@ func (p *planner) topicsLike(topic string) (like []string) {
 	return like
 }
 
-// flagged returns the part that finds items with a flag.
+// flagged returns the condition for items with a flag.
 func flagged(flag string) part {
 	switch flag {
 	case storage.FlagSpam:
@@ -154,7 +151,7 @@ func flagged(flag string) part {
 	return anyOf{fieldFlag, []string{flag}}
 }
 
-// kindsWith returns the kinds that have the given word in their name.
+// kindsWith returns the kinds whose name contains a word.
 func kindsWith(word string) (kinds []string) {
 	all := storage.Query{Duplicates: true, Muted: true}
 	for _, spam := range []bool{false, true} {
@@ -168,10 +165,10 @@ func kindsWith(word string) (kinds []string) {
 	return kinds
 }
 
-func betweenOf(t query.Time) between {
+func betweenOf(t query.TimeRange) between {
 	b := between{math.MinInt64, math.MaxInt64}
 	if !t.From.IsZero() {
-		b.from = t.From.Add(999).UnixMicro() // the first microsecond that is not before it
+		b.from = t.From.Add(999).UnixMicro() // first microsecond that is not before From
 	}
 	if !t.Until.IsZero() {
 		b.to = t.Until.Add(999).UnixMicro() - 1
@@ -179,30 +176,30 @@ func betweenOf(t query.Time) between {
 	return b
 }
 
-// text returns what a text asks for.
+// text compiles a text node.
 func (p *planner) text(t query.Text, counts bool) (part, error) {
-	sought := t.Sought()
+	queryWords := t.QueryWords()
 	switch {
-	case len(sought) == 0:
-		return either{}, nil // nothing but punctuation
-	case t.Form == query.Phrase && len(sought) > 1:
-		return p.phrase(sought, t.In, counts), nil
+	case len(queryWords) == 0:
+		return oneOf{}, nil // only punctuation
+	case t.Form == query.Phrase && len(queryWords) > 1:
+		return p.phrase(queryWords, t.In, counts), nil
 	}
-	var all every
+	var all allOf
 	seen := make(map[string]bool)
-	for i, s := range sought {
-		goesOn := t.Form == query.Prefix && i == len(sought)-1
-		if seen[s.Stem] && !goesOn {
+	for i, s := range queryWords {
+		addCompletions := t.Form == query.Prefix && i == len(queryWords)-1
+		if seen[s.Stem] && !addCompletions {
 			continue
 		}
 		seen[s.Stem] = true
 		w := p.word(s.Stem, t.In, counts)
 		var err error
 		switch {
-		case goesOn:
-			err = w.goesOn(p.segs, t.Words)
-		case p.forgive && counts && t.Form != query.Phrase:
-			err = w.forgives(p.segs, s.Text)
+		case addCompletions:
+			err = w.addCompletions(p.segs, t.Words)
+		case p.fuzzy && counts && t.Form != query.Phrase:
+			err = w.addMisspellings(p.segs, s.Text)
 		}
 		if err != nil {
 			return nil, err
@@ -220,11 +217,11 @@ func (p *planner) word(stem string, in query.Part, counts bool) *word {
 	return w
 }
 
-func (p *planner) phrase(sought []query.Word, in query.Part, counts bool) *phrase {
+func (p *planner) phrase(queryWords []query.Word, in query.Part, counts bool) *phrase {
 	one := &phrase{}
-	for _, s := range sought {
+	for _, s := range queryWords {
 		one.words = append(one.words, p.word(s.Stem, in, counts))
-		one.places = append(one.places, s.Pos-sought[0].Pos)
+		one.places = append(one.places, s.Pos-queryWords[0].Pos)
 	}
 	return one
 }

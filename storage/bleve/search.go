@@ -8,7 +8,7 @@ import (
 	"feedmesh/storage"
 )
 
-// Search implements [storage.Index]. How fresh an item is counts by the minute.
+// Search implements [storage.Index]. Freshness is computed by the minute.
 func (x *Index) Search(ctx context.Context, q storage.Query) (results storage.Results, err error) {
 	page, err := parseCursor(q)
 	if err != nil {
@@ -21,8 +21,8 @@ func (x *Index) Search(ctx context.Context, q storage.Query) (results storage.Re
 	if page.Now != 0 {
 		q.Now = time.UnixMicro(page.Now)
 	}
-	err = x.view(ctx, func(now *ready) error {
-		results, err = x.answer(ctx, now, q, page)
+	err = x.view(ctx, func(now *searchState) error {
+		results, err = x.searchCached(ctx, now, q, page)
 		return err
 	})
 	if err != nil {
@@ -31,31 +31,31 @@ func (x *Index) Search(ctx context.Context, q storage.Query) (results storage.Re
 	return results, nil
 }
 
-// answer returns what was found before, as long as nothing changed, or searches.
-func (x *Index) answer(ctx context.Context, now *ready, q storage.Query, page cursor) (storage.Results, error) {
+// searchCached returns cached results if the index is unchanged, or searches.
+func (x *Index) searchCached(ctx context.Context, now *searchState, q storage.Query, page cursor) (storage.Results, error) {
 	batch, err := now.snapshot.GetInternal(batchKey)
 	if err != nil {
 		return storage.Results{}, err
 	}
-	asked := questionOf(q, page.Now, x.told.version())
-	if results, ok := x.answers.of(string(batch), asked); ok {
+	key := cacheKeyOf(q, page.Now, x.boosts.version())
+	if results, ok := x.cache.of(string(batch), key); ok {
 		return results, nil
 	}
 	results, err := x.search(ctx, now, q, page)
 	if err == nil {
-		x.answers.add(string(batch), asked, results)
+		x.cache.add(string(batch), key, results)
 	}
 	return results, err
 }
 
-// search returns a page; page has the end of the one before, if there is one, and
-// what holds for all pages.
-func (x *Index) search(ctx context.Context, now *ready, q storage.Query, page cursor) (storage.Results, error) {
+// search returns a page. page contains the end of the previous page, if any, and the values that all pages
+// share. If nothing matches, a retry allows misspelled words.
+func (x *Index) search(ctx context.Context, now *searchState, q storage.Query, page cursor) (storage.Results, error) {
 	segs, err := x.segmentsOf(now)
 	if err != nil {
 		return storage.Results{}, err
 	}
-	plan, err := x.newPlan(segs, q, page.Forgiven, page.Weights)
+	plan, err := x.newPlan(segs, q, page.Fuzzy, page.Weights)
 	if err != nil {
 		return storage.Results{}, err
 	}
@@ -72,6 +72,6 @@ func (x *Index) search(ctx context.Context, now *ready, q storage.Query, page cu
 	if all, err = plan.find(ctx, segs); err != nil {
 		return storage.Results{}, err
 	}
-	page.Forgiven = all.total > 0
+	page.Fuzzy = all.total > 0
 	return plan.results(x, all, page), nil
 }

@@ -14,20 +14,20 @@ import (
 	"feedmesh/storage/memory"
 )
 
-// noon is when texts are parsed.
+// noon is the time at which queries are parsed.
 var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 
-// phrases are what made items are of.
+// phrases are the texts of generated items.
 var phrases = []string{
 	"Kubernetes clusters running in production", "running a database in a cluster", "Базы данных и Kubernetes", "база данных работает",
 	"数据库管理入门", "Vol de l'avion", "C++ and node.js", "Größere Häuser am Fluss", "to be or not to be", "the database of a cluster",
 	"Programming languages", "programs of the 1990s",
 }
 
-// madeItem returns the i-th of items that differ in all that a query asks for.
-func madeItem(i int) storage.Indexed {
+// madeItem returns the i-th generated item. Items differ in every field that queries use.
+func madeItem(i int) storage.IndexItem {
 	pick := func(n int) string { return phrases[(i*7+n*5+i/11)%len(phrases)] }
-	it := storage.Indexed{Item: storage.Item{
+	it := storage.IndexItem{Item: storage.Item{
 		ID: fmt.Sprintf("%03d", i), FeedID: fmt.Sprint("feed", i%5), Title: pick(0), Author: strings.Fields(pick(1))[0],
 		URL: fmt.Sprintf("https://www.%s/%d", []string{"example.org", "news.example.org", "example.com"}[i%3], i), Tags: []string{pick(2), pick(3)},
 		Language: []string{"en", "ru", "de", ""}[i%4], Categories: []string{"ai", "go"}[:i%3%2+1], Topics: []string{"SQL", "sql", "k8s"}[i%3 : i%3+1],
@@ -45,16 +45,16 @@ func madeItem(i int) storage.Indexed {
 	return it
 }
 
-// library returns an index of made items, in several segments, some of them put
-// again and some deleted, and one in memory that has the same ones.
+// library returns an index of generated items, in several segments with updates and deletions, and a memory
+// index with the same contents.
 func library(t testing.TB) (*bleve.Index, *memory.Index) {
 	t.Helper()
 	x, model := open(t, filepath.Join(t.TempDir(), "index")), &memory.Index{}
 	t.Cleanup(func() { x.Close() })
 	for _, one := range []storage.Index{x, model} {
 		for first := range 9 {
-			var items []storage.Indexed
-			for i := first * 20; i < first*20+25; i++ { // five of them again in the next
+			var items []storage.IndexItem
+			for i := first * 20; i < first*20+25; i++ { // five of them again in the next batch
 				items = append(items, madeItem(i))
 			}
 			if err := one.Put(t.Context(), items...); err != nil {
@@ -87,7 +87,7 @@ func all(t testing.TB, x storage.Index, q storage.Query) (ids []string, first st
 	return ids, first
 }
 
-// texts are queries in all parts of the language.
+// texts are queries that use the whole language.
 var texts = []string{
 	"", "kubernetes", "running cluster", "базы", "数据库", "数据", "管", `"数据库管理"`, `"库数据"`, `"running in production"`, `"production running"`, `"be or not"`, `"to be" -"not to"`,
 	`"de l'avion"`, `"vol avion"`, `"cluster programming"`, `"production base"`, `"languages the"`, `"entry programs"`, "avion", "c++", "node.js", "hauser", "häuser", `title:"database in"`, "title:cluster", "author:kubernetes", "author:cluster", `author:"kubernetes clusters"`,
@@ -98,7 +98,7 @@ var texts = []string{
 	`"kubernets clusters"`, "kubernets missing", "19900s", "progra 1*", "missing", "...", `"..."`, "-...", "a OR -a", "(a OR b) (c OR to)",
 }
 
-func TestSearchFindsWhatTheTreeAsksFor(t *testing.T) {
+func TestSearch_AgreesWithModel(t *testing.T) {
 	x, model := library(t)
 	for _, text := range texts {
 		node, err := query.Parse(text, noon)
@@ -106,7 +106,7 @@ func TestSearchFindsWhatTheTreeAsksFor(t *testing.T) {
 			t.Fatalf("parse %q: %v", text, err)
 		}
 		for _, q := range []storage.Query{
-			{Limit: 19}, {Newest: true, Limit: 80}, {Spam: true, Newest: true}, {Duplicates: true, Muted: true, Limit: 80}, {Once: true, Newest: true, Limit: 19},
+			{Limit: 19}, {Newest: true, Limit: 80}, {Spam: true, Newest: true}, {Duplicates: true, Muted: true, Limit: 80}, {OnePerStory: true, Newest: true, Limit: 19},
 		} {
 			q.Where, q.Facets = node, true
 			compareWithModel(t, x, model, text, q)
@@ -114,8 +114,8 @@ func TestSearchFindsWhatTheTreeAsksFor(t *testing.T) {
 	}
 }
 
-// compareWithModel fails unless the query finds what it does in memory, in the
-// same order if that is by time.
+// compareWithModel fails unless the query returns the items of the memory index, in the same order if sorted
+// by time.
 func compareWithModel(t testing.TB, x *bleve.Index, model *memory.Index, text string, q storage.Query) {
 	t.Helper()
 	want, wantFirst := all(t, model, q)
@@ -124,15 +124,15 @@ func compareWithModel(t testing.TB, x *bleve.Index, model *memory.Index, text st
 		slices.Sort(want)
 		slices.Sort(got)
 	}
-	if !slices.Equal(got, want) || first.Forgiven != wantFirst.Forgiven {
-		t.Errorf("%q (%+v) found %v, forgiven %v; want %v, %v", text, q, got, first.Forgiven, want, wantFirst.Forgiven)
+	if !slices.Equal(got, want) || first.Fuzzy != wantFirst.Fuzzy {
+		t.Errorf("%q (%+v) found %v, forgiven %v; want %v, %v", text, q, got, first.Fuzzy, want, wantFirst.Fuzzy)
 	}
 	if fmt.Sprint(first.Facets) != fmt.Sprint(wantFirst.Facets) {
 		t.Errorf("%q (%+v) counted %v, want %v", text, q, first.Facets, wantFirst.Facets)
 	}
 }
 
-func TestOnceShowsTheFirstOfEachStory(t *testing.T) {
+func TestSearch_OnePerStory(t *testing.T) {
 	x, _ := library(t)
 	for _, text := range []string{"", "kubernetes", "cluster OR базы", "running", "kub*"} {
 		node, err := query.Parse(text, noon)
@@ -143,19 +143,19 @@ func TestOnceShowsTheFirstOfEachStory(t *testing.T) {
 			q := storage.Query{Where: node, Now: noon, Limit: limit}
 			everything, _ := all(t, x, q)
 			var want []string
-			told := make(map[string]bool)
+			storyDoc := make(map[string]bool)
 			for _, id := range everything {
 				var i int
 				if _, err := fmt.Sscan(strings.TrimLeft(id, "0")+" ", &i); err != nil && id != "000" {
 					t.Fatal(err)
 				}
 				story := madeItem(i).StoryID
-				if story == "" || !told[story] {
+				if story == "" || !storyDoc[story] {
 					want = append(want, id)
 				}
-				told[story] = true
+				storyDoc[story] = true
 			}
-			q.Once = true
+			q.OnePerStory = true
 			if got, _ := all(t, x, q); !slices.Equal(got, want) {
 				t.Errorf("%q in pages of %d shows %v, want %v", text, limit, got, want)
 			}
@@ -163,11 +163,11 @@ func TestOnceShowsTheFirstOfEachStory(t *testing.T) {
 	}
 }
 
-func TestFreshAndWidelyToldItemsComeFirst(t *testing.T) {
+func TestSearch_FreshAndProminentItemsComeFirst(t *testing.T) {
 	x := open(t, filepath.Join(t.TempDir(), "index"))
 	defer x.Close()
-	made := func(id string, age time.Duration, sources int) storage.Indexed {
-		return storage.Indexed{Item: storage.Item{ID: id, Title: "word", Published: noon.Add(-age), FirstSeen: noon}, Sources: sources}
+	made := func(id string, age time.Duration, sources int) storage.IndexItem {
+		return storage.IndexItem{Item: storage.Item{ID: id, Title: "word", Published: noon.Add(-age), FirstSeen: noon}, Sources: sources}
 	}
 	if err := x.Put(t.Context(), made("old", 1000*time.Hour, 0), made("told", 1000*time.Hour, 50), made("new", 0, 0), made("newer but later", -time.Hour, 0)); err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestFreshAndWidelyToldItemsComeFirst(t *testing.T) {
 	}
 	q.Now = noon
 	if got, _ := all(t, x, q); !slices.Equal(got, []string{"newer but later", "new", "told", "old"}) {
-		t.Errorf("with one it is %v", got)
+		t.Errorf("with it: got %v", got)
 	}
 	first, err := x.Search(t.Context(), q)
 	if err != nil {
@@ -187,19 +187,19 @@ func TestFreshAndWidelyToldItemsComeFirst(t *testing.T) {
 	q.Cursor, q.Now = first.Next, noon.AddDate(1, 0, 0)
 	second, err := x.Search(t.Context(), q)
 	if err != nil || len(second.Hits) != 1 || second.Hits[0].ID != "new" {
-		t.Errorf("a year later the second page has %v, %v, want that of the first page's time: new", second.Hits, err)
+		t.Errorf("second page a year later: got %v, %v, want the order of the first page's time: new", second.Hits, err)
 	}
 }
 
-func TestABeginningStandsForItsMostFrequentWords(t *testing.T) {
+func TestSearch_PrefixMatchesMostFrequentWords(t *testing.T) {
 	x := open(t, filepath.Join(t.TempDir(), "index"))
 	defer x.Close()
-	var items []storage.Indexed
+	var items []storage.IndexItem
 	for i := range 300 {
-		items = append(items, storage.Indexed{Item: storage.Item{ID: fmt.Sprint("rare", i), Title: fmt.Sprintf("ab%03d", i)}})
+		items = append(items, storage.IndexItem{Item: storage.Item{ID: fmt.Sprint("rare", i), Title: fmt.Sprintf("ab%03d", i)}})
 	}
 	for i := range 3 {
-		items = append(items, storage.Indexed{Item: storage.Item{ID: fmt.Sprint("often", i), Title: "abzzz"}})
+		items = append(items, storage.IndexItem{Item: storage.Item{ID: fmt.Sprint("often", i), Title: "abzzz"}})
 	}
 	if err := x.Put(t.Context(), items...); err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestABeginningStandsForItsMostFrequentWords(t *testing.T) {
 	}
 }
 
-// FuzzSearch searches for whatever is a query, and compares with the model.
+// FuzzSearch executes each valid query and compares the results with the memory index.
 func FuzzSearch(f *testing.F) {
 	for _, text := range texts {
 		f.Add(text, uint8(0))

@@ -9,30 +9,29 @@ import (
 	segmentapi "github.com/blevesearch/scorch_segment_api/v2"
 )
 
-// A segment is one of the parts that scorch keeps an index in, as one search
-// sees it: its documents have numbers from 0. We search segments ourselves, on
-// bitmaps, as bleve's own search looks at each match one by one, field by field,
-// and its scores change with each Put.
+// A segment is a segment of scorch's index as one search uses it, with document numbers from 0. Searches run
+// on its bitmaps directly: bleve's own search visits each match and field, and its scores change with each
+// Put.
 type segment struct {
 	*columns
-	stands   []uint8 // prominence of each document by now
-	snapshot *scorch.SegmentSnapshot
-	live     *roaring.Bitmap // documents that are items and not deleted; not to be changed
-	whole    bool            // no item is deleted
-	dicts    map[string]segmentapi.TermDictionary
-	lists    map[[2]string]segmentapi.PostingsList // by field and term: most are asked for again
-	near     map[*word][]nearGroup                 // what nearIn returned
+	prominence []uint8 // current prominence of each document
+	snapshot   *scorch.SegmentSnapshot
+	live       *roaring.Bitmap // items that are not deleted; read-only
+	whole      bool            // no item is deleted
+	dicts      map[string]segmentapi.TermDictionary
+	lists      map[[2]string]segmentapi.PostingsList // cache of postings by field and term: most are needed again
+	near       map[*word][]nearGroup                 // cache of nearIn
 }
 
-// segmentsOf returns the parts of a state of the index, the newest first.
-func (x *Index) segmentsOf(now *ready) ([]*segment, error) {
+// segmentsOf returns the segments of a state, the newest first.
+func (x *Index) segmentsOf(now *searchState) ([]*segment, error) {
 	parts := now.snapshot.Segments()
 	var all []*segment
 	for i := len(parts) - 1; i >= 0; i-- {
 		s := newSegment(parts[i])
 		s.columns, s.live, s.whole = now.parts[i].columns, now.parts[i].live, now.parts[i].whole
 		var err error
-		if s.stands, err = x.told.prominenceOf(s); err != nil {
+		if s.prominence, err = x.boosts.prominenceOf(s); err != nil {
 			return nil, err
 		}
 		all = append(all, s)
@@ -40,7 +39,7 @@ func (x *Index) segmentsOf(now *ready) ([]*segment, error) {
 	return all, nil
 }
 
-// snapshotOf returns a state of the index as scorch has it.
+// snapshotOf returns scorch's snapshot of a state.
 func snapshotOf(now bleveindex.IndexReader) (*scorch.IndexSnapshot, error) {
 	snapshot, ok := now.(*scorch.IndexSnapshot)
 	if !ok {
@@ -49,7 +48,7 @@ func snapshotOf(now bleveindex.IndexReader) (*scorch.IndexSnapshot, error) {
 	return snapshot, nil
 }
 
-// newSegment returns a segment whose terms can be asked for, and no more as yet.
+// newSegment returns a segment without columns, for term lookups only.
 func newSegment(snapshot *scorch.SegmentSnapshot) *segment {
 	return &segment{
 		snapshot: snapshot, dicts: make(map[string]segmentapi.TermDictionary),
@@ -70,7 +69,7 @@ func (s *segment) dict(field string) (segmentapi.TermDictionary, error) {
 	return dict, nil
 }
 
-// postings returns the documents that have a term, deleted ones too.
+// postings returns the documents with a term, including deleted documents.
 func (s *segment) postings(field, term string) (segmentapi.PostingsList, error) {
 	key := [2]string{field, term}
 	if list := s.lists[key]; list != nil {
@@ -87,17 +86,17 @@ func (s *segment) postings(field, term string) (segmentapi.PostingsList, error) 
 	return list, err
 }
 
-// add adds the documents that have a term to docs, deleted ones too.
+// add adds the documents with a term to docs, including deleted documents.
 func (s *segment) add(docs *roaring.Bitmap, field, term string) error {
 	list, err := s.postings(field, term)
 	if err != nil {
 		return err
 	}
-	list.(interface{ OrInto(*roaring.Bitmap) }).OrInto(docs) // as every version of zapx has it
+	list.(interface{ OrInto(*roaring.Bitmap) }).OrInto(docs) // every version of zapx implements it
 	return nil
 }
 
-// having returns the documents that have one of the terms, deleted ones too.
+// having returns the documents with one of the terms, including deleted documents.
 func (s *segment) having(field string, terms ...string) (*roaring.Bitmap, error) {
 	docs := roaring.New()
 	for _, term := range terms {
@@ -108,7 +107,7 @@ func (s *segment) having(field string, terms ...string) (*roaring.Bitmap, error)
 	return docs, nil
 }
 
-// count returns how many items have a term.
+// count returns the number of items with a term.
 func (s *segment) count(field, term string) (uint64, error) {
 	list, err := s.postings(field, term)
 	if err != nil {
@@ -124,7 +123,7 @@ func (s *segment) count(field, term string) (uint64, error) {
 	return docs.AndCardinality(s.live), nil
 }
 
-// countIn returns how many documents of all segments have a term.
+// countIn returns the number of items with a term in all segments.
 func countIn(segs []*segment, field, term string) (sum uint64, err error) {
 	for _, s := range segs {
 		n, err := s.count(field, term)

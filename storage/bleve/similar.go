@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	maxTelling  = 25  // words that tell what an item is about
-	maxWeighed  = 400 // words of it that are looked at, most frequent first
-	leastShared = 0.3 // of the weight of those words, for an item to be like it
-	tooCommon   = 0.2 // of all items: words that more have tell nothing
+	maxTopicWords = 25  // words that represent an item
+	maxWeighed    = 400 // words of it that are considered, most frequent first
+	leastShared   = 0.3 // share of the weight of those words that a similar item needs
+	tooCommon     = 0.2 // share of all items above which a word is ignored
 )
 
 // Similar implements [storage.Index].
-func (x *Index) Similar(ctx context.Context, item storage.Indexed, limit int) (hits []storage.Hit, err error) {
+func (x *Index) Similar(ctx context.Context, item storage.IndexItem, limit int) (hits []storage.Hit, err error) {
 	if limit = min(limit, storage.MaxLimit); limit <= 0 {
 		return nil, ctx.Err()
 	}
-	err = x.view(ctx, func(now *ready) error {
+	err = x.view(ctx, func(now *searchState) error {
 		segs, err := x.segmentsOf(now)
 		if err != nil {
 			return err
@@ -34,17 +34,17 @@ func (x *Index) Similar(ctx context.Context, item storage.Indexed, limit int) (h
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find items like %s: %w", item.ID, err)
+		return nil, fmt.Errorf("find items similar to %s: %w", item.ID, err)
 	}
 	return hits, nil
 }
 
-func similarIn(ctx context.Context, segs []*segment, item storage.Indexed, limit int) ([]storage.Hit, error) {
+func similarIn(ctx context.Context, segs []*segment, item storage.IndexItem, limit int) ([]storage.Hit, error) {
 	own, err := ownDocs(segs, item.ID)
 	if err != nil {
 		return nil, err
 	}
-	words, err := tellingWords(segs, own, &item)
+	words, err := topicWordsOf(segs, own, &item)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func similarIn(ctx context.Context, segs []*segment, item storage.Indexed, limit
 	return hits, nil
 }
 
-// ownDocs returns the documents of the item, segment by segment: one at most.
+// ownDocs returns the documents of the item by segment: at most one each.
 func ownDocs(segs []*segment, id string) ([]*roaring.Bitmap, error) {
 	var own []*roaring.Bitmap
 	for _, s := range segs {
@@ -79,29 +79,28 @@ func ownDocs(segs []*segment, id string) ([]*roaring.Bitmap, error) {
 	return own, nil
 }
 
-// A tellingWord is a word that few items have, and the given one often.
-type tellingWord struct {
+// A topicWord is a characteristic word: frequent in the given item and rare in the index.
+type topicWord struct {
 	stem   string
-	some   uint64 // items that have it, but for the given one
+	some   uint64 // other items with the word
 	weight float64
 }
 
-// tellingWords are such words, rarest first.
-type tellingList []tellingWord
+// topicWordList is characteristic words, rarest first.
+type topicWordList []topicWord
 
-// tellingWords returns the words by which an item is told from others, by their
-// frequency in the item and their rarity in the index. Its title counts as three
-// texts.
-func tellingWords(segs []*segment, own []*roaring.Bitmap, item *storage.Indexed) (tellingList, error) {
+// topicWordsOf returns the characteristic words of an item, by their frequency in the item and their rarity
+// in the index. Words of the title count three times.
+func topicWordsOf(segs []*segment, own []*roaring.Bitmap, item *storage.IndexItem) (topicWordList, error) {
 	var docs, self uint64
 	for i, s := range segs {
 		docs += s.live.GetCardinality()
 		self += own[i].GetCardinality()
 	}
-	var list tellingList
+	var list topicWordList
 	for _, w := range frequentWords(item) {
 		var most uint64
-		for _, field := range telling {
+		for _, field := range topicFields {
 			some, err := countIn(segs, field, w.stem)
 			if err != nil {
 				return nil, err
@@ -114,24 +113,23 @@ func tellingWords(segs []*segment, own []*roaring.Bitmap, item *storage.Indexed)
 		w.weight = round(w.weight / (w.weight + 1.2) * rarity(docs, w.some))
 		list = append(list, w)
 	}
-	slices.SortFunc(list, func(a, b tellingWord) int {
+	slices.SortFunc(list, func(a, b topicWord) int {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.stem, b.stem))
 	})
-	list = list[:min(len(list), maxTelling)]
-	slices.SortFunc(list, func(a, b tellingWord) int { return cmp.Or(cmp.Compare(a.some, b.some), cmp.Compare(a.stem, b.stem)) })
+	list = list[:min(len(list), maxTopicWords)]
+	slices.SortFunc(list, func(a, b topicWord) int { return cmp.Or(cmp.Compare(a.some, b.some), cmp.Compare(a.stem, b.stem)) })
 	return list, nil
 }
 
-// telling are the fields in which words tell what an item is about.
-var telling = []string{"title", "tags", "text"}
+// topicFields are the fields with characteristic words.
+var topicFields = []string{"title", "tags", "text"}
 
-// frequentWords returns the words of an item with how often they occur as weight,
-// most frequent first, without stop words.
-func frequentWords(item *storage.Indexed) tellingList {
+// frequentWords returns the words of an item, weighted by frequency, most frequent first, without stop words.
+func frequentWords(item *storage.IndexItem) topicWordList {
 	often := make(map[string]float64)
 	count := func(text string, times float64) {
-		for _, w := range query.Sought(text) {
-			if !stem.Stop("en")[w.Text] && !stem.Stop("ru")[w.Text] && !stem.Stop(item.Language)[w.Text] {
+		for _, w := range query.QueryWords(text) {
+			if !stem.StopWords("en")[w.Text] && !stem.StopWords("ru")[w.Text] && !stem.StopWords(item.Language)[w.Text] {
 				often[w.Stem] += times
 			}
 		}
@@ -141,19 +139,19 @@ func frequentWords(item *storage.Indexed) tellingList {
 		count(tag, 1)
 	}
 	count(item.Text, 1)
-	var list tellingList
+	var list topicWordList
 	for one, n := range often {
-		list = append(list, tellingWord{stem: one, weight: n})
+		list = append(list, topicWord{stem: one, weight: n})
 	}
-	slices.SortFunc(list, func(a, b tellingWord) int {
+	slices.SortFunc(list, func(a, b topicWord) int {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.stem, b.stem))
 	})
 	return list[:min(len(list), maxWeighed)]
 }
 
-// find returns the documents of a segment that share enough of the words, with
-// how much they share; words in their titles count twice.
-func (l tellingList) find(s *segment, own *roaring.Bitmap) (foundPart, error) {
+// find returns the documents of a segment that share enough of the words, and the shared weight as score;
+// words in their titles count twice.
+func (l topicWordList) find(s *segment, own *roaring.Bitmap) (foundPart, error) {
 	docs, err := l.candidates(s, own)
 	if err != nil {
 		return foundPart{}, err
@@ -162,7 +160,7 @@ func (l tellingList) find(s *segment, own *roaring.Bitmap) (foundPart, error) {
 	shared := make([]float64, len(part.docs))
 	for _, w := range l {
 		has := roaring.New()
-		for _, field := range telling {
+		for _, field := range topicFields {
 			if err := s.add(has, field, w.stem); err != nil {
 				return foundPart{}, err
 			}
@@ -186,15 +184,15 @@ func (l tellingList) find(s *segment, own *roaring.Bitmap) (foundPart, error) {
 	return part, nil
 }
 
-// candidates returns the documents that may share enough: those that have one of
-// the rarer words. The others together do not weigh enough.
-func (l tellingList) candidates(s *segment, own *roaring.Bitmap) (*roaring.Bitmap, error) {
+// candidates returns the documents with one of the rarer words. The remaining words together weigh too
+// little.
+func (l topicWordList) candidates(s *segment, own *roaring.Bitmap) (*roaring.Bitmap, error) {
 	docs := roaring.New()
 	for i, w := range l {
 		if l[i:].weight() < leastShared*l.weight() {
 			break
 		}
-		for _, field := range telling {
+		for _, field := range topicFields {
 			if err := s.add(docs, field, w.stem); err != nil {
 				return nil, err
 			}
@@ -205,7 +203,7 @@ func (l tellingList) candidates(s *segment, own *roaring.Bitmap) (*roaring.Bitma
 	return anyOf{fieldKind, []string{kindOf(false, false, false)}}.within(s, docs)
 }
 
-func (l tellingList) weight() (sum float64) {
+func (l topicWordList) weight() (sum float64) {
 	for _, w := range l {
 		sum += w.weight
 	}

@@ -15,17 +15,17 @@ import (
 	"feedmesh/storage"
 )
 
-// dayOf returns the day t lies in as a term.
+// dayOf returns the day of t as a term.
 func dayOf(t time.Time) string { return sortable(storage.Day(t)) }
 
-// stampOf returns the day, the ID and the time of change of an item as one
-// term, so that the terms of a day are its stamps, by ID. The NUL, which is in no
-// ID, has an ID come before all that begin with it.
+// stampOf returns the day, the ID and the time of change of an item as one term, so that the terms of a day
+// are its stamps, ordered by ID. The NUL, which no ID contains, orders an ID before all IDs that it is a
+// prefix of.
 func stampOf(it *storage.Item) string {
 	return dayOf(it.FirstSeen) + it.ID + "\x00" + sortable(it.Changed)
 }
 
-// stampIn returns the stamp that a term from stampOf tells of.
+// stampIn parses a term of stampOf.
 func stampIn(term string) (s storage.Stamp, err error) {
 	if len(term) < 2*timeLength+1 {
 		return s, fmt.Errorf("the term %q is no stamp", term)
@@ -36,23 +36,22 @@ func stampIn(term string) (s storage.Stamp, err error) {
 	return s, err
 }
 
-// timeLength is the length of what sortable returns.
+// timeLength is the length of a time from sortable.
 const timeLength = 16
 
-// sign is the bit in which signed numbers differ from unsigned ones that have
-// the same order.
+// sign is the bit whose inversion makes signed numbers sort as unsigned numbers.
 const sign = 1 << 63
 
-// sortable returns t, to the microsecond, as characters that sort by time.
+// sortable formats t, to the microsecond, so that texts sort by time.
 func sortable(t time.Time) string { return fmt.Sprintf("%016x", uint64(t.UnixMicro())^sign) }
 
-// timeOf returns the time that sortable was given.
+// timeOf parses a time from sortable.
 func timeOf(text string) (time.Time, error) {
 	n, err := strconv.ParseUint(text, 16, 64)
 	return time.UnixMicro(int64(n ^ sign)).UTC(), err
 }
 
-// Days implements [storage.Stamped].
+// Days implements [storage.StampReader].
 func (x *Index) Days(ctx context.Context) (days map[time.Time]int64, err error) {
 	err = x.read(ctx, func(now bleveindex.IndexReader) error {
 		days, err = daysIn(ctx, now)
@@ -90,14 +89,14 @@ func daysIn(ctx context.Context, now bleveindex.IndexReader) (map[time.Time]int6
 	}
 }
 
-// Stamps implements [storage.Stamped].
+// Stamps implements [storage.StampReader].
 func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit int) (stamps []storage.Stamp, err error) {
 	err = x.read(ctx, func(now bleveindex.IndexReader) error {
 		stamps, err = stampsIn(now, day, after, limit)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("walk over indexed items: %w", err)
+		return nil, fmt.Errorf("list stamps of indexed items: %w", err)
 	}
 	return stamps, nil
 }
@@ -132,16 +131,16 @@ func stampsIn(now bleveindex.IndexReader, day time.Time, after string, limit int
 	return stamps, nil
 }
 
-// A stampWalk goes over the stamps of a day that a segment has, without those of
-// documents that are deleted. It asks for no document where none is deleted, and
-// else in its own segment alone: to ask all of them takes longer than all else.
+// A stampWalk iterates over the stamps of a day in a segment, without those of deleted documents. It looks up
+// documents only if some are deleted, and only in its own segment: a lookup in all segments takes longer than
+// all other work.
 type stampWalk struct {
 	day     string
 	dict    segmentapi.TermDictionary
 	terms   segmentapi.DictionaryIterator
-	deleted *roaring.Bitmap // nil if none is
+	deleted *roaring.Bitmap // nil if none is deleted
 	list    segmentapi.PostingsList
-	term    string // where it stands; empty at its end
+	term    string // current term; empty at the end
 }
 
 func newStampWalk(seg *scorch.SegmentSnapshot, day, after string) (*stampWalk, error) {
@@ -153,7 +152,7 @@ func newStampWalk(seg *scorch.SegmentSnapshot, day, after string) (*stampWalk, e
 	return w, w.next()
 }
 
-// next goes to the next stamp.
+// next advances to the next stamp.
 func (w *stampWalk) next() error {
 	for {
 		entry, err := w.terms.Next()
@@ -174,7 +173,7 @@ func (w *stampWalk) next() error {
 	}
 }
 
-// firstOf returns the walk that stands at the first term; nil if all are at their end.
+// firstOf returns the walk with the least current term; nil if all are at the end.
 func firstOf(walks []*stampWalk) (first *stampWalk) {
 	for _, w := range walks {
 		if w.term != "" && (first == nil || w.term < first.term) {
@@ -184,8 +183,8 @@ func firstOf(walks []*stampWalk) (first *stampWalk) {
 	return first
 }
 
-// having returns how many items have the term. A dictionary tells too many: it
-// has items that are deleted or replaced, too, until a merge drops them.
+// having returns the number of items with the term. A dictionary's own count includes deleted and replaced
+// items until a merge drops them.
 func having(ctx context.Context, now bleveindex.IndexReader, field, term string) (uint64, error) {
 	items, err := now.TermFieldReader(ctx, []byte(term), field, false, false, false)
 	if err != nil {
@@ -195,14 +194,13 @@ func having(ctx context.Context, now bleveindex.IndexReader, field, term string)
 	return items.Count(), nil
 }
 
-// has returns, by hash of the ID, those of the items that the index has as they are,
-// where what was put lately does not tell: their stamps say so, as they do to who
-// compares the index with the store.
-func (x *Index) has(ctx context.Context, items []storage.Indexed) (map[uint64]bool, error) {
+// has returns, by hash of the ID, the items that are unchanged in the index although the fingerprint cache
+// does not contain them: it compares their stamps.
+func (x *Index) has(ctx context.Context, items []storage.IndexItem) (map[uint64]bool, error) {
 	stamps := map[uint64][]byte{}
 	for i := range items {
-		if it := &items[i].Item; !it.Changed.IsZero() && !x.lately.knows(x.lately.hash(it.ID)) {
-			stamps[x.lately.hash(it.ID)] = []byte(stampOf(it))
+		if it := &items[i].Item; !it.Changed.IsZero() && !x.recent.contains(x.recent.hash(it.ID)) {
+			stamps[x.recent.hash(it.ID)] = []byte(stampOf(it))
 		}
 	}
 	has := map[uint64]bool{}
@@ -223,7 +221,7 @@ func (x *Index) has(ctx context.Context, items []storage.Indexed) (map[uint64]bo
 	})
 }
 
-// findStamps takes those stamps that a segment has from stamps, and adds them to has.
+// findStamps moves the stamps that a segment contains from stamps to has.
 func findStamps(seg *scorch.SegmentSnapshot, stamps map[uint64][]byte, has map[uint64]bool) error {
 	dict, err := seg.Segment().Dictionary(fieldStamp)
 	if err != nil {

@@ -13,18 +13,18 @@ import (
 func (x *Index) Suggest(ctx context.Context, prefix string, limit int) (words []storage.FacetCount, err error) {
 	words = []storage.FacetCount{}
 	begin := strings.ToLower(prefix)
-	if sought := query.Sought(prefix); len(sought) == 1 {
-		begin = sought[0].Text // as words are compared
+	if queryWords := query.QueryWords(prefix); len(queryWords) == 1 {
+		begin = queryWords[0].Text // normalized like indexed words
 	}
 	if begin == "" || limit <= 0 {
 		return words, ctx.Err()
 	}
-	err = x.view(ctx, func(now *ready) error {
+	err = x.view(ctx, func(now *searchState) error {
 		segs, err := x.segmentsOf(now)
 		if err != nil {
 			return err
 		}
-		// More than asked for, as some may be of deleted items alone.
+		// More than requested, since some may occur in deleted items only.
 		most, err := beginningIn(segs, begin, min(2*min(limit, maxTop), maxTop), fieldTitleWord)
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ func (x *Index) Suggest(ctx context.Context, prefix string, limit int) (words []
 	return words, nil
 }
 
-// isLive reports whether a document has the term.
+// isLive reports whether an item that is not deleted has the term.
 func isLive(segs []*segment, field, term string) (bool, error) {
 	for _, s := range segs {
 		if n, err := s.count(field, term); n > 0 || err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A place is where a document stands in the order of what was found.
+// A place is the position of a document in the results.
 type place struct {
 	score     float64 // 0 where order is by time
 	published int64   // microseconds
@@ -30,7 +30,7 @@ func (p *place) compare(o *place) int {
 	return c
 }
 
-// isAfter reports whether the place is behind that of the cursor.
+// isAfter reports whether the place is after the cursor.
 func (p *place) isAfter(c *cursor) bool {
 	at := cmp.Or(cmp.Compare(c.Score, p.score), cmp.Compare(c.Published, p.published))
 	if at == 0 {
@@ -39,15 +39,15 @@ func (p *place) isAfter(c *cursor) bool {
 	return at > 0
 }
 
-// A top keeps the first places of those it is offered.
+// A top collects the first size places in order.
 type top struct {
 	size   int
-	after  *cursor         // only places behind it are kept; nil: all
-	told   map[uint64]bool // stories of which no more are kept; nil: each place counts
+	after  *cursor         // exclusive lower bound; nil: none
+	shown  map[uint64]bool // stories already shown, whose places are skipped; nil: every place counts
 	places lastFirst
 }
 
-// A lastFirst is a heap of places, the last one on top.
+// A lastFirst is a heap of places with the last place on top.
 type lastFirst []place
 
 func (h lastFirst) Len() int           { return len(h) }
@@ -56,7 +56,7 @@ func (h lastFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *lastFirst) Push(p any)        { *h = append(*h, p.(place)) }
 func (h *lastFirst) Pop() any          { panic("nothing is taken from it") }
 
-// offer keeps the place if it is among the first so far.
+// offer adds the place if it is among the first size.
 func (t *top) offer(p place) {
 	full := len(t.places) == t.size
 	if full && p.score < t.places[0].score || t.after != nil && !p.isAfter(t.after) {
@@ -65,8 +65,8 @@ func (t *top) offer(p place) {
 	if full && p.compare(&t.places[0]) > 0 {
 		return
 	}
-	if t.told != nil && p.story != 0 {
-		if t.told[p.story] {
+	if t.shown != nil && p.story != 0 {
+		if t.shown[p.story] {
 			return
 		}
 		same := slices.IndexFunc(t.places, func(o place) bool { return o.story == p.story })

@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// Values gives numbers, from 1, to the values of a facet, the same ones in all
-// segments, so that they are counted without their texts. It forgets none: there
-// are as many as there were feeds, categories and days.
+// values numbers the values of a facet from 1, equally in all segments, so that counting needs no strings. It
+// never removes a value: their number is bounded by the feeds, categories and days.
 type values struct {
 	mu      sync.RWMutex
 	numbers map[string]uint32
@@ -35,7 +34,7 @@ func (v *values) number(text string) uint32 {
 	return n
 }
 
-// all returns the values so far, by number.
+// all returns the current values, by number.
 func (v *values) all() []string {
 	v.mu.RLock()
 	defer v.mu.RUnlock()

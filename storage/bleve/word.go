@@ -7,13 +7,11 @@ import (
 	segmentapi "github.com/blevesearch/scorch_segment_api/v2"
 )
 
-// A word finds documents that have it, or words near to it, in one of its
-// fields, and scores them.
+// A word finds and scores documents that contain it, or words near to it, in one of its fields.
 //
-// Its score depends on the document and the word's weight alone, and that a
-// cursor keeps. Bleve's own scores depend on how many documents there are and how
-// long they are, and so change with each Put, which makes paging by score skip
-// and repeat items.
+// The score depends only on the document and the word's weight, which the cursor stores. Bleve's own scores
+// depend on the number and length of all documents and so change with each Put, which makes paging by score
+// skip and repeat items.
 type word struct {
 	fields []wordField
 	stem   string
@@ -22,18 +20,17 @@ type word struct {
 	weight float64 // see rarity
 }
 
-// rarity weighs a word that some of all documents have: 1 if all have it, and
-// some 12 if one of 100,000 has.
+// rarity weighs a word that some of all documents contain: 1 if all do, about 12 for one of 100,000.
 //
-// Source: S. Robertson, H. Zaragoza, The Probabilistic Relevance Framework:
-// BM25 and Beyond, 2009; 1 is added so that no word counts for nothing.
+// Source: S. Robertson, H. Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009; 1 is added
+// so that every word counts.
 func rarity(all, some uint64) float64 {
 	have, lack := float64(some), float64(max(all, some)-some)
 	return 1 + math.Log(1+(lack+0.5)/(have+0.5))
 }
 
-// weigh sets the word's weight by how many documents have it, or that of the words
-// near to it that most have.
+// weigh sets the word's weight from the number of documents with the word, or with its most frequent near
+// word.
 func (w *word) weigh(segs []*segment) error {
 	var all, most uint64
 	for _, s := range segs {
@@ -72,19 +69,18 @@ func (w *word) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error)
 	return docs, nil
 }
 
-// A nearGroup is the documents that have near words of one likeness in a field.
+// A nearGroup is the documents with near words of one likeness in a field.
 type nearGroup struct {
 	docs  *roaring.Bitmap
 	score float64
 }
 
-// nearIn returns the documents of a segment that have words near to the word, field
-// by field, the best first.
+// nearIn returns the documents of a segment with words near to the word, field by field, the best first.
 func (w *word) nearIn(s *segment) ([]nearGroup, error) {
 	if groups, ok := s.near[w]; ok || len(w.near) == 0 {
 		return groups, nil
 	}
-	const once = 0.45 // what a word scores that occurs once in a text of the usual length
+	const once = 0.45 // score of a word that occurs once in a text of usual length
 	var groups []nearGroup
 	for _, field := range w.fields {
 		seen := roaring.New()
@@ -104,8 +100,7 @@ func (w *word) nearIn(s *segment) ([]nearGroup, error) {
 	return groups, nil
 }
 
-// score adds the word's score in each of the documents, which are ids in
-// ascending order, to sums.
+// score adds the word's score in each document of ids, in ascending order, to sums.
 func (w *word) score(s *segment, docs *roaring.Bitmap, ids []uint32, sums []float64) error {
 	own := make([]float64, len(ids))
 	for _, field := range w.fields {
@@ -124,16 +119,14 @@ func (w *word) score(s *segment, docs *roaring.Bitmap, ids []uint32, sums []floa
 	return nil
 }
 
-// round returns a multiple of a power of two that is about the score, such that
-// sums are the same in any order, to the last bit.
+// round rounds the score to a multiple of a power of two, so that sums are bit-identical in any order.
 func round(score float64) float64 {
 	const unit = 1 << 20
 	return math.Round(score*unit) / unit
 }
 
-// score adds the stem's score in each of the documents, from 0 to boost: the more
-// often it occurs, and the shorter the text, the higher, by the saturation of BM25
-// with its usual parameters.
+// score adds the stem's score in each document, from 0 to boost. It rises with frequency and falls with text
+// length, by the saturation of BM25 with its usual parameters.
 func (f *wordField) score(s *segment, stem string, docs *roaring.Bitmap, ids []uint32, sums []float64) error {
 	const k, b = 1.2, 0.75
 	list, err := s.postings(f.name, stem)
@@ -157,7 +150,7 @@ func (f *wordField) score(s *segment, stem string, docs *roaring.Bitmap, ids []u
 		if ids[at] != doc { // a list of one document is not restricted to docs
 			continue
 		}
-		length := 1.0 // relative to the usual
+		length := 1.0 // relative to the usual length
 		if f.usual > 0 {
 			norm := posting.Norm()
 			length = 1 - b + b/(norm*norm)/f.usual
@@ -167,8 +160,8 @@ func (f *wordField) score(s *segment, stem string, docs *roaring.Bitmap, ids []u
 	}
 }
 
-// seek returns where the first of ids from the given place on is that is not less
-// than doc; len(ids) if none is. Near ones are found soonest.
+// seek returns the index of the first of ids, from an index on, that is not less than doc; len(ids) if none
+// is. It gallops: near positions are found fastest.
 func seek(ids []uint32, from int, doc uint32) int {
 	step := 1
 	for from+step < len(ids) && ids[from+step] < doc {
@@ -187,8 +180,8 @@ func seek(ids []uint32, from int, doc uint32) int {
 	return from
 }
 
-// scoreNear raises the scores of documents that have words near to the word.
-// How often they occur does not count, as there may be hundreds.
+// scoreNear raises the scores of documents with near words. It ignores their frequency, since hundreds may
+// match.
 func (w *word) scoreNear(s *segment, docs *roaring.Bitmap, ids []uint32, scores []float64) error {
 	groups, err := w.nearIn(s)
 	if err != nil {
@@ -204,7 +197,7 @@ func (w *word) scoreNear(s *segment, docs *roaring.Bitmap, ids []uint32, scores 
 	return nil
 }
 
-// addTo adds the score to the sums of those of ids that some are.
+// addTo adds the score to the sums of the documents in some.
 func addTo(sums []float64, score float64, ids []uint32, some *roaring.Bitmap) {
 	at := 0
 	for _, doc := range some.ToArray() {

@@ -10,25 +10,25 @@ import (
 	"feedmesh/storage"
 )
 
-// A wordField is a field that has words.
+// A wordField is a full-text field.
 type wordField struct {
 	name  string
-	texts func(*storage.Indexed) []string
-	boost float64 // how much a word counts there
-	usual float64 // words it usually has; 0 if its length says nothing
+	texts func(*storage.IndexItem) []string
+	boost float64 // weight of a word in this field
+	usual float64 // usual number of words; 0 if its length is ignored
 }
 
 const fieldTitle = "title"
 
-// wordFields are all of them.
+// wordFields are all full-text fields.
 var wordFields = [...]wordField{
-	{fieldTitle, func(it *storage.Indexed) []string { return []string{it.Title} }, 4, 0},
-	{"tags", func(it *storage.Indexed) []string { return it.Tags }, 2, 0},
-	{"author", func(it *storage.Indexed) []string { return []string{it.Author} }, 1.5, 0},
-	{"text", func(it *storage.Indexed) []string { return []string{it.Text} }, 1, 300},
+	{fieldTitle, func(it *storage.IndexItem) []string { return []string{it.Title} }, 4, 0},
+	{"tags", func(it *storage.IndexItem) []string { return it.Tags }, 2, 0},
+	{"author", func(it *storage.IndexItem) []string { return []string{it.Author} }, 1.5, 0},
+	{"text", func(it *storage.IndexItem) []string { return []string{it.Text} }, 1, 300},
 }
 
-// fieldsOf returns the fields to look for words in.
+// fieldsOf returns the fields to search.
 func fieldsOf(part query.Part) []wordField {
 	switch part {
 	case query.Title:
@@ -39,16 +39,15 @@ func fieldsOf(part query.Part) []wordField {
 	return wordFields[:]
 }
 
-// A wordsOf is a field of words in a document, searchable by stem. Bleve calls
-// Analyze, concurrently for several documents, then asks for what it found.
+// wordsOf is a full-text field of a document, searchable by stem. Bleve calls Analyze, concurrently for
+// several documents, and then reads the results.
 //
-// It stores the words too, in short, since phrases must be told from the same
-// words in another order: positions in postings would double the index and take
-// a third more time to write; what is stored makes it a third larger.
+// It also stores the word order as short codes, for phrase searches: positions in postings would double the
+// index and take a third more time to write; the stored codes make it a third larger.
 type wordsOf struct {
 	name    string
 	texts   []string
-	written *keywords // gets the words as they are written; nil: they are not wanted
+	written *keywords // receives the words as written; may be nil
 
 	length   int
 	stems    bleveindex.TokenFrequencies
@@ -56,14 +55,14 @@ type wordsOf struct {
 }
 
 func (f *wordsOf) Analyze() {
-	var spare []bleveindex.TokenFreq // to make many at once
+	var spare []bleveindex.TokenFreq // allocated in batches
 	for _, s := range f.texts {
 		words := query.Words(s)
 		if words == nil {
 			continue
 		}
 		if f.stems == nil {
-			f.stems = make(bleveindex.TokenFrequencies, len(words)/2+1) // many come again
+			f.stems = make(bleveindex.TokenFrequencies, len(words)/2+1) // many repeat
 			f.sequence = make([]byte, 0, 2*(len(words)+1))
 		}
 		f.length += len(words)
@@ -89,16 +88,15 @@ func (f *wordsOf) Analyze() {
 	}
 }
 
-// skip leaves places without a word.
+// skip appends empty positions.
 func (f *wordsOf) skip(places int) {
 	for range places {
 		f.sequence = append(f.sequence, 0, 0)
 	}
 }
 
-// codeOf returns the code of a stem in a sequence, where two bytes stand for each
-// place of a word: 0 if there is none, as after each of several texts. One in
-// 65,000 words has the code of another.
+// codeOf returns the two-byte code of a stem in a sequence. 0 is an empty position, as after each of several
+// texts. One in 65,000 words shares its code with another.
 func codeOf(stem string) uint16 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(stem)) // never fails

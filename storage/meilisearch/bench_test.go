@@ -9,8 +9,7 @@ import (
 	"feedmesh/storage/storagetest"
 )
 
-// BenchmarkPut indexes made-up items in batches, into an index that grows
-// meanwhile.
+// BenchmarkPut adds batches of generated items to a growing index.
 func BenchmarkPut(b *testing.B) {
 	for _, size := range []int{20, 200, 1000, 5000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
@@ -19,10 +18,9 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// BenchmarkSearch asks an index of 50,000 made-up items; of 10,000 if it is to be
-// short.
+// BenchmarkSearch searches an index of 50,000 generated items, 10,000 with -short.
 func BenchmarkSearch(b *testing.B) {
-	x, made := open(b, newOptions(b)), storagetest.NewMaker(1)
+	x, made := open(b, newOptions(b)), storagetest.NewItemGenerator(1)
 	rounds := 10
 	if testing.Short() {
 		rounds = 2
@@ -36,33 +34,33 @@ func BenchmarkSearch(b *testing.B) {
 	measureOthers(b, x, made)
 }
 
-// measureOthers asks for what Meilisearch does not do by itself.
-func measureOthers(b *testing.B, x *Index, made *storagetest.Maker) {
-	word := func() query.Node { return query.Text{Words: made.Sought()} }
-	ask := func(q storage.Query) error { _, err := x.Search(b.Context(), q); return err }
+// measureOthers measures searches that take several requests or tokens of the index.
+func measureOthers(b *testing.B, x *Index, made *storagetest.ItemGenerator) {
+	word := func() query.Node { return query.Text{Words: made.SearchWord()} }
+	search := func(q storage.Query) error { _, err := x.Search(b.Context(), q); return err }
 	items := made.Items(100)
 	for _, bench := range []struct {
 		name string
 		call func() error
 	}{
 		{"typing", func() error {
-			return ask(storage.Query{Where: query.Text{Words: made.Sought()[:4], Form: query.Prefix}})
+			return search(storage.Query{Where: query.Text{Words: made.SearchWord()[:4], Form: query.Prefix}})
 		}},
 		{"four alternatives", func() error {
-			return ask(storage.Query{Where: query.Or{word(), word(), word(), word()}, Facets: true})
+			return search(storage.Query{Where: query.Or{word(), word(), word(), word()}, Facets: true})
 		}},
 		{"phrase", func() error {
-			return ask(storage.Query{Where: query.Text{Words: made.Sought() + " " + made.Sought(), Form: query.Phrase}})
+			return search(storage.Query{Where: query.Text{Words: made.SearchWord() + " " + made.SearchWord(), Form: query.Phrase}})
 		}},
-		{"once", func() error { return ask(storage.Query{Where: word(), Once: true}) }},
-		{"mistakes", func() error { return ask(storage.Query{Where: query.Text{Words: made.Sought() + "xx"}}) }},
+		{"once", func() error { return search(storage.Query{Where: word(), OnePerStory: true}) }},
+		{"mistakes", func() error { return search(storage.Query{Where: query.Text{Words: made.SearchWord() + "xx"}}) }},
 		{"similar", func() error {
 			items = append(items[1:], items[0])
 			_, err := x.Similar(b.Context(), items[0], 10)
 			return err
 		}},
 		{"suggest", func() error {
-			_, err := x.Suggest(b.Context(), made.Sought()[:2], 10)
+			_, err := x.Suggest(b.Context(), made.SearchWord()[:2], 10)
 			return err
 		}},
 	} {

@@ -9,42 +9,42 @@ import (
 	"feedmesh/classify/query"
 )
 
-// A branch is what one search of Meilisearch can ask for. It knows no "or" of
-// words: a tree is an "or" of branches.
+// A branch is a condition that one Meilisearch search can express. Meilisearch has no "or" of words, so a
+// tree is converted to an "or" of branches.
 type branch struct {
 	must   []term
-	begin  string     // the token of a word that may go on; empty for none
-	begins []string   // likewise, of more such words: see expanded
-	not    [][]string // tokens of which a document must not have all
+	begin  string     // token of a word prefix; empty for none
+	begins []string   // further prefixes: see expanded
+	not    [][]string // sets of tokens; a document must not have all of a set
 	unlike []beginning
 	only   condition
 }
 
-// A term is a token that must occur, or if mistakes are forgiven, the word.
+// A term is a required token, with its word for searches that allow typos.
 type term struct {
 	token string
-	word  string // empty if mistakes in it never are; letters only
+	word  string // empty if typos are not allowed in it; letters only
 	in    query.Part
 }
 
-// A beginning is tokens, and that of a word that may go on.
+// A beginning is required tokens and the prefix of a word.
 type beginning struct {
 	tokens []string
 	begin  string
 }
 
-// everything is the branch that all documents meet.
+// everything is the branch that all documents satisfy.
 var everything = []branch{{}}
 
-// maxBranches is how many branches a search has at most: a query of as many
-// conditions as [query.Parse] allows, all of them alternatives, has fewer.
+// maxBranches bounds the branches of a search. A query with the maximum number of conditions of
+// [query.Parse], all alternatives, has fewer.
 const maxBranches = 100
 
-// branchesOf returns the tree as an "or" of branches; those of its opposite, if it
-// is negated. The error is a [*query.Fault] if they are too many.
+// branchesOf returns the tree, or its negation, as an "or" of branches. The error is a [*query.SyntaxError]
+// if they are too many.
 func branchesOf(n query.Node, negated bool) ([]branch, error) {
 	switch {
-	case n == nil, !asksWords(n):
+	case n == nil, !hasWords(n):
 		c := conditionOf(n)
 		if negated {
 			c = not(c)
@@ -67,23 +67,22 @@ func branchesOf(n query.Node, negated bool) ([]branch, error) {
 	return nil, nil
 }
 
-// asksWords reports whether there are words in the tree.
-func asksWords(n query.Node) bool {
+// hasWords reports whether the tree contains words.
+func hasWords(n query.Node) bool {
 	switch n := n.(type) {
 	case query.And:
-		return slices.ContainsFunc(n, asksWords)
+		return slices.ContainsFunc(n, hasWords)
 	case query.Or:
-		return slices.ContainsFunc(n, asksWords)
+		return slices.ContainsFunc(n, hasWords)
 	case query.Not:
-		return asksWords(n.Node)
+		return hasWords(n.Node)
 	case query.Text:
 		return true
 	}
 	return false
 }
 
-// joined returns the branches of an "and" (all) or an "or" of nodes, each of which
-// may be negated.
+// joined returns the branches of an "and" (all) or an "or" of nodes, which may be negated.
 func joined(nodes []query.Node, negated, all bool) ([]branch, error) {
 	var sum []branch
 	if all {
@@ -100,14 +99,14 @@ func joined(nodes []query.Node, negated, all bool) ([]branch, error) {
 			branches = plus(sum, branches)
 		}
 		if sum = branches; len(sum) > maxBranches {
-			return nil, &query.Fault{Msg: fmt.Sprintf(
+			return nil, &query.SyntaxError{Message: fmt.Sprintf(
 				"all in all these are more than %d alternatives; leave out some of what stands between OR", maxBranches)}
 		}
 	}
 	return sum, nil
 }
 
-// product returns the branches in which both one of a's and one of b's is met.
+// product returns the branches of a and b.
 func product(a, b []branch) []branch {
 	var all []branch
 	for _, x := range a {
@@ -120,7 +119,7 @@ func product(a, b []branch) []branch {
 	return all
 }
 
-// and returns the branch in which both are met.
+// and returns the conjunction of two branches.
 func (b branch) and(other branch) branch {
 	must, begins := slices.Clone(b.must), slices.Concat(b.begins, other.begins)
 	if other.begin == "" {
@@ -136,7 +135,7 @@ func (b branch) and(other branch) branch {
 	return branch{must, other.begin, begins, slices.Concat(b.not, other.not), slices.Concat(b.unlike, other.unlike), allOf(b.only, other.only)}
 }
 
-// plus returns the branches of both. Those without words become one.
+// plus returns the branches of a or b. Branches without words are merged into one.
 func plus(a, b []branch) []branch {
 	sum := slices.Clone(a)
 	for _, y := range b {
@@ -150,12 +149,12 @@ func plus(a, b []branch) []branch {
 	return sum
 }
 
-func (b branch) isWordless() bool { return b.asksNoWords() && len(b.not) == 0 && len(b.unlike) == 0 }
+func (b branch) isWordless() bool { return b.hasNoWords() && len(b.not) == 0 && len(b.unlike) == 0 }
 
-// asksNoWords reports whether there are no words that must occur.
-func (b branch) asksNoWords() bool { return len(b.must) == 0 && b.begin == "" }
+// hasNoWords reports whether no word is required.
+func (b branch) hasNoWords() bool { return len(b.must) == 0 && b.begin == "" }
 
-// has returns the branches in which the words occur: none if there are no words.
+// has returns the branches that require the words; none if the text contains no words.
 func has(t query.Text) []branch {
 	if t.Form == query.Prefix {
 		return begins(t)
@@ -166,7 +165,7 @@ func has(t query.Text) []branch {
 	return nil
 }
 
-// lacks returns the branches in which not all of the words occur.
+// lacks returns the branches that exclude documents with all of the words.
 func lacks(t query.Text) []branch {
 	if t.Form == query.Prefix {
 		b := branch{}
@@ -193,12 +192,12 @@ func tokens(terms []term) []string {
 	return all
 }
 
-// tokensOfText returns what a text has that has the words, each once.
+// tokensOfText returns the distinct tokens of a text's words.
 func tokensOfText(t query.Text) []term {
-	words := t.Sought()
+	words := t.QueryWords()
 	terms := termsOf(words, t)
 	if t.Form == query.Phrase {
-		_, pairs := marksOf(t.In)
+		_, pairs := kindsOf(t.In)
 		for _, token := range unique(pairsOf(pairs, words)) {
 			terms = append(terms, term{token: token})
 		}
@@ -206,9 +205,9 @@ func tokensOfText(t query.Text) []term {
 	return terms
 }
 
-// termsOf returns the terms of words of a text, each once.
+// termsOf returns the distinct terms of a text's words.
 func termsOf(words []query.Word, t query.Text) []term {
-	stems, _ := marksOf(t.In)
+	stems, _ := kindsOf(t.In)
 	seen := map[string]bool{}
 	var terms []term
 	for _, w := range words {
@@ -218,7 +217,7 @@ func termsOf(words []query.Word, t query.Text) []term {
 		}
 		seen[token] = true
 		made := term{token: token, in: t.In}
-		if t.Form != query.Phrase && query.Forgives(w.Text) > 0 && isPlain(w.Text) {
+		if t.Form != query.Phrase && query.MaxEdits(w.Text) > 0 && isPlain(w.Text) {
 			made.word = w.Text
 		}
 		terms = append(terms, made)
@@ -226,25 +225,24 @@ func termsOf(words []query.Word, t query.Text) []term {
 	return terms
 }
 
-// isPlain reports whether Meilisearch takes a word for one: those of other scripts
-// it may split.
+// isPlain reports whether Meilisearch keeps a word whole: it may split words of other scripts.
 func isPlain(word string) bool {
 	return strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) || r >= 0x530 }) < 0
 }
 
-// begins returns the branches in which the words occur, of which the last may go on.
+// begins returns the branches that require the words, the last as a prefix.
 func begins(t query.Text) []branch {
-	begin, ends := query.Begins(t.Words)
+	begin, ends := query.PrefixStems(t.Words)
 	if begin == "" {
 		return nil
 	}
-	mark, _ := marksOf(t.In)
-	words := t.Sought()
+	tokenKind, _ := kindsOf(t.In)
+	words := t.QueryWords()
 	must := termsOf(words[:len(words)-1], t)
-	branches := []branch{{must: must, begin: tokenOf(mark, begin)}}
+	branches := []branch{{must: must, begin: tokenOf(tokenKind, begin)}}
 	for _, end := range ends {
 		if !strings.HasPrefix(end, begin) {
-			branches = append(branches, branch{must: append(slices.Clone(must), term{token: tokenOf(mark, end)})})
+			branches = append(branches, branch{must: append(slices.Clone(must), term{token: tokenOf(tokenKind, end)})})
 		}
 	}
 	return branches

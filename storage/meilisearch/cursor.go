@@ -2,13 +2,13 @@ package meilisearch
 
 import "feedmesh/storage"
 
-// A cursor is where a page ends: at a hit, which was the Place'th.
+// A cursor is the end of a page: the last hit and its place.
 type cursor struct {
 	Query     string `json:"q"`
 	Published string `json:"t"`
 	Key       string `json:"i"`
-	Place     int64  `json:"n,omitempty"` // from 1; 0 where order is by time, and stories may come again
-	Forgiven  bool   `json:"f,omitempty"` // see [storage.Results]
+	Place     int64  `json:"n,omitempty"` // from 1; 0 if ordered by time with repeated stories
+	Fuzzy     bool   `json:"f,omitempty"` // see [storage.Results]
 }
 
 func (c cursor) String() string { return storage.PackCursor(c) }

@@ -14,7 +14,7 @@ import (
 	"feedmesh/storage"
 )
 
-// An attribute is a field of a document, by the name people see.
+// An attribute is a field of a document, with the name shown in the dashboard.
 type attribute string
 
 const (
@@ -45,7 +45,7 @@ const (
 	attrHosts      attribute = "hosts" // see [query.Hosts]
 	attrProminence attribute = "prominence"
 	attrLatest     attribute = "latest"  // see latestOf
-	attrDay        attribute = "day"     // of FirstSeen, as in "2026-03-01"
+	attrDay        attribute = "day"     // of FirstSeen, such as "2026-03-01"
 	attrChanged    attribute = "changed" // microseconds
 	attrForm       attribute = "form"    // see form
 )
@@ -58,25 +58,24 @@ func names(attributes ...attribute) []string {
 	return names
 }
 
-// stemAttributes hold the tokens by which we search, the most telling first. All
-// are in attrStems, too, and those of phrases, and of single parts, only there.
+// stemAttributes contain the tokens for searches, the most significant first. attrStems contains all of them,
+// and alone those of phrases and of single parts.
 var stemAttributes = []attribute{attrTitleStems, attrTagStems, attrByStems, attrStems}
 
-// form is the number of what a document has and how. Another one makes the
-// reconciler put all items again: see [Index.Stamps].
+// form is the version of the document format. A change makes the reconciler put all items again: see
+// [Index.Stamps].
 const form = 2
 
-// A document is what Meilisearch keeps of an item, in the order in which people
-// see it. What is searched in is there even if it is empty, or Meilisearch would
-// not know it before the first that is not. Of an attribute it indexes 65,535
-// words, which is more than any text has of different tokens.
+// A document is the Meilisearch document of an item, in display order. Searchable attributes are present even
+// if empty, or Meilisearch would reject them before the first value. Meilisearch indexes 65,535 words of an
+// attribute, more than any text has distinct tokens.
 type document struct {
 	ID        string   `json:"id"`
 	Title     string   `json:"title"`
 	Excerpt   string   `json:"excerpt,omitempty"`
 	URL       string   `json:"url,omitempty"`
 	Published string   `json:"published"`
-	Site      string   `json:"site,omitempty"` // host of the URL: feeds are IDs, which say nothing to people
+	Site      string   `json:"site,omitempty"` // host of the URL, for people: feed IDs are opaque
 	Author    string   `json:"author"`
 	Category  []string `json:"category,omitempty"`
 	Topic     []string `json:"topic,omitempty"`
@@ -88,12 +87,12 @@ type document struct {
 	Spam      bool     `json:"spam"`
 	Duplicate bool     `json:"duplicate"`
 	Image     string   `json:"image,omitempty"` // the first
-	Story     string   `json:"story,omitempty"` // of those without one, none counts as the same
+	Story     string   `json:"story,omitempty"` // documents without a story do not count as one story
 
-	// What follows is not displayed.
+	// The following attributes are not displayed.
 
 	Text        string   `json:"text"`
-	TitleStems  []string `json:"title_stems"` // as all stems: see padded
+	TitleStems  []string `json:"title_stems"` // like all stems: see padded
 	TagStems    []string `json:"tag_stems"`
 	AuthorStems []string `json:"author_stems"`
 	Stems       []string `json:"stems"`
@@ -107,12 +106,12 @@ type document struct {
 }
 
 // documentOf returns the item's document as a line of JSON.
-func documentOf(it *storage.Indexed) []byte {
+func documentOf(it *storage.IndexItem) []byte {
 	title, author, tags := query.Words(it.Title), query.Words(it.Author), wordsOf(it.Tags...)
 	var doc bytes.Buffer
 	to := json.NewEncoder(&doc)
 	to.SetEscapeHTML(false)
-	_ = to.Encode(document{ // strings, numbers and truth values always can be
+	_ = to.Encode(document{ // never fails: only strings, numbers and booleans
 		ID: keyOf(it.ID), Title: it.Title, Excerpt: it.Excerpt, URL: it.URL, Published: timeOf(it.Published),
 		Category: it.Categories, Topic: it.Topics, Flag: it.Flags, Sentiment: storage.SentimentOf(it.Sentiment),
 		Tags: append([]string{}, it.Tags...), Author: it.Author, Site: siteOf(it.URL), Language: it.Language, Feed: it.FeedID,
@@ -136,8 +135,7 @@ func wordsOf(texts ...string) [][]query.Word {
 	return words
 }
 
-// allTokens returns all by which an item of such words is found; pairs come last,
-// as they are the most.
+// allTokens returns all tokens of an item's words; pairs come last, as they are the most.
 func allTokens(title, author []query.Word, tags [][]query.Word, text []query.Word) []string {
 	parts := slices.Concat([][]query.Word{title}, tags, [][]query.Word{author, text})
 	tokens := slices.Concat([]string{everyToken}, tokensOf(titleStem, query.Stems(title)), tokensOf(authorStem, query.Stems(author)))
@@ -151,15 +149,14 @@ func allTokens(title, author []query.Word, tags [][]query.Word, text []query.Wor
 	return tokens
 }
 
-// padded returns the tokens, each once, as an attribute that has words of which
-// none is among the first 40. Meilisearch ranks by a word's place, and takes those
-// from 33 to 64, to 128, and so on for equal: of items that have the word in the
-// title, no matter where, the prominent and the new ones are to come first.
+// padded returns the distinct tokens as an attribute with no word among the first 40. Meilisearch ranks by a
+// word's position, and treats positions from 33 to 64, to 128, and so on as equal: among items with the word
+// in the title, at any position, prominent and new items must come first.
 func padded(tokens []string) []string {
 	return []string{"", "", "", "", "", strings.Join(unique(tokens), " ")}
 }
 
-// unique returns the strings, each once, in order.
+// unique returns the distinct strings, in order.
 func unique(list []string) []string {
 	seen := make(map[string]bool, len(list))
 	kept := make([]string, 0, len(list))
@@ -187,8 +184,7 @@ func first(all []string) string {
 	return all[0]
 }
 
-// timeOf returns t, in UTC and to the microsecond, in a form that people can
-// read and whose order as text is that of time.
+// timeOf formats t, in UTC and to the microsecond, so that it is readable and sorts by time.
 func timeOf(t time.Time) string {
 	t = t.UTC()
 	if t.Year() > 9999 {
@@ -199,22 +195,21 @@ func timeOf(t time.Time) string {
 	return t.Format("2006-01-02 15:04:05.999999")
 }
 
-// latestOf returns how many days t is before the last day there is: the order of
-// such numbers as text has the latest days first, of which Meilisearch lists only
-// the first.
+// latestOf returns the number of days from t to lastDay. As text these numbers sort the latest days first;
+// Meilisearch lists only the first values.
 func latestOf(t time.Time) string {
-	day, _ := time.Parse(time.DateOnly, dayOf(t)) // which is as dayOf has it
+	day, _ := time.Parse(time.DateOnly, dayOf(t)) // never fails on dayOf's format
 	return fmt.Sprintf("%07d", (lastDay.Unix()-day.Unix())/(24*60*60))
 }
 
-// lastDay is as late as a time can be, see timeOf.
+// lastDay is the latest day of timeOf.
 var lastDay = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
 func dayOf(t time.Time) string { return timeOf(t)[:len(time.DateOnly)] }
 
-// keyOf returns the document's ID, which is the item's: [storage.ItemID]'s are
-// small letters and digits. Meilisearch takes A-Z and - too, but no others, and
-// orders them as if small, so all others are written as _ and two hexadecimal digits.
+// keyOf returns the document's key for an item's ID. IDs of [storage.ItemID] are lower-case letters and
+// digits and stay unchanged. Meilisearch also accepts A-Z and -, but orders them as lower case, so all other
+// characters are written as _ and two hexadecimal digits.
 func keyOf(id string) string {
 	var key strings.Builder
 	for i := range len(id) {
@@ -227,7 +222,7 @@ func keyOf(id string) string {
 	return key.String()
 }
 
-// idOf returns the ID that keyOf made a key of.
+// idOf is the inverse of keyOf.
 func idOf(key string) string {
 	parts := strings.Split(key, "_")
 	for i, part := range parts[1:] {

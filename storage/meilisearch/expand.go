@@ -8,9 +8,8 @@ import (
 	upstream "github.com/meilisearch/meilisearch-go"
 )
 
-// expanded returns the branches without what Meilisearch does not know: that a word
-// goes on it knows of the last word only, and of none that must not occur. Instead
-// of such a word there are those that it goes on to.
+// expanded replaces prefixes that Meilisearch cannot search: it supports a prefix only for the last word, and
+// not in negations. Such a prefix becomes the words that it matches.
 func (x *Index) expanded(ctx context.Context, branches []branch) ([]branch, error) {
 	var all []branch
 	for _, b := range branches {
@@ -50,35 +49,32 @@ func (x *Index) expand(ctx context.Context, b branch) ([]branch, error) {
 	return branches, nil
 }
 
-// Of the words that a beginning goes on to, at most maxCompletions are looked for, in
-// at most maxRounds rounds of some documents each.
+// maxCompletions bounds the words searched for a prefix, in at most maxRounds rounds of some documents each.
 const (
 	maxCompletions  = 100
 	maxRounds       = 5
 	documentsARound = 50
 )
 
-// completions returns the tokens that a beginning goes on to: each round those of
-// documents that have none of those known.
+// completions returns tokens with a prefix. Each round reads documents with none of the tokens found before.
 func (x *Index) completions(ctx context.Context, begin string) ([]string, error) {
-	var known []string
+	var found []string
 	for range maxRounds {
-		some, err := x.moreCompletions(ctx, begin, known)
+		some, err := x.moreCompletions(ctx, begin, found)
 		if err != nil || len(some) == 0 {
-			return known, err
+			return found, err
 		}
-		if known = append(known, some...); len(known) > maxCompletions {
-			return known[:maxCompletions], nil
+		if found = append(found, some...); len(found) > maxCompletions {
+			return found[:maxCompletions], nil
 		}
 	}
-	return known, nil
+	return found, nil
 }
 
-// moreCompletions returns tokens that a beginning goes on to, of documents that
-// have none of the known ones.
-func (x *Index) moreCompletions(ctx context.Context, begin string, known []string) ([]string, error) {
+// moreCompletions returns tokens with a prefix, from documents with none of the known tokens.
+func (x *Index) moreCompletions(ctx context.Context, begin string, completions []string) ([]string, error) {
 	b := branch{begin: begin}
-	for _, token := range known {
+	for _, token := range completions {
 		b.not = append(b.not, []string{token})
 	}
 	r := x.request(b)
@@ -110,7 +106,7 @@ func (x *Index) moreCompletions(ctx context.Context, begin string, known []strin
 	return unique(tokens), nil
 }
 
-// documents returns the attributes of the documents that have the keys.
+// documents returns the attributes of the documents with the given keys.
 func (x *Index) documents(ctx context.Context, keys []string, attributes ...attribute) ([]document, error) {
 	found, err := x.fetch(ctx, &upstream.DocumentsQuery{
 		Ids: keys, Limit: int64(len(keys)), Fields: names(append([]attribute{attrID}, attributes...)...),

@@ -10,8 +10,7 @@ import (
 	"feedmesh/storage"
 )
 
-// dayFacet is that of [storage.FacetNames] whose values Meilisearch has as
-// latestOf.
+// dayFacet is the entry of [storage.FacetNames] whose values are in the form of latestOf.
 const dayFacet = "day"
 
 // facetsOf returns the most frequent values of each facet, and the latest days.
@@ -35,7 +34,7 @@ func facetsOf(found map[string]map[string]int64) (map[string][]storage.FacetCoun
 	return facets, err
 }
 
-// daysOf returns the latest days, latest first, of counts by latestOf.
+// daysOf returns the latest days first, from counts by latestOf.
 func daysOf(latest map[string]int64) ([]storage.FacetCount, error) {
 	days := []storage.FacetCount{}
 	for value, n := range latest {

@@ -9,22 +9,22 @@ import (
 	"feedmesh/storage"
 )
 
-// A condition is one that documents must meet; the zero condition, all do. It is
-// only made by compare, which alone writes values into it, and of others.
+// A condition is a filter expression; documents satisfy the zero condition always. compare is the only
+// function that writes values into it, to prevent injection.
 type condition struct{ expression string }
 
-// compare returns the condition that an attribute is =, <, <=, > or >= value.
-// Meilisearch ignores case, but expects the bounds of a range in small letters.
+// compare returns the condition that an attribute is =, <, <=, > or >= value. Meilisearch ignores case, but
+// expects range bounds in lower case.
 func compare(a attribute, operator, value string) condition {
 	value = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(strings.ToLower(value))
 	return condition{fmt.Sprintf(`%s %s "%s"`, a, operator, value)}
 }
 
-// never is the condition that no document meets: no ID has a star.
+// never is the condition that no document satisfies: no ID contains a star.
 var never = compare(attrID, "=", "*")
 
-// not returns the condition that another is not met, as by documents that have no
-// such attribute. The operator != finds nothing where no document has it.
+// not returns the negation of a condition, which documents without the attribute satisfy. The operator !=
+// matches nothing if no document has the attribute.
 func not(c condition) condition {
 	if c.expression == "" {
 		return never
@@ -32,7 +32,7 @@ func not(c condition) condition {
 	return condition{"NOT (" + c.expression + ")"}
 }
 
-// allOf returns the condition that all of the conditions are met.
+// allOf returns the conjunction of conditions.
 func allOf(conditions ...condition) condition {
 	var all []string
 	for _, c := range conditions {
@@ -43,7 +43,7 @@ func allOf(conditions ...condition) condition {
 	return condition{strings.Join(all, " AND ")}
 }
 
-// oneOf returns the condition that one of the conditions is met.
+// oneOf returns the disjunction of conditions.
 func oneOf(conditions ...condition) condition {
 	var all []string
 	for _, c := range conditions {
@@ -66,7 +66,7 @@ func (c condition) request() any {
 	return c.expression
 }
 
-// conditionOf returns the condition that a tree without words is.
+// conditionOf returns the condition of a tree without words.
 func conditionOf(n query.Node) condition {
 	switch n := n.(type) {
 	case query.And:
@@ -75,9 +75,9 @@ func conditionOf(n query.Node) condition {
 		return oneOf(conditionsOf(n)...)
 	case query.Not:
 		return not(conditionOf(n.Node))
-	case query.Is:
+	case query.FieldEquals:
 		return is(n)
-	case query.Time:
+	case query.TimeRange:
 		return published(n.From, n.Until)
 	}
 	return condition{}
@@ -91,10 +91,9 @@ func conditionsOf(nodes []query.Node) []condition {
 	return conditions
 }
 
-// is returns the condition that a field has a value. All our values are in small
-// letters but for topics, and Meilisearch would take others for the same, as well
-// as those without the spaces around them.
-func is(n query.Is) condition {
+// is returns the condition that a field has a value. Values are lower case except topics; Meilisearch ignores
+// case and surrounding spaces.
+func is(n query.FieldEquals) condition {
 	if n.Value != strings.TrimSpace(n.Value) || n.Field != query.Topic && n.Value != strings.ToLower(n.Value) {
 		return never
 	}
@@ -117,7 +116,7 @@ func is(n query.Is) condition {
 	return never
 }
 
-// flagged returns the condition that an item has a flag of a [query.Document].
+// flagged returns the condition that an item has a flag.
 func flagged(flag string) condition {
 	switch flag {
 	case storage.FlagSpam:
@@ -128,8 +127,8 @@ func flagged(flag string) condition {
 	return compare(attrFlag, "=", flag)
 }
 
-// published returns the condition that an item was published at or after from and
-// before until. A zero time is no bound.
+// published returns the condition that an item was published at or after from and before until. A zero time
+// is no bound.
 func published(from, until time.Time) condition {
 	var since, before condition
 	if !from.IsZero() {
@@ -141,11 +140,11 @@ func published(from, until time.Time) condition {
 	return allOf(since, before)
 }
 
-// found returns the condition that the query finds an item if its tree does.
+// found returns the condition of the query besides its tree.
 func found(q storage.Query) condition {
 	var all []condition
-	for _, flag := range []string{storage.FlagSpam, storage.FlagDuplicate, storage.Muted} {
-		if !q.Finds(flag) {
+	for _, flag := range []string{storage.FlagSpam, storage.FlagDuplicate, storage.FlagMuted} {
+		if !q.IncludesFlag(flag) {
 			all = append(all, not(flagged(flag)))
 		}
 	}

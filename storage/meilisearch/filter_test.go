@@ -17,14 +17,14 @@ var injections = []string{
 	`x" OR _geoRadius(1,1,1) OR feed="`, `{"spam":true}`, `x" OR id IN ["a"] OR feed="`, `x") OR NOT (feed = "x`, `-"word`, `"word" -"`, `["spam = true"]`, strings.Repeat(`"`, 1000), strings.Repeat(`\`, 1001),
 }
 
-// leaks fails if a condition on the value finds any of the items put by others.
-func leaks(t *testing.T, x *Index, value string) {
+// wantNoMatch fails if a condition on the value matches an item of the index.
+func wantNoMatch(t *testing.T, x *Index, value string) {
 	t.Helper()
-	is := func(f query.Field) query.Node { return query.Is{Field: f, Value: value} }
-	word, none := query.Text{Words: "word"}, query.Is{Field: query.Feed, Value: "none"}
+	is := func(f query.Field) query.Node { return query.FieldEquals{Field: f, Value: value} }
+	word, none := query.Text{Words: "word"}, query.FieldEquals{Field: query.Feed, Value: "none"}
 	for _, where := range []query.Node{
 		is(query.Feed), is(query.Category), is(query.Topic), is(query.Flag), is(query.Language), is(query.Host), is(query.Story),
-		query.And{word, is(query.Feed)}, query.And{query.Is{Field: query.Feed, Value: "feed"}, is(query.Category)},
+		query.And{word, is(query.Feed)}, query.And{query.FieldEquals{Field: query.Feed, Value: "feed"}, is(query.Category)},
 		query.Or{is(query.Feed), is(query.Category)}, query.Or{query.And{word, is(query.Topic)}, query.And{word, is(query.Host)}},
 		query.Not{Node: query.Not{Node: is(query.Feed)}}, query.Not{Node: query.Or{query.Not{Node: is(query.Story)}, none}},
 		query.And{query.Text{Words: value}, none}, query.And{query.Text{Words: value, Form: query.Phrase}, none},
@@ -34,20 +34,20 @@ func leaks(t *testing.T, x *Index, value string) {
 		for _, newest := range []bool{false, true} {
 			results, err := x.Search(t.Context(), storage.Query{Where: where, Newest: newest, Facets: newest})
 			if err != nil || results.Total != 0 || len(results.Hits) != 0 {
-				t.Errorf("%+v finds %v, %v, want nothing", where, results, err)
+				t.Errorf("%+v: got %v, %v, want no items", where, results, err)
 			}
 		}
 	}
 	if stamps, err := x.Stamps(t.Context(), noon, "~"+value, 100); err != nil || len(stamps) != 5 {
-		t.Errorf("there are %v after %q, %v, want 5", stamps, value, err) // ~ is before a and after 0
+		t.Errorf("got stamps %v after %q, %v, want 5", stamps, value, err) // ~ sorts before a and after 0
 	}
 	if _, err := x.Suggest(t.Context(), value, 10); err != nil {
 		t.Errorf("suggest for %q: %v", value, err)
 	}
 }
 
-// leaky returns an index with items that no odd filter may find.
-func leaky(t testing.TB) *Index {
+// indexWithItems returns an index whose items must not match an injected filter.
+func indexWithItems(t testing.TB) *Index {
 	x := open(t, newOptions(t))
 	items := words("0a", "a", "b", "c", "d", "e")
 	items[1].Spam, items[2].Language, items[3].DuplicateOf = true, "en", "a"
@@ -58,10 +58,10 @@ func leaky(t testing.TB) *Index {
 	return x
 }
 
-func TestFilterValuesStayValues(t *testing.T) {
-	x := leaky(t)
+func TestFilter_EscapesValues(t *testing.T) {
+	x := indexWithItems(t)
 	for _, value := range injections {
-		leaks(t, x, value)
+		wantNoMatch(t, x, value)
 	}
 	items := words("odd")
 	for _, value := range injections {
@@ -72,8 +72,8 @@ func TestFilterValuesStayValues(t *testing.T) {
 		if err := x.Put(t.Context(), items...); err != nil {
 			t.Fatal(err)
 		}
-		if results, err := x.Search(t.Context(), storage.Query{Where: query.Is{Field: query.Feed, Value: value}}); err != nil || results.Total != 1 {
-			t.Errorf("feed %q finds %v, %v, want its one item", value, results, err)
+		if results, err := x.Search(t.Context(), storage.Query{Where: query.FieldEquals{Field: query.Feed, Value: value}}); err != nil || results.Total != 1 {
+			t.Errorf("feed %q: got %v, %v, want one item", value, results, err)
 		}
 	}
 }
@@ -85,24 +85,24 @@ func FuzzFilter(f *testing.F) {
 	for _, value := range injections {
 		f.Add(value)
 	}
-	x := leaky(f)
+	x := indexWithItems(f)
 	f.Fuzz(func(t *testing.T, value string) {
 		switch strings.ToLower(strings.TrimSpace(value)) {
 		case "", "feed", "en", "ai":
 			return
 		}
-		leaks(t, x, value)
+		wantNoMatch(t, x, value)
 	})
 }
 
-func TestKeysAreIDs(t *testing.T) {
+func TestKeyOf_RoundTrip(t *testing.T) {
 	for _, id := range []string{"", "a", storage.ItemID("feed", "key"), "A_b", "_", "__", "c++", "é", "\x00\xff", "a-b", "_41"} {
 		key := keyOf(id)
 		if got := idOf(key); got != id {
-			t.Errorf("the key of %q is %q, which is the key of %q", id, key, got)
+			t.Errorf("got key %[2]q for %[1]q, which decodes to %[3]q", id, key, got)
 		}
 	}
 	if id := storage.ItemID("feed", "key"); keyOf(id) != id {
-		t.Errorf("the key of an item's ID is %q, want %q", keyOf(id), id)
+		t.Errorf("got key %q, want the ID %q", keyOf(id), id)
 	}
 }

@@ -1,13 +1,11 @@
-// Package meilisearch keeps a [storage.Index] in a Meilisearch server, which
-// agents share, and in whose own dashboard people can look at it. It can be
-// rebuilt from the store at any time.
+// Package meilisearch implements [storage.Index] with a Meilisearch server that all agents share. People can
+// use its dashboard. The index can be rebuilt from the store at any time.
 //
-// What a query asks for, Meilisearch knows only in part: see tokenOf for stems,
+// [Open] returns an [Index]. Meilisearch supports only a part of the query language: see tokenOf for stems,
 // pairsOf for phrases, branchesOf for alternatives, and expanded for prefixes.
 //
-// Meilisearch takes far more than it can index, and only says later what became
-// of it. So here a call has one task in the server's queue at a time, and ends
-// when that task has succeeded.
+// Meilisearch accepts more tasks than it can process, and reports failures later. So an Index has one task in
+// the server's queue at a time, and each call waits until its task has succeeded.
 package meilisearch
 
 import (
@@ -31,34 +29,33 @@ var _ storage.Index = (*Index)(nil)
 // IndexName is the name ("uid") of the index in Meilisearch.
 const IndexName = "items"
 
-// minMajor and minMinor are the oldest Meilisearch that is tested.
+// minMajor and minMinor are the oldest supported version of Meilisearch.
 const minMajor, minMinor = 1, 21
 
-// Options say where the server is.
+// Options are the address and key of the server.
 type Options struct {
-	URL string // as in "http://host:7700"
-	Key string // its master key, or one that may do all to the index; empty if it wants none
+	URL string // such as "http://host:7700"
+	Key string // master key, or a key with all rights on the index; may be empty
 	Log *slog.Logger
 
-	name string // of the index; IndexName but in tests
+	name string // of the index; differs from IndexName in tests only
 }
 
 // An Index is a [storage.Index] in a Meilisearch server.
 type Index struct {
-	url          string // to show
+	url          string // for messages
 	address, key string
 	name         string
 	server       upstream.ServiceManager
 	index        upstream.IndexManager
 	http         *http.Client
 	log          *slog.Logger
-	turn         chan struct{} // held by the one who may have a task at the server
+	turn         chan struct{} // lock of the goroutine that may have a task at the server
 }
 
-// Open returns the server's index, which it makes if it is not there, with the
-// settings that this version needs. If it had others, that may take until
-// Meilisearch has indexed all its items anew. Errors say what to do; one is
-// [storage.ErrUnavailable] if the server can't be reached.
+// Open returns the server's index. It creates the index if it is missing, and applies the settings of this
+// version. Changed settings may take until Meilisearch has reindexed all items. Errors state what to do; the
+// error is [storage.ErrUnavailable] if the server cannot be reached.
 func Open(ctx context.Context, options Options) (*Index, error) {
 	x, err := newIndex(options)
 	if err != nil {
@@ -70,8 +67,7 @@ func Open(ctx context.Context, options Options) (*Index, error) {
 	return x, nil
 }
 
-// Check returns nil if there is a server that [Open] could use, as far as can be
-// told without changing anything, else Open's error.
+// Check returns nil if [Open] is expected to succeed, else Open's error. It changes nothing.
 func Check(ctx context.Context, options Options) error {
 	x, err := newIndex(options)
 	if err != nil {
@@ -94,8 +90,8 @@ func newIndex(options Options) (*Index, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
-	transport.IdleConnTimeout = 3 * time.Second // Meilisearch's is 5 s: we must not write as it closes
-	transport.DisableCompression = true         // it sends compressed answers in parts, the last of them 40 ms late
+	transport.IdleConnTimeout = 3 * time.Second // below Meilisearch's 5 s, to avoid writes to a connection that it closes
+	transport.DisableCompression = true         // it sends compressed responses in parts, the last of them 40 ms late
 	client := &http.Client{Transport: transport, Timeout: 2 * time.Minute}
 	x := &Index{
 		url: address.Redacted(), address: strings.TrimSuffix(options.URL, "/"), key: options.Key, name: options.name,
@@ -112,7 +108,7 @@ func newIndex(options Options) (*Index, error) {
 	return x, nil
 }
 
-// checkVersion makes sure that the server is one we can work with.
+// checkVersion checks that the server's version is supported.
 func (x *Index) checkVersion(ctx context.Context) error {
 	version, err := x.server.VersionWithContext(ctx)
 	if err != nil {
@@ -120,7 +116,7 @@ func (x *Index) checkVersion(ctx context.Context) error {
 	}
 	var major, minor int
 	if _, err := fmt.Sscanf(version.PkgVersion, "%d.%d", &major, &minor); err != nil {
-		return fmt.Errorf("what answers at %s is not Meilisearch; check the address", x.url)
+		return fmt.Errorf("the server at %s is not Meilisearch; check the address", x.url)
 	}
 	if major < minMajor || major == minMajor && minor < minMinor {
 		return fmt.Errorf("the Meilisearch at %s is version %s; update it to %d.%d or newer",
@@ -129,8 +125,7 @@ func (x *Index) checkVersion(ctx context.Context) error {
 	return nil
 }
 
-// check makes sure that we can work with the server: that its version is one we
-// know, the index has its settings, and the key the rights to read.
+// check checks that the server is usable: version, settings of the index, and rights of the key.
 func (x *Index) check(ctx context.Context) error {
 	if err := x.checkVersion(ctx); err != nil {
 		return err
@@ -151,8 +146,7 @@ func (x *Index) check(ctx context.Context) error {
 	return nil
 }
 
-// Count implements [storage.Index]. It counts those of this form only: see
-// ofThisForm.
+// Count implements [storage.Index]. It counts documents of the current form only: see ofThisForm.
 func (x *Index) Count(ctx context.Context) (int64, error) {
 	r := x.request(branch{only: ofThisForm})
 	r.HitsPerPage = new(int64)
@@ -166,7 +160,7 @@ func (x *Index) Count(ctx context.Context) (int64, error) {
 	return found[0].TotalHits, nil
 }
 
-// stats returns the index's, or those of an empty one if there is none.
+// stats returns the statistics of the index, zero if it is missing.
 func (x *Index) stats(ctx context.Context) (*upstream.StatsIndex, error) {
 	stats, err := x.index.GetStatsWithContext(ctx, nil)
 	if isMissing(err) {
@@ -175,7 +169,7 @@ func (x *Index) stats(ctx context.Context) (*upstream.StatsIndex, error) {
 	return stats, err
 }
 
-// Close implements [io.Closer]. Tasks that the server has, it finishes.
+// Close implements [storage.Index]. The server finishes tasks that it already has.
 func (x *Index) Close() error {
 	x.http.CloseIdleConnections()
 	return nil

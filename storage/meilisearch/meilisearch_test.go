@@ -13,8 +13,7 @@ import (
 	"feedmesh/tests/engines"
 )
 
-// server is the one that tests share, each with an index of its own, or nil
-// where there is none.
+// server is shared by the tests, each with its own index; nil if Meilisearch is not installed.
 var server *engines.Meilisearch
 
 func TestMain(m *testing.M) {
@@ -38,17 +37,16 @@ func withServer(run func() int) int {
 	return run()
 }
 
-// made counts the indexes that tests have made.
-var made atomic.Int64
+// indexCount is the number of indexes created by tests.
+var indexCount atomic.Int64
 
-// newOptions returns options for an index of its own, and skips the test where
-// there is no server.
+// newOptions returns options of a new index, and skips the test without a server.
 func newOptions(t testing.TB) Options {
 	t.Helper()
 	if server == nil {
 		t.Skip("NOT TESTED on Meilisearch, which is not installed: run tests/engines/install")
 	}
-	return Options{URL: server.URL(), Key: server.Key(), name: fmt.Sprint("items", made.Add(1))}
+	return Options{URL: server.URL(), Key: server.Key(), name: fmt.Sprint("items", indexCount.Add(1))}
 }
 
 func open(t testing.TB, options Options) *Index {
@@ -77,10 +75,10 @@ func TestIndex(t *testing.T) {
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // words returns items with the given IDs and the word "word".
-func words(ids ...string) []storage.Indexed {
-	var items []storage.Indexed
+func words(ids ...string) []storage.IndexItem {
+	var items []storage.IndexItem
 	for _, id := range ids {
-		items = append(items, storage.Indexed{Item: storage.Item{
+		items = append(items, storage.IndexItem{Item: storage.Item{
 			ID: id, FeedID: "feed", Title: "word", Published: noon, FirstSeen: noon, Changed: noon,
 		}})
 	}

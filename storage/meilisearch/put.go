@@ -11,23 +11,22 @@ import (
 	"feedmesh/storage"
 )
 
-// maxPayload is how many bytes of documents a task has at most, but for one
-// that is larger alone. Meilisearch takes 100 MB.
+// maxPayload bounds the bytes of documents in a task, except for a single larger document. Meilisearch
+// accepts 100 MB.
 const maxPayload = 16 << 20
 
-// maxKey is the longest ID that a document can have, in bytes.
+// maxKey is the maximum length of a document's key, in bytes.
 const maxKey = 511
 
-// Put implements [storage.Index]. The more items at a time, the cheaper each:
-// every call is at least one task, which takes Meilisearch some 50 ms however
-// little is in it.
-func (x *Index) Put(ctx context.Context, items ...storage.Indexed) error {
-	refused := &storage.RefusedError{}
+// Put implements [storage.Index]. Large batches are cheapest per item: every call is at least one task, which
+// takes Meilisearch about 50 ms even if it is small.
+func (x *Index) Put(ctx context.Context, items ...storage.IndexItem) error {
+	rejected := &storage.RejectedError{}
 	err := x.take(ctx, len(items), func() error {
 		for len(items) > 0 {
 			var docs []line
 			docs, items = nextPayload(items)
-			if err := x.put(ctx, docs, refused); err != nil {
+			if err := x.put(ctx, docs, rejected); err != nil {
 				return err
 			}
 		}
@@ -36,14 +35,13 @@ func (x *Index) Put(ctx context.Context, items ...storage.Indexed) error {
 	if err != nil {
 		return x.failed(ctx, "index items", err)
 	}
-	if len(refused.IDs) > 0 {
-		return refused
+	if len(rejected.IDs) > 0 {
+		return rejected
 	}
 	return nil
 }
 
-// take calls f, if there are any things to do, while no one else has a task at
-// the server.
+// take calls f, unless the batch is empty, while it holds the lock on the server's task.
 func (x *Index) take(ctx context.Context, things int, f func() error) error {
 	if err := ctx.Err(); err != nil || things == 0 {
 		return err
@@ -57,15 +55,14 @@ func (x *Index) take(ctx context.Context, things int, f func() error) error {
 	return f()
 }
 
-// A line is a document on its way.
+// A line is an encoded document.
 type line struct {
 	id   string // of the item
 	json []byte
 }
 
-// nextPayload returns the documents of the first items, as many as a task may
-// have, and the items left.
-func nextPayload(items []storage.Indexed) (docs []line, left []storage.Indexed) {
+// nextPayload returns the documents of the first items, up to maxPayload, and the remaining items.
+func nextPayload(items []storage.IndexItem) (docs []line, left []storage.IndexItem) {
 	for size := 0; len(docs) < len(items); {
 		it := &items[len(docs)]
 		doc := line{it.ID, documentOf(it)}
@@ -77,23 +74,23 @@ func nextPayload(items []storage.Indexed) (docs []line, left []storage.Indexed) 
 	return docs, items[len(docs):]
 }
 
-// put indexes the documents. Meilisearch refuses a task whole for one bad
-// document: then the halves are tried, and so on, until those alone are left.
-func (x *Index) put(ctx context.Context, docs []line, refused *storage.RefusedError) error {
+// put indexes the documents. Meilisearch rejects a whole task for one bad document: then put retries the
+// halves, and so on, until only bad documents remain.
+func (x *Index) put(ctx context.Context, docs []line, rejected *storage.RejectedError) error {
 	err := x.add(ctx, docs)
-	var why *refusal
+	var why *rejection
 	if !errors.As(err, &why) {
 		return err
 	}
 	if len(docs) > 1 {
 		half := len(docs) / 2
-		if err := x.put(ctx, docs[:half], refused); err != nil {
+		if err := x.put(ctx, docs[:half], rejected); err != nil {
 			return err
 		}
-		return x.put(ctx, docs[half:], refused)
+		return x.put(ctx, docs[half:], rejected)
 	}
-	if refused.Err = why; !slices.Contains(refused.IDs, docs[0].id) {
-		refused.IDs = append(refused.IDs, docs[0].id)
+	if rejected.Err = why; !slices.Contains(rejected.IDs, docs[0].id) {
+		rejected.IDs = append(rejected.IDs, docs[0].id)
 	}
 	return nil
 }
@@ -111,12 +108,12 @@ func (x *Index) add(ctx context.Context, docs []line) error {
 	err := x.run(ctx, func() (*upstream.TaskInfo, error) {
 		info, err := x.index.AddDocumentsNdjsonWithContext(ctx, payload.Bytes(),
 			&upstream.DocumentOptions{PrimaryKey: &key})
-		return info, refusedPayload(err)
+		return info, rejectedPayload(err)
 	})
 	if err != nil {
 		return err
 	}
-	// If someone deleted the index since, the task has made one without settings.
+	// If the index was deleted meanwhile, the task created it without settings.
 	return x.prepare(ctx)
 }
 
@@ -124,7 +121,7 @@ func (x *Index) add(ctx context.Context, docs []line) error {
 func (x *Index) Delete(ctx context.Context, ids ...string) error {
 	var keys []string
 	for _, id := range ids {
-		if key := keyOf(id); key != "" && len(key) <= maxKey { // others it can't have
+		if key := keyOf(id); key != "" && len(key) <= maxKey { // other keys cannot exist
 			keys = append(keys, key)
 		}
 	}
@@ -133,7 +130,7 @@ func (x *Index) Delete(ctx context.Context, ids ...string) error {
 			err := x.run(ctx, func() (*upstream.TaskInfo, error) {
 				return x.index.DeleteDocumentsWithContext(ctx, chunk, nil)
 			})
-			if why := (*refusal)(nil); err != nil && !(errors.As(err, &why) && why.code == indexNotFound) {
+			if why := (*rejection)(nil); err != nil && !(errors.As(err, &why) && why.code == indexNotFound) {
 				return err
 			}
 		}

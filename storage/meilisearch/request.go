@@ -9,15 +9,15 @@ import (
 	"feedmesh/storage"
 )
 
-// maxPhrases is the most words or phrases of a query that Meilisearch heeds. Of
-// what must not occur it heeds all that comes before.
+// maxPhrases is the number of words or phrases of a query that Meilisearch uses. All negative terms before
+// them are used.
 const maxPhrases = 10
 
-// text returns the branch's words as a query. Each token is a phrase of its own:
-// phrases match without typos, and to their end, as only the last word does not.
+// text returns the branch's words as a query. Each token is a phrase: phrases match without typos and as
+// whole words, which the last plain word does not.
 func (b branch) text() string { return strings.TrimSpace(b.negative() + " " + b.positive(maxPhrases)) }
 
-// negative returns what must not occur.
+// negative returns the excluded phrases.
 func (b branch) negative() string {
 	var all []string
 	for _, tokens := range b.not {
@@ -26,7 +26,7 @@ func (b branch) negative() string {
 	return strings.Join(all, " ")
 }
 
-// positive returns what must occur, as at most so many phrases and words.
+// positive returns the required words as at most so many phrases and words.
 func (b branch) positive(room int) string {
 	if b.begin == "" {
 		return strings.Join(phrases(tokens(b.must), room), " ")
@@ -34,10 +34,9 @@ func (b branch) positive(room int) string {
 	return strings.Join(append(phrases(tokens(b.must), room-1), b.begin), " ")
 }
 
-// phrases returns the tokens as at most so many phrases. If there are more tokens,
-// the last phrase has all that are left: where Meilisearch keeps no distances, a
-// phrase matches where its words occur in one attribute, in whatever order, and
-// attrStems has them all.
+// phrases returns the tokens as at most so many phrases. The last phrase contains all remaining tokens:
+// without stored distances, a phrase matches if its words occur in one attribute in any order, and attrStems
+// contains them all.
 func phrases(tokens []string, room int) []string {
 	var all []string
 	for len(tokens) > 0 {
@@ -62,26 +61,25 @@ func (x *Index) request(b branch) *upstream.SearchRequest {
 	return r
 }
 
-// A search is one that is under way.
+// A search is a running search.
 type search struct {
 	*Index
-	query  storage.Query
-	scored bool
-	after  cursor
-	asks   []*upstream.SearchRequest // one of each branch, of which what it finds is one whole
+	query    storage.Query
+	scored   bool
+	after    cursor
+	searches []*upstream.SearchRequest // one request per branch; each finds complete results
 }
 
-// byPlace reports whether a page begins at a place, not behind a time: behind a
-// time is also the rest of stories that were on the page before.
-func (s *search) byPlace() bool { return s.scored || s.query.Once }
+// byPlace reports whether pages continue by place instead of by time: after a time come also further items of
+// stories on earlier pages.
+func (s *search) byPlace() bool { return s.scored || s.query.OnePerStory }
 
-// slack is by how many places the last hit of a page may have moved, for what
-// was put or deleted since, and the next page yet begins after it.
+// slack is the number of places by which the last hit of a page may move, due to puts and deletes, without
+// breaking the next page.
 const slack = 30
 
-// window returns which of the hits a page needs: where it begins by place, those
-// from before its place on, to find the last page's last hit again; and one more
-// than fit in, which tells whether there is another page.
+// window returns the range of hits for a page: by place it starts slack places earlier, to find the last hit
+// of the previous page again; it includes one more hit than fits, to detect a next page.
 func (s *search) window() (offset, limit int64) {
 	size := int64(s.query.PageSize())
 	if !s.byPlace() || s.after.Place == 0 {
@@ -91,10 +89,10 @@ func (s *search) window() (offset, limit int64) {
 	return offset, s.after.Place - offset + slack + size + 1
 }
 
-// pages returns the requests for the page, but for its window.
+// pages returns the requests for the page, without its window.
 func (s *search) pages() []*upstream.SearchRequest {
-	requests := make([]*upstream.SearchRequest, len(s.asks))
-	for i, r := range s.asks {
+	requests := make([]*upstream.SearchRequest, len(s.searches))
+	for i, r := range s.searches {
 		page := *r
 		if s.scored {
 			page.ShowRankingScore = true
@@ -109,19 +107,19 @@ func (s *search) pages() []*upstream.SearchRequest {
 	return requests
 }
 
-// filterOf returns the condition of a request.
+// filterOf returns the filter of a request.
 func filterOf(r *upstream.SearchRequest) condition {
 	expression, _ := r.Filter.(string)
 	return condition{expression}
 }
 
-// behind returns the condition that a document comes after the cursor's by time.
+// behind returns the condition that a document comes after the cursor by time.
 func (c cursor) behind() condition {
 	return oneOf(compare(attrPublished, "<", c.Published),
 		allOf(compare(attrPublished, "=", c.Published), compare(attrID, ">", c.Key)))
 }
 
-// facets returns the attributes that are counted.
+// facets returns the attributes to count.
 func (s *search) facets() []string {
 	if !s.query.Facets {
 		return nil

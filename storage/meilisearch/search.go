@@ -11,13 +11,12 @@ import (
 	"feedmesh/storage"
 )
 
-// patience is how long a search may take in all: who waits longer is better served
-// without an index.
-const patience = 2 * time.Second
+// searchTimeout is the timeout of a search.
+const searchTimeout = 2 * time.Second
 
-// Search implements [storage.Index]. Meilisearch knows neither how rare words are
-// nor can it weigh freshness against them: the score is by where words stand, and
-// equals come by prominence, then newest first.
+// Search implements [storage.Index]. Meilisearch has no word rarity and cannot weigh freshness against
+// relevance: the score depends on the position of words, and ties are ordered by prominence, then newest
+// first.
 func (x *Index) Search(ctx context.Context, q storage.Query) (storage.Results, error) {
 	after, err := parseCursor(q)
 	if err != nil {
@@ -27,7 +26,7 @@ func (x *Index) Search(ctx context.Context, q storage.Query) (storage.Results, e
 	if err != nil {
 		return storage.Results{}, err
 	}
-	within, cancel := context.WithTimeout(ctx, patience)
+	within, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	results, err := x.search(within, q, after, branches)
 	if err != nil {
@@ -36,18 +35,17 @@ func (x *Index) Search(ctx context.Context, q storage.Query) (storage.Results, e
 	return results, nil
 }
 
-// search returns a page of what is found by one of the branches; if they find
-// nothing, with mistakes forgiven.
+// search returns a page of the results of the branches. If nothing matches, a retry allows typos.
 func (x *Index) search(ctx context.Context, q storage.Query, after cursor, branches []branch) (storage.Results, error) {
 	s := &search{Index: x, query: q, scored: q.Scored(), after: after}
 	branches, err := s.expanded(ctx, branches)
 	if err != nil {
 		return storage.Results{}, err
 	}
-	if after.Forgiven {
-		s.asks, err = s.forgiving(ctx, branches)
+	if after.Fuzzy {
+		s.searches, err = s.typoRequests(ctx, branches)
 	} else {
-		s.asks = s.strict(branches)
+		s.searches = s.strict(branches)
 	}
 	if err != nil {
 		return storage.Results{}, err
@@ -56,10 +54,10 @@ func (x *Index) search(ctx context.Context, q storage.Query, after cursor, branc
 	if err != nil || results.Total > 0 || q.Cursor != "" {
 		return results, err
 	}
-	if s.asks, err = s.forgiving(ctx, branches); err != nil || s.asks == nil {
+	if s.searches, err = s.typoRequests(ctx, branches); err != nil || s.searches == nil {
 		return results, err
 	}
-	s.after.Forgiven = true
+	s.after.Fuzzy = true
 	forgiven, err := s.page(ctx)
 	if err != nil || forgiven.Total == 0 {
 		return results, err
@@ -67,7 +65,7 @@ func (x *Index) search(ctx context.Context, q storage.Query, after cursor, branc
 	return forgiven, nil
 }
 
-// strict returns the requests for what the branches find.
+// strict returns the requests of the branches without typos.
 func (s *search) strict(branches []branch) []*upstream.SearchRequest {
 	var requests []*upstream.SearchRequest
 	for _, b := range s.prepared(branches) {
@@ -76,12 +74,12 @@ func (s *search) strict(branches []branch) []*upstream.SearchRequest {
 	return requests
 }
 
-// prepared returns the branches with what the whole query asks for. Where there are
-// several, all must ask for words or Meilisearch does not merge them.
+// prepared adds the conditions of the whole query to the branches. If there are several, each must contain
+// words or Meilisearch does not merge them.
 func (s *search) prepared(branches []branch) []branch {
 	all := slices.Clone(branches)
 	for i, b := range all {
-		if b.asksNoWords() && (s.scored || len(all) > 1) {
+		if b.hasNoWords() && (s.scored || len(all) > 1) {
 			all[i].must = []term{{token: everyToken}}
 		}
 		all[i].only = allOf(found(s.query), b.only)
@@ -89,11 +87,11 @@ func (s *search) prepared(branches []branch) []branch {
 	return all
 }
 
-// page returns the page after the cursor of what the requests find.
+// page returns the page after the cursor.
 func (s *search) page(ctx context.Context) (storage.Results, error) {
 	var found *findings
 	var err error
-	switch len(s.asks) {
+	switch len(s.searches) {
 	case 0:
 		found = &findings{}
 	case 1:
@@ -105,14 +103,14 @@ func (s *search) page(ctx context.Context) (storage.Results, error) {
 		return storage.Results{}, err
 	}
 	results := s.results(found)
-	results.Total, results.Forgiven = found.total, s.after.Forgiven && found.total > 0
+	results.Total, results.Fuzzy = found.total, s.after.Fuzzy && found.total > 0
 	if s.query.Facets {
 		results.Facets, err = facetsOf(found.facets)
 	}
 	return results, err
 }
 
-// findings are what requests found.
+// findings are the results of requests.
 type findings struct {
 	hits   []hit
 	offset int64 // of the first hit
@@ -120,12 +118,11 @@ type findings struct {
 	facets map[string]map[string]int64 // by attribute and value
 }
 
-// one asks for the documents of one branch: for the page and, apart from it, for
-// what is the same for all pages and counts items, not stories.
+// one runs a single branch: once for the page, and once for the totals, which count items and not stories.
 func (s *search) one(ctx context.Context) (*findings, error) {
-	page, whole := s.pages()[0], *s.asks[0]
+	page, whole := s.pages()[0], *s.searches[0]
 	page.Offset, page.Limit = s.window()
-	if s.query.Once {
+	if s.query.OnePerStory {
 		page.Distinct = string(attrStory)
 	}
 	whole.HitsPerPage, whole.Facets = new(int64), s.facets() // no hits, but their exact number
@@ -140,18 +137,17 @@ func (s *search) one(ctx context.Context) (*findings, error) {
 	return f, decodeFacets(found[1].FacetDistribution, &f.facets)
 }
 
-// find returns what each request found, or nil if there are no documents.
+// find returns the results of each request, or nil if the index is empty.
 func (x *Index) find(ctx context.Context, requests ...*upstream.SearchRequest) ([]upstream.SearchResponse, error) {
-	found, err := x.ask(ctx, &upstream.MultiSearchRequest{Queries: requests})
+	found, err := x.multiSearch(ctx, &upstream.MultiSearchRequest{Queries: requests})
 	if err != nil || found == nil {
 		return nil, err
 	}
 	return found.Results, nil
 }
 
-// ask returns what a request for several searches found, or nil if there are no
-// documents.
-func (x *Index) ask(ctx context.Context, r *upstream.MultiSearchRequest) (*upstream.MultiSearchResponse, error) {
+// multiSearch sends a batch of searches and returns the results, or nil if the index is empty.
+func (x *Index) multiSearch(ctx context.Context, r *upstream.MultiSearchRequest) (*upstream.MultiSearchResponse, error) {
 	found, err := x.server.MultiSearchWithContext(ctx, r)
 	if isMissing(err) || hasCode(err, "invalid_search_attributes_to_search_on") && x.isEmpty(ctx) {
 		return nil, nil
@@ -159,14 +155,13 @@ func (x *Index) ask(ctx context.Context, r *upstream.MultiSearchRequest) (*upstr
 	return found, err
 }
 
-// isEmpty reports whether there is no document. Then Meilisearch says that what
-// we search in is not searchable: it knows no attribute before the first one.
+// isEmpty reports whether the index is empty. Then Meilisearch rejects attributes as not searchable.
 func (x *Index) isEmpty(ctx context.Context) bool {
 	stats, err := x.stats(ctx)
 	return err == nil && stats.NumberOfDocuments == 0
 }
 
-// A hit is a document found.
+// A hit is a document in the results.
 type hit struct {
 	ID        string  `json:"id"`
 	Published string  `json:"published"`
@@ -189,7 +184,7 @@ func (s *search) results(found *findings) storage.Results {
 	var results storage.Results
 	if size := s.query.PageSize(); len(hits) > size {
 		hits = hits[:size]
-		last := cursor{Query: s.query.Key(), Published: hits[size-1].Published, Key: hits[size-1].ID, Forgiven: s.after.Forgiven}
+		last := cursor{Query: s.query.Key(), Published: hits[size-1].Published, Key: hits[size-1].ID, Fuzzy: s.after.Fuzzy}
 		if s.byPlace() {
 			last.Place = found.offset + begin + int64(size)
 		}
@@ -201,7 +196,7 @@ func (s *search) results(found *findings) storage.Results {
 	return results
 }
 
-// decodeFacets reads how often Meilisearch found each value.
+// decodeFacets decodes the counts of facet values.
 func decodeFacets(distribution json.RawMessage, into *map[string]map[string]int64) error {
 	if len(distribution) == 0 {
 		return nil

@@ -15,29 +15,29 @@ import (
 	"feedmesh/storage/memory"
 )
 
-// odd are words that Meilisearch, left to itself, would split or fold.
-var odd = strings.Fields(`c c++ c# f# node.js node js 22 22.1 1 don't don ipv6 0abc3def 0abc 1e5 0x1f camelCase
+// unusualWords are words that Meilisearch would split or fold by default.
+var unusualWords = strings.Fields(`c c++ c# f# node.js node js 22 22.1 1 don't don ipv6 0abc3def 0abc 1e5 0x1f camelCase
 	café cafe naïve straße strasse мой мои й и ёлка елка їжак ижак 東京 京都 東 タワー 한국어 한국 สวัสดี สวัส العربية
 	ﬁle file Ⅷ ① ½ x86 x8 qaaaaaaaaaaaaaaaa ` + strings.Repeat("long", 80) + ` ` + strings.Repeat("long", 81) + ` databases database
 	running run run's и́ е́ æther aether ĳ ij ß ss Ελλάδα ελλαδα İstanbul istanbul ıstanbul i̇ ﷺ 🎉ok ok a_b a-b a`)
 
-func TestSearchMatchesWordsAsMemoryDoes(t *testing.T) {
+func TestSearch_MatchesWordsLikeTheMemoryIndex(t *testing.T) {
 	x, reference := open(t, newOptions(t)), &memory.Index{}
 	r := rand.New(rand.NewPCG(1, 1))
 	some := func(n int) string {
 		var all []string
 		for range n {
-			all = append(all, odd[r.IntN(len(odd))])
+			all = append(all, unusualWords[r.IntN(len(unusualWords))])
 		}
 		return strings.Join(all, " ")
 	}
-	var items []storage.Indexed
+	var items []storage.IndexItem
 	for i := range 400 {
 		it := words(fmt.Sprint(i))[0]
 		it.Title, it.Text, it.Author, it.Tags = some(r.IntN(3)), some(r.IntN(12)), some(r.IntN(2)), []string{some(1), some(1)}
 		items = append(items, it)
 	}
-	for i, word := range odd {
+	for i, word := range unusualWords {
 		items = append(items, words(fmt.Sprint("only ", i))[0])
 		items[len(items)-1].Title = word
 	}
@@ -47,11 +47,11 @@ func TestSearchMatchesWordsAsMemoryDoes(t *testing.T) {
 	if err := reference.Put(t.Context(), items...); err != nil {
 		t.Fatal(err)
 	}
-	queries := slices.Clone(odd)
+	queries := slices.Clone(unusualWords)
 	for range 300 {
 		queries = append(queries, some(1+r.IntN(4)))
 	}
-	for _, it := range items[:50] { // of up to 20 words, all of which it has, in any order
+	for _, it := range items[:50] { // up to 20 words of the item, shuffled
 		all := strings.Fields(strings.Join(append(it.Tags, it.Title, it.Text, it.Author), " "))
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		queries = append(queries, strings.Join(all, " "), strings.Join(all, " ")+" missing")
@@ -66,16 +66,16 @@ func TestSearchMatchesWordsAsMemoryDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Forgiven || want.Forgiven {
-			got.Total, want.Total = 0, 0 // engines forgive differently
+		if got.Fuzzy || want.Fuzzy {
+			got.Total, want.Total = 0, 0 // engines correct typos differently
 		}
 		if got.Total != want.Total {
-			t.Errorf("%q finds %d, want %d", words, got.Total, want.Total)
+			t.Errorf("%q: got %d items, want %d", words, got.Total, want.Total)
 		}
 	}
 }
 
-func TestSearchOfManyWordsWantsAll(t *testing.T) {
+func TestSearch_RequiresAllOfManyWords(t *testing.T) {
 	x := open(t, newOptions(t))
 	var all []string
 	for i := range 26 {
@@ -98,15 +98,15 @@ func TestSearchOfManyWordsWantsAll(t *testing.T) {
 		}
 		results, err := x.Search(t.Context(), storage.Query{Where: query.Text{Words: strings.Join(all[:n+1], " ")}})
 		if err != nil || results.Total != int64(len(want)) || results.Hits[0].ID != "title" {
-			t.Errorf("%d words find %v, %v, want %v", n+1, results, err, want)
+			t.Errorf("%d words: got %v, %v, want %v", n+1, results, err, want)
 		}
 	}
 }
 
-// The page after one begins after its last hit, wherever that is by then.
-func TestPagesByScoreFollowTheirLastHit(t *testing.T) {
+// A page begins after the last hit of the previous one, also if that hit's position has changed.
+func TestSearch_NextPageFollowsTheLastHit(t *testing.T) {
 	x := open(t, newOptions(t))
-	var items []storage.Indexed
+	var items []storage.IndexItem
 	for i := range 40 {
 		it := words(fmt.Sprintf("%02d", i))[0]
 		it.Published = noon.Add(-time.Duration(i) * time.Hour)
@@ -126,7 +126,7 @@ func TestPagesByScoreFollowTheirLastHit(t *testing.T) {
 			got = append(got, h.ID)
 		}
 		q.Cursor = results.Next
-		for n := range 9 { // newer, so that they come before
+		for n := range 9 { // newer items precede
 			it := words(fmt.Sprint("new", page, n))[0]
 			it.Published = noon.Add(time.Hour)
 			if err := x.Put(t.Context(), it); err != nil {
@@ -138,14 +138,14 @@ func TestPagesByScoreFollowTheirLastHit(t *testing.T) {
 		}
 	}
 	if q.Cursor != "" {
-		t.Error("the last page has a next")
+		t.Error("got a next page after the last")
 	}
 	if len(got) != 40 || !slices.IsSorted(got) {
-		t.Errorf("pages went %v, want 00 to 39", got)
+		t.Errorf("got pages %v, want 00 to 39", got)
 	}
 }
 
-func TestDashboardSearchFindsPlainWords(t *testing.T) {
+func TestSearch_PlainWordsWorkWithoutFeedmesh(t *testing.T) {
 	x := open(t, newOptions(t))
 	items := words("a", "b")
 	items[0].Title, items[0].Text = "PostgreSQL 18 is out", "Databases were migrated with C++ tools"
@@ -159,19 +159,19 @@ func TestDashboardSearchFindsPlainWords(t *testing.T) {
 	} {
 		found, err := x.index.Search(words, &upstream.SearchRequest{})
 		if err != nil || len(found.Hits) == 0 {
-			t.Errorf("%q finds %v, %v, want %s", words, found, err, want)
+			t.Errorf("%q: got %v, %v, want %s", words, found, err, want)
 			continue
 		}
 		var first hit
 		if err := found.Hits[0].DecodeInto(&first); err != nil || first.ID != want {
-			t.Errorf("%q finds %v first, %v, want %s", words, first, err, want)
+			t.Errorf("%q: got %v first, %v, want %s", words, first, err, want)
 		}
 	}
 }
 
-func TestDaysBeyondOneList(t *testing.T) {
+func TestDays_CombinesSeveralFacetLists(t *testing.T) {
 	x := open(t, newOptions(t))
-	var items []storage.Indexed
+	var items []storage.IndexItem
 	const n = 2*maxFacetValues + 1
 	for i := range n {
 		it := words(fmt.Sprint(i))[0]
@@ -183,6 +183,6 @@ func TestDaysBeyondOneList(t *testing.T) {
 	}
 	days, err := x.Days(t.Context())
 	if err != nil || len(days) != n || days[storage.Day(noon)] != 2 || days[storage.Day(noon.AddDate(0, 0, 1-n))] != 1 {
-		t.Errorf("%d days, %v, want %d", len(days), err, n)
+		t.Errorf("got %d days, %v, want %d", len(days), err, n)
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"feedmesh/tests/engines"
 )
 
-func TestOpenSaysWhatToDo(t *testing.T) {
+func TestOpen_ErrorStatesRemedy(t *testing.T) {
 	options := newOptions(t)
 	keys := upstream.New(options.URL, upstream.WithAPIKey(options.Key))
 	searchOnly, err := keys.CreateKey(&upstream.Key{Actions: []string{"search", "version"}, Indexes: []string{"*"}})
@@ -60,12 +60,12 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 			t.Errorf("open %s: %v, want %q, unavailable %v", test.url, err, test.want, test.unavailable)
 		}
 		if err != nil && test.key != "" && strings.Contains(err.Error(), test.key) {
-			t.Errorf("open %s shows the key: %v", test.url, err)
+			t.Errorf("open %s: the error contains the key: %v", test.url, err)
 		}
 	}
 }
 
-// tasks returns how many tasks of a type the index was given, or of any type.
+// tasks returns the number of the index's tasks of the given types, or of all.
 func (x *Index) tasks(t *testing.T, types ...upstream.TaskType) int64 {
 	t.Helper()
 	tasks, err := x.server.GetTasks(&upstream.TasksQuery{IndexUIDS: []string{x.name}, Types: types, Limit: 1})
@@ -75,7 +75,7 @@ func (x *Index) tasks(t *testing.T, types ...upstream.TaskType) int64 {
 	return tasks.Total
 }
 
-func TestSettingsAreAppliedOnlyIfTheyDiffer(t *testing.T) {
+func TestOpen_AppliesOnlyChangedSettings(t *testing.T) {
 	options := newOptions(t)
 	x := open(t, options)
 	if err := x.Put(t.Context(), words("a")...); err != nil {
@@ -84,7 +84,7 @@ func TestSettingsAreAppliedOnlyIfTheyDiffer(t *testing.T) {
 	before := x.tasks(t)
 	open(t, options)
 	if got := x.tasks(t); got != before {
-		t.Errorf("the second open gave %d tasks, want none", got-before)
+		t.Errorf("the second open added %d tasks, want none", got-before)
 	}
 	info, err := x.index.UpdateRankingRules(&[]string{"words", "sort"})
 	if err != nil {
@@ -97,15 +97,15 @@ func TestSettingsAreAppliedOnlyIfTheyDiffer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := x.tasks(t, upstream.TaskTypeSettingsUpdate); got != 2 {
-		t.Errorf("put changed another's settings: %d tasks, want 2", got)
+		t.Errorf("got %d settings tasks after put, want 2: put must not change settings", got)
 	}
 	open(t, options)
 	if got := x.tasks(t, upstream.TaskTypeSettingsUpdate); got != 3 {
-		t.Errorf("open left other settings as they were: %d tasks, want 3", got)
+		t.Errorf("got %d settings tasks after open, want 3: open must restore changed settings", got)
 	}
 }
 
-// wantSettings fails unless the index has its settings.
+// wantSettings fails if the settings of the index are incomplete.
 func wantSettings(t *testing.T, x *Index) {
 	t.Helper()
 	before := x.tasks(t)
@@ -113,11 +113,11 @@ func wantSettings(t *testing.T, x *Index) {
 		t.Fatal(err)
 	}
 	if x.tasks(t) != before {
-		t.Error("the index had not its settings")
+		t.Error("the index lacks settings")
 	}
 }
 
-func TestDeletedIndexIsMadeAgain(t *testing.T) {
+func TestPut_RecreatesADeletedIndex(t *testing.T) {
 	x := open(t, newOptions(t))
 	deleted := func() {
 		t.Helper()
@@ -125,7 +125,7 @@ func TestDeletedIndexIsMadeAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := x.wait(t.Context(), info); err != nil && !errors.As(err, new(*refusal)) {
+		if err := x.wait(t.Context(), info); err != nil && !errors.As(err, new(*rejection)) {
 			t.Fatal(err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestDeletedIndexIsMadeAgain(t *testing.T) {
 		n, countErr := x.Count(t.Context())
 		if err := errors.Join(daysErr, stampsErr, searchErr, countErr, x.Delete(t.Context(), "a")); err != nil ||
 			len(days)+len(stamps)+int(results.Total)+int(n) > 0 || results.Facets == nil {
-			t.Errorf("a missing index has %v, %v, %v, %d, %v, want nothing", days, stamps, results, n, err)
+			t.Errorf("missing index: got %v, %v, %v, %d, %v, want empty results", days, stamps, results, n, err)
 		}
 		if err := x.Put(t.Context(), words("a", "b")...); err != nil {
 			t.Fatal(err)
@@ -146,7 +146,7 @@ func TestDeletedIndexIsMadeAgain(t *testing.T) {
 		wantSettings(t, x)
 	}
 
-	// And while Puts run: whoever comes in between them, the index is whole.
+	// Deletion during concurrent puts also leaves a complete index.
 	var putting sync.WaitGroup
 	for w := range 2 {
 		putting.Go(func() {
@@ -167,11 +167,11 @@ func TestDeletedIndexIsMadeAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if results, err := x.Search(t.Context(), storage.Query{Where: query.Text{Words: "words"}}); err != nil || results.Total < 1 {
-		t.Errorf("search found %v, %v", results, err)
+		t.Errorf("search: got %v, %v, want an item", results, err)
 	}
 }
 
-// wantFound fails unless the word "word" finds exactly the IDs.
+// wantFound fails unless a search for "word" returns exactly the IDs.
 func wantFound(t *testing.T, x *Index, want ...string) {
 	t.Helper()
 	results, err := x.Search(t.Context(), storage.Query{Where: query.Text{Words: "word"}, Limit: storage.MaxLimit})
@@ -185,18 +185,18 @@ func wantFound(t *testing.T, x *Index, want ...string) {
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		t.Errorf("found %v, want %v", got, want)
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
-func TestPutNamesTheRefused(t *testing.T) {
+func TestPut_ReturnsRejectedIDs(t *testing.T) {
 	x := open(t, newOptions(t))
 	var fine, bad []string
-	var items []storage.Indexed
+	var items []storage.IndexItem
 	for i := range 100 {
 		id := fmt.Sprintf("%02d", i)
 		if i == 3 || i == 64 || i == 65 {
-			id = strings.Repeat(id, maxKey/2+1) // longer than Meilisearch takes
+			id = strings.Repeat(id, maxKey/2+1) // above the limit of Meilisearch
 			bad = append(bad, id)
 		} else {
 			fine = append(fine, id)
@@ -205,13 +205,13 @@ func TestPutNamesTheRefused(t *testing.T) {
 	}
 	items = append(items, words("", bad[0])...)
 	bad = append(bad, "")
-	var refused *storage.RefusedError
-	if err := x.Put(t.Context(), items...); !errors.As(err, &refused) || errors.Is(err, storage.ErrUnavailable) {
-		t.Fatalf("put: %v, want a RefusedError", err)
+	var rejected *storage.RejectedError
+	if err := x.Put(t.Context(), items...); !errors.As(err, &rejected) || errors.Is(err, storage.ErrUnavailable) {
+		t.Fatalf("put: got %v, want a RejectedError", err)
 	}
 	slices.Sort(bad)
-	if slices.Sort(refused.IDs); !slices.Equal(refused.IDs, bad) || refused.Err == nil {
-		t.Errorf("refused were %d, %v, want %d", len(refused.IDs), refused.Err, len(bad))
+	if slices.Sort(rejected.IDs); !slices.Equal(rejected.IDs, bad) || rejected.Err == nil {
+		t.Errorf("got %d rejected items, %v, want %d", len(rejected.IDs), rejected.Err, len(bad))
 	}
 	wantFound(t, x, fine...)
 	if err := x.Delete(t.Context(), append(bad, fine[0])...); err != nil {
@@ -220,18 +220,18 @@ func TestPutNamesTheRefused(t *testing.T) {
 	wantFound(t, x, fine[1:]...)
 }
 
-func TestPutSendsPartsOfBoundedSize(t *testing.T) {
+func TestPut_SplitsLargeBatches(t *testing.T) {
 	x := open(t, newOptions(t))
 	items := words("a", "b", "c", "d", "e")
 	for i := range items {
-		items[i].Text = strings.Repeat("text ", maxPayload/5/3*(i%2)) // two such fit in
+		items[i].Text = strings.Repeat("text ", maxPayload/5/3*(i%2)) // two of these fit
 	}
 	before := x.tasks(t)
 	if err := x.Put(t.Context(), items...); err != nil {
 		t.Fatal(err)
 	}
 	if got := x.tasks(t) - before; got != 1 {
-		t.Errorf("put gave %d tasks, want 1", got)
+		t.Errorf("got %d tasks, want 1", got)
 	}
 	for i := range items {
 		items[i].Text = strings.Repeat("text ", maxPayload/5*2/3)
@@ -240,16 +240,16 @@ func TestPutSendsPartsOfBoundedSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := x.tasks(t) - before; got != 6 {
-		t.Errorf("put gave %d tasks, want 5 more", got-1)
+		t.Errorf("got %d more tasks, want 5", got-1)
 	}
 	wantFound(t, x, "a", "b", "c", "d", "e")
 }
 
-func TestPutWaitsForTheQueue(t *testing.T) {
+func TestPut_WaitsForTheTaskQueue(t *testing.T) {
 	x := open(t, newOptions(t))
-	docs, _ := nextPayload(storagetest.NewMaker(1).Items(30))
+	docs, _ := nextPayload(storagetest.NewItemGenerator(1).Items(30))
 	key := string(attrID)
-	for _, doc := range docs { // another agent's, and of two kinds, so that they are not done together
+	for _, doc := range docs { // tasks of another agent, of two kinds so that the server does not batch them
 		_, err := x.index.AddDocumentsNdjson(doc.json, &upstream.DocumentOptions{PrimaryKey: &key})
 		if err != nil {
 			t.Fatal(err)
@@ -263,23 +263,22 @@ func TestPutWaitsForTheQueue(t *testing.T) {
 	before := x.tasks(t)
 	begin := time.Now()
 	if err := x.Put(ctx, words("late")...); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > time.Second {
-		t.Errorf("put while others' tasks wait: %v after %v, want context.DeadlineExceeded", err, time.Since(begin))
+		t.Errorf("put behind other tasks: got %v after %v, want context.DeadlineExceeded", err, time.Since(begin))
 	}
 	if got := x.tasks(t) - before; got != 0 {
-		t.Errorf("put gave %d tasks more", got)
+		t.Errorf("got %d more tasks, want none", got)
 	}
 	if err := x.Put(t.Context(), words("late")...); err != nil {
 		t.Fatal(err)
 	}
 	wantFound(t, x, "late")
 	if n, err := x.Count(t.Context()); err != nil || n != 31 {
-		t.Errorf("count is %d, %v, want 31", n, err)
+		t.Errorf("got count %d, %v, want 31", n, err)
 	}
 }
 
-// stampsOnceBack returns stamps as soon as there are any to be had: a server that
-// has just begun may still be at the index's settings.
-func stampsOnceBack(t *testing.T, x *Index, after string) []storage.Stamp {
+// stampsAfterRestart retries until the server returns stamps: after a restart it may still apply settings.
+func stampsAfterRestart(t *testing.T, x *Index, after string) []storage.Stamp {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
 		page, err := x.Stamps(t.Context(), noon, after, 100)
@@ -292,7 +291,7 @@ func stampsOnceBack(t *testing.T, x *Index, after string) []storage.Stamp {
 	}
 }
 
-func TestServerIsKilledWhilePutting(t *testing.T) {
+func TestPut_KilledServerLosesNothing(t *testing.T) {
 	newOptions(t)
 	m := engines.NewMeilisearch(t)
 	x := open(t, Options{URL: m.URL(), Key: m.Key()})
@@ -327,7 +326,7 @@ func TestServerIsKilledWhilePutting(t *testing.T) {
 		}
 		var got []string
 		for after := ""; ; after = got[len(got)-1] {
-			page := stampsOnceBack(t, x, after)
+			page := stampsAfterRestart(t, x, after)
 			if len(page) == 0 {
 				break
 			}
@@ -337,18 +336,17 @@ func TestServerIsKilledWhilePutting(t *testing.T) {
 		}
 		for _, id := range put {
 			if !slices.Contains(got, id) {
-				t.Errorf("item %s was put before the kill and is lost", id)
+				t.Errorf("item %s, put before the kill, is lost", id)
 			}
 		}
 	}
 	if len(put) < 6 {
-		t.Errorf("only %d items were put", len(put))
+		t.Errorf("got %d items put, want at least 6", len(put))
 	}
 }
 
-// slowly passes connections on to the address, each answer after a delay, and
-// returns where it listens.
-func slowly(t *testing.T, to string, delay time.Duration) string {
+// delayProxy is a TCP proxy to the address that delays each response. It returns its URL.
+func delayProxy(t *testing.T, to string, delay time.Duration) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -377,14 +375,14 @@ func slowly(t *testing.T, to string, delay time.Duration) string {
 	return "http://" + l.Addr().String()
 }
 
-func TestSlowServerDoesNotHoldUpBeyondContext(t *testing.T) {
+func TestIndex_SlowServerRespectsContext(t *testing.T) {
 	options := newOptions(t)
 	open(t, options)
 	address, err := url.Parse(options.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	options.URL = slowly(t, address.Host, 5*time.Second)
+	options.URL = delayProxy(t, address.Host, 5*time.Second)
 	x, err := newIndex(options)
 	if err != nil {
 		t.Fatal(err)
@@ -403,21 +401,21 @@ func TestSlowServerDoesNotHoldUpBeyondContext(t *testing.T) {
 		if err := f(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, storage.ErrUnavailable) {
 			t.Errorf("%s: %v, want context.DeadlineExceeded", call, err)
 		}
-		if took := time.Since(begin); took > time.Second {
-			t.Errorf("%s took %v of 100 ms", call, took)
+		if elapsed := time.Since(begin); elapsed > time.Second {
+			t.Errorf("%s: took %v, with a timeout of 100 ms", call, elapsed)
 		}
 		cancel()
 	}
 }
 
-func TestSearchWithoutAnAnswerEndsSoon(t *testing.T) {
+func TestSearch_TimesOut(t *testing.T) {
 	options := newOptions(t)
 	open(t, options)
 	address, err := url.Parse(options.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	options.URL = slowly(t, address.Host, 10*time.Second)
+	options.URL = delayProxy(t, address.Host, 10*time.Second)
 	x, err := newIndex(options)
 	if err != nil {
 		t.Fatal(err)
@@ -431,13 +429,13 @@ func TestSearchWithoutAnAnswerEndsSoon(t *testing.T) {
 		if err := f(); !errors.Is(err, storage.ErrUnavailable) {
 			t.Errorf("%s: %v, want ErrUnavailable", call, err)
 		}
-		if took := time.Since(begin); took > patience+patience/2 {
-			t.Errorf("%s took %v, want no more than %v", call, took, patience)
+		if elapsed := time.Since(begin); elapsed > searchTimeout+searchTimeout/2 {
+			t.Errorf("%s: took %v, want at most %v", call, elapsed, searchTimeout)
 		}
 	}
 }
 
-func TestDocumentsOfAnOlderFormAreStale(t *testing.T) {
+func TestStamps_OlderDocumentFormatIsStale(t *testing.T) {
 	x := open(t, newOptions(t))
 	if err := x.Put(t.Context(), words("old", "new")...); err != nil {
 		t.Fatal(err)
@@ -451,20 +449,20 @@ func TestDocumentsOfAnOlderFormAreStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := x.Count(t.Context()); err != nil || n != 1 {
-		t.Errorf("count is %d, %v, want 1 of this form", n, err)
+		t.Errorf("got count %d, %v, want 1 of the current format", n, err)
 	}
 	if days, err := x.Days(t.Context()); err != nil || days[storage.Day(noon)] != 1 {
-		t.Errorf("days are %v, %v, want 1 of this form", days, err)
+		t.Errorf("got days %v, %v, want 1 of the current format", days, err)
 	}
 	stamps, err := x.Stamps(t.Context(), storage.Day(noon), "", 10)
 	want := []storage.Stamp{{ID: "new", Changed: noon}, {ID: "old", Changed: time.UnixMicro(0).UTC()}}
 	if err != nil || !slices.Equal(stamps, want) {
-		t.Errorf("stamps are %v, %v, want the old one never changed: %v", stamps, err, want)
+		t.Errorf("got stamps %v, %v, want the older document with a zero change time: %v", stamps, err, want)
 	}
 	if err := x.Put(t.Context(), words("old")...); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := x.Count(t.Context()); err != nil || n != 2 {
-		t.Errorf("count is %d, %v, want 2 once it was put again", n, err)
+		t.Errorf("got count %d, %v, want 2 after the second put", n, err)
 	}
 }

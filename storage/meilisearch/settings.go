@@ -15,36 +15,33 @@ import (
 	"feedmesh/storage"
 )
 
-// A set of settings is as Meilisearch's API has it. The client's own type can
-// say neither what an attribute is filtered by, nor false, nor none.
+// A set contains settings in the form of Meilisearch's API. The client's own type cannot express filter
+// features of an attribute, false, or null.
 type set map[string]any
 
-// settings are those of the index, all that differ from Meilisearch's own. Lists
-// whose order it does not keep are in the order of the alphabet, as it gives them.
+// settings are the index settings that differ from Meilisearch's defaults. Unordered lists are sorted
+// alphabetically, as Meilisearch returns them.
 var settings = normal(set{
-	// The most telling first. People search them all; we, by stem, those in
-	// stemAttributes only.
+	// The most significant first. People search all of them in the dashboard; our searches use only
+	// stemAttributes.
 	"searchableAttributes": append([]attribute{attrTitle, attrTags, attrAuthor, attrText}, stemAttributes...),
 	"displayedAttributes": []attribute{attrID, attrTitle, attrExcerpt, attrURL, attrPublished, attrSite, attrAuthor,
 		attrCategory, attrTopic, attrFlag, attrSentiment, attrTags, attrLanguage, attrFeed, attrSpam, attrDuplicate, attrImage, attrStory},
 	"filterableAttributes": []set{
 		filterable(set{"equality": true, "comparison": false}, true, attrLanguage, attrCategory, attrTopic, attrFlag, attrSentiment, attrTags,
 			attrSite, attrAuthor, attrFeed, attrSpam, attrDuplicate, attrTitleWords),
-		// Of which there are as many as items: the list of them for people to
-		// search in would be made anew by every task.
+		// As many values as items: every task would rebuild their facet search.
 		filterable(set{"equality": true, "comparison": true}, false, attrPublished, attrDay, attrID),
 		filterable(set{"equality": true, "comparison": false}, false, attrStory, attrHosts, attrLatest, attrForm),
 	},
 	"sortableAttributes": []attribute{attrID, attrPublished},
 
-	// Who asks for an order gets that order. Equals come the prominent first, then
-	// the newest.
+	// An explicit order comes first. Ties are ordered by prominence, then newest first.
 	"rankingRules": []string{
 		"sort", "words", "typo", "proximity", "attribute", "exactness",
 		string(attrProminence) + ":desc", string(attrPublished) + ":desc", string(attrID) + ":asc",
 	},
-	// A fraction of the work that distances between words are. Search relies on
-	// it too: see phrases and pairsOf.
+	// A fraction of the cost of word distances. Search depends on it: see phrases and pairsOf.
 	"proximityPrecision": "byAttribute",
 	"typoTolerance": set{
 		"enabled":             true,
@@ -53,28 +50,27 @@ var settings = normal(set{
 		"disableOnAttributes": []attribute{attrByStems, attrStems, attrTagStems, attrTitleStems, attrTitleWords},
 		"disableOnNumbers":    true, // versions, years
 	},
-	"dictionary": []string{"C#", "C++", "F#", "c#", "c++", "f#"}, // words to those who search in the dashboard
+	"dictionary": []string{"C#", "C++", "F#", "c#", "c++", "f#"}, // words for searches in the dashboard
 
 	"pagination": set{"maxTotalHits": 1e9}, // totals are exact below it
-	// Of more values than that it is undefined which of the equally frequent
-	// ones are given.
+	// Above this number it is undefined which of the equally frequent values are returned.
 	"faceting": set{
 		"maxValuesPerFacet": maxFacetValues,
 		"sortFacetValuesBy": set{"*": "count", string(attrDay): "alpha", string(attrLatest): "alpha"},
 	},
-	"searchCutoffMs": 1500, // after which it gives matches in no order; see patience
+	"searchCutoffMs": 1500, // timeout after which it returns unordered matches; see searchTimeout
 })
 
-// maxFacetValues is the most values that Meilisearch lists of a facet.
+// maxFacetValues bounds the values of a facet that Meilisearch returns.
 const maxFacetValues = 1000
 
-// filterable says by what attributes are filtered, and whether people can
-// search in the list of their values.
+// filterable returns the settings of filtered attributes; search states whether people can search their
+// values.
 func filterable(by set, search bool, attributes ...attribute) set {
 	return set{"attributePatterns": attributes, "features": set{"facetSearch": search, "filter": by}}
 }
 
-// normal returns the set as it is after a way through JSON.
+// normal returns the set after a round trip through JSON.
 func normal(s set) (n set) {
 	b, err := json.Marshal(s)
 	if err == nil {
@@ -86,11 +82,10 @@ func normal(s set) (n set) {
 	return n
 }
 
-// applySettings gives the index the settings if it has others, and makes it if
-// it is not there.
+// applySettings creates the index if it is missing, and updates its settings if they differ.
 func (x *Index) applySettings(ctx context.Context) error {
 	var has set
-	if err := x.askSettings(ctx, http.MethodGet, nil, &has); err != nil && !isMissing(err) {
+	if err := x.requestSettings(ctx, http.MethodGet, nil, &has); err != nil && !isMissing(err) {
 		return err
 	}
 	for name, value := range settings {
@@ -101,12 +96,11 @@ func (x *Index) applySettings(ctx context.Context) error {
 	return nil
 }
 
-// prepare makes the index if it is not there, and gives it its settings if it
-// has none: a Put makes it so when someone has deleted it a moment before.
-// Other settings stay: agents of two versions would change them to and fro.
+// prepare creates the index if it is missing, and applies the settings if it has none, which happens when the
+// index was deleted during a Put. Other settings stay: agents of two versions would alternate.
 func (x *Index) prepare(ctx context.Context) error {
 	var has set
-	if err := x.askSettings(ctx, http.MethodGet, nil, &has); err != nil && !isMissing(err) {
+	if err := x.requestSettings(ctx, http.MethodGet, nil, &has); err != nil && !isMissing(err) {
 		return err
 	}
 	if has == nil || reflect.DeepEqual(has["searchableAttributes"], []any{"*"}) {
@@ -115,23 +109,22 @@ func (x *Index) prepare(ctx context.Context) error {
 	return nil
 }
 
-// updateSettings is one task, so that there is no index without settings.
+// updateSettings is one task, so that no index exists without settings.
 func (x *Index) updateSettings(ctx context.Context) error {
 	x.log.Info("giving the search index in Meilisearch its settings", "url", x.url)
 	var info upstream.TaskInfo
-	if err := x.askSettings(ctx, http.MethodPatch, settings, &info); err != nil {
+	if err := x.requestSettings(ctx, http.MethodPatch, settings, &info); err != nil {
 		return err
 	}
 	err := x.wait(ctx, &info)
-	if errors.As(err, new(*refusal)) { // which is of no document
-		return fmt.Errorf("%w: Meilisearch refuses the settings: %v", storage.ErrUnavailable, err)
+	if errors.As(err, new(*rejection)) { // not caused by a document
+		return fmt.Errorf("%w: Meilisearch rejected the settings: %v", storage.ErrUnavailable, err)
 	}
 	return err
 }
 
-// askSettings sends a request about the index's settings as the client does,
-// and returns its kind of error.
-func (x *Index) askSettings(ctx context.Context, method string, send set, receive any) error {
+// requestSettings sends a request about the index's settings like the client, and returns its kind of error.
+func (x *Index) requestSettings(ctx context.Context, method string, send set, receive any) error {
 	body, err := json.Marshal(send)
 	if err != nil {
 		return err

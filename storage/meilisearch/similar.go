@@ -15,9 +15,8 @@ import (
 	"feedmesh/storage"
 )
 
-// Of an item's words, those that weigh the most are searched for, and each two of
-// the very heaviest; of what they find, what shares the most is compared. Nearly
-// all of the time that it takes is that of these 14 searches.
+// Similar searches for an item's heaviest words, and for each pair of the very heaviest; of the results,
+// those that share most are compared. Nearly all of its time is spent in these 14 searches.
 const (
 	soughtWords = 8
 	pairedWords = 4
@@ -25,21 +24,19 @@ const (
 	compared    = 60
 )
 
-// alike is from what [storage.Likeness] on two items are about the same.
-const alike = 0.1
+// minSimilarity is the [storage.Similarity] from which on two items have the same subject.
+const minSimilarity = 0.1
 
-// The weights of a word by where it stands.
+// Weights of a word by its position.
 const titleWeight, tagWeight, authorWeight, textWeight = 8, 3, 2, 1
 
-// Similar implements [storage.Index]: of the items that have the words by which
-// this one is told from others, those whose words have the highest cosine with its
-// own, each weighed by how rare it is. Meilisearch has vectors for that, but makes
-// none.
-func (x *Index) Similar(ctx context.Context, item storage.Indexed, limit int) ([]storage.Hit, error) {
+// Similar implements [storage.Index]: of the items with this item's characteristic words, those with the
+// highest cosine, weighted by rarity. Meilisearch supports vectors, but does not compute them.
+func (x *Index) Similar(ctx context.Context, item storage.IndexItem, limit int) ([]storage.Hit, error) {
 	if limit <= 0 {
 		return nil, ctx.Err()
 	}
-	within, cancel := context.WithTimeout(ctx, patience)
+	within, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	hits, err := x.similar(within, item, limit)
 	if err != nil {
@@ -48,7 +45,7 @@ func (x *Index) Similar(ctx context.Context, item storage.Indexed, limit int) ([
 	return hits, nil
 }
 
-func (x *Index) similar(ctx context.Context, item storage.Indexed, limit int) ([]storage.Hit, error) {
+func (x *Index) similar(ctx context.Context, item storage.IndexItem, limit int) ([]storage.Hit, error) {
 	a := weightsOf(item)
 	only := allOf(found(storage.Query{}), not(compare(attrID, "=", keyOf(item.ID))))
 	keys, rarity, err := x.candidates(ctx, a, only)
@@ -61,7 +58,7 @@ func (x *Index) similar(ctx context.Context, item storage.Indexed, limit int) ([
 	}
 	var hits []storage.Hit
 	for key, b := range others {
-		if score := storage.Likeness(a, b, rarity); score >= alike {
+		if score := storage.Similarity(a, b, rarity); score >= minSimilarity {
 			hits = append(hits, storage.Hit{ID: idOf(key), Score: score})
 		}
 	}
@@ -71,8 +68,8 @@ func (x *Index) similar(ctx context.Context, item storage.Indexed, limit int) ([
 	return hits[:min(limit, len(hits))], nil
 }
 
-// weightsOf returns what the tokens of an item weigh, without stop words.
-func weightsOf(item storage.Indexed) map[string]float64 {
+// weightsOf returns the weights of an item's tokens, without stop words.
+func weightsOf(item storage.IndexItem) map[string]float64 {
 	weights, stops := map[string]float64{}, stopTokens(item.Language)
 	add := func(weight float64, texts ...string) {
 		for _, token := range unique(tokensOf(anyStem, query.Stems(slices.Concat(wordsOf(texts...)...)))) {
@@ -88,19 +85,19 @@ func weightsOf(item storage.Indexed) map[string]float64 {
 	return weights
 }
 
-// stopTokens returns the tokens that say nothing of what a text is about.
+// stopTokens returns the tokens of stop words.
 func stopTokens(language string) map[string]bool {
 	tokens := map[string]bool{}
 	for _, l := range []string{"en", "ru", language} {
-		for word := range stem.Stop(l) {
+		for word := range stem.StopWords(l) {
 			tokens[tokenOf(anyStem, query.StemOf(word))] = true
 		}
 	}
 	return tokens
 }
 
-// heaviest returns the n tokens that weigh the most. Of equals the longest come
-// first, which are rather about something.
+// heaviest returns the n heaviest tokens. Of equal weights the longest come first, since they are more
+// specific.
 func heaviest(weights map[string]float64, n int) []string {
 	tokens := slices.SortedFunc(maps.Keys(weights), func(a, b string) int {
 		return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
@@ -108,25 +105,24 @@ func heaviest(weights map[string]float64, n int) []string {
 	return tokens[:min(n, len(tokens))]
 }
 
-// candidates returns the keys of the documents that share the most with an item of
-// such tokens, as far as the heaviest and each two of the first of these find them,
-// and how rare the tokens are.
+// candidates returns the keys of the documents that share most with an item's tokens, according to searches
+// for the heaviest tokens and pairs of them, and the rarity of the tokens.
 func (x *Index) candidates(ctx context.Context, weights map[string]float64, only condition) ([]string, map[string]float64, error) {
 	tokens := heaviest(weights, soughtWords)
 	if len(tokens) == 0 {
 		return nil, nil, nil
 	}
-	sought := [][]term{nil} // all documents, to know their number
+	terms := [][]term{nil} // all documents, for their number
 	for _, token := range tokens {
-		sought = append(sought, []term{{token: token}})
+		terms = append(terms, []term{{token: token}})
 	}
 	for i, token := range tokens[:min(pairedWords, len(tokens))] {
 		for _, other := range tokens[:i] {
-			sought = append(sought, []term{{token: token}, {token: other}})
+			terms = append(terms, []term{{token: token}, {token: other}})
 		}
 	}
-	requests := make([]*upstream.SearchRequest, len(sought))
-	for i, must := range sought {
+	requests := make([]*upstream.SearchRequest, len(terms))
+	for i, must := range terms {
 		requests[i] = x.request(branch{must: must, only: only})
 		requests[i].Limit = foundEach
 	}
@@ -134,7 +130,7 @@ func (x *Index) candidates(ctx context.Context, weights map[string]float64, only
 	if err != nil || found == nil {
 		return nil, nil, err
 	}
-	shared, err := sharedBy(sought[1:], found[1:])
+	shared, err := sharedBy(terms[1:], found[1:])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -142,12 +138,11 @@ func (x *Index) candidates(ctx context.Context, weights map[string]float64, only
 	return mostShared(shared, tokens, weights, rarity), rarity, nil
 }
 
-// rarityOf weighs each token by how few documents have it, which the searches for
-// the tokens tell, and first that for all. Those not searched for count as the most
-// frequent of them.
+// rarityOf weighs each token by the number of documents with it, from the totals of the searches; the first
+// is for all documents. Tokens without a search count as the most frequent.
 //
-// Source: S. Robertson, H. Zaragoza, The Probabilistic Relevance Framework: BM25
-// and Beyond, 2009; 1 is added so that no word counts for nothing.
+// Source: S. Robertson, H. Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009; 1 is added
+// so that every word counts.
 func rarityOf(weights map[string]float64, tokens []string, found []upstream.SearchResponse) map[string]float64 {
 	rarity, least := map[string]float64{}, math.Inf(1)
 	for i, token := range tokens {
@@ -163,11 +158,10 @@ func rarityOf(weights map[string]float64, tokens []string, found []upstream.Sear
 	return rarity
 }
 
-// sharedBy returns which tokens each document has, by key, as far as searches for
-// them found it.
-func sharedBy(sought [][]term, found []upstream.SearchResponse) (map[string]map[string]bool, error) {
+// sharedBy returns the tokens found in each document, by key.
+func sharedBy(terms [][]term, found []upstream.SearchResponse) (map[string]map[string]bool, error) {
 	shared := map[string]map[string]bool{}
-	for i, must := range sought {
+	for i, must := range terms {
 		var hits []hit
 		if err := found[i].Hits.DecodeInto(&hits); err != nil {
 			return nil, err
@@ -184,11 +178,11 @@ func sharedBy(sought [][]term, found []upstream.SearchResponse) (map[string]map[
 	return shared, nil
 }
 
-// mostShared returns the documents whose tokens weigh the most in all.
+// mostShared returns the documents with the greatest total weight of tokens.
 func mostShared(shared map[string]map[string]bool, tokens []string, weights, rarity map[string]float64) []string {
 	sums := map[string]float64{}
 	for key, has := range shared {
-		for _, token := range tokens { // in order, or equal items might differ in the last bit
+		for _, token := range tokens { // in a fixed order, or equal items might differ in the last bit
 			if has[token] {
 				sums[key] += weights[token] * rarity[token]
 			}
@@ -200,7 +194,7 @@ func mostShared(shared map[string]map[string]bool, tokens []string, weights, rar
 	return keys[:min(compared, len(keys))]
 }
 
-// weights returns what the tokens of documents weigh, by key, without stop words.
+// weights returns the weights of the tokens of documents, by key, without stop words.
 func (x *Index) weights(ctx context.Context, keys []string, stops map[string]bool) (map[string]map[string]float64, error) {
 	docs, err := x.documents(ctx, keys, stemAttributes...)
 	if err != nil {
@@ -213,8 +207,8 @@ func (x *Index) weights(ctx context.Context, keys []string, stops map[string]boo
 	return all, nil
 }
 
-// weights returns what the document's tokens weigh, without stop words. Of what all
-// of it has, what is only in the text can't be told from what is there too.
+// weights returns the weights of the document's tokens, without stop words. Tokens of the text alone cannot
+// be separated from those that also occur elsewhere.
 func (d *document) weights(stops map[string]bool) map[string]float64 {
 	weights := map[string]float64{}
 	for _, part := range []struct {

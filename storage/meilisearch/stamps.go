@@ -12,7 +12,7 @@ import (
 	"feedmesh/storage"
 )
 
-// Days implements [storage.Stamped].
+// Days implements [storage.StampReader].
 func (x *Index) Days(ctx context.Context) (map[time.Time]int64, error) {
 	days := make(map[time.Time]int64)
 	for after := ""; ; {
@@ -34,8 +34,7 @@ func (x *Index) Days(ctx context.Context) (map[time.Time]int64, error) {
 	}
 }
 
-// daysAfter returns how many documents there are of each day after the given
-// one, of the first maxFacetValues days.
+// daysAfter returns the number of documents per day after a day, for the first maxFacetValues days.
 func (x *Index) daysAfter(ctx context.Context, day string) (map[string]int64, error) {
 	only := ofThisForm
 	if day != "" {
@@ -54,13 +53,11 @@ func (x *Index) daysAfter(ctx context.Context, day string) (map[string]int64, er
 	return counts[attrDay], nil
 }
 
-// ofThisForm is the condition that a document is of the form that we give it.
-// Others do not count: the reconciler, to which they are missing, then looks at
-// each of them, learns from Stamps that it is not as it should be, and puts it again.
+// ofThisForm is the condition that a document has the current form. Documents of another form are not
+// counted, so the reconciler misses them, compares their stamps, and puts them again.
 var ofThisForm = compare(attrForm, "=", strconv.Itoa(form))
 
-// Stamps implements [storage.Stamped]. Documents of an older form have never
-// changed.
+// Stamps implements [storage.StampReader]. Documents of an older form get a zero time of change.
 func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
 	if limit <= 0 {
 		return nil, ctx.Err()
@@ -93,7 +90,7 @@ func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit i
 	return stamps, nil
 }
 
-// fetch returns the documents asked for, or none if there is no index.
+// fetch returns the requested documents, or none if the index is missing.
 func (x *Index) fetch(ctx context.Context, query *upstream.DocumentsQuery) (*upstream.DocumentsResult, error) {
 	found := new(upstream.DocumentsResult)
 	if err := x.index.GetDocumentsWithContext(ctx, query, found); err != nil && !isMissing(err) {

@@ -14,11 +14,10 @@ import (
 	"feedmesh/storage"
 )
 
-// longestSuggested is the longest word that is suggested, in characters: who types
-// longer ones has pasted them.
+// longestSuggested is the maximum length of suggested words, in characters: longer input was pasted.
 const longestSuggested = 40
 
-// suggested returns the words of a title that are suggested, each once.
+// suggested returns the distinct words of a title that are suggested.
 func suggested(title []query.Word) []string {
 	var words []string
 	for _, w := range title {
@@ -29,15 +28,15 @@ func suggested(title []query.Word) []string {
 	return unique(words)
 }
 
-// Suggest implements [storage.Index]. Meilisearch keeps a list of all the words of
-// titles, and gives the most frequent 100 that begin so.
+// Suggest implements [storage.Index]. Meilisearch indexes all words of titles, and returns the 100 most
+// frequent with a prefix.
 func (x *Index) Suggest(ctx context.Context, prefix string, limit int) ([]storage.FacetCount, error) {
-	begun := query.Sought(prefix)
-	if len(begun) != 1 || limit <= 0 || utf8.RuneCountInString(prefix) > longestSuggested {
+	queryWords := query.QueryWords(prefix)
+	if len(queryWords) != 1 || limit <= 0 || utf8.RuneCountInString(prefix) > longestSuggested {
 		return nil, ctx.Err()
 	}
-	prefix = begun[0].Text
-	within, cancel := context.WithTimeout(ctx, patience)
+	prefix = queryWords[0].Text
+	within, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	words, err := x.titleWords(within, prefix)
 	if err != nil {
@@ -50,8 +49,7 @@ func (x *Index) Suggest(ctx context.Context, prefix string, limit int) ([]storag
 	return words[:min(len(words), limit)], nil
 }
 
-// titleWords returns words of titles that begin about so, and how many items have
-// them.
+// titleWords returns words of titles with about the prefix, and their numbers of items.
 func (x *Index) titleWords(ctx context.Context, prefix string) ([]storage.FacetCount, error) {
 	answer, err := x.index.FacetSearchWithContext(ctx, &upstream.FacetSearchRequest{
 		FacetName: string(attrTitleWords), FacetQuery: prefix,

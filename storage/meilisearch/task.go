@@ -11,10 +11,9 @@ import (
 	"feedmesh/storage"
 )
 
-// run gives the server a task, once it has begun all that it was given before,
-// and waits until the task has succeeded. If it failed for what is in it, the
-// error is a [*refusal].
-func (x *Index) run(ctx context.Context, give func() (*upstream.TaskInfo, error)) error {
+// run sends a task to the server when its queue has no earlier task of the index, and waits until the task
+// has succeeded. If its content is the cause of a failure, the error is a [*rejection].
+func (x *Index) run(ctx context.Context, enqueue func() (*upstream.TaskInfo, error)) error {
 	err := poll(ctx, func() (done bool, err error) {
 		n, err := x.queued(ctx)
 		return n == 0, err
@@ -22,15 +21,14 @@ func (x *Index) run(ctx context.Context, give func() (*upstream.TaskInfo, error)
 	if err != nil {
 		return err
 	}
-	info, err := give()
+	info, err := enqueue()
 	if err != nil {
 		return err
 	}
 	return x.wait(ctx, info)
 }
 
-// queued returns how many tasks of the index wait at the server, whoever gave
-// them.
+// queued returns the number of waiting tasks of the index, of all agents.
 func (x *Index) queued(ctx context.Context) (int64, error) {
 	tasks, err := x.server.GetTasksWithContext(ctx, &upstream.TasksQuery{
 		IndexUIDS: []string{x.name}, Statuses: []upstream.TaskStatus{upstream.TaskStatusEnqueued}, Limit: 1,
@@ -54,17 +52,16 @@ func (x *Index) wait(ctx context.Context, info *upstream.TaskInfo) error {
 		case upstream.TaskStatusFailed:
 			return false, taskFailed(task)
 		case upstream.TaskStatusCanceled:
-			return false, fmt.Errorf("%w: someone canceled Meilisearch's task %d", storage.ErrUnavailable, info.TaskUID)
+			return false, fmt.Errorf("%w: Meilisearch task %d was canceled", storage.ErrUnavailable, info.TaskUID)
 		}
 		return false, nil
 	})
 }
 
-// taskFailed returns why a task failed. What the server calls internal is taken
-// for the doing of a document too: were it tried again and again, nothing behind
-// it would ever be indexed. A full disk is no document's doing.
+// taskFailed returns the cause of a task's failure. Internal errors are attributed to a document too: retries
+// forever would block all later documents. A full disk is not attributed to a document.
 func taskFailed(task *upstream.Task) error {
-	err := &refusal{task.Error.Code, task.Error.Message}
+	err := &rejection{task.Error.Code, task.Error.Message}
 	switch task.Error.Type {
 	case "invalid_request":
 		return err
@@ -73,11 +70,10 @@ func taskFailed(task *upstream.Task) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: Meilisearch's task %d failed: %v", storage.ErrUnavailable, task.UID, err)
+	return fmt.Errorf("%w: Meilisearch task %d failed: %v", storage.ErrUnavailable, task.UID, err)
 }
 
-// poll calls f until it is done or fails, at first every few milliseconds, in
-// the end every half second.
+// poll calls f until it is done or fails, with a backoff from a few milliseconds to half a second.
 func poll(ctx context.Context, f func() (done bool, err error)) error {
 	for pause := 5 * time.Millisecond; ; pause = min(pause*3/2, time.Second/2) {
 		done, err := f()

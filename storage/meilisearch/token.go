@@ -17,25 +17,25 @@ import (
 // plain letters are escaped, one by one, so that the token of a word's beginning
 // is the beginning of the word's token.
 
-// A mark says what a token is for.
-type mark rune
+// A tokenKind is the purpose of a token.
+type tokenKind rune
 
-// The marks. They follow the letters that code has.
+// The marks are the letters after those of code.
 const (
-	anyStem     mark = 0 // a stem of the item
-	titleStem   mark = 's'
-	authorStem  mark = 't'
-	pair        mark = 'u' // two words, one after the other
-	titlePair   mark = 'w'
-	authorPair  mark = 'x'
-	everyItem   mark = 'v'
-	shortened   mark = 'z'
-	maxToken         = 200 // bytes; Meilisearch takes 250
-	keptOfToken      = 100 // bytes of one that is longer
+	anyStem     tokenKind = 0 // a stem of the item
+	titleStem   tokenKind = 's'
+	authorStem  tokenKind = 't'
+	pair        tokenKind = 'u' // two neighbouring words
+	titlePair   tokenKind = 'w'
+	authorPair  tokenKind = 'x'
+	everyItem   tokenKind = 'v'
+	shortened   tokenKind = 'z'
+	maxToken              = 200 // bytes; Meilisearch accepts 250
+	keptOfToken           = 100 // kept bytes of a longer token
 )
 
-// everyToken is one that every document has: what does not ask for words asks for
-// it where it must have a score like what does.
+// everyToken is a token of every document. Searches without words use it where their scores must be
+// comparable.
 var everyToken = string([]rune{'q', 'q', rune(everyItem)})
 
 // A script is letters that Meilisearch does not split from one another.
@@ -48,8 +48,7 @@ var (
 
 func (s script) has(r rune) bool { return r >= s.first && r <= s.last }
 
-// scriptOf returns that of a stem's first letter, so that a beginning has the same
-// as the whole.
+// scriptOf returns the script of a stem's first letter, so that a prefix has the script of the whole word.
 func scriptOf(stem string) script {
 	if first, _ := utf8.DecodeRuneInString(stem); cyrillic.has(first) {
 		return cyrillic
@@ -57,8 +56,8 @@ func scriptOf(stem string) script {
 	return latin
 }
 
-// tokenOf returns the token of a stem. Very long ones differ only by a hash.
-func tokenOf(m mark, stem string) string {
+// tokenOf returns the token of a stem. Very long stems differ only by a hash.
+func tokenOf(m tokenKind, stem string) string {
 	var b strings.Builder
 	s := scriptOf(stem)
 	b.WriteRune(s.escape)
@@ -84,7 +83,7 @@ func tokenOf(m mark, stem string) string {
 	return b.String()
 }
 
-// code writes the lowest four bits of n, and so on, as so many letters.
+// code encodes n as letters, four bits each, the lowest first.
 func (s script) code(b *strings.Builder, n uint64, letters int) {
 	for range letters {
 		b.WriteRune(s.first + rune(n&15))
@@ -92,7 +91,7 @@ func (s script) code(b *strings.Builder, n uint64, letters int) {
 	}
 }
 
-// hash returns what tells a stem from others that begin alike.
+// hash returns a hash that separates stems with an equal beginning.
 func (s script) hash(stem string) string {
 	var b strings.Builder
 	b.WriteRune(s.escape)
@@ -111,7 +110,7 @@ func hashOf(parts ...string) uint64 {
 }
 
 // tokensOf returns the tokens of stems, in order.
-func tokensOf(m mark, stems []string) []string {
+func tokensOf(m tokenKind, stems []string) []string {
 	tokens := make([]string, len(stems))
 	for i, s := range stems {
 		tokens[i] = tokenOf(m, s)
@@ -119,17 +118,15 @@ func tokensOf(m mark, stems []string) []string {
 	return tokens
 }
 
-// pairsOf returns a token for each two neighbours among the words: those of a
-// phrase stand in a row, in one text, where all of its pairs do, or nearly so: "a b
-// c" is also found where "a b" and "b c" are apart.
+// pairsOf returns a token for each two neighbouring words. A phrase matches a text that contains all of its
+// pairs, which is nearly exact: "a b c" also matches where "a b" and "b c" are apart.
 //
-// A token stands for all pairs with its hash, of which there are 26^3. The fewer,
-// the less Meilisearch has to write for an item; but of items of 220 words that
-// have both words, though not in a row, 1 in 80 is found, too.
+// A token represents all pairs with its hash, of 26^3 values. Fewer values mean less to write per item; but
+// of items of 220 words with both words, not in a row, 1 in 80 matches too.
 //
-// Meilisearch's own phrases need the distances between words, with which an item
-// takes it more than twice as long; with pairs it takes a third longer.
-func pairsOf(m mark, words []query.Word) []string {
+// Meilisearch's own phrases need the distances between words, which more than double the indexing time of an
+// item; pairs add a third.
+func pairsOf(m tokenKind, words []query.Word) []string {
 	var tokens []string
 	for i := 1; i < len(words); i++ {
 		tokens = append(tokens, pairOf(m, words[i-1], words[i]))
@@ -137,7 +134,7 @@ func pairsOf(m mark, words []query.Word) []string {
 	return tokens
 }
 
-func pairOf(m mark, a, b query.Word) string {
+func pairOf(m tokenKind, a, b query.Word) string {
 	n := hashOf(a.Stem, string(rune('0'+min(b.Pos-a.Pos, 9))), b.Stem) % (26 * 26 * 26)
 	token := []rune{latin.escape, latin.escape, rune(m)}
 	for range 3 {
@@ -147,8 +144,8 @@ func pairOf(m mark, a, b query.Word) string {
 	return string(token)
 }
 
-// marksOf returns the marks of the stems and pairs of a part.
-func marksOf(in query.Part) (stem, pairs mark) {
+// kindsOf returns the marks of the stems and pairs of a part.
+func kindsOf(in query.Part) (stem, pairs tokenKind) {
 	switch in {
 	case query.Title:
 		return titleStem, titlePair
@@ -158,7 +155,7 @@ func marksOf(in query.Part) (stem, pairs mark) {
 	return anyStem, pair
 }
 
-// isStem reports whether a token is of a stem that may stand anywhere.
+// isStem reports whether a token is a stem at any position.
 func isStem(token string) bool {
 	s := scriptOf(token)
 	marked, is := strings.CutPrefix(token, string([]rune{s.escape, s.escape}))

@@ -15,15 +15,15 @@ import (
 	"feedmesh/storage/memory"
 )
 
-// few are words of which trees and items are made, so that they meet.
-var few = strings.Fields("red blue car cars boat boating database datatype c++ 22 база базы данных данные 東京 東京都 京都 qu queen qa don't")
+// commonWords are the words of generated queries and items; the list is short so that queries match.
+var commonWords = strings.Fields("red blue car cars boat boating database datatype c++ 22 база базы данных данные 東京 東京都 京都 qu queen qa don't")
 
-// someItems returns made-up items of few words.
-func someItems(r *rand.Rand, n int) []storage.Indexed {
+// someItems returns generated items with words of the list.
+func someItems(r *rand.Rand, n int) []storage.IndexItem {
 	some := func(n int) string {
 		var all []string
 		for range n {
-			all = append(all, few[r.IntN(len(few))])
+			all = append(all, commonWords[r.IntN(len(commonWords))])
 		}
 		return strings.Join(all, " ")
 	}
@@ -41,14 +41,14 @@ func someItems(r *rand.Rand, n int) []storage.Indexed {
 			it.DuplicateOf = "000"
 		}
 		if r.IntN(8) == 0 {
-			it.Flags = []string{storage.Muted}
+			it.Flags = []string{storage.FlagMuted}
 		}
 		it.Published = noon.Add(time.Duration(r.IntN(10)) * time.Hour)
 	}
 	return items
 }
 
-// someTree returns a tree, which has no more levels than depth.
+// someTree returns a random query tree of at most depth levels.
 func someTree(r *rand.Rand, depth int) query.Node {
 	switch n := r.IntN(10); {
 	case depth > 0 && n < 2:
@@ -59,23 +59,23 @@ func someTree(r *rand.Rand, depth int) query.Node {
 		return query.Not{Node: someTree(r, depth-1)}
 	case n < 6:
 		return []query.Node{
-			query.Is{Field: query.Feed, Value: "feed1"}, query.Is{Field: query.Category, Value: "cat1"},
-			query.Is{Field: query.Topic, Value: "topic2"}, query.Is{Field: query.Language, Value: "ru"},
-			query.Is{Field: query.Host, Value: "example.org"}, query.Is{Field: query.Story, Value: "s1"},
-			query.Is{Field: query.Flag, Value: "spam"}, query.Is{Field: query.Flag, Value: "duplicate"},
-			query.Is{Field: query.Flag, Value: "muted"}, query.Time{From: noon.Add(3 * time.Hour)},
-			query.Time{From: noon.Add(time.Hour), Until: noon.Add(6 * time.Hour)}, query.And{}, query.Or{},
+			query.FieldEquals{Field: query.Feed, Value: "feed1"}, query.FieldEquals{Field: query.Category, Value: "cat1"},
+			query.FieldEquals{Field: query.Topic, Value: "topic2"}, query.FieldEquals{Field: query.Language, Value: "ru"},
+			query.FieldEquals{Field: query.Host, Value: "example.org"}, query.FieldEquals{Field: query.Story, Value: "s1"},
+			query.FieldEquals{Field: query.Flag, Value: "spam"}, query.FieldEquals{Field: query.Flag, Value: "duplicate"},
+			query.FieldEquals{Field: query.Flag, Value: "muted"}, query.TimeRange{From: noon.Add(3 * time.Hour)},
+			query.TimeRange{From: noon.Add(time.Hour), Until: noon.Add(6 * time.Hour)}, query.And{}, query.Or{},
 		}[r.IntN(13)]
 	}
 	text := query.Text{
 		In: []query.Part{query.Anywhere, query.Anywhere, query.Title, query.Author}[r.IntN(4)], Form: query.Form(r.IntN(3)),
-		Words: few[r.IntN(len(few))],
+		Words: commonWords[r.IntN(len(commonWords))],
 	}
 	if r.IntN(2) == 0 {
-		text.Words += " " + few[r.IntN(len(few))]
+		text.Words += " " + commonWords[r.IntN(len(commonWords))]
 	}
-	if text.Form == query.Phrase && len(query.Sought(text.Words)) > 2 {
-		text.Form = query.AllWords // longer phrases are only nearly found: see pairsOf
+	if text.Form == query.Phrase && len(query.QueryWords(text.Words)) > 2 {
+		text.Form = query.AllWords // longer phrases match approximately: see pairsOf
 	}
 	if text.Form == query.Prefix {
 		text.Words = string([]rune(text.Words)[:1+r.IntN(len([]rune(text.Words)))])
@@ -83,7 +83,7 @@ func someTree(r *rand.Rand, depth int) query.Node {
 	return text
 }
 
-func TestTreesFindWhatMemoryFinds(t *testing.T) {
+func TestSearch_QueryTreesMatchTheMemoryIndex(t *testing.T) {
 	x, reference := open(t, newOptions(t)), &memory.Index{}
 	r := rand.New(rand.NewPCG(2, 2))
 	items := someItems(r, 300)
@@ -104,19 +104,19 @@ func TestTreesFindWhatMemoryFinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Forgiven || want.Forgiven {
-			continue // engines forgive differently
+		if got.Fuzzy || want.Fuzzy {
+			continue // engines correct typos differently
 		}
 		found += int(want.Total)
 		if a, b := hitIDs(got), hitIDs(want); got.Total != want.Total || want.Total <= storage.MaxLimit && !slices.Equal(a, b) {
-			t.Errorf("%+v (%s) finds %d, %v, want %d, %v", q, q.Where, got.Total, a, want.Total, b)
+			t.Errorf("%+v (%s): got %d, %v, want %d, %v", q, q.Where, got.Total, a, want.Total, b)
 		}
 		if a, b := fmt.Sprint(got.Facets), fmt.Sprint(want.Facets); a != b {
-			t.Errorf("%+v (%s) has facets %s, want %s", q, q.Where, a, b)
+			t.Errorf("%+v (%s): got facets %s, want %s", q, q.Where, a, b)
 		}
 	}
 	if found < 1000 {
-		t.Errorf("all trees found %d, which shows little", found)
+		t.Errorf("the queries match %d items in all, want at least 1000 for a meaningful comparison", found)
 	}
 }
 
@@ -130,14 +130,14 @@ func hitIDs(results storage.Results) []string {
 	return ids
 }
 
-func TestPagesOfAlternativesVisitEachOnce(t *testing.T) {
+func TestSearch_PagesOfAlternativesHaveNoDuplicates(t *testing.T) {
 	x := open(t, newOptions(t))
 	r := rand.New(rand.NewPCG(3, 3))
 	if err := x.Put(t.Context(), someItems(r, 300)...); err != nil {
 		t.Fatal(err)
 	}
 	where := query.Or{query.Text{Words: "red"}, query.Text{Words: "boat", In: query.Title}, query.Not{Node: query.Text{Words: "blue"}}}
-	for _, q := range []storage.Query{{}, {Newest: true}, {Once: true}, {Once: true, Newest: true}} {
+	for _, q := range []storage.Query{{}, {Newest: true}, {OnePerStory: true}, {OnePerStory: true, Newest: true}} {
 		q.Where, q.Limit, q.Facets = where, storage.MaxLimit, true
 		var want []string
 		for page := 0; page == 0 || q.Cursor != ""; page++ {
@@ -145,7 +145,7 @@ func TestPagesOfAlternativesVisitEachOnce(t *testing.T) {
 		}
 		sorted := slices.Sorted(slices.Values(want))
 		if len(slices.Compact(sorted)) != len(want) || len(want) < 50 {
-			t.Fatalf("%+v found %d, not each once", q, len(want))
+			t.Fatalf("%+v: got %d hits, want at least 50 without duplicates", q, len(want))
 		}
 		var got []string
 		q.Limit = 7
@@ -153,7 +153,7 @@ func TestPagesOfAlternativesVisitEachOnce(t *testing.T) {
 			got, q.Cursor = addPage(t, x, q, got)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%+v by pages of 7 went %v, want %v", q, got, want)
+			t.Errorf("%+v by pages of 7: got %v, want %v", q, got, want)
 		}
 	}
 }
@@ -171,8 +171,8 @@ func addPage(t *testing.T, x *Index, q storage.Query, to []string) ([]string, st
 	return to, results.Next
 }
 
-// Whatever can be typed is searched for, or refused as what it is.
-func TestWhateverIsTypedIsSearchedFor(t *testing.T) {
+// A text that parses is executed, or rejected with a syntax error.
+func TestSearch_AcceptsEveryParsedQuery(t *testing.T) {
 	x := open(t, newOptions(t))
 	if err := x.Put(t.Context(), someItems(rand.New(rand.NewPCG(4, 4)), 50)...); err != nil {
 		t.Fatal(err)
@@ -182,13 +182,13 @@ func TestWhateverIsTypedIsSearchedFor(t *testing.T) {
 		strings.Repeat("a OR ", 63)+"b", `after:2026-01-01 before:2026-12-31 age:<2d`, `is:spam OR is:duplicate`, `host:example.org -lang:en`,
 		strings.Repeat("word ", 2000), strings.Repeat("-x ", 60), `"`+strings.Repeat("a b c d e f ", 100)+`"`, "qqv", "ъъ", "q*", "ъ*", "5*", "東*", "-東")
 	for _, text := range texts {
-		for _, parse := range []func(string, time.Time) (query.Node, error){query.Parse, query.ParseTyping} {
+		for _, parse := range []func(string, time.Time) (query.Node, error){query.Parse, query.ParsePartial} {
 			where, err := parse(text, noon)
 			if err != nil {
-				continue // which is the parser's to say
+				continue // rejected by the parser
 			}
-			_, err = x.Search(t.Context(), storage.Query{Where: where, Once: true, Facets: true})
-			if fault := (*query.Fault)(nil); err != nil && !errors.As(err, &fault) {
+			_, err = x.Search(t.Context(), storage.Query{Where: where, OnePerStory: true, Facets: true})
+			if err != nil && !errors.As(err, new(*query.SyntaxError)) {
 				t.Errorf("%.80q: %v", text, err)
 			}
 		}
@@ -197,7 +197,7 @@ func TestWhateverIsTypedIsSearchedFor(t *testing.T) {
 	for range 8 {
 		product = append(product, query.Or{query.Text{Words: "a"}, query.Text{Words: "b"}, query.Text{Words: "c"}})
 	}
-	if _, err := x.Search(context.Background(), storage.Query{Where: product}); !errors.As(err, new(*query.Fault)) {
-		t.Errorf("6,561 alternatives: %v, want a query.Fault", err)
+	if _, err := x.Search(context.Background(), storage.Query{Where: product}); !errors.As(err, new(*query.SyntaxError)) {
+		t.Errorf("6,561 alternatives: got %v, want a query.SyntaxError", err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"feedmesh/storage"
 )
 
-// changedAfter returns now, or the microsecond after old if that is not over:
-// an item never changes twice at one time.
+// changedAfter returns the current time, or one microsecond after old if that is later: every change of an
+// item has its own time.
 func changedAfter(old time.Time) time.Time {
 	now, next := micro(time.Now()), old.Add(time.Microsecond)
 	if now.Before(next) {
@@ -65,7 +65,7 @@ func copyCorrection(c storage.Correction) storage.Correction {
 }
 
 func copyItem(item storage.Item) storage.Item {
-	for _, list := range []*[]string{&item.Images, &item.Tags, &item.Flags, &item.Categories, &item.Topics, &item.Why} {
+	for _, list := range []*[]string{&item.Images, &item.Tags, &item.Flags, &item.Categories, &item.Topics, &item.Reasons} {
 		*list = copyList(*list)
 	}
 	item.Enclosures = append([]storage.Enclosure(nil), item.Enclosures...)
@@ -78,7 +78,7 @@ func copyItem(item storage.Item) storage.Item {
 func copyStory(s storage.Story) storage.Story {
 	s.Summary = append([]storage.Line(nil), s.Summary...)
 	s.Categories, s.Topics = copyList(s.Categories), copyList(s.Topics)
-	for _, t := range []*time.Time{&s.FirstSeen, &s.LastSeen, &s.Told} {
+	for _, t := range []*time.Time{&s.FirstSeen, &s.LastSeen, &s.Summarized} {
 		*t = micro(*t)
 	}
 	return s
@@ -87,5 +87,5 @@ func copyStory(s storage.Story) storage.Story {
 // copyList returns nil for an empty list, as the other engines do.
 func copyList(list []string) []string { return append([]string(nil), list...) }
 
-// micro also drops the monotonic clock, which would make equal times differ.
+// micro also removes the monotonic clock, by which equal times would differ.
 func micro(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

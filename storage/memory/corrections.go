@@ -21,16 +21,16 @@ func (s *Store) Correct(ctx context.Context, c storage.Correction) (storage.Item
 	return copyItem(s.correct(item, c)), nil
 }
 
-// correct has an item be what a person says, and returns it.
+// correct applies a correction to an item, and returns it.
 func (s *Store) correct(item storage.Item, c storage.Correction) storage.Item {
-	c = copyCorrection(c.After(s.corrections[c.ItemID]))
+	c = copyCorrection(c.Merge(s.corrections[c.ItemID]))
 	s.corrections[c.ItemID] = c
-	for _, kept := range s.kept {
+	for _, kept := range s.savedLabels {
 		delete(kept, c.ItemID)
 	}
-	item = copyItem(c.On(item))
+	item = copyItem(c.ApplyTo(item))
 	item.Changed = changedAfter(item.Changed)
-	s.keep(item)
+	s.storeItem(item)
 	return item
 }
 
@@ -54,8 +54,8 @@ func byAt(a, b storage.Correction) int {
 	return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ItemID, b.ItemID))
 }
 
-// Uncorrect implements [storage.Corrections].
-func (s *Store) Uncorrect(ctx context.Context, itemID string) (storage.Item, error) {
+// RemoveCorrection implements [storage.Corrections].
+func (s *Store) RemoveCorrection(ctx context.Context, itemID string) (storage.Item, error) {
 	if err := s.lock(ctx); err != nil {
 		return storage.Item{}, err
 	}
@@ -67,7 +67,7 @@ func (s *Store) Uncorrect(ctx context.Context, itemID string) (storage.Item, err
 	case item.Corrected:
 		delete(s.corrections, itemID)
 		item.Corrected, item.Changed = false, changedAfter(item.Changed)
-		s.keep(item)
+		s.storeItem(item)
 	}
 	return copyItem(item), nil
 }

@@ -7,7 +7,7 @@ import (
 	"feedmesh/storage"
 )
 
-// facetsOf counts what was found by each of the facets.
+// facetsOf counts the matches by each of the facets.
 func facetsOf(found []match) map[string][]storage.FacetCount {
 	counts := make(facetCounts)
 	for _, m := range found {
@@ -52,7 +52,7 @@ func (f facetCounts) top() map[string][]storage.FacetCount {
 	return top
 }
 
-// topOf returns at most so many counts, in an order. It returns none rather than nil.
+// topOf returns at most so many counts in the given order. An empty result is not nil.
 func topOf(byValue map[string]int64, order func(a, b storage.FacetCount) int, most int) []storage.FacetCount {
 	counts := []storage.FacetCount{}
 	for value, n := range byValue {

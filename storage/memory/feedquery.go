@@ -17,11 +17,11 @@ func (s *Store) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storage.F
 	defer s.mu.Unlock()
 	var found []storage.Feed
 	for _, f := range s.feeds {
-		if matchesFeed(q, f) && (q.After.ID == "" || q.Sort.Place(f).Compare(q.After) > 0) {
+		if matchesFeed(q, f) && (q.After.ID == "" || q.Sort.Position(f).Compare(q.After) > 0) {
 			found = append(found, f)
 		}
 	}
-	slices.SortFunc(found, func(a, b storage.Feed) int { return q.Sort.Place(a).Compare(q.Sort.Place(b)) })
+	slices.SortFunc(found, func(a, b storage.Feed) int { return q.Sort.Position(a).Compare(q.Sort.Position(b)) })
 	found = first(found, q.Limit)
 	for i := range found {
 		found[i] = copyFeed(found[i])
@@ -44,7 +44,7 @@ func (s *Store) CountFeeds(ctx context.Context, q storage.FeedQuery) (n int64, e
 }
 
 func matchesFeed(q storage.FeedQuery, f storage.Feed) bool {
-	return strings.Contains(storage.FeedWords(f.Title, f.URL, f.Site), storage.FoldFeedText(q.Text)) &&
+	return strings.Contains(storage.FeedSearchText(f.Title, f.URL, f.Site), storage.FoldFeedText(q.Text)) &&
 		(q.Tag == "" || slices.Contains(f.Tags, q.Tag)) &&
 		(q.Host == "" || storage.HostOf(f.URL) == q.Host) &&
 		(!q.Pinned || f.Pinned) &&

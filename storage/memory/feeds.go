@@ -70,26 +70,26 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 	removed := map[string]bool{}
 	for _, itemID := range s.keys[id] {
 		concerned, removed[itemID] = append(concerned, itemID), true
-		s.drop(itemID)
+		s.deleteItem(itemID)
 	}
 	for itemID, item := range s.items {
 		if removed[item.DuplicateOf] {
-			item = standsForItself(item)
+			item = asOriginal(item)
 			item.Changed = changedAfter(item.Changed)
-			s.keep(item)
+			s.storeItem(item)
 			concerned = append(concerned, itemID)
 		}
 	}
-	s.forgetReadFeed(id)
+	s.deleteReadUntilOfFeed(id)
 	delete(s.keys, id)
 	delete(s.feeds, id)
-	maps.DeleteFunc(s.moved, func(_, to string) bool { return to == id })
+	maps.DeleteFunc(s.redirects, func(_, to string) bool { return to == id })
 	return concerned, nil
 }
 
-// standsForItself returns the item as the first of its kind.
-func standsForItself(item storage.Item) storage.Item {
-	item.DuplicateOf, item.DuplicateBy, item.DuplicateScore, item.DuplicateWhy = "", "", 0, ""
+// asOriginal returns the item as an original instead of a duplicate.
+func asOriginal(item storage.Item) storage.Item {
+	item.DuplicateOf, item.DuplicateBy, item.DuplicateScore, item.DuplicateReason = "", "", 0, ""
 	return item
 }
 
@@ -118,7 +118,7 @@ func (s *Store) Counts(ctx context.Context) (storage.Counts, error) {
 	return storage.Counts{Feeds: int64(len(s.feeds)), Items: int64(len(s.items))}, nil
 }
 
-// counted returns the feed with the number of its items and the last one's date.
+// counted returns the feed with the number and the latest date of its items.
 func (s *Store) counted(f storage.Feed) storage.Feed {
 	f.Items, f.LastItem = int64(len(s.keys[f.ID])), time.Time{}
 	for _, id := range s.keys[f.ID] {

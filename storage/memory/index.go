@@ -15,47 +15,46 @@ import (
 
 var _ storage.Index = (*Index)(nil)
 
-// An Index is a [storage.Index] that lives in memory and reads every item for
-// every search. The zero Index is empty and ready for use.
+// An Index is a [storage.Index] in memory. Every search reads every item, under a lock. The zero Index is
+// empty and ready for use.
 type Index struct {
 	mu    sync.RWMutex
-	items map[string]indexedItem
+	items map[string]indexEntry
 }
 
-// An indexedItem is what a search needs of an item.
-type indexedItem struct {
-	id         string
-	doc        *query.Document
-	sentiment  string // see [storage.SentimentOf]
-	prominence int
-	day        time.Time
-	changed    time.Time
-	weights    map[string]float64 // by stem
-	about      map[string]float64 // likewise, without stop words
+// An indexEntry contains the fields of an item that searches need.
+type indexEntry struct {
+	id             string
+	doc            *query.Document
+	sentiment      string // see [storage.SentimentOf]
+	prominence     int
+	day            time.Time
+	changed        time.Time
+	weights        map[string]float64 // by stem
+	subjectWeights map[string]float64 // by stem, without stop words
 }
 
 // Put implements [storage.Index].
-func (x *Index) Put(ctx context.Context, items ...storage.Indexed) error {
+func (x *Index) Put(ctx context.Context, items ...storage.IndexItem) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.items == nil {
-		x.items = make(map[string]indexedItem)
+		x.items = make(map[string]indexEntry)
 	}
 	for _, it := range items {
 		if it.ID == "" {
 			return errors.New("index an item: it has no ID")
 		}
-		x.items[it.ID] = indexItem(it)
+		x.items[it.ID] = newIndexEntry(it)
 	}
 	return nil
 }
 
-// indexItem weighs the item's words by where they stand: a word in the title
-// counts for more than the same word anywhere else.
-func indexItem(it storage.Indexed) indexedItem {
+// newIndexEntry weights the item's words by field: words in the title weigh more.
+func newIndexEntry(it storage.IndexItem) indexEntry {
 	weights, about := make(map[string]float64), make(map[string]float64)
 	for _, part := range []struct {
 		text   string
@@ -70,21 +69,21 @@ func indexItem(it storage.Indexed) indexedItem {
 			}
 			seen[w.Stem] = true
 			weights[w.Stem] += part.weight
-			if !isStop(w.Text, it.Language) {
+			if !isStopWord(w.Text, it.Language) {
 				about[w.Stem] += part.weight
 			}
 		}
 	}
 	it.Published = micro(it.Published)
-	return indexedItem{
+	return indexEntry{
 		id: it.ID, doc: it.Document(), sentiment: storage.SentimentOf(it.Sentiment), prominence: it.Prominence(),
-		day: storage.Day(it.FirstSeen), changed: micro(it.Changed), weights: weights, about: about,
+		day: storage.Day(it.FirstSeen), changed: micro(it.Changed), weights: weights, subjectWeights: about,
 	}
 }
 
-// isStop reports whether a word says nothing of what a text is about.
-func isStop(word, language string) bool {
-	return stem.Stop("en")[word] || stem.Stop("ru")[word] || stem.Stop(language)[word]
+// isStopWord reports whether a word is too common to describe the subject of a text.
+func isStopWord(word, language string) bool {
+	return stem.StopWords("en")[word] || stem.StopWords("ru")[word] || stem.StopWords(language)[word]
 }
 
 // Delete implements [storage.Index].
@@ -100,7 +99,7 @@ func (x *Index) Delete(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// Days implements [storage.Stamped].
+// Days implements [storage.StampReader].
 func (x *Index) Days(ctx context.Context) (map[time.Time]int64, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -111,7 +110,7 @@ func (x *Index) Days(ctx context.Context) (map[time.Time]int64, error) {
 	return days, ctx.Err()
 }
 
-// Stamps implements [storage.Stamped].
+// Stamps implements [storage.StampReader].
 func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -132,5 +131,5 @@ func (x *Index) Count(ctx context.Context) (int64, error) {
 	return int64(len(x.items)), ctx.Err()
 }
 
-// Close implements [io.Closer]. There is nothing to close.
+// Close implements [storage.Index]. It does nothing.
 func (x *Index) Close() error { return nil }

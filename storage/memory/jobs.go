@@ -24,7 +24,7 @@ func (s *Store) PutJob(ctx context.Context, job storage.Job) error {
 	all := s.newestJobs()
 	for _, old := range all[min(len(all), storage.MaxJobs):] {
 		delete(s.jobs, old.ID)
-		delete(s.kept, old.ID)
+		delete(s.savedLabels, old.ID)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"feedmesh/storage"
 )
 
-// Relabel implements [storage.Relabels].
+// Relabel implements [storage.Relabeling].
 func (s *Store) Relabel(ctx context.Context, job string, labels ...storage.Labels) (changed []string, err error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (s *Store) Relabel(ctx context.Context, job string, labels ...storage.Label
 			continue
 		}
 		if job != "" {
-			s.keepUnder(job, was)
+			s.saveLabels(job, was)
 		}
 		s.relabel(item, last[id])
 		changed = append(changed, id)
@@ -33,29 +33,29 @@ func (s *Store) Relabel(ctx context.Context, job string, labels ...storage.Label
 	return changed, nil
 }
 
-// keepUnder keeps labels under a job, unless it has some of the item.
-func (s *Store) keepUnder(job string, was storage.Labels) {
-	if s.kept[job] == nil {
-		s.kept[job] = map[string]storage.Labels{}
+// saveLabels stores labels under a job, unless labels of the item are stored already.
+func (s *Store) saveLabels(job string, was storage.Labels) {
+	if s.savedLabels[job] == nil {
+		s.savedLabels[job] = map[string]storage.Labels{}
 	}
-	if _, has := s.kept[job][was.ItemID]; !has {
-		s.kept[job][was.ItemID] = was
+	if _, has := s.savedLabels[job][was.ItemID]; !has {
+		s.savedLabels[job][was.ItemID] = was
 	}
 }
 
 func (s *Store) relabel(item storage.Item, labels storage.Labels) {
-	item = copyItem(labels.On(item))
+	item = copyItem(labels.ApplyTo(item))
 	item.Changed = changedAfter(item.Changed)
-	s.keep(item)
+	s.storeItem(item)
 }
 
-// UndoRelabel implements [storage.Relabels].
+// UndoRelabel implements [storage.Relabeling].
 func (s *Store) UndoRelabel(ctx context.Context, job string, limit int) (restored []string, err error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	kept := s.kept[job]
+	kept := s.savedLabels[job]
 	restored = first(slices.Sorted(maps.Keys(kept)), limit)
 	for _, id := range restored {
 		if item := s.items[id]; !storage.LabelsOf(item).Equal(kept[id]) {
@@ -66,12 +66,12 @@ func (s *Store) UndoRelabel(ctx context.Context, job string, limit int) (restore
 	return restored, nil
 }
 
-// ForgetRelabel implements [storage.Relabels].
-func (s *Store) ForgetRelabel(ctx context.Context, job string) error {
+// DeleteRelabelUndo implements [storage.Relabeling].
+func (s *Store) DeleteRelabelUndo(ctx context.Context, job string) error {
 	if err := s.lock(ctx); err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
-	delete(s.kept, job)
+	delete(s.savedLabels, job)
 	return nil
 }

@@ -10,45 +10,44 @@ import (
 	"feedmesh/storage"
 )
 
-// reading is what a client marked.
-type reading struct {
+// clientMarks contains all marks of one client.
+type clientMarks struct {
 	items map[string]mark      // by item ID
-	until map[string]time.Time // up to when all is read, by feed ID; of all feeds by ""
+	until map[string]time.Time // time up to which everything is read, by feed ID; "" for all feeds
 }
 
-// mark is what a client said of an item. Read is nil where it said nothing of that.
+// mark contains the marks of one item. Read is nil if it was never set.
 type mark struct {
 	read    *bool
 	starred bool
 }
 
-// marksOf returns what a client marked, to be changed.
-func (s *Store) marksOf(client string) *reading {
-	r := s.readings[client]
+// marksOf returns the marks of a client, for changes.
+func (s *Store) marksOf(client string) *clientMarks {
+	r := s.marksByClient[client]
 	if r == nil {
-		r = &reading{map[string]mark{}, map[string]time.Time{}}
-		s.readings[client] = r
+		r = &clientMarks{map[string]mark{}, map[string]time.Time{}}
+		s.marksByClient[client] = r
 	}
 	return r
 }
 
-// isRead reports whether an item is read. It takes no client for one who has not
-// marked anything.
-func (r *reading) isRead(i storage.Item) bool {
+// isRead reports whether an item is read. The receiver is nil for a client without marks.
+func (r *clientMarks) isRead(i storage.Item) bool {
 	if r == nil {
 		return false
 	}
-	if said := r.items[i.ID].read; said != nil {
-		return *said
+	if m := r.items[i.ID].read; m != nil {
+		return *m
 	}
 	seen := micro(i.FirstSeen)
 	return !seen.After(r.until[""]) || !seen.After(r.until[i.FeedID])
 }
 
-func (r *reading) isStarred(id string) bool { return r != nil && r.items[id].starred }
+func (r *clientMarks) isStarred(id string) bool { return r != nil && r.items[id].starred }
 
 // Mark implements [storage.Marks].
-func (s *Store) Mark(ctx context.Context, client string, m storage.Marking, itemIDs ...string) error {
+func (s *Store) Mark(ctx context.Context, client string, m storage.MarkChange, itemIDs ...string) error {
 	if err := s.lock(ctx); err != nil {
 		return err
 	}
@@ -58,15 +57,15 @@ func (s *Store) Mark(ctx context.Context, client string, m storage.Marking, item
 		if _, ok := s.items[id]; !ok {
 			continue
 		}
-		said := r.items[id]
+		old := r.items[id]
 		if m.Read != nil {
 			read := *m.Read
-			said.read = &read
+			old.read = &read
 		}
 		if m.Starred != nil {
-			said.starred = *m.Starred
+			old.starred = *m.Starred
 		}
-		r.items[id] = said
+		r.items[id] = old
 	}
 	return nil
 }
@@ -88,12 +87,12 @@ func (s *Store) MarkAllRead(ctx context.Context, client string, stream storage.S
 			r.until[id] = until
 		}
 	}
-	for id, said := range r.items {
+	for id, m := range r.items {
 		item := s.items[id]
-		if said.read != nil && !*said.read && s.inStream(item.FeedID, stream) && !micro(item.FirstSeen).After(until) {
+		if m.read != nil && !*m.read && s.inStream(item.FeedID, stream) && !micro(item.FirstSeen).After(until) {
 			read := true
-			said.read = &read
-			r.items[id] = said
+			m.read = &read
+			r.items[id] = m
 		}
 	}
 	return nil
@@ -104,29 +103,29 @@ func (s *Store) inStream(feedID string, stream storage.Stream) bool {
 		(stream.Tag == "" || slices.Contains(s.feeds[feedID].Tags, stream.Tag))
 }
 
-// listed reports whether readers are shown an item.
+// listed reports whether an item is shown to readers.
 func listed(i storage.Item) bool {
-	return !i.Spam && i.DuplicateOf == "" && !slices.Contains(i.Flags, storage.Muted)
+	return !i.Spam && i.DuplicateOf == "" && !slices.Contains(i.Flags, storage.FlagMuted)
 }
 
 // ListMarked implements [storage.Marks].
-func (s *Store) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.Marked, limit int) ([]storage.Marked, error) {
+func (s *Store) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	r, order := s.readings[client], byWhenSeen
+	r, order := s.marksByClient[client], byWhenSeen
 	if !q.Oldest {
-		order = func(a, b storage.Marked) int { return byWhenSeen(b, a) }
+		order = func(a, b storage.MarkedItem) int { return byWhenSeen(b, a) }
 	}
 	after.FirstSeen = micro(after.FirstSeen)
-	var page []storage.Marked
+	var page []storage.MarkedItem
 	for _, item := range s.items {
 		m := marked(r, item)
-		asked := q.Starred != nil && *q.Starred || listed(item)
+		shown := q.Starred != nil && *q.Starred || listed(item)
 		matches := (q.Read == nil || m.Read == *q.Read) && (q.Starred == nil || m.Starred == *q.Starred) &&
 			(q.From.IsZero() || !m.FirstSeen.Before(micro(q.From))) && (q.Until.IsZero() || m.FirstSeen.Before(micro(q.Until)))
-		if asked && matches && s.inStream(item.FeedID, q.Stream) && (after.ItemID == "" || order(m, after) > 0) {
+		if shown && matches && s.inStream(item.FeedID, q.Stream) && (after.ItemID == "" || order(m, after) > 0) {
 			page = append(page, m)
 		}
 	}
@@ -134,38 +133,38 @@ func (s *Store) ListMarked(ctx context.Context, client string, q storage.MarkQue
 	return first(page, limit), nil
 }
 
-func byWhenSeen(a, b storage.Marked) int {
+func byWhenSeen(a, b storage.MarkedItem) int {
 	return cmp.Or(a.FirstSeen.Compare(b.FirstSeen), cmp.Compare(a.ItemID, b.ItemID))
 }
 
-func marked(r *reading, i storage.Item) storage.Marked {
-	return storage.Marked{ItemID: i.ID, FeedID: i.FeedID, FirstSeen: micro(i.FirstSeen), Read: r.isRead(i), Starred: r.isStarred(i.ID)}
+func marked(r *clientMarks, i storage.Item) storage.MarkedItem {
+	return storage.MarkedItem{ItemID: i.ID, FeedID: i.FeedID, FirstSeen: micro(i.FirstSeen), Read: r.isRead(i), Starred: r.isStarred(i.ID)}
 }
 
 // MarksOf implements [storage.Marks].
-func (s *Store) MarksOf(ctx context.Context, client string, itemIDs ...string) ([]storage.Marked, error) {
+func (s *Store) MarksOf(ctx context.Context, client string, itemIDs ...string) ([]storage.MarkedItem, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	var found []storage.Marked
+	var found []storage.MarkedItem
 	for _, id := range itemIDs {
 		if item, ok := s.items[id]; ok {
-			found = append(found, marked(s.readings[client], item))
+			found = append(found, marked(s.marksByClient[client], item))
 		}
 	}
 	return found, nil
 }
 
 // CountUnread implements [storage.Marks].
-func (s *Store) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.Unread, error) {
+func (s *Store) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.UnreadCount, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	unread := map[string]storage.Unread{}
+	unread := map[string]storage.UnreadCount{}
 	for _, item := range s.items {
-		m := marked(s.readings[client], item)
+		m := marked(s.marksByClient[client], item)
 		if !listed(item) || m.Read || m.FirstSeen.Before(micro(since)) {
 			continue
 		}
@@ -185,58 +184,57 @@ func (s *Store) NumberedItems(ctx context.Context, numbers ...int64) ([]string, 
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	return storage.InNumberOrder(slices.Sorted(maps.Keys(s.items)), numbers), nil
+	return storage.OrderByNumbers(slices.Sorted(maps.Keys(s.items)), numbers), nil
 }
 
-// ForgetMarks implements [storage.Marks].
-func (s *Store) ForgetMarks(ctx context.Context, client string) error {
+// DeleteMarks implements [storage.Marks].
+func (s *Store) DeleteMarks(ctx context.Context, client string) error {
 	if err := s.lock(ctx); err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
-	delete(s.readings, client)
+	delete(s.marksByClient, client)
 	return nil
 }
 
-// moveMarks has each client say of an item, which is about to get another ID and
-// feed, all that it said of it so far, of the ID it has then. Where that is there
-// already, what was said of that stays, but for an item that is read or starred.
-func (s *Store) moveMarks(item storage.Item, now, feedID string) {
-	_, kept := s.items[now]
-	for _, r := range s.readings {
-		said, moved := r.items[item.ID]
-		if read := r.isRead(item); said.read != nil || read || r.covers(item, feedID) {
-			said.read, moved = &read, true
+// moveMarks copies every client's marks of an item to its next ID, before it moves to another feed. If an
+// item with that ID exists, the marks are merged: read or starred if either was.
+func (s *Store) moveMarks(item storage.Item, newID, feedID string) {
+	_, exists := s.items[newID]
+	for _, r := range s.marksByClient {
+		m, moved := r.items[item.ID]
+		if read := r.isRead(item); m.read != nil || read || r.covers(item, feedID) {
+			m.read, moved = &read, true
 		}
 		if !moved {
 			continue
 		}
-		if kept {
-			old := r.items[now]
-			if said.read == nil || !*said.read {
-				said.read = old.read
+		if exists {
+			old := r.items[newID]
+			if m.read == nil || !*m.read {
+				m.read = old.read
 			}
-			said.starred = said.starred || old.starred
+			m.starred = m.starred || old.starred
 		}
-		r.items[now] = said
+		r.items[newID] = m
 	}
 }
 
-// covers reports whether an item would be read for being in another feed.
-func (r *reading) covers(i storage.Item, feedID string) bool {
+// covers reports whether the item would be read in the given feed.
+func (r *clientMarks) covers(i storage.Item, feedID string) bool {
 	return !micro(i.FirstSeen).After(r.until[feedID])
 }
 
-// forgetMarks forgets what was said of an item.
-func (s *Store) forgetMarks(id string) {
-	for _, r := range s.readings {
+// deleteMarksOfItem deletes all marks of an item.
+func (s *Store) deleteMarksOfItem(id string) {
+	for _, r := range s.marksByClient {
 		delete(r.items, id)
 	}
 }
 
-// forgetReadFeed forgets up to when a feed is read.
-func (s *Store) forgetReadFeed(id string) {
-	for _, r := range s.readings {
+// deleteReadUntilOfFeed deletes the times up to which a feed is read.
+func (s *Store) deleteReadUntilOfFeed(id string) {
+	for _, r := range s.marksByClient {
 		delete(r.until, id)
 	}
 }

@@ -14,22 +14,22 @@ func (s *Store) ResolveFeed(ctx context.Context, id string) (string, error) {
 		return "", err
 	}
 	defer s.mu.Unlock()
-	if now := s.resolve(id); now != "" {
-		return now, nil
+	if newID := s.resolve(id); newID != "" {
+		return newID, nil
 	}
 	return "", storage.ErrNotFound
 }
 
-// resolve returns the ID of the feed that id stands for, or "".
+// resolve returns the current ID of a feed, or "".
 func (s *Store) resolve(id string) string {
 	if _, ok := s.feeds[id]; ok {
 		return id
 	}
-	return s.moved[id]
+	return s.redirects[id]
 }
 
 // MoveFeed implements [storage.Feeds].
-func (s *Store) MoveFeed(ctx context.Context, id, url string) (concerned []string, err error) {
+func (s *Store) MoveFeed(ctx context.Context, id, url string) (affected []string, err error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
@@ -41,97 +41,96 @@ func (s *Store) MoveFeed(ctx context.Context, id, url string) (concerned []strin
 	case url == old.URL:
 		return nil, nil
 	}
-	to := s.target(id, url)
-	concerned = s.moveItems(id, to.ID)
+	to := s.moveTarget(id, url)
+	affected = s.moveItems(id, to.ID)
 	s.feeds[to.ID] = s.counted(storage.MergeFeeds(to, old))
-	for from, stands := range s.moved {
-		if stands == id {
-			s.moved[from] = to.ID
+	for from, target := range s.redirects {
+		if target == id {
+			s.redirects[from] = to.ID
 		}
 	}
-	s.moved[id] = to.ID
-	s.forgetReadFeed(id)
+	s.redirects[id] = to.ID
+	s.deleteReadUntilOfFeed(id)
 	delete(s.keys, id)
 	delete(s.feeds, id)
-	return concerned, nil
+	return affected, nil
 }
 
-// target returns the feed that one moves to for a URL. It is new if it has no
-// items yet.
-func (s *Store) target(id, url string) storage.Feed {
+// moveTarget returns the feed that a move to the URL leads to. If it does not exist, the result is new and
+// has no items.
+func (s *Store) moveTarget(id, url string) storage.Feed {
 	to := storage.FeedID(url)
-	if s.moved[to] == id {
-		delete(s.moved, to)
+	if s.redirects[to] == id {
+		delete(s.redirects, to)
 	}
-	if now := s.resolve(to); now != "" {
-		return s.feeds[now]
+	if newID := s.resolve(to); newID != "" {
+		return s.feeds[newID]
 	}
 	s.keys[to] = map[string]string{}
 	return storage.Feed{ID: to, URL: url}
 }
 
-// moveItems gives the items of one feed to another, and returns the IDs of all
-// items concerned.
+// moveItems moves the items of one feed to another, and returns the IDs of all affected items.
 func (s *Store) moveItems(from, to string) []string {
 	renamed := map[string]string{}
 	for key, id := range s.keys[from] {
 		renamed[id] = storage.ItemID(to, key)
 	}
-	concerned := slices.Concat(slices.Collect(maps.Keys(renamed)), slices.Collect(maps.Values(renamed)))
-	repeated := map[string]bool{}
+	affected := slices.Concat(slices.Collect(maps.Keys(renamed)), slices.Collect(maps.Values(renamed)))
+	originals := map[string]bool{}
 	for id, item := range s.items {
-		if now, ok := renamed[item.DuplicateOf]; ok {
-			item.DuplicateOf, item.Changed = now, changedAfter(item.Changed)
-			s.keep(item)
-			repeated[now] = true
-			concerned = append(concerned, id)
+		if newID, ok := renamed[item.DuplicateOf]; ok {
+			item.DuplicateOf, item.Changed = newID, changedAfter(item.Changed)
+			s.storeItem(item)
+			originals[newID] = true
+			affected = append(affected, id)
 		}
 	}
-	for id, now := range renamed {
-		s.moveItem(id, now, to, repeated[now])
+	for id, newID := range renamed {
+		s.moveItem(id, newID, to, originals[newID])
 	}
-	slices.Sort(concerned)
-	return slices.Compact(concerned)
+	slices.Sort(affected)
+	return slices.Compact(affected)
 }
 
-// moveItem has an item be that of another feed, or drops it if that has one,
-// which then may be the first of its kind from now on.
-func (s *Store) moveItem(id, now, to string, first bool) {
-	item, said := s.items[id], s.corrections[id]
-	s.moveMarks(item, now, to)
-	if kept, ok := s.items[now]; ok {
-		s.drop(id)
+// moveItem moves an item to another feed, or deletes it if that feed contains it already. The kept item
+// becomes an original if first is set.
+func (s *Store) moveItem(id, newID, to string, first bool) {
+	item, correction := s.items[id], s.corrections[id]
+	s.moveMarks(item, newID, to)
+	if kept, ok := s.items[newID]; ok {
+		s.deleteItem(id)
 		if first {
-			kept = standsForItself(kept)
+			kept = asOriginal(kept)
 			kept.Changed = changedAfter(kept.Changed)
-			s.keep(kept)
+			s.storeItem(kept)
 		}
 		if item.Corrected && !kept.Corrected {
-			said.ItemID = now
-			s.correct(kept, said)
+			correction.ItemID = newID
+			s.correct(kept, correction)
 		}
 		return
 	}
-	s.rename(id, now)
-	item.ID, item.FeedID, item.Changed = now, to, changedAfter(item.Changed)
-	s.keys[to][item.Key] = now
-	s.keep(item)
+	s.moveRecords(id, newID)
+	item.ID, item.FeedID, item.Changed = newID, to, changedAfter(item.Changed)
+	s.keys[to][item.Key] = newID
+	s.storeItem(item)
 }
 
-// rename has what was said of an item be said of another ID, and drops the item.
-func (s *Store) rename(id, now string) {
+// moveRecords copies an item's records to another ID, and deletes the item.
+func (s *Store) moveRecords(id, newID string) {
 	if judged, ok := s.judged[id]; ok {
-		s.judged[now] = judged
+		s.judged[newID] = judged
 	}
-	if said, ok := s.corrections[id]; ok {
-		said.ItemID = now
-		s.corrections[now] = said
+	if correction, ok := s.corrections[id]; ok {
+		correction.ItemID = newID
+		s.corrections[newID] = correction
 	}
-	for _, kept := range s.kept {
+	for _, kept := range s.savedLabels {
 		if labels, ok := kept[id]; ok {
-			labels.ItemID = now
-			kept[now] = labels
+			labels.ItemID = newID
+			kept[newID] = labels
 		}
 	}
-	s.drop(id)
+	s.deleteItem(id)
 }

@@ -23,7 +23,7 @@ func (s *Store) PutRules(ctx context.Context, set storage.RuleSet) (storage.Rule
 	}
 	set.Version = next.Version
 	kept = append(kept, copyRules(set))
-	s.rules[set.Name] = kept[max(len(kept)-storage.RuleVersionsKept, 0):]
+	s.rules[set.Name] = kept[max(len(kept)-storage.MaxRuleVersions, 0):]
 	return next, nil
 }
 

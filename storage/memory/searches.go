@@ -24,7 +24,7 @@ func (s *Store) PutSearch(ctx context.Context, search storage.SavedSearch) error
 		return err
 	}
 	defer s.mu.Unlock()
-	if _, known := s.searches[search.Name]; !known && len(s.searches) >= storage.MaxSearches {
+	if _, exists := s.searches[search.Name]; !exists && len(s.searches) >= storage.MaxSearches {
 		return storage.ErrTooMany
 	}
 	search.Added = micro(search.Added)

@@ -8,20 +8,19 @@ import (
 	"feedmesh/storage"
 )
 
-// alike is from what [storage.Likeness] on two items are about the same.
-const alike = 0.1
+// minSimilarity is the [storage.Similarity] of items about the same subject.
+const minSimilarity = 0.1
 
-// Similar implements [storage.Index]: by the cosine of the items' words, each
-// weighed by how rare it is.
-func (x *Index) Similar(ctx context.Context, item storage.Indexed, limit int) ([]storage.Hit, error) {
+// Similar implements [storage.Index] by the cosine of the items' words, weighted by rarity.
+func (x *Index) Similar(ctx context.Context, item storage.IndexItem, limit int) ([]storage.Hit, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	to := indexItem(item)
+	to := newIndexEntry(item)
 	rarity := map[string]float64{}
-	for stem := range to.about {
+	for stem := range to.subjectWeights {
 		rarity[stem] = rarityIn(x.items, stem)
 	}
 	var hits []storage.Hit
@@ -29,7 +28,7 @@ func (x *Index) Similar(ctx context.Context, item storage.Indexed, limit int) ([
 		if it.id == item.ID || !(storage.Query{}).Admits(it.doc) {
 			continue
 		}
-		if score := storage.Likeness(to.about, it.about, rarity); score >= alike {
+		if score := storage.Similarity(to.subjectWeights, it.subjectWeights, rarity); score >= minSimilarity {
 			hits = append(hits, storage.Hit{ID: it.id, Score: score})
 		}
 	}

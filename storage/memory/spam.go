@@ -41,7 +41,7 @@ func (s *Store) CountSpam(ctx context.Context, q storage.SpamQuery) (int64, erro
 	return int64(len(s.spam(q))), nil
 }
 
-// spam returns what matches, in no order.
+// spam returns the matching items, unordered.
 func (s *Store) spam(q storage.SpamQuery) []storage.SpamItem {
 	var found []storage.SpamItem
 	for id, judged := range s.judged {

@@ -1,5 +1,5 @@
-// Package memory keeps everything in memory, and loses it with the process: for
-// tests of what uses a [storage.Store] or a [storage.Index].
+// Package memory implements [storage.Store] and [storage.Index] in memory, for tests. All contents are lost
+// when the process exits. A lock serializes the calls.
 package memory
 
 import (
@@ -17,35 +17,35 @@ var _ storage.Store = (*Store)(nil)
 
 // Store is a [storage.Store]. The zero Store is empty and ready for use.
 type Store struct {
-	mu      sync.Mutex
-	id      string
-	feeds   map[string]storage.Feed
-	moved   map[string]string // feed ID by the ID of one that moved to it
-	items   map[string]storage.Item
-	keys    map[string]map[string]string // item ID by feed ID and key
-	fences  map[string]int64
-	proxies map[string]storage.Proxy
-	tokens  map[string]storage.Token
-	imports map[string]storage.Import
-	rules   map[string][]storage.RuleSet // versions by name, oldest first
+	mu        sync.Mutex
+	id        string
+	feeds     map[string]storage.Feed
+	redirects map[string]string // ID of the target feed by ID of the moved feed
+	items     map[string]storage.Item
+	keys      map[string]map[string]string // item ID by feed ID and key
+	fences    map[string]int64
+	proxies   map[string]storage.Proxy
+	tokens    map[string]storage.Token
+	imports   map[string]storage.Import
+	rules     map[string][]storage.RuleSet // versions by name, oldest first
 
-	judged      map[string]time.Time // by ID of an item that is spam
+	judged      map[string]time.Time // by ID of a spam item
 	corrections map[string]storage.Correction
 	jobs        map[string]storage.Job
-	kept        map[string]map[string]storage.Labels // labels by job and item ID
+	savedLabels map[string]map[string]storage.Labels // labels by job and item ID
 
-	members     map[string]map[string]bool // IDs of items, by story ID
-	movedEvents map[string]movedEvent      // by event ID
-	untold      []storage.Untold           // oldest first
-	marked      int64                      // the newest mark there ever was
-	stories     map[string]storage.Story
-	notes       map[string][]byte
+	members         map[string]map[string]bool // IDs of items, by story ID
+	movedEvents     map[string]movedEvent      // by event ID
+	dirtyStories    []storage.DirtyStory       // oldest first
+	lastDirtyNumber int64                      // number of the newest dirty record ever
+	stories         map[string]storage.Story
+	notes           map[string][]byte
 
-	readings map[string]*reading // by client
-	searches map[string]storage.SavedSearch
+	marksByClient map[string]*clientMarks // by client
+	searches      map[string]storage.SavedSearch
 }
 
-// lock makes the maps and locks them, unless ctx is done.
+// lock locks the store and initializes its maps, unless ctx has ended.
 func (s *Store) lock(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *Store) lock(ctx context.Context) error {
 	s.mu.Lock()
 	if s.feeds == nil {
 		s.feeds = map[string]storage.Feed{}
-		s.moved = map[string]string{}
+		s.redirects = map[string]string{}
 		s.items = map[string]storage.Item{}
 		s.keys = map[string]map[string]string{}
 		s.fences = map[string]int64{}
@@ -64,12 +64,12 @@ func (s *Store) lock(ctx context.Context) error {
 		s.judged = map[string]time.Time{}
 		s.corrections = map[string]storage.Correction{}
 		s.jobs = map[string]storage.Job{}
-		s.kept = map[string]map[string]storage.Labels{}
+		s.savedLabels = map[string]map[string]storage.Labels{}
 		s.members = map[string]map[string]bool{}
 		s.movedEvents = map[string]movedEvent{}
 		s.stories = map[string]storage.Story{}
 		s.notes = map[string][]byte{}
-		s.readings = map[string]*reading{}
+		s.marksByClient = map[string]*clientMarks{}
 		s.searches = map[string]storage.SavedSearch{}
 		s.id = rand.Text()
 	}
@@ -85,19 +85,19 @@ func (s *Store) ID(ctx context.Context) (string, error) {
 	return s.id, nil
 }
 
-// Known implements [storage.Items].
-func (s *Store) Known(ctx context.Context, feedID string, keys []string) (map[string]string, error) {
+// ItemHashes implements [storage.Items].
+func (s *Store) ItemHashes(ctx context.Context, feedID string, keys []string) (map[string]string, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	known := map[string]string{}
+	exists := map[string]string{}
 	for _, key := range keys {
 		if id, ok := s.keys[feedID][key]; ok {
-			known[key] = s.items[id].Hash
+			exists[key] = s.items[id].Hash
 		}
 	}
-	return known, nil
+	return exists, nil
 }
 
 // PutItems implements [storage.Items].
@@ -133,9 +133,9 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (storage.Stor
 func (s *Store) putItem(feedID string, item storage.Item, stored *storage.Stored) (isNew bool) {
 	item = copyItem(item)
 	item.FeedID, item.Revision, item.Changed, item.Corrected, item.Clicks = feedID, 1, changedAfter(time.Time{}), false, 0
-	old, known := s.items[s.keys[feedID][item.Key]]
+	old, exists := s.items[s.keys[feedID][item.Key]]
 	switch {
-	case !known:
+	case !exists:
 		if moved, ok := s.movedEvents[item.EventID]; ok {
 			item.StoryID = moved.story
 		}
@@ -145,7 +145,7 @@ func (s *Store) putItem(feedID string, item storage.Item, stored *storage.Stored
 	default:
 		item = storage.Revise(old, item)
 		if old.Corrected {
-			item = storage.LabelsOf(old).On(item)
+			item = storage.LabelsOf(old).ApplyTo(item)
 			item.Corrected = true
 		}
 		item.Changed = changedAfter(old.Changed)
@@ -153,33 +153,33 @@ func (s *Store) putItem(feedID string, item storage.Item, stored *storage.Stored
 			stored.Changed = append(stored.Changed, item.ID)
 		}
 	}
-	s.keep(item)
+	s.storeItem(item)
 	s.keys[feedID][item.Key] = item.ID
-	return !known
+	return !exists
 }
 
-// keep stores an item, and marks the stories it belongs to now and belonged to.
-func (s *Store) keep(item storage.Item) {
+// storeItem stores an item, and marks its old and new story dirty.
+func (s *Store) storeItem(item storage.Item) {
 	if old := s.items[item.ID]; old.StoryID != item.StoryID {
-		s.leave(old.StoryID, item.ID)
+		s.removeFromStory(old.StoryID, item.ID)
 	}
 	s.items[item.ID] = item
-	s.join(item.StoryID, item.ID)
-	if _, was := s.judged[item.ID]; !item.Spam {
+	s.addToStory(item.StoryID, item.ID)
+	if _, judged := s.judged[item.ID]; !item.Spam {
 		delete(s.judged, item.ID)
-	} else if !was {
+	} else if !judged {
 		s.judged[item.ID] = item.Changed
 	}
 }
 
-// drop forgets an item, with all that was said of it.
-func (s *Store) drop(id string) {
-	s.leave(s.items[id].StoryID, id)
+// deleteItem deletes an item with all its records.
+func (s *Store) deleteItem(id string) {
+	s.removeFromStory(s.items[id].StoryID, id)
 	delete(s.items, id)
 	delete(s.judged, id)
 	delete(s.corrections, id)
-	s.forgetMarks(id)
-	for _, labels := range s.kept {
+	s.deleteMarksOfItem(id)
+	for _, labels := range s.savedLabels {
 		delete(labels, id)
 	}
 }
@@ -213,7 +213,7 @@ func (s *Store) Items(ctx context.Context, ids ...string) ([]storage.Item, error
 }
 
 // ItemsSince implements [storage.Items].
-func (s *Store) ItemsSince(ctx context.Context, lane string, since time.Time, after storage.Item, limit int) ([]storage.Item, error) {
+func (s *Store) ItemsSince(ctx context.Context, partition string, since time.Time, after storage.Item, limit int) ([]storage.Item, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (s *Store) ItemsSince(ctx context.Context, lane string, since time.Time, af
 	since, after.FirstSeen = micro(since), micro(after.FirstSeen)
 	var page []storage.Item
 	for _, item := range s.items {
-		if item.Lane == lane && !item.FirstSeen.Before(since) && bySeen(item, after) > 0 {
+		if item.Partition == partition && !item.FirstSeen.Before(since) && bySeen(item, after) > 0 {
 			page = append(page, item)
 		}
 	}
@@ -237,7 +237,7 @@ func bySeen(a, b storage.Item) int {
 	return cmp.Or(a.FirstSeen.Compare(b.FirstSeen), cmp.Compare(a.ID, b.ID))
 }
 
-// Days implements [storage.Stamped].
+// Days implements [storage.StampReader].
 func (s *Store) Days(ctx context.Context) (map[time.Time]int64, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (s *Store) Days(ctx context.Context) (map[time.Time]int64, error) {
 	return days, nil
 }
 
-// Stamps implements [storage.Stamped].
+// Stamps implements [storage.StampReader].
 func (s *Store) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
@@ -281,5 +281,5 @@ func (s *Store) NextFence(ctx context.Context, name string) (storage.Fence, erro
 // Ping implements [storage.Store].
 func (s *Store) Ping(ctx context.Context) error { return ctx.Err() }
 
-// Close implements [storage.Store]. What the Store has stays there.
+// Close implements [storage.Store]. It keeps the contents.
 func (s *Store) Close() error { return nil }

@@ -10,14 +10,14 @@ import (
 	"feedmesh/storage"
 )
 
-// A movedEvent says where new items of an event belong.
+// A movedEvent records the story of new items of an event.
 type movedEvent struct {
 	story string
 	at    time.Time
 }
 
-// keepMoves is how long it says so.
-const keepMoves = 30 * 24 * time.Hour
+// moveRetention is the period for which a move applies to new items.
+const moveRetention = 30 * 24 * time.Hour
 
 // Rearrange implements [storage.Stories].
 func (s *Store) Rearrange(ctx context.Context, r storage.Rearrangement) (changed []string, err error) {
@@ -40,9 +40,9 @@ func (s *Store) Rearrange(ctx context.Context, r storage.Rearrangement) (changed
 			p.StoryID = story
 		}
 		if placed && p != storage.PlacementOf(item) {
-			item = p.On(item)
+			item = p.ApplyTo(item)
 			item.Changed = changedAfter(item.Changed)
-			s.keep(item)
+			s.storeItem(item)
 			changed = append(changed, id)
 		}
 	}
@@ -53,11 +53,11 @@ func (s *Store) Rearrange(ctx context.Context, r storage.Rearrangement) (changed
 	return changed, nil
 }
 
-// moveEvents remembers moves, forgets old ones, and returns stories by event ID.
+// moveEvents records moves, deletes expired ones, and returns stories by event ID.
 func (s *Store) moveEvents(events []storage.EventMove) map[string]string {
 	now := time.Now()
 	for event, moved := range s.movedEvents {
-		if now.Sub(moved.at) > keepMoves {
+		if now.Sub(moved.at) > moveRetention {
 			delete(s.movedEvents, event)
 		}
 	}
@@ -71,21 +71,21 @@ func (s *Store) moveEvents(events []storage.EventMove) map[string]string {
 	return moves
 }
 
-// fenced reports whether a newer fence has been given out.
+// fenced reports whether a newer fence was issued.
 func (s *Store) fenced(fence storage.Fence) bool {
 	return fence != (storage.Fence{}) && fence.Number < s.fences[fence.Name]
 }
 
-// mark marks a story if it has several items.
-func (s *Store) mark(story string) {
+// markDirty adds a dirty record of the story if it contains several items.
+func (s *Store) markDirty(story string) {
 	if len(s.members[story]) > 1 {
-		s.marked++
-		s.untold = append(s.untold, storage.Untold{StoryID: story, Mark: s.marked})
+		s.lastDirtyNumber++
+		s.dirtyStories = append(s.dirtyStories, storage.DirtyStory{StoryID: story, Number: s.lastDirtyNumber})
 	}
 }
 
-// join has an item belong to a story.
-func (s *Store) join(story, id string) {
+// addToStory adds an item to a story.
+func (s *Store) addToStory(story, id string) {
 	if story == "" {
 		return
 	}
@@ -93,12 +93,12 @@ func (s *Store) join(story, id string) {
 		s.members[story] = map[string]bool{}
 	}
 	s.members[story][id] = true
-	s.mark(story)
+	s.markDirty(story)
 }
 
-// leave has an item no longer belong to a story.
-func (s *Store) leave(story, id string) {
-	s.mark(story)
+// removeFromStory removes an item from a story.
+func (s *Store) removeFromStory(story, id string) {
+	s.markDirty(story)
 	delete(s.members[story], id)
 	if len(s.members[story]) == 0 {
 		delete(s.members, story)
@@ -106,26 +106,26 @@ func (s *Store) leave(story, id string) {
 }
 
 // ReadStory implements [storage.Stories].
-func (s *Store) ReadStory(ctx context.Context, id string, limit int) (storage.Told, error) {
+func (s *Store) ReadStory(ctx context.Context, id string, limit int) (storage.StoryItems, error) {
 	if err := s.lock(ctx); err != nil {
-		return storage.Told{}, err
+		return storage.StoryItems{}, err
 	}
 	defer s.mu.Unlock()
 	if len(s.members[id]) == 0 {
-		return storage.Told{}, storage.ErrNotFound
+		return storage.StoryItems{}, storage.ErrNotFound
 	}
 	var items []storage.Item
 	for itemID := range s.members[id] {
 		items = append(items, s.items[itemID])
 	}
-	told := storage.ToldOf(items)
-	told.Items = withoutHTML(first(told.Items, limit))
-	return told, nil
+	story := storage.NewStoryItems(items)
+	story.Items = withoutHTML(first(story.Items, limit))
+	return story, nil
 }
 
 // ReadStories implements [storage.Stories].
-func (s *Store) ReadStories(ctx context.Context, limit int, ids ...string) (map[string]storage.Told, error) {
-	return storage.ReadEach(ctx, s, limit, ids)
+func (s *Store) ReadStories(ctx context.Context, limit int, ids ...string) (map[string]storage.StoryItems, error) {
+	return storage.ReadStoriesSerially(ctx, s, limit, ids)
 }
 
 // withoutHTML returns copies of the items.
@@ -138,8 +138,8 @@ func withoutHTML(items []storage.Item) (page []storage.Item) {
 	return page
 }
 
-// Repeats implements [storage.Stories].
-func (s *Store) Repeats(ctx context.Context, itemID string, limit int) ([]storage.Item, error) {
+// Duplicates implements [storage.Stories].
+func (s *Store) Duplicates(ctx context.Context, itemID string, limit int) ([]storage.Item, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
@@ -154,8 +154,8 @@ func (s *Store) Repeats(ctx context.Context, itemID string, limit int) ([]storag
 	return withoutHTML(first(found, limit)), nil
 }
 
-// Click implements [storage.Stories].
-func (s *Store) Click(ctx context.Context, itemID string, n int) error {
+// AddClicks implements [storage.Stories].
+func (s *Store) AddClicks(ctx context.Context, itemID string, n int) error {
 	if err := s.lock(ctx); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (s *Store) Click(ctx context.Context, itemID string, n int) error {
 		return storage.ErrNotFound
 	}
 	item.Clicks += n
-	s.keep(item)
+	s.storeItem(item)
 	return nil
 }
 
@@ -194,15 +194,15 @@ func bySighting(a, b storage.Sighting) int {
 	return cmp.Or(a.Seen.Compare(b.Seen), cmp.Compare(a.ItemID, b.ItemID))
 }
 
-// LiveEvents implements [storage.Stories].
-func (s *Store) LiveEvents(ctx context.Context, lane string, since time.Time, limit int) ([]string, error) {
+// RecentEvents implements [storage.Stories].
+func (s *Store) RecentEvents(ctx context.Context, partition string, since time.Time, limit int) ([]string, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
 	last := map[string]time.Time{}
 	for _, item := range s.items {
-		if item.Lane == lane && !item.FirstSeen.Before(micro(since)) && !item.FirstSeen.Before(last[item.EventID]) {
+		if item.Partition == partition && !item.FirstSeen.Before(micro(since)) && !item.FirstSeen.Before(last[item.EventID]) {
 			last[item.EventID] = item.FirstSeen
 		}
 	}
@@ -211,19 +211,19 @@ func (s *Store) LiveEvents(ctx context.Context, lane string, since time.Time, li
 }
 
 // EventItems implements [storage.Stories].
-func (s *Store) EventItems(ctx context.Context, lane string, events []string, from, until time.Time, after storage.Item, limit int) ([]storage.Item, error) {
+func (s *Store) EventItems(ctx context.Context, partition string, events []string, from, until time.Time, after storage.Item, limit int) ([]storage.Item, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
 	from, until, after.FirstSeen = micro(from), micro(until), micro(after.FirstSeen)
-	wanted := map[string]bool{}
+	requested := map[string]bool{}
 	for _, id := range events {
-		wanted[id] = true
+		requested[id] = true
 	}
 	var page []storage.Item
 	for _, item := range s.items {
-		if item.Lane == lane && wanted[item.EventID] && !item.FirstSeen.Before(from) && item.FirstSeen.Before(until) && bySeen(item, after) > 0 {
+		if item.Partition == partition && requested[item.EventID] && !item.FirstSeen.Before(from) && item.FirstSeen.Before(until) && bySeen(item, after) > 0 {
 			page = append(page, copyItem(item))
 		}
 	}
@@ -231,23 +231,23 @@ func (s *Store) EventItems(ctx context.Context, lane string, events []string, fr
 	return first(page, limit), nil
 }
 
-// Reach implements [storage.Stories].
-func (s *Store) Reach(ctx context.Context, since time.Time, sources int) (map[string]storage.Reach, error) {
+// FeedCoverage implements [storage.Stories].
+func (s *Store) FeedCoverage(ctx context.Context, since time.Time, sources int) (map[string]storage.FeedCoverage, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	reach := map[string]storage.Reach{}
+	coverage := map[string]storage.FeedCoverage{}
 	for _, item := range s.items {
 		if item.FirstSeen.Before(micro(since)) {
 			continue
 		}
-		of := reach[item.FeedID]
-		of.Items++
-		if told, ok := s.stories[item.StoryID]; ok && told.Sources >= sources {
-			of.Reached++
+		c := coverage[item.FeedID]
+		c.Items++
+		if story, ok := s.stories[item.StoryID]; ok && story.Sources >= sources {
+			c.Covered++
 		}
-		reach[item.FeedID] = of
+		coverage[item.FeedID] = c
 	}
-	return reach, nil
+	return coverage, nil
 }

@@ -10,7 +10,7 @@ import (
 
 // Suggest implements [storage.Index].
 func (x *Index) Suggest(ctx context.Context, prefix string, limit int) ([]storage.FacetCount, error) {
-	words := query.Sought(prefix)
+	words := query.QueryWords(prefix)
 	if err := ctx.Err(); err != nil || len(words) != 1 {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func (s *Store) AddToken(ctx context.Context, token storage.Token) error {
 		return err
 	}
 	defer s.mu.Unlock()
-	if _, known := s.tokens[token.ID]; known {
+	if _, exists := s.tokens[token.ID]; exists {
 		return nil
 	}
 	if len(s.tokens) >= storage.MaxTokens {

@@ -9,7 +9,7 @@ import (
 	"feedmesh/storage"
 )
 
-// Days are looked up in items_by_day; the items of one lie together.
+// The index items_by_day finds the days; items of a day are stored close together.
 const arrivals = `
 	SELECT i.first_seen, i.published, i.assumed <> '', f.added, i.spam, i.language, i.sentiment, i.categories
 	FROM items i JOIN feeds f ON f.num = i.feed
@@ -18,11 +18,11 @@ const arrivals = `
 
 // Activity implements [storage.Activities].
 func (s *Store) Activity(ctx context.Context, since, until time.Time, zone *time.Location) (sum storage.Activity, err error) {
-	err = s.do(ctx, "count what came", func(ctx context.Context) error {
-		tally := storage.NewTally(zone) // anew, should this be done again
+	err = s.do(ctx, "count arriving items", func(ctx context.Context) error {
+		tally := storage.NewTally(zone) // empty again for each retry
 		_, err := collect(ctx, s.pool, func(row pgx.CollectableRow) (nothing struct{}, err error) {
 			var a storage.Arrival
-			err = row.Scan(moment{&a.FirstSeen}, moment{&a.Published}, &a.Assumed, moment{&a.Added}, &a.Spam, &a.Language, &a.Sentiment, &a.Categories)
+			err = row.Scan(nullTime{&a.FirstSeen}, nullTime{&a.Published}, &a.Assumed, nullTime{&a.Added}, &a.Spam, &a.Language, &a.Sentiment, &a.Categories)
 			tally.Add(a)
 			return nothing, err
 		}, arrivals, micro(since), micro(until))

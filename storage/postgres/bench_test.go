@@ -18,7 +18,7 @@ import (
 // benchKey is the key of item n of its feed.
 func benchKey(n int) string { return fmt.Sprintf("link://example.org/2026/03/%d-a-title", n) }
 
-// benchItem returns item n of the feed, such as a feed with excerpts has.
+// benchItem returns item n of the feed, as from a feed with excerpts.
 func benchItem(feedID string, n int) storage.Item {
 	at := time.UnixMicro(1_772_000_000_000_000 + int64(n)*1_000_000).UTC()
 	sentence := fmt.Sprintf("<p>Item %d says something about servers, and then says more of it.</p>", n)
@@ -29,8 +29,8 @@ func benchItem(feedID string, n int) storage.Item {
 		Title: "A title of middle length that says something",
 		HTML:  strings.Repeat(sentence, 15), Excerpt: sentence[3 : len(sentence)-4],
 		Author: "Ann Author", Language: "en", Tags: []string{"servers", "software"},
-		Published: at, FirstSeen: at, Categories: []string{"software"}, Why: []string{`software: "servers" in the title`},
-		Lane: "en", TextHash: id, EventID: storage.EventID(id), StoryID: storage.StoryID(storage.EventID(id)),
+		Published: at, FirstSeen: at, Categories: []string{"software"}, Reasons: []string{`software: "servers" in the title`},
+		Partition: "en", TextHash: id, EventID: storage.EventID(id), StoryID: storage.StoryID(storage.EventID(id)),
 	}
 }
 
@@ -42,13 +42,13 @@ func benchBatch(feedID string, from, n int) storage.Batch {
 	return b
 }
 
-// benchFeeds is how many feeds a large store has here.
+// benchFeeds is the number of feeds of a large store.
 const benchFeeds = 10_000
 
 func benchURL(n int) string { return fmt.Sprintf("https://%06d.example/feed", n) }
 
-// grow makes rows behind the store's back, until it has so many items: one each
-// second, of all feeds in turn, each tenth in Russian.
+// grow inserts rows, bypassing the store, until it contains so many items: one each second, of all feeds in
+// turn, every tenth in Russian.
 func grow(b *testing.B, s *Store, from, to int) {
 	b.Helper()
 	if from == 0 {
@@ -65,7 +65,7 @@ func grow(b *testing.B, s *Store, from, to int) {
 		b.Fatal(err)
 	}
 	defer conn.Release()
-	// Base32 as storage.ItemID has it: 26 digits, of which the last is one of eight.
+	// Base32 as in storage.ItemID: 26 digits; the last is one of eight.
 	for _, statement := range []string{
 		`SET statement_timeout = 0`,
 		fmt.Sprintf(`
@@ -88,8 +88,8 @@ func grow(b *testing.B, s *Store, from, to int) {
 	}
 }
 
-// BenchmarkFlat measures calls on a store that has ten times as many items the
-// second time. All but Days, which reads an index of all items, must take as long.
+// BenchmarkFlat measures calls on a store, then again with ten times as many items. All calls except Days,
+// which reads an index of all items, must take equally long.
 func BenchmarkFlat(b *testing.B) {
 	p := engines.NewPostgres(b)
 	s := open(b, emptyDatabase(b, p))
@@ -116,8 +116,8 @@ func BenchmarkFlat(b *testing.B) {
 				_, err := s.ListFeeds(ctx, benchURL(rand.N(benchFeeds)), 100)
 				return err
 			}},
-			{"Known of 20 keys", func(ctx context.Context) error {
-				_, err := read(ctx, s, "look up keys", pgx.RowToMap, knownItems, some(20))
+			{"ItemHashes of 20 keys", func(ctx context.Context) error {
+				_, err := read(ctx, s, "read item hashes", pgx.RowToMap, itemHashes, some(20))
 				return err
 			}},
 			{"Items of 100 IDs", func(ctx context.Context) error { _, err := s.Items(ctx, some(100)...); return err }},
@@ -141,8 +141,7 @@ func BenchmarkFlat(b *testing.B) {
 	}
 }
 
-// BenchmarkMoveFeed moves 100,000 items to another feed, or to one that has half
-// of them already.
+// BenchmarkMoveFeed moves 100,000 items to another feed, which is new or contains half of them already.
 func BenchmarkMoveFeed(b *testing.B) {
 	p := engines.NewPostgres(b)
 	for name, there := range map[string]int{"renamed": 0, "half dropped": 50_000} {
@@ -169,7 +168,7 @@ func BenchmarkMoveFeed(b *testing.B) {
 	}
 }
 
-// someIDs returns IDs of items that are there, in no order.
+// someIDs returns IDs of stored items, unordered.
 func someIDs(b *testing.B, s *Store, n int) []string {
 	b.Helper()
 	ids, err := read(b.Context(), s, "draw IDs", pgx.RowTo[string], `

@@ -6,12 +6,12 @@ import (
 	"feedmesh/storage"
 )
 
-// nextChanged is a value for the column changed of an item that changes: never
-// the same twice, whatever the server's clock does.
+// nextChanged is the new value of an item's column changed. It differs from the previous value even if the
+// server's clock goes backwards.
 const nextChanged = `greatest(clock_timestamp(), items.changed + interval '1 microsecond')`
 
-// putItems takes a column of values in each argument, and is one statement for
-// any number of items. One that is there stays where it was placed.
+// putItems stores a batch of any number of items in one statement: each argument is a column of values.
+// Stored items keep their placement.
 const putItems = `
 	INSERT INTO items (
 		feed, changed, id, key, hash, revision, first_seen, published, assumed, updated,
@@ -41,7 +41,7 @@ const putItems = `
 		enclosures, comments, source, spam_score, flags, score, sentiment,
 		story_why, duplicate_score, duplicate_why)
 	LEFT JOIN moved_events moved ON moved.event_id = new.event_id AND new.event_id <> ''
-	ORDER BY id -- as all who write items of one feed do, so that none waits for another in a circle
+	ORDER BY id -- as in all transactions that write items of one feed, to prevent deadlocks
 	ON CONFLICT (id) DO UPDATE SET
 		hash = excluded.hash, revision = excluded.revision, published = excluded.published,
 		assumed = excluded.assumed, updated = excluded.updated, url = excluded.url,
@@ -77,7 +77,7 @@ func itemColumns(feed int32, items []storage.Item) []any {
 		column(items, func(i storage.Item) string { return i.Author }),
 		column(items, func(i storage.Item) string { return i.Language }),
 		column(items, func(i storage.Item) bool { return i.Spam }),
-		column(items, func(i storage.Item) string { return i.Lane }),
+		column(items, func(i storage.Item) string { return i.Partition }),
 		column(items, func(i storage.Item) string { return i.TextHash }),
 		column(items, func(i storage.Item) string { return i.EventID }),
 		column(items, func(i storage.Item) string { return i.StoryID }),
@@ -87,7 +87,7 @@ func itemColumns(feed int32, items []storage.Item) []any {
 		column(items, func(i storage.Item) *string { return listOrNull(i.Tags) }),
 		column(items, func(i storage.Item) *string { return listOrNull(i.Categories) }),
 		column(items, func(i storage.Item) *string { return listOrNull(i.Topics) }),
-		column(items, func(i storage.Item) *string { return listOrNull(i.Why) }),
+		column(items, func(i storage.Item) *string { return listOrNull(i.Reasons) }),
 		column(items, func(i storage.Item) string { return i.Excerpt }),
 		column(items, func(i storage.Item) string { return i.HTML }),
 		column(items, func(i storage.Item) *string { return enclosuresOrNull(i.Enclosures) }),
@@ -97,13 +97,13 @@ func itemColumns(feed int32, items []storage.Item) []any {
 		column(items, func(i storage.Item) *string { return listOrNull(i.Flags) }),
 		column(items, func(i storage.Item) float64 { return i.Score }),
 		column(items, func(i storage.Item) float64 { return i.Sentiment }),
-		column(items, func(i storage.Item) string { return i.StoryWhy }),
+		column(items, func(i storage.Item) string { return i.StoryReason }),
 		column(items, func(i storage.Item) float64 { return i.DuplicateScore }),
-		column(items, func(i storage.Item) string { return i.DuplicateWhy }),
+		column(items, func(i storage.Item) string { return i.DuplicateReason }),
 	}
 }
 
-// column returns one value of each of the rows.
+// column returns one field of each row.
 func column[Row, Value any](rows []Row, value func(Row) Value) []Value {
 	all := make([]Value, len(rows))
 	for i, row := range rows {

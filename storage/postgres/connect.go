@@ -8,42 +8,42 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// connections is how many an agent holds at most, unless its url says otherwise:
-// ten agents fit into the hundred that a server allows by default.
-const connections = 8
+// defaultPoolSize is the default size of an agent's connection pool: ten agents fit into a server's default of a
+// hundred connections.
+const defaultPoolSize = 8
 
-// defaults are the session's settings, where the url has no others.
-var defaults = map[string]string{
+// sessionDefaults are the session settings that the url may override.
+var sessionDefaults = map[string]string{
 	"application_name": "feedmesh",
-	// In milliseconds. An agent that freezes in a transaction loses it before
-	// those who wait for the rows it holds give up.
+	// In milliseconds. An agent that hangs in a transaction loses it before others time out waiting for its
+	// row locks.
 	"idle_in_transaction_session_timeout": "10000",
 	"lock_timeout":                        "20000",
 	"statement_timeout":                   "30000",
-	// In seconds: an agent whose machine is gone is found out in half a minute.
+	// In seconds. The failure of an agent's machine is detected in half a minute.
 	"tcp_keepalives_idle":     "15",
 	"tcp_keepalives_interval": "5",
 	"tcp_keepalives_count":    "3",
-	// A plan made while a table was small would read all of it when it is large.
+	// A cached plan made for a small table would read all of it when it is large.
 	"plan_cache_mode": "force_custom_plan",
-	// What is read once a row is locked is what it is now.
+	// Statements after a row lock must read the current row.
 	"default_transaction_isolation": "read committed",
 }
 
 func poolConfig(url string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		// Its error may have the password.
-		return nil, errors.New("the store's address is no PostgreSQL address: write postgres://USER:PASSWORD@HOST/DATABASE, " +
-			"with %XX for signs in the password that have a meaning in addresses")
+		// The parse error may contain the password.
+		return nil, errors.New("the store's address is not a PostgreSQL URL: use postgres://USER:PASSWORD@HOST/DATABASE, " +
+			"with %XX for special characters in the password")
 	}
-	for name, value := range defaults {
+	for name, value := range sessionDefaults {
 		if _, set := config.ConnConfig.RuntimeParams[name]; !set {
 			config.ConnConfig.RuntimeParams[name] = value
 		}
 	}
 	if !strings.Contains(url, "pool_max_conns=") {
-		config.MaxConns = connections
+		config.MaxConns = defaultPoolSize
 	}
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = 5 * time.Second

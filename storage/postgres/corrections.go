@@ -17,18 +17,18 @@ const (
 		INSERT INTO corrections (` + correctionColumns + `) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (item_id) DO UPDATE SET
 			at = excluded.at, person = excluded.person, spam = excluded.spam, categories = excluded.categories, topics = excluded.topics`
-	forgetKeptOf   = `DELETE FROM kept_labels WHERE item_id = $1`
-	dropCorrection = `DELETE FROM corrections WHERE item_id = $1`
-	uncorrect      = `UPDATE items SET corrected = false, changed = ` + nextChanged + ` WHERE id = $1 AND corrected`
+	deleteSavedLabelsOfItem = `DELETE FROM kept_labels WHERE item_id = $1`
+	deleteCorrection        = `DELETE FROM corrections WHERE item_id = $1`
+	clearCorrected          = `UPDATE items SET corrected = false, changed = ` + nextChanged + ` WHERE id = $1 AND corrected`
 )
 
 func scanCorrection(row pgx.CollectableRow) (c storage.Correction, err error) {
-	err = row.Scan(&c.ItemID, moment{&c.At}, &c.By, &c.Spam, &c.Categories, &c.Topics)
+	err = row.Scan(&c.ItemID, nullTime{&c.At}, &c.By, &c.Spam, &c.Categories, &c.Topics)
 	return c, err
 }
 
-// listOrOpen returns a list as it is stored where NULL leaves it open.
-func listOrOpen(list []string) *string {
+// listUnlessNil returns the stored form of a list, NULL for nil.
+func listUnlessNil(list []string) *string {
 	if list == nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func listOrOpen(list []string) *string {
 
 // Correct implements [storage.Corrections].
 func (s *Store) Correct(ctx context.Context, c storage.Correction) (item storage.Item, err error) {
-	err = s.change(ctx, "correct item", func(ctx context.Context, tx pgx.Tx) (err error) {
+	err = s.transaction(ctx, "correct item", func(ctx context.Context, tx pgx.Tx) (err error) {
 		item, err = correct(ctx, tx, c)
 		return err
 	})
@@ -58,11 +58,11 @@ func correct(ctx context.Context, tx pgx.Tx, c storage.Correction) (item storage
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return item, err
 	}
-	c = c.After(before)
+	c = c.Merge(before)
 	writing := &pgx.Batch{}
-	writing.Queue(putCorrection, clean(c.ItemID, c.At, c.By, c.Spam, listOrOpen(c.Categories), listOrOpen(c.Topics))...)
-	writing.Queue(forgetKeptOf, clean(c.ItemID)...)
-	writing.Queue(setLabels, clean(labelColumns(true, storage.LabelsOf(c.On(item)))...)...)
+	writing.Queue(putCorrection, clean(c.ItemID, c.At, c.By, c.Spam, listUnlessNil(c.Categories), listUnlessNil(c.Topics))...)
+	writing.Queue(deleteSavedLabelsOfItem, clean(c.ItemID)...)
+	writing.Queue(setLabels, clean(labelColumns(true, storage.LabelsOf(c.ApplyTo(item)))...)...)
 	if err := tx.SendBatch(ctx, writing).Close(); err != nil {
 		return item, err
 	}
@@ -71,7 +71,7 @@ func correct(ctx context.Context, tx pgx.Tx, c storage.Correction) (item storage
 
 // itemOf returns the item with the given ID, or [storage.ErrNotFound].
 func itemOf(ctx context.Context, tx pgx.Tx, id string) (storage.Item, error) {
-	return storage.First(collect(ctx, tx, scanItem, itemsByID, []string{id}))
+	return storage.FirstItem(collect(ctx, tx, scanItem, itemsByID, []string{id}))
 }
 
 // Corrections implements [storage.Corrections].
@@ -79,15 +79,15 @@ func (s *Store) Corrections(ctx context.Context, after storage.Correction, limit
 	return read(ctx, s, "list corrections", scanCorrection, correctionsByTime, after.At, after.ItemID, max(limit, 0))
 }
 
-// Uncorrect implements [storage.Corrections].
-func (s *Store) Uncorrect(ctx context.Context, itemID string) (item storage.Item, err error) {
-	err = s.change(ctx, "take a correction back", func(ctx context.Context, tx pgx.Tx) (err error) {
+// RemoveCorrection implements [storage.Corrections].
+func (s *Store) RemoveCorrection(ctx context.Context, itemID string) (item storage.Item, err error) {
+	err = s.transaction(ctx, "remove correction", func(ctx context.Context, tx pgx.Tx) (err error) {
 		if err := lockLabels(ctx, tx, itemID); err != nil {
 			return err
 		}
 		writing := &pgx.Batch{}
-		writing.Queue(dropCorrection, clean(itemID)...)
-		writing.Queue(uncorrect, clean(itemID)...)
+		writing.Queue(deleteCorrection, clean(itemID)...)
+		writing.Queue(clearCorrected, clean(itemID)...)
 		if err := tx.SendBatch(ctx, writing).Close(); err != nil {
 			return err
 		}
@@ -100,22 +100,21 @@ func (s *Store) Uncorrect(ctx context.Context, itemID string) (item storage.Item
 	return item, nil
 }
 
-// What is dropped in the place of another, which nobody corrected.
-const correctionsOfDropped = `
+// Corrections of items that are deleted in favor of a kept item without a correction.
+const correctionsOfDeleted = `
 	SELECT kept.id, c.at, c.person, c.spam, c.categories, c.topics
 	FROM unnest($1::text[], $2::text[]) AS renaming (old, now)
 	JOIN corrections c ON c.item_id = old JOIN items kept ON kept.id = now
 	WHERE NOT kept.corrected ORDER BY kept.id`
 
-// takeOver has items that are there already take over what persons said of those
-// that are dropped in their place.
-func takeOver(ctx context.Context, tx pgx.Tx, old, now []string) error {
-	all, err := collect(ctx, tx, scanCorrection, correctionsOfDropped, old, now)
+// inheritCorrections copies the corrections of deleted items to the items kept in their place.
+func inheritCorrections(ctx context.Context, tx pgx.Tx, old, now []string) error {
+	all, err := collect(ctx, tx, scanCorrection, correctionsOfDeleted, old, now)
 	if err != nil {
 		return err
 	}
-	for _, said := range all {
-		if _, err := correct(ctx, tx, said); err != nil {
+	for _, correction := range all {
+		if _, err := correct(ctx, tx, correction); err != nil {
 			return err
 		}
 	}

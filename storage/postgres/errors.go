@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// code returns the SQLSTATE that the server gave, or "".
+// code returns the SQLSTATE of a server error, or "".
 func code(err error) string {
 	var fault *pgconn.PgError
 	if errors.As(err, &fault) {
@@ -22,14 +22,14 @@ func code(err error) string {
 	return ""
 }
 
-// conflicts reports whether concurrent transactions got in the way of this one:
+// conflicts reports whether the transaction failed because of concurrent ones and a retry may succeed:
 // serialization_failure, deadlock_detected.
 func conflicts(err error) bool { return code(err) == "40001" || code(err) == "40P01" }
 
-// readOnly reports whether the server can't write, as one that has been replaced.
+// readOnly reports whether the server rejects writes, as a former primary does.
 func readOnly(err error) bool { return code(err) == "25006" }
 
-// unavailable reports whether the server can do nothing now, whatever it is asked.
+// unavailable reports whether the server currently fails every call.
 func unavailable(err error) bool {
 	var connecting *pgconn.ConnectError
 	var network net.Error
@@ -41,56 +41,56 @@ func unavailable(err error) bool {
 	}
 	return errors.As(err, &network) || pgconn.SafeToRetry(err) || errors.Is(err, pgconn.ErrConnClosed) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, context.DeadlineExceeded) // of our patience
+		errors.Is(err, context.DeadlineExceeded) // the timeout of the call
 }
 
 func unavailableCode(code string) bool {
 	switch code[:2] {
-	case "08", // connection lost
+	case "08", // connection failed
 		"53", // out of disk, memory or connections
-		"57", // shutting down, starting, too slow
-		"58": // errors of its disk
+		"57", // shutting down, starting, or timed out
+		"58": // disk errors
 		return true
 	}
 	switch code {
 	case "25006", // read-only
-		"25P03",          // the transaction was idle for too long
-		"40001", "40P01", // others get in the way, again and again
-		"55P03": // others hold a lock for too long
+		"25P03",          // idle timeout of the transaction
+		"40001", "40P01", // conflicts after all retries
+		"55P03": // lock timeout
 		return true
 	}
 	return false
 }
 
-// oldest is the oldest version that we work with.
-const oldest = 14
+// minVersion is the oldest supported major version.
+const minVersion = 14
 
-// checkServer returns why the server that conn is to can't be used, if so.
+// checkServer returns an error if the connected server is not supported.
 func checkServer(conn interface{ ParameterStatus(string) string }) error {
 	version := conn.ParameterStatus("server_version")
 	major, _, _ := strings.Cut(version, ".")
-	if number, err := strconv.Atoi(major); err == nil && number < oldest {
-		return fmt.Errorf("the server is PostgreSQL %s: install %d or newer", version, oldest)
+	if number, err := strconv.Atoi(major); err == nil && number < minVersion {
+		return fmt.Errorf("the server is PostgreSQL %s: install %d or newer", version, minVersion)
 	}
 	if encoding := conn.ParameterStatus("server_encoding"); encoding != "UTF8" {
-		return fmt.Errorf("the database keeps text as %s, which can't hold every language: "+
-			"make one with CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0", encoding)
+		return fmt.Errorf("the database encoding is %s, which cannot store every language: "+
+			"create a database with CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0", encoding)
 	}
 	return nil
 }
 
-// explain tells the user what to do about an error at open.
-func explain(err error, config *pgx.ConnConfig) error {
-	var say string
+// withRemedy adds a remedy to an error of Open.
+func withRemedy(err error, config *pgx.ConnConfig) error {
+	var remedy string
 	switch code(err) {
 	case "28P01", "28000":
-		say = "the server does not let this user in: check name and password, and the server's pg_hba.conf"
+		remedy = "the server rejects this user: check name and password, and the server's pg_hba.conf"
 	case "3D000":
-		say = fmt.Sprintf("there is no such database: make it with CREATE DATABASE %q OWNER %q", config.Database, config.User)
+		remedy = fmt.Sprintf("the database does not exist: create it with CREATE DATABASE %q OWNER %q", config.Database, config.User)
 	case "42501":
-		say = fmt.Sprintf("the user may not make tables in it: ALTER DATABASE %q OWNER TO %q", config.Database, config.User)
+		remedy = fmt.Sprintf("the user may not create tables in it: ALTER DATABASE %q OWNER TO %q", config.Database, config.User)
 	case "42P07":
-		say = "it has tables of another program: give feedmesh a database of its own"
+		remedy = "it contains tables of another program: use a separate database for feedmesh"
 	case "":
 		var connecting *pgconn.ConnectError
 		if errors.As(err, &connecting) {
@@ -100,8 +100,8 @@ func explain(err error, config *pgx.ConnConfig) error {
 	default:
 		return err
 	}
-	// Waiting does not help, so that it is not [storage.ErrUnavailable].
+	// A retry cannot succeed, so this is not [storage.ErrUnavailable].
 	var fault *pgconn.PgError
 	errors.As(err, &fault)
-	return fmt.Errorf("%s: %w", say, fault)
+	return fmt.Errorf("%s: %w", remedy, fault)
 }

@@ -11,28 +11,28 @@ import (
 	"feedmesh/storage"
 )
 
-// A feedOrder is how an order is said in SQL.
+// A feedOrder is the SQL of a [storage.FeedSort].
 type feedOrder struct {
-	key  string // column or expression
-	down bool   // largest first
-	time bool   // the key is a time
+	key        string // column or expression
+	descending bool   // largest first
+	time       bool   // the key is a time
 }
 
 var feedOrders = map[storage.FeedSort]feedOrder{
 	storage.FeedsByURL:   {key: "url"},
 	storage.FeedsByTitle: {key: "words"},
-	storage.FeedsByItems: {key: "items", down: true},
-	storage.FeedsByLast:  {key: "coalesce(last_item, 'epoch')", down: true, time: true},
-	storage.FeedsByAdded: {key: "added", down: true, time: true},
+	storage.FeedsByItems: {key: "items", descending: true},
+	storage.FeedsByLast:  {key: "coalesce(last_item, 'epoch')", descending: true, time: true},
+	storage.FeedsByAdded: {key: "added", descending: true, time: true},
 }
 
-// A condition is what stands behind WHERE, with its arguments.
+// A condition is a WHERE clause with its arguments.
 type condition struct {
 	terms []string
 	args  []any
 }
 
-// add adds a term, in which each %s stands for an argument.
+// add adds a term, in which each %s is replaced by a parameter.
 func (c *condition) add(term string, args ...any) {
 	names := make([]any, len(args))
 	for i, arg := range args {
@@ -49,8 +49,8 @@ func (c *condition) where() string {
 	return " WHERE " + strings.Join(c.terms, " AND ")
 }
 
-// feedsThat returns what feeds must be to match.
-func feedsThat(q storage.FeedQuery) *condition {
+// feedCondition returns the condition of a query.
+func feedCondition(q storage.FeedQuery) *condition {
 	c := &condition{}
 	if q.IDs != nil {
 		c.add(`id = ANY(%s)`, q.IDs)
@@ -77,9 +77,9 @@ func feedsThat(q storage.FeedQuery) *condition {
 
 // FindFeeds implements [storage.FeedFinder].
 func (s *Store) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storage.Feed, error) {
-	order, that := feedOrders[q.Sort], feedsThat(q)
+	order, cond := feedOrders[q.Sort], feedCondition(q)
 	end, than := order.key+", id", ">"
-	if order.down {
+	if order.descending {
 		end, than = order.key+" DESC, id", "<"
 	}
 	if at := q.After; at.ID != "" {
@@ -87,21 +87,21 @@ func (s *Store) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storage.F
 		switch {
 		case order.time:
 			key = time.UnixMicro(at.Number).UTC()
-		case order.down:
+		case order.descending:
 			key = at.Number
 		}
-		that.add("("+order.key+" "+than+"= %s AND ("+order.key+" "+than+" %s OR id > %s))", key, key, at.ID)
+		cond.add("("+order.key+" "+than+"= %s AND ("+order.key+" "+than+" %s OR id > %s))", key, key, at.ID)
 	}
-	that.args = append(that.args, max(q.Limit, 0))
-	text := selectFeeds + that.where() + ` ORDER BY ` + end + fmt.Sprintf(` LIMIT $%d`, len(that.args))
-	return read(ctx, s, "find feeds", scanFeed, text, that.args...)
+	cond.args = append(cond.args, max(q.Limit, 0))
+	text := selectFeeds + cond.where() + ` ORDER BY ` + end + fmt.Sprintf(` LIMIT $%d`, len(cond.args))
+	return read(ctx, s, "find feeds", scanFeed, text, cond.args...)
 }
 
 // CountFeeds implements [storage.FeedFinder].
 func (s *Store) CountFeeds(ctx context.Context, q storage.FeedQuery) (n int64, err error) {
-	that := feedsThat(q)
+	cond := feedCondition(q)
 	err = s.do(ctx, "count feeds", func(ctx context.Context) (err error) {
-		n, err = one(ctx, s.pool, pgx.RowTo[int64], `SELECT count(*) FROM feeds`+that.where(), that.args...)
+		n, err = one(ctx, s.pool, pgx.RowTo[int64], `SELECT count(*) FROM feeds`+cond.where(), cond.args...)
 		return err
 	})
 	return n, err

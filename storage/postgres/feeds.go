@@ -17,7 +17,7 @@ const selectFeeds = `SELECT ` + feedFields + ` FROM feeds`
 
 func scanFeed(row pgx.CollectableRow) (f storage.Feed, err error) {
 	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, &f.Tags, &f.Pinned, &f.FullText, &f.Request,
-		moment{&f.Added}, &f.Items, moment{&f.LastItem}, &f.Rate,
+		nullTime{&f.Added}, &f.Items, nullTime{&f.LastItem}, &f.Rate,
 		&f.SpamThreshold, &f.Categories)
 	return f, err
 }
@@ -44,9 +44,8 @@ func (s *Store) ListFeeds(ctx context.Context, after string, limit int) ([]stora
 	return read(ctx, s, "list feeds", scanFeed, feedsByURL, after, max(limit, 0))
 }
 
-// In order of ID, so that two who add the same feeds wait for one another at the
-// first of them and not each for the other. No column is named in ON CONFLICT:
-// two who add one feed in the same moment meet at its URL or at its ID, whichever
+// Rows are inserted in order of ID, so that concurrent calls with the same feeds cannot deadlock. ON CONFLICT
+// names no column: two calls that add the same feed conflict at its URL or at its ID, depending on which
 // index PostgreSQL writes first.
 const addFeeds = `
 	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold, words)
@@ -58,14 +57,14 @@ const addFeeds = `
 	ON CONFLICT DO NOTHING
 	RETURNING id`
 
-// A feed that moves while it is added stays in the way until it has moved. So
-// only the next statement sees that it has.
-const dropMoved = `DELETE FROM feeds WHERE id = ANY($1) AND id IN (SELECT id FROM moved) RETURNING id`
+// A concurrent MoveFeed of the same feed blocks its insertion until it has moved. Only the next statement
+// sees its redirect.
+const deleteMovedFeeds = `DELETE FROM feeds WHERE id = ANY($1) AND id IN (SELECT id FROM moved) RETURNING id`
 
 // AddFeeds implements [storage.Feeds].
 func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []string, err error) {
 	isNew := map[string]bool{}
-	err = s.change(ctx, "add feeds", func(ctx context.Context, tx pgx.Tx) error {
+	err = s.transaction(ctx, "add feeds", func(ctx context.Context, tx pgx.Tx) error {
 		clear(isNew)
 		inserted, err := collect(ctx, tx, pgx.RowTo[string], addFeeds, feedColumns(feeds...)...)
 		if err != nil {
@@ -74,7 +73,7 @@ func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []st
 		for _, id := range inserted {
 			isNew[id] = true
 		}
-		moved, err := collect(ctx, tx, pgx.RowTo[string], dropMoved, inserted)
+		moved, err := collect(ctx, tx, pgx.RowTo[string], deleteMovedFeeds, inserted)
 		for _, id := range moved {
 			isNew[id] = false
 		}
@@ -106,7 +105,7 @@ func feedColumns(feeds ...storage.Feed) []any {
 		column(feeds, func(f storage.Feed) *string { return requestOrNull(f.Request) }),
 		column(feeds, func(f storage.Feed) time.Time { return f.Added }),
 		column(feeds, func(f storage.Feed) float64 { return f.SpamThreshold }),
-		column(feeds, func(f storage.Feed) string { return storage.FeedWords(f.Title, f.URL, f.Site) }),
+		column(feeds, func(f storage.Feed) string { return storage.FeedSearchText(f.Title, f.URL, f.Site) }),
 	}
 }
 
@@ -125,22 +124,22 @@ func (s *Store) SetFeed(ctx context.Context, id string, settings storage.Setting
 }
 
 const (
-	sharesMoved    = `LOCK TABLE moved IN ROW EXCLUSIVE MODE` // see lockMoved
-	lockFeed       = `SELECT num FROM feeds WHERE id = $1 FOR UPDATE`
-	freeDuplicates = `
+	lockMovedShared = `LOCK TABLE moved IN ROW EXCLUSIVE MODE` // see lockMoved
+	lockFeed        = `SELECT num FROM feeds WHERE id = $1 FOR UPDATE`
+	freeDuplicates  = `
 		UPDATE items SET duplicate_of = '', duplicate_by = '', duplicate_score = 0, duplicate_why = '', changed = ` + nextChanged + `
 		WHERE duplicate_of <> '' AND duplicate_of IN (SELECT id FROM items WHERE feed = $1)
 		RETURNING id`
-	forgetKept  = `DELETE FROM kept_labels WHERE item_id IN (SELECT id FROM items WHERE feed = $1)`
-	removeItems = `DELETE FROM items WHERE feed = $1 RETURNING id`
-	forgetMoved = `DELETE FROM moved WHERE feed = $1`
-	removeFeed  = `DELETE FROM feeds WHERE num = $1`
+	deleteSavedLabelsOfFeed = `DELETE FROM kept_labels WHERE item_id IN (SELECT id FROM items WHERE feed = $1)`
+	removeItems             = `DELETE FROM items WHERE feed = $1 RETURNING id`
+	deleteRedirects         = `DELETE FROM moved WHERE feed = $1`
+	removeFeed              = `DELETE FROM feeds WHERE num = $1`
 )
 
 // RemoveFeed implements [storage.Feeds].
-func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, err error) {
-	err = s.change(ctx, "remove feed", func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, sharesMoved); err != nil {
+func (s *Store) RemoveFeed(ctx context.Context, id string) (affected []string, err error) {
+	err = s.transaction(ctx, "remove feed", func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, lockMovedShared); err != nil {
 			return err
 		}
 		var num int32
@@ -151,8 +150,8 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 		if err != nil {
 			return err
 		}
-		for _, forget := range []string{forgetKept, forgetFeedMarks, forgetReadFeed} {
-			if _, err := tx.Exec(ctx, forget, num); err != nil {
+		for _, statement := range []string{deleteSavedLabelsOfFeed, deleteMarksOfFeed, deleteReadUntilOfFeed} {
+			if _, err := tx.Exec(ctx, statement, num); err != nil {
 				return err
 			}
 		}
@@ -160,11 +159,11 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 		if err != nil {
 			return err
 		}
-		// Some repeated others of their own feed, and are gone as well.
-		concerned = append(removed, freed...)
-		slices.Sort(concerned)
-		concerned = slices.Compact(concerned)
-		if _, err := tx.Exec(ctx, forgetMoved, num); err != nil {
+		// Duplicates within the feed have been deleted with it.
+		affected = append(removed, freed...)
+		slices.Sort(affected)
+		affected = slices.Compact(affected)
+		if _, err := tx.Exec(ctx, deleteRedirects, num); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, removeFeed, num)
@@ -173,7 +172,7 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 	if err != nil {
 		return nil, err
 	}
-	return concerned, nil
+	return affected, nil
 }
 
 // Counts implements [storage.Feeds].

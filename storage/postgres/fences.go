@@ -14,11 +14,10 @@ const nextFence = `
 	ON CONFLICT (name) DO UPDATE SET number = f.number + 1
 	RETURNING number`
 
-// NextFence implements [storage.Fences]. It waits for those who write under the
-// fence before: see newestFence.
+// NextFence implements [storage.Fences]. It waits for writers under the previous fence, see newestFence.
 func (s *Store) NextFence(ctx context.Context, name string) (fence storage.Fence, err error) {
-	err = s.change(ctx, "take a fence", func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, passAlone, gate, gateOf(name)); err != nil {
+	err = s.transaction(ctx, "issue a fence", func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, takeLockExclusive, fenceLockClass, fenceLockOf(name)); err != nil {
 			return err
 		}
 		number, err := one(ctx, tx, pgx.RowTo[int64], nextFence, name)
@@ -32,45 +31,40 @@ func (s *Store) NextFence(ctx context.Context, name string) (fence storage.Fence
 }
 
 const (
-	// What is locked stays as it is read until the transaction ends. So a writer who
-	// takes the next fence waits for those who hold the one before, and then no more
-	// of theirs will come.
+	// The row lock keeps the fence valid until the transaction ends. NextFence waits for transactions that
+	// hold the lock; later transactions under the old fence fail.
 	newestFence = `SELECT number FROM fences WHERE name = $1 FOR SHARE`
 
-	// Whoever takes this waits for all others who write under the fence, as one who
-	// takes the next one does, and they for him.
-	fenceAlone = `SELECT number FROM fences WHERE name = $1 FOR NO KEY UPDATE`
+	// The exclusive lock waits for all other writers under the fence, and they wait for it.
+	newestFenceExclusive = `SELECT number FROM fences WHERE name = $1 FOR NO KEY UPDATE`
 
-	// In front of a fence is a gate, which lets through in order of arrival. Those
-	// who share a row let no one lock it alone as long as one of them has it: while
-	// there were six busy writers, the wait was half a minute.
-	passShared = `SELECT pg_advisory_xact_lock_shared($1, $2)`
-	passAlone  = `SELECT pg_advisory_xact_lock($1, $2)`
+	// Each fence has an advisory lock in front of its row lock, which is granted in order of arrival. Shared
+	// row locks can starve an exclusive one: with six busy writers it waited half a minute.
+	takeLockShared    = `SELECT pg_advisory_xact_lock_shared($1, $2)`
+	takeLockExclusive = `SELECT pg_advisory_xact_lock($1, $2)`
 )
 
-// gate is the class of the locks that are gates of fences: "fenc" in ASCII.
-const gate int32 = 0x66656e63
+// fenceLockClass is the class of the fences' advisory locks: "fenc" in ASCII.
+const fenceLockClass int32 = 0x66656e63
 
-// gateOf returns the number of a fence's gate. That others may have the same costs
-// them a wait.
-func gateOf(name string) int32 { return int32(crc32.ChecksumIEEE([]byte(cleanText(name)))) }
+// fenceLockOf returns the number of a fence's advisory lock. A collision only causes waiting.
+func fenceLockOf(name string) int32 { return int32(crc32.ChecksumIEEE([]byte(cleanText(name)))) }
 
-// shareFence and takeAlone lock the fence for others who do the same, or for nobody
-// else, and return [storage.ErrFenced] if it is outdated. The zero Fence is not
-// checked.
-func shareFence(ctx context.Context, tx pgx.Tx, fence storage.Fence) error {
-	return checkFence(ctx, tx, passShared, newestFence, fence)
+// lockFenceShared locks the fence shared with other writers, and lockFenceExclusive exclusively. Both return
+// [storage.ErrFenced] if the fence is outdated. The zero Fence is not checked.
+func lockFenceShared(ctx context.Context, tx pgx.Tx, fence storage.Fence) error {
+	return checkFence(ctx, tx, takeLockShared, newestFence, fence)
 }
 
-func takeAlone(ctx context.Context, tx pgx.Tx, fence storage.Fence) error {
-	return checkFence(ctx, tx, passAlone, fenceAlone, fence)
+func lockFenceExclusive(ctx context.Context, tx pgx.Tx, fence storage.Fence) error {
+	return checkFence(ctx, tx, takeLockExclusive, newestFenceExclusive, fence)
 }
 
 func checkFence(ctx context.Context, tx pgx.Tx, pass, lock string, fence storage.Fence) error {
 	if fence == (storage.Fence{}) {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, pass, gate, gateOf(fence.Name)); err != nil {
+	if _, err := tx.Exec(ctx, pass, fenceLockClass, fenceLockOf(fence.Name)); err != nil {
 		return err
 	}
 	newest, err := collect(ctx, tx, pgx.RowTo[int64], lock, fence.Name)

@@ -16,17 +16,17 @@ const (
 			name = excluded.name, started = excluded.started, finished = excluded.finished, total = excluded.total,
 			done = excluded.done, added = excluded.added, known = excluded.known, invalid = excluded.invalid, lines = excluded.lines,
 			cancel = excluded.cancel OR imports.cancel AND imports.started = excluded.started`
-	forgetImports = `DELETE FROM imports WHERE id IN (SELECT id FROM imports ORDER BY started DESC, id OFFSET $1)`
+	deleteOldImports = `DELETE FROM imports WHERE id IN (SELECT id FROM imports ORDER BY started DESC, id OFFSET $1)`
 )
 
 // PutImport implements [storage.Imports].
 func (s *Store) PutImport(ctx context.Context, i storage.Import) error {
-	return s.change(ctx, "put import", func(ctx context.Context, tx pgx.Tx) error {
-		putting := &pgx.Batch{}
-		putting.Queue(putImport, clean(i.ID, i.Name, i.Started, timeOrNull(i.Finished),
-			i.Total, i.Done, i.Added, i.Known, i.Invalid, i.Lines, i.Cancel)...)
-		putting.Queue(forgetImports, storage.MaxImports)
-		return tx.SendBatch(ctx, putting).Close()
+	return s.transaction(ctx, "put import", func(ctx context.Context, tx pgx.Tx) error {
+		statements := &pgx.Batch{}
+		statements.Queue(putImport, clean(i.ID, i.Name, i.Started, timeOrNull(i.Finished),
+			i.Total, i.Done, i.Added, i.Existing, i.Invalid, i.Lines, i.Cancel)...)
+		statements.Queue(deleteOldImports, storage.MaxImports)
+		return tx.SendBatch(ctx, statements).Close()
 	})
 }
 
@@ -64,8 +64,8 @@ func (s *Store) ListImports(ctx context.Context, limit int) ([]storage.Import, e
 	}, newestImports, max(limit, 0))
 }
 
-// importFields returns where importColumns are scanned to.
+// importFields returns the destinations of importColumns.
 func importFields(i *storage.Import) []any {
-	return []any{&i.ID, &i.Name, moment{&i.Started}, moment{&i.Finished},
-		&i.Total, &i.Done, &i.Added, &i.Known, &i.Invalid, &i.Cancel}
+	return []any{&i.ID, &i.Name, nullTime{&i.Started}, nullTime{&i.Finished},
+		&i.Total, &i.Done, &i.Added, &i.Existing, &i.Invalid, &i.Cancel}
 }

@@ -16,7 +16,7 @@ const (
 			kind = excluded.kind, note = excluded.note, started = excluded.started, finished = excluded.finished,
 			state = excluded.state, cancel = excluded.cancel OR jobs.cancel, total = excluded.total, done = excluded.done,
 			changed = excluded.changed, err = excluded.err, result = excluded.result`
-	forgetJobs = `
+	deleteOldJobs = `
 		WITH old AS (DELETE FROM jobs WHERE id IN (SELECT id FROM jobs ORDER BY started DESC, id OFFSET $1) RETURNING id)
 		DELETE FROM kept_labels WHERE job IN (SELECT id FROM old)`
 	cancelJob = `UPDATE jobs SET cancel = true WHERE id = $1 RETURNING id`
@@ -27,12 +27,12 @@ func (s *Store) PutJob(ctx context.Context, j storage.Job) error {
 	if err := storage.CheckJob(j); err != nil {
 		return err
 	}
-	return s.change(ctx, "put job", func(ctx context.Context, tx pgx.Tx) error {
-		putting := &pgx.Batch{}
-		putting.Queue(putJob, clean(j.ID, j.Kind, j.Note, j.Started, timeOrNull(j.Finished), j.State, j.Cancel,
+	return s.transaction(ctx, "put job", func(ctx context.Context, tx pgx.Tx) error {
+		statements := &pgx.Batch{}
+		statements.Queue(putJob, clean(j.ID, j.Kind, j.Note, j.Started, timeOrNull(j.Finished), j.State, j.Cancel,
 			j.Total, j.Done, j.Changed, j.Err, j.Result)...)
-		putting.Queue(forgetJobs, storage.MaxJobs)
-		return tx.SendBatch(ctx, putting).Close()
+		statements.Queue(deleteOldJobs, storage.MaxJobs)
+		return tx.SendBatch(ctx, statements).Close()
 	})
 }
 
@@ -70,8 +70,8 @@ func (s *Store) ListJobs(ctx context.Context, limit int) ([]storage.Job, error) 
 	}, newestJobs, max(limit, 0))
 }
 
-// jobFields returns where jobColumns are scanned to.
+// jobFields returns the destinations of jobColumns.
 func jobFields(j *storage.Job) []any {
-	return []any{&j.ID, &j.Kind, &j.Note, moment{&j.Started}, moment{&j.Finished}, &j.State, &j.Cancel,
+	return []any{&j.ID, &j.Kind, &j.Note, nullTime{&j.Started}, nullTime{&j.Finished}, &j.State, &j.Cancel,
 		&j.Total, &j.Done, &j.Changed, &j.Err}
 }

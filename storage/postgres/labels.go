@@ -11,32 +11,31 @@ import (
 )
 
 const (
-	// Who writes items locks them after their feeds, each in order of ID, so that
-	// none waits for another in a circle.
+	// All writers lock feeds before items, both in order of ID, so that they cannot deadlock.
 	shareFeedsOf = `
 		SELECT id FROM feeds WHERE num IN (SELECT feed FROM items WHERE id = ANY($1)) ORDER BY id FOR SHARE`
 	lockItems = `SELECT id FROM items WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE`
 )
 
-// lockLabels keeps others from changing the items with these IDs.
+// lockLabels locks the items with these IDs against changes.
 func lockLabels(ctx context.Context, tx pgx.Tx, ids ...string) error {
-	locking := &pgx.Batch{}
-	locking.Queue(shareFeedsOf, clean(ids)...)
-	locking.Queue(lockItems, clean(ids)...)
-	return tx.SendBatch(ctx, locking).Close()
+	statements := &pgx.Batch{}
+	statements.Queue(shareFeedsOf, clean(ids)...)
+	statements.Queue(lockItems, clean(ids)...)
+	return tx.SendBatch(ctx, statements).Close()
 }
 
-const openLabels = `
+const uncorrectedLabels = `
 	SELECT id, spam, spam_score, flags, categories, topics, why, score, sentiment FROM items
 	WHERE id = ANY($1) AND NOT corrected ORDER BY id`
 
 func scanLabels(row pgx.CollectableRow) (l storage.Labels, err error) {
-	err = row.Scan(&l.ItemID, &l.Spam, &l.SpamScore, &l.Flags, &l.Categories, &l.Topics, &l.Why, &l.Score, &l.Sentiment)
+	err = row.Scan(&l.ItemID, &l.Spam, &l.SpamScore, &l.Flags, &l.Categories, &l.Topics, &l.Reasons, &l.Score, &l.Sentiment)
 	return l, err
 }
 
 const (
-	keepLabels = `
+	saveLabels = `
 		INSERT INTO kept_labels (job, item_id, labels)
 		SELECT $1, id, labels::json FROM unnest($2::text[], $3::text[]) AS was (id, labels)
 		ON CONFLICT (job, item_id) DO NOTHING`
@@ -59,15 +58,15 @@ func labelColumns(corrected bool, labels ...storage.Labels) []any {
 		column(labels, func(l storage.Labels) *string { return listOrNull(l.Flags) }),
 		column(labels, func(l storage.Labels) *string { return listOrNull(l.Categories) }),
 		column(labels, func(l storage.Labels) *string { return listOrNull(l.Topics) }),
-		column(labels, func(l storage.Labels) *string { return listOrNull(l.Why) }),
+		column(labels, func(l storage.Labels) *string { return listOrNull(l.Reasons) }),
 		column(labels, func(l storage.Labels) float64 { return l.Score }),
 		column(labels, func(l storage.Labels) float64 { return l.Sentiment }),
 	}
 }
 
-// Relabel implements [storage.Relabels].
+// Relabel implements [storage.Relabeling].
 func (s *Store) Relabel(ctx context.Context, job string, labels ...storage.Labels) (changed []string, err error) {
-	err = s.change(ctx, "relabel items", func(ctx context.Context, tx pgx.Tx) (err error) {
+	err = s.transaction(ctx, "relabel items", func(ctx context.Context, tx pgx.Tx) (err error) {
 		changed, err = relabel(ctx, tx, job, labels)
 		return err
 	})
@@ -86,45 +85,45 @@ func relabel(ctx context.Context, tx pgx.Tx, job string, labels []storage.Labels
 	if err := lockLabels(ctx, tx, ids...); err != nil {
 		return nil, err
 	}
-	all, err := collect(ctx, tx, scanLabels, openLabels, ids)
+	all, err := collect(ctx, tx, scanLabels, uncorrectedLabels, ids)
 	if err != nil {
 		return nil, err
 	}
-	var had, get []storage.Labels
-	for _, was := range all {
-		if l := last[was.ItemID]; !was.Equal(l) {
-			had, get, changed = append(had, was), append(get, l), append(changed, was.ItemID)
+	var old, updated []storage.Labels
+	for _, stored := range all {
+		if l := last[stored.ItemID]; !stored.Equal(l) {
+			old, updated, changed = append(old, stored), append(updated, l), append(changed, stored.ItemID)
 		}
 	}
 	if len(changed) == 0 {
 		return nil, nil
 	}
-	writing := &pgx.Batch{}
+	statements := &pgx.Batch{}
 	if job != "" {
-		writing.Queue(keepLabels, clean(job, changed, column(had, func(l storage.Labels) string { return *asJSON(l) }))...)
+		statements.Queue(saveLabels, clean(job, changed, column(old, func(l storage.Labels) string { return *asJSON(l) }))...)
 	}
-	writing.Queue(setLabels, clean(labelColumns(false, get...)...)...)
-	return changed, tx.SendBatch(ctx, writing).Close()
+	statements.Queue(setLabels, clean(labelColumns(false, updated...)...)...)
+	return changed, tx.SendBatch(ctx, statements).Close()
 }
 
 const (
-	keptLabels = `SELECT item_id, labels FROM kept_labels WHERE job = $1 ORDER BY item_id LIMIT $2`
-	dropKept   = `DELETE FROM kept_labels WHERE job = $1 AND item_id = ANY($2)`
+	savedLabels          = `SELECT item_id, labels FROM kept_labels WHERE job = $1 ORDER BY item_id LIMIT $2`
+	deleteRestoredLabels = `DELETE FROM kept_labels WHERE job = $1 AND item_id = ANY($2)`
 )
 
-// UndoRelabel implements [storage.Relabels].
+// UndoRelabel implements [storage.Relabeling].
 func (s *Store) UndoRelabel(ctx context.Context, job string, limit int) (restored []string, err error) {
-	err = s.change(ctx, "take labels back", func(ctx context.Context, tx pgx.Tx) error {
+	err = s.transaction(ctx, "undo relabel", func(ctx context.Context, tx pgx.Tx) error {
 		restored = nil
-		kept, err := collect(ctx, tx, scanKept, keptLabels, job, max(limit, 0))
-		if err != nil || len(kept) == 0 {
+		saved, err := collect(ctx, tx, scanSavedLabels, savedLabels, job, max(limit, 0))
+		if err != nil || len(saved) == 0 {
 			return err
 		}
-		if _, err := relabel(ctx, tx, "", kept); err != nil {
+		if _, err := relabel(ctx, tx, "", saved); err != nil {
 			return err
 		}
-		restored = column(kept, func(l storage.Labels) string { return l.ItemID })
-		_, err = tx.Exec(ctx, dropKept, clean(job, restored)...)
+		restored = column(saved, func(l storage.Labels) string { return l.ItemID })
+		_, err = tx.Exec(ctx, deleteRestoredLabels, clean(job, restored)...)
 		return err
 	})
 	if err != nil {
@@ -133,20 +132,20 @@ func (s *Store) UndoRelabel(ctx context.Context, job string, limit int) (restore
 	return restored, nil
 }
 
-// scanKept returns labels of the item as it is called now.
-func scanKept(row pgx.CollectableRow) (l storage.Labels, err error) {
+// scanSavedLabels returns saved labels with the item's current ID.
+func scanSavedLabels(row pgx.CollectableRow) (l storage.Labels, err error) {
 	var id string
 	err = row.Scan(&id, &l)
 	l.ItemID = id
 	return l, err
 }
 
-const forgetLabels = `DELETE FROM kept_labels WHERE job = $1`
+const deleteSavedLabels = `DELETE FROM kept_labels WHERE job = $1`
 
-// ForgetRelabel implements [storage.Relabels].
-func (s *Store) ForgetRelabel(ctx context.Context, job string) error {
-	return s.do(ctx, "forget labels", func(ctx context.Context) error {
-		_, err := s.pool.Exec(ctx, forgetLabels, clean(job)...)
+// DeleteRelabelUndo implements [storage.Relabeling].
+func (s *Store) DeleteRelabelUndo(ctx context.Context, job string) error {
+	return s.do(ctx, "delete saved labels", func(ctx context.Context) error {
+		_, err := s.pool.Exec(ctx, deleteSavedLabels, clean(job)...)
 		return err
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"feedmesh/storage"
 )
 
-// A program of an older version forgets items, but not what is kept of them.
-func TestStrayLabelsKeepNoFeedFromMoving(t *testing.T) {
+// An older program deletes items, but not their saved labels.
+func TestMoveFeed_IgnoresStrayLabels(t *testing.T) {
 	ctx := t.Context()
 	url := emptySchema(t)
 	s := open(t, url)
@@ -32,6 +32,6 @@ func TestStrayLabelsKeepNoFeedFromMoving(t *testing.T) {
 		t.Errorf("restored %v, %v; want all three", restored, err)
 	}
 	if got, err := s.Item(ctx, now); err != nil || len(got.Topics) != 0 || len(got.Categories) != 1 {
-		t.Errorf("the item is about %v, %v, %v; want what it was", got.Categories, got.Topics, err)
+		t.Errorf("got labels %v, %v, %v; want the old labels", got.Categories, got.Topics, err)
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"feedmesh/storage"
 )
 
-// As the indexes listed_items and listed_items_by_feed have it.
+// isListed must match the conditions of the indexes listed_items and listed_items_by_feed.
 const isListed = `NOT i.spam AND i.duplicate_of = '' AND NOT coalesce(i.flags ? 'muted', false)`
 
 const (
-	// The client is $1, in all that follow.
+	// In all statements below, $1 is the client.
 	joinMarks = `
 		JOIN feeds f ON f.num = i.feed
 		LEFT JOIN marks m ON m.client = $1 AND m.item_id = i.id
@@ -26,19 +26,19 @@ const (
 	markedFields = `i.id, f.id, i.first_seen, ` + isRead + `, coalesce(m.starred, false)`
 )
 
-func scanMarked(row pgx.CollectableRow) (m storage.Marked, err error) {
-	err = row.Scan(&m.ItemID, &m.FeedID, moment{&m.FirstSeen}, &m.Read, &m.Starred)
+func scanMarked(row pgx.CollectableRow) (m storage.MarkedItem, err error) {
+	err = row.Scan(&m.ItemID, &m.FeedID, nullTime{&m.FirstSeen}, &m.Read, &m.Starred)
 	return m, err
 }
 
-// In order of ID, as all who mark items.
+// In order of ID, as in all transactions that mark items, so that they cannot deadlock.
 const markItems = `
 	INSERT INTO marks (client, item_id, read, starred)
 	SELECT $1, id, $3::boolean, coalesce($4::boolean, false) FROM items WHERE id = ANY($2) ORDER BY id
 	ON CONFLICT (client, item_id) DO UPDATE SET read = coalesce($3, marks.read), starred = coalesce($4, marks.starred)`
 
 // Mark implements [storage.Marks].
-func (s *Store) Mark(ctx context.Context, client string, m storage.Marking, itemIDs ...string) error {
+func (s *Store) Mark(ctx context.Context, client string, m storage.MarkChange, itemIDs ...string) error {
 	return s.do(ctx, "mark items", func(ctx context.Context) error {
 		_, err := s.pool.Exec(ctx, markItems, clean(client, cleanTexts(itemIDs), m.Read, m.Starred)...)
 		return err
@@ -46,7 +46,7 @@ func (s *Store) Mark(ctx context.Context, client string, m storage.Marking, item
 }
 
 const (
-	// $2 is the feed's ID, $3 the tag, empty where they do not matter, $4 until when.
+	// $2 is the feed's ID, $3 the tag, both empty for any, $4 the time.
 	readUntil = `
 		INSERT INTO read_until (client, feed, until)
 		SELECT $1, num, $4 FROM feeds WHERE ($2 = '' OR id = $2) AND ($3 = '' OR tags ? $3) ORDER BY num
@@ -62,7 +62,7 @@ const (
 
 // MarkAllRead implements [storage.Marks].
 func (s *Store) MarkAllRead(ctx context.Context, client string, stream storage.Stream, until time.Time) error {
-	return s.change(ctx, "mark all read", func(ctx context.Context, tx pgx.Tx) error {
+	return s.transaction(ctx, "mark all read", func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, readUnread, clean(client, stream.FeedID, stream.Tag, until)...); err != nil {
 			return err
 		}
@@ -76,15 +76,14 @@ func (s *Store) MarkAllRead(ctx context.Context, client string, stream storage.S
 }
 
 // ListMarked implements [storage.Marks].
-func (s *Store) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.Marked, limit int) ([]storage.Marked, error) {
+func (s *Store) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
 	statement, args := listMarked(client, q, after, limit)
 	return read(ctx, s, "list marked items", scanMarked, statement, clean(args...)...)
 }
 
-// listMarked returns the statement that lists what a query asks for, and its
-// arguments. What is not asked for is not in it, so that the server sees which index
-// has all that is left.
-func listMarked(client string, q storage.MarkQuery, after storage.Marked, limit int) (string, []any) {
+// listMarked returns the statement and arguments of a query. It contains only the requested conditions, so
+// that the planner can use the index that implies the others.
+func listMarked(client string, q storage.MarkQuery, after storage.MarkedItem, limit int) (string, []any) {
 	args := []any{client}
 	var b strings.Builder
 	add := func(text string, values ...any) {
@@ -135,7 +134,7 @@ const marksOf = `
 	joinMarks + ` ORDER BY place`
 
 // MarksOf implements [storage.Marks].
-func (s *Store) MarksOf(ctx context.Context, client string, itemIDs ...string) ([]storage.Marked, error) {
+func (s *Store) MarksOf(ctx context.Context, client string, itemIDs ...string) ([]storage.MarkedItem, error) {
 	return read(ctx, s, "read marks", scanMarked, marksOf, clean(client, cleanTexts(itemIDs))...)
 }
 
@@ -144,26 +143,26 @@ const countUnread = `
 	WHERE ` + isListed + ` AND i.first_seen >= $2 AND NOT ` + isRead + ` GROUP BY f.id`
 
 // CountUnread implements [storage.Marks].
-func (s *Store) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.Unread, error) {
+func (s *Store) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.UnreadCount, error) {
 	type counted struct {
 		id string
-		storage.Unread
+		storage.UnreadCount
 	}
 	all, err := read(ctx, s, "count unread items", func(row pgx.CollectableRow) (c counted, err error) {
-		err = row.Scan(&c.id, &c.Count, moment{&c.Newest})
+		err = row.Scan(&c.id, &c.Count, nullTime{&c.Newest})
 		return c, err
 	}, countUnread, clean(client, micro(since))...)
 	if err != nil {
 		return nil, err
 	}
-	unread := make(map[string]storage.Unread, len(all))
+	unread := make(map[string]storage.UnreadCount, len(all))
 	for _, c := range all {
-		unread[c.id] = c.Unread
+		unread[c.id] = c.UnreadCount
 	}
 	return unread, nil
 }
 
-const itemsBeginning = `SELECT DISTINCT i.id FROM unnest($1::text[]) AS prefix JOIN items i ON i.id >= prefix AND i.id < prefix || '{' ORDER BY i.id`
+const itemsByIDPrefix = `SELECT DISTINCT i.id FROM unnest($1::text[]) AS prefix JOIN items i ON i.id >= prefix AND i.id < prefix || '{' ORDER BY i.id`
 
 // NumberedItems implements [storage.Marks].
 func (s *Store) NumberedItems(ctx context.Context, numbers ...int64) ([]string, error) {
@@ -172,46 +171,46 @@ func (s *Store) NumberedItems(ctx context.Context, numbers ...int64) ([]string, 
 		prefixes[i] = storage.NumberPrefix(n)
 	}
 	slices.Sort(prefixes)
-	ids, err := read(ctx, s, "look up items by number", pgx.RowTo[string], itemsBeginning, slices.Compact(prefixes))
-	return storage.InNumberOrder(ids, numbers), err
+	ids, err := read(ctx, s, "look up items by number", pgx.RowTo[string], itemsByIDPrefix, slices.Compact(prefixes))
+	return storage.OrderByNumbers(ids, numbers), err
 }
 
-// ForgetMarks implements [storage.Marks].
-func (s *Store) ForgetMarks(ctx context.Context, client string) error {
-	return s.change(ctx, "forget marks", func(ctx context.Context, tx pgx.Tx) error {
-		forgetting := &pgx.Batch{}
-		forgetting.Queue(`DELETE FROM marks WHERE client = $1`, clean(client)...)
-		forgetting.Queue(`DELETE FROM read_until WHERE client = $1`, clean(client)...)
-		return tx.SendBatch(ctx, forgetting).Close()
+// DeleteMarks implements [storage.Marks].
+func (s *Store) DeleteMarks(ctx context.Context, client string) error {
+	return s.transaction(ctx, "delete marks", func(ctx context.Context, tx pgx.Tx) error {
+		statements := &pgx.Batch{}
+		statements.Queue(`DELETE FROM marks WHERE client = $1`, clean(client)...)
+		statements.Queue(`DELETE FROM read_until WHERE client = $1`, clean(client)...)
+		return tx.SendBatch(ctx, statements).Close()
 	})
 }
 
 const (
-	// What is read, or would be read in the feed $2 that items move to, only up to when
-	// all of a feed is: then the item itself says it.
-	sayRead = `
+	// Items read only by their feed's "mark all read", in the old feed or the target $2, get marks of their
+	// own before the move.
+	addReadMarks = `
 		INSERT INTO marks (client, item_id, read, starred)
 		SELECT u.client, i.id, bool_or(u.feed = i.feed), false
 		FROM items i JOIN read_until u ON u.feed IN ($1, $2) LEFT JOIN read_until a ON a.client = u.client AND a.feed = 0
 		WHERE i.feed = $1 AND i.first_seen <= u.until AND (a.until IS NULL OR i.first_seen > a.until)
 		GROUP BY u.client, i.id ORDER BY u.client, i.id
 		ON CONFLICT (client, item_id) DO UPDATE SET read = coalesce(marks.read, excluded.read)`
-	forgetReadFeed  = `DELETE FROM read_until WHERE feed = $1`
-	forgetFeedMarks = `DELETE FROM marks WHERE item_id IN (SELECT id FROM items WHERE feed = $1)`
+	deleteReadUntilOfFeed = `DELETE FROM read_until WHERE feed = $1`
+	deleteMarksOfFeed     = `DELETE FROM marks WHERE item_id IN (SELECT id FROM items WHERE feed = $1)`
 )
 
-// What becomes of marks where items of the IDs $1 become those of the IDs $2.
+// These statements move marks from the item IDs $1 to the item IDs $2.
 const (
-	dropStrayMarks = `
+	deleteStrayMarks = `
 		DELETE FROM marks USING unnest($1::text[], $2::text[]) AS renaming (old, now)
 		WHERE item_id = now AND NOT EXISTS (SELECT FROM items kept WHERE kept.id = now)`
-	takeMarks = `
+	mergeMarks = `
 		INSERT INTO marks (client, item_id, read, starred)
 		SELECT client, now, nullif(read, false), starred
 		FROM unnest($1::text[], $2::text[]) AS renaming (old, now) JOIN marks ON item_id = old JOIN items kept ON kept.id = now
 		ON CONFLICT (client, item_id) DO UPDATE SET
 			read = coalesce(excluded.read, marks.read), starred = marks.starred OR excluded.starred`
-	dropTakenMarks = `
+	deleteMergedMarks = `
 		DELETE FROM marks USING unnest($1::text[], $2::text[]) AS renaming (old, now)
 		WHERE item_id = old AND EXISTS (SELECT FROM items kept WHERE kept.id = now)`
 	renameMarks = `

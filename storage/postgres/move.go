@@ -25,68 +25,66 @@ func (s *Store) ResolveFeed(ctx context.Context, id string) (now string, err err
 }
 
 const (
-	// Those who move feeds take turns, also with those who remove some: they
-	// change items of any feed, and would lock each other's in every order. So
-	// what the table has stays as it is, too.
+	// The lock serializes moves with each other and with removals of feeds. They change items of any feed,
+	// and would otherwise deadlock. It also keeps the table's rows unchanged.
 	lockMoved = `LOCK TABLE moved IN SHARE ROW EXCLUSIVE MODE`
 
-	// Who writes items holds their feed's row locked. All who lock several rows
-	// of a table do so in order of ID.
+	// Writers of items hold a lock on their feed's row. All transactions that lock several rows of a table do
+	// so in order of ID.
 	lockFeeds = `SELECT id, num FROM feeds WHERE id = ANY($1) ORDER BY id FOR UPDATE`
 )
 
-// movePatience is for feeds of a million items.
-const movePatience = 10 * time.Minute
+// moveTimeout is the timeout of a move, enough for feeds of a million items.
+const moveTimeout = 10 * time.Minute
 
 // MoveFeed implements [storage.Feeds].
-func (s *Store) MoveFeed(ctx context.Context, id, url string) (concerned []string, err error) {
-	err = s.changeWithin(ctx, movePatience, "move feed", func(ctx context.Context, tx pgx.Tx) error {
+func (s *Store) MoveFeed(ctx context.Context, id, url string) (affected []string, err error) {
+	err = s.transactionWithTimeout(ctx, moveTimeout, "move feed", func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockMoved); err != nil {
 			return err
 		}
-		concerned = nil
+		affected = nil
 		old, err := feedByID(ctx, tx, id)
 		if err != nil || old.URL == url {
 			return err
 		}
-		toID, err := target(ctx, tx, id, url)
+		toID, err := moveTarget(ctx, tx, id, url)
 		if err != nil {
 			return err
 		}
-		nums, err := lockTwo(ctx, tx, id, toID)
+		nums, err := lockFeedPair(ctx, tx, id, toID)
 		if err != nil {
 			return err
 		}
-		repeats, err := moveRepeats(ctx, tx, nums[id], toID)
+		duplicates, err := moveDuplicates(ctx, tx, nums[id], toID)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, sayRead, nums[id], nums[toID]); err != nil {
+		if _, err := tx.Exec(ctx, addReadMarks, nums[id], nums[toID]); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, forgetReadFeed, nums[id]); err != nil {
+		if _, err := tx.Exec(ctx, deleteReadUntilOfFeed, nums[id]); err != nil {
 			return err
 		}
 		moved, err := moveItems(ctx, tx, nums[id], nums[toID], toID)
 		if err != nil {
 			return err
 		}
-		concerned = slices.Compact(slices.Sorted(slices.Values(append(moved, repeats...))))
-		return becomeOne(ctx, tx, nums, id, toID)
+		affected = slices.Compact(slices.Sorted(slices.Values(append(moved, duplicates...))))
+		return finishMove(ctx, tx, nums, id, toID)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return concerned, nil
+	return affected, nil
 }
 
-const takeBack = `DELETE FROM moved WHERE id = $1 AND feed = (SELECT num FROM feeds WHERE id = $2)`
+const deleteRedirect = `DELETE FROM moved WHERE id = $1 AND feed = (SELECT num FROM feeds WHERE id = $2)`
 
-// target returns the ID of the feed that one moves to for a URL, and adds it if
-// need be.
-func target(ctx context.Context, tx pgx.Tx, id, url string) (string, error) {
+// moveTarget returns the ID of the feed that a move to the URL leads to, and adds it if necessary.
+func moveTarget(ctx context.Context, tx pgx.Tx, id, url string) (string, error) {
 	to := storage.Feed{ID: storage.FeedID(url), URL: url}
-	if _, err := tx.Exec(ctx, takeBack, to.ID, id); err != nil {
+	if _, err := tx.Exec(ctx, deleteRedirect, to.ID, id); err != nil {
 		return "", err
 	}
 	now, err := one(ctx, tx, pgx.RowTo[string], resolveFeed, to.ID)
@@ -97,8 +95,8 @@ func target(ctx context.Context, tx pgx.Tx, id, url string) (string, error) {
 	return to.ID, err
 }
 
-// lockTwo locks two feeds and returns their nums by ID.
-func lockTwo(ctx context.Context, tx pgx.Tx, from, to string) (map[string]int32, error) {
+// lockFeedPair locks two feeds and returns their nums by ID.
+func lockFeedPair(ctx context.Context, tx pgx.Tx, from, to string) (map[string]int32, error) {
 	nums := map[string]int32{}
 	_, err := collect(ctx, tx, func(row pgx.CollectableRow) (id string, err error) {
 		var num int32
@@ -116,13 +114,13 @@ const (
 			items = (SELECT count(*) FROM items WHERE feed = $1),
 			last_item = (SELECT max(published) FROM items WHERE feed = $1)
 		WHERE num = $1`
-	passOn   = `UPDATE moved SET feed = $2 WHERE feed = $1`
-	standFor = `INSERT INTO moved (id, feed) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET feed = excluded.feed`
+	moveRedirects = `UPDATE moved SET feed = $2 WHERE feed = $1`
+	putRedirect   = `INSERT INTO moved (id, feed) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET feed = excluded.feed`
 )
 
-// becomeOne ends the move of one feed's items to another. Both are locked, with
-// the nums given, and read only now that they are.
-func becomeOne(ctx context.Context, tx pgx.Tx, nums map[string]int32, from, to string) error {
+// finishMove merges the old feed into the new one and removes it. Both are locked, and read only after
+// locking.
+func finishMove(ctx context.Context, tx pgx.Tx, nums map[string]int32, from, to string) error {
 	old, err := feedByID(ctx, tx, from)
 	if err != nil {
 		return err
@@ -132,12 +130,12 @@ func becomeOne(ctx context.Context, tx pgx.Tx, nums map[string]int32, from, to s
 		return err
 	}
 	f = storage.MergeFeeds(f, old)
-	ending := &pgx.Batch{}
-	ending.Queue(mergeFeed, clean(nums[to], f.Title, f.Site, f.Language, listOrNull(f.Tags), f.Pinned, f.FullText,
+	statements := &pgx.Batch{}
+	statements.Queue(mergeFeed, clean(nums[to], f.Title, f.Site, f.Language, listOrNull(f.Tags), f.Pinned, f.FullText,
 		requestOrNull(f.Request), f.Added, f.Rate, f.SpamThreshold, countsOrNull(f.Categories),
-		storage.FeedWords(f.Title, f.URL, f.Site))...)
-	ending.Queue(passOn, nums[from], nums[to])
-	ending.Queue(standFor, from, nums[to])
-	ending.Queue(removeFeed, nums[from])
-	return tx.SendBatch(ctx, ending).Close()
+		storage.FeedSearchText(f.Title, f.URL, f.Site))...)
+	statements.Queue(moveRedirects, nums[from], nums[to])
+	statements.Queue(putRedirect, from, nums[to])
+	statements.Queue(removeFeed, nums[from])
+	return tx.SendBatch(ctx, statements).Close()
 }

@@ -11,7 +11,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestFeedAddedWhileItMovesIsKnown(t *testing.T) {
+func TestAddFeeds_DuringMoveAddsNothing(t *testing.T) {
 	ctx := t.Context()
 	s := open(t, emptyDatabase(t, server))
 	feedID := addFeed(t, s)
@@ -24,20 +24,20 @@ func TestFeedAddedWhileItMovesIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback(ctx)
-	nums, err := lockTwo(ctx, tx, feedID, other.ID)
+	nums, err := lockFeedPair(ctx, tx, feedID, other.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := becomeOne(ctx, tx, nums, feedID, other.ID); err != nil {
+	if err := finishMove(ctx, tx, nums, feedID, other.ID); err != nil {
 		t.Fatal(err)
 	}
 	var adding sync.WaitGroup
 	adding.Go(func() {
 		if added, err := s.AddFeeds(ctx, storage.Feed{ID: feedID, URL: benchURL(0)}); err != nil || len(added) > 0 {
-			t.Errorf("added %v, %v; want it known", added, err)
+			t.Errorf("added %v, %v; want no new feed", added, err)
 		}
 	})
-	waitFor(t, "the one who adds to wait", func() bool {
+	waitFor(t, "the adding transaction to wait", func() bool {
 		return scan[bool](t, s.pool.Config().ConnString(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database())`)
 	})
 	if err := tx.Commit(ctx); err != nil {
@@ -49,7 +49,7 @@ func TestFeedAddedWhileItMovesIsKnown(t *testing.T) {
 	}
 }
 
-func TestKilledMoveLeavesAllOrNothing(t *testing.T) {
+func TestKill_MoveFeedIsAtomic(t *testing.T) {
 	ctx := t.Context()
 	s := open(t, emptyDatabase(t, server))
 	from := addFeed(t, s)
@@ -58,7 +58,7 @@ func TestKilledMoveLeavesAllOrNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	const items = 3000
-	for _, batch := range []storage.Batch{benchBatch(from, 0, items), repeating(other.ID, from, 100, 1)} {
+	for _, batch := range []storage.Batch{benchBatch(from, 0, items), duplicatesOf(other.ID, from, 100, 1)} {
 		if _, err := s.PutItems(ctx, batch); err != nil {
 			t.Fatal(err)
 		}
@@ -81,10 +81,10 @@ func TestKilledMoveLeavesAllOrNothing(t *testing.T) {
 			t.Error(err)
 		}
 		moving.Wait()
-		s.pool.Reset() // of connections that may not know yet that they are killed
+		s.pool.Reset() // of connections that may not have noticed yet that they are killed
 		now, err := s.ResolveFeed(ctx, from)
 		if err != nil || now != from && now != storage.FeedID(url) {
-			t.Fatalf("the feed stands for %s, %v", now, err)
+			t.Fatalf("got original feed %s, %v", now, err)
 		}
 		from = now
 		wantWhole(t, s, from, other.ID, items)
@@ -94,12 +94,12 @@ func TestKilledMoveLeavesAllOrNothing(t *testing.T) {
 	}
 }
 
-// wantWhole fails unless the feed has all the items, and those of the other
-// repeat its.
+// wantWhole fails unless the feed contains all the items, and the items of the other feed are duplicates of
+// its items.
 func wantWhole(t *testing.T, s *Store, feedID, otherID string, items int64) {
 	t.Helper()
 	if got, err := s.Feed(t.Context(), feedID); err != nil || got.Items != items {
-		t.Errorf("the feed has %d items, %v; want %d", got.Items, err, items)
+		t.Errorf("got %d items in the feed, %v; want %d", got.Items, err, items)
 	}
 	if got, err := s.Counts(t.Context()); err != nil || got.Feeds != 2 || got.Items != items+100 {
 		t.Errorf("there are %+v, %v; want 2 feeds and %d items", got, err, items+100)

@@ -10,53 +10,52 @@ import (
 	"feedmesh/storage"
 )
 
-// movedAtOnce is how many items one statement changes.
-const movedAtOnce = 1000
+// moveBatchSize is the batch size of a move.
+const moveBatchSize = 1000
 
-// A renaming is an item's ID and another that takes some place of it.
-type renaming struct{ id, now string }
+// A renaming is an item's ID and its replacement.
+type renaming struct{ id, newID string }
 
-// renamings returns a scan of an ID and a key, as which an item of the feed with
-// the given ID takes the place.
+// renamings returns a scan function for an ID and a key. The replacement is the ID of that key in the given
+// feed.
 func renamings(feedID string) pgx.RowToFunc[renaming] {
 	return func(row pgx.CollectableRow) (r renaming, err error) {
 		var key string
 		err = row.Scan(&r.id, &key)
-		r.now = storage.ItemID(feedID, key)
+		r.newID = storage.ItemID(feedID, key)
 		return r, err
 	}
 }
 
 func oldIDs(all []renaming) []string { return column(all, func(r renaming) string { return r.id }) }
-func newIDs(all []renaming) []string { return column(all, func(r renaming) string { return r.now }) }
+func newIDs(all []renaming) []string { return column(all, func(r renaming) string { return r.newID }) }
 
 const (
-	repeatsOf = `
+	duplicatesOfFeed = `
 		SELECT r.id, first.key FROM items r JOIN items first ON first.id = r.duplicate_of
 		WHERE first.feed = $1 AND r.duplicate_of <> ''
 		ORDER BY r.id FOR NO KEY UPDATE OF r`
-	repeatItems = `
+	setDuplicatesOf = `
 		UPDATE items SET duplicate_of = now, changed = ` + nextChanged + `
 		FROM unnest($1::text[], $2::text[]) AS renaming (old, now)
 		WHERE items.id = old`
-	makeFirst = `
+	makeOriginals = `
 		UPDATE items SET duplicate_of = '', duplicate_by = '', duplicate_score = 0, duplicate_why = '', changed = ` + nextChanged + `
 		WHERE id = ANY($1) AND duplicate_of <> ''`
 )
 
-// moveRepeats has the items that repeat one of a feed's repeat the one that will
-// take its place in the feed toID, and that be the first of its kind. It returns
-// their IDs. Both feeds are locked.
-func moveRepeats(ctx context.Context, tx pgx.Tx, from int32, toID string) ([]string, error) {
-	all, err := collect(ctx, tx, renamings(toID), repeatsOf, from)
+// moveDuplicates changes the duplicates of a feed's items to duplicates of the corresponding items of feed toID,
+// and makes those originals. It returns the IDs of the duplicates. Both feeds are locked.
+func moveDuplicates(ctx context.Context, tx pgx.Tx, from int32, toID string) ([]string, error) {
+	all, err := collect(ctx, tx, renamings(toID), duplicatesOfFeed, from)
 	if err != nil {
 		return nil, err
 	}
-	for some := range slices.Chunk(all, movedAtOnce) {
-		repeating := &pgx.Batch{}
-		repeating.Queue(repeatItems, oldIDs(some), newIDs(some))
-		repeating.Queue(makeFirst, newIDs(some)) // those that are there already
-		if err := tx.SendBatch(ctx, repeating).Close(); err != nil {
+	for batch := range slices.Chunk(all, moveBatchSize) {
+		updates := &pgx.Batch{}
+		updates.Queue(setDuplicatesOf, oldIDs(batch), newIDs(batch))
+		updates.Queue(makeOriginals, newIDs(batch)) // if they exist already
+		if err := tx.SendBatch(ctx, updates).Close(); err != nil {
 			return nil, err
 		}
 	}
@@ -65,17 +64,17 @@ func moveRepeats(ctx context.Context, tx pgx.Tx, from int32, toID string) ([]str
 
 const (
 	itemsToMove = `DECLARE to_move NO SCROLL CURSOR FOR SELECT id, key FROM items WHERE feed = $1`
-	dropItems   = `
+	deleteItems = `
 		DELETE FROM items USING unnest($1::text[], $2::text[]) AS renaming (old, now)
 		WHERE items.id = old AND EXISTS (SELECT FROM items kept WHERE kept.id = now)`
-	dropKeptOf = `
+	deleteSavedLabelsOfDeleted = `
 		DELETE FROM kept_labels USING unnest($1::text[], $2::text[]) AS renaming (old, now)
 		WHERE item_id = old AND EXISTS (SELECT FROM items kept WHERE kept.id = now)`
-	// What a program from before kept_labels removed may have left some of.
-	dropStray = `
+	// Older program versions without kept_labels may have left rows of removed items.
+	deleteStrayLabels = `
 		DELETE FROM kept_labels USING unnest($1::text[], $2::text[]) AS renaming (old, now)
 		WHERE item_id = now AND NOT EXISTS (SELECT FROM items kept WHERE kept.id = now)`
-	renameKept = `
+	renameSavedLabels = `
 		UPDATE kept_labels SET item_id = now
 		FROM unnest($1::text[], $2::text[]) AS renaming (old, now)
 		WHERE item_id = old`
@@ -85,36 +84,36 @@ const (
 		WHERE items.id = old`
 )
 
-var nextToMove = fmt.Sprintf(`FETCH %d FROM to_move`, movedAtOnce)
+var nextToMove = fmt.Sprintf(`FETCH %d FROM to_move`, moveBatchSize)
 
-// moveItems gives the items of one feed to another, whose ID is toID, or drops
-// those that it has. It returns their IDs, old and new. Both feeds are locked.
-func moveItems(ctx context.Context, tx pgx.Tx, from, to int32, toID string) (concerned []string, err error) {
-	// The cursor goes on over the feed as it was, whatever moves meanwhile.
+// moveItems moves the items of one feed to another, with the ID toID, and deletes those that the other
+// contains already. It returns the old and new IDs. Both feeds are locked.
+func moveItems(ctx context.Context, tx pgx.Tx, from, to int32, toID string) (affected []string, err error) {
+	// The cursor iterates over a snapshot of the feed, unaffected by the moves.
 	if _, err := tx.Exec(ctx, itemsToMove, from); err != nil {
 		return nil, err
 	}
 	for {
-		some, err := collect(ctx, tx, renamings(toID), nextToMove)
-		if err != nil || len(some) == 0 {
-			return concerned, err
+		batch, err := collect(ctx, tx, renamings(toID), nextToMove)
+		if err != nil || len(batch) == 0 {
+			return affected, err
 		}
-		old, now := oldIDs(some), newIDs(some)
-		if err := takeOver(ctx, tx, old, now); err != nil {
+		old, now := oldIDs(batch), newIDs(batch)
+		if err := inheritCorrections(ctx, tx, old, now); err != nil {
 			return nil, err
 		}
-		moving := &pgx.Batch{}
-		moving.Queue(dropKeptOf, old, now)
-		moving.Queue(dropStray, old, now)
-		moving.Queue(renameKept, old, now)
-		for _, statement := range []string{dropStrayMarks, takeMarks, dropTakenMarks, renameMarks} {
-			moving.Queue(statement, old, now)
+		statements := &pgx.Batch{}
+		statements.Queue(deleteSavedLabelsOfDeleted, old, now)
+		statements.Queue(deleteStrayLabels, old, now)
+		statements.Queue(renameSavedLabels, old, now)
+		for _, statement := range []string{deleteStrayMarks, mergeMarks, deleteMergedMarks, renameMarks} {
+			statements.Queue(statement, old, now)
 		}
-		moving.Queue(dropItems, old, now)
-		moving.Queue(renameItems, old, now, to)
-		if err := tx.SendBatch(ctx, moving).Close(); err != nil {
+		statements.Queue(deleteItems, old, now)
+		statements.Queue(renameItems, old, now, to)
+		if err := tx.SendBatch(ctx, statements).Close(); err != nil {
 			return nil, err
 		}
-		concerned = append(append(concerned, old...), now...)
+		affected = append(append(affected, old...), now...)
 	}
 }

@@ -28,8 +28,8 @@ func (s *Store) Note(ctx context.Context, name string) (note []byte, err error) 
 
 // PutNote implements [storage.Notes].
 func (s *Store) PutNote(ctx context.Context, fence storage.Fence, name string, note []byte) error {
-	return s.change(ctx, "put note", func(ctx context.Context, tx pgx.Tx) error {
-		if err := shareFence(ctx, tx, fence); err != nil {
+	return s.transaction(ctx, "put note", func(ctx context.Context, tx pgx.Tx) error {
+		if err := lockFenceShared(ctx, tx, fence); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, putNote, clean(name, note)...)

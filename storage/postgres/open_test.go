@@ -11,14 +11,14 @@ import (
 	"feedmesh/tests/engines"
 )
 
-func wantSaid(t *testing.T, err error, want string) {
+func wantErrorText(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("the error is %v, want it to say %q", err, want)
+		t.Errorf("the error is %v, want text %q", err, want)
 	}
 }
 
-// changed returns the address with something about it changed.
+// changed returns the URL after change.
 func changed(t *testing.T, address string, change func(u *url.URL)) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -29,7 +29,7 @@ func changed(t *testing.T, address string, change func(u *url.URL)) string {
 	return u.String()
 }
 
-func TestOpenRefusesInWords(t *testing.T) {
+func TestOpen_ErrorStatesRemedy(t *testing.T) {
 	good := emptyDatabase(t, server)
 	free, err := engines.FreePort()
 	if err != nil {
@@ -37,24 +37,24 @@ func TestOpenRefusesInWords(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, url, want string
-		mayCome         bool // by waiting
+		retryable       bool
 	}{
-		{"nobody there", changed(t, good, func(u *url.URL) { u.Host = fmt.Sprintf("127.0.0.1:%d", free) }),
+		{"no server", changed(t, good, func(u *url.URL) { u.Host = fmt.Sprintf("127.0.0.1:%d", free) }),
 			"the server can't be reached: check that it runs, and the address", true},
-		{"no such host", changed(t, good, func(u *url.URL) { u.Host = "nowhere.invalid" }),
+		{"unresolvable host", changed(t, good, func(u *url.URL) { u.Host = "nowhere.invalid" }),
 			"the server can't be reached: check that it runs, and the address", true},
 		{"no such database", changed(t, good, func(u *url.URL) { u.Path = "/nothing" }),
-			`there is no such database: make it with CREATE DATABASE "nothing" OWNER "feedmesh"`, false},
+			`the database does not exist: create it with CREATE DATABASE "nothing" OWNER "feedmesh"`, false},
 		{"no such user", changed(t, good, func(u *url.URL) { u.User = url.UserPassword("nobody", "secret") }),
-			"the server does not let this user in: check name and password", false},
+			"the server rejects this user: check name and password", false},
 		{"wrong password", changed(t, good, func(u *url.URL) { u.User = url.UserPassword("feedmesh", "wrong-secret") }),
-			"the server does not let this user in: check name and password", false},
-		{"no right to make tables", changed(t, good, func(u *url.URL) { u.Path = "/postgres" }),
-			`the user may not make tables in it: ALTER DATABASE "postgres" OWNER TO "feedmesh"`, false},
-		{"no UTF-8", latinDatabase(t), "the database keeps text as LATIN1", false},
-		{"another program's", foreignTables(t), "it has tables of another program: give feedmesh a database of its own", false},
-		{"no address", "postgres://feedmesh:secret/with?slash@host/db", "write postgres://USER:PASSWORD@HOST/DATABASE", false},
-		{"no port", "postgres://feedmesh:secret@host:port/db", "write postgres://USER:PASSWORD@HOST/DATABASE", false},
+			"the server rejects this user: check name and password", false},
+		{"no permission to create tables", changed(t, good, func(u *url.URL) { u.Path = "/postgres" }),
+			`the user may not create tables in it: ALTER DATABASE "postgres" OWNER TO "feedmesh"`, false},
+		{"no UTF-8", latinDatabase(t), "the database encoding is LATIN1", false},
+		{"tables of another program", foreignTables(t), "it contains tables of another program: use a separate database for feedmesh", false},
+		{"invalid URL", "postgres://feedmesh:secret/with?slash@host/db", "use postgres://USER:PASSWORD@HOST/DATABASE", false},
+		{"invalid port", "postgres://feedmesh:secret@host:port/db", "use postgres://USER:PASSWORD@HOST/DATABASE", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, err := Open(t.Context(), test.url)
@@ -62,12 +62,12 @@ func TestOpenRefusesInWords(t *testing.T) {
 				s.Close()
 				t.Fatal("it was opened")
 			}
-			wantSaid(t, err, test.want)
+			wantErrorText(t, err, test.want)
 			if strings.Contains(err.Error(), "secret") {
-				t.Errorf("the error %q has the password", err)
+				t.Errorf("the error %q contains the password", err)
 			}
-			if got := errors.Is(err, storage.ErrUnavailable); got != test.mayCome {
-				t.Errorf("%v: is it unavailable: %v, want %v", err, got, test.mayCome)
+			if got := errors.Is(err, storage.ErrUnavailable); got != test.retryable {
+				t.Errorf("%v: is it unavailable: %v, want %v", err, got, test.retryable)
 			}
 		})
 	}
@@ -88,32 +88,32 @@ func foreignTables(t *testing.T) string {
 	return address
 }
 
-// says is a server that says so much of itself.
-type says map[string]string
+// fakeServer is a fake server that reports these parameters.
+type fakeServer map[string]string
 
-func (s says) ParameterStatus(name string) string { return s[name] }
+func (s fakeServer) ParameterStatus(name string) string { return s[name] }
 
-func TestOldServerIsRefused(t *testing.T) {
+func TestCheckServer_RejectsOldVersions(t *testing.T) {
 	for version, want := range map[string]bool{
 		"13.22": false, "9.6.24": false, "14.0": true, "15.18 (Debian 15.18-0+deb12u1)": true, "18beta2": true,
 	} {
-		err := checkServer(says{"server_version": version, "server_encoding": "UTF8"})
+		err := checkServer(fakeServer{"server_version": version, "server_encoding": "UTF8"})
 		if (err == nil) != want {
 			t.Errorf("version %s: the error is %v; want it to do: %v", version, err, want)
 		}
 	}
 }
 
-func TestURLGoesBeforeDefaults(t *testing.T) {
+func TestPoolConfig_URLOverridesDefaults(t *testing.T) {
 	config, err := poolConfig("postgres://host/db?pool_max_conns=33&statement_timeout=5&application_name=mine")
 	if err != nil {
 		t.Fatal(err)
 	}
 	params := config.ConnConfig.RuntimeParams
 	if config.MaxConns != 33 || params["statement_timeout"] != "5" || params["application_name"] != "mine" || params["lock_timeout"] == "" {
-		t.Errorf("there are %d connections with %v; want what the url says, and defaults for the rest", config.MaxConns, params)
+		t.Errorf("got %d connections with %v; want the values of the url, and defaults for the rest", config.MaxConns, params)
 	}
-	if config, err = poolConfig("postgres://host/db"); err != nil || config.MaxConns != connections {
-		t.Errorf("there are %d connections, %v; want %d", config.MaxConns, err, connections)
+	if config, err = poolConfig("postgres://host/db"); err != nil || config.MaxConns != defaultPoolSize {
+		t.Errorf("there are %d connections, %v; want %d", config.MaxConns, err, defaultPoolSize)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"feedmesh/storage"
 )
 
-// The store has few items yet, where reading all of them would cost least.
-func TestHotStatementsUseIndexes(t *testing.T) {
+// The store contains few items, for which table scans would be cheapest.
+func TestPlans_HotStatementsUseIndexes(t *testing.T) {
 	ctx := t.Context()
 	url := emptySchema(t)
 	s := open(t, url)
@@ -37,36 +37,36 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 		args                   []any
 	}{
 		{"list feeds", feedsByURL, "feeds_url_key", true, []any{"1", 100}},
-		{"known", knownItems, "items_pkey", false, []any{ids}},
+		{"item hashes", itemHashes, "items_pkey", false, []any{ids}},
 		{"items by ID", itemsByID, "items_pkey", false, []any{ids}},
 		{"put", itemsToPut, "items_pkey", false, []any{ids}},
 		{"feed to put", feedToPut, "feeds_id_key", false, []any{feedID}},
 		{"items since", itemsSince, "items_by_lane", true, []any{"en", first.FirstSeen, first.ID, 50}},
-		{"items since in a lane that is not there", itemsSince, "items_by_lane", false, []any{"xx", first.FirstSeen, "", 50}},
+		{"items since in a missing partition", itemsSince, "items_by_lane", false, []any{"xx", first.FirstSeen, "", 50}},
 		{"stamps", stampsOfDay, "items_by_day", true, []any{day, first.ID, 100}},
-		{"repeat", repeatItems, "items_pkey", false, []any{ids, ids}},
-		{"drop", dropItems, "items_pkey", false, []any{ids, ids}},
+		{"repeat", setDuplicatesOf, "items_pkey", false, []any{ids, ids}},
+		{"drop", deleteItems, "items_pkey", false, []any{ids, ids}},
 		{"rename", renameItems, "items_pkey", false, []any{ids, ids, 2}},
 		{"spam", newestSpam, "spam_by_judged", true, []any{day, first.ID, 50}},
 		{"newest spam", newestSpam, "spam_by_judged", true, []any{nil, "", 50}},
 		{"spam of a feed", newestSpamOf, "spam_by_feed", true, []any{day, first.ID, 50, feedID}},
 		{"corrections", correctionsByTime, "corrections_by_time", true, []any{day, first.ID, 50}},
-		{"labels", openLabels, "items_pkey", false, []any{ids}},
+		{"labels", uncorrectedLabels, "items_pkey", false, []any{ids}},
 		{"lock items", lockItems, "items_pkey", false, []any{ids}},
-		{"lock their feeds", shareFeedsOf, "items_pkey", false, []any{ids}},
-		{"kept labels", keptLabels, "kept_labels_pkey", true, []any{"job 1", 50}},
-		{"kept labels of moved items", renameKept, "kept_labels_by_item", false, []any{ids[:2], ids[:2]}},
-		{"kept labels of dropped items", dropKeptOf, "kept_labels_by_item", false, []any{ids[:2], ids[:2]}},
-		{"kept labels of no items", dropStray, "kept_labels_by_item", false, []any{ids[:2], ids[:2]}},
-		{"items of a story", sumOfStory, "items_by_story", false, []any{first.StoryID}},
+		{"lock the items' feeds", shareFeedsOf, "items_pkey", false, []any{ids}},
+		{"saved labels", savedLabels, "kept_labels_pkey", true, []any{"job 1", 50}},
+		{"saved labels of moved items", renameSavedLabels, "kept_labels_by_item", false, []any{ids[:2], ids[:2]}},
+		{"saved labels of deleted items", deleteSavedLabelsOfDeleted, "kept_labels_by_item", false, []any{ids[:2], ids[:2]}},
+		{"saved labels of missing items", deleteStrayLabels, "kept_labels_by_item", false, []any{ids[:2], ids[:2]}},
+		{"items of a story", storyTotals, "items_by_story", false, []any{first.StoryID}},
 		{"newest items of a story", newestOfStory, "items_by_story", false, []any{first.StoryID, 50}},
-		{"repeats of an item", repeatsOfItem, "items_by_first", false, []any{first.ID, 50}},
+		{"duplicates of an item", duplicatesOfItem, "items_by_first", false, []any{first.ID, 50}},
 		{"rearrange", placeItems, "items_pkey", false, placementColumns([]storage.Placement{{ItemID: first.ID}})},
-		{"new items that joined a story", markJoined, "items_by_story", false, []any{ids}},
-		{"click", clickItem, "items_pkey", false, []any{first.ID, 1}},
+		{"new items that joined a story", addDirtyStoriesJoined, "items_by_story", false, []any{ids}},
+		{"click", addClicks, "items_pkey", false, []any{first.ID, 1}},
 		{"sightings", sightings, "items_by_lane", false, []any{first.FirstSeen, first.ID, first.FirstSeen.Add(time.Hour), 50}},
-		{"reach of a day", reachOfDay, "items_by_day", false, []any{day.AddDate(0, 0, -1), day, 3}},
-		{"marks", untoldStories, "untold_pkey", true, []any{50}},
+		{"feed coverage of a day", feedCoverageOfDay, "items_by_day", false, []any{day.AddDate(0, 0, -1), day, 3}},
+		{"marks", dirtyStories, "untold_pkey", true, []any{50}},
 		{"last item", `SELECT max(published) FROM items WHERE feed = $1`, "items_by_feed", false, []any{1}},
 	}
 	for _, when := range []string{"before statistics", "with statistics"} {
@@ -81,16 +81,15 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 		}
 		exec(t, url, `VACUUM ANALYZE items, feeds, spam, corrections, kept_labels, untold`)
 	}
-	// Before there are statistics, many items are taken for those of an event, see
-	// allByIndex.
+	// Without statistics the planner overestimates the items of an event, see disableTableScans.
 	for _, statement := range []string{shareFeedsToRearrange, lockToRearrange} {
 		plan := explainPlan(t, s, statement, ids, ids)
 		if !strings.Contains(plan, "items_by_event") || !strings.Contains(plan, "items_pkey") {
 			t.Errorf("the plan to rearrange is\n%s\nwant it to use items_by_event and items_pkey", plan)
 		}
 	}
-	// Before there are statistics, all items are taken for duplicates.
-	for _, plan := range []string{explainPlan(t, s, freeDuplicates, 2), explainPlan(t, s, repeatsOf, 2)} {
+	// Without statistics the planner assumes that all items are duplicates.
+	for _, plan := range []string{explainPlan(t, s, freeDuplicates, 2), explainPlan(t, s, duplicatesOfFeed, 2)} {
 		if !strings.Contains(plan, "items_by_first") {
 			t.Errorf("the plan for duplicates is\n%s\nwant it to use items_by_first", plan)
 		}
@@ -102,8 +101,8 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 	}
 }
 
-// Of a large store's stories: few are about some of the topics, and many about others.
-func TestStoriesAreListedByIndexes(t *testing.T) {
+// In a large store some topics have few stories, and others many.
+func TestPlans_ListStoriesUsesIndexes(t *testing.T) {
 	url := emptySchema(t)
 	s := open(t, url)
 	exec(t, url, `
@@ -119,11 +118,11 @@ func TestStoriesAreListedByIndexes(t *testing.T) {
 		sorted         bool
 	}{
 		{storage.StoryQuery{}, "stories_by_rank", "stories_by_time", false},
-		{storage.StoryQuery{Lane: "en", Sources: 2}, "stories_by_rank", "stories_by_time", false},
+		{storage.StoryQuery{Partition: "en", Sources: 2}, "stories_by_rank", "stories_by_time", false},
 		{storage.StoryQuery{Category: "7"}, "stories_by_rank", "stories_by_time", false},
 		{storage.StoryQuery{Topic: "rare-100"}, "stories_listed", "stories_listed", true},
 		{storage.StoryQuery{Topic: "nothing"}, "stories_listed", "stories_listed", true},
-		{storage.StoryQuery{Lane: "ja", Topic: "rare-100"}, "stories_listed", "stories_listed", true},
+		{storage.StoryQuery{Partition: "ja", Topic: "rare-100"}, "stories_listed", "stories_listed", true},
 	} {
 		for _, newest := range []bool{false, true} {
 			index := test.byRank
@@ -134,9 +133,9 @@ func TestStoriesAreListedByIndexes(t *testing.T) {
 				test.query.Cursor = ""
 				if page == "next" {
 					middle := storage.Story{ID: "7", Rank: 10_000, LastSeen: time.Date(2026, 1, 8, 0, 0, 0, 0, time.UTC)}
-					test.query.Cursor = test.query.PlaceOf(middle).Cursor()
+					test.query.Cursor = test.query.PositionOf(middle).Cursor()
 				}
-				statement, args, err := toList(test.query)
+				statement, args, err := listStatement(test.query)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,5 +1,5 @@
-// Package postgres keeps feeds and items in a PostgreSQL database: the store
-// that the agents of a mesh share.
+// Package postgres implements [storage.Store] in a PostgreSQL database that the agents of a mesh share.
+// [Open] migrates the schema and opens a connection pool.
 package postgres
 
 import (
@@ -17,20 +17,17 @@ import (
 
 var _ storage.Store = (*Store)(nil)
 
-// Store is a [storage.Store] in a PostgreSQL database. After the server has been
-// away it goes on by itself.
+// Store is a [storage.Store] in a PostgreSQL database. It reconnects after the server was unreachable.
 type Store struct {
 	pool *pgxpool.Pool
 }
 
-// Open opens the store in the database at url, for a user who may make tables
-// there, and needs no other right. It brings an older schema up to date; others
-// may do the same at the same time. The error for a user says what to do; it is
-// [storage.ErrUnavailable] where waiting may do. It never has the password.
+// Open opens the store in the database at url. Its user needs only the right to create tables there. It
+// migrates an older schema; concurrent migrations are safe. The error states a remedy, and never contains the
+// password. It is [storage.ErrUnavailable] if a retry may succeed.
 //
-// The url may set what PostgreSQL and pgx know, such as pool_max_conns. One that
-// names several servers should say target_session_attrs=read-write, so that the
-// one in charge is found after it has changed.
+// The url accepts the parameters of PostgreSQL and pgx, such as pool_max_conns. A url with several servers
+// should contain target_session_attrs=read-write, to find the primary after a failover.
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, err := poolConfig(url)
 	if err != nil {
@@ -41,15 +38,14 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{pool}
-	if err := s.prepare(ctx, func(conn *pgx.Conn) error { return setUp(ctx, conn, schema) }); err != nil {
+	if err := s.prepare(ctx, func(conn *pgx.Conn) error { return migrate(ctx, conn, schema) }); err != nil {
 		pool.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// Check returns nil if there is a server at url that [Open] could use, else
-// Open's error. It changes nothing.
+// Check returns nil if [Open] could use the server at url, or Open's error. It changes nothing.
 func Check(ctx context.Context, url string) error {
 	config, err := poolConfig(url)
 	if err != nil {
@@ -63,7 +59,7 @@ func Check(ctx context.Context, url string) error {
 	return (&Store{pool}).prepare(ctx, func(*pgx.Conn) error { return nil })
 }
 
-// prepare checks the server, calls then, and puts an error in words for the user.
+// prepare checks the server, calls then, and explains the error to the user.
 func (s *Store) prepare(ctx context.Context, then func(*pgx.Conn) error) error {
 	err := s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
 		if err := checkServer(conn.Conn().PgConn()); err != nil {
@@ -71,9 +67,9 @@ func (s *Store) prepare(ctx context.Context, then func(*pgx.Conn) error) error {
 		}
 		return then(conn.Conn())
 	})
-	if err = inWords(ctx, err); err != nil {
+	if err = contractError(ctx, err); err != nil {
 		c := s.pool.Config().ConnConfig
-		return fmt.Errorf("open database %q at %s:%d as %q: %w", c.Database, c.Host, c.Port, c.User, explain(err, c))
+		return fmt.Errorf("open database %q at %s:%d as %q: %w", c.Database, c.Host, c.Port, c.User, withRemedy(err, c))
 	}
 	return nil
 }
@@ -92,59 +88,58 @@ func (s *Store) Ping(ctx context.Context) error {
 	return err
 }
 
-// Close implements [storage.Store]. It waits for the calls in hand.
+// Close implements [storage.Store]. It waits for running calls.
 func (s *Store) Close() error {
 	s.pool.Close()
 	return nil
 }
 
-// patience is how long a call may take, even to a server that has fallen silent.
-const patience = time.Minute
+// defaultTimeout is the timeout of a call, even if the server stops responding.
+const defaultTimeout = time.Minute
 
-// tries is how often work is done that others get in the way of.
-const tries = 5
+// maxAttempts is the maximum number of attempts after conflicts with concurrent transactions.
+const maxAttempts = 5
 
-// do runs work, again if others got in its way, and puts its error in words. The
-// context that work gets ends after patience at the latest.
-func (s *Store) do(ctx context.Context, doing string, work func(context.Context) error) error {
-	return s.doWithin(ctx, patience, doing, work)
+// do runs work with the default timeout, retries after conflicts with concurrent transactions, and adds the
+// operation to the error.
+func (s *Store) do(ctx context.Context, operation string, work func(context.Context) error) error {
+	return s.doWithTimeout(ctx, defaultTimeout, operation, work)
 }
 
-// doWithin is do with another patience.
-func (s *Store) doWithin(ctx context.Context, patience time.Duration, doing string, work func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, patience)
+// doWithTimeout is do with another timeout.
+func (s *Store) doWithTimeout(ctx context.Context, timeout time.Duration, operation string, work func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err := work(limited)
-	for try := 1; try < tries && conflicts(err); try++ {
+	for try := 1; try < maxAttempts && conflicts(err); try++ {
 		time.Sleep(rand.N(20 * time.Millisecond << try))
 		err = work(limited)
 	}
 	if readOnly(err) {
-		s.pool.Reset() // another server may be in charge by now
+		s.pool.Reset() // reconnect, because another server may be the primary now
 	}
-	return failed(ctx, doing, err)
+	return wrap(ctx, operation, err)
 }
 
-// change runs work in a transaction, perhaps more than once. If the connection
-// is lost during the commit, nobody knows whether it has happened: doing it again
-// must be harmless.
-func (s *Store) change(ctx context.Context, doing string, work func(context.Context, pgx.Tx) error) error {
-	return s.changeWithin(ctx, patience, doing, work)
+// transaction runs work in a transaction, with retries. If the connection fails during the commit, its result is
+// unknown, so repeating work must be harmless.
+func (s *Store) transaction(ctx context.Context, operation string, work func(context.Context, pgx.Tx) error) error {
+	return s.transactionWithTimeout(ctx, defaultTimeout, operation, work)
 }
 
-// changeWithin is change with another patience.
-func (s *Store) changeWithin(ctx context.Context, patience time.Duration, doing string, work func(context.Context, pgx.Tx) error) error {
-	return s.doWithin(ctx, patience, doing, func(ctx context.Context) error {
+// transactionWithTimeout is change with another timeout.
+func (s *Store) transactionWithTimeout(ctx context.Context, timeout time.Duration, operation string, work func(context.Context, pgx.Tx) error) error {
+	return s.doWithTimeout(ctx, timeout, operation, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return work(ctx, tx) })
 	})
 }
 
-// A querier is a pool or a transaction.
+// A querier is a connection pool or a transaction.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// collect returns what a statement does, row by row.
+// collect runs a statement and returns its scanned rows.
 func collect[T any](ctx context.Context, on querier, scan pgx.RowToFunc[T], statement string, args ...any) ([]T, error) {
 	rows, err := on.Query(ctx, statement, clean(args...)...)
 	if err != nil {
@@ -153,7 +148,7 @@ func collect[T any](ctx context.Context, on querier, scan pgx.RowToFunc[T], stat
 	return pgx.CollectRows(rows, scan)
 }
 
-// one is [collect] for one row; none is [pgx.ErrNoRows].
+// one is [collect] for exactly one row; without rows it returns [pgx.ErrNoRows].
 func one[T any](ctx context.Context, on querier, scan pgx.RowToFunc[T], statement string, args ...any) (T, error) {
 	rows, err := on.Query(ctx, statement, clean(args...)...)
 	if err != nil {
@@ -163,17 +158,17 @@ func one[T any](ctx context.Context, on querier, scan pgx.RowToFunc[T], statemen
 	return pgx.CollectOneRow(rows, scan)
 }
 
-// read is [collect] outside of a transaction.
-func read[T any](ctx context.Context, s *Store, doing string, scan pgx.RowToFunc[T], statement string, args ...any) (all []T, err error) {
-	err = s.do(ctx, doing, func(ctx context.Context) (err error) {
+// read is [collect] outside of a transaction, with retries.
+func read[T any](ctx context.Context, s *Store, operation string, scan pgx.RowToFunc[T], statement string, args ...any) (all []T, err error) {
+	err = s.do(ctx, operation, func(ctx context.Context) (err error) {
 		all, err = collect(ctx, s.pool, scan, statement, args...)
 		return err
 	})
 	return all, err
 }
 
-// failed says what was being done when err happened.
-func failed(ctx context.Context, doing string, err error) error {
+// wrap adds the operation to err.
+func wrap(ctx context.Context, operation string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrFenced),
 		errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrTooLarge), errors.Is(err, storage.ErrTooMany):
@@ -181,12 +176,12 @@ func failed(ctx context.Context, doing string, err error) error {
 	case errors.Is(err, pgx.ErrNoRows):
 		return storage.ErrNotFound
 	}
-	return fmt.Errorf("%s in PostgreSQL: %w", doing, inWords(ctx, err))
+	return fmt.Errorf("%s in PostgreSQL: %w", operation, contractError(ctx, err))
 }
 
-// inWords makes err what the contract says: ctx's own error if it has ended, and
-// [storage.ErrUnavailable] if it is that.
-func inWords(ctx context.Context, err error) error {
+// contractError converts err to the errors of the contract: ctx's own error if ctx has ended, or
+// [storage.ErrUnavailable].
+func contractError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil

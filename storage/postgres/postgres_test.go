@@ -15,8 +15,8 @@ import (
 	"feedmesh/tests/engines"
 )
 
-// server is for all tests that let it live. It is nil where PostgreSQL is not
-// installed, for the reason that absent gives.
+// server is shared by all tests that do not stop it. It is nil if PostgreSQL is not installed; absent
+// contains the reason.
 var (
 	server *engines.Postgres
 	absent error
@@ -31,7 +31,7 @@ func testAll(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	// A test program that ends takes nothing with it that it would miss.
+	// The exit of the test program leaves no resources behind.
 	server, err = engines.StartPostgres(dir, "fsync=off")
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -45,10 +45,10 @@ func testAll(m *testing.M) int {
 	return m.Run()
 }
 
-// databases counts those made so far.
+// databases counts the created databases.
 var databases atomic.Int64
 
-// emptyDatabase returns the address of a new database on the server.
+// emptyDatabase returns the URL of a new database on the server.
 func emptyDatabase(t testing.TB, on *engines.Postgres) string {
 	t.Helper()
 	if on == nil {
@@ -61,11 +61,10 @@ func emptyDatabase(t testing.TB, on *engines.Postgres) string {
 	return url
 }
 
-// shared is a database for many stores, each in a schema of its own: a new
-// database takes longer than most tests.
+// shared is a database with one schema per store, because creating a database takes longer than most tests.
 var shared = sync.OnceValues(func() (string, error) { return server.Create("shared") })
 
-// emptySchema returns an address at which there is no store yet.
+// emptySchema returns a URL with an empty schema.
 func emptySchema(t testing.TB) string {
 	t.Helper()
 	if server == nil {
@@ -80,7 +79,7 @@ func emptySchema(t testing.TB) string {
 	return url + "&search_path=" + name
 }
 
-// open opens the store at url, which closes with the test.
+// open opens the store at url, and closes it with the test.
 func open(t testing.TB, url string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), url)

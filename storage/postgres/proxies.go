@@ -13,7 +13,7 @@ const allProxies = `SELECT id, url, hosts, always, added FROM proxies ORDER BY i
 // Proxies implements [storage.Proxies].
 func (s *Store) Proxies(ctx context.Context) ([]storage.Proxy, error) {
 	return read(ctx, s, "list proxies", func(row pgx.CollectableRow) (p storage.Proxy, err error) {
-		err = row.Scan(&p.ID, &p.URL, &p.Hosts, &p.Always, moment{&p.Added})
+		err = row.Scan(&p.ID, &p.URL, &p.Hosts, &p.Always, nullTime{&p.Added})
 		return p, err
 	}, allProxies)
 }

@@ -15,7 +15,7 @@ import (
 
 // PutItems implements [storage.Items].
 func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (stored storage.Stored, err error) {
-	err = s.change(ctx, "put items", func(ctx context.Context, tx pgx.Tx) (err error) {
+	err = s.transaction(ctx, "put items", func(ctx context.Context, tx pgx.Tx) (err error) {
 		stored, err = put(ctx, tx, batch)
 		return err
 	})
@@ -26,36 +26,36 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (stored stora
 }
 
 func put(ctx context.Context, tx pgx.Tx, batch storage.Batch) (storage.Stored, error) {
-	old, known, err := lockForPut(ctx, tx, batch)
+	old, existing, err := lockForPut(ctx, tx, batch)
 	if err != nil {
 		return storage.Stored{}, err
 	}
-	p := putting{feed: old, known: known, rows: map[string]storage.Item{}}
+	p := putState{feed: old, existing: existing, rows: map[string]storage.Item{}}
 	for _, item := range batch.Items {
 		p.put(item)
 	}
-	p.feed.says(batch)
+	p.feed.update(batch)
 	if err := p.feed.countCategories(p.isNew); err != nil {
 		return storage.Stored{}, err
 	}
 
-	writing := &pgx.Batch{}
+	statements := &pgx.Batch{}
 	if len(p.rows) > 0 {
-		writing.Queue(putItems, clean(itemColumns(old.num, slices.Collect(maps.Values(p.rows)))...)...).Query(p.placed)
+		statements.Queue(putItems, clean(itemColumns(old.num, slices.Collect(maps.Values(p.rows)))...)...).Query(p.placed)
 	}
 	if p.feed != old || p.lastMayBeGone {
 		f := p.feed
-		writing.Queue(setStatistics, clean(f.num, f.title, f.site, f.language, f.items, f.rate,
-			timeOrNull(f.lastItem), p.lastMayBeGone, f.categories, storage.FeedWords(f.title, f.url, f.site))...)
+		statements.Queue(setStatistics, clean(f.num, f.title, f.site, f.language, f.items, f.rate,
+			timeOrNull(f.lastItem), p.lastMayBeGone, f.categories, storage.FeedSearchText(f.title, f.url, f.site))...)
 	}
-	if err := tx.SendBatch(ctx, writing).Close(); err != nil || len(p.joined) == 0 {
+	if err := tx.SendBatch(ctx, statements).Close(); err != nil || len(p.joined) == 0 {
 		return p.stored, err
 	}
-	_, err = tx.Exec(ctx, markJoined, p.joined)
+	_, err = tx.Exec(ctx, addDirtyStoriesJoined, p.joined)
 	return p.stored, err
 }
 
-// feedRow is what PutItems changes of a feed.
+// feedRow contains the columns of a feed that PutItems updates.
 type feedRow struct {
 	num                   int32
 	url                   string
@@ -66,7 +66,7 @@ type feedRow struct {
 	categories            string // JSON, or empty
 }
 
-// countCategories counts what new items are about.
+// countCategories adds the categories of new items to the feed's counts.
 func (f *feedRow) countCategories(isNew []storage.Item) error {
 	if len(isNew) == 0 {
 		return nil
@@ -83,8 +83,8 @@ func (f *feedRow) countCategories(isNew []storage.Item) error {
 	return nil
 }
 
-// says takes over what a document says of its feed.
-func (f *feedRow) says(batch storage.Batch) {
+// update updates the row from the fields of a document.
+func (f *feedRow) update(batch storage.Batch) {
 	f.title = cmp.Or(cleanText(batch.Title), f.title)
 	f.site = cmp.Or(cleanText(batch.Site), f.site)
 	f.language = cmp.Or(cleanText(batch.Language), f.language)
@@ -97,71 +97,71 @@ const (
 	itemsToPut = `SELECT id, hash, revision, first_seen, published, assumed FROM items WHERE id = ANY($1)`
 )
 
-// lockForPut checks the batch's fence, keeps others from writing to its feed and
-// from moving events under its fence, and returns what there is of the feed and, by
-// ID, of the items: but for their placement, which stays as it is in their rows.
-func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedRow, known map[string]storage.Item, err error) {
-	reading := &pgx.Batch{}
+// lockForPut checks the batch's fence, locks the feed against other writers and the fence against Rearrange,
+// and returns the stored feed and, by ID, the stored items. It does not read their placements, which stay
+// unchanged.
+func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedRow, existing map[string]storage.Item, err error) {
+	queries := &pgx.Batch{}
 	var newest int64
 	if batch.Fence != (storage.Fence{}) {
-		reading.Queue(passShared, gate, gateOf(batch.Fence.Name))
-		reading.Queue(newestFence, clean(batch.Fence.Name)...).Query(func(rows pgx.Rows) error {
+		queries.Queue(takeLockShared, fenceLockClass, fenceLockOf(batch.Fence.Name))
+		queries.Queue(newestFence, clean(batch.Fence.Name)...).Query(func(rows pgx.Rows) error {
 			_, err := pgx.ForEachRow(rows, []any{&newest}, func() error { return nil })
 			return err
 		})
 	}
 	found := false
-	reading.Queue(feedToPut, clean(batch.FeedID)...).Query(func(rows pgx.Rows) error {
+	queries.Queue(feedToPut, clean(batch.FeedID)...).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&feed.num, &feed.url, &feed.title, &feed.site, &feed.language, &feed.items,
-			moment{&feed.lastItem}, &feed.rate, &feed.categories}, func() error { found = true; return nil })
+			nullTime{&feed.lastItem}, &feed.rate, &feed.categories}, func() error { found = true; return nil })
 		return err
 	})
-	known = make(map[string]storage.Item, len(batch.Items))
+	existing = make(map[string]storage.Item, len(batch.Items))
 	ids := column(batch.Items, func(i storage.Item) string { return i.ID })
-	reading.Queue(itemsToPut, clean(ids)...).Query(func(rows pgx.Rows) error {
+	queries.Queue(itemsToPut, clean(ids)...).Query(func(rows pgx.Rows) error {
 		var i storage.Item
-		_, err := pgx.ForEachRow(rows, []any{&i.ID, &i.Hash, &i.Revision, moment{&i.FirstSeen}, moment{&i.Published}, &i.Assumed},
-			func() error { known[i.ID] = i; return nil })
+		_, err := pgx.ForEachRow(rows, []any{&i.ID, &i.Hash, &i.Revision, nullTime{&i.FirstSeen}, nullTime{&i.Published}, &i.Assumed},
+			func() error { existing[i.ID] = i; return nil })
 		return err
 	})
-	switch err = tx.SendBatch(ctx, reading).Close(); {
+	switch err = tx.SendBatch(ctx, queries).Close(); {
 	case err != nil:
 	case batch.Fence.Number < newest:
 		err = storage.ErrFenced
 	case !found:
 		err = storage.ErrNotFound
 	}
-	return feed, known, err
+	return feed, existing, err
 }
 
-// A putting is the work of one PutItems.
-type putting struct {
+// A putState is the state of one PutItems call.
+type putState struct {
 	feed          feedRow
-	known         map[string]storage.Item // by ID: of those stored, what a revision has to know
-	rows          map[string]storage.Item // by ID: to be written
+	existing      map[string]storage.Item // by ID: stored items, with the fields that a revision needs
+	rows          map[string]storage.Item // by ID: items to write
 	stored        storage.Stored
 	isNew         []storage.Item
-	joined        []string // IDs of stories that they did not begin
-	lastMayBeGone bool     // feed.lastItem may be that of no item any more
+	joined        []string // IDs of stories that new items joined, but did not start
+	lastMayBeGone bool     // a revised item had the date of feed.lastItem
 }
 
-// put notes what becomes of an item.
-func (p *putting) put(item storage.Item) {
-	old, again := p.known[item.ID]
-	if again && old.Hash == item.Hash {
+// put adds an item to the rows to write, if it is new or changed.
+func (p *putState) put(item storage.Item) {
+	old, exists := p.existing[item.ID]
+	if exists && old.Hash == item.Hash {
 		return
 	}
 	item.Revision = 1
 	_, inBatch := p.rows[item.ID]
 	switch {
-	case !again:
+	case !exists:
 		p.feed.items++
 		p.stored.New = append(p.stored.New, item.ID)
 		p.isNew = append(p.isNew, item)
 	case !inBatch:
 		p.stored.Changed = append(p.stored.Changed, item.ID)
 	}
-	if again {
+	if exists {
 		item = storage.Revise(old, item)
 		p.lastMayBeGone = p.lastMayBeGone || old.Published.Equal(p.feed.lastItem)
 	}
@@ -169,11 +169,11 @@ func (p *putting) put(item storage.Item) {
 	if item.Published.After(p.feed.lastItem) {
 		p.feed.lastItem = item.Published
 	}
-	p.rows[item.ID], p.known[item.ID] = item, item
+	p.rows[item.ID], p.existing[item.ID] = item, item
 }
 
-// placed notes which stories new items joined: those they did not begin.
-func (p *putting) placed(rows pgx.Rows) error {
+// placed collects the stories that new items joined, but did not start.
+func (p *putState) placed(rows pgx.Rows) error {
 	began := make(map[string]string, len(p.isNew))
 	for _, item := range p.isNew {
 		began[item.ID] = storage.StoryID(storage.EventID(item.ID))
@@ -188,16 +188,17 @@ func (p *putting) placed(rows pgx.Rows) error {
 	return err
 }
 
-// Where an item joins others and there are none, these are under way, and whoever
-// brings them can't see it: without a mark of each other both would be alone. It is
-// due when they are there, mostly soon, and at the latest as marks_of says.
-const markJoined = `
+// If an item joins a story whose other items are not stored yet, concurrent transactions are storing them.
+// None sees the items of the other, so neither would mark the story dirty. The delayed records become due
+// after the other transaction has committed: usually after the first, at the latest after the second; see
+// marks_of.
+const addDirtyStoriesJoined = `
 	INSERT INTO untold (due, story_id)
 	SELECT clock_timestamp() + later, story_id
 	FROM (SELECT DISTINCT unnest($1::text[])) AS joined (story_id), unnest('{5 seconds, 3 minutes}'::interval[]) AS later
 	WHERE (SELECT count(*) FROM (SELECT FROM items WHERE items.story_id = joined.story_id LIMIT 2) AS first) < 2`
 
-// setStatistics looks for the last item, when it must, among those just put.
+// setStatistics recomputes last_item, if necessary, from the rows just written.
 const setStatistics = `
 	UPDATE feeds SET title = $2, site = $3, language = $4, items = $5, rate = $6, categories = nullif($9, '')::json, words = $10,
 		last_item = CASE WHEN $8 THEN (SELECT max(published) FROM items WHERE feed = $1) ELSE $7 END

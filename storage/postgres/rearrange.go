@@ -11,12 +11,11 @@ import (
 )
 
 const (
-	// Where there are no statistics yet, a few events would be thought to have so many
-	// items that all items are read.
-	allByIndex = `SET LOCAL enable_seqscan = off`
+	// Without statistics the planner overestimates the items of a few events, and would scan the whole table.
+	disableTableScans = `SET LOCAL enable_seqscan = off`
 
-	// As who relabels items does, see shareFeedsOf; but what is looked for is looked
-	// for again once the feeds are locked, as items of an event may have other IDs then.
+	// Locks feeds first, as Relabel does, see shareFeedsOf. Items are selected again after the feeds are
+	// locked, because their IDs may have changed.
 	shareFeedsToRearrange = `
 		SELECT id FROM feeds WHERE num IN (SELECT feed FROM items WHERE event_id = ANY($1) OR id = ANY($2)) ORDER BY id FOR SHARE`
 	lockToRearrange = `
@@ -34,17 +33,17 @@ const (
 		SELECT clock_timestamp(), event_id, story_id FROM unnest($1::text[], $2::text[]) AS moved (event_id, story_id)
 		ORDER BY event_id
 		ON CONFLICT (event_id) DO UPDATE SET at = excluded.at, story_id = excluded.story_id`
-	// Those that others forget in this moment are left to them.
-	forgetMoves = `
+	// SKIP LOCKED leaves rows that another transaction is deleting to that transaction.
+	deleteOldMoves = `
 		DELETE FROM moved_events WHERE event_id IN (
 			SELECT event_id FROM moved_events WHERE at < clock_timestamp() - interval '30 days' ORDER BY at LIMIT 1000 FOR UPDATE SKIP LOCKED)`
 )
 
-// Rearrange implements [storage.Stories]. No PutItems under its fence is at work
-// beside it: an item that one stored after it with what it read before would stay
-// in the story that its event has left. Without a fence that may happen.
+// Rearrange implements [storage.Stories]. It excludes PutItems calls under its fence: an item stored
+// afterwards from earlier reads would stay in the story that its event has left. Without a fence that may
+// happen.
 func (s *Store) Rearrange(ctx context.Context, r storage.Rearrangement) (changed []string, err error) {
-	err = s.change(ctx, "rearrange items", func(ctx context.Context, tx pgx.Tx) (err error) {
+	err = s.transaction(ctx, "rearrange items", func(ctx context.Context, tx pgx.Tx) (err error) {
 		changed, err = rearrange(ctx, tx, r)
 		return err
 	})
@@ -55,22 +54,22 @@ func (s *Store) Rearrange(ctx context.Context, r storage.Rearrangement) (changed
 }
 
 func rearrange(ctx context.Context, tx pgx.Tx, r storage.Rearrangement) (changed []string, err error) {
-	if err := takeAlone(ctx, tx, r.Fence); err != nil {
+	if err := lockFenceExclusive(ctx, tx, r.Fence); err != nil {
 		return nil, err
 	}
 	a := arrangementOf(r)
-	if _, err := tx.Exec(ctx, allByIndex); err != nil {
+	if _, err := tx.Exec(ctx, disableTableScans); err != nil {
 		return nil, err
 	}
-	events, items := slices.Sorted(maps.Keys(a.stories)), slices.Sorted(maps.Keys(a.places))
+	events, items := slices.Sorted(maps.Keys(a.stories)), slices.Sorted(maps.Keys(a.placements))
 	if _, err := tx.Exec(ctx, shareFeedsToRearrange, clean(events, items)...); err != nil {
 		return nil, err
 	}
-	there, err := collect(ctx, tx, scanPlacement, lockToRearrange, events, items)
+	stored, err := collect(ctx, tx, scanPlacement, lockToRearrange, events, items)
 	if err != nil {
 		return nil, err
 	}
-	moved := a.changes(there)
+	moved := a.changes(stored)
 	writing := &pgx.Batch{}
 	if len(moved) > 0 {
 		writing.Queue(placeItems, clean(placementColumns(moved)...)...)
@@ -78,57 +77,57 @@ func rearrange(ctx context.Context, tx pgx.Tx, r storage.Rearrangement) (changed
 	if len(events) > 0 {
 		stories := column(events, func(id string) string { return a.stories[id] })
 		writing.Queue(moveEvents, clean(events, stories)...)
-		writing.Queue(forgetMoves)
+		writing.Queue(deleteOldMoves)
 	}
 	if r.Name != "" {
 		writing.Queue(putNote, clean(r.Name, r.Note)...)
 	}
 	changed = column(moved, func(p storage.Placement) string { return p.ItemID })
-	slices.Sort(changed) // those who were waited for may have other IDs
+	slices.Sort(changed) // items of transactions that held the lock before may have new IDs
 	return changed, tx.SendBatch(ctx, writing).Close()
 }
 
-// An arrangement is what a [storage.Rearrangement] says, as PostgreSQL takes it.
+// An arrangement is a [storage.Rearrangement] with cleaned texts, by ID.
 type arrangement struct {
-	stories map[string]string            // by event ID
-	places  map[string]storage.Placement // by item ID
+	stories    map[string]string            // by event ID
+	placements map[string]storage.Placement // by item ID
 }
 
 func arrangementOf(r storage.Rearrangement) arrangement {
-	a := arrangement{stories: map[string]string{}, places: map[string]storage.Placement{}}
+	a := arrangement{stories: map[string]string{}, placements: map[string]storage.Placement{}}
 	for _, move := range r.Events {
-		if id := cleanText(move.EventID); id != "" { // which is no event: many items may have none
+		if id := cleanText(move.EventID); id != "" { // an empty ID is no event: many items may have none
 			a.stories[id] = cleanText(move.StoryID)
 		}
 	}
 	for _, p := range r.Items {
-		for _, text := range []*string{&p.ItemID, &p.EventID, &p.StoryID, &p.StoryWhy, &p.DuplicateOf, &p.DuplicateBy, &p.DuplicateWhy} {
+		for _, text := range []*string{&p.ItemID, &p.EventID, &p.StoryID, &p.StoryReason, &p.DuplicateOf, &p.DuplicateBy, &p.DuplicateReason} {
 			*text = cleanText(*text)
 		}
-		a.places[p.ItemID] = p
+		a.placements[p.ItemID] = p
 	}
 	return a
 }
 
-// changes returns those of the placements that are others now.
-func (a arrangement) changes(there []storage.Placement) (moved []storage.Placement) {
-	for _, was := range there {
-		now := was
-		if story, ok := a.stories[was.EventID]; ok {
-			now.StoryID = story
+// changes returns the placements that differ from the stored ones.
+func (a arrangement) changes(stored []storage.Placement) (moved []storage.Placement) {
+	for _, old := range stored {
+		placement := old
+		if story, ok := a.stories[old.EventID]; ok {
+			placement.StoryID = story
 		}
-		if place, ok := a.places[was.ItemID]; ok {
-			now = place
+		if place, ok := a.placements[old.ItemID]; ok {
+			placement = place
 		}
-		if now != was {
-			moved = append(moved, now)
+		if placement != old {
+			moved = append(moved, placement)
 		}
 	}
 	return moved
 }
 
 func scanPlacement(row pgx.CollectableRow) (p storage.Placement, err error) {
-	err = row.Scan(&p.ItemID, &p.EventID, &p.StoryID, &p.StoryWhy, &p.DuplicateOf, &p.DuplicateBy, &p.DuplicateScore, &p.DuplicateWhy)
+	err = row.Scan(&p.ItemID, &p.EventID, &p.StoryID, &p.StoryReason, &p.DuplicateOf, &p.DuplicateBy, &p.DuplicateScore, &p.DuplicateReason)
 	return p, err
 }
 
@@ -138,10 +137,10 @@ func placementColumns(places []storage.Placement) []any {
 		column(places, func(p storage.Placement) string { return p.ItemID }),
 		column(places, func(p storage.Placement) string { return p.EventID }),
 		column(places, func(p storage.Placement) string { return p.StoryID }),
-		column(places, func(p storage.Placement) string { return p.StoryWhy }),
+		column(places, func(p storage.Placement) string { return p.StoryReason }),
 		column(places, func(p storage.Placement) string { return p.DuplicateOf }),
 		column(places, func(p storage.Placement) string { return p.DuplicateBy }),
 		column(places, func(p storage.Placement) float64 { return p.DuplicateScore }),
-		column(places, func(p storage.Placement) string { return p.DuplicateWhy }),
+		column(places, func(p storage.Placement) string { return p.DuplicateReason }),
 	}
 }

@@ -9,37 +9,37 @@ import (
 )
 
 const (
-	// Those who put rules take turns: of a new set there is no row to lock.
+	// The lock serializes PutRules: a new set has no row to lock.
 	lockRules = `LOCK TABLE rules IN SHARE ROW EXCLUSIVE MODE`
 
 	ruleVersions = `
 		SELECT name, version, note, changed FROM rules
 		WHERE name = $1 AND ($2 = 0::bigint OR version < $2) ORDER BY version DESC LIMIT $3`
-	putRules    = `INSERT INTO rules (name, version, note, changed, text) VALUES ($1, $2, $3, $4, $5)`
-	forgetRules = `DELETE FROM rules WHERE name = $1 AND version <= $2`
+	putRules       = `INSERT INTO rules (name, version, note, changed, text) VALUES ($1, $2, $3, $4, $5)`
+	deleteOldRules = `DELETE FROM rules WHERE name = $1 AND version <= $2`
 )
 
 // PutRules implements [storage.RuleSets].
 func (s *Store) PutRules(ctx context.Context, set storage.RuleSet) (next storage.RuleSet, err error) {
-	err = s.change(ctx, "put rules", func(ctx context.Context, tx pgx.Tx) error {
+	err = s.transaction(ctx, "put rules", func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockRules); err != nil {
 			return err
 		}
 		var newest storage.RuleSet
-		there, err := collect(ctx, tx, scanRules, ruleVersions, set.Name, int64(0), 1)
+		stored, err := collect(ctx, tx, scanRules, ruleVersions, set.Name, int64(0), 1)
 		if err != nil {
 			return err
 		}
-		if len(there) > 0 {
-			newest = there[0]
+		if len(stored) > 0 {
+			newest = stored[0]
 		}
 		if next, err = storage.NextRules(newest, set); err != nil {
 			return err
 		}
-		putting := &pgx.Batch{}
-		putting.Queue(putRules, clean(next.Name, next.Version, next.Note, next.Changed, set.Text)...)
-		putting.Queue(forgetRules, clean(next.Name, next.Version-storage.RuleVersionsKept)...)
-		return tx.SendBatch(ctx, putting).Close()
+		statements := &pgx.Batch{}
+		statements.Queue(putRules, clean(next.Name, next.Version, next.Note, next.Changed, set.Text)...)
+		statements.Queue(deleteOldRules, clean(next.Name, next.Version-storage.MaxRuleVersions)...)
+		return tx.SendBatch(ctx, statements).Close()
 	})
 	if err != nil {
 		return storage.RuleSet{}, err
@@ -73,7 +73,7 @@ func scanRules(row pgx.CollectableRow) (set storage.RuleSet, err error) {
 	return set, err
 }
 
-// rulesFields returns where the columns of a version are scanned to.
+// rulesFields returns the destinations of a version's columns.
 func rulesFields(set *storage.RuleSet) []any {
-	return []any{&set.Name, &set.Version, &set.Note, moment{&set.Changed}}
+	return []any{&set.Name, &set.Version, &set.Note, nullTime{&set.Changed}}
 }

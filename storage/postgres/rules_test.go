@@ -8,8 +8,8 @@ import (
 	"feedmesh/storage"
 )
 
-// Of a new set there is no row that one writer could lock before another.
-func TestWhoPutsRulesWaitsForWhoWasFaster(t *testing.T) {
+// A new set has no row that concurrent writers could lock.
+func TestPutRules_WaitsForConcurrentWriter(t *testing.T) {
 	url := emptySchema(t)
 	s := open(t, url)
 	faster, err := connect(t, url).Begin(t.Context())
@@ -31,6 +31,6 @@ func TestWhoPutsRulesWaitsForWhoWasFaster(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-put; !errors.Is(err, storage.ErrConflict) {
-		t.Errorf("got %v, want that somebody was faster", err)
+		t.Errorf("got %v, want a conflict", err)
 	}
 }

@@ -10,72 +10,68 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// schema has the steps from an empty database to the current version, one file
-// each, in order of their names. A step that has been released is never changed.
+// schema contains the migrations from an empty database to the current version, one file each, in order of
+// their names. A released migration never changes.
 //
-// Agents of an older version work on beside those that have applied a step. So
-// a step only adds what they can do without: tables, indexes, columns that may be
-// NULL or have a default. What nobody uses any more goes one version later, in a
-// step that also raises store.needs, so that programs which would miss it are
-// refused.
+// Agents of an older version keep running after a migration. So a migration only adds parts that they can
+// ignore: tables, indexes, and columns that are nullable or have a default. Unused parts are dropped one
+// version later, in a migration that also raises store.needs, so that programs that still need them are
+// rejected.
 //
 //go:embed schema/*.sql
 var schema embed.FS
 
-// setUp applies the steps that the database lacks. Agents that do so at the same
-// time take turns, and one that dies leaves nothing of its step.
-func setUp(ctx context.Context, conn *pgx.Conn, files fs.FS) error {
+// migrate applies the missing migrations. A lock serializes concurrent agents, and each migration is one
+// transaction, so that a crash leaves no partial migration.
+func migrate(ctx context.Context, conn *pgx.Conn, files fs.FS) error {
 	steps, err := fs.Glob(files, "schema/*.sql")
 	if err != nil {
 		return err
 	}
 	for {
-		applied, err := appliedSteps(ctx, conn, len(steps))
+		applied, err := appliedMigrations(ctx, conn, len(steps))
 		if err != nil || applied >= len(steps) {
 			return err
 		}
-		if err := applyNext(ctx, conn, files, steps); err != nil {
+		if err := applyNextMigration(ctx, conn, files, steps); err != nil {
 			return err
 		}
 	}
 }
 
-// appliedSteps returns how many steps the database has, perhaps more than the
-// program knows.
-func appliedSteps(ctx context.Context, conn interface {
+// appliedMigrations returns the number of applied migrations, which may exceed those of this program.
+func appliedMigrations(ctx context.Context, conn interface {
 	QueryRow(context.Context, string, ...any) pgx.Row
-}, known int) (applied int, err error) {
-	// Not to_regclass, which remembers from before the wait for our turn.
-	const isThere = `SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'feedmesh_steps')`
-	var there bool
-	if err := conn.QueryRow(ctx, isThere).Scan(&there); err != nil || !there {
+}, supported int) (applied int, err error) {
+	// to_regclass would return a cached result from before the wait for the lock.
+	const tableExists = `SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'feedmesh_steps')`
+	var exists bool
+	if err := conn.QueryRow(ctx, tableExists).Scan(&exists); err != nil || !exists {
 		return 0, err
 	}
 	var needs int
 	err = conn.QueryRow(ctx, `SELECT (SELECT max(number) FROM feedmesh_steps), needs FROM store`).Scan(&applied, &needs)
-	if err == nil && needs > known {
-		err = fmt.Errorf("the store has version %d and this program knows only %d: "+
-			"run the newer program, or restore a backup from before it ran", needs, known)
+	if err == nil && needs > supported {
+		err = fmt.Errorf("the store has schema version %d and this program supports only %d: "+
+			"run the newer program, or restore a backup from before it ran", needs, supported)
 	}
 	return applied, err
 }
 
-// turn is the number of the lock that those who change the schema take: "feed"
-// in ASCII.
-const turn = 0x66656564
+// migrationLock is the number of the advisory lock for migrations: "feed" in ASCII.
+const migrationLock = 0x66656564
 
-// applyNext applies the first step that the database lacks, if there still is
-// one when it is our turn.
-func applyNext(ctx context.Context, conn *pgx.Conn, files fs.FS, steps []string) error {
+// applyNextMigration takes the migration lock and applies the first migration that is still missing.
+func applyNextMigration(ctx context.Context, conn *pgx.Conn, files fs.FS, steps []string) error {
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		// A step may take long, and those who wait for it as long; but to wait
-		// for a table's lock would hold up all who come after us.
+		// A migration may take long, and the wait for it too. But waiting for a table lock would block all
+		// later statements on that table, so that wait is short.
 		_, err := tx.Exec(ctx, fmt.Sprintf(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
-			SELECT pg_advisory_xact_lock(%d); SET LOCAL lock_timeout = '5s'`, turn))
+			SELECT pg_advisory_xact_lock(%d); SET LOCAL lock_timeout = '5s'`, migrationLock))
 		if err != nil {
 			return err
 		}
-		applied, err := appliedSteps(ctx, tx, len(steps))
+		applied, err := appliedMigrations(ctx, tx, len(steps))
 		if err != nil || applied >= len(steps) {
 			return err
 		}

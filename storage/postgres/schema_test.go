@@ -25,7 +25,7 @@ func connect(t testing.TB, url string) *pgx.Conn {
 	return conn
 }
 
-// exec runs a statement at url, behind the store's back.
+// exec runs a statement at url, bypassing the store.
 func exec(t testing.TB, url, statement string) {
 	t.Helper()
 	if _, err := connect(t, url).Exec(t.Context(), statement); err != nil {
@@ -33,7 +33,7 @@ func exec(t testing.TB, url, statement string) {
 	}
 }
 
-// scan returns what a query for one value does.
+// scan returns the result of a query for one value.
 func scan[T any](t testing.TB, url, query string, args ...any) (v T) {
 	t.Helper()
 	if err := connect(t, url).QueryRow(t.Context(), query, args...).Scan(&v); err != nil {
@@ -42,7 +42,7 @@ func scan[T any](t testing.TB, url, query string, args ...any) (v T) {
 	return v
 }
 
-func TestTenAgentsStartAtOnce(t *testing.T) {
+func TestMigrate_TenConcurrentAgents(t *testing.T) {
 	url := emptySchema(t)
 	ids := make([]string, 10)
 	var starting sync.WaitGroup
@@ -62,12 +62,12 @@ func TestTenAgentsStartAtOnce(t *testing.T) {
 	starting.Wait()
 	for _, id := range ids {
 		if id == "" || id != ids[0] {
-			t.Errorf("the IDs are %q, want one and the same", ids)
+			t.Errorf("got IDs %q, want equal IDs", ids)
 		}
 	}
 }
 
-// realSteps returns the first n of the real steps, or all if there are fewer.
+// realSteps returns the first n released migrations, or all if there are fewer.
 func realSteps(t *testing.T, n int) fstest.MapFS {
 	t.Helper()
 	names, err := fs.Glob(schema, "schema/*.sql")
@@ -85,7 +85,7 @@ func realSteps(t *testing.T, n int) fstest.MapFS {
 	return steps
 }
 
-// oneMore returns all real steps and one more.
+// oneMore returns all released migrations and one more.
 func oneMore(t *testing.T, step string) fs.FS {
 	t.Helper()
 	steps := realSteps(t, 1000)
@@ -93,35 +93,35 @@ func oneMore(t *testing.T, step string) fs.FS {
 	return steps
 }
 
-func TestKilledStepLeavesNothing(t *testing.T) {
+func TestMigrate_KilledMigrationLeavesNothing(t *testing.T) {
 	const step = `CREATE TABLE more (n integer); ALTER TABLE items ADD COLUMN extra text;`
 	url := emptySchema(t)
 	conn := connect(t, url)
 	failed := make(chan error)
-	go func() { failed <- setUp(t.Context(), conn, oneMore(t, step+`SELECT pg_sleep(60)`)) }()
+	go func() { failed <- migrate(t.Context(), conn, oneMore(t, step+`SELECT pg_sleep(60)`)) }()
 	waitFor(t, "the step to sleep", func() bool {
 		return scan[bool](t, url, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database())`)
 	})
 	waiting := make(chan error)
 	other := connect(t, url)
-	go func() { waiting <- setUp(t.Context(), other, oneMore(t, step)) }()
+	go func() { waiting <- migrate(t.Context(), other, oneMore(t, step)) }()
 	exec(t, url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()`)
 	if err := <-failed; err == nil {
-		t.Error("the killed step has no error")
+		t.Error("the killed step returned no error")
 	}
-	// The next in turn starts the step anew, and would fail if anything were left.
+	// The next agent repeats the migration, and would fail if anything were left.
 	if err := <-waiting; err != nil {
-		t.Errorf("the one who waited: %v", err)
+		t.Errorf("the waiting migration: %v", err)
 	}
 	if n, want := scan[int](t, url, `SELECT max(number) FROM feedmesh_steps`), len(realSteps(t, 1000))+1; n != want {
 		t.Errorf("%d steps are applied, want %d", n, want)
 	}
 }
 
-func TestOlderProgramWorksBesideNewerSchema(t *testing.T) {
+func TestMigrate_OlderProgramUsesNewerSchema(t *testing.T) {
 	url := emptySchema(t)
 	old := open(t, url)
-	if err := setUp(t.Context(), connect(t, url), oneMore(t, `ALTER TABLE items ADD COLUMN extra text`)); err != nil {
+	if err := migrate(t.Context(), connect(t, url), oneMore(t, `ALTER TABLE items ADD COLUMN extra text`)); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []*Store{old, open(t, url)} {
@@ -130,19 +130,19 @@ func TestOlderProgramWorksBesideNewerSchema(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	known := len(realSteps(t, 1000))
-	exec(t, url, fmt.Sprintf(`UPDATE store SET needs = %d`, known+1))
+	steps := len(realSteps(t, 1000))
+	exec(t, url, fmt.Sprintf(`UPDATE store SET needs = %d`, steps+1))
 	_, err := Open(t.Context(), url)
-	wantSaid(t, err, fmt.Sprintf("the store has version %d and this program knows only %d: run the newer program", known+1, known))
+	wantErrorText(t, err, fmt.Sprintf("the store has schema version %d and this program supports only %d: run the newer program", steps+1, steps))
 	if errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("%v: waiting would not help", err)
 	}
 }
 
-func TestStoreOfTheFirstVersionIsManaged(t *testing.T) {
+func TestMigrate_FirstVersionGetsSettings(t *testing.T) {
 	ctx := t.Context()
 	url := emptySchema(t)
-	if err := setUp(ctx, connect(t, url), realSteps(t, 1)); err != nil {
+	if err := migrate(ctx, connect(t, url), realSteps(t, 1)); err != nil {
 		t.Fatal(err)
 	}
 	feedID, item := storage.FeedID(benchURL(0)), benchItem(storage.FeedID(benchURL(0)), 0)
@@ -164,10 +164,10 @@ func TestStoreOfTheFirstVersionIsManaged(t *testing.T) {
 	}
 }
 
-func TestSpamIsListedWhoeverWrites(t *testing.T) {
+func TestMigrate_ListsSpamOfOlderPrograms(t *testing.T) {
 	ctx := t.Context()
 	url := emptySchema(t)
-	if err := setUp(ctx, connect(t, url), realSteps(t, 3)); err != nil {
+	if err := migrate(ctx, connect(t, url), realSteps(t, 3)); err != nil {
 		t.Fatal(err)
 	}
 	feedID := storage.FeedID(benchURL(0))
@@ -190,12 +190,12 @@ func TestSpamIsListedWhoeverWrites(t *testing.T) {
 			t.Fatalf("%d items are spam, %v; want %d", len(page), err, len(want))
 		}
 		for i, n := range want {
-			if got := page[i]; got.ID != benchItem(feedID, n).ID || !got.Judged.Equal(got.Changed) || len(got.Why) != 1 {
-				t.Errorf("place %d has %+v, judged at %v; want item %d", i, got.Item, got.Judged, n)
+			if got := page[i]; got.ID != benchItem(feedID, n).ID || !got.Judged.Equal(got.Changed) || len(got.Reasons) != 1 {
+				t.Errorf("position %d: got %+v, judged at %v; want item %d", i, got.Item, got.Judged, n)
 			}
 		}
 		if kept := scan[int](t, url, `SELECT count(*) FROM spam WHERE reasons = '["because"]' AND score = 0`); kept != len(want) {
-			t.Errorf("%d rows have their reasons, want %d", kept, len(want))
+			t.Errorf("got %d rows with reasons, want %d", kept, len(want))
 		}
 	}
 	want(0)
@@ -216,12 +216,12 @@ func addFeed(t testing.TB, s *Store) string {
 	return feed.ID
 }
 
-// waitFor waits until ok is true.
+// pollUntilDone waits until ok is true.
 func waitFor(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for start := time.Now(); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Since(start) > 30*time.Second {
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timeout waiting for %s", what)
 		}
 	}
 }

@@ -20,13 +20,12 @@ const (
 // SavedSearches implements [storage.SavedSearches].
 func (s *Store) SavedSearches(ctx context.Context) ([]storage.SavedSearch, error) {
 	return read(ctx, s, "list searches", func(row pgx.CollectableRow) (q storage.SavedSearch, err error) {
-		err = row.Scan(&q.Name, &q.Title, &q.Query, moment{&q.Added})
+		err = row.Scan(&q.Name, &q.Title, &q.Query, nullTime{&q.Added})
 		return q, err
 	}, allSearches)
 }
 
-// PutSearch implements [storage.SavedSearches]. Some who put one at once may exceed
-// the bound by as many as they are.
+// PutSearch implements [storage.SavedSearches]. Concurrent calls may exceed the limit by their number.
 func (s *Store) PutSearch(ctx context.Context, q storage.SavedSearch) error {
 	return s.do(ctx, "save search", func(ctx context.Context) error {
 		put, err := s.pool.Exec(ctx, putSearch, clean(q.Name, q.Title, q.Query, q.Added, storage.MaxSearches)...)

@@ -9,8 +9,8 @@ import (
 	"feedmesh/storage"
 )
 
-// There is an order of time within each lane only; there are few of them. Each is
-// looked for from the one before it on.
+// Items are indexed by time only within each partition. The recursive query finds each of the few partitions
+// with one index lookup.
 const sightings = `
 	WITH RECURSIVE lanes AS (
 		SELECT min(lane) AS lane FROM items
@@ -30,19 +30,19 @@ func (s *Store) Sightings(ctx context.Context, from, until time.Time, after stor
 	if at := micro(after.Seen); !at.Before(begin) {
 		begin, id = at, after.ItemID
 	}
-	return read(ctx, s, "read when items were seen", func(row pgx.CollectableRow) (seen storage.Sighting, err error) {
-		err = row.Scan(&seen.ItemID, moment{&seen.Seen}, &seen.StoryID, &seen.Categories, &seen.Topics)
+	return read(ctx, s, "read sightings", func(row pgx.CollectableRow) (seen storage.Sighting, err error) {
+		err = row.Scan(&seen.ItemID, nullTime{&seen.Seen}, &seen.StoryID, &seen.Categories, &seen.Topics)
 		return seen, err
 	}, sightings, begin, id, until, max(limit, 0))
 }
 
-const liveEvents = `
+const recentEvents = `
 	SELECT event_id FROM items WHERE lane = $1 AND first_seen >= $2
 	GROUP BY event_id ORDER BY max(first_seen) DESC, event_id LIMIT $3`
 
-// LiveEvents implements [storage.Stories].
-func (s *Store) LiveEvents(ctx context.Context, lane string, since time.Time, limit int) ([]string, error) {
-	return read(ctx, s, "read which events live", pgx.RowTo[string], liveEvents, lane, micro(since), max(limit, 0))
+// RecentEvents implements [storage.Stories].
+func (s *Store) RecentEvents(ctx context.Context, partition string, since time.Time, limit int) ([]string, error) {
+	return read(ctx, s, "read recent events", pgx.RowTo[string], recentEvents, partition, micro(since), max(limit, 0))
 }
 
 const itemsOfEvents = selectItems + `
@@ -50,17 +50,17 @@ const itemsOfEvents = selectItems + `
 	ORDER BY i.first_seen, i.id LIMIT $6`
 
 // EventItems implements [storage.Stories].
-func (s *Store) EventItems(ctx context.Context, lane string, events []string, from, until time.Time, after storage.Item, limit int) ([]storage.Item, error) {
+func (s *Store) EventItems(ctx context.Context, partition string, events []string, from, until time.Time, after storage.Item, limit int) ([]storage.Item, error) {
 	begin, id := micro(from), ""
 	if at := micro(after.FirstSeen); !at.Before(begin) {
 		begin, id = at, after.ID
 	}
-	return read(ctx, s, "read items of events", scanItem, itemsOfEvents, lane, begin, id, micro(until), events, max(limit, 0))
+	return read(ctx, s, "read items of events", scanItem, itemsOfEvents, partition, begin, id, micro(until), events, max(limit, 0))
 }
 
 const (
-	firstAndLastDay = `SELECT min(day), max(day) FROM items`
-	reachOfDay      = `
+	firstAndLastDay   = `SELECT min(day), max(day) FROM items`
+	feedCoverageOfDay = `
 		SELECT f.id, n.items, n.reached FROM (
 			SELECT feed, count(*) AS items, count(s.id) AS reached
 			FROM items i LEFT JOIN stories s ON s.id = i.story_id AND s.sources >= $3
@@ -68,39 +68,39 @@ const (
 		) n JOIN feeds f ON f.num = n.feed`
 )
 
-// Reach implements [storage.Stories]. It asks day by day: of a month there may be
-// more items than one statement has time for.
-func (s *Store) Reach(ctx context.Context, since time.Time, sources int) (map[string]storage.Reach, error) {
-	reach := map[string]storage.Reach{}
+// FeedCoverage implements [storage.Stories]. It runs one statement per day, because the items of a month may
+// exceed the statement timeout.
+func (s *Store) FeedCoverage(ctx context.Context, since time.Time, sources int) (map[string]storage.FeedCoverage, error) {
+	coverage := map[string]storage.FeedCoverage{}
 	var first, last *time.Time
-	err := s.do(ctx, "look for days", func(ctx context.Context) error {
+	err := s.do(ctx, "read first and last day", func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, firstAndLastDay).Scan(&first, &last)
 	})
 	if err != nil || first == nil {
-		return reach, err
+		return coverage, err
 	}
 	day := storage.Day(since)
 	if day.Before(*first) {
 		day = *first
 	}
 	for ; !day.After(*last); day = day.AddDate(0, 0, 1) {
-		if err := s.reachOf(ctx, day, since, sources, reach); err != nil {
+		if err := s.addFeedCoverage(ctx, day, since, sources, coverage); err != nil {
 			return nil, err
 		}
 	}
-	return reach, nil
+	return coverage, nil
 }
 
-// reachOf adds a day's items that were seen since then.
-func (s *Store) reachOf(ctx context.Context, day, since time.Time, sources int, reach map[string]storage.Reach) error {
+// addFeedCoverage adds the counts of one day's items first seen at or after since.
+func (s *Store) addFeedCoverage(ctx context.Context, day, since time.Time, sources int, coverage map[string]storage.FeedCoverage) error {
 	type row struct {
 		FeedID         string
 		Items, Reached int
 	}
-	rows, err := read(ctx, s, "count a day's items by feed", pgx.RowToStructByPos[row], reachOfDay, day, since, sources)
+	rows, err := read(ctx, s, "count a day's items by feed", pgx.RowToStructByPos[row], feedCoverageOfDay, day, since, sources)
 	for _, r := range rows {
-		all := reach[r.FeedID]
-		reach[r.FeedID] = storage.Reach{Items: all.Items + r.Items, Reached: all.Reached + r.Reached}
+		all := coverage[r.FeedID]
+		coverage[r.FeedID] = storage.FeedCoverage{Items: all.Items + r.Items, Covered: all.Covered + r.Reached}
 	}
 	return err
 }

@@ -30,7 +30,7 @@ func (s *Store) ListSpam(ctx context.Context, q storage.SpamQuery, after storage
 		statement, args = newestSpamOf, append(args, q.FeedID)
 	}
 	return read(ctx, s, "list spam", func(row pgx.CollectableRow) (i storage.SpamItem, err error) {
-		err = row.Scan(append(fieldsOf(&i.Item), moment{&i.Judged})...)
+		err = row.Scan(append(destinations(&i.Item), nullTime{&i.Judged})...)
 		return i, err
 	}, statement, args...)
 }

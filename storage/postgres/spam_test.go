@@ -7,7 +7,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestSpamJudgedAtOneTimeIsListedOnce(t *testing.T) {
+func TestListSpam_EqualTimesAreListedOnce(t *testing.T) {
 	url := emptySchema(t)
 	s := open(t, url)
 	b := benchBatch(addFeed(t, s), 0, 20)

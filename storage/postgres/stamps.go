@@ -11,7 +11,7 @@ import (
 
 const countByDay = `SELECT day, count(*) FROM items GROUP BY day`
 
-// Days implements [storage.Stamped].
+// Days implements [storage.StampReader].
 func (s *Store) Days(ctx context.Context) (map[time.Time]int64, error) {
 	days := map[time.Time]int64{}
 	_, err := read(ctx, s, "count by day", func(row pgx.CollectableRow) (n int64, err error) {
@@ -28,12 +28,12 @@ func (s *Store) Days(ctx context.Context) (map[time.Time]int64, error) {
 
 const stampsOfDay = `SELECT id, changed FROM items WHERE day = $1 AND id > $2 ORDER BY id LIMIT $3`
 
-// Stamps implements [storage.Stamped].
+// Stamps implements [storage.StampReader].
 func (s *Store) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
-	return read(ctx, s, "walk over a day", scanStamp, stampsOfDay, storage.Day(day), after, max(limit, 0))
+	return read(ctx, s, "read stamps", scanStamp, stampsOfDay, storage.Day(day), after, max(limit, 0))
 }
 
 func scanStamp(row pgx.CollectableRow) (stamp storage.Stamp, err error) {
-	err = row.Scan(&stamp.ID, moment{&stamp.Changed})
+	err = row.Scan(&stamp.ID, nullTime{&stamp.Changed})
 	return stamp, err
 }

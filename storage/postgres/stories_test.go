@@ -27,14 +27,14 @@ func addFeedsTo(t testing.TB, s *Store, n int) (ids []string) {
 	return ids
 }
 
-// joins returns an item of the feed that belongs to the event of another.
-func joins(feedID string, first storage.Item) storage.Item {
+// joiningItem returns an item of the feed that joins the event of another item.
+func joiningItem(feedID string, first storage.Item) storage.Item {
 	item := benchItem(feedID, 0)
 	item.EventID, item.StoryID = first.EventID, first.StoryID
 	return item
 }
 
-// beginPut puts items into a feed of their own and leaves the transaction open.
+// beginPut stores items of a new feed and leaves the transaction open.
 func beginPut(t *testing.T, s *Store, item storage.Item) pgx.Tx {
 	t.Helper()
 	tx, err := s.pool.Begin(t.Context())
@@ -48,14 +48,14 @@ func beginPut(t *testing.T, s *Store, item storage.Item) pgx.Tx {
 	return tx
 }
 
-// untold returns which stories are marked, those whose marks are due and all.
-func untold(t *testing.T, s *Store) (due, all []string) {
+// dirtyStoriesOf returns the stories with due dirty records, and those with any.
+func dirtyStoriesOf(t *testing.T, s *Store) (due, all []string) {
 	t.Helper()
-	marks, err := s.UntoldStories(t.Context(), 1000)
+	dirty, err := s.DirtyStories(t.Context(), 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, mark := range marks {
+	for _, mark := range dirty {
 		due = append(due, mark.StoryID)
 	}
 	all, err = read(t.Context(), s, "read marks", pgx.RowTo[string], `SELECT story_id FROM untold ORDER BY mark`)
@@ -65,14 +65,14 @@ func untold(t *testing.T, s *Store) (due, all []string) {
 	return due, all
 }
 
-// Neither sees the other before it is stored, so that both seem to be alone.
-func TestItemsThatComeAtOnceAreToldAsOneStory(t *testing.T) {
+// Neither transaction sees the item of the other, so each item seems to be alone in its story.
+func TestDirtyStories_ConcurrentItemsOfOneStory(t *testing.T) {
 	for _, name := range []string{"the first is stored first", "the first is stored last"} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, emptySchema(t))
 			feeds := addFeedsTo(t, s, 2)
 			first := benchItem(feeds[0], 0)
-			order := []pgx.Tx{beginPut(t, s, first), beginPut(t, s, joins(feeds[1], first))}
+			order := []pgx.Tx{beginPut(t, s, first), beginPut(t, s, joiningItem(feeds[1], first))}
 			if name == "the first is stored last" {
 				slices.Reverse(order)
 			}
@@ -81,7 +81,7 @@ func TestItemsThatComeAtOnceAreToldAsOneStory(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			due, all := untold(t, s)
+			due, all := dirtyStoriesOf(t, s)
 			if len(due) != 0 || !slices.Equal(all, []string{first.StoryID, first.StoryID}) {
 				t.Errorf("%v are due, and %v marked; want the story marked for soon, and for later", due, all)
 			}
@@ -89,7 +89,7 @@ func TestItemsThatComeAtOnceAreToldAsOneStory(t *testing.T) {
 				if _, err := s.pool.Exec(t.Context(), `UPDATE untold SET due = due - $1::interval`, later); err != nil {
 					t.Fatal(err)
 				}
-				if due, _ = untold(t, s); !slices.Equal(due, all[:n+1]) {
+				if due, _ = dirtyStoriesOf(t, s); !slices.Equal(due, all[:n+1]) {
 					t.Errorf("%s later %v are due, want %v", later, due, all[:n+1])
 				}
 			}
@@ -97,26 +97,26 @@ func TestItemsThatComeAtOnceAreToldAsOneStory(t *testing.T) {
 	}
 }
 
-// One who changes an item that is alone does not see that another joins it.
-func TestNewStoryIsToldTwice(t *testing.T) {
+// A transaction that changes a single item does not see that another item joins its story.
+func TestDirtyStories_NewStoryIsRecordedTwice(t *testing.T) {
 	s := open(t, emptySchema(t))
 	feeds := addFeedsTo(t, s, 3)
 	first := benchItem(feeds[0], 0)
 	for i, want := range []struct{ due, all int }{{0, 0}, {1, 2}, {2, 3}} {
 		item := first
 		if i > 0 {
-			item = joins(feeds[i], first)
+			item = joiningItem(feeds[i], first)
 		}
 		if _, err := s.PutItems(t.Context(), storage.Batch{FeedID: feeds[i], Items: []storage.Item{item}}); err != nil {
 			t.Fatal(err)
 		}
-		if due, all := untold(t, s); len(due) != want.due || len(all) != want.all {
+		if due, all := dirtyStoriesOf(t, s); len(due) != want.due || len(all) != want.all {
 			t.Errorf("after %d items %d marks are due of %d, want %d of %d", i+1, len(due), len(all), want.due, want.all)
 		}
 	}
 }
 
-func TestRearrangeWaitsForItemsUnderWay(t *testing.T) {
+func TestRearrange_WaitsForRunningPutItems(t *testing.T) {
 	ctx := t.Context()
 	s := open(t, emptySchema(t))
 	feedID := addFeed(t, s)
@@ -148,9 +148,8 @@ func TestRearrangeWaitsForItemsUnderWay(t *testing.T) {
 	}
 }
 
-// Writers share the fence that one who rearranges wants alone, and there is always
-// one who has it.
-func TestRearrangeGetsThroughAmongBusyWriters(t *testing.T) {
+// Rearrange needs the fence exclusively, while at any time some writer holds it shared.
+func TestRearrange_IsNotStarvedByWriters(t *testing.T) {
 	ctx := t.Context()
 	s := open(t, emptySchema(t))
 	feeds := addFeedsTo(t, s, 6)
@@ -189,19 +188,19 @@ func TestRearrangeGetsThroughAmongBusyWriters(t *testing.T) {
 	busy.Wait()
 	t.Logf("the longest of 20 took %v", longest)
 	if longest > 5*time.Second {
-		t.Errorf("one took %v, want writers to let it through", longest)
+		t.Errorf("a rearrangement took %v, want it not starved by writers", longest)
 	}
 	there, err := read(ctx, s, "count", pgx.RowTo[int], `SELECT count(*) FROM items WHERE event_id = 'event'`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if told, err := s.ReadStory(ctx, last, 1); err != nil || told.Count != there[0] {
-		t.Errorf("the story has %d items, %v; want all %d of the event", told.Count, err, there[0])
+	if story, err := s.ReadStory(ctx, last, 1); err != nil || story.Count != there[0] {
+		t.Errorf("got %d items in the story, %v; want all %d of the event", story.Count, err, there[0])
 	}
 }
 
-// Feeds move and go while their items are rearranged, all at once.
-func TestRearrangingAndMovingAtOnceGetThrough(t *testing.T) {
+// Feeds are moved and removed while their items are rearranged.
+func TestRearrange_DuringMoveFeedSucceeds(t *testing.T) {
 	s := open(t, emptySchema(t))
 	disturbWriters(t, s, func(feeds []storage.Feed, n, round int) error {
 		r := storage.Rearrangement{}
@@ -221,7 +220,7 @@ func TestRearrangingAndMovingAtOnceGetThrough(t *testing.T) {
 	})
 }
 
-func TestMovesOfEventsAreForgottenInTime(t *testing.T) {
+func TestRearrange_MovesExpire(t *testing.T) {
 	ctx := t.Context()
 	url := emptySchema(t)
 	s := open(t, url)
@@ -240,16 +239,15 @@ func TestMovesOfEventsAreForgottenInTime(t *testing.T) {
 	exec(t, url, `UPDATE moved_events SET at = at - interval '1 day 1 minute' WHERE event_id = 'old'`)
 	move("new")
 	if id := scan[string](t, url, `SELECT string_agg(event_id, ' ') FROM moved_events`); id != "new" {
-		t.Errorf("after 30 days the moves of %s are there, want the new one", id)
+		t.Errorf("got moves of %s after 30 days, want the new one", id)
 	}
 }
 
-// A store of the version before stories, to which a program of that version goes on
-// writing.
-func TestStoriesOfAnOlderStoreAreMarked(t *testing.T) {
+// A store of the schema version before stories, which an older program continues to write.
+func TestMigrate_MarksExistingStoriesDirty(t *testing.T) {
 	ctx := t.Context()
 	url := emptySchema(t)
-	if err := setUp(ctx, connect(t, url), realSteps(t, 4)); err != nil {
+	if err := migrate(ctx, connect(t, url), realSteps(t, 4)); err != nil {
 		t.Fatal(err)
 	}
 	insert := func(id, event, story string) {
@@ -269,16 +267,16 @@ func TestStoriesOfAnOlderStoreAreMarked(t *testing.T) {
 	s := open(t, url)
 	want := func(want ...string) {
 		t.Helper()
-		marks, err := s.UntoldStories(ctx, 100)
+		dirty, err := s.DirtyStories(ctx, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := column(marks, func(u storage.Untold) string { return u.StoryID })
+		got := column(dirty, func(u storage.DirtyStory) string { return u.StoryID })
 		slices.Sort(got)
 		if !slices.Equal(slices.Compact(got), want) {
 			t.Errorf("%v are marked, want %v", got, want)
 		}
-		if err := s.TellStories(ctx, storage.Fence{}, marks, nil, nil); err != nil {
+		if err := s.PutStories(ctx, storage.Fence{}, dirty, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -290,7 +288,7 @@ func TestStoriesOfAnOlderStoreAreMarked(t *testing.T) {
 		t.Errorf("it moved %v, %v; want two items", changed, err)
 	}
 	want("a", "b")
-	if item, err := s.Item(ctx, "b1"); err != nil || item.StoryID != "a" || item.StoryWhy != "" || item.Clicks != 0 || item.DuplicateScore != 0 {
+	if item, err := s.Item(ctx, "b1"); err != nil || item.StoryID != "a" || item.StoryReason != "" || item.Clicks != 0 || item.DuplicateScore != 0 {
 		t.Errorf("the item is %+v, %v", item, err)
 	}
 }

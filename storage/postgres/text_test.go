@@ -12,8 +12,8 @@ import (
 
 const broken = "a\x00b\xff\xc3c\xed\xa0\x80"
 
-// spoil puts broken text into every text and every list of texts in the struct
-// that v points to, but for those named.
+// spoil puts invalid text into every text and every list of texts of the struct that v points to, except for
+// the named fields.
 func spoil(v any, but ...string) {
 	s := reflect.ValueOf(v).Elem()
 	for i := range s.NumField() {
@@ -29,9 +29,8 @@ func spoil(v any, but ...string) {
 	}
 }
 
-// wantMended fails if a text in the struct is not what PostgreSQL can hold of
-// the broken one.
-func wantMended(t *testing.T, v any, but ...string) {
+// wantRepaired fails if a text of the struct is not the valid part of the invalid text.
+func wantRepaired(t *testing.T, v any, but ...string) {
 	t.Helper()
 	spoiled := reflect.ValueOf(v)
 	for i := range spoiled.NumField() {
@@ -49,12 +48,12 @@ func wantMended(t *testing.T, v any, but ...string) {
 			continue
 		}
 		if !utf8.ValidString(got) || !strings.HasPrefix(got, "ab\ufffdc") {
-			t.Errorf("%s comes back as %q", name, got)
+			t.Errorf("%s: got %q", name, got)
 		}
 	}
 }
 
-func TestBrokenTextIsMendedInEveryField(t *testing.T) {
+func TestClean_RepairsEveryField(t *testing.T) {
 	ctx := t.Context()
 	s := open(t, emptySchema(t))
 	feed := storage.Feed{ID: storage.FeedID(broken)}
@@ -66,12 +65,12 @@ func TestBrokenTextIsMendedInEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantMended(t, got, "ID")
+	wantRepaired(t, got, "ID")
 
-	given := storage.Request{Header: map[string]string{"X": broken}}
-	spoil(&given)
-	if got, err = s.SetFeed(ctx, feed.ID, storage.Settings{Pinned: true, Request: &given}); err != nil || !strings.HasSuffix(got.Request.Header["X"], "c\ufffd\ufffd\ufffd") {
-		t.Errorf("the request comes back as %+v, %v", got.Request, err)
+	request := storage.Request{Header: map[string]string{"X": broken}}
+	spoil(&request)
+	if got, err = s.SetFeed(ctx, feed.ID, storage.Settings{Pinned: true, Request: &request}); err != nil || !strings.HasSuffix(got.Request.Header["X"], "c\ufffd\ufffd\ufffd") {
+		t.Errorf("got request %+v, %v", got.Request, err)
 	}
 	proxy, imp := storage.Proxy{}, storage.Import{}
 	spoil(&proxy)
@@ -80,9 +79,9 @@ func TestBrokenTextIsMendedInEveryField(t *testing.T) {
 		t.Error(err)
 	}
 	if proxies, err := s.Proxies(ctx); err != nil || len(proxies) != 1 {
-		t.Errorf("there are %d proxies, %v; want the one", len(proxies), err)
+		t.Errorf("got %d proxies, %v; want 1", len(proxies), err)
 	} else {
-		wantMended(t, proxies[0])
+		wantRepaired(t, proxies[0])
 	}
 
 	fence, err := s.NextFence(ctx, broken)
@@ -101,9 +100,9 @@ func TestBrokenTextIsMendedInEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantMended(t, back, "ID", "FeedID", "Hash")
-	if known, err := s.Known(ctx, feed.ID, []string{broken}); err != nil || len(known) != 1 || known[broken] != back.Hash {
-		t.Errorf("of the broken key is known %q, %v; want its hash", known, err)
+	wantRepaired(t, back, "ID", "FeedID", "Hash")
+	if hashes, err := s.ItemHashes(ctx, feed.ID, []string{broken}); err != nil || len(hashes) != 1 || hashes[broken] != back.Hash {
+		t.Errorf("the broken key has hash %q, %v; want the stored hash", hashes, err)
 	}
 	if stored, err := s.PutItems(ctx, put); err != nil || len(stored.New)+len(stored.Changed) != 0 {
 		t.Errorf("putting it again stored %v, %v; want nothing", stored, err)
@@ -111,17 +110,17 @@ func TestBrokenTextIsMendedInEveryField(t *testing.T) {
 
 	story := storage.Story{ID: broken, Summary: []storage.Line{{Text: broken, ItemID: broken}}, Categories: []string{broken}}
 	spoil(&story)
-	if err := s.TellStories(ctx, storage.Fence{}, nil, []storage.Story{story}, []string{"gone" + broken}); err != nil {
+	if err := s.PutStories(ctx, storage.Fence{}, nil, []storage.Story{story}, []string{"gone" + broken}); err != nil {
 		t.Fatal(err)
 	}
-	if page, _, err := s.ListStories(ctx, storage.StoryQuery{Lane: broken, Category: broken, Topic: broken}); err != nil || len(page) != 1 {
-		t.Errorf("%d stories are listed, %v; want the one", len(page), err)
+	if page, _, err := s.ListStories(ctx, storage.StoryQuery{Partition: broken, Category: broken, Topic: broken}); err != nil || len(page) != 1 {
+		t.Errorf("got %d stories, %v; want 1", len(page), err)
 	} else {
-		wantMended(t, page[0])
-		wantMended(t, page[0].Summary[0])
+		wantRepaired(t, page[0])
+		wantRepaired(t, page[0].Summary[0])
 	}
-	if told, err := s.ReadStory(ctx, broken, 10); err != nil || told.Count != 1 {
-		t.Errorf("the story has %d items, %v; want the one", told.Count, err)
+	if got, err := s.ReadStory(ctx, broken, 10); err != nil || got.Count != 1 {
+		t.Errorf("got %d items in the story, %v; want 1", got.Count, err)
 	}
 	place := storage.Placement{DuplicateOf: "first"}
 	spoil(&place, "ItemID DuplicateOf")
@@ -145,7 +144,7 @@ func TestBrokenTextIsMendedInEveryField(t *testing.T) {
 	}
 }
 
-func TestLookingForBrokenTextFindsNothing(t *testing.T) {
+func TestClean_BrokenTextMatchesNothing(t *testing.T) {
 	ctx := t.Context()
 	s := open(t, emptySchema(t))
 	_, feedErr := s.Feed(ctx, broken)
@@ -159,7 +158,7 @@ func TestLookingForBrokenTextFindsNothing(t *testing.T) {
 	_, readErr := s.ReadStory(ctx, broken, 10)
 	_, storyErr := s.Story(ctx, broken)
 	for name, err := range map[string]error{"Feed": feedErr, "RemoveFeed": removeErr, "Item": itemErr, "PutItems": putErr, "SetFeed": setErr,
-		"MoveFeed": moveErr, "ResolveFeed": resolveErr, "RemoveProxy": s.RemoveProxy(ctx, broken), "Import": importErr, "ReadStory": readErr, "Story": storyErr, "Click": s.Click(ctx, broken, 1)} {
+		"MoveFeed": moveErr, "ResolveFeed": resolveErr, "RemoveProxy": s.RemoveProxy(ctx, broken), "Import": importErr, "ReadStory": readErr, "Story": storyErr, "Click": s.AddClicks(ctx, broken, 1)} {
 		if err != storage.ErrNotFound {
 			t.Errorf("%s: %v, want %v", name, err, storage.ErrNotFound)
 		}

@@ -14,18 +14,18 @@ const allTokens = `SELECT id, name, hash, scopes, created, used FROM tokens ORDE
 // Tokens implements [storage.Tokens].
 func (s *Store) Tokens(ctx context.Context) ([]storage.Token, error) {
 	return read(ctx, s, "list tokens", func(row pgx.CollectableRow) (t storage.Token, err error) {
-		err = row.Scan(&t.ID, &t.Name, &t.Hash, &t.Scopes, moment{&t.Created}, moment{&t.Used})
+		err = row.Scan(&t.ID, &t.Name, &t.Hash, &t.Scopes, nullTime{&t.Created}, nullTime{&t.Used})
 		return t, err
 	}, allTokens)
 }
 
 const (
-	// Those who add tokens take turns, so that together they add no more than
-	// there is room for. Those who use them do not wait.
+	// The lock serializes AddToken, so that concurrent calls cannot exceed the limit. UseToken does not wait
+	// for it.
 	lockTokens = `LOCK TABLE tokens IN SHARE UPDATE EXCLUSIVE MODE`
 
-	// A token that is known is no new one, however many there are.
-	roomForToken = `SELECT count(*) < $2 OR coalesce(bool_or(id = $1), false) FROM tokens`
+	// A stored token may be added again when the limit is reached.
+	tokenAllowed = `SELECT count(*) < $2 OR coalesce(bool_or(id = $1), false) FROM tokens`
 
 	addToken = `
 		INSERT INTO tokens (id, name, hash, scopes, created) VALUES ($1, $2, $3, $4, $5)
@@ -34,11 +34,11 @@ const (
 
 // AddToken implements [storage.Tokens].
 func (s *Store) AddToken(ctx context.Context, t storage.Token) error {
-	return s.change(ctx, "add token", func(ctx context.Context, tx pgx.Tx) error {
+	return s.transaction(ctx, "add token", func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockTokens); err != nil {
 			return err
 		}
-		room, err := one(ctx, tx, pgx.RowTo[bool], roomForToken, t.ID, storage.MaxTokens)
+		room, err := one(ctx, tx, pgx.RowTo[bool], tokenAllowed, t.ID, storage.MaxTokens)
 		if err != nil {
 			return err
 		}

@@ -11,8 +11,7 @@ import (
 	"feedmesh/storage"
 )
 
-// clean makes all texts among the arguments such as PostgreSQL takes. Every
-// statement's arguments pass here.
+// clean makes all text arguments valid for PostgreSQL. The arguments of every statement pass through it.
 func clean(args ...any) []any {
 	for i, arg := range args {
 		switch v := arg.(type) {
@@ -41,8 +40,8 @@ func cleanTexts(texts []string) []string {
 	return all
 }
 
-// listOrNull returns a list as it is stored: JSON, in which a U+0000 would be
-// hidden from clean.
+// listOrNull returns the stored form of a list: JSON. It cleans the texts itself, because clean does not find
+// U+0000 within JSON.
 func listOrNull(list []string) *string {
 	if len(list) == 0 {
 		return nil
@@ -50,7 +49,7 @@ func listOrNull(list []string) *string {
 	return asJSON(cleanTexts(list))
 }
 
-// enclosuresOrNull returns enclosures as they are stored: JSON, likewise.
+// enclosuresOrNull returns the stored form of enclosures: JSON of cleaned texts.
 func enclosuresOrNull(list []storage.Enclosure) *string {
 	if len(list) == 0 {
 		return nil
@@ -62,7 +61,7 @@ func enclosuresOrNull(list []storage.Enclosure) *string {
 	return asJSON(cleaned)
 }
 
-// linesOrNull returns lines as they are stored: JSON, likewise.
+// linesOrNull returns the stored form of lines: JSON of cleaned texts.
 func linesOrNull(lines []storage.Line) *string {
 	if len(lines) == 0 {
 		return nil
@@ -72,7 +71,7 @@ func linesOrNull(lines []storage.Line) *string {
 	}))
 }
 
-// countsOrNull returns counts as they are stored: JSON.
+// countsOrNull returns the stored form of counts: JSON.
 func countsOrNull(counts map[string]float64) *string {
 	if len(counts) == 0 {
 		return nil
@@ -80,7 +79,7 @@ func countsOrNull(counts map[string]float64) *string {
 	return asJSON(counts)
 }
 
-// requestOrNull returns a request as it is stored: JSON.
+// requestOrNull returns the stored form of a request: JSON.
 func requestOrNull(r *storage.Request) *string {
 	if r == nil {
 		return nil
@@ -91,16 +90,16 @@ func requestOrNull(r *storage.Request) *string {
 func asJSON(v any) *string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // there is nothing in texts that JSON has not
+		panic(err) // no stored type can fail
 	}
 	text := string(b)
 	return &text
 }
 
-// micro returns t as it will come back.
+// micro returns t rounded to the precision of the store.
 func micro(t time.Time) time.Time { return time.UnixMicro(t.UnixMicro()).UTC() }
 
-// timeOrNull returns t as it is stored where it may be missing.
+// timeOrNull returns the stored form of t, NULL for the zero time.
 func timeOrNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -108,11 +107,11 @@ func timeOrNull(t time.Time) *time.Time {
 	return &t
 }
 
-// A moment scans a time, in UTC; NULL is the zero time.
-type moment struct{ *time.Time }
+// A nullTime scans a time in UTC; NULL is the zero time.
+type nullTime struct{ *time.Time }
 
 // ScanTimestamptz implements [pgtype.TimestamptzScanner].
-func (m moment) ScanTimestamptz(v pgtype.Timestamptz) error {
+func (m nullTime) ScanTimestamptz(v pgtype.Timestamptz) error {
 	*m.Time = time.Time{}
 	if v.Valid {
 		*m.Time = v.Time.UTC()

@@ -13,7 +13,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestNextFenceEndsTheWritesOfThoseBefore(t *testing.T) {
+func TestNextFence_RejectsOlderWriters(t *testing.T) {
 	ctx := t.Context()
 	s := open(t, emptySchema(t))
 	feedID := addFeed(t, s)
@@ -54,12 +54,12 @@ func TestNextFenceEndsTheWritesOfThoseBefore(t *testing.T) {
 		}
 		busy.Wait()
 		if now, err := s.Counts(ctx); err != nil || now != then {
-			t.Errorf("when the next fence was out there were %+v, and later %+v, %v", then, now, err)
+			t.Errorf("got %+v at the next fence, and later %+v, %v", then, now, err)
 		}
 	}
 }
 
-func TestNextFenceWaitsForAWriteInHand(t *testing.T) {
+func TestNextFence_WaitsForRunningWrite(t *testing.T) {
 	ctx := t.Context()
 	s := open(t, emptySchema(t))
 	feedID := addFeed(t, s)
@@ -88,9 +88,8 @@ func TestNextFenceWaitsForAWriteInHand(t *testing.T) {
 	}
 }
 
-// disturbWriters adds and writes feeds whose items repeat one another's, all at
-// once, so that those who do it lock each other's rows in every order. After each
-// write of one of them it calls disturb. Then it checks what is left.
+// disturbWriters concurrently adds and writes feeds whose items are duplicates of each other, so that row
+// locks are taken in every order. It calls disturb after each write of one of them, and checks the result.
 func disturbWriters(t *testing.T, s *Store, disturb func(feeds []storage.Feed, n, round int) error) {
 	t.Helper()
 	ctx := t.Context()
@@ -105,7 +104,7 @@ func disturbWriters(t *testing.T, s *Store, disturb func(feeds []storage.Feed, n
 				if _, err := s.AddFeeds(ctx, feeds...); err != nil {
 					t.Errorf("add: %v", err)
 				}
-				batch := repeating(feed.ID, feeds[(i+1)%len(feeds)].ID, 30, round)
+				batch := duplicatesOf(feed.ID, feeds[(i+1)%len(feeds)].ID, 30, round)
 				if _, err := s.PutItems(ctx, batch); err != nil && !errors.Is(err, storage.ErrNotFound) {
 					t.Errorf("put: %v", err)
 				}
@@ -127,8 +126,8 @@ func disturbWriters(t *testing.T, s *Store, disturb func(feeds []storage.Feed, n
 	}
 }
 
-// repeating returns items of the feed that repeat those of another.
-func repeating(feedID, firstFeed string, n, revision int) storage.Batch {
+// duplicatesOf returns items of the feed that are duplicates of another feed's items.
+func duplicatesOf(feedID, firstFeed string, n, revision int) storage.Batch {
 	batch := benchBatch(feedID, 0, n)
 	for i := range batch.Items {
 		batch.Items[i].Hash = fmt.Sprint("hash-", revision)
@@ -137,7 +136,7 @@ func repeating(feedID, firstFeed string, n, revision int) storage.Batch {
 	return batch
 }
 
-func TestRemovingAndPuttingAtOnceGetThrough(t *testing.T) {
+func TestRemoveFeed_DuringPutItemsSucceeds(t *testing.T) {
 	s := open(t, emptySchema(t))
 	disturbWriters(t, s, func(feeds []storage.Feed, n, round int) error {
 		_, err := s.RemoveFeed(t.Context(), feeds[(n+round)%len(feeds)].ID)
@@ -145,7 +144,7 @@ func TestRemovingAndPuttingAtOnceGetThrough(t *testing.T) {
 	})
 }
 
-func TestMovingAndPuttingAtOnceGetThrough(t *testing.T) {
+func TestMoveFeed_DuringPutItemsSucceeds(t *testing.T) {
 	s := open(t, emptySchema(t))
 	disturbWriters(t, s, func(feeds []storage.Feed, n, round int) error {
 		if round%5 == 4 {
@@ -157,7 +156,7 @@ func TestMovingAndPuttingAtOnceGetThrough(t *testing.T) {
 	})
 }
 
-func TestDeadlockIsTriedAgain(t *testing.T) {
+func TestDo_RetriesDeadlock(t *testing.T) {
 	ctx := t.Context()
 	s := open(t, emptySchema(t))
 	var names = []string{"a", "b"}
@@ -171,7 +170,7 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 	for i := range 2 {
 		busy.Go(func() {
 			first := true
-			err := s.change(ctx, "lock", func(ctx context.Context, tx pgx.Tx) error {
+			err := s.transaction(ctx, "lock", func(ctx context.Context, tx pgx.Tx) error {
 				const lock = `UPDATE fences SET number = number + 1 WHERE name = $1`
 				if _, err := tx.Exec(ctx, lock, names[i]); err != nil {
 					return err
@@ -185,7 +184,7 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 				return err
 			})
 			if err != nil {
-				t.Errorf("the one who locks %s first: %v", names[i], err)
+				t.Errorf("the transaction that locks %s first: %v", names[i], err)
 			}
 		})
 	}

@@ -7,8 +7,8 @@ import (
 	"feedmesh/storage"
 )
 
-// The index items_by_arrival has all of it but when feeds were added, so that no
-// item is read. A CROSS JOIN has the engine begin with what is before it.
+// The index items_by_arrival covers all columns but the feeds' times of addition, so that no item is read.
+// CROSS JOIN makes SQLite start with the table before it.
 const arrivals = `
 	SELECT i.first_seen, i.published, i.assumed <> '', f.added, i.spam, i.language, i.sentiment, i.categories
 	FROM items i CROSS JOIN feeds f ON f.num = i.feed
@@ -19,12 +19,12 @@ func (s *Store) Activity(ctx context.Context, since, until time.Time, zone *time
 	tally := storage.NewTally(zone)
 	_, err := collect(ctx, s.read.arrivals, func(row scanner) (nothing struct{}, err error) {
 		var a storage.Arrival
-		err = row.Scan(moment{&a.FirstSeen}, moment{&a.Published}, &a.Assumed, moment{&a.Added}, &a.Spam, &a.Language, &a.Sentiment, fromJSON(&a.Categories))
+		err = row.Scan(nullTime{&a.FirstSeen}, nullTime{&a.Published}, &a.Assumed, nullTime{&a.Added}, &a.Spam, &a.Language, &a.Sentiment, fromJSON(&a.Categories))
 		tally.Add(a)
 		return nothing, err
 	}, micros(since), micros(until))
 	if err != nil {
-		return storage.Activity{}, s.failed(ctx, "count what came", err)
+		return storage.Activity{}, s.wrap(ctx, "count arriving items", err)
 	}
 	return tally.Activity(), nil
 }

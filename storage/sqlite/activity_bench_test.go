@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// BenchmarkActivity counts what came on two days of 86,400 items each.
+// BenchmarkActivity counts the items of two days with 86,400 items each.
 func BenchmarkActivity(b *testing.B) {
 	s, _, feedID := benchStore(b)
 	const items = 2 * 86_400
@@ -14,7 +14,7 @@ func BenchmarkActivity(b *testing.B) {
 	for b.Loop() {
 		got, err := s.Activity(b.Context(), since, since.Add(items*time.Second), time.UTC)
 		if err != nil || got.Items != items {
-			b.Fatalf("%d items came, %v; want %d", got.Items, err, items)
+			b.Fatalf("got %d items, %v; want %d", got.Items, err, items)
 		}
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/items*1e6, "µs/item")

@@ -12,10 +12,10 @@ import (
 	"feedmesh/storage/sqlite"
 )
 
-// batchSize is how many items one document brings in the benchmarks.
+// batchSize is the number of items per document in the benchmarks.
 const batchSize = 20
 
-// benchItem returns item n of its feed, such as a feed with excerpts has.
+// benchItem returns item n of its feed, as from a feed with excerpts.
 func benchItem(feedID string, n, htmlBytes int) storage.Item {
 	url := fmt.Sprintf("https://example.org/2026/03/%d-a-title-of-middle-length", n)
 	at := time.UnixMicro(1_772_000_000_000_000 + int64(n)*1_000_000)
@@ -25,8 +25,8 @@ func benchItem(feedID string, n, htmlBytes int) storage.Item {
 		ID: id, FeedID: feedID, Key: url, Hash: id, URL: url, Title: "A title of middle length that says something",
 		HTML: strings.Repeat(sentence, 1+htmlBytes/len(sentence))[:htmlBytes], Excerpt: sentence[3 : len(sentence)-4],
 		Author: "Ann Author", Language: "en", Tags: []string{"servers", "software"},
-		Published: at, FirstSeen: at, Categories: []string{"software"}, Why: []string{`software: "servers" in the title`},
-		Lane: "en", TextHash: id, EventID: storage.EventID(id), StoryID: storage.StoryID(storage.EventID(id)),
+		Published: at, FirstSeen: at, Categories: []string{"software"}, Reasons: []string{`software: "servers" in the title`},
+		Partition: "en", TextHash: id, EventID: storage.EventID(id), StoryID: storage.StoryID(storage.EventID(id)),
 	}
 }
 
@@ -77,8 +77,8 @@ func BenchmarkPutItems(b *testing.B) {
 	}
 }
 
-// BenchmarkKnown looks up the keys of one document, half of them known.
-func BenchmarkKnown(b *testing.B) {
+// BenchmarkItemHashes looks up the keys of one document, half of them stored.
+func BenchmarkItemHashes(b *testing.B) {
 	s, _, feedID := benchStore(b)
 	fill(b, s, feedID, 0, 20_000, 200)
 	for b.Loop() {
@@ -86,8 +86,8 @@ func BenchmarkKnown(b *testing.B) {
 		for i := range keys {
 			keys[i] = benchItem(feedID, 19_990+i, 0).Key
 		}
-		if known, err := s.Known(b.Context(), feedID, keys); err != nil || len(known) != batchSize/2 {
-			b.Fatalf("%d keys are known, %v", len(known), err)
+		if hashes, err := s.ItemHashes(b.Context(), feedID, keys); err != nil || len(hashes) != batchSize/2 {
+			b.Fatalf("%d keys are stored, %v", len(hashes), err)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func BenchmarkItem(b *testing.B) {
 	}
 }
 
-// BenchmarkStamps counts 100,000 items by day, and walks over one day of them.
+// BenchmarkStamps counts 100,000 items by day, and pages over one day.
 func BenchmarkStamps(b *testing.B) {
 	s, _, feedID := benchStore(b)
 	fill(b, s, feedID, 0, 100_000, 2000)
@@ -133,8 +133,7 @@ func BenchmarkStamps(b *testing.B) {
 	})
 }
 
-// BenchmarkMoveFeed moves 100,000 items to another feed, or to one that has half
-// of them already.
+// BenchmarkMoveFeed moves 100,000 items to another feed, which is new or contains half of them already.
 func BenchmarkMoveFeed(b *testing.B) {
 	for name, there := range map[string]int{"renamed": 0, "half dropped": 50_000} {
 		b.Run(name, func(b *testing.B) {

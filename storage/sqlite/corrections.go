@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	correctionColumns = `item_id, at, person, spam, categories, topics`
-	correctionOf      = `SELECT ` + correctionColumns + ` FROM corrections WHERE item_id = ?`
-	correctionsByTime = `SELECT ` + correctionColumns + ` FROM corrections WHERE (at, item_id) > (?, ?) ORDER BY at, item_id LIMIT ?`
-	putCorrection     = `INSERT OR REPLACE INTO corrections (` + correctionColumns + `) VALUES (?, ?, ?, ?, ?, ?)`
-	dropCorrection    = `DELETE FROM corrections WHERE item_id = ?`
-	forgetKeptOf      = `DELETE FROM kept_labels WHERE item_id = ?`
-	uncorrect         = `UPDATE items SET corrected = 0, changed = max(?2, coalesce(changed, first_seen) + 1) WHERE id = ?1 AND corrected`
+	correctionColumns       = `item_id, at, person, spam, categories, topics`
+	correctionOf            = `SELECT ` + correctionColumns + ` FROM corrections WHERE item_id = ?`
+	correctionsByTime       = `SELECT ` + correctionColumns + ` FROM corrections WHERE (at, item_id) > (?, ?) ORDER BY at, item_id LIMIT ?`
+	putCorrection           = `INSERT OR REPLACE INTO corrections (` + correctionColumns + `) VALUES (?, ?, ?, ?, ?, ?)`
+	deleteCorrection        = `DELETE FROM corrections WHERE item_id = ?`
+	deleteSavedLabelsOfItem = `DELETE FROM kept_labels WHERE item_id = ?`
+	clearCorrected          = `UPDATE items SET corrected = 0, changed = max(?2, coalesce(changed, first_seen) + 1) WHERE id = ?1 AND corrected`
 )
 
 func scanCorrection(row scanner) (c storage.Correction, err error) {
-	err = row.Scan(&c.ItemID, moment{&c.At}, &c.By, &c.Spam, fromJSON(&c.Categories), fromJSON(&c.Topics))
+	err = row.Scan(&c.ItemID, nullTime{&c.At}, &c.By, &c.Spam, fromJSON(&c.Categories), fromJSON(&c.Topics))
 	return c, err
 }
 
-// listOrOpen returns a list as it is stored where NULL leaves it open.
-func listOrOpen(list []string) any {
+// listUnlessNil returns the stored form of a list, NULL for nil.
+func listUnlessNil(list []string) any {
 	if list == nil {
 		return nil
 	}
@@ -34,7 +34,7 @@ func listOrOpen(list []string) any {
 
 // Correct implements [storage.Corrections].
 func (s *Store) Correct(ctx context.Context, c storage.Correction) (item storage.Item, err error) {
-	err = s.change(ctx, "correct item", func(w *writer) (err error) {
+	err = s.transaction(ctx, "correct item", func(w *writer) (err error) {
 		item, err = w.correct(ctx, c)
 		return err
 	})
@@ -50,15 +50,15 @@ func (w *writer) correct(ctx context.Context, c storage.Correction) (storage.Ite
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return storage.Item{}, err
 	}
-	c = c.After(before)
-	_, err = w.putCorrection.ExecContext(ctx, c.ItemID, micros(c.At), c.By, c.Spam, listOrOpen(c.Categories), listOrOpen(c.Topics))
+	c = c.Merge(before)
+	_, err = w.putCorrection.ExecContext(ctx, c.ItemID, micros(c.At), c.By, c.Spam, listUnlessNil(c.Categories), listUnlessNil(c.Topics))
 	if err != nil {
 		return storage.Item{}, err
 	}
-	if _, err := w.forgetKeptOf.ExecContext(ctx, c.ItemID); err != nil {
+	if _, err := w.deleteSavedLabelsOfItem.ExecContext(ctx, c.ItemID); err != nil {
 		return storage.Item{}, err
 	}
-	if err := w.label(ctx, storage.LabelsOf(c.On(item)), true); err != nil {
+	if err := w.label(ctx, storage.LabelsOf(c.ApplyTo(item)), true); err != nil {
 		return storage.Item{}, err
 	}
 	return w.item(ctx, c.ItemID)
@@ -66,27 +66,27 @@ func (w *writer) correct(ctx context.Context, c storage.Correction) (storage.Ite
 
 // item returns the item with the given ID, or [storage.ErrNotFound].
 func (w *writer) item(ctx context.Context, id string) (storage.Item, error) {
-	return storage.First(collect(ctx, w.items, scanItem, chunkArgs([]string{id})...))
+	return storage.FirstItem(collect(ctx, w.items, scanItem, chunkArgs([]string{id})...))
 }
 
 // Corrections implements [storage.Corrections].
 func (s *Store) Corrections(ctx context.Context, after storage.Correction, limit int) ([]storage.Correction, error) {
 	page, err := collect(ctx, s.read.corrections, scanCorrection, micros(after.At), after.ItemID, max(limit, 0))
-	return page, s.failed(ctx, "list corrections", err)
+	return page, s.wrap(ctx, "list corrections", err)
 }
 
-// Uncorrect implements [storage.Corrections].
-func (s *Store) Uncorrect(ctx context.Context, itemID string) (item storage.Item, err error) {
-	err = s.change(ctx, "take a correction back", func(w *writer) (err error) {
-		if _, err := w.dropCorrection.ExecContext(ctx, itemID); err != nil {
+// RemoveCorrection implements [storage.Corrections].
+func (s *Store) RemoveCorrection(ctx context.Context, itemID string) (item storage.Item, err error) {
+	err = s.transaction(ctx, "remove correction", func(w *writer) (err error) {
+		if _, err := w.deleteCorrection.ExecContext(ctx, itemID); err != nil {
 			return err
 		}
-		wasCorrected, err := changes(w.uncorrect.ExecContext(ctx, itemID, micros(time.Now())))
+		wasCorrected, err := changes(w.clearCorrected.ExecContext(ctx, itemID, micros(time.Now())))
 		if err != nil {
 			return err
 		}
 		if wasCorrected {
-			if err := w.mark(ctx, itemID); err != nil {
+			if err := w.markStoryOfItemDirty(ctx, itemID); err != nil {
 				return err
 			}
 		}
@@ -96,27 +96,26 @@ func (s *Store) Uncorrect(ctx context.Context, itemID string) (item storage.Item
 	return item, err
 }
 
-const dropSpam = `DELETE FROM spam WHERE item_id = ?`
+const deleteSpam = `DELETE FROM spam WHERE item_id = ?`
 
-// takeOver has an item take over what persons said of another that is dropped,
-// unless they said something of itself, and what clients marked, and forgets all
-// that was said of that.
-func (w *writer) takeOver(ctx context.Context, id, dropped string) error {
-	said, err := scanCorrection(w.correctionOf.QueryRowContext(ctx, dropped))
+// inheritRecords copies the correction of a deleted item, unless the item has its own, and its marks, then deletes
+// all records of the deleted item.
+func (w *writer) inheritRecords(ctx context.Context, id, dropped string) error {
+	correction, err := scanCorrection(w.correctionOf.QueryRowContext(ctx, dropped))
 	if err == nil {
 		_, err = scanCorrection(w.correctionOf.QueryRowContext(ctx, id))
 		if errors.Is(err, sql.ErrNoRows) {
-			said.ItemID = id
-			_, err = w.correct(ctx, said)
+			correction.ItemID = id
+			_, err = w.correct(ctx, correction)
 		}
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	if _, err := w.takeMarks.ExecContext(ctx, dropped, id); err != nil {
+	if _, err := w.mergeMarks.ExecContext(ctx, dropped, id); err != nil {
 		return err
 	}
-	for _, drop := range []*sql.Stmt{w.dropSpam, w.dropCorrection, w.forgetKeptOf, w.dropMarks} {
+	for _, drop := range []*sql.Stmt{w.deleteSpam, w.deleteCorrection, w.deleteSavedLabelsOfItem, w.deleteMarksOfItem} {
 		if _, err := drop.ExecContext(ctx, dropped); err != nil {
 			return err
 		}

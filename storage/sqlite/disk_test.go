@@ -14,7 +14,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestFullDiskIsToldAndSurvived(t *testing.T) {
+func TestStore_FullDiskIsReportedAndRecovered(t *testing.T) {
 	ctx := t.Context()
 	s, err := Open(ctx, filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
@@ -45,23 +45,23 @@ func TestFullDiskIsToldAndSurvived(t *testing.T) {
 	limit(10_000)
 	stored, err := s.PutItems(ctx, storage.Batch{FeedID: "feed", Items: []storage.Item{small, large}})
 	if err != nil || len(stored.New) != 2 {
-		t.Errorf("with space again, %d items were stored, %v; want 2", len(stored.New), err)
+		t.Errorf("after space was freed: got %d items stored, %v; want 2", len(stored.New), err)
 	}
 }
 
-func TestIOErrorSaysWhyNothingCanBeWritten(t *testing.T) {
+func TestTranslateError_IOErrorHasCause(t *testing.T) {
 	dir := t.TempDir()
-	if err := explain(t.Context(), filepath.Join(dir, "store.db"), sqlite3.IOERR_WRITE); err != sqlite3.IOERR_WRITE {
+	if err := translateError(t.Context(), filepath.Join(dir, "store.db"), sqlite3.IOERR_WRITE); err != sqlite3.IOERR_WRITE {
 		t.Errorf("where writing works, the error is %v, want it as it was", err)
 	}
 	gone := filepath.Join(dir, "gone", "store.db")
-	err := explain(t.Context(), gone, sqlite3.IOERR_WRITE)
+	err := translateError(t.Context(), gone, sqlite3.IOERR_WRITE)
 	if !errors.Is(err, sqlite3.IOERR_WRITE) || !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("where the folder is gone, the error is %v, want it to be %v and %v too", err, fs.ErrNotExist, storage.ErrUnavailable)
 	}
 }
 
-func TestWriterSyncsEveryCommit(t *testing.T) {
+func TestWriter_SyncsEveryCommit(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)

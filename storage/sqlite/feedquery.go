@@ -10,17 +10,17 @@ import (
 	"feedmesh/storage"
 )
 
-// knowWords has a connection know [storage.FeedWords] as feed_words.
-func knowWords(c *sqlite3.Conn) error {
+// registerFeedWords registers [storage.FeedSearchText] with a connection as feed_words.
+func registerFeedWords(c *sqlite3.Conn) error {
 	return c.CreateFunction("feed_words", 3, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
-		ctx.ResultText(storage.FeedWords(arg[0].Text(), arg[1].Text(), arg[2].Text()))
+		ctx.ResultText(storage.FeedSearchText(arg[0].Text(), arg[1].Text(), arg[2].Text()))
 	})
 }
 
-// A feedOrder is how an order is said in SQL.
+// A feedOrder is the SQL of a [storage.FeedSort].
 type feedOrder struct {
-	key  string // column or expression
-	down bool   // largest first
+	key        string // column or expression
+	descending bool   // largest first
 }
 
 var feedOrders = map[storage.FeedSort]feedOrder{
@@ -31,7 +31,7 @@ var feedOrders = map[storage.FeedSort]feedOrder{
 	storage.FeedsByAdded: {"added", true},
 }
 
-// A condition is what stands behind WHERE, with its arguments.
+// A condition is a WHERE clause with its arguments.
 type condition struct {
 	terms []string
 	args  []any
@@ -49,8 +49,8 @@ func (c *condition) where() string {
 	return " WHERE " + strings.Join(c.terms, " AND ")
 }
 
-// feedsThat returns what feeds must be to match.
-func feedsThat(q storage.FeedQuery) *condition {
+// feedCondition returns the condition of a query.
+func feedCondition(q storage.FeedQuery) *condition {
 	c := &condition{}
 	if q.IDs != nil {
 		c.add(`id IN (SELECT value FROM json_each(?))`, asJSON(q.IDs))
@@ -59,8 +59,8 @@ func feedsThat(q storage.FeedQuery) *condition {
 		c.add(`instr(words, ?) > 0`, storage.FoldFeedText(q.Text))
 	}
 	if q.Tag != "" {
-		// Within a tag a quote follows a backslash, so this finds whole tags, and
-		// reads no JSON. Only a tag that begins as what follows a tag must be compared.
+		// In JSON, a quote within a tag follows a backslash, so this matches whole tags without parsing JSON.
+		// Only tags that start with a separator need an exact comparison.
 		c.add(`(instr(tags, '[' || ?) = 1 OR instr(tags, ',' || ?) > 0)`, asJSON(q.Tag), asJSON(q.Tag))
 		if strings.HasPrefix(q.Tag, ",") || strings.HasPrefix(q.Tag, "]") {
 			c.add(`EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)`, q.Tag)
@@ -79,37 +79,37 @@ func feedsThat(q storage.FeedQuery) *condition {
 
 // FindFeeds implements [storage.FeedFinder].
 func (s *Store) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storage.Feed, error) {
-	order, that := feedOrders[q.Sort], feedsThat(q)
-	if !order.down && (q.Tag != "" || q.Pinned) {
-		// The index of the order does not know these: by it, a page of rare feeds
-		// takes as many single reads as there are feeds. The plus keeps SQLite off.
+	order, cond := feedOrders[q.Sort], feedCondition(q)
+	if !order.descending && (q.Tag != "" || q.Pinned) {
+		// The index of the order does not contain these columns: with it, a page of rare feeds would look up
+		// every feed. The plus prevents SQLite from using it.
 		order.key = "+" + order.key
 	}
 	end := order.key
 	switch at := q.After; {
-	case order.down:
+	case order.descending:
 		end += " DESC"
 		number := at.Number
 		if at.ID == "" {
 			number = math.MaxInt64
 		}
-		that.add("("+order.key+" <= ? AND ("+order.key+" < ? OR id > ?))", number, number, at.ID)
+		cond.add("("+order.key+" <= ? AND ("+order.key+" < ? OR id > ?))", number, number, at.ID)
 	default:
-		that.add("("+order.key+" >= ? AND ("+order.key+" > ? OR id > ?))", at.Text, at.Text, at.ID)
+		cond.add("("+order.key+" >= ? AND ("+order.key+" > ? OR id > ?))", at.Text, at.Text, at.ID)
 	}
 	end += ", id"
-	// Which feeds these are is decided before they are read whole.
-	text := `SELECT ` + feedColumns + ` FROM feeds WHERE num IN (SELECT num FROM feeds` + that.where() +
+	// The subquery selects the feeds before whole rows are read.
+	text := `SELECT ` + feedColumns + ` FROM feeds WHERE num IN (SELECT num FROM feeds` + cond.where() +
 		` ORDER BY ` + end + ` LIMIT ?) ORDER BY ` + end
-	found, err := query(ctx, s, scanFeed, text, append(that.args, max(q.Limit, 0))...)
-	return found, s.failed(ctx, "find feeds", err)
+	found, err := query(ctx, s, scanFeed, text, append(cond.args, max(q.Limit, 0))...)
+	return found, s.wrap(ctx, "find feeds", err)
 }
 
 // CountFeeds implements [storage.FeedFinder].
 func (s *Store) CountFeeds(ctx context.Context, q storage.FeedQuery) (n int64, err error) {
-	that := feedsThat(q)
-	err = s.readers.QueryRowContext(ctx, `SELECT count(*) FROM feeds`+that.where(), that.args...).Scan(&n)
-	return n, s.failed(ctx, "count feeds", err)
+	cond := feedCondition(q)
+	err = s.readers.QueryRowContext(ctx, `SELECT count(*) FROM feeds`+cond.where(), cond.args...).Scan(&n)
+	return n, s.wrap(ctx, "count feeds", err)
 }
 
 const feedTags = `
@@ -121,5 +121,5 @@ func (s *Store) FeedTags(ctx context.Context, limit int) ([]storage.TagCount, er
 		err = row.Scan(&t.Tag, &t.Feeds)
 		return t, err
 	}, feedTags, max(limit, 0))
-	return tags, s.failed(ctx, "count tags", err)
+	return tags, s.wrap(ctx, "count tags", err)
 }

@@ -10,8 +10,7 @@ import (
 	"feedmesh/storage"
 )
 
-// BenchmarkFindFeeds finds a page among 50,000 feeds, each with a title, tags and
-// what its items were about.
+// BenchmarkFindFeeds finds a page among 50,000 feeds with titles, tags and categories.
 func BenchmarkFindFeeds(b *testing.B) {
 	ctx := b.Context()
 	s, err := Open(ctx, filepath.Join(b.TempDir(), "store.db"))
@@ -37,7 +36,7 @@ func BenchmarkFindFeeds(b *testing.B) {
 		"text by title": {Text: "новости и news 1234", Sort: storage.FeedsByTitle}, "text by items": {Text: "НОВОСТИ И NEWS 1234", Sort: storage.FeedsByItems},
 		"no such text": {Text: "nothing", Sort: storage.FeedsByTitle}, "tag": {Tag: "tag 7", Sort: storage.FeedsByTitle}, "no such tag": {Tag: "none", Sort: storage.FeedsByTitle},
 		"a tag of all": {Tag: "news", Sort: storage.FeedsByTitle}, "host": {Host: "host77.example", Sort: storage.FeedsByTitle},
-		"a late page": {Sort: storage.FeedsByTitle, After: storage.FeedsByTitle.Place(feeds[37])},
+		"a late page": {Sort: storage.FeedsByTitle, After: storage.FeedsByTitle.Position(feeds[37])},
 	} {
 		q.Limit = 51
 		b.Run(name, func(b *testing.B) {

@@ -17,7 +17,7 @@ const feedByID = `SELECT ` + feedColumns + ` FROM feeds WHERE id = ?`
 // Feed implements [storage.Feeds].
 func (s *Store) Feed(ctx context.Context, id string) (storage.Feed, error) {
 	f, err := scanFeed(s.read.feed.QueryRowContext(ctx, id))
-	return f, s.failed(ctx, "read feed", err)
+	return f, s.wrap(ctx, "read feed", err)
 }
 
 const feedsByURL = `SELECT ` + feedColumns + ` FROM feeds WHERE url > ? ORDER BY url LIMIT ?`
@@ -25,7 +25,7 @@ const feedsByURL = `SELECT ` + feedColumns + ` FROM feeds WHERE url > ? ORDER BY
 // ListFeeds implements [storage.Feeds].
 func (s *Store) ListFeeds(ctx context.Context, after string, limit int) ([]storage.Feed, error) {
 	feeds, err := collect(ctx, s.read.feeds, scanFeed, after, max(limit, 0))
-	return feeds, s.failed(ctx, "list feeds", err)
+	return feeds, s.wrap(ctx, "list feeds", err)
 }
 
 const addFeed = `
@@ -35,7 +35,7 @@ const addFeed = `
 
 // AddFeeds implements [storage.Feeds].
 func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []string, err error) {
-	err = s.change(ctx, "add feeds", func(w *writer) error {
+	err = s.transaction(ctx, "add feeds", func(w *writer) error {
 		for _, f := range feeds {
 			isNew, err := w.add(ctx, f)
 			if err != nil {
@@ -53,7 +53,7 @@ func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []st
 	return added, nil
 }
 
-// add adds a feed unless it is known.
+// add adds a feed unless it is stored already.
 func (w *writer) add(ctx context.Context, f storage.Feed) (isNew bool, err error) {
 	return changes(w.addFeed.ExecContext(ctx, f.ID, f.URL, f.Title, f.Site, f.Language, listOrNull(f.Tags),
 		f.Pinned, f.FullText, requestOrNull(f.Request), micros(f.Added), f.SpamThreshold))
@@ -63,7 +63,7 @@ const setFeed = `UPDATE feeds SET tags = ?, pinned = ?, full_text = ?, request =
 
 // SetFeed implements [storage.Feeds].
 func (s *Store) SetFeed(ctx context.Context, id string, settings storage.Settings) (f storage.Feed, err error) {
-	err = s.change(ctx, "set feed", func(w *writer) error {
+	err = s.transaction(ctx, "set feed", func(w *writer) error {
 		f, err = scanFeed(w.setFeed.QueryRowContext(ctx, listOrNull(settings.Tags), settings.Pinned, settings.FullText,
 			requestOrNull(settings.Request), settings.SpamThreshold, id))
 		return err
@@ -77,38 +77,38 @@ const (
 			changed = max(?, coalesce(changed, first_seen) + 1)
 		WHERE duplicate_of <> '' AND duplicate_of IN (SELECT id FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?))
 		RETURNING id, story_id`
-	forgetSpam = `DELETE FROM spam WHERE feed = (SELECT num FROM feeds WHERE id = ?)`
-	// By what is kept, of which there is little, and not by the feed's items.
-	forgetCorrections = `
+	deleteSpamOfFeed = `DELETE FROM spam WHERE feed = (SELECT num FROM feeds WHERE id = ?)`
+	// Scan the small table of saved records instead of the feed's items.
+	deleteCorrectionsOfFeed = `
 		DELETE FROM corrections
 		WHERE (SELECT feed FROM items WHERE id = item_id) = (SELECT num FROM feeds WHERE id = ?)`
-	forgetKept = `
+	deleteSavedLabelsOfFeed = `
 		DELETE FROM kept_labels
 		WHERE (SELECT feed FROM items WHERE id = item_id) = (SELECT num FROM feeds WHERE id = ?)`
-	removeItems = `DELETE FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?) RETURNING id`
-	forgetMoved = `DELETE FROM moved WHERE feed = (SELECT num FROM feeds WHERE id = ?)`
-	removeFeed  = `DELETE FROM feeds WHERE id = ? RETURNING id`
+	removeItems     = `DELETE FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?) RETURNING id`
+	deleteRedirects = `DELETE FROM moved WHERE feed = (SELECT num FROM feeds WHERE id = ?)`
+	removeFeed      = `DELETE FROM feeds WHERE id = ? RETURNING id`
 )
 
 // RemoveFeed implements [storage.Feeds].
-func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, err error) {
-	err = s.change(ctx, "remove feed", func(w *writer) error {
+func (s *Store) RemoveFeed(ctx context.Context, id string) (affected []string, err error) {
+	err = s.transaction(ctx, "remove feed", func(w *writer) error {
 		freed, err := collect(ctx, w.freeDuplicates, scanPair, micros(time.Now()), id)
 		if err != nil {
 			return err
 		}
 		var stories []string
 		for _, item := range freed {
-			concerned, stories = append(concerned, item[0]), append(stories, item[1])
+			affected, stories = append(affected, item[0]), append(stories, item[1])
 		}
-		if err := w.markAll(ctx, stories); err != nil {
+		if err := w.markStoriesDirty(ctx, stories); err != nil {
 			return err
 		}
-		if _, err := w.markOfFeed.ExecContext(ctx, id); err != nil {
+		if _, err := w.addDirtyStoriesOfFeed.ExecContext(ctx, id); err != nil {
 			return err
 		}
-		for _, forget := range []*sql.Stmt{w.forgetSpam, w.forgetCorrections, w.forgetKept, w.forgetFeedMarks, w.forgetReadFeed} {
-			if _, err := forget.ExecContext(ctx, id); err != nil {
+		for _, stmt := range []*sql.Stmt{w.deleteSpamOfFeed, w.deleteCorrectionsOfFeed, w.deleteSavedLabelsOfFeed, w.deleteMarksOfFeed, w.deleteReadUntilOfFeed} {
+			if _, err := stmt.ExecContext(ctx, id); err != nil {
 				return err
 			}
 		}
@@ -116,11 +116,11 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 		if err != nil {
 			return err
 		}
-		// Some repeated others of their own feed, and are gone as well.
-		concerned = append(concerned, removed...)
-		slices.Sort(concerned)
-		concerned = slices.Compact(concerned)
-		if _, err := w.forgetMoved.ExecContext(ctx, id); err != nil {
+		// Duplicates within the feed have been deleted with it.
+		affected = append(affected, removed...)
+		slices.Sort(affected)
+		affected = slices.Compact(affected)
+		if _, err := w.deleteRedirects.ExecContext(ctx, id); err != nil {
 			return err
 		}
 		_, err = scanText(w.removeFeed.QueryRowContext(ctx, id))
@@ -129,7 +129,7 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (concerned []string, 
 	if err != nil {
 		return nil, err
 	}
-	return concerned, nil
+	return affected, nil
 }
 
 const counts = `SELECT count(*), coalesce(sum(items), 0) FROM feeds`
@@ -138,12 +138,12 @@ const counts = `SELECT count(*), coalesce(sum(items), 0) FROM feeds`
 func (s *Store) Counts(ctx context.Context) (storage.Counts, error) {
 	var c storage.Counts
 	err := s.read.counts.QueryRowContext(ctx).Scan(&c.Feeds, &c.Items)
-	return c, s.failed(ctx, "count", err)
+	return c, s.wrap(ctx, "count", err)
 }
 
 func scanFeed(row scanner) (f storage.Feed, err error) {
 	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, fromJSON(&f.Tags), &f.Pinned, &f.FullText, fromJSON(&f.Request),
-		moment{&f.Added}, &f.Items, moment{&f.LastItem}, &f.Rate,
+		nullTime{&f.Added}, &f.Items, nullTime{&f.LastItem}, &f.Rate,
 		&f.SpamThreshold, fromJSON(&f.Categories))
 	return f, err
 }

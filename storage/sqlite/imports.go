@@ -11,26 +11,26 @@ const (
 		INSERT OR REPLACE INTO imports (id, name, started, finished, total, done, added, known, invalid, lines, cancel)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, nullif(?10, x''),
 			?11 OR EXISTS (SELECT 1 FROM imports WHERE id = ?1 AND started = ?3 AND cancel))`
-	cancelImport  = `UPDATE imports SET cancel = 1 WHERE id = ? RETURNING id`
-	forgetImports = `DELETE FROM imports WHERE id IN (SELECT id FROM imports ORDER BY started DESC, id LIMIT -1 OFFSET ?)`
+	cancelImport     = `UPDATE imports SET cancel = 1 WHERE id = ? RETURNING id`
+	deleteOldImports = `DELETE FROM imports WHERE id IN (SELECT id FROM imports ORDER BY started DESC, id LIMIT -1 OFFSET ?)`
 )
 
 // PutImport implements [storage.Imports].
 func (s *Store) PutImport(ctx context.Context, i storage.Import) error {
-	return s.change(ctx, "put import", func(w *writer) error {
+	return s.transaction(ctx, "put import", func(w *writer) error {
 		_, err := w.putImport.ExecContext(ctx, i.ID, i.Name, micros(i.Started), microsOrNull(i.Finished),
-			i.Total, i.Done, i.Added, i.Known, i.Invalid, i.Lines, i.Cancel)
+			i.Total, i.Done, i.Added, i.Existing, i.Invalid, i.Lines, i.Cancel)
 		if err != nil {
 			return err
 		}
-		_, err = w.forgetImports.ExecContext(ctx, storage.MaxImports)
+		_, err = w.deleteOldImports.ExecContext(ctx, storage.MaxImports)
 		return err
 	})
 }
 
 // CancelImport implements [storage.Imports].
 func (s *Store) CancelImport(ctx context.Context, id string) error {
-	return s.change(ctx, "cancel import", func(w *writer) error {
+	return s.transaction(ctx, "cancel import", func(w *writer) error {
 		_, err := scanText(w.cancelImport.QueryRowContext(ctx, id))
 		return err
 	})
@@ -45,7 +45,7 @@ const (
 // Import implements [storage.Imports].
 func (s *Store) Import(ctx context.Context, id string) (i storage.Import, err error) {
 	err = s.read.importByID.QueryRowContext(ctx, id).Scan(append(importFields(&i), &i.Lines)...)
-	return i, s.failed(ctx, "read import", err)
+	return i, s.wrap(ctx, "read import", err)
 }
 
 // ListImports implements [storage.Imports].
@@ -54,11 +54,11 @@ func (s *Store) ListImports(ctx context.Context, limit int) ([]storage.Import, e
 		err = row.Scan(importFields(&i)...)
 		return i, err
 	}, max(limit, 0))
-	return page, s.failed(ctx, "list imports", err)
+	return page, s.wrap(ctx, "list imports", err)
 }
 
-// importFields returns where importColumns are scanned to.
+// importFields returns the destinations of importColumns.
 func importFields(i *storage.Import) []any {
-	return []any{&i.ID, &i.Name, moment{&i.Started}, moment{&i.Finished},
-		&i.Total, &i.Done, &i.Added, &i.Known, &i.Invalid, &i.Cancel}
+	return []any{&i.ID, &i.Name, nullTime{&i.Started}, nullTime{&i.Finished},
+		&i.Total, &i.Done, &i.Added, &i.Existing, &i.Invalid, &i.Cancel}
 }

@@ -9,16 +9,16 @@ import (
 	"feedmesh/storage"
 )
 
-// chunk is how many keys or IDs one statement looks up.
-const chunk = 20
+// chunkSize is the number of keys or IDs per statement.
+const chunkSize = 20
 
-// marks has a parameter for each of a chunk.
-var marks = strings.TrimSuffix(strings.Repeat("?,", chunk), ",")
+// placeholders contains one placeholder for each key of a chunk.
+var placeholders = strings.TrimSuffix(strings.Repeat("?,", chunkSize), ",")
 
-// chunkArgs returns the arguments of a statement with marks, for the first up to
-// chunk words. The rest of the marks are NULL, which equals nothing.
+// chunkArgs returns the arguments of a statement with placeholders for at most chunk words. Unused
+// placeholders are NULL, which equals nothing.
 func chunkArgs(words []string, before ...any) []any {
-	args := make([]any, len(before)+chunk)
+	args := make([]any, len(before)+chunkSize)
 	copy(args, before)
 	for i, word := range words {
 		args[len(before)+i] = word
@@ -26,23 +26,23 @@ func chunkArgs(words []string, before ...any) []any {
 	return args
 }
 
-var knownItems = `
+var itemHashes = `
 	SELECT key, hash FROM items
-	WHERE feed = (SELECT num FROM feeds WHERE id = ?) AND key IN (` + marks + `)`
+	WHERE feed = (SELECT num FROM feeds WHERE id = ?) AND key IN (` + placeholders + `)`
 
-// Known implements [storage.Items].
-func (s *Store) Known(ctx context.Context, feedID string, keys []string) (map[string]string, error) {
-	known := make(map[string]string, len(keys))
-	for some := range slices.Chunk(keys, chunk) {
-		pairs, err := collect(ctx, s.read.known, scanPair, chunkArgs(some, feedID)...)
+// ItemHashes implements [storage.Items].
+func (s *Store) ItemHashes(ctx context.Context, feedID string, keys []string) (map[string]string, error) {
+	hashes := make(map[string]string, len(keys))
+	for batch := range slices.Chunk(keys, chunkSize) {
+		pairs, err := collect(ctx, s.read.itemHashes, scanPair, chunkArgs(batch, feedID)...)
 		if err != nil {
-			return nil, s.failed(ctx, "look up keys", err)
+			return nil, s.wrap(ctx, "read item hashes", err)
 		}
 		for _, p := range pairs {
-			known[p[0]] = p[1]
+			hashes[p[0]] = p[1]
 		}
 	}
-	return known, nil
+	return hashes, nil
 }
 
 func scanPair(row scanner) (p [2]string, err error) {
@@ -50,16 +50,16 @@ func scanPair(row scanner) (p [2]string, err error) {
 	return p, err
 }
 
-// itemColumns are what itemFields expects, of items i and feeds f.
-const itemColumns = columnsBefore + `i.html` + columnsAfter
+// itemColumns are the columns of itemFields, from items i and feeds f.
+const itemColumns = columnsBeforeHTML + `i.html` + columnsAfterHTML
 
-// bareColumns are itemColumns without the HTML.
-const bareColumns = columnsBefore + `''` + columnsAfter
+// columnsWithoutHTML are itemColumns without the HTML.
+const columnsWithoutHTML = columnsBeforeHTML + `''` + columnsAfterHTML
 
-const columnsBefore = `
+const columnsBeforeHTML = `
 	i.id, f.id, i.key, i.hash, i.revision, i.url, i.title, `
 
-const columnsAfter = `, i.excerpt, i.author, i.language,
+const columnsAfterHTML = `, i.excerpt, i.author, i.language,
 	i.images, i.tags, i.published, i.assumed, i.updated, i.first_seen,
 	coalesce(i.changed, i.first_seen), i.spam, i.spam_score, i.flags, i.categories, i.topics, i.why, i.score, i.sentiment, i.corrected,
 	i.lane, i.text_hash, i.event_id, i.story_id, i.story_why,
@@ -68,14 +68,14 @@ const columnsAfter = `, i.excerpt, i.author, i.language,
 
 const selectItems = `SELECT ` + itemColumns + ` FROM items i JOIN feeds f ON f.num = i.feed`
 
-// itemFields returns where itemColumns are scanned to.
+// itemFields returns the destinations of itemColumns.
 func itemFields(i *storage.Item) []any {
 	return []any{&i.ID, &i.FeedID, &i.Key, &i.Hash, &i.Revision, &i.URL, &i.Title, &i.HTML, &i.Excerpt, &i.Author, &i.Language,
-		fromJSON(&i.Images), fromJSON(&i.Tags), moment{&i.Published}, &i.Assumed, moment{&i.Updated}, moment{&i.FirstSeen},
-		moment{&i.Changed}, &i.Spam, &i.SpamScore, fromJSON(&i.Flags), fromJSON(&i.Categories), fromJSON(&i.Topics), fromJSON(&i.Why),
+		fromJSON(&i.Images), fromJSON(&i.Tags), nullTime{&i.Published}, &i.Assumed, nullTime{&i.Updated}, nullTime{&i.FirstSeen},
+		nullTime{&i.Changed}, &i.Spam, &i.SpamScore, fromJSON(&i.Flags), fromJSON(&i.Categories), fromJSON(&i.Topics), fromJSON(&i.Reasons),
 		&i.Score, &i.Sentiment, &i.Corrected,
-		&i.Lane, &i.TextHash, &i.EventID, &i.StoryID, &i.StoryWhy,
-		&i.DuplicateOf, &i.DuplicateBy, &i.DuplicateScore, &i.DuplicateWhy, &i.Clicks,
+		&i.Partition, &i.TextHash, &i.EventID, &i.StoryID, &i.StoryReason,
+		&i.DuplicateOf, &i.DuplicateBy, &i.DuplicateScore, &i.DuplicateReason, &i.Clicks,
 		fromJSON(&i.Enclosures), &i.Comments, &i.Source}
 }
 
@@ -84,24 +84,24 @@ func scanItem(row scanner) (i storage.Item, err error) {
 	return i, err
 }
 
-var itemsByID = selectItems + ` WHERE i.id IN (` + marks + `)`
+var itemsByID = selectItems + ` WHERE i.id IN (` + placeholders + `)`
 
 // Item implements [storage.Items].
 func (s *Store) Item(ctx context.Context, id string) (storage.Item, error) {
-	return storage.First(s.Items(ctx, id))
+	return storage.FirstItem(s.Items(ctx, id))
 }
 
 // Items implements [storage.Items].
 func (s *Store) Items(ctx context.Context, ids ...string) ([]storage.Item, error) {
 	var found []storage.Item
-	for some := range slices.Chunk(ids, chunk) {
-		items, err := collect(ctx, s.read.items, scanItem, chunkArgs(some)...)
+	for batch := range slices.Chunk(ids, chunkSize) {
+		items, err := collect(ctx, s.read.items, scanItem, chunkArgs(batch)...)
 		if err != nil {
-			return nil, s.failed(ctx, "read items", err)
+			return nil, s.wrap(ctx, "read items", err)
 		}
 		found = append(found, items...)
 	}
-	return storage.InOrder(found, ids), nil
+	return storage.OrderByIDs(found, ids), nil
 }
 
 const itemsSince = selectItems + `
@@ -109,11 +109,11 @@ const itemsSince = selectItems + `
 	ORDER BY i.first_seen, i.id LIMIT ?`
 
 // ItemsSince implements [storage.Items].
-func (s *Store) ItemsSince(ctx context.Context, lane string, since time.Time, after storage.Item, limit int) ([]storage.Item, error) {
+func (s *Store) ItemsSince(ctx context.Context, partition string, since time.Time, after storage.Item, limit int) ([]storage.Item, error) {
 	from, id := micros(since), ""
 	if at := micros(after.FirstSeen); at >= from {
 		from, id = at, after.ID
 	}
-	items, err := collect(ctx, s.read.since, scanItem, lane, from, id, max(limit, 0))
-	return items, s.failed(ctx, "read a lane", err)
+	items, err := collect(ctx, s.read.since, scanItem, partition, from, id, max(limit, 0))
+	return items, s.wrap(ctx, "read items of a partition", err)
 }

@@ -14,8 +14,8 @@ const (
 			kind = excluded.kind, note = excluded.note, started = excluded.started, finished = excluded.finished,
 			state = excluded.state, cancel = excluded.cancel OR jobs.cancel, total = excluded.total, done = excluded.done,
 			changed = excluded.changed, err = excluded.err, result = excluded.result`
-	forgetJobs = `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs ORDER BY started DESC, id LIMIT -1 OFFSET ?) RETURNING id`
-	cancelJob  = `UPDATE jobs SET cancel = 1 WHERE id = ? RETURNING id`
+	deleteOldJobs = `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs ORDER BY started DESC, id LIMIT -1 OFFSET ?) RETURNING id`
+	cancelJob     = `UPDATE jobs SET cancel = 1 WHERE id = ? RETURNING id`
 )
 
 // PutJob implements [storage.Jobs].
@@ -23,18 +23,18 @@ func (s *Store) PutJob(ctx context.Context, j storage.Job) error {
 	if err := storage.CheckJob(j); err != nil {
 		return err
 	}
-	return s.change(ctx, "put job", func(w *writer) error {
+	return s.transaction(ctx, "put job", func(w *writer) error {
 		_, err := w.putJob.ExecContext(ctx, j.ID, j.Kind, j.Note, micros(j.Started), microsOrNull(j.Finished), j.State, j.Cancel,
 			j.Total, j.Done, j.Changed, j.Err, j.Result)
 		if err != nil {
 			return err
 		}
-		old, err := collect(ctx, w.forgetJobs, scanText, storage.MaxJobs)
+		old, err := collect(ctx, w.deleteOldJobs, scanText, storage.MaxJobs)
 		if err != nil {
 			return err
 		}
 		for _, id := range old {
-			if _, err := w.forgetLabels.ExecContext(ctx, id); err != nil {
+			if _, err := w.deleteSavedLabels.ExecContext(ctx, id); err != nil {
 				return err
 			}
 		}
@@ -44,7 +44,7 @@ func (s *Store) PutJob(ctx context.Context, j storage.Job) error {
 
 // CancelJob implements [storage.Jobs].
 func (s *Store) CancelJob(ctx context.Context, id string) error {
-	return s.change(ctx, "cancel job", func(w *writer) error {
+	return s.transaction(ctx, "cancel job", func(w *writer) error {
 		_, err := scanText(w.cancelJob.QueryRowContext(ctx, id))
 		return err
 	})
@@ -59,7 +59,7 @@ const (
 // Job implements [storage.Jobs].
 func (s *Store) Job(ctx context.Context, id string) (j storage.Job, err error) {
 	err = s.read.jobByID.QueryRowContext(ctx, id).Scan(append(jobFields(&j), &j.Result)...)
-	return j, s.failed(ctx, "read job", err)
+	return j, s.wrap(ctx, "read job", err)
 }
 
 // ListJobs implements [storage.Jobs].
@@ -68,11 +68,11 @@ func (s *Store) ListJobs(ctx context.Context, limit int) ([]storage.Job, error) 
 		err = row.Scan(jobFields(&j)...)
 		return j, err
 	}, max(limit, 0))
-	return page, s.failed(ctx, "list jobs", err)
+	return page, s.wrap(ctx, "list jobs", err)
 }
 
-// jobFields returns where jobColumns are scanned to.
+// jobFields returns the destinations of jobColumns.
 func jobFields(j *storage.Job) []any {
-	return []any{&j.ID, &j.Kind, &j.Note, moment{&j.Started}, moment{&j.Finished}, &j.State, &j.Cancel,
+	return []any{&j.ID, &j.Kind, &j.Note, nullTime{&j.Started}, nullTime{&j.Finished}, &j.State, &j.Cancel,
 		&j.Total, &j.Done, &j.Changed, &j.Err}
 }

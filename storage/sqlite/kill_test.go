@@ -14,8 +14,7 @@ import (
 	"feedmesh/storage/sqlite"
 )
 
-// These name the store that this process is to change, as a child of a test,
-// until it is killed.
+// These environment variables contain the path of the store that a child process changes until it is killed.
 const (
 	writerEnv     = "FEEDMESH_TEST_SQLITE_WRITER"
 	moverEnv      = "FEEDMESH_TEST_SQLITE_MOVER"
@@ -34,8 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeForever stores batch after batch and prints the number of each one when
-// the store has answered for it.
+// writeForever stores batches and prints the number of each committed batch.
 func writeForever(path string) error {
 	s, err := sqlite.Open(context.Background(), path)
 	if err != nil {
@@ -54,12 +52,12 @@ func writeForever(path string) error {
 	}
 }
 
-func TestKilledWriterLosesNoCommittedBatch(t *testing.T) {
+func TestKill_LosesNoCommittedBatch(t *testing.T) {
 	path := storePath(t)
 	s := open(t, path)
 	feedID := addFeed(t, s)
 	closeStore(t, s)
-	// Enough for the log to be put back into the file several times.
+	// Enough for several checkpoints of the log.
 	for _, batches := range []int{1, 40, 150} {
 		last := killAfter(t, writerEnv, path, batches, 0)
 		s := open(t, path)
@@ -68,8 +66,8 @@ func TestKilledWriterLosesNoCommittedBatch(t *testing.T) {
 	}
 }
 
-// killAfter starts a child, kills it a moment after it has printed so many
-// numbers, and returns the last one.
+// killAfter starts a child, kills it shortly after it has printed so many numbers, and returns the last
+// number.
 func killAfter(t *testing.T, env, path string, numbers int, moment time.Duration) (last int) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0])
@@ -83,7 +81,7 @@ func killAfter(t *testing.T, env, path string, numbers int, moment time.Duration
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(out)
-	for lines.Scan() { // also what it printed before it died
+	for lines.Scan() { // including its output before it was killed
 		if last, err = strconv.Atoi(lines.Text()); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +98,7 @@ func killAfter(t *testing.T, env, path string, numbers int, moment time.Duration
 	return last
 }
 
-// wantBatches fails unless all batches up to last are there, and each whole.
+// wantBatches fails unless all batches up to last are stored completely.
 func wantBatches(t *testing.T, s *sqlite.Store, feedID string, last int) {
 	t.Helper()
 	for n := range last + 1 {

@@ -10,11 +10,11 @@ import (
 	"feedmesh/storage"
 )
 
-// These are written as the indexes listed_items and listed_items_by_feed have them.
+// isListed must match the conditions of the indexes listed_items and listed_items_by_feed.
 const isListed = `NOT i.spam AND i.duplicate_of = '' AND (i.flags IS NULL OR instr(i.flags, '"muted"') = 0)`
 
 const (
-	// The client is ?1, in all that follow.
+	// In all statements below, ?1 is the client.
 	joinMarks = `
 		JOIN feeds f ON f.num = i.feed
 		LEFT JOIN marks m ON m.client = ?1 AND m.item_id = i.id
@@ -22,11 +22,11 @@ const (
 		LEFT JOIN read_until u ON u.client = ?1 AND u.feed = i.feed`
 	isRead       = `coalesce(m.read, i.first_seen <= coalesce(max(a.until, u.until), a.until, u.until), 0)`
 	markedFields = `i.id, f.id, i.first_seen, ` + isRead + `, coalesce(m.starred, 0)`
-	feedsTagged  = `SELECT num FROM feeds, json_each(feeds.tags) WHERE json_each.value = `
+	feedsByTag   = `SELECT num FROM feeds, json_each(feeds.tags) WHERE json_each.value = `
 )
 
-func scanMarked(row scanner) (m storage.Marked, err error) {
-	err = row.Scan(&m.ItemID, &m.FeedID, moment{&m.FirstSeen}, &m.Read, &m.Starred)
+func scanMarked(row scanner) (m storage.MarkedItem, err error) {
+	err = row.Scan(&m.ItemID, &m.FeedID, nullTime{&m.FirstSeen}, &m.Read, &m.Starred)
 	return m, err
 }
 
@@ -36,19 +36,19 @@ const markItems = `
 	ON CONFLICT (client, item_id) DO UPDATE SET read = coalesce(?3, read), starred = coalesce(?4, starred)`
 
 // Mark implements [storage.Marks].
-func (s *Store) Mark(ctx context.Context, client string, m storage.Marking, itemIDs ...string) error {
-	return s.change(ctx, "mark items", func(w *writer) error {
+func (s *Store) Mark(ctx context.Context, client string, m storage.MarkChange, itemIDs ...string) error {
+	return s.transaction(ctx, "mark items", func(w *writer) error {
 		_, err := w.markItems.ExecContext(ctx, client, asJSON(itemIDs), m.Read, m.Starred)
 		return err
 	})
 }
 
 const (
-	// ?2 is the feed's ID, ?3 the tag, empty where they do not matter, ?4 until when.
+	// ?2 is the feed's ID, ?3 the tag, both empty for any, ?4 the time.
 	readUntil = `
 		INSERT INTO read_until (client, feed, until)
 		SELECT ?1, num, ?4 FROM feeds
-		WHERE (?2 = '' OR id = ?2) AND (?3 = '' OR num IN (` + feedsTagged + `?3))
+		WHERE (?2 = '' OR id = ?2) AND (?3 = '' OR num IN (` + feedsByTag + `?3))
 		ON CONFLICT (client, feed) DO UPDATE SET until = max(until, excluded.until)`
 	allReadUntil = `
 		INSERT INTO read_until (client, feed, until) VALUES (?1, 0, ?2)
@@ -63,7 +63,7 @@ const (
 
 // MarkAllRead implements [storage.Marks].
 func (s *Store) MarkAllRead(ctx context.Context, client string, stream storage.Stream, until time.Time) error {
-	return s.change(ctx, "mark all read", func(w *writer) error {
+	return s.transaction(ctx, "mark all read", func(w *writer) error {
 		if _, err := w.readUnread.ExecContext(ctx, client, stream.FeedID, stream.Tag, micros(until)); err != nil {
 			return err
 		}
@@ -77,22 +77,21 @@ func (s *Store) MarkAllRead(ctx context.Context, client string, stream storage.S
 }
 
 // ListMarked implements [storage.Marks].
-func (s *Store) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.Marked, limit int) ([]storage.Marked, error) {
+func (s *Store) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
 	statement, args := listMarked(client, q, after, limit)
 	page, err := query(ctx, s, scanMarked, statement, args...)
-	return page, s.failed(ctx, "list marked items", err)
+	return page, s.wrap(ctx, "list marked items", err)
 }
 
-// What came before is read, unless the client marked anything unread: then nothing
-// is known of that. It saves looking up all that is read among the marks.
+// allReadUpTo is the time before which every item is read, if the client marked nothing unread. It saves the
+// lookup of marks of older items.
 const allReadUpTo = `
 	coalesce((SELECT until FROM read_until WHERE client = ?1 AND feed = 0
 		AND NOT EXISTS (SELECT 1 FROM marks WHERE client = ?1 AND read = 0)), -9223372036854775808)`
 
-// listMarked returns the statement that lists what a query asks for, and its
-// arguments. A condition that is not asked for is not in it, so that the engine sees
-// which index has all that is left.
-func listMarked(client string, q storage.MarkQuery, after storage.Marked, limit int) (string, []any) {
+// listMarked returns the statement and arguments of a query. It contains only the requested conditions, so
+// that SQLite can use the index that implies the others.
+func listMarked(client string, q storage.MarkQuery, after storage.MarkedItem, limit int) (string, []any) {
 	from, until := int64(math.MinInt64), int64(math.MaxInt64)
 	if !q.From.IsZero() {
 		from = micros(q.From)
@@ -100,7 +99,7 @@ func listMarked(client string, q storage.MarkQuery, after storage.Marked, limit 
 	if !q.Until.IsZero() {
 		until = micros(q.Until)
 	}
-	order, id := "DESC", "{" // comes after all IDs
+	order, id := "DESC", "{" // sorts after all IDs
 	place := ` AND (i.first_seen, i.id) < (?6, ?7)`
 	at := until
 	if q.Oldest {
@@ -123,7 +122,7 @@ func listMarked(client string, q storage.MarkQuery, after storage.Marked, limit 
 		b.WriteString(` AND i.feed = (SELECT num FROM feeds WHERE id = ?2)`)
 	}
 	if q.Tag != "" {
-		b.WriteString(` AND i.feed IN (` + feedsTagged + `?3)`)
+		b.WriteString(` AND i.feed IN (` + feedsByTag + `?3)`)
 	}
 	begin := `?4`
 	if q.Read != nil && !*q.Read {
@@ -143,13 +142,13 @@ func listMarked(client string, q storage.MarkQuery, after storage.Marked, limit 
 const marksOf = `SELECT ` + markedFields + ` FROM json_each(?2) j CROSS JOIN items i ON i.id = j.value` + joinMarks + ` ORDER BY j.key`
 
 // MarksOf implements [storage.Marks].
-func (s *Store) MarksOf(ctx context.Context, client string, itemIDs ...string) ([]storage.Marked, error) {
+func (s *Store) MarksOf(ctx context.Context, client string, itemIDs ...string) ([]storage.MarkedItem, error) {
 	found, err := collect(ctx, s.read.marksOf, scanMarked, client, asJSON(itemIDs))
-	return found, s.failed(ctx, "read marks", err)
+	return found, s.wrap(ctx, "read marks", err)
 }
 
-// Only of feeds of which the client marked items one by one are all items looked up
-// among the marks: of the others, what came after all was read is unread.
+// Items are looked up among the marks only for feeds in which the client marked single items. In the others,
+// every item after the time of "mark all read" is unread.
 const countUnread = `
 	WITH touched AS MATERIALIZED (
 		SELECT DISTINCT i.feed FROM marks m CROSS JOIN items i ON i.id = m.item_id
@@ -166,21 +165,21 @@ const countUnread = `
 	WHERE ` + isListed + ` AND i.first_seen >= ?2 AND NOT ` + isRead + ` GROUP BY i.feed`
 
 // CountUnread implements [storage.Marks].
-func (s *Store) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.Unread, error) {
-	unread := map[string]storage.Unread{}
+func (s *Store) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.UnreadCount, error) {
+	unread := map[string]storage.UnreadCount{}
 	_, err := collect(ctx, s.read.countUnread, func(row scanner) (id string, err error) {
-		var u storage.Unread
-		err = row.Scan(&id, &u.Count, moment{&u.Newest})
+		var u storage.UnreadCount
+		err = row.Scan(&id, &u.Count, nullTime{&u.Newest})
 		unread[id] = u
 		return id, err
 	}, client, micros(since))
 	if err != nil {
-		return nil, s.failed(ctx, "count unread items", err)
+		return nil, s.wrap(ctx, "count unread items", err)
 	}
 	return unread, nil
 }
 
-const itemsBeginning = `SELECT DISTINCT i.id FROM json_each(?) p CROSS JOIN items i ON i.id >= p.value AND i.id < p.value || '{' ORDER BY i.id`
+const itemsByIDPrefix = `SELECT DISTINCT i.id FROM json_each(?) p CROSS JOIN items i ON i.id >= p.value AND i.id < p.value || '{' ORDER BY i.id`
 
 // NumberedItems implements [storage.Marks].
 func (s *Store) NumberedItems(ctx context.Context, numbers ...int64) ([]string, error) {
@@ -189,30 +188,30 @@ func (s *Store) NumberedItems(ctx context.Context, numbers ...int64) ([]string, 
 		prefixes[i] = storage.NumberPrefix(n)
 	}
 	slices.Sort(prefixes)
-	ids, err := collect(ctx, s.read.itemsBeginning, scanText, asJSON(slices.Compact(prefixes)))
-	return storage.InNumberOrder(ids, numbers), s.failed(ctx, "look up items by number", err)
+	ids, err := collect(ctx, s.read.itemsByIDPrefix, scanText, asJSON(slices.Compact(prefixes)))
+	return storage.OrderByNumbers(ids, numbers), s.wrap(ctx, "look up items by number", err)
 }
 
 const (
-	forgetMarksOf = `DELETE FROM marks WHERE client = ?`
-	forgetUntil   = `DELETE FROM read_until WHERE client = ?`
+	deleteMarksOfClient     = `DELETE FROM marks WHERE client = ?`
+	deleteReadUntilOfClient = `DELETE FROM read_until WHERE client = ?`
 )
 
-// ForgetMarks implements [storage.Marks].
-func (s *Store) ForgetMarks(ctx context.Context, client string) error {
-	return s.change(ctx, "forget marks", func(w *writer) error {
-		if _, err := w.forgetMarksOf.ExecContext(ctx, client); err != nil {
+// DeleteMarks implements [storage.Marks].
+func (s *Store) DeleteMarks(ctx context.Context, client string) error {
+	return s.transaction(ctx, "delete marks", func(w *writer) error {
+		if _, err := w.deleteMarksOfClient.ExecContext(ctx, client); err != nil {
 			return err
 		}
-		_, err := w.forgetUntil.ExecContext(ctx, client)
+		_, err := w.deleteReadUntilOfClient.ExecContext(ctx, client)
 		return err
 	})
 }
 
 const (
-	// What is read, or would be read in the feed that items move to, only up to when
-	// all of a feed is: then the item itself says it.
-	sayRead = `
+	// Items read only by their feed's "mark all read", in the old feed or the target, get marks of their own
+	// before the move.
+	addReadMarks = `
 		INSERT INTO marks (client, item_id, read, starred)
 		SELECT u.client, i.id, max(u.feed = i.feed), 0
 		FROM feeds f JOIN items i ON i.feed = f.num JOIN read_until u ON u.feed IN (f.num, (SELECT num FROM feeds WHERE id = ?2))
@@ -220,13 +219,13 @@ const (
 		WHERE f.id = ?1 AND i.first_seen <= u.until AND i.first_seen > coalesce(a.until, -9223372036854775808)
 		GROUP BY u.client, i.id
 		ON CONFLICT (client, item_id) DO UPDATE SET read = coalesce(read, excluded.read)`
-	forgetReadFeed = `DELETE FROM read_until WHERE feed = (SELECT num FROM feeds WHERE id = ?)`
-	renameMarks    = `UPDATE OR REPLACE marks SET item_id = ?2 WHERE item_id = ?1`
-	takeMarks      = `
+	deleteReadUntilOfFeed = `DELETE FROM read_until WHERE feed = (SELECT num FROM feeds WHERE id = ?)`
+	renameMarks           = `UPDATE OR REPLACE marks SET item_id = ?2 WHERE item_id = ?1`
+	mergeMarks            = `
 		INSERT INTO marks (client, item_id, read, starred)
 		SELECT client, ?2, nullif(read, 0), starred FROM marks WHERE item_id = ?1
 		ON CONFLICT (client, item_id) DO UPDATE SET
 			read = coalesce(excluded.read, read), starred = max(starred, excluded.starred)`
-	dropMarks       = `DELETE FROM marks WHERE item_id = ?`
-	forgetFeedMarks = `DELETE FROM marks WHERE item_id IN (SELECT id FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?))`
+	deleteMarksOfItem = `DELETE FROM marks WHERE item_id = ?`
+	deleteMarksOfFeed = `DELETE FROM marks WHERE item_id IN (SELECT id FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?))`
 )

@@ -17,7 +17,7 @@ const resolveFeed = `
 // ResolveFeed implements [storage.Feeds].
 func (s *Store) ResolveFeed(ctx context.Context, id string) (string, error) {
 	now, err := scanText(s.read.resolve.QueryRowContext(ctx, id))
-	return now, s.failed(ctx, "look up feed", err)
+	return now, s.wrap(ctx, "look up feed", err)
 }
 
 const (
@@ -27,53 +27,53 @@ const (
 			items = (SELECT count(*) FROM items WHERE feed = feeds.num),
 			last_item = (SELECT max(published) FROM items WHERE feed = feeds.num)
 		WHERE id = ?12`
-	passOn = `
+	moveRedirects = `
 		UPDATE moved SET feed = (SELECT num FROM feeds WHERE id = ?2)
 		WHERE feed = (SELECT num FROM feeds WHERE id = ?1)`
-	standFor = `
+	putRedirect = `
 		INSERT INTO moved (id, feed) VALUES (?1, (SELECT num FROM feeds WHERE id = ?2))
 		ON CONFLICT (id) DO UPDATE SET feed = excluded.feed`
 )
 
 // MoveFeed implements [storage.Feeds].
-func (s *Store) MoveFeed(ctx context.Context, id, url string) (concerned []string, err error) {
-	err = s.change(ctx, "move feed", func(w *writer) error {
+func (s *Store) MoveFeed(ctx context.Context, id, url string) (affected []string, err error) {
+	err = s.transaction(ctx, "move feed", func(w *writer) error {
 		old, err := scanFeed(w.feedByID.QueryRowContext(ctx, id))
 		if err != nil || old.URL == url {
 			return err
 		}
-		to, err := w.target(ctx, id, url)
+		to, err := w.moveTarget(ctx, id, url)
 		if err != nil {
 			return err
 		}
-		if _, err := w.markOfFeed.ExecContext(ctx, id); err != nil {
+		if _, err := w.addDirtyStoriesOfFeed.ExecContext(ctx, id); err != nil {
 			return err
 		}
-		repeats, err := w.moveRepeats(ctx, id, to.ID)
+		duplicates, err := w.moveDuplicates(ctx, id, to.ID)
 		if err != nil {
 			return err
 		}
-		if _, err := w.sayRead.ExecContext(ctx, id, to.ID); err != nil {
+		if _, err := w.addReadMarks.ExecContext(ctx, id, to.ID); err != nil {
 			return err
 		}
-		if _, err := w.forgetReadFeed.ExecContext(ctx, id); err != nil {
+		if _, err := w.deleteReadUntilOfFeed.ExecContext(ctx, id); err != nil {
 			return err
 		}
 		moved, err := w.moveItems(ctx, id, to.ID)
 		if err != nil {
 			return err
 		}
-		concerned = slices.Compact(slices.Sorted(slices.Values(append(moved, repeats...))))
+		affected = slices.Compact(slices.Sorted(slices.Values(append(moved, duplicates...))))
 		f := storage.MergeFeeds(to, old)
 		_, err = w.merge.ExecContext(ctx, f.Title, f.Site, f.Language, listOrNull(f.Tags), f.Pinned, f.FullText,
 			requestOrNull(f.Request), micros(f.Added), f.Rate, f.SpamThreshold, countsOrNull(f.Categories), f.ID)
 		if err != nil {
 			return err
 		}
-		if _, err := w.passOn.ExecContext(ctx, id, to.ID); err != nil {
+		if _, err := w.moveRedirects.ExecContext(ctx, id, to.ID); err != nil {
 			return err
 		}
-		if _, err := w.standFor.ExecContext(ctx, id, to.ID); err != nil {
+		if _, err := w.putRedirect.ExecContext(ctx, id, to.ID); err != nil {
 			return err
 		}
 		_, err = scanText(w.removeFeed.QueryRowContext(ctx, id))
@@ -82,15 +82,15 @@ func (s *Store) MoveFeed(ctx context.Context, id, url string) (concerned []strin
 	if err != nil {
 		return nil, err
 	}
-	return concerned, nil
+	return affected, nil
 }
 
-const takeBack = `DELETE FROM moved WHERE id = ? AND feed = (SELECT num FROM feeds WHERE id = ?)`
+const deleteRedirect = `DELETE FROM moved WHERE id = ? AND feed = (SELECT num FROM feeds WHERE id = ?)`
 
-// target returns the feed that one moves to for a URL, and adds it if need be.
-func (w *writer) target(ctx context.Context, id, url string) (to storage.Feed, err error) {
+// moveTarget returns the feed that a move to the URL leads to, and adds it if necessary.
+func (w *writer) moveTarget(ctx context.Context, id, url string) (to storage.Feed, err error) {
 	to = storage.Feed{ID: storage.FeedID(url), URL: url}
-	if _, err := w.takeBack.ExecContext(ctx, to.ID, id); err != nil {
+	if _, err := w.deleteRedirect.ExecContext(ctx, to.ID, id); err != nil {
 		return to, err
 	}
 	now, err := scanText(w.resolve.QueryRowContext(ctx, to.ID))

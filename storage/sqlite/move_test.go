@@ -11,10 +11,10 @@ import (
 	"feedmesh/storage/sqlite"
 )
 
-// movedURL is where the feed is after so many moves.
+// movedURL is the feed's URL after so many moves.
 func movedURL(moves int) string { return fmt.Sprintf("https://example.org/%d", moves) }
 
-// moveForever moves the feed on and on, and prints a number after each move.
+// moveForever moves the feed repeatedly, and prints a number after each move.
 func moveForever(path string) error {
 	ctx := context.Background()
 	s, err := sqlite.Open(ctx, path)
@@ -34,7 +34,7 @@ func moveForever(path string) error {
 	}
 }
 
-func TestKilledMoveLeavesAllOrNothing(t *testing.T) {
+func TestKill_MoveFeedIsAtomic(t *testing.T) {
 	ctx := t.Context()
 	path := storePath(t)
 	s := open(t, path)

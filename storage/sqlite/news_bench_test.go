@@ -16,7 +16,7 @@ const (
 	newsStories = 4000
 )
 
-// newsItem returns item n of feed f: every second is told by several feeds.
+// newsItem returns item n of feed f: every second item is covered by several feeds.
 func newsItem(f, n int) storage.Item {
 	item := benchItem(newsFeed(f), n, 2000)
 	item.FirstSeen = item.FirstSeen.Add(time.Duration(f) * time.Millisecond)
@@ -44,17 +44,17 @@ func newsStore(b *testing.B) *sqlite.Store {
 		}
 		return items
 	})
-	var told []storage.Story
+	var stories []storage.Story
 	for n := range newsStories {
-		told = append(told, storage.Story{ID: storage.StoryID(fmt.Sprint(n)), Sources: 2, LastSeen: newsItem(newsFeeds, batchSize).FirstSeen})
+		stories = append(stories, storage.Story{ID: storage.StoryID(fmt.Sprint(n)), Sources: 2, LastSeen: newsItem(newsFeeds, batchSize).FirstSeen})
 	}
-	if err := s.TellStories(b.Context(), storage.Fence{}, nil, told, nil); err != nil {
+	if err := s.PutStories(b.Context(), storage.Fence{}, nil, stories, nil); err != nil {
 		b.Fatal(err)
 	}
 	return s
 }
 
-// putNews stores a document of each of so many feeds, so many at once.
+// putNews stores a document of each of so many feeds, with so many concurrent workers.
 func putNews(b *testing.B, s *sqlite.Store, atOnce, feeds int, items func(f int) []storage.Item) {
 	for n := 0; n < feeds; n += atOnce {
 		var group sync.WaitGroup
@@ -70,9 +70,8 @@ func putNews(b *testing.B, s *sqlite.Store, atOnce, feeds int, items func(f int)
 	}
 }
 
-// BenchmarkNews does what one new item in each of 2000 feeds has a store do. One
-// operation is one feed, or one story, but for the last ones, which are done now
-// and then.
+// BenchmarkNews measures the store's operations for one new item in each of 2000 feeds. One operation is one
+// feed, or one story, except for the last ones, which run only now and then.
 func BenchmarkNews(b *testing.B) {
 	s := newsStore(b)
 	n := batchSize
@@ -85,15 +84,15 @@ func BenchmarkNews(b *testing.B) {
 			b.ReportMetric(float64(bytesWritten(b)-written)/float64(b.N), "written-bytes/item")
 		})
 	}
-	b.Run("known", func(b *testing.B) {
+	b.Run("item hashes", func(b *testing.B) {
 		cpu := cpuTime()
 		for f := range b.N {
 			var keys []string
 			for n := range batchSize {
 				keys = append(keys, newsItem(f*7919%newsFeeds, n+1).Key)
 			}
-			if known, err := s.Known(b.Context(), newsFeed(f*7919%newsFeeds), keys); err != nil || len(known) < batchSize-1 {
-				b.Fatal(len(known), err)
+			if hashes, err := s.ItemHashes(b.Context(), newsFeed(f*7919%newsFeeds), keys); err != nil || len(hashes) < batchSize-1 {
+				b.Fatal(len(hashes), err)
 			}
 		}
 		b.ReportMetric((cpuTime()-cpu)/float64(b.N), "cpu-us/op")
@@ -106,22 +105,22 @@ func BenchmarkNews(b *testing.B) {
 				f := (n + i) * 7919 % newsFeeds
 				ids = append(ids, newsItem(f, f%2).StoryID)
 			}
-			putNews(b, s, 1, 1, func(f int) []storage.Item { return []storage.Item{newsItem(f, 1000+n)} }) // which has readers forget
+			putNews(b, s, 1, 1, func(f int) []storage.Item { return []storage.Item{newsItem(f, 1000+n)} }) // which invalidates the page cache of the readers
 			stories, err := s.ReadStories(b.Context(), 1000, ids...)
 			if err != nil {
 				b.Fatal(err)
 			}
-			for _, told := range stories {
-				have += told.Count
+			for _, story := range stories {
+				have += story.Count
 			}
 		}
 		b.ReportMetric((cpuTime()-cpu)/float64(b.N), "cpu-us/story")
 		b.ReportMetric(float64(have)/float64(b.N), "items/story")
 	})
-	b.Run("reach", func(b *testing.B) {
+	b.Run("feed coverage", func(b *testing.B) {
 		cpu := cpuTime()
 		for range b.N {
-			if reach, err := s.Reach(b.Context(), time.Unix(0, 0), 2); err != nil || len(reach) != newsFeeds {
+			if reach, err := s.FeedCoverage(b.Context(), time.Unix(0, 0), 2); err != nil || len(reach) != newsFeeds {
 				b.Fatal(len(reach), err)
 			}
 		}

@@ -19,12 +19,12 @@ func (s *Store) Note(ctx context.Context, name string) (note []byte, err error) 
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	return note, s.failed(ctx, "read note", err)
+	return note, s.wrap(ctx, "read note", err)
 }
 
 // PutNote implements [storage.Notes].
 func (s *Store) PutNote(ctx context.Context, fence storage.Fence, name string, note []byte) error {
-	return s.change(ctx, "put note", func(w *writer) error {
+	return s.transaction(ctx, "put note", func(w *writer) error {
 		if err := w.checkFence(ctx, fence); err != nil {
 			return err
 		}

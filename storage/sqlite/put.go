@@ -15,7 +15,7 @@ import (
 // PutItems implements [storage.Items].
 func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (storage.Stored, error) {
 	var stored storage.Stored
-	err := s.changeTogether(ctx, "put items", func(w *writer) error {
+	err := s.batchedTransaction(ctx, "put items", func(w *writer) error {
 		if err := w.checkFence(ctx, batch.Fence); err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (storage.Stor
 	return stored, nil
 }
 
-// feedRow is what PutItems changes of a feed.
+// feedRow contains the columns of a feed that PutItems updates.
 type feedRow struct {
 	num                   int64
 	title, site, language string
@@ -57,13 +57,12 @@ const (
 
 func (w *writer) feedRow(ctx context.Context, id string) (f feedRow, err error) {
 	err = w.feed.QueryRowContext(ctx, id).
-		Scan(&f.num, &f.title, &f.site, &f.language, &f.items, moment{&f.lastItem}, &f.rate, &f.categories)
+		Scan(&f.num, &f.title, &f.site, &f.language, &f.items, nullTime{&f.lastItem}, &f.rate, &f.categories)
 	return f, err
 }
 
-// setFeedRow has a feed be as now, if that is another than old: a transaction that
-// wrote nothing costs no sync. Words that are set, be it to what they are, are put
-// into their index anew: so they are apart from what each new item changes.
+// setFeedRow updates the feed's row if it changed; a transaction without writes needs no sync. The search
+// text has its own statement, because writing it updates its index even if it is unchanged.
 func (w *writer) setFeedRow(ctx context.Context, old, now feedRow) error {
 	if now.title != old.title || now.site != old.site || now.language != old.language {
 		if _, err := w.setWords.ExecContext(ctx, now.title, now.site, now.language, now.num); err != nil {
@@ -78,7 +77,7 @@ func (w *writer) setFeedRow(ctx context.Context, old, now feedRow) error {
 	return err
 }
 
-// countCategories counts what new items are about.
+// countCategories adds the categories of new items to the feed's counts.
 func (f *feedRow) countCategories(isNew []storage.Item) error {
 	if len(isNew) == 0 {
 		return nil
@@ -97,9 +96,9 @@ func (f *feedRow) countCategories(isNew []storage.Item) error {
 
 const lastItem = `SELECT max(published) FROM items WHERE feed = ?`
 
-// putItems stores those of the items that are new or changed, and counts them.
+// putItems stores the new and changed items, and counts them.
 func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.Item) (stored storage.Stored, err error) {
-	known, err := w.known(ctx, feed.num, items)
+	byKey, err := w.storedByKey(ctx, feed.num, items)
 	if err != nil {
 		return stored, err
 	}
@@ -107,17 +106,17 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 	if err != nil {
 		return stored, err
 	}
-	written := map[string]bool{} // by this batch, which has reported it
+	written := map[string]bool{} // keys already reported for this batch
 	var isNew []storage.Item
 	var stories []string
 	lastMayBeGone := false
 	for _, item := range items {
-		old, again := known[item.Key]
-		if again && old.Hash == item.Hash {
+		old, exists := byKey[item.Key]
+		if exists && old.Hash == item.Hash {
 			continue
 		}
 		item.Revision = 1
-		if again {
+		if exists {
 			item = storage.Revise(old, item)
 			lastMayBeGone = lastMayBeGone || old.Published.Equal(feed.lastItem)
 		} else if story, ok := moved[item.EventID]; ok {
@@ -127,7 +126,7 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 			return stored, err
 		}
 		if old.Spam || item.Spam {
-			if err := w.keepSpam(ctx, item.ID); err != nil {
+			if err := w.updateSpam(ctx, item.ID); err != nil {
 				return stored, err
 			}
 		}
@@ -135,8 +134,8 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 			stories = append(stories, item.StoryID)
 		}
 		switch {
-		case !again:
-			if err := w.haveEvent(ctx, item.EventID, item.StoryID); err != nil {
+		case !exists:
+			if err := w.addEventStory(ctx, item.EventID, item.StoryID); err != nil {
 				return stored, err
 			}
 			feed.items++
@@ -146,48 +145,47 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 			stored.Changed = append(stored.Changed, item.ID)
 		}
 		item.Published = micro(item.Published)
-		known[item.Key], written[item.Key] = item, true
+		byKey[item.Key], written[item.Key] = item, true
 		if item.Published.After(feed.lastItem) {
 			feed.lastItem = item.Published
 		}
 	}
-	if err := w.markAll(ctx, stories); err != nil {
+	if err := w.markStoriesDirty(ctx, stories); err != nil {
 		return stored, err
 	}
 	if err := feed.countCategories(isNew); err != nil {
 		return stored, err
 	}
 	if lastMayBeGone {
-		err = w.lastItem.QueryRowContext(ctx, feed.num).Scan(moment{&feed.lastItem})
+		err = w.lastItem.QueryRowContext(ctx, feed.num).Scan(nullTime{&feed.lastItem})
 	}
 	return stored, err
 }
 
 var storedItems = `
 	SELECT key, hash, revision, first_seen, published, assumed, spam, story_id FROM items
-	WHERE feed = ? AND key IN (` + marks + `)`
+	WHERE feed = ? AND key IN (` + placeholders + `)`
 
-// known returns, by key, what a revision has to know about the items that the
-// feed has of these keys. Of their placement this is the story alone: putItem
-// leaves it as it is.
-func (w *writer) known(ctx context.Context, feed int64, items []storage.Item) (map[string]storage.Item, error) {
-	known := make(map[string]storage.Item, len(items))
+// storedByKey returns, by key, the fields of stored items that the next revision needs. Of the placement it reads
+// only the story, because putItem leaves the placement unchanged.
+func (w *writer) storedByKey(ctx context.Context, feed int64, items []storage.Item) (map[string]storage.Item, error) {
+	stored := make(map[string]storage.Item, len(items))
 	keys := make([]string, len(items))
 	for i, item := range items {
 		keys[i] = item.Key
 	}
 	scan := func(row scanner) (key string, err error) {
 		var i storage.Item
-		err = row.Scan(&i.Key, &i.Hash, &i.Revision, moment{&i.FirstSeen}, moment{&i.Published}, &i.Assumed, &i.Spam, &i.StoryID)
-		known[i.Key] = i
+		err = row.Scan(&i.Key, &i.Hash, &i.Revision, nullTime{&i.FirstSeen}, nullTime{&i.Published}, &i.Assumed, &i.Spam, &i.StoryID)
+		stored[i.Key] = i
 		return i.Key, err
 	}
-	for some := range slices.Chunk(keys, chunk) {
+	for some := range slices.Chunk(keys, chunkSize) {
 		if _, err := collect(ctx, w.storedItems, scan, chunkArgs(some, feed)...); err != nil {
 			return nil, err
 		}
 	}
-	return known, nil
+	return stored, nil
 }
 
 const putItem = `
@@ -208,21 +206,21 @@ const putItem = `
 		flags = iif(corrected, flags, excluded.flags), categories = iif(corrected, categories, excluded.categories),
 		topics = iif(corrected, topics, excluded.topics), why = iif(corrected, why, excluded.why),
 		score = iif(corrected, score, excluded.score), sentiment = iif(corrected, sentiment, excluded.sentiment),
-		changed = max(excluded.changed, coalesce(items.changed, items.first_seen) + 1)` // never the same twice
+		changed = max(excluded.changed, coalesce(items.changed, items.first_seen) + 1)` // unique per item
 
 func (w *writer) put(ctx context.Context, feed int64, i storage.Item) error {
 	_, err := w.putItem.ExecContext(ctx,
 		feed, i.Key, i.Hash, i.Revision, micros(i.FirstSeen), micros(i.Published), i.Assumed, microsOrNull(i.Updated),
 		i.ID, i.URL, i.Title, i.Author, i.Language, i.Spam,
-		i.Lane, i.TextHash, i.EventID, i.StoryID, i.StoryWhy, i.DuplicateOf, i.DuplicateBy, i.DuplicateScore, i.DuplicateWhy,
-		listOrNull(i.Images), listOrNull(i.Tags), listOrNull(i.Categories), listOrNull(i.Topics), listOrNull(i.Why), i.Excerpt, i.HTML, micros(time.Now()),
+		i.Partition, i.TextHash, i.EventID, i.StoryID, i.StoryReason, i.DuplicateOf, i.DuplicateBy, i.DuplicateScore, i.DuplicateReason,
+		listOrNull(i.Images), listOrNull(i.Tags), listOrNull(i.Categories), listOrNull(i.Topics), listOrNull(i.Reasons), i.Excerpt, i.HTML, micros(time.Now()),
 		listOrNull(i.Enclosures), i.Comments, i.Source, i.SpamScore, listOrNull(i.Flags), i.Score, i.Sentiment)
 	return err
 }
 
 const newestFence = `SELECT number FROM fences WHERE name = ?`
 
-// checkFence returns [storage.ErrFenced] if a newer fence has been given out.
+// checkFence returns [storage.ErrFenced] if a newer fence was issued.
 func (w *writer) checkFence(ctx context.Context, fence storage.Fence) error {
 	if fence == (storage.Fence{}) {
 		return nil
@@ -246,7 +244,7 @@ const nextFence = `
 // NextFence implements [storage.Fences].
 func (s *Store) NextFence(ctx context.Context, name string) (storage.Fence, error) {
 	fence := storage.Fence{Name: name}
-	err := s.change(ctx, "take a fence", func(w *writer) error {
+	err := s.transaction(ctx, "issue a fence", func(w *writer) error {
 		return w.nextFence.QueryRowContext(ctx, name).Scan(&fence.Number)
 	})
 	if err != nil {

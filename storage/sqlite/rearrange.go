@@ -9,12 +9,12 @@ import (
 	"feedmesh/storage"
 )
 
-// keepMoves is how long new items of a moved event belong where it is.
-const keepMoves = 30 * 24 * time.Hour
+// moveRetention is the period in which a moved event also assigns its new items.
+const moveRetention = 30 * 24 * time.Hour
 
 // Rearrange implements [storage.Stories].
 func (s *Store) Rearrange(ctx context.Context, r storage.Rearrangement) (changed []string, err error) {
-	err = s.change(ctx, "rearrange", func(w *writer) error {
+	err = s.transaction(ctx, "rearrange", func(w *writer) error {
 		if err := w.checkFence(ctx, r.Fence); err != nil {
 			return err
 		}
@@ -45,18 +45,18 @@ func (s *Store) Rearrange(ctx context.Context, r storage.Rearrangement) (changed
 }
 
 const (
-	forgetMoves = `DELETE FROM moved_events WHERE at < ?`
-	putMove     = `INSERT OR REPLACE INTO moved_events (event_id, story_id, at) VALUES (?, ?, ?)`
-	forgetEvent = `DELETE FROM event_stories WHERE event_id = ? RETURNING story_id`
-	eventsOf    = `SELECT id, event_id FROM items WHERE story_id = ?`
-	setStory    = `UPDATE items SET story_id = ?2, changed = max(?3, coalesce(changed, first_seen) + 1) WHERE id = ?1`
+	deleteOldMoves     = `DELETE FROM moved_events WHERE at < ?`
+	putMove            = `INSERT OR REPLACE INTO moved_events (event_id, story_id, at) VALUES (?, ?, ?)`
+	deleteEventStories = `DELETE FROM event_stories WHERE event_id = ? RETURNING story_id`
+	eventsOf           = `SELECT id, event_id FROM items WHERE story_id = ?`
+	setStory           = `UPDATE items SET story_id = ?2, changed = max(?3, coalesce(changed, first_seen) + 1) WHERE id = ?1`
 )
 
-// moveEvents has events belong to other stories, with their items but for those
-// that are placed by themselves, and returns the IDs of the items that moved.
+// moveEvents assigns events and their items to other stories, except for items in placed, and returns the IDs
+// of the moved items.
 func (w *writer) moveEvents(ctx context.Context, moves []storage.EventMove, placed map[string]storage.Placement) (moved []string, err error) {
 	at := time.Now()
-	if _, err := w.forgetMoves.ExecContext(ctx, micros(at.Add(-keepMoves))); err != nil {
+	if _, err := w.deleteOldMoves.ExecContext(ctx, micros(at.Add(-moveRetention))); err != nil {
 		return nil, err
 	}
 	to := map[string]string{} // stories by event ID
@@ -70,35 +70,34 @@ func (w *writer) moveEvents(ctx context.Context, moves []storage.EventMove, plac
 		if _, err := w.putMove.ExecContext(ctx, event, story, micros(at)); err != nil {
 			return nil, err
 		}
-		others, err := collect(ctx, w.forgetEvent, scanText, event)
+		others, err := collect(ctx, w.deleteEventStories, scanText, event)
 		if err != nil {
 			return nil, err
 		}
 		for _, old := range append(others, storage.StoryID(event)) {
 			from[old] = true
 		}
-		if err := w.haveEvent(ctx, event, story); err != nil {
+		if err := w.addEventStory(ctx, event, story); err != nil {
 			return nil, err
 		}
 	}
-	// What an event leaves may be large: each is read once for all its events, and
-	// before any of them comes to it.
-	leaving := map[string][]string{} // item IDs by the story they come to
+	// A story may be large: read it once for all of its events, and before any event moves into it.
+	leaving := map[string][]string{} // item IDs by target story
 	for _, old := range slices.Sorted(maps.Keys(from)) {
 		items, err := collect(ctx, w.eventsOf, scanPair, old)
 		if err != nil {
 			return nil, err
 		}
-		stays := true
+		unchanged := true
 		for _, item := range items {
 			story, moves := to[item[1]]
 			if _, apart := placed[item[0]]; moves && !apart && story != old {
 				leaving[story] = append(leaving[story], item[0])
-				moved, stays = append(moved, item[0]), false
+				moved, unchanged = append(moved, item[0]), false
 			}
 		}
-		if !stays {
-			if err := w.markAll(ctx, []string{old}); err != nil {
+		if !unchanged {
+			if err := w.markStoriesDirty(ctx, []string{old}); err != nil {
 				return nil, err
 			}
 		}
@@ -110,15 +109,14 @@ func (w *writer) moveEvents(ctx context.Context, moves []storage.EventMove, plac
 			}
 		}
 	}
-	return moved, w.markAll(ctx, slices.Collect(maps.Keys(leaving)))
+	return moved, w.markStoriesDirty(ctx, slices.Collect(maps.Keys(leaving)))
 }
 
 const addEvent = `INSERT INTO event_stories (event_id, story_id) VALUES (?, ?) ON CONFLICT DO NOTHING`
 
-// haveEvent says that a story may have items of an event from now on, so that they
-// are found by it. That the story which begins with an event has some goes without
-// saying.
-func (w *writer) haveEvent(ctx context.Context, event, story string) error {
+// addEventStory records that a story other than the event's own may contain items of the event, so that a later
+// move finds them.
+func (w *writer) addEventStory(ctx context.Context, event, story string) error {
 	if event == "" || story == storage.StoryID(event) {
 		return nil
 	}
@@ -128,10 +126,10 @@ func (w *writer) haveEvent(ctx context.Context, event, story string) error {
 
 const placementColumns = `id, event_id, story_id, story_why, duplicate_of, duplicate_by, duplicate_score, duplicate_why`
 
-var placementsByID = `SELECT ` + placementColumns + ` FROM items WHERE id IN (` + marks + `)`
+var placementsByID = `SELECT ` + placementColumns + ` FROM items WHERE id IN (` + placeholders + `)`
 
 func scanPlacement(row scanner) (p storage.Placement, err error) {
-	err = row.Scan(&p.ItemID, &p.EventID, &p.StoryID, &p.StoryWhy, &p.DuplicateOf, &p.DuplicateBy, &p.DuplicateScore, &p.DuplicateWhy)
+	err = row.Scan(&p.ItemID, &p.EventID, &p.StoryID, &p.StoryReason, &p.DuplicateOf, &p.DuplicateBy, &p.DuplicateScore, &p.DuplicateReason)
 	return p, err
 }
 
@@ -140,34 +138,33 @@ const placeItem = `
 		duplicate_why = ?8, changed = max(?9, coalesce(changed, first_seen) + 1)
 	WHERE id = ?1`
 
-// placeItems places items anew, and returns the IDs of those that were placed
-// otherwise.
+// placeItems applies the placements, and returns the IDs of the items whose placement changed.
 func (w *writer) placeItems(ctx context.Context, placements map[string]storage.Placement) (changed []string, err error) {
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(placements)), chunk) {
-		had, err := collect(ctx, w.placements, scanPlacement, chunkArgs(some)...)
+	for batch := range slices.Chunk(slices.Sorted(maps.Keys(placements)), chunkSize) {
+		stored, err := collect(ctx, w.placements, scanPlacement, chunkArgs(batch)...)
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range had { // also one that stays, as its event may just have left
-			if err := w.haveEvent(ctx, placements[p.ItemID].EventID, placements[p.ItemID].StoryID); err != nil {
+		for _, p := range stored { // even if unchanged, because its event may just have moved
+			if err := w.addEventStory(ctx, placements[p.ItemID].EventID, placements[p.ItemID].StoryID); err != nil {
 				return nil, err
 			}
 		}
-		had = slices.DeleteFunc(had, func(p storage.Placement) bool { return p == placements[p.ItemID] })
+		stored = slices.DeleteFunc(stored, func(p storage.Placement) bool { return p == placements[p.ItemID] })
 		var old, now []string
-		for _, p := range had {
+		for _, p := range stored {
 			old, now = append(old, p.StoryID), append(now, placements[p.ItemID].StoryID)
 			changed = append(changed, p.ItemID)
 		}
-		if err := w.markAll(ctx, old); err != nil {
+		if err := w.markStoriesDirty(ctx, old); err != nil {
 			return nil, err
 		}
-		for _, p := range had {
+		for _, p := range stored {
 			if err := w.place(ctx, placements[p.ItemID]); err != nil {
 				return nil, err
 			}
 		}
-		if err := w.markAll(ctx, now); err != nil {
+		if err := w.markStoriesDirty(ctx, now); err != nil {
 			return nil, err
 		}
 	}
@@ -175,16 +172,15 @@ func (w *writer) placeItems(ctx context.Context, placements map[string]storage.P
 }
 
 func (w *writer) place(ctx context.Context, p storage.Placement) error {
-	_, err := w.placeItem.ExecContext(ctx, p.ItemID, p.EventID, p.StoryID, p.StoryWhy, p.DuplicateOf, p.DuplicateBy, p.DuplicateScore,
-		p.DuplicateWhy, micros(time.Now()))
+	_, err := w.placeItem.ExecContext(ctx, p.ItemID, p.EventID, p.StoryID, p.StoryReason, p.DuplicateOf, p.DuplicateBy, p.DuplicateScore,
+		p.DuplicateReason, micros(time.Now()))
 	return err
 }
 
 const storiesOfMoved = `
 	SELECT m.event_id, m.story_id FROM json_each(?) e CROSS JOIN moved_events m ON m.event_id = e.value`
 
-// movedStories returns where new items belong whose events were moved: stories by
-// event ID.
+// movedStories returns the stories of moved events by event ID, for events of new items.
 func (w *writer) movedStories(ctx context.Context, items []storage.Item) (map[string]string, error) {
 	var events []string
 	for _, item := range items {

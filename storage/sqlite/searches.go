@@ -18,15 +18,15 @@ const (
 // SavedSearches implements [storage.SavedSearches].
 func (s *Store) SavedSearches(ctx context.Context) ([]storage.SavedSearch, error) {
 	all, err := collect(ctx, s.read.searches, func(row scanner) (q storage.SavedSearch, err error) {
-		err = row.Scan(&q.Name, &q.Title, &q.Query, moment{&q.Added})
+		err = row.Scan(&q.Name, &q.Title, &q.Query, nullTime{&q.Added})
 		return q, err
 	})
-	return all, s.failed(ctx, "list searches", err)
+	return all, s.wrap(ctx, "list searches", err)
 }
 
 // PutSearch implements [storage.SavedSearches].
 func (s *Store) PutSearch(ctx context.Context, q storage.SavedSearch) error {
-	return s.change(ctx, "save search", func(w *writer) error {
+	return s.transaction(ctx, "save search", func(w *writer) error {
 		put, err := changes(w.putSearch.ExecContext(ctx, q.Name, q.Title, q.Query, micros(q.Added), storage.MaxSearches))
 		if err == nil && !put {
 			return storage.ErrTooMany
@@ -37,7 +37,7 @@ func (s *Store) PutSearch(ctx context.Context, q storage.SavedSearch) error {
 
 // RemoveSearch implements [storage.SavedSearches].
 func (s *Store) RemoveSearch(ctx context.Context, name string) error {
-	return s.change(ctx, "remove search", func(w *writer) error {
+	return s.transaction(ctx, "remove search", func(w *writer) error {
 		_, err := scanText(w.removeSearch.QueryRowContext(ctx, name))
 		return err
 	})

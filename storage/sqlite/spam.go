@@ -7,7 +7,7 @@ import (
 	"feedmesh/storage"
 )
 
-// A CROSS JOIN has the engine begin with what is before it.
+// CROSS JOIN makes SQLite start with the table before it.
 const (
 	selectSpam = `SELECT ` + itemColumns + `, s.judged
 		FROM spam s CROSS JOIN items i ON i.id = s.item_id CROSS JOIN feeds f ON f.num = i.feed`
@@ -19,20 +19,20 @@ const (
 )
 
 const (
-	// The ID is that of an item that was put, or has other labels.
-	spamBegins = `
+	// The ID is that of a stored or relabeled item.
+	putSpam = `
 		INSERT INTO spam (item_id, feed, judged, score, reasons)
 		SELECT id, feed, changed, spam_score, why FROM items WHERE id = ? AND spam
 		ON CONFLICT (item_id) DO UPDATE SET score = excluded.score, reasons = excluded.reasons`
-	spamEnds = `DELETE FROM spam WHERE item_id = ?1 AND NOT (SELECT spam FROM items WHERE id = ?1)`
+	deleteSpamUnlessLabeled = `DELETE FROM spam WHERE item_id = ?1 AND NOT (SELECT spam FROM items WHERE id = ?1)`
 )
 
-// keepSpam has an item be listed if it is spam, and only then.
-func (w *writer) keepSpam(ctx context.Context, id string) error {
-	if _, err := w.spamBegins.ExecContext(ctx, id); err != nil {
+// updateSpam adds the item to the spam list or removes it, by its label.
+func (w *writer) updateSpam(ctx context.Context, id string) error {
+	if _, err := w.putSpam.ExecContext(ctx, id); err != nil {
 		return err
 	}
-	_, err := w.spamEnds.ExecContext(ctx, id)
+	_, err := w.deleteSpamUnlessLabeled.ExecContext(ctx, id)
 	return err
 }
 
@@ -47,10 +47,10 @@ func (s *Store) ListSpam(ctx context.Context, q storage.SpamQuery, after storage
 		stmt, args = s.read.spamOf, append(args, q.FeedID)
 	}
 	page, err := collect(ctx, stmt, func(row scanner) (i storage.SpamItem, err error) {
-		err = row.Scan(append(itemFields(&i.Item), moment{&i.Judged})...)
+		err = row.Scan(append(itemFields(&i.Item), nullTime{&i.Judged})...)
 		return i, err
 	}, args...)
-	return page, s.failed(ctx, "list spam", err)
+	return page, s.wrap(ctx, "list spam", err)
 }
 
 // CountSpam implements [storage.Spam].
@@ -60,5 +60,5 @@ func (s *Store) CountSpam(ctx context.Context, q storage.SpamQuery) (n int64, er
 	} else {
 		err = s.read.countSpamOf.QueryRowContext(ctx, q.FeedID).Scan(&n)
 	}
-	return n, s.failed(ctx, "count spam", err)
+	return n, s.wrap(ctx, "count spam", err)
 }

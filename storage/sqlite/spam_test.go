@@ -7,7 +7,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestSpamJudgedAtOneTimeIsListedOnce(t *testing.T) {
+func TestListSpam_EqualTimesAreListedOnce(t *testing.T) {
 	path := storePath(t)
 	s := open(t, path)
 	defer closeStore(t, s)

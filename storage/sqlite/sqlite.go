@@ -1,5 +1,5 @@
-// Package sqlite keeps feeds and items in one SQLite file: the store of a single
-// node. Several processes may have the file open; their writes take turns.
+// Package sqlite implements [storage.Store] in one SQLite file, the store of a single node. [Open] opens the
+// file. Several processes may open it; a lock serializes their writes.
 package sqlite
 
 import (
@@ -25,35 +25,36 @@ type Store struct {
 	writers *sql.DB
 	readers *sql.DB
 
-	turn chan struct{} // holds a value while someone writes
+	writeLock chan struct{} // contains a value while the write lock is held
 
 	mu      sync.Mutex
-	waiting []*change // to be written in one transaction
+	pending []*change // to be committed in one transaction
 
-	write *writer     // nil while it rests
-	rest  *time.Timer // after which it does
-	read  *reader
+	write     *writer     // nil while the writer connection is closed
+	idleTimer *time.Timer // closes the idle writer connection
+	read      *reader
 
-	walk  sync.Mutex
-	ahead ahead
+	stampsMu   sync.Mutex
+	stampCache stampCache
 }
 
-// readers is how many may read at once. Each costs up to 2 MB of page cache.
-const readers = 4
+// readerPoolSize is the size of the pool of reading connections. Each costs up to 2 MB of page cache.
+const readerPoolSize = 4
 
-// restAfter is how long nobody has used a connection when it is closed: with its
-// cache it takes up to 20 MB, and to open another takes some milliseconds.
-const restAfter = 30 * time.Second
+// idleTimeout is the idle timeout of a connection. A connection with its cache takes up to 20 MB, and opening
+// another takes some milliseconds.
+const idleTimeout = 30 * time.Second
 
-// What a commit has answered for must outlive the process and the power:
-// synchronous=FULL syncs the log at every commit, and fullfsync has macOS mean
-// it. The log goes back into the file at 64 MB (8,000 pages), not at 8: each page
-// only once, however often the log has it, and items put touch pages of several
-// indexes at random, the same again and again. That saves a sixth of the time that
-// putting them takes. A log that a long reader let grow is cut back to
-// journal_size_limit bytes.
-// Items of 2 KB fill pages of 8 KB to nine tenths, but of 4 KB to little more
-// than half, and are written no slower.
+// A commit must survive a crash of the process and a power failure: synchronous=FULL syncs the log at every
+// commit, and fullfsync makes macOS flush to the disk.
+//
+// The log is checkpointed at 64 MB (8,000 pages) instead of the default 8 MB. A checkpoint writes each page
+// once, however often the log contains it, and inserted items change random pages of several indexes again
+// and again. This saves a sixth of the time of inserts. After a long read has let the log grow, it is
+// truncated to journal_size_limit bytes.
+//
+// Items of 2 KB fill pages of 8 KB to nine tenths, but pages of 4 KB to little more than half. Writes of both
+// are equally fast.
 const writerPragmas = `
 	PRAGMA busy_timeout = 10000;
 	PRAGMA page_size = 8192;
@@ -68,21 +69,20 @@ const readerPragmas = `
 	PRAGMA busy_timeout = 10000;
 	PRAGMA query_only = ON`
 
-// Open opens the store in the file at path, which it creates if need be, in a
-// folder that is there. It brings an older file up to date, and refuses one that
-// is newer, or not a store.
+// Open opens the store in the file at path. It creates the file, but not its folder. It migrates an older
+// schema, and returns an error for a newer schema or a file of another program.
 func Open(ctx context.Context, path string) (_ *Store, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("open %s: %w", path, explain(ctx, path, err))
+			err = fmt.Errorf("open %s: %w", path, translateError(ctx, path, err))
 		}
 	}()
-	// An absolute path is never taken for a URI.
+	// SQLite never parses an absolute path as a URI.
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, turn: make(chan struct{}, 1)}
+	s := &Store{path: path, writeLock: make(chan struct{}, 1)}
 	if s.writers, err = driver.Open(abs, pragmas(writerPragmas)); err != nil {
 		return nil, err
 	}
@@ -90,12 +90,12 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 		return nil, errors.Join(err, s.writers.Close())
 	}
 	s.writers.SetMaxOpenConns(1)
-	s.writers.SetMaxIdleConns(0) // the one there is belongs to the writer until it rests
-	s.readers.SetMaxOpenConns(readers)
-	s.readers.SetMaxIdleConns(readers)
-	// Who compares the index with the store asks each half minute: so one stays open.
-	// If all were closed, the log would go back into the file each time.
-	s.readers.SetConnMaxIdleTime(3 * restAfter)
+	s.writers.SetMaxIdleConns(0) // the only connection belongs to the writer until it is idle
+	s.readers.SetMaxOpenConns(readerPoolSize)
+	s.readers.SetMaxIdleConns(readerPoolSize)
+	// The reconciler reads every half minute, so one connection stays open. If all were closed, each close
+	// would checkpoint the log.
+	s.readers.SetConnMaxIdleTime(3 * idleTimeout)
 	if err := s.prepare(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -103,28 +103,27 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 }
 
 func pragmas(list string) func(*sqlite3.Conn) error {
-	return func(c *sqlite3.Conn) error { return errors.Join(knowWords(c), c.Exec(list)) }
+	return func(c *sqlite3.Conn) error { return errors.Join(registerFeedWords(c), c.Exec(list)) }
 }
 
-// prepare brings the schema up to date and prepares all statements.
+// prepare migrates the schema and prepares all statements.
 func (s *Store) prepare(ctx context.Context) error {
 	conn, err := s.writers.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	if err := setUp(ctx, conn); err != nil {
+	if err := migrate(ctx, conn); err != nil {
 		return errors.Join(err, conn.Close())
 	}
 	if s.write, err = newWriter(ctx, conn); err != nil {
 		return err
 	}
-	s.rest = time.AfterFunc(restAfter, s.restWriter)
+	s.idleTimer = time.AfterFunc(idleTimeout, s.closeIdleWriter)
 	s.read, err = newReader(ctx, s.readers)
 	return err
 }
 
-// writer returns the writer, a new one if the last one rests. The caller has the
-// turn.
+// writer returns the open writer, or opens one. The caller holds the write lock.
 func (s *Store) writer(ctx context.Context) (*writer, error) {
 	if s.write == nil {
 		conn, err := s.writers.Conn(ctx)
@@ -137,19 +136,19 @@ func (s *Store) writer(ctx context.Context) (*writer, error) {
 		}
 		s.write = w
 	}
-	s.rest.Reset(restAfter)
+	s.idleTimer.Reset(idleTimeout)
 	return s.write, nil
 }
 
-// restWriter closes the writer until there is something to write. What can't be
-// closed well is gone all the same: all that it wrote is committed.
-func (s *Store) restWriter() {
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
+// closeIdleWriter closes the idle writer until the next write. It ignores errors, because everything written is
+// committed.
+func (s *Store) closeIdleWriter() {
+	s.writeLock <- struct{}{}
+	defer func() { <-s.writeLock }()
 	_ = s.closeWriter()
 }
 
-// closeWriter closes the writer if there is one. The caller has the turn.
+// closeWriter closes the writer if it is open. The caller holds the write lock.
 func (s *Store) closeWriter() error {
 	if s.write == nil {
 		return nil
@@ -162,40 +161,39 @@ func (s *Store) closeWriter() error {
 // ID implements [storage.Store].
 func (s *Store) ID(ctx context.Context) (id string, err error) {
 	err = s.readers.QueryRowContext(ctx, `SELECT id FROM store`).Scan(&id)
-	return id, s.failed(ctx, "read the ID", err)
+	return id, s.wrap(ctx, "read the ID", err)
 }
 
 // Ping implements [storage.Store].
 func (s *Store) Ping(ctx context.Context) error {
 	var version int
 	err := s.readers.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version)
-	return s.failed(ctx, "ping", err)
+	return s.wrap(ctx, "ping", err)
 }
 
-// Close implements [storage.Store]. It waits for the write in hand.
+// Close implements [storage.Store]. It waits for a running write.
 func (s *Store) Close() error {
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
-	if s.rest != nil {
-		s.rest.Stop()
+	s.writeLock <- struct{}{}
+	defer func() { <-s.writeLock }()
+	if s.idleTimer != nil {
+		s.idleTimer.Stop()
 	}
 	return errors.Join(s.readers.Close(), s.closeWriter(), s.writers.Close())
 }
 
-// change runs work in a transaction of its own.
-func (s *Store) change(ctx context.Context, doing string, work func(*writer) error) error {
+// transaction runs work in its own transaction.
+func (s *Store) transaction(ctx context.Context, operation string, work func(*writer) error) error {
 	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
+	case s.writeLock <- struct{}{}:
+		defer func() { <-s.writeLock }()
 	case <-ctx.Done():
-		return s.failed(ctx, doing, ctx.Err())
+		return s.wrap(ctx, operation, ctx.Err())
 	}
-	return s.failed(ctx, doing, s.transact(ctx, work))
+	return s.wrap(ctx, operation, s.transact(ctx, work))
 }
 
-// transact runs work in a transaction that holds the only write lock from its
-// start, so that what work reads is still so when it commits. The caller has the
-// turn.
+// transact runs work in a transaction that takes SQLite's write lock at its start, so that no other process
+// changes the rows that work reads. The caller holds the write lock of this process.
 func (s *Store) transact(ctx context.Context, work func(*writer) error) error {
 	w, err := s.writer(ctx)
 	if err != nil {
@@ -204,8 +202,7 @@ func (s *Store) transact(ctx context.Context, work func(*writer) error) error {
 	if _, err := w.conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
-	// What has begun is ended, and finished work committed, even if ctx is done
-	// by now or work panics.
+	// End every started transaction, and commit finished work, even if ctx has ended or work panics.
 	end := context.WithoutCancel(ctx)
 	committed := false
 	defer func() {
@@ -223,8 +220,8 @@ func (s *Store) transact(ctx context.Context, work func(*writer) error) error {
 	return nil
 }
 
-// failed says what was being done when err happened.
-func (s *Store) failed(ctx context.Context, doing string, err error) error {
+// wrap adds the operation to err.
+func (s *Store) wrap(ctx context.Context, operation string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrFenced),
 		errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrTooLarge), errors.Is(err, storage.ErrTooMany):
@@ -232,5 +229,5 @@ func (s *Store) failed(ctx context.Context, doing string, err error) error {
 	case errors.Is(err, sql.ErrNoRows):
 		return storage.ErrNotFound
 	}
-	return fmt.Errorf("%s in %s: %w", doing, s.path, explain(ctx, s.path, err))
+	return fmt.Errorf("%s in %s: %w", operation, s.path, translateError(ctx, s.path, err))
 }

@@ -23,8 +23,7 @@ func TestStore(t *testing.T) {
 	storagetest.TestStore(t, func(t *testing.T) storage.Store { return open(t, storePath(t)) })
 }
 
-// storePath returns where the test may put a store, in a folder whose name has
-// what a URI would read as something else.
+// storePath returns a path in a folder whose name contains special characters of URIs.
 func storePath(t testing.TB) string {
 	dir := filepath.Join(t.TempDir(), "a b?c#d%20")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -33,7 +32,7 @@ func storePath(t testing.TB) string {
 	return filepath.Join(dir, "store.db")
 }
 
-// open opens the store at path, which the test then owns.
+// open opens the store at path. The caller closes it.
 func open(t testing.TB, path string) *sqlite.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), path)
@@ -69,7 +68,7 @@ func closeStore(t testing.TB, s *sqlite.Store) {
 	}
 }
 
-func TestReopenHasEverything(t *testing.T) {
+func TestOpen_ReopenKeepsContents(t *testing.T) {
 	path := storePath(t)
 	s := open(t, path)
 	feedID := addFeed(t, s)
@@ -101,10 +100,10 @@ func TestReopenHasEverything(t *testing.T) {
 		}
 	}
 	if next, err := s.NextFence(t.Context(), "cluster.en"); err != nil || next.Number != fence.Number+1 {
-		t.Errorf("after fence %d comes %d, %v", fence.Number, next.Number, err)
+		t.Errorf("got fence %[2]d after %[1]d, %[3]v", fence.Number, next.Number, err)
 	}
 	if _, err := os.Stat(path); err != nil {
-		t.Errorf("the store is not where it was asked for: %v", err)
+		t.Errorf("the store is not at its path: %v", err)
 	}
 }
 
@@ -117,7 +116,7 @@ func storeID(t *testing.T, s *sqlite.Store) string {
 	return id
 }
 
-func TestTwoOpensOfOneFileTakeTurns(t *testing.T) {
+func TestOpen_TwoStoresOfOneFileSerializeWrites(t *testing.T) {
 	path := storePath(t)
 	stores := make([]*sqlite.Store, 2)
 	var opening sync.WaitGroup
@@ -153,7 +152,7 @@ func TestTwoOpensOfOneFileTakeTurns(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesInWords(t *testing.T) {
+func TestOpen_ErrorStatesRemedy(t *testing.T) {
 	steps, err := filepath.Glob("schema/*.sql")
 	if err != nil {
 		t.Fatal(err)
@@ -167,14 +166,14 @@ func TestOpenRefusesInWords(t *testing.T) {
 			if err := os.WriteFile(path, []byte(strings.Repeat("not a database\n", 1000)), 0o644); err != nil {
 				t.Fatal(err)
 			}
-		}, "this file is no feedmesh store: move it away"},
+		}, "the file is not a feedmesh store: move it"},
 		{"a newer store", func(t *testing.T, path string) {
 			closeStore(t, open(t, path))
 			run(t, path, `PRAGMA user_version = 999`)
-		}, fmt.Sprintf("the store has version 999 and this program knows only %d: run the newer program", len(steps))},
+		}, fmt.Sprintf("the store has schema version 999 and this program supports only %d: run the newer program", len(steps))},
 		{"the database of another program", func(t *testing.T, path string) {
 			run(t, path, `CREATE TABLE items (id)`)
-		}, "this is the database of another program: move it away"},
+		}, "the file is another program's database: move it"},
 		{"a folder", func(t *testing.T, path string) {
 			if err := os.Mkdir(path, 0o755); err != nil {
 				t.Fatal(err)
@@ -191,7 +190,7 @@ func TestOpenRefusesInWords(t *testing.T) {
 				t.Fatal("it was opened")
 			}
 			if !strings.HasPrefix(err.Error(), "open "+path+": ") || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("the error is %q, want it to name the file and say %q", err, test.want)
+				t.Errorf("the error is %q, want the file's name and %q", err, test.want)
 			}
 			if after := contents(path); after != before {
 				t.Error("the file has changed")
@@ -200,7 +199,7 @@ func TestOpenRefusesInWords(t *testing.T) {
 	}
 }
 
-// contents returns what the file has, or nothing for a folder.
+// contents returns the bytes of the file, or nothing for a folder.
 func contents(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -209,7 +208,7 @@ func contents(path string) string {
 	return string(data)
 }
 
-// run runs a statement on the file at path, behind the store's back.
+// run runs a statement on the file at path, bypassing the store.
 func run(t *testing.T, path, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", path)
@@ -222,7 +221,7 @@ func run(t *testing.T, path, statement string) {
 	}
 }
 
-func TestWaitingToWriteEndsWithItsContext(t *testing.T) {
+func TestWrite_WaitEndsWithContext(t *testing.T) {
 	path := storePath(t)
 	s := open(t, path)
 	defer closeStore(t, s)
@@ -236,7 +235,7 @@ func TestWaitingToWriteEndsWithItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One of the two waits for the file, the other for the one.
+	// One of the two waits for the file lock, the other for the first.
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	start := time.Now()
@@ -249,8 +248,8 @@ func TestWaitingToWriteEndsWithItsContext(t *testing.T) {
 		})
 	}
 	waiting.Wait()
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("they noticed after %v", took)
+	if elapsed := time.Since(start); elapsed > 2*time.Second {
+		t.Errorf("they noticed after %v", elapsed)
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)

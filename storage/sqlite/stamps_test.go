@@ -16,7 +16,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestComparingReadsNoItem(t *testing.T) {
+func TestStamps_ReadOnlyIndexes(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -36,25 +36,25 @@ func TestComparingReadsNoItem(t *testing.T) {
 	}
 }
 
-// What was read ahead serves the page that follows, as long as it is fresh.
-func TestAWalkGoesOnWithWhatWasReadAhead(t *testing.T) {
+// Cached stamps serve the next page while they are fresh.
+func TestStampCache_ServesNextPage(t *testing.T) {
 	day, now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), time.Now()
 	stamps := []storage.Stamp{{ID: "b"}, {ID: "c"}, {ID: "d"}}
 	for name, test := range map[string]struct {
-		ahead ahead
+		ahead stampCache
 		after string
 		limit int
 		want  []storage.Stamp
 		ok    bool
 	}{
-		"a page of several":          {ahead{day, "a", stamps, false, now}, "a", 2, stamps[:2], true},
-		"all that is left":           {ahead{day, "a", stamps, false, now}, "a", 3, stamps, true},
-		"the end of the day":         {ahead{day, "a", stamps, true, now}, "a", 4, stamps, true},
-		"nothing after the end":      {ahead{day, "d", nil, true, now}, "d", 4, nil, true},
-		"less than a page":           {ahead{day, "a", stamps, false, now}, "a", 4, nil, false},
-		"another place of the day":   {ahead{day, "a", stamps, true, now}, "b", 2, nil, false},
-		"the same place another day": {ahead{day.Add(24 * time.Hour), "a", stamps, true, now}, "a", 2, nil, false},
-		"read long ago":              {ahead{day, "a", stamps, true, now.Add(-2 * aheadFor)}, "a", 2, nil, false},
+		"a page of several":          {stampCache{day, "a", stamps, false, now}, "a", 2, stamps[:2], true},
+		"all that is left":           {stampCache{day, "a", stamps, false, now}, "a", 3, stamps, true},
+		"the end of the day":         {stampCache{day, "a", stamps, true, now}, "a", 4, stamps, true},
+		"nothing after the end":      {stampCache{day, "d", nil, true, now}, "d", 4, nil, true},
+		"less than a page":           {stampCache{day, "a", stamps, false, now}, "a", 4, nil, false},
+		"another place of the day":   {stampCache{day, "a", stamps, true, now}, "b", 2, nil, false},
+		"the same place another day": {stampCache{day.Add(24 * time.Hour), "a", stamps, true, now}, "a", 2, nil, false},
+		"read long ago":              {stampCache{day, "a", stamps, true, now.Add(-2 * stampCacheMaxAge)}, "a", 2, nil, false},
 	} {
 		page, ok := test.ahead.take(day, test.after, test.limit)
 		if !slices.Equal(page, test.want) || ok != test.ok {
@@ -66,7 +66,7 @@ func TestAWalkGoesOnWithWhatWasReadAhead(t *testing.T) {
 	}
 }
 
-// oldStore makes a store of version 1 with an item in it.
+// oldStore creates a store of schema version 1 that contains an item.
 func oldStore(t *testing.T, path string, item storage.Item) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", path)
@@ -96,7 +96,7 @@ func oldStore(t *testing.T, path string, item storage.Item) {
 	}
 }
 
-func TestPagesOfSpamReadNoMoreThanTheyHave(t *testing.T) {
+func TestListSpam_PagesReadOnlyTheirRows(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestPagesOfSpamReadNoMoreThanTheyHave(t *testing.T) {
 	}
 }
 
-func TestItemsOfAnOlderStoreChangedWhenFirstSeen(t *testing.T) {
+func TestMigrate_ChangedDefaultsToFirstSeen(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "store.db")
 	item := storage.Item{ID: "item", FeedID: "feed", Key: "key", Hash: "hash", FirstSeen: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
@@ -149,7 +149,7 @@ func TestItemsOfAnOlderStoreChangedWhenFirstSeen(t *testing.T) {
 		return list
 	}
 	if days, err := s.Days(ctx); err != nil || !maps.Equal(days, map[time.Time]int64{storage.Day(item.FirstSeen): 1}) {
-		t.Errorf("items by day are %v, %v; want one", days, err)
+		t.Errorf("got items by day %v, %v; want one", days, err)
 	}
 	if got, want := stamps(), []storage.Stamp{{ID: "item", Changed: item.FirstSeen}}; !slices.Equal(got, want) {
 		t.Errorf("the stamps are %v, want %v", got, want)
@@ -162,11 +162,11 @@ func TestItemsOfAnOlderStoreChangedWhenFirstSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := stamps(); len(got) != 1 || time.Since(got[0].Changed) > time.Minute {
-		t.Errorf("after a new revision the stamps are %v, want one of now", got)
+		t.Errorf("got stamps %v after a new revision, want a current one", got)
 	}
 }
 
-func TestStoreOfTheFirstVersionIsManaged(t *testing.T) {
+func TestMigrate_FirstVersionGetsSettings(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "store.db")
 	item := storage.Item{ID: storage.ItemID("feed", "key"), FeedID: "feed", Key: "key", Hash: "hash", FirstSeen: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
@@ -189,7 +189,7 @@ func TestStoreOfTheFirstVersionIsManaged(t *testing.T) {
 	}
 }
 
-func TestSpamOfAnOlderStoreIsListed(t *testing.T) {
+func TestMigrate_ListsExistingSpam(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "store.db")
 	item := storage.Item{ID: "item", FeedID: "feed", Key: "key", Hash: "hash", FirstSeen: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
@@ -208,7 +208,7 @@ func TestSpamOfAnOlderStoreIsListed(t *testing.T) {
 	}
 	defer s.Close()
 	page, err := s.ListSpam(ctx, storage.SpamQuery{FeedID: "feed"}, storage.SpamItem{}, 10)
-	if err != nil || len(page) != 1 || page[0].ID != "item" || !page[0].Judged.Equal(item.FirstSeen) || len(page[0].Why) != 1 {
+	if err != nil || len(page) != 1 || page[0].ID != "item" || !page[0].Judged.Equal(item.FirstSeen) || len(page[0].Reasons) != 1 {
 		t.Fatalf("the spam is %+v, %v; want the item, judged when first seen", page, err)
 	}
 	if changed, err := s.Relabel(ctx, "", storage.Labels{ItemID: "item"}); err != nil || len(changed) != 1 {

@@ -7,20 +7,20 @@ import (
 	"fmt"
 )
 
-// A reader has the statements that any of the reading connections may run.
+// A reader contains the statements of the pool of reading connections.
 type reader struct {
-	feed, feeds, counts, resolve                              *sql.Stmt
-	known, items, since, days, stamps                         *sql.Stmt
-	proxies, importByID, imports                              *sql.Stmt
-	rules, ruleVersions, tokens                               *sql.Stmt
-	spam, spamOf                                              *sql.Stmt
-	countSpam, countSpamOf                                    *sql.Stmt
-	corrections, jobByID, jobs                                *sql.Stmt
-	storySums, newestOfStory, tellingItems, repeats           *sql.Stmt
-	story, someStories, stories, newestStories                *sql.Stmt
-	untold, sightings, liveEvents, itemsOfEvents, reach, note *sql.Stmt
-	arrivals                                                  *sql.Stmt
-	marksOf, countUnread, itemsBeginning, searches            *sql.Stmt
+	feed, feeds, counts, resolve                                             *sql.Stmt
+	itemHashes, items, since, days, stamps                                   *sql.Stmt
+	proxies, importByID, imports                                             *sql.Stmt
+	rules, ruleVersions, tokens                                              *sql.Stmt
+	spam, spamOf                                                             *sql.Stmt
+	countSpam, countSpamOf                                                   *sql.Stmt
+	corrections, jobByID, jobs                                               *sql.Stmt
+	storyTotals, newestOfStory, summaryItems, duplicates                     *sql.Stmt
+	story, someStories, stories, newestStories                               *sql.Stmt
+	dirtyStories, sightings, recentEvents, itemsOfEvents, feedCoverage, note *sql.Stmt
+	arrivals                                                                 *sql.Stmt
+	marksOf, countUnread, itemsByIDPrefix, searches                          *sql.Stmt
 }
 
 func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
@@ -30,7 +30,7 @@ func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 		&r.feeds:        feedsByURL,
 		&r.counts:       counts,
 		&r.resolve:      resolveFeed,
-		&r.known:        knownItems,
+		&r.itemHashes:   itemHashes,
 		&r.items:        itemsByID,
 		&r.since:        itemsSince,
 		&r.days:         countByDay,
@@ -49,65 +49,65 @@ func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 		&r.jobByID:      jobByID,
 		&r.jobs:         newestJobs,
 
-		&r.storySums:     storySums,
+		&r.storyTotals:   storyTotals,
 		&r.newestOfStory: newestOfStory,
-		&r.tellingItems:  tellingItems,
-		&r.repeats:       repeatsOfItem,
+		&r.summaryItems:  summaryItems,
+		&r.duplicates:    duplicatesOfItem,
 		&r.story:         storyByID,
 		&r.someStories:   storiesByID,
 		&r.stories:       storiesByRank,
 		&r.newestStories: newestStories,
-		&r.untold:        oldestMarks,
+		&r.dirtyStories:  oldestDirtyStories,
 		&r.sightings:     sightings,
-		&r.liveEvents:    liveEvents,
+		&r.recentEvents:  recentEvents,
 		&r.itemsOfEvents: itemsOfEvents,
-		&r.reach:         reachOfFeeds,
+		&r.feedCoverage:  feedCoverage,
 		&r.note:          noteByName,
 
-		&r.marksOf:        marksOf,
-		&r.countUnread:    countUnread,
-		&r.itemsBeginning: itemsBeginning,
-		&r.searches:       allSearches,
-		&r.arrivals:       arrivals,
+		&r.marksOf:         marksOf,
+		&r.countUnread:     countUnread,
+		&r.itemsByIDPrefix: itemsByIDPrefix,
+		&r.searches:        allSearches,
+		&r.arrivals:        arrivals,
 	})
 }
 
-// A writer has the one connection that writes, and its statements.
+// A writer contains the only writing connection and its statements.
 type writer struct {
-	conn                                                 *sql.Conn
-	addFeed, setFeed                                     *sql.Stmt
-	freeDuplicates, removeItems, forgetMoved, removeFeed *sql.Stmt
-	fence, nextFence                                     *sql.Stmt
-	feed, setStatistics, setWords                        *sql.Stmt
-	storedItems, putItem, lastItem                       *sql.Stmt
-	feedByID, resolve, takeBack, passOn, standFor, merge *sql.Stmt
-	repeatsOf, repeatItem, makeFirst                     *sql.Stmt
-	itemsToMove, renameItem, dropItem                    *sql.Stmt
-	putProxy, removeProxy, putImport, forgetImports      *sql.Stmt
-	cancelImport                                         *sql.Stmt
-	ruleVersions, putRules, forgetRules                  *sql.Stmt
-	items, openLabels, setLabels                         *sql.Stmt
-	keepLabels, keptLabels, dropKept, forgetLabels       *sql.Stmt
-	correctionOf, putCorrection, dropCorrection          *sql.Stmt
-	forgetKeptOf, uncorrect                              *sql.Stmt
-	putJob, forgetJobs, cancelJob                        *sql.Stmt
-	spamBegins, spamEnds, dropSpam                       *sql.Stmt
-	forgetSpam, forgetCorrections, forgetKept            *sql.Stmt
-	renameSpam, renameCorrection, renameKept             *sql.Stmt
-	markStories, markItem, markOfFeed                    *sql.Stmt
-	forgetMoves, putMove, movedEvents                    *sql.Stmt
-	eventsOf, forgetEvent, addEvent                      *sql.Stmt
-	setStory, placements, placeItem                      *sql.Stmt
-	tellStory, forgetStories, forgetMarks                *sql.Stmt
-	click, putNote                                       *sql.Stmt
-	roomForToken, addToken, useToken, removeToken        *sql.Stmt
-	markItems, readUntil, allReadUntil, readUnread       *sql.Stmt
-	forgetMarksOf, forgetUntil, putSearch, removeSearch  *sql.Stmt
-	sayRead, forgetReadFeed, renameMarks, takeMarks      *sql.Stmt
-	dropMarks, forgetFeedMarks                           *sql.Stmt
+	conn                                                                  *sql.Conn
+	addFeed, setFeed                                                      *sql.Stmt
+	freeDuplicates, removeItems, deleteRedirects, removeFeed              *sql.Stmt
+	fence, nextFence                                                      *sql.Stmt
+	feed, setStatistics, setWords                                         *sql.Stmt
+	storedItems, putItem, lastItem                                        *sql.Stmt
+	feedByID, resolve, deleteRedirect, moveRedirects, putRedirect, merge  *sql.Stmt
+	duplicatesOfFeed, setDuplicateOf, makeOriginal                        *sql.Stmt
+	itemsToMove, renameItem, deleteItem                                   *sql.Stmt
+	putProxy, removeProxy, putImport, deleteOldImports                    *sql.Stmt
+	cancelImport                                                          *sql.Stmt
+	ruleVersions, putRules, deleteOldRules                                *sql.Stmt
+	items, uncorrectedLabels, setLabels                                   *sql.Stmt
+	saveLabels, savedLabels, deleteRestoredLabels, deleteSavedLabels      *sql.Stmt
+	correctionOf, putCorrection, deleteCorrection                         *sql.Stmt
+	deleteSavedLabelsOfItem, clearCorrected                               *sql.Stmt
+	putJob, deleteOldJobs, cancelJob                                      *sql.Stmt
+	putSpam, deleteSpamUnlessLabeled, deleteSpam                          *sql.Stmt
+	deleteSpamOfFeed, deleteCorrectionsOfFeed, deleteSavedLabelsOfFeed    *sql.Stmt
+	renameSpam, renameCorrection, renameSavedLabels                       *sql.Stmt
+	addDirtyStories, addDirtyStoryOfItem, addDirtyStoriesOfFeed           *sql.Stmt
+	deleteOldMoves, putMove, movedEvents                                  *sql.Stmt
+	eventsOf, deleteEventStories, addEvent                                *sql.Stmt
+	setStory, placements, placeItem                                       *sql.Stmt
+	putStoryStmt, deleteStories, deleteDirtyStories                       *sql.Stmt
+	addClicks, putNote                                                    *sql.Stmt
+	tokenAllowed, addToken, useToken, removeToken                         *sql.Stmt
+	markItems, readUntil, allReadUntil, readUnread                        *sql.Stmt
+	deleteMarksOfClient, deleteReadUntilOfClient, putSearch, removeSearch *sql.Stmt
+	addReadMarks, deleteReadUntilOfFeed, renameMarks, mergeMarks          *sql.Stmt
+	deleteMarksOfItem, deleteMarksOfFeed                                  *sql.Stmt
 }
 
-// newWriter returns a writer to close even if there is an error.
+// newWriter opens a writer. The caller must close it even after an error.
 func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
 	w := &writer{conn: conn}
 	return w, prepareAll(ctx, conn, w.statements())
@@ -115,103 +115,103 @@ func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
 
 func (w *writer) statements() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
-		&w.addFeed:           addFeed,
-		&w.setFeed:           setFeed,
-		&w.freeDuplicates:    freeDuplicates,
-		&w.removeItems:       removeItems,
-		&w.forgetMoved:       forgetMoved,
-		&w.removeFeed:        removeFeed,
-		&w.fence:             newestFence,
-		&w.nextFence:         nextFence,
-		&w.feed:              feedStatistics,
-		&w.setStatistics:     setFeedStatistics,
-		&w.setWords:          setFeedWords,
-		&w.storedItems:       storedItems,
-		&w.putItem:           putItem,
-		&w.lastItem:          lastItem,
-		&w.feedByID:          feedByID,
-		&w.resolve:           resolveFeed,
-		&w.takeBack:          takeBack,
-		&w.passOn:            passOn,
-		&w.standFor:          standFor,
-		&w.merge:             mergeFeed,
-		&w.itemsToMove:       itemsToMove,
-		&w.repeatsOf:         repeatsOf,
-		&w.repeatItem:        repeatItem,
-		&w.renameItem:        renameItem,
-		&w.dropItem:          dropItem,
-		&w.makeFirst:         makeFirst,
-		&w.putProxy:          putProxy,
-		&w.removeProxy:       removeProxy,
-		&w.putImport:         putImport,
-		&w.forgetImports:     forgetImports,
-		&w.cancelImport:      cancelImport,
-		&w.ruleVersions:      ruleVersions,
-		&w.putRules:          putRules,
-		&w.forgetRules:       forgetRules,
-		&w.items:             itemsByID,
-		&w.openLabels:        openLabels,
-		&w.setLabels:         setLabels,
-		&w.keepLabels:        keepLabels,
-		&w.keptLabels:        keptLabels,
-		&w.dropKept:          dropKept,
-		&w.forgetLabels:      forgetLabels,
-		&w.correctionOf:      correctionOf,
-		&w.putCorrection:     putCorrection,
-		&w.dropCorrection:    dropCorrection,
-		&w.forgetKeptOf:      forgetKeptOf,
-		&w.uncorrect:         uncorrect,
-		&w.putJob:            putJob,
-		&w.forgetJobs:        forgetJobs,
-		&w.cancelJob:         cancelJob,
-		&w.spamBegins:        spamBegins,
-		&w.spamEnds:          spamEnds,
-		&w.forgetSpam:        forgetSpam,
-		&w.forgetCorrections: forgetCorrections,
-		&w.forgetKept:        forgetKept,
-		&w.renameSpam:        renameSpam,
-		&w.renameCorrection:  renameCorrection,
-		&w.renameKept:        renameKept,
-		&w.dropSpam:          dropSpam,
-		&w.markStories:       markStories,
-		&w.markItem:          markItem,
-		&w.markOfFeed:        markOfFeed,
-		&w.forgetMoves:       forgetMoves,
-		&w.putMove:           putMove,
-		&w.movedEvents:       storiesOfMoved,
-		&w.eventsOf:          eventsOf,
-		&w.forgetEvent:       forgetEvent,
-		&w.addEvent:          addEvent,
-		&w.setStory:          setStory,
-		&w.placements:        placementsByID,
-		&w.placeItem:         placeItem,
-		&w.tellStory:         tellStory,
-		&w.forgetStories:     forgetStories,
-		&w.forgetMarks:       forgetMarks,
-		&w.click:             click,
-		&w.putNote:           putNote,
-		&w.markItems:         markItems,
-		&w.readUntil:         readUntil,
-		&w.allReadUntil:      allReadUntil,
-		&w.readUnread:        readUnread,
-		&w.forgetMarksOf:     forgetMarksOf,
-		&w.forgetUntil:       forgetUntil,
-		&w.sayRead:           sayRead,
-		&w.forgetReadFeed:    forgetReadFeed,
-		&w.renameMarks:       renameMarks,
-		&w.takeMarks:         takeMarks,
-		&w.dropMarks:         dropMarks,
-		&w.forgetFeedMarks:   forgetFeedMarks,
-		&w.putSearch:         putSearch,
-		&w.removeSearch:      removeSearch,
-		&w.roomForToken:      roomForToken,
-		&w.addToken:          addToken,
-		&w.useToken:          useToken,
-		&w.removeToken:       removeToken,
+		&w.addFeed:                 addFeed,
+		&w.setFeed:                 setFeed,
+		&w.freeDuplicates:          freeDuplicates,
+		&w.removeItems:             removeItems,
+		&w.deleteRedirects:         deleteRedirects,
+		&w.removeFeed:              removeFeed,
+		&w.fence:                   newestFence,
+		&w.nextFence:               nextFence,
+		&w.feed:                    feedStatistics,
+		&w.setStatistics:           setFeedStatistics,
+		&w.setWords:                setFeedWords,
+		&w.storedItems:             storedItems,
+		&w.putItem:                 putItem,
+		&w.lastItem:                lastItem,
+		&w.feedByID:                feedByID,
+		&w.resolve:                 resolveFeed,
+		&w.deleteRedirect:          deleteRedirect,
+		&w.moveRedirects:           moveRedirects,
+		&w.putRedirect:             putRedirect,
+		&w.merge:                   mergeFeed,
+		&w.itemsToMove:             itemsToMove,
+		&w.duplicatesOfFeed:        duplicatesOfFeed,
+		&w.setDuplicateOf:          setDuplicateOf,
+		&w.renameItem:              renameItem,
+		&w.deleteItem:              deleteItem,
+		&w.makeOriginal:            makeOriginal,
+		&w.putProxy:                putProxy,
+		&w.removeProxy:             removeProxy,
+		&w.putImport:               putImport,
+		&w.deleteOldImports:        deleteOldImports,
+		&w.cancelImport:            cancelImport,
+		&w.ruleVersions:            ruleVersions,
+		&w.putRules:                putRules,
+		&w.deleteOldRules:          deleteOldRules,
+		&w.items:                   itemsByID,
+		&w.uncorrectedLabels:       uncorrectedLabels,
+		&w.setLabels:               setLabels,
+		&w.saveLabels:              saveLabels,
+		&w.savedLabels:             savedLabels,
+		&w.deleteRestoredLabels:    deleteRestoredLabels,
+		&w.deleteSavedLabels:       deleteSavedLabels,
+		&w.correctionOf:            correctionOf,
+		&w.putCorrection:           putCorrection,
+		&w.deleteCorrection:        deleteCorrection,
+		&w.deleteSavedLabelsOfItem: deleteSavedLabelsOfItem,
+		&w.clearCorrected:          clearCorrected,
+		&w.putJob:                  putJob,
+		&w.deleteOldJobs:           deleteOldJobs,
+		&w.cancelJob:               cancelJob,
+		&w.putSpam:                 putSpam,
+		&w.deleteSpamUnlessLabeled: deleteSpamUnlessLabeled,
+		&w.deleteSpamOfFeed:        deleteSpamOfFeed,
+		&w.deleteCorrectionsOfFeed: deleteCorrectionsOfFeed,
+		&w.deleteSavedLabelsOfFeed: deleteSavedLabelsOfFeed,
+		&w.renameSpam:              renameSpam,
+		&w.renameCorrection:        renameCorrection,
+		&w.renameSavedLabels:       renameSavedLabels,
+		&w.deleteSpam:              deleteSpam,
+		&w.addDirtyStories:         addDirtyStories,
+		&w.addDirtyStoryOfItem:     addDirtyStoryOfItem,
+		&w.addDirtyStoriesOfFeed:   addDirtyStoriesOfFeed,
+		&w.deleteOldMoves:          deleteOldMoves,
+		&w.putMove:                 putMove,
+		&w.movedEvents:             storiesOfMoved,
+		&w.eventsOf:                eventsOf,
+		&w.deleteEventStories:      deleteEventStories,
+		&w.addEvent:                addEvent,
+		&w.setStory:                setStory,
+		&w.placements:              placementsByID,
+		&w.placeItem:               placeItem,
+		&w.putStoryStmt:            putStory,
+		&w.deleteStories:           deleteStories,
+		&w.deleteDirtyStories:      deleteDirtyStories,
+		&w.addClicks:               addClicks,
+		&w.putNote:                 putNote,
+		&w.markItems:               markItems,
+		&w.readUntil:               readUntil,
+		&w.allReadUntil:            allReadUntil,
+		&w.readUnread:              readUnread,
+		&w.deleteMarksOfClient:     deleteMarksOfClient,
+		&w.deleteReadUntilOfClient: deleteReadUntilOfClient,
+		&w.addReadMarks:            addReadMarks,
+		&w.deleteReadUntilOfFeed:   deleteReadUntilOfFeed,
+		&w.renameMarks:             renameMarks,
+		&w.mergeMarks:              mergeMarks,
+		&w.deleteMarksOfItem:       deleteMarksOfItem,
+		&w.deleteMarksOfFeed:       deleteMarksOfFeed,
+		&w.putSearch:               putSearch,
+		&w.removeSearch:            removeSearch,
+		&w.tokenAllowed:            tokenAllowed,
+		&w.addToken:                addToken,
+		&w.useToken:                useToken,
+		&w.removeToken:             removeToken,
 	}
 }
 
-// close also closes the statements, which an [sql.Conn] does not do by itself.
+// close closes the connection and its statements, which [sql.Conn] leaves open.
 func (w *writer) close() error {
 	var errs []error
 	for stmt := range w.statements() {
@@ -233,11 +233,10 @@ func prepareAll(ctx context.Context, on interface {
 	return nil
 }
 
-// A scanner is an [sql.Row] or the current one of [sql.Rows].
+// A scanner is an [sql.Row], or the current row of [sql.Rows].
 type scanner interface{ Scan(...any) error }
 
-// collect reads all rows before it returns, so that no read stays open, which
-// would keep the log from being cut.
+// collect reads all rows before it returns. An open read would prevent truncating the log.
 func collect[T any](ctx context.Context, stmt *sql.Stmt, scan func(scanner) (T, error), args ...any) ([]T, error) {
 	rows, err := stmt.QueryContext(ctx, args...)
 	if err != nil {
@@ -255,7 +254,7 @@ func collect[T any](ctx context.Context, stmt *sql.Stmt, scan func(scanner) (T, 
 	return all, rows.Err()
 }
 
-// query is [collect] for a statement that is made for the occasion.
+// query is [collect] for a statement that is prepared for one call.
 func query[T any](ctx context.Context, s *Store, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
 	stmt, err := s.readers.PrepareContext(ctx, text)
 	if err != nil {

@@ -9,23 +9,23 @@ import (
 	"feedmesh/storage/storagetest"
 )
 
-// BenchmarkListStories reads first pages of 200,000 stories. Every fortieth has the
-// common topic, one in 50,000 the rare one.
+// BenchmarkListStories reads first pages of 200,000 stories. One in 40 has the common topic, one in 50,000
+// the rare one.
 func BenchmarkListStories(b *testing.B) {
 	s, _, _ := benchStore(b)
 	const count = 200_000
 	for n := 0; n < count; n += 1000 {
-		var told []storage.Story
+		var stories []storage.Story
 		for i := n; i < n+1000; i++ {
-			told = append(told, benchStory(i))
+			stories = append(stories, benchStory(i))
 		}
-		if err := s.TellStories(b.Context(), storage.Fence{}, nil, told, nil); err != nil {
+		if err := s.PutStories(b.Context(), storage.Fence{}, nil, stories, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for name, q := range map[string]storage.StoryQuery{
 		"first": {}, "common topic": {Topic: "topic-7"}, "rare topic": {Topic: "rare"}, "no topic": {Topic: "none"},
-		"lane": {Lane: "ru"}, "no lane": {Lane: "none"}, "category": {Category: "category-3", Sources: 3},
+		"lane": {Partition: "ru"}, "no lane": {Partition: "none"}, "category": {Category: "category-3", Sources: 3},
 	} {
 		for _, q.Newest = range []bool{false, true} {
 			b.Run(fmt.Sprintf("%s newest=%t", name, q.Newest), func(b *testing.B) {
@@ -42,10 +42,10 @@ func BenchmarkListStories(b *testing.B) {
 func benchStory(n int) storage.Story {
 	at := time.UnixMicro(1_772_000_000_000_000 + int64(n*7919%200_000)*1_000_000)
 	s := storage.Story{
-		ID: storage.StoryID(fmt.Sprint(n)), Lane: []string{"en", "ru", "de", "fr"}[n%4], Headline: storage.ItemID("feed", fmt.Sprint(n)),
+		ID: storage.StoryID(fmt.Sprint(n)), Partition: []string{"en", "ru", "de", "fr"}[n%4], Headline: storage.ItemID("feed", fmt.Sprint(n)),
 		Title: "A title of middle length that says something", Items: 5, Events: 2, Sources: 2 + n%5, FirstSeen: at, LastSeen: at.Add(time.Hour),
 		Categories: []string{fmt.Sprint("category-", n%12)}, Topics: []string{fmt.Sprint("topic-", n%40), fmt.Sprint("topic-", n%250)},
-		Rank: float64(n * 104729 % 1_000_003), Told: at,
+		Rank: float64(n * 104729 % 1_000_003), Summarized: at,
 	}
 	for range 3 {
 		s.Summary = append(s.Summary, storage.Line{Text: "A sentence of a summary that is as long as they are, more or less.", ItemID: s.Headline})

@@ -11,13 +11,12 @@ import (
 	"feedmesh/storage/sqlite"
 )
 
-// storyEvent returns the event that round n is about, and the stories it is in
-// before and after.
+// storyEvent returns the event of round n, and its stories before and after.
 func storyEvent(n int) (event, before, after string) {
 	return fmt.Sprint("event-", n), fmt.Sprint("before-", n), fmt.Sprint("after-", n)
 }
 
-// roundItems returns the items of a round, the last of which comes late.
+// roundItems returns the items of a round; the last one is stored after the move.
 func roundItems(feedID string, n int) []storage.Item {
 	var items []storage.Item
 	for i := range 4 {
@@ -28,8 +27,8 @@ func roundItems(feedID string, n int) []storage.Item {
 	return items
 }
 
-// rearrangeForever stores three items of an event, moves that to another story with
-// a note of it, and prints the number of the round.
+// rearrangeForever stores three items of an event, moves the event to another story with a note, and prints
+// the number of the round.
 func rearrangeForever(path string) error {
 	ctx := context.Background()
 	s, err := sqlite.Open(ctx, path)
@@ -37,11 +36,11 @@ func rearrangeForever(path string) error {
 		return err
 	}
 	feedID := storage.FeedID("https://example.org/")
-	over, err := roundsOver(ctx, s)
+	finished, err := roundsOver(ctx, s)
 	if err != nil {
 		return err
 	}
-	for n := over + 1; ; n++ {
+	for n := finished + 1; ; n++ {
 		if _, err := s.PutItems(ctx, storage.Batch{FeedID: feedID, Items: roundItems(feedID, n)[:3]}); err != nil {
 			return err
 		}
@@ -54,7 +53,7 @@ func rearrangeForever(path string) error {
 	}
 }
 
-// roundsOver returns the number of the last round that is over.
+// roundsOver returns the number of the last finished round.
 func roundsOver(ctx context.Context, s *sqlite.Store) (n int, err error) {
 	note, err := s.Note(ctx, "rounds")
 	if err == nil && note != nil {
@@ -63,7 +62,7 @@ func roundsOver(ctx context.Context, s *sqlite.Store) (n int, err error) {
 	return n, err
 }
 
-func TestKilledRearrangingLosesNeitherMovesNorMarks(t *testing.T) {
+func TestKill_RearrangeIsAtomic(t *testing.T) {
 	ctx, path := t.Context(), storePath(t)
 	s := open(t, path)
 	feedID := addFeed(t, s)
@@ -71,27 +70,27 @@ func TestKilledRearrangingLosesNeitherMovesNorMarks(t *testing.T) {
 	for _, rounds := range []int{1, 30, 100} {
 		last := killAfter(t, rearrangerEnv, path, rounds, rand.N(20*time.Millisecond))
 		s := open(t, path)
-		over, err := roundsOver(ctx, s)
-		if err != nil || over < last || over > last+1 {
-			t.Fatalf("after round %d it is noted that %d is over, %v", last, over, err)
+		finished, err := roundsOver(ctx, s)
+		if err != nil || finished < last || finished > last+1 {
+			t.Fatalf("after round %d: got finished round %d, %v", last, finished, err)
 		}
 		marked := map[string]bool{}
-		marks, err := s.UntoldStories(ctx, 1_000_000)
+		dirty, err := s.DirtyStories(ctx, 1_000_000)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, mark := range marks {
+		for _, mark := range dirty {
 			marked[mark.StoryID] = true
 		}
-		for n := 1; n <= over+1; n++ {
-			wantRound(t, s, n, n <= over, marked)
+		for n := 1; n <= finished+1; n++ {
+			wantRound(t, s, n, n <= finished, marked)
 		}
-		// An item that comes late belongs where its event is.
-		late := roundItems(feedID, over)[3:]
+		// A late item joins its event's current story.
+		late := roundItems(feedID, finished)[3:]
 		if _, err := s.PutItems(ctx, storage.Batch{FeedID: feedID, Items: late}); err != nil {
 			t.Fatal(err)
 		}
-		_, _, after := storyEvent(over)
+		_, _, after := storyEvent(finished)
 		if got, err := s.Item(ctx, late[0].ID); err != nil || got.StoryID != after {
 			t.Errorf("a late item belongs to %s, %v; want %s", got.StoryID, err, after)
 		}
@@ -99,8 +98,7 @@ func TestKilledRearrangingLosesNeitherMovesNorMarks(t *testing.T) {
 	}
 }
 
-// wantRound fails unless all items of a round, if there are any, are in the story
-// they should be, and that is marked.
+// wantRound fails unless all stored items of a round are in the expected story, and that is dirty.
 func wantRound(t *testing.T, s *sqlite.Store, n int, moved bool, marked map[string]bool) {
 	t.Helper()
 	_, before, after := storyEvent(n)
@@ -108,8 +106,8 @@ func wantRound(t *testing.T, s *sqlite.Store, n int, moved bool, marked map[stri
 	is, errAfter := s.ReadStory(t.Context(), after, 0)
 	switch {
 	case moved && (is.Count != 3 && is.Count != 4 || was.Count != 0 || !marked[before] || !marked[after]):
-		t.Errorf("round %d has %d items moved and %d not, %v, %v, marked %t and %t", n, is.Count, was.Count, errAfter, errBefore, marked[after], marked[before])
+		t.Errorf("round %d: got %d items moved and %d not, %v, %v, dirty %t and %t", n, is.Count, was.Count, errAfter, errBefore, marked[after], marked[before])
 	case !moved && (is.Count != 0 || was.Count != 0 && was.Count != 3 || marked[before] != (was.Count == 3)):
-		t.Errorf("round %d, which is not over, has %d items moved and %d not, marked %t", n, is.Count, was.Count, marked[before])
+		t.Errorf("unfinished round %d: got %d items moved and %d not, dirty %t", n, is.Count, was.Count, marked[before])
 	}
 }

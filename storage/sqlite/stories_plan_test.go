@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestStoriesAreReadByIndexes(t *testing.T) {
+func TestStories_UseIndexes(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -17,33 +17,33 @@ func TestStoriesAreReadByIndexes(t *testing.T) {
 		index string
 		args  []any
 	}{
-		markStories:    {"items USING COVERING INDEX items_by_story (story_id=?)", []any{`["a"]`}},
-		markItem:       {"items USING COVERING INDEX items_by_story (story_id=?)", []any{"a"}},
-		markOfFeed:     {"items USING COVERING INDEX items_by_story (story_id=?)", []any{"a"}},
-		eventsOf:       {"items USING INDEX items_by_story (story_id=?)", []any{"a"}},
-		storySums:      {"items USING INDEX items_by_story (story_id=?)", []any{"a"}},
-		newestOfStory:  {"items USING INDEX items_by_story (story_id=?)", []any{"a", 1}},
-		tellingItems:   {"items USING COVERING INDEX items_by_story (story_id=?)", []any{`["a"]`, 1}},
-		repeatsOfItem:  {"items USING INDEX items_by_first (duplicate_of=?)", []any{"a", 1}},
-		sightings:      {"items USING INDEX items_by_lane (lane=? AND (first_seen,id)>(?,?) AND first_seen<?)", []any{1, "a", 2, 10}},
-		reachOfFeeds:   {"items USING COVERING INDEX items_by_arrival (first_seen>?)", []any{1, 2}},
-		storiesOfMoved: {"m USING PRIMARY KEY (event_id=?)", []any{"[]"}},
-		forgetMoves:    {"moved_events_by_time (at<?)", []any{1}},
-		forgetEvent:    {"event_stories USING PRIMARY KEY (event_id=?)", []any{"a"}},
-		forgetMarks:    {"untold USING INTEGER PRIMARY KEY", []any{"[]"}},
-		forgetStories:  {"sqlite_autoindex_stories_1 (id=?)", []any{"[]"}},
-		storiesByRank:  {"stories USING INDEX stories_by_rank (rank<?)", page},
-		newestStories:  {"stories USING INDEX stories_by_time (last_seen>? AND last_seen<?)", page},
+		addDirtyStories:       {"items USING COVERING INDEX items_by_story (story_id=?)", []any{`["a"]`}},
+		addDirtyStoryOfItem:   {"items USING COVERING INDEX items_by_story (story_id=?)", []any{"a"}},
+		addDirtyStoriesOfFeed: {"items USING COVERING INDEX items_by_story (story_id=?)", []any{"a"}},
+		eventsOf:              {"items USING INDEX items_by_story (story_id=?)", []any{"a"}},
+		storyTotals:           {"items USING INDEX items_by_story (story_id=?)", []any{"a"}},
+		newestOfStory:         {"items USING INDEX items_by_story (story_id=?)", []any{"a", 1}},
+		summaryItems:          {"items USING COVERING INDEX items_by_story (story_id=?)", []any{`["a"]`, 1}},
+		duplicatesOfItem:      {"items USING INDEX items_by_first (duplicate_of=?)", []any{"a", 1}},
+		sightings:             {"items USING INDEX items_by_lane (lane=? AND (first_seen,id)>(?,?) AND first_seen<?)", []any{1, "a", 2, 10}},
+		feedCoverage:          {"items USING COVERING INDEX items_by_arrival (first_seen>?)", []any{1, 2}},
+		storiesOfMoved:        {"m USING PRIMARY KEY (event_id=?)", []any{"[]"}},
+		deleteOldMoves:        {"moved_events_by_time (at<?)", []any{1}},
+		deleteEventStories:    {"event_stories USING PRIMARY KEY (event_id=?)", []any{"a"}},
+		deleteDirtyStories:    {"untold USING INTEGER PRIMARY KEY", []any{"[]"}},
+		deleteStories:         {"sqlite_autoindex_stories_1 (id=?)", []any{"[]"}},
+		storiesByRank:         {"stories USING INDEX stories_by_rank (rank<?)", page},
+		newestStories:         {"stories USING INDEX stories_by_time (last_seen>? AND last_seen<?)", page},
 	} {
 		plan := s.plan(t, statement, test.args...)
 		sorts := strings.Contains(plan, "TEMP B-TREE FOR ORDER BY") && strings.Contains(plan, "SEARCH stories")
 		if !strings.Contains(plan, test.index) || strings.Contains(plan, "SCAN items") || strings.Contains(plan, "SCAN stories") || sorts {
-			t.Errorf("the plan of %s is\n%s\nwant it to use %s, and stories to come in its order", statement, plan, test.index)
+			t.Errorf("the plan of %s is\n%s\nwant it to use %s, in its order", statement, plan, test.index)
 		}
 	}
 }
 
-// plan returns the steps by which a statement is done, one a line.
+// plan returns the query plan of a statement, one step a line.
 func (s *Store) plan(t *testing.T, statement string, args ...any) string {
 	t.Helper()
 	rows, err := s.readers.QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+statement, args...)

@@ -11,7 +11,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestStoriesOfAnOlderStoreAreMarkedAndMove(t *testing.T) {
+func TestMigrate_MarksExistingStoriesDirty(t *testing.T) {
 	ctx, path := t.Context(), filepath.Join(t.TempDir(), "store.db")
 	oldStore(t, path, storage.Item{ID: "a", FeedID: "feed", Key: "a", Hash: "hash", FirstSeen: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)})
 	db, err := sql.Open("sqlite3", path)
@@ -32,9 +32,9 @@ func TestStoriesOfAnOlderStoreAreMarkedAndMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	marks, err := s.UntoldStories(ctx, 10)
-	if err != nil || len(marks) != 1 || marks[0].StoryID != "several" {
-		t.Errorf("the marks are %v, %v; want one of the story with several items", marks, err)
+	dirty, err := s.DirtyStories(ctx, 10)
+	if err != nil || len(dirty) != 1 || dirty[0].StoryID != "several" {
+		t.Errorf("got dirty stories %v, %v; want the story with several items", dirty, err)
 	}
 	changed, err := s.Rearrange(ctx, storage.Rearrangement{Events: []storage.EventMove{{EventID: "event-2", StoryID: "alone"}, {EventID: "event-3", StoryID: "several"}}})
 	if err != nil || !slices.Equal(changed, []string{"c", "d"}) {
@@ -42,7 +42,7 @@ func TestStoriesOfAnOlderStoreAreMarkedAndMove(t *testing.T) {
 	}
 }
 
-func TestMovesOfEventsAreForgottenAfterThirtyDays(t *testing.T) {
+func TestRearrange_MovesExpireAfterThirtyDays(t *testing.T) {
 	ctx := t.Context()
 	s, err := Open(ctx, filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {

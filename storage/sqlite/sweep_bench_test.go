@@ -14,8 +14,8 @@ import (
 	"feedmesh/storage"
 )
 
-// BenchmarkFirstSweep stores documents of many feeds, 32 at once; one operation is
-// one document of 20 items of 2 KB. It needs some 10,000 of them to say anything.
+// BenchmarkFirstSweep stores documents of many feeds with 32 concurrent workers. One operation is one
+// document of 20 items of 2 KB. Results are meaningful from about 10,000 operations.
 func BenchmarkFirstSweep(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "store.db"))
 	defer s.Close()
@@ -59,14 +59,14 @@ func BenchmarkFirstSweep(b *testing.B) {
 	b.ReportMetric(float64(bytesWritten(b)-written)/items, "written-bytes/item")
 }
 
-// cpuTime returns the microseconds of CPU that this process has taken.
+// cpuTime returns the CPU time of this process in microseconds.
 func cpuTime() float64 {
 	var u syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e3
 }
 
-// bytesWritten returns how much this process has written to files.
+// bytesWritten returns the number of bytes that this process has written to files.
 func bytesWritten(b *testing.B) int64 {
 	io, err := os.ReadFile("/proc/self/io")
 	if err != nil {

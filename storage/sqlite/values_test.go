@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestListsOfWordsAreReadAsTheyWereWritten(t *testing.T) {
+func TestDecodeUnescaped_RoundTrip(t *testing.T) {
 	for _, words := range [][]string{
 		{"a"}, {""}, {"", ""}, {","}, {"a", ",", "b"}, {"a", "", ","}, {`"`}, {`","`}, {`a","b`, "c"}, {`\`, "a"}, {"a\nb"}, {"[", "]"}, {"]"}, {"ключ", "\u2028"},
 		{"https://example.org/?a=b&c=<d>"}, {"software", "servers"},
@@ -30,7 +30,7 @@ func TestListsOfWordsAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-func BenchmarkReadWords(b *testing.B) {
+func BenchmarkDecodeUnescaped(b *testing.B) {
 	list := asJSON([]string{"software", "servers", "security"})
 	var words []string
 	for b.Loop() {

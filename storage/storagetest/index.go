@@ -14,83 +14,82 @@ import (
 	"feedmesh/storage"
 )
 
-// An indexPromise is one of [storage.Index], and what sees whether it is kept.
-type indexPromise struct {
+// An indexContract is one sentence of the contract of [storage.Index], with its test.
+type indexContract struct {
 	name string
 	test func(t *testing.T, x storage.Index)
 }
 
-// TestIndex checks that the indexes which open returns, each of them new and
-// empty, keep the promises of [storage.Index], but for those that an engine lacks.
-// TestIndex closes them.
-func TestIndex(t *testing.T, open func(t *testing.T) storage.Index, lacks ...Lack) {
-	promises := []indexPromise{
-		{"an item put again replaces the one before", putReplaces},
-		{"a deleted item is not found", deleteForgets},
-		{"putting and deleting nothing is no error", nothingIsNoError},
-		{"days count the items first seen on each", indexDays},
-		{"the stamps of a day are walked in ascending order of id", stampsInOrder},
-		{"a day has as many stamps as it has items", manyStamps},
-		{"stamps are those of the items as last put", stampsOfLastPut},
-		{"count says how many items are indexed", countCounts},
-		{"a cancelled context ends a call", cancelledContext},
+// TestIndex checks that the indexes returned by open, each new and empty, fulfill the contract of
+// [storage.Index], except for the listed exceptions. TestIndex closes them.
+func TestIndex(t *testing.T, open func(t *testing.T) storage.Index, lacks ...Unsupported) {
+	promises := []indexContract{
+		{"Put replaces an item with the same ID", putReplaces},
+		{"a deleted item is not found", deletedItemNotFound},
+		{"Put and Delete of nothing succeed", emptyPutAndDelete},
+		{"Days counts the items first seen on each day", indexDays},
+		{"Stamps pages a day by ID", stampsInOrder},
+		{"Stamps returns all items of a large day", manyStamps},
+		{"Stamps are those of the latest version", stampsOfLatestVersion},
+		{"Count returns the number of indexed items", countItems},
+		{"every call returns the error of a cancelled context", cancelledContext},
 		{"methods may be called concurrently", concurrentUse},
 
 		{"all words must occur, by stem", allWordsByStem},
-		{"words are found in title, text, author and tags", wordsInAllParts},
-		{"words with signs are found", wordsWithSigns},
+		{"words are found in title, text, author and tags", wordsInAllFields},
+		{"words with punctuation are found", wordsWithSigns},
 		{"items of stop words only are found", stopWords},
-		{"whatever is typed is searched for harmlessly", harmlessText},
+		{"any typed text is a harmless query", harmlessText},
 		{"a word in the title ranks above the same word in the text", titleRanksFirst},
-		{"equal scores come newest first, then by id", equalScores},
-		{"spam comes only when asked for, and then alone", spamOnlyIfAsked},
-		{"duplicates come only when asked for", duplicatesOnlyIfAsked},
-		{"muted items come only when asked for", mutedOnlyIfAsked},
+		{"equal scores are ordered newest first, then by ID", equalScores},
+		{"spam is found only on request, and then alone", spamOnRequest},
+		{"duplicates are found only on request", duplicatesOnRequest},
+		{"muted items are found only on request", mutedOnRequest},
 		{"items are found by their whole topics", topicsAreFound},
 		{"filters combine", filtersCombine},
 		{"published after is inclusive, before is exclusive", publishedBounds},
 		{"facets count matches, most frequent first, then by value", facetsCount},
-		{"facets list no more than the most frequent values", facetsAreCut},
+		{"facets list only the most frequent values", facetsAreCut},
 
-		{"either of what OR joins is found, and nothing of what a minus excludes", orAndNot},
-		{"the words of a phrase occur in a row, in one part", phrasesInARow},
-		{"words that begin with a prefix are found", prefixesGoOn},
-		{"the beginning of a word finds it though its stem is shorter", beginningsOutgrowStems},
-		{"words of a title or an author are found there alone", partsAreApart},
-		{"values combine by OR, NOT and brackets", valuesInTrees},
-		{"items of a host and of those below it are found", hostsAndBelow},
-		{"bounds of time combine by OR, NOT and brackets", timesInTrees},
-		{"spam, duplicates and muted items come where the tree asks for them", askedByFlag},
+		{"OR matches either operand and minus excludes matches", orAndNot},
+		{"phrases match consecutive words of one field", phrasesInARow},
+		{"prefixes match words", prefixesMatch},
+		{"a prefix longer than the stem matches the word", prefixesLongerThanStems},
+		{"field queries match only their field", fieldsAreSeparate},
+		{"values combine by OR, NOT and parentheses", valuesCombine},
+		{"a host query matches its subdomains", hostsAndBelow},
+		{"time bounds combine by OR, NOT and parentheses", timesCombine},
+		{"flag queries admit spam, duplicates and muted items", requestedByFlag},
 		{"words of scripts without spaces are found", denseScripts},
 		{"German, French and Spanish words are found by other forms", otherLanguages},
-		{"the latest days are counted, in UTC", daysAreCounted},
+		{"the day facet counts the latest UTC days", daysAreCounted},
 
-		{"of each story only what comes first is found", storiesOnce},
-		{"pages that have each story once visit each once", storiesOnceByPages},
-		{"facets count all items of stories that come once", facetsOfStoriesOnce},
+		{"OnePerStory returns the first item of each story", onePerStory},
+		{"pages with OnePerStory contain each story once", onePerStoryPages},
+		{"facets with OnePerStory count all items", onePerStoryFacets},
 
-		{"mistakes in words are forgiven if nothing has the words", mistakesForgiven},
-		{"nothing is forgiven where something has the words", nothingForgivenIfFound},
-		{"pages of what was forgiven visit each match once", pagesOfForgiven},
+		{"typing errors match if no item contains the words", typosMatch},
+		{"typing errors do not match if an item contains the words", typosDoNotMatchIfFound},
+		{"pages of a fuzzy search contain each match once", pagesOfFuzzySearch},
 
-		{"similar items are about the same", similarItems},
-		{"nothing is similar to what has no words in common", nothingSimilar},
-		{"words of titles are suggested, most frequent first", wordsSuggested},
-		{"suggestions are those of the items as last put", suggestionsFollow},
+		{"Similar returns items about the same subject", similarItems},
+		{"Similar returns no item without common words", nothingSimilar},
+		{"Suggest returns title words, most frequent first", wordsSuggested},
+		{"Suggest uses the latest version of items", suggestionsOfLatestVersion},
 
-		{"no words list everything, newest first", noWordsListAll},
-		{"newest orders matches by time, ties by id", newestOrders},
-		{"a page has 20 items unless asked otherwise, and never over the limit", pageSizes},
-		{"pages by time visit each match once", pagesByTime},
-		{"pages by score visit each match once", pagesByScore},
-		{"pages visit each match once while older items are put", pagesWhilePutting},
-		{"total counts the matches of all pages", totalOfAllPages},
-		{"a cursor of another query is refused", foreignCursor},
+		{"a query without words lists everything, newest first", emptyQueryListsAll},
+		{"Newest orders matches by time, then by ID", newestOrders},
+		{"a page has 20 items by default, and at most MaxLimit", pageSizes},
+		{"pages by time contain each match once", pagesByTime},
+		{"pages by score contain each match once", pagesByScore},
+		{"pages contain each match once while older items are added", pagesWhilePutting},
+		{"Total counts the matches of all pages", totalOfAllPages},
+		{"a cursor of another query is rejected", cursorOfAnotherQuery},
 	}
 	if !slices.Contains(lacks, NoBoost) {
 		promises = append(promises,
-			indexPromise{"what is fresh scores higher", freshCountsMore},
-			indexPromise{"what many tell, or rules raise, scores higher", toldCountsMore})
+			indexContract{"fresh items score higher", freshnessScoresHigher},
+			indexContract{"covered stories and rule scores raise the score", coverageScoresHigher})
 	}
 	for _, p := range promises {
 		t.Run(p.name, func(t *testing.T) {
@@ -105,24 +104,24 @@ func TestIndex(t *testing.T, open func(t *testing.T) storage.Index, lacks ...Lac
 	}
 }
 
-// noon is when made-up items are published, unless they say otherwise.
+// noon is the default publication time of generated items.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // item returns an item with the given ID, title and text.
-func item(id, title, text string) storage.Indexed {
-	return storage.Indexed{
+func item(id, title, text string) storage.IndexItem {
+	return storage.IndexItem{
 		Item: storage.Item{ID: id, FeedID: "feed", Title: title, Published: noon, FirstSeen: noon, Changed: noon},
 		Text: text,
 	}
 }
 
-// changed returns the item as change leaves it.
-func changed(it storage.Indexed, change func(*storage.Indexed)) storage.Indexed {
+// changed returns the item after change.
+func changed(it storage.IndexItem, change func(*storage.IndexItem)) storage.IndexItem {
 	change(&it)
 	return it
 }
 
-// wordsOf returns what a query asks for that has these words, and nil for none.
+// wordsOf returns a query node for these words, and nil for none.
 func wordsOf(words string) query.Node {
 	if strings.TrimSpace(words) == "" {
 		return nil
@@ -130,14 +129,16 @@ func wordsOf(words string) query.Node {
 	return query.Text{Words: words}
 }
 
-// all returns the condition that all of the nodes hold, those that are nil left out.
+// all returns the conjunction of the nodes, ignoring nil.
 func all(nodes ...query.Node) query.Node {
 	return query.And(slices.DeleteFunc(nodes, func(n query.Node) bool { return n == nil }))
 }
 
-func is(field query.Field, value string) query.Node { return query.Is{Field: field, Value: value} }
+func is(field query.Field, value string) query.Node {
+	return query.FieldEquals{Field: field, Value: value}
+}
 
-// parsed returns what a person asks for who types this at noon.
+// parsed returns the query of a typed text at noon.
 func parsed(t *testing.T, text string) storage.Query {
 	t.Helper()
 	n, err := query.Parse(text, noon)
@@ -147,7 +148,7 @@ func parsed(t *testing.T, text string) storage.Query {
 	return storage.Query{Where: n}
 }
 
-func put(t *testing.T, x storage.Index, items ...storage.Indexed) {
+func put(t *testing.T, x storage.Index, items ...storage.IndexItem) {
 	t.Helper()
 	if err := x.Put(t.Context(), items...); err != nil {
 		t.Fatalf("put %d items: %v", len(items), err)
@@ -163,7 +164,7 @@ func search(t *testing.T, x storage.Index, q storage.Query) storage.Results {
 	return results
 }
 
-// wantFound fails unless the query finds exactly the IDs, in any order.
+// wantFound fails unless the query matches exactly the IDs, in any order.
 func wantFound(t *testing.T, x storage.Index, q storage.Query, want ...string) {
 	t.Helper()
 	results := search(t, x, q)
@@ -175,7 +176,7 @@ func wantFound(t *testing.T, x storage.Index, q storage.Query, want ...string) {
 	}
 }
 
-// wantOrder fails unless the query finds exactly the IDs, in that order.
+// wantOrder fails unless the query matches exactly the IDs, in that order.
 func wantOrder(t *testing.T, x storage.Index, q storage.Query, want ...string) {
 	t.Helper()
 	if got := ids(search(t, x, q)); !slices.Equal(got, want) {
@@ -201,7 +202,7 @@ func putReplaces(t *testing.T, x storage.Index) {
 	wantFound(t, x, storage.Query{}, "a", "b")
 }
 
-func deleteForgets(t *testing.T, x storage.Index) {
+func deletedItemNotFound(t *testing.T, x storage.Index) {
 	put(t, x, item("a", "word", ""), item("b", "word", ""), item("c", "word", ""))
 	if err := x.Delete(t.Context(), "a", "unknown", "c"); err != nil {
 		t.Fatalf("delete: %v", err)
@@ -211,7 +212,7 @@ func deleteForgets(t *testing.T, x storage.Index) {
 	wantFound(t, x, storage.Query{Where: wordsOf("word")}, "a", "b")
 }
 
-func nothingIsNoError(t *testing.T, x storage.Index) {
+func emptyPutAndDelete(t *testing.T, x storage.Index) {
 	put(t, x)
 	if err := x.Delete(t.Context()); err != nil {
 		t.Errorf("delete nothing: %v", err)
@@ -220,7 +221,7 @@ func nothingIsNoError(t *testing.T, x storage.Index) {
 	wantFound(t, x, storage.Query{Where: wordsOf("word")})
 }
 
-func countCounts(t *testing.T, x storage.Index) {
+func countItems(t *testing.T, x storage.Index) {
 	want := func(want int64) {
 		t.Helper()
 		if got, err := x.Count(t.Context()); err != nil || got != want {

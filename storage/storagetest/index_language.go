@@ -9,7 +9,7 @@ import (
 	"feedmesh/storage"
 )
 
-// wantTyped fails unless what a person types finds exactly these.
+// wantTyped fails unless the typed query matches exactly these items.
 func wantTyped(t *testing.T, x storage.Index, found map[string][]string) {
 	t.Helper()
 	for text, want := range found {
@@ -18,8 +18,8 @@ func wantTyped(t *testing.T, x storage.Index, found map[string][]string) {
 }
 
 func putBoats(t *testing.T, x storage.Index) {
-	by := func(id, author, title, text string, tags ...string) storage.Indexed {
-		return changed(item(id, title, text), func(it *storage.Indexed) { it.Author, it.Tags = author, tags })
+	by := func(id, author, title, text string, tags ...string) storage.IndexItem {
+		return changed(item(id, title, text), func(it *storage.IndexItem) { it.Author, it.Tags = author, tags })
 	}
 	put(t, x,
 		by("red", "Ada Lovelace", "Red boats", "They sail slowly", "water travel"),
@@ -54,7 +54,7 @@ func orAndNot(t *testing.T, x storage.Index) {
 func phrasesInARow(t *testing.T, x storage.Index) {
 	put(t, x,
 		item("to be", "To be or not to be", ""), item("not", "", "Be or to not"), item("apart", "To be", "or not to be"),
-		changed(item("tags", "", ""), func(it *storage.Indexed) { it.Tags = []string{"machine learning", "red boat"} }),
+		changed(item("tags", "", ""), func(it *storage.IndexItem) { it.Tags = []string{"machine learning", "red boat"} }),
 		item("learns", "The machine that learns", "Learning of machines by a machine"),
 		item("ru", "Базы данных", "данных базы"))
 	wantTyped(t, x, map[string][]string{
@@ -78,9 +78,9 @@ func phrasesInARow(t *testing.T, x storage.Index) {
 	})
 }
 
-func prefixesGoOn(t *testing.T, x storage.Index) {
+func prefixesMatch(t *testing.T, x storage.Index) {
 	put(t, x, item("db", "Databases migrate", "PostgreSQL"), item("data", "Data", ""), item("ru", "Базы данных", ""),
-		item("c", "Modern C++20 code", ""), changed(item("author", "", ""), func(it *storage.Indexed) { it.Author = "Datta Singh" }))
+		item("c", "Modern C++20 code", ""), changed(item("author", "", ""), func(it *storage.IndexItem) { it.Author = "Datta Singh" }))
 	wantTyped(t, x, map[string][]string{
 		"dat*":              {"db", "data", "author"},
 		"datab*":            {"db"},
@@ -105,7 +105,7 @@ func prefixesGoOn(t *testing.T, x storage.Index) {
 	wantFound(t, x, storage.Query{Where: query.Text{Form: query.Prefix, Words: "datab migrates"}})
 }
 
-func beginningsOutgrowStems(t *testing.T, x storage.Index) {
+func prefixesLongerThanStems(t *testing.T, x storage.Index) {
 	put(t, x, item("run", "It runs", "fast"), item("runner", "Runners", ""), item("stop", "", "They stopped"))
 	wantTyped(t, x, map[string][]string{
 		"runni*":        {"run"},
@@ -119,7 +119,7 @@ func beginningsOutgrowStems(t *testing.T, x storage.Index) {
 	})
 }
 
-func partsAreApart(t *testing.T, x storage.Index) {
+func fieldsAreSeparate(t *testing.T, x storage.Index) {
 	putBoats(t, x)
 	wantTyped(t, x, map[string][]string{
 		"title:red":                               {"red", "car"},
@@ -140,9 +140,9 @@ func partsAreApart(t *testing.T, x storage.Index) {
 	})
 }
 
-func valuesInTrees(t *testing.T, x storage.Index) {
-	of := func(id, feed, category, topic, language, story string, flags ...string) storage.Indexed {
-		return changed(item(id, "word", ""), func(it *storage.Indexed) {
+func valuesCombine(t *testing.T, x storage.Index) {
+	of := func(id, feed, category, topic, language, story string, flags ...string) storage.IndexItem {
+		return changed(item(id, "word", ""), func(it *storage.IndexItem) {
 			it.FeedID, it.Language, it.StoryID, it.Flags = feed, language, story, flags
 			it.Categories, it.Topics = []string{category, "all"}, []string{topic}
 		})
@@ -174,8 +174,8 @@ func valuesInTrees(t *testing.T, x storage.Index) {
 }
 
 func hostsAndBelow(t *testing.T, x storage.Index) {
-	at := func(id, url string) storage.Indexed {
-		return changed(item(id, "word", ""), func(it *storage.Indexed) { it.URL = url })
+	at := func(id, url string) storage.IndexItem {
+		return changed(item(id, "word", ""), func(it *storage.IndexItem) { it.URL = url })
 	}
 	put(t, x, at("www", "https://www.Example.org/a?b#c"), at("blog", "http://deep.blog.example.org:8080/"), at("like", "https://notexample.org/"),
 		at("path", "https://other.net/example.org"), at("local", "http://localhost/"), at("none", ""), at("odd", "http://[::1]:80/%zz"))
@@ -191,9 +191,9 @@ func hostsAndBelow(t *testing.T, x storage.Index) {
 	})
 }
 
-func timesInTrees(t *testing.T, x storage.Index) {
+func timesCombine(t *testing.T, x storage.Index) {
 	for n := range 5 {
-		put(t, x, changed(item(fmt.Sprint(n), "word", ""), func(it *storage.Indexed) { it.Published = noon.AddDate(0, 0, -n) }))
+		put(t, x, changed(item(fmt.Sprint(n), "word", ""), func(it *storage.IndexItem) { it.Published = noon.AddDate(0, 0, -n) }))
 	}
 	wantTyped(t, x, map[string][]string{
 		"after:2026-02-27":                           {"0", "1", "2"},
@@ -211,11 +211,11 @@ func timesInTrees(t *testing.T, x storage.Index) {
 	})
 }
 
-func askedByFlag(t *testing.T, x storage.Index) {
+func requestedByFlag(t *testing.T, x storage.Index) {
 	put(t, x, item("ham", "word", ""),
-		changed(item("again", "word", ""), func(it *storage.Indexed) { it.DuplicateOf = "ham" }),
-		changed(item("spam", "word", ""), func(it *storage.Indexed) { it.Spam = true }),
-		changed(item("muted", "word", ""), func(it *storage.Indexed) { it.Flags = []string{storage.Muted} }))
+		changed(item("again", "word", ""), func(it *storage.IndexItem) { it.DuplicateOf = "ham" }),
+		changed(item("spam", "word", ""), func(it *storage.IndexItem) { it.Spam = true }),
+		changed(item("muted", "word", ""), func(it *storage.IndexItem) { it.Flags = []string{storage.FlagMuted} }))
 	wantTyped(t, x, map[string][]string{
 		"word":                            {"ham"},
 		"is:duplicate":                    {"again"},
@@ -242,7 +242,7 @@ func denseScripts(t *testing.T, x storage.Index) {
 		`"选择数据库"`:        {"zh"},
 		`"选择 数据库"`:       nil,
 		"数":              {"zh", "zh2"},
-		"库":              {"zh", "zh2"}, // the last one of its text, too
+		"库":              {"zh", "zh2"}, // even as the last character of a text
 		"存":              {"zh2"},
 		"性能 数据库":         {"zh"},
 		"日本語":            {"ja"},
@@ -255,7 +255,7 @@ func denseScripts(t *testing.T, x storage.Index) {
 		"go 语言":          {"mixed"},
 		"数据库*":           {"zh"},
 		"中文":             nil,
-		`"语言 rocks"`:     {"mixed"}, // a text has 言 between them
+		`"语言 rocks"`:     {"mixed"}, // the text has 言 between them
 		`"go 语言 rocks"`:  {"mixed"},
 		`"go 语 rocks"`:   nil,
 		`"语言 go"`:        nil,
@@ -283,8 +283,8 @@ func otherLanguages(t *testing.T, x storage.Index) {
 
 func daysAreCounted(t *testing.T, x storage.Index) {
 	for n := range storage.MaxDays + 4 {
-		for again := range n%2 + 1 {
-			put(t, x, changed(item(fmt.Sprint(n, "-", again), "word", ""), func(it *storage.Indexed) {
+		for round := range n%2 + 1 {
+			put(t, x, changed(item(fmt.Sprint(n, "-", round), "word", ""), func(it *storage.IndexItem) {
 				it.Published = noon.AddDate(0, 0, -n).In(time.FixedZone("there", -13*60*60))
 			}))
 		}
@@ -299,7 +299,7 @@ func daysAreCounted(t *testing.T, x storage.Index) {
 			t.Errorf("day %d is %v, want %v", n, day, want)
 		}
 	}
-	some := search(t, x, storage.Query{Where: query.Time{From: noon.AddDate(0, 0, -1)}, Facets: true}).Facets["day"]
+	some := search(t, x, storage.Query{Where: query.TimeRange{From: noon.AddDate(0, 0, -1)}, Facets: true}).Facets["day"]
 	if len(some) != 2 || some[0].Value != "2026-03-01" || some[1] != (storage.FacetCount{Value: "2026-02-28", Count: 2}) {
 		t.Errorf("the days of two days are %v", some)
 	}

@@ -13,12 +13,12 @@ import (
 	"feedmesh/storage"
 )
 
-// aDay returns n items with the words "common" and one of "w0" to "w4". Three
-// at a time share a date, and many share a score.
-func aDay(n int) []storage.Indexed {
-	items := make([]storage.Indexed, n)
+// aDay returns n items that contain the words "common" and one of "w0" to "w4". Groups of three share a date,
+// and many share a score.
+func aDay(n int) []storage.IndexItem {
+	items := make([]storage.IndexItem, n)
 	for i := range items {
-		items[i] = changed(item(fmt.Sprintf("%03d", i*7%n), "", "common text"), func(it *storage.Indexed) {
+		items[i] = changed(item(fmt.Sprintf("%03d", i*7%n), "", "common text"), func(it *storage.IndexItem) {
 			it.Published = noon.Add(-time.Duration(i/3) * time.Minute)
 			if i%4 == 0 {
 				it.Title = fmt.Sprintf("common w%d", i%5)
@@ -28,9 +28,8 @@ func aDay(n int) []storage.Indexed {
 	return items
 }
 
-// walk returns the IDs of all pages, in order. Before each but the first page
-// it calls between.
-func walk(t *testing.T, x storage.Index, q storage.Query, between func(page int)) []string {
+// allPages returns the IDs of all pages, in order. It calls between before every page but the first.
+func allPages(t *testing.T, x storage.Index, q storage.Query, between func(page int)) []string {
 	t.Helper()
 	var all []string
 	for page := 0; page == 0 || q.Cursor != ""; page++ {
@@ -47,8 +46,8 @@ func walk(t *testing.T, x storage.Index, q storage.Query, between func(page int)
 	return all
 }
 
-// wantOnce fails unless the IDs are those of the items, each once.
-func wantOnce(t *testing.T, got []string, items []storage.Indexed) {
+// wantEachOnce fails unless got contains the ID of each item exactly once.
+func wantEachOnce(t *testing.T, got []string, items []storage.IndexItem) {
 	t.Helper()
 	var want []string
 	for _, it := range items {
@@ -60,27 +59,27 @@ func wantOnce(t *testing.T, got []string, items []storage.Indexed) {
 	}
 }
 
-func noWordsListAll(t *testing.T, x storage.Index) {
+func emptyQueryListsAll(t *testing.T, x storage.Index) {
 	put(t, x, item("b", "", ""), item("a", "", ""),
-		changed(item("new", "", ""), func(it *storage.Indexed) { it.Published = noon.Add(time.Hour) }),
-		changed(item("old", "", ""), func(it *storage.Indexed) { it.Published = noon.Add(-time.Hour) }))
+		changed(item("new", "", ""), func(it *storage.IndexItem) { it.Published = noon.Add(time.Hour) }),
+		changed(item("old", "", ""), func(it *storage.IndexItem) { it.Published = noon.Add(-time.Hour) }))
 	wantOrder(t, x, storage.Query{}, "new", "a", "b", "old")
 	for _, hit := range search(t, x, storage.Query{}).Hits {
 		if hit.Score != 0 {
-			t.Errorf("%s has score %v where order is by time, want 0", hit.ID, hit.Score)
+			t.Errorf("%s: got score %v in order of time, want 0", hit.ID, hit.Score)
 		}
 	}
 }
 
 func newestOrders(t *testing.T, x storage.Index) {
 	put(t, x, item("b", "", "word"), item("a", "", "word"),
-		changed(item("new", "", "word"), func(it *storage.Indexed) { it.Published = noon.Add(time.Microsecond) }),
-		changed(item("old", "word", "word"), func(it *storage.Indexed) { it.Published = time.Unix(-5, 0) }),
-		changed(item("dateless", "word", "word"), func(it *storage.Indexed) { it.Published = time.Time{} }))
+		changed(item("new", "", "word"), func(it *storage.IndexItem) { it.Published = noon.Add(time.Microsecond) }),
+		changed(item("old", "word", "word"), func(it *storage.IndexItem) { it.Published = time.Unix(-5, 0) }),
+		changed(item("dateless", "word", "word"), func(it *storage.IndexItem) { it.Published = time.Time{} }))
 	wantOrder(t, x, storage.Query{Where: wordsOf("word"), Newest: true}, "new", "a", "b", "old", "dateless")
 	for _, hit := range search(t, x, storage.Query{Where: wordsOf("word"), Newest: true}).Hits {
 		if hit.Score != 0 {
-			t.Errorf("%s has score %v where order is by time, want 0", hit.ID, hit.Score)
+			t.Errorf("%s: got score %v in order of time, want 0", hit.ID, hit.Score)
 		}
 	}
 }
@@ -99,7 +98,7 @@ func pageSizes(t *testing.T, x storage.Index) {
 func pagesByTime(t *testing.T, x storage.Index) {
 	items := aDay(30)
 	put(t, x, items...)
-	slices.SortFunc(items, func(a, b storage.Indexed) int {
+	slices.SortFunc(items, func(a, b storage.IndexItem) int {
 		if c := b.Published.Compare(a.Published); c != 0 {
 			return c
 		}
@@ -112,8 +111,8 @@ func pagesByTime(t *testing.T, x storage.Index) {
 	for _, limit := range []int{1, 4, 10, 15, 30} {
 		for _, q := range []storage.Query{{}, {Where: wordsOf("common"), Newest: true}} {
 			q.Limit = limit
-			if got := walk(t, x, q, func(int) {}); !slices.Equal(got, want) {
-				t.Errorf("pages of %d went %v, want %v", limit, got, want)
+			if got := allPages(t, x, q, func(int) {}); !slices.Equal(got, want) {
+				t.Errorf("pages of %d returned %v, want %v", limit, got, want)
 			}
 		}
 	}
@@ -123,11 +122,11 @@ func pagesByScore(t *testing.T, x storage.Index) {
 	items := aDay(30)
 	put(t, x, items...)
 	want := ids(search(t, x, storage.Query{Where: wordsOf("common text"), Limit: 100}))
-	wantOnce(t, want, items)
+	wantEachOnce(t, want, items)
 	for _, limit := range []int{1, 4, 10, 15, 30} {
-		got := walk(t, x, storage.Query{Where: wordsOf("common text"), Limit: limit}, func(int) {})
+		got := allPages(t, x, storage.Query{Where: wordsOf("common text"), Limit: limit}, func(int) {})
 		if !slices.Equal(got, want) {
-			t.Errorf("pages of %d went %v, want %v", limit, got, want)
+			t.Errorf("pages of %d returned %v, want %v", limit, got, want)
 		}
 	}
 }
@@ -142,25 +141,25 @@ func pagesWhilePutting(t *testing.T, x storage.Index) {
 		put(t, x, items...)
 		feed := fmt.Sprint(i)
 		q.Where, q.Limit = all(q.Where, is(query.Feed, feed)), 3
-		got := walk(t, x, q, func(page int) {
-			// Older, and no better by any measure: it stands behind all others.
-			put(t, x, changed(item(fmt.Sprint("late", i, page), "", "common text"), func(it *storage.Indexed) {
+		got := allPages(t, x, q, func(page int) {
+			// Older items with lower scores sort behind all others.
+			put(t, x, changed(item(fmt.Sprint("late", i, page), "", "common text"), func(it *storage.IndexItem) {
 				it.FeedID, it.Published = feed, noon.AddDate(-1, 0, -page)
 			}), item(fmt.Sprint("other", i, page), "", "something text"))
 		})
 		got = slices.DeleteFunc(got, func(id string) bool { return strings.HasPrefix(id, "late") })
-		wantOnce(t, got, items)
+		wantEachOnce(t, got, items)
 	}
 }
 
 func totalOfAllPages(t *testing.T, x storage.Index) {
 	put(t, x, aDay(25)...)
 	put(t, x, item("other", "other", ""))
-	for _, q := range []storage.Query{{Where: wordsOf("common")}, {Where: wordsOf("common"), Newest: true}, {Where: query.Time{Until: noon}}} {
+	for _, q := range []storage.Query{{Where: wordsOf("common")}, {Where: wordsOf("common"), Newest: true}, {Where: query.TimeRange{Until: noon}}} {
 		q.Limit = 10
 		byTime := len(query.Texts(q.Where)) == 0
 		if byTime {
-			put(t, x, changed(item("other", "other", ""), func(it *storage.Indexed) { it.Published = noon.Add(-1e9) }))
+			put(t, x, changed(item("other", "other", ""), func(it *storage.IndexItem) { it.Published = noon.Add(-1e9) }))
 		}
 		want := map[bool]int64{true: 23, false: 25}[byTime]
 		for range 3 {
@@ -171,7 +170,7 @@ func totalOfAllPages(t *testing.T, x storage.Index) {
 			q.Cursor = results.Next
 		}
 		if q.Cursor != "" {
-			t.Errorf("the last page of %+v has a next", q)
+			t.Errorf("%+v: got a next page after the last", q)
 		}
 	}
 	if next := search(t, x, storage.Query{Where: wordsOf("common"), Limit: 25}).Next; next != "" {
@@ -179,7 +178,7 @@ func totalOfAllPages(t *testing.T, x storage.Index) {
 	}
 }
 
-func foreignCursor(t *testing.T, x storage.Index) {
+func cursorOfAnotherQuery(t *testing.T, x storage.Index) {
 	put(t, x, aDay(10)...)
 	q := storage.Query{Where: wordsOf("common"), Limit: 2}
 	cursor := search(t, x, q).Next
@@ -190,7 +189,7 @@ func foreignCursor(t *testing.T, x storage.Index) {
 	for _, q := range []storage.Query{
 		{Where: wordsOf("common text")}, {}, {Where: all(wordsOf("common"), is(query.Feed, "feed"))}, {Where: all(wordsOf("common"), is(query.Category, "c"))},
 		{Where: all(wordsOf("common"), is(query.Topic, "c"))}, {Where: all(wordsOf("common"), is(query.Flag, "starred"))}, {Where: wordsOf("common"), Muted: true},
-		{Where: all(wordsOf("common"), is(query.Language, "en"))}, {Where: all(wordsOf("common"), query.Time{From: noon})}, {Where: all(wordsOf("common"), query.Time{Until: noon})},
+		{Where: all(wordsOf("common"), is(query.Language, "en"))}, {Where: all(wordsOf("common"), query.TimeRange{From: noon})}, {Where: all(wordsOf("common"), query.TimeRange{Until: noon})},
 		{Where: wordsOf("common"), Spam: true}, {Where: wordsOf("common"), Duplicates: true}, {Where: wordsOf("common"), Newest: true}, {Where: wordsOf("***")},
 	} {
 		q.Cursor = cursor

@@ -36,8 +36,8 @@ func allWordsByStem(t *testing.T, x storage.Index) {
 	}
 }
 
-func wordsInAllParts(t *testing.T, x storage.Index) {
-	put(t, x, changed(item("a", "title", "text"), func(it *storage.Indexed) {
+func wordsInAllFields(t *testing.T, x storage.Index) {
+	put(t, x, changed(item("a", "title", "text"), func(it *storage.IndexItem) {
 		it.Author = "Ada Lovelace"
 		it.Tags = []string{"machine learning", "go"}
 		it.URL = "https://example.org/address"
@@ -90,7 +90,7 @@ func titleRanksFirst(t *testing.T, x storage.Index) {
 		item("text", "Something else", "kubernetes kubernetes kubernetes"),
 		item("title", "Kubernetes and many other words that make it quite a long title", "Something else"),
 		item("both", "Kubernetes", "kubernetes"),
-		changed(item("author", "", ""), func(it *storage.Indexed) { it.Author = "Kubernetes Team" }),
+		changed(item("author", "", ""), func(it *storage.IndexItem) { it.Author = "Kubernetes Team" }),
 	)
 	results := search(t, x, storage.Query{Where: wordsOf("kubernetes")})
 	if got := ids(results); len(got) != 4 || got[0] != "both" || got[1] != "title" {
@@ -106,14 +106,14 @@ func titleRanksFirst(t *testing.T, x storage.Index) {
 
 func equalScores(t *testing.T, x storage.Index) {
 	put(t, x, item("b", "word", ""), item("c", "word", ""), item("a", "word", ""),
-		changed(item("d", "word", ""), func(it *storage.Indexed) { it.Published = noon.Add(time.Microsecond) }))
+		changed(item("d", "word", ""), func(it *storage.IndexItem) { it.Published = noon.Add(time.Microsecond) }))
 	wantOrder(t, x, storage.Query{Where: wordsOf("word")}, "d", "a", "b", "c")
 }
 
-func spamOnlyIfAsked(t *testing.T, x storage.Index) {
+func spamOnRequest(t *testing.T, x storage.Index) {
 	put(t, x, item("ham", "word", ""),
-		changed(item("spam", "word", ""), func(it *storage.Indexed) { it.Spam = true }),
-		changed(item("again", "word", ""), func(it *storage.Indexed) { it.Spam, it.DuplicateOf = true, "spam" }))
+		changed(item("spam", "word", ""), func(it *storage.IndexItem) { it.Spam = true }),
+		changed(item("again", "word", ""), func(it *storage.IndexItem) { it.Spam, it.DuplicateOf = true, "spam" }))
 	for _, words := range []string{"", "word"} {
 		wantFound(t, x, storage.Query{Where: wordsOf(words)}, "ham")
 		wantFound(t, x, storage.Query{Where: wordsOf(words), Duplicates: true}, "ham")
@@ -122,22 +122,22 @@ func spamOnlyIfAsked(t *testing.T, x storage.Index) {
 	}
 }
 
-func duplicatesOnlyIfAsked(t *testing.T, x storage.Index) {
+func duplicatesOnRequest(t *testing.T, x storage.Index) {
 	put(t, x, item("first", "word", ""),
-		changed(item("second", "word", ""), func(it *storage.Indexed) { it.DuplicateOf = "first" }))
+		changed(item("second", "word", ""), func(it *storage.IndexItem) { it.DuplicateOf = "first" }))
 	for _, words := range []string{"", "word"} {
 		wantFound(t, x, storage.Query{Where: wordsOf(words)}, "first")
 		wantFound(t, x, storage.Query{Where: wordsOf(words), Duplicates: true}, "first", "second")
 	}
 }
 
-func mutedOnlyIfAsked(t *testing.T, x storage.Index) {
-	flagged := func(id string, flags ...string) storage.Indexed {
-		return changed(item(id, "word", ""), func(it *storage.Indexed) { it.Flags = flags })
+func mutedOnRequest(t *testing.T, x storage.Index) {
+	flagged := func(id string, flags ...string) storage.IndexItem {
+		return changed(item(id, "word", ""), func(it *storage.IndexItem) { it.Flags = flags })
 	}
-	again := changed(flagged("again", "muted"), func(it *storage.Indexed) { it.DuplicateOf = "muted" })
-	spam := changed(flagged("spam", "muted"), func(it *storage.Indexed) { it.Spam = true })
-	put(t, x, flagged("plain"), flagged("starred", "starred"), flagged("muted", "muted"), flagged("both", "muted", "starred"), again, spam)
+	shownDuplicate := changed(flagged("again", "muted"), func(it *storage.IndexItem) { it.DuplicateOf = "muted" })
+	spam := changed(flagged("spam", "muted"), func(it *storage.IndexItem) { it.Spam = true })
+	put(t, x, flagged("plain"), flagged("starred", "starred"), flagged("muted", "muted"), flagged("both", "muted", "starred"), shownDuplicate, spam)
 	for _, words := range []string{"", "word"} {
 		wantFound(t, x, storage.Query{Where: wordsOf(words)}, "plain", "starred")
 		wantFound(t, x, storage.Query{Where: wordsOf(words), Muted: true}, "plain", "starred", "muted", "both")
@@ -150,15 +150,15 @@ func mutedOnlyIfAsked(t *testing.T, x storage.Index) {
 		wantFound(t, x, storage.Query{Where: wordsOf(words), Spam: true, Muted: true}, "spam")
 	}
 	if got := search(t, x, storage.Query{Facets: true}).Facets["feed"]; !reflect.DeepEqual(got, []storage.FacetCount{{Value: "feed", Count: 2}}) {
-		t.Errorf("facets without muted ones are %v, want 2 items", got)
+		t.Errorf("got facets %v without muted items, want 2 items", got)
 	}
-	put(t, x, flagged("muted"), flagged("plain", "muted")) // other flags than before
+	put(t, x, flagged("muted"), flagged("plain", "muted")) // with changed flags
 	wantFound(t, x, storage.Query{}, "muted", "starred")
 }
 
 func topicsAreFound(t *testing.T, x storage.Index) {
-	about := func(id string, topics ...string) storage.Indexed {
-		return changed(item(id, "word", ""), func(it *storage.Indexed) {
+	about := func(id string, topics ...string) storage.IndexItem {
+		return changed(item(id, "word", ""), func(it *storage.IndexItem) {
 			it.Topics, it.Categories = topics, []string{"databases"}
 		})
 	}
@@ -174,21 +174,21 @@ func topicsAreFound(t *testing.T, x storage.Index) {
 }
 
 func filtersCombine(t *testing.T, x storage.Index) {
-	// Every combination of two feeds, two categories, two languages, two days.
+	// All combinations of two feeds, two categories, two languages and two days.
 	for i := range 16 {
-		put(t, x, changed(item(fmt.Sprintf("%04b", i), "word", ""), func(it *storage.Indexed) {
+		put(t, x, changed(item(fmt.Sprintf("%04b", i), "word", ""), func(it *storage.IndexItem) {
 			it.FeedID = []string{"feed-a", "feed-b"}[i>>3&1]
 			it.Categories = [][]string{{"ai", "go"}, {"databases and more", "ai"}}[i>>2&1]
 			it.Language = []string{"en", "ru"}[i>>1&1]
 			it.Published = noon.AddDate(0, 0, i&1)
 		}))
 	}
-	wantFound(t, x, storage.Query{Where: all(is(query.Feed, "feed-a"), is(query.Category, "go"), is(query.Language, "ru"), query.Time{From: noon.Add(time.Hour)})}, "0011")
+	wantFound(t, x, storage.Query{Where: all(is(query.Feed, "feed-a"), is(query.Category, "go"), is(query.Language, "ru"), query.TimeRange{From: noon.Add(time.Hour)})}, "0011")
 	wantFound(t, x, storage.Query{Where: all(wordsOf("word"), is(query.Feed, "feed-b"), is(query.Category, "databases and more"))},
 		"1100", "1101", "1110", "1111")
 	wantFound(t, x, storage.Query{Where: all(wordsOf("word"), is(query.Language, "en"), is(query.Category, "go")), Newest: true},
 		"0000", "0001", "1000", "1001")
-	wantFound(t, x, storage.Query{Where: all(is(query.Feed, "feed-a"), is(query.Language, "en"), is(query.Category, "ai"), query.Time{Until: noon.Add(time.Hour)})},
+	wantFound(t, x, storage.Query{Where: all(is(query.Feed, "feed-a"), is(query.Language, "en"), is(query.Category, "ai"), query.TimeRange{Until: noon.Add(time.Hour)})},
 		"0000", "0100")
 	wantFound(t, x, storage.Query{Where: is(query.Category, "databases")})
 	wantFound(t, x, storage.Query{Where: is(query.Feed, "feed")})
@@ -197,37 +197,37 @@ func filtersCombine(t *testing.T, x storage.Index) {
 }
 
 func publishedBounds(t *testing.T, x storage.Index) {
-	at := func(id string, published time.Time) storage.Indexed {
-		return changed(item(id, "word", ""), func(it *storage.Indexed) { it.Published = published })
+	at := func(id string, published time.Time) storage.IndexItem {
+		return changed(item(id, "word", ""), func(it *storage.IndexItem) { it.Published = published })
 	}
 	put(t, x, at("ancient", time.Date(1969, 7, 20, 20, 17, 40, 0, time.UTC)),
 		at("before", noon.Add(-time.Microsecond)), at("noon", noon), at("after", noon.Add(time.Microsecond)))
 	there := time.FixedZone("there", 3*60*60)
 	for _, words := range []string{"", "word"} {
 		for _, newest := range []bool{false, true} {
-			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.Time{From: noon}), Newest: newest}, "noon", "after")
-			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.Time{From: noon.In(there)}), Newest: newest}, "noon", "after")
-			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.Time{Until: noon}), Newest: newest}, "ancient", "before")
-			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.Time{Until: noon.In(there)}), Newest: newest}, "ancient", "before")
-			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.Time{From: noon, Until: noon}), Newest: newest})
-			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.Time{From: time.Unix(-1e9, 0), Until: time.Unix(0, 0)}), Newest: newest}, "ancient")
+			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.TimeRange{From: noon}), Newest: newest}, "noon", "after")
+			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.TimeRange{From: noon.In(there)}), Newest: newest}, "noon", "after")
+			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.TimeRange{Until: noon}), Newest: newest}, "ancient", "before")
+			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.TimeRange{Until: noon.In(there)}), Newest: newest}, "ancient", "before")
+			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.TimeRange{From: noon, Until: noon}), Newest: newest})
+			wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.TimeRange{From: time.Unix(-1e9, 0), Until: time.Unix(0, 0)}), Newest: newest}, "ancient")
 		}
 	}
 }
 
 func facetsCount(t *testing.T, x storage.Index) {
-	with := func(id, feed, language string, categories ...string) storage.Indexed {
-		return changed(item(id, "word", ""), func(it *storage.Indexed) {
+	with := func(id, feed, language string, categories ...string) storage.IndexItem {
+		return changed(item(id, "word", ""), func(it *storage.IndexItem) {
 			it.FeedID, it.Language, it.Categories = feed, language, categories
 		})
 	}
-	about := func(id string, sentiment float64, topics ...string) storage.Indexed {
-		return changed(item(id, "word", ""), func(it *storage.Indexed) { it.FeedID, it.Sentiment, it.Topics = "f4", sentiment, topics })
+	about := func(id string, sentiment float64, topics ...string) storage.IndexItem {
+		return changed(item(id, "word", ""), func(it *storage.IndexItem) { it.FeedID, it.Sentiment, it.Topics = "f4", sentiment, topics })
 	}
 	put(t, x, with("1", "f1", "en", "go", "ai"), with("2", "f2", "en", "ai"), with("3", "f2", "ru", "db"),
 		with("4", "f3", ""), item("5", "other", ""), about("7", -0.26), about("8", 0.251), about("9", 1), about("10", -1), about("11", 0.25, "sql", "go"),
 		about("12", -0.001, "sql"), about("13", 0, "C++ & co"),
-		changed(with("6", "f1", "en", "go"), func(it *storage.Indexed) { it.Spam = true }))
+		changed(with("6", "f1", "en", "go"), func(it *storage.IndexItem) { it.Spam = true }))
 	want := map[string][]storage.FacetCount{
 		"category":  {{Value: "ai", Count: 2}, {Value: "db", Count: 1}, {Value: "go", Count: 1}},
 		"topic":     {{Value: "sql", Count: 2}, {Value: "C++ & co", Count: 1}, {Value: "go", Count: 1}},
@@ -245,22 +245,22 @@ func facetsCount(t *testing.T, x storage.Index) {
 		}
 	}
 	if got := search(t, x, storage.Query{Where: wordsOf("word")}).Facets; got != nil {
-		t.Errorf("facets not asked for are %v, want nil", got)
+		t.Errorf("facets that were not requested are %v, want nil", got)
 	}
 	for _, words := range []string{"missing", "***"} {
 		got := search(t, x, storage.Query{Where: wordsOf(words), Facets: true}).Facets
 		for _, name := range storage.FacetNames {
 			if counts, ok := got[name]; !ok || counts == nil || len(counts) != 0 {
-				t.Errorf("facets of no matches are %v, want empty ones", got)
+				t.Errorf("got facets %v without matches, want empty facets", got)
 			}
 		}
 	}
 }
 
 func facetsAreCut(t *testing.T, x storage.Index) {
-	var items []storage.Indexed
+	var items []storage.IndexItem
 	for i := range storage.MaxFacet + 5 {
-		items = append(items, changed(item(fmt.Sprint(i), "word", ""), func(it *storage.Indexed) {
+		items = append(items, changed(item(fmt.Sprint(i), "word", ""), func(it *storage.IndexItem) {
 			it.FeedID = fmt.Sprintf("feed%02d", i)
 		}))
 	}

@@ -9,23 +9,23 @@ import (
 )
 
 func putNews(t *testing.T, x storage.Index) {
-	var items []storage.Indexed
+	var items []storage.IndexItem
 	for n, subject := range []string{"weather in the mountains", "football on television", "recipes for bread", "travel by train"} {
-		for again := range 5 {
-			items = append(items, item(fmt.Sprint("other-", n, again), fmt.Sprint("News of the ", subject), fmt.Sprint("All that there is to know of ", subject, " this week, number ", again)))
+		for round := range 5 {
+			items = append(items, item(fmt.Sprint("other-", n, round), fmt.Sprint("News of the ", subject), fmt.Sprint("All that there is to know of ", subject, " this week, number ", round)))
 		}
 	}
 	put(t, x, append(items,
 		item("kernel-1", "Linux kernel hole lets users become root", "A hole in the scheduler of the Linux kernel was fixed by its developers."),
 		item("kernel-2", "Root through the scheduler of the kernel", "Developers of Linux fixed a hole in the kernel that makes users root."),
 		item("kernel-3", "Distributions ship a fixed Linux kernel", "The hole in the scheduler is closed."),
-		changed(item("spam", "Linux kernel hole lets users become root", "kernel scheduler"), func(it *storage.Indexed) { it.Spam = true }),
-		changed(item("again", "Linux kernel hole lets users become root", "kernel scheduler"), func(it *storage.Indexed) { it.DuplicateOf = "kernel-1" }),
-		changed(item("muted", "Linux kernel hole lets users become root", "kernel scheduler"), func(it *storage.Indexed) { it.Flags = []string{storage.Muted} }),
+		changed(item("spam", "Linux kernel hole lets users become root", "kernel scheduler"), func(it *storage.IndexItem) { it.Spam = true }),
+		changed(item("again", "Linux kernel hole lets users become root", "kernel scheduler"), func(it *storage.IndexItem) { it.DuplicateOf = "kernel-1" }),
+		changed(item("muted", "Linux kernel hole lets users become root", "kernel scheduler"), func(it *storage.IndexItem) { it.Flags = []string{storage.FlagMuted} }),
 	)...)
 }
 
-func similarTo(t *testing.T, x storage.Index, it storage.Indexed, limit int) []string {
+func similarTo(t *testing.T, x storage.Index, it storage.IndexItem, limit int) []string {
 	t.Helper()
 	hits, err := x.Similar(t.Context(), it, limit)
 	if err != nil {
@@ -52,7 +52,7 @@ func similarItems(t *testing.T, x storage.Index) {
 		t.Errorf("like an item that is not there is %v, want kernel-1", got)
 	}
 	if a, b := similarTo(t, x, one, 10), similarTo(t, x, one, 10); !slices.Equal(a, b) {
-		t.Errorf("asked twice, like it are %v, then %v", a, b)
+		t.Errorf("two calls returned %v, then %v", a, b)
 	}
 }
 
@@ -62,14 +62,14 @@ func nothingSimilar(t *testing.T, x storage.Index) {
 		t.Errorf("like an item are %v in an empty index, want none", got)
 	}
 	putNews(t, x)
-	for _, strange := range []storage.Indexed{item("x", "", ""), item("x", "...", "\x00"), item("x", "xyzzy plugh", "quux"), item("x", "to be or not", "и как")} {
+	for _, strange := range []storage.IndexItem{item("x", "", ""), item("x", "...", "\x00"), item("x", "xyzzy plugh", "quux"), item("x", "to be or not", "и как")} {
 		if got := similarTo(t, x, strange, 10); len(got) != 0 {
 			t.Errorf("like %q are %v, want none", strange.Title, got)
 		}
 	}
 	for _, limit := range []int{0, -1} {
 		if got := similarTo(t, x, one, limit); len(got) != 0 {
-			t.Errorf("%d items like one are %v, want none", limit, got)
+			t.Errorf("limit %d: got similar items %v, want none", limit, got)
 		}
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"feedmesh/storage"
 )
 
-// seen returns an item that was first seen and changed at these times.
-func seen(id string, firstSeen, when time.Time) storage.Indexed {
-	return changed(item(id, "word", ""), func(it *storage.Indexed) { it.FirstSeen, it.Changed = firstSeen, when })
+// seen returns an item with these FirstSeen and Changed.
+func seen(id string, firstSeen, when time.Time) storage.IndexItem {
+	return changed(item(id, "word", ""), func(it *storage.IndexItem) { it.FirstSeen, it.Changed = firstSeen, when })
 }
 
-// stampsOf returns all stamps of the day t lies in, page by page.
+// stampsOf returns all stamps of t's day, page by page.
 func stampsOf(t *testing.T, x storage.Index, at time.Time, limit int) []storage.Stamp {
 	t.Helper()
 	var all []storage.Stamp
@@ -34,7 +34,7 @@ func stampsOf(t *testing.T, x storage.Index, at time.Time, limit int) []storage.
 	}
 }
 
-// wantDays fails unless there are so many items of each day.
+// wantDays fails unless Days returns exactly these numbers of items.
 func wantDays(t *testing.T, x storage.Index, want map[time.Time]int64) {
 	t.Helper()
 	got, err := x.Days(t.Context())
@@ -52,7 +52,7 @@ func indexDays(t *testing.T, x storage.Index) {
 		seen("d", tomorrow.Add(-time.Microsecond), noon), seen("e", tomorrow, noon))
 	wantDays(t, x, map[time.Time]int64{yesterday: 1, today: 3, tomorrow: 1})
 
-	// A feed that was removed and added again has the same items, seen anew.
+	// A feed that was removed and added again has the same items with a new FirstSeen.
 	put(t, x, seen("b", tomorrow, noon), seen("c", noon, noon))
 	wantDays(t, x, map[time.Time]int64{yesterday: 1, today: 2, tomorrow: 2})
 	if err := x.Delete(t.Context(), "a", "c", "unknown"); err != nil {
@@ -67,10 +67,10 @@ func indexDays(t *testing.T, x storage.Index) {
 
 func stampsInOrder(t *testing.T, x storage.Index) {
 	var want []storage.Stamp
-	var others []storage.Indexed
+	var others []storage.IndexItem
 	for i := range 25 {
 		id := fmt.Sprintf("%02d", i)
-		// Neither put nor seen in the order of ID.
+		// Neither insertion order nor FirstSeen follows the order of IDs.
 		stamp := storage.Stamp{ID: id, Changed: noon.Add(time.Duration(i) * time.Microsecond)}
 		put(t, x, seen(fmt.Sprintf("%02d", 24-i), noon.Add(time.Duration(i)*time.Minute), noon.Add(time.Duration(24-i)*time.Microsecond)))
 		others = append(others, seen(id+"-other", noon.Add(24*time.Hour), noon))
@@ -89,7 +89,7 @@ func stampsInOrder(t *testing.T, x storage.Index) {
 	}
 	// 13 is want[10].
 	if page, err := x.Stamps(t.Context(), storage.Day(noon), "13x", 2); err != nil || !slices.Equal(page, want[11:13]) {
-		t.Errorf("stamps after one that is not there: %v, %v, want %v", page, err, want[11:13])
+		t.Errorf("stamps after a missing item: got %v, %v, want %v", page, err, want[11:13])
 	}
 	for _, empty := range []struct {
 		day   time.Time
@@ -103,8 +103,8 @@ func stampsInOrder(t *testing.T, x storage.Index) {
 }
 
 func manyStamps(t *testing.T, x storage.Index) {
-	const n = 2500 // more than some engines list unless told to
-	items := make([]storage.Indexed, n)
+	const n = 2500 // more than the default page of some engines
+	items := make([]storage.IndexItem, n)
 	for i := range items {
 		items[i] = seen(fmt.Sprintf("%04d", i), noon, noon)
 	}
@@ -118,7 +118,7 @@ func manyStamps(t *testing.T, x storage.Index) {
 	}
 }
 
-func stampsOfLastPut(t *testing.T, x storage.Index) {
+func stampsOfLatestVersion(t *testing.T, x storage.Index) {
 	later := noon.Add(time.Microsecond)
 	want := func(at time.Time, want ...storage.Stamp) {
 		t.Helper()
@@ -128,7 +128,7 @@ func stampsOfLastPut(t *testing.T, x storage.Index) {
 	}
 	put(t, x, seen("a", noon, noon), seen("b", noon, noon), seen("a", noon, later))
 	want(noon, storage.Stamp{ID: "a", Changed: later}, storage.Stamp{ID: "b", Changed: noon})
-	put(t, x, seen("a", noon, noon), seen("b", noon, later)) // the older one last: the index has what it is given
+	put(t, x, seen("a", noon, noon), seen("b", noon, later)) // the older version last: the index stores the latest call
 	want(noon, storage.Stamp{ID: "a", Changed: noon}, storage.Stamp{ID: "b", Changed: later})
 
 	put(t, x, seen("b", noon.Add(24*time.Hour), later))

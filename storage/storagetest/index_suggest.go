@@ -38,7 +38,7 @@ func wordsSuggested(t *testing.T, x storage.Index) {
 	}
 }
 
-func suggestionsFollow(t *testing.T, x storage.Index) {
+func suggestionsOfLatestVersion(t *testing.T, x storage.Index) {
 	put(t, x, item("1", "Kubernetes", ""), item("2", "Kubecon", ""), item("3", "Other", ""))
 	put(t, x, item("1", "Nomad", ""))
 	if err := x.Delete(t.Context(), "2"); err != nil {

@@ -9,19 +9,18 @@ import (
 	"feedmesh/storage"
 )
 
-// A Maker makes up items of some 2 KB for measuring an index, the same ones for
-// the same seed.
-type Maker struct {
+// A ItemGenerator generates items of about 2 KB for benchmarks. Equal seeds generate equal items.
+type ItemGenerator struct {
 	rand  *rand.Rand
 	zipf  *rand.Zipf
 	words []string // most frequent first
 	made  int
 }
 
-// NewMaker returns a maker with a vocabulary of its own.
-func NewMaker(seed uint64) *Maker {
+// NewItemGenerator returns a maker with its own vocabulary.
+func NewItemGenerator(seed uint64) *ItemGenerator {
 	r := rand.New(rand.NewPCG(seed, seed))
-	m := &Maker{rand: r, zipf: rand.NewZipf(r, 1.1, 4, 80_000)}
+	m := &ItemGenerator{rand: r, zipf: rand.NewZipf(r, 1.1, 4, 80_000)}
 	latin := strings.Fields("ka to ser ing lo per mi ation dex un")
 	cyrillic := strings.Fields("ка то сер ость ло пер ми ение дек ами")
 	for range 80_001 {
@@ -38,15 +37,14 @@ func NewMaker(seed uint64) *Maker {
 	return m
 }
 
-// word returns a word as often as texts have it.
-func (m *Maker) word() string { return m.words[m.zipf.Uint64()] }
+// word returns a word with a realistic frequency distribution.
+func (m *ItemGenerator) word() string { return m.words[m.zipf.Uint64()] }
 
-// Sought returns a word such as people search for, which is none of the most
-// frequent and none of the rarest.
-func (m *Maker) Sought() string { return m.words[100+m.rand.IntN(5000)] }
+// SearchWord returns a typical search word: neither one of the most frequent words nor of the rarest.
+func (m *ItemGenerator) SearchWord() string { return m.words[100+m.rand.IntN(5000)] }
 
-// text returns so many words.
-func (m *Maker) text(words int) string {
+// text returns a text of so many words.
+func (m *ItemGenerator) text(words int) string {
 	all := make([]string, words)
 	for i := range all {
 		all[i] = m.word()
@@ -54,18 +52,18 @@ func (m *Maker) text(words int) string {
 	return strings.Join(all, " ")
 }
 
-// date returns a time in the first 300 days of 2026.
-func (m *Maker) date() time.Time {
+// date returns a random time in the first 300 days of 2026.
+func (m *ItemGenerator) date() time.Time {
 	return time.Date(2026, 1, 1, 0, 0, m.rand.IntN(300*24*60*60), 0, time.UTC)
 }
 
 // Items returns n new items.
-func (m *Maker) Items(n int) []storage.Indexed {
-	items := make([]storage.Indexed, n)
+func (m *ItemGenerator) Items(n int) []storage.IndexItem {
+	items := make([]storage.IndexItem, n)
 	for i := range items {
 		m.made++
 		feed, date := storage.FeedID(fmt.Sprint(m.rand.IntN(50_000))), m.date()
-		items[i] = storage.Indexed{
+		items[i] = storage.IndexItem{
 			Item: storage.Item{
 				ID: storage.ItemID(feed, fmt.Sprint(m.made)), FeedID: feed, Title: m.text(8), Author: m.text(2),
 				URL: fmt.Sprintf("https://www.%d.example.org/%d", m.rand.IntN(5000), m.made), Excerpt: m.text(30),

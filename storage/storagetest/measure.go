@@ -9,9 +9,9 @@ import (
 	"feedmesh/storage"
 )
 
-// MeasurePut measures how fast an index takes batches of so many made-up items.
+// MeasurePut measures the throughput of batches of size generated items.
 func MeasurePut(b *testing.B, x storage.Index, size int) {
-	made := NewMaker(1)
+	made := NewItemGenerator(1)
 	n := 0
 	for b.Loop() {
 		b.StopTimer()
@@ -25,23 +25,25 @@ func MeasurePut(b *testing.B, x storage.Index, size int) {
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "items/s")
 }
 
-// MeasureSearches asks an index that has items of made's for words of theirs,
-// and reports how long half of the searches take at most, and 99 of 100.
-func MeasureSearches(b *testing.B, x storage.Index, made *Maker) {
+// MeasureSearches measures searches in an index filled with items of made, and reports the median and the
+// 99th percentile.
+func MeasureSearches(b *testing.B, x storage.Index, made *ItemGenerator) {
 	for _, bench := range []struct {
 		name  string
 		query func() storage.Query
 	}{
-		{"words", func() storage.Query { return storage.Query{Where: wordsOf(made.Sought() + " " + made.Sought())} }},
-		{"word", func() storage.Query { return storage.Query{Where: wordsOf(made.Sought())} }},
+		{"words", func() storage.Query {
+			return storage.Query{Where: wordsOf(made.SearchWord() + " " + made.SearchWord())}
+		}},
+		{"word", func() storage.Query { return storage.Query{Where: wordsOf(made.SearchWord())} }},
 		{"frequent", func() storage.Query { return storage.Query{Where: wordsOf(made.word())} }},
 		{"twenty", func() storage.Query { return storage.Query{Where: wordsOf(made.text(20))} }},
-		{"newest", func() storage.Query { return storage.Query{Where: wordsOf(made.Sought()), Newest: true} }},
+		{"newest", func() storage.Query { return storage.Query{Where: wordsOf(made.SearchWord()), Newest: true} }},
 		{"facets", func() storage.Query {
-			return storage.Query{Where: all(wordsOf(made.Sought()), is(query.Language, "en")), Facets: true}
+			return storage.Query{Where: all(wordsOf(made.SearchWord()), is(query.Language, "en")), Facets: true}
 		}},
 		{"since", func() storage.Query {
-			return storage.Query{Where: all(wordsOf(made.Sought()), query.Time{From: made.date()})}
+			return storage.Query{Where: all(wordsOf(made.SearchWord()), query.TimeRange{From: made.date()})}
 		}},
 		{"all", func() storage.Query { return storage.Query{} }},
 		{"all facets", func() storage.Query { return storage.Query{Facets: true} }},
@@ -55,18 +57,17 @@ func MeasureSearches(b *testing.B, x storage.Index, made *Maker) {
 	}
 }
 
-// MeasureTimes calls call again and again, and reports how long half of the calls
-// take at most, and 99 of 100.
+// MeasureTimes repeats call, and reports the median and the 99th percentile of its duration.
 func MeasureTimes(b *testing.B, call func() error) {
-	var took []time.Duration
+	var durations []time.Duration
 	for b.Loop() {
 		begin := time.Now()
 		if err := call(); err != nil {
 			b.Fatal(err)
 		}
-		took = append(took, time.Since(begin))
+		durations = append(durations, time.Since(begin))
 	}
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
-	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+	slices.Sort(durations)
+	b.ReportMetric(float64(durations[len(durations)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(durations[len(durations)*99/100].Microseconds()), "p99-µs")
 }

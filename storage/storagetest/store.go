@@ -1,5 +1,5 @@
-// Package storagetest has the contracts of [storage.Store] and [storage.Index]
-// as tests that every engine runs.
+// Package storagetest contains the contracts of [storage.Store] and [storage.Index] as tests. Every engine
+// runs [TestStore] or [TestIndex].
 package storagetest
 
 import (
@@ -13,191 +13,191 @@ import (
 	"feedmesh/storage"
 )
 
-// TestStore checks that the stores which open returns, each of them new and
-// empty, keep the promises of [storage.Store]. TestStore closes them.
+// TestStore checks that the stores returned by open, each new and empty, fulfill the contract of
+// [storage.Store]. TestStore closes them.
 func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 	promises := []struct {
 		name string
 		test func(storeTest)
 	}{
-		{"a store has an ID that stays", storeTest.storeID},
-		{"an added feed comes back as it was", storeTest.addedFeed},
-		{"a feed that is known already stays as it is", storeTest.knownFeed},
-		{"added feeds are named in the order given, each once", storeTest.addedInOrder},
-		{"adding a feed ignores its statistics", storeTest.addingIgnoresStatistics},
-		{"feeds are listed by URL, page by page", storeTest.feedsByURL},
-		{"removing a feed removes its items and returns their IDs", storeTest.removeFeed},
-		{"duplicates of removed items stand for themselves", storeTest.removeFirst},
-		{"a removed feed can be added again, and starts empty", storeTest.addRemoved},
-		{"counts say how many feeds and items there are", storeTest.counts},
-		{"what is not there is not found", storeTest.notFound},
+		{"ID is permanent", storeTest.storeID},
+		{"AddFeeds stores every field of a feed", storeTest.addedFeed},
+		{"AddFeeds does not change a stored feed", storeTest.storedFeed},
+		{"AddFeeds returns the new IDs in the given order, each once", storeTest.addedInOrder},
+		{"AddFeeds ignores statistics", storeTest.addingIgnoresStatistics},
+		{"ListFeeds pages by URL", storeTest.feedsByURL},
+		{"RemoveFeed deletes the feed's items and returns their IDs", storeTest.removeFeed},
+		{"RemoveFeed turns duplicates of removed items into originals", storeTest.removeOriginal},
+		{"a removed feed can be added again and is empty", storeTest.addRemoved},
+		{"Counts returns the numbers of feeds and items", storeTest.counts},
+		{"missing records return ErrNotFound", storeTest.notFound},
 
-		{"what a person decides of a feed is replaced whole", storeTest.setFeed},
-		{"a document decides nothing for a person", storeTest.documentsDecideNothing},
+		{"SetFeed replaces all settings of a feed", storeTest.setFeed},
+		{"PutItems does not change settings", storeTest.documentsKeepSettings},
 
-		{"a moved feed's items get the IDs they have there", storeTest.movedItems},
-		{"a feed moves with all that is known of it", storeTest.movedFeed},
-		{"a moved feed is no more, yet known", storeTest.goneAfterMove},
-		{"a feed that moves to another becomes one with it", storeTest.mergedFeed},
-		{"what repeated a moved item repeats it still", storeTest.movedFirst},
-		{"what repeated a dropped item repeats the kept one, the first now", storeTest.droppedFirst},
-		{"moved items have changed, and are of the same day", storeTest.movedStamps},
-		{"moves are followed to the end, and forgotten with it", storeTest.movesFollowed},
+		{"MoveFeed gives items the IDs of the target feed", storeTest.movedItems},
+		{"MoveFeed moves settings and statistics", storeTest.movedFeed},
+		{"a moved feed is deleted but still resolves", storeTest.resolvedAfterMove},
+		{"MoveFeed merges the feed with an existing target", storeTest.mergedFeed},
+		{"duplicates of a moved item remain its duplicates", storeTest.movedOriginal},
+		{"duplicates of a deleted item become duplicates of the kept original", storeTest.deletedOriginal},
+		{"moved items change their stamp but not their day", storeTest.movedStamps},
+		{"redirects are followed to the last feed and removed with it", storeTest.movesFollowed},
 		{"a feed can move back", storeTest.movedBack},
-		{"a feed that moves to itself stays as it is", storeTest.movedToItself},
+		{"moving a feed to its own URL changes nothing", storeTest.movedToItself},
 
-		{"feeds are found by what they are called, whatever the case", storeTest.feedsByText},
-		{"feeds are found by tag, host, pin and ID", storeTest.feedsByFilter},
-		{"feeds are ordered in each way, page by page", storeTest.feedsInOrder},
-		{"a feed is found by its new title, and where it moved", storeTest.feedsRenamed},
-		{"tags are counted, most used first", storeTest.feedTags},
+		{"FindFeeds matches text case-insensitively", storeTest.feedsByText},
+		{"FindFeeds filters by tag, host, pin and ID", storeTest.feedsByFilter},
+		{"FindFeeds pages in every order", storeTest.feedsInOrder},
+		{"FindFeeds uses the current title and URL", storeTest.feedsRenamed},
+		{"FeedTags counts tags, most used first", storeTest.feedTags},
 
-		{"proxies are listed by ID, as last put", storeTest.proxies},
-		{"a removed proxy is gone", storeTest.removeProxy},
+		{"Proxies are listed by ID in their latest version", storeTest.proxies},
+		{"RemoveProxy deletes a proxy", storeTest.removeProxy},
 
-		{"tokens are listed by when they were made", storeTest.tokensComeBack},
-		{"a token that is known stays as it is", storeTest.knownToken},
-		{"a token says when it was used last", storeTest.usedToken},
-		{"a removed token is gone", storeTest.removeToken},
-		{"there are no more tokens than there may be", storeTest.manyTokens},
+		{"Tokens are listed by creation time", storeTest.tokensInOrder},
+		{"AddToken does not change a stored token", storeTest.storedToken},
+		{"UseToken records the last use", storeTest.usedToken},
+		{"RemoveToken deletes a token", storeTest.removeToken},
+		{"AddToken enforces MaxTokens", storeTest.manyTokens},
 
-		{"an import comes back as it was put", storeTest.importComesBack},
-		{"an import put again replaces the one before", storeTest.importGoesOn},
-		{"imports are listed newest first, without their lines", storeTest.importsNewestFirst},
-		{"only the newest imports are kept", storeTest.oldImports},
-		{"an import that is to end stays so until it is begun anew", storeTest.cancelImport},
+		{"PutImport stores every field of an import", storeTest.storedImport},
+		{"PutImport replaces an import with the same ID", storeTest.replacedImport},
+		{"ListImports returns the newest first, without lines", storeTest.importsNewestFirst},
+		{"PutImport keeps only the newest imports", storeTest.oldImports},
+		{"a cancelled import stays cancelled until it is restarted", storeTest.cancelImport},
 
-		{"rules come back as they were put, version by version", storeTest.rulesComeBack},
-		{"rules made from a version that is not the newest change nothing", storeTest.rulesMadeFromOld},
-		{"rules that are too large change nothing", storeTest.largeRules},
-		{"versions are listed newest first, page by page, without their text", storeTest.ruleVersions},
-		{"only the last versions of a set are kept", storeTest.oldRules},
-		{"of rules put at once one version is the next", storeTest.concurrentRules},
+		{"PutRules stores every version", storeTest.storedRules},
+		{"PutRules rejects rules based on an older version", storeTest.rulesMadeFromOld},
+		{"PutRules rejects rules that are too large", storeTest.largeRules},
+		{"RuleVersions pages newest first, without text", storeTest.ruleVersions},
+		{"PutRules keeps only the last versions of a set", storeTest.oldRules},
+		{"concurrent PutRules store one version", storeTest.concurrentRules},
 
-		{"an item comes back as it was put", storeTest.itemComesBack},
-		{"times come back in UTC to the microsecond", storeTest.times},
-		{"an unchanged item changes nothing", storeTest.unchangedItem},
-		{"a changed item becomes the next revision", storeTest.changedItem},
-		{"a revision keeps first-seen and an assumed date", storeTest.revisionKeepsDates},
-		{"an item listed twice in a batch is reported once", storeTest.listedTwice},
-		{"the same key in two feeds is two items", storeTest.sameKeyTwoFeeds},
-		{"known keys come with their hashes", storeTest.known},
-		{"a batch for no feed stores nothing", storeTest.batchForNoFeed},
+		{"PutItems stores every field of an item", storeTest.storedItem},
+		{"times are stored in UTC with microsecond precision", storeTest.times},
+		{"PutItems ignores an unchanged item", storeTest.unchangedItem},
+		{"PutItems stores a changed item as the next revision", storeTest.changedItem},
+		{"a revision keeps FirstSeen and an assumed date", storeTest.revisionKeepsDates},
+		{"PutItems reports an item listed twice in a batch once", storeTest.listedTwice},
+		{"equal keys in two feeds are two items", storeTest.sameKeyTwoFeeds},
+		{"ItemHashes returns the hashes of stored keys", storeTest.itemHashes},
+		{"PutItems for a missing feed stores nothing", storeTest.batchForNoFeed},
 
-		{"what a feed says of itself is overwritten only by something", storeTest.feedSays},
-		{"statistics count what is stored", storeTest.statistics},
-		{"the last item is the newest there still is", storeTest.lastItem},
-		{"a feed counts what its new items are about, but for spam", storeTest.feedCategories},
-		{"what was long ago weighs less, and only the largest counts are kept", storeTest.feedCategoriesFade},
+		{"empty feed fields of a batch do not overwrite stored values", storeTest.emptyFeedFields},
+		{"feed statistics count stored items", storeTest.statistics},
+		{"LastItem is the newest stored date", storeTest.lastItem},
+		{"feed categories count new items without spam", storeTest.feedCategories},
+		{"feed categories fade and keep only the largest counts", storeTest.feedCategoriesFade},
 
-		{"spam is listed newest judged first, page by page", storeTest.spamByJudged},
-		{"what is spam no more is not listed, and its key stays known", storeTest.spamNoMore},
-		{"what stays spam stays in its place", storeTest.spamStays},
-		{"spam moves and goes with its feed", storeTest.spamOfFeed},
+		{"ListSpam pages by time of judgement, newest first", storeTest.spamByJudged},
+		{"released spam is not listed and its key remains stored", storeTest.releasedSpam},
+		{"items that remain spam keep their position", storeTest.spamStays},
+		{"spam records move and are deleted with their feed", storeTest.spamOfFeed},
 
-		{"what came is counted by hour and weekday of a zone", storeTest.activityByHour},
-		{"lag is that of items which say when they were published, once their feed was there", storeTest.activityLag},
-		{"what came is counted by what it is", storeTest.activityOfLabels},
-		{"counting what came ends with its context", storeTest.activityEnds},
+		{"Activity counts items by hour and weekday of a zone", storeTest.activityByHour},
+		{"Activity measures lag of dated items published after their feed was added", storeTest.activityLag},
+		{"Activity counts items by label", storeTest.activityOfLabels},
+		{"Activity returns when its context ends", storeTest.activityEnds},
 
-		{"relabelled items have the new labels, and have changed", storeTest.relabel},
-		{"relabelling stays within the items that are there and not corrected", storeTest.relabelLeaves},
-		{"a job gives back what items had before it", storeTest.undoRelabel},
-		{"a job gives nothing back to what was corrected since", storeTest.undoCorrected},
-		{"a job that is forgotten gives nothing back", storeTest.forgetRelabel},
-		{"what a job keeps moves and goes with its items", storeTest.keptLabelsOfFeed},
+		{"Relabel replaces labels and changes stamps", storeTest.relabel},
+		{"Relabel ignores missing and corrected items", storeTest.relabelLeaves},
+		{"UndoRelabel restores the labels from before the job", storeTest.undoRelabel},
+		{"UndoRelabel does not change items corrected since", storeTest.undoCorrected},
+		{"DeleteRelabelUndo deletes the saved labels", storeTest.deleteRelabelUndo},
+		{"saved labels move and are deleted with their items", storeTest.savedLabelsOfFeed},
 
-		{"a corrected item is what a person says", storeTest.correct},
-		{"what a correction leaves open stays", storeTest.correctAgain},
+		{"Correct sets the labels of an item", storeTest.correct},
+		{"unset parts of a correction keep their labels", storeTest.correctAgain},
 		{"a revision keeps corrected labels", storeTest.correctedRevision},
-		{"corrections are listed oldest first, page by page", storeTest.correctionsInOrder},
-		{"what is corrected no more is open to passes", storeTest.uncorrect},
-		{"corrections move and go with their items", storeTest.correctionsOfFeed},
-		{"an item that is kept takes over the dropped one's correction", storeTest.correctionOfDropped},
+		{"Corrections pages oldest first", storeTest.correctionsInOrder},
+		{"RemoveCorrection lets passes change labels again", storeTest.removeCorrection},
+		{"corrections move and are deleted with their items", storeTest.correctionsOfFeed},
+		{"a kept item inherits the correction of a deleted item", storeTest.correctionOfDeleted},
 
-		{"marks come back, each client's own", storeTest.marksComeBack},
-		{"items that readers are shown are listed by when they came, page by page", storeTest.listedItems},
-		{"all of a stream is read up to a time", storeTest.readUpTo},
-		{"marks move and go with their items", storeTest.marksMove},
-		{"what is read up to a time stays so where its feed moves", storeTest.readFeedMoves},
-		{"items are found by their numbers", storeTest.numberedItems},
-		{"saved searches are listed by name, as last put", storeTest.searchesComeBack},
-		{"only so many searches are saved", storeTest.manySearches},
+		{"marks of clients are independent", storeTest.marksPerClient},
+		{"ListMarked pages by FirstSeen", storeTest.listedItems},
+		{"MarkAllRead marks a stream read up to a time", storeTest.readUpTo},
+		{"marks move and are deleted with their items", storeTest.marksMove},
+		{"items read by MarkAllRead stay read when their feed moves", storeTest.readFeedMoves},
+		{"NumberedItems finds items by number", storeTest.numberedItems},
+		{"SavedSearches are listed by name in their latest version", storeTest.searchesInOrder},
+		{"PutSearch enforces MaxSearches", storeTest.manySearches},
 
-		{"a job comes back as it was put", storeTest.jobComesBack},
-		{"a job that is to end stays so", storeTest.cancelJob},
-		{"jobs are listed newest first, without their results", storeTest.jobsNewestFirst},
-		{"only the newest jobs are kept, and what is kept under them", storeTest.oldJobs},
-		{"a job whose result is too large changes nothing", storeTest.largeJob},
+		{"PutJob stores every field of a job", storeTest.storedJob},
+		{"a cancelled job stays cancelled", storeTest.cancelJob},
+		{"ListJobs returns the newest first, without results", storeTest.jobsNewestFirst},
+		{"PutJob keeps only the newest jobs and their saved labels", storeTest.oldJobs},
+		{"PutJob rejects a result that is too large", storeTest.largeJob},
 
-		{"an event that moves takes its items along", storeTest.movedEvents},
-		{"new items of a moved event belong where it is now, edited ones where they were placed", storeTest.lateItems},
-		{"an item is placed anew, and only what is elsewhere has changed", storeTest.placedAnew},
-		{"items are placed after events moved, as they say", storeTest.placedAfterMoves},
-		{"a rearrangement under an old fence changes nothing", storeTest.rearrangeUnderOldFence},
-		{"a note is put with a rearrangement", storeTest.notedWithMoves},
-		{"a thousand items are rearranged at once", storeTest.rearrangeMany},
+		{"Rearrange moves an event with its items", storeTest.movedEvents},
+		{"new items of a moved event join its story and revisions keep their placement", storeTest.lateItems},
+		{"Rearrange changes only items with another placement", storeTest.placedAnew},
+		{"item placements override event moves", storeTest.placedAfterMoves},
+		{"Rearrange under an outdated fence changes nothing", storeTest.rearrangeUnderOldFence},
+		{"Rearrange stores its note", storeTest.notedWithMoves},
+		{"Rearrange moves a batch of a thousand items", storeTest.rearrangeMany},
 
-		{"a story is marked when its items come, or are edited", storeTest.markedByItems},
-		{"a story is marked when its items have other labels or clicks", storeTest.markedByLabels},
-		{"a story is marked when items move to it or from it", storeTest.markedByMoves},
-		{"a story is marked when its items move or go with their feed", storeTest.markedByFeeds},
-		{"an item that is alone in its story marks nothing", storeTest.aloneMarksNothing},
-		{"marks are listed oldest first, and newer ones stay", storeTest.marksInOrder},
-		{"a mark that is forgotten is never there again", storeTest.marksNamedOnce},
-		{"many stories are told at once", storeTest.manyMarks},
+		{"new and revised items mark their story dirty", storeTest.dirtyByItems},
+		{"changed labels and clicks mark the story dirty", storeTest.dirtyByLabels},
+		{"moved items mark both stories dirty", storeTest.dirtyByMoves},
+		{"moving or removing a feed marks its stories dirty", storeTest.dirtyByFeeds},
+		{"a story of one item is never dirty", storeTest.singleItemNeverDirty},
+		{"DirtyStories lists the oldest first and keeps newer records", storeTest.dirtyInOrder},
+		{"numbers of dirty records are never reused", storeTest.dirtyNumbersUnique},
+		{"PutStories stores a large batch", storeTest.manyDirtyStories},
 
-		{"a story comes back as it was told", storeTest.storyComesBack},
-		{"a story told again replaces the one before, and one that is gone is none", storeTest.storyToldAgain},
-		{"telling under an old fence changes nothing", storeTest.tellUnderOldFence},
-		{"stories are read by id, many at once", storeTest.storiesByID},
-		{"stories are listed by rank or newest first, page by page", storeTest.storiesInOrder},
-		{"only stories that match are listed", storeTest.storiesThatMatch},
-		{"cursors of stories belong to their order", storeTest.storyCursors},
-		{"a story says what it is made of, newest first", storeTest.readStory},
-		{"several stories are read as each is", storeTest.readStories},
-		{"items of no story are no story", storeTest.noStoryIsNone},
-		{"what repeats an item is listed oldest first", storeTest.repeats},
-		{"clicks are counted, and stay", storeTest.clicks},
-		{"the events that live are those with the newest items", storeTest.liveEvents},
-		{"items of events are listed by first-seen, then ID", storeTest.eventItems},
-		{"sightings are listed by first-seen, then ID, without spam", storeTest.sightingsInOrder},
-		{"a feed's reach counts items of stories that others tell too", storeTest.reach},
-		{"notes come back as they were put, but for those under an old fence", storeTest.notes},
+		{"PutStories stores every field of a story", storeTest.storedStory},
+		{"PutStories replaces stories and deletes those in gone", storeTest.replacedStory},
+		{"PutStories under an outdated fence changes nothing", storeTest.putStoriesUnderOldFence},
+		{"StoriesByID reads a batch of stories", storeTest.storiesByID},
+		{"ListStories pages by rank or newest first", storeTest.storiesInOrder},
+		{"ListStories filters stories", storeTest.storiesThatMatch},
+		{"ListStories rejects a cursor of another order", storeTest.storyCursors},
+		{"ReadStory returns totals and the newest items", storeTest.readStory},
+		{"ReadStories returns the results of ReadStory", storeTest.readStories},
+		{"items without a story are no story", storeTest.noStoryIsNone},
+		{"Duplicates lists the oldest first", storeTest.duplicates},
+		{"AddClicks adds clicks that revisions keep", storeTest.clicks},
+		{"RecentEvents orders events by their newest item", storeTest.recentEvents},
+		{"EventItems pages by FirstSeen, then ID", storeTest.eventItems},
+		{"Sightings pages by FirstSeen, then ID, without spam", storeTest.sightingsInOrder},
+		{"FeedCoverage counts items of stories that others cover", storeTest.feedCoverage},
+		{"PutNote stores notes and rejects an outdated fence", storeTest.notes},
 
-		{"items come in the order asked for", storeTest.itemsInOrder},
-		{"a lane is read by first-seen, then ID, page by page", storeTest.lane},
-		{"a lane starts at the time asked for", storeTest.laneSince},
+		{"Items returns items in the given order", storeTest.itemsInOrder},
+		{"ItemsSince pages a partition by FirstSeen, then ID", storeTest.partition},
+		{"ItemsSince starts at the given time", storeTest.partitionSince},
 
-		{"the store says when an item changed, whatever the caller says", storeTest.changedNow},
-		{"each revision has changed at another time", storeTest.changedAgain},
-		{"an unchanged item has changed when it did", storeTest.changedNoMore},
-		{"items that stand for themselves have changed", storeTest.changedByRemoving},
-		{"days count the items first seen on each", storeTest.days},
-		{"removed items are of no day", storeTest.daysOfRemoved},
-		{"the stamps of a day are walked in ascending order of ID", storeTest.stampsInOrder},
-		{"stamps say when items changed", storeTest.stampsSayChanged},
-		{"a walk misses nothing while items are added", storeTest.walkWhileAdding},
-		{"a page of none is empty", storeTest.pageOfNone},
+		{"the store sets Changed and ignores the caller's value", storeTest.changedNow},
+		{"every revision has its own Changed", storeTest.changedAgain},
+		{"an unchanged item keeps Changed", storeTest.changedUnlessUnchanged},
+		{"items that become originals change", storeTest.changedByRemoving},
+		{"Days counts the items first seen on each day", storeTest.days},
+		{"Days does not count removed items", storeTest.daysOfRemoved},
+		{"Stamps pages a day by ID", storeTest.stampsInOrder},
+		{"Stamps contain Changed", storeTest.stampsContainChanged},
+		{"paging misses no item while items are added", storeTest.pageWhileAdding},
+		{"a limit of 0 returns an empty page", storeTest.pageOfNone},
 
-		{"fences of a name count up from 1", storeTest.fencesCount},
-		{"a batch under an old fence stores nothing", storeTest.oldFence},
-		{"the newest fence of each name is good", storeTest.newestFence},
+		{"NextFence counts up from 1", storeTest.fencesCount},
+		{"PutItems under an outdated fence stores nothing", storeTest.oldFence},
+		{"the newest fence of each name is valid", storeTest.newestFence},
 
-		{"strange text comes back as it was", storeTest.strangeText},
-		{"a NUL in text is kept or left out", storeTest.textWithNUL},
-		{"text that is not UTF-8 does no harm", storeTest.brokenText},
-		{"a megabyte of HTML comes back as it was", storeTest.muchText},
+		{"unusual text is stored unchanged", storeTest.strangeText},
+		{"a NUL in text is kept or dropped", storeTest.textWithNUL},
+		{"invalid UTF-8 does not break the store", storeTest.brokenText},
+		{"a megabyte of HTML is stored unchanged", storeTest.muchText},
 
 		{"concurrent batches of one feed lose nothing", storeTest.concurrentBatches},
-		{"one item put by many at once is new once", storeTest.concurrentItem},
-		{"fences taken at once differ", storeTest.concurrentFences},
-		{"reading goes on while others write", storeTest.readWhileWriting},
-		{"a feed that moves while others write loses nothing", storeTest.moveWhileWriting},
-		{"passes, corrections and documents at once agree in the end", storeTest.relabelWhileWriting},
-		{"stories that are told while others write are right in the end", storeTest.storiesWhileWriting},
-		{"a cancelled context ends every method with its error", storeTest.cancelled},
-		{"a store that is there answers a ping", storeTest.ping},
+		{"an item stored by concurrent workers is new once", storeTest.concurrentItem},
+		{"concurrent NextFence calls return different fences", storeTest.concurrentFences},
+		{"reads continue during writes", storeTest.readWhileWriting},
+		{"MoveFeed during writes loses nothing", storeTest.moveWhileWriting},
+		{"concurrent Relabel, Correct and PutItems end consistent", storeTest.relabelWhileWriting},
+		{"stories summarized during writes end consistent", storeTest.storiesWhileWriting},
+		{"every method returns the error of a cancelled context", storeTest.cancelled},
+		{"Ping succeeds on an open store", storeTest.ping},
 	}
 	for _, p := range promises {
 		t.Run(p.name, func(t *testing.T) {
@@ -212,16 +212,16 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 	}
 }
 
-// A storeTest is one test with a store of its own.
+// A storeTest is one test with its own store.
 type storeTest struct {
 	*testing.T
 	storage.Store
 }
 
-// day is when the made-up items are from.
+// day is the FirstSeen of generated items.
 var day = time.Date(2026, 3, 1, 12, 30, 15, 123456000, time.UTC)
 
-// aFeed returns a feed that says something in every field AddFeeds keeps.
+// aFeed returns a feed with a value in every field that AddFeeds stores.
 func aFeed(url string) storage.Feed {
 	return storage.Feed{ID: storage.FeedID(url), URL: url, Title: "Feed at " + url, Site: url + "/site",
 		Language: "en", Tags: []string{"news", "R&D <x>"}, Pinned: true, FullText: true,
@@ -229,7 +229,7 @@ func aFeed(url string) storage.Feed {
 		Added:   day, SpamThreshold: 0.7}
 }
 
-// anItem returns an item that says something in every field.
+// anItem returns an item with a value in every field.
 func anItem(feedID, key string) storage.Item {
 	return storage.Item{
 		ID: storage.ItemID(feedID, key), FeedID: feedID, Key: key, Hash: "hash-1", Revision: 1,
@@ -239,14 +239,14 @@ func anItem(feedID, key string) storage.Item {
 		Enclosures: []storage.Enclosure{{URL: "https://example.org/1.mp3?a=1&b=2", Type: "audio/mpeg", Length: 5 << 30}, {URL: "https://example.org/2"}},
 		Comments:   "https://example.org/" + key + "#comments", Source: "Another <feed>",
 		Published: day.Add(-time.Hour), Assumed: "", Updated: day.Add(-time.Minute), FirstSeen: day,
-		Spam: true, Categories: []string{"software", "hardware"}, Topics: []string{"sqlite"}, Why: []string{`"sqlite" in the title`},
+		Spam: true, Categories: []string{"software", "hardware"}, Topics: []string{"sqlite"}, Reasons: []string{`"sqlite" in the title`},
 		SpamScore: 0.9, Flags: []string{"muted", "sponsored"}, Score: -1.5, Sentiment: 1.0 / 3,
-		Lane: "en", TextHash: "text-1", EventID: "event-1", StoryID: "story-1", StoryWhy: `words alike, among them "sqlite"`,
-		DuplicateOf: "item-0", DuplicateBy: "url", DuplicateScore: 0.25, DuplicateWhy: "the same <address>",
+		Partition: "en", TextHash: "text-1", EventID: "event-1", StoryID: "story-1", StoryReason: `words alike, among them "sqlite"`,
+		DuplicateOf: "item-0", DuplicateBy: "url", DuplicateScore: 0.25, DuplicateReason: "the same <address>",
 	}
 }
 
-// numbered returns n items of the feed, from number from, in one lane.
+// numbered returns n items of the feed, numbered from from, in one partition.
 func numbered(feedID string, from, n int) []storage.Item {
 	items := make([]storage.Item, n)
 	for i := range items {
@@ -275,14 +275,13 @@ func (c storeTest) feed(id string) storage.Feed {
 	return f
 }
 
-// item returns the item with the given ID as it was put: without Changed, which
-// the store adds.
+// item returns the stored item without Changed, which the store adds.
 func (c storeTest) item(id string) storage.Item {
 	c.Helper()
 	return asPut(c.stored(id))[0]
 }
 
-// stored returns the item with the given ID, whole.
+// stored returns the item with the given ID, with all fields.
 func (c storeTest) stored(id string) storage.Item {
 	c.Helper()
 	i, err := c.Item(c.Context(), id)
@@ -300,7 +299,7 @@ func asPut(items ...storage.Item) []storage.Item {
 	return items
 }
 
-// put stores the items as a batch of the feed that the first of them is of.
+// put stores the items as a batch of the first item's feed.
 func (c storeTest) put(items ...storage.Item) storage.Stored {
 	c.Helper()
 	return c.putBatch(storage.Batch{FeedID: items[0].FeedID, Items: items})
@@ -315,7 +314,7 @@ func (c storeTest) putBatch(b storage.Batch) storage.Stored {
 	return stored
 }
 
-// wantCounts fails unless there are so many feeds and items.
+// wantCounts fails unless Counts returns exactly these numbers.
 func (c storeTest) wantCounts(feeds, items int64) {
 	c.Helper()
 	got, err := c.Counts(c.Context())
@@ -324,7 +323,7 @@ func (c storeTest) wantCounts(feeds, items int64) {
 	}
 }
 
-// wantEqual fails unless got is exactly want, a what.
+// wantEqual fails unless got equals want; what names the value.
 func (c storeTest) wantEqual(what string, got, want any) {
 	c.Helper()
 	if !reflect.DeepEqual(got, want) {
@@ -332,7 +331,7 @@ func (c storeTest) wantEqual(what string, got, want any) {
 	}
 }
 
-// wantIDs fails unless got has exactly the IDs of items, in any order.
+// wantIDs fails unless got contains exactly the IDs of items, in any order.
 func (c storeTest) wantIDs(what string, got []string, items []storage.Item) {
 	c.Helper()
 	got, want := slices.Sorted(slices.Values(got)), itemIDs(items)
@@ -343,10 +342,10 @@ func (c storeTest) wantIDs(what string, got []string, items []storage.Item) {
 }
 
 // wantError fails unless err is want.
-func (c storeTest) wantError(doing string, err, want error) {
+func (c storeTest) wantError(operation string, err, want error) {
 	c.Helper()
 	if !errors.Is(err, want) {
-		c.Errorf("%s: error is %v, want %v", doing, err, want)
+		c.Errorf("%s: error is %v, want %v", operation, err, want)
 	}
 }
 

@@ -8,18 +8,18 @@ import (
 	"feedmesh/storage"
 )
 
-// activity returns what came in a stretch of time.
+// activity returns the statistics of a period.
 func (c storeTest) activity(since, until time.Time, zone *time.Location) storage.Activity {
 	c.Helper()
 	a, err := c.Activity(c.Context(), since, until, zone)
 	if err != nil {
-		c.Fatalf("count what came: %v", err)
+		c.Fatalf("read activity: %v", err)
 	}
 	return a
 }
 
-// arrivals stores items that were first seen an hour apart from day on, published
-// as long before as their number squared, in minutes, and nothing else in common.
+// arrivals stores n otherwise unrelated items, first seen one hour apart starting at day. The lag of item i
+// is i² minutes.
 func (c storeTest) arrivals(feedURL string, n int) (feedID string, items []storage.Item) {
 	feedID = c.addFeed(feedURL)
 	items = numbered(feedID, 0, n)
@@ -43,22 +43,22 @@ func (c storeTest) activityByHour() {
 	for _, hour := range []int{18, 19, 20, 21, 22} {
 		seen[time.Sunday][hour]++
 	}
-	for _, hour := range []int{18, 19, 20, 21} { // 0, 1, 4 and 9 minutes before, none in the hour before
+	for _, hour := range []int{18, 19, 20, 21} { // published 0, 1, 4 and 9 minutes before; none in the hour before
 		published[time.Sunday][hour]++
 	}
-	c.wantEqual("the hours of what was seen", got.Seen, seen)
-	c.wantEqual("the hours of what says when it was published", got.Published, published)
-	c.wantEqual("how many came before the last, which is not in the stretch", got.Items, int64(5))
+	c.wantEqual("the hours of FirstSeen", got.Seen, seen)
+	c.wantEqual("the hours of Published", got.Published, published)
+	c.wantEqual("items before the last, which is outside the period", got.Items, int64(5))
 
 	next := c.activity(day.Add(5*time.Hour), day.Add(7*time.Hour), east)
-	c.wantEqual("how many came then", next.Items, int64(1))
-	c.wantEqual("the hour it came", next.Seen[time.Sunday][23], int64(1))
-	c.wantEqual("what came when nothing did", c.activity(day.Add(-time.Hour), day, east).Items, int64(0))
+	c.wantEqual("items of that period", next.Items, int64(1))
+	c.wantEqual("the hour of its arrival", next.Seen[time.Sunday][23], int64(1))
+	c.wantEqual("items of an empty period", c.activity(day.Add(-time.Hour), day, east).Items, int64(0))
 }
 
 func (c storeTest) activityLag() {
 	_, items := c.arrivals("https://example.org/", 100)
-	for i := range items { // all at once, in another order than by lag
+	for i := range items { // all first seen at the same time, not in order of lag
 		items[i].FirstSeen = day.Add(200 * time.Hour)
 		items[i].Published = items[i].FirstSeen.Add(-time.Duration(1+i*37%100) * time.Minute)
 	}
@@ -66,20 +66,20 @@ func (c storeTest) activityLag() {
 	other, late := c.arrivals("https://old.example/", 3)
 	late[0].Published = day.Add(-24 * time.Hour) // before the feed was added
 	late[1].Assumed = "future"
-	late[2].Published = late[2].FirstSeen.Add(time.Hour) // a clock goes wrong
+	late[2].Published = late[2].FirstSeen.Add(time.Hour) // a wrong clock
 	c.put(late...)
 
 	got := c.activity(day.Add(199*time.Hour), day.Add(201*time.Hour), time.UTC)
 	c.wantEqual("how long they took", got.Lag, storage.Lag{P50: 50 * time.Minute, P95: 95 * time.Minute, P99: 99 * time.Minute})
-	c.wantEqual("of how many", got.Timely, int64(100))
+	c.wantEqual("of how many", got.LagItems, int64(100))
 	odd := c.activity(day, day.Add(3*time.Hour), time.UTC)
-	c.wantEqual("how many of the odd ones tell", odd.Timely, int64(1))
+	c.wantEqual("the number of odd items with a lag", odd.LagItems, int64(1))
 	c.wantEqual("how long that took", odd.Lag, storage.Lag{})
 
 	if _, err := c.RemoveFeed(c.Context(), other); err != nil {
 		c.Fatal(err)
 	}
-	c.wantEqual("what is left of a removed feed", c.activity(day, day.Add(3*time.Hour), time.UTC).Items, int64(0))
+	c.wantEqual("items of a removed feed", c.activity(day, day.Add(3*time.Hour), time.UTC).Items, int64(0))
 }
 
 func (c storeTest) activityOfLabels() {
@@ -93,9 +93,9 @@ func (c storeTest) activityOfLabels() {
 	c.put(items...)
 	got := c.activity(day, day.Add(24*time.Hour), time.UTC)
 	c.wantEqual("the spam", got.Spam, int64(1))
-	c.wantEqual("the categories of what is no spam", got.Categories, map[string]int64{"go": 5, odd: 2})
+	c.wantEqual("the categories of items that are not spam", got.Categories, map[string]int64{"go": 5, odd: 2})
 	c.wantEqual("the languages", got.Languages, map[string]int64{"en": 2, "ru": 2, "": 2})
-	c.wantEqual("the sentiment", fmt.Sprint(got.Toned, " ", got.Tone), "4 0.5")
+	c.wantEqual("the sentiment", fmt.Sprint(got.SentimentItems, " ", got.SentimentSum), "4 0.5")
 
 	other := storage.LabelsOf(items[0])
 	other.Categories, other.Spam, other.Sentiment = []string{"law"}, false, 1
@@ -104,12 +104,12 @@ func (c storeTest) activityOfLabels() {
 	}
 	got = c.activity(day, day.Add(24*time.Hour), time.UTC)
 	c.wantEqual("the categories once one has others", got.Categories, map[string]int64{"go": 4, odd: 2, "law": 1})
-	c.wantEqual("the sentiment then", fmt.Sprint(got.Toned, " ", got.Tone), "5 1.5")
+	c.wantEqual("the sentiment then", fmt.Sprint(got.SentimentItems, " ", got.SentimentSum), "5 1.5")
 }
 
 func (c storeTest) activityEnds() {
 	ctx, cancel := context.WithCancel(c.Context())
 	cancel()
 	_, err := c.Activity(ctx, day, day.Add(time.Hour), time.UTC)
-	c.wantError("count what came after the end", err, context.Canceled)
+	c.wantError("read activity after the end", err, context.Canceled)
 }

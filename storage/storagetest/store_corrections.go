@@ -9,7 +9,7 @@ import (
 	"feedmesh/storage"
 )
 
-// correctItem has an item be corrected, and returns it.
+// correctItem applies a correction to an item, and returns it.
 func (c storeTest) correctItem(correction storage.Correction) storage.Item {
 	c.Helper()
 	item, err := c.Correct(c.Context(), correction)
@@ -20,7 +20,7 @@ func (c storeTest) correctItem(correction storage.Correction) storage.Item {
 	return item
 }
 
-// wantCorrections fails unless these are all there are, in this order.
+// wantCorrections fails unless Corrections returns exactly these, in this order.
 func (c storeTest) wantCorrections(want ...storage.Correction) {
 	c.Helper()
 	for _, limit := range []int{1, 2, 100} {
@@ -46,9 +46,9 @@ func (c storeTest) correct() {
 	feedID := c.addFeed("https://example.org/")
 	no, yes := false, true
 	for i, test := range []struct {
-		says storage.Correction
-		why  string
-		want func(*storage.Item)
+		correction storage.Correction
+		why        string
+		want       func(*storage.Item)
 	}{
 		{storage.Correction{Spam: &no}, "not spam", func(i *storage.Item) { i.Spam = false }},
 		{storage.Correction{Spam: &yes, Categories: []string{"law & <order>", "go"}}, "spam; categories law & <order>, go",
@@ -60,10 +60,10 @@ func (c storeTest) correct() {
 		want := anItem(feedID, fmt.Sprint("key-", i))
 		c.put(want)
 		before := c.stored(want.ID).Changed
-		test.says.ItemID, test.says.At, test.says.By = want.ID, day.Add(time.Duration(i)), "Ann <ann>"
-		got := c.correctItem(test.says)
+		test.correction.ItemID, test.correction.At, test.correction.By = want.ID, day.Add(time.Duration(i)), "Ann <ann>"
+		got := c.correctItem(test.correction)
 		test.want(&want)
-		want.Corrected, want.Why = true, append([]string{"a person said so: " + test.why}, want.Why...)
+		want.Corrected, want.Reasons = true, append([]string{"a person said so: " + test.why}, want.Reasons...)
 		c.wantEqual("the corrected item", c.item(want.ID), want)
 		if !got.Changed.After(before) {
 			c.Errorf("the corrected item changed at %v, before at %v", got.Changed, before)
@@ -80,7 +80,7 @@ func (c storeTest) correctAgain() {
 	got := c.correctItem(storage.Correction{ItemID: item.ID, Categories: []string{"law"}, At: moscow, By: "Bob"})
 	c.wantEqual("its labels", storage.LabelsOf(got), storage.Labels{
 		ItemID: item.ID, SpamScore: item.SpamScore, Flags: item.Flags, Categories: []string{"law"},
-		Why: []string{"a person said so: not spam; categories law; topics none", item.Why[0]}, Score: item.Score, Sentiment: item.Sentiment,
+		Reasons: []string{"a person said so: not spam; categories law; topics none", item.Reasons[0]}, Score: item.Score, Sentiment: item.Sentiment,
 	})
 	c.wantCorrections(storage.Correction{ItemID: item.ID, Spam: &no, Categories: []string{"law"}, Topics: []string{},
 		At: time.Date(2026, 3, 3, 0, 4, 5, 123456000, time.UTC), By: "Bob"})
@@ -94,7 +94,7 @@ func (c storeTest) correctedRevision() {
 	c.correctItem(storage.Correction{ItemID: right.ID, Spam: &no, At: day})
 	want := c.item(right.ID)
 	for _, item := range []*storage.Item{&right, &other} {
-		*item = otherLabels(storage.Item{ID: item.ID}).On(*item)
+		*item = otherLabels(storage.Item{ID: item.ID}).ApplyTo(*item)
 		item.Hash, item.Title = "hash-2", "Another"
 	}
 	c.put(right, other)
@@ -112,9 +112,9 @@ func (c storeTest) correctionsInOrder() {
 	yes := true
 	var want []storage.Correction
 	for i, item := range items {
-		said := storage.Correction{ItemID: item.ID, Spam: &yes, Topics: []string{"a"}, At: day.Add(-time.Duration(i/2) * time.Microsecond), By: "Ann"}
-		c.correctItem(said)
-		want = append(want, said)
+		correction := storage.Correction{ItemID: item.ID, Spam: &yes, Topics: []string{"a"}, At: day.Add(-time.Duration(i/2) * time.Microsecond), By: "Ann"}
+		c.correctItem(correction)
+		want = append(want, correction)
 	}
 	slices.SortFunc(want, func(a, b storage.Correction) int {
 		if d := a.At.Compare(b.At); d != 0 {
@@ -135,12 +135,12 @@ func (c storeTest) correctionsInOrder() {
 	c.wantCorrections(append(want[1:], last)...)
 }
 
-func (c storeTest) uncorrect() {
+func (c storeTest) removeCorrection() {
 	items := numbered(c.addFeed("https://example.org/"), 0, 2)
 	c.put(items...)
 	no := false
 	right := c.correctItem(storage.Correction{ItemID: items[0].ID, Spam: &no, At: day})
-	got, err := c.Uncorrect(c.Context(), items[0].ID)
+	got, err := c.RemoveCorrection(c.Context(), items[0].ID)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -154,10 +154,10 @@ func (c storeTest) uncorrect() {
 	c.relabelTo("", []storage.Labels{otherLabels(items[0])}, items[0])
 
 	before := c.stored(items[1].ID)
-	if got, err := c.Uncorrect(c.Context(), items[1].ID); err != nil {
+	if got, err := c.RemoveCorrection(c.Context(), items[1].ID); err != nil {
 		c.Fatal(err)
 	} else {
-		c.wantEqual("an item that nobody corrected", got, before)
+		c.wantEqual("an item without corrections", got, before)
 	}
 }
 
@@ -184,14 +184,14 @@ func (c storeTest) correctionsOfFeed() {
 	c.relabelTo("", []storage.Labels{{ItemID: kept.ItemID}})
 }
 
-func (c storeTest) correctionOfDropped() {
+func (c storeTest) correctionOfDeleted() {
 	from, to := c.addFeed(oldURL), c.addFeed(newURL)
 	dropped, kept := numbered(from, 0, 3), numbered(to, 0, 3)
 	c.put(dropped...)
 	c.put(kept...)
 	no, yes := false, true
-	said := storage.Correction{ItemID: dropped[0].ID, Spam: &no, At: day, By: "Ann"}
-	c.correctItem(said)
+	correction := storage.Correction{ItemID: dropped[0].ID, Spam: &no, At: day, By: "Ann"}
+	c.correctItem(correction)
 	c.correctItem(storage.Correction{ItemID: dropped[1].ID, Spam: &no, At: day})
 	own := storage.Correction{ItemID: kept[1].ID, Spam: &yes, At: day.Add(time.Hour)}
 	right := c.correctItem(own)
@@ -199,14 +199,14 @@ func (c storeTest) correctionOfDropped() {
 	if _, err := c.MoveFeed(c.Context(), from, newURL); err != nil {
 		c.Fatal(err)
 	}
-	said.ItemID = kept[0].ID
-	c.wantCorrections(said, own)
-	want := said.On(kept[0])
-	c.wantEqual("the item that takes over", c.item(kept[0].ID), want)
+	correction.ItemID = kept[0].ID
+	c.wantCorrections(correction, own)
+	want := correction.ApplyTo(kept[0])
+	c.wantEqual("the item that inherits", c.item(kept[0].ID), want)
 	if now := c.stored(kept[0].ID).Changed; !now.After(before.Changed) {
 		c.Errorf("it changed at %v, before at %v", now, before.Changed)
 	}
 	c.wantEqual("the item with its own correction", c.stored(kept[1].ID), right)
-	c.wantEqual("the item that nobody corrected", c.item(kept[2].ID), kept[2])
+	c.wantEqual("the item without correction", c.item(kept[2].ID), kept[2])
 	c.wantSpam("", kept[1:]...)
 }

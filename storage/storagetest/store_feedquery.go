@@ -21,8 +21,8 @@ func (c storeTest) addNamed(url, title string, change ...func(*storage.Feed)) st
 	return f
 }
 
-// wantFeeds fails unless these are the URLs of the feeds that match, in this
-// order, and so many are counted.
+// wantFeeds fails unless the query matches exactly these URLs, in this order, and CountFeeds returns their
+// number.
 func (c storeTest) wantFeeds(q storage.FeedQuery, want ...string) {
 	c.Helper()
 	q.Limit = 100
@@ -91,7 +91,7 @@ func (c storeTest) feedsByFilter() {
 }
 
 func (c storeTest) feedsInOrder() {
-	// By title, bytewise in lower case; d and e alike but for their URL.
+	// By title, bytewise in lower case; d and e differ only by URL.
 	for url, title := range map[string]string{"https://a/": "Zebra", "https://b/": "aleph", "https://c/": "Яблоко", "https://d/": "Same", "https://e/": "same", "https://f/": ""} {
 		c.addNamed(url, title, func(f *storage.Feed) { f.Added = day.Add(-time.Duration(url[8]) * time.Hour) })
 	}
@@ -105,7 +105,7 @@ func (c storeTest) feedsInOrder() {
 		}
 		c.put(batch...)
 	}
-	none := []string{"https://b/", "https://d/", "https://f/"} // have no items, and come by ID
+	none := []string{"https://b/", "https://d/", "https://f/"} // without items, ordered by ID
 	slices.SortFunc(none, func(a, b string) int { return strings.Compare(storage.FeedID(a), storage.FeedID(b)) })
 	for sort, want := range map[storage.FeedSort][]string{
 		storage.FeedsByURL:   {"https://a/", "https://b/", "https://c/", "https://d/", "https://e/", "https://f/"},
@@ -128,7 +128,7 @@ func (c storeTest) feedsInOrder() {
 				for _, f := range page {
 					got = append(got, f.URL)
 				}
-				q.After = sort.Place(page[len(page)-1])
+				q.After = sort.Position(page[len(page)-1])
 			}
 			if !slices.Equal(got, want) {
 				c.Errorf("in order %q, %d at a time, there are %q, want %q", sort, limit, got, want)

@@ -9,11 +9,11 @@ import (
 func (c storeTest) storeID() {
 	first, err := c.ID(c.Context())
 	if err != nil || first == "" {
-		c.Fatalf("the ID is %q, %v; want one", first, err)
+		c.Fatalf("got ID %q, %v; want an ID", first, err)
 	}
 	c.addFeed("https://example.org/feed")
-	if again, err := c.ID(c.Context()); err != nil || again != first {
-		c.Errorf("the ID is %q, %v a moment later; want %q still", again, err, first)
+	if repeated, err := c.ID(c.Context()); err != nil || repeated != first {
+		c.Errorf("the ID is %q, %v a moment later; want %q still", repeated, err, first)
 	}
 }
 
@@ -31,7 +31,7 @@ func (c storeTest) addedFeed() {
 	c.wantEqual("the bare feed", c.feed(bare.ID), bare)
 }
 
-func (c storeTest) knownFeed() {
+func (c storeTest) storedFeed() {
 	want := aFeed("https://example.org/feed")
 	id := c.addFeed(want.URL)
 	other := want
@@ -44,14 +44,14 @@ func (c storeTest) knownFeed() {
 }
 
 func (c storeTest) addedInOrder() {
-	known := aFeed("https://known.example/")
-	c.addFeed(known.URL)
+	stored := aFeed("https://known.example/")
+	c.addFeed(stored.URL)
 	z, a := aFeed("https://z.example/"), aFeed("https://a.example/")
-	added, err := c.AddFeeds(c.Context(), z, known, a, z)
+	added, err := c.AddFeeds(c.Context(), z, stored, a, z)
 	if err != nil {
 		c.Fatal(err)
 	}
-	c.wantEqual("what was added", added, []string{z.ID, a.ID})
+	c.wantEqual("added feeds", added, []string{z.ID, a.ID})
 
 	added, err = c.AddFeeds(c.Context())
 	if err != nil || len(added) != 0 {
@@ -61,16 +61,16 @@ func (c storeTest) addedInOrder() {
 
 func (c storeTest) addingIgnoresStatistics() {
 	want := aFeed("https://example.org/feed")
-	given := want
-	given.Items, given.LastItem, given.Rate, given.Categories = 7, day, 1.5, map[string]float64{"go": 1}
-	if _, err := c.AddFeeds(c.Context(), given); err != nil {
+	input := want
+	input.Items, input.LastItem, input.Rate, input.Categories = 7, day, 1.5, map[string]float64{"go": 1}
+	if _, err := c.AddFeeds(c.Context(), input); err != nil {
 		c.Fatal(err)
 	}
 	c.wantEqual("the feed", c.feed(want.ID), want)
 }
 
 func (c storeTest) feedsByURL() {
-	// Bytewise: capitals before small letters, "-" before "/", é after z.
+	// Bytewise: upper case before lower case, "-" before "/", é after z.
 	want := []string{"http://B/", "http://a-b/", "http://a/", "http://a/?x", "http://b/", "http://zz/", "http://zé/"}
 	for _, n := range []int{3, 0, 6, 2, 5, 1, 4} {
 		c.addFeed(want[n])
@@ -120,10 +120,10 @@ func (c storeTest) removeFeed() {
 	c.wantEqual("the other feed's item", c.item(other.ID), other)
 }
 
-func (c storeTest) removeFirst() {
+func (c storeTest) removeOriginal() {
 	gone, kept := c.addFeed("https://gone.example/"), c.addFeed("https://kept.example/")
 	first := numbered(gone, 0, 2)
-	first[0].DuplicateOf, first[1].DuplicateOf = "", first[0].ID // one within the feed
+	first[0].DuplicateOf, first[1].DuplicateOf = "", first[0].ID // a duplicate within the feed
 	c.put(first...)
 	repeats := numbered(kept, 0, 3)
 	repeats[0].DuplicateOf, repeats[1].DuplicateOf, repeats[2].DuplicateOf = first[0].ID, first[1].ID, "another"
@@ -133,10 +133,10 @@ func (c storeTest) removeFirst() {
 	if err != nil {
 		c.Fatal(err)
 	}
-	c.wantIDs("the items concerned", concerned, append(first, repeats[:2]...))
+	c.wantIDs("the affected items", concerned, append(first, repeats[:2]...))
 	for i, want := range []string{"", "", "another"} {
 		got := c.item(repeats[i].ID)
-		if got.DuplicateOf != want || (got.DuplicateBy == "") != (want == "") || (got.DuplicateScore == 0) != (want == "") || (got.DuplicateWhy == "") != (want == "") {
+		if got.DuplicateOf != want || (got.DuplicateBy == "") != (want == "") || (got.DuplicateScore == 0) != (want == "") || (got.DuplicateReason == "") != (want == "") {
 			c.Errorf("item %d is a duplicate of %q, as %+v, want %q", i, got.DuplicateOf, storage.PlacementOf(got), want)
 		}
 	}
@@ -189,7 +189,7 @@ func (c storeTest) notFound() {
 	c.wantError("Import", err, storage.ErrNotFound)
 	_, err = c.Correct(ctx, storage.Correction{ItemID: "nothing", At: day})
 	c.wantError("Correct", err, storage.ErrNotFound)
-	_, err = c.Uncorrect(ctx, "nothing")
+	_, err = c.RemoveCorrection(ctx, "nothing")
 	c.wantError("Uncorrect", err, storage.ErrNotFound)
 	_, err = c.Job(ctx, "nothing")
 	c.wantError("Job", err, storage.ErrNotFound)
@@ -201,12 +201,12 @@ func (c storeTest) notFound() {
 	_, err = c.Item(ctx, "")
 	c.wantError("Item with no ID", err, storage.ErrNotFound)
 
-	known, err := c.Known(ctx, "nobody", []string{"key"})
-	if err != nil || len(known) != 0 {
-		c.Errorf("an unknown feed knows %v, %v", known, err)
+	hashes, err := c.ItemHashes(ctx, "nobody", []string{"key"})
+	if err != nil || len(hashes) != 0 {
+		c.Errorf("a missing feed has hashes %v, %v", hashes, err)
 	}
 	page, err := c.ItemsSince(ctx, "xx", day, storage.Item{}, 10)
 	if err != nil || len(page) != 0 {
-		c.Errorf("an unknown lane has %v, %v", page, err)
+		c.Errorf("a missing partition has %v, %v", page, err)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"feedmesh/storage"
 )
 
-// anImport returns an import that says something in every field.
+// anImport returns an import with a value in every field.
 func anImport(id string, started time.Time) storage.Import {
 	return storage.Import{
 		ID: id, Name: "my <feeds>.opml", Started: started, Finished: started.Add(time.Minute),
-		Total: 6, Done: 5, Added: 2, Known: 1, Invalid: 2, Lines: []byte("{\"line\": 1}\n\x00\xff\n"),
+		Total: 6, Done: 5, Added: 2, Existing: 1, Invalid: 2, Lines: []byte("{\"line\": 1}\n\x00\xff\n"),
 	}
 }
 
@@ -23,7 +23,7 @@ func (c storeTest) putImport(imp storage.Import) {
 	}
 }
 
-func (c storeTest) importComesBack() {
+func (c storeTest) storedImport() {
 	full := anImport("full", day)
 	bare := storage.Import{ID: "bare", Started: day}
 	large := anImport("large", day)
@@ -38,7 +38,7 @@ func (c storeTest) importComesBack() {
 	}
 }
 
-func (c storeTest) importGoesOn() {
+func (c storeTest) replacedImport() {
 	first := anImport("one", day)
 	c.putImport(first)
 	next := storage.Import{ID: "one", Name: "other", Started: day.Add(time.Second), Total: 9, Done: 8, Lines: []byte("all")}
@@ -50,7 +50,7 @@ func (c storeTest) importGoesOn() {
 	c.wantEqual("the import", got, next)
 }
 
-// wantImports fails unless these are the newest, in this order.
+// wantImports fails unless ListImports returns exactly these, in this order.
 func (c storeTest) wantImports(limit int, want ...string) {
 	c.Helper()
 	page, err := c.ListImports(c.Context(), limit)
@@ -102,7 +102,7 @@ func (c storeTest) cancelImport() {
 		c.Fatal(err)
 	}
 	imp.Done++
-	c.putImport(imp) // by who has not seen it
+	c.putImport(imp) // from a worker that has not read the cancellation
 	imp.Cancel = true
 	got, err := c.Import(c.Context(), "one")
 	if err != nil {

@@ -7,19 +7,19 @@ import (
 	"feedmesh/storage"
 )
 
-func (c storeTest) itemComesBack() {
+func (c storeTest) storedItem() {
 	feedID := c.addFeed("https://example.org/")
 	full := anItem(feedID, "full")
 	bare := storage.Item{ID: storage.ItemID(feedID, "bare"), FeedID: feedID, Key: "bare", Hash: "h", Revision: 1,
 		Published: day, FirstSeen: day}
-	// An engine may keep the key and the address once where they are the same.
+	// An engine may store the key and the URL once if they are equal.
 	linked := bare
 	linked.Key = "https://example.org/1?a&b"
 	linked.ID, linked.URL = storage.ItemID(feedID, linked.Key), linked.Key
 	for _, want := range []storage.Item{full, bare, linked} {
-		given := want
-		given.Revision, given.Corrected, given.Clicks = 17, true, 7 // the store says
-		c.put(given)
+		input := want
+		input.Revision, input.Corrected, input.Clicks = 17, true, 7 // set by the store
+		c.put(input)
 		c.wantEqual("the item", c.item(want.ID), want)
 	}
 }
@@ -33,12 +33,12 @@ func (c storeTest) times() {
 	}
 	c.wantEqual("Added", c.feed(feed.ID).Added, time.Date(2026, 3, 1, 0, 4, 5, 123456000, time.UTC))
 
-	given := anItem(feed.ID, "key")
-	given.FirstSeen = feed.Added
-	given.Published = time.Date(1969, 12, 31, 23, 59, 59, 999999999, time.UTC)
-	given.Updated = time.Time{}
-	c.put(given)
-	got := c.item(given.ID)
+	input := anItem(feed.ID, "key")
+	input.FirstSeen = feed.Added
+	input.Published = time.Date(1969, 12, 31, 23, 59, 59, 999999999, time.UTC)
+	input.Updated = time.Time{}
+	c.put(input)
+	got := c.item(input.ID)
 	c.wantEqual("FirstSeen", got.FirstSeen, time.Date(2026, 3, 1, 0, 4, 5, 123456000, time.UTC))
 	c.wantEqual("Published", got.Published, time.Date(1969, 12, 31, 23, 59, 59, 999999000, time.UTC))
 	c.wantEqual("Updated", got.Updated, time.Time{})
@@ -54,9 +54,9 @@ func (c storeTest) unchangedItem() {
 	feedID := c.addFeed("https://example.org/")
 	want := anItem(feedID, "key")
 	c.put(want)
-	again := want
-	again.Title, again.FirstSeen, again.EventID = "Another", day.Add(time.Hour), "event-2"
-	stored := c.put(again)
+	repeated := want
+	repeated.Title, repeated.FirstSeen, repeated.EventID = "Another", day.Add(time.Hour), "event-2"
+	stored := c.put(repeated)
 	c.wantIDs("the new items", stored.New, nil)
 	c.wantIDs("the changed items", stored.Changed, nil)
 	c.wantEqual("the item", c.item(want.ID), want)
@@ -69,11 +69,11 @@ func (c storeTest) changedItem() {
 	c.wantIDs("the new items", c.put(old).New, []storage.Item{old})
 
 	want := storage.Item{ID: old.ID, FeedID: feedID, Key: "key", Hash: "hash-2", Revision: 2, Title: "Another",
-		Published: day.Add(-2 * time.Hour), FirstSeen: old.FirstSeen, Lane: "ru", EventID: "event-2", StoryID: "story-2"}
+		Published: day.Add(-2 * time.Hour), FirstSeen: old.FirstSeen, Partition: "ru", EventID: "event-2", StoryID: "story-2"}
 	fresh := anItem(feedID, "fresh")
 	stored := c.put(want, fresh)
-	want = storage.PlacementOf(old).On(want)
-	want.Lane = old.Lane
+	want = storage.PlacementOf(old).ApplyTo(want)
+	want.Partition = old.Partition
 	c.wantIDs("the new items", stored.New, []storage.Item{fresh})
 	c.wantIDs("the changed items", stored.Changed, []storage.Item{old})
 	c.wantEqual("the second revision", c.item(old.ID), want)
@@ -83,7 +83,7 @@ func (c storeTest) changedItem() {
 	if err != nil {
 		c.Fatal(err)
 	}
-	c.wantIDs("the items in its lane", itemIDs(page), []storage.Item{want, fresh})
+	c.wantIDs("the items of its partition", itemIDs(page), []storage.Item{want, fresh})
 
 	old.Revision = 3
 	c.put(old)
@@ -95,7 +95,7 @@ func (c storeTest) revisionKeepsDates() {
 	later := day.Add(24 * time.Hour)
 	dated, early := day.Add(-time.Hour), day.Add(-5*time.Hour)
 	for i, test := range []struct {
-		says                    string
+		name                    string
 		oldDate                 time.Time
 		oldAssumed, nextAssumed string
 		nextDate, wantDate      time.Time
@@ -115,7 +115,7 @@ func (c storeTest) revisionKeepsDates() {
 
 		want := next
 		want.Revision, want.FirstSeen, want.Published, want.Assumed = 2, day, test.wantDate, test.wantAssumed
-		c.wantEqual(test.says+": the item", c.item(old.ID), want)
+		c.wantEqual(test.name+": the item", c.item(old.ID), want)
 	}
 }
 
@@ -145,7 +145,7 @@ func (c storeTest) sameKeyTwoFeeds() {
 	c.wantEqual("the other item", c.item(b.ID), b)
 }
 
-func (c storeTest) known() {
+func (c storeTest) itemHashes() {
 	feedID, other := c.addFeed("https://example.org/"), c.addFeed("https://other.example/")
 	items := numbered(feedID, 0, 70)
 	want := map[string]string{}
@@ -156,18 +156,18 @@ func (c storeTest) known() {
 		keys = append(keys, items[i].Key, items[i].Key, fmt.Sprint("unknown-", i), "KEY-000001", "key-000001 ")
 	}
 	c.put(items...)
-	got, err := c.Known(c.Context(), feedID, keys)
+	got, err := c.ItemHashes(c.Context(), feedID, keys)
 	if err != nil {
 		c.Fatal(err)
 	}
-	c.wantEqual("what is known", got, want)
+	c.wantEqual("stored hashes", got, want)
 
 	for what, got := range map[string]func() (map[string]string, error){
-		"another feed":          func() (map[string]string, error) { return c.Known(c.Context(), other, keys) },
-		"a feed asked for none": func() (map[string]string, error) { return c.Known(c.Context(), feedID, nil) },
+		"another feed": func() (map[string]string, error) { return c.ItemHashes(c.Context(), other, keys) },
+		"no keys":      func() (map[string]string, error) { return c.ItemHashes(c.Context(), feedID, nil) },
 	} {
-		if known, err := got(); err != nil || len(known) != 0 {
-			c.Errorf("%s knows %v, %v", what, known, err)
+		if hashes, err := got(); err != nil || len(hashes) != 0 {
+			c.Errorf("%s: got hashes %v, %v", what, hashes, err)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"feedmesh/storage"
 )
 
-// aJob returns a job that says something in every field but Cancel.
+// aJob returns a job with a value in every field but Cancel.
 func aJob(id string, started time.Time) storage.Job {
 	return storage.Job{
 		ID: id, Kind: "relabel", Note: "rules <7> & more", Started: started, Finished: started.Add(time.Minute), State: "failed",
@@ -23,7 +23,7 @@ func (c storeTest) putJob(job storage.Job) {
 	}
 }
 
-// wantJob fails unless the job is as wanted.
+// wantJob fails unless the stored job equals want.
 func (c storeTest) wantJob(want storage.Job) {
 	c.Helper()
 	got, err := c.Job(c.Context(), want.ID)
@@ -33,7 +33,7 @@ func (c storeTest) wantJob(want storage.Job) {
 	c.wantEqual("the job", got, want)
 }
 
-func (c storeTest) jobComesBack() {
+func (c storeTest) storedJob() {
 	large := aJob("large", day)
 	large.Result = append(append([]byte{'"'}, bytes.Repeat([]byte("x"), storage.MaxJobResult-2)...), '"')
 	for _, want := range []storage.Job{aJob("full", day), {ID: "bare", Started: day}, large} {
@@ -65,7 +65,7 @@ func (c storeTest) cancelJob() {
 	c.wantJob(other)
 }
 
-// wantJobs fails unless these are the newest, in this order.
+// wantJobs fails unless ListJobs returns exactly these, in this order.
 func (c storeTest) wantJobs(limit int, want ...string) {
 	c.Helper()
 	page, err := c.ListJobs(c.Context(), limit)

@@ -8,7 +8,7 @@ import (
 	"feedmesh/storage"
 )
 
-// relabelTo gives items labels and fails unless exactly those change.
+// relabelTo relabels items and fails unless exactly those change.
 func (c storeTest) relabelTo(job string, labels []storage.Labels, want ...storage.Item) {
 	c.Helper()
 	changed, err := c.Relabel(c.Context(), job, labels...)
@@ -21,11 +21,11 @@ func (c storeTest) relabelTo(job string, labels []storage.Labels, want ...storag
 	}
 }
 
-// otherLabels returns labels for an item that have nothing in common with anItem's.
+// otherLabels returns labels that differ from anItem's in every field.
 func otherLabels(item storage.Item) storage.Labels {
 	return storage.Labels{
 		ItemID: item.ID, Spam: !item.Spam, SpamScore: 0.1, Flags: []string{"starred"}, Categories: []string{"C++ & <more>", "law"},
-		Topics: []string{"copyright"}, Why: []string{`"copy" in the text`, "and so on"}, Score: 2.0 / 3, Sentiment: -0.5,
+		Topics: []string{"copyright"}, Reasons: []string{`"copy" in the text`, "and so on"}, Score: 2.0 / 3, Sentiment: -0.5,
 	}
 }
 
@@ -49,7 +49,7 @@ func (c storeTest) relabel() {
 	for i, item := range items {
 		want := item
 		if i < 20 {
-			want = labels[i].On(item)
+			want = labels[i].ApplyTo(item)
 		}
 		c.wantEqual("the item", c.item(item.ID), want)
 		if now := c.stored(item.ID).Changed; now.After(before[item.ID]) != (i < 20) {
@@ -60,8 +60,8 @@ func (c storeTest) relabel() {
 	c.relabelTo("", labels)
 	bare := storage.Labels{ItemID: items[0].ID}
 	c.relabelTo("", []storage.Labels{bare}, items[0])
-	c.wantEqual("the item without labels", c.item(items[0].ID), bare.On(items[0]))
-	empty := storage.Labels{ItemID: items[0].ID, Flags: []string{}, Categories: []string{}, Topics: []string{}, Why: []string{}}
+	c.wantEqual("the item without labels", c.item(items[0].ID), bare.ApplyTo(items[0]))
+	empty := storage.Labels{ItemID: items[0].ID, Flags: []string{}, Categories: []string{}, Topics: []string{}, Reasons: []string{}}
 	c.relabelTo("", []storage.Labels{empty})
 	c.relabelTo("", nil)
 	for _, stamp := range c.stamps(day, 100) {
@@ -77,12 +77,12 @@ func (c storeTest) relabelLeaves() {
 	first.Score, last.Score = 7, 8
 	c.relabelTo("job", []storage.Labels{otherLabels(items[0]), {ItemID: "nothing", Spam: true}, first, last}, items[1])
 	c.wantEqual("the corrected item", c.stored(items[0].ID), right)
-	c.wantEqual("the item labelled twice", c.item(items[1].ID), last.On(items[1]))
+	c.wantEqual("the item labelled twice", c.item(items[1].ID), last.ApplyTo(items[1]))
 	c.wantEqual("the item left out", c.item(items[2].ID), items[2])
 	c.wantRestored("job", 10, items[1])
 }
 
-// wantRestored fails unless a job gives exactly these items their labels back.
+// wantRestored fails unless undoing the job restores the labels of exactly these items.
 func (c storeTest) wantRestored(job string, limit int, want ...storage.Item) {
 	c.Helper()
 	restored, err := c.UndoRelabel(c.Context(), job, limit)
@@ -101,15 +101,15 @@ func (c storeTest) undoRelabel() {
 	slices.SortFunc(items, func(a, b storage.Item) int { return slices.Compare([]byte(a.ID), []byte(b.ID)) })
 	bare := storage.Labels{ItemID: items[0].ID}
 	c.relabelTo("", []storage.Labels{bare}, items[0])
-	items[0] = bare.On(items[0])
+	items[0] = bare.ApplyTo(items[0])
 	for _, item := range items {
 		c.relabelTo("one", []storage.Labels{otherLabels(item)}, item)
 	}
 	third := otherLabels(items[1])
 	third.Topics = []string{"third"}
-	c.relabelTo("one", []storage.Labels{third}, items[1]) // what it had at first stays
+	c.relabelTo("one", []storage.Labels{third}, items[1]) // the first saved labels are kept
 	c.relabelTo("two", []storage.Labels{otherLabels(items[1])}, items[1])
-	c.relabelTo("", []storage.Labels{storage.LabelsOf(items[2])}, items[2]) // has them back already
+	c.relabelTo("", []storage.Labels{storage.LabelsOf(items[2])}, items[2]) // already has its old labels
 
 	c.wantRestored("another", 10)
 	c.wantRestored("one", 0)
@@ -119,14 +119,14 @@ func (c storeTest) undoRelabel() {
 		c.wantEqual("a restored item", c.item(item.ID), item)
 	}
 	c.wantEqual("when an item changed that had its labels", c.stored(items[2].ID).Changed, before)
-	c.wantEqual("an item that is not yet restored", c.item(items[4].ID), otherLabels(items[4]).On(items[4]))
+	c.wantEqual("an item that is not yet restored", c.item(items[4].ID), otherLabels(items[4]).ApplyTo(items[4]))
 	c.wantRestored("one", 100, items[4:]...)
 	for _, item := range items {
 		c.wantEqual("a restored item", c.item(item.ID), item)
 	}
 	c.wantRestored("one", 100)
 	c.wantRestored("two", 100, items[1])
-	c.wantEqual("what another job gives back", c.item(items[1].ID), third.On(items[1]))
+	c.wantEqual("what another job gives back", c.item(items[1].ID), third.ApplyTo(items[1]))
 }
 
 func (c storeTest) undoCorrected() {
@@ -140,30 +140,30 @@ func (c storeTest) undoCorrected() {
 		c.correctItem(storage.Correction{ItemID: item.ID, Topics: []string{"pets"}, At: day})
 	}
 	right := c.stored(items[0].ID)
-	c.wantRestored("job", 2, items[4:]...) // none of those counts
+	c.wantRestored("job", 2, items[4:]...) // none of these counts
 	c.wantEqual("the corrected item", c.stored(items[0].ID), right)
-	if _, err := c.Uncorrect(c.Context(), items[0].ID); err != nil {
+	if _, err := c.RemoveCorrection(c.Context(), items[0].ID); err != nil {
 		c.Fatal(err)
 	}
 	c.wantRestored("job", 2)
 }
 
-func (c storeTest) forgetRelabel() {
+func (c storeTest) deleteRelabelUndo() {
 	items := numbered(c.addFeed("https://example.org/"), 0, 2)
 	c.put(items...)
 	c.relabelTo("one", []storage.Labels{otherLabels(items[0])}, items[0])
 	c.relabelTo("two", []storage.Labels{otherLabels(items[1])}, items[1])
 	for _, job := range []string{"one", "another"} {
-		if err := c.ForgetRelabel(c.Context(), job); err != nil {
+		if err := c.DeleteRelabelUndo(c.Context(), job); err != nil {
 			c.Fatal(err)
 		}
 	}
 	c.wantRestored("one", 10)
-	c.wantEqual("the item", c.item(items[0].ID), otherLabels(items[0]).On(items[0]))
+	c.wantEqual("the item", c.item(items[0].ID), otherLabels(items[0]).ApplyTo(items[0]))
 	c.wantRestored("two", 10, items[1])
 }
 
-func (c storeTest) keptLabelsOfFeed() {
+func (c storeTest) savedLabelsOfFeed() {
 	from, to, other := c.addFeed(oldURL), c.addFeed(newURL), c.addFeed("https://other.example/")
 	items, there, others := numbered(from, 0, 3), numbered(to, 1, 2), numbered(other, 0, 2)
 	there[0].Score, there[1].Score = 7, 8
@@ -180,11 +180,11 @@ func (c storeTest) keptLabelsOfFeed() {
 		c.Fatal(err)
 	}
 	moved := at(to, items[0])[0]
-	c.wantRestored("job", 10, moved, there[1]) // what dropped items had is gone
+	c.wantRestored("job", 10, moved, there[1]) // saved labels of deleted items are deleted
 	for _, item := range []storage.Item{moved, there[0], there[1]} {
 		c.wantEqual("an item", c.item(item.ID), item)
 	}
-	// What is added again is new, and none of the job's.
+	// Items added again are new, without labels saved by the job.
 	c.addFeed("https://other.example/")
 	c.put(others...)
 	c.wantRestored("job", 10)

@@ -38,7 +38,7 @@ func (c storeTest) setFeed() {
 	c.wantEqual("the list of feeds", page, []storage.Feed{want})
 }
 
-func (c storeTest) documentsDecideNothing() {
+func (c storeTest) documentsKeepSettings() {
 	want := aFeed("https://example.org/")
 	c.addFeed(want.URL)
 	c.putBatch(storage.Batch{FeedID: want.ID, Title: "Another", Rate: 2})
@@ -46,13 +46,13 @@ func (c storeTest) documentsDecideNothing() {
 	c.wantEqual("the feed", c.feed(want.ID), want)
 }
 
-// aProxy returns a proxy that says something in every field.
+// aProxy returns a proxy with a value in every field.
 func aProxy(id string) storage.Proxy {
 	return storage.Proxy{ID: id, URL: "socks5://me:s%26cret@" + id + ".example:1080", Hosts: []string{"example.org", "пример.рф"},
 		Always: true, Added: day}
 }
 
-// wantProxies fails unless these are all there are, in this order.
+// wantProxies fails unless Proxies returns exactly these, in this order.
 func (c storeTest) wantProxies(want ...storage.Proxy) {
 	c.Helper()
 	got, err := c.Proxies(c.Context())

@@ -10,8 +10,7 @@ import (
 
 var yes, no = true, false
 
-// readable puts n items that readers are shown, a minute apart, and returns them,
-// oldest first.
+// readable stores n listed items, a minute apart, and returns them, oldest first.
 func (c storeTest) readable(feedID string, n int) []storage.Item {
 	c.Helper()
 	items := numbered(feedID, 0, n)
@@ -23,7 +22,7 @@ func (c storeTest) readable(feedID string, n int) []storage.Item {
 	return items
 }
 
-func (c storeTest) mark(client string, m storage.Marking, items ...storage.Item) {
+func (c storeTest) mark(client string, m storage.MarkChange, items ...storage.Item) {
 	c.Helper()
 	if err := c.Mark(c.Context(), client, m, itemIDs(items)...); err != nil {
 		c.Fatalf("mark items: %v", err)
@@ -37,13 +36,12 @@ func (c storeTest) readAll(client string, stream storage.Stream, until time.Time
 	}
 }
 
-// wantListed fails unless exactly these items match the query, in that order,
-// whatever the size of pages.
+// wantListed fails unless exactly these items match the query, in that order, with every page size.
 func (c storeTest) wantListed(client string, q storage.MarkQuery, want ...storage.Item) {
 	c.Helper()
 	for _, limit := range []int{2, 100} {
 		var got []string
-		for after := (storage.Marked{}); ; {
+		for after := (storage.MarkedItem{}); ; {
 			page, err := c.ListMarked(c.Context(), client, q, after, limit)
 			if err != nil {
 				c.Fatalf("list marked items: %v", err)
@@ -71,7 +69,7 @@ func (c storeTest) wantUnread(client string, want ...storage.Item) {
 	want = slices.Clone(want)
 	slices.SortFunc(want, func(a, b storage.Item) int { return cmp.Or(b.FirstSeen.Compare(a.FirstSeen), cmp.Compare(b.ID, a.ID)) })
 	c.wantListed(client, storage.MarkQuery{Read: &no}, want...)
-	counts := map[string]storage.Unread{}
+	counts := map[string]storage.UnreadCount{}
 	for _, item := range want {
 		u := counts[item.FeedID]
 		u.Count++
@@ -84,7 +82,7 @@ func (c storeTest) wantUnread(client string, want ...storage.Item) {
 	if err != nil {
 		c.Fatalf("count unread items: %v", err)
 	}
-	c.wantEqual("what is unread, by feed,", got, counts)
+	c.wantEqual("unread items by feed", got, counts)
 }
 
 func newestFirst(items []storage.Item) []storage.Item {
@@ -93,25 +91,25 @@ func newestFirst(items []storage.Item) []storage.Item {
 	return items
 }
 
-func (c storeTest) marksComeBack() {
+func (c storeTest) marksPerClient() {
 	items := c.readable(c.addFeed("https://a.example/"), 3)
-	c.mark("ann", storage.Marking{Read: &yes}, items[0], items[1])
-	c.mark("ann", storage.Marking{Starred: &yes}, items[1], items[2])
-	c.mark("bob", storage.Marking{Starred: &yes}, items[0])
-	c.mark("ann", storage.Marking{Read: &no}, items[0])
-	c.mark("ann", storage.Marking{}, items[2])
-	c.mark("ann", storage.Marking{Read: &yes}, anItem("nobody", "nothing"))
+	c.mark("ann", storage.MarkChange{Read: &yes}, items[0], items[1])
+	c.mark("ann", storage.MarkChange{Starred: &yes}, items[1], items[2])
+	c.mark("bob", storage.MarkChange{Starred: &yes}, items[0])
+	c.mark("ann", storage.MarkChange{Read: &no}, items[0])
+	c.mark("ann", storage.MarkChange{}, items[2])
+	c.mark("ann", storage.MarkChange{Read: &yes}, anItem("nobody", "nothing"))
 	for client, want := range map[string][3][2]bool{
 		"ann": {{false, false}, {true, true}, {false, true}}, "bob": {{false, true}, {}, {}}, "cem": {},
 	} {
-		// In the order asked for, and without those that are not there.
+		// In the requested order, without missing items.
 		got, err := c.MarksOf(c.Context(), client, items[2].ID, "nobody", items[0].ID, items[1].ID)
 		if err != nil {
 			c.Fatal(err)
 		}
-		var all []storage.Marked
+		var all []storage.MarkedItem
 		for _, i := range []int{2, 0, 1} {
-			all = append(all, storage.Marked{ItemID: items[i].ID, FeedID: items[i].FeedID, FirstSeen: items[i].FirstSeen,
+			all = append(all, storage.MarkedItem{ItemID: items[i].ID, FeedID: items[i].FeedID, FirstSeen: items[i].FirstSeen,
 				Read: want[i][0], Starred: want[i][1]})
 		}
 		c.wantEqual("what "+client+" marked", got, all)
@@ -143,7 +141,7 @@ func (c storeTest) listedItems() {
 	hidden := numbered(a, 10, 3)
 	hidden[0].DuplicateOf, hidden[0].Flags = "", nil
 	hidden[1].Spam, hidden[1].Flags = false, nil
-	hidden[2].Spam, hidden[2].DuplicateOf, hidden[2].Flags = false, "", []string{"adult", storage.Muted}
+	hidden[2].Spam, hidden[2].DuplicateOf, hidden[2].Flags = false, "", []string{"adult", storage.FlagMuted}
 	c.put(hidden...)
 
 	all := append(newestFirst(others), newestFirst(items)...)
@@ -157,13 +155,13 @@ func (c storeTest) listedItems() {
 	}
 	c.wantListed("ann", storage.MarkQuery{From: items[3].FirstSeen, Until: others[1].FirstSeen}, others[0], items[4], items[3])
 	c.wantListed("ann", storage.MarkQuery{From: items[3].FirstSeen, Until: others[1].FirstSeen, Oldest: true}, items[3], items[4], others[0])
-	c.mark("ann", storage.Marking{Starred: &yes, Read: &yes}, hidden[0], items[1])
+	c.mark("ann", storage.MarkChange{Starred: &yes, Read: &yes}, hidden[0], items[1])
 	c.wantListed("ann", storage.MarkQuery{Starred: &yes}, items[1], hidden[0])
 	c.wantListed("ann", storage.MarkQuery{Starred: &yes, Stream: storage.Stream{FeedID: b}})
 	c.wantListed("ann", storage.MarkQuery{Starred: &no, Stream: storage.Stream{FeedID: a}}, items[4], items[3], items[2], items[0])
 	c.wantListed("ann", storage.MarkQuery{Read: &yes}, items[1])
 	for _, limit := range []int{0, -1} {
-		if page, err := c.ListMarked(c.Context(), "ann", storage.MarkQuery{}, storage.Marked{}, limit); err != nil || len(page) != 0 {
+		if page, err := c.ListMarked(c.Context(), "ann", storage.MarkQuery{}, storage.MarkedItem{}, limit); err != nil || len(page) != 0 {
 			c.Errorf("a page of %d has %d items, %v", limit, len(page), err)
 		}
 	}
@@ -180,19 +178,19 @@ func (c storeTest) readUpTo() {
 	c.wantUnread("ann", append(slices.Clone(items[2:]), others...)...)
 	c.readAll("ann", storage.Stream{Tag: "x"}, others[0].FirstSeen.Add(time.Second))
 	c.wantUnread("ann", append(slices.Clone(items[2:]), others[1:]...)...)
-	c.readAll("ann", storage.Stream{}, items[0].FirstSeen) // all of it is read
+	c.readAll("ann", storage.Stream{}, items[0].FirstSeen) // marks all items read
 	c.wantUnread("ann", append(slices.Clone(items[2:]), others[1:]...)...)
 	c.wantUnread("bob", append(others, items...)...)
 
-	// One that is marked unread is so until all are marked read again.
-	c.mark("ann", storage.Marking{Read: &no}, items[0])
-	c.mark("ann", storage.Marking{Read: &yes}, items[3])
+	// An item marked unread stays unread until everything is marked read again.
+	c.mark("ann", storage.MarkChange{Read: &no}, items[0])
+	c.mark("ann", storage.MarkChange{Read: &yes}, items[3])
 	c.wantUnread("ann", append([]storage.Item{items[0], items[2]}, others[1:]...)...)
 	c.readAll("ann", storage.Stream{FeedID: b}, others[2].FirstSeen)
 	c.wantUnread("ann", items[0], items[2])
 	c.readAll("ann", storage.Stream{FeedID: a}, items[0].FirstSeen)
 	c.wantUnread("ann", items[2])
-	c.mark("ann", storage.Marking{Read: &no}, items[1], others[0])
+	c.mark("ann", storage.MarkChange{Read: &no}, items[1], others[0])
 	c.readAll("ann", storage.Stream{Tag: "x"}, day.Add(time.Hour))
 	c.wantUnread("ann", items[2], items[1])
 	c.readAll("ann", storage.Stream{}, day.Add(time.Hour))
@@ -207,7 +205,7 @@ func (c storeTest) readUpTo() {
 	if err != nil || len(counts) != 0 {
 		c.Errorf("since then %v are unread, %v", counts, err)
 	}
-	if err := c.ForgetMarks(c.Context(), "ann"); err != nil {
+	if err := c.DeleteMarks(c.Context(), "ann"); err != nil {
 		c.Fatal(err)
 	}
 	c.wantUnread("ann", append(append(slices.Clone(items), others...), late)...)
@@ -215,16 +213,16 @@ func (c storeTest) readUpTo() {
 
 func (c storeTest) marksMove() {
 	from, to := c.addFeed(oldURL), c.addFeed(newURL)
-	items, there := c.readable(from, 6), c.readable(to, 2) // of the same keys as the first two
+	items, there := c.readable(from, 6), c.readable(to, 2) // with the keys of the first two
 	alone := anItem(to, "alone")
 	alone.Spam, alone.DuplicateOf, alone.Flags, alone.FirstSeen = false, "", nil, day.Add(time.Hour)
 	c.put(alone)
-	c.mark("ann", storage.Marking{Read: &yes, Starred: &yes}, items[0])
-	c.mark("ann", storage.Marking{Read: &yes}, there[1])
-	c.mark("ann", storage.Marking{Read: &no}, items[1])
+	c.mark("ann", storage.MarkChange{Read: &yes, Starred: &yes}, items[0])
+	c.mark("ann", storage.MarkChange{Read: &yes}, there[1])
+	c.mark("ann", storage.MarkChange{Read: &no}, items[1])
 	c.readAll("ann", storage.Stream{FeedID: from}, items[3].FirstSeen)
-	c.mark("ann", storage.Marking{Read: &no}, items[2])
-	c.mark("ann", storage.Marking{Starred: &yes}, items[5])
+	c.mark("ann", storage.MarkChange{Read: &no}, items[2])
+	c.mark("ann", storage.MarkChange{Starred: &yes}, items[5])
 	c.readAll("bob", storage.Stream{FeedID: to}, day.Add(30*time.Minute))
 	c.readAll("cem", storage.Stream{}, items[4].FirstSeen)
 	if _, err := c.MoveFeed(c.Context(), from, newURL); err != nil {
@@ -233,7 +231,7 @@ func (c storeTest) marksMove() {
 	moved := at(to, items...)
 	c.wantUnread("ann", moved[2], moved[4], moved[5], alone)
 	c.wantListed("ann", storage.MarkQuery{Starred: &yes}, moved[5], moved[0])
-	// What he never read of the old feed is unread in the new one.
+	// Items of the old feed that were never read are unread in the new feed.
 	c.wantUnread("bob", moved[2], moved[3], moved[4], moved[5], alone)
 	c.wantUnread("cem", moved[5], alone)
 
@@ -242,9 +240,9 @@ func (c storeTest) marksMove() {
 	}
 	c.wantUnread("ann")
 	c.addFeed(newURL)
-	again := c.readable(to, 3)
-	c.wantUnread("ann", again...)
-	c.wantUnread("bob", again...)
+	repeated := c.readable(to, 3)
+	c.wantUnread("ann", repeated...)
+	c.wantUnread("bob", repeated...)
 	c.wantListed("ann", storage.MarkQuery{Starred: &yes})
 }
 
@@ -252,7 +250,7 @@ func (c storeTest) readFeedMoves() {
 	from := c.addFeed(oldURL)
 	items := c.readable(from, 4)
 	c.readAll("ann", storage.Stream{FeedID: from}, items[2].FirstSeen)
-	c.mark("ann", storage.Marking{Read: &no, Starred: &yes}, items[1])
+	c.mark("ann", storage.MarkChange{Read: &no, Starred: &yes}, items[1])
 	if _, err := c.MoveFeed(c.Context(), from, newURL); err != nil {
 		c.Fatal(err)
 	}

@@ -11,17 +11,17 @@ import (
 
 const oldURL, newURL = "https://old.example/", "https://new.example/"
 
-// move moves a feed and fails unless it concerns exactly the items.
+// move moves a feed and fails unless it affects exactly these items.
 func (c storeTest) move(id, url string, want ...storage.Item) {
 	c.Helper()
 	concerned, err := c.MoveFeed(c.Context(), id, url)
 	if err != nil {
 		c.Fatalf("move feed: %v", err)
 	}
-	c.wantIDs("the items concerned", concerned, want)
+	c.wantIDs("the affected items", concerned, want)
 }
 
-// at returns the items as they are once they belong to another feed.
+// at returns the items as they are in another feed.
 func at(feedID string, items ...storage.Item) []storage.Item {
 	moved := slices.Clone(items)
 	for i := range moved {
@@ -30,14 +30,14 @@ func at(feedID string, items ...storage.Item) []storage.Item {
 	return moved
 }
 
-// wantResolved fails unless id stands for the feed want; empty is none.
+// wantResolved fails unless id resolves to the feed want; empty means not found.
 func (c storeTest) wantResolved(id, want string) {
 	c.Helper()
 	got, err := c.ResolveFeed(c.Context(), id)
 	if want == "" {
-		c.wantError("resolve what is not there", err, storage.ErrNotFound)
+		c.wantError("resolve a missing feed", err, storage.ErrNotFound)
 	} else if err != nil || got != want {
-		c.Errorf("the feed stands for %q, %v; want %q", got, err, want)
+		c.Errorf("got feed %q, %v; want %q", got, err, want)
 	}
 }
 
@@ -55,8 +55,8 @@ func (c storeTest) movedItems() {
 	}
 	c.wantEqual("another feed's item", c.item(kept.ID), kept)
 	c.wantCounts(2, 51)
-	if again := c.put(want...); len(again.New)+len(again.Changed) != 0 {
-		c.Errorf("the same items from there change %+v", again)
+	if repeated := c.put(want...); len(repeated.New)+len(repeated.Changed) != 0 {
+		c.Errorf("the same items from there change %+v", repeated)
 	}
 }
 
@@ -76,7 +76,7 @@ func (c storeTest) movedFeed() {
 	c.wantResolved("nobody", "")
 }
 
-func (c storeTest) goneAfterMove() {
+func (c storeTest) resolvedAfterMove() {
 	from := c.addFeed(oldURL)
 	c.put(anItem(from, "key"))
 	if _, err := c.MoveFeed(c.Context(), from, newURL); err != nil {
@@ -92,11 +92,11 @@ func (c storeTest) goneAfterMove() {
 	c.wantError("move again", err, storage.ErrNotFound)
 	_, err = c.RemoveFeed(c.Context(), from)
 	c.wantError("remove", err, storage.ErrNotFound)
-	if known, err := c.Known(c.Context(), from, []string{"key"}); err != nil || len(known) != 0 {
-		c.Errorf("it knows %v, %v", known, err)
+	if hashes, err := c.ItemHashes(c.Context(), from, []string{"key"}); err != nil || len(hashes) != 0 {
+		c.Errorf("the moved feed has hashes %v, %v", hashes, err)
 	}
 	if added, err := c.AddFeeds(c.Context(), aFeed(oldURL), aFeed(newURL)); err != nil || len(added) != 0 {
-		c.Errorf("adding it added %v, %v; want it known", added, err)
+		c.Errorf("adding it added %v, %v; want no new feed", added, err)
 	}
 	c.wantCounts(1, 1)
 }
@@ -106,7 +106,7 @@ func (c storeTest) mergedFeed() {
 	olds := numbered(from, 0, 3)
 	olds[0].Spam, olds[0].Categories = false, []string{"software", "management", "law"}
 	c.put(olds...)
-	items := numbered(to, 2, 3) // one of them is in both
+	items := numbered(to, 2, 3) // the feeds have one of them in common
 	for i := range items {
 		items[i].Published, items[i].Spam = day, false
 	}
@@ -139,7 +139,7 @@ func (c storeTest) movesFollowed() {
 	late := c.addFeed("https://late.example/")
 	more := numbered(late, 7, 1)
 	c.put(more...)
-	c.move(late, newURL, append(more, at(end, more...)...)...) // a URL that stands for another
+	c.move(late, newURL, append(more, at(end, more...)...)...) // a URL that redirects to another
 	c.wantResolved(late, end)
 	c.wantCounts(1, 3)
 
@@ -174,7 +174,7 @@ func (c storeTest) movedToItself() {
 	c.wantEqual("the item", c.stored(item.ID), before)
 	c.wantResolved(feedID, feedID)
 	_, err := c.MoveFeed(c.Context(), storage.FeedID(newURL), newURL)
-	c.wantError("move what is not there to itself", err, storage.ErrNotFound)
+	c.wantError("move a missing feed to itself", err, storage.ErrNotFound)
 }
 
 func (c storeTest) moveWhileWriting() {

@@ -32,19 +32,19 @@ func (c storeTest) itemsInOrder() {
 	}
 }
 
-// lanes stores items whose FirstSeen come in threes and returns those of "en",
-// in the order that ItemsSince promises.
-func (c storeTest) lanes() []storage.Item {
+// partitions stores items of two partitions, three per FirstSeen, and returns those of "en" in the order of
+// ItemsSince.
+func (c storeTest) partitions() []storage.Item {
 	items := numbered(c.addFeed("https://example.org/"), 0, 40)
 	for i := range items {
 		items[i].FirstSeen = day.Add(time.Duration(i/3) * time.Microsecond)
 		if i%10 == 9 {
-			items[i].Lane = "ru"
+			items[i].Partition = "ru"
 		}
 	}
 	slices.SortFunc(items, func(a, b storage.Item) int { return strings.Compare(a.Key[8:], b.Key[8:]) })
 	c.put(items...)
-	en := slices.DeleteFunc(items, func(i storage.Item) bool { return i.Lane != "en" })
+	en := slices.DeleteFunc(items, func(i storage.Item) bool { return i.Partition != "en" })
 	slices.SortFunc(en, func(a, b storage.Item) int {
 		if d := a.FirstSeen.Compare(b.FirstSeen); d != 0 {
 			return d
@@ -54,8 +54,8 @@ func (c storeTest) lanes() []storage.Item {
 	return en
 }
 
-func (c storeTest) lane() {
-	want := c.lanes()
+func (c storeTest) partition() {
+	want := c.partitions()
 	for _, limit := range []int{1, 2, 7, len(want), 100} {
 		var got []storage.Item
 		for after := (storage.Item{}); ; after = got[len(got)-1] {
@@ -71,33 +71,33 @@ func (c storeTest) lane() {
 			}
 			got = append(got, asPut(page...)...)
 		}
-		c.wantEqual("the lane", got, want)
+		c.wantEqual("the partition", got, want)
 	}
 }
 
-func (c storeTest) laneSince() {
-	all := c.lanes()
+func (c storeTest) partitionSince() {
+	all := c.partitions()
 	since := all[10].FirstSeen
 	want := slices.DeleteFunc(slices.Clone(all), func(i storage.Item) bool { return i.FirstSeen.Before(since) })
 	got, err := c.ItemsSince(c.Context(), "en", since, storage.Item{}, 100)
 	if err != nil {
 		c.Fatal(err)
 	}
-	c.wantEqual("the lane", asPut(got...), want)
+	c.wantEqual("the partition", asPut(got...), want)
 
 	got, err = c.ItemsSince(c.Context(), "en", since, all[2], 100)
 	if err != nil {
 		c.Fatal(err)
 	}
-	c.wantEqual("the lane after an item from before", asPut(got...), want)
+	c.wantEqual("the partition after an older item", asPut(got...), want)
 
 	got, err = c.ItemsSince(c.Context(), "en", day.Add(time.Hour), storage.Item{}, 100)
 	if err != nil || len(got) != 0 {
-		c.Errorf("a lane from after its end has %d items, %v", len(got), err)
+		c.Errorf("a partition after its end has %d items, %v", len(got), err)
 	}
 }
 
-func (c storeTest) walkWhileAdding() {
+func (c storeTest) pageWhileAdding() {
 	feedID := c.addFeed("https://example.org/")
 	before := numbered(feedID, 0, 200)
 	c.put(before...)
@@ -116,7 +116,7 @@ func (c storeTest) walkWhileAdding() {
 	}
 	for _, item := range before {
 		if _, ok := slices.BinarySearch(got, item.ID); !ok {
-			c.Errorf("the walk misses %s, which was there from the start", item.ID)
+			c.Errorf("paging misses %s, which was stored from the start", item.ID)
 		}
 	}
 }

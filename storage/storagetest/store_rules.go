@@ -11,8 +11,7 @@ import (
 	"feedmesh/storage"
 )
 
-// someRules returns rules that were made from a version of their set, and say
-// something in every field.
+// someRules returns rules based on a version of their set, with a value in every field.
 func someRules(name string, from int64) storage.RuleSet {
 	return storage.RuleSet{
 		Name: name, Version: from, Text: fmt.Appendf(nil, "rules <%d> of %s \x00\xff\n", from+1, name),
@@ -20,7 +19,7 @@ func someRules(name string, from int64) storage.RuleSet {
 	}
 }
 
-// asNext returns rules as they are stored, with their text or without.
+// asNext returns rules as stored, with or without their text.
 func asNext(set storage.RuleSet, text []byte) storage.RuleSet {
 	set.Version++
 	set.Text = text
@@ -33,10 +32,10 @@ func (c storeTest) putRules(set storage.RuleSet) {
 	if err != nil {
 		c.Fatalf("put rules: %v", err)
 	}
-	c.wantEqual("what is returned", got, asNext(set, nil))
+	c.wantEqual("the returned set", got, asNext(set, nil))
 }
 
-// wantRules fails unless a version of a set is as wanted.
+// wantRules fails unless the stored version of a set equals want.
 func (c storeTest) wantRules(version int64, want storage.RuleSet) {
 	c.Helper()
 	got, err := c.Rules(c.Context(), want.Name, version)
@@ -46,7 +45,7 @@ func (c storeTest) wantRules(version int64, want storage.RuleSet) {
 	c.wantEqual(fmt.Sprintf("version %d of the rules", version), got, want)
 }
 
-func (c storeTest) rulesComeBack() {
+func (c storeTest) storedRules() {
 	bare := storage.RuleSet{Name: "bare", Changed: day}
 	sets := []storage.RuleSet{someRules("a", 0), someRules("a", 1), someRules("A", 0), bare, someRules("a", 2)}
 	large := someRules("large", 0)
@@ -78,7 +77,7 @@ func (c storeTest) rulesMadeFromOld() {
 	c.putRules(someRules("a", 1))
 	for _, from := range []int64{0, 1, 3, -1} {
 		_, err := c.PutRules(c.Context(), someRules("a", from))
-		c.wantError(fmt.Sprintf("put rules made from version %d", from), err, storage.ErrConflict)
+		c.wantError(fmt.Sprintf("put rules based on version %d", from), err, storage.ErrConflict)
 	}
 	want := someRules("a", 1)
 	c.wantRules(0, asNext(want, want.Text))
@@ -93,7 +92,7 @@ func (c storeTest) largeRules() {
 	c.wantVersions("a", 0, 10)
 }
 
-// wantVersions fails unless a page has these versions, in this order, and no text.
+// wantVersions fails unless a page contains exactly these versions, in this order, without texts.
 func (c storeTest) wantVersions(name string, before int64, limit int, want ...int64) {
 	c.Helper()
 	page, err := c.RuleVersions(c.Context(), name, before, limit)
@@ -125,13 +124,13 @@ func (c storeTest) ruleVersions() {
 
 func (c storeTest) oldRules() {
 	c.putRules(someRules("b", 0))
-	const put = storage.RuleVersionsKept + 3
+	const put = storage.MaxRuleVersions + 3
 	for from := range int64(put) {
 		c.putRules(someRules("a", from))
 	}
 	page, err := c.RuleVersions(c.Context(), "a", 0, 2*put)
-	if err != nil || len(page) != storage.RuleVersionsKept || page[len(page)-1].Version != 4 {
-		c.Errorf("%d versions are kept, %v; want the last %d", len(page), err, storage.RuleVersionsKept)
+	if err != nil || len(page) != storage.MaxRuleVersions || page[len(page)-1].Version != 4 {
+		c.Errorf("got %d versions, %v; want the last %d", len(page), err, storage.MaxRuleVersions)
 	}
 	_, err = c.Rules(c.Context(), "a", 3)
 	c.wantError("read a version that is too old", err, storage.ErrNotFound)
@@ -155,7 +154,7 @@ func (c storeTest) concurrentRules() {
 		putting.Wait()
 		first := slices.Index(errs, nil)
 		if first < 0 {
-			c.Fatalf("nobody put version %d: %v", from+1, errs)
+			c.Fatalf("no writer put version %d: %v", from+1, errs)
 		}
 		for i, err := range errs {
 			if i != first && !errors.Is(err, storage.ErrConflict) {

@@ -20,7 +20,7 @@ func (c storeTest) wantSearches(want ...storage.SavedSearch) {
 	c.wantEqual("the saved searches", append([]storage.SavedSearch{}, got...), append([]storage.SavedSearch{}, want...))
 }
 
-func (c storeTest) searchesComeBack() {
+func (c storeTest) searchesInOrder() {
 	c.wantSearches()
 	for _, name := range []string{"b", "c", "a"} {
 		if err := c.PutSearch(c.Context(), aSearch(name)); err != nil {
@@ -45,8 +45,8 @@ func (c storeTest) manySearches() {
 			c.Fatal(err)
 		}
 	}
-	c.wantError("save one more", c.PutSearch(c.Context(), aSearch("more")), storage.ErrTooMany)
+	c.wantError("save one search too many", c.PutSearch(c.Context(), aSearch("more")), storage.ErrTooMany)
 	if err := c.PutSearch(c.Context(), aSearch("0000")); err != nil {
-		c.Errorf("save one again: %v", err)
+		c.Errorf("save an existing search: %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"feedmesh/storage"
 )
 
-// spam returns all spam of a feed, or of all, page by page.
+// spam returns all spam of a feed, or of all feeds, page by page.
 func (c storeTest) spam(feedID string, limit int) []storage.SpamItem {
 	c.Helper()
 	var all []storage.SpamItem
@@ -27,7 +27,7 @@ func (c storeTest) spam(feedID string, limit int) []storage.SpamItem {
 	}
 }
 
-// wantSpam fails unless these are all spam of a feed, or of all, in any order.
+// wantSpam fails unless these are all spam items of a feed, or of all feeds, in any order.
 func (c storeTest) wantSpam(feedID string, want ...storage.Item) {
 	c.Helper()
 	var got []string
@@ -71,7 +71,7 @@ func (c storeTest) spamByJudged() {
 			c.Errorf("an item was judged at %v, want just now", found.Judged)
 		}
 		if i > 0 && (found.Judged.After(whole[i-1].Judged) || found.Judged.Equal(whole[i-1].Judged) && found.ID < whole[i-1].ID) {
-			c.Errorf("item %d, judged at %v, comes after one judged at %v", i, found.Judged, whole[i-1].Judged)
+			c.Errorf("item %d, judged at %v, follows an item judged at %v", i, found.Judged, whole[i-1].Judged)
 		}
 	}
 	for _, limit := range []int{1, 4} {
@@ -83,7 +83,7 @@ func (c storeTest) spamByJudged() {
 			c.Errorf("a page of %d has %d items, %v", limit, len(page), err)
 		}
 	}
-	// What is released while somebody reads leaves no gap.
+	// An item released between two pages leaves no gap.
 	if _, err := c.Relabel(c.Context(), "", storage.Labels{ItemID: whole[2].ID}); err != nil {
 		c.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func (c storeTest) spamByJudged() {
 	c.wantEqual("the page after one that is released", page, whole[3:])
 }
 
-func (c storeTest) spamNoMore() {
+func (c storeTest) releasedSpam() {
 	feedID := c.addFeed("https://example.org/")
 	items := numbered(feedID, 0, 4)
 	items[3].Spam = false
@@ -118,9 +118,9 @@ func (c storeTest) spamNoMore() {
 	for _, item := range items {
 		keys = append(keys, item.Key)
 	}
-	known, err := c.Known(c.Context(), feedID, keys)
-	if err != nil || len(known) != 4 {
-		c.Errorf("of 4 keys %v are known, %v", known, err)
+	hashes, err := c.ItemHashes(c.Context(), feedID, keys)
+	if err != nil || len(hashes) != 4 {
+		c.Errorf("of 4 keys %v are stored, %v", hashes, err)
 	}
 }
 
@@ -131,11 +131,11 @@ func (c storeTest) spamStays() {
 		c.put(item)
 	}
 	before := c.spam("", 10)
-	again := items[0]
-	again.Hash, again.SpamScore = "hash-2", 0.6
-	c.put(again)
+	repeated := items[0]
+	repeated.Hash, repeated.SpamScore = "hash-2", 0.6
+	c.put(repeated)
 	labels := storage.LabelsOf(items[1])
-	labels.SpamScore, labels.Why = 0.55, []string{"another reason"}
+	labels.SpamScore, labels.Reasons = 0.55, []string{"another reason"}
 	if _, err := c.Relabel(c.Context(), "", labels); err != nil {
 		c.Fatal(err)
 	}
@@ -153,14 +153,14 @@ func (c storeTest) spamStays() {
 		}
 	}
 	if now := c.spam("", 10); now[0].ID != items[0].ID || !now[0].Judged.After(before[0].Judged) {
-		c.Errorf("what is spam again comes as %v, judged at %v", now[0].ID, now[0].Judged)
+		c.Errorf("the item that became spam again is %v, judged at %v", now[0].ID, now[0].Judged)
 	}
 }
 
 func (c storeTest) spamOfFeed() {
 	from, to, other := c.addFeed(oldURL), c.addFeed(newURL), c.addFeed("https://other.example/")
 	items, there, others := numbered(from, 0, 4), numbered(to, 3, 2), numbered(other, 0, 1)
-	there[0].Spam = false // of the same key as one that is
+	there[0].Spam = false // has the same key as a spam item
 	for _, some := range [][]storage.Item{items, there, others} {
 		c.put(some...)
 	}

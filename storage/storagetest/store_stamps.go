@@ -9,23 +9,23 @@ import (
 )
 
 func (c storeTest) changedNow() {
-	given := anItem(c.addFeed("https://example.org/"), "key")
-	given.Changed = day
+	input := anItem(c.addFeed("https://example.org/"), "key")
+	input.Changed = day
 	before := time.Now()
-	c.put(given)
-	got := c.stored(given.ID).Changed
-	// An engine on another machine has a clock of its own.
+	c.put(input)
+	got := c.stored(input.ID).Changed
+	// An engine on another machine has its own clock.
 	if got.Before(before.Add(-time.Minute)) || got.After(time.Now().Add(time.Minute)) {
 		c.Errorf("the item changed at %v, want just now, %v", got, before)
 	}
 	c.wantEqual("Changed", got, got.UTC().Truncate(time.Microsecond))
-	items, err := c.Items(c.Context(), given.ID)
+	items, err := c.Items(c.Context(), input.ID)
 	if err != nil || len(items) != 1 || !items[0].Changed.Equal(got) {
 		c.Errorf("read among others it is %+v, %v; want it changed at %v", items, err, got)
 	}
-	items, err = c.ItemsSince(c.Context(), given.Lane, day, storage.Item{}, 10)
+	items, err = c.ItemsSince(c.Context(), input.Partition, day, storage.Item{}, 10)
 	if err != nil || len(items) != 1 || !items[0].Changed.Equal(got) {
-		c.Errorf("read by its lane it is %+v, %v; want it changed at %v", items, err, got)
+		c.Errorf("read by its partition it is %+v, %v; want it changed at %v", items, err, got)
 	}
 }
 
@@ -33,7 +33,7 @@ func (c storeTest) changedAgain() {
 	item := anItem(c.addFeed("https://example.org/"), "key")
 	seen := map[time.Time]bool{}
 	const revisions = 30
-	for n := range revisions { // some of them in the same microsecond, if the engine is quick
+	for n := range revisions { // some of them in the same microsecond, if the engine is fast
 		item.Hash = strings.Repeat("x", n+1)
 		c.put(item)
 		seen[c.stored(item.ID).Changed] = true
@@ -41,7 +41,7 @@ func (c storeTest) changedAgain() {
 	c.wantEqual("the number of times it changed at", len(seen), revisions)
 }
 
-func (c storeTest) changedNoMore() {
+func (c storeTest) changedUnlessUnchanged() {
 	feedID := c.addFeed("https://example.org/")
 	same, other := anItem(feedID, "same"), anItem(feedID, "other")
 	c.put(same, other)
@@ -64,13 +64,12 @@ func (c storeTest) changedByRemoving() {
 		c.Fatal(err)
 	}
 	if got := c.stored(items[0].ID).Changed; got.Equal(freed) {
-		c.Errorf("the item that stands for itself changed at %v, as before", got)
+		c.Errorf("got unchanged time %v of the former duplicate, want a new one", got)
 	}
 	c.wantEqual("when the other item changed", c.stored(items[1].ID).Changed, other)
 }
 
-// threeDays stores items at the edges of three days and returns what Days has
-// to say of them.
+// threeDays stores items at the edges of three days and returns the expected Days.
 func (c storeTest) threeDays() map[time.Time]int64 {
 	feedID := c.addFeed("https://days.example/")
 	midnight := storage.Day(day)
@@ -87,7 +86,7 @@ func (c storeTest) threeDays() map[time.Time]int64 {
 	return want
 }
 
-// wantDays fails unless there are so many items of each day, and so many stamps.
+// wantDays fails unless Days returns exactly these numbers, and Stamps as many stamps.
 func (c storeTest) wantDays(want map[time.Time]int64) {
 	c.Helper()
 	got, err := c.Days(c.Context())
@@ -108,9 +107,9 @@ func (c storeTest) days() {
 	c.wantEqual("how many days there are", len(want), 3)
 	c.wantDays(want)
 
-	again := anItem(storage.FeedID("https://days.example/"), "key-000000")
-	again.Hash, again.FirstSeen = "hash-2", day.Add(240*time.Hour)
-	c.put(again) // a revision keeps FirstSeen
+	repeated := anItem(storage.FeedID("https://days.example/"), "key-000000")
+	repeated.Hash, repeated.FirstSeen = "hash-2", day.Add(240*time.Hour)
+	c.put(repeated) // a revision keeps FirstSeen
 	c.wantDays(want)
 }
 
@@ -126,11 +125,11 @@ func (c storeTest) daysOfRemoved() {
 	c.wantDays(map[time.Time]int64{storage.Day(day): 1})
 	c.wantIDs("the walk of the day", stampIDs(c.stamps(day, 10)), []storage.Item{kept})
 	if left := c.stamps(day.Add(-24*time.Hour), 10); len(left) != 0 {
-		c.Errorf("a day whose items are gone has %v", left)
+		c.Errorf("day of deleted items: got %v", left)
 	}
 }
 
-// stamps returns all stamps of the day t lies in, page by page.
+// stamps returns all stamps of t's day, page by page.
 func (c storeTest) stamps(t time.Time, limit int) []storage.Stamp {
 	c.Helper()
 	var all []storage.Stamp
@@ -160,7 +159,7 @@ func stampIDs(stamps []storage.Stamp) []string {
 func (c storeTest) stampsInOrder() {
 	c.threeDays()
 	items := numbered(c.addFeed("https://a.example/"), 0, 25)
-	for i := range items { // the order of ID is not that of time
+	for i := range items { // the order of IDs differs from the order of time
 		items[i].FirstSeen = day.Add(36*time.Hour - time.Duration(i)*time.Minute)
 	}
 	c.put(items...)
@@ -176,7 +175,7 @@ func (c storeTest) stampsInOrder() {
 	c.wantEqual("the page after an ID that is not there", stampIDs(page), want[4:6])
 }
 
-func (c storeTest) stampsSayChanged() {
+func (c storeTest) stampsContainChanged() {
 	items := numbered(c.addFeed("https://example.org/"), 0, 20)
 	c.put(items...)
 	for i := range items[:5] {

@@ -6,7 +6,7 @@ import (
 	"feedmesh/storage"
 )
 
-func (c storeTest) feedSays() {
+func (c storeTest) emptyFeedFields() {
 	want := aFeed("https://example.org/")
 	c.addFeed(want.URL)
 	c.putBatch(storage.Batch{FeedID: want.ID})
@@ -14,14 +14,14 @@ func (c storeTest) feedSays() {
 
 	want.Title, want.Site, want.Language, want.Rate = "New title", "https://new.example/", "ru", 2.5
 	c.putBatch(storage.Batch{FeedID: want.ID, Title: want.Title, Site: want.Site, Language: want.Language, Rate: want.Rate})
-	c.wantEqual("the feed after a batch that says all", c.feed(want.ID), want)
+	c.wantEqual("the feed after a batch with all fields", c.feed(want.ID), want)
 
 	c.putBatch(storage.Batch{FeedID: want.ID})
-	c.wantEqual("the feed after a batch that says nothing", c.feed(want.ID), want)
+	c.wantEqual("the feed after a batch without fields", c.feed(want.ID), want)
 
 	want.Site = "https://newer.example/"
 	c.putBatch(storage.Batch{FeedID: want.ID, Site: want.Site})
-	c.wantEqual("the feed after a batch that says one thing", c.feed(want.ID), want)
+	c.wantEqual("the feed after a batch with one field", c.feed(want.ID), want)
 }
 
 func (c storeTest) statistics() {
@@ -68,18 +68,18 @@ func (c storeTest) feedCategories() {
 	third := 1.0 / 3
 	want := map[string]float64{"go": 1 + third, "data": third, "C++ & <more>": third}
 	c.put(items[0], items[1], items[2], items[4])
-	c.wantEqual("what it is about", c.feed(feedID).Categories, want)
+	c.wantEqual("the feed's categories", c.feed(feedID).Categories, want)
 
 	for i := range items[:3] { // revisions
 		items[i].Hash, items[i].Categories = "hash-2", []string{"law"}
 	}
 	c.put(items[:3]...)
-	c.wantEqual("what it is about once they are others", c.feed(feedID).Categories, want)
+	c.wantEqual("the feed's categories after revisions", c.feed(feedID).Categories, want)
 
 	c.put(items...)
 	want["go"] += 0.5
 	want["data"] += 0.5
-	c.wantEqual("what it is about with one more", c.feed(feedID).Categories, want)
+	c.wantEqual("the feed's categories with one more item", c.feed(feedID).Categories, want)
 	page, err := c.ListFeeds(c.Context(), "", 10)
 	if err != nil {
 		c.Fatal(err)
@@ -107,10 +107,10 @@ func (c storeTest) feedCategoriesFade() {
 		}
 	}
 	c.put(items[:100]...)
-	c.wantEqual("what it is about", c.feed(feedID).Categories, map[string]float64{"old": 100})
+	c.wantEqual("the feed's categories", c.feed(feedID).Categories, map[string]float64{"old": 100})
 	c.put(items[100:118]...)
-	c.wantEqual("what it is about then", c.feed(feedID).Categories, map[string]float64{"old": 50, "new": 17.5})
+	c.wantEqual("the feed's categories after more items", c.feed(feedID).Categories, map[string]float64{"old": 50, "new": 17.5})
 	c.put(items[118:]...)
 	want := map[string]float64{"old": 50, "new": 17.5, "a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1, "g": 1, "h": 1}
-	c.wantEqual("what it is about in the end", c.feed(feedID).Categories, want)
+	c.wantEqual("the feed's categories at the end", c.feed(feedID).Categories, want)
 }

@@ -9,30 +9,30 @@ import (
 	"feedmesh/storage"
 )
 
-// placed returns an item of an event of a story that repeats nothing.
+// placed returns an item of an event and a story that is no duplicate.
 func placed(feedID, key, event, story string) storage.Item {
 	item := anItem(feedID, key)
 	item.Spam, item.EventID, item.StoryID = false, event, story
-	item.DuplicateOf, item.DuplicateBy, item.DuplicateScore, item.DuplicateWhy = "", "", 0, ""
+	item.DuplicateOf, item.DuplicateBy, item.DuplicateScore, item.DuplicateReason = "", "", 0, ""
 	return item
 }
 
-// aStory returns a story that says something in every field.
+// aStory returns a story with a value in every field.
 func aStory(id string) storage.Story {
 	return storage.Story{
-		ID: id, Lane: "en", Headline: "item-1", Title: "Title of " + id,
+		ID: id, Partition: "en", Headline: "item-1", Title: "Title of " + id,
 		Summary: []storage.Line{{Text: "A <b> & a \"quote\".", ItemID: "item-1"}, {Text: "Ещё.", ItemID: "item-2"}},
 		Items:   5, Events: 2, Sources: 3, FirstSeen: day, LastSeen: day.Add(time.Hour),
-		Categories: []string{"software", "R&D <x>"}, Topics: []string{"sqlite", `a "b"`}, Heat: 1.0 / 3, Clicks: 7, Burst: true,
-		Rank: 1e6 + 1.0/3, Told: day.Add(2 * time.Hour),
+		Categories: []string{"software", "R&D <x>"}, Topics: []string{"sqlite", `a "b"`}, HotScore: 1.0 / 3, Clicks: 7, Burst: true,
+		Rank: 1e6 + 1.0/3, Summarized: day.Add(2 * time.Hour),
 	}
 }
 
-// tellStories stores the stories, in place of what is told of those in gone.
-func (c storeTest) tellStories(told []storage.Story, gone ...string) {
+// putStories stores the stories and deletes those in gone.
+func (c storeTest) putStories(stories []storage.Story, gone ...string) {
 	c.Helper()
-	if err := c.TellStories(c.Context(), storage.Fence{}, nil, told, gone); err != nil {
-		c.Fatalf("tell stories: %v", err)
+	if err := c.PutStories(c.Context(), storage.Fence{}, nil, stories, gone); err != nil {
+		c.Fatalf("put stories: %v", err)
 	}
 }
 
@@ -45,14 +45,14 @@ func (c storeTest) wantStory(want storage.Story) {
 	c.wantEqual("the story", got, want)
 }
 
-func (c storeTest) storyComesBack() {
-	full, bare := aStory("full"), storage.Story{ID: "bare", Items: 2, FirstSeen: day, LastSeen: day, Told: day}
-	c.tellStories([]storage.Story{full, bare})
+func (c storeTest) storedStory() {
+	full, bare := aStory("full"), storage.Story{ID: "bare", Items: 2, FirstSeen: day, LastSeen: day, Summarized: day}
+	c.putStories([]storage.Story{full, bare})
 	c.wantStory(full)
 	c.wantStory(bare)
-	given := full
-	given.FirstSeen = day.In(time.FixedZone("Moscow", 3*60*60)).Add(789)
-	c.tellStories([]storage.Story{given})
+	input := full
+	input.FirstSeen = day.In(time.FixedZone("Moscow", 3*60*60)).Add(789)
+	c.putStories([]storage.Story{input})
 	c.wantStory(full)
 }
 
@@ -61,8 +61,8 @@ func (c storeTest) storiesByID() {
 	var ids []string
 	for n := range 45 {
 		story := aStory(fmt.Sprint("story-", n))
-		c.tellStories([]storage.Story{story})
-		if n != 7 { // not asked for
+		c.putStories([]storage.Story{story})
+		if n != 7 { // not requested
 			want[story.ID] = story
 			ids = append(ids, story.ID, fmt.Sprint("nothing-", n), story.ID, "")
 		}
@@ -71,45 +71,45 @@ func (c storeTest) storiesByID() {
 		ids  []string
 		want map[string]storage.Story
 	}{{nil, map[string]storage.Story{}}, {[]string{"nothing", "\xff"}, map[string]storage.Story{}}, {ids, want}} {
-		got, err := c.ToldStories(c.Context(), some.ids...)
+		got, err := c.StoriesByID(c.Context(), some.ids...)
 		if err != nil {
 			c.Fatalf("read stories: %v", err)
 		}
-		c.wantEqual("what is told of them", got, some.want)
+		c.wantEqual("the summaries", got, some.want)
 	}
 }
 
-func (c storeTest) storyToldAgain() {
-	again := storage.Story{ID: "one", Lane: "ru", Title: "Another", Items: 2, FirstSeen: day.Add(-time.Hour), LastSeen: day, Rank: -3, Told: day}
-	c.tellStories([]storage.Story{aStory("one"), aStory("other"), aStory("third")})
-	c.tellStories([]storage.Story{again}, "other", "nothing")
-	c.wantStory(again)
+func (c storeTest) replacedStory() {
+	repeated := storage.Story{ID: "one", Partition: "ru", Title: "Another", Items: 2, FirstSeen: day.Add(-time.Hour), LastSeen: day, Rank: -3, Summarized: day}
+	c.putStories([]storage.Story{aStory("one"), aStory("other"), aStory("third")})
+	c.putStories([]storage.Story{repeated}, "other", "nothing")
+	c.wantStory(repeated)
 	c.wantStory(aStory("third"))
 	_, err := c.Story(c.Context(), "other")
-	c.wantError("read a story that is gone", err, storage.ErrNotFound)
+	c.wantError("read a deleted story", err, storage.ErrNotFound)
 	c.wantStories(storage.StoryQuery{}, "third", "one")
-	c.tellStories(nil, "one", "third")
+	c.putStories(nil, "one", "third")
 	c.wantStories(storage.StoryQuery{})
 }
 
-func (c storeTest) tellUnderOldFence() {
-	c.markedStory("story")
-	marks := c.marks()
-	c.tellStories([]storage.Story{aStory("there")})
+func (c storeTest) putStoriesUnderOldFence() {
+	c.twoItemStory("story")
+	dirty := c.dirtyStories()
+	c.putStories([]storage.Story{aStory("there")})
 	old := c.fence("stories")
 	newest := c.fence("stories")
-	err := c.TellStories(c.Context(), old, marks, []storage.Story{aStory("late")}, []string{"there"})
-	c.wantError("tell under an old fence", err, storage.ErrFenced)
+	err := c.PutStories(c.Context(), old, dirty, []storage.Story{aStory("late")}, []string{"there"})
+	c.wantError("put stories under an outdated fence", err, storage.ErrFenced)
 	c.wantStories(storage.StoryQuery{}, "there")
-	c.wantEqual("the list of marks", c.marks(), marks)
-	if err := c.TellStories(c.Context(), newest, marks, []storage.Story{aStory("late")}, []string{"there"}); err != nil {
+	c.wantEqual("the dirty records", c.dirtyStories(), dirty)
+	if err := c.PutStories(c.Context(), newest, dirty, []storage.Story{aStory("late")}, []string{"there"}); err != nil {
 		c.Fatal(err)
 	}
 	c.wantStories(storage.StoryQuery{}, "late")
-	c.wantMarked("what is told")
+	c.wantDirty("PutStories")
 }
 
-// stories returns all stories that a query lists, page by page.
+// stories returns all stories of a query, page by page.
 func (c storeTest) stories(q storage.StoryQuery) (all []storage.Story) {
 	c.Helper()
 	for {
@@ -118,7 +118,7 @@ func (c storeTest) stories(q storage.StoryQuery) (all []storage.Story) {
 			c.Fatalf("list stories: %v", err)
 		}
 		if len(page) > q.PageSize() || next != "" && len(page) < q.PageSize() {
-			c.Fatalf("a page of %d has %d stories, and then %q", q.PageSize(), len(page), next)
+			c.Fatalf("a page of %d has %d stories, next %q", q.PageSize(), len(page), next)
 		}
 		all = append(all, page...)
 		switch {
@@ -131,7 +131,7 @@ func (c storeTest) stories(q storage.StoryQuery) (all []storage.Story) {
 	}
 }
 
-// wantStories fails unless a query lists exactly these, in this order.
+// wantStories fails unless a query lists exactly these stories, in this order.
 func (c storeTest) wantStories(q storage.StoryQuery, want ...string) {
 	c.Helper()
 	var got []string
@@ -144,19 +144,18 @@ func (c storeTest) wantStories(q storage.StoryQuery, want ...string) {
 }
 
 func (c storeTest) storiesInOrder() {
-	// The numbers of IDs, ranks and times have orders of their own, and many are
-	// equal.
-	var told []storage.Story
+	// IDs, ranks and times are ordered differently, and contain ties.
+	var stories []storage.Story
 	for n := range 57 {
 		s := aStory(fmt.Sprintf("story-%02d", n*23%57))
 		s.Rank = []float64{-1e9, 0, 1.0 / 3, 1e15}[n%4]
 		s.LastSeen = day.Add(time.Duration(n%5-2) * 365 * 24 * time.Hour)
-		told = append(told, s)
+		stories = append(stories, s)
 	}
-	c.tellStories(told)
-	slices.SortFunc(told, func(a, b storage.Story) int { return strings.Compare(a.ID, b.ID) })
+	c.putStories(stories)
+	slices.SortFunc(stories, func(a, b storage.Story) int { return strings.Compare(a.ID, b.ID) })
 	for _, newest := range []bool{false, true} {
-		slices.SortStableFunc(told, func(a, b storage.Story) int {
+		slices.SortStableFunc(stories, func(a, b storage.Story) int {
 			switch {
 			case newest:
 				return b.LastSeen.Compare(a.LastSeen)
@@ -168,25 +167,25 @@ func (c storeTest) storiesInOrder() {
 			return strings.Compare(a.ID, b.ID)
 		})
 		for _, limit := range []int{1, 2, 7, 19, 57, 100, 0, -1, 1000} {
-			c.wantEqual("the list", c.stories(storage.StoryQuery{Newest: newest, Limit: limit}), told)
+			c.wantEqual("the list", c.stories(storage.StoryQuery{Newest: newest, Limit: limit}), stories)
 		}
-		slices.SortFunc(told, func(a, b storage.Story) int { return strings.Compare(a.ID, b.ID) })
+		slices.SortFunc(stories, func(a, b storage.Story) int { return strings.Compare(a.ID, b.ID) })
 	}
 }
 
 func (c storeTest) storiesThatMatch() {
 	en, ru, small := aStory("a-en"), aStory("b-ru"), aStory("c-small")
-	ru.Lane, ru.Categories, ru.Topics = "ru", []string{"law"}, []string{`"`, "copyright", "SQLite"}
+	ru.Partition, ru.Categories, ru.Topics = "ru", []string{"law"}, []string{`"`, "copyright", "SQLite"}
 	small.Sources, small.Categories, small.Topics = 2, nil, []string{"sql", "ite", `\`}
 	small.FirstSeen, small.LastSeen = day.Add(-time.Hour), day.Add(-time.Minute)
-	c.tellStories([]storage.Story{small, ru, en})
+	c.putStories([]storage.Story{small, ru, en})
 	for _, test := range []struct {
 		query storage.StoryQuery
 		want  []string
 	}{
 		{storage.StoryQuery{}, []string{"a-en", "b-ru", "c-small"}},
-		{storage.StoryQuery{Lane: "ru"}, []string{"b-ru"}},
-		{storage.StoryQuery{Lane: "r"}, nil},
+		{storage.StoryQuery{Partition: "ru"}, []string{"b-ru"}},
+		{storage.StoryQuery{Partition: "r"}, nil},
 		{storage.StoryQuery{Category: "law"}, []string{"b-ru"}},
 		{storage.StoryQuery{Category: "R&D <x>"}, []string{"a-en"}},
 		{storage.StoryQuery{Category: "sqlite"}, nil},
@@ -204,7 +203,7 @@ func (c storeTest) storiesThatMatch() {
 		{storage.StoryQuery{Before: day.Add(time.Microsecond)}, []string{"a-en", "b-ru", "c-small"}},
 		{storage.StoryQuery{Sources: 3}, []string{"a-en", "b-ru"}},
 		{storage.StoryQuery{Sources: 4}, nil},
-		{storage.StoryQuery{Lane: "en", Topic: "sql", Sources: 2, Before: day, After: day.Add(-time.Hour)}, []string{"c-small"}},
+		{storage.StoryQuery{Partition: "en", Topic: "sql", Sources: 2, Before: day, After: day.Add(-time.Hour)}, []string{"c-small"}},
 	} {
 		for _, newest := range []bool{false, true} {
 			test.query.Newest, test.query.Limit = newest, 1
@@ -214,7 +213,7 @@ func (c storeTest) storiesThatMatch() {
 }
 
 func (c storeTest) storyCursors() {
-	c.tellStories([]storage.Story{aStory("a"), aStory("b")})
+	c.putStories([]storage.Story{aStory("a"), aStory("b")})
 	_, byRank, err := c.ListStories(c.Context(), storage.StoryQuery{Limit: 1})
 	if err != nil {
 		c.Fatal(err)
@@ -229,8 +228,8 @@ func (c storeTest) storyCursors() {
 		_, _, err := c.ListStories(c.Context(), q)
 		c.wantError(fmt.Sprintf("list with the cursor %q", q.Cursor), err, storage.ErrBadCursor)
 	}
-	// A story that is gone leaves no gap.
-	c.tellStories(nil, "a")
+	// A story deleted between two pages leaves no gap.
+	c.putStories(nil, "a")
 	c.wantStories(storage.StoryQuery{Cursor: byRank}, "b")
-	c.wantStories(storage.StoryQuery{Cursor: newest, Newest: true, Lane: "en"}, "b")
+	c.wantStories(storage.StoryQuery{Cursor: newest, Newest: true, Partition: "en"}, "b")
 }

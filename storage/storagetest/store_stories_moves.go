@@ -8,7 +8,7 @@ import (
 	"feedmesh/storage"
 )
 
-// wantRearranged rearranges and fails unless exactly these items are elsewhere now.
+// wantRearranged rearranges and fails unless exactly these items change.
 func (c storeTest) wantRearranged(r storage.Rearrangement, want ...storage.Item) {
 	c.Helper()
 	changed, err := c.Rearrange(c.Context(), r)
@@ -21,7 +21,7 @@ func (c storeTest) wantRearranged(r storage.Rearrangement, want ...storage.Item)
 	}
 }
 
-// moveEvents has events, each named before its new story, belong elsewhere.
+// moveEvents returns a Rearrangement from pairs of an event and its new story.
 func moveEvents(pairs ...string) (r storage.Rearrangement) {
 	for pair := range slices.Chunk(pairs, 2) {
 		r.Events = append(r.Events, storage.EventMove{EventID: pair[0], StoryID: pair[1]})
@@ -29,11 +29,11 @@ func moveEvents(pairs ...string) (r storage.Rearrangement) {
 	return r
 }
 
-// elsewhere returns a placement that has nothing in common with anItem's.
+// elsewhere returns a placement that differs from anItem's in every field.
 func elsewhere(itemID string) storage.Placement {
 	return storage.Placement{
-		ItemID: itemID, EventID: "event-2", StoryID: "story-2", StoryWhy: "because", DuplicateOf: "first",
-		DuplicateBy: "hand", DuplicateScore: 2.0 / 3, DuplicateWhy: `a person <said> "so"`,
+		ItemID: itemID, EventID: "event-2", StoryID: "story-2", StoryReason: "because", DuplicateOf: "first",
+		DuplicateBy: "hand", DuplicateScore: 2.0 / 3, DuplicateReason: `a person <said> "so"`,
 	}
 }
 
@@ -46,7 +46,7 @@ func (c storeTest) movedEvents() {
 	for _, item := range items {
 		c.put(item)
 	}
-	before := c.wholes(items)
+	before := c.storedByID(items)
 	c.wantRearranged(moveEvents("e1", "s9", "nothing", "s9", "e2", "s2"), items[0], items[1], items[2])
 	for i := range items[:3] {
 		items[i].StoryID = "s9"
@@ -63,8 +63,8 @@ func (c storeTest) movedEvents() {
 	c.wantRearranged(storage.Rearrangement{})
 }
 
-// wholes returns the items as they are stored, by ID.
-func (c storeTest) wholes(items []storage.Item) map[string]storage.Item {
+// storedByID returns the items as stored, by ID.
+func (c storeTest) storedByID(items []storage.Item) map[string]storage.Item {
 	c.Helper()
 	whole := map[string]storage.Item{}
 	for _, item := range items {
@@ -73,8 +73,7 @@ func (c storeTest) wholes(items []storage.Item) map[string]storage.Item {
 	return whole
 }
 
-// wantChanged fails unless the items are as they should be, and exactly the first
-// n have changed since they were as before.
+// wantChanged fails unless the items equal want, and exactly the first n changed since before.
 func (c storeTest) wantChanged(items []storage.Item, before map[string]storage.Item, n int) {
 	c.Helper()
 	stamps := map[string]time.Time{}
@@ -103,12 +102,12 @@ func (c storeTest) lateItems() {
 		c.wantEqual("a late item", c.item(late[i].ID), late[i])
 	}
 	c.wantRearranged(moveEvents("e1", "s4"), first, late[0])
-	c.wantRearranged(moveEvents("e1", "s1"), first, late[0]) // where it was at first
+	c.wantRearranged(moveEvents("e1", "s1"), first, late[0]) // its first story
 	later := placed(feedID, "later", "e1", "s4")
 	c.put(later)
 	c.wantEqual("the story of a later item", c.item(later.ID).StoryID, "s1")
 
-	// An edited item stays where it was placed, whatever the document says.
+	// A revision keeps its placement, whatever the document states.
 	apart := storage.PlacementOf(later)
 	apart.StoryID = "apart"
 	c.wantRearranged(storage.Rearrangement{Items: []storage.Placement{apart}}, later)
@@ -121,7 +120,7 @@ func (c storeTest) lateItems() {
 func (c storeTest) placedAnew() {
 	items := numbered(c.addFeed("https://example.org/"), 0, 50)
 	c.put(items...)
-	before := c.wholes(items)
+	before := c.storedByID(items)
 	r := storage.Rearrangement{Items: []storage.Placement{elsewhere("nothing"), {ItemID: items[0].ID}}}
 	for i, item := range items {
 		p := storage.PlacementOf(item)
@@ -134,24 +133,24 @@ func (c storeTest) placedAnew() {
 	}
 	c.wantRearranged(r, items[:30]...)
 	for i := range items[:30] {
-		items[i] = elsewhere("").On(items[i])
+		items[i] = elsewhere("").ApplyTo(items[i])
 	}
 	c.wantChanged(items, before, 30)
 	c.wantRearranged(r)
 	for i, change := range []func(*storage.Placement){
 		func(p *storage.Placement) { p.EventID = "event-3" },
 		func(p *storage.Placement) { p.StoryID = "story-3" },
-		func(p *storage.Placement) { p.StoryWhy = "" },
+		func(p *storage.Placement) { p.StoryReason = "" },
 		func(p *storage.Placement) { p.DuplicateOf = "" },
 		func(p *storage.Placement) { p.DuplicateBy = "title" },
 		func(p *storage.Placement) { p.DuplicateScore = 0.9 },
-		func(p *storage.Placement) { p.DuplicateWhy = "words" },
+		func(p *storage.Placement) { p.DuplicateReason = "words" },
 		func(p *storage.Placement) { *p = storage.Placement{ItemID: p.ItemID} },
 	} {
 		p := storage.PlacementOf(items[i])
 		change(&p)
 		c.wantRearranged(storage.Rearrangement{Items: []storage.Placement{p}}, items[i])
-		c.wantEqual("an item placed anew", c.item(items[i].ID), p.On(items[i]))
+		c.wantEqual("an item placed anew", c.item(items[i].ID), p.ApplyTo(items[i]))
 	}
 }
 
@@ -159,19 +158,19 @@ func (c storeTest) placedAfterMoves() {
 	feedID := c.addFeed("https://example.org/")
 	items := []storage.Item{placed(feedID, "1", "e1", "s1"), placed(feedID, "2", "e1", "s1"), placed(feedID, "3", "e2", "s2")}
 	c.put(items...)
-	before := c.wholes(items)
+	before := c.storedByID(items)
 	r := moveEvents("e1", "s3", "e2", "s4")
 	stays, joins := storage.PlacementOf(items[1]), storage.PlacementOf(items[2])
 	joins.EventID, joins.StoryID = "e1", "s3"
 	r.Items = []storage.Placement{stays, joins}
 	items[0].StoryID = "s3"
-	items[2] = joins.On(items[2])
+	items[2] = joins.ApplyTo(items[2])
 	items[1], items[2] = items[2], items[1]
 	c.wantRearranged(r, items[:2]...)
 	c.wantChanged(items, before, 2)
-	// The one that stayed behind still is of its event.
+	// The item that stayed still belongs to its event.
 	c.wantRearranged(moveEvents("e1", "s5"), items...)
-	// What a placement says holds, also where its event has gone.
+	// A placement overrides the move of its event.
 	p := storage.PlacementOf(items[0])
 	p.StoryID = "s1"
 	c.wantRearranged(storage.Rearrangement{Items: []storage.Placement{p}}, items[0])
@@ -182,7 +181,7 @@ func (c storeTest) rearrangeUnderOldFence() {
 	feedID := c.addFeed("https://example.org/")
 	items := []storage.Item{placed(feedID, "1", "e1", "s1"), placed(feedID, "2", "e2", "s1")}
 	c.put(items...)
-	marks := c.marks()
+	dirty := c.dirtyStories()
 	old := c.fence("cluster.en")
 	newest := c.fence("cluster.en")
 	r := moveEvents("e1", "s2")
@@ -192,7 +191,7 @@ func (c storeTest) rearrangeUnderOldFence() {
 	for _, item := range items {
 		c.wantEqual("the item", c.item(item.ID), item)
 	}
-	c.wantEqual("the list of marks", c.marks(), marks)
+	c.wantEqual("the dirty records", c.dirtyStories(), dirty)
 	if note, err := c.Note(c.Context(), "cluster.en"); err != nil || note != nil {
 		c.Errorf("it noted %q, %v", note, err)
 	}

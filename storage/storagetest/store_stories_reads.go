@@ -10,7 +10,7 @@ import (
 	"feedmesh/storage"
 )
 
-// withoutHTML returns the items as they are stored, without their HTML.
+// withoutHTML returns the items as stored, without HTML.
 func (c storeTest) withoutHTML(items ...storage.Item) []storage.Item {
 	c.Helper()
 	var list []storage.Item
@@ -22,10 +22,10 @@ func (c storeTest) withoutHTML(items ...storage.Item) []storage.Item {
 	return list
 }
 
-// click counts clicks on an item.
+// click adds clicks to an item.
 func (c storeTest) click(id string, n int) {
 	c.Helper()
-	if err := c.Click(c.Context(), id, n); err != nil {
+	if err := c.AddClicks(c.Context(), id, n); err != nil {
 		c.Fatalf("click: %v", err)
 	}
 }
@@ -48,7 +48,7 @@ func (c storeTest) readStory() {
 		return strings.Compare(a.ID, b.ID)
 	})
 	for _, limit := range []int{-1, 0, 1, 5, 12, 100} {
-		want := storage.Told{Count: 12, Events: 3, First: day, Last: day.Add(2 * time.Minute), Clicks: 7}
+		want := storage.StoryItems{Count: 12, Events: 3, FirstSeen: day, LastSeen: day.Add(2 * time.Minute), Clicks: 7}
 		want.Items = c.withoutHTML(items[:max(min(limit, 12), 0)]...)
 		got, err := c.ReadStory(c.Context(), "story", limit)
 		if err != nil {
@@ -57,7 +57,7 @@ func (c storeTest) readStory() {
 		if len(got.Items) == 0 {
 			got.Items = nil
 		}
-		c.wantEqual("what the story is made of", got, want)
+		c.wantEqual("the story's items", got, want)
 	}
 	for _, id := range []string{"nothing", ""} {
 		_, err := c.ReadStory(c.Context(), id, 10)
@@ -65,11 +65,11 @@ func (c storeTest) readStory() {
 	}
 }
 
-// telling returns what is told of the items.
-func telling(items []storage.Item) (list []storage.Item) {
+// summaryFields returns the items with only the fields that summaries need.
+func summaryFields(items []storage.Item) (list []storage.Item) {
 	for _, i := range items {
 		list = append(list, storage.Item{
-			ID: i.ID, FeedID: i.FeedID, EventID: i.EventID, StoryID: i.StoryID, Lane: i.Lane, URL: i.URL, Title: i.Title, Excerpt: i.Excerpt,
+			ID: i.ID, FeedID: i.FeedID, EventID: i.EventID, StoryID: i.StoryID, Partition: i.Partition, URL: i.URL, Title: i.Title, Excerpt: i.Excerpt,
 			Language: i.Language, FirstSeen: i.FirstSeen, Spam: i.Spam, Flags: i.Flags, Categories: i.Categories, Topics: i.Topics,
 			DuplicateOf: i.DuplicateOf, Clicks: i.Clicks,
 		})
@@ -83,29 +83,29 @@ func (c storeTest) readStories() {
 	for n := range 9 {
 		item := placed([]string{a, b}[n%2], fmt.Sprint("key-", n), fmt.Sprint("event-", n%4), []string{"large", "large", "small"}[n%3])
 		item.FirstSeen = day.Add(time.Duration(n/5) * time.Minute)
-		item.Spam, item.Flags, item.Topics = n%4 == 0, []string{storage.Muted}, []string{"topic"}
+		item.Spam, item.Flags, item.Topics = n%4 == 0, []string{storage.FlagMuted}, []string{"topic"}
 		item.DuplicateOf = fmt.Sprint("other-", n%2)
 		c.put(item)
 		c.click(item.ID, 1+n)
 	}
 	c.put(placed(a, "alone", "event", "alone"), placed(a, "none", "", ""))
 	for _, limit := range []int{-1, 0, 1, 3, 4, 100} {
-		want := map[string]storage.Told{}
+		want := map[string]storage.StoryItems{}
 		for _, id := range []string{"large", "small", "alone"} {
-			told, err := c.ReadStory(c.Context(), id, limit)
+			story, err := c.ReadStory(c.Context(), id, limit)
 			if err != nil {
 				c.Fatal(err)
 			}
-			told.Items = telling(told.Items)
-			want[id] = told
+			story.Items = summaryFields(story.Items)
+			want[id] = story
 		}
 		got, err := c.ReadStories(c.Context(), limit, ids...)
 		if err != nil {
 			c.Fatal(err)
 		}
-		for id, told := range got {
-			told.Items = telling(told.Items)
-			got[id] = told
+		for id, story := range got {
+			story.Items = summaryFields(story.Items)
+			got[id] = story
 		}
 		c.wantEqual(fmt.Sprintf("what stories are made of, up to %d items", limit), got, want)
 	}
@@ -117,16 +117,16 @@ func (c storeTest) readStories() {
 func (c storeTest) noStoryIsNone() {
 	feedID := c.addFeed("https://example.org/")
 	c.put(placed(feedID, "a", "", ""), placed(feedID, "b", "", ""))
-	c.wantMarked("items of no story")
+	c.wantDirty("items of no story")
 	_, err := c.ReadStory(c.Context(), "", 10)
 	c.wantError("read the story of no ID", err, storage.ErrNotFound)
-	if got, err := c.Repeats(c.Context(), "", 10); err != nil || len(got) != 0 {
-		c.Errorf("%d items repeat no item, %v", len(got), err)
+	if got, err := c.Duplicates(c.Context(), "", 10); err != nil || len(got) != 0 {
+		c.Errorf("%d items are duplicates of no item, %v", len(got), err)
 	}
 	c.wantRearranged(storage.Rearrangement{Events: []storage.EventMove{{EventID: "", StoryID: "story"}}})
 }
 
-func (c storeTest) repeats() {
+func (c storeTest) duplicates() {
 	a, b := c.addFeed("https://a.example/"), c.addFeed("https://b.example/")
 	first := placed(a, "first", "event", "story")
 	c.put(first)
@@ -146,24 +146,24 @@ func (c storeTest) repeats() {
 		return strings.Compare(a.ID, b.ID)
 	})
 	for _, limit := range []int{-1, 0, 1, 4, 9, 100} {
-		got, err := c.Repeats(c.Context(), first.ID, limit)
+		got, err := c.Duplicates(c.Context(), first.ID, limit)
 		if err != nil {
 			c.Fatal(err)
 		}
 		if want := want[:max(min(limit, 9), 0)]; len(got) != 0 || len(want) != 0 {
-			c.wantEqual("what repeats an item", got, c.withoutHTML(want...))
+			c.wantEqual("the duplicates", got, c.withoutHTML(want...))
 		}
 	}
-	if got, err := c.Repeats(c.Context(), want[0].ID, 10); err != nil || len(got) != 0 {
-		c.Errorf("%d items repeat one that nothing repeats, %v", len(got), err)
+	if got, err := c.Duplicates(c.Context(), want[0].ID, 10); err != nil || len(got) != 0 {
+		c.Errorf("an item without duplicates has %d, %v", len(got), err)
 	}
 }
 
 func (c storeTest) clicks() {
 	item := placed(c.addFeed("https://example.org/"), "key", "event", "story")
-	given := item
-	given.Clicks = 9 // the store says
-	c.put(given)
+	input := item
+	input.Clicks = 9 // counted by the store
+	c.put(input)
 	changed := c.stored(item.ID).Changed
 	c.wantEqual("how often it was clicked", c.item(item.ID).Clicks, 0)
 	c.click(item.ID, 1)
@@ -172,14 +172,14 @@ func (c storeTest) clicks() {
 	c.wantEqual("the item", c.item(item.ID), item)
 	c.wantEqual("when it changed", c.stored(item.ID).Changed, changed)
 	item.Hash, item.Revision = "hash-2", 2
-	given = item
-	given.Clicks = 0
-	c.put(given)
+	input = item
+	input.Clicks = 0
+	c.put(input)
 	c.wantEqual("its next revision", c.item(item.ID), item)
-	c.wantError("click what is not there", c.Click(c.Context(), "nothing", 1), storage.ErrNotFound)
+	c.wantError("click a missing item", c.AddClicks(c.Context(), "nothing", 1), storage.ErrNotFound)
 }
 
-// sightings returns all sightings of a time, page by page.
+// sightings returns all sightings of a period, page by page.
 func (c storeTest) sightings(from, until time.Time, limit int) (all []storage.Sighting) {
 	c.Helper()
 	for after := (storage.Sighting{}); ; after = all[len(all)-1] {
@@ -204,7 +204,7 @@ func (c storeTest) sightingsInOrder() {
 	for n := range 40 {
 		item := placed(feedID, fmt.Sprintf("key-%02d", n*7%40), "event", fmt.Sprint("story-", n))
 		item.FirstSeen, item.Spam = day.Add(time.Duration(n/3)*time.Microsecond), n%10 == 9
-		item.Lane = []string{"en", "ru", ""}[n%3]
+		item.Partition = []string{"en", "ru", ""}[n%3]
 		if n%4 == 0 {
 			item.Categories, item.Topics = nil, nil
 		}
@@ -238,20 +238,20 @@ func (c storeTest) sightingsInOrder() {
 	}
 }
 
-func (c storeTest) liveEvents() {
+func (c storeTest) recentEvents() {
 	feedID := c.addFeed("https://example.org/")
 	for n, event := range []string{"old", "a", "b", "c", "a", "d"} {
 		item := placed(feedID, fmt.Sprint(n), event, "story")
-		item.Lane, item.FirstSeen = "en", day.Add(time.Duration(n)*time.Hour)
+		item.Partition, item.FirstSeen = "en", day.Add(time.Duration(n)*time.Hour)
 		c.put(item)
 	}
 	other := placed(feedID, "other", "other", "story")
-	other.Lane, other.FirstSeen = "ru", day.Add(9*time.Hour)
+	other.Partition, other.FirstSeen = "ru", day.Add(9*time.Hour)
 	tie := placed(feedID, "tie", "aa", "story")
-	tie.Lane, tie.FirstSeen = "en", day.Add(5*time.Hour)
+	tie.Partition, tie.FirstSeen = "en", day.Add(5*time.Hour)
 	c.put(other, tie)
 	for limit, want := range map[int][]string{-1: nil, 0: nil, 2: {"aa", "d"}, 4: {"aa", "d", "a", "c"}, 10: {"aa", "d", "a", "c", "b"}} {
-		got, err := c.LiveEvents(c.Context(), "en", day.Add(time.Hour), limit)
+		got, err := c.RecentEvents(c.Context(), "en", day.Add(time.Hour), limit)
 		if err != nil || !slices.Equal(got, want) {
 			c.Errorf("got %v, %v for %d, want %v", got, err, limit, want)
 		}
@@ -263,9 +263,9 @@ func (c storeTest) eventItems() {
 	var want []storage.Item
 	for n := range 40 {
 		item := placed(feedID, fmt.Sprintf("key-%02d", n*7%40), fmt.Sprint("event-", n%4), "story")
-		item.Lane, item.FirstSeen = []string{"en", "en", "ru"}[n%3], day.Add(time.Duration(n/3)*time.Microsecond)
+		item.Partition, item.FirstSeen = []string{"en", "en", "ru"}[n%3], day.Add(time.Duration(n/3)*time.Microsecond)
 		c.put(item)
-		if n%4 < 2 && item.Lane == "en" && n/3 >= 2 && n/3 < 11 {
+		if n%4 < 2 && item.Partition == "en" && n/3 >= 2 && n/3 < 11 {
 			want = append(want, item)
 		}
 	}
@@ -295,7 +295,7 @@ func (c storeTest) eventItems() {
 	}
 }
 
-func (c storeTest) reach() {
+func (c storeTest) feedCoverage() {
 	a, b, alone := c.addFeed("https://a.example/"), c.addFeed("https://b.example/"), c.addFeed("https://alone.example/")
 	c.addFeed("https://none.example/")
 	for n := range 6 {
@@ -307,20 +307,20 @@ func (c storeTest) reach() {
 	c.put(placed(alone, "key", "", ""))
 	large, small := aStory("large"), aStory("small")
 	large.Sources, small.Sources = 3, 2
-	c.tellStories([]storage.Story{large, small})
+	c.putStories([]storage.Story{large, small})
 	for _, test := range []struct {
 		since   time.Duration
 		sources int
-		want    map[string]storage.Reach
+		want    map[string]storage.FeedCoverage
 	}{
-		{0, 3, map[string]storage.Reach{a: {Items: 6, Reached: 2}, b: {Items: 1, Reached: 1}, alone: {Items: 1}}},
-		{0, 2, map[string]storage.Reach{a: {Items: 6, Reached: 4}, b: {Items: 1, Reached: 1}, alone: {Items: 1}}},
-		{0, 4, map[string]storage.Reach{a: {Items: 6}, b: {Items: 1}, alone: {Items: 1}}},
-		{time.Microsecond, 2, map[string]storage.Reach{a: {Items: 5, Reached: 3}}},
-		{4 * time.Hour, 2, map[string]storage.Reach{a: {Items: 2, Reached: 1}}},
+		{0, 3, map[string]storage.FeedCoverage{a: {Items: 6, Covered: 2}, b: {Items: 1, Covered: 1}, alone: {Items: 1}}},
+		{0, 2, map[string]storage.FeedCoverage{a: {Items: 6, Covered: 4}, b: {Items: 1, Covered: 1}, alone: {Items: 1}}},
+		{0, 4, map[string]storage.FeedCoverage{a: {Items: 6}, b: {Items: 1}, alone: {Items: 1}}},
+		{time.Microsecond, 2, map[string]storage.FeedCoverage{a: {Items: 5, Covered: 3}}},
+		{4 * time.Hour, 2, map[string]storage.FeedCoverage{a: {Items: 2, Covered: 1}}},
 		{6 * time.Hour, 2, nil},
 	} {
-		got, err := c.Reach(c.Context(), day.Add(test.since), test.sources)
+		got, err := c.FeedCoverage(c.Context(), day.Add(test.since), test.sources)
 		if err != nil {
 			c.Fatal(err)
 		}

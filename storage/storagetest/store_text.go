@@ -7,12 +7,12 @@ import (
 	"feedmesh/storage"
 )
 
-// withText returns an item that has the text wherever a publisher may put some.
+// withText returns an item with the text in every field that a publisher may fill.
 func withText(feedID, key, text string) storage.Item {
 	i := anItem(feedID, key)
 	i.Title, i.HTML, i.Excerpt, i.Author = text, text, text, text
 	i.Categories, i.Topics = []string{text}, []string{text, text}
-	i.Tags, i.Images, i.Why = []string{text, text}, []string{text}, []string{text}
+	i.Tags, i.Images, i.Reasons = []string{text, text}, []string{text}, []string{text}
 	i.Comments, i.Source, i.Enclosures = text, text, []storage.Enclosure{{URL: text, Type: text}}
 	return i
 }
@@ -29,9 +29,9 @@ func (c storeTest) strangeText() {
 		want := withText(feedID, key, text)
 		c.put(want)
 		c.wantEqual(fmt.Sprintf("the item with %q", text), c.item(want.ID), want)
-		known, err := c.Known(c.Context(), feedID, []string{key})
-		if err != nil || known[key] != want.Hash {
-			c.Errorf("of the key %q is known %v, %v", key, known, err)
+		hashes, err := c.ItemHashes(c.Context(), feedID, []string{key})
+		if err != nil || hashes[key] != want.Hash {
+			c.Errorf("the key %q has hashes %v, %v", key, hashes, err)
 		}
 	}
 	c.wantEqual("the number of items", c.feed(feedID).Items, int64(len(texts)))
@@ -39,22 +39,22 @@ func (c storeTest) strangeText() {
 
 func (c storeTest) textWithNUL() {
 	feedID := c.addFeed("https://example.org/")
-	given := withText(feedID, "key", "before\x00after")
-	c.putBatch(storage.Batch{FeedID: feedID, Items: []storage.Item{given}, Title: "a\x00feed"})
-	got := c.item(given.ID)
-	for _, text := range []string{got.Title, got.HTML, got.Excerpt, got.Author, got.Tags[0], got.Tags[1], got.Images[0], got.Why[0],
+	input := withText(feedID, "key", "before\x00after")
+	c.putBatch(storage.Batch{FeedID: feedID, Items: []storage.Item{input}, Title: "a\x00feed"})
+	got := c.item(input.ID)
+	for _, text := range []string{got.Title, got.HTML, got.Excerpt, got.Author, got.Tags[0], got.Tags[1], got.Images[0], got.Reasons[0],
 		got.Comments, got.Source, got.Enclosures[0].URL, got.Enclosures[0].Type} {
 		if text != "before\x00after" && text != "beforeafter" {
-			c.Errorf("text with a NUL comes back as %q", text)
+			c.Errorf("text with a NUL: got %q", text)
 		}
 	}
 	if title := c.feed(feedID).Title; title != "a\x00feed" && title != "afeed" {
-		c.Errorf("the feed's title comes back as %q", title)
+		c.Errorf("feed title: got %q", title)
 	}
 }
 
-// brokenText puts what prepare never lets through: an engine may refuse the
-// batch or mend the text, but all else goes on.
+// brokenText stores text that the prepare role never lets through. An engine may reject the batch or repair
+// the text, but other items must be stored.
 func (c storeTest) brokenText() {
 	feedID := c.addFeed("https://example.org/")
 	before := anItem(feedID, "before")
@@ -63,7 +63,7 @@ func (c storeTest) brokenText() {
 	if stored, err := c.PutItems(c.Context(), storage.Batch{FeedID: feedID, Items: []storage.Item{broken}}); err == nil {
 		c.wantIDs("the new items", stored.New, []storage.Item{broken})
 		if got := c.item(broken.ID); !strings.HasPrefix(got.Title, "a") || !strings.Contains(got.Title, "b") {
-			c.Errorf("the broken title comes back as %q", got.Title)
+			c.Errorf("broken title: got %q", got.Title)
 		}
 	}
 	after := anItem(feedID, "after")
@@ -72,7 +72,7 @@ func (c storeTest) brokenText() {
 	c.wantEqual("the item after", c.item(after.ID), after)
 	page, err := c.ItemsSince(c.Context(), "en", day, storage.Item{}, 10)
 	if err != nil || int64(len(page)) != c.feed(feedID).Items {
-		c.Errorf("the lane has %d items, %v; want all %d", len(page), err, c.feed(feedID).Items)
+		c.Errorf("the partition has %d items, %v; want all %d", len(page), err, c.feed(feedID).Items)
 	}
 }
 
@@ -80,12 +80,12 @@ func (c storeTest) muchText() {
 	feedID := c.addFeed("https://example.org/")
 	want := anItem(feedID, "key")
 	want.HTML = strings.Repeat("<p>Много текста, much of it &amp; more.</p>\n", 1<<20/48)
-	neighbour := anItem(feedID, "neighbour")
-	c.put(want, neighbour)
+	other := anItem(feedID, "neighbour")
+	c.put(want, other)
 	if got := c.item(want.ID); got.HTML != want.HTML {
-		c.Errorf("%d bytes come back as %d others", len(want.HTML), len(got.HTML))
+		c.Errorf("got %[2]d other bytes for %[1]d stored", len(want.HTML), len(got.HTML))
 	}
-	c.wantEqual("its neighbour", c.item(neighbour.ID), neighbour)
+	c.wantEqual("its neighbour", c.item(other.ID), other)
 	want.Hash, want.Revision, want.HTML = "hash-2", 2, "short"
 	c.put(want)
 	c.wantEqual("the short revision", c.item(want.ID), want)

@@ -8,7 +8,7 @@ import (
 	"feedmesh/storage"
 )
 
-// aToken returns a token that says something in every field AddToken keeps.
+// aToken returns a token with a value in every field that AddToken stores.
 func aToken(id string, created time.Time) storage.Token {
 	return storage.Token{ID: id, Name: "Ann's <phone> & телефон", Hash: "hash of " + id, Scopes: []string{"search", "read"}, Created: created}
 }
@@ -20,7 +20,7 @@ func (c storeTest) addToken(t storage.Token) {
 	}
 }
 
-// wantTokens fails unless these are all there are, in this order.
+// wantTokens fails unless Tokens returns exactly these, in this order.
 func (c storeTest) wantTokens(want ...storage.Token) {
 	c.Helper()
 	got, err := c.Tokens(c.Context())
@@ -32,7 +32,7 @@ func (c storeTest) wantTokens(want ...storage.Token) {
 	}
 }
 
-func (c storeTest) tokensComeBack() {
+func (c storeTest) tokensInOrder() {
 	c.wantTokens()
 	bare := storage.Token{ID: "bare", Created: day}
 	late := aToken("a", day.Add(time.Microsecond))
@@ -42,7 +42,7 @@ func (c storeTest) tokensComeBack() {
 	c.wantTokens(aToken("b", day), bare, late)
 }
 
-func (c storeTest) knownToken() {
+func (c storeTest) storedToken() {
 	c.addToken(aToken("a", day))
 	other := aToken("a", day.Add(time.Hour))
 	other.Hash, other.Scopes, other.Used = "another", []string{"admin"}, day
@@ -52,9 +52,9 @@ func (c storeTest) knownToken() {
 
 func (c storeTest) usedToken() {
 	want := aToken("a", day)
-	given := want
-	given.Used = day // no token comes used
-	c.addToken(given)
+	input := want
+	input.Used = day // AddToken ignores it
+	c.addToken(input)
 	c.wantTokens(want)
 	use := func(id string, at time.Time) {
 		c.Helper()
@@ -63,7 +63,7 @@ func (c storeTest) usedToken() {
 		}
 	}
 	use("a", day.Add(2*time.Hour))
-	use("a", day.Add(time.Hour)) // word of it came late
+	use("a", day.Add(time.Hour)) // an older use, reported late
 	use("gone", day)
 	want.Used = day.Add(2 * time.Hour)
 	c.wantTokens(want)
@@ -79,7 +79,7 @@ func (c storeTest) removeToken() {
 	c.wantError("remove it again", c.RemoveToken(c.Context(), "a"), storage.ErrNotFound)
 }
 
-// Two add the last tokens there is room for, and one more each.
+// manyTokens lets two workers add the last tokens within the limit, and one more each.
 func (c storeTest) manyTokens() {
 	for i := range storage.MaxTokens - 2 {
 		c.addToken(aToken(fmt.Sprintf("token-%04d", i), day))
@@ -90,17 +90,17 @@ func (c storeTest) manyTokens() {
 		adding.Go(func() { errs[i] = c.AddToken(c.Context(), aToken(fmt.Sprint("late-", i), day)) })
 	}
 	adding.Wait()
-	refused := 0
+	rejected := 0
 	for _, err := range errs {
 		if err != nil {
 			c.wantError("add one too many", err, storage.ErrTooMany)
-			refused++
+			rejected++
 		}
 	}
-	if all, err := c.Tokens(c.Context()); err != nil || len(all) != storage.MaxTokens || refused != 2 {
-		c.Errorf("there are %d tokens, %v, and %d were refused; want %d, and 2", len(all), err, refused, storage.MaxTokens)
+	if all, err := c.Tokens(c.Context()); err != nil || len(all) != storage.MaxTokens || rejected != 2 {
+		c.Errorf("got %d tokens, %v, and %d rejected; want %d, and 2", len(all), err, rejected, storage.MaxTokens)
 	}
-	c.addToken(aToken("token-0000", day)) // is known, and takes no room
+	c.addToken(aToken("token-0000", day)) // already stored, so the limit does not apply
 	if err := c.RemoveToken(c.Context(), "token-0000"); err != nil {
 		c.Fatal(err)
 	}

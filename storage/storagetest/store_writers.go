@@ -9,7 +9,7 @@ import (
 	"feedmesh/storage"
 )
 
-// fence takes the next fence under the given name.
+// fence issues the next fence of the given name.
 func (c storeTest) fence(name string) storage.Fence {
 	c.Helper()
 	f, err := c.NextFence(c.Context(), name)
@@ -152,7 +152,7 @@ func (c storeTest) cancelled() {
 		"AddFeeds":   func() error { _, err := c.AddFeeds(ctx, aFeed("https://late.example/")); return err },
 		"RemoveFeed": func() error { _, err := c.RemoveFeed(ctx, feedID); return err },
 		"Counts":     func() error { _, err := c.Counts(ctx); return err },
-		"Known":      func() error { _, err := c.Known(ctx, feedID, []string{"old"}); return err },
+		"ItemHashes": func() error { _, err := c.ItemHashes(ctx, feedID, []string{"old"}); return err },
 		"PutItems": func() error {
 			_, err := c.PutItems(ctx, storage.Batch{FeedID: feedID, Items: numbered(feedID, 0, 3)})
 			return err
@@ -187,20 +187,20 @@ func (c storeTest) cancelled() {
 		"CountSpam":     func() error { _, err := c.CountSpam(ctx, storage.SpamQuery{}); return err },
 		"Relabel":       func() error { _, err := c.Relabel(ctx, "late", storage.Labels{ItemID: oldID}); return err },
 		"UndoRelabel":   func() error { _, err := c.UndoRelabel(ctx, "late", 10); return err },
-		"ForgetRelabel": func() error { return c.ForgetRelabel(ctx, "late") },
+		"ForgetRelabel": func() error { return c.DeleteRelabelUndo(ctx, "late") },
 		"Correct":       func() error { _, err := c.Correct(ctx, storage.Correction{ItemID: oldID, At: day}); return err },
 		"Corrections":   func() error { _, err := c.Corrections(ctx, storage.Correction{}, 10); return err },
-		"Uncorrect":     func() error { _, err := c.Uncorrect(ctx, oldID); return err },
-		"Mark":          func() error { return c.Mark(ctx, "late", storage.Marking{Read: &yes}, oldID) },
+		"Uncorrect":     func() error { _, err := c.RemoveCorrection(ctx, oldID); return err },
+		"Mark":          func() error { return c.Mark(ctx, "late", storage.MarkChange{Read: &yes}, oldID) },
 		"MarkAllRead":   func() error { return c.MarkAllRead(ctx, "late", storage.Stream{}, day) },
 		"ListMarked": func() error {
-			_, err := c.ListMarked(ctx, "late", storage.MarkQuery{}, storage.Marked{}, 10)
+			_, err := c.ListMarked(ctx, "late", storage.MarkQuery{}, storage.MarkedItem{}, 10)
 			return err
 		},
 		"MarksOf":       func() error { _, err := c.MarksOf(ctx, "late", oldID); return err },
 		"CountUnread":   func() error { _, err := c.CountUnread(ctx, "late", day); return err },
 		"NumberedItems": func() error { _, err := c.NumberedItems(ctx, 1); return err },
-		"ForgetMarks":   func() error { return c.ForgetMarks(ctx, "late") },
+		"ForgetMarks":   func() error { return c.DeleteMarks(ctx, "late") },
 		"SavedSearches": func() error { _, err := c.SavedSearches(ctx); return err },
 		"PutSearch":     func() error { return c.PutSearch(ctx, aSearch("late")) },
 		"RemoveSearch":  func() error { return c.RemoveSearch(ctx, "late") },
@@ -212,20 +212,20 @@ func (c storeTest) cancelled() {
 		"Rearrange":     func() error { _, err := c.Rearrange(ctx, moveEvents("event-1", "late")); return err },
 		"ReadStory":     func() error { _, err := c.ReadStory(ctx, "story-1", 10); return err },
 		"ReadStories":   func() error { _, err := c.ReadStories(ctx, 10, "story-1"); return err },
-		"Repeats":       func() error { _, err := c.Repeats(ctx, "item-0", 10); return err },
-		"Click":         func() error { return c.Click(ctx, oldID, 1) },
-		"UntoldStories": func() error { _, err := c.UntoldStories(ctx, 10); return err },
-		"ToldStories":   func() error { _, err := c.ToldStories(ctx, "story"); return err },
-		"TellStories":   func() error { return c.TellStories(ctx, storage.Fence{}, nil, []storage.Story{aStory("late")}, nil) },
+		"Repeats":       func() error { _, err := c.Duplicates(ctx, "item-0", 10); return err },
+		"Click":         func() error { return c.AddClicks(ctx, oldID, 1) },
+		"UntoldStories": func() error { _, err := c.DirtyStories(ctx, 10); return err },
+		"ToldStories":   func() error { _, err := c.StoriesByID(ctx, "story"); return err },
+		"TellStories":   func() error { return c.PutStories(ctx, storage.Fence{}, nil, []storage.Story{aStory("late")}, nil) },
 		"Story":         func() error { _, err := c.Story(ctx, "late"); return err },
 		"ListStories":   func() error { _, _, err := c.ListStories(ctx, storage.StoryQuery{}); return err },
-		"LiveEvents":    func() error { _, err := c.LiveEvents(ctx, "en", day, 10); return err },
+		"LiveEvents":    func() error { _, err := c.RecentEvents(ctx, "en", day, 10); return err },
 		"EventItems": func() error {
 			_, err := c.EventItems(ctx, "en", []string{"event"}, day, day.Add(time.Hour), storage.Item{}, 10)
 			return err
 		},
 		"Sightings": func() error { _, err := c.Sightings(ctx, day, day.Add(time.Hour), storage.Sighting{}, 10); return err },
-		"Reach":     func() error { _, err := c.Reach(ctx, day, 2); return err },
+		"Reach":     func() error { _, err := c.FeedCoverage(ctx, day, 2); return err },
 		"Note":      func() error { _, err := c.Note(ctx, "late"); return err },
 		"PutNote":   func() error { return c.PutNote(ctx, storage.Fence{}, "late", []byte("late")) },
 
@@ -235,8 +235,8 @@ func (c storeTest) cancelled() {
 	} {
 		start := time.Now()
 		c.wantError(name, call(), context.Canceled)
-		if took := time.Since(start); took > time.Second {
-			c.Errorf("%s took %v to notice", name, took)
+		if elapsed := time.Since(start); elapsed > time.Second {
+			c.Errorf("%s: took %v to return", name, elapsed)
 		}
 	}
 	c.wantCounts(1, 1)

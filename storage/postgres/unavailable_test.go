@@ -18,13 +18,12 @@ import (
 	"feedmesh/tests/engines"
 )
 
-// A writer puts batch after batch into a feed of its own, each until the store
-// has answered for it.
+// A writer stores one batch after the other in its own feed, and retries each until it succeeds.
 type writer struct {
-	store   *Store
-	feedID  string
-	answers atomic.Int64 // batches that the store has answered for
-	refused atomic.Int64
+	store    *Store
+	feedID   string
+	answers  atomic.Int64 // batches that the store has answered for
+	rejected atomic.Int64
 }
 
 const batchSize = 20
@@ -38,7 +37,7 @@ func (w *writer) write(ctx context.Context, t *testing.T) {
 			w.answers.Add(1)
 		case ctx.Err() != nil:
 		case errors.Is(err, storage.ErrUnavailable):
-			w.refused.Add(1)
+			w.rejected.Add(1)
 			time.Sleep(10 * time.Millisecond)
 		default:
 			t.Errorf("put: %v, want %v", err, storage.ErrUnavailable)
@@ -47,8 +46,8 @@ func (w *writer) write(ctx context.Context, t *testing.T) {
 	}
 }
 
-// writing has four writers write while disturb runs, and then checks that what
-// the store has answered for is there, whole and once.
+// writing runs four writers during disturb, and then checks that all confirmed batches are stored completely
+// and once.
 func writing(t *testing.T, s *Store, disturb func(progress func())) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -72,21 +71,21 @@ func writing(t *testing.T, s *Store, disturb func(progress func())) {
 	})
 	stop()
 	all.Wait()
-	var total, refused int64
+	var total, rejected int64
 	for _, w := range writers {
-		refused += w.refused.Load()
+		rejected += w.rejected.Load()
 		n := w.answers.Load()
 		total += wantBatches(t, s, w.feedID, n)
 	}
-	t.Logf("%d batches, %d calls refused", total/batchSize, refused)
-	if refused == 0 {
-		t.Error("no call has noticed anything")
+	t.Logf("%d batches, %d calls refused", total/batchSize, rejected)
+	if rejected == 0 {
+		t.Error("no call failed")
 	}
 	wantCounted(t, s)
 }
 
-// wantCounted fails unless the feeds come to count as many items as there are. A
-// write whose connection was killed may still be committed after its error.
+// wantCounted fails unless the feeds' item counts reach the number of stored items. A write whose connection
+// was killed may still be committed after its error.
 func wantCounted(t *testing.T, s *Store) {
 	t.Helper()
 	var more int64
@@ -110,8 +109,8 @@ func wantCounted(t *testing.T, s *Store) {
 	t.Errorf("the feeds count %d items more than there are", more)
 }
 
-// wantBatches fails unless the feed has its first n batches, and at most one
-// more, which was in hand at the end. It returns how many items it counts.
+// wantBatches fails unless the feed contains its first n batches, and at most one more, which was in progress
+// at the end. It returns the number of items.
 func wantBatches(t *testing.T, s *Store, feedID string, n int64) int64 {
 	t.Helper()
 	feed, err := s.Feed(t.Context(), feedID)
@@ -125,13 +124,13 @@ func wantBatches(t *testing.T, s *Store, feedID string, n int64) int64 {
 	for i := range int(n) * batchSize {
 		keys = append(keys, benchKey(i))
 	}
-	if known, err := s.Known(t.Context(), feedID, keys); err != nil || len(known) != len(keys) {
-		t.Errorf("%d items are known, %v; want %d", len(known), err, len(keys))
+	if hashes, err := s.ItemHashes(t.Context(), feedID, keys); err != nil || len(hashes) != len(keys) {
+		t.Errorf("%d items are stored, %v; want %d", len(hashes), err, len(keys))
 	}
 	return feed.Items
 }
 
-func TestServerRestartLosesNothing(t *testing.T) {
+func TestUnavailable_ServerRestartLosesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
@@ -149,7 +148,7 @@ func TestServerRestartLosesNothing(t *testing.T) {
 		} {
 			how()
 			if err := s.Ping(t.Context()); !errors.Is(err, storage.ErrUnavailable) {
-				t.Errorf("while the server is away, a ping says %v, want %v", err, storage.ErrUnavailable)
+				t.Errorf("while the server is down, Ping returns %v, want %v", err, storage.ErrUnavailable)
 			}
 			if err := p.Start(); err != nil {
 				t.Fatal(err)
@@ -159,7 +158,7 @@ func TestServerRestartLosesNothing(t *testing.T) {
 	})
 }
 
-func TestKilledConnectionsAreReplaced(t *testing.T) {
+func TestUnavailable_KilledConnectionsAreReplaced(t *testing.T) {
 	s := open(t, emptyDatabase(t, server))
 	name := s.pool.Config().ConnConfig.Database
 	writing(t, s, func(progress func()) {
@@ -174,7 +173,7 @@ func TestKilledConnectionsAreReplaced(t *testing.T) {
 	})
 }
 
-func TestReadOnlyServerIsUnavailable(t *testing.T) {
+func TestUnavailable_ReadOnlyServer(t *testing.T) {
 	url := emptyDatabase(t, server)
 	s := open(t, url)
 	feedID := addFeed(t, s)
@@ -199,7 +198,7 @@ func TestReadOnlyServerIsUnavailable(t *testing.T) {
 		t.Error("it was put")
 	}
 	if err := s.Ping(t.Context()); err != nil || s.pool.Stat().NewConnsCount() == before {
-		t.Errorf("after a refusal the same connections are used, %v; want new ones, which may find another server", err)
+		t.Errorf("got the same connections after a rejected write, %v; want new connections, which may reach another server", err)
 	}
 	set("off")
 	if _, err := s.PutItems(t.Context(), benchBatch(feedID, 0, 1)); err != nil {
@@ -207,7 +206,7 @@ func TestReadOnlyServerIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestTooManyConnectionsIsUnavailable(t *testing.T) {
+func TestUnavailable_TooManyConnections(t *testing.T) {
 	url := emptyDatabase(t, server)
 	open(t, url).Close()
 	if err := server.Exec(`ALTER DATABASE ` + fmt.Sprintf("test%d", databases.Load()) + ` CONNECTION LIMIT 1`); err != nil {
@@ -219,7 +218,7 @@ func TestTooManyConnectionsIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestSilentServerIsUnavailable(t *testing.T) {
+func TestUnavailable_SilentServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -237,19 +236,19 @@ func TestSilentServerIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestWhatIsUnavailable(t *testing.T) {
+func TestUnavailable_ErrorCodes(t *testing.T) {
 	for state, want := range map[string]bool{
 		"08006": true, "53100": true, "53300": true, "57P01": true, "57P02": true, "57P03": true, "57014": true,
 		"25006": true, "25P03": true, "40001": true, "40P01": true, "55P03": true, "58030": true,
 		"22021": false, "23505": false, "42P01": false, "42501": false, "XX000": false, "25P02": false,
 	} {
-		err := failed(t.Context(), "put items", &pgconn.PgError{Code: state})
+		err := wrap(t.Context(), "put items", &pgconn.PgError{Code: state})
 		if errors.Is(err, storage.ErrUnavailable) != want || code(err) != state {
 			t.Errorf("%s: the error is %v; want it unavailable: %v, and its cause", state, err, want)
 		}
 	}
 	for _, cause := range []error{io.EOF, io.ErrUnexpectedEOF, &net.OpError{Op: "read", Err: syscall.ECONNRESET}, pgconn.ErrConnClosed} {
-		if err := failed(t.Context(), "put items", fmt.Errorf("write: %w", cause)); !errors.Is(err, storage.ErrUnavailable) || !errors.Is(err, cause) {
+		if err := wrap(t.Context(), "put items", fmt.Errorf("write: %w", cause)); !errors.Is(err, storage.ErrUnavailable) || !errors.Is(err, cause) {
 			t.Errorf("%v: the error is %v; want it unavailable, and its cause", cause, err)
 		}
 	}

@@ -7,42 +7,42 @@ import (
 	upstream "github.com/meilisearch/meilisearch-go"
 )
 
-// maxMerged is how many hits of several branches are searched for the first of each
-// story: Meilisearch does not do that where it merges. Pages end there.
+// maxMerged bounds the hits of several branches that are searched for the first hit of each story:
+// Meilisearch cannot do that in merged results. Pages end there.
 const maxMerged = 1000
 
-// several asks for the documents of several branches, which Meilisearch merges: it
-// gives each once, in one order, and counts it once.
+// several runs several branches in one batch. Meilisearch merges the results: it returns and counts each
+// document once.
 func (s *search) several(ctx context.Context) (*findings, error) {
 	offset, limit := s.window()
-	if s.query.Once {
+	if s.query.OnePerStory {
 		offset, limit = 0, maxMerged
 	}
 	f, err := s.merged(ctx, s.pages(), offset, limit)
 	if err != nil {
 		return nil, err
 	}
-	if !s.byPlace() && s.after.Key != "" { // of those behind the cursor only
-		whole, err := s.merged(ctx, s.asks, 0, 0)
+	if !s.byPlace() && s.after.Key != "" { // only hits after the cursor
+		whole, err := s.merged(ctx, s.searches, 0, 0)
 		if err != nil {
 			return nil, err
 		}
 		f.total, f.facets = whole.total, whole.facets
 	}
-	if s.query.Once {
+	if s.query.OnePerStory {
 		f.hits = oncePerStory(f.hits)
 	}
 	return f, nil
 }
 
-// merged returns what one of the requests finds, from offset on.
+// merged returns the merged results of requests, from offset on.
 func (s *search) merged(ctx context.Context, requests []*upstream.SearchRequest, offset, limit int64) (*findings, error) {
 	federation := &upstream.MultiSearchFederation{Offset: offset, Limit: limit}
 	if facets := s.facets(); facets != nil {
 		federation.FacetsByIndex = map[string][]string{s.name: facets}
 		federation.MergeFacets = &upstream.MultiSearchFederationMergeFacets{MaxValuesPerFacet: maxFacetValues}
 	}
-	found, err := s.ask(ctx, &upstream.MultiSearchRequest{Federation: federation, Queries: requests})
+	found, err := s.multiSearch(ctx, &upstream.MultiSearchRequest{Federation: federation, Queries: requests})
 	if err != nil || found == nil {
 		return &findings{}, err
 	}
@@ -57,7 +57,7 @@ func (s *search) merged(ctx context.Context, requests []*upstream.SearchRequest,
 	return f, found.Hits.DecodeInto(&f.hits)
 }
 
-// oncePerStory returns the first hit of each story, and those of no story.
+// oncePerStory returns the first hit of each story, and the hits without a story.
 func oncePerStory(hits []hit) []hit {
 	seen := map[string]bool{}
 	var first []hit

@@ -11,21 +11,20 @@ import (
 )
 
 const (
-	maxGoingOn  = 100 // stems that the beginning of a word stands for
-	maxMistaken = 20  // stems that a mistaken word stands for
+	maxGoingOn  = 100 // stems for the prefix of a word
+	maxMistaken = 20  // stems for a misspelled word
 )
 
-// A nearWord is a stem that will do for another.
+// A nearWord is a stem that matches in place of another.
 type nearWord struct {
 	frequency
-	likeness float64 // 0 to 1, by which the score is multiplied
+	likeness float64 // factor of the score, 0 to 1
 }
 
-// goesOn adds the most frequent stems that the last of words, which w is, may go
-// on to.
-func (w *word) goesOn(segs []*segment, words string) error {
+// addCompletions adds the most frequent stems that start with w, the last of words.
+func (w *word) addCompletions(segs []*segment, words string) error {
 	const likeness = 0.7
-	begin, ends := query.Begins(words)
+	begin, ends := query.PrefixStems(words)
 	fields := make([]string, len(w.fields))
 	for i, field := range w.fields {
 		fields[i] = field.name
@@ -45,10 +44,10 @@ func (w *word) goesOn(segs []*segment, words string) error {
 	return nil
 }
 
-// forgives adds the most frequent stems that differ from the word's by a mistake,
-// nearest first. text is the word as it was typed.
-func (w *word) forgives(segs []*segment, text string) error {
-	mistakes := query.Forgives(text)
+// addMisspellings adds the most frequent stems within the edit distance of the word, nearest first. text is the word
+// as typed.
+func (w *word) addMisspellings(segs []*segment, text string) error {
+	mistakes := query.MaxEdits(text)
 	if mistakes == 0 {
 		return nil
 	}
@@ -73,13 +72,13 @@ func (w *word) forgives(segs []*segment, text string) error {
 	return nil
 }
 
-// distances make automata for one mistake and for two, of which two letters that
-// changed places are one. They take long to make, and may be used concurrently.
+// distances are builders of automata for one and two edits; a transposition is one edit. They are expensive
+// to make, cached, and safe for concurrent use.
 var distances = sync.OnceValue(func() (builders [2]*levenshtein.LevenshteinAutomatonBuilder) {
 	for i := range builders {
 		builder, err := levenshtein.NewLevenshteinAutomatonBuilder(uint8(i+1), true)
 		if err != nil {
-			panic(err) // of what is fixed here
+			panic(err) // constant arguments
 		}
 		builders[i] = builder
 	}

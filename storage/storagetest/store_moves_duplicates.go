@@ -7,7 +7,7 @@ import (
 	"feedmesh/storage"
 )
 
-func (c storeTest) movedFirst() {
+func (c storeTest) movedOriginal() {
 	from, other := c.addFeed(oldURL), c.addFeed("https://other.example/")
 	firsts := numbered(from, 0, 3)
 	firsts[0].DuplicateOf, firsts[1].DuplicateOf, firsts[2].DuplicateOf = "", firsts[0].ID, "another"
@@ -26,33 +26,33 @@ func (c storeTest) movedFirst() {
 		}
 	}
 	if now := c.stored(repeats[0].ID).Changed; !now.After(before) {
-		c.Errorf("what repeats another now changed at %v, as before", now)
+		c.Errorf("the duplicate of another original has the old Changed %v", now)
 	}
 	for item, want := range map[string]string{moved[0].ID: "", moved[2].ID: "another", repeats[1].ID: "item-0"} {
-		c.wantEqual("what an item repeats", c.item(item).DuplicateOf, want)
+		c.wantEqual("the original of an item", c.item(item).DuplicateOf, want)
 	}
 }
 
-func (c storeTest) droppedFirst() {
+func (c storeTest) deletedOriginal() {
 	from, to, other := c.addFeed(oldURL), c.addFeed(newURL), c.addFeed("https://other.example/")
 	dropped, kept, repeats := numbered(from, 0, 4), numbered(to, 0, 4), numbered(other, 0, 2)
-	dropped[0].DuplicateOf, kept[0].DuplicateOf = "", dropped[0].ID // the kept one repeats the dropped one
+	dropped[0].DuplicateOf, kept[0].DuplicateOf = "", dropped[0].ID // the kept item is a duplicate of the deleted item
 	dropped[1].DuplicateOf, kept[1].DuplicateOf = "", repeats[1].ID
 	dropped[2].DuplicateOf, kept[2].DuplicateOf = kept[2].ID, ""
-	dropped[3].DuplicateOf, kept[3].DuplicateOf = "", dropped[0].ID // nobody repeats the dropped one
+	dropped[3].DuplicateOf, kept[3].DuplicateOf = "", dropped[0].ID // the deleted item has no duplicates
 	repeats[0].DuplicateOf, repeats[1].DuplicateOf = dropped[1].ID, ""
 	for _, items := range [][]storage.Item{dropped, kept, repeats} {
 		c.put(items...)
 	}
 	c.move(from, newURL, slices.Concat(dropped, kept, repeats[:1])...)
 	for i, want := range []string{"", "", "", kept[0].ID} {
-		c.wantEqual("what a kept item repeats", c.item(kept[i].ID).DuplicateOf, want)
+		c.wantEqual("the original of a kept item", c.item(kept[i].ID).DuplicateOf, want)
 	}
 	p := storage.PlacementOf(kept[1])
-	p.DuplicateOf, p.DuplicateBy, p.DuplicateScore, p.DuplicateWhy = "", "", 0, ""
-	c.wantEqual("the placement of one that repeats nothing", storage.PlacementOf(c.item(kept[1].ID)), p)
-	c.wantEqual("what another repeats", c.item(repeats[0].ID).DuplicateOf, kept[1].ID)
-	c.wantEqual("what the other repeats", c.item(repeats[1].ID).DuplicateOf, "")
+	p.DuplicateOf, p.DuplicateBy, p.DuplicateScore, p.DuplicateReason = "", "", 0, ""
+	c.wantEqual("the placement of an original", storage.PlacementOf(c.item(kept[1].ID)), p)
+	c.wantEqual("the original of another item", c.item(repeats[0].ID).DuplicateOf, kept[1].ID)
+	c.wantEqual("the original of the last item", c.item(repeats[1].ID).DuplicateOf, "")
 	c.wantCounts(2, 6)
 }
 

@@ -10,25 +10,24 @@ import (
 	"feedmesh/classify/query"
 )
 
-// forgiving returns the requests for what the branches nearly find: with mistakes
-// in those words that no document has, or, if all occur, in all. Mistakes are
-// Meilisearch's, which counts one in the first letter as two. Nil if there is no
-// word in which mistakes are forgiven.
-func (s *search) forgiving(ctx context.Context, branches []branch) ([]*upstream.SearchRequest, error) {
-	missing, err := s.missing(ctx, forgivable(branches))
+// typoRequests returns the requests of the branches with typos allowed: in the words that no document has, or,
+// if all occur, in all words. Meilisearch counts a typo in the first letter as two. It returns nil if no word
+// allows typos.
+func (s *search) typoRequests(ctx context.Context, branches []branch) ([]*upstream.SearchRequest, error) {
+	missing, err := s.missing(ctx, typoWords(branches))
 	if err != nil || missing == nil {
 		return nil, err
 	}
 	var requests []*upstream.SearchRequest
 	for _, b := range s.prepared(branches) {
-		requests = append(requests, s.forgivingRequest(b, missing))
+		requests = append(requests, s.typoRequest(b, missing))
 	}
 	return requests, nil
 }
 
-// forgivingRequest returns the request for the branch with mistakes in words. As
-// Meilisearch looks for all words in the same parts, they are words of one part.
-func (s *search) forgivingRequest(b branch, words map[string]bool) *upstream.SearchRequest {
+// typoRequest returns the request for the branch with typos allowed in words. All words must be of one
+// part, since Meilisearch searches all words in the same attributes.
+func (s *search) typoRequest(b branch, words map[string]bool) *upstream.SearchRequest {
 	var loose []string
 	part, strict := looseIn(b, words), b
 	strict.must = slices.DeleteFunc(slices.Clone(b.must), func(t term) bool {
@@ -42,8 +41,7 @@ func (s *search) forgivingRequest(b branch, words map[string]bool) *upstream.Sea
 	if len(loose) == 0 {
 		return r
 	}
-	// In front, so that the last word is still the one that may go on. A space
-	// at the end says that no word does.
+	// In front, so that the last word stays the prefix. A space at the end marks that there is no prefix.
 	r.Query = strings.TrimSpace(strict.negative() + " " + strings.Join(loose, " ") + " " + strict.positive(maxPhrases-len(loose)))
 	if strict.begin == "" {
 		r.Query += " "
@@ -53,14 +51,14 @@ func (s *search) forgivingRequest(b branch, words map[string]bool) *upstream.Sea
 	return r
 }
 
-// partAttributes have the words of parts as they are written.
+// partAttributes contain the words of parts as written.
 var partAttributes = map[query.Part][]attribute{
 	query.Anywhere: {attrTitle, attrTags, attrAuthor, attrText},
 	query.Title:    {attrTitle},
 	query.Author:   {attrAuthor},
 }
 
-// looseIn returns the part in which mistakes are forgiven, if in any.
+// looseIn returns the part in which typos are allowed, if any.
 func looseIn(b branch, words map[string]bool) query.Part {
 	part := query.Anywhere
 	for _, t := range b.must {
@@ -73,12 +71,12 @@ func looseIn(b branch, words map[string]bool) query.Part {
 	return part
 }
 
-// forgivable returns the words of the branches in which mistakes are forgiven.
-func forgivable(branches []branch) []term {
+// typoWords returns the words of the branches that allow typos.
+func typoWords(branches []branch) []term {
 	var terms []term
 	for _, b := range branches {
 		for _, t := range b.must {
-			if t.word != "" && !slices.Contains(terms, t) && len(terms) < maxForgiven {
+			if t.word != "" && !slices.Contains(terms, t) && len(terms) < maxTypoWords {
 				terms = append(terms, t)
 			}
 		}
@@ -86,11 +84,10 @@ func forgivable(branches []branch) []term {
 	return terms
 }
 
-// maxForgiven is in how many words mistakes are forgiven.
-const maxForgiven = 30
+// maxTypoWords bounds the words with typos.
+const maxTypoWords = 30
 
-// missing returns those of the words that no document has, or all of them if all
-// occur; nil if there are none.
+// missing returns the words that no document has, or all words if all occur; nil for no words.
 func (s *search) missing(ctx context.Context, terms []term) (map[string]bool, error) {
 	if len(terms) == 0 {
 		return nil, nil

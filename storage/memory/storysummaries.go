@@ -8,17 +8,17 @@ import (
 	"feedmesh/storage"
 )
 
-// UntoldStories implements [storage.Stories].
-func (s *Store) UntoldStories(ctx context.Context, limit int) ([]storage.Untold, error) {
+// DirtyStories implements [storage.Stories].
+func (s *Store) DirtyStories(ctx context.Context, limit int) ([]storage.DirtyStory, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	return slices.Clone(first(s.untold, limit)), nil
+	return slices.Clone(first(s.dirtyStories, limit)), nil
 }
 
-// TellStories implements [storage.Stories].
-func (s *Store) TellStories(ctx context.Context, fence storage.Fence, marks []storage.Untold, told []storage.Story, gone []string) error {
+// PutStories implements [storage.Stories].
+func (s *Store) PutStories(ctx context.Context, fence storage.Fence, dirty []storage.DirtyStory, summaries []storage.Story, gone []string) error {
 	if err := s.lock(ctx); err != nil {
 		return err
 	}
@@ -26,17 +26,17 @@ func (s *Store) TellStories(ctx context.Context, fence storage.Fence, marks []st
 	if s.fenced(fence) {
 		return storage.ErrFenced
 	}
-	for _, story := range told {
+	for _, story := range summaries {
 		s.stories[story.ID] = copyStory(story)
 	}
 	for _, id := range gone {
 		delete(s.stories, id)
 	}
-	forgotten := map[int64]bool{}
-	for _, mark := range marks {
-		forgotten[mark.Mark] = true
+	done := map[int64]bool{}
+	for _, record := range dirty {
+		done[record.Number] = true
 	}
-	s.untold = slices.DeleteFunc(s.untold, func(mark storage.Untold) bool { return forgotten[mark.Mark] })
+	s.dirtyStories = slices.DeleteFunc(s.dirtyStories, func(record storage.DirtyStory) bool { return done[record.Number] })
 	return nil
 }
 
@@ -53,24 +53,24 @@ func (s *Store) Story(ctx context.Context, id string) (storage.Story, error) {
 	return copyStory(story), nil
 }
 
-// ToldStories implements [storage.Stories].
-func (s *Store) ToldStories(ctx context.Context, ids ...string) (map[string]storage.Story, error) {
+// StoriesByID implements [storage.Stories].
+func (s *Store) StoriesByID(ctx context.Context, ids ...string) (map[string]storage.Story, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	told := map[string]storage.Story{}
+	summaries := map[string]storage.Story{}
 	for _, id := range ids {
 		if story, ok := s.stories[id]; ok {
-			told[id] = copyStory(story)
+			summaries[id] = copyStory(story)
 		}
 	}
-	return told, nil
+	return summaries, nil
 }
 
 // ListStories implements [storage.Stories].
 func (s *Store) ListStories(ctx context.Context, q storage.StoryQuery) (page []storage.Story, next string, err error) {
-	after, err := q.Place()
+	after, err := q.Position()
 	if err != nil {
 		return nil, "", err
 	}
@@ -80,17 +80,17 @@ func (s *Store) ListStories(ctx context.Context, q storage.StoryQuery) (page []s
 	defer s.mu.Unlock()
 	var found []storage.Story
 	for _, story := range s.stories {
-		if matches(story, q) && (after == nil || byPlace(q.PlaceOf(story), *after) > 0) {
+		if matches(story, q) && (after == nil || byPosition(q.PositionOf(story), *after) > 0) {
 			found = append(found, copyStory(story))
 		}
 	}
-	slices.SortFunc(found, func(a, b storage.Story) int { return byPlace(q.PlaceOf(a), q.PlaceOf(b)) })
-	page, next = q.Cut(found)
+	slices.SortFunc(found, func(a, b storage.Story) int { return byPosition(q.PositionOf(a), q.PositionOf(b)) })
+	page, next = q.SplitPage(found)
 	return page, next, nil
 }
 
 func matches(s storage.Story, q storage.StoryQuery) bool {
-	return (q.Lane == "" || s.Lane == q.Lane) &&
+	return (q.Partition == "" || s.Partition == q.Partition) &&
 		(q.Category == "" || slices.Contains(s.Categories, q.Category)) &&
 		(q.Topic == "" || slices.Contains(s.Topics, q.Topic)) &&
 		(q.After.IsZero() || !s.LastSeen.Before(micro(q.After))) &&
@@ -98,8 +98,8 @@ func matches(s storage.Story, q storage.StoryQuery) bool {
 		s.Sources >= q.Sources
 }
 
-// byPlace compares places of one order.
-func byPlace(a, b storage.StoryPlace) int {
+// byPosition compares positions of the same order.
+func byPosition(a, b storage.StoryPosition) int {
 	if a.Newest {
 		return cmp.Or(b.LastSeen.Compare(a.LastSeen), cmp.Compare(a.ID, b.ID))
 	}

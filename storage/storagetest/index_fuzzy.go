@@ -9,13 +9,13 @@ import (
 	"feedmesh/storage"
 )
 
-func mistakesForgiven(t *testing.T, x storage.Index) {
+func typosMatch(t *testing.T, x storage.Index) {
 	put(t, x, item("k8s", "Kubernetes cluster", "scheduling of containers"), item("pg", "PostgreSQL and the planner", ""), item("ru", "Уязвимость планировщика", ""),
-		changed(item("en", "Planner basics", ""), func(it *storage.Indexed) { it.Language = "en" }))
+		changed(item("en", "Planner basics", ""), func(it *storage.IndexItem) { it.Language = "en" }))
 	for text, want := range map[string][]string{
 		"kuberntes":                  {"k8s"},
-		"kuberentes":                 {"k8s"}, // swapped
-		"kubxrnxtes":                 {"k8s"}, // two of ten
+		"kuberentes":                 {"k8s"}, // transposed letters
+		"kubxrnxtes":                 {"k8s"}, // two errors in ten letters
 		"kubernetes clustre":         {"k8s"},
 		"postgersql planer":          {"pg"},
 		"уязвимсть":                  {"ru"},
@@ -23,12 +23,12 @@ func mistakesForgiven(t *testing.T, x storage.Index) {
 		"planer lang:en":             {"en"},
 		"planer -postgresql":         {"en"},
 		"planer OR kuberntes":        {"pg", "en", "k8s"},
-		"kxbxrxetes":                 nil, // three
-		"clxstxr":                    nil, // two of seven
+		"kxbxrxetes":                 nil, // three errors
+		"clxstxr":                    nil, // two errors in seven letters
 		"thx":                        nil, // too short
 		`"kuberntes cluster"`:        nil,
 		"kuberntz*":                  nil,
-		"kuberntes clus*":            {"k8s"}, // as while typing
+		"kuberntes clus*":            {"k8s"}, // incomplete input
 		"kuberntes clustre contai*":  {"k8s"},
 		"kuberntes runnin*":          nil,
 		"kuberntes clsu*":            nil,
@@ -36,7 +36,7 @@ func mistakesForgiven(t *testing.T, x storage.Index) {
 		"title:planer title:postg*":  {"pg"},
 		"title:planer title:plan*":   {"pg", "en"},
 		"planer -postg*":             {"en"},
-		"kuberntes schedulin*":       {"k8s"}, // whose stem is shorter
+		"kuberntes schedulin*":       {"k8s"}, // its stem is shorter
 		"planer postgresql2":         nil,
 		"title:planer -title:basics": {"pg"},
 	} {
@@ -44,24 +44,24 @@ func mistakesForgiven(t *testing.T, x storage.Index) {
 		got := ids(results)
 		slices.Sort(got)
 		slices.Sort(want)
-		if !slices.Equal(got, want) || results.Forgiven != (len(want) > 0) {
-			t.Errorf("%q found %v, forgiven %t; want %v", text, got, results.Forgiven, want)
+		if !slices.Equal(got, want) || results.Fuzzy != (len(want) > 0) {
+			t.Errorf("%q found %v, forgiven %t; want %v", text, got, results.Fuzzy, want)
 		}
 	}
 	wantFound(t, x, parsed(t, "planner"), "pg", "en")
-	if results := search(t, x, parsed(t, "planner")); results.Forgiven {
-		t.Error("what needs nothing forgiven is Forgiven")
+	if results := search(t, x, parsed(t, "planner")); results.Fuzzy {
+		t.Error("a query without typos is Fuzzy")
 	}
 }
 
-func nothingForgivenIfFound(t *testing.T, x storage.Index) {
+func typosDoNotMatchIfFound(t *testing.T, x storage.Index) {
 	put(t, x, item("form", "Formation", ""), item("foam", "Formatoin", ""))
 	wantFound(t, x, parsed(t, "formation"), "form")
 	wantFound(t, x, parsed(t, "formatoin"), "foam")
 }
 
-func pagesOfForgiven(t *testing.T, x storage.Index) {
-	var items []storage.Indexed
+func pagesOfFuzzySearch(t *testing.T, x storage.Index) {
+	var items []storage.IndexItem
 	for n := range 11 {
 		items = append(items, item(fmt.Sprint("id-", n), "Kubernetes "+strings.Repeat("pods ", n%3), ""))
 	}
@@ -72,7 +72,7 @@ func pagesOfForgiven(t *testing.T, x storage.Index) {
 		var got []string
 		for page := 0; page == 0 || q.Cursor != ""; page++ {
 			results := search(t, x, q)
-			if !results.Forgiven || results.Total != 11 || results.Facets["feed"][0].Count != 11 {
+			if !results.Fuzzy || results.Total != 11 || results.Facets["feed"][0].Count != 11 {
 				t.Fatalf("page %d: %+v, want it forgiven, and 11 in all", page, results)
 			}
 			got, q.Cursor = append(got, ids(results)...), results.Next
@@ -80,6 +80,6 @@ func pagesOfForgiven(t *testing.T, x storage.Index) {
 				t.Fatal("the pages do not end")
 			}
 		}
-		wantOnce(t, got, items)
+		wantEachOnce(t, got, items)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestAnswersAreTheCallersOwn(t *testing.T) {
+func TestResultCache_ReturnsCopies(t *testing.T) {
 	x := open(t, filepath.Join(t.TempDir(), "index"))
 	defer x.Close()
 	put(t, x, "a", "b")
@@ -16,14 +16,14 @@ func TestAnswersAreTheCallersOwn(t *testing.T) {
 	for range 3 {
 		results, err := x.Search(t.Context(), q)
 		if err != nil || len(results.Hits) != 2 || results.Hits[0].ID != "a" || results.Facets["day"][0].Count != 2 {
-			t.Fatalf("found %+v, %v, want a and b of one day", results, err)
+			t.Fatalf("found %+v, %v, want a and b, of one day", results, err)
 		}
 		results.Hits[0].ID, results.Facets["day"][0].Count = "changed", 0
 		clear(results.Facets)
 	}
 }
 
-func TestAnswersFollowTheIndex(t *testing.T) {
+func TestResultCache_IsInvalidatedByChanges(t *testing.T) {
 	x := open(t, filepath.Join(t.TempDir(), "index"))
 	defer x.Close()
 	want := func(want int64) {
@@ -46,7 +46,7 @@ func TestAnswersFollowTheIndex(t *testing.T) {
 	want(2)
 }
 
-func TestAnEmptyIndexAnswers(t *testing.T) {
+func TestSearch_EmptyIndex(t *testing.T) {
 	x := open(t, filepath.Join(t.TempDir(), "index"))
 	defer x.Close()
 	results, err := x.Search(t.Context(), storage.Query{Facets: true})

@@ -9,7 +9,7 @@ import (
 	"feedmesh/storage/bleve"
 )
 
-func TestWhatWasMergedIsReadBeforeASearchAsks(t *testing.T) {
+func TestMerge_LoadsColumnsBeforeASearch(t *testing.T) {
 	x := open(t, filepath.Join(t.TempDir(), "index"))
 	defer x.Close()
 	const puts = 60
@@ -19,7 +19,7 @@ func TestWhatWasMergedIsReadBeforeASearchAsks(t *testing.T) {
 	awaitMerged(t, x, puts/2)
 }
 
-// awaitMerged waits until searches see all there is, in fewer parts than that.
+// awaitMerged waits until searches use the current state, with fewer segments than the given number.
 func awaitMerged(t *testing.T, x *bleve.Index, fewer int) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {

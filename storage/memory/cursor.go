@@ -6,22 +6,22 @@ import (
 	"feedmesh/storage"
 )
 
-// An indexPlace is where an item stands in the order of a query's results.
-type indexPlace struct {
+// An indexPosition is the sort key of an item in the results of a query.
+type indexPosition struct {
 	Score     float64 `json:"s,omitempty"`
-	Published int64   `json:"t"` // microseconds, as everywhere in storage
+	Published int64   `json:"t"` // microseconds
 	ID        string  `json:"i"`
 }
 
 // compare orders by score, then newest first, then by ID.
-func (a indexPlace) compare(b indexPlace) int {
+func (a indexPosition) compare(b indexPosition) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Published, a.Published), cmp.Compare(a.ID, b.ID))
 }
 
-// An indexCursor is the place of a page's last item, and how it was found.
+// An indexCursor contains the position of a page's last item, and the state of its search.
 type indexCursor struct {
 	Query string `json:"q"`
-	indexPlace
+	indexPosition
 	Forgiven bool               `json:"f,omitempty"`
 	Rarity   map[string]float64 `json:"r,omitempty"`
 }

@@ -10,23 +10,22 @@ import (
 	bleveindex "github.com/blevesearch/bleve_index_api"
 )
 
-// A ready is a state of the index all of whose columns are read: those of a million
-// items take two seconds. Searches see the last such state, so that none of them
-// waits while the columns of a segment are read that others were merged to.
-type ready struct {
+// A searchState is a state of the index with all columns loaded: those of a million items take two seconds.
+// Searches use the last such state, so that none waits for the columns of a newly merged segment.
+type searchState struct {
 	snapshot *scorch.IndexSnapshot
-	parts    []readyPart // by segment
+	parts    []statePart // by segment
 }
 
-// A readyPart is what searches need of a segment, made once for all of them.
-type readyPart struct {
+// A statePart is the data of a segment that all searches share.
+type statePart struct {
 	columns *columns
 	live    *roaring.Bitmap // see segment
 	whole   bool
 }
 
-// warm has searches that begin from now on see what was put until now. If it fails,
-// the next search tries again, and says so.
+// warm makes previous puts visible to new searches. If it fails, the next search retries and reports the
+// error.
 func (x *Index) warm() {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -35,7 +34,7 @@ func (x *Index) warm() {
 	}
 }
 
-// refresh makes the index as it is now ready. Its caller holds mu.
+// refresh loads the current state. Its caller holds the lock mu.
 func (x *Index) refresh() error {
 	x.refreshing.Lock()
 	defer x.refreshing.Unlock()
@@ -43,7 +42,7 @@ func (x *Index) refresh() error {
 	if err != nil {
 		return errors.Join(err, x.swap(nil))
 	}
-	next, err := x.readyFor(now)
+	next, err := x.stateFor(now)
 	if err != nil {
 		return errors.Join(err, now.Close(), x.swap(nil))
 	}
@@ -52,57 +51,57 @@ func (x *Index) refresh() error {
 	return err
 }
 
-// readyFor reads the columns of a state.
-func (x *Index) readyFor(now bleveindex.IndexReader) (*ready, error) {
+// stateFor loads the columns of a state.
+func (x *Index) stateFor(now bleveindex.IndexReader) (*searchState, error) {
 	snapshot, err := snapshotOf(now)
 	if err != nil {
 		return nil, err
 	}
-	next := &ready{snapshot: snapshot}
+	next := &searchState{snapshot: snapshot}
 	for _, one := range snapshot.Segments() {
 		columns, err := x.columns.of(one)
 		if err != nil {
 			return nil, err
 		}
-		told, err := newSegment(one).having(fieldKind, kindTold)
+		storyDoc, err := newSegment(one).having(fieldKind, kindStory)
 		if err != nil {
 			return nil, err
 		}
 		deleted, live := one.Deleted(), one.DocNumbersLive()
-		live.AndNot(told)
-		next.parts = append(next.parts, readyPart{
+		live.AndNot(storyDoc)
+		next.parts = append(next.parts, statePart{
 			columns: columns, live: live,
-			whole: deleted == nil || deleted.AndCardinality(told) == deleted.GetCardinality(),
+			whole: deleted == nil || deleted.AndCardinality(storyDoc) == deleted.GetCardinality(),
 		})
 	}
 	return next, nil
 }
 
-// swap has searches see another state, or none.
-func (x *Index) swap(next *ready) error {
-	x.readyMu.Lock()
-	last := x.ready
-	x.ready = next
-	x.readyMu.Unlock()
+// swap replaces the state for searches; next may be nil.
+func (x *Index) swap(next *searchState) error {
+	x.stateMu.Lock()
+	last := x.state
+	x.state = next
+	x.stateMu.Unlock()
 	if last == nil {
 		return nil
 	}
 	return last.snapshot.Close()
 }
 
-// current returns the state to search, which its caller closes; nil if none is ready.
-func (x *Index) current() *ready {
-	x.readyMu.Lock()
-	defer x.readyMu.Unlock()
-	if x.ready != nil {
-		x.ready.snapshot.AddRef()
+// current returns the state to search, which its caller closes; nil if none is loaded.
+func (x *Index) current() *searchState {
+	x.stateMu.Lock()
+	defer x.stateMu.Unlock()
+	if x.state != nil {
+		x.state.snapshot.AddRef()
 	}
-	return x.ready
+	return x.state
 }
 
-// view calls f with the index as it is now. There are never more than a few such
-// calls at once, since each may take some bytes for each document.
-func (x *Index) view(ctx context.Context, f func(now *ready) error) error {
+// view calls f with the current state. A semaphore bounds concurrent calls, since each may take some bytes
+// per document.
+func (x *Index) view(ctx context.Context, f func(now *searchState) error) error {
 	select {
 	case x.searches <- struct{}{}:
 		defer func() { <-x.searches }()

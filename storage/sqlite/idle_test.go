@@ -10,7 +10,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestAWriterRestsUntilThereIsSomethingToWrite(t *testing.T) {
+func TestWriter_ClosesWhenIdle(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -24,25 +24,25 @@ func TestAWriterRestsUntilThereIsSomethingToWrite(t *testing.T) {
 		if err := s.write.conn.QueryRowContext(t.Context(), `PRAGMA synchronous`).Scan(&synced); err != nil || synced != 2 {
 			t.Errorf("after %d rests synchronous is %d, %v; want 2, which is full", i, synced, err)
 		}
-		s.restWriter()
+		s.closeIdleWriter()
 		if open := s.writers.Stats().OpenConnections; open != 0 {
 			t.Errorf("while the writer rests %d of its connections are open", open)
 		}
 	}
-	s.restWriter() // a second time does nothing
+	s.closeIdleWriter() // a second time does nothing
 	if counts, err := s.Counts(t.Context()); err != nil || counts.Feeds != int64(len(urls)) {
 		t.Errorf("there are %d feeds, %v; want %d", counts.Feeds, err, len(urls))
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	s.restWriter() // may come late
+	s.closeIdleWriter() // the timer may fire late
 	if _, err := s.AddFeeds(t.Context(), storage.Feed{ID: "x", URL: "https://example.org/x"}); err == nil {
-		t.Error("a closed store took a feed")
+		t.Error("a closed store accepted a feed")
 	}
 }
 
-func TestNothingIsLostWhereAWriterRestsBetweenWrites(t *testing.T) {
+func TestWriter_IdleCloseLosesNothing(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestNothingIsLostWhereAWriterRestsBetweenWrites(t *testing.T) {
 				if _, err := s.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(url), URL: url}); err != nil {
 					return err
 				}
-				s.restWriter()
+				s.closeIdleWriter()
 			}
 			return nil
 		})

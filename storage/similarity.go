@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Likeness returns the cosine of the words of a and of what b shares with it, over
-// the length of all of b: 0 to 1. Each word has its weight, and how rare it is. Sums
-// go by word in order, or equal items might differ in the last bit.
-func Likeness(a, b, rarity map[string]float64) float64 {
+// Similarity returns the cosine of the weighted words of a and their matches in b, normalized by the length
+// of all of b: 0 to 1. Each word has its weight, multiplied by its rarity. Sums are computed in word order,
+// because floating-point sums of equal items could otherwise differ in the last bit.
+func Similarity(a, b, rarity map[string]float64) float64 {
 	shared, ofA, ofB := 0.0, 0.0, 0.0
 	for _, word := range slices.Sorted(maps.Keys(a)) {
 		x, y := a[word]*rarity[word], b[word]*rarity[word]

@@ -9,48 +9,47 @@ import (
 	"feedmesh/storage"
 )
 
-// marks returns all marks of stories.
-func (c storeTest) marks() []storage.Untold {
+// dirtyStories returns all dirty records.
+func (c storeTest) dirtyStories() []storage.DirtyStory {
 	c.Helper()
-	marks, err := c.UntoldStories(c.Context(), 100_000)
+	dirty, err := c.DirtyStories(c.Context(), 100_000)
 	if err != nil {
-		c.Fatalf("read marks: %v", err)
+		c.Fatalf("read dirty stories: %v", err)
 	}
-	for i := range marks[min(len(marks), 1):] {
-		if marks[i+1].Mark <= marks[i].Mark {
-			c.Fatalf("the marks are not in order: %v", marks)
+	for i := range dirty[min(len(dirty), 1):] {
+		if dirty[i+1].Number <= dirty[i].Number {
+			c.Fatalf("the dirty records are not in order: %v", dirty)
 		}
 	}
-	return marks
+	return dirty
 }
 
-// forget forgets marks, as if their stories were told.
-func (c storeTest) forget(marks []storage.Untold) {
+// clearDirty deletes dirty records, as PutStories does.
+func (c storeTest) clearDirty(dirty []storage.DirtyStory) {
 	c.Helper()
-	if err := c.TellStories(c.Context(), storage.Fence{}, marks, nil, nil); err != nil {
-		c.Fatalf("forget marks: %v", err)
+	if err := c.PutStories(c.Context(), storage.Fence{}, dirty, nil, nil); err != nil {
+		c.Fatalf("delete dirty records: %v", err)
 	}
 }
 
-// wantMarked fails unless exactly these stories are marked, and forgets their
-// marks.
-func (c storeTest) wantMarked(by string, want ...string) {
+// wantDirty fails unless exactly these stories are dirty, and deletes their records.
+func (c storeTest) wantDirty(by string, want ...string) {
 	c.Helper()
-	marks := c.marks()
+	dirty := c.dirtyStories()
 	got := []string{}
-	for _, mark := range marks {
+	for _, mark := range dirty {
 		got = append(got, mark.StoryID)
 	}
 	slices.Sort(got)
 	slices.Sort(want)
 	if got = slices.Compact(got); !slices.Equal(got, want) {
-		c.Errorf("%s marked %q, want %q", by, got, want)
+		c.Errorf("%s marked %q dirty, want %q", by, got, want)
 	}
-	c.forget(marks)
+	c.clearDirty(dirty)
 }
 
-// markedStory stores two items of a story, and returns them.
-func (c storeTest) markedStory(id string) []storage.Item {
+// twoItemStory stores a story of two items, and returns them.
+func (c storeTest) twoItemStory(id string) []storage.Item {
 	c.Helper()
 	feedID := c.addFeed("https://" + id + ".example/")
 	items := []storage.Item{placed(feedID, "a", "event-a", id), placed(feedID, "b", "event-b", id)}
@@ -58,55 +57,55 @@ func (c storeTest) markedStory(id string) []storage.Item {
 	return items
 }
 
-func (c storeTest) markedByItems() {
+func (c storeTest) dirtyByItems() {
 	feedID, other := c.addFeed("https://example.org/"), c.addFeed("https://other.example/")
 	items := []storage.Item{placed(feedID, "a", "e", "one"), placed(feedID, "b", "e", "two"), placed(feedID, "c", "e", "two"), placed(feedID, "d", "e", "three")}
 	c.put(items...)
-	c.wantMarked("a batch with two items of a story", "two")
+	c.wantDirty("a batch with two items of a story", "two")
 	c.put(items...)
-	c.wantMarked("an unchanged batch")
+	c.wantDirty("an unchanged batch")
 	c.put(placed(other, "a", "e", "one"), placed(other, "b", "e", "four"))
-	c.wantMarked("a second item of a story", "one")
+	c.wantDirty("a second item of a story", "one")
 	for i := range items {
-		items[i].Hash, items[i].Title, items[i].StoryID = "hash-2", "Another", "elsewhere" // where a revision is not put
+		items[i].Hash, items[i].Title, items[i].StoryID = "hash-2", "Another", "elsewhere" // revisions keep their story
 	}
 	c.put(items...)
-	c.wantMarked("revisions", "one", "two")
-	again := items[1]
-	again.Hash = "hash-3"
+	c.wantDirty("revisions", "one", "two")
+	repeated := items[1]
+	repeated.Hash = "hash-3"
 	fresh := placed(feedID, "e", "e", "two")
 	next := fresh
 	next.Hash = "hash-2"
-	c.put(items[1], again, fresh, next)
-	c.wantMarked("items listed twice", "two")
+	c.put(items[1], repeated, fresh, next)
+	c.wantDirty("items listed twice", "two")
 }
 
-func (c storeTest) markedByLabels() {
-	item := c.markedStory("story")[0]
-	c.wantMarked("the items", "story")
+func (c storeTest) dirtyByLabels() {
+	item := c.twoItemStory("story")[0]
+	c.wantDirty("the items", "story")
 	if _, err := c.Relabel(c.Context(), "job", otherLabels(item)); err != nil {
 		c.Fatal(err)
 	}
-	c.wantMarked("other labels", "story")
+	c.wantDirty("other labels", "story")
 	if _, err := c.Relabel(c.Context(), "", otherLabels(item), storage.Labels{ItemID: "nothing"}); err != nil {
 		c.Fatal(err)
 	}
-	c.wantMarked("the same labels")
+	c.wantDirty("the same labels")
 	c.wantRestored("job", 10, item)
-	c.wantMarked("labels taken back", "story")
+	c.wantDirty("labels taken back", "story")
 	c.correctItem(storage.Correction{ItemID: item.ID, Topics: []string{"pets"}, At: day})
-	c.wantMarked("a correction", "story")
+	c.wantDirty("a correction", "story")
 	for _, marked := range [][]string{{"story"}, nil} {
-		if _, err := c.Uncorrect(c.Context(), item.ID); err != nil {
+		if _, err := c.RemoveCorrection(c.Context(), item.ID); err != nil {
 			c.Fatal(err)
 		}
-		c.wantMarked("a correction taken back", marked...)
+		c.wantDirty("a correction taken back", marked...)
 	}
 	c.click(item.ID, 2)
-	c.wantMarked("clicks", "story")
+	c.wantDirty("clicks", "story")
 }
 
-func (c storeTest) aloneMarksNothing() {
+func (c storeTest) singleItemNeverDirty() {
 	feedID := c.addFeed(oldURL)
 	item := placed(feedID, "key", "event", "story")
 	c.put(item)
@@ -115,7 +114,7 @@ func (c storeTest) aloneMarksNothing() {
 	c.relabelTo("job", []storage.Labels{otherLabels(item)}, item)
 	c.wantRestored("job", 10, item)
 	c.correctItem(storage.Correction{ItemID: item.ID, At: day})
-	if _, err := c.Uncorrect(c.Context(), item.ID); err != nil {
+	if _, err := c.RemoveCorrection(c.Context(), item.ID); err != nil {
 		c.Fatal(err)
 	}
 	c.click(item.ID, 2)
@@ -127,38 +126,38 @@ func (c storeTest) aloneMarksNothing() {
 	if _, err := c.RemoveFeed(c.Context(), storage.FeedID(newURL)); err != nil {
 		c.Fatal(err)
 	}
-	c.wantMarked("an item that is alone")
+	c.wantDirty("an item that is alone")
 }
 
-func (c storeTest) markedByMoves() {
-	item := c.markedStory("story")[0]
-	c.markedStory("other")
-	c.wantMarked("the items", "story", "other")
+func (c storeTest) dirtyByMoves() {
+	item := c.twoItemStory("story")[0]
+	c.twoItemStory("other")
+	c.wantDirty("the items", "story", "other")
 	to := func(story string) storage.Rearrangement {
 		p := storage.PlacementOf(item)
 		p.StoryID = story
 		return storage.Rearrangement{Items: []storage.Placement{p}}
 	}
 	c.wantRearranged(to("other"), item)
-	c.wantMarked("a move from story to story", "story", "other")
+	c.wantDirty("a move from story to story", "story", "other")
 	c.wantRearranged(to("alone"), item)
-	c.wantMarked("a move to a new story", "other")
+	c.wantDirty("a move to a new story", "other")
 	c.wantRearranged(to("story"), item)
-	c.wantMarked("a move back", "story")
+	c.wantDirty("a move back", "story")
 	c.wantRearranged(to("story"))
-	c.wantMarked("a move to where it is")
+	c.wantDirty("a move to where it is")
 	p := storage.PlacementOf(item)
 	p.DuplicateOf = "first"
 	c.wantRearranged(storage.Rearrangement{Items: []storage.Placement{p}}, item)
-	c.wantMarked("an item that repeats another now", "story")
+	c.wantDirty("an item that repeats another now", "story")
 	both := storage.Rearrangement{Events: []storage.EventMove{{EventID: "event-a", StoryID: "third"}, {EventID: "event-b", StoryID: "third"}}}
 	if _, err := c.Rearrange(c.Context(), both); err != nil {
 		c.Fatal(err)
 	}
-	c.wantMarked("all items of two stories", "story", "other", "third")
+	c.wantDirty("all items of two stories", "story", "other", "third")
 }
 
-func (c storeTest) markedByFeeds() {
+func (c storeTest) dirtyByFeeds() {
 	from, to, other := c.addFeed(oldURL), c.addFeed(newURL), c.addFeed("https://other.example/")
 	c.put(placed(from, "a", "e", "moved"), placed(from, "b", "e", "moved"), placed(from, "c", "e", "dropped"), placed(from, "d", "e", "alone"),
 		placed(from, "first", "e", "first"))
@@ -166,77 +165,77 @@ func (c storeTest) markedByFeeds() {
 	repeat.DuplicateOf = storage.ItemID(from, "first")
 	c.put(repeat, placed(other, "b", "e", "repeats"), placed(other, "c", "e", "others"), placed(other, "d", "e", "others"))
 	c.put(placed(to, "c", "e", "dropped"), placed(to, "d", "e", "kept"))
-	c.wantMarked("the items", "moved", "dropped", "repeats", "others")
+	c.wantDirty("the items", "moved", "dropped", "repeats", "others")
 	if _, err := c.MoveFeed(c.Context(), from, newURL); err != nil {
 		c.Fatal(err)
 	}
-	c.wantMarked("a feed that moved", "moved", "dropped", "repeats")
+	c.wantDirty("a feed that moved", "moved", "dropped", "repeats")
 	c.put(placed(to, "e", "e", "kept"))
-	c.wantMarked("another item", "kept")
+	c.wantDirty("another item", "kept")
 	if _, err := c.RemoveFeed(c.Context(), to); err != nil {
 		c.Fatal(err)
 	}
-	c.wantMarked("a removed feed", "moved", "kept", "repeats")
+	c.wantDirty("a removed feed", "moved", "kept", "repeats")
 	if _, err := c.RemoveFeed(c.Context(), other); err != nil {
 		c.Fatal(err)
 	}
-	c.wantMarked("another removed feed", "repeats", "others")
+	c.wantDirty("another removed feed", "repeats", "others")
 }
 
-func (c storeTest) marksInOrder() {
+func (c storeTest) dirtyInOrder() {
 	for _, id := range []string{"c", "a", "b", "d"} {
-		c.markedStory(id)
+		c.twoItemStory(id)
 	}
-	all := c.marks()
+	all := c.dirtyStories()
 	var got []string
 	for _, mark := range all {
 		got = append(got, mark.StoryID)
 	}
-	c.wantEqual("the list of marked stories", slices.Compact(got), []string{"c", "a", "b", "d"})
+	c.wantEqual("the dirty stories", slices.Compact(got), []string{"c", "a", "b", "d"})
 	for _, limit := range []int{-1, 0, 1, 3, 100} {
-		page, err := c.UntoldStories(c.Context(), limit)
+		page, err := c.DirtyStories(c.Context(), limit)
 		if err != nil {
 			c.Fatal(err)
 		}
 		if want := all[:max(min(limit, len(all)), 0)]; !slices.Equal(page, want) {
-			c.Errorf("%d marks are %v, want %v", limit, page, want)
+			c.Errorf("%d dirty records are %v, want %v", limit, page, want)
 		}
 	}
-	// What is marked meanwhile stays so, as often as that is.
+	// Records added meanwhile are kept.
 	for range 2 {
 		c.click(storage.ItemID(storage.FeedID("https://a.example/"), "b"), 1)
 	}
-	newer := c.marks()[len(all):]
-	c.forget(slices.Concat(all[:1], all[2:]))
-	if got, want := c.marks(), slices.Concat(all[1:2], newer); len(newer) < 2 || !slices.Equal(got, want) {
-		c.Errorf("the marks left are %v, want %v", got, want)
+	newer := c.dirtyStories()[len(all):]
+	c.clearDirty(slices.Concat(all[:1], all[2:]))
+	if got, want := c.dirtyStories(), slices.Concat(all[1:2], newer); len(newer) < 2 || !slices.Equal(got, want) {
+		c.Errorf("the remaining dirty records are %v, want %v", got, want)
 	}
-	c.forget(all)
-	if got := c.marks(); !slices.Equal(got, newer) {
-		c.Errorf("the marks left are %v, want %v", got, newer)
+	c.clearDirty(all)
+	if got := c.dirtyStories(); !slices.Equal(got, newer) {
+		c.Errorf("the remaining dirty records are %v, want %v", got, newer)
 	}
 }
 
-func (c storeTest) marksNamedOnce() {
-	items := c.markedStory("story")
+func (c storeTest) dirtyNumbersUnique() {
+	items := c.twoItemStory("story")
 	seen := map[int64]bool{}
 	for range 5 {
-		marks := c.marks()
-		for _, mark := range marks {
-			if seen[mark.Mark] {
-				c.Fatalf("mark %d has been forgotten, and is there again", mark.Mark)
+		dirty := c.dirtyStories()
+		for _, mark := range dirty {
+			if seen[mark.Number] {
+				c.Fatalf("the number %d of a deleted dirty record was reused", mark.Number)
 			}
-			seen[mark.Mark] = true
+			seen[mark.Number] = true
 		}
-		c.forget(marks)
+		c.clearDirty(dirty)
 		c.click(items[0].ID, 1)
 	}
 	if len(seen) < 5 {
-		c.Errorf("there were %d marks, want one each time", len(seen))
+		c.Errorf("got %d dirty records, want one per round", len(seen))
 	}
 }
 
-func (c storeTest) manyMarks() {
+func (c storeTest) manyDirtyStories() {
 	feedID := c.addFeed("https://example.org/")
 	var items []storage.Item
 	var want []string
@@ -246,26 +245,26 @@ func (c storeTest) manyMarks() {
 		items = append(items, placed(feedID, fmt.Sprint("a", n), "e", story), placed(feedID, fmt.Sprint("b", n), "e", story))
 	}
 	c.put(items...)
-	marks := c.marks()
-	var told []storage.Story
+	dirty := c.dirtyStories()
+	var stories []storage.Story
 	for _, id := range want {
-		told = append(told, aStory(id))
+		stories = append(stories, aStory(id))
 	}
-	if err := c.TellStories(c.Context(), storage.Fence{}, marks, told, nil); err != nil {
+	if err := c.PutStories(c.Context(), storage.Fence{}, dirty, stories, nil); err != nil {
 		c.Fatal(err)
 	}
-	c.wantMarked("what is told")
+	c.wantDirty("PutStories")
 	c.wantStories(storage.StoryQuery{}, want...)
-	c.tellStories(nil, want[1:]...)
+	c.putStories(nil, want[1:]...)
 	c.wantStories(storage.StoryQuery{}, want[0])
 }
 
-// storiesWhileWriting has items come, change and move while stories are told, and
-// wants all told rightly in the end.
+// storiesWhileWriting summarizes stories while items are added, changed and moved, and checks all summaries
+// at the end.
 func (c storeTest) storiesWhileWriting() {
 	const events, rounds = 6, 12
 	feedID, fence := c.addFeed("https://example.org/"), c.fence("cluster.en")
-	var writing, telling sync.WaitGroup
+	var writing, summarizing sync.WaitGroup
 	for w := range 3 {
 		writing.Go(func() {
 			for round := range rounds {
@@ -293,29 +292,29 @@ func (c storeTest) storiesWhileWriting() {
 		}
 	})
 	written := make(chan struct{})
-	telling.Go(func() {
+	summarizing.Go(func() {
 		for {
 			select {
 			case <-written:
 				return
 			default:
-				c.tellMarked()
+				c.summarizeDirty()
 			}
 		}
 	})
 	writing.Wait()
 	close(written)
-	telling.Wait()
-	for left := 100; c.tellMarked(); left-- {
+	summarizing.Wait()
+	for left := 100; c.summarizeDirty(); left-- {
 		if left == 0 {
-			c.Fatal("told 5,000 marks, and there are still some")
+			c.Fatal("summarized 5,000 dirty stories, and more remain")
 		}
 	}
 	count := 0
 	for _, s := range c.stories(storage.StoryQuery{}) {
 		made, err := c.ReadStory(c.Context(), s.ID, 0)
 		if err != nil || made.Count != s.Items || made.Events != s.Events {
-			c.Errorf("%s is told of %d items and %d events, and has %d and %d, %v", s.ID, s.Items, s.Events, made.Count, made.Events, err)
+			c.Errorf("the summary of %s counts %d items and %d events, and the story %d and %d, %v", s.ID, s.Items, s.Events, made.Count, made.Events, err)
 		}
 		count += s.Items
 	}
@@ -325,40 +324,40 @@ func (c storeTest) storiesWhileWriting() {
 	for e := range events {
 		made, err := c.ReadStory(c.Context(), fmt.Sprint("story-", (e+rounds-1)%events, "-", rounds-1), 0)
 		if want := 3 * rounds / 2; err != nil || made.Count != want {
-			c.Errorf("the story that event %d moved to at last has %d items, %v; want %d", e, made.Count, err, want)
+			c.Errorf("last story of event %d: got %d items, %v; want %d", e, made.Count, err, want)
 		}
 	}
 }
 
-// tellMarked tells marked stories anew, and reports whether there were any.
-func (c storeTest) tellMarked() bool {
-	marks, err := c.UntoldStories(c.Context(), 50)
+// summarizeDirty summarizes a batch of dirty stories, and reports whether there were any.
+func (c storeTest) summarizeDirty() bool {
+	dirty, err := c.DirtyStories(c.Context(), 50)
 	if err != nil {
-		c.Errorf("read marks: %v", err)
+		c.Errorf("read dirty stories: %v", err)
 		return false
 	}
-	told, gone := map[string]storage.Story{}, []string{}
-	for _, mark := range marks {
+	stories, gone := map[string]storage.Story{}, []string{}
+	for _, mark := range dirty {
 		made, err := c.ReadStory(c.Context(), mark.StoryID, 10)
 		if err != nil || made.Count < 2 {
 			gone = append(gone, mark.StoryID)
-			delete(told, mark.StoryID)
+			delete(stories, mark.StoryID)
 			continue
 		}
-		told[mark.StoryID] = storage.Story{
+		stories[mark.StoryID] = storage.Story{
 			ID: mark.StoryID, Headline: made.Items[0].ID, Items: made.Count, Events: made.Events,
-			FirstSeen: made.First, LastSeen: made.Last, Told: time.Now(),
+			FirstSeen: made.FirstSeen, LastSeen: made.LastSeen, Summarized: time.Now(),
 		}
 	}
 	var list []storage.Story
-	for _, s := range told {
+	for _, s := range stories {
 		if !slices.Contains(gone, s.ID) {
 			list = append(list, s)
 		}
 	}
-	if err := c.TellStories(c.Context(), storage.Fence{}, marks, list, gone); err != nil {
-		c.Errorf("tell: %v", err)
+	if err := c.PutStories(c.Context(), storage.Fence{}, dirty, list, gone); err != nil {
+		c.Errorf("put stories: %v", err)
 		return false
 	}
-	return len(marks) > 0
+	return len(dirty) > 0
 }

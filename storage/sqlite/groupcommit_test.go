@@ -12,7 +12,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestWhatIsWrittenTogetherFailsAlone(t *testing.T) {
+func TestGroupCommit_FailedChangeRollsBackAlone(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestWhatIsWrittenTogetherFailsAlone(t *testing.T) {
 		}})
 		return err
 	}
-	s.turn <- struct{}{} // somebody writes
+	s.writeLock <- struct{}{} // a running write
 	var group sync.WaitGroup
 	errs := make([]error, 10)
 	for i := range errs {
@@ -46,7 +46,7 @@ func TestWhatIsWrittenTogetherFailsAlone(t *testing.T) {
 	waiting := func(n int) {
 		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 			s.mu.Lock()
-			have := len(s.waiting)
+			have := len(s.pending)
 			s.mu.Unlock()
 			if have == n {
 				return
@@ -59,7 +59,7 @@ func TestWhatIsWrittenTogetherFailsAlone(t *testing.T) {
 	waiting(len(errs))
 	leave()
 	waiting(len(errs) - 1)
-	<-s.turn
+	<-s.writeLock
 	group.Wait()
 	for i, err := range errs {
 		want := map[int]error{3: storage.ErrNotFound, 7: context.Canceled}[i]
@@ -73,7 +73,7 @@ func TestWhatIsWrittenTogetherFailsAlone(t *testing.T) {
 	}
 }
 
-func TestATransactionThatEndsUnderItsPartsFailsForAll(t *testing.T) {
+func TestGroupCommit_FailedTransactionFailsAll(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -90,12 +90,12 @@ func TestATransactionThatEndsUnderItsPartsFailsForAll(t *testing.T) {
 	}
 	var changes []*change
 	for _, work := range works {
-		changes = append(changes, &change{ctx: t.Context(), doing: "test", work: work, done: make(chan struct{})})
+		changes = append(changes, &change{ctx: t.Context(), operation: "test", work: work, done: make(chan struct{})})
 	}
-	s.waiting = changes
-	s.turn <- struct{}{}
-	s.commitWaiting()
-	<-s.turn
+	s.pending = changes
+	s.writeLock <- struct{}{}
+	s.commitPending()
+	<-s.writeLock
 	for i, c := range changes {
 		if <-c.done; !errors.Is(c.err, full) {
 			t.Errorf("%d: got %v, want that nothing was written", i, c.err)

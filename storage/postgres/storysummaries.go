@@ -10,12 +10,12 @@ import (
 	"feedmesh/storage"
 )
 
-// The first ones that are not due are at most those of three minutes, see marks_of.
-const untoldStories = `SELECT story_id, mark FROM untold WHERE due <= clock_timestamp() ORDER BY mark LIMIT $1`
+// Records that are not due yet were added in the last three minutes, see marks_of, so the scan skips few.
+const dirtyStories = `SELECT story_id, mark FROM untold WHERE due <= clock_timestamp() ORDER BY mark LIMIT $1`
 
-// UntoldStories implements [storage.Stories].
-func (s *Store) UntoldStories(ctx context.Context, limit int) ([]storage.Untold, error) {
-	return read(ctx, s, "read marks of stories", pgx.RowToStructByPos[storage.Untold], untoldStories, max(limit, 0))
+// DirtyStories implements [storage.Stories].
+func (s *Store) DirtyStories(ctx context.Context, limit int) ([]storage.DirtyStory, error) {
+	return read(ctx, s, "list dirty stories", pgx.RowToStructByPos[storage.DirtyStory], dirtyStories, max(limit, 0))
 }
 
 const storyColumns = `id, lane, headline, title, summary, items, events, sources, first_seen, last_seen, categories, topics,
@@ -31,37 +31,37 @@ const (
 			first_seen = excluded.first_seen, last_seen = excluded.last_seen,
 			categories = excluded.categories, topics = excluded.topics, heat = excluded.heat, clicks = excluded.clicks,
 			burst = excluded.burst, rank = excluded.rank, told = excluded.told, listed_under = excluded.listed_under`
-	forgetStories = `DELETE FROM stories WHERE id = ANY($1)`
-	forgetMarks   = `DELETE FROM untold WHERE mark = ANY($1)`
+	deleteStories      = `DELETE FROM stories WHERE id = ANY($1)`
+	deleteDirtyStories = `DELETE FROM untold WHERE mark = ANY($1)`
 )
 
-// TellStories implements [storage.Stories].
-func (s *Store) TellStories(ctx context.Context, fence storage.Fence, marks []storage.Untold, told []storage.Story, gone []string) error {
-	// In order of ID, as all who lock several rows of a table do.
-	told = slices.SortedStableFunc(slices.Values(told), func(a, b storage.Story) int { return cmp.Compare(a.ID, b.ID) })
-	return s.change(ctx, "tell stories", func(ctx context.Context, tx pgx.Tx) error {
-		if err := shareFence(ctx, tx, fence); err != nil {
+// PutStories implements [storage.Stories].
+func (s *Store) PutStories(ctx context.Context, fence storage.Fence, dirty []storage.DirtyStory, summaries []storage.Story, gone []string) error {
+	// In order of ID, as in all transactions that lock several rows of a table.
+	summaries = slices.SortedStableFunc(slices.Values(summaries), func(a, b storage.Story) int { return cmp.Compare(a.ID, b.ID) })
+	return s.transaction(ctx, "put stories", func(ctx context.Context, tx pgx.Tx) error {
+		if err := lockFenceShared(ctx, tx, fence); err != nil {
 			return err
 		}
-		telling := &pgx.Batch{}
-		for _, story := range told {
-			telling.Queue(putStory, clean(storyValues(story)...)...)
+		statements := &pgx.Batch{}
+		for _, story := range summaries {
+			statements.Queue(putStory, clean(storyValues(story)...)...)
 		}
-		telling.Queue(forgetStories, clean(gone)...)
-		telling.Queue(forgetMarks, column(marks, func(u storage.Untold) int64 { return u.Mark }))
-		return tx.SendBatch(ctx, telling).Close()
+		statements.Queue(deleteStories, clean(gone)...)
+		statements.Queue(deleteDirtyStories, column(dirty, func(u storage.DirtyStory) int64 { return u.Number }))
+		return tx.SendBatch(ctx, statements).Close()
 	})
 }
 
 // storyValues returns the arguments of putStory.
 func storyValues(s storage.Story) []any {
-	return []any{s.ID, s.Lane, s.Headline, s.Title, linesOrNull(s.Summary), s.Items, s.Events, s.Sources,
-		s.FirstSeen, s.LastSeen, listOrNull(s.Categories), listOrNull(s.Topics), s.Heat, s.Clicks, s.Burst, s.Rank, s.Told,
-		slices.Concat(under("lane", s.Lane), under("category", s.Categories...), under("topic", s.Topics...))}
+	return []any{s.ID, s.Partition, s.Headline, s.Title, linesOrNull(s.Summary), s.Items, s.Events, s.Sources,
+		s.FirstSeen, s.LastSeen, listOrNull(s.Categories), listOrNull(s.Topics), s.HotScore, s.Clicks, s.Burst, s.Rank, s.Summarized,
+		slices.Concat(indexKeys("lane", s.Partition), indexKeys("category", s.Categories...), indexKeys("topic", s.Topics...))}
 }
 
-// under returns the names as stories are listed under them. The empty one is none.
-func under(what string, names ...string) []string {
+// indexKeys returns the keys under which stories are indexed. It skips the empty name.
+func indexKeys(what string, names ...string) []string {
 	listed := []string{}
 	for _, name := range names {
 		if name != "" {
@@ -72,8 +72,8 @@ func under(what string, names ...string) []string {
 }
 
 func scanStory(row pgx.CollectableRow) (s storage.Story, err error) {
-	err = row.Scan(&s.ID, &s.Lane, &s.Headline, &s.Title, &s.Summary, &s.Items, &s.Events, &s.Sources,
-		moment{&s.FirstSeen}, moment{&s.LastSeen}, &s.Categories, &s.Topics, &s.Heat, &s.Clicks, &s.Burst, &s.Rank, moment{&s.Told})
+	err = row.Scan(&s.ID, &s.Partition, &s.Headline, &s.Title, &s.Summary, &s.Items, &s.Events, &s.Sources,
+		nullTime{&s.FirstSeen}, nullTime{&s.LastSeen}, &s.Categories, &s.Topics, &s.HotScore, &s.Clicks, &s.Burst, &s.Rank, nullTime{&s.Summarized})
 	return s, err
 }
 
@@ -90,22 +90,22 @@ func (s *Store) Story(ctx context.Context, id string) (story storage.Story, err 
 
 const storiesByID = `SELECT ` + storyColumns + ` FROM stories WHERE id = ANY($1)`
 
-// ToldStories implements [storage.Stories].
-func (s *Store) ToldStories(ctx context.Context, ids ...string) (map[string]storage.Story, error) {
+// StoriesByID implements [storage.Stories].
+func (s *Store) StoriesByID(ctx context.Context, ids ...string) (map[string]storage.Story, error) {
 	stories, err := read(ctx, s, "read stories", scanStory, storiesByID, cleanTexts(ids))
 	if err != nil {
 		return nil, err
 	}
-	told := make(map[string]storage.Story, len(stories))
+	summaries := make(map[string]storage.Story, len(stories))
 	for _, story := range stories {
-		told[story.ID] = story
+		summaries[story.ID] = story
 	}
-	return told, nil
+	return summaries, nil
 }
 
 const (
-	// Conditions of which the first half holds are none to the planner, which knows
-	// the values. $6 is NULL for the first page.
+	// The planner drops conditions whose first half is true, because the values are constants. $6 is NULL for the
+	// first page.
 	listedStories = `
 		SELECT ` + storyColumns + ` FROM stories
 		WHERE ($2::text[] = '{}' OR listed_under @> $2) AND sources >= $3
@@ -120,7 +120,7 @@ const (
 
 // ListStories implements [storage.Stories].
 func (s *Store) ListStories(ctx context.Context, q storage.StoryQuery) (page []storage.Story, next string, err error) {
-	statement, args, err := toList(q)
+	statement, args, err := listStatement(q)
 	if err != nil {
 		return nil, "", err
 	}
@@ -128,19 +128,18 @@ func (s *Store) ListStories(ctx context.Context, q storage.StoryQuery) (page []s
 	if err != nil {
 		return nil, "", err
 	}
-	page, next = q.Cut(page)
+	page, next = q.SplitPage(page)
 	return page, next, nil
 }
 
-// toList returns the statement that lists what the query asks for, one story more
-// than a page has.
-func toList(q storage.StoryQuery) (statement string, args []any, err error) {
-	place, err := q.Place()
+// listStatement returns the statement of a query. Its limit is one story more than a page.
+func listStatement(q storage.StoryQuery) (statement string, args []any, err error) {
+	place, err := q.Position()
 	if err != nil {
 		return "", nil, err
 	}
 	statement, args = storiesByRank, []any{q.PageSize() + 1,
-		slices.Concat(under("lane", q.Lane), under("category", q.Category), under("topic", q.Topic)),
+		slices.Concat(indexKeys("lane", q.Partition), indexKeys("category", q.Category), indexKeys("topic", q.Topic)),
 		q.Sources, timeOrNull(q.After), timeOrNull(q.Before), nil, ""}
 	if q.Newest {
 		statement = newestStories
