@@ -10,33 +10,33 @@ import (
 	"feedmesh/classify/model"
 )
 
-// A classifyCommand is the commands about how items are classified.
+// A classifyCommand groups the commands that measure and train classification.
 type classifyCommand struct {
-	Eval  classifyEvalCommand  `cmd:"" help:"Say how well items are classified whose categories are known."`
-	Train classifyTrainCommand `cmd:"" help:"Train a model on items whose categories are known."`
+	Eval  classifyEvalCommand  `cmd:"" help:"Measure the classification of labelled items."`
+	Train classifyTrainCommand `cmd:"" help:"Train a model on labelled items."`
 }
 
-// A rulesFlag is rules to go by in place of the program's own.
+// A rulesFlag selects rules that replace the built-in rules.
 type rulesFlag struct {
-	Rules string `env:"-" placeholder:"FILE" type:"existingfile" help:"Rules that change the program's own, as a txtar archive: a file stands in place of that of its name."`
+	Rules string `env:"-" placeholder:"FILE" type:"existingfile" help:"Rules that override the built-in rules, as a txtar archive: each file replaces the built-in file of its name."`
 }
 
-// rules returns the rules to go by, and the set's faults if they are wrong.
+// rules returns the selected rules, or all syntax errors of the rule set.
 func (f rulesFlag) rules() (*classify.Rules, error) {
 	if f.Rules == "" {
 		return classify.ShippedRules(), nil
 	}
 	text, err := os.ReadFile(f.Rules)
 	if err != nil {
-		return nil, wrong("can't read the rules: %w", err)
+		return nil, usageError("read rules: %w", err)
 	}
 	set, err := classify.Overlay(text)
 	if err != nil {
-		return nil, wrong("%s is wrong:\n%w", f.Rules, err)
+		return nil, usageError("invalid rules in %s:\n%w", f.Rules, err)
 	}
 	rules, err := classify.Compile(set)
 	if err != nil {
-		return nil, wrong("%s is wrong:\n%w", f.Rules, err)
+		return nil, usageError("invalid rules in %s:\n%w", f.Rules, err)
 	}
 	return rules, nil
 }
@@ -45,49 +45,50 @@ func (f rulesFlag) rules() (*classify.Rules, error) {
 func readModel(name string) (*model.Model, error) {
 	packed, err := os.ReadFile(name)
 	if err != nil {
-		return nil, wrong("can't read the model: %w", err)
+		return nil, usageError("read model: %w", err)
 	}
 	m, err := model.Decode(packed)
 	if err != nil {
-		return nil, wrong("%s: %w", name, err)
+		return nil, usageError("%s: %w", name, err)
 	}
 	return m, nil
 }
 
-// withRecords lets do have the records of a part of a file.
+// withRecords calls do with the records of one part of a file. Errors without an exit code get the file's
+// name.
 func withRecords(name string, part eval.Part, do func(records) error) error {
 	file, err := os.Open(name)
 	if err != nil {
-		return wrong("can't read the items: %w", err)
+		return usageError("read items: %w", err)
 	}
 	defer file.Close()
-	if err := do(part.Only(eval.Records(file))); err != nil {
-		var known fault
-		if errors.As(err, &known) {
+	if err := do(part.Filter(eval.Records(file))); err != nil {
+		var withCode exitError
+		if errors.As(err, &withCode) {
 			return err
 		}
-		return wrong("%s: %w", name, err)
+		return usageError("%s: %w", name, err)
 	}
 	return nil
 }
 
-// teach trains a model on parts of files.
-func teach(names []string, part eval.Part, rules *classify.Rules, from string) (*model.Model, error) {
+// trainModel trains a model on one part of each file.
+func trainModel(names []string, part eval.Part, rules *classify.Rules, from string) (*model.Model, error) {
 	t := model.NewTrainer()
 	for _, name := range names {
-		if err := withRecords(name, part, func(r records) error { return eval.Teach(t, rules, r) }); err != nil {
+		if err := withRecords(name, part, func(r records) error { return eval.AddExamples(t, rules, r) }); err != nil {
 			return nil, err
 		}
 	}
 	m, err := t.Train(from)
 	if err != nil {
-		return nil, wrong("can't train: %w", err)
+		return nil, usageError("train model: %w", err)
 	}
 	return m, nil
 }
 
-// partOf names a part of a file in a sentence.
-func partOf(part eval.Part, name string) string {
+// partName names a part of a file in a message.
+func partName(part eval.Part, name string) string {
 	if part == eval.All {
 		return name
 	}

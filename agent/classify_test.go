@@ -11,8 +11,7 @@ import (
 	"feedmesh/classify/model"
 )
 
-// labelledItems are items about bread and soup, which no rule knows, and one that
-// rules know.
+// labelledItems are items about bread and soup, which no rule matches, and one that rules match.
 func labelledItems(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -26,24 +25,24 @@ func labelledItems(t *testing.T) string {
 	return write(t, "items.jsonl", b.String())
 }
 
-func TestClassifyEvalPrintsRulesAndThenTheModel(t *testing.T) {
+func TestClassifyEval_PrintsRulesThenModel(t *testing.T) {
 	items := labelledItems(t)
 	s := doWith(t, &program{}, "classify", "eval", items, "--model", "none")
-	s.check(t, 0, "rules alone: 601 items", "")
+	s.check(t, 0, "rules only: 601 items", "")
 	if strings.Contains(s.out, "with the model") || !strings.Contains(s.out, "spam: 0 of 1 items") {
 		t.Errorf("got %s", s.out)
 	}
 	s = doWith(t, &program{}, "classify", "eval", items, "--train")
 	s.check(t, 0, "with the model of the train part of", "")
-	if _, after, _ := strings.Cut(s.out, "with the model"); !strings.Contains(after, "best category right in 100.0 % of these") {
+	if _, after, _ := strings.Cut(s.out, "with the model"); !strings.Contains(after, "best category correct for 100.0 % of these") {
 		t.Errorf("got %s", s.out)
 	}
 }
 
-func TestClassifyEvalPrintsJSON(t *testing.T) {
+func TestClassifyEval_PrintsJSON(t *testing.T) {
 	s := doWith(t, &program{}, "classify", "eval", labelledItems(t), "--part", "test", "--json")
 	s.check(t, 0, "", "")
-	var got evaluated
+	var got classifyReport
 	if err := json.Unmarshal([]byte(s.out), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -52,14 +51,14 @@ func TestClassifyEvalPrintsJSON(t *testing.T) {
 	}
 }
 
-func TestClassifyEvalGoesByOnesOwnRules(t *testing.T) {
+func TestClassifyEval_UsesCustomRules(t *testing.T) {
 	rules := write(t, "mine.txtar", "-- kitchen.rules --\ncategory baking when bread | oven | dough\ncategory stewing when soup | ladle | broth\n")
-	doWith(t, &program{}, "classify", "eval", labelledItems(t), "--rules", rules, "--model", "none").check(t, 0, "coverage 100.0 %, best category right in 100.0 % of these", "")
+	doWith(t, &program{}, "classify", "eval", labelledItems(t), "--rules", rules, "--model", "none").check(t, 0, "coverage 100.0 %; best category correct for 100.0 % of these", "")
 	bad := write(t, "bad.txtar", "-- kitchen.rules --\n\ncategory baking when (\n")
 	doWith(t, &program{}, "classify", "eval", labelledItems(t), "--rules", bad).check(t, 2, "", "kitchen.rules:2:23: a term is missing")
 }
 
-func TestClassifyTrainWritesAModelAndItsFigures(t *testing.T) {
+func TestClassifyTrain_WritesModelAndFigures(t *testing.T) {
 	folder := t.TempDir()
 	out, figures := filepath.Join(folder, "m.gz"), filepath.Join(folder, "m.md")
 	doWith(t, &program{}, "classify", "train", labelledItems(t), "-o", out, "--figures", figures).check(t, 0, "items.jsonl: 601 items", "")
@@ -72,13 +71,13 @@ func TestClassifyTrainWritesAModelAndItsFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(figures)
-	if err != nil || !strings.Contains(string(text), m.Figures().String()) {
+	if err != nil || !strings.Contains(string(text), m.Metrics().String()) {
 		t.Errorf("got %v, %s, want the figures that are in the model", err, text)
 	}
 	doWith(t, &program{}, "classify", "eval", labelledItems(t), "--model", out).check(t, 0, "with the model of items.jsonl", "")
 }
 
-func TestClassifySaysWhatIsWrong(t *testing.T) {
+func TestClassify_ReportsErrors(t *testing.T) {
 	items := labelledItems(t)
 	few := write(t, "few.jsonl", `{"id":"1","title":"x","category":"a"}`+"\n")
 	broken := write(t, "broken.jsonl", `{"id":"1","title":"x","category":"a"}`+"\n{")
@@ -89,9 +88,9 @@ func TestClassifySaysWhatIsWrong(t *testing.T) {
 		"eval " + bare:                           "has no item with a category or a label",
 		"eval " + items + " --part some":         `--part must be one of "train","test","all"`,
 		"eval " + items + " --train --part test": "--train measures on the test part",
-		"eval " + items + " --train --model x":   "--train and --model can't be used together",
-		"eval " + items + " --model " + few:      "no model",
-		"eval " + items + " --model nope":        "can't read the model",
+		"eval " + items + " --train --model x":   "--train and --model cannot be used together",
+		"eval " + items + " --model " + few:      "invalid model",
+		"eval " + items + " --model nope":        "read model",
 		"train " + few + " -o x":                 "too few examples",
 		"train " + items:                         "missing flags: --output",
 	} {

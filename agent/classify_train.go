@@ -14,17 +14,17 @@ import (
 // A classifyTrainCommand trains a model.
 type classifyTrainCommand struct {
 	rulesFlag
-	Part    eval.Part `env:"-" default:"all" enum:"train,test,all" help:"Train on the train part, the test part or all items (${default})."`
+	Part    eval.Part `env:"-" default:"all" enum:"train,test,all" help:"Part of the items to train on: train, test or all (${default})."`
 	Output  string    `env:"-" short:"o" required:"" placeholder:"FILE" help:"File to write the model to."`
-	Figures string    `env:"-" placeholder:"FILE" help:"File to write its figures to, in Markdown."`
-	From    string    `env:"-" placeholder:"TEXT" help:"What the items are, for the figures; by default the names of the files."`
-	Files   []string  `arg:"" type:"existingfile" help:"Items, one JSON object a line, as agent classify eval reads them."`
+	Figures string    `env:"-" placeholder:"FILE" help:"File to write the model's figures to, in Markdown."`
+	From    string    `env:"-" placeholder:"TEXT" help:"Description of the items, for the figures; by default the file names."`
+	Files   []string  `arg:"" type:"existingfile" help:"Items, one JSON object per line, in the format of agent classify eval."`
 }
 
 // Help implements kong's HelpProvider.
 func (classifyTrainCommand) Help() string {
-	return `The model learns what rules leave open, and how far to trust them: train it again
-when rules have changed much. It holds words and their weights, and no item.
+	return `The model decides where no rule matches, and weights the rules: train it again
+after large changes of rules. It contains words and their weights, no items.
 
     agent classify train items.jsonl.gz --part train -o model.gz --figures model.md`
 }
@@ -39,11 +39,11 @@ func (c *classifyTrainCommand) Run(_ context.Context, p *program) error {
 	if from == "" {
 		var names []string
 		for _, name := range c.Files {
-			names = append(names, partOf(c.Part, filepath.Base(name)))
+			names = append(names, partName(c.Part, filepath.Base(name)))
 		}
 		from = strings.Join(names, ", ")
 	}
-	m, err := teach(c.Files, c.Part, rules, from)
+	m, err := trainModel(c.Files, c.Part, rules, from)
 	if err != nil {
 		return err
 	}
@@ -52,25 +52,25 @@ func (c *classifyTrainCommand) Run(_ context.Context, p *program) error {
 		return err
 	}
 	if err := os.WriteFile(c.Output, packed, 0o666); err != nil {
-		return fmt.Errorf("write the model: %w", err)
+		return fmt.Errorf("write model: %w", err)
 	}
-	figures := m.Figures()
+	figures := m.Metrics()
 	if c.Figures != "" {
 		if err := os.WriteFile(c.Figures, c.document(figures), 0o666); err != nil {
-			return fmt.Errorf("write the figures: %w", err)
+			return fmt.Errorf("write figures: %w", err)
 		}
 	}
 	p.page().printf("%s: %d bytes\n", c.Output, len(packed))
-	p.page().printf("%s: %d items, %d features; %s right of %d held out\n", figures.From, figures.Examples, figures.Features, percent(figures.Top1, 1), figures.Held)
+	p.page().printf("%s: %d items, %d features; %s correct of %d held out\n", figures.Source, figures.Examples, figures.Features, percent(figures.Top1, 1), figures.HeldOut)
 	return nil
 }
 
-// document returns what there is to know of the model, in Markdown.
-func (c *classifyTrainCommand) document(figures model.Figures) []byte {
+// document returns the model's figures as Markdown.
+func (c *classifyTrainCommand) document(figures model.Metrics) []byte {
 	var names []string
 	for _, name := range c.Files {
 		names = append(names, filepath.Base(name))
 	}
-	return fmt.Appendf(nil, "# What %s has learned\n\n%s\nMade by `agent classify train --part %s -o %s %s`. It holds words and their weights, and no item.\n",
+	return fmt.Appendf(nil, "# Model %s\n\n%s\nCreated by `agent classify train --part %s -o %s %s`. It contains words and their weights, no items.\n",
 		filepath.Base(c.Output), figures, c.Part, filepath.Base(c.Output), strings.Join(names, " "))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// A completionCommand prints a script for a shell.
+// A completionCommand prints a completion script for a shell.
 type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
 }
@@ -29,36 +29,36 @@ For fish:
 
 // Run implements the command.
 func (c *completionCommand) Run(p *program, k *kong.Kong) error {
-	commands := wordsOf(k.Model.Node, "agent")
-	script := map[string]func([]completed) string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.Shell]
+	commands := completionEntries(k.Model.Node, "agent")
+	script := map[string]func([]completionEntry) string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.Shell]
 	_, err := fmt.Fprint(p.out, script(commands))
 	return err
 }
 
-// A completed is a command and the words that may follow it.
-type completed struct {
+// A completionEntry is a command with its subcommands and flags.
+type completionEntry struct {
 	path     string // as in "agent feeds add"
 	commands []*kong.Node
 	flags    []*kong.Flag
 }
 
-// wordsOf returns a command and all below it.
-func wordsOf(n *kong.Node, path string) []completed {
-	c := completed{path: path}
+// completionEntries returns the entries of a command and of all its subcommands.
+func completionEntries(n *kong.Node, path string) []completionEntry {
+	c := completionEntry{path: path}
 	for _, group := range n.AllFlags(true) {
 		c.flags = append(c.flags, group...)
 	}
-	var below []completed
+	var below []completionEntry
 	for _, child := range n.Children {
 		c.commands = append(c.commands, child)
-		below = append(below, wordsOf(child, path+" "+child.Name)...)
+		below = append(below, completionEntries(child, path+" "+child.Name)...)
 	}
-	return append([]completed{c}, below...)
+	return append([]completionEntry{c}, below...)
 }
 
-// walk is shell code, of bash and zsh alike, that follows the words typed from
-// command to command: $at is where it is, $word the next word.
-func walk(commands []completed) string {
+// commandSwitch returns shell code for bash and zsh that follows the typed words: $at is the current
+// command's path, $word the next word.
+func commandSwitch(commands []completionEntry) string {
 	var paths []string
 	for _, c := range commands[1:] {
 		paths = append(paths, `"`+c.path+`"`)
@@ -66,10 +66,10 @@ func walk(commands []completed) string {
 	return "\t\tcase \"$at $word\" in\n\t\t" + strings.Join(paths, "|") + ") at=\"$at $word\" ;;\n\t\tesac\n"
 }
 
-func bashScript(commands []completed) string {
+func bashScript(commands []completionEntry) string {
 	var b strings.Builder
 	b.WriteString("_agent() {\n\tlocal at=agent word words=\n\tfor word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n")
-	b.WriteString(walk(commands))
+	b.WriteString(commandSwitch(commands))
 	b.WriteString("\tdone\n\tcase \"$at\" in\n")
 	for _, c := range commands {
 		var words []string
@@ -86,10 +86,10 @@ func bashScript(commands []completed) string {
 	return b.String()
 }
 
-func zshScript(commands []completed) string {
+func zshScript(commands []completionEntry) string {
 	var b strings.Builder
 	b.WriteString("#compdef agent\n_agent() {\n\tlocal at=agent word\n\tlocal -a found\n\tfor word in ${words[2,CURRENT-1]}; do\n")
-	b.WriteString(walk(commands))
+	b.WriteString(commandSwitch(commands))
 	b.WriteString("\tdone\n\tcase \"$at\" in\n")
 	for _, c := range commands {
 		fmt.Fprintf(&b, "\t%q) found=(", c.path)
@@ -105,7 +105,7 @@ func zshScript(commands []completed) string {
 	return b.String()
 }
 
-func fishScript(commands []completed) string {
+func fishScript(commands []completionEntry) string {
 	var b strings.Builder
 	for _, c := range commands {
 		when := "__fish_use_subcommand"
@@ -127,5 +127,5 @@ func fishScript(commands []completed) string {
 	return b.String()
 }
 
-// quoted returns s as one word of a shell.
+// quoted returns s as a single-quoted shell word.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

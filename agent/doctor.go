@@ -9,21 +9,21 @@ import (
 	"feedmesh/config"
 )
 
-// A doctorCommand finds out what is wrong.
+// A doctorCommand checks a node and its dependencies.
 type doctorCommand struct {
 	query
-	Data   string           `placeholder:"DIR" help:"Data folder to look at; ./data by default, if the node is on this machine."`
-	Listen string           `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address that a node would listen on; looked at if none answers."`
-	NATS   []config.Address `name:"nats" placeholder:"URL" help:"NATS servers to try."`
+	Data   string           `placeholder:"DIR" help:"Data folder to check; by default ./data if the node is on this machine."`
+	Listen string           `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address that a node would listen on; checked if no node responds."`
+	NATS   []config.Address `name:"nats" placeholder:"URL" help:"NATS servers to check."`
 	config.NATSLogin
-	Store     config.Address `placeholder:"URL" help:"PostgreSQL to try."`
-	Search    config.Address `placeholder:"URL" help:"Meilisearch to try."`
-	SearchKey config.Secret  `placeholder:"SECRET" help:"Key for that Meilisearch. @FILE reads it from a file."`
+	Store     config.Address `placeholder:"URL" help:"PostgreSQL to check."`
+	Search    config.Address `placeholder:"URL" help:"Meilisearch to check."`
+	SearchKey config.Secret  `placeholder:"SECRET" help:"API key for Meilisearch. @FILE reads it from a file."`
 }
 
 // Help implements kong's HelpProvider.
 func (doctorCommand) Help() string {
-	return `Before the first start, and whenever something is wrong:
+	return `Before the first start, and to diagnose problems:
 
     agent doctor
 
@@ -70,7 +70,7 @@ func (c *doctorCommand) Run(ctx context.Context, p *program) error {
 	})
 	for _, check := range checks {
 		if !check.OK {
-			return fault{errSaid, failed}
+			return exitError{errReported, exitFailure}
 		}
 	}
 	return err

@@ -16,24 +16,24 @@ import (
 	"feedmesh/config"
 )
 
-func TestDoctorFindsAllWell(t *testing.T) {
-	w := newWorld(t)
+func TestDoctor_AllChecksPass(t *testing.T) {
+	w := newTestbed(t)
 	s := w.do(t, "doctor", "--data", t.TempDir())
-	s.check(t, 0, "ok  api          "+w.URL+" answers", "")
-	s.check(t, 0, "ok  clock        agrees with the node's", "")
+	s.check(t, 0, "ok  api          "+w.URL+" responds", "")
+	s.check(t, 0, "ok  clock        in sync with the node", "")
 	s.check(t, 0, "ok  node: store", "")
-	s.check(t, 0, "ok  dns          example.com is found", "")
+	s.check(t, 0, "ok  dns          example.com resolves", "")
 	w.do(t, "doctor", "--json", "--data", t.TempDir()).check(t, 0, `[{"name":"api","ok":true,`, "")
 }
 
-func TestDoctorSaysWhatFailsAndWhatToDo(t *testing.T) {
-	w := newWorld(t)
+func TestDoctor_ReportsFailuresAndFixes(t *testing.T) {
+	w := newTestbed(t)
 	w.checks = []api.Check{{Name: "store", Detail: "the file is gone " + escape}}
 	s := w.do(t, "doctor", "--data", write(t, "file", ""), "--nats", "nats://u:s3cret@127.0.0.1:1",
 		"--store", "postgres://u:s3cret@127.0.0.1:1/d", "--search", "meilisearch://127.0.0.1:1")
 	s.check(t, 1, "FAILED  node: store  the file is gone", "")
-	s.check(t, 1, "is no folder: choose another with --data", "")
-	s.check(t, 1, "nats://(hidden)@127.0.0.1:1: can't reach the NATS server of --nats: ", "")
+	s.check(t, 1, "is not a folder: choose another with --data", "")
+	s.check(t, 1, "nats://(hidden)@127.0.0.1:1: connect to the NATS server of --nats: ", "")
 	s.check(t, 1, "FAILED  store        open database \"d\" at 127.0.0.1:1 as \"u\": the server can't be reached: check that it runs", "")
 	s.check(t, 1, "FAILED  search       the Meilisearch at http://127.0.0.1:1 is unavailable; check that it runs", "")
 	if strings.Contains(s.out+s.err, "s3cret") {
@@ -44,7 +44,7 @@ func TestDoctorSaysWhatFailsAndWhatToDo(t *testing.T) {
 	doWith(t, p, "doctor", "--data", t.TempDir(), "--api", w.URL).check(t, 1, "FAILED  dns", "")
 }
 
-func TestDoctorLooksAtThePortIfNoNodeAnswers(t *testing.T) {
+func TestDoctor_ChecksPortWithoutNode(t *testing.T) {
 	isolate(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -58,7 +58,7 @@ func TestDoctorLooksAtThePortIfNoNodeAnswers(t *testing.T) {
 	s.check(t, 1, "is one running? start one with: agent", "")
 }
 
-func TestDoctorKnowsARemoteNodeHasItsOwnFiles(t *testing.T) {
+func TestDoctor_SkipsDataOfRemoteNode(t *testing.T) {
 	for address, want := range map[string]bool{
 		"http://127.0.0.1:8080": true, "http://localhost": true, "http://[::1]:80": true, "http://pi.example:8080": false, "::": false,
 	} {
@@ -68,7 +68,7 @@ func TestDoctorKnowsARemoteNodeHasItsOwnFiles(t *testing.T) {
 	}
 }
 
-func TestCheckDataLeavesNothingBehind(t *testing.T) {
+func TestCheckData_LeavesNoFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range checkData(filepath.Join(dir, "not", "there", "yet")) {
 		if !c.OK {
@@ -79,7 +79,7 @@ func TestCheckDataLeavesNothingBehind(t *testing.T) {
 		t.Errorf("it left %v", files)
 	}
 	if os.Getuid() == 0 {
-		return // may write anywhere
+		return // root can write anywhere
 	}
 	if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestCheckClock(t *testing.T) {
 	}
 }
 
-func TestCheckNATSWantsJetStream(t *testing.T) {
+func TestCheckNATS_RequiresJetStream(t *testing.T) {
 	for _, js := range []bool{true, false} {
 		s, err := server.NewServer(&server.Options{
 			Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: js, StoreDir: t.TempDir(), NoLog: true, NoSigs: true,

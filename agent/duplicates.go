@@ -8,7 +8,7 @@ import (
 	"feedmesh/agent/api"
 )
 
-// A duplicatesCommand prints what repeats an item.
+// A duplicatesCommand prints the duplicates of an item.
 type duplicatesCommand struct {
 	query
 	ID string `arg:"" help:"ID of the item, as agent search prints it."`
@@ -16,7 +16,7 @@ type duplicatesCommand struct {
 
 // Help implements kong's HelpProvider.
 func (duplicatesCommand) Help() string {
-	return `Who says the same, and how that was found out:
+	return `The duplicates of an item, and how they were detected:
 
     agent items duplicates wvtk3hvrmk2mkkubukz6ph3h4m`
 }
@@ -28,7 +28,7 @@ func (c *duplicatesCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.ID == "" {
-		return wrong("the ID is empty; agent search prints the IDs of items")
+		return usageError("item ID is empty; agent search prints the IDs of items")
 	}
 	found, err := client.Duplicates(ctx, c.ID)
 	if err != nil {
@@ -38,19 +38,19 @@ func (c *duplicatesCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if len(found.Items) == 0 {
-		p.say("nothing repeats it, and it repeats nothing")
+		p.notice("the item has no duplicates and is no duplicate")
 	}
 	return nil
 }
 
 func showDuplicates(pg *page, found api.Duplicates, now time.Time) {
 	show := func(i api.ItemBrief) {
-		pg.printf("%v\n  %s\n", pg.strong(i.Title), joinSet([]string{i.Publisher, i.FeedTitle, ago(i.Seen, now), i.URL}, " · "))
+		pg.printf("%v\n  %s\n", pg.strong(i.Title), joinNonEmpty([]string{i.Publisher, i.FeedTitle, ago(i.Seen, now), i.URL}, " · "))
 		switch {
 		case i.DuplicateBy == "hand":
 			pg.printf("  %s\n", i.DuplicateWhy)
 		case i.DuplicateOf != "":
-			pg.printf("  repeats by its %s, score %s: %s\n", i.DuplicateBy, fmt.Sprintf("%.2f", i.DuplicateScore), i.DuplicateWhy)
+			pg.printf("  duplicate by %s, score %s: %s\n", i.DuplicateBy, fmt.Sprintf("%.2f", i.DuplicateScore), i.DuplicateWhy)
 		}
 		pg.printf("  agent items %s\n", i.ID)
 	}
@@ -68,12 +68,12 @@ func showDuplicates(pg *page, found api.Duplicates, now time.Time) {
 type explainCommand struct {
 	query
 	ID   string `arg:"" help:"ID of an item, as agent search prints it."`
-	With string `arg:"" help:"ID of the other one."`
+	With string `arg:"" help:"ID of the other item."`
 }
 
 // Help implements kong's HelpProvider.
 func (explainCommand) Help() string {
-	return `Why do these two repeat one another, or why not?
+	return `Explain why two items are duplicates, or why not:
 
     agent items explain wvtk3hvrmk2mkkubukz6ph3h4m mk2mkkubukz6ph3h4mwvtk3hvr`
 }
@@ -85,7 +85,7 @@ func (c *explainCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.ID == "" || c.With == "" {
-		return wrong("an ID is empty; agent search prints the IDs of items")
+		return usageError("item ID is empty; agent search prints the IDs of items")
 	}
 	found, err := client.Explain(ctx, c.ID, c.With)
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *explainCommand) Run(ctx context.Context, p *program) error {
 	}
 	return c.print(p, found, func(pg *page) {
 		pg.printf("first   %v\nsecond  %v\n\n", pg.strong(found.Item.Title), pg.strong(found.With.Title))
-		for _, sentence := range found.Words {
+		for _, sentence := range found.Sentences {
 			pg.printf("%s\n", sentence)
 		}
 	})

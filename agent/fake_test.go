@@ -26,15 +26,15 @@ import (
 	"feedmesh/subjects"
 )
 
-// A fakeMesh is a mesh of one agent, which does nothing with its tasks.
+// A fakeMesh is a mesh of one agent that discards its tasks.
 type fakeMesh struct {
 	mu          sync.Mutex
 	published   []subjects.Message
 	states      map[string]*subjects.State
 	quarantined map[uint64]subjects.Quarantined
 	polls       map[string][]subjects.Poll
-	waiting     uint64                     // index tasks
-	rules       map[string]storage.RuleSet // in force, by set
+	waiting     uint64                     // index tasks waiting
+	rules       map[string]storage.RuleSet // rule sets in use, by name
 }
 
 func (m *fakeMesh) Schema(context.Context) int { return subjects.Schema }
@@ -54,7 +54,7 @@ func (m *fakeMesh) Polls(_ context.Context, id string) ([]subjects.Poll, error) 
 	return m.polls[id], nil
 }
 
-// PutRules remembers the rules in force.
+// PutRules stores the rules in use.
 func (m *fakeMesh) PutRules(ctx context.Context, set string, newest func(context.Context) (storage.RuleSet, error)) error {
 	rules, err := newest(ctx)
 	if m.rules == nil {
@@ -64,12 +64,12 @@ func (m *fakeMesh) PutRules(ctx context.Context, set string, newest func(context
 	return err
 }
 
-// Single holds every lease.
+// Single returns a lease for every actor.
 func (m *fakeMesh) Single(ctx context.Context, _ string, run func(context.Context) error) error {
 	return run(ctx)
 }
 
-func (m *fakeMesh) Listen(ctx context.Context, _ func(subjects.Event)) error {
+func (m *fakeMesh) SubscribeEvents(ctx context.Context, _ func(subjects.Event)) error {
 	<-ctx.Done()
 	return nil
 }
@@ -83,7 +83,7 @@ func (m *fakeMesh) LoadStates(_ context.Context, each func(subjects.FeedState)) 
 
 func (m *fakeMesh) Proxy(context.Context, string) (*subjects.Proxy, error) { return nil, nil }
 
-// Depths has one index task less each time it is asked.
+// Depths returns one index task less on each call.
 func (m *fakeMesh) Depths(context.Context) ([]mesh.Depth, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -119,9 +119,11 @@ func (m *fakeMesh) QuarantinedTask(_ context.Context, seq uint64) (subjects.Quar
 	return q, nil
 }
 
-func (m *fakeMesh) Replay(ctx context.Context, seq uint64) error { return m.DropQuarantined(ctx, seq) }
+func (m *fakeMesh) Replay(ctx context.Context, seq uint64) error {
+	return m.DeleteQuarantined(ctx, seq)
+}
 
-func (m *fakeMesh) DropQuarantined(_ context.Context, seq uint64) error {
+func (m *fakeMesh) DeleteQuarantined(_ context.Context, seq uint64) error {
 	if _, is := m.quarantined[seq]; !is {
 		return mesh.ErrNoTask
 	}
@@ -134,24 +136,24 @@ const (
 	escape  = "\x1b]0;owned\a"
 )
 
-// A world is a node's API over a small store, and what commands say about it.
-type world struct {
+// A testbed is a node's API over a small store, with commands that call it.
+type testbed struct {
 	*httptest.Server
 	mesh   *fakeMesh
 	store  *memory.Store
 	index  *memory.Index
 	checks []api.Check
 	api    *api.Server
-	feed   string // ID
-	item   string // ID
+	feed   string // feed ID
+	item   string // item ID
 }
 
-// newWorld has one feed with two items, and one task in quarantine. The title
-// of the feed and of the first item would command a terminal.
-func newWorld(t *testing.T, change ...func(*api.Deps)) *world {
+// newTestbed returns a store with one feed, two items and one quarantined task. The titles contain terminal
+// controls.
+func newTestbed(t *testing.T, change ...func(*api.Deps)) *testbed {
 	t.Helper()
 	isolate(t)
-	w := &world{
+	w := &testbed{
 		mesh: &fakeMesh{
 			states:      map[string]*subjects.State{},
 			quarantined: map[uint64]subjects.Quarantined{},
@@ -170,16 +172,16 @@ func newWorld(t *testing.T, change ...func(*api.Deps)) *world {
 		URL: feedURL, Tier: "hot", Next: time.Now().Add(10*time.Minute + 30*time.Second), Reason: "it is busy",
 		Polled: time.Now(), Outcome: subjects.Failed, Failures: 2, Class: "dns", Error: "no such host",
 	}
-	w.mesh.polls = map[string][]subjects.Poll{w.feed: {{At: time.Now(), Took: 15 * time.Millisecond, Class: "dns"}, {At: time.Now(), Took: time.Second, Status: 200, Size: 4321, Way: "eu"}}}
+	w.mesh.polls = map[string][]subjects.Poll{w.feed: {{At: time.Now(), Duration: 15 * time.Millisecond, Class: "dns"}, {At: time.Now(), Duration: time.Second, Status: 200, Size: 4321, ProxyID: "eu"}}}
 	w.fill(t)
 	d := api.Deps{
 		Store: w.store, Index: w.index, Mesh: w.mesh, Version: "test",
-		Now:    func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
-		Fetch:  nearby{fetch.New(fetch.Options{Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxPacked: 1 << 20, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})},
-		Checks: func(context.Context) []api.Check { return w.checks }, Metrics: http.NotFoundHandler(),
-		Rulebooks: []api.Rulebook{{Name: "prepare", Does: "cleans", Standard: []byte("keep all\n"), Check: checkLines}, classifyBook()},
-		Decider:   func() workbench.Decider { return ruled{} },
-		Log:       slog.New(slog.DiscardHandler),
+		Now:     func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
+		Fetcher: nearby{fetch.New(fetch.Options{Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})},
+		Checks:  func(context.Context) []api.Check { return w.checks }, Metrics: http.NotFoundHandler(),
+		RuleSetSpecs: []api.RuleSetSpec{{Name: "prepare", Does: "cleans", Default: []byte("keep all\n"), Check: checkLines}, classifyBook()},
+		Decider:      func() workbench.Decider { return rulesOnly{} },
+		Log:          slog.New(slog.DiscardHandler),
 	}
 	for _, f := range change {
 		f(&d)
@@ -203,7 +205,7 @@ func newWorld(t *testing.T, change ...func(*api.Deps)) *world {
 	return w
 }
 
-// nearby fetches from this machine; all other hosts are away.
+// nearby fetches from this machine; all other hosts fail.
 type nearby struct{ *fetch.Client }
 
 func (n nearby) Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error) {
@@ -213,7 +215,7 @@ func (n nearby) Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetc
 	return n.Client.Fetch(ctx, r, now)
 }
 
-func (w *world) fill(t *testing.T) {
+func (w *testbed) fill(t *testing.T) {
 	ctx, now := t.Context(), time.Now().UTC()
 	items := []storage.Item{
 		{Key: "1", Hash: "1", Title: "Kernel released " + escape, HTML: "<p>It has a new scheduler.</p>", URL: "https://a.example/1", Published: now.Add(-3*time.Minute - time.Second)},
@@ -229,14 +231,14 @@ func (w *world) fill(t *testing.T) {
 		_, err = w.store.PutItems(ctx, storage.Batch{FeedID: w.feed, Items: items})
 	}
 	for _, it := range items {
-		err = errors.Join(err, w.index.Put(ctx, storage.Indexed{Item: it, Text: it.HTML}))
+		err = errors.Join(err, w.index.Put(ctx, storage.IndexItem{Item: it, Text: it.HTML}))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// isolate keeps the environment's settings out of a test.
+// isolate clears the environment's settings for a test.
 func isolate(t *testing.T) {
 	for _, name := range []string{"CONFIG", "API", "TOKEN", "JSON", "ROLES", "DATA", "LISTEN", "NATS"} {
 		t.Setenv("FEEDMESH_"+name, "")
@@ -244,21 +246,21 @@ func isolate(t *testing.T) {
 	}
 }
 
-// A said is what a command line said, and the code it ended with.
-type said struct {
+// A commandOutput is the output and exit code of a command line.
+type commandOutput struct {
 	code     int
 	out, err string
 }
 
-// do runs a command line against the world's API.
-func (w *world) do(t *testing.T, args ...string) said {
+// do runs a command line against the testbed's API.
+func (w *testbed) do(t *testing.T, args ...string) commandOutput {
 	t.Helper()
 	t.Setenv("FEEDMESH_API", w.URL)
 	return do(t, "", args...)
 }
 
-// do runs a command line of a program whose node does nothing.
-func do(t *testing.T, stdin string, args ...string) said {
+// do runs a command line with a node that does nothing.
+func do(t *testing.T, stdin string, args ...string) commandOutput {
 	t.Helper()
 	return doWith(t, &program{
 		in:   strings.NewReader(stdin),
@@ -266,7 +268,7 @@ func do(t *testing.T, stdin string, args ...string) said {
 	}, args...)
 }
 
-func doWith(t *testing.T, p *program, args ...string) said {
+func doWith(t *testing.T, p *program, args ...string) commandOutput {
 	t.Helper()
 	var out, err bytes.Buffer
 	p.out, p.err = &out, &err
@@ -277,12 +279,11 @@ func doWith(t *testing.T, p *program, args ...string) said {
 		p.in = io.MultiReader()
 	}
 	code := p.run(t.Context(), args)
-	return said{code, out.String(), err.String()}
+	return commandOutput{code, out.String(), err.String()}
 }
 
-// check reports what is not as it should be: the code, or a piece of text that
-// standard output or standard error lacks.
-func (s said) check(t *testing.T, code int, out, err string) {
+// check fails the test if the exit code differs, or if standard output or standard error lacks a text.
+func (s commandOutput) check(t *testing.T, code int, out, err string) {
 	t.Helper()
 	if s.code != code || !strings.Contains(s.out, out) || !strings.Contains(s.err, err) {
 		t.Errorf("got code %d, stdout %q, stderr %q; want %d, %q, %q", s.code, s.out, s.err, code, out, err)
@@ -292,7 +293,7 @@ func (s said) check(t *testing.T, code int, out, err string) {
 	}
 }
 
-// checkLines takes a text whose lines all begin with "keep".
+// checkLines accepts a text if all its lines begin with "keep".
 func checkLines(text []byte) error {
 	for line := range bytes.Lines(text) {
 		if !bytes.HasPrefix(line, []byte("keep")) {

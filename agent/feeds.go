@@ -10,28 +10,28 @@ import (
 	"feedmesh/subjects"
 )
 
-// A feedsCommand is the commands about feeds.
+// A feedsCommand groups the commands about feeds.
 type feedsCommand struct {
-	Add     addCommand     `cmd:"" help:"Add feeds by their addresses, or those of their sites."`
-	Import  importCommand  `cmd:"" help:"Add the feeds of a list: OPML, or an address a line."`
-	Export  exportCommand  `cmd:"" help:"Write all feeds as OPML."`
-	List    listCommand    `cmd:"" help:"List feeds and how they are doing."`
-	Show    showCommand    `cmd:"" help:"Print all about one feed."`
-	Set     setCommand     `cmd:"" help:"Change how a feed is read: pin, tags, user agent, password, proxy."`
+	Add     addCommand     `cmd:"" help:"Add feeds by their URLs or the URLs of their sites."`
+	Import  importCommand  `cmd:"" help:"Import a list of feeds: OPML, or one URL per line."`
+	Export  exportCommand  `cmd:"" help:"Export all feeds as OPML."`
+	List    listCommand    `cmd:"" help:"List feeds and their state."`
+	Show    showCommand    `cmd:"" help:"Show one feed in detail."`
+	Set     setCommand     `cmd:"" help:"Change a feed's settings: pin, tags, user agent, password, proxy."`
 	Remove  removeCommand  `cmd:"" help:"Remove feeds and their items."`
 	Refresh refreshCommand `cmd:"" help:"Poll feeds now."`
-	Test    testCommand    `cmd:"" help:"Fetch a feed as a crawl would, and print all about it."`
+	Test    testCommand    `cmd:"" help:"Test-fetch a feed with its settings, and print the exchange."`
 }
 
-// A feedFilter says which feeds are meant, in the words of REST.
+// A feedFilter selects feeds, with the parameters of the REST API.
 type feedFilter struct {
-	Text   string `placeholder:"TEXT" help:"Only feeds with it in their title, address or site."`
+	Text   string `placeholder:"TEXT" help:"Only feeds with this text in their title, URL or site."`
 	Tag    string `placeholder:"TAG" help:"Only feeds with this tag."`
 	Host   string `placeholder:"HOST" help:"Only feeds of this host."`
-	Pinned bool   `help:"Only feeds that are."`
+	Pinned bool   `help:"Only pinned feeds."`
 	State  string `placeholder:"STATE" enum:",failing,gone,new,due,polling,ok" default:"" help:"Only feeds in this state: failing, gone, new, due, polling, ok."`
-	Class  string `placeholder:"CLASS" help:"Only feeds whose last poll failed with this kind of error, as dns or \"http 4xx\"."`
-	Tier   string `placeholder:"TIER" enum:",hot,warm,cold" default:"" help:"Only feeds that are read as often as this: hot, warm, cold."`
+	Class  string `placeholder:"CLASS" help:"Only feeds whose last poll failed with this class of error, such as dns or \"http 4xx\"."`
+	Tier   string `placeholder:"TIER" enum:",hot,warm,cold" default:"" help:"Only feeds of this polling tier: hot, warm, cold."`
 }
 
 func (f feedFilter) filter() api.FeedFilter {
@@ -42,17 +42,17 @@ func (f feedFilter) filter() api.FeedFilter {
 type listCommand struct {
 	query
 	feedFilter
-	Failing bool   `help:"Only feeds whose last poll failed; as --state failing."`
-	Sort    string `enum:"url,title,items,newest,added" default:"url" help:"Order: url, title, items, newest (item), added (last)."`
+	Failing bool   `help:"Only feeds whose last poll failed; short for --state failing."`
+	Sort    string `enum:"url,title,items,newest,added" default:"url" help:"Sort order: url, title, items, newest (item), added."`
 }
 
 // Help implements kong's HelpProvider.
 func (listCommand) Help() string {
-	return `All feeds that fail, for a program:
+	return `All failing feeds, as JSON:
 
     agent feeds list --failing --json
 
-Those of one host that it refuses:
+Feeds that their host rejects:
 
     agent feeds list --host example.org --class "http 4xx"`
 }
@@ -81,11 +81,11 @@ func (c *listCommand) Run(ctx context.Context, p *program) error {
 	if len(all.Feeds) == 0 && !c.JSON {
 		switch search.FeedFilter {
 		case api.FeedFilter{State: api.StateFailing}:
-			p.say("no feed fails")
+			p.notice("no failing feeds")
 		case api.FeedFilter{}:
-			p.say("there are no feeds; add some with: agent feeds add URL")
+			p.notice("no feeds yet; add some with: agent feeds add URL")
 		default:
-			p.say("no feed is one of these")
+			p.notice("no feed matches")
 		}
 		return nil
 	}
@@ -94,13 +94,13 @@ func (c *listCommand) Run(ctx context.Context, p *program) error {
 		pg.table(func(row func(...any)) {
 			row("ID", "TITLE", "ITEMS", "NEWEST", "NEXT POLL", "LAST POLL", "URL")
 			for _, f := range all.Feeds {
-				row(f.ID, cut(f.Title, 32), f.Items, ago(f.LastItem, now), nextPoll(f, now), f.LastPoll(), f.URL)
+				row(f.ID, truncate(f.Title, 32), f.Items, ago(f.LastItem, now), nextPoll(f, now), f.LastPoll(), f.URL)
 			}
 		})
 	})
 }
 
-// nextPoll says when a feed is polled next.
+// nextPoll formats the time of a feed's next poll.
 func nextPoll(f api.Feed, now time.Time) string {
 	return f.NextPoll(now, func(t time.Time) string { return ago(t, now) })
 }
@@ -113,7 +113,7 @@ type showCommand struct {
 
 // Help implements kong's HelpProvider.
 func (showCommand) Help() string {
-	return `Why is a feed not read?
+	return `Why does a feed have no new items?
 
     agent feeds show https://example.org/feed.xml`
 }
@@ -151,7 +151,7 @@ func showFeed(pg *page, f api.Feed, now time.Time) {
 		line("added", ago(f.Added, now))
 		items := "none yet"
 		if f.Items > 0 {
-			items = fmt.Sprintf("%d, the newest of %s", f.Items, ago(f.LastItem, now))
+			items = fmt.Sprintf("%d, newest %s", f.Items, ago(f.LastItem, now))
 		}
 		line("items", items)
 		if f.Rate > 0 {
@@ -163,13 +163,13 @@ func showFeed(pg *page, f api.Feed, now time.Time) {
 	showPolls(pg, f.Polls, now)
 }
 
-// showRequest prints what a person decided of how to read a feed.
+// showRequest prints the feed's settings.
 func showRequest(line func(name, value string), f api.Feed) {
 	if f.Pinned {
-		line("pinned", "read as often as possible")
+		line("pinned", "polled as often as possible")
 	}
 	if f.FullText {
-		line("full text", "from the pages that its items link to")
+		line("full text", "from the pages linked by its items")
 	}
 	if f.SpamThreshold != 0 {
 		line("spam from", fmt.Sprintf("score %g", f.SpamThreshold))
@@ -183,26 +183,26 @@ func showRequest(line func(name, value string), f api.Feed) {
 	}
 }
 
-// showState prints what the schedule knows of a feed.
+// showState prints the schedule's state of a feed.
 func showState(line func(name, value string), f api.Feed, now time.Time) {
 	s := f.State
 	if s == nil {
-		line("state", "the schedule does not know of it yet")
+		line("state", "not scheduled yet")
 		return
 	}
 	line("tier", s.Tier)
 	line("next poll", nextPoll(f, now))
-	line("why then", s.Reason)
+	line("reason", s.Reason)
 	line("last poll", f.LastPoll()+", "+ago(s.Polled, now))
 	if s.Status != 0 {
 		line("HTTP status", fmt.Sprint(s.Status))
 	}
 	line("error", s.Error)
-	if t := f.Trouble; t != nil {
-		line("that is", t.What)
-		line("what to do", t.Do)
+	if t := f.Problem; t != nil {
+		line("problem", t.Summary)
+		line("action", t.Advice)
 	}
-	line("mended", s.Malformed)
+	line("repaired", s.Malformed)
 	if s.Failures > 0 {
 		line("failures", fmt.Sprintf("%d in a row", s.Failures))
 	}
@@ -211,7 +211,7 @@ func showState(line func(name, value string), f api.Feed, now time.Time) {
 	line("Last-Modified", s.LastModified)
 }
 
-// showPolls prints the history of a feed.
+// showPolls prints the last polls of a feed.
 func showPolls(pg *page, polls []subjects.Poll, now time.Time) {
 	if len(polls) == 0 {
 		return
@@ -224,7 +224,7 @@ func showPolls(pg *page, polls []subjects.Poll, now time.Time) {
 			if p.Status != 0 {
 				status = fmt.Sprint(p.Status)
 			}
-			row(ago(p.At, now), status, p.Took.Milliseconds(), p.Size, p.Class, p.Way)
+			row(ago(p.At, now), status, p.Duration.Milliseconds(), p.Size, p.Class, p.ProxyID)
 		}
 	})
 }

@@ -12,28 +12,28 @@ import (
 	"feedmesh/storage"
 )
 
-func TestImportNamesTheFile(t *testing.T) {
-	w := newWorld(t)
+func TestFeedsImport_ErrorsNameTheFile(t *testing.T) {
+	w := newTestbed(t)
 	page := write(t, "page.opml", "<html><body>hello</body></html>")
 	w.do(t, "feeds", "import", page).check(t, 2, "", "page.opml: this is a web page, not OPML; nothing was added")
 
 	list := write(t, "list.opml", `<opml><body><outline xmlUrl="https://c.example/f"/>
 <outline xmlUrl="gopher://old.example/f"/><outline xmlUrl="`+feedURL+`"/></body></opml>`)
-	w.do(t, "feeds", "import", list).check(t, 3, "1 added, 1 known already, 1 no feed addresses", "list.opml:2: ")
+	w.do(t, "feeds", "import", list).check(t, 3, "1 added, 1 existing, 1 invalid", "list.opml:2: ")
 
 	t.Setenv("FEEDMESH_API", w.URL)
 	do(t, "https://d.example/f\n", "feeds", "import", "-").check(t, 0, "1 added", "")
 	do(t, "https://d.example/f\n", "feeds", "import", "-", "--json").check(t, 0, `"known":1`, "")
-	do(t, "https://e.example/f\n", "feeds", "import", "-", "--no-wait").check(t, 0, "1 feeds are being taken in; agent imports show ", "")
+	do(t, "https://e.example/f\n", "feeds", "import", "-", "--no-wait").check(t, 0, "importing 1 feeds; agent imports show ", "")
 }
 
-func TestImportsAreListedAndShown(t *testing.T) {
-	w := newWorld(t)
-	list := "https://c.example/f\n" + strings.Repeat("gopher://old.example/f\n", maxSaid+5)
+func TestImports_ListAndShow(t *testing.T) {
+	w := newTestbed(t)
+	list := "https://c.example/f\n" + strings.Repeat("gopher://old.example/f\n", maxInvalidLines+5)
 	s := w.do(t, "feeds", "import", write(t, "list.txt", list))
-	s.check(t, 3, "1 added, 0 known already, 25 no feed addresses", "and 5 more; agent imports show ")
-	if got := strings.Count(s.err, "list.txt:"); got != maxSaid {
-		t.Errorf("%d lines are named, want %d", got, maxSaid)
+	s.check(t, 3, "1 added, 0 existing, 25 invalid", "and 5 more; agent imports show ")
+	if got := strings.Count(s.err, "list.txt:"); got != maxInvalidLines {
+		t.Errorf("%d lines are named, want %d", got, maxInvalidLines)
 	}
 	var all api.Imports
 	if err := json.Unmarshal([]byte(w.do(t, "imports", "list", "--json").out), &all); err != nil || len(all.Imports) != 1 {
@@ -42,14 +42,14 @@ func TestImportsAreListedAndShown(t *testing.T) {
 	id := all.Imports[0].ID
 	w.do(t, "imports", "list").check(t, 0, id+"  done", "")
 	w.do(t, "imports", "show", id).check(t, 0, "added    https://c.example/f", "")
-	if got := strings.Count(w.do(t, "imports", "show", id, "--invalid").out, "is no web address"); got != maxSaid+5 {
-		t.Errorf("%d lines are shown, want %d", got, maxSaid+5)
+	if got := strings.Count(w.do(t, "imports", "show", id, "--invalid").out, "is not a web address"); got != maxInvalidLines+5 {
+		t.Errorf("%d lines are shown, want %d", got, maxInvalidLines+5)
 	}
 	w.do(t, "imports", "show", id, "--json").check(t, 0, `"lines":[{"line":1,`, "")
 }
 
-func TestAddFindsTheFeedsOfAPage(t *testing.T) {
-	w := newWorld(t)
+func TestFeedsAdd_DiscoversFeedsOfPage(t *testing.T) {
+	w := newTestbed(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/one":
@@ -67,7 +67,7 @@ func TestAddFindsTheFeedsOfAPage(t *testing.T) {
 	defer site.Close()
 	a, b := storage.FeedID(site.URL+"/a.xml"), storage.FeedID(site.URL+"/b.xml")
 	w.do(t, "feeds", "add", site.URL+"/none").check(t, 2, "", "no feed was found")
-	w.do(t, "feeds", "add", site.URL+"/two").check(t, 2, "", "is a web page with 2 feeds; add one of them by its address, or all with --all:\nagent:     "+site.URL+"/a.xml  Feed /a.xml")
+	w.do(t, "feeds", "add", site.URL+"/two").check(t, 2, "", "is a web page with 2 feeds; add one by its URL, or all with --all:\nagent:     "+site.URL+"/a.xml  Feed /a.xml")
 	if _, err := w.store.Feed(t.Context(), a); err == nil {
 		t.Error("one of several feeds was added, want a person to choose")
 	}
@@ -76,8 +76,8 @@ func TestAddFindsTheFeedsOfAPage(t *testing.T) {
 	w.do(t, "feeds", "add", site.URL+"/none", "--as-is").check(t, 0, "added", "")
 }
 
-func TestSecretsOfFeedsAreReadFromFilesAndNeverPrinted(t *testing.T) {
-	w := newWorld(t)
+func TestFeedsSet_SecretsFromFilesAreNotPrinted(t *testing.T) {
+	w := newTestbed(t)
 	secret := "@" + write(t, "secret", "s3cret\n")
 	w.do(t, "feeds", "set", feedURL, "--user", "me", "--password", secret, "--header", "Cookie=a=b,c=s3cret").check(t, 0, "password     set", "")
 	f, err := w.store.Feed(t.Context(), w.feed)

@@ -12,23 +12,23 @@ import (
 // An addCommand adds feeds.
 type addCommand struct {
 	query
-	Tag  []string `placeholder:"TAG" help:"Tags of the feeds."`
-	All  bool     `help:"Add all feeds of a page that has several."`
-	AsIs bool     `help:"Add the addresses as they are, without a look at what is there."`
-	URLs []string `arg:"" name:"url" help:"Addresses of feeds, or of pages that have one."`
+	Tag  []string `placeholder:"TAG" help:"Tags for the feeds."`
+	All  bool     `help:"Add all feeds if a page has several."`
+	AsIs bool     `help:"Add the URLs without fetching them first."`
+	URLs []string `arg:"" name:"url" help:"URLs of feeds, or of pages that link to a feed."`
 }
 
 // Help implements kong's HelpProvider.
 func (addCommand) Help() string {
-	return `Add two feeds under a tag:
+	return `Add two feeds with a tag:
 
     agent feeds add --tag go https://go.dev/blog/feed.atom https://blog.golang.org/feed
 
-Add the feed of a site; if it has several, they are listed, the exit code is 2, and one of them or --all is added by another command:
+Add the feed of a site. If it has several, they are listed and the exit code is 2; add one by its URL, or all with --all:
 
     agent feeds add https://example.org/
 
-Adding a feed that is known already changes nothing. An address that does not answer now is added all the same.`
+Adding an existing feed changes nothing. A URL that does not respond is added and polled later.`
 }
 
 // Run implements the command.
@@ -37,57 +37,56 @@ func (c *addCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	urls, unsure := c.URLs, error(nil)
+	urls, ambiguous := c.URLs, error(nil)
 	if !c.AsIs {
-		if urls, unsure = c.lookUp(ctx, p, client); unsure != nil && !errors.Is(unsure, errSaid) {
-			return unsure
+		if urls, ambiguous = c.discover(ctx, p, client); ambiguous != nil && !errors.Is(ambiguous, errReported) {
+			return ambiguous
 		}
 	}
-	got := api.Intakes{Feeds: []api.Intake{}}
+	results := api.ImportResults{Results: []api.ImportResult{}}
 	if len(urls) > 0 {
-		if got, err = client.AddFeeds(ctx, urls, c.Tag); err != nil {
+		if results, err = client.AddFeeds(ctx, urls, c.Tag); err != nil {
 			return err
 		}
 	}
-	err = c.print(p, got, func(pg *page) {
+	err = c.print(p, results, func(pg *page) {
 		pg.table(func(row func(...any)) {
-			for _, f := range got.Feeds {
+			for _, f := range results.Results {
 				if f.Outcome != api.Invalid {
 					row(f.Outcome, f.FeedID, f.URL)
 				}
 			}
 		})
 	})
-	for _, f := range got.Feeds {
+	for _, f := range results.Results {
 		if f.Outcome == api.Invalid {
-			p.say("%s", f.Reason)
+			p.notice("%s", f.Reason)
 		}
 	}
-	return errors.Join(err, c.verdict(got, unsure))
+	return errors.Join(err, c.result(results, ambiguous))
 }
 
-// verdict returns the fault that it makes if not all was added.
-func (c *addCommand) verdict(got api.Intakes, unsure error) error {
+// result returns nil if all feeds were added, else an exit error: 2 if none was, 3 if some were.
+func (c *addCommand) result(results api.ImportResults, ambiguous error) error {
 	switch {
-	case got.Invalid == 0 && unsure == nil:
+	case results.Invalid == 0 && ambiguous == nil:
 		return nil
-	case got.Added+got.Known == 0:
-		return fault{errSaid, misused}
+	case results.Added+results.Existing == 0:
+		return exitError{errReported, exitUsage}
 	}
-	return fault{errSaid, partly}
+	return exitError{errReported, exitPartial}
 }
 
-// lookUp returns the addresses of feeds that the user's addresses stand for. It
-// says what was found, and returns errSaid if there are some of which a person
-// must choose, or no feed could be found.
-func (c *addCommand) lookUp(ctx context.Context, p *program, client *api.Client) (urls []string, err error) {
+// discover returns the feed addresses found at the user's addresses. It prints the findings, and returns
+// errReported if the user must choose among several feeds or no feed was found.
+func (c *addCommand) discover(ctx context.Context, p *program, client *api.Client) (urls []string, err error) {
 	for _, url := range c.URLs {
-		canonical, bad := storage.CanonicalURL(url)
-		if bad != nil { // the API says so, as of others
+		canonical, invalid := storage.CanonicalURL(url)
+		if invalid != nil { // the API reports invalid addresses
 			urls = append(urls, url)
 			continue
 		}
-		if _, unknown := client.Feed(ctx, storage.FeedID(canonical)); unknown == nil {
+		if _, notStored := client.Feed(ctx, storage.FeedID(canonical)); notStored == nil {
 			urls = append(urls, url)
 			continue
 		}
@@ -96,34 +95,34 @@ func (c *addCommand) lookUp(ctx context.Context, p *program, client *api.Client)
 			return nil, failure
 		}
 		switch {
-		case found.Kind == api.AFeed:
+		case found.Kind == api.KindFeed:
 			urls = append(urls, url)
-		case found.Kind == api.Unreachable:
-			p.say("%s does not answer as it should (%s); it is added all the same, and polled later", url, found.Problem)
+		case found.Kind == api.KindUnreachable:
+			p.notice("%s cannot be fetched (%s); added anyway, to be polled later", url, found.Problem)
 			urls = append(urls, url)
 		case len(found.Feeds) == 0:
-			p.say("%s: %s; --as-is adds the address all the same", url, found.Problem)
-			err = errSaid
+			p.notice("%s: %s; use --as-is to add the URL anyway", url, found.Problem)
+			err = errReported
 		case len(found.Feeds) == 1 || c.All:
 			for _, f := range found.Feeds {
-				p.say("%s is a web page; its feed is %s", url, f.URL)
+				p.notice("%s is a web page; its feed is %s", url, f.URL)
 				urls = append(urls, f.URL)
 			}
 		default:
-			p.say("%s is a web page with %d feeds; add one of them by its address, or all with --all:", url, len(found.Feeds))
+			p.notice("%s is a web page with %d feeds; add one by its URL, or all with --all:", url, len(found.Feeds))
 			for _, f := range found.Feeds {
-				p.say("    %s  %s", f.URL, about(f))
+				p.notice("    %s  %s", f.URL, describeCandidate(f))
 			}
-			err = errSaid
+			err = errReported
 		}
 	}
 	return urls, err
 }
 
-// about says in a line what a candidate is.
-func about(f api.Candidate) string {
+// describeCandidate describes a found feed in one line.
+func describeCandidate(f api.Candidate) string {
 	if f.Problem != "" {
-		return cut(f.Title, 60) + " (" + f.Problem + ")"
+		return truncate(f.Title, 60) + " (" + f.Problem + ")"
 	}
-	return fmt.Sprintf("%s (%s, %d entries)", cut(f.Title, 60), f.Format, f.Entries)
+	return fmt.Sprintf("%s (%s, %d entries)", truncate(f.Title, 60), f.Format, f.Entries)
 }

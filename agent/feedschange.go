@@ -19,7 +19,7 @@ type removeCommand struct {
 
 // Help implements kong's HelpProvider.
 func (removeCommand) Help() string {
-	return `A feed goes with all its items:
+	return `Remove a feed with all its items:
 
     agent feeds remove https://example.org/feed.xml`
 }
@@ -29,21 +29,21 @@ func (c *removeCommand) Run(ctx context.Context, p *program) error {
 	return c.change(ctx, p, c.IDs, "removed", (*api.Client).RemoveFeed)
 }
 
-// A refreshCommand has feeds polled now.
+// A refreshCommand requests an immediate poll of feeds.
 type refreshCommand struct {
 	query
 	feedFilter
-	IDs []string `arg:"" optional:"" name:"id" help:"IDs or URLs of feeds; or say by flags which ones."`
+	IDs []string `arg:"" optional:"" name:"id" help:"IDs or URLs of feeds; or select feeds by flags."`
 }
 
 // Help implements kong's HelpProvider.
 func (refreshCommand) Help() string {
-	return `Poll a feed now, and see how that went:
+	return `Poll a feed now, and show the result:
 
     agent feeds refresh https://example.org/feed.xml
     agent feeds show https://example.org/feed.xml
 
-All that failed while the name server was away:
+All feeds with DNS errors:
 
     agent feeds refresh --class dns`
 }
@@ -53,17 +53,17 @@ func (c *refreshCommand) Run(ctx context.Context, p *program) error {
 	filter := c.filter()
 	switch {
 	case len(c.IDs) > 0 && filter != api.FeedFilter{}:
-		return wrong("name feeds, or say by flags which ones, but not both")
+		return usageError("name feeds or select them by flags, not both")
 	case len(c.IDs) > 0:
 		return c.change(ctx, p, c.IDs, "will be polled now", (*api.Client).RefreshFeed)
 	case filter == api.FeedFilter{}:
-		return wrong("say which feeds, by their IDs or URLs or by flags")
+		return usageError("no feeds selected: name their IDs or URLs, or use flags")
 	}
 	client, err := c.client()
 	if err != nil {
 		return err
 	}
-	done, err := client.ChangeFeeds(ctx, api.FeedBulk{Do: api.Refresh, Filter: &filter})
+	done, err := client.ChangeFeeds(ctx, api.BulkChange{Action: api.ActionRefresh, Filter: &filter})
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (c *refreshCommand) Run(ctx context.Context, p *program) error {
 	})
 }
 
-// change does something to each of several feeds.
+// change applies an operation to each feed.
 func (q query) change(ctx context.Context, p *program, feeds []string, done string, do func(*api.Client, context.Context, string) error) error {
 	client, err := q.client()
 	if err != nil {
@@ -93,7 +93,7 @@ func (q query) change(ctx context.Context, p *program, feeds []string, done stri
 	return err
 }
 
-// An exportCommand writes all feeds.
+// An exportCommand writes all feeds as OPML.
 type exportCommand struct {
 	remote
 	File string `arg:"" optional:"" help:"File to write; by default standard output."`
@@ -101,7 +101,7 @@ type exportCommand struct {
 
 // Help implements kong's HelpProvider.
 func (exportCommand) Help() string {
-	return `A list that any reader can import:
+	return `Write a list that other readers can import:
 
     agent feeds export feeds.opml`
 }
@@ -129,29 +129,29 @@ func (c *exportCommand) Run(ctx context.Context, p *program) error {
 	return client.ExportFeeds(ctx, p.out)
 }
 
-// exportTo writes the list to a file. One that is there is replaced when all of
-// the list has come; a device or a pipe is written to as it is.
+// exportTo writes the list to a file. An existing regular file is replaced when the list is complete; a
+// device or pipe is written to directly.
 func exportTo(ctx context.Context, client *api.Client, path string) error {
 	if at, err := filepath.EvalSymlinks(path); err == nil {
 		path = at
 	}
-	part := path + ".part"
+	temporary := path + ".part"
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		part = path
+		temporary = path
 	}
-	file, err := os.Create(part)
+	file, err := os.Create(temporary)
 	if err != nil {
-		return fmt.Errorf("can't write the list: %w", err)
+		return fmt.Errorf("write list: %w", err)
 	}
 	err = errors.Join(client.ExportFeeds(ctx, file), file.Close())
-	if part == path {
+	if temporary == path {
 		return err
 	}
 	if err == nil {
-		err = os.Rename(part, path)
+		err = os.Rename(temporary, path)
 	}
 	if err != nil {
-		os.Remove(part)
+		os.Remove(temporary)
 	}
 	return err
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-func TestFeedsAreListedByFlags(t *testing.T) {
-	w := newWorld(t)
+func TestFeedsList_Filters(t *testing.T) {
+	w := newTestbed(t)
 	for flags, listed := range map[string]bool{
 		"": true, "--state failing": true, "--failing": true, "--state ok": false, "--class dns": true, "--class tls": false,
 		"--host " + strings.Split(feedURL, "/")[2]: true, "--host none.example": false, "--text " + feedURL: true, "--text nothing": false, "--pinned": false,
@@ -23,15 +23,15 @@ func TestFeedsAreListedByFlags(t *testing.T) {
 	w.do(t, "feeds", "list", "--state", "odd").check(t, 2, "", "must be one of")
 }
 
-func TestFeedsThatFailAlikeArePolledAgain(t *testing.T) {
-	w := newWorld(t)
+func TestFeedsRefresh_SelectsByFilter(t *testing.T) {
+	w := newTestbed(t)
 	w.do(t, "feeds", "refresh", "--class", "dns").check(t, 0, "1 feed will be polled now", "")
 	w.do(t, "feeds", "refresh", "--class", "tls").check(t, 0, "0 feeds will be polled now", "")
-	w.do(t, "feeds", "refresh").check(t, 2, "", "say which feeds")
+	w.do(t, "feeds", "refresh").check(t, 2, "", "no feeds selected")
 	w.do(t, "feeds", "refresh", "--class", "dns", feedURL).check(t, 2, "", "not both")
 }
 
-func TestATestPrintsHeadersAndWhatIsWrong(t *testing.T) {
+func TestFeedsTest_PrintsHeadersAndProblem(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Odd", "a")
 		if r.URL.Path == "/page" {
@@ -41,7 +41,7 @@ func TestATestPrintsHeadersAndWhatIsWrong(t *testing.T) {
 		fmt.Fprint(w, `<rss version="2.0"><channel><title>News</title><item><title>First</title><link>https://a.example/1</link></item></channel></rss>`)
 	}))
 	defer site.Close()
-	w := newWorld(t)
+	w := newTestbed(t)
 	s := w.do(t, "feeds", "test", site.URL+"/feed")
 	s.check(t, 0, `RSS, "News": 1 entries`, "")
 	for _, want := range []string{"> GET " + site.URL + "/feed", "> User-Agent: ", "< 200 after ", "< X-Odd: a", "First  https://a.example/1"} {
@@ -49,18 +49,18 @@ func TestATestPrintsHeadersAndWhatIsWrong(t *testing.T) {
 			t.Errorf("it prints %q, want %q", s.out, want)
 		}
 	}
-	w.do(t, "feeds", "test", site.URL+"/page").check(t, 1, "There is a web page, not a feed.", "")
+	w.do(t, "feeds", "test", site.URL+"/page").check(t, 1, "The document is a web page, not a feed.", "")
 	w.do(t, "feeds", "test", "none").check(t, 1, "", "not found")
 }
 
-func TestAnImportIsToldAsCSVAndCancelled(t *testing.T) {
-	w := newWorld(t)
+func TestImports_CSVAndCancel(t *testing.T) {
+	w := newTestbed(t)
 	w.do(t, "feeds", "import", write(t, "list.txt", "https://c.example/f\ngopher://old.example/f\n"))
 	id := strings.Fields(strings.SplitAfter(w.do(t, "imports", "list").out, "\n")[1])[0]
 	w.do(t, "imports", "show", id, "--csv").check(t, 0, "2,gopher://old.example/f,invalid,", "")
 	if s := w.do(t, "imports", "show", id, "--verdict", "invalid"); strings.Contains(s.out, "c.example") || !strings.Contains(s.out, "old.example") {
 		t.Errorf("it prints %q, want the invalid line alone", s.out)
 	}
-	w.do(t, "imports", "cancel", id).check(t, 0, "has ended already: it is done", "")
+	w.do(t, "imports", "cancel", id).check(t, 0, "has already finished: done", "")
 	w.do(t, "imports", "cancel", "nope").check(t, 1, "", "import nope: not found")
 }

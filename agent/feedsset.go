@@ -8,37 +8,37 @@ import (
 	"feedmesh/config"
 )
 
-// A setCommand changes what a person decides of a feed.
+// A setCommand changes the settings of a feed.
 type setCommand struct {
 	query
-	Pin           *bool             `negatable:"" help:"Read it as often as possible; --no-pin: as the schedule sees fit."`
-	FullText      *bool             `negatable:"" help:"Take the text of its items from the pages they link to; --no-full-text: from the feed."`
-	Tag           []string          `placeholder:"TAG" help:"Tags in place of those it has."`
-	NoTags        bool              `help:"Take all its tags away."`
-	SpamThreshold *float64          `name:"spam-threshold" placeholder:"SCORE" help:"Score from which its items are spam, up to 1; 0: as for all others."`
-	UserAgent     *string           `placeholder:"NAME" help:"Name to ask under in place of ours; empty: ours."`
-	Header        map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"Header to send besides the usual ones; an empty value sends it no more."`
+	Pin           *bool             `negatable:"" help:"Poll the feed as often as possible; --no-pin: as the schedule decides."`
+	FullText      *bool             `negatable:"" help:"Take the text of items from the linked pages; --no-full-text: from the feed."`
+	Tag           []string          `placeholder:"TAG" help:"Tags, replacing the current ones."`
+	NoTags        bool              `help:"Remove all tags."`
+	SpamThreshold *float64          `name:"spam-threshold" placeholder:"SCORE" help:"Score from which items are spam, up to 1; 0: the default."`
+	UserAgent     *string           `placeholder:"NAME" help:"User-Agent header; empty: the default."`
+	Header        map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"Additional request header; an empty value removes it."`
 	User          *string           `placeholder:"NAME" help:"User for HTTP basic authentication; empty: none."`
 	Password      *config.Secret    `placeholder:"SECRET" help:"Password of that user. @FILE reads it from a file."`
-	Proxy         *string           `placeholder:"ID" help:"Proxy to go by; direct for none; empty: by the rules."`
+	Proxy         *string           `placeholder:"ID" help:"Proxy to use; direct: none; empty: by the proxy settings."`
 	ID            string            `arg:"" help:"ID or URL of the feed."`
 }
 
 // Help implements kong's HelpProvider.
 func (setCommand) Help() string {
-	return `A feed behind a password, read as often as possible:
+	return `A feed with a password, polled as often as possible:
 
     agent feeds set https://example.org/feed.xml --pin --user me --password @/run/secrets/example
 
-A feed that refuses unknown readers:
+A feed that rejects unknown readers:
 
     agent feeds set https://example.org/feed.xml --user-agent "Mozilla/5.0 ..." --proxy eu
 
-A feed that gives the first lines only:
+A feed with excerpts only:
 
     agent feeds set https://example.org/feed.xml --full-text
 
-What is not named stays as it is. Passwords and values of headers are never shown again.`
+Other settings do not change. Passwords and header values are never shown.`
 }
 
 // Run implements the command.
@@ -62,12 +62,12 @@ func (c *setCommand) Run(ctx context.Context, p *program) error {
 	return c.print(p, feed, func(pg *page) { showFeed(pg, feed, time.Now()) })
 }
 
-// change returns what the flags say.
-func (c *setCommand) change() (api.Change, error) {
-	change := api.Change{Pinned: c.Pin, FullText: c.FullText, SpamThreshold: c.SpamThreshold, UserAgent: c.UserAgent, Headers: c.Header, User: c.User, Proxy: c.Proxy}
+// change returns the changes that the flags specify.
+func (c *setCommand) change() (api.FeedChange, error) {
+	change := api.FeedChange{Pinned: c.Pin, FullText: c.FullText, SpamThreshold: c.SpamThreshold, UserAgent: c.UserAgent, Headers: c.Header, User: c.User, Proxy: c.Proxy}
 	switch {
 	case c.NoTags && len(c.Tag) > 0:
-		return change, wrong("--tag and --no-tags can't both be")
+		return change, usageError("--tag and --no-tags cannot be used together")
 	case c.NoTags || len(c.Tag) > 0:
 		tags := append([]string{}, c.Tag...)
 		change.Tags = &tags
@@ -77,7 +77,7 @@ func (c *setCommand) change() (api.Change, error) {
 		change.Password = &password
 	}
 	if change.Tags == nil && c.Pin == nil && c.FullText == nil && c.SpamThreshold == nil && c.UserAgent == nil && len(c.Header) == 0 && c.User == nil && c.Password == nil && c.Proxy == nil {
-		return change, wrong("nothing is to be changed: agent feeds set --help lists what can be")
+		return change, usageError("no setting given: see agent feeds set --help")
 	}
 	return change, nil
 }

@@ -8,21 +8,24 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/feed/compare"
 )
 
-// A testCommand fetches a feed for a person to see.
+// A testCommand test-fetches a feed and prints the exchange.
 type testCommand struct {
 	query
-	ID string `arg:"" help:"ID of a feed, or any URL."`
+	ID      string `arg:"" help:"ID of a feed, or any URL."`
+	Compare bool   `help:"Also parse the document with gofeed and show the entries that differ, side by side."`
 }
 
 // Help implements kong's HelpProvider.
 func (testCommand) Help() string {
-	return `What does a host say?
+	return `Show the response of a host:
 
     agent feeds test https://example.org/feed.xml
+    agent feeds test https://example.org/feed.xml --compare
 
-A feed that is known is asked for as its settings say. Nothing is changed. The exit code is 1 if there is no feed.`
+A stored feed is fetched with its settings. Nothing is stored. The exit code is 1 if the fetch fails or finds no feed.`
 }
 
 // Run implements the command.
@@ -31,36 +34,35 @@ func (c *testCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	told, err := c.test(ctx, client)
+	result, err := c.test(ctx, client)
 	if err != nil {
 		return err
 	}
-	if err := c.print(p, told, func(pg *page) { showTest(pg, told, time.Now()) }); err != nil {
+	if err := c.print(p, result, func(pg *page) { showTest(pg, result, time.Now()) }); err != nil {
 		return err
 	}
-	if told.Problem != nil {
-		return fault{errSaid, failed}
+	if result.Problem != nil {
+		return exitError{errReported, exitFailure}
 	}
 	return nil
 }
 
-// test asks for a feed that is known by its ID, so that its settings are heeded,
-// and for any other by its address.
+// test fetches a stored feed by its ID, so that its settings apply, and any other feed by its URL.
 func (c *testCommand) test(ctx context.Context, client *api.Client) (api.FetchTest, error) {
 	id, err := feedID(c.ID)
 	if err != nil {
 		return api.FetchTest{}, err
 	}
-	told, err := client.TestFetch(ctx, id, "")
+	result, err := client.TestFetch(ctx, api.FetchTestRequest{Feed: id, Compare: c.Compare})
 	var refusal *api.Problem
 	if errors.As(err, &refusal) && refusal.Status == http.StatusNotFound && strings.ContainsAny(c.ID, ".:/") {
-		return client.TestFetch(ctx, "", c.ID)
+		return client.TestFetch(ctx, api.FetchTestRequest{URL: c.ID, Compare: c.Compare})
 	}
-	return told, err
+	return result, err
 }
 
-func showTest(pg *page, told api.FetchTest, now time.Time) {
-	for i, hop := range told.Hops {
+func showTest(pg *page, result api.FetchTest, now time.Time) {
+	for i, hop := range result.Hops {
 		if i > 0 {
 			pg.printf("\n")
 		}
@@ -74,12 +76,54 @@ func showTest(pg *page, told api.FetchTest, now time.Time) {
 		}
 	}
 	pg.printf("\n")
-	if told.Problem != nil {
-		pg.printf("%s\n%s\n%s\n", told.Problem.What, told.Problem.Do, told.Error)
+	if result.Problem != nil {
+		pg.printf("%s\n%s\n%s\n", result.Problem.Summary, result.Problem.Advice, result.Error)
+		showComparison(pg, result)
 		return
 	}
-	pg.printf("%s, %q: %d entries, %d bytes, %d ms\n", told.Format, told.Title, told.Entries, told.Size, told.Took)
-	for _, e := range told.First {
+	pg.printf("%s, %q: %d entries, %d bytes, %d ms\n", result.Format, result.Title, result.Entries, result.Size, result.Took)
+	for _, e := range result.First {
 		pg.printf("  %s  %s  %s\n", ago(e.Published, now), e.Title, e.Link)
 	}
+	showComparison(pg, result)
 }
+
+// showComparison prints the entries that the agent and gofeed read differently.
+func showComparison(pg *page, result api.FetchTest) {
+	c := result.Comparison
+	switch {
+	case c == nil:
+		return
+	case c.Error != "":
+		pg.printf("\n%s: %s\n", c.Parser, c.Error)
+		return
+	}
+	pg.printf("\n%s: %s, %q: %d entries; %d read alike, %d differ\n", c.Parser, c.Format, c.Title, c.Entries, c.Same, c.Differ)
+	for _, pair := range c.Pairs {
+		pg.printf("  agent   %s\n  gofeed  %s\n", comparedEntry(pair.Ours), comparedEntry(pair.Theirs))
+		if len(pair.Differs) > 0 {
+			pg.printf("          differ in %s\n", strings.Join(pair.Differs, ", "))
+		}
+	}
+	if hidden := c.Differ - len(c.Pairs); hidden > 0 {
+		pg.printf("  and %d more\n", hidden)
+	}
+}
+
+// comparedEntry returns an entry on one line.
+func comparedEntry(e *compare.ParsedEntry) string {
+	if e == nil {
+		return "(not found)"
+	}
+	date := "no date"
+	if !e.Published.IsZero() {
+		date = e.Published.Format(time.RFC3339)
+	}
+	return date + "  " + e.Title + "  " + e.Link
+}
+
+// A compareCommand is the child process that parses a document with gofeed. It is hidden: the API starts it.
+type compareCommand struct{}
+
+// Run implements the command.
+func (compareCommand) Run(p *program) error { return compare.Worker(p.in, p.out) }

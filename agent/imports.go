@@ -7,11 +7,11 @@ import (
 	"feedmesh/agent/api"
 )
 
-// An importsCommand is the commands about lists that are being taken in.
+// An importsCommand groups the commands about imports.
 type importsCommand struct {
 	List   importsListCommand   `cmd:"" help:"List the last imports, newest first."`
-	Show   importsShowCommand   `cmd:"" help:"Print what became of each feed of an import."`
-	Cancel importsCancelCommand `cmd:"" help:"Have an import end; what it added by then stays."`
+	Show   importsShowCommand   `cmd:"" help:"Show the outcome of each feed of an import."`
+	Cancel importsCancelCommand `cmd:"" help:"Cancel an import; feeds added so far are kept."`
 }
 
 // An importsListCommand lists imports.
@@ -19,7 +19,7 @@ type importsListCommand struct{ query }
 
 // Help implements kong's HelpProvider.
 func (importsListCommand) Help() string {
-	return `How the lists are getting on:
+	return `Progress of the last imports:
 
     agent imports list`
 }
@@ -35,7 +35,7 @@ func (c *importsListCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if len(all.Imports) == 0 && !c.JSON {
-		p.say("nothing was imported; do so with: agent feeds import FILE")
+		p.notice("no imports yet; start one with: agent feeds import FILE")
 		return nil
 	}
 	return c.print(p, all, func(pg *page) {
@@ -43,28 +43,28 @@ func (c *importsListCommand) Run(ctx context.Context, p *program) error {
 		pg.table(func(row func(...any)) {
 			row("ID", "STATE", "STARTED", "FEEDS", "DONE", "ADDED", "KNOWN", "INVALID", "NAME")
 			for _, i := range all.Imports {
-				row(i.ID, i.State, ago(i.Started, now), i.Total, i.Done, i.Added, i.Known, i.Invalid, cut(i.Name, 40))
+				row(i.ID, i.State, ago(i.Started, now), i.Total, i.Done, i.Added, i.Existing, i.Invalid, truncate(i.Name, 40))
 			}
 		})
 	})
 }
 
-// An importsShowCommand prints what became of a list.
+// An importsShowCommand prints the outcome of each feed of an import.
 type importsShowCommand struct {
 	query
-	Invalid bool   `help:"Only feeds that were not taken in, and why."`
+	Invalid bool   `help:"Only invalid lines, with the reason."`
 	Verdict string `placeholder:"VERDICT" enum:",waiting,left out,added,read,duplicate,redirected,blocked,not a feed,failed,gone,invalid" default:"" help:"Only feeds with this verdict: waiting, left out, added, read, duplicate, redirected, blocked, not a feed, failed, gone, invalid."`
-	CSV     bool   `name:"csv" help:"Write all of it as CSV."`
+	CSV     bool   `name:"csv" help:"Print the full report as CSV."`
 	ID      string `arg:"" help:"ID of the import."`
 }
 
 // Help implements kong's HelpProvider.
 func (importsShowCommand) Help() string {
-	return `What was wrong with a list:
+	return `The invalid lines of a list:
 
     agent imports show 0123456789abcdef --invalid
 
-Which feeds of it can't be read by now, for a spreadsheet:
+The state of its feeds, for a spreadsheet:
 
     agent imports show 0123456789abcdef --csv > report.csv`
 }
@@ -101,10 +101,10 @@ func (c *importsShowCommand) Run(ctx context.Context, p *program) error {
 		}
 	}
 	return c.print(p, answer, func(pg *page) {
-		pg.printf("%s %s, begun %s: %d of %d feeds done, %d added, %d known already, %d no feed addresses\n\n",
-			imp.Name, imp.State, ago(imp.Started, time.Now()), imp.Done, imp.Total, imp.Added, imp.Known, imp.Invalid)
+		pg.printf("%s %s, started %s: %d of %d feeds done, %d added, %d existing, %d invalid\n\n",
+			imp.Name, imp.State, ago(imp.Started, time.Now()), imp.Done, imp.Total, imp.Added, imp.Existing, imp.Invalid)
 		pg.table(func(row func(...any)) {
-			row("LINE", "VERDICT", "URL", "WHY")
+			row("LINE", "VERDICT", "URL", "REASON")
 			for _, l := range answer.Lines {
 				row(l.Line, l.Verdict, l.URL, l.Detail)
 			}
@@ -112,7 +112,7 @@ func (c *importsShowCommand) Run(ctx context.Context, p *program) error {
 	})
 }
 
-// An importsCancelCommand has an import end.
+// An importsCancelCommand cancels an import.
 type importsCancelCommand struct {
 	query
 	ID string `arg:"" help:"ID of the import."`
@@ -120,7 +120,7 @@ type importsCancelCommand struct {
 
 // Help implements kong's HelpProvider.
 func (importsCancelCommand) Help() string {
-	return `The wrong file was sent:
+	return `Cancel a running import:
 
     agent imports cancel 0123456789abcdef`
 }
@@ -137,9 +137,9 @@ func (c *importsCancelCommand) Run(ctx context.Context, p *program) error {
 	}
 	return c.print(p, imp, func(pg *page) {
 		if imp.State == "running" {
-			pg.printf("%s will end: %d of %d feeds are done\n", c.ID, imp.Done, imp.Total)
+			pg.printf("cancelling %s: %d of %d feeds done\n", c.ID, imp.Done, imp.Total)
 		} else {
-			pg.printf("%s has ended already: it is %s\n", c.ID, imp.State)
+			pg.printf("%s has already finished: %s\n", c.ID, imp.State)
 		}
 	})
 }

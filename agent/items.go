@@ -9,13 +9,13 @@ import (
 	"feedmesh/classify/text"
 )
 
-// An itemsCommand is the commands about items.
+// An itemsCommand groups the commands about items.
 type itemsCommand struct {
-	Show  showItemCommand `cmd:"" default:"withargs" help:"Print one item, whole. What agent items does when no command is named."`
-	Label labelCommand    `cmd:"" help:"Say what an item is about, and whether it is spam."`
+	Show  showItemCommand `cmd:"" default:"withargs" help:"Show one item. This is the default command."`
+	Label labelCommand    `cmd:"" help:"Correct the labels of an item."`
 
-	Duplicates duplicatesCommand `cmd:"" help:"Print what says the same as an item, and how that was found out."`
-	Explain    explainCommand    `cmd:"" help:"Compare two items: do they repeat one another, and are they one story?"`
+	Duplicates duplicatesCommand `cmd:"" help:"List the duplicates of an item."`
+	Explain    explainCommand    `cmd:"" help:"Explain whether two items are duplicates or belong to one story."`
 }
 
 // A showItemCommand prints an item.
@@ -26,7 +26,7 @@ type showItemCommand struct {
 
 // Help implements kong's HelpProvider.
 func (showItemCommand) Help() string {
-	return `An item with its text, and why it is where it is:
+	return `Show an item with its text, its labels and their reasons:
 
     agent items wvtk3hvrmk2mkkubukz6ph3h4m`
 }
@@ -38,7 +38,7 @@ func (c *showItemCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.ID == "" {
-		return wrong("the ID is empty; agent search prints the IDs of items")
+		return usageError("item ID is empty; agent search prints the IDs of items")
 	}
 	item, err := client.Item(ctx, c.ID)
 	if err != nil {
@@ -61,7 +61,7 @@ func showItem(pg *page, item api.ItemView, now time.Time) {
 		line("author", item.Author)
 		published := ago(item.Published, now)
 		if item.Assumed != "" {
-			published += " (when it was first seen; its own date is " + item.Assumed + ")"
+			published += " (time first seen; the feed's date is " + item.Assumed + ")"
 		}
 		line("published", published)
 		line("first seen", ago(item.FirstSeen, now))
@@ -72,21 +72,21 @@ func showItem(pg *page, item api.ItemView, now time.Time) {
 		if item.Spam {
 			line("spam", "yes")
 		}
-		for _, why := range item.Why {
-			line("why", why)
+		for _, reason := range item.Reasons {
+			line("reason", reason)
 		}
-		line("taken from", item.Source)
-		line("discussed at", item.Comments)
+		line("source", item.Source)
+		line("comments", item.Comments)
 		for _, e := range item.Enclosures {
-			line("file", joinSet([]string{e.URL, e.Type}, ", "))
+			line("file", joinNonEmpty([]string{e.URL, e.Type}, ", "))
 		}
-		line("duplicate of", joinSet([]string{item.DuplicateOf, item.DuplicateWhy}, ": "))
+		line("duplicate of", joinNonEmpty([]string{item.DuplicateOf, item.DuplicateReason}, ": "))
 		line("event", item.EventID)
-		line("why there", item.StoryWhy)
+		line("event reason", item.StoryReason)
 		line("story", item.StoryID)
 	})
 	pg.printf("\n")
-	for paragraph := range strings.SplitSeq(text.Plain(item.HTML), "\n") {
+	for paragraph := range strings.SplitSeq(text.PlainText(item.HTML), "\n") {
 		pg.printf("%s\n", paragraph)
 	}
 }

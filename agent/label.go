@@ -7,26 +7,26 @@ import (
 	"feedmesh/agent/api"
 )
 
-// A labelCommand says what an item is.
+// A labelCommand corrects the labels of an item.
 type labelCommand struct {
 	query
-	Category     []string `placeholder:"NAME" help:"What it is about, best first, in place of what it has."`
-	NoCategories bool     `help:"It is about nothing that has a name."`
-	Topic        []string `placeholder:"NAME" help:"Its topics, best first, in place of those it has."`
-	NoTopics     bool     `help:"It has no topic."`
-	Spam         *bool    `negatable:"" help:"It is spam; --no-spam: it is not."`
-	Forget       bool     `help:"Forget what people said of it: rules decide again when they are applied."`
+	Category     []string `placeholder:"NAME" help:"Categories, best first, replacing the current ones."`
+	NoCategories bool     `help:"Remove all categories."`
+	Topic        []string `placeholder:"NAME" help:"Topics, best first, replacing the current ones."`
+	NoTopics     bool     `help:"Remove all topics."`
+	Spam         *bool    `negatable:"" help:"Mark as spam; --no-spam: as not spam."`
+	Forget       bool     `help:"Remove manual corrections: rules decide again when they are applied."`
 	ID           string   `arg:"" help:"ID of the item, as agent search prints it."`
 }
 
 // Help implements kong's HelpProvider.
 func (labelCommand) Help() string {
-	return `An item that the rules take for something else:
+	return `Correct an item that the rules labelled wrong:
 
     agent items label wvtk3hvrmk2mkkubukz6ph3h4m --category databases --topic postgresql
 
-It stays so whatever rules say, and they can learn from it. What is not named
-stays as it is; if nothing is, all its labels are right.`
+Manual labels override rules, and training uses them. Labels not given do
+not change; without flags, all current labels are confirmed.`
 }
 
 // Run implements the command.
@@ -35,7 +35,7 @@ func (c *labelCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	said, err := c.said()
+	correction, err := c.correction()
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (c *labelCommand) Run(ctx context.Context, p *program) error {
 	if c.Forget {
 		item, err = client.UnlabelItem(ctx, c.ID)
 	} else {
-		item, err = client.LabelItem(ctx, c.ID, said)
+		item, err = client.LabelItem(ctx, c.ID, correction)
 	}
 	if err != nil {
 		return err
@@ -51,27 +51,27 @@ func (c *labelCommand) Run(ctx context.Context, p *program) error {
 	return c.print(p, item, func(pg *page) { showItem(pg, item, time.Now()) })
 }
 
-// said returns what the flags say of the item.
-func (c *labelCommand) said() (said api.Correction, err error) {
+// correction returns the correction that the flags specify.
+func (c *labelCommand) correction() (correction api.Correction, err error) {
 	switch {
 	case c.ID == "":
-		return said, wrong("the ID is empty; agent search prints the IDs of items")
+		return correction, usageError("item ID is empty; agent search prints the IDs of items")
 	case len(c.Category) > 0 && c.NoCategories:
-		return said, wrong("--category and --no-categories can't both be")
+		return correction, usageError("--category and --no-categories cannot be used together")
 	case len(c.Topic) > 0 && c.NoTopics:
-		return said, wrong("--topic and --no-topics can't both be")
+		return correction, usageError("--topic and --no-topics cannot be used together")
 	case c.Forget && (len(c.Category)+len(c.Topic) > 0 || c.NoCategories || c.NoTopics || c.Spam != nil):
-		return said, wrong("--forget can't be with anything else")
+		return correction, usageError("--forget cannot be used with other flags")
 	}
-	said.Spam = c.Spam
-	// An empty list says that there are none, a nil one would say nothing.
+	correction.Spam = c.Spam
+	// An empty list removes all labels; nil leaves them unchanged.
 	if len(c.Category) > 0 || c.NoCategories {
 		names := append([]string{}, c.Category...)
-		said.Categories = &names
+		correction.Categories = &names
 	}
 	if len(c.Topic) > 0 || c.NoTopics {
 		names := append([]string{}, c.Topic...)
-		said.Topics = &names
+		correction.Topics = &names
 	}
-	return said, nil
+	return correction, nil
 }

@@ -1,6 +1,5 @@
-// Agent is the whole of feedmesh in one program: it plays roles in the mesh
-// (agent run, or just agent), and asks and tells a running node (all other
-// commands).
+// Agent is the feedmesh program. `agent run`, or just `agent`, runs a node that plays roles in the mesh; all
+// other commands are clients of a running node's API.
 package main
 
 import (
@@ -27,8 +26,8 @@ func main() {
 	os.Exit(p.run(ctx, os.Args[1:]))
 }
 
-// untilSignal returns a context that ends with the first SIGINT or SIGTERM. The
-// second ends the program there and then.
+// untilSignal returns a context that is cancelled by the first SIGINT or SIGTERM. The second signal exits the
+// program immediately.
 func untilSignal(ctx context.Context, stderr io.Writer, exit func(int)) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 2)
@@ -37,8 +36,8 @@ func untilSignal(ctx context.Context, stderr io.Writer, exit func(int)) context.
 		<-signals
 		cancel()
 		<-signals
-		fmt.Fprintln(stderr, "agent: stopped at once; work that was in hand will be done again")
-		exit(interrupted)
+		fmt.Fprintln(stderr, "agent: stopped immediately; unfinished work will be retried")
+		exit(exitInterrupted)
 	}()
 	return ctx
 }

@@ -10,26 +10,31 @@ import (
 	"feedmesh/classify/near/eval"
 )
 
-// A nearEvalCommand says how well near-duplicates are found.
+// A nearCommand groups the commands about near-duplicates.
+type nearCommand struct {
+	Eval nearEvalCommand `cmd:"" help:"Evaluate near-duplicate detection, by this and by published methods."`
+}
+
+// A nearEvalCommand measures near-duplicate detection.
 type nearEvalCommand struct {
-	Title       float64  `env:"-" placeholder:"SHARE" help:"Share of 4-grams from which on titles are the same, in place of the program's own."`
-	Resemblance float64  `env:"-" placeholder:"SHARE" help:"Share of shingles from which on texts are the same."`
-	Containment float64  `env:"-" placeholder:"SHARE" help:"Share of the shorter text that must be in the longer one."`
+	Title       float64  `env:"-" placeholder:"SHARE" help:"Minimum share of common 4-grams for equal titles; by default the built-in threshold."`
+	Resemblance float64  `env:"-" placeholder:"SHARE" help:"Minimum share of common shingles for equal texts."`
+	Containment float64  `env:"-" placeholder:"SHARE" help:"Minimum share of the shorter text that the longer one contains."`
 	JSON        bool     `env:"-" name:"json" help:"Print JSON."`
-	Files       []string `arg:"" name:"file" type:"existingfile" help:"Labelled items, one JSON object a line; may be gzip."`
+	Files       []string `arg:"" name:"file" type:"existingfile" help:"Labelled items, one JSON object per line; may be gzip."`
 }
 
 // Help implements kong's HelpProvider.
 func (nearEvalCommand) Help() string {
-	return `The items of a FILE have an id, a title, and what there is of body, url and feed.
-Where they have a dup_group (and a relation: "original", or how the copy was made),
-the copies are looked for:
+	return `The items of a FILE have an id, a title, and optionally body, url and feed.
+If they have a dup_group (and a relation: "original", or the kind of copy),
+the detection of copies is measured:
 
     {"id": "1", "title": "Helm 4 is out", "body": "...", "dup_group": "a", "relation": "original"}
 
-Where they have a story, and titles only, the titles are edited, and looked for among
+If they have a story, and titles only, edited titles are searched among
 other headlines of their stories. Thresholds are tuned on half of the groups or
-stories, and all is measured on the other half; a hash of the label tells which.
+stories, and results are measured on the other half; a hash of the label selects the half.
 
     agent near eval copies.jsonl.gz headlines.jsonl.gz`
 }
@@ -44,8 +49,8 @@ func (c *nearEvalCommand) Validate() error {
 	return nil
 }
 
-// A nearEvaluated is what is printed of a file.
-type nearEvaluated struct {
+// A nearReport is the result of one file.
+type nearReport struct {
 	File   string        `json:"file"`
 	Copies []eval.Copies `json:"copies,omitempty"`
 	Titles []eval.Titles `json:"titles,omitempty"`
@@ -55,7 +60,7 @@ type nearEvaluated struct {
 // Run implements the command.
 func (c *nearEvalCommand) Run(p *program) error {
 	settings := c.settings()
-	var all []nearEvaluated
+	var all []nearReport
 	for _, name := range c.Files {
 		result, err := evaluateNear(name, settings)
 		if err != nil {
@@ -74,13 +79,13 @@ func (c *nearEvalCommand) Run(p *program) error {
 	return nil
 }
 
-// settings returns those that flags ask for.
+// settings returns the default thresholds with those of the flags applied.
 func (c *nearEvalCommand) settings() near.Settings {
 	s := near.Default()
 	for _, flag := range []struct {
 		share float64
 		of    *float64
-	}{{c.Title, &s.Title}, {c.Resemblance, &s.Resemblance}, {c.Containment, &s.Containment}} {
+	}{{c.Title, &s.TitleJaccard}, {c.Resemblance, &s.Resemblance}, {c.Containment, &s.Containment}} {
 		if flag.share > 0 {
 			*flag.of = flag.share
 		}
@@ -88,16 +93,16 @@ func (c *nearEvalCommand) settings() near.Settings {
 	return s
 }
 
-func evaluateNear(name string, settings near.Settings) (nearEvaluated, error) {
-	result := nearEvaluated{File: filepath.Base(name)}
+func evaluateNear(name string, settings near.Settings) (nearReport, error) {
+	result := nearReport{File: filepath.Base(name)}
 	file, err := os.Open(name)
 	if err != nil {
-		return result, wrong("can't read the items: %w", err)
+		return result, usageError("read items: %w", err)
 	}
 	defer file.Close()
 	items, err := eval.Read(file)
 	if err != nil {
-		return result, wrong("%s: %w", name, err)
+		return result, usageError("%s: %w", name, err)
 	}
 	switch {
 	case slices.ContainsFunc(items, func(i eval.Item) bool { return i.Story != "" }):
@@ -106,13 +111,13 @@ func evaluateNear(name string, settings near.Settings) (nearEvaluated, error) {
 		placed, _ := eval.PlaceCopies(items, settings, true)
 		result.Copies = append([]eval.Copies{placed}, eval.CompareCopies(items, eval.Methods(settings))...)
 	default:
-		return result, wrong("%s has no item with a dup_group or a story", name)
+		return result, usageError("%s has no item with a dup_group or a story", name)
 	}
 	result.Cost = eval.Costs(items, settings)
 	return result, nil
 }
 
-func (r nearEvaluated) print(pg *page) error {
+func (r nearReport) print(pg *page) error {
 	pg.printf("%s\n", r.File)
 	var err error
 	if r.Copies != nil {

@@ -9,7 +9,7 @@ import (
 	"feedmesh/classify/near"
 )
 
-func TestNearEvalReadsWhatItIsGiven(t *testing.T) {
+func TestNearEval_CopiesAndTitles(t *testing.T) {
 	text := strings.Repeat("the quick brown fox jumps over the lazy dog and the cat looks on from the wall ", 4)
 	var b strings.Builder
 	for _, group := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
@@ -41,7 +41,7 @@ func TestNearEvalReadsWhatItIsGiven(t *testing.T) {
 		if err := result.print(&page{w: &out}); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"METHOD", "PLANET", "ours, placed in turn", "SimHash", "bytes a live item"} {
+		for _, want := range []string{"METHOD", "PLANET", "ours, placed in turn", "SimHash", "bytes per stored item"} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%s: the output lacks %q:\n%s", test.name, want, out.String())
 			}
@@ -49,7 +49,7 @@ func TestNearEvalReadsWhatItIsGiven(t *testing.T) {
 	}
 }
 
-func TestNearEvalRefusesShares(t *testing.T) {
+func TestNearEval_RejectsInvalidShares(t *testing.T) {
 	if err := (&nearEvalCommand{Title: 1.5}).Validate(); err == nil || !strings.Contains(err.Error(), "--title") {
 		t.Errorf("got %v, want it to name the flag", err)
 	}

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 )
 
-// isTerminal reports whether a person looks at what is written to w.
+// isTerminal reports whether w writes to a terminal.
 func isTerminal(w any) bool {
 	if s, is := w.(*sink); is {
 		w = s.Writer
@@ -24,8 +24,7 @@ func isTerminal(w any) bool {
 	return is && term.IsTerminal(int(f.Fd()))
 }
 
-// A sink remembers the first error of writing to it: output that is lost must
-// not pass for output.
+// A sink records the first write error, so that the command fails when its output is lost.
 type sink struct {
 	io.Writer
 	err error
@@ -34,40 +33,41 @@ type sink struct {
 func (s *sink) Write(b []byte) (int, error) {
 	n, err := s.Writer.Write(b)
 	if err != nil && s.err == nil {
-		s.err = fmt.Errorf("can't write the output: %w", err)
+		s.err = fmt.Errorf("write output: %w", err)
 	}
 	return n, err
 }
 
-// sayAll tells the user what an error says, line by line.
-func (p *program) sayAll(err error) {
+// printError prints each line of an error on standard error.
+func (p *program) printError(err error) {
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		if line != "" {
-			p.say("%s", line)
+			p.notice("%s", line)
 		}
 	}
 }
 
-// say tells the user something, on standard error.
-func (p *program) say(format string, args ...any) {
+// notice prints a line on standard error, with the program's name in front.
+func (p *program) notice(format string, args ...any) {
 	text := bytes.NewBufferString("agent: ")
 	(&page{w: text}).printf(format+"\n", args...)
 	p.err.Write(text.Bytes())
 }
 
-// A page is text for a person. What strangers wrote reaches it only through
-// printf and row, which leave nothing in it that a terminal would obey.
+// A page is text output for a person. Untrusted text reaches it only through printf and rows, which remove
+// terminal control characters.
 type page struct {
 	w     io.Writer
 	color bool
 }
 
-// page returns standard output.
+// page returns a page on standard output. Colour is used on terminals, unless NO_COLOR is set or TERM is
+// dumb.
 func (p *program) page() *page {
 	return &page{w: p.out, color: isTerminal(p.out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
-// A styled is text that is clean and may hold escape sequences of ours.
+// A styled is cleaned text that may contain the program's own escape sequences.
 type styled string
 
 func (pg *page) printf(format string, args ...any) {
@@ -94,7 +94,7 @@ func (pg *page) table(fill func(row func(cells ...any))) {
 	tabs.Flush()
 }
 
-// strong returns text that stands out, where that can be.
+// strong returns emphasized text, or plain text without colour.
 func (pg *page) strong(s string) styled {
 	if !pg.color || s == "" {
 		return styled(clean(s))
@@ -102,32 +102,32 @@ func (pg *page) strong(s string) styled {
 	return styled("\x1b[1;33m" + clean(s) + "\x1b[0m")
 }
 
-// clean returns s in one line, without what a terminal would obey or what
-// would turn the direction of the text: those characters become U+FFFD.
+// clean returns s in one line. Characters that control a terminal or change the direction of text become
+// U+FFFD.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n', r == '\t', r == '\r', r == '\u2028', r == '\u2029':
 			return ' '
-		case obeyed(r):
+		case isControl(r):
 			return utf8.RuneError
 		}
 		return r
 	}, s)
 }
 
-// obeyed reports whether a terminal does something else with r than show it.
-func obeyed(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+// isControl reports whether r is a control character for terminals or for text direction.
+func isControl(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
-// cut returns s, or its first characters where there are more than max.
-func cut(s string, max int) string {
+// truncate returns s, cut to max characters with an ellipsis.
+func truncate(s string, max int) string {
 	if utf8.RuneCountInString(s) <= max {
 		return s
 	}
 	return string([]rune(s)[:max-1]) + "…"
 }
 
-// ago says in few words when t is, as seen from now.
+// ago formats t relative to now: "5 min ago", "in 2 h". Times 30 days or more away are formatted as dates.
 func ago(t, now time.Time) string {
 	if t.IsZero() {
 		return "never"
@@ -151,7 +151,7 @@ func ago(t, now time.Time) string {
 	return t.Local().Format(time.DateOnly)
 }
 
-// printJSON writes v as JSON: indented for a person, in one line for a program.
+// printJSON writes v as JSON: indented on a terminal, else in one line.
 func (p *program) printJSON(v any) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -166,12 +166,11 @@ func (p *program) printJSON(v any) error {
 	return err
 }
 
-// escapeControls writes as \u escapes what JSON may hold as it is but a
-// terminal would obey.
+// escapeControls replaces characters that are valid in JSON but control a terminal with \u escapes.
 func escapeControls(text []byte) []byte {
 	safe := make([]byte, 0, len(text))
 	for _, r := range string(text) {
-		if r >= ' ' && obeyed(r) {
+		if r >= ' ' && isControl(r) {
 			safe = fmt.Appendf(safe, `\u%04x`, r)
 		} else {
 			safe = utf8.AppendRune(safe, r)

@@ -11,7 +11,7 @@ import (
 	"feedmesh/classify/text"
 )
 
-func TestCleanLeavesNothingATerminalObeys(t *testing.T) {
+func TestClean_RemovesTerminalControls(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain – ü 漢":       "plain – ü 漢",
 		"a\nb\tc":           "a b c",
@@ -27,7 +27,7 @@ func TestCleanLeavesNothingATerminalObeys(t *testing.T) {
 	}
 }
 
-func TestJSONEscapesWhatATerminalObeys(t *testing.T) {
+func TestPrintJSON_EscapesTerminalControls(t *testing.T) {
 	var out bytes.Buffer
 	p := &program{out: &out}
 	if err := p.printJSON(map[string]string{"title": "\x1b\u009b\u202e<b>"}); err != nil {
@@ -38,7 +38,7 @@ func TestJSONEscapesWhatATerminalObeys(t *testing.T) {
 	}
 }
 
-func TestHitsStandOutOnlyInColor(t *testing.T) {
+func TestSpans_HighlightOnlyWithColor(t *testing.T) {
 	spans := []text.Span{{Text: "a "}, {Text: "hit\x1b", Hit: true}}
 	if got, want := (&page{color: true}).spans(spans), styled("a \x1b[1;33mhit�\x1b[0m"); got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -69,26 +69,26 @@ func TestAgo(t *testing.T) {
 	}
 }
 
-func TestMoment(t *testing.T) {
+func TestTimeFlag(t *testing.T) {
 	for in, want := range map[string]time.Time{
 		"2026-01-31T12:00:00+01:00": time.Date(2026, 1, 31, 11, 0, 0, 0, time.UTC),
 		"2026-01-31":                time.Date(2026, 1, 31, 0, 0, 0, 0, time.Local),
 		"90m":                       time.Now().Add(-90 * time.Minute),
 		"7d":                        time.Now().AddDate(0, 0, -7),
 	} {
-		var m moment
+		var m timeFlag
 		if err := m.UnmarshalText([]byte(in)); err != nil || m.Sub(want).Abs() > time.Minute {
 			t.Errorf("%s is %v (%v), want %v", in, m, err, want)
 		}
 	}
 	for _, in := range []string{"", "noon", "-1h", "2026-13-01"} {
-		if err := new(moment).UnmarshalText([]byte(in)); err == nil {
+		if err := new(timeFlag).UnmarshalText([]byte(in)); err == nil {
 			t.Errorf("%q is taken for a time", in)
 		}
 	}
 }
 
-func TestCompletionCompletes(t *testing.T) {
+func TestCompletion_Bash(t *testing.T) {
 	isolate(t)
 	script := do(t, "", "completion", "bash")
 	script.check(t, 0, "complete -o default -F _agent agent", "")
@@ -112,8 +112,8 @@ COMP_WORDS=(agent "$@"); COMP_CWORD=$#; _agent; echo "${COMPREPLY[*]}"`, "bash")
 	}
 }
 
-func TestCompletionOfOtherShellsNamesAllCommands(t *testing.T) {
+func TestCompletion_OtherShellsListAllCommands(t *testing.T) {
 	isolate(t)
-	do(t, "", "completion", "zsh").check(t, 0, "'replay:Put tasks back on their queues.'", "")
-	do(t, "", "completion", "fish").check(t, 0, "complete -c agent -f -n '__fish_seen_subcommand_from quarantine' -a replay -d 'Put tasks back on their queues.'", "")
+	do(t, "", "completion", "zsh").check(t, 0, "'replay:Return tasks to their queues.'", "")
+	do(t, "", "completion", "fish").check(t, 0, "complete -c agent -f -n '__fish_seen_subcommand_from quarantine' -a replay -d 'Return tasks to their queues.'", "")
 }

@@ -14,34 +14,35 @@ import (
 	"feedmesh/config"
 )
 
-// A cli is the command line.
+// A cli is the command line as kong parses it.
 type cli struct {
-	Config  kong.ConfigFlag `placeholder:"FILE" help:"File with settings, in TOML; agent config shows how it looks."`
+	Config  kong.ConfigFlag `placeholder:"FILE" help:"Settings file in TOML; agent config prints an example."`
 	Version versionFlag     `env:"-" help:"Print the version."`
 
-	Run        runCommand        `cmd:"" default:"withargs" help:"Play roles in the mesh; alone, be the whole of it. What agent does when no command is named."`
-	Settings   settingsCommand   `cmd:"" name:"config" help:"Print the settings that run would use, secrets hidden, and what is wrong with them."`
-	Feeds      feedsCommand      `cmd:"" help:"Add, list, look at, refresh and remove feeds."`
-	Imports    importsCommand    `cmd:"" help:"Look at lists of feeds that are being taken in."`
+	Run        runCommand        `cmd:"" default:"withargs" help:"Run a node that plays roles in the mesh, by default all of them. This is the default command."`
+	Settings   settingsCommand   `cmd:"" name:"config" help:"Print and check the effective settings, with secrets hidden."`
+	Feeds      feedsCommand      `cmd:"" help:"Add, list, show, refresh and remove feeds."`
+	Imports    importsCommand    `cmd:"" help:"List, show and cancel imports of feed lists."`
 	Proxies    proxiesCommand    `cmd:"" help:"List, add, change and remove proxies."`
-	Searches   searchesCommand   `cmd:"" help:"List, save and remove searches, which are feeds as well."`
-	Tokens     tokensCommand     `cmd:"" help:"List, make and remove what clients may show."`
-	Rules      rulesCommand      `cmd:"" help:"Look at and change the rules by which items are made."`
-	Search     searchCommand     `cmd:"" help:"Find items."`
-	Items      itemsCommand      `cmd:"" help:"Print one item, whole, what repeats it, and say what it is about."`
-	Spam       spamCommand       `cmd:"" help:"Look at spam, and say what is spam and what is not."`
-	Classify   classifyCommand   `cmd:"" help:"Measure rules and model on labelled items, and train a model."`
-	Near       nearCommand       `cmd:"" help:"Measure how items that repeat one another are found."`
-	Stories    storiesCommand    `cmd:"" help:"Look at what belongs together, split and join it, and measure how well items are grouped."`
-	Status     statusCommand     `cmd:"" help:"Print how the mesh is: feeds, items, queues, agents."`
-	Quarantine quarantineCommand `cmd:"" help:"Look after tasks that failed all their tries."`
-	Reindex    reindexCommand    `cmd:"" help:"Compare the search index with the store and repair it, while serving."`
-	Simulate   simulateCommand   `cmd:"" help:"Simulate feeds and what reads them."`
-	Doctor     doctorCommand     `cmd:"" help:"Find out what is wrong, and say what to do about it."`
-	Completion completionCommand `cmd:"" help:"Print a script that completes agent's command line in a shell."`
+	Searches   searchesCommand   `cmd:"" help:"List, save and remove searches; each is also served as a feed."`
+	Tokens     tokensCommand     `cmd:"" help:"List, create and remove API tokens."`
+	Rules      rulesCommand      `cmd:"" help:"Show, edit, test and apply the rules that build and label items."`
+	Search     searchCommand     `cmd:"" help:"Search items."`
+	Items      itemsCommand      `cmd:"" help:"Show an item, list its duplicates, and correct its labels."`
+	Spam       spamCommand       `cmd:"" help:"List spam, and mark items as spam or not spam."`
+	Classify   classifyCommand   `cmd:"" help:"Evaluate rules and model on labelled items, and train a model."`
+	Near       nearCommand       `cmd:"" help:"Evaluate near-duplicate detection."`
+	Stories    storiesCommand    `cmd:"" help:"List, show, split and join stories, and evaluate their grouping."`
+	Status     statusCommand     `cmd:"" help:"Show the status of the mesh: feeds, items, queues, agents."`
+	Quarantine quarantineCommand `cmd:"" help:"List, replay and drop tasks that failed all deliveries."`
+	Reindex    reindexCommand    `cmd:"" help:"Compare the search index with the store and repair it; searches stay available."`
+	Simulate   simulateCommand   `cmd:"" help:"Simulate feeds and polling policies."`
+	Doctor     doctorCommand     `cmd:"" help:"Check this node and its dependencies, and suggest fixes."`
+	Completion completionCommand `cmd:"" help:"Print a shell completion script."`
+	Compare    compareCommand    `cmd:"" name:"parse-with-gofeed" hidden:"" help:"Parse a document with gofeed, in a process with limits."`
 }
 
-// A program is what a command stands on besides its flags.
+// A program holds the dependencies of commands besides their flags. Tests replace them.
 type program struct {
 	in       io.Reader
 	out, err io.Writer
@@ -49,7 +50,7 @@ type program struct {
 	lookup   func(ctx context.Context, host string) ([]string, error)
 }
 
-// errDone says that a flag has done all there was to do.
+// errDone ends parsing after a flag such as --help or --version has printed its output.
 var errDone = errors.New("done")
 
 // run parses and runs a command line and returns the exit code.
@@ -61,29 +62,29 @@ func (p *program) run(ctx context.Context, args []string) int {
 	case errors.Is(err, errDone):
 		return 0
 	case err != nil:
-		p.sayAll(errors.New(plainly.Replace(err.Error())))
-		p.say("%s --help tells more", commandOf(err))
-		return misused
+		p.printError(errors.New(plainErrors.Replace(err.Error())))
+		p.notice("run %s --help for usage", commandOf(err))
+		return exitUsage
 	}
 	err = errors.Join(parsed.Run(), out.err)
 	switch {
 	case err == nil:
 		return 0
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		p.say("interrupted")
-		return interrupted
+		p.notice("interrupted")
+		return exitInterrupted
 	}
-	p.sayAll(err)
+	p.printError(err)
 	return exitCode(err)
 }
 
-// plainly puts into plain words what kong says in a programmer's.
-var plainly = strings.NewReplacer(
+// plainErrors replaces Go terms in kong's error messages with plain words.
+var plainErrors = strings.NewReplacer(
 	"a valid 64 bit int", "a whole number", "a valid 64 bit uint", "a whole number",
 	"expected duration", "expected a duration like 30s", " (string)", "",
 )
 
-// commandOf returns the command that kong understood before an error.
+// commandOf returns the path of the command that kong had selected before an error.
 func commandOf(err error) string {
 	var parse *kong.ParseError
 	if errors.As(err, &parse) && parse.Context != nil {
@@ -97,7 +98,7 @@ func commandOf(err error) string {
 func (p *program) parser(ctx context.Context, args []string) *kong.Kong {
 	options := append(config.Types(),
 		kong.Name("agent"),
-		kong.Description("feedmesh reads feeds and makes what they publish findable. Without a command, agent runs a node."),
+		kong.Description("feedmesh collects feeds and makes their items searchable. Without a command, agent runs a node."),
 		kong.Writers(p.out, p.err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Help(printHelp),
@@ -106,8 +107,8 @@ func (p *program) parser(ctx context.Context, args []string) *kong.Kong {
 		kong.BindTo(ctx, (*context.Context)(nil)),
 	)
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		// A first word can only be a command. Without a default one to give it
-		// to, kong says which command may have been meant.
+		// A first argument without a dash can only be a command. Without a default command kong suggests the
+		// nearest command name.
 		options = append(options, kong.PostBuild(func(k *kong.Kong) error { k.Model.DefaultCmd = nil; return nil }))
 	}
 	return kong.Must(&cli{}, options...)
@@ -117,7 +118,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	return errors.Join(kong.DefaultHelpPrinter(options, ctx), errDone)
 }
 
-// readSettings reads a configuration file.
+// readSettings reads a configuration file and adds its name to errors.
 func readSettings(r io.Reader) (kong.Resolver, error) {
 	name := "settings"
 	if file, is := r.(*os.File); is {
@@ -130,7 +131,7 @@ func readSettings(r io.Reader) (kong.Resolver, error) {
 	return settingsFile{settings, name}, nil
 }
 
-// A settingsFile names itself where it is wrong.
+// A settingsFile adds the file's name to validation errors.
 type settingsFile struct {
 	kong.Resolver
 	name string

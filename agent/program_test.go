@@ -18,8 +18,7 @@ import (
 	"feedmesh/config"
 )
 
-// TestMain lets the test binary be a program whose node never ends, for tests
-// of signals.
+// TestMain lets the test binary run as a program with a node that waits for signals.
 func TestMain(m *testing.M) {
 	if os.Getenv("TEST_STUCK_NODE") == "" {
 		os.Exit(m.Run())
@@ -36,8 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(p.run(untilSignal(context.Background(), os.Stderr, os.Exit), []string{"run"}))
 }
 
-// signalled starts a node that ends as told and sends it signals, each when the
-// one before has shown effect. It returns the exit code.
+// signalled starts a node that exits as requested and sends it signals, each after the effect of the previous
+// one. It returns the exit code.
 func signalled(t *testing.T, how string, signals ...os.Signal) (int, string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -72,7 +71,7 @@ func signalled(t *testing.T, how string, signals ...os.Signal) (int, string) {
 	return cmd.ProcessState.ExitCode(), all.String()
 }
 
-func TestFirstSignalDrains(t *testing.T) {
+func TestUntilSignal_FirstSignalDrains(t *testing.T) {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		if code, log := signalled(t, "drained", s); code != 0 {
 			t.Errorf("after %v the code is %d: %s", s, code, log)
@@ -80,27 +79,27 @@ func TestFirstSignalDrains(t *testing.T) {
 	}
 }
 
-func TestSecondSignalEndsAtOnce(t *testing.T) {
+func TestUntilSignal_SecondSignalExits(t *testing.T) {
 	code, log := signalled(t, "stuck", syscall.SIGTERM, os.Interrupt)
-	if code != 130 || !strings.Contains(log, "agent: stopped at once") {
+	if code != 130 || !strings.Contains(log, "agent: stopped immediately") {
 		t.Errorf("the code is %d, the log %q", code, log)
 	}
 }
 
-func TestInterruptedCommandEndsWith130(t *testing.T) {
-	w := newWorld(t)
+func TestInterruptedCommand_ExitCode130(t *testing.T) {
+	w := newTestbed(t)
 	w.mesh.waiting = 1 << 40
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(time.Second, cancel) // by then it has begun, whatever else the machine does
+	time.AfterFunc(time.Second, cancel) // after the command has started, even on slow machines
 	var out, err strings.Builder
 	p := &program{out: &out, err: &err}
 	code := p.run(ctx, []string{"reindex", "--api", w.URL})
-	if code != 130 || !strings.Contains(err.String(), "it goes on in the node") {
+	if code != 130 || !strings.Contains(err.String(), "the reindex continues in the node") {
 		t.Errorf("got %d, %q", code, err.String())
 	}
 }
 
-func TestRunHandsOverTheSettings(t *testing.T) {
+func TestRun_PassesSettings(t *testing.T) {
 	isolate(t)
 	var got config.Config
 	p := &program{node: func(_ context.Context, c config.Config, o node.Options) error {
@@ -127,7 +126,7 @@ func TestRunHandsOverTheSettings(t *testing.T) {
 	}
 }
 
-func TestRunTellsAllFaultsAtOnce(t *testing.T) {
+func TestRun_ReportsAllErrors(t *testing.T) {
 	isolate(t)
 	p := &program{node: func(context.Context, config.Config, node.Options) error {
 		t.Error("the node was started")
@@ -135,24 +134,24 @@ func TestRunTellsAllFaultsAtOnce(t *testing.T) {
 	}}
 	s := doWith(t, p, "--roles", "all,crawl,sweep", "--crawl-timeout=-1s", "--listen", "0.0.0.0:8080")
 	s.check(t, 2, "", "agent: crawl.timeout: -1s is not positive\n")
-	for _, want := range []string{"agent: roles: \"all\" leaves nothing", "agent: roles: there is no role \"sweep\"", "agent: listen: 0.0.0.0:8080"} {
+	for _, want := range []string{"agent: roles: \"all\" cannot be combined", "agent: roles: unknown role \"sweep\"", "agent: listen: 0.0.0.0:8080"} {
 		if !strings.Contains(s.err, want) {
 			t.Errorf("stderr lacks %q: %s", want, s.err)
 		}
 	}
 }
 
-func TestVersionHelpRoles(t *testing.T) {
+func TestRun_VersionHelpAndRoles(t *testing.T) {
 	isolate(t)
-	t.Setenv("FEEDMESH_VERSION", "1.2.3") // an image may have it; it is no flag's
+	t.Setenv("FEEDMESH_VERSION", "1.2.3") // container images may set it; it is not a flag
 	do(t, "", "--version").check(t, 0, "feedmesh "+version, "")
 	do(t, "", "--help").check(t, 0, "feeds import", "")
 	do(t, "", "search", "--help").check(t, 0, "agent search go release --after 7d", "")
-	do(t, "", "--list-roles").check(t, 0, "crawl     fetches", "")
-	do(t, "", "run", "--list-roles").check(t, 0, "schedule  decides", "")
+	do(t, "", "--list-roles").check(t, 0, "crawl     fetch", "")
+	do(t, "", "run", "--list-roles").check(t, 0, "schedule  decide", "")
 }
 
-func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
+func TestCommands_HelpHasExample(t *testing.T) {
 	p := &program{}
 	for _, command := range p.parser(t.Context(), nil).Model.Leaves(true) {
 		if command.Help == "" || !strings.Contains(command.Detail, "    agent") {
@@ -161,16 +160,16 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 	}
 }
 
-func TestLostOutputIsAFailure(t *testing.T) {
+func TestSink_LostOutputFails(t *testing.T) {
 	isolate(t)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip(err)
 	}
 	defer full.Close()
-	var said strings.Builder
-	p := &program{out: full, err: &said}
-	if code := p.run(t.Context(), []string{"--list-roles"}); code != 1 || !strings.Contains(said.String(), "can't write the output") {
-		t.Errorf("got %d, %q", code, said.String())
+	var commandOutput strings.Builder
+	p := &program{out: full, err: &commandOutput}
+	if code := p.run(t.Context(), []string{"--list-roles"}); code != 1 || !strings.Contains(commandOutput.String(), "write output") {
+		t.Errorf("got %d, %q", code, commandOutput.String())
 	}
 }

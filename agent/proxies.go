@@ -10,10 +10,10 @@ import (
 	"feedmesh/config"
 )
 
-// A proxiesCommand is the commands about proxies.
+// A proxiesCommand groups the commands about proxies.
 type proxiesCommand struct {
 	List   proxiesListCommand   `cmd:"" help:"List the proxies, without their passwords."`
-	Set    proxiesSetCommand    `cmd:"" help:"Add a proxy, or change it."`
+	Set    proxiesSetCommand    `cmd:"" help:"Add or change a proxy."`
 	Remove proxiesRemoveCommand `cmd:"" help:"Remove proxies."`
 }
 
@@ -22,13 +22,13 @@ type proxiesListCommand struct{ query }
 
 // Help implements kong's HelpProvider.
 func (proxiesListCommand) Help() string {
-	return `Ways to hosts that do not answer directly, and whether they work:
+	return `List the proxies and their health:
 
     agent proxies list
 
-One that did not work rests for a minute, then for longer each time, up to an
-hour, and comes back when it passes a probe. A probe connects, and logs in; no
-site is asked for anything.`
+A failed proxy is suspended for a minute, then longer each time, up to an
+hour, and returns when it passes a probe. A probe connects and logs in; it
+makes no request to a site.`
 }
 
 // Run implements the command.
@@ -42,7 +42,7 @@ func (c *proxiesListCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if len(all.Proxies) == 0 && !c.JSON {
-		p.say("there are no proxies; add one with: agent proxies set ID URL")
+		p.notice("no proxies yet; add one with: agent proxies set ID URL")
 		return nil
 	}
 	now := time.Now()
@@ -50,9 +50,9 @@ func (c *proxiesListCommand) Run(ctx context.Context, p *program) error {
 		pg.table(func(row func(...any)) {
 			row("ID", "URL", "USED", "FOR", "STATE")
 			for _, x := range all.Proxies {
-				used, hosts := "when refused", "any host"
+				used, hosts := "on rejection", "any host"
 				if x.Always {
-					used = "at once"
+					used = "always"
 				}
 				if len(x.Hosts) > 0 {
 					hosts = strings.Join(x.Hosts, ", ")
@@ -63,15 +63,14 @@ func (c *proxiesListCommand) Run(ctx context.Context, p *program) error {
 	})
 }
 
-// proxyState says in words how a proxy is; nil is one of which an older node
-// does not tell.
+// proxyState describes a proxy's health. h is nil if an older node does not report it.
 func proxyState(h *api.ProxyHealth, now time.Time) string {
 	if h == nil {
 		return "unknown"
 	}
-	why := ""
+	reason := ""
 	if h.Why != "" {
-		why = ": " + h.Why
+		reason = ": " + h.Why
 	}
 	times := fmt.Sprintf("%d failures", h.Failures)
 	if h.Failures == 1 {
@@ -79,38 +78,38 @@ func proxyState(h *api.ProxyHealth, now time.Time) string {
 	}
 	switch {
 	case h.State == api.ProxyRests && h.Until.After(now):
-		return fmt.Sprintf("rests until %s after %s%s", h.Until.Local().Format("15:04"), times, why)
+		return fmt.Sprintf("suspended until %s after %s%s", h.Until.Local().Format("15:04"), times, reason)
 	case h.State == api.ProxyRests:
-		return fmt.Sprintf("rests until it passes a probe, after %s%s", times, why)
+		return fmt.Sprintf("suspended until it passes a probe, after %s%s", times, reason)
 	case h.State == api.ProxyDoubtful:
-		return fmt.Sprintf("passes probes, but failed in use, %d times in a row%s", h.Failures, why)
+		return fmt.Sprintf("passes probes, but failed %d times in a row in use%s", h.Failures, reason)
 	case h.State == api.ProxyWorks && h.Used.After(h.Passed):
 		return "works, last used " + ago(h.Used, now)
 	case h.State == api.ProxyWorks:
 		return "works, last probed " + ago(h.Passed, now)
 	}
 	if h.Why != "" {
-		return "not known" + why
+		return "unknown" + reason
 	}
-	return "not tried yet"
+	return "not used yet"
 }
 
 // A proxiesSetCommand adds or changes a proxy.
 type proxiesSetCommand struct {
 	query
-	Host   []string      `placeholder:"NAME" help:"Only for hosts whose names end so, as example.org."`
-	Always bool          `help:"Use it at once, not only when the direct way is refused."`
-	ID     string        `arg:"" help:"What to call it: lower-case letters, digits, hyphens."`
-	URL    config.Secret `arg:"" name:"url" help:"Its address: http://, https:// or socks5://, with USER:PASSWORD@ if need be. @FILE reads it from a file."`
+	Host   []string      `placeholder:"NAME" help:"Only for hosts whose names have this suffix, such as example.org."`
+	Always bool          `help:"Use the proxy for all requests, not only when direct requests are rejected."`
+	ID     string        `arg:"" help:"ID of the proxy: lower-case letters, digits, hyphens."`
+	URL    config.Secret `arg:"" name:"url" help:"URL: http://, https:// or socks5://, with USER:PASSWORD@ if needed. @FILE reads it from a file."`
 }
 
 // Help implements kong's HelpProvider.
 func (proxiesSetCommand) Help() string {
-	return `A proxy for two sites that refuse us, its password out of sight:
+	return `A proxy for two hosts, with its password read from a file:
 
     agent proxies set eu @/run/secrets/eu-proxy --host example.org --host example.com
 
-What it was before is replaced.`
+An existing proxy of this ID is replaced.`
 }
 
 // Run implements the command.
@@ -134,7 +133,7 @@ type proxiesRemoveCommand struct {
 
 // Help implements kong's HelpProvider.
 func (proxiesRemoveCommand) Help() string {
-	return `Feeds that were told to go by it go by the rules again:
+	return `Feeds set to this proxy return to the default proxy settings:
 
     agent proxies remove eu`
 }

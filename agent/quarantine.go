@@ -13,12 +13,12 @@ import (
 	"feedmesh/subjects"
 )
 
-// A quarantineCommand is the commands about quarantined tasks.
+// A quarantineCommand groups the commands about quarantined tasks.
 type quarantineCommand struct {
 	List   quarantineListCommand   `cmd:"" help:"List the tasks, oldest first."`
-	Show   quarantineShowCommand   `cmd:"" help:"Print a task, whole."`
-	Replay quarantineReplayCommand `cmd:"" help:"Put tasks back on their queues."`
-	Drop   quarantineDropCommand   `cmd:"" help:"Forget tasks."`
+	Show   quarantineShowCommand   `cmd:"" help:"Show a task with its message."`
+	Replay quarantineReplayCommand `cmd:"" help:"Return tasks to their queues."`
+	Drop   quarantineDropCommand   `cmd:"" help:"Delete tasks."`
 }
 
 // A quarantineListCommand lists the quarantine.
@@ -26,7 +26,7 @@ type quarantineListCommand struct{ query }
 
 // Help implements kong's HelpProvider.
 func (quarantineListCommand) Help() string {
-	return `What failed, and why:
+	return `List failed tasks and their errors:
 
     agent quarantine list`
 }
@@ -42,15 +42,15 @@ func (c *quarantineListCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if len(tasks) == 0 && !c.JSON {
-		p.say("the quarantine is empty")
+		p.notice("the quarantine is empty")
 		return nil
 	}
 	return c.print(p, api.QuarantinePage{Tasks: tasks}, func(pg *page) {
 		now := time.Now()
 		pg.table(func(row func(...any)) {
-			row("NUMBER", "QUEUE", "SINCE", "TRIES", "TASK", "REASON")
+			row("NUMBER", "QUEUE", "SINCE", "ATTEMPTS", "TASK", "REASON")
 			for _, t := range tasks {
-				row(t.Seq, t.Queue, ago(t.At, now), t.Attempts, cut(t.Task, 40), cut(t.Reason, 100))
+				row(t.Seq, t.Queue, ago(t.At, now), t.Attempts, truncate(t.Task, 40), truncate(t.Reason, 100))
 			}
 		})
 	})
@@ -79,7 +79,7 @@ type quarantineShowCommand struct {
 
 // Help implements kong's HelpProvider.
 func (quarantineShowCommand) Help() string {
-	return `The task with the number 7 in the list:
+	return `Show task number 7 of the list:
 
     agent quarantine show 7`
 }
@@ -100,7 +100,7 @@ func (c *quarantineShowCommand) Run(ctx context.Context, p *program) error {
 			row("queue", task.Queue)
 			row("subject", task.Subject)
 			row("task", task.Task)
-			row("tries", task.Attempts)
+			row("attempts", task.Attempts)
 			row("since", ago(task.At, time.Now()))
 			row("reason", task.Reason)
 		})
@@ -114,7 +114,7 @@ func (c *quarantineShowCommand) Run(ctx context.Context, p *program) error {
 	})
 }
 
-// A quarantineReplayCommand puts tasks back.
+// A quarantineReplayCommand returns tasks to their queues.
 type quarantineReplayCommand struct {
 	query
 	Numbers []string `arg:"" name:"number" help:"Numbers of tasks, or all."`
@@ -122,17 +122,17 @@ type quarantineReplayCommand struct {
 
 // Help implements kong's HelpProvider.
 func (quarantineReplayCommand) Help() string {
-	return `Once what made them fail is mended:
+	return `Retry all tasks after the cause is fixed:
 
     agent quarantine replay all`
 }
 
 // Run implements the command.
 func (c *quarantineReplayCommand) Run(ctx context.Context, p *program) error {
-	return c.settle(ctx, p, c.Numbers, "back on its queue", (*api.Client).Replay)
+	return c.changeTasks(ctx, p, c.Numbers, "returned to its queue", (*api.Client).Replay)
 }
 
-// A quarantineDropCommand forgets tasks.
+// A quarantineDropCommand deletes tasks.
 type quarantineDropCommand struct {
 	query
 	Numbers []string `arg:"" name:"number" help:"Numbers of tasks, or all."`
@@ -140,18 +140,18 @@ type quarantineDropCommand struct {
 
 // Help implements kong's HelpProvider.
 func (quarantineDropCommand) Help() string {
-	return `What they were to do will not be done:
+	return `Delete tasks without processing them:
 
     agent quarantine drop 7 8`
 }
 
 // Run implements the command.
 func (c *quarantineDropCommand) Run(ctx context.Context, p *program) error {
-	return c.settle(ctx, p, c.Numbers, "dropped", (*api.Client).DropQuarantined)
+	return c.changeTasks(ctx, p, c.Numbers, "dropped", (*api.Client).DropQuarantined)
 }
 
-// settle does something to each of several quarantined tasks.
-func (q query) settle(ctx context.Context, p *program, numbers []string, done string, do func(*api.Client, context.Context, uint64) error) error {
+// changeTasks applies an operation to each quarantined task.
+func (q query) changeTasks(ctx context.Context, p *program, numbers []string, outcome string, do func(*api.Client, context.Context, uint64) error) error {
 	client, err := q.client()
 	if err != nil {
 		return err
@@ -169,10 +169,10 @@ func (q query) settle(ctx context.Context, p *program, numbers []string, done st
 	d, err := p.each(ctx, numbers, func(number string) error {
 		seq, err := strconv.ParseUint(number, 10, 64)
 		if err != nil || seq == 0 {
-			return wrong("this is no number of a task; agent quarantine list prints them")
+			return usageError("not a task number; agent quarantine list prints them")
 		}
 		return do(client, ctx, seq)
 	})
-	q.printDone(p, d, "task %s: "+done)
+	q.printDone(p, d, "task %s: "+outcome)
 	return err
 }

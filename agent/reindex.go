@@ -9,27 +9,27 @@ import (
 	"feedmesh/agent/api"
 )
 
-// A reindexCommand repairs the index, or makes all of it anew.
+// A reindexCommand repairs the search index or rebuilds it.
 type reindexCommand struct {
 	query
-	All  bool `help:"Index all items anew, not only those that differ from the store's."`
-	Wait bool `default:"true" negatable:"" help:"Wait until it is done."`
+	All  bool `help:"Reindex all items, not only those that differ from the store."`
+	Wait bool `default:"true" negatable:"" help:"Wait until the job is finished."`
 }
 
 // Help implements kong's HelpProvider.
 func (reindexCommand) Help() string {
-	return `The index is compared with the store, and items that are missing in it, out of
-date or left over are put right. Searches go on meanwhile. A node does so by
-itself, hourly and when its index is lost; this does it now.
+	return `Compares the index with the store and repairs missing, outdated and surplus
+documents. Searches stay available. A node also does this by
+itself, hourly and when its index is lost.
 
-Should searches still not find what they should, index all items anew, which may
-take hours where there are millions:
+If searches still return wrong results, reindex all items, which may
+take hours for millions of items:
 
     agent reindex --all --no-wait`
 }
 
-// pollEvery is how often we ask how it is getting on.
-const pollEvery = 300 * time.Millisecond
+// reindexPollInterval is the interval of progress requests.
+const reindexPollInterval = 300 * time.Millisecond
 
 // Run implements the command.
 func (c *reindexCommand) Run(ctx context.Context, p *program) error {
@@ -37,7 +37,7 @@ func (c *reindexCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	job, err := client.BeginReindex(ctx, c.All)
+	job, err := client.StartReindex(ctx, c.All)
 	if err == nil && c.Wait {
 		job, err = p.awaitReindex(ctx, client, job)
 	}
@@ -47,20 +47,20 @@ func (c *reindexCommand) Run(ctx context.Context, p *program) error {
 	return c.print(p, job, func(pg *page) {
 		switch {
 		case !c.Wait:
-			pg.printf("begun: %d items; it goes on in the node\n", job.Total)
+			pg.printf("reindex started: %d items; it continues in the node\n", job.Total)
 		case job.Missing+job.Stale+job.Surplus == 0:
-			pg.printf("done: the index had all %d items as they are in the store\n", job.Total)
+			pg.printf("reindex done: all %d items match the store\n", job.Total)
 		default:
-			pg.printf("done: of %d items the index lacked %d, had %d out of date and %d left over; it is repaired\n",
+			pg.printf("reindex done: %d items compared, %d missing, %d outdated, %d surplus; all repaired\n",
 				job.Compared, job.Missing, job.Stale, job.Surplus)
 		}
 		if c.Wait && job.All {
-			pg.printf("all of them were indexed anew\n")
+			pg.printf("all items were reindexed\n")
 		}
 	})
 }
 
-// awaitReindex waits until all items are compared, and what was queued is done.
+// awaitReindex waits until all items are compared and the queued tasks are done.
 func (p *program) awaitReindex(ctx context.Context, client *api.Client, job api.Reindex) (api.Reindex, error) {
 	bar := p.bar(-1, "comparing", true)
 	defer bar.Clear()
@@ -68,23 +68,23 @@ func (p *program) awaitReindex(ctx context.Context, client *api.Client, job api.
 	for {
 		switch {
 		case job.State == "failed":
-			return job, fmt.Errorf("it failed: %s: begin it again with: agent reindex", job.Error)
+			return job, fmt.Errorf("reindex failed: %s: retry with: agent reindex", job.Error)
 		case job.State == "none" || !job.Started.Equal(begun):
-			return job, errors.New("the node no longer knows of it, it was most likely restarted: begin again with: agent reindex")
+			return job, errors.New("reindex job not found, the node was probably restarted: retry with: agent reindex")
 		case job.State == "done" && (job.Waiting == 0 || job.Queued == 0):
 			return job, nil
 		case job.State == "done":
-			bar.Describe(fmt.Sprintf("indexing, %d tasks wait", job.Waiting))
+			bar.Describe(fmt.Sprintf("indexing, %d tasks waiting", job.Waiting))
 		default:
-			// What only the index has comes on top of Total.
+			// Surplus documents of the index are not counted in Total.
 			bar.ChangeMax64(max(job.Total, job.Compared+1))
 			bar.Set64(job.Compared)
 		}
 		select {
 		case <-ctx.Done():
-			p.say("it goes on in the node")
+			p.notice("the reindex continues in the node")
 			return job, ctx.Err()
-		case <-time.After(pollEvery):
+		case <-time.After(reindexPollInterval):
 		}
 		var err error
 		if job, err = client.Reindex(ctx); err != nil {

@@ -6,15 +6,15 @@ import (
 	"feedmesh/storage"
 )
 
-func TestReindexWaitsForTheQueue(t *testing.T) {
+func TestReindex_WaitsForQueue(t *testing.T) {
 	for _, c := range []struct {
 		line []string
 		out  string
 	}{
-		{[]string{"reindex"}, "done: of 2 items the index lacked 0, had 2 out of date and 0 left over; it is repaired"},
-		{[]string{"reindex", "--all"}, "all of them were indexed anew"},
+		{[]string{"reindex"}, "reindex done: 2 items compared, 0 missing, 2 outdated, 0 surplus; all repaired"},
+		{[]string{"reindex", "--all"}, "all items were reindexed"},
 	} {
-		w := newWorld(t)
+		w := newTestbed(t)
 		w.mesh.waiting = 3
 		w.do(t, c.line...).check(t, 0, c.out, "")
 		if w.mesh.waiting != 0 {
@@ -23,17 +23,17 @@ func TestReindexWaitsForTheQueue(t *testing.T) {
 	}
 }
 
-func TestReindexOfATrueIndexWaitsForNothing(t *testing.T) {
-	w := newWorld(t)
+func TestReindex_CurrentIndexDoesNotWait(t *testing.T) {
+	w := newTestbed(t)
 	items, err := w.store.Items(t.Context(), storage.ItemID(w.feed, "1"), storage.ItemID(w.feed, "2"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, item := range items {
-		if err := w.index.Put(t.Context(), storage.Indexed{Item: item}); err != nil {
+		if err := w.index.Put(t.Context(), storage.IndexItem{Item: item}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w.mesh.waiting = 1 << 40
-	w.do(t, "reindex").check(t, 0, "done: the index had all 2 items as they are in the store", "")
+	w.do(t, "reindex").check(t, 0, "reindex done: all 2 items match the store", "")
 }

@@ -8,27 +8,27 @@ import (
 	"feedmesh/storage"
 )
 
-// A remote says which node a command asks.
+// A remote holds the address and token of the node that a command queries.
 type remote struct {
 	API   string        `name:"api" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of a node's API."`
-	Token config.Secret `placeholder:"SECRET" help:"Token to show to the API. @FILE reads it from a file."`
+	Token config.Secret `placeholder:"SECRET" help:"API token. @FILE reads it from a file."`
 }
 
 func (r remote) client() (*api.Client, error) {
 	c, err := api.NewClient(r.API, string(r.Token))
 	if err != nil {
-		return nil, wrong("--api: %w", err)
+		return nil, usageError("--api: %w", err)
 	}
 	return c, nil
 }
 
-// A query is a command that asks a node and prints the answer.
+// A query is a command that queries a node and prints the response.
 type query struct {
 	remote
-	JSON bool `name:"json" help:"Print JSON, as the API answers."`
+	JSON bool `name:"json" help:"Print the API's JSON response."`
 }
 
-// print prints an answer as JSON if that is wished, else as text.
+// print prints the response as JSON with --json, else as text.
 func (q query) print(p *program, answer any, text func(*page)) error {
 	if q.JSON {
 		return p.printJSON(answer)
@@ -37,17 +37,17 @@ func (q query) print(p *program, answer any, text func(*page)) error {
 	return nil
 }
 
-// feedID returns the ID of a feed that is given by its ID or its URL.
+// feedID returns the ID of a feed given by its ID or its URL.
 func feedID(arg string) (string, error) {
 	if arg == "" {
-		return "", wrong("it is empty: give a feed's ID or its URL")
+		return "", usageError("feed is empty: give its ID or URL")
 	}
 	if !strings.ContainsAny(arg, ".:/") {
 		return arg, nil
 	}
 	url, err := storage.CanonicalURL(arg)
 	if err != nil {
-		return "", fault{err, misused}
+		return "", exitError{err, exitUsage}
 	}
 	return storage.FeedID(url), nil
 }

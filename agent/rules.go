@@ -13,23 +13,23 @@ import (
 	"feedmesh/storage"
 )
 
-// A rulesCommand is the commands about rule sets.
+// A rulesCommand groups the commands about rule sets.
 type rulesCommand struct {
-	List     rulesListCommand     `cmd:"" help:"List the rule sets, and which agents go by them."`
+	List     rulesListCommand     `cmd:"" help:"List the rule sets and the agents that use them."`
 	Show     rulesShowCommand     `cmd:"" help:"Print the text of a rule set."`
-	Check    rulesCheckCommand    `cmd:"" help:"Say what is wrong with a text, and change nothing."`
-	Set      rulesSetCommand      `cmd:"" help:"Put a text as the next version of a rule set."`
-	Convert  rulesConvertCommand  `cmd:"" help:"Turn rules in XML into text."`
+	Check    rulesCheckCommand    `cmd:"" help:"Check a text without saving it."`
+	Set      rulesSetCommand      `cmd:"" help:"Save a text as the next version of a rule set."`
+	Convert  rulesConvertCommand  `cmd:"" help:"Convert rules from XML to text."`
 	Versions rulesVersionsCommand `cmd:"" help:"List the versions of a rule set, newest first."`
 	Diff     rulesDiffCommand     `cmd:"" help:"Print what changed between versions."`
-	Restore  rulesRestoreCommand  `cmd:"" help:"Put the text of an old version as the next one."`
-	Test     rulesTestCommand     `cmd:"" help:"Try rules on one item or document, and say why they decide so."`
-	Backtest rulesBacktestCommand `cmd:"" help:"Say what a text would change about the newest items."`
-	Apply    rulesApplyCommand    `cmd:"" help:"Label anew what is stored."`
-	Undo     rulesUndoCommand     `cmd:"" help:"Take back what an apply changed."`
-	Train    rulesTrainCommand    `cmd:"" help:"Learn the next version of a rule set from what is stored."`
-	Jobs     rulesJobsCommand     `cmd:"" help:"List what is applied, learned or taken back, newest first."`
-	Cancel   rulesCancelCommand   `cmd:"" help:"End a job; what it did by then stays."`
+	Restore  rulesRestoreCommand  `cmd:"" help:"Save the text of an old version as the next version."`
+	Test     rulesTestCommand     `cmd:"" help:"Test rules on one item or document, and explain the result."`
+	Backtest rulesBacktestCommand `cmd:"" help:"Report the effect of a text on the newest items."`
+	Apply    rulesApplyCommand    `cmd:"" help:"Relabel stored items."`
+	Undo     rulesUndoCommand     `cmd:"" help:"Undo the changes of an apply job."`
+	Train    rulesTrainCommand    `cmd:"" help:"Train the next version of a rule set on stored items."`
+	Jobs     rulesJobsCommand     `cmd:"" help:"List apply, undo and train jobs, newest first."`
+	Cancel   rulesCancelCommand   `cmd:"" help:"Cancel a job; its changes so far are kept."`
 }
 
 // A rulesListCommand lists rule sets.
@@ -37,7 +37,7 @@ type rulesListCommand struct{ query }
 
 // Help implements kong's HelpProvider.
 func (rulesListCommand) Help() string {
-	return `Do all agents go by the newest rules?
+	return `Check that all agents use the newest rules:
 
     agent rules list`
 }
@@ -55,43 +55,43 @@ func (c *rulesListCommand) Run(ctx context.Context, p *program) error {
 	return c.print(p, all, func(pg *page) {
 		now := time.Now()
 		pg.table(func(row func(...any)) {
-			row("NAME", "VERSION", "CHANGED", "AGENTS", "NOTE", "WHAT FOR")
+			row("NAME", "VERSION", "CHANGED", "AGENTS", "NOTE", "PURPOSE")
 			for _, s := range all.Sets {
-				row(s.Name, versionName(s.Version), ago(s.Changed, now), goBy(s), cut(s.Note, 40), s.Does)
+				row(s.Name, versionName(s.Version), ago(s.Changed, now), agentsUsing(s), truncate(s.Note, 40), s.Does)
 			}
 		})
 	})
 }
 
-// versionName returns a version for people.
+// versionName formats a version; 0 is the built-in rules.
 func versionName(version int64) string {
 	if version == 0 {
-		return "the program's own"
+		return "built-in"
 	}
 	return fmt.Sprint(version)
 }
 
-// goBy says how many agents go by the newest version of a set.
-func goBy(s api.RuleSet) string {
+// agentsUsing formats how many agents use the newest version of a set.
+func agentsUsing(s api.RuleSet) string {
 	newest := 0
 	for _, a := range s.Agents {
 		if a.Version == s.Version {
 			newest++
 		}
 	}
-	return fmt.Sprintf("%d of %d go by it", newest, len(s.Agents))
+	return fmt.Sprintf("%d of %d up to date", newest, len(s.Agents))
 }
 
 // A rulesShowCommand prints a rule set.
 type rulesShowCommand struct {
 	query
 	Name    string `arg:"" help:"Name of the set, as agent rules list prints it."`
-	Version int64  `arg:"" optional:"" help:"Version to print; by default the newest."`
+	Version int64  `arg:"" optional:"" help:"Version to show; by default the newest."`
 }
 
 // Help implements kong's HelpProvider.
 func (rulesShowCommand) Help() string {
-	return `Rules are a text; before the first version, that of the program's own rules:
+	return `Edit a rule set; before its first version, the built-in rules are printed:
 
     agent rules show prepare > prepare.rules
     $EDITOR prepare.rules
@@ -109,7 +109,7 @@ func (c *rulesShowCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if !c.JSON && !isTerminal(p.out) {
-		_, err := io.WriteString(p.out, rules.Text) // as it is, to the byte
+		_, err := io.WriteString(p.out, rules.Text) // byte for byte
 		return err
 	}
 	return c.print(p, rules, func(pg *page) {
@@ -122,14 +122,14 @@ func (c *rulesShowCommand) Run(ctx context.Context, p *program) error {
 // A rulesCheckCommand checks a text.
 type rulesCheckCommand struct{ textCommand }
 
-// A textCommand does something with a text for a rule set.
+// A textCommand is a command with a text for a rule set.
 type textCommand struct {
 	query
 	Name string `arg:"" help:"Name of the set."`
-	File string `arg:"" help:"File with the text; - reads it from standard input."`
+	File string `arg:"" help:"File with the text; - for standard input."`
 }
 
-// open returns what to ask, and the text.
+// open returns the client and the text.
 func (c *textCommand) open(p *program) (*api.Client, []byte, error) {
 	client, err := c.client()
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *textCommand) open(p *program) (*api.Client, []byte, error) {
 
 // Help implements kong's HelpProvider.
 func (rulesCheckCommand) Help() string {
-	return `The exit code is 2 if anything is wrong:
+	return `The exit code is 2 if the text has errors:
 
     agent rules check prepare prepare.rules`
 }
@@ -157,36 +157,36 @@ func (c *rulesCheckCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	err = c.print(p, found, func(pg *page) {
-		if found.Sound {
-			pg.printf("%s: nothing is wrong\n", c.File)
+		if found.Valid {
+			pg.printf("%s: no errors\n", c.File)
 		}
 	})
 	for _, w := range found.Warnings {
-		p.say("%s: %s", c.File, w)
+		p.notice("%s: %s", c.File, w)
 	}
-	if found.Sound {
+	if found.Valid {
 		return err
 	}
-	for _, f := range found.Faults {
-		p.say("%s: %s", c.File, f)
+	for _, f := range found.Problems {
+		p.notice("%s: %s", c.File, f)
 	}
-	return errors.Join(err, fault{errSaid, misused})
+	return errors.Join(err, exitError{errReported, exitUsage})
 }
 
-// A rulesSetCommand puts a text.
+// A rulesSetCommand saves a text as the next version.
 type rulesSetCommand struct {
 	textCommand
-	From *int64 `name:"from" placeholder:"N" help:"Version that the text was made from: it is refused if there is a newer one. By default the newest."`
-	Note string `placeholder:"TEXT" help:"What changes, for the list of versions."`
+	From *int64 `name:"from" placeholder:"N" help:"Version that the text is based on: the text is rejected if a newer version exists. By default the newest."`
+	Note string `placeholder:"TEXT" help:"Description of the change, for the list of versions."`
 }
 
 // Help implements kong's HelpProvider.
 func (rulesSetCommand) Help() string {
-	return `All agents go by the text within a second. One that is wrong changes nothing:
+	return `All agents use the text within a second. A text with errors is not saved:
 
     agent rules set prepare prepare.rules --note "keep tables"
 
-Where others may edit it as well, say what yours was made from:
+To detect concurrent edits, give the version that yours is based on:
 
     agent rules set prepare prepare.rules --from 7`
 }
@@ -213,25 +213,25 @@ func (c *rulesSetCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return c.print(p, put, func(pg *page) { sayPut(pg, c.Name, put) })
+	return c.print(p, put, func(pg *page) { showPut(pg, c.Name, put) })
 }
 
-// sayPut says what became of rules that were put.
-func sayPut(pg *page, name string, put api.RulePut) {
-	when := "all agents go by it from now on"
-	if !put.Told {
-		when = "it is stored, but the mesh is away: agents go by it within a minute of its return"
+// showPut prints the result of saving rules.
+func showPut(pg *page, name string, put api.SavedRules) {
+	when := "in use by all agents"
+	if !put.Notified {
+		when = "stored, but the mesh is unavailable: agents load it within a minute of its recovery"
 	}
 	pg.printf("%s: version %d; %s\n", name, put.Version, when)
 }
 
-// readRules reads a text from a file or from standard input.
+// readRules reads a text of at most storage.MaxRules bytes from a file or from standard input.
 func (p *program) readRules(name string) ([]byte, error) {
 	in := p.in
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, wrong("can't read the rules: %w", err)
+			return nil, usageError("read rules: %w", err)
 		}
 		defer file.Close()
 		in = file
@@ -239,11 +239,11 @@ func (p *program) readRules(name string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(in, storage.MaxRules+1))
 	switch {
 	case err != nil:
-		return nil, wrong("can't read the rules: %w", err)
+		return nil, usageError("read rules: %w", err)
 	case len(text) == 0:
-		return nil, wrong("%s is empty: write rules, or go back to old ones with agent rules restore", name)
+		return nil, usageError("%s is empty: write rules, or restore an old version with agent rules restore", name)
 	case len(text) > storage.MaxRules:
-		return nil, wrong("%s is larger than rules may be, %d MB", name, storage.MaxRules>>20)
+		return nil, usageError("%s exceeds the limit of %d MB", name, storage.MaxRules>>20)
 	}
 	return text, nil
 }
@@ -251,13 +251,13 @@ func (p *program) readRules(name string) ([]byte, error) {
 // A rulesVersionsCommand lists versions.
 type rulesVersionsCommand struct {
 	query
-	Limit int    `default:"20" help:"How many to list, at most 50."`
+	Limit int    `default:"20" help:"Maximum number of versions, up to 50."`
 	Name  string `arg:"" help:"Name of the set."`
 }
 
 // Help implements kong's HelpProvider.
 func (rulesVersionsCommand) Help() string {
-	return `What changed since a version:
+	return `List versions, and compare one with the newest:
 
     agent rules versions prepare
     agent rules diff prepare 7`
@@ -274,7 +274,7 @@ func (c *rulesVersionsCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if len(versions.Versions) == 0 && !c.JSON {
-		p.say("there is none: the program's own rules hold; agent rules show %s prints them", c.Name)
+		p.notice("no versions yet: the built-in rules are in use; agent rules show %s prints them", c.Name)
 		return nil
 	}
 	return c.print(p, versions, func(pg *page) {
@@ -292,12 +292,12 @@ func (c *rulesVersionsCommand) Run(ctx context.Context, p *program) error {
 type rulesRestoreCommand struct {
 	query
 	Name    string `arg:"" help:"Name of the set."`
-	Version int64  `arg:"" help:"Whose text to put; 0: the program's own rules."`
+	Version int64  `arg:"" help:"Version to restore; 0: the built-in rules."`
 }
 
 // Help implements kong's HelpProvider.
 func (rulesRestoreCommand) Help() string {
-	return `Nothing is lost: the old text becomes a new version.
+	return `The old text becomes a new version; no version is deleted.
 
     agent rules restore prepare 7`
 }
@@ -312,5 +312,5 @@ func (c *rulesRestoreCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return c.print(p, put, func(pg *page) { sayPut(pg, c.Name, put) })
+	return c.print(p, put, func(pg *page) { showPut(pg, c.Name, put) })
 }

@@ -8,14 +8,14 @@ import (
 	"feedmesh/classify/rule"
 )
 
-// A rulesConvertCommand turns rules in XML into text.
+// A rulesConvertCommand converts rules from XML to text.
 type rulesConvertCommand struct {
-	File string `arg:"" help:"File with the rules in XML; - reads it from standard input."`
+	File string `arg:"" help:"File with the rules in XML; - for standard input."`
 }
 
 // Help implements kong's HelpProvider.
 func (rulesConvertCommand) Help() string {
-	return `Rules on stems that another system has in XML, as text for agent rules set:
+	return `Convert another system's rules on stems from XML to text for agent rules set:
 
     agent rules convert old.xml > own.rules
 
@@ -26,7 +26,7 @@ func (rulesConvertCommand) Help() string {
       </rule>
     </rules>
 
-Within a rule: any, all, none, atleast n="2", near within="5"; stem, word, phrase,
+Elements of a rule: any, all, none, atleast n="2", near within="5"; stem, word, phrase,
 loose, prefix, exact, regexp, host, lang, fact.`
 }
 
@@ -37,11 +37,11 @@ func (c *rulesConvertCommand) Run(_ context.Context, p *program) error {
 		return err
 	}
 	archive, err := rule.FromXML(bytes.NewReader(text))
-	if faults := (rule.Faults)(nil); errors.As(err, &faults) {
+	if faults := (rule.Diagnostics)(nil); errors.As(err, &faults) {
 		for _, f := range faults {
-			p.say("%v", f)
+			p.notice("%v", f)
 		}
-		return fault{errSaid, misused}
+		return exitError{errReported, exitUsage}
 	}
 	if err != nil {
 		return err

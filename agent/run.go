@@ -11,23 +11,23 @@ import (
 	"feedmesh/config"
 )
 
-// A runCommand plays roles.
+// A runCommand runs a node.
 type runCommand struct {
 	Settings  settings `embed:""`
-	ListRoles bool     `help:"Print the roles there are, and what they do."`
+	ListRoles bool     `help:"List the roles and their tasks."`
 }
 
 // Help implements kong's HelpProvider.
 func (runCommand) Help() string {
-	return `Alone, with everything embedded and all files in ./data:
+	return `A single node with everything embedded and all files in ./data:
 
     agent
 
-A member of a mesh that helps with what needs no store:
+A worker node of a mesh, with roles that need no store:
 
     agent --roles crawl,prepare,classify --nats nats://host:4222
 
-Every flag can also be set in the environment, as named below, and in a file (--config). A flag wins over the environment, that over the file. The first SIGINT or SIGTERM lets work in hand finish; the second ends at once.`
+Every flag can also be set by the environment variable named below, and in a file (--config). Flags override the environment, the environment overrides the file. The first SIGINT or SIGTERM waits for work in progress; the second exits immediately.`
 }
 
 // Run implements the command.
@@ -35,30 +35,30 @@ func (c *runCommand) Run(ctx context.Context, p *program) error {
 	if c.ListRoles {
 		p.page().table(func(row func(...any)) {
 			for _, r := range role.All {
-				row(r.Name, r.Does)
+				row(r.Name, r.Description)
 			}
 		})
 		return nil
 	}
 	cfg := config.Config(c.Settings)
-	if err := faults(cfg); err != nil {
+	if err := validate(cfg); err != nil {
 		return err
 	}
 	log := newLog(p.err, cfg.Log)
-	slog.SetDefault(log) // for libraries that write to the standard one
+	slog.SetDefault(log) // for libraries that use the default logger
 	err := p.node(ctx, cfg, node.Options{Version: version, Log: log})
 	if err == nil || cfg.Log.Format != "json" || errors.Is(err, context.Canceled) {
 		return err
 	}
-	log.Error("the agent ends", "err", err) // a reader of JSON would stumble over our words
-	return fault{errSaid, exitCode(err)}
+	log.Error("agent failed", "err", err) // plain text on stderr would break JSON log parsers
+	return exitError{errReported, exitCode(err)}
 }
 
-// faults returns all that is wrong with the settings.
-func faults(c config.Config) error {
-	_, unknown := role.Select(c.Roles)
-	if err := errors.Join(c.Validate(), unknown); err != nil {
-		return fault{err, misused}
+// validate returns all errors of the settings, joined, with exit code 2.
+func validate(c config.Config) error {
+	_, unknownRoles := role.Select(c.Roles)
+	if err := errors.Join(c.Validate(), unknownRoles); err != nil {
+		return exitError{err, exitUsage}
 	}
 	return nil
 }

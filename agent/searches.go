@@ -6,10 +6,10 @@ import (
 	"feedmesh/agent/api"
 )
 
-// A searchesCommand is the commands about saved searches.
+// A searchesCommand groups the commands about saved searches.
 type searchesCommand struct {
 	List   searchesListCommand   `cmd:"" help:"List the saved searches."`
-	Save   searchesSaveCommand   `cmd:"" help:"Save a search, or change it."`
+	Save   searchesSaveCommand   `cmd:"" help:"Save or change a search."`
 	Remove searchesRemoveCommand `cmd:"" help:"Remove saved searches."`
 }
 
@@ -18,7 +18,7 @@ type searchesListCommand struct{ query }
 
 // Help implements kong's HelpProvider.
 func (searchesListCommand) Help() string {
-	return `Searches that have a name, by which each is a feed:
+	return `Each saved search is also served as a feed:
 
     agent searches list
     curl http://127.0.0.1:8080/outputs/searches/NAME.atom`
@@ -35,7 +35,7 @@ func (c *searchesListCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if len(all.Searches) == 0 && !c.JSON {
-		p.say("there are no saved searches; save one with: agent searches save NAME QUERY")
+		p.notice("no saved searches yet; save one with: agent searches save NAME QUERY")
 		return nil
 	}
 	return c.print(p, all, func(pg *page) {
@@ -51,18 +51,18 @@ func (c *searchesListCommand) Run(ctx context.Context, p *program) error {
 // A searchesSaveCommand saves a search.
 type searchesSaveCommand struct {
 	query
-	Title string `placeholder:"TEXT" help:"What to call it for people."`
-	Name  string `arg:"" help:"Its name in addresses: lower-case letters, digits, hyphens."`
-	Query string `arg:"" help:"What the address of the search has after its question mark."`
+	Title string `placeholder:"TEXT" help:"Title of the search."`
+	Name  string `arg:"" help:"Name in URLs: lower-case letters, digits, hyphens."`
+	Query string `arg:"" help:"Query string of the search page's URL."`
 }
 
 // Help implements kong's HelpProvider.
 func (searchesSaveCommand) Help() string {
-	return `What is written of go but not of rust, in one category:
+	return `Items about go but not rust, in one category:
 
     agent searches save go-news 'q=go+-rust&category=software' --title "Go news"
 
-What it was before is replaced.`
+An existing search of this name is replaced.`
 }
 
 // Run implements the command.
@@ -88,7 +88,7 @@ type searchesRemoveCommand struct {
 
 // Help implements kong's HelpProvider.
 func (searchesRemoveCommand) Help() string {
-	return `Readers of their feeds are told that there is nothing any more:
+	return `Feed readers that follow a removed search get status 404:
 
     agent searches remove go-news`
 }

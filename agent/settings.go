@@ -11,8 +11,8 @@ import (
 	"feedmesh/config"
 )
 
-// settings are those of a node, without the method by which kong would check
-// them: it would say the wrong name, and could not be told to go on.
+// settings is [config.Config] without its Validate method, so that kong does not call it: `agent config` must
+// print invalid settings too.
 type settings config.Config
 
 // A settingsCommand prints the effective settings.
@@ -22,18 +22,18 @@ type settingsCommand struct {
 
 // Help implements kong's HelpProvider.
 func (settingsCommand) Help() string {
-	return `What is printed is a file for --config:
+	return `The output is a settings file for --config:
 
     agent config > feedmesh.toml
 
-Check a file before a node starts with it:
+Check a settings file before starting a node with it:
 
     agent config --config feedmesh.toml > /dev/null`
 }
 
 // Run implements the command.
 func (c *settingsCommand) Run(p *program, k *kong.Context) error {
-	sections := sectionsOf(reflect.TypeFor[config.Config]())
+	sections := config.Sections()
 	pg, section := p.page(), ""
 	for _, flag := range k.Selected().Flags {
 		name := flag.Name
@@ -49,29 +49,18 @@ func (c *settingsCommand) Run(p *program, k *kong.Context) error {
 		pg.printf("# %s\n# %s\n", flag.Help, strings.Join(flag.Envs, ", "))
 		pg.printf("%s\n\n", setting(name, flag.Target))
 	}
-	return faults(config.Config(c.Settings))
+	return validate(config.Config(c.Settings))
 }
 
-// sectionsOf returns the names of the groups of settings, "crawl" and so on.
-func sectionsOf(t reflect.Type) []string {
-	var names []string
-	for i := range t.NumField() {
-		if prefix := t.Field(i).Tag.Get("prefix"); prefix != "" {
-			names = append(names, strings.TrimSuffix(prefix, "-"))
-		}
-	}
-	return names
-}
-
-// setting returns a setting as a line of TOML. What has a secret becomes a
-// comment: what is printed instead of the secret must not be taken for it.
+// setting formats a setting as a line of TOML. Values with secrets are commented out, so that the hidden form
+// is not read back as the value.
 func setting(name string, value reflect.Value) string {
 	var v any
 	comment := ""
 	switch x := value.Interface().(type) {
 	case config.Secret:
 		if x != "" {
-			return "# " + name + " is set, and hidden"
+			return "# " + name + " is set (hidden)"
 		}
 		v = ""
 	case config.Address:
@@ -93,7 +82,7 @@ func setting(name string, value reflect.Value) string {
 	}
 	line, err := toml.Marshal(map[string]any{name: v})
 	if err != nil {
-		return "# " + name + " can't be written: " + err.Error()
+		return "# " + name + " cannot be formatted: " + err.Error()
 	}
 	return comment + strings.TrimSpace(string(line))
 }

@@ -27,8 +27,8 @@ func runFlags(t *testing.T) []*kong.Flag {
 	return nil
 }
 
-// values returns three values of a flag that differ from its default and from
-// one another, where its type has that many.
+// values returns three values of a flag that differ from its default and from each other, if its type has as
+// many.
 func values(t *testing.T, f *kong.Flag) []string {
 	if f.Enum != "" {
 		var others []string
@@ -75,7 +75,7 @@ func show(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// parsed returns the value that a flag of run has after a command line.
+// parsed returns the value of a flag of run after parsing a command line.
 func parsed(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	k := (&program{}).parser(t.Context(), args)
@@ -92,7 +92,7 @@ func parsed(t *testing.T, name string, args ...string) string {
 	return ""
 }
 
-func TestFlagGoesBeforeEnvironmentBeforeFileBeforeDefault(t *testing.T) {
+func TestSettings_Precedence(t *testing.T) {
 	isolate(t)
 	for _, f := range runFlags(t) {
 		t.Run(f.Name, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestFlagGoesBeforeEnvironmentBeforeFileBeforeDefault(t *testing.T) {
 
 func quote(s string) string { return `"` + s + `"` }
 
-func TestConfigFileCanBeNamedInTheEnvironment(t *testing.T) {
+func TestSettings_FileFromEnvironment(t *testing.T) {
 	isolate(t)
 	t.Setenv("FEEDMESH_CONFIG", write(t, "c.toml", "[crawl]\nparallel = 7\n"))
 	if got := parsed(t, "crawl-parallel"); got != "7" {
@@ -128,7 +128,7 @@ func TestConfigFileCanBeNamedInTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestConfigPrintsAFileThatSaysTheSame(t *testing.T) {
+func TestConfig_OutputRoundTrips(t *testing.T) {
 	isolate(t)
 	first := do(t, "", "config", "--roles", "crawl,parse", "--crawl-timeout", "5s", "--allow-net", "10.0.0.0/8", "--no-starter", "--log-level", "warn")
 	first.check(t, 0, "# FEEDMESH_CRAWL_TIMEOUT\ntimeout = '5s'", "")
@@ -138,29 +138,29 @@ func TestConfigPrintsAFileThatSaysTheSame(t *testing.T) {
 	want := config.Default()
 	want.Roles, want.Crawl.Timeout, want.Starter, want.Log.Level = []string{"crawl", "parse"}, 5*time.Second, false, "warn"
 	want.AllowNet = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-	want.NATS, want.Servers.Peers, want.FullText, want.ProxyNet, want.CORS = []config.Address{}, []string{}, []string{}, []netip.Prefix{}, []string{} // the file has the empty lists
+	want.NATS, want.Servers.Peers, want.FullText, want.ProxyNet, want.CORS = []config.Address{}, []string{}, []string{}, []netip.Prefix{}, []string{} // the file contains empty lists
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
-func TestConfigHidesSecrets(t *testing.T) {
+func TestConfig_HidesSecrets(t *testing.T) {
 	isolate(t)
 	s := do(t, "", "config", "--token", "s3cret", "--nats", "nats://u:s3cret@h:4222,nats://i:4222", "--store", "postgres://u:s3cret@h/d",
 		"--nats-user", "u", "--nats-password", "s3cret", "--search", "meilisearch://h:7700", "--search-key", "s3cret")
-	s.check(t, 0, "# token is set, and hidden", "")
+	s.check(t, 0, "# token is set (hidden)", "")
 	if strings.Contains(s.out+s.err, "s3cret") {
 		t.Errorf("it prints a secret: %s", s.out)
 	}
 }
 
-func TestConfigTellsWhatIsWrong(t *testing.T) {
+func TestConfig_ReportsErrors(t *testing.T) {
 	isolate(t)
 	do(t, "", "config", "--crawl-parallel", "0").check(t, 2, "parallel = 0", "crawl.parallel: 0 is not between")
 	bad := write(t, "bad.toml", "listen = \"x\"\n[crawl]\ntimeout = 5s\n")
 	do(t, "", "config", "--config", bad).check(t, 2, "", "bad.toml: line 3, column")
 	bad = write(t, "bad.toml", "[crawl]\ntimeou = \"5s\"\n")
-	do(t, "", "config", "--config", bad).check(t, 2, "", `bad.toml: there is no setting "crawl-timeou"`)
+	do(t, "", "config", "--config", bad).check(t, 2, "", `bad.toml: unknown setting "crawl-timeou"`)
 	if err := os.Setenv("FEEDMESH_CRAWL_PARALLEL", "many"); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"feedmesh/tests/engines"
 )
 
-func TestFarmServesUntilItIsInterrupted(t *testing.T) {
+func TestSimulateFarm_ServesUntilInterrupted(t *testing.T) {
 	isolate(t)
 	port, err := engines.FreePort()
 	if err != nil {
@@ -41,7 +41,7 @@ func TestFarmServesUntilItIsInterrupted(t *testing.T) {
 	if err := json.Unmarshal([]byte(out.String()), &ledger); err != nil || code != 0 || ledger.Requests != 1 || ledger.Feeds != 3 {
 		t.Errorf("got %d, %s, %v; want the ledger of the one request", code, out.String(), err)
 	}
-	if want := fmt.Sprintf("agent: 3 feeds are listed at http://127.0.0.1:%d/feeds.opml\n", port); said.String() != want {
+	if want := fmt.Sprintf("agent: 3 feeds listed at http://127.0.0.1:%d/feeds.opml\n", port); said.String() != want {
 		t.Errorf("got %q, want %q", said.String(), want)
 	}
 	file, err := os.Open(list)
@@ -54,14 +54,14 @@ func TestFarmServesUntilItIsInterrupted(t *testing.T) {
 	}
 }
 
-func TestFarmIsToldWhatItCantBe(t *testing.T) {
+func TestSimulateFarm_RejectsInvalidSettings(t *testing.T) {
 	for flags, want := range map[string]string{
 		"--feeds 0":          "agent: feeds: 0 is not between 1 and 1000000",
 		"--hosts 70000":      "agent: hosts: 70000 is not between 1 and 62500",
 		"--rate 0":           "agent: rate: 0 is not between 0 and 50 items a day",
 		"--speed 0":          "agent: --speed: 0 is not between 0 and 10000",
-		"--listen 0.0.0.0:1": `agent: "0.0.0.0:1" can't be served on: the farm is for this machine only; write 127.0.0.1:PORT`,
-		"--proxy 1":          `agent: "1" can't be served on: the farm is for this machine only; write 127.0.0.1:PORT`,
+		"--listen 0.0.0.0:1": `agent: invalid address "0.0.0.0:1": simulated feeds are served on this machine only; write 127.0.0.1:PORT`,
+		"--proxy 1":          `agent: invalid address "1": simulated feeds are served on this machine only; write 127.0.0.1:PORT`,
 		"--faults teapot=1":  `agent: --faults: "teapot" is no fault; there are`,
 	} {
 		t.Run(flags, func(t *testing.T) {

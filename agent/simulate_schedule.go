@@ -16,27 +16,27 @@ import (
 
 // A simulateScheduleCommand compares polling policies.
 type simulateScheduleCommand struct {
-	Feeds    int           `env:"-" default:"4000" help:"Feeds of a world."`
-	Days     daySpan       `env:"-" default:"28+7" placeholder:"LEARN+SCORE" help:"Days in which policies learn, and days that are scored (${default})."`
-	Worlds   []string      `env:"-" default:"K,T" enum:"K,T" help:"Worlds: K is as uneven as the feeds of Kiryanov 2022, T as those of Travers 2014 (${default})."`
+	Feeds    int           `env:"-" default:"4000" help:"Number of feeds of a world."`
+	Days     daySpan       `env:"-" default:"28+7" placeholder:"LEARN+SCORE" help:"Days of training, and days that are scored (${default})."`
+	Worlds   []string      `env:"-" default:"K,T" enum:"K,T" help:"Worlds: K with the rate distribution of Kiryanov 2022, T with that of Travers 2014 (${default})."`
 	Seed     seedRange     `env:"-" default:"1..3" placeholder:"FIRST..LAST" help:"Seeds of the worlds (${default})."`
 	Policies []string      `env:"-" default:"tiers,uniform,price" enum:"tiers,uniform,price" help:"Policies (${default})."`
-	Floor    time.Duration `env:"-" default:"225s" help:"Least interval of price."`
-	Log      string        `env:"-" placeholder:"FILE" type:"existingfile" help:"Read recorded feeds, CSV with feed,published, in place of worlds."`
-	SVG      string        `env:"-" name:"svg" placeholder:"FILE" help:"Draw delays and requests."`
+	Floor    time.Duration `env:"-" default:"225s" help:"Minimum interval of policy price."`
+	Log      string        `env:"-" placeholder:"FILE" type:"existingfile" help:"Use recorded feeds, CSV with feed,published, instead of generated worlds."`
+	SVG      string        `env:"-" name:"svg" placeholder:"FILE" help:"File for a plot of delays and requests."`
 	JSON     bool          `env:"-" name:"json" help:"Print JSON."`
 }
 
 // Help implements kong's HelpProvider.
 func (simulateScheduleCommand) Help() string {
-	return `All policies make as many requests as tiers do. Delays are in minutes, from an
-item's publication to the poll that finds it.
+	return `All policies make as many requests as policy tiers. Delays are in minutes, from an
+item's publication to the poll that fetches it.
 
-What if feeds may be polled more often?
+With a shorter minimum interval:
 
     agent simulate schedule --floor 2m
 
-On what a mesh has recorded:
+On recorded feeds:
 
     agent simulate schedule --log items.csv --days 20+7`
 }
@@ -70,7 +70,7 @@ func (c *simulateScheduleCommand) Run(ctx context.Context, p *program) error {
 	pg := p.page()
 	printResults(pg, results)
 	if c.Seed.first != c.Seed.last && c.Log == "" {
-		pg.printf("\nmean of seeds\n")
+		pg.printf("\nmean over seeds\n")
 		printResults(pg, schedule.Mean(results))
 	}
 	polls := 0
@@ -81,33 +81,32 @@ func (c *simulateScheduleCommand) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// A simulated is a world that policies are compared in.
-type simulated struct {
-	seed uint64
-	make func() (schedule.World, schedule.Span, error)
+// A simulatedWorld is a set of feeds in which policies are compared.
+type simulatedWorld struct {
+	seed     uint64
+	generate func() (schedule.World, schedule.Span, error)
 }
 
-// results compares the policies, in as many worlds at a time as there are
-// processors.
+// results compares the policies in all worlds, with one worker per processor.
 func (c *simulateScheduleCommand) results(ctx context.Context, p *program) ([]schedule.Result, error) {
 	cases := c.cases()
 	all := make([][]schedule.Result, len(cases))
 	bar := p.bar(int64(len(cases)), "simulating", true)
 	defer bar.Exit()
-	var told sync.Mutex
+	var barLock sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, sim := range cases {
 		group.Go(func() error {
-			world, span, err := sim.make()
+			world, span, err := sim.generate()
 			if err != nil {
 				return err
 			}
 			if all[i], err = schedule.Compare(ctx, world, span, c.Policies, c.Floor, sim.seed); err != nil {
 				return err
 			}
-			told.Lock()
-			defer told.Unlock()
+			barLock.Lock()
+			defer barLock.Unlock()
 			return bar.Add(1)
 		})
 	}
@@ -117,18 +116,18 @@ func (c *simulateScheduleCommand) results(ctx context.Context, p *program) ([]sc
 	return slices.Concat(all...), nil
 }
 
-// worldsBegin is the midnight, a Monday's, at which generated worlds begin.
+// worldsBegin is the start of generated worlds: midnight of a Monday.
 var worldsBegin = time.Date(2026, time.March, 2, 0, 0, 0, 0, time.UTC)
 
-// cases returns the worlds to compare in.
-func (c *simulateScheduleCommand) cases() []simulated {
+// cases returns the worlds to compare the policies in.
+func (c *simulateScheduleCommand) cases() []simulatedWorld {
 	if c.Log != "" {
-		return []simulated{{c.Seed.first, c.recorded}}
+		return []simulatedWorld{{c.Seed.first, c.recorded}}
 	}
-	var cases []simulated
+	var cases []simulatedWorld
 	for _, kind := range schedule.Kinds() {
 		for seed := c.Seed.first; slices.Contains(c.Worlds, kind.Name) && seed <= c.Seed.last; seed++ {
-			cases = append(cases, simulated{seed, func() (schedule.World, schedule.Span, error) {
+			cases = append(cases, simulatedWorld{seed, func() (schedule.World, schedule.Span, error) {
 				span := schedule.Span{Begin: worldsBegin.Unix(), Learn: c.Days.learn, Score: c.Days.score}
 				return kind.Generate(c.Feeds, span.Begin, c.Days.learn+c.Days.score, seed), span, nil
 			}})
@@ -137,7 +136,7 @@ func (c *simulateScheduleCommand) cases() []simulated {
 	return cases
 }
 
-// recorded reads the log.
+// recorded reads the log of recorded feeds.
 func (c *simulateScheduleCommand) recorded() (schedule.World, schedule.Span, error) {
 	file, err := os.Open(c.Log)
 	if err != nil {
@@ -146,11 +145,11 @@ func (c *simulateScheduleCommand) recorded() (schedule.World, schedule.Span, err
 	defer file.Close()
 	world, err := schedule.ReadLog(file)
 	if err != nil {
-		return world, schedule.Span{}, wrong("%s: %w", c.Log, err)
+		return world, schedule.Span{}, usageError("%s: %w", c.Log, err)
 	}
 	span, err := world.Last(c.Days.learn, c.Days.score)
 	if err != nil {
-		return world, span, wrong("%s: %w: see --days", c.Log, err)
+		return world, span, usageError("%s: %w: see --days", c.Log, err)
 	}
 	return world, span, nil
 }

@@ -7,7 +7,7 @@ import (
 	"feedmesh/agent/simulate/schedule"
 )
 
-// printResults prints a line for each result, delays in minutes.
+// printResults prints a row for each result, delays in minutes.
 func printResults(pg *page, results []schedule.Result) {
 	pg.table(func(row func(...any)) {
 		row("WORLD", "SEED", "POLICY", "REQUESTS/DAY", "PER ITEM", "HIT RATE", "MEAN", "VS TIERS", "P50", "P95", "FEED MEAN", "<= 5 MIN", "LOST", "AVOIDABLY")
@@ -30,7 +30,7 @@ func minutes(seconds float64) string { return fmt.Sprintf("%.1f", seconds/60) }
 
 func percent(share float64, digits int) string { return fmt.Sprintf("%.*f %%", digits, 100*share) }
 
-// versus returns a result's mean delay over that of tiers in the same world.
+// versus returns the ratio of a result's mean delay to that of policy tiers in the same world.
 func versus(r schedule.Result, results []schedule.Result) string {
 	for _, t := range results {
 		if t.Policy == policy.KindTiers && t.World == r.World && t.Seed == r.Seed && t.Mean > 0 {

@@ -10,12 +10,12 @@ import (
 	"feedmesh/agent/simulate/schedule"
 )
 
-// small is a comparison that takes no time.
+// small is a comparison that runs fast.
 const small = "simulate schedule --feeds 30 --days 2+1 --seed 1..2"
 
-func TestSimulateScheduleComparesThePolicies(t *testing.T) {
+func TestSimulateSchedule_ComparesPolicies(t *testing.T) {
 	s := doWith(t, &program{}, strings.Fields(small)...)
-	s.check(t, 0, "mean of seeds", "")
+	s.check(t, 0, "mean over seeds", "")
 	for _, want := range []string{"WORLD", "K      2     price", "T      -     tiers", "million a second"} {
 		if !strings.Contains(s.out, want) {
 			t.Errorf("%q is not in\n%s", want, s.out)
@@ -23,7 +23,7 @@ func TestSimulateScheduleComparesThePolicies(t *testing.T) {
 	}
 }
 
-func TestSimulateSchedulePrintsJSON(t *testing.T) {
+func TestSimulateSchedule_PrintsJSON(t *testing.T) {
 	s := doWith(t, &program{}, strings.Fields(small+" --worlds T --policies price,tiers --json")...)
 	var results []schedule.Result
 	if err := json.Unmarshal([]byte(s.out), &results); err != nil || s.code != 0 {
@@ -34,7 +34,7 @@ func TestSimulateSchedulePrintsJSON(t *testing.T) {
 	}
 }
 
-func TestSimulateScheduleReadsALogAndDraws(t *testing.T) {
+func TestSimulateSchedule_ReadsLogAndPlots(t *testing.T) {
 	log := write(t, "items.csv", "feed,published\na,2026-03-01T12:00:00Z\nb,2026-03-03T11:00:00Z\na,2026-03-03T12:00:00Z\n")
 	svg := filepath.Join(t.TempDir(), "plot.svg")
 	doWith(t, &program{}, "simulate", "schedule", "--log", log, "--days", "2+1", "--svg", svg).check(t, 0, "log    1     price", "")
@@ -46,12 +46,12 @@ func TestSimulateScheduleReadsALogAndDraws(t *testing.T) {
 	doWith(t, &program{}, "simulate", "schedule", "--log", bad).check(t, 2, "", `"noon" is no time`)
 }
 
-func TestSimulateScheduleSaysWhatIsWrong(t *testing.T) {
+func TestSimulateSchedule_ReportsErrors(t *testing.T) {
 	for flags, want := range map[string]string{
-		"--days 28":      `"28" is not days to learn and days to score, as in 28+7`,
+		"--days 28":      `invalid days "28"; write LEARN+SCORE as 28+7`,
 		"--days 0+1":     "each from 1 to 5000",
-		"--seed 3..1":    `"3..1" is not a seed from 1 on`,
-		"--seed 0":       `"0" is not a seed from 1 on`,
+		"--seed 3..1":    `invalid seeds "3..1"`,
+		"--seed 0":       `invalid seeds "0"`,
 		"--worlds X":     `--worlds must be one of "K","T" but got "X"`,
 		"--policies odd": `--policies must be one of "tiers","uniform","price"`,
 		"--floor 0s":     "--floor: 0s is not between 1s and 24h",

@@ -8,23 +8,23 @@ import (
 	"feedmesh/agent/api"
 )
 
-// A spamCommand is the commands about spam.
+// A spamCommand groups the commands about spam.
 type spamCommand struct {
-	List    spamListCommand    `cmd:"" help:"List items that are spam, and why; what was judged last comes first."`
-	Release spamReleaseCommand `cmd:"" help:"Say that items are no spam."`
-	Report  spamReportCommand  `cmd:"" help:"Call items spam."`
+	List    spamListCommand    `cmd:"" help:"List spam with the reasons, the last classified first."`
+	Release spamReleaseCommand `cmd:"" help:"Mark items as not spam."`
+	Report  spamReportCommand  `cmd:"" help:"Mark items as spam."`
 }
 
 // A spamListCommand lists spam.
 type spamListCommand struct {
 	query
 	Feed  string `placeholder:"ID" help:"Only items of the feed with this ID or URL."`
-	Limit int    `default:"20" help:"How many items to print at most, up to 100."`
+	Limit int    `default:"20" help:"Maximum number of items, up to 100."`
 }
 
 // Help implements kong's HelpProvider.
 func (spamListCommand) Help() string {
-	return `What was called spam lately, and by what:
+	return `The latest spam, with the reasons:
 
     agent spam list`
 }
@@ -46,7 +46,7 @@ func (c *spamListCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if len(found.Items) == 0 && !c.JSON {
-		p.say("there is no spam")
+		p.notice("no spam found")
 		return nil
 	}
 	return c.print(p, found, func(pg *page) {
@@ -54,8 +54,8 @@ func (c *spamListCommand) Run(ctx context.Context, p *program) error {
 		for _, item := range found.Items {
 			pg.printf("%v\n", pg.strong(item.Title))
 			pg.printf("  %s · %s · score %.2f\n", item.FeedTitle, ago(item.Judged, now), item.SpamScore)
-			for _, why := range item.Why {
-				pg.printf("  %s\n", why)
+			for _, reason := range item.Reasons {
+				pg.printf("  %s\n", reason)
 			}
 			pg.printf("  agent spam release %s\n\n", item.ID)
 		}
@@ -63,7 +63,7 @@ func (c *spamListCommand) Run(ctx context.Context, p *program) error {
 	})
 }
 
-// A spamReleaseCommand says that items are no spam.
+// A spamReleaseCommand marks items as not spam.
 type spamReleaseCommand struct {
 	query
 	IDs []string `arg:"" name:"id" help:"IDs of items, as agent spam list prints them."`
@@ -71,7 +71,7 @@ type spamReleaseCommand struct {
 
 // Help implements kong's HelpProvider.
 func (spamReleaseCommand) Help() string {
-	return `Items stay released whatever the rules say, and these can learn from it:
+	return `Manual labels override rules, and training uses them:
 
     agent spam release wvtk3hvrmk2mkkubukz6ph3h4m
     agent rules train spam`
@@ -79,10 +79,10 @@ func (spamReleaseCommand) Help() string {
 
 // Run implements the command.
 func (c *spamReleaseCommand) Run(ctx context.Context, p *program) error {
-	return c.callItems(ctx, p, c.IDs, "no spam", (*api.Client).ReleaseSpam)
+	return c.markItems(ctx, p, c.IDs, "marked as not spam", (*api.Client).ReleaseSpam)
 }
 
-// A spamReportCommand calls items spam.
+// A spamReportCommand marks items as spam.
 type spamReportCommand struct {
 	query
 	IDs []string `arg:"" name:"id" help:"IDs of items, as agent search prints them."`
@@ -90,28 +90,28 @@ type spamReportCommand struct {
 
 // Help implements kong's HelpProvider.
 func (spamReportCommand) Help() string {
-	return `Items stay spam whatever the rules say, and these can learn from it:
+	return `Manual labels override rules, and training uses them:
 
     agent spam report wvtk3hvrmk2mkkubukz6ph3h4m`
 }
 
 // Run implements the command.
 func (c *spamReportCommand) Run(ctx context.Context, p *program) error {
-	return c.callItems(ctx, p, c.IDs, "spam", (*api.Client).ReportSpam)
+	return c.markItems(ctx, p, c.IDs, "marked as spam", (*api.Client).ReportSpam)
 }
 
-// callItems says of each of several items what it is.
-func (q query) callItems(ctx context.Context, p *program, items []string, what string, do func(*api.Client, context.Context, string) error) error {
+// markItems marks each item as spam or not spam.
+func (q query) markItems(ctx context.Context, p *program, items []string, what string, do func(*api.Client, context.Context, string) error) error {
 	client, err := q.client()
 	if err != nil {
 		return err
 	}
 	d, err := p.each(ctx, items, func(id string) error {
 		if strings.TrimSpace(id) == "" {
-			return wrong("the ID is empty; agent search prints the IDs of items")
+			return usageError("item ID is empty; agent search prints the IDs of items")
 		}
 		return do(client, ctx, id)
 	})
-	q.printDone(p, d, "%s: "+what+" from now on")
+	q.printDone(p, d, "%s: "+what)
 	return err
 }

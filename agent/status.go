@@ -12,12 +12,12 @@ import (
 	"feedmesh/config"
 )
 
-// A statusCommand prints how the mesh is.
+// A statusCommand prints the status of the mesh.
 type statusCommand struct{ query }
 
 // Help implements kong's HelpProvider.
 func (statusCommand) Help() string {
-	return `How many items can be found?
+	return `The number of searchable items:
 
     agent status --json | jq .indexed`
 }
@@ -39,11 +39,11 @@ func showStatus(pg *page, s api.Status, now time.Time) {
 	pg.table(func(row func(...any)) {
 		f := s.Feeds
 		row("version", s.Version)
-		row("feeds", fmt.Sprintf("%d known, %d polled, %d failing, %d gone, %d being polled", f.Known, f.Polled, f.Failing, f.Gone, f.Out))
+		row("feeds", fmt.Sprintf("%d stored, %d polled, %d failing, %d gone, %d being polled", f.Stored, f.Polled, f.Failing, f.Gone, f.InFlight))
 		row("items", fmt.Sprintf("%d stored, %d searchable", s.Items, s.Indexed))
 	})
 	for _, problem := range s.Problems {
-		pg.printf("NOT ANSWERING: %s\n", problem)
+		pg.printf("PROBLEM: %s\n", problem)
 	}
 	pg.printf("\n")
 	pg.table(func(row func(...any)) {
@@ -77,7 +77,7 @@ func showStatus(pg *page, s api.Status, now time.Time) {
 	})
 }
 
-// size returns a number of bytes for a person.
+// size formats a number of bytes.
 func size(bytes int64) string {
 	for _, unit := range []config.Bytes{1 << 30, 1 << 20, 1 << 10} {
 		if n := config.Bytes(bytes); n >= unit {

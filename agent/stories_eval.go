@@ -9,56 +9,56 @@ import (
 	grouping "feedmesh/classify/story/measure"
 )
 
-// A storiesEvalCommand says how well items are grouped into stories.
+// A storiesEvalCommand measures the grouping of items into stories.
 type storiesEvalCommand struct {
-	Half   grouping.Half `env:"-" default:"all" enum:"train,test,all" help:"Measure on the train half, the test half or all items; which half a story is of, a hash of its name tells (${default})."`
+	Half   grouping.Half `env:"-" default:"all" enum:"train,test,all" help:"Measure on the train half, the test half or all items; a hash of a story's name selects its half (${default})."`
 	Method []string      `env:"-" default:"ours,single-pass,components,kmeans,chains" enum:"ours,single-pass,components,kmeans,chains" help:"Methods to compare (${default})."`
 	JSON   bool          `env:"-" name:"json" help:"Print JSON."`
-	File   string        `arg:"" type:"existingfile" help:"Items, one JSON object a line; may be gzip."`
+	File   string        `arg:"" type:"existingfile" help:"Items, one JSON object per line; may be gzip."`
 }
 
 // Help implements kong's HelpProvider.
 func (storiesEvalCommand) Help() string {
-	return `The items of FILE have an id, a title, a story, and what there is of body, lang,
-host and published (a day; the file's order is that of the day):
+	return `The items of FILE have an id, a title, a story, and optionally body, lang,
+host and published (a day; within a day, items are in the file's order):
 
     {"id": "1", "title": "Quake off Aceh", "lang": "en", "published": "2026-01-02", "story": "aceh"}
 
-or they are pairs, of one story where label is OK:
+or they are pairs of items, of one story if the label is OK:
 
     {"id": "1", "lang": "ru", "label": "OK", "a": {"title": "..."}, "b": {"title": "..."}}
 
-Ours is what agents do. The thresholds of all methods were found on the train half
-of sets like these, so only the test half is a fair comparison:
+"ours" is the method of agents. The thresholds of all methods were tuned on the train half
+of such sets, so only the test half is a fair comparison:
 
     agent stories eval uci-headlines.jsonl.gz --half test
 
-B3 is B-cubed; P, R and F1 are in percent. Of source 3 are its own figures: a
-message is missed if it is not in the cluster that shows its story, and foreign if
-its cluster shows another. FIRST says how well it is told that an item begins a
-story. kmeans is told how many stories there are; single-pass makes its second pass
-when all items have come, where ours goes by what came so far.
+B3 is B-cubed; P, R and F1 are in percent. The measures of source 3: a
+message is missed if it is not in the cluster of its story, and foreign if
+its cluster is another story's. FIRST measures the detection of items that begin a
+story. kmeans is given the number of stories; single-pass makes its second pass
+after all items, whereas ours uses only earlier items.
 
-Where items have days, stories are put in order every hour: by our rank, by the
-number of sources so far, by the latest item. NDCG@10 says how well the first ten
-of an order are those that most sources tell 24 hours later. GREAT stories are among
-the ten of most sources at the end of a day; SHOWN is how many of those were ever
-among the first ten, AFTER how long after their first item.`
+If items have days, stories are ranked every hour: by our rank, by the
+number of sources so far, by the latest item. NDCG@10 compares the first ten
+with the stories of most sources 24 hours later. GREAT stories are among
+the ten with most sources at the end of a day; SHOWN counts those that were ever
+among the first ten, AFTER is the delay from their first item.`
 }
 
 // Run implements the command.
 func (c *storiesEvalCommand) Run(_ context.Context, p *program) error {
 	file, err := os.Open(c.File)
 	if err != nil {
-		return wrong("can't read the items: %w", err)
+		return usageError("read items: %w", err)
 	}
 	defer file.Close()
 	set, err := grouping.Read(file, c.Half)
 	if err != nil {
-		return wrong("%s: %w", c.File, err)
+		return usageError("%s: %w", c.File, err)
 	}
 	if len(set.Records) == 0 && len(set.Pairs) == 0 {
-		return wrong("%s has no item with a story, and no pair, in that half", c.File)
+		return usageError("%s has no item with a story, and no pair, in that half", c.File)
 	}
 	result := struct {
 		Items []grouping.Report     `json:"items,omitempty"`

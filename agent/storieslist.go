@@ -10,26 +10,35 @@ import (
 	"feedmesh/storage"
 )
 
+// A storiesCommand groups the commands about stories.
+type storiesCommand struct {
+	List  storiesListCommand  `cmd:"" help:"List stories, by rank."`
+	Show  storiesShowCommand  `cmd:"" help:"Show one story: its summary, its events and their items."`
+	Split storiesSplitCommand `cmd:"" help:"Split an event or an item from a story."`
+	Join  storiesJoinCommand  `cmd:"" help:"Join two stories."`
+	Eval  storiesEvalCommand  `cmd:"" help:"Measure the grouping of items with known stories."`
+}
+
 // A storiesListCommand lists stories.
 type storiesListCommand struct {
 	query
-	Language string `enum:",en,ru,de,fr,es,uk,other" default:"" placeholder:"CODE" help:"Only stories in this language: en, ru, de, fr, es, uk, or other."`
-	Category string `placeholder:"NAME" help:"Only stories of this category."`
-	Topic    string `placeholder:"NAME" help:"Only stories about this topic, as postgresql."`
-	After    moment `placeholder:"TIME" help:"Only stories that had something new since: 2026-01-31, 2026-01-31T12:00:00Z, or 24h or 7d ago."`
-	Before   moment `placeholder:"TIME" help:"Only stories that began before."`
-	Sources  int    `default:"2" help:"Only stories that so many publishers tell of."`
-	Sort     string `default:"rank" enum:"rank,newest" help:"Order: rank, or newest first."`
-	Limit    int    `default:"20" help:"How many stories to print at most."`
+	Language string   `enum:",en,ru,de,fr,es,uk,other" default:"" placeholder:"CODE" help:"Only stories in this language: en, ru, de, fr, es, uk, or other."`
+	Category string   `placeholder:"NAME" help:"Only stories of this category."`
+	Topic    string   `placeholder:"NAME" help:"Only stories with this topic, such as postgresql."`
+	After    timeFlag `placeholder:"TIME" help:"Only stories with new items after: 2026-01-31, 2026-01-31T12:00:00Z, or 24h or 7d ago."`
+	Before   timeFlag `placeholder:"TIME" help:"Only stories first seen before."`
+	Sources  int      `default:"2" help:"Minimum number of publishers."`
+	Sort     string   `default:"rank" enum:"rank,newest" help:"Sort order: rank or newest first."`
+	Limit    int      `default:"20" help:"Maximum number of stories."`
 }
 
 // Help implements kong's HelpProvider.
 func (storiesListCommand) Help() string {
-	return `What is talked of most today:
+	return `The top stories of today:
 
     agent stories list --after 24h
 
-What many tell of databases, for a program:
+Stories about databases with many publishers, as JSON:
 
     agent stories list --category databases --sources 5 --json`
 }
@@ -45,25 +54,25 @@ func (c *storiesListCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if len(found.Stories) == 0 && !c.JSON {
-		p.say("there are no such stories; --sources 1 shows those of one publisher too")
+		p.notice("no stories found; --sources 1 includes stories of a single publisher")
 		return nil
 	}
 	if err := c.print(p, found, func(pg *page) { showStories(pg, found.Stories, time.Now()) }); err != nil || c.JSON {
 		return err
 	}
 	if found.Next != "" {
-		p.say("there are more; --limit shows them")
+		p.notice("more results available; use --limit to show them")
 	}
 	return nil
 }
 
-// list asks for as many pages as the limit needs.
+// list requests pages until the limit is reached.
 func (c *storiesListCommand) list(ctx context.Context, client *api.Client) (api.StoryPage, error) {
 	switch {
 	case c.Limit < 1:
-		return api.StoryPage{}, wrong("--limit: %d is not positive", c.Limit)
+		return api.StoryPage{}, usageError("--limit: %d is not positive", c.Limit)
 	case c.Sources < 1:
-		return api.StoryPage{}, wrong("--sources: %d is not positive", c.Sources)
+		return api.StoryPage{}, usageError("--sources: %d is not positive", c.Sources)
 	}
 	s := api.StorySearch{
 		Language: c.Language, Category: c.Category, Topic: c.Topic, After: c.After.Time, Before: c.Before.Time, Sources: c.Sources, Sort: c.Sort,
@@ -90,9 +99,9 @@ func showStories(pg *page, stories []api.StoryBrief, now time.Time) {
 		pg.printf("%v\n", pg.strong(s.Title))
 		about := []string{plural(s.Items, "item"), publishers(s.Publishers, s.Sources), ago(s.LastSeen, now), strings.Join(s.Categories, ", ")}
 		if s.Burst {
-			about = append(about, "bursts")
+			about = append(about, "burst")
 		}
-		pg.printf("  %s\n", joinSet(about, " · "))
+		pg.printf("  %s\n", joinNonEmpty(about, " · "))
 		if s.URL != "" {
 			pg.printf("  %s\n", s.URL)
 		}
@@ -100,7 +109,7 @@ func showStories(pg *page, stories []api.StoryBrief, now time.Time) {
 	}
 }
 
-// publishers names some publishers, and says how many others there are.
+// publishers joins the names of publishers and adds the number of unnamed publishers.
 func publishers(names []string, all int) string {
 	if more := all - len(names); more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)
@@ -108,7 +117,7 @@ func publishers(names []string, all int) string {
 	return strings.Join(names, ", ")
 }
 
-// plural writes how many there are of something: "1 item", "2 items".
+// plural formats a count with its noun: "1 item", "2 items".
 func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

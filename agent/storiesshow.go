@@ -16,7 +16,7 @@ type storiesShowCommand struct {
 
 // Help implements kong's HelpProvider.
 func (storiesShowCommand) Help() string {
-	return `Who tells of it, what happened when, and why that belongs together:
+	return `Show a story with its publishers, timeline and the reasons for its grouping:
 
     agent stories show wvtk3hvrmk2mkkubukz6ph3h4m`
 }
@@ -28,7 +28,7 @@ func (c *storiesShowCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.ID == "" {
-		return wrong("the ID is empty; agent stories list prints the IDs of stories")
+		return usageError("story ID is empty; agent stories list prints the IDs of stories")
 	}
 	story, err := client.Story(ctx, c.ID)
 	if err != nil {
@@ -53,14 +53,14 @@ func showStory(pg *page, s api.StoryView, now time.Time) {
 		}
 		line("id", s.ID)
 		line("items", plural(s.Items, "item")+" of "+plural(s.Events, "event"))
-		line("publishers", publishers(firstNames(s.Publishers), len(s.Publishers)))
+		line("publishers", publishers(publisherNames(s.Publishers), len(s.Publishers)))
 		line("first seen", ago(s.FirstSeen, now))
 		line("last seen", ago(s.LastSeen, now))
-		line("language", s.Lane)
+		line("language", s.Partition)
 		line("categories", strings.Join(s.Categories, ", "))
 		line("topics", strings.Join(s.Topics, ", "))
 		if s.Burst {
-			line("bursts", "its items come more often than they used to")
+			line("burst", "more items than usual")
 		}
 	})
 	for _, e := range s.Timeline {
@@ -71,26 +71,26 @@ func showStory(pg *page, s api.StoryView, now time.Time) {
 	}
 }
 
-// fewNames is how many publishers of a story are named.
-const fewNames = 8
+// maxPublisherNames bounds the publishers of a story that are named.
+const maxPublisherNames = 8
 
-func firstNames(list []api.Publisher) (names []string) {
-	for _, p := range list[:min(fewNames, len(list))] {
+func publisherNames(list []api.Publisher) (names []string) {
+	for _, p := range list[:min(maxPublisherNames, len(list))] {
 		names = append(names, p.Name)
 	}
 	return names
 }
 
 func showStoryItem(pg *page, i api.StoryItem, now time.Time) {
-	pg.printf("  %v\n    %s\n", pg.strong(i.Title), joinSet([]string{i.Publisher, ago(i.Seen, now), i.URL}, " · "))
+	pg.printf("  %v\n    %s\n", pg.strong(i.Title), joinNonEmpty([]string{i.Publisher, ago(i.Seen, now), i.URL}, " · "))
 	if i.StoryWhy != "" {
-		pg.printf("    why here: %s\n", i.StoryWhy)
+		pg.printf("    reason: %s\n", i.StoryWhy)
 	}
 	if i.DuplicateOf != "" {
-		pg.printf("    repeats %s: %s\n", i.DuplicateOf, i.DuplicateWhy)
+		pg.printf("    duplicate of %s: %s\n", i.DuplicateOf, i.DuplicateWhy)
 	}
 	for _, d := range i.Duplicates {
-		pg.printf("    repeated by %s: %s\n", d.Publisher, joinSet([]string{d.DuplicateWhy, "agent items " + d.ID}, " · "))
+		pg.printf("    duplicate from %s: %s\n", d.Publisher, joinNonEmpty([]string{d.DuplicateWhy, "agent items " + d.ID}, " · "))
 	}
 	pg.printf("    agent items %s\n", i.ID)
 }

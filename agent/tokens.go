@@ -8,10 +8,10 @@ import (
 	"feedmesh/agent/api"
 )
 
-// A tokensCommand is the commands about tokens.
+// A tokensCommand groups the commands about API tokens.
 type tokensCommand struct {
 	List   tokensListCommand   `cmd:"" help:"List the tokens, without their secrets."`
-	Add    tokensAddCommand    `cmd:"" help:"Make a token, and print its secret."`
+	Add    tokensAddCommand    `cmd:"" help:"Create a token and print its secret."`
 	Remove tokensRemoveCommand `cmd:"" help:"Remove tokens."`
 }
 
@@ -20,8 +20,8 @@ type tokensListCommand struct{ query }
 
 // Help implements kong's HelpProvider.
 func (tokensListCommand) Help() string {
-	return `What clients may show beside the token in the settings, what each may do, and when
-it was used last:
+	return `List the API tokens beside the one in the settings, with their scopes and the time
+of last use:
 
     agent tokens list`
 }
@@ -37,26 +37,26 @@ func (c *tokensListCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if len(all.Tokens) == 0 && !c.JSON {
-		p.say("there are no tokens; make one with: agent tokens add NAME")
+		p.notice("no tokens yet; create one with: agent tokens add NAME")
 		return nil
 	}
 	now := time.Now()
 	return c.print(p, all, func(pg *page) {
 		pg.table(func(row func(...any)) {
-			row("ID", "NAME", "MAY", "MADE", "USED")
+			row("ID", "NAME", "SCOPE", "CREATED", "USED")
 			for _, t := range all.Tokens {
 				used := "never"
 				if !t.Used.IsZero() {
 					used = ago(t.Used, now)
 				}
-				row(t.ID, t.Name, may(t.Scopes), ago(t.Created, now), used)
+				row(t.ID, t.Name, largestScope(t.Scopes), ago(t.Created, now), used)
 			}
 		})
 	})
 }
 
-// may says what scopes allow, the largest of them: it has the others.
-func may(scopes []access.Scope) string {
+// largestScope returns the largest allowed scope; it includes all smaller scopes.
+func largestScope(scopes []access.Scope) string {
 	largest := "nothing"
 	for _, scope := range access.Scopes {
 		if (access.Client{Scopes: scopes}).May(scope) {
@@ -66,21 +66,21 @@ func may(scopes []access.Scope) string {
 	return largest
 }
 
-// A tokensAddCommand makes a token.
+// A tokensAddCommand creates a token.
 type tokensAddCommand struct {
 	query
-	Scope string `default:"read" enum:"search,read,write,admin" help:"What it may do: search items and stories; read all there is; write, that is change feeds, items and stories; admin, that is all. Each may do what those before it may."`
-	Name  string `arg:"" help:"By which you will know it, as the device or the site it is for."`
+	Scope string `default:"read" enum:"search,read,write,admin" help:"Scope: search (items and stories), read (everything), write (also change feeds, items and stories), admin (everything). Each includes those before it."`
+	Name  string `arg:"" help:"Name of the token, such as its device or site."`
 }
 
 // Help implements kong's HelpProvider.
 func (tokensAddCommand) Help() string {
-	return `A token for a reader on a phone, and one that a public page may show:
+	return `A token for a reader on a phone, and one for a public page:
 
     agent tokens add phone
     agent tokens add example.org --scope search
 
-Its secret is printed once, and kept nowhere.`
+The secret is printed once and not stored.`
 }
 
 // Run implements the command.
@@ -94,7 +94,7 @@ func (c *tokensAddCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if !c.JSON {
-		p.say("%s is made, and may %s; nobody can be told its secret again:", made.ID, c.Scope)
+		p.notice("%s created with scope %s; its secret is not shown again:", made.ID, c.Scope)
 	}
 	return c.print(p, made, func(pg *page) { pg.printf("%s\n", made.Secret) })
 }
@@ -107,7 +107,7 @@ type tokensRemoveCommand struct {
 
 // Help implements kong's HelpProvider.
 func (tokensRemoveCommand) Help() string {
-	return `Whoever shows it is refused, by every node within ten seconds:
+	return `All nodes reject a removed token within ten seconds:
 
     agent tokens remove 3xqkz5gkw2c7jv4m`
 }

@@ -7,18 +7,18 @@ import (
 	"feedmesh/agent/access"
 )
 
-func TestATokenIsMadeListedAndRemoved(t *testing.T) {
-	w := newWorld(t)
-	run := func(line string) said { return w.do(t, strings.Fields(line)...) }
-	run("tokens list").check(t, 0, "", "there are no tokens; make one with: agent tokens add NAME")
+func TestTokens_AddListRemove(t *testing.T) {
+	w := newTestbed(t)
+	run := func(line string) commandOutput { return w.do(t, strings.Fields(line)...) }
+	run("tokens list").check(t, 0, "", "no tokens yet; create one with: agent tokens add NAME")
 	made := run("tokens add phone --scope search")
-	made.check(t, 0, "fm_", "may search; nobody can be told its secret again")
+	made.check(t, 0, "fm_", "created with scope search; its secret is not shown again")
 	secret := strings.TrimSpace(made.out)
-	if !access.IsMade(secret) || strings.ContainsAny(secret, " \n") || strings.Contains(made.err, secret) {
+	if !access.IsGenerated(secret) || strings.ContainsAny(secret, " \n") || strings.Contains(made.err, secret) {
 		t.Errorf("got %q and %q, want the secret alone, for a file", made.out, made.err)
 	}
 	run("search kernel --token "+secret).check(t, 0, "Kernel released", "")
-	run("feeds list --token "+secret).check(t, 1, "", "it takes one of scope read")
+	run("feeds list --token "+secret).check(t, 1, "", "lacks the scope read")
 	list := run("tokens list")
 	list.check(t, 0, "phone", "")
 	if fields := strings.Fields(strings.Split(list.out, "\n")[1]); strings.Contains(list.out, secret) || fields[2] != "search" || fields[4] == "never" {
@@ -26,15 +26,15 @@ func TestATokenIsMadeListedAndRemoved(t *testing.T) {
 	}
 	id := strings.Fields(made.err)[1]
 	run("tokens remove "+id+" none").check(t, 3, id+": removed", "none: ")
-	run("search kernel --token "+secret).check(t, 1, "", "show the token")
+	run("search kernel --token "+secret).check(t, 1, "", "a token is required")
 	run("tokens add x --scope root").check(t, 2, "", `--scope must be one of "search","read","write","admin"`)
 	run("tokens add ").check(t, 2, "", `expected "<name>"`)
 	run("tokens add x --json").check(t, 0, `"secret":"fm_`, "")
 }
 
-func TestWhatATokenMayDoIsToldByItsLargestScope(t *testing.T) {
+func TestLargestScope(t *testing.T) {
 	for want, scopes := range map[string][]access.Scope{"nothing": nil, "write": {access.Write, access.Search}, "admin": access.Scopes} {
-		if got := may(scopes); got != want {
+		if got := largestScope(scopes); got != want {
 			t.Errorf("%v: got %s, want %s", scopes, got, want)
 		}
 	}

@@ -10,28 +10,28 @@ import (
 	"feedmesh/agent/workbench"
 )
 
-// A rulesTestCommand tries rules on one item.
+// A rulesTestCommand tries rules on one item or document.
 type rulesTestCommand struct {
 	query
-	Item     string   `placeholder:"ID" help:"Item to try them on."`
-	Title    string   `help:"Title of a document to try them on, in place of an item."`
-	Text     string   `help:"Its text."`
-	URL      string   `name:"url" help:"Its address."`
-	Author   string   `help:"Its author."`
-	Language string   `placeholder:"CODE" help:"Its language, as en or ru; by default guessed."`
-	Tag      []string `help:"What its publisher calls it."`
-	Feed     string   `placeholder:"ID" help:"ID or URL of the feed that it is to be of."`
+	Item     string   `placeholder:"ID" help:"Item to test."`
+	Title    string   `help:"Title of a document to test, instead of an item."`
+	Text     string   `help:"Text of the document."`
+	URL      string   `name:"url" help:"URL of the document."`
+	Author   string   `help:"Author of the document."`
+	Language string   `placeholder:"CODE" help:"Language of the document, such as en or ru; by default detected."`
+	Tag      []string `help:"Publisher's tag of the document."`
+	Feed     string   `placeholder:"ID" help:"ID or URL of the document's feed."`
 	Name     string   `arg:"" help:"Name of the set."`
-	File     string   `arg:"" optional:"" help:"File with the text to try; - reads it from standard input. By default the newest version."`
+	File     string   `arg:"" optional:"" help:"File with the rules to test; - for standard input. By default the newest version."`
 }
 
 // Help implements kong's HelpProvider.
 func (rulesTestCommand) Help() string {
-	return `What new rules make of an item, and why:
+	return `Test new rules on an item:
 
     agent rules test classify classify.rules --item wvtk3hvrmk2mkkubukz6ph3h4m
 
-What those there are make of some words:
+Test the current rules on a title:
 
     agent rules test classify --title "Helm chart for PostgreSQL"`
 }
@@ -46,14 +46,14 @@ func (c *rulesTestCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	tried, err := client.TestRules(ctx, c.Name, test)
+	result, err := client.TestRules(ctx, c.Name, test)
 	if err != nil {
 		return err
 	}
-	return c.print(p, tried, func(pg *page) { showTried(pg, tried) })
+	return c.print(p, result, func(pg *page) { showRuleTest(pg, result) })
 }
 
-// test returns what the flags ask to be tried.
+// test returns the test that the flags specify.
 func (c *rulesTestCommand) test(p *program) (test api.RuleTest, err error) {
 	if c.File != "" {
 		text, err := p.readRules(c.File)
@@ -71,9 +71,9 @@ func (c *rulesTestCommand) test(p *program) (test api.RuleTest, err error) {
 	words := c.Title + c.Text + c.URL + c.Author + strings.Join(c.Tag, "")
 	switch {
 	case c.Item == "" && words == "":
-		return test, wrong("say what to try them on: --item, or --title, --text and the like")
+		return test, usageError("nothing to test: give --item, or a document by --title, --text and other flags")
 	case c.Item != "" && words+c.Language+c.Feed != "":
-		return test, wrong("--item and a document in words can't both be")
+		return test, usageError("--item and a document cannot be used together")
 	case c.Item != "":
 		test.Item = c.Item
 	default:
@@ -82,43 +82,43 @@ func (c *rulesTestCommand) test(p *program) (test api.RuleTest, err error) {
 	return test, nil
 }
 
-func showTried(pg *page, tried workbench.Tried) {
+func showRuleTest(pg *page, result workbench.TrialResult) {
 	pg.table(func(row func(...any)) {
 		spam := "no"
-		if tried.Spam {
+		if result.Spam {
 			spam = "yes"
 		}
-		row("spam", fmt.Sprintf("%s, score %.2f", spam, tried.SpamScore))
-		row("categories", strings.Join(tried.Categories, ", "))
-		row("topics", strings.Join(tried.Topics, ", "))
-		if len(tried.Flags) > 0 {
-			row("flags", strings.Join(tried.Flags, ", "))
+		row("spam", fmt.Sprintf("%s, score %.2f", spam, result.SpamScore))
+		row("categories", strings.Join(result.Categories, ", "))
+		row("topics", strings.Join(result.Topics, ", "))
+		if len(result.Flags) > 0 {
+			row("flags", strings.Join(result.Flags, ", "))
 		}
-		if s := tried.Stored; s != nil {
-			row("stored as", words(*s))
+		if s := result.Stored; s != nil {
+			row("stored as", labelsText(*s))
 		}
-		for _, why := range tried.Why {
-			row("why", why)
+		for _, reason := range result.Why {
+			row("reason", reason)
 		}
-		for _, f := range tried.Fired {
+		for _, f := range result.Matched {
 			var evidence []string
 			for _, e := range f.Evidence {
-				evidence = append(evidence, joinSet([]string{e.Words, e.Field}, " in "))
+				evidence = append(evidence, joinNonEmpty([]string{e.Words, e.Field}, " in "))
 			}
-			row("fired", fmt.Sprintf("%s, %.3g points: %s", f.Rule, f.Points, strings.Join(evidence, "; ")))
+			row("matched", fmt.Sprintf("%s, %.3g points: %s", f.Rule, f.Points, strings.Join(evidence, "; ")))
 		}
-		row("took", fmt.Sprintf("%.0f µs", tried.Micros))
+		row("took", fmt.Sprintf("%.0f µs", result.Micros))
 	})
 }
 
-// words returns labels for people.
-func words(l workbench.Labelled) string {
+// labelsText formats labels as a comma-separated list.
+func labelsText(l workbench.Labelled) string {
 	all := slices.Concat(l.Categories, l.Topics)
 	if l.Spam {
 		all = append([]string{"spam"}, all...)
 	}
 	if len(all) == 0 {
-		return "nothing"
+		return "no labels"
 	}
 	return strings.Join(all, ", ")
 }
@@ -126,12 +126,12 @@ func words(l workbench.Labelled) string {
 // A rulesBacktestCommand back-tests rules.
 type rulesBacktestCommand struct {
 	textCommand
-	Items int `default:"2000" help:"How many of the newest items to look at, up to 100,000."`
+	Items int `default:"2000" help:"Number of newest items to test, up to 100,000."`
 }
 
 // Help implements kong's HelpProvider.
 func (rulesBacktestCommand) Help() string {
-	return `Before new rules are set, see what they would change:
+	return `Report the effect of new rules before saving them:
 
     agent rules backtest classify classify.rules --items 10000`
 }
@@ -150,34 +150,34 @@ func (c *rulesBacktestCommand) Run(ctx context.Context, p *program) error {
 }
 
 func showReport(pg *page, r workbench.Report) {
-	pg.printf("%d items, %.0f µs each; %d stay as they are. %d become spam, %d are spam no more, %d gain a label, %d lose one.\n",
+	pg.printf("%d items, %.0f µs each; %d unchanged, %d become spam, %d are no longer spam, %d gain a label, %d lose a label.\n",
 		r.Items, r.MicrosPerItem, r.Effects.Same, r.Effects.Spam, r.Effects.Clean, r.Effects.Gained, r.Effects.Lost)
-	pg.printf("%d were corrected by people and keep their labels; %d are stored otherwise than the rules in force say.\n\n", r.Corrected, r.Outdated)
+	pg.printf("%d have manual labels and keep them; %d have labels that differ from the rules in use.\n\n", r.Corrected, r.Outdated)
 	showShifts(pg, "CATEGORY", r.Categories)
 	showShifts(pg, "TOPIC", slices.DeleteFunc(slices.Clone(r.Topics), func(s workbench.Shift) bool { return s.Before == s.After }))
 	showSamples(pg, "become spam", r.Samples.Spam)
-	showSamples(pg, "are spam no more", r.Samples.Clean)
+	showSamples(pg, "are no longer spam", r.Samples.Clean)
 	showSamples(pg, "gain a label", r.Samples.Gained)
 	showSamples(pg, "lose a label", r.Samples.Lost)
 	if len(r.Busiest) > 0 {
 		pg.table(func(row func(...any)) {
-			row("RULE", "FIRES FOR")
+			row("RULE", "MATCHES")
 			for _, f := range r.Busiest {
 				row(f.Rule, f.Items)
 			}
 		})
 	}
 	if r.NeverCount > 0 {
-		pg.printf("\n%d rules never fire: %s\n", r.NeverCount, cut(strings.Join(r.Never, " "), 2000))
+		pg.printf("\n%d rules never match: %s\n", r.NeverCount, truncate(strings.Join(r.Never, " "), 2000))
 	}
 	for _, c := range r.Conflicts {
-		pg.printf("conflict of %s: %s (%s) and %s (%s) in %d of %d items\n", c.Kind, c.A, c.Says[0], c.B, c.Says[1], c.Items, c.Of)
+		pg.printf("conflict of %s: %s (%s) and %s (%s) in %d of %d items\n", c.Kind, c.A, c.Categories[0], c.B, c.Categories[1], c.Items, c.Of)
 	}
-	if r.Said.Items > 0 {
-		pg.printf("%d of %d items that people corrected are labelled as they said\n", r.Said.Right, r.Said.Items)
+	if r.Corrections.Items > 0 {
+		pg.printf("%d of %d manually labelled items get the same labels\n", r.Corrections.Right, r.Corrections.Items)
 	}
-	for _, w := range r.Said.Wrong {
-		pg.printf("%s says %s, and people say it is not, for %d of %d items\n", w.Rule, w.Says, w.Items, w.Of)
+	for _, w := range r.Corrections.Wrong {
+		pg.printf("%s sets %s against manual labels for %d of %d items\n", w.Rule, w.Category, w.Items, w.Of)
 	}
 }
 
@@ -198,11 +198,11 @@ func showSamples(pg *page, what string, samples []workbench.Sample) {
 	if len(samples) == 0 {
 		return
 	}
-	pg.printf("%v\n", pg.strong("items that "+what+", as:"))
+	pg.printf("%v\n", pg.strong("items that "+what+":"))
 	for _, s := range samples {
-		pg.printf("  %s  %s\n    %s, before: %s\n", s.ID, cut(s.Title, 80), words(s.After), words(s.Before))
-		for _, why := range s.Why[:min(len(s.Why), 3)] {
-			pg.printf("    %s\n", why)
+		pg.printf("  %s  %s\n    %s, before: %s\n", s.ID, truncate(s.Title, 80), labelsText(s.After), labelsText(s.Before))
+		for _, reason := range s.Why[:min(len(s.Why), 3)] {
+			pg.printf("    %s\n", reason)
 		}
 	}
 	pg.printf("\n")
@@ -212,13 +212,13 @@ func showSamples(pg *page, what string, samples []workbench.Sample) {
 type rulesDiffCommand struct {
 	query
 	Name string `arg:"" help:"Name of the set."`
-	From int64  `arg:"" help:"The old version; 0: the program's own rules."`
+	From int64  `arg:"" help:"The old version; 0: the built-in rules."`
 	To   int64  `arg:"" optional:"" help:"The new version; by default the newest."`
 }
 
 // Help implements kong's HelpProvider.
 func (rulesDiffCommand) Help() string {
-	return `What changed since a version:
+	return `Changes since a version:
 
     agent rules diff classify 7`
 }

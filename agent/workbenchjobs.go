@@ -9,13 +9,13 @@ import (
 	"feedmesh/agent/workbench"
 )
 
-// A jobCommand begins a job, and perhaps waits for its end.
+// A jobCommand starts a job and waits for its end unless --no-wait is given.
 type jobCommand struct {
 	query
-	Wait bool `default:"true" negatable:"" help:"Wait until it is done."`
+	Wait bool `default:"true" negatable:"" help:"Wait until the job is finished."`
 }
 
-// follow waits for a job if that is wished, and says how it ended.
+// follow waits for a job unless --no-wait is given, and prints its state.
 func (c jobCommand) follow(ctx context.Context, p *program, client *api.Client, job api.Job) error {
 	if c.Wait {
 		bar := p.bar(-1, job.Note, true)
@@ -26,7 +26,7 @@ func (c jobCommand) follow(ctx context.Context, p *program, client *api.Client, 
 		})
 		bar.Clear()
 		if ctx.Err() != nil {
-			p.say("it goes on in the node; end it with: agent rules cancel %s", job.ID)
+			p.notice("the job continues in the node; cancel it with: agent rules cancel %s", job.ID)
 		}
 		if err != nil {
 			return err
@@ -44,34 +44,34 @@ func (c jobCommand) follow(ctx context.Context, p *program, client *api.Client, 
 func showJob(pg *page, job api.Job) {
 	switch job.State {
 	case workbench.Running:
-		pg.printf("begun: job %s; it goes on in the node\n", job.ID)
-	case workbench.Failed: // the error says so
+		pg.printf("job %s started; it continues in the node\n", job.ID)
+	case workbench.Failed: // the returned error reports it
 	default:
 		pg.printf("job %s is %s: %d of %d items, %d changed\n", job.ID, job.State, job.Done, job.Total, job.Changed)
 	}
 	if job.Kind == workbench.Train && job.State == workbench.Done {
-		pg.printf("what it learned is in force; agent rules versions SET says how good it is, and --json all of it\n")
+		pg.printf("the trained version is in use; agent rules versions SET shows its quality, --json all figures\n")
 	}
 	if job.Kind == workbench.Relabel && job.Changed > 0 && job.State != workbench.Undone && job.State != workbench.Running {
-		pg.printf("take it back with: agent rules undo %s\n", job.ID)
+		pg.printf("undo with: agent rules undo %s\n", job.ID)
 	}
 }
 
-// A rulesApplyCommand labels anew what is stored.
+// A rulesApplyCommand relabels stored items.
 type rulesApplyCommand struct {
 	jobCommand
 	Name    string `arg:"" help:"Name of the set."`
-	Version int64  `arg:"" optional:"" help:"Version to go by; by default the newest."`
+	Version int64  `arg:"" optional:"" help:"Version to apply; by default the newest."`
 }
 
 // Help implements kong's HelpProvider.
 func (rulesApplyCommand) Help() string {
-	return `Rules that are set decide what comes in from then on; this has them decide
-again what is stored, newest items first:
+	return `New rules apply to new items. This command also relabels
+stored items, newest first:
 
     agent rules apply classify
 
-Items that people corrected stay as they are. The whole can be taken back.`
+Items with manual labels do not change. The job can be undone.`
 }
 
 // Run implements the command.
@@ -87,7 +87,7 @@ func (c *rulesApplyCommand) Run(ctx context.Context, p *program) error {
 	return c.follow(ctx, p, client, job)
 }
 
-// A rulesUndoCommand takes back what an apply changed.
+// A rulesUndoCommand undoes the changes of an apply job.
 type rulesUndoCommand struct {
 	jobCommand
 	ID string `arg:"" help:"ID of the job, as agent rules jobs prints it."`
@@ -95,7 +95,7 @@ type rulesUndoCommand struct {
 
 // Help implements kong's HelpProvider.
 func (rulesUndoCommand) Help() string {
-	return `Items get the labels back that they had before a job:
+	return `Restore the labels that items had before a job:
 
     agent rules undo Zq3Bn0v8Kx1TnVYb2QmWrP`
 }
@@ -113,21 +113,21 @@ func (c *rulesUndoCommand) Run(ctx context.Context, p *program) error {
 	return c.follow(ctx, p, client, job)
 }
 
-// A rulesTrainCommand learns rules.
+// A rulesTrainCommand trains a rule set.
 type rulesTrainCommand struct {
 	jobCommand
-	Items int    `default:"20000" help:"How many of the newest items to learn from, up to 100,000, besides those that people corrected."`
+	Items int    `default:"20000" help:"Number of newest items to train on, up to 100,000, besides manually labelled items."`
 	Name  string `arg:"" help:"Name of the set."`
 }
 
 // Help implements kong's HelpProvider.
 func (rulesTrainCommand) Help() string {
-	return `What people corrected, and what the rules say of other items, teaches the model
-that decides where rules are silent:
+	return `Train the model on manual labels, and on rule labels of other items. It decides
+where no rule matches:
 
     agent rules train model
 
-What it learned is a new version: agent rules restore goes back to an old one.`
+The result is a new version; agent rules restore returns to an old one.`
 }
 
 // Run implements the command.
@@ -148,7 +148,7 @@ type rulesJobsCommand struct{ query }
 
 // Help implements kong's HelpProvider.
 func (rulesJobsCommand) Help() string {
-	return `What was applied, learned and taken back lately:
+	return `The last apply, undo and train jobs:
 
     agent rules jobs`
 }
@@ -164,7 +164,7 @@ func (c *rulesJobsCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if len(all.Jobs) == 0 && !c.JSON {
-		p.say("there were no jobs")
+		p.notice("no jobs yet")
 		return nil
 	}
 	return c.print(p, all, func(pg *page) {
@@ -172,13 +172,13 @@ func (c *rulesJobsCommand) Run(ctx context.Context, p *program) error {
 		pg.table(func(row func(...any)) {
 			row("ID", "KIND", "STATE", "STARTED", "DONE", "OF", "CHANGED", "NOTE")
 			for _, j := range all.Jobs {
-				row(j.ID, j.Kind, j.State, ago(j.Started, now), j.Done, j.Total, j.Changed, joinSet([]string{j.Note, j.Error}, ": "))
+				row(j.ID, j.Kind, j.State, ago(j.Started, now), j.Done, j.Total, j.Changed, joinNonEmpty([]string{j.Note, j.Error}, ": "))
 			}
 		})
 	})
 }
 
-// A rulesCancelCommand ends a job.
+// A rulesCancelCommand cancels a job.
 type rulesCancelCommand struct {
 	query
 	ID string `arg:"" help:"ID of the job, as agent rules jobs prints it."`
@@ -186,7 +186,7 @@ type rulesCancelCommand struct {
 
 // Help implements kong's HelpProvider.
 func (rulesCancelCommand) Help() string {
-	return `What the job did by then stays; agent rules undo takes it back:
+	return `Changes made so far are kept; agent rules undo reverts them:
 
     agent rules cancel Zq3Bn0v8Kx1TnVYb2QmWrP`
 }
@@ -201,5 +201,5 @@ func (c *rulesCancelCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return c.print(p, job, func(pg *page) { pg.printf("job %s ends\n", job.ID) })
+	return c.print(p, job, func(pg *page) { pg.printf("cancelling job %s\n", job.ID) })
 }

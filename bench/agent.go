@@ -15,8 +15,7 @@ import (
 	"feedmesh/tests/engines"
 )
 
-// buildAgent builds the program in a folder, as a release is, but for extra flags
-// of the Go command.
+// buildAgent builds the program in a folder like a release, with additional flags of the Go command.
 func buildAgent(ctx context.Context, dir string, extra ...string) (program string, err error) {
 	program = filepath.Join(dir, "agent")
 	args := append([]string{"build", "-trimpath", "-o", program}, extra...)
@@ -26,15 +25,15 @@ func buildAgent(ctx context.Context, dir string, extra ...string) (program strin
 	return program, nil
 }
 
-// An agent is the program as a process of its own.
+// An agent is the program as a separate process.
 type agent struct {
 	*api.Client
 	process *engines.Process
-	health  string // where it tells of itself, and of its processor time
+	health  string // address of its health, metrics and profiles
 }
 
-// newAgent returns an agent that keeps its data in a folder, reads feeds of this
-// machine, and takes flags beside that. It is not started.
+// newAgent returns an agent with its data in a folder, which may read feeds of this machine, with additional
+// flags. It is not started.
 func newAgent(program, dir string, flags ...string) (*agent, error) {
 	var addresses [2]string
 	for i := range addresses {
@@ -55,7 +54,7 @@ func newAgent(program, dir string, flags ...string) (*agent, error) {
 	}, nil
 }
 
-// start starts the agent and returns how long it took until it was ready.
+// start starts the agent and returns the time until it was ready.
 func (a *agent) start() (time.Duration, error) {
 	began := time.Now()
 	if err := a.process.Start(); err != nil {
@@ -79,11 +78,11 @@ func (a *agent) start() (time.Duration, error) {
 	}
 }
 
-// stop asks the agent to end and waits until it has.
+// stop stops the agent and waits for its end.
 func (a *agent) stop() error { return a.process.Stop(syscall.SIGTERM, time.Minute) }
 
-// usage returns what the agent has used so far.
-func (a *agent) usage() used { return usedBy(a.process.ID()) }
+// usage returns the agent's resource usage.
+func (a *agent) usage() resourceUsage { return usedBy(a.process.ID()) }
 
-// memory returns the memory that the agent has now, in MB.
+// memory returns the agent's current memory, in MB.
 func (a *agent) memory() float64 { return float64(memoryOf(a.process.ID(), "VmRSS")) / 1e6 }

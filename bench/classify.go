@@ -21,12 +21,12 @@ import (
 	"feedmesh/classify/stem"
 )
 
-// benchClassify prints what rules cost to load and to fire, on one core, with made
-// documents or those of a file, and then beside engines for general use.
+// benchClassify measures loading and matching rules on one core, with generated documents or those of a file,
+// and compares general-purpose rule engines.
 func benchClassify(ctx context.Context, _ *report, args []string) error {
 	flags := flag.NewFlagSet("classify", flag.ContinueOnError)
-	count := flags.Int("documents", 2000, "how many documents")
-	file := flags.String("file", "", "take them from this file, a JSON object with title and body a line, gzipped, instead of making them")
+	count := flags.Int("documents", 2000, "number of documents")
+	file := flags.String("file", "", "read documents from this gzipped file, a JSON object with title and body per line, instead of generating them")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -54,10 +54,10 @@ func benchClassify(ctx context.Context, _ *report, args []string) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	return benchRivals(ctx, documents[:min(len(documents), 500)])
+	return benchOtherEngines(ctx, documents[:min(len(documents), 500)])
 }
 
-// shuffled returns rules in an order in which the first are like the others.
+// shuffled returns rules in a random order, so that a prefix is representative.
 func shuffled(rules []rule.Rule) []rule.Rule {
 	rules = slices.Clone(rules)
 	random := rand.New(rand.NewPCG(6, 24))
@@ -65,7 +65,7 @@ func shuffled(rules []rule.Rule) []rule.Rule {
 	return rules
 }
 
-// A loaded set is rules ready to fire, and what that took.
+// A loaded set contains loaded rules with the cost of loading.
 type loaded struct {
 	*classify.Rules
 	parse, compile time.Duration
@@ -89,7 +89,7 @@ func load(text string) (*rule.Set, loaded, error) {
 	return set, l, err
 }
 
-// heap returns the memory in use, in bytes, without what pools keep.
+// heap returns the memory in use, in bytes, without pooled memory.
 func heap() uint64 {
 	runtime.GC()
 	runtime.GC()
@@ -108,24 +108,23 @@ func benchRules(out io.Writer, n, ours int, text string, documents []classify.Do
 	for i := range stemmed {
 		stemmed[i].Stems = stem.Words(stemmed[i].Text, stemmed[i].Language)
 	}
-	fired := 0
-	for _, d := range stemmed { // and all that is made when it is first needed
-		fired += len(l.Fire(d).Fired)
+	matches := 0
+	for _, d := range stemmed { // also initializes lazy data
+		matches += len(l.Evaluate(d).Matched)
 	}
 	alone, whole := timeFiring(l.Rules, stemmed), timeFiring(l.Rules, documents)
 	fmt.Fprintf(out, "%d\t%d\t%.0f ms\t%.0f ms\t%.1f MB\t%.1f us\t%.0f\t%.0f us\t%.0f us\t%.1f us\t%.0f\t%.0f us\t%.0f us\t%.1f\n",
 		n, ours, l.parse.Seconds()*1e3, l.compile.Seconds()*1e3, float64(l.memory)/1e6,
 		alone.each.Seconds()*1e6, 1/alone.each.Seconds(), alone.p50.Seconds()*1e6, alone.p99.Seconds()*1e6,
 		whole.each.Seconds()*1e6, 1/whole.each.Seconds(), whole.p50.Seconds()*1e6, whole.p99.Seconds()*1e6,
-		float64(fired)/float64(len(documents)))
+		float64(matches)/float64(len(documents)))
 	return nil
 }
 
-// A timing is what one document of many takes.
+// A timing contains the costs of one document.
 type timing struct{ each, p50, p99 time.Duration }
 
-// timeFiring returns the timing of the fastest of several rounds: what else runs on
-// a machine only ever adds.
+// timeFiring returns the timing of the fastest of several rounds: other processes only add time.
 func timeFiring(rules *classify.Rules, documents []classify.Document) timing {
 	best := timing{each: time.Hour}
 	times := make([]time.Duration, len(documents))
@@ -133,7 +132,7 @@ func timeFiring(rules *classify.Rules, documents []classify.Document) timing {
 		began := cpuTime()
 		for i, d := range documents {
 			start := time.Now()
-			rules.Fire(d)
+			rules.Evaluate(d)
 			times[i] = time.Since(start)
 		}
 		if each := (cpuTime() - began) / time.Duration(len(times)); each < best.each {
@@ -144,7 +143,7 @@ func timeFiring(rules *classify.Rules, documents []classify.Document) timing {
 	return best
 }
 
-// readDocuments reads at most n documents that have a body.
+// readDocuments reads at most n documents with a body.
 func readDocuments(path string, n int) ([]classify.Document, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -174,12 +173,12 @@ func readDocuments(path string, n int) ([]classify.Document, error) {
 		})
 	}
 	if len(documents) == 0 {
-		return nil, errors.New("none has a body")
+		return nil, errors.New("no document has a body")
 	}
 	return documents, nil
 }
 
-// cut returns at most n bytes of s, whole characters.
+// cut returns at most n bytes of s, in whole characters.
 func cut(s string, n int) string {
 	for i := range s {
 		if i > n {

@@ -12,14 +12,14 @@ import (
 	"feedmesh/classify/rule"
 )
 
-// bodyBytes is how long the body of a document is that rules are measured on.
+// bodyBytes is the length of the bodies of generated documents.
 const bodyBytes = 1500
 
-// madeDocuments returns documents of words that the shipped rules ask for, of stop
-// words, and of words without a meaning, as frequent as words of a language are.
+// madeDocuments generates documents of words from the shipped rules, stop words and meaningless words, with
+// the frequencies of natural language.
 func madeDocuments(n int) []classify.Document {
 	random := rand.New(rand.NewPCG(6, uint64(n)))
-	words := slices.Sorted(maps.Keys(askedFor(classify.Shipped())))
+	words := slices.Sorted(maps.Keys(ruleWords(classify.Shipped())))
 	for len(words) < 20_000 {
 		words = append(words, syllables(random))
 	}
@@ -58,11 +58,11 @@ func syllables(random *rand.Rand) string {
 	return b.String() + []string{"", "n", "r", "st"}[random.IntN(4)]
 }
 
-// askedFor returns the words of the terms of rules.
-func askedFor(set *rule.Set) map[string]bool {
+// ruleWords returns the words of the terms of rules.
+func ruleWords(set *rule.Set) map[string]bool {
 	words := make(map[string]bool)
 	for _, r := range set.Rules {
-		for e := range conditions(r.When) {
+		for e := range conditions(r.Condition) {
 			if t, ok := e.(*rule.Term); ok && t.Kind == rule.Words {
 				for _, w := range strings.Fields(t.Text) {
 					words[w] = true
@@ -73,7 +73,7 @@ func askedFor(set *rule.Set) map[string]bool {
 	return words
 }
 
-// conditions yields a condition and all that it is made of.
+// conditions yields a condition and all its parts.
 func conditions(e rule.Expr) iter.Seq[rule.Expr] {
 	return func(yield func(rule.Expr) bool) { walk(e, yield) }
 }
@@ -85,11 +85,11 @@ func walk(e rule.Expr, yield func(rule.Expr) bool) bool {
 	var of []rule.Expr
 	switch e := e.(type) {
 	case *rule.Or:
-		of = e.Of
+		of = e.Operands
 	case *rule.And:
-		of = e.Of
+		of = e.Operands
 	case *rule.AtLeast:
-		of = e.Of
+		of = e.Operands
 	case *rule.Not:
 		of = []rule.Expr{e.X}
 	case *rule.Near:
@@ -103,16 +103,14 @@ func walk(e rule.Expr, yield func(rule.Expr) bool) bool {
 	return true
 }
 
-// A writer writes rules of the shape of the shipped ones, of the words and phrases
-// that documents have.
+// A writer generates rules in the shape of the shipped ones, from the words and phrases of documents.
 type writer struct {
 	*rand.Rand
 	words, phrases []string
-	near           bool // rules may ask for nearness, prefixes and the like, which others do not know
+	near           bool // rules may contain NEAR, prefixes and other features that other engines lack
 }
 
-// newWriter takes words of documents, but not the few that most of them have: who
-// writes a rule knows that those say nothing.
+// newWriter selects words of documents without the most frequent ones, which authors of rules avoid too.
 func newWriter(documents []classify.Document, near bool) *writer {
 	in := make(map[string]int)
 	phrases := make(map[string]bool)
@@ -145,12 +143,12 @@ func newWriter(documents []classify.Document, near bool) *writer {
 	return w
 }
 
-// isPlain reports whether a word of four letters or more stands for itself.
+// isPlain reports whether a word has four letters or more and no special meaning in rules.
 func isPlain(w string) bool {
 	return len(w) >= 4 && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// term writes a word, or, one time of four, a phrase.
+// term writes a word or, one time in four, a phrase.
 func (w *writer) term() string {
 	if w.IntN(4) == 0 {
 		return `"` + w.phrases[w.IntN(len(w.phrases))] + `"`
@@ -189,11 +187,11 @@ func (w *writer) rule(i int) string {
 
 func (w *writer) plain() string { return `"` + w.words[w.IntN(len(w.words))] + `"` }
 
-// write returns the text of n rules for [rule.Parse], first such of some that are
-// given as the writer may write, and how many of them these are.
-func (w *writer) write(n int, given []rule.Rule) (text string, ours int) {
+// write returns the text of n rules for [rule.Parse], and the number of those taken from the given rules,
+// which come first if the writer may write them.
+func (w *writer) write(n int, base []rule.Rule) (text string, ours int) {
 	var b strings.Builder
-	for _, r := range given {
+	for _, r := range base {
 		if ours < n && w.may(r) {
 			b.WriteString(rule.Format(r))
 			ours++
@@ -201,7 +199,7 @@ func (w *writer) write(n int, given []rule.Rule) (text string, ours int) {
 	}
 	for i := ours; i < n; {
 		r := w.rule(i)
-		if _, err := rule.Parse([]byte(r)); err == nil { // phrases of stop words are refused
+		if _, err := rule.Parse([]byte(r)); err == nil { // phrases of stop words are rejected
 			b.WriteString(r)
 			i++
 		}
@@ -209,13 +207,13 @@ func (w *writer) write(n int, given []rule.Rule) (text string, ours int) {
 	return b.String(), ours
 }
 
-// may reports whether a rule needs no other, and asks for words and phrases only if
-// others must know it.
+// may reports whether a rule is independent of others and, for other engines, consists of words and phrases
+// only.
 func (w *writer) may(r rule.Rule) bool {
 	if r.Scope != (rule.Scope{}) {
 		return false
 	}
-	for e := range conditions(r.When) {
+	for e := range conditions(r.Condition) {
 		switch e := e.(type) {
 		case *rule.Fact:
 			return false

@@ -27,7 +27,7 @@ func BenchmarkRules(b *testing.B) {
 			b.Run(fmt.Sprintf("%d rules, %s", n, with.name), func(b *testing.B) {
 				b.ReportAllocs()
 				for i := 0; b.Loop(); i++ {
-					l.Fire(with.documents[i%len(with.documents)])
+					l.Evaluate(with.documents[i%len(with.documents)])
 				}
 			})
 		}
@@ -41,7 +41,7 @@ func BenchmarkRules(b *testing.B) {
 	}
 }
 
-func TestMadeRulesAreOfTheSizeAskedFor(t *testing.T) {
+func TestWriter_WritesTheRequestedRules(t *testing.T) {
 	documents := madeDocuments(100)
 	for _, near := range []bool{false, true} {
 		text, _ := newWriter(documents, near).write(500, shuffled(classify.Shipped().Rules))
@@ -49,17 +49,17 @@ func TestMadeRulesAreOfTheSizeAskedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fired := 0
+		matches := 0
 		for _, d := range documents {
-			fired += len(l.Fire(d).Fired)
+			matches += len(l.Evaluate(d).Matched)
 		}
-		if len(set.Rules) != 500 || fired < len(documents) {
-			t.Errorf("got %d rules, which fired %d times, want 500 that fire", len(set.Rules), fired)
+		if len(set.Rules) != 500 || matches < len(documents) {
+			t.Errorf("got %d rules, which fired %d times, want 500 that fire", len(set.Rules), matches)
 		}
 	}
 }
 
-func TestConditionsOfRivalsAreOurs(t *testing.T) {
+func TestRivalConditions_MatchOurs(t *testing.T) {
 	documents := madeDocuments(50)
 	text, _ := newWriter(documents, false).write(400, shuffled(classify.Shipped().Rules))
 	set, l, err := load(text)
@@ -67,12 +67,12 @@ func TestConditionsOfRivalsAreOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	phrases := phrasesOf(set)
-	want := firedBy(l.Rules, set, documents)
+	want := matchesOf(l.Rules, set, documents)
 	for i, d := range documents {
 		f := fact(d, phrases)
 		var got []int
 		for n, r := range set.Rules {
-			if translated(r.When).holds(f) {
+			if translated(r.Condition).holds(f) {
 				got = append(got, n)
 			}
 		}

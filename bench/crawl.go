@@ -12,17 +12,17 @@ import (
 	"feedmesh/storage/sqlite"
 )
 
-// benchCrawl measures how fast a node polls feeds, and what memory they take.
+// benchCrawl measures the speed of a node's polls, and the memory of feeds.
 func benchCrawl(ctx context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("crawl", flag.ContinueOnError)
-	r := &run{report: out, clock: &clock{}, size: farmSize{feeds: 50_000, items: 1, hosts: 5_000}}
+	r := &run{report: out, clock: &clock{}, size: feedsSize{feeds: 50_000, items: 1, hosts: 5_000}}
 	r.size.flags(flags)
-	scheduled := flags.Int("scheduled", 1_000_000, "feeds to schedule without polling them")
+	scheduled := flags.Int("scheduled", 1_000_000, "number of feeds to schedule without polling")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
 	err := r.inFolder(func() error {
-		return r.withFarm(func() error {
+		return r.withFeedServer(func() error {
 			return r.withNode(ctx, settings(r.dir), r.takeIn, r.unchangedSweeps, r.publish, r.changedSweep, func(context.Context) error {
 				r.remembersFeeds(r.size.feeds, "polled")
 				return nil
@@ -35,14 +35,13 @@ func benchCrawl(ctx context.Context, out *report, args []string) error {
 	return r.inFolder(func() error { return r.scheduleOnly(ctx, *scheduled) })
 }
 
-// remembersFeeds adds a row of the memory in use now.
+// remembersFeeds adds a row with the memory in use.
 func (r *run) remembersFeeds(feeds int, how string) {
 	debug.FreeOSMemory()
 	r.add(fmt.Sprintf("memory with %d feeds %s (RSS)", feeds, how), float64(memoryOf(os.Getpid(), "VmRSS"))/1e6, "MB")
 }
 
-// scheduleOnly measures a node that has feeds in its schedule and polls none: one
-// that sees them for the first time, and one that is started again.
+// scheduleOnly measures a node with scheduled feeds without polls: with new feeds, and after a restart.
 func (r *run) scheduleOnly(ctx context.Context, feeds int) error {
 	if err := fillStore(ctx, storePath(r.dir), feeds); err != nil {
 		return err
@@ -66,25 +65,25 @@ func (r *run) scheduleOnly(ctx context.Context, feeds int) error {
 	return nil
 }
 
-// untilScheduled waits until the schedule has so many feeds.
+// untilScheduled waits until the schedule contains a number of feeds.
 func (r *run) untilScheduled(ctx context.Context, feeds int) error {
-	counted := func(labels map[string]string) bool { return labels["state"] != "failing" } // those are counted twice
-	for deadline := time.Now().Add(atMost); ; time.Sleep(time.Second) {
+	counted := func(labels map[string]string) bool { return labels["state"] != "failing" } // failing feeds are counted twice
+	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(time.Second) {
 		m, err := readMetrics(ctx, r.Address())
 		if err != nil {
 			return err
 		}
-		known := m.sum("feedmesh_feeds", counted)
-		if known >= float64(feeds) {
+		registered := m.sum("feedmesh_feeds", counted)
+		if registered >= float64(feeds) {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("after %v %v of %d feeds are scheduled", atMost, known, feeds)
+			return fmt.Errorf("after %v only %v of %d feeds are scheduled", waitTimeout, registered, feeds)
 		}
 	}
 }
 
-// fillStore makes a store of feeds that were never polled.
+// fillStore creates a store of feeds that were never polled.
 func fillStore(ctx context.Context, path string, feeds int) (err error) {
 	store, err := sqlite.Open(ctx, path)
 	if err != nil {

@@ -17,31 +17,29 @@ import (
 	"feedmesh/storage/sqlite"
 )
 
-// A filler puts items into a node's store and index while the node does not run:
-// more of them in a minute than the node takes in ten. They come in the order in which
-// they were first seen, as in life, and all are of days before those whose items new
-// ones are compared with.
+// A filler adds items to a node's store and index while the node does not run: in a minute more than the node
+// stores in ten. Items are ordered by their first-seen time, and all are older than the window of clustering.
 type filler struct {
 	dir   string
-	most  int         // items there will be
-	farm  *remoteFarm // of the feeds that the items are of; it has none of these any more
-	n     int         // items so far
+	most  int          // final number of items
+	feeds *remoteFeeds // of the items' feeds; it does not serve these items any more
+	n     int          // number of items
 	store *sqlite.Store
 	index *bleve.Index
 }
 
 const (
-	fillBatch  = 500    // items that are put together
+	fillBatch  = 500    // items in a batch
 	fillBody   = 600    // characters of text
-	fillTimed  = 50_000 // of the last so many items the costs are measured
+	fillTimed  = 50_000 // number of last items whose costs are measured
 	fillNewest = 10 * 24 * time.Hour
-	fillSpan   = 290 * 24 * time.Hour // before that, over which the items are spread
+	fillSpan   = 290 * 24 * time.Hour // period of the items' times
 )
 
-// putCosts are microseconds of processor time an item.
+// putCosts are microseconds of CPU time an item.
 type putCosts struct{ store, index float64 }
 
-// fill puts items until there are n, and returns what the last of them cost.
+// fill adds items up to n, and returns the costs of the last of them.
 func (f *filler) fill(ctx context.Context, n int) (last putCosts, err error) {
 	if f.store, err = sqlite.Open(ctx, storePath(f.dir)); err != nil {
 		return last, err
@@ -60,24 +58,24 @@ func (f *filler) fill(ctx context.Context, n int) (last putCosts, err error) {
 	if err := f.fast(ctx, n-timed); err != nil {
 		return last, err
 	}
-	settled(indexPath(f.dir))
+	settledSize(indexPath(f.dir))
 	return f.timed(ctx, n)
 }
 
 // addFeeds adds the feeds.
 func (f *filler) addFeeds(ctx context.Context) error {
-	feeds := make([]storage.Feed, len(f.farm.urls))
-	for i, url := range f.farm.urls {
+	feeds := make([]storage.Feed, len(f.feeds.urls))
+	for i, url := range f.feeds.urls {
 		feeds[i] = storage.Feed{ID: storage.FeedID(url), URL: url, Added: time.Now()}
 	}
 	_, err := f.store.AddFeeds(ctx, feeds...)
 	return err
 }
 
-// batch makes the items of the next document.
+// batch generates the items of the next document.
 func (f *filler) batch() storage.Batch {
-	feed := f.n / fillBatch % len(f.farm.urls)
-	b := storage.Batch{FeedID: storage.FeedID(f.farm.urls[feed])}
+	feed := f.n / fillBatch % len(f.feeds.urls)
+	b := storage.Batch{FeedID: storage.FeedID(f.feeds.urls[feed])}
 	for range fillBatch {
 		b.Items = append(b.Items, f.item(b.FeedID, feed, f.n))
 		f.n++
@@ -85,13 +83,13 @@ func (f *filler) batch() storage.Batch {
 	return b
 }
 
-// item makes the n-th item.
+// item generates the n-th item.
 func (f *filler) item(feedID string, feed, n int) storage.Item {
-	title, html := simulate.Text(3*feed, n) // one in English
-	plain := text.Excerpt(text.Plain(html), fillBody)
+	title, html := simulate.Text(3*feed, n) // an English feed
+	plain := text.Excerpt(text.PlainText(html), fillBody)
 	key := fmt.Sprint(n)
 	i := storage.Item{
-		ID: storage.ItemID(feedID, key), FeedID: feedID, Key: key, Hash: key, Lane: "en", Language: "en",
+		ID: storage.ItemID(feedID, key), FeedID: feedID, Key: key, Hash: key, Partition: "en", Language: "en",
 		URL: simulate.Link(feed, n), Title: title, HTML: "<p>" + plain + "</p>", Excerpt: text.Excerpt(plain, 300), TextHash: near.TextHash(title, plain),
 		FirstSeen: time.Now().Add(-fillNewest - fillSpan/time.Duration(f.most)*time.Duration(f.most-n)),
 	}
@@ -101,7 +99,7 @@ func (f *filler) item(feedID string, feed, n int) storage.Item {
 	return i
 }
 
-// fast puts items until there are n, into the store and into the index at once.
+// fast adds items up to n, to the store and the index concurrently.
 func (f *filler) fast(ctx context.Context, n int) error {
 	began, first := time.Now(), f.n
 	stored := make(chan []storage.Item, 2)
@@ -134,8 +132,8 @@ func (f *filler) fast(ctx context.Context, n int) error {
 	return err
 }
 
-// putIndex indexes items as the store has them, with the time at which it changed
-// them: or the node would find that the two differ.
+// putIndex indexes items as stored, with the change times of the store, because otherwise the node would find
+// differences.
 func (f *filler) putIndex(ctx context.Context, items []storage.Item) error {
 	ids := make([]string, len(items))
 	for i := range items {
@@ -145,15 +143,15 @@ func (f *filler) putIndex(ctx context.Context, items []storage.Item) error {
 	if err != nil {
 		return err
 	}
-	docs := make([]storage.Indexed, len(items))
+	docs := make([]storage.IndexItem, len(items))
 	for i, item := range items {
-		docs[i] = storage.Indexed{Item: item, Text: text.Plain(item.HTML)}
+		docs[i] = storage.IndexItem{Item: item, Text: text.PlainText(item.HTML)}
 	}
 	return f.index.Put(ctx, docs...)
 }
 
-// timed puts items until there are n, first into the store and then into the index,
-// and returns what that cost, with what the index has to rearrange after it.
+// timed adds items up to n, first to the store and then to the index, and returns the costs, including those
+// of the index's merges afterwards.
 func (f *filler) timed(ctx context.Context, n int) (costs putCosts, err error) {
 	var batches []storage.Batch
 	first := f.n
@@ -172,7 +170,7 @@ func (f *filler) timed(ctx context.Context, n int) (costs putCosts, err error) {
 			return costs, err
 		}
 	}
-	settled(indexPath(f.dir))
+	settledSize(indexPath(f.dir))
 	items := float64(f.n - first)
 	return putCosts{between.since(before).micros(items), usedBy(os.Getpid()).since(between).micros(items)}, nil
 }

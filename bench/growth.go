@@ -13,14 +13,14 @@ import (
 	"feedmesh/agent/api"
 )
 
-// benchGrowth measures what an item and a poll cost while a node has more and more
-// items, and then while it has more and more feeds.
+// benchGrowth measures the cost of an item and a poll while the number of items grows, then while the number
+// of feeds grows.
 func benchGrowth(ctx context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("growth", flag.ContinueOnError)
 	items, feeds := numbers{100_000, 1_000_000, 3_000_000}, numbers{1_000, 10_000, 100_000}
 	flags.Var(&items, "items", "numbers of items, ascending")
 	flags.Var(&feeds, "feeds", "numbers of feeds, ascending")
-	swept := flags.Int("swept", 1_000, "feeds of 20 items that are taken in, or of none that are polled, at each size")
+	swept := flags.Int("swept", 1_000, "feeds to add (20 items each) or poll (no new items) at each size")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (n *numbers) Set(text string) error {
 	for part := range strings.SplitSeq(text, ",") {
 		one, err := strconv.Atoi(part)
 		if err != nil || one < 1 {
-			return fmt.Errorf("%q is no number", part)
+			return fmt.Errorf("%q is not a number", part)
 		}
 		*n = append(*n, one)
 	}
@@ -60,12 +60,12 @@ func (n *numbers) Set(text string) error {
 // A growth is a node whose costs are measured at several sizes.
 type growth struct {
 	*run
-	swept int                  // feeds that are taken in and polled at each size
-	names []string             // of what costs something, in order
-	costs map[string][]float64 // at each size so far
+	swept int                  // feeds added and polled at each size
+	names []string             // names of the costs, in order
+	costs map[string][]float64 // by name, for each size so far
 }
 
-// cost adds a row of what something costs at a size.
+// cost adds a row with a cost at a size.
 func (g *growth) cost(size int, of, what string, value float64, unit string) {
 	g.add(fmt.Sprintf("at %d %s: %s", size, of, what), value, unit)
 	if g.costs[what] == nil {
@@ -74,8 +74,7 @@ func (g *growth) cost(size int, of, what string, value float64, unit string) {
 	g.costs[what] = append(g.costs[what], value)
 }
 
-// ratios adds the rows of how costs grew from the smallest to the largest size, and
-// forgets the costs.
+// ratios adds rows with the growth of costs from the smallest to the largest size, and clears the costs.
 func (g *growth) ratios(sizes numbers, of string) {
 	for _, what := range g.names {
 		costs := g.costs[what]
@@ -84,14 +83,14 @@ func (g *growth) ratios(sizes numbers, of string) {
 	g.names, g.costs = nil, map[string][]float64{}
 }
 
-// ofItems fills one folder more and more, and measures at each size.
+// ofItems fills one data folder step by step, and measures at each size.
 func (g *growth) ofItems(ctx context.Context, sizes numbers) error {
-	old, err := startFarm(farmSize{feeds: 1_000, items: 0, hosts: 1_000})
+	old, err := startFeedServer(feedsSize{feeds: 1_000, items: 0, hosts: 1_000})
 	if err != nil {
 		return err
 	}
 	defer old.stop()
-	f := &filler{dir: g.dir, most: slices.Max(sizes), farm: old}
+	f := &filler{dir: g.dir, most: slices.Max(sizes), feeds: old}
 	for _, n := range sizes {
 		last, err := f.fill(ctx, n)
 		if err != nil {
@@ -100,8 +99,8 @@ func (g *growth) ofItems(ctx context.Context, sizes numbers) error {
 		g.cost(n, "items", "CPU of putting an item into the store", last.store, "us")
 		g.cost(n, "items", "CPU of putting an item into the index", last.index, "us")
 		fmt.Fprintf(os.Stderr, "%.1f GB\n", float64(bytesUnder(g.dir))/1e9)
-		g.size = farmSize{feeds: g.swept, items: 20, hosts: min(100, g.swept)}
-		err = g.withFarm(func() error {
+		g.size = feedsSize{feeds: g.swept, items: 20, hosts: min(100, g.swept)}
+		err = g.withFeedServer(func() error {
 			return g.withNode(ctx, settings(g.dir), func(ctx context.Context) error { return g.atItems(ctx, n) })
 		})
 		if err != nil {
@@ -111,8 +110,8 @@ func (g *growth) ofItems(ctx context.Context, sizes numbers) error {
 	return nil
 }
 
-// atItems measures a node that has so many items: what others cost that come, and
-// polls that find none. Then it removes what came.
+// atItems measures a node with a number of items: the cost of further items, and of polls without new items.
+// Then it removes the further items.
 func (g *growth) atItems(ctx context.Context, n int) error {
 	if err := g.rest(ctx); err != nil {
 		return err
@@ -123,23 +122,23 @@ func (g *growth) atItems(ctx context.Context, n int) error {
 	}
 	items := g.size.feeds * g.size.items
 	p, err := g.measure("", func() error {
-		if err := g.farm.giveTo(ctx, g.Client); err != nil {
+		if err := g.feedServerCPU.addTo(ctx, g.Client); err != nil {
 			return err
 		}
 		if _, err := g.until(ctx, func(now api.Status) bool { return now.Indexed >= st.Indexed+int64(items) }); err != nil {
 			return err
 		}
-		return g.rest(ctx) // stories are told, and the index merges
+		return g.rest(ctx) // stories are summarized, and the index merges
 	})
 	if err != nil {
 		return err
 	}
 	g.cost(n, "items", "CPU of an item, from feed to searchable", p.micros(float64(items)), "us")
-	ids := g.farm.ids()
+	ids := g.feedServerCPU.ids()
 	if err := g.polls(ctx, n, "items", ids); err != nil {
 		return err
 	}
-	if err := doTo(ctx, g.Client, api.Remove, ids); err != nil {
+	if err := doTo(ctx, g.Client, api.ActionRemove, ids); err != nil {
 		return err
 	}
 	if _, err := g.until(ctx, func(now api.Status) bool { return now.Indexed <= st.Indexed }); err != nil {
@@ -148,20 +147,19 @@ func (g *growth) atItems(ctx context.Context, n int) error {
 	return g.rest(ctx)
 }
 
-// pollRounds is how often the feeds are polled that are measured.
+// pollRounds is the number of measured rounds of polls.
 const pollRounds = 5
 
-// polls measures polls of some feeds, which are asked for by hand: so their documents
-// are read whole, although they have nothing new. While it does, it does not ask for
-// the node's status, which costs the more the more feeds there are.
+// polls measures manual polls of some feeds, which fetch whole documents without news. Meanwhile it does not
+// request the node's status, whose cost grows with the number of feeds.
 func (g *growth) polls(ctx context.Context, n int, of string, ids []string) error {
 	polls := float64(pollRounds * len(ids))
 	p, err := g.measure("", func() error {
 		for range pollRounds {
-			if err := g.farm.poll(ctx, g.Client, ids); err != nil {
+			if err := g.feedServerCPU.poll(ctx, g.Client, ids); err != nil {
 				return err
 			}
-			time.Sleep(time.Second) // for what follows a poll
+			time.Sleep(time.Second) // for the work after a poll
 		}
 		return nil
 	})
@@ -172,22 +170,21 @@ func (g *growth) polls(ctx context.Context, n int, of string, ids []string) erro
 	return nil
 }
 
-// ofFeeds measures a node that knows so many feeds, which have no items, and polls
-// some of them.
+// ofFeeds measures a node with a number of feeds without items, and polls some of them.
 func (g *growth) ofFeeds(ctx context.Context, n int) error {
-	g.size = farmSize{feeds: n, items: 0, hosts: min(n, 1_000)}
-	return g.withFarm(func() error {
+	g.size = feedsSize{feeds: n, items: 0, hosts: min(n, 1_000)}
+	return g.withFeedServer(func() error {
 		return g.withNode(ctx, settings(g.dir), func(ctx context.Context) error {
-			if err := g.farm.giveTo(ctx, g.Client); err != nil {
+			if err := g.feedServerCPU.addTo(ctx, g.Client); err != nil {
 				return err
 			}
-			if err := g.farm.asked(ctx, n); err != nil {
+			if err := g.feedServerCPU.waitRequests(ctx, n); err != nil {
 				return err
 			}
 			if err := g.rest(ctx); err != nil {
 				return err
 			}
-			return g.polls(ctx, n, "feeds", g.farm.ids()[:min(g.swept, n)])
+			return g.polls(ctx, n, "feeds", g.feedServerCPU.ids()[:min(g.swept, n)])
 		})
 	})
 }

@@ -10,30 +10,30 @@ import (
 	"feedmesh/agent/api"
 )
 
-// benchIdle measures a small node as a process of its own: it has read some feeds,
-// which publish nothing more. Before and after a restart it is watched for a while.
+// benchIdle measures a small node as a separate process, after it has read some feeds without further
+// entries. It is sampled for a while before and after a restart.
 func benchIdle(ctx context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("idle", flag.ContinueOnError)
-	size := farmSize{feeds: 300, items: 20, hosts: 300}
+	size := feedsSize{feeds: 300, items: 20, hosts: 300}
 	size.flags(flags)
-	lasts := flags.Duration("for", time.Minute, "how long it is watched, each time")
+	lasts := flags.Duration("for", time.Minute, "duration of each measurement")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
 	return inFolder(func(dir string) error { return idleIn(ctx, out, dir, size, *lasts) })
 }
 
-// idleIn measures a node that keeps its data in a folder.
-func idleIn(ctx context.Context, out *report, dir string, size farmSize, lasts time.Duration) error {
+// idleIn measures a node with its data in a folder.
+func idleIn(ctx context.Context, out *report, dir string, size feedsSize, lasts time.Duration) error {
 	program, err := buildBoth(ctx, out, dir)
 	if err != nil {
 		return err
 	}
-	farm, err := startFarm(size)
+	feedServer, err := startFeedServer(size)
 	if err != nil {
 		return err
 	}
-	defer farm.stop()
+	defer feedServer.stop()
 	a, err := newAgent(program, filepath.Join(dir, "data"))
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func idleIn(ctx context.Context, out *report, dir string, size farmSize, lasts t
 		return err
 	}
 	out.add("start to ready, nothing known", first.Seconds(), "s")
-	if err := farm.giveTo(ctx, a.Client); err != nil {
+	if err := feedServer.addTo(ctx, a.Client); err != nil {
 		return err
 	}
 	items := int64(size.feeds * size.items)
@@ -56,16 +56,16 @@ func idleIn(ctx context.Context, out *report, dir string, size farmSize, lasts t
 	if err := a.stop(); err != nil {
 		return err
 	}
-	again, err := a.start()
+	restart, err := a.start()
 	if err != nil {
 		return err
 	}
-	out.add("start to ready, all known", again.Seconds(), "s")
+	out.add("start to ready, all known", restart.Seconds(), "s")
 	watch(ctx, out, a, "idle after a restart", lasts)
 	return a.stop()
 }
 
-// buildBoth builds the agent as it is and as it is released, and returns the former.
+// buildBoth builds the agent with and without release flags, and returns the latter.
 func buildBoth(ctx context.Context, out *report, dir string) (program string, err error) {
 	for _, as := range []struct{ what, folder, ldflags string }{
 		{"size of the program as released (-s -w)", "released", "-s -w"},
@@ -83,7 +83,7 @@ func buildBoth(ctx context.Context, out *report, dir string) (program string, er
 	return program, nil
 }
 
-// watch leaves the agent alone for a while, and adds what it used.
+// watch leaves the agent idle for a while, and adds its resource usage.
 func watch(ctx context.Context, out *report, a *agent, how string, lasts time.Duration) {
 	before := a.usage()
 	select {
@@ -93,5 +93,5 @@ func watch(ctx context.Context, out *report, a *agent, how string, lasts time.Du
 	spent := a.usage().since(before)
 	out.aimed("memory (RSS), "+how, a.memory(), "MB", "<= 80")
 	out.add("CPU, "+how, spent.percent(), "% of a core")
-	out.add("written to disk, "+how, float64(spent.written)/spent.took.Seconds()/1e3, "kB/s")
+	out.add("written to disk, "+how, float64(spent.written)/spent.elapsed.Seconds()/1e3, "kB/s")
 }

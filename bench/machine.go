@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A machine is what was measured on, and when.
+// A machine describes the hardware, software and time of a measurement.
 type machine struct {
 	Date   time.Time `json:"date"`
 	Commit string    `json:"commit"`
@@ -19,10 +19,10 @@ type machine struct {
 	Memory int64     `json:"memory_bytes"`
 	Kernel string    `json:"kernel"`
 	Go     string    `json:"go"`
-	Load   string    `json:"load_before"` // processes that wanted to run, on average of 1, 5 and 15 minutes
+	Load   string    `json:"load_before"` // runnable processes, averages of 1, 5 and 15 minutes
 }
 
-// thisMachine returns what can be read of this one on Linux; the rest is empty.
+// thisMachine returns the description on Linux; elsewhere most fields are empty.
 func thisMachine(ctx context.Context) machine {
 	read := func(path string) string {
 		data, _ := os.ReadFile(path)

@@ -1,12 +1,10 @@
-// Command bench measures feedmesh: a whole node and whole meshes on synthetic
-// feeds, which a process of their own serves, and parts of them alone. Without
-// arguments it runs the suite, prints one table, and keeps it under bench/results;
-// with names of parts it runs those, each with flags of its own:
+// Command bench measures feedmesh: whole nodes and meshes with synthetic feeds, served by a separate process,
+// and single components. Without arguments it runs the suite, prints one table, and stores it under
+// bench/results; with names of parts it runs those, each with its own flags:
 //
 //	bench sweep -feeds 2000 -hosts 200 search -engine bleve
 //
-// Each part runs in a process of its own, so that its memory and its processor
-// time are its own too.
+// Each part runs in a separate process, so that memory and CPU time are measured separately.
 package main
 
 import (
@@ -20,38 +18,38 @@ import (
 	"text/tabwriter"
 )
 
-// A part is one thing that can be measured.
+// A part is a measurement.
 type part struct {
 	name, measures string
 	suite          bool
 	run            func(ctx context.Context, out *report, args []string) error
 }
 
-// parts lists all of them, those of the suite in the order it runs them.
+// parts lists all parts, those of the suite in the order of their execution.
 var parts = []part{
-	{"sweep", "a node that takes in feeds, polls them again unchanged, and again with something new", true, benchSweep},
-	{"steady", "a node with feeds that publish as real ones do, for a while, and people who search", true, benchSteady},
-	{"mesh", "the first sweep of one node, and of agents on PostgreSQL and Meilisearch, side by side", true, benchMesh},
-	{"search", "what each search engine takes to index items and to answer", true, benchSearch},
-	{"growth", "what an item and a poll cost when there are more and more items, and feeds", true, benchGrowth},
-	{"idle", "a node with few feeds that publish nothing, its start, and how large the program is", true, benchIdle},
-	{"crawl", "polling alone, of many feeds, and what memory they take", false, benchCrawl},
-	{"parse", "what documents cost to read, and entries to prepare", false, benchParse},
-	{"classify", "what rules cost to load and to fire", false, benchClassify},
-	{"near", "what it costs to find items that repeat others", false, benchNear},
-	{"stories", "what it costs to group items into stories", false, benchStories},
-	{"takeover", "how long who groups items needs to remember what there is", false, benchTakeover},
+	{"sweep", "a node that adds feeds, polls them unchanged, and polls them with new items", true, benchSweep},
+	{"steady", "a node with realistic feeds and search requests, for some minutes", true, benchSteady},
+	{"mesh", "the first sweep of one node and of agents on PostgreSQL and Meilisearch, compared", true, benchMesh},
+	{"search", "indexing and search costs of each search engine", true, benchSearch},
+	{"growth", "cost of an item and of a poll at growing numbers of items and feeds", true, benchGrowth},
+	{"idle", "an idle node with few feeds: its start, use of resources and program size", true, benchIdle},
+	{"crawl", "polling of many feeds without the other roles, and their memory", false, benchCrawl},
+	{"parse", "cost of parsing documents and preparing entries", false, benchParse},
+	{"classify", "cost of loading and evaluating rules", false, benchClassify},
+	{"near", "cost of detecting duplicates", false, benchNear},
+	{"stories", "cost of clustering items into stories", false, benchStories},
+	{"takeover", "time that a new active clusterer needs to load the window", false, benchTakeover},
 }
 
-// servers are what parts start as processes of their own to measure against.
-var servers = map[string]func(ctx context.Context, args []string) error{"serve-farm": serveFarm, "serve-web": serveWeb}
+// servers are the processes that parts start to measure against.
+var servers = map[string]func(ctx context.Context, args []string) error{"serve-feeds": serveFeeds, "serve-web": serveWeb}
 
-// exitHelp is how a process ends that was only asked for its flags.
+// exitHelp is the exit code of a process that only printed its flags.
 const exitHelp = 2
 
 func main() {
-	results := flag.String("results", "", "keep the results under this folder; without it those of the suite are kept under "+history)
-	rows := flag.String("rows", "", "be the process of one part, and append its rows to this file")
+	results := flag.String("results", "", "folder for results; without it, the suite writes to "+history)
+	rows := flag.String("rows", "", "run one part in this process and append its rows to this file (used internally)")
 	flag.Usage = usage
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -86,7 +84,7 @@ func usage() {
 	out.Flush()
 }
 
-// partNamed returns the part of that name.
+// partNamed returns the part with a name.
 func partNamed(name string) (part, bool) {
 	i := slices.IndexFunc(parts, func(p part) bool { return p.name == name })
 	if i < 0 {
@@ -99,7 +97,7 @@ func partNamed(name string) (part, bool) {
 func runPart(ctx context.Context, rows string, args []string) error {
 	p, is := partNamed(args[0])
 	if !is {
-		return fmt.Errorf("there is no part %q", args[0])
+		return fmt.Errorf("no part %q; see -h", args[0])
 	}
 	file, err := os.OpenFile(rows, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -115,7 +113,7 @@ func parse(flags *flag.FlagSet, args []string) error {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("%q is neither a flag of %s nor a part", flags.Arg(0), flags.Name())
+		return fmt.Errorf("%q is neither an argument of %s nor a part", flags.Arg(0), flags.Name())
 	}
 	return nil
 }

@@ -14,12 +14,11 @@ import (
 	"feedmesh/tests/engines"
 )
 
-// A setup is a mesh under measurement: its agents and what they stand on, each a
-// process of its own.
+// A setup is a mesh under measurement: its agents and their engines, each a separate process.
 type setup struct {
 	name   string
 	agents int
-	shared bool // on a NATS server, PostgreSQL and Meilisearch instead of what is embedded
+	shared bool // uses a NATS server, PostgreSQL and Meilisearch instead of embedded engines
 }
 
 var setups = []setup{
@@ -28,25 +27,25 @@ var setups = []setup{
 	{"four agents on them", 4, true},
 }
 
-// A bill is what something took a setup.
-type bill struct {
-	took time.Duration
-	cpu  map[string]time.Duration // by kind of process
+// A stepCosts contains the costs of a step.
+type stepCosts struct {
+	elapsed time.Duration
+	cpu     map[string]time.Duration // by kind of process
 }
 
-// all returns the processor time of all processes.
-func (b bill) all() (sum time.Duration) {
+// all returns the CPU time of all processes.
+func (b stepCosts) all() (sum time.Duration) {
 	for _, one := range b.cpu {
 		sum += one
 	}
 	return sum
 }
 
-// benchMesh measures side by side how fast the setups take in the same feeds, poll
-// them again, take in what is new in them, and answer people who search.
+// benchMesh compares the setups: first polls of the same feeds, repeated polls, new items, and concurrent
+// searches.
 func benchMesh(ctx context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("mesh", flag.ContinueOnError)
-	size := farmSize{feeds: 2000, items: 20, hosts: 2000}
+	size := feedsSize{feeds: 2000, items: 20, hosts: 2000}
 	size.flags(flags)
 	if err := parse(flags, args); err != nil {
 		return err
@@ -55,7 +54,7 @@ func benchMesh(ctx context.Context, out *report, args []string) error {
 }
 
 // meshIn measures the setups in a folder.
-func meshIn(ctx context.Context, out *report, dir string, size farmSize) error {
+func meshIn(ctx context.Context, out *report, dir string, size feedsSize) error {
 	if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL runs as another user
 		return err
 	}
@@ -83,14 +82,14 @@ type meshUnderTest struct {
 	*report
 	setup
 	program, dir string
-	size         farmSize
-	farm         *remoteFarm
-	processes    map[string][]*engines.Process // by what they are
+	size         feedsSize
+	feedServer   *remoteFeeds
+	processes    map[string][]*engines.Process // by kind
 	flags        []string
 	client       *api.Client // of the last agent
 }
 
-// kinds lists what there is in a setup.
+// kinds lists the kinds of processes of a setup.
 var kinds = []string{"agents", "NATS server", "PostgreSQL", "Meilisearch"}
 
 func (m *meshUnderTest) end() {
@@ -101,7 +100,7 @@ func (m *meshUnderTest) end() {
 	}
 }
 
-// share starts the servers that the agents stand on.
+// share starts the shared servers of the agents.
 func (m *meshUnderTest) share() error {
 	under := func(name string) string {
 		path := filepath.Join(m.dir, name)
@@ -145,12 +144,12 @@ func (m *meshUnderTest) launch(i int) (*api.Client, error) {
 	return a.Client, err
 }
 
-// measure starts the setup and does with it what nodes do.
+// measure starts the setup and runs all steps.
 func (m *meshUnderTest) measure(ctx context.Context) (err error) {
-	if m.farm, err = startFarm(m.size); err != nil {
+	if m.feedServer, err = startFeedServer(m.size); err != nil {
 		return err
 	}
-	defer m.farm.stop()
+	defer m.feedServer.stop()
 	if m.shared {
 		if err := m.share(); err != nil {
 			return err
@@ -169,15 +168,15 @@ func (m *meshUnderTest) measure(ctx context.Context) (err error) {
 	return nil
 }
 
-// costs measures what something takes.
-func (m *meshUnderTest) costs(do func() error) (bill, error) {
-	c := bill{cpu: map[string]time.Duration{}}
+// costs measures the costs of a step.
+func (m *meshUnderTest) costs(do func() error) (stepCosts, error) {
+	c := stepCosts{cpu: map[string]time.Duration{}}
 	for _, kind := range kinds {
 		c.cpu[kind] = -m.cpu(kind)
 	}
 	began := time.Now()
 	err := do()
-	c.took = time.Since(began)
+	c.elapsed = time.Since(began)
 	for _, kind := range kinds {
 		c.cpu[kind] += m.cpu(kind)
 	}
@@ -189,13 +188,13 @@ func (m *meshUnderTest) named(what string, value float64, unit string) {
 	m.add(m.name+": "+what, value, unit)
 }
 
-// firstSweep gives the setup the feeds and waits until all their items can be found.
+// firstSweep adds the feeds to the setup and waits until all their items are searchable.
 func (m *meshUnderTest) firstSweep(ctx context.Context) error {
 	items := m.size.feeds * m.size.items
 	var stored time.Duration
 	c, err := m.costs(func() error {
 		began := time.Now()
-		if err := m.farm.giveTo(ctx, m.client); err != nil {
+		if err := m.feedServer.addTo(ctx, m.client); err != nil {
 			return err
 		}
 		_, err := until(ctx, m.client, 100*time.Millisecond, func(st api.Status) bool {
@@ -210,51 +209,51 @@ func (m *meshUnderTest) firstSweep(ctx context.Context) error {
 		return err
 	}
 	m.named("items stored", float64(items)/stored.Seconds(), "/s")
-	m.named("items searchable", float64(items)/c.took.Seconds(), "/s")
+	m.named("items searchable", float64(items)/c.elapsed.Seconds(), "/s")
 	for _, kind := range kinds {
 		if c.cpu[kind] > 0 {
 			m.named("CPU of "+kind, c.cpu[kind].Seconds()*1e3/float64(items), "ms an item")
 		}
 	}
 	m.named("CPU of all", c.all().Seconds()*1e3/float64(items), "ms an item")
-	m.named("load of all", 100*c.all().Seconds()/c.took.Seconds(), "% of a core")
+	m.named("load of all", 100*c.all().Seconds()/c.elapsed.Seconds(), "% of a core")
 	return nil
 }
 
-// searchedFor is for how long people search.
+// searchedFor is the duration of the search load.
 const searchedFor = 20 * time.Second
 
 func (m *meshUnderTest) search(ctx context.Context) error {
-	asked, err := newPeople(ctx, m.client)
+	load, err := newSearchLoad(ctx, m.client)
 	if err != nil {
 		return err
 	}
 	ended, cancel := context.WithTimeout(ctx, searchedFor)
 	defer cancel()
-	asked.search(ended)
-	asked.rows(m.report, m.name+": ")
+	load.search(ended)
+	load.rows(m.report, m.name+": ")
 	return ctx.Err()
 }
 
-// unchanged polls all feeds, which have nothing new.
+// unchanged polls all feeds, without new items.
 func (m *meshUnderTest) unchanged(ctx context.Context) error {
-	c, err := m.costs(func() error { return m.farm.poll(ctx, m.client, m.farm.ids()) })
+	c, err := m.costs(func() error { return m.feedServer.poll(ctx, m.client, m.feedServer.ids()) })
 	if err != nil {
 		return err
 	}
-	m.named("unchanged polls", float64(m.size.feeds)/c.took.Seconds(), "/s")
+	m.named("unchanged polls", float64(m.size.feeds)/c.elapsed.Seconds(), "/s")
 	m.named("unchanged polls: CPU of all", c.all().Seconds()*1e6/float64(m.size.feeds), "us a poll")
 	return nil
 }
 
-// changed polls all feeds, each of which has a new item, until all can be found.
+// changed polls all feeds, each with a new item, until all items are searchable.
 func (m *meshUnderTest) changed(ctx context.Context) error {
-	if err := m.farm.publish(); err != nil {
+	if err := m.feedServer.publish(); err != nil {
 		return err
 	}
 	items := int64(m.size.feeds * (m.size.items + 1))
 	c, err := m.costs(func() error {
-		if err := m.farm.poll(ctx, m.client, m.farm.ids()); err != nil {
+		if err := m.feedServer.poll(ctx, m.client, m.feedServer.ids()); err != nil {
 			return err
 		}
 		_, err := until(ctx, m.client, 100*time.Millisecond, func(st api.Status) bool { return st.Indexed >= items })
@@ -263,13 +262,12 @@ func (m *meshUnderTest) changed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.named("one new item in each feed, to searchable: feeds", float64(m.size.feeds)/c.took.Seconds(), "/s")
+	m.named("one new item in each feed, to searchable: feeds", float64(m.size.feeds)/c.elapsed.Seconds(), "/s")
 	m.named("one new item in each feed: CPU of all", c.all().Seconds()*1e3/float64(m.size.feeds), "ms an item")
 	return nil
 }
 
-// cpu returns the processor time that the processes of a kind have used, with
-// their children's.
+// cpu returns the CPU time of the processes of a kind and their children.
 func (m *meshUnderTest) cpu(kind string) (sum time.Duration) {
 	for _, p := range m.processes[kind] {
 		sum += processorTime(p.ID())

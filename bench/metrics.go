@@ -11,10 +11,10 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// metrics are what a node told of itself at one time, by name.
+// metrics are a node's metrics at one time, by name.
 type metrics map[string]*dto.MetricFamily
 
-// readMetrics asks a node at an address like http://127.0.0.1:8080.
+// readMetrics reads the metrics of a node at an address like http://127.0.0.1:8080.
 func readMetrics(ctx context.Context, address string) (metrics, error) {
 	response, err := get(ctx, address+"/metrics")
 	if err != nil {
@@ -29,7 +29,7 @@ func readMetrics(ctx context.Context, address string) (metrics, error) {
 	return families, nil
 }
 
-// sum returns the sum of a counter or gauge over all labels that keep wants.
+// sum returns the sum of a counter or gauge over all label sets for which keep returns true.
 func (m metrics) sum(name string, keep func(labels map[string]string) bool) (sum float64) {
 	for _, one := range m[name].GetMetric() {
 		labels := map[string]string{}
@@ -43,22 +43,21 @@ func (m metrics) sum(name string, keep func(labels map[string]string) bool) (sum
 	return sum
 }
 
-// since returns by how much a metric of that name has grown, whatever its labels.
+// since returns the growth of a metric, over all labels.
 func (m metrics) since(before metrics, name string) float64 {
 	return m.sum(name, all) - before.sum(name, all)
 }
 
-// all wants all labels.
+// all selects all label sets.
 func all(map[string]string) bool { return true }
 
-// A histogram counts values by the bounds they do not surpass, ascending, each
-// bucket by itself; the last bound is infinite.
+// A histogram counts values by upper bounds, ascending, without accumulation; the last bound is infinite.
 type histogram struct {
 	bounds []float64
 	counts []float64
 }
 
-// histogram returns one without labels, empty if there is none of the name.
+// histogram returns a histogram without labels, empty if it is missing.
 func (m metrics) histogram(name string) (h histogram) {
 	below := 0.0
 	for _, one := range m[name].GetMetric() {
@@ -75,7 +74,7 @@ func (m metrics) histogram(name string) (h histogram) {
 	return h
 }
 
-// since returns what came to a histogram since it was as before.
+// since returns the values added since an earlier state.
 func (h histogram) since(before histogram) histogram {
 	counts := slices.Clone(h.counts)
 	for i := range before.counts {
@@ -84,7 +83,7 @@ func (h histogram) since(before histogram) histogram {
 	return histogram{h.bounds, counts}
 }
 
-// total returns how many values there are.
+// total returns the number of values.
 func (h histogram) total() (n float64) {
 	for _, c := range h.counts {
 		n += c
@@ -92,9 +91,8 @@ func (h histogram) total() (n float64) {
 	return n
 }
 
-// quantile returns the value that a share q of all do not surpass, as if those of
-// a bucket lay evenly in it, or NaN if there are none. Of the last bucket it is the
-// lower bound, which is too little.
+// quantile returns the q quantile, interpolated linearly within a bucket, or NaN without values. For the last
+// bucket it returns the lower bound, which is too low.
 func (h histogram) quantile(q float64) float64 {
 	rank, low := q*h.total(), 0.0
 	for i, n := range h.counts {

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-func TestAQuantileIsOfWhatCameSince(t *testing.T) {
+func TestMetrics_QuantileCountsNewObservations(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	lag := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "lag", Buckets: []float64{1, 2, 4}})
 	fetches := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fetches"}, []string{"outcome"})
@@ -25,7 +25,7 @@ func TestAQuantileIsOfWhatCameSince(t *testing.T) {
 		return m
 	}
 	for range 100 {
-		lag.Observe(3) // before it counts
+		lag.Observe(3) // before the measurement
 	}
 	before := read()
 	for range 50 {
@@ -61,7 +61,7 @@ func TestAQuantileIsOfWhatCameSince(t *testing.T) {
 	}
 }
 
-func TestASampleBelongsToARoleAndToAPackage(t *testing.T) {
+func TestProfile_SampleHasRoleAndPackage(t *testing.T) {
 	sample := func(role string, functions ...string) *profile.Sample {
 		s := &profile.Sample{}
 		for _, name := range functions { // innermost first

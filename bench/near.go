@@ -12,10 +12,10 @@ import (
 	"feedmesh/classify/near"
 )
 
-// benchNear adds the rows of [benchStories] that are about near-duplicates alone.
+// benchNear adds the rows of [benchStories] for near-duplicates only.
 func benchNear(_ context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("near", flag.ContinueOnError)
-	most := flags.Int("items", 1_000_000, "how many items to remember")
+	most := flags.Int("items", 1_000_000, "number of items in the index")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -25,15 +25,14 @@ func benchNear(_ context.Context, out *report, args []string) error {
 
 const (
 	bodied   = 60     // percent of items
-	copied   = 10     // of so many items one is a copy
-	measured = 10_000 // items that a row is of
+	copied   = 10     // one item in so many is a copy
+	measured = 10_000 // items measured for a row
 )
 
-// near adds rows of finding near-duplicates while the index grows to so many items,
-// with made ones.
+// near adds rows for finding near-duplicates while the index grows, with generated items.
 func (c costs) near(most int) {
 	settings := near.Default()
-	settings.Max = most
+	settings.MaxItems = most
 	b := &nearBench{settings: settings, maker: newItemMaker()}
 	before := heap()
 	b.index = near.NewIndex(settings)
@@ -52,14 +51,14 @@ type nearBench struct {
 	settings near.Settings
 	index    *near.Index
 	maker    *itemMaker
-	n        int // items placed
+	n        int // number of placed items
 
 	placing, sketching []time.Duration
 	copies, found      int
 	wrong              int
 }
 
-// fill places items until there were n.
+// fill places items up to n.
 func (b *nearBench) fill(n int) {
 	for b.n < n {
 		b.place(b.maker.next())
@@ -67,7 +66,7 @@ func (b *nearBench) fill(n int) {
 }
 
 func (b *nearBench) place(item madeItem) {
-	mark := near.Mark{
+	mark := near.Signature{
 		ItemID: fmt.Sprintf("%026d", b.n), FeedID: fmt.Sprint("feed", item.feed), URLKey: fmt.Sprint("example.org/", b.n),
 		TextHash: near.TextHash(item.title, item.body), Seen: time.Unix(1_700_000_000+int64(b.n/5), 0),
 	}
@@ -78,16 +77,16 @@ func (b *nearBench) place(item madeItem) {
 	b.placing, b.sketching = append(b.placing, threadTime()-made), append(b.sketching, made-began)
 	b.n++
 	switch {
-	case item.copy && as.Of != "":
+	case item.copy && as.DuplicateOf != "":
 		b.copies, b.found = b.copies+1, b.found+1
 	case item.copy:
 		b.copies++
-	case as.Of != "":
+	case as.DuplicateOf != "":
 		b.wrong++
 	}
 }
 
-// row places the items that a row is of, and adds it.
+// row places the items of a row, and adds it.
 func (b *nearBench) row(c costs, note string, before uint64) {
 	b.placing, b.sketching = nil, nil
 	b.copies, b.found, b.wrong = 0, 0, 0
@@ -102,7 +101,7 @@ func (b *nearBench) print(c costs, note string, before uint64) {
 		"%d of %d copies found, %d others; sketched before in %s, p99 %s", b.found, b.copies, b.wrong, micros(sketch.p50), micros(sketch.p99))
 }
 
-// broken adds the row of a feed that sends one item 10,000 times, under new IDs.
+// broken adds the row of a feed that sends one item 10,000 times, with new IDs.
 func (b *nearBench) broken(c costs, before uint64) {
 	item := b.maker.next()
 	item.feed = -1
@@ -117,19 +116,19 @@ func (b *nearBench) broken(c costs, before uint64) {
 	runtime.KeepAlive(b.index)
 }
 
-// A madeItem is an item of made words.
+// A madeItem is a generated item.
 type madeItem struct {
 	title, body string
 	feed        int
-	copy        bool // of an item before it
+	copy        bool // of an earlier item
 }
 
-// An itemMaker makes items, always the same ones.
+// An itemMaker generates items, reproducibly.
 type itemMaker struct {
 	random *rand.Rand
 	words  []string
 	often  *rand.Zipf
-	last   []madeItem // to copy
+	last   []madeItem // source of copies
 	made   int
 }
 

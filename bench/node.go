@@ -22,26 +22,26 @@ import (
 	"feedmesh/subjects"
 )
 
-// A run is one node under measurement, in this process: one profile has all of it,
-// and its clock can be put forward.
+// A run is one node under measurement, in this process, so that one profile covers all of it and its clock
+// can be advanced.
 type run struct {
 	*api.Client
 	*report
-	farm     *remoteFarm
-	clock    *clock
-	size     farmSize
-	dir      string // its data
-	profiles string // folder that profiles are kept in; empty: nowhere
+	feedServerCPU *remoteFeeds
+	clock         *clock
+	size          feedsSize
+	dir           string // its data
+	profiles      string // folder of stored profiles; empty: none
 }
 
-// A clock can be put forward, to have feeds due.
+// A clock can be advanced to make feeds due.
 type clock struct{ ahead atomic.Int64 }
 
 func (c *clock) now() time.Time      { return time.Now().Add(time.Duration(c.ahead.Load())) }
 func (c *clock) add(d time.Duration) { c.ahead.Add(int64(d)) }
 
-// settings returns those of the node: with hosts that bear what it can do, and an
-// interval after which all feeds are due.
+// settings returns the settings of the node: without request limits of hosts, and with an interval after
+// which all feeds are due.
 func settings(dir string) config.Config {
 	c := config.Default()
 	c.Data, c.Listen, c.Starter = dir, "127.0.0.1:0", false
@@ -50,7 +50,7 @@ func settings(dir string) config.Config {
 	return c
 }
 
-// inFolder does something with a data folder of its own.
+// inFolder runs a step with a separate data folder.
 func (r *run) inFolder(do func() error) error {
 	return inFolder(func(dir string) error {
 		r.dir = dir
@@ -58,17 +58,16 @@ func (r *run) inFolder(do func() error) error {
 	})
 }
 
-// withFarm does something while a farm of the run's size serves.
-func (r *run) withFarm(do func() error) (err error) {
-	if r.farm, err = startFarm(r.size); err != nil {
+// withFeedServer runs a step while feeds of the run's size are served.
+func (r *run) withFeedServer(do func() error) (err error) {
+	if r.feedServerCPU, err = startFeedServer(r.size); err != nil {
 		return err
 	}
-	defer r.farm.stop()
+	defer r.feedServerCPU.stop()
 	return do()
 }
 
-// withNode runs a node with these settings and does the steps, one after the other;
-// then it ends the node.
+// withNode runs a node with these settings, executes the steps in order, and stops the node.
 func (r *run) withNode(ctx context.Context, c config.Config, steps ...func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -85,7 +84,7 @@ func (r *run) withNode(ctx context.Context, c config.Config, steps ...func(conte
 	return errors.Join(err, <-ended)
 }
 
-// start runs the node and returns where to hear of its end.
+// start runs the node and returns the channel of its result.
 func (r *run) start(ctx context.Context, c config.Config) (ended chan error, err error) {
 	ready := make(chan string, 1)
 	ended = make(chan error, 1)
@@ -104,23 +103,23 @@ func (r *run) start(ctx context.Context, c config.Config) (ended chan error, err
 	}
 }
 
-// A phase is what a part of a run took.
+// A phase contains the costs of a part of a run.
 type phase struct {
-	spent
-	farm    time.Duration // of the processor, by the farm
-	profile *profile.Profile
+	usagePeriod
+	feedServerCPU time.Duration // CPU time of the feed server
+	profile       *profile.Profile
 }
 
-// measure does something and measures it. Its CPU profile, and the heap after it,
-// are kept under its name, if it has one and profiles are kept.
+// measure runs and measures a step. With a name, and a folder for profiles, it stores the CPU profile and the
+// final heap.
 func (r *run) measure(name string, do func() error) (p phase, err error) {
 	var cpu bytes.Buffer
 	if err := pprof.StartCPUProfile(&cpu); err != nil {
 		return p, err
 	}
-	farm, before := processorTime(r.farm.process.ID()), usedBy(os.Getpid())
+	feedServerCPU, before := processorTime(r.feedServerCPU.process.ID()), usedBy(os.Getpid())
 	err = do()
-	p.spent, p.farm = usedBy(os.Getpid()).since(before), processorTime(r.farm.process.ID())-farm
+	p.usagePeriod, p.feedServerCPU = usedBy(os.Getpid()).since(before), processorTime(r.feedServerCPU.process.ID())-feedServerCPU
 	pprof.StopCPUProfile()
 	if err != nil {
 		return p, err
@@ -135,20 +134,20 @@ func (r *run) keepProfiles(name string, cpu *profile.Profile) error {
 	if name == "" {
 		return nil
 	}
-	return errors.Join(keepProfile(r.profiles, name+".cpu", cpu.Write), keepProfile(r.profiles, name+".heap", pprof.WriteHeapProfile))
+	return errors.Join(storeProfile(r.profiles, name+".cpu", cpu.Write), storeProfile(r.profiles, name+".heap", pprof.WriteHeapProfile))
 }
 
-// atMost is how long anything may take.
-const atMost = time.Hour
+// waitTimeout is the timeout of each wait.
+const waitTimeout = time.Hour
 
-// until waits until the node's status is as asked for.
+// until waits until the node's status meets a condition.
 func (r *run) until(ctx context.Context, is func(api.Status) bool) (api.Status, error) {
 	return until(ctx, r.Client, 200*time.Millisecond, is)
 }
 
-// until asks for the status of the node with each pause, until it is as asked for.
+// until requests the node's status at intervals until it meets a condition.
 func until(ctx context.Context, node *api.Client, pause time.Duration, is func(api.Status) bool) (api.Status, error) {
-	for deadline := time.Now().Add(atMost); ; time.Sleep(pause) {
+	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(pause) {
 		st, err := node.Status(ctx)
 		if err != nil {
 			return st, err
@@ -157,62 +156,61 @@ func until(ctx context.Context, node *api.Client, pause time.Duration, is func(a
 			return st, nil
 		}
 		if time.Now().After(deadline) {
-			return st, fmt.Errorf("not done after %v: %+v", atMost, st)
+			return st, fmt.Errorf("not done after %v: %+v", waitTimeout, st)
 		}
 	}
 }
 
-// idle reports whether nothing waits anywhere.
+// idle reports whether all queues are empty.
 func idle(st api.Status) bool {
 	for _, q := range st.Queues {
 		if q.Tasks > 0 && q.Queue != subjects.QuarantineStream {
 			return false
 		}
 	}
-	return st.Feeds.Out == 0 && st.Feeds.Polled == st.Feeds.Known
+	return st.Feeds.InFlight == 0 && st.Feeds.Polled == st.Feeds.Stored
 }
 
-// pollAll makes all feeds due, and returns how long it took until each was polled.
-// It returns when the node is at rest.
-func (r *run) pollAll(ctx context.Context) (took time.Duration, err error) {
-	since, err := r.farm.count()
+// pollAll makes all feeds due, and returns the time until each was polled. It returns when the node is at
+// rest.
+func (r *run) pollAll(ctx context.Context) (elapsed time.Duration, err error) {
+	since, err := r.feedServerCPU.count()
 	if err != nil {
 		return 0, err
 	}
 	began := time.Now()
 	r.clock.add(untilDue)
-	if err := r.farm.asked(ctx, since+r.size.feeds); err != nil {
+	if err := r.feedServerCPU.waitRequests(ctx, since+r.size.feeds); err != nil {
 		return 0, err
 	}
 	return time.Since(began), r.rest(ctx)
 }
 
-// untilDue is more than the interval that the bench's nodes have, and than twice
-// that, which a feed's second poll may wait. It is short, so that what is done by the
-// hour or the day is done about as often as in real life, however often all are made
-// due.
+// untilDue is more than twice the polling interval, which is the maximum delay of a feed's second poll. It is
+// short, so that hourly and daily jobs run about as often as in production, even though all feeds are made
+// due often.
 const untilDue = 15 * time.Minute
 
 const (
-	// restFor is for how long nothing waits where nothing is going on: a status is
-	// some seconds old, and work may be between two queues.
+	// restFor is the time with empty queues after which a node counts as at rest: a status is some seconds
+	// old, and work may be between two queues.
 	restFor = 3 * time.Second
 
-	// restLoad is the most that a node at rest uses, in percent of a core: an index
-	// merges, and stories are told, when all queues are empty.
+	// restLoad is the maximum CPU load of a node at rest, in percent of a core: with empty queues, the index
+	// may still merge and stories may still be summarized.
 	restLoad = 20
 )
 
-// rest waits until nothing is left to do. Were the clock put forward before, what
-// is under way then would be due at another time than all else.
+// rest waits until all work is finished. If the clock were advanced earlier, work in progress would be due at
+// another time than the rest.
 func (r *run) rest(ctx context.Context) error {
 	from := usedBy(os.Getpid())
 	_, err := r.until(ctx, func(st api.Status) bool {
 		now := usedBy(os.Getpid())
 		spent := now.since(from)
-		if waits := !idle(st); waits || spent.took >= restFor {
+		if busy := !idle(st); busy || spent.elapsed >= restFor {
 			from = now
-			return !waits && spent.percent() <= restLoad
+			return !busy && spent.percent() <= restLoad
 		}
 		return false
 	})
@@ -237,10 +235,10 @@ func (r *run) someFeeds(ctx context.Context, n int) ([]string, error) {
 	return ids[:min(n, len(ids))], nil
 }
 
-// doTo does something to feeds of a node, many at a time.
+// doTo applies an operation to feeds of a node, in batches.
 func doTo(ctx context.Context, node *api.Client, what string, ids []string) error {
 	for step := range slices.Chunk(ids, 500) {
-		done, err := node.ChangeFeeds(ctx, api.FeedBulk{Do: what, IDs: step})
+		done, err := node.ChangeFeeds(ctx, api.BulkChange{Action: what, IDs: step})
 		if err != nil {
 			return err
 		}
@@ -251,6 +249,6 @@ func doTo(ctx context.Context, node *api.Client, what string, ids []string) erro
 	return nil
 }
 
-// storePath is where a node keeps its store, indexPath its index.
+// storePath is the path of a node's store, indexPath that of its index.
 func storePath(dir string) string { return filepath.Join(dir, "store.db") }
 func indexPath(dir string) string { return filepath.Join(dir, "index") }

@@ -23,7 +23,7 @@ import (
 	"feedmesh/classify/text"
 )
 
-// A reader is a way to read documents, or a part of what is done with entries.
+// A reader is a way to read documents, or a step of processing entries.
 type reader struct {
 	name string
 	read func(document []byte) error
@@ -50,11 +50,11 @@ var readers = []reader{
 	}},
 }
 
-// A cost is what reading one document takes.
+// A cost is the cost of reading one document.
 type cost struct {
 	documents int
 	bytes     int
-	took      time.Duration
+	elapsed   time.Duration
 	allocs    uint64
 }
 
@@ -68,14 +68,14 @@ func (c *cost) add(d []byte, read func([]byte) error) error {
 		}
 		c.documents, c.bytes = c.documents+1, c.bytes+len(d)
 	}
-	c.took += cpuTime() - began
+	c.elapsed += cpuTime() - began
 	runtime.ReadMemStats(&after)
 	c.allocs += after.Mallocs - before.Mallocs
 	return nil
 }
 
-// benchParse prints what documents cost to read, by turns with those who read less
-// of them, and what their entries cost to prepare.
+// benchParse measures parsing documents, alternating with other parsers that read fewer fields, and preparing
+// their entries.
 func benchParse(_ context.Context, _ *report, args []string) error {
 	if err := parse(flag.NewFlagSet("parse", flag.ContinueOnError), args); err != nil {
 		return err
@@ -84,12 +84,12 @@ func benchParse(_ context.Context, _ *report, args []string) error {
 	defer out.Flush()
 	fmt.Fprintln(out, "documents\treader\tdocuments/s\tMB/s\tallocations\ttimes gofeed")
 	for _, items := range []int{20, 100} {
-		farm := simulate.NewFarm(50, items, time.Now())
+		feedServer := simulate.NewFeedServer(50, items, time.Now())
 		costs := make([]cost, len(readers))
 		for range 4 {
 			for i := range 50 {
 				for j, r := range readers {
-					if err := costs[j].add(farm.Document(i), r.read); err != nil {
+					if err := costs[j].add(feedServer.Document(i), r.read); err != nil {
 						return fmt.Errorf("%s: %w", r.name, err)
 					}
 				}
@@ -98,17 +98,17 @@ func benchParse(_ context.Context, _ *report, args []string) error {
 		for j, r := range readers {
 			c := costs[j]
 			fmt.Fprintf(out, "of %d items\t%s\t%.0f\t%.1f\t%d\t%.2f\n", items, r.name,
-				float64(c.documents)/c.took.Seconds(), float64(c.bytes)/1e6/c.took.Seconds(), c.allocs/uint64(c.documents),
-				c.took.Seconds()/costs[1].took.Seconds())
+				float64(c.documents)/c.elapsed.Seconds(), float64(c.bytes)/1e6/c.elapsed.Seconds(), c.allocs/uint64(c.documents),
+				c.elapsed.Seconds()/costs[1].elapsed.Seconds())
 		}
 	}
 	fmt.Fprintln(out, "\nentries\tstep\tms each\t\t\t")
 	return benchPrepare(out)
 }
 
-// benchPrepare prints what each step takes of an entry with about 3 KB of markup.
+// benchPrepare measures each step of preparing an entry with about 3 KB of markup.
 func benchPrepare(out io.Writer) error {
-	d, err := feed.Parse(simulate.NewFarm(1, 100, time.Now()).Document(0), "", "https://example.org/")
+	d, err := feed.Parse(simulate.NewFeedServer(1, 100, time.Now()).Document(0), "", "https://example.org/")
 	if err != nil {
 		return err
 	}
@@ -141,9 +141,9 @@ func benchPrepare(out io.Writer) error {
 				s.do(i)
 			}
 		}
-		took := (cpuTime() - began) / time.Duration(rounds*len(d.Entries))
-		all += took
-		fmt.Fprintf(out, "of %.1f KB\t%s\t%.3f\t\t\t\n", float64(size)/1e3/float64(len(d.Entries)), s.name, took.Seconds()*1e3)
+		elapsed := (cpuTime() - began) / time.Duration(rounds*len(d.Entries))
+		all += elapsed
+		fmt.Fprintf(out, "of %.1f KB\t%s\t%.3f\t\t\t\n", float64(size)/1e3/float64(len(d.Entries)), s.name, elapsed.Seconds()*1e3)
 	}
 	fmt.Fprintf(out, "\tall\t%.3f\t\t\t\n", all.Seconds()*1e3)
 	return nil

@@ -10,29 +10,29 @@ import (
 	"feedmesh/storage"
 )
 
-// probes are feeds that a node is asked to poll as soon as they have published, so
-// that the time until the item is found is all but the delay of polling.
+// probes are feeds that are polled immediately after publishing, so that the time until the item is
+// searchable excludes the delay of polling.
 type probes struct {
-	*remoteFarm
-	size   farmSize
+	*remoteFeeds
+	size   feedsSize
 	times  []time.Duration
-	failed int // were not found within [probeLasts]
+	failed int // not searchable within [probeLasts]
 }
 
 const (
 	probeEvery = 5 * time.Second
 	probeLasts = 30 * time.Second
-	probePause = 50 * time.Millisecond // between two looks
+	probePause = 50 * time.Millisecond // between two searches
 )
 
-// startProbes starts a farm for so many probes.
+// startProbes starts a feed server for a number of probes.
 func startProbes(n int) (*probes, error) {
-	size := farmSize{feeds: max(1, n), items: 1, hosts: max(1, n)}
-	farm, err := startFarm(size)
-	return &probes{remoteFarm: farm, size: size}, err
+	size := feedsSize{feeds: max(1, n), items: 1, hosts: max(1, n)}
+	feedServer, err := startFeedServer(size)
+	return &probes{remoteFeeds: feedServer, size: size}, err
 }
 
-// run has one feed after the other publish an item, until ctx ends.
+// run publishes an item in one feed after another, until ctx ends.
 func (p *probes) run(ctx context.Context, node *api.Client) error {
 	for i, url := range p.urls {
 		next := time.Now().Add(probeEvery)
@@ -48,13 +48,13 @@ func (p *probes) run(ctx context.Context, node *api.Client) error {
 	return nil
 }
 
-// probe has all feeds publish, and waits until the i-th one's item is found.
+// probe publishes in all feeds, and waits until the i-th feed's item is searchable.
 func (p *probes) probe(ctx context.Context, node *api.Client, i int, url string) error {
 	if err := p.publish(); err != nil {
 		return err
 	}
 	began := time.Now()
-	word := simulate.Mark(i, p.size.items+i) // each probe before this one published too
+	word := simulate.UniqueWord(i, p.size.items+i) // each earlier probe published too
 	if err := node.RefreshFeed(ctx, storage.FeedID(url)); err != nil {
 		return fmt.Errorf("refresh %s: %w", url, err)
 	}
@@ -77,7 +77,7 @@ func (p *probes) probe(ctx context.Context, node *api.Client, i int, url string)
 	return nil
 }
 
-// rows adds how long it took.
+// rows adds the latencies.
 func (p *probes) rows(out *report) {
 	const what = "published to searchable, of a feed polled at once"
 	if p.failed > 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// addShares adds two tables of whose CPU a profile tells: by role, and by the
-// package whose code ran or was waited for; each divided by n, in milliseconds.
+// addShares adds two tables of a profile's CPU time: by role, and by the package whose code ran or waited for
+// calls; each divided by n, in milliseconds.
 func (r *report) addShares(of string, p *profile.Profile, n float64, unit string) {
 	for _, by := range []struct {
 		name  string
@@ -44,8 +44,8 @@ func (r *report) addShares(of string, p *profile.Profile, n float64, unit string
 	}
 }
 
-// background is what works without a role's label, by a part of a function's name.
-// The first that any function of a sample has says whose it is.
+// background classifies work without a role's label by a part of a function name. The first match in a sample
+// decides.
 var background = []struct{ function, name string }{
 	{"nats-server", "NATS server"},
 	{"scorch", "index: merging and writing"},
@@ -60,8 +60,7 @@ var background = []struct{ function, name string }{
 	{"sqlite", "store"},
 }
 
-// roleOf says which role a sample belongs to, by its label, or else what works in
-// the background for all of them.
+// roleOf returns the role of a sample by its label, or else its kind of background work.
 func roleOf(s *profile.Sample) string {
 	if role := s.Label["role"]; len(role) > 0 {
 		return "role " + role[0]
@@ -76,14 +75,14 @@ func roleOf(s *profile.Sample) string {
 	return "Go scheduler and the rest"
 }
 
-// packageOf says which package that is not of Go itself a sample was in, or called
-// from: ours each, others by module.
+// packageOf returns the package outside the standard library that a sample was in or called from: each
+// package of this project, others by module.
 func packageOf(s *profile.Sample) string {
 	for name := range functions(s) {
 		name, _, _ = strings.Cut(name, "[") // without type arguments
 		path := name[strings.LastIndexByte(name, '/')+1:]
 		path = name[:len(name)-len(path)] + path[:max(0, strings.IndexByte(path, '.'))]
-		path = strings.ReplaceAll(path, "%2e", ".") // as the last part of a path is written
+		path = strings.ReplaceAll(path, "%2e", ".") // escape of the last part of a path
 		first, _, _ := strings.Cut(path, "/")
 		switch {
 		case first == "feedmesh":
@@ -110,8 +109,8 @@ func functions(s *profile.Sample) func(yield func(string) bool) {
 	}
 }
 
-// keepProfile keeps a profile in a folder, if that has a name.
-func keepProfile(dir, name string, write func(io.Writer) error) error {
+// storeProfile stores a profile in a folder, if that is not empty.
+func storeProfile(dir, name string, write func(io.Writer) error) error {
 	if dir == "" {
 		return nil
 	}

@@ -14,19 +14,19 @@ import (
 	"time"
 )
 
-// results are what a run of bench measured, and on what.
+// results are the rows of a run of bench, with its machine.
 type results struct {
 	Machine machine `json:"machine"`
 	Rows    []Row   `json:"rows"`
 }
 
-// key tells what was measured from all else that was.
+// key identifies a measurement.
 type key struct{ part, table, what string }
 
 func (r Row) key() key { return key{r.Part, r.Table, r.What} }
 
-// keep writes the results to the folder of their day, beside those of days before.
-// Of parts that were measured earlier on that day, and not again, the rows stay.
+// keep writes the results to the folder of their day. Rows of the same day remain for parts that were not
+// measured again.
 func (r results) keep(folder string) error {
 	before, err := newest(folder, func(day string) bool { return day < r.day() })
 	if err != nil {
@@ -53,14 +53,14 @@ func (r results) keep(folder string) error {
 
 func (r results) day() string { return r.Machine.Date.Format(time.DateOnly) }
 
-// without returns the rows of other parts than those of some rows.
+// without returns the rows of parts that do not occur in other rows.
 func (r results) without(some []Row) []Row {
 	return slices.DeleteFunc(r.Rows, func(row Row) bool {
 		return slices.ContainsFunc(some, func(one Row) bool { return one.Part == row.Part })
 	})
 }
 
-// newest returns the newest results of such a day, or none.
+// newest returns the newest results that meet a condition, or none.
 func newest(folder string, of func(day string) bool) (r results, err error) {
 	days, err := filepath.Glob(filepath.Join(folder, "????-??-??", "results.json"))
 	if err != nil {
@@ -83,7 +83,7 @@ func newest(folder string, of func(day string) bool) (r results, err error) {
 	return r, nil
 }
 
-// print writes the tables for a terminal. What misses its aim is marked.
+// print writes the tables for a terminal. Missed aims are marked.
 func (r results) print(w io.Writer) {
 	for _, name := range r.tables() {
 		out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -104,7 +104,7 @@ func (r results) print(w io.Writer) {
 	}
 }
 
-// markdown returns the same as a page, beside what was measured before.
+// markdown returns the tables as a page, compared with earlier results.
 func (r results) markdown(before results) string {
 	var b strings.Builder
 	b.WriteString(r.Machine.head())
@@ -126,34 +126,34 @@ func (r results) markdown(before results) string {
 				part = row.Part
 				fmt.Fprintf(&b, "| **%s** (`%s`, commit %s) | | | |\n", part, row.Command, row.Commit)
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(row.What), cell(row.measured()), row.asked(), was[row.key()].known())
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(row.What), cell(row.measured()), row.aimText(), was[row.key()].measuredText())
 		}
 	}
 	return b.String()
 }
 
-// asked returns the aim, and whether it is missed.
-func (r Row) asked() string {
+// aimText returns the aim, and whether it is missed.
+func (r Row) aimText() string {
 	if r.Missed {
 		return r.Aim + ", missed"
 	}
 	return r.Aim
 }
 
-// known returns what was measured, if anything was.
-func (r Row) known() string {
+// measuredText returns the value, if it was measured.
+func (r Row) measuredText() string {
 	if r.What == "" || r.Error != "" {
 		return ""
 	}
 	return cell(r.measured())
 }
 
-// cell returns a text as it can stand in a table.
+// cell escapes a text for a table.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(text)
 }
 
-// tables returns the names of the tables, the main one, "", first.
+// tables returns the names of the tables, the main table, "", first.
 func (r results) tables() []string {
 	names := []string{""}
 	for _, row := range r.Rows {

@@ -17,7 +17,7 @@ func onDay(day string, rows ...Row) results {
 	return results{Machine: machine{Date: date, Commit: "c" + day, Cores: 2}, Rows: rows}
 }
 
-func TestAPageHasWhatWasMeasuredBefore(t *testing.T) {
+func TestResults_PageComparesWithEarlierDay(t *testing.T) {
 	folder := t.TempDir()
 	polls := Row{Part: "sweep", What: "polls", Value: 4000, Unit: "/s", Aim: ">= 8000", Missed: true, Command: "just bench sweep", Commit: "abc"}
 	faster, elsewhere := polls, polls
@@ -28,9 +28,9 @@ func TestAPageHasWhatWasMeasuredBefore(t *testing.T) {
 	for _, r := range []results{
 		onDay("2026-01-01", Row{Part: "sweep", What: "polls", Value: 1, Unit: "/s"}),
 		onDay("2026-01-03", polls, byRole, failed),
-		onDay("2026-01-02", Row{Part: "sweep", What: "polls", Value: 2, Unit: "/s"}), // written later, but of before
+		onDay("2026-01-02", Row{Part: "sweep", What: "polls", Value: 2, Unit: "/s"}), // written later, but of an earlier day
 		onDay("2026-01-04", polls, elsewhere, failed),
-		onDay("2026-01-04", faster, byRole), // the second of a day is not beside the first, whose other parts stay
+		onDay("2026-01-04", faster, byRole), // the second of a day replaces its part of the first, whose other parts stay
 	} {
 		if err := r.keep(folder); err != nil {
 			t.Fatal(err)
@@ -54,18 +54,18 @@ func TestAPageHasWhatWasMeasuredBefore(t *testing.T) {
 	}
 }
 
-func TestTheFirstResultsHaveNothingBefore(t *testing.T) {
+func TestResults_FirstDayHasNoComparison(t *testing.T) {
 	folder := t.TempDir()
 	if err := onDay("2026-01-01", Row{Part: "sweep", What: "polls", Value: 1}).keep(folder); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(folder, "2026-01-01", "results.md"))
 	if err != nil || strings.Contains(string(page), "Before:") || !strings.Contains(string(page), "| polls | 1.00 |  |  |") {
-		t.Errorf("got %v and this page, want one with nothing before:\n%s", err, page)
+		t.Errorf("got %v and this page, want a page without comparison:\n%s", err, page)
 	}
 }
 
-func TestAnAimIsReachedAtItsBound(t *testing.T) {
+func TestReached_IncludesTheBound(t *testing.T) {
 	for _, c := range []struct {
 		value float64
 		aim   string
@@ -79,7 +79,7 @@ func TestAnAimIsReachedAtItsBound(t *testing.T) {
 	}
 }
 
-func TestNumbersHaveThreeDigitsThatCount(t *testing.T) {
+func TestNumber_HasThreeSignificantDigits(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 12345.6: "12346", 999: "999", 12.345: "12.3", 0.012345: "0.0123", -1.5: "-1.50", 1e-9: "0.000000"} {
 		if got := number(v); got != want {
 			t.Errorf("%v: got %q, want %q", v, got, want)
@@ -87,7 +87,7 @@ func TestNumbersHaveThreeDigitsThatCount(t *testing.T) {
 	}
 }
 
-func TestARowThatIsNoNumberSaysSo(t *testing.T) {
+func TestAimed_NaNIsAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows")
 	file, err := os.Create(path)
 	if err != nil {
@@ -99,24 +99,24 @@ func TestARowThatIsNoNumberSaysSo(t *testing.T) {
 	out.aimed("slow", 3, "s", "<= 2")
 	rows, err := readRows(path)
 	if err != nil || len(rows) != 2 || rows[0].Error == "" || rows[0].Missed || !rows[1].Missed {
-		t.Errorf("got %+v, %v, want a failed row and one that misses its aim", rows, err)
+		t.Errorf("got %+v, %v, want a failed row and a row that misses its aim", rows, err)
 	}
 }
 
-func TestArgumentsBelongToThePartBeforeThem(t *testing.T) {
-	got, err := asked([]string{"sweep", "-feeds", "5", "search", "-engine", "bleve", "idle"})
+func TestSelectedParts_ArgumentsFollowTheirPart(t *testing.T) {
+	got, err := selectedParts([]string{"sweep", "-feeds", "5", "search", "-engine", "bleve", "idle"})
 	if err != nil || len(got) != 3 || strings.Join(got[0], " ") != "sweep -feeds 5" || strings.Join(got[1], " ") != "search -engine bleve" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if _, err := asked([]string{"swep"}); err == nil {
-		t.Error("an unknown part is taken")
+	if _, err := selectedParts([]string{"swep"}); err == nil {
+		t.Error("an unknown part is accepted")
 	}
-	if suite, _ := asked(nil); len(suite) != 6 || suite[0][0] != "sweep" {
+	if suite, _ := selectedParts(nil); len(suite) != 6 || suite[0][0] != "sweep" {
 		t.Errorf("got %q, want the suite", suite)
 	}
 }
 
-func TestAPartThatFailsSaysWhyInItsLastLine(t *testing.T) {
+func TestLastLine_ReturnsTheLastLineWithoutPrefix(t *testing.T) {
 	var l lastLine
 	for _, piece := range []string{"first\nsec", "ond\nbench: no ", "disk\n"} {
 		l.Write([]byte(piece))
@@ -126,6 +126,6 @@ func TestAPartThatFailsSaysWhyInItsLastLine(t *testing.T) {
 	}
 	var silent lastLine
 	if got := silent.text(os.ErrClosed); got != os.ErrClosed.Error() {
-		t.Errorf("got %q of one that said nothing", got)
+		t.Errorf("got %q without output, want the error", got)
 	}
 }

@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// A Row is one thing that was measured.
+// A Row is one measurement.
 type Row struct {
 	Part    string  `json:"part"`
-	Table   string  `json:"table,omitempty"` // whose CPU it tells of; empty: it is of the main table
+	Table   string  `json:"table,omitempty"` // name of a table of CPU shares; empty: the main table
 	What    string  `json:"what"`
 	Value   float64 `json:"value"`
 	Unit    string  `json:"unit"`
 	Aim     string  `json:"aim,omitempty"` // as "<= 5"; empty: none
 	Missed  bool    `json:"missed,omitempty"`
-	Error   string  `json:"error,omitempty"` // why there is no value
-	Command string  `json:"command"`         // that measures it again
-	Commit  string  `json:"commit"`          // that it was measured of
+	Error   string  `json:"error,omitempty"` // reason of a missing value
+	Command string  `json:"command"`         // repeats the measurement
+	Commit  string  `json:"commit"`          // of the measured version
 }
 
-// A report takes the rows of a part, in order.
+// A report collects the rows of a part, in order.
 type report struct{ to *json.Encoder }
 
 func newReport(w io.Writer) *report { return &report{json.NewEncoder(w)} }
@@ -37,7 +37,7 @@ func (r *report) aimed(what string, value float64, unit, aim string) {
 	r.row(Row{What: what, Value: value, Unit: unit, Aim: aim, Missed: !reached(value, aim)})
 }
 
-// failed adds a row of what could not be measured.
+// failed adds a row for a failed measurement.
 func (r *report) failed(what, why string) { r.row(Row{What: what, Error: why}) }
 
 func (r *report) row(row Row) {
@@ -48,11 +48,11 @@ func (r *report) row(row Row) {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", row.What, row.measured())
 	}
 	if err := r.to.Encode(row); err != nil {
-		panic(fmt.Errorf("keep a row: %w", err)) // the file is ours, and nothing goes on without it
+		panic(fmt.Errorf("write a row: %w", err)) // without its results file a run is useless
 	}
 }
 
-// measured returns the value as people read it, or why there is none.
+// measured formats the value, or the reason of a missing one.
 func (r Row) measured() string {
 	if r.Error != "" {
 		return "failed: " + r.Error
@@ -60,7 +60,7 @@ func (r Row) measured() string {
 	return strings.TrimSpace(number(r.Value) + " " + r.Unit)
 }
 
-// number returns three digits of a value that count, or all before the point.
+// number formats a value with three significant digits, or all digits before the point.
 func number(v float64) string {
 	if v == 0 {
 		return "0"
@@ -69,7 +69,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'f', min(max(digits, 0), 6), 64)
 }
 
-// reached reports whether a value is as the aim asks; there is none in "".
+// reached reports whether a value meets an aim; true for "".
 func reached(value float64, aim string) bool {
 	sign, text, _ := strings.Cut(aim, " ")
 	bound, err := strconv.ParseFloat(text, 64)
@@ -77,11 +77,11 @@ func reached(value float64, aim string) bool {
 	case aim == "":
 		return true
 	case err != nil:
-		panic(fmt.Errorf("%q is no aim: %w", aim, err))
+		panic(fmt.Errorf("%q is not a valid aim: %w", aim, err))
 	case sign == "<=":
 		return value <= bound
 	case sign == ">=":
 		return value >= bound
 	}
-	panic(fmt.Errorf("%q is no aim", aim))
+	panic(fmt.Errorf("%q is not a valid aim", aim))
 }

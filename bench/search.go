@@ -21,15 +21,13 @@ import (
 	"feedmesh/tests/engines"
 )
 
-// benchSearch measures what each search engine takes to index made-up items of some
-// 2 KB, and to answer: one client at a time, each query another, then 1, 16 and 64
-// clients who ask a mix of a thousand queries, some of them much more often than
-// others, as people do.
+// benchSearch measures indexing generated items of some 2 KB with each search engine, and queries: different
+// ones from one client, then a mix of a thousand queries with natural frequencies from 1, 16 and 64 clients.
 func benchSearch(ctx context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("search", flag.ContinueOnError)
 	items := flags.Int("items", 200_000, "items to index")
 	engine := flags.String("engine", "bleve", "bleve, meilisearch or both")
-	each := flags.Duration("each", 4*time.Second, "how long a row is measured")
+	each := flags.Duration("each", 4*time.Second, "duration of each measurement")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -41,9 +39,9 @@ func benchSearch(ctx context.Context, out *report, args []string) error {
 	for _, name := range names {
 		measure := measures[name]
 		if measure == nil {
-			return fmt.Errorf("there is no engine %q: take bleve, meilisearch or both", name)
+			return fmt.Errorf("no engine %q: use bleve, meilisearch or both", name)
 		}
-		b := &searchBench{out: out, name: name, items: *items, each: *each, made: storagetest.NewMaker(1)}
+		b := &searchBench{out: out, name: name, items: *items, each: *each, made: storagetest.NewItemGenerator(1)}
 		if err := measure(ctx, b); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -51,7 +49,7 @@ func benchSearch(ctx context.Context, out *report, args []string) error {
 	return nil
 }
 
-// add adds a row about the engine.
+// add adds a row of the engine.
 func (b *searchBench) add(what string, value float64, unit, aim string) {
 	b.out.aimed(b.name+": "+what, value, unit, aim)
 }
@@ -63,8 +61,8 @@ type searchBench struct {
 	index storage.Index
 	items int
 	each  time.Duration
-	made  *storagetest.Maker
-	some  []storage.Indexed // of those in the index
+	made  *storagetest.ItemGenerator
+	some  []storage.IndexItem // a sample of the indexed items
 }
 
 func withBleve(ctx context.Context, b *searchBench) error {
@@ -94,15 +92,15 @@ func withMeilisearch(ctx context.Context, b *searchBench) error {
 	})
 }
 
-// run measures the index, which a process keeps in a folder.
+// run measures the index, with its files in a process's folder.
 func (b *searchBench) run(ctx context.Context, dir string, process int) error {
 	if err := b.fill(ctx); err != nil {
 		return err
 	}
-	size := settled(dir)
+	size := settledSize(dir)
 	b.add("on disk", float64(size)/float64(b.items), "bytes an item", "")
 	for _, row := range b.rows() {
-		b.clients(ctx, row, 1, func(*rand.Rand) func(context.Context) error { return row.ask })
+		b.clients(ctx, row, 1, func(*rand.Rand) func(context.Context) error { return row.run })
 	}
 	for _, n := range []int{1, 16, 64} {
 		b.clients(ctx, searchRow{what: fmt.Sprintf("mix, %d clients", n)}, n, b.mix())
@@ -111,9 +109,8 @@ func (b *searchBench) run(ctx context.Context, dir string, process int) error {
 	return nil
 }
 
-// settled waits until the engine no longer rearranges its files, at most a minute,
-// and returns their size.
-func settled(dir string) (size int64) {
+// settledSize waits until the engine has finished merging its files, at most a minute, and returns their size.
+func settledSize(dir string) (size int64) {
 	same := 0
 	for range 60 {
 		before := size
@@ -127,10 +124,10 @@ func settled(dir string) (size int64) {
 	return size
 }
 
-// fill indexes the items, by several at once, as those who index do.
+// fill indexes the items from several goroutines, as index workers do.
 func (b *searchBench) fill(ctx context.Context) error {
 	const batch, putters = 500, 4
-	batches := make(chan []storage.Indexed)
+	batches := make(chan []storage.IndexItem)
 	var putting sync.WaitGroup
 	var failed atomic.Pointer[error]
 	for range putters {
@@ -157,15 +154,15 @@ func (b *searchBench) fill(ctx context.Context) error {
 	if err := failed.Load(); err != nil {
 		return *err
 	}
-	took := time.Since(began) - making
-	b.add("items indexed", float64(b.items)/took.Seconds(), "/s", "")
+	elapsed := time.Since(began) - making
+	b.add("items indexed", float64(b.items)/elapsed.Seconds(), "/s", "")
 	return nil
 }
 
-// A searchRow is one kind of question.
+// A searchRow is one kind of query.
 type searchRow struct {
 	what     string
-	ask      func(ctx context.Context) error
+	run      func(ctx context.Context) error
 	p50, p99 string // aims, in milliseconds
 }
 
@@ -177,58 +174,57 @@ func aimed(row searchRow) searchRow {
 
 func (b *searchBench) rows() []searchRow {
 	now := time.Now()
-	search := func(what string, ask func() storage.Query) searchRow {
-		return searchRow{what: what, ask: func(ctx context.Context) error {
-			q := ask()
-			now = now.Add(-time.Minute) // so that no answer is remembered
+	search := func(what string, newQuery func() storage.Query) searchRow {
+		return searchRow{what: what, run: func(ctx context.Context) error {
+			q := newQuery()
+			now = now.Add(-time.Minute) // to bypass the cache
 			q.Now = now
 			_, err := b.index.Search(ctx, q)
 			return err
 		}}
 	}
-	first := func(letters int) string { return string([]rune(b.made.Sought())[:letters]) }
+	first := func(letters int) string { return string([]rune(b.made.SearchWord())[:letters]) }
 	return []searchRow{
 		aimed(search("1 word, filter, facets", func() storage.Query { return b.faceted(1) })),
 		aimed(search("2 words, filter, facets", func() storage.Query { return b.faceted(2) })),
 		aimed(search("3 words, filter, facets", func() storage.Query { return b.faceted(3) })),
 		search("1 word, newest first", func() storage.Query { return storage.Query{Where: b.words(1), Newest: true} }),
 		search("all, newest first, facets", func() storage.Query { return storage.Query{Facets: true} }),
-		search("1 word, each story once", func() storage.Query { return storage.Query{Where: b.words(1), Once: true} }),
+		search("1 word, each story once", func() storage.Query { return storage.Query{Where: b.words(1), OnePerStory: true} }),
 		search("a phrase of 2", func() storage.Query {
-			return storage.Query{Where: query.Text{Words: b.made.Sought() + " " + b.made.Sought(), Form: query.Phrase}}
+			return storage.Query{Where: query.Text{Words: b.made.SearchWord() + " " + b.made.SearchWord(), Form: query.Phrase}}
 		}),
 		search("as typed: 2 letters", func() storage.Query { return storage.Query{Where: query.Text{Words: first(2), Form: query.Prefix}} }),
 		search("as typed: a word and 3 letters", func() storage.Query {
-			return storage.Query{Where: query.Text{Words: b.made.Sought() + " " + first(3), Form: query.Prefix}}
+			return storage.Query{Where: query.Text{Words: b.made.SearchWord() + " " + first(3), Form: query.Prefix}}
 		}),
-		search("a mistyped word", func() storage.Query { return storage.Query{Where: query.Text{Words: b.made.Sought() + "q"}} }),
-		{what: "similar items", ask: func(ctx context.Context) error {
+		search("a mistyped word", func() storage.Query { return storage.Query{Where: query.Text{Words: b.made.SearchWord() + "q"}} }),
+		{what: "similar items", run: func(ctx context.Context) error {
 			_, err := b.index.Similar(ctx, b.some[rand.IntN(len(b.some))], 10)
 			return err
 		}},
-		{what: "suggestions for 2 letters", ask: func(ctx context.Context) error {
+		{what: "suggestions for 2 letters", run: func(ctx context.Context) error {
 			_, err := b.index.Suggest(ctx, first(2), 10)
 			return err
 		}},
 	}
 }
 
-// words returns a query for so many words.
+// words returns a query of a number of words.
 func (b *searchBench) words(n int) query.Node {
 	var all query.And
 	for range n {
-		all = append(all, query.Text{Words: b.made.Sought()})
+		all = append(all, query.Text{Words: b.made.SearchWord()})
 	}
 	return all
 }
 
-// faceted returns a query for so many words with a filter and facets.
+// faceted returns a query of a number of words with a filter and facets.
 func (b *searchBench) faceted(words int) storage.Query {
-	return storage.Query{Where: query.And{b.words(words), query.Is{Field: query.Language, Value: "en"}}, Facets: true}
+	return storage.Query{Where: query.And{b.words(words), query.FieldEquals{Field: query.Language, Value: "en"}}, Facets: true}
 }
 
-// mix returns what a client asks by chance: for 1 to 3 words with a filter and
-// facets.
+// mix returns a random query of a client: 1 to 3 words with a filter and facets.
 func (b *searchBench) mix() func(*rand.Rand) func(context.Context) error {
 	queries := make([]storage.Query, 1000)
 	for i := range queries {
@@ -243,27 +239,27 @@ func (b *searchBench) mix() func(*rand.Rand) func(context.Context) error {
 	}
 }
 
-// clients adds rows of so many clients, each of whom asks again and again.
+// clients adds rows for a number of clients, which query continuously.
 func (b *searchBench) clients(ctx context.Context, row searchRow, n int, client func(chance *rand.Rand) func(context.Context) error) {
 	times, failed, last := make([][]time.Duration, n), make([]int, n), make([]error, n)
 	began := time.Now()
-	var asking sync.WaitGroup
+	var running sync.WaitGroup
 	for i := range n {
-		asking.Go(func() {
-			ask := client(rand.New(rand.NewPCG(1, uint64(i))))
+		running.Go(func() {
+			request := client(rand.New(rand.NewPCG(1, uint64(i))))
 			for time.Since(began) < b.each && ctx.Err() == nil {
-				asked := time.Now()
-				if err := ask(ctx); err != nil {
+				sent := time.Now()
+				if err := request(ctx); err != nil {
 					failed[i]++
 					last[i] = err
 					continue
 				}
-				times[i] = append(times[i], time.Since(asked))
+				times[i] = append(times[i], time.Since(sent))
 			}
 		})
 	}
-	asking.Wait()
-	took := time.Since(began)
+	running.Wait()
+	elapsed := time.Since(began)
 	all, fails := slices.Concat(times...), 0
 	for _, n := range failed {
 		fails += n
@@ -276,7 +272,7 @@ func (b *searchBench) clients(ctx context.Context, row searchRow, n int, client 
 		return
 	}
 	t := timingOf(all)
-	b.add(row.what, float64(len(all))/took.Seconds(), "/s", "")
+	b.add(row.what, float64(len(all))/elapsed.Seconds(), "/s", "")
 	b.add(row.what+": p50", t.p50.Seconds()*1e3, "ms", row.p50)
 	b.add(row.what+": p99", t.p99.Seconds()*1e3, "ms", row.p99)
 }

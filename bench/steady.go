@@ -14,14 +14,14 @@ import (
 	"feedmesh/subjects"
 )
 
-// benchSteady measures a node with default settings, as a process of its own, that
-// reads feeds which publish as real ones do; and its start when it knows them.
+// benchSteady measures a node with default settings, as a separate process, that reads feeds which publish
+// like real ones; and its restart with them.
 func benchSteady(ctx context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("steady", flag.ContinueOnError)
 	s := &steady{report: out, size: webSize{feeds: 50_000, hosts: 5_000, window: 10, rate: 3}}
 	s.size.flags(flags)
-	flags.DurationVar(&s.lasts, "for", 10*time.Minute, "how long it is measured")
-	flags.StringVar(&s.profiles, "profiles", "", "keep the CPU profile in this folder")
+	flags.DurationVar(&s.lasts, "for", 10*time.Minute, "duration of the measurement")
+	flags.StringVar(&s.profiles, "profiles", "", "folder for the CPU profile")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ type steady struct {
 	agent    *agent
 }
 
-// in measures a node that keeps its data in a folder.
+// in measures a node with its data in a folder.
 func (s *steady) in(ctx context.Context, dir string) error {
 	program, err := buildAgent(ctx, dir)
 	if err != nil {
@@ -73,32 +73,31 @@ func (s *steady) run(ctx context.Context) error {
 	if err := s.agent.stop(); err != nil {
 		return err
 	}
-	took, err := s.agent.start()
+	elapsed, err := s.agent.start()
 	if err != nil {
 		return err
 	}
-	s.aimed(fmt.Sprintf("cold start to ready, %d feeds known", s.size.feeds), took.Seconds(), "s", "<= 3")
+	s.aimed(fmt.Sprintf("cold start to ready, %d feeds known", s.size.feeds), elapsed.Seconds(), "s", "<= 3")
 	return s.agent.stop()
 }
 
-// takeIn gives the node all feeds, and waits until it has read each of them and
-// nothing waits.
+// takeIn adds all feeds to the node, and waits until each was read and all queues are empty.
 func (s *steady) takeIn(ctx context.Context) error {
 	began := time.Now()
-	if err := s.web.giveTo(ctx, s.agent.Client); err != nil {
+	if err := s.web.addTo(ctx, s.agent.Client); err != nil {
 		return err
 	}
-	if err := s.probes.giveTo(ctx, s.agent.Client); err != nil {
+	if err := s.probes.addTo(ctx, s.agent.Client); err != nil {
 		return err
 	}
 	st, err := until(ctx, s.agent.Client, time.Second, func(st api.Status) bool {
-		unread := st.Feeds.Known - st.Feeds.Polled
-		return unread <= st.Feeds.Known/1000 && calm(st) // of a host that asks to wait, some come later
+		unread := st.Feeds.Stored - st.Feeds.Polled
+		return unread <= st.Feeds.Stored/1000 && calm(st) // feeds of rate-limited hosts come later
 	})
 	if err != nil {
 		return err
 	}
-	s.add("before: feeds taken in", float64(st.Feeds.Known), "")
+	s.add("before: feeds taken in", float64(st.Feeds.Stored), "")
 	s.add("before: items taken in", float64(st.Items), "")
 	s.add("before: all of that within", time.Since(began).Minutes(), "min")
 	if err := s.settle(ctx); err != nil {
@@ -109,22 +108,21 @@ func (s *steady) takeIn(ctx context.Context) error {
 }
 
 const (
-	// settledAt is at how many items a second, beside new ones, that are indexed anew the
-	// stories of what was taken in count as told. New items have others told too.
+	// settledAt is the rate of reindexed items a second, beside new ones, below which the stories of the
+	// first items count as summarized. New items also cause summaries.
 	settledAt = 50
 
-	// settledFor is for how long that must be so: large stories rest for half of it
-	// before they are told again.
+	// settledFor is the time for which that must hold: summaries of large stories are delayed by half of it.
 	settledFor = time.Minute
 )
 
-// settle waits until the node has told the stories of what it took in.
+// settle waits until the node has summarized the stories of the first items.
 func (s *steady) settle(ctx context.Context) error {
 	before, err := readMetrics(ctx, s.agent.health)
 	if err != nil {
 		return err
 	}
-	for range atMost / settledFor {
+	for range waitTimeout / settledFor {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -134,31 +132,31 @@ func (s *steady) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		again := now.since(before, "feedmesh_items_indexed_total") - now.since(before, "feedmesh_items_stored_total")
-		if again <= settledAt*settledFor.Seconds() {
+		reindexed := now.since(before, "feedmesh_items_indexed_total") - now.since(before, "feedmesh_items_stored_total")
+		if reindexed <= settledAt*settledFor.Seconds() {
 			return nil
 		}
 		before = now
 	}
-	return fmt.Errorf("stories are still told after %v", atMost)
+	return fmt.Errorf("stories are still summarized after %v", waitTimeout)
 }
 
-// calm reports whether nothing waits for long, though new tasks may come. A crawl
-// task lasts until the last host of many has answered.
+// calm reports whether no queue has old tasks, though new tasks may arrive. A crawl task lasts until the
+// slowest of its many hosts has answered.
 func calm(st api.Status) bool {
 	for _, q := range st.Queues {
-		if q.Oldest > 2 && q.Queue != subjects.QuarantineStream && q.Queue != subjects.Crawls.Name {
+		if q.Oldest > 2 && q.Queue != subjects.QuarantineStream && q.Queue != subjects.CrawlQueue.Name {
 			return false
 		}
 	}
 	return len(st.Problems) == 0
 }
 
-// measure measures the node for a while in which people search.
+// measure measures the node for a while under search load.
 func (s *steady) measure(ctx context.Context) error {
 	ended, cancel := context.WithTimeout(ctx, s.lasts)
 	defer cancel()
-	asked, err := newPeople(ctx, s.agent.Client)
+	load, err := newSearchLoad(ctx, s.agent.Client)
 	if err != nil {
 		return err
 	}
@@ -170,7 +168,7 @@ func (s *steady) measure(ctx context.Context) error {
 	var watch memoryWatch
 	var cpu cpuWatch
 	group, _ := errgroup.WithContext(ctx)
-	group.Go(func() error { asked.search(ended); return nil })
+	group.Go(func() error { load.search(ended); return nil })
 	group.Go(func() error { watch.run(ended, s.agent.process.ID()); return nil })
 	group.Go(func() error { return cpu.run(ended, s.agent.health) })
 	group.Go(func() error { return s.probes.run(ended, s.agent.Client) })
@@ -189,15 +187,15 @@ func (s *steady) measure(ctx context.Context) error {
 	s.costs(before, after, spent)
 	s.add("memory (RSS), on average", watch.mean(), "MB")
 	s.aimed("memory (RSS), at most", slices.Max(watch.all), "MB", "<= 400")
-	asked.rows(s.report, "")
+	load.rows(s.report, "")
 	if ledger, err := s.web.ledger(ctx); err == nil && ledger.MeanDelay > 0 {
 		s.add("published to fetched, on average: the delay of polling", ledger.MeanDelay/60, "min")
 	}
 	s.addShares("steady state", cpu.merged, 10*cpu.covered.Seconds(), "% of a core")
-	return keepProfile(s.profiles, "steady.cpu", cpu.merged.Write)
+	return storeProfile(s.profiles, "steady.cpu", cpu.merged.Write)
 }
 
-// lags adds how long things took.
+// lags adds latencies.
 func (s *steady) lags(before, after metrics) {
 	since := func(name string) histogram { return after.histogram(name).since(before.histogram(name)) }
 	searchable, due := since(indexLag), since("feedmesh_feed_lag_seconds")
@@ -210,12 +208,12 @@ func (s *steady) lags(before, after metrics) {
 	s.probes.rows(s.report)
 }
 
-// costs adds how much was done, and what that took.
-func (s *steady) costs(before, after metrics, spent spent) {
+// costs adds throughputs and costs.
+func (s *steady) costs(before, after metrics, spent usagePeriod) {
 	items := after.since(before, "feedmesh_items_stored_total")
 	s.add("polls", spent.rate(after.since(before, "feedmesh_fetch_total")), "/s")
 	s.add("new items", spent.rate(items), "/s")
 	s.aimed("CPU of the node, searches included", spent.percent(), "% of a core", "<= 15")
-	s.add("written to disk", float64(spent.written)/spent.took.Seconds()/1e3, "kB/s")
+	s.add("written to disk", float64(spent.written)/spent.elapsed.Seconds()/1e3, "kB/s")
 	s.add("written to disk, by new items", float64(spent.written)/items/1e3, "kB an item")
 }

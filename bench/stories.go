@@ -17,18 +17,16 @@ import (
 	"feedmesh/classify/story"
 )
 
-// benchStories measures what it costs to find items that repeat others, and to group
-// them, while more and more is remembered, and how long it takes to read all of it
-// back. Items are made. Those of near have titles of 7 to 12 words, 60 % of them
-// texts of 40 to 160, and one in ten is a copy. Those of stories have 9 and 40
-// words of 30,000, as common as words are, and every other one is of a happening
-// that others tell too. Times are of the processor, so that other processes do not
-// count; of reading back it is the clock, on all cores there are.
+// benchStories measures duplicate detection and clustering as the window grows, and the time to load a
+// window. Items are generated. For duplicate detection they have titles of 7 to 12 words, 60 % of them texts
+// of 40 to 160, and one in ten is a copy. For stories they have 9 and 40 of 30,000 words, with natural
+// frequencies, and every other one reports an event that others report too. Times are CPU times, so that
+// other processes do not count; for loading it is elapsed time, on all cores.
 func benchStories(_ context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("stories", flag.ContinueOnError)
-	items := flags.Int("items", 1_000_000, "most live items of near")
-	events := flags.Int("events", 50_000, "most live events")
-	back := flags.Int("back", 500_000, "items to read back")
+	items := flags.Int("items", 1_000_000, "maximum number of items in the near index")
+	events := flags.Int("events", 50_000, "maximum number of events in the window")
+	back := flags.Int("back", 500_000, "items to restore")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -44,10 +42,10 @@ func benchStories(_ context.Context, out *report, args []string) error {
 	return nil
 }
 
-// costs are the rows of what items cost.
+// costs are the rows of the costs of items.
 type costs struct{ *report }
 
-// onOneCore has rows added on a thread of its own, on one core.
+// onOneCore adds rows on a separate thread, on one core.
 func onOneCore(out *report, do func(c costs)) {
 	cores := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(cores)
@@ -56,8 +54,8 @@ func onOneCore(out *report, do func(c costs)) {
 	do(costs{out})
 }
 
-// rows adds rows of what is done with each item when there are so many: how long
-// that takes, and the bytes of memory for each of them. The remarks are printed.
+// rows adds rows for an operation on each item at a window size: its time, and the bytes of memory for each
+// item. The remarks are printed.
 func (c costs) rows(what string, live int, t timing, bytes uint64, remarks string, args ...any) {
 	what = fmt.Sprintf("%s, %d live", what, live)
 	c.add(what, 1/t.each.Seconds(), "/s")
@@ -67,7 +65,7 @@ func (c costs) rows(what string, live int, t timing, bytes uint64, remarks strin
 	fmt.Fprintf(os.Stderr, "  "+remarks+"\n", args...)
 }
 
-// timingOf sorts times and sums them up.
+// timingOf sorts and summarizes times.
 func timingOf(times []time.Duration) timing {
 	sum := time.Duration(0)
 	for _, t := range times {
@@ -79,7 +77,7 @@ func timingOf(times []time.Duration) timing {
 
 func micros(d time.Duration) string { return fmt.Sprintf("%.1f us", d.Seconds()*1e6) }
 
-// stories adds the row of a number of live events.
+// stories adds the row for a number of events in the window.
 func (c costs) stories(events int) {
 	before := heap()
 	limits := story.DefaultLimits()
@@ -102,7 +100,7 @@ func (c costs) stories(events int) {
 	for i := range measured {
 		item := press.item(now)
 		start := threadTime()
-		item.Read = weights.Read(item)
+		item.Features = weights.Extract(item)
 		reads = append(reads, threadTime()-start)
 		start = threadTime()
 		clusters.Place(item)
@@ -127,10 +125,9 @@ func (c costs) stories(events int) {
 	runtime.KeepAlive(clusters)
 }
 
-const pageOf = 1000 // items that are read back at a time
+const pageOf = 1000 // items loaded in a page
 
-// readBack adds the row of reading back so many items, all but the store's part of
-// it.
+// readBack adds the row for loading a number of items, without the store's part.
 func (c costs) readBack(n int) {
 	pages := makePages(n)
 	runtime.GOMAXPROCS(runtime.NumCPU())
@@ -140,9 +137,9 @@ func (c costs) readBack(n int) {
 	b.clusters = story.New(b.weights, story.DefaultLimits(), story.IDs{})
 	began, used := time.Now(), cpuTime()
 	b.run(pages)
-	took, used := time.Since(began), cpuTime()-used
+	elapsed, used := time.Since(began), cpuTime()-used
 	items, events, _ := b.clusters.Len()
-	each := took / time.Duration(n)
+	each := elapsed / time.Duration(n)
 	what := fmt.Sprintf("%d items read back", n)
 	c.add(what, 1/each.Seconds(), "/s")
 	c.add(what+": CPU", used.Seconds()*1e6/float64(n), "us an item")
@@ -151,7 +148,7 @@ func (c costs) readBack(n int) {
 	runtime.KeepAlive(b)
 }
 
-// back reads items back.
+// back loads items.
 type back struct {
 	settings near.Settings
 	weights  story.Weights
@@ -159,17 +156,16 @@ type back struct {
 	clusters *story.Clusters
 }
 
-// A stored item is what the store says of it.
+// A stored item contains the stored fields of an item.
 type stored struct {
-	mark   near.Mark
-	as     near.Placed
+	mark   near.Signature
+	as     near.Match
 	item   story.Item
 	placed story.Placement
-	needed bool // by stories
+	needed bool // for stories
 }
 
-// run takes back page after page. What is pure of the pages to come is done beside
-// that.
+// run adds page after page, while workers extract the features of the next pages.
 func (b *back) run(pages [][]stored) {
 	read := make([]chan struct{}, len(pages))
 	ahead := 2 * runtime.GOMAXPROCS(0)
@@ -178,7 +174,7 @@ func (b *back) run(pages [][]stored) {
 			return
 		}
 		for i := range pages[p] {
-			pages[p][i].needed = b.clusters.Needs(pages[p][i].item, pages[p][i].placed)
+			pages[p][i].needed = b.clusters.NeedsText(pages[p][i].item, pages[p][i].placed)
 		}
 		read[p] = make(chan struct{})
 		go b.read(pages[p], read[p])
@@ -190,29 +186,28 @@ func (b *back) run(pages [][]stored) {
 		<-read[p]
 		for i := range page {
 			s := &page[i]
-			b.index.Remember(s.mark, s.as)
-			b.clusters.Remember(s.item, s.placed)
+			b.index.Restore(s.mark, s.as)
+			b.clusters.Restore(s.item, s.placed)
 		}
 		pages[p] = nil
 		start(p + ahead)
 	}
-	b.clusters.Tick(time.Time{}) // which has more to do the first time
+	b.clusters.Tick(time.Time{}) // the first call has additional work
 }
 
-// read does what is pure of a page.
+// read extracts the features of a page.
 func (b *back) read(page []stored, done chan<- struct{}) {
 	for i := range page {
 		s := &page[i]
 		s.mark.Sketch = b.settings.Sketch(s.item.Title, s.item.Text)
 		if s.needed {
-			s.item.Read = b.weights.Read(s.item)
+			s.item.Features = b.weights.Extract(s.item)
 		}
 	}
 	close(done)
 }
 
-// makePages returns n items as they are stored, of which those of one happening are
-// one event.
+// makePages returns n items as stored; items that report one event belong to it.
 func makePages(n int) [][]stored {
 	press := newPress()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -225,7 +220,7 @@ func makePages(n int) [][]stored {
 		happening := fmt.Sprintf("event%021d", press.last)
 		page := &pages[len(pages)-1]
 		*page = append(*page, stored{
-			mark:   near.Mark{ItemID: item.ID, FeedID: item.Host, URLKey: item.Host + "/" + item.ID, TextHash: near.TextHash(item.Title, item.Text), Seen: now},
+			mark:   near.Signature{ItemID: item.ID, FeedID: item.Host, URLKey: item.Host + "/" + item.ID, TextHash: near.TextHash(item.Title, item.Text), Seen: now},
 			item:   item,
 			placed: story.Placement{EventID: happening, StoryID: happening},
 		})
@@ -234,13 +229,13 @@ func makePages(n int) [][]stored {
 	return pages
 }
 
-// A press makes items.
+// A press generates items.
 type press struct {
 	random *rand.Rand
 	words  *rand.Zipf
-	events [][]uint64 // words of happenings that are in the news
+	events [][]uint64 // words of current events
 	made   int
-	last   int // the happening of the last item
+	last   int // event of the last item
 }
 
 func newPress() *press {
@@ -248,7 +243,7 @@ func newPress() *press {
 	return &press{random: random, words: rand.NewZipf(random, 1.1, 8, 30_000)}
 }
 
-// item makes the next item: one in two tells what nobody told before.
+// item generates the next item: one in two reports a new event.
 func (p *press) item(now time.Time) story.Item {
 	p.made++
 	if len(p.events) == 0 || p.random.IntN(2) == 0 {
@@ -268,7 +263,7 @@ func (p *press) item(now time.Time) story.Item {
 	}
 }
 
-// text returns so many words of a happening and so many that are just words.
+// text returns a number of words of an event and a number of random words.
 func (p *press) text(about []uint64, own, others int) string {
 	var b strings.Builder
 	for range own {
@@ -289,7 +284,7 @@ func wordOf(n uint64) string {
 	return string(b)
 }
 
-// threadTime returns the processor time that this thread has used.
+// threadTime returns the CPU time of this thread.
 func threadTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {

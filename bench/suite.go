@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// history is where results are kept, a folder for each day.
+// history is the folder of stored results, with a folder for each day.
 const history = "bench/results"
 
-var errMissing = errors.New("not all could be measured")
+var errMissing = errors.New("some parts failed")
 
-// runAll runs the parts that the arguments name, or the suite, and prints what they
-// measured. The suite's results are kept, those of others if a folder is given.
+// runAll runs the parts named by the arguments, or the suite, and prints the results. Results of the suite
+// are stored, others only if a folder is given.
 func runAll(ctx context.Context, args []string, folder string) error {
-	all, err := asked(args)
+	all, err := selectedParts(args)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func runAll(ctx context.Context, args []string, folder string) error {
 			rows[i].Commit = r.Machine.Commit
 		}
 		r.Rows = append(r.Rows, rows...)
-		if errors.Is(err, errNotMeant) {
+		if errors.Is(err, errHelpOnly) {
 			return nil
 		}
 		if err != nil {
@@ -55,13 +55,13 @@ func runAll(ctx context.Context, args []string, folder string) error {
 	return errors.Join(faults...)
 }
 
-// asked returns the parts to run, each with its name and its arguments.
-func asked(args []string) (all [][]string, err error) {
+// selectedParts returns the parts to run, each with its name and its arguments.
+func selectedParts(args []string) (all [][]string, err error) {
 	for _, arg := range args {
 		if _, is := partNamed(arg); is {
 			all = append(all, []string{arg})
 		} else if len(all) == 0 {
-			return nil, fmt.Errorf("there is no part %q; -h names all", arg)
+			return nil, fmt.Errorf("no part %q; -h lists all", arg)
 		} else {
 			all[len(all)-1] = append(all[len(all)-1], arg)
 		}
@@ -77,11 +77,11 @@ func asked(args []string) (all [][]string, err error) {
 	return all, nil
 }
 
-// errNotMeant is that a part was only asked for its flags.
-var errNotMeant = errors.New("its flags were printed")
+// errHelpOnly reports that a part only printed its flags.
+var errHelpOnly = errors.New("flags printed")
 
-// runAsProcess runs a part as a process, and returns its rows. If the part fails,
-// the last of them says why.
+// runAsProcess runs a part as a process, and returns its rows. If the part fails, the last row contains the
+// reason.
 func runAsProcess(ctx context.Context, nameAndArgs []string) (rows []Row, err error) {
 	err = inFolder(func(dir string) error {
 		rows, err = runTo(ctx, filepath.Join(dir, "rows"), nameAndArgs)
@@ -97,18 +97,18 @@ func runTo(ctx context.Context, path string, nameAndArgs []string) ([]Row, error
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, self, append([]string{"-rows", path}, nameAndArgs...)...)
-	var said lastLine
-	cmd.Stdout, cmd.Stderr = os.Stderr, io.MultiWriter(os.Stderr, &said)
+	var stderr lastLine
+	cmd.Stdout, cmd.Stderr = os.Stderr, io.MultiWriter(os.Stderr, &stderr)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	cmd.WaitDelay = time.Minute
 	fmt.Fprintf(os.Stderr, "\n%s\n", strings.Join(nameAndArgs, " "))
 	failed := cmd.Run()
 	if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == exitHelp {
-		return nil, errNotMeant
+		return nil, errHelpOnly
 	}
 	rows, err := readRows(path)
 	if failed != nil {
-		rows = append(rows, Row{What: "the part", Error: said.text(failed)})
+		rows = append(rows, Row{What: "the part", Error: stderr.text(failed)})
 	}
 	command := "just bench " + strings.Join(nameAndArgs, " ")
 	for i := range rows {
@@ -117,7 +117,7 @@ func runTo(ctx context.Context, path string, nameAndArgs []string) ([]Row, error
 	return rows, errors.Join(failed, err)
 }
 
-// readRows reads the rows that a part wrote; none if it wrote no file.
+// readRows reads the rows of a part; none if the file is missing.
 func readRows(path string) (rows []Row, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -135,7 +135,7 @@ func readRows(path string) (rows []Row, err error) {
 	}
 }
 
-// lastLine keeps the last line that is written to it: why a process failed.
+// lastLine buffers the last line written to it, usually a process's error.
 type lastLine struct{ line []byte }
 
 func (l *lastLine) Write(b []byte) (int, error) {

@@ -10,18 +10,17 @@ import (
 	"feedmesh/agent/api"
 )
 
-// benchSweep measures how a node takes in feeds, polls them again when nothing is
-// new, when little is, and when each has something new.
+// benchSweep measures a node's first polls of feeds, then polls with no, few, and one new item in each feed.
 func benchSweep(ctx context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("sweep", flag.ContinueOnError)
-	r := &run{report: out, clock: &clock{}, size: farmSize{feeds: 10_000, items: 20, hosts: 5_000}}
+	r := &run{report: out, clock: &clock{}, size: feedsSize{feeds: 10_000, items: 20, hosts: 5_000}}
 	r.size.flags(flags)
-	flags.StringVar(&r.profiles, "profiles", "", "keep CPU and heap profiles of each phase in this folder")
+	flags.StringVar(&r.profiles, "profiles", "", "folder for the CPU and heap profiles of each phase")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
 	return r.inFolder(func() error {
-		return r.withFarm(func() error {
+		return r.withFeedServer(func() error {
 			err := r.withNode(ctx, settings(r.dir), r.firstSweep, r.unchangedSweeps, r.publish, r.fewChange, r.changedSweep, r.remembers)
 			if err == nil {
 				r.sizes(r.size.feeds * r.size.items)
@@ -31,9 +30,9 @@ func benchSweep(ctx context.Context, out *report, args []string) error {
 	})
 }
 
-// takeIn gives the node its feeds and waits until all their items can be found.
+// takeIn adds the feeds to the node and waits until all their items are searchable.
 func (r *run) takeIn(ctx context.Context) error {
-	if err := r.farm.giveTo(ctx, r.Client); err != nil {
+	if err := r.feedServerCPU.addTo(ctx, r.Client); err != nil {
 		return err
 	}
 	_, err := r.until(ctx, func(st api.Status) bool { return st.Indexed >= int64(r.size.feeds*r.size.items) })
@@ -51,59 +50,58 @@ func (r *run) firstSweep(ctx context.Context) error {
 	r.aimed("first sweep, to searchable: feeds", p.rate(float64(r.size.feeds)), "/s", ">= 100")
 	r.add("first sweep: CPU of the node", p.millis(items), "ms an item")
 	r.add("first sweep: load of the node", p.percent(), "% of a core")
-	r.add("first sweep: CPU of the farm", p.farm.Seconds()*1e3/items, "ms an item")
+	r.add("first sweep: CPU of the farm", p.feedServerCPU.Seconds()*1e3/items, "ms an item")
 	r.add("first sweep: written to disk", float64(p.written)/items, "bytes an item")
 	r.addShares("first sweep", p.profile, items, "ms an item")
 	return nil
 }
 
-// rounds is how many unchanged sweeps are measured.
+// rounds is the number of measured unchanged sweeps.
 const rounds = 10
 
-// unchangedSweeps measures polls that find nothing new, observations included.
+// unchangedSweeps measures polls without new items, observations included.
 func (r *run) unchangedSweeps(ctx context.Context) error {
 	if err := r.rest(ctx); err != nil {
 		return err
 	}
-	began, err := r.farm.count()
+	began, err := r.feedServerCPU.count()
 	if err != nil {
 		return err
 	}
 	var polling time.Duration
 	p, err := r.measure("unchanged", func() error {
 		for range rounds {
-			took, err := r.pollAll(ctx)
+			elapsed, err := r.pollAll(ctx)
 			if err != nil {
 				return err
 			}
-			polling += took
+			polling += elapsed
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	ended, err := r.farm.count()
+	ended, err := r.feedServerCPU.count()
 	if err != nil {
 		return err
 	}
 	polls := float64(ended - began)
 	r.aimed("unchanged polls", polls/polling.Seconds(), "/s", ">= 8000")
 	r.add("unchanged polls: CPU of the node", p.micros(polls), "us a poll")
-	r.add("unchanged polls: CPU of the farm", p.farm.Seconds()*1e6/polls, "us a poll")
+	r.add("unchanged polls: CPU of the farm", p.feedServerCPU.Seconds()*1e6/polls, "us a poll")
 	r.add("unchanged polls: written to disk", float64(p.written)/polls, "bytes a poll")
 	r.addShares("unchanged polls", p.profile, polls/1e3, "us a poll")
 	return nil
 }
 
-// publish has each feed publish one more entry.
+// publish publishes one more entry in each feed.
 func (r *run) publish(context.Context) error {
 	r.size.items++
-	return r.farm.publish()
+	return r.feedServerCPU.publish()
 }
 
-// fewChange measures how long a new item takes from fetch to searchable when few
-// come at a time.
+// fewChange measures the time from fetch to searchable for a few concurrent items.
 func (r *run) fewChange(ctx context.Context) error {
 	before, err := readMetrics(ctx, r.Address())
 	if err != nil {
@@ -138,11 +136,10 @@ func (r *run) fewChange(ctx context.Context) error {
 	return nil
 }
 
-// indexLag is the metric of how long items took from fetch to searchable.
+// indexLag is the metric of the time of items from fetch to searchable.
 const indexLag = "feedmesh_index_lag_seconds"
 
-// changedSweep measures polls that find one new item in each feed, until the last of
-// them can be found.
+// changedSweep measures polls with one new item in each feed, until the last of them is searchable.
 func (r *run) changedSweep(ctx context.Context) error {
 	st, err := r.Status(ctx)
 	if err != nil {
@@ -150,7 +147,7 @@ func (r *run) changedSweep(ctx context.Context) error {
 	}
 	all := int64(r.size.feeds * r.size.items)
 	p, err := r.measure("changed", func() error {
-		r.clock.add(untilDue) // all are due at once
+		r.clock.add(untilDue) // all feeds become due together
 		_, err := r.until(ctx, func(st api.Status) bool { return st.Indexed >= all })
 		return err
 	})
@@ -160,7 +157,7 @@ func (r *run) changedSweep(ctx context.Context) error {
 	items := float64(all - st.Indexed)
 	r.aimed("one new item in each feed, to searchable: feeds", p.rate(items), "/s", ">= 1000")
 	r.add("one new item in each feed: CPU of the node", p.millis(items), "ms an item")
-	r.add("one new item in each feed: CPU of the farm", p.farm.Seconds()*1e3/items, "ms an item")
+	r.add("one new item in each feed: CPU of the farm", p.feedServerCPU.Seconds()*1e3/items, "ms an item")
 	r.add("one new item in each feed: written to disk", float64(p.written)/items, "bytes an item")
 	r.addShares("one new item in each feed", p.profile, items, "ms an item")
 	return nil
@@ -173,7 +170,7 @@ func (r *run) remembers(context.Context) error {
 	return nil
 }
 
-// sizes measures what the node left on disk.
+// sizes measures the node's files on disk.
 func (r *run) sizes(items int) {
 	for _, part := range []struct{ name, path string }{{"store", "store.db"}, {"index", "index"}, {"queues and schedule", "nats"}} {
 		size := bytesUnder(filepath.Join(r.dir, part.path))

@@ -14,12 +14,11 @@ import (
 	"feedmesh/storage/sqlite"
 )
 
-// benchTakeover measures how long it takes whoever places items to remember those
-// of the last days, from the store.
+// benchTakeover measures the time in which a clusterer loads the window's items from the store.
 func benchTakeover(ctx context.Context, out *report, args []string) error {
 	flags := flag.NewFlagSet("takeover", flag.ContinueOnError)
-	items := flags.Int("items", 500_000, "items of three days in the store")
-	bodies := flags.Bool("bodies", false, "they have 2 KB of text each, and not only an excerpt of 300 characters")
+	items := flags.Int("items", 500_000, "stored items of the last three days")
+	bodies := flags.Bool("bodies", false, "2 KB of text per item instead of an excerpt of 300 characters")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -39,14 +38,14 @@ func (r *run) takeOver(ctx context.Context, items int, bodies bool) error {
 			return err
 		}
 		s := usedBy(os.Getpid()).since(before)
-		r.add(fmt.Sprintf("%d items are remembered after the start within", items), s.took.Seconds(), "s")
+		r.add(fmt.Sprintf("%d items are remembered after the start within", items), s.elapsed.Seconds(), "s")
 		r.add("CPU", s.micros(float64(items)), "us an item")
 		r.add("memory (RSS)", float64(memoryOf(os.Getpid(), "VmRSS"))/1e6, "MB")
 		return nil
 	})
 }
 
-// untilRemembered waits until new items in English are compared with so many.
+// untilRemembered waits until the English window has a number of items.
 func (r *run) untilRemembered(ctx context.Context, items int) error {
 	english := func(labels map[string]string) bool { return labels["language"] == "en" && labels["what"] == "marks" }
 	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
@@ -59,13 +58,13 @@ func (r *run) untilRemembered(ctx context.Context, items int) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%v of %d items are remembered after ten minutes", remembered, items)
+			return fmt.Errorf("only %v of %d items are loaded after ten minutes", remembered, items)
 		}
 	}
 }
 
-// fillItems makes a store of items of the last three days, one in three of which
-// tells of something that others tell of too.
+// fillItems creates a store with items of the last three days, one in three of which reports an event that
+// others report too.
 func fillItems(ctx context.Context, path string, items int, bodies bool) error {
 	store, err := sqlite.Open(ctx, path)
 	if err != nil {
@@ -74,7 +73,7 @@ func fillItems(ctx context.Context, path string, items int, bodies bool) error {
 	defer store.Close()
 	const chunk = 500
 	for first := 0; first < items; first += chunk {
-		feed := 3 * (first / chunk) // of those in English
+		feed := 3 * (first / chunk) // an English feed
 		url := fmt.Sprintf("http://host%d.example/feed", feed)
 		if _, err := store.AddFeeds(ctx, storage.Feed{ID: storage.FeedID(url), URL: url, Added: time.Now()}); err != nil {
 			return err
@@ -92,14 +91,14 @@ func fillItems(ctx context.Context, path string, items int, bodies bool) error {
 
 func itemOf(feedID string, feed, seq int, bodies bool) storage.Item {
 	title, html := simulate.Text(feed, seq)
-	plain := text.Plain(html)
+	plain := text.PlainText(html)
 	if !bodies {
 		plain = text.Excerpt(plain, 300)
 		html = "<p>" + plain + "</p>"
 	}
 	key := fmt.Sprint(seq)
 	i := storage.Item{
-		ID: storage.ItemID(feedID, key), FeedID: feedID, Key: key, Hash: key, Lane: "en", Language: "en",
+		ID: storage.ItemID(feedID, key), FeedID: feedID, Key: key, Hash: key, Partition: "en", Language: "en",
 		URL: simulate.Link(feed, seq), Title: title, HTML: html, Excerpt: text.Excerpt(plain, 300), TextHash: near.TextHash(title, plain),
 		FirstSeen: time.Now().Add(-time.Duration((feed*7+seq)%(70*3600)) * time.Second),
 	}

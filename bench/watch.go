@@ -9,7 +9,7 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// A memoryWatch looks at the memory of a process each second.
+// A memoryWatch samples the memory of a process each second.
 type memoryWatch struct{ all []float64 } // in MB
 
 func (w *memoryWatch) run(ctx context.Context, pid int) {
@@ -25,7 +25,7 @@ func (w *memoryWatch) run(ctx context.Context, pid int) {
 	}
 }
 
-// mean returns the mean of what was seen.
+// mean returns the mean of the samples.
 func (w *memoryWatch) mean() float64 {
 	sum := 0.0
 	for _, mb := range w.all {
@@ -34,15 +34,15 @@ func (w *memoryWatch) mean() float64 {
 	return sum / float64(len(w.all))
 }
 
-// A cpuWatch has a process profile itself, time after time.
+// A cpuWatch requests CPU profiles from a process, one after another.
 type cpuWatch struct {
 	merged  *profile.Profile
-	covered time.Duration // of the time that it watched
+	covered time.Duration // sum of the profiles' durations
 }
 
 const profileLasts = 30 * time.Second
 
-// run profiles the process that tells of itself at an address until ctx ends.
+// run requests profiles from a process's address until ctx ends.
 func (w *cpuWatch) run(ctx context.Context, health string) error {
 	end, _ := ctx.Deadline()
 	for ctx.Err() == nil {
@@ -70,7 +70,7 @@ func (w *cpuWatch) run(ctx context.Context, health string) error {
 		w.merged = p
 	}
 	if w.merged == nil {
-		return errors.New("there was no time for a profile")
+		return errors.New("the phase was too short for a profile")
 	}
 	return nil
 }

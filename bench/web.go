@@ -14,22 +14,22 @@ import (
 	"feedmesh/tests/engines"
 )
 
-// A webSize is what feeds there are that behave like real ones.
+// A webSize configures feeds that publish like real ones.
 type webSize struct {
 	feeds, hosts int
-	window       int     // entries that each shows, at most
-	rate         float64 // items a day of the mean feed
+	window       int     // maximum number of entries in each document
+	rate         float64 // mean rate of a feed, items a day
 }
 
-// flags lets a part's flags set the size.
+// flags defines the flags of the size.
 func (s *webSize) flags(f *flag.FlagSet) {
-	f.IntVar(&s.feeds, "feeds", s.feeds, "feeds that publish as real ones do")
-	f.IntVar(&s.hosts, "hosts", s.hosts, "addresses of this machine they are spread over")
-	f.IntVar(&s.window, "window", s.window, "entries that each shows, at most")
+	f.IntVar(&s.feeds, "feeds", s.feeds, "number of realistic feeds")
+	f.IntVar(&s.hosts, "hosts", s.hosts, "loopback addresses that serve them")
+	f.IntVar(&s.window, "window", s.window, "maximum entries per feed document")
 	f.Float64Var(&s.rate, "rate", s.rate, "items a day of the mean feed")
 }
 
-// webFaults is what is wrong with feeds of a list that nobody tends.
+// webFaults is the share of faults in a long-used feed list.
 const webFaults = "404=0.02,410=0.005,403=0.005,429=0.005,5xx=0.01,slow=0.005,hang=0.002,reset=0.002,truncated=0.002,bomb=0.0001,redirect=0.02,moved=0.01"
 
 // serveWeb serves the feeds.
@@ -37,7 +37,7 @@ func serveWeb(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("serve-web", flag.ContinueOnError)
 	var size webSize
 	size.flags(flags)
-	port := flags.String("port", "", "of all hosts")
+	port := flags.String("port", "", "port on all hosts")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func startWeb(ctx context.Context, size webSize) (*remoteWeb, error) {
 	return w, nil
 }
 
-// ledger returns what became of the feeds so far.
+// ledger returns the totals of the feeds so far.
 func (w *remoteWeb) ledger(ctx context.Context) (s simulate.Summary, err error) {
 	response, err := get(ctx, w.base+"/ledger")
 	if err != nil {
@@ -91,8 +91,8 @@ func (w *remoteWeb) ledger(ctx context.Context) (s simulate.Summary, err error) 
 	return s, json.NewDecoder(response.Body).Decode(&s)
 }
 
-// giveTo gives a node all feeds.
-func (w *remoteWeb) giveTo(ctx context.Context, node *api.Client) error {
+// addTo adds all feeds to a node.
+func (w *remoteWeb) addTo(ctx context.Context, node *api.Client) error {
 	list, err := get(ctx, w.base+"/feeds.opml")
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (w *remoteWeb) giveTo(ctx context.Context, node *api.Client) error {
 	return err
 }
 
-// get gets what is at an address.
+// get requests a URL.
 func get(ctx context.Context, address string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -114,7 +114,7 @@ func get(ctx context.Context, address string) (*http.Response, error) {
 	}
 	if response.StatusCode != http.StatusOK {
 		response.Body.Close()
-		return nil, fmt.Errorf("%s says %s", address, response.Status)
+		return nil, fmt.Errorf("%s returned %s", address, response.Status)
 	}
 	return response, nil
 }

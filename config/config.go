@@ -1,7 +1,7 @@
-// Package config has every setting of an agent, its default, and what makes a
-// set of them wrong. Each can be given as a flag (--crawl-timeout), in the
-// environment (FEEDMESH_CRAWL_TIMEOUT) or in a file ([crawl] timeout), and
-// wins in that order.
+// Package config defines the settings of an agent, their defaults and their validation. Each setting can be
+// given as a flag (--crawl-timeout), in the environment (FEEDMESH_CRAWL_TIMEOUT) or in a file ([crawl]
+// timeout); flags override the environment, and the environment overrides the file. [Config] contains all
+// settings, [Default] returns the defaults, and [Config.Validate] reports every invalid setting.
 package config
 
 import (
@@ -15,34 +15,34 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// A Config is all settings of one agent.
+// A Config contains all settings of an agent.
 type Config struct {
-	Roles  []string `default:"all" placeholder:"ROLE" help:"Roles this agent plays: any of those that --list-roles names, or all."`
-	Data   string   `default:"./data" placeholder:"DIR" help:"Folder for the agent's files."`
+	Roles  []string `default:"all" placeholder:"ROLE" help:"Roles of this agent: any of those listed by --list-roles, or all."`
+	Data   string   `default:"./data" placeholder:"DIR" help:"Data folder of the agent."`
 	Listen string   `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of console and REST API (role api)."`
-	Token  Secret   `placeholder:"SECRET" help:"What clients of the console and REST API must show. Needed to listen beyond this machine. @FILE reads it from a file."`
-	Health string   `placeholder:"ADDR" help:"Address of /livez, /readyz and /metrics, whatever the roles, as 127.0.0.1:8081; on this machine only, of /debug/pprof/ too. By default role api's address alone has the first three."`
+	Token  Secret   `placeholder:"SECRET" help:"Token required from clients of the console and REST API. Required to listen on other than loopback addresses. @FILE reads it from a file."`
+	Health string   `placeholder:"ADDR" help:"Additional address for /livez, /readyz and /metrics, for all roles, such as 127.0.0.1:8081; on loopback addresses also for /debug/pprof/. By default only role api serves the first three, on its address."`
 
-	CORS              []string `name:"cors" placeholder:"ORIGIN" help:"Sites whose pages may search here, as https://example.org; *: all. They can read items, stories and outputs, and nothing else; give them a token that may only search. By default none may."`
-	RequestsPerClient int      `default:"50" placeholder:"N" help:"Requests to the console and REST API that one client may make a second, and four times as many at once; 0: any number. On this machine, where no token is needed, nothing bounds them."`
+	CORS              []string `name:"cors" placeholder:"ORIGIN" help:"Origins allowed to search by cross-origin requests, such as https://example.org; *: all. They can read items, stories and outputs only; give them a token with scope search. By default none."`
+	RequestsPerClient int      `default:"50" placeholder:"N" help:"Rate limit of the console and REST API, in requests per second and client, with bursts of four times as many; 0: no limit. Without a token, on this machine, the limit does not apply."`
 
-	NATS      []Address `name:"nats" placeholder:"URL" help:"NATS servers to join, with JetStream: one cluster's, any that answers will do. Without it the agent runs one of its own."`
+	NATS      []Address `name:"nats" placeholder:"URL" help:"NATS servers of one cluster with JetStream; the agent connects to any that responds. By default the agent runs an embedded NATS server."`
 	NATSLogin NATSLogin `embed:""`
 
-	Store     Address `placeholder:"URL" help:"PostgreSQL that keeps feeds and items, as postgres://USER:PASSWORD@HOST/DATABASE. Without it a file in the data folder does."`
-	Search    Address `placeholder:"URL" help:"Meilisearch that finds items, as meilisearch://HOST:7700; meilisearchs:// for TLS. Without it an index in the data folder does."`
-	SearchKey Secret  `placeholder:"SECRET" help:"Key for Meilisearch that may do all with index items. @FILE reads it from a file."`
+	Store     Address `placeholder:"URL" help:"PostgreSQL database for feeds and items, such as postgres://USER:PASSWORD@HOST/DATABASE. By default a SQLite file in the data folder."`
+	Search    Address `placeholder:"URL" help:"Meilisearch server for the search index, such as meilisearch://HOST:7700; meilisearchs:// for TLS. By default an embedded index in the data folder."`
+	SearchKey Secret  `placeholder:"SECRET" help:"Meilisearch API key with all permissions on index items. @FILE reads it from a file."`
 
-	Starter  bool           `default:"true" negatable:"" help:"Begin an empty store with a list of some 40 well-known IT feeds."`
-	Simulate int            `default:"0" placeholder:"N" help:"Read N synthetic feeds instead, which this agent serves to itself: a demonstration without the Internet. It wants a data folder of its own."`
-	AllowNet []netip.Prefix `placeholder:"CIDR" help:"Private networks that feeds may be fetched from, as 192.168.1.0/24. By default none is."`
-	ProxyNet []netip.Prefix `placeholder:"CIDR" help:"Private networks that proxies for feeds may be in, beside those that feeds may be fetched from."`
-	FullText []string       `name:"fulltext" placeholder:"TAG" help:"Feeds with one of these tags get the text of their items from the pages they link to, as robots.txt allows; all: every feed. Other feeds have a setting for it. For agents with role parse."`
-	Contact  string         `placeholder:"URL" help:"Page or address that tells site owners who reads their feeds; part of the User-Agent."`
+	Starter  bool           `default:"true" negatable:"" help:"Add some 40 well-known IT feeds to an empty store."`
+	Simulate int            `default:"0" placeholder:"N" help:"Poll N synthetic feeds served by this agent instead: a demonstration without Internet access. Use a separate data folder."`
+	AllowNet []netip.Prefix `placeholder:"CIDR" help:"Private networks from which feeds may be fetched, such as 192.168.1.0/24. By default none."`
+	ProxyNet []netip.Prefix `placeholder:"CIDR" help:"Private networks in which proxies may be, beside those of --allow-net."`
+	FullText []string       `name:"fulltext" placeholder:"TAG" help:"Tags of feeds whose item text is fetched from the linked pages, as robots.txt allows; all: every feed. Single feeds have a setting for it. For agents with role parse."`
+	Contact  string         `placeholder:"URL" help:"Page or e-mail address for site owners; part of the User-Agent."`
 
-	WebSubURL Address `name:"websub-url" placeholder:"URL" help:"Where WebSub hubs reach the REST API's /websub/ from outside, as https://feeds.example.org: feeds that name a hub are then pushed, and polled less. The same for all agents with role schedule or api. By default, none is."`
+	WebSubURL Address `name:"websub-url" placeholder:"URL" help:"Public base URL under which WebSub hubs reach /websub/ of the REST API, such as https://feeds.example.org. Enables push for feeds with a hub, which are then polled less often. Must be the same for all agents with role schedule or api. By default push is off."`
 
-	RequestsPerSecond float64 `default:"0" placeholder:"N" help:"Requests for feeds that may be made a second, over the whole mesh; what policy price spends. By default, 0, nothing but the feeds' intervals bounds them, and price spends as many as tiers would."`
+	RequestsPerSecond float64 `default:"0" placeholder:"N" help:"Request budget of the whole mesh, in feed requests per second, used by policy price. 0: no limit beside the feeds' intervals; price then uses as many requests as policy tiers would."`
 
 	Schedule Schedule `embed:"" prefix:"schedule-"`
 	Crawl    Crawl    `embed:"" prefix:"crawl-"`
@@ -53,169 +53,168 @@ type Config struct {
 	Trace    Trace    `embed:"" prefix:"trace-"`
 }
 
-// NATSLogin says who the agent is to the NATS servers it joins. Its names do not
-// share a prefix: in a file, nats is a list already.
+// NATSLogin contains the credentials for external NATS servers. Its flags have no common prefix: in a file,
+// nats is already a list.
 type NATSLogin struct {
 	NATSUser     string `name:"nats-user" placeholder:"NAME" help:"User for the NATS servers."`
 	NATSPassword Secret `name:"nats-password" placeholder:"SECRET" help:"Password of that user. @FILE reads it from a file."`
 	NATSCreds    string `name:"nats-creds" placeholder:"FILE" help:"Credentials file (JWT and seed) for the NATS servers."`
 	NATSNKey     string `name:"nats-nkey" placeholder:"FILE" help:"File with the NKey seed of a user of the NATS servers."`
-	NATSCA       string `name:"nats-ca" placeholder:"FILE" help:"Certificates (PEM) by which to know the NATS servers, beside the system's."`
-	NATSCert     string `name:"nats-cert" placeholder:"FILE" help:"Certificate (PEM) that this agent shows the NATS servers."`
+	NATSCA       string `name:"nats-ca" placeholder:"FILE" help:"CA certificates (PEM) for the NATS servers, beside the system's."`
+	NATSCert     string `name:"nats-cert" placeholder:"FILE" help:"Client certificate (PEM) for the NATS servers."`
 	NATSKey      string `name:"nats-key" placeholder:"FILE" help:"Private key (PEM) of that certificate."`
-	NATSDomain   string `name:"nats-domain" placeholder:"NAME" help:"JetStream domain of the mesh, if the servers joined are leaf nodes of its cluster."`
+	NATSDomain   string `name:"nats-domain" placeholder:"NAME" help:"JetStream domain of the mesh, if the servers are leaf nodes of its cluster."`
 }
 
-// Schedule has the settings of when feeds are polled.
+// Schedule contains the settings of polling.
 type Schedule struct {
-	Policy      string        `default:"price" enum:"price,tiers,uniform" help:"How it is decided when feeds are polled: price spends the requests where the items are that would wait longest; tiers has three intervals, by items a day; uniform has one for all."`
-	Interval    time.Duration `default:"0s" placeholder:"TIME" help:"One interval at which all feeds are polled, as 10m: makes the policy uniform."`
-	Floor       time.Duration `default:"2m" help:"Least interval of policy price."`
-	HostSpacing time.Duration `default:"2s" help:"Time between the starts of two requests to one host, at least; one is under way at a time."`
+	Policy      string        `default:"price" enum:"price,tiers,uniform" help:"Polling policy: price spends requests where items would wait longest; tiers has three intervals, by items a day; uniform has one interval for all feeds."`
+	Interval    time.Duration `default:"0s" placeholder:"TIME" help:"Interval of all feeds, such as 10m; selects policy uniform."`
+	Floor       time.Duration `default:"2m" help:"Minimum interval of policy price."`
+	HostSpacing time.Duration `default:"2s" help:"Minimum time between the starts of two requests to one host; requests to a host are sequential."`
 	Tiers       Tiers         `embed:"" prefix:"tiers-"`
 }
 
-// Tiers has the numbers of the policy tiers.
+// Tiers contains the settings of policy tiers.
 type Tiers struct {
 	HotRate   float64       `default:"8" help:"Items a day above which a feed is hot."`
 	WarmRate  float64       `default:"3" help:"Items a day from which a feed is warm."`
-	HotShare  float64       `default:"0.1" help:"Share of the feeds that may be hot, at most."`
-	WarmShare float64       `default:"0.3" help:"Share of the feeds that may be warm, at most."`
-	From      int           `default:"8" help:"Hour at which the working day begins, in the feed's zone where it is known, else UTC."`
-	To        int           `default:"18" help:"Hour at which it ends."`
-	HotDay    time.Duration `default:"225s" help:"Interval of hot feeds in the working day."`
+	HotShare  float64       `default:"0.1" help:"Maximum share of hot feeds."`
+	WarmShare float64       `default:"0.3" help:"Maximum share of warm feeds."`
+	From      int           `default:"8" help:"Start hour of the working day, in the feed's time zone if known, else UTC."`
+	To        int           `default:"18" help:"End hour of the working day."`
+	HotDay    time.Duration `default:"225s" help:"Interval of hot feeds during the working day."`
 	HotNight  time.Duration `default:"900s" help:"Interval of hot feeds otherwise."`
 	Warm      time.Duration `default:"1200s" help:"Interval of warm feeds."`
-	Cold      time.Duration `default:"3600s" help:"Interval of all others."`
+	Cold      time.Duration `default:"3600s" help:"Interval of all other feeds."`
 }
 
-// Crawl has the settings of fetching.
+// Crawl contains the settings of fetching.
 type Crawl struct {
-	Timeout  time.Duration `default:"30s" help:"Time that one fetch may take, with redirects and body."`
-	MaxBody  Bytes         `default:"10MB" help:"Largest document read, decompressed."`
-	Parallel int           `default:"64" help:"Fetches under way at once, over all hosts; each host sees one at a time."`
+	Timeout  time.Duration `default:"30s" help:"Timeout of one fetch, including redirects and body."`
+	MaxBody  Bytes         `default:"10MB" help:"Maximum size of a document, decompressed."`
+	Parallel int           `default:"64" help:"Maximum number of concurrent fetches over all hosts; each host gets one at a time."`
 }
 
-// Classify has the settings of what items are labelled with, beside the rule sets.
+// Classify contains the settings of classification beside the rule sets.
 type Classify struct {
-	Sentiment bool `default:"false" help:"Say of each item in English or Russian how good or bad its words are, from -1 to 1. The same for all agents with role classify."`
+	Sentiment bool `default:"false" help:"Score the sentiment of English and Russian items, from -1 to 1. Must be the same for all agents with role classify."`
 }
 
-// Cluster has the settings of the search for duplicates.
+// Cluster contains the settings of duplicate detection.
 type Cluster struct {
-	Window time.Duration `default:"72h" help:"How long an item is remembered to find duplicates of it."`
+	Window time.Duration `default:"72h" help:"Window in which items are compared to find duplicates."`
 }
 
-// Servers has the settings of the NATS server in this process as one of several
-// agents' that form a cluster. They share a prefix with [Cluster]: the one is
-// about items, this about servers.
+// Servers contains the settings of the embedded NATS server as a member of a cluster. Its flags share a
+// prefix with [Cluster], which is about items.
 type Servers struct {
-	Listen string   `placeholder:"ADDR" help:"Address on which this agent's NATS server meets those of other agents, as 10.0.0.1:6222. Three agents make a cluster that survives the loss of any one."`
-	Peers  []string `placeholder:"ADDR" help:"Those addresses of the other agents, as 10.0.0.2:6222,10.0.0.3:6222."`
-	Secret Secret   `placeholder:"SECRET" help:"What these servers show each other; the same for all. Needed to listen beyond this machine. @FILE reads it from a file."`
+	Listen string   `placeholder:"ADDR" help:"Cluster address of the embedded NATS server, such as 10.0.0.1:6222. A cluster of three agents tolerates the loss of one."`
+	Peers  []string `placeholder:"ADDR" help:"Cluster addresses of the other agents, such as 10.0.0.2:6222,10.0.0.3:6222."`
+	Secret Secret   `placeholder:"SECRET" help:"Shared secret of the cluster; the same for all agents. Required to listen on other than loopback addresses. @FILE reads it from a file."`
 }
 
-// Trace has the settings of tracing.
+// Trace contains the settings of tracing.
 type Trace struct {
-	To    Address `placeholder:"URL" help:"OpenTelemetry collector (OTLP over HTTP) that is sent one trace of each task's way, as http://HOST:4318. By default none is."`
+	To    Address `placeholder:"URL" help:"OpenTelemetry collector (OTLP over HTTP) for traces of tasks, such as http://HOST:4318. By default none."`
 	Share float64 `default:"1" help:"Share of the crawl tasks that are traced, 0 to 1."`
 }
 
-// Log has the settings of the log.
+// Log contains the settings of the log.
 type Log struct {
-	Format string `default:"text" enum:"text,json" help:"Form of the log on standard error: text or json."`
-	Level  string `default:"info" enum:"debug,info,warn,error" help:"Least important message logged: debug, info, warn or error."`
+	Format string `default:"text" enum:"text,json" help:"Log format on standard error: text or json."`
+	Level  string `default:"info" enum:"debug,info,warn,error" help:"Minimum log level: debug, info, warn or error."`
 }
 
-// Default returns the settings of a single node, whatever the environment.
+// Default returns the default settings, independent of the environment.
 func Default() Config {
 	var c Config
-	if err := kong.ApplyDefaults(&c, types()); err != nil {
-		panic(err) // the defaults are constants of this file
+	if err := kong.ApplyDefaults(&c, typeMapper()); err != nil {
+		panic(err) // the defaults are constants
 	}
 	return c
 }
 
-// Validate returns every fault of the settings at once, joined, each as
-// "crawl.timeout: -1s is not positive"; or nil.
+// Validate returns all errors of the settings, joined, each in the form "crawl.timeout: -1s is not positive";
+// or nil.
 func (c Config) Validate() error {
-	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	var errs []error
+	addError := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 
 	if len(c.Roles) == 0 {
-		fault("roles: is empty; name at least one, or all")
+		addError("roles: is empty; give at least one, or all")
 	}
 	if len(c.Roles) > 1 && slices.Contains(c.Roles, "all") {
-		fault(`roles: "all" leaves nothing to name beside it`)
+		addError(`roles: "all" cannot be combined with other roles`)
 	}
 	if c.Data == "" {
-		fault("data: is empty; name a folder")
+		addError("data: is empty; give a folder")
 	}
 	serves := func(role string) bool { return role == "api" || role == "all" }
-	if len(c.Roles) == 0 || slices.ContainsFunc(c.Roles, serves) { // others don't listen there
-		faults = append(faults, c.faultsOfListening("listen", c.Listen, "127.0.0.1:8080")...)
+	if len(c.Roles) == 0 || slices.ContainsFunc(c.Roles, serves) { // other roles do not listen on this address
+		errs = append(errs, c.validateAddress("listen", c.Listen, "127.0.0.1:8080")...)
 	}
-	faults = append(faults, c.faultsOfClients()...)
+	errs = append(errs, c.validateClients()...)
 	if c.Health != "" {
-		faults = append(faults, c.faultsOfListening("health", c.Health, "127.0.0.1:8081")...)
+		errs = append(errs, c.validateAddress("health", c.Health, "127.0.0.1:8081")...)
 	}
-	faults = slices.Concat(faults, c.faultsOfNATS(), c.faultsOfServers(), c.faultsOfEngines())
+	errs = slices.Concat(errs, c.validateNATS(), c.validateCluster(), c.validateEngines())
 	if c.Simulate < 0 || c.Simulate > 62_500 {
-		fault("simulate: %d is not between 0 and 62500 feeds", c.Simulate)
+		addError("simulate: %d is not between 0 and 62500 feeds", c.Simulate)
 	}
 	if c.Simulate > 0 && (!slices.Equal(c.Roles, []string{"all"}) || len(c.NATS) > 0) {
-		fault("simulate: is for an agent that is the whole mesh; leave roles and nats as they are")
+		addError("simulate: requires a single node; remove the settings roles and nats")
 	}
-	faults = append(faults, c.faultsOfSchedule()...)
+	errs = append(errs, c.validateSchedule()...)
 	if c.Crawl.Timeout <= 0 {
-		fault("crawl.timeout: %v is not positive", c.Crawl.Timeout)
+		addError("crawl.timeout: %v is not positive", c.Crawl.Timeout)
 	} else if c.Crawl.Timeout > 5*time.Minute {
-		fault("crawl.timeout: %v is more than the 5m that a task of many feeds can bear", c.Crawl.Timeout)
+		addError("crawl.timeout: %v exceeds the maximum of 5m", c.Crawl.Timeout)
 	}
 	if c.Crawl.MaxBody < 64<<10 || c.Crawl.MaxBody > 64<<20 {
-		fault("crawl.max-body: %v is not between 64KB and 64MB", c.Crawl.MaxBody)
+		addError("crawl.max-body: %v is not between 64KB and 64MB", c.Crawl.MaxBody)
 	}
 	if c.Crawl.Parallel < 1 || c.Crawl.Parallel > 10_000 {
-		fault("crawl.parallel: %d is not between 1 and 10000", c.Crawl.Parallel)
+		addError("crawl.parallel: %d is not between 1 and 10000", c.Crawl.Parallel)
 	}
 	if c.Cluster.Window < time.Hour {
-		fault("cluster.window: %v is less than 1h", c.Cluster.Window)
+		addError("cluster.window: %v is less than 1h", c.Cluster.Window)
 	}
-	if c.WebSubURL != "" && !isBase(c.WebSubURL) {
-		fault("websub-url: %q is no web address that a path can follow; write https://HOST", c.WebSubURL.String())
+	if c.WebSubURL != "" && !isBaseURL(c.WebSubURL) {
+		addError("websub-url: %q is not a base URL; write https://HOST", c.WebSubURL.String())
 	}
 	if c.Trace.To != "" && !isURL(c.Trace.To, "http", "https") {
-		fault("trace.to: %q is no web address; write http://HOST:4318", c.Trace.To.String())
+		addError("trace.to: %q is not a URL; write http://HOST:4318", c.Trace.To.String())
 	}
 	if !(c.Trace.Share >= 0 && c.Trace.Share <= 1) {
-		fault("trace.share: %v is not between 0 and 1", c.Trace.Share)
+		addError("trace.share: %v is not between 0 and 1", c.Trace.Share)
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// faultsOfListening returns what is wrong with an address that clients come to.
-func (c Config) faultsOfListening(name, address, example string) []error {
+// validateAddress returns the errors of a listen address.
+func (c Config) validateAddress(name, address, example string) []error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return []error{fmt.Errorf("%s: %q is no address; write HOST:PORT, as %s", name, address, example)}
+		return []error{fmt.Errorf("%s: %q is not an address; write HOST:PORT, such as %s", name, address, example)}
 	}
 	if !isLoopback(host) && c.Token == "" {
-		return []error{fmt.Errorf("%s: %s can be reached by others; set a token for them, or listen on 127.0.0.1", name, address)}
+		return []error{fmt.Errorf("%s: %s is not a loopback address; set a token, or listen on 127.0.0.1", name, address)}
 	}
 	return nil
 }
 
-// faultsOfClients returns what is wrong with what clients may do.
-func (c Config) faultsOfClients() (faults []error) {
+// validateClients returns the errors of the settings for API clients.
+func (c Config) validateClients() (errs []error) {
 	for _, origin := range c.CORS {
 		if origin != "*" && !isOrigin(origin) {
-			faults = append(faults, fmt.Errorf("cors: %q is no origin; write https://HOST, without a path, or *", origin))
+			errs = append(errs, fmt.Errorf("cors: %q is not an origin; write https://HOST, without a path, or *", origin))
 		}
 	}
 	if c.RequestsPerClient < 0 || c.RequestsPerClient > 100_000 {
-		faults = append(faults, fmt.Errorf("requests-per-client: %d is not between 0 and 100000", c.RequestsPerClient))
+		errs = append(errs, fmt.Errorf("requests-per-client: %d is not between 0 and 100000", c.RequestsPerClient))
 	}
-	return faults
+	return errs
 }
 
 func isLoopback(host string) bool {

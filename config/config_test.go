@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestDefaultIsASingleNode(t *testing.T) {
+func TestDefault_IsSingleNode(t *testing.T) {
 	c := Default()
 	if err := c.Validate(); err != nil {
 		t.Errorf("it is not valid: %v", err)
@@ -25,7 +25,7 @@ func TestDefaultIsASingleNode(t *testing.T) {
 	}
 }
 
-func TestDefaultDoesNotReadTheEnvironment(t *testing.T) {
+func TestDefault_IgnoresEnvironment(t *testing.T) {
 	t.Setenv("FEEDMESH_CRAWL_TIMEOUT", "garbage")
 	t.Setenv("FEEDMESH_LISTEN", "0.0.0.0:1")
 	if c := Default(); c.Crawl.Timeout != 30*time.Second || c.Listen != "127.0.0.1:8080" {
@@ -33,56 +33,56 @@ func TestDefaultDoesNotReadTheEnvironment(t *testing.T) {
 	}
 }
 
-// faults are each a change for the worse, and what Validate says of it.
-var faults = []struct {
+// errs are invalid changes of the settings, and the errors of Validate.
+var errs = []struct {
 	change func(*Config)
 	want   string
 }{
-	{func(c *Config) { c.Roles = nil }, "roles: is empty; name at least one, or all"},
-	{func(c *Config) { c.Data = "" }, "data: is empty; name a folder"},
-	{func(c *Config) { c.Listen = "8080" }, `listen: "8080" is no address; write HOST:PORT, as 127.0.0.1:8080`},
-	{func(c *Config) { c.NATS = []Address{"host"} }, `nats: "host" is no NATS address; write nats://HOST:4222`},
+	{func(c *Config) { c.Roles = nil }, "roles: is empty; give at least one, or all"},
+	{func(c *Config) { c.Data = "" }, "data: is empty; give a folder"},
+	{func(c *Config) { c.Listen = "8080" }, `listen: "8080" is not an address; write HOST:PORT, such as 127.0.0.1:8080`},
+	{func(c *Config) { c.NATS = []Address{"host"} }, `nats: "host" is not a NATS URL; write nats://HOST:4222`},
 	{func(c *Config) { c.Crawl.Timeout = -time.Second }, "crawl.timeout: -1s is not positive"},
 	{func(c *Config) { c.Crawl.MaxBody = 1 << 10 }, "crawl.max-body: 1KB is not between 64KB and 64MB"},
 	{func(c *Config) { c.Crawl.Parallel = 0 }, "crawl.parallel: 0 is not between 1 and 10000"},
 	{func(c *Config) { c.Cluster.Window = time.Minute }, "cluster.window: 1m0s is less than 1h"},
 }
 
-func TestEveryFaultIsTold(t *testing.T) {
-	for _, f := range append(faults[:len(faults):len(faults)], []struct {
+func TestValidate_ReportsEachError(t *testing.T) {
+	for _, f := range append(errs[:len(errs):len(errs)], []struct {
 		change func(*Config)
 		want   string
 	}{
-		{func(c *Config) { c.Roles = []string{"all", "crawl"} }, `roles: "all" leaves nothing to name beside it`},
-		{func(c *Config) { c.Listen = "" }, `listen: "" is no address; write HOST:PORT, as 127.0.0.1:8080`},
-		{func(c *Config) { c.Listen = ":8080" }, "listen: :8080 can be reached by others; set a token for them, or listen on 127.0.0.1"},
-		{func(c *Config) { c.Listen = "0.0.0.0:8080" }, "listen: 0.0.0.0:8080 can be reached by others; set a token for them, or listen on 127.0.0.1"},
-		{func(c *Config) { c.Listen = "[::]:8080" }, "listen: [::]:8080 can be reached by others; set a token for them, or listen on 127.0.0.1"},
-		{func(c *Config) { c.Listen = "127.0.0.1.example.org:80" }, "listen: 127.0.0.1.example.org:80 can be reached by others; set a token for them, or listen on 127.0.0.1"},
-		{func(c *Config) { c.Health = "8081" }, `health: "8081" is no address; write HOST:PORT, as 127.0.0.1:8081`},
-		{func(c *Config) { c.Health = ":8081" }, "health: :8081 can be reached by others; set a token for them, or listen on 127.0.0.1"},
-		{func(c *Config) { c.Trace.To = "user:s3cret@host:4318" }, `trace.to: "(hidden)@host:4318" is no web address; write http://HOST:4318`},
-		{func(c *Config) { c.Trace.To = "grpc://host:4317" }, `trace.to: "grpc://host:4317" is no web address; write http://HOST:4318`},
-		{func(c *Config) { c.WebSubURL = "feeds.example.org" }, `websub-url: "feeds.example.org" is no web address that a path can follow; write https://HOST`},
-		{func(c *Config) { c.WebSubURL = "https://host/?a=b" }, `websub-url: "https://host/?a=b" is no web address that a path can follow; write https://HOST`},
-		{func(c *Config) { c.WebSubURL = "https://host/?" }, `websub-url: "https://host/?" is no web address that a path can follow; write https://HOST`},
-		{func(c *Config) { c.WebSubURL = "https://host/#a" }, `websub-url: "https://host/#a" is no web address that a path can follow; write https://HOST`},
-		{func(c *Config) { c.WebSubURL = "https://user:s3cret@host" }, `websub-url: "https://(hidden)@host" is no web address that a path can follow; write https://HOST`},
-		{func(c *Config) { c.WebSubURL = "ftp://host" }, `websub-url: "ftp://host" is no web address that a path can follow; write https://HOST`},
-		{func(c *Config) { c.CORS = []string{"*", "example.org"} }, `cors: "example.org" is no origin; write https://HOST, without a path, or *`},
-		{func(c *Config) { c.CORS = []string{"https://example.org/"} }, `cors: "https://example.org/" is no origin; write https://HOST, without a path, or *`},
-		{func(c *Config) { c.CORS = []string{"https://Example.org"} }, `cors: "https://Example.org" is no origin; write https://HOST, without a path, or *`},
-		{func(c *Config) { c.CORS = []string{"null"} }, `cors: "null" is no origin; write https://HOST, without a path, or *`},
+		{func(c *Config) { c.Roles = []string{"all", "crawl"} }, `roles: "all" cannot be combined with other roles`},
+		{func(c *Config) { c.Listen = "" }, `listen: "" is not an address; write HOST:PORT, such as 127.0.0.1:8080`},
+		{func(c *Config) { c.Listen = ":8080" }, "listen: :8080 is not a loopback address; set a token, or listen on 127.0.0.1"},
+		{func(c *Config) { c.Listen = "0.0.0.0:8080" }, "listen: 0.0.0.0:8080 is not a loopback address; set a token, or listen on 127.0.0.1"},
+		{func(c *Config) { c.Listen = "[::]:8080" }, "listen: [::]:8080 is not a loopback address; set a token, or listen on 127.0.0.1"},
+		{func(c *Config) { c.Listen = "127.0.0.1.example.org:80" }, "listen: 127.0.0.1.example.org:80 is not a loopback address; set a token, or listen on 127.0.0.1"},
+		{func(c *Config) { c.Health = "8081" }, `health: "8081" is not an address; write HOST:PORT, such as 127.0.0.1:8081`},
+		{func(c *Config) { c.Health = ":8081" }, "health: :8081 is not a loopback address; set a token, or listen on 127.0.0.1"},
+		{func(c *Config) { c.Trace.To = "user:s3cret@host:4318" }, `trace.to: "(hidden)@host:4318" is not a URL; write http://HOST:4318`},
+		{func(c *Config) { c.Trace.To = "grpc://host:4317" }, `trace.to: "grpc://host:4317" is not a URL; write http://HOST:4318`},
+		{func(c *Config) { c.WebSubURL = "feeds.example.org" }, `websub-url: "feeds.example.org" is not a base URL; write https://HOST`},
+		{func(c *Config) { c.WebSubURL = "https://host/?a=b" }, `websub-url: "https://host/?a=b" is not a base URL; write https://HOST`},
+		{func(c *Config) { c.WebSubURL = "https://host/?" }, `websub-url: "https://host/?" is not a base URL; write https://HOST`},
+		{func(c *Config) { c.WebSubURL = "https://host/#a" }, `websub-url: "https://host/#a" is not a base URL; write https://HOST`},
+		{func(c *Config) { c.WebSubURL = "https://user:s3cret@host" }, `websub-url: "https://(hidden)@host" is not a base URL; write https://HOST`},
+		{func(c *Config) { c.WebSubURL = "ftp://host" }, `websub-url: "ftp://host" is not a base URL; write https://HOST`},
+		{func(c *Config) { c.CORS = []string{"*", "example.org"} }, `cors: "example.org" is not an origin; write https://HOST, without a path, or *`},
+		{func(c *Config) { c.CORS = []string{"https://example.org/"} }, `cors: "https://example.org/" is not an origin; write https://HOST, without a path, or *`},
+		{func(c *Config) { c.CORS = []string{"https://Example.org"} }, `cors: "https://Example.org" is not an origin; write https://HOST, without a path, or *`},
+		{func(c *Config) { c.CORS = []string{"null"} }, `cors: "null" is not an origin; write https://HOST, without a path, or *`},
 		{func(c *Config) { c.RequestsPerClient = -1 }, "requests-per-client: -1 is not between 0 and 100000"},
 		{func(c *Config) { c.Simulate = -1 }, "simulate: -1 is not between 0 and 62500 feeds"},
-		{func(c *Config) { c.Simulate, c.Roles = 1, []string{"crawl"} }, "simulate: is for an agent that is the whole mesh; leave roles and nats as they are"},
-		{func(c *Config) { c.Simulate, c.NATS = 1, []Address{"nats://host"} }, "simulate: is for an agent that is the whole mesh; leave roles and nats as they are"},
+		{func(c *Config) { c.Simulate, c.Roles = 1, []string{"crawl"} }, "simulate: requires a single node; remove the settings roles and nats"},
+		{func(c *Config) { c.Simulate, c.NATS = 1, []Address{"nats://host"} }, "simulate: requires a single node; remove the settings roles and nats"},
 		{func(c *Config) { c.Trace.Share = 1.5 }, "trace.share: 1.5 is not between 0 and 1"},
 		{func(c *Config) { c.Trace.Share = math.NaN() }, "trace.share: NaN is not between 0 and 1"},
-		{func(c *Config) { c.NATS = []Address{"http://host"} }, `nats: "http://host" is no NATS address; write nats://HOST:4222`},
-		{func(c *Config) { c.NATS = []Address{"nats://"} }, `nats: "nats://" is no NATS address; write nats://HOST:4222`},
+		{func(c *Config) { c.NATS = []Address{"http://host"} }, `nats: "http://host" is not a NATS URL; write nats://HOST:4222`},
+		{func(c *Config) { c.NATS = []Address{"nats://"} }, `nats: "nats://" is not a NATS URL; write nats://HOST:4222`},
 		{func(c *Config) { c.Crawl.Timeout = 0 }, "crawl.timeout: 0s is not positive"},
-		{func(c *Config) { c.Crawl.Timeout = time.Hour }, "crawl.timeout: 1h0m0s is more than the 5m that a task of many feeds can bear"},
+		{func(c *Config) { c.Crawl.Timeout = time.Hour }, "crawl.timeout: 1h0m0s exceeds the maximum of 5m"},
 		{func(c *Config) { c.Crawl.MaxBody = 1 << 30 }, "crawl.max-body: 1GB is not between 64KB and 64MB"},
 		{func(c *Config) { c.Crawl.Parallel = 10_001 }, "crawl.parallel: 10001 is not between 1 and 10000"},
 	}...) {
@@ -94,10 +94,10 @@ func TestEveryFaultIsTold(t *testing.T) {
 	}
 }
 
-func TestAllFaultsAreToldAtOnce(t *testing.T) {
+func TestValidate_ReportsAllErrorsTogether(t *testing.T) {
 	c := Default()
 	var want []string
-	for _, f := range faults {
+	for _, f := range errs {
 		f.change(&c)
 		want = append(want, f.want)
 	}
@@ -106,7 +106,7 @@ func TestAllFaultsAreToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestSoundSettingsAreValid(t *testing.T) {
+func TestValidate_AcceptsValidSettings(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"localhost":        func(c *Config) { c.Listen = "localhost:0" },
 		"IPv6 loopback":    func(c *Config) { c.Listen = "[::1]:8080" },
@@ -133,7 +133,7 @@ func TestSoundSettingsAreValid(t *testing.T) {
 	}
 }
 
-func TestFaultDoesNotTellThePassword(t *testing.T) {
+func TestValidate_ErrorsHidePasswords(t *testing.T) {
 	for _, nats := range []string{
 		"http://user:s3cret@host", "user:s3cret@host:4222", "s3cret@host", "nats//user:s3cret@host", "http://s3cret@host",
 		"nats://user:s3cret@host:port", "nats://user:s3%zzcret@[", "//user:s3cret@host",
@@ -146,7 +146,7 @@ func TestFaultDoesNotTellThePassword(t *testing.T) {
 	}
 }
 
-func TestSecretIsNeverPrinted(t *testing.T) {
+func TestSecret_IsNeverPrinted(t *testing.T) {
 	c := Default()
 	c.Token = "s3cret"
 	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%T"} {
@@ -171,13 +171,13 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 	}
 }
 
-// leaks reports whether the secret is there, as it is or in hexadecimal.
+// leaks reports whether the text contains the secret, plain or in hexadecimal.
 func leaks(s string) bool {
 	s = strings.ToLower(strings.ReplaceAll(s, " ", ""))
 	return strings.Contains(s, "s3cret") || strings.Contains(s, "733363726574")
 }
 
-func TestBytesAreReadWithTheirUnit(t *testing.T) {
+func TestBytes_UnmarshalText(t *testing.T) {
 	for text, want := range map[string]Bytes{
 		"0": 0, "1": 1, "10B": 10, "10KB": 10 << 10, "10MB": 10 << 20, "2GB": 2 << 30, "10mb": 10 << 20, " 10 MB ": 10 << 20, "10\tkB": 10 << 10,
 		"9223372036854775807": math.MaxInt64, "8589934591GB": 8589934591 << 30,
@@ -189,13 +189,13 @@ func TestBytesAreReadWithTheirUnit(t *testing.T) {
 	}
 	for _, text := range []string{"", "MB", "-1MB", "1.5MB", "1e3", "10 M", "10TB", "ten", "10MB!", "10MB10", "1 0", "0x10", "8589934592GB", "9223372036854775808", "99999999999999999999GB"} {
 		b := Bytes(7)
-		if err := b.UnmarshalText([]byte(text)); err == nil || b != 7 || !strings.Contains(err.Error(), "is no size; write it as 10MB") {
+		if err := b.UnmarshalText([]byte(text)); err == nil || b != 7 || !strings.Contains(err.Error(), "is not a size; write it as 10MB") {
 			t.Errorf("%q: got %d, %v; want an error in words", text, int64(b), err)
 		}
 	}
 }
 
-func TestBytesAreWrittenInTheLargestUnitThatFits(t *testing.T) {
+func TestBytes_String(t *testing.T) {
 	for b, want := range map[Bytes]string{0: "0B", 1: "1B", 1023: "1023B", 1 << 10: "1KB", 1<<10 + 1: "1025B", 10 << 20: "10MB", 3 << 29: "1536MB", 2 << 30: "2GB"} {
 		if got := b.String(); got != want {
 			t.Errorf("%d: got %s, want %s", int64(b), got, want)

@@ -17,21 +17,35 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Types returns what a command-line parser must know to read a [Config]: its
-// own types, the environment's prefix, and configuration files in TOML.
+// Types returns the options with which kong parses a [Config]: custom types, the environment's prefix, and
+// configuration files in TOML.
 func Types() []kong.Option {
 	return []kong.Option{
 		kong.DefaultEnvars("FEEDMESH"),
 		kong.Configuration(File),
-		types(),
+		typeMapper(),
 	}
 }
 
-func types() kong.Option {
+// Sections returns the names of the groups of settings, in their order, such as "crawl". A name prefixes the flags
+// of its group, and is the name of its table in a configuration file.
+func Sections() []string {
+	var names []string
+	settings := reflect.TypeFor[Config]()
+	for i := range settings.NumField() {
+		name := strings.TrimSuffix(settings.Field(i).Tag.Get("prefix"), "-")
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func typeMapper() kong.Option {
 	return kong.TypeMapper(reflect.TypeFor[Secret](), kong.MapperFunc(readSecret))
 }
 
-// readSecret reads a secret, or with @ before it the file that holds it.
+// readSecret decodes a secret; a value with a leading @ names a file with the secret.
 func readSecret(ctx *kong.DecodeContext, target reflect.Value) error {
 	var s string
 	if err := ctx.Scan.PopValueInto("secret", &s); err != nil {
@@ -48,14 +62,14 @@ func readSecret(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// File reads a configuration file: TOML, with the names of the flags, those of
-// a section ("crawl-timeout") also in a table of that name ("[crawl] timeout").
+// File parses a configuration file in TOML. Keys are the names of the flags; those of a section
+// ("crawl-timeout") may also be in a table ("[crawl] timeout").
 func File(r io.Reader) (kong.Resolver, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
 	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff")) // Windows editors begin files so
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // UTF-8 byte order mark of Windows editors
 	var values map[string]any
 	if err := toml.Unmarshal(data, &values); err != nil {
 		var at *toml.DecodeError
@@ -72,14 +86,13 @@ func File(r io.Reader) (kong.Resolver, error) {
 	return f, f.addValues("", values)
 }
 
-// A file is the settings of a configuration file by the names of their flags,
-// and the lines they are on.
+// A file contains the settings of a configuration file and their lines, by flag name.
 type file struct {
 	values map[string]any
 	lines  map[string]int
 }
 
-// addValues adds what is in a table. A name may be there in one form only.
+// addValues adds the values of a table. A setting in both forms is an error.
 func (f file) addValues(prefix string, values map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		name := prefix + key
@@ -97,7 +110,7 @@ func (f file) addValues(prefix string, values map[string]any) error {
 	return nil
 }
 
-// addLines adds where names stand in a file without faults.
+// addLines records the lines of all keys. The file must be valid TOML.
 func (f file) addLines(data []byte) error {
 	var p unstable.Parser
 	p.Reset(data)
@@ -119,7 +132,7 @@ func (f file) addLines(data []byte) error {
 	return p.Error()
 }
 
-// line returns where a setting stands: itself, or the table it is in.
+// line returns the line of a setting, or of the table that contains it.
 func (f file) line(name string) int {
 	for {
 		if line, is := f.lines[name]; is {
@@ -133,33 +146,31 @@ func (f file) line(name string) int {
 	}
 }
 
-// Validate refuses settings that there are not: a mistyped name that did
-// nothing would be worse.
+// Validate rejects unregistered settings, so that a mistyped name is not silently ignored.
 func (f file) Validate(app *kong.Application) error {
-	known := map[string]bool{}
+	registered := map[string]bool{}
 	for _, command := range app.Leaves(false) {
 		for _, group := range command.AllFlags(false) {
 			for _, flag := range group {
-				known[flag.Name] = true
+				registered[flag.Name] = true
 			}
 		}
 	}
 	var unknown []string
 	for name := range f.values {
-		if !known[name] {
+		if !registered[name] {
 			unknown = append(unknown, name)
 		}
 	}
 	slices.SortFunc(unknown, func(a, b string) int { return cmp.Or(f.line(a)-f.line(b), strings.Compare(a, b)) })
-	var faults []error
+	var errs []error
 	for _, name := range unknown {
-		faults = append(faults, fmt.Errorf("there is no setting %q (line %d); agent config lists them", name, f.line(name)))
+		errs = append(errs, fmt.Errorf("unknown setting %q (line %d); agent config lists all settings", name, f.line(name)))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// Resolve returns the file's value for a flag, or nil. The environment goes
-// before it.
+// Resolve returns the file's value for a flag, or nil. The environment overrides the file.
 func (f file) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	for _, env := range flag.Envs {
 		if _, set := os.LookupEnv(env); set {
@@ -174,7 +185,7 @@ func (f file) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, erro
 		for i := range v {
 			switch v[i].(type) {
 			case map[string]any, []any:
-				return nil, fmt.Errorf("a list of lists or tables is no value (line %d)", f.line(flag.Name))
+				return nil, fmt.Errorf("invalid value: a list of lists or tables (line %d)", f.line(flag.Name))
 			}
 			parts[i] = fmt.Sprint(v[i])
 		}

@@ -19,7 +19,7 @@ func parse(t *testing.T, text string, args ...string) (Config, error) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	type settings Config // without the method by which kong would check them
+	type settings Config // without the Validate method, which kong would call
 	var cli struct {
 		File kong.ConfigFlag `name:"config"`
 		Run  struct {
@@ -34,7 +34,7 @@ func parse(t *testing.T, text string, args ...string) (Config, error) {
 	return Config(cli.Run.Settings), err
 }
 
-func TestFileMayHaveTablesOrNot(t *testing.T) {
+func TestFile_FlatKeysAndTables(t *testing.T) {
 	want := Default()
 	want.Roles, want.Starter, want.Listen = []string{"crawl", "parse"}, false, "[::1]:80"
 	want.AllowNet = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
@@ -54,7 +54,7 @@ func TestFileMayHaveTablesOrNot(t *testing.T) {
 	}
 }
 
-func TestFileThatIsEmptyChangesNothing(t *testing.T) {
+func TestFile_EmptyChangesNothing(t *testing.T) {
 	for _, text := range []string{"", "\n# nothing\n", "[crawl]\n", "\ufeff"} {
 		if got, err := parse(t, text); err != nil || !reflect.DeepEqual(got, Default()) {
 			t.Errorf("%q: got %+v, %v; want the defaults", text, got, err)
@@ -62,24 +62,24 @@ func TestFileThatIsEmptyChangesNothing(t *testing.T) {
 	}
 }
 
-func TestFaultOfAFileIsToldWithItsPlace(t *testing.T) {
+func TestFile_ErrorsHavePosition(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"no TOML", "listen = 'x'\n[crawl]\ntimeout = 5s\n", "line 3, column "},
 		{"not closed", "listen = 'x", "line 1, column "},
 		{"twice", "listen = 'x'\nlisten = 'y'\n", "line 2, column "},
 		{"twice, in both forms", "crawl-timeout = '1s'\n[crawl]\nparallel = 1\ntimeout = '2s'\n", "crawl-timeout is set twice (line 4)"},
 		{"twice, in an inline table", "crawl = {timeout = '1s'}\ncrawl-timeout = '2s'\n", "crawl-timeout is set twice (line 2)"},
-		{"unknown", "\nlisen = 'x'\n", `there is no setting "lisen" (line 2); agent config lists them`},
-		{"unknown in a table", "[crawl]\nparallel = 1\ntimeou = '5s'\n", `there is no setting "crawl-timeou" (line 3)`},
-		{"unknown table", "[crwl]\ntimeout = '5s'\n", `there is no setting "crwl-timeout" (line 2)`},
-		{"unknown in an inline table", "\n\ncrawl = {timeou = '5s'}\n", `there is no setting "crawl-timeou" (line 3)`},
-		{"a table for a value", "[crawl.timeout]\nseconds = 5\n", `there is no setting "crawl-timeout-seconds" (line 2)`},
-		{"tables for a value", "[[contact]]\nhost = 'x'\n", "contact: a list of lists or tables is no value (line 1)"},
-		{"lists for values", "\nroles = [['crawl']]\n", "roles: a list of lists or tables is no value (line 2)"},
-		{"a name of another case", "Listen = 'x'\n", `there is no setting "Listen" (line 1)`},
+		{"unknown", "\nlisen = 'x'\n", `unknown setting "lisen" (line 2); agent config lists all settings`},
+		{"unknown in a table", "[crawl]\nparallel = 1\ntimeou = '5s'\n", `unknown setting "crawl-timeou" (line 3)`},
+		{"unknown table", "[crwl]\ntimeout = '5s'\n", `unknown setting "crwl-timeout" (line 2)`},
+		{"unknown in an inline table", "\n\ncrawl = {timeou = '5s'}\n", `unknown setting "crawl-timeou" (line 3)`},
+		{"a table for a value", "[crawl.timeout]\nseconds = 5\n", `unknown setting "crawl-timeout-seconds" (line 2)`},
+		{"tables for a value", "[[contact]]\nhost = 'x'\n", "contact: invalid value: a list of lists or tables (line 1)"},
+		{"lists for values", "\nroles = [['crawl']]\n", "roles: invalid value: a list of lists or tables (line 2)"},
+		{"a name of another case", "Listen = 'x'\n", `unknown setting "Listen" (line 1)`},
 		{"no duration", "crawl.timeout = 5\n", `--crawl-timeout`},
 		{"no number", "crawl.parallel = 1.5\n", `--crawl-parallel`},
-		{"no size", "crawl.max-body = 'much'\n", `"much" is no size; write it as 10MB`},
+		{"no size", "crawl.max-body = 'much'\n", `"much" is not a size; write it as 10MB`},
 		{"no network", "allow-net = ['10.0.0.1']\n", `--allow-net`},
 		{"no choice", "log.level = 'loud'\n", `--log-level must be one of "debug","info","warn","error"`},
 		{"no secret", "token = '@/no/such/file'\n", "/no/such/file"},
@@ -90,8 +90,8 @@ func TestFaultOfAFileIsToldWithItsPlace(t *testing.T) {
 	}
 }
 
-func TestAllUnknownNamesAreToldInTheirOrder(t *testing.T) {
-	for range 10 { // for the order of a map would be another each time
+func TestFile_UnknownNamesInOrder(t *testing.T) {
+	for range 10 { // map iteration order varies
 		_, err := parse(t, "z = 1\ny = 2\n[crawl]\nx = 3\n[log]\nw = 4\n")
 		want := []string{`"z" (line 1)`, `"y" (line 2)`, `"crawl-x" (line 4)`, `"log-w" (line 6)`}
 		if err == nil {
@@ -108,7 +108,7 @@ func TestAllUnknownNamesAreToldInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestEnvironmentGoesBeforeFile(t *testing.T) {
+func TestFile_EnvironmentOverridesFile(t *testing.T) {
 	const text = "token = 'file'\n[crawl]\ntimeout = '5s'\nparallel = 5\n"
 	t.Setenv("FEEDMESH_CRAWL_TIMEOUT", "6s")
 	t.Setenv("FEEDMESH_TOKEN", "")
@@ -127,7 +127,7 @@ func TestEnvironmentGoesBeforeFile(t *testing.T) {
 	}
 }
 
-func TestSecretMayBeInAFileOfItsOwn(t *testing.T) {
+func TestSecret_ReadFromFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(path, []byte("s3cret\n"), 0o600); err != nil {
 		t.Fatal(err)

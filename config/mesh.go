@@ -6,79 +6,78 @@ import (
 	"strings"
 )
 
-// faultsOfNATS returns what is wrong with the settings of joining NATS servers.
-func (c Config) faultsOfNATS() (faults []error) {
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+// validateNATS returns the errors of the settings for external NATS servers.
+func (c Config) validateNATS() (errs []error) {
+	addError := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	for _, address := range c.NATS {
 		if !isURL(address, "nats", "tls", "ws", "wss") {
-			fault("nats: %q is no NATS address; write nats://HOST:4222", address.String())
+			addError("nats: %q is not a NATS URL; write nats://HOST:4222", address.String())
 		}
 	}
 	l := c.NATSLogin
 	if len(c.NATS) == 0 && l != (NATSLogin{}) {
-		fault("nats: is not set, so there is no server to log in to; name it, or leave out the other nats- settings")
+		addError("nats: is not set, but nats- settings are; set it, or remove them")
 	}
-	ways := 0
-	for _, way := range []string{l.NATSUser, l.NATSCreds, l.NATSNKey} {
-		if way != "" {
-			ways++
+	logins := 0
+	for _, login := range []string{l.NATSUser, l.NATSCreds, l.NATSNKey} {
+		if login != "" {
+			logins++
 		}
 	}
-	if ways > 1 {
-		fault("nats-user, nats-creds, nats-nkey: choose one way to log in")
+	if logins > 1 {
+		addError("nats-user, nats-creds, nats-nkey: set only one of them")
 	}
 	if (l.NATSUser == "") != (l.NATSPassword == "") {
-		fault("nats-user, nats-password: neither is of use without the other")
+		addError("nats-user, nats-password: must be set together")
 	}
 	if (l.NATSCert == "") != (l.NATSKey == "") {
-		fault("nats-cert, nats-key: neither is of use without the other")
+		addError("nats-cert, nats-key: must be set together")
 	}
-	return faults
+	return errs
 }
 
-// faultsOfServers returns what is wrong with the settings of a NATS server of
-// our own among others.
-func (c Config) faultsOfServers() (faults []error) {
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+// validateCluster returns the errors of the settings for the embedded NATS server in a cluster.
+func (c Config) validateCluster() (errs []error) {
+	addError := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if s := c.Servers; s.Listen == "" && (len(s.Peers) > 0 || s.Secret != "") {
-		fault("cluster.listen: is not set; write on which address the other agents find this one's NATS server, as 10.0.0.1:6222")
+		addError("cluster.listen: is not set; set the cluster address of this agent's NATS server, such as 10.0.0.1:6222")
 	}
 	if c.Servers.Listen == "" {
-		return faults
+		return errs
 	}
 	if len(c.NATS) > 0 {
-		fault("cluster.listen: has no use beside nats: either the agents' own NATS servers form a cluster, or the agent joins another's")
+		addError("cluster.listen: cannot be combined with nats: use either embedded or external NATS servers")
 	}
 	host, _, err := net.SplitHostPort(c.Servers.Listen)
 	switch {
 	case err != nil:
-		fault("cluster.listen: %q is no address; write HOST:PORT, as 10.0.0.1:6222", c.Servers.Listen)
+		addError("cluster.listen: %q is not an address; write HOST:PORT, such as 10.0.0.1:6222", c.Servers.Listen)
 	case !isLoopback(host) && c.Servers.Secret == "":
-		fault("cluster.listen: %s can be reached by others; set cluster.secret, the same for all agents", c.Servers.Listen)
+		addError("cluster.listen: %s is not a loopback address; set cluster.secret, the same for all agents", c.Servers.Listen)
 	}
 	if len(c.Servers.Peers) == 0 {
-		fault("cluster.peers: is not set; write where the other agents' NATS servers are, as 10.0.0.2:6222,10.0.0.3:6222")
+		addError("cluster.peers: is not set; set the cluster addresses of the other agents, such as 10.0.0.2:6222,10.0.0.3:6222")
 	}
 	for _, peer := range c.Servers.Peers {
 		if host, _, err := net.SplitHostPort(peer); err != nil || host == "" {
-			fault("cluster.peers: %q is no address; write HOST:PORT, as 10.0.0.2:6222", peer)
+			addError("cluster.peers: %q is not an address; write HOST:PORT, such as 10.0.0.2:6222", peer)
 		}
 	}
-	return faults
+	return errs
 }
 
-// faultsOfEngines returns what is wrong with the settings of store and index.
-func (c Config) faultsOfEngines() (faults []error) {
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	// What follows the scheme is the driver's to read: several hosts, a socket's folder.
+// validateEngines returns the errors of the settings for store and index.
+func (c Config) validateEngines() (errs []error) {
+	addError := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	// The driver parses the text after the scheme: several hosts, a socket's folder.
 	if scheme, _, _ := strings.Cut(string(c.Store), "://"); c.Store != "" && scheme != "postgres" && scheme != "postgresql" {
-		fault("store: %q is no PostgreSQL address; write postgres://USER:PASSWORD@HOST/DATABASE", c.Store.String())
+		addError("store: %q is not a PostgreSQL URL; write postgres://USER:PASSWORD@HOST/DATABASE", c.Store.String())
 	}
 	if c.Search != "" && !isURL(c.Search, "meilisearch", "meilisearchs") {
-		fault("search: %q is no Meilisearch address; write meilisearch://HOST:7700", c.Search.String())
+		addError("search: %q is not a Meilisearch URL; write meilisearch://HOST:7700", c.Search.String())
 	}
 	if c.Search == "" && c.SearchKey != "" {
-		fault("search-key: has no use without search; name the Meilisearch it is for")
+		addError("search-key: requires search; set the Meilisearch URL")
 	}
-	return faults
+	return errs
 }

@@ -7,35 +7,35 @@ import (
 	"time"
 )
 
-func TestFaultsOfJoiningOthersAreTold(t *testing.T) {
+func TestValidate_MeshErrors(t *testing.T) {
 	t.Parallel()
 	for _, f := range []struct {
 		change func(*Config)
 		want   string
 	}{
-		{func(c *Config) { c.NATS = []Address{"nats://a", "b"} }, `nats: "b" is no NATS address; write nats://HOST:4222`},
-		{func(c *Config) { c.NATSLogin.NATSCreds = "file" }, "nats: is not set, so there is no server to log in to; name it, or leave out the other nats- settings"},
+		{func(c *Config) { c.NATS = []Address{"nats://a", "b"} }, `nats: "b" is not a NATS URL; write nats://HOST:4222`},
+		{func(c *Config) { c.NATSLogin.NATSCreds = "file" }, "nats: is not set, but nats- settings are; set it, or remove them"},
 		{func(c *Config) {
 			c.NATS, c.NATSLogin = []Address{"nats://a"}, NATSLogin{NATSCreds: "file", NATSNKey: "file"}
-		}, "nats-user, nats-creds, nats-nkey: choose one way to log in"},
-		{func(c *Config) { c.NATS, c.NATSLogin.NATSUser = []Address{"nats://a"}, "u" }, "nats-user, nats-password: neither is of use without the other"},
-		{func(c *Config) { c.NATS, c.NATSLogin.NATSKey = []Address{"nats://a"}, "file" }, "nats-cert, nats-key: neither is of use without the other"},
+		}, "nats-user, nats-creds, nats-nkey: set only one of them"},
+		{func(c *Config) { c.NATS, c.NATSLogin.NATSUser = []Address{"nats://a"}, "u" }, "nats-user, nats-password: must be set together"},
+		{func(c *Config) { c.NATS, c.NATSLogin.NATSKey = []Address{"nats://a"}, "file" }, "nats-cert, nats-key: must be set together"},
 
-		{func(c *Config) { c.Servers.Peers = []string{"b:6222"} }, "cluster.listen: is not set; write on which address the other agents find this one's NATS server, as 10.0.0.1:6222"},
-		{func(c *Config) { c.Servers = Servers{Listen: "a", Peers: []string{"b:1"}, Secret: "s"} }, `cluster.listen: "a" is no address; write HOST:PORT, as 10.0.0.1:6222`},
-		{func(c *Config) { c.Servers = Servers{Listen: "0.0.0.0:6222", Peers: []string{"b:1"}} }, "cluster.listen: 0.0.0.0:6222 can be reached by others; set cluster.secret, the same for all agents"},
-		{func(c *Config) { c.Servers = Servers{Listen: "127.0.0.1:6222"} }, "cluster.peers: is not set; write where the other agents' NATS servers are, as 10.0.0.2:6222,10.0.0.3:6222"},
-		{func(c *Config) { c.Servers = Servers{Listen: "127.0.0.1:1", Peers: []string{"b"}} }, `cluster.peers: "b" is no address; write HOST:PORT, as 10.0.0.2:6222`},
+		{func(c *Config) { c.Servers.Peers = []string{"b:6222"} }, "cluster.listen: is not set; set the cluster address of this agent's NATS server, such as 10.0.0.1:6222"},
+		{func(c *Config) { c.Servers = Servers{Listen: "a", Peers: []string{"b:1"}, Secret: "s"} }, `cluster.listen: "a" is not an address; write HOST:PORT, such as 10.0.0.1:6222`},
+		{func(c *Config) { c.Servers = Servers{Listen: "0.0.0.0:6222", Peers: []string{"b:1"}} }, "cluster.listen: 0.0.0.0:6222 is not a loopback address; set cluster.secret, the same for all agents"},
+		{func(c *Config) { c.Servers = Servers{Listen: "127.0.0.1:6222"} }, "cluster.peers: is not set; set the cluster addresses of the other agents, such as 10.0.0.2:6222,10.0.0.3:6222"},
+		{func(c *Config) { c.Servers = Servers{Listen: "127.0.0.1:1", Peers: []string{"b"}} }, `cluster.peers: "b" is not an address; write HOST:PORT, such as 10.0.0.2:6222`},
 		{func(c *Config) {
 			c.NATS, c.Servers = []Address{"nats://a"}, Servers{Listen: "127.0.0.1:1", Peers: []string{"b:1"}}
-		}, "cluster.listen: has no use beside nats: either the agents' own NATS servers form a cluster, or the agent joins another's"},
+		}, "cluster.listen: cannot be combined with nats: use either embedded or external NATS servers"},
 
-		{func(c *Config) { c.Store = "mysql://h/d" }, `store: "mysql://h/d" is no PostgreSQL address; write postgres://USER:PASSWORD@HOST/DATABASE`},
-		{func(c *Config) { c.Search = "http://h:7700" }, `search: "http://h:7700" is no Meilisearch address; write meilisearch://HOST:7700`},
-		{func(c *Config) { c.SearchKey = "k" }, "search-key: has no use without search; name the Meilisearch it is for"},
+		{func(c *Config) { c.Store = "mysql://h/d" }, `store: "mysql://h/d" is not a PostgreSQL URL; write postgres://USER:PASSWORD@HOST/DATABASE`},
+		{func(c *Config) { c.Search = "http://h:7700" }, `search: "http://h:7700" is not a Meilisearch URL; write meilisearch://HOST:7700`},
+		{func(c *Config) { c.SearchKey = "k" }, "search-key: requires search; set the Meilisearch URL"},
 
 		{func(c *Config) { c.Schedule.Interval = time.Millisecond }, "schedule.interval: 1ms is less than 1s"},
-		{func(c *Config) { c.Trace.To = "host:4318" }, `trace.to: "host:4318" is no web address; write http://HOST:4318`},
+		{func(c *Config) { c.Trace.To = "host:4318" }, `trace.to: "host:4318" is not a URL; write http://HOST:4318`},
 		{func(c *Config) { c.Trace.Share = 1.5 }, "trace.share: 1.5 is not between 0 and 1"},
 	} {
 		c := Default()
@@ -46,7 +46,7 @@ func TestFaultsOfJoiningOthersAreTold(t *testing.T) {
 	}
 }
 
-func TestSoundWaysToJoinOthersAreValid(t *testing.T) {
+func TestValidate_AcceptsMeshSettings(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Config){
 		"three servers": func(c *Config) { c.NATS = []Address{"nats://a:4222", "nats://b:4222", "tls://c"} },
@@ -69,7 +69,7 @@ func TestSoundWaysToJoinOthersAreValid(t *testing.T) {
 	}
 }
 
-func TestAnAddressIsPrintedWithoutItsPassword(t *testing.T) {
+func TestAddress_HidesPassword(t *testing.T) {
 	t.Parallel()
 	for _, address := range []Address{"nats://u:s3cret@h", "postgres://u:s3cret@h/d", "s3cret@h"} {
 		for _, verb := range []string{"%s", "%v", "%+v", "%q", "%#v", "%x"} {

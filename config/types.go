@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// A Secret is never printed.
+// A Secret is a string that is never printed.
 type Secret string
 
-// String hides the secret.
+// String returns a placeholder for the secret.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -21,7 +21,7 @@ func (s Secret) String() string {
 	return "(hidden)"
 }
 
-// Format hides the secret from all of fmt's verbs.
+// Format hides the secret from all verbs of fmt.
 func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 
 // MarshalText hides the secret from JSON.
@@ -33,14 +33,14 @@ type Address string
 // String returns the address without its user and password.
 func (a Address) String() string { return HideUser(string(a)) }
 
-// Format hides the user from all of fmt's verbs.
+// Format hides the user and password from all verbs of fmt.
 func (a Address) Format(f fmt.State, _ rune) { io.WriteString(f, a.String()) }
 
-// MarshalText hides the user from JSON.
+// MarshalText hides the user and password from JSON.
 func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// HideUser returns a URL with the user and password in it hidden: NATS takes a
-// user without a password for a token.
+// HideUser returns a URL with its user and password hidden. A user without a password is hidden too: NATS
+// uses it as a token.
 func HideUser(raw string) string {
 	_, after, is := strings.Cut(raw, "@")
 	if !is {
@@ -53,20 +53,19 @@ func HideUser(raw string) string {
 	return scheme + "://(hidden)@" + after
 }
 
-// isURL reports whether the text is an address of a host, by one of the schemes.
+// isURL reports whether the text is a URL with a host and one of the schemes.
 func isURL[S ~string](raw S, schemes ...string) bool {
 	u, err := url.Parse(string(raw))
 	return err == nil && u.Hostname() != "" && slices.Contains(schemes, u.Scheme)
 }
 
-// isBase reports whether the text is a web address that a path can follow.
-func isBase(raw Address) bool {
+// isBaseURL reports whether the text is a web URL to which a path can be appended.
+func isBaseURL(raw Address) bool {
 	u, err := url.Parse(string(raw))
 	return isURL(raw, "http", "https") && err == nil && u.User == nil && u.RawQuery == "" && !u.ForceQuery && !strings.Contains(string(raw), "#")
 }
 
-// isOrigin reports whether the text is what a browser calls a site: a scheme and
-// a host in lower case, and nothing after them.
+// isOrigin reports whether the text is a web origin: scheme and host in lower case, without a path.
 func isOrigin(raw string) bool {
 	u, err := url.Parse(raw)
 	return isURL(raw, "http", "https") && err == nil && raw == strings.ToLower(u.Scheme+"://"+u.Host)
@@ -80,7 +79,7 @@ var units = []struct {
 	size   int64
 }{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"B", 1}}
 
-// UnmarshalText reads a number with KB, MB or GB behind it, or of bytes.
+// UnmarshalText parses a number of bytes, optionally with the unit KB, MB or GB.
 func (b *Bytes) UnmarshalText(text []byte) error {
 	s := strings.ToUpper(strings.TrimSpace(string(text)))
 	size := int64(1)
@@ -92,13 +91,13 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64/size {
-		return fmt.Errorf("%q is no size; write it as 10MB", text)
+		return fmt.Errorf("%q is not a size; write it as 10MB", text)
 	}
 	*b = Bytes(n * size)
 	return nil
 }
 
-// String returns the size in the largest unit that divides it.
+// String formats the size in the largest unit that divides it.
 func (b Bytes) String() string {
 	for _, u := range units {
 		if int64(b)%u.size == 0 && int64(b) >= u.size {

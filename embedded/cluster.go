@@ -17,26 +17,24 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// A Cluster is several processes' servers that keep each stream together. Three
-// of them survive the loss of any one.
+// Cluster configures a server as one of several that replicate each stream. Three servers tolerate the loss
+// of one.
 type Cluster struct {
-	Listen string   // HOST:PORT where the others find this server
-	Peers  []string // HOST:PORT of the others; this one's own among them is harmless
-	Secret string   // that all of them know; empty: none is asked for
+	Listen string   // HOST:PORT for connections of the other servers
+	Peers  []string // HOST:PORT of all servers; the server's own is ignored
+	Secret string   // password shared by all servers; empty: no authentication
 }
 
-// clusterName is what the servers of one mesh call their cluster, and the user
-// they are to each other.
+// clusterName is the name of the cluster, and the user name between its servers.
 const clusterName = "feedmesh"
 
-// reportEvery is how many attempts to reach another server, at one a second, go
-// by between two words about it.
+// reportEvery is the number of failed connection attempts to another server, at one a second, between two log
+// messages.
 const reportEvery = 600
 
-// join completes the options of a server that is one of a cluster. It returns
-// what connections to the server need: a server of a cluster must listen for
-// clients, so it does where only this machine's can reach it, and lets in nobody
-// but who has a key that this process draws.
+// join sets the options of a cluster server and returns the login for clients. A server of a cluster must
+// listen for clients. It listens on the loopback address only and accepts only an nkey that this process
+// generates.
 func (c *Cluster) join(o *server.Options) (login nats.Option, err error) {
 	host, port, err := splitAddr(c.Listen)
 	if err != nil {
@@ -51,7 +49,7 @@ func (c *Cluster) join(o *server.Options) (login nats.Option, err error) {
 	}
 	for _, peer := range c.Peers {
 		if peer == c.Listen {
-			continue // or the cluster would wait for a server more than there is
+			continue // or the cluster would wait for one server too many
 		}
 		route := &url.URL{Scheme: "nats", Host: peer}
 		if c.Secret != "" {
@@ -79,13 +77,13 @@ func splitAddr(addr string) (host string, port int, err error) {
 		port, err = strconv.Atoi(number)
 	}
 	if err != nil {
-		return "", 0, fmt.Errorf("its cluster address %q is none: %w", addr, err)
+		return "", 0, fmt.Errorf("invalid cluster address %q: %w", addr, err)
 	}
 	return host, port, nil
 }
 
-// serverName returns the name that the others know this server's files by: it is
-// drawn once and kept beside them.
+// serverName returns the server's name in the cluster. It is generated once and stored with the server's
+// files, because the other servers identify those files by it.
 func serverName(dir string) (string, error) {
 	path := filepath.Join(dir, "name")
 	name, err := os.ReadFile(path)
@@ -96,7 +94,7 @@ func serverName(dir string) (string, error) {
 		}
 	}
 	if err != nil {
-		return "", fmt.Errorf("keep its name: %w", err)
+		return "", fmt.Errorf("store server name: %w", err)
 	}
 	return strings.TrimSpace(string(name)), nil
 }

@@ -45,7 +45,7 @@ func eventually(t *testing.T, what string, do func() error) {
 	t.Fatalf("%s: not within 30 s: %v", what, err)
 }
 
-func TestThreeServersSurviveTheLossOfAnyOne(t *testing.T) {
+func TestCluster_ToleratesLossOfOneServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped by -short: the servers take a while to find each other")
 	}
@@ -92,7 +92,7 @@ func TestThreeServersSurviveTheLossOfAnyOne(t *testing.T) {
 	}
 }
 
-func TestAServerWithAnotherSecretStaysOutside(t *testing.T) {
+func TestCluster_RejectsWrongSecret(t *testing.T) {
 	t.Parallel()
 	addrs := addresses(t, 2)
 	inside := start(t, member(t.TempDir(), "s3cret", addrs[0], addrs[1]))
@@ -103,7 +103,7 @@ func TestAServerWithAnotherSecretStaysOutside(t *testing.T) {
 	}
 }
 
-func TestOthersOfThisMachineCannotUseTheServerOfACluster(t *testing.T) {
+func TestCluster_RejectsOtherLocalClients(t *testing.T) {
 	t.Parallel()
 	s := start(t, member(t.TempDir(), "", addresses(t, 2)...))
 	host, _, err := net.SplitHostPort(s.nats.Addr().String())
@@ -131,7 +131,7 @@ func TestOthersOfThisMachineCannotUseTheServerOfACluster(t *testing.T) {
 	}
 }
 
-func TestAClusterAddressThatIsNoneIsRefused(t *testing.T) {
+func TestCluster_InvalidAddress(t *testing.T) {
 	t.Parallel()
 	for _, addr := range []string{"", "host", "host:port"} {
 		if s, err := Start(member(t.TempDir(), "", addr)); err == nil {

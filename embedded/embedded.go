@@ -1,6 +1,6 @@
-// Package embedded runs a NATS server with JetStream inside this process, which
-// talks to it in memory. Alone it listens on no port; several agents' servers
-// can form a cluster.
+// Package embedded runs a NATS server with JetStream inside this process. [Start] starts a [Server];
+// [Server.Connect] connects to it in memory. A single server opens no port; the servers of several agents can
+// form a [Cluster]. Its files are bounded by [Options], its memory for streams by 64 MiB.
 package embedded
 
 import (
@@ -16,29 +16,28 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A Server is a NATS server in this process.
+// Server is a NATS server in this process.
 type Server struct {
 	nats      *server.Server
-	login     []nats.Option // for connections within this process
+	login     []nats.Option // for connections from this process
 	clustered bool
 }
 
-// Options say how a [Server] is to run.
+// Options are the parameters of a [Server].
 type Options struct {
-	Dir        string       // where JetStream keeps its files
-	MaxFile    int64        // the most bytes they may take
-	MaxMessage int32        // the largest message, in bytes
-	Cluster    *Cluster     // the servers it is one of; nil: it is alone
-	Log        *slog.Logger // what it warns of
+	Dir        string       // folder of the JetStream files
+	MaxFile    int64        // maximum size of these files in bytes
+	MaxMessage int32        // maximum size of a message in bytes
+	Cluster    *Cluster     // its cluster; nil: a single server
+	Log        *slog.Logger // receives the server's log
 }
 
-// Start starts a server and returns when it can be used; one of a cluster, when
-// it is looking for the others: see [Server.Healthy].
+// Start starts a server and returns when it is ready; a cluster server may still wait for others: see
+// [Server.Healthy].
 //
-// Each message is on disk before it is acknowledged (sync_interval: always).
-// The default, a sync every two minutes, loses acknowledged messages when the
-// power fails; what the stricter one costs is one fsync a message, of which we
-// send few and large ones.
+// Each message is synced to disk before it is acknowledged (sync_interval: always). The default, a sync every
+// two minutes, loses acknowledged messages on a power failure. The cost is one fsync a message, and the mesh
+// sends few and large messages.
 func Start(o Options) (*Server, error) {
 	opts := &server.Options{
 		ServerName:             "feedmesh",
@@ -74,12 +73,12 @@ func Start(o Options) (*Server, error) {
 	}
 	if !s.ReadyForConnections(30*time.Second) || !s.JetStreamEnabled() {
 		s.Shutdown()
-		return nil, errors.New("embedded NATS server: not ready after 30 s; its warnings above say why")
+		return nil, errors.New("embedded NATS server: not ready after 30 s: see its warnings above")
 	}
 	return result, nil
 }
 
-// Connect returns a new connection to the server, within this process.
+// Connect returns a new in-process connection to the server.
 func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
 	opts = append(opts, s.login...)
 	conn, err := nats.Connect("", append(opts, nats.InProcessServer(s.nats))...)
@@ -89,10 +88,9 @@ func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
 	return conn, nil
 }
 
-// Healthy returns nil if the server can read and write its streams, else what
-// is wrong. After its disk was full it never can again until it is restarted.
-// Of a server in a cluster it says only what a restart would mend: that others
-// are away is not its fault.
+// Healthy returns nil if the server can read and write its streams, or the error. After its disk was full a
+// server stays unhealthy until a restart. For a cluster server Healthy reports only failures that a restart
+// can repair, not the absence of other servers.
 func (s *Server) Healthy() error {
 	if status := s.nats.Healthz(&server.HealthzOptions{JSEnabledOnly: s.clustered}); status.Error != "" {
 		return fmt.Errorf("embedded NATS server: %s", status.Error)
@@ -107,9 +105,8 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// logger passes on what an operator should know: warnings and errors. What the
-// server reports of its daily life is for debugging. What it can't start for,
-// it says here only; that is for our caller.
+// logger forwards the server's warnings and errors; notices become debug messages. A fatal error of the start
+// is logged only here, and stored for Start to return.
 type logger struct {
 	to    *slog.Logger
 	fatal atomic.Pointer[string]
@@ -117,9 +114,8 @@ type logger struct {
 
 func (l *logger) Noticef(format string, v ...any) { l.to.Debug("nats: " + fmt.Sprintf(format, v...)) }
 
-// Warnf passes on a warning. After a kill each stream is read anew from its
-// messages, as its index is older than these: that is the server's way to lose
-// nothing, and no one has to do anything about it.
+// Warnf forwards a warning. After a kill the server rebuilds each stream's index from its messages, without
+// loss and without action by an operator; that warning is logged at debug level.
 func (l *logger) Warnf(format string, v ...any) {
 	level := slog.LevelWarn
 	if strings.Contains(format, "Recovering stream state from index errored") {

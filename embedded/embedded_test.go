@@ -53,7 +53,7 @@ func stream(t *testing.T, js jetstream.JetStream) jetstream.Stream {
 	return stream
 }
 
-func TestAcknowledgedMessagesSurviveARestart(t *testing.T) {
+func TestServer_KeepsAcknowledgedMessages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	const rounds, each = 3, 50
@@ -87,7 +87,7 @@ func TestAcknowledgedMessagesSurviveARestart(t *testing.T) {
 
 // It is what makes an acknowledged message safe from a power failure; that it
 // works is nats-server's to prove.
-func TestEachMessageIsSyncedBeforeItIsAcknowledged(t *testing.T) {
+func TestServer_SyncsBeforeAck(t *testing.T) {
 	t.Parallel()
 	s := start(t, options(t.TempDir()))
 	if js := s.nats.JetStreamConfig(); js == nil || !js.SyncAlways {
@@ -95,7 +95,7 @@ func TestEachMessageIsSyncedBeforeItIsAcknowledged(t *testing.T) {
 	}
 }
 
-func TestListensOnNoPort(t *testing.T) {
+func TestServer_OpensNoPort(t *testing.T) {
 	t.Parallel()
 	s := start(t, options(t.TempDir()))
 	if addr := s.nats.Addr(); addr != nil {
@@ -107,7 +107,7 @@ func TestListensOnNoPort(t *testing.T) {
 	}
 }
 
-func TestTwoServersKnowNothingOfOneAnother(t *testing.T) {
+func TestServer_InstancesAreIsolated(t *testing.T) {
 	t.Parallel()
 	a, b := connect(t, start(t, options(t.TempDir()))), connect(t, start(t, options(t.TempDir())))
 	stream(t, a)
@@ -116,7 +116,7 @@ func TestTwoServersKnowNothingOfOneAnother(t *testing.T) {
 	}
 }
 
-func TestBoundsAreKept(t *testing.T) {
+func TestServer_EnforcesBounds(t *testing.T) {
 	t.Parallel()
 	js := connect(t, start(t, options(t.TempDir())))
 	stream(t, js)
@@ -131,7 +131,7 @@ func TestBoundsAreKept(t *testing.T) {
 	}
 }
 
-func TestClosedServerIsNotHealthy(t *testing.T) {
+func TestHealthy_ClosedServer(t *testing.T) {
 	t.Parallel()
 	s := start(t, options(t.TempDir()))
 	conn, err := s.Connect(nats.NoReconnect())
@@ -153,7 +153,7 @@ func TestClosedServerIsNotHealthy(t *testing.T) {
 	}
 }
 
-func TestFolderThatCannotBeUsedIsToldAtOnce(t *testing.T) {
+func TestStart_UnusableFolder(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -175,7 +175,7 @@ func TestFolderThatCannotBeUsedIsToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestFolderIsMade(t *testing.T) {
+func TestStart_CreatesFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	start(t, options(dir))

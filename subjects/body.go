@@ -6,35 +6,35 @@ import (
 	"slices"
 )
 
-// A carrier is a task that is little beside the document it carries: bytes, in its
-// last field, which JSON has as "body". They are written and read here, once, as
-// encoding/json would: it reads each byte of a text three times, and one by one.
-type carrier interface{ carried() *[]byte }
+// bodyCarrier is a task with a large document in its last field, named "body" in JSON. The body is encoded
+// and decoded here in one pass, with the same result as encoding/json, which reads each byte of a string
+// three times.
+type bodyCarrier interface{ carried() *[]byte }
 
 func (t *Parse) carried() *[]byte { return &t.Body }
 
-// How a carrier's JSON ends, in its envelope: without a body, and around one.
+// The end of the JSON of a bodyCarrier in its envelope: without a body, and before and after a body.
 var (
-	noBody     = []byte("null}}\n")
-	beforeBody = []byte(`,"body":"`)
-	afterBody  = []byte(`"}}`)
+	nullBodyEnd = []byte("null}}\n")
+	bodyStart   = []byte(`,"body":"`)
+	bodyEnd     = []byte(`"}}`)
 )
 
-// withBody returns a carrier's JSON, which was written without its body, with it.
-func withBody(data, body []byte) []byte {
-	data = bytes.TrimSuffix(data, noBody)
-	out := make([]byte, 0, len(data)+1+base64.StdEncoding.EncodedLen(len(body))+len(afterBody)+1)
+// appendBody inserts the body into the JSON of a bodyCarrier that was encoded without it.
+func appendBody(data, body []byte) []byte {
+	data = bytes.TrimSuffix(data, nullBodyEnd)
+	out := make([]byte, 0, len(data)+1+base64.StdEncoding.EncodedLen(len(body))+len(bodyEnd)+1)
 	out = append(append(out, data...), '"')
 	out = base64.StdEncoding.AppendEncode(out, body)
-	return append(append(out, afterBody...), '\n')
+	return append(append(out, bodyEnd...), '\n')
 }
 
-// withoutBody takes the body out of a carrier's JSON. It returns data itself, and
-// no body, where that is not as we write it.
-func withoutBody(data []byte) (rest, body []byte) {
-	head, after, _ := bytes.Cut(data, beforeBody)
-	text, ours := bytes.CutSuffix(bytes.TrimSpace(after), afterBody)
-	if !ours || bytes.IndexByte(text, '\n') >= 0 || bytes.IndexByte(text, '\r') >= 0 { // base64 may have these, JSON may not
+// cutBody removes the body from the JSON of a bodyCarrier and returns it decoded. If the JSON does not have
+// the form that appendBody writes, it returns data unchanged and a nil body.
+func cutBody(data []byte) (rest, body []byte) {
+	head, after, _ := bytes.Cut(data, bodyStart)
+	text, ours := bytes.CutSuffix(bytes.TrimSpace(after), bodyEnd)
+	if !ours || bytes.IndexByte(text, '\n') >= 0 || bytes.IndexByte(text, '\r') >= 0 { // base64 accepts line breaks, JSON does not
 		return data, nil
 	}
 	body = make([]byte, base64.StdEncoding.DecodedLen(len(text)))

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// asJSON reads a message as encoding/json alone does.
+// asJSON decodes a message with encoding/json only.
 func asJSON(data []byte) (Parse, int, error) {
 	var e envelope[Parse]
 	err := json.Unmarshal(data, &e)
 	return e.Task, e.Schema, err
 }
 
-func TestADocumentIsWrittenAsJSONWritesIt(t *testing.T) {
+func TestBody_EncodedLikeEncodingJSON(t *testing.T) {
 	for _, size := range []int{-1, 0, 1, 2, 3, 1000, 100_001} {
 		task := Parse{
 			Receipt: Receipt{FeedID: `<a> "body":"`, Crawl: `,"body":"eA=="}}`, Fetched: time.Now().UTC(), FullText: true},
@@ -41,13 +41,13 @@ func TestADocumentIsWrittenAsJSONWritesIt(t *testing.T) {
 		if !reflect.DeepEqual(task, before) {
 			t.Errorf("a body of %d bytes: the task was changed", size)
 		}
-		if back, err := Parses.Decode(got); err != nil || !reflect.DeepEqual(back, task) {
+		if back, err := ParseQueue.Decode(got); err != nil || !reflect.DeepEqual(back, task) {
 			t.Errorf("a body of %d bytes: got %+v back, %v", size, back, err)
 		}
 	}
 }
 
-func TestADocumentIsReadAsJSONReadsIt(t *testing.T) {
+func TestBody_DecodedLikeEncodingJSON(t *testing.T) {
 	for _, data := range []string{
 		`{"schema":2,"task":{"feed_id":"f","url":"u","body":"eHl6"}}`,
 		`{"schema":2,"task":{"feed_id":"f","url":"u","body":"eHl6"}}` + " \n",
@@ -71,28 +71,28 @@ func TestADocumentIsReadAsJSONReadsIt(t *testing.T) {
 		`,"body":"eHl6"}}`, ``,
 	} {
 		want, _, failed := asJSON([]byte(data))
-		got, err := Parses.Decode([]byte(data))
+		got, err := ParseQueue.Decode([]byte(data))
 		if (err != nil) != (failed != nil) || err == nil && !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, %v, want %+v, %v", data, got, err, want, failed)
 		}
 	}
 }
 
-func TestADocumentOfANewerVersionIsReadAsFarAsKnown(t *testing.T) {
-	got, err := Parses.Decode(fmt.Appendf(nil, `{"schema":%d,"task":{"feed_id":"f","body":"eHl6"}}`, Schema+1))
+func TestBody_NewerSchemaDecodesDefinedFields(t *testing.T) {
+	got, err := ParseQueue.Decode(fmt.Appendf(nil, `{"schema":%d,"task":{"feed_id":"f","body":"eHl6"}}`, Schema+1))
 	if !errors.Is(err, ErrNewer) || got.FeedID != "f" || string(got.Body) != "xyz" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
-func TestABundleIsReadWithAndWithoutSizes(t *testing.T) {
+func TestUnbundle_WithAndWithoutSizes(t *testing.T) {
 	data := string(Bundle([]Message{message("parse", "a", 2, 10), message("parse", `,"message":{}`, 2, 20)})[0].Data)
 	want, err := Unbundle([]byte(data))
 	if err != nil || len(want) != 2 || !strings.Contains(data, `"size":41,`) {
 		t.Fatalf("got %d parts of %s, %v", len(want), data, err)
 	}
-	if parts, ok := cut([]byte(data)[len(bundleHead):]); !ok || len(parts) != 2 {
-		t.Errorf("%s is not cut by its sizes", data)
+	if parts, ok := cutParts([]byte(data)[len(bundleHead):]); !ok || len(parts) != 2 {
+		t.Errorf("%s: sizes not used", data)
 	}
 	for _, size := range []string{``, `"size":0,`, `"size":-1,`, `"size":40,`, `"size":42,`, `"size":999999,`, `"size":41,"more":{"message":1},`} {
 		other := strings.Replace(data, `"size":41,`, size, 1)

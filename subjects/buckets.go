@@ -7,31 +7,31 @@ import (
 	"feedmesh/storage"
 )
 
-// Names of the buckets.
+// Names of the buckets. The comments give key and value.
 const (
 	ScheduleBucket = "schedule" // feed ID: State
 	HostBucket     = "hosts"    // host: Host
-	PollBucket     = "polls"    // feed ID: Poll, the last PollsKept of them
-	LeaseBucket    = "leases"   // name of what one actor does alone: Lease
+	PollBucket     = "polls"    // feed ID: the last MaxPolls Poll values
+	LeaseBucket    = "leases"   // lease name: Lease
 	AgentBucket    = "agents"   // agent ID: Agent
-	RuleBucket     = "rules"    // name of a set: Rules
+	RuleBucket     = "rules"    // rule set name: Rules
 	ProxyBucket    = "proxies"  // proxy ID: Proxy
 
-	AnswerBucket       = "answers"       // of a request that may come again: what it was answered, see package agent/api
-	SubscriptionBucket = "subscriptions" // its token: a feed's subscription at its hub, see package agent/websub
+	ResponseBucket     = "answers"       // hash of a repeatable request: its response, see package agent/api
+	SubscriptionBucket = "subscriptions" // token: a feed's subscription at its WebSub hub, see package agent/websub
 )
 
-// PollsKept is how many polls the history of a feed goes back.
-const PollsKept = 50
+// MaxPolls bounds the poll history of a feed.
+const MaxPolls = 50
 
-// ProxyExpiry is how long what is known of a proxy is kept. It is written again
-// several times an hour, unless the proxy is gone.
+// ProxyExpiry bounds the age of a proxy's record. Records of configured proxies are rewritten several times
+// an hour.
 const ProxyExpiry = 6 * time.Hour
 
-// AnswerExpiry is how long what a request was answered is kept.
-const AnswerExpiry = 24 * time.Hour
+// ResponseExpiry is how long the response to a repeatable request is stored.
+const ResponseExpiry = 24 * time.Hour
 
-// AgentExpiry is how long an agent that says nothing counts as in the mesh.
+// AgentExpiry is how long an agent without a heartbeat still counts as part of the mesh.
 const AgentExpiry = 20 * time.Second
 
 func keyPrefix(bucket string) string { return "$KV." + bucket + "." }
@@ -39,11 +39,11 @@ func keyPrefix(bucket string) string { return "$KV." + bucket + "." }
 // StateKey returns the subject that holds the state of a feed.
 func StateKey(feedID string) string { return keyPrefix(ScheduleBucket) + feedID }
 
-// HostKey returns the subject that holds what is known of a host.
+// HostKey returns the subject that holds the record of a host.
 func HostKey(host string) string { return keyPrefix(HostBucket) + HostID(host) }
 
-// HostID returns a host's key in its bucket: a name may have in it what a subject
-// may not.
+// HostID returns a host's key in its bucket. It is encoded because host names may contain characters that
+// subjects may not.
 func HostID(host string) string {
 	return base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString([]byte(host))
 }
@@ -51,24 +51,24 @@ func HostID(host string) string {
 // PollKey returns the subject that holds the last polls of a feed.
 func PollKey(feedID string) string { return keyPrefix(PollBucket) + feedID }
 
-// ProxyKey returns the subject that holds what is known of a proxy.
+// ProxyKey returns the subject that holds the record of a proxy.
 func ProxyKey(id string) string { return keyPrefix(ProxyBucket) + id }
 
-// RuleKey returns the subject that holds the rules in force of a set.
+// RuleKey returns the subject that holds the active rules of a set.
 func RuleKey(set string) string { return keyPrefix(RuleBucket) + set }
 
 // SubscriptionKey returns the subject that holds the subscription with a token.
 func SubscriptionKey(token string) string { return keyPrefix(SubscriptionBucket) + token }
 
-// A FeedState is what the schedule bucket holds of one feed.
+// FeedState is the state of one feed with its revision in the schedule bucket.
 type FeedState struct {
 	FeedID   string
 	Revision uint64 // 0: none yet
 	State    *State
-	Written  time.Time // when, by the servers' clock, if it was loaded
+	Written  time.Time // server time of the last write, if it was loaded
 }
 
-// A State is what the schedule knows of a feed.
+// State is the schedule's state of a feed.
 type State struct {
 	URL          string `json:"url"`
 	ETag         string `json:"etag,omitempty"`
@@ -76,116 +76,116 @@ type State struct {
 	BodyHash     string `json:"body_hash,omitempty"`
 
 	Tier   string    `json:"tier"`
-	Rate   float64   `json:"rate,omitempty"`   // items a day; 0 if unknown
-	Model  []byte    `json:"model,omitempty"`  // when it publishes: see package agent/policy
-	Next   time.Time `json:"next,omitzero"`    // when it is due; zero: never
-	Reason string    `json:"reason,omitempty"` // why then, in words
-	Crawl  string    `json:"crawl,omitempty"`  // task it is handed out in; empty if it is not
-	Due    time.Time `json:"due,omitzero"`     // when it was due, as that task says
+	Rate   float64   `json:"rate,omitempty"`   // items a day; 0 if not known
+	Model  []byte    `json:"model,omitempty"`  // publication times: see package agent/policy
+	Next   time.Time `json:"next,omitzero"`    // next poll; zero: never
+	Reason string    `json:"reason,omitempty"` // explanation of Next, as text
+	Crawl  string    `json:"crawl,omitempty"`  // ID of the crawl task in flight; empty if none
+	Due    time.Time `json:"due,omitzero"`     // due time stated in that task
 
-	Pinned   bool             `json:"pinned,omitempty"`    // a person wants it read as often as possible
-	FullText bool             `json:"full_text,omitempty"` // a person wants its items with the text of the pages they link to
-	Request  *storage.Request `json:"request,omitempty"`   // how it wants to be asked; nil: as all others
+	Pinned   bool             `json:"pinned,omitempty"`    // set by a user: poll as often as possible
+	FullText bool             `json:"full_text,omitempty"` // set by a user: extract the text of the pages that its items link to
+	Request  *storage.Request `json:"request,omitempty"`   // request options of the feed; nil: the defaults
 
-	Polled       time.Time `json:"polled,omitzero"` // last time word of it came
-	Outcome      Outcome   `json:"outcome,omitempty"`
-	Status       int       `json:"status,omitempty"` // HTTP status of the last poll
-	Error        string    `json:"error,omitempty"`  // of the last poll, in words
-	Class        string    `json:"class,omitempty"`  // of that error
-	Failures     int       `json:"failures,omitempty"`
-	Weight       float64   `json:"weight,omitempty"`       // of these failures, together
-	FailingSince time.Time `json:"failing_since,omitzero"` // when the first of them was
-	Changed      time.Time `json:"changed,omitzero"`       // last time it brought items
-	Whole        bool      `json:"whole,omitempty"`        // it is out without its validators, to see whether they are true
-	MaxAge       int       `json:"max_age,omitempty"`      // seconds for which its last answer said to keep it
-	Hints        *Hints    `json:"hints,omitempty"`        // what its last document says of when to read it
-	Malformed    string    `json:"malformed,omitempty"`    // what of that was mended, in words
-	Heavy        bool      `json:"heavy,omitempty"`        // large, and never answers 304
-	Moves        string    `json:"moves,omitempty"`        // where it was seen to move for good, if that was not done yet
-	MoveSeen     int       `json:"move_seen,omitempty"`    // how often, in a row
-	Pushed       float64   `json:"pushed,omitempty"`       // trust in its hub's pushes, 0 to 1
-	PushUntil    time.Time `json:"push_until,omitzero"`    // how long its hub has agreed to push, as known when this was written
+	Polled        time.Time `json:"polled,omitzero"` // last observation of the feed
+	Outcome       Outcome   `json:"outcome,omitempty"`
+	Status        int       `json:"status,omitempty"` // HTTP status of the last poll
+	Error         string    `json:"error,omitempty"`  // of the last poll, as text
+	Class         string    `json:"class,omitempty"`  // of that error
+	Failures      int       `json:"failures,omitempty"`
+	FailureWeight float64   `json:"weight,omitempty"`       // sum of the weights of these failures
+	FailingSince  time.Time `json:"failing_since,omitzero"` // time of the first of these failures
+	Changed       time.Time `json:"changed,omitzero"`       // last poll that returned new items
+	Unconditional bool      `json:"whole,omitempty"`        // the poll in flight is sent without validators, to verify them
+	MaxAge        int       `json:"max_age,omitempty"`      // Cache-Control max-age of the last response, in seconds
+	Hints         *Hints    `json:"hints,omitempty"`        // polling hints of the last document
+	Malformed     string    `json:"malformed,omitempty"`    // repaired errors of the last document, as text
+	Heavy         bool      `json:"heavy,omitempty"`        // large, and never returns 304
+	MovedTo       string    `json:"moves,omitempty"`        // target of permanent redirects, if the move is not applied yet
+	MoveCount     int       `json:"move_seen,omitempty"`    // consecutive polls that redirected there
+	PushTrust     float64   `json:"pushed,omitempty"`       // trust in its hub's pushes, 0 to 1
+	PushUntil     time.Time `json:"push_until,omitzero"`    // end of the hub's subscription, as stored at the last write
 }
 
-// Hints are what a document says of when to read it, and where it lives.
+// Hints are a document's statements about its polling interval and its address.
 type Hints struct {
 	TTL       int    `json:"ttl,omitempty"`        // minutes
 	Period    int    `json:"period,omitempty"`     // minutes
 	SkipHours uint32 `json:"skip_hours,omitempty"` // bit h for hour h, UTC
 	SkipDays  uint8  `json:"skip_days,omitempty"`  // bit d for time.Weekday d, UTC
-	Window    int    `json:"window,omitempty"`     // entries in it
-	Zone      *int   `json:"zone,omitempty"`       // minutes east of UTC in which its dates are written; nil: not known
+	Entries   int    `json:"window,omitempty"`     // number of entries
+	Zone      *int   `json:"zone,omitempty"`       // offset of the dates, in minutes east of UTC; nil: not known
 	Hub       string `json:"hub,omitempty"`        // WebSub hub
-	Self      string `json:"self,omitempty"`       // address it gives as its own
+	Self      string `json:"self,omitempty"`       // address that the document states as its own
 }
 
-// A Host is what the schedule knows of a host.
+// Host is the schedule's record of a host.
 type Host struct {
-	Name    string        `json:"name"`
-	Spacing time.Duration `json:"spacing,omitempty"` // between starts of requests, where it is more than the default
-	Until   time.Time     `json:"until,omitzero"`    // it asked, for all its feeds, to be left alone until then
-	Why     string        `json:"why,omitempty"`     // in words, if either of these is set
+	Name        string        `json:"name"`
+	Spacing     time.Duration `json:"spacing,omitempty"` // minimum time between starts of requests, if above the default
+	PausedUntil time.Time     `json:"until,omitzero"`    // no requests for any of its feeds before then, at the host's request
+	Reason      string        `json:"why,omitempty"`     // reason of Spacing or PausedUntil, as text
 
-	Way      string    `json:"way,omitempty"`      // ID of the proxy that brings answers where the direct way does not
-	WaySince time.Time `json:"way_since,omitzero"` // when that was found
-	Checked  time.Time `json:"checked,omitzero"`   // last time its validators were put to the test
-	Lied     time.Time `json:"lied,omitzero"`      // when they were last found to be wrong
+	ProxyID           string    `json:"way,omitempty"`      // proxy that receives responses where the direct route does not
+	ProxySince        time.Time `json:"way_since,omitzero"` // time when that was detected
+	ValidatorsChecked time.Time `json:"checked,omitzero"`   // last verification of its validators
+	ValidatorsWrong   time.Time `json:"lied,omitzero"`      // last time that its validators were wrong
 
-	Polls    int64     `json:"polls"`
-	Failures int64     `json:"failures,omitempty"` // of these
-	Took     float64   `json:"took,omitempty"`     // seconds an answer takes of late
-	Status   int       `json:"status,omitempty"`   // of the last answer
-	Class    string    `json:"class,omitempty"`    // of its error
-	Asked    time.Time `json:"asked,omitzero"`     // when the last request began
+	Polls       int64     `json:"polls"`
+	Failures    int64     `json:"failures,omitempty"` // of these
+	Latency     float64   `json:"took,omitempty"`     // smoothed response time in seconds
+	Status      int       `json:"status,omitempty"`   // of the last response
+	Class       string    `json:"class,omitempty"`    // error class of the last response
+	LastRequest time.Time `json:"asked,omitzero"`     // start of the last request
 }
 
-// A Poll is one request for a feed, as its history keeps it.
+// Poll is one request of a feed, as stored in the feed's history.
 type Poll struct {
-	At     time.Time     `json:"at"`
-	Took   time.Duration `json:"took"`
-	Status int           `json:"status,omitempty"` // HTTP; 0 without an answer
-	Size   int64         `json:"size,omitempty"`   // bytes of the document
-	Class  string        `json:"class,omitempty"`  // of error
-	Way    string        `json:"way,omitempty"`    // ID of the proxy it went by
-	Before int           `json:"before,omitempty"` // polls just before it that brought nothing new, and of which nothing is kept
+	At              time.Time     `json:"at"`
+	Duration        time.Duration `json:"took"`
+	Status          int           `json:"status,omitempty"` // HTTP status; 0 without a response
+	Size            int64         `json:"size,omitempty"`   // bytes of the document
+	Class           string        `json:"class,omitempty"`  // error class
+	ProxyID         string        `json:"way,omitempty"`    // proxy used; empty: direct
+	UnchangedBefore int           `json:"before,omitempty"` // polls immediately before it without new content, which have no record
 }
 
-// A Proxy is what the schedule knows of a proxy.
+// Proxy is the schedule's record of a proxy.
 type Proxy struct {
-	ID     string    `json:"id"`
-	Used   time.Time `json:"used,omitzero"`   // last time it brought a host's answer
-	Passed time.Time `json:"passed,omitzero"` // last time it passed a probe
-	Asked  time.Time `json:"asked,omitzero"`  // last time a probe of it was handed out
+	ID          string    `json:"id"`
+	LastUsed    time.Time `json:"used,omitzero"`   // last response of a host received through it
+	ProbePassed time.Time `json:"passed,omitzero"` // last successful probe
+	ProbeSent   time.Time `json:"asked,omitzero"`  // last dispatch of a probe
 
-	Failures int       `json:"failures,omitempty"` // in a row
-	InUse    bool      `json:"in_use,omitempty"`   // the last of them was a feed's, not a probe's
-	Why      string    `json:"why,omitempty"`      // of the last of them, in words
-	Until    time.Time `json:"until,omitzero"`     // it rests until then, and until it passes a probe; zero: it does not rest
+	Failures  int       `json:"failures,omitempty"` // consecutive
+	InUse     bool      `json:"in_use,omitempty"`   // the last failure was a feed request, not a probe
+	Reason    string    `json:"why,omitempty"`      // error text of the last failure
+	RestUntil time.Time `json:"until,omitzero"`     // not used before then, nor before a successful probe; zero: in use
 }
 
 // ScheduleLease is the name of the lease that the active schedule holds.
 const ScheduleLease = "schedule"
 
-// A Lease says who is the one active actor of its name.
+// Lease records which agent runs the active actor of a name.
 type Lease struct {
-	Agent string `json:"agent"`           // empty if it was given back
-	Beat  int64  `json:"beat"`            // rises with each renewal
-	Host  string `json:"host,omitempty"`  // where that agent runs
-	Since string `json:"since,omitempty"` // when it became active, RFC 3339
+	Agent    string `json:"agent"`           // empty after release
+	Renewals int64  `json:"beat"`            // incremented by each renewal
+	Host     string `json:"host,omitempty"`  // host of that agent
+	Since    string `json:"since,omitempty"` // start of its activity, RFC 3339
 
-	Feeds *Counts `json:"feeds,omitempty"` // of the schedule, at the last renewal
+	Feeds *ScheduleCounts `json:"feeds,omitempty"` // feed counts of the schedule at the last renewal
 }
 
-// Counts say how many of the feeds that the schedule knows are how.
-type Counts struct {
-	Polled  int64 `json:"polled"`  // their first poll has ended
-	Failing int64 `json:"failing"` // their last poll failed
-	Gone    int64 `json:"gone"`    // they are polled no more, at their hosts' wish
-	Out     int64 `json:"out"`     // they are being polled
+// ScheduleCounts are the numbers of the schedule's feeds by state.
+type ScheduleCounts struct {
+	Polled   int64 `json:"polled"`  // first poll completed
+	Failing  int64 `json:"failing"` // last poll failed
+	Gone     int64 `json:"gone"`    // no longer polled, at their host's request
+	InFlight int64 `json:"out"`     // poll in flight
 }
 
-// Add counts a feed with this state n times more.
-func (c *Counts) Add(s *State, n int64) {
+// Add adds n feeds with this state; a negative n removes them.
+func (c *ScheduleCounts) Add(s *State, n int64) {
 	switch {
 	case s.Outcome == Gone:
 		c.Gone += n
@@ -196,30 +196,30 @@ func (c *Counts) Add(s *State, n int64) {
 		c.Polled += n
 	}
 	if s.Crawl != "" {
-		c.Out += n
+		c.InFlight += n
 	}
 }
 
-// Rules are a version of a rule set that is in force.
+// Rules are the active version of a rule set.
 type Rules struct {
 	Version int64  `json:"version"`
 	Text    []byte `json:"text"` // gzip
 }
 
-// An Agent says what one process does in the mesh.
+// Agent is the heartbeat record of one process.
 type Agent struct {
 	ID      string    `json:"id"`
 	Host    string    `json:"host"`
 	Version string    `json:"version"`
-	Schema  int       `json:"schema"` // newest version of tasks that it reads
+	Schema  int       `json:"schema"` // newest schema version of tasks that it can decode
 	Roles   []string  `json:"roles"`
-	Store   string    `json:"store,omitempty"` // ID of the store it has open
-	Index   string    `json:"index,omitempty"` // the index it has open: a folder of its host, or "meilisearch"
+	Store   string    `json:"store,omitempty"` // ID of its open store
+	Index   string    `json:"index,omitempty"` // its open index: a folder of its host, or "meilisearch"
 	Started time.Time `json:"started"`
 	Seen    time.Time `json:"seen"`
-	Load    float64   `json:"load"`   // cores used of late
-	Memory  int64     `json:"memory"` // bytes held by the process
-	Done    uint64    `json:"done"`   // tasks since it started
+	Load    float64   `json:"load"`   // CPU cores in use, smoothed
+	Memory  int64     `json:"memory"` // bytes used by the process
+	Done    uint64    `json:"done"`   // tasks completed since its start
 
-	Rules map[string]int64 `json:"rules,omitempty"` // version in force of each set it goes by; 0: the program's own
+	Rules map[string]int64 `json:"rules,omitempty"` // active version of each of its rule sets; 0: built in
 }

@@ -9,36 +9,33 @@ import (
 	"slices"
 )
 
-// A bundle is many tasks in one message. Whoever publishes many at once makes
-// bundles of them: a queue is on disk before it answers, and what that costs is
-// for each message, not for each byte.
-//
-// A bundle is as many tasks as it has, each of which succeeds or fails by itself.
+// A bundle is several tasks of one subject in one message. Publishing is cheaper in a batch, because a queue
+// syncs each message to disk before it acknowledges it. Each task of a bundle succeeds or fails by itself.
 const (
 	bundleTasks  = 32
 	bundleBytes  = 512 << 10
-	bundleSchema = 2 // the first version that reads them
+	bundleSchema = 2 // first schema version with bundles
 )
 
-// A Part is a task in a bundle: what would be in a message of its own.
+// Part is a task in a bundle: the contents of a message of its own.
 type Part struct {
-	Size   int                 `json:"size,omitempty"` // of Data, in bytes; older agents don't say
+	Size   int                 `json:"size,omitempty"` // of Data, in bytes; omitted by older agents
 	ID     string              `json:"id"`
-	Header map[string][]string `json:"header,omitempty"` // the trace it belongs to
+	Header map[string][]string `json:"header,omitempty"` // trace headers
 	Data   json.RawMessage     `json:"message,omitempty"`
 }
 
-// Bundle returns the messages in bundles as large as is good, those with one
-// subject in their order. What is large, what has no like, what an older agent may
-// have to read, and what travels alone stays as it is.
+// Bundle packs messages of one subject into bundles of at most 32 tasks and 512 KiB, in order. Larger
+// messages, single messages, messages of a schema without bundles, and messages of subjects that are never
+// bundled stay unchanged.
 func Bundle(messages []Message) []Message {
 	var out []Message
-	open := map[string]int{} // where in out a subject's last message is
+	open := map[string]int{} // index in out of a subject's last message
 	parts := map[int][]Message{}
 	size := map[int]int{}
 	for _, m := range messages {
 		i, is := open[m.Subject]
-		fits := is && !travelsAlone(m.Subject) && len(parts[i]) < bundleTasks && size[i]+len(m.Data) <= bundleBytes &&
+		fits := is && !neverBundled(m.Subject) && len(parts[i]) < bundleTasks && size[i]+len(m.Data) <= bundleBytes &&
 			SchemaOf(m.Data) >= bundleSchema && SchemaOf(parts[i][0].Data) >= bundleSchema
 		if !fits {
 			i = len(out)
@@ -54,15 +51,15 @@ func Bundle(messages []Message) []Message {
 	return out
 }
 
-// What a bundle has around its parts, and a part around its head and its data.
+// The text around the parts of a bundle, and around the data of a part.
 var (
-	bundleHead = fmt.Appendf(nil, `{"schema":%d,"bundle":[`, bundleSchema)
-	bundleEnd  = []byte("]}")
-	beforeData = []byte(`,"message":`)
-	afterData  = []byte("}")
+	bundleHead    = fmt.Appendf(nil, `{"schema":%d,"bundle":[`, bundleSchema)
+	bundleEnd     = []byte("]}")
+	partDataStart = []byte(`,"message":`)
+	partDataEnd   = []byte("}")
 )
 
-// bundled returns messages of one subject as one.
+// bundled returns several messages of one subject as one bundle.
 func bundled(messages []Message) Message {
 	size := len(bundleHead) + len(bundleEnd)
 	for _, m := range messages {
@@ -73,27 +70,27 @@ func bundled(messages []Message) Message {
 		if i > 0 {
 			data = append(data, ',')
 		}
-		// As one would write a Part, but that what is JSON is not read again.
+		// Equal to the JSON of a Part, but the data is JSON already and is not parsed again.
 		task := bytes.TrimSpace(m.Data)
 		head, err := json.Marshal(Part{Size: len(task), ID: m.ID, Header: m.Header})
 		if err != nil {
 			panic(err) // strings only
 		}
-		data = append(append(data, head[:len(head)-1]...), beforeData...)
-		data = append(append(data, task...), afterData...)
+		data = append(append(data, head[:len(head)-1]...), partDataStart...)
+		data = append(append(data, task...), partDataEnd...)
 		fmt.Fprintln(ids, m.ID)
 	}
 	return Message{Subject: messages[0].Subject, ID: "bundle/" + hex.EncodeToString(ids.Sum(nil)[:12]), Data: append(data, bundleEnd...)}
 }
 
-// Unbundle returns the parts of a message, or nil for one that is no bundle. What
-// they have is not yet known to be JSON, and belongs to data.
+// Unbundle returns the parts of a bundle, or nil for any other message. The data of the parts aliases data
+// and is not validated as JSON.
 func Unbundle(data []byte) ([]Part, error) {
 	rest, is := bytes.CutPrefix(data, bundleHead)
 	if !is {
 		return nil, nil
 	}
-	if parts, ok := cut(rest); ok {
+	if parts, ok := cutParts(rest); ok {
 		return parts, nil
 	}
 	var b struct {
@@ -105,19 +102,18 @@ func Unbundle(data []byte) ([]Part, error) {
 	return b.Parts, nil
 }
 
-// cut returns the parts of a bundle, of which rest is what follows its head,
-// without looking at what is in them. It reports false if it does not say how long
-// they are, or not as we write it.
-func cut(rest []byte) (parts []Part, ok bool) {
+// cutParts splits a bundle at the sizes that its parts state, without parsing their data. rest is the bundle
+// after its head. It reports false if a size is missing or the form differs from that of bundled.
+func cutParts(rest []byte) (parts []Part, ok bool) {
 	for {
-		head, after, found := bytes.Cut(rest, beforeData)
+		head, after, found := bytes.Cut(rest, partDataStart)
 		var p Part
 		if !found || json.Unmarshal(append(slices.Clip(head), '}'), &p) != nil || p.Size <= 0 || p.Size > len(after) {
 			return nil, false
 		}
 		p.Data, rest = json.RawMessage(after[:p.Size:p.Size]), after[p.Size:]
 		parts = append(parts, p)
-		if rest, ok = bytes.CutPrefix(rest, afterData); !ok {
+		if rest, ok = bytes.CutPrefix(rest, partDataEnd); !ok {
 			return nil, false
 		}
 		if bytes.Equal(rest, bundleEnd) {

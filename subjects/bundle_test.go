@@ -12,7 +12,7 @@ func message(subject, id string, schema, size int) Message {
 	return Message{Subject: subject, ID: id, Data: fmt.Appendf(nil, `{"schema":%d,"task":{"text":%q}}`+"\n", schema, strings.Repeat("x", size))}
 }
 
-func TestABundleBringsWhatWentIn(t *testing.T) {
+func TestBundle_RoundTrip(t *testing.T) {
 	in := []Message{message("store", "a", 2, 10), message("store", `b"\u003c`, 2, 0)}
 	in[1].Header = map[string][]string{"traceparent": {"00-1-2-01"}}
 	out := Bundle(in)
@@ -33,7 +33,7 @@ func TestABundleBringsWhatWentIn(t *testing.T) {
 	}
 }
 
-func TestWhatGoesAlone(t *testing.T) {
+func TestBundle_LeavesMessagesSingle(t *testing.T) {
 	many := make([]Message, 2*bundleTasks+1)
 	for i := range many {
 		many[i] = message("index", fmt.Sprint(i), 2, 10)
@@ -44,15 +44,15 @@ func TestWhatGoesAlone(t *testing.T) {
 		want []int // parts of each; 0: as it was
 	}{
 		{"nothing", nil, nil},
-		{"a single one", []Message{message("index", "a", 2, 10)}, []int{0}},
-		{"one of each queue", []Message{message("index", "a", 2, 10), message("observe", "b", 2, 10)}, []int{0, 0}},
-		{"two queues by turns", []Message{
+		{"a single message", []Message{message("index", "a", 2, 10)}, []int{0}},
+		{"one message of each queue", []Message{message("index", "a", 2, 10), message("observe", "b", 2, 10)}, []int{0, 0}},
+		{"two alternating queues", []Message{
 			message("index", "a", 2, 10), message("observe", "b", 2, 10), message("index", "c", 2, 10), message("observe", "d", 2, 10),
 		}, []int{2, 2}},
 		{"for older agents", []Message{message("index", "a", 1, 10), message("index", "b", 2, 10), message("index", "c", 1, 10)}, []int{0, 0, 0}},
 		{"for older agents, among others", []Message{message("index", "a", 2, 10), message("index", "b", 2, 10), message("index", "c", 1, 10)}, []int{2, 0}},
 		{"large", []Message{message("index", "a", 2, bundleBytes), message("index", "b", 2, 10), message("index", "c", 2, 10)}, []int{0, 2}},
-		{"what takes minutes", []Message{message("pages", "a", 2, 10), message("pages", "b", 2, 10)}, []int{0, 0}},
+		{"queue with long tasks", []Message{message("pages", "a", 2, 10), message("pages", "b", 2, 10)}, []int{0, 0}},
 		{"many", many, []int{bundleTasks, bundleTasks, 0}},
 	} {
 		var got []int
@@ -69,12 +69,12 @@ func TestWhatGoesAlone(t *testing.T) {
 	}
 }
 
-func TestADamagedBundleIsAnError(t *testing.T) {
+func TestUnbundle_DamagedBundleIsAnError(t *testing.T) {
 	whole := Bundle([]Message{message("index", "a", 2, 10), message("index", "b", 2, 10)})[0].Data
 	if _, err := Unbundle(whole[:len(whole)-3]); err == nil {
 		t.Error("got no error")
 	}
 	if parts, err := Unbundle([]byte(`{"schema":2,"task":{}}`)); parts != nil || err != nil {
-		t.Errorf("got %v, %v of a message that is no bundle", parts, err)
+		t.Errorf("got %v, %v for a message that is not a bundle", parts, err)
 	}
 }

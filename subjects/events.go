@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// EventStream is the name of the stream of what happened, for those who listen:
-// people's own programs, consoles, outputs. Nothing in the mesh depends on it.
+// EventStream is the name of the stream of events for subscribers: user programs, consoles and outputs.
+// Nothing in the mesh depends on it.
 const EventStream = "events"
 
 const eventPrefix = "events."
@@ -15,29 +15,28 @@ const eventPrefix = "events."
 // The kinds of events.
 const (
 	ItemNotify = "item.notify" // a rule's "notify"
-	StoryNew   = "story.new"   // two items belong together, and nobody had told so
-	StoryGrew  = "story.grew"  // another publisher tells of a story
-	BurstStart = "burst.start" // items of a story, category or topic come more often than they used to
+	StoryNew   = "story.new"   // a second publisher reported a story
+	StoryGrew  = "story.grew"  // another publisher reported a story
+	BurstStart = "burst.start" // items of a story, category or topic arrive above their usual rate
 )
 
-// An Event is something that happened.
+// Event is a notification to subscribers.
 type Event struct {
-	Kind   string    `json:"kind"` // as in "item.notify"; it travels on "events." and that
+	Kind   string    `json:"kind"` // for example "item.notify"; its subject is "events." and the kind
 	At     time.Time `json:"at"`
-	Text   string    `json:"text,omitempty"` // in words
+	Text   string    `json:"text,omitempty"` // description
 	ItemID string    `json:"item_id,omitempty"`
 	FeedID string    `json:"feed_id,omitempty"`
 	Title  string    `json:"title,omitempty"` // of the item
-	URL    string    `json:"url,omitempty"`   // likewise
+	URL    string    `json:"url,omitempty"`   // of the item
 
 	StoryID string `json:"story_id,omitempty"`
-	Sources int    `json:"sources,omitempty"` // publishers that tell of the story
-	Burst   string `json:"burst,omitempty"`   // what bursts: "story", "category" or "topic"
+	Sources int    `json:"sources,omitempty"` // number of publishers of the story
+	Burst   string `json:"burst,omitempty"`   // object of the burst: "story", "category" or "topic"
 	Name    string `json:"name,omitempty"`    // of the category or topic
 }
 
-// Message returns the event as it travels. What makes the same event of the same
-// item or story again within two minutes is not heard twice.
+// Message encodes the event. Its ID deduplicates equal events of one item or story within two minutes.
 func (e Event) Message() Message {
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -46,9 +45,8 @@ func (e Event) Message() Message {
 	return Message{Subject: eventPrefix + e.Kind, ID: e.Kind + "/" + e.StoryID + "/" + e.ItemID + "/" + e.Text, Data: data}
 }
 
-// travelsAlone reports whether messages of a subject are never bundled: pages, as
-// each takes minutes, and one worker would have them all; and events, as whoever
-// listens knows no bundles.
-func travelsAlone(subject string) bool {
-	return subject == Pages.Name || strings.HasPrefix(subject, eventPrefix)
+// neverBundled reports whether messages of a subject are never bundled. A task of pages takes minutes, and a
+// bundle would assign several to one worker; subscribers of events do not decode bundles.
+func neverBundled(subject string) bool {
+	return subject == PageQueue.Name || strings.HasPrefix(subject, eventPrefix)
 }

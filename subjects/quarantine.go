@@ -12,29 +12,29 @@ const quarantinePrefix = "quarantine."
 // QuarantineSubject returns the subject of quarantined tasks of a queue.
 func QuarantineSubject(queue string) string { return quarantinePrefix + queue }
 
-// A Quarantined is a task that failed all its tries.
+// Quarantined is a task that failed in all its deliveries.
 type Quarantined struct {
-	Seq      uint64          `json:"seq"`      // names it in the quarantine
-	Queue    string          `json:"queue"`    // it was on
-	Subject  string          `json:"subject"`  // it travelled on
+	Seq      uint64          `json:"seq"`      // number of the task in the quarantine
+	Queue    string          `json:"queue"`    // its queue
+	Subject  string          `json:"subject"`  // its subject
 	Task     string          `json:"task"`     // its ID
-	Reason   string          `json:"reason"`   // why the last try failed, in words
-	Attempts int             `json:"attempts"` // how often it was tried
+	Reason   string          `json:"reason"`   // error text of the last attempt
+	Attempts int             `json:"attempts"` // number of attempts
 	At       time.Time       `json:"at"`
-	Message  json.RawMessage `json:"message,omitempty"` // the task, as it was queued
+	Message  json.RawMessage `json:"message,omitempty"` // the task as queued
 }
 
-// A GiveUp is the server's word that it delivers a message no more: its last
-// attempt neither succeeded nor failed, most likely because the agent died.
-type GiveUp struct {
+// DeadLetter is the server's advisory that a message reached its maximum of deliveries: its last attempt
+// neither succeeded nor failed, most likely because the agent crashed.
+type DeadLetter struct {
 	Stream     string `json:"stream"`
 	Consumer   string `json:"consumer"`
 	Seq        uint64 `json:"stream_seq"`
 	Deliveries int    `json:"deliveries"`
 }
 
-// ID names the message given up.
-func (t GiveUp) ID() string { return fmt.Sprintf("%s/%d", t.Stream, t.Seq) }
+// ID identifies the undeliverable message.
+func (t DeadLetter) ID() string { return fmt.Sprintf("%s/%d", t.Stream, t.Seq) }
 
 // QueueOf returns the name of the queue that a subject belongs to.
 func QueueOf(subject string) string {
@@ -42,8 +42,8 @@ func QueueOf(subject string) string {
 	return queue
 }
 
-// QueueNames lists the queues in the order of an item's way.
+// QueueNames lists the queues in the order in which an item passes them.
 var QueueNames = []string{
-	Crawls.Name, Parses.Name, Pages.Name, Prepares.Name, Classifys.Name,
-	Clusters.Name, Stores.Name, Indexes.Name, Observes.Name,
+	CrawlQueue.Name, ParseQueue.Name, PageQueue.Name, PrepareQueue.Name, ClassifyQueue.Name,
+	ClusterQueue.Name, StoreQueue.Name, IndexQueue.Name, ObserveQueue.Name,
 }

@@ -1,6 +1,10 @@
-// Package subjects declares the queues, streams and buckets of the mesh, and
-// the tasks and records they carry. It is the one place where a subject is
-// named; who serves a queue is not known here.
+// Package subjects declares the queues, streams and buckets of the mesh, and the tasks and records that they
+// carry.
+//
+// A [Queue] is a durable JetStream work queue of one type of [Task]; [Declare] creates all streams and
+// buckets; [Publish] puts a task on its queue through a [Publisher]. A task is at most [MaxMessage] bytes; a
+// full queue makes publishers wait. Subjects are named in this package only. It does not depend on the roles
+// that serve the queues.
 package subjects
 
 import (
@@ -12,112 +16,108 @@ import (
 	"time"
 )
 
-// A Task is one piece of work.
+// Task is a unit of work.
 type Task interface {
-	// ID names the work, not the message: publishing the same ID twice
-	// within a stream's duplicate window queues it once.
+	// ID identifies the work, not the message: within a stream's duplicate window an ID is queued only once.
 	ID() string
 }
 
-// A Queue is a work queue whose messages decode to T. Each queue is a stream of
-// its own, named for it.
+// Queue is a work queue of tasks of type T. Each queue is a stream of the same name.
 type Queue[T Task] struct {
-	Name  string         // of the role that serves it, as in "crawl"
-	Lanes []string       // the queue's subjects are Name.lane; nil: Name alone
-	Lane  func(T) string // the lane a task goes to; nil where there are none
-	From  string         // the subjects it takes instead, if others publish its tasks, bare
+	Name       string         // name of the role that serves it, for example "crawl"
+	Partitions []string       // subjects are Name.partition; nil: Name alone
+	Partition  func(T) string // partition of a task; nil without partitions
+	Source     string         // subjects of tasks that the server publishes without an envelope; empty: the queue's own
 
-	// Direct says that an agent which serves the queue does a task at once that
-	// follows from one in its hands: no message travels. A crash then repeats all
-	// from the task that came in a message. So it is for work of which nobody else
-	// sees a part before the end.
-	Direct bool
+	// AllowLocal: if the process of the publishing actor also serves this queue, the task goes to its actor
+	// without a message. After a crash all work since the last message is repeated. Intermediate results must
+	// therefore not be visible elsewhere.
+	AllowLocal bool
 
-	Lease   time.Duration   // time one attempt may take before another may begin
-	Silence time.Duration   // time without a sign of life after which an attempt is taken for dead
-	Tries   int             // attempts before a task is quarantined
-	Hand    int             // the most tasks that a worker takes at once; 0: one
-	BackOff []time.Duration // wait after the first, second, ... failed attempt; the last one repeats
+	Timeout    time.Duration   // limit of one attempt, which then fails
+	AckWait    time.Duration   // the server redelivers a task that is not settled or extended within this time
+	MaxDeliver int             // deliveries of a task before it is quarantined
+	MaxBatch   int             // maximum of messages that a worker fetches in a batch; 0: one
+	BackOff    []time.Duration // delay of the retry after the first, second, ... failed attempt; the last value repeats
 
-	MaxTasks int64 // tasks waiting, at most
-	MaxBytes int64 // of tasks waiting, at most
+	MaxTasks int64 // maximum of waiting tasks
+	MaxBytes int64 // maximum size of waiting tasks
 }
 
-// Subject returns the subject that the task travels on.
+// Subject returns the subject of the task.
 func (q Queue[T]) Subject(task T) string {
-	if q.Lane == nil {
+	if q.Partition == nil {
 		return q.Name
 	}
-	return q.inLane(q.Lane(task))
+	return q.partitionSubject(q.Partition(task))
 }
 
-func (q Queue[T]) inLane(lane string) string { return q.Name + "." + lane }
+func (q Queue[T]) partitionSubject(partition string) string { return q.Name + "." + partition }
 
-// Subjects returns the subjects of a lane of the queue, or of all of it if lane is
-// empty.
-func (q Queue[T]) Subjects(lane string) (all []string) {
+// Subjects returns the subjects of a partition of the queue, or of the whole queue if partition is empty.
+func (q Queue[T]) Subjects(partition string) (all []string) {
 	switch {
-	case lane != "":
-		return []string{q.inLane(lane)}
-	case q.Lane == nil:
+	case partition != "":
+		return []string{q.partitionSubject(partition)}
+	case q.Partition == nil:
 		return []string{q.Name}
 	}
-	for _, lane := range q.Lanes {
-		all = append(all, q.inLane(lane))
+	for _, p := range q.Partitions {
+		all = append(all, q.partitionSubject(p))
 	}
 	return all
 }
 
-// Delay returns how long to wait after the attempt-th attempt failed, from 1.
+// Delay returns the delay of the retry after a failed attempt. Attempts count from 1.
 func (q Queue[T]) Delay(attempt int) time.Duration {
 	return q.BackOff[min(max(attempt, 1), len(q.BackOff))-1]
 }
 
-// A Message is a task on its way to a queue.
+// Message is a task, or an [Event], in transit.
 type Message struct {
 	Subject string
 	ID      string              // of the task; see [Task]
-	Header  map[string][]string // set by the mesh: the trace it belongs to
+	Header  map[string][]string // trace headers, set by the mesh
 	Data    []byte
 
-	// Task is the task itself in place of Data, which is written if it has to be.
-	Task  any
-	write func(schema int) ([]byte, error)
+	// Task is set instead of Data for local delivery. [Message.Encoded] encodes it if it must be published
+	// after all.
+	Task   any
+	encode func(schema int) ([]byte, error)
 }
 
-// Written returns the message with its Data, in a version of the schema. It returns
-// [ErrTooLarge] for a task that fits no message.
-func (m Message) Written(schema int) (_ Message, err error) {
+// Encoded returns the message with its Data, in the given schema version. It returns [ErrTooLarge] for a task
+// that exceeds the maximum size of a message.
+func (m Message) Encoded(schema int) (_ Message, err error) {
 	if m.Task != nil {
-		m.Data, err = m.write(schema)
-		m.Task, m.write = nil, nil
+		m.Data, err = m.encode(schema)
+		m.Task, m.encode = nil, nil
 	}
 	return m, err
 }
 
-// A Neighbour is a [Publisher] that may have who does a task in its own process.
-// Nearby reports whether one that is published under ctx is done there, and so need
-// not be written. Whoever publishes it must not use it afterwards.
-type Neighbour interface {
-	Nearby(ctx context.Context, subject string) bool
+// LocalPublisher is a [Publisher] that can deliver tasks within its process. HandlesLocally reports whether a
+// task published under ctx is delivered so and need not be encoded. The publisher must not use such a task
+// afterwards.
+type LocalPublisher interface {
+	HandlesLocally(ctx context.Context, subject string) bool
 }
 
-// A Publisher puts messages on their queues. Publish returns nil when all of them
-// are safe in the mesh, or will be before the task is settled that is in the hands
-// of an actor; while a queue is full, it waits. Many are cheaper than as many
-// calls.
+// Publisher puts messages on their queues. Publish returns nil when the messages are stored by the server,
+// or, within an actor, when they are certain to be before the actor's task is settled. It blocks while a
+// queue is full. One call with a batch of messages is cheaper than many calls.
 type Publisher interface {
 	Publish(ctx context.Context, m ...Message) error
 
-	// Schema returns the version that a task published under ctx is written in:
-	// our own, or an older one that all who may read it know.
+	// Schema returns the schema version for tasks published under ctx: the newest that all their readers can
+	// decode.
 	Schema(ctx context.Context) int
 }
 
 // Publish puts the task on the queue.
 func Publish[T Task](ctx context.Context, to Publisher, queue Queue[T], task T) error {
-	if near, is := to.(Neighbour); is && queue.Direct && near.Nearby(ctx, queue.Subject(task)) {
-		return to.Publish(ctx, queue.unwritten(task))
+	if local, is := to.(LocalPublisher); is && queue.AllowLocal && local.HandlesLocally(ctx, queue.Subject(task)) {
+		return to.Publish(ctx, queue.localMessage(task))
 	}
 	m, err := queue.Message(task, to.Schema(ctx))
 	if err != nil {
@@ -126,16 +126,16 @@ func Publish[T Task](ctx context.Context, to Publisher, queue Queue[T], task T) 
 	return to.Publish(ctx, m)
 }
 
-// unwritten returns the task as one that need not travel.
-func (q Queue[T]) unwritten(task T) Message {
-	return Message{Subject: q.Subject(task), ID: task.ID(), Task: task, write: func(schema int) ([]byte, error) {
+// localMessage returns the task as a message for local delivery.
+func (q Queue[T]) localMessage(task T) Message {
+	return Message{Subject: q.Subject(task), ID: task.ID(), Task: task, encode: func(schema int) ([]byte, error) {
 		m, err := q.Message(task, schema)
 		return m.Data, err
 	}}
 }
 
-// Message returns the task as it travels, written in a version of the schema. It
-// returns [ErrTooLarge] for one that fits no message.
+// Message encodes the task in the given schema version. It returns [ErrTooLarge] for a task that exceeds the
+// maximum size of a message.
 func (q Queue[T]) Message(task T, schema int) (Message, error) {
 	data, err := encode(task, schema)
 	if err != nil {
@@ -147,12 +147,11 @@ func (q Queue[T]) Message(task T, schema int) (Message, error) {
 	return Message{Subject: q.Subject(task), ID: task.ID(), Data: data}, nil
 }
 
-// encode writes a task as JSON, and markup in it as it is: the escapes that make
-// JSON safe inside a web page would double the size of ours. A newer version only
-// adds to an older one, so a task of an older version is written the same way.
+// encode writes a task as JSON without HTML escapes, which would double the size of markup. A newer schema
+// only adds fields, so tasks of all versions are encoded the same way.
 func encode[T Task](task T, schema int) ([]byte, error) {
 	var body []byte
-	if c, is := any(&task).(carrier); is {
+	if c, is := any(&task).(bodyCarrier); is {
 		body, *c.carried() = *c.carried(), nil
 	}
 	var b bytes.Buffer
@@ -161,21 +160,21 @@ func encode[T Task](task T, schema int) ([]byte, error) {
 	if err := e.Encode(envelope[T]{Schema: schema, Task: task}); err != nil || body == nil {
 		return b.Bytes(), err
 	}
-	return withBody(b.Bytes(), body), nil
+	return appendBody(b.Bytes(), body), nil
 }
 
-// Decode reads a message of the queue. For one of a newer version it returns
-// [ErrNewer] and as much of the task as this version knows.
+// Decode decodes a message of the queue. For a newer schema version it returns [ErrNewer] and the fields of
+// the task that this version defines.
 func (q Queue[T]) Decode(data []byte) (T, error) {
 	var e envelope[T]
 	into := any(&e)
-	if q.From != "" {
+	if q.Source != "" {
 		into = &e.Task
 	}
 	var body []byte
-	c, carries := any(&e.Task).(carrier)
+	c, carries := any(&e.Task).(bodyCarrier)
 	if carries {
-		data, body = withoutBody(data)
+		data, body = cutBody(data)
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return e.Task, fmt.Errorf("decode %s task: %w", q.Name, err)
@@ -184,15 +183,14 @@ func (q Queue[T]) Decode(data []byte) (T, error) {
 		*c.carried() = body
 	}
 	if e.Schema > Schema {
-		return e.Task, fmt.Errorf("decode %s task: %w: it is of schema %d, this agent knows %d", q.Name, ErrNewer, e.Schema, Schema)
+		return e.Task, fmt.Errorf("decode %s task: %w: schema is %d, this agent supports %d", q.Name, ErrNewer, e.Schema, Schema)
 	}
 	return e.Task, nil
 }
 
-// SchemaOf returns the version that a message is written in, or [Schema] if it does
-// not say.
+// SchemaOf returns the schema version of a message, or [Schema] if the message does not state it.
 func SchemaOf(data []byte) int {
-	rest, is := bytes.CutPrefix(data, []byte(`{"schema":`)) // it comes first
+	rest, is := bytes.CutPrefix(data, []byte(`{"schema":`)) // always the first field
 	if end := bytes.IndexByte(rest, ','); is && end >= 0 {
 		if n, err := strconv.Atoi(string(rest[:end])); err == nil {
 			return n

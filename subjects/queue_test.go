@@ -15,7 +15,7 @@ import (
 	"feedmesh/storage"
 )
 
-// outbox is a [Publisher] that keeps what it is given.
+// outbox is a [Publisher] that records messages.
 type outbox []Message
 
 func (o *outbox) Schema(context.Context) int { return Schema }
@@ -25,10 +25,10 @@ func (o *outbox) Publish(_ context.Context, m ...Message) error {
 	return nil
 }
 
-// awkward is text that is often lost or changed on its way.
+// awkward is text that encoders often lose or change.
 const awkward = "<b>&amp;</b> \"q\" 'a' \\ / \t\r\n \x00\x1f\x7f \u2028\u2029\u0085\u00a0\ufeff\u200f\ufffd ключ 漢字 👩‍👩‍👧 e\u0301 %s {{.}} ]]>"
 
-// fill sets all that is in v to something.
+// fill sets all fields of v to nonzero values.
 func fill(v reflect.Value, n *int) {
 	*n++
 	switch at := v.Addr().Interface().(type) {
@@ -83,7 +83,7 @@ func filled[T any]() T {
 	return v
 }
 
-// travels publishes a task and decodes it again.
+// travels publishes a task and compares it after decoding.
 func travels[T Task](t *testing.T, queue Queue[T], subject string, change func(*T)) {
 	t.Helper()
 	task := filled[T]()
@@ -99,7 +99,7 @@ func travels[T Task](t *testing.T, queue Queue[T], subject string, change func(*
 		t.Errorf("%s: got subject %q and ID %q, want %q and %q", queue.Name, m.Subject, m.ID, subject, task.ID())
 	}
 	if !bytes.Contains(m.Data, []byte("<b>&amp;</b>")) || !bytes.HasPrefix(m.Data, fmt.Appendf(nil, `{"schema":%d,"task":{`, Schema)) {
-		t.Errorf("%s: got %.100s, want schema %d and markup as it is", queue.Name, m.Data, Schema)
+		t.Errorf("%s: got %.100s, want schema %d and unescaped markup", queue.Name, m.Data, Schema)
 	}
 	got, err := queue.Decode(m.Data)
 	if err != nil || !reflect.DeepEqual(got, task) {
@@ -107,20 +107,20 @@ func travels[T Task](t *testing.T, queue Queue[T], subject string, change func(*
 	}
 }
 
-func TestTasksTravelUnchanged(t *testing.T) {
+func TestQueue_TaskRoundTrip(t *testing.T) {
 	t.Parallel()
-	travels(t, Crawls, "crawl.warm", func(task *Crawl) { task.Tier = Warm })
-	travels(t, Parses, "parse", nil)
-	travels(t, Pages, "pages", nil)
-	travels(t, Prepares, "prepare", nil)
-	travels(t, Classifys, "classify", nil)
-	travels(t, Clusters, "cluster.ru", func(task *Cluster) { task.Lane = "ru" })
-	travels(t, Stores, "store", nil)
-	travels(t, Indexes, "index", nil)
-	travels(t, Observes, "observe", nil)
+	travels(t, CrawlQueue, "crawl.warm", func(task *Crawl) { task.Tier = Warm })
+	travels(t, ParseQueue, "parse", nil)
+	travels(t, PageQueue, "pages", nil)
+	travels(t, PrepareQueue, "prepare", nil)
+	travels(t, ClassifyQueue, "classify", nil)
+	travels(t, ClusterQueue, "cluster.ru", func(task *Cluster) { task.Partition = "ru" })
+	travels(t, StoreQueue, "store", nil)
+	travels(t, IndexQueue, "index", nil)
+	travels(t, ObserveQueue, "observe", nil)
 }
 
-func TestRecordsTravelUnchanged(t *testing.T) {
+func TestRecords_RoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, record := range []any{new(State), new(Lease), new(Agent), new(Quarantined)} {
 		n := 0
@@ -136,12 +136,12 @@ func TestRecordsTravelUnchanged(t *testing.T) {
 	}
 }
 
-// The server publishes it, bare.
-func TestGiveUpIsReadAsTheServerWritesIt(t *testing.T) {
+// The server publishes the advisory without envelope.
+func TestDeadLetter_DecodesServerAdvisory(t *testing.T) {
 	t.Parallel()
-	got, err := GiveUps.Decode([]byte(`{"type":"io.nats.jetstream.advisory.v1.max_deliver","id":"x","timestamp":"2026-01-02T03:04:05Z",
+	got, err := DeadLetterQueue.Decode([]byte(`{"type":"io.nats.jetstream.advisory.v1.max_deliver","id":"x","timestamp":"2026-01-02T03:04:05Z",
 		"stream":"parse","consumer":"parse","stream_seq":7,"deliveries":8}`))
-	if want := (GiveUp{Stream: "parse", Consumer: "parse", Seq: 7, Deliveries: 8}); err != nil || got != want {
+	if want := (DeadLetter{Stream: "parse", Consumer: "parse", Seq: 7, Deliveries: 8}); err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 	if got.ID() != "parse/7" {
@@ -149,30 +149,30 @@ func TestGiveUpIsReadAsTheServerWritesIt(t *testing.T) {
 	}
 }
 
-func TestTaskLargerThanAMessageIsRefused(t *testing.T) {
+func TestPublish_TooLargeTaskIsRejected(t *testing.T) {
 	t.Parallel()
-	task := Index{Why: "x"}
+	task := Index{Reason: "x"}
 	data, err := encode(task, Schema)
 	if err != nil {
 		t.Fatal(err)
 	}
-	room := MaxMessage - maxHeader - len(data)
+	capacity := MaxMessage - maxHeader - len(data)
 	var out outbox
-	task.Why = strings.Repeat("x", 1+room)
-	if err := Publish(t.Context(), &out, Indexes, task); err != nil || len(out) != 1 || len(out[0].Data) != MaxMessage-maxHeader {
-		t.Errorf("the largest: got %v, want it published", err)
+	task.Reason = strings.Repeat("x", 1+capacity)
+	if err := Publish(t.Context(), &out, IndexQueue, task); err != nil || len(out) != 1 || len(out[0].Data) != MaxMessage-maxHeader {
+		t.Errorf("largest task: got %v, want it published", err)
 	}
-	task.Why += "x"
-	if err := Publish(t.Context(), &out, Indexes, task); !errors.Is(err, ErrTooLarge) || len(out) != 1 {
-		t.Errorf("a byte more: got %v and %d messages, want ErrTooLarge and 1", err, len(out))
+	task.Reason += "x"
+	if err := Publish(t.Context(), &out, IndexQueue, task); !errors.Is(err, ErrTooLarge) || len(out) != 1 {
+		t.Errorf("one byte more: got %v and %d messages, want ErrTooLarge and 1", err, len(out))
 	}
 }
 
-func TestTaskThatCannotBeWrittenIsAnError(t *testing.T) {
+func TestPublish_EncodingErrorIsReturned(t *testing.T) {
 	t.Parallel()
 	var out outbox
 	nan := Observe{Observations: []Observation{{Rate: nan()}}}
-	if err := Publish(t.Context(), &out, Observes, nan); err == nil || len(out) != 0 {
+	if err := Publish(t.Context(), &out, ObserveQueue, nan); err == nil || len(out) != 0 {
 		t.Errorf("got %v and %d messages, want an error and none", err, len(out))
 	}
 }
@@ -182,45 +182,45 @@ func nan() float64 {
 	return zero / zero
 }
 
-func TestNewerTaskIsReadAsFarAsItIsKnown(t *testing.T) {
+func TestDecode_NewerTaskReturnsDefinedFields(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string]string{
 		"more fields":       fmt.Sprintf(`{"schema":%d,"task":{"feed_id":"a","more":1}}`, Schema+1),
 		"schema comes last": fmt.Sprintf(`{"task":{"feed_id":"a"},"schema":%d}`, Schema+1),
 	} {
-		if got, err := Parses.Decode([]byte(data)); !errors.Is(err, ErrNewer) || got.FeedID != "a" {
+		if got, err := ParseQueue.Decode([]byte(data)); !errors.Is(err, ErrNewer) || got.FeedID != "a" {
 			t.Errorf("%s: got %+v, %v; want the task and ErrNewer", name, got, err)
 		}
 	}
 	for _, data := range []string{`{"schema":1,"task":{"feed_id":"a","more":1}}`, `{"task":{"feed_id":"a"}}`} {
-		if got, err := Parses.Decode([]byte(data)); err != nil || got.FeedID != "a" {
-			t.Errorf("%s: got %+v, %v; want it read", data, got, err)
+		if got, err := ParseQueue.Decode([]byte(data)); err != nil || got.FeedID != "a" {
+			t.Errorf("%s: got %+v, %v; want it decoded", data, got, err)
 		}
 	}
 }
 
-func TestBrokenMessageIsAnError(t *testing.T) {
+func TestDecode_DamagedMessageIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, data := range []string{"", "x", `{"schema":1,"task":{"feed_id":7}}`, `{"schema":2,"task":["a"]}`, `{"schema":1,"task":{"feed_id":"a"}`, `{"schema":"1"}`, `[]`} {
-		if _, err := Parses.Decode([]byte(data)); err == nil || errors.Is(err, ErrNewer) || !strings.HasPrefix(err.Error(), "decode parse task: ") {
-			t.Errorf("%s: got %v, want an error that says what was decoded", data, err)
+		if _, err := ParseQueue.Decode([]byte(data)); err == nil || errors.Is(err, ErrNewer) || !strings.HasPrefix(err.Error(), "decode parse task: ") {
+			t.Errorf("%s: got %v, want an error that names the record", data, err)
 		}
 	}
 }
 
-func TestDelayGrowsAndStays(t *testing.T) {
+func TestDelay_GrowsToLastBackOff(t *testing.T) {
 	t.Parallel()
 	for attempt, want := range map[int]time.Duration{
 		-1: time.Second, 0: time.Second, 1: time.Second, 2: 5 * time.Second, 3: 30 * time.Second, 4: 2 * time.Minute, 5: 5 * time.Minute, 6: 5 * time.Minute, 1000: 5 * time.Minute,
 	} {
-		if got := Stores.Delay(attempt); got != want {
+		if got := StoreQueue.Delay(attempt); got != want {
 			t.Errorf("attempt %d: got %v, want %v", attempt, got, want)
 		}
 	}
 }
 
-// A task published by one version must be known to the next.
-func TestIDsAreStable(t *testing.T) {
+// The next version must compute the same IDs.
+func TestIDs_AreStable(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 	receipt := Receipt{FeedID: "f", Crawl: "c"}
@@ -230,18 +230,18 @@ func TestIDsAreStable(t *testing.T) {
 		want string
 	}{
 		{Crawl{Tier: Hot, Feeds: []Target{{FeedID: "f", Due: due}, {FeedID: "g", Due: due}}}, "418f34ff0b7bf27630cecfc5"},
-		{Crawl{Tier: Hot, Ways: []Way{{ID: "eu"}, {ID: "us"}}, Asked: due}, "a4d70032d33ba94f194f9c87"},
+		{Crawl{Tier: Hot, Probes: []Route{{ID: "eu"}, {ID: "us"}}, ProbesDue: due}, "a4d70032d33ba94f194f9c87"},
 		{Parse{Receipt: receipt}, "f.c"},
 		{Page{Document: document}, "f.c"},
 		{Prepare{Document: document}, "f.c"},
 		{Classify{Document: document}, "f.c"},
-		{Cluster{Document: document, Lane: "en"}, "f.c"},
-		{Cluster{Document: document, Again: 3}, "f.c.3"},
+		{Cluster{Document: document, Partition: "en"}, "f.c"},
+		{Cluster{Document: document, RejectedFence: 3}, "f.c.3"},
 		{Store{Document: document}, "f.c.0"},
 		{Store{Document: document, Fence: storage.Fence{Name: "en", Number: 3}}, "f.c.3"},
-		{Index{Why: "stored f.c", IDs: []string{"a", "b"}}, "b5c3a540643adb2f50a93b03"},
-		{Observe{From: "crawl/c"}, "crawl/c"},
-		{GiveUp{Stream: "parse", Seq: 7}, "parse/7"},
+		{Index{Reason: "stored f.c", IDs: []string{"a", "b"}}, "b5c3a540643adb2f50a93b03"},
+		{Observe{Source: "crawl/c"}, "crawl/c"},
+		{DeadLetter{Stream: "parse", Seq: 7}, "parse/7"},
 	} {
 		if got := x.task.ID(); got != x.want {
 			t.Errorf("%T: got %s, want %s", x.task, got, x.want)
@@ -249,24 +249,24 @@ func TestIDsAreStable(t *testing.T) {
 	}
 }
 
-func TestIDsTellWorkApart(t *testing.T) {
+func TestIDs_DifferForDifferentWork(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 	crawl := func(feeds ...Target) string { return Crawl{Feeds: feeds}.ID() }
-	probe := func(asked time.Time, ids ...string) string {
-		task := Crawl{Asked: asked}
+	probe := func(requested time.Time, ids ...string) string {
+		task := Crawl{ProbesDue: requested}
 		for _, id := range ids {
-			task.Ways = append(task.Ways, Way{ID: id})
+			task.Probes = append(task.Probes, Route{ID: id})
 		}
 		return task.ID()
 	}
-	index := func(why string, ids ...string) string { return Index{Why: why, IDs: ids}.ID() }
+	index := func(why string, ids ...string) string { return Index{Reason: why, IDs: ids}.ID() }
 	f, g := Target{FeedID: "f", Due: due}, Target{FeedID: "g", Due: due}
 	for name, ids := range map[string][]string{
 		"crawls":   {crawl(), crawl(f), crawl(g), crawl(f, g), crawl(g, f), crawl(Target{FeedID: "f", Due: due.Add(time.Microsecond)}), crawl(Target{FeedID: "fg", Due: due}), probe(due, "f"), probe(due, "g"), probe(due, "f", "g"), probe(due.Add(time.Second), "f")},
 		"indexes":  {index("a"), index("b"), index("a", "1"), index("a", "2"), index("a", "1", "2"), index("a", "12"), index("b", "1")},
 		"receipts": {Receipt{FeedID: "f", Crawl: "c"}.ID(), Receipt{FeedID: "f", Crawl: "d"}.ID(), Receipt{FeedID: "g", Crawl: "c"}.ID()},
-		"give-ups": {GiveUp{Stream: "a", Seq: 1}.ID(), GiveUp{Stream: "a", Seq: 2}.ID(), GiveUp{Stream: "b", Seq: 1}.ID()},
+		"give-ups": {DeadLetter{Stream: "a", Seq: 1}.ID(), DeadLetter{Stream: "a", Seq: 2}.ID(), DeadLetter{Stream: "b", Seq: 1}.ID()},
 	} {
 		if got := len(slices.Compact(slices.Sorted(slices.Values(ids)))); got != len(ids) {
 			t.Errorf("%s: got %d IDs of %d tasks: %v", name, got, len(ids), ids)
@@ -274,8 +274,8 @@ func TestIDsTellWorkApart(t *testing.T) {
 	}
 }
 
-// The same work is the same, wherever and however often it is published.
-func TestIDsDoNotTellTheSameWorkApart(t *testing.T) {
+// Equal tasks have equal IDs, wherever and however often they are published.
+func TestIDs_EqualForSameWork(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 	a := Crawl{Tier: Hot, Feeds: []Target{{FeedID: "f", Due: due}}}

@@ -2,58 +2,59 @@ package subjects
 
 import "time"
 
-// The queues. Leases are some ten times what an attempt takes when all is well.
-// Bounds keep all of them under 1 GB on disk; a full queue makes its publishers
-// wait, up to the schedule, which then hands out less.
+// The queues. Timeouts are about ten times the duration of a normal attempt. The bounds keep all queues
+// together under 1 GB on disk. A full queue blocks its publishers, up to the schedule, which then dispatches
+// fewer feeds.
 var (
-	Crawls = Queue[Crawl]{
-		Name: "crawl", Lanes: Tiers, Lane: func(t Crawl) string { return t.Tier },
-		// 100 feeds that all time out after 30 s, one host's after another's.
-		Lease: 10 * time.Minute, Silence: 20 * time.Second,
-		Tries: 5, BackOff: soon, MaxTasks: 2_000, MaxBytes: 64 << 20,
+	CrawlQueue = Queue[Crawl]{
+		Name: "crawl", Partitions: Tiers, Partition: func(t Crawl) string { return t.Tier },
+		// 100 feeds of one host that all time out after 30 s, one after another.
+		Timeout: 10 * time.Minute, AckWait: 20 * time.Second,
+		MaxDeliver: 5, BackOff: shortBackoff, MaxTasks: 2_000, MaxBytes: 64 << 20,
 	}
-	Parses   = documents(Queue[Parse]{Name: "parse"})
-	Prepares = documents(Queue[Prepare]{Name: "prepare", Direct: true})
-	Pages    = Queue[Page]{
-		// One at a time: a document's pages take minutes, and others wait behind them.
-		Name: "pages", Lease: 5 * time.Minute, Silence: 20 * time.Second,
-		Tries: 8, BackOff: patient, MaxTasks: 20_000, MaxBytes: 64 << 20,
+	ParseQueue   = documentQueue(Queue[Parse]{Name: "parse"})
+	PrepareQueue = documentQueue(Queue[Prepare]{Name: "prepare", AllowLocal: true})
+	PageQueue    = Queue[Page]{
+		// One at a time: the pages of a document take minutes, and further documents of a batch would wait
+		// behind them.
+		Name: "pages", Timeout: 5 * time.Minute, AckWait: 20 * time.Second,
+		MaxDeliver: 8, BackOff: longBackoff, MaxTasks: 20_000, MaxBytes: 64 << 20,
 	}
-	Classifys = documents(Queue[Classify]{Name: "classify", Direct: true})
-	Clusters  = documents(Queue[Cluster]{
-		Name: "cluster", Lanes: Languages, Lane: func(t Cluster) string { return t.Lane }, Direct: true,
+	ClassifyQueue = documentQueue(Queue[Classify]{Name: "classify", AllowLocal: true})
+	ClusterQueue  = documentQueue(Queue[Cluster]{
+		Name: "cluster", Partitions: Languages, Partition: func(t Cluster) string { return t.Partition }, AllowLocal: true,
 	})
-	// Not direct: were an agent to die when it has stored items and before it says so,
-	// a document read again would show nothing new, and they would never be indexed.
-	Stores  = documents(Queue[Store]{Name: "store"})
-	Indexes = Queue[Index]{
-		Name: "index", Lease: 5 * time.Minute, Silence: 10 * time.Second,
-		Tries: 8, BackOff: patient, Hand: 1_000, MaxTasks: 100_000, MaxBytes: 64 << 20,
+	// No local delivery: if an agent crashed after it stored items and before it published their index task,
+	// a repeated parse of the document would find no new items, and they would never be indexed.
+	StoreQueue = documentQueue(Queue[Store]{Name: "store"})
+	IndexQueue = Queue[Index]{
+		Name: "index", Timeout: 5 * time.Minute, AckWait: 10 * time.Second,
+		MaxDeliver: 8, BackOff: longBackoff, MaxBatch: 1_000, MaxTasks: 100_000, MaxBytes: 64 << 20,
 	}
-	Observes = Queue[Observe]{
-		Name: "observe", Lease: time.Minute, Silence: 10 * time.Second,
-		Tries: 8, BackOff: soon, Hand: 200, MaxTasks: 100_000, MaxBytes: 64 << 20,
+	ObserveQueue = Queue[Observe]{
+		Name: "observe", Timeout: time.Minute, AckWait: 10 * time.Second,
+		MaxDeliver: 8, BackOff: shortBackoff, MaxBatch: 200, MaxTasks: 100_000, MaxBytes: 64 << 20,
 	}
-	GiveUps = Queue[GiveUp]{
-		Name: "giveups", From: "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>",
-		Lease: time.Minute, Silence: 20 * time.Second,
-		Tries: 100, BackOff: patient, MaxTasks: 100_000, MaxBytes: 16 << 20,
+	DeadLetterQueue = Queue[DeadLetter]{
+		Name: "giveups", Source: "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>",
+		Timeout: time.Minute, AckWait: 20 * time.Second,
+		MaxDeliver: 100, BackOff: longBackoff, MaxTasks: 100_000, MaxBytes: 16 << 20,
 	}
 )
 
-// soon suits work that fails because of what it is given; patient, work that
-// fails because an engine is away, which may take minutes.
+// shortBackoff is for work whose failures depend on its input; longBackoff is for work that fails while an
+// engine is unavailable, which may last minutes.
 var (
-	soon    = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}
-	patient = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 5 * time.Minute}
+	shortBackoff = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}
+	longBackoff  = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 5 * time.Minute}
 )
 
-// documents completes a queue whose tasks carry documents. A server that dies takes
-// what is on its way to a worker with it, a whole hand: at each of the four roles in
-// a row such a document waits out the silence.
-func documents[T Task](q Queue[T]) Queue[T] {
-	q.Lease, q.Silence = 5*time.Minute, 10*time.Second
-	q.Tries, q.BackOff, q.Hand = 8, patient, 32
+// documentQueue sets the timeouts and bounds of a queue whose tasks carry documents. When a server crashes,
+// the batches in transit to workers are lost and redelivered after AckWait; that can happen at each of the
+// four roles in a row.
+func documentQueue[T Task](q Queue[T]) Queue[T] {
+	q.Timeout, q.AckWait = 5*time.Minute, 10*time.Second
+	q.MaxDeliver, q.BackOff, q.MaxBatch = 8, longBackoff, 32
 	q.MaxTasks, q.MaxBytes = 20_000, 128<<20
 	return q
 }

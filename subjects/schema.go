@@ -2,11 +2,11 @@
 
 package subjects
 
-// Schema is the version of the tasks this agent writes, and reads with all older
-// ones. A newer version may only add to an older one; what can't be said so needs
-// a queue of its own. See agent/mesh on how agents of two versions get on.
+// Schema is the version of the tasks that this agent encodes; it decodes this and all older versions. A newer
+// version may only add fields; any other change needs a new queue. Package agent/mesh describes how agents of
+// two versions cooperate.
 //
 //	1  one task a message
-//	2  bundles; more of an entry than its text; the text of pages
-//	3  what persons decide of stories
+//	2  bundles; all fields of an entry, not only its text; the text of pages
+//	3  manual edits of stories
 const Schema = 3

@@ -13,20 +13,19 @@ import (
 // QuarantineStream is the name of the stream of quarantined tasks.
 const QuarantineStream = "quarantine"
 
-// InFlight is how long the schedule waits for word of a feed it handed out
-// before it takes it for lost and hands it out again. Within that time the
-// same crawl task is queued only once.
-const InFlight = 15 * time.Minute
+// InFlightTimeout is how long the schedule waits for a report of a dispatched feed before it considers it
+// lost and dispatches it again. Within that time the same crawl task is queued only once.
+const InFlightTimeout = 15 * time.Minute
 
-// Declare creates the streams and buckets of the mesh, or brings those there
-// are up to date, with the given number of replicas each or more. What is as it
-// should be is left alone, so that an agent that may not change streams can live
-// with those of others.
+// Declare creates the streams and buckets of the mesh, or updates them, with at least the given number of
+// replicas. It does not touch streams that are up to date, so an agent without the permission to change
+// streams can use existing ones.
 func Declare(ctx context.Context, js jetstream.JetStream, replicas int) error {
 	for _, want := range streams(replicas) {
 		stream, err := js.Stream(ctx, want.Name)
 		if err == nil && stream.CachedInfo().Config.Storage == jetstream.MemoryStorage && want.Storage == jetstream.FileStorage {
-			// That can't be changed. It is about the living, who say it again.
+			// The storage type can't be changed. The contents are heartbeats and leases, which agents write
+			// again.
 			if err = js.DeleteStream(ctx, want.Name); err == nil {
 				err = jetstream.ErrStreamNotFound
 			}
@@ -39,8 +38,8 @@ func Declare(ctx context.Context, js jetstream.JetStream, replicas int) error {
 			}
 		case err == nil:
 			have := stream.CachedInfo().Config
-			if brought := upToDate(have, want); !reflect.DeepEqual(brought, have) {
-				_, err = js.UpdateStream(ctx, brought)
+			if merged := mergeConfig(have, want); !reflect.DeepEqual(merged, have) {
+				_, err = js.UpdateStream(ctx, merged)
 			}
 		}
 		if err != nil {
@@ -50,10 +49,10 @@ func Declare(ctx context.Context, js jetstream.JetStream, replicas int) error {
 	return nil
 }
 
-// upToDate returns the configuration of a stream with all that we say of it as
-// it is wanted, in the words of the server. It keeps replicas that are more than
-// wanted: who wants fewer may not see the whole cluster.
-func upToDate(have, want jetstream.StreamConfig) jetstream.StreamConfig {
+// mergeConfig returns the server's configuration of a stream with our settings applied, in the server's
+// representation of unlimited values. It keeps a larger number of replicas: an agent that requests fewer may
+// not see the whole cluster.
+func mergeConfig(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	unlimited := func(n int64) int64 {
 		if n == 0 {
 			return -1
@@ -70,7 +69,7 @@ func upToDate(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	return have
 }
 
-// MaxBytes returns what all streams and buckets may take on disk, together.
+// MaxBytes returns the maximum size of all streams and buckets together on disk.
 func MaxBytes() int64 {
 	var sum int64
 	for _, cfg := range streams(1) {
@@ -82,25 +81,25 @@ func MaxBytes() int64 {
 }
 
 func streams(replicas int) []jetstream.StreamConfig {
-	// Leases and agents are about the living only: one server needs no disk for
-	// them. Several do. A server that comes back with an empty memory may vote
-	// for another such one, until no copy is right and the bucket stands still.
-	living := jetstream.MemoryStorage
+	// Leases and agents are heartbeats: with one server they stay in memory. A cluster stores them on disk,
+	// because a server that restarts with empty memory may elect another empty one until no replica is valid
+	// and the bucket is unusable.
+	presence := jetstream.MemoryStorage
 	if replicas > 1 {
-		living = jetstream.FileStorage
+		presence = jetstream.FileStorage
 	}
 	all := []jetstream.StreamConfig{
-		Crawls.stream(), Parses.stream(), Pages.stream(), Prepares.stream(), Classifys.stream(),
-		Clusters.stream(), Stores.stream(), Indexes.stream(), Observes.stream(), GiveUps.stream(),
+		CrawlQueue.stream(), ParseQueue.stream(), PageQueue.stream(), PrepareQueue.stream(), ClassifyQueue.stream(),
+		ClusterQueue.stream(), StoreQueue.stream(), IndexQueue.stream(), ObserveQueue.stream(), DeadLetterQueue.stream(),
 		{
 			Name:        QuarantineStream,
 			Description: "tasks that failed all their tries, whole, with why",
 			Subjects:    []string{quarantinePrefix + ">"},
 			MaxAge:      30 * 24 * time.Hour,
 			MaxBytes:    256 << 20,
-			// The oldest goes first: a person has had the longest time for it.
+			// The oldest task is discarded first, because users had the longest time to inspect it.
 			Discard: jetstream.DiscardOld,
-			// A task comes here by the actor's word and by the server's.
+			// The actor's error and the server's advisory may both quarantine a task.
 			Duplicates: 10 * time.Minute,
 		},
 		{
@@ -114,13 +113,13 @@ func streams(replicas int) []jetstream.StreamConfig {
 		},
 		bucket(ScheduleBucket, "what the schedule knows of each feed", 1<<30, jetstream.FileStorage, 0),
 		bucket(HostBucket, "what the schedule knows of each host", 256<<20, jetstream.FileStorage, 0),
-		history(bucket(PollBucket, "the last polls of each feed", 512<<20, jetstream.FileStorage, 0), PollsKept),
-		exact(bucket(SubscriptionBucket, "where feeds are pushed from", 64<<20, jetstream.FileStorage, 0)),
-		forgetful(exact(bucket(AnswerBucket, "what requests that may come again were answered", 64<<20, jetstream.FileStorage, AnswerExpiry))),
+		withHistory(bucket(PollBucket, "the last polls of each feed", 512<<20, jetstream.FileStorage, 0), MaxPolls),
+		leaderReads(bucket(SubscriptionBucket, "where feeds are pushed from", 64<<20, jetstream.FileStorage, 0)),
+		discardOld(leaderReads(bucket(ResponseBucket, "what requests that may come again were answered", 64<<20, jetstream.FileStorage, ResponseExpiry))),
 		bucket(RuleBucket, "the rules in force", 32<<20, jetstream.FileStorage, 0),
 		bucket(ProxyBucket, "what the schedule knows of each proxy", 16<<20, jetstream.FileStorage, ProxyExpiry),
-		bucket(LeaseBucket, "who is the one active actor", 1<<20, living, 0),
-		bucket(AgentBucket, "who is in the mesh", 8<<20, living, AgentExpiry),
+		bucket(LeaseBucket, "who is the one active actor", 1<<20, presence, 0),
+		bucket(AgentBucket, "who is in the mesh", 8<<20, presence, AgentExpiry),
 	}
 	for i := range all {
 		all[i].Replicas = replicas
@@ -132,75 +131,75 @@ func streams(replicas int) []jetstream.StreamConfig {
 func (q Queue[T]) stream() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:       q.Name,
-		Subjects:   []string{q.all()},
+		Subjects:   []string{q.filterSubject()},
 		Retention:  jetstream.WorkQueuePolicy,
-		Discard:    jetstream.DiscardNew, // the default drops the oldest without a word
+		Discard:    jetstream.DiscardNew, // the default discards the oldest without an error
 		MaxMsgs:    q.MaxTasks,
 		MaxBytes:   q.MaxBytes,
 		MaxMsgSize: MaxMessage,
-		Duplicates: InFlight,
+		Duplicates: InFlightTimeout,
 	}
 }
 
-// all returns the subjects of the whole queue.
-func (q Queue[T]) all() string {
+// filterSubject returns the subject pattern of the whole queue.
+func (q Queue[T]) filterSubject() string {
 	switch {
-	case q.From != "":
-		return q.From
-	case q.Lanes != nil:
+	case q.Source != "":
+		return q.Source
+	case q.Partitions != nil:
 		return q.Name + ".*"
 	}
 	return q.Name
 }
 
-// Consumer returns the configuration of the one durable consumer that serves a
-// lane of the queue, or the whole queue if lane is empty.
-func (q Queue[T]) Consumer(lane string) jetstream.ConsumerConfig {
-	name, filter := q.Name, q.all()
-	if lane != "" {
-		name, filter = q.Name+"-"+lane, q.inLane(lane)
+// Consumer returns the configuration of the durable consumer of a partition of the queue, or of the whole
+// queue if partition is empty.
+func (q Queue[T]) Consumer(partition string) jetstream.ConsumerConfig {
+	name, filter := q.Name, q.filterSubject()
+	if partition != "" {
+		name, filter = q.Name+"-"+partition, q.partitionSubject(partition)
 	}
 	return jetstream.ConsumerConfig{
 		Durable:       name,
 		FilterSubject: filter,
 		AckPolicy:     jetstream.AckExplicitPolicy,
-		// An attempt that goes silent is taken for dead after Silence, and a
-		// task that agents keep dying of comes back slower each time.
-		AckWait:    q.Silence,
-		BackOff:    []time.Duration{q.Silence, q.Silence, 2 * q.Silence, 3 * q.Silence},
-		MaxDeliver: q.Tries,
-		// Above what may be waiting out its back-off: delayed tasks count.
+		// An attempt without heartbeats is redelivered after AckWait. A task that repeatedly crashes agents
+		// is redelivered with growing delays.
+		AckWait:    q.AckWait,
+		BackOff:    []time.Duration{q.AckWait, q.AckWait, 2 * q.AckWait, 3 * q.AckWait},
+		MaxDeliver: q.MaxDeliver,
+		// More than the tasks that wait for a delayed retry, which count as pending.
 		MaxAckPending:   10_000,
 		MaxRequestBatch: 1_000,
 	}
 }
 
-// exact has reads of a bucket answered as of the last write, by the one server
-// that leads: others may lag, and a hub calls back the moment it was asked.
-func exact(cfg jetstream.StreamConfig) jetstream.StreamConfig {
+// leaderReads makes the bucket's leader answer all reads, so that they return the last write. Replicas may
+// lag, and a hub calls back immediately after the request of a subscription.
+func leaderReads(cfg jetstream.StreamConfig) jetstream.StreamConfig {
 	cfg.AllowDirect = false
 	return cfg
 }
 
-// history has a bucket keep the last n values of each key: nothing depends on
-// them.
-func history(cfg jetstream.StreamConfig, n int64) jetstream.StreamConfig {
+// withHistory makes a bucket store the last n values of each key, and discard the oldest values when it is
+// full.
+func withHistory(cfg jetstream.StreamConfig, n int64) jetstream.StreamConfig {
 	cfg.MaxMsgsPerSubject = n
-	return forgetful(cfg)
+	return discardOld(cfg)
 }
 
-// forgetful has a bucket drop the oldest values when it is full.
-func forgetful(cfg jetstream.StreamConfig) jetstream.StreamConfig {
+// discardOld makes a bucket discard the oldest values when it is full.
+func discardOld(cfg jetstream.StreamConfig) jetstream.StreamConfig {
 	cfg.Discard = jetstream.DiscardOld
 	return cfg
 }
 
-// bucket returns the configuration of the stream behind a key-value bucket
-// (NATS ADR-8). We make it ourselves because only so it takes atomic batches.
-func bucket(name, what string, maxBytes int64, storage jetstream.StorageType, expiry time.Duration) jetstream.StreamConfig {
+// bucket returns the configuration of the stream of a key-value bucket (NATS ADR-8). Buckets created by the
+// client do not accept atomic batches, so their streams are declared here.
+func bucket(name, description string, maxBytes int64, storage jetstream.StorageType, expiry time.Duration) jetstream.StreamConfig {
 	cfg := jetstream.StreamConfig{
 		Name:               "KV_" + name,
-		Description:        what,
+		Description:        description,
 		Subjects:           []string{keyPrefix(name) + ">"},
 		MaxMsgsPerSubject:  1,
 		MaxBytes:           maxBytes,

@@ -12,7 +12,7 @@ import (
 	"feedmesh/tests/engines"
 )
 
-func TestAnAgentThatIsStartedBeforeItsSearchEngineWaitsForIt(t *testing.T) {
+func TestStart_WaitsForTheSearchEngine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped by -short: it starts a search engine")
 	}
@@ -23,10 +23,10 @@ func TestAnAgentThatIsStartedBeforeItsSearchEngineWaitsForIt(t *testing.T) {
 	c.Search = config.Address(strings.Replace(search.URL(), "http", "meilisearch", 1))
 	c.SearchKey = config.Secret(search.Key())
 
-	soon, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if err := node.Run(soon, c, node.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}); err != nil {
-		t.Errorf("got %v of an agent that is told to end while it waits, want nil", err)
+	if err := node.Run(ctx, c, node.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Errorf("got %v from an agent stopped while it waits, want nil", err)
 	}
 
 	back := make(chan error, 1)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// skewed is a clock that can be put forward.
+// skewed is a clock that can be advanced.
 type skewed struct{ ahead atomic.Int64 }
 
 func (c *skewed) now() time.Time      { return time.Now().Add(time.Duration(c.ahead.Load())) }

@@ -12,7 +12,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// member runs an agent that does not serve people, until the test or stop ends.
+// member runs an agent without the api role, until the test or stop ends.
 func member(t *testing.T, c config.Config) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -42,7 +42,7 @@ func member(t *testing.T, c config.Config) (stop func()) {
 	return stop
 }
 
-// agents waits until so many agents are in the mesh.
+// agents waits until the mesh has a number of agents.
 func agents(t *testing.T, n *running, want int) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); len(n.status().Agents) != want; time.Sleep(200 * time.Millisecond) {
@@ -52,9 +52,9 @@ func agents(t *testing.T, n *running, want int) {
 	}
 }
 
-// Three agents keep the mesh's queues together with no NATS server but their
-// own, and go on when one of them is gone.
-func TestThreeAgentsAreAMeshByThemselves(t *testing.T) {
+// Three agents store the mesh's queues on their embedded NATS servers, and continue after one of them has
+// failed.
+func TestMesh_ThreeEmbeddedServers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
@@ -74,22 +74,22 @@ func TestThreeAgentsAreAMeshByThemselves(t *testing.T) {
 	agents(t, n, 3)
 
 	const feeds, items = 40, 5
-	farm := simulate.NewFarm(2*feeds, items, time.Now())
-	base := serve(t, farm)
+	feedServer := simulate.NewFeedServer(2*feeds, items, time.Now())
+	base := serve(t, feedServer)
 	for i := range feeds {
-		n.add(base + farm.Path(i))
+		n.add(base + feedServer.Path(i))
 	}
-	if end := n.settled(time.Minute); end.Items != feeds*items {
+	if end := n.waitSettled(time.Minute); end.Items != feeds*items {
 		t.Errorf("got %d items, want %d", end.Items, feeds*items)
 	}
 	stop()
 	for i := range feeds {
-		n.add(base + farm.Path(feeds+i))
+		n.add(base + feedServer.Path(feeds+i))
 	}
-	if end := n.settled(2 * time.Minute); end.Items != 2*feeds*items {
+	if end := n.waitSettled(2 * time.Minute); end.Items != 2*feeds*items {
 		t.Errorf("got %d items when one agent was gone, want %d", end.Items, 2*feeds*items)
 	}
-	member(t, each[2]) // it finds the others again
+	member(t, each[2]) // it rejoins the others
 	agents(t, n, 3)
 	for _, q := range n.status().Queues {
 		if q.Queue == subjects.QuarantineStream && q.Tasks > 0 {

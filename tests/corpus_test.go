@@ -17,16 +17,16 @@ import (
 	"feedmesh/tests/corpus"
 )
 
-// corpusTime is what hundreds of real documents may take under the race detector,
-// which makes a node ten times as slow, beside other tests.
+// corpusTime is the timeout for hundreds of real documents with the race detector, which slows a node down
+// tenfold, in parallel with other tests.
 const corpusTime = 8 * time.Minute
 
 // A sample is a real feed document.
 type sample struct {
 	File     string `json:"file"`
 	BodyGzip bool   `json:"body_gzip"` // the document itself is gzip data
-	body     []byte // as its host would send it
-	entries  int    // that the reference parser sees
+	body     []byte // as its host sends it
+	entries  int    // found by the reference parser
 }
 
 // documents reads the real documents.
@@ -55,11 +55,11 @@ func decode(t *testing.T, data []byte, into any) {
 	}
 }
 
-// parsed returns how many entries our own parser finds in a sample.
+// parsed returns the number of entries that the project's parser finds in a sample.
 func (s sample) parsed(url string) int {
 	body := s.body
 	if s.BodyGzip {
-		plain, err := fetch.Unpack(body, 10<<20)
+		plain, err := fetch.Decompress(body, 10<<20)
 		if err != nil {
 			return 0
 		}
@@ -93,14 +93,14 @@ func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(h.samples[i].body)
 }
 
-func TestRealFeedsBecomeSearchableItems(t *testing.T) {
+func TestCorpus_RealFeedsBecomeSearchableItems(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
 	samples := documents(t)
 	clock := new(skewed)
 	c := settings(t.TempDir())
-	c.Schedule.Policy = "tiers" // price reads what was silent for long once in some days
+	c.Schedule.Policy = "tiers" // the price policy polls long silent feeds only every few days
 	n := start(t, c, clock.now)
 	base := serve(t, &host{samples: samples})
 	urls := make([]string, len(samples))
@@ -114,7 +114,7 @@ func TestRealFeedsBecomeSearchableItems(t *testing.T) {
 		byFeed[storage.FeedID(url)] = i
 	}
 	n.add(urls...)
-	first := n.settled(corpusTime)
+	first := n.waitSettled(corpusTime)
 
 	yield := 0
 	n.eachFeed(func(f api.Feed) {
@@ -132,7 +132,7 @@ func TestRealFeedsBecomeSearchableItems(t *testing.T) {
 		if f.State == nil || f.State.Outcome == "" {
 			t.Errorf("%s ended without an outcome", s.File)
 		} else if f.Items == 0 && f.State.Error == "" && f.State.Outcome != subjects.Nothing {
-			t.Errorf("%s has no items, and no word why: %+v", s.File, f.State)
+			t.Errorf("%s has no items and no reason: %+v", s.File, f.State)
 		} else if f.State.Failures > 1 || !f.State.Next.After(f.State.Polled.Add(time.Minute)) {
 			t.Errorf("%s was tried %d times and is due at %v, polled at %v", s.File, f.State.Failures, f.State.Next, f.State.Polled)
 		}
@@ -151,12 +151,12 @@ func TestRealFeedsBecomeSearchableItems(t *testing.T) {
 			t.Errorf("%s: got %q at the second poll, want unchanged", samples[byFeed[f.ID]].File, f.State.Outcome)
 		}
 	})
-	if second := n.settled(corpusTime); second.Items != first.Items {
+	if second := n.waitSettled(corpusTime); second.Items != first.Items {
 		t.Errorf("got %d items after the second sweep, want the %d of the first", second.Items, first.Items)
 	}
 }
 
-// findable looks for 50 items by the rarest word of their titles.
+// findable searches for 50 items by the rarest word of their titles.
 func findable(t *testing.T, n *running) {
 	t.Helper()
 	items := n.items()

@@ -21,9 +21,9 @@ import (
 	"feedmesh/tests/corpus"
 )
 
-var headlineDays = flag.Int("headlines.days", 3, "how many days of real headlines a node reads; 0: all there are")
+var headlineDays = flag.Int("headlines.days", 3, "days of real headlines to read; 0: all")
 
-// A headline is one of a labelled set: the day it was published, and what it tells of.
+// A headline is an item of a labelled set, with its day and its subject.
 type headline struct {
 	ID        string `json:"id"`
 	Title     string `json:"title"`
@@ -33,14 +33,13 @@ type headline struct {
 	Story     string `json:"story"`
 }
 
-// A press serves headlines as they are published: feeds that list those of one half
-// of a day.
+// A press serves headlines as they are published: its feeds list those of half a day.
 type press struct {
 	mu      sync.Mutex
 	edition map[int][]headline // by feed
 }
 
-// presses is how many feeds list the headlines of all publishers.
+// presses is the number of feeds over which all publishers' headlines are distributed.
 const presses = 200
 
 func pressOf(publisher string) int {
@@ -49,8 +48,7 @@ func pressOf(publisher string) int {
 	return int(h.Sum32() % presses)
 }
 
-// publish has the feeds list other headlines, and returns how many of them there
-// are.
+// publish replaces the headlines of the feeds, and returns their number.
 func (p *press) publish(list []headline) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,11 +78,11 @@ func (p *press) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "</channel></rss>")
 }
 
-// Real headlines go a node's whole way, on a clock that goes from day to day; what
-// it tells of them are stories: by the labels, most of a story's items are of one.
-func TestHeadlinesBecomeStories(t *testing.T) {
+// Real headlines pass through all roles of a node, with a clock that advances by days. Most items of each
+// resulting story have one label.
+func TestHeadlines_BecomeStories(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes half a minute")
+		t.Skip("takes half a minute")
 	}
 	if err := simulate.SeveralHosts(); err != nil {
 		t.Skipf("NOT TESTED: %v", err)
@@ -111,7 +109,7 @@ func TestHeadlinesBecomeStories(t *testing.T) {
 		urls[i] = fmt.Sprintf("http://127.0.0.%d:%d/feed/%d", 1+i, listener.Addr().(*net.TCPAddr).Port, i) // a host is asked for one thing at a time
 	}
 	n.add(urls...)
-	n.settled(time.Minute)
+	n.waitSettled(time.Minute)
 
 	labels := map[string]string{} // by title
 	var read int64
@@ -123,20 +121,20 @@ func TestHeadlinesBecomeStories(t *testing.T) {
 			read += int64(p.publish(half))
 			clock.add(12 * time.Hour)
 			n.hasItems(read)
-			if got := n.settled(2 * time.Minute).Items; got != read {
+			if got := n.waitSettled(2 * time.Minute).Items; got != read {
 				t.Fatalf("got %d items on %s, want %d", got, day[0].Published, read)
 			}
 		}
 		if len(days) > 3 && d%(len(days)/3) != len(days)/6 {
 			continue
 		}
-		told := n.told()
-		t.Log("\n" + topOf(day[0].Published, told))
-		n.agreesWith(labels, told)
+		stories := n.summarizedStories()
+		t.Log("\n" + topOf(day[0].Published, stories))
+		n.agreesWith(labels, stories)
 	}
 }
 
-// headlinesByDay returns the headlines of each day, in the order of the days.
+// headlinesByDay returns the headlines of each day, in order.
 func headlinesByDay(t *testing.T) [][]headline {
 	all := corpus.Lines[headline](t, corpus.Folder(t, "stories")+"/uci-headlines.jsonl.gz")
 	byDay := map[string][]headline{}
@@ -159,7 +157,7 @@ func noonOf(t *testing.T, day []headline) time.Time {
 	return date.Add(12 * time.Hour)
 }
 
-// hasItems waits until the node has stored so many items.
+// hasItems waits until the node has stored a number of items.
 func (r *running) hasItems(want int64) {
 	r.t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); r.status().Items < want; time.Sleep(100 * time.Millisecond) {
@@ -169,12 +167,12 @@ func (r *running) hasItems(want int64) {
 	}
 }
 
-// told waits until nothing more is told of stories, and returns the ten first.
-func (r *running) told() []storage.Story {
+// summarizedStories waits until no story summary changes any more, and returns the first ten stories.
+func (r *running) summarizedStories() []storage.Story {
 	r.t.Helper()
 	var last []storage.Story
 	for range 30 {
-		time.Sleep(3 * time.Second) // longer than it takes to tell of them
+		time.Sleep(3 * time.Second) // longer than a round of summaries
 		page, err := r.Stories(r.t.Context(), api.StorySearch{Limit: 10, Sources: 2})
 		if err != nil {
 			r.t.Fatal(err)
@@ -189,11 +187,11 @@ func (r *running) told() []storage.Story {
 		}
 		last = now
 	}
-	r.t.Fatal("stories are told on and on, though nothing is published")
+	r.t.Fatal("summaries keep changing without new items")
 	return nil
 }
 
-// topOf writes what a reader would see first.
+// topOf logs the first stories.
 func topOf(day string, stories []storage.Story) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "top stories of %s\n", day)
@@ -203,8 +201,7 @@ func topOf(day string, stories []storage.Story) string {
 	return b.String()
 }
 
-// agreesWith checks that most items of the top stories tell of the same by their
-// labels.
+// agreesWith checks that most items of the top stories have one label.
 func (r *running) agreesWith(labels map[string]string, stories []storage.Story) {
 	r.t.Helper()
 	right, all := 0, 0
@@ -226,10 +223,10 @@ func (r *running) agreesWith(labels map[string]string, stories []storage.Story) 
 		}
 		right += most
 	}
-	// By the labels, what goes on for longer is a story each day or two: of weeks they
-	// say little.
+	// The labels split long-lasting subjects into a story for each day or two, so they can't be compared over
+	// weeks.
 	if *headlineDays > 0 && *headlineDays <= 7 && 100*right < 70*all {
-		r.t.Errorf("%d of %d items in the top stories are of the story that most are of, want 70 of 100", right, all)
+		r.t.Errorf("%d of %d items in the top stories belong to the majority story, want 70 of 100", right, all)
 	}
-	r.t.Logf("%d of %d items in the top stories are of the one that most of their story are of", right, all)
+	r.t.Logf("%d of %d items in the top stories belong to the majority of their story", right, all)
 }

@@ -20,7 +20,7 @@ import (
 	"feedmesh/agent/simulate"
 )
 
-// build makes the program and returns its path.
+// build builds the program and returns its path.
 func build(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "agent")
@@ -30,7 +30,7 @@ func build(t *testing.T) string {
 	return path
 }
 
-// freeAddr returns an address of this machine that nobody listens on.
+// freeAddr returns a free address of this machine.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -41,14 +41,14 @@ func freeAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A process is a node as a process of its own.
+// A process is a node as a separate process.
 type process struct {
 	*running
 	cmd *exec.Cmd
-	log *bytes.Buffer // to be read when it has ended
+	log *bytes.Buffer // read after it has ended
 }
 
-// spawn starts the program on a folder and waits until it serves.
+// spawn starts the program on a data folder and waits until it serves.
 func spawn(t *testing.T, program, dir, addr string, flags ...string) *process {
 	t.Helper()
 	client, err := api.NewClient("http://"+addr, "")
@@ -76,28 +76,28 @@ func spawn(t *testing.T, program, dir, addr string, flags ...string) *process {
 	}
 }
 
-// kill ends the process at once, as a power cut would.
+// kill kills the process, like a power failure.
 func (p *process) kill() {
 	p.cmd.Process.Signal(syscall.SIGKILL)
 	p.cmd.Wait()
 }
 
-func TestNothingIsLostOrDoubledByTwentyKills(t *testing.T) {
+func TestKill_TwentyKillsLoseAndDuplicateNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes two minutes")
 	}
 	t.Parallel()
 	const feeds, items, kills = 500, 20, 20
 	program, dir, addr := build(t), t.TempDir(), freeAddr(t)
-	farm := simulate.NewFarm(feeds, items, time.Now().Add(-time.Hour))
-	base := serve(t, farm)
+	feedServer := simulate.NewFeedServer(feeds, items, time.Now().Add(-time.Hour))
+	base := serve(t, feedServer)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 
 	var list strings.Builder
 	for i := range feeds {
-		fmt.Fprintln(&list, base+farm.Path(i))
+		fmt.Fprintln(&list, base+feedServer.Path(i))
 	}
 	p := spawn(t, program, dir, addr)
 	if in, err := p.ImportFeeds(t.Context(), strings.NewReader(list.String())); err != nil || in.Added != feeds {
@@ -110,13 +110,13 @@ func TestNothingIsLostOrDoubledByTwentyKills(t *testing.T) {
 		t.Logf("kill %2d: %d feeds polled, %d items stored, %d searchable", i+1, st.Feeds.Polled, st.Items, st.Indexed)
 		p = spawn(t, program, dir, addr)
 	}
-	end := p.settled(5 * time.Minute)
+	end := p.waitSettled(5 * time.Minute)
 
 	var got []string
 	for _, item := range p.items() {
 		got = append(got, item.URL)
 	}
-	want := farm.Served()
+	want := feedServer.Served()
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
@@ -127,26 +127,26 @@ func TestNothingIsLostOrDoubledByTwentyKills(t *testing.T) {
 	}
 	for range 50 {
 		i, seq := random.IntN(feeds), random.IntN(items)
-		found, err := p.Search(t.Context(), api.Search{Query: simulate.Mark(i, seq), Limit: 10, Sort: "best"})
+		found, err := p.Search(t.Context(), api.Search{Query: simulate.UniqueWord(i, seq), Limit: 10, Sort: "best"})
 		if err != nil || len(found.Items) != 1 || found.Items[0].URL != simulate.Link(i, seq) {
-			t.Errorf("search for entry %d of feed %d: got %d items, %v; want that one", seq, i, found.Total, err)
+			t.Errorf("search for entry %d of feed %d: got %d items, %v; want the entry", seq, i, found.Total, err)
 		}
 	}
-	requests, full := farm.Count()
+	requests, full := feedServer.Count()
 	t.Logf("%d requests, %d of them for whole documents, for %d feeds and %d kills", requests, full, feeds, kills)
 }
 
-// SIGTERM lets the work in hand finish; nothing of it is done again.
-func TestATermSignalDrains(t *testing.T) {
+// After SIGTERM the work in progress finishes; none of it is repeated.
+func TestKill_TermSignalDrains(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
 	program, dir, addr := build(t), t.TempDir(), freeAddr(t)
-	farm := simulate.NewFarm(200, 20, time.Now().Add(-time.Hour))
-	base := serve(t, farm)
+	feedServer := simulate.NewFeedServer(200, 20, time.Now().Add(-time.Hour))
+	base := serve(t, feedServer)
 	var urls []string
 	for i := range 200 {
-		urls = append(urls, base+farm.Path(i))
+		urls = append(urls, base+feedServer.Path(i))
 	}
 	p := spawn(t, program, dir, addr)
 	p.add(urls...)
@@ -158,36 +158,36 @@ func TestATermSignalDrains(t *testing.T) {
 	if err := p.cmd.Wait(); err != nil {
 		t.Fatalf("got %v after SIGTERM, want exit code 0\n%s", err, p.log)
 	}
-	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("took %v to drain, want at most 30 s", took)
+	if elapsed := time.Since(began); elapsed > 30*time.Second {
+		t.Errorf("took %v to drain, want at most 30 s", elapsed)
 	}
 	p = spawn(t, program, dir, addr, "--log-level", "debug")
-	end := p.settled(2 * time.Minute)
+	end := p.waitSettled(2 * time.Minute)
 	if end.Items != 200*20 || end.Indexed != end.Items {
 		t.Errorf("got %d items, %d indexed; want %d", end.Items, end.Indexed, 200*20)
 	}
-	if requests, _ := farm.Count(); requests != 200 {
+	if requests, _ := feedServer.Count(); requests != 200 {
 		t.Errorf("got %d requests for 200 feeds, want each fetched once", requests)
 	}
 }
 
-// run runs the program to its end and returns what it said and its exit code.
+// run runs the program and returns its output and its exit code.
 func run(t *testing.T, program string, args ...string) (stderr string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var output bytes.Buffer
+	cmd.Stderr = &output
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return said.String(), cmd.ProcessState.ExitCode()
+	return output.String(), cmd.ProcessState.ExitCode()
 }
 
-func TestBadInputIsRefusedInWords(t *testing.T) {
+func TestBadInput_IsRejectedWithAMessage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
@@ -203,10 +203,10 @@ func TestBadInputIsRefusedInWords(t *testing.T) {
 	web := file("page.html", "<!DOCTYPE html><html><body>hello</body></html>")
 	wrong := file("wrong.toml", "[crawl]\ntimeout = \"-1s\"\nparalel = 3\n")
 	for _, c := range []struct {
-		name string
-		args []string
-		code int
-		say  []string
+		name     string
+		args     []string
+		code     int
+		messages []string
 	}{
 		{"a port in use", []string{"--data", t.TempDir(), "--listen", addr}, 1, []string{addr, "in use", "--listen"}},
 		{"a data folder in use", []string{"--data", dir, "--listen", freeAddr(t)}, 1, []string{dir, "in use", "--data"}},
@@ -219,36 +219,35 @@ func TestBadInputIsRefusedInWords(t *testing.T) {
 		{"a feed that is not there", []string{"feeds", "show", "nosuchfeed", "--api", "http://" + addr}, 1, []string{"nosuchfeed", "not found"}},
 		{"no node to talk to", []string{"status", "--api", "http://" + freeAddr(t)}, 1, []string{"running"}},
 	} {
-		said, code := run(t, program, c.args...)
+		output, code := run(t, program, c.args...)
 		if code != c.code {
-			t.Errorf("%s: got exit code %d, want %d: %s", c.name, code, c.code, said)
+			t.Errorf("%s: got exit code %d, want %d: %s", c.name, code, c.code, output)
 		}
-		for _, want := range c.say {
-			if !strings.Contains(said, want) {
-				t.Errorf("%s: got %q, want %q in it", c.name, said, want)
+		for _, want := range c.messages {
+			if !strings.Contains(output, want) {
+				t.Errorf("%s: got %q, want %q in it", c.name, output, want)
 			}
 		}
 	}
-	if st := p.status(); st.Feeds.Known != 0 {
-		t.Errorf("got %d feeds after bad input only, want none", st.Feeds.Known)
+	if st := p.status(); st.Feeds.Stored != 0 {
+		t.Errorf("got %d feeds after bad input only, want none", st.Feeds.Stored)
 	}
 }
 
-// A private address is taken, since only its fetch can tell where a name leads,
-// and its status says why it is not fetched.
-func TestPrivateAddressesAreNotFetched(t *testing.T) {
+// A private address is accepted, because names are resolved only by the fetch; its status shows the error.
+func TestFetch_PrivateAddressesAreRejected(t *testing.T) {
 	c := settings(t.TempDir())
 	c.AllowNet = nil
 	n := start(t, c, nil)
-	farm := simulate.NewFarm(1, 1, time.Now())
-	n.add(serve(t, farm)+farm.Path(0), "http://169.254.169.254/latest/meta-data", "http://localhost:1/feed")
-	n.settled(time.Minute)
+	feedServer := simulate.NewFeedServer(1, 1, time.Now())
+	n.add(serve(t, feedServer)+feedServer.Path(0), "http://169.254.169.254/latest/meta-data", "http://localhost:1/feed")
+	n.waitSettled(time.Minute)
 	n.eachFeed(func(f api.Feed) {
 		if f.State.Class != "blocked" || !strings.Contains(f.State.Error, "--allow-net") && !strings.Contains(f.State.Error, "port") {
-			t.Errorf("%s: got %q (%s), want blocked, with what to do", f.URL, f.State.Error, f.State.Class)
+			t.Errorf("%s: got %q (%s), want blocked, with a remedy", f.URL, f.State.Error, f.State.Class)
 		}
 	})
-	if requests, _ := farm.Count(); requests != 0 {
+	if requests, _ := feedServer.Count(); requests != 0 {
 		t.Errorf("got %d requests at a private address, want none", requests)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"feedmesh/config"
 )
 
-// outside runs a NATS server as if it were somebody else's and returns its URL.
+// outside runs an external NATS server and returns its URL.
 func outside(t *testing.T) []config.Address {
 	t.Helper()
 	host, port, err := net.SplitHostPort(freeAddr(t))
@@ -37,25 +37,25 @@ func outside(t *testing.T) []config.Address {
 	return []config.Address{config.Address(s.ClientURL())}
 }
 
-func TestAgentsShareTheWorkOfAMesh(t *testing.T) {
+func TestMesh_AgentsShareTheWork(t *testing.T) {
 	nats := outside(t)
 	home := settings(t.TempDir())
 	home.NATS, home.Roles = nats, []string{"schedule", "parse", "cluster", "store", "index", "api"}
 	edge := settings(t.TempDir())
-	edge.NATS, edge.Roles = nats, []string{"crawl", "prepare", "classify"} // what needs no store
+	edge.NATS, edge.Roles = nats, []string{"crawl", "prepare", "classify"} // roles without a store
 
 	n := start(t, home, nil)
-	farm := simulate.NewFarm(50, 10, time.Now())
-	base := serve(t, farm)
+	feedServer := simulate.NewFeedServer(50, 10, time.Now())
+	base := serve(t, feedServer)
 	for i := range 50 {
-		n.add(base + farm.Path(i))
+		n.add(base + feedServer.Path(i))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
 		done <- node.Run(ctx, edge, node.Options{Version: "edge", Log: slog.New(slog.DiscardHandler)})
 	}()
-	end := n.settled(time.Minute)
+	end := n.waitSettled(time.Minute)
 	if end.Items != 500 || len(end.Agents) != 2 {
 		t.Errorf("got %d items by %d agents, want 500 by 2", end.Items, len(end.Agents))
 	}
@@ -65,7 +65,7 @@ func TestAgentsShareTheWorkOfAMesh(t *testing.T) {
 	}
 }
 
-func TestAMeshHasOneStore(t *testing.T) {
+func TestMesh_HasOneStore(t *testing.T) {
 	nats := outside(t)
 	first := settings(t.TempDir())
 	first.NATS = nats
@@ -77,6 +77,6 @@ func TestAMeshHasOneStore(t *testing.T) {
 	second.NATS = nats
 	err := node.Run(t.Context(), second, node.Options{Version: "second", Log: slog.New(slog.DiscardHandler)})
 	if err == nil || !strings.Contains(err.Error(), "--roles") {
-		t.Errorf("got %v for a second store in the mesh, want a refusal with what to do", err)
+		t.Errorf("got %v for a second store in the mesh, want an error with a remedy", err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A newsboat is the reader of that name, as the distribution has it, with a folder
-// of its own. It stands for all that speak the API of Google Reader.
+// A newsboat is the distribution's feed reader of that name with a folder of its own, as an example of
+// clients of the Google Reader API.
 type newsboat struct {
 	t       *testing.T
 	program string
@@ -36,7 +36,7 @@ func newNewsboat(t *testing.T, config, urls string) *newsboat {
 	return n
 }
 
-// command returns newsboat with some arguments, or another program that is given it.
+// command returns newsboat with some arguments, or another program that runs it.
 func (n *newsboat) command(args ...string) *exec.Cmd {
 	all := append([]string{"-C", filepath.Join(n.dir, "config"), "-u", filepath.Join(n.dir, "urls"), "-c", filepath.Join(n.dir, "cache.db")}, args...)
 	c := exec.CommandContext(n.t.Context(), n.program, all...)
@@ -44,16 +44,16 @@ func (n *newsboat) command(args ...string) *exec.Cmd {
 	return c
 }
 
-// wantUnread fetches all feeds and fails unless so many articles are unread then.
+// wantUnread reloads all feeds and checks the number of unread articles.
 func (n *newsboat) wantUnread(want int) {
 	n.t.Helper()
 	out, err := n.command("-x", "reload", "print-unread").CombinedOutput()
 	if got := strings.TrimSpace(string(out)); err != nil || !strings.HasSuffix(got, fmt.Sprintf("%d unread articles", want)) {
-		n.t.Fatalf("newsboat says %q, %v; want %d unread articles", got, err, want)
+		n.t.Fatalf("newsboat prints %q, %v; want %d unread articles", got, err, want)
 	}
 }
 
-// press opens newsboat as a person would and presses keys, one after the other.
+// press starts newsboat in a terminal and presses keys one by one.
 func (n *newsboat) press(keys ...string) {
 	n.t.Helper()
 	script, err := exec.LookPath("script")
@@ -73,7 +73,7 @@ func (n *newsboat) press(keys ...string) {
 		n.t.Fatal(err)
 	}
 	for _, key := range keys {
-		time.Sleep(2 * time.Second) // until it has drawn its window; it says nothing of that
+		time.Sleep(2 * time.Second) // until it has drawn its window, which it does not report
 		io.WriteString(in, key)
 	}
 	if err := c.Wait(); err != nil {
@@ -92,10 +92,10 @@ func pages(n int) http.HandlerFunc {
 	}
 }
 
-func TestNewsboatReadsByTheAPIOfGoogleReader(t *testing.T) {
+func TestNewsboat_GoogleReaderAPI(t *testing.T) {
 	n := start(t, settings(t.TempDir()), nil)
 	n.add(serve(t, pages(3)) + "/feed")
-	n.settled(time.Minute)
+	n.waitSettled(time.Minute)
 	boat := newNewsboat(t, fmt.Sprintf(`urls-source "feedhq"
 feedhq-url %q
 feedhq-login "me"
@@ -103,10 +103,10 @@ feedhq-password "any"
 feedhq-show-special-feeds no
 `, n.Address()), "")
 	boat.wantUnread(3)
-	// What another client read, newsboat has not unread.
+	// Items read by another client are not unread in newsboat.
 	n.post("/reader/api/0/mark-all-as-read", "s=user/-/state/com.google/reading-list")
 	boat.wantUnread(0)
-	// What is unread again, it reads, and says so.
+	// Items marked unread are read again by newsboat, which syncs the mark.
 	ids := n.get("/reader/api/0/stream/items/ids?output=json&s=user/-/state/com.google/reading-list")
 	var all []string
 	for _, part := range strings.Split(ids, `"id":"`)[1:] {
@@ -121,10 +121,10 @@ feedhq-show-special-feeds no
 	}
 }
 
-func TestNewsboatReadsOutputs(t *testing.T) {
+func TestNewsboat_Outputs(t *testing.T) {
 	n := start(t, settings(t.TempDir()), nil)
 	n.add(serve(t, pages(5)) + "/feed")
-	n.settled(time.Minute)
+	n.waitSettled(time.Minute)
 	n.put("/api/searches/lights", `{"title":"Lights","query":"q=lighthouse"}`)
 	front := &statuses{to: n.Address(), seen: map[string][]int{}}
 	address := serve(t, front)
@@ -135,17 +135,17 @@ func TestNewsboatReadsOutputs(t *testing.T) {
 	}
 	boat := newNewsboat(t, "", urls)
 	for range 3 {
-		boat.wantUnread(5) // it knows an item by its name, in whichever feed it is
+		boat.wantUnread(5) // it identifies an item by its GUID, in any feed
 	}
 	for _, path := range paths {
-		// The first time newsboat has no place to remember what it is told.
+		// On its first run newsboat has no cache for validators.
 		if got := fmt.Sprint(front.seen[path]); got != "[200 200 304]" {
 			t.Errorf("%s was answered %s, want in the end that nothing is new", path, got)
 		}
 	}
 }
 
-// statuses passes requests on and remembers what became of them.
+// statuses forwards requests and records their status.
 type statuses struct {
 	to   string
 	mu   sync.Mutex
@@ -153,11 +153,11 @@ type statuses struct {
 }
 
 func (s *statuses) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	asked, err := http.NewRequestWithContext(r.Context(), r.Method, s.to+r.URL.RequestURI(), nil)
+	request, err := http.NewRequestWithContext(r.Context(), r.Method, s.to+r.URL.RequestURI(), nil)
 	if err == nil {
-		asked.Header = r.Header.Clone()
+		request.Header = r.Header.Clone()
 		var resp *http.Response
-		if resp, err = http.DefaultTransport.RoundTrip(asked); err == nil {
+		if resp, err = http.DefaultTransport.RoundTrip(request); err == nil {
 			defer resp.Body.Close()
 			s.mu.Lock()
 			s.seen[r.URL.RequestURI()] = append(s.seen[r.URL.RequestURI()], resp.StatusCode)
@@ -173,7 +173,7 @@ func (s *statuses) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, err.Error(), http.StatusBadGateway)
 }
 
-// get returns what is at a path of a node, which must be there.
+// get returns the body of a node's path, which must exist.
 func (r *running) get(path string) string { return r.send(http.MethodGet, path, "", "") }
 
 // post sends a form.
@@ -181,21 +181,21 @@ func (r *running) post(path, form string) string {
 	return r.send(http.MethodPost, path, "application/x-www-form-urlencoded", form)
 }
 
-// put puts JSON.
+// put sends JSON.
 func (r *running) put(path, body string) string {
 	return r.send(http.MethodPut, path, "application/json", body)
 }
 
 func (r *running) send(method, path, kind, body string) string {
 	r.t.Helper()
-	asked, err := http.NewRequestWithContext(r.t.Context(), method, r.Address()+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(r.t.Context(), method, r.Address()+path, strings.NewReader(body))
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	if kind != "" {
-		asked.Header.Set("Content-Type", kind)
+		request.Header.Set("Content-Type", kind)
 	}
-	resp, err := http.DefaultClient.Do(asked)
+	resp, err := http.DefaultClient.Do(request)
 	if err != nil {
 		r.t.Fatal(err)
 	}

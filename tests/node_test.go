@@ -1,4 +1,4 @@
-// Package tests runs whole nodes: feeds in, searchable items out.
+// Package tests runs whole nodes, from feeds to searchable items.
 package tests
 
 import (
@@ -18,10 +18,10 @@ import (
 	"feedmesh/subjects"
 )
 
-// loopback may be fetched from in tests: their servers are there.
+// loopback is allowed in tests, because their servers use it.
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
-// settings returns those of a node with its own folder and port.
+// settings returns the settings of a node with its own folder and port.
 func settings(dir string) config.Config {
 	c := config.Default()
 	c.Data, c.Listen, c.Starter, c.AllowNet = dir, "127.0.0.1:0", false, loopback
@@ -33,7 +33,7 @@ func settings(dir string) config.Config {
 type running struct {
 	*api.Client
 	t    *testing.T
-	stop func() // and wait until it has
+	stop func() // stops the node and waits for its end
 }
 
 // start runs a node in this process until the test ends or stop is called.
@@ -77,17 +77,17 @@ func start(t *testing.T, c config.Config, clock role.Clock) *running {
 	return nil
 }
 
-// logTo writes a node's log to the test's.
+// logTo writes a node's log to the test's log.
 type logTo struct{ t *testing.T }
 
 func (l logTo) Write(p []byte) (int, error) {
-	if l.t.Context().Err() == nil { // a test that is over must not be logged to
+	if l.t.Context().Err() == nil { // logging after the end of a test panics
 		l.t.Log(strings.TrimSpace(string(p)))
 	}
 	return len(p), nil
 }
 
-// add adds feeds and fails unless all of them are taken.
+// add adds feeds and checks that all of them are accepted.
 func (r *running) add(urls ...string) {
 	r.t.Helper()
 	in, err := r.AddFeeds(r.t.Context(), urls, nil)
@@ -95,7 +95,7 @@ func (r *running) add(urls ...string) {
 		r.t.Fatal(err)
 	}
 	if in.Invalid > 0 {
-		r.t.Fatalf("%d addresses are invalid: %+v", in.Invalid, in.Feeds)
+		r.t.Fatalf("%d addresses are invalid: %+v", in.Invalid, in.Results)
 	}
 }
 
@@ -108,8 +108,8 @@ func (r *running) status() api.Status {
 	return s
 }
 
-// settled waits until every feed has been polled and nothing waits anywhere.
-func (r *running) settled(within time.Duration) api.Status {
+// waitSettled waits until every feed has been polled and all queues are empty.
+func (r *running) waitSettled(within time.Duration) api.Status {
 	r.t.Helper()
 	var last api.Status
 	calm := 0
@@ -121,7 +121,7 @@ func (r *running) settled(within time.Duration) api.Status {
 				waiting += q.Tasks
 			}
 		}
-		if waiting > 0 || last.Feeds.Out > 0 || last.Feeds.Polled < last.Feeds.Known || last.Indexed != last.Items {
+		if waiting > 0 || last.Feeds.InFlight > 0 || last.Feeds.Polled < last.Feeds.Stored || last.Indexed != last.Items {
 			calm = 0
 			continue
 		}
@@ -133,7 +133,7 @@ func (r *running) settled(within time.Duration) api.Status {
 	return last
 }
 
-// eachFeed calls do with every feed.
+// eachFeed calls do for every feed.
 func (r *running) eachFeed(do func(api.Feed)) {
 	r.t.Helper()
 	for after := ""; ; {

@@ -18,21 +18,20 @@ import (
 	"feedmesh/config"
 )
 
-// A publisher has feeds and a hub of its own: one that asks who subscribes
-// whether they do, and signs what it pushes.
+// A publisher has feeds and a hub, which confirms subscriptions and signs its pushes.
 type publisher struct {
 	t       *testing.T
 	address string
 
-	mu       sync.Mutex
-	items    string                // of all feeds alike, newest first
-	polls    map[string]int        // path: how often it was read
-	asked    map[string]url.Values // topic: how it was subscribed, once that is confirmed
-	refusals int                   // callbacks that did not confirm
+	mu         sync.Mutex
+	items      string                // of all feeds, newest first
+	polls      map[string]int        // number of polls, by path
+	subscribed map[string]url.Values // confirmed subscription requests, by topic
+	refusals   int                   // callbacks that did not confirm
 }
 
 func newPublisher(t *testing.T) *publisher {
-	p := &publisher{t: t, polls: map[string]int{}, asked: map[string]url.Values{}}
+	p := &publisher{t: t, polls: map[string]int{}, subscribed: map[string]url.Values{}}
 	p.address = serve(t, p)
 	return p
 }
@@ -58,7 +57,7 @@ func (p *publisher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (p *publisher) topic(path string) string { return p.address + path }
 
-// publish puts an entry first, and returns it.
+// publish adds an entry at the top, and returns it.
 func (p *publisher) publish(title string, at time.Time) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +74,7 @@ func document(items string) string {
 	return `<rss version="2.0"><channel><title>Feed</title><link>http://feed.example/</link>` + items + "</channel></rss>"
 }
 
-// confirm asks a callback whether it asked for this.
+// confirm verifies a subscription with its callback.
 func (p *publisher) confirm(form url.Values) {
 	challenge := rand.Text()
 	resp, err := http.Get(form.Get("hub.callback") + "?" + url.Values{
@@ -92,20 +91,20 @@ func (p *publisher) confirm(form url.Values) {
 	case resp.StatusCode != http.StatusOK || string(answer) != challenge:
 		p.refusals++
 	case form.Get("hub.mode") == "subscribe":
-		p.asked[form.Get("hub.topic")] = form
+		p.subscribed[form.Get("hub.topic")] = form
 	default:
-		delete(p.asked, form.Get("hub.topic"))
+		delete(p.subscribed, form.Get("hub.topic"))
 	}
 }
 
-// subscription returns how a topic was subscribed, or nil.
+// subscription returns the subscription request of a topic, or nil.
 func (p *publisher) subscription(topic string) url.Values {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.asked[topic]
+	return p.subscribed[topic]
 }
 
-// push sends a body to who subscribed, signed with the secret.
+// push sends a body to the subscriber, signed with the secret.
 func (p *publisher) push(form url.Values, secret, body string) int {
 	p.t.Helper()
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -124,18 +123,18 @@ func (p *publisher) push(form url.Values, secret, body string) int {
 	return resp.StatusCode
 }
 
-// read returns how often a feed was polled.
+// read returns the number of a feed's polls.
 func (p *publisher) read(path string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.polls[path]
 }
 
-// TestAFeedWithAHubIsPushed is the way of a push from end to end: subscribed,
-// confirmed, pushed, searchable, and then polled less.
-func TestAFeedWithAHubIsPushed(t *testing.T) {
+// TestWebSub_FeedIsPushed tests a push end to end: subscription, confirmation, push, search, and then fewer
+// polls.
+func TestWebSub_FeedIsPushed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes a minute and a half: hubs are asked once a minute")
+		t.Skip("takes a minute and a half: subscriptions are checked once a minute")
 	}
 	t.Parallel()
 	p := newPublisher(t)
@@ -145,17 +144,17 @@ func TestAFeedWithAHubIsPushed(t *testing.T) {
 	const pushed, plain = "/pushed", "/plain"
 
 	c := settings(t.TempDir())
-	c.Listen, c.Token = freeAddr(t), "s3cret" // which hubs do not have
+	c.Listen, c.Token = freeAddr(t), "s3cret" // hubs do not have the token
 	c.WebSubURL = config.Address("http://" + c.Listen + "/")
 	n := start(t, c, nil)
 	n.add(p.topic(pushed), p.topic(plain))
-	n.settled(time.Minute)
+	n.waitSettled(time.Minute)
 
 	topic := p.topic(pushed)
 	within(t, 2*time.Minute, "the hub has confirmed the subscription", func() bool { return p.subscription(topic) != nil })
 	form := p.subscription(topic)
 	if p.subscription(p.topic(plain)) != nil || p.refusals > 0 {
-		t.Errorf("a feed without a hub is subscribed, or one of %d callbacks was refused", p.refusals)
+		t.Errorf("a feed without a hub is subscribed, or one of %d callbacks was rejected", p.refusals)
 	}
 
 	polls := p.read(pushed)
@@ -173,22 +172,22 @@ func TestAFeedWithAHubIsPushed(t *testing.T) {
 		t.Logf("%s was searchable %v after the push", title, time.Since(began).Round(time.Millisecond))
 	}
 	if n.finds("forged") {
-		t.Error("what was forged is searchable")
+		t.Error("forged content is searchable")
 	}
 	if now := p.read(pushed); now != polls {
 		t.Errorf("the feed was polled %d times while it was pushed, want none: nothing was due", now-polls)
 	}
 
-	// A node that starts knows of the lease and prices its feeds at once; others,
-	// within minutes. From then on a feed waits longer after a poll.
+	// A starting node reads the subscription and calibrates its policy immediately; a running one within
+	// minutes. From then on the feed's interval is longer.
 	n.stop()
 	n = start(t, c, nil)
 	var states map[string]api.Feed
-	within(t, time.Minute, "the schedule knows of the lease", func() bool {
+	within(t, time.Minute, "the schedule has received the lease", func() bool {
 		states = n.polledAgain()
 		return !states[topic].State.PushUntil.IsZero()
 	})
-	if trust := states[topic].State.Pushed; trust < 0.7 {
+	if trust := states[topic].State.PushTrust; trust < 0.7 {
 		t.Errorf("got trust %v after %d pushes, want more than 0.7", trust, pushes)
 	}
 	with, without := states[topic], states[p.topic(plain)]
@@ -200,13 +199,13 @@ func TestAFeedWithAHubIsPushed(t *testing.T) {
 	if err := n.RemoveFeed(t.Context(), states[topic].ID); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 2*time.Minute, "the hub is told that the feed is gone", func() bool { return p.subscription(topic) == nil })
+	within(t, 2*time.Minute, "the hub receives the unsubscription", func() bool { return p.subscription(topic) == nil })
 }
 
-// wait returns for how long a feed waits from its last poll to its next one.
+// wait returns the time from a feed's last poll to its next one.
 func wait(f api.Feed) time.Duration { return f.State.Next.Sub(f.State.Polled) }
 
-// finds reports whether a search for the word finds anything.
+// finds reports whether a search for the word has results.
 func (r *running) finds(word string) bool {
 	r.t.Helper()
 	found, err := r.Search(r.t.Context(), api.Search{Query: word, Limit: 1})
@@ -216,7 +215,7 @@ func (r *running) finds(word string) bool {
 	return len(found.Items) > 0
 }
 
-// polledAgain has all feeds polled now and returns them as they are then, by URL.
+// polledAgain polls all feeds now and returns them afterwards, by URL.
 func (r *running) polledAgain() map[string]api.Feed {
 	r.t.Helper()
 	began, feeds := time.Now(), map[string]api.Feed{}
@@ -236,12 +235,12 @@ func (r *running) polledAgain() map[string]api.Feed {
 	return feeds
 }
 
-// within fails the test unless ok becomes true in that time.
+// within fails the test unless ok becomes true before a timeout.
 func within(t *testing.T, d time.Duration, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(d); !ok(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", d, what)
+			t.Fatalf("condition not met within %v: %s", d, what)
 		}
 	}
 }

@@ -23,24 +23,23 @@ import (
 	"feedmesh/tests/chromium"
 )
 
-// TestNothingRunsInCleanedItems opens everything that is known to run scripts
-// in a browser, cleaned, on pages without a policy of their own. No script may
-// run, no request leave but for images, nothing be navigated. As it came, much
-// of the same must run: else the test would see nothing.
-func TestNothingRunsInCleanedItems(t *testing.T) {
+// TestClean_NothingRunsInABrowser opens a collection of script injections in a browser, cleaned, on pages
+// without a content security policy. No script may run, no request may leave except for images, and no
+// navigation may happen. Uncleaned, many of them must run: otherwise the test would be blind.
+func TestClean_NothingRunsInABrowser(t *testing.T) {
 	raw := attacks(t)
 	b := openBrowser(t)
 
-	var some []string // of them; they are slow
+	var some []string // a sample of them, because they are slow
 	for i := 0; i < len(raw); i += 3 {
 		some = append(some, raw[i])
 	}
 	var ran []int
 	b.open(t, "<!doctype html><title>as they came</title>")
 	b.evaluate(t, frames(some), &ran)
-	t.Logf("%d of %d attacks run as they came", len(ran), len(some))
-	if len(ran) < len(some)/4 { // others load, send or lead astray, or ran in older browsers
-		t.Errorf("only %d of %d attacks run as they came, want at least a quarter: the test sees too little", len(ran), len(some))
+	t.Logf("%d of %d attacks run without cleaning", len(ran), len(some))
+	if len(ran) < len(some)/4 { // others load, send or navigate, or ran in older browsers
+		t.Errorf("only %d of %d attacks run without cleaning, want at least a quarter for a meaningful test", len(ran), len(some))
 	}
 
 	for name, rules := range ruleSets(t) {
@@ -61,7 +60,7 @@ func TestNothingRunsInCleanedItems(t *testing.T) {
 	}
 }
 
-// attacks returns what is known to run scripts; see the file.
+// attacks returns the collection of injections; see the file.
 func attacks(t *testing.T) []string {
 	t.Helper()
 	file, err := os.ReadFile("../classify/text/testdata/xss.txt")
@@ -86,7 +85,7 @@ func attacks(t *testing.T) []string {
 	return list
 }
 
-// ruleSets returns the default rules, and others that allow all they may.
+// ruleSets returns the default rules, and a set that allows the maximum.
 func ruleSets(t *testing.T) map[string]*text.Rules {
 	t.Helper()
 	generous, err := text.Parse([]byte(`{
@@ -106,8 +105,8 @@ func ruleSets(t *testing.T) map[string]*text.Rules {
 	return map[string]*text.Rules{"default": text.Default(), "generous": generous}
 }
 
-// cleaned cleans each attack, first by itself and then in the middle of other
-// markup. It returns the addresses of images as well, which may be loaded.
+// cleaned cleans each attack, first alone and then within other markup. It also returns the URLs of images,
+// which may be loaded.
 func cleaned(t *testing.T, rules *text.Rules, raw []string) (items []string, images map[string]bool) {
 	t.Helper()
 	base, err := url.Parse("https://page.example/")
@@ -127,16 +126,15 @@ func cleaned(t *testing.T, rules *text.Rules, raw []string) (items []string, ima
 	return items, images
 }
 
-// hooks notes whatever a script that an attack brings does first.
+// hooks records the first actions of any injected script.
 const hooks = `
 var ran = [];
 for (const name of ["alert", "confirm", "prompt", "print", "open", "msgbox"]) window[name] = () => { ran.push(name); };
 Object.defineProperty(window, "pwned", {set() { ran.push("pwned"); }, get() { return undefined; }});
 `
 
-// inspect looks at a page of n items: at what ran, at every element and
-// attribute as the browser sees it, and at what becomes of them when their
-// markup is read once more. It returns what is wrong.
+// inspect checks a page of n items: executed scripts, every element and attribute in the DOM, and the result
+// of parsing their markup once more. It returns the violations.
 const inspect = `n => {
 	const faults = [], events = ["click", "mouseover", "mouseenter", "focus", "focusin", "blur", "load", "error", "toggle", "animationstart", "transitionend", "scroll", "wheel", "copy", "paste", "input", "submit"];
 	const forbidden = new Set(["script", "style", "object", "embed", "applet", "form", "input", "button", "select", "textarea", "svg", "math", "base", "meta", "link", "template", "noscript", "frame", "frameset", "video", "audio", "xss", "x", "marquee", "body", "html", "dialog", "portal", "title", "xmp", "plaintext"]);
@@ -171,8 +169,8 @@ const inspect = `n => {
 	return faults;
 }`
 
-// frames returns a script that opens each item in a frame of its own, does to
-// it what a reader may, and returns the numbers of those that ran something.
+// frames returns a script that opens each item in its own frame, performs user actions on it, and returns the
+// numbers of those with executed scripts.
 func frames(items []string) string {
 	list, err := json.Marshal(items)
 	if err != nil {
@@ -221,19 +219,19 @@ func frames(items []string) string {
 })()`, list, hook)
 }
 
-// A browser shows pages of ours and notes what they do to the world.
+// A browser opens test pages and records their side effects.
 type browser struct {
 	ctx    context.Context
 	server *httptest.Server
 
 	mu       sync.Mutex
-	page     string   // what the server serves
-	requests []string // kind and address of each that is not to the server
+	page     string   // content of the page
+	requests []string // kind and URL of each request to other servers
 	dialogs  []string
-	moves    []string // where the page was led, and what it opened
+	moves    []string // navigations and opened windows of the page
 }
 
-// openBrowser starts a browser that reaches nothing but a server of ours.
+// openBrowser starts a browser with access to a test server only.
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
 	b := &browser{ctx: chromium.Open(t, 2*time.Minute)}
@@ -257,7 +255,7 @@ func openBrowser(t *testing.T) *browser {
 	return b
 }
 
-// note writes down what happens.
+// note records an event.
 func (b *browser) note(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -282,7 +280,7 @@ func (b *browser) note(event any) {
 	}
 }
 
-// open shows a page, and forgets what happened before.
+// open shows a page, and clears the records.
 func (b *browser) open(t *testing.T, markup string) {
 	t.Helper()
 	b.mu.Lock()
@@ -299,7 +297,7 @@ func (b *browser) open(t *testing.T, markup string) {
 	}
 }
 
-// evaluate runs a script in the page and waits for what it returns.
+// evaluate runs a script in the page and waits for its result.
 func (b *browser) evaluate(t *testing.T, script string, into any) {
 	t.Helper()
 	got, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]byte](script, chromedp.EvalAwaitPromise))
@@ -309,7 +307,7 @@ func (b *browser) evaluate(t *testing.T, script string, into any) {
 	decode(t, got, into)
 }
 
-// check reports what the page did that only images may do.
+// check reports the page's actions that only images may do.
 func (b *browser) check(t *testing.T, name string, images map[string]bool) {
 	t.Helper()
 	b.mu.Lock()

@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// maxClients is how many clients a limiter remembers, some 100 bytes each.
+// maxClients is the maximum number of clients in a limiter, some 100 bytes each.
 const maxClients = 10_000
 
-// A Limiter lets each client do something so often a second, and a number of
-// times at once. A nil Limiter has no limit. Its methods may be called
-// concurrently.
+// A Limiter is a rate limiter with a token bucket for each client. A nil Limiter has no limit. Its methods
+// may be called concurrently.
 type Limiter struct {
 	rate  float64 // a second
 	burst float64
@@ -21,14 +20,14 @@ type Limiter struct {
 	swept   time.Time
 }
 
-// A bucket is what a client had left at a time. It fills as time passes.
+// A bucket is the tokens that a client had left at a time. It refills with time.
 type bucket struct {
 	left float64
 	at   time.Time
 }
 
-// NewLimiter returns a limiter of rate times a second and burst, at least 1, at
-// once; nil if the rate is not positive.
+// NewLimiter returns a limiter of rate operations a second with bursts of up to burst, at least 1. It returns
+// nil if the rate is not positive.
 func NewLimiter(rate float64, burst int) *Limiter {
 	if rate <= 0 {
 		return nil
@@ -36,14 +35,14 @@ func NewLimiter(rate float64, burst int) *Limiter {
 	return &Limiter{rate: rate, burst: float64(burst), clients: map[string]bucket{}}
 }
 
-// A Quota is what a client may do now.
+// A Quota is a client's remaining quota.
 type Quota struct {
-	OK   bool          // it may do it now, if it asked for that
-	Left int           // how often it may do it at once after that
-	Wait time.Duration // until it may do it once more
+	OK   bool          // one operation is allowed now
+	Left int           // operations allowed immediately after it
+	Wait time.Duration // time until the next operation is allowed
 }
 
-// Take has a client do it once, if it may.
+// Take uses one operation of a client's quota, if it has any.
 func (l *Limiter) Take(client string) Quota {
 	if l == nil {
 		return Quota{OK: true}
@@ -55,13 +54,13 @@ func (l *Limiter) Take(client string) Quota {
 	if left >= 1 {
 		left, ok = left-1, true
 	}
-	l.makeRoom(client, now)
+	l.evict(client, now)
 	l.clients[client] = bucket{left, now}
 	return l.quota(left, ok)
 }
 
-// Look returns what a client may do, and takes nothing.
-func (l *Limiter) Look(client string) Quota {
+// Peek returns a client's quota without using it.
+func (l *Limiter) Peek(client string) Quota {
 	if l == nil {
 		return Quota{OK: true}
 	}
@@ -79,7 +78,7 @@ func (l *Limiter) quota(left float64, ok bool) Quota {
 	return q
 }
 
-// left returns what a client has left. One that is not known has all.
+// left returns the tokens in a client's bucket; a new client has a full bucket.
 func (l *Limiter) left(client string, now time.Time) float64 {
 	b, is := l.clients[client]
 	if !is {
@@ -88,10 +87,9 @@ func (l *Limiter) left(client string, now time.Time) float64 {
 	return min(l.burst, b.left+l.rate*now.Sub(b.at).Seconds())
 }
 
-// makeRoom makes room for a client. Those who have all they can have need not be
-// remembered. If that is nobody, somebody is forgotten: rather that one may do
-// more than memory grows with each address that asks.
-func (l *Limiter) makeRoom(client string, now time.Time) {
+// evict makes room for a new client. It first evicts full buckets, then any: a client that regains its burst
+// is better than memory that grows with every address.
+func (l *Limiter) evict(client string, now time.Time) {
 	if _, known := l.clients[client]; known || len(l.clients) < maxClients {
 		return
 	}

@@ -1,5 +1,5 @@
-// Package access knows who asks and what they may do: tokens, their scopes, and
-// how much of a server's time one client may take.
+// Package access authenticates clients by tokens, defines the scopes of tokens, and limits the request rate
+// of each client. Its main types are [TokenStore], [Client], [Scope] and [Limiter]; its caches are bounded.
 package access
 
 import (
@@ -7,27 +7,27 @@ import (
 	"slices"
 )
 
-// A Scope is what a client may do.
+// A Scope is a set of permissions.
 type Scope string
 
 // The scopes.
 const (
-	Search Scope = "search" // find and read items and stories, and what is made of them for others
-	Read   Scope = "read"   // and look at feeds, rules, the mesh, statistics
-	Write  Scope = "write"  // and change feeds, items, stories
-	Admin  Scope = "admin"  // and tokens, rules, quarantine, proxies, the index
+	Search Scope = "search" // find and read items and stories, and outputs made of them
+	Read   Scope = "read"   // also read feeds, rules, the mesh, statistics
+	Write  Scope = "write"  // also change feeds, items, stories
+	Admin  Scope = "admin"  // also change tokens, rules, quarantine, proxies, the index
 )
 
-// Scopes are all scopes. Each may do what those before it may.
+// Scopes lists all scopes. Each includes those before it.
 var Scopes = []Scope{Search, Read, Write, Admin}
 
-// IDs of clients that no token was made for.
+// IDs of clients without a stored token.
 const (
 	LocalID = "local" // on this machine, where no token is needed
-	OwnerID = "owner" // shows the token of the settings
+	OwnerID = "owner" // has the token of the settings
 )
 
-// A Client is who asks.
+// A Client is an authenticated client.
 type Client struct {
 	ID, Name string // of its token
 	Scopes   []Scope
@@ -38,18 +38,17 @@ var (
 	owner = Client{ID: OwnerID, Name: "the owner", Scopes: Scopes}
 )
 
-// Local returns the client on this machine, who may do all.
+// Local returns the client on this machine, which has all scopes.
 func Local() Client { return local }
 
-// May reports whether the client may do what needs a scope.
+// May reports whether the client has a scope.
 func (c Client) May(needed Scope) bool {
 	least := slices.Index(Scopes, needed)
 	return least >= 0 && slices.ContainsFunc(c.Scopes, func(s Scope) bool { return slices.Index(Scopes, s) >= least })
 }
 
-// Key names who shares one client's limits. A token that may only search is
-// meant to be public, so each address that shows it counts for itself: one of
-// its readers can't take from all others.
+// Key returns the key of the client's rate limits. A token with the scope search only is meant to be public,
+// so each address with it has limits of its own.
 func (c Client) Key(address string) string {
 	if c.ID == "" || !c.May(Read) {
 		return c.ID + "@" + address
@@ -59,10 +58,10 @@ func (c Client) Key(address string) string {
 
 type key struct{}
 
-// With returns a context that says who asks.
+// With returns a context with a client.
 func With(ctx context.Context, c Client) context.Context { return context.WithValue(ctx, key{}, c) }
 
-// From returns who asks; a client who may do nothing if the context does not say.
+// From returns the context's client; without one, a client without scopes.
 func From(ctx context.Context) Client {
 	c, _ := ctx.Value(key{}).(Client)
 	return c

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// prefix begins the secret of every token that was made here, so that people and
-// programs that look for leaked ones know it when they see it.
+// prefix begins every generated secret, so that people and scanners for leaked secrets recognize it.
 const prefix = "fm_"
 
 var letters = base32.StdEncoding.WithPadding(base32.NoPadding)
@@ -21,16 +20,14 @@ func newSecret() string {
 	return prefix + strings.ToLower(letters.EncodeToString(b))
 }
 
-// IsMade reports whether a secret looks like one of a token that was made here.
-func IsMade(secret string) bool { return strings.HasPrefix(secret, prefix) }
+// IsGenerated reports whether a secret has the form of a generated one.
+func IsGenerated(secret string) bool { return strings.HasPrefix(secret, prefix) }
 
-// IsGuessable reports whether somebody may find a secret by trying all: it is
-// one that a person thought of.
+// IsGuessable reports whether a secret is short enough, as if chosen by a person, to be found by trying.
 func IsGuessable(secret string) bool { return len(secret) < 20 }
 
-// Hash returns what is kept of a secret: SHA-256, in hexadecimal. A slow hash, as
-// passwords need, would add nothing: nobody can try 2^256 secrets, however quick
-// each trial. And this one is made for every request.
+// Hash returns the stored form of a secret: SHA-256 in hexadecimal. A slow password hash would add nothing,
+// since 2^256 secrets can't be tried, and this hash is computed for every request.
 func Hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])

@@ -1,6 +1,8 @@
-// Package api is the REST interface: feeds, items, search and the mesh itself,
-// over the store and the index. Its description, made from the same code, is
-// served at /openapi.json. What goes wrong is answered as problem+json.
+// Package api is the REST interface: feeds, items, search, stories, rules and the state of the mesh, served
+// from the store and the index. [Server] implements it and [Client] calls it. The OpenAPI description at
+// /openapi.json is generated from the same code. Errors are answered as application/problem+json. Request
+// bodies, concurrent searches, streams, tests and bulk changes are bounded; what exceeds a bound gets status
+// 413 or 429.
 package api
 
 import (
@@ -23,23 +25,23 @@ import (
 	"feedmesh/subjects"
 )
 
-// A Mesh is what the API asks and tells the mesh, as [mesh.Mesh] does.
+// A Mesh is the part of [mesh.Mesh] that the API uses.
 type Mesh interface {
 	subjects.Publisher
 	State(ctx context.Context, feedID string) (*subjects.State, error)
 	Polls(ctx context.Context, feedID string) ([]subjects.Poll, error) // newest first
 	LoadStates(ctx context.Context, each func(subjects.FeedState)) error
-	Proxy(ctx context.Context, id string) (*subjects.Proxy, error) // nil: nothing is known of it
+	Proxy(ctx context.Context, id string) (*subjects.Proxy, error) // nil: no state stored
 	Depths(ctx context.Context) ([]mesh.Depth, error)
 	Agents(ctx context.Context) ([]subjects.Agent, error)
 	Leases(ctx context.Context) (map[string]subjects.Lease, error)
 	Quarantined(ctx context.Context, after uint64, limit int) ([]subjects.Quarantined, error)
 	QuarantinedTask(ctx context.Context, seq uint64) (subjects.Quarantined, error)
 	Replay(ctx context.Context, seq uint64) error
-	DropQuarantined(ctx context.Context, seq uint64) error
+	DeleteQuarantined(ctx context.Context, seq uint64) error
 	Single(ctx context.Context, name string, run func(ctx context.Context) error) error
 	PutRules(ctx context.Context, set string, newest func(ctx context.Context) (storage.RuleSet, error)) error
-	Listen(ctx context.Context, each func(subjects.Event)) error
+	SubscribeEvents(ctx context.Context, each func(subjects.Event)) error
 }
 
 // A Fetcher fetches one document, as [fetch.Client] does.
@@ -47,73 +49,78 @@ type Fetcher interface {
 	Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error)
 }
 
-// Deps are what a [Server] stands on.
+// Deps are the dependencies of a [Server].
 type Deps struct {
-	Store     storage.Store
-	Index     storage.Index
-	Mesh      Mesh
-	Fetch     Fetcher                           // of pages whose feeds are looked for
-	Checks    func(ctx context.Context) []Check // what this process stands on, and how it is
-	Metrics   http.Handler
-	Rulebooks []Rulebook               // the rule sets there are
-	Decider   func() workbench.Decider // what decides here now what items are
-	Token     string                   // of the owner, who may do all; empty: who is on this machine is that
-	CORS      []string                 // origins whose pages may search here; "*" is all
-	Answers   Answers                  // to requests that may come again; nil: such are refused
-	Version   string
-	Now       func() time.Time
-	Log       *slog.Logger
+	Store        storage.Store
+	Index        storage.Index
+	Mesh         Mesh
+	Fetcher      Fetcher                           // for feed discovery and fetch tests
+	Checks       func(ctx context.Context) []Check // dependencies of this process and their health
+	Metrics      http.Handler
+	RuleSetSpecs []RuleSetSpec            // all rule sets of this program
+	Decider      func() workbench.Decider // the rules in force in this process
+	Token        string                   // of the owner, allows everything; empty: requests from this machine are allowed everything
+	CORSOrigins  []string                 // origins whose pages may search here; "*" allows all
+	Idempotency  IdempotencyStore         // responses for repeated requests; nil: requests with an Idempotency-Key are refused
+	Version      string
+	Now          func() time.Time
+	Log          *slog.Logger
 
-	RequestsPerClient int // a second; 0: any number
+	RequestsPerClient int // a second; 0: unlimited
+
+	// CompareCommand runs [compare.Worker] in a child process; nil: this program.
+	CompareCommand []string
 }
 
-// A Server answers requests.
+// A Server answers requests of the API. Its methods may be called concurrently.
 type Server struct {
 	Deps
-	begun   chan struct{} // a list of feeds waits to be taken in
-	jobs    chan struct{} // a job waits to be done
-	benches chan struct{} // holds a token for each back-test under way
-	bulks   chan struct{} // holds a token for each change of many feeds under way
-	tests   underway      // of feeds that are fetched for a person to see
-	states  summary
-	counted counted
-	streams *streams
-	reindex reindexing
-	inStore chan struct{} // holds a token for each search in the store
+	importReady   chan struct{} // notifies RunImports of a new import
+	jobReady      chan struct{} // notifies RunJobs of a new job
+	backtestSlots chan struct{} // semaphore of concurrent back-tests
+	bulkSlots     chan struct{} // semaphore of concurrent bulk changes
+	fetchTests    runningTests  // running fetch tests
+
+	comparisons chan struct{} // semaphore of concurrent comparisons of parsers
+
+	feedStates stateCache
+	activity   activityCache
+	streams    *streams
+	reindex    reindexing
+	storeSlots chan struct{} // semaphore of concurrent searches in the store
 
 	backtests backtests
 
-	keeper   *access.Keeper
-	requests *access.Limiter // of each client
-	wrong    *access.Limiter // tokens from each address
+	tokens         *access.TokenStore
+	requestLimiter *access.Limiter // by client
+	failedLogins   *access.Limiter // failed authentications, by address
 
-	patience time.Duration // with what persons decide of stories
+	editTimeout time.Duration // for the store to show a manual edit of a story
 }
 
 // New returns a server.
 func New(d Deps) *Server {
 	return &Server{
-		Deps: d, begun: make(chan struct{}, 1), jobs: make(chan struct{}, 1), benches: make(chan struct{}, maxBacktests),
-		bulks:  make(chan struct{}, maxBulks),
-		keeper: access.NewKeeper(d.Store, d.Token), wrong: access.NewLimiter(wrongTokens/60., wrongTokens),
-		requests: access.NewLimiter(float64(d.RequestsPerClient), burst*d.RequestsPerClient),
-		inStore:  make(chan struct{}, storeSearches), patience: handPatience, streams: newStreams(),
+		Deps: d, importReady: make(chan struct{}, 1), jobReady: make(chan struct{}, 1), backtestSlots: make(chan struct{}, maxBacktests),
+		bulkSlots: make(chan struct{}, maxBulks), comparisons: make(chan struct{}, 1),
+		tokens: access.NewTokenStore(d.Store, d.Token), failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
+		requestLimiter: access.NewLimiter(float64(d.RequestsPerClient), burst*d.RequestsPerClient),
+		storeSlots:     make(chan struct{}, maxStoreSearches), editTimeout: defaultEditTimeout, streams: newStreams(),
 	}
 }
 
-// wrongTokens is how many wrong tokens an address may show a minute.
+// wrongTokens is the number of wrong tokens accepted from one address a minute.
 const wrongTokens = 10
 
-// Keeper returns what knows the tokens.
-func (s *Server) Keeper() *access.Keeper { return s.keeper }
+// TokenStore returns the store that checks tokens.
+func (s *Server) TokenStore() *access.TokenStore { return s.tokens }
 
-// Handler returns the API, with pages for people at all paths it has no use for.
-// Both are guarded alike.
+// Handler returns the API and passes all other paths to pages. The same guard protects both.
 func (s *Server) Handler(pages http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	cfg := huma.DefaultConfig("feedmesh", s.Version)
 	cfg.Info.Description = "Feeds in, searchable items out."
-	cfg.DocsPath = "" // its pages load scripts from elsewhere
+	cfg.DocsPath = "" // its pages load scripts from other sites
 	cfg.CreateHooks = nil
 	cfg.Components.SecuritySchemes = schemes
 	api := humago.New(mux, cfg)
@@ -151,13 +158,12 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	mux.Handle("/reader/", readers)
 	mux.Handle(loginPath, readers)
 	mux.Handle("/accounts/", readers)
-	mux.Handle("/api/", missing(mux))
+	mux.Handle("/api/", notFound(mux))
 	mux.Handle("/", pages)
 	return s.guarded(mux, scopesOf(api))
 }
 
-// op describes an operation, whose scope is in the table [scopes], with all that
-// any operation may answer.
+// op describes an operation and the statuses that any operation may answer with. Its scope is in [scopes].
 func op(method, path, name, summary string, errors ...int) huma.Operation {
 	o := huma.Operation{Method: method, Path: path, OperationID: name, Summary: summary, Security: securityOf(name),
 		Errors:       append(errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests),
@@ -166,32 +172,32 @@ func op(method, path, name, summary string, errors ...int) huma.Operation {
 	case http.MethodGet:
 		o.Responses = map[string]*huma.Response{"304": {Description: "The client has this answer, by If-None-Match"}}
 	case http.MethodPost:
-		o.Parameters = []*huma.Param{&onceParam}
+		o.Parameters = []*huma.Param{&idempotencyParam}
 		o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
 	}
-	if method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch { // they have bodies
+	if method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch { // these have bodies
 		o.Errors = append(o.Errors, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	return o
 }
 
-// onceParam describes how a POST names itself.
-var onceParam = huma.Param{Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
-	Description: "Names this request, as a UUID. When it comes again within a day, it is not done again but gets the same answer."}
+// idempotencyParam describes the header that makes a POST idempotent.
+var idempotencyParam = huma.Param{Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+	Description: "Identifies this request, such as a UUID. A retry within a day is not executed again and gets the same response."}
 
-// statusGone is the status of an answer that nobody waits for any more.
+// statusGone is the status of a response whose client has disconnected.
 const statusGone = 499
 
-// problem makes an error of ours the client's answer.
+// problem converts an error to a response. Errors that no client caused are logged.
 func (s *Server) problem(err error) error {
-	var refusal *Refusal
-	var list *WrongList
-	var fault *query.Fault
+	var conflict *ConflictError
+	var list *InvalidListError
+	var syntaxErr *query.SyntaxError
 	switch {
-	case errors.As(err, &fault):
-		return faultProblem(err, fault)
-	case errors.As(err, &refusal):
-		return huma.Error409Conflict(refusal.Why)
+	case errors.As(err, &syntaxErr):
+		return queryError(err, syntaxErr)
+	case errors.As(err, &conflict):
+		return huma.Error409Conflict(conflict.Reason)
 	case errors.Is(err, storage.ErrNotFound), errors.Is(err, mesh.ErrNoTask):
 		return huma.Error404NotFound(err.Error())
 	case errors.Is(err, storage.ErrConflict), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):
@@ -199,15 +205,15 @@ func (s *Server) problem(err error) error {
 	case errors.Is(err, storage.ErrBadCursor):
 		return huma.Error400BadRequest(err.Error())
 	case errors.As(err, &list):
-		return huma.Error422UnprocessableEntity(list.Why)
-	case errors.Is(err, ErrWrongBulk):
+		return huma.Error422UnprocessableEntity(list.Reason)
+	case errors.Is(err, ErrInvalidBulk):
 		return huma.Error422UnprocessableEntity(err.Error())
-	case errors.Is(err, ErrTooMuch):
+	case errors.Is(err, ErrTooManyRequests):
 		return huma.Error429TooManyRequests(err.Error())
 	case errors.Is(err, workbench.ErrBusy):
 		return huma.Error429TooManyRequests(err.Error())
 	case errors.Is(err, context.Canceled):
-		return huma.NewError(statusGone, "the client has gone")
+		return huma.NewError(statusGone, "the client disconnected")
 	}
 	s.Log.Error("request failed", "err", err)
 	return huma.Error503ServiceUnavailable(err.Error())

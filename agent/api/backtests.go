@@ -17,27 +17,27 @@ import (
 )
 
 const (
-	keptBacktests = 8                // that have ended or run
-	backtestTime  = 10 * time.Minute // that one may take
-	maxTestedText = 1 << 20          // bytes, as each is kept
+	maxKeptBacktests = 8                // running and ended, of this process
+	backtestTimeout  = 10 * time.Minute // timeout of one back-test
+	maxTestedText    = 1 << 20          // bytes, since each text is kept
 )
 
-// A Backtest is one that nobody waits for: it runs, or has ended. It is known to
-// the process that began it alone, and only while it is among the last few.
+// A Backtest is a back-test that runs in the background, or has ended. Only the process that started it
+// stores it, and only the last maxKeptBacktests.
 type Backtest struct {
 	ID     string
 	Set    string // of rules
-	From   int64  // version that the text was made from
+	From   int64  // base version of Text
 	Text   string
-	Note   string // to put the text with
-	Items  int    // to look at, at most
-	Done   int    // of these
+	Note   string // note for saving Text
+	Items  int    // number of items to check, at most
+	Done   int    // number of items checked
 	Ended  bool
-	Err    string           // why it failed, in words
-	Report workbench.Report // once it has ended
+	Err    string           // error text, if it failed
+	Report workbench.Report // set when Ended
 }
 
-// backtests are the last ones of this process, oldest first.
+// backtests holds the last back-tests of this process, oldest first.
 type backtests struct {
 	mu      sync.Mutex
 	all     []*backtest
@@ -50,7 +50,7 @@ type backtest struct {
 	stop context.CancelFunc
 }
 
-// A counter counts what its decider decides.
+// A counter counts the decisions of its decider.
 type counter struct {
 	workbench.Decider
 	done *atomic.Int64
@@ -61,32 +61,31 @@ func (c counter) Decide(d classify.Document) classify.Decision {
 	return c.Decider.Decide(d)
 }
 
-// BeginBacktest begins to find out what a text would change about so many of the
-// newest items, and returns its ID. The fields Set, From, Text, Note and Items say
-// what to try.
-func (s *Server) BeginBacktest(of Backtest) (id string, err error) {
-	book, err := s.deciding(of.Set)
+// StartBacktest starts a back-test of a text on the newest items and returns its ID. The fields Set, From,
+// Text, Note and Items describe the back-test.
+func (s *Server) StartBacktest(of Backtest) (id string, err error) {
+	spec, err := s.decidingSet(of.Set)
 	if err != nil {
 		return "", err
 	}
 	if len(of.Text) > maxTestedText {
 		return "", huma.Error413RequestEntityTooLarge(fmt.Sprintf("the text has %d bytes; a page tries at most %d: use agent rules backtest", len(of.Text), maxTestedText))
 	}
-	after, rules, err := book.Decider([]byte(of.Text))
+	after, rules, err := spec.Decider([]byte(of.Text))
 	if err != nil {
-		return "", wrongRules(book, err)
+		return "", invalidRules(spec, err)
 	}
 	select {
-	case s.benches <- struct{}{}:
+	case s.backtestSlots <- struct{}{}:
 	default:
-		return "", huma.Error429TooManyRequests(fmt.Sprintf("%d back-tests are under way here already; try again when one has ended", maxBacktests))
+		return "", huma.Error429TooManyRequests(fmt.Sprintf("%d back-tests are running on this node; retry when one has finished", maxBacktests))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), backtestTime) // it outlives who asked for it
+	ctx, cancel := context.WithTimeout(context.Background(), backtestTimeout) // independent of the request, which ends first
 	run := &backtest{Backtest: of, stop: cancel}
 	run.ID, run.Items = nuid.Next(), min(max(of.Items, 1), workbench.MaxItems)
 	s.backtests.add(run)
 	s.backtests.running.Go(func() {
-		defer func() { <-s.benches }()
+		defer func() { <-s.backtestSlots }()
 		defer cancel()
 		report, err := workbench.Backtest(ctx, s.Store, workbench.Trial{Before: s.Decider(), After: counter{after, &run.done}, Rules: rules, Items: run.Items})
 		s.backtests.mu.Lock()
@@ -94,39 +93,39 @@ func (s *Server) BeginBacktest(of Backtest) (id string, err error) {
 		run.Report, run.Ended = report, true
 		if err != nil {
 			run.Err = err.Error()
-			s.Log.Warn("a back-test failed", "rules", run.Set, "err", err)
+			s.Log.Warn("back-test failed", "rules", run.Set, "err", err)
 		}
 	})
 	return run.ID, nil
 }
 
-// Backtest returns how a back-test is getting on, or what came of it. It returns
-// [storage.ErrNotFound] if there is none here.
+// Backtest returns the progress or result of a back-test. It returns [storage.ErrNotFound] if this process
+// does not store it.
 func (s *Server) Backtest(id string) (Backtest, error) {
 	s.backtests.mu.Lock()
 	defer s.backtests.mu.Unlock()
 	for _, run := range s.backtests.all {
 		if run.ID == id {
 			view := run.Backtest
-			view.Done = min(int(run.done.Load()), view.Items) // what people corrected is decided beyond these
+			view.Done = min(int(run.done.Load()), view.Items) // corrected items are decided in addition
 			return view, nil
 		}
 	}
-	return Backtest{}, fmt.Errorf("back-test %s: %w: only the last %d are kept, by the agent that made them", id, storage.ErrNotFound, keptBacktests)
+	return Backtest{}, fmt.Errorf("back-test %s: %w: only the last %d are kept, by the agent that made them", id, storage.ErrNotFound, maxKeptBacktests)
 }
 
-// add remembers one more, and forgets the oldest that has ended.
+// add stores a back-test and evicts the oldest ended one when maxKeptBacktests are stored.
 func (b *backtests) add(run *backtest) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.all) >= keptBacktests {
+	if len(b.all) >= maxKeptBacktests {
 		i := max(slices.IndexFunc(b.all, func(old *backtest) bool { return old.Ended }), 0)
 		b.all = slices.Delete(b.all, i, i+1)
 	}
 	b.all = append(b.all, run)
 }
 
-// end ends those that run, and waits for them.
+// end cancels the running back-tests and waits for them.
 func (b *backtests) end() {
 	b.mu.Lock()
 	for _, run := range b.all {

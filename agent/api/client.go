@@ -18,17 +18,16 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// A Client asks the API of a node. Its methods may be called concurrently.
-// Their errors are sentences for a person; what the API itself refuses is a
-// [*Problem].
+// A Client calls the API of a node. Its methods may be called concurrently. An error response of the API is
+// returned as a [*Problem]; all errors are sentences for people.
 type Client struct {
-	base  string // without a slash at its end
+	base  string // without a trailing slash
 	token string
 	http  http.Client
 }
 
-// NewClient returns a client of the API at an address like
-// http://127.0.0.1:8080. It shows the token, if there is one.
+// NewClient returns a client of the API at an address like http://127.0.0.1:8080. It sends the token unless
+// that is empty.
 func NewClient(address, token string) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -36,44 +35,44 @@ func NewClient(address, token string) (*Client, error) {
 	}
 	return &Client{
 		base: strings.TrimRight(address, "/"), token: token,
-		// Following would send a changed request, or the token to a stranger.
+		// A followed redirect would change the method, or send the token to another host.
 		http: http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil
 }
 
-// Address returns the address of the API.
+// Address returns the base address of the API.
 func (c *Client) Address() string { return c.base }
 
-// A Problem is the API's word that a request failed.
+// A Problem is an error response of the API.
 type Problem struct {
-	Status int    // of HTTP
-	Detail string // a sentence
-	Faults []string
+	Status  int    // HTTP status
+	Detail  string // a sentence
+	Details []string
 }
 
-// Error returns the detail, and what is wrong with which part of the request.
+// Error returns the detail and the errors of single parts of the request.
 func (p *Problem) Error() string {
-	if len(p.Faults) == 0 {
+	if len(p.Details) == 0 {
 		return p.Detail
 	}
-	return p.Detail + ": " + strings.Join(p.Faults, "; ")
+	return p.Detail + ": " + strings.Join(p.Details, "; ")
 }
 
-// tell sends a request whose answer is that it was done.
-func (c *Client) tell(ctx context.Context, method, path string) error {
+// do sends a request whose response has no body.
+func (c *Client) do(ctx context.Context, method, path string) error {
 	resp, err := c.send(ctx, method, path, nil, nil)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		return c.refused(resp)
+		return c.decodeProblem(resp)
 	}
 	return nil
 }
 
-// call sends a request and reads its answer. The body is a list of feeds if it
-// is an [io.Reader], a text if it is bytes, else it is sent as JSON.
+// call sends a request and decodes its response. An [io.Reader] as the body is sent as a list of feeds, bytes
+// as text, all else as JSON.
 func call[T any](ctx context.Context, c *Client, method, path string, query url.Values, body any) (T, error) {
 	var answer T
 	resp, err := c.send(ctx, method, path, query, body)
@@ -82,15 +81,15 @@ func call[T any](ctx context.Context, c *Client, method, path string, query url.
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		return answer, c.refused(resp)
+		return answer, c.decodeProblem(resp)
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		return answer, c.stranger(resp)
+		return answer, c.errNotFeedmesh(resp)
 	}
 	return answer, nil
 }
 
-// copyTo copies what is at a path.
+// copyTo copies the document at a path to a writer.
 func (c *Client) copyTo(ctx context.Context, to io.Writer, path string, query url.Values) error {
 	resp, err := c.send(ctx, "GET", path, query, nil)
 	if err != nil {
@@ -98,19 +97,19 @@ func (c *Client) copyTo(ctx context.Context, to io.Writer, path string, query ur
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return c.refused(resp)
+		return c.decodeProblem(resp)
 	}
 	if _, err := io.Copy(to, resp.Body); err != nil {
-		return fmt.Errorf("copy what is at %s: %w", path, err)
+		return fmt.Errorf("copy the response of %s: %w", path, err)
 	}
 	return nil
 }
 
-// waitFor asks again and again, ever more rarely, until what it gets runs no more.
-// Until then it has each told.
-func waitFor[T any](ctx context.Context, ask func() (T, error), runs func(T) bool, each func(T)) (T, error) {
+// pollUntilDone calls get until runs returns false, with a delay from 20 ms that doubles up to one second. It
+// calls each with every result before that.
+func pollUntilDone[T any](ctx context.Context, get func() (T, error), runs func(T) bool, each func(T)) (T, error) {
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		now, err := ask()
+		now, err := get()
 		if err != nil || !runs(now) {
 			return now, err
 		}
@@ -161,7 +160,7 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	}
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
-		err = wrapped.Err // the method and the address are in our sentence
+		err = wrapped.Err // the method and the address are in the message below
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return nil, fmt.Errorf("no node answers at %s: is one running? start one with: agent", c.base)
@@ -173,14 +172,14 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	return nil, fmt.Errorf("the request to %s failed: %w", c.base, err)
 }
 
-// refused makes an error of an answer that is none.
-func (c *Client) refused(resp *http.Response) error {
+// decodeProblem converts an error response to an error.
+func (c *Client) decodeProblem(resp *http.Response) error {
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "application/problem+json" {
-		return c.stranger(resp)
+		return c.errNotFeedmesh(resp)
 	}
 	var m huma.ErrorModel
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&m); err != nil {
-		return c.stranger(resp)
+		return c.errNotFeedmesh(resp)
 	}
 	p := &Problem{Status: resp.StatusCode, Detail: m.Detail}
 	if p.Detail == "" {
@@ -188,18 +187,18 @@ func (c *Client) refused(resp *http.Response) error {
 	}
 	for _, e := range m.Errors {
 		if e.Location != "" {
-			p.Faults = append(p.Faults, e.Message+" ("+e.Location+")")
+			p.Details = append(p.Details, e.Message+" ("+e.Location+")")
 		} else {
-			p.Faults = append(p.Faults, e.Message)
+			p.Details = append(p.Details, e.Message)
 		}
 	}
 	return p
 }
 
-// stranger says that something else than a node of ours answered.
-func (c *Client) stranger(resp *http.Response) error {
+// errNotFeedmesh reports that another kind of server answered.
+func (c *Client) errNotFeedmesh(resp *http.Response) error {
 	if to := resp.Header.Get("Location"); resp.StatusCode/100 == 3 && to != "" {
-		return fmt.Errorf("%s sends elsewhere, to %s: give the API's own address with --api", c.base, to)
+		return fmt.Errorf("%s redirects to %s: set --api to the API's own address", c.base, to)
 	}
-	return fmt.Errorf("what answers at %s is no node of feedmesh (it said %s): is the address of --api right?", c.base, resp.Status)
+	return fmt.Errorf("the server at %s is not a feedmesh node (it returned %s): check the address of --api", c.base, resp.Status)
 }

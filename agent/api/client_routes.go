@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
@@ -20,18 +21,18 @@ func (c *Client) Proxies(ctx context.Context) (Proxies, error) {
 	return call[Proxies](ctx, c, "GET", "/api/proxies", nil, nil)
 }
 
-// SetProxy adds a proxy, or changes it.
+// SetProxy adds or changes a proxy.
 func (c *Client) SetProxy(ctx context.Context, id string, p ProxySetting) (Proxy, error) {
 	return call[Proxy](ctx, c, "PUT", "/api/proxies/"+url.PathEscape(id), nil, p)
 }
 
 // RemoveProxy removes a proxy.
 func (c *Client) RemoveProxy(ctx context.Context, id string) error {
-	return c.tell(ctx, "DELETE", "/api/proxies/"+url.PathEscape(id))
+	return c.do(ctx, "DELETE", "/api/proxies/"+url.PathEscape(id))
 }
 
-// Search finds items.
-func (c *Client) Search(ctx context.Context, s Search) (Found, error) {
+// Search returns a page of items that match a search.
+func (c *Client) Search(ctx context.Context, s Search) (SearchResults, error) {
 	q := url.Values{}
 	set(q, "q", s.Query)
 	set(q, "feed", s.Feed)
@@ -52,11 +53,10 @@ func (c *Client) Search(ctx context.Context, s Search) (Found, error) {
 		set(q, "limit", strconv.Itoa(s.Limit))
 	}
 	set(q, "cursor", s.Cursor)
-	return call[Found](ctx, c, "GET", "/api/search", q, nil)
+	return call[SearchResults](ctx, c, "GET", "/api/search", q, nil)
 }
 
-// Similar returns at most limit items that are about the same as the one with this
-// ID.
+// Similar returns at most limit items with content similar to that of the given item.
 func (c *Client) Similar(ctx context.Context, id string, limit int) (Similar, error) {
 	q := url.Values{}
 	set(q, "limit", strconv.Itoa(limit))
@@ -64,19 +64,19 @@ func (c *Client) Similar(ctx context.Context, id string, limit int) (Similar, er
 }
 
 // Suggest returns at most limit words of titles that begin with the prefix.
-func (c *Client) Suggest(ctx context.Context, prefix string, limit int) (Suggested, error) {
+func (c *Client) Suggest(ctx context.Context, prefix string, limit int) (Suggestions, error) {
 	q := url.Values{}
 	set(q, "prefix", prefix)
 	set(q, "limit", strconv.Itoa(limit))
-	return call[Suggested](ctx, c, "GET", "/api/suggest", q, nil)
+	return call[Suggestions](ctx, c, "GET", "/api/suggest", q, nil)
 }
 
-// Item returns one item, whole.
+// Item returns one item with its text.
 func (c *Client) Item(ctx context.Context, id string) (ItemView, error) {
 	return call[ItemView](ctx, c, "GET", "/api/items/"+url.PathEscape(id), nil, nil)
 }
 
-// Status returns how the mesh is.
+// Status returns the state of the mesh.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	return call[Status](ctx, c, "GET", "/api/status", nil, nil)
 }
@@ -89,24 +89,24 @@ func (c *Client) Quarantine(ctx context.Context, after uint64, limit int) (Quara
 	return call[QuarantinePage](ctx, c, "GET", "/api/quarantine", q, nil)
 }
 
-// Quarantined returns one quarantined task, whole.
+// Quarantined returns one quarantined task with its message.
 func (c *Client) Quarantined(ctx context.Context, seq uint64) (subjects.Quarantined, error) {
 	return call[subjects.Quarantined](ctx, c, "GET", fmt.Sprintf("/api/quarantine/%d", seq), nil, nil)
 }
 
-// Replay puts a quarantined task back on its queue.
+// Replay moves a quarantined task back to its queue.
 func (c *Client) Replay(ctx context.Context, seq uint64) error {
-	return c.tell(ctx, "POST", fmt.Sprintf("/api/quarantine/%d/replay", seq))
+	return c.do(ctx, "POST", fmt.Sprintf("/api/quarantine/%d/replay", seq))
 }
 
-// DropQuarantined forgets a quarantined task.
+// DropQuarantined deletes a quarantined task.
 func (c *Client) DropQuarantined(ctx context.Context, seq uint64) error {
-	return c.tell(ctx, "DELETE", fmt.Sprintf("/api/quarantine/%d", seq))
+	return c.do(ctx, "DELETE", fmt.Sprintf("/api/quarantine/%d", seq))
 }
 
-// BeginReindex has the index repaired unless that is under way: the items that
-// differ from the store's are indexed anew, or all of them.
-func (c *Client) BeginReindex(ctx context.Context, all bool) (Reindex, error) {
+// StartReindex starts a repair of the index unless one runs: items that differ from the store are indexed
+// again, or all items.
+func (c *Client) StartReindex(ctx context.Context, all bool) (Reindex, error) {
 	q := url.Values{}
 	if all {
 		q.Set("all", "true")
@@ -114,17 +114,17 @@ func (c *Client) BeginReindex(ctx context.Context, all bool) (Reindex, error) {
 	return call[Reindex](ctx, c, "POST", "/api/reindex", q, nil)
 }
 
-// Reindex returns how the repair of the index is getting on.
+// Reindex returns the progress of the repair of the index.
 func (c *Client) Reindex(ctx context.Context) (Reindex, error) {
 	return call[Reindex](ctx, c, "GET", "/api/reindex", nil, nil)
 }
 
-// RuleSets returns the rule sets, and which version of each the agents go by.
+// RuleSets returns the rule sets and the version of each that every agent uses.
 func (c *Client) RuleSets(ctx context.Context) (RuleSets, error) {
 	return call[RuleSets](ctx, c, "GET", "/api/rules", nil, nil)
 }
 
-// Rules returns a version of a rule set, the newest for version 0.
+// Rules returns a version of a rule set; version 0 is the newest.
 func (c *Client) Rules(ctx context.Context, name string, version int64) (RuleText, error) {
 	rules := RuleText{Name: name}
 	resp, err := c.send(ctx, "GET", rulesPath(name), versionQuery(version), nil)
@@ -133,11 +133,11 @@ func (c *Client) Rules(ctx context.Context, name string, version int64) (RuleTex
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return rules, c.refused(resp)
+		return rules, c.decodeProblem(resp)
 	}
 	rules.Version, err = strconv.ParseInt(strings.Trim(resp.Header.Get("ETag"), `"`), 10, 64)
 	if err != nil {
-		return rules, c.stranger(resp)
+		return rules, c.errNotFeedmesh(resp)
 	}
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -147,36 +147,35 @@ func (c *Client) Rules(ctx context.Context, name string, version int64) (RuleTex
 	return rules, nil
 }
 
-// PutRules puts a text as the next version of a rule set. It must be made from
-// the newest one, 0 if there is none.
-func (c *Client) PutRules(ctx context.Context, name string, from int64, text []byte, note string) (RulePut, error) {
+// PutRules saves a text as the next version of a rule set. from is its base version, which must be the
+// newest; 0 if the set has none.
+func (c *Client) PutRules(ctx context.Context, name string, from int64, text []byte, note string) (SavedRules, error) {
 	q := url.Values{"version": {strconv.FormatInt(from, 10)}}
 	set(q, "note", note)
-	return call[RulePut](ctx, c, "PUT", rulesPath(name), q, text)
+	return call[SavedRules](ctx, c, "PUT", rulesPath(name), q, text)
 }
 
-// CheckRules returns what is wrong with a text, and changes nothing.
+// CheckRules returns the errors and warnings of a text without saving it.
 func (c *Client) CheckRules(ctx context.Context, name string, text []byte) (RuleCheck, error) {
 	return call[RuleCheck](ctx, c, "POST", rulesPath(name)+"/check", nil, text)
 }
 
-// RuleVersions returns a page of a rule set's versions, newest first: those older
-// than the one before; all are older than 0.
+// RuleVersions returns a page of a rule set's versions, newest first. before is the cursor: only older
+// versions are returned; 0 starts at the newest.
 func (c *Client) RuleVersions(ctx context.Context, name string, before int64, limit int) (RuleVersionPage, error) {
 	q := url.Values{"before": {strconv.FormatInt(before, 10)}, "limit": {strconv.Itoa(limit)}}
 	return call[RuleVersionPage](ctx, c, "GET", rulesPath(name)+"/versions", q, nil)
 }
 
-// RestoreRules puts the text of an old version as the next one; for version 0
-// that of the program's own rules.
-func (c *Client) RestoreRules(ctx context.Context, name string, version int64) (RulePut, error) {
+// RestoreRules saves the text of an old version as the next version. Version 0 is the built-in rules.
+func (c *Client) RestoreRules(ctx context.Context, name string, version int64) (SavedRules, error) {
 	q := url.Values{"version": {strconv.FormatInt(version, 10)}}
-	return call[RulePut](ctx, c, "POST", rulesPath(name)+"/restore", q, nil)
+	return call[SavedRules](ctx, c, "POST", rulesPath(name)+"/restore", q, nil)
 }
 
 func rulesPath(name string) string { return "/api/rules/" + url.PathEscape(name) }
 
-// versionQuery asks for a version, or for the newest one if it is 0.
+// versionQuery returns the query of a version; 0, the newest, needs none.
 func versionQuery(version int64) url.Values {
 	q := url.Values{}
 	if version != 0 {
@@ -185,14 +184,14 @@ func versionQuery(version int64) url.Values {
 	return q
 }
 
-// Readiness says whether a node is fit to work, and each thing it stands on.
+// Readiness states whether a node is ready, and the health of each dependency.
 type Readiness struct {
 	Ready  bool      `json:"ready"`
 	Checks []Check   `json:"checks"`
-	At     time.Time `json:"-"` // the node's time, to the second; zero if it did not tell
+	At     time.Time `json:"-"` // the node's time, to the second; zero without a Date header
 }
 
-// Ready returns how the node is. One that is not fit to work is no error.
+// Ready returns the readiness of a node. A node that is not ready is not an error.
 func (c *Client) Ready(ctx context.Context) (Readiness, error) {
 	var r Readiness
 	resp, err := c.send(ctx, "GET", "/readyz", nil, nil)
@@ -202,10 +201,10 @@ func (c *Client) Ready(ctx context.Context) (Readiness, error) {
 	defer resp.Body.Close()
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusServiceUnavailable || kind != "application/json" {
-		return r, c.refused(resp)
+		return r, c.decodeProblem(resp)
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&r); err != nil {
-		return r, c.stranger(resp)
+		return r, c.errNotFeedmesh(resp)
 	}
 	r.At, _ = http.ParseTime(resp.Header.Get("Date"))
 	return r, nil
@@ -227,4 +226,42 @@ func setTrue(q url.Values, name string, is bool) {
 	if is {
 		q.Set(name, "true")
 	}
+}
+
+// Statistics returns what came in the last days, 1 to 90, and how feeds are read.
+// The zone is named as Europe/Berlin; it is UTC if it is empty.
+func (c *Client) Statistics(ctx context.Context, days int, zone string) (Statistics, error) {
+	q := url.Values{"days": {strconv.Itoa(days)}}
+	set(q, "zone", zone)
+	return call[Statistics](ctx, c, "GET", "/api/statistics", q, nil)
+}
+
+// Tokens returns all tokens but the owner's, without their secrets.
+func (c *Client) Tokens(ctx context.Context) (Tokens, error) {
+	return call[Tokens](ctx, c, "GET", "/api/tokens", nil, nil)
+}
+
+// AddToken creates a token.
+func (c *Client) AddToken(ctx context.Context, t TokenSetting) (NewToken, error) {
+	return call[NewToken](ctx, c, "POST", "/api/tokens", nil, t)
+}
+
+// RemoveToken removes a token.
+func (c *Client) RemoveToken(ctx context.Context, id string) error {
+	return c.do(ctx, "DELETE", "/api/tokens/"+url.PathEscape(id))
+}
+
+// SavedSearches returns all saved searches, ordered by name.
+func (c *Client) SavedSearches(ctx context.Context) (SavedSearches, error) {
+	return call[SavedSearches](ctx, c, "GET", "/api/searches", nil, nil)
+}
+
+// SaveSearch saves a search under a name, in place of any that has it.
+func (c *Client) SaveSearch(ctx context.Context, name string, setting SearchSetting) (storage.SavedSearch, error) {
+	return call[storage.SavedSearch](ctx, c, "PUT", "/api/searches/"+url.PathEscape(name), nil, setting)
+}
+
+// RemoveSearch removes a saved search.
+func (c *Client) RemoveSearch(ctx context.Context, name string) error {
+	return c.do(ctx, "DELETE", "/api/searches/"+url.PathEscape(name))
 }

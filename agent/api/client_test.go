@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// answering returns a client of a server that gives one answer, and what it
-// was asked last.
+// answering returns a client of a server with a fixed response, and its last request.
 func answering(t *testing.T, status int, header http.Header, answer string) (*Client, *http.Request) {
 	t.Helper()
 	asked := new(http.Request)
@@ -37,7 +36,7 @@ func answering(t *testing.T, status int, header http.Header, answer string) (*Cl
 
 func kind(mime string) http.Header { return http.Header{"Content-Type": {mime}} }
 
-func TestClientAsksAsTheRoutesAre(t *testing.T) {
+func TestClient_CallsEveryRoute(t *testing.T) {
 	c, asked := answering(t, 200, kind("application/json"), "{}")
 	ctx, day := t.Context(), time.Date(2026, 1, 31, 1, 0, 0, 0, time.FixedZone("", 3600))
 	cases := []struct {
@@ -46,7 +45,7 @@ func TestClientAsksAsTheRoutesAre(t *testing.T) {
 	}{
 		{"GET /api/feeds?after=u&limit=3", func() error { _, err := c.Feeds(ctx, "u", 3); return err }},
 		{"POST /api/feeds", func() error { _, err := c.AddFeeds(ctx, []string{"u"}, nil); return err }},
-		{"POST /api/feeds/import?name=a.opml", func() error { _, err := c.BeginImport(ctx, "a.opml", strings.NewReader("u")); return err }},
+		{"POST /api/feeds/import?name=a.opml", func() error { _, err := c.StartImport(ctx, "a.opml", strings.NewReader("u")); return err }},
 		{"GET /api/imports", func() error { _, err := c.Imports(ctx); return err }},
 		{"GET /api/imports/a", func() error { _, err := c.Import(ctx, "a"); return err }},
 		{"GET /api/imports/a/lines?after=7&limit=5&outcome=invalid", func() error {
@@ -54,7 +53,7 @@ func TestClientAsksAsTheRoutesAre(t *testing.T) {
 			return err
 		}},
 		{"POST /api/feeds/discover", func() error { _, err := c.Discover(ctx, "u"); return err }},
-		{"PATCH /api/feeds/a", func() error { _, err := c.SetFeed(ctx, "a", Change{}); return err }},
+		{"PATCH /api/feeds/a", func() error { _, err := c.SetFeed(ctx, "a", FeedChange{}); return err }},
 		{"GET /api/proxies", func() error { _, err := c.Proxies(ctx); return err }},
 		{"PUT /api/proxies/a", func() error { _, err := c.SetProxy(ctx, "a", ProxySetting{}); return err }},
 		{"DELETE /api/proxies/a", func() error { return c.RemoveProxy(ctx, "a") }},
@@ -75,8 +74,8 @@ func TestClientAsksAsTheRoutesAre(t *testing.T) {
 		{"GET /api/quarantine/7", func() error { _, err := c.Quarantined(ctx, 7); return err }},
 		{"POST /api/quarantine/7/replay", func() error { return c.Replay(ctx, 7) }},
 		{"DELETE /api/quarantine/7", func() error { return c.DropQuarantined(ctx, 7) }},
-		{"POST /api/reindex", func() error { _, err := c.BeginReindex(ctx, false); return err }},
-		{"POST /api/reindex?all=true", func() error { _, err := c.BeginReindex(ctx, true); return err }},
+		{"POST /api/reindex", func() error { _, err := c.StartReindex(ctx, false); return err }},
+		{"POST /api/reindex?all=true", func() error { _, err := c.StartReindex(ctx, true); return err }},
 		{"GET /api/reindex", func() error { _, err := c.Reindex(ctx); return err }},
 		{"GET /api/rules", func() error { _, err := c.RuleSets(ctx); return err }},
 		{"PUT /api/rules/a?note=n&version=3", func() error { _, err := c.PutRules(ctx, "a", 3, []byte("text"), "n"); return err }},
@@ -88,14 +87,14 @@ func TestClientAsksAsTheRoutesAre(t *testing.T) {
 			return err
 		}},
 		{"GET /api/stories/a", func() error { _, err := c.Story(ctx, "a"); return err }},
-		{"POST /api/stories/a/split", func() error { _, err := c.SplitStory(ctx, "a", Splitting{EventID: "e"}); return err }},
+		{"POST /api/stories/a/split", func() error { _, err := c.SplitStory(ctx, "a", SplitRequest{EventID: "e"}); return err }},
 		{"POST /api/stories/a/join", func() error { _, err := c.JoinStories(ctx, "a", "b"); return err }},
 		{"GET /api/bursts?limit=5&of=topic", func() error { _, err := c.Bursts(ctx, "topic", 5); return err }},
 		{"GET /api/items/a/duplicates", func() error { _, err := c.Duplicates(ctx, "a"); return err }},
 		{"GET /api/items/a/related?limit=5", func() error { _, err := c.Related(ctx, "a", 5); return err }},
 		{"GET /api/items/a/explain?with=b", func() error { _, err := c.Explain(ctx, "a", "b"); return err }},
-		{"PUT /api/items/a/duplicate", func() error { _, err := c.RepeatItem(ctx, "a", "b"); return err }},
-		{"DELETE /api/items/a/duplicate", func() error { _, err := c.DifferItem(ctx, "a"); return err }},
+		{"PUT /api/items/a/duplicate", func() error { _, err := c.SetDuplicate(ctx, "a", "b"); return err }},
+		{"DELETE /api/items/a/duplicate", func() error { _, err := c.ClearDuplicate(ctx, "a"); return err }},
 		{"POST /api/items/a/clicks", func() error { return c.ClickItem(ctx, "a", 3) }},
 		{"GET /readyz", func() error { _, err := c.Ready(ctx); return err }},
 	}
@@ -112,7 +111,7 @@ func TestClientAsksAsTheRoutesAre(t *testing.T) {
 	}
 }
 
-func TestClientTellsProblemsInWords(t *testing.T) {
+func TestClient_ReturnsProblemDetails(t *testing.T) {
 	c, _ := answering(t, 422, kind("application/problem+json"),
 		`{"status":422,"detail":"validation failed","errors":[{"message":"too long","location":"query.q"},{"message":"odd"}]}`)
 	_, err := c.Search(t.Context(), Search{})
@@ -126,17 +125,17 @@ func TestClientTellsProblemsInWords(t *testing.T) {
 	}
 }
 
-func TestClientKnowsAStranger(t *testing.T) {
+func TestClient_DetectsForeignServer(t *testing.T) {
 	cases := []struct {
 		status int
 		header http.Header
 		answer string
 		want   string
 	}{
-		{404, kind("text/html"), "<html>", "is no node of feedmesh (it said 404 Not Found)"},
-		{200, kind("text/html"), "<html>", "is no node of feedmesh (it said 200 OK)"},
-		{500, kind("application/problem+json"), "<html>", "is no node of feedmesh"},
-		{302, http.Header{"Location": {"https://login.example/"}}, "", "sends elsewhere, to https://login.example/"},
+		{404, kind("text/html"), "<html>", "is not a feedmesh node (it returned 404 Not Found)"},
+		{200, kind("text/html"), "<html>", "is not a feedmesh node (it returned 200 OK)"},
+		{500, kind("application/problem+json"), "<html>", "is not a feedmesh node"},
+		{302, http.Header{"Location": {"https://login.example/"}}, "", "redirects to https://login.example/"},
 	}
 	for _, s := range cases {
 		c, _ := answering(t, s.status, s.header, s.answer)
@@ -149,7 +148,7 @@ func TestClientKnowsAStranger(t *testing.T) {
 	}
 }
 
-func TestClientReadsReadinessOfAnUnfitNode(t *testing.T) {
+func TestClient_ReadsFailedReadiness(t *testing.T) {
 	c, _ := answering(t, 503, kind("application/json"), `{"ready":false,"checks":[{"name":"store","ok":false,"detail":"gone"}]}`)
 	r, err := c.Ready(t.Context())
 	if err != nil || r.Ready || len(r.Checks) != 1 || r.Checks[0].Detail != "gone" || time.Since(r.At) > time.Minute {
@@ -157,7 +156,7 @@ func TestClientReadsReadinessOfAnUnfitNode(t *testing.T) {
 	}
 }
 
-func TestClientSaysThatNobodyAnswers(t *testing.T) {
+func TestClient_ReportsUnreachableNode(t *testing.T) {
 	c, _ := answering(t, 200, nil, "{}")
 	c.base = "http://127.0.0.1:1"
 	if _, err := c.Status(t.Context()); err == nil || err.Error() != "no node answers at http://127.0.0.1:1: is one running? start one with: agent" {

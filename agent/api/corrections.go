@@ -14,21 +14,21 @@ import (
 	"feedmesh/subjects"
 )
 
-// A Correction is what a person says of an item. What is absent stays as it is.
+// A Correction is a person's correction of an item's labels. Absent fields stay unchanged.
 type Correction struct {
 	Spam       *bool     `json:"spam,omitempty"`
-	Categories *[]string `json:"categories,omitempty" maxItems:"3" doc:"Best first; none: it is about nothing we have a name for."`
+	Categories *[]string `json:"categories,omitempty" maxItems:"3" doc:"Best first; empty: no category applies."`
 	Topics     *[]string `json:"topics,omitempty" maxItems:"5" doc:"Best first."`
 }
 
 func (s *Server) correctionRoutes(api huma.API) {
-	set := op("PUT", "/api/items/{id}/labels", "label-item", "Say what an item is", 400, 404, 422, 503)
-	set.Description = "It stays so whatever rules say, and they can learn from it. An empty object says that its labels are right."
+	set := op("PUT", "/api/items/{id}/labels", "label-item", "Correct the labels of an item", 400, 404, 422, 503)
+	set.Description = "Rules do not change corrected labels, and training uses them. An empty object confirms the current labels."
 	huma.Register(api, set, s.labelItem)
-	forget := op("DELETE", "/api/items/{id}/labels", "unlabel-item", "Forget what people said of an item", 404, 503)
-	forget.Description = "It keeps the labels it has until rules are applied to it again."
+	forget := op("DELETE", "/api/items/{id}/labels", "unlabel-item", "Delete the corrections of an item", 404, 503)
+	forget.Description = "The labels stay until rules are applied to it again."
 	huma.Register(api, forget, func(ctx context.Context, in *byID) (*body[ItemView], error) {
-		item, err := s.Store.Uncorrect(ctx, in.ID)
+		item, err := s.Store.RemoveCorrection(ctx, in.ID)
 		return s.labelled(s.relabelled(ctx, item, in.ID, err))
 	})
 }
@@ -37,38 +37,37 @@ func (s *Server) labelItem(ctx context.Context, in *struct {
 	ID   string `path:"id" maxLength:"64"`
 	Body Correction
 }) (*body[ItemView], error) {
-	if faults := in.Body.faults(); len(faults) > 0 {
-		return nil, huma.Error422UnprocessableEntity("the labels are wrong, nothing was changed", faults...)
+	if problems := in.Body.problems(); len(problems) > 0 {
+		return nil, huma.Error422UnprocessableEntity("the labels are invalid, nothing was changed", problems...)
 	}
 	return s.labelled(s.LabelItem(ctx, in.ID, in.Body))
 }
 
-// faults returns what is wrong with the names in it.
-func (c Correction) faults() (faults []error) {
+// problems returns the errors in the label names.
+func (c Correction) problems() (problems []error) {
 	if c.Categories != nil {
-		faults = append(faults, checkLabels("categories", *c.Categories, maxCategories)...)
+		problems = append(problems, checkLabels("categories", *c.Categories, maxCategories)...)
 	}
 	if c.Topics != nil {
-		faults = append(faults, checkLabels("topics", *c.Topics, maxTopics)...)
+		problems = append(problems, checkLabels("topics", *c.Topics, maxTopics)...)
 	}
-	return faults
+	return problems
 }
 
-// LabelItem has an item be what a person says, and returns it. Names that are none,
-// or too many of them, are a [*Refusal]. It returns [storage.ErrNotFound] if there is
-// no such item.
+// LabelItem stores a person's correction of an item and returns the item. Invalid or too many names are a
+// [*ConflictError]. It returns [storage.ErrNotFound] if the item does not exist.
 func (s *Server) LabelItem(ctx context.Context, id string, c Correction) (ItemView, error) {
-	if faults := c.faults(); len(faults) > 0 {
-		return ItemView{}, refuse("%s", strings.ReplaceAll(errors.Join(faults...).Error(), "\n", "; "))
+	if problems := c.problems(); len(problems) > 0 {
+		return ItemView{}, conflictf("%s", strings.ReplaceAll(errors.Join(problems...).Error(), "\n", "; "))
 	}
-	said := storage.Correction{ItemID: id, Spam: c.Spam}
+	correction := storage.Correction{ItemID: id, Spam: c.Spam}
 	if c.Categories != nil {
-		said.Categories = append([]string{}, *c.Categories...)
+		correction.Categories = append([]string{}, *c.Categories...)
 	}
 	if c.Topics != nil {
-		said.Topics = append([]string{}, *c.Topics...)
+		correction.Topics = append([]string{}, *c.Topics...)
 	}
-	return s.correct(ctx, said)
+	return s.correct(ctx, correction)
 }
 
 const (
@@ -77,34 +76,34 @@ const (
 	maxTopics     = 5
 )
 
-// checkLabels returns what is wrong with names of categories or topics.
-func checkLabels(of string, names []string, most int) (faults []error) {
-	is := func(format string, args ...any) { faults = append(faults, fault("body."+of, format, args...)) }
+// checkLabels returns the errors in names of categories or topics.
+func checkLabels(of string, names []string, most int) (problems []error) {
+	is := func(format string, args ...any) { problems = append(problems, fieldError("body."+of, format, args...)) }
 	if len(names) > most {
-		is("there are more than %d %s", most, of)
+		is("more than %d %s are given", most, of)
 	}
 	seen := map[string]bool{}
 	for _, name := range names {
 		switch {
 		case !rule.IsLabel(name) || len(name) > maxLabel:
-			is("%.70q among %s is no name: small letters, digits and hyphens, at most %d", name, of, maxLabel)
+			is("%.70q in %s is not a name: use lower-case letters, digits and hyphens, at most %d", name, of, maxLabel)
 		case seen[name]:
-			is("%s comes twice among %s", name, of)
+			is("%s is listed twice in %s", name, of)
 		}
 		seen[name] = true
 	}
-	return faults
+	return problems
 }
 
-// correct stores what a person says and has the index follow.
-func (s *Server) correct(ctx context.Context, said storage.Correction) (ItemView, error) {
-	said.At = s.Now()
-	item, err := s.Store.Correct(ctx, said)
-	return s.relabelled(ctx, item, said.ItemID, err)
+// correct stores a correction and queues the item for the index.
+func (s *Server) correct(ctx context.Context, correction storage.Correction) (ItemView, error) {
+	correction.At = s.Now()
+	item, err := s.Store.Correct(ctx, correction)
+	return s.relabelled(ctx, item, correction.ItemID, err)
 }
 
-// relabelled has the index follow what a person changed, and returns the item.
-// Should that fail, all of it can be done again.
+// relabelled queues a corrected item for the index and returns it. If that fails, the whole request can be
+// retried.
 func (s *Server) relabelled(ctx context.Context, item storage.Item, id string, err error) (ItemView, error) {
 	if err != nil {
 		return ItemView{}, fmt.Errorf("item %s: %w", id, err)
@@ -115,7 +114,7 @@ func (s *Server) relabelled(ctx context.Context, item storage.Item, id string, e
 	return ItemView{Item: item, FeedTitle: s.titles(ctx)(item.FeedID)}, nil
 }
 
-// labelled answers with an item that was labelled, or says why it was not.
+// labelled converts a corrected item or an error to a response.
 func (s *Server) labelled(item ItemView, err error) (*body[ItemView], error) {
 	if err != nil {
 		return nil, s.problem(err)

@@ -14,42 +14,42 @@ import (
 	"feedmesh/storage"
 )
 
-// What an address turned out to be.
+// The kinds of addresses.
 const (
-	AFeed       = "feed"
-	APage       = "page"        // of which the feeds were looked for
-	Unreachable = "unreachable" // see Problem
+	KindFeed        = "feed"
+	KindPage        = "page"        // searched for feeds
+	KindUnreachable = "unreachable" // see Problem
 )
 
-// A Discovery is what was found at an address.
+// A Discovery is the result of the search for feeds at an address.
 type Discovery struct {
 	URL     string      `json:"url"`
 	Kind    string      `json:"kind" enum:"feed,page,unreachable"`
 	Feeds   []Candidate `json:"feeds" doc:"The feed itself, or those of the page, likeliest first."`
-	Problem string      `json:"problem,omitempty" doc:"Why there is none, in words."`
+	Problem string      `json:"problem,omitempty" doc:"Why no feed was found."`
 }
 
-// A Candidate is a feed of a page.
+// A Candidate is a feed found at an address.
 type Candidate struct {
 	URL     string    `json:"url"`
 	FeedID  string    `json:"feed_id"`
-	Known   bool      `json:"known" doc:"Whether it is in the store."`
+	Stored  bool      `json:"known" doc:"Whether it is stored already."`
 	Title   string    `json:"title,omitempty"`
 	Format  string    `json:"format,omitempty" doc:"RSS, Atom, RDF or JSON Feed; absent if it was not read."`
-	Entries int       `json:"entries" doc:"How many it lists."`
-	Newest  time.Time `json:"newest,omitzero" doc:"When the newest of them was published."`
-	Problem string    `json:"problem,omitempty" doc:"Why it was not read, though it is a feed, or its page says so."`
+	Entries int       `json:"entries" doc:"Number of entries."`
+	Newest  time.Time `json:"newest,omitzero" doc:"Publication time of the newest entry."`
+	Problem string    `json:"problem,omitempty" doc:"Why it could not be read, although it is a feed or its page links to it as one."`
 }
 
-// Bounds of looking for feeds.
+// Bounds of a discovery.
 const (
-	maxLooks  = 8                // candidates fetched
-	maxLooked = 16 << 20         // bytes of each
-	lookTime  = 25 * time.Second // for all of it
+	maxProbes       = 8                // candidates fetched
+	maxProbeBytes   = 16 << 20         // bytes of each document
+	discoverTimeout = 25 * time.Second // timeout of the whole discovery
 )
 
 func (s *Server) discoverRoutes(api huma.API) {
-	find := op("POST", "/api/feeds/discover", "discover-feeds", "Look at an address: is it a feed, or a page that has some?", 400, 422, 503)
+	find := op("POST", "/api/feeds/discover", "discover-feeds", "Find the feeds at an address: a feed, or a web page", 400, 422, 503)
 	find.Description = "Fetches the address and at most eight candidates, and adds nothing."
 	huma.Register(api, find, func(ctx context.Context, in *body[struct {
 		URL string `json:"url" minLength:"1" maxLength:"4096"`
@@ -62,31 +62,31 @@ func (s *Server) discoverRoutes(api huma.API) {
 	})
 }
 
-// Discover looks at an address: whether it is that of a feed, or of a page that
-// has some. Its error is the store's.
+// Discover fetches an address and returns it as a feed, or the feeds of the page there. Only errors of the
+// store are returned as an error.
 func (s *Server) Discover(ctx context.Context, address string) (Discovery, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
 	canonical, err := storage.CanonicalURL(address)
 	if err != nil {
-		return Discovery{URL: address, Kind: Unreachable, Feeds: []Candidate{}, Problem: err.Error()}, nil
+		return Discovery{URL: address, Kind: KindUnreachable, Feeds: []Candidate{}, Problem: err.Error()}, nil
 	}
-	found := Discovery{URL: canonical, Kind: APage, Feeds: []Candidate{}}
-	first, page, err := s.look(ctx, canonical)
+	found := Discovery{URL: canonical, Kind: KindPage, Feeds: []Candidate{}}
+	first, page, err := s.probe(ctx, canonical)
 	var unread *feed.Error
 	switch {
 	case err == nil:
-		found.Kind, found.Feeds = AFeed, []Candidate{first}
+		found.Kind, found.Feeds = KindFeed, []Candidate{first}
 	case errors.As(err, &unread) && isDamaged(unread):
 		first.Problem = err.Error()
-		found.Kind, found.Feeds = AFeed, []Candidate{first}
+		found.Kind, found.Feeds = KindFeed, []Candidate{first}
 	case errors.As(err, &unread):
-		found.Feeds = s.lookAround(ctx, page)
+		found.Feeds = s.probePage(ctx, page)
 		if len(found.Feeds) == 0 {
-			found.Problem = fmt.Sprintf("no feed was found: %v; it names none, and there is none where feeds usually are", unread)
+			found.Problem = fmt.Sprintf("no feed was found: %v; the page links to none, and none is at the usual paths", unread)
 		}
 	default:
-		found.Kind, found.Problem = Unreachable, err.Error()
+		found.Kind, found.Problem = KindUnreachable, err.Error()
 	}
 	for i := range found.Feeds {
 		c := &found.Feeds[i]
@@ -95,32 +95,31 @@ func (s *Server) Discover(ctx context.Context, address string) (Discovery, error
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return Discovery{}, err
 		}
-		c.Known = err == nil
+		c.Stored = err == nil
 	}
 	return found, nil
 }
 
-// isDamaged reports whether what can't be read is a feed all the same.
+// isDamaged reports whether an unreadable document is nevertheless a feed.
 func isDamaged(e *feed.Error) bool {
 	return e.Kind == feed.Broken || e.Kind == feed.TooDeep || e.Kind == feed.TooLarge
 }
 
-// A fetched is a document that was fetched and unpacked.
+// A fetched is a fetched, decompressed document.
 type fetched struct {
 	url, contentType string
 	body             []byte
 }
 
-// look fetches what may be a feed and reads it. The error is a [*feed.Error] if
-// it is none.
-func (s *Server) look(ctx context.Context, address string) (Candidate, fetched, error) {
+// probe fetches and parses a document. The error is a [*feed.Error] if the document is not a readable feed.
+func (s *Server) probe(ctx context.Context, address string) (Candidate, fetched, error) {
 	c := Candidate{URL: address}
-	d, err := s.Fetch.Fetch(ctx, fetch.Request{URL: address}, s.Now())
+	d, err := s.Fetcher.Fetch(ctx, fetch.Request{URL: address}, s.Now())
 	if err != nil {
 		return c, fetched{}, err
 	}
 	doc := fetched{url: d.URL, contentType: d.ContentType}
-	if doc.body, err = fetch.Unpack(d.Body, maxLooked); err != nil {
+	if doc.body, err = fetch.Decompress(d.Body, maxProbeBytes); err != nil {
 		return c, doc, err
 	}
 	read, err := feed.Parse(doc.body, doc.contentType, doc.url)
@@ -136,21 +135,21 @@ func (s *Server) look(ctx context.Context, address string) (Candidate, fetched, 
 	return c, doc, nil
 }
 
-// lookAround returns the feeds of a page: those it leads to, or, if these are
-// none, those where feeds usually are. What only may be a feed must prove to be
-// one; what the page names as its feed is told of even if it can't be read.
-func (s *Server) lookAround(ctx context.Context, page fetched) []Candidate {
+// probePage returns the feeds of a page: those it links to or, without any, those at well-known paths. A
+// guessed address is returned only if it is a feed; an address that the page names as its feed is returned
+// even if it can't be read.
+func (s *Server) probePage(ctx context.Context, page fetched) []Candidate {
 	feeds := []Candidate{}
-	looks, seen := 0, map[string]bool{} // seen: what answered, by the address it came from
+	looks, seen := 0, map[string]bool{} // addresses already probed, before and after redirects
 	try := func(address, title string, named bool) {
 		address, err := storage.CanonicalURL(address)
-		if err != nil || seen[address] || !named && looks >= maxLooks {
+		if err != nil || seen[address] || !named && looks >= maxProbes {
 			return
 		}
 		seen[address] = true
-		c := Candidate{URL: address, Problem: "it was not looked at: there are too many"}
-		if looks++; looks <= maxLooks {
-			read, doc, err := s.look(ctx, address)
+		c := Candidate{URL: address, Problem: "not fetched: the page has too many candidates"}
+		if looks++; looks <= maxProbes {
+			read, doc, err := s.probe(ctx, address)
 			if err == nil && doc.url != address && seen[doc.url] {
 				return
 			}
@@ -166,8 +165,8 @@ func (s *Server) lookAround(ctx context.Context, page fetched) []Candidate {
 			feeds = append(feeds, c)
 		}
 	}
-	for _, c := range discover.Feeds(page.body, page.contentType, page.url) {
-		try(c.URL, c.Title, c.Found == discover.Linked)
+	for _, c := range discover.Candidates(page.body, page.contentType, page.url) {
+		try(c.URL, c.Title, c.Source == discover.Linked)
 	}
 	if len(feeds) == 0 {
 		for _, address := range discover.WellKnown(page.url) {

@@ -18,14 +18,14 @@ const (
 	aBroken = `<rss version="2.0"><channel><title>News</channel`
 )
 
-// A site is one with pages, which counts requests.
+// A site is a web site that counts requests.
 type site struct {
 	*httptest.Server
 	asked atomic.Int64
 }
 
-// aSite has a page with two feeds and one that is away, a silent page, and one
-// with many links to nothing.
+// aSite returns a site with a page of two feeds and an unavailable feed, a page without links, and a page with
+// many broken links.
 func aSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{}
@@ -63,7 +63,7 @@ func aSite(t *testing.T) *site {
 	return s
 }
 
-func discovered(t *testing.T, w *world, address string) Discovery {
+func discovered(t *testing.T, w *testbed, address string) Discovery {
 	t.Helper()
 	d, err := w.server.Discover(t.Context(), address)
 	if err != nil {
@@ -72,60 +72,60 @@ func discovered(t *testing.T, w *world, address string) Discovery {
 	return d
 }
 
-func TestFeedsOfAPageAreFoundAndRead(t *testing.T) {
+func TestDiscover_ReadsFeedsOfPage(t *testing.T) {
 	t.Parallel()
-	w, s := newWorld(t), aSite(t)
+	w, s := newTestbed(t), aSite(t)
 	if _, err := w.store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(s.URL + "/atom.xml"), URL: s.URL + "/atom.xml"}); err != nil {
 		t.Fatal(err)
 	}
 	got := discovered(t, w, s.URL+"#top")
-	if got.Kind != APage || got.URL != s.URL+"/" || len(got.Feeds) != 3 {
+	if got.Kind != KindPage || got.URL != s.URL+"/" || len(got.Feeds) != 3 {
 		t.Fatalf("got %+v, want a page with three feeds", got)
 	}
 	rss, atom, away := got.Feeds[0], got.Feeds[1], got.Feeds[2]
-	if rss.URL != s.URL+"/feed" || rss.Title != "News" || rss.Format != "RSS" || rss.Entries != 1 || rss.Newest.Year() != 2026 || rss.Known || rss.FeedID != storage.FeedID(rss.URL) {
+	if rss.URL != s.URL+"/feed" || rss.Title != "News" || rss.Format != "RSS" || rss.Entries != 1 || rss.Newest.Year() != 2026 || rss.Stored || rss.FeedID != storage.FeedID(rss.URL) {
 		t.Errorf("RSS: got %+v", rss)
 	}
-	if atom.Title != "Atom news" || atom.Format != "Atom" || !atom.Known {
-		t.Errorf("Atom: got %+v, want it known", atom)
+	if atom.Title != "Atom news" || atom.Format != "Atom" || !atom.Stored {
+		t.Errorf("Atom: got %+v, want it stored", atom)
 	}
 	if away.Title != "Away" || !strings.Contains(away.Problem, "404") || away.Format != "" {
-		t.Errorf("the feed that is away: got %+v, want why it was not read", away)
+		t.Errorf("unavailable feed: got %+v, want the reason", away)
 	}
 }
 
-func TestAFeedIsFoundToBeOne(t *testing.T) {
+func TestDiscover_DetectsFeed(t *testing.T) {
 	t.Parallel()
-	w, s := newWorld(t), aSite(t)
-	if got := discovered(t, w, s.URL+"/feed"); got.Kind != AFeed || len(got.Feeds) != 1 || got.Feeds[0].Title != "News" || s.asked.Load() != 1 {
+	w, s := newTestbed(t), aSite(t)
+	if got := discovered(t, w, s.URL+"/feed"); got.Kind != KindFeed || len(got.Feeds) != 1 || got.Feeds[0].Title != "News" || s.asked.Load() != 1 {
 		t.Errorf("got %+v after %d requests, want the feed after one", got, s.asked.Load())
 	}
-	if got := discovered(t, w, s.URL+"/broken"); got.Kind != AFeed || len(got.Feeds) != 1 || !strings.Contains(got.Feeds[0].Problem, "the document ends before its first item") {
-		t.Errorf("a broken one: got %+v, want it, and what is wrong", got)
+	if got := discovered(t, w, s.URL+"/broken"); got.Kind != KindFeed || len(got.Feeds) != 1 || !strings.Contains(got.Feeds[0].Problem, "the document ends before its first item") {
+		t.Errorf("broken feed: got %+v, want the feed with its error", got)
 	}
 }
 
-func TestFeedsAreLookedForWhereTheyUsuallyAre(t *testing.T) {
+func TestDiscover_TriesWellKnownPaths(t *testing.T) {
 	t.Parallel()
-	w, s := newWorld(t), aSite(t)
-	if got := discovered(t, w, s.URL+"/silent/"); got.Kind != APage || len(got.Feeds) != 1 || got.Feeds[0].URL != s.URL+"/silent/rss.xml" {
+	w, s := newTestbed(t), aSite(t)
+	if got := discovered(t, w, s.URL+"/silent/"); got.Kind != KindPage || len(got.Feeds) != 1 || got.Feeds[0].URL != s.URL+"/silent/rss.xml" {
 		t.Errorf("got %+v, want the feed beside the page", got)
 	}
 	before := s.asked.Load()
 	got := discovered(t, w, s.URL+"/many")
 	problems := func(c Candidate) bool { return c.Problem == "" }
-	if asked := s.asked.Load() - before; asked > 1+maxLooks || len(got.Feeds) != 40 || slices.ContainsFunc(got.Feeds, problems) {
+	if asked := s.asked.Load() - before; asked > 1+maxProbes || len(got.Feeds) != 40 || slices.ContainsFunc(got.Feeds, problems) {
 		t.Errorf("got %d candidates after %d requests, want all 40 named ones after at most 9", len(got.Feeds), asked)
 	}
 }
 
-func TestDiscoverySaysWhyThereIsNothing(t *testing.T) {
+func TestDiscover_ReportsReason(t *testing.T) {
 	t.Parallel()
-	w, s := newWorld(t), aSite(t)
+	w, s := newTestbed(t), aSite(t)
 	for address, want := range map[string][2]string{
-		s.URL + "/nowhere":            {Unreachable, "404"},
-		"nonsense":                    {Unreachable, "no web address"},
-		"http://169.254.169.254/meta": {Unreachable, "169.254.169.254"},
+		s.URL + "/nowhere":            {KindUnreachable, "404"},
+		"nonsense":                    {KindUnreachable, "is not a web address"},
+		"http://169.254.169.254/meta": {KindUnreachable, "169.254.169.254"},
 	} {
 		if got := discovered(t, w, address); got.Kind != want[0] || !strings.Contains(got.Problem, want[1]) || got.Feeds == nil {
 			t.Errorf("%s: got %+v, want %v", address, got, want)
@@ -139,7 +139,7 @@ func TestDiscoverySaysWhyThereIsNothing(t *testing.T) {
 		fmt.Fprint(w, "<html><body>hello</body></html>")
 	}))
 	defer alone.Close()
-	if got := discovered(t, w, alone.URL); got.Kind != APage || len(got.Feeds) != 0 || !strings.Contains(got.Problem, "no feed was found: ") {
+	if got := discovered(t, w, alone.URL); got.Kind != KindPage || len(got.Feeds) != 0 || !strings.Contains(got.Problem, "no feed was found: ") {
 		t.Errorf("a page without feeds: got %+v", got)
 	}
 }

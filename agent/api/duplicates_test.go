@@ -15,9 +15,9 @@ func ids(items []ItemBrief) (list []string) {
 	return list
 }
 
-func TestDuplicatesAreListedWhicheverOfThemIsAskedFor(t *testing.T) {
+func TestDuplicates_OfOriginalOrDuplicate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.kernel(t)
 	for _, key := range []string{"k1", "k2"} {
 		d := getJSON[Duplicates](t, w, "/api/items/"+w.itemOf(key)+"/duplicates")
@@ -28,12 +28,12 @@ func TestDuplicatesAreListedWhicheverOfThemIsAskedFor(t *testing.T) {
 	if d := getJSON[Duplicates](t, w, "/api/items/"+w.itemOf("k5")+"/duplicates"); d.First.ID != w.itemOf("k5") || d.Items == nil || len(d.Items) != 0 {
 		t.Errorf("got %+v, want k5 and a list of none", d)
 	}
-	w.ask(t, "GET", "/api/items/none/duplicates", "").isProblem(t, 404, "item none")
+	w.request(t, "GET", "/api/items/none/duplicates", "").isProblem(t, 404, "item none")
 }
 
-func TestVeryManyDuplicatesAreNotAllListed(t *testing.T) {
+func TestDuplicates_Limit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	var items []storage.Item
 	for i := range maxDuplicates + 2 {
 		items = append(items, w.newsOf(strings.Repeat("d", i+1), "a.example", "Same", i, "d", "d"))
@@ -44,13 +44,13 @@ func TestVeryManyDuplicatesAreNotAllListed(t *testing.T) {
 	w.put(t, items...)
 	d := getJSON[Duplicates](t, w, "/api/items/"+items[0].ID+"/duplicates")
 	if len(d.Items) != maxDuplicates || d.Items[0].ID != items[1].ID || len(d.Notes) != 1 {
-		t.Errorf("got %d items and notes %q, want the first %d, and that there are more", len(d.Items), d.Notes, maxDuplicates)
+		t.Errorf("got %d items and notes %q, want the first %d and a note on the rest", len(d.Items), d.Notes, maxDuplicates)
 	}
 }
 
-func TestRelatedItemsBeginWithTheNewestOfEachOtherPublisher(t *testing.T) {
+func TestRelated_OrderByPublisher(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.kernel(t)
 	w.put(t, w.newsOf("k6", "www.lwn.example", "More on it", 30*60, "k4", "k1"))
 	r := getJSON[Related](t, w, "/api/items/"+w.itemOf("k1")+"/related")
@@ -62,13 +62,13 @@ func TestRelatedItemsBeginWithTheNewestOfEachOtherPublisher(t *testing.T) {
 		t.Errorf("got %d, want one", len(r.Items))
 	}
 	if r = getJSON[Related](t, w, "/api/items/"+w.item+"/related"); r.Items == nil || len(r.Items) != 0 {
-		t.Errorf("got %+v of an item that nobody placed, want none", r)
+		t.Errorf("got %+v of an item without a story, want none", r)
 	}
 }
 
-func TestTwoItemsAreComparedInNumbersAndWords(t *testing.T) {
+func TestExplain_ComparesItems(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.kernel(t)
 	for _, c := range []struct {
 		a, b                 string
@@ -83,34 +83,34 @@ func TestTwoItemsAreComparedInNumbersAndWords(t *testing.T) {
 		{"k1", "k5", false, false, false, "", []string{"They are of two stories."}},
 	} {
 		e := getJSON[Explanation](t, w, "/api/items/"+w.itemOf(c.a)+"/explain?with="+w.itemOf(c.b))
-		if e.Item.ID != w.itemOf(c.a) || e.With.ID != w.itemOf(c.b) || e.Repeat != c.repeat || e.SameEvent != c.event || e.SameStory != c.story || e.Likeness.By != c.by {
+		if e.Item.ID != w.itemOf(c.a) || e.With.ID != w.itemOf(c.b) || e.Repeat != c.repeat || e.SameEvent != c.event || e.SameStory != c.story || e.Similarity.By != c.by {
 			t.Errorf("%s with %s: got %+v", c.a, c.b, e)
 		}
 		for _, words := range c.words {
-			if all := strings.Join(e.Words, "\n"); !strings.Contains(all, words) {
+			if all := strings.Join(e.Sentences, "\n"); !strings.Contains(all, words) {
 				t.Errorf("%s with %s: got %s, want %q", c.a, c.b, all, words)
 			}
 		}
 	}
-	w.ask(t, "GET", "/api/items/"+w.itemOf("k1")+"/explain?with=none", "").isProblem(t, 404, "item none")
-	w.ask(t, "GET", "/api/items/none/explain?with="+w.itemOf("k1"), "").isProblem(t, 404, "item none")
-	w.ask(t, "GET", "/api/items/none/explain", "").isProblem(t, 422, "")
+	w.request(t, "GET", "/api/items/"+w.itemOf("k1")+"/explain?with=none", "").isProblem(t, 404, "item none")
+	w.request(t, "GET", "/api/items/none/explain?with="+w.itemOf("k1"), "").isProblem(t, 404, "item none")
+	w.request(t, "GET", "/api/items/none/explain", "").isProblem(t, 422, "")
 }
 
-func TestClicksAreCounted(t *testing.T) {
+func TestClick_IsCounted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.kernel(t)
 	path := "/api/items/" + w.itemOf("k3") + "/clicks"
 	for _, content := range []string{`{"count":1}`, `{"count":100}`} {
-		if a := w.ask(t, "POST", path, content); a.StatusCode != 204 || a.body != "" {
+		if a := w.request(t, "POST", path, content); a.StatusCode != 204 || a.body != "" {
 			t.Errorf("%s: got %d %s, want 204", content, a.StatusCode, a.body)
 		}
 	}
 	for _, content := range []string{`{"count":0}`, `{"count":101}`, `{}`} {
-		w.ask(t, "POST", path, content).isProblem(t, 422, "")
+		w.request(t, "POST", path, content).isProblem(t, 422, "")
 	}
-	w.ask(t, "POST", "/api/items/none/clicks", `{"count":1}`).isProblem(t, 404, "item none")
+	w.request(t, "POST", "/api/items/none/clicks", `{"count":1}`).isProblem(t, 404, "item none")
 	if got := getJSON[StoryView](t, w, "/api/stories/"+w.storyOf("k1")).Clicks; got != 101 {
 		t.Errorf("got %d clicks on the story, want 101", got)
 	}

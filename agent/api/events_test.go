@@ -21,8 +21,8 @@ type listener struct {
 	end   func()
 }
 
-// listen opens a stream of events, whose names and data it reads. Others tell it.
-func (w *world) listen(t *testing.T) *listener {
+// listen opens a stream of events and reads their names and data. RunStreams must publish to it.
+func (w *testbed) listen(t *testing.T) *listener {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
@@ -59,8 +59,8 @@ func (l *listener) next(t *testing.T, name string, to any) {
 	t.Fatalf("the stream ended before %s: %v", name, l.lines.Err())
 }
 
-// tellStreams has streams be told what happens, until it is called.
-func (w *world) tellStreams(t *testing.T) (stop func()) {
+// runStreams publishes events to streams until stop is called.
+func (w *testbed) runStreams(t *testing.T) (stop func()) {
 	t.Helper()
 	w.mesh.events = make(chan subjects.Event, 10)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -69,7 +69,7 @@ func (w *world) tellStreams(t *testing.T) (stop func()) {
 	stop = func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("telling ended: %v", err)
+			t.Errorf("RunStreams failed: %v", err)
 		}
 		done <- nil
 	}
@@ -77,40 +77,40 @@ func (w *world) tellStreams(t *testing.T) (stop func()) {
 	return stop
 }
 
-func TestAStreamTellsHowTheMeshIsAndWhatHappens(t *testing.T) {
+func TestEvents_StatusAndEvents(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	stop := w.tellStreams(t)
+	w := newTestbed(t)
+	stop := w.runStreams(t)
 	first := w.listen(t)
 	var state Status
 	first.next(t, "state", &state)
 	if state.Items != 2 || len(state.Queues) != 2 {
-		t.Errorf("got %+v, want how the mesh is", state)
+		t.Errorf("got %+v, want the status", state)
 	}
 	w.mesh.events <- subjects.Event{Kind: subjects.StoryGrew, At: now, Text: "three publishers", Title: "A <kernel>", StoryID: "s1"}
-	var got Happening
+	var got MeshEvent
 	first.next(t, "happened", &got)
-	if want := (Happening{Kind: "story.grew", At: now, Text: "three publishers: A <kernel>", StoryID: "s1"}); got != want {
+	if want := (MeshEvent{Kind: "story.grew", At: now, Text: "three publishers: A <kernel>", StoryID: "s1"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	second := w.listen(t)
-	second.next(t, "state", &state) // at once, though nothing changed
+	second.next(t, "state", &state) // immediately, without a change
 	stop()
 	for first.lines.Scan() { // ends
 	}
 	if err := first.lines.Err(); err != nil {
 		t.Errorf("the stream ended with %v, want a clean end when the process ends", err)
 	}
-	if a := w.ask(t, "GET", "/api/events", ""); a.StatusCode != http.StatusTooManyRequests {
+	if a := w.request(t, "GET", "/api/events", ""); a.StatusCode != http.StatusTooManyRequests {
 		t.Errorf("got %d of a process that ends, want 429", a.StatusCode)
 	}
 }
 
-func TestHappeningsAreWhatDiffers(t *testing.T) {
+func TestEventsBetween_ReturnsChanges(t *testing.T) {
 	before := Status{Agents: []subjects.Agent{{ID: "a", Host: "pi"}, {ID: "b", Host: "pi"}}, Feeds: FeedCounts{Failing: 2}}
 	after := Status{Agents: []subjects.Agent{{ID: "b", Host: "pi"}, {ID: "c", Host: "nas"}}, Feeds: FeedCounts{Failing: 5}}
 	var got []string
-	for _, h := range happenings(&before, after, now) {
+	for _, h := range eventsBetween(&before, after, now) {
 		got = append(got, h.Kind+": "+h.Text)
 	}
 	want := "[agent.joined: agent c on nas joined the mesh agent.left: agent a on pi left the mesh feeds.failing: 3 more feeds fail, 5 in all]"
@@ -118,12 +118,12 @@ func TestHappeningsAreWhatDiffers(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	after.Problems = []string{"agents: no answer"}
-	if got := happenings(&before, after, now); len(got) != 0 {
+	if got := eventsBetween(&before, after, now); len(got) != 0 {
 		t.Errorf("got %v of a mesh that does not answer, want nothing", got)
 	}
 }
 
-func TestStreamsAreBounded(t *testing.T) {
+func TestStreams_Limits(t *testing.T) {
 	t.Parallel()
 	s := newStreams()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -132,16 +132,16 @@ func TestStreamsAreBounded(t *testing.T) {
 			t.Fatalf("stream %d: %v", i, err)
 		}
 	}
-	if _, err := s.add(ctx, "one"); !errors.Is(err, ErrManyStreams) {
-		t.Errorf("one more of the same client: got %v, want %v", err, ErrManyStreams)
+	if _, err := s.add(ctx, "one"); !errors.Is(err, ErrTooManyStreams) {
+		t.Errorf("one more of the same client: got %v, want %v", err, ErrTooManyStreams)
 	}
 	for i := s.count(); i < maxStreams; i++ {
 		if _, err := s.add(ctx, fmt.Sprint(i)); err != nil {
 			t.Fatalf("stream %d: %v", i, err)
 		}
 	}
-	if _, err := s.add(ctx, "another"); !errors.Is(err, ErrManyStreams) {
-		t.Errorf("one more of all: got %v, want %v", err, ErrManyStreams)
+	if _, err := s.add(ctx, "another"); !errors.Is(err, ErrTooManyStreams) {
+		t.Errorf("one more of all: got %v, want %v", err, ErrTooManyStreams)
 	}
 	cancel()
 	for deadline := time.Now().Add(5 * time.Second); s.count() > 0; time.Sleep(time.Millisecond) {
@@ -154,7 +154,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 }
 
-func TestAStreamThatDoesNotKeepUpEnds(t *testing.T) {
+func TestStreams_SlowReaderIsClosed(t *testing.T) {
 	t.Parallel()
 	s := newStreams()
 	slow, err := s.add(t.Context(), "slow")
@@ -165,24 +165,24 @@ func TestAStreamThatDoesNotKeepUpEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range streamRoom + 1 {
-		s.send(Told{Happening: &Happening{Kind: "x"}})
+	for range streamBuffer + 1 {
+		s.publish(StreamEvent{Event: &MeshEvent{Kind: "x"}})
 		<-quick
 	}
 	n := 0
 	for range slow {
 		n++
 	}
-	if n != streamRoom || s.count() != 1 {
-		t.Errorf("the slow one had %d and %d streams are left; want %d, then its end, and the quick one", n, s.count(), streamRoom)
+	if n != streamBuffer || s.count() != 1 {
+		t.Errorf("the slow one had %d and %d streams are left; want %d, then its end, and the quick one", n, s.count(), streamBuffer)
 	}
 }
 
-// TestSlowClientsHoldNothing opens many streams and reads none of them.
-func TestSlowClientsHoldNothing(t *testing.T) {
+// TestStreams_SlowClientsDoNotBlock opens many streams and reads none of them.
+func TestStreams_SlowClientsDoNotBlock(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.tellStreams(t)
+	w := newTestbed(t)
+	w.runStreams(t)
 	refused := 0
 	for range 300 {
 		conn, err := net.Dial("tcp", w.Listener.Addr().String())
@@ -200,6 +200,6 @@ func TestSlowClientsHoldNothing(t *testing.T) {
 		}
 	}
 	if refused != 300-maxClientStreams || w.server.streams.count() != maxClientStreams {
-		t.Errorf("%d of 300 were refused and %d are open, want all but %d refused", refused, w.server.streams.count(), maxClientStreams)
+		t.Errorf("%d of 300 were rejected and %d are open, want all but %d rejected", refused, w.server.streams.count(), maxClientStreams)
 	}
 }

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// maxEvent is how long one event may be, in bytes.
+// maxEvent is the maximum length of one event, in bytes.
 const maxEvent = 4 << 20
 
-// Events calls each with what happens, until ctx ends, which is its error then. A
-// stream that ends sooner is an error too: who wants to go on opens it anew.
-func (c *Client) Events(ctx context.Context, each func(Told)) error {
+// Events calls each with every event until ctx ends, and then returns ctx's error. A stream that ends earlier
+// is an error too; the caller reconnects.
+func (c *Client) Events(ctx context.Context, each func(StreamEvent)) error {
 	resp, err := c.send(ctx, "GET", "/api/events", nil, nil)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return c.refused(resp)
+		return c.decodeProblem(resp)
 	}
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, maxEvent)
@@ -32,26 +32,26 @@ func (c *Client) Events(ctx context.Context, each func(Told)) error {
 		case "event":
 			name = value
 		case "data":
-			told, err := toldOf(name, value)
+			event, err := decodeEvent(name, value)
 			if err != nil {
-				return c.stranger(resp)
+				return c.errNotFeedmesh(resp)
 			}
-			each(told)
+			each(event)
 		}
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fmt.Errorf("the stream of events of %s ended: it may have been too slow, or the node is ending", c.base)
+	return fmt.Errorf("the event stream of %s was closed: this client read too slowly, or the node is stopping", c.base)
 }
 
-// toldOf reads an event. What has another name is of a newer node, and tells nothing.
-func toldOf(name, data string) (told Told, err error) {
+// decodeEvent decodes an event. An event of another name comes from a newer node and is empty.
+func decodeEvent(name, data string) (event StreamEvent, err error) {
 	switch name {
 	case "state":
-		err = json.Unmarshal([]byte(data), &told.State)
+		err = json.Unmarshal([]byte(data), &event.Status)
 	case "happened":
-		err = json.Unmarshal([]byte(data), &told.Happening)
+		err = json.Unmarshal([]byte(data), &event.Event)
 	}
-	return told, err
+	return event, err
 }

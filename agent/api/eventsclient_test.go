@@ -8,31 +8,31 @@ import (
 	"feedmesh/subjects"
 )
 
-func TestAClientHearsWhatHappens(t *testing.T) {
+func TestClient_ReceivesEvents(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	stop := w.tellStreams(t)
+	w := newTestbed(t)
+	stop := w.runStreams(t)
 	client, err := NewClient(w.URL, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var heard []string
-	err = client.Events(ctx, func(told Told) {
+	err = client.Events(ctx, func(told StreamEvent) {
 		switch {
-		case told.State != nil && len(heard) == 0:
+		case told.Status != nil && len(heard) == 0:
 			heard = append(heard, "state")
 			w.mesh.events <- subjects.Event{Kind: subjects.BurstStart, At: now, Text: "linux bursts"}
-		case told.Happening != nil:
-			heard = append(heard, told.Happening.Text)
+		case told.Event != nil:
+			heard = append(heard, told.Event.Text)
 			cancel()
 		}
 	})
 	if !errors.Is(err, context.Canceled) || len(heard) != 2 || heard[1] != "linux bursts" {
-		t.Errorf("got %q, %v; want how the mesh is, then the burst", heard, err)
+		t.Errorf("got %q, %v; want the status, then the burst", heard, err)
 	}
 	stop()
-	if err := client.Events(t.Context(), func(Told) {}); err == nil {
+	if err := client.Events(t.Context(), func(StreamEvent) {}); err == nil {
 		t.Error("a node that ends has no stream, and the client heard of no error")
 	}
 	if got, err := client.Statistics(t.Context(), 7, "Asia/Tokyo"); err != nil || len(got.Days) != 7 || got.Zone != "Asia/Tokyo" {

@@ -4,32 +4,32 @@ import (
 	"context"
 	"fmt"
 
-	"feedmesh/agent/tell"
+	"feedmesh/agent/placement"
 	"feedmesh/classify/near"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
 
-// An Explanation says what two items have in common, and what followed from it.
+// An Explanation states the similarity of two items and how they were classified as duplicates and stories.
 type Explanation struct {
-	Item      ItemBrief `json:"item"`
-	With      ItemBrief `json:"with"`
-	Repeat    bool      `json:"repeat" doc:"One is held to repeat the other, or both to repeat a third."`
-	SameEvent bool      `json:"same_event"`
-	SameStory bool      `json:"same_story"`
-	Likeness  Likeness  `json:"likeness" doc:"What they have in common, compared now, as they are."`
-	Words     []string  `json:"words" doc:"All of that in sentences."`
+	Item       ItemBrief  `json:"item"`
+	With       ItemBrief  `json:"with"`
+	Repeat     bool       `json:"repeat" doc:"One is a duplicate of the other, or both are duplicates of a third item."`
+	SameEvent  bool       `json:"same_event"`
+	SameStory  bool       `json:"same_story"`
+	Similarity Similarity `json:"likeness" doc:"Similarity of the items as stored now."`
+	Sentences  []string   `json:"words" doc:"The same in sentences."`
 }
 
-// A Likeness is how alike two items are, each number from 0 to 1.
-type Likeness struct {
+// A Similarity is how similar two items are. Numbers are from 0 to 1.
+type Similarity struct {
 	SamePage    bool    `json:"same_page" doc:"Their addresses lead to one page."`
 	SameText    bool    `json:"same_text" doc:"Title and text have the same words."`
 	Title       float64 `json:"title" doc:"Of the 4-grams of both titles, how many they share; 0 too if numbers in them differ."`
-	Matrix      float64 `json:"matrix" doc:"How alike the words of the titles are; 0 if that was not looked at."`
+	Matrix      float64 `json:"matrix" doc:"Similarity of the words of the titles; 0 if not compared."`
 	Resemblance float64 `json:"resemblance" doc:"Of the 4-word shingles of both texts, about how many they share."`
 	Containment float64 `json:"containment" doc:"Of the shorter text's 4-word shingles, about how many the longer one has."`
-	By          string  `json:"by,omitempty" enum:"title,body" doc:"What of that makes them the same; absent if it is not enough."`
+	By          string  `json:"by,omitempty" enum:"title,body" doc:"The measure that makes them duplicates; absent if none does."`
 	Score       float64 `json:"score,omitempty" doc:"Of that."`
 }
 
@@ -44,8 +44,7 @@ func (s *Server) explainItems(ctx context.Context, in *struct {
 	return &body[Explanation]{Body: explanation}, nil
 }
 
-// Explain compares two items. It returns [storage.ErrNotFound] if either is not
-// there.
+// Explain compares two items. It returns [storage.ErrNotFound] if either does not exist.
 func (s *Server) Explain(ctx context.Context, id, with string) (Explanation, error) {
 	a, err := s.Store.Item(ctx, id)
 	if err != nil {
@@ -61,18 +60,18 @@ func (s *Server) Explain(ctx context.Context, id, with string) (Explanation, err
 		SameEvent: a.EventID != "" && a.EventID == b.EventID, SameStory: a.StoryID != "" && a.StoryID == b.StoryID,
 	}
 	settings := near.Default()
-	x, y := tell.Mark(a, text.Plain(a.HTML), &settings), tell.Mark(b, text.Plain(b.HTML), &settings)
+	x, y := placement.Signature(a, text.PlainText(a.HTML), &settings), placement.Signature(b, text.PlainText(b.HTML), &settings)
 	l := settings.Compare(x.Sketch, y.Sketch, a.FeedID == b.FeedID)
-	e.Likeness = Likeness{
+	e.Similarity = Similarity{
 		SamePage: x.URLKey != "" && x.URLKey == y.URLKey, SameText: x.TextHash != "" && x.TextHash == y.TextHash,
 		Title: l.Title, Matrix: l.Matrix, Resemblance: l.Resemblance, Containment: l.Containment, By: l.By, Score: l.Score,
 	}
-	e.Words = append(e.repetition(), e.comparison(l.Why())...)
-	e.Words = append(e.Words, e.belonging()...)
+	e.Sentences = append(e.repetition(), e.comparison(l.Reason())...)
+	e.Sentences = append(e.Sentences, e.belonging()...)
 	return e, nil
 }
 
-// firstID returns the ID of the first of an item's kind.
+// firstID returns the ID of an item's original, or its own.
 func firstID(i storage.Item) string {
 	if i.DuplicateOf != "" {
 		return i.DuplicateOf
@@ -80,7 +79,7 @@ func firstID(i storage.Item) string {
 	return i.ID
 }
 
-// repetition says whether one of the items is held to repeat the other, and why.
+// repetition states whether one item is a duplicate of the other, and the reason.
 func (e Explanation) repetition() (words []string) {
 	switch {
 	case e.Item.DuplicateOf == e.With.ID:
@@ -102,9 +101,9 @@ func (e Explanation) repetition() (words []string) {
 
 var ordinals = [2]string{"first", "second"}
 
-// comparison says how alike the items are as they are now.
+// comparison states how similar the items are now.
 func (e Explanation) comparison(why string) (words []string) {
-	l := e.Likeness
+	l := e.Similarity
 	if l.SamePage {
 		words = append(words, "Their addresses lead to one page.")
 	}
@@ -118,7 +117,7 @@ func (e Explanation) comparison(why string) (words []string) {
 		100*l.Title, 100*max(l.Resemblance, l.Containment)))
 }
 
-// belonging says whether the items belong together, and why each is where it is.
+// belonging states whether the items share a story, and the reasons.
 func (e Explanation) belonging() (words []string) {
 	switch {
 	case e.SameEvent:

@@ -25,7 +25,7 @@ func (s *Server) exportFeeds(ctx context.Context, _ *struct{}) (*struct {
 	Body        []byte
 }, error) {
 	var feeds []opml.Feed
-	err := storage.EachFeed(ctx, s.Store, func(f storage.Feed) error {
+	err := storage.ForEachFeed(ctx, s.Store, func(f storage.Feed) error {
 		feeds = append(feeds, opml.Feed{URL: f.URL, Title: f.Title, Site: f.Site, Tags: f.Tags})
 		return nil
 	})

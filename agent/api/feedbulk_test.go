@@ -10,21 +10,21 @@ import (
 	"feedmesh/subjects"
 )
 
-// changed does a step to many feeds and returns what came of it.
-func (w *world) changed(t *testing.T, what string) FeedsDone {
+// changed runs a step of a bulk change and returns its result.
+func (w *testbed) changed(t *testing.T, what string) BulkResult {
 	t.Helper()
-	a := w.ask(t, "POST", "/api/feeds/bulk", what)
-	var done FeedsDone
+	a := w.request(t, "POST", "/api/feeds/bulk", what)
+	var done BulkResult
 	if err := json.Unmarshal([]byte(a.body), &done); err != nil || a.StatusCode != 200 {
 		t.Fatalf("%s: got %d %s", what, a.StatusCode, a.body)
 	}
 	return done
 }
 
-// heard returns what the schedule was told of which feeds.
-func (w *world) heard(t *testing.T, outcome subjects.Outcome) (ids []string) {
+// observed returns the feeds of the observations with an outcome.
+func (w *testbed) observed(t *testing.T, outcome subjects.Outcome) (ids []string) {
 	t.Helper()
-	for _, task := range tasks(t, w.mesh, subjects.Observes) {
+	for _, task := range tasks(t, w.mesh, subjects.ObserveQueue) {
 		for _, o := range task.Observations {
 			if o.Outcome == outcome {
 				ids = append(ids, o.FeedID)
@@ -35,7 +35,7 @@ func (w *world) heard(t *testing.T, outcome subjects.Outcome) (ids []string) {
 	return ids
 }
 
-func (w *world) feedOf(t *testing.T, id string) storage.Feed {
+func (w *testbed) feedOf(t *testing.T, id string) storage.Feed {
 	t.Helper()
 	f, err := w.store.Feed(t.Context(), id)
 	if err != nil {
@@ -44,11 +44,11 @@ func (w *world) feedOf(t *testing.T, id string) storage.Feed {
 	return f
 }
 
-func TestManyFeedsArePinnedAndTagged(t *testing.T) {
+func TestBulk_PinAndTag(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	id := w.inAllStates(t)
-	for range 2 { // a step done twice is done once
+	for range 2 { // a step is idempotent
 		if done := w.changed(t, `{"do":"tag","tags":[" a  b ","made"],"filter":{"class":"http 4xx"}}`); done.Done != 2 || done.Failed != 0 || done.Next != "" {
 			t.Errorf("got %+v, want 2 done", done)
 		}
@@ -65,30 +65,30 @@ func TestManyFeedsArePinnedAndTagged(t *testing.T) {
 	if f := w.feedOf(t, id["404"]); f.Pinned {
 		t.Error("the feed is pinned still")
 	}
-	if got := len(w.heard(t, subjects.Changed)); got != 8 {
+	if got := len(w.observed(t, subjects.Changed)); got != 8 {
 		t.Errorf("the schedule heard of %d changes, want the 8 that were some", got)
 	}
 }
 
-func TestFeedsThatFailAlikeArePolledAgain(t *testing.T) {
+func TestBulk_RefreshByErrorClass(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	id := w.inAllStates(t)
-	if done := w.changed(t, `{"do":"refresh","filter":{"class":"dns"},"dry_run":true}`); done.Found != 1 || len(w.heard(t, subjects.Refresh)) != 0 {
+	if done := w.changed(t, `{"do":"refresh","filter":{"class":"dns"},"dry_run":true}`); done.Found != 1 || len(w.observed(t, subjects.Refresh)) != 0 {
 		t.Errorf("got %+v, want one found and nothing done", done)
 	}
 	w.changed(t, `{"do":"refresh","filter":{"class":"dns"}}`)
 	w.changed(t, `{"do":"refresh","filter":{"host":"404.example"}}`)
 	want := []string{id["dns"], id["404"]}
 	slices.Sort(want)
-	if got := w.heard(t, subjects.Refresh); !slices.Equal(got, want) {
+	if got := w.observed(t, subjects.Refresh); !slices.Equal(got, want) {
 		t.Errorf("the schedule was to poll %v, want %v", got, want)
 	}
 }
 
-func TestManyFeedsAreRemoved(t *testing.T) {
+func TestBulk_Remove(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.inAllStates(t)
 	if done := w.changed(t, `{"do":"remove","filter":{"tag":"made"}}`); done.Done != 6 {
 		t.Errorf("got %+v, want 6 removed", done)
@@ -96,14 +96,14 @@ func TestManyFeedsAreRemoved(t *testing.T) {
 	if n, err := w.store.CountFeeds(t.Context(), storage.FeedQuery{}); err != nil || n != 3 {
 		t.Errorf("there are %d feeds, %v; want the 3 others", n, err)
 	}
-	if got := len(w.heard(t, subjects.Removed)); got != 6 {
+	if got := len(w.observed(t, subjects.Removed)); got != 6 {
 		t.Errorf("the schedule heard of %d, want 6", got)
 	}
 }
 
-func TestChangesOfManyFeedsThatMakeNoSenseAreRefused(t *testing.T) {
+func TestBulk_RejectsInvalidRequests(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	for what, why := range map[string]string{
 		`{"do":"remove","filter":{}}`:                       "set all if all feeds are meant",
 		`{"do":"remove"}`:                                   "name feeds by IDs or by a filter",
@@ -113,20 +113,20 @@ func TestChangesOfManyFeedsThatMakeNoSenseAreRefused(t *testing.T) {
 		`{"do":"tag","ids":["a"],"tags":[" "]}`:             "is no tag",
 		`{"do":"pin","ids":["a"],"filter":{"state":"odd"}}`: "",
 	} {
-		w.ask(t, "POST", "/api/feeds/bulk", what).isProblem(t, 422, why)
+		w.request(t, "POST", "/api/feeds/bulk", what).isProblem(t, 422, why)
 	}
 	for range maxBulks {
-		w.server.bulks <- struct{}{}
+		w.server.bulkSlots <- struct{}{}
 	}
-	w.ask(t, "POST", "/api/feeds/bulk", `{"do":"pin","ids":["a"]}`).isProblem(t, 429, "try again")
+	w.request(t, "POST", "/api/feeds/bulk", `{"do":"pin","ids":["a"]}`).isProblem(t, 429, "retry when")
 	if n, _ := w.store.CountFeeds(t.Context(), storage.FeedQuery{}); n != 3 {
 		t.Errorf("there are %d feeds, want all 3", n)
 	}
 }
 
-func TestAFeedWithTooManyTagsStaysAsItIs(t *testing.T) {
+func TestBulk_TagLimitLeavesFeedUnchanged(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	list := make([]string, MaxTags-1)
 	for i := range list {
 		list[i] = fmt.Sprintf("t%d", i)

@@ -9,32 +9,32 @@ import (
 	"feedmesh/storage"
 )
 
-// A FeedFilter says which feeds are meant. What is empty narrows nothing.
+// A FeedFilter selects feeds. Empty fields select all.
 type FeedFilter struct {
-	Text   string `query:"q" json:"q,omitempty" maxLength:"256" doc:"In the title, address or site, whatever the case."`
+	Text   string `query:"q" json:"q,omitempty" maxLength:"256" doc:"Text in the title, address or site, case-insensitive."`
 	Tag    string `query:"tag" json:"tag,omitempty" maxLength:"128" doc:"Only feeds with this tag."`
 	Host   string `query:"host" json:"host,omitempty" maxLength:"255" doc:"Only feeds of this host, with its port if it has one."`
-	Pinned bool   `query:"pinned" json:"pinned,omitempty" doc:"Only feeds that are."`
-	State  string `query:"state" json:"state,omitempty" enum:"failing,gone,new,due,polling,ok" doc:"Only feeds in this state: new are those never read; due, those whose next poll should have begun."`
-	Class  string `query:"class" json:"class,omitempty" maxLength:"64" doc:"Only feeds whose last poll failed with an error of this kind, as in dns or http 4xx."`
-	Tier   string `query:"tier" json:"tier,omitempty" enum:"hot,warm,cold" doc:"Only feeds that are read as often as this."`
+	Pinned bool   `query:"pinned" json:"pinned,omitempty" doc:"Only pinned feeds."`
+	State  string `query:"state" json:"state,omitempty" enum:"failing,gone,new,due,polling,ok" doc:"Only feeds in this state. new: never polled; due: the next poll is overdue."`
+	Class  string `query:"class" json:"class,omitempty" maxLength:"64" doc:"Only feeds whose last poll failed with this class of error, such as dns or http 4xx."`
+	Tier   string `query:"tier" json:"tier,omitempty" enum:"hot,warm,cold" doc:"Only feeds in this polling tier."`
 }
 
-// byState reports whether the filter asks for what only the schedule knows.
+// byState reports whether the filter needs the states that only the schedule stores.
 func (f FeedFilter) byState() bool { return f.State != "" || f.Class != "" || f.Tier != "" }
 
-// query returns what of a filter the store knows.
+// query returns the part of the filter that the store evaluates.
 func (f FeedFilter) query() storage.FeedQuery {
 	return storage.FeedQuery{Text: f.Text, Tag: f.Tag, Host: f.Host, Pinned: f.Pinned}
 }
 
-// A FeedSearch asks for a page of feeds.
+// A FeedSearch is a request for a page of feeds.
 type FeedSearch struct {
 	FeedFilter
 	Sort  string `query:"sort" enum:"url,title,items,newest,added" default:"url" doc:"By address, by title, or most items, newest item or last added first."`
-	After string `query:"after" maxLength:"4096" doc:"Next of the page before. It belongs to one order."`
+	After string `query:"after" maxLength:"4096" doc:"The value of next of the previous page, in the same order."`
 	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Count bool   `query:"count" doc:"Whether to count all that match."`
+	Count bool   `query:"count" doc:"Count all matching feeds."`
 }
 
 func (q FeedSearch) sort() storage.FeedSort {
@@ -44,47 +44,45 @@ func (q FeedSearch) sort() storage.FeedSort {
 	return storage.FeedSort(q.Sort)
 }
 
-// A feedCursor is a place in an order other than that of addresses, where the
-// address itself is the cursor.
+// A feedCursor is a position in an order other than by address, where the address itself is the cursor.
 type feedCursor struct {
-	Sort  storage.FeedSort  `json:"s"`
-	Place storage.FeedPlace `json:"p"`
+	Sort  storage.FeedSort     `json:"s"`
+	Place storage.FeedPosition `json:"p"`
 }
 
 func cursorOf(sort storage.FeedSort, f storage.Feed) string {
 	if sort == storage.FeedsByURL {
 		return f.URL
 	}
-	return storage.PackCursor(feedCursor{sort, sort.Place(f)})
+	return storage.PackCursor(feedCursor{sort, sort.Position(f)})
 }
 
-// placeOf returns where a page begins, or [storage.ErrBadCursor].
-func placeOf(sort storage.FeedSort, cursor string) (storage.FeedPlace, error) {
+// placeOf returns the position where a page begins, or [storage.ErrBadCursor].
+func placeOf(sort storage.FeedSort, cursor string) (storage.FeedPosition, error) {
 	switch {
 	case cursor == "":
-		return storage.FeedPlace{}, nil
+		return storage.FeedPosition{}, nil
 	case sort == storage.FeedsByURL:
-		return storage.FeedPlace{Text: cursor, ID: storage.FeedID(cursor)}, nil
+		return storage.FeedPosition{Text: cursor, ID: storage.FeedID(cursor)}, nil
 	}
 	var c feedCursor
 	if storage.UnpackCursor(cursor, &c) != nil || c.Sort != sort || c.Place.ID == "" {
-		return storage.FeedPlace{}, storage.ErrBadCursor
+		return storage.FeedPosition{}, storage.ErrBadCursor
 	}
 	return c.Place, nil
 }
 
-// Bounds of looking for feeds by what only the schedule knows, where these are too
-// many to be named: the store's feeds are looked at one after the other.
+// Bounds of a scan of the store's feeds, which is needed when a filter by state matches too many feeds to
+// list their IDs.
 const (
-	walkSize = 1000 // feeds at a time
-	walkTime = 3 * time.Second
+	scanBatchSize = 1000 // feeds of a batch
+	scanTimeout   = 3 * time.Second
 )
 
-// FindFeeds returns a page of feeds. A page may have fewer than asked for, even
-// none, and yet be followed by others: those that match are rare. It returns
-// [storage.ErrBadCursor] for a cursor of another order.
+// FindFeeds returns a page of feeds. Where matches are rare, a page may be shorter than the limit, even
+// empty, and still have a next page. It returns [storage.ErrBadCursor] for a cursor of another order.
 func (s *Server) FindFeeds(ctx context.Context, q FeedSearch) (FeedPage, error) {
-	found, next, err := s.walkFeeds(ctx, q)
+	found, next, err := s.scanFeeds(ctx, q)
 	if err != nil {
 		return FeedPage{}, err
 	}
@@ -106,28 +104,27 @@ func (s *Server) FindFeeds(ctx context.Context, q FeedSearch) (FeedPage, error) 
 	return page, nil
 }
 
-// walkFeeds returns at most q.Limit feeds that match, and the cursor of those that
-// follow.
-func (s *Server) walkFeeds(ctx context.Context, q FeedSearch) (found []storage.Feed, next string, err error) {
+// scanFeeds returns at most q.Limit matching feeds, and the cursor of the next page.
+func (s *Server) scanFeeds(ctx context.Context, q FeedSearch) (found []storage.Feed, next string, err error) {
 	sort := q.sort()
-	ask := q.FeedFilter.query()
-	ask.Sort, ask.Limit = sort, q.Limit+1 // one more tells whether there are more
-	if ask.After, err = placeOf(sort, q.After); err != nil {
+	storeQuery := q.FeedFilter.query()
+	storeQuery.Sort, storeQuery.Limit = sort, q.Limit+1 // one more than shown, to detect that more exist
+	if storeQuery.After, err = placeOf(sort, q.After); err != nil {
 		return nil, "", err
 	}
 	matches := func(storage.Feed) bool { return true }
 	if q.byState() {
-		all, err := s.states.get(ctx, s.Mesh, s.Now())
+		all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
 		if err != nil {
 			return nil, "", err
 		}
-		if ask.IDs = all.matching(q.FeedFilter, storage.MaxFeedIDs); len(ask.IDs) > storage.MaxFeedIDs {
-			ask.IDs, ask.Limit = nil, max(walkSize, ask.Limit)
+		if storeQuery.IDs = all.matching(q.FeedFilter, storage.MaxFeedIDs); len(storeQuery.IDs) > storage.MaxFeedIDs {
+			storeQuery.IDs, storeQuery.Limit = nil, max(scanBatchSize, storeQuery.Limit)
 			matches = func(f storage.Feed) bool { return all.matches(q.FeedFilter, all.of(f.ID)) }
 		}
 	}
-	for until := time.Now().Add(walkTime); ; {
-		page, err := s.Store.FindFeeds(ctx, ask)
+	for until := time.Now().Add(scanTimeout); ; {
+		page, err := s.Store.FindFeeds(ctx, storeQuery)
 		if err != nil {
 			return nil, "", err
 		}
@@ -139,33 +136,33 @@ func (s *Server) walkFeeds(ctx context.Context, q FeedSearch) (found []storage.F
 				found = append(found, f)
 			}
 		}
-		if len(page) < ask.Limit {
+		if len(page) < storeQuery.Limit {
 			return found, "", nil
 		}
 		last := page[len(page)-1]
-		if ask.After = sort.Place(last); time.Now().After(until) {
+		if storeQuery.After = sort.Position(last); time.Now().After(until) {
 			return found, cursorOf(sort, last), nil
 		}
 	}
 }
 
-// countFeeds returns how many feeds match.
+// countFeeds returns the number of matching feeds.
 func (s *Server) countFeeds(ctx context.Context, f FeedFilter) (int64, error) {
-	ask := f.query()
+	storeQuery := f.query()
 	if !f.byState() {
-		return s.Store.CountFeeds(ctx, ask)
+		return s.Store.CountFeeds(ctx, storeQuery)
 	}
-	all, err := s.states.get(ctx, s.Mesh, s.Now())
+	all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
 	if err != nil {
 		return 0, err
 	}
-	if ask.IDs = all.matching(f, storage.MaxFeedIDs); len(ask.IDs) <= storage.MaxFeedIDs {
-		return s.Store.CountFeeds(ctx, ask)
+	if storeQuery.IDs = all.matching(f, storage.MaxFeedIDs); len(storeQuery.IDs) <= storage.MaxFeedIDs {
+		return s.Store.CountFeeds(ctx, storeQuery)
 	}
 	var n int64
-	ask.IDs, ask.Limit = nil, walkSize
+	storeQuery.IDs, storeQuery.Limit = nil, scanBatchSize
 	for {
-		page, err := s.Store.FindFeeds(ctx, ask)
+		page, err := s.Store.FindFeeds(ctx, storeQuery)
 		if err != nil {
 			return 0, err
 		}
@@ -174,18 +171,18 @@ func (s *Server) countFeeds(ctx context.Context, f FeedFilter) (int64, error) {
 				n++
 			}
 		}
-		if len(page) < walkSize {
+		if len(page) < scanBatchSize {
 			return n, nil
 		}
-		ask.After = ask.Sort.Place(page[len(page)-1])
+		storeQuery.After = storeQuery.Sort.Position(page[len(page)-1])
 	}
 }
 
-// maxResolved is how many feeds a name in a search stands for at most.
+// maxResolved is the maximum number of feeds that a name in a search resolves to.
 const maxResolved = 50
 
-// resolveFeeds returns the IDs of the feeds that a person means by a text: it is
-// in their titles, addresses or sites. There are at most maxResolved, by title.
+// resolveFeeds returns the IDs of the feeds whose title, address or site contains a text, by title, at most
+// maxResolved.
 func (s *Server) resolveFeeds(ctx context.Context, text string) ([]string, error) {
 	found, err := s.Store.FindFeeds(ctx, storage.FeedQuery{Text: text, Sort: storage.FeedsByTitle, Limit: maxResolved})
 	ids := make([]string, len(found))
@@ -195,8 +192,7 @@ func (s *Server) resolveFeeds(ctx context.Context, text string) ([]string, error
 	return ids, err
 }
 
-// namedFeeds returns a condition in which feeds that were named by words are named
-// by their IDs.
+// namedFeeds returns a condition with feeds by ID in place of feeds by name.
 func (s *Server) namedFeeds(ctx context.Context, n query.Node) (query.Node, error) {
 	all := func(nodes []query.Node) ([]query.Node, error) {
 		named := make([]query.Node, len(nodes))
@@ -218,32 +214,32 @@ func (s *Server) namedFeeds(ctx context.Context, n query.Node) (query.Node, erro
 	case query.Not:
 		node, err := s.namedFeeds(ctx, n.Node)
 		return query.Not{Node: node}, err
-	case query.Is:
+	case query.FieldEquals:
 		if n.Field != query.Feed || isFeedID(n.Value) {
 			return n, nil
 		}
 		ids, err := s.resolveFeeds(ctx, n.Value)
 		if err != nil || len(ids) == 0 {
-			return n, err // an ID that no feed has; an Or of nothing reads like no condition
+			return n, err // no feed has this ID; an empty Or would match as if no condition were given
 		}
 		feeds := query.Or{}
 		for _, id := range ids {
-			feeds = append(feeds, query.Is{Field: query.Feed, Value: id})
+			feeds = append(feeds, query.FieldEquals{Field: query.Feed, Value: id})
 		}
 		return feeds, nil
 	}
 	return n, nil
 }
 
-// isFeedID reports whether a text may be the ID of a feed.
+// isFeedID reports whether a text has the form of a feed's ID.
 func isFeedID(text string) bool {
 	return len(text) == idLength && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
 
-// maxTags is how many tags are counted.
+// maxTags is the maximum number of tags returned.
 const maxTags = 200
 
-// FeedFacets say how many feeds there are of each kind.
+// FeedFacets are the numbers of feeds by state, error, tier and tag.
 type FeedFacets struct {
 	States  []FeedCount        `json:"states" doc:"In a fixed order; a feed may be in two of them."`
 	Classes []FeedCount        `json:"classes" doc:"Kinds of the errors of feeds that fail, most frequent first."`
@@ -251,14 +247,14 @@ type FeedFacets struct {
 	Tags    []storage.TagCount `json:"tags" doc:"The most used ones, most used first."`
 }
 
-// FeedFacets counts feeds by what they can be looked for by.
+// FeedFacets counts feeds by the values that filters accept.
 func (s *Server) FeedFacets(ctx context.Context) (FeedFacets, error) {
-	all, err := s.states.get(ctx, s.Mesh, s.Now())
+	all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
 	if err != nil {
 		return FeedFacets{}, err
 	}
 	var facets FeedFacets
 	facets.States, facets.Classes, facets.Tiers = all.tally()
-	facets.Tags, err = s.states.tagsOf(ctx, s.Store, s.Now())
+	facets.Tags, err = s.feedStates.tagsOf(ctx, s.Store, s.Now())
 	return facets, err
 }

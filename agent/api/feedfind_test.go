@@ -13,8 +13,8 @@ import (
 	"feedmesh/subjects"
 )
 
-// inAllStates adds feeds in all states to a world and returns their IDs by name.
-func (w *world) inAllStates(t *testing.T) map[string]string {
+// inAllStates adds feeds in all states and returns their IDs by name.
+func (w *testbed) inAllStates(t *testing.T) map[string]string {
 	t.Helper()
 	ids := map[string]string{"dns": w.feed}
 	for name, state := range map[string]*subjects.State{
@@ -36,7 +36,7 @@ func (w *world) inAllStates(t *testing.T) map[string]string {
 }
 
 // wantFound fails unless the list with a query has exactly these feeds.
-func (w *world) wantFound(t *testing.T, query string, want ...string) FeedPage {
+func (w *testbed) wantFound(t *testing.T, query string, want ...string) FeedPage {
 	t.Helper()
 	page := getJSON[FeedPage](t, w, "/api/feeds?count=true&"+query)
 	var got []string
@@ -51,9 +51,9 @@ func (w *world) wantFound(t *testing.T, query string, want ...string) FeedPage {
 	return page
 }
 
-func TestFeedsAreFoundByHowTheyDo(t *testing.T) {
+func TestFindFeeds_ByState(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	id := w.inAllStates(t)
 	for query, want := range map[string][]string{
 		"state=failing": {id["dns"], id["404"]}, "state=gone": {id["gone"]}, "state=new": {id["new"]}, "state=polling": {id["out"]},
@@ -68,17 +68,17 @@ func TestFeedsAreFoundByHowTheyDo(t *testing.T) {
 		}
 	}
 	page := w.wantFound(t, "class=dns", id["dns"])
-	if trouble := page.Feeds[0].Trouble; trouble == nil || trouble.What != "Its host's name has no address." || trouble.Do == "" || trouble.Class != "dns" {
-		t.Errorf("the trouble is %+v, want it in words, and what to do", trouble)
+	if problem := page.Feeds[0].Problem; problem == nil || problem.Summary != "The host name does not resolve." || problem.Advice == "" || problem.Class != "dns" {
+		t.Errorf("the problem is %+v, want a description and advice", problem)
 	}
 	if w.mesh.loads != 1 {
 		t.Errorf("the states were read %d times within a moment, want once", w.mesh.loads)
 	}
 }
 
-func TestFeedsAreCountedByHowTheyDo(t *testing.T) {
+func TestFeedFacets_CountByState(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.inAllStates(t)
 	facets := getJSON[FeedFacets](t, w, "/api/feeds/facets")
 	want := map[string]int64{
@@ -99,11 +99,10 @@ func TestFeedsAreCountedByHowTheyDo(t *testing.T) {
 	}
 }
 
-// Where more feeds are in a state than can be named, the store's are looked at one
-// after the other.
-func TestFeedsInAStateOfManyAreFoundPageByPage(t *testing.T) {
+// If a state has more feeds than a query can name, the feeds of the store are scanned.
+func TestFindFeeds_PagesOfLargeState(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	var feeds []storage.Feed
 	for i := range storage.MaxFeedIDs + 2500 {
 		address := fmt.Sprintf("https://many.example/%05d", i)
@@ -142,42 +141,42 @@ func TestFeedsInAStateOfManyAreFoundPageByPage(t *testing.T) {
 	}
 }
 
-func TestAPageOfAnotherOrderIsRefused(t *testing.T) {
+func TestFindFeeds_RejectsCursorOfOtherOrder(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	next := getJSON[FeedPage](t, w, "/api/feeds?sort=title&limit=1").Next
 	if next == "" {
 		t.Fatal("got no cursor")
 	}
 	for _, query := range []string{"sort=items&after=" + next, "sort=added&after=garbage", "sort=newest&after=%00"} {
-		w.ask(t, "GET", "/api/feeds?"+query, "").isProblem(t, 400, "cursor does not belong")
+		w.request(t, "GET", "/api/feeds?"+query, "").isProblem(t, 400, "cursor does not belong")
 	}
 }
 
-func TestASearchNamesFeedsByTheirWords(t *testing.T) {
+func TestSearch_FeedsByTitle(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	for query, want := range map[string]int{
 		"feed:feeds.example": 2, `feed:"A <B>feed"`: 2, "feed:" + w.feed: 2, "kernel feed:feeds.example": 1, "feed:nothing": 0, "-feed:feeds.example": 0,
 		"kernel OR feed:nothing": 1,
 	} {
-		if found := getJSON[Found](t, w, "/api/search?q="+url.QueryEscape(query)); int(found.Total) != want {
+		if found := getJSON[SearchResults](t, w, "/api/search?q="+url.QueryEscape(query)); int(found.Total) != want {
 			t.Errorf("%s: got %d items, want %d", query, found.Total, want)
 		}
 	}
 }
 
-func TestAFeedThatNothingFitsDoesNotReadLikeNoCondition(t *testing.T) {
+func TestSearch_UnmatchedFeedTitleMatchesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	named, err := w.server.namedFeeds(t.Context(), query.Is{Field: query.Feed, Value: "nothing"})
+	w := newTestbed(t)
+	named, err := w.server.namedFeeds(t.Context(), query.FieldEquals{Field: query.Feed, Value: "nothing"})
 	all := storage.Query{}
 	if none := (storage.Query{Where: named}); err != nil || none.Key() == all.Key() {
 		t.Errorf("got %q, %v, which an index that keeps answers takes for all items", named, err)
 	}
 }
 
-// A loadedMesh has so many states.
+// A loadedMesh is a mesh with the given number of states.
 type loadedMesh struct {
 	*fakeMesh
 	n int
@@ -192,9 +191,9 @@ func (m loadedMesh) LoadStates(_ context.Context, each func(subjects.FeedState))
 	return nil
 }
 
-func BenchmarkStandingsOfAMillionFeeds(b *testing.B) {
+func BenchmarkFeedStates_MillionFeeds(b *testing.B) {
 	for b.Loop() {
-		all, err := readStandings(b.Context(), loadedMesh{&fakeMesh{}, 1_000_000}, now)
+		all, err := readStates(b.Context(), loadedMesh{&fakeMesh{}, 1_000_000}, now)
 		if err != nil || cap(all.feeds) == 0 {
 			b.Fatal(err)
 		}

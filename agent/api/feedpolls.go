@@ -11,25 +11,25 @@ import (
 	"feedmesh/subjects"
 )
 
-// PollHistory is how the last requests for a feed went, newest first.
+// PollHistory is the history of a feed's polls, newest first.
 type PollHistory struct {
-	Polls []PollView `json:"polls" doc:"At most fifty; one stands for up to ten in a row that brought nothing new."`
+	Polls []PollView `json:"polls" doc:"At most fifty; one entry stands for up to ten polls in a row without new items."`
 }
 
-// A PollView is one request for a feed.
+// A PollView is one poll of a feed.
 type PollView struct {
 	At     time.Time `json:"at"`
 	Took   int64     `json:"took_ms"`
 	Status int       `json:"status,omitempty" doc:"HTTP; absent without an answer."`
 	Size   int64     `json:"size" doc:"Bytes of the document; 0 where there is none, as with 304."`
-	Class  string    `json:"class,omitempty" doc:"Kind of the error; absent if it went well."`
-	What   string    `json:"what" doc:"How it went, in words."`
-	Proxy  string    `json:"proxy,omitempty" doc:"ID of the proxy it went by."`
-	Before int       `json:"before,omitempty" doc:"Polls just before it that brought nothing new, and of which nothing else is kept."`
+	Class  string    `json:"class,omitempty" doc:"Class of the error; absent after success."`
+	What   string    `json:"what" doc:"Description of the result."`
+	Proxy  string    `json:"proxy,omitempty" doc:"ID of the proxy used."`
+	Before int       `json:"before,omitempty" doc:"Number of polls just before it without new items, which are not stored separately."`
 }
 
 func (s *Server) pollRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/feeds/{id}/polls", "list-polls", "How the last requests for a feed went", 404, 503),
+	huma.Register(api, op("GET", "/api/feeds/{id}/polls", "list-polls", "Poll history of a feed", 404, 503),
 		func(ctx context.Context, in *byID) (*body[PollHistory], error) {
 			if _, err := s.Store.Feed(ctx, in.ID); err != nil {
 				return nil, s.problem(fmt.Errorf("feed %s: %w", in.ID, err))
@@ -40,32 +40,31 @@ func (s *Server) pollRoutes(api huma.API) {
 			}
 			out := &body[PollHistory]{Body: PollHistory{Polls: make([]PollView, len(polls))}}
 			for i, p := range polls {
-				out.Body.Polls[i] = PollView{p.At, p.Took.Milliseconds(), p.Status, p.Size, p.Class, WhatPoll(p), p.Way, p.Before}
+				out.Body.Polls[i] = PollView{p.At, p.Duration.Milliseconds(), p.Status, p.Size, p.Class, DescribePoll(p), p.ProxyID, p.UnchangedBefore}
 			}
 			return out, nil
 		})
 }
 
-// WhatPoll says in words how a request went, and those before it of which nothing
-// else is kept.
-func WhatPoll(p subjects.Poll) string {
-	switch p.Before {
+// DescribePoll describes a poll, and the polls before it of which only the number is stored.
+func DescribePoll(p subjects.Poll) string {
+	switch p.UnchangedBefore {
 	case 0:
-		return howPoll(p)
+		return describeLastPoll(p)
 	case 1:
-		return howPoll(p) + " The poll before it brought nothing new."
+		return describeLastPoll(p) + " The poll before it brought nothing new."
 	}
-	return fmt.Sprintf("%s The %d polls before it brought nothing new.", howPoll(p), p.Before)
+	return fmt.Sprintf("%s The %d polls before it brought nothing new.", describeLastPoll(p), p.UnchangedBefore)
 }
 
-func howPoll(p subjects.Poll) string {
+func describeLastPoll(p subjects.Poll) string {
 	switch {
 	case p.Class != "":
-		return whatClass(p.Class, p.Status)
+		return describeClass(p.Class, p.Status)
 	case p.Status == http.StatusNotModified:
 		return "Nothing new (HTTP 304)."
 	case p.Status == 0:
 		return "No answer."
 	}
-	return fmt.Sprintf("A document came (HTTP %d).", p.Status)
+	return fmt.Sprintf("Document received (HTTP %d).", p.Status)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/nats-io/nuid"
@@ -13,28 +14,28 @@ import (
 	"feedmesh/subjects"
 )
 
-// A Feed is a feed with what the schedule knows of it. Nothing in it is secret.
+// A Feed is a stored feed with its state in the schedule. It contains no secrets.
 type Feed struct {
 	storage.Feed
-	Request *RequestView    `json:"request,omitempty" doc:"How it wants to be asked; absent: as all others."`
-	State   *subjects.State `json:"state,omitempty" doc:"What the schedule knows of it; absent until it does."`
+	Request *RequestView    `json:"request,omitempty" doc:"Its request settings; absent: defaults."`
+	State   *subjects.State `json:"state,omitempty" doc:"Its state in the schedule; absent until the first."`
 	Polls   []subjects.Poll `json:"polls,omitempty" doc:"Its last polls, newest first; absent in lists."`
-	Trouble *Trouble        `json:"trouble,omitempty" doc:"What is wrong with it, if anything is."`
+	Problem *FeedProblem    `json:"trouble,omitempty" doc:"Its current problem, if any."`
 }
 
 // A FeedPage is a page of feeds.
 type FeedPage struct {
 	Feeds []Feed `json:"feeds"`
-	Next  string `json:"next,omitempty" doc:"What to give as after for the next page; absent on the last. A page may have few feeds, even none, and not be the last."`
-	Total *int64 `json:"total,omitempty" doc:"How many feeds match; absent unless asked for."`
+	Next  string `json:"next,omitempty" doc:"Value of after for the next page; absent on the last. A page may be short or empty without being the last."`
+	Total *int64 `json:"total,omitempty" doc:"Number of matching feeds; absent unless requested."`
 }
 
-// Intakes says what became of the addresses of a list.
-type Intakes struct {
-	Added   int      `json:"added"`
-	Known   int      `json:"known"`
-	Invalid int      `json:"invalid"`
-	Feeds   []Intake `json:"feeds" doc:"One for each address, in order."`
+// ImportResults are the results of adding several addresses.
+type ImportResults struct {
+	Added    int            `json:"added"`
+	Existing int            `json:"known"`
+	Invalid  int            `json:"invalid"`
+	Results  []ImportResult `json:"feeds" doc:"One for each address, in order."`
 }
 
 type body[T any] struct{ Body T }
@@ -44,14 +45,14 @@ type byID struct {
 }
 
 func (s *Server) feedRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/feeds", "list-feeds", "Feeds, all or those of a kind", 400, 503), s.listFeeds)
+	huma.Register(api, op("GET", "/api/feeds", "list-feeds", "List feeds, optionally by state, tag, host or text", 400, 503), s.listFeeds)
 	huma.Register(api, op("POST", "/api/feeds", "add-feeds", "Add feeds by their addresses", 400, 413, 422, 503), s.addFeeds)
 	huma.Register(api, op("GET", "/api/feeds/{id}", "get-feed", "One feed", 404, 503), s.getFeed)
 	remove := op("DELETE", "/api/feeds/{id}", "remove-feed", "Remove a feed and its items", 404, 503)
 	remove.DefaultStatus = http.StatusNoContent
 	huma.Register(api, remove, s.removeFeed)
-	huma.Register(api, op("PATCH", "/api/feeds/{id}", "set-feed", "Change what a person decides of a feed", 400, 404, 422, 503), s.setFeed)
-	huma.Register(api, op("GET", "/api/feeds/facets", "count-feeds", "How many feeds there are in each state, tier and tag, and with each kind of error", 503),
+	huma.Register(api, op("PATCH", "/api/feeds/{id}", "set-feed", "Change the settings of a feed", 400, 404, 422, 503), s.setFeed)
+	huma.Register(api, op("GET", "/api/feeds/facets", "count-feeds", "Count feeds by state, tier, tag and class of error", 503),
 		func(ctx context.Context, _ *struct{}) (*body[FeedFacets], error) {
 			facets, err := s.FeedFacets(ctx)
 			if err != nil {
@@ -59,7 +60,7 @@ func (s *Server) feedRoutes(api huma.API) {
 			}
 			return &body[FeedFacets]{Body: facets}, nil
 		})
-	refresh := op("POST", "/api/feeds/{id}/refresh", "refresh-feed", "Poll a feed now, and read its document whole", 404, 503)
+	refresh := op("POST", "/api/feeds/{id}/refresh", "refresh-feed", "Poll a feed now, without conditional headers", 404, 503)
 	refresh.DefaultStatus = http.StatusAccepted
 	huma.Register(api, refresh, s.refreshFeed)
 }
@@ -69,9 +70,9 @@ func feedOf(f storage.Feed, state *subjects.State) Feed {
 	view := Feed{Feed: f, Request: requestOf(f.Request)}
 	view.Feed.Request = nil
 	if state != nil {
-		told := *state
-		told.Request, told.Model = nil, nil
-		view.State, view.Trouble = &told, troubleOf(state)
+		public := *state
+		public.Request, public.Model = nil, nil
+		view.State, view.Problem = &public, feedProblem(state)
 	}
 	return view
 }
@@ -110,31 +111,31 @@ func (s *Server) Feed(ctx context.Context, id string) (Feed, error) {
 func (s *Server) addFeeds(ctx context.Context, in *body[struct {
 	URLs []string `json:"urls" minItems:"1" maxItems:"10000"`
 	Tags []string `json:"tags,omitempty" maxItems:"32"`
-}]) (*body[Intakes], error) {
+}]) (*body[ImportResults], error) {
 	added, err := s.AddFeeds(ctx, in.Body.URLs, in.Body.Tags)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	return &body[Intakes]{Body: added}, nil
+	return &body[ImportResults]{Body: added}, nil
 }
 
 // AddFeeds adds feeds by their addresses.
-func (s *Server) AddFeeds(ctx context.Context, urls, tags []string) (Intakes, error) {
+func (s *Server) AddFeeds(ctx context.Context, urls, tags []string) (ImportResults, error) {
 	feeds := make([]opml.Feed, len(urls))
 	for i, url := range urls {
 		feeds[i] = opml.Feed{URL: url, Tags: tags}
 	}
-	results, err := TakeIn(ctx, s.Store, s.Mesh, feeds, s.Now())
+	results, err := ImportFeeds(ctx, s.Store, s.Mesh, feeds, s.Now())
 	if err != nil {
-		return Intakes{}, err
+		return ImportResults{}, err
 	}
-	all := Intakes{Feeds: results}
+	all := ImportResults{Results: results}
 	for _, r := range results {
 		switch r.Outcome {
 		case Added:
 			all.Added++
-		case Known:
-			all.Known++
+		case Existing:
+			all.Existing++
 		default:
 			all.Invalid++
 		}
@@ -149,9 +150,9 @@ func (s *Server) removeFeed(ctx context.Context, in *byID) (*struct{}, error) {
 	return nil, nil
 }
 
-// RemoveFeed forgets a feed in the store first; the schedule and the index follow,
-// and would also find out by themselves. It returns [storage.ErrNotFound] if there
-// is no such feed.
+// RemoveFeed removes a feed and its items from the store, then publishes that to the schedule and the index,
+// which would also detect it by themselves later. It returns [storage.ErrNotFound] if the feed does not
+// exist.
 func (s *Server) RemoveFeed(ctx context.Context, id string) error {
 	items, err := s.Store.RemoveFeed(ctx, id)
 	if err != nil {
@@ -160,7 +161,7 @@ func (s *Server) RemoveFeed(ctx context.Context, id string) error {
 	if err := subjects.PublishIndex(ctx, s.Mesh, "feed "+id+" removed "+nuid.Next(), items); err != nil {
 		return err
 	}
-	return tellSchedule(ctx, s.Mesh, observation(id, "", subjects.Removed))
+	return publishObservations(ctx, s.Mesh, observation(id, "", subjects.Removed))
 }
 
 func (s *Server) refreshFeed(ctx context.Context, in *byID) (*struct{}, error) {
@@ -170,11 +171,39 @@ func (s *Server) refreshFeed(ctx context.Context, in *byID) (*struct{}, error) {
 	return nil, nil
 }
 
-// RefreshFeed has a feed polled now. It returns [storage.ErrNotFound] if there is
-// no such feed.
+// RefreshFeed requests an immediate poll of a feed. It returns [storage.ErrNotFound] if the feed does not
+// exist.
 func (s *Server) RefreshFeed(ctx context.Context, id string) error {
 	if _, err := s.Store.Feed(ctx, id); err != nil {
 		return fmt.Errorf("feed %s: %w", id, err)
 	}
-	return tellSchedule(ctx, s.Mesh, observation(id, "", subjects.Refresh))
+	return publishObservations(ctx, s.Mesh, observation(id, "", subjects.Refresh))
+}
+
+// NextPoll returns the next poll of the feed in words; at formats a time.
+func (f Feed) NextPoll(now time.Time, at func(time.Time) string) string {
+	switch s := f.State; {
+	case s == nil:
+		return "soon"
+	case s.Crawl != "":
+		return "under way"
+	case s.Next.IsZero():
+		return "never"
+	case s.Next.Before(now):
+		return "due"
+	default:
+		return at(s.Next)
+	}
+}
+
+// LastPoll returns the result of the feed's last poll in words.
+func (f Feed) LastPoll() string {
+	switch s := f.State; {
+	case s == nil || s.Polled.IsZero():
+		return "none yet"
+	case s.Failures > 0 && s.Class != "":
+		return "failed: " + s.Class
+	default:
+		return string(s.Outcome)
+	}
 }

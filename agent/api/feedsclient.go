@@ -31,17 +31,16 @@ func (c *Client) FindFeeds(ctx context.Context, s FeedSearch) (FeedPage, error) 
 	return call[FeedPage](ctx, c, "GET", "/api/feeds", q, nil)
 }
 
-// FeedFacets counts feeds by what they can be looked for by.
+// FeedFacets returns the numbers of feeds by state, error, tier and tag.
 func (c *Client) FeedFacets(ctx context.Context) (FeedFacets, error) {
 	return call[FeedFacets](ctx, c, "GET", "/api/feeds/facets", nil, nil)
 }
 
-// ChangeFeeds does to many feeds what is to be done, step by step. After a dry run
-// nothing is changed.
-func (c *Client) ChangeFeeds(ctx context.Context, b FeedBulk) (FeedsDone, error) {
-	var all FeedsDone
+// ChangeFeeds applies a bulk change, step by step. A dry run changes nothing.
+func (c *Client) ChangeFeeds(ctx context.Context, b BulkChange) (BulkResult, error) {
+	var all BulkResult
 	for {
-		step, err := call[FeedsDone](ctx, c, "POST", "/api/feeds/bulk", nil, b)
+		step, err := call[BulkResult](ctx, c, "POST", "/api/feeds/bulk", nil, b)
 		if err != nil {
 			return all, err
 		}
@@ -53,28 +52,22 @@ func (c *Client) ChangeFeeds(ctx context.Context, b FeedBulk) (FeedsDone, error)
 	}
 }
 
-// TestFetch fetches a feed by its ID, or an address if that is empty, as a crawl
-// would.
-func (c *Client) TestFetch(ctx context.Context, feedID, address string) (FetchTest, error) {
-	body := map[string]string{"url": address}
-	if feedID != "" {
-		body = map[string]string{"feed": feedID}
-	}
-	return call[FetchTest](ctx, c, "POST", "/api/feeds/test-fetch", nil, body)
+// TestFetch fetches a feed or an address in the way that a crawl does.
+func (c *Client) TestFetch(ctx context.Context, in FetchTestRequest) (FetchTest, error) {
+	return call[FetchTest](ctx, c, "POST", "/api/feeds/test-fetch", nil, in)
 }
 
-// Polls returns how the last requests for a feed went.
+// Polls returns the history of a feed's polls.
 func (c *Client) Polls(ctx context.Context, id string) (PollHistory, error) {
 	return call[PollHistory](ctx, c, "GET", "/api/feeds/"+url.PathEscape(id)+"/polls", nil, nil)
 }
 
 // AddFeeds adds feeds by their addresses.
-func (c *Client) AddFeeds(ctx context.Context, urls, tags []string) (Intakes, error) {
-	return call[Intakes](ctx, c, "POST", "/api/feeds", nil, map[string][]string{"urls": urls, "tags": tags})
+func (c *Client) AddFeeds(ctx context.Context, urls, tags []string) (ImportResults, error) {
+	return call[ImportResults](ctx, c, "POST", "/api/feeds", nil, map[string][]string{"urls": urls, "tags": tags})
 }
 
-// Discover looks at an address: whether it is that of a feed, or of a page that
-// has some. It adds nothing.
+// Discover returns the feeds at an address, without adding any.
 func (c *Client) Discover(ctx context.Context, address string) (Discovery, error) {
 	return call[Discovery](ctx, c, "POST", "/api/feeds/discover", nil, map[string]string{"url": address})
 }
@@ -84,19 +77,19 @@ func (c *Client) Feed(ctx context.Context, id string) (Feed, error) {
 	return call[Feed](ctx, c, "GET", "/api/feeds/"+url.PathEscape(id), nil, nil)
 }
 
-// SetFeed changes what a person decides of a feed.
-func (c *Client) SetFeed(ctx context.Context, id string, change Change) (Feed, error) {
+// SetFeed changes the settings of a feed.
+func (c *Client) SetFeed(ctx context.Context, id string, change FeedChange) (Feed, error) {
 	return call[Feed](ctx, c, "PATCH", "/api/feeds/"+url.PathEscape(id), nil, change)
 }
 
 // RemoveFeed removes a feed and its items.
 func (c *Client) RemoveFeed(ctx context.Context, id string) error {
-	return c.tell(ctx, "DELETE", "/api/feeds/"+url.PathEscape(id))
+	return c.do(ctx, "DELETE", "/api/feeds/"+url.PathEscape(id))
 }
 
-// RefreshFeed has a feed polled now.
+// RefreshFeed requests an immediate poll of a feed.
 func (c *Client) RefreshFeed(ctx context.Context, id string) error {
-	return c.tell(ctx, "POST", "/api/feeds/"+url.PathEscape(id)+"/refresh")
+	return c.do(ctx, "POST", "/api/feeds/"+url.PathEscape(id)+"/refresh")
 }
 
 // ExportFeeds writes all feeds as OPML.

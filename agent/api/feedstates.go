@@ -15,106 +15,104 @@ import (
 	"feedmesh/subjects"
 )
 
-// The states that feeds may be looked for by. A feed has one of the first four,
-// and may be due or polling besides.
+// The states of feeds. A feed has one of the first four, and may be due or polling in addition.
 const (
-	StateOK      = "ok"      // its last poll went well
+	StateOK      = "ok"      // its last poll succeeded
 	StateFailing = "failing" // its last poll failed
-	StateGone    = "gone"    // polled no more, at its host's wish
+	StateGone    = "gone"    // its host answered that it is gone; it is not polled any more
 	StateNew     = "new"     // its first poll has not ended
 	StateDue     = "due"     // its next poll should have begun
 	StatePolling = "polling" // being polled now
 )
 
-// FeedStates lists them, those first that a person should see first.
+// FeedStates lists the states, the most urgent first.
 var FeedStates = []string{StateFailing, StateGone, StateNew, StateDue, StatePolling, StateOK}
 
-// idLength is how many bytes the ID of a feed has.
+// idLength is the length of a feed's ID, in bytes.
 const idLength = 26
 
-// A standing is what is remembered of a feed's state: 40 bytes, so that a million
-// feeds take 40 MB, and twice as much while they are read anew.
-type standing struct {
+// A stateEntry is the state of one feed in the cache: 40 bytes, so that a million feeds take 40 MB, and twice
+// as much during a reload.
+type stateEntry struct {
 	next     uint32 // Unix seconds; 0: never
 	failures uint16
 	status   uint16 // HTTP
-	class    uint8  // index of the classes of the standings; 0: no error
+	class    uint8  // index of stateSnapshot.classes; 0: no error
 	tier     uint8  // index of [subjects.Tiers]
-	outcome  uint8  // index of the outcomes of the standings
+	outcome  uint8  // index of stateSnapshot.outcomes
 	polled   bool
 	gone     bool
-	out      bool
+	inFlight bool
 	id       [idLength]byte
 }
 
-// standings are those of all feeds that the schedule knows, ordered by ID.
-type standings struct {
-	feeds   []standing
+// A stateSnapshot is the states of all feeds in the schedule, ordered by ID.
+type stateSnapshot struct {
+	feeds   []stateEntry
 	classes []string // of errors; the first is ""
 	at      time.Time
-	counts  subjects.Counts
+	counts  subjects.ScheduleCounts
 
 	outcomes []string // of last polls
 }
 
-// A summary has the standings of late. Reading them means to read the state of
-// every feed, so that is done at most every two seconds, and takes at most a
-// twentieth of the time.
-type summary struct {
-	mu    sync.Mutex
-	stale time.Time // when they are read anew
-	last  *standings
+// A stateCache caches the states of all feeds and the counts of tags. A reload reads the state of every feed,
+// so it happens at most every two seconds and takes at most a twentieth of the time.
+type stateCache struct {
+	mu      sync.Mutex
+	expires time.Time // the next reload
+	last    *stateSnapshot
 
-	tags      []storage.TagCount // likewise
-	tagsStale time.Time
+	tags       []storage.TagCount // cached in the same way
+	tagsExpire time.Time
 }
 
 const (
-	summaryAge   = 2 * time.Second
-	summaryShare = 20
+	stateCacheAge   = 2 * time.Second
+	stateCacheShare = 20
 )
 
-func (c *summary) get(ctx context.Context, m Mesh, now time.Time) (*standings, error) {
+func (c *stateCache) get(ctx context.Context, m Mesh, now time.Time) (*stateSnapshot, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.last != nil && now.Before(c.stale) {
+	if c.last != nil && now.Before(c.expires) {
 		return c.last, nil
 	}
 	began := time.Now()
-	fresh, err := readStandings(ctx, m, now)
+	fresh, err := readStates(ctx, m, now)
 	if err != nil {
 		return nil, err
 	}
-	c.last, c.stale = fresh, now.Add(max(summaryAge, summaryShare*time.Since(began)))
+	c.last, c.expires = fresh, now.Add(max(stateCacheAge, stateCacheShare*time.Since(began)))
 	return fresh, nil
 }
 
-// tagsAge is how old the counts of tags may be: counting them reads all feeds.
+// tagsAge is the maximum age of the cached counts of tags, since counting them scans all feeds.
 const tagsAge = 10 * time.Second
 
 // tagsOf returns the most used tags of a store.
-func (c *summary) tagsOf(ctx context.Context, store storage.FeedFinder, now time.Time) ([]storage.TagCount, error) {
+func (c *stateCache) tagsOf(ctx context.Context, store storage.FeedFinder, now time.Time) ([]storage.TagCount, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now.Before(c.tagsStale) {
+	if now.Before(c.tagsExpire) {
 		return c.tags, nil
 	}
 	tags, err := store.FeedTags(ctx, maxTags)
 	if err == nil {
-		c.tags, c.tagsStale = append([]storage.TagCount{}, tags...), now.Add(tagsAge)
+		c.tags, c.tagsExpire = append([]storage.TagCount{}, tags...), now.Add(tagsAge)
 	}
 	return c.tags, err
 }
 
-// readStandings reads the state of every feed.
-func readStandings(ctx context.Context, m Mesh, now time.Time) (*standings, error) {
-	all := &standings{at: now}
-	var classes, outcomes naming
+// readStates reads the state of every feed.
+func readStates(ctx context.Context, m Mesh, now time.Time) (*stateSnapshot, error) {
+	all := &stateSnapshot{at: now}
+	var classes, outcomes nameTable
 	err := m.LoadStates(ctx, func(f subjects.FeedState) {
 		s := f.State
-		one := standing{
+		one := stateEntry{
 			failures: uint16(min(s.Failures, math.MaxUint16)), status: uint16(max(s.Status, 0)), tier: uint8(max(slices.Index(subjects.Tiers, s.Tier), 0)),
-			polled: !s.Polled.IsZero(), gone: s.Outcome == subjects.Gone, out: s.Crawl != "",
+			polled: !s.Polled.IsZero(), gone: s.Outcome == subjects.Gone, inFlight: s.Crawl != "",
 		}
 		if !s.Next.IsZero() {
 			one.next = uint32(max(s.Next.Unix(), 1))
@@ -127,20 +125,20 @@ func readStandings(ctx context.Context, m Mesh, now time.Time) (*standings, erro
 		all.feeds = append(all.feeds, one)
 		all.counts.Add(s, 1)
 	})
-	slices.SortFunc(all.feeds, func(a, b standing) int { return bytes.Compare(a.id[:], b.id[:]) })
+	slices.SortFunc(all.feeds, func(a, b stateEntry) int { return bytes.Compare(a.id[:], b.id[:]) })
 	all.classes, all.outcomes = classes.names, outcomes.names
 	return all, err
 }
 
-// A naming has numbers for names. The zero value has none.
-type naming struct {
+// A nameTable numbers names, to store a name in one byte. The zero value is empty.
+type nameTable struct {
 	names   []string // by number; the first is ""
 	numbers map[string]uint8
 }
 
-// number returns the number of a name: 0 for "", and for the 256th name and all
-// after it, of which there are none by far.
-func (n *naming) number(name string) uint8 {
+// number returns the number of a name: 0 for "" and, in a full table, for new names. Classes and outcomes are
+// far fewer than 256.
+func (n *nameTable) number(name string) uint8 {
 	if n.numbers == nil {
 		n.names, n.numbers = []string{""}, map[string]uint8{"": 0}
 	}
@@ -153,13 +151,13 @@ func (n *naming) number(name string) uint8 {
 }
 
 // ID returns the ID of the feed.
-func (s *standing) ID() string { return string(bytes.TrimRight(s.id[:], "\x00")) }
+func (s *stateEntry) ID() string { return string(bytes.TrimRight(s.id[:], "\x00")) }
 
-// of returns the standing of a feed; nil if the schedule does not know it.
-func (all *standings) of(id string) *standing {
+// of returns the entry of a feed; nil if the schedule has no state of it.
+func (all *stateSnapshot) of(id string) *stateEntry {
 	var key [idLength]byte
 	copy(key[:], id)
-	at, is := slices.BinarySearchFunc(all.feeds, key, func(s standing, key [idLength]byte) int { return bytes.Compare(s.id[:], key[:]) })
+	at, is := slices.BinarySearchFunc(all.feeds, key, func(s stateEntry, key [idLength]byte) int { return bytes.Compare(s.id[:], key[:]) })
 	if !is {
 		return nil
 	}
@@ -167,7 +165,7 @@ func (all *standings) of(id string) *standing {
 }
 
 // is reports whether a feed is in one of [FeedStates].
-func (all *standings) is(s *standing, state string) bool {
+func (all *stateSnapshot) is(s *stateEntry, state string) bool {
 	switch state {
 	case StateGone:
 		return s.gone
@@ -178,22 +176,21 @@ func (all *standings) is(s *standing, state string) bool {
 	case StateOK:
 		return s.polled && s.failures == 0 && !s.gone
 	case StateDue:
-		return s.next > 0 && !s.out && int64(s.next) <= all.at.Unix()
+		return s.next > 0 && !s.inFlight && int64(s.next) <= all.at.Unix()
 	case StatePolling:
-		return s.out
+		return s.inFlight
 	}
 	return false
 }
 
-// matches reports whether a feed is as a filter wants it.
-func (all *standings) matches(f FeedFilter, s *standing) bool {
+// matches reports whether a feed matches a filter.
+func (all *stateSnapshot) matches(f FeedFilter, s *stateEntry) bool {
 	return s != nil && (f.State == "" || all.is(s, f.State)) &&
 		(f.Class == "" || all.classes[s.class] == f.Class) && (f.Tier == "" || subjects.Tiers[s.tier] == f.Tier)
 }
 
-// matching returns the IDs of the feeds that are as a filter wants them, at most
-// one more than limit.
-func (all *standings) matching(f FeedFilter, limit int) []string {
+// matching returns the IDs of the matching feeds, at most limit+1.
+func (all *stateSnapshot) matching(f FeedFilter, limit int) []string {
 	ids := []string{}
 	for i := range all.feeds {
 		if all.matches(f, &all.feeds[i]) {
@@ -205,9 +202,9 @@ func (all *standings) matching(f FeedFilter, limit int) []string {
 	return ids
 }
 
-// polls counts the feeds that were polled by what came of their last poll, those
-// that were answered with an HTTP status, and of these those with 304.
-func (all *standings) polls() (outcomes map[string]int64, answers, same int64) {
+// polls counts the polled feeds by the outcome of their last poll, those answered with an HTTP status, and
+// among these those answered with 304.
+func (all *stateSnapshot) polls() (outcomes map[string]int64, answers, same int64) {
 	outcomes = map[string]int64{}
 	for i := range all.feeds {
 		s := &all.feeds[i]
@@ -225,15 +222,14 @@ func (all *standings) polls() (outcomes map[string]int64, answers, same int64) {
 	return outcomes, answers, same
 }
 
-// A FeedCount says how many feeds have something in common.
+// A FeedCount is the number of feeds with a value.
 type FeedCount struct {
 	Name  string `json:"name"`
 	Feeds int64  `json:"feeds"`
 }
 
-// tally counts the feeds by their states, the classes of their errors, and tiers.
-// Classes come most frequent first.
-func (all *standings) tally() (states, classes, tiers []FeedCount) {
+// tally counts the feeds by state, class of error (most frequent first) and tier.
+func (all *stateSnapshot) tally() (states, classes, tiers []FeedCount) {
 	inState, inTier := make([]int64, len(FeedStates)), make([]int64, len(subjects.Tiers))
 	ofClass := map[string]int64{}
 	for i := range all.feeds {

@@ -22,27 +22,35 @@ import (
 	"feedmesh/storage"
 )
 
-// A FetchTest is what came of fetching a feed as a crawl would. Nothing of it was
-// kept.
+// A FetchTestRequest selects what a test fetches: a stored feed, or an address.
+type FetchTestRequest struct {
+	Feed    string `json:"feed,omitempty" maxLength:"64" doc:"ID of a stored feed, which is fetched with its settings."`
+	URL     string `json:"url,omitempty" maxLength:"4096" doc:"An address, in place of a feed."`
+	Compare bool   `json:"compare,omitempty" doc:"Also parse the document with gofeed, and list the entries that differ."`
+}
+
+// A FetchTest is the result of a test fetch. Nothing of it is stored.
 type FetchTest struct {
-	URL     string        `json:"url"`
-	Hops    []FetchHop    `json:"hops" doc:"Each request and its answer: the last is that of the document, those before it redirected."`
-	Proxy   string        `json:"proxy,omitempty" doc:"ID of the proxy it went by."`
-	Took    int64         `json:"took_ms" doc:"For all of it."`
-	Size    int64         `json:"size" doc:"Bytes of the document, unpacked."`
-	Problem *Trouble      `json:"problem,omitempty" doc:"Why there is no feed, if there is none."`
-	Error   string        `json:"error,omitempty" doc:"That in the words of who found it."`
-	Title   string        `json:"title,omitempty"`
-	Format  string        `json:"format,omitempty" doc:"RSS, Atom, RDF or JSON Feed."`
-	Entries int           `json:"entries" doc:"How many it lists."`
-	First   []TestedEntry `json:"first" doc:"The first of them, at most ten."`
-	Mended  string        `json:"mended,omitempty" doc:"What was wrong with the document and could be mended."`
+	URL      string        `json:"url"`
+	Hops     []FetchHop    `json:"hops" doc:"Each request and its answer: the last is that of the document, those before it redirected."`
+	Proxy    string        `json:"proxy,omitempty" doc:"ID of the proxy used."`
+	Took     int64         `json:"took_ms" doc:"For all of it."`
+	Size     int64         `json:"size" doc:"Bytes of the document, unpacked."`
+	Problem  *FeedProblem  `json:"problem,omitempty" doc:"Why no feed was read."`
+	Error    string        `json:"error,omitempty" doc:"The original error text."`
+	Title    string        `json:"title,omitempty"`
+	Format   string        `json:"format,omitempty" doc:"RSS, Atom, RDF or JSON Feed."`
+	Entries  int           `json:"entries" doc:"Number of entries."`
+	First    []TestedEntry `json:"first" doc:"The first of them, at most ten."`
+	Repaired string        `json:"mended,omitempty" doc:"Damage of the document that the parser repaired."`
+
+	Comparison *Comparison `json:"comparison,omitempty" doc:"The result of another parser, if the request has compare."`
 }
 
 // A FetchHop is one request of a test, with its answer.
 type FetchHop struct {
 	URL      string        `json:"url"`
-	Sent     []FetchHeader `json:"sent" doc:"By name; what is secret says so."`
+	Sent     []FetchHeader `json:"sent" doc:"By name; secrets are redacted."`
 	Status   int           `json:"status"`
 	Received []FetchHeader `json:"received" doc:"By name, likewise."`
 	After    int64         `json:"after_ms" doc:"When the answer began, from the start of the test."`
@@ -54,7 +62,7 @@ type FetchHeader struct {
 	Value string `json:"value"`
 }
 
-// A TestedEntry is what a feed says, before anything was done about it.
+// A TestedEntry is an entry of a feed before any processing.
 type TestedEntry struct {
 	Title     string    `json:"title,omitempty"`
 	Link      string    `json:"link,omitempty"`
@@ -64,26 +72,26 @@ type TestedEntry struct {
 // Bounds of a test.
 const (
 	testedEntries = 10
-	testedHeaders = 64  // lines of each header told
-	testedValue   = 500 // bytes of a line told
-	maxTests      = 8   // at once in a process
+	testedHeaders = 64  // lines of each header returned
+	testedValue   = 500 // bytes of a line returned
+	maxFetchTests = 8   // concurrent tests of a process
 )
 
-// ErrTooMuch says that a client asks for more at once than is done for one.
-var ErrTooMuch = errors.New("too much at once")
+// ErrTooManyRequests reports that too many operations of one kind run; retry later.
+var ErrTooManyRequests = errors.New("too many requests at once")
 
-// underway knows which clients have a test under way. The zero value knows none.
-type underway struct {
+// runningTests is the set of clients with a running test. The zero value is empty.
+type runningTests struct {
 	mu      sync.Mutex
 	clients map[string]bool
 }
 
-// begin lets a client test; it must call what it gets when it is done.
-func (t *underway) begin(client string) (end func(), err error) {
+// start registers a client's test. The caller must call end afterwards.
+func (t *runningTests) start(client string) (end func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.clients[client] || len(t.clients) >= maxTests {
-		return nil, fmt.Errorf("a test is under way already, try again when it has ended: %w", ErrTooMuch)
+	if t.clients[client] || len(t.clients) >= maxFetchTests {
+		return nil, fmt.Errorf("a fetch test is running, retry when it has ended: %w", ErrTooManyRequests)
 	}
 	if t.clients == nil {
 		t.clients = map[string]bool{}
@@ -97,56 +105,52 @@ func (t *underway) begin(client string) (end func(), err error) {
 }
 
 func (s *Server) testRoutes(api huma.API) {
-	test := op("POST", "/api/feeds/test-fetch", "test-fetch", "Fetch a feed as a crawl would, and tell all about it", 400, 404, 422, 429, 503)
-	test.Description = "Changes nothing, and asks for the document whole. One test at a time for each client."
-	huma.Register(api, test, func(ctx context.Context, in *body[struct {
-		Feed string `json:"feed,omitempty" maxLength:"64" doc:"ID of a feed, which is asked for as its settings say."`
-		URL  string `json:"url,omitempty" maxLength:"4096" doc:"An address, in place of a feed."`
-	}]) (*body[FetchTest], error) {
+	test := op("POST", "/api/feeds/test-fetch", "test-fetch", "Fetch a feed like a crawl and return every detail", 400, 404, 422, 429, 503)
+	test.Description = "Changes nothing, and requests the whole document. One test at a time for each client."
+	huma.Register(api, test, func(ctx context.Context, in *body[FetchTestRequest]) (*body[FetchTest], error) {
 		if (in.Body.Feed == "") == (in.Body.URL == "") {
-			return nil, huma.Error422UnprocessableEntity("give a feed's ID or an address, one of them")
+			return nil, huma.Error422UnprocessableEntity("give either a feed's ID or an address")
 		}
-		told, err := s.TestFetch(ctx, in.Body.Feed, in.Body.URL)
+		result, err := s.TestFetch(ctx, in.Body)
 		if err != nil {
 			return nil, s.problem(err)
 		}
-		return &body[FetchTest]{Body: told}, nil
+		return &body[FetchTest]{Body: result}, nil
 	})
 }
 
-// TestFetch fetches a feed by its ID, or an address if that is empty. What goes
-// wrong with the fetch is no error; [storage.ErrNotFound] is one.
-func (s *Server) TestFetch(ctx context.Context, feedID, address string) (FetchTest, error) {
-	end, err := s.tests.begin(access.From(ctx).ID)
+// TestFetch fetches a feed, or an address. A failed fetch is part of the result; only errors such as
+// [storage.ErrNotFound] are returned.
+func (s *Server) TestFetch(ctx context.Context, in FetchTestRequest) (FetchTest, error) {
+	end, err := s.fetchTests.start(access.From(ctx).ID)
 	if err != nil {
 		return FetchTest{}, err
 	}
 	defer end()
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
-	request, proxy, err := s.requestFor(ctx, feedID, address)
+	request, proxy, err := s.requestFor(ctx, in.Feed, in.URL)
 	if err != nil {
 		return FetchTest{}, err
 	}
-	told := FetchTest{URL: request.URL, Proxy: proxy, Hops: []FetchHop{}, First: []TestedEntry{}}
+	result := FetchTest{URL: request.URL, Proxy: proxy, Hops: []FetchHop{}, First: []TestedEntry{}}
 	began := time.Now()
-	request.Answered = func(r *http.Response) {
-		told.Hops = append(told.Hops, hopOf(r, request, time.Since(began)))
+	request.OnResponse = func(r *http.Response) {
+		result.Hops = append(result.Hops, hopOf(r, request, time.Since(began)))
 	}
 	if request.URL, err = storage.CanonicalURL(request.URL); err == nil {
-		told.URL = request.URL
-		err = s.tryFetch(ctx, request, &told)
+		result.URL = request.URL
+		err = s.tryFetch(ctx, request, in.Compare, &result)
 	}
-	told.Took = time.Since(began).Milliseconds()
+	result.Took = time.Since(began).Milliseconds()
 	if err != nil {
-		told.Error, told.Problem = err.Error(), troubleWith(err)
+		result.Error, result.Problem = err.Error(), fetchProblem(err)
 	}
-	return told, nil
+	return result, nil
 }
 
-// requestFor returns how a feed, or an address, is to be asked for, and the ID of
-// the proxy that a person wants it to go by. What the schedule found out about
-// other ways to a host is left alone.
+// requestFor returns the request of a feed or an address, and the ID of the configured proxy. Proxies that
+// the schedule chose by itself are not used.
 func (s *Server) requestFor(ctx context.Context, feedID, address string) (r fetch.Request, proxy string, err error) {
 	if feedID == "" {
 		return fetch.Request{URL: address}, "", nil
@@ -170,37 +174,41 @@ func (s *Server) requestFor(ctx context.Context, feedID, address string) (r fetc
 	}
 	for _, p := range proxies {
 		if p.ID == w.Proxy {
-			r.Ways = []string{p.URL}
+			r.Routes = []string{p.URL}
 			return r, p.ID, nil
 		}
 	}
 	return r, "", nil
 }
 
-// tryFetch fetches a document and reads it.
-func (s *Server) tryFetch(ctx context.Context, r fetch.Request, told *FetchTest) error {
-	d, err := s.Fetch.Fetch(ctx, r, s.Now())
+// tryFetch fetches and parses a document.
+func (s *Server) tryFetch(ctx context.Context, r fetch.Request, compare bool, result *FetchTest) error {
+	d, err := s.Fetcher.Fetch(ctx, r, s.Now())
 	if err != nil {
 		return err
 	}
-	told.Size = d.Size
-	unpacked, err := fetch.Unpack(d.Body, maxLooked)
+	result.Size = d.Size
+	unpacked, err := fetch.Decompress(d.Body, maxProbeBytes)
 	if err != nil {
 		return err
 	}
 	read, err := feed.Parse(unpacked, d.ContentType, d.URL)
+	if compare {
+		comparison := s.compareParsers(ctx, unpacked, read.Entries)
+		result.Comparison = &comparison
+	}
 	if err != nil {
 		return err
 	}
-	told.Title, told.Format, told.Entries, told.Mended = read.Title, discover.Format(unpacked), len(read.Entries), read.Malformed
+	result.Title, result.Format, result.Entries, result.Repaired = read.Title, discover.Format(unpacked), len(read.Entries), read.Malformed
 	for _, e := range read.Entries[:min(len(read.Entries), testedEntries)] {
-		told.First = append(told.First, TestedEntry{e.Title, e.Link, e.Published})
+		result.First = append(result.First, TestedEntry{e.Title, e.Link, e.Published})
 	}
 	return nil
 }
 
-// troubleWith says what an error of a fetch, or of reading a document, means.
-func troubleWith(err error) *Trouble {
+// fetchProblem describes an error of fetching or parsing a document.
+func fetchProblem(err error) *FeedProblem {
 	class, status := "", 0
 	var fetching *fetch.Error
 	var reading *feed.Error
@@ -212,23 +220,23 @@ func troubleWith(err error) *Trouble {
 	default:
 		class = string(fetch.ClassAddress)
 	}
-	return &Trouble{What: whatClass(class, status), Do: troubles[class].do, Class: class}
+	return &FeedProblem{Summary: describeClass(class, status), Advice: remedies[class].advice, Class: class}
 }
 
-// hopOf tells of an answer and the request it is to.
-func hopOf(r *http.Response, asked fetch.Request, after time.Duration) FetchHop {
+// hopOf returns an answer and its request as a hop.
+func hopOf(r *http.Response, request fetch.Request, after time.Duration) FetchHop {
 	secret := func(name string) bool {
 		name = textproto.CanonicalMIMEHeaderKey(name)
 		own := func(set string) bool { return textproto.CanonicalMIMEHeaderKey(set) == name }
-		return slices.Contains(secretHeaders, name) || slices.ContainsFunc(slices.Collect(maps.Keys(asked.Header)), own)
+		return slices.Contains(secretHeaders, name) || slices.ContainsFunc(slices.Collect(maps.Keys(request.Header)), own)
 	}
 	return FetchHop{
 		URL: withoutUser(r.Request.URL), Status: r.StatusCode, After: after.Milliseconds(),
-		Sent: linesOf(r.Request.Header, secret), Received: linesOf(r.Header, secret),
+		Sent: headerLines(r.Request.Header, secret), Received: headerLines(r.Header, secret),
 	}
 }
 
-// secretHeaders may let whoever reads them in.
+// secretHeaders may contain credentials.
 var secretHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie"}
 
 func withoutUser(u *url.URL) string {
@@ -237,13 +245,13 @@ func withoutUser(u *url.URL) string {
 	return bare.String()
 }
 
-// linesOf returns the lines of a header by name, what is secret as isSet.
-func linesOf(h http.Header, secret func(name string) bool) []FetchHeader {
+// headerLines returns the lines of a header by name, with secrets redacted.
+func headerLines(h http.Header, secret func(name string) bool) []FetchHeader {
 	lines := []FetchHeader{}
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		for _, value := range h[name] {
 			if secret(name) {
-				value = isSet
+				value = redacted
 			} else if len(value) > testedValue {
 				value = value[:testedValue] + "..."
 			}

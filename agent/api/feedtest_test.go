@@ -13,10 +13,10 @@ import (
 	"feedmesh/subjects"
 )
 
-// tested fetches for a person and returns what is told.
-func (w *world) tested(t *testing.T, what string) (FetchTest, string) {
+// tested runs a test fetch and returns its result.
+func (w *testbed) tested(t *testing.T, what string) (FetchTest, string) {
 	t.Helper()
-	a := w.ask(t, "POST", "/api/feeds/test-fetch", what)
+	a := w.request(t, "POST", "/api/feeds/test-fetch", what)
 	var told FetchTest
 	if err := json.Unmarshal([]byte(a.body), &told); err != nil || a.StatusCode != 200 {
 		t.Fatalf("%s: got %d %s", what, a.StatusCode, a.body)
@@ -33,7 +33,7 @@ func header(lines []FetchHeader, name string) string {
 	return ""
 }
 
-func TestATestFetchTellsAllButSecrets(t *testing.T) {
+func TestTestFetch_RedactsSecrets(t *testing.T) {
 	t.Parallel()
 	var asked []*http.Request
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,7 +48,7 @@ func TestATestFetchTellsAllButSecrets(t *testing.T) {
 		fmt.Fprint(w, aFeed)
 	}))
 	defer site.Close()
-	w := newWorld(t)
+	w := newTestbed(t)
 	address := site.URL + "/old"
 	id := storage.FeedID(address)
 	_, err := w.store.AddFeeds(t.Context(), storage.Feed{ID: id, URL: address, Added: now, Request: &storage.Request{
@@ -68,84 +68,84 @@ func TestATestFetchTellsAllButSecrets(t *testing.T) {
 	}
 	for _, secret := range []string{"k3y", "pa55", "s3cret", asked[0].Header.Get("Authorization")} {
 		if strings.Contains(raw, secret) {
-			t.Errorf("%s is told", secret)
+			t.Errorf("%s is not redacted", secret)
 		}
 	}
 	if asked[0].Header.Get("X-Key") != "k3y" {
-		t.Error("the feed was not asked for as its settings say")
+		t.Error("the request does not use the settings of the feed")
 	}
 	if told.Title != "News" || told.Format != "RSS" || told.Entries != 1 || len(told.First) != 1 || told.First[0].Title != "A" || told.Problem != nil || told.Size != int64(len(aFeed)) {
-		t.Errorf("told is %+v", told)
+		t.Errorf("got %+v", told)
 	}
 	if f := w.feedOf(t, id); f.Items != 0 || len(w.mesh.published) != 0 {
 		t.Errorf("the test left %d items and %d tasks behind", f.Items, len(w.mesh.published))
 	}
 }
 
-func TestATestFetchTellsWhatIsWrong(t *testing.T) {
+func TestTestFetch_ReportsProblem(t *testing.T) {
 	t.Parallel()
 	site := aSite(t)
-	w := newWorld(t)
+	w := newTestbed(t)
 	for address, class := range map[string]string{
 		site.URL + "/": "web page", site.URL + "/nothing": "http 4xx", "http://10.0.0.1/": "blocked", "http://169.254.169.254/latest": "blocked",
 		"file:///etc/passwd": "address", "http://[::1]:22/": "blocked", "http://127.0.0.1:1/": "connect",
 	} {
 		told, _ := w.tested(t, `{"url":"`+address+`"}`)
-		if told.Problem == nil || told.Problem.Class != class || told.Problem.Do == "" || told.Error == "" || told.Entries != 0 {
+		if told.Problem == nil || told.Problem.Class != class || told.Problem.Advice == "" || told.Error == "" || told.Entries != 0 {
 			t.Errorf("%s: got %+v, %+v; want a problem of class %s", address, told, told.Problem, class)
 		}
 	}
 }
 
-func TestAClientTestsOneAfterTheOther(t *testing.T) {
+func TestTestFetch_OnePerClient(t *testing.T) {
 	t.Parallel()
-	var tests underway
-	end, err := tests.begin("a")
+	var tests runningTests
+	end, err := tests.start("a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tests.begin("a"); err == nil {
+	if _, err := tests.start("a"); err == nil {
 		t.Error("a second test of one client began")
 	}
-	for i := range maxTests - 1 {
-		if _, err := tests.begin(fmt.Sprint(i)); err != nil {
+	for i := range maxFetchTests - 1 {
+		if _, err := tests.start(fmt.Sprint(i)); err != nil {
 			t.Errorf("another client can't test: %v", err)
 		}
 	}
-	if _, err := tests.begin("b"); err == nil {
-		t.Error("more tests than may be are under way")
+	if _, err := tests.start("b"); err == nil {
+		t.Error("more test fetches run than allowed")
 	}
 	end()
-	if _, err := tests.begin("a"); err != nil {
+	if _, err := tests.start("a"); err != nil {
 		t.Errorf("after its end: %v", err)
 	}
 }
 
-func TestEveryErrorHasWordsAndWhatToDo(t *testing.T) {
+func TestFeedProblem_CoversAllErrorClasses(t *testing.T) {
 	t.Parallel()
-	for class, r := range troubles {
-		if r.what == "" || r.do == "" || strings.HasSuffix(r.what, ".") || !strings.HasSuffix(r.do, ".") {
-			t.Errorf("%s: %q, %q; want words and what to do", class, r.what, r.do)
+	for class, r := range remedies {
+		if r.summary == "" || r.advice == "" || strings.HasSuffix(r.summary, ".") || !strings.HasSuffix(r.advice, ".") {
+			t.Errorf("%s: %q, %q; want words and what to do", class, r.summary, r.advice)
 		}
 	}
-	if got := whatClass("http 4xx", 404); got != "There is nothing at its address (HTTP 404)." {
+	if got := describeClass("http 4xx", 404); got != "The address does not exist (HTTP 404)." {
 		t.Errorf("got %q", got)
 	}
-	if got := whatClass("odd", 0); got != "It failed: odd." {
+	if got := describeClass("odd", 0); got != "Error: odd." {
 		t.Errorf("got %q", got)
 	}
 }
 
-func TestPollsAreToldInWords(t *testing.T) {
+func TestFeedPolls_Descriptions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.mesh.polls[w.feed] = append(w.mesh.polls[w.feed],
-		subjects.Poll{At: now.Add(-2 * time.Hour), Status: 304, Before: 9}, subjects.Poll{At: now.Add(-20 * time.Hour), Class: "timeout", Before: 1})
+		subjects.Poll{At: now.Add(-2 * time.Hour), Status: 304, UnchangedBefore: 9}, subjects.Poll{At: now.Add(-20 * time.Hour), Class: "timeout", UnchangedBefore: 1})
 	polls := getJSON[PollHistory](t, w, "/api/feeds/"+w.feed+"/polls").Polls
-	if len(polls) != 4 || polls[0].What != "Its host's name has no address." || polls[0].Took != 15 || polls[1].What != "A document came (HTTP 200)." || polls[1].Proxy != "p1" {
+	if len(polls) != 4 || polls[0].What != "The host name does not resolve." || polls[0].Took != 15 || polls[1].What != "Document received (HTTP 200)." || polls[1].Proxy != "p1" {
 		t.Errorf("the polls are %+v", polls)
 	}
-	for i, want := range []string{"Nothing new (HTTP 304). The 9 polls before it brought nothing new.", whatClass("timeout", 0) + " The poll before it brought nothing new."} {
+	for i, want := range []string{"Nothing new (HTTP 304). The 9 polls before it brought nothing new.", describeClass("timeout", 0) + " The poll before it brought nothing new."} {
 		if got := polls[2+i]; got.What != want || got.Before != []int{9, 1}[i] {
 			t.Errorf("got %+v, want %q", got, want)
 		}

@@ -18,134 +18,131 @@ import (
 	"feedmesh/agent/access"
 )
 
-// A guard lets only those in who may: whoever shows a token whose scope will do,
-// or, where the settings have none, whoever asks from this machine under its own
-// name. The name matters: without it a web page could have its own name point
-// here and read everything.
+// A guard authenticates and authorizes every request: a token must have the needed scope. Without a token in
+// the settings, requests from this machine are allowed, if they use its own name as the host: otherwise a web
+// page could let its own name resolve to this machine and read everything (DNS rebinding).
 type guard struct {
 	server *Server
 	mux    *http.ServeMux
-	scopes map[string]access.Scope // of operations, by pattern
+	scopes map[string]access.Scope // of operations, by mux pattern
 	next   http.Handler
 }
 
-// guarded guards a mux, of whose patterns some are operations.
+// guarded returns the mux behind a guard. scopes are the scopes of its operations.
 func (s *Server) guarded(mux *http.ServeMux, scopes map[string]access.Scope) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(deny(http.StatusForbidden, "the request comes from a page of another site"))
-	return &guard{server: s, mux: mux, scopes: scopes, next: cross.Handler(s.once(tagged(mux)))}
+	return &guard{server: s, mux: mux, scopes: scopes, next: cross.Handler(s.idempotent(withETag(mux)))}
 }
 
-// What is served to whoever asks: whether this process lives, and the way in for
-// readers that log in with a password, which is a token.
+// Paths that need no token: the liveness check, and the login of readers, whose password is a token.
 const (
 	livePath  = "/livez"
 	loginPath = "/accounts/ClientLogin"
 )
 
-// ServeHTTP implements [http.Handler].
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("X-Frame-Options", "DENY")
-	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'") // pages say what they need
+	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'") // pages replace this
 	_, pattern := g.mux.Handler(r)
 	switch {
 	case r.URL.Path == livePath && pathOf(pattern) == livePath:
 		g.next.ServeHTTP(w, r)
 		return
-	case r.URL.Path == loginPath && pathOf(pattern) != "/": // else nothing is there but a page
+	case r.URL.Path == loginPath && pathOf(pattern) != "/": // otherwise the console's pages serve the path
 		g.login(w, r)
 		return
 	}
-	if g.embed(w, r, pattern) {
+	if g.allowOrigin(w, r, pattern) {
 		return
 	}
-	needed := g.needs(r, pattern)
-	client, r, refusal := g.clientOf(r, pattern)
-	if refusal == nil || refusal.status/100 == 4 { // who is kept out costs time too
+	needed := g.requiredScope(r, pattern)
+	client, r, denied := g.clientOf(r, pattern)
+	if denied == nil || denied.status/100 == 4 { // rejected requests cost time too
 		if wait := g.limit(header, client, r); wait > 0 {
-			refusal = tooMany("this client asks too often", wait)
+			denied = tooManyRequests("this client sends too many requests", wait)
 		}
 	}
-	if refusal == nil && !client.May(needed) {
-		refusal = &denial{status: http.StatusForbidden, why: fmt.Sprintf("the token %q may not do this: it takes one of scope %s", client.Name, needed)}
+	if denied == nil && !client.May(needed) {
+		denied = &denial{status: http.StatusForbidden, detail: fmt.Sprintf("the token %q lacks the scope %s", client.Name, needed)}
 	}
-	if refusal != nil {
-		refusal.ServeHTTP(w, r)
+	if denied != nil {
+		denied.ServeHTTP(w, r)
 		return
 	}
 	boundBody(w, r, pattern)
 	g.next.ServeHTTP(w, r.WithContext(access.With(r.Context(), client)))
 }
 
-// clientOf returns who asks, and the request without the token in its address,
-// if it is one that may have it there.
+// clientOf returns the client of a request, and the request without the token in its address, where outputs
+// accept one.
 func (g *guard) clientOf(r *http.Request, pattern string) (access.Client, *http.Request, *denial) {
 	s := g.server
-	secret, shown := access.Shown(r)
+	secret, shown := access.FromRequest(r)
 	inAddress := false
 	if !shown && strings.HasPrefix(pathOf(pattern), outputsPath) {
 		secret, r = tokenOf(r)
 		shown, inAddress = secret != "", secret != ""
 	}
-	// Something in front of us may have its own password, and pass it on.
-	if s.Token == "" && !access.IsMade(secret) {
+	// A proxy in front may require its own password and pass it on.
+	if s.Token == "" && !access.IsGenerated(secret) {
 		if isLocal(r.Host) {
 			return access.Local(), r, nil
 		}
-		return access.Client{}, r, &denial{status: http.StatusForbidden, why: "without a token only this machine is served, under the name localhost"}
+		return access.Client{}, r, &denial{status: http.StatusForbidden, detail: "without a configured token, requests are accepted only from this machine, under the name localhost"}
 	}
 	if !shown {
-		return access.Client{}, r, unknown()
+		return access.Client{}, r, unauthorized()
 	}
-	client, refusal := s.check(r, secret)
-	if refusal == nil && inAddress && client.May(access.Read) {
-		refusal = &denial{status: http.StatusForbidden, why: "a token in an address is soon known to others: it must be one that may only search"}
+	client, denied := s.checkToken(r, secret)
+	if denied == nil && inAddress && client.May(access.Read) {
+		denied = &denial{status: http.StatusForbidden, detail: "a token in an address leaks easily: it must have the scope search only"}
 	}
-	return client, r, refusal
+	return client, r, denied
 }
 
-// check returns who shows a secret. An address that showed too many wrong ones is
-// not told any more whether one is right, if it is of a kind that can be guessed.
-func (s *Server) check(r *http.Request, secret string) (access.Client, *denial) {
+// checkToken returns the client of a secret. After too many wrong secrets of an address, guessable secrets
+// from it are rejected without a check.
+func (s *Server) checkToken(r *http.Request, secret string) (access.Client, *denial) {
 	address := access.Address(r)
-	if q := s.wrong.Look(address); !q.OK && access.IsGuessable(secret) {
-		return access.Client{}, tooMany("too many wrong tokens came from this address", q.Wait)
+	if q := s.failedLogins.Peek(address); !q.OK && access.IsGuessable(secret) {
+		return access.Client{}, tooManyRequests("too many wrong tokens came from this address", q.Wait)
 	}
-	client, err := s.keeper.Check(r.Context(), secret)
+	client, err := s.tokens.Check(r.Context(), secret)
 	switch {
-	case errors.Is(err, access.ErrWrong):
-		if q := s.wrong.Take(address); !q.OK {
-			return client, tooMany("too many wrong tokens came from this address", q.Wait)
+	case errors.Is(err, access.ErrInvalidToken):
+		if q := s.failedLogins.Take(address); !q.OK {
+			return client, tooManyRequests("too many wrong tokens came from this address", q.Wait)
 		}
-		return client, unknown()
+		return client, unauthorized()
 	case err != nil:
-		s.Log.Warn("tokens can't be read", "err", err)
-		return client, &denial{status: http.StatusServiceUnavailable, why: "the tokens can't be read: " + err.Error()}
+		s.Log.Warn("token read failed", "err", err)
+		return client, &denial{status: http.StatusServiceUnavailable, detail: "the tokens can't be read: " + err.Error()}
 	}
 	return client, nil
 }
 
-// login serves the way in, to those whose address did not show too many wrong
-// passwords. Whoever answers there says which are wrong, by its status.
+// login serves the login of readers, unless its address sent too many wrong passwords. The handler's status
+// shows which are wrong.
 func (g *guard) login(w http.ResponseWriter, r *http.Request) {
 	address := access.Address(r)
-	if q := g.server.wrong.Look(address); !q.OK {
-		tooMany("too many wrong passwords came from this address", q.Wait).ServeHTTP(w, r)
+	if q := g.server.failedLogins.Peek(address); !q.OK {
+		tooManyRequests("too many wrong passwords came from this address", q.Wait).ServeHTTP(w, r)
 		return
 	}
 	seen := &statusWriter{ResponseWriter: w}
 	boundBody(w, r, loginPath)
 	g.next.ServeHTTP(seen, r)
 	if seen.status == http.StatusUnauthorized || seen.status == http.StatusForbidden {
-		g.server.wrong.Take(address)
+		g.server.failedLogins.Take(address)
 	}
 }
 
-// limit counts a request, and returns how long its client must wait. Who is on
-// this machine, where no token is needed, need not.
+// limit counts a request, and returns how long its client must wait. Local requests without a token are not
+// limited.
 //
 // Source: draft-ietf-httpapi-ratelimit-headers-10.
 func (g *guard) limit(header http.Header, client access.Client, r *http.Request) time.Duration {
@@ -153,7 +150,7 @@ func (g *guard) limit(header http.Header, client access.Client, r *http.Request)
 	if perSecond <= 0 || client.ID == access.LocalID {
 		return 0
 	}
-	q := g.server.requests.Take(client.Key(access.Address(r)))
+	q := g.server.requestLimiter.Take(client.Key(access.Address(r)))
 	header.Set("RateLimit-Policy", fmt.Sprintf(`"client";q=%d;w=%d`, burst*perSecond, burst))
 	header.Set("RateLimit", fmt.Sprintf(`"client";r=%d;t=%d`, q.Left, seconds(q.Wait)))
 	if q.OK {
@@ -162,23 +159,22 @@ func (g *guard) limit(header http.Header, client access.Client, r *http.Request)
 	return q.Wait
 }
 
-// burst is how many seconds' requests a client may make at once.
+// burst is how many seconds' worth of requests a client may send together.
 const burst = 4
 
-// seconds returns a time in seconds, rounded up.
+// seconds returns a duration in seconds, rounded up.
 func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
-// boundBody bounds how long a page may wait for what it is sent. Operations see
-// to that themselves.
+// boundBody sets the read deadline of a request to a page. Operations set their own.
 func boundBody(w http.ResponseWriter, r *http.Request, pattern string) {
 	if r.ContentLength != 0 && !strings.HasPrefix(pathOf(pattern), "/api/") {
-		// Some writers, of tests, can't; then there is nothing to bound.
+		// Test writers do not support deadlines.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Minute))
 	}
 }
 
-// tokenOf returns the token in a request's address, and the request without it:
-// then it is in no log, and in no address that is made of this one.
+// tokenOf returns the token in a request's address, and the request without it, which keeps the token out of
+// logs and links.
 func tokenOf(r *http.Request) (token string, without *http.Request) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil || !query.Has("token") {
@@ -204,45 +200,43 @@ func isLocal(hostport string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// A denial answers that a request is refused.
+// A denial is the response to a rejected request.
 type denial struct {
 	status int
-	why    string
+	detail string
 	header http.Header
 }
 
-// ServeHTTP implements [http.Handler].
 func (d *denial) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	for name, values := range d.header {
 		w.Header()[name] = values
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	w.Header().Set("Cache-Control", "no-store") // what is refused now may be allowed next
+	w.Header().Set("Cache-Control", "no-store") // the next request may be allowed
 	w.WriteHeader(d.status)
-	json.NewEncoder(w).Encode(huma.ErrorModel{Title: http.StatusText(d.status), Status: d.status, Detail: d.why})
+	json.NewEncoder(w).Encode(huma.ErrorModel{Title: http.StatusText(d.status), Status: d.status, Detail: d.detail})
 }
 
-func deny(status int, why string) http.Handler { return &denial{status: status, why: why} }
+func deny(status int, why string) http.Handler { return &denial{status: status, detail: why} }
 
-// unknown refuses one who shows no token, or a wrong one.
-func unknown() *denial {
-	return &denial{status: http.StatusUnauthorized, why: "show the token: Authorization: Bearer TOKEN, or as the password of any user",
+// unauthorized rejects a missing or wrong token.
+func unauthorized() *denial {
+	return &denial{status: http.StatusUnauthorized, detail: "a token is required: send Authorization: Bearer TOKEN, or the token as the password of any user",
 		header: http.Header{"Www-Authenticate": {`Basic realm="feedmesh", charset="UTF-8"`}}}
 }
 
-// tooMany refuses one who is to wait.
-func tooMany(why string, wait time.Duration) *denial {
+// tooManyRequests rejects a request over a limit, with Retry-After.
+func tooManyRequests(why string, wait time.Duration) *denial {
 	n := seconds(wait)
-	return &denial{status: http.StatusTooManyRequests, why: fmt.Sprintf("%s: wait %d s", why, n), header: http.Header{"Retry-After": {strconv.Itoa(n)}}}
+	return &denial{status: http.StatusTooManyRequests, detail: fmt.Sprintf("%s: wait %d s", why, n), header: http.Header{"Retry-After": {strconv.Itoa(n)}}}
 }
 
-// A statusWriter remembers the status of an answer.
+// A statusWriter records the status of a response.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
 }
 
-// WriteHeader implements [http.ResponseWriter].
 func (w *statusWriter) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status

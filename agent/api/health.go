@@ -11,10 +11,9 @@ import (
 	"time"
 )
 
-// Health returns what machines ask of any process, whatever its roles: /livez,
-// /readyz and /metrics, guarded as the API is. With profiles there is
-// /debug/pprof/ too, which is only for an address that others can't reach. Of
-// [Deps] it needs no store, index or mesh.
+// Health returns the operational endpoints of any process, whatever its roles: /livez, /readyz and /metrics,
+// behind the same guard as the API. With profiles it also serves /debug/pprof/; use that only on a private
+// address. Of [Deps] it needs no store, index or mesh.
 func (s *Server) Health(profiles bool) http.Handler {
 	mux := http.NewServeMux()
 	s.healthRoutes(mux)
@@ -34,12 +33,12 @@ func (s *Server) healthRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /metrics", s.Metrics)
 }
 
-// Readiness returns how each of the things is that this process stands on.
+// Readiness returns the health of each dependency of this process.
 func (s *Server) Readiness(ctx context.Context) []Check {
-	return append([]Check{}, s.Checks(ctx)...) // none is an empty list
+	return append([]Check{}, s.Checks(ctx)...) // an empty list, not null
 }
 
-// readyz answers 200 if all checks are well, else 503, with each of them.
+// readyz answers 200 if all checks pass, else 503, with all checks.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
@@ -54,13 +53,12 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(map[string]any{"ready": status == http.StatusOK, "checks": checks})
 }
 
-// Serve serves h on l until ctx ends. Then requests under way are answered; slow
-// ones for ten seconds.
+// Serve serves h on l until ctx ends. Then it waits up to ten seconds for running requests.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
 	web := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
-		WriteTimeout:      10 * time.Minute, // of what has an end; streams see to theirs
+		WriteTimeout:      10 * time.Minute, // streams set their own deadlines
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),

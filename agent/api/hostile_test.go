@@ -17,9 +17,9 @@ import (
 	"feedmesh/agent/access"
 )
 
-func TestOversizedRequestsAreRefusedInWords(t *testing.T) {
+func TestRequests_OversizedAreRejected(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	deep := strings.Repeat(`[`, 100_000)
 	for _, c := range []struct {
 		name, method, path, body string
@@ -35,7 +35,7 @@ func TestOversizedRequestsAreRefusedInWords(t *testing.T) {
 		{"many addresses", "POST", "/api/feeds", `{"urls":[` + strings.Repeat(`"x",`, 100_000) + `"x"]}`, 422},
 	} {
 		begun := time.Now()
-		a := w.ask(t, c.method, c.path, c.body)
+		a := w.request(t, c.method, c.path, c.body)
 		if a.StatusCode != c.want {
 			t.Errorf("%s: got %d %.200s, want %d", c.name, a.StatusCode, a.body, c.want)
 		}
@@ -43,13 +43,13 @@ func TestOversizedRequestsAreRefusedInWords(t *testing.T) {
 			a.isProblem(t, c.want, "")
 		}
 		if took := time.Since(begun); took > time.Minute || len(a.body) > 1<<20 {
-			t.Errorf("%s: it took %v and %d bytes to say so", c.name, took, len(a.body))
+			t.Errorf("%s: the rejection took %v and %d bytes", c.name, took, len(a.body))
 		}
 	}
 }
 
-// listening serves the world at an address of this machine.
-func (w *world) listening(t *testing.T) net.Listener {
+// listening serves the API at a loopback address.
+func (w *testbed) listening(t *testing.T) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -59,8 +59,8 @@ func (w *world) listening(t *testing.T) net.Listener {
 	return l
 }
 
-// serving serves the world as a node does.
-func (w *world) serving(t *testing.T, l net.Listener) {
+// serving serves the API as a node does.
+func (w *testbed) serving(t *testing.T, l net.Listener) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -72,9 +72,9 @@ func (w *world) serving(t *testing.T, l net.Listener) {
 	t.Cleanup(func() { stop(); running.Wait() })
 }
 
-func TestGarbageIsNoRequest(t *testing.T) {
+func TestRequests_GarbageIsRejected(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	l := w.listening(t)
 	for _, c := range []struct{ name, sent string }{
 		{"noise", "\x00\x01\x02\xff\xfe\r\n\r\n"},
@@ -100,11 +100,11 @@ func TestGarbageIsNoRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		conn.SetDeadline(time.Now().Add(10 * time.Second))
-		go io.WriteString(conn, c.sent) // it may be refused before it is all sent
+		go io.WriteString(conn, c.sent) // it may be rejected before it is sent completely
 		line, _ := bufio.NewReader(conn).ReadString('\n')
 		conn.Close()
 		if status := strings.TrimPrefix(line, "HTTP/1.1 "); line != "" && !strings.HasPrefix(status, "4") && !strings.HasPrefix(status, "5") {
-			t.Errorf("%s: got %s, want it refused", c.name, line)
+			t.Errorf("%s: got %s, want it rejected", c.name, line)
 		}
 	}
 	resp, err := http.Get("http://" + l.Addr().String() + "/api/feeds")
@@ -116,12 +116,12 @@ func TestGarbageIsNoRequest(t *testing.T) {
 	}
 }
 
-func TestSlowHeadersAreNotWaitedFor(t *testing.T) {
+func TestRequests_SlowHeadersTimeOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped by -short: it waits ten seconds")
 	}
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	l := w.listening(t)
 	conn, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
@@ -149,11 +149,11 @@ func TestSlowHeadersAreNotWaitedFor(t *testing.T) {
 	t.Error("it was waited for more than 20 s")
 }
 
-// Browsers say of each request where it comes from; those that do not are no
-// browsers, and need a token of their own.
-func TestWhatAnotherSitesPageSendsChangesNothing(t *testing.T) {
+// Browsers send the origin of each request. Requests without an origin come from other clients, which need a
+// token.
+func TestRequests_CrossSiteWritesAreRejected(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	paths := map[string]string{"POST": "/api/feeds/" + w.feed + "/refresh", "PUT": "/api/proxies/p1", "PATCH": "/api/feeds/" + w.feed, "DELETE": "/api/items/" + w.item + "/spam"}
 	own := "http://" + w.Listener.Addr().String()
 	for _, origin := range []string{"", own, "https://evil.example", "null", "http://localhost:1", "http://127.0.0.1.evil.example"} {
@@ -167,10 +167,10 @@ func TestWhatAnotherSitesPageSendsChangesNothing(t *testing.T) {
 					if fetched != "" {
 						headers = append(headers, "Sec-Fetch-Site", fetched)
 					}
-					a := w.ask(t, method, page, "", headers...)
+					a := w.request(t, method, page, "", headers...)
 					may := fetched == "same-origin" || fetched == "none" || fetched == "" && (origin == "" || origin == own)
 					if got := a.StatusCode != http.StatusForbidden; got != may {
-						t.Errorf("%s %s from %q, fetched %q: got %d %s, want it done: %v", method, page, origin, fetched, a.StatusCode, a.body, may)
+						t.Errorf("%s %s from %q, fetched %q: got %d %s, want it allowed: %v", method, page, origin, fetched, a.StatusCode, a.body, may)
 					}
 				}
 			}
@@ -178,7 +178,7 @@ func TestWhatAnotherSitesPageSendsChangesNothing(t *testing.T) {
 	}
 }
 
-// A pipeListener hands out connections that cost no file.
+// A pipeListener accepts in-memory connections, which need no file descriptors.
 type pipeListener struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -202,8 +202,8 @@ func (l *pipeListener) Close() error { l.once.Do(func() { close(l.done) }); retu
 
 func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
-// ask opens a connection, sends a GET, and returns the status, with the connection.
-func (l *pipeListener) ask(path, auth string) (status int, conn net.Conn, err error) {
+// request opens a connection, sends a GET, and returns the status, with the connection.
+func (l *pipeListener) request(path, auth string) (status int, conn net.Conn, err error) {
 	here, there := net.Pipe()
 	l.conns <- there
 	here.SetDeadline(time.Now().Add(time.Minute))
@@ -218,11 +218,11 @@ func (l *pipeListener) ask(path, auth string) (status int, conn net.Conn, err er
 }
 
 // Ten thousand clients open a stream and do not read it.
-func TestStreamsThatNobodyReadsAreFewAndEnd(t *testing.T) {
+func TestStreams_UnreadAreLimitedAndEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped by -short: it opens 10,000 connections")
 	}
-	w := newWorld(t, withOwner)
+	w := newTestbed(t, withOwner)
 	pipes := newPipes()
 	w.serving(t, pipes)
 	var secrets []string
@@ -239,7 +239,7 @@ func TestStreamsThatNobodyReadsAreFewAndEnd(t *testing.T) {
 	for from := range 50 {
 		asking.Go(func() {
 			for i := range 200 {
-				status, conn, err := pipes.ask("/api/events", secrets[(from*200+i)%len(secrets)])
+				status, conn, err := pipes.request("/api/events", secrets[(from*200+i)%len(secrets)])
 				mu.Lock()
 				if statuses[status]++; err != nil {
 					t.Error(err)
@@ -250,7 +250,7 @@ func TestStreamsThatNobodyReadsAreFewAndEnd(t *testing.T) {
 		})
 	}
 	asking.Wait()
-	rounds := 1 + int(time.Since(began)/streamLimit) // others may take the place of what is ended
+	rounds := 1 + int(time.Since(began)/streamWriteTimeout) // other streams may replace those that end
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if statuses[200] < maxStreams || statuses[200] > maxStreams*rounds || statuses[200]+statuses[429] != 10_000 {
@@ -260,14 +260,14 @@ func TestStreamsThatNobodyReadsAreFewAndEnd(t *testing.T) {
 		t.Errorf("they hold %d MB", held>>20)
 	}
 	begun := time.Now()
-	if status, conn, err := pipes.ask("/livez", ""); err != nil || status != 200 || time.Since(begun) > 5*time.Second {
+	if status, conn, err := pipes.request("/livez", ""); err != nil || status != 200 || time.Since(begun) > 5*time.Second {
 		t.Errorf("another client: got %d, %v after %v; want to be served", status, err, time.Since(begun))
 	} else {
 		conn.Close()
 	}
 	for deadline := time.Now().Add(time.Minute); w.server.streams.count() > 0; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d streams that nobody reads are open still", w.server.streams.count())
+			t.Fatalf("%d unread streams are still open", w.server.streams.count())
 		}
 	}
 	for _, conn := range conns {

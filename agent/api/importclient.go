@@ -7,27 +7,26 @@ import (
 	"strconv"
 )
 
-// BeginImport has the feeds of a list added: OPML, or an address a line. name is
-// what to call the list; it may be empty.
-func (c *Client) BeginImport(ctx context.Context, name string, list io.Reader) (Import, error) {
+// StartImport uploads a list of feeds, OPML or an address a line, and returns the import that adds them. name
+// may be empty.
+func (c *Client) StartImport(ctx context.Context, name string, list io.Reader) (Import, error) {
 	q := url.Values{}
 	set(q, "name", name)
 	return call[Import](ctx, c, "POST", "/api/feeds/import", q, list)
 }
 
-// ImportFeeds adds the feeds of a list, and returns when it is done.
+// ImportFeeds adds the feeds of a list, and returns when the import has ended.
 func (c *Client) ImportFeeds(ctx context.Context, list io.Reader) (Import, error) {
-	begun, err := c.BeginImport(ctx, "", list)
+	started, err := c.StartImport(ctx, "", list)
 	if err != nil {
-		return begun, err
+		return started, err
 	}
-	return c.WaitForImport(ctx, begun.ID, func(Import) {})
+	return c.WaitForImport(ctx, started.ID, func(Import) {})
 }
 
-// WaitForImport returns an import when it is done, and until then has each told
-// how it is getting on.
+// WaitForImport returns an import when it has ended. Until then it calls each with the progress.
 func (c *Client) WaitForImport(ctx context.Context, id string, each func(Import)) (Import, error) {
-	return waitFor(ctx, func() (Import, error) { return c.Import(ctx, id) }, func(imp Import) bool { return imp.State == importRunning }, each)
+	return pollUntilDone(ctx, func() (Import, error) { return c.Import(ctx, id) }, func(imp Import) bool { return imp.State == importRunning }, each)
 }
 
 // Imports returns the last hundred imports, newest first.
@@ -35,12 +34,12 @@ func (c *Client) Imports(ctx context.Context) (Imports, error) {
 	return call[Imports](ctx, c, "GET", "/api/imports", nil, nil)
 }
 
-// Import returns how an import is getting on, or what came of it.
+// Import returns the progress or result of an import.
 func (c *Client) Import(ctx context.Context, id string) (Import, error) {
 	return call[Import](ctx, c, "GET", "/api/imports/"+url.PathEscape(id), nil, nil)
 }
 
-// ImportLines returns a page of what became of the feeds of an import.
+// ImportLines returns a page of the results of an import, a line for each feed.
 func (c *Client) ImportLines(ctx context.Context, s ImportSearch) (ImportPage, error) {
 	q := url.Values{}
 	set(q, "outcome", s.Outcome)
@@ -54,12 +53,12 @@ func (c *Client) ImportLines(ctx context.Context, s ImportSearch) (ImportPage, e
 	return call[ImportPage](ctx, c, "GET", importPath(s.ID)+"/lines", q, nil)
 }
 
-// CancelImport has an import end.
+// CancelImport cancels an import.
 func (c *Client) CancelImport(ctx context.Context, id string) (Import, error) {
 	return call[Import](ctx, c, "POST", importPath(id)+"/cancel", nil, nil)
 }
 
-// ImportReport writes what became of the feeds of an import, as CSV.
+// ImportReport writes the results of an import as CSV.
 func (c *Client) ImportReport(ctx context.Context, id string, to io.Writer) error {
 	return c.copyTo(ctx, to, importPath(id)+"/report", nil)
 }

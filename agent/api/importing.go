@@ -12,51 +12,49 @@ import (
 	"feedmesh/storage"
 )
 
-// importLease is what an agent holds that takes in lists.
+// importLease is the lease of the agent that runs imports.
 const importLease = "imports"
 
-// importPause is how soon a list is taken in that another agent was given.
-const importPause = 2 * time.Second
+// importInterval is the interval of the check for imports that another agent accepted.
+const importInterval = 2 * time.Second
 
-// RunImports takes in the lists that wait, one after the other, while this
-// agent is the one in the mesh that does, until ctx ends. A list goes on where
-// the agent before left it; a chunk done twice does nothing twice.
+// RunImports runs the waiting imports, one after the other, while this agent holds the lease, until ctx ends.
+// An import resumes where the agent before stopped; repeating a batch is harmless.
 func (s *Server) RunImports(ctx context.Context) error {
 	return s.Mesh.Single(ctx, importLease, func(ctx context.Context) error {
 		for ctx.Err() == nil {
 			if err := s.runImports(ctx); err != nil && ctx.Err() == nil {
-				s.Log.Error("can't take in a list of feeds; trying again", "err", err)
+				s.Log.Error("import failed, will retry", "err", err)
 			}
 			select {
 			case <-ctx.Done():
-			case <-s.begun:
-			case <-time.After(importPause):
+			case <-s.importReady:
+			case <-time.After(importInterval):
 			}
 		}
 		return nil
 	})
 }
 
-// runImports takes in all lists that wait, those that came first first. A list
-// that fails does not keep the others waiting.
+// runImports runs all waiting imports, oldest first. A failed import does not delay the others.
 func (s *Server) runImports(ctx context.Context) error {
 	imports, err := s.Store.ListImports(ctx, storage.MaxImports)
 	if err != nil {
 		return err
 	}
-	var faults []error
+	var errs []error
 	for i := len(imports) - 1; i >= 0 && ctx.Err() == nil; i-- {
 		if !imports[i].Finished.IsZero() {
 			continue
 		}
 		if err := s.runImport(ctx, imports[i].ID); err != nil {
-			faults = append(faults, fmt.Errorf("import %s: %w", imports[i].ID, err))
+			errs = append(errs, fmt.Errorf("import %s: %w", imports[i].ID, err))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// runImport takes in the rest of a list.
+// runImport adds the remaining feeds of an import.
 func (s *Server) runImport(ctx context.Context, id string) error {
 	imp, err := s.Store.Import(ctx, id)
 	if err != nil {
@@ -66,12 +64,12 @@ func (s *Server) runImport(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	t := taker{to: s.Store, out: s.Mesh, at: imp.Started, seen: map[string]bool{}, again: true}
-	err = list.chunks(intakeSize, func(from int, feeds []opml.Feed) error {
+	t := importer{store: s.Store, out: s.Mesh, added: imp.Started, seen: map[string]bool{}, resumed: true}
+	err = list.chunks(importBatchSize, func(from int, feeds []opml.Feed) error {
 		if from < imp.Done {
 			for _, f := range feeds {
-				intake, _ := read(f)
-				t.seen[intake.FeedID] = true
+				result, _ := read(f)
+				t.seen[result.FeedID] = true
 			}
 			return nil
 		}
@@ -79,14 +77,14 @@ func (s *Server) runImport(ctx context.Context, id string) error {
 			imp.Cancel = ended
 			return cmp.Or(err, errCancelled)
 		}
-		taken, err := t.take(ctx, feeds)
+		batch, err := t.importBatch(ctx, feeds)
 		if err != nil {
 			return err
 		}
-		for i, intake := range taken {
-			list.verdicts[from+i] = letters[intake.Outcome]
+		for i, result := range batch {
+			list.verdicts[from+i] = outcomeLetters[result.Outcome]
 		}
-		imp.Done, imp.Added, imp.Known, imp.Invalid = list.counts()
+		imp.Done, imp.Added, imp.Existing, imp.Invalid = list.counts()
 		imp.Lines = list.lines()
 		return s.Store.PutImport(ctx, imp)
 	})
@@ -97,11 +95,10 @@ func (s *Server) runImport(ctx context.Context, id string) error {
 	return s.Store.PutImport(ctx, imp)
 }
 
-// errCancelled says that a person wants an import to end.
+// errCancelled ends a cancelled import.
 var errCancelled = errors.New("cancelled")
 
-// isCancelled reports whether a person wants an import to end. It does not read
-// its list.
+// isCancelled reports whether an import is cancelled, without reading its list.
 func (s *Server) isCancelled(ctx context.Context, id string) (bool, error) {
 	imports, err := s.Store.ListImports(ctx, storage.MaxImports)
 	at := slices.IndexFunc(imports, func(imp storage.Import) bool { return imp.ID == id })

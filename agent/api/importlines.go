@@ -14,52 +14,52 @@ import (
 	"feedmesh/agent/fetch"
 )
 
-// An ImportLine says what became of a feed of a list, and how it has done since.
+// An ImportLine is the result of a feed of an import, and the feed's state since.
 type ImportLine struct {
-	Intake
+	ImportResult
 	Verdict string `json:"verdict" enum:"waiting,left out,added,read,duplicate,redirected,blocked,not a feed,failed,gone,invalid"`
 	Detail  string `json:"detail,omitempty" doc:"The verdict's reason, in words."`
 	Status  int    `json:"status,omitempty" doc:"HTTP status of its last poll."`
 }
 
-// The verdicts on a line, those that a person should see first first.
+// The verdicts on a line, the most urgent first.
 const (
-	VerdictInvalid    = "invalid"    // its address is none
-	VerdictFailed     = "failed"     // it is in the store, its last poll failed
-	VerdictNoFeed     = "not a feed" // it is in the store, and its document is none
-	VerdictBlocked    = "blocked"    // its address leads to where we must not go
-	VerdictGone       = "gone"       // its host says so
-	VerdictRedirected = "redirected" // it lives at another address by now, or is removed
-	VerdictWaiting    = "waiting"    // its turn has not come
-	VerdictLeftOut    = "left out"   // the import was cancelled before
-	VerdictAdded      = "added"      // it is in the store, and was not read yet
-	VerdictRead       = "read"       // it is in the store, and its last poll went well
-	VerdictDuplicate  = "duplicate"  // it was in the store, or came twice
+	VerdictInvalid    = "invalid"    // not a valid address
+	VerdictFailed     = "failed"     // stored, its last poll failed
+	VerdictNoFeed     = "not a feed" // stored, its document is not a feed
+	VerdictBlocked    = "blocked"    // its address is in a blocked network
+	VerdictGone       = "gone"       // its host answered that it is gone
+	VerdictRedirected = "redirected" // moved to another address since, or removed
+	VerdictWaiting    = "waiting"    // not processed yet
+	VerdictLeftOut    = "left out"   // the import was cancelled before it
+	VerdictAdded      = "added"      // stored, not polled yet
+	VerdictRead       = "read"       // stored, its last poll succeeded
+	VerdictDuplicate  = "duplicate"  // stored before, or listed twice
 )
 
-// Verdicts lists them.
+// Verdicts lists the verdicts.
 var Verdicts = []string{
 	VerdictInvalid, VerdictFailed, VerdictNoFeed, VerdictBlocked, VerdictGone, VerdictRedirected,
 	VerdictWaiting, VerdictLeftOut, VerdictAdded, VerdictRead, VerdictDuplicate,
 }
 
-// An ImportPage is a page of what became of a list's feeds.
+// An ImportPage is a page of the results of an import.
 type ImportPage struct {
 	Lines []ImportLine `json:"lines" doc:"One for each feed, in the list's order."`
-	Next  int          `json:"next,omitempty" doc:"What to give as after for the next page; absent on the last."`
+	Next  int          `json:"next,omitempty" doc:"Value of after for the next page; absent on the last."`
 }
 
-// An ImportSearch asks for a page of an import's lines.
+// An ImportSearch is a request for a page of an import's lines.
 type ImportSearch struct {
 	ID      string `path:"id" maxLength:"64"`
-	After   int    `query:"after" minimum:"0" doc:"Next of the page before."`
+	After   int    `query:"after" minimum:"0" doc:"The value of next of the previous page."`
 	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	Outcome string `query:"outcome" enum:"added,known,invalid,waiting" doc:"Only feeds with it."`
 	Verdict string `query:"verdict" enum:"waiting,left out,added,read,duplicate,redirected,blocked,not a feed,failed,gone,invalid" doc:"Only feeds with it."`
 }
 
 func (s *Server) importLineRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/imports/{id}/lines", "list-import-lines", "What became of each feed of an import", 404, 503),
+	huma.Register(api, op("GET", "/api/imports/{id}/lines", "list-import-lines", "Result of each feed of an import", 404, 503),
 		func(ctx context.Context, in *ImportSearch) (*body[ImportPage], error) {
 			page, err := s.ImportLines(ctx, *in)
 			if err != nil {
@@ -67,7 +67,7 @@ func (s *Server) importLineRoutes(api huma.API) {
 			}
 			return &body[ImportPage]{Body: page}, nil
 		})
-	report := op("GET", "/api/imports/{id}/report", "report-import", "What became of each feed of an import, as CSV", 404, 503)
+	report := op("GET", "/api/imports/{id}/report", "report-import", "Result of each feed of an import, as CSV", 404, 503)
 	report.Responses = map[string]*huma.Response{"200": {Content: map[string]*huma.MediaType{
 		"text/csv": {Schema: &huma.Schema{Type: huma.TypeString}},
 	}}}
@@ -84,7 +84,7 @@ func (s *Server) importLineRoutes(api huma.API) {
 	})
 }
 
-// ImportLines returns a page of what became of an import's feeds.
+// ImportLines returns a page of the results of an import.
 func (s *Server) ImportLines(ctx context.Context, q ImportSearch) (ImportPage, error) {
 	page := ImportPage{Lines: []ImportLine{}}
 	last := 0
@@ -101,8 +101,8 @@ func (s *Server) ImportLines(ctx context.Context, q ImportSearch) (ImportPage, e
 	return page, err
 }
 
-// ImportReport returns what writes what became of an import's feeds, as CSV that
-// spreadsheets take for text.
+// ImportReport returns a function that writes the results of an import as CSV. Cells that a spreadsheet would
+// evaluate are escaped.
 func (s *Server) ImportReport(ctx context.Context, id string) (write func(io.Writer) error, err error) {
 	if _, err := s.Import(ctx, id); err != nil {
 		return nil, err
@@ -126,8 +126,7 @@ func (s *Server) ImportReport(ctx context.Context, id string) (write func(io.Wri
 	}, nil
 }
 
-// eachLine calls each with the lines that are asked for, from 0, until it returns
-// false; it reports whether it did.
+// eachLine calls each with the matching lines until it returns false; more reports that.
 func (s *Server) eachLine(ctx context.Context, q ImportSearch, each func(i int, line ImportLine) bool) (more bool, err error) {
 	imp, err := s.Store.Import(ctx, q.ID)
 	if err != nil {
@@ -137,20 +136,20 @@ func (s *Server) eachLine(ctx context.Context, q ImportSearch, each func(i int, 
 	if err != nil {
 		return false, err
 	}
-	all, err := s.states.get(ctx, s.Mesh, s.Now())
+	all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
 	if err != nil {
 		return false, err
 	}
 	ended := !imp.Finished.IsZero()
 	fresh := !ended || all.at.Sub(imp.Finished) < scheduleLag
-	err = list.from(q.After, q.Outcome, func(i int, intake Intake) error {
-		line := judge(intake, ended, fresh, all)
+	err = list.from(q.After, q.Outcome, func(i int, result ImportResult) error {
+		line := importLineOf(result, ended, fresh, all)
 		if q.Verdict != "" && line.Verdict != q.Verdict {
 			return ctx.Err()
 		}
 		if !each(i, line) {
 			more = true
-			return errFull
+			return errPageFull
 		}
 		return ctx.Err()
 	})
@@ -160,14 +159,14 @@ func (s *Server) eachLine(ctx context.Context, q ImportSearch, each func(i int, 
 	return more, err
 }
 
-// scheduleLag is how long after an import the schedule may not know all its feeds.
+// scheduleLag is the time after an import in which the schedule may not have a state of all its feeds.
 const scheduleLag = time.Minute
 
-// judge says what became of a feed of a list. all are the feeds that the schedule
-// knows; fresh says that it may not know all of the list's.
-func judge(intake Intake, ended, fresh bool, all *standings) ImportLine {
-	line := ImportLine{Intake: intake, Detail: intake.Reason}
-	switch intake.Outcome {
+// importLineOf returns the line of a feed. all are the feeds in the schedule; fresh states that some may not
+// have arrived there yet.
+func importLineOf(result ImportResult, ended, fresh bool, all *stateSnapshot) ImportLine {
+	line := ImportLine{ImportResult: result, Detail: result.Reason}
+	switch result.Outcome {
 	case Invalid:
 		line.Verdict = VerdictInvalid
 		return line
@@ -176,11 +175,11 @@ func judge(intake Intake, ended, fresh bool, all *standings) ImportLine {
 			line.Verdict, line.Detail = VerdictLeftOut, "the import was cancelled before its turn came"
 		}
 		return line
-	case Known:
-		line.Verdict, line.Detail = VerdictDuplicate, "it was known already, or is listed twice"
+	case Existing:
+		line.Verdict, line.Detail = VerdictDuplicate, "stored before, or listed twice"
 		return line
 	}
-	state := all.of(intake.FeedID)
+	state := all.of(result.FeedID)
 	switch {
 	case state == nil && fresh:
 		line.Verdict = VerdictAdded
@@ -198,7 +197,7 @@ func judge(intake Intake, ended, fresh bool, all *standings) ImportLine {
 	case state.failures == 0:
 		line.Verdict = VerdictRead
 	default:
-		line.Verdict, line.Detail = verdictOf(class), whatClass(class, int(state.status))
+		line.Verdict, line.Detail = verdictOf(class), describeClass(class, int(state.status))
 	}
 	return line
 }

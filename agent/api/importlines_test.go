@@ -16,15 +16,15 @@ import (
 	"feedmesh/subjects"
 )
 
-// clocked returns a world with a clock that can be put forward.
-func clocked(t *testing.T) (*world, *atomic.Int64) {
+// clocked returns a server with a clock that can be advanced.
+func clocked(t *testing.T) (*testbed, *atomic.Int64) {
 	t.Helper()
 	var ahead atomic.Int64
-	w := newWorld(t, func(d *Deps) { d.Now = func() time.Time { return now.Add(time.Duration(ahead.Load())) } })
+	w := newTestbed(t, func(d *Deps) { d.Now = func() time.Time { return now.Add(time.Duration(ahead.Load())) } })
 	return w, &ahead
 }
 
-func TestALineTellsHowItsFeedHasDoneSince(t *testing.T) {
+func TestImportLines_VerdictFollowsFeedState(t *testing.T) {
 	t.Parallel()
 	w, ahead := clocked(t)
 	want := map[string]string{
@@ -37,7 +37,7 @@ func TestALineTellsHowItsFeedHasDoneSince(t *testing.T) {
 		fmt.Fprintf(&list, "<outline xmlUrl=%q/>\n", address)
 	}
 	imp := w.imported(t, "<opml><body>"+list.String()+"</body></opml>")
-	w.rest()
+	w.stopImports()
 	ahead.Store(int64(time.Hour))
 	for name, s := range map[string]*subjects.State{
 		"read": {Polled: now}, "page": {Polled: now, Failures: 1, Class: "web page"}, "inside": {Polled: now, Failures: 1, Class: "blocked"},
@@ -60,7 +60,7 @@ func TestALineTellsHowItsFeedHasDoneSince(t *testing.T) {
 		if line.Verdict != want[line.URL] {
 			t.Errorf("%s: got %s (%s), want %s", line.URL, line.Verdict, line.Detail, want[line.URL])
 		}
-		if line.Verdict == VerdictFailed && (line.Status != 404 || line.Detail != "There is nothing at its address (HTTP 404).") {
+		if line.Verdict == VerdictFailed && (line.Status != 404 || line.Detail != "The address does not exist (HTTP 404).") {
 			t.Errorf("%s: got %d, %q; want the status and words", line.URL, line.Status, line.Detail)
 		}
 	}
@@ -76,7 +76,7 @@ func TestALineTellsHowItsFeedHasDoneSince(t *testing.T) {
 		}
 	}
 
-	a := w.ask(t, "GET", "/api/imports/"+imp.ID+"/report", "")
+	a := w.request(t, "GET", "/api/imports/"+imp.ID+"/report", "")
 	rows, err := csv.NewReader(strings.NewReader(a.body)).ReadAll()
 	if err != nil || len(rows) != len(want)+1 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/csv") || a.Header.Get("Content-Disposition") == "" {
 		t.Fatalf("got %d rows, %v, %v; want a file with a head and %d", len(rows), err, a.Header, len(want))
@@ -90,16 +90,16 @@ func TestALineTellsHowItsFeedHasDoneSince(t *testing.T) {
 	}
 }
 
-func TestACancelledImportKeepsWhatItAdded(t *testing.T) {
+func TestImport_CancelKeepsAddedFeeds(t *testing.T) {
 	t.Parallel()
 	w, ahead := clocked(t)
-	w.rest() // nobody takes in lists yet
+	w.stopImports() // no import runs yet
 	var list strings.Builder
 	for i := range 2500 {
 		fmt.Fprintf(&list, "https://%d.example/\n", i)
 	}
 	imp := w.begun(t, list.String())
-	if a := w.ask(t, "POST", "/api/imports/"+imp.ID+"/cancel", ""); a.StatusCode != 202 {
+	if a := w.request(t, "POST", "/api/imports/"+imp.ID+"/cancel", ""); a.StatusCode != 202 {
 		t.Fatalf("got %d %s, want 202", a.StatusCode, a.body)
 	}
 	if err := w.server.runImports(t.Context()); err != nil {
@@ -111,9 +111,9 @@ func TestACancelledImportKeepsWhatItAdded(t *testing.T) {
 	}
 	page := getJSON[ImportPage](t, w, "/api/imports/"+imp.ID+"/lines?limit=1")
 	if page.Lines[0].Verdict != VerdictLeftOut {
-		t.Errorf("a line is %+v, want it left out", page.Lines[0])
+		t.Errorf("a line is %+v, want it omitted", page.Lines[0])
 	}
-	// Sent again, the list begins anew, and ends.
+	// When sent again, the list restarts and completes.
 	ahead.Store(int64(time.Second))
 	if again := w.begun(t, list.String()); again.ID != imp.ID || again.State != importRunning {
 		t.Fatalf("sent again it is %+v, want it running", again)
@@ -123,6 +123,6 @@ func TestACancelledImportKeepsWhatItAdded(t *testing.T) {
 	}
 	data, _ := json.Marshal(getJSON[Import](t, w, "/api/imports/"+imp.ID))
 	if !strings.Contains(string(data), `"state":"done"`) || !strings.Contains(string(data), `"added":2500`) {
-		t.Errorf("in the end it is %s, want all added", data)
+		t.Errorf("finally it is %s, want all added", data)
 	}
 }

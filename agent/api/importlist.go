@@ -12,23 +12,21 @@ import (
 	"feedmesh/storage"
 )
 
-// An importList is a list of feeds that is being taken in, as Lines of a
-// [storage.Import] keep it: first a letter for each feed, what became of it,
-// then all of them in gzip, a JSON object each. So a step of the work rewrites
-// letters only, and what a letter stands for in words is found again from the
-// address.
+// An importList is a list of feeds in the format of Lines of a [storage.Import]: first a letter for each
+// feed, its outcome, then all feeds in gzip, a JSON object each. A batch therefore rewrites letters only. The
+// reason of an outcome is computed again from the address.
 type importList struct {
 	verdicts []byte
 	packed   []byte
 }
 
-// The letters of the outcomes.
+// The outcomeLetters of the outcomes.
 var (
-	letters  = map[string]byte{Waiting: '.', Added: 'a', Known: 'k', Invalid: 'i'}
-	outcomes = map[byte]string{'.': Waiting, 'a': Added, 'k': Known, 'i': Invalid}
+	outcomeLetters = map[string]byte{Waiting: '.', Added: 'a', Existing: 'k', Invalid: 'i'}
+	letterOutcomes = map[byte]string{'.': Waiting, 'a': Added, 'k': Existing, 'i': Invalid}
 )
 
-// packList returns a list of which nothing is taken in yet.
+// packList returns a list of feeds that all wait.
 func packList(feeds []opml.Feed) (importList, error) {
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
@@ -39,7 +37,7 @@ func packList(feeds []opml.Feed) (importList, error) {
 		}
 	}
 	err := zip.Close()
-	return importList{bytes.Repeat([]byte{letters[Waiting]}, len(feeds)), packed.Bytes()}, err
+	return importList{bytes.Repeat([]byte{outcomeLetters[Waiting]}, len(feeds)), packed.Bytes()}, err
 }
 
 // listOf returns the list of an import.
@@ -50,19 +48,19 @@ func listOf(imp storage.Import) (importList, error) {
 	return importList{bytes.Clone(imp.Lines[:imp.Total]), imp.Lines[imp.Total:]}, nil
 }
 
-// lines returns the list as the store keeps it.
+// lines returns the list in the store's format.
 func (l importList) lines() []byte {
 	return append(bytes.Clone(l.verdicts), l.packed...)
 }
 
-// counts returns how many feeds were looked at, and what became of them.
-func (l importList) counts() (done, added, known, invalid int) {
-	n := func(outcome string) int { return bytes.Count(l.verdicts, []byte{letters[outcome]}) }
-	added, known, invalid = n(Added), n(Known), n(Invalid)
-	return added + known + invalid, added, known, invalid
+// counts returns the number of processed feeds, and of each outcome.
+func (l importList) counts() (done, added, existing, invalid int) {
+	n := func(outcome string) int { return bytes.Count(l.verdicts, []byte{outcomeLetters[outcome]}) }
+	added, existing, invalid = n(Added), n(Existing), n(Invalid)
+	return added + existing + invalid, added, existing, invalid
 }
 
-// chunks calls each with the feeds in chunks of at most size, in order.
+// chunks calls each with batches of at most size feeds, in order.
 func (l importList) chunks(size int, each func(from int, feeds []opml.Feed) error) error {
 	var chunk []opml.Feed
 	from := 0
@@ -80,7 +78,7 @@ func (l importList) chunks(size int, each func(from int, feeds []opml.Feed) erro
 	})
 }
 
-// raw calls each with the feeds as they are kept, in order.
+// raw calls each with the JSON of every feed, in order.
 func (l importList) raw(each func(i int, line []byte) error) error {
 	zip, err := gzip.NewReader(bytes.NewReader(l.packed))
 	if err != nil {
@@ -99,26 +97,25 @@ func (l importList) raw(each func(i int, line []byte) error) error {
 	return nil
 }
 
-// errFull says that there are more feeds than a page takes.
-var errFull = errors.New("there are more")
+// errPageFull ends an iteration early.
+var errPageFull = errors.New("there are more")
 
-// from calls each with the feeds after the one of that number, the first being 1,
-// as they are now: with all, or those with an outcome. What each returns ends it;
-// errFull is no error.
-func (l importList) from(after int, outcome string, each func(i int, intake Intake) error) error {
+// from calls each with the feeds from index after on: all, or those with an outcome. An error of each ends
+// the iteration; errPageFull is not returned.
+func (l importList) from(after int, outcome string, each func(i int, result ImportResult) error) error {
 	err := l.raw(func(i int, line []byte) error {
-		if i < after || outcome != "" && l.verdicts[i] != letters[outcome] {
+		if i < after || outcome != "" && l.verdicts[i] != outcomeLetters[outcome] {
 			return nil
 		}
 		var f opml.Feed
 		if err := json.Unmarshal(line, &f); err != nil {
 			return err
 		}
-		intake, _ := read(f)
-		intake.Outcome = outcomes[l.verdicts[i]]
-		return each(i, intake)
+		result, _ := read(f)
+		result.Outcome = letterOutcomes[l.verdicts[i]]
+		return each(i, result)
 	})
-	if errors.Is(err, errFull) {
+	if errors.Is(err, errPageFull) {
 		return nil
 	}
 	return err

@@ -19,7 +19,7 @@ import (
 const (
 	maxImport  = opml.MaxSize // bytes of a list
 	maxListed  = 200_000      // feeds of a list
-	maxWaiting = 20           // lists that wait to be taken in
+	maxWaiting = 20           // waiting imports
 )
 
 // The states of an import.
@@ -29,20 +29,20 @@ const (
 	importEnded   = "cancelled"
 )
 
-// An Import is a list of feeds that is being taken in, or was. It is worked on
-// by one process of the mesh at a time, and goes on where it was if that ends.
+// An Import is the import of a list of feeds. One process of the mesh runs it at a time; if that exits,
+// another resumes it.
 type Import struct {
-	ID       string    `json:"id" doc:"Of the list: the same for the same bytes."`
-	Name     string    `json:"name,omitempty" doc:"What the client called the list."`
+	ID       string    `json:"id" doc:"Hash of the list: equal lists have equal IDs."`
+	Name     string    `json:"name,omitempty" doc:"Name that the client gave the list."`
 	State    string    `json:"state" enum:"running,done,cancelled"`
-	Cancel   bool      `json:"cancel,omitempty" doc:"Whether a person wanted it to end."`
+	Cancel   bool      `json:"cancel,omitempty" doc:"Whether it was cancelled."`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished,omitzero"`
 	Total    int       `json:"total" doc:"Feeds listed."`
-	Done     int       `json:"done" doc:"Of these, how many were looked at so far."`
+	Done     int       `json:"done" doc:"Feeds processed so far."`
 	Added    int       `json:"added"`
-	Known    int       `json:"known" doc:"Those that were in the store, or came twice."`
-	Invalid  int       `json:"invalid" doc:"Those whose address is none; see its lines."`
+	Existing int       `json:"known" doc:"Feeds stored before, or listed twice."`
+	Invalid  int       `json:"invalid" doc:"Entries without a valid address; see the lines."`
 }
 
 // Imports are the last hundred imports, newest first.
@@ -60,18 +60,18 @@ func importOf(imp storage.Import) Import {
 	}
 	return Import{
 		ID: imp.ID, Name: imp.Name, State: state, Cancel: imp.Cancel, Started: imp.Started, Finished: imp.Finished,
-		Total: imp.Total, Done: imp.Done, Added: imp.Added, Known: imp.Known, Invalid: imp.Invalid,
+		Total: imp.Total, Done: imp.Done, Added: imp.Added, Existing: imp.Existing, Invalid: imp.Invalid,
 	}
 }
 
 func (s *Server) importRoutes(api huma.API) {
-	begin := op("POST", "/api/feeds/import", "import-feeds", "Have the feeds of a list added: OPML, or an address a line", 400, 413, 422, 429, 503)
+	begin := op("POST", "/api/feeds/import", "import-feeds", "Import a list of feeds: OPML, or an address a line", 400, 413, 422, 429, 503)
 	begin.DefaultStatus = http.StatusAccepted
-	begin.Description = "Answers as soon as the list was read and is kept, with the import that takes it in: ask for that until its state is done. Sending a list again while it is taken in begins nothing; later, it begins anew and adds what is missing."
+	begin.Description = "Stores the list and returns its import immediately; poll the import until its state is done. Sending the same list again during the import starts nothing; later it starts a new import that adds the missing feeds."
 	huma.Register(api, begin, s.importFeeds)
 	huma.Register(api, op("GET", "/api/imports", "list-imports", "The last hundred imports, newest first", 503), s.listImports)
-	huma.Register(api, op("GET", "/api/imports/{id}", "get-import", "How an import is getting on, or what came of it", 404, 503), s.getImport)
-	cancel := op("POST", "/api/imports/{id}/cancel", "cancel-import", "Have an import end within seconds; what it added by then stays", 404, 503)
+	huma.Register(api, op("GET", "/api/imports/{id}", "get-import", "Progress or result of an import", 404, 503), s.getImport)
+	cancel := op("POST", "/api/imports/{id}/cancel", "cancel-import", "Cancel an import within seconds; feeds added before stay", 404, 503)
 	cancel.DefaultStatus = http.StatusAccepted
 	huma.Register(api, cancel, func(ctx context.Context, in *byID) (*body[Import], error) {
 		imp, err := s.CancelImport(ctx, in.ID)
@@ -84,27 +84,28 @@ func (s *Server) importRoutes(api huma.API) {
 }
 
 func (s *Server) importFeeds(ctx context.Context, in *struct {
-	Name    string `query:"name" maxLength:"255" doc:"What to call the list, as its file's name."`
+	Name    string `query:"name" maxLength:"255" doc:"Name of the list, such as its file name."`
 	RawBody []byte `contentType:"application/xml"`
 }) (*body[Import], error) {
-	imp, err := s.BeginImport(ctx, in.Name, in.RawBody)
+	imp, err := s.StartImport(ctx, in.Name, in.RawBody)
 	if err != nil {
 		return nil, s.problem(err)
 	}
 	return &body[Import]{Body: imp}, nil
 }
 
-// A WrongList says why a list of feeds can't be taken in.
-type WrongList struct{ Why string }
+// An InvalidListError states why a list of feeds is rejected.
+type InvalidListError struct{ Reason string }
 
-func (w *WrongList) Error() string { return w.Why }
+func (w *InvalidListError) Error() string { return w.Reason }
 
-// MaxImport is the size of the largest list that is taken in, in bytes.
+// MaxImport is the maximum size of a list, in bytes.
 const MaxImport = maxImport
 
-// BeginImport has the feeds of a list added. It returns a [*WrongList] for what is
-// none.
-func (s *Server) BeginImport(ctx context.Context, name string, text []byte) (Import, error) {
+// StartImport stores a list of feeds for RunImports. It returns an [*InvalidListError] if it can't be read or
+// is too large, and [ErrTooManyRequests] if too many imports wait. A list that is being imported is not
+// started again.
+func (s *Server) StartImport(ctx context.Context, name string, text []byte) (Import, error) {
 	sum := sha256.Sum256(text)
 	id := hex.EncodeToString(sum[:8])
 	imports, err := s.Store.ListImports(ctx, storage.MaxImports)
@@ -121,14 +122,14 @@ func (s *Server) BeginImport(ctx context.Context, name string, text []byte) (Imp
 		}
 	}
 	if waiting >= maxWaiting {
-		return Import{}, fmt.Errorf("%d lists wait to be taken in already; send this one again when some are done: %w", waiting, ErrTooMuch)
+		return Import{}, fmt.Errorf("%d imports are waiting already; retry when some are done: %w", waiting, ErrTooManyRequests)
 	}
 	feeds, err := opml.Read(bytes.NewReader(text))
 	if err != nil {
-		return Import{}, &WrongList{err.Error()}
+		return Import{}, &InvalidListError{err.Error()}
 	}
 	if len(feeds) > maxListed {
-		return Import{}, &WrongList{fmt.Sprintf("the list has %d feeds, more than %d: split it", len(feeds), maxListed)}
+		return Import{}, &InvalidListError{fmt.Sprintf("the list has %d feeds, more than %d: split it", len(feeds), maxListed)}
 	}
 	list, err := packList(feeds)
 	if err != nil {
@@ -139,8 +140,8 @@ func (s *Server) BeginImport(ctx context.Context, name string, text []byte) (Imp
 		return Import{}, err
 	}
 	select {
-	case s.begun <- struct{}{}:
-	default: // it was told already
+	case s.importReady <- struct{}{}:
+	default: // already notified
 	}
 	return importOf(imp), nil
 }
@@ -171,7 +172,7 @@ func (s *Server) getImport(ctx context.Context, in *byID) (*body[Import], error)
 	return &body[Import]{Body: imp}, nil
 }
 
-// Import returns how an import is getting on, or [storage.ErrNotFound].
+// Import returns the progress or result of an import, or [storage.ErrNotFound].
 func (s *Server) Import(ctx context.Context, id string) (Import, error) {
 	imp, err := s.Store.Import(ctx, id)
 	if err != nil {
@@ -180,7 +181,7 @@ func (s *Server) Import(ctx context.Context, id string) (Import, error) {
 	return importOf(imp), nil
 }
 
-// CancelImport has an import end. One that has ended stays as it is.
+// CancelImport cancels an import. An ended import stays unchanged.
 func (s *Server) CancelImport(ctx context.Context, id string) (Import, error) {
 	imp, err := s.Store.Import(ctx, id)
 	if err == nil && imp.Finished.IsZero() {

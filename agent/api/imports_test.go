@@ -29,10 +29,10 @@ func listID(list string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// begun has a list imported and returns the answer.
-func (w *world) begun(t *testing.T, list string, headers ...string) Import {
+// begun starts the import of a list and returns the response.
+func (w *testbed) begun(t *testing.T, list string, headers ...string) Import {
 	t.Helper()
-	a := w.ask(t, "POST", "/api/feeds/import?name=list", list, headers...)
+	a := w.request(t, "POST", "/api/feeds/import?name=list", list, headers...)
 	var imp Import
 	if err := json.Unmarshal([]byte(a.body), &imp); a.StatusCode != 202 || err != nil {
 		t.Fatalf("got %d %s, want 202 and the import", a.StatusCode, a.body)
@@ -40,8 +40,8 @@ func (w *world) begun(t *testing.T, list string, headers ...string) Import {
 	return imp
 }
 
-// imported imports a list and returns what came of it.
-func (w *world) imported(t *testing.T, list string, headers ...string) Import {
+// imported imports a list and returns the result.
+func (w *testbed) imported(t *testing.T, list string, headers ...string) Import {
 	t.Helper()
 	begun := w.begun(t, list, headers...)
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -54,13 +54,13 @@ func (w *world) imported(t *testing.T, list string, headers ...string) Import {
 }
 
 // lines returns what became of the feeds of an import, by pages of size.
-func (w *world) lines(t *testing.T, id, outcome string, size int) []Intake {
+func (w *testbed) lines(t *testing.T, id, outcome string, size int) []ImportResult {
 	t.Helper()
-	var all []Intake
+	var all []ImportResult
 	for after := 0; ; {
 		page := getJSON[ImportPage](t, w, fmt.Sprintf("/api/imports/%s/lines?limit=%d&after=%d&outcome=%s", id, size, after, outcome))
 		for _, line := range page.Lines {
-			all = append(all, line.Intake)
+			all = append(all, line.ImportResult)
 		}
 		if after = page.Next; after == 0 {
 			return all
@@ -69,10 +69,10 @@ func (w *world) lines(t *testing.T, id, outcome string, size int) []Intake {
 }
 
 // added returns the addresses that the schedule was told were added.
-func (w *world) added(t *testing.T) []string {
+func (w *testbed) added(t *testing.T) []string {
 	t.Helper()
 	var urls []string
-	for _, task := range tasks(t, w.mesh, subjects.Observes) {
+	for _, task := range tasks(t, w.mesh, subjects.ObserveQueue) {
 		for _, o := range task.Observations {
 			if o.Outcome != subjects.Added || o.FeedID != storage.FeedID(o.URL) {
 				t.Errorf("the schedule hears %+v, want an added feed under its ID", o)
@@ -84,9 +84,9 @@ func (w *world) added(t *testing.T) []string {
 }
 
 // Whoever added it may not have lived to tell.
-func TestTheScheduleHearsOfAKnownFeedThatIsAddedAgain(t *testing.T) {
+func TestImportFeeds_PublishesStoredFeeds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	moved := "https://old.example/feed"
 	if _, err := w.store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(moved), URL: moved, Added: now}); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestTheScheduleHearsOfAKnownFeedThatIsAddedAgain(t *testing.T) {
 	}
 	list := []string{feedURL, moved, "https://x.example/feed"}
 	got, err := w.server.AddFeeds(t.Context(), list, nil)
-	if err != nil || got.Known != 2 || got.Added != 1 {
+	if err != nil || got.Existing != 2 || got.Added != 1 {
 		t.Fatalf("got %+v, %v; want 2 known, 1 added", got, err)
 	}
 	if got, want := w.added(t), []string{"https://x.example/feed", feedURL}; !slices.Equal(got, want) {
@@ -104,7 +104,7 @@ func TestTheScheduleHearsOfAKnownFeedThatIsAddedAgain(t *testing.T) {
 	}
 }
 
-func TestListsAreImported(t *testing.T) {
+func TestImport_Lists(t *testing.T) {
 	t.Parallel()
 	for name, list := range map[string]string{
 		"OPML": `<?xml version="1.0"?><opml version="2.0"><body><outline text="it"><outline type="rss" text="X &amp; Y" xmlUrl="HTTP://X.example:80" htmlUrl="https://x.example/"/></outline>
@@ -112,9 +112,9 @@ func TestListsAreImported(t *testing.T) {
 		"text": "# my feeds\nHTTP://X.example:80\n\nhttps://y.example/feed\r\nhttps://y.example/feed#again\n" + feedURL + "\nftp://z.example/\n",
 	} {
 		for _, kind := range []string{"application/xml", "text/plain", "application/octet-stream", "text/x-opml", ""} {
-			w := newWorld(t)
+			w := newTestbed(t)
 			got := w.imported(t, list, "Content-Type", kind)
-			want := Import{ID: listID(list), Name: "list", State: importDone, Started: now, Finished: now, Total: 5, Done: 5, Added: 2, Known: 2, Invalid: 1}
+			want := Import{ID: listID(list), Name: "list", State: importDone, Started: now, Finished: now, Total: 5, Done: 5, Added: 2, Existing: 2, Invalid: 1}
 			if got != want {
 				t.Errorf("%s as %q: got %+v, want %+v", name, kind, got, want)
 			}
@@ -129,21 +129,21 @@ func TestListsAreImported(t *testing.T) {
 	}
 }
 
-func TestEachLineOfAnImportHasAVerdict(t *testing.T) {
+func TestImport_VerdictOfEachLine(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	var list strings.Builder
 	for i := range 2_500 {
 		fmt.Fprintf(&list, "https://many.example/%d\n", i)
 	}
 	list.WriteString("https://many.example/0\nftp://z.example/\n" + feedURL + "\n")
 	imp := w.imported(t, list.String())
-	if imp.Added != 2500 || imp.Known != 2 || imp.Invalid != 1 {
+	if imp.Added != 2500 || imp.Existing != 2 || imp.Invalid != 1 {
 		t.Fatalf("got %+v, want 2500 added, 2 known, 1 invalid", imp)
 	}
 	for _, size := range []int{7, 1000} {
 		all := w.lines(t, imp.ID, "", size)
-		if len(all) != 2503 || all[0].Outcome != Added || all[0].Line != 1 || all[2500].Outcome != Known || all[2502].Outcome != Known {
+		if len(all) != 2503 || all[0].Outcome != Added || all[0].Line != 1 || all[2500].Outcome != Existing || all[2502].Outcome != Existing {
 			t.Errorf("by %d: got %d lines, want 2503 with their outcomes", size, len(all))
 		}
 	}
@@ -151,21 +151,21 @@ func TestEachLineOfAnImportHasAVerdict(t *testing.T) {
 	if len(bad) != 1 || bad[0].Line != 2502 || !strings.Contains(bad[0].Reason, "must start with http:// or https://") {
 		t.Errorf("got %+v, want the one invalid line and why", bad)
 	}
-	if got := strings.Count(w.ask(t, "GET", "/api/feeds/export", "").body, "xmlUrl="); got != 2_503 {
+	if got := strings.Count(w.request(t, "GET", "/api/feeds/export", "").body, "xmlUrl="); got != 2_503 {
 		t.Errorf("got %d feeds out, want 2503", got)
 	}
-	if got := len(tasks(t, w.mesh, subjects.Observes)); got != 3 {
+	if got := len(tasks(t, w.mesh, subjects.ObserveQueue)); got != 3 {
 		t.Errorf("got %d observe tasks, want 3", got)
 	}
 }
 
-func TestImportingAListAgainAddsNothing(t *testing.T) {
+func TestImport_IsIdempotent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	const list = "https://x.example/\nhttps://y.example/\n"
 	w.imported(t, list)
 	w.server.Now = func() time.Time { return now.Add(time.Hour) }
-	if got := w.imported(t, list); got.Added != 0 || got.Known != 2 {
+	if got := w.imported(t, list); got.Added != 0 || got.Existing != 2 {
 		t.Errorf("again: got %+v, want 2 known", got)
 	}
 	if got := getJSON[Imports](t, w, "/api/imports"); len(got.Imports) != 1 {
@@ -197,7 +197,7 @@ func (s *dyingStore) PutImport(ctx context.Context, imp storage.Import) error {
 
 // However many writes a process lives for, those after it end the work with the
 // counts of one that was never interrupted, and the schedule hears of all feeds.
-func TestImportGoesOnWhereAProcessDied(t *testing.T) {
+func TestImport_ResumesAfterCrash(t *testing.T) {
 	t.Parallel()
 	var list strings.Builder
 	for i := range 2_100 {
@@ -205,8 +205,8 @@ func TestImportGoesOnWhereAProcessDied(t *testing.T) {
 	}
 	for lives := int64(2); lives <= 8; lives++ { // a chunk takes two writes, the end one
 		store := &dyingStore{Store: &memory.Store{}}
-		w := newWorld(t, func(d *Deps) { d.Store = store })
-		w.rest()
+		w := newTestbed(t, func(d *Deps) { d.Store = store })
+		w.stopImports()
 		store.left.Store(1)
 		imp := w.begun(t, list.String())
 		for range 20 { // each process after it lives as long
@@ -214,7 +214,7 @@ func TestImportGoesOnWhereAProcessDied(t *testing.T) {
 			_ = w.server.runImports(t.Context())
 		}
 		got := getJSON[Import](t, w, "/api/imports/"+imp.ID)
-		want := Import{ID: imp.ID, Name: "list", State: importDone, Started: now, Finished: now, Total: 2100, Done: 2100, Added: 2050, Known: 50}
+		want := Import{ID: imp.ID, Name: "list", State: importDone, Started: now, Finished: now, Total: 2100, Done: 2100, Added: 2050, Existing: 50}
 		if got != want {
 			t.Errorf("living for %d writes: got %+v, want %+v", lives, got, want)
 		}
@@ -226,35 +226,35 @@ func TestImportGoesOnWhereAProcessDied(t *testing.T) {
 	}
 }
 
-func TestListsOutOfBoundsAreRefused(t *testing.T) {
+func TestImport_RejectsInvalidLists(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ask(t, "POST", "/api/feeds/import", strings.Repeat("a.example\n", maxListed+1)).isProblem(t, 422, "200001 feeds, more than 200000: split it")
+	w := newTestbed(t)
+	w.request(t, "POST", "/api/feeds/import", strings.Repeat("a.example\n", maxListed+1)).isProblem(t, 422, "200001 feeds, more than 200000: split it")
 	for i := range maxWaiting {
 		if err := w.store.PutImport(t.Context(), storage.Import{ID: fmt.Sprint(i), Started: now, Total: 1, Lines: []byte(".not gzip")}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.ask(t, "POST", "/api/feeds/import", "b.example\n").isProblem(t, 429, "20 lists wait to be taken in already")
+	w.request(t, "POST", "/api/feeds/import", "b.example\n").isProblem(t, 429, "20 imports are waiting already")
 }
 
-// TestLargeListIsTakenIn sends the addresses of the shared lists as OPML. A list of
+// TestImport_LargeList sends the addresses of the shared lists as OPML. A list of
 // 38,000 should be accepted within ten seconds; how long it took is in the log, as
 // other tests share the machine.
-func TestLargeListIsTakenIn(t *testing.T) {
+func TestImport_LargeList(t *testing.T) {
 	t.Parallel()
 	feeds := listed(t)
 	var file bytes.Buffer
 	if err := opml.Write(&file, "all", feeds); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t)
+	w := newTestbed(t)
 	began := time.Now()
 	w.begun(t, file.String())
 	accepted := time.Since(began)
 	got := w.imported(t, file.String()) // the one that is under way
 	t.Logf("%d feeds, %d bytes: accepted after %v, done after %v", len(feeds), file.Len(), accepted, time.Since(began))
-	if got.Added+got.Known != len(feeds) || got.Added < len(feeds)*99/100 || got.Invalid != 0 {
+	if got.Added+got.Existing != len(feeds) || got.Added < len(feeds)*99/100 || got.Invalid != 0 {
 		t.Errorf("got %+v, want %d feeds, nearly all of them added", got, len(feeds))
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"feedmesh/storage"
 )
 
-// An ItemView is one item, whole.
+// An ItemView is one item with its text.
 type ItemView struct {
 	storage.Item
 	FeedTitle string `json:"feed_title"`
@@ -26,7 +26,7 @@ func (s *Server) itemRoutes(api huma.API) {
 		})
 }
 
-// Item returns one item, whole.
+// Item returns one item with its text.
 func (s *Server) Item(ctx context.Context, id string) (ItemView, error) {
 	item, err := s.Store.Item(ctx, id)
 	if err != nil {
@@ -35,17 +35,17 @@ func (s *Server) Item(ctx context.Context, id string) (ItemView, error) {
 	return ItemView{Item: item, FeedTitle: s.titles(ctx)(item.FeedID)}, nil
 }
 
-// titles returns a function that knows feeds' titles and asks for each once. A
-// feed without one goes by its address.
+// titles returns a function that returns feeds' titles and caches them. A feed without a title is named by
+// its address.
 func (s *Server) titles(ctx context.Context) func(feedID string) string {
-	known := map[string]string{}
+	cached := map[string]string{}
 	return func(id string) string {
-		title, ok := known[id]
+		title, ok := cached[id]
 		if !ok {
 			if f, err := s.Store.Feed(ctx, id); err == nil {
 				title = f.Name()
 			}
-			known[id] = title
+			cached[id] = title
 		}
 		return title
 	}

@@ -14,26 +14,26 @@ import (
 	"feedmesh/storage"
 )
 
-// A Job is work over what is stored. It is done by one process of the mesh at a
-// time, and goes on where it was if that ends.
+// A Job is background work on stored items. One process of the mesh runs it at a time; if that exits, another
+// resumes it.
 type Job struct {
 	ID       string          `json:"id"`
 	Kind     string          `json:"kind" enum:"relabel,undo,train"`
-	Note     string          `json:"note" doc:"What it does, in words."`
+	Note     string          `json:"note" doc:"Description."`
 	State    string          `json:"state" enum:"running,done,cancelled,failed,undone" doc:"Running, or waiting to; undone is a relabel that an undo took back."`
-	Cancel   bool            `json:"cancel,omitempty" doc:"Whether a person wanted it to end."`
+	Cancel   bool            `json:"cancel,omitempty" doc:"Whether it was cancelled."`
 	Started  time.Time       `json:"started"`
 	Finished time.Time       `json:"finished,omitzero"`
-	Total    int             `json:"total" doc:"Items to look at, as far as that is known."`
-	Done     int             `json:"done" doc:"Of these, how many so far."`
-	Changed  int             `json:"changed" doc:"Of these, how many have other labels now."`
+	Total    int             `json:"total" doc:"Items to process; an estimate until the end."`
+	Done     int             `json:"done" doc:"Items processed so far."`
+	Changed  int             `json:"changed" doc:"Items whose labels changed."`
 	Error    string          `json:"error,omitempty" doc:"Why it failed."`
-	Found    json.RawMessage `json:"found,omitempty" doc:"What came of a training: its figures."`
+	Found    json.RawMessage `json:"found,omitempty" doc:"Figures of a training."`
 }
 
 // Jobs are the last hundred jobs, newest first.
 type Jobs struct {
-	Jobs []Job `json:"jobs" doc:"Without what they found."`
+	Jobs []Job `json:"jobs" doc:"Without the figures of trainings."`
 }
 
 func jobOf(j storage.Job) Job {
@@ -45,29 +45,28 @@ func jobOf(j storage.Job) Job {
 
 func (s *Server) jobRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/jobs", "list-jobs", "The last hundred jobs, newest first", 503), s.listJobs)
-	huma.Register(api, op("GET", "/api/jobs/{id}", "get-job", "How a job is getting on, or what came of it", 404, 503), s.getJob)
-	cancel := op("POST", "/api/jobs/{id}/cancel", "cancel-job", "Have a job end within a second; what it did by then stays", 404, 409, 503)
+	huma.Register(api, op("GET", "/api/jobs/{id}", "get-job", "Progress or result of a job", 404, 503), s.getJob)
+	cancel := op("POST", "/api/jobs/{id}/cancel", "cancel-job", "Cancel a job within a second; finished work stays", 404, 409, 503)
 	cancel.DefaultStatus = http.StatusAccepted
 	huma.Register(api, cancel, func(ctx context.Context, in *byID) (*body[Job], error) {
 		return s.beginJob(workbench.CancelJob(ctx, s.Store, in.ID))
 	})
-	undo := op("POST", "/api/jobs/{id}/undo", "undo-job", "Give items the labels back that a relabel changed", 404, 409, 429, 503)
+	undo := op("POST", "/api/jobs/{id}/undo", "undo-job", "Restore the labels that a relabel changed", 404, 409, 429, 503)
 	undo.DefaultStatus = http.StatusAccepted
-	undo.Description = "Answers with the job that does so. Items that people corrected since stay as they are. Undoing again is harmless. What later relabels changed must be undone first."
+	undo.Description = "Returns the job. Items corrected manually since then stay unchanged. The operation is idempotent. Later relabels of the same items must be undone first."
 	huma.Register(api, undo, func(ctx context.Context, in *byID) (*body[Job], error) {
-		return s.beginJob(workbench.BeginUndo(ctx, s.Store, in.ID, s.Now()))
+		return s.beginJob(workbench.StartUndo(ctx, s.Store, in.ID, s.Now()))
 	})
 }
 
-// beginJob answers with a job that was begun, and wakes whoever does it, should
-// that be this process.
+// beginJob responds with a started job and notifies this process's runner.
 func (s *Server) beginJob(job storage.Job, err error) (*body[Job], error) {
 	if err != nil {
 		return nil, s.problem(err)
 	}
 	select {
-	case s.jobs <- struct{}{}:
-	default: // it was woken already
+	case s.jobReady <- struct{}{}:
+	default: // already notified
 	}
 	return &body[Job]{Body: jobOf(job)}, nil
 }
@@ -92,15 +91,14 @@ func (s *Server) getJob(ctx context.Context, in *byID) (*body[Job], error) {
 	return &body[Job]{Body: jobOf(job)}, nil
 }
 
-// jobLease is what an agent holds that does jobs.
+// jobLease is the lease of the agent that runs jobs.
 const jobLease = "jobs"
 
-// jobPause is how soon a job is begun that another agent was given.
-const jobPause = 2 * time.Second
+// jobInterval is the interval of the check for jobs that another agent accepted.
+const jobInterval = 2 * time.Second
 
-// RunJobs does the jobs that wait, one after the other, while this agent is the
-// one in the mesh that does, until ctx ends. A job goes on where the agent before
-// left it.
+// RunJobs runs the waiting jobs, one after the other, while this agent holds the lease, until ctx ends. A job
+// resumes where the agent before stopped.
 func (s *Server) RunJobs(ctx context.Context) error {
 	runner := &workbench.Runner{
 		Store: s.Store, Out: s.Mesh, Now: s.Now, Decider: s.deciderOf, InForce: s.Decider, Learn: s.learn,
@@ -108,70 +106,69 @@ func (s *Server) RunJobs(ctx context.Context) error {
 	return s.Mesh.Single(ctx, jobLease, func(ctx context.Context) error {
 		for ctx.Err() == nil {
 			if err := runner.Run(ctx); err != nil && ctx.Err() == nil {
-				s.Log.Error("a job can't go on now; trying again", "err", err)
+				s.Log.Error("job failed, will retry", "err", err)
 			}
 			select {
 			case <-ctx.Done():
-			case <-s.jobs:
-			case <-time.After(jobPause):
+			case <-s.jobReady:
+			case <-time.After(jobInterval):
 			}
 		}
 		return nil
 	})
 }
 
-// deciderOf returns what decides by a version of a set; 0 is the program's own,
-// as jobs have it.
+// deciderOf returns the decider of a version of a set; 0 is the built-in version.
 func (s *Server) deciderOf(ctx context.Context, name string, version int64) (workbench.Decider, error) {
-	book, err := s.deciding(name)
+	spec, err := s.decidingSet(name)
 	if err != nil {
-		return nil, errors.Join(workbench.ErrHopeless, err)
+		return nil, errors.Join(workbench.ErrPermanent, err)
 	}
-	text := book.Standard
+	text := spec.Default
 	if version > 0 {
-		set, err := s.versionText(ctx, book, version)
+		set, err := s.versionText(ctx, spec, version)
 		if errors.Is(err, storage.ErrNotFound) {
-			return nil, errors.Join(workbench.ErrHopeless, err)
+			return nil, errors.Join(workbench.ErrPermanent, err)
 		}
 		if err != nil {
 			return nil, err
 		}
 		text = set.Text
 	}
-	by, _, err := book.Decider(text)
+	by, _, err := spec.Decider(text)
 	if err != nil {
-		return nil, errors.Join(workbench.ErrHopeless, err)
+		return nil, errors.Join(workbench.ErrPermanent, err)
 	}
 	return by, nil
 }
 
-// learn puts what a set learns from examples as its next version.
+// learn trains a set on examples and saves the result as its next version.
 func (s *Server) learn(ctx context.Context, name string, examples workbench.Examples) ([]byte, error) {
-	book, err := s.rulebook(name)
-	if err != nil || book.Learn == nil {
-		return nil, fmt.Errorf("rules %s can't be learned here: %w", name, workbench.ErrHopeless)
+	spec, err := s.ruleSetSpec(name)
+	if err != nil || spec.Learn == nil {
+		return nil, fmt.Errorf("rules %s can't be learned here: %w", name, workbench.ErrPermanent)
 	}
-	newest, err := s.versionText(ctx, book, 0)
+	newest, err := s.versionText(ctx, spec, 0)
 	if err != nil {
 		return nil, err
 	}
-	var away error // what kept examples from being read, which may be better next time
-	text, note, figures, err := book.Learn(ctx, newest.Text, func(yield func(workbench.Example, error) bool) {
+	var readErr error // read errors of examples; these are worth a retry
+	text, note, figures, err := spec.Learn(ctx, newest.Text, func(yield func(workbench.Example, error) bool) {
 		for e, err := range examples {
-			if away = errors.Join(away, err); !yield(e, err) {
+			if readErr = errors.Join(readErr, err); !yield(e, err) {
 				return
 			}
 		}
 	})
 	switch {
-	case err != nil && (away != nil || ctx.Err() != nil):
+	case err != nil && (readErr != nil || ctx.Err() != nil):
 		return nil, err
 	case err != nil:
-		return nil, errors.Join(workbench.ErrHopeless, err)
+		return nil, errors.Join(workbench.ErrPermanent, err)
 	}
-	if err := book.Check(text); err != nil {
-		return nil, fmt.Errorf("what was learned is wrong: %w: %w", workbench.ErrHopeless, err)
+	if err := spec.Check(text); err != nil {
+		return nil, fmt.Errorf("trained rules are invalid: %w: %w", workbench.ErrPermanent, err)
 	}
-	_, err = s.putVersion(ctx, book, storage.RuleSet{Version: newest.Version, Text: text, Note: note})
+	_, err = s.putVersion(ctx, spec, storage.RuleSet{Version: newest.Version, Text: text, Note: note})
 	return figures, err
 }

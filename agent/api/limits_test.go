@@ -9,51 +9,51 @@ import (
 	"feedmesh/agent/access"
 )
 
-func TestAClientThatAsksTooOftenIsToWait(t *testing.T) {
+func TestRateLimit_RetryAfter(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withOwner, func(d *Deps) { d.RequestsPerClient = 2 })
+	w := newTestbed(t, withOwner, func(d *Deps) { d.RequestsPerClient = 2 })
 	reader, other := "Bearer "+w.secret(t, access.Read), "Bearer "+w.secret(t, access.Read)
 	for i := range burst * 2 {
-		a := w.ask(t, "GET", "/api/items/none", "", "Authorization", reader)
+		a := w.request(t, "GET", "/api/items/none", "", "Authorization", reader)
 		if a.StatusCode != http.StatusNotFound || a.Header.Get("RateLimit-Policy") != `"client";q=8;w=4` || !strings.HasPrefix(a.Header.Get("RateLimit"), fmt.Sprintf(`"client";r=%d;t=`, 7-i)) {
 			t.Errorf("request %d: got %d %v, want 404 and %d left", i, a.StatusCode, a.Header, 7-i)
 		}
 	}
-	a := w.ask(t, "GET", "/api/items/none", "", "Authorization", reader)
-	if a.isProblem(t, http.StatusTooManyRequests, "asks too often"); a.Header.Get("Retry-After") != "1" || a.Header.Get("RateLimit") != `"client";r=0;t=1` {
+	a := w.request(t, "GET", "/api/items/none", "", "Authorization", reader)
+	if a.isProblem(t, http.StatusTooManyRequests, "sends too many requests"); a.Header.Get("Retry-After") != "1" || a.Header.Get("RateLimit") != `"client";r=0;t=1` {
 		t.Errorf("got %v, want a second to wait", a.Header)
 	}
 	for _, auth := range []string{other, "Bearer s3cret"} {
-		if a := w.ask(t, "GET", "/api/items/none", "", "Authorization", auth); a.StatusCode != http.StatusNotFound {
+		if a := w.request(t, "GET", "/api/items/none", "", "Authorization", auth); a.StatusCode != http.StatusNotFound {
 			t.Errorf("another client: got %d, want 404", a.StatusCode)
 		}
 	}
 	for range burst * 2 {
-		w.ask(t, "GET", "/", "")
+		w.request(t, "GET", "/", "")
 	}
-	w.ask(t, "GET", "/", "").isProblem(t, http.StatusTooManyRequests, "asks too often") // who shows nothing is one client, by address
-	if a := w.ask(t, "GET", "/livez", ""); a.StatusCode != 200 {
+	w.request(t, "GET", "/", "").isProblem(t, http.StatusTooManyRequests, "sends too many requests") // requests without a token count by address
+	if a := w.request(t, "GET", "/livez", ""); a.StatusCode != 200 {
 		t.Errorf("/livez: got %d, want 200 always", a.StatusCode)
 	}
 }
 
-func TestNobodyWaitsOnThisMachineOrWithoutALimit(t *testing.T) {
+func TestRateLimit_LoopbackIsExempt(t *testing.T) {
 	t.Parallel()
-	local, unlimited := newWorld(t, func(d *Deps) { d.RequestsPerClient = 1 }), newWorld(t, withOwner)
+	local, unlimited := newTestbed(t, func(d *Deps) { d.RequestsPerClient = 1 }), newTestbed(t, withOwner)
 	for range 30 {
-		if a := local.ask(t, "GET", "/api/items/none", ""); a.StatusCode != http.StatusNotFound || a.Header.Get("RateLimit") != "" {
+		if a := local.request(t, "GET", "/api/items/none", ""); a.StatusCode != http.StatusNotFound || a.Header.Get("RateLimit") != "" {
 			t.Fatalf("on this machine: got %d %v, want 404", a.StatusCode, a.Header)
 		}
-		if a := unlimited.ask(t, "GET", "/api/items/none", "", "Authorization", "Bearer s3cret"); a.StatusCode != http.StatusNotFound || a.Header.Get("RateLimit") != "" {
+		if a := unlimited.request(t, "GET", "/api/items/none", "", "Authorization", "Bearer s3cret"); a.StatusCode != http.StatusNotFound || a.Header.Get("RateLimit") != "" {
 			t.Fatalf("without a limit: got %d %v, want 404", a.StatusCode, a.Header)
 		}
 	}
 }
 
 // A token in the address of an output is for programs that can send no header.
-func TestATokenInAnAddressMayOnlySearch(t *testing.T) {
+func TestGuard_TokenInURLRequiresSearchScope(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withOwner)
+	w := newTestbed(t, withOwner)
 	seen := ""
 	web := w.serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r.URL.String() + " " + r.RequestURI }), "GET "+outputsPath)
 	search, read := w.secret(t, access.Search), w.secret(t, access.Read)
@@ -74,16 +74,16 @@ func TestATokenInAnAddressMayOnlySearch(t *testing.T) {
 		}
 		resp.Body.Close()
 		if resp.StatusCode != want || resp.Header.Get("Referrer-Policy") != "no-referrer" || strings.Contains(seen, "token") {
-			t.Errorf("%s: got %d, and %q was served; want %d, and nobody to see the token", path, resp.StatusCode, seen, want)
+			t.Errorf("%s: got %d, and %q was served; want %d, without the token", path, resp.StatusCode, seen, want)
 		}
 	}
 }
 
-func TestLogInsByPasswordAreFewWhereTheyAreWrong(t *testing.T) {
+func TestRateLimit_FailedLogins(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withOwner)
+	w := newTestbed(t, withOwner)
 	web := w.serve(t, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		if _, err := w.server.keeper.Check(r.Context(), r.PostFormValue("Passwd")); err != nil {
+		if _, err := w.server.tokens.Check(r.Context(), r.PostFormValue("Passwd")); err != nil {
 			out.WriteHeader(http.StatusUnauthorized)
 		}
 	}), "POST "+loginPath)

@@ -9,14 +9,14 @@ import (
 	"feedmesh/agent/access"
 )
 
-// A guarded operation is what the description says of who may ask for it.
+// A guarded operation is an operation with the scope in its description.
 type guardedOperation struct {
 	OperationID string
 	Security    []map[string][]string
 }
 
 // everybody returns what is to be shown by a client of each scope.
-func (w *world) everybody(t *testing.T) map[access.Scope]string {
+func (w *testbed) everybody(t *testing.T) map[access.Scope]string {
 	t.Helper()
 	secrets := map[access.Scope]string{}
 	for _, scope := range access.Scopes {
@@ -25,15 +25,15 @@ func (w *world) everybody(t *testing.T) map[access.Scope]string {
 	return secrets
 }
 
-// An operation that is new must be in the table of scopes, or its author has not
-// thought of who may ask for it.
-func TestEveryOperationIsForTheScopeItIsDescribedWith(t *testing.T) {
+// A new operation must be added to the table of scopes, so that its scope is chosen
+// deliberately.
+func TestScopes_OperationsMatchDescription(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withOwner, func(d *Deps) { d.CORS = []string{"*"} })
+	w := newTestbed(t, withOwner, func(d *Deps) { d.CORSOrigins = []string{"*"} })
 	secrets := w.everybody(t)
 	d := answerAs[struct {
 		Paths map[string]map[string]guardedOperation
-	}](t, w.ask(t, "GET", "/openapi.json", "", "Authorization", "Bearer s3cret"))
+	}](t, w.request(t, "GET", "/openapi.json", "", "Authorization", "Bearer s3cret"))
 	for path, methods := range d.Paths {
 		for method, o := range methods {
 			method = strings.ToUpper(method)
@@ -43,14 +43,14 @@ func TestEveryOperationIsForTheScopeItIsDescribedWith(t *testing.T) {
 				continue
 			}
 			at := strings.NewReplacer("{id}", "none", "{seq}", "999", "{name}", "none").Replace(path)
-			if a := w.ask(t, method, at, ""); a.StatusCode != http.StatusUnauthorized {
+			if a := w.request(t, method, at, ""); a.StatusCode != http.StatusUnauthorized {
 				t.Errorf("%s without a token: got %d, want 401", o.OperationID, a.StatusCode)
 			}
 			for scope, secret := range secrets {
 				if slices.Contains(endless, o.OperationID) {
 					continue
 				}
-				a := w.ask(t, method, at, "", "Authorization", secret, "Origin", "https://public.example")
+				a := w.request(t, method, at, "", "Authorization", secret, "Origin", "https://public.example")
 				may := access.Client{Scopes: []access.Scope{scope}}.May(needed)
 				crosses := method != http.MethodGet // what changes something is nothing to pages of another site
 				if got := a.StatusCode != http.StatusForbidden; got != (may && !crosses) || a.StatusCode == http.StatusUnauthorized {
@@ -59,7 +59,7 @@ func TestEveryOperationIsForTheScopeItIsDescribedWith(t *testing.T) {
 				if got := a.Header.Get("Access-Control-Allow-Origin") != ""; got != (needed == access.Search && method == http.MethodGet) {
 					t.Errorf("%s as %s: another site may read it: %v", o.OperationID, scope, got)
 				}
-				if a := w.ask(t, method, at, "", "Authorization", secret); a.StatusCode != http.StatusForbidden != may {
+				if a := w.request(t, method, at, "", "Authorization", secret); a.StatusCode != http.StatusForbidden != may {
 					t.Errorf("%s as %s: got %d %s, want it served: %v", o.OperationID, scope, a.StatusCode, a.body, may)
 				}
 			}
@@ -70,11 +70,11 @@ func TestEveryOperationIsForTheScopeItIsDescribedWith(t *testing.T) {
 // endless are operations whose answers have no end.
 var endless = []string{"watch-events"}
 
-func TestScopesMakeSense(t *testing.T) {
+func TestScopes_MatchMethods(t *testing.T) {
 	t.Parallel()
 	d := getJSON[struct {
 		Paths map[string]map[string]guardedOperation
-	}](t, newWorld(t), "/openapi.json")
+	}](t, newTestbed(t), "/openapi.json")
 	there := map[string]bool{}
 	for path, methods := range d.Paths {
 		for method, o := range methods {
@@ -95,9 +95,9 @@ func TestScopesMakeSense(t *testing.T) {
 	}
 }
 
-func TestPagesAreForTheScopesTheyNeed(t *testing.T) {
+func TestScopes_Pages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withOwner)
+	w := newTestbed(t, withOwner)
 	secrets := w.everybody(t)
 	for _, c := range []struct {
 		method, path string
@@ -111,12 +111,12 @@ func TestPagesAreForTheScopesTheyNeed(t *testing.T) {
 		{"GET", "/api/nothing", access.Search}, {"PUT", "/api/feeds", access.Search}, // says no more than the description
 		{"GET", "/accounts/ClientLogin/x", access.Read},
 	} {
-		if a := w.ask(t, c.method, c.path, ""); a.StatusCode != http.StatusUnauthorized {
+		if a := w.request(t, c.method, c.path, ""); a.StatusCode != http.StatusUnauthorized {
 			t.Errorf("%s %s without a token: got %d, want 401", c.method, c.path, a.StatusCode)
 		}
 		for scope, secret := range secrets {
 			may := access.Client{Scopes: []access.Scope{scope}}.May(c.needed)
-			if a := w.ask(t, c.method, c.path, "", "Authorization", secret); a.StatusCode != http.StatusForbidden != may || a.StatusCode == http.StatusUnauthorized {
+			if a := w.request(t, c.method, c.path, "", "Authorization", secret); a.StatusCode != http.StatusForbidden != may || a.StatusCode == http.StatusUnauthorized {
 				t.Errorf("%s %s as %s: got %d, want it served: %v", c.method, c.path, scope, a.StatusCode, may)
 			}
 		}
@@ -124,16 +124,16 @@ func TestPagesAreForTheScopesTheyNeed(t *testing.T) {
 }
 
 // Another client's way to the same thing is the same thing.
-func TestStrangePathsOpenNoDoor(t *testing.T) {
+func TestScopes_UnusualPathsAreProtected(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withOwner)
+	w := newTestbed(t, withOwner)
 	search := w.everybody(t)[access.Search]
 	for _, path := range []string{
 		"//api/feeds", "/api//feeds", "/api/./feeds", "/api/search/../feeds", "/outputs/../api/feeds", "/outputs/..%2fapi/feeds", "/api%2ffeeds", "/API/feeds",
 		"/api/feeds/", "/openapi.json/../metrics", "/openapi/../metrics", "/livez/../metrics", "/livez%2f..%2fmetrics", "/accounts/ClientLogin/../../metrics",
 		"/%6detrics", "/metrics/", "/readyz?token=x", "/;/metrics", "/schemas/../api/tokens", "/api/search%2f..%2ftokens",
 	} {
-		a := w.ask(t, "GET", path, "", "Authorization", search)
+		a := w.request(t, "GET", path, "", "Authorization", search)
 		if a.StatusCode == http.StatusOK {
 			t.Errorf("%s: got %s, want nothing that takes more than scope search", path, a.body)
 		}

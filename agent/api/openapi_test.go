@@ -149,7 +149,7 @@ func (d *description) answersAs(t *testing.T, o operation, a answer) {
 
 // operations returns the description and its operations by their IDs, each
 // with method and path.
-func operations(t *testing.T, w *world) (description, map[string][2]string, map[string]operation) {
+func operations(t *testing.T, w *testbed) (description, map[string][2]string, map[string]operation) {
 	t.Helper()
 	d := getJSON[description](t, w, "/openapi.json")
 	where, what := map[string][2]string{}, map[string]operation{}
@@ -161,9 +161,9 @@ func operations(t *testing.T, w *world) (description, map[string][2]string, map[
 	return d, where, what
 }
 
-func TestOpenAPIIsOf31AndSaysWhatEachOperationIsFor(t *testing.T) {
+func TestOpenAPI_VersionAndSummaries(t *testing.T) {
 	t.Parallel()
-	d, _, all := operations(t, newWorld(t))
+	d, _, all := operations(t, newTestbed(t))
 	if !strings.HasPrefix(d.OpenAPI, "3.1") {
 		t.Errorf("got version %s, want 3.1", d.OpenAPI)
 	}
@@ -174,14 +174,14 @@ func TestOpenAPIIsOf31AndSaysWhatEachOperationIsFor(t *testing.T) {
 	}
 }
 
-func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
+func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	d, where, all := operations(t, w)
 	site, list := aSite(t), listID("https://e.example/\nftp://f.example/\n")
 	w.jobs(t, "done", "waits")
 	w.kernel(t)
-	w.server.patience = time.Millisecond
+	w.server.editTimeout = time.Millisecond
 	k1, k3, k5 := w.storyOf("k1"), w.itemOf("k3"), w.storyOf("k5")
 	asked := map[string]bool{}
 	for _, c := range []struct {
@@ -457,7 +457,7 @@ func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
 		}
 		asked[c.id] = true
 		path := strings.NewReplacer("{id}", c.path, "{seq}", c.path, "{name}", c.path).Replace(at[1])
-		a := w.ask(t, at[0], path+c.query, c.body)
+		a := w.request(t, at[0], path+c.query, c.body)
 		if a.StatusCode != c.want {
 			t.Errorf("%s %s%s %s: got %d %s, want %d", at[0], path, c.query, c.body, a.StatusCode, a.body, c.want)
 		}
@@ -473,23 +473,23 @@ func TestOperationsAnswerAsTheyAreDescribed(t *testing.T) {
 	}
 }
 
-func TestABodyOfAnotherKindIsRefusedAsDescribed(t *testing.T) {
+func TestOpenAPI_RejectsOtherContentTypes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	d, where, all := operations(t, w)
 	for _, id := range []string{"add-feeds", "set-feed", "save-search"} {
 		path := strings.NewReplacer("{id}", w.feed, "{name}", "prepare").Replace(where[id][1])
-		a := w.ask(t, where[id][0], path, "a text", "Content-Type", "text/plain")
+		a := w.request(t, where[id][0], path, "a text", "Content-Type", "text/plain")
 		a.isProblem(t, http.StatusUnsupportedMediaType, "")
 		d.answersAs(t, all[id], a)
 	}
 }
 
-func TestOperationsTellOfABrokenMesh(t *testing.T) {
+func TestOperations_ReportBrokenMesh(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	d, where, all := operations(t, w)
-	w.mesh.broken = fmt.Errorf("the mesh is away")
+	w.mesh.broken = fmt.Errorf("the mesh is unavailable")
 	for id, at := range where {
 		if slices.Contains(endless, id) {
 			continue // see the tests of streams
@@ -506,9 +506,9 @@ func TestOperationsTellOfABrokenMesh(t *testing.T) {
 		case "list-tokens", "add-token", "remove-token", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar":
 			continue // need no mesh
 		case "split-story", "join-stories", "repeat-item", "differ-item":
-			continue // see TestWhatTheClusterActorCanNotBeToldIsNoSuccess
+			continue // see TestStoryEdits_PublishError
 		case "report-spam", "release-spam", "label-item", "unlabel-item":
-			continue // see TestACorrectionThatTheIndexCanNotBeToldOfIsNoSuccess
+			continue // see TestCorrection_IndexPublishError
 		case "set-feed":
 			body = `{}`
 		case "change-feeds":
@@ -518,9 +518,9 @@ func TestOperationsTellOfABrokenMesh(t *testing.T) {
 		case "remove-feed", "remove-proxy":
 			continue // takes from the others what they are asked for; see below
 		}
-		a := w.ask(t, at[0], strings.NewReplacer("{id}", w.feed, "{seq}", "3", "{name}", "prepare").Replace(at[1]), body)
+		a := w.request(t, at[0], strings.NewReplacer("{id}", w.feed, "{seq}", "3", "{name}", "prepare").Replace(at[1]), body)
 		if id == "get-status" {
-			if a.StatusCode != http.StatusOK || !strings.Contains(a.body, `"queues: the mesh is away"`) {
+			if a.StatusCode != http.StatusOK || !strings.Contains(a.body, `"queues: the mesh is unavailable"`) {
 				t.Errorf("status: got %d %s, want the parts that answer, and which do not", a.StatusCode, a.body)
 			}
 			d.answersAs(t, all[id], a)
@@ -529,34 +529,34 @@ func TestOperationsTellOfABrokenMesh(t *testing.T) {
 		if id == "begin-reindex" && a.StatusCode == http.StatusAccepted {
 			continue
 		}
-		a.isProblem(t, http.StatusServiceUnavailable, "the mesh is away")
+		a.isProblem(t, http.StatusServiceUnavailable, "the mesh is unavailable")
 		d.answersAs(t, all[id], a)
 		w.mesh.quarantined[3] = w.mesh.quarantined[4]
 	}
 	for _, path := range []string{"/api/feeds/", "/api/proxies/"} { // a proxy that was named as the feed is
-		w.ask(t, "DELETE", path+w.feed, "").isProblem(t, http.StatusServiceUnavailable, "the mesh is away")
+		w.request(t, "DELETE", path+w.feed, "").isProblem(t, http.StatusServiceUnavailable, "the mesh is unavailable")
 	}
 }
 
-func TestUnknownPathsOfTheAPIAreProblems(t *testing.T) {
+func TestNotFound_ReturnsProblem(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	for _, c := range [][2]string{{"GET", "/api/nothing"}, {"GET", "/api/"}, {"POST", "/api/feeds/x/y"}} {
-		w.ask(t, c[0], c[1], "").isProblem(t, http.StatusNotFound, "nothing at this path")
+		w.request(t, c[0], c[1], "").isProblem(t, http.StatusNotFound, "this path does not exist")
 	}
 	for _, c := range [][3]string{
 		{"PUT", "/api/feeds", "GET, POST"}, {"PUT", "/api/feeds/" + w.feed, "GET, PATCH, DELETE"}, {"POST", "/api/status", "GET"},
 		{"BREW", "/api/status", "GET"}, {"OPTIONS", "/api/status", "GET"},
 	} {
-		a := w.ask(t, c[0], c[1], "")
+		a := w.request(t, c[0], c[1], "")
 		if a.isProblem(t, http.StatusMethodNotAllowed, c[2]); a.Header.Get("Allow") != c[2] {
 			t.Errorf("%s %s: it allows %s, want %s", c[0], c[1], a.Header.Get("Allow"), c[2])
 		}
 	}
-	if a := w.ask(t, "GET", "/any/page", ""); a.StatusCode != 200 || a.body != "the page at /any/page" {
+	if a := w.request(t, "GET", "/any/page", ""); a.StatusCode != 200 || a.body != "the page at /any/page" {
 		t.Errorf("a page: got %d %s, want the pages' answer", a.StatusCode, a.body)
 	}
-	if a := w.ask(t, "GET", "/docs", ""); a.body != "the page at /docs" {
+	if a := w.request(t, "GET", "/docs", ""); a.body != "the page at /docs" {
 		t.Errorf("/docs: got %s, want no page that loads scripts from elsewhere", a.body)
 	}
 }

@@ -16,18 +16,18 @@ import (
 	"feedmesh/subjects"
 )
 
-// A Proxy is a way to hosts that do not answer us directly.
+// A Proxy is a proxy for hosts that refuse direct requests.
 type Proxy struct {
 	ID     string    `json:"id"`
 	URL    string    `json:"url" doc:"Of http, https or socks5; xxxxx stands for its password."`
-	Hosts  []string  `json:"hosts" doc:"It serves those that end so; none: any that need one."`
-	Always bool      `json:"always" doc:"Whether it is used at once, not only when the direct way is refused."`
+	Hosts  []string  `json:"hosts" doc:"Suffixes of host names that use it; empty: all hosts that need a proxy."`
+	Always bool      `json:"always" doc:"Whether it is always used, not only after a direct request was blocked."`
 	Added  time.Time `json:"added"`
 
-	Health *ProxyHealth `json:"health,omitempty" doc:"Told where proxies are listed."`
+	Health *ProxyHealth `json:"health,omitempty" doc:"Only in lists of proxies."`
 }
 
-// What is known of a proxy, in a word.
+// The states of a proxy.
 const (
 	ProxyWorks    = "works"
 	ProxyDoubtful = "doubtful"
@@ -35,10 +35,9 @@ const (
 	ProxyUnknown  = "unknown"
 )
 
-// A ProxyHealth is what is known of a proxy, by feeds that go by it and by probes
-// without a feed.
+// A ProxyHealth is the health of a proxy, from polls through it and from probes.
 type ProxyHealth struct {
-	State    string    `json:"state" enum:"works,doubtful,rests,unknown" doc:"Doubtful: it passes probes, but failed when a feed went by it. Rests: no feed goes by it, but those told to. Unknown: not tried of late."`
+	State    string    `json:"state" enum:"works,doubtful,rests,unknown" doc:"Doubtful: it passes probes, but a poll through it failed. Rests: only feeds configured for it use it. Unknown: not tried recently."`
 	Used     time.Time `json:"used,omitzero" doc:"Last time it brought a host's answer."`
 	Passed   time.Time `json:"passed,omitzero" doc:"Last time it passed a probe: it was there, and took our user and password."`
 	Failures int       `json:"failures" doc:"How often it failed, in a row."`
@@ -51,17 +50,17 @@ type Proxies struct {
 	Proxies []Proxy `json:"proxies"`
 }
 
-// A ProxySetting is what a person says of a proxy.
+// A ProxySetting is the configuration of a proxy.
 type ProxySetting struct {
 	URL    string   `json:"url" maxLength:"1024" doc:"Of http, https or socks5, with user and password if it needs them. The password xxxxx keeps the one it has."`
-	Hosts  []string `json:"hosts,omitempty" maxItems:"1000" doc:"It serves those that end so, as example.org; none: any that need one."`
-	Always bool     `json:"always,omitempty" doc:"Use it at once, not only when the direct way is refused."`
+	Hosts  []string `json:"hosts,omitempty" maxItems:"1000" doc:"Suffixes of host names that use it, such as example.org; empty: all hosts that need a proxy."`
+	Always bool     `json:"always,omitempty" doc:"Always use it, not only after a direct request was blocked."`
 }
 
 func (s *Server) proxyRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/proxies", "list-proxies", "All proxies, ordered by ID", 503), s.listProxies)
 	huma.Register(api, op("PUT", "/api/proxies/{id}", "set-proxy", "Add a proxy, or change it", 400, 422, 503), s.setProxy)
-	remove := op("DELETE", "/api/proxies/{id}", "remove-proxy", "Remove a proxy; feeds told to go by it go by the rules again", 404, 503)
+	remove := op("DELETE", "/api/proxies/{id}", "remove-proxy", "Remove a proxy; feeds configured for it use the default routing again", 404, 503)
 	remove.DefaultStatus = http.StatusNoContent
 	huma.Register(api, remove, s.removeProxy)
 }
@@ -79,26 +78,26 @@ func (s *Server) listProxies(ctx context.Context, _ *struct{}) (*body[Proxies], 
 	return &body[Proxies]{Body: all}, nil
 }
 
-// Proxies returns all proxies, ordered by ID, and what is known of them.
+// Proxies returns all proxies, ordered by ID, with their health.
 func (s *Server) Proxies(ctx context.Context) (Proxies, error) {
 	stored, err := s.Store.Proxies(ctx)
 	if err != nil {
 		return Proxies{}, err
 	}
 	out := Proxies{Proxies: make([]Proxy, len(stored))}
-	var known *subjects.Proxy
+	var state *subjects.Proxy
 	for i, p := range stored {
-		if err == nil { // else the mesh does not answer
-			known, err = s.Mesh.Proxy(ctx, p.ID)
+		if err == nil { // skip the mesh after its first error
+			state, err = s.Mesh.Proxy(ctx, p.ID)
 		}
 		out.Proxies[i] = proxyOf(p)
-		out.Proxies[i].Health = proxyHealth(known, err)
+		out.Proxies[i].Health = proxyHealth(state, err)
 	}
 	return out, nil
 }
 
-// proxyHealth returns what the schedule knows of a proxy, which may be nothing, as
-// clients see it; err is why we can't know that.
+// proxyHealth returns the health of a proxy as clients see it; p is nil without a state, and err the error of
+// reading it.
 func proxyHealth(p *subjects.Proxy, err error) *ProxyHealth {
 	switch {
 	case err != nil:
@@ -106,13 +105,13 @@ func proxyHealth(p *subjects.Proxy, err error) *ProxyHealth {
 	case p == nil:
 		return &ProxyHealth{State: ProxyUnknown}
 	}
-	h := &ProxyHealth{State: ProxyUnknown, Used: p.Used, Passed: p.Passed, Failures: p.Failures, Until: p.Until, Why: p.Why}
+	h := &ProxyHealth{State: ProxyUnknown, Used: p.LastUsed, Passed: p.ProbePassed, Failures: p.Failures, Until: p.RestUntil, Why: p.Reason}
 	switch {
-	case !p.Until.IsZero():
+	case !p.RestUntil.IsZero():
 		h.State = ProxyRests
 	case p.Failures > 0:
 		h.State = ProxyDoubtful
-	case !p.Used.IsZero() || !p.Passed.IsZero():
+	case !p.LastUsed.IsZero() || !p.ProbePassed.IsZero():
 		h.State = ProxyWorks
 	}
 	return h
@@ -131,28 +130,28 @@ func (s *Server) setProxy(ctx context.Context, in *struct {
 		p.Added = all[i].Added
 		p.URL = withPassword(p.URL, all[i].URL)
 	}
-	var faults []error
+	var problems []error
 	if p.ID == direct {
-		faults = append(faults, fault("path.id", "direct means no proxy; choose another name"))
+		problems = append(problems, fieldError("path.id", "direct means no proxy; choose another name"))
 	}
 	if err := fetch.CheckProxy(p.URL); err != nil {
-		faults = append(faults, fault("body.url", "%v", err))
+		problems = append(problems, fieldError("body.url", "%v", err))
 	}
 	for _, name := range in.Body.Hosts {
 		host, err := hostSuffix(name)
 		if err != nil {
-			faults = append(faults, fault("body.hosts", "%v", err))
+			problems = append(problems, fieldError("body.hosts", "%v", err))
 		} else if !slices.Contains(p.Hosts, host) {
 			p.Hosts = append(p.Hosts, host)
 		}
 	}
-	if len(faults) > 0 {
-		return nil, huma.Error422UnprocessableEntity("the proxy is wrong, nothing was changed", faults...)
+	if len(problems) > 0 {
+		return nil, huma.Error422UnprocessableEntity("the proxy is wrong, nothing was changed", problems...)
 	}
 	if err := s.Store.PutProxy(ctx, p); err != nil {
 		return nil, s.problem(err)
 	}
-	if err := s.tellOfProxies(ctx); err != nil {
+	if err := s.publishProxiesChanged(ctx); err != nil {
 		return nil, s.problem(err)
 	}
 	return &body[Proxy]{Body: proxyOf(p)}, nil
@@ -162,19 +161,19 @@ func (s *Server) removeProxy(ctx context.Context, in *byID) (*struct{}, error) {
 	if err := s.Store.RemoveProxy(ctx, in.ID); err != nil {
 		return nil, s.problem(fmt.Errorf("proxy %s: %w", in.ID, err))
 	}
-	if err := s.tellOfProxies(ctx); err != nil {
+	if err := s.publishProxiesChanged(ctx); err != nil {
 		return nil, s.problem(err)
 	}
 	return nil, nil
 }
 
-// tellOfProxies has the schedule read them, instead of in ten minutes.
-func (s *Server) tellOfProxies(ctx context.Context) error {
-	return tellSchedule(ctx, s.Mesh, observation("", "", subjects.Changed))
+// publishProxiesChanged makes the schedule reload the proxies now instead of within ten minutes.
+func (s *Server) publishProxiesChanged(ctx context.Context) error {
+	return publishObservations(ctx, s.Mesh, observation("", "", subjects.Changed))
 }
 
-// withPassword returns the URL of a proxy with the password of the one before it
-// in place of what stands for that in answers, so that an answer can be sent back.
+// withPassword replaces the redacted password of a proxy's URL with the stored one, so that clients can send
+// a response back.
 func withPassword(raw, before string) string {
 	u, err := url.Parse(raw)
 	old, oldErr := url.Parse(before)
@@ -183,18 +182,17 @@ func withPassword(raw, before string) string {
 	}
 	shown, _ := u.User.Password()
 	password, is := old.User.Password()
-	if !is || shown != hiddenPassword {
+	if !is || shown != redactedPassword {
 		return raw
 	}
 	u.User = url.UserPassword(u.User.Username(), password)
 	return u.String()
 }
 
-// hiddenPassword is what [url.URL.Redacted] writes for a password.
-const hiddenPassword = "xxxxx"
+// redactedPassword is the password that [url.URL.Redacted] writes.
+const redactedPassword = "xxxxx"
 
-// hostSuffix returns the end of hosts' names that a person means, in the form
-// that hosts have in canonical URLs.
+// hostSuffix returns a suffix of host names in the canonical form of URLs.
 func hostSuffix(name string) (string, error) {
 	bare := strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(name), "*"), ".")
 	canonical, err := storage.CanonicalURL("http://" + bare)

@@ -9,15 +9,15 @@ import (
 	"feedmesh/subjects"
 )
 
-func TestAProxyIsListedWithItsHealth(t *testing.T) {
+func TestProxies_ListHealth(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	before := now.Add(-time.Minute)
 	w.mesh.proxies = map[string]*subjects.Proxy{
-		"a": {ID: "a", Used: now, Passed: before, Asked: before},
-		"b": {ID: "b", Used: before, Failures: 3, Why: "connection refused", Until: now.Add(time.Minute)},
-		"c": {ID: "c", Passed: before, Failures: 1, InUse: true, Why: "it refuses"},
-		"d": {ID: "d", Asked: now},
+		"a": {ID: "a", LastUsed: now, ProbePassed: before, ProbeSent: before},
+		"b": {ID: "b", LastUsed: before, Failures: 3, Reason: "connection refused", RestUntil: now.Add(time.Minute)},
+		"c": {ID: "c", ProbePassed: before, Failures: 1, InUse: true, Reason: "it refuses"},
+		"d": {ID: "d", ProbeSent: now},
 	}
 	want := map[string]ProxyHealth{
 		"a": {State: ProxyWorks, Used: now, Passed: before},
@@ -27,7 +27,7 @@ func TestAProxyIsListedWithItsHealth(t *testing.T) {
 		"e": {State: ProxyUnknown},
 	}
 	for id := range want {
-		if a := w.ask(t, "PUT", "/api/proxies/"+id, `{"url":"http://proxy.example:3128"}`); a.StatusCode != 200 {
+		if a := w.request(t, "PUT", "/api/proxies/"+id, `{"url":"http://proxy.example:3128"}`); a.StatusCode != 200 {
 			t.Fatalf("%s: got %d %s", id, a.StatusCode, a.body)
 		}
 	}
@@ -39,22 +39,22 @@ func TestAProxyIsListedWithItsHealth(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	// Without the mesh they are listed all the same.
-	w.mesh.broken = errors.New("the mesh is away")
+	w.mesh.broken = errors.New("the mesh is unavailable")
 	for _, p := range getJSON[Proxies](t, w, "/api/proxies").Proxies {
-		if *p.Health != (ProxyHealth{State: ProxyUnknown, Why: "the mesh is away"}) {
+		if *p.Health != (ProxyHealth{State: ProxyUnknown, Why: "the mesh is unavailable"}) {
 			t.Errorf("%s: got %+v, want it unknown, and why", p.ID, p.Health)
 		}
 	}
 }
 
-func TestTheScheduleIsToldOfProxiesThatChange(t *testing.T) {
+func TestProxies_ChangesArePublished(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	for i, method := range []string{"PUT", "DELETE"} {
-		w.ask(t, method, "/api/proxies/eu", `{"url":"http://proxy.example:3128"}`)
-		told := tasks(t, w.mesh, subjects.Observes)
+		w.request(t, method, "/api/proxies/eu", `{"url":"http://proxy.example:3128"}`)
+		told := tasks(t, w.mesh, subjects.ObserveQueue)
 		if len(told) != i+1 || told[i].Observations[0].Outcome != subjects.Changed || told[i].Observations[0].FeedID != "" {
-			t.Errorf("%s: got %+v, want the schedule told once", method, told)
+			t.Errorf("%s: got %+v, want one message to the schedule", method, told)
 		}
 	}
 }

@@ -20,9 +20,9 @@ type bySeq struct {
 }
 
 func (s *Server) quarantineRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/quarantine", "list-quarantine", "Tasks that failed all their tries, oldest first", 503),
+	huma.Register(api, op("GET", "/api/quarantine", "list-quarantine", "List tasks that failed all deliveries, oldest first", 503),
 		func(ctx context.Context, in *struct {
-			After uint64 `query:"after" doc:"Next of the page before."`
+			After uint64 `query:"after" doc:"The value of next of the previous page."`
 			Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
 		}) (*body[QuarantinePage], error) {
 			page, err := s.Quarantine(ctx, in.After, in.Limit)
@@ -48,7 +48,7 @@ func (s *Server) quarantineRoutes(api huma.API) {
 		}
 		return nil, nil
 	})
-	drop := op("DELETE", "/api/quarantine/{seq}", "drop-quarantined", "Forget a task", 404, 503)
+	drop := op("DELETE", "/api/quarantine/{seq}", "drop-quarantined", "Delete a quarantined task", 404, 503)
 	drop.DefaultStatus = http.StatusNoContent
 	huma.Register(api, drop, func(ctx context.Context, in *bySeq) (*struct{}, error) {
 		if err := s.DropQuarantined(ctx, in.Seq); err != nil {
@@ -58,10 +58,9 @@ func (s *Server) quarantineRoutes(api huma.API) {
 	})
 }
 
-// Quarantine returns at most limit quarantined tasks whose number comes after the
-// given one, without what may be secret.
+// Quarantine returns at most limit quarantined tasks after the given number, with secrets redacted.
 func (s *Server) Quarantine(ctx context.Context, after uint64, limit int) (QuarantinePage, error) {
-	tasks, err := s.Mesh.Quarantined(ctx, after, limit+1) // one more tells whether there are more
+	tasks, err := s.Mesh.Quarantined(ctx, after, limit+1) // one more than shown, to detect that more exist
 	if err != nil {
 		return QuarantinePage{}, err
 	}
@@ -70,21 +69,19 @@ func (s *Server) Quarantine(ctx context.Context, after uint64, limit int) (Quara
 		tasks = tasks[:limit]
 		page.Next = tasks[len(tasks)-1].Seq
 	}
-	page.Tasks = append([]subjects.Quarantined{}, tasks...) // none is an empty list
+	page.Tasks = append([]subjects.Quarantined{}, tasks...) // an empty list, not null
 	for i, task := range page.Tasks {
 		page.Tasks[i].Message = withoutSecrets(task.Message)
 	}
 	return page, nil
 }
 
-// ReplayQuarantined puts a task back on its queue. It returns [mesh.ErrNoTask] if
-// there is none of that number.
+// ReplayQuarantined moves a task back to its queue. It returns [mesh.ErrNoTask] if the task does not exist.
 func (s *Server) ReplayQuarantined(ctx context.Context, seq uint64) error {
 	return s.Mesh.Replay(ctx, seq)
 }
 
-// DropQuarantined forgets a task. It returns [mesh.ErrNoTask] if there is none of
-// that number.
+// DropQuarantined deletes a task. It returns [mesh.ErrNoTask] if the task does not exist.
 func (s *Server) DropQuarantined(ctx context.Context, seq uint64) error {
-	return s.Mesh.DropQuarantined(ctx, seq)
+	return s.Mesh.DeleteQuarantined(ctx, seq)
 }

@@ -9,8 +9,8 @@ import (
 	"feedmesh/agent/greader"
 )
 
-// reader returns the API for readers. What it asks of feeds is done as if it were
-// asked at an operation of ours, which are in mux.
+// reader returns the Google Reader API. Changes of feeds run through the operations of this package, which
+// are in mux.
 func (s *Server) reader(mux http.Handler) http.Handler {
 	return greader.Handler(greader.Deps{
 		Store: s.Store, Login: s.loginOf, Subscribe: s.subscribe, Now: s.Now, Log: s.Log,
@@ -26,26 +26,25 @@ func (s *Server) reader(mux http.Handler) http.Handler {
 	})
 }
 
-// loginOf returns who logs in with a password, which is a token. It is for the guard
-// to bound how often somebody may try.
+// loginOf returns the client that logs in with a password, which is a token. The guard limits the attempts.
 func (s *Server) loginOf(r *http.Request, password string) (access.Client, error) {
-	if s.Token == "" && !access.IsMade(password) {
+	if s.Token == "" && !access.IsGenerated(password) {
 		if isLocal(r.Host) {
 			return access.Local(), nil
 		}
-		return access.Client{}, access.ErrWrong
+		return access.Client{}, access.ErrInvalidToken
 	}
-	return s.keeper.Check(r.Context(), password)
+	return s.tokens.Check(r.Context(), password)
 }
 
-// subscribe adds a feed and returns its ID, also if it is known.
+// subscribe adds a feed and returns its ID, whether or not it was stored before.
 func (s *Server) subscribe(ctx context.Context, address string, tags []string) (string, error) {
 	intakes, err := s.AddFeeds(ctx, []string{address}, tags)
 	if err != nil {
 		return "", err
 	}
-	if one := intakes.Feeds[0]; one.Outcome == Invalid {
+	if one := intakes.Results[0]; one.Outcome == Invalid {
 		return "", errors.New(one.Reason)
 	}
-	return s.Store.ResolveFeed(ctx, intakes.Feeds[0].FeedID)
+	return s.Store.ResolveFeed(ctx, intakes.Results[0].FeedID)
 }

@@ -9,22 +9,22 @@ import (
 
 const readingList = "/reader/api/0/stream/items/ids?output=json&s=user/-/state/com.google/reading-list"
 
-func TestAReaderLogsInWithAToken(t *testing.T) {
+func TestReader_LoginWithToken(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(d *Deps) { d.Token = "the owner's secret" })
+	w := newTestbed(t, func(d *Deps) { d.Token = "the owner's secret" })
 	login := func(password string) answer {
-		return w.ask(t, "POST", "/accounts/ClientLogin", "Email=me&Passwd="+strings.ReplaceAll(password, " ", "+"), "Content-Type", "application/x-www-form-urlencoded")
+		return w.request(t, "POST", "/accounts/ClientLogin", "Email=me&Passwd="+strings.ReplaceAll(password, " ", "+"), "Content-Type", "application/x-www-form-urlencoded")
 	}
-	_, reader, err := w.server.keeper.Make(t.Context(), "phone", []access.Scope{access.Read}, now)
+	_, reader, err := w.server.tokens.Create(t.Context(), "phone", []access.Scope{access.Read}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, searcher, err := w.server.keeper.Make(t.Context(), "site", []access.Scope{access.Search}, now)
+	_, searcher, err := w.server.tokens.Create(t.Context(), "site", []access.Scope{access.Search}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a := login(searcher); a.StatusCode != 403 {
-		t.Errorf("one who may only search: got %d %s", a.StatusCode, a.body)
+		t.Errorf("client with scope search: got %d %s", a.StatusCode, a.body)
 	}
 	if a := login("wrong"); a.StatusCode != 401 || strings.Contains(a.body, "wrong") {
 		t.Errorf("a wrong one: got %d %s", a.StatusCode, a.body)
@@ -35,17 +35,17 @@ func TestAReaderLogsInWithAToken(t *testing.T) {
 		if a.StatusCode != 200 {
 			t.Fatalf("got %d %s", a.StatusCode, a.body)
 		}
-		got := w.ask(t, "GET", readingList, "", "Authorization", "GoogleLogin auth="+strings.TrimSpace(auth))
+		got := w.request(t, "GET", readingList, "", "Authorization", "GoogleLogin auth="+strings.TrimSpace(auth))
 		if got.StatusCode != 200 || strings.Count(got.body, `"id"`) != 2 {
 			t.Errorf("got %d %s", got.StatusCode, got.body)
 		}
 	}
-	if a := w.ask(t, "GET", readingList, ""); a.StatusCode != 401 {
+	if a := w.request(t, "GET", readingList, ""); a.StatusCode != 401 {
 		t.Errorf("without one: got %d", a.StatusCode)
 	}
 	// Subscriptions take a token that may change feeds.
 	for secret, want := range map[string]int{reader: 403, "the owner's secret": 200} {
-		a := w.ask(t, "POST", "/reader/api/0/subscription/edit", "ac=subscribe&s=feed/https://new.example/f&a=user/-/label/x",
+		a := w.request(t, "POST", "/reader/api/0/subscription/edit", "ac=subscribe&s=feed/https://new.example/f&a=user/-/label/x",
 			"Authorization", "GoogleLogin auth="+secret, "Content-Type", "application/x-www-form-urlencoded")
 		if a.StatusCode != want {
 			t.Errorf("got %d %s, want %d", a.StatusCode, a.body, want)
@@ -53,26 +53,26 @@ func TestAReaderLogsInWithAToken(t *testing.T) {
 	}
 }
 
-func TestAReaderOnThisMachineLogsInWithAnything(t *testing.T) {
+func TestReader_LoopbackLogin(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	a := w.ask(t, "POST", "/accounts/ClientLogin", "Email=me&Passwd=any", "Content-Type", "application/x-www-form-urlencoded")
+	w := newTestbed(t)
+	a := w.request(t, "POST", "/accounts/ClientLogin", "Email=me&Passwd=any", "Content-Type", "application/x-www-form-urlencoded")
 	if a.StatusCode != 200 || !strings.Contains(a.body, "Auth=local\n") {
 		t.Errorf("got %d %s", a.StatusCode, a.body)
 	}
-	got := w.ask(t, "GET", readingList, "", "Authorization", "GoogleLogin auth=local")
+	got := w.request(t, "GET", readingList, "", "Authorization", "GoogleLogin auth=local")
 	if got.StatusCode != 200 || strings.Count(got.body, `"id"`) != 2 {
 		t.Errorf("got %d %s", got.StatusCode, got.body)
 	}
-	elsewhere := w.ask(t, "POST", "/accounts/ClientLogin", "Email=me&Passwd=any", "Content-Type", "application/x-www-form-urlencoded", "Host", "feedmesh.example")
+	elsewhere := w.request(t, "POST", "/accounts/ClientLogin", "Email=me&Passwd=any", "Content-Type", "application/x-www-form-urlencoded", "Host", "feedmesh.example")
 	if elsewhere.StatusCode == 200 {
 		t.Errorf("under another name: got %d %s", elsewhere.StatusCode, elsewhere.body)
 	}
-	unsubscribed := w.ask(t, "POST", "/reader/api/0/subscription/edit", "ac=unsubscribe&s=feed/"+w.feed, "Content-Type", "application/x-www-form-urlencoded")
+	unsubscribed := w.request(t, "POST", "/reader/api/0/subscription/edit", "ac=unsubscribe&s=feed/"+w.feed, "Content-Type", "application/x-www-form-urlencoded")
 	if unsubscribed.body != "OK" {
 		t.Errorf("got %d %s", unsubscribed.StatusCode, unsubscribed.body)
 	}
-	if export := w.ask(t, "GET", "/reader/api/0/subscription/export", ""); !strings.Contains(export.body, "https://b.example/") || strings.Contains(export.body, feedURL) {
+	if export := w.request(t, "GET", "/reader/api/0/subscription/export", ""); !strings.Contains(export.body, "https://b.example/") || strings.Contains(export.body, feedURL) {
 		t.Errorf("got %d %s", export.StatusCode, export.body)
 	}
 }

@@ -35,9 +35,9 @@ func staysHere(to, site string) bool {
 	return err == nil && there.Host == base.Host && there.Scheme == base.Scheme && !strings.ContainsAny(to, "\t\r\n")
 }
 
-func TestNoFormSendsToAnotherSite(t *testing.T) {
+func TestRedirects_StayOnSite(t *testing.T) {
 	l := newLiving(t)
-	server := api.New(api.Deps{Store: l.store, Index: &memory.Index{}, Mesh: l.mesh, Fetch: nowhere{}, Metrics: http.NotFoundHandler(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	server := api.New(api.Deps{Store: l.store, Index: &memory.Index{}, Mesh: l.mesh, Fetcher: nowhere{}, Metrics: http.NotFoundHandler(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	web := httptest.NewServer(server.Handler(console.Handler(server)))
 	t.Cleanup(web.Close)
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -87,7 +87,7 @@ func TestNoFormSendsToAnotherSite(t *testing.T) {
 		t.Errorf("only %d answers sent anywhere: the test is of nothing", sent)
 	}
 	if staysHere("//evil.example", web.URL) || staysHere(`/\evil.example`, web.URL) || !staysHere("/spam", web.URL) {
-		t.Error("the test does not know another site when it sees one")
+		t.Error("the test does not detect another site")
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"feedmesh/subjects"
 )
 
-// A Reindex compares the index with the store and repairs it, or makes all of it
-// anew, while both are in use.
+// A Reindex is a repair of the index: it compares the index with the store and indexes items that differ, or
+// all items, while both are in use.
 type Reindex struct {
 	State    string    `json:"state" enum:"none,running,done,failed"`
 	All      bool      `json:"all" doc:"Whether all items are indexed anew, and not only those that differ."`
@@ -30,11 +30,11 @@ type Reindex struct {
 	Error    string    `json:"error,omitempty"`
 }
 
-// reindexing is the repair that this process has under way, or had last.
+// reindexing is the running or last repair of this process.
 type reindexing struct {
 	mu      sync.Mutex
 	job     Reindex
-	stop    func() // ends it early; nil if there was none
+	stop    func() // cancels the repair; nil if none was started
 	running sync.WaitGroup
 }
 
@@ -49,12 +49,12 @@ func (s *Server) reindexRoutes(api huma.API) {
 		}
 		return s.reindexState(ctx)
 	})
-	huma.Register(api, op("GET", "/api/reindex", "get-reindex", "How the repair of the index is getting on", 503),
+	huma.Register(api, op("GET", "/api/reindex", "get-reindex", "Progress of the repair of the index", 503),
 		func(ctx context.Context, _ *struct{}) (*body[Reindex], error) { return s.reindexState(ctx) })
 }
 
-// beginReindex starts a repair unless one is under way. What it queues
-// survives this process; what it had not queued by then must be begun again.
+// beginReindex starts a repair unless one runs. Queued tasks survive this process; the rest must be started
+// again.
 func (s *Server) beginReindex(ctx context.Context, all bool) error {
 	counts, err := s.Store.Counts(ctx)
 	if err != nil {
@@ -72,8 +72,8 @@ func (s *Server) beginReindex(ctx context.Context, all bool) error {
 	return nil
 }
 
-// Close ends what the server does by itself: a repair that is under way, whose
-// rest must be begun again, and back-tests.
+// Close cancels the background work of the server, a repair and back-tests, and waits for it. The rest of a
+// repair must be started again.
 func (s *Server) Close() {
 	s.reindex.mu.Lock()
 	stop := s.reindex.stop
@@ -96,7 +96,7 @@ func (s *Server) runReindex(ctx context.Context, all bool, started time.Time) {
 	}
 }
 
-// queueReindex compares all days and queues the items that differ, or all of them.
+// queueReindex compares all days and queues the items that differ, or all items.
 func (s *Server) queueReindex(ctx context.Context, all bool, why string) error {
 	days, err := reconcile.Days(ctx, s.Store, s.Index)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Server) queueReindex(ctx context.Context, all bool, why string) error {
 		return all || item.State != reconcile.Same, nil
 	}
 	return reconcile.Queue(ctx, s.Store, s.Index, days, why, wanted, func(ctx context.Context, task subjects.Index) error {
-		err := subjects.Publish(ctx, s.Mesh, subjects.Indexes, task)
+		err := subjects.Publish(ctx, s.Mesh, subjects.IndexQueue, task)
 		if err == nil {
 			s.reindex.mu.Lock()
 			defer s.reindex.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *Server) queueReindex(ctx context.Context, all bool, why string) error {
 	})
 }
 
-// count notes that one more item was compared.
+// count adds a compared item.
 func (r *Reindex) count(state reconcile.State) {
 	r.Compared++
 	switch state {
@@ -144,7 +144,7 @@ func (s *Server) reindexState(ctx context.Context) (*body[Reindex], error) {
 		out.Body.State = "none"
 	}
 	for _, d := range depths {
-		if d.Queue == subjects.Indexes.Name {
+		if d.Queue == subjects.IndexQueue.Name {
 			out.Body.Waiting = d.Tasks
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"feedmesh/subjects"
 )
 
-// addMany adds feeds and returns the URLs of all there are, in order.
-func (w *world) addMany(t *testing.T, n int) []string {
+// addMany adds feeds and returns the URLs of all feeds, in order.
+func (w *testbed) addMany(t *testing.T, n int) []string {
 	t.Helper()
 	var urls []string
 	for i := range n {
@@ -35,9 +35,9 @@ func (w *world) addMany(t *testing.T, n int) []string {
 	return urls
 }
 
-func TestPagesOfFeedsAreComplete(t *testing.T) {
+func TestFeeds_PagesAreComplete(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	want := w.addMany(t, 21) // 24 in all
 	for limit, pages := range map[int]int{1: 24, 5: 5, 8: 3, 24: 1, 25: 1, 500: 1} {
 		var got []string
@@ -48,7 +48,7 @@ func TestPagesOfFeedsAreComplete(t *testing.T) {
 			for _, f := range p.Feeds {
 				got = append(got, f.URL)
 				if f.URL == feedURL && (f.State == nil || f.State.Error != "no such host") {
-					t.Errorf("got state %+v, want what the schedule knows", f.State)
+					t.Errorf("got state %+v, want the state in the schedule", f.State)
 				}
 			}
 			if after = p.Next; after == "" || n > 100 {
@@ -61,15 +61,15 @@ func TestPagesOfFeedsAreComplete(t *testing.T) {
 	}
 }
 
-func TestPagesOfASearchAreComplete(t *testing.T) {
+func TestSearch_PagesAreComplete(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	batch := storage.Batch{FeedID: w.feed}
 	for i := range 38 { // 40 in all, many at the same time and equally good
 		it := storage.Item{FeedID: w.feed, Key: fmt.Sprint("many", i), Hash: "h", Title: "Released", Published: now.Add(-time.Duration(i/10) * time.Hour), FirstSeen: now}
 		it.ID = storage.ItemID(w.feed, it.Key)
 		batch.Items = append(batch.Items, it)
-		if err := w.index.Put(t.Context(), storage.Indexed{Item: it}); err != nil {
+		if err := w.index.Put(t.Context(), storage.IndexItem{Item: it}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestPagesOfASearchAreComplete(t *testing.T) {
 			seen := map[string]bool{}
 			n, cursor := 0, ""
 			for {
-				p := getJSON[Found](t, w, fmt.Sprintf("/api/search?%s&limit=%d&cursor=%s", query, limit, url.QueryEscape(cursor)))
+				p := getJSON[SearchResults](t, w, fmt.Sprintf("/api/search?%s&limit=%d&cursor=%s", query, limit, url.QueryEscape(cursor)))
 				n++
 				for _, it := range p.Items {
 					if seen[it.ID] {
@@ -103,9 +103,9 @@ func TestPagesOfASearchAreComplete(t *testing.T) {
 	}
 }
 
-func TestPagesOfTheQuarantineAreComplete(t *testing.T) {
+func TestQuarantine_PagesAreComplete(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	for seq := uint64(10); seq < 20; seq++ {
 		w.mesh.quarantined[seq] = subjects.Quarantined{Seq: seq}
 	}
@@ -128,22 +128,22 @@ func TestPagesOfTheQuarantineAreComplete(t *testing.T) {
 	}
 }
 
-func TestCursorOfAnotherSearchIsRefused(t *testing.T) {
+func TestSearch_RejectsCursorOfOtherSearch(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	next := getJSON[Found](t, w, "/api/search?q=released&limit=1").Next
+	w := newTestbed(t)
+	next := getJSON[SearchResults](t, w, "/api/search?q=released&limit=1").Next
 	if next == "" {
 		t.Fatal("got no cursor")
 	}
 	for _, query := range []string{"q=kernel&cursor=" + next, "cursor=" + next, "q=released&sort=newest&cursor=" + next, "q=released&cursor=x" + next, "q=released&cursor=garbage", "cursor=%00"} {
-		w.ask(t, "GET", "/api/search?"+query, "").isProblem(t, 400, "cursor does not belong to this query")
+		w.request(t, "GET", "/api/search?"+query, "").isProblem(t, 400, "cursor does not belong to this query")
 	}
 }
 
-func TestSearchShowsWhatMatches(t *testing.T) {
+func TestSearch_HighlightsMatches(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	found := getJSON[Found](t, w, "/api/search?q=kernels&facets=true")
+	w := newTestbed(t)
+	found := getJSON[SearchResults](t, w, "/api/search?q=kernels&facets=true")
 	if len(found.Items) != 1 {
 		t.Fatalf("got %d items, want 1", len(found.Items))
 	}
@@ -166,18 +166,18 @@ func TestSearchShowsWhatMatches(t *testing.T) {
 }
 
 // The index may lag behind the store.
-func TestSearchLeavesOutWhatIsNoLongerStored(t *testing.T) {
+func TestSearch_OmitsRemovedItems(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	if _, err := w.store.RemoveFeed(t.Context(), w.feed); err != nil {
 		t.Fatal(err)
 	}
-	if found := getJSON[Found](t, w, "/api/search?q=released&facets=true"); len(found.Items) != 0 || found.Items == nil {
+	if found := getJSON[SearchResults](t, w, "/api/search?q=released&facets=true"); len(found.Items) != 0 || found.Items == nil {
 		t.Errorf("got %+v, want no items, and a list of none", found)
 	}
 }
 
-func (w *world) feeds(t *testing.T) []storage.Feed {
+func (w *testbed) feeds(t *testing.T) []storage.Feed {
 	t.Helper()
 	feeds, err := w.store.ListFeeds(t.Context(), "", 1000)
 	if err != nil {
@@ -191,15 +191,15 @@ func (w *world) feeds(t *testing.T) []storage.Feed {
 
 func empty(d *Deps) { d.Checks = func(context.Context) []Check { return nil } }
 
-func TestExportThenImportIsTheSame(t *testing.T) {
+func TestExport_ImportRoundTrip(t *testing.T) {
 	t.Parallel()
-	from := newWorld(t)
+	from := newTestbed(t)
 	from.addMany(t, 30)
-	a := from.ask(t, "GET", "/api/feeds/export", "")
+	a := from.request(t, "GET", "/api/feeds/export", "")
 	if got := a.Header.Get("Content-Type"); a.StatusCode != 200 || !strings.HasPrefix(got, "text/x-opml") {
 		t.Errorf("got %d %s, want OPML", a.StatusCode, got)
 	}
-	to := newWorld(t)
+	to := newTestbed(t)
 	for _, f := range to.feeds(t) {
 		if _, err := to.store.RemoveFeed(t.Context(), f.ID); err != nil {
 			t.Fatal(err)
@@ -209,18 +209,18 @@ func TestExportThenImportIsTheSame(t *testing.T) {
 	if got, want := to.feeds(t), from.feeds(t); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
-	if again := to.ask(t, "GET", "/api/feeds/export", ""); again.body != a.body {
+	if again := to.request(t, "GET", "/api/feeds/export", ""); again.body != a.body {
 		t.Errorf("exported again: got %s\nwant %s", again.body, a.body)
 	}
 }
 
-func TestRemovedFeedIsToldToIndexAndSchedule(t *testing.T) {
+func TestRemoveFeed_NotifiesIndexAndSchedule(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	if a := w.ask(t, "DELETE", "/api/feeds/"+w.feed, ""); a.StatusCode != 204 || a.body != "" {
+	w := newTestbed(t)
+	if a := w.request(t, "DELETE", "/api/feeds/"+w.feed, ""); a.StatusCode != 204 || a.body != "" {
 		t.Fatalf("got %d %s, want 204", a.StatusCode, a.body)
 	}
-	index, observe := tasks(t, w.mesh, subjects.Indexes), tasks(t, w.mesh, subjects.Observes)
+	index, observe := tasks(t, w.mesh, subjects.IndexQueue), tasks(t, w.mesh, subjects.ObserveQueue)
 	want := []string{storage.ItemID(w.feed, "1"), storage.ItemID(w.feed, "2")}
 	slices.Sort(want)
 	if len(index) != 1 || !slices.Equal(slices.Sorted(slices.Values(index[0].IDs)), want) {
@@ -229,34 +229,34 @@ func TestRemovedFeedIsToldToIndexAndSchedule(t *testing.T) {
 	if len(observe) != 1 || len(observe[0].Observations) != 1 || observe[0].Observations[0].Outcome != subjects.Removed || observe[0].Observations[0].FeedID != w.feed {
 		t.Errorf("schedule: got %+v, want it removed", observe)
 	}
-	w.ask(t, "GET", "/api/feeds/"+w.feed, "").isProblem(t, 404, "not found")
-	w.ask(t, "GET", "/api/items/"+w.item, "").isProblem(t, 404, "not found")
-	w.ask(t, "DELETE", "/api/feeds/"+w.feed, "").isProblem(t, 404, "not found")
+	w.request(t, "GET", "/api/feeds/"+w.feed, "").isProblem(t, 404, "not found")
+	w.request(t, "GET", "/api/items/"+w.item, "").isProblem(t, 404, "not found")
+	w.request(t, "DELETE", "/api/feeds/"+w.feed, "").isProblem(t, 404, "not found")
 	if got := len(w.mesh.published); got != 2 {
 		t.Errorf("got %d messages, want 2", got)
 	}
 }
 
-func TestRefreshIsToldToTheSchedule(t *testing.T) {
+func TestRefresh_NotifiesSchedule(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	for range 2 {
-		if a := w.ask(t, "POST", "/api/feeds/"+w.feed+"/refresh", ""); a.StatusCode != 202 {
+		if a := w.request(t, "POST", "/api/feeds/"+w.feed+"/refresh", ""); a.StatusCode != 202 {
 			t.Errorf("got %d %s, want 202", a.StatusCode, a.body)
 		}
 	}
-	got := tasks(t, w.mesh, subjects.Observes)
+	got := tasks(t, w.mesh, subjects.ObserveQueue)
 	if len(got) != 2 || got[0].Observations[0].Outcome != subjects.Refresh || got[0].Observations[0].FeedID != w.feed || got[0].ID() == got[1].ID() {
-		t.Errorf("got %+v, want two, told apart", got)
+		t.Errorf("got %+v, want two distinct tasks", got)
 	}
 }
 
-func TestStatusCountsFeedsByState(t *testing.T) {
+func TestStatus_CountsFeedsByState(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	for range 3 {
 		s := getJSON[Status](t, w, "/api/status")
-		if want := (FeedCounts{Known: 3, Polled: 2, Failing: 1, Gone: 1, Out: 1}); s.Feeds != want || s.Items != 2 || s.Indexed != 2 || s.Version != "test" {
+		if want := (FeedCounts{Stored: 3, Polled: 2, Failing: 1, Gone: 1, InFlight: 1}); s.Feeds != want || s.Items != 2 || s.Indexed != 2 || s.Version != "test" {
 			t.Errorf("got %+v, want feeds %+v and 2 items", s, want)
 		}
 		if len(s.Queues) != 2 || s.Queues[0].Oldest != 61.5 || len(s.Agents) != 1 || s.Active["schedule"].Agent != "a1" {
@@ -268,15 +268,15 @@ func TestStatusCountsFeedsByState(t *testing.T) {
 	}
 }
 
-func TestStatusIsWhatTheScheduleTellsOfFeeds(t *testing.T) {
+func TestStatus_UsesCountsOfLease(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.mesh.told = &subjects.Counts{Polled: 40, Failing: 30, Gone: 20, Out: 10}
-	want := FeedCounts{Polled: 40, Failing: 30, Gone: 20, Out: 10}
+	w := newTestbed(t)
+	w.mesh.counts = &subjects.ScheduleCounts{Polled: 40, Failing: 30, Gone: 20, InFlight: 10}
+	want := FeedCounts{Polled: 40, Failing: 30, Gone: 20, InFlight: 10}
 	if got, err := CountFeeds(t.Context(), w.mesh); got != want || err != nil {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
-	want.Known = 3
+	want.Stored = 3
 	if got := getJSON[Status](t, w, "/api/status").Feeds; got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -285,68 +285,68 @@ func TestStatusIsWhatTheScheduleTellsOfFeeds(t *testing.T) {
 	}
 }
 
-func TestReadinessListsEachCheck(t *testing.T) {
+func TestReadiness_ListsChecks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	a := w.ask(t, "GET", "/readyz", "")
+	w := newTestbed(t)
+	a := w.request(t, "GET", "/readyz", "")
 	if want := `{"checks":[{"name":"store","ok":true},{"name":"mesh","ok":true}],"ready":true}`; a.StatusCode != 200 || strings.TrimSpace(a.body) != want || a.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("got %d %s, want 200 %s", a.StatusCode, a.body, want)
 	}
 	w.checks[1] = Check{Name: "mesh", Detail: "away; start it"}
-	a = w.ask(t, "GET", "/readyz", "")
+	a = w.request(t, "GET", "/readyz", "")
 	if want := `{"checks":[{"name":"store","ok":true},{"name":"mesh","ok":false,"detail":"away; start it"}],"ready":false}`; a.StatusCode != 503 || strings.TrimSpace(a.body) != want {
 		t.Errorf("got %d %s, want 503 %s", a.StatusCode, a.body, want)
 	}
 }
 
-func TestReadinessWithoutChecksIsAList(t *testing.T) {
+func TestReadiness_EmptyList(t *testing.T) {
 	t.Parallel()
-	if a := newWorld(t, empty).ask(t, "GET", "/readyz", ""); strings.TrimSpace(a.body) != `{"checks":[],"ready":true}` {
+	if a := newTestbed(t, empty).request(t, "GET", "/readyz", ""); strings.TrimSpace(a.body) != `{"checks":[],"ready":true}` {
 		t.Errorf("got %s, want an empty list", a.body)
 	}
 }
 
-func TestMetricsAreServed(t *testing.T) {
+func TestMetrics_AreServed(t *testing.T) {
 	t.Parallel()
-	a := newWorld(t).ask(t, "GET", "/metrics", "")
+	a := newTestbed(t).request(t, "GET", "/metrics", "")
 	if a.StatusCode != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/plain; version=0.0.4") ||
 		!strings.Contains(a.body, "# TYPE feedmesh_items_stored_total counter\nfeedmesh_items_stored_total 2\n") {
 		t.Errorf("got %d %s %s, want metrics", a.StatusCode, a.Header.Get("Content-Type"), a.body)
 	}
 }
 
-// disagree changes the world's items so that one is missing in the index, one
-// stale and one left over, and returns their IDs in this order.
-func (w *world) disagree(t *testing.T) []string {
+// disagree changes the items so that the index lacks one, has one outdated and one removed item, and returns
+// their IDs in this order.
+func (w *testbed) disagree(t *testing.T) []string {
 	t.Helper()
 	gone := storage.Item{ID: "zzz", FeedID: "gone", Title: "Left over", FirstSeen: now.Add(-72 * time.Hour), Changed: now}
 	missing := storage.Item{ID: storage.ItemID(w.feed, "3"), FeedID: w.feed, Key: "3", Hash: "3", FirstSeen: now.Add(-48 * time.Hour)}
 	stale := storage.Item{ID: w.item, FeedID: w.feed, Key: "1", Hash: "another", FirstSeen: now}
 	_, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: []storage.Item{missing, stale}})
-	if err = errors.Join(err, w.index.Put(t.Context(), storage.Indexed{Item: gone})); err != nil {
+	if err = errors.Join(err, w.index.Put(t.Context(), storage.IndexItem{Item: gone})); err != nil {
 		t.Fatal(err)
 	}
 	return []string{missing.ID, stale.ID, gone.ID}
 }
 
-// reindexed has the index repaired and returns how it went, and what was queued.
-func (w *world) reindexed(t *testing.T, path string) (got Reindex, ids []string) {
+// reindexed runs a reindex and returns its result and the queued items.
+func (w *testbed) reindexed(t *testing.T, path string) (got Reindex, ids []string) {
 	t.Helper()
-	if a := w.ask(t, "POST", path, ""); a.StatusCode != 202 {
+	if a := w.request(t, "POST", path, ""); a.StatusCode != 202 {
 		t.Fatalf("got %d %s, want 202", a.StatusCode, a.body)
 	}
 	for end := time.Now().Add(5 * time.Second); got.State != "done" && time.Now().Before(end); {
 		got = getJSON[Reindex](t, w, "/api/reindex")
 	}
-	for _, task := range tasks(t, w.mesh, subjects.Indexes) {
+	for _, task := range tasks(t, w.mesh, subjects.IndexQueue) {
 		ids = append(ids, task.IDs...)
 	}
 	return got, ids
 }
 
-func TestReindexQueuesWhatDiffers(t *testing.T) {
+func TestReindex_QueuesDifferences(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	differ := w.disagree(t)
 	if got := getJSON[Reindex](t, w, "/api/reindex"); got.State != "none" {
 		t.Errorf("before: got %+v, want none", got)
@@ -361,9 +361,9 @@ func TestReindexQueuesWhatDiffers(t *testing.T) {
 	}
 }
 
-func TestReindexQueuesAllItemsIfToldTo(t *testing.T) {
+func TestReindex_QueuesAllItemsOnRequest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.disagree(t)
 	got, ids := w.reindexed(t, "/api/reindex?all=true")
 	want := Reindex{State: "done", All: true, Started: now, Ended: now, Total: 3, Compared: 4, Missing: 1, Stale: 1, Surplus: 1, Queued: 4, Waiting: 3}
@@ -372,21 +372,21 @@ func TestReindexQueuesAllItemsIfToldTo(t *testing.T) {
 	}
 }
 
-func TestReindexOfATrueIndexQueuesNothing(t *testing.T) {
+func TestReindex_CurrentIndexQueuesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	got, ids := w.reindexed(t, "/api/reindex")
 	if got.State != "done" || got.Compared != 2 || got.Queued != 0 || len(ids) != 0 {
 		t.Errorf("got %+v and %v queued, want two compared and nothing queued", got, ids)
 	}
 }
 
-func TestReindexThatFailsSaysWhy(t *testing.T) {
+func TestReindex_ReportsError(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.mesh.full = errors.New("the queue is full")
 	w.disagree(t)
-	if a := w.ask(t, "POST", "/api/reindex", ""); a.StatusCode != 202 {
+	if a := w.request(t, "POST", "/api/reindex", ""); a.StatusCode != 202 {
 		t.Fatalf("got %d %s, want 202", a.StatusCode, a.body)
 	}
 	var got Reindex
@@ -394,6 +394,6 @@ func TestReindexThatFailsSaysWhy(t *testing.T) {
 		got = getJSON[Reindex](t, w, "/api/reindex")
 	}
 	if got.State != "failed" || got.Error != "the queue is full" || got.Queued != 0 {
-		t.Errorf("got %+v, want it failed, and why", got)
+		t.Errorf("got %+v, want it failed with a reason", got)
 	}
 }

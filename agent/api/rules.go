@@ -15,25 +15,22 @@ import (
 	"feedmesh/storage"
 )
 
-// A Rulebook is a rule set that this program knows how to read.
-type Rulebook struct {
-	Name     string                  // of the set
-	Does     string                  // in a line
-	Check    func(text []byte) error // nil if the text can be put in force, else all that is wrong with it, joined
-	Standard []byte                  // what holds until somebody puts a text
+// A RuleSetSpec describes a rule set that this program supports.
+type RuleSetSpec struct {
+	Name    string                  // of the set
+	Does    string                  // purpose, in a line
+	Check   func(text []byte) error // nil if the text is valid, else all errors, joined
+	Default []byte                  // built-in text, in force until a version is saved
 
-	// Warn returns what is odd about a text that is not wrong, in words. Nil:
-	// nothing is looked for.
+	// Warn returns warnings for a valid text. Nil: no warnings.
 	Warn func(text []byte) []string
 
-	// Decider returns what decides by a text, all else as it is in force here,
-	// and the rules of the text if it has any. Nil: the set does not decide what
-	// items are.
+	// Decider returns the decider of a text, with all else as in force here, and the text's rules if it has
+	// any. Nil: the set does not decide labels of items.
 	Decider func(text []byte) (workbench.Decider, []rule.Rule, error)
 
-	// Learn makes the next text of the newest one and of examples, with a note
-	// of how good it is, and what else there is to tell of that, as JSON. Nil:
-	// the set can't be learned.
+	// Learn trains the next text on the newest text and examples. It returns a note on its quality and its
+	// figures as JSON. Nil: the set can't be trained.
 	Learn func(ctx context.Context, newest []byte, examples workbench.Examples) (next []byte, note string, figures json.RawMessage, err error)
 }
 
@@ -45,18 +42,18 @@ type RuleSets struct {
 // A RuleSet is a rule set, without its text.
 type RuleSet struct {
 	Name    string      `json:"name"`
-	Does    string      `json:"does" doc:"What it decides, in a line."`
-	Version int64       `json:"version" doc:"The newest; 0 if there is none: then the program's own rules hold."`
-	Note    string      `json:"note,omitempty" doc:"Of who put it."`
+	Does    string      `json:"does" doc:"Purpose of the set, in a line."`
+	Version int64       `json:"version" doc:"Newest version; 0: none is saved, and the built-in rules apply."`
+	Note    string      `json:"note,omitempty" doc:"Note of its author."`
 	Changed time.Time   `json:"changed,omitzero"`
-	Agents  []RuleAgent `json:"agents" doc:"Those that go by the set."`
+	Agents  []RuleAgent `json:"agents" doc:"Processes that use the set."`
 }
 
-// A RuleAgent says which version of a set an agent goes by.
+// A RuleAgent is the version of a set that an agent uses.
 type RuleAgent struct {
 	ID      string `json:"id"`
 	Host    string `json:"host"`
-	Version int64  `json:"version" doc:"0: the program's own rules."`
+	Version int64  `json:"version" doc:"0: the built-in rules."`
 }
 
 // A RuleVersion is a version of a rule set, without its text.
@@ -69,47 +66,47 @@ type RuleVersion struct {
 // A RuleVersionPage is a page of versions, newest first.
 type RuleVersionPage struct {
 	Versions []RuleVersion `json:"versions"`
-	Next     int64         `json:"next,omitempty" doc:"What to give as before for the next page; absent on the last."`
+	Next     int64         `json:"next,omitempty" doc:"Value of before for the next page; absent on the last."`
 }
 
 // A RuleText is a version of a rule set with its text.
 type RuleText struct {
 	Name    string `json:"name"`
-	Version int64  `json:"version"` // 0: the program's own rules
+	Version int64  `json:"version"` // 0: built-in
 	Text    string `json:"text"`
 }
 
 const rulesType = "text/plain; charset=utf-8"
 
 func (s *Server) ruleRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/rules", "list-rules", "The rule sets, and which version of each the agents go by", 503), s.listRules)
+	huma.Register(api, op("GET", "/api/rules", "list-rules", "List rule sets, and the version that each agent uses", 503), s.listRules)
 	get := op("GET", "/api/rules/{name}", "get-rules", "The text of a rule set", 404, 503)
-	get.Description = "As it was put; the program's own rules if none was. Its version is in ETag."
+	get.Description = "Returns the text as saved, or the built-in rules if none is saved. ETag contains the version."
 	get.Responses = map[string]*huma.Response{"200": {
 		Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
 	}}
 	huma.Register(api, get, s.getRules)
 	put := op("PUT", "/api/rules/{name}", "put-rules", "Put a text as the next version of a rule set", 400, 404, 409, 413, 422, 428, 503)
-	put.Description = "It must be made from the newest version, named by If-Match or the query; 0 if there is none yet. Within a second all agents go by it. A text that is wrong changes nothing."
+	put.Description = "Its base version must be the newest, stated by If-Match or the query; 0 if no version is saved. All agents use it within a second. An invalid text changes nothing."
 	put.MaxBodyBytes = storage.MaxRules + 1 // exclusive
 	huma.Register(api, put, s.putRules)
 	huma.Register(api, op("GET", "/api/rules/{name}/versions", "list-rule-versions", "The last 50 versions of a rule set, newest first", 404, 503), s.listRuleVersions)
-	check := op("POST", "/api/rules/{name}/check", "check-rules", "Say what is wrong with a text, and change nothing", 400, 404, 413)
+	check := op("POST", "/api/rules/{name}/check", "check-rules", "Check a text without saving it", 400, 404, 413)
 	check.MaxBodyBytes = storage.MaxRules + 1 // exclusive
 	huma.Register(api, check, s.checkRules)
 	huma.Register(api, op("POST", "/api/rules/{name}/restore", "restore-rules", "Put the text of an old version as the next one", 404, 409, 422, 503), s.restoreRules)
 }
 
-// rulebook returns the set with the given name, or a 404 that lists all.
-func (s *Server) rulebook(name string) (Rulebook, error) {
+// ruleSetSpec returns the set with the given name, or a 404 that lists all sets.
+func (s *Server) ruleSetSpec(name string) (RuleSetSpec, error) {
 	var names []string
-	for _, b := range s.Rulebooks {
+	for _, b := range s.RuleSetSpecs {
 		if b.Name == name {
 			return b, nil
 		}
 		names = append(names, b.Name)
 	}
-	return Rulebook{}, huma.Error404NotFound(fmt.Sprintf("there is no rule set %q; there are: %s", name, strings.Join(names, ", ")))
+	return RuleSetSpec{}, huma.Error404NotFound(fmt.Sprintf("there is no rule set %q; there are: %s", name, strings.Join(names, ", ")))
 }
 
 func (s *Server) listRules(ctx context.Context, _ *struct{}) (*body[RuleSets], error) {
@@ -118,7 +115,7 @@ func (s *Server) listRules(ctx context.Context, _ *struct{}) (*body[RuleSets], e
 		return nil, s.problem(err)
 	}
 	out := &body[RuleSets]{Body: RuleSets{Sets: []RuleSet{}}}
-	for _, b := range s.Rulebooks {
+	for _, b := range s.RuleSetSpecs {
 		newest, err := s.newestRules(ctx, b.Name)
 		if err != nil {
 			return nil, s.problem(err)
@@ -134,8 +131,7 @@ func (s *Server) listRules(ctx context.Context, _ *struct{}) (*body[RuleSets], e
 	return out, nil
 }
 
-// newestRules returns the newest version of a set without its text, the zero one
-// if there is none.
+// newestRules returns the newest version of a set without its text, or the zero value.
 func (s *Server) newestRules(ctx context.Context, name string) (storage.RuleSet, error) {
 	versions, err := s.Store.RuleVersions(ctx, name, 0, 1)
 	if err != nil || len(versions) == 0 {
@@ -152,13 +148,13 @@ func (s *Server) getRules(ctx context.Context, in *struct {
 	ETag        string `header:"ETag"`
 	Body        []byte
 }, error) {
-	book, err := s.rulebook(in.Name)
+	spec, err := s.ruleSetSpec(in.Name)
 	if err != nil {
 		return nil, err
 	}
-	set, err := s.Store.Rules(ctx, book.Name, in.Version)
+	set, err := s.Store.Rules(ctx, spec.Name, in.Version)
 	if errors.Is(err, storage.ErrNotFound) && in.Version == 0 {
-		set, err = storage.RuleSet{Text: book.Standard}, nil
+		set, err = storage.RuleSet{Text: spec.Default}, nil
 	}
 	if err != nil {
 		return nil, s.problem(fmt.Errorf("version %d of rules %s: %w", in.Version, in.Name, err))
@@ -172,14 +168,14 @@ func (s *Server) getRules(ctx context.Context, in *struct {
 
 func (s *Server) listRuleVersions(ctx context.Context, in *struct {
 	Name   string `path:"name" maxLength:"32"`
-	Before int64  `query:"before" minimum:"0" doc:"Next of the page before."`
+	Before int64  `query:"before" minimum:"0" doc:"The value of next of the previous page."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"20"`
 }) (*body[RuleVersionPage], error) {
-	book, err := s.rulebook(in.Name)
+	spec, err := s.ruleSetSpec(in.Name)
 	if err != nil {
 		return nil, err
 	}
-	versions, err := s.Store.RuleVersions(ctx, book.Name, in.Before, in.Limit+1) // one more tells whether there are more
+	versions, err := s.Store.RuleVersions(ctx, spec.Name, in.Before, in.Limit+1) // one more than shown, to detect that more exist
 	if err != nil {
 		return nil, s.problem(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"feedmesh/storage"
 )
 
-// checkLines takes a text whose lines all begin with "keep".
+// checkLines accepts a text whose lines all begin with "keep".
 func checkLines(text []byte) error {
 	var faults []error
 	n := 0
@@ -24,43 +24,43 @@ func checkLines(text []byte) error {
 	return errors.Join(faults...)
 }
 
-// putRules puts a text that was made from a version and returns the answer.
-func (w *world) putRules(t *testing.T, from int64, text string) RulePut {
+// putRules saves a text with a base version and returns the response.
+func (w *testbed) putRules(t *testing.T, from int64, text string) SavedRules {
 	t.Helper()
-	a := w.ask(t, "PUT", "/api/rules/prepare?note=mine", text, "If-Match", fmt.Sprintf(`"%d"`, from))
-	var put RulePut
+	a := w.request(t, "PUT", "/api/rules/prepare?note=mine", text, "If-Match", fmt.Sprintf(`"%d"`, from))
+	var put SavedRules
 	if err := json.Unmarshal([]byte(a.body), &put); a.StatusCode != 200 || err != nil {
 		t.Fatalf("got %d %s, %v", a.StatusCode, a.body, err)
 	}
 	return put
 }
 
-// inForce fails unless the mesh has this version of the rules.
-func (w *world) inForce(t *testing.T, version int64, text string) {
+// active fails unless the mesh has this version of the rules.
+func (w *testbed) inForce(t *testing.T, version int64, text string) {
 	t.Helper()
 	if got := w.mesh.rules["prepare"]; got.Version != version || string(got.Text) != text {
 		t.Errorf("version %d %q is in force, want %d %q", got.Version, got.Text, version, text)
 	}
 }
 
-func TestRulesAreEditedVersionByVersion(t *testing.T) {
+func TestRules_EditVersions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	a := w.ask(t, "GET", "/api/rules/prepare", "")
+	w := newTestbed(t)
+	a := w.request(t, "GET", "/api/rules/prepare", "")
 	if a.body != "keep all\n" || a.Header.Get("ETag") != `"0"` || a.Header.Get("Content-Type") != rulesType {
-		t.Errorf("got %q of version %s as %s, want the program's own rules", a.body, a.Header.Get("ETag"), a.Header.Get("Content-Type"))
+		t.Errorf("got %q of version %s as %s, want the built-in rules", a.body, a.Header.Get("ETag"), a.Header.Get("Content-Type"))
 	}
-	want := RulePut{RuleVersion{Version: 1, Note: "mine", Changed: now}, true}
+	want := SavedRules{RuleVersion{Version: 1, Note: "mine", Changed: now}, true}
 	if got := w.putRules(t, 0, "keep tables\n"); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	w.inForce(t, 1, "keep tables\n")
 	w.putRules(t, 1, "keep code\n")
 	w.inForce(t, 2, "keep code\n")
-	if a := w.ask(t, "GET", "/api/rules/prepare", ""); a.body != "keep code\n" || a.Header.Get("ETag") != `"2"` {
+	if a := w.request(t, "GET", "/api/rules/prepare", ""); a.body != "keep code\n" || a.Header.Get("ETag") != `"2"` {
 		t.Errorf("got %q of version %s, want the newest", a.body, a.Header.Get("ETag"))
 	}
-	if a := w.ask(t, "GET", "/api/rules/prepare?version=1", ""); a.body != "keep tables\n" || a.Header.Get("ETag") != `"1"` {
+	if a := w.request(t, "GET", "/api/rules/prepare?version=1", ""); a.body != "keep tables\n" || a.Header.Get("ETag") != `"1"` {
 		t.Errorf("got %q of version %s, want the first", a.body, a.Header.Get("ETag"))
 	}
 	got := getJSON[RuleSets](t, w, "/api/rules").Sets
@@ -73,58 +73,58 @@ func TestRulesAreEditedVersionByVersion(t *testing.T) {
 	}
 }
 
-func TestWrongRulesNeverComeIntoForce(t *testing.T) {
+func TestRules_RejectsInvalid(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.putRules(t, 0, "keep tables\n")
-	bad := "keep\nlose\nkeep\n" + strings.Repeat("x\n", 2*maxFaults)
-	a := w.ask(t, "PUT", "/api/rules/prepare?version=1", bad)
-	a.isProblem(t, 422, "rules prepare are wrong, nothing was changed")
+	bad := "keep\nlose\nkeep\n" + strings.Repeat("x\n", 2*maxRuleErrors)
+	a := w.request(t, "PUT", "/api/rules/prepare?version=1", bad)
+	a.isProblem(t, 422, "rules prepare are invalid, nothing was changed")
 	var p struct{ Errors []struct{ Message string } }
-	if err := json.Unmarshal([]byte(a.body), &p); err != nil || len(p.Errors) != maxFaults+1 ||
-		p.Errors[0].Message != `line 2: "lose" is no rule` || p.Errors[maxFaults].Message != "and 101 more" {
+	if err := json.Unmarshal([]byte(a.body), &p); err != nil || len(p.Errors) != maxRuleErrors+1 ||
+		p.Errors[0].Message != `line 2: "lose" is no rule` || p.Errors[maxRuleErrors].Message != "and 101 more" {
 		t.Errorf("got %s, %v; want each fault, and how many more", a.body, err)
 	}
 	w.inForce(t, 1, "keep tables\n")
 	if versions := getJSON[RuleVersionPage](t, w, "/api/rules/prepare/versions").Versions; len(versions) != 1 {
 		t.Errorf("got %+v, want the sound version alone", versions)
 	}
-	check := w.ask(t, "POST", "/api/rules/prepare/check", "lose\n")
+	check := w.request(t, "POST", "/api/rules/prepare/check", "lose\n")
 	if want := `"sound":false,"faults":["line 1: \"lose\" is no rule"]`; !strings.Contains(check.body, want) {
 		t.Errorf("got %s, want %s", check.body, want)
 	}
-	check = w.ask(t, "POST", "/api/rules/prepare/check", "keep\n")
+	check = w.request(t, "POST", "/api/rules/prepare/check", "keep\n")
 	if want := `"sound":true,"faults":[]`; !strings.Contains(check.body, want) {
 		t.Errorf("got %s, want %s", check.body, want)
 	}
 	w.inForce(t, 1, "keep tables\n")
 }
 
-func TestWhoWasSlowerIsToldWhoWasFaster(t *testing.T) {
+func TestRules_EditConflict(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.putRules(t, 0, "keep tables\n")
-	a := w.ask(t, "PUT", "/api/rules/prepare", "keep code\n", "If-Match", `W/"0"`)
-	a.isProblem(t, 409, `rules prepare: yours were made from version 0, and version 1 was put at 2026-01-02T03:04:05Z, noted "mine"`)
-	w.ask(t, "PUT", "/api/rules/prepare?version=1", "keep code\n", "If-Match", "2").isProblem(t, 400, `If-Match says version "2" and the query "1"`)
-	w.ask(t, "PUT", "/api/rules/prepare", "keep code\n", "If-Match", "*").isProblem(t, 400, `"*" is no version`)
-	w.ask(t, "PUT", "/api/rules/prepare?version=-1", "keep code\n").isProblem(t, 400, `"-1" is no version`)
-	w.ask(t, "PUT", "/api/rules/prepare", "keep code\n").isProblem(t, 428, "say which version the text was made from")
+	a := w.request(t, "PUT", "/api/rules/prepare", "keep code\n", "If-Match", `W/"0"`)
+	a.isProblem(t, 409, `rules prepare: your rules are based on version 0, but version 1 was stored at 2026-01-02T03:04:05Z with note "mine"`)
+	w.request(t, "PUT", "/api/rules/prepare?version=1", "keep code\n", "If-Match", "2").isProblem(t, 400, `If-Match states version "2", the query "1"`)
+	w.request(t, "PUT", "/api/rules/prepare", "keep code\n", "If-Match", "*").isProblem(t, 400, `"*" is not a version`)
+	w.request(t, "PUT", "/api/rules/prepare?version=-1", "keep code\n").isProblem(t, 400, `"-1" is not a version`)
+	w.request(t, "PUT", "/api/rules/prepare", "keep code\n").isProblem(t, 428, "state the base version")
 	w.inForce(t, 1, "keep tables\n")
 }
 
-func TestOldRulesAreRestoredAsANewVersion(t *testing.T) {
+func TestRules_RestoreAddsVersion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.putRules(t, 0, "keep tables\n")
 	w.putRules(t, 1, "keep code\n")
-	w.ask(t, "POST", "/api/rules/prepare/restore?version=1", "")
+	w.request(t, "POST", "/api/rules/prepare/restore?version=1", "")
 	w.inForce(t, 3, "keep tables\n")
-	w.ask(t, "POST", "/api/rules/prepare/restore?version=0", "")
+	w.request(t, "POST", "/api/rules/prepare/restore?version=0", "")
 	w.inForce(t, 4, "keep all\n")
 	page := getJSON[RuleVersionPage](t, w, "/api/rules/prepare/versions?limit=2")
 	want := RuleVersionPage{Next: 3, Versions: []RuleVersion{
-		{Version: 4, Note: "the program's own rules again", Changed: now}, {Version: 3, Note: "version 1 again", Changed: now},
+		{Version: 4, Note: "built-in rules restored", Changed: now}, {Version: 3, Note: "version 1 restored", Changed: now},
 	}}
 	if !reflect.DeepEqual(page, want) {
 		t.Errorf("got %+v, want %+v", page, want)
@@ -132,36 +132,36 @@ func TestOldRulesAreRestoredAsANewVersion(t *testing.T) {
 	if page := getJSON[RuleVersionPage](t, w, "/api/rules/prepare/versions?before=3"); len(page.Versions) != 2 || page.Next != 0 {
 		t.Errorf("got %+v, want the other two", page)
 	}
-	// What an older program took may be wrong by now.
+	// A text that an older version accepted may be invalid now.
 	if _, err := w.store.PutRules(t.Context(), storage.RuleSet{Name: "prepare", Version: 4, Text: []byte("lose\n")}); err != nil {
 		t.Fatal(err)
 	}
-	w.ask(t, "POST", "/api/rules/prepare/restore?version=5", "").isProblem(t, 422, "nothing was changed")
+	w.request(t, "POST", "/api/rules/prepare/restore?version=5", "").isProblem(t, 422, "nothing was changed")
 }
 
-func TestRulesAreStoredWhileTheMeshIsAway(t *testing.T) {
+func TestRules_StoredWithoutMesh(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.mesh.broken = errors.New("the mesh is away")
-	if got := w.putRules(t, 0, "keep tables\n"); got.Version != 1 || got.Told {
-		t.Errorf("got %+v, want that they are stored, and the mesh not told", got)
+	w := newTestbed(t)
+	w.mesh.broken = errors.New("the mesh is unavailable")
+	if got := w.putRules(t, 0, "keep tables\n"); got.Version != 1 || got.Notified {
+		t.Errorf("got %+v, want them stored and not published", got)
 	}
 }
 
-func TestRulesMayHaveFourMegabytes(t *testing.T) {
+func TestRules_SizeLimit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	text := "keep" + strings.Repeat("x", storage.MaxRules-4)
 	w.putRules(t, 0, text)
-	w.ask(t, "PUT", "/api/rules/prepare?version=1", text+"x").isProblem(t, 413, "")
-	if a := w.ask(t, "GET", "/api/rules/prepare", ""); a.body != text {
+	w.request(t, "PUT", "/api/rules/prepare?version=1", text+"x").isProblem(t, 413, "")
+	if a := w.request(t, "GET", "/api/rules/prepare", ""); a.body != text {
 		t.Errorf("got %d bytes, want %d", len(a.body), len(text))
 	}
 }
 
-func TestClientReadsRulesWithTheirVersion(t *testing.T) {
+func TestClient_ReadsRulesVersion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	c, err := NewClient(w.URL, "")
 	if err != nil {
 		t.Fatal(err)
@@ -175,6 +175,6 @@ func TestClientReadsRulesWithTheirVersion(t *testing.T) {
 	}
 	var p *Problem
 	if _, err := c.Rules(t.Context(), "none", 0); !errors.As(err, &p) || p.Status != 404 || !strings.Contains(p.Detail, "there are: prepare, classify") {
-		t.Errorf("got %v, want that there is none, and which there are", err)
+		t.Errorf("got %v, want an error that lists the sets", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"feedmesh/agent/access"
 )
 
-// scopes are what a client must be allowed to, by operation. One that is not
-// here is for administrators, and a test says so.
+// scopes is the required scope of each operation. An operation that is not listed requires admin; a test
+// checks that all are listed.
 var scopes = map[string]access.Scope{
 	"search": access.Search, "suggest": access.Search, "list-similar": access.Search, "get-item": access.Search, "list-duplicates": access.Search, "list-related": access.Search,
 	"explain-items": access.Search, "list-stories": access.Search, "get-story": access.Search, "list-bursts": access.Search,
@@ -32,17 +32,16 @@ var scopes = map[string]access.Scope{
 	"replay-quarantined": access.Admin, "drop-quarantined": access.Admin, "begin-reindex": access.Admin,
 }
 
-// beside are what a client must be allowed to at paths that begin so and are
-// none of an operation's. All others are pages.
-var beside = []struct {
+// prefixScopes is the required scope of paths that are not operations, by prefix. All other paths are pages.
+var prefixScopes = []struct {
 	path  string
 	scope access.Scope
 }{
-	{"/api/", access.Search}, // there is nothing
+	{"/api/", access.Search}, // answers 404
 	{"/openapi", access.Search},
 	{"/schemas/", access.Search},
 	{outputsPath, access.Search},
-	{"/reader/", access.Read}, // what a reader has read and starred is its token's own
+	{"/reader/", access.Read}, // read and starred marks belong to the reader's token
 	{"/readyz", access.Read},
 	{"/metrics", access.Read},
 	{"/debug/", access.Admin},
@@ -50,17 +49,16 @@ var beside = []struct {
 
 const outputsPath = "/outputs/"
 
-// adminPages are where the pages whose forms are for administrators begin.
+// adminPages are the path prefixes of pages whose forms require admin.
 var adminPages = []string{"/rules", "/mesh"}
 
-// needs returns what a client must be allowed to for a request, which the mux
-// gives to what has the pattern.
-func (g *guard) needs(r *http.Request, pattern string) access.Scope {
+// requiredScope returns the required scope of a request to the given mux pattern.
+func (g *guard) requiredScope(r *http.Request, pattern string) access.Scope {
 	if scope, is := g.scopes[pattern]; is {
 		return scope
 	}
 	path := pathOf(pattern)
-	for _, b := range beside {
+	for _, b := range prefixScopes {
 		if strings.HasPrefix(path, b.path) {
 			return b.scope
 		}
@@ -99,7 +97,7 @@ func scopesOf(api huma.API) map[string]access.Scope {
 	return all
 }
 
-// scopeOf returns what a client must be allowed to for an operation.
+// scopeOf returns the required scope of an operation.
 func scopeOf(name string) access.Scope {
 	if scope, is := scopes[name]; is {
 		return scope
@@ -107,13 +105,13 @@ func scopeOf(name string) access.Scope {
 	return access.Admin
 }
 
-// schemes are the ways to show a token, as the description has them.
+// schemes are the authentication schemes in the OpenAPI description.
 var schemes = map[string]*huma.SecurityScheme{
 	"bearer": {Type: "http", Scheme: "bearer", Description: "A token."},
 	"basic":  {Type: "http", Scheme: "basic", Description: "A token as the password of any user."},
 }
 
-// securityOf returns how to show a token for an operation, and of which scope.
+// securityOf returns the authentication schemes and the scope of an operation.
 func securityOf(name string) []map[string][]string {
 	scope := []string{string(scopeOf(name))}
 	return []map[string][]string{{"bearer": scope}, {"basic": scope}}

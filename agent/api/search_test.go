@@ -16,8 +16,8 @@ import (
 	"feedmesh/storage/bleve"
 )
 
-// keep stores and indexes items of the world's feed, and returns their IDs.
-func (w *world) keep(t *testing.T, items ...storage.Item) []string {
+// keep stores and indexes items of the feed, and returns their IDs.
+func (w *testbed) keep(t *testing.T, items ...storage.Item) []string {
 	t.Helper()
 	var ids []string
 	for i := range items {
@@ -32,26 +32,26 @@ func (w *world) keep(t *testing.T, items ...storage.Item) []string {
 		t.Fatal(err)
 	}
 	for _, it := range items {
-		if err := w.index.Put(t.Context(), storage.Indexed{Item: it, Text: it.Excerpt}); err != nil {
+		if err := w.index.Put(t.Context(), storage.IndexItem{Item: it, Text: it.Excerpt}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return ids
 }
 
-// titles returns the titles of what a search finds, in order.
-func (w *world) titles(t *testing.T, search string) []string {
+// titles returns the titles of search results, in order.
+func (w *testbed) titles(t *testing.T, search string) []string {
 	t.Helper()
 	var titles []string
-	for _, it := range getJSON[Found](t, w, "/api/search?"+search).Items {
+	for _, it := range getJSON[SearchResults](t, w, "/api/search?"+search).Items {
 		titles = append(titles, it.Title)
 	}
 	return titles
 }
 
-func TestSearchUnderstandsTheLanguageAndItsParameters(t *testing.T) {
+func TestSearch_QueryAndParameters(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	for q, want := range map[string][]string{
 		"q=" + url.QueryEscape(`released -kernel`):                    {"Compiler released"},
 		"q=" + url.QueryEscape(`"kernel released" OR missing`):        {"Kernel released"},
@@ -74,24 +74,24 @@ func TestSearchUnderstandsTheLanguageAndItsParameters(t *testing.T) {
 	}
 }
 
-func TestAQueryThatIsNotUnderstoodSaysWhere(t *testing.T) {
+func TestSearch_SyntaxErrorPosition(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	a := w.ask(t, "GET", "/api/search?q="+url.QueryEscape("ядро is:great"), "")
+	w := newTestbed(t)
+	a := w.request(t, "GET", "/api/search?q="+url.QueryEscape("ядро is:great"), "")
 	a.isProblem(t, 400, "at character 9: is: takes one of adult")
 	if !strings.Contains(a.body, `"pos":12`) {
 		t.Errorf("got %s, want the bytes before the fault, 12", a.body)
 	}
 	_, err := w.server.Search(t.Context(), Search{Query: "a OR"})
-	var fault *query.Fault
-	if !errors.As(err, &fault) || fault.Pos != 2 {
+	var fault *query.SyntaxError
+	if !errors.As(err, &fault) || fault.Offset != 2 {
 		t.Errorf("got %v, want a fault at 2", err)
 	}
 }
 
-func TestPagesOfSeveralParametersFit(t *testing.T) {
+func TestSearch_CursorMatchesParameters(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	q := Search{Query: "released", Feed: w.feed, Language: "en", After: now.AddDate(0, 0, -1), Limit: 1}
 	for range 20 {
 		found, err := w.server.Search(t.Context(), q)
@@ -106,26 +106,26 @@ func TestPagesOfSeveralParametersFit(t *testing.T) {
 	}
 }
 
-func TestMistakesAreForgivenAndSaidSo(t *testing.T) {
+func TestSearch_FuzzyFallbackIsReported(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	found := getJSON[Found](t, w, "/api/search?q=compilr")
-	if !found.Forgiven || len(found.Items) != 1 || found.Items[0].TitleSpans[0].Text != "Compiler" || !found.Items[0].TitleSpans[0].Hit {
+	w := newTestbed(t)
+	found := getJSON[SearchResults](t, w, "/api/search?q=compilr")
+	if !found.Fuzzy || len(found.Items) != 1 || found.Items[0].TitleSpans[0].Text != "Compiler" || !found.Items[0].TitleSpans[0].Hit {
 		t.Errorf("got %+v, want the compiler, marked, and that something was forgiven", found)
 	}
-	found = getJSON[Found](t, w, "/api/search?typing=true&q=compilr+rel")
-	if !found.Forgiven || len(found.Items) != 1 || !found.Items[0].TitleSpans[0].Hit {
+	found = getJSON[SearchResults](t, w, "/api/search?typing=true&q=compilr+rel")
+	if !found.Fuzzy || len(found.Items) != 1 || !found.Items[0].TitleSpans[0].Hit {
 		t.Errorf("got %+v while typing, want the compiler, marked, and that something was forgiven", found)
 	}
-	if found := getJSON[Found](t, w, "/api/search?q=compiler"); found.Forgiven {
+	if found := getJSON[SearchResults](t, w, "/api/search?q=compiler"); found.Fuzzy {
 		t.Error("something was forgiven where nothing had to be")
 	}
 }
 
-func TestPagesOfRelativeTimesFitWhateverTimeItIs(t *testing.T) {
+func TestSearch_CursorFixesRelativeTimes(t *testing.T) {
 	t.Parallel()
 	at := now
-	w := newWorld(t, func(d *Deps) { d.Now = func() time.Time { return at } })
+	w := newTestbed(t, func(d *Deps) { d.Now = func() time.Time { return at } })
 	var items []storage.Item
 	for n := range 9 {
 		items = append(items, storage.Item{Key: fmt.Sprint("k", n), Title: "fresh news", Published: now.Add(-time.Duration(n) * time.Minute)})
@@ -148,21 +148,21 @@ func TestPagesOfRelativeTimesFitWhateverTimeItIs(t *testing.T) {
 	}
 }
 
-func TestStoriesOnceAndDaysAreFound(t *testing.T) {
+func TestSearch_OncePerStoryAndDays(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.keep(t, storage.Item{Key: "a", Title: "news one", StoryID: "s"}, storage.Item{Key: "b", Title: "news two", StoryID: "s"}, storage.Item{Key: "c", Title: "news three"})
 	if got := w.titles(t, "q=news&once=true&sort=newest"); !slices.Equal(got, []string{"news three", "news two"}) {
 		t.Errorf("got %q, want one of the story, and the other", got)
 	}
-	if got := getJSON[Found](t, w, "/api/search?q=news&facets=true").Facets["day"]; len(got) != 1 || got[0] != (Facet{"2026-01-02", "2026-01-02", 3}) {
+	if got := getJSON[SearchResults](t, w, "/api/search?q=news&facets=true").Facets["day"]; len(got) != 1 || got[0] != (Facet{"2026-01-02", "2026-01-02", 3}) {
 		t.Errorf("got the days %v, want one with 3", got)
 	}
 }
 
-func TestSimilarItemsComeOncePerStory(t *testing.T) {
+func TestSimilar_OncePerStory(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	same := func(key, story string) storage.Item {
 		return storage.Item{Key: key, Title: "Hole in the scheduler of the kernel", Excerpt: "root users " + key, HTML: "root users", StoryID: story}
 	}
@@ -178,21 +178,21 @@ func TestSimilarItemsComeOncePerStory(t *testing.T) {
 	if similar := getJSON[Similar](t, w, "/api/items/"+ids[0]+"/similar?limit=1"); len(similar.Items) != 1 {
 		t.Errorf("got %d items, want 1", len(similar.Items))
 	}
-	w.ask(t, "GET", "/api/items/none/similar", "").isProblem(t, 404, "not found")
+	w.request(t, "GET", "/api/items/none/similar", "").isProblem(t, 404, "not found")
 }
 
-func TestWordsAreSuggested(t *testing.T) {
+func TestSuggest_Words(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	if got := getJSON[Suggested](t, w, "/api/suggest?prefix=Rel").Words; !slices.Equal(got, []storage.FacetCount{{Value: "released", Count: 2}}) {
+	w := newTestbed(t)
+	if got := getJSON[Suggestions](t, w, "/api/suggest?prefix=Rel").Words; !slices.Equal(got, []storage.FacetCount{{Value: "released", Count: 2}}) {
 		t.Errorf("got %v, want released, 2", got)
 	}
-	if got := getJSON[Suggested](t, w, "/api/suggest"); got.Words == nil || len(got.Words) != 0 {
+	if got := getJSON[Suggestions](t, w, "/api/suggest"); got.Words == nil || len(got.Words) != 0 {
 		t.Errorf("got %v for no prefix, want a list of none", got)
 	}
 }
 
-// A slow index does not answer while anybody waits.
+// A slow index does not answer before the timeout.
 type slowIndex struct{ storage.Index }
 
 func (slowIndex) Search(ctx context.Context, _ storage.Query) (storage.Results, error) {
@@ -212,14 +212,14 @@ func closedBleve(t *testing.T) storage.Index {
 	return x
 }
 
-func TestTheStoreFindsWhatItCanWhileTheIndexIsAway(t *testing.T) {
+func TestSearch_StoreFallback(t *testing.T) {
 	t.Parallel()
 	for name, index := range map[string]storage.Index{"closed": closedBleve(t), "slow": slowIndex{}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, func(d *Deps) { d.Index = index })
+			w := newTestbed(t, func(d *Deps) { d.Index = index })
 			var items []storage.Item
-			for n := range 1200 { // more than are read at a time
+			for n := range 1200 { // more than a batch
 				items = append(items, storage.Item{Key: fmt.Sprint("k", n), Title: "dull", Language: "ru"})
 			}
 			items[0].Title, items[3].Title, items[900].Title = "rare words", "rare words", "words"
@@ -227,7 +227,7 @@ func TestTheStoreFindsWhatItCanWhileTheIndexIsAway(t *testing.T) {
 			items[901].Spam, items[902].DuplicateOf = true, "x"
 			items[3].StoryID, items[900].StoryID = "s", "s"
 			w.keep(t, items...)
-			found := getJSON[Found](t, w, "/api/search?q=rare+words&facets=true")
+			found := getJSON[SearchResults](t, w, "/api/search?q=rare+words&facets=true")
 			var got []string
 			for _, it := range found.Items {
 				got = append(got, it.Key)
@@ -236,31 +236,31 @@ func TestTheStoreFindsWhatItCanWhileTheIndexIsAway(t *testing.T) {
 				t.Errorf("got %q, %+v; want %q by the store, and why", got, found, want)
 			}
 			if hit := found.Items[1].TitleSpans; len(hit) == 0 || !hit[0].Hit {
-				t.Errorf("got %v, want what matches marked", hit)
+				t.Errorf("got %v, want the matches highlighted", hit)
 			}
 			if got := w.titles(t, "q="+url.QueryEscape(`"rare words" -lang:en`)+"&once=true"); len(got) != 2 {
 				t.Errorf("got %q for a phrase, want 2", got)
 			}
 			// Page by page.
-			page := getJSON[Found](t, w, "/api/search?q=rare&limit=2")
-			next := getJSON[Found](t, w, "/api/search?q=rare&limit=2&cursor="+page.Next)
+			page := getJSON[SearchResults](t, w, "/api/search?q=rare&limit=2")
+			next := getJSON[SearchResults](t, w, "/api/search?q=rare&limit=2&cursor="+page.Next)
 			if len(page.Items) != 2 || len(next.Items) != 1 || next.Items[0].Key != "k0" {
 				t.Errorf("got %d items, then %+v; want 2, then k0", len(page.Items), next.Items)
 			}
-			w.ask(t, "GET", "/api/search?q=rare&spam=true", "").isProblem(t, 503, "search:")
+			w.request(t, "GET", "/api/search?q=rare&spam=true", "").isProblem(t, 503, "search:")
 		})
 	}
 }
 
-func TestACursorOfTheStoreHoldsWhenTheIndexIsBack(t *testing.T) {
+func TestSearch_StoreCursorAfterRecovery(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.server.Index = slowIndex{}
-	page := getJSON[Found](t, w, "/api/search?q=released&limit=1")
+	page := getJSON[SearchResults](t, w, "/api/search?q=released&limit=1")
 	w.server.Index = w.index
-	next := getJSON[Found](t, w, "/api/search?q=released&limit=1&cursor="+page.Next)
+	next := getJSON[SearchResults](t, w, "/api/search?q=released&limit=1&cursor="+page.Next)
 	if len(page.Items) != 1 || len(next.Items) != 1 || page.Items[0].ID == next.Items[0].ID || next.By != ByStore {
 		t.Errorf("got %+v, then %+v; want the other item of the store", page, next)
 	}
-	w.ask(t, "GET", "/api/search?q=released&cursor=abc.store.e30", "").isProblem(t, 400, "cursor does not belong")
+	w.request(t, "GET", "/api/search?q=released&cursor=abc.store.e30", "").isProblem(t, 400, "cursor does not belong")
 }

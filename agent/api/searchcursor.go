@@ -8,16 +8,15 @@ import (
 	"feedmesh/storage"
 )
 
-// A cursor is the place of a page in what a search finds. All pages are found as of
-// one time, or they would not fit: "age:<2d" counts from it, and so does freshness.
+// A cursor is a position in search results. All pages are evaluated at the time of the first: "age:<2d" and
+// freshness count from it.
 type cursor struct {
 	at      time.Time // whole minutes
 	engine  string    // cursor of the index or the store; empty: the first page
 	byStore bool
 }
 
-// maxSkew is by how much the clocks of two nodes may differ that answer for pages of
-// one search.
+// maxSkew is the tolerated clock difference of nodes that serve pages of one search.
 const maxSkew = time.Hour
 
 func (c cursor) String() string {
@@ -31,8 +30,8 @@ func (c cursor) String() string {
 	return strconv.FormatInt(c.at.Unix()/60, 36) + "." + kind + "." + c.engine
 }
 
-// readCursor reads a cursor; the empty one is that of the first page, as of now. It
-// returns [storage.ErrBadCursor] for what is none.
+// readCursor parses a cursor; an empty cursor starts a search now. It returns [storage.ErrBadCursor] if it is
+// invalid.
 func readCursor(s string, now time.Time) (cursor, error) {
 	if s == "" {
 		return cursor{at: now.UTC().Truncate(time.Minute)}, nil

@@ -23,8 +23,8 @@ type SavedSearches struct {
 
 // A SearchSetting is a search to save.
 type SearchSetting struct {
-	Title string `json:"title,omitempty" maxLength:"200" doc:"For people; none: its name."`
-	Query string `json:"query" maxLength:"4096" doc:"What the address of the search has after its question mark, as q=go+-rust&category=software."`
+	Title string `json:"title,omitempty" maxLength:"200" doc:"Title; by default its name."`
+	Query string `json:"query" maxLength:"4096" doc:"Query string of the search page, such as q=go+-rust&category=software."`
 }
 
 func (s *Server) savedSearchRoutes(api huma.API) {
@@ -85,42 +85,41 @@ func (s *Server) Searches(ctx context.Context) ([]storage.SavedSearch, error) {
 	return s.Store.SavedSearches(ctx)
 }
 
-// PutSearch saves a search under a name, in place of any that has it. What is wrong
-// with it is a [Refusal].
+// PutSearch saves a search under a name, and replaces one of that name. An invalid search is a
+// [*ConflictError].
 func (s *Server) PutSearch(ctx context.Context, name string, setting SearchSetting) (storage.SavedSearch, error) {
 	values, err := url.ParseQuery(strings.TrimPrefix(setting.Query, "?"))
 	if err != nil {
-		return storage.SavedSearch{}, refuse("the query is not what stands after the question mark of a search's address: %v", err)
+		return storage.SavedSearch{}, conflictf("the query is not what stands after the question mark of a search's address: %v", err)
 	}
-	if err := s.searchable(values); err != nil {
+	if err := s.checkSavable(values); err != nil {
 		return storage.SavedSearch{}, err
 	}
 	search := storage.SavedSearch{Name: name, Title: setting.Title, Query: values.Encode(), Added: s.Now()}
 	err = s.Store.PutSearch(ctx, search)
 	if errors.Is(err, storage.ErrTooMany) {
-		return search, refuse("there are %d saved searches, which is all there may be: remove one first", storage.MaxSearches)
+		return search, conflictf("there are %d saved searches, which is all there may be: remove one first", storage.MaxSearches)
 	}
 	return search, err
 }
 
-// savable are the parameters that a saved search may have: those of a search, of
-// which a page of it can be shown, and those of the console's search page.
-var savable = []string{
+// savableParams are the parameters of a saved search: those of a search that select items, and those of the
+// console's search page.
+var savableParams = []string{
 	"q", "feed", "category", "topic", "flag", "language", "after", "before", "spam", "duplicates", "muted", "once", "sort", "limit",
 	"show", "day", "stories",
 }
 
-// searchable returns what is wrong with the parameters of a search. One that nobody
-// knows would be left out, and the search find everything.
-func (s *Server) searchable(values url.Values) error {
+// checkSavable rejects unsupported parameters, which a search would ignore and return all items.
+func (s *Server) checkSavable(values url.Values) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !slices.Contains(savable, name) {
-			return refuse("%q is no parameter of a search: what is looked for goes into q, as q=go+-rust", name)
+		if !slices.Contains(savableParams, name) {
+			return conflictf("%q is no parameter of a search: what is looked for goes into q, as q=go+-rust", name)
 		}
 	}
-	var fault *query.Fault
-	if _, err := (Search{Query: values.Get("q")}).asked(cursor{at: s.Now()}); errors.As(err, &fault) {
-		return refuse("%v", err)
+	var syntaxErr *query.SyntaxError
+	if _, err := (Search{Query: values.Get("q")}).indexQuery(cursor{at: s.Now()}); errors.As(err, &syntaxErr) {
+		return conflictf("%v", err)
 	}
 	return nil
 }

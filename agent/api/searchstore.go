@@ -10,65 +10,65 @@ import (
 )
 
 const (
-	// indexPatience is how long an index may take to answer, and then the store.
-	indexPatience = 2 * time.Second
+	// indexTimeout is the timeout of a search in the index, and of the following search in the store.
+	indexTimeout = 2 * time.Second
 
-	// storeReads is how many items the store may read for one page, storeAtOnce how
-	// many at a time, and storeSearches how many such searches may be under way.
-	storeReads    = 10_000
-	storeAtOnce   = 500
-	storeSearches = 2
+	// maxStoreReads is the number of items the store may read for one page, storeBatchSize the items of a
+	// batch, and maxStoreSearches the number of concurrent searches in the store.
+	maxStoreReads    = 10_000
+	storeBatchSize   = 500
+	maxStoreSearches = 2
 )
 
-const storeWhy = "The search index does not answer. These are the newest items that match by title and excerpt, as the store has them; older ones may be missing."
+const storeReason = "The search index does not answer. These are the newest items that match by title and excerpt, as the store has them; older ones may be missing."
 
-// find asks the index, and the store if that does not answer. It returns what was
-// found, but for the items, and which those are.
-func (s *Server) find(ctx context.Context, q storage.Query, c cursor) (Found, storage.Results, error) {
+// find searches the index or, if that is unavailable, the store. It returns the results without items, and
+// the hits.
+func (s *Server) find(ctx context.Context, q storage.Query, c cursor) (SearchResults, storage.Results, error) {
 	if !c.byStore {
-		results, err := s.ask(ctx, q)
+		results, err := s.searchIndex(ctx, q)
 		if err == nil {
 			next := cursor{at: c.at, engine: results.Next}
-			return Found{Total: results.Total, Next: next.String(), Forgiven: results.Forgiven}, results, nil
+			return SearchResults{Total: results.Total, Next: next.String(), Fuzzy: results.Fuzzy}, results, nil
 		}
-		// The store knows neither where the index's pages end, nor what is listed nowhere.
+		// The store can't continue at a position of the index, and does not list spam.
 		if errors.Is(err, storage.ErrBadCursor) || ctx.Err() != nil || q.Cursor != "" || q.Spam {
-			return Found{}, storage.Results{}, err
+			return SearchResults{}, storage.Results{}, err
 		}
-		s.Log.Warn("the index does not answer", "err", err)
+		s.Log.Warn("index unavailable, searching the store", "err", err)
 	}
-	results, err := s.findInStore(ctx, q)
+	results, err := s.searchStore(ctx, q)
 	next := cursor{at: c.at, engine: results.Next, byStore: true}
-	return Found{Total: results.Total, Next: next.String(), By: ByStore, Why: storeWhy}, results, err
+	return SearchResults{Total: results.Total, Next: next.String(), By: ByStore, Why: storeReason}, results, err
 }
 
-// ask asks the index, with patience.
-func (s *Server) ask(ctx context.Context, q storage.Query) (storage.Results, error) {
-	patient, cancel := context.WithTimeout(ctx, indexPatience)
+// searchIndex searches the index, with a timeout.
+func (s *Server) searchIndex(ctx context.Context, q storage.Query) (storage.Results, error) {
+	indexCtx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
-	results, err := s.Index.Search(patient, q)
-	return results, inTime(ctx, err)
+	results, err := s.Index.Search(indexCtx, q)
+	return results, asUnavailable(ctx, err)
 }
 
-// findInStore finds the newest items that are what the query asks for by reading
-// them, as far as time and [storeReads] go.
-func (s *Server) findInStore(ctx context.Context, q storage.Query) (storage.Results, error) {
-	after, err := readMark(q.Cursor)
+// searchStore reads the newest items in batches and returns those that match, within indexTimeout and
+// [maxStoreReads].
+func (s *Server) searchStore(ctx context.Context, q storage.Query) (storage.Results, error) {
+	after, err := parseScanCursor(q.Cursor)
 	if err != nil {
 		return storage.Results{}, err
 	}
-	patient, cancel := context.WithTimeout(ctx, indexPatience)
+	indexCtx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
 	select {
-	case s.inStore <- struct{}{}:
-		defer func() { <-s.inStore }()
-	case <-patient.Done():
+	case s.storeSlots <- struct{}{}:
+		defer func() { <-s.storeSlots }()
+	case <-indexCtx.Done():
 		return storage.Results{}, storage.ErrUnavailable
 	}
-	found := &reading{q: q, last: after, stories: map[string]bool{}}
-	for read := 0; read < storeReads && !found.full(); read += storeAtOnce {
-		more, err := s.readSome(patient, found)
-		if err != nil && patient.Err() == nil || ctx.Err() != nil {
+	found := &storeScan{q: q, last: after, stories: map[string]bool{}}
+	for read := 0; read < maxStoreReads && !found.full(); read += storeBatchSize {
+		more, err := s.readBatch(indexCtx, found)
+		if err != nil && indexCtx.Err() == nil || ctx.Err() != nil {
 			return storage.Results{}, errors.Join(err, ctx.Err())
 		}
 		if err != nil || !more {
@@ -79,29 +79,28 @@ func (s *Server) findInStore(ctx context.Context, q storage.Query) (storage.Resu
 	return found.results(), nil
 }
 
-// A reading is a search by reading, as far as it went.
-type reading struct {
+// A storeScan is the state of a search in the store.
+type storeScan struct {
 	q       storage.Query
 	hits    []storage.Hit
-	stories map[string]bool // of the hits
-	last    storage.Marked  // the item looked at last
-	ended   bool            // there are no more
+	stories map[string]bool    // of the hits
+	last    storage.MarkedItem // last item read
+	ended   bool               // no items are left
 }
 
-func (r *reading) full() bool { return len(r.hits) == r.q.PageSize() }
+func (r *storeScan) full() bool { return len(r.hits) == r.q.PageSize() }
 
-func (r *reading) results() storage.Results {
+func (r *storeScan) results() storage.Results {
 	results := storage.Results{Hits: r.hits, Total: int64(len(r.hits))}
 	if !r.ended && r.last.ItemID != "" {
-		results.Next = markCursor(r.last)
+		results.Next = scanCursor(r.last)
 	}
 	return results
 }
 
-// readSome looks at the next items, until the page is full. It returns false if
-// there are no more.
-func (s *Server) readSome(ctx context.Context, r *reading) (more bool, err error) {
-	listed, err := s.Store.ListMarked(ctx, "", storage.MarkQuery{}, r.last, storeAtOnce)
+// readBatch matches the next batch of items until the page is full. more is false at the end of the store.
+func (s *Server) readBatch(ctx context.Context, r *storeScan) (more bool, err error) {
+	listed, err := s.Store.ListMarked(ctx, "", storage.MarkQuery{}, r.last, storeBatchSize)
 	if err != nil {
 		return false, err
 	}
@@ -117,21 +116,21 @@ func (s *Server) readSome(ctx context.Context, r *reading) (more bool, err error
 		if r.full() {
 			return true, nil
 		}
-		r.last = storage.Marked{ItemID: item.ID, FirstSeen: item.FirstSeen}
-		again := r.q.Once && item.StoryID != "" && r.stories[item.StoryID]
-		if !again && query.Matches(r.q.Where, storage.Indexed{Item: item, Text: item.Excerpt}.Document()) {
+		r.last = storage.MarkedItem{ItemID: item.ID, FirstSeen: item.FirstSeen}
+		again := r.q.OnePerStory && item.StoryID != "" && r.stories[item.StoryID]
+		if !again && query.Matches(r.q.Where, storage.IndexItem{Item: item, Text: item.Excerpt}.Document()) {
 			r.hits, r.stories[item.StoryID] = append(r.hits, storage.Hit{ID: item.ID}), true
 		}
 	}
-	return len(listed) == storeAtOnce, nil
+	return len(listed) == storeBatchSize, nil
 }
 
-// markCursor returns the cursor of the page that comes after the item.
-func markCursor(m storage.Marked) string {
-	return storage.PackCursor(storage.Marked{ItemID: m.ItemID, FirstSeen: m.FirstSeen})
+// scanCursor returns the cursor of the page that comes after the item.
+func scanCursor(m storage.MarkedItem) string {
+	return storage.PackCursor(storage.MarkedItem{ItemID: m.ItemID, FirstSeen: m.FirstSeen})
 }
 
-func readMark(s string) (m storage.Marked, err error) {
+func parseScanCursor(s string) (m storage.MarkedItem, err error) {
 	if s == "" {
 		return m, nil
 	}

@@ -9,16 +9,16 @@ import (
 	"feedmesh/storage"
 )
 
-// isSet stands for a secret in answers.
-const isSet = "set"
+// redacted replaces secrets in responses.
+const redacted = "set"
 
-// A RequestView is how a feed wants to be asked, without what may be secret.
+// A RequestView is the request settings of a feed, without secrets.
 type RequestView struct {
 	UserAgent string   `json:"user_agent,omitempty"`
-	Headers   []string `json:"headers,omitempty" doc:"Names of the headers sent besides the usual ones; their values are not told."`
+	Headers   []string `json:"headers,omitempty" doc:"Names of the headers sent besides the usual ones; their values are never returned."`
 	User      string   `json:"user,omitempty"`
-	Password  string   `json:"password,omitempty" enum:"set" doc:"Whether there is one; it is not told."`
-	Proxy     string   `json:"proxy,omitempty" doc:"ID of a proxy; direct for none; absent: by the rules."`
+	Password  string   `json:"password,omitempty" enum:"set" doc:"Whether a password is set; its value is never returned."`
+	Proxy     string   `json:"proxy,omitempty" doc:"ID of a proxy; direct: no proxy; absent: chosen by the rules of proxies."`
 }
 
 // requestOf returns a request as clients see it.
@@ -28,7 +28,7 @@ func requestOf(r *storage.Request) *RequestView {
 	}
 	view := &RequestView{UserAgent: r.UserAgent, Headers: slices.Sorted(maps.Keys(r.Header)), User: r.User, Proxy: r.Proxy}
 	if r.Password != "" {
-		view.Password = isSet
+		view.Password = redacted
 	}
 	return view
 }
@@ -42,15 +42,14 @@ func publicURL(raw string) string {
 	return u.Redacted()
 }
 
-// withoutSecrets returns a task, as it was queued, without what it says of how
-// to ask feeds that may be secret. What is no JSON is left as it is: then nothing
-// of ours wrote it.
+// withoutSecrets returns a queued task with the secrets of requests and proxies redacted. Text that is not
+// JSON was not written by feedmesh and stays unchanged.
 func withoutSecrets(task json.RawMessage) json.RawMessage {
 	var v any
 	if json.Unmarshal(task, &v) != nil {
 		return task
 	}
-	if !hide(v) {
+	if !redact(v) {
 		return task
 	}
 	hidden, err := json.Marshal(v)
@@ -60,44 +59,43 @@ func withoutSecrets(task json.RawMessage) json.RawMessage {
 	return hidden
 }
 
-// hide hides secrets in what JSON was decoded to, and reports whether there were
-// any.
-func hide(v any) (hidden bool) {
+// redact redacts secrets in decoded JSON, and reports whether it found any.
+func redact(v any) (hidden bool) {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			hidden = hide(e) || hidden
+			hidden = redact(e) || hidden
 		}
 	case map[string]any:
 		if request, is := v["request"].(map[string]any); is {
-			hidden = hideRequest(request)
+			hidden = redactRequest(request)
 		}
-		if ways, is := v["ways"].([]any); is {
-			hidden = hideWays(ways) || hidden
+		if proxies, is := v["ways"].([]any); is {
+			hidden = redactProxies(proxies) || hidden
 		}
 		for _, e := range v {
-			hidden = hide(e) || hidden
+			hidden = redact(e) || hidden
 		}
 	}
 	return hidden
 }
 
-func hideRequest(request map[string]any) (hidden bool) {
+func redactRequest(request map[string]any) (hidden bool) {
 	if _, is := request["password"]; is {
-		request["password"], hidden = isSet, true
+		request["password"], hidden = redacted, true
 	}
 	header, _ := request["header"].(map[string]any)
 	for name := range header {
-		header[name], hidden = isSet, true
+		header[name], hidden = redacted, true
 	}
 	return hidden
 }
 
-func hideWays(ways []any) (hidden bool) {
-	for _, w := range ways {
-		way, _ := w.(map[string]any)
-		if address, is := way["url"].(string); is && address != "" {
-			way["url"], hidden = publicURL(address), true
+func redactProxies(proxies []any) (hidden bool) {
+	for _, w := range proxies {
+		proxy, _ := w.(map[string]any)
+		if address, is := proxy["url"].(string); is && address != "" {
+			proxy["url"], hidden = publicURL(address), true
 		}
 	}
 	return hidden

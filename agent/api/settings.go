@@ -16,30 +16,30 @@ import (
 	"feedmesh/subjects"
 )
 
-// direct, as a feed's proxy, means none.
+// direct as a feed's proxy means no proxy.
 const direct = "direct"
 
-// A Change is what is to become of a feed's settings. What is nil stays as it is.
-type Change struct {
-	Tags          *[]string         `json:"tags,omitempty" maxItems:"32" doc:"In place of those it has."`
-	Pinned        *bool             `json:"pinned,omitempty" doc:"Whether it is read as often as possible."`
-	FullText      *bool             `json:"full_text,omitempty" doc:"Whether its items get the text of the pages they link to."`
-	SpamThreshold *float64          `json:"spam_threshold,omitempty" minimum:"0" maximum:"1" doc:"From which score on its items are spam; 0: as all others."`
-	UserAgent     *string           `json:"user_agent,omitempty" maxLength:"256" doc:"Name to ask under in place of ours; empty: ours."`
-	Headers       map[string]string `json:"headers,omitempty" maxProperties:"32" doc:"Headers to send besides the usual ones, added to those it has; an empty one is sent no more."`
-	User          *string           `json:"user,omitempty" maxLength:"256" doc:"For HTTP basic authentication; empty: none. A change of it forgets the password."`
-	Password      *string           `json:"password,omitempty" maxLength:"1024" doc:"Of that user. No answer tells it."`
-	Proxy         *string           `json:"proxy,omitempty" maxLength:"32" doc:"ID of a proxy to go by; direct for none; empty: by the rules."`
+// A FeedChange is a change of a feed's settings. Nil fields stay unchanged.
+type FeedChange struct {
+	Tags          *[]string         `json:"tags,omitempty" maxItems:"32" doc:"Replaces all tags."`
+	Pinned        *bool             `json:"pinned,omitempty" doc:"Whether it is polled as often as possible."`
+	FullText      *bool             `json:"full_text,omitempty" doc:"Whether to fetch the full text of items from the linked pages."`
+	SpamThreshold *float64          `json:"spam_threshold,omitempty" minimum:"0" maximum:"1" doc:"Score from which its items are spam; 0: the default."`
+	UserAgent     *string           `json:"user_agent,omitempty" maxLength:"256" doc:"User agent for its requests; empty: the default."`
+	Headers       map[string]string `json:"headers,omitempty" maxProperties:"32" doc:"Custom request headers, merged with the stored ones; an empty value removes a header."`
+	User          *string           `json:"user,omitempty" maxLength:"256" doc:"User for HTTP basic authentication; empty: none. Changing it removes the password."`
+	Password      *string           `json:"password,omitempty" maxLength:"1024" doc:"Password of that user. It is never returned."`
+	Proxy         *string           `json:"proxy,omitempty" maxLength:"32" doc:"ID of a proxy; direct: no proxy; empty: chosen by the rules of proxies."`
 }
 
 func (s *Server) setFeed(ctx context.Context, in *struct {
 	ID   string `path:"id" maxLength:"64"`
-	Body Change
+	Body FeedChange
 }) (*body[Feed], error) {
 	feed, err := s.SetFeed(ctx, in.ID, in.Body)
-	var wrong *WrongChange
+	var wrong *InvalidChangeError
 	if errors.As(err, &wrong) {
-		return nil, huma.Error422UnprocessableEntity(wrong.Error(), wrong.Faults...)
+		return nil, huma.Error422UnprocessableEntity(wrong.Error(), wrong.Problems...)
 	}
 	if err != nil {
 		return nil, s.problem(err)
@@ -47,55 +47,54 @@ func (s *Server) setFeed(ctx context.Context, in *struct {
 	return &body[Feed]{Body: feed}, nil
 }
 
-// A WrongChange says what is wrong with a [Change].
-type WrongChange struct {
-	Faults []error // each an [*huma.ErrorDetail]
+// An InvalidChangeError lists the errors in a [FeedChange].
+type InvalidChangeError struct {
+	Problems []error // each an [*huma.ErrorDetail]
 }
 
-func (*WrongChange) Error() string { return "the settings are wrong, nothing was changed" }
+func (*InvalidChangeError) Error() string { return "the settings are wrong, nothing was changed" }
 
-// SetFeed changes what a person decides of a feed. It returns a [*WrongChange], or
-// [storage.ErrNotFound].
-func (s *Server) SetFeed(ctx context.Context, id string, change Change) (Feed, error) {
+// SetFeed changes the settings of a feed. It returns an [*InvalidChangeError] or [storage.ErrNotFound].
+func (s *Server) SetFeed(ctx context.Context, id string, change FeedChange) (Feed, error) {
 	stored, err := s.Store.Feed(ctx, id)
 	if err != nil {
 		return Feed{}, fmt.Errorf("feed %s: %w", id, err)
 	}
-	faults := change.apply(&stored)
+	problems := change.apply(&stored)
 	if p := change.Proxy; p != nil && *p != "" && *p != direct {
 		proxies, err := s.Store.Proxies(ctx)
 		if err != nil {
 			return Feed{}, err
 		}
-		if !slices.ContainsFunc(proxies, func(known storage.Proxy) bool { return known.ID == *p }) {
-			faults = append(faults, fault("body.proxy", "there is no proxy %q: PUT /api/proxies/%s makes one", *p, *p))
+		if !slices.ContainsFunc(proxies, func(proxy storage.Proxy) bool { return proxy.ID == *p }) {
+			problems = append(problems, fieldError("body.proxy", "there is no proxy %q: PUT /api/proxies/%s makes one", *p, *p))
 		}
 	}
-	if len(faults) > 0 {
-		return Feed{}, &WrongChange{faults}
+	if len(problems) > 0 {
+		return Feed{}, &InvalidChangeError{problems}
 	}
 	if _, err = s.Store.SetFeed(ctx, id, stored.Settings()); err != nil {
 		return Feed{}, fmt.Errorf("feed %s: %w", id, err)
 	}
-	if err := tellSchedule(ctx, s.Mesh, observation(id, "", subjects.Changed)); err != nil {
+	if err := publishObservations(ctx, s.Mesh, observation(id, "", subjects.Changed)); err != nil {
 		return Feed{}, err
 	}
 	return s.Feed(ctx, id)
 }
 
-// fault says what is wrong with a part of a request.
-func fault(at, format string, args ...any) error {
+// fieldError returns an error in one part of a request.
+func fieldError(at, format string, args ...any) error {
 	return &huma.ErrorDetail{Location: at, Message: fmt.Sprintf(format, args...)}
 }
 
-// apply changes a feed, and returns what is wrong with the change.
-func (c Change) apply(f *storage.Feed) (faults []error) {
+// apply changes a feed, and returns the errors in the change.
+func (c FeedChange) apply(f *storage.Feed) (problems []error) {
 	if c.Tags != nil {
 		f.Tags = nil
 		for _, tag := range *c.Tags {
 			tag = strings.Join(strings.Fields(tag), " ")
 			if tag == "" || len(tag) > maxTag {
-				faults = append(faults, fault("body.tags", "%.50q is no tag: it must have 1 to %d bytes", tag, maxTag))
+				problems = append(problems, fieldError("body.tags", "%.50q is no tag: it must have 1 to %d bytes", tag, maxTag))
 			} else if !slices.Contains(f.Tags, tag) {
 				f.Tags = append(f.Tags, tag)
 			}
@@ -114,46 +113,46 @@ func (c Change) apply(f *storage.Feed) (faults []error) {
 	if f.Request != nil {
 		r = *f.Request
 	}
-	faults = append(faults, c.applyRequest(&r)...)
+	problems = append(problems, c.applyRequest(&r)...)
 	f.Request = &r
 	if r.UserAgent == "" && len(r.Header) == 0 && r.User == "" && r.Password == "" && r.Proxy == "" {
 		f.Request = nil
 	}
-	return faults
+	return problems
 }
 
-// maxTag is the longest tag a person may give, in bytes.
+// maxTag is the maximum length of a tag, in bytes.
 const maxTag = 128
 
-// MaxTags is how many tags a person may give a feed.
+// MaxTags is the maximum number of tags of a feed.
 const MaxTags = 32
 
-func (c Change) applyRequest(r *storage.Request) (faults []error) {
+func (c FeedChange) applyRequest(r *storage.Request) (problems []error) {
 	set := func(to, value *string) {
 		if value != nil {
 			*to = *value
 		}
 	}
 	if c.User != nil && *c.User != r.User {
-		r.Password = "" // it is another's
+		r.Password = "" // it belongs to the old user
 	}
 	set(&r.UserAgent, c.UserAgent)
 	set(&r.User, c.User)
 	set(&r.Password, c.Password)
 	set(&r.Proxy, c.Proxy)
 	if !httpguts.ValidHeaderFieldValue(r.UserAgent) {
-		faults = append(faults, fault("body.user_agent", "it has characters that no header may have"))
+		problems = append(problems, fieldError("body.user_agent", "it has characters that no header may have"))
 	}
 	if strings.Contains(r.User, ":") {
-		faults = append(faults, fault("body.user", "a user's name can't have a colon in it"))
+		problems = append(problems, fieldError("body.user", "a user's name can't have a colon in it"))
 	}
 	if r.User == "" && r.Password != "" {
-		faults = append(faults, fault("body.password", "a password needs a user"))
+		problems = append(problems, fieldError("body.password", "a password needs a user"))
 	}
 	r.Header = maps.Clone(r.Header)
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		if err := fetch.CheckHeader(name, c.Headers[name]); err != nil {
-			faults = append(faults, fault("body.headers", "%v", err))
+			problems = append(problems, fieldError("body.headers", "%v", err))
 			continue
 		}
 		maps.DeleteFunc(r.Header, func(old, _ string) bool { return strings.EqualFold(old, name) })
@@ -165,10 +164,10 @@ func (c Change) applyRequest(r *storage.Request) (faults []error) {
 		}
 	}
 	if len(r.Header) > maxHeaders {
-		faults = append(faults, fault("body.headers", "there would be %d headers, more than %d", len(r.Header), maxHeaders))
+		problems = append(problems, fieldError("body.headers", "there would be %d headers, more than %d", len(r.Header), maxHeaders))
 	}
-	return faults
+	return problems
 }
 
-// maxHeaders is how many headers of its own a feed may have.
+// maxHeaders is the maximum number of custom headers of a feed.
 const maxHeaders = 32

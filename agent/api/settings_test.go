@@ -10,10 +10,10 @@ import (
 	"feedmesh/subjects"
 )
 
-// set changes a feed's settings and returns the answer.
-func (w *world) set(t *testing.T, change string) Feed {
+// set changes a feed's settings and returns the response.
+func (w *testbed) set(t *testing.T, change string) Feed {
 	t.Helper()
-	a := w.ask(t, "PATCH", "/api/feeds/"+w.feed, change)
+	a := w.request(t, "PATCH", "/api/feeds/"+w.feed, change)
 	var f Feed
 	if err := json.Unmarshal([]byte(a.body), &f); a.StatusCode != 200 || err != nil {
 		t.Fatalf("%s: got %d %s, want the feed", change, a.StatusCode, a.body)
@@ -21,8 +21,8 @@ func (w *world) set(t *testing.T, change string) Feed {
 	return f
 }
 
-// stored returns the feed as it is kept.
-func (w *world) stored(t *testing.T) storage.Feed {
+// stored returns the stored feed.
+func (w *testbed) stored(t *testing.T) storage.Feed {
 	t.Helper()
 	f, err := w.store.Feed(t.Context(), w.feed)
 	if err != nil {
@@ -31,9 +31,9 @@ func (w *world) stored(t *testing.T) storage.Feed {
 	return f
 }
 
-func TestSettingsChangeOneByOne(t *testing.T) {
+func TestSetFeed_ChangesSingleFields(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	before := w.stored(t)
 	if got := w.set(t, `{}`); !reflect.DeepEqual(got.Tags, before.Tags) || got.Pinned || got.Request != nil {
 		t.Errorf("changing nothing: got %+v", got)
@@ -63,19 +63,19 @@ func TestSettingsChangeOneByOne(t *testing.T) {
 	}
 }
 
-func TestTheScheduleHearsOfAChange(t *testing.T) {
+func TestSetFeed_NotifiesSchedule(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.set(t, `{"pinned":true}`)
-	got := tasks(t, w.mesh, subjects.Observes)
+	got := tasks(t, w.mesh, subjects.ObserveQueue)
 	if len(got) != 1 || len(got[0].Observations) != 1 || got[0].Observations[0].Outcome != subjects.Changed || got[0].Observations[0].FeedID != w.feed {
-		t.Errorf("got %+v, want that the feed changed", got)
+		t.Errorf("got %+v, want the change of the feed", got)
 	}
 }
 
-func TestSettingsThatAreWrongChangeNothing(t *testing.T) {
+func TestSetFeed_RejectsInvalid(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	before := w.stored(t)
 	for change, want := range map[string]string{
 		`{"tags":[" "]}`: "is no tag",
@@ -88,21 +88,21 @@ func TestSettingsThatAreWrongChangeNothing(t *testing.T) {
 		`{"proxy":"none"}`:                              `there is no proxy "none"`,
 		`{"pinned":true,"proxy":"none"}`:                "nothing was changed",
 	} {
-		if a := w.ask(t, "PATCH", "/api/feeds/"+w.feed, change); a.StatusCode != 422 || !strings.Contains(strings.ReplaceAll(a.body, `\"`, `"`), want) {
+		if a := w.request(t, "PATCH", "/api/feeds/"+w.feed, change); a.StatusCode != 422 || !strings.Contains(strings.ReplaceAll(a.body, `\"`, `"`), want) {
 			t.Errorf("%s: got %d %s, want 422 with %q", change, a.StatusCode, a.body, want)
 		}
 	}
-	if got := w.stored(t); !reflect.DeepEqual(got, before) || len(tasks(t, w.mesh, subjects.Observes)) != 0 {
-		t.Errorf("got %+v, want it as it was, and nobody told", got)
+	if got := w.stored(t); !reflect.DeepEqual(got, before) || len(tasks(t, w.mesh, subjects.ObserveQueue)) != 0 {
+		t.Errorf("got %+v, want it unchanged and nothing published", got)
 	}
 }
 
-func TestProxiesAreKeptWithTheirPasswords(t *testing.T) {
+func TestProxies_KeepPasswords(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	put := func(body string) Proxy {
 		t.Helper()
-		a := w.ask(t, "PUT", "/api/proxies/eu", body)
+		a := w.request(t, "PUT", "/api/proxies/eu", body)
 		var p Proxy
 		if err := json.Unmarshal([]byte(a.body), &p); a.StatusCode != 200 || err != nil {
 			t.Fatalf("%s: got %d %s", body, a.StatusCode, a.body)
@@ -114,14 +114,14 @@ func TestProxiesAreKeptWithTheirPasswords(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	// An answer sent back keeps the password.
+	// A response that is sent back keeps the password.
 	put(`{"url":"http://me:xxxxx@other.example:3128"}`)
 	kept, err := w.store.Proxies(t.Context())
 	if err != nil || len(kept) != 1 || kept[0].URL != "http://me:s3cret@other.example:3128" || kept[0].Always || len(kept[0].Hosts) != 0 {
 		t.Errorf("the store has %+v, %v", kept, err)
 	}
 	if got := getJSON[Proxies](t, w, "/api/proxies"); len(got.Proxies) != 1 || got.Proxies[0].Hosts == nil {
-		t.Errorf("got %+v, want it alone, with a list of no hosts", got)
+		t.Errorf("got %+v, want this proxy only, with an empty list of hosts", got)
 	}
 	for body, want := range map[string]string{
 		`{"url":"ftp://proxy.example"}`:                        "body.url",
@@ -129,49 +129,49 @@ func TestProxiesAreKeptWithTheirPasswords(t *testing.T) {
 		`{"url":"http://p.example:1","hosts":["a/b"]}`:         "is no name of a host; write it as example.org",
 		`{"url":"http://p.example:1","hosts":["","http://a"]}`: "is no name of a host",
 	} {
-		if a := w.ask(t, "PUT", "/api/proxies/us", body); a.StatusCode != 422 || !strings.Contains(a.body, want) || strings.Contains(a.body, "s3cret") {
+		if a := w.request(t, "PUT", "/api/proxies/us", body); a.StatusCode != 422 || !strings.Contains(a.body, want) || strings.Contains(a.body, "s3cret") {
 			t.Errorf("%s: got %d %s, want 422 with %q and no secret", body, a.StatusCode, a.body, want)
 		}
 	}
 }
 
-// TestSecretsAreInNoAnswer asks for all that could tell of a feed.
-func TestSecretsAreInNoAnswer(t *testing.T) {
+// TestSecrets_AreRedacted requests every route that returns feed settings.
+func TestSecrets_AreRedacted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ask(t, "PUT", "/api/proxies/eu", `{"url":"http://me:s3cret@proxy.example:3128"}`)
+	w := newTestbed(t)
+	w.request(t, "PUT", "/api/proxies/eu", `{"url":"http://me:s3cret@proxy.example:3128"}`)
 	w.set(t, `{"headers":{"Cookie":"s3cret"},"user":"me","password":"s3cret","proxy":"eu"}`)
 	request := &storage.Request{Header: map[string]string{"Cookie": "s3cret"}, User: "me", Password: "s3cret"}
 	w.mesh.states[w.feed].Request = request
-	task, err := json.Marshal(subjects.Crawl{Feeds: []subjects.Target{{FeedID: w.feed, Request: request, Ways: []subjects.Way{{ID: "eu", URL: "http://me:s3cret@proxy.example:3128"}}}},
-		Ways: []subjects.Way{{ID: "eu", URL: "http://me:s3cret@proxy.example:3128"}}})
+	task, err := json.Marshal(subjects.Crawl{Feeds: []subjects.Target{{FeedID: w.feed, Request: request, Routes: []subjects.Route{{ID: "eu", URL: "http://me:s3cret@proxy.example:3128"}}}},
+		Probes: []subjects.Route{{ID: "eu", URL: "http://me:s3cret@proxy.example:3128"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.mesh.quarantined[3] = subjects.Quarantined{Seq: 3, Queue: "crawl", Message: task}
 	for _, path := range []string{"/api/feeds", "/api/feeds/" + w.feed, "/api/feeds/export", "/api/proxies", "/api/quarantine", "/api/quarantine/3", "/api/status"} {
-		if a := w.ask(t, "GET", path, ""); a.StatusCode != 200 || strings.Contains(a.body, "s3cret") {
+		if a := w.request(t, "GET", path, ""); a.StatusCode != 200 || strings.Contains(a.body, "s3cret") {
 			t.Errorf("GET %s: got %d, and a secret in %s", path, a.StatusCode, a.body)
 		}
 	}
-	if a := w.ask(t, "GET", "/api/quarantine/3", ""); !strings.Contains(a.body, `me:xxxxx@proxy.example`) || !strings.Contains(a.body, `"password":"set"`) {
-		t.Errorf("got %s, want that there are secrets", a.body)
+	if a := w.request(t, "GET", "/api/quarantine/3", ""); !strings.Contains(a.body, `me:xxxxx@proxy.example`) || !strings.Contains(a.body, `"password":"set"`) {
+		t.Errorf("got %s, want the presence of secrets", a.body)
 	}
 	if w.mesh.states[w.feed].Request != request {
 		t.Error("the schedule's own state lost its request")
 	}
 }
 
-func TestAFeedTellsOfItsPolls(t *testing.T) {
+func TestFeed_ReturnsPolls(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	got := getJSON[Feed](t, w, "/api/feeds/"+w.feed).Polls
 	if !reflect.DeepEqual(got, w.mesh.polls[w.feed]) {
 		t.Errorf("got %+v, want %+v", got, w.mesh.polls[w.feed])
 	}
 	for _, f := range getJSON[FeedPage](t, w, "/api/feeds").Feeds {
 		if f.Polls != nil {
-			t.Errorf("a list tells of polls: %+v", f.Polls)
+			t.Errorf("a list contains polls: %+v", f.Polls)
 		}
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"feedmesh/storage"
 )
 
-// Similar are items about the same as one.
+// Similar are items with content similar to one item.
 type Similar struct {
-	Items []FoundItem `json:"items" doc:"The most alike first; none of its own story, and of each other story one."`
+	Items []FoundItem `json:"items" doc:"Most similar first; no items of its own story, and one of each other story."`
 }
 
-// similarItems is how many items are asked for to have one of each story.
+// similarItems is the number of hits requested, enough to keep one of each story.
 const similarItems = 60
 
 func (s *Server) similarRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/items/{id}/similar", "list-similar", "Items that are about the same", 404, 503),
+	huma.Register(api, op("GET", "/api/items/{id}/similar", "list-similar", "Items with similar content", 404, 503),
 		func(ctx context.Context, in *struct {
 			ID    string `path:"id" maxLength:"64"`
 			Limit int    `query:"limit" minimum:"1" maximum:"20" default:"10"`
@@ -33,27 +33,26 @@ func (s *Server) similarRoutes(api huma.API) {
 		})
 }
 
-// Similar returns at most limit items that are about the same as the one with this
-// ID.
+// Similar returns at most limit items with content similar to that of the given item.
 func (s *Server) Similar(ctx context.Context, id string, limit int) (Similar, error) {
 	item, err := s.Store.Item(ctx, id)
 	if err != nil {
 		return Similar{}, fmt.Errorf("item %s: %w", id, err)
 	}
-	hits, err := s.askSimilar(ctx, storage.Indexed{Item: item, Text: text.Plain(item.HTML)})
+	hits, err := s.similarHits(ctx, storage.IndexItem{Item: item, Text: text.PlainText(item.HTML)})
 	if err != nil {
-		return Similar{}, fmt.Errorf("what is like item %s: %w", id, err)
+		return Similar{}, fmt.Errorf("find items similar to %s: %w", id, err)
 	}
-	items, err := s.foundItems(ctx, hits, s.titles(ctx), newMarker(nil, false))
+	items, err := s.foundItems(ctx, hits, s.titles(ctx), newHighlighter(nil, false))
 	if err != nil {
 		return Similar{}, err
 	}
 	similar := Similar{Items: []FoundItem{}}
 	seen := map[string]bool{}
 	for _, other := range items {
-		// The index may not know yet what the store does.
-		told := other.StoryID != "" && (other.StoryID == item.StoryID || seen[other.StoryID])
-		if told || other.Spam || other.DuplicateOf != "" || item.DuplicateOf == other.ID || len(similar.Items) == limit {
+		// The index may be behind the store.
+		sameStory := other.StoryID != "" && (other.StoryID == item.StoryID || seen[other.StoryID])
+		if sameStory || other.Spam || other.DuplicateOf != "" || item.DuplicateOf == other.ID || len(similar.Items) == limit {
 			continue
 		}
 		seen[other.StoryID] = true
@@ -62,17 +61,17 @@ func (s *Server) Similar(ctx context.Context, id string, limit int) (Similar, er
 	return similar, nil
 }
 
-func (s *Server) askSimilar(ctx context.Context, item storage.Indexed) ([]storage.Hit, error) {
-	patient, cancel := context.WithTimeout(ctx, indexPatience)
+func (s *Server) similarHits(ctx context.Context, item storage.IndexItem) ([]storage.Hit, error) {
+	indexCtx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
-	hits, err := s.Index.Similar(patient, item, similarItems)
-	return hits, inTime(ctx, err)
+	hits, err := s.Index.Similar(indexCtx, item, similarItems)
+	return hits, asUnavailable(ctx, err)
 }
 
-// inTime returns an index's error as its being away if that took all our patience.
-func inTime(ctx context.Context, err error) error {
+// asUnavailable converts a timeout of the index to [storage.ErrUnavailable].
+func asUnavailable(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return fmt.Errorf("no answer in %v: %w", indexPatience, storage.ErrUnavailable)
+		return fmt.Errorf("no answer in %v: %w", indexTimeout, storage.ErrUnavailable)
 	}
 	return err
 }

@@ -11,10 +11,10 @@ import (
 	"feedmesh/storage"
 )
 
-// A SpamPage is a page of spam, what was judged last first.
+// A SpamPage is a page of spam, last judged first.
 type SpamPage struct {
 	Items []SpamItem `json:"items"`
-	Total int64      `json:"total" doc:"How many there are, over all pages."`
+	Total int64      `json:"total" doc:"Number of spam items on all pages."`
 	Next  string     `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
 }
 
@@ -27,28 +27,28 @@ type SpamItem struct {
 
 func (s *Server) spamRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/spam", "list-spam", "Items that are spam, each with its reasons", 400, 503), s.listSpam)
-	report := op("POST", "/api/items/{id}/spam", "report-spam", "Call an item spam", 404, 503)
-	report.Description = "It stays so whatever rules say, and they can learn from it."
+	report := op("POST", "/api/items/{id}/spam", "report-spam", "Report an item as spam", 404, 503)
+	report.Description = "Rules do not change this, and training uses it."
 	huma.Register(api, report, func(ctx context.Context, in *byID) (*body[ItemView], error) { return s.callSpam(ctx, in.ID, true) })
-	release := op("DELETE", "/api/items/{id}/spam", "release-spam", "Say that an item is no spam", 404, 503)
+	release := op("DELETE", "/api/items/{id}/spam", "release-spam", "Release an item from spam", 404, 503)
 	release.Description = report.Description
 	huma.Register(api, release, func(ctx context.Context, in *byID) (*body[ItemView], error) { return s.callSpam(ctx, in.ID, false) })
 }
 
 func (s *Server) callSpam(ctx context.Context, id string, is bool) (*body[ItemView], error) {
-	return s.labelled(s.CallSpam(ctx, id, is))
+	return s.labelled(s.SetSpam(ctx, id, is))
 }
 
-// CallSpam has an item be spam, or none, whatever rules say, and returns it. It
-// returns [storage.ErrNotFound] if there is no such item.
-func (s *Server) CallSpam(ctx context.Context, id string, is bool) (ItemView, error) {
+// SetSpam corrects an item to be spam or not, and returns it. The correction overrides rules. It returns
+// [storage.ErrNotFound] if the item does not exist.
+func (s *Server) SetSpam(ctx context.Context, id string, is bool) (ItemView, error) {
 	return s.correct(ctx, storage.Correction{ItemID: id, Spam: &is})
 }
 
 func (s *Server) listSpam(ctx context.Context, in *struct {
 	Feed   string `query:"feed" maxLength:"64" doc:"ID of a feed; only its items."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
-	Cursor string `query:"cursor" maxLength:"128" doc:"Next of the page before."`
+	Cursor string `query:"cursor" maxLength:"128" doc:"The value of next of the previous page."`
 }) (*body[SpamPage], error) {
 	page, err := s.Spam(ctx, in.Feed, in.Cursor, in.Limit)
 	if err != nil {
@@ -57,16 +57,15 @@ func (s *Server) listSpam(ctx context.Context, in *struct {
 	return &body[SpamPage]{Body: page}, nil
 }
 
-// Spam returns at most limit items that are spam, of one feed if it is given. The
-// cursor is Next of the page before; a strange one is refused with
-// [storage.ErrBadCursor].
+// Spam returns a page of at most limit spam items, of one feed if feedID is set. It returns
+// [storage.ErrBadCursor] for an invalid cursor.
 func (s *Server) Spam(ctx context.Context, feedID, cursor string, limit int) (SpamPage, error) {
 	after, err := spamAfter(cursor)
 	if err != nil {
 		return SpamPage{}, err
 	}
 	query := storage.SpamQuery{FeedID: feedID}
-	items, err := s.Store.ListSpam(ctx, query, after, limit+1) // one more tells whether there are more
+	items, err := s.Store.ListSpam(ctx, query, after, limit+1) // one more than shown, to detect that more exist
 	if err != nil {
 		return SpamPage{}, fmt.Errorf("list spam: %w", err)
 	}
@@ -88,7 +87,7 @@ func (s *Server) Spam(ctx context.Context, feedID, cursor string, limit int) (Sp
 	return page, nil
 }
 
-// spamAfter returns the item that a cursor stands for.
+// spamAfter returns the position of a cursor.
 func spamAfter(cursor string) (after storage.SpamItem, err error) {
 	if cursor == "" {
 		return after, nil

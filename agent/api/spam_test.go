@@ -12,10 +12,10 @@ import (
 	"feedmesh/subjects"
 )
 
-// told asks for something to be said of an item, and returns the item.
-func (w *world) told(t *testing.T, method, path, content string) ItemView {
+// correctItem corrects an item and returns it.
+func (w *testbed) correctItem(t *testing.T, method, path, content string) ItemView {
 	t.Helper()
-	a := w.ask(t, method, path, content)
+	a := w.request(t, method, path, content)
 	var item ItemView
 	if err := json.Unmarshal([]byte(a.body), &item); a.StatusCode != 200 || err != nil {
 		t.Fatalf("%s %s: got %d %s, %v", method, path, a.StatusCode, a.body, err)
@@ -23,38 +23,38 @@ func (w *world) told(t *testing.T, method, path, content string) ItemView {
 	return item
 }
 
-func TestSpamIsReportedAndReleasedInOneCall(t *testing.T) {
+func TestSpam_SetAndClear(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	path := "/api/items/" + w.item + "/spam"
-	if item := w.told(t, "POST", path, ""); !item.Spam || !item.Corrected || item.Why[0] != "a person said so: spam" || item.FeedTitle != "A <b>feed</b>" {
+	if item := w.correctItem(t, "POST", path, ""); !item.Spam || !item.Corrected || item.Reasons[0] != "a person said so: spam" || item.FeedTitle != "A <b>feed</b>" {
 		t.Errorf("got %+v, want it spam", item)
 	}
 	page := getJSON[SpamPage](t, w, "/api/spam")
 	if page.Total != 1 || len(page.Items) != 1 || page.Items[0].ID != w.item || page.Items[0].FeedTitle == "" || page.Items[0].HTML != "" || page.Items[0].Judged.IsZero() {
 		t.Errorf("got %+v, want the item without its HTML", page)
 	}
-	for range 2 { // the second is harmless
-		if item := w.told(t, "DELETE", path, ""); item.Spam || !item.Corrected || item.Why[0] != "a person said so: not spam" {
-			t.Errorf("got %+v, want it no spam", item)
+	for range 2 { // idempotent
+		if item := w.correctItem(t, "DELETE", path, ""); item.Spam || !item.Corrected || item.Reasons[0] != "a person said so: not spam" {
+			t.Errorf("got %+v, want it not spam", item)
 		}
 	}
 	if page := getJSON[SpamPage](t, w, "/api/spam"); page.Total != 0 || page.Items == nil || len(page.Items) != 0 {
 		t.Errorf("got %+v, want a list of none", page)
 	}
-	index := tasks(t, w.mesh, subjects.Indexes)
+	index := tasks(t, w.mesh, subjects.IndexQueue)
 	if len(index) != 3 || index[0].ID() == index[1].ID() || !slices.Equal(index[0].IDs, []string{w.item}) {
-		t.Errorf("the index is told %+v, want each change of the item, in a task of its own", index)
+		t.Errorf("the index got %+v, want a separate task for each change", index)
 	}
 	said, err := w.store.Corrections(t.Context(), storage.Correction{}, 10)
 	if err != nil || len(said) != 1 || said[0].Spam == nil || *said[0].Spam || !said[0].At.Equal(now) {
-		t.Errorf("got %+v, %v; want that there is something to learn from", said, err)
+		t.Errorf("got %+v, %v; want a correction to learn from", said, err)
 	}
 }
 
-func TestPagesOfSpamAreComplete(t *testing.T) {
+func TestSpam_PagesAreComplete(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	var batch storage.Batch
 	for i := range 25 {
 		key := fmt.Sprintf("spam %d", i)
@@ -84,52 +84,52 @@ func TestPagesOfSpamAreComplete(t *testing.T) {
 		t.Errorf("got %+v, want none of another feed", p)
 	}
 	for _, cursor := range []string{"x", "x/y", "2026-01-02T03:04:05Z", "/"} {
-		w.ask(t, "GET", "/api/spam?cursor="+url.QueryEscape(cursor), "").isProblem(t, 400, "cursor does not belong to this query")
+		w.request(t, "GET", "/api/spam?cursor="+url.QueryEscape(cursor), "").isProblem(t, 400, "cursor does not belong to this query")
 	}
 }
 
-func TestPeopleSayWhatAnItemIs(t *testing.T) {
+func TestCorrection_SetsLabels(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	path := "/api/items/" + w.item + "/labels"
-	item := w.told(t, "PUT", path, `{"categories":["hardware","operating-systems"],"topics":["schedulers"],"spam":false}`)
+	item := w.correctItem(t, "PUT", path, `{"categories":["hardware","operating-systems"],"topics":["schedulers"],"spam":false}`)
 	if !item.Corrected || !slices.Equal(item.Categories, []string{"hardware", "operating-systems"}) || !slices.Equal(item.Topics, []string{"schedulers"}) {
-		t.Errorf("got %+v, want it labelled as said", item)
+		t.Errorf("got %+v, want the corrected labels", item)
 	}
-	if item = w.told(t, "PUT", path, `{"topics":[]}`); len(item.Topics) != 0 || len(item.Categories) != 2 {
+	if item = w.correctItem(t, "PUT", path, `{"topics":[]}`); len(item.Topics) != 0 || len(item.Categories) != 2 {
 		t.Errorf("got %+v, want no topics, and the categories left", item)
 	}
-	if item = w.told(t, "DELETE", path, ""); item.Corrected || len(item.Categories) != 2 {
-		t.Errorf("got %+v, want that what people said is forgotten", item)
+	if item = w.correctItem(t, "DELETE", path, ""); item.Corrected || len(item.Categories) != 2 {
+		t.Errorf("got %+v, want the correction removed", item)
 	}
-	if n := len(tasks(t, w.mesh, subjects.Indexes)); n != 3 {
-		t.Errorf("the index is told %d times, want 3", n)
+	if n := len(tasks(t, w.mesh, subjects.IndexQueue)); n != 3 {
+		t.Errorf("the index got %d tasks, want 3", n)
 	}
-	a := w.ask(t, "PUT", path, `{"categories":["Hard Ware","a","a"],"topics":["железо"]}`)
-	a.isProblem(t, 422, "the labels are wrong, nothing was changed")
+	a := w.request(t, "PUT", path, `{"categories":["Hard Ware","a","a"],"topics":["железо"]}`)
+	a.isProblem(t, 422, "the labels are invalid, nothing was changed")
 	var p struct {
 		Errors []struct{ Location, Message string }
 	}
 	if err := json.Unmarshal([]byte(a.body), &p); err != nil || len(p.Errors) != 3 || p.Errors[2].Location != "body.topics" {
-		t.Errorf("got %s, %v; want all three faults", a.body, err)
+		t.Errorf("got %s, %v; want all three errors", a.body, err)
 	}
 	if w.storedItem(t, w.item).Corrected {
 		t.Error("what was refused was stored")
 	}
 }
 
-func TestACorrectionThatTheIndexCanNotBeToldOfIsNoSuccess(t *testing.T) {
+func TestCorrection_IndexPublishError(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.mesh.broken = errors.New("the mesh is away")
+	w := newTestbed(t)
+	w.mesh.broken = errors.New("the mesh is unavailable")
 	for _, c := range [][3]string{{"POST", "spam", ""}, {"DELETE", "spam", ""}, {"PUT", "labels", "{}"}, {"DELETE", "labels", ""}} {
-		w.ask(t, c[0], "/api/items/"+w.item+"/"+c[1], c[2]).isProblem(t, 503, "the mesh is away")
+		w.request(t, c[0], "/api/items/"+w.item+"/"+c[1], c[2]).isProblem(t, 503, "the mesh is unavailable")
 	}
 }
 
-func TestAFeedHasItsOwnSpamThreshold(t *testing.T) {
+func TestSpam_ThresholdPerFeed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	for _, c := range []struct {
 		change string
 		want   float64
@@ -138,5 +138,5 @@ func TestAFeedHasItsOwnSpamThreshold(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", c.change, got.SpamThreshold, c.want)
 		}
 	}
-	w.ask(t, "PATCH", "/api/feeds/"+w.feed, `{"spam_threshold":1.5}`).isProblem(t, 422, "")
+	w.request(t, "PATCH", "/api/feeds/"+w.feed, `{"spam_threshold":1.5}`).isProblem(t, 422, "")
 }

@@ -8,24 +8,24 @@ import (
 	"feedmesh/classify/spam"
 )
 
-// spamSet is the rule set that says what speaks for spam.
+// spamSet is the rule set of the spam filter.
 const spamSet = "spam"
 
-// SpamLists say by what items are judged to be spam.
+// SpamLists describes the rules of the spam filter in force.
 type SpamLists struct {
-	Version   int64     // 0: the program's own
-	Note      string    // of who put it; after training, how good it is
-	Changed   time.Time // zero if nobody did
-	Threshold float64   // from which score on an item is spam, where its feed says nothing else
+	Version   int64     // 0: built-in
+	Note      string    // note of the version; after training, its quality
+	Changed   time.Time // zero for built-in
+	Threshold float64   // spam score from which an item is spam, unless its feed sets its own
 }
 
-// SpamLists returns by what items are judged to be spam.
+// SpamLists returns the description of the spam filter in force.
 func (s *Server) SpamLists(ctx context.Context) (SpamLists, error) {
-	book, err := s.rulebook(spamSet)
+	spec, err := s.ruleSetSpec(spamSet)
 	if err != nil {
 		return SpamLists{}, err
 	}
-	set, err := s.versionText(ctx, book, 0)
+	set, err := s.versionText(ctx, spec, 0)
 	if err != nil {
 		return SpamLists{}, err
 	}

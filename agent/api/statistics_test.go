@@ -16,7 +16,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// aWeekOfItems fills a store with what came in the week before now.
+// aWeekOfItems fills a store with the items of the week before now.
 func aWeekOfItems(t *testing.T, store storage.Store, n int) {
 	t.Helper()
 	feed := storage.Feed{ID: storage.FeedID("https://week.example/"), URL: "https://week.example/", Added: now.AddDate(0, 0, -30)}
@@ -44,7 +44,7 @@ func aWeekOfItems(t *testing.T, store storage.Store, n int) {
 	}
 }
 
-func TestStatisticsEqualPlainSQL(t *testing.T) {
+func TestStatistics_EqualSQL(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	store, err := sqlite.Open(t.Context(), path)
@@ -53,13 +53,13 @@ func TestStatisticsEqualPlainSQL(t *testing.T) {
 	}
 	defer store.Close()
 	aWeekOfItems(t, store, 2000)
-	w := newWorld(t, func(d *Deps) { d.Store = store })
+	w := newTestbed(t, func(d *Deps) { d.Store = store })
 	got := getJSON[Statistics](t, w, "/api/statistics?days=7&zone=Asia/Kathmandu")
 	if len(got.Days) != 7 || got.Zone != "Asia/Kathmandu" {
 		t.Fatalf("got %d days in %s, want 7 in Asia/Kathmandu", len(got.Days), got.Zone)
 	}
 
-	// Kathmandu is 5:45 ahead the whole year, so that SQL can reckon its days.
+	// Kathmandu is 5:45 ahead the whole year, so that SQL can compute its days.
 	db, err := sql.Open("sqlite3", path)
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestStatisticsEqualPlainSQL(t *testing.T) {
 		var items, spam int64
 		row := db.QueryRow(`SELECT count(*), coalesce(sum(spam), 0) FROM items WHERE date(`+moved+`, 'unixepoch') = ?`, day.Day)
 		if err := row.Scan(&items, &spam); err != nil || day.Items != items || day.Spam != spam {
-			t.Errorf("%s: got %d items, %d spam; SQL says %d, %d, %v", day.Day, day.Items, day.Spam, items, spam, err)
+			t.Errorf("%s: got %d items, %d spam; SQL returns %d, %d, %v", day.Day, day.Items, day.Spam, items, spam, err)
 		}
 		if day.Items == 0 && i > 0 {
 			t.Errorf("%s has no items: the test shows nothing", day.Day)
@@ -81,21 +81,21 @@ func TestStatisticsEqualPlainSQL(t *testing.T) {
 				SELECT (first_seen - published) / 1e6 AS lag, cume_dist() OVER (ORDER BY first_seen - published) AS share
 				FROM items WHERE date(`+moved+`, 'unixepoch') = ? AND assumed = '') WHERE share >= ?`, day.Day, share)
 			if err := row.Scan(&want); err != nil || math.Abs(lag-want) > 1e-6 {
-				t.Errorf("%s: got a lag of %v s for %v of all; SQL says %v, %v", day.Day, lag, share, want, err)
+				t.Errorf("%s: got a lag of %v s for %v of all; SQL returns %v, %v", day.Day, lag, share, want, err)
 			}
 		}
 		for name, n := range day.Categories {
 			var want int64
 			row := db.QueryRow(`SELECT count(*) FROM items, json_each(categories) WHERE date(`+moved+`, 'unixepoch') = ? AND value = ? AND NOT spam`, day.Day, name)
 			if err := row.Scan(&want); err != nil || n != want {
-				t.Errorf("%s: got %d items of %s; SQL says %d, %v", day.Day, n, name, want, err)
+				t.Errorf("%s: got %d items of %s; SQL returns %d, %v", day.Day, n, name, want, err)
 			}
 		}
 		var toned int64
 		var tone float64
 		row = db.QueryRow(`SELECT count(*), coalesce(avg(sentiment), 0) FROM items WHERE date(`+moved+`, 'unixepoch') = ? AND sentiment <> 0`, day.Day)
-		if err := row.Scan(&toned, &tone); err != nil || day.Toned != toned || math.Abs(day.Tone-tone) > 1e-9 {
-			t.Errorf("%s: got a sentiment of %v of %d; SQL says %v of %d, %v", day.Day, day.Tone, day.Toned, tone, toned, err)
+		if err := row.Scan(&toned, &tone); err != nil || day.WithSentiment != toned || math.Abs(day.MeanSentiment-tone) > 1e-9 {
+			t.Errorf("%s: got a sentiment of %v of %d; SQL returns %v of %d, %v", day.Day, day.MeanSentiment, day.WithSentiment, tone, toned, err)
 		}
 	}
 	for weekday := range 7 {
@@ -105,16 +105,16 @@ func TestStatisticsEqualPlainSQL(t *testing.T) {
 				row := db.QueryRow(`SELECT count(*) FROM items WHERE strftime('%w %H', `+column+` / 1000000 + 20700, 'unixepoch') = ?
 					AND date(`+moved+`, 'unixepoch') >= ? AND (assumed = '' OR ? = 'first_seen')`, fmt.Sprintf("%d %02d", weekday, hour), got.Days[0].Day, column)
 				if err := row.Scan(&want); err != nil || n != want {
-					t.Errorf("%s on weekday %d at %d: got %d; SQL says %d, %v", column, weekday, hour, n, want, err)
+					t.Errorf("%s on weekday %d at %d: got %d; SQL returns %d, %v", column, weekday, hour, n, want, err)
 				}
 			}
 		}
 	}
 }
 
-func TestStatisticsOfFeedsAreByTheirLastPoll(t *testing.T) {
+func TestStatistics_FeedsByLastPoll(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	for i, s := range []subjects.State{
 		{Outcome: subjects.Unchanged, Status: 304}, {Outcome: subjects.Unchanged, Status: 304}, {Outcome: subjects.Unchanged, Status: 200},
 		{Outcome: subjects.Stored, Status: 200}, {Outcome: subjects.Failed, Status: 500, Class: "server error", Failures: 1},
@@ -123,29 +123,29 @@ func TestStatisticsOfFeedsAreByTheirLastPoll(t *testing.T) {
 		w.mesh.states[fmt.Sprint("more", i)] = &s
 	}
 	got := getJSON[Statistics](t, w, "/api/statistics?days=7")
-	wantOutcomes := []Named{{"unchanged", 3}, {"failed", 2}, {"gone", 1}, {"stored", 1}}
-	if !slices.Equal(got.Outcomes, wantOutcomes) || got.Answers != 5 || got.Same != 2 {
-		t.Errorf("got %v, %d answers, %d the same; want %v, 5, 2", got.Outcomes, got.Answers, got.Same, wantOutcomes)
+	wantOutcomes := []NamedCount{{"unchanged", 3}, {"failed", 2}, {"gone", 1}, {"stored", 1}}
+	if !slices.Equal(got.Outcomes, wantOutcomes) || got.Answers != 5 || got.NotModified != 2 {
+		t.Errorf("got %v, %d answers, %d the same; want %v, 5, 2", got.Outcomes, got.Answers, got.NotModified, wantOutcomes)
 	}
 	if want := []FeedCount{{"hot", 1}, {"warm", 5}, {"cold", 2}}; !slices.Equal(got.Tiers, want) {
 		t.Errorf("got tiers %v, want %v", got.Tiers, want)
 	}
-	if want := []FeedCount{{"dns", 1}, {"server error", 1}}; !slices.Equal(got.Failures, want) || got.Feeds.Known != 3 || got.Agents != 1 {
-		t.Errorf("got failures %v of %d feeds, %d agents; want %v of 3, 1", got.Failures, got.Feeds.Known, got.Agents, want)
+	if want := []FeedCount{{"dns", 1}, {"server error", 1}}; !slices.Equal(got.Failures, want) || got.Feeds.Stored != 3 || got.Agents != 1 {
+		t.Errorf("got failures %v of %d feeds, %d agents; want %v of 3, 1", got.Failures, got.Feeds.Stored, got.Agents, want)
 	}
 }
 
-func TestStatisticsAreCountedOnceAMinute(t *testing.T) {
+func TestStatistics_CacheAge(t *testing.T) {
 	t.Parallel()
 	store := &countingStore{}
 	at := now
-	w := newWorld(t, func(d *Deps) {
+	w := newTestbed(t, func(d *Deps) {
 		store.Store, d.Store, d.Now = d.Store, store, func() time.Time { return at }
 	})
 	ask := func(want int, when string) {
 		t.Helper()
 		store.asked = 0
-		a := w.ask(t, "GET", "/api/statistics?days=7", "")
+		a := w.request(t, "GET", "/api/statistics?days=7", "")
 		var got Statistics
 		if err := json.Unmarshal([]byte(a.body), &got); err != nil || store.asked != want || len(got.Days) != 7 {
 			t.Errorf("%s: %d days were counted for %d, %v; want %d", when, store.asked, len(got.Days), err, want)
@@ -153,17 +153,17 @@ func TestStatisticsAreCountedOnceAMinute(t *testing.T) {
 	}
 	ask(7, "at first")
 	ask(0, "at once again")
-	at = at.Add(countedAge)
-	ask(1, "a minute later") // today alone
+	at = at.Add(todayAge)
+	ask(1, "a minute later") // today only
 	at = at.Add(pastAge)
 	ask(7, "much later")
-	w.ask(t, "GET", "/api/statistics?zone=Mars/Olympus", "").isProblem(t, 422, "time zone")
-	w.ask(t, "GET", "/api/statistics?zone=Local", "").isProblem(t, 422, "time zone")
-	w.ask(t, "GET", "/api/statistics?zone=../../etc/passwd", "").isProblem(t, 422, "time zone")
-	w.ask(t, "GET", "/api/statistics?days=91", "").isProblem(t, 422, "")
+	w.request(t, "GET", "/api/statistics?zone=Mars/Olympus", "").isProblem(t, 422, "time zone")
+	w.request(t, "GET", "/api/statistics?zone=Local", "").isProblem(t, 422, "time zone")
+	w.request(t, "GET", "/api/statistics?zone=../../etc/passwd", "").isProblem(t, 422, "time zone")
+	w.request(t, "GET", "/api/statistics?days=91", "").isProblem(t, 422, "")
 }
 
-// A countingStore counts how often it is asked what came.
+// A countingStore counts calls of Activity.
 type countingStore struct {
 	storage.Store
 	asked int
@@ -174,15 +174,15 @@ func (s *countingStore) Activity(ctx context.Context, since, until time.Time, zo
 	return s.Store.Activity(ctx, since, until, zone)
 }
 
-func TestDaysAreThoseOfTheZone(t *testing.T) {
+func TestStatistics_DaysInTimeZone(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 4, 2, 12, 0, 0, 0, time.UTC)
-	berlin, err := ZoneOf("Europe/Berlin")
+	berlin, err := ParseZone("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t)
-	list, err := (&counted{}).days(t.Context(), w.store, 7, at, berlin)
+	w := newTestbed(t)
+	list, err := (&activityCache{}).days(t.Context(), w.store, 7, at, berlin)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,21 +8,21 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"feedmesh/agent/tell"
+	"feedmesh/agent/placement"
 	"feedmesh/storage"
 )
 
-// A StorySearch is which stories to list.
+// A StorySearch is a request for a page of stories.
 type StorySearch struct {
 	Language string    `query:"language" enum:"en,ru,de,fr,es,uk,other" doc:"All languages but these are other."`
 	Category string    `query:"category" maxLength:"64"`
 	Topic    string    `query:"topic" maxLength:"64"`
-	After    time.Time `query:"after" doc:"Something new came at or after."`
+	After    time.Time `query:"after" doc:"Last item at or after."`
 	Before   time.Time `query:"before" doc:"Began before."`
-	Sources  int       `query:"sources" minimum:"1" maximum:"1000" default:"2" doc:"Told by at least so many publishers."`
+	Sources  int       `query:"sources" minimum:"1" maximum:"1000" default:"2" doc:"Carried by at least this many publishers."`
 	Sort     string    `query:"sort" enum:"rank,newest" default:"rank"`
 	Limit    int       `query:"limit" minimum:"1" maximum:"100" default:"20"`
-	Cursor   string    `query:"cursor" maxLength:"4096" doc:"Next of the page before."`
+	Cursor   string    `query:"cursor" maxLength:"4096" doc:"The value of next of the previous page."`
 }
 
 // A StoryPage is a page of stories.
@@ -31,35 +31,35 @@ type StoryPage struct {
 	Next    string       `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
 }
 
-// A StoryBrief is a story as lists have it.
+// A StoryBrief is a story in a list.
 type StoryBrief struct {
 	storage.Story
-	URL        string   `json:"url,omitempty" doc:"Where the headline's item is on the web."`
-	FeedID     string   `json:"feed_id,omitempty" doc:"Of the headline's item; absent if that has gone."`
-	FeedTitle  string   `json:"feed_title"`
-	Publishers []string `json:"publishers" doc:"Some of those that tell of it, the headline's first; five at most."`
-	Activity   Activity `json:"activity" doc:"When its newest items came."`
-	Why        string   `json:"why,omitempty" doc:"Why the newest of them that began nothing of its own belongs to it, in words."`
+	URL        string      `json:"url,omitempty" doc:"URL of the headline's item."`
+	FeedID     string      `json:"feed_id,omitempty" doc:"Feed of the headline's item; absent if the item was removed."`
+	FeedTitle  string      `json:"feed_title"`
+	Publishers []string    `json:"publishers" doc:"Some of its publishers, the headline's first; at most five."`
+	Activity   HourlyItems `json:"activity" doc:"When its newest items came."`
+	Why        string      `json:"why,omitempty" doc:"Why the newest item that joined an event belongs to it."`
 }
 
-// An Activity says how many items came in each hour.
-type Activity struct {
+// An HourlyItems counts the items of each hour.
+type HourlyItems struct {
 	Since time.Time `json:"since,omitzero" doc:"When the first hour begins."`
 	Hours []int     `json:"hours" doc:"Items first seen in each hour, to that of the newest; a week at most."`
 }
 
 const (
-	// briefItems is how many items of each story are read for a list, the newest.
+	// briefItems is the number of newest items of each story that are read for a list.
 	briefItems = 24
 
 	maxPublishers = 5
 
-	// maxHours is how far back an activity goes.
+	// maxHours is the maximum age of the first hour.
 	maxHours = 7 * 24
 )
 
 func (s *Server) storyRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/stories", "list-stories", "What several publishers tell of, the most talked of first", 400, 503),
+	huma.Register(api, op("GET", "/api/stories", "list-stories", "List stories carried by several publishers, highest rank first", 400, 503),
 		func(ctx context.Context, in *StorySearch) (*body[StoryPage], error) {
 			page, err := s.Stories(ctx, *in)
 			if err != nil {
@@ -75,16 +75,15 @@ func (s *Server) storyRoutes(api huma.API) {
 			}
 			return &body[StoryView]{Body: story}, nil
 		})
-	huma.Register(api, op("GET", "/api/bursts", "list-bursts", "What items come of more often than they used to", 503), s.listBursts)
-	s.storyHandRoutes(api)
+	huma.Register(api, op("GET", "/api/bursts", "list-bursts", "List bursts: stories, categories and topics with more items than usual", 503), s.listBursts)
+	s.storyEditRoutes(api)
 	s.duplicateRoutes(api)
 }
 
-// Stories returns a page of stories. A cursor of another list is refused with
-// [storage.ErrBadCursor].
+// Stories returns a page of stories. It returns [storage.ErrBadCursor] for a cursor of another list.
 func (s *Server) Stories(ctx context.Context, q StorySearch) (StoryPage, error) {
 	stories, next, err := s.Store.ListStories(ctx, storage.StoryQuery{
-		Lane: q.Language, Category: q.Category, Topic: q.Topic, After: q.After, Before: q.Before,
+		Partition: q.Language, Category: q.Category, Topic: q.Topic, After: q.After, Before: q.Before,
 		Sources: q.Sources, Newest: q.Sort == "newest", Limit: q.Limit, Cursor: q.Cursor,
 	})
 	if err != nil {
@@ -101,12 +100,12 @@ func (s *Server) Stories(ctx context.Context, q StorySearch) (StoryPage, error) 
 	page := StoryPage{Stories: make([]StoryBrief, len(stories)), Next: next}
 	titles := s.titles(ctx)
 	for i, story := range stories {
-		told, err := s.readStory(ctx, story.ID, briefItems)
+		stored, err := s.readStory(ctx, story.ID, briefItems)
 		if err != nil {
 			return StoryPage{}, err
 		}
-		newest := tell.Heard(told.Items)
-		brief := StoryBrief{Story: story, Activity: activityOf(newest), Why: whyTogether(newest)}
+		newest := placement.CountedItems(stored.Items)
+		brief := StoryBrief{Story: story, Activity: activityOf(newest), Why: storyReason(newest)}
 		if at := slices.IndexFunc(items, func(i storage.Item) bool { return i.ID == story.Headline }); at >= 0 {
 			headline := items[at]
 			brief.URL, brief.FeedID, brief.FeedTitle = headline.URL, headline.FeedID, titles(headline.FeedID)
@@ -129,29 +128,28 @@ func somePublishers(items []storage.Item, titles func(feedID string) string) []s
 	return names
 }
 
-// whyTogether returns why the first of the items that did not begin its event
-// belongs to it, empty if none says so.
-func whyTogether(items []storage.Item) string {
+// storyReason returns the reason of the first item that joined an existing event, or "".
+func storyReason(items []storage.Item) string {
 	for _, i := range items {
-		if i.EventID != storage.EventID(i.ID) && i.StoryWhy != "" {
-			return i.StoryWhy
+		if i.EventID != storage.EventID(i.ID) && i.StoryReason != "" {
+			return i.StoryReason
 		}
 	}
 	return ""
 }
 
-// publisher returns the name of who published an item.
+// publisher returns the name of an item's publisher.
 func publisher(i storage.Item, titles func(feedID string) string) string {
-	if name := tell.Publisher(i); name != i.FeedID {
+	if name := placement.Publisher(i); name != i.FeedID {
 		return name
 	}
 	return titles(i.FeedID)
 }
 
-// activityOf counts items, newest first, by the hour in which they came.
-func activityOf(items []storage.Item) Activity {
+// activityOf counts items, newest first, by the hour in which they were first seen.
+func activityOf(items []storage.Item) HourlyItems {
 	if len(items) == 0 {
-		return Activity{Hours: []int{}}
+		return HourlyItems{Hours: []int{}}
 	}
 	hour := func(i storage.Item) time.Time { return i.FirstSeen.Truncate(time.Hour) }
 	last := hour(items[0])
@@ -159,7 +157,7 @@ func activityOf(items []storage.Item) Activity {
 	if earliest := last.Add(-(maxHours - 1) * time.Hour); since.Before(earliest) {
 		since = earliest
 	}
-	a := Activity{Since: since, Hours: make([]int, 1+int(last.Sub(since)/time.Hour))}
+	a := HourlyItems{Since: since, Hours: make([]int, 1+int(last.Sub(since)/time.Hour))}
 	for _, i := range items {
 		if h := hour(i); !h.Before(since) {
 			a.Hours[int(h.Sub(since)/time.Hour)]++

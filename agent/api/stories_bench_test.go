@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/tell"
+	"feedmesh/agent/placement"
 	"feedmesh/storage"
 	"feedmesh/storage/sqlite"
 )
@@ -35,7 +35,7 @@ func BenchmarkStories(b *testing.B) {
 		for k := range size {
 			i := storage.Item{
 				FeedID: feed.ID, Key: fmt.Sprint(n, "-", k), Title: fmt.Sprint("Kernel released ", n), HTML: "<p>" + text, Excerpt: text[:240],
-				Language: "en", Lane: "en", URL: fmt.Sprintf("https://h%d.example/%d", k%30, n), Published: now, FirstSeen: now.Add(time.Duration(k) * 10 * time.Minute),
+				Language: "en", Partition: "en", URL: fmt.Sprintf("https://h%d.example/%d", k%30, n), Published: now, FirstSeen: now.Add(time.Duration(k) * 10 * time.Minute),
 				Categories: []string{"operating-systems"},
 			}
 			i.ID, i.Hash = storage.ItemID(feed.ID, i.Key), i.Key
@@ -50,12 +50,12 @@ func BenchmarkStories(b *testing.B) {
 		if n == 0 {
 			largest = id
 		}
-		of, err := store.ReadStory(b.Context(), id, tell.MaxRead)
+		of, err := store.ReadStory(b.Context(), id, placement.MaxItems)
 		if err != nil {
 			b.Fatal(err)
 		}
-		story, _ := tell.Story(id, of, func(string) float64 { return 1 }, false, now)
-		if err := store.TellStories(b.Context(), storage.Fence{}, nil, []storage.Story{story}, nil); err != nil {
+		story, _ := placement.Summarize(id, of, func(string) float64 { return 1 }, false, now)
+		if err := store.PutStories(b.Context(), storage.Fence{}, nil, []storage.Story{story}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

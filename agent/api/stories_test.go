@@ -11,16 +11,16 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/tell"
+	"feedmesh/agent/placement"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
-// newsOf returns an item of the world's feed, as the cluster actor placed it: of an
+// newsOf returns an item of the testbed's feed, as the cluster actor placed it: of an
 // event that began with another item, in the story that began with a third one.
-func (w *world) newsOf(key, host, title string, minutes int, event, story string) storage.Item {
+func (w *testbed) newsOf(key, host, title string, minutes int, event, story string) storage.Item {
 	i := storage.Item{
-		FeedID: w.feed, Key: key, Hash: key, Title: title, Language: "en", Lane: "en", StoryWhy: "nothing like it was there",
+		FeedID: w.feed, Key: key, Hash: key, Title: title, Language: "en", Partition: "en", StoryReason: "nothing like it was there",
 		URL: "https://" + host + "/" + key, Excerpt: "It was said at " + host + " that the kernel has a new scheduler for many cores.",
 		FirstSeen: now.Add(time.Duration(minutes) * time.Minute), Published: now,
 		Categories: []string{"operating-systems"}, Topics: []string{"linux"},
@@ -31,19 +31,19 @@ func (w *world) newsOf(key, host, title string, minutes int, event, story string
 	return i
 }
 
-func (w *world) itemOf(key string) string { return storage.ItemID(w.feed, key) }
+func (w *testbed) itemOf(key string) string { return storage.ItemID(w.feed, key) }
 
 // eventOf and storyOf return the IDs of what began with an item.
-func (w *world) eventOf(key string) string { return storage.EventID(w.itemOf(key)) }
-func (w *world) storyOf(key string) string { return storage.StoryID(w.eventOf(key)) }
+func (w *testbed) eventOf(key string) string { return storage.EventID(w.itemOf(key)) }
+func (w *testbed) storyOf(key string) string { return storage.StoryID(w.eventOf(key)) }
 
-// put stores items and tells of their stories.
-func (w *world) put(t *testing.T, items ...storage.Item) {
+// put stores items and summarizes their stories.
+func (w *testbed) put(t *testing.T, items ...storage.Item) {
 	t.Helper()
 	if _, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items}); err != nil {
 		t.Fatal(err)
 	}
-	marks, err := w.store.UntoldStories(t.Context(), 1000)
+	marks, err := w.store.DirtyStories(t.Context(), 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,22 +54,22 @@ func (w *world) put(t *testing.T, items ...storage.Item) {
 			continue
 		}
 		seen[m.StoryID] = true
-		of, err := w.store.ReadStory(t.Context(), m.StoryID, tell.MaxRead)
+		of, err := w.store.ReadStory(t.Context(), m.StoryID, placement.MaxItems)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s, ok := tell.Story(m.StoryID, of, func(string) float64 { return 1 }, false, now); ok {
+		if s, ok := placement.Summarize(m.StoryID, of, func(string) float64 { return 1 }, false, now); ok {
 			told = append(told, s)
 		}
 	}
-	if err := w.store.TellStories(t.Context(), storage.Fence{}, marks, told, nil); err != nil {
+	if err := w.store.PutStories(t.Context(), storage.Fence{}, marks, told, nil); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // kernel puts a story of two events: k1, which k2 repeats, and k3; and k4 a day
 // later. k5 is alone, and r1 is Russian.
-func (w *world) kernel(t *testing.T) {
+func (w *testbed) kernel(t *testing.T) {
 	t.Helper()
 	k := []storage.Item{
 		w.newsOf("k1", "lwn.example", "Kernel 7.1 released", 0, "k1", "k1"),
@@ -79,30 +79,30 @@ func (w *world) kernel(t *testing.T) {
 		w.newsOf("k5", "d.example", "Another kernel", 10, "k5", "k5"),
 		w.newsOf("r1", "e.example", "Ядро 7.1", 10, "r1", "r1"),
 	}
-	k[1].DuplicateOf, k[1].DuplicateBy, k[1].DuplicateScore, k[1].DuplicateWhy = k[0].ID, "title", 0.97, "almost the same title; 97 % of 4-grams"
+	k[1].DuplicateOf, k[1].DuplicateBy, k[1].DuplicateScore, k[1].DuplicateReason = k[0].ID, "title", 0.97, "almost the same title; 97 % of 4-grams"
 	k[4].Topics = nil
-	k[5].Lane, k[5].Language = "ru", "ru"
+	k[5].Partition, k[5].Language = "ru", "ru"
 	w.put(t, k...)
 }
 
-func TestStoriesAreListedWithTheirPublishersAndActivity(t *testing.T) {
+func TestStories_PublishersAndActivity(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.kernel(t)
 	page := getJSON[StoryPage](t, w, "/api/stories")
 	if len(page.Stories) != 1 || page.Next != "" {
-		t.Fatalf("got %+v, want the one story that several publishers tell of", page)
+		t.Fatalf("got %+v, want the only story of several publishers", page)
 	}
 	s := page.Stories[0]
 	if s.ID != w.storyOf("k1") || s.Story.Items != 4 || s.Events != 2 || s.Sources != 3 || s.FeedTitle != "A <b>feed</b>" || s.FeedID != w.feed {
 		t.Errorf("got %+v, want the story of 4 items, 2 events and 3 publishers", s)
 	}
 	headline, err := w.store.Item(t.Context(), s.Headline)
-	if err != nil || s.URL != headline.URL || s.Title != headline.Title || s.Publishers[0] != tell.Publisher(headline) {
+	if err != nil || s.URL != headline.URL || s.Title != headline.Title || s.Publishers[0] != placement.Publisher(headline) {
 		t.Errorf("got %q at %s of %v; want those of the headline's item, %+v, %v", s.Title, s.URL, s.Publishers, headline, err)
 	}
 	if s.Why != "nothing like it was there" {
-		t.Errorf("got %q, want why an item belongs to it", s.Why)
+		t.Errorf("got %q, want the reason of an item", s.Why)
 	}
 	if got := slices.Sorted(slices.Values(s.Publishers)); !slices.Equal(got, []string{"b.example", "c.example", "lwn.example"}) {
 		t.Errorf("got publishers %q, want each once", s.Publishers)
@@ -112,9 +112,9 @@ func TestStoriesAreListedWithTheirPublishersAndActivity(t *testing.T) {
 	}
 }
 
-func TestStoriesAreFilteredAndPaged(t *testing.T) {
+func TestStories_FiltersAndPages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.kernel(t)
 	var more []storage.Item
 	for i := range 7 {
@@ -149,16 +149,16 @@ func TestStoriesAreFilteredAndPaged(t *testing.T) {
 	}
 }
 
-func TestAStoryHasItsEventsInTimeOrderWithDuplicatesBelowTheFirst(t *testing.T) {
+func TestStory_EventsAndDuplicates(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.kernel(t)
 	s := getJSON[StoryView](t, w, "/api/stories/"+w.storyOf("k1"))
-	if s.Story.Items != 4 || s.Sources != 3 || s.Lane != "en" || s.Notes != nil || s.Pending {
-		t.Errorf("got %+v, want what is told of it", s)
+	if s.Story.Items != 4 || s.Sources != 3 || s.Partition != "en" || s.Notes != nil || s.Pending {
+		t.Errorf("got %+v, want its summary", s)
 	}
 	if len(s.Timeline) != 2 || s.Timeline[0].ID != w.eventOf("k1") || s.Timeline[1].ID != w.eventOf("k4") || !s.Timeline[0].LastSeen.Equal(now.Add(time.Hour)) {
-		t.Fatalf("got %+v, want both events, the first first", s.Timeline)
+		t.Fatalf("got %+v, want both events, earliest first", s.Timeline)
 	}
 	first := s.Timeline[0].Items
 	if len(first) != 2 || first[0].ID != w.itemOf("k1") || first[1].ID != w.itemOf("k3") || len(first[0].Duplicates) != 1 {
@@ -171,18 +171,18 @@ func TestAStoryHasItsEventsInTimeOrderWithDuplicatesBelowTheFirst(t *testing.T) 
 		t.Errorf("got %+v, want sentences with their items, the headline's first", s.Summary)
 	}
 	if !reflect.DeepEqual(s.Publishers, []Publisher{{"c.example", 2}, {"b.example", 1}, {"lwn.example", 1}}) {
-		t.Errorf("got %+v, want who tells of it, by items", s.Publishers)
+		t.Errorf("got %+v, want its publishers by items", s.Publishers)
 	}
 	alone := getJSON[StoryView](t, w, "/api/stories/"+w.storyOf("k5"))
 	if alone.Story.Items != 1 || alone.Title != "Another kernel" || alone.Headline != w.itemOf("k5") || len(alone.Timeline) != 1 || alone.Summary == nil {
 		t.Errorf("got %+v, want a story of one item to be looked at by its ID", alone)
 	}
-	w.ask(t, "GET", "/api/stories/none", "").isProblem(t, 404, "story none")
+	w.request(t, "GET", "/api/stories/none", "").isProblem(t, 404, "story none")
 }
 
-func TestWhatRepeatsAnItemOfAnotherEventStandsInItsOwn(t *testing.T) {
+func TestStory_DuplicateInOtherEvent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.kernel(t)
 	k7 := w.newsOf("k7", "g.example", "Kernel 7.1 released", 25*60, "k4", "k1")
 	k7.DuplicateOf, k7.DuplicateBy = w.itemOf("k1"), "hand"
@@ -201,33 +201,32 @@ func TestWhatRepeatsAnItemOfAnotherEventStandsInItsOwn(t *testing.T) {
 	}
 }
 
-// Who tells of stories does so every other second: what is looked at meanwhile is
-// told of its items.
-func TestAStoryIsAsItsItemsAreThoughItWasToldBefore(t *testing.T) {
+// Stories are summarized every two seconds; until then a request summarizes the current items.
+func TestStory_SummarizedFromCurrentItems(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.kernel(t)
 	old, err := w.store.Story(t.Context(), w.storyOf("k1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	old.Rank = 42 // by what feeds count
-	if err := w.store.TellStories(t.Context(), storage.Fence{}, nil, []storage.Story{old}, nil); err != nil {
+	if err := w.store.PutStories(t.Context(), storage.Fence{}, nil, []storage.Story{old}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.store.Rearrange(t.Context(), storage.Rearrangement{Events: []storage.EventMove{{EventID: w.eventOf("k4"), StoryID: w.storyOf("k4")}}}); err != nil {
 		t.Fatal(err)
 	}
 	if s := getJSON[StoryView](t, w, "/api/stories/"+w.storyOf("k1")); s.Story.Items != 3 || s.Events != 1 || !s.LastSeen.Equal(now.Add(time.Hour)) || s.Rank != 42 {
-		t.Errorf("got %+v, want three items, and the rank as it was told", s.Story)
+		t.Errorf("got %+v, want three items and the stored rank", s.Story)
 	}
 }
 
-func TestAHugeStoryShowsItsNewestItemsAndSaysSo(t *testing.T) {
+func TestStory_ItemLimit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	var items []storage.Item
-	for i := range tell.MaxRead + 5 {
+	for i := range placement.MaxItems + 5 {
 		items = append(items, w.newsOf(fmt.Sprint("h", i), fmt.Sprintf("h%d.example", i%50), "Huge", i/10, "h0", "h0"))
 		if i > 0 {
 			items[i].DuplicateOf = items[0].ID // which is not among the newest
@@ -235,20 +234,20 @@ func TestAHugeStoryShowsItsNewestItemsAndSaysSo(t *testing.T) {
 	}
 	w.put(t, items...)
 	s := getJSON[StoryView](t, w, "/api/stories/"+w.storyOf("h0"))
-	if n := len(s.Timeline[0].Items); n != tell.MaxRead || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "1005 items; these are the 1000 newest") {
-		t.Errorf("got %d items and notes %q, want the newest thousand, and that there are more", n, s.Notes)
+	if n := len(s.Timeline[0].Items); n != placement.MaxItems || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "1005 items; these are the 1000 newest") {
+		t.Errorf("got %d items and notes %q, want the newest thousand and a note on the rest", n, s.Notes)
 	}
 }
 
-func TestWhatBurstsIsListedWithItsTitle(t *testing.T) {
+func TestBursts_HaveTitles(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.kernel(t)
 	if b := getJSON[Bursts](t, w, "/api/bursts"); b.Total != 0 || b.Bursts == nil {
 		t.Errorf("got %+v, want a list of none", b)
 	}
-	note, _ := json.Marshal([]tell.Burst{{Of: "category", Name: "linux", Since: now, Items: 3}, {Of: "story", Name: w.storyOf("k1"), Since: now, Items: 4}, {Of: "story", Name: "gone", Since: now, Items: 1}})
-	if err := w.store.PutNote(t.Context(), storage.Fence{}, tell.BurstsNote, note); err != nil {
+	note, _ := json.Marshal([]placement.Burst{{Of: "category", Name: "linux", Since: now, Items: 3}, {Of: "story", Name: w.storyOf("k1"), Since: now, Items: 4}, {Of: "story", Name: "gone", Since: now, Items: 1}})
+	if err := w.store.PutNote(t.Context(), storage.Fence{}, placement.BurstsNote, note); err != nil {
 		t.Fatal(err)
 	}
 	told, _ := w.store.Story(t.Context(), w.storyOf("k1"))
@@ -261,53 +260,53 @@ func TestWhatBurstsIsListedWithItsTitle(t *testing.T) {
 	}
 }
 
-func TestResultsOfASearchSayHowMuchTheirStoryIsTold(t *testing.T) {
+func TestSearch_StoryCoverage(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.kernel(t)
 	for _, key := range []string{"k3", "k5"} {
 		item, err := w.store.Item(t.Context(), w.itemOf(key))
 		if err == nil {
-			err = w.index.Put(t.Context(), storage.Indexed{Item: item})
+			err = w.index.Put(t.Context(), storage.IndexItem{Item: item})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	told := map[string]*Telling{}
-	for _, item := range getJSON[Found](t, w, "/api/search").Items {
-		told[item.ID] = item.Told
+	told := map[string]*StoryCoverage{}
+	for _, item := range getJSON[SearchResults](t, w, "/api/search").Items {
+		told[item.ID] = item.Coverage
 	}
-	if got := told[w.itemOf("k3")]; got == nil || *got != (Telling{4, 3}) || told[w.itemOf("k5")] != nil || told[w.item] != nil {
-		t.Errorf("got %+v of k3 and %+v of k5; want 4 items of 3 publishers, and nothing of what is alone", got, told[w.itemOf("k5")])
+	if got := told[w.itemOf("k3")]; got == nil || *got != (StoryCoverage{4, 3}) || told[w.itemOf("k5")] != nil || told[w.item] != nil {
+		t.Errorf("got %+v of k3 and %+v of k5; want 4 items of 3 publishers, and no coverage of a single item", got, told[w.itemOf("k5")])
 	}
 }
 
-func TestTheLanguagesOfStoriesAreThoseThatHaveALane(t *testing.T) {
+func TestStories_LanguagesEqualPartitions(t *testing.T) {
 	field, _ := reflect.TypeFor[StorySearch]().FieldByName("Language")
 	if got := strings.Split(field.Tag.Get("enum"), ","); !slices.Equal(got, subjects.Languages) {
 		t.Errorf("got %q, want %q", got, subjects.Languages)
 	}
 }
 
-func (w *world) hands(t *testing.T) (hands []subjects.Hand) {
+func (w *testbed) hands(t *testing.T) (hands []subjects.Override) {
 	t.Helper()
-	for _, task := range tasks(t, w.mesh, subjects.Clusters) {
-		hands = append(hands, *task.Hand)
+	for _, task := range tasks(t, w.mesh, subjects.ClusterQueue) {
+		hands = append(hands, *task.Override)
 	}
 	return hands
 }
 
-// act has the mesh do at once what a person decides, in the store only, as the
-// cluster actor does; see storiesmesh_test.go for that one.
-func (w *world) act(t *testing.T, do func(subjects.Hand) storage.Rearrangement) {
-	w.mesh.heard = func(m subjects.Message) {
-		task, err := subjects.Clusters.Decode(m.Data)
-		if err != nil || task.Hand == nil {
-			t.Errorf("got %s, %v; want what a person decided", m.Data, err)
+// act applies manual edits immediately, in the store only, in place of the cluster actor. storiesmesh_test.go
+// tests the cluster actor.
+func (w *testbed) act(t *testing.T, do func(subjects.Override) storage.Rearrangement) {
+	w.mesh.onCluster = func(m subjects.Message) {
+		task, err := subjects.ClusterQueue.Decode(m.Data)
+		if err != nil || task.Override == nil {
+			t.Errorf("got %s, %v; want a manual edit", m.Data, err)
 			return
 		}
-		if _, err := w.store.Rearrange(context.Background(), do(*task.Hand)); err != nil {
+		if _, err := w.store.Rearrange(context.Background(), do(*task.Override)); err != nil {
 			t.Error(err)
 		}
 	}

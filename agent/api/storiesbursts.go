@@ -8,20 +8,19 @@ import (
 	"fmt"
 	"slices"
 
-	"feedmesh/agent/tell"
+	"feedmesh/agent/placement"
 	"feedmesh/storage"
 )
 
-// Bursts are what items come of more often than they used to.
+// Bursts are the current bursts.
 type Bursts struct {
-	Bursts []Burst `json:"bursts" doc:"Those with most items first."`
-	Total  int     `json:"total" doc:"How many there are."`
+	Bursts []Burst `json:"bursts" doc:"Most items first."`
+	Total  int     `json:"total" doc:"Number of items."`
 }
 
-// A Burst is a story, category or topic that items come of more often than they
-// used to.
+// A Burst is a story, category or topic with more new items than usual.
 type Burst struct {
-	tell.Burst
+	placement.Burst
 	Title string `json:"title,omitempty" doc:"Of a story."`
 }
 
@@ -36,28 +35,27 @@ func (s *Server) listBursts(ctx context.Context, in *struct {
 	return &body[Bursts]{Body: bursts}, nil
 }
 
-// Bursts returns at most limit of what bursts: of stories, categories or topics only,
-// unless of is empty.
+// Bursts returns at most limit bursts, only those of stories, categories or topics unless of is empty.
 func (s *Server) Bursts(ctx context.Context, of string, limit int) (Bursts, error) {
-	note, err := s.Store.Note(ctx, tell.BurstsNote)
+	note, err := s.Store.Note(ctx, placement.BurstsNote)
 	if err != nil {
 		return Bursts{}, fmt.Errorf("read what bursts: %w", err)
 	}
-	var all []tell.Burst
+	var all []placement.Burst
 	if len(note) > 0 {
 		if err := json.Unmarshal(note, &all); err != nil {
 			return Bursts{}, fmt.Errorf("read what bursts: %w", err)
 		}
 	}
-	all = slices.DeleteFunc(all, func(b tell.Burst) bool { return of != "" && b.Of != of })
-	slices.SortStableFunc(all, func(a, b tell.Burst) int { return cmp.Compare(b.Items, a.Items) })
+	all = slices.DeleteFunc(all, func(b placement.Burst) bool { return of != "" && b.Of != of })
+	slices.SortStableFunc(all, func(a, b placement.Burst) int { return cmp.Compare(b.Items, a.Items) })
 	bursts := Bursts{Bursts: []Burst{}, Total: len(all)}
 	for _, b := range all[:min(limit, len(all))] {
 		burst := Burst{Burst: b}
 		if b.Of == "story" {
 			story, err := s.Store.Story(ctx, b.Name)
 			if err != nil && !errors.Is(err, storage.ErrNotFound) {
-				return Bursts{}, fmt.Errorf("what is told of story %s: %w", b.Name, err)
+				return Bursts{}, fmt.Errorf("read story %s: %w", b.Name, err)
 			}
 			burst.Title = story.Title
 		}

@@ -21,25 +21,23 @@ func (c *Client) Stories(ctx context.Context, s StorySearch) (StoryPage, error) 
 	return call[StoryPage](ctx, c, "GET", "/api/stories", q, nil)
 }
 
-// Story returns one story, whole.
+// Story returns one story with its events and items.
 func (c *Client) Story(ctx context.Context, id string) (StoryView, error) {
 	return call[StoryView](ctx, c, "GET", "/api/stories/"+url.PathEscape(id), nil, nil)
 }
 
-// SplitStory takes an event or an item out of a story, and returns what is left of
-// it. If that is Pending, it is not done yet.
-func (c *Client) SplitStory(ctx context.Context, id string, what Splitting) (StoryView, error) {
+// SplitStory takes an event or an item out of a story, and returns the rest of the story. Pending states that
+// the edit is not applied yet.
+func (c *Client) SplitStory(ctx context.Context, id string, what SplitRequest) (StoryView, error) {
 	return call[StoryView](ctx, c, "POST", "/api/stories/"+url.PathEscape(id)+"/split", nil, what)
 }
 
-// JoinStories makes two stories one, and returns that. If it is Pending, it is not
-// done yet.
+// JoinStories joins two stories, and returns the result. Pending states that the edit is not applied yet.
 func (c *Client) JoinStories(ctx context.Context, id, other string) (StoryView, error) {
 	return call[StoryView](ctx, c, "POST", "/api/stories/"+url.PathEscape(id)+"/join", nil, map[string]string{"story_id": other})
 }
 
-// Bursts returns at most limit of what items come of more often than they used to:
-// of stories, categories or topics only, unless of is empty.
+// Bursts returns at most limit bursts, only those of stories, categories or topics unless of is empty.
 func (c *Client) Bursts(ctx context.Context, of string, limit int) (Bursts, error) {
 	q := url.Values{}
 	set(q, "of", of)
@@ -47,7 +45,7 @@ func (c *Client) Bursts(ctx context.Context, of string, limit int) (Bursts, erro
 	return call[Bursts](ctx, c, "GET", "/api/bursts", q, nil)
 }
 
-// Duplicates returns the first of an item's kind, and what repeats it.
+// Duplicates returns the original of an item and its duplicates.
 func (c *Client) Duplicates(ctx context.Context, id string) (Duplicates, error) {
 	return call[Duplicates](ctx, c, "GET", itemPath(id)+"/duplicates", nil, nil)
 }
@@ -64,15 +62,13 @@ func (c *Client) Explain(ctx context.Context, id, with string) (Explanation, err
 	return call[Explanation](ctx, c, "GET", itemPath(id)+"/explain", url.Values{"with": {with}}, nil)
 }
 
-// RepeatItem says that an item repeats another one. If the answer is Pending, it
-// is not done yet.
-func (c *Client) RepeatItem(ctx context.Context, id, of string) (Duplicates, error) {
+// SetDuplicate makes an item a duplicate of another item. Pending states that the edit is not applied yet.
+func (c *Client) SetDuplicate(ctx context.Context, id, of string) (Duplicates, error) {
 	return call[Duplicates](ctx, c, "PUT", itemPath(id)+"/duplicate", nil, map[string]string{"of": of})
 }
 
-// DifferItem says that an item does not repeat what it is said to repeat. If the
-// answer is Pending, it is not done yet.
-func (c *Client) DifferItem(ctx context.Context, id string) (Duplicates, error) {
+// ClearDuplicate makes an item an original. Pending states that the edit is not applied yet.
+func (c *Client) ClearDuplicate(ctx context.Context, id string) (Duplicates, error) {
 	return call[Duplicates](ctx, c, "DELETE", itemPath(id)+"/duplicate", nil, nil)
 }
 
@@ -84,7 +80,7 @@ func (c *Client) ClickItem(ctx context.Context, id string, count int) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		return c.refused(resp)
+		return c.decodeProblem(resp)
 	}
 	return nil
 }

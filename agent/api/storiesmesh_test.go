@@ -23,7 +23,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// A living is a mesh with the roles that stories are made by, and a client of it.
+// A living is a mesh with the roles of the story pipeline, and its client.
 type living struct {
 	*api.Client
 	t     *testing.T
@@ -50,7 +50,7 @@ func newLiving(t *testing.T) *living {
 	}
 	env := &role.Env{
 		Config: config.Default(), Mesh: l.mesh, Store: l.store, Log: quiet, Metrics: role.NewMetrics(prometheus.NewRegistry()),
-		Workers: 2, Room: func() error { return nil },
+		Workers: 2, CheckDiskSpace: func() error { return nil },
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -74,17 +74,17 @@ func newLiving(t *testing.T) *living {
 	return l
 }
 
-// brings has a feed bring an item, and waits until it is stored.
+// brings adds an item of a feed, and waits until it is stored.
 func (l *living) brings(feed int, title, text string) storage.Item {
 	l.t.Helper()
 	l.crawl++
 	i := storage.Item{
-		FeedID: l.feeds[feed], Key: fmt.Sprint("k", l.crawl), Title: title, HTML: "<p>" + text + "</p>", Excerpt: text, Language: "en", Lane: "en",
+		FeedID: l.feeds[feed], Key: fmt.Sprint("k", l.crawl), Title: title, HTML: "<p>" + text + "</p>", Excerpt: text, Language: "en", Partition: "en",
 		URL: fmt.Sprintf("https://f%d.example/%d", feed, l.crawl), FirstSeen: time.Now().UTC().Truncate(time.Microsecond), TextHash: near.TextHash(title, text),
 	}
 	i.ID, i.Hash, i.Published = storage.ItemID(i.FeedID, i.Key), i.Key, i.FirstSeen
-	err := subjects.Publish(l.t.Context(), l.mesh, subjects.Clusters, subjects.Cluster{
-		Document: subjects.Document{Receipt: subjects.Receipt{FeedID: i.FeedID, Crawl: i.Key}}, Lane: "en", Items: []storage.Item{i},
+	err := subjects.Publish(l.t.Context(), l.mesh, subjects.ClusterQueue, subjects.Cluster{
+		Document: subjects.Document{Receipt: subjects.Receipt{FeedID: i.FeedID, Crawl: i.Key}}, Partition: "en", Items: []storage.Item{i},
 	})
 	if err != nil {
 		l.t.Fatal(err)
@@ -109,16 +109,16 @@ const (
 	cakeText   = "A bakery in Vienna sells a cake that is made by a robot, from a recipe that its owner found in the attic of his grandmother."
 )
 
-func TestWhatPersonsDecideOfStoriesIsDoneByTheClusterActor(t *testing.T) {
+func TestStoryEdits_AppliedByCluster(t *testing.T) {
 	l := newLiving(t)
 	ctx := t.Context()
 	first := l.brings(0, "Linux kernel 7.1 released with a new scheduler", kernelText)
 	repeat := l.brings(1, "Linux kernel 7.1 released with a new scheduler - F1", kernelText)
 	cake := l.brings(2, "Robot bakes grandmother's cake in Vienna", cakeText)
 	if repeat.DuplicateOf != first.ID || repeat.StoryID != first.StoryID || cake.StoryID == first.StoryID {
-		t.Fatalf("got %+v and %+v, want the one to repeat the first, and the other to be elsewhere", repeat, cake)
+		t.Fatalf("got %+v and %+v, want a duplicate of the first, and an item of another story", repeat, cake)
 	}
-	l.eventually("the story is told", func() bool {
+	l.eventually("the story is summarized", func() bool {
 		page, err := l.Stories(ctx, api.StorySearch{})
 		return err == nil && len(page.Stories) == 1 && page.Stories[0].ID == first.StoryID && page.Stories[0].Sources == 2
 	})
@@ -130,23 +130,23 @@ func TestWhatPersonsDecideOfStoriesIsDoneByTheClusterActor(t *testing.T) {
 	if again, err := l.JoinStories(ctx, first.StoryID, cake.StoryID); err != nil || again.ID != joined.ID {
 		t.Errorf("joined again: got %+v, %v; want the same", again, err)
 	}
-	left, err := l.SplitStory(ctx, joined.ID, api.Splitting{EventID: cake.EventID})
+	left, err := l.SplitStory(ctx, joined.ID, api.SplitRequest{EventID: cake.EventID})
 	if err != nil || left.Pending || left.Story.Items != 2 {
 		t.Errorf("got %+v, %v; want the story without the cake", left, err)
 	}
-	if again, err := l.SplitStory(ctx, joined.ID, api.Splitting{EventID: cake.EventID}); err != nil || again.Pending || again.Story.Items != 2 {
+	if again, err := l.SplitStory(ctx, joined.ID, api.SplitRequest{EventID: cake.EventID}); err != nil || again.Pending || again.Story.Items != 2 {
 		t.Errorf("split again: got %+v, %v; want the same", again, err)
 	}
 
-	differs, err := l.DifferItem(ctx, repeat.ID)
+	differs, err := l.ClearDuplicate(ctx, repeat.ID)
 	if err != nil || differs.Pending || differs.First.ID != repeat.ID || differs.First.StoryID != left.ID {
 		t.Errorf("got %+v, %v; want the item to repeat nothing, and to stay", differs, err)
 	}
-	repeats, err := l.RepeatItem(ctx, cake.ID, first.ID)
+	repeats, err := l.SetDuplicate(ctx, cake.ID, first.ID)
 	if err != nil || repeats.Pending || repeats.First.ID != first.ID || len(repeats.Items) != 1 || repeats.Items[0].ID != cake.ID || repeats.Items[0].DuplicateBy != "hand" {
 		t.Errorf("got %+v, %v; want the cake to repeat the kernel", repeats, err)
 	}
-	left, err = l.SplitStory(ctx, repeats.First.StoryID, api.Splitting{ItemID: cake.ID})
+	left, err = l.SplitStory(ctx, repeats.First.StoryID, api.SplitRequest{ItemID: cake.ID})
 	if err != nil || left.Pending {
 		t.Errorf("got %+v, %v; want the cake to be taken out", left, err)
 	}
@@ -154,7 +154,7 @@ func TestWhatPersonsDecideOfStoriesIsDoneByTheClusterActor(t *testing.T) {
 		t.Errorf("got %+v, %v; want the cake in a story of its own", now, err)
 	}
 	hole := l.brings(3, "Hole in the Linux kernel's scheduler makes any user root", holeText)
-	if e, err := l.Explain(ctx, hole.ID, first.ID); err != nil || e.Repeat || len(e.Words) < 3 {
-		t.Errorf("got %+v, %v; want that they do not repeat one another", e, err)
+	if e, err := l.Explain(ctx, hole.ID, first.ID); err != nil || e.Repeat || len(e.Sentences) < 3 {
+		t.Errorf("got %+v, %v; want no duplicates", e, err)
 	}
 }

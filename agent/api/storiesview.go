@@ -8,19 +8,19 @@ import (
 	"slices"
 	"time"
 
-	"feedmesh/agent/tell"
+	"feedmesh/agent/placement"
 	"feedmesh/storage"
 )
 
-// A StoryView is a story, whole.
+// A StoryView is a story with its events and items.
 type StoryView struct {
 	storage.Story
 	Summary    []Quote      `json:"summary" doc:"Sentences of different publishers."`
-	Publishers []Publisher  `json:"publishers" doc:"Who tells of it, with most items first."`
+	Publishers []Publisher  `json:"publishers" doc:"Its publishers, most items first."`
 	Timeline   []StoryEvent `json:"timeline" doc:"Its events, the first first."`
-	Activity   Activity     `json:"activity" doc:"When its items came."`
-	Pending    bool         `json:"pending,omitempty" doc:"What was decided is accepted, and not done yet."`
-	Notes      []string     `json:"notes,omitempty" doc:"What is to be known of this answer, in words."`
+	Activity   HourlyItems  `json:"activity" doc:"When its items came."`
+	Pending    bool         `json:"pending,omitempty" doc:"The edit is accepted and not applied yet."`
+	Notes      []string     `json:"notes,omitempty" doc:"Notes on this response."`
 }
 
 // A Quote is a sentence and the item it is taken from.
@@ -29,13 +29,13 @@ type Quote struct {
 	Item ItemBrief `json:"item"`
 }
 
-// A Publisher is who tells of a story.
+// A Publisher is a publisher of a story.
 type Publisher struct {
 	Name  string `json:"name" doc:"Its host, or the title of its feed."`
 	Items int    `json:"items"`
 }
 
-// A StoryEvent is what happened, with the items that tell of it, the first first.
+// A StoryEvent is an event of a story with its items, oldest first.
 type StoryEvent struct {
 	ID        string      `json:"id"`
 	FirstSeen time.Time   `json:"first_seen"`
@@ -43,13 +43,13 @@ type StoryEvent struct {
 	Items     []StoryItem `json:"items"`
 }
 
-// A StoryItem is an item of a story with those that repeat it, the first first.
+// A StoryItem is an item of a story with its duplicates, oldest first.
 type StoryItem struct {
 	ItemBrief
 	Duplicates []ItemBrief `json:"duplicates,omitempty"`
 }
 
-// An ItemBrief is an item in a few words.
+// An ItemBrief is an item without its text.
 type ItemBrief struct {
 	ID        string    `json:"id"`
 	Title     string    `json:"title"`
@@ -64,18 +64,18 @@ type ItemBrief struct {
 	EventID   string    `json:"event_id,omitempty"`
 	StoryWhy  string    `json:"story_why,omitempty" doc:"Why it belongs to its event, in words."`
 
-	DuplicateOf    string  `json:"duplicate_of,omitempty" doc:"The first of its kind; absent for that one."`
+	DuplicateOf    string  `json:"duplicate_of,omitempty" doc:"Original of the duplicate; absent for originals."`
 	DuplicateBy    string  `json:"duplicate_by,omitempty" enum:"text,url,title,body,hand"`
-	DuplicateScore float64 `json:"duplicate_score,omitempty" doc:"How much they share, up to 1."`
-	DuplicateWhy   string  `json:"duplicate_why,omitempty" doc:"That in words."`
+	DuplicateScore float64 `json:"duplicate_score,omitempty" doc:"Similarity to the original, up to 1."`
+	DuplicateWhy   string  `json:"duplicate_why,omitempty" doc:"The similarity in words."`
 }
 
-// briefOf returns the item in a few words.
+// specOf returns an item without its text.
 func briefOf(i storage.Item, titles func(feedID string) string) ItemBrief {
 	return ItemBrief{
 		ID: i.ID, Title: i.Title, URL: i.URL, FeedID: i.FeedID, FeedTitle: titles(i.FeedID), Publisher: publisher(i, titles),
-		Language: i.Language, Seen: i.FirstSeen, Spam: i.Spam, StoryID: i.StoryID, EventID: i.EventID, StoryWhy: i.StoryWhy,
-		DuplicateOf: i.DuplicateOf, DuplicateBy: i.DuplicateBy, DuplicateScore: i.DuplicateScore, DuplicateWhy: i.DuplicateWhy,
+		Language: i.Language, Seen: i.FirstSeen, Spam: i.Spam, StoryID: i.StoryID, EventID: i.EventID, StoryWhy: i.StoryReason,
+		DuplicateOf: i.DuplicateOf, DuplicateBy: i.DuplicateBy, DuplicateScore: i.DuplicateScore, DuplicateWhy: i.DuplicateReason,
 	}
 }
 
@@ -87,80 +87,76 @@ func briefsOf(items []storage.Item, titles func(feedID string) string) []ItemBri
 	return briefs
 }
 
-// Story returns a story, whole, with the newest of its items where there are very
-// many. It returns [storage.ErrNotFound] if no item belongs to it.
+// Story returns a story, with its newest items if it has very many. It returns [storage.ErrNotFound] if no
+// item belongs to it.
 func (s *Server) Story(ctx context.Context, id string) (StoryView, error) {
-	told, err := s.readStory(ctx, id, tell.MaxRead)
+	stored, err := s.readStory(ctx, id, placement.MaxItems)
 	if err != nil {
 		return StoryView{}, err
 	}
-	if told.Count == 0 {
+	if stored.Count == 0 {
 		return StoryView{}, fmt.Errorf("story %s: %w", id, storage.ErrNotFound)
 	}
-	story, err := s.tell(ctx, id, told)
+	story, err := s.summarize(ctx, id, stored)
 	if err != nil {
 		return StoryView{}, err
 	}
-	titles, heard := s.titles(ctx), tell.Heard(told.Items)
+	titles, counted := s.titles(ctx), placement.CountedItems(stored.Items)
 	v := StoryView{
-		Story: story, Publishers: publishersOf(heard, titles), Timeline: timelineOf(told.Items, titles), Activity: activityOf(heard),
+		Story: story, Publishers: publishersOf(counted, titles), Timeline: timelineOf(stored.Items, titles), Activity: activityOf(counted),
 	}
-	if v.Summary, err = s.quotes(ctx, story, told.Items, titles); err != nil {
+	if v.Summary, err = s.quotes(ctx, story, stored.Items, titles); err != nil {
 		return StoryView{}, err
 	}
-	if told.Count > len(told.Items) {
-		v.Notes = append(v.Notes, fmt.Sprintf("it has %d items; these are the %d newest", told.Count, len(told.Items)))
+	if stored.Count > len(stored.Items) {
+		v.Notes = append(v.Notes, fmt.Sprintf("it has %d items; these are the %d newest", stored.Count, len(stored.Items)))
 	}
 	return v, nil
 }
 
-// readStory returns what a story is made of. One that is no more has nothing: what
-// a list says may be seconds old.
-func (s *Server) readStory(ctx context.Context, id string, limit int) (storage.Told, error) {
-	told, err := s.Store.ReadStory(ctx, id, limit)
+// readStory returns the items of a story; none for a story that is gone, since lists may be seconds old.
+func (s *Server) readStory(ctx context.Context, id string, limit int) (storage.StoryItems, error) {
+	stored, err := s.Store.ReadStory(ctx, id, limit)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		return told, fmt.Errorf("read story %s: %w", id, err)
+		return stored, fmt.Errorf("read story %s: %w", id, err)
 	}
-	return told, nil
+	return stored, nil
 }
 
-// tell returns what is told of a story: what the store has of it, or if that is
-// not yet what its items say, what will be told soon.
-func (s *Server) tell(ctx context.Context, id string, of storage.Told) (storage.Story, error) {
+// summarize returns the stored summary of a story, or a fresh one if its items have changed since.
+func (s *Server) summarize(ctx context.Context, id string, of storage.StoryItems) (storage.Story, error) {
 	stored, err := s.Store.Story(ctx, id)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		return stored, fmt.Errorf("what is told of story %s: %w", id, err)
+		return stored, fmt.Errorf("read story %s: %w", id, err)
 	}
-	fresh, ok := tell.Story(id, of, func(string) float64 { return 1 }, stored.Burst, s.Now())
+	fresh, ok := placement.Summarize(id, of, func(string) float64 { return 1 }, stored.Burst, s.Now())
 	switch {
 	case !ok:
-		return untold(id, of), nil
+		return unsummarized(id, of), nil
 	case err != nil:
 		return fresh, nil
 	case stored.Items == fresh.Items && stored.Events == fresh.Events && stored.FirstSeen.Equal(fresh.FirstSeen) && stored.LastSeen.Equal(fresh.LastSeen):
 		stored.Clicks = fresh.Clicks
 		return stored, nil
 	}
-	fresh.Heat, fresh.Rank = stored.Heat, stored.Rank // by what feeds count, which only who tells of stories knows
+	fresh.HotScore, fresh.Rank = stored.HotScore, stored.Rank // they depend on the feeds' weights, which only the summarizer reads
 	return fresh, nil
 }
 
-// untold returns what is to be said of items that make no story to be told, such as
-// one alone.
-func untold(id string, of storage.Told) storage.Story {
+// unsummarized returns items that have no summary, such as a single item, as a story.
+func unsummarized(id string, of storage.StoryItems) storage.Story {
 	first := of.Items[len(of.Items)-1]
 	sources := map[string]bool{}
 	for _, i := range of.Items {
-		sources[tell.Publisher(i)] = true
+		sources[placement.Publisher(i)] = true
 	}
 	return storage.Story{
-		ID: id, Lane: first.Lane, Headline: first.ID, Title: first.Title, Items: of.Count, Events: of.Events, Sources: len(sources),
-		FirstSeen: of.First, LastSeen: of.Last, Categories: first.Categories, Topics: first.Topics, Clicks: of.Clicks,
+		ID: id, Partition: first.Partition, Headline: first.ID, Title: first.Title, Items: of.Count, Events: of.Events, Sources: len(sources),
+		FirstSeen: of.FirstSeen, LastSeen: of.LastSeen, Categories: first.Categories, Topics: first.Topics, Clicks: of.Clicks,
 	}
 }
 
-// quotes returns the story's summary with the items it is taken from; what has
-// gone since is left out.
+// quotes returns the story's summary with its items; sentences of removed items are skipped.
 func (s *Server) quotes(ctx context.Context, story storage.Story, items []storage.Item, titles func(string) string) ([]Quote, error) {
 	quotes := []Quote{}
 	for _, line := range story.Summary {
@@ -169,7 +165,7 @@ func (s *Server) quotes(ctx context.Context, story storage.Story, items []storag
 			quotes = append(quotes, Quote{line.Text, briefOf(items[at], titles)})
 			continue
 		}
-		item, err := s.Store.Item(ctx, line.ItemID) // older than those that were read
+		item, err := s.Store.Item(ctx, line.ItemID) // older than the items read
 		switch {
 		case err == nil:
 			quotes = append(quotes, Quote{line.Text, briefOf(item, titles)})
@@ -180,7 +176,7 @@ func (s *Server) quotes(ctx context.Context, story storage.Story, items []storag
 	return quotes, nil
 }
 
-// publishersOf counts items by who published them.
+// publishersOf counts items by publisher.
 func publishersOf(items []storage.Item, titles func(string) string) []Publisher {
 	counts := map[string]int{}
 	for _, i := range items {
@@ -196,8 +192,8 @@ func publishersOf(items []storage.Item, titles func(string) string) []Publisher 
 	return list
 }
 
-// timelineOf returns the events of items, which come newest first: each item below
-// the one it repeats, if that is of the same event.
+// timelineOf returns the events of items, which come newest first, with each duplicate below its original if
+// that is in the same event.
 func timelineOf(items []storage.Item, titles func(string) string) []StoryEvent {
 	events := []StoryEvent{}
 	type place struct{ event, item int }
@@ -223,7 +219,7 @@ func timelineOf(items []storage.Item, titles func(string) string) []StoryEvent {
 		e := &events[n]
 		if first, known := firsts[i.DuplicateOf]; known && first.event == n {
 			e.Items[first.item].Duplicates = append(e.Items[first.item].Duplicates, briefOf(i, titles))
-		} else { // what it repeats is elsewhere, or too old to be read
+		} else { // its original is in another event, or too old to be read
 			e.Items = append(e.Items, StoryItem{ItemBrief: briefOf(i, titles)})
 		}
 	}

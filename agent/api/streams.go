@@ -10,28 +10,28 @@ import (
 const (
 	maxStreams       = 256 // in a process
 	maxClientStreams = 8   // of one client
-	streamRoom       = 16  // what one may lag behind
+	streamBuffer     = 16  // buffered events of a stream
 )
 
-// ErrManyStreams says that there are as many streams as there may be.
-var ErrManyStreams = errors.New("too many streams are open, close one of them")
+// ErrTooManyStreams reports that the maximum number of streams is open.
+var ErrTooManyStreams = errors.New("too many streams are open, close one of them")
 
-// streams are who listens to what happens. What is told goes to all at once: one
-// that does not keep up ends, and nobody waits for it.
+// streams is the set of open streams. Events are published to all without blocking: a stream with a full
+// buffer is closed.
 type streams struct {
 	mu     sync.Mutex
-	open   map[chan Told]string // the client, by stream
-	wanted chan struct{}        // the first stream was opened, or one that wants to be told at once
-	ended  bool                 // there will be no more
+	open   map[chan StreamEvent]string // client by stream
+	opened chan struct{}               // notifies RunStreams of a new stream
+	ended  bool                        // no new streams are accepted
 }
 
 func newStreams() *streams {
-	return &streams{open: map[chan Told]string{}, wanted: make(chan struct{}, 1)}
+	return &streams{open: map[chan StreamEvent]string{}, opened: make(chan struct{}, 1)}
 }
 
-// add opens a stream for a client until ctx ends. It is closed then, when it lags
-// behind, and when the process ends.
-func (s *streams) add(ctx context.Context, client string) (<-chan Told, error) {
+// add opens a stream for a client. It is closed when ctx ends, when its buffer is full, and when the process
+// exits.
+func (s *streams) add(ctx context.Context, client string) (<-chan StreamEvent, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	its := 0
@@ -41,56 +41,56 @@ func (s *streams) add(ctx context.Context, client string) (<-chan Told, error) {
 		}
 	}
 	if s.ended || len(s.open) >= maxStreams || its >= maxClientStreams {
-		return nil, ErrManyStreams
+		return nil, ErrTooManyStreams
 	}
-	stream := make(chan Told, streamRoom)
+	stream := make(chan StreamEvent, streamBuffer)
 	s.open[stream] = client
 	context.AfterFunc(ctx, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.drop(stream)
+		s.remove(stream)
 	})
 	select {
-	case s.wanted <- struct{}{}:
-	default: // whoever tells knows already
+	case s.opened <- struct{}{}:
+	default: // already notified
 	}
 	return stream, nil
 }
 
-// drop closes a stream, once. The caller holds the lock.
-func (s *streams) drop(stream chan Told) {
+// remove closes a stream, once. The caller holds the lock.
+func (s *streams) remove(stream chan StreamEvent) {
 	if _, is := s.open[stream]; is {
 		delete(s.open, stream)
 		close(stream)
 	}
 }
 
-// send tells all.
-func (s *streams) send(told Told) {
+// publish sends an event to all streams.
+func (s *streams) publish(event StreamEvent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for stream := range s.open {
 		select {
-		case stream <- told:
+		case stream <- event:
 		default:
-			s.drop(stream)
+			s.remove(stream)
 		}
 	}
 }
 
-// count returns how many streams there are.
+// count returns the number of open streams.
 func (s *streams) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.open)
 }
 
-// end closes all streams, for good.
+// end closes all streams and rejects new ones.
 func (s *streams) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
 	for stream := range s.open {
-		s.drop(stream)
+		s.remove(stream)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"feedmesh/storage"
 )
 
-// A Token is what a client may show, without its secret.
+// A Token is an access token without its secret.
 type Token struct {
 	ID      string         `json:"id"`
 	Name    string         `json:"name"`
@@ -29,21 +29,21 @@ type Tokens struct {
 	Tokens []Token `json:"tokens"`
 }
 
-// A NewToken is a token that was made, with its secret.
+// A NewToken is a created token with its secret.
 type NewToken struct {
 	Token
-	Secret string `json:"secret" doc:"What the client must show. It is told this once, and kept nowhere."`
+	Secret string `json:"secret" doc:"Secret of the token. It is returned once and not stored."`
 }
 
-// A TokenSetting is what a token is to be.
+// A TokenSetting describes a token to create.
 type TokenSetting struct {
-	Name   string         `json:"name" minLength:"1" maxLength:"64" doc:"By which you know it, as the device or the site it is for."`
-	Scopes []access.Scope `json:"scopes" minItems:"1" maxItems:"4" enum:"search,read,write,admin" doc:"What it may do; each scope may do what those before it may. A token that may only search is fit for public pages."`
+	Name   string         `json:"name" minLength:"1" maxLength:"64" doc:"Name of the token, such as its device or site."`
+	Scopes []access.Scope `json:"scopes" minItems:"1" maxItems:"4" enum:"search,read,write,admin" doc:"Permissions; each scope includes those before it. Tokens for public pages need search only."`
 }
 
 func (s *Server) tokenRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/tokens", "list-tokens", "All tokens but the owner's, without their secrets", 503), s.listTokens)
-	add := op("POST", "/api/tokens", "add-token", "Make a token; its secret is told only now", 400, 409, 422, 503)
+	add := op("POST", "/api/tokens", "add-token", "Create a token; its secret is shown once", 400, 409, 422, 503)
 	add.DefaultStatus = http.StatusCreated
 	huma.Register(api, add, s.addToken)
 	remove := op("DELETE", "/api/tokens/{id}", "remove-token", "Remove a token; it works nowhere after ten seconds", 404, 503)
@@ -61,7 +61,7 @@ func tokenOfStore(t storage.Token) Token {
 }
 
 func (s *Server) listTokens(ctx context.Context, _ *struct{}) (*body[Tokens], error) {
-	all, err := s.keeper.Tokens(ctx)
+	all, err := s.tokens.Tokens(ctx)
 	if err != nil {
 		return nil, s.problem(err)
 	}
@@ -78,9 +78,9 @@ func (s *Server) addToken(ctx context.Context, in *struct{ Body TokenSetting }) 
 }, error) {
 	name := strings.TrimSpace(in.Body.Name)
 	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
-		return nil, huma.Error422UnprocessableEntity("the token is wrong, none was made", fault("body.name", "a name has letters in it, on one line"))
+		return nil, huma.Error422UnprocessableEntity("the token is wrong, none was made", fieldError("body.name", "a name has letters in it, on one line"))
 	}
-	token, secret, err := s.keeper.Make(ctx, name, in.Body.Scopes, s.Now())
+	token, secret, err := s.tokens.Create(ctx, name, in.Body.Scopes, s.Now())
 	if errors.Is(err, storage.ErrTooMany) {
 		return nil, huma.Error409Conflict(fmt.Sprintf("there are %d tokens, as many as there may be: remove one first", storage.MaxTokens))
 	} else if err != nil {
@@ -93,11 +93,11 @@ func (s *Server) addToken(ctx context.Context, in *struct{ Body TokenSetting }) 
 }
 
 func (s *Server) removeToken(ctx context.Context, in *byID) (*struct{}, error) {
-	if err := s.keeper.Remove(ctx, in.ID); err != nil {
+	if err := s.tokens.Remove(ctx, in.ID); err != nil {
 		return nil, s.problem(fmt.Errorf("token %s: %w", in.ID, err))
 	}
-	// What its client read and starred is nobody's any more.
-	if err := s.Store.ForgetMarks(ctx, in.ID); err != nil {
+	// The read and starred marks of its client are deleted too.
+	if err := s.Store.DeleteMarks(ctx, in.ID); err != nil {
 		return nil, s.problem(err)
 	}
 	return nil, nil

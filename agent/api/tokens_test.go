@@ -14,20 +14,20 @@ import (
 	"feedmesh/storage/memory"
 )
 
-// secret makes a token and returns what is to be shown for it.
-func (w *world) secret(t *testing.T, scopes ...access.Scope) string {
+// secret creates a token and returns its secret.
+func (w *testbed) secret(t *testing.T, scopes ...access.Scope) string {
 	t.Helper()
-	_, secret, err := w.server.keeper.Make(t.Context(), "test", scopes, now)
+	_, secret, err := w.server.tokens.Create(t.Context(), "test", scopes, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return secret
 }
 
-// token makes a token and returns its ID.
-func (w *world) token(t *testing.T, scopes ...access.Scope) string {
+// token creates a token and returns its ID.
+func (w *testbed) token(t *testing.T, scopes ...access.Scope) string {
 	t.Helper()
-	token, _, err := w.server.keeper.Make(t.Context(), "test", scopes, now)
+	token, _, err := w.server.tokens.Create(t.Context(), "test", scopes, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,18 +36,18 @@ func (w *world) token(t *testing.T, scopes ...access.Scope) string {
 
 func withOwner(d *Deps) { d.Token = "s3cret" }
 
-func TestATokensSecretIsToldOnce(t *testing.T) {
+func TestTokens_SecretReturnedOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withOwner)
+	w := newTestbed(t, withOwner)
 	owner := func(method, path, content string) answer {
-		return w.ask(t, method, path, content, "Authorization", "Bearer s3cret")
+		return w.request(t, method, path, content, "Authorization", "Bearer s3cret")
 	}
 	a := owner("POST", "/api/tokens", `{"name":" Ann's phone ","scopes":["search","read"]}`)
 	made := answerAs[NewToken](t, a)
-	if a.StatusCode != http.StatusCreated || made.Name != "Ann's phone" || !access.IsMade(made.Secret) || !made.Used.IsZero() || a.Header.Get("Cache-Control") != "no-store" {
+	if a.StatusCode != http.StatusCreated || made.Name != "Ann's phone" || !access.IsGenerated(made.Secret) || !made.Used.IsZero() || a.Header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("got %d %s %v, want a token that nothing on the way keeps", a.StatusCode, a.body, a.Header)
 	}
-	if a := w.ask(t, "GET", "/api/feeds", "", "Authorization", "Bearer "+made.Secret); a.StatusCode != 200 {
+	if a := w.request(t, "GET", "/api/feeds", "", "Authorization", "Bearer "+made.Secret); a.StatusCode != 200 {
 		t.Errorf("with it: got %d %s, want 200", a.StatusCode, a.body)
 	}
 	list := owner("GET", "/api/tokens", "")
@@ -62,91 +62,91 @@ func TestATokensSecretIsToldOnce(t *testing.T) {
 	if a := owner("DELETE", "/api/tokens/"+made.ID, ""); a.StatusCode != http.StatusNoContent {
 		t.Errorf("remove: got %d %s, want 204", a.StatusCode, a.body)
 	}
-	w.ask(t, "GET", "/api/feeds", "", "Authorization", "Bearer "+made.Secret).isProblem(t, http.StatusUnauthorized, "show the token")
+	w.request(t, "GET", "/api/feeds", "", "Authorization", "Bearer "+made.Secret).isProblem(t, http.StatusUnauthorized, "a token is required")
 }
 
-func TestThereAreNoMoreTokensThanThereMayBe(t *testing.T) {
+func TestTokens_Limit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	for i := range storage.MaxTokens {
 		if err := w.store.AddToken(t.Context(), storage.Token{ID: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.ask(t, "POST", "/api/tokens", `{"name":"phone","scopes":["read"]}`).isProblem(t, http.StatusConflict, "remove one first")
-	if _, _, err := w.server.keeper.Make(t.Context(), "phone", nil, now); !errors.Is(err, storage.ErrTooMany) {
+	w.request(t, "POST", "/api/tokens", `{"name":"phone","scopes":["read"]}`).isProblem(t, http.StatusConflict, "remove one first")
+	if _, _, err := w.server.tokens.Create(t.Context(), "phone", nil, now); !errors.Is(err, storage.ErrTooMany) {
 		t.Errorf("got %v, want %v", err, storage.ErrTooMany)
 	}
 }
 
-// Nobody who is on this machine need show a token, but whoever does is its client.
-func TestATokenCountsWhereNoneIsNeeded(t *testing.T) {
+// Loopback clients need no token; a token that is sent limits them to its scope.
+func TestTokens_ScopeAppliesOnLoopback(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	secret := w.secret(t, access.Search)
-	for _, host := range []string{"localhost", "feeds.example.org"} { // such a name comes by a proxy on this machine
-		if a := w.ask(t, "GET", "/api/search", "", "Host", host, "Authorization", "Bearer "+secret); a.StatusCode != 200 {
+	for _, host := range []string{"localhost", "feeds.example.org"} { // a proxy on this machine forwards such a name
+		if a := w.request(t, "GET", "/api/search", "", "Host", host, "Authorization", "Bearer "+secret); a.StatusCode != 200 {
 			t.Errorf("%s: got %d %s, want 200", host, a.StatusCode, a.body)
 		}
-		w.ask(t, "GET", "/api/feeds", "", "Host", host, "Authorization", "Bearer "+secret).isProblem(t, http.StatusForbidden, "one of scope read")
-		w.ask(t, "GET", "/api/search", "", "Host", host, "Authorization", "Bearer fm_gone").isProblem(t, http.StatusUnauthorized, "show the token")
+		w.request(t, "GET", "/api/feeds", "", "Host", host, "Authorization", "Bearer "+secret).isProblem(t, http.StatusForbidden, "lacks the scope read")
+		w.request(t, "GET", "/api/search", "", "Host", host, "Authorization", "Bearer fm_gone").isProblem(t, http.StatusUnauthorized, "a token is required")
 	}
-	if a := w.ask(t, "GET", "/api/feeds", "", "Authorization", basic("ann", "of a proxy in front of us")); a.StatusCode != 200 {
+	if a := w.request(t, "GET", "/api/feeds", "", "Authorization", basic("ann", "of a proxy in front of us")); a.StatusCode != 200 {
 		t.Errorf("a password that is not ours: got %d %s, want 200", a.StatusCode, a.body)
 	}
-	w.ask(t, "GET", "/api/feeds", "", "Host", "evil.example", "Authorization", basic("ann", "of another")).isProblem(t, http.StatusForbidden, "only this machine")
+	w.request(t, "GET", "/api/feeds", "", "Host", "evil.example", "Authorization", basic("ann", "of another")).isProblem(t, http.StatusForbidden, "only from this machine")
 }
 
-func TestOneWhoGuessesIsKeptOut(t *testing.T) {
+func TestTokens_GuessesAreThrottled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withOwner)
+	w := newTestbed(t, withOwner)
 	secret := w.secret(t, access.Read)
 	for i := range wrongTokens {
-		w.ask(t, "GET", "/api/feeds", "", "Authorization", fmt.Sprint("Bearer guess", i)).isProblem(t, http.StatusUnauthorized, "show the token")
+		w.request(t, "GET", "/api/feeds", "", "Authorization", fmt.Sprint("Bearer guess", i)).isProblem(t, http.StatusUnauthorized, "a token is required")
 	}
-	for _, guess := range []string{"guess", "s3cret", "fm_" + strings.Repeat("a", 52)} { // the second is right, and short enough to be guessed
-		a := w.ask(t, "GET", "/api/feeds", "", "Authorization", "Bearer "+guess)
+	for _, guess := range []string{"guess", "s3cret", "fm_" + strings.Repeat("a", 52)} { // the second is correct, and short enough to be guessed
+		a := w.request(t, "GET", "/api/feeds", "", "Authorization", "Bearer "+guess)
 		if a.isProblem(t, http.StatusTooManyRequests, "too many wrong tokens"); a.Header.Get("Retry-After") == "" {
-			t.Errorf("%s: got %v, want to be told how long to wait", guess, a.Header)
+			t.Errorf("%s: got %v, want Retry-After", guess, a.Header)
 		}
 	}
-	if a := w.ask(t, "GET", "/api/feeds", "", "Authorization", "Bearer "+secret); a.StatusCode != 200 {
-		t.Errorf("a token that nobody can guess: got %d %s, want 200", a.StatusCode, a.body)
+	if a := w.request(t, "GET", "/api/feeds", "", "Authorization", "Bearer "+secret); a.StatusCode != 200 {
+		t.Errorf("a long token: got %d %s, want 200", a.StatusCode, a.body)
 	}
-	w.ask(t, "GET", "/api/feeds", "").isProblem(t, http.StatusUnauthorized, "show the token") // no guess
+	w.request(t, "GET", "/api/feeds", "").isProblem(t, http.StatusUnauthorized, "a token is required") // not counted as a guess
 }
 
-func TestALongOwnersTokenPassesTheThrottle(t *testing.T) {
+func TestTokens_OwnerPassesThrottle(t *testing.T) {
 	t.Parallel()
 	long := "correct horse battery staple"
-	w := newWorld(t, func(d *Deps) { d.Token = long })
+	w := newTestbed(t, func(d *Deps) { d.Token = long })
 	for range 2 * wrongTokens {
-		w.ask(t, "GET", "/api/feeds", "", "Authorization", "Bearer guess")
+		w.request(t, "GET", "/api/feeds", "", "Authorization", "Bearer guess")
 	}
-	if a := w.ask(t, "GET", "/api/feeds", "", "Authorization", basic("", long)); a.StatusCode != 200 {
+	if a := w.request(t, "GET", "/api/feeds", "", "Authorization", basic("", long)); a.StatusCode != 200 {
 		t.Errorf("got %d %s, want 200", a.StatusCode, a.body)
 	}
 }
 
-func TestAStoreThatIsAwayKeepsOutAllButTheOwner(t *testing.T) {
+func TestTokens_StoreUnavailable(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withOwner)
+	w := newTestbed(t, withOwner)
 	secret := w.secret(t, access.Read)
-	w.server.keeper = access.NewKeeper(awayTokens{}, "s3cret")
-	w.ask(t, "GET", "/api/status", "", "Authorization", "Bearer "+secret).isProblem(t, http.StatusServiceUnavailable, "can't be read")
-	if a := w.ask(t, "GET", "/api/status", "", "Authorization", "Bearer s3cret"); a.StatusCode != 200 {
+	w.server.tokens = access.NewTokenStore(awayTokens{}, "s3cret")
+	w.request(t, "GET", "/api/status", "", "Authorization", "Bearer "+secret).isProblem(t, http.StatusServiceUnavailable, "can't be read")
+	if a := w.request(t, "GET", "/api/status", "", "Authorization", "Bearer s3cret"); a.StatusCode != 200 {
 		t.Errorf("the owner: got %d %s, want 200", a.StatusCode, a.body)
 	}
 }
 
-// awayTokens can't be read.
+// awayTokens is an unavailable store of tokens.
 type awayTokens struct{ *memory.Store }
 
 func (awayTokens) Tokens(context.Context) ([]storage.Token, error) {
 	return nil, storage.ErrUnavailable
 }
 
-// answerAs returns what an answer has as JSON.
+// answerAs decodes the JSON of an answer.
 func answerAs[T any](t *testing.T, a answer) T {
 	t.Helper()
 	var v T

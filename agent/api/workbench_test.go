@@ -18,7 +18,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// ruled decides by rules alone; the zero one decides nothing.
+// ruled is a decider without a model; the zero value decides nothing.
 type ruled struct{ rules *classify.Rules }
 
 func (r ruled) Decide(d classify.Document) classify.Decision {
@@ -26,12 +26,12 @@ func (r ruled) Decide(d classify.Document) classify.Decision {
 	if r.rules == nil {
 		return decision
 	}
-	out := r.rules.Fire(d)
-	decision.Fired, decision.Spam = out.Fired, out.Quarantine
+	out := r.rules.Evaluate(d)
+	decision.Matched, decision.Spam = out.Matched, out.Quarantine
 	for _, l := range out.Labels {
 		if l.Points >= classify.Threshold && !l.Topic {
 			decision.Categories = append(decision.Categories, l.Name)
-			decision.Why = append(decision.Why, l.Name+" by "+l.Why[0].Rule)
+			decision.Reasons = append(decision.Reasons, l.Name+" by "+l.Matches[0].Rule)
 		}
 	}
 	return decision
@@ -46,10 +46,10 @@ func compiled(text []byte) (ruled, []rule.Rule, error) {
 	return ruled{rules}, set.Rules, err
 }
 
-// classifyBook is a set that decides what items are, and learns how often it did.
-func classifyBook() Rulebook {
-	return Rulebook{
-		Name: "classify", Does: "labels", Standard: []byte("category os when kernel\n"),
+// classifyBook is a rule set that decides labels of items and can be trained.
+func classifyBook() RuleSetSpec {
+	return RuleSetSpec{
+		Name: "classify", Does: "labels", Default: []byte("category os when kernel\n"),
 		Check: func(text []byte) error { _, _, err := compiled(text); return err },
 		Warn: func(text []byte) []string {
 			if strings.Contains(string(text), "score 0") {
@@ -74,8 +74,8 @@ func classifyBook() Rulebook {
 	}
 }
 
-// jobs stores a relabel that is done, and one that waits.
-func (w *world) jobs(t *testing.T, done, waits string) {
+// jobs stores a finished and a waiting relabel.
+func (w *testbed) jobs(t *testing.T, done, waits string) {
 	t.Helper()
 	for _, job := range []storage.Job{
 		{ID: done, Kind: workbench.Relabel, Note: "d", State: workbench.Done, Started: now, Finished: now, Total: 2, Done: 2, Changed: 1, Result: []byte(`{"set":"classify","found":{"x":1}}`)},
@@ -87,8 +87,8 @@ func (w *world) jobs(t *testing.T, done, waits string) {
 	}
 }
 
-// runJobs does jobs until the test ends.
-func (w *world) runJobs(t *testing.T) {
+// runJobs runs jobs until the test ends.
+func (w *testbed) runJobs(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -100,10 +100,10 @@ func (w *world) runJobs(t *testing.T) {
 	t.Cleanup(func() { cancel(); running.Wait() })
 }
 
-// jobDone sends a request that begins a job, and returns the job when it has ended.
-func (w *world) jobDone(t *testing.T, path string) Job {
+// jobDone sends a request that starts a job, and returns the finished job.
+func (w *testbed) jobDone(t *testing.T, path string) Job {
 	t.Helper()
-	a := w.ask(t, "POST", path, "")
+	a := w.request(t, "POST", path, "")
 	var begun Job
 	if err := json.Unmarshal([]byte(a.body), &begun); err != nil || a.StatusCode != 202 {
 		t.Fatalf("POST %s: got %d %s, %v; want 202 and the job", path, a.StatusCode, a.body, err)
@@ -121,7 +121,7 @@ func (w *world) jobDone(t *testing.T, path string) Job {
 	return job
 }
 
-func (w *world) storedItem(t *testing.T, id string) storage.Item {
+func (w *testbed) storedItem(t *testing.T, id string) storage.Item {
 	t.Helper()
 	item, err := w.store.Item(t.Context(), id)
 	if err != nil {
@@ -130,70 +130,70 @@ func (w *world) storedItem(t *testing.T, id string) storage.Item {
 	return item
 }
 
-func TestRulesAreTriedBeforeTheyAreSet(t *testing.T) {
+func TestWorkbench_TestRules(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	for body, want := range map[string]string{
 		`{"item":"` + w.item + `"}`: "os by rules:1",
 		`{"text":"category hardware when scheduler score 3","item":"` + w.item + `"}`: "hardware by rules:1",
 		`{"document":{"title":"A kernel"}}`:                                           "os by rules:1",
 	} {
-		a := w.ask(t, "POST", "/api/rules/classify/test", body)
-		var tried workbench.Tried
+		a := w.request(t, "POST", "/api/rules/classify/test", body)
+		var tried workbench.TrialResult
 		if err := json.Unmarshal([]byte(a.body), &tried); err != nil || a.StatusCode != 200 || !slices.Equal(tried.Why, []string{want}) {
-			t.Errorf("%s: got %d %s, %v; want it because of %s", body, a.StatusCode, a.body, err, want)
+			t.Errorf("%s: got %d %s, %v; want the error %s", body, a.StatusCode, a.body, err, want)
 		}
 	}
-	a := w.ask(t, "POST", "/api/rules/classify/test", `{"text":"category when\ncategory x when","document":{}}`)
-	a.isProblem(t, 422, "rules classify are wrong")
+	a := w.request(t, "POST", "/api/rules/classify/test", `{"text":"category when\ncategory x when","document":{}}`)
+	a.isProblem(t, 422, "rules classify are invalid")
 	if n := strings.Count(a.body, `"message":"rules:`); n != 2 {
-		t.Errorf("got %d faults in %s, want both", n, a.body)
+		t.Errorf("got %d errors in %s, want both", n, a.body)
 	}
-	w.ask(t, "POST", "/api/rules/prepare/test", `{"document":{}}`).isProblem(t, 422, "rules prepare do not decide what items are")
-	w.ask(t, "POST", "/api/rules/prepare/apply", "").isProblem(t, 422, "those that do: classify")
+	w.request(t, "POST", "/api/rules/prepare/test", `{"document":{}}`).isProblem(t, 422, "rules prepare do not decide what items are")
+	w.request(t, "POST", "/api/rules/prepare/apply", "").isProblem(t, 422, "those that do: classify")
 }
 
-func TestRulesAreBacktestedBeforeTheyAreSet(t *testing.T) {
+func TestWorkbench_Backtest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	a := w.ask(t, "POST", "/api/rules/classify/backtest", "category os when kernel\ncategory languages when compiler\ncategory x when never")
+	w := newTestbed(t)
+	a := w.request(t, "POST", "/api/rules/classify/backtest", "category os when kernel\ncategory languages when compiler\ncategory x when never")
 	var got workbench.Report
 	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.StatusCode != 200 {
 		t.Fatalf("got %d %s, %v", a.StatusCode, a.body, err)
 	}
 	if got.Items != 2 || got.Effects.Gained != 2 || !slices.Equal(got.Never, []string{"rules:3"}) || len(got.Samples.Gained) != 2 {
-		t.Errorf("got %+v, want what both items gain by it", got)
+		t.Errorf("got %+v, want the gains of both items", got)
 	}
 	if n := len(getJSON[RuleVersionPage](t, w, "/api/rules/classify/versions").Versions); n != 0 {
-		t.Errorf("there are %d versions, want that nothing changed", n)
+		t.Errorf("there are %d versions, want no change", n)
 	}
 	for range maxBacktests {
-		w.server.benches <- struct{}{}
+		w.server.backtestSlots <- struct{}{}
 	}
-	w.ask(t, "POST", "/api/rules/classify/backtest", "# none").isProblem(t, 429, "2 back-tests are under way")
+	w.request(t, "POST", "/api/rules/classify/backtest", "# none").isProblem(t, 429, "2 back-tests are running")
 }
 
-func TestRulesAreAppliedToWhatIsStoredAndThatIsUndone(t *testing.T) {
+func TestWorkbench_ApplyAndUndo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.runJobs(t)
-	w.ask(t, "PUT", "/api/rules/classify?version=0", "category kernels when kernel")
+	w.request(t, "PUT", "/api/rules/classify?version=0", "category kernels when kernel")
 	job := w.jobDone(t, "/api/rules/classify/apply")
 	if job.State != workbench.Done || job.Kind != workbench.Relabel || job.Done != 2 || job.Changed != 1 || job.Note != "rules classify, version 1" {
-		t.Errorf("got %+v, want it done", job)
+		t.Errorf("got %+v, want it finished", job)
 	}
 	if got := w.storedItem(t, w.item).Categories; !slices.Equal(got, []string{"kernels"}) {
 		t.Errorf("got categories %v, want those of the new rules", got)
 	}
-	index := tasks(t, w.mesh, subjects.Indexes)
+	index := tasks(t, w.mesh, subjects.IndexQueue)
 	if len(index) != 1 || !slices.Contains(index[0].IDs, w.item) {
-		t.Errorf("the index is told of %+v, want the item", index)
+		t.Errorf("the index got %+v, want the item", index)
 	}
 	if undone := w.jobDone(t, "/api/jobs/"+job.ID+"/undo"); undone.State != workbench.Done || undone.Changed != 1 {
 		t.Errorf("got %+v, want one item restored", undone)
 	}
 	if got := w.storedItem(t, w.item).Categories; !slices.Equal(got, []string{"linux"}) {
-		t.Errorf("got categories %v, want those it had", got)
+		t.Errorf("got categories %v, want the original ones", got)
 	}
 	all := getJSON[Jobs](t, w, "/api/jobs").Jobs
 	if len(all) != 2 || !slices.ContainsFunc(all, func(j Job) bool { return j.ID == job.ID && j.State == workbench.Undone }) {
@@ -201,49 +201,49 @@ func TestRulesAreAppliedToWhatIsStoredAndThatIsUndone(t *testing.T) {
 	}
 }
 
-func TestTheProgramsOwnRulesCanBeAppliedToo(t *testing.T) {
+func TestWorkbench_ApplyBuiltInRules(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.runJobs(t)
 	if job := w.jobDone(t, "/api/rules/classify/apply"); job.State != workbench.Done || job.Note != "rules classify, version 0" {
-		t.Errorf("got %+v, want it done", job)
+		t.Errorf("got %+v, want it finished", job)
 	}
 	if got := w.storedItem(t, w.item).Categories; !slices.Equal(got, []string{"os"}) {
-		t.Errorf("got categories %v, want those of the program's own rules", got)
+		t.Errorf("got categories %v, want those of the built-in rules", got)
 	}
 }
 
-func TestATrainingPutsTheNextVersion(t *testing.T) {
+func TestTraining_SavesNextVersion(t *testing.T) {
 	t.Parallel()
 	by, _, err := compiled([]byte("category os when kernel"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, func(d *Deps) { d.Decider = func() workbench.Decider { return by } })
+	w := newTestbed(t, func(d *Deps) { d.Decider = func() workbench.Decider { return by } })
 	w.runJobs(t)
-	w.ask(t, "POST", "/api/items/"+storage.ItemID(w.feed, "2")+"/spam", "")
+	w.request(t, "POST", "/api/items/"+storage.ItemID(w.feed, "2")+"/spam", "")
 	job := w.jobDone(t, "/api/rules/classify/train?items=100")
 	if job.State != workbench.Done || string(job.Found) != `{"examples":2}` {
-		t.Errorf("got %+v, want what came of it", job)
+		t.Errorf("got %+v, want the result", job)
 	}
 	if got := w.mesh.rules["classify"]; got.Version != 1 || string(got.Text) != "category os when kernel\n# learned from 2\n" || got.Note != "from 2" {
-		t.Errorf("got %+v %s, want what was learned in force", got, got.Text)
+		t.Errorf("got %+v %s, want the trained rules in force", got, got.Text)
 	}
-	w.ask(t, "POST", "/api/rules/prepare/train", "").isProblem(t, 422, "rules prepare are written by people")
+	w.request(t, "POST", "/api/rules/prepare/train", "").isProblem(t, 422, "rules prepare can't be trained")
 }
 
-func TestATrainingThatWentWrongChangesNothing(t *testing.T) {
+func TestTraining_FailureChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text, want string
 		err        error
-	}{{"nonsense", "what was learned is wrong", nil}, {"", "too few examples", errors.New("too few examples")}} {
-		w := newWorld(t, func(d *Deps) {
-			book := classifyBook()
-			book.Learn = func(context.Context, []byte, workbench.Examples) ([]byte, string, json.RawMessage, error) {
+	}{{"nonsense", "trained rules are invalid", nil}, {"", "too few examples", errors.New("too few examples")}} {
+		w := newTestbed(t, func(d *Deps) {
+			spec := classifyBook()
+			spec.Learn = func(context.Context, []byte, workbench.Examples) ([]byte, string, json.RawMessage, error) {
 				return []byte(c.text), "", nil, c.err
 			}
-			d.Rulebooks = []Rulebook{book}
+			d.RuleSetSpecs = []RuleSetSpec{spec}
 		})
 		w.runJobs(t)
 		if job := w.jobDone(t, "/api/rules/classify/train"); job.State != workbench.Failed || !strings.Contains(job.Error, c.want) {
@@ -255,23 +255,23 @@ func TestATrainingThatWentWrongChangesNothing(t *testing.T) {
 	}
 }
 
-func TestChecksWarn(t *testing.T) {
+func TestCheckRules_Warnings(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	for text, want := range map[string]string{
 		"category os when kernel score 0.5": `"sound":true,"faults":[],"warnings":["it scores nothing"]`,
 		"category os when kernel":           `"sound":true,"faults":[],"warnings":[]`,
 		"category os score 0":               `"sound":false,"faults":["rules:1`,
 	} {
-		if a := w.ask(t, "POST", "/api/rules/classify/check", text); !strings.Contains(a.body, want) {
+		if a := w.request(t, "POST", "/api/rules/classify/check", text); !strings.Contains(a.body, want) {
 			t.Errorf("%s: got %s, want %s", text, a.body, want)
 		}
 	}
 }
 
-func TestVersionsAreCompared(t *testing.T) {
+func TestDiffRules_Versions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.putRules(t, 0, "keep all\nkeep tables\n")
 	w.putRules(t, 1, "keep tables\n")
 	for query, want := range map[string]string{
@@ -280,7 +280,7 @@ func TestVersionsAreCompared(t *testing.T) {
 		"from=2&to=1": "--- prepare, version 2\n+++ prepare, version 1\n@@ -1,1 +1,2 @@\n+keep all\n keep tables\n",
 		"from=2":      "",
 	} {
-		a := w.ask(t, "GET", "/api/rules/prepare/diff?"+query, "")
+		a := w.request(t, "GET", "/api/rules/prepare/diff?"+query, "")
 		if a.StatusCode != 200 || a.body != want || a.Header.Get("Content-Type") != rulesType {
 			t.Errorf("%s: got %d %q as %s, want %q", query, a.StatusCode, a.body, a.Header.Get("Content-Type"), want)
 		}
@@ -288,23 +288,23 @@ func TestVersionsAreCompared(t *testing.T) {
 	if _, err := w.store.PutRules(t.Context(), storage.RuleSet{Name: "prepare", Version: 2, Text: []byte{0xff, 0xfe}}); err != nil {
 		t.Fatal(err)
 	}
-	w.ask(t, "GET", "/api/rules/prepare/diff?from=1", "").isProblem(t, 422, "no text that could be compared")
+	w.request(t, "GET", "/api/rules/prepare/diff?from=1", "").isProblem(t, 422, "binary and can't be compared")
 }
 
-func TestJobsAreRefusedWhileTooManyWait(t *testing.T) {
+func TestJobs_Limit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	for i := range workbench.MaxWaiting {
 		if err := w.store.PutJob(t.Context(), storage.Job{ID: fmt.Sprint(i), Kind: workbench.Train, State: workbench.Running, Started: now}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.ask(t, "POST", "/api/rules/classify/apply", "").isProblem(t, 429, "too many jobs wait already")
+	w.request(t, "POST", "/api/rules/classify/apply", "").isProblem(t, 429, "too many jobs wait already")
 }
 
-func TestClientKnowsTheWorkbench(t *testing.T) {
+func TestClient_Workbench(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestbed(t)
 	w.runJobs(t)
 	c, err := NewClient(w.URL, "")
 	if err != nil {
@@ -314,12 +314,12 @@ func TestClientKnowsTheWorkbench(t *testing.T) {
 	tried, errTest := c.TestRules(ctx, "classify", RuleTest{Item: w.item})
 	report, errBacktest := c.BacktestRules(ctx, "classify", []byte("category os when kernel"), 1)
 	begun, errApply := c.ApplyRules(ctx, "classify", 0)
-	if err := errors.Join(errTest, errBacktest, errApply); err != nil || len(tried.Fired) != 1 || report.Items != 1 {
+	if err := errors.Join(errTest, errBacktest, errApply); err != nil || len(tried.Matched) != 1 || report.Items != 1 {
 		t.Fatalf("got %+v, %+v, %v", tried, report, err)
 	}
 	job, err := c.WaitForJob(ctx, begun.ID, func(Job) {})
 	if err != nil || job.State != workbench.Done {
-		t.Errorf("got %+v, %v; want it done", job, err)
+		t.Errorf("got %+v, %v; want it finished", job, err)
 	}
 	undo, errUndo := c.UndoJob(ctx, job.ID)
 	_, errWait := c.WaitForJob(ctx, undo.ID, func(Job) {})
@@ -333,7 +333,7 @@ func TestClientKnowsTheWorkbench(t *testing.T) {
 		t.Errorf("got %q, %v; want no difference", diff, err)
 	}
 	if _, err := c.DiffRules(ctx, "prepare", 0, 7); !errors.As(err, &p) || p.Status != 404 {
-		t.Errorf("got %v, want that there is no such version", err)
+		t.Errorf("got %v, want ErrNotFound", err)
 	}
 	if train, err := c.TrainRules(ctx, "classify", 10); err != nil || train.Kind != workbench.Train {
 		t.Errorf("got %+v, %v; want a training", train, err)

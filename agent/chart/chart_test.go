@@ -11,7 +11,7 @@ import (
 
 const evil = `</title><script>alert(1)</script>"'&`
 
-// pictures are one of each kind, with words of an attacker, and empty ones.
+// pictures are one chart of each kind with hostile text, and empty charts.
 func pictures() map[string]template.HTML {
 	say := func(float64) string { return evil }
 	ticks := []Tick{{1, evil}, {10, "10"}, {100, "100"}}
@@ -20,14 +20,14 @@ func pictures() map[string]template.HTML {
 		"no columns": Columns(evil, nil, nil),
 		"lines":      Lines(evil, []string{evil, "b", "c", "d"}, []Line{{evil, []float64{5, math.NaN(), 1000, 0}}, {"p", []float64{math.NaN(), 7, math.NaN(), math.NaN()}}}, ticks, say),
 		"no lines":   Lines(evil, nil, nil, ticks, say),
-		"heat":       Heat(evil, []string{evil, "b"}, []string{evil, "1", "2"}, [][]int64{{0, 1, 10}, {5, 0, 9}}),
-		"no heat":    Heat(evil, nil, nil, nil),
+		"heat":       HeatMap(evil, []string{evil, "b"}, []string{evil, "1", "2"}, [][]int64{{0, 1, 10}, {5, 0, 9}}),
+		"no heat":    HeatMap(evil, nil, nil, nil),
 		"bars":       Bars(evil, []Bar{{evil, 5, evil}, {strings.Repeat("ж", 40), 0, "0"}}),
 		"no bars":    Bars(evil, nil),
 	}
 }
 
-func TestPicturesAreWholeXMLWithATitle(t *testing.T) {
+func TestCharts_ValidXMLWithTitle(t *testing.T) {
 	for name, picture := range pictures() {
 		d, titled := xml.NewDecoder(strings.NewReader(string(picture))), 0
 		for {
@@ -57,9 +57,9 @@ func TestPicturesAreWholeXMLWithATitle(t *testing.T) {
 	}
 }
 
-func TestColumnsAreAsHighAsTheirValues(t *testing.T) {
+func TestColumns_HeightsMatchValues(t *testing.T) {
 	got := string(Columns("t", []string{"a", "b"}, []Column{{"1", []int64{4, 2}}, {"2", []int64{0, 8}}}))
-	// Four steps of 2 are 160 high: 20 for each. The second series stands on the first.
+	// Four steps of 2 are 160 high: 20 per unit. The second series is stacked on the first.
 	for _, want := range []string{`class="s1" d="M77.4 90h235.2v80h-235.2z"`, `class="s2" d="M77.4 50h235.2v40h-235.2zM371.4 10h235.2v160h-235.2z"`, "<title>1: a 4, b 2</title>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %s, want %s in it", got, want)
@@ -67,18 +67,18 @@ func TestColumnsAreAsHighAsTheirValues(t *testing.T) {
 	}
 }
 
-func TestLinesHaveGapsWhereNothingIsKnown(t *testing.T) {
-	got := string(Lines("t", []string{"1", "2", "3", "4"}, []Line{{"a", []float64{0, 10, math.NaN(), 1000}}}, []Tick{{1, "1"}, {100, "100"}}, short))
+func TestLines_GapsForMissingValues(t *testing.T) {
+	got := string(Lines("t", []string{"1", "2", "3", "4"}, []Line{{"a", []float64{0, 10, math.NaN(), 1000}}}, []Tick{{1, "1"}, {100, "100"}}, shortNumber))
 	if want := `d="M121.5 170h0L268.5 90h0M562.5 10h0"`; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s: from the first tick to the last, and a gap", got, want)
 	}
-	even := string(Lines("t", []string{"1", "2", "3"}, []Line{{"a", []float64{-1, 0, 0.5}}}, []Tick{{-1, "-1"}, {1, "1"}}, short))
+	even := string(Lines("t", []string{"1", "2", "3"}, []Line{{"a", []float64{-1, 0, 0.5}}}, []Tick{{-1, "-1"}, {1, "1"}}, shortNumber))
 	if want := `d="M146 170h0L342 90h0L538 50h0"`; !strings.Contains(even, want) {
 		t.Errorf("got %s, want %s: equal steps for what may be below 0", even, want)
 	}
 }
 
-func TestShadesTellMoreFromLess(t *testing.T) {
+func TestHeatMap_ShadesGrowWithValues(t *testing.T) {
 	for value, want := range map[int64]int{0: 0, 1: 1, 20: 1, 21: 2, 80: 4, 81: 5, 100: 5} {
 		if got := shade(value, 100); got != want {
 			t.Errorf("%d of 100: got %d, want %d", value, got, want)
@@ -86,14 +86,14 @@ func TestShadesTellMoreFromLess(t *testing.T) {
 	}
 }
 
-func TestGridsHaveRoundValues(t *testing.T) {
+func TestGrid_RoundValues(t *testing.T) {
 	for x, want := range map[float64]float64{0: 1, 0.25: 1, 1: 1, 1.1: 2, 3: 5, 6: 10, 51: 100, 12345: 20000} {
-		if got := round(x); got != want {
+		if got := roundUp(x); got != want {
 			t.Errorf("%v: got %v, want %v", x, got, want)
 		}
 	}
 	for x, want := range map[float64]string{0: "0", 7: "7", 1200: "1.2k", 5e6: "5M"} {
-		if got := short(x); got != want {
+		if got := shortNumber(x); got != want {
 			t.Errorf("%v: got %s, want %s", x, got, want)
 		}
 	}

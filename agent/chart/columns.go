@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// A Column is what is stacked over one label: a value, not below 0, of each series.
+// A Column is a stack of values, one per series, not negative.
 type Column struct {
 	Label  string
 	Values []int64
 }
 
-// Columns draws columns side by side. Names are those of the series, at most
-// [Series], from the bottom up.
+// Columns draws stacked columns side by side. names are those of the series, from the bottom up, at most
+// [MaxSeries].
 func Columns(title string, names []string, columns []Column) template.HTML {
 	var c canvas
 	c.begin(title, height)
@@ -22,24 +22,24 @@ func Columns(title string, names []string, columns []Column) template.HTML {
 	for _, column := range columns {
 		highest = max(highest, sum(column.Values))
 	}
-	step := round(float64(highest) / 5)
-	steps := max(1, math.Ceil(float64(highest)/step))
-	scale := float64(bottom-top) / (steps * step)
-	for i := 0.0; i <= steps; i++ {
-		c.line(bottom-i*step*scale, short(i*step))
+	step := roundUp(float64(highest) / 5)
+	shades := max(1, math.Ceil(float64(highest)/step))
+	scale := float64(bottom-top) / (shades * step)
+	for i := 0.0; i <= shades; i++ {
+		c.gridLine(bottom-i*step*scale, shortNumber(i*step))
 	}
 	paths := make([]strings.Builder, len(names))
-	each := float64(right-left) / float64(max(len(columns), 1))
-	wide := max(1, each*0.8)
+	columnWidth := float64(right-left) / float64(max(len(columns), 1))
+	barWidth := max(1, columnWidth*0.8)
 	labels := make([]string, len(columns))
 	for i, column := range columns {
 		labels[i] = column.Label
 		y := float64(bottom)
 		for s, value := range column.Values {
 			if value > 0 {
-				high := float64(value) * scale
-				y -= high
-				fmt.Fprintf(&paths[s], "M%s %sh%sv%sh-%sz", number(left+float64(i)*each+(each-wide)/2), number(y), number(wide), number(high), number(wide))
+				barHeight := float64(value) * scale
+				y -= barHeight
+				fmt.Fprintf(&paths[s], "M%s %sh%sv%sh-%sz", number(left+float64(i)*columnWidth+(columnWidth-barWidth)/2), number(y), number(barWidth), number(barHeight), number(barWidth))
 			}
 		}
 	}
@@ -50,23 +50,23 @@ func Columns(title string, names []string, columns []Column) template.HTML {
 	}
 	c.labels(labels)
 	for i, column := range columns {
-		c.tip(i, len(columns), column.words(names))
+		c.tooltip(i, len(columns), column.tooltip(names))
 	}
 	return c.end()
 }
 
-// words says what a column shows.
-func (c Column) words(names []string) string {
-	var said []string
+// tooltip describes the values of a column.
+func (c Column) tooltip(names []string) string {
+	var parts []string
 	for s, value := range c.Values {
 		if value > 0 {
-			said = append(said, fmt.Sprintf("%s %d", names[s], value))
+			parts = append(parts, fmt.Sprintf("%s %d", names[s], value))
 		}
 	}
-	if said == nil {
-		said = []string{"none"}
+	if parts == nil {
+		parts = []string{"none"}
 	}
-	return c.Label + ": " + strings.Join(said, ", ")
+	return c.Label + ": " + strings.Join(parts, ", ")
 }
 
 func sum(values []int64) (all int64) {

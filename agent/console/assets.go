@@ -18,12 +18,11 @@ var styleFiles embed.FS
 //go:embed script
 var scriptFiles embed.FS
 
-// An asset is a file that pages load. Its path changes with its content, so that
-// browsers may keep it for ever.
+// An asset is a static file. Its path contains a hash of its content, so that browsers may cache it forever.
 type asset struct {
 	Path    string
 	content []byte
-	kind    string // its media type
+	kind    string // media type
 	hash    string
 }
 
@@ -43,7 +42,7 @@ func (a asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 //go:embed icon.svg
 var icon []byte
 
-// iconPath is where browsers look for an icon without being told.
+// iconPath is the default path of a site's icon in browsers.
 const iconPath = "/favicon.ico"
 
 func serveIcon(w http.ResponseWriter, r *http.Request) {
@@ -52,7 +51,7 @@ func serveIcon(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(icon))
 }
 
-// sheet is all sheets of style in one, in the order of their names.
+// sheet contains all style sheets, concatenated in the order of their names.
 var sheet = newAsset("style", ".css", "text/css; charset=utf-8", func() []byte {
 	var all []byte
 	for _, name := range names(styleFiles, "style") {
@@ -63,8 +62,7 @@ var sheet = newAsset("style", ".css", "text/css; charset=utf-8", func() []byte {
 
 const baseScript = "base.js"
 
-// scripts are the scripts by their names. Where one imports base.js, its import
-// names the path that base.js is served at.
+// scripts are the scripts by name. Imports of base.js are replaced with its hashed path.
 var scripts = func() map[string]asset {
 	const kind = "text/javascript; charset=utf-8"
 	base := newAsset("base", ".js", kind, read(scriptFiles, "script/"+baseScript))
@@ -79,17 +77,16 @@ var scripts = func() map[string]asset {
 	return all
 }()
 
-// scriptPath returns where a script is served. A page that names one which is not
-// there is a mistake of ours, and can't be made.
+// scriptPath returns the path of a script. The error for a missing script makes the template fail.
 func scriptPath(name string) (string, error) {
 	script, is := scripts[name]
 	if !is {
-		return "", fmt.Errorf("there is no script %s", name)
+		return "", fmt.Errorf("script not found: %s", name)
 	}
 	return script.Path, nil
 }
 
-// names returns the names of an embedded folder's files, in order.
+// names returns the sorted file names of an embedded folder.
 func names(files embed.FS, folder string) []string {
 	entries, err := fs.ReadDir(files, folder)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestSheetsAndScriptsMayBeKeptForEver(t *testing.T) {
+func TestAssets_AreImmutable(t *testing.T) {
 	all := map[string]string{sheet.Path: "text/css; charset=utf-8"}
 	for _, script := range scripts {
 		all[script.Path] = "text/javascript; charset=utf-8"
@@ -30,13 +30,13 @@ func TestSheetsAndScriptsMayBeKeptForEver(t *testing.T) {
 	}
 }
 
-func TestTheIconIsWhereBrowsersLookForIt(t *testing.T) {
+func TestAssets_IconPath(t *testing.T) {
 	if r := serve(hostile(), "GET", "/favicon.ico"); r.StatusCode != 200 || r.Header.Get("Content-Type") != "image/svg+xml" {
 		t.Errorf("status %d, type %q", r.StatusCode, r.Header.Get("Content-Type"))
 	}
 }
 
-func TestNothingIsLoadedFromElsewhere(t *testing.T) {
+func TestAssets_NoExternalResources(t *testing.T) {
 	for _, foreign := range []string{"@import", "url(", "//fonts"} {
 		if strings.Contains(string(sheet.content), foreign) {
 			t.Errorf("the style sheet has %q", foreign)
@@ -51,7 +51,7 @@ func TestNothingIsLoadedFromElsewhere(t *testing.T) {
 	}
 }
 
-func TestScriptsImportBaseUnderThePathItIsServedAt(t *testing.T) {
+func TestAssets_ScriptsImportHashedBase(t *testing.T) {
 	for name, script := range scripts {
 		if name == "search.js" && !strings.Contains(string(script.content), `from "`+scripts[baseScript].Path+`"`) {
 			t.Errorf("%s does not import %s", name, scripts[baseScript].Path)
@@ -62,7 +62,7 @@ func TestScriptsImportBaseUnderThePathItIsServedAt(t *testing.T) {
 	}
 }
 
-func TestAllScriptsTogetherAreSmall(t *testing.T) {
+func TestAssets_ScriptSizeLimit(t *testing.T) {
 	bytes := 0
 	for _, script := range scripts {
 		bytes += len(script.content)

@@ -1,5 +1,6 @@
-// Package console serves pages for people: search, items, stories, feeds and how
-// the mesh is. They are whole without scripts, and all of a search is in its address.
+// Package console serves the web pages: search, items, stories, feeds, rules, spam, statistics and the state
+// of the mesh. [Handler] returns the handler, which reads from a [Source]. Pages work without scripts, and a
+// URL contains the whole state of a search.
 package console
 
 import (
@@ -10,10 +11,9 @@ import (
 	"time"
 )
 
-// A Source is what the pages tell of, as [api.Server] does. An item, a story or
-// a feed that is not there is [storage.ErrNotFound]; a cursor of another list,
-// [storage.ErrBadCursor]; what can't be done, an [api.Refusal]. Its methods may be
-// called concurrently.
+// A Source provides the data of the pages; [api.Server] implements it. Its methods return
+// [storage.ErrNotFound] for a missing item, story or feed, [storage.ErrBadCursor] for a cursor of another
+// list, and an [api.ConflictError] for an operation that is not possible. They may be called concurrently.
 type Source interface {
 	searchSource
 	savedSource
@@ -28,12 +28,11 @@ type Source interface {
 	ruleSource
 }
 
-// patience is how long a page waits for its source.
-const patience = 10 * time.Second
+// pageTimeout is the timeout of requests to the source for a page.
+const pageTimeout = 10 * time.Second
 
-// Handler returns the pages. It answers every path, if only to say that there
-// is nothing. Some have forms that change something: whoever serves them must
-// refuse what pages of other sites send, as [api.Server] does.
+// Handler returns the handler of all pages; it answers unregistered paths with 404. Forms change data: the
+// caller must reject cross-site requests, as [api.Server] does.
 func Handler(source Source) http.Handler {
 	return handler(source, time.Now)
 }
@@ -57,19 +56,19 @@ func handler(source Source, now func() time.Time) http.Handler {
 	for _, script := range scripts {
 		mux.Handle(script.Path, script)
 	}
-	mux.HandleFunc("/", c.nothing)
-	return c.guarded(mux)
+	mux.HandleFunc("/", c.notFound)
+	return c.withHeaders(mux)
 }
 
 type console struct {
-	source   Source
-	now      func() time.Time
-	standing standing
+	source      Source
+	now         func() time.Time
+	statusCache statusCache
 }
 
-// What a browser may load. Only our own scripts run, and they make no HTML but
-// through the one policy of base.js; nothing is framed, and forms come here. Only
-// the page of an item may show images, from wherever its publisher keeps them.
+// The content security policy of pages. Only the console's own scripts run, and they create HTML only through
+// the trusted-types policy of base.js. Pages cannot be framed, and forms submit only to this server. Only
+// item pages may load images, from any host.
 const (
 	basePolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; form-action 'self'; base-uri 'none'; " +
 		"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types feedmesh; "
@@ -77,12 +76,12 @@ const (
 	itemPolicy = basePolicy + "img-src https: http:"
 )
 
-// eventsPath is how the paths of streams of events end, which have no end in time.
+// eventsPath is the suffix of paths of event streams, which have no timeout.
 const eventsPath = "/events"
 
-// guarded sets what all answers have in common and refuses all but reading, and
-// what our own forms send.
-func (c *console) guarded(next *http.ServeMux) http.Handler {
+// withHeaders sets the security headers of all responses, a timeout, and answers 405 to methods other than
+// GET, HEAD and the POST of registered forms.
+func (c *console) withHeaders(next *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", pagePolicy)
@@ -93,9 +92,9 @@ func (c *console) guarded(next *http.ServeMux) http.Handler {
 		isForm := strings.HasPrefix(pattern, "POST ")
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && !isForm {
 			h.Set("Allow", "GET, HEAD")
-			c.say(w, r, http.StatusMethodNotAllowed, message{
+			c.showMessage(w, r, http.StatusMethodNotAllowed, message{
 				Heading: "This page can only be read",
-				Text:    []string{"Other changes are made through the REST API or by the agent's commands."},
+				Text:    []string{"Use the REST API or the agent's commands for other changes."},
 			})
 			return
 		}
@@ -103,9 +102,9 @@ func (c *console) guarded(next *http.ServeMux) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		wait := patience
+		wait := pageTimeout
 		if isForm {
-			wait = findPatience
+			wait = formTimeout
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), wait)
 		defer cancel()
@@ -113,49 +112,49 @@ func (c *console) guarded(next *http.ServeMux) http.Handler {
 	})
 }
 
-// A message is a page of words only.
+// A message is a page with text and links only.
 type message struct {
 	Heading string
 	Text    []string // paragraphs
 	Links   []choice
 }
 
-// say answers with a message.
-func (c *console) say(w http.ResponseWriter, r *http.Request, status int, m message) {
+// showMessage responds with a message.
+func (c *console) showMessage(w http.ResponseWriter, r *http.Request, status int, m message) {
 	c.render(w, r, status, "message", page{Title: m.Heading, Main: m})
 }
 
-// help tells how to search, and which keys there are.
+// help shows the query syntax and the keyboard shortcuts.
 func (c *console) help(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "help-page", page{Title: "Help", Parts: []string{"help"}})
 }
 
-func (c *console) nothing(w http.ResponseWriter, r *http.Request) {
-	c.say(w, r, http.StatusNotFound, message{
-		Heading: "There is no such page",
-		Text:    []string{"The address may be mistyped, or come from another version of feedmesh."},
+func (c *console) notFound(w http.ResponseWriter, r *http.Request) {
+	c.showMessage(w, r, http.StatusNotFound, message{
+		Heading: "Page not found",
+		Text:    []string{"The URL may be mistyped, or belong to another version of feedmesh."},
 		Links:   []choice{{Label: "Newest items", URL: "/"}},
 	})
 }
 
-// sorry answers for a source that failed.
-func (c *console) sorry(w http.ResponseWriter, r *http.Request, err error, what string) {
-	c.say(w, r, http.StatusServiceUnavailable, failure(r, err, what))
+// showUnavailable responds with 503: the source failed.
+func (c *console) showUnavailable(w http.ResponseWriter, r *http.Request, err error, what string) {
+	c.showMessage(w, r, http.StatusServiceUnavailable, failure(r, err, what))
 }
 
-// failure tells of a source that failed. What failed is named, why is not: the
-// error is for whoever runs this, and readiness tells them.
+// failure returns the message for a failed source. It names the component, but not the error, which is for
+// operators and reported by /readyz.
 func failure(r *http.Request, err error, what string) message {
 	m := message{
-		Heading: what + " does not answer",
+		Heading: what + " is not available",
 		Text: []string{
-			"Something this page stands on cannot be reached at the moment. Nothing is lost: feeds are read and items are kept as soon as that is possible.",
-			"Try again in a minute.",
+			"A component that this page depends on cannot be reached at the moment. No data is lost: polling and storing continue when it recovers.",
+			"Retry in a minute.",
 		},
-		Links: []choice{{Label: "Try again", URL: r.URL.RequestURI()}, {Label: "What is wrong (readiness)", URL: "/readyz"}},
+		Links: []choice{{Label: "Retry", URL: r.URL.RequestURI()}, {Label: "Readiness", URL: "/readyz"}},
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		m.Heading = what + " takes too long"
+		m.Heading = what + " timed out"
 	}
 	return m
 }

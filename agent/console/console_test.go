@@ -14,7 +14,7 @@ import (
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/tell"
+	"feedmesh/agent/placement"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -22,33 +22,33 @@ import (
 
 var noon = time.Date(2026, 9, 29, 12, 0, 0, 0, time.UTC)
 
-// A fake is a source that says what it was told to say.
+// A fake is a source with preset responses.
 type fake struct {
-	desk
+	detail
 	ruleFake
-	found    api.Found
+	found    api.SearchResults
 	items    map[string]api.ItemView
 	status   api.Status
 	err      error // of searches and items
 	meshErr  error
 	searches []api.Search
-	asked    int // how often for the status
+	asked    int // number of status requests
 
 	feedFake
 	feeds     api.FeedPage
 	discovery api.Discovery
-	outcome   string // of adding
+	outcome   string // outcome of adding a feed
 	done      []string
 
 	stories    api.StoryPage
 	bursts     api.Bursts
 	listed     []api.StorySearch
-	story      api.StoryView // the one there is
+	story      api.StoryView // the only story
 	duplicates api.Duplicates
 	related    api.Related
 	similar    []api.FoundItem
 	saved      []storage.SavedSearch
-	handErr    error // of what persons decide
+	editErr    error // of manual edits
 }
 
 func (f *fake) Duplicates(context.Context, string) (api.Duplicates, error) {
@@ -61,12 +61,12 @@ func (f *fake) Searches(context.Context) ([]storage.SavedSearch, error) { return
 
 func (f *fake) PutSearch(_ context.Context, name string, what api.SearchSetting) (storage.SavedSearch, error) {
 	f.done = append(f.done, fmt.Sprintf("save %s %+v", name, what))
-	return storage.SavedSearch{}, f.handErr
+	return storage.SavedSearch{}, f.editErr
 }
 
 func (f *fake) RemoveSearch(_ context.Context, name string) error {
 	f.done = append(f.done, "unsave "+name)
-	return f.handErr
+	return f.editErr
 }
 
 func (f *fake) Similar(context.Context, string, int) (api.Similar, error) {
@@ -75,8 +75,8 @@ func (f *fake) Similar(context.Context, string, int) (api.Similar, error) {
 
 func (f *fake) LabelItem(ctx context.Context, id string, said api.Correction) (api.ItemView, error) {
 	f.done = append(f.done, fmt.Sprintf("label %s %q %q", id, *said.Categories, *said.Topics))
-	if f.handErr != nil {
-		return api.ItemView{}, f.handErr
+	if f.editErr != nil {
+		return api.ItemView{}, f.editErr
 	}
 	return f.Item(ctx, id)
 }
@@ -95,19 +95,19 @@ func (f *fake) Story(_ context.Context, id string) (api.StoryView, error) {
 	return f.story, f.err
 }
 
-func (f *fake) DifferItem(_ context.Context, id string) (api.Duplicates, error) {
+func (f *fake) ClearDuplicate(_ context.Context, id string) (api.Duplicates, error) {
 	f.done = append(f.done, "differ "+id)
-	return f.duplicates, f.handErr
+	return f.duplicates, f.editErr
 }
 
-func (f *fake) SplitStory(_ context.Context, id string, what api.Splitting) (api.StoryView, error) {
+func (f *fake) SplitStory(_ context.Context, id string, what api.SplitRequest) (api.StoryView, error) {
 	f.done = append(f.done, fmt.Sprintf("split %s %+v", id, what))
-	return f.story, f.handErr
+	return f.story, f.editErr
 }
 
 func (f *fake) JoinStories(_ context.Context, id, other string) (api.StoryView, error) {
 	f.done = append(f.done, "join "+id+" "+other)
-	return f.story, f.handErr
+	return f.story, f.editErr
 }
 
 func (f *fake) Feed(_ context.Context, id string) (api.Feed, error) {
@@ -124,9 +124,9 @@ func (f *fake) Discover(_ context.Context, address string) (api.Discovery, error
 	return f.discovery, f.err
 }
 
-func (f *fake) AddFeeds(_ context.Context, urls, _ []string) (api.Intakes, error) {
+func (f *fake) AddFeeds(_ context.Context, urls, _ []string) (api.ImportResults, error) {
 	f.done = append(f.done, "add "+urls[0])
-	return api.Intakes{Feeds: []api.Intake{{FeedID: "id", Outcome: f.outcome, Reason: evil}}}, f.err
+	return api.ImportResults{Results: []api.ImportResult{{FeedID: "id", Outcome: f.outcome, Reason: evil}}}, f.err
 }
 
 func (f *fake) RefreshFeed(_ context.Context, id string) error {
@@ -135,12 +135,12 @@ func (f *fake) RefreshFeed(_ context.Context, id string) error {
 	return err
 }
 
-func (f *fake) CallSpam(ctx context.Context, id string, is bool) (api.ItemView, error) {
+func (f *fake) SetSpam(ctx context.Context, id string, is bool) (api.ItemView, error) {
 	f.done = append(f.done, fmt.Sprintf("spam %s %t", id, is))
 	return f.Item(ctx, id)
 }
 
-func (f *fake) Search(_ context.Context, q api.Search) (api.Found, error) {
+func (f *fake) Search(_ context.Context, q api.Search) (api.SearchResults, error) {
 	f.searches = append(f.searches, q)
 	return f.found, f.err
 }
@@ -160,13 +160,13 @@ func (f *fake) Status(context.Context) (api.Status, error) {
 
 const evil = `<script>alert("1")</script>'"><img src=x onerror=alert(1)>`
 
-// hostile returns a source whose every word is from an attacker.
+// hostile returns a source in which every text is hostile.
 func hostile() *fake {
 	item := storage.Item{
 		ID: "evil", FeedID: `"><script>`, URL: "javascript:alert(1)", Title: evil, Author: evil,
 		HTML:    `<h1>Big</h1><p>Kept <b>bold</b></div></main><img src="https://a.example/i.png" alt="">`,
 		Excerpt: evil, Language: `en"><script>`, Categories: []string{evil, "databases"}, Topics: []string{evil},
-		Tags: []string{evil}, Why: []string{evil}, Published: noon.Add(-time.Hour), FirstSeen: noon, Updated: noon,
+		Tags: []string{evil}, Reasons: []string{evil}, Published: noon.Add(-time.Hour), FirstSeen: noon, Updated: noon,
 		Assumed: "missing", Revision: 2, DuplicateOf: "../status", DuplicateBy: "url", Spam: true,
 	}
 	spans := []text.Span{{Text: "<b>"}, {Text: evil, Hit: true}, {Text: "&amp;"}}
@@ -181,23 +181,23 @@ func hostile() *fake {
 	repeat := brief
 	repeat.ID, repeat.DuplicateOf, repeat.DuplicateBy, repeat.DuplicateWhy = "evil3", "evil2", "title", evil
 	story := storage.Story{
-		ID: "evil", Lane: "en", Headline: "evil2", Title: evil, Summary: []storage.Line{{Text: evil, ItemID: "evil2"}}, Items: 4, Events: 2, Sources: 14,
+		ID: "evil", Partition: "en", Headline: "evil2", Title: evil, Summary: []storage.Line{{Text: evil, ItemID: "evil2"}}, Items: 4, Events: 2, Sources: 14,
 		FirstSeen: noon.Add(-72 * time.Hour), LastSeen: noon, Categories: []string{evil, "databases"}, Topics: []string{evil}, Burst: true, Clicks: 3,
 	}
-	activity := api.Activity{Since: noon.Add(-72 * time.Hour), Hours: make([]int, 73)}
+	activity := api.HourlyItems{Since: noon.Add(-72 * time.Hour), Hours: make([]int, 73)}
 	activity.Hours[0], activity.Hours[72] = 3, 1
 	publishers := make([]api.Publisher, 14)
 	for i := range publishers {
 		publishers[i] = api.Publisher{Name: evil, Items: 14 - i}
 	}
 	return &fake{
-		desk: hostileDesk(), ruleFake: hostileRules(),
+		detail: hostileMesh(), ruleFake: hostileRules(),
 		stories: api.StoryPage{Next: evil, Stories: []api.StoryBrief{
 			{Story: story, URL: "javascript:alert(1)", FeedID: "f", FeedTitle: evil, Publishers: []string{evil, evil}, Activity: activity, Why: evil},
-			{Story: storage.Story{ID: "plain", Lane: subjects.OtherLanguages}, URL: "https://a.example/"},
+			{Story: storage.Story{ID: "plain", Partition: subjects.OtherLanguages}, URL: "https://a.example/"},
 		}},
 		bursts: api.Bursts{Bursts: []api.Burst{
-			{Burst: tell.Burst{Of: "topic", Name: evil}}, {Burst: tell.Burst{Of: "category", Name: "databases"}}, {Burst: tell.Burst{Of: "story", Name: "evil"}, Title: evil},
+			{Burst: placement.Burst{Of: "topic", Name: evil}}, {Burst: placement.Burst{Of: "category", Name: "databases"}}, {Burst: placement.Burst{Of: "story", Name: "evil"}, Title: evil},
 		}},
 		story: api.StoryView{
 			Story: story, Publishers: publishers, Activity: activity, Notes: []string{evil},
@@ -211,8 +211,8 @@ func hostile() *fake {
 		similar:    []api.FoundItem{{Item: item, FeedTitle: evil}, {Item: storage.Item{ID: `"><script>`, Title: evil, URL: "javascript:alert(1)"}, FeedTitle: evil}},
 		duplicates: api.Duplicates{First: brief, Items: []api.ItemBrief{repeat}},
 		related:    api.Related{Story: story, Items: []api.ItemBrief{brief, repeat}},
-		found: api.Found{
-			Items: []api.FoundItem{{Item: item, FeedTitle: evil, TitleSpans: spans, TextSpans: spans, Told: &api.Telling{Items: 4, Sources: 3}}},
+		found: api.SearchResults{
+			Items: []api.FoundItem{{Item: item, FeedTitle: evil, TitleSpans: spans, TextSpans: spans, Coverage: &api.StoryCoverage{Items: 4, Sources: 3}}},
 			Total: 41, Next: evil,
 			Facets: map[string][]api.Facet{"category": facets, "feed": facets, "language": facets},
 		},
@@ -221,18 +221,18 @@ func hostile() *fake {
 				Feed:    storage.Feed{ID: "evil", URL: "https://a.example/" + evil, Title: evil, Site: "javascript:alert(1)", Language: evil, Tags: []string{evil}, Pinned: true, Added: noon, Items: 3, LastItem: noon, Rate: 1.5},
 				Request: &api.RequestView{UserAgent: evil, Headers: []string{evil}, User: evil, Password: "set", Proxy: evil},
 				State:   &subjects.State{Tier: "hot", Next: noon.Add(time.Hour), Reason: evil, Polled: noon, Failures: 2, Class: evil, Error: evil, Changed: noon},
-				Polls:   []subjects.Poll{{At: noon, Took: 1234 * time.Millisecond, Status: 200, Size: 4200, Way: evil}, {At: noon.Add(-time.Hour), Class: evil}},
+				Polls:   []subjects.Poll{{At: noon, Duration: 1234 * time.Millisecond, Status: 200, Size: 4200, ProxyID: evil}, {At: noon.Add(-time.Hour), Class: evil}},
 			},
 			{Feed: storage.Feed{ID: "plain", URL: "https://b.example/"}},
 		}},
-		discovery: api.Discovery{URL: "https://a.example/", Kind: api.APage, Feeds: []api.Candidate{
-			{URL: "https://a.example/" + evil, FeedID: "evil", Known: true, Title: evil, Format: "RSS", Entries: 2, Newest: noon},
+		discovery: api.Discovery{URL: "https://a.example/", Kind: api.KindPage, Feeds: []api.Candidate{
+			{URL: "https://a.example/" + evil, FeedID: "evil", Stored: true, Title: evil, Format: "RSS", Entries: 2, Newest: noon},
 			{URL: "https://a.example/2", Title: evil, Problem: evil},
 		}},
 		outcome: api.Added,
 		items:   map[string]api.ItemView{"evil": {Item: item, FeedTitle: evil}},
 		status: api.Status{
-			Version: "1", Feeds: api.FeedCounts{Known: 3, Polled: 2, Failing: 1}, Items: 41, Indexed: 40,
+			Version: "1", Feeds: api.FeedCounts{Stored: 3, Polled: 2, Failing: 1}, Items: 41, Indexed: 40,
 			Queues: []mesh.Depth{{Queue: "crawl", Tasks: 2, Bytes: 1500, Oldest: 75, Fill: .001}, {Queue: subjects.QuarantineStream, Tasks: 1}},
 			Agents: []subjects.Agent{{ID: "a", Host: evil, Roles: []string{"crawl", evil}, Started: noon, Seen: noon, Memory: 1 << 20}},
 			Active: map[string]subjects.Lease{evil: {Agent: "a", Host: evil, Since: "2026-09-29T11:00:00Z"}, "schedule": {}},
@@ -246,14 +246,14 @@ func serve(source Source, method, target string) *http.Response {
 	return w.Result()
 }
 
-// A shown page is an address, its status, and what its source says.
+// A shown is a page's path, its status and its source.
 type shown struct {
 	target string
 	status int
 	source *fake
 }
 
-// pages are all there are. Each area has its own beside its tests.
+// pages returns all pages. The pages of an area are beside its tests.
 func pages() map[string]shown {
 	all := map[string]shown{
 		"help":           {"/help", 200, hostile()},
@@ -267,21 +267,21 @@ func pages() map[string]shown {
 	return all
 }
 
-// broken is a source of which nothing answers.
+// broken is a source in which every method fails.
 func broken() *fake {
 	down := hostile()
 	down.err, down.meshErr = errors.New("dial tcp 127.0.0.1:7700: refused"), errors.New("nats: no responders")
 	return down
 }
 
-// stale is a source to which every cursor is another list's.
+// stale is a source that rejects every cursor.
 func stale() *fake {
 	source := hostile()
 	source.err = fmt.Errorf("search: %w", storage.ErrBadCursor)
 	return source
 }
 
-func TestPagesHaveTheirStatusAndHeaders(t *testing.T) {
+func TestPages_StatusAndHeaders(t *testing.T) {
 	for name, p := range pages() {
 		t.Run(name, func(t *testing.T) {
 			r := serve(p.source, "GET", p.target)
@@ -308,7 +308,7 @@ func TestPagesHaveTheirStatusAndHeaders(t *testing.T) {
 	}
 }
 
-func TestOnlyReadingIsAllowed(t *testing.T) {
+func TestPages_RejectOtherMethods(t *testing.T) {
 	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS"} {
 		for _, target := range []string{"/", "/items/evil", "/status", sheet.Path, "/none", "/feeds/evil"} {
 			r := serve(hostile(), method, target)
@@ -329,7 +329,7 @@ func TestOnlyReadingIsAllowed(t *testing.T) {
 	}
 }
 
-func TestErrorsKeepInternalsToThemselves(t *testing.T) {
+func TestPages_ErrorsHideInternals(t *testing.T) {
 	for name, p := range pages() {
 		if p.source.err == nil {
 			continue
@@ -343,7 +343,7 @@ func TestErrorsKeepInternalsToThemselves(t *testing.T) {
 	}
 }
 
-func TestStandingIsAskedForOnceInAWhile(t *testing.T) {
+func TestStatusCache_LimitsRequests(t *testing.T) {
 	source, now := hostile(), noon
 	source.meshErr = errors.New("nats: no responders")
 	h := handler(source, func() time.Time { return now })
@@ -355,7 +355,7 @@ func TestStandingIsAskedForOnceInAWhile(t *testing.T) {
 	if source.asked != 1 {
 		t.Errorf("two pages at once asked %d times, want 1", source.asked)
 	}
-	now = now.Add(standingAge)
+	now = now.Add(statusMaxAge)
 	get()
 	if source.asked != 2 {
 		t.Errorf("a page later on asked %d times in all, want 2", source.asked)

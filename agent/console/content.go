@@ -12,36 +12,34 @@ import (
 	"feedmesh/storage"
 )
 
-// demoted says what becomes of the headings in an item, whose title is the one
-// first-level heading of its page.
-var demoted = map[atom.Atom]atom.Atom{
+// demotedHeadings maps the headings of an item to lower levels: the item's title is the page's h1.
+var demotedHeadings = map[atom.Atom]atom.Atom{
 	atom.H1: atom.H2, atom.H2: atom.H3, atom.H3: atom.H4, atom.H4: atom.H5, atom.H5: atom.H6,
 }
 
-// loading lists the elements that would have a browser load something of itself.
-var loading = []atom.Atom{atom.Img, atom.Image, atom.Source, atom.Track, atom.Video, atom.Audio, atom.Iframe, atom.Embed, atom.Object}
+// loadingElements are elements that make a browser load external resources.
+var loadingElements = []atom.Atom{atom.Img, atom.Image, atom.Source, atom.Track, atom.Video, atom.Audio, atom.Iframe, atom.Embed, atom.Object}
 
-// content makes an item's HTML part of a page. It is safe to show as it is: at
-// ingest our own policy (package classify/text) left only listed elements and
-// attributes, with neither scripts nor styles. Read and written anew here, it
-// cannot end an element of the page around it. Its images are links, so that
-// nobody learns who reads it, nor when, before that person asks for them.
+// content returns an item's HTML for embedding in a page. Ingest has sanitized it (package classify/text):
+// only listed elements and attributes remain, without scripts and styles. Parsing and rendering it again
+// closes all elements, so it cannot break out of its container. Images become links, so that the publisher
+// cannot track readers.
 func content(clean string) template.HTML {
 	around := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
 	nodes, err := html.ParseFragment(strings.NewReader(clean), around)
 	if err != nil {
-		// Nested too deeply for a browser as well; its source can still be read.
+		// The HTML is nested too deeply: show its source.
 		return template.HTML("<pre>" + template.HTMLEscapeString(clean) + "</pre>")
 	}
 	for _, n := range nodes {
 		around.AppendChild(n)
 	}
 	for _, n := range slices.Collect(around.Descendants()) {
-		if level, ok := demoted[n.DataAtom]; ok && n.Type == html.ElementNode {
+		if level, ok := demotedHeadings[n.DataAtom]; ok && n.Type == html.ElementNode {
 			n.DataAtom, n.Data = level, level.String()
 		}
-		if slices.Contains(loading, n.DataAtom) && n.Type == html.ElementNode {
-			unload(n)
+		if slices.Contains(loadingElements, n.DataAtom) && n.Type == html.ElementNode {
+			replaceWithLink(n)
 		}
 	}
 	var b strings.Builder
@@ -53,10 +51,9 @@ func content(clean string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// unload puts a link in the place of an element that would load something, after
-// the link that it may be part of. Script item.js shows an image in that place if
-// it is asked to.
-func unload(n *html.Node) {
+// replaceWithLink replaces an element that loads a resource with a link to it, placed after any enclosing
+// link. The script item.js replaces links of images with the image on request.
+func replaceWithLink(n *html.Node) {
 	place := n
 	for up := n.Parent; up != nil; up = up.Parent {
 		if up.DataAtom == atom.A {
@@ -80,7 +77,7 @@ func unload(n *html.Node) {
 	if n.Parent != nil {
 		n.Parent.RemoveChild(n)
 	}
-	if place != n && wordsOf(place) == "" { // a link that was nothing but this
+	if place != n && textOf(place) == "" { // the link contained only this element
 		place.AppendChild(&html.Node{Type: html.TextNode, Data: cmp.Or(host(attribute(place, "href")), "Link")})
 	}
 }
@@ -94,8 +91,8 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// wordsOf returns the text of a node, without space around it.
-func wordsOf(n *html.Node) string {
+// textOf returns the text of a node, trimmed.
+func textOf(n *html.Node) string {
 	var b strings.Builder
 	for child := range n.Descendants() {
 		if child.Type == html.TextNode {

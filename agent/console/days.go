@@ -7,8 +7,7 @@ import (
 	"feedmesh/agent/api"
 )
 
-// A histogram is a small picture of how many items are of which day, the latest
-// last, and the days themselves, the latest first.
+// A histogram is a bar chart of items by day, the latest last. Days lists the days, the latest first.
 type histogram struct {
 	Width, Height int
 	Bars          []dayBar
@@ -27,8 +26,7 @@ const (
 	maxDays   = 31
 )
 
-// days returns the days of what was found, nil where there are fewer than two
-// and none is asked for.
+// days returns the histogram of the results, or nil if there are fewer than two days and no day is selected.
 func (s state) days(facet []api.Facet) *histogram {
 	counts := map[string]int64{}
 	var last, first time.Time
@@ -52,9 +50,9 @@ func (s state) days(facet []api.Facet) *histogram {
 		first = earliest
 	}
 	h := &histogram{Height: dayHeight}
-	most := int64(1)
+	highest := int64(1)
 	for _, n := range counts {
-		most = max(most, n)
+		highest = max(highest, n)
 	}
 	for at := first; !at.After(last); at = at.AddDate(0, 0, 1) {
 		name := at.Format(time.DateOnly)
@@ -62,8 +60,8 @@ func (s state) days(facet []api.Facet) *histogram {
 		if c.Active {
 			c.URL = s.with("day", "").URL()
 		}
-		if c.Count > 0 { // what is there is seen
-			height := max(2, int(c.Count*dayHeight/most))
+		if c.Count > 0 { // a bar is at least 2 pixels high
+			height := max(2, int(c.Count*dayHeight/highest))
 			h.Bars = append(h.Bars, dayBar{choice: c, X: h.Width, Y: dayHeight - height, Width: dayWidth, Height: height})
 			h.Days = append(h.Days, c)
 		}
@@ -74,7 +72,7 @@ func (s state) days(facet []api.Facet) *histogram {
 	return h
 }
 
-// day returns a day as people write it: "1 Mar 2026".
+// day formats a day: "1 Mar 2026".
 func day(iso string) string {
 	at, err := time.Parse(time.DateOnly, iso)
 	if err != nil {

@@ -10,34 +10,33 @@ import (
 	"feedmesh/storage"
 )
 
-// A bulkPage asks whether something is really to be done to many feeds, or tells
-// what came of it.
+// A bulkPage is the confirmation of a bulk operation on feeds, or its result.
 type bulkPage struct {
-	What    string // what is to be done, or was, in words
+	What    string // the operation in words: the verb before, the participle after
 	Number  int64  // of feeds
-	Asks    bool
+	Confirm bool
 	Removes bool
-	Keep    []field // what the next step sends
+	Keep    []field // hidden fields of the next request
 	Done    int64
 	Failed  int64
 	Reasons []bulkFailed
-	Back    string // the list it came from
+	Back    string // URL of the list of feeds
 }
 
-type bulkFailed struct{ URL, Why string }
+type bulkFailed struct{ URL, Reason string }
 
-// bulkWords say what is done: to be done, and done.
+// bulkWords are the verb and the participle of each operation.
 var bulkWords = map[string][2]string{
-	api.Pin: {"Pin", "pinned"}, api.Unpin: {"Unpin", "unpinned"}, api.Tag: {"Tag", "tagged"}, api.Untag: {"Take tags from", "untagged"},
-	api.Refresh: {"Poll", "to be polled now"}, api.Remove: {"Remove", "removed"},
+	api.ActionPin: {"Pin", "pinned"}, api.ActionUnpin: {"Unpin", "unpinned"}, api.ActionTag: {"Tag", "tagged"}, api.ActionUntag: {"Untag", "untagged"},
+	api.ActionRefresh: {"Poll", "queued for polling"}, api.ActionRemove: {"Remove", "removed"},
 }
 
-// bulk does something to many feeds. It asks first by a page of its own if they
-// are not few, or are to be removed.
+// bulk applies an operation to feeds. Removals, and operations on a whole list, require confirmation on a
+// page first.
 func (c *console) bulk(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBulkForm)
 	if err := r.ParseForm(); err != nil {
-		c.badBulk(w, r, "The form is larger than this page's.")
+		c.badBulk(w, r, "The form is too large.")
 		return
 	}
 	b, s, err := readBulk(r.PostForm)
@@ -45,48 +44,48 @@ func (c *console) bulk(w http.ResponseWriter, r *http.Request) {
 		c.badBulk(w, r, sentence(err.Error()))
 		return
 	}
-	asks := r.PostForm.Get("sure") == "" && (b.Filter != nil || b.Do == api.Remove)
-	b.DryRun = asks
+	confirm := r.PostForm.Get("sure") == "" && (b.Filter != nil || b.Action == api.ActionRemove)
+	b.DryRun = confirm
 	done, err := c.source.ChangeFeeds(r.Context(), b)
 	switch {
-	case errors.Is(err, api.ErrWrongBulk), errors.Is(err, storage.ErrBadCursor):
-		c.badBulk(w, r, "Choose feeds and what is to be done to them. To tag or untag, write the tags.")
+	case errors.Is(err, api.ErrInvalidBulk), errors.Is(err, storage.ErrBadCursor):
+		c.badBulk(w, r, "Select feeds and an action. To tag or untag, enter the tags.")
 		return
-	case errors.Is(err, api.ErrTooMuch):
-		c.say(w, r, http.StatusTooManyRequests, message{
-			Heading: "Others are changing many feeds", Text: []string{"Try again in a minute."},
+	case errors.Is(err, api.ErrTooManyRequests):
+		c.showMessage(w, r, http.StatusTooManyRequests, message{
+			Heading: "Another bulk change is running", Text: []string{"Retry in a minute."},
 			Links: []choice{{Label: "Back to the feeds", URL: s.with("after", "")}},
 		})
 		return
 	case err != nil:
-		c.sorry(w, r, err, "The store")
+		c.showUnavailable(w, r, err, "The store")
 		return
 	}
 	main := bulkPage{
-		What: bulkWords[b.Do][1], Number: done.Found, Asks: asks, Removes: b.Do == api.Remove, Back: s.with("after", ""),
+		What: bulkWords[b.Action][1], Number: done.Found, Confirm: confirm, Removes: b.Action == api.ActionRemove, Back: s.with("after", ""),
 		Done: int64(done.Done), Failed: int64(done.Failed),
 	}
-	if asks {
-		main.What = bulkWords[b.Do][0]
+	if confirm {
+		main.What = bulkWords[b.Action][0]
 	}
-	if asks || done.Next != "" {
+	if confirm || done.Next != "" {
 		main.Keep = keepBulk(r.PostForm, done.Next)
 	}
 	for _, f := range done.Reasons {
 		main.Reasons = append(main.Reasons, bulkFailed{feedPath(f.ID), f.Why})
 	}
-	c.render(w, r, http.StatusOK, "feed-bulk", page{Title: "Many feeds", Here: feedsPath, Scripts: []string{"feeds.js"}, Main: main})
+	c.render(w, r, http.StatusOK, "feed-bulk", page{Title: "Change feeds", Here: feedsPath, Scripts: []string{"feeds.js"}, Main: main})
 }
 
-// badBulk answers for a form that asks for nothing that can be done.
+// badBulk responds to an invalid form.
 func (c *console) badBulk(w http.ResponseWriter, r *http.Request, why string) {
-	c.say(w, r, http.StatusBadRequest, message{Heading: "Nothing was done to these feeds", Text: []string{why}, Links: []choice{toFeeds}})
+	c.showMessage(w, r, http.StatusBadRequest, message{Heading: "No feeds were changed", Text: []string{why}, Links: []choice{toFeeds}})
 }
 
-const maxBulkForm = 128 << 10 // bytes: a thousand IDs, and some more
+const maxBulkForm = 128 << 10 // bytes: a thousand IDs and the other fields
 
-// readBulk reads what is to be done, and the list it was said on.
-func readBulk(form url.Values) (api.FeedBulk, feedState, error) {
+// readBulk returns the operation of a form, and the state of the list on which it was submitted.
+func readBulk(form url.Values) (api.BulkChange, feedState, error) {
 	query := url.Values{}
 	for _, p := range feedParams {
 		if p.of != "page" && form.Has(p.name) {
@@ -95,23 +94,23 @@ func readBulk(form url.Values) (api.FeedBulk, feedState, error) {
 	}
 	values, err := readParams(query.Encode(), feedParams)
 	s := feedState(values)
-	b := api.FeedBulk{Do: form.Get("do"), After: form.Get("from")}
-	if _, known := bulkWords[b.Do]; !known {
-		return b, s, errors.New("choose what is to be done")
+	b := api.BulkChange{Action: form.Get("do"), After: form.Get("from")}
+	if _, registered := bulkWords[b.Action]; !registered {
+		return b, s, errors.New("choose an action")
 	}
-	if b.Do == api.Tag || b.Do == api.Untag {
+	if b.Action == api.ActionTag || b.Action == api.ActionUntag {
 		b.Tags = tagsIn(form.Get("tags"))
 	}
 	if form.Get("all") != "" {
 		filter := s.filter()
 		b.Filter, b.All = &filter, true
 	} else if b.IDs = form["id"]; len(b.IDs) > 1000 {
-		return b, s, errors.New("these are more feeds than a page has")
+		return b, s, errors.New("more feeds are selected than a page has")
 	}
 	return b, s, err
 }
 
-// keepBulk returns what a form says, for the next step to say again.
+// keepBulk returns the fields of a form that the next request repeats.
 func keepBulk(form url.Values, next string) []field {
 	fields := []field{{"sure", "yes"}}
 	if next != "" {

@@ -13,17 +13,17 @@ import (
 	"feedmesh/storage"
 )
 
-// A feedPage tells all of a feed.
+// A feedPage shows one feed in detail.
 type feedPage struct {
 	feedRow
 	api.Feed
-	Trouble        *api.Trouble
+	Problem        *api.FeedProblem
 	Site, Language string
 	ItemsURL       string
-	Added          *stamp
-	LastItem       *stamp
-	Due            *stamp // when it is polled next, if that is in time to come
-	Changed        *stamp
+	Added          *timestamp
+	LastItem       *timestamp
+	Due            *timestamp // time of the next poll if it is in the future
+	Changed        *timestamp
 	Error          string
 	Failures       int64
 	Polls          []pollRow
@@ -32,7 +32,7 @@ type feedPage struct {
 }
 
 type pollRow struct {
-	At     *stamp
+	At     *timestamp
 	Status int
 	Took   string
 	Size   int64
@@ -40,15 +40,15 @@ type pollRow struct {
 	Way    string
 }
 
-// feedSettings are what the form shows: the feed's own, or what a person wrote
-// that could not be taken.
+// feedSettings are the values of the settings form: those of the feed, or the submitted values if they were
+// rejected.
 type feedSettings struct {
 	Pinned, FullText       bool
 	Tags, Spam             string
 	UserAgent, User, Proxy string
-	Headers                []string // names of those that are set
+	Headers                []string // names of the headers that are set
 	HasPassword            bool
-	Faults                 []string
+	Errors                 []string
 }
 
 func settingsOf(f api.Feed) feedSettings {
@@ -68,48 +68,48 @@ func (c *console) feed(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// readFeed returns the feed that a request names. If there is none it has answered.
+// readFeed returns the feed of a request. If it fails it has written the response.
 func (c *console) readFeed(w http.ResponseWriter, r *http.Request) (api.Feed, bool) {
 	f, err := c.source.Feed(r.Context(), r.PathValue("id"))
-	return f, !c.failed(w, r, err, "The feed", c.noFeed)
+	return f, !c.handleError(w, r, err, "The feed", c.noFeed)
 }
 
 func (c *console) showFeed(w http.ResponseWriter, r *http.Request, status int, f api.Feed, settings feedSettings) {
 	now := c.now()
 	row := rowOf(f, now)
 	main := feedPage{
-		feedRow: row, Feed: f, Trouble: f.Trouble, Site: storage.WebURL(f.Site), Language: language(f.Language),
-		ItemsURL: state{"feed": f.ID}.URL(), Added: stamped(f.Added, now), LastItem: row.Newest,
+		feedRow: row, Feed: f, Problem: f.Problem, Site: storage.WebURL(f.Site), Language: language(f.Language),
+		ItemsURL: state{"feed": f.ID}.URL(), Added: newTimestamp(f.Added, now), LastItem: row.Newest,
 		Spark: pollSparkOf(f.Polls), Settings: settings,
 	}
 	if s := f.State; s != nil {
-		main.Changed, main.Error, main.Failures = stamped(s.Changed, now), s.Error, int64(s.Failures)
+		main.Changed, main.Error, main.Failures = newTimestamp(s.Changed, now), s.Error, int64(s.Failures)
 		if s.Next.After(now) && s.Crawl == "" {
-			main.Due = stamped(s.Next, now)
+			main.Due = newTimestamp(s.Next, now)
 		}
 	}
 	for _, p := range f.Polls {
-		main.Polls = append(main.Polls, pollRow{stamped(p.At, now), p.Status, count(p.Took.Milliseconds()), p.Size, api.WhatPoll(p), p.Way})
+		main.Polls = append(main.Polls, pollRow{newTimestamp(p.At, now), p.Status, count(p.Duration.Milliseconds()), p.Size, api.DescribePoll(p), p.ProxyID})
 	}
 	c.render(w, r, status, "feed", page{Title: row.Title, Here: feedsPath, Main: main})
 }
 
-// setFeed changes a feed's settings and shows its page.
+// setFeed changes the settings of a feed and redirects to its page.
 func (c *console) setFeed(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	change, shown, err := readChange(r)
 	if err == nil {
 		_, err = c.source.SetFeed(r.Context(), r.PathValue("id"), change)
 	}
-	var wrong *api.WrongChange
+	var wrong *api.InvalidChangeError
 	switch {
 	case errors.As(err, &wrong):
 		f, ok := c.readFeed(w, r)
 		if !ok {
 			return
 		}
-		for _, fault := range wrong.Faults {
-			shown.Faults = append(shown.Faults, faultWords(fault))
+		for _, problem := range wrong.Problems {
+			shown.Errors = append(shown.Errors, errorMessage(problem))
 		}
 		now := settingsOf(f)
 		shown.Headers, shown.HasPassword = now.Headers, now.HasPassword
@@ -117,32 +117,32 @@ func (c *console) setFeed(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, storage.ErrNotFound):
 		c.noFeed(w, r)
 	case err != nil:
-		c.sorry(w, r, err, "The store")
+		c.showUnavailable(w, r, err, "The store")
 	default:
 		http.Redirect(w, r, feedPath(r.PathValue("id")), http.StatusSeeOther)
 	}
 }
 
-// faultWords returns a fault of a change without where REST has it.
-func faultWords(fault error) string {
+// errorMessage returns the message of an error without its location in the REST request.
+func errorMessage(err error) string {
 	var detail *huma.ErrorDetail
-	if errors.As(fault, &detail) {
+	if errors.As(err, &detail) {
 		return detail.Message
 	}
-	return fault.Error()
+	return err.Error()
 }
 
-// readChange reads the form of settings. A password and a header's value that are
-// left empty stay as they are: the page does not know them.
-func readChange(r *http.Request) (api.Change, feedSettings, error) {
-	unread := r.ParseForm() // it says so only the first time
+// readChange parses the settings form. An empty password or header value leaves the stored value unchanged,
+// because the page does not contain it.
+func readChange(r *http.Request) (api.FeedChange, feedSettings, error) {
+	unread := r.ParseForm() // only the first call returns the error
 	text := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
 	shown := feedSettings{
 		Pinned: text("pinned") != "", FullText: text("full_text") != "", Tags: text("tags"), Spam: text("spam"),
 		UserAgent: text("user_agent"), User: text("user"), Proxy: text("proxy"),
 	}
 	if unread != nil {
-		return api.Change{}, shown, wrongForm("the form is larger than this page's")
+		return api.FeedChange{}, shown, formError("the form is too large")
 	}
 	tags := tagsIn(shown.Tags)
 	spam, err := 0.0, error(nil)
@@ -151,11 +151,11 @@ func readChange(r *http.Request) (api.Change, feedSettings, error) {
 	}
 	switch {
 	case err != nil || !(spam >= 0 && spam <= 1):
-		return api.Change{}, shown, wrongForm("the score for spam must be a number from 0 to 1; leave it empty for what all others have")
+		return api.FeedChange{}, shown, formError("the spam score must be a number from 0 to 1; leave it empty for the default")
 	case len(tags) > api.MaxTags:
-		return api.Change{}, shown, wrongForm(fmt.Sprintf("there are more than %d tags", api.MaxTags))
+		return api.FeedChange{}, shown, formError(fmt.Sprintf("more than %d tags", api.MaxTags))
 	}
-	change := api.Change{
+	change := api.FeedChange{
 		Tags: &tags, Pinned: &shown.Pinned, FullText: &shown.FullText, SpamThreshold: &spam,
 		UserAgent: &shown.UserAgent, User: &shown.User, Proxy: &shown.Proxy,
 	}
@@ -168,7 +168,7 @@ func readChange(r *http.Request) (api.Change, feedSettings, error) {
 	return change, shown, nil
 }
 
-// tagsIn returns the tags of a text that has commas between them.
+// tagsIn splits comma-separated tags.
 func tagsIn(text string) []string {
 	tags := []string{}
 	for tag := range strings.SplitSeq(text, ",") {
@@ -179,14 +179,14 @@ func tagsIn(text string) []string {
 	return tags
 }
 
-func wrongForm(why string) error { return &api.WrongChange{Faults: []error{errors.New(why)}} }
+func formError(why string) error { return &api.InvalidChangeError{Problems: []error{errors.New(why)}} }
 
-// A fetchTestPage tells of a fetch that was tried.
+// A fetchTestPage shows the result of a test fetch.
 type fetchTestPage struct {
 	api.FetchTest
-	Feed    string // its title
-	URL     string // of its page
-	Again   string // where the form goes
+	Feed    string // title of the feed
+	URL     string // of the feed's page
+	Again   string // action of the form that repeats the test
 	First   []fetchedRow
 	Read    bool
 	Entries int64
@@ -194,41 +194,41 @@ type fetchTestPage struct {
 
 type fetchedRow struct {
 	Title, Link string
-	Published   *stamp
+	Published   *timestamp
 }
 
-// testFeed fetches a feed for a person to see.
+// testFeed fetches a feed and shows the exchange.
 func (c *console) testFeed(w http.ResponseWriter, r *http.Request) {
 	f, ok := c.readFeed(w, r)
 	if !ok {
 		return
 	}
-	told, err := c.source.TestFetch(r.Context(), f.ID, "")
-	if errors.Is(err, api.ErrTooMuch) {
-		c.say(w, r, http.StatusTooManyRequests, message{
-			Heading: "Another test is under way", Text: []string{"Try again when it has ended."},
+	result, err := c.source.TestFetch(r.Context(), api.FetchTestRequest{Feed: f.ID, Compare: true})
+	if errors.Is(err, api.ErrTooManyRequests) {
+		c.showMessage(w, r, http.StatusTooManyRequests, message{
+			Heading: "Another test is running", Text: []string{"Retry when it has finished."},
 			Links: []choice{{Label: "Back to the feed", URL: feedPath(f.ID)}},
 		})
 		return
 	}
 	if err != nil {
-		c.sorry(w, r, err, "The store")
+		c.showUnavailable(w, r, err, "The store")
 		return
 	}
-	main := fetchTestPage{FetchTest: told, Feed: rowOf(f, c.now()).Title, URL: feedPath(f.ID), Again: feedPath(f.ID) + "/test", Read: told.Error == "", Entries: int64(told.Entries)}
-	for _, e := range told.First {
-		main.First = append(main.First, fetchedRow{e.Title, storage.WebURL(e.Link), stamped(e.Published, c.now())})
+	main := fetchTestPage{FetchTest: result, Feed: rowOf(f, c.now()).Title, URL: feedPath(f.ID), Again: feedPath(f.ID) + "/test", Read: result.Error == "", Entries: int64(result.Entries)}
+	for _, e := range result.First {
+		main.First = append(main.First, fetchedRow{e.Title, storage.WebURL(e.Link), newTimestamp(e.Published, c.now())})
 	}
 	c.render(w, r, http.StatusOK, "feed-test", page{Title: "Test of " + main.Feed, Here: feedsPath, Main: main})
 }
 
-// A removePage asks whether a feed is really to go.
+// A removePage is the confirmation before a feed is removed.
 type removePage struct {
 	Title, URL, RemoveURL string
 	Items                 int64
 }
 
-func (c *console) askToRemove(w http.ResponseWriter, r *http.Request) {
+func (c *console) confirmRemove(w http.ResponseWriter, r *http.Request) {
 	f, ok := c.readFeed(w, r)
 	if !ok {
 		return
@@ -240,7 +240,7 @@ func (c *console) askToRemove(w http.ResponseWriter, r *http.Request) {
 
 func (c *console) removeFeed(w http.ResponseWriter, r *http.Request) {
 	err := c.source.RemoveFeed(r.Context(), r.PathValue("id"))
-	if !c.failed(w, r, err, "The store", c.noFeed) {
+	if !c.handleError(w, r, err, "The store", c.noFeed) {
 		http.Redirect(w, r, feedsPath, http.StatusSeeOther)
 	}
 }

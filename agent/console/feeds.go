@@ -13,18 +13,18 @@ import (
 	"feedmesh/storage"
 )
 
-// A feedSource has feeds and finds more. A feed that is not there is
-// [storage.ErrNotFound]; settings that make no sense are an [api.WrongChange].
+// A feedSource provides feeds. Its methods return [storage.ErrNotFound] for a missing feed and an
+// [api.InvalidChangeError] for invalid settings.
 type feedSource interface {
 	FindFeeds(ctx context.Context, q api.FeedSearch) (api.FeedPage, error)
 	FeedFacets(ctx context.Context) (api.FeedFacets, error)
-	ChangeFeeds(ctx context.Context, b api.FeedBulk) (api.FeedsDone, error)
+	ChangeFeeds(ctx context.Context, b api.BulkChange) (api.BulkResult, error)
 	Feed(ctx context.Context, id string) (api.Feed, error)
-	SetFeed(ctx context.Context, id string, change api.Change) (api.Feed, error)
-	TestFetch(ctx context.Context, feedID, address string) (api.FetchTest, error)
+	SetFeed(ctx context.Context, id string, change api.FeedChange) (api.Feed, error)
+	TestFetch(ctx context.Context, in api.FetchTestRequest) (api.FetchTest, error)
 	RemoveFeed(ctx context.Context, id string) error
 	Discover(ctx context.Context, address string) (api.Discovery, error)
-	AddFeeds(ctx context.Context, urls, tags []string) (api.Intakes, error)
+	AddFeeds(ctx context.Context, urls, tags []string) (api.ImportResults, error)
 	RefreshFeed(ctx context.Context, id string) error
 }
 
@@ -37,7 +37,7 @@ func (c *console) feedRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+feedsPath+"/{id}/refresh", c.refresh)
 	mux.HandleFunc("POST "+feedsPath+"/{id}/settings", c.setFeed)
 	mux.HandleFunc("POST "+feedsPath+"/{id}/test", c.testFeed)
-	mux.HandleFunc(feedsPath+"/{id}/remove", c.askToRemove)
+	mux.HandleFunc(feedsPath+"/{id}/remove", c.confirmRemove)
 	mux.HandleFunc("POST "+feedsPath+"/{id}/remove", c.removeFeed)
 }
 
@@ -50,10 +50,10 @@ const (
 // feedPath returns the path of a feed's page.
 func feedPath(id string) string { return feedsPath + "/" + url.PathEscape(id) }
 
-// feedsOnPage is how many feeds a page lists.
+// feedsOnPage is the number of feeds on a page.
 const feedsOnPage = 50
 
-// feedParams are the parameters of the addresses of lists of feeds.
+// feedParams are the URL parameters of the list of feeds.
 var feedParams = []param{
 	{name: "q", max: 256},
 	{name: "state", max: 16, of: "filter", values: api.FeedStates},
@@ -66,17 +66,17 @@ var feedParams = []param{
 	{name: "after", max: 4096, of: "page"},
 }
 
-// A feedState is what a list of feeds shows, as its address says it.
+// A feedState is the state of a list of feeds, by URL parameter.
 type feedState map[string]string
 
-// filter returns which feeds the list has.
+// filter returns the filter of the list.
 func (s feedState) filter() api.FeedFilter {
 	return api.FeedFilter{
 		Text: s["q"], Tag: s["tag"], Host: s["host"], Pinned: s["pinned"] != "", State: s["state"], Class: s["class"], Tier: s["tier"],
 	}
 }
 
-// with returns the address of the list with another value, from its first page.
+// with returns the URL of the list with a changed value, on its first page.
 func (s feedState) with(name, value string) string {
 	next := map[string]string{}
 	for _, p := range feedParams {
@@ -91,7 +91,7 @@ func (s feedState) with(name, value string) string {
 	return addressOf(feedsPath, next)
 }
 
-// unfiltered returns the address of the list without filters, from its first page.
+// unfiltered returns the URL of the list without filters, on its first page.
 func (s feedState) unfiltered() string {
 	return addressOf(feedsPath, map[string]string{"q": s["q"], "sort": s["sort"]})
 }
@@ -99,19 +99,19 @@ func (s feedState) unfiltered() string {
 // A feedsPage lists feeds.
 type feedsPage struct {
 	pager
-	Query   string
-	Keep    []field // what a new search of feeds keeps
-	Meant   []field // what says which feeds are listed
-	Feeds   []feedRow
-	Total   int64
-	Any     bool     // whether there are any feeds at all, as far as that is known
-	Chips   []choice // filters in force; following one takes it away
-	Clear   string   // address without filters
-	Filters []feedFilter
-	Sorts   []choice
+	Query     string
+	Keep      []field // hidden fields of the search form
+	Selection []field // hidden fields that select the listed feeds
+	Feeds     []feedRow
+	Total     int64
+	Any       bool     // whether feeds exist at all, as far as known
+	Chips     []choice // active filters; the URL removes the filter
+	Clear     string   // URL without filters
+	Filters   []feedFilter
+	Sorts     []choice
 }
 
-// A feedFilter is a way to narrow the list.
+// A feedFilter is a filter of the list and its values.
 type feedFilter struct {
 	Title   string
 	ID      string
@@ -121,19 +121,19 @@ type feedFilter struct {
 type feedRow struct {
 	ID      string
 	Title   string
-	URL     string // of its page
+	URL     string // of the feed's page
 	Address string
 	Host    string
 	Items   int64
-	Rate    string // items a day; "" if unknown
-	Newest  *stamp
+	Rate    string // items a day; empty if unknown
+	Newest  *timestamp
 	Tier    string
 	Next    string
-	Why     string
+	Reason  string
 	Last    string
-	Polled  *stamp
+	Polled  *timestamp
 	Failing bool
-	Trouble *api.Trouble
+	Problem *api.FeedProblem
 	Pinned  bool
 	Tags    []choice
 }
@@ -151,7 +151,7 @@ func (c *console) feeds(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		c.sorry(w, r, err, "The list of feeds")
+		c.showUnavailable(w, r, err, "The list of feeds")
 		return
 	}
 	main := feedsPage{pager: pager{What: "feeds"}, Clear: s.unfiltered(), Query: s["q"], Any: len(s) > 0 || len(found.Feeds) > 0, Sorts: s.sorts()}
@@ -160,7 +160,7 @@ func (c *console) feeds(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, p := range feedParams {
 		if value := s[p.name]; value != "" && p.name != "after" {
-			main.Meant = append(main.Meant, field{p.name, value})
+			main.Selection = append(main.Selection, field{p.name, value})
 			if p.name != "q" {
 				main.Keep = append(main.Keep, field{p.name, value})
 			}
@@ -169,7 +169,7 @@ func (c *console) feeds(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	if facets, err := c.source.FeedFacets(r.Context()); err == nil { // the list does without
+	if facets, err := c.source.FeedFacets(r.Context()); err == nil { // filters are optional
 		main.Filters = s.filters(facets)
 	}
 	if s["after"] != "" {
@@ -191,14 +191,14 @@ func (s feedState) sort() string {
 	return s["sort"]
 }
 
-const badFeedsHeading = "This list of feeds cannot be made"
+const badFeedsHeading = "Invalid list of feeds"
 
 var toFeeds = choice{Label: "All feeds", URL: feedsPath}
 
-// stateWords say what the states of feeds are.
+// stateWords are the labels of feed states.
 var stateWords = map[string]string{
-	api.StateFailing: "Failing", api.StateGone: "Gone for good", api.StateNew: "Never read", api.StateDue: "Due now",
-	api.StatePolling: "Being polled", api.StateOK: "Doing well",
+	api.StateFailing: "Failing", api.StateGone: "Gone", api.StateNew: "Never polled", api.StateDue: "Due now",
+	api.StatePolling: "Being polled", api.StateOK: "OK",
 }
 
 func chipLabel(name, value string) string {
@@ -211,16 +211,16 @@ func chipLabel(name, value string) string {
 	return name + ": " + value
 }
 
-// sorts are the orders that the list can have.
+// sorts returns the sort orders of the list.
 func (s feedState) sorts() []choice {
 	var sorts []choice
-	for _, o := range [][2]string{{"title", "Title"}, {"items", "Most items"}, {"newest", "Newest item"}, {"added", "Last added"}, {"url", "Address"}} {
+	for _, o := range [][2]string{{"title", "Title"}, {"items", "Most items"}, {"newest", "Newest item"}, {"added", "Recently added"}, {"url", "Address"}} {
 		sorts = append(sorts, choice{Label: o[1], URL: s.with("sort", o[0]), Active: s.sort() == o[0]})
 	}
 	return sorts
 }
 
-// filters are the ways to narrow the list. What is chosen leads back.
+// filters returns the filters of the list. The URL of an active value removes it.
 func (s feedState) filters(f api.FeedFacets) []feedFilter {
 	choices := func(name string, counts []api.FeedCount, label func(string) string) (list []choice) {
 		for _, n := range counts {
@@ -249,20 +249,20 @@ func (s feedState) filters(f api.FeedFacets) []feedFilter {
 	return slices.DeleteFunc(all, func(f feedFilter) bool { return len(f.Choices) == 0 })
 }
 
-// row returns a feed as the list shows it.
+// row returns a feed's row, with links for its tags.
 func (s feedState) row(f api.Feed, now time.Time) feedRow {
 	row := rowOf(f, now)
-	row.Tags = linked(f.Tags, func(tag string) string { return s.with("tag", tag) })
+	row.Tags = linksOf(f.Tags, func(tag string) string { return s.with("tag", tag) })
 	return row
 }
 
 func rowOf(f api.Feed, now time.Time) feedRow {
 	row := feedRow{
-		ID: f.ID, Title: cmp.Or(f.Title, host(f.URL), f.URL), URL: feedPath(f.ID), Address: f.URL, Host: storage.HostOf(f.URL), Items: f.Items, Newest: stamped(f.LastItem, now),
-		Next: nextPoll(f, now), Last: f.LastPoll(), Failing: f.State != nil && f.State.Failures > 0, Trouble: f.Trouble, Pinned: f.Pinned,
+		ID: f.ID, Title: cmp.Or(f.Title, host(f.URL), f.URL), URL: feedPath(f.ID), Address: f.URL, Host: storage.HostOf(f.URL), Items: f.Items, Newest: newTimestamp(f.LastItem, now),
+		Next: nextPoll(f, now), Last: f.LastPoll(), Failing: f.State != nil && f.State.Failures > 0, Problem: f.Problem, Pinned: f.Pinned,
 	}
 	if f.State != nil {
-		row.Tier, row.Why, row.Polled = f.State.Tier, f.State.Reason, stamped(f.State.Polled, now)
+		row.Tier, row.Reason, row.Polled = f.State.Tier, f.State.Reason, newTimestamp(f.State.Polled, now)
 	}
 	row.Rate = rate(f.Rate)
 	return row
@@ -273,9 +273,9 @@ func nextPoll(f api.Feed, now time.Time) string {
 }
 
 func (c *console) noFeed(w http.ResponseWriter, r *http.Request) {
-	c.say(w, r, http.StatusNotFound, message{
-		Heading: "There is no such feed",
-		Text:    []string{"It may have been removed, or moved to another address."},
+	c.showMessage(w, r, http.StatusNotFound, message{
+		Heading: "Feed not found",
+		Text:    []string{"It may have been removed, or moved to another URL."},
 		Links:   []choice{toFeeds},
 	})
 }

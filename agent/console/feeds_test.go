@@ -14,17 +14,18 @@ import (
 	"golang.org/x/net/html"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/feed/compare"
 	"feedmesh/storage"
 )
 
-// A feedFake is what of a [fake] the pages of feeds need besides the feeds.
+// A feedFake is the part of [fake] for the pages of feeds.
 type feedFake struct {
-	lists   []api.FeedSearch // for lists
-	bulks   []api.FeedBulk
-	changes []api.Change
-	setErr  error // of settings and bulks
+	lists   []api.FeedSearch // requested lists
+	bulks   []api.BulkChange
+	changes []api.FeedChange
+	setErr  error // of settings and bulk changes
 	facets  api.FeedFacets
-	step    api.FeedsDone
+	step    api.BulkResult
 	tested  api.FetchTest
 }
 
@@ -35,19 +36,19 @@ func (f *fake) FindFeeds(_ context.Context, q api.FeedSearch) (api.FeedPage, err
 
 func (f *fake) FeedFacets(context.Context) (api.FeedFacets, error) { return f.facets, f.err }
 
-func (f *fake) ChangeFeeds(_ context.Context, b api.FeedBulk) (api.FeedsDone, error) {
+func (f *fake) ChangeFeeds(_ context.Context, b api.BulkChange) (api.BulkResult, error) {
 	f.bulks = append(f.bulks, b)
 	return f.step, errors.Join(f.err, f.setErr)
 }
 
-func (f *fake) SetFeed(ctx context.Context, id string, change api.Change) (api.Feed, error) {
+func (f *fake) SetFeed(ctx context.Context, id string, change api.FeedChange) (api.Feed, error) {
 	f.changes = append(f.changes, change)
 	feed, err := f.Feed(ctx, id)
 	return feed, errors.Join(err, f.setErr)
 }
 
-func (f *fake) TestFetch(_ context.Context, id, _ string) (api.FetchTest, error) {
-	f.done = append(f.done, "test "+id)
+func (f *fake) TestFetch(_ context.Context, in api.FetchTestRequest) (api.FetchTest, error) {
+	f.done = append(f.done, "test "+in.Feed)
 	return f.tested, errors.Join(f.err, f.setErr)
 }
 
@@ -57,10 +58,10 @@ func (f *fake) RemoveFeed(ctx context.Context, id string) error {
 	return err
 }
 
-// troubled is a source whose first feed has all that can be wrong with one.
-func troubled() *fake {
+// failingFeeds is a source whose first feed has every kind of problem.
+func failingFeeds() *fake {
 	source := hostile()
-	source.feeds.Feeds[0].Trouble = &api.Trouble{What: evil, Do: evil, Class: evil}
+	source.feeds.Feeds[0].Problem = &api.FeedProblem{Summary: evil, Advice: evil, Class: evil}
 	total := int64(1234)
 	source.feeds.Total = &total
 	source.facets = api.FeedFacets{
@@ -72,18 +73,18 @@ func troubled() *fake {
 }
 
 func feedPages() map[string]shown {
-	rare := troubled()
+	rare := failingFeeds()
 	rare.feeds.Feeds = nil
 	return map[string]shown{
-		"feeds":          {"/feeds", 200, troubled()},
-		"filtered feeds": {"/feeds?q=%3Cscript%3E&state=failing&class=%22%3E&tier=hot&tag=a&host=b&pinned=yes&sort=items", 200, troubled()},
-		"more feeds":     {"/feeds?after=https://a.example/", 200, troubled()},
+		"feeds":          {"/feeds", 200, failingFeeds()},
+		"filtered feeds": {"/feeds?q=%3Cscript%3E&state=failing&class=%22%3E&tier=hot&tag=a&host=b&pinned=yes&sort=items", 200, failingFeeds()},
+		"more feeds":     {"/feeds?after=https://a.example/", 200, failingFeeds()},
 		"rare feeds":     {"/feeds?state=gone", 200, rare},
-		"strange feeds":  {"/feeds?state=%3Cscript%3E", 400, troubled()},
+		"strange feeds":  {"/feeds?state=%3Cscript%3E", 400, failingFeeds()},
 		"stale feeds":    {"/feeds?after=x", 400, stale()},
 		"no feeds":       {"/feeds", 200, &fake{}},
 		"feeds down":     {"/feeds", 503, broken()},
-		"feed":           {"/feeds/evil", 200, troubled()},
+		"feed":           {"/feeds/evil", 200, failingFeeds()},
 		"new feed":       {"/feeds/plain", 200, hostile()},
 		"no feed":        {"/feeds/none", 404, hostile()},
 		"feed down":      {"/feeds/evil", 503, broken()},
@@ -92,12 +93,12 @@ func feedPages() map[string]shown {
 	}
 }
 
-// send sends a form of one field, url.
+// send submits a form with the field url.
 func send(source Source, target, address string) *http.Response {
-	return sends(source, target, url.Values{"url": {address}}.Encode())
+	return submit(source, target, url.Values{"url": {address}}.Encode())
 }
 
-// rows returns what the rows of a page's table say, cell by cell.
+// rows returns the text of a page's table, cell by cell.
 func rows(page *html.Node) []string {
 	var list []string
 	for _, row := range elements(elements(page, "tbody")[0], "tr") {
@@ -110,7 +111,7 @@ func rows(page *html.Node) []string {
 	return list
 }
 
-// entries returns what the entries of the page's list say.
+// entries returns the text of the list's entries on a page.
 func entries(page *html.Node) []string {
 	var list []string
 	for _, ul := range elements(page, "ul") {
@@ -126,8 +127,8 @@ func entries(page *html.Node) []string {
 	return list
 }
 
-func TestFeedsAreListedWithHowTheyDo(t *testing.T) {
-	source := troubled()
+func TestFeedsPage_ListsState(t *testing.T) {
+	source := failingFeeds()
 	page := parse(t, body(t, serve(source, "GET", "/feeds")))
 	listed := entries(page)
 	for i, want := range []string{"· pinned · 3 items · 1.5 a day · newest just now", "b.example · 0 items Last poll none yet Next poll soon"} {
@@ -149,8 +150,8 @@ func TestFeedsAreListedWithHowTheyDo(t *testing.T) {
 	}
 }
 
-func TestAListsAddressHoldsAllOfIt(t *testing.T) {
-	source := troubled()
+func TestFeedsPage_URLContainsState(t *testing.T) {
+	source := failingFeeds()
 	page := parse(t, body(t, serve(source, "GET", "/feeds?q=a&state=failing&class=dns&tier=hot&tag=t&host=h&pinned=yes&sort=items")))
 	want := api.FeedSearch{
 		FeedFilter: api.FeedFilter{Text: "a", Tag: "t", Host: "h", Pinned: true, State: "failing", Class: "dns", Tier: "hot"},
@@ -167,12 +168,12 @@ func TestAListsAddressHoldsAllOfIt(t *testing.T) {
 	}
 }
 
-// post sends a form.
+// post submits a form.
 func post(source Source, target string, form url.Values) *http.Response {
-	return sends(source, target, form.Encode())
+	return submit(source, target, form.Encode())
 }
 
-// hidden returns the hidden fields of the form that leads to a path.
+// hidden returns the hidden fields of the form with an action.
 func hidden(page *html.Node, path string) url.Values {
 	fields := url.Values{}
 	for _, form := range elements(page, "form") {
@@ -188,12 +189,12 @@ func hidden(page *html.Node, path string) url.Values {
 	return fields
 }
 
-func TestManyFeedsAreChanged(t *testing.T) {
+func TestFeedsPage_BulkChanges(t *testing.T) {
 	t.Run("at once where few are chosen", func(t *testing.T) {
-		source := troubled()
-		source.step = api.FeedsDone{Done: 2, Failed: 1, Reasons: []api.FeedFailed{{ID: "x", Why: evil}}}
+		source := failingFeeds()
+		source.step = api.BulkResult{Done: 2, Failed: 1, Reasons: []api.FeedFailure{{ID: "x", Why: evil}}}
 		r := post(source, "/feeds/bulk", url.Values{"do": {"tag"}, "tags": {"a, b ,"}, "id": {"1", "2"}, "state": {"failing"}})
-		want := api.FeedBulk{Do: api.Tag, Tags: []string{"a", "b"}, IDs: []string{"1", "2"}}
+		want := api.BulkChange{Action: api.ActionTag, Tags: []string{"a", "b"}, IDs: []string{"1", "2"}}
 		if len(source.bulks) != 1 || !reflect.DeepEqual(source.bulks[0], want) {
 			t.Errorf("done is %+v, want %+v", source.bulks, want)
 		}
@@ -206,50 +207,50 @@ func TestManyFeedsAreChanged(t *testing.T) {
 		}
 	})
 	t.Run("after a question where many are, step by step", func(t *testing.T) {
-		source := troubled()
-		source.step = api.FeedsDone{Found: 1500}
+		source := failingFeeds()
+		source.step = api.BulkResult{Found: 1500}
 		form := url.Values{"do": {"refresh"}, "all": {"yes"}, "class": {"dns"}, "q": {`"><script>`}}
 		page := parse(t, body(t, post(source, "/feeds/bulk", form)))
 		filter := api.FeedFilter{Text: `"><script>`, Class: "dns"}
-		want := api.FeedBulk{Do: api.Refresh, Filter: &filter, All: true, DryRun: true}
-		if !reflect.DeepEqual(source.bulks, []api.FeedBulk{want}) || !strings.Contains(words(page), "Poll 1,500 feeds?") {
+		want := api.BulkChange{Action: api.ActionRefresh, Filter: &filter, All: true, DryRun: true}
+		if !reflect.DeepEqual(source.bulks, []api.BulkChange{want}) || !strings.Contains(words(page), "Poll 1,500 feeds?") {
 			t.Fatalf("done is %+v, the page says %q; want a count and a question", source.bulks, words(page))
 		}
-		source.step = api.FeedsDone{Done: 900, Next: "https://m.example/"}
+		source.step = api.BulkResult{Done: 900, Next: "https://m.example/"}
 		page = parse(t, body(t, post(source, "/feeds/bulk", hidden(page, "/feeds/bulk"))))
-		if want.DryRun = false; !reflect.DeepEqual(source.bulks[1], want) || !strings.Contains(words(page), "There are more to do") {
+		if want.DryRun = false; !reflect.DeepEqual(source.bulks[1], want) || !strings.Contains(words(page), "More feeds remain") {
 			t.Fatalf("done is %+v, the page says %q; want the first step", source.bulks[1], words(page))
 		}
-		source.step = api.FeedsDone{Done: 600}
+		source.step = api.BulkResult{Done: 600}
 		page = parse(t, body(t, post(source, "/feeds/bulk", hidden(page, "/feeds/bulk"))))
 		if want.After = "https://m.example/"; !reflect.DeepEqual(source.bulks[2], want) || strings.Contains(words(page), "Go on") {
 			t.Errorf("done is %+v, the page says %q; want the last step", source.bulks[2], words(page))
 		}
 	})
 	t.Run("after a question where they are to be removed", func(t *testing.T) {
-		source := troubled()
+		source := failingFeeds()
 		post(source, "/feeds/bulk", url.Values{"do": {"remove"}, "id": {"1"}})
 		if len(source.bulks) != 1 || !source.bulks[0].DryRun {
 			t.Errorf("done is %+v, want nothing but a count", source.bulks)
 		}
 	})
 	t.Run("only if it makes sense", func(t *testing.T) {
-		source := troubled()
-		source.setErr = api.ErrWrongBulk
+		source := failingFeeds()
+		source.setErr = api.ErrInvalidBulk
 		for _, form := range []url.Values{{}, {"do": {"explode"}, "id": {"1"}}, {"do": {"pin"}}, {"do": {"pin"}, "all": {"yes"}, "state": {"odd"}}} {
 			if r := post(source, "/feeds/bulk", form); r.StatusCode != 400 {
 				t.Errorf("%v: status %d, want 400", form, r.StatusCode)
 			}
 		}
-		source.setErr = api.ErrTooMuch
+		source.setErr = api.ErrTooManyRequests
 		if r := post(source, "/feeds/bulk", url.Values{"do": {"pin"}, "id": {"1"}}); r.StatusCode != 429 {
 			t.Errorf("while others are: status %d, want 429", r.StatusCode)
 		}
 	})
 }
 
-func TestSettingsAreSavedAndSecretsStay(t *testing.T) {
-	source := troubled()
+func TestFeedPage_SavesSettingsAndKeepsSecrets(t *testing.T) {
+	source := failingFeeds()
 	form := url.Values{"pinned": {"yes"}, "tags": {"a, b c"}, "spam": {"0,7"}, "user_agent": {"X"}, "user": {"me"}, "proxy": {"p"}, "password": {""}, "header": {"X-Key"}, "value": {"v"}}
 	r := post(source, "/feeds/evil/settings", form)
 	if r.StatusCode != 303 || r.Header.Get("Location") != "/feeds/evil" || len(source.changes) != 1 {
@@ -260,7 +261,7 @@ func TestSettingsAreSavedAndSecretsStay(t *testing.T) {
 		*c.Proxy != "p" || c.Password != nil || c.Headers["X-Key"] != "v" {
 		t.Errorf("the change is %+v", c)
 	}
-	source.setErr = &api.WrongChange{Faults: []error{&huma.ErrorDetail{Message: "there is no proxy " + evil, Location: "body.proxy"}}}
+	source.setErr = &api.InvalidChangeError{Problems: []error{&huma.ErrorDetail{Message: "there is no proxy " + evil, Location: "body.proxy"}}}
 	r = post(source, "/feeds/evil/settings", form)
 	page := parse(t, body(t, r))
 	if text := words(page); r.StatusCode != 422 || !strings.Contains(text, "were not changed: there is no proxy <script>") {
@@ -285,7 +286,7 @@ func TestSettingsAreSavedAndSecretsStay(t *testing.T) {
 	}
 }
 
-func TestATestFetchShowsHeaders(t *testing.T) {
+func TestFeedPage_TestFetchShowsHeaders(t *testing.T) {
 	source := hostile()
 	source.tested = api.FetchTest{
 		URL: evil, Took: 1234, Size: 4200, Title: evil, Format: "RSS", Entries: 2, First: []api.TestedEntry{{Title: evil, Link: "javascript:alert(1)", Published: noon}},
@@ -297,7 +298,7 @@ func TestATestFetchShowsHeaders(t *testing.T) {
 	r := post(source, "/feeds/evil/test", nil)
 	page := body(t, r)
 	text := words(parse(t, page))
-	for _, want := range []string{"Authorization set", "Answered 301", "Redirected to <script>", "Etag <script>", "RSS · <script>", "· 2 entries · 4.2 KB · 1,234 ms"} {
+	for _, want := range []string{"Authorization set", "Status 301", "Redirected to <script>", "Etag <script>", "RSS · <script>", "· 2 entries · 4.2 KB · 1,234 ms"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q: %s", want, text)
 		}
@@ -305,20 +306,34 @@ func TestATestFetchShowsHeaders(t *testing.T) {
 	if strings.Contains(page, "<script>alert") || strings.Contains(page, `href="javascript`) {
 		t.Error("what a host says is taken for markup")
 	}
-	source.tested = api.FetchTest{Error: evil, Problem: &api.Trouble{What: "It is away.", Do: "Wait."}}
+	source.tested.Comparison = &api.Comparison{Parser: "gofeed v1", Entries: 2, Same: 1, Differ: 1, Pairs: []compare.EntryPair{
+		{Ours: &compare.ParsedEntry{Title: evil, Link: "javascript:alert(1)", Published: noon}, Theirs: &compare.ParsedEntry{Title: "b"}, Differs: []string{"title"}},
+		{Theirs: &compare.ParsedEntry{Title: "c"}},
+	}}
+	page = body(t, post(source, "/feeds/evil/test", nil))
+	text = words(parse(t, page))
+	for _, want := range []string{"Second opinion: gofeed v1", "2 entries: 1 read alike, 1 differ", "not found", "found by one parser only"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the comparison lacks %q: %s", want, text)
+		}
+	}
+	if strings.Contains(page, "<script>alert") || strings.Contains(page, `href="javascript`) {
+		t.Error("the comparison contains markup of a feed")
+	}
+	source.tested = api.FetchTest{Error: evil, Problem: &api.FeedProblem{Summary: "It is away.", Advice: "Wait."}}
 	if text := words(parse(t, body(t, post(source, "/feeds/evil/test", nil)))); !strings.Contains(text, "It is away. Wait. <script>") {
 		t.Errorf("of a failure the page says %q", text)
 	}
-	source.setErr = api.ErrTooMuch
+	source.setErr = api.ErrTooManyRequests
 	if r := post(source, "/feeds/evil/test", nil); r.StatusCode != 429 {
 		t.Errorf("a second test: status %d, want 429", r.StatusCode)
 	}
 }
 
-func TestAFeedIsRemovedAfterAQuestion(t *testing.T) {
+func TestFeedPage_RemovalRequiresConfirmation(t *testing.T) {
 	source := hostile()
 	page := parse(t, body(t, serve(source, "GET", "/feeds/evil/remove")))
-	if text := words(page); len(source.done) > 0 || !strings.Contains(text, "It goes with 3 items") {
+	if text := words(page); len(source.done) > 0 || !strings.Contains(text, "Its 3 items will be removed") {
 		t.Fatalf("done is %v, the page says %q", source.done, text)
 	}
 	if r := post(source, "/feeds/evil/remove", nil); r.StatusCode != 303 || r.Header.Get("Location") != "/feeds" || !slices.Equal(source.done, []string{"remove evil"}) {
@@ -329,16 +344,16 @@ func TestAFeedIsRemovedAfterAQuestion(t *testing.T) {
 	}
 }
 
-func TestAFeedsPageTellsWhyAndOfItsPolls(t *testing.T) {
+func TestFeedPage_ShowsReasonAndPolls(t *testing.T) {
 	page := body(t, serve(hostile(), "GET", "/feeds/evil"))
 	text := words(parse(t, page))
-	for _, want := range []string{"Next poll in 1 hour", "Why then <script>", "The last 2 polls failed: <script>", "Password set", "Pinned read as often as possible", "1.5 items a day"} {
+	for _, want := range []string{"Next poll in 1 hour", "Reason <script>", "The last 2 polls failed: <script>", "Password set", "Pinned polled as often as possible", "1.5 items a day"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q: %s", want, text)
 		}
 	}
 	polls := rows(parse(t, page))
-	if len(polls) != 2 || !strings.HasPrefix(polls[0], "just now · 29 Sep 2026, 12:00 UTC | 200 | 1,234 | 4.2 KB | A document came (HTTP 200). | <script>") || !strings.HasPrefix(polls[1], "1 hour ago · 29 Sep 2026, 11:00 UTC | – | 0 | – | It failed: <script>") {
+	if len(polls) != 2 || !strings.HasPrefix(polls[0], "just now · 29 Sep 2026, 12:00 UTC | 200 | 1,234 | 4.2 KB | Document received (HTTP 200). | <script>") || !strings.HasPrefix(polls[1], "1 hour ago · 29 Sep 2026, 11:00 UTC | – | 0 | – | Error: <script>") {
 		t.Errorf("the polls are %q", polls)
 	}
 	if strings.Contains(page, `href="javascript`) {
@@ -346,14 +361,14 @@ func TestAFeedsPageTellsWhyAndOfItsPolls(t *testing.T) {
 	}
 }
 
-func TestAPageOffersTheFeedsOfAnAddress(t *testing.T) {
+func TestFoundPage_OffersFeeds(t *testing.T) {
 	source := hostile()
 	r := send(source, "/feeds/find", " a.example ")
 	page := parse(t, body(t, r))
 	if r.StatusCode != 200 || !slices.Equal(source.done, []string{"discover a.example"}) {
 		t.Fatalf("status %d after %v, want 200 after a look", r.StatusCode, source.done)
 	}
-	if got := link(page, "known already"); got != "/feeds/evil" {
+	if got := link(page, "Already added"); got != "/feeds/evil" {
 		t.Errorf("the known feed leads to %q", got)
 	}
 	var offers []string
@@ -365,16 +380,16 @@ func TestAPageOffersTheFeedsOfAnAddress(t *testing.T) {
 	if !slices.Equal(offers, []string{"https://a.example/2"}) {
 		t.Errorf("offered are %v, want the unknown feed alone", offers)
 	}
-	if text := words(page); !strings.Contains(text, "2 feeds found") || !strings.Contains(text, "It could not be read: <script>") {
+	if text := words(page); !strings.Contains(text, "2 feeds found") || !strings.Contains(text, "Cannot be read: <script>") {
 		t.Errorf("the page says %q", text)
 	}
-	source.discovery = api.Discovery{URL: "https://a.example/", Kind: api.Unreachable, Problem: "no answer"}
-	if text := words(parse(t, body(t, send(source, "/feeds/find", "a.example")))); !strings.Contains(text, "No feed was found https://a.example/ no answer Add it all the same") {
+	source.discovery = api.Discovery{URL: "https://a.example/", Kind: api.KindUnreachable, Problem: "no answer"}
+	if text := words(parse(t, body(t, send(source, "/feeds/find", "a.example")))); !strings.Contains(text, "No feed was found https://a.example/ no answer Add anyway") {
 		t.Errorf("where nothing answers the page says %q", text)
 	}
 }
 
-func TestFormsAddAndPoll(t *testing.T) {
+func TestFeedsPage_AddAndRefresh(t *testing.T) {
 	source := hostile()
 	for _, c := range []struct {
 		target, address string

@@ -6,30 +6,30 @@ import (
 	"feedmesh/agent/api"
 )
 
-// A group is one filter: the values it may have.
+// A group is a filter with its values.
 type group struct {
 	ID, Label string
-	Days      *histogram // nil but where the values are days
+	Days      *histogram // set if the values are days
 	Choices   []choice
-	More      []choice // those that are seen only when asked for
+	More      []choice // values shown on request
 }
 
-// fewChoices is how many values of a filter are seen at once.
-const fewChoices = 8
+// maxChoices is the number of values of a filter that are shown initially.
+const maxChoices = 8
 
 var (
 	times = []choice{
 		{Label: "Any time"}, {Label: "Past day", URL: "day"}, {Label: "Past week", URL: "week"}, {Label: "Past month", URL: "month"},
 	}
-	stories = []choice{{Label: "Each once"}, {Label: "All items of each", URL: "all"}}
+	stories = []choice{{Label: "One item each"}, {Label: "All items", URL: "all"}}
 	shows   = []choice{
 		{Label: "Without duplicates"}, {Label: "With duplicates", URL: "duplicates"}, {Label: "Spam only", URL: "spam"},
 		{Label: "Starred by rules", URL: "starred"}, {Label: "Sponsored", URL: "sponsored"}, {Label: "Muted by rules", URL: "muted"},
 	}
 )
 
-// groups returns the filters, each with what following a value leads to.
-func (s state) groups(found api.Found) []group {
+// groups returns the filters with their values as links.
+func (s state) groups(found api.SearchResults) []group {
 	list := []group{s.fixed("time", "Published", times)}
 	if days := s.days(found.Facets["day"]); days != nil {
 		list = append(list, group{ID: "day", Label: "Days", Days: days})
@@ -38,8 +38,8 @@ func (s state) groups(found api.Found) []group {
 		if g.Choices = s.facet(g.ID, found.Facets[g.ID]); g.Choices == nil {
 			continue
 		}
-		if len(g.Choices) > fewChoices+1 {
-			g.Choices, g.More = g.Choices[:fewChoices], g.Choices[fewChoices:]
+		if len(g.Choices) > maxChoices+1 {
+			g.Choices, g.More = g.Choices[:maxChoices], g.Choices[maxChoices:]
 		}
 		list = append(list, g)
 	}
@@ -49,8 +49,7 @@ func (s state) groups(found api.Found) []group {
 	return append(list, s.fixed("show", "Show", shows))
 }
 
-// fixed returns a filter with values that are always there. Their URL is the
-// value.
+// fixed returns a filter with fixed values. The URL of a value in values is the parameter's value.
 func (s state) fixed(name, label string, values []choice) group {
 	g := group{ID: name, Label: label}
 	for _, v := range values {
@@ -59,8 +58,7 @@ func (s state) fixed(name, label string, values []choice) group {
 	return g
 }
 
-// facet returns the values that the results have. Following the one in force
-// takes the filter away.
+// facet returns the values of the results. The URL of the active value removes the filter.
 func (s state) facet(name string, facets []api.Facet) []choice {
 	var list []choice
 	for _, f := range facets {
@@ -76,8 +74,8 @@ func (s state) facet(name string, facets []api.Facet) []choice {
 	return list
 }
 
-// chips returns the filters in force, in words.
-func (s state) chips(found api.Found) []choice {
+// chips returns the active filters as labels.
+func (s state) chips(found api.SearchResults) []choice {
 	var list []choice
 	add := func(name, words string) {
 		if s[name] != "" {
@@ -94,8 +92,8 @@ func (s state) chips(found api.Found) []choice {
 	return list
 }
 
-// linked returns names as links, each to where at says.
-func linked(names []string, at func(name string) string) []choice {
+// linksOf returns names as links; at returns the URL of a name.
+func linksOf(names []string, at func(name string) string) []choice {
 	var list []choice
 	for _, name := range names {
 		list = append(list, choice{Label: name, URL: at(name)})
@@ -112,8 +110,8 @@ func label(values []choice, value string) string {
 	return value
 }
 
-// feedTitle returns the title of a feed if what was found has it, else its ID.
-func feedTitle(id string, found api.Found) string {
+// feedTitle returns the title of a feed if the results contain it, else its ID.
+func feedTitle(id string, found api.SearchResults) string {
 	for _, item := range found.Items {
 		if item.FeedID == id && item.FeedTitle != "" {
 			return item.FeedTitle

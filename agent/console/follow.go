@@ -7,22 +7,21 @@ import (
 	"time"
 )
 
-// A follow is how a search is followed elsewhere.
+// A follow contains the output URLs of a search or list.
 type follow struct {
-	RSS, Atom, JSON string // where it is served for feed readers
-	Query           string // to save a search by, for this page and for feed readers; empty for other lists
-	Title           string // that it may get
+	RSS, Atom, JSON string // URLs for feed readers
+	Query           string // query to save the search with, for this page and for feed readers; empty for other lists
+	Title           string // suggested title
 }
 
-// outputsPath is where lists are served for feed readers, package output.
+// outputsPath is the prefix of outputs for feed readers; see package output.
 const outputsPath = "/outputs/"
 
-// follow returns how the search is followed, on its first page and with its words
-// as they are: nobody goes on typing in a feed reader.
+// follow returns the output URLs of the search's first page, without prefix matching of a word being typed.
 func (s state) follow() *follow {
 	values := s.output()
 	f := followed("search", values)
-	for _, name := range []string{"show", "day", "stories"} { // by which this page shows it again
+	for _, name := range []string{"show", "day", "stories"} { // parameters of the search page only
 		if s[name] != "" {
 			values.Set(name, s[name])
 		}
@@ -31,7 +30,7 @@ func (s state) follow() *follow {
 	return f
 }
 
-// follow returns how the list of stories is followed.
+// follow returns the output URLs of the list of stories.
 func (l listing) follow() *follow {
 	values := url.Values{}
 	for _, name := range []string{"language", "category", "topic", "sort"} {
@@ -49,8 +48,7 @@ func followed(what string, values url.Values) *follow {
 	return &follow{RSS: address("rss"), Atom: address("atom"), JSON: address("json")}
 }
 
-// output returns the state as parameters of GET /api/search. Times that move on
-// with the clock go into the query.
+// output returns the state as parameters of GET /api/search. Relative times become part of the query.
 func (s state) output() url.Values {
 	values := url.Values{}
 	for _, name := range []string{"category", "topic", "feed", "language", "sort"} {
@@ -86,7 +84,7 @@ func (s state) output() url.Values {
 	return values
 }
 
-// links returns the formats, for the head of a page with the title.
+// links returns the formats as links for the page's head.
 func (f *follow) links(title string) []feedLink {
 	return []feedLink{
 		{Title: title + " (Atom)", Kind: "application/atom+xml", URL: f.Atom},

@@ -8,14 +8,13 @@ import (
 	"feedmesh/agent/api"
 )
 
-// A grid is the numbers of a picture: columns with a heading, and rows of words
-// and numbers as machines read them.
+// A grid is the table of a chart's data: columns with headings, and rows of unformatted values.
 type grid struct {
 	Columns []column
 	Rows    [][]string
 }
 
-// gridOf returns a grid with these headings. All but the first are of numbers.
+// gridOf returns an empty grid. All columns but the first are numeric.
 func gridOf(headings ...string) grid {
 	var g grid
 	for i, heading := range headings {
@@ -36,7 +35,7 @@ func (g *grid) add(cells ...any) {
 	g.Rows = append(g.Rows, row)
 }
 
-// writeCSV writes the grid as RFC 4180 has it.
+// writeCSV writes the grid as CSV (RFC 4180).
 func (g grid) writeCSV(to io.Writer) {
 	w := csv.NewWriter(to)
 	w.UseCRLF = true
@@ -44,7 +43,7 @@ func (g grid) writeCSV(to io.Writer) {
 	for i, c := range g.Columns {
 		headings[i] = api.CSVCell(c.Label)
 	}
-	w.Write(headings) // who does not read on is none of our business
+	w.Write(headings) // write errors mean that the client has closed the connection
 	for _, row := range g.Rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {

@@ -15,9 +15,9 @@ import (
 	"feedmesh/storage"
 )
 
-// An importSource takes in lists of feeds. One that is none is an [api.WrongList].
+// An importSource imports lists of feeds. StartImport returns an [api.InvalidListError] for an invalid list.
 type importSource interface {
-	BeginImport(ctx context.Context, name string, list []byte) (api.Import, error)
+	StartImport(ctx context.Context, name string, list []byte) (api.Import, error)
 	Imports(ctx context.Context) (api.Imports, error)
 	Import(ctx context.Context, id string) (api.Import, error)
 	ImportLines(ctx context.Context, q api.ImportSearch) (api.ImportPage, error)
@@ -35,10 +35,10 @@ func (c *console) importRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+importsPath+"/{id}/cancel", c.cancelImport)
 }
 
-// An importRow is an import as it is getting on.
+// An importRow is an import with its progress.
 type importRow struct {
 	Name, URL, State            string
-	Started, Finished           *stamp
+	Started, Finished           *timestamp
 	Total, Done                 int64
 	Added, Known, Invalid, Left int64
 	Running, Ending             bool
@@ -46,8 +46,8 @@ type importRow struct {
 
 func (c *console) importRow(imp api.Import) importRow {
 	row := importRow{
-		Name: imp.Name, URL: importPath(imp.ID), State: imp.State, Started: stamped(imp.Started, c.now()), Finished: stamped(imp.Finished, c.now()),
-		Total: int64(imp.Total), Done: int64(imp.Done), Added: int64(imp.Added), Known: int64(imp.Known), Invalid: int64(imp.Invalid),
+		Name: imp.Name, URL: importPath(imp.ID), State: imp.State, Started: newTimestamp(imp.Started, c.now()), Finished: newTimestamp(imp.Finished, c.now()),
+		Total: int64(imp.Total), Done: int64(imp.Done), Added: int64(imp.Added), Known: int64(imp.Existing), Invalid: int64(imp.Invalid),
 		Left: int64(imp.Total - imp.Done), Running: imp.Finished.IsZero(), Ending: imp.Finished.IsZero() && imp.Cancel,
 	}
 	if row.Name == "" {
@@ -59,7 +59,7 @@ func (c *console) importRow(imp api.Import) importRow {
 func (c *console) imports(w http.ResponseWriter, r *http.Request) {
 	all, err := c.source.Imports(r.Context())
 	if err != nil {
-		c.sorry(w, r, err, "The list of imports")
+		c.showUnavailable(w, r, err, "The list of imports")
 		return
 	}
 	var rows []importRow
@@ -69,49 +69,49 @@ func (c *console) imports(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "imports", page{Title: "Imports", Here: feedsPath, Main: rows})
 }
 
-// beginImport takes the file of a form, reading it no further than a list may be
-// long, and shows the page of its import.
+// beginImport starts an import of the form's file, which it reads up to the size limit, and redirects to its
+// page.
 func (c *console) beginImport(w http.ResponseWriter, r *http.Request) {
 	name, list, err := readList(w, r)
 	if err == nil && len(list) == 0 {
-		err = &api.WrongList{Why: "No file was chosen, or it is empty."}
+		err = &api.InvalidListError{Reason: "No file was chosen, or it is empty."}
 	}
 	var imp api.Import
 	if err == nil {
-		imp, err = c.source.BeginImport(r.Context(), name, list)
+		imp, err = c.source.StartImport(r.Context(), name, list)
 	}
-	var wrong *api.WrongList
+	var wrong *api.InvalidListError
 	var large *http.MaxBytesError
 	switch {
 	case err == nil:
 		http.Redirect(w, r, importPath(imp.ID), http.StatusSeeOther)
 	case errors.As(err, &large):
-		c.noList(w, r, http.StatusRequestEntityTooLarge, "It is larger than "+size(api.MaxImport)+": split it.")
+		c.noList(w, r, http.StatusRequestEntityTooLarge, "The list is larger than "+size(api.MaxImport)+": split it.")
 	case errors.As(err, &wrong):
-		c.noList(w, r, http.StatusUnprocessableEntity, wrong.Why)
-	case errors.Is(err, api.ErrTooMuch):
-		c.noList(w, r, http.StatusTooManyRequests, "Many lists wait already. Send this one again when some are done.")
+		c.noList(w, r, http.StatusUnprocessableEntity, wrong.Reason)
+	case errors.Is(err, api.ErrTooManyRequests):
+		c.noList(w, r, http.StatusTooManyRequests, "Too many imports are queued. Retry when some have finished.")
 	default:
-		c.sorry(w, r, err, "The store")
+		c.showUnavailable(w, r, err, "The store")
 	}
 }
 
 func (c *console) noList(w http.ResponseWriter, r *http.Request, status int, why string) {
-	c.say(w, r, status, message{
-		Heading: "This list cannot be imported", Text: []string{why, "Nothing was added. A list is OPML, as other readers export it, or a text with an address a line."},
+	c.showMessage(w, r, status, message{
+		Heading: "This list cannot be imported", Text: []string{why, "No feed was added. A list is OPML, as other readers export it, or text with one URL per line."},
 		Links: []choice{{Label: "Choose another file", URL: importsPath}, toFeeds},
 	})
 }
 
-// maxFormAround is what a form may have beside its file, in bytes.
-const maxFormAround = 64 << 10
+// maxFormOverhead bounds the size of a form besides its file, in bytes.
+const maxFormOverhead = 64 << 10
 
 // readList returns the file of a form and its name.
 func readList(w http.ResponseWriter, r *http.Request) (name string, list []byte, err error) {
-	r.Body = http.MaxBytesReader(w, r.Body, api.MaxImport+maxFormAround)
+	r.Body = http.MaxBytesReader(w, r.Body, api.MaxImport+maxFormOverhead)
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return "", nil, &api.WrongList{Why: "The form has no file."}
+		return "", nil, &api.InvalidListError{Reason: "The form has no file."}
 	}
 	for {
 		part, err := parts.NextPart()
@@ -119,7 +119,7 @@ func readList(w http.ResponseWriter, r *http.Request) (name string, list []byte,
 		case errors.Is(err, io.EOF):
 			return "", nil, nil
 		case err != nil:
-			return "", nil, asWrongList(err)
+			return "", nil, listError(err)
 		case part.FormName() != "list":
 			continue
 		}
@@ -128,20 +128,20 @@ func readList(w http.ResponseWriter, r *http.Request) (name string, list []byte,
 			name = ""
 		}
 		list, err = io.ReadAll(part)
-		return strings.ToValidUTF8(name[:min(len(name), 255)], ""), list, asWrongList(err)
+		return strings.ToValidUTF8(name[:min(len(name), 255)], ""), list, listError(err)
 	}
 }
 
-// asWrongList returns what is wrong with a form: that it is too large, or broke off.
-func asWrongList(err error) error {
+// listError converts an error of reading a form: size errors unchanged, others to an invalid list.
+func listError(err error) error {
 	var large *http.MaxBytesError
 	if err == nil || errors.As(err, &large) {
 		return err
 	}
-	return &api.WrongList{Why: "The file did not come whole."}
+	return &api.InvalidListError{Reason: "The upload is incomplete."}
 }
 
-// An importPage tells what became of a list's feeds.
+// An importPage shows the outcome of each feed of a list.
 type importPage struct {
 	pager
 	importRow
@@ -154,7 +154,7 @@ type importPage struct {
 
 type importLine struct {
 	api.ImportLine
-	Page string // of the feed; "" if there is none
+	Page string // URL of the feed's page; empty if it has none
 	Bad  bool
 }
 
@@ -168,7 +168,7 @@ const linesOnPage = 100
 func (c *console) importPage(w http.ResponseWriter, r *http.Request) {
 	s, err := readParams(r.URL.RawQuery, importParams)
 	if err != nil {
-		c.badAddress(w, r, "There is no such page of this import", err, choice{Label: "All imports", URL: importsPath})
+		c.badAddress(w, r, "Invalid page of this import", err, choice{Label: "All imports", URL: importsPath})
 		return
 	}
 	imp, err := c.source.Import(r.Context(), r.PathValue("id"))
@@ -182,7 +182,7 @@ func (c *console) importPage(w http.ResponseWriter, r *http.Request) {
 		found, err = c.source.ImportLines(r.Context(), api.ImportSearch{ID: imp.ID, Verdict: s["verdict"], After: after, Limit: linesOnPage})
 	}
 	if err != nil {
-		c.sorry(w, r, err, "The import")
+		c.showUnavailable(w, r, err, "The import")
 		return
 	}
 	main := importPage{
@@ -216,19 +216,19 @@ func (c *console) importPage(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "import", page{Title: main.Name, Here: feedsPath, Scripts: []string{"imports.js"}, Parts: []string{"import-progress"}, Main: main})
 }
 
-// badVerdicts are those that a person should look at.
+// badVerdicts are the verdicts that need attention.
 var badVerdicts = []string{api.VerdictInvalid, api.VerdictFailed, api.VerdictNoFeed, api.VerdictBlocked, api.VerdictGone}
 
 func (c *console) noImport(w http.ResponseWriter, r *http.Request) {
-	c.say(w, r, http.StatusNotFound, message{
-		Heading: "There is no such import", Text: []string{"Only the last hundred are remembered."},
+	c.showMessage(w, r, http.StatusNotFound, message{
+		Heading: "Import not found", Text: []string{"Only the last hundred imports are stored."},
 		Links: []choice{{Label: "All imports", URL: importsPath}},
 	})
 }
 
 func (c *console) cancelImport(w http.ResponseWriter, r *http.Request) {
 	imp, err := c.source.CancelImport(r.Context(), r.PathValue("id"))
-	if !c.failed(w, r, err, "The store", c.noImport) {
+	if !c.handleError(w, r, err, "The store", c.noImport) {
 		http.Redirect(w, r, importPath(imp.ID), http.StatusSeeOther)
 	}
 }

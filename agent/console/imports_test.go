@@ -18,7 +18,7 @@ import (
 	"feedmesh/storage"
 )
 
-func (f *fake) BeginImport(_ context.Context, name string, list []byte) (api.Import, error) {
+func (f *fake) StartImport(_ context.Context, name string, list []byte) (api.Import, error) {
 	f.done = append(f.done, fmt.Sprintf("import %s %s", name, list))
 	return api.Import{ID: "id"}, errors.Join(f.err, f.setErr)
 }
@@ -28,7 +28,7 @@ func (f *fake) Imports(context.Context) (api.Imports, error) { return f.allImpor
 // allImports are imports in all states.
 func (f *fake) allImports() api.Imports {
 	return api.Imports{Imports: []api.Import{
-		{ID: "runs", Name: evil, State: "running", Started: noon, Total: 1500, Done: 20, Added: 10, Known: 9, Invalid: 1},
+		{ID: "runs", Name: evil, State: "running", Started: noon, Total: 1500, Done: 20, Added: 10, Existing: 9, Invalid: 1},
 		{ID: "ends", State: "running", Cancel: true, Started: noon, Total: 2},
 		{ID: "done", Name: "b.opml", State: "done", Started: noon.Add(-time.Hour), Finished: noon, Total: 2, Done: 2},
 		{ID: "left", Name: "c", State: "cancelled", Started: noon, Finished: noon, Total: 3, Done: 1},
@@ -50,8 +50,8 @@ func (f *fake) ImportLines(_ context.Context, q api.ImportSearch) (api.ImportPag
 		return api.ImportPage{}, f.err
 	}
 	return api.ImportPage{Next: 7, Lines: []api.ImportLine{
-		{Intake: api.Intake{Line: 3, URL: evil, Outcome: api.Invalid}, Verdict: api.VerdictInvalid, Detail: evil},
-		{Intake: api.Intake{Line: 4, URL: "https://a.example/", FeedID: "a/b", Outcome: api.Added}, Verdict: api.VerdictRead},
+		{ImportResult: api.ImportResult{Line: 3, URL: evil, Outcome: api.Invalid}, Verdict: api.VerdictInvalid, Detail: evil},
+		{ImportResult: api.ImportResult{Line: 4, URL: "https://a.example/", FeedID: "a/b", Outcome: api.Added}, Verdict: api.VerdictRead},
 	}}, f.err
 }
 
@@ -75,7 +75,7 @@ func importPages() map[string]shown {
 	}
 }
 
-// upload sends a form with a file.
+// upload submits a form with a file.
 func upload(source Source, field, name, content string) *http.Response {
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)
@@ -94,7 +94,7 @@ func sendRaw(source Source, kind, content string) *http.Response {
 	return w.Result()
 }
 
-func TestAFileIsImported(t *testing.T) {
+func TestImports_UploadFile(t *testing.T) {
 	source := hostile()
 	r := upload(source, "list", `C:\me\feeds.opml`, "https://a.example/")
 	if r.StatusCode != 303 || r.Header.Get("Location") != "/imports/id" || !slices.Equal(source.done, []string{"import feeds.opml https://a.example/"}) {
@@ -108,20 +108,20 @@ func TestAFileIsImported(t *testing.T) {
 		"broken form":  sendRaw(source, "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"list\"; filename=\"a\"\r\n\r\nhttps://a"),
 		"no multipart": sendRaw(source, "application/x-www-form-urlencoded", "list=a"),
 	} {
-		if text := words(parse(t, body(t, r))); r.StatusCode != 422 || !strings.Contains(text, "Nothing was added") {
+		if text := words(parse(t, body(t, r))); r.StatusCode != 422 || !strings.Contains(text, "No feed was added") {
 			t.Errorf("%s: status %d, %q; want 422 and that nothing was added", name, r.StatusCode, text)
 		}
 	}
 	if len(source.done) > 0 {
 		t.Errorf("done is %q, want nothing", source.done)
 	}
-	if r := upload(source, "list", "x", strings.Repeat("x", api.MaxImport+maxFormAround)); r.StatusCode != 413 {
+	if r := upload(source, "list", "x", strings.Repeat("x", api.MaxImport+maxFormOverhead)); r.StatusCode != 413 {
 		t.Errorf("too large: status %d, want 413", r.StatusCode)
 	}
 	for _, c := range []struct {
 		err    error
 		status int
-	}{{&api.WrongList{Why: evil}, 422}, {fmt.Errorf("x: %w", api.ErrTooMuch), 429}, {errors.New("dial tcp 127.0.0.1"), 503}} {
+	}{{&api.InvalidListError{Reason: evil}, 422}, {fmt.Errorf("x: %w", api.ErrTooManyRequests), 429}, {errors.New("dial tcp 127.0.0.1"), 503}} {
 		source.setErr = c.err
 		if r := upload(source, "list", "x", "y"); r.StatusCode != c.status || strings.Contains(body(t, r), "127.0.0.1") {
 			t.Errorf("%v: status %d, want %d", c.err, r.StatusCode, c.status)
@@ -129,11 +129,11 @@ func TestAFileIsImported(t *testing.T) {
 	}
 }
 
-func TestAnImportTellsHowItIsGettingOn(t *testing.T) {
+func TestImportPage_ShowsProgress(t *testing.T) {
 	source := hostile()
 	page := parse(t, body(t, serve(source, "GET", "/imports/runs?verdict=invalid&after=7")))
 	text := words(page)
-	for _, want := range []string{"Under way: 20 of 1,500 feeds looked at, 10 added, 9 known before, 1 with no address.", "line 3 · invalid · <script>", "Cancel the rest"} {
+	for _, want := range []string{"Running: 20 of 1,500 feeds processed, 10 added, 9 existing, 1 invalid.", "line 3 · invalid · <script>", "Cancel import"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q: %s", want, text)
 		}
@@ -149,14 +149,14 @@ func TestAnImportTellsHowItIsGettingOn(t *testing.T) {
 			t.Errorf("%q leads to %q, want %q", label, got, want)
 		}
 	}
-	for id, want := range map[string]string{"ends": "It is being cancelled: 0 of 2", "done": "Done: 2 of 2", "left": "Cancelled: 1 of 3"} {
-		if text := words(parse(t, body(t, serve(source, "GET", "/imports/"+id)))); !strings.Contains(text, want) || strings.Contains(text, "Cancel the rest") {
+	for id, want := range map[string]string{"ends": "Cancelling: 0 of 2", "done": "Done: 2 of 2", "left": "Cancelled: 1 of 3"} {
+		if text := words(parse(t, body(t, serve(source, "GET", "/imports/"+id)))); !strings.Contains(text, want) || strings.Contains(text, "Cancel import") {
 			t.Errorf("%s: the page says %q, want %q", id, text, want)
 		}
 	}
 }
 
-func TestAScriptGetsTheProgressAlone(t *testing.T) {
+func TestImportPage_ProgressPart(t *testing.T) {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest("GET", "/imports/runs", nil)
 	r.Header.Set(partHeader, "import-progress")
@@ -167,7 +167,7 @@ func TestAScriptGetsTheProgressAlone(t *testing.T) {
 	}
 }
 
-func TestAnImportIsCancelled(t *testing.T) {
+func TestImportPage_Cancel(t *testing.T) {
 	source := hostile()
 	for id, want := range map[string]int{"runs": 303, "none": 404} {
 		if r := post(source, "/imports/"+id+"/cancel", nil); r.StatusCode != want {

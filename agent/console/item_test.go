@@ -21,7 +21,7 @@ func itemPages() map[string]shown {
 	}
 }
 
-func TestItemLinksToTheWebOnly(t *testing.T) {
+func TestItemPage_LinksToWebOnly(t *testing.T) {
 	for address, want := range map[string]bool{
 		"https://a.example/x?a=1&b=2": true, "http://a.example": true,
 		"javascript:alert(1)": false, "JaVaScRiPt://a.example/%0aalert(1)": false, "data:text/html,x": false,
@@ -44,7 +44,7 @@ func TestItemLinksToTheWebOnly(t *testing.T) {
 	}
 }
 
-func TestItemTellsOfItsFilesAndWhereItIsDiscussed(t *testing.T) {
+func TestItemPage_ShowsEnclosuresAndComments(t *testing.T) {
 	source := &fake{items: map[string]api.ItemView{"i": {Item: storage.Item{
 		Comments: "https://a.example/talk?a=1&b=2", Source: evil,
 		Enclosures: []storage.Enclosure{{URL: "https://a.example/1.mp3", Type: evil}, {URL: "javascript:alert(1)"}, {URL: "https://a.example/2"}},
@@ -64,7 +64,7 @@ func TestItemTellsOfItsFilesAndWhereItIsDiscussed(t *testing.T) {
 	}
 }
 
-func TestContentStaysInItsPlace(t *testing.T) {
+func TestContent_StaysInContainer(t *testing.T) {
 	doc := parse(t, body(t, serve(hostile(), "GET", "/items/evil")))
 	if got := words(elements(doc, "h1")[0]); got != evil {
 		t.Errorf("the first heading is %q, not the title", got)
@@ -80,7 +80,7 @@ func TestContentStaysInItsPlace(t *testing.T) {
 	}
 }
 
-func TestNothingOfAnItemIsLoadedUnasked(t *testing.T) {
+func TestContent_LoadsNoResources(t *testing.T) {
 	for clean, want := range map[string]string{
 		`<p>a <img src="https://a.example/i.png" alt="A &quot;cat&quot;"> b</p>`: `<p>a <a href="https://a.example/i.png" rel="noopener noreferrer nofollow" class="picture" data-picture="A &#34;cat&#34;">Picture: A &#34;cat&#34;</a> b</p>`,
 		`<img src="https://a.example/i.png">`:                                    `<a href="https://a.example/i.png" rel="noopener noreferrer nofollow" class="picture" data-picture="">Picture: a.example</a>`,
@@ -99,19 +99,19 @@ func TestNothingOfAnItemIsLoadedUnasked(t *testing.T) {
 	}
 }
 
-func TestContentTooDeepToReadIsShownAsSource(t *testing.T) {
+func TestContent_DeepNestingShownAsSource(t *testing.T) {
 	got := string(content(strings.Repeat("<div>", 2000) + "deep"))
 	if !strings.HasPrefix(got, "<pre>&lt;div&gt;") || !strings.HasSuffix(got, "deep</pre>") {
 		t.Errorf("got %.40q", got)
 	}
 }
 
-func TestItemSaysHowItCameToBe(t *testing.T) {
+func TestItemPage_ShowsProvenance(t *testing.T) {
 	page := words(parse(t, body(t, serve(hostile(), "GET", "/items/evil"))))
 	for _, want := range []string{
 		"first seen 1 hour ago", "assumed: the feed gives no date", "29 Sep 2026, 11:00 UTC",
-		"duplicate of an earlier item. It leads to the same address", "held to be spam",
-		"2: the publisher changed it", "databases", "Publisher's tags",
+		"duplicate of an earlier item. Same URL", "marked as spam",
+		"2: changed by the publisher", "databases", "Publisher's tags",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
@@ -119,9 +119,9 @@ func TestItemSaysHowItCameToBe(t *testing.T) {
 	}
 }
 
-func TestAPersonCallsAnItemSpamOrReleasesIt(t *testing.T) {
+func TestItemPage_MarkSpam(t *testing.T) {
 	source := &fake{items: map[string]api.ItemView{"evil": {}}}
-	sendAll(t, source, []sending{
+	submitAll(t, source, []submission{
 		{"/items/evil/spam", "spam=yes", 303, "/items/evil"},
 		{"/items/evil/spam", "spam=no", 303, "/items/evil"},
 		{"/items/evil/spam", "spam=perhaps", 404, ""},
@@ -132,9 +132,9 @@ func TestAPersonCallsAnItemSpamOrReleasesIt(t *testing.T) {
 	}
 }
 
-func TestAPersonSaysWhatAnItemIsAbout(t *testing.T) {
+func TestItemPage_CorrectLabels(t *testing.T) {
 	source := &fake{items: map[string]api.ItemView{"i": {}}}
-	sendAll(t, source, []sending{
+	submitAll(t, source, []submission{
 		{"/items/i/labels", "categories=databases++ai-ml&topics=", 303, "/items/i"},
 		{"/items/none/labels", "topics=kernel", 404, ""},
 		{"/items/" + strings.Repeat("a", 65) + "/labels", "", 404, ""},
@@ -143,13 +143,13 @@ func TestAPersonSaysWhatAnItemIsAbout(t *testing.T) {
 	if want := []string{`label i ["databases" "ai-ml"] []`, `label none [] ["kernel"]`}; !slices.Equal(source.done, want) {
 		t.Errorf("done is %q, want %q", source.done, want)
 	}
-	source.handErr = &api.Refusal{Why: "there are more than 3 categories"}
-	if got := sends(source, "/items/i/labels", "categories=a+b+c+d"); got.StatusCode != 409 || !strings.Contains(body(t, got), "There are more than 3 categories.") {
+	source.editErr = &api.ConflictError{Reason: "there are more than 3 categories"}
+	if got := submit(source, "/items/i/labels", "categories=a+b+c+d"); got.StatusCode != 409 || !strings.Contains(body(t, got), "There are more than 3 categories.") {
 		t.Error("why labels are refused is not told")
 	}
 }
 
-func TestAnItemShowsWhatIsLikeItOnce(t *testing.T) {
+func TestItemPage_SimilarItemsListedOnce(t *testing.T) {
 	source := &fake{
 		items:      map[string]api.ItemView{"i": {Item: storage.Item{ID: "i", DuplicateOf: "first"}}},
 		duplicates: api.Duplicates{Items: []api.ItemBrief{{ID: "d", Title: "Same"}}},

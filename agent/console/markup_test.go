@@ -58,7 +58,7 @@ func words(n *html.Node) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// link returns the address of the first link with the text, or "".
+// link returns the URL of the first link with the text, or "".
 func link(doc *html.Node, label string) string {
 	for _, a := range elements(doc, "a") {
 		if words(a) == label {
@@ -68,11 +68,11 @@ func link(doc *html.Node, label string) string {
 	return ""
 }
 
-// void lists the elements that have no end tag.
+// void lists the elements without an end tag.
 var void = []string{"meta", "link", "input", "img", "br", "hr"}
 
-// TestEveryElementIsClosed reads pages as strictly as no browser does.
-func TestEveryElementIsClosed(t *testing.T) {
+// TestMarkup_ElementsAreClosed parses pages more strictly than browsers do.
+func TestMarkup_ElementsAreClosed(t *testing.T) {
 	for name, p := range pages() {
 		t.Run(name, func(t *testing.T) {
 			var open []string
@@ -99,7 +99,7 @@ func TestEveryElementIsClosed(t *testing.T) {
 	}
 }
 
-func TestPagesAreAccessible(t *testing.T) {
+func TestPages_Accessible(t *testing.T) {
 	for name, p := range pages() {
 		t.Run(name, func(t *testing.T) {
 			doc := parse(t, body(t, serve(p.source, "GET", p.target)))
@@ -108,7 +108,7 @@ func TestPagesAreAccessible(t *testing.T) {
 					t.Errorf("%d %s elements, want %d", got, element, want)
 				}
 			}
-			if got := len(elements(elements(doc, "head")[0], "title")); got != 1 { // pictures have theirs
+			if got := len(elements(elements(doc, "head")[0], "title")); got != 1 { // SVG titles are not counted
 				t.Errorf("%d titles, want 1", got)
 			}
 			if got := attr(elements(doc, "html")[0], "lang"); got != "en" {
@@ -143,7 +143,7 @@ func TestPagesAreAccessible(t *testing.T) {
 	}
 }
 
-// isOurs reports whether it is the path of a script of ours.
+// isOurs reports whether it is the path of a console script.
 func isOurs(path string) bool {
 	for _, script := range scripts {
 		if script.Path == path {
@@ -153,7 +153,7 @@ func isOurs(path string) bool {
 	return false
 }
 
-func TestHostileWordsStayWords(t *testing.T) {
+func TestPages_EscapeHostileText(t *testing.T) {
 	for name, p := range pages() {
 		t.Run(name, func(t *testing.T) {
 			doc := parse(t, body(t, serve(p.source, "GET", p.target)))
@@ -177,7 +177,7 @@ func TestHostileWordsStayWords(t *testing.T) {
 	}
 }
 
-func TestHitsAreMarked(t *testing.T) {
+func TestSearchPage_HighlightsMatches(t *testing.T) {
 	doc := parse(t, body(t, serve(hostile(), "GET", "/?q=alert")))
 	marks := elements(elements(doc, "h2")[0], "mark")
 	if len(marks) != 1 || words(marks[0]) != strings.Join(strings.Fields(evil), " ") {

@@ -11,15 +11,15 @@ import (
 
 const meshPath = "/mesh"
 
-// A meshSource tells of the mesh and what is in quarantine. A task that is not
-// there is [mesh.ErrNoTask].
+// A meshSource provides the state of the mesh and the quarantine. Its methods return [mesh.ErrNoTask] for a
+// missing task.
 type meshSource interface {
 	Readiness(ctx context.Context) []api.Check
 	Quarantine(ctx context.Context, after uint64, limit int) (api.QuarantinePage, error)
 	ReplayQuarantined(ctx context.Context, seq uint64) error
 	DropQuarantined(ctx context.Context, seq uint64) error
 	Proxies(ctx context.Context) (api.Proxies, error)
-	SendEvents(w http.ResponseWriter, r *http.Request, as func(api.Told) (name string, data any))
+	SendEvents(w http.ResponseWriter, r *http.Request, as func(api.StreamEvent) (name string, data any))
 }
 
 func (c *console) meshRoutes(mux *http.ServeMux) {
@@ -27,57 +27,56 @@ func (c *console) meshRoutes(mux *http.ServeMux) {
 	mux.HandleFunc(meshPath+eventsPath, c.meshEvents)
 	mux.HandleFunc("POST "+meshPath+"/quarantine/{seq}/replay", c.decideTask(c.source.ReplayQuarantined))
 	mux.HandleFunc("POST "+meshPath+"/quarantine/{seq}/drop", c.decideTask(c.source.DropQuarantined))
-	mux.HandleFunc("/status", func(w http.ResponseWriter, r *http.Request) { // its name before it was live
+	mux.HandleFunc("/status", func(w http.ResponseWriter, r *http.Request) { // former path of the page
 		http.Redirect(w, r, meshPath, http.StatusMovedPermanently)
 	})
 }
 
-// A meshPage says how the mesh is.
+// A meshPage shows the state of the mesh.
 type meshPage struct {
 	pager
 	Live       liveMesh
 	Problems   []string
 	Checks     []api.Check
-	Made       *stamp
+	Made       *timestamp
 	Quarantine []taskRow
-	NoTasks    string // why there are none to show; empty if there are, or none at all
+	NoTasks    string // message if no tasks are listed; empty if the quarantine is empty
 	Proxies    []proxyRow
 }
 
-// A taskRow is a task in quarantine.
+// A taskRow is a quarantined task.
 type taskRow struct {
 	Seq             uint64
 	Queue, Task     string
 	Reason          string
 	Attempts        int64
-	At              *stamp
-	Replay, Discard string // where the forms go
+	At              *timestamp
+	Replay, Discard string // actions of the forms
 }
 
 type proxyRow struct {
-	ID, URL, State, Why string
-	Used                *stamp
+	ID, URL, State, Reason string
+	Used                   *timestamp
 }
 
 const (
-	tasksShown    = 20
-	readinessTime = 3 * time.Second
+	tasksShown       = 20
+	readinessTimeout = 3 * time.Second
 )
 
-// mesh shows how the mesh is. Where a part of it does not answer, the others are
-// shown all the same: that is when a person looks.
+// mesh shows the state of the mesh. Parts that fail are reported on the page; the others are still shown.
 func (c *console) mesh(w http.ResponseWriter, r *http.Request) {
 	now := c.now()
-	status, err := c.standing.get(r.Context(), c.source, now)
+	status, err := c.statusCache.get(r.Context(), c.source, now)
 	if err != nil {
-		c.sorry(w, r, err, "The mesh")
+		c.showUnavailable(w, r, err, "The mesh")
 		return
 	}
-	main := meshPage{Live: liveOf(status, now), Problems: status.Problems, Made: stamped(now, now)}
-	ready, cancel := context.WithTimeout(r.Context(), readinessTime)
+	main := meshPage{Live: liveOf(status, now), Problems: status.Problems, Made: newTimestamp(now, now)}
+	ready, cancel := context.WithTimeout(r.Context(), readinessTimeout)
 	defer cancel()
 	main.Checks = c.source.Readiness(ready)
-	after, _ := strconv.ParseUint(r.URL.Query().Get("after"), 10, 64) // what is no number is the first page
+	after, _ := strconv.ParseUint(r.URL.Query().Get("after"), 10, 64) // 0, the first page, if it is not a number
 	c.showQuarantine(r.Context(), &main, after, now)
 	proxies, err := c.source.Proxies(r.Context())
 	if err != nil {
@@ -86,31 +85,31 @@ func (c *console) mesh(w http.ResponseWriter, r *http.Request) {
 	for _, p := range proxies.Proxies {
 		row := proxyRow{ID: p.ID, URL: p.URL}
 		if p.Health != nil {
-			row.State, row.Why, row.Used = p.Health.State, p.Health.Why, stamped(p.Health.Used, now)
+			row.State, row.Reason, row.Used = p.Health.State, p.Health.Why, newTimestamp(p.Health.Used, now)
 		}
 		main.Proxies = append(main.Proxies, row)
 	}
 	c.render(w, r, http.StatusOK, "mesh", page{Title: "Mesh", Here: meshPath, Scripts: []string{"mesh.js"}, Main: main})
 }
 
-// showQuarantine has the page show a page of quarantine.
+// showQuarantine adds a page of the quarantine.
 func (c *console) showQuarantine(ctx context.Context, main *meshPage, after uint64, now time.Time) {
 	tasks, err := c.source.Quarantine(ctx, after, tasksShown)
 	if err != nil {
-		main.NoTasks = "What is in quarantine cannot be listed at the moment."
+		main.NoTasks = "The quarantine cannot be listed at the moment."
 		return
 	}
 	main.What = "tasks"
 	for _, t := range tasks.Tasks {
 		at := meshPath + "/quarantine/" + strconv.FormatUint(t.Seq, 10)
 		main.Quarantine = append(main.Quarantine, taskRow{
-			Seq: t.Seq, Queue: t.Queue, Task: t.Task, Reason: t.Reason, Attempts: int64(t.Attempts), At: stamped(t.At, now), Replay: at + "/replay", Discard: at + "/drop",
+			Seq: t.Seq, Queue: t.Queue, Task: t.Task, Reason: t.Reason, Attempts: int64(t.Attempts), At: newTimestamp(t.At, now), Replay: at + "/replay", Discard: at + "/drop",
 		})
 	}
 	if after > 0 {
 		main.First = meshPath + "#quarantine"
 		if len(tasks.Tasks) == 0 {
-			main.NoTasks = "There are no more."
+			main.NoTasks = "No more tasks."
 		}
 	}
 	if tasks.Next > 0 {
@@ -118,28 +117,28 @@ func (c *console) showQuarantine(ctx context.Context, main *meshPage, after uint
 	}
 }
 
-// decideTask returns what answers a form that decides what becomes of a task.
+// decideTask returns a handler that applies an operation to a quarantined task.
 func (c *console) decideTask(do func(context.Context, uint64) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
 		if err != nil {
-			c.nothing(w, r)
+			c.notFound(w, r)
 			return
 		}
 		if err := do(r.Context(), seq); err != nil {
-			c.refused(w, r, err, "The mesh", choice{Label: "What is in quarantine", URL: meshPath + "#quarantine"})
+			c.showError(w, r, err, "The mesh", choice{Label: "Quarantine", URL: meshPath + "#quarantine"})
 			return
 		}
 		http.Redirect(w, r, meshPath+"#quarantine", http.StatusSeeOther)
 	}
 }
 
-// meshEvents tells the page's script what changes, in the words of the page.
+// meshEvents streams changes of the mesh to the page's script, as formatted text.
 func (c *console) meshEvents(w http.ResponseWriter, r *http.Request) {
-	c.source.SendEvents(w, r, func(told api.Told) (string, any) {
-		if told.State != nil {
-			return "state", liveOf(*told.State, c.now())
+	c.source.SendEvents(w, r, func(event api.StreamEvent) (string, any) {
+		if event.Status != nil {
+			return "state", liveOf(*event.Status, c.now())
 		}
-		return "happened", map[string]string{"text": sentence(told.Happening.Text), "at": told.Happening.At.UTC().Format("15:04:05 UTC")}
+		return "happened", map[string]string{"text": sentence(event.Event.Text), "at": event.Event.At.UTC().Format("15:04:05 UTC")}
 	})
 }

@@ -22,22 +22,22 @@ func meshPages() map[string]shown {
 		"odd page of quarantine": {"/mesh?after=%3Cscript%3E", 200, hostile()},
 		"mesh half down":         {"/mesh", 200, halfDown},
 		"mesh with problems":     {"/mesh", 200, ill},
-		"mesh down":              {"/mesh", 503, brokenDesk()},
+		"mesh down":              {"/mesh", 503, brokenMesh()},
 	}
 }
 
-func TestTheOldAddressOfTheMeshLeadsToTheNew(t *testing.T) {
+func TestMeshPage_OldPathRedirects(t *testing.T) {
 	r := serve(hostile(), "GET", "/status")
 	if r.StatusCode != http.StatusMovedPermanently || r.Header.Get("Location") != "/mesh" {
 		t.Errorf("got %d to %q, want 301 to /mesh", r.StatusCode, r.Header.Get("Location"))
 	}
 }
 
-func TestThePageOfTheMeshSaysHowItIs(t *testing.T) {
+func TestMeshPage_ShowsStatus(t *testing.T) {
 	page := parse(t, body(t, serve(hostile(), "GET", "/mesh")))
 	said := words(page)
 	for _, want := range []string{
-		"Feeds known3", "crawl21.5 KB<1 %1 minute", "quarantine10 B0 %0 seconds", "schedulenobody–", "Well store", "Not well", "1 hour ago", "rests: ",
+		"Feeds3", "crawl21.5 KB<1 %1 minute", "quarantine10 B0 %0 seconds", "schedulenone–", "OK store", "Failed", "1 hour ago", "rests: ",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the page does not say %q: %s", want, said)
@@ -48,11 +48,11 @@ func TestThePageOfTheMeshSaysHowItIs(t *testing.T) {
 	}
 }
 
-func TestPartsOfTheMeshThatDoNotAnswerAreNamed(t *testing.T) {
+func TestMeshPage_NamesFailedParts(t *testing.T) {
 	source := hostile()
 	source.deskErr = errAway
 	said := body(t, serve(source, "GET", "/mesh"))
-	for _, want := range []string{"What is in quarantine cannot be listed", "The proxies cannot be listed"} {
+	for _, want := range []string{"The quarantine cannot be listed", "The proxies cannot be listed"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -62,7 +62,7 @@ func TestPartsOfTheMeshThatDoNotAnswerAreNamed(t *testing.T) {
 	}
 }
 
-func TestTasksAreTriedAgainOrDropped(t *testing.T) {
+func TestMeshPage_ReplayAndDropTasks(t *testing.T) {
 	source := hostile()
 	for _, c := range []struct {
 		target string
@@ -78,16 +78,16 @@ func TestTasksAreTriedAgainOrDropped(t *testing.T) {
 			t.Errorf("GET %s: got %d: reading must change nothing", c.target, get.StatusCode)
 		}
 	}
-	if want := []string{"replay 7", "drop 7"}; !slices.Equal(source.decided, want) {
-		t.Errorf("got %q done, want %q", source.decided, want)
+	if want := []string{"replay 7", "drop 7"}; !slices.Equal(source.redirectOrExplain, want) {
+		t.Errorf("got %q done, want %q", source.redirectOrExplain, want)
 	}
 }
 
-func TestEventsOfTheMeshAreWordsOfItsPage(t *testing.T) {
+func TestMeshEvents_FormattedText(t *testing.T) {
 	source := hostile()
-	source.told = []api.Told{
-		{State: &api.Status{Items: 1234567, Agents: []subjects.Agent{{ID: "a", Host: evil}}}},
-		{Happening: &api.Happening{Kind: "agent.joined", At: noon, Text: "agent a joined"}},
+	source.event = []api.StreamEvent{
+		{Status: &api.Status{Items: 1234567, Agents: []subjects.Agent{{ID: "a", Host: evil}}}},
+		{Event: &api.MeshEvent{Kind: "agent.joined", At: noon, Text: "agent a joined"}},
 	}
 	got := body(t, serve(source, "GET", "/mesh/events"))
 	for _, want := range []string{`state {"figures":[`, `{"id":"items","value":"1,234,567"}`, `{"id":"agents","rows":[["\u003cscript`, `happened {"at":"12:00:00 UTC","text":"Agent a joined."}`} {

@@ -9,30 +9,30 @@ import (
 	"feedmesh/agent/api"
 )
 
-// A liveMesh is what of the mesh's page changes by itself, in words: the page is
-// made of it, and its script puts newer words in their place.
+// A liveMesh is the part of the mesh page that updates itself, as formatted text. The page is rendered from
+// it, and mesh.js replaces changed text.
 type liveMesh struct {
 	Figures []figure    `json:"figures"`
 	Tables  []liveTable `json:"tables"`
 }
 
-// A figure is one number of a page.
+// A figure is a labelled number on a page.
 type figure struct {
-	ID    string `json:"id"` // of its element
+	ID    string `json:"id"` // ID of its element
 	Label string `json:"-"`
 	Value string `json:"value"`
 }
 
-// A liveTable is a table whose rows are words. The first of a row names it.
+// A liveTable is a table of text. The first cell of a row is its header.
 type liveTable struct {
-	ID      string     `json:"id"` // of its heading; its body is "ID-rows"
+	ID      string     `json:"id"` // ID of its heading; its body has "ID-rows"
 	Heading string     `json:"-"`
 	About   string     `json:"-"`
 	Columns []column   `json:"-"`
 	Rows    [][]string `json:"rows"`
 }
 
-// A column of a table. Class is that of its cells.
+// A column is a table column. Class is the CSS class of its cells.
 type column struct{ Label, Class string }
 
 const (
@@ -41,13 +41,13 @@ const (
 	unknown     = "–"
 )
 
-// liveOf returns how the mesh is, in words.
+// liveOf formats the state of the mesh.
 func liveOf(s api.Status, now time.Time) liveMesh {
 	return liveMesh{
 		Figures: []figure{
-			{"known", "Feeds known", count(s.Feeds.Known)}, {"polled", "Polled", count(s.Feeds.Polled)}, {"out", "Being polled", count(s.Feeds.Out)},
+			{"known", "Feeds", count(s.Feeds.Stored)}, {"polled", "Polled", count(s.Feeds.Polled)}, {"out", "Being polled", count(s.Feeds.InFlight)},
 			{"failing", "Failing", count(s.Feeds.Failing)}, {"gone", "Gone", count(s.Feeds.Gone)},
-			{"items", "Items kept", count(s.Items)}, {"indexed", "Searchable", count(s.Indexed)},
+			{"items", "Items stored", count(s.Items)}, {"indexed", "Searchable", count(s.Indexed)},
 		},
 		Tables: []liveTable{queueTable(s), agentTable(s, now), activeTable(s, now)},
 	}
@@ -55,7 +55,7 @@ func liveOf(s api.Status, now time.Time) liveMesh {
 
 func queueTable(s api.Status) liveTable {
 	t := liveTable{
-		ID: "queues", Heading: "Queues", About: "What waits, in the order of an item's way.",
+		ID: "queues", Heading: "Queues", About: "Waiting tasks, in the order of processing.",
 		Columns: []column{{"Queue", ""}, {"Tasks", numberClass}, {"Size", numberClass}, {"Full", numberClass}, {"Oldest", numberClass}},
 		Rows:    [][]string{},
 	}
@@ -71,10 +71,10 @@ func queueTable(s api.Status) liveTable {
 
 func agentTable(s api.Status, now time.Time) liveTable {
 	t := liveTable{
-		ID: "agents", Heading: "Agents", About: "The processes that make the mesh, and what they do.",
+		ID: "agents", Heading: "Agents", About: "The processes of the mesh and their roles.",
 		Columns: []column{
 			{"Agent", ""}, {"Roles", wideClass}, {"Version", ""}, {"Cores", numberClass}, {"Memory", numberClass},
-			{"Tasks done", numberClass}, {"Started", ""}, {"Heard of", ""},
+			{"Tasks done", numberClass}, {"Started", ""}, {"Last seen", ""},
 		},
 		Rows: [][]string{},
 	}
@@ -88,24 +88,24 @@ func agentTable(s api.Status, now time.Time) liveTable {
 
 func activeTable(s api.Status, now time.Time) liveTable {
 	t := liveTable{
-		ID: "active", Heading: "Active actors", About: "Work that one agent does alone; the others stand by.",
+		ID: "active", Heading: "Active actors", About: "Actors of which one instance is active; the others are on standby.",
 		Columns: []column{{"Actor", ""}, {"Agent", ""}, {"Since", ""}}, Rows: [][]string{},
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Active)) {
 		lease := s.Active[name]
-		agent := "nobody"
+		agent := "none"
 		if lease.Agent != "" {
 			agent = lease.Host + " " + lease.Agent
 		}
-		since, _ := time.Parse(time.RFC3339, lease.Since) // zero if it says none
+		since, _ := time.Parse(time.RFC3339, lease.Since) // zero if it is not set
 		t.Rows = append(t.Rows, []string{name, agent, when(since, now)})
 	}
 	return t
 }
 
-// when says how long ago a time was.
+// when formats how long ago a time was.
 func when(t, now time.Time) string {
-	if s := stamped(t, now); s != nil {
+	if s := newTimestamp(t, now); s != nil {
 		return s.Ago
 	}
 	return unknown

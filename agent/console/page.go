@@ -18,58 +18,58 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"menu": func() []choice { return menu },
 }).ParseFS(templateFiles, "templates/*.html"))
 
-// menu leads to the areas, in this order.
+// menu are the links of the main menu, in order.
 var menu = []choice{
 	{Label: "Search", URL: "/"}, {Label: "Stories", URL: storiesPath}, {Label: "Feeds", URL: feedsPath}, {Label: "Rules", URL: "/rules"},
 	{Label: "Spam", URL: "/spam"}, {Label: "Mesh", URL: "/mesh"}, {Label: "Statistics", URL: "/statistics"},
 }
 
-// A page is what all templates are given.
+// A page contains the data of all templates.
 type page struct {
 	Title   string
 	Search  form
-	Here    string     // path of the page if the menu has it
-	Scripts []string   // names of those it needs beside base.js, as "search.js"
-	Feeds   []feedLink // what of it can be followed elsewhere
-	Parts   []string   // templates that a script may ask for instead of the whole page
-	Foot    *footer    // nil if the mesh does not say how it is
+	Here    string     // path of the current menu entry
+	Scripts []string   // names of scripts beside base.js, such as "search.js"
+	Feeds   []feedLink // outputs for feed readers
+	Parts   []string   // templates that a script may request instead of the whole page
+	Foot    *footer    // nil if the status is not available
 	Main    any
 }
 
-// A feedLink is where a page's list is served for feed readers.
+// A feedLink is an output of the page's list for feed readers.
 type feedLink struct{ Title, Kind, URL string }
 
-// A choice is a link that changes what is shown.
+// A choice is a link that changes the shown state.
 type choice struct {
 	Label  string
 	URL    string
 	Count  int64
 	Active bool
-	Key    string // by which a script finds it again on the next page; may be empty
+	Key    string // identifies the element for scripts on the next page; may be empty
 }
 
-// A pager leads to other pages of a list.
+// A pager contains the links to other pages of a list.
 type pager struct {
-	First string // address of the first page; empty if this is it
-	Next  string // address of the next page; empty if this is the last
-	What  string // there are more of, as "results"
+	First string // URL of the first page; empty on the first page
+	Next  string // URL of the next page; empty on the last page
+	What  string // noun for the list's entries, such as "results"
 }
 
-// partHeader is the header by which a script asks for a part of a page.
+// partHeader is the header with which a script requests a part of a page.
 const partHeader = "Feedmesh-Part"
 
-// render answers with a page made from the template, or with the part of it that
-// is asked for. A page is made whole before any of it is sent.
+// render writes a page, or the requested part of it. The page is buffered, so that a template error does not
+// leave a truncated response.
 func (c *console) render(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
 	if part := r.Header.Get(partHeader); slices.Contains(p.Parts, part) {
 		name = part
 		w.Header().Set(partHeader, part)
-	} else if standing, err := c.standing.get(r.Context(), c.source, c.now()); err == nil {
-		p.Foot = foot(standing)
+	} else if status, err := c.statusCache.get(r.Context(), c.source, c.now()); err == nil {
+		p.Foot = newFooter(status)
 	}
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, name, p); err != nil {
-		http.Error(w, "This page could not be made.", http.StatusInternalServerError)
+		http.Error(w, "The page could not be rendered.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

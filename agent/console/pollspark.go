@@ -10,32 +10,31 @@ import (
 	"feedmesh/subjects"
 )
 
-// A pollSpark is a small picture of a feed's last polls, oldest first: a bar for
-// each that is kept, as high as the answer took long.
+// A pollSpark is a sparkline of a feed's last polls, oldest first. The height of a bar is the poll's
+// duration.
 type pollSpark struct {
 	Width, Height int
-	Good, Bad     string // paths of an SVG: polls that went well, and that failed
-	Words         string // what it shows
+	Good, Bad     string // SVG paths of successful and failed polls
+	Words         string // text alternative
 }
 
-// pollSparkOf returns nil where there are too few polls to see anything by. polls
-// come newest first.
+// pollSparkOf returns nil for fewer than two polls. polls are sorted newest first.
 func pollSparkOf(polls []subjects.Poll) *pollSpark {
 	if len(polls) < 2 {
 		return nil
 	}
-	longest := max(slices.MaxFunc(polls, func(a, b subjects.Poll) int { return int(a.Took - b.Took) }).Took, time.Millisecond)
+	longest := max(slices.MaxFunc(polls, func(a, b subjects.Poll) int { return int(a.Duration - b.Duration) }).Duration, time.Millisecond)
 	var good, bad strings.Builder
 	all, failed, took := len(polls), 0, []time.Duration(nil)
 	for i, p := range slices.Backward(polls) {
-		height := max(2, int(int64(sparkHeight)*int64(p.Took)/int64(longest)))
+		height := max(2, int(int64(sparkHeight)*int64(p.Duration)/int64(longest)))
 		to := &good
 		if p.Class != "" {
 			to = &bad
 			failed++
 		}
-		all += p.Before
-		took = append(took, p.Took)
+		all += p.UnchangedBefore
+		took = append(took, p.Duration)
 		addBar(to, len(polls)-1-i, height)
 	}
 	slices.Sort(took)

@@ -7,12 +7,12 @@ import (
 	"feedmesh/subjects"
 )
 
-func TestAPictureOfPollsSaysHowManyItShows(t *testing.T) {
+func TestPollSpark_StatesNumberOfPolls(t *testing.T) {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	for want, polls := range map[string][]subjects.Poll{
-		"": {{Took: ms(5), Before: 9}},
-		"The last 3 polls: 1 failed; half took at most 20 ms, the longest 1,500 ms.":                  {{Took: ms(20)}, {Took: ms(1500), Class: "timeout"}, {Took: ms(5)}},
-		"The last 14 polls: 1 failed; of the 3 shown, half took at most 20 ms, the longest 1,500 ms.": {{Took: ms(20), Before: 9}, {Took: ms(1500), Class: "timeout", Before: 2}, {Took: ms(5)}},
+		"": {{Duration: ms(5), UnchangedBefore: 9}},
+		"The last 3 polls: 1 failed; half took at most 20 ms, the longest 1,500 ms.":                  {{Duration: ms(20)}, {Duration: ms(1500), Class: "timeout"}, {Duration: ms(5)}},
+		"The last 14 polls: 1 failed; of the 3 shown, half took at most 20 ms, the longest 1,500 ms.": {{Duration: ms(20), UnchangedBefore: 9}, {Duration: ms(1500), Class: "timeout", UnchangedBefore: 2}, {Duration: ms(5)}},
 	} {
 		got := ""
 		if s := pollSparkOf(polls); s != nil {

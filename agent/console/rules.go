@@ -17,18 +17,18 @@ const rulesPath = "/rules"
 // rulePath returns the path of a rule set's page.
 func rulePath(name string) string { return rulesPath + "/" + url.PathEscape(name) }
 
-// A ruleSource has the rule sets, and does what is to be done with them.
+// A ruleSource provides rule sets, their versions and jobs.
 type ruleSource interface {
 	RuleSets(ctx context.Context) ([]api.RuleSet, error)
-	RuleDesk(ctx context.Context, name string, version int64) (api.RuleDesk, error)
+	RuleSetDetail(ctx context.Context, name string, version int64) (api.RuleSetDetail, error)
 	RuleVersions(ctx context.Context, name string) ([]api.RuleVersion, error)
 	CheckRules(ctx context.Context, name, text string) (api.RuleCheck, error)
-	PutRules(ctx context.Context, name string, from int64, note, text string) (api.RulePut, error)
+	PutRules(ctx context.Context, name string, from int64, note, text string) (api.SavedRules, error)
 	RestoreRules(ctx context.Context, name string, version int64) error
 	DiffRules(ctx context.Context, name string, from, to int64) (string, error)
 	ApplyRules(ctx context.Context, name string, version int64) (api.Job, error)
 	TrainRules(ctx context.Context, name string) (api.Job, error)
-	BeginBacktest(of api.Backtest) (id string, err error)
+	StartBacktest(of api.Backtest) (id string, err error)
 	Backtest(id string) (api.Backtest, error)
 	Jobs(ctx context.Context) ([]api.Job, error)
 	CancelJob(ctx context.Context, id string) error
@@ -41,47 +41,47 @@ func (c *console) ruleRoutes(mux *http.ServeMux) {
 	mux.HandleFunc(rulesPath+"/{name}/diff", c.ruleDiff)
 	mux.HandleFunc(rulesPath+"/{name}/tests/{id}", c.ruleTest)
 	mux.HandleFunc("POST "+rulesPath, c.decideJob)
-	mux.HandleFunc("POST "+rulesPath+"/{name}", c.workOnRules)
+	mux.HandleFunc("POST "+rulesPath+"/{name}", c.submitRules)
 	mux.HandleFunc("POST "+rulesPath+"/{name}/restore", c.restoreRules)
 	mux.HandleFunc("POST "+rulesPath+"/{name}/apply", c.applyRules)
 	mux.HandleFunc("POST "+rulesPath+"/{name}/train", c.trainRules)
 }
 
-// A rulesPage lists the rule sets, and the jobs that rules gave.
+// A rulesPage lists the rule sets and their jobs.
 type rulesPage struct {
 	Sets   []ruleSetRow
 	Jobs   []jobRow
-	NoJobs string // why there are none to show
+	NoJobs string // message if the jobs cannot be listed
 }
 
 type ruleSetRow struct {
 	URL, Name, Does string
 	Version         string
 	Note            string
-	Changed         *stamp
-	Agents          string // how many go by the newest, of how many
+	Changed         *timestamp
+	Agents          string // how many of all agents use the newest version
 }
 
-// A jobRow is work over what is stored.
+// A jobRow is a job on stored items.
 type jobRow struct {
 	ID, Note, State string
 	Progress        string
 	Error           string
-	Started         *stamp
-	Do, Asks        string // what a person may have done with it, and what they are asked before; empty if there is nothing
+	Started         *timestamp
+	Do, Confirm     string // available action and its confirmation question; empty if none
 }
 
 func (c *console) rules(w http.ResponseWriter, r *http.Request) {
 	sets, err := c.source.RuleSets(r.Context())
 	if err != nil {
-		c.sorry(w, r, err, "The store")
+		c.showUnavailable(w, r, err, "The store")
 		return
 	}
 	now := c.now()
 	var main rulesPage
 	for _, set := range sets {
 		main.Sets = append(main.Sets, ruleSetRow{
-			URL: rulePath(set.Name), Name: set.Name, Does: set.Does, Version: versionName(set.Version), Note: set.Note, Changed: stamped(set.Changed, now), Agents: agreeing(set),
+			URL: rulePath(set.Name), Name: set.Name, Does: set.Does, Version: versionName(set.Version), Note: set.Note, Changed: newTimestamp(set.Changed, now), Agents: agentsUsing(set),
 		})
 	}
 	jobs, err := c.source.Jobs(r.Context())
@@ -93,22 +93,22 @@ func (c *console) rules(w http.ResponseWriter, r *http.Request) {
 		main.Jobs = append(main.Jobs, jobRowOf(j, now))
 		running = running || j.State == workbench.Running
 	}
-	if running { // the page has nothing that a person may have written into
+	if running { // safe: the page has no input fields
 		w.Header().Set("Refresh", "3")
 	}
 	c.render(w, r, http.StatusOK, "rules", page{Title: "Rules", Here: rulesPath, Main: main})
 }
 
-// versionName names a version of a set.
+// versionName formats a version; 0 is the built-in rules.
 func versionName(version int64) string {
 	if version == 0 {
-		return "the program's own"
+		return "built-in"
 	}
 	return "version " + strconv.FormatInt(version, 10)
 }
 
-// agreeing says how many agents go by the newest version.
-func agreeing(set api.RuleSet) string {
+// agentsUsing formats how many agents use the newest version.
+func agentsUsing(set api.RuleSet) string {
 	n := 0
 	for _, a := range set.Agents {
 		if a.Version == set.Version {
@@ -117,7 +117,7 @@ func agreeing(set api.RuleSet) string {
 	}
 	switch {
 	case len(set.Agents) == 0:
-		return "none goes by it"
+		return "no agents"
 	case n == len(set.Agents):
 		return "all " + plural(int64(n), "agent")
 	}
@@ -125,7 +125,7 @@ func agreeing(set api.RuleSet) string {
 }
 
 func jobRowOf(j api.Job, now time.Time) jobRow {
-	row := jobRow{ID: j.ID, Note: j.Note, State: j.State, Error: j.Error, Started: stamped(j.Started, now)}
+	row := jobRow{ID: j.ID, Note: j.Note, State: j.State, Error: j.Error, Started: newTimestamp(j.Started, now)}
 	row.Progress = count(int64(j.Done)) + " of " + count(int64(j.Total)) + ", " + count(int64(j.Changed)) + " changed"
 	switch {
 	case j.State == workbench.Running && j.Cancel:
@@ -133,103 +133,103 @@ func jobRowOf(j api.Job, now time.Time) jobRow {
 	case j.State == workbench.Running:
 		row.Do = "cancel"
 	case j.Kind == workbench.Relabel && j.State != workbench.Undone && j.Changed > 0:
-		row.Do, row.Asks = "undo", "Give these items the labels back that they had before?"
+		row.Do, row.Confirm = "undo", "Restore the labels that these items had before?"
 	}
 	return row
 }
 
 var toRules = choice{Label: "All rules", URL: rulesPath}
 
-// decideJob has a job end, or what it did taken back, as the form says.
+// decideJob cancels or undoes a job.
 func (c *console) decideJob(w http.ResponseWriter, r *http.Request) {
 	id := formValue(w, r, "job")
 	do, is := map[string]func(context.Context, string) error{"cancel": c.source.CancelJob, "undo": c.source.UndoJob}[formValue(w, r, "do")]
 	if !is {
-		c.nothing(w, r)
+		c.notFound(w, r)
 		return
 	}
-	c.begun(w, r, do(r.Context(), id))
+	c.redirectToJobs(w, r, do(r.Context(), id))
 }
 
-// restoreRules puts the text of an old version as the next one.
+// restoreRules saves the text of an old version as the next version.
 func (c *console) restoreRules(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	version, err := strconv.ParseInt(formValue(w, r, "version"), 10, 64)
 	if err != nil || version < 0 {
-		c.nothing(w, r)
+		c.notFound(w, r)
 		return
 	}
 	if err := c.source.RestoreRules(r.Context(), name, version); err != nil {
-		c.refused(w, r, err, "The store", toRules)
+		c.showError(w, r, err, "The store", toRules)
 		return
 	}
 	http.Redirect(w, r, rulePath(name), http.StatusSeeOther)
 }
 
-// applyRules has what is stored labelled anew.
+// applyRules starts a job that relabels stored items.
 func (c *console) applyRules(w http.ResponseWriter, r *http.Request) {
-	version, _ := strconv.ParseInt(formValue(w, r, "version"), 10, 64) // the newest if it is none
+	version, _ := strconv.ParseInt(formValue(w, r, "version"), 10, 64) // 0, the newest, if it is not a number
 	_, err := c.source.ApplyRules(r.Context(), r.PathValue("name"), version)
-	c.begun(w, r, err)
+	c.redirectToJobs(w, r, err)
 }
 
-// trainRules has a set learned anew.
+// trainRules starts a job that trains a rule set.
 func (c *console) trainRules(w http.ResponseWriter, r *http.Request) {
 	_, err := c.source.TrainRules(r.Context(), r.PathValue("name"))
-	c.begun(w, r, err)
+	c.redirectToJobs(w, r, err)
 }
 
-// begun shows the jobs, of which one was begun, or why it was not.
-func (c *console) begun(w http.ResponseWriter, r *http.Request, err error) {
+// redirectToJobs redirects to the list of jobs, or shows the error.
+func (c *console) redirectToJobs(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
-		c.refused(w, r, err, "The store", toRules)
+		c.showError(w, r, err, "The store", toRules)
 		return
 	}
 	http.Redirect(w, r, rulesPath+"#jobs", http.StatusSeeOther)
 }
 
-// A diffPage shows what makes one version of another.
+// A diffPage shows the changes between two versions.
 type diffPage struct {
 	Name, From, To string
 	Lines          []diffLine
 	Back           string
 }
 
-// A diffLine is a line of a unified diff.
+// A diffLine is one line of a unified diff.
 type diffLine struct{ Class, Text string }
 
 const maxDiffLines = 5000
 
 func (c *console) ruleDiff(w http.ResponseWriter, r *http.Request) {
 	name, query := r.PathValue("name"), r.URL.Query()
-	from, wrong := strconv.ParseInt(query.Get("from"), 10, 64)
-	to, wrongTo := strconv.ParseInt(query.Get("to"), 10, 64)
-	if wrong != nil || wrongTo != nil || from < 0 || to < 1 {
-		c.nothing(w, r)
+	from, fromErr := strconv.ParseInt(query.Get("from"), 10, 64)
+	to, toErr := strconv.ParseInt(query.Get("to"), 10, 64)
+	if fromErr != nil || toErr != nil || from < 0 || to < 1 {
+		c.notFound(w, r)
 		return
 	}
 	diff, err := c.source.DiffRules(r.Context(), name, from, to)
 	if err != nil {
-		c.refused(w, r, err, "The store", toRules)
+		c.showError(w, r, err, "The store", toRules)
 		return
 	}
 	main := diffPage{Name: name, From: versionName(from), To: versionName(to), Lines: diffLines(diff), Back: rulePath(name)}
 	c.render(w, r, http.StatusOK, "rulediff", page{Title: "Changes of rules " + name, Here: rulesPath, Main: main})
 }
 
-// diffLines returns the lines of a unified diff, but for its two headings.
+// diffLines returns the lines of a unified diff without its two header lines, at most maxDiffLines.
 func diffLines(diff string) (list []diffLine) {
 	all := strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
 	for _, line := range all[min(2, len(all)):] {
 		if len(list) == maxDiffLines {
-			return append(list, diffLine{"at", "and more"})
+			return append(list, diffLine{"at", "(truncated)"})
 		}
 		class := ""
 		switch {
 		case strings.HasPrefix(line, "+"):
-			class = "came"
+			class = "added"
 		case strings.HasPrefix(line, "-"):
-			class = "went"
+			class = "removed"
 		case strings.HasPrefix(line, "@@"):
 			class = "at"
 		}

@@ -14,15 +14,15 @@ import (
 	"feedmesh/storage"
 )
 
-// A ruleFake is the part of a fake source that has rules.
+// A ruleFake is the part of [fake] for rules.
 type ruleFake struct {
 	ruleErr  error
 	sets     []api.RuleSet
-	rules    map[string]api.RuleDesk
+	rules    map[string]api.RuleSetDetail
 	versions []api.RuleVersion
 	tests    map[string]api.Backtest
 	jobs     []api.Job
-	worked   []string // what was done with rules
+	worked   []string // operations on rules
 }
 
 func (f *ruleFake) did(format string, args ...any) error {
@@ -32,15 +32,15 @@ func (f *ruleFake) did(format string, args ...any) error {
 
 func (f *ruleFake) RuleSets(context.Context) ([]api.RuleSet, error) { return f.sets, f.ruleErr }
 
-func (f *ruleFake) RuleDesk(_ context.Context, name string, version int64) (api.RuleDesk, error) {
-	desk, is := f.rules[name]
+func (f *ruleFake) RuleSetDetail(_ context.Context, name string, version int64) (api.RuleSetDetail, error) {
+	detail, is := f.rules[name]
 	if !is {
-		return desk, fmt.Errorf("rules %s: %w", name, storage.ErrNotFound)
+		return detail, fmt.Errorf("rules %s: %w", name, storage.ErrNotFound)
 	}
 	if version != 0 {
-		desk.Version = version
+		detail.Version = version
 	}
-	return desk, f.ruleErr
+	return detail, f.ruleErr
 }
 
 func (f *ruleFake) RuleVersions(context.Context, string) ([]api.RuleVersion, error) {
@@ -49,16 +49,16 @@ func (f *ruleFake) RuleVersions(context.Context, string) ([]api.RuleVersion, err
 
 func (f *ruleFake) CheckRules(_ context.Context, _, text string) (api.RuleCheck, error) {
 	if strings.Contains(text, "wrong") {
-		return api.RuleCheck{Faults: []string{"rules:1:5: " + evil}}, f.ruleErr
+		return api.RuleCheck{Problems: []string{"rules:1:5: " + evil}}, f.ruleErr
 	}
-	return api.RuleCheck{Sound: true, Warnings: []string{evil}}, f.ruleErr
+	return api.RuleCheck{Valid: true, Warnings: []string{evil}}, f.ruleErr
 }
 
-func (f *ruleFake) PutRules(_ context.Context, name string, from int64, note, text string) (api.RulePut, error) {
+func (f *ruleFake) PutRules(_ context.Context, name string, from int64, note, text string) (api.SavedRules, error) {
 	if from != f.rules[name].Newest {
-		return api.RulePut{}, fmt.Errorf("yours were made from version %d: %w", from, storage.ErrConflict)
+		return api.SavedRules{}, fmt.Errorf("yours were made from version %d: %w", from, storage.ErrConflict)
 	}
-	return api.RulePut{}, f.did("put %s from %d %q %q", name, from, note, text)
+	return api.SavedRules{}, f.did("put %s from %d %q %q", name, from, note, text)
 }
 
 func (f *ruleFake) RestoreRules(_ context.Context, name string, version int64) error {
@@ -80,7 +80,7 @@ func (f *ruleFake) TrainRules(_ context.Context, name string) (api.Job, error) {
 	return api.Job{}, f.did("train %s", name)
 }
 
-func (f *ruleFake) BeginBacktest(of api.Backtest) (string, error) {
+func (f *ruleFake) StartBacktest(of api.Backtest) (string, error) {
 	return "t1", f.did("test %s from %d on %d %q %q", of.Set, of.From, of.Items, of.Note, of.Text)
 }
 
@@ -98,7 +98,7 @@ func (f *ruleFake) CancelJob(_ context.Context, id string) error { return f.did(
 
 func (f *ruleFake) UndoJob(_ context.Context, id string) error { return f.did("undo %s", id) }
 
-// hostileRules are of an attacker.
+// hostileRules contain hostile text only.
 func hostileRules() ruleFake {
 	sample := workbench.Sample{ID: `"><script>`, Title: evil, URL: "javascript:alert(1)", Before: workbench.Labelled{}, After: workbench.Labelled{Spam: true, Categories: []string{evil}}, Why: []string{evil}}
 	run := api.Backtest{ID: "run", Set: "classify", From: 2, Text: evil, Note: evil, Items: 2000, Done: 500}
@@ -113,7 +113,7 @@ func hostileRules() ruleFake {
 		sets: []api.RuleSet{
 			{Name: "classify", Does: evil, Version: 3, Note: evil, Changed: noon, Agents: []api.RuleAgent{{Version: 3}, {Version: 2}}}, {Name: "model", Does: "learned"},
 		},
-		rules: map[string]api.RuleDesk{
+		rules: map[string]api.RuleSetDetail{
 			"classify": {Name: "classify", Does: evil, Version: 3, Newest: 3, Text: "\n</textarea>" + evil, Readable: true, Decides: true},
 			"model":    {Name: "model", Version: 1, Newest: 1, Learns: true},
 			"long":     {Name: "long", Text: strings.Repeat("x", maxStandard+1), Readable: true},
@@ -153,12 +153,12 @@ func rulePages() map[string]shown {
 	}
 }
 
-// ruleForm returns what the form of a rule set sends.
+// ruleForm returns the fields of a rule set's form.
 func ruleForm(do, text, from string) url.Values {
 	return url.Values{"do": {do}, "text": {text}, "from": {from}, "note": {" a note "}, "items": {"500"}}
 }
 
-func TestRulesAreCheckedTriedAndSaved(t *testing.T) {
+func TestRulePage_CheckTestSave(t *testing.T) {
 	for name, c := range map[string]struct {
 		form   url.Values
 		status int
@@ -166,16 +166,16 @@ func TestRulesAreCheckedTriedAndSaved(t *testing.T) {
 		done   string
 		says   string
 	}{
-		"check":                 {ruleForm("check", "a\r\nb", "3"), 200, "", "[]", "The text is sound"},
+		"check":                 {ruleForm("check", "a\r\nb", "3"), 200, "", "[]", "No errors"},
 		"check of what's wrong": {ruleForm("check", "wrong", "3"), 200, "", "[]", "rules:1:5: <script>"},
 		"back-test":             {ruleForm("test", "a", "3"), 303, "/rules/classify/tests/t1", `[test classify from 3 on 500 "a note" "a"]`, ""},
-		"test of what's wrong":  {ruleForm("test", "wrong", "3"), 422, "", "[]", "the text is wrong"},
+		"test of what's wrong":  {ruleForm("test", "wrong", "3"), 422, "", "[]", "the text has errors"},
 		"save":                  {ruleForm("save", "a\r\nb\r\n", "3"), 303, "/rules/classify", `[put classify from 3 "a note" "a\nb\n"]`, ""},
-		"save of what's wrong":  {ruleForm("save", "wrong", "3"), 422, "", "[]", "Nothing was changed"},
-		"somebody was faster":   {ruleForm("save", "mine", "2"), 409, "", "[]", "Somebody else was faster"},
-		"from what's forgotten": {ruleForm("save", "mine", "9"), 409, "", "[]", "What yours would change of theirs"},
+		"save of what's wrong":  {ruleForm("save", "wrong", "3"), 422, "", "[]", "Not saved"},
+		"somebody was faster":   {ruleForm("save", "mine", "2"), 409, "", "[]", "Edit conflict"},
+		"from what's forgotten": {ruleForm("save", "mine", "9"), 409, "", "[]", "Difference from their version to yours"},
 		"go on writing":         {ruleForm("edit", "mine", "2"), 200, "", "[]", "mine"},
-		"no version":            {ruleForm("save", "a", "x"), 400, "", "[]", "the form is not whole"},
+		"no version":            {ruleForm("save", "a", "x"), 400, "", "[]", "the form is incomplete"},
 		"nothing to do":         {ruleForm("dance", "a", "3"), 404, "", "[]", ""},
 	} {
 		source := hostile()
@@ -190,7 +190,7 @@ func TestRulesAreCheckedTriedAndSaved(t *testing.T) {
 	}
 }
 
-func TestWhatWasWrittenIsNotLost(t *testing.T) {
+func TestRulePage_KeepsTextOnErrors(t *testing.T) {
 	const text = "\n</textarea><script>\n a & b"
 	page := parse(t, body(t, post(hostile(), "/rules/classify", ruleForm("save", text, "2"))))
 	field := elements(page, "textarea")[0]
@@ -212,7 +212,7 @@ func TestWhatWasWrittenIsNotLost(t *testing.T) {
 	}
 }
 
-func TestABacktestShowsItsProgressAndWhatWouldChange(t *testing.T) {
+func TestBacktestPage_ProgressAndReport(t *testing.T) {
 	running := serve(hostile(), "GET", "/rules/classify/tests/run")
 	if said := body(t, running); running.Header.Get("Refresh") != "2" || !strings.Contains(said, `value="25"`) || !strings.Contains(said, "500 of at most 2000 items") {
 		t.Errorf("got Refresh %q, %s; want its progress, shown anew by itself", running.Header.Get("Refresh"), said)
@@ -220,7 +220,7 @@ func TestABacktestShowsItsProgressAndWhatWouldChange(t *testing.T) {
 	ended := serve(hostile(), "GET", "/rules/classify/tests/ended")
 	page := parse(t, body(t, ended))
 	said := words(page)
-	for _, want := range []string{"Items looked at1,900", "Become spam60", "Gain a category or topic40", "39+6", "before: nothing"} {
+	for _, want := range []string{"Items tested1,900", "Become spam60", "Gain a category or topic40", "39+6", "before: no labels"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the page does not say %q: %s", want, said)
 		}
@@ -230,7 +230,7 @@ func TestABacktestShowsItsProgressAndWhatWouldChange(t *testing.T) {
 	}
 }
 
-func TestVersionsAndJobsAreActedOn(t *testing.T) {
+func TestRulesPage_VersionsAndJobs(t *testing.T) {
 	source := hostile()
 	for _, c := range []struct {
 		target, version string

@@ -11,7 +11,7 @@ import (
 	"feedmesh/storage"
 )
 
-// A backtestPage shows how a back-test gets on, or what came of it.
+// A backtestPage shows the progress or the report of a back-test.
 type backtestPage struct {
 	api.Backtest
 	Path    string
@@ -22,7 +22,7 @@ type backtestPage struct {
 	Ended   bool
 }
 
-// A sampleKind is a kind of change, with items for which it holds.
+// A sampleKind is a kind of change with sample items.
 type sampleKind struct {
 	Label   string
 	Count   int64
@@ -32,10 +32,10 @@ type sampleKind struct {
 type sampleRow struct {
 	URL, Title    string
 	Before, After string
-	Why           []string
+	Reasons       []string
 }
 
-// A shiftRow says how many items have a label before and after.
+// A shiftRow shows the number of items with a label before and after.
 type shiftRow struct {
 	Name          string
 	Before, After int64
@@ -51,7 +51,7 @@ func (c *console) ruleTest(w http.ResponseWriter, r *http.Request) {
 		err = storage.ErrNotFound
 	}
 	if err != nil {
-		c.refused(w, r, err, "The store", toRules)
+		c.showError(w, r, err, "The store", toRules)
 		return
 	}
 	main := backtestPage{Backtest: test, Path: rulePath(test.Set), Percent: 100 * test.Done / max(test.Items, 1), Ended: test.Ended}
@@ -63,16 +63,16 @@ func (c *console) ruleTest(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "ruletest", page{Title: "Back-test of rules " + test.Set, Here: rulesPath, Main: main})
 }
 
-// show has the page show a report.
+// show adds a report to the page.
 func (p *backtestPage) show(report workbench.Report) {
 	e, s := report.Effects, report.Samples
 	p.Effects = []figure{
-		{"looked", "Items looked at", count(int64(report.Items))}, {"stay", "Stay as they are", count(int64(e.Same))},
-		{"time", "Time for each", strconv.FormatFloat(report.MicrosPerItem, 'f', 0, 64) + " µs"},
+		{"looked", "Items tested", count(int64(report.Items))}, {"stay", "Unchanged", count(int64(e.Same))},
+		{"time", "Time per item", strconv.FormatFloat(report.MicrosPerItem, 'f', 0, 64) + " µs"},
 	}
 	p.Kinds = []sampleKind{
-		kindOf("Become spam", e.Spam, s.Spam), kindOf("Are spam no more", e.Clean, s.Clean),
-		kindOf("Gain a category or topic", e.Gained, s.Gained), kindOf("Lose one", e.Lost, s.Lost),
+		kindOf("Become spam", e.Spam, s.Spam), kindOf("No longer spam", e.Clean, s.Clean),
+		kindOf("Gain a category or topic", e.Gained, s.Gained), kindOf("Lose a category or topic", e.Lost, s.Lost),
 	}
 	for _, shift := range report.Categories {
 		if shift.Before != shift.After && len(p.Shifts) < shiftsShown {
@@ -84,19 +84,19 @@ func (p *backtestPage) show(report workbench.Report) {
 func kindOf(label string, n int, samples []workbench.Sample) sampleKind {
 	kind := sampleKind{Label: label, Count: int64(n)}
 	for _, s := range samples {
-		kind.Samples = append(kind.Samples, sampleRow{URL: itemURL(s.ID), Title: titled(s.Title), Before: labelWords(s.Before), After: labelWords(s.After), Why: s.Why})
+		kind.Samples = append(kind.Samples, sampleRow{URL: itemURL(s.ID), Title: titleOrDefault(s.Title), Before: labelsText(s.Before), After: labelsText(s.After), Reasons: s.Why})
 	}
 	return kind
 }
 
-// labelWords says what an item is labelled as.
-func labelWords(l workbench.Labelled) string {
+// labelsText formats the labels of an item.
+func labelsText(l workbench.Labelled) string {
 	list := append(append([]string{}, l.Categories...), l.Topics...)
 	if l.Spam {
 		list = append([]string{"spam"}, list...)
 	}
 	if len(list) == 0 {
-		return "nothing"
+		return "no labels"
 	}
 	return strings.Join(list, ", ")
 }

@@ -16,32 +16,31 @@ import (
 	"feedmesh/storage"
 )
 
-// A searchSource finds items. A cursor of another search is
-// [storage.ErrBadCursor].
+// A searchSource finds items. Search returns [storage.ErrBadCursor] for a cursor of another search.
 type searchSource interface {
-	Search(ctx context.Context, q api.Search) (api.Found, error)
+	Search(ctx context.Context, q api.Search) (api.SearchResults, error)
 }
 
 func (c *console) searchRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("/{$}", c.search)
 }
 
-// A searchPage is what a search found, and ways on from it.
+// A searchPage shows the results of a search.
 type searchPage struct {
 	pager
 	Heading  string
-	Count    string // what was found, in words
+	Count    string // formatted number of results
 	Notes    []string
 	Sorts    []choice
-	Chips    []choice // filters in force; following one takes it away
-	Clear    string   // address without filters
+	Chips    []choice // active filters; the URL removes the filter
+	Clear    string   // URL without filters
 	Groups   []group
 	Results  []result
-	Empty    *empty // why there are no results; nil if there are
-	Forgiven bool   // no item has all the words; the results have some that are like them
+	Empty    *empty // set if there are no results
+	Forgiven bool   // no item has all the words; the results are close matches
 	Follow   *follow
-	Fault    *fault   // what is wrong with the query; nil if nothing is
-	Message  *message // why nothing can be found; nil if it can
+	Fault    *syntaxError // error of the query, or nil
+	Message  *message     // error of the search, or nil
 }
 
 // A result is an item found.
@@ -49,32 +48,32 @@ type result struct {
 	URL        string
 	Title      []text.Span
 	Passage    []text.Span
-	Lang       string // code of its language, or empty
-	Language   string // its name
+	Lang       string // language code, or empty
+	Language   string // language name
 	Feed       choice
 	Host       string
-	Published  *stamp
+	Published  *timestamp
 	Assumed    bool
 	Categories []choice
-	Duplicate  string // address of the item it is a duplicate of, or empty
-	Story      choice // the story it belongs to; its URL is empty if nobody else tells of it
+	Duplicate  string // URL of the item of which it is a duplicate, or empty
+	Story      choice // its story; the URL is empty if no other publisher covers it
 }
 
-// noTitle stands for the title of a feed that is no longer kept.
+// noTitle replaces the title of a removed feed.
 const noTitle = "A removed feed"
 
-// An empty says why there is nothing to show.
+// An empty is the explanation of a search without results.
 type empty struct {
-	Kind       string      // "items": there are none at all; "match": none match; "page": none are left on this page
-	Mesh       *api.Status // nil if it does not say how it is
-	Words      int         // how many were searched for
-	Unfiltered string      // address of the search without filters; empty if there are none
-	Any        string      // address of the search for any of the words; empty where that makes no sense
+	Kind       string      // "items": nothing stored; "match": no match; "page": none left on this page
+	Mesh       *api.Status // nil if the status is not available
+	Words      int         // number of words of the query
+	Unfiltered string      // URL of the search without filters; empty if it has none
+	Any        string      // URL of the search for any of the words; empty if not applicable
 }
 
-// The parts of a search page that a script asks for.
+// The parts of a search page that scripts request.
 const (
-	resultsPart = "results" // both others
+	resultsPart = "results" // both of the others
 	hitsPart    = "hits"
 	filtersPart = "filters"
 )
@@ -82,26 +81,26 @@ const (
 func (c *console) search(w http.ResponseWriter, r *http.Request) {
 	s, err := readState(r.URL.RawQuery)
 	if err != nil {
-		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Message: badSearch("There is a mistake in this search: " + err.Error() + ".")})
+		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Message: badSearch("Invalid search: " + err.Error() + ".")})
 		return
 	}
 	now, q := c.now(), s.search(c.now())
-	q.Facets = r.Header.Get(partHeader) != hitsPart // while somebody types, there is no time for them
+	q.Facets = r.Header.Get(partHeader) != hitsPart // facets are too expensive for each keystroke
 	found, err := c.source.Search(r.Context(), q)
-	var wrong *query.Fault
+	var wrong *query.SyntaxError
 	switch {
 	case errors.As(err, &wrong):
-		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Fault: faultOf(s["q"], wrong)})
+		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Fault: newSyntaxError(s["q"], wrong)})
 	case errors.Is(err, storage.ErrBadCursor):
-		why := "The address of this page belongs to another search. Go to the first page and on from there."
-		c.showSearch(w, r, http.StatusBadRequest, s.first(), searchPage{Message: badSearch(why)})
+		text := "The URL belongs to another search. Start again from the first page."
+		c.showSearch(w, r, http.StatusBadRequest, s.first(), searchPage{Message: badSearch(text)})
 	case err != nil:
 		m := failure(r, err, "Search")
 		c.showSearch(w, r, http.StatusServiceUnavailable, s, searchPage{Message: &m})
 	default:
 		main := s.show(found, now)
 		if len(found.Items) == 0 {
-			main.Empty = c.why(r, s, found.Total)
+			main.Empty = c.whyEmpty(r, s, found.Total)
 			if main.Empty.Kind == "items" {
 				main.Groups, main.Follow = nil, nil
 			}
@@ -110,7 +109,7 @@ func (c *console) search(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// showSearch answers with a search page.
+// showSearch writes a search page.
 func (c *console) showSearch(w http.ResponseWriter, r *http.Request, status int, s state, main searchPage) {
 	p := page{
 		Title: "Newest items", Here: "/", Search: s.form(), Scripts: []string{"search.js"},
@@ -126,28 +125,28 @@ func (c *console) showSearch(w http.ResponseWriter, r *http.Request, status int,
 	c.render(w, r, status, "search", p)
 }
 
-// badSearch tells of a search that makes no sense.
+// badSearch returns the message for an invalid search.
 func badSearch(why string) *message {
-	return &message{Heading: "This search cannot be done", Text: []string{why}, Links: []choice{{Label: "Start anew", URL: "/"}}}
+	return &message{Heading: "Invalid search", Text: []string{why}, Links: []choice{{Label: "New search", URL: "/"}}}
 }
 
-// A fault is a query that can't be understood, cut where the fault is.
-type fault struct {
+// A syntaxError is a query with a parse error, split at its position.
+type syntaxError struct {
 	Before, At, After string
-	What              string // in words
+	What              string // error message
 }
 
-func faultOf(q string, f *query.Fault) *fault {
-	at := min(max(f.Pos, 0), len(q))
+func newSyntaxError(q string, f *query.SyntaxError) *syntaxError {
+	at := min(max(f.Offset, 0), len(q))
 	for at > 0 && at < len(q) && !utf8.RuneStart(q[at]) {
 		at--
 	}
 	_, size := utf8.DecodeRuneInString(q[at:])
-	return &fault{Before: q[:at], At: q[at : at+size], After: q[at+size:], What: sentence(strings.TrimSuffix(f.Msg, "."))}
+	return &syntaxError{Before: q[:at], At: q[at : at+size], After: q[at+size:], What: sentence(strings.TrimSuffix(f.Message, "."))}
 }
 
-// why finds out why there is nothing to show.
-func (c *console) why(r *http.Request, s state, total int64) *empty {
+// whyEmpty determines why a search has no results.
+func (c *console) whyEmpty(r *http.Request, s state, total int64) *empty {
 	e := &empty{Kind: "match", Words: len(strings.Fields(s["q"]))}
 	if all := s.unfiltered(); len(all) < len(s.first()) {
 		e.Unfiltered = all.URL()
@@ -155,7 +154,7 @@ func (c *console) why(r *http.Request, s state, total int64) *empty {
 	if words := strings.Fields(s["q"]); len(words) > 1 && !strings.ContainsAny(s["q"], `":()|*-`) {
 		e.Any = s.without("typing").with("q", strings.Join(words, " OR ")).URL()
 	}
-	if status, err := c.standing.get(r.Context(), c.source, c.now()); err == nil {
+	if status, err := c.statusCache.get(r.Context(), c.source, c.now()); err == nil {
 		e.Mesh = &status
 	}
 	switch {
@@ -167,8 +166,8 @@ func (c *console) why(r *http.Request, s state, total int64) *empty {
 	return e
 }
 
-// show returns the page of what was found.
-func (s state) show(found api.Found, now time.Time) searchPage {
+// show returns the page of the results.
+func (s state) show(found api.SearchResults, now time.Time) searchPage {
 	p := searchPage{
 		pager:    pager{What: "results"},
 		Heading:  "Newest items",
@@ -177,7 +176,7 @@ func (s state) show(found api.Found, now time.Time) searchPage {
 		Clear:    s.unfiltered().URL(),
 		Groups:   s.groups(found),
 		Results:  make([]result, len(found.Items)),
-		Forgiven: found.Forgiven && len(found.Items) > 0,
+		Forgiven: found.Fuzzy && len(found.Items) > 0,
 		Follow:   s.follow(),
 	}
 	if s.once() {
@@ -211,9 +210,9 @@ func (s state) show(found api.Found, now time.Time) searchPage {
 	return p
 }
 
-// pageWord says which page it is, and of how many where that is known: what the
-// store finds is counted as far as it was read, and of stories their items are.
-func (s state) pageWord(found api.Found) string {
+// pageWord formats the page number, with the number of pages if it is known: results of the store are counted
+// only as far as they were read, and with one item per story the total counts items.
+func (s state) pageWord(found api.SearchResults) string {
 	word := "page " + strconv.Itoa(s.page())
 	if s.once() || found.By == api.ByStore {
 		return word
@@ -231,29 +230,29 @@ func (s state) result(item api.FoundItem, now time.Time) result {
 		Language:  language(item.Language),
 		Feed:      choice{Label: cmp.Or(item.FeedTitle, noTitle), URL: s.with("feed", item.FeedID).URL()},
 		Host:      host(item.URL),
-		Published: stamped(item.Published, now),
+		Published: newTimestamp(item.Published, now),
 		Assumed:   item.Assumed != "",
 	}
 	if len(r.Title) == 0 {
-		r.Title = []text.Span{{Text: titled("")}}
+		r.Title = []text.Span{{Text: titleOrDefault("")}}
 	}
 	if len(r.Passage) == 0 && item.Excerpt != "" {
 		r.Passage = []text.Span{{Text: item.Excerpt}}
 	}
-	r.Categories = linked(item.Categories, func(name string) string { return s.with("category", name).URL() })
+	r.Categories = linksOf(item.Categories, func(name string) string { return s.with("category", name).URL() })
 	if item.DuplicateOf != "" {
 		r.Duplicate = itemURL(item.DuplicateOf)
 	}
-	if t := item.Told; t != nil {
-		r.Story = choice{Label: told(t), URL: storyPath(item.StoryID)}
+	if t := item.Coverage; t != nil {
+		r.Story = choice{Label: coverageText(t), URL: storyPath(item.StoryID)}
 	}
 	return r
 }
 
-// told says how much a story is told.
-func told(t *api.Telling) string {
+// coverageText formats the coverage of a story.
+func coverageText(t *api.StoryCoverage) string {
 	if t.Sources < 2 {
 		return plural(int64(t.Items), "item") + " about it"
 	}
-	return plural(int64(t.Sources), "publisher") + " tell of it"
+	return plural(int64(t.Sources), "publisher") + ""
 }

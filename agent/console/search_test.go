@@ -21,7 +21,7 @@ func searchPages() map[string]shown {
 	slow := hostile()
 	slow.err = fmt.Errorf("search: %w", context.DeadlineExceeded)
 	none := hostile()
-	none.found = api.Found{}
+	none.found = api.SearchResults{}
 	gone := hostile()
 	gone.found.Items = nil
 	return map[string]shown{
@@ -39,7 +39,7 @@ func searchPages() map[string]shown {
 	}
 }
 
-func TestAddressSaysWhatToSearch(t *testing.T) {
+func TestState_SearchFromURL(t *testing.T) {
 	for address, want := range map[string]api.Search{
 		"/":                          {Sort: "newest"},
 		"/?sort=best&q=":             {Sort: "newest"},
@@ -65,7 +65,7 @@ func TestAddressSaysWhatToSearch(t *testing.T) {
 	}
 }
 
-func TestStateSurvivesItsAddress(t *testing.T) {
+func TestState_RoundTripsURL(t *testing.T) {
 	for _, s := range []state{
 		{},
 		{"q": `"a b" & <c> #d=e;f%zz+ядро`, "category": "ai-ml", "sort": "newest"},
@@ -82,13 +82,13 @@ func TestStateSurvivesItsAddress(t *testing.T) {
 	}
 }
 
-func TestFaultsOfAnAddressAreTold(t *testing.T) {
+func TestState_ReportsInvalidParameters(t *testing.T) {
 	for query, want := range map[string]string{
 		"q=" + strings.Repeat("я", 1001): "“q” is longer than 1,000 characters",
 		"time=year":                      "“time” must be one of: day, week, month",
-		"cursor=c&page=-1":               "“page” is not a number that makes sense",
-		"day=2026-9-1":                   "“day” is no day: write it as 2026-03-01",
-		"q=%zz":                          "its address is damaged",
+		"cursor=c&page=-1":               "“page” is not a valid number",
+		"day=2026-9-1":                   "“day” is not a date: write 2026-03-01",
+		"q=%zz":                          "the URL is malformed",
 	} {
 		if _, err := readState(query); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20s: %v, want %s", query, err, want)
@@ -99,8 +99,8 @@ func TestFaultsOfAnAddressAreTold(t *testing.T) {
 	}
 }
 
-func TestFiltersAreAddedAndTakenAway(t *testing.T) {
-	source := &fake{found: api.Found{Total: 2, Items: make([]api.FoundItem, 1), Facets: map[string][]api.Facet{
+func TestSearchPage_FiltersAddedAndRemoved(t *testing.T) {
+	source := &fake{found: api.SearchResults{Total: 2, Items: make([]api.FoundItem, 1), Facets: map[string][]api.Facet{
 		"category": {{Value: "a", Count: 2}, {Value: "b", Count: 1}},
 		"feed":     {{Value: "f1", Label: "One", Count: 2}},
 		"language": {{Value: "ru", Label: "ru", Count: 2}},
@@ -133,9 +133,9 @@ func TestFiltersAreAddedAndTakenAway(t *testing.T) {
 	}
 }
 
-// A cursor holds for one search, so later pages must not reckon "the past week"
-// from a later now.
-func TestPagesOfOneSearchShareTheirTime(t *testing.T) {
+// A cursor is valid for one search, so "the past week" of later pages must refer to the time of the first
+// page.
+func TestSearchPages_ShareTime(t *testing.T) {
 	source, now := hostile(), noon.Add(123*time.Millisecond)
 	source.found.Next = "c2"
 	h := handler(source, func() time.Time { return now })
@@ -155,18 +155,18 @@ func TestPagesOfOneSearchShareTheirTime(t *testing.T) {
 	}
 }
 
-func TestEmptyPagesHelp(t *testing.T) {
-	kept := api.Status{Feeds: api.FeedCounts{Known: 41, Polled: 12, Failing: 2}}
+func TestSearchPages_EmptyResultsHelp(t *testing.T) {
+	kept := api.Status{Feeds: api.FeedCounts{Stored: 41, Polled: 12, Failing: 2}}
 	searchable := api.Status{Feeds: kept.Feeds, Items: 9, Indexed: 9}
 	for name, c := range map[string]struct {
 		address string
 		status  api.Status
 		want    []string
 	}{
-		"no feeds":    {"/", api.Status{}, []string{"no feeds yet", "agent feeds add URL", "agent feeds import FILE"}},
-		"polling":     {"/?q=a", kept, []string{"41 feeds known, 12 polled so far, 2 failing", "agent feeds add URL"}},
-		"not indexed": {"/", api.Status{Feeds: kept.Feeds, Items: 9}, []string{"9 items kept, none searchable yet", "agent reindex"}},
-		"one word":    {"/?q=a", searchable, []string{"Nothing matches", "check the spelling"}},
+		"no feeds":    {"/", api.Status{}, []string{"No feeds yet", "agent feeds add URL", "agent feeds import FILE"}},
+		"polling":     {"/?q=a", kept, []string{"41 feeds added, 12 polled so far, 2 failing", "agent feeds add URL"}},
+		"not indexed": {"/", api.Status{Feeds: kept.Feeds, Items: 9}, []string{"9 items stored, none searchable yet", "agent reindex"}},
+		"one word":    {"/?q=a", searchable, []string{"No results", "check the spelling"}},
 		"words":       {"/?q=a+b&feed=f", searchable, []string{"fewer words", "search without filters", "Feed: f"}},
 	} {
 		page := words(parse(t, body(t, serve(&fake{status: c.status}, "GET", c.address))))
@@ -178,13 +178,13 @@ func TestEmptyPagesHelp(t *testing.T) {
 	}
 }
 
-func TestAFaultOfAQueryIsShownWhereItIs(t *testing.T) {
-	for q, f := range map[string]query.Fault{
-		`go "never closed`: {Pos: 3, Msg: "this quote is never closed"},
-		"ядро )":           {Pos: 9, Msg: "this bracket was never opened"},
-		"go -":             {Pos: 4, Msg: "what must not occur?"},
-		"яд":               {Pos: 1, Msg: "inside of a character"},
-		"a":                {Pos: 99, Msg: "after the end"},
+func TestSearchPage_ShowsSyntaxErrorPosition(t *testing.T) {
+	for q, f := range map[string]query.SyntaxError{
+		`go "never closed`: {Offset: 3, Message: "this quote is never closed"},
+		"ядро )":           {Offset: 9, Message: "this bracket was never opened"},
+		"go -":             {Offset: 4, Message: "what must not occur?"},
+		"яд":               {Offset: 1, Message: "inside of a character"},
+		"a":                {Offset: 99, Message: "after the end"},
 	} {
 		source := hostile()
 		source.err = fmt.Errorf("search: %w", &f)
@@ -197,22 +197,22 @@ func TestAFaultOfAQueryIsShownWhereItIs(t *testing.T) {
 		if got := strings.TrimSpace(strings.ReplaceAll(words(shown[0]), "\u00a0", "")); got != strings.TrimSpace(q) {
 			t.Errorf("the query is shown as %q, want %q", got, q)
 		}
-		if page := words(doc); !strings.Contains(page, sentence(f.Msg)) {
-			t.Errorf("%s: the page does not say %q", q, f.Msg)
+		if page := words(doc); !strings.Contains(page, sentence(f.Message)) {
+			t.Errorf("%s: the page does not say %q", q, f.Message)
 		}
 		if field := elements(doc, "input")[0]; attr(field, "value") != q || attr(field, "aria-describedby") != "fault" {
 			t.Errorf("%s: the field is %+v, want the query, described by its fault", q, field.Attr)
 		}
 	}
-	if f := faultOf("go )", &query.Fault{Pos: 3, Msg: "m"}); f.Before != "go " || f.At != ")" || f.After != "" {
+	if f := newSyntaxError("go )", &query.SyntaxError{Offset: 3, Message: "m"}); f.Before != "go " || f.At != ")" || f.After != "" {
 		t.Errorf("cut to %+v", f)
 	}
 }
 
-func TestWhatWasForgivenAndWhoFoundItIsSaid(t *testing.T) {
+func TestSearchPage_ReportsCloseMatchesAndFallback(t *testing.T) {
 	source := hostile()
-	source.found.Forgiven = true
-	if page := words(parse(t, body(t, serve(source, "GET", "/?q=kuberentes")))); !strings.Contains(page, "No item has all these words. These are close.") {
+	source.found.Fuzzy = true
+	if page := words(parse(t, body(t, serve(source, "GET", "/?q=kuberentes")))); !strings.Contains(page, "No item has all these words. Showing close matches.") {
 		t.Errorf("the page does not say that it forgave: %s", page)
 	}
 	source = hostile()
@@ -222,7 +222,7 @@ func TestWhatWasForgivenAndWhoFoundItIsSaid(t *testing.T) {
 	}
 }
 
-func TestACountSaysNoMoreThanIsKnown(t *testing.T) {
+func TestSearchPage_CountOfUnknownTotal(t *testing.T) {
 	for address, want := range map[string]string{
 		"/":                                 "1,234 items, page 1 of 62",
 		"/?q=a&page=3":                      "1,234 results, page 1",
@@ -242,7 +242,7 @@ func TestACountSaysNoMoreThanIsKnown(t *testing.T) {
 	}
 }
 
-func TestNothingFoundForAllWordsMayBeForAny(t *testing.T) {
+func TestSearchPage_OffersAnyWord(t *testing.T) {
 	for address, want := range map[string]string{
 		"/?q=solar+wind&feed=f":         "/?feed=f&q=solar+OR+wind",
 		"/?q=solar+wind&typing=word":    "/?q=solar+OR+wind",
@@ -256,8 +256,8 @@ func TestNothingFoundForAllWordsMayBeForAny(t *testing.T) {
 	}
 }
 
-func TestDaysAreAPictureAndAList(t *testing.T) {
-	source := &fake{found: api.Found{Total: 12, Items: make([]api.FoundItem, 1), Facets: map[string][]api.Facet{
+func TestSearchPage_DaysHistogramAndList(t *testing.T) {
+	source := &fake{found: api.SearchResults{Total: 12, Items: make([]api.FoundItem, 1), Facets: map[string][]api.Facet{
 		"day": {{Value: "2026-09-29", Count: 9}, {Value: "2026-09-27", Count: 3}, {Value: "2026-03-01", Count: 900}, {Value: "soon", Count: 1}},
 	}}}
 	doc := parse(t, body(t, serve(source, "GET", "/?q=x&day=2026-09-27")))
@@ -280,8 +280,8 @@ func TestDaysAreAPictureAndAList(t *testing.T) {
 	}
 }
 
-// A script swaps parts of a page, so they are what the whole page has, and as inert.
-func TestPartsOfASearchPageAreThoseOfTheWholePage(t *testing.T) {
+// Scripts replace parts of a page, so parts must equal those of the whole page and be as safe.
+func TestSearchPage_PartsMatchWholePage(t *testing.T) {
 	for part, c := range map[string]struct {
 		facets bool
 		has    []string
@@ -292,7 +292,7 @@ func TestPartsOfASearchPageAreThoseOfTheWholePage(t *testing.T) {
 		"results": {true, []string{`<h1>`, `id="hits"`, `id="filters"`}, []string{"<main", "<html"}},
 	} {
 		source := hostile()
-		r := asks(source, "/?q=go&typing=word", part)
+		r := requestPart(source, "/?q=go&typing=word", part)
 		page := body(t, r)
 		if r.StatusCode != 200 || r.Header.Get(partHeader) != part || source.searches[0].Facets != c.facets {
 			t.Errorf("%s: status %d, part %q, facets %v", part, r.StatusCode, r.Header.Get(partHeader), source.searches[0].Facets)
@@ -315,18 +315,18 @@ func TestPartsOfASearchPageAreThoseOfTheWholePage(t *testing.T) {
 		}
 	}
 	for _, part := range []string{"top", "search", "message", `"><script>`} {
-		r := asks(hostile(), "/?q=go", part)
+		r := requestPart(hostile(), "/?q=go", part)
 		if r.Header.Get(partHeader) != "" || !strings.Contains(body(t, r), "<main") {
 			t.Errorf("the part %s is answered, want the whole page", part)
 		}
 	}
-	if r := asks(broken(), "/?q=go", "hits"); r.StatusCode != 503 || r.Header.Get(partHeader) != "hits" || strings.Contains(body(t, r), "<main") {
+	if r := requestPart(broken(), "/?q=go", "hits"); r.StatusCode != 503 || r.Header.Get(partHeader) != "hits" || strings.Contains(body(t, r), "<main") {
 		t.Error("a search that fails is no part of the page")
 	}
 }
 
-// asks asks for a part of a page, as a script does.
-func asks(source Source, target, part string) *http.Response {
+// requestPart requests a part of a page, as a script does.
+func requestPart(source Source, target, part string) *http.Response {
 	request := httptest.NewRequest("GET", target, nil)
 	request.Header.Set(partHeader, part)
 	answer := httptest.NewRecorder()

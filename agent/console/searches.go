@@ -14,7 +14,7 @@ import (
 	"feedmesh/storage"
 )
 
-// A savedSource keeps searches. One that is not there is [storage.ErrNotFound].
+// A savedSource stores searches. Its methods return [storage.ErrNotFound] for a missing search.
 type savedSource interface {
 	Searches(ctx context.Context) ([]storage.SavedSearch, error)
 	PutSearch(ctx context.Context, name string, what api.SearchSetting) (storage.SavedSearch, error)
@@ -32,66 +32,64 @@ func (c *console) savedRoutes(mux *http.ServeMux) {
 // A savedRow is a saved search.
 type savedRow struct {
 	follow
-	URL    string // of its page
-	Added  *stamp
-	Remove string // where the form goes that removes it
+	URL    string // of the search page
+	Added  *timestamp
+	Remove string // action of the form that removes it
 }
 
 func (c *console) searches(w http.ResponseWriter, r *http.Request) {
 	saved, err := c.source.Searches(r.Context())
 	if err != nil {
-		c.sorry(w, r, err, "The store")
+		c.showUnavailable(w, r, err, "The store")
 		return
 	}
 	rows := make([]savedRow, len(saved))
 	for i, s := range saved {
 		rows[i] = savedRow{
-			follow: savedFollow(s), URL: strings.TrimSuffix("/?"+s.Query, "?"), Added: stamped(s.Added, c.now()),
+			follow: savedFollow(s), URL: strings.TrimSuffix("/?"+s.Query, "?"), Added: newTimestamp(s.Added, c.now()),
 			Remove: searchesPath + "/" + s.Name + "/remove",
 		}
 	}
 	c.render(w, r, http.StatusOK, "searches", page{Title: "Saved searches", Main: rows})
 }
 
-// savedFollow returns how a saved search is followed. Its address stays when what
-// it searches for is changed.
+// savedFollow returns the output URLs of a saved search. They do not change with its query.
 func savedFollow(s storage.SavedSearch) follow {
 	at := outputsPath + "searches/" + s.Name
 	return follow{RSS: at + ".rss", Atom: at + ".atom", JSON: at + ".json", Title: cmp.Or(s.Title, s.Name)}
 }
 
-// The longest title and query of a saved search, in characters and bytes.
+// Maximum lengths of a saved search: title in characters, query in bytes.
 const (
 	maxTitle = 200
 	maxSaved = 4096
 )
 
-// saveSearch saves a search under a name made of its title, in place of any of that name.
+// saveSearch saves a search under a name derived from its title. An existing search of that name is replaced.
 func (c *console) saveSearch(w http.ResponseWriter, r *http.Request) {
-	title, asked := formValue(w, r, "title"), formValue(w, r, "query")
-	if title == "" || utf8.RuneCountInString(title) > maxTitle || len(asked) > maxSaved {
-		c.decided(w, r, false, &api.Refusal{Why: "a saved search needs a title, of 200 characters at most"}, "/?"+asked, "")
+	title, query := formValue(w, r, "title"), formValue(w, r, "query")
+	if title == "" || utf8.RuneCountInString(title) > maxTitle || len(query) > maxSaved {
+		c.redirectOrExplain(w, r, false, &api.ConflictError{Reason: "a saved search needs a title, of 200 characters at most"}, "/?"+query, "")
 		return
 	}
-	_, err := c.source.PutSearch(r.Context(), nameOf(title), api.SearchSetting{Title: title, Query: asked})
-	c.decided(w, r, false, err, "/", searchesPath)
+	_, err := c.source.PutSearch(r.Context(), nameOf(title), api.SearchSetting{Title: title, Query: query})
+	c.redirectOrExplain(w, r, false, err, "/", searchesPath)
 }
 
-// removeSearch removes a saved search. One that has gone already is as good.
+// removeSearch removes a saved search. A missing search is not an error.
 func (c *console) removeSearch(w http.ResponseWriter, r *http.Request) {
 	err := c.source.RemoveSearch(r.Context(), r.PathValue("name"))
 	if errors.Is(err, storage.ErrNotFound) {
 		err = nil
 	}
-	c.decided(w, r, false, err, searchesPath, searchesPath)
+	c.redirectOrExplain(w, r, false, err, searchesPath, searchesPath)
 }
 
-// maxName is the longest name of a saved search, in bytes.
+// maxName bounds the name of a saved search, in bytes.
 const maxName = 64
 
-// nameOf returns a name for addresses: the title's Latin letters and digits, with
-// hyphens between them. A title that has none of them is named by its hash, so that
-// the same title gets the same name.
+// nameOf returns a name for URLs: the title's ASCII letters and digits, joined by hyphens. A title without
+// any is named by its hash, so that equal titles get equal names.
 func nameOf(title string) string {
 	parts := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	name := strings.Join(parts, "-")

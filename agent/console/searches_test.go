@@ -17,9 +17,9 @@ func savedPages() map[string]shown {
 	}
 }
 
-func TestSearchesAreSavedUnderTheirTitlesAndRemoved(t *testing.T) {
+func TestSearchesPage_SaveAndRemove(t *testing.T) {
 	source := &fake{}
-	sendAll(t, source, []sending{
+	submitAll(t, source, []submission{
 		{"/searches", "title=Go+%26+Rust%21&query=q%3Dgo", 303, "/searches"},
 		{"/searches", "title=%D1%8F%D0%B4%D1%80%D0%BE&query=q%3D%25D1", 303, "/searches"},
 		{"/searches", "title=&query=q%3Dgo", 409, ""},
@@ -30,18 +30,18 @@ func TestSearchesAreSavedUnderTheirTitlesAndRemoved(t *testing.T) {
 	if !slices.Equal(source.done, want) {
 		t.Errorf("done is %q, want %q", source.done, want)
 	}
-	source.handErr = storage.ErrNotFound
-	if got := sends(source, "/searches/go/remove", ""); got.StatusCode != 303 {
+	source.editErr = storage.ErrNotFound
+	if got := submit(source, "/searches/go/remove", ""); got.StatusCode != 303 {
 		t.Errorf("to remove what has gone: status %d, want 303", got.StatusCode)
 	}
-	source.handErr = &api.Refusal{Why: "there are too many"}
-	if got := body(t, sends(source, "/searches", "title=a")); !strings.Contains(got, "There are too many.") {
+	source.editErr = &api.ConflictError{Reason: "there are too many"}
+	if got := body(t, submit(source, "/searches", "title=a")); !strings.Contains(got, "There are too many.") {
 		t.Errorf("a refusal is not told: %s", got)
 	}
 }
 
-func TestASearchIsFollowedAsItIsShown(t *testing.T) {
-	for address, want := range map[string][2]string{ // the parameters for feed readers, and those to save it by
+func TestFollow_MatchesSearch(t *testing.T) {
+	for address, want := range map[string][2]string{ // parameters for feed readers, and those to save the search with
 		"/":                                  {"", ""},
 		"/?q=go&time=week":                   {"once=true&q=%28go%29+age%3A%3C7d", "once=true&q=%28go%29+age%3A%3C7d"},
 		"/?time=day&sort=newest":             {"q=age%3A%3C1d&sort=newest", "q=age%3A%3C1d&sort=newest"},

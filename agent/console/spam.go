@@ -13,7 +13,7 @@ import (
 
 const spamPath = "/spam"
 
-// A spamSource lists what is held to be spam.
+// A spamSource lists spam.
 type spamSource interface {
 	Spam(ctx context.Context, feedID, cursor string, limit int) (api.SpamPage, error)
 	SpamLists(ctx context.Context) (api.SpamLists, error)
@@ -24,34 +24,34 @@ func (c *console) spamRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+spamPath, c.decideSpam)
 }
 
-// spamParams are the parameters of the address of a list of spam.
+// spamParams are the URL parameters of the list of spam.
 var spamParams = []param{{name: "feed", max: maxID}, {name: "cursor", max: 128}}
 
-// A spamPage lists what is held to be spam.
+// A spamPage lists spam.
 type spamPage struct {
 	pager
 	Items     []spamRow
 	Total     int64
-	Lists     *api.SpamLists // nil if they can't be told
-	Changed   *stamp         // of Lists
+	Lists     *api.SpamLists // nil if they are not available
+	Changed   *timestamp     // of Lists
 	Threshold string
-	Feed      string // whose spam this is; empty: all
-	Clear     string // address without that
-	Here      string // where forms come back to
+	Feed      string // title of the feed to which the list is filtered; empty: all
+	Clear     string // URL without the filter
+	Here      string // URL to which forms return
 }
 
-// A spamRow is an item that is held to be spam.
+// A spamRow is an item marked as spam.
 type spamRow struct {
 	ID       string
-	URL      string // of its page
+	URL      string // of the item's page
 	Title    string
 	Lang     string
-	Feed     choice // of which only its spam is shown
+	Feed     choice // links to the feed's spam
 	FeedPage string
 	Host     string
 	Score    string
-	Judged   *stamp
-	Why      []string
+	Judged   *timestamp
+	Reasons  []string
 	ByPerson bool
 }
 
@@ -72,7 +72,7 @@ func (c *console) spam(w http.ResponseWriter, r *http.Request) {
 		c.badSpam(w, r, err)
 		return
 	case err != nil:
-		c.sorry(w, r, err, "The store")
+		c.showUnavailable(w, r, err, "The store")
 		return
 	}
 	now := c.now()
@@ -93,13 +93,13 @@ func (c *console) spam(w http.ResponseWriter, r *http.Request) {
 		main.Next = spamURL(feed, found.Next)
 	}
 	if lists, err := c.source.SpamLists(r.Context()); err == nil {
-		main.Lists, main.Changed, main.Threshold = &lists, stamped(lists.Changed, now), hundredth(lists.Threshold)
+		main.Lists, main.Changed, main.Threshold = &lists, newTimestamp(lists.Changed, now), hundredth(lists.Threshold)
 	}
 	c.render(w, r, http.StatusOK, "spam", page{Title: "Spam", Here: spamPath, Main: main})
 }
 
 func (c *console) badSpam(w http.ResponseWriter, r *http.Request, wrong error) {
-	c.badAddress(w, r, "There is no such list of spam", wrong, choice{Label: "All spam", URL: spamPath})
+	c.badAddress(w, r, "Invalid list of spam", wrong, choice{Label: "All spam", URL: spamPath})
 }
 
 func spamRowOf(i api.SpamItem, now time.Time) spamRow {
@@ -108,26 +108,26 @@ func spamRowOf(i api.SpamItem, now time.Time) spamRow {
 		feed = "A feed without a title"
 	}
 	return spamRow{
-		ID: i.ID, URL: itemURL(i.ID), Title: titled(i.Title), Lang: i.Language, Feed: choice{Label: feed, URL: spamURL(i.FeedID, "")},
-		FeedPage: feedPath(i.FeedID), Host: host(i.URL), Score: hundredth(i.SpamScore), Judged: stamped(i.Judged, now), Why: i.Why, ByPerson: i.Corrected,
+		ID: i.ID, URL: itemURL(i.ID), Title: titleOrDefault(i.Title), Lang: i.Language, Feed: choice{Label: feed, URL: spamURL(i.FeedID, "")},
+		FeedPage: feedPath(i.FeedID), Host: host(i.URL), Score: hundredth(i.SpamScore), Judged: newTimestamp(i.Judged, now), Reasons: i.Reasons, ByPerson: i.Corrected,
 	}
 }
 
-// decideSpam has an item be what the form says, and shows the list again.
+// decideSpam marks an item as spam or not spam, and redirects to the list.
 func (c *console) decideSpam(w http.ResponseWriter, r *http.Request) {
 	id, is, back := formValue(w, r, "item"), formValue(w, r, "spam"), formValue(w, r, "back")
 	if id == "" || len(id) > maxID || is != "yes" && is != "no" {
-		c.say(w, r, http.StatusBadRequest, message{
-			Heading: "There is nothing to decide", Text: []string{"The form does not say which item is spam, or is not."},
+		c.showMessage(w, r, http.StatusBadRequest, message{
+			Heading: "Invalid form", Text: []string{"The form does not name an item, or whether it is spam."},
 			Links: []choice{{Label: "All spam", URL: spamPath}},
 		})
 		return
 	}
-	if back != spamPath && !strings.HasPrefix(back, spamPath+"?") { // it leads nowhere else
+	if back != spamPath && !strings.HasPrefix(back, spamPath+"?") { // prevents open redirects
 		back = spamPath
 	}
-	if _, err := c.source.CallSpam(r.Context(), id, is == "yes"); err != nil {
-		c.refused(w, r, err, "The store", choice{Label: "All spam", URL: back})
+	if _, err := c.source.SetSpam(r.Context(), id, is == "yes"); err != nil {
+		c.showError(w, r, err, "The store", choice{Label: "All spam", URL: back})
 		return
 	}
 	http.Redirect(w, r, back, http.StatusSeeOther)

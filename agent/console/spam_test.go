@@ -25,10 +25,10 @@ func spamPages() map[string]shown {
 	}
 }
 
-func TestSpamIsListedWithScoreAndReasons(t *testing.T) {
+func TestSpamPage_ListsScoreAndReasons(t *testing.T) {
 	page := parse(t, body(t, serve(hostile(), "GET", "/spam")))
 	said := words(page)
-	for _, want := range []string{"21 items held to be spam", "Score 0.93", "a person said so", "from a score of 0.80 on", "version 3"} {
+	for _, want := range []string{"21 items marked as spam", "Score 0.93", "marked by a person", "from a score of 0.80", "version 3"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the page does not say %q: %s", want, said)
 		}
@@ -38,7 +38,7 @@ func TestSpamIsListedWithScoreAndReasons(t *testing.T) {
 	}
 }
 
-func TestAPersonSaysWhatIsSpamAndIsBackInTheList(t *testing.T) {
+func TestSpamPage_MarkAndReturn(t *testing.T) {
 	source := hostile()
 	for _, c := range []struct {
 		fields url.Values

@@ -14,21 +14,20 @@ import (
 	"feedmesh/agent/api"
 )
 
-// A state is what a search page shows, as its address says it: the value of
-// each parameter that is not at its default.
+// A state is the state of a search page: the URL parameters that differ from their defaults.
 type state map[string]string
 
-// A param is a parameter of a search's address.
+// A param is a URL parameter.
 type param struct {
 	name    string
-	max     int      // longest value, in characters; 0: a number
-	values  []string // what it may be; nil: anything
-	of      string   // "filter" narrows the search; "page" says which page of it; "typing" ends with typing
-	initial string   // value that is the same as none
-	isDay   bool     // as in 2026-03-01
+	max     int      // maximum length in characters; 0: a number
+	values  []string // allowed values; nil: any
+	of      string   // kind: "filter" narrows the search; "page" selects a page of it; "typing" is set during typing
+	initial string   // default value, equal to none
+	isDay   bool     // a date such as 2026-03-01
 }
 
-// flags are those of items that a search may show alone.
+// flags are the item flags to which a search can be filtered.
 var flags = []string{"starred", "sponsored", "muted"}
 
 var params = []param{
@@ -38,18 +37,18 @@ var params = []param{
 	{name: "feed", max: 64, of: "filter"},
 	{name: "language", max: 8, of: "filter"},
 	{name: "time", max: 8, of: "filter", values: []string{"day", "week", "month"}},
-	{name: "day", max: 10, of: "filter", isDay: true}, // in UTC; it goes before time
+	{name: "day", max: 10, of: "filter", isDay: true}, // in UTC; overrides time
 	{name: "show", max: 16, of: "filter", values: append([]string{"duplicates", "spam"}, flags...)},
 	{name: "sort", max: 8, values: []string{"best", "newest"}, initial: "best"},
-	{name: "stories", max: 8, values: []string{"all"}},                      // all items of each, though words were asked for
-	{name: "typing", max: 8, of: "typing", values: []string{"word", "end"}}, // of q: its last word may go on, or is whole
+	{name: "stories", max: 8, values: []string{"all"}},                      // all items of each story, also with a query
+	{name: "typing", max: 8, of: "typing", values: []string{"word", "end"}}, // whether the last word of q is incomplete or complete
 	{name: "cursor", max: 4096, of: "page"},
 	{name: "page", of: "page"},
-	{name: "at", of: "page"}, // when the first page was made, in Unix seconds
+	{name: "at", of: "page"}, // time of the first page, in Unix seconds
 }
 
-// readState reads the query of an address. What it does not know it ignores. The
-// error says what is wrong in words; the state then has what was sound.
+// readState parses the query of a URL; unknown parameters are ignored. On errors, which are worded for users,
+// the state contains the valid parameters.
 func readState(query string) (state, error) {
 	values, err := readParams(query, params)
 	s := state(values)
@@ -59,34 +58,33 @@ func readState(query string) (state, error) {
 	return s, err
 }
 
-// readParams returns the values in an address that are not at their default. The
-// error says what is wrong with it in words; the others are sound.
+// readParams returns the parameters of a query that differ from their defaults. On errors, which are worded
+// for users, the result contains the valid parameters.
 func readParams(query string, params []param) (map[string]string, error) {
 	values, err := url.ParseQuery(query)
-	sound := map[string]string{}
-	var faults []error
+	valid := map[string]string{}
+	var errs []error
 	if err != nil {
-		faults = append(faults, errors.New("its address is damaged"))
+		errs = append(errs, errors.New("the URL is malformed"))
 	}
 	for _, p := range params {
 		value := strings.TrimSpace(strings.ToValidUTF8(values.Get(p.name), "\uFFFD"))
 		if value == "" || value == p.initial {
 			continue
 		}
-		if fault := p.check(value); fault != nil {
-			faults = append(faults, fault)
+		if invalid := p.check(value); invalid != nil {
+			errs = append(errs, invalid)
 			continue
 		}
-		sound[p.name] = value
+		valid[p.name] = value
 	}
-	if faults == nil {
-		return sound, nil
+	if errs == nil {
+		return valid, nil
 	}
-	return sound, errors.New(strings.ReplaceAll(errors.Join(faults...).Error(), "\n", "; "))
+	return valid, errors.New(strings.ReplaceAll(errors.Join(errs...).Error(), "\n", "; "))
 }
 
-// addressOf returns the address of a page whose parameters have these values, "" for
-// none.
+// addressOf returns the URL of a page with these parameters; empty values are omitted.
 func addressOf(path string, params map[string]string) string {
 	values := url.Values{}
 	for name, value := range params {
@@ -104,13 +102,13 @@ func (p param) check(value string) error {
 	switch {
 	case p.max == 0:
 		if n, err := strconv.ParseInt(value, 10, 64); err != nil || n < 1 || n > 1<<40 {
-			return fmt.Errorf("“%s” is not a number that makes sense", p.name)
+			return fmt.Errorf("“%s” is not a valid number", p.name)
 		}
 	case utf8.RuneCountInString(value) > p.max:
 		return fmt.Errorf("“%s” is longer than %s characters", p.name, count(int64(p.max)))
 	case p.isDay:
 		if _, err := time.Parse(time.DateOnly, value); err != nil {
-			return fmt.Errorf("“%s” is no day: write it as 2026-03-01", p.name)
+			return fmt.Errorf("“%s” is not a date: write 2026-03-01", p.name)
 		}
 	case p.values != nil && !slices.Contains(p.values, value):
 		return fmt.Errorf("“%s” must be one of: %s", p.name, strings.Join(p.values, ", "))
@@ -124,7 +122,7 @@ func (s state) first() state { return s.without("page") }
 // unfiltered returns the state without filters, on its first page.
 func (s state) unfiltered() state { return s.first().without("filter") }
 
-// without returns the state less the parameters of a sort.
+// without returns the state without the parameters of a kind.
 func (s state) without(of string) state {
 	next := maps.Clone(s)
 	for _, p := range params {
@@ -135,8 +133,7 @@ func (s state) without(of string) state {
 	return next
 }
 
-// with returns the state with another value for a parameter, on its first page.
-// An empty value takes the parameter away.
+// with returns the state with a changed parameter, on its first page. An empty value removes the parameter.
 func (s state) with(name, value string) state {
 	next := s.first()
 	if next == nil {
@@ -150,8 +147,8 @@ func (s state) with(name, value string) state {
 	return next
 }
 
-// more returns the state of the page that begins at the cursor. All pages
-// reckon times from when the first was made: a cursor holds for one search.
+// more returns the state of the page that begins at the cursor. Relative times of all pages refer to the time
+// of the first page: a cursor is valid for one search only.
 func (s state) more(cursor string, now time.Time) state {
 	next := s.with("cursor", cursor)
 	next["page"] = strconv.Itoa(s.page() + 1)
@@ -161,7 +158,7 @@ func (s state) more(cursor string, now time.Time) state {
 	return next
 }
 
-// URL returns the address of the state's page.
+// URL returns the URL of the state's page.
 func (s state) URL() string { return addressOf("/", s) }
 
 // page returns the number of the page, from 1.
@@ -170,7 +167,7 @@ func (s state) page() int {
 	return max(n, 1)
 }
 
-// at returns when the first page was made.
+// at returns the time of the first page.
 func (s state) at(now time.Time) time.Time {
 	if sec, err := strconv.ParseInt(s["at"], 10, 64); err == nil {
 		return time.Unix(sec, 0).UTC()
@@ -178,10 +175,10 @@ func (s state) at(now time.Time) time.Time {
 	return now.UTC().Truncate(time.Second)
 }
 
-// pageSize is how many items a page has.
+// batchSize is the number of items on a page.
 const pageSize = 20
 
-// search returns the search that the page shows.
+// search returns the API search of the page.
 func (s state) search(now time.Time) api.Search {
 	q := api.Search{
 		Query: s["q"], Category: s["category"], Topic: s["topic"], Feed: s["feed"], Language: s["language"],
@@ -189,7 +186,7 @@ func (s state) search(now time.Time) api.Search {
 		Sort: "best", Facets: true, Limit: pageSize, Cursor: s["cursor"],
 	}
 	if s["typing"] == "end" {
-		q.Query += " " // so it is not taken for the begin of a word
+		q.Query += " " // so that the last word is not matched as a prefix
 	}
 	if slices.Contains(flags, s["show"]) {
 		q.Flag = s["show"]
@@ -201,14 +198,14 @@ func (s state) search(now time.Time) api.Search {
 	return q
 }
 
-// once reports whether of each story only one item is shown.
+// once reports whether only one item of each story is shown.
 func (s state) once() bool { return s["q"] != "" && s["show"] == "" && s["stories"] == "" }
 
-// daysOf says how many days back a value of time reaches.
+// daysOf maps values of time to days.
 var daysOf = map[string]int{"day": 1, "week": 7, "month": 30}
 
-// between returns when what is shown was published: at or after, and before. Zero
-// is no bound.
+// between returns the range of publication times, after inclusive and before exclusive. A zero time is no
+// bound.
 func (s state) between(now time.Time) (after, before time.Time) {
 	if day, err := time.Parse(time.DateOnly, s["day"]); err == nil {
 		return day, day.AddDate(0, 0, 1)
@@ -219,11 +216,11 @@ func (s state) between(now time.Time) (after, before time.Time) {
 	return after, before
 }
 
-// A form is the search field and what a new search keeps of the state.
+// A form is the search field with the parameters that a new search keeps.
 type form struct {
 	Query  string
 	Keep   []field
-	Faulty bool // the query can't be understood; the page has an element with the ID "fault"
+	Faulty bool // the query has a syntax error; the page has an element with the ID "fault"
 }
 
 type field struct{ Name, Value string }

@@ -12,7 +12,7 @@ import (
 
 const statisticsPath = "/statistics"
 
-// A statisticsSource counts what came of late, and how feeds are read.
+// A statisticsSource provides statistics of items and polls.
 type statisticsSource interface {
 	Statistics(ctx context.Context, days int, zone *time.Location) (api.Statistics, error)
 }
@@ -22,19 +22,19 @@ func (c *console) statisticsRoutes(mux *http.ServeMux) {
 	mux.HandleFunc(statisticsPath+"/{file}", c.statisticsFile)
 }
 
-// statisticsParams are the parameters of the address of statistics.
+// statisticsParams are the URL parameters of statistics.
 var statisticsParams = []param{
 	{name: "days", max: 2, values: []string{"7", "30", "90"}, initial: "30"},
 	{name: "zone", max: 64, initial: "UTC"},
 }
 
-// zones are offered; others can be written.
+// zones are suggested time zones; others can be entered.
 var zones = []string{
 	"UTC", "Europe/London", "Europe/Berlin", "Europe/Moscow", "Asia/Dubai", "Asia/Kolkata", "Asia/Shanghai", "Asia/Tokyo",
 	"Australia/Sydney", "America/Sao_Paulo", "America/New_York", "America/Chicago", "America/Los_Angeles",
 }
 
-// A period is of which days and zone statistics are, as their address says.
+// A period is the range of days and the time zone of statistics.
 type period struct {
 	days int
 	zone *time.Location
@@ -47,13 +47,13 @@ func readPeriod(query string) (period, error) {
 	}
 	p := period{days: 30}
 	if values["days"] != "" {
-		p.days, _ = strconv.Atoi(values["days"]) // one of the above
+		p.days, _ = strconv.Atoi(values["days"]) // one of the values above
 	}
-	p.zone, err = api.ZoneOf(values["zone"])
+	p.zone, err = api.ParseZone(values["zone"])
 	return p, err
 }
 
-// query returns what follows the path in the address of a period.
+// query returns the URL query of a period.
 func (p period) query() string {
 	params := map[string]string{}
 	if p.days != 30 {
@@ -65,17 +65,17 @@ func (p period) query() string {
 	return addressOf("", params)
 }
 
-// A statisticsPage shows statistics, each as a picture and as a table.
+// A statisticsPage shows statistics as charts and tables.
 type statisticsPage struct {
 	Days    int
 	Zone    string
-	Offset  string // of the zone, now
+	Offset  string // UTC offset of the zone, now
 	Zones   []string
 	Periods []choice
 	Figures []figure
 	Charts  []chartView
-	Made    *stamp
-	Nothing bool // nothing came in these days
+	Made    *timestamp
+	Nothing bool // no items in this period
 }
 
 func (c *console) statistics(w http.ResponseWriter, r *http.Request) {
@@ -86,7 +86,7 @@ func (c *console) statistics(w http.ResponseWriter, r *http.Request) {
 	now := c.now()
 	main := statisticsPage{
 		Days: p.days, Zone: p.zone.String(), Offset: now.In(p.zone).Format("UTC-07:00"), Zones: zones,
-		Figures: statisticsFigures(found), Charts: charts(found, p), Made: stamped(found.Until, now), Nothing: found.Items == 0,
+		Figures: statisticsFigures(found), Charts: charts(found, p), Made: newTimestamp(found.Until, now), Nothing: found.Items == 0,
 	}
 	for _, days := range []int{7, 30, 90} {
 		main.Periods = append(main.Periods, choice{
@@ -96,26 +96,25 @@ func (c *console) statistics(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "statistics", page{Title: "Statistics", Here: statisticsPath, Main: main})
 }
 
-// count returns the statistics that a request is for. If there are none it answers,
-// and is not ok.
+// count returns the statistics of a request. If ok is false it has written an error response.
 func (c *console) count(w http.ResponseWriter, r *http.Request) (p period, found api.Statistics, ok bool) {
 	p, err := readPeriod(r.URL.RawQuery)
 	if err != nil {
-		c.badAddress(w, r, "There are no such statistics", err, choice{Label: "Statistics of the last 30 days", URL: statisticsPath})
+		c.badAddress(w, r, "Invalid statistics", err, choice{Label: "Statistics of the last 30 days", URL: statisticsPath})
 		return p, found, false
 	}
 	if found, err = c.source.Statistics(r.Context(), p.days, p.zone); err != nil {
-		c.sorry(w, r, err, "The store")
+		c.showUnavailable(w, r, err, "The store")
 		return p, found, false
 	}
 	return p, found, true
 }
 
-// statisticsFile answers with the numbers of one picture, as CSV.
+// statisticsFile writes the data of a chart as CSV.
 func (c *console) statisticsFile(w http.ResponseWriter, r *http.Request) {
 	name, isCSV := strings.CutSuffix(r.PathValue("file"), ".csv")
 	if !isCSV {
-		c.nothing(w, r)
+		c.notFound(w, r)
 		return
 	}
 	p, found, ok := c.count(w, r)
@@ -130,23 +129,23 @@ func (c *console) statisticsFile(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	c.nothing(w, r)
+	c.notFound(w, r)
 }
 
-// statisticsFigures are what matters most.
+// statisticsFigures returns the key figures.
 func statisticsFigures(s api.Statistics) []figure {
 	figures := []figure{
-		{"came", "Items came", count(s.Items)},
-		{"spam", "Of these spam", share(s.Spam, s.Items)},
-		{"feeds", "Feeds known", count(s.Feeds.Known)},
+		{"came", "New items", count(s.Items)},
+		{"spam", "Spam", share(s.Spam, s.Items)},
+		{"feeds", "Feeds", count(s.Feeds.Stored)},
 		{"failing", "Feeds failing", count(s.Feeds.Failing)},
-		{"same", "Answered “not modified”", share(s.Same, s.Answers)},
+		{"same", "Not modified (304)", share(s.NotModified, s.Answers)},
 		{"agents", "Agents", count(s.Agents)},
 	}
 	return figures
 }
 
-// share writes a part of a whole.
+// share formats a ratio as percent.
 func share(part, of int64) string {
 	if of == 0 {
 		return unknown

@@ -14,13 +14,13 @@ func statisticsPages() map[string]shown {
 		"no statistics":       {"/statistics", 200, bare()},
 		"odd period":          {"/statistics?days=8", 400, hostile()},
 		"odd zone":            {"/statistics?zone=%3Cscript%3E", 400, hostile()},
-		"statistics down":     {"/statistics", 503, brokenDesk()},
+		"statistics down":     {"/statistics", 503, brokenMesh()},
 		"no such file":        {"/statistics/none.csv", 404, hostile()},
 		"no file of that end": {"/statistics/days.html", 404, hostile()},
 	}
 }
 
-// bare is a source of a mesh in which nothing came yet.
+// bare is a source of a mesh without data.
 func bare() *fake {
 	empty := make([][]int64, 7)
 	for i := range empty {
@@ -31,7 +31,7 @@ func bare() *fake {
 	return source
 }
 
-func TestEachPictureHasItsNumbers(t *testing.T) {
+func TestStatisticsPage_ChartsHaveTables(t *testing.T) {
 	source := hostile()
 	page := parse(t, body(t, serve(source, "GET", "/statistics?days=7&zone=Asia/Tokyo")))
 	if want := []string{"7 Asia/Tokyo"}; !slices.Equal(source.periods, want) {
@@ -63,12 +63,12 @@ func TestEachPictureHasItsNumbers(t *testing.T) {
 	if files != 9 {
 		t.Errorf("got %d files, want 9", files)
 	}
-	if said := words(page); !strings.Contains(said, "in Asia/Tokyo (UTC+09:00 now)") || !strings.Contains(said, "75 % said “not modified”") {
+	if said := words(page); !strings.Contains(said, "in Asia/Tokyo (UTC+09:00 now)") || !strings.Contains(said, "75 % were “not modified”") {
 		t.Errorf("the page does not say its zone, or what share was not modified: %s", said)
 	}
 }
 
-func TestNumbersAreAsTheyWereCounted(t *testing.T) {
+func TestStatisticsPage_NumbersMatch(t *testing.T) {
 	for file, want := range map[string]string{
 		"days":     "2026-09-29,8,1\r\n",
 		"activity": "Monday,09,5,5\r\n",
@@ -85,7 +85,7 @@ func TestNumbersAreAsTheyWereCounted(t *testing.T) {
 	}
 }
 
-func TestNoCellIsAFormula(t *testing.T) {
+func TestStatisticsCSV_EscapesFormulas(t *testing.T) {
 	for _, file := range []string{"categories", "failures"} {
 		rows, err := csv.NewReader(serve(hostile(), "GET", "/statistics/"+file+".csv").Body).ReadAll()
 		if err != nil {

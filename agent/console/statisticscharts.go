@@ -12,40 +12,40 @@ import (
 	"feedmesh/subjects"
 )
 
-// A chartView is a picture of numbers, and the numbers.
+// A chartView is a chart with its data.
 type chartView struct {
-	ID       string // of its heading, and the name of its file
+	ID       string // ID of its heading, and name of its CSV file
 	Heading  string
 	About    string
-	Pictures []picture // none if there is nothing to show
+	Pictures []picture // empty if there is no data
 	Legend   []legend
 	Table    grid
-	CSV      string // address of the numbers
+	CSV      string // URL of the data
 }
 
 type picture struct {
-	Label string // what of it this shows; empty if it is the only one
+	Label string // caption; empty if the chart has one picture
 	SVG   template.HTML
 }
 
-// A legend says what a colour stands for.
+// A legend is the label of a colour.
 type legend struct{ Class, Label string }
 
 const (
-	categoriesShown = chart.Series - 1 // and the others together
+	categoriesShown = chart.MaxSeries - 1 // plus one series for all others
 	barsShown       = 12
 )
 
-// charts returns all pictures there are of the statistics.
+// charts returns all charts of the statistics.
 func charts(s api.Statistics, p period) []chartView {
 	all := []chartView{
 		daysChart(s), activityChart(s), lagChart(s), categoriesChart(s),
 		barChart("languages", "Languages", "Items by language.", "Language", "Items", languageBars(s.Languages)),
-		barChart("tiers", "Feeds by tier", "How often feeds are read: hot ones most often.", "Tier", "Feeds", feedBars(s.Tiers)),
-		barChart("outcomes", "What came of polls", outcomesAbout(s), "Outcome", "Feeds", namedBars(s.Outcomes, outcomeName)),
-		barChart("failures", "Why polls failed", "Feeds whose last poll failed, by kind of error.", "Error", "Feeds", feedBars(s.Failures)),
+		barChart("tiers", "Feeds by tier", "Polling frequency of feeds; hot feeds are polled most often.", "Tier", "Feeds", feedBars(s.Tiers)),
+		barChart("outcomes", "Poll outcomes", outcomesAbout(s), "Outcome", "Feeds", namedBars(s.Outcomes, outcomeName)),
+		barChart("failures", "Poll errors", "Feeds whose last poll failed, by class of error.", "Error", "Feeds", feedBars(s.Failures)),
 	}
-	if tone := toneChart(s); tone.Pictures != nil { // it is off where there is none
+	if tone := sentimentChart(s); tone.Pictures != nil { // sentiment scoring is optional
 		all = append(all, tone)
 	}
 	for i := range all {
@@ -54,7 +54,7 @@ func charts(s api.Statistics, p period) []chartView {
 	return all
 }
 
-// shortDay writes a day as the labels of a picture have it.
+// shortDay formats a day for the labels of a chart.
 func shortDay(day string) string {
 	t, err := time.Parse(time.DateOnly, day)
 	if err != nil {
@@ -65,7 +65,7 @@ func shortDay(day string) string {
 
 func daysChart(s api.Statistics) chartView {
 	v := chartView{
-		ID: "days", Heading: "Items a day", About: "By when they were first seen. The last day is not over.",
+		ID: "days", Heading: "Items a day", About: "By time first seen. The last day is incomplete.",
 		Legend: []legend{{"s1", "Items"}, {"s2", "Spam"}}, Table: gridOf("Day", "Items", "Spam"),
 	}
 	var columns []chart.Column
@@ -79,12 +79,12 @@ func daysChart(s api.Statistics) chartView {
 	return v
 }
 
-// week lists the weekdays, Monday first, as people do.
+// week lists the weekdays from Monday.
 var week = []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday, time.Saturday, time.Sunday}
 
 func activityChart(s api.Statistics) chartView {
 	v := chartView{
-		ID: "activity", Heading: "Activity by hour and weekday", About: "In the time zone above. The stronger the colour, the more.",
+		ID: "activity", Heading: "Activity by hour and weekday", About: "In the time zone above. Stronger colours mean more items.",
 		Table: gridOf("Weekday", "Hour", "First seen", "Published"),
 	}
 	hours := make([]string, 24)
@@ -101,14 +101,14 @@ func activityChart(s api.Statistics) chartView {
 	}
 	if s.Items > 0 {
 		v.Pictures = []picture{
-			{"First seen", chart.Heat("Items by the hour and weekday when they were first seen", names, hours, seen)},
-			{"Published, as far as items say so", chart.Heat("Items by the hour and weekday when they were published", names, hours, published)},
+			{"First seen", chart.HeatMap("Items by the hour and weekday when they were first seen", names, hours, seen)},
+			{"Published, if items state it", chart.HeatMap("Items by the hour and weekday when they were published", names, hours, published)},
 		}
 	}
 	return v
 }
 
-// lagTicks are the times that lags are read by.
+// lagTicks are the grid lines of the lag chart, in seconds.
 var lagTicks = []chart.Tick{
 	{Value: 10, Label: "10 s"}, {Value: 60, Label: "1 min"}, {Value: 600, Label: "10 min"}, {Value: 3600, Label: "1 h"},
 	{Value: 6 * 3600, Label: "6 h"}, {Value: 24 * 3600, Label: "1 day"}, {Value: 7 * 24 * 3600, Label: "1 week"},
@@ -116,9 +116,9 @@ var lagTicks = []chart.Tick{
 
 func lagChart(s api.Statistics) chartView {
 	v := chartView{
-		ID: "lag", Heading: "From published to seen",
-		About:  "How long items took to be found, of those that say when they were published: half of them no longer than the first line, all but 5 in a hundred no longer than the second, all but one in a hundred no longer than the third.",
-		Legend: []legend{{"l1", "Half (p50)"}, {"l2", "95 % (p95)"}, {"l3", "99 % (p99)"}},
+		ID: "lag", Heading: "Delay from publication to detection",
+		About:  "Time from publication to first seen, of items that state their publication time: median, 95th and 99th percentile.",
+		Legend: []legend{{"l1", "Median (p50)"}, {"l2", "95 % (p95)"}, {"l3", "99 % (p99)"}},
 		Table:  gridOf("Day", "Items", "p50, seconds", "p95, seconds", "p99, seconds"),
 	}
 	lines := []chart.Line{{Name: "p50"}, {Name: "p95"}, {Name: "p99"}}
@@ -183,21 +183,21 @@ func categoriesChart(s api.Statistics) chartView {
 	return v
 }
 
-func toneChart(s api.Statistics) chartView {
+func sentimentChart(s api.Statistics) chartView {
 	v := chartView{
-		ID: "sentiment", Heading: "Sentiment", About: "The mean of each day's items that have one, from -1, all bad, to 1, all good.",
+		ID: "sentiment", Heading: "Sentiment", About: "Mean score of each day's scored items, from -1 (negative) to 1 (positive).",
 		Table: gridOf("Day", "Items", "Mean"),
 	}
 	line := chart.Line{Name: "mean"}
 	var labels []string
 	var toned int64
 	for _, d := range s.Days {
-		mean := d.Tone
-		if d.Toned == 0 {
+		mean := d.MeanSentiment
+		if d.WithSentiment == 0 {
 			mean = math.NaN()
 		}
-		labels, line.Values, toned = append(labels, shortDay(d.Day)), append(line.Values, mean), toned+d.Toned
-		v.Table.add(d.Day, d.Toned, strconv.FormatFloat(d.Tone, 'f', 3, 64))
+		labels, line.Values, toned = append(labels, shortDay(d.Day)), append(line.Values, mean), toned+d.WithSentiment
+		v.Table.add(d.Day, d.WithSentiment, strconv.FormatFloat(d.MeanSentiment, 'f', 3, 64))
 	}
 	if toned > 0 {
 		ticks := []chart.Tick{{Value: -1, Label: "-1"}, {Value: -0.5, Label: "-0.5"}, {Value: 0, Label: "0"}, {Value: 0.5, Label: "0.5"}, {Value: 1, Label: "1"}}
@@ -206,7 +206,7 @@ func toneChart(s api.Statistics) chartView {
 	return v
 }
 
-// barChart returns a picture of bars, the first of them, with a table of all.
+// barChart returns a chart of the first bars, with a table of all.
 func barChart(id, heading, about, what, of string, bars []chart.Bar) chartView {
 	v := chartView{ID: id, Heading: heading, About: about, Table: gridOf(what, of)}
 	for _, b := range bars {
@@ -218,44 +218,44 @@ func barChart(id, heading, about, what, of string, bars []chart.Bar) chartView {
 	return v
 }
 
-// namedBars returns bars with what the names mean.
-func namedBars(list []api.Named, name func(string) string) []chart.Bar {
+// namedBars returns bars with display names.
+func namedBars(list []api.NamedCount, name func(string) string) []chart.Bar {
 	var all int64
 	for _, n := range list {
 		all += n.Count
 	}
 	var bars []chart.Bar
 	for _, n := range list {
-		bars = append(bars, chart.Bar{Label: name(n.Name), Value: n.Count, Said: count(n.Count) + " (" + share(n.Count, all) + ")"})
+		bars = append(bars, chart.Bar{Label: name(n.Name), Value: n.Count, ValueText: count(n.Count) + " (" + share(n.Count, all) + ")"})
 	}
 	return bars
 }
 
 func feedBars(list []api.FeedCount) []chart.Bar {
-	named := make([]api.Named, len(list))
+	named := make([]api.NamedCount, len(list))
 	for i, f := range list {
-		named[i] = api.Named{Name: f.Name, Count: f.Feeds}
+		named[i] = api.NamedCount{Name: f.Name, Count: f.Feeds}
 	}
 	return namedBars(named, func(name string) string { return name })
 }
 
-func languageBars(list []api.Named) []chart.Bar {
+func languageBars(list []api.NamedCount) []chart.Bar {
 	return namedBars(list, func(code string) string {
 		if code == "" {
-			return "not known"
+			return "unknown"
 		}
 		return language(code)
 	})
 }
 
-// outcomeNames say what came of a poll.
+// outcomeNames are the labels of poll outcomes.
 var outcomeNames = map[string]string{
-	string(subjects.Fetched):   "being taken in",
+	string(subjects.Fetched):   "being processed",
 	string(subjects.Stored):    "new items",
 	string(subjects.Nothing):   "nothing new",
 	string(subjects.Unchanged): "unchanged",
 	string(subjects.Failed):    "failed",
-	string(subjects.Gone):      "gone for good",
+	string(subjects.Gone):      "gone",
 }
 
 func outcomeName(name string) string {
@@ -266,9 +266,9 @@ func outcomeName(name string) string {
 }
 
 func outcomesAbout(s api.Statistics) string {
-	about := "Feeds by what came of their last poll."
+	about := "Feeds by the outcome of their last poll."
 	if s.Answers > 0 {
-		about += " Of " + count(s.Answers) + " that were answered, " + share(s.Same, s.Answers) + " said “not modified” (304) and sent nothing again."
+		about += " Of " + count(s.Answers) + " responses, " + share(s.NotModified, s.Answers) + " were “not modified” (304) without a body."
 	}
 	return about
 }

@@ -16,13 +16,12 @@ import (
 	"feedmesh/subjects"
 )
 
-// A storySource has stories, and does what persons decide of them. A story that is
-// not there is [storage.ErrNotFound]; a cursor of another list,
-// [storage.ErrBadCursor].
+// A storySource provides stories and applies manual edits. Its methods return [storage.ErrNotFound] for a
+// missing story and [storage.ErrBadCursor] for a cursor of another list.
 type storySource interface {
 	Stories(ctx context.Context, q api.StorySearch) (api.StoryPage, error)
 	Story(ctx context.Context, id string) (api.StoryView, error)
-	SplitStory(ctx context.Context, id string, what api.Splitting) (api.StoryView, error)
+	SplitStory(ctx context.Context, id string, what api.SplitRequest) (api.StoryView, error)
 	JoinStories(ctx context.Context, id, other string) (api.StoryView, error)
 	Bursts(ctx context.Context, of string, limit int) (api.Bursts, error)
 }
@@ -39,7 +38,7 @@ const storiesPath = "/stories"
 // storyPath returns the path of a story's page.
 func storyPath(id string) string { return storiesPath + "/" + url.PathEscape(id) }
 
-// storyParams are the parameters of the address of a list of stories.
+// storyParams are the URL parameters of the list of stories.
 var storyParams = []param{
 	{name: "language", max: 8, values: subjects.Languages},
 	{name: "category", max: 64},
@@ -49,10 +48,10 @@ var storyParams = []param{
 	{name: "cursor", max: 4096},
 }
 
-// A listing is which stories a page shows, as its address says it.
+// A listing is the state of a list of stories, by URL parameter.
 type listing map[string]string
 
-// with returns the listing with another value, on its first page.
+// with returns the listing with a changed value, on its first page.
 func (l listing) with(name, value string) listing {
 	next := maps.Clone(l)
 	delete(next, "cursor")
@@ -64,39 +63,39 @@ func (l listing) with(name, value string) listing {
 	return next
 }
 
-// URL returns the address of the listing's page.
+// URL returns the URL of the listing's page.
 func (l listing) URL() string { return addressOf(storiesPath, l) }
 
 // A storiesPage lists stories.
 type storiesPage struct {
 	pager
 	Sorts   []choice
-	Chips   []choice // filters in force; following one takes it away
-	Clear   string   // address without filters
+	Chips   []choice // active filters; the URL removes the filter
+	Clear   string   // URL without filters
 	Groups  []group
 	Follow  *follow
-	Bursts  []choice // categories and topics that items come of more often than they used to
+	Bursts  []choice // categories and topics with more items than usual
 	Stories []storyCard
-	Mesh    *api.Status // nil if it does not say how it is
+	Mesh    *api.Status // nil if the status is not available
 }
 
-// A storyCard is a story as the list has it.
+// A storyCard is a story in a list.
 type storyCard struct {
 	URL        string
 	Title      string
-	Lang       string // code of its language, or empty
-	Original   string // address of the headline's item on the web, or empty
+	Lang       string // language code, or empty
+	Original   string // web URL of the headline's item, or empty
 	Host       string
 	Lead       string
 	Publishers string
 	Items      int64
 	Sources    int64
-	First      *stamp
-	Last       *stamp
+	First      *timestamp
+	Last       *timestamp
 	Categories []choice
 	Burst      bool
-	Spark      *spark // nil if nothing is known of when its items came
-	Why        string // the newest of them belongs to it
+	Spark      *spark // nil if no activity is known
+	Reason     string // reason why the newest item belongs to the story
 }
 
 func (c *console) stories(w http.ResponseWriter, r *http.Request) {
@@ -112,22 +111,22 @@ func (c *console) stories(w http.ResponseWriter, r *http.Request) {
 		c.badList(w, r, err)
 		return
 	case err != nil:
-		c.sorry(w, r, err, "The store")
+		c.showUnavailable(w, r, err, "The store")
 		return
 	}
 	main := l.show(found, now)
-	// What bursts is worth a line, not the page.
-	if bursts, err := c.source.Bursts(r.Context(), "", manyBursts); err == nil && len(l) == 0 {
+	// bursts are optional
+	if bursts, err := c.source.Bursts(r.Context(), "", maxBurstsQueried); err == nil && len(l) == 0 {
 		main.Bursts = l.bursts(bursts)
 	}
-	if status, err := c.standing.get(r.Context(), c.source, now); err == nil {
+	if status, err := c.statusCache.get(r.Context(), c.source, now); err == nil {
 		main.Mesh = &status
 	}
 	c.render(w, r, http.StatusOK, "stories", page{Title: "Stories", Here: storiesPath, Feeds: main.Follow.links("Stories"), Main: main})
 }
 
-// search returns the search of the listing. Its times move on by the hour: a cursor
-// holds for one list.
+// search returns the API search of the listing. Relative times are truncated to the hour: a cursor is valid
+// for one list only.
 func (l listing) search(now time.Time) api.StorySearch {
 	q := api.StorySearch{
 		Language: l["language"], Category: l["category"], Topic: l["topic"], Sort: l["sort"], Sources: 2, Limit: pageSize, Cursor: l["cursor"],
@@ -139,31 +138,31 @@ func (l listing) search(now time.Time) api.StorySearch {
 }
 
 const (
-	manyBursts = 100 // that are looked at
-	fewBursts  = 6   // that are shown
+	maxBurstsQueried = 100 // requested
+	maxBurstsShown   = 6   // shown
 )
 
-// bursts returns the categories and topics that burst.
+// bursts returns the categories and topics with a burst.
 func (l listing) bursts(found api.Bursts) (list []choice) {
 	for _, b := range found.Bursts {
-		if (b.Of == "category" || b.Of == "topic") && len(list) < fewBursts {
+		if (b.Of == "category" || b.Of == "topic") && len(list) < maxBurstsShown {
 			list = append(list, choice{Label: b.Name, URL: l.with(b.Of, b.Name).URL()})
 		}
 	}
 	return list
 }
 
-// badList answers for a list of stories that makes no sense.
+// badList responds to an invalid list of stories.
 func (c *console) badList(w http.ResponseWriter, r *http.Request, wrong error) {
-	c.badAddress(w, r, "There is no such list of stories", wrong, choice{Label: "All stories", URL: storiesPath})
+	c.badAddress(w, r, "Invalid list of stories", wrong, choice{Label: "All stories", URL: storiesPath})
 }
 
-// show returns the page of what was found.
+// show returns the page of the stories found.
 func (l listing) show(found api.StoryPage, now time.Time) storiesPage {
 	p := storiesPage{
 		pager: pager{What: "stories"},
 		Sorts: []choice{
-			{Label: "Most talked of", URL: l.with("sort", "").URL(), Active: l["sort"] == ""},
+			{Label: "Top", URL: l.with("sort", "").URL(), Active: l["sort"] == ""},
 			{Label: "Newest", URL: l.with("sort", "newest").URL(), Active: l["sort"] == "newest"},
 		},
 		Chips: l.chips(), Clear: l.with("category", "").with("topic", "").with("language", "").with("time", "").URL(), Groups: l.groups(found), Follow: l.follow(),
@@ -180,37 +179,37 @@ func (l listing) show(found api.StoryPage, now time.Time) storiesPage {
 	return p
 }
 
-// card returns a story as the list has it.
+// card returns a story as a list entry.
 func (l listing) card(s api.StoryBrief, now time.Time) storyCard {
 	card := storyCard{
-		URL: storyPath(s.ID), Title: titled(s.Title), Lang: langOf(s.Lane), Original: storage.WebURL(s.URL), Host: host(s.URL),
+		URL: storyPath(s.ID), Title: titleOrDefault(s.Title), Lang: langOf(s.Partition), Original: storage.WebURL(s.URL), Host: host(s.URL),
 		Publishers: strings.Join(s.Publishers, ", "), Items: int64(s.Items), Sources: int64(s.Sources),
-		First: stamped(s.FirstSeen, now), Last: stamped(s.LastSeen, now), Burst: s.Burst, Spark: sparkOf(s.Activity, now), Why: s.Why,
+		First: newTimestamp(s.FirstSeen, now), Last: newTimestamp(s.LastSeen, now), Burst: s.Burst, Spark: sparkOf(s.Activity, now), Reason: s.Why,
 	}
 	if len(s.Summary) > 0 {
 		card.Lead = s.Summary[0].Text
 	}
-	card.Categories = linked(s.Categories, func(name string) string { return l.with("category", name).URL() })
+	card.Categories = linksOf(s.Categories, func(name string) string { return l.with("category", name).URL() })
 	return card
 }
 
-// langOf returns the code of a lane's language, empty if it has many.
-func langOf(lane string) string {
-	if lane == subjects.OtherLanguages {
+// langOf returns the language code of a partition, empty if it contains several languages.
+func langOf(partition string) string {
+	if partition == subjects.OtherLanguages {
 		return ""
 	}
-	return lane
+	return partition
 }
 
-// laneName returns what a person calls a lane.
-func laneName(lane string) string {
-	if lane == subjects.OtherLanguages {
+// languageLabel returns the label of a language partition.
+func languageLabel(partition string) string {
+	if partition == subjects.OtherLanguages {
 		return "Other languages"
 	}
-	return language(lane)
+	return language(partition)
 }
 
-// chips returns the filters in force, in words.
+// chips returns the active filters as labels.
 func (l listing) chips() (list []choice) {
 	add := func(name, words string) {
 		if l[name] != "" {
@@ -220,12 +219,11 @@ func (l listing) chips() (list []choice) {
 	add("time", label(times, l["time"]))
 	add("category", "Category: "+l["category"])
 	add("topic", "Topic: "+l["topic"])
-	add("language", "Language: "+laneName(l["language"]))
+	add("language", "Language: "+languageLabel(l["language"]))
 	return list
 }
 
-// groups returns the filters: the languages there may be, and the categories and
-// topics of the stories on the page.
+// groups returns the filters: all languages, and the categories and topics of the stories on the page.
 func (l listing) groups(found api.StoryPage) []group {
 	categories, topics := map[string]int{}, map[string]int{}
 	for _, s := range found.Stories {
@@ -237,10 +235,10 @@ func (l listing) groups(found api.StoryPage) []group {
 		}
 	}
 	languages := group{ID: "language", Label: "Language"}
-	for _, lane := range subjects.Languages {
-		languages.Choices = append(languages.Choices, l.choice("language", lane, laneName(lane)))
+	for _, partition := range subjects.Languages {
+		languages.Choices = append(languages.Choices, l.choice("language", partition, languageLabel(partition)))
 	}
-	when := group{ID: "time", Label: "News within"}
+	when := group{ID: "time", Label: "New items within"}
 	for _, t := range times {
 		when.Choices = append(when.Choices, choice{Label: t.Label, URL: l.with("time", t.URL).URL(), Active: l["time"] == t.URL})
 	}
@@ -256,7 +254,7 @@ func (l listing) groups(found api.StoryPage) []group {
 	return append(groups, languages)
 }
 
-// group returns a filter with the values that occur, the most frequent first.
+// group returns a filter with the occurring values, the most frequent first.
 func (l listing) group(name, label string, counts map[string]int) group {
 	g := group{ID: name, Label: label}
 	names := slices.Sorted(maps.Keys(counts))
@@ -264,13 +262,13 @@ func (l listing) group(name, label string, counts map[string]int) group {
 	for _, value := range names {
 		g.Choices = append(g.Choices, l.choice(name, value, value))
 	}
-	if len(g.Choices) > fewChoices+1 {
-		g.Choices, g.More = g.Choices[:fewChoices], g.Choices[fewChoices:]
+	if len(g.Choices) > maxChoices+1 {
+		g.Choices, g.More = g.Choices[:maxChoices], g.Choices[maxChoices:]
 	}
 	return g
 }
 
-// choice returns a value of a filter. Following the one in force takes it away.
+// choice returns a value of a filter. The URL of the active value removes the filter.
 func (l listing) choice(name, value, label string) choice {
 	if l[name] == value {
 		return choice{Label: label, URL: l.with(name, "").URL(), Active: true}
@@ -278,5 +276,5 @@ func (l listing) choice(name, value, label string) choice {
 	return choice{Label: label, URL: l.with(name, value).URL()}
 }
 
-// titled returns a title that can be seen.
-func titled(title string) string { return cmp.Or(title, "Untitled") }
+// titleOrDefault returns the title, or "Untitled" if it is empty.
+func titleOrDefault(title string) string { return cmp.Or(title, "Untitled") }

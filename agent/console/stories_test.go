@@ -34,7 +34,7 @@ func storyPages() map[string]shown {
 	}
 }
 
-func TestAddressSaysWhichStoriesToList(t *testing.T) {
+func TestStoriesPage_SearchFromURL(t *testing.T) {
 	for address, want := range map[string]api.StorySearch{
 		"/stories":                                       {},
 		"/stories?sort=rank&utm_x=1":                     {},
@@ -50,7 +50,7 @@ func TestAddressSaysWhichStoriesToList(t *testing.T) {
 	}
 }
 
-func TestFiltersOfStoriesAreAddedAndTakenAway(t *testing.T) {
+func TestStoriesPage_FiltersAddedAndRemoved(t *testing.T) {
 	source := &fake{stories: api.StoryPage{Next: "n", Stories: []api.StoryBrief{
 		{Story: storage.Story{ID: "a", Title: "A", Categories: []string{"c1"}, Topics: []string{"t1"}}},
 		{Story: storage.Story{ID: "b", Title: "B", Categories: []string{"c2", "c1"}, Topics: []string{"t2"}}},
@@ -77,13 +77,13 @@ func TestFiltersOfStoriesAreAddedAndTakenAway(t *testing.T) {
 	}
 }
 
-func TestAStoryCardSaysWhoTellsOfItAndWhen(t *testing.T) {
+func TestStoriesPage_CardShowsCoverage(t *testing.T) {
 	source := hostile()
 	s := &source.stories.Stories[0]
 	s.Title, s.URL, s.Publishers, s.Why = "Kernel released", "https://www.lwn.example/1", []string{"lwn.example", "b.example"}, "its words are alike"
 	doc := parse(t, body(t, serve(source, "GET", "/stories")))
 	page := words(doc)
-	for _, want := range []string{"Kernel released", "Bursts · 4 items of 14 publishers · just now", "lwn.example, b.example · Read at lwn.example", "The newest of them: its words are alike."} {
+	for _, want := range []string{"Kernel released", "Burst · 4 items from 14 publishers · just now", "lwn.example, b.example · Read at lwn.example", "For the newest item: its words are alike."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q: %s", want, page)
 		}
@@ -97,10 +97,10 @@ func TestAStoryCardSaysWhoTellsOfItAndWhen(t *testing.T) {
 	}
 }
 
-func TestASparkShowsAllThatCameUpToNow(t *testing.T) {
+func TestSpark_ShowsActivityUpToNow(t *testing.T) {
 	for _, c := range []struct {
 		hours []int
-		ago   time.Duration // of the first
+		ago   time.Duration // age of the first item
 		want  *spark
 	}{
 		{nil, time.Hour, nil},
@@ -109,21 +109,21 @@ func TestASparkShowsAllThatCameUpToNow(t *testing.T) {
 		{[]int{1, 1000}, time.Hour, &spark{7, 24, "M0 24h3v-2h-3zM4 24h3v-24h-3z", "1,001 items in the last 2 hours, at most 1,000 within 1 hour"}},
 		{[]int{1, 1}, 400 * time.Hour, &spark{167, 24, "M0 24h3v-24h-3z", "2 items within 168 hours"}},
 	} {
-		got := sparkOf(api.Activity{Since: noon.Add(-c.ago), Hours: c.hours}, noon)
+		got := sparkOf(api.HourlyItems{Since: noon.Add(-c.ago), Hours: c.hours}, noon)
 		if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
 			t.Errorf("%v: got %+v, want %+v", c.hours, got, c.want)
 		}
 	}
-	s := sparkOf(api.Activity{Since: noon.Add(-167 * time.Hour), Hours: slices.Repeat([]int{1}, 168)}, noon)
+	s := sparkOf(api.HourlyItems{Since: noon.Add(-167 * time.Hour), Hours: slices.Repeat([]int{1}, 168)}, noon)
 	if strings.Count(s.Path, "M") != 42 || s.Width > 4*sparkBars {
 		t.Errorf("got %d bars, want a week in bars of four hours", strings.Count(s.Path, "M"))
 	}
 }
 
-func TestAStoryShowsWhyItIsTogetherAndWhatRepeatsWhat(t *testing.T) {
+func TestStoryPage_ShowsReasonsAndDuplicates(t *testing.T) {
 	seen := noon.Add(-time.Hour)
 	source := &fake{story: api.StoryView{
-		Story:   storage.Story{ID: "s", Lane: "en", Title: "Kernel released", Headline: "a", Items: 3, Events: 2, Sources: 3, FirstSeen: seen, LastSeen: seen},
+		Story:   storage.Story{ID: "s", Partition: "en", Title: "Kernel released", Headline: "a", Items: 3, Events: 2, Sources: 3, FirstSeen: seen, LastSeen: seen},
 		Summary: []api.Quote{{Text: "It is out.", Item: api.ItemBrief{ID: "a", URL: "https://lwn.example/1", Publisher: "lwn.example"}}},
 		Timeline: []api.StoryEvent{
 			{ID: "e1", FirstSeen: seen, Items: []api.StoryItem{{
@@ -136,21 +136,21 @@ func TestAStoryShowsWhyItIsTogetherAndWhatRepeatsWhat(t *testing.T) {
 	doc := parse(t, body(t, serve(source, "GET", "/stories/s")))
 	page := words(doc)
 	for _, want := range []string{
-		"It is out. lwn.example", "Event 1 1 hour ago", "Why here: nothing like it was there.", "1 duplicate", "Same title but for the publisher's tail.",
-		"Make Event 2 a story of its own", "Take out of this story: A hole", "It does not say the same: Kernel released - B",
+		"It is out. lwn.example", "Event 1 1 hour ago", "Reason: nothing like it was there.", "1 duplicate", "Same title but for the publisher's tail.",
+		"Split Event 2 into a new story", "Split from this story: A hole", "Not a duplicate: Kernel released - B",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q: %s", want, page)
 		}
 	}
-	if strings.Contains(page, "Take out of this story: Kernel released") {
+	if strings.Contains(page, "Split from this story: Kernel released") {
 		t.Error("an item that others repeat can be taken out alone")
 	}
 	if got := link(doc, "Read the headline at lwn.example"); got != "https://lwn.example/1" {
 		t.Errorf("the headline is at %q", got)
 	}
 	source.story.Events, source.story.Timeline = 1, source.story.Timeline[:1]
-	if page := body(t, serve(source, "GET", "/stories/s")); strings.Contains(page, "a story of its own") || !strings.Contains(page, "Its items") {
+	if page := body(t, serve(source, "GET", "/stories/s")); strings.Contains(page, "into a new story") || !strings.Contains(page, ">Items") {
 		t.Error("the only event of a story can be split from it")
 	}
 	details := elements(doc, "details")
@@ -159,10 +159,10 @@ func TestAStoryShowsWhyItIsTogetherAndWhatRepeatsWhat(t *testing.T) {
 	}
 }
 
-func TestAnItemSaysWhoElseTellsOfIt(t *testing.T) {
+func TestItemPage_ShowsRelatedItems(t *testing.T) {
 	source := &fake{
 		items: map[string]api.ItemView{"b": {Item: storage.Item{
-			ID: "b", StoryID: "s", DuplicateOf: "a", DuplicateBy: "title", DuplicateScore: 1, DuplicateWhy: "same title", StoryWhy: "it says the same as another item of the event",
+			ID: "b", StoryID: "s", DuplicateOf: "a", DuplicateBy: "title", DuplicateScore: 1, DuplicateReason: "same title", StoryReason: "it says the same as another item of the event",
 		}}},
 		duplicates: api.Duplicates{First: api.ItemBrief{ID: "a"}, Items: []api.ItemBrief{{ID: "b", Title: "B"}, {ID: "c", Title: "C", Publisher: "c.example", DuplicateOf: "a", DuplicateBy: "text"}}},
 		related:    api.Related{Story: storage.Story{ID: "s", Title: "Kernel released", Items: 7, Sources: 4}, Items: []api.ItemBrief{{ID: "d", Title: "D", Publisher: "d.example"}}},
@@ -170,8 +170,8 @@ func TestAnItemSaysWhoElseTellsOfIt(t *testing.T) {
 	doc := parse(t, body(t, serve(source, "GET", "/items/b")))
 	page := words(doc)
 	for _, want := range []string{
-		"This is a duplicate of an earlier item. Same title.", "It says something else", "7 items of 4 publishers tell of it", "It belongs to the story Kernel released",
-		"D d.example", "1 other item says the same", "It says the same in the same words.", "it says the same as another item of the event",
+		"This is a duplicate of an earlier item. Same title.", "Not a duplicate", "Story: 7 items from 4 publishers", "Story: Kernel released",
+		"D d.example", "1 duplicate", "Same text.", "it says the same as another item of the event",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q: %s", want, page)
@@ -182,8 +182,8 @@ func TestAnItemSaysWhoElseTellsOfIt(t *testing.T) {
 	}
 }
 
-// sends sends a form.
-func sends(source Source, target, form string) *http.Response {
+// submit submits a form.
+func submit(source Source, target, form string) *http.Response {
 	request := httptest.NewRequest(http.MethodPost, target, strings.NewReader(form))
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	answer := httptest.NewRecorder()
@@ -191,26 +191,26 @@ func sends(source Source, target, form string) *http.Response {
 	return answer.Result()
 }
 
-// A sending is a form that is sent, and what answers it.
-type sending struct {
+// A submission is a form and its expected response.
+type submission struct {
 	target, form string
 	status       int
 	location     string
 }
 
-// sendAll sends forms one after the other.
-func sendAll(t *testing.T, source Source, all []sending) {
+// submitAll submits forms in order.
+func submitAll(t *testing.T, source Source, all []submission) {
 	t.Helper()
 	for _, c := range all {
-		if got := sends(source, c.target, c.form); got.StatusCode != c.status || got.Header.Get("Location") != c.location {
+		if got := submit(source, c.target, c.form); got.StatusCode != c.status || got.Header.Get("Location") != c.location {
 			t.Errorf("%s %.100s: status %d to %q, want %d to %q", c.target, c.form, got.StatusCode, got.Header.Get("Location"), c.status, c.location)
 		}
 	}
 }
 
-func TestAPersonSplitsAndJoinsStories(t *testing.T) {
+func TestStoryPage_SplitAndJoin(t *testing.T) {
 	source := &fake{story: api.StoryView{Story: storage.Story{ID: "new"}}}
-	sendAll(t, source, []sending{
+	submitAll(t, source, []submission{
 		{"/stories/s/split", "event=e", 303, "/stories/s"},
 		{"/stories/s/split", "item=i", 303, "/stories/s"},
 		{"/stories/s/split", "", 404, ""},
@@ -228,20 +228,20 @@ func TestAPersonSplitsAndJoinsStories(t *testing.T) {
 	}
 }
 
-func TestWhatAPersonDecidesAndCanNotBeDoneIsToldInWords(t *testing.T) {
+func TestStoryPage_EditErrors(t *testing.T) {
 	pending := &fake{story: api.StoryView{Pending: true}, duplicates: api.Duplicates{Pending: true}}
 	for words, c := range map[string]struct {
 		source *fake
 		status int
 	}{
-		"It is accepted, and will be done":                {pending, 202},
-		"There is nothing to split.":                      {&fake{handErr: &api.Refusal{Why: "there is nothing to split"}}, 409},
-		"An agent of an older version is in the mesh":     {&fake{handErr: api.ErrOlderAgent}, 503},
-		"What this was about has gone":                    {&fake{handErr: storage.ErrNotFound}, 404},
-		"Something this page stands on cannot be reached": {&fake{handErr: errors.New("nats: no responders")}, 503},
+		"The change is pending":                                   {pending, 202},
+		"There is nothing to split.":                              {&fake{editErr: &api.ConflictError{Reason: "there is nothing to split"}}, 409},
+		sentence(api.ErrOlderAgent.Error()):                       {&fake{editErr: api.ErrOlderAgent}, 503},
+		"The item or story was removed":                           {&fake{editErr: storage.ErrNotFound}, 404},
+		"A component that this page depends on cannot be reached": {&fake{editErr: errors.New("nats: no responders")}, 503},
 	} {
 		for target, form := range map[string]string{"/stories/s/split": "event=e", "/stories/s/join": "story=o", "/items/i/differ": ""} {
-			got := sends(c.source, target, form)
+			got := submit(c.source, target, form)
 			if page := body(t, got); got.StatusCode != c.status || !strings.Contains(page, words) || strings.Contains(page, "nats:") {
 				t.Errorf("%s: status %d, want %d with %q: %s", target, got.StatusCode, c.status, words, page)
 			}
@@ -249,16 +249,16 @@ func TestWhatAPersonDecidesAndCanNotBeDoneIsToldInWords(t *testing.T) {
 	}
 }
 
-func TestEmptyListsOfStoriesHelp(t *testing.T) {
+func TestStoriesPages_EmptyListsHelp(t *testing.T) {
 	for name, c := range map[string]struct {
 		address string
 		status  api.Status
 		want    string
 	}{
-		"no feeds":       {"/stories", api.Status{}, "There are no feeds yet"},
-		"no stories":     {"/stories", api.Status{Feeds: api.FeedCounts{Known: 3}}, "as soon as two publishers tell of the same"},
-		"no match":       {"/stories?topic=a", api.Status{Feeds: api.FeedCounts{Known: 3}}, "look without filters"},
-		"after the last": {"/stories?cursor=c", api.Status{Feeds: api.FeedCounts{Known: 3}}, "There are no more stories"},
+		"no feeds":       {"/stories", api.Status{}, "No feeds yet"},
+		"no stories":     {"/stories", api.Status{Feeds: api.FeedCounts{Stored: 3}}, "after two publishers have reported the same event"},
+		"no match":       {"/stories?topic=a", api.Status{Feeds: api.FeedCounts{Stored: 3}}, "Remove the filters"},
+		"after the last": {"/stories?cursor=c", api.Status{Feeds: api.FeedCounts{Stored: 3}}, "No more stories"},
 	} {
 		if page := words(parse(t, body(t, serve(&fake{status: c.status}, "GET", c.address)))); !strings.Contains(page, c.want) {
 			t.Errorf("%s: the page does not say %q: %s", name, c.want, page)
@@ -266,14 +266,14 @@ func TestEmptyListsOfStoriesHelp(t *testing.T) {
 	}
 }
 
-func TestAResultSaysHowMuchItsStoryIsTold(t *testing.T) {
-	source := &fake{found: api.Found{Total: 2, Items: []api.FoundItem{
-		{Item: storage.Item{ID: "a", StoryID: "s"}, Told: &api.Telling{Items: 7, Sources: 1}},
-		{Item: storage.Item{ID: "c", StoryID: "t"}, Told: &api.Telling{Items: 1200, Sources: 1100}},
+func TestSearchPage_ShowsStoryCoverage(t *testing.T) {
+	source := &fake{found: api.SearchResults{Total: 2, Items: []api.FoundItem{
+		{Item: storage.Item{ID: "a", StoryID: "s"}, Coverage: &api.StoryCoverage{Items: 7, Sources: 1}},
+		{Item: storage.Item{ID: "c", StoryID: "t"}, Coverage: &api.StoryCoverage{Items: 1200, Sources: 1100}},
 		{Item: storage.Item{ID: "b", StoryID: "alone"}},
 	}}}
 	doc := parse(t, body(t, serve(source, "GET", "/?q=a")))
-	for label, want := range map[string]string{"7 items about it": "/stories/s", "1,100 publishers tell of it": "/stories/t"} {
+	for label, want := range map[string]string{"7 items about it": "/stories/s", "1,100 publishers": "/stories/t"} {
 		if got := link(doc, label); got != want {
 			t.Errorf("%q leads to %q, want %q", label, got, want)
 		}
@@ -283,21 +283,21 @@ func TestAResultSaysHowMuchItsStoryIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatBurstsIsToldWhereAllStoriesAre(t *testing.T) {
+func TestStoriesPage_ShowsBursts(t *testing.T) {
 	source := hostile()
 	doc := parse(t, body(t, serve(source, "GET", "/stories")))
 	if got := link(doc, "databases"); got != "/stories?category=databases" {
 		t.Errorf("a bursting category leads to %q", got)
 	}
-	if page := words(doc); !strings.Contains(page, "More than usual of "+evil+" databases") {
+	if page := words(doc); !strings.Contains(page, "Trending: "+evil+" databases") {
 		t.Errorf("the page does not tell what bursts: %s", page)
 	}
-	if page := body(t, serve(source, "GET", "/stories?language=en")); strings.Contains(page, "More than usual of") {
+	if page := body(t, serve(source, "GET", "/stories?language=en")); strings.Contains(page, "Trending:") {
 		t.Error("a list of some stories tells what bursts among all")
 	}
 }
 
-func TestStoriesOfSomeTimeAreListed(t *testing.T) {
+func TestStoriesPage_TimeFilter(t *testing.T) {
 	source := hostile()
 	serve(source, "GET", "/stories?time=week")
 	if got, want := source.listed[0].After, noon.AddDate(0, 0, -7); !got.Equal(want) {
@@ -305,7 +305,7 @@ func TestStoriesOfSomeTimeAreListed(t *testing.T) {
 	}
 }
 
-func TestAStoryOffersToBeJoinedWithWhatIsLikeIt(t *testing.T) {
+func TestStoryPage_OffersSimilarStories(t *testing.T) {
 	source := &fake{
 		story: api.StoryView{Story: storage.Story{ID: "s", Headline: "a"}},
 		similar: []api.FoundItem{

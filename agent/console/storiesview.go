@@ -12,24 +12,24 @@ import (
 	"feedmesh/storage"
 )
 
-// A storyPage is one story, whole.
+// A storyPage shows one story.
 type storyPage struct {
 	storyCard
 	Notes      []string
 	Summary    []quoteRow
 	Publishers []publisherRow
-	More       int64 // publishers that are not listed
+	More       int64 // number of publishers that are not listed
 	Topics     []choice
 	Language   string
 	Clicks     int64
 	ID         string
 	Events     []eventRow
-	Like       []choice // other stories about the same; the Key is their ID
-	SplitPath  string   // where the forms go that split it
+	Like       []choice // similar stories; Key is the story ID
+	SplitPath  string   // action of the forms that split the story
 	JoinPath   string
 }
 
-// A quoteRow is a sentence and where it is from.
+// A quoteRow is a sentence of the summary with its source.
 type quoteRow struct {
 	Text      string
 	URL       string // of the item's page
@@ -41,35 +41,35 @@ type publisherRow struct {
 	Items int64
 }
 
-// An eventRow is what happened, with the items that tell of it.
+// An eventRow is an event with its items.
 type eventRow struct {
 	ID       string
 	Heading  string
-	First    *stamp
+	First    *timestamp
 	Items    []itemRow
-	MaySplit bool // there is something to split it from
+	MaySplit bool // the story has other events
 }
 
 // An itemRow is an item of an event.
 type itemRow struct {
 	ID         string
-	URL        string // of its page
+	URL        string // of the item's page
 	Title      string
 	Lang       string
-	Original   string // its address on the web, or empty
+	Original   string // web URL of the item, or empty
 	Publisher  string
 	Feed       string
-	Seen       *stamp
-	Why        string // it is in the event, or repeats what it repeats
+	Seen       *timestamp
+	Reason     string // reason for its event, or why it is a duplicate
 	Spam       bool
 	Duplicates []itemRow
-	Number     int64 // of these
+	Number     int64 // of duplicates
 	MaySplit   bool
-	DifferPath string // where the form goes that says it repeats nothing; empty if it repeats nothing
+	DifferPath string // action of the form that marks it as no duplicate; empty if it is no duplicate
 }
 
-// fewPublishers is how many publishers of a story are listed.
-const fewPublishers = 12
+// maxPublishers bounds the publishers of a story that are listed.
+const maxPublishers = 12
 
 func (c *console) story(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
@@ -78,15 +78,15 @@ func (c *console) story(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	found, err := c.source.Story(r.Context(), id)
-	if c.failed(w, r, err, "The store", c.noStory) {
+	if c.handleError(w, r, err, "The store", c.noStory) {
 		return
 	}
 	main := viewStory(found, c.now())
-	// Without the index there is nothing like it, but all the rest.
-	if like, err := c.source.Similar(r.Context(), found.Headline, fewSimilar); err == nil {
+	// Without the index the page has no similar stories.
+	if like, err := c.source.Similar(r.Context(), found.Headline, maxSimilar); err == nil {
 		for _, i := range like.Items {
 			if i.StoryID != "" && i.StoryID != id {
-				main.Like = append(main.Like, choice{Label: titled(i.Title), URL: storyPath(i.StoryID), Key: i.StoryID})
+				main.Like = append(main.Like, choice{Label: titleOrDefault(i.Title), URL: storyPath(i.StoryID), Key: i.StoryID})
 			}
 		}
 	}
@@ -94,9 +94,9 @@ func (c *console) story(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *console) noStory(w http.ResponseWriter, r *http.Request) {
-	c.say(w, r, http.StatusNotFound, message{
-		Heading: "There is no such story",
-		Text:    []string{"It may have become a part of another one, its items may have gone with their feeds, or the address is mistyped."},
+	c.showMessage(w, r, http.StatusNotFound, message{
+		Heading: "Story not found",
+		Text:    []string{"It may have been joined with another story, its feeds may have been removed, or the URL may be mistyped."},
 		Links:   []choice{{Label: "All stories", URL: storiesPath}},
 	})
 }
@@ -104,7 +104,7 @@ func (c *console) noStory(w http.ResponseWriter, r *http.Request) {
 func viewStory(s api.StoryView, now time.Time) storyPage {
 	p := storyPage{
 		storyCard: listing{}.card(api.StoryBrief{Story: s.Story, Activity: s.Activity}, now),
-		Notes:     s.Notes, Language: laneName(s.Lane), Clicks: int64(s.Clicks), ID: s.ID,
+		Notes:     s.Notes, Language: languageLabel(s.Partition), Clicks: int64(s.Clicks), ID: s.ID,
 		SplitPath: storyPath(s.ID) + "/split", JoinPath: storyPath(s.ID) + "/join",
 	}
 	for _, q := range s.Summary {
@@ -113,8 +113,8 @@ func viewStory(s api.StoryView, now time.Time) storyPage {
 			p.Original, p.Host = storage.WebURL(q.Item.URL), host(q.Item.URL)
 		}
 	}
-	p.Topics = linked(s.Topics, func(name string) string { return listing{"topic": name}.URL() })
-	for _, publisher := range s.Publishers[:min(fewPublishers, len(s.Publishers))] {
+	p.Topics = linksOf(s.Topics, func(name string) string { return listing{"topic": name}.URL() })
+	for _, publisher := range s.Publishers[:min(maxPublishers, len(s.Publishers))] {
 		p.Publishers = append(p.Publishers, publisherRow{publisher.Name, int64(publisher.Items)})
 	}
 	p.More = int64(len(s.Publishers) - len(p.Publishers))
@@ -125,9 +125,9 @@ func viewStory(s api.StoryView, now time.Time) storyPage {
 }
 
 func eventOf(number int, e api.StoryEvent, s api.StoryView, now time.Time) eventRow {
-	row := eventRow{ID: e.ID, Heading: fmt.Sprintf("Event %d", number), First: stamped(e.FirstSeen, now), MaySplit: s.Story.Events > 1}
+	row := eventRow{ID: e.ID, Heading: fmt.Sprintf("Event %d", number), First: newTimestamp(e.FirstSeen, now), MaySplit: s.Story.Events > 1}
 	if len(s.Timeline) == 1 {
-		row.Heading = "Its items"
+		row.Heading = "Items"
 	}
 	for _, i := range e.Items {
 		item := rowOfItem(i.ItemBrief, now)
@@ -143,31 +143,31 @@ func eventOf(number int, e api.StoryEvent, s api.StoryView, now time.Time) event
 
 func rowOfItem(i api.ItemBrief, now time.Time) itemRow {
 	row := itemRow{
-		ID: i.ID, URL: itemURL(i.ID), Title: titled(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
-		Publisher: i.Publisher, Feed: i.FeedTitle, Seen: stamped(i.Seen, now), Spam: i.Spam,
+		ID: i.ID, URL: itemURL(i.ID), Title: titleOrDefault(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
+		Publisher: i.Publisher, Feed: i.FeedTitle, Seen: newTimestamp(i.Seen, now), Spam: i.Spam,
 	}
 	if i.StoryWhy != "" {
-		row.Why = "Why here: " + i.StoryWhy + "."
+		row.Reason = "Reason: " + i.StoryWhy + "."
 	}
 	if i.DuplicateOf != "" {
-		row.Why, row.DifferPath = likeness(i.DuplicateBy, i.DuplicateWhy), itemURL(i.ID)+"/differ"
+		row.Reason, row.DifferPath = duplicateReason(i.DuplicateBy, i.DuplicateWhy), itemURL(i.ID)+"/differ"
 	}
 	return row
 }
 
-// split takes an event or an item out of a story, and shows what is left.
+// split splits an event or an item from a story and redirects to the remaining story.
 func (c *console) split(w http.ResponseWriter, r *http.Request) {
-	what := api.Splitting{EventID: formValue(w, r, "event"), ItemID: formValue(w, r, "item")}
+	what := api.SplitRequest{EventID: formValue(w, r, "event"), ItemID: formValue(w, r, "item")}
 	id := r.PathValue("id")
 	if (what.EventID == "") == (what.ItemID == "") || max(len(id), len(what.EventID), len(what.ItemID)) > maxID {
 		c.noStory(w, r)
 		return
 	}
 	story, err := c.source.SplitStory(r.Context(), id, what)
-	c.decided(w, r, story.Pending, err, storyPath(id), storyPath(id))
+	c.redirectOrExplain(w, r, story.Pending, err, storyPath(id), storyPath(id))
 }
 
-// join makes two stories one, and shows that.
+// join joins two stories and redirects to the result.
 func (c *console) join(w http.ResponseWriter, r *http.Request) {
 	id, other := r.PathValue("id"), storyIDOf(formValue(w, r, "story"))
 	if max(len(id), len(other)) > maxID || other == "" {
@@ -175,11 +175,10 @@ func (c *console) join(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	story, err := c.source.JoinStories(r.Context(), id, other)
-	c.decided(w, r, story.Pending, err, storyPath(id), storyPath(story.ID))
+	c.redirectOrExplain(w, r, story.Pending, err, storyPath(id), storyPath(story.ID))
 }
 
-// storyIDOf returns the ID in the address of a story's page, or what was given if it
-// is no address.
+// storyIDOf returns the ID in the URL of a story's page, or the input if it is not a URL.
 func storyIDOf(address string) string {
 	if _, after, is := strings.Cut(address, storiesPath+"/"); is {
 		address = after
@@ -193,32 +192,32 @@ func storyIDOf(address string) string {
 	return address
 }
 
-// decided answers for what a person decided: with the page that shows it, or with
-// why it is not done, and the way back.
-func (c *console) decided(w http.ResponseWriter, r *http.Request, pending bool, err error, back, next string) {
-	var refusal *api.Refusal
+// redirectOrExplain responds to a manual edit: with a redirect to next, with a message that it is pending, or
+// with the error and a link back.
+func (c *console) redirectOrExplain(w http.ResponseWriter, r *http.Request, pending bool, err error, back, next string) {
+	var refusal *api.ConflictError
 	m := message{Links: []choice{{Label: "Back", URL: back}}}
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		m.Heading, m.Text = "It is no longer there", []string{"What this was about has gone, or moved to another story."}
-		c.say(w, r, http.StatusNotFound, m)
+		m.Heading, m.Text = "Not found", []string{"The item or story was removed, or moved to another story."}
+		c.showMessage(w, r, http.StatusNotFound, m)
 	case errors.As(err, &refusal):
-		m.Heading, m.Text = "This cannot be done", []string{sentence(refusal.Why)}
-		c.say(w, r, http.StatusConflict, m)
+		m.Heading, m.Text = "This cannot be done", []string{sentence(refusal.Reason)}
+		c.showMessage(w, r, http.StatusConflict, m)
 	case errors.Is(err, api.ErrOlderAgent):
 		m.Heading, m.Text = "This cannot be done now", []string{sentence(err.Error())}
-		c.say(w, r, http.StatusServiceUnavailable, m)
+		c.showMessage(w, r, http.StatusServiceUnavailable, m)
 	case err != nil:
-		c.sorry(w, r, err, "The mesh")
+		c.showUnavailable(w, r, err, "The mesh")
 	case pending:
-		m.Heading, m.Text = "It will be done", []string{"It is accepted, and will be done as soon as the cluster actor of its language comes to it."}
-		c.say(w, r, http.StatusAccepted, m)
+		m.Heading, m.Text = "The change is pending", []string{"It was accepted and will be applied by the cluster actor of its language."}
+		c.showMessage(w, r, http.StatusAccepted, m)
 	default:
 		http.Redirect(w, r, next, http.StatusSeeOther)
 	}
 }
 
-// sentence returns words as a sentence.
+// sentence capitalizes the first letter and appends a full stop.
 func sentence(words string) string {
 	if words == "" {
 		return ""

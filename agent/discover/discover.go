@@ -1,6 +1,6 @@
-// Package discover finds the feeds of a web page: those it links to, those of
-// the platform it is on, and where feeds usually are. It only reads what it is
-// given; whether a feed is there is for whoever fetches.
+// Package discover finds the feeds of a web page: those it links to, those of its platform, and those at
+// well-known paths. It only parses the given page, up to 4 MiB, and returns at most 64 candidates; the caller
+// fetches them.
 package discover
 
 import (
@@ -10,24 +10,24 @@ import (
 	"strings"
 )
 
-// A Candidate is an address that may be that of a feed.
+// A Candidate is an address of a possible feed.
 type Candidate struct {
-	URL   string // absolute, of http or https
-	Title string // as the page has it, in one line; "" if it has none
-	Found Way
+	URL    string // absolute, of http or https
+	Title  string // on one line, as in the page; may be empty
+	Source Source
 }
 
-// A Way says how a candidate was found.
-type Way string
+// A Source is how a candidate was found.
+type Source string
 
-// The ways, best first.
+// The sources, most reliable first.
 const (
-	Linked   Way = "link"     // the page names it as its feed
-	Platform Way = "platform" // the platform the page is on has feeds there
-	Anchor   Way = "anchor"   // a link for readers that looks like one to a feed
+	Linked   Source = "link"     // a link tag of the page
+	Platform Source = "platform" // a known feed address of the page's platform
+	Anchor   Source = "anchor"   // an anchor whose address looks like a feed
 )
 
-// Bounds of what is read of a page and found in it.
+// Bounds of parsing.
 const (
 	maxPage       = 4 << 20 // bytes
 	maxCandidates = 64
@@ -35,28 +35,27 @@ const (
 	maxURL        = 2048
 )
 
-// Feeds returns what may be feeds of the page that came from an address, the
-// best first and each once: at most 64. contentType is the header it came with
-// and may be empty.
-func Feeds(page []byte, contentType, address string) []Candidate {
+// Candidates returns the possible feeds of a page, best first without repetition, at most 64. address is the
+// page's URL; contentType is its header and may be empty.
+func Candidates(page []byte, contentType, address string) []Candidate {
 	base, err := url.Parse(address)
 	if err != nil {
 		return nil
 	}
-	p := read(decoded(page[:min(len(page), maxPage)], contentType))
+	p := read(decode(page[:min(len(page), maxPage)], contentType))
 	if p.base != "" {
 		if b, err := base.Parse(p.base); err == nil {
 			base = b
 		}
 	}
 	var found []Candidate
-	add := func(way Way, l link) {
+	add := func(way Source, l link) {
 		u, err := base.Parse(webScheme(l.href))
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return
 		}
 		u.Fragment, u.RawFragment = "", ""
-		c := Candidate{URL: u.String(), Title: l.title, Found: way}
+		c := Candidate{URL: u.String(), Title: l.title, Source: way}
 		known := func(k Candidate) bool { return k.URL == c.URL }
 		if len(c.URL) <= maxURL && len(found) < maxCandidates && !slices.ContainsFunc(found, known) {
 			found = append(found, c)
@@ -76,7 +75,7 @@ func Feeds(page []byte, contentType, address string) []Candidate {
 	return found
 }
 
-// webScheme returns an address of the web for one of the feed scheme.
+// webScheme converts an address of the feed scheme to http or https.
 func webScheme(href string) string {
 	switch lower := strings.ToLower(href); {
 	case strings.HasPrefix(lower, "feed://"):
@@ -87,8 +86,7 @@ func webScheme(href string) string {
 	return href
 }
 
-// Format returns what kind of feed a document is that was read as one: "JSON
-// Feed", "Atom", "RDF" or "RSS".
+// Format returns the format of a feed document: "JSON Feed", "Atom", "RDF" or "RSS".
 func Format(document []byte) string {
 	head := bytes.ToLower(bytes.TrimSpace(document[:min(len(document), 8<<10)]))
 	first := "RSS"

@@ -26,7 +26,7 @@ func urls(found []Candidate) []string {
 	return list
 }
 
-func TestLinkTagsAreFound(t *testing.T) {
+func TestFeeds_LinkTags(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		page string
@@ -47,17 +47,17 @@ func TestLinkTagsAreFound(t *testing.T) {
 		"in comments and script": {`<!-- <link rel=feed href=1> --><script>"<link rel=feed href=2>"</script>`, nil},
 		"in the body":            {`</head><body><p><link rel=feed href="f">`, []string{"https://a.example/blog/f"}},
 	} {
-		if got := urls(Feeds([]byte(c.page), "text/html", home)); !slices.Equal(got, c.want) {
+		if got := urls(Candidates([]byte(c.page), "text/html", home)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
 	}
 }
 
-func TestAnchorsThatLookLikeFeedsComeLast(t *testing.T) {
+func TestFeeds_AnchorsComeLast(t *testing.T) {
 	t.Parallel()
 	page := `<a href="/about">About</a><a href="/rss.xml">  Our
 		<b>news</b> </a><a href="/feedback">x</a><a href="https://feeds.feedburner.com/a" title="T">y</a><a href="/?feed=rss2">z</a><link rel=feed href="/main">`
-	got := Feeds([]byte(page), "", home)
+	got := Candidates([]byte(page), "", home)
 	want := []Candidate{
 		{"https://a.example/main", "", Linked}, {"https://a.example/rss.xml", "Our news", Anchor},
 		{"https://feeds.feedburner.com/a", "T", Anchor}, {"https://a.example/?feed=rss2", "z", Anchor},
@@ -67,7 +67,7 @@ func TestAnchorsThatLookLikeFeedsComeLast(t *testing.T) {
 	}
 }
 
-func TestPlatformsAreKnown(t *testing.T) {
+func TestFeeds_Platforms(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"https://www.youtube.com/channel/UCabc":         "https://www.youtube.com/feeds/videos.xml?channel_id=UCabc",
@@ -83,22 +83,22 @@ func TestPlatformsAreKnown(t *testing.T) {
 		"https://someone.substack.com/":                 "https://someone.substack.com/feed",
 		"https://someone.blogspot.com/":                 "https://someone.blogspot.com/feeds/posts/default",
 	} {
-		got := Feeds(nil, "", address)
-		if len(got) == 0 || got[0].URL != want || got[0].Found != Platform {
+		got := Candidates(nil, "", address)
+		if len(got) == 0 || got[0].URL != want || got[0].Source != Platform {
 			t.Errorf("%s: got %v, want %s", address, got, want)
 		}
 	}
 	handle := []byte(`<link rel="canonical" href="https://www.youtube.com/channel/UCxyz">`)
-	if got := urls(Feeds(handle, "", "https://www.youtube.com/@x")); !slices.Equal(got, []string{"https://www.youtube.com/feeds/videos.xml?channel_id=UCxyz"}) {
+	if got := urls(Candidates(handle, "", "https://www.youtube.com/@x")); !slices.Equal(got, []string{"https://www.youtube.com/feeds/videos.xml?channel_id=UCxyz"}) {
 		t.Errorf("a channel by its name: got %v", got)
 	}
 	press := []byte(`<meta name="Generator" content="WordPress 6.5">`)
-	if got := urls(Feeds(press, "", home)); !slices.Equal(got, []string{"https://a.example/feed/"}) {
+	if got := urls(Candidates(press, "", home)); !slices.Equal(got, []string{"https://a.example/feed/"}) {
 		t.Errorf("WordPress: got %v", got)
 	}
 }
 
-func TestWellKnownAddressesAreFewAndDiffer(t *testing.T) {
+func TestWellKnown_DistinctAndFew(t *testing.T) {
 	t.Parallel()
 	for address, first := range map[string]string{
 		"https://a.example":                "https://a.example/feed",
@@ -116,7 +116,7 @@ func TestWellKnownAddressesAreFewAndDiffer(t *testing.T) {
 	}
 }
 
-func TestFormatIsTold(t *testing.T) {
+func TestFormat_Detection(t *testing.T) {
 	t.Parallel()
 	for document, want := range map[string]string{
 		` <?xml version="1.0"?><rss version="2.0"><channel><description>&lt;feed></description>`: "RSS",
@@ -130,7 +130,7 @@ func TestFormatIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatAPageCostsIsBounded(t *testing.T) {
+func TestFeeds_CostIsBounded(t *testing.T) {
 	t.Parallel()
 	page := []byte(strings.Repeat(`<link rel=feed href="/a`+strings.Repeat("x", 30)+`"><a href="/rss">`, 100_000))
 	for i := range page {
@@ -138,7 +138,7 @@ func TestWhatAPageCostsIsBounded(t *testing.T) {
 			page[i] = byte('a' + i%23) // all differ
 		}
 	}
-	if got := Feeds(page, "text/html; charset=none", home); len(got) > maxCandidates {
+	if got := Candidates(page, "text/html; charset=none", home); len(got) > maxCandidates {
 		t.Errorf("got %d candidates, want at most %d", len(got), maxCandidates)
 	}
 }
@@ -164,12 +164,12 @@ func TestCorpus(t *testing.T) {
 		if gold.Page == "" {
 			gold.Page = "https://page.example/"
 		}
-		found := Feeds(readCorpus(t, filepath.Join(root, gold.File)), "text/html", gold.Page)
+		found := Candidates(readCorpus(t, filepath.Join(root, gold.File)), "text/html", gold.Page)
 		pages++
 		for _, want := range gold.Feeds {
 			feeds++
 			is := func(c Candidate) bool {
-				return c.URL == want.URL && c.Found == Linked || want.URL == "" && strings.HasSuffix(c.URL, want.Href)
+				return c.URL == want.URL && c.Source == Linked || want.URL == "" && strings.HasSuffix(c.URL, want.Href)
 			}
 			if i := slices.IndexFunc(found, is); i < 0 {
 				t.Errorf("%s: %s was not found, but %v", gold.File, want.URL, urls(found))
@@ -204,7 +204,7 @@ func readCorpus(t *testing.T, path string) []byte {
 func FuzzFeeds(f *testing.F) {
 	f.Add([]byte(`<base href="//b/"><link rel=feed href=a><a href="/rss">x</a>`), "text/html", home)
 	f.Fuzz(func(t *testing.T, page []byte, contentType, address string) {
-		for _, c := range Feeds(page, contentType, address) {
+		for _, c := range Candidates(page, contentType, address) {
 			if !strings.HasPrefix(c.URL, "http") || len(c.URL) > maxURL || len(c.Title) > maxTitle {
 				t.Errorf("bad candidate %+v", c)
 			}

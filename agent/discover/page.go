@@ -14,25 +14,25 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// A link leads somewhere, as its page writes it.
+// A link is a link of a page, not yet resolved.
 type link struct {
 	href, title string
 	kind        string // media type, if it has one
 }
 
-// A page is what matters of one here.
+// A page is the parsed part of a page.
 type page struct {
-	base      string // of its relative links
+	base      string // base of relative links
 	canonical string // its own address
-	generator string // what made it
-	feeds     []link // that it names as its own
+	generator string // software that generated it
+	feeds     []link // link tags to feeds
 	anchors   []link // for readers
 }
 
-// maxAnchors bounds how many links for readers are looked at.
+// maxAnchors is the maximum number of anchors checked.
 const maxAnchors = 5000
 
-// read reads the tags of a page, however broken it is.
+// read parses the tags of a page, which may be malformed.
 func read(text io.Reader) page {
 	var p page
 	var open *link // whose text is being read
@@ -62,15 +62,14 @@ func read(text io.Reader) page {
 					}
 				}
 			case atom.Link, atom.Base, atom.Meta:
-				p.note(tag, attributes(z))
+				p.readHeadTag(tag, attributes(z))
 			}
 		}
 	}
 }
 
-// decoded returns the text of a page as UTF-8, or as it is in a character set
-// that nobody knows.
-func decoded(page []byte, contentType string) io.Reader {
+// decode returns the text of a page as UTF-8, or unchanged if its character set is not supported.
+func decode(page []byte, contentType string) io.Reader {
 	r, err := charset.NewReader(bytes.NewReader(page), contentType)
 	if err != nil {
 		return bytes.NewReader(page)
@@ -78,8 +77,8 @@ func decoded(page []byte, contentType string) io.Reader {
 	return r
 }
 
-// note keeps what a tag of a page's head says.
-func (p *page) note(tag atom.Atom, a map[string]string) {
+// readHeadTag records a tag of the page's head.
+func (p *page) readHeadTag(tag atom.Atom, a map[string]string) {
 	rel := strings.Fields(strings.ToLower(a["rel"]))
 	switch {
 	case tag == atom.Base && p.base == "":
@@ -98,7 +97,7 @@ func anchor(a map[string]string) link {
 	return link{href: a["href"], title: oneLine(a["title"]), kind: a["type"]}
 }
 
-// attributes returns the first of each of a tag's attributes.
+// attributes returns a tag's attributes; of repeated ones the first.
 func attributes(z *html.Tokenizer) map[string]string {
 	all := map[string]string{}
 	for more := true; more; {
@@ -111,8 +110,8 @@ func attributes(z *html.Tokenizer) map[string]string {
 	return all
 }
 
-// namesFeed reports whether a link tag is one to a feed. Many a page has the
-// address of its JSON interface, or of another style sheet, in a like tag.
+// namesFeed reports whether a link tag leads to a feed. Many pages link their JSON API or style sheets with
+// similar tags.
 func namesFeed(rel []string, kind, href string) bool {
 	if slices.Contains(rel, "stylesheet") || strings.Contains(href, "/wp-json/") || strings.Contains(href, "oembed") {
 		return false
@@ -130,8 +129,8 @@ func namesFeed(rel []string, kind, href string) bool {
 	return isFeedType(kind)
 }
 
-// isFeedType reports whether a media type is one of feeds, as publishers spell
-// them: application/rss+xml, application/atom, application/x-rss+xml ...
+// isFeedType reports whether a media type is that of a feed, in the spellings of publishers:
+// application/rss+xml, application/atom, application/x-rss+xml ...
 func isFeedType(kind string) bool {
 	kind = plainType(kind)
 	_, sub, _ := strings.Cut(kind, "/")

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ofPlatform returns where the platform that an address belongs to has the
-// feeds of the page there. generator is what the page says it was made by.
+// ofPlatform returns the feeds of a page on a known platform. generator is the generator that the page
+// states.
 func ofPlatform(address, generator string) []link {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -24,25 +24,24 @@ func ofPlatform(address, generator string) []link {
 		return gitHub(way)
 	case host == "reddit.com" || host == "old.reddit.com" || host == "new.reddit.com":
 		if len(way) >= 2 && (way[0] == "r" || way[0] == "user" || way[0] == "u") {
-			return one(root+"/"+way[0]+"/"+way[1]+"/.rss", "Posts of "+way[0]+"/"+way[1])
+			return singleLink(root+"/"+way[0]+"/"+way[1]+"/.rss", "Posts of "+way[0]+"/"+way[1])
 		}
 	case host == "medium.com" && way[0] != "":
-		return one("https://medium.com/feed/"+way[0], "")
-	case strings.HasPrefix(way[0], "@") && len(way[0]) > 1: // a person on Mastodon and its kin
-		return one(root+"/"+way[0]+".rss", "Posts of "+way[0])
+		return singleLink("https://medium.com/feed/"+way[0], "")
+	case strings.HasPrefix(way[0], "@") && len(way[0]) > 1: // a profile on Mastodon and similar software
+		return singleLink(root+"/"+way[0]+".rss", "Posts of "+way[0])
 	case strings.HasPrefix(strings.ToLower(generator), "wordpress"):
-		return one(root+"/feed/", "")
+		return singleLink(root+"/feed/", "")
 	}
 	for _, p := range hosted {
 		if strings.HasSuffix(host, p.suffix) {
-			return one(root+p.path, "")
+			return singleLink(root+p.path, "")
 		}
 	}
 	return nil
 }
 
-// hosted says where the blogs that live under a name of their platform have
-// their feeds.
+// hosted is the feed path of blogs hosted under their platform's domain.
 var hosted = []struct{ suffix, path string }{
 	{".wordpress.com", "/feed/"},
 	{".medium.com", "/feed"},
@@ -53,7 +52,7 @@ var hosted = []struct{ suffix, path string }{
 	{".livejournal.com", "/data/rss"},
 }
 
-func one(href, title string) []link { return []link{{href: href, title: title}} }
+func singleLink(href, title string) []link { return []link{{href: href, title: title}} }
 
 // youTube returns the feed of a channel, a user or a playlist.
 func youTube(u *url.URL, way []string) []link {
@@ -61,19 +60,19 @@ func youTube(u *url.URL, way []string) []link {
 	list := u.Query().Get("list")
 	switch {
 	case len(way) >= 2 && way[0] == "channel":
-		return one(videos+"channel_id="+url.QueryEscape(way[1]), "Videos of the channel")
+		return singleLink(videos+"channel_id="+url.QueryEscape(way[1]), "Videos of the channel")
 	case len(way) >= 2 && way[0] == "user":
-		return one(videos+"user="+url.QueryEscape(way[1]), "Videos of "+way[1])
+		return singleLink(videos+"user="+url.QueryEscape(way[1]), "Videos of "+way[1])
 	case list != "":
-		return one(videos+"playlist_id="+url.QueryEscape(list), "Videos of the list")
+		return singleLink(videos+"playlist_id="+url.QueryEscape(list), "Videos of the list")
 	}
 	return nil
 }
 
-// gitHub returns the feeds of a repository, or of who owns some.
+// gitHub returns the feeds of a repository, or of an account.
 func gitHub(way []string) []link {
 	if len(way) == 1 {
-		return one("https://github.com/"+way[0]+".atom", "Activity of "+way[0])
+		return singleLink("https://github.com/"+way[0]+".atom", "Activity of "+way[0])
 	}
 	name := way[0] + "/" + strings.TrimSuffix(way[1], ".git")
 	return []link{
@@ -82,8 +81,8 @@ func gitHub(way []string) []link {
 	}
 }
 
-// WellKnown returns where the feeds of a page usually are that says nothing of
-// them, likeliest first: beside it and at the root of its host. At most 12.
+// WellKnown returns the usual feed addresses for a page that names none, likeliest first: beside the page and
+// at the root of its host. At most 12.
 func WellKnown(address string) []string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

@@ -1,7 +1,7 @@
 //go:build faults
 
-// Package fault lets tests break an agent at a certain point: built with the tag
-// "faults", it does what the environment says; built without, nothing.
+// Package fault injects faults for tests. Built with the tag "faults" it crashes the agent or redelivers
+// tasks as the environment requests; without the tag it does nothing.
 package fault
 
 import (
@@ -13,9 +13,8 @@ import (
 	"syscall"
 )
 
-// FEEDMESH_CRASH_AT=POINT:N has the process die when it passes a point for the
-// N-th time; FEEDMESH_REDELIVER=0.2 has a fifth of the tasks that are done come
-// again.
+// FEEDMESH_CRASH_AT=POINT:N kills the process at the N-th call of that Point; FEEDMESH_REDELIVER=0.2
+// redelivers a fifth of the completed tasks.
 var (
 	crashAt, crashCount = crashPoint()
 	passed              atomic.Int64
@@ -31,13 +30,13 @@ func crashPoint() (string, int64) {
 	return point, n
 }
 
-// Point marks a point at which a process may be made to die.
+// Point is a named point where a test may kill the process.
 func Point(name string) {
 	if name == crashAt && passed.Add(1) == crashCount {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {} // it is on its way
+		select {} // until the signal arrives
 	}
 }
 
-// Redeliver reports whether a task that is done is to be delivered once more.
+// Redeliver reports whether a completed task is to be delivered once more.
 func Redeliver() bool { return redeliver > 0 && rand.Float64() < redeliver }

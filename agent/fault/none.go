@@ -1,11 +1,11 @@
 //go:build !faults
 
-// Package fault lets tests break an agent at a certain point: built with the tag
-// "faults", it does what the environment says; built without, nothing.
+// Package fault injects faults for tests. Built with the tag "faults" it crashes the agent or redelivers
+// tasks as the environment requests; without the tag it does nothing.
 package fault
 
-// Point marks a point at which a process may be made to die.
+// Point is a named point where a test may kill the process.
 func Point(string) {}
 
-// Redeliver reports whether a task that is done is to be delivered once more.
+// Redeliver reports whether a completed task is to be delivered once more.
 func Redeliver() bool { return false }

@@ -12,9 +12,8 @@ import (
 	"github.com/mmcdole/gofeed"
 )
 
-// BenchmarkParse reads sound feeds of 20 and of 100 items as we do, as gofeed
-// does alone, and as encoding/xml does if it only looks at the tokens. gofeed
-// was what this package stood on; it may take 1.3 times as long as gofeed.
+// BenchmarkParse compares sound feeds of 20 and of 100 items in this package, in gofeed alone, and in the
+// tokenizer of encoding/xml. This package replaced gofeed; it may take 1.3 times as long.
 func BenchmarkParse(b *testing.B) {
 	for _, items := range []int{20, 100} {
 		for name, body := range map[string][]byte{"rss": typical(items), "atom": typicalAtom(items), "json": typicalJSON(items)} {

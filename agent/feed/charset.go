@@ -13,18 +13,17 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// mark is the byte order mark.
-const mark = "\uFEFF"
+// byteOrderMark is the byte order mark in UTF-8.
+const byteOrderMark = "\uFEFF"
 
-// decode returns body as valid UTF-8 without a byte order mark and without
-// characters that XML forbids, the encoding it was in, and what was wrong. What
-// it believes, in this order: the byte order mark or the pattern of zero bytes,
-// bytes that are UTF-8, the XML declaration, the Content-Type, statistics.
-// Bytes that mean nothing become U+FFFD; no document is refused.
-func decode(body []byte, contentType string) (text []byte, name string, wrong mend) {
+// decode returns body as valid UTF-8 without a byte order mark and without characters that XML forbids, the
+// name of its encoding, and its defects. Evidence of the encoding, strongest first: the byte order mark or
+// the pattern of zero bytes, bytes that are valid UTF-8, the XML declaration, the Content-Type, statistics.
+// Invalid bytes become U+FFFD; no document is rejected.
+func decode(body []byte, contentType string) (text []byte, name string, wrong defects) {
 	text, name = transcode(body, contentType)
-	if once, ok := undouble(text); ok {
-		text, wrong = once, encodedTwice
+	if once, ok := undoDoubleEncoding(text); ok {
+		text, wrong = once, doubleEncoded
 	}
 	if clean := withoutControls(text); len(clean) < len(text) {
 		text, wrong = clean, wrong|forbiddenCharacters
@@ -36,10 +35,10 @@ func decode(body []byte, contentType string) (text []byte, name string, wrong me
 }
 
 func transcode(body []byte, contentType string) (text []byte, name string) {
-	if rest, ok := bytes.CutPrefix(body, []byte(mark)); ok {
+	if rest, ok := bytes.CutPrefix(body, []byte(byteOrderMark)); ok {
 		return validUTF8(rest), "utf-8"
 	}
-	if enc, name := wide(body); enc != nil {
+	if enc, name := wideEncoding(body); enc != nil {
 		return convert(body, enc), name
 	}
 	for _, wrong := range []string{"\xFF\xFE", "\xFE\xFF"} {
@@ -49,24 +48,23 @@ func transcode(body []byte, contentType string) (text []byte, name string) {
 	if utf8.Valid(body) && !escaped(body, declared) {
 		return withoutForbidden(body), "utf-8"
 	}
-	if mostlyUTF8(body, strings.EqualFold(declared, "utf-8")) {
+	if isMostlyUTF8(body, strings.EqualFold(declared, "utf-8")) {
 		return validUTF8(body), "utf-8"
 	}
 	for _, label := range []string{declared, headerLabel(contentType)} {
 		enc, name := charset.Lookup(label)
 		switch name {
-		case "", "utf-8", "utf-16le", "utf-16be", "replacement": // no, or we would not be here
+		case "", "utf-8", "utf-16le", "utf-16be", "replacement": // can't be right: the cases above exclude them
 		default:
 			return convert(body, enc), name
 		}
 	}
-	enc := guess(body)
+	enc := guessEncoding(body)
 	name, _ = htmlindex.Name(enc)
 	return convert(body, enc), name
 }
 
-// validUTF8 puts U+FFFD in place of what is not UTF-8 and of the two
-// characters that XML forbids though they are.
+// validUTF8 replaces invalid UTF-8, and the two valid characters that XML forbids, by U+FFFD.
 func validUTF8(b []byte) []byte {
 	if !utf8.Valid(b) {
 		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
@@ -74,7 +72,7 @@ func validUTF8(b []byte) []byte {
 	return withoutForbidden(b)
 }
 
-// withoutForbidden is validUTF8 for what is UTF-8.
+// withoutForbidden is [validUTF8] for valid UTF-8.
 func withoutForbidden(b []byte) []byte {
 	for _, forbidden := range []string{"\uFFFE", "\uFFFF"} {
 		if bytes.Contains(b, []byte(forbidden)) {
@@ -84,7 +82,7 @@ func withoutForbidden(b []byte) []byte {
 	return b
 }
 
-// convert decodes b. Decoders replace what they cannot read, and do not fail.
+// convert decodes b. Decoders replace invalid bytes and do not fail.
 func convert(b []byte, enc encoding.Encoding) []byte {
 	out, err := enc.NewDecoder().Bytes(b)
 	if err != nil {
@@ -93,14 +91,14 @@ func convert(b []byte, enc encoding.Encoding) []byte {
 	return validUTF8(bytes.TrimPrefix(out, []byte("\uFEFF")))
 }
 
-// wide returns the encoding of a document in UTF-16 or UTF-32, which shows in
-// its first four bytes with a byte order mark or without, or nil.
-func wide(b []byte) (enc encoding.Encoding, name string) {
+// wideEncoding returns the encoding of a document in UTF-16 or UTF-32, or nil. The first four bytes identify
+// it, with or without a byte order mark.
+func wideEncoding(b []byte) (enc encoding.Encoding, name string) {
 	if len(b) < 4 {
 		return nil, ""
 	}
 	if bytes.IndexByte(b[:min(len(b), 64)], 0) < 0 {
-		return nil, "" // whatever the mark says: the markup of feeds is ASCII
+		return nil, "" // despite a byte order mark: the markup of feeds is ASCII
 	}
 	var zeros [4]bool
 	for i := range zeros {
@@ -119,17 +117,16 @@ func wide(b []byte) (enc encoding.Encoding, name string) {
 	return nil, ""
 }
 
-// escaped reports whether b, though all ASCII, is in a declared encoding that
-// writes other characters by escape sequences: ISO-2022-JP.
+// escaped reports whether b, although all ASCII, is in a declared encoding that writes other characters by
+// escape sequences: ISO-2022-JP.
 func escaped(b []byte, label string) bool {
 	_, name := charset.Lookup(label)
 	return name == "iso-2022-jp" && bytes.IndexByte(b, 0x1B) >= 0
 }
 
-// mostlyUTF8 reports whether b has UTF-8 in it that hardly is there by
-// chance, and little else: a few bad bytes do not make it another encoding,
-// least of all if it says that it is UTF-8. The last character may be cut off.
-func mostlyUTF8(b []byte, declared bool) bool {
+// isMostlyUTF8 reports whether b contains UTF-8 sequences that are unlikely by chance, and few invalid bytes.
+// A declaration of UTF-8 lowers the threshold. The last character may be truncated.
+func isMostlyUTF8(b []byte, declared bool) bool {
 	good, bad := 0, 0
 	for i := 0; i < len(b); {
 		if b[i] < utf8.RuneSelf {
@@ -151,7 +148,7 @@ func mostlyUTF8(b []byte, declared bool) bool {
 	return good > 4*bad
 }
 
-// declaredLabel returns the encoding that the XML declaration names, or "".
+// declaredLabel returns the encoding of the XML declaration, or "".
 func declaredLabel(b []byte) string {
 	_, rest, ok := bytes.Cut(b[:min(len(b), 1024)], []byte("<?xml"))
 	if !ok {

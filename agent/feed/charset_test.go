@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// TestDecode tells whom we believe when bytes, marks and labels disagree.
-func TestDecode(t *testing.T) {
+// TestDecode_ConflictingEvidence covers conflicts between bytes, byte order marks and labels.
+func TestDecode_ConflictingEvidence(t *testing.T) {
 	const russian = "<rss><title>Съешь же ещё этих мягких французских булок</title></rss>"
 	const german = "<rss><title>Größe und Übermut für alle Bürger – heute</title></rss>"
 	const japaneseText = "<rss><title>データベースの索引を速くする方法</title></rss>"
@@ -25,7 +25,7 @@ func TestDecode(t *testing.T) {
 	}{
 		{"UTF-8", russian, encoding.Nop, "", ""},
 		{"UTF-8 with a mark", russian, encoding.Nop, "\xEF\xBB\xBF", ""},
-		{"UTF-8 that claims to be something else", declare("windows-1251", russian), encoding.Nop, "", "text/xml; charset=koi8-r"},
+		{"UTF-8 declared as another charset", declare("windows-1251", russian), encoding.Nop, "", "text/xml; charset=koi8-r"},
 		{"UTF-8 that claims to be UTF-16", declare("utf-16", russian), encoding.Nop, "", ""},
 		{"UTF-16 with a mark", russian, utf16le, "\xFF\xFE", ""},
 		{"UTF-16 without", declare("utf-16", russian), utf16le, "", ""},
@@ -37,10 +37,10 @@ func TestDecode(t *testing.T) {
 		{"header where the declaration is wrong", declare("utf-8", russian), charmap.Windows1251, "", "text/xml; charset=windows-1251"},
 		{"unknown label", declare("utf8mb4", german), charmap.Windows1252, "", ""},
 		{"escape sequences", declare("iso-2022-jp", japaneseText), japanese.ISO2022JP, "", ""},
-		{"nobody says: windows-1251", russian, charmap.Windows1251, "", ""},
-		{"nobody says: KOI8", russian, charmap.KOI8U, "", "text/xml"},
-		{"nobody says: EUC-JP", japaneseText, japanese.EUCJP, "", ";"},
-		{"nobody says: windows-1252", german, charmap.Windows1252, "", ""},
+		{"undeclared: windows-1251", russian, charmap.Windows1251, "", ""},
+		{"undeclared: KOI8", russian, charmap.KOI8U, "", "text/xml"},
+		{"undeclared: EUC-JP", japaneseText, japanese.EUCJP, "", ";"},
+		{"undeclared: windows-1252", german, charmap.Windows1252, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			body, err := c.enc.NewEncoder().String(c.text)
@@ -54,8 +54,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeKeepsTheRest: a bad byte costs that byte.
-func TestDecodeKeepsTheRest(t *testing.T) {
+// TestDecode_InvalidByteAffectsItselfOnly: an invalid byte affects that byte only.
+func TestDecode_InvalidByteAffectsItselfOnly(t *testing.T) {
 	for in, want := range map[string]string{
 		"Größe \x93 und Übermut für Bürger":          "Größe \uFFFD und Übermut für Bürger",
 		"<?xml encoding='utf-8'?>ä ö \xe4":           "<?xml encoding='utf-8'?>ä ö \uFFFD",

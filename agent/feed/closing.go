@@ -2,7 +2,7 @@ package feed
 
 import "bytes"
 
-// endTag closes the element it names, if that is open.
+// endTag closes the element that the end tag names, if it is open.
 func (s *scanner) endTag(rest []byte) (int, *Error) {
 	n := bytes.IndexAny(rest[2:], "<>")
 	if n < 0 {
@@ -12,19 +12,19 @@ func (s *scanner) endTag(rest []byte) (int, *Error) {
 	if rest[n] == '>' {
 		n++
 	} else {
-		s.wrong |= badAttributes // its '>' is missing
+		s.defects |= badAttributes // its '>' is missing
 	}
 	name := tagName(bytes.TrimLeft(rest[2:n], space))
-	i := s.opened(name)
+	i := s.findOpen(name)
 	if i < 0 {
-		s.wrong |= strayEnds
-		if s.strays++; s.strays > maxStrays {
-			return 0, failed(Broken, "the document has more than %d end tags of nothing", maxStrays)
+		s.defects |= strayEnds
+		if s.strays++; s.strays > maxStrayEndTags {
+			return 0, failed(Broken, "the document has more than %d end tags without a start tag", maxStrayEndTags)
 		}
 		return n, nil
 	}
-	if i == 0 && s.continues(rest[n:]) {
-		s.wrong |= outsideChannel
+	if i == 0 && s.itemFollows(rest[n:]) {
+		s.defects |= outsideChannel
 		return n, nil
 	}
 	s.open[i].closed = true
@@ -32,10 +32,9 @@ func (s *scanner) endTag(rest []byte) (int, *Error) {
 	return n, nil
 }
 
-// opened returns where in the stack of open elements the one is that an end tag
-// means, or -1. The case of names does not count; the prefix only if the
-// innermost element does not make it clear.
-func (s *scanner) opened(name []byte) int {
+// findOpen returns the index in the stack of open elements of the element that an end tag closes, or -1.
+// Names are compared without case. The prefix is ignored only if the innermost element matches.
+func (s *scanner) findOpen(name []byte) int {
 	for i := len(s.open) - 1; i >= 0; i-- {
 		if bytes.EqualFold(s.open[i].raw, name) {
 			return i
@@ -51,7 +50,7 @@ func (s *scanner) opened(name []byte) int {
 func (s *scanner) closeAll(i int) {
 	for _, n := range s.open[i:] {
 		if !n.closed {
-			s.wrong |= neverClosed
+			s.defects |= neverClosed
 		}
 		if n == s.item {
 			s.item = nil
@@ -61,40 +60,38 @@ func (s *scanner) closeAll(i int) {
 	s.open = s.open[:i]
 }
 
-// continues reports whether the feed goes on behind the end of its root: with
-// an item.
-func (s *scanner) continues(rest []byte) bool {
+// itemFollows reports whether the feed continues with an item after the end of its root.
+func (s *scanner) itemFollows(rest []byte) bool {
 	rest = bytes.TrimLeft(rest, space)
 	return len(rest) > 1 && rest[0] == '<' && s.isItem(s.name(tagName(rest[1:])))
 }
 
-// cut returns what is complete of a document that ends at pos, or that was
-// refused there.
-func (s *scanner) cut(refused *Error) (scanned, error) {
+// finishTruncated returns the complete part of a document that ends at pos or was rejected there.
+func (s *scanner) finishTruncated(refused *Error) (scanResult, error) {
 	if refused != nil && refused.Kind == TooDeep {
-		return scanned{}, refused
+		return scanResult{}, refused
 	}
 	switch {
 	case s.item == nil:
-	case refused == nil && s.seemsWhole():
+	case refused == nil && s.lastItemComplete():
 	case len(s.items) > 1 || refused != nil:
 		s.items = s.items[:len(s.items)-1]
 	case s.open[len(s.open)-1] != s.item:
-		s.item.dropLast() // what is open in it is its last part
+		s.item.dropLast() // its last part is incomplete
 	}
 	switch {
 	case len(s.items) == 0 && refused != nil:
-		return scanned{}, refused
+		return scanResult{}, refused
 	case len(s.items) == 0:
-		return scanned{}, failed(Broken, "the document ends before its first item")
+		return scanResult{}, failed(Broken, "the document ends before its first item")
 	}
-	s.wrong |= cutOff
+	s.defects |= cutOff
 	s.pos = len(s.doc)
 	return s.done(), nil
 }
 
-// full ends the document: there is no room for more items.
-func (s *scanner) full() int {
+// stopAtMaxItems ends the document because the limit of items is reached.
+func (s *scanner) stopAtMaxItems() int {
 	for _, n := range s.open {
 		n.closed = true
 	}
@@ -103,11 +100,10 @@ func (s *scanner) full() int {
 	return 0
 }
 
-// seemsWhole reports whether of the item that is open at the end of the document
-// only the end tag is missing: it ends behind a field, the one that the item
-// before it ends with.
-func (s *scanner) seemsWhole() bool {
-	if s.pos < len(s.doc) || s.open[len(s.open)-1] != s.item || len(bytes.Trim(s.doc[s.mark:], space)) > 0 {
+// lastItemComplete reports whether the item that is open at the end of the document lacks its end tag only:
+// it ends after the same field as the item before it.
+func (s *scanner) lastItemComplete() bool {
+	if s.pos < len(s.doc) || s.open[len(s.open)-1] != s.item || len(bytes.Trim(s.doc[s.textStart:], space)) > 0 {
 		return false
 	}
 	if len(s.items) == 1 {

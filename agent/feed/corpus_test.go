@@ -14,13 +14,13 @@ type sample struct {
 	URL         string `json:"url"`
 	Root        string `json:"root"`
 	BodyGzip    bool   `json:"body_gzip"`
-	WellFormed  bool   `json:"wellformed"` // as an XML parser saw it
+	WellFormed  bool   `json:"wellformed"` // according to an XML parser
 	Base        string `json:"base"`
 	Expect      string `json:"expect"`
 	ContentType string `json:"http_content_type"`
 }
 
-// body returns a document of the corpus as it was published.
+// body returns a document of the corpus as published.
 func body(t testing.TB, root string, s sample) []byte {
 	b := corpus.Bytes(t, filepath.Join(root, filepath.FromSlash(s.File)))
 	if s.BodyGzip {
@@ -29,10 +29,9 @@ func body(t testing.TB, root string, s sample) []byte {
 	return b
 }
 
-// TestCorpusCutOff cuts real documents off in several places: what is left are
-// the first entries of the whole document, each as it was there, and it is said
-// that the rest is missing.
-func TestCorpusCutOff(t *testing.T) {
+// TestCorpus_TruncatedDocumentsKeepTheirFirstEntries truncates real documents at several places. The result
+// must be the first entries of the complete document, unchanged, and must report the truncation.
+func TestCorpus_TruncatedDocumentsKeepTheirFirstEntries(t *testing.T) {
 	root := corpus.Folder(t, "feeds")
 	cuts, lost, halves := 0, 0, 0
 	for _, s := range corpus.Lines[sample](t, filepath.Join(root, "manifest.jsonl")) {
@@ -45,7 +44,7 @@ func TestCorpusCutOff(t *testing.T) {
 			part, err := Parse(whole[:len(whole)*percent/100], "", s.URL)
 			cuts++
 			if err != nil {
-				lost++ // nearly all of it is the first entry, or what precedes it
+				lost++ // the truncated part contains nearly nothing before the first entry's end
 				continue
 			}
 			checkInvariants(t, s.File, part, err)
@@ -53,13 +52,13 @@ func TestCorpusCutOff(t *testing.T) {
 				if e.Hash == doc.Entries[i].Hash || len(part.Entries) == 1 {
 					continue
 				}
-				// The last one may lack some of its last fields, if these are alike.
+				// The last entry may lack some of its last fields if they have the same name.
 				if halves++; i < len(part.Entries)-1 {
 					t.Errorf("%s: cut off at %d %%, entry %d of %d is not the one of the whole document", s.File, percent, i, len(part.Entries))
 				}
 			}
 			if len(part.Entries) < len(doc.Entries) && !strings.Contains(part.Malformed, cutOff.String()) {
-				t.Errorf("%s: cut off at %d %%, but only %q is said", s.File, percent, part.Malformed)
+				t.Errorf("%s: truncated at %d %%, but only %q is reported", s.File, percent, part.Malformed)
 			}
 		}
 	}

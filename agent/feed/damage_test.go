@@ -20,8 +20,7 @@ var (
 	cdataEnds          = regexp.MustCompile(`\]\]>(\s*</)`)
 )
 
-// damages are what whole documents suffer on their way. None of them costs a
-// reader anything.
+// damages are typical damages of whole documents in transit. None of them may affect the entries.
 var damages = []struct {
 	name string
 	do   func(doc []byte) []byte
@@ -43,9 +42,9 @@ var damages = []struct {
 	{"comments never closed", func(d []byte) []byte { return bytes.ReplaceAll(d, []byte("<title>"), []byte("<!-- x\n<title>")) }},
 }
 
-// TestCorpusDamaged damages each sound document of the corpus in each way. In
-// nearly all of them titles and links are what they were.
-func TestCorpusDamaged(t *testing.T) {
+// TestCorpus_DamageKeepsTitlesAndLinks applies each damage to each sound document of the corpus. Titles and
+// links must be unchanged in nearly all of them.
+func TestCorpus_DamageKeepsTitlesAndLinks(t *testing.T) {
 	root := corpus.Folder(t, "feeds")
 	tried, same := make(map[string]int), make(map[string]int)
 	for _, s := range corpus.Lines[sample](t, filepath.Join(root, "manifest.jsonl")) {

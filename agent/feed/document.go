@@ -7,33 +7,33 @@ import (
 	"strings"
 )
 
-// A reader makes a document of what was scanned.
-type reader struct {
-	format    format
-	heads     []*node  // where the feed tells of itself: its channel, its root
-	outer     *url.URL // address of the document; nil if nobody knows
-	site      *url.URL // what relative links start from where no xml:base says
-	addresses int      // that were made absolute in HTML
-	dates     []string // as written, one of each entry that has any, in their order
+// A builder makes a document from the scanned tree.
+type builder struct {
+	format      format
+	heads       []*node  // elements with the feed's own fields: its channel, its root
+	documentURL *url.URL // address of the document; nil if unknown
+	site        *url.URL // base of relative links without xml:base
+	addresses   int      // number of addresses in HTML made absolute
+	dates       []string // as written, at most one for each entry, in document order
 }
 
-// parseXML reads text, of which the feed's root may start anywhere.
+// parseXML parses text, in which the feed's root may start anywhere.
 func parseXML(text []byte, outer *url.URL) (draft, error) {
 	root, f, wrong := findRoot(text)
 	if f == unknown {
 		if i := bytes.IndexByte(text, '{'); i >= 0 && bytes.Contains(text[:min(len(text), maxJunk)], []byte("jsonfeed.org")) {
 			d, err := parseJSON(text[i:], outer)
-			d.wrong |= junkBefore
+			d.defects |= junkBefore
 			return d, err
 		}
 		if once, ok := unescapeAll(text); ok {
 			d, err := parseXML(once, outer)
-			d.wrong |= escapedWhole
+			d.defects |= escapedWhole
 			return d, err
 		}
 		return draft{}, notFeed(text)
 	}
-	s, err := scan(expand(text[:root], text[root:]), f)
+	s, err := scan(expandEntities(text[:root], text[root:]), f)
 	if err != nil {
 		return draft{}, err
 	}
@@ -49,7 +49,7 @@ func parseXML(text []byte, outer *url.URL) (draft, error) {
 	if isJunk(after) {
 		wrong |= junkAfter
 	}
-	r := &reader{format: f, outer: outer, heads: []*node{s.root}}
+	r := &builder{format: f, documentURL: outer, heads: []*node{s.root}}
 	for n := s.root; n != nil; n = n.child("rss", "rdf:rdf", "feed") {
 		if channel := n.child("channel"); channel != nil {
 			r.heads = []*node{channel, s.root}
@@ -57,14 +57,13 @@ func parseXML(text []byte, outer *url.URL) (draft, error) {
 		}
 	}
 	d := r.document(s.items)
-	if len(d.Entries) == 0 && s.wrong&cutOff != 0 {
+	if len(d.Entries) == 0 && s.defects&cutOff != 0 {
 		return draft{}, failed(Broken, "the document ends before its first item")
 	}
-	return draft{Document: d, dates: r.dates, wrong: wrong | s.wrong}, nil
+	return draft{Document: d, dates: r.dates, defects: wrong | s.defects}, nil
 }
 
-// unescapeAll returns a document that was escaped as a whole, as if it was the
-// text of another one, as it was before.
+// unescapeAll returns a document that was escaped as a whole in its original form.
 func unescapeAll(text []byte) ([]byte, bool) {
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("&lt;")) {
 		return nil, false
@@ -72,14 +71,13 @@ func unescapeAll(text []byte) ([]byte, bool) {
 	return bytes.TrimSpace([]byte(unescape(text))), true
 }
 
-// isJunk reports whether there is anything but comments and instructions in
-// what follows a root.
+// isJunk reports whether anything but comments and instructions follows a root.
 func isJunk(after []byte) bool {
 	for {
 		after = bytes.TrimLeft(after, space)
 		n := 1
 		if len(after) > 0 && after[0] == '<' {
-			n = prologue(after)
+			n = prologueLength(after)
 		}
 		if n == 1 {
 			return len(after) > 0
@@ -88,27 +86,27 @@ func isJunk(after []byte) bool {
 	}
 }
 
-// document returns what is worth keeping of a feed, within our limits.
-func (r *reader) document(items []*node) Document {
+// document returns the fields and entries of a feed, within the package's limits.
+func (r *builder) document(items []*node) Document {
 	var d Document
 	d.Title = r.feedTitle()
 	d.Language = clip(r.language(), maxTag)
 	d.Site = r.siteLink()
-	r.site = r.outer
+	r.site = r.documentURL
 	if u, err := url.Parse(d.Site); err == nil && u.Host != "" {
 		r.site = u
 	}
 	d.Hints = r.hints()
 	d.Entries = make([]Entry, 0, len(items))
 	for _, item := range items {
-		if item.says() {
+		if item.hasContent() {
 			d.Entries = append(d.Entries, r.entry(item, d.Language))
 		}
 	}
 	return d
 }
 
-func (r *reader) feedTitle() string {
+func (r *builder) feedTitle() string {
 	for _, head := range r.heads {
 		if s := r.html(head, "title", "dc:title", "atom:title"); s != "" {
 			return clip(s, maxTitle)
@@ -117,18 +115,18 @@ func (r *reader) feedTitle() string {
 	return ""
 }
 
-// say returns what the feed says of itself under one of these names.
-func (r *reader) say(names ...string) string {
+// headText returns the feed's own text under one of these names.
+func (r *builder) headText(names ...string) string {
 	for _, head := range r.heads {
-		if s := head.say(names...); s != "" {
+		if s := head.childText(names...); s != "" {
 			return s
 		}
 	}
 	return ""
 }
 
-func (r *reader) language() string {
-	if s := r.say("language", "dc:language"); s != "" {
+func (r *builder) language() string {
+	if s := r.headText("language", "dc:language"); s != "" {
 		return s
 	}
 	for _, head := range r.heads {
@@ -139,8 +137,8 @@ func (r *reader) language() string {
 	return ""
 }
 
-// siteLink returns the address of the pages that the feed is about.
-func (r *reader) siteLink() string {
+// siteLink returns the address of the feed's website.
+func (r *builder) siteLink() string {
 	for _, head := range r.heads {
 		if _, l := r.link(head, "alternate"); l != "" {
 			return l
@@ -149,22 +147,21 @@ func (r *reader) siteLink() string {
 	return ""
 }
 
-// resolve returns the address that ref means in n, or "" if none.
-func (r *reader) resolve(n *node, ref string) string {
-	if base := n.base(r.outer); base != nil {
+// resolve returns the absolute address of ref in n, or "" if it has none.
+func (r *builder) resolve(n *node, ref string) string {
+	if base := n.base(r.documentURL); base != nil {
 		return resolve(base, ref)
 	}
 	if r.site != nil {
 		return resolve(r.site, ref)
 	}
-	return resolve(r.outer, ref)
+	return resolve(r.documentURL, ref)
 }
 
-// link returns the address that an item or a channel names for itself, as
-// written and as it is: in the text of its last link, as RSS has it, or in the
-// link of the first of these relations that has one, as Atom has it, a page
-// rather than another format.
-func (r *reader) link(n *node, relations ...string) (written, resolved string) {
+// link returns the address of an item or a channel, as written and resolved. RSS has it in the text of the
+// last link, Atom in the link of the first of these relations that occurs, where web pages precede other
+// formats.
+func (r *builder) link(n *node, relations ...string) (written, resolved string) {
 	for _, rel := range relations {
 		inText, isPage := false, false
 		for c := n.first; c != nil; c = c.next {
@@ -195,11 +192,10 @@ func (r *reader) link(n *node, relations ...string) (written, resolved string) {
 	return "", ""
 }
 
-// linkIn returns a link as written, which is what xml:base makes of it, and as
-// it is.
-func (r *reader) linkIn(n *node, href string) (written, resolved string) {
+// linkIn returns a link as written, with xml:base applied, and resolved.
+func (r *builder) linkIn(n *node, href string) (written, resolved string) {
 	resolved = r.resolve(n, href)
-	if n.base(r.outer) != nil {
+	if n.base(r.documentURL) != nil {
 		return resolved, resolved
 	}
 	return href, resolved

@@ -5,19 +5,19 @@ import (
 	"regexp"
 )
 
-// Bounds of what a document type may define: what is beyond them stays as it is
-// written, and what refers to other entities or has markup in it does too.
+// Bounds of a document type's entity definitions. Definitions beyond them, with markup, or that refer to
+// other entities, are not expanded.
 const (
 	maxEntities   = 64
 	maxEntity     = 256     // bytes of one entity's text
-	maxExpansions = 1 << 20 // bytes that all of them add to a document
+	maxExpansions = 1 << 20 // bytes that all expansions add to a document
 )
 
 var entityDefinition = regexp.MustCompile(`<!ENTITY\s+([A-Za-z][A-Za-z0-9]*)\s+(?:"([^"<&%]*)"|'([^'<&%]*)')\s*>`)
 
-// expand puts the entities that the document type before a root defines in
-// their place. Nothing is fetched, and no entity is expanded in another.
-func expand(before, doc []byte) []byte {
+// expandEntities expands the entities that the document type before a root defines. It fetches nothing, and
+// expands no entity within another.
+func expandEntities(before, doc []byte) []byte {
 	if !bytes.Contains(before, []byte("<!ENTITY")) {
 		return doc
 	}

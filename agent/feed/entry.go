@@ -7,64 +7,63 @@ import (
 	"unicode/utf8"
 )
 
-// An Entry is what the publisher wrote. All strings are valid UTF-8 without
-// control characters and no longer than the limits of this package. Addresses are
-// http or https ones and absolute, unless neither the document nor whoever has
-// it tells what they are relative to.
+// An Entry is one entry of a feed as the publisher wrote it. All strings are valid UTF-8 without control
+// characters and within the limits of this package. Addresses are absolute http or https URLs, unless neither
+// the document nor its address provides a base.
 type Entry struct {
-	Key        string      // what tells the entry from the others of its feed, over time
-	Hash       string      // of everything in it that a reader would see change
+	Key        string      // identifies the entry among those of its feed, over time
+	Hash       string      // of all parts whose change a reader would notice
 	GUID       string      // as written; "" if it is too long
-	Link       string      // "" if there is none
-	Title      string      // may have markup and entities in it
-	HTML       string      // the content, or the summary where there is none
-	Summary    string      // HTML; only where there is content besides, and another
+	Link       string      // "" if missing
+	Title      string      // may contain markup and entities
+	HTML       string      // the content, or the summary if there is no content
+	Summary    string      // HTML; only if different from the content
 	Author     string      // names or addresses, joined by ", "
-	Published  time.Time   // zero where missing or unreadable
-	Updated    time.Time   // zero where missing or unreadable
-	Dated      string      // the published date as written, "" if none: tells missing from unreadable
-	Image      string      // what the feed names as the entry's image, not what its HTML shows
+	Published  time.Time   // zero if missing or unreadable
+	Updated    time.Time   // zero if missing or unreadable
+	Dated      string      // the published date as written, "" if missing; separates missing from unreadable dates
+	Image      string      // the image that the feed names for the entry, not an image of its HTML
 	Enclosures []Enclosure // at most 20, with different addresses
 	Comments   string      // address of the discussion
-	Source     string      // title of the feed it was taken from
-	Language   string      // as written; "" where only the feed tells, or nobody
+	Source     string      // title of the feed that the entry was taken from
+	Language   string      // as written; "" if the entry has none of its own
 	Tags       []string
 }
 
-// empty reports whether an entry says nothing at all.
+// empty reports whether an entry has no content at all.
 func (e *Entry) empty() bool {
 	return e.GUID == "" && e.Link == "" && e.Title == "" && e.HTML == "" && e.Dated == "" && e.Updated.IsZero() &&
 		e.Image == "" && len(e.Enclosures) == 0 && e.Comments == "" && e.Author == "" && e.Source == "" && len(e.Tags) == 0
 }
 
-// clip returns s without white space around it, as valid UTF-8 without control
-// characters and cut to limit bytes.
+// clip returns s without surrounding white space, as valid UTF-8 without control characters, truncated to
+// limit bytes.
 func clip(s string, limit int) string {
 	s = strings.TrimSpace(s)
 	if len(s) > limit {
 		for limit > 0 && !utf8.RuneStart(s[limit]) {
 			limit--
 		}
-		s = strings.Clone(s[:limit]) // lets go of the rest
+		s = strings.Clone(s[:limit]) // releases the memory of the rest
 	}
-	if !utf8.ValidString(s) { // which is much quicker to tell than to make so
+	if !utf8.ValidString(s) { // much cheaper than ToValidUTF8
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
 	if len(s) > limit {
-		return clip(s, limit) // U+FFFD is longer than what it replaces
+		return clip(s, limit) // U+FFFD is longer than the bytes it replaces
 	}
 	return withoutControls(s)
 }
 
-// address returns s, or "" if it is too long to be kept.
-func address(s string) string {
+// boundedAddress returns s, or "" if it exceeds maxAddress.
+func boundedAddress(s string) string {
 	if len(s) > maxAddress && len(strings.TrimSpace(s)) > maxAddress {
 		return ""
 	}
 	return clip(s, maxAddress)
 }
 
-// tags returns the first different tags of a list.
+// tags returns the first maxTags different tags of a list.
 func tags(all []string) []string {
 	var kept []string
 	for _, tag := range all {
@@ -79,8 +78,8 @@ func tags(all []string) []string {
 	return kept
 }
 
-// withoutControls returns s without the characters that XML forbids and that
-// are valid UTF-8, s itself if there are none.
+// withoutControls returns s without the valid UTF-8 characters that XML forbids, or s itself if it contains
+// none.
 func withoutControls[T string | []byte](s T) T {
 	i := beforeControl(s)
 	if i == len(s) {
@@ -95,18 +94,17 @@ func withoutControls[T string | []byte](s T) T {
 	return T(kept)
 }
 
-// beforeControl returns how many bytes of s precede its first such character. Eight
-// at a time are looked at, as most texts have none in all their lines.
+// beforeControl returns the number of bytes before the first such character. It tests eight bytes at a time
+// because most texts contain none.
 //
-// Source: S. E. Anderson, Bit Twiddling Hacks, "Determine if a word has a byte less
-// than n".
+// Source: S. E. Anderson, Bit Twiddling Hacks, "Determine if a word has a byte less than n".
 func beforeControl[T string | []byte](s T) int {
 	const ones = 0x0101010101010101
 	for i := 0; i < len(s); {
 		if rest := s[i:]; len(rest) >= 8 {
 			word := uint64(rest[0]) | uint64(rest[1])<<8 | uint64(rest[2])<<16 | uint64(rest[3])<<24 |
 				uint64(rest[4])<<32 | uint64(rest[5])<<40 | uint64(rest[6])<<48 | uint64(rest[7])<<56
-			if (word-0x20*ones)&^word&tops == 0 {
+			if (word-0x20*ones)&^word&highBits == 0 {
 				i += 8
 				continue
 			}
@@ -119,7 +117,7 @@ func beforeControl[T string | []byte](s T) int {
 	return len(s)
 }
 
-// tops are the highest bits of eight bytes, which no character of ASCII has set.
-const tops = 0x8080808080808080
+// highBits are the highest bits of eight bytes, which are zero in ASCII.
+const highBits = 0x8080808080808080
 
 func isControl(c byte) bool { return c < 0x20 && c != '\t' && c != '\n' && c != '\r' }

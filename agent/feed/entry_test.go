@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Each character is met at each place among eight, alone and after another one.
-func TestControlsAreTakenOutWhereverTheyAre(t *testing.T) {
+// Each character occurs at each offset among eight bytes, alone and after another one.
+func TestWithoutControls_RemovesThemAtEveryOffset(t *testing.T) {
 	drop := func(r rune) rune {
 		if r < 0x20 && r != '\t' && r != '\n' && r != '\r' {
 			return -1

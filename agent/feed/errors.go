@@ -2,30 +2,30 @@ package feed
 
 import "fmt"
 
-// A Kind says what is wrong with a document, in words for the feed's status.
-// There are few of them, so that they may label metrics.
+// A Kind is the kind of problem that makes a document unreadable, as shown in the feed's status. The set is
+// small and fixed, so that kinds can label metrics.
 type Kind string
 
 // The kinds of errors.
 const (
-	Empty     Kind = "empty"              // nothing but white space
+	Empty     Kind = "empty"              // only white space
 	WebPage   Kind = "web page"           // HTML
-	Challenge Kind = "login or bot check" // HTML that asks the visitor for something
+	Challenge Kind = "login or bot check" // HTML with a login form or a bot check
 	OtherJSON Kind = "JSON but no feed"
-	OtherXML  Kind = "XML but no feed" // OPML, a site map
+	OtherXML  Kind = "XML but no feed" // for example OPML or a site map
 	Other     Kind = "no feed"         // neither XML nor JSON
-	Broken    Kind = "broken"          // a feed that nobody can read
-	TooDeep   Kind = "too deep"        // nested beyond all reason
-	TooLarge  Kind = "too large"       // more markup than we are willing to read
+	Broken    Kind = "broken"          // a feed damaged beyond repair
+	TooDeep   Kind = "too deep"        // nesting exceeds the limit
+	TooLarge  Kind = "too large"       // markup exceeds the limits
 )
 
-// An Error says why a document yields no entries.
+// An Error describes why a document yields no entries.
 type Error struct {
 	Kind Kind
 	Err  error
 }
 
-// Error returns what is wrong, for the feed's reader.
+// Error returns the problem in words for users.
 func (e *Error) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.

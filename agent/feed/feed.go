@@ -1,8 +1,8 @@
-// Package feed turns the bytes of a feed document into entries: RSS, Atom, RDF
-// and JSON Feed, as publishers write them, which is often not as they should:
-// see scan.go. Neither damage nor malice in a document costs more than that
-// document, and every entry has a key. It knows nothing of HTTP, queues or
-// storage. What it returns is what strangers wrote: bounded, but not clean.
+// Package feed parses feed documents into entries: RSS, Atom, RDF and JSON Feed, sound or damaged.
+//
+// [Parse] repairs common damage, see scan.go, and gives every entry a key ([Entry].Key). Time and memory for
+// a hostile document are bounded by the limits in limits.go. The package does not depend on HTTP, queues or
+// storage. Its results are untrusted: bounded in size, but not sanitized.
 package feed
 
 import (
@@ -10,19 +10,20 @@ import (
 	"net/url"
 )
 
-// A Document is what one feed document says, as published: untrusted.
+// A Document is the content of one feed document, as published: untrusted.
 type Document struct {
 	Title, Site, Language string
 	Entries               []Entry // in document order, with different keys
 	Hints
-	Charset   string // that it was read in, as in "utf-8"
-	Malformed string // what was put right, in words; "" if it is sound
+	Charset   string // encoding of the document, as in "utf-8"
+	Malformed string // the repaired defects, in words; "" if the document is sound
 }
 
-// Parse reads a feed document. contentType is the header it came with, which
-// may be empty, and address where it came from, "" if nobody knows: what
-// relative links are relative to where the document does not say. A document may
-// have no entries. The error is always an [*Error].
+// Parse parses a feed document. contentType is the Content-Type header of its response, may be empty. address
+// is the URL of the document, "" if unknown; it is the base of relative links if the document states none. A
+// document may have no entries. The error is always an [*Error].
+//
+// The result does not alias body, so that the caller may reuse its buffer. Concurrent workers may call Parse.
 func Parse(body []byte, contentType, address string) (Document, error) {
 	outer, err := url.Parse(address)
 	if err != nil || outer.Host == "" {
@@ -33,32 +34,32 @@ func Parse(body []byte, contentType, address string) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	d.Charset, d.Malformed = charset, (wrong | d.wrong).String()
+	d.Charset, d.Malformed = charset, (wrong | d.defects).String()
 	if outer == nil {
-		outer = &url.URL{} // relative links are then compared as they are
+		outer = &url.URL{} // relative links are compared as written
 	}
 	d.Hints.resolve(outer)
-	d.Zone, d.ZoneKnown = zone(d.dates)
-	d.Entries = identify(d.Entries, outer)
+	d.Zone, d.ZoneKnown = mostCommonZone(d.dates)
+	d.Entries = assignKeys(d.Entries, outer)
 	return d.Document, nil
 }
 
-// A draft is a document that is not finished.
+// A draft is a document before its keys, hints and zone are set.
 type draft struct {
 	Document
-	dates []string // as written, one of each entry that has any, in their order
-	wrong mend
+	dates   []string // as written, at most one for each entry, in document order
+	defects defects
 }
 
-// parse reads text as whatever kind of feed it looks like. Input must never
-// panic: if it does, that costs the document only.
+// parse parses text in the format that it appears to have. A panic is a bug; it makes the document fail, not
+// the process.
 func parse(text []byte, outer *url.URL) (d draft, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			d, err = draft{}, failed(Broken, "the document broke the parser: %v", p)
+			d, err = draft{}, failed(Broken, "the parser failed: %v", p)
 		}
 	}()
-	trimmed := bytes.TrimSpace(bytes.Trim(text, mark))
+	trimmed := bytes.TrimSpace(bytes.Trim(text, byteOrderMark))
 	switch {
 	case len(trimmed) == 0:
 		return draft{}, failed(Empty, "the document is empty")

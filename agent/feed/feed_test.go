@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// checkInvariants reports what may never be, whatever the document.
+// checkInvariants checks the guarantees that hold for every document.
 func checkInvariants(t *testing.T, name string, doc Document, err error) {
 	t.Helper()
 	var kind *Error
@@ -16,7 +16,7 @@ func checkInvariants(t *testing.T, name string, doc Document, err error) {
 		t.Errorf("%s: error without a kind: %v", name, err)
 	}
 	h := doc.Hints
-	if h.TTL < 0 || h.TTL > maxWait || h.Period < 0 || h.Period > maxWait || h.Zone < -12*60 || h.Zone > 14*60 || h.SkipHours >= 1<<24-1 || h.SkipDays >= 1<<7-1 {
+	if h.TTL < 0 || h.TTL > maxHint || h.Period < 0 || h.Period > maxHint || h.Zone < -12*60 || h.Zone > 14*60 || h.SkipHours >= 1<<24-1 || h.SkipDays >= 1<<7-1 {
 		t.Errorf("%s: hints out of bounds: %+v", name, h)
 	}
 	for _, s := range []string{h.Hub, h.Self} {
@@ -57,27 +57,27 @@ func checkInvariants(t *testing.T, name string, doc Document, err error) {
 	}
 }
 
-// TestErrors gives up in words, and with the kind that says why.
-func TestErrors(t *testing.T) {
+// TestParse_Errors checks kind and text of each error.
+func TestParse_Errors(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
 		kind       Kind
-		says       string
+		text       string
 	}{
 		{"nothing", "", Empty, "the document is empty"},
 		{"white space after a byte order mark", "\xEF\xBB\xBF \r\n", Empty, "the document is empty"},
 		{"web page", "<!DOCTYPE html><html><head><title>Hello</title></head></html>", WebPage, "this is a web page, not a feed"},
 		{"web page in capitals", "<HTML><BODY></BODY></HTML>", WebPage, "this is a web page, not a feed"},
 		{"web page that shows a feed", "<html><body><pre><rss></pre></body></html>", WebPage, "this is a web page, not a feed"},
-		{"login", "<html><form><input type=\"password\"></form></html>", Challenge, "this is a web page that asks for a login or a proof of being human, not a feed"},
-		{"bot check", "<!DOCTYPE html><html><title>Just a moment...</title></html>", Challenge, "this is a web page that asks for a login or a proof of being human, not a feed"},
-		{"JSON object", `{"error": "not found"}`, OtherJSON, "this is JSON but not a feed"},
-		{"JSON array", `[{"id": 1}]`, OtherJSON, "this is JSON but not a feed"},
+		{"login", "<html><form><input type=\"password\"></form></html>", Challenge, "this is a login page or a bot check, not a feed"},
+		{"bot check", "<!DOCTYPE html><html><title>Just a moment...</title></html>", Challenge, "this is a login page or a bot check, not a feed"},
+		{"JSON object", `{"error": "not found"}`, OtherJSON, "this is JSON, not a feed"},
+		{"JSON array", `[{"id": 1}]`, OtherJSON, "this is JSON, not a feed"},
 		{"JSON that ends early", `{"version": "https://jsonfeed.org/version/1", "items": [{"id": 1`, Broken, "the document ends before its first item"},
 		{"OPML", "<?xml version='1.0'?><opml><body/></opml>", OtherXML, "this is a list of feeds (OPML), not a feed: import it instead"},
 		{"OPML with a title", "<opml><head><title>T</title></head><body/></opml>", OtherXML, "this is a list of feeds (OPML), not a feed: import it instead"},
-		{"site map", "<urlset><url/></urlset>", OtherXML, "this is XML but not a feed: its root is <urlset>"},
-		{"declaration only", "<?xml version='1.0'?>", OtherXML, "this is XML but not a feed: it has no elements"},
+		{"site map", "<urlset><url/></urlset>", OtherXML, "this is XML, not a feed: its root element is <urlset>"},
+		{"declaration only", "<?xml version='1.0'?>", OtherXML, "this is XML, not a feed: it has no elements"},
 		{"text", "404 page not found", Other, "this is not a feed: neither XML nor JSON"},
 		{"feed that ends early", "<rss><channel><title>T</title>", Broken, "the document ends before its first item"},
 		{"feed that ends in its first field", "<rss><channel><item><title>T", Broken, "the document ends before its first item"},
@@ -87,14 +87,14 @@ func TestErrors(t *testing.T) {
 			doc, err := Parse([]byte(c.body), "", "")
 			checkInvariants(t, c.name, doc, err)
 			var got *Error
-			if !errors.As(err, &got) || got.Kind != c.kind || got.Error() != c.says {
-				t.Errorf("got %#v, want %s: %s", err, c.kind, c.says)
+			if !errors.As(err, &got) || got.Kind != c.kind || got.Error() != c.text {
+				t.Errorf("got %#v, want %s: %s", err, c.kind, c.text)
 			}
 		})
 	}
 }
 
-func TestFieldsAreBounded(t *testing.T) {
+func TestParse_FieldsAreBounded(t *testing.T) {
 	long := strings.Repeat("ü", 1<<20)
 	var b strings.Builder
 	for i := range 100 {

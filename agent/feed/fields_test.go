@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// only returns the only entry of a document that came from there.
+// only returns the only entry of a document with the given address.
 func only(t *testing.T, body, address string) Entry {
 	t.Helper()
 	doc, err := Parse([]byte(body), "", address)
@@ -17,8 +17,8 @@ func only(t *testing.T, body, address string) Entry {
 	return doc.Entries[0]
 }
 
-// TestLinks: an entry's address is absolute, or there is none.
-func TestLinks(t *testing.T) {
+// TestParse_LinksAreAbsolute: an entry's address is absolute or empty.
+func TestParse_LinksAreAbsolute(t *testing.T) {
 	rssAt := func(site, fields string) string {
 		return "<rss><channel><link>" + site + "</link><item><title>a</title>" + fields + "</item></channel></rss>"
 	}
@@ -43,7 +43,7 @@ func TestLinks(t *testing.T) {
 		{"permalink", rssAt("", "<guid>https://b.test/1</guid>"), "https://b.test/1"},
 		{"relative permalink", rssAt("", "<guid isPermaLink='true'>/1</guid>"), "https://f.test/1"},
 		{"relative GUID", rssAt("", "<guid>1</guid>"), ""},
-		{"GUID that says it is none, but nothing else is", rssAt("", "<guid isPermaLink='false'>https://b.test/1</guid>"), "https://b.test/1"},
+		{"GUID declared as no permalink, without a link", rssAt("", "<guid isPermaLink='false'>https://b.test/1</guid>"), "https://b.test/1"},
 		{"behind FeedBurner", rssAt("", "<link>https://proxy.test/1</link><feedburner:origLink>https://b.test/1</feedburner:origLink>"), "https://b.test/1"},
 		{"link of Atom in RSS", rssAt("", "<atom:link rel='self' href='https://b.test/0'/><atom:link href='https://b.test/1'/>"), "https://b.test/1"},
 		{"link and link of Atom", rssAt("", "<atom:link href='https://b.test/2' type='application/json'/><link>https://b.test/1</link>"), "https://b.test/1"},
@@ -54,7 +54,7 @@ func TestLinks(t *testing.T) {
 		{"xml:base", atomAt("xml:base='https://b.test/x/'", "<link href='1'/>"), "https://b.test/x/1"},
 		{"xml:base within xml:base", atomAt("xml:base='https://b.test/x/'", "<link xml:base='y/' href='1'/>"), "https://b.test/x/y/1"},
 		{"relative xml:base", atomAt("xml:base='/x/'", "<link href='1'/>"), "https://f.test/x/1"},
-		{"xml:base that is none", atomAt("xml:base='urn:x'", "<link href='1'/>"), "https://f.test/feeds/1"},
+		{"invalid xml:base", atomAt("xml:base='urn:x'", "<link href='1'/>"), "https://f.test/feeds/1"},
 		{"JSON", `{"home_page_url":"/blog/","items":[{"id":"1","url":"1"}]}`, "https://f.test/blog/1"},
 		{"JSON, elsewhere", `{"items":[{"id":"1","url":"x:y","external_url":"//b.test/1"}]}`, "https://b.test/1"},
 	} {
@@ -65,13 +65,13 @@ func TestLinks(t *testing.T) {
 		})
 	}
 	if got := only(t, rssAt("", "<link>posts/1</link>"), "").Link; got != "posts/1" {
-		t.Errorf("got %q where nobody knows what it is relative to", got)
+		t.Errorf("got %q without a base address", got)
 	}
 }
 
-// TestAddressesInHTML: they are made absolute where xml:base says from where, and
-// nothing else in the HTML changes.
-func TestAddressesInHTML(t *testing.T) {
+// TestParse_AddressesInHTMLBecomeAbsolute: addresses become absolute if xml:base states the base; the rest of
+// the HTML is unchanged.
+func TestParse_AddressesInHTMLBecomeAbsolute(t *testing.T) {
 	const content = `<p class=x>a<a href="1?b&amp;c">d</a><img src='/i.png' alt=""><a href="#e">f</a><a href="https://c.test/">g</a></P><!-- h -->`
 	body := "<feed xml:base='https://b.test/x/'><entry><content type='html'><![CDATA[" + content + "]]></content></entry></feed>"
 	want := `<p class=x>a<a href="https://b.test/x/1?b&amp;c">d</a><img src="https://b.test/i.png" alt=""><a href="#e">f</a><a href="https://c.test/">g</a></P><!-- h -->`
@@ -83,11 +83,11 @@ func TestAddressesInHTML(t *testing.T) {
 	}
 }
 
-// TestFields: the same fields are found in what each format has for them.
-func TestFields(t *testing.T) {
+// TestParse_FieldsOfEachFormat: each field is found in all elements that the formats have for it.
+func TestParse_FieldsOfEachFormat(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
-		want       Entry // the fields that are compared, when they are set
+		want       Entry // compared where set
 	}{
 		{"content and summary", item("<description>s</description><content:encoded>c</content:encoded>"), Entry{HTML: "c", Summary: "s"}},
 		{"summary that is the content", item("<description>c</description><content:encoded>c</content:encoded>"), Entry{HTML: "c"}},
@@ -113,7 +113,7 @@ func TestFields(t *testing.T) {
 		{"a video's HTML", item("<media:description type='html'>&lt;b&gt;a&lt;/b&gt;</media:description>"), Entry{HTML: "<b>a</b>"}},
 		{"media", item("<media:group><media:content url='http://a/1.mp4' medium='video' fileSize='9'/></media:group>"), Entry{Enclosures: []Enclosure{{"http://a/1.mp4", "video", 9}}}},
 		{"attachment", `{"items":[{"title":"a","attachments":{"url":"http://a/1","mime_type":"x/y","size_in_bytes":"8"}}]}`, Entry{Enclosures: []Enclosure{{"http://a/1", "x/y", 8}}}},
-		{"a file that is none", item("<title>a</title><enclosure url='file:///etc/passwd'/>"), Entry{}},
+		{"an invalid file", item("<title>a</title><enclosure url='file:///etc/passwd'/>"), Entry{}},
 
 		{"thumbnail", item("<media:content url='http://a/1.mp4'><media:thumbnail url='http://a/1.png'/></media:content>"), Entry{Image: "http://a/1.png"}},
 		{"a podcast's image", item("<itunes:image href='http://a/1.png'/><media:thumbnail url='http://a/2.png'/>"), Entry{Image: "http://a/1.png"}},
@@ -143,8 +143,8 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestDates: where several elements have a date the first that can be read counts.
-func TestDates(t *testing.T) {
+// TestParse_FirstReadableDateCounts: of several elements with a date the first readable one counts.
+func TestParse_FirstReadableDateCounts(t *testing.T) {
 	for _, c := range []struct{ name, body, published, updated, dated string }{
 		{"RSS", item("<pubDate>Tue, 03 Mar 2026 09:00:00 GMT</pubDate>"), "2026-03-03T09:00:00Z", "", "Tue, 03 Mar 2026 09:00:00 GMT"},
 		{"unreadable, then readable", item("<pubDate>soon</pubDate><dc:date>2026-03-03T09:00:00Z</dc:date>"), "2026-03-03T09:00:00Z", "2026-03-03T09:00:00Z", "soon"},

@@ -14,8 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the .golden.json files")
 
-// TestGolden reads the documents in testdata and compares with what is written
-// beside them.
+// TestGolden parses the documents in testdata and compares them with the files beside them.
 func TestGolden(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(paths) == 0 {
@@ -59,9 +58,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestParseKeepsNothingOfTheBody: whoever has the document read may use its bytes
-// for another one afterwards.
-func TestParseKeepsNothingOfTheBody(t *testing.T) {
+// TestParse_DoesNotAliasTheBody: the caller may reuse the body's buffer after Parse returns.
+func TestParse_DoesNotAliasTheBody(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no documents: %v", err)

@@ -6,11 +6,10 @@ import (
 	"golang.org/x/text/encoding/japanese"
 )
 
-// guess returns the encoding that bytes outside ASCII are most likely in when
-// nobody says. It tells apart what feeds without a label are found in:
-// Cyrillic (most bytes of its words are not ASCII), EUC (bytes come in pairs
-// from one range), and Western European, which is what is left.
-func guess(b []byte) encoding.Encoding {
+// guessEncoding returns the most likely encoding of non-ASCII bytes without a declaration. It distinguishes
+// the encodings of unlabeled feeds: Cyrillic (most bytes of a word are not ASCII), EUC (bytes come in pairs
+// from one range), and Western European, the default.
+func guessEncoding(b []byte) encoding.Encoding {
 	var high, pairs, lower1251, lowerKOI8, runs int
 	for i := 0; i < len(b); {
 		if b[i] < 0x80 {
@@ -44,7 +43,7 @@ func guess(b []byte) encoding.Encoding {
 	}
 }
 
-// paired reports whether a run of bytes is made of EUC pairs.
+// paired reports whether a run of bytes consists of EUC pairs.
 func paired(run []byte) bool {
 	for _, c := range run {
 		if c < 0xA1 || c == 0xFF {

@@ -8,29 +8,28 @@ import (
 	"time"
 )
 
-// Hints are what a document says of when to read it and of who tells when.
+// Hints are a document's requests about polling and push: intervals, quiet hours, and its WebSub hub.
 type Hints struct {
-	TTL       time.Duration // between readings, by RSS's ttl; 0 if it says none, at most a week
-	Period    time.Duration // between publications, by the syndication module; 0 if it says none, at most a week
-	SkipHours uint32        // bit h is set: nothing comes in hour h, GMT
-	SkipDays  uint8         // bit d is set: nothing comes on [time.Weekday] d, GMT
-	Hub       string        // where WebSub subscriptions are asked for, absolute; "" if nowhere
-	Self      string        // the topic to ask for there, absolute; "" if the document names none
-	Zone      int           // minutes east of UTC in which most of its dates are written
-	ZoneKnown bool          // some are written in another zone than UTC, which programs write for any
+	TTL       time.Duration // minimum interval between polls, from RSS's ttl; 0 if absent, at most a week
+	Period    time.Duration // interval between publications, from the syndication module; 0 if absent, at most a week
+	SkipHours uint32        // bit h set: no publication in hour h, GMT
+	SkipDays  uint8         // bit d set: no publication on [time.Weekday] d, GMT
+	Hub       string        // absolute URL of the WebSub hub; "" if absent
+	Self      string        // absolute URL of the WebSub topic; "" if absent
+	Zone      int           // minutes east of UTC of most dates in the document
+	ZoneKnown bool          // some dates have an offset other than UTC, so that Zone is not merely the software's default
 }
 
-// maxWait bounds what a document may ask us to wait.
-const maxWait = 7 * 24 * time.Hour
+// maxHint bounds the intervals of a document's hints.
+const maxHint = 7 * 24 * time.Hour
 
-// hints returns what the feed says of when to read it, and of who tells when.
+// hints returns the hints of an XML feed.
 //
-// Source: RSS 2.0 specification, ttl, skipHours and skipDays; RSS 0.91 counted
-// hours from 1 to 24.
-func (r *reader) hints() Hints {
-	h := Hints{TTL: wait(r.say("ttl"), time.Minute)}
+// Source: RSS 2.0 specification, ttl, skipHours and skipDays; RSS 0.91 counted hours from 1 to 24.
+func (r *builder) hints() Hints {
+	h := Hints{TTL: hintDuration(r.headText("ttl"), time.Minute)}
 	h.skip(r.heads[0].child("skiphours"), r.heads[0].child("skipdays"))
-	h.syndication(r.say("sy:updateperiod"), r.say("sy:updatefrequency"))
+	h.syndication(r.headText("sy:updateperiod"), r.headText("sy:updatefrequency"))
 	name := "atom:link"
 	if r.format == atom {
 		name = "link"
@@ -38,14 +37,14 @@ func (r *reader) hints() Hints {
 	for _, head := range r.heads {
 		for c := head.first; c != nil; c = c.next {
 			if c.name == name {
-				h.link(c.attr("rel"), cmp.Or(resolve(c.base(r.outer), c.attr("href")), c.attr("href")))
+				h.link(c.attr("rel"), cmp.Or(resolve(c.base(r.documentURL), c.attr("href")), c.attr("href")))
 			}
 		}
 	}
 	return h
 }
 
-// skip reads when nothing comes. Nobody means never.
+// skip parses skipHours and skipDays. Sets that exclude every hour or day are ignored.
 func (h *Hints) skip(hours, days *node) {
 	for _, hour := range values(hours) {
 		if n, err := strconv.Atoi(hour); err == nil && 0 <= n && n <= 24 {
@@ -79,7 +78,7 @@ func values(n *node) []string {
 	return all
 }
 
-// periods are the lengths of the periods that updatePeriod names.
+// periods are the durations of the values of updatePeriod.
 var periods = map[string]time.Duration{
 	"":        24 * time.Hour, // daily is the default
 	"hourly":  time.Hour,
@@ -89,7 +88,7 @@ var periods = map[string]time.Duration{
 	"yearly":  365 * 24 * time.Hour,
 }
 
-// syndication reads updatePeriod and updateFrequency, how often in a period.
+// syndication parses updatePeriod and updateFrequency, the number of updates in a period.
 //
 // Source: RDF Site Summary 1.0 Modules: Syndication.
 func (h *Hints) syndication(period, times string) {
@@ -97,29 +96,29 @@ func (h *Hints) syndication(period, times string) {
 		return
 	}
 	n, _ := strconv.Atoi(times)
-	h.Period = min(periods[strings.ToLower(period)]/time.Duration(max(n, 1)), maxWait)
+	h.Period = min(periods[strings.ToLower(period)]/time.Duration(max(n, 1)), maxHint)
 }
 
-// wait returns n units within what a document may ask for; 0 if n is no
-// number. Numbers too large for an int are large.
-func wait(n string, unit time.Duration) time.Duration {
+// hintDuration returns n units, at most maxHint, or 0 if n is not a number. Atoi clamps numbers that overflow
+// an int.
+func hintDuration(n string, unit time.Duration) time.Duration {
 	i, _ := strconv.Atoi(strings.TrimSpace(n))
-	return time.Duration(min(max(i, 0), int(maxWait/unit))) * unit
+	return time.Duration(min(max(i, 0), int(maxHint/unit))) * unit
 }
 
-// link takes note of the first hub and the first self.
+// link records the first hub and the first self link.
 func (h *Hints) link(rel, href string) {
 	for _, r := range strings.Fields(strings.ToLower(rel)) {
 		switch {
 		case r == "hub" && h.Hub == "":
-			h.Hub = address(href)
+			h.Hub = boundedAddress(href)
 		case r == "self" && h.Self == "":
-			h.Self = address(href)
+			h.Self = boundedAddress(href)
 		}
 	}
 }
 
-// resolve makes the addresses absolute, and drops what is no web address.
+// resolve makes the addresses absolute and removes those that are not web addresses.
 func (h *Hints) resolve(base *url.URL) {
 	for _, address := range []*string{&h.Hub, &h.Self} {
 		u, err := base.Parse(*address)

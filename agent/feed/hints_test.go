@@ -24,8 +24,8 @@ func hinted(t *testing.T, channel string) Hints {
 	return doc.Hints
 }
 
-// TestHintsOfTime tells what becomes of what channels say, sense or not.
-func TestHintsOfTime(t *testing.T) {
+// TestHints_Intervals covers valid and invalid hints of channels.
+func TestHints_Intervals(t *testing.T) {
 	for channel, want := range map[string]Hints{
 		"":                                   {},
 		"<ttl>60</ttl>":                      {TTL: time.Hour},
@@ -33,10 +33,10 @@ func TestHintsOfTime(t *testing.T) {
 		"<ttl>0</ttl>":                       {},
 		"<ttl>-60</ttl>":                     {},
 		"<ttl>an hour</ttl>":                 {},
-		"<ttl>100000</ttl>":                  {TTL: maxWait},
-		"<ttl>99999999999999999999999</ttl>": {TTL: maxWait},
+		"<ttl>100000</ttl>":                  {TTL: maxHint},
+		"<ttl>99999999999999999999999</ttl>": {TTL: maxHint},
 		"<sy:updatePeriod>Hourly</sy:updatePeriod>":                                           {Period: time.Hour},
-		"<sy:updatePeriod>monthly</sy:updatePeriod>":                                          {Period: maxWait},
+		"<sy:updatePeriod>monthly</sy:updatePeriod>":                                          {Period: maxHint},
 		"<sy:updatePeriod>now and then</sy:updatePeriod>":                                     {},
 		"<sy:updateFrequency>2</sy:updateFrequency>":                                          {Period: 12 * time.Hour},
 		"<sy:updatePeriod>weekly</sy:updatePeriod><sy:updateFrequency>7</sy:updateFrequency>": {Period: 24 * time.Hour},
@@ -50,9 +50,8 @@ func TestHintsOfTime(t *testing.T) {
 	}
 }
 
-// TestNeverIsNotHeard: a channel that skips all hours or all days is not one to
-// leave alone for good.
-func TestNeverIsNotHeard(t *testing.T) {
+// TestHints_SkippingEveryHourIsIgnored: a channel that skips all hours or all days is polled all the same.
+func TestHints_SkippingEveryHourIsIgnored(t *testing.T) {
 	var hours, days strings.Builder
 	for h := range 24 {
 		fmt.Fprintf(&hours, "<hour>%d</hour>", h)
@@ -66,8 +65,8 @@ func TestNeverIsNotHeard(t *testing.T) {
 	}
 }
 
-// TestHintsOfAddresses: a hub and a topic are web addresses, whole ones.
-func TestHintsOfAddresses(t *testing.T) {
+// TestHints_HubAndSelfAreWebAddresses: hub and topic are absolute web addresses.
+func TestHints_HubAndSelfAreWebAddresses(t *testing.T) {
 	for links, want := range map[string][2]string{
 		"<atom10:link rel='hub' href='http://h.test'/><atom10:link rel='hub' href='http://i.test'/>": {"http://h.test", ""},
 		"<atom10:link rel='Self HUB' href='../x'/>":                                                  {"https://a.test/x", "https://a.test/x"},
@@ -83,8 +82,8 @@ func TestHintsOfAddresses(t *testing.T) {
 	}
 }
 
-// TestZone tells where dates say that their publisher is.
-func TestZone(t *testing.T) {
+// TestZone_OfMostDates covers the publisher's zone derived from dates.
+func TestZone_OfMostDates(t *testing.T) {
 	for _, c := range []struct {
 		name, dates string // dates are separated by |, newest first
 		want        string
@@ -96,7 +95,7 @@ func TestZone(t *testing.T) {
 		{"offset", "Tue, 03 Mar 2026 09:00:00 +0300", "180"},
 		{"offset west, with its name", "Tue, 03 Mar 2026 09:00:00 -0330 (NST)", "-210"},
 		{"name", "Tue, 03 Mar 2026 09:00:00 EST", "-300"},
-		{"a name that nobody knows", "Tue, 03 Mar 2026 09:00:00 XYZ", "?"},
+		{"an unregistered name", "Tue, 03 Mar 2026 09:00:00 XYZ", "?"},
 		{"summer and winter", "2026-04-03T09:00:00+02:00|2026-03-02T09:00:00+01:00", "120"},
 		{"mostly winter", "2026-04-03T09:00:00+02:00|2026-03-02T09:00:00+01:00|2026-03-01T09:00:00+01:00", "60"},
 		{"London", "2026-02-03T09:00:00+00:00|2026-02-02T09:00:00+00:00|2025-09-01T09:00:00+01:00", "0"},
@@ -119,9 +118,9 @@ func TestZone(t *testing.T) {
 	}
 }
 
-// TestCorpusHints reads what real documents say of when to read them. As many
-// must say so as when their markup was searched for it.
-func TestCorpusHints(t *testing.T) {
+// TestCorpus_Hints counts the hints of real documents. The counts must match those of a search in their
+// markup.
+func TestCorpus_Hints(t *testing.T) {
 	root := corpus.Folder(t, "feeds")
 	got := make(map[string]int)
 	zones := make(map[int]int)

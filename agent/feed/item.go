@@ -8,35 +8,34 @@ import (
 	"feedmesh/agent/feed/date"
 )
 
-// entry returns an item as an entry without key. Where several elements say
-// the same the format's own come first, then those of modules.
-func (r *reader) entry(item *node, language string) Entry {
+// entry returns an item as an entry without a key. The format's own elements precede those of modules.
+func (r *builder) entry(item *node, language string) Entry {
 	e := Entry{
-		GUID:     address(item.say("guid", "id", "atom:id")),
+		GUID:     boundedAddress(item.childText("guid", "id", "atom:id")),
 		Title:    clip(r.html(item, "title", "dc:title", "atom:title", "media:title", "itunes:title"), maxTitle),
 		Author:   r.author(item),
 		Tags:     tags(categories(item)),
-		Language: clip(cmp.Or(item.say("dc:language", "language"), item.attr("xml:lang")), maxTag),
+		Language: clip(cmp.Or(item.childText("dc:language", "language"), item.attr("xml:lang")), maxTag),
 		Source:   clip(source(item), maxTitle),
 	}
-	r.texts(&e, item)
-	written := r.links(&e, item)
-	r.media(&e, item)
-	r.moments(&e, item, cmp.Or(e.Language, language))
+	r.setContent(&e, item)
+	written := r.setLinks(&e, item)
+	r.setMedia(&e, item)
+	r.setDates(&e, item, cmp.Or(e.Language, language))
 	hashed := e
-	hashed.Link = written // so that it does not change with where the document came from
+	hashed.Link = written // so that the hash does not depend on the document's address
 	e.Hash = contentHash(hashed)
 	return e
 }
 
-// texts sets the content, and the summary if there is one besides.
-func (r *reader) texts(e *Entry, item *node) {
+// setContent sets the content, and the summary if the item has both.
+func (r *builder) setContent(e *Entry, item *node) {
 	content := r.html(item, "content:encoded", "content", "atom:content", "encoded", "html:body", "body")
 	summary := r.html(item, "description", "summary", "dc:description", "itunes:summary", "atom:summary")
 	if content == "" && summary == "" {
 		content = clip(r.mediaText(item), maxHTML)
 	}
-	e.HTML = strings.TrimSpace(content) // where it was clipped may be white space
+	e.HTML = strings.TrimSpace(content) // clipping may leave white space at the end
 	switch {
 	case content == "":
 		e.HTML = strings.TrimSpace(summary)
@@ -45,16 +44,16 @@ func (r *reader) texts(e *Entry, item *node) {
 	}
 }
 
-// html returns the first text there is under one of these names, as HTML with
-// its addresses resolved if an xml:base says from where. It is clipped to maxHTML.
-func (r *reader) html(item *node, names ...string) string {
+// html returns the first text under one of these names as HTML, clipped to maxHTML. It resolves addresses if
+// an xml:base is in scope.
+func (r *builder) html(item *node, names ...string) string {
 	for _, name := range names {
 		for c := item.first; c != nil; c = c.next {
 			if c.name != name {
 				continue
 			}
 			s := clip(c.body(), maxHTML)
-			if base := c.base(r.outer); base != nil {
+			if base := c.base(r.documentURL); base != nil {
 				s = clip(r.resolveHTML(base, s), maxHTML)
 			}
 			if s != "" {
@@ -65,10 +64,9 @@ func (r *reader) html(item *node, names ...string) string {
 	return ""
 }
 
-// links sets the entry's address and that of its discussion, and returns the
-// former as written.
-func (r *reader) links(e *Entry, item *node) (written string) {
-	written = item.say("feedburner:origlink")
+// setLinks sets the entry's address and that of its discussion, and returns the former as written.
+func (r *builder) setLinks(e *Entry, item *node) (written string) {
+	written = item.childText("feedburner:origlink")
 	e.Link = r.resolve(item, written)
 	if e.Link == "" {
 		written, e.Link = r.link(item, "alternate")
@@ -84,24 +82,24 @@ func (r *reader) links(e *Entry, item *node) (written string) {
 			written, e.Link = other, r.resolve(item, other)
 		}
 	}
-	if e.Comments = r.resolve(item, item.say("comments")); e.Comments == "" {
+	if e.Comments = r.resolve(item, item.childText("comments")); e.Comments == "" {
 		_, e.Comments = r.link(item, "replies")
 	}
 	return written
 }
 
-// isPermalink reports whether an item's GUID is its address, by its word or
-// because it looks so and nothing is said.
+// isPermalink reports whether an item's GUID is its address: by its isPermaLink attribute, or without one by
+// its form.
 func isPermalink(item *node, guid string) bool {
 	n := item.child("guid")
 	if n == nil || guid == "" {
 		return false
 	}
-	said := strings.ToLower(n.attr("isPermaLink"))
-	return said == "true" || said != "false" && strings.HasPrefix(guid, "http")
+	value := strings.ToLower(n.attr("isPermaLink"))
+	return value == "true" || value != "false" && strings.HasPrefix(guid, "http")
 }
 
-// contentSource returns where the content of an Atom entry is, if it is not in it.
+// contentSource returns the address of an Atom entry's external content, or "".
 func contentSource(item *node) string {
 	if c := item.child("content"); c != nil {
 		return c.attr("src")
@@ -109,20 +107,20 @@ func contentSource(item *node) string {
 	return ""
 }
 
-// moments sets the dates: the first of each kind that can be read.
-func (r *reader) moments(e *Entry, item *node, language string) {
+// setDates sets the first readable date of each kind.
+func (r *builder) setDates(e *Entry, item *node, language string) {
 	for _, name := range []string{"pubdate", "published", "dc:date", "atom:published", "dcterms:issued", "dcterms:created", "issued", "created", "date", "dcterms:date"} {
-		said := item.say(name)
-		e.Dated = cmp.Or(e.Dated, clip(said, maxDated))
-		if e.Published = moment(said, language); !e.Published.IsZero() {
+		text := item.childText(name)
+		e.Dated = cmp.Or(e.Dated, clip(text, maxDated))
+		if e.Published = parseDate(text, language); !e.Published.IsZero() {
 			break
 		}
 	}
 	updated := ""
 	for _, name := range []string{"updated", "atom:updated", "dcterms:modified", "modified", "dc:date"} {
-		said := item.say(name)
-		updated = cmp.Or(updated, said)
-		if e.Updated = moment(said, language); !e.Updated.IsZero() {
+		text := item.childText(name)
+		updated = cmp.Or(updated, text)
+		if e.Updated = parseDate(text, language); !e.Updated.IsZero() {
 			break
 		}
 	}
@@ -131,9 +129,9 @@ func (r *reader) moments(e *Entry, item *node, language string) {
 	}
 }
 
-// moment returns the time that a date means, in UTC, or the zero time if it
-// cannot be told. Years that JSON and SQL cannot write are none.
-func moment(s, language string) time.Time {
+// parseDate returns the time of a date in UTC, or the zero time if it is unreadable. Years outside the range
+// of JSON and SQL are rejected.
+func parseDate(s, language string) time.Time {
 	if s == "" || len(s) > maxDated {
 		return time.Time{}
 	}
@@ -144,7 +142,7 @@ func moment(s, language string) time.Time {
 	return t
 }
 
-// categories returns the words that an item is filed under.
+// categories returns the categories and keywords of an item.
 func categories(item *node) []string {
 	var all []string
 	for c := item.first; c != nil; c = c.next {
@@ -160,14 +158,14 @@ func categories(item *node) []string {
 	return all
 }
 
-// source returns the title of the feed that an item was taken from, if it says so.
+// source returns the title of the feed that an item was taken from, or "".
 func source(item *node) string {
 	n := item.child("source", "atom:source")
 	if n == nil {
 		return ""
 	}
 	if n.hasElements() {
-		return n.say("title", "atom:title")
+		return n.childText("title", "atom:title")
 	}
 	return n.value()
 }

@@ -12,46 +12,45 @@ import (
 	"unicode/utf8"
 )
 
-// A jsonFeed is a JSON Feed, of which no field can be of a wrong type: what
-// is one is left out.
+// A jsonFeed is a JSON Feed whose fields accept any JSON type; values of a wrong type are omitted.
 //
 // Source: JSON Feed 1.1.
 type jsonFeed struct {
-	Version  words            `json:"version"`
-	Title    words            `json:"title"`
-	Site     words            `json:"home_page_url"`
-	Self     words            `json:"feed_url"`
-	Language words            `json:"language"`
-	Author   list[jsonAuthor] `json:"author"` // of version 1
-	Authors  list[jsonAuthor] `json:"authors"`
-	Hubs     list[jsonHub]    `json:"hubs"`
-	Items    []*jsonItem      `json:"items"` // nil where one is none
+	Version  jsonText             `json:"version"`
+	Title    jsonText             `json:"title"`
+	Site     jsonText             `json:"home_page_url"`
+	Self     jsonText             `json:"feed_url"`
+	Language jsonText             `json:"language"`
+	Author   jsonList[jsonAuthor] `json:"author"` // of version 1
+	Authors  jsonList[jsonAuthor] `json:"authors"`
+	Hubs     jsonList[jsonHub]    `json:"hubs"`
+	Items    []*jsonItem          `json:"items"` // nil for an element that is not an object
 }
 
 type jsonItem struct {
-	ID          words            `json:"id"`
-	URL         words            `json:"url"`
-	ExternalURL words            `json:"external_url"`
-	Title       words            `json:"title"`
-	HTML        words            `json:"content_html"`
-	Text        words            `json:"content_text"`
-	Summary     words            `json:"summary"`
-	Image       words            `json:"image"`
-	Banner      words            `json:"banner_image"`
-	Published   words            `json:"date_published"`
-	Modified    words            `json:"date_modified"`
-	Author      list[jsonAuthor] `json:"author"`
-	Authors     list[jsonAuthor] `json:"authors"`
-	Tags        list[words]      `json:"tags"`
-	Language    words            `json:"language"`
-	Attachments list[jsonFile]   `json:"attachments"`
+	ID          jsonText             `json:"id"`
+	URL         jsonText             `json:"url"`
+	ExternalURL jsonText             `json:"external_url"`
+	Title       jsonText             `json:"title"`
+	HTML        jsonText             `json:"content_html"`
+	Text        jsonText             `json:"content_text"`
+	Summary     jsonText             `json:"summary"`
+	Image       jsonText             `json:"image"`
+	Banner      jsonText             `json:"banner_image"`
+	Published   jsonText             `json:"date_published"`
+	Modified    jsonText             `json:"date_modified"`
+	Author      jsonList[jsonAuthor] `json:"author"`
+	Authors     jsonList[jsonAuthor] `json:"authors"`
+	Tags        jsonList[jsonText]   `json:"tags"`
+	Language    jsonText             `json:"language"`
+	Attachments jsonList[jsonFile]   `json:"attachments"`
 }
 
 type jsonAuthor struct {
-	Name words `json:"name"`
+	Name jsonText `json:"name"`
 }
 
-// UnmarshalJSON reads an author, who may be but a name.
+// UnmarshalJSON decodes an author, either an object or only a name.
 func (a *jsonAuthor) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		return a.Name.UnmarshalJSON(b)
@@ -61,35 +60,35 @@ func (a *jsonAuthor) UnmarshalJSON(b []byte) error {
 }
 
 type jsonHub struct {
-	Type words `json:"type"`
-	URL  words `json:"url"`
+	Type jsonText `json:"type"`
+	URL  jsonText `json:"url"`
 }
 
 type jsonFile struct {
-	URL  words `json:"url"`
-	Type words `json:"mime_type"`
-	Size words `json:"size_in_bytes"`
+	URL  jsonText `json:"url"`
+	Type jsonText `json:"mime_type"`
+	Size jsonText `json:"size_in_bytes"`
 }
 
-// words are a string, a number or a truth as written; anything else is "".
-type words string
+// A jsonText is a string, or a number or boolean as written; any other value decodes to "".
+type jsonText string
 
 // UnmarshalJSON never fails.
-func (w *words) UnmarshalJSON(b []byte) error {
+func (w *jsonText) UnmarshalJSON(b []byte) error {
 	switch {
 	case len(b) == 0 || b[0] == '{' || b[0] == '[' || b[0] == 'n':
 	case b[0] != '"':
-		*w = words(b)
+		*w = jsonText(b)
 	case bytes.IndexByte(b, '\\') < 0:
-		*w = words(b[1 : len(b)-1])
+		*w = jsonText(b[1 : len(b)-1])
 	default:
-		*w = words(unquote(b[1 : len(b)-1]))
+		*w = jsonText(unquote(b[1 : len(b)-1]))
 	}
 	return nil
 }
 
-// unquote returns what is in a string of JSON, which is known to be valid.
-// encoding/json would read all of it twice more.
+// unquote decodes the contents of a valid JSON string into one buffer. encoding/json would scan it twice
+// more.
 func unquote(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for i := bytes.IndexByte(b, '\\'); i >= 0; i = bytes.IndexByte(b, '\\') {
@@ -116,27 +115,27 @@ func unquote(b []byte) []byte {
 	return append(out, b...)
 }
 
-// escapes are what letters behind a backslash mean.
+// escapes are the meanings of letters after a backslash.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// hex4 returns the number that four hexadecimal digits write.
+// hex4 returns the value of four hexadecimal digits.
 func hex4(b []byte) rune {
 	return digit(b[0])<<12 | digit(b[1])<<8 | digit(b[2])<<4 | digit(b[3])
 }
 
-// A list is an array, or the only element of one. What is no T is left out, and
-// so is null.
-type list[T any] []T
+// A jsonList is an array, or a single value in place of an array. Elements that are null or not a T are
+// omitted.
+type jsonList[T any] []T
 
 // UnmarshalJSON never fails.
-func (l *list[T]) UnmarshalJSON(b []byte) error {
+func (l *jsonList[T]) UnmarshalJSON(b []byte) error {
 	raw := []json.RawMessage{b}
 	if len(b) > 0 && b[0] == '[' {
 		raw = nil
 		if err := json.Unmarshal(b, &raw); err != nil {
 			return nil
 		}
-		*l = make(list[T], 0, len(raw))
+		*l = make(jsonList[T], 0, len(raw))
 	}
 	for _, r := range raw {
 		var v T
@@ -147,22 +146,22 @@ func (l *list[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// parseJSON reads JSON Feed.
+// parseJSON parses a JSON Feed.
 func parseJSON(text []byte, outer *url.URL) (draft, error) {
-	mended, wrong, err := scanJSON(text)
+	repaired, wrong, err := scanJSON(text)
 	if err != nil {
 		return draft{}, err
 	}
 	var f jsonFeed
-	var mistyped *json.UnmarshalTypeError // only the root or an item can be that
-	if err := json.Unmarshal(mended, &f); err != nil && !errors.As(err, &mistyped) {
+	var mistyped *json.UnmarshalTypeError // occurs for the root or an item only
+	if err := json.Unmarshal(repaired, &f); err != nil && !errors.As(err, &mistyped) {
 		return draft{}, failed(Broken, "the document is broken: %w", err)
 	}
 	switch {
 	case f.Items == nil && !strings.Contains(string(f.Version), "jsonfeed.org"):
-		return draft{}, failed(OtherJSON, "this is JSON but not a feed")
+		return draft{}, failed(OtherJSON, "this is JSON, not a feed")
 	}
-	d := draft{wrong: wrong}
+	d := draft{defects: wrong}
 	site := resolve(outer, string(f.Site))
 	d.Title, d.Site, d.Language = clip(string(f.Title), maxTitle), site, clip(string(f.Language), maxTag)
 	d.Hints = f.hints()
@@ -170,13 +169,13 @@ func parseJSON(text []byte, outer *url.URL) (draft, error) {
 	if u, err := url.Parse(site); err == nil && u.Host != "" {
 		base = u
 	}
-	authors := f.people(f.Authors, f.Author)
+	authors := f.authorNames(f.Authors, f.Author)
 	for _, item := range f.Items {
 		if item == nil {
 			continue
 		}
 		e := item.entry(base, d.Language)
-		e.Author = cmp.Or(f.people(item.Authors, item.Author), authors) // JSON Feed 1.1, "authors"
+		e.Author = cmp.Or(f.authorNames(item.Authors, item.Author), authors) // JSON Feed 1.1, "authors"
 		hashed := e
 		hashed.Link = clip(cmp.Or(string(item.URL), string(item.ExternalURL)), maxAddress)
 		e.Hash = contentHash(hashed)
@@ -196,7 +195,7 @@ func parseJSON(text []byte, outer *url.URL) (draft, error) {
 // entry returns an item as an entry without author, key and hash.
 func (item *jsonItem) entry(base *url.URL, language string) Entry {
 	e := Entry{
-		GUID:     address(string(item.ID)),
+		GUID:     boundedAddress(string(item.ID)),
 		Link:     cmp.Or(resolve(base, string(item.URL)), resolve(base, string(item.ExternalURL))),
 		Title:    clip(string(item.Title), maxTitle),
 		HTML:     clip(cmp.Or(string(item.HTML), plain(string(item.Text))), maxHTML),
@@ -214,9 +213,9 @@ func (item *jsonItem) entry(base *url.URL, language string) Entry {
 		e.Summary = summary
 	}
 	language = cmp.Or(e.Language, language)
-	e.Published, e.Updated = moment(string(item.Published), language), moment(string(item.Modified), language)
+	e.Published, e.Updated = parseDate(string(item.Published), language), parseDate(string(item.Modified), language)
 	for _, f := range item.Attachments {
-		enclose(&e, resolve(base, string(f.URL)), string(f.Type), string(f.Size))
+		addEnclosure(&e, resolve(base, string(f.URL)), string(f.Type), string(f.Size))
 	}
 	var all []string
 	for _, tag := range item.Tags {
@@ -226,16 +225,16 @@ func (item *jsonItem) entry(base *url.URL, language string) Entry {
 	return e
 }
 
-// people joins the names of authors, of the newer version's field if it has any.
-func (jsonFeed) people(authors, author list[jsonAuthor]) string {
+// authorNames joins the names of authors; version 1.1's field precedes version 1's.
+func (jsonFeed) authorNames(authors, author jsonList[jsonAuthor]) string {
 	if len(authors) == 0 {
 		authors = author
 	}
 	var names []string
 	for _, a := range authors[:min(len(authors), maxTags)] {
-		names = append(names, nameOf(string(a.Name)))
+		names = append(names, rssAuthorName(string(a.Name)))
 	}
-	return join(names)
+	return joinNames(names)
 }
 
 // hints returns the hints of a JSON Feed, addresses as written.

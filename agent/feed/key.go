@@ -10,20 +10,17 @@ import (
 	"sync"
 )
 
-// maxKey is the length of the longest GUID or link that is part of a key as it
-// is; of longer ones the key has a hash.
+// maxKey is the length of the longest GUID or link that a key contains unhashed.
 const maxKey = 256
 
-// identify gives every entry a key that tells it from the others and stays the
-// same as long as the entry is published: its GUID, if no other entry has the
-// same; else its link, likewise; else title and date; else all there is.
-// Publishers are careless with each of them: GUIDs that are the same in all
-// entries, links that all lead to the front page. Entries that agree in all of
-// them are one, of which the first is kept. The order stays.
-func identify(entries []Entry, base *url.URL) []Entry {
-	entries = distinct(entries)
+// assignKeys gives every entry a key that is unique in the document and stable while the entry is published:
+// its GUID, unless another entry has the same; else its link, likewise; else title and date; else all fields.
+// Publishers are careless with each of them: they repeat one GUID in all entries, or link all entries to the
+// front page. Of entries that agree in all these fields it keeps the first. The order is preserved.
+func assignKeys(entries []Entry, base *url.URL) []Entry {
+	entries = dropDuplicates(entries)
 	keys, left := make([]string, len(entries)), len(entries)
-	for _, candidate := range candidates {
+	for _, candidate := range keyCandidates {
 		if left == 0 {
 			break
 		}
@@ -42,32 +39,32 @@ func identify(entries []Entry, base *url.URL) []Entry {
 	return entries
 }
 
-// distinct keeps the first of the entries that a key could not tell apart.
-func distinct(entries []Entry) []Entry {
+// dropDuplicates keeps the first of entries that no key could distinguish.
+func dropDuplicates(entries []Entry) []Entry {
 	type all struct{ guid, link, title, dated, html string }
-	met := make(map[all]bool, len(entries))
+	seen := make(map[all]bool, len(entries))
 	return slices.DeleteFunc(entries, func(e Entry) bool {
 		it := all{e.GUID, e.Link, e.Title, e.Dated, e.HTML}
-		again := met[it]
-		met[it] = true
-		return again
+		duplicate := seen[it]
+		seen[it] = true
+		return duplicate
 	})
 }
 
-// candidates are the keys that an entry could have, best first: "" where it has
-// nothing to make one of. The last is another for each of distinct entries.
-var candidates = []func(e *Entry, base *url.URL) string{
+// keyCandidates return an entry's possible keys, best first; "" if the entry lacks the fields. The last
+// differs for all distinct entries.
+var keyCandidates = []func(e *Entry, base *url.URL) string{
 	func(e *Entry, _ *url.URL) string {
 		if e.GUID == "" {
 			return ""
 		}
-		return "guid:" + bounded(e.GUID)
+		return "guid:" + boundedKey(e.GUID)
 	},
 	func(e *Entry, base *url.URL) string {
 		if e.Link == "" {
 			return ""
 		}
-		return "link:" + bounded(canonical(e.Link, base))
+		return "link:" + boundedKey(canonicalLink(e.Link, base))
 	},
 	func(e *Entry, _ *url.URL) string {
 		if e.Title == "" && e.Dated == "" {
@@ -80,11 +77,9 @@ var candidates = []func(e *Entry, base *url.URL) string{
 	},
 }
 
-// canonical returns the form of a link that its spellings share: absolute,
-// without scheme (sites move to https), default port, and the parameters that
-// only tell where a reader came from. The fragment stays: pages that list
-// releases have an entry for each.
-func canonical(link string, base *url.URL) string {
+// canonicalLink returns a common form of a link's spellings: absolute, without scheme (sites move to https),
+// default port and tracking parameters. It keeps the fragment because release pages have one for each entry.
+func canonicalLink(link string, base *url.URL) string {
 	u, err := base.Parse(link)
 	if err != nil || u.Opaque != "" {
 		return link
@@ -107,28 +102,27 @@ func canonical(link string, base *url.URL) string {
 	return s
 }
 
-// bounded returns s, or its hash if it is too long for a key.
-func bounded(s string) string {
+// boundedKey returns s, or its hash if it is too long for a key.
+func boundedKey(s string) string {
 	if len(s) <= maxKey {
 		return s
 	}
 	return "sha256:" + digest(s)
 }
 
-// contentHash returns a hash of what a reader of the entry would see change.
-// It leaves out what changes without that: the updated date, which some feeds
-// set on each request, addresses of images and files, which often carry a token,
-// the summary where there is content, and elements such as counts of comments. The published date is
-// taken as written, so that it does not change when we learn to read it.
+// contentHash returns a hash of the parts of an entry whose change a reader would notice. It excludes parts
+// that change by themselves: the updated date, which some feeds set on each request, addresses of images and
+// files, which often contain a token, the summary if there is content, and elements such as comment counts.
+// It includes the published date as written, so that the hash does not change when the date parser improves.
 func contentHash(e Entry) string {
 	return digest(append([]string{e.Title, e.HTML, e.Link, e.Author, e.Dated}, e.Tags...)...)
 }
 
-// digest hashes strings without U+0000, which therefore can end each of them,
-// to 32 hexadecimal digits.
+// digest returns a hash of strings as 32 hexadecimal digits. It joins them in a pooled buffer. The strings
+// contain no U+0000, which terminates each of them.
 func digest(parts ...string) string {
-	b := digested.Get().(*bytes.Buffer)
-	defer digested.Put(b)
+	b := bufferPool.Get().(*bytes.Buffer)
+	defer bufferPool.Put(b)
 	b.Reset()
 	for _, p := range parts {
 		b.WriteString(p)
@@ -138,6 +132,6 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(hash[:16])
 }
 
-// digested is where strings become bytes: as large as an entry, and many times a
-// document.
-var digested = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// bufferPool holds buffers in which strings are joined before hashing. They grow to the size of an entry and
+// are reused many times in a document.
+var bufferPool = sync.Pool{New: func() any { return new(bytes.Buffer) }}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestKeys tells which of an entry's fields becomes its key.
-func TestKeys(t *testing.T) {
+// TestKeys_FieldUsedForTheKey covers which of an entry's fields becomes its key.
+func TestKeys_FieldUsedForTheKey(t *testing.T) {
 	long := strings.Repeat("x", maxKey+1)
 	for _, c := range []struct {
 		name    string
@@ -27,7 +27,7 @@ func TestKeys(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			base, _ := url.Parse("https://f.test/feed")
-			got := identify(c.entries, base)
+			got := assignKeys(c.entries, base)
 			want := strings.Fields(c.want)
 			if len(got) != len(want) {
 				t.Fatalf("%d entries, want %d", len(got), len(want))
@@ -41,9 +41,9 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestKeysStayWhenOthersGo: an entry's key does not depend on its neighbours
-// unless they have the same GUID.
-func TestKeysStayWhenOthersGo(t *testing.T) {
+// TestKeys_DoNotDependOnOtherEntries: an entry's key does not depend on other entries, except those with the
+// same GUID.
+func TestKeys_DoNotDependOnOtherEntries(t *testing.T) {
 	base := &url.URL{}
 	key := make(map[string]string)
 	for first := range 5 {
@@ -51,7 +51,7 @@ func TestKeysStayWhenOthersGo(t *testing.T) {
 		for i := first; i < first+5; i++ {
 			entries = append(entries, Entry{GUID: fmt.Sprint("g", i), Link: "http://a/", Title: fmt.Sprint(i)})
 		}
-		for _, e := range identify(entries, base) {
+		for _, e := range assignKeys(entries, base) {
 			if old := key[e.Title]; old != "" && old != e.Key {
 				t.Errorf("entry %s was %s and is %s", e.Title, old, e.Key)
 			}
@@ -60,8 +60,8 @@ func TestKeysStayWhenOthersGo(t *testing.T) {
 	}
 }
 
-// TestHash: it changes with what a reader sees, and with nothing else.
-func TestHash(t *testing.T) {
+// TestHash_ChangesWithVisibleContentOnly: the hash changes with the visible content only.
+func TestHash_ChangesWithVisibleContentOnly(t *testing.T) {
 	hash := func(item string) string {
 		doc, err := Parse([]byte("<rss xmlns:slash='http://purl.org/rss/1.0/modules/slash/' xmlns:atom='http://www.w3.org/2005/Atom'><channel><item>"+item+"</item></channel></rss>"), "", "")
 		if err != nil || len(doc.Entries) != 1 {

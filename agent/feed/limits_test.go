@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// maxSpent is what a hostile document may allocate in all, garbage included.
+// maxSpent bounds the bytes that a hostile document may allocate in total, garbage included.
 const maxSpent = 64 << 20
 
-// A bomb is a small or large document that costs a careless reader minutes or
-// gigabytes.
+// A bomb is a small or large document that would cost a careless parser minutes or gigabytes.
 type bomb struct {
 	name    string
 	make    func() string
-	kind    Kind // of the error, or "" if it is read
+	kind    Kind // of the error, or "" if the document is accepted
 	entries int
 }
 
@@ -44,7 +43,7 @@ var bombs = []bomb{
 	{"as many elements as allowed", func() string {
 		return rssWith("", "<item><title>t</title>"+strings.Repeat("<x:a b='1'><x:c/></x:a>", (maxElements-10)/2)+"</item>")
 	}, "", 1},
-	{"dates nobody can read", func() string {
+	{"unreadable dates", func() string {
 		return rssWith("", strings.Repeat("<item><title>t</title><pubDate>the day after tomorrow, at tea</pubDate></item>", maxItems))
 	}, "", 1},
 	{"a long date", func() string {
@@ -124,7 +123,7 @@ var bombs = []bomb{
 	{"JSON tags", func() string { return `{"items":[{"id":1,"tags":[""` + strings.Repeat(`,""`, 3_000_000) + `]}]}` }, "", 1},
 }
 
-// cpuTime returns what this process has spent in user mode.
+// cpuTime returns the user CPU time of this process.
 func cpuTime(t testing.TB) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -133,9 +132,8 @@ func cpuTime(t testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano())
 }
 
-// TestBombs reads or refuses each, at a bounded cost. The bar is 200 ms; a
-// machine that is busy with other things gets five times that.
-func TestBombs(t *testing.T) {
+// TestParse_BombsCostLittle parses each bomb at a bounded cost: 200 ms, or five times that on a busy machine.
+func TestParse_BombsCostLittle(t *testing.T) {
 	for _, b := range bombs {
 		t.Run(b.name, func(t *testing.T) {
 			body := []byte(b.make())
@@ -164,7 +162,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// BenchmarkBombs tells what each costs.
+// BenchmarkBombs measures the cost of each bomb.
 func BenchmarkBombs(b *testing.B) {
 	for _, bomb := range bombs {
 		b.Run(bomb.name, func(b *testing.B) {
@@ -178,9 +176,9 @@ func BenchmarkBombs(b *testing.B) {
 	}
 }
 
-// TestScanCopiesNothing: the texts of a tree are parts of the document, and its
-// nodes are made many at a time.
-func TestScanCopiesNothing(t *testing.T) {
+// TestScan_TextsAliasTheDocument: the texts of a tree alias the document, and its nodes are allocated in
+// batches.
+func TestScan_TextsAliasTheDocument(t *testing.T) {
 	doc := []byte(rssWith("", manyItems(100)))
 	if allocs := testing.AllocsPerRun(10, func() { scan(doc, rss) }); allocs > 60 {
 		t.Errorf("%v allocations for 400 nodes", allocs)

@@ -7,44 +7,43 @@ import (
 	"golang.org/x/net/html"
 )
 
-// resolve returns the http or https address that ref means at base, or "" if it
-// means none. Without a base a relative one stays as it is written, and so does
-// an absolute one with any.
+// resolve returns the absolute http or https address of ref at base, or "" if it has none. Without a base a
+// relative address is returned as written. Absolute addresses do not depend on base.
 func resolve(base *url.URL, ref string) string {
-	ref = tidy(ref)
+	ref = cleanAddress(ref)
 	if ref == "" {
 		return ""
 	}
 	u, err := url.Parse(ref)
 	if err != nil {
-		ref = strings.ReplaceAll(ref, "%", "%25") // of which one began no escape
+		ref = strings.ReplaceAll(ref, "%", "%25") // at least one percent sign is not an escape
 		if u, err = url.Parse(ref); err != nil {
 			return ""
 		}
 	}
 	switch {
 	case isWeb(u):
-		return address(ref)
+		return boundedAddress(ref)
 	case u.Scheme != "":
 		return ""
-	case base != nil && base.Host != "" && strings.HasPrefix(ref, base.Host+"/"): // a host's name without what precedes it
-		return address(base.Scheme + "://" + ref)
+	case base != nil && base.Host != "" && strings.HasPrefix(ref, base.Host+"/"): // the base's host without a scheme
+		return boundedAddress(base.Scheme + "://" + ref)
 	case base != nil && base.Host != "":
 		if u = base.ResolveReference(u); isWeb(u) {
-			return address(u.String())
+			return boundedAddress(u.String())
 		}
 		return ""
 	case u.Host != "": // no scheme, as in //a.example/
-		return address("https:" + ref)
+		return boundedAddress("https:" + ref)
 	}
-	return address(ref)
+	return boundedAddress(ref)
 }
 
 func isWeb(u *url.URL) bool { return (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" }
 
-// tidy returns an address without the white space that publishers break it
-// with, and with a scheme if it begins with a host's name.
-func tidy(ref string) string {
+// cleanAddress removes line breaks and surrounding white space, escapes spaces, and adds a scheme to
+// addresses that begin with www.
+func cleanAddress(ref string) string {
 	ref = strings.TrimSpace(ref)
 	if strings.ContainsAny(ref, "\t\r\n") {
 		ref = strings.Join(strings.FieldsFunc(ref, func(r rune) bool { return r == '\t' || r == '\r' || r == '\n' }), "")
@@ -56,9 +55,9 @@ func tidy(ref string) string {
 	return ref
 }
 
-// resolveHTML makes the addresses in HTML absolute, of a document no more than
-// maxAddresses. What has none it returns as it is.
-func (r *reader) resolveHTML(base *url.URL, s string) string {
+// resolveHTML makes the addresses in HTML absolute, at most maxAddresses in a document. HTML without
+// addresses is returned unchanged.
+func (r *builder) resolveHTML(base *url.URL, s string) string {
 	var b strings.Builder
 	for z := html.NewTokenizer(strings.NewReader(s)); ; {
 		switch z.Next() {
@@ -85,8 +84,7 @@ func (r *reader) resolveHTML(base *url.URL, s string) string {
 	}
 }
 
-// resolveAttributes makes addresses among attributes absolute and returns
-// whether one was not.
+// resolveAttributes makes addresses in attributes absolute and reports whether any changed.
 func resolveAttributes(base *url.URL, attrs []html.Attribute) bool {
 	changed := false
 	for i, a := range attrs {

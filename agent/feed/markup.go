@@ -7,14 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// value returns the text of an element without white space around it, its
-// references resolved. Most texts are HTML that was escaped, so what is HTML
-// without having been escaped is kept as that.
+// value returns the text of an element, trimmed, with references resolved. Most texts are escaped HTML;
+// unescaped child elements are written as HTML too.
 func (n *node) value() string {
-	if c := n.first; c != nil && c == n.last { // as nearly always
+	if c := n.first; c != nil && c == n.last { // the common case
 		switch c.kind {
 		case textNode:
-			return unwrap(strings.TrimSpace(unescape(c.raw)))
+			return trimCDATA(strings.TrimSpace(unescape(c.raw)))
 		case cdataNode:
 			return string(bytes.TrimSpace(c.raw))
 		}
@@ -23,12 +22,12 @@ func (n *node) value() string {
 	for c := n.first; c != nil; c = c.next {
 		b = c.write(b, false)
 	}
-	return unwrap(string(bytes.TrimSpace(b)))
+	return trimCDATA(string(bytes.TrimSpace(b)))
 }
 
-// unwrap takes the marks of a CDATA section off that was escaped like its text,
-// or whose first mark lacks a character.
-func unwrap(s string) string {
+// trimCDATA removes the delimiters of a CDATA section that was escaped like its text, or whose start lacks a
+// character.
+func trimCDATA(s string) string {
 	for _, start := range []string{"<![CDATA[", "<[CDATA[", "![CDATA["} {
 		if inner, ok := strings.CutPrefix(s, start); ok {
 			return strings.TrimSpace(strings.TrimSuffix(inner, "]]>"))
@@ -37,8 +36,7 @@ func unwrap(s string) string {
 	return s
 }
 
-// xhtml returns what is in an element as HTML, without the div that Atom asks
-// for around it.
+// xhtml returns an element's contents as HTML, without the div that Atom requires around them.
 //
 // Source: RFC 4287, section 3.1.1.3.
 func (n *node) xhtml() string {
@@ -52,7 +50,7 @@ func (n *node) xhtml() string {
 	return string(bytes.TrimSpace(b))
 }
 
-// onlyChild returns the element in n if there is nothing beside it, or nil.
+// onlyChild returns the only element in n, or nil if n contains text or other elements.
 func (n *node) onlyChild() *node {
 	var only *node
 	for c := n.first; c != nil; c = c.next {
@@ -67,9 +65,8 @@ func (n *node) onlyChild() *node {
 	return only
 }
 
-// write appends n as HTML. Texts are plain in XHTML and stay so; elsewhere
-// they are HTML already. The tag of something that HTML does not have and
-// that nobody closed is no tag, but words, as in "a List<String>".
+// write appends n as HTML. Texts are plain in XHTML and are escaped; elsewhere they are HTML already. An
+// unclosed tag with a name that HTML does not define is text, as in "a List<String>".
 func (n *node) write(b []byte, plain bool) []byte {
 	switch {
 	case n.kind == textNode && plain:
@@ -85,7 +82,7 @@ func (n *node) write(b []byte, plain bool) []byte {
 	if !strings.Contains(n.name, ":") || strings.HasPrefix(n.name, "html:") {
 		tag = local(tag)
 	}
-	void, words := isVoid(tag), !n.closed && !inHTML(tag)
+	void, words := isVoid(tag), !n.closed && !isHTMLElement(tag)
 	if words {
 		b = append(append(b, "&lt;"...), tag...)
 	} else {
@@ -124,8 +121,8 @@ var (
 	quote  = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 )
 
-// body returns the text of an element as HTML, as its type says. Types are
-// Atom's, of either version; elements of RSS have none.
+// body returns the text of an element as HTML, according to its type attribute. Types are those of Atom 0.3
+// and 1.0; elements of RSS have none.
 //
 // Source: RFC 4287, sections 3.1 and 4.1.3; the Atom Syndication Format 0.3.
 func (n *node) body() string {
@@ -134,7 +131,7 @@ func (n *node) body() string {
 	case strings.Contains(kind, "xhtml") && n.hasElements(), mode == "xml" && n.hasElements():
 		return n.xhtml()
 	case mode == "base64", isBinary(kind):
-		return decoded(n.value())
+		return decodeBase64(n.value())
 	case kind == "text" || kind == "text/plain":
 		if s := n.value(); !n.hasElements() && strings.Contains(s, "<") {
 			return escape(s)
@@ -152,7 +149,7 @@ func (n *node) hasElements() bool {
 	return false
 }
 
-// isBinary reports whether content of that type is written in base64.
+// isBinary reports whether content of that type is encoded in base64.
 func isBinary(kind string) bool {
 	switch major, _, _ := strings.Cut(kind, "/"); major {
 	case "image", "audio", "video":
@@ -161,9 +158,9 @@ func isBinary(kind string) bool {
 	return kind == "application/octet-stream" || kind == "application/pdf" || kind == "application/zip"
 }
 
-// decoded returns the text that is written in base64, "" if that is none. What
-// is not written in base64 it returns as it is.
-func decoded(s string) string {
+// decodeBase64 returns the decoded text, "" if the decoded bytes are not text, and s itself if s is not
+// base64.
+func decodeBase64(s string) string {
 	b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s), ""))
 	if err != nil {
 		return s

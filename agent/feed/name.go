@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// vocabularies are the namespaces that feeds use, with the prefixes that we
-// know them by. "" is the core: elements of RSS, and of Atom in an Atom feed.
-// Addresses are without scheme, "www." and what ends them, for publishers
-// differ in these.
+// vocabularies maps the namespaces of feeds to the prefixes used in this package. "" is the core: elements of
+// RSS, and of Atom in an Atom feed. Addresses lack scheme, "www." and a trailing slash or fragment, in which
+// publishers differ.
 var vocabularies = map[string]string{
 	"":                                    "",
 	"purl.org/rss/1.0":                    "",
@@ -39,15 +38,14 @@ var vocabularies = map[string]string{
 	"w3.org/1999/02/22-rdf-syntax-ns":      "rdf",
 }
 
-// prefixes are those that publishers use without declaring them, or declared as
-// something nobody knows.
+// prefixes are those that publishers use without a declaration or with an unregistered namespace.
 var prefixes = map[string]string{
 	"rss": "", "rss1": "", "atom": "atom", "atom03": "atom", "atom10": "atom", "a10": "atom", "html": "html", "xhtml": "html",
 	"content": "content", "dc": "dc", "dcterms": "dcterms", "media": "media", "itunes": "itunes", "sy": "sy",
 	"feedburner": "feedburner", "slash": "slash", "thr": "thr", "rdf": "rdf",
 }
 
-// vocabulary returns the prefix of a namespace, and whether we know it.
+// vocabulary returns the prefix of a namespace, and whether the namespace is registered.
 func vocabulary(namespace string) (string, bool) {
 	s := strings.ToLower(strings.TrimSpace(namespace))
 	if _, rest, ok := strings.Cut(s, "://"); ok {
@@ -55,22 +53,21 @@ func vocabulary(namespace string) (string, bool) {
 	}
 	s = strings.TrimPrefix(s, "www.")
 	if before, _, ok := strings.Cut(s, "#"); ok {
-		s = before // Atom 0.3 was draft-ietf-atompub-format-...#atom too
+		s = before // the namespace of Atom 0.3 was draft-ietf-atompub-format-...#atom too
 	}
 	v, ok := vocabularies[strings.TrimRight(s, "/")]
 	return v, ok
 }
 
-// A binding says what a prefix stands for within an element.
+// A binding maps a prefix to a vocabulary within an element.
 type binding struct {
 	prefix     string
 	vocabulary string
 	known      bool
 }
 
-// bind takes note of the namespaces that a tag declares. The default one of a
-// root or a channel is always the core: some publishers take it from
-// elsewhere, but mean their feed.
+// bind records the namespaces that a tag declares. The default namespace of a root or a channel is always the
+// core: some publishers declare an unrelated namespace there.
 func (s *scanner) bind(attrs []attribute, holder bool) {
 	for _, a := range attrs {
 		prefix, ok := bytes.CutPrefix(a.name, []byte("xmlns"))
@@ -86,9 +83,8 @@ func (s *scanner) bind(attrs []attribute, holder bool) {
 	}
 }
 
-// prefixOf returns the prefix that we know a prefix as written by, or the
-// latter.
-func (s *scanner) prefixOf(written string) string {
+// canonicalPrefix returns this package's prefix for a prefix as written, or the latter if it has none.
+func (s *scanner) canonicalPrefix(written string) string {
 	for i := len(s.bindings) - 1; i >= 0; i-- {
 		if b := &s.bindings[i]; b.prefix == written {
 			if b.known {
@@ -103,7 +99,7 @@ func (s *scanner) prefixOf(written string) string {
 	return written
 }
 
-// core returns "" for the vocabulary that the document is written in.
+// core returns "" for the vocabulary of the document's own format.
 func (s *scanner) core(vocabulary string) string {
 	if s.format == atom && vocabulary == "atom" {
 		return ""
@@ -111,30 +107,30 @@ func (s *scanner) core(vocabulary string) string {
 	return vocabulary
 }
 
-// A spelling of a name, and what stands for its prefix where it is.
-type spelling struct{ prefix, name string }
+// A nameKey is a name as written with its resolved prefix, the key of the cache of names.
+type nameKey struct{ prefix, name string }
 
-// name returns the name of an element as we know it: in lower case, with the
-// prefix of its vocabulary, if that is not the core.
+// name returns the normalized name of an element: in lower case, with the prefix of its vocabulary unless
+// that is the core. Names are cached for the document.
 func (s *scanner) name(raw []byte) string {
 	written := ""
 	if i := bytes.LastIndexByte(raw, ':'); i >= 0 {
 		written = strings.ToLower(string(raw[:i]))
 	}
-	prefix := s.prefixOf(written)
-	if name, ok := s.names[spelling{prefix, string(raw)}]; ok {
+	prefix := s.canonicalPrefix(written)
+	if name, ok := s.names[nameKey{prefix, string(raw)}]; ok {
 		return name
 	}
 	name := strings.ToLower(string(local(raw)))
 	if prefix != "" {
 		name = prefix + ":" + name
 	}
-	s.names[spelling{prefix, string(raw)}] = name
+	s.names[nameKey{prefix, string(raw)}] = name
 	return name
 }
 
-// tagName returns the name that b starts with, or nothing if it cannot start
-// one. No feed format has names outside ASCII.
+// tagName returns the name that b starts with, or nothing if it starts with none. No feed format has names
+// outside ASCII.
 func tagName(b []byte) []byte {
 	for i, c := range b {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_'

@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// maxWords is how far a start tag may be from what tells whether it is one.
-const maxWords = 4 << 10
+// maxLookahead bounds the bytes after a start tag that are searched to decide whether it is one.
+const maxLookahead = 4 << 10
 
-// isItem reports whether an element of that name here is an item of the feed.
-// Those of the other format count where only items can be.
+// isItem reports whether an element of that name at this position is an item of the feed. Item names of the
+// other format count only in a container.
 func (s *scanner) isItem(name string) bool {
 	switch {
 	case name == "item" && s.format == rss, name == "entry" && s.format == atom:
 		return s.item == nil || !isForeign(s.open[len(s.open)-1].name)
 	case name == "item", name == "entry", name == "atom:entry":
-		return len(s.open) > 0 && isHolder(s.open[len(s.open)-1].name)
+		return len(s.open) > 0 && isContainer(s.open[len(s.open)-1].name)
 	}
 	return false
 }
 
-// isForeign reports whether an element of that name is of a vocabulary that we
-// do not know. It may have items of its own, as Simple Sharing Extensions do.
+// isForeign reports whether a name belongs to an unregistered vocabulary. Such elements may contain items of
+// their own, as in Simple Sharing Extensions.
 func isForeign(name string) bool {
 	prefix, _, ok := strings.Cut(name, ":")
-	_, known := prefixes[prefix]
-	return ok && !known
+	_, registered := prefixes[prefix]
+	return ok && !registered
 }
 
-// isHolder reports whether items are found in elements of that name.
-func isHolder(name string) bool {
+// isContainer reports whether elements of that name contain items.
+func isContainer(name string) bool {
 	switch name {
 	case "channel", "rss", "rdf:rdf", "rdf", "feed", "atom:feed":
 		return true
@@ -37,20 +37,19 @@ func isHolder(name string) bool {
 	return false
 }
 
-// isHolderName is isHolder for a name as written.
-func isHolderName(raw []byte) bool { return isHolder(strings.ToLower(string(local(raw)))) }
+// isContainerName is isContainer for a name as written.
+func isContainerName(raw []byte) bool { return isContainer(strings.ToLower(string(local(raw)))) }
 
-// makeRoom closes what an element that is about to start cannot be in: an item
-// is in the channel, and a field in an item, not in a field before it, whose
-// end tag is missing then. rest follows the start tag. It returns whether there
-// was something to close.
-func (s *scanner) makeRoom(n *node, isItem bool, rest []byte) bool {
+// closeImplied closes open elements that cannot contain n, whose start tag was just read: an item belongs to
+// the channel, and a field to the item, not to a field whose end tag is missing. rest follows the start tag.
+// It reports whether it closed any element.
+func (s *scanner) closeImplied(n *node, isItem bool, rest []byte) bool {
 	from := len(s.open)
 	if isItem {
-		for from > 1 && !isHolder(s.open[from-1].name) {
+		for from > 1 && !isContainer(s.open[from-1].name) {
 			from--
 		}
-	} else if i := s.field(); i > 0 && missesEnd(s.open[i], n, rest) {
+	} else if i := s.openField(); i > 0 && endTagMissing(s.open[i], n, rest) {
 		from = i
 	}
 	if from == len(s.open) {
@@ -60,40 +59,39 @@ func (s *scanner) makeRoom(n *node, isItem bool, rest []byte) bool {
 	return true
 }
 
-// field returns where in the stack the field is that is open, or 0.
-func (s *scanner) field() int {
+// openField returns the index of the open field in the stack, or 0.
+func (s *scanner) openField() int {
 	for i := 1; i < len(s.open) && i <= 4; i++ {
-		if outer := s.open[i-1]; (outer == s.item || isHolder(outer.name)) && s.open[i] != s.item && !isHolder(s.open[i].name) {
+		if outer := s.open[i-1]; (outer == s.item || isContainer(outer.name)) && s.open[i] != s.item && !isContainer(s.open[i].name) {
 			return i
 		}
 	}
 	return 0
 }
 
-// missesEnd reports whether the end tag of a field must be missing, because n
-// starts in it.
-func missesEnd(field, n *node, rest []byte) bool {
+// endTagMissing reports whether the end tag of a field must be missing because n starts in it.
+func endTagMissing(field, n *node, rest []byte) bool {
 	prefixed := bytes.IndexByte(n.raw, ':') > 0
-	window := rest[:min(len(rest), maxWords)]
+	window := rest[:min(len(rest), maxLookahead)]
 	switch {
-	case holdsNone(field.name):
-		return prefixed || isField(n.name) || !inHTML(n.raw)
+	case isLeafField(field.name):
+		return prefixed || isField(n.name) || !isHTMLElement(n.raw)
 	case !isField(n.name):
 		return false
-	case isWord(field.name):
-		// Unless the next end tag is its own: then n is in a text about markup.
+	case isShortField(field.name):
+		// If the next end tag is the field's own, then n is in a text about markup.
 		end := bytes.Index(window, []byte("</"))
 		return end < 0 || !bytes.EqualFold(tagName(rest[end+2:]), field.raw)
-	case isText(field.name) && !prefixed && inHTML(n.raw):
+	case isTextField(field.name) && !prefixed && isHTMLElement(n.raw):
 		return (n.name == "title" || n.name == "link") && indexFold(window, "</", field.raw) < 0
-	case isText(field.name):
+	case isTextField(field.name):
 		return !strings.Contains(field.attr("type"), "xml")
 	}
 	return false
 }
 
-// holdsNone reports whether a field of that name never has elements in it.
-func holdsNone(name string) bool {
+// isLeafField reports whether a field of that name never contains elements.
+func isLeafField(name string) bool {
 	switch name {
 	case "link", "guid", "id", "pubdate", "published", "updated", "issued", "modified", "lastbuilddate", "dc:date", "atom:link":
 		return true
@@ -101,8 +99,8 @@ func holdsNone(name string) bool {
 	return false
 }
 
-// isWord reports whether a field of that name holds a few words, and no markup.
-func isWord(name string) bool {
+// isShortField reports whether a field of that name contains a few words and no markup.
+func isShortField(name string) bool {
 	switch name {
 	case "title", "link", "guid", "id", "pubdate", "comments", "category", "published", "updated", "issued", "modified",
 		"lastbuilddate", "language", "ttl", "dc:date", "dc:creator", "dc:subject", "dc:title", "enclosure", "itunes:image", "atom:link":
@@ -111,8 +109,8 @@ func isWord(name string) bool {
 	return false
 }
 
-// isText reports whether a field of that name holds a text.
-func isText(name string) bool {
+// isTextField reports whether a field of that name contains a text.
+func isTextField(name string) bool {
 	switch name {
 	case "description", "summary", "content", "content:encoded", "subtitle", "itunes:summary":
 		return true
@@ -122,7 +120,7 @@ func isText(name string) bool {
 
 // isField reports whether elements of that name are fields of items or channels.
 func isField(name string) bool {
-	if isWord(name) || isText(name) {
+	if isShortField(name) || isTextField(name) {
 		return true
 	}
 	switch name {
@@ -133,8 +131,8 @@ func isField(name string) bool {
 	return ok && (prefix == "dc" || prefix == "itunes" || prefix == "media" || prefix == "slash" || prefix == "dcterms")
 }
 
-// inHTML reports whether HTML has elements of that name.
-func inHTML(raw []byte) bool { return htmlNames[strings.ToLower(string(local(raw)))] }
+// isHTMLElement reports whether HTML defines elements of that name.
+func isHTMLElement(raw []byte) bool { return htmlNames[strings.ToLower(string(local(raw)))] }
 
 var htmlNames = func() map[string]bool {
 	names := make(map[string]bool)

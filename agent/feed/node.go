@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// A nodeKind says what a node is.
+// A nodeKind is the kind of a node.
 type nodeKind uint8
 
 const (
 	tagNode   nodeKind = iota
-	textNode           // with references in it
-	cdataNode          // as it is
+	textNode           // contains references
+	cdataNode          // without references
 )
 
 // A node is an element or a piece of text of a document.
@@ -22,15 +22,15 @@ type node struct {
 	name   string // of an element, as in "title" or "dc:date"; see [scanner.name]
 	raw    []byte // the name or the text as written
 	attrs  []attribute
-	scope  int // how many namespaces are bound outside
+	scope  int // number of namespaces bound outside
 
 	parent, first, last, next *node
 }
 
-// An attribute is one as written, with references in its value.
+// An attribute is an attribute as written, with unresolved references in its value.
 type attribute struct{ name, value []byte }
 
-// add makes c the last part of n.
+// add appends c to the children of n.
 func (n *node) add(c *node) {
 	c.parent = n
 	if n.last == nil {
@@ -41,7 +41,7 @@ func (n *node) add(c *node) {
 	n.last = c
 }
 
-// dropLast takes the last part of n away.
+// dropLast removes the last child of n.
 func (n *node) dropLast() {
 	if n.first == n.last {
 		n.first, n.last = nil, nil
@@ -54,8 +54,8 @@ func (n *node) dropLast() {
 	c.next, n.last = nil, c
 }
 
-// attr returns an attribute's value, "" if there is none. The case of its name
-// does not matter: publishers write isPermalink.
+// attr returns an attribute's value, "" if absent. It ignores the case of the name: publishers write
+// isPermalink.
 func (n *node) attr(name string) string {
 	for _, a := range n.attrs {
 		if len(a.name) == len(name) && strings.EqualFold(string(a.name), name) {
@@ -65,7 +65,7 @@ func (n *node) attr(name string) string {
 	return ""
 }
 
-// child returns the first child of the first of these names that there is, or nil.
+// child returns the first child with the first of these names that occurs, or nil.
 func (n *node) child(names ...string) *node {
 	for _, name := range names {
 		for c := n.first; c != nil; c = c.next {
@@ -77,9 +77,8 @@ func (n *node) child(names ...string) *node {
 	return nil
 }
 
-// say returns the first text that a child of one of these names has, best
-// name first.
-func (n *node) say(names ...string) string {
+// childText returns the first text of a child with one of these names, in the order of the names.
+func (n *node) childText(names ...string) string {
 	for _, name := range names {
 		for c := n.first; c != nil; c = c.next {
 			if c.name != name {
@@ -93,18 +92,18 @@ func (n *node) say(names ...string) string {
 	return ""
 }
 
-// says reports whether there is any text or attribute in an element.
-func (n *node) says() bool {
+// hasContent reports whether an element contains text or attributes.
+func (n *node) hasContent() bool {
 	for c := n.first; c != nil; c = c.next {
-		if c.kind == tagNode && (len(c.attrs) > 0 || c.says()) || c.kind != tagNode && len(bytes.TrimSpace(c.raw)) > 0 {
+		if c.kind == tagNode && (len(c.attrs) > 0 || c.hasContent()) || c.kind != tagNode && len(bytes.TrimSpace(c.raw)) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// base returns what relative addresses in n start from by xml:base, or nil if
-// none is in scope. It may itself be relative, to the address of the document.
+// base returns the base of relative addresses in n by xml:base, or nil if none is in scope. xml:base may
+// itself be relative to the address of the document.
 func (n *node) base(document *url.URL) *url.URL {
 	if n == nil {
 		return nil

@@ -8,12 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxReference is the length of the longest reference: names of HTML have up
-// to 31 letters.
+// maxReference is the length of the longest reference: HTML names have up to 31 letters.
 const maxReference = 34
 
-// unescape returns a text with its references resolved, those of HTML too.
-// What is none, as in AT&T, stays as it is.
+// unescape returns a text with its references resolved, including those of HTML. Invalid references, as in
+// AT&T, are kept.
 func unescape(raw []byte) string {
 	i := bytes.IndexByte(raw, '&')
 	if i < 0 {
@@ -23,7 +22,7 @@ func unescape(raw []byte) string {
 	b.Grow(len(raw))
 	for ; i >= 0; i = bytes.IndexByte(raw, '&') {
 		var scratch [8]byte
-		meant, n, _ := reference(scratch[:0], raw[i:])
+		meant, n, _ := resolveReference(scratch[:0], raw[i:])
 		b.Write(raw[:i])
 		b.Write(meant)
 		raw = raw[i+n:]
@@ -32,30 +31,30 @@ func unescape(raw []byte) string {
 	return b.String()
 }
 
-// maxTold is how many bytes of a text are looked at to tell what is wrong with it.
-const maxTold = 16 << 10
+// maxChecked bounds the bytes of a text that are checked for defects.
+const maxChecked = 16 << 10
 
-// references returns what is wrong with the references in a text.
-func references(raw []byte) mend {
-	var found mend
-	for pos := 0; pos < maxTold; {
+// checkReferences returns the defects of the references in a text.
+func checkReferences(raw []byte) defects {
+	var found defects
+	for pos := 0; pos < maxChecked; {
 		i := bytes.IndexByte(raw[pos:], '&')
 		if i < 0 {
 			break
 		}
 		var scratch [8]byte
-		_, n, wrong := reference(scratch[:0], raw[pos+i:])
+		_, n, wrong := resolveReference(scratch[:0], raw[pos+i:])
 		found |= wrong
 		pos += i + n
 	}
 	return found
 }
 
-// reference appends what the reference that starts b means to dst, and returns
-// how long it is and what is wrong with it.
-func reference(dst, b []byte) (out []byte, n int, wrong mend) {
+// resolveReference appends the meaning of the reference that starts b to dst, and returns the reference's
+// length and defects.
+func resolveReference(dst, b []byte) (out []byte, n int, wrong defects) {
 	if len(b) > 1 && b[1] == '#' {
-		return numeric(dst, b)
+		return resolveNumeric(dst, b)
 	}
 	n = 1
 	for n < len(b) && n < maxReference && isAlphanumeric(b[n]) {
@@ -77,8 +76,7 @@ func reference(dst, b []byte) (out []byte, n int, wrong mend) {
 	case "&apos;":
 		return append(dst, '\''), n, 0
 	}
-	// HTML knows some names without semicolon, of which this may only begin
-	// with one: &copying;
+	// HTML accepts some names without a semicolon. This name may merely begin with one: &copying;
 	name := string(b[:n])
 	s := html.UnescapeString(name)
 	if lower := strings.ToLower(name); strings.HasSuffix(s, ";") && lower != name {
@@ -90,11 +88,10 @@ func reference(dst, b []byte) (out []byte, n int, wrong mend) {
 	return append(dst, s...), n, unknownEntities
 }
 
-// numeric is [reference] for the number of a character. Those that XML forbids
-// are left out. Two that are halves of one character, as JavaScript counts, are
-// one.
-func numeric(dst, b []byte) (out []byte, n int, wrong mend) {
-	r, n := number(b)
+// resolveNumeric is [resolveReference] for character numbers. Characters that XML forbids are omitted. Two
+// surrogates, as JavaScript writes them, are combined.
+func resolveNumeric(dst, b []byte) (out []byte, n int, wrong defects) {
+	r, n := parseNumber(b)
 	if n == 0 {
 		return append(dst, '&'), 1, bareAmpersands
 	}
@@ -103,22 +100,22 @@ func numeric(dst, b []byte) (out []byte, n int, wrong mend) {
 	}
 	switch {
 	case utf16.IsSurrogate(r):
-		low, more := number(b[n:])
+		low, more := parseNumber(b[n:])
 		if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
 			return dst, n, forbiddenCharacters
 		}
 		return utf8.AppendRune(dst, r), n + more, forbiddenCharacters
 	case r < 0x20 && r != '\t' && r != '\n' && r != '\r', r == 0xFFFE, r == 0xFFFF, r > utf8.MaxRune:
 		return dst, n, forbiddenCharacters
-	case 0x80 <= r && r < 0xA0: // numbers of windows-1252, as browsers know
+	case 0x80 <= r && r < 0xA0: // numbers of windows-1252, as in browsers
 		return append(dst, html.UnescapeString(string(b[:n-1])+";")...), n, 0
 	}
 	return utf8.AppendRune(dst, r), n, wrong
 }
 
-// number reads a reference by number at the start of b, with or without the
-// semicolon at its end. n is 0 if there is none.
-func number(b []byte) (r rune, n int) {
+// parseNumber parses a numeric reference at the start of b, with or without its final semicolon. n is 0 if b
+// does not start with one.
+func parseNumber(b []byte) (r rune, n int) {
 	if len(b) < 3 || b[0] != '&' || b[1] != '#' {
 		return 0, 0
 	}

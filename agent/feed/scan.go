@@ -5,51 +5,49 @@ import (
 	"strings"
 )
 
-// A scanner reads an XML document into a tree. It is a parser of our own, for
-// three reasons that were measured against gofeed (see BenchmarkParse and
-// TestCorpusScoreboard): it refuses nothing that a reader of feeds can make sense of,
-// where encoding/xml, on which gofeed stands, gives up at the first error; it
-// keeps the complete items of a document that is cut off; and it costs a
-// fraction, for gofeed keeps maps for each element and copies all namespaces
-// in scope. Each thing that may be wrong is put right where it is met: in this
-// file markup, in tag.go attributes, in section.go CDATA and comments, in
-// nesting.go and closing.go what closes what, in reference.go characters.
+// A scanner parses an XML document into a tree. It exists for three reasons, measured against gofeed (see
+// BenchmarkParse and TestCorpusScoreboard). It accepts every document that a person could make sense of,
+// while encoding/xml, on which gofeed is built, stops at the first error. It keeps the complete items of a
+// truncated document. And it costs a fraction: gofeed allocates maps for each element and copies all
+// namespaces in scope.
+//
+// Each defect is repaired where it is found: markup in this file, attributes in tag.go, CDATA and comments in
+// section.go, implied ends in nesting.go and closing.go, characters in reference.go.
 type scanner struct {
-	doc    []byte // starts with the root's '<'
-	format format
-	pos    int
-	mark   int     // where the text before pos starts
-	open   []*node // elements that are open at pos, outermost first
-	item   *node   // the item that is open, or nil
+	doc       []byte // starts with the root's '<'
+	format    format
+	pos       int
+	textStart int     // start of the text before pos
+	open      []*node // elements that are open at pos, outermost first
+	item      *node   // the open item, or nil
 
 	root  *node
-	items []*node // in document order; they hang from nothing but know their parents
+	items []*node // in document order; not children of their parents, but with a parent pointer
 
-	names    map[spelling]string
-	bindings []binding // that are in scope, innermost last
-	nodes    []node    // room for the next ones
-	attrs    []attribute
+	names    map[nameKey]string // cache of normalized names
+	bindings []binding          // namespaces in scope, innermost last
+	nodes    []node             // a batch allocated for the next elements
+	attrs    []attribute        // buffer for the attributes of the next elements
 
 	elements, texts, bound, strays int
-	sectionEnd, commentEnd         int   // where the next "]]>" and "-->" were found
-	endless                        *node // an element whose end tag was looked for in vain
-	wrong                          mend
+	sectionEnd, commentEnd         int   // cached offsets of the next "]]>" and "-->", see [scanner.nextEnd]
+	endless                        *node // an element whose end tag was searched for without success
+	defects                        defects
 }
 
-// A scanned is what came of a document.
-type scanned struct {
-	root  *node
-	items []*node // at most maxItems, all complete, except for the first if that is the only one
-	after []byte  // what follows the root
-	wrong mend
+// A scanResult is the tree of a document.
+type scanResult struct {
+	root    *node
+	items   []*node // at most maxItems, all complete, except for the first if it is the only one
+	after   []byte  // bytes after the root
+	defects defects
 }
 
-// scan reads doc, which starts at its root element, into a tree whose
-// texts are parts of doc. It gives up only where reading on would cost too
-// much, or where the document ends without an item.
-func scan(doc []byte, f format) (scanned, error) {
-	s := &scanner{doc: doc, format: f, names: make(map[spelling]string, 64)}
-	s.sectionEnd, s.commentEnd = unsought, unsought
+// scan parses doc, which starts at its root element, into a tree whose texts alias doc. It fails only if the
+// document exceeds the limits or ends before its first item.
+func scan(doc []byte, f format) (scanResult, error) {
+	s := &scanner{doc: doc, format: f, names: make(map[nameKey]string, 64)}
+	s.sectionEnd, s.commentEnd = notSearched, notSearched
 	for s.pos < len(doc) {
 		i := bytes.IndexByte(doc[s.pos:], '<')
 		if i < 0 {
@@ -57,36 +55,36 @@ func scan(doc []byte, f format) (scanned, error) {
 			break
 		}
 		s.pos += i
-		if s.literal(doc[s.pos:]) {
-			s.wrong |= bareLessThan
+		if s.isLiteral(doc[s.pos:]) {
+			s.defects |= bareLessThan
 			s.pos++
 			continue
 		}
 		if err := s.text(s.pos); err != nil {
-			return s.cut(err)
+			return s.finishTruncated(err)
 		}
 		n, err := s.markup(doc[s.pos:])
 		if err != nil {
-			return s.cut(err)
+			return s.finishTruncated(err)
 		}
 		if n < 0 {
-			break // it does not end: the document is cut off here
+			break // unterminated: the document is truncated here
 		}
 		s.pos += n
-		s.mark = s.pos
+		s.textStart = s.pos
 		if s.root != nil && len(s.open) == 0 {
 			return s.done(), nil
 		}
 	}
-	return s.cut(nil)
+	return s.finishTruncated(nil)
 }
 
-func (s *scanner) done() scanned {
-	return scanned{root: s.root, items: s.items, after: s.doc[s.pos:], wrong: s.wrong}
+func (s *scanner) done() scanResult {
+	return scanResult{root: s.root, items: s.items, after: s.doc[s.pos:], defects: s.defects}
 }
 
-// literal reports whether the '<' that starts rest is just that.
-func (s *scanner) literal(rest []byte) bool {
+// isLiteral reports whether the '<' that starts rest is text.
+func (s *scanner) isLiteral(rest []byte) bool {
 	if len(rest) < 2 {
 		return false
 	}
@@ -100,16 +98,15 @@ func (s *scanner) literal(rest []byte) bool {
 	if len(name) == 0 {
 		return true
 	}
-	// A tag that another one starts in is none, unless it has a name we know.
-	if n := bytes.IndexAny(rest[1:min(len(rest), maxWords)], "<>\"'"); n < 0 || rest[1+n] != '<' {
+	// A tag in which another tag starts is text, unless its name is registered.
+	if n := bytes.IndexAny(rest[1:min(len(rest), maxLookahead)], "<>\"'"); n < 0 || rest[1+n] != '<' {
 		return false
 	}
-	known := strings.ToLower(string(name))
-	return len(s.open) > 0 && !inHTML(name) && !isField(known) && !isHolder(known) && !s.isItem(known)
+	lower := strings.ToLower(string(name))
+	return len(s.open) > 0 && !isHTMLElement(name) && !isField(lower) && !isContainer(lower) && !s.isItem(lower)
 }
 
-// markup reads the markup that rest starts with and returns its length, or -1
-// if it does not end.
+// markup parses the markup that rest starts with and returns its length, or -1 if it is unterminated.
 func (s *scanner) markup(rest []byte) (int, *Error) {
 	if n := sectionStart(rest); n > 0 {
 		return s.section(rest, n)
@@ -127,31 +124,31 @@ func (s *scanner) markup(rest []byte) (int, *Error) {
 	return s.startTag(rest)
 }
 
-// text keeps the text between mark and end. Between the fields of an item or of
-// the channel there is none that means anything.
+// text adds the text between textStart and end. Text between the fields of an item or of the channel is
+// ignored.
 func (s *scanner) text(end int) *Error {
-	raw := s.doc[s.mark:end]
+	raw := s.doc[s.textStart:end]
 	if len(raw) == 0 || len(s.open) == 0 {
 		return nil
 	}
 	top := s.open[len(s.open)-1]
-	if top == s.item || isHolder(top.name) {
-		// An HTML parser has been at it: to it a link is empty and ends at once.
+	if top == s.item || isContainer(top.name) {
+		// An HTML parser has rewritten the document and treated link as an empty element.
 		if link := top.last; link == nil || link.name != "link" || link.first != nil || !bytes.HasPrefix(bytes.TrimLeft(raw, space), []byte("http")) {
 			return nil
 		}
 		top = top.last
-		s.wrong |= neverClosed
+		s.defects |= neverClosed
 	}
-	s.wrong |= references(raw)
-	return s.keep(top, textNode, raw)
+	s.defects |= checkReferences(raw)
+	return s.addText(top, textNode, raw)
 }
 
-// keep adds a piece of text to an element.
-func (s *scanner) keep(to *node, kind nodeKind, raw []byte) *Error {
+// addText adds a piece of text to an element.
+func (s *scanner) addText(to *node, kind nodeKind, raw []byte) *Error {
 	s.texts++
 	if s.texts > maxElements {
-		return failed(TooLarge, "the document's texts are in too many pieces")
+		return failed(TooLarge, "the document has too many pieces of text")
 	}
 	n := s.new()
 	n.kind, n.raw = kind, raw[:min(len(raw), maxText)]
@@ -159,7 +156,7 @@ func (s *scanner) keep(to *node, kind nodeKind, raw []byte) *Error {
 	return nil
 }
 
-// new returns a node. They are made many at a time.
+// new returns a node. Nodes are allocated in batches.
 func (s *scanner) new() *node {
 	if len(s.nodes) == 0 {
 		s.nodes = make([]node, 256)
@@ -169,7 +166,7 @@ func (s *scanner) new() *node {
 	return n
 }
 
-// startTag reads a start tag and opens its element.
+// startTag parses a start tag and opens its element.
 func (s *scanner) startTag(rest []byte) (int, *Error) {
 	raw := tagName(rest[1:])
 	if len(s.attrs) < 32 {
@@ -179,22 +176,22 @@ func (s *scanner) startTag(rest []byte) (int, *Error) {
 	if !t.attributes() {
 		return -1, nil
 	}
-	s.wrong |= t.wrong
+	s.defects |= t.defects
 	n := s.new()
 	n.raw, n.attrs, n.scope = raw, t.attrs[:len(t.attrs):len(t.attrs)], len(s.bindings)
 	s.attrs = s.attrs[min(len(t.attrs), len(s.attrs)):]
-	s.bind(n.attrs, isHolderName(raw))
+	s.bind(n.attrs, isContainerName(raw))
 	n.name = s.name(raw)
 
 	isItem := s.isItem(n.name)
 	if isItem && t.selfClosing {
 		s.bindings = s.bindings[:n.scope]
-		return t.pos, nil // an empty item, not the end of the one around it
+		return t.pos, nil // an empty item, not the end of the surrounding item
 	}
 	if isItem && len(s.items) == maxItems {
-		return s.full(), nil
+		return s.stopAtMaxItems(), nil
 	}
-	if s.makeRoom(n, isItem, rest[t.pos:]) {
+	if s.closeImplied(n, isItem, rest[t.pos:]) {
 		n.scope = len(s.bindings)
 		s.bind(n.attrs, false)
 	}
@@ -205,11 +202,11 @@ func (s *scanner) startTag(rest []byte) (int, *Error) {
 	} else {
 		s.open = append(s.open, n)
 	}
-	return t.pos, s.afford(t.count)
+	return t.pos, s.checkBudget(t.count)
 }
 
-// attach puts an element where it belongs in the tree. Items hang from
-// nothing, so that looking for a field of the channel does not pass them all.
+// attach adds an element to the tree. Items are not linked as children, so that a search for a field of the
+// channel does not iterate over all items.
 func (s *scanner) attach(n *node, isItem bool) {
 	switch {
 	case s.root == nil:
@@ -223,17 +220,18 @@ func (s *scanner) attach(n *node, isItem bool) {
 	}
 }
 
-// afford accounts for an element with that many attributes.
-func (s *scanner) afford(attributes int) *Error {
+// checkBudget counts an element with that many attributes and returns an error if the document exceeds a
+// limit.
+func (s *scanner) checkBudget(attributes int) *Error {
 	s.elements++
 	s.bound += len(s.bindings)
 	switch {
 	case len(s.open) > maxDepth:
-		return failed(TooDeep, "elements are nested more than %d deep", maxDepth)
+		return failed(TooDeep, "elements are nested more than %d levels deep", maxDepth)
 	case attributes > maxAttributes:
 		return failed(TooLarge, "an element has more than %d attributes", maxAttributes)
 	case len(s.bindings) > maxNamespaces:
-		return failed(TooLarge, "more than %d namespaces are in use at once", maxNamespaces)
+		return failed(TooLarge, "more than %d namespaces are in scope", maxNamespaces)
 	case s.elements > maxElements || s.bound > maxBindings:
 		return failed(TooLarge, "the document has too many elements")
 	}

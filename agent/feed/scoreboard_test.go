@@ -18,8 +18,8 @@ import (
 	"feedmesh/tests/corpus"
 )
 
-// A reading is what another parser, Python's feedparser, read from a document:
-// a second opinion, not the truth.
+// A reading is the result of the reference, Python's feedparser, for a document: a second opinion, not the
+// truth.
 type reading struct {
 	File     string `json:"file"`
 	Encoding string `json:"encoding"`
@@ -39,15 +39,13 @@ type readEntry struct {
 	Content   int    `json:"content_chars"`
 }
 
-// The figures below which the scoreboard may not fall, of 399 documents and
-// of 79 twins.
+// Minimum figures of the scoreboard, of 399 documents and of 79 twins.
 const (
 	wantAgree = 399
 	wantTwins = 75
 )
 
-// verdicts say who is right in each kind of disagreement: we, the reference,
-// or either.
+// verdicts state which parser is right in each kind of disagreement: ours, the reference, or either.
 var verdicts = map[string]string{
 	"entries: it read nothing":           "ours is right: it stumbles over an encoding label, gzip or UTF-16 and reads no entry, or takes JSON for none",
 	"entries: the same one twice":        "ours is right: entries that agree in everything are one",
@@ -57,7 +55,7 @@ var verdicts = map[string]string{
 	"title: looks encoded twice":         "either: it undoes one string of a document that is sound elsewhere; one of these titles is about just that",
 	"title: wrong character set":         "ours is right: bytes that are UTF-8 are, whatever the label",
 	"link: original behind FeedBurner":   "ours is right: origLink is what FeedBurner's redirect leads to",
-	"link: absolute":                     "ours is right: it leaves links relative, for it was not told where the document came from",
+	"link: absolute":                     "ours is right: it leaves links relative, because it did not get the document's address",
 	"link: no web address":               "ours is right: a tag or a GUID cannot be opened",
 	"link: from elsewhere in the entry":  "ours is right: a permalink GUID, or rdf:about",
 	"link: same address":                 "either: spaces, letters or a fragment are escaped or not",
@@ -75,15 +73,15 @@ var verdicts = map[string]string{
 	"charset: of no feed":                "either: one of us read nothing",
 }
 
-// A board counts what a document is compared in.
+// A board counts agreements by the compared property.
 type board struct {
-	agree, differ map[string]int      // by what is compared
+	agree, differ map[string]int      // by property
 	reasons       map[string][]string // files by kind of disagreement
 }
 
-// TestCorpusScoreboard compares what we read of each document with what the
-// reference did, and fails if there is a disagreement that we cannot explain or
-// in which we are wrong. With -v it tells each kind and where it is found.
+// TestCorpusScoreboard compares the result for each document with the reference. It fails for a disagreement
+// without an explanation or with a verdict against this package. With -v it logs each kind with its
+// documents.
 func TestCorpusScoreboard(t *testing.T) {
 	root := corpus.Folder(t, "feeds")
 	references := make(map[string]reading)
@@ -104,9 +102,9 @@ func TestCorpusScoreboard(t *testing.T) {
 		if doc.Malformed != "" {
 			malformed++
 		}
-		// A sound document may still be two, or have a character set applied twice.
-		if s.WellFormed && doc.Malformed != "" && doc.Malformed != encodedTwice.String() && doc.Malformed != (junkBefore|junkAfter).String() {
-			t.Errorf("%s is sound, but we say: %s", s.File, doc.Malformed)
+		// A sound document may contain two roots or have a character set applied twice.
+		if s.WellFormed && doc.Malformed != "" && doc.Malformed != doubleEncoded.String() && doc.Malformed != (junkBefore|junkAfter).String() {
+			t.Errorf("%s is sound, but reported as: %s", s.File, doc.Malformed)
 		}
 		unexplained := false
 		for _, reason := range reasons {
@@ -135,8 +133,7 @@ func TestCorpusScoreboard(t *testing.T) {
 	}
 }
 
-// compare returns in which ways our reading of a document differs from the
-// reference.
+// compare returns the differences between our result for a document and the reference.
 func (b *board) compare(raw []byte, doc Document, err error, ref reading) []string {
 	found := make(map[string]bool)
 	note := func(what, reason string) {
@@ -209,7 +206,7 @@ func entriesReason(raw []byte, doc Document, ref reading) string {
 
 var markup = regexp.MustCompile(`<[^<>]*>|[^\p{L}\p{N}]+`)
 
-// words returns the words of a title, which feedparser sanitises.
+// words returns the words of a title, which feedparser sanitizes.
 func titleWords(s string) string {
 	s = html.UnescapeString(html.UnescapeString(s))
 	return strings.TrimSpace(markup.ReplaceAllString(s, " "))
@@ -291,10 +288,9 @@ func updatedReason(raw []byte, e Entry, r readEntry) string {
 	return fmt.Sprintf("%s, not %s", e.Updated, time.Unix(*r.Updated, 0).UTC())
 }
 
-// TestCorpusEncodings reads one document in many encodings. All but those
-// marked as beyond rescue must yield entries, and where the encoding is told
-// the same ones.
-func TestCorpusEncodings(t *testing.T) {
+// TestCorpus_Encodings parses one document in many encodings. All except those listed as beyond repair must
+// yield entries, and the same entries if the encoding is declared.
+func TestCorpus_Encodings(t *testing.T) {
 	root := corpus.Folder(t, "feeds")
 	samples := corpus.Lines[sample](t, filepath.Join(root, "encodings.jsonl"))
 	equal := 0

@@ -2,13 +2,13 @@ package feed
 
 import "bytes"
 
-// unsought says that nobody has looked yet for the end of a section; from
-// there on there is none at the end of the document.
-const unsought = -1
+// notSearched means that the end of a section has not been searched for. Without an end, the cached offset is
+// the length of the document.
+const notSearched = -1
 
-// next returns where the next end is at or behind pos, or -1. It remembers that
-// in known, so that a document full of starts without ends is read once.
-func (s *scanner) next(end string, pos int, known *int) int {
+// nextEnd returns the offset of the next end at or after pos, or -1. It caches the offset in known, so that a
+// document full of starts without ends is scanned only once.
+func (s *scanner) nextEnd(end string, pos int, known *int) int {
 	if *known < pos {
 		i := bytes.Index(s.doc[pos:], []byte(end))
 		*known = pos + i
@@ -22,8 +22,8 @@ func (s *scanner) next(end string, pos int, known *int) int {
 	return *known
 }
 
-// sectionStart returns the length of the mark that a CDATA section starts with,
-// or 0. Some write it with spaces, or in lower case.
+// sectionStart returns the length of the delimiter that starts a CDATA section, or 0. It accepts spaces and
+// lower case.
 func sectionStart(rest []byte) int {
 	const mark = "<![cdata["
 	if len(rest) < len(mark) || rest[1] != '!' {
@@ -42,36 +42,36 @@ func sectionStart(rest []byte) int {
 	return n
 }
 
-// section reads a CDATA section, whose mark has start bytes, and returns its length. If it has no end, or
-// one only behind the end tag of its element and the start of another section,
-// it ends at that end tag. Sections in a section belong to it.
+// section parses a CDATA section, whose start delimiter has start bytes, and returns its length. Without an
+// end, or with an end only after the end tag of its element and the start of another section, it ends at that
+// end tag. Nested sections belong to it.
 func (s *scanner) section(rest []byte, start int) (int, *Error) {
 	if len(s.open) == 0 {
 		return start, nil
 	}
 	top := s.open[len(s.open)-1]
-	end := s.next("]]>", s.pos+start, &s.sectionEnd)
+	end := s.nextEnd("]]>", s.pos+start, &s.sectionEnd)
 	if end < 0 {
 		n := indexFold(rest, "</", top.raw)
 		if n < 0 {
 			return -1, nil
 		}
-		s.wrong |= badCDATA
-		return n, s.keep(top, cdataNode, withoutEnd(rest[start:n]))
+		s.defects |= badCDATA
+		return n, s.addText(top, cdataNode, withoutEnd(rest[start:n]))
 	}
 	n := end - s.pos
 	content := rest[start:n]
 	inner := bytes.Index(content, []byte("<![CDATA["))
 	if inner < 0 {
-		return n + len("]]>"), s.keep(top, cdataNode, content)
+		return n + len("]]>"), s.addText(top, cdataNode, content)
 	}
-	s.wrong |= badCDATA
+	s.defects |= badCDATA
 	if own := indexFold(content[:inner], "</", top.raw); own >= 0 {
-		return start + own, s.keep(top, cdataNode, withoutEnd(content[:own]))
+		return start + own, s.addText(top, cdataNode, withoutEnd(content[:own]))
 	}
 	after := rest[n+len("]]>"):]
 	if s.endless == top {
-		after = nil // it was looked for already
+		after = nil // a previous search found none
 	}
 	if close := indexFold(after, "</", top.raw); close < 0 {
 		s.endless = top
@@ -81,20 +81,20 @@ func (s *scanner) section(rest []byte, start int) (int, *Error) {
 	}
 	content = bytes.ReplaceAll(content, []byte("<![CDATA["), nil)
 	content = bytes.ReplaceAll(content, []byte("]]>"), nil)
-	return n + len("]]>"), s.keep(top, cdataNode, content)
+	return n + len("]]>"), s.addText(top, cdataNode, content)
 }
 
-// comment returns the length of a comment. If it has no end, or one only behind
-// an item and the start of another comment, only its first mark is dropped.
+// comment returns the length of a comment. If it has no end, or an end only after an item and the start of
+// another comment, only its start delimiter is skipped.
 func (s *scanner) comment(rest []byte) int {
 	const start = len("<!--")
 	if bytes.HasPrefix(rest, []byte("<!-->")) {
-		s.wrong |= badComments
+		s.defects |= badComments
 		return len("<!-->")
 	}
-	end := s.next("-->", s.pos+start, &s.commentEnd)
+	end := s.nextEnd("-->", s.pos+start, &s.commentEnd)
 	if end < 0 {
-		s.wrong |= badComments
+		s.defects |= badComments
 		if n := bytes.IndexByte(rest[1:], '<'); n >= 0 {
 			return 1 + n
 		}
@@ -102,19 +102,18 @@ func (s *scanner) comment(rest []byte) int {
 	}
 	inner := rest[start : end-s.pos]
 	if i := bytes.Index(inner, []byte("<!--")); i >= 0 {
-		s.wrong |= badComments
+		s.defects |= badComments
 		if bytes.Contains(inner[:i], []byte("</item")) || bytes.Contains(inner[:i], []byte("</entry")) {
 			return 1 + bytes.IndexByte(rest[1:], '<')
 		}
 	} else if bytes.Contains(inner, []byte("--")) {
-		s.wrong |= badComments
+		s.defects |= badComments
 	}
 	return end - s.pos + len("-->")
 }
 
-// instruction returns the length of a processing instruction or a document
-// type, which say nothing inside the root. What does not end before the next
-// tag is no instruction.
+// instruction returns the length of a processing instruction or a document type, which have no effect inside
+// the root. It ends before the next tag at the latest.
 func instruction(rest []byte) int {
 	n := 1 + bytes.IndexAny(rest[1:], "<>")
 	switch {
@@ -126,7 +125,7 @@ func instruction(rest []byte) int {
 	return n + 1
 }
 
-// indexFold returns where prefix and name first are in b, in any case, or -1.
+// indexFold returns the offset of the first prefix followed by name, ignoring case, or -1.
 func indexFold(b []byte, prefix string, name []byte) int {
 	for off := 0; ; {
 		i := bytes.Index(b[off:], []byte(prefix))
@@ -142,7 +141,7 @@ func indexFold(b []byte, prefix string, name []byte) int {
 	}
 }
 
-// withoutEnd returns the content of a section without the end that it nearly has.
+// withoutEnd returns the content of a section without a damaged end delimiter.
 func withoutEnd(content []byte) []byte {
 	content = bytes.TrimRight(content, space)
 	for _, end := range []string{"]]&gt;", "]]", "]>"} {

@@ -2,22 +2,22 @@ package feed
 
 import "bytes"
 
-// A tag reads the attributes of a start tag.
+// A tag parses the attributes of a start tag.
 type tag struct {
 	doc   []byte // starts with the tag's '<'
-	pos   int    // in doc: at first behind the name, at last behind the tag
+	pos   int    // offset in doc: initially after the name, finally after the tag
 	attrs []attribute
-	count int // of attributes, with those that are not kept
+	count int // of all attributes, including dropped ones
 
 	selfClosing bool
 	broken      bool // another tag starts before its '>'
-	wrong       mend
+	defects     defects
 }
 
 const space = " \t\r\n"
 
-// attributes reads all attributes. It returns false if the tag does not end.
-// A '<' in it is taken for the next tag: the '>' of this one is missing.
+// attributes parses all attributes. It returns false if the tag is unterminated. A '<' starts the next tag:
+// the '>' of this tag is missing.
 func (t *tag) attributes() bool {
 	for t.pos < len(t.doc) {
 		switch c := t.doc[t.pos]; {
@@ -25,7 +25,7 @@ func (t *tag) attributes() bool {
 			t.pos++
 			return true
 		case c == '<':
-			t.wrong |= badAttributes
+			t.defects |= badAttributes
 			t.broken = true
 			return true
 		case c == '/' && t.pos+1 < len(t.doc) && t.doc[t.pos+1] == '>':
@@ -39,15 +39,14 @@ func (t *tag) attributes() bool {
 				return false
 			}
 		default: // a stray character
-			t.wrong |= badAttributes
+			t.defects |= badAttributes
 			t.pos++
 		}
 	}
 	return false
 }
 
-// attribute reads one attribute, with or without a value. Of two with the same
-// name the first counts.
+// attribute parses one attribute, with or without a value. Of two with the same name the first counts.
 func (t *tag) attribute() bool {
 	a := attribute{name: tagName(t.doc[t.pos:])}
 	t.pos += len(a.name)
@@ -56,7 +55,7 @@ func (t *tag) attribute() bool {
 		return false
 	}
 	if t.doc[t.pos] != '=' {
-		t.wrong |= badAttributes
+		t.defects |= badAttributes
 		t.keep(a)
 		return true
 	}
@@ -70,7 +69,7 @@ func (t *tag) attribute() bool {
 		t.pos++
 		a.value, ends = t.quoted(quote)
 	} else {
-		t.wrong |= badAttributes
+		t.defects |= badAttributes
 		a.value, ends = t.bare()
 	}
 	t.keep(a)
@@ -82,7 +81,7 @@ func (t *tag) keep(a attribute) {
 	t.count++
 	for _, other := range t.attrs[:min(len(t.attrs), 16)] {
 		if bytes.Equal(other.name, a.name) {
-			t.wrong |= badAttributes
+			t.defects |= badAttributes
 			return
 		}
 	}
@@ -91,36 +90,35 @@ func (t *tag) keep(a attribute) {
 	}
 }
 
-// quoted reads a value up to its quote. Where a whole tag's end and another's
-// start would be in it, or the name of the next attribute, the quote is missing
-// and the value ends before.
+// quoted parses a value up to its closing quote. If the value would contain the end of a tag and the start of
+// another, or the name of the next attribute, the quote is missing and the value ends earlier.
 func (t *tag) quoted(quote byte) (value []byte, ends bool) {
 	rest := t.doc[t.pos:]
 	n := bytes.IndexByte(rest, quote)
 	if n < 0 {
-		t.wrong |= badAttributes
+		t.defects |= badAttributes
 		return t.bare()
 	}
 	value = rest[:n]
 	end := bytes.IndexByte(value, '>')
 	switch {
 	case end >= 0 && bytes.IndexByte(value[end:], '<') > 0:
-		t.wrong |= badAttributes
+		t.defects |= badAttributes
 		t.pos += end
 		return bytes.TrimSuffix(value[:end], []byte(" /")), true
 	case n > 0 && value[n-1] == '=' && n+1 < len(rest) && len(tagName(rest[n+1:n+2])) > 0 && bytes.ContainsAny(value, space) && bytes.IndexByte(rest[n+1:], quote) >= 0:
-		t.wrong |= badAttributes
+		t.defects |= badAttributes
 		return t.bare()
 	}
 	if bytes.IndexByte(value, '<') >= 0 {
-		t.wrong |= bareLessThan
+		t.defects |= bareLessThan
 	}
-	t.wrong |= references(value)
+	t.defects |= checkReferences(value)
 	t.pos += n + 1
 	return value, true
 }
 
-// bare reads a value without quotes, or in those of printers.
+// bare parses a value without quotes, or with typographic quotes.
 func (t *tag) bare() (value []byte, ends bool) {
 	n := bytes.IndexAny(t.doc[t.pos:], space+">\"'<")
 	if n < 0 {

@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// zone returns in how many minutes east of UTC most dates are written, and
-// whether that tells where the publisher is: many programs write all dates in
-// UTC, so that dates in UTC count only beside others. The newest entry's zone
-// wins a draw, for that is summer or winter time. Newest dates come first.
-func zone(dates []string) (minutes int, known bool) {
+// mostCommonZone returns the offset of most dates, in minutes east of UTC, and whether it indicates the
+// publisher's zone. Many programs write all dates in UTC, so that UTC counts only if other offsets occur too.
+// The newest date breaks a tie, because it reflects current summer or winter time. dates are newest first.
+func mostCommonZone(dates []string) (minutes int, known bool) {
 	votes := make(map[int]int)
 	most := 0
-	for i := len(dates) - 1; i >= 0; i-- { // the newest comes last
+	for i := len(dates) - 1; i >= 0; i-- { // the newest last
 		offset, ok := writtenOffset(dates[i])
 		if !ok {
 			continue
@@ -26,9 +25,9 @@ func zone(dates []string) (minutes int, known bool) {
 	return minutes, known
 }
 
-// writtenOffset returns the offset of a date's zone, in minutes. Zones that say
-// that it is UTC and nothing else (Z, GMT, -0000 by RFC 5322) are none. A name in
-// parentheses may follow an offset.
+// writtenOffset returns the offset of a date's zone, in minutes. Zones that mean UTC without a place (Z, GMT,
+// -0000 by RFC
+// 5322) have none. A name in parentheses may follow an offset.
 func writtenOffset(date string) (minutes int, ok bool) {
 	date = strings.TrimSpace(date[max(0, len(date)-maxDated):])
 	if i := strings.LastIndexByte(date, '('); i >= 0 && strings.HasSuffix(date, ")") {
@@ -48,7 +47,7 @@ func writtenOffset(date string) (minutes int, ok bool) {
 	return minutes, minutes <= 14*60
 }
 
-// namedZones are the offsets, in minutes, of names that mean one zone only.
+// namedZones are the offsets, in minutes, of names of exactly one zone.
 var namedZones = map[string]int{
 	"EST": -5 * 60, "EDT": -4 * 60, "CST": -6 * 60, "CDT": -5 * 60,
 	"MST": -7 * 60, "MDT": -6 * 60, "PST": -8 * 60, "PDT": -7 * 60,

@@ -6,29 +6,29 @@ import (
 	"testing"
 )
 
-func TestProxyNeedsAPublicOrAnAllowedAddress(t *testing.T) {
+func TestProxyGuard_RequiresAPublicOrAllowedAddress(t *testing.T) {
 	t.Parallel()
 	p := httpProxy(t)
 	x := newTrap(t, "127.0.0.2:0")
 	private := "http://" + x.Addr().String()
-	e := fails(t, client(t), Request{URL: "http://192.0.1.1/", Ways: []string{private}}, ClassProxy)
-	if !strings.Contains(e.Error(), "127.0.0.2/32 among the networks that are allowed for proxies") || x.came.Load() > 0 {
-		t.Errorf("got %v after %d connections, want it to say what would allow it", e, x.came.Load())
+	e := fails(t, client(t), Request{URL: "http://192.0.1.1/", Routes: []string{private}}, ClassProxy)
+	if !strings.Contains(e.Error(), "add 127.0.0.2/32 to the networks allowed for proxies") || x.connections.Load() > 0 {
+		t.Errorf("got %v after %d connections, want the setting that allows it", e, x.connections.Load())
 	}
-	// A feed may not be where only proxies may.
+	// Feeds are not allowed in networks for proxies.
 	c := client(t, func(o *Options) { o.Allow, o.ProxyAllow = nil, loopback })
-	fails(t, c, Request{URL: serve(t, func(http.ResponseWriter, *http.Request) {}), Ways: []string{p.url}}, ClassBlocked)
+	fails(t, c, Request{URL: serve(t, func(http.ResponseWriter, *http.Request) {}), Routes: []string{p.url}}, ClassBlocked)
 	fails(t, c, Request{URL: p.url}, ClassBlocked)
-	if p.came.Load() != 0 {
-		t.Error("the proxy was asked for this machine")
+	if p.connections.Load() != 0 {
+		t.Error("the proxy received a request for this machine")
 	}
-	fails(t, c, Request{URL: "http://feed.invalid", Ways: []string{p.url}}, ClassServer) // that is as far as the proxy could bring us
-	if p.came.Load() != 1 {
-		t.Errorf("got %d requests, want 1", p.came.Load())
+	fails(t, c, Request{URL: "http://feed.invalid", Routes: []string{p.url}}, ClassServer) // that is as far as the proxy could bring us
+	if p.connections.Load() != 1 {
+		t.Errorf("got %d requests, want 1", p.connections.Load())
 	}
 }
 
-func TestProxyIsNotAskedForWhatIsBlocked(t *testing.T) {
+func TestCheckProxied_BlocksPrivateTargets(t *testing.T) {
 	t.Parallel()
 	for _, p := range []*proxyServer{httpProxy(t), socksProxy(t)} {
 		c := named(t, zone(map[string][]string{"lan.test": {"10.0.0.1"}, "mixed.test": {"93.184.216.34", "10.0.0.1"}, "chain.test": {"lan.test"}}),
@@ -47,23 +47,23 @@ func TestProxyIsNotAskedForWhatIsBlocked(t *testing.T) {
 		}
 		for _, host := range hosts {
 			for _, scheme := range []string{"http", "https"} {
-				fails(t, c, Request{URL: scheme + "://" + host + "/", Ways: []string{p.url}}, ClassBlocked)
+				fails(t, c, Request{URL: scheme + "://" + host + "/", Routes: []string{p.url}}, ClassBlocked)
 			}
 		}
-		if got := p.came.Load(); got != 0 {
-			t.Errorf("the proxy was asked %d times, last for %v", got, p.to.Load())
+		if got := p.connections.Load(); got != 0 {
+			t.Errorf("the proxy received %d requests, last for %v", got, p.to.Load())
 		}
 	}
 }
 
-func TestProxyIsNotAskedForARedirectToWhatIsBlocked(t *testing.T) {
+func TestCheckProxied_BlocksRedirects(t *testing.T) {
 	t.Parallel()
 	p := httpProxy(t)
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 	})
-	fails(t, client(t), Request{URL: url, Ways: []string{p.url}}, ClassBlocked)
-	if got := p.came.Load(); got != 1 {
-		t.Errorf("the proxy was asked %d times, want once", got)
+	fails(t, client(t), Request{URL: url, Routes: []string{p.url}}, ClassBlocked)
+	if got := p.connections.Load(); got != 1 {
+		t.Errorf("the proxy received %d requests, want 1", got)
 	}
 }

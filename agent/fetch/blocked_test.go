@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// A trap listens on this machine and counts who comes.
+// A trap listens on this machine and counts connections.
 type trap struct {
 	net.Listener
-	came atomic.Int32
+	connections atomic.Int32
 }
 
 func newTrap(t *testing.T, addr string) *trap {
@@ -33,7 +33,7 @@ func newTrap(t *testing.T, addr string) *trap {
 			if err != nil {
 				return
 			}
-			x.came.Add(1)
+			x.connections.Add(1)
 			conn.Close()
 		}
 	}()
@@ -47,9 +47,9 @@ func (x *trap) port() string {
 	return ":" + port
 }
 
-// Some of the names are none that this machine's resolver knows, so that the
-// fetch ends there; whatever it says, nobody may come to the trap.
-func TestNoSpellingOfThisMachineIsFetched(t *testing.T) {
+// Some of the names do not resolve here, so that the fetch ends there. In any case no connection may reach
+// the trap.
+func TestGuard_BlocksEverySpellingOfThisMachine(t *testing.T) {
 	t.Parallel()
 	x := newTrap(t, ":0") // all addresses of this machine
 	nobody := func(o *Options) { o.Allow, o.Timeout = nil, 3*time.Second }
@@ -64,7 +64,7 @@ func TestNoSpellingOfThisMachineIsFetched(t *testing.T) {
 			e := fails(t, client(t, nobody), Request{URL: "http://" + host + x.port() + "/"},
 				ClassBlocked, ClassDNS, ClassAddress, ClassTimeout, ClassConnect)
 			if e.Class == ClassConnect && !strings.Contains(e.Error(), "unreachable") {
-				t.Errorf("it dialled: %v", e)
+				t.Errorf("it dialed: %v", e)
 			}
 		})
 	}
@@ -78,31 +78,31 @@ func TestNoSpellingOfThisMachineIsFetched(t *testing.T) {
 		}
 	}
 	t.Cleanup(func() {
-		if got := x.came.Load(); got != 0 {
-			t.Errorf("%d connections came to this machine, want none", got)
+		if got := x.connections.Load(); got != 0 {
+			t.Errorf("%d connections to this machine, want none", got)
 		}
 	})
 }
 
-// The name is a good one; what it resolves to is not.
-func TestNameThatResolvesToThisMachineIsBlocked(t *testing.T) {
+// The name is valid, but resolves to a blocked address.
+func TestGuard_BlocksNameThatResolvesToThisMachine(t *testing.T) {
 	t.Parallel()
 	x := newTrap(t, "127.0.0.1:0")
 	e := fails(t, client(t, func(o *Options) { o.Allow = nil }), Request{URL: "http://localhost" + x.port()}, ClassBlocked)
 	if !errors.Is(e, ErrBlocked) {
 		t.Errorf("got %v, want ErrBlocked", e)
 	}
-	if got := x.came.Load(); got != 0 {
-		t.Errorf("%d connections came, want none", got)
+	if got := x.connections.Load(); got != 0 {
+		t.Errorf("%d connections, want none", got)
 	}
 }
 
-func TestRedirectToBlockedAddressIsBlocked(t *testing.T) {
+func TestRedirect_ToBlockedAddressIsBlocked(t *testing.T) {
 	t.Parallel()
-	x := newTrap(t, "[::1]:0") // this machine under an address that is not allowed
+	x := newTrap(t, "[::1]:0") // this machine, at an address that is not allowed
 	to := []string{"http://[::1]" + x.port(), "http://169.254.169.254/latest/meta-data", "//192.168.0.1/", "http://1.1.1.1:22/", "http://1.1.1.1:6379/"}
 	for _, s := range special {
-		if s != "127.0.0.1" && s != "::ffff:127.0.0.1" { // which the test allows
+		if s != "127.0.0.1" && s != "::ffff:127.0.0.1" { // allowed in this test
 			to = append(to, (&url.URL{Scheme: "https", Host: net.JoinHostPort(s, "443")}).String())
 		}
 	}
@@ -115,12 +115,12 @@ func TestRedirectToBlockedAddressIsBlocked(t *testing.T) {
 			t.Errorf("to %s: got %v, want ErrBlocked", to[i], e)
 		}
 	}
-	if got := x.came.Load(); got != 0 {
-		t.Errorf("%d connections came, want none", got)
+	if got := x.connections.Load(); got != 0 {
+		t.Errorf("%d connections, want none", got)
 	}
 }
 
-func TestOwnListenersAreNeverFetchedFrom(t *testing.T) {
+func TestGuard_BlocksOwnListeners(t *testing.T) {
 	t.Parallel()
 	x := newTrap(t, ":0")
 	own := netip.MustParseAddrPort("0.0.0.0" + x.port())
@@ -140,11 +140,11 @@ func TestOwnListenersAreNeverFetchedFrom(t *testing.T) {
 	}
 	for _, host := range hosts {
 		e := fails(t, client(t, everything), Request{URL: "http://" + host + x.port()}, ClassBlocked)
-		if !strings.Contains(e.Error(), "this program itself") {
-			t.Errorf("%s: got %q, want it to say who listens there", host, e)
+		if !strings.Contains(e.Error(), "this program listens") {
+			t.Errorf("%s: got %q, want it to name our listener", host, e)
 		}
 	}
-	if got := x.came.Load(); got != 0 {
-		t.Errorf("%d connections came, want none", got)
+	if got := x.connections.Load(); got != 0 {
+		t.Errorf("%d connections, want none", got)
 	}
 }

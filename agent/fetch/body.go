@@ -19,179 +19,177 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// packed is a body as it travels through the mesh.
-type packed struct {
+// compressedBody is a document's body, compressed for its way through the mesh.
+type compressedBody struct {
 	gzip []byte
-	hash string // of the bytes inside
-	size int64  // of the bytes inside
+	hash string // of the decompressed body, see [hashString]
+	size int64  // of the decompressed body, in bytes
 }
 
-// MaxPlain is the largest document that [Request.Plain] takes, in bytes.
-const MaxPlain = 256 << 10
+// MaxBuffered is the size, in bytes, of the largest document that [Request].Buffer receives.
+const MaxBuffered = 256 << 10
 
-// inside takes what is inside a body, as it comes out.
-type inside struct {
-	hash  hash.Hash
-	plain *bytes.Buffer // see [Request.Plain]
+// bodyWriter hashes a decompressed body and, if requested, copies it to a buffer.
+type bodyWriter struct {
+	hash   hash.Hash
+	buffer *bytes.Buffer // see [Request]; nil once the body exceeds MaxBuffered
 }
 
-func newInside(plain *bytes.Buffer) *inside {
+func newBodyWriter(plain *bytes.Buffer) *bodyWriter {
 	if plain != nil {
-		plain.Reset() // there may have been another answer
+		plain.Reset() // an earlier response may have filled it
 	}
-	return &inside{hash: sha256.New(), plain: plain}
+	return &bodyWriter{hash: sha256.New(), buffer: plain}
 }
 
-func (i *inside) Write(p []byte) (int, error) {
+func (i *bodyWriter) Write(p []byte) (int, error) {
 	i.hash.Write(p)
 	switch {
-	case i.plain == nil:
-	case i.plain.Len()+len(p) > MaxPlain:
-		i.plain.Reset()
-		i.plain = nil
+	case i.buffer == nil:
+	case i.buffer.Len()+len(p) > MaxBuffered:
+		i.buffer.Reset()
+		i.buffer = nil
 	default:
-		i.plain.Write(p)
+		i.buffer.Write(p)
 	}
 	return len(p), nil
 }
 
-func (i *inside) sum() string { return sum(i.hash.Sum(nil)) }
+func (i *bodyWriter) hashString() string { return hashString(i.hash.Sum(nil)) }
 
-// pack reads the response's body: gzip as it came, all else compressed by us.
-// One layer of compression is taken off, be it declared or not (some servers
-// send gzip and say nothing), and never a second one: that would be a bomb.
-func (c *Client) pack(r *http.Response, to *inside) (packed, error) {
-	from := &wire{Reader: r.Body}
-	body := buffers.Get().(*bufio.Reader)
-	defer giveBack(body)
+// readBody reads the response's body. Gzip is kept as received, all else is recompressed. It removes one
+// layer of compression, whether or not the server declares it (some send undeclared gzip), and never a second
+// layer, which could be a decompression bomb.
+func (c *Client) readBody(r *http.Response, to *bodyWriter) (compressedBody, error) {
+	from := &connReader{Reader: r.Body}
+	body := bufioPool.Get().(*bufio.Reader)
+	defer putBuffer(body)
 	body.Reset(from)
 	p, err := c.decode(body, r.Header.Get("Content-Encoding"), r.ContentLength, to)
 	var known *Error
 	switch {
 	case err == nil, errors.As(err, &known):
 		return p, err
-	case from.err != nil: // whatever the decoder made of it
+	case from.err != nil: // takes precedence over the decoder's error
 		return p, from.err
 	}
 	return p, &Error{Class: ClassEncoding, Err: fmt.Errorf("the body can't be decompressed: %w", err)}
 }
 
-// Bodies are read in what others were read in: a reader of gzip alone takes 40 KB.
+// Buffers and gzip state are pooled: a gzip reader alone allocates 40 KB.
 var (
-	buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 32<<10) }}
-	readers = sync.Pool{New: func() any { return new(gzip.Reader) }}
-	chunks  = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+	bufioPool      = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 32<<10) }}
+	gzipReaderPool = sync.Pool{New: func() any { return new(gzip.Reader) }}
+	chunkPool      = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 )
 
-// giveBack keeps a buffer for other bodies, and not the body that it read.
-func giveBack(b *bufio.Reader) {
+// putBuffer returns a buffer to the pool without its reference to the body.
+func putBuffer(b *bufio.Reader) {
 	b.Reset(nil)
-	buffers.Put(b)
+	bufioPool.Put(b)
 }
 
-// maxWindow is what a zstd body may have us set aside, in bytes: RFC 9659.
-const maxWindow = 8 << 20
+// maxZstdWindow bounds the window, in bytes, that a zstd body makes the decoder allocate (RFC 9659).
+const maxZstdWindow = 8 << 20
 
-func (c *Client) decode(body *bufio.Reader, encoding string, size int64, to *inside) (packed, error) {
+func (c *Client) decode(body *bufio.Reader, encoding string, size int64, to *bodyWriter) (compressedBody, error) {
 	if isGzip(body) {
-		return c.keep(body, size, to)
+		return c.readGzip(body, size, to)
 	}
-	plain, err := decoded(body, encoding)
+	plain, err := newDecoder(body, encoding)
 	if err != nil {
-		return packed{}, err
+		return compressedBody{}, err
 	}
 	defer plain.Close()
-	return c.compress(plain, to)
+	return c.recompress(plain, to)
 }
 
-// isGzip looks at the method too, always 8: a brotli stream may begin with the
-// two bytes before it.
+// isGzip checks the method byte too, which is always 8, because a brotli stream may begin with gzip's two
+// magic bytes.
 func isGzip(body *bufio.Reader) bool {
 	magic, _ := body.Peek(3)
 	return bytes.Equal(magic, []byte{0x1f, 0x8b, 8})
 }
 
-// decoded takes one layer off a body that is not gzip.
-func decoded(body io.Reader, encoding string) (io.ReadCloser, error) {
+// newDecoder returns a reader that removes one layer of compression from a body that is not gzip.
+func newDecoder(body io.Reader, encoding string) (io.ReadCloser, error) {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "br":
 		return io.NopCloser(brotli.NewReader(body)), nil
 	case "zstd":
-		z, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		z, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
 		if err != nil {
 			return nil, err
 		}
 		return z.IOReadCloser(), nil
-	case "", "identity", "gzip", "x-gzip", "utf-8": // some say gzip and send plain bytes; utf-8 is a common slip
+	case "", "identity", "gzip", "x-gzip", "utf-8": // some declare gzip and send plain bytes; utf-8 is a common mistake
 		return io.NopCloser(body), nil
 	}
-	return nil, fmt.Errorf("its encoding is %q, which we did not ask for", encoding)
+	return nil, fmt.Errorf("unsupported content encoding %q", encoding)
 }
 
-// headOf returns the first bytes of an answer's page, decompressed, as far as
-// they can be had.
-func headOf(r *http.Response) []byte {
+// responseHead returns the first headSize bytes of a response's decompressed body, or fewer if decompression
+// fails.
+func responseHead(r *http.Response) []byte {
 	body := bufio.NewReader(io.LimitReader(r.Body, headSize))
 	var plain io.ReadCloser
 	var err error
 	if isGzip(body) {
 		plain, err = gzip.NewReader(body)
 	} else {
-		plain, err = decoded(body, r.Header.Get("Content-Encoding"))
+		plain, err = newDecoder(body, r.Header.Get("Content-Encoding"))
 	}
 	if err != nil {
 		return nil
 	}
 	defer plain.Close()
-	head, _ := io.ReadAll(io.LimitReader(plain, headSize)) // what came before an error is of use too
+	head, _ := io.ReadAll(io.LimitReader(plain, headSize)) // bytes before an error are still useful
 	return head
 }
 
-// maxTrusted is how many bytes are set aside for a body because a server says that
-// it has so many.
-const maxTrusted = 256 << 10
+// maxPreallocated bounds the buffer, in bytes, that is allocated from a declared Content-Length alone.
+const maxPreallocated = 256 << 10
 
-// keep reads a gzip body and keeps it as it is. Its size is as the server says; -1
-// if it does not.
-func (c *Client) keep(body io.Reader, size int64, to *inside) (packed, error) {
-	raw := bytes.NewBuffer(make([]byte, 0, min(max(size, 0), c.options.MaxPacked, maxTrusted)))
-	z := readers.Get().(*gzip.Reader)
-	defer readers.Put(z)
-	if err := z.Reset(io.TeeReader(body, limited{raw, c.options.MaxPacked})); err != nil {
-		return packed{}, err
+// readGzip reads a gzip body and keeps its bytes unchanged. size is the declared Content-Length, -1 if none.
+func (c *Client) readGzip(body io.Reader, size int64, to *bodyWriter) (compressedBody, error) {
+	raw := bytes.NewBuffer(make([]byte, 0, min(max(size, 0), c.options.MaxCompressed, maxPreallocated)))
+	z := gzipReaderPool.Get().(*gzip.Reader)
+	defer gzipReaderPool.Put(z)
+	if err := z.Reset(io.TeeReader(body, limitedWriter{raw, c.options.MaxCompressed})); err != nil {
+		return compressedBody{}, err
 	}
 	plain, err := c.copy(to, z)
 	if err != nil {
-		return packed{}, err
+		return compressedBody{}, err
 	}
-	return packed{gzip: raw.Bytes(), hash: to.sum(), size: plain}, nil
+	return compressedBody{gzip: raw.Bytes(), hash: to.hashString(), size: plain}, nil
 }
 
-var writers = sync.Pool{New: func() any {
-	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is a valid one
+var gzipWriterPool = sync.Pool{New: func() any {
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
 	return w
 }}
 
-// compress reads a body and compresses it.
-func (c *Client) compress(body io.Reader, to *inside) (packed, error) {
+// recompress reads a plain body and compresses it with gzip.
+func (c *Client) recompress(body io.Reader, to *bodyWriter) (compressedBody, error) {
 	var out bytes.Buffer
-	w := writers.Get().(*gzip.Writer)
-	defer writers.Put(w)
-	w.Reset(limited{&out, c.options.MaxPacked})
+	w := gzipWriterPool.Get().(*gzip.Writer)
+	defer gzipWriterPool.Put(w)
+	w.Reset(limitedWriter{&out, c.options.MaxCompressed})
 	size, err := c.copy(io.MultiWriter(to, w), body)
 	if err == nil {
 		err = w.Close()
 	}
 	if err != nil {
-		return packed{}, err
+		return compressedBody{}, err
 	}
-	return packed{gzip: out.Bytes(), hash: to.sum(), size: size}, nil
+	return compressedBody{gzip: out.Bytes(), hash: to.hashString(), size: size}, nil
 }
 
-// copy copies at most MaxBody bytes; more are an error.
+// copy copies at most MaxBody bytes and returns an error if the source has more.
 func (c *Client) copy(to io.Writer, from io.Reader) (int64, error) {
-	chunk := chunks.Get().(*[32 << 10]byte)
-	defer chunks.Put(chunk)
+	chunk := chunkPool.Get().(*[32 << 10]byte)
+	defer chunkPool.Put(chunk)
 	size, err := io.CopyBuffer(to, io.LimitReader(from, c.options.MaxBody+1), chunk[:])
 	if err == nil && size > c.options.MaxBody {
 		err = tooLarge(c.options.MaxBody)
@@ -204,30 +202,30 @@ func tooLarge(limit int64) error {
 }
 
 func tooLargePacked(limit int64) error {
-	return &Error{Class: ClassTooLarge, Err: fmt.Errorf("the document is larger than %d bytes even in gzip", limit)}
+	return &Error{Class: ClassTooLarge, Err: fmt.Errorf("the compressed document is larger than %d bytes", limit)}
 }
 
-// limited refuses to hold more than a number of bytes.
-type limited struct {
+// limitedWriter fails once the buffer would exceed max bytes.
+type limitedWriter struct {
 	to  *bytes.Buffer
 	max int64
 }
 
-func (l limited) Write(p []byte) (int, error) {
+func (l limitedWriter) Write(p []byte) (int, error) {
 	if int64(l.to.Len()+len(p)) > l.max {
 		return 0, tooLargePacked(l.max)
 	}
 	return l.to.Write(p)
 }
 
-// A wire remembers the connection's own first error, so that it can be told
-// from a decoder's, and from those that it leads to.
-type wire struct {
+// connReader records the connection's first error, so that it can be distinguished from a decoder's error and
+// from errors that follow from it.
+type connReader struct {
 	io.Reader
 	err error
 }
 
-func (w *wire) Read(p []byte) (int, error) {
+func (w *connReader) Read(p []byte) (int, error) {
 	if w.err != nil {
 		return 0, w.err
 	}
@@ -238,12 +236,12 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func sum(hash []byte) string { return hex.EncodeToString(hash[:16]) }
+func hashString(hash []byte) string { return hex.EncodeToString(hash[:16]) }
 
-// unpackHead returns the first bytes inside a [Document]'s Body.
-func unpackHead(body []byte) []byte {
-	z := readers.Get().(*gzip.Reader)
-	defer readers.Put(z)
+// decompressHead returns the first headSize bytes inside a [Document]'s Body.
+func decompressHead(body []byte) []byte {
+	z := gzipReaderPool.Get().(*gzip.Reader)
+	defer gzipReaderPool.Put(z)
 	if z.Reset(bytes.NewReader(body)) != nil {
 		return nil
 	}
@@ -251,40 +249,38 @@ func unpackHead(body []byte) []byte {
 	return head
 }
 
-// Pack returns a document that came another way as a [Document]'s Body and
-// BodyHash have it.
-func Pack(document []byte) (body []byte, hash string) {
+// Compress returns a document that was not fetched over HTTP in the form of a [Document]'s Body and BodyHash.
+func Compress(document []byte) (body []byte, hash string) {
 	var out bytes.Buffer
-	w := writers.Get().(*gzip.Writer)
-	defer writers.Put(w)
+	w := gzipWriterPool.Get().(*gzip.Writer)
+	defer gzipWriterPool.Put(w)
 	w.Reset(&out)
-	w.Write(document) // a buffer takes all
+	w.Write(document) // a buffer accepts all bytes
 	w.Close()
 	digest := sha256.Sum256(document)
-	return out.Bytes(), sum(digest[:])
+	return out.Bytes(), hashString(digest[:])
 }
 
-// Unpack returns the bytes inside a [Document]'s Body, at most limit of them;
-// more are an error.
-func Unpack(body []byte, limit int64) ([]byte, error) {
+// Decompress returns the bytes inside a [Document]'s Body. It returns an error if they exceed limit.
+func Decompress(body []byte, limit int64) ([]byte, error) {
 	var plain bytes.Buffer
-	if err := UnpackTo(&plain, body, limit); err != nil {
+	if err := DecompressTo(&plain, body, limit); err != nil {
 		return nil, err
 	}
 	return plain.Bytes(), nil
 }
 
-// UnpackTo is [Unpack] into a buffer, in place of what is in it.
-func UnpackTo(plain *bytes.Buffer, body []byte, limit int64) error {
+// DecompressTo is [Decompress] into a buffer, whose previous contents it replaces.
+func DecompressTo(plain *bytes.Buffer, body []byte, limit int64) error {
 	plain.Reset()
-	z := readers.Get().(*gzip.Reader)
-	defer readers.Put(z)
+	z := gzipReaderPool.Get().(*gzip.Reader)
+	defer gzipReaderPool.Put(z)
 	if err := z.Reset(bytes.NewReader(body)); err != nil {
-		return fmt.Errorf("unpack the body: %w", err)
+		return fmt.Errorf("decompress the body: %w", err)
 	}
-	plain.Grow(int(min(sizeInside(body), limit)) + bytes.MinRead)
+	plain.Grow(int(min(gzipSize(body), limit)) + bytes.MinRead)
 	if _, err := plain.ReadFrom(io.LimitReader(z, limit+1)); err != nil {
-		return fmt.Errorf("unpack the body: %w", err)
+		return fmt.Errorf("decompress the body: %w", err)
 	}
 	if int64(plain.Len()) > limit {
 		return tooLarge(limit)
@@ -292,11 +288,11 @@ func UnpackTo(plain *bytes.Buffer, body []byte, limit int64) error {
 	return nil
 }
 
-// sizeInside returns how many bytes gzip says are in it, in its last four, but no
-// more than there can be.
+// gzipSize returns the decompressed size that the gzip trailer states, bounded by the format's maximum
+// compression factor of 1032.
 //
 // Source: RFC 1952, section 2.3.1; zlib, "Maximum Compression Factor".
-func sizeInside(packed []byte) int64 {
+func gzipSize(packed []byte) int64 {
 	if len(packed) < 4 {
 		return 0
 	}

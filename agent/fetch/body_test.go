@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// encodings are the encodings that we ask for, and none.
+// encodings are the requested encodings, and none.
 var encodings = map[string]func(*testing.T, []byte) []byte{
 	"":         func(_ *testing.T, b []byte) []byte { return b },
 	"identity": func(_ *testing.T, b []byte) []byte { return b },
@@ -55,7 +55,7 @@ func written(t *testing.T, b []byte, through func(io.Writer) io.WriteCloser) []b
 	return out.Bytes()
 }
 
-// noise returns bytes that do not compress, the same each time.
+// noise returns incompressible bytes, the same each time.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	r := rand.NewChaCha8([32]byte{1})
@@ -63,8 +63,7 @@ func noise(n int) []byte {
 	return b
 }
 
-// sends returns the address of a server that sends a body and says of it what
-// it is told to.
+// sends returns the address of a server that sends a body with the given Content-Encoding.
 func sends(t *testing.T, encoding string, body []byte) string {
 	t.Helper()
 	return serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -76,7 +75,7 @@ func sends(t *testing.T, encoding string, body []byte) string {
 	})
 }
 
-func TestEncodingIsTakenOffOnce(t *testing.T) {
+func TestBody_OneLayerOfCompressionIsRemoved(t *testing.T) {
 	t.Parallel()
 	for _, document := range []string{"", "<rss/>", strings.Repeat("<item>лента</item>", 10_000)} {
 		for name, encode := range encodings {
@@ -88,15 +87,15 @@ func TestEncodingIsTakenOffOnce(t *testing.T) {
 	}
 }
 
-func TestEncodingNeedNotBeWhatIsSaid(t *testing.T) {
+func TestBody_WronglyDeclaredEncodingIsAccepted(t *testing.T) {
 	t.Parallel()
 	plain := []byte("<rss>some feed</rss>")
 	once := zipped(t, plain)
 	for _, c := range []struct {
-		name, says string
-		body, want []byte
+		name, encoding string
+		body, want     []byte
 	}{
-		{"gzip that nobody declared", "", once, plain},
+		{"undeclared gzip", "", once, plain},
 		{"gzip declared as identity", "identity", once, plain},
 		{"gzip declared as br", "br", once, plain},
 		{"plain bytes declared as gzip", "gzip", plain, plain},
@@ -106,15 +105,15 @@ func TestEncodingNeedNotBeWhatIsSaid(t *testing.T) {
 		{"a br in a gzip loses one layer", "br, gzip", zipped(t, encodings["br"](t, plain)), encodings["br"](t, plain)},
 		{"one byte is no gzip", "gzip", []byte{0x1f}, []byte{0x1f}},
 	} {
-		d := get(t, client(t), Request{URL: sends(t, c.says, c.body)})
+		d := get(t, client(t), Request{URL: sends(t, c.encoding, c.body)})
 		if got := text(t, d); got != string(c.want) {
 			t.Errorf("%s: got %.60q, want %.60q", c.name, got, c.want)
 		}
 	}
 }
 
-// The first two bytes of a brotli stream may be those of a gzip one.
-func TestBrotliThatLooksLikeGzip(t *testing.T) {
+// A brotli stream may begin with the first two bytes of gzip.
+func TestBody_BrotliThatStartsLikeGzip(t *testing.T) {
 	t.Parallel()
 	var stream, want []byte
 	for n := range 1 << 12 {
@@ -136,7 +135,7 @@ func TestBrotliThatLooksLikeGzip(t *testing.T) {
 	}
 }
 
-func TestBrokenEncodingIsToldInWords(t *testing.T) {
+func TestBody_BrokenEncodingIsReported(t *testing.T) {
 	t.Parallel()
 	long := noise(1000)
 	half := func(name string) []byte {
@@ -144,10 +143,10 @@ func TestBrokenEncodingIsToldInWords(t *testing.T) {
 		return b[:len(b)/2]
 	}
 	damaged := zipped(t, long)
-	damaged[len(damaged)-5]++ // its checksum
+	damaged[len(damaged)-5]++ // in its checksum
 	for _, c := range []struct {
-		name, says string
-		body       []byte
+		name, encoding string
+		body           []byte
 	}{
 		{"half a gzip", "gzip", half("gzip")},
 		{"half a br", "br", half("br")},
@@ -156,17 +155,17 @@ func TestBrokenEncodingIsToldInWords(t *testing.T) {
 		{"a gzip with a tail", "gzip", append(zipped(t, long), "tail"...)},
 		{"plain bytes declared as br", "br", []byte("<rss>some feed</rss>")},
 		{"plain bytes declared as zstd", "zstd", []byte("<rss>some feed</rss>")},
-		{"what we did not ask for", "deflate", []byte("x")},
+		{"an encoding not requested", "deflate", []byte("x")},
 		{"a long name", strings.Repeat("x", 10_000), []byte("x")},
 	} {
-		e := fails(t, client(t), Request{URL: sends(t, c.says, c.body)}, ClassEncoding)
+		e := fails(t, client(t), Request{URL: sends(t, c.encoding, c.body)}, ClassEncoding)
 		if !strings.HasPrefix(e.Error(), "the body can't be decompressed: ") || len(e.Error()) > 400 {
-			t.Errorf("%s: got %q, want a sentence that begins: the body can't be decompressed", c.name, e)
+			t.Errorf("%s: got %q, want a text that begins: the body can't be decompressed", c.name, e)
 		}
 	}
 }
 
-func TestDocumentMayBeAsLargeAsAgreedAndNoLarger(t *testing.T) {
+func TestBody_SizeIsLimited(t *testing.T) {
 	t.Parallel()
 	limit := func(o *Options) { o.MaxBody = 1000 }
 	for name, encode := range encodings {
@@ -181,9 +180,9 @@ func TestDocumentMayBeAsLargeAsAgreedAndNoLarger(t *testing.T) {
 	}
 }
 
-func TestPackedDocumentMayBeAsLargeAsAgreed(t *testing.T) {
+func TestBody_CompressedSizeIsLimited(t *testing.T) {
 	t.Parallel()
-	limit := func(o *Options) { o.MaxPacked = 2000 }
+	limit := func(o *Options) { o.MaxCompressed = 2000 }
 	for name, encode := range encodings {
 		d := get(t, client(t, limit), Request{URL: sends(t, name, encode(t, noise(1500)))})
 		if len(d.Body) > 2000 {
@@ -191,12 +190,12 @@ func TestPackedDocumentMayBeAsLargeAsAgreed(t *testing.T) {
 		}
 		e := fails(t, client(t, limit), Request{URL: sends(t, name, encode(t, noise(3000)))}, ClassTooLarge)
 		if !strings.Contains(e.Error(), "larger than 2000 bytes") {
-			t.Errorf("%q: got %q, want it to name the limit", name, e)
+			t.Errorf("%q: got %q, want it to contain the limit", name, e)
 		}
 	}
 }
 
-// bombs are a GiB of zeros each: 64 times the same part.
+// bombs contain a GiB of zeros each: 64 times the same part.
 func bombs(t *testing.T) map[string][]byte {
 	const times = 64
 	part := make([]byte, 16<<20)
@@ -217,9 +216,9 @@ func bombs(t *testing.T) map[string][]byte {
 	}
 }
 
-func TestBombsAreTooLarge(t *testing.T) {
+func TestBody_DecompressionBombsAreTooLarge(t *testing.T) {
 	const maxAlloc = 24 << 20
-	limit := func(o *Options) { o.MaxBody, o.MaxPacked = 10<<20, 6<<20 }
+	limit := func(o *Options) { o.MaxBody, o.MaxCompressed = 10<<20, 6<<20 }
 	for name, body := range bombs(t) {
 		url, c := sends(t, name, body), client(t, limit)
 		var before, after runtime.MemStats
@@ -235,8 +234,8 @@ func TestBombsAreTooLarge(t *testing.T) {
 	}
 }
 
-// Nothing is read beyond what shows that there is too much.
-func TestEndlessBodyIsTooLarge(t *testing.T) {
+// Reading stops as soon as the limit is exceeded.
+func TestBody_EndlessBodyIsTooLarge(t *testing.T) {
 	t.Parallel()
 	for _, encoding := range []string{"", "gzip"} {
 		url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -256,9 +255,9 @@ func TestEndlessBodyIsTooLarge(t *testing.T) {
 	}
 }
 
-// RFC 9659: over HTTP a zstd window has at most 8 MB. A frame of a few bytes
-// that asks for a larger one would have us set that much aside.
-func TestZstdWindowIsBounded(t *testing.T) {
+// RFC 9659: over HTTP a zstd window has at most 8 MB. A frame of a few bytes with a larger window would
+// allocate that much.
+func TestBody_ZstdWindowIsBounded(t *testing.T) {
 	frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, (26 - 10) << 3, 0x0d, 0x00, 0x00, 'x'} // a window of 64 MB, one raw block
 	frame[6] = 1 | 1<<3                                                                  // the last block, raw, of one byte
 	c := client(t)
@@ -272,53 +271,53 @@ func TestZstdWindowIsBounded(t *testing.T) {
 	}
 }
 
-func TestUnpackReturnsAtMostTheLimit(t *testing.T) {
+func TestDecompress_ReturnsAtMostTheLimit(t *testing.T) {
 	t.Parallel()
 	packed := zipped(t, []byte("12345"))
-	if got, err := Unpack(packed, 5); err != nil || string(got) != "12345" {
-		t.Errorf("Unpack(5) = %q, %v; want 12345", got, err)
+	if got, err := Decompress(packed, 5); err != nil || string(got) != "12345" {
+		t.Errorf("Decompress(5) = %q, %v; want 12345", got, err)
 	}
-	if got, err := Unpack(packed, 4); err == nil {
-		t.Errorf("Unpack(4) = %q; want an error", got)
+	if got, err := Decompress(packed, 4); err == nil {
+		t.Errorf("Decompress(4) = %q; want an error", got)
 	}
 	for _, bad := range [][]byte{nil, []byte("no gzip"), packed[:len(packed)-1]} {
-		if got, err := Unpack(bad, 100); err == nil {
-			t.Errorf("Unpack(%q) = %q; want an error", bad, got)
+		if got, err := Decompress(bad, 100); err == nil {
+			t.Errorf("Decompress(%q) = %q; want an error", bad, got)
 		}
 	}
 }
 
-// TestUnpackBelievesNoSize: gzip says how much is in it, of its last part, and may lie.
-func TestUnpackBelievesNoSize(t *testing.T) {
+// The gzip trailer states the size of the last member only, and may be false.
+func TestDecompress_DoesNotTrustTheStatedSize(t *testing.T) {
 	two := append(zipped(t, bytes.Repeat([]byte("a"), 5000)), zipped(t, []byte("b"))...)
-	if got, err := Unpack(two, 1<<20); err != nil || len(got) != 5001 {
+	if got, err := Decompress(two, 1<<20); err != nil || len(got) != 5001 {
 		t.Errorf("got %d bytes of two parts, %v; want 5001", len(got), err)
 	}
 	lie := zipped(t, []byte("12345"))
 	copy(lie[len(lie)-4:], "\xff\xff\xff\xff")
 	var plain bytes.Buffer
-	if err := UnpackTo(&plain, lie, 1<<30); err == nil || plain.Cap() > 1<<20 {
-		t.Errorf("got %v and %d bytes set aside for a body that lies", err, plain.Cap())
+	if err := DecompressTo(&plain, lie, 1<<30); err == nil || plain.Cap() > 1<<20 {
+		t.Errorf("got %v and %d bytes allocated for a body with a false size", err, plain.Cap())
 	}
 }
 
-func TestWhatIsPackedIsAsIfItHadBeenFetched(t *testing.T) {
+func TestCompress_EqualsAFetchedDocument(t *testing.T) {
 	for _, document := range []string{"", "a feed", strings.Repeat("a feed ", 100_000)} {
 		address := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, document) })
 		fetched := get(t, client(t), Request{URL: address})
-		body, hash := Pack([]byte(document))
+		body, hash := Compress([]byte(document))
 		if !bytes.Equal(body, fetched.Body) || hash != fetched.BodyHash {
-			t.Errorf("%d bytes: got %d packed and hash %s, want %d and %s", len(document), len(body), hash, len(fetched.Body), fetched.BodyHash)
+			t.Errorf("%d bytes: got %d compressed and hash %s, want %d and %s", len(document), len(body), hash, len(fetched.Body), fetched.BodyHash)
 		}
 	}
 }
 
-// Whoever reads a new document need not unpack it once more.
-func TestPlainHasANewDocumentAndNothingElse(t *testing.T) {
+// A reader of a new document does not have to decompress it again.
+func TestRequest_BufferReceivesNewDocumentsOnly(t *testing.T) {
 	t.Parallel()
 	document := bytes.Repeat([]byte("<item>some words</item>\n"), 4<<10)
-	_, hash := Pack(document)
-	large := bytes.Repeat(document, MaxPlain/len(document)+1)
+	_, hash := Compress(document)
+	large := bytes.Repeat(document, MaxBuffered/len(document)+1)
 	for encoding, encode := range encodings {
 		c := client(t)
 		url, cut := sends(t, encoding, encode(t, document)), sends(t, "gzip", zipped(t, document)[:200])
@@ -332,12 +331,12 @@ func TestPlainHasANewDocumentAndNothingElse(t *testing.T) {
 			{"one that is too large", Request{URL: sends(t, encoding, encode(t, large))}, nil},
 			{"one that is cut off", Request{URL: cut}, nil},
 		} {
-			r.request.Plain = bytes.NewBufferString("what was in it before")
+			r.request.Buffer = bytes.NewBufferString("what was in it before")
 			d, err := c.Fetch(t.Context(), r.request, time.Now())
-			if got := r.request.Plain.Bytes(); !bytes.Equal(got, r.want) {
+			if got := r.request.Buffer.Bytes(); !bytes.Equal(got, r.want) {
 				t.Errorf("%q, %s (%v): got %d bytes, want %d", encoding, r.name, err, len(got), len(r.want))
 			}
-			if inside, err := Unpack(d.Body, 10<<20); r.want != nil && (err != nil || !bytes.Equal(inside, r.want)) {
+			if inside, err := Decompress(d.Body, 10<<20); r.want != nil && (err != nil || !bytes.Equal(inside, r.want)) {
 				t.Errorf("%q, %s: the body is another: %v", encoding, r.name, err)
 			}
 		}

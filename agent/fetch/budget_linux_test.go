@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// cpu returns what this process has used of processors so far.
+// cpu returns the CPU time of this process.
 func cpu(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
@@ -22,8 +22,8 @@ func cpu(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Not parallel: it counts what the whole process uses, the test's server too.
-func TestNoBombCostsMuch(t *testing.T) {
+// Not parallel: it measures the whole process, including the test's server.
+func TestBody_BombsCostLittle(t *testing.T) {
 	const maxCPU, maxAlloc = 200 * time.Millisecond, 64 << 20
 	endless := func(write func(w io.Writer) error) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -72,7 +72,7 @@ func TestNoBombCostsMuch(t *testing.T) {
 			w.WriteHeader(http.StatusFound)
 			endless(func(w io.Writer) error { _, err := w.Write(part); return err })(w, nil)
 		}),
-		"silence": raw(t, func(c net.Conn) { io.Copy(io.Discard, c) }),
+		"no response": raw(t, func(c net.Conn) { io.Copy(io.Discard, c) }),
 	}
 	for encoding, body := range gib {
 		urls[encoding] = sends(t, encoding, body)
@@ -81,19 +81,19 @@ func TestNoBombCostsMuch(t *testing.T) {
 			w.WriteHeader(http.StatusForbidden)
 			w.Write(body)
 		})
-		urls[encoding+" said to be a page"] = serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		urls[encoding+" declared as a page"] = serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			w.Header().Set("Content-Encoding", encoding)
 			w.Write(body)
 		})
 	}
 	for name, url := range urls {
-		c := client(t, within(time.Second), func(o *Options) { o.MaxBody, o.MaxPacked = 10<<20, 6<<20 })
+		c := client(t, within(time.Second), func(o *Options) { o.MaxBody, o.MaxCompressed = 10<<20, 6<<20 })
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		used := cpu(t)
-		d, err := c.Fetch(t.Context(), Request{URL: url, Ways: []string{""}}, time.Now())
+		d, err := c.Fetch(t.Context(), Request{URL: url, Routes: []string{""}}, time.Now())
 		used = cpu(t) - used
 		runtime.ReadMemStats(&after)
 		alloc := after.TotalAlloc - before.TotalAlloc

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// serveTLS returns a server with a certificate that nobody signed; see [secured].
+// serveTLS returns a server with a self-signed certificate; see [secured].
 func serveTLS(t *testing.T, h2 bool, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
@@ -23,7 +23,7 @@ func serveTLS(t *testing.T, h2 bool, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// secured returns a client that believes the server's certificate.
+// secured returns a client that trusts the server's certificate.
 func secured(t *testing.T, s *httptest.Server) *Client {
 	t.Helper()
 	c := client(t)
@@ -33,7 +33,7 @@ func secured(t *testing.T, s *httptest.Server) *Client {
 	return c
 }
 
-func TestHTTP2IsSpokenAndConnectionsAreKept(t *testing.T) {
+func TestClient_UsesHTTP2AndReusesConnections(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	conns := map[string]bool{}
@@ -61,11 +61,11 @@ func TestHTTP2IsSpokenAndConnectionsAreKept(t *testing.T) {
 	}
 }
 
-// A host that is not asked again soon is left alone at once, wherever it led to.
-func TestNoConnectionStaysOpenAfterTheLastRequest(t *testing.T) {
+// With Close, no host of a redirect chain keeps a connection.
+func TestRequest_CloseClosesAllConnections(t *testing.T) {
 	t.Parallel()
 	for _, h2 := range []bool{true, false} {
-		open := make(chan int, 16) // one more, or one less
+		open := make(chan int, 16) // receives 1 for a new connection, -1 for a closed one
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch r.URL.Path {
 			case "/moved":
@@ -90,7 +90,7 @@ func TestNoConnectionStaysOpenAfterTheLastRequest(t *testing.T) {
 		t.Cleanup(s.Close)
 		c := secured(t, s)
 		for path, hops := range map[string]int{"/": 1, "/same": 1, "/moved": 2} {
-			get(t, c, Request{URL: s.URL + path, ETag: `"1"`, Last: true})
+			get(t, c, Request{URL: s.URL + path, ETag: `"1"`, Close: true})
 			for changes, now := 0, 0; changes < 2*hops || now > 0; changes++ {
 				select {
 				case more := <-open:
@@ -103,8 +103,8 @@ func TestNoConnectionStaysOpenAfterTheLastRequest(t *testing.T) {
 	}
 }
 
-// The hosts are many; what is kept open for them is bounded.
-func TestIdleConnectionsAreBounded(t *testing.T) {
+// With many hosts the number of idle connections is bounded.
+func TestClient_IdleConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	open := map[net.Conn]bool{}
@@ -131,21 +131,21 @@ func TestIdleConnectionsAreBounded(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if most > keptEach+10 { // some are closed a moment later
+	if most > idleConnsPerFetch+10 { // some close a moment later
 		t.Errorf("got %d open connections, want about 64", most)
 	}
 }
 
-func TestConnectionsLeaveMostOpenFilesToOthers(t *testing.T) {
+func TestMaxIdleConns_LeavesMostOpenFilesFree(t *testing.T) {
 	for _, c := range []struct{ parallel, files, want int }{
 		{64, 20_000, 4096},
 		{64, 1024, 256},
 		{1, 20_000, 64},
 		{1000, 20_000, 4096},
 		{10_000, 1 << 20, 40_000},
-		{1, 128, 64}, // a node can't do with less
+		{1, 128, 64}, // the minimum that a node needs
 	} {
-		if got := kept(c.parallel, c.files); got != c.want {
+		if got := maxIdleConns(c.parallel, c.files); got != c.want {
 			t.Errorf("%d fetches at a time, %d open files: got %d connections, want %d", c.parallel, c.files, got, c.want)
 		}
 	}

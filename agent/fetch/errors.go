@@ -13,45 +13,44 @@ import (
 	"time"
 )
 
-// A Class says what kind of error ended a fetch. There are few, so they may
-// label metrics.
+// A Class is the kind of error that ended a fetch. The set is small and fixed, so that classes can label
+// metrics.
 type Class string
 
 // The classes.
 const (
 	ClassBlocked  Class = "blocked"  // see ErrBlocked
 	ClassAddress  Class = "address"  // the URL can't be requested
-	ClassDNS      Class = "dns"      // the host's name has no address
-	ClassResolver Class = "resolver" // whether it has one can't be found out now
-	ClassProxy    Class = "proxy"    // no proxy that we were to go by works
-	ClassWall     Class = "bot wall" // the host wants to see a person
-	ClassLogin    Class = "login"    // the host wants to know who asks
-	ClassConnect  Class = "connect"  // nobody answers there
-	ClassTLS      Class = "tls"      // its certificate or handshake is bad
-	ClassTimeout  Class = "timeout"  // it took too long
+	ClassDNS      Class = "dns"      // the host name does not exist
+	ClassResolver Class = "resolver" // the resolver failed, so that the host name may exist
+	ClassProxy    Class = "proxy"    // none of the feed's proxies works
+	ClassBotBlock Class = "bot wall" // the host requires a human visitor
+	ClassLogin    Class = "login"    // the host requires a login
+	ClassConnect  Class = "connect"  // no connection to the host
+	ClassTLS      Class = "tls"      // invalid certificate or failed handshake
+	ClassTimeout  Class = "timeout"  // no complete response before the timeout
 	ClassReset    Class = "reset"    // the connection broke
-	ClassRedirect Class = "redirect" // too many, or to nowhere
+	ClassRedirect Class = "redirect" // too many redirects, or an invalid target
 	ClassClient   Class = "http 4xx"
 	ClassServer   Class = "http 5xx"
 	ClassStatus   Class = "http other"
 	ClassTooLarge Class = "too large"
-	ClassEncoding Class = "encoding" // the body is not encoded as it says
+	ClassEncoding Class = "encoding" // the body does not match its declared encoding
 )
 
-// An Error is a fetch that brought no document.
+// An Error describes a fetch that returned no document.
 type Error struct {
-	Class      Class
-	Status     int           // HTTP status; 0 if there was no answer
-	RetryAfter time.Duration // what the host asks for with 429 and 503; 0 if nothing
-	Took       time.Duration // from asking by this way to the failure
-	Moved      string        // where permanent redirects led, if all of them were and it may be asked; else ""
-	Way        string        // that of the request's Ways it came by; it may have a password in it
-	Dead       []string      // those of the request's Ways whose proxy could not be used
-	Err        error
+	Class         Class
+	Status        int           // HTTP status; 0 without a response
+	RetryAfter    time.Duration // delay that the host requests with 429 and 503; 0 if none
+	Took          time.Duration // from the start of this route to the failure
+	Moved         string        // target of the redirects if all were permanent and it may be requested; else ""
+	Route         string        // the request's route that failed; it may contain a password
+	FailedProxies []string      // the request's routes whose proxy was unusable
+	Err           error
 }
 
-// maxText is the longest text of an [Error], in bytes: some of them quote what
-// a server sent.
+// maxText bounds the text of an [Error], in bytes, because some errors quote the server's response.
 const maxText = 300
 
 func (e *Error) Error() string {
@@ -64,12 +63,12 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// statusError says what an HTTP status other than 200 and 304 means.
+// statusError returns the error for an HTTP status other than 200, or for a 304 without validators.
 func statusError(r *http.Response, now time.Time) *Error {
 	e := &Error{Status: r.StatusCode, Class: ClassStatus,
-		Err: errors.New(strings.TrimSpace(fmt.Sprintf("the server answered %d %s", r.StatusCode, http.StatusText(r.StatusCode))))}
+		Err: errors.New(strings.TrimSpace(fmt.Sprintf("the server returned %d %s", r.StatusCode, http.StatusText(r.StatusCode))))}
 	switch {
-	case r.StatusCode == http.StatusNotModified: // though we have nothing
+	case r.StatusCode == http.StatusNotModified: // although the request had no validators
 	case r.StatusCode >= 500:
 		e.Class = ClassServer
 	case r.StatusCode >= 400:
@@ -83,7 +82,7 @@ func statusError(r *http.Response, now time.Time) *Error {
 	return e
 }
 
-// classify tells transport errors apart.
+// classify returns a transport error with its class.
 func classify(err error) *Error {
 	var known *Error
 	var dns *net.DNSError
@@ -109,7 +108,7 @@ func classify(err error) *Error {
 	return &Error{Class: class, Err: err}
 }
 
-// isTLS reports whether the handshake failed. Most of its errors have no type.
+// isTLS reports whether the TLS handshake failed. Most of its errors have no type.
 func isTLS(err error) bool {
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError

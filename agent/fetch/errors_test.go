@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-func TestStatusesAreToldApart(t *testing.T) {
+func TestStatusError_ClassifiesStatuses(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		var status int
@@ -28,19 +28,19 @@ func TestStatusesAreToldApart(t *testing.T) {
 		class  Class
 		text   string
 	}{
-		{204, ClassStatus, "the server answered 204 No Content"},
-		{206, ClassStatus, "the server answered 206 Partial Content"},
-		{300, ClassRedirect, "the server answered 300 Multiple Choices"},
-		{302, ClassRedirect, "the server answered 302 Found"},
-		{400, ClassClient, "the server answered 400 Bad Request"},
-		{401, ClassLogin, "127.0.0.1 asks for a user and a password; set the feed's"},
-		{403, ClassClient, "the server answered 403 Forbidden"},
-		{404, ClassClient, "the server answered 404 Not Found"},
-		{410, ClassClient, "the server answered 410 Gone"},
-		{429, ClassClient, "the server answered 429 Too Many Requests"},
-		{500, ClassServer, "the server answered 500 Internal Server Error"},
-		{503, ClassServer, "the server answered 503 Service Unavailable"},
-		{799, ClassServer, "the server answered 799"},
+		{204, ClassStatus, "the server returned 204 No Content"},
+		{206, ClassStatus, "the server returned 206 Partial Content"},
+		{300, ClassRedirect, "the server returned 300 Multiple Choices"},
+		{302, ClassRedirect, "the server returned 302 Found"},
+		{400, ClassClient, "the server returned 400 Bad Request"},
+		{401, ClassLogin, "127.0.0.1 requires a user name and a password; set them for the feed"},
+		{403, ClassClient, "the server returned 403 Forbidden"},
+		{404, ClassClient, "the server returned 404 Not Found"},
+		{410, ClassClient, "the server returned 410 Gone"},
+		{429, ClassClient, "the server returned 429 Too Many Requests"},
+		{500, ClassServer, "the server returned 500 Internal Server Error"},
+		{503, ClassServer, "the server returned 503 Service Unavailable"},
+		{799, ClassServer, "the server returned 799"},
 	} {
 		e := fails(t, c, Request{URL: fmt.Sprintf("%s/%d", url, x.status)}, x.class)
 		if e.Status != x.status || e.Error() != x.text || e.RetryAfter != 0 {
@@ -49,7 +49,7 @@ func TestStatusesAreToldApart(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsHeardInBothForms(t *testing.T) {
+func TestRetryAfter_ParsesBothForms(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	const week = 7 * 24 * time.Hour
@@ -87,8 +87,7 @@ func TestRetryAfterIsHeardInBothForms(t *testing.T) {
 	}
 }
 
-// raw returns the address of a server that reads a request and does something
-// else than HTTP.
+// raw returns the address of a server that reads a request and then calls a function in place of HTTP.
 func raw(t *testing.T, answer func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -112,7 +111,7 @@ func raw(t *testing.T, answer func(net.Conn)) string {
 
 func reset(conn net.Conn) { conn.(*net.TCPConn).SetLinger(0) }
 
-func TestFailuresAreToldApart(t *testing.T) {
+func TestFetch_ClassifiesFailures(t *testing.T) {
 	t.Parallel()
 	quiet := func(s *httptest.Server) *httptest.Server {
 		s.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -131,13 +130,13 @@ func TestFailuresAreToldApart(t *testing.T) {
 		name, url string
 		want      Class
 	}{
-		{"nobody listens", closed.URL, ClassConnect},
-		{"a certificate nobody signed", secure((*httptest.Server).StartTLS), ClassTLS},
+		{"no listener", closed.URL, ClassConnect},
+		{"an untrusted certificate", secure((*httptest.Server).StartTLS), ClassTLS},
 		{"old TLS only", secure(func(s *httptest.Server) {
 			s.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS10}
 			s.StartTLS()
 		}), ClassTLS},
-		{"https asked of http", "https" + strings.TrimPrefix(serve(t, func(http.ResponseWriter, *http.Request) {}), "http"), ClassTLS},
+		{"https received of http", "https" + strings.TrimPrefix(serve(t, func(http.ResponseWriter, *http.Request) {}), "http"), ClassTLS},
 		{"reset before the answer", raw(t, reset), ClassReset},
 		{"closed before the answer", raw(t, func(net.Conn) {}), ClassReset},
 		{"reset in the headers", raw(t, func(c net.Conn) { io.WriteString(c, head); reset(c) }), ClassReset},
@@ -176,8 +175,8 @@ func TestFailuresAreToldApart(t *testing.T) {
 	}
 }
 
-// A resolver can't be had in a test, so these are as it and the dialler make them.
-func TestNamesAndDiallingAreToldApart(t *testing.T) {
+// Tests have no resolver, so these are errors in the form that the resolver and the dialer return.
+func TestClassify_SeparatesResolverAndDialErrors(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
 		err  error
@@ -198,7 +197,7 @@ func TestNamesAndDiallingAreToldApart(t *testing.T) {
 	}
 }
 
-func TestAddressIsNeverInTheError(t *testing.T) {
+func TestFetch_ErrorOmitsTheAddress(t *testing.T) {
 	t.Parallel()
 	closed := httptest.NewServer(nil)
 	closed.Close()
@@ -226,14 +225,14 @@ func TestAddressIsNeverInTheError(t *testing.T) {
 	}
 }
 
-func TestBadAddressIsToldInWords(t *testing.T) {
+func TestFetch_InvalidAddressIsReported(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"", "%", "http://", "http://host:port/", "ftp://host/", "host/feed", "http://[::1/"} {
 		fails(t, client(t), Request{URL: url}, ClassAddress)
 	}
 }
 
-func TestFetchEndsWithItsContext(t *testing.T) {
+func TestFetch_EndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	url := serve(t, func(_ http.ResponseWriter, r *http.Request) {

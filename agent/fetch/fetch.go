@@ -1,6 +1,8 @@
-// Package fetch gets documents over HTTP: conditionally, politely, guarded
-// against addresses that are not for us, and never more of them than agreed.
-// It knows nothing of queues, storage and feed formats.
+// Package fetch downloads documents over HTTP for crawl, discovery and web pages.
+//
+// A [Client] makes conditional requests, retries by the next proxy of the request's routes, limits size, rate
+// and time, and refuses addresses of private networks at dial time ([ErrBlocked]). [Robots] caches robots.txt
+// rules. The package does not depend on queues, storage or feed formats.
 package fetch
 
 import (
@@ -19,81 +21,78 @@ const (
 		"application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.5"
 )
 
-// Options say how a [Client] is to fetch.
+// Options configure a [Client].
 type Options struct {
-	UserAgent  string
-	Timeout    time.Duration    // of one fetch, with all ways, redirects and the body
-	MaxBody    int64            // bytes of a document, decompressed
-	MaxPacked  int64            // bytes of a document, in gzip
-	Parallel   int              // fetches at a time; many times as many connections are kept open
-	Allow      []netip.Prefix   // private networks that may be fetched from
-	ProxyAllow []netip.Prefix   // private networks that proxies may be in, beside Allow
-	Deny       []netip.AddrPort // our own listeners, never fetched from; 0.0.0.0 and :: are every address of this machine
+	UserAgent     string
+	Timeout       time.Duration    // timeout of one fetch, with all routes, redirects and the body
+	MaxBody       int64            // limit of a document, in bytes, decompressed
+	MaxCompressed int64            // limit of a document, in bytes, as gzip
+	Parallel      int              // number of concurrent fetches; sizes the pool of idle connections
+	Allow         []netip.Prefix   // private networks that may be fetched from
+	ProxyAllow    []netip.Prefix   // private networks that proxies may be in, in addition to Allow
+	Deny          []netip.AddrPort // our own listeners, never fetched from; 0.0.0.0 and :: match every address of this machine
 }
 
-// A Client fetches. Its methods may be called concurrently.
+// A Client fetches documents. Its methods are safe for concurrent use.
 type Client struct {
 	options  Options
 	guard    *guard
 	resolver *net.Resolver
-	direct   *http.Transport // its dialler asks the guard
-	proxied  *http.Transport // dials nothing but proxies
+	direct   *http.Transport // for direct requests; its dialer applies guard
+	proxied  *http.Transport // for requests by proxy; dials proxies only
 }
 
-// New returns a client. It reads no proxy from the environment, keeps no
-// cookies and sends no referrer.
+// New returns a client. It ignores proxies of the environment, stores no cookies and sends no Referer.
 func New(o Options) *Client { return newClient(o, net.DefaultResolver) }
 
-// newClient returns a client that finds names by the resolver.
+// newClient returns a client that resolves host names by the given resolver.
 func newClient(o Options, names *net.Resolver) *Client {
-	c := &Client{options: o, guard: newGuard(o), resolver: cached(names)}
+	c := &Client{options: o, guard: newGuard(o), resolver: cachingResolver(names)}
 	c.direct = c.transport(c.guard)
 	c.proxied = c.transport(newProxyGuard(o))
 	c.proxied.Proxy = proxyOf
-	c.proxied.OnProxyConnectResponse = connected
+	c.proxied.OnProxyConnectResponse = checkConnectResponse
 	c.proxied.DialTLSContext = c.dialSecureProxy
 	return c
 }
 
-// transport returns a transport that dials what the guard lets it.
+// transport returns a transport whose dialer applies the guard.
 func (c *Client) transport(g *guard) *http.Transport {
 	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second, Resolver: c.resolver, Control: g.control}
 	return &http.Transport{
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
-		DisableCompression:     true, // we ask for more encodings, and count what comes out of them
+		DisableCompression:     true, // newRequest requests more encodings, and readBody limits the decompressed size
 		TLSHandshakeTimeout:    connectTimeout,
 		TLSClientConfig:        &tls.Config{},
 		MaxResponseHeaderBytes: maxHeader,
-		MaxIdleConns:           kept(c.options.Parallel, openFiles()),
+		MaxIdleConns:           maxIdleConns(c.options.Parallel, maxOpenFiles()),
 		MaxIdleConnsPerHost:    1,
-		IdleConnTimeout:        KeptFor,
+		IdleConnTimeout:        IdleTimeout,
 		ReadBufferSize:         readBuffer,
 		WriteBufferSize:        writeBuffer,
 	}
 }
 
 const (
-	// KeptFor is how long a connection waits for the host's next feed. Those that
-	// are due together follow one another within seconds; who waits for a feed's
-	// next poll, minutes later, finds it closed by most hosts.
-	KeptFor = 20 * time.Second
+	// IdleTimeout is how long an idle connection stays open for the host's next feed. Feeds that are due
+	// together follow within seconds. Most hosts close a connection before a feed's next poll, minutes later.
+	IdleTimeout = 20 * time.Second
 
-	keptEach   = 64   // connections are kept open for each fetch that may be under way
-	keptMost   = 4096 // but no more, of some 20 KB each, where fetches are not very many
-	leastFiles = 1024 // may be open, on any system
+	idleConnsPerFetch = 64   // idle connections for each concurrent fetch
+	maxIdleConnsTotal = 4096 // upper bound, at some 20 KB each, unless Parallel is very large
+	minOpenFiles      = 1024 // open files that any system allows
 
-	// Each connection sets these aside, in bytes: most answers' headers, and nearly all
-	// that we send, are smaller. What is larger passes in pieces, a body past them.
+	// Sizes of each connection's buffers, in bytes. Most response headers and nearly all requests are
+	// smaller. Larger messages pass in pieces; bodies bypass the buffers.
 	readBuffer  = 2 << 10
 	writeBuffer = 1 << 10
 )
 
-// kept returns how many connections are kept open at most: opening one costs
-// several times what a request costs that finds nothing new. The other parts of the
-// program need open files too.
-func kept(parallel, files int) int {
-	return max(64, min(keptEach*parallel, max(keptMost, 4*parallel), files/4))
+// maxIdleConns returns the size of the pool of idle connections. A new connection costs several times as much
+// as a request that finds nothing new. The rest of the program needs open files too.
+func maxIdleConns(parallel, files int) int {
+	return max(64, min(idleConnsPerFetch*parallel, max(maxIdleConnsTotal, 4*parallel), files/4))
 }
 
 // Close closes idle connections.
@@ -102,35 +101,34 @@ func (c *Client) Close() {
 	c.proxied.CloseIdleConnections()
 }
 
-// Fetch gets the document by the first of the request's ways that brings it,
-// or returns an [*Error]. Of several it returns the last that the host itself
-// answered, so that a proxy's fault is never held against the feed. now is for
-// dates that servers send.
+// Fetch downloads the document by the first of the request's routes that succeeds, or returns an [*Error]. If
+// several routes fail, it returns the last error that the host itself caused, so that a proxy's failure is
+// never counted against the feed. now is the reference for dates in response headers.
 func (c *Client) Fetch(ctx context.Context, r Request, now time.Time) (Document, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
-	ways := r.Ways
-	if len(ways) == 0 {
-		ways = []string{""}
+	routes := r.Routes
+	if len(routes) == 0 {
+		routes = []string{""}
 	}
 	var failed *Error
-	var dead []string
-	for _, way := range ways[:min(len(ways), maxWays)] {
-		d, e := c.by(ctx, way, r, now)
+	var failedProxies []string
+	for _, route := range routes[:min(len(routes), maxRoutes)] {
+		d, e := c.fetchVia(ctx, route, r, now)
 		if e == nil {
-			d.Dead = dead
+			d.FailedProxies = failedProxies
 			return d, nil
 		}
 		if e.Class == ClassProxy {
-			dead = append(dead, way)
+			failedProxies = append(failedProxies, route)
 		}
 		if failed == nil || e.rank() >= failed.rank() {
 			failed = e
 		}
-		if ctx.Err() != nil || !e.another() { // with no time left a way fails by no fault of its own
+		if ctx.Err() != nil || !e.tryOtherRoute() { // after the timeout further routes would fail without a fault of their own
 			break
 		}
 	}
-	failed.Dead = dead
+	failed.FailedProxies = failedProxies
 	return Document{}, failed
 }

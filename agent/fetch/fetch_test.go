@@ -17,16 +17,16 @@ import (
 // loopback is the network of this machine, where tests serve.
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 
-// options returns options that allow this machine, or as changed.
+// options returns options that allow this machine, with changes.
 func options(change ...func(*Options)) Options {
-	o := Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxPacked: 512 << 10, Parallel: 1, Allow: loopback}
+	o := Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxCompressed: 512 << 10, Parallel: 1, Allow: loopback}
 	for _, f := range change {
 		f(&o)
 	}
 	return o
 }
 
-// client returns a client that may fetch from this machine, or as changed.
+// client returns a client that may fetch from this machine, with changes.
 func client(t *testing.T, change ...func(*Options)) *Client {
 	t.Helper()
 	c := New(options(change...))
@@ -44,7 +44,7 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return s.URL
 }
 
-// get fetches what must be there.
+// get fetches a document and fails the test on an error.
 func get(t *testing.T, c *Client, r Request) Document {
 	t.Helper()
 	d, err := c.Fetch(t.Context(), r, time.Now())
@@ -54,7 +54,7 @@ func get(t *testing.T, c *Client, r Request) Document {
 	return d
 }
 
-// fails fetches what must fail, and returns how.
+// fails returns the error of a fetch and fails the test if its class is not wanted.
 func fails(t *testing.T, c *Client, r Request, want ...Class) *Error {
 	t.Helper()
 	d, err := c.Fetch(t.Context(), r, time.Now())
@@ -70,41 +70,41 @@ func fails(t *testing.T, c *Client, r Request, want ...Class) *Error {
 
 func text(t *testing.T, d Document) string {
 	t.Helper()
-	b, err := Unpack(d.Body, 1<<30)
+	b, err := Decompress(d.Body, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(b)
 }
 
-func TestValidatorsAreSentBackAsTheyCame(t *testing.T) {
+func TestFetch_SendsValidatorsUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, etag := range []string{`"a"`, `W/"a"`, `unquoted`, `"with \"quotes\" and, commas"`, `""`, `"ж"`, `W/"a--gzip"`} {
 		const date = "yesterday, about noon"
-		var asked http.Header
+		var received http.Header
 		url := serve(t, func(w http.ResponseWriter, r *http.Request) {
-			asked = r.Header
+			received = r.Header
 			w.Header().Set("ETag", etag)
 			w.Header().Set("Last-Modified", date)
 			io.WriteString(w, "body")
 		})
 		c := client(t)
 		d := get(t, c, Request{URL: url})
-		if asked.Get("If-None-Match") != "" || asked.Get("If-Modified-Since") != "" {
-			t.Errorf("the first request has validators: %v", asked)
+		if received.Get("If-None-Match") != "" || received.Get("If-Modified-Since") != "" {
+			t.Errorf("the first request has validators: %v", received)
 		}
 		get(t, c, Request{URL: url, ETag: d.ETag, LastModified: d.LastModified})
-		if got := asked.Get("If-None-Match"); got != etag {
+		if got := received.Get("If-None-Match"); got != etag {
 			t.Errorf("If-None-Match: got %s, want %s", got, etag)
 		}
-		if got := asked.Get("If-Modified-Since"); got != date {
+		if got := received.Get("If-Modified-Since"); got != date {
 			t.Errorf("If-Modified-Since: got %s, want %s", got, date)
 		}
 	}
 }
 
-// A feed must not lock itself out with a validator that can't be sent.
-func TestValidatorThatCannotBeSentIsLeftOut(t *testing.T) {
+// A validator that can't be sent must not make the feed fail.
+func TestFetch_InvalidValidatorIsOmitted(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-None-Match")+r.Header.Get("If-Modified-Since") != "" {
@@ -115,7 +115,7 @@ func TestValidatorThatCannotBeSentIsLeftOut(t *testing.T) {
 	get(t, client(t), Request{URL: url, ETag: "\"a\x01\"", LastModified: "a\r\nX-Injected: 1"})
 }
 
-func TestNotModifiedIsUnchangedAndKeepsValidators(t *testing.T) {
+func TestFetch_NotModifiedKeepsValidators(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/new" {
@@ -133,9 +133,8 @@ func TestNotModifiedIsUnchangedAndKeepsValidators(t *testing.T) {
 	}
 }
 
-// Who has nothing can't have it unchanged; to believe it would be to never
-// read the feed.
-func TestNotModifiedUnaskedIsAnError(t *testing.T) {
+// Without a stored version 304 is an error; accepted, the feed would never be read.
+func TestFetch_NotModifiedWithoutValidatorsIsAnError(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) })
 	if e := fails(t, client(t), Request{URL: url}, ClassStatus); e.Status != 304 {
@@ -143,7 +142,7 @@ func TestNotModifiedUnaskedIsAnError(t *testing.T) {
 	}
 }
 
-func TestSameBytesAreUnchanged(t *testing.T) {
+func TestFetch_SameBytesAreUnchanged(t *testing.T) {
 	t.Parallel()
 	encoding := ""
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -159,27 +158,27 @@ func TestSameBytesAreUnchanged(t *testing.T) {
 	for encoding = range encodings {
 		d := get(t, c, Request{URL: url, ETag: first.ETag, BodyHash: first.BodyHash})
 		if !d.Unchanged || d.Body != nil || d.BodyHash != first.BodyHash || d.ETag != `"`+encoding+`"` {
-			t.Errorf("%q: got %+v, want it unchanged, with its new validator", encoding, d)
+			t.Errorf("%q: got %+v, want unchanged with the new validator", encoding, d)
 		}
 	}
 }
 
-func TestRequestSaysWhoAsksAndNothingElse(t *testing.T) {
+func TestFetch_SendsOnlyStandardHeaders(t *testing.T) {
 	t.Parallel()
-	var asked *http.Request
-	url := serve(t, func(_ http.ResponseWriter, r *http.Request) { asked = r })
+	var received *http.Request
+	url := serve(t, func(_ http.ResponseWriter, r *http.Request) { received = r })
 	get(t, client(t), Request{URL: url + "/a?b=c#d"})
-	if asked.Method != "GET" || asked.URL.String() != "/a?b=c" || asked.UserAgent() != "test" {
-		t.Errorf("got %s %s by %q, want GET /a?b=c by test", asked.Method, asked.URL, asked.UserAgent())
+	if received.Method != "GET" || received.URL.String() != "/a?b=c" || received.UserAgent() != "test" {
+		t.Errorf("got %s %s by %q, want GET /a?b=c by test", received.Method, received.URL, received.UserAgent())
 	}
-	for name := range asked.Header {
+	for name := range received.Header {
 		if !slices.Contains([]string{"User-Agent", "Accept", "Accept-Encoding"}, name) {
-			t.Errorf("it sends %s: %v", name, asked.Header[name])
+			t.Errorf("it sends %s: %v", name, received.Header[name])
 		}
 	}
 }
 
-func TestUserInfoLogsIn(t *testing.T) {
+func TestFetch_UserInfoOfTheURLAuthenticates(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "me" || password != "s3cret" {
@@ -192,7 +191,7 @@ func TestUserInfoLogsIn(t *testing.T) {
 	}
 }
 
-func TestNoCookies(t *testing.T) {
+func TestClient_StoresNoCookies(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Cookies()) > 0 {
@@ -208,10 +207,10 @@ func TestNoCookies(t *testing.T) {
 	get(t, c, Request{URL: url})
 }
 
-// proxied counts who comes to the proxy that the environment names.
+// proxied counts requests to the proxy of the environment.
 var proxied atomic.Int32
 
-// TestMain sets the environment first: net/http reads it once only.
+// TestMain sets the environment first: net/http reads it only once.
 func TestMain(m *testing.M) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { proxied.Add(1) }))
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"} {
@@ -220,19 +219,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The address is private: without a proxy it is blocked, with one the proxy
-// would see it.
-func TestNoProxyFromTheEnvironment(t *testing.T) {
+// The address is private: without a proxy it is blocked, with a proxy the request would reach the proxy.
+func TestClient_IgnoresProxiesOfTheEnvironment(t *testing.T) {
 	t.Parallel()
 	for _, scheme := range []string{"http", "https"} {
 		fails(t, client(t), Request{URL: scheme + "://10.9.8.7/"}, ClassBlocked)
 	}
 	if proxied.Load() > 0 {
-		t.Error("the proxy was asked")
+		t.Error("the proxy received a request")
 	}
 }
 
-func TestTimeoutIsToldInWords(t *testing.T) {
+func TestFetch_TimeoutIsReported(t *testing.T) {
 	t.Parallel()
 	const limit = 200 * time.Millisecond
 	until := func(r *http.Request) { <-r.Context().Done() }
@@ -272,7 +270,7 @@ func TestTimeoutIsToldInWords(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
 			e := fails(t, client(t, within(limit)), Request{URL: serve(t, h)}, ClassTimeout)
-			if got, want := e.Error(), "no complete answer within 200ms"; got != want {
+			if got, want := e.Error(), "no complete response within 200ms"; got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 			if took := time.Since(began); took > limit+3*time.Second {

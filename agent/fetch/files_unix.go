@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// openFiles returns how many files and connections this process may have open.
-func openFiles() int {
+// maxOpenFiles returns the process's limit of open files and connections.
+func maxOpenFiles() int {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
-		return leastFiles
+		return minOpenFiles
 	}
-	return int(min(uint64(limit.Cur), math.MaxInt32)) // all ones: no limit
+	return int(min(uint64(limit.Cur), math.MaxInt32)) // RLIM_INFINITY has all bits set
 }

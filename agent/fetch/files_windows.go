@@ -2,6 +2,5 @@ package fetch
 
 import "math"
 
-// openFiles returns how many files and connections this process may have open:
-// Windows sets no limit.
-func openFiles() int { return math.MaxInt32 }
+// maxOpenFiles returns the process's limit of open files and connections. Windows has none.
+func maxOpenFiles() int { return math.MaxInt32 }

@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// maxAsked bounds what a host may ask for, be it to be left alone or to be
-// believed that nothing changes.
-const maxAsked = 7 * 24 * time.Hour
+// maxHostDelay bounds the delay or the freshness lifetime that a host's headers may request.
+const maxHostDelay = 7 * 24 * time.Hour
 
-// retryAfter reads both forms of the header, seconds and a date.
+// retryAfter parses both forms of the Retry-After header, seconds and a date.
 func retryAfter(value string, now time.Time) time.Duration {
 	if d, ok := seconds(value); ok {
 		return d
@@ -21,28 +20,27 @@ func retryAfter(value string, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return min(max(at.Sub(now), 0), maxAsked)
+	return min(max(at.Sub(now), 0), maxHostDelay)
 }
 
-// maxAge returns for how long an answer says that it stays as it is, from now
-// on: by Cache-Control less Age, or else by Expires less Date. It is 0 if the
-// answer does not say, or says no-cache or no-store. s-maxage comes first: it
-// is what those between us and the host go by. RFC 9111, sections 4.2 and 5.
+// maxAge returns the remaining freshness lifetime of a response, by Cache-Control less Age, or else by
+// Expires less Date. It is 0 without these headers and with no-cache or no-store. s-maxage precedes max-age
+// because shared caches between the host and this client use it. RFC 9111, sections 4.2 and 5.
 func maxAge(h http.Header, now time.Time) time.Duration {
-	asked := directives(strings.Join(h.Values("Cache-Control"), ","))
-	_, noCache := asked["no-cache"]
-	_, noStore := asked["no-store"]
+	values := directives(strings.Join(h.Values("Cache-Control"), ","))
+	_, noCache := values["no-cache"]
+	_, noStore := values["no-store"]
 	if noCache || noStore {
 		return 0
 	}
 	for _, name := range []string{"s-maxage", "max-age"} {
-		value, said := asked[name]
-		if !said {
+		value, given := values[name]
+		if !given {
 			continue
 		}
-		lives, _ := seconds(value)
+		lifetime, _ := seconds(value)
 		age, _ := seconds(h.Get("Age"))
-		return max(lives-age, 0)
+		return max(lifetime-age, 0)
 	}
 	expires, err := http.ParseTime(h.Get("Expires"))
 	if err != nil {
@@ -52,27 +50,27 @@ func maxAge(h http.Header, now time.Time) time.Duration {
 	if err != nil {
 		sent = now
 	}
-	return min(max(expires.Sub(sent), 0), maxAsked)
+	return min(max(expires.Sub(sent), 0), maxHostDelay)
 }
 
-// directives reads a Cache-Control: names in lower case, values without
-// quotes, "" where there is none. The first of a name counts.
+// directives parses a Cache-Control header: names in lower case, values without quotes, "" for directives
+// without a value. The first of several directives of a name counts.
 func directives(value string) map[string]string {
 	found := map[string]string{}
 	for value != "" {
-		var one string
-		one, value = cutDirective(value)
-		name, v, _ := strings.Cut(one, "=")
+		var directive string
+		directive, value = nextDirective(value)
+		name, v, _ := strings.Cut(directive, "=")
 		name = strings.ToLower(strings.TrimSpace(name))
-		if _, again := found[name]; !again && name != "" {
+		if _, duplicate := found[name]; !duplicate && name != "" {
 			found[name] = strings.Trim(strings.TrimSpace(v), `"`)
 		}
 	}
 	return found
 }
 
-// cutDirective cuts at the first comma that is not in quotes.
-func cutDirective(value string) (one, rest string) {
+// nextDirective cuts the header at its first comma outside quotes.
+func nextDirective(value string) (directive, rest string) {
 	quoted := false
 	for i := range len(value) {
 		switch {
@@ -85,12 +83,12 @@ func cutDirective(value string) (one, rest string) {
 	return value, ""
 }
 
-// seconds reads a number of seconds, from 0 to maxAsked: what is less or more
-// becomes that. ok says whether it is a number.
+// seconds parses a number of seconds and clamps it to the range from 0 to maxHostDelay. ok is false for
+// anything else.
 func seconds(value string) (d time.Duration, ok bool) {
 	n, err := strconv.Atoi(strings.TrimSpace(value))
-	if err != nil && !errors.Is(err, strconv.ErrRange) { // which gives the largest number, or the smallest
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // ErrRange comes with the largest or smallest number
 		return 0, false
 	}
-	return time.Duration(min(max(n, 0), int(maxAsked/time.Second))) * time.Second, true
+	return time.Duration(min(max(n, 0), int(maxHostDelay/time.Second))) * time.Second, true
 }

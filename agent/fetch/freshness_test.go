@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestMaxAgeIsWhatTheServerSays(t *testing.T) {
+func TestMaxAge_ReturnsTheFreshnessLifetime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	const date = "Fri, 02 Jan 2026 03:00:00 GMT"
@@ -30,12 +30,12 @@ func TestMaxAgeIsWhatTheServerSays(t *testing.T) {
 		{control: "max-age=0", expires: "Fri, 02 Jan 2026 04:00:00 GMT", date: date, want: 0},
 		{control: "max-age=soon", expires: "Fri, 02 Jan 2026 04:00:00 GMT", date: date, want: 0},
 		{control: "max-age=-5", want: 0},
-		{control: "max-age=99999999999999999999999", want: maxAsked},
+		{control: "max-age=99999999999999999999999", want: maxHostDelay},
 		{control: "public", expires: "Fri, 02 Jan 2026 04:00:00 GMT", date: date, want: time.Hour},
 		{expires: "Fri, 02 Jan 2026 04:00:00 GMT", date: date, want: time.Hour},
 		{expires: "Fri, 02 Jan 2026 03:14:05 GMT", date: "today", want: 10 * time.Minute},
 		{expires: "Thu, 01 Jan 1970 00:00:00 GMT", date: date, want: 0},
-		{expires: "Fri, 31 Dec 9999 23:59:59 GMT", date: date, want: maxAsked},
+		{expires: "Fri, 31 Dec 9999 23:59:59 GMT", date: date, want: maxHostDelay},
 		{expires: "0", date: date, want: 0},
 		{expires: "-1", want: 0},
 	} {
@@ -54,7 +54,7 @@ func TestMaxAgeIsWhatTheServerSays(t *testing.T) {
 	}
 }
 
-func TestCacheControlMayBeInSeveralHeaders(t *testing.T) {
+func TestMaxAge_CombinesSeveralCacheControlHeaders(t *testing.T) {
 	t.Parallel()
 	h := http.Header{"Cache-Control": {"public", "max-age=60"}}
 	if got := maxAge(h, time.Time{}); got != time.Minute {
@@ -70,8 +70,8 @@ func FuzzFreshness(f *testing.F) {
 	f.Fuzz(func(t *testing.T, control, date, age string) {
 		h := http.Header{"Cache-Control": {control}, "Expires": {control}, "Date": {date}, "Age": {age}}
 		for name, got := range map[string]time.Duration{"maxAge": maxAge(h, now), "retryAfter": retryAfter(control, now)} {
-			if got < 0 || got > maxAsked {
-				t.Errorf("%s of %q, %q, %q: got %v, want 0 to %v", name, control, date, age, got, maxAsked)
+			if got < 0 || got > maxHostDelay {
+				t.Errorf("%s of %q, %q, %q: got %v, want 0 to %v", name, control, date, age, got, maxHostDelay)
 			}
 		}
 	})

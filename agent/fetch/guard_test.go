@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// public are addresses that feeds are served at.
+// public are addresses that may serve feeds.
 var public = []string{
 	"1.1.1.1:80", "93.184.216.34:443", "8.8.8.8:8080", "172.15.255.255:80", "172.32.0.1:80", "100.63.255.255:80",
 	"100.128.0.1:80", "192.0.1.1:80", "198.17.255.255:80", "198.20.0.1:80", "223.255.255.255:80", "168.63.129.15:80",
 	"[2606:4700:4700::1111]:443", "[2a00:1450:4001:80b::200e]:80", "[2001:4860:4860::8888]:80", "[2003::1]:80",
 }
 
-// special are addresses where no feed is served, and much else may listen.
+// special are addresses that never serve feeds, but may have other listeners.
 var special = []string{
 	"127.0.0.1", "127.0.0.2", "127.255.255.255", "0.0.0.0", "0.1.2.3", "0.255.255.255",
 	"10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255",
@@ -40,7 +40,7 @@ func network(addr netip.Addr) string {
 	return "tcp6"
 }
 
-func TestGuardBlocksWhatIsNotPublic(t *testing.T) {
+func TestGuard_BlocksSpecialAddresses(t *testing.T) {
 	t.Parallel()
 	g := newGuard(Options{})
 	for _, s := range special {
@@ -66,14 +66,14 @@ func TestGuardBlocksWhatIsNotPublic(t *testing.T) {
 	}
 }
 
-func TestGuardBlocksPortsThatAreNotForTheWeb(t *testing.T) {
+func TestGuard_BlocksPortsOfOtherProtocols(t *testing.T) {
 	t.Parallel()
 	g := newGuard(Options{})
 	for _, port := range []uint16{22, 25, 6379, 4222, 5432, 7700, 23, 110, 3306, 9200, 11211, 27017} {
 		for _, host := range []string{"1.1.1.1", "2606:4700:4700::1111"} {
 			a := netip.MustParseAddr(host)
 			err := g.control(network(a), netip.AddrPortFrom(a, port).String(), nil)
-			if !errors.Is(err, ErrBlocked) || !strings.Contains(err.Error(), "is not one for the web") {
+			if !errors.Is(err, ErrBlocked) || !strings.Contains(err.Error(), "is not allowed") {
 				t.Errorf("port %d of %s: got %v, want ErrBlocked for its port", port, host, err)
 			}
 		}
@@ -86,7 +86,7 @@ func TestGuardBlocksPortsThatAreNotForTheWeb(t *testing.T) {
 	}
 }
 
-func TestAllowedNetworkOpensItselfOnly(t *testing.T) {
+func TestGuard_AllowsOnlyTheConfiguredNetwork(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		allow     string
@@ -114,18 +114,18 @@ func TestAllowedNetworkOpensItselfOnly(t *testing.T) {
 	}
 }
 
-func TestBlockedSaysWhatWouldAllowIt(t *testing.T) {
+func TestGuard_ErrorNamesTheSettingThatAllowsIt(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string]string{
-		"10.1.2.3:80": "--allow-net 10.1.2.3/32 ", "[::ffff:10.1.2.3]:80": "--allow-net 10.1.2.3/32 ", "[fe80::1%eth0]:80": "--allow-net fe80::1/128 ",
+		"10.1.2.3:80": "--allow-net 10.1.2.3/32", "[::ffff:10.1.2.3]:80": "--allow-net 10.1.2.3/32", "[fe80::1%eth0]:80": "--allow-net fe80::1/128",
 	} {
 		if err := newGuard(Options{}).control("tcp6", addr, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want it to say %q", addr, err, want)
+			t.Errorf("%s: got %v, want it to contain %q", addr, err, want)
 		}
 	}
 }
 
-func TestOwnListenerIsItsAddressAndPort(t *testing.T) {
+func TestGuard_OwnListenerMatchesAddressAndPort(t *testing.T) {
 	t.Parallel()
 	g := newGuard(Options{Allow: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}, Deny: []netip.AddrPort{netip.MustParseAddrPort("93.184.216.34:443"), netip.MustParseAddrPort("[::]:8080")}})
 	for addr, want := range map[string]bool{

@@ -12,13 +12,12 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// ours are the headers that we send to whatever host.
-var ours = []string{"User-Agent", "Accept", "Accept-Encoding", "If-None-Match", "If-Modified-Since"}
+// standardHeaders are sent to every host, also after a redirect to another host.
+var standardHeaders = []string{"User-Agent", "Accept", "Accept-Encoding", "If-None-Match", "If-Modified-Since"}
 
-// reserved are headers that a feed may not have of its own: we set them, or
-// they are about the connection, or name a person or an address to proxies and
-// sites that believe them. An entry that ends in "-" stands for all with that
-// beginning.
+// reserved are headers that a feed's settings must not contain: the client sets them, they concern the
+// connection, or they assert an identity or address that proxies and sites trust. An entry that ends in "-"
+// matches all headers with that prefix.
 var reserved = []string{
 	"Connection", "Keep-Alive", "Proxy-", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect", "Http2-Settings", "Alt-Used",
 	"Host", "Content-", "Date", "Range", "If-", "Accept-Encoding", "User-Agent", "Referer", "Origin", "Sec-", "Cookie2",
@@ -26,14 +25,13 @@ var reserved = []string{
 	"Forwarded", "Via", "Client-Ip", "True-Client-Ip", "X-Client-Ip", "X-Real-Ip", "X-Forwarded-", "X-Original-", "X-Rewrite-Url", "Cf-",
 }
 
-// maxHeaderValue bounds what a feed may send in one header, in bytes.
+// maxHeaderValue bounds the value of a feed's custom header, in bytes.
 const maxHeaderValue = 4 << 10
 
-// CheckHeader says in words why a feed may not have a header of its own; nil
-// means that it may.
+// CheckHeader returns an error with the reason if a feed's settings must not contain the header.
 func CheckHeader(name, value string) error {
 	if !httpguts.ValidHeaderFieldName(name) {
-		return fmt.Errorf("%q is no name of a header", name)
+		return fmt.Errorf("%q is not a valid header name", name)
 	}
 	name = textproto.CanonicalMIMEHeaderKey(name)
 	switch taken := func(r string) bool { return name == r || strings.HasSuffix(r, "-") && strings.HasPrefix(name, r) }; {
@@ -42,28 +40,27 @@ func CheckHeader(name, value string) error {
 	case name == "User-Agent":
 		return errors.New("set the feed's user agent in place of User-Agent")
 	case slices.ContainsFunc(reserved, taken):
-		return fmt.Errorf("%s is not for a feed to set", name)
+		return fmt.Errorf("%s can't be set for a feed", name)
 	case len(value) > maxHeaderValue:
 		return fmt.Errorf("the value of %s is longer than %d bytes", name, maxHeaderValue)
 	case !httpguts.ValidHeaderFieldValue(value):
-		return fmt.Errorf("the value of %s has characters that can't be sent", name)
+		return fmt.Errorf("the value of %s contains invalid characters", name)
 	}
 	return nil
 }
 
-// newRequest returns what to send. Its errors do not show the address: it may
-// have a password in it.
+// newRequest returns the HTTP request. Its errors omit the URL, which may contain a password.
 func (o Options) newRequest(ctx context.Context, r Request) (*http.Request, error) {
 	refuse := func(err error) (*http.Request, error) { return nil, &Error{Class: ClassAddress, Err: err} }
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 	if err != nil {
-		return refuse(errors.New("the address can't be read"))
+		return refuse(errors.New("the URL is invalid"))
 	}
-	request.Close = r.Last
+	request.Close = r.Close
 	agent := o.UserAgent
 	if r.UserAgent != "" {
 		if agent = r.UserAgent; !httpguts.ValidHeaderFieldValue(agent) {
-			return refuse(errors.New("the user agent has characters that can't be sent"))
+			return refuse(errors.New("the user agent contains invalid characters"))
 		}
 	}
 	h := request.Header
@@ -80,7 +77,7 @@ func (o Options) newRequest(ctx context.Context, r Request) (*http.Request, erro
 		request.SetBasicAuth(r.User, r.Password)
 	}
 	for name, value := range map[string]string{"If-None-Match": r.ETag, "If-Modified-Since": r.LastModified} {
-		if value != "" && httpguts.ValidHeaderFieldValue(value) { // what a server sent us need not be fit to be sent
+		if value != "" && httpguts.ValidHeaderFieldValue(value) { // a validator received from a server may contain characters that can't be sent
 			h.Set(name, value)
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-func TestFeedMaySendHeadersOfItsOwn(t *testing.T) {
+func TestRequest_CustomHeadersAreSent(t *testing.T) {
 	t.Parallel()
-	var asked http.Header
-	url := serve(t, func(_ http.ResponseWriter, r *http.Request) { asked = r.Header })
+	var received http.Header
+	url := serve(t, func(_ http.ResponseWriter, r *http.Request) { received = r.Header })
 	get(t, client(t), Request{
 		URL: url, UserAgent: "other/1.0", User: "me", Password: "s3cret",
 		Header: map[string]string{"accept": "text/xml", "Cookie": "a=b", "X-Api-Key": "k", "Accept-Language": "de"},
@@ -19,13 +19,13 @@ func TestFeedMaySendHeadersOfItsOwn(t *testing.T) {
 		"User-Agent": "other/1.0", "Accept": "text/xml", "Cookie": "a=b", "X-Api-Key": "k", "Accept-Language": "de",
 		"Authorization": "Basic bWU6czNjcmV0", "Accept-Encoding": "gzip, br, zstd",
 	} {
-		if got := strings.Join(asked[name], "|"); got != want {
+		if got := strings.Join(received[name], "|"); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 }
 
-func TestCheckHeaderRefusesWhatIsNotForAFeed(t *testing.T) {
+func TestCheckHeader_RejectsReservedHeaders(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Accept", "accept-language", "Cookie", "X-Api-Key", "DNT", "Api-Version", "X-Token"} {
 		if err := CheckHeader(name, "value"); err != nil {
@@ -52,12 +52,12 @@ func TestCheckHeaderRefusesWhatIsNotForAFeed(t *testing.T) {
 	}
 }
 
-func TestRequestThatCannotBeSentIsRefused(t *testing.T) {
+func TestRequest_InvalidRequestIsRejected(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("it was sent") })
 	for want, r := range map[string]Request{
-		"the user agent has characters that can't be sent": {UserAgent: "a\r\nb"},
-		"Host is not for a feed to set":                    {Header: map[string]string{"host": "other"}},
+		"the user agent contains invalid characters": {UserAgent: "a\r\nb"},
+		"Host can't be set for a feed":               {Header: map[string]string{"host": "other"}},
 	} {
 		r.URL = url
 		if e := fails(t, client(t), r, ClassAddress); e.Error() != want {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestHubAndTopicComeFromTheAnswersLinks(t *testing.T) {
+func TestDocument_HubAndSelfComeFromLinkHeaders(t *testing.T) {
 	long := "https://a.test/" + strings.Repeat("x", maxLink)
 	for name, c := range map[string]struct {
 		links     []string
@@ -36,7 +36,7 @@ func TestHubAndTopicComeFromTheAnswersLinks(t *testing.T) {
 	}
 }
 
-func TestLinksAreRelativeToWhereTheyCameFrom(t *testing.T) {
+func TestLinkTarget_ResolvesAgainstTheFinalAddress(t *testing.T) {
 	address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/old" {
 			http.Redirect(w, r, "/new/feed", http.StatusFound)

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// headSize is how much of a page is looked at, in bytes.
+// headSize is how many bytes of a page are searched for signs of a login form or a bot block.
 const headSize = 64 << 10
 
-// page returns an [*Error] if a new document is a web page that stands in a
-// feed's place: a bot wall; a login page that the feed's address leads to; or
-// one where there was a feed before. Other web pages are documents like any.
-func (t *try) page(r *http.Response, body []byte) error {
+// checkPage returns an [*Error] if the new document is a web page in place of the feed: a bot block, a login
+// page that the feed's URL redirects to, or a login page at a URL that returned a document before. Other web
+// pages are ordinary documents.
+func (t *attempt) checkPage(r *http.Response, body []byte) error {
 	if kind := r.Header.Get("Content-Type"); kind != "" && !strings.Contains(strings.ToLower(kind), "html") {
 		return nil
 	}
-	head := unpackHead(body)
-	if !isPage(head) {
+	head := decompressHead(body)
+	if !isWebPage(head) {
 		return nil
 	}
-	if e := t.obstacle(r, head); e != nil {
+	if e := t.accessError(r, head); e != nil {
 		return e
 	}
 	host := r.Request.URL.Hostname()
@@ -36,16 +36,16 @@ func (t *try) page(r *http.Response, body []byte) error {
 }
 
 var (
-	// loginPath matches paths as /login, /users/sign_in, /wp-login.php and /accounts/login/.
+	// loginPath matches paths such as /login, /users/sign_in, /wp-login.php and /accounts/login/.
 	loginPath     = regexp.MustCompile(`(?i)(^|[/_.-])(log[_-]?in|sign[_-]?in|log[_-]?on|sso)(\.[a-z]{2,5})?/?$`)
 	passwordInput = regexp.MustCompile(`(?i)<input\s[^>]*\btype\s*=\s*["']?password\b`)
 	pageRoot      = regexp.MustCompile(`(?i)<!doctype\s+html|<html[\s>]`)
 	feedRoot      = regexp.MustCompile(`(?i)<(rss|feed|rdf:rdf)[\s>]`)
 )
 
-// isPage reports whether a document that begins so is a web page. A feed that
-// has one inside is none.
-func isPage(head []byte) bool {
+// isWebPage reports whether a document with these first bytes is a web page. A feed that contains HTML is
+// not.
+func isWebPage(head []byte) bool {
 	head = head[:min(len(head), 4<<10)]
 	at := pageRoot.FindIndex(head)
 	return at != nil && !feedRoot.Match(head[:at[0]]) && !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{"))

@@ -9,24 +9,24 @@ import (
 
 const form = `<form action=/go><input name="user"><input class=x TYPE = 'password' name=p></form>`
 
-func TestUnauthorizedIsALogin(t *testing.T) {
+func TestAccessError_UnauthorizedIsALogin(t *testing.T) {
 	t.Parallel()
-	url := serve(t, says(401, blank(form)))
+	url := serve(t, respond(401, webPage(form)))
 	for _, x := range []struct{ user, want string }{
-		{"", "127.0.0.1 asks for a user and a password; set the feed's"},
-		{"me", "127.0.0.1 does not take the feed's user and password"},
+		{"", "127.0.0.1 requires a user name and a password; set them for the feed"},
+		{"me", "127.0.0.1 rejected the feed's user name and password"},
 	} {
 		e := fails(t, client(t), Request{URL: url, User: x.user, Password: "s3cret"}, ClassLogin)
 		if x.user != "" && e.Error() != x.want || e.Status != 401 {
 			t.Errorf("got %d %q, want 401 %q", e.Status, e, x.want)
 		}
 	}
-	if e := fails(t, client(t), Request{URL: url}, ClassLogin); e.Error() != "127.0.0.1 asks for a user and a password; set the feed's" {
-		t.Errorf("got %q, want it to say what to set", e)
+	if e := fails(t, client(t), Request{URL: url}, ClassLogin); e.Error() != "127.0.0.1 requires a user name and a password; set them for the feed" {
+		t.Errorf("got %q, want it to name the setting", e)
 	}
 }
 
-func TestRedirectToALoginPageIsALogin(t *testing.T) {
+func TestCheckPage_RedirectToALoginPage(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]bool{
 		"/login": true, "/Login/": true, "/signin": true, "/users/sign_in": true, "/sign-in.php": true, "/wp-login.php": true, "/auth/login": true, "/accounts/logon": true, "/sso": true,
@@ -43,7 +43,7 @@ func TestRedirectToALoginPageIsALogin(t *testing.T) {
 					io.WriteString(w, "<rss></rss>")
 					return
 				}
-				says(200, blank("please"))(w, r)
+				respond(200, webPage("please"))(w, r)
 			}
 		})
 		get(t, client(t), Request{URL: url + path})
@@ -59,14 +59,14 @@ func TestRedirectToALoginPageIsALogin(t *testing.T) {
 	}
 }
 
-func TestLoginPageWhereAFeedWasIsALogin(t *testing.T) {
+func TestCheckPage_LoginPageInPlaceOfAFeed(t *testing.T) {
 	t.Parallel()
-	url := serve(t, says(200, blank(strings.Repeat("<p>", 1000)+form)))
+	url := serve(t, respond(200, webPage(strings.Repeat("<p>", 1000)+form)))
 	e := fails(t, client(t), Request{URL: url, BodyHash: "before"}, ClassLogin)
 	if got, want := e.Error(), "127.0.0.1 shows a login page instead of the feed"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	get(t, client(t), Request{URL: url}) // where there was none, parse says what it is
-	get(t, client(t), Request{URL: serve(t, says(200, blank("no form"))), BodyHash: "before"})
-	get(t, client(t), Request{URL: serve(t, says(200, blank(`<input type="text" name="password">`))), BodyHash: "before"})
+	get(t, client(t), Request{URL: url}) // without a previous document parse reports the login page
+	get(t, client(t), Request{URL: serve(t, respond(200, webPage("no form"))), BodyHash: "before"})
+	get(t, client(t), Request{URL: serve(t, respond(200, webPage(`<input type="text" name="password">`))), BodyHash: "before"})
 }

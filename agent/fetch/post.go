@@ -8,14 +8,12 @@ import (
 	"strings"
 )
 
-// maxAnswer is how much of the answer to a form is read, in bytes.
+// maxAnswer bounds the part of a form's response that is read, in bytes.
 const maxAnswer = 1 << 10
 
-// Post sends a form and returns the answer, whatever its status, with up to the
-// first 1024 bytes of its body. It reaches the addresses that documents are
-// fetched from and no others, follows redirects only where the form goes with
-// them (307 and 308), and takes as long as ctx lets it. Its errors do not show
-// the address: it may have a password in it.
+// Post sends a form and returns the response's status, whatever it is, and up to the first 1024 bytes of its
+// body. It applies the same address guard as Fetch, follows only redirects that resend the form (307 and
+// 308), and has no timeout except that of ctx. Its errors omit the URL, which may contain a password.
 func (c *Client) Post(ctx context.Context, address string, form url.Values) (status int, body []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -33,8 +31,8 @@ func (c *Client) Post(ctx context.Context, address string, form url.Values) (sta
 	return response.StatusCode, body, err
 }
 
-// followForm is the CheckRedirect of forms. Where the next request would be
-// another than ours, the redirect itself is the answer.
+// followForm is the CheckRedirect of forms. If a redirect would change the request's method, the redirect
+// itself is the response.
 func followForm(r *http.Request, via []*http.Request) error {
 	r.Header.Del("Referer")
 	if r.Method != http.MethodPost || len(via) > maxRedirects {

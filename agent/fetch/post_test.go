@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestAFormIsSentAndItsAnswerReadWhateverItIs(t *testing.T) {
+func TestPost_ReturnsAnyResponse(t *testing.T) {
 	var method, kind, agent, sent string
 	hub := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -28,7 +28,7 @@ func TestAFormIsSentAndItsAnswerReadWhateverItIs(t *testing.T) {
 	}
 }
 
-func TestAFormGoesOnlyWhereItGoesWhole(t *testing.T) {
+func TestPost_FollowsOnlyRedirectsThatKeepTheForm(t *testing.T) {
 	for status, want := range map[int]int{301: 301, 302: 302, 303: 303, 307: 202, 308: 202} {
 		hub := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/" {
@@ -50,7 +50,7 @@ func TestAFormGoesOnlyWhereItGoesWhole(t *testing.T) {
 	}
 }
 
-func TestAFormGoesToNoPrivateAddress(t *testing.T) {
+func TestPost_BlocksPrivateAddresses(t *testing.T) {
 	inside := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a private address was reached") })
 	outside := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, inside, http.StatusTemporaryRedirect)

@@ -13,15 +13,15 @@ import (
 	"testing"
 )
 
-// A proxyServer is a proxy of the test's own. It takes one user, me, with the
-// password s3cret, and counts who comes.
+// A proxyServer is a proxy for tests. It accepts the user me with the password s3cret, and counts
+// connections.
 type proxyServer struct {
-	url  string // with the user in it
-	came atomic.Int32
-	to   atomic.Value // the last address asked for
+	url         string // with the user
+	connections atomic.Int32
+	to          atomic.Value // the last requested address
 }
 
-// join copies both ways until one side ends.
+// join copies in both directions until one side ends.
 func join(a, b net.Conn) {
 	done := make(chan struct{}, 2)
 	for _, pair := range [][2]net.Conn{{a, b}, {b, a}} {
@@ -33,9 +33,9 @@ func join(a, b net.Conn) {
 	<-done
 }
 
-// ServeHTTP forwards http and connects https.
+// ServeHTTP forwards http requests and tunnels https.
 func (p *proxyServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p.came.Add(1)
+	p.connections.Add(1)
 	p.to.Store(r.Host)
 	if r.Header.Get("Proxy-Authorization") != "Basic "+base64.StdEncoding.EncodeToString([]byte("me:s3cret")) {
 		w.WriteHeader(http.StatusProxyAuthRequired)
@@ -82,7 +82,7 @@ func httpProxy(t *testing.T) *proxyServer {
 	return p
 }
 
-// socksProxy speaks SOCKS 5 (RFC 1928, 1929), as much as a client needs.
+// socksProxy implements the part of SOCKS 5 (RFC 1928, 1929) that clients need.
 func socksProxy(t *testing.T) *proxyServer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -105,7 +105,7 @@ func socksProxy(t *testing.T) *proxyServer {
 
 func (p *proxyServer) socks(conn net.Conn) {
 	defer conn.Close()
-	p.came.Add(1)
+	p.connections.Add(1)
 	r := bufio.NewReader(conn)
 	take := func(n byte) string {
 		b := make([]byte, n)

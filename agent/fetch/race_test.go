@@ -2,5 +2,5 @@
 
 package fetch
 
-// raced says that the race detector is on, which makes all slower.
+// raced reports whether the race detector is on, which slows tests down.
 const raced = true

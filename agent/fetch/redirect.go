@@ -10,20 +10,19 @@ import (
 
 const maxRedirects = 5
 
-// hops remembers the redirects of a try. The zero value has none.
+// hops records the redirects of an attempt. The zero value has none.
 type hops struct {
-	to        string // the last address
-	temporary bool   // one of them was
-	abroad    bool   // one of them led to another host
+	to        string // the last URL
+	temporary bool   // at least one redirect was temporary
+	crossHost bool   // at least one redirect led to another host
 }
 
-// follow is an [http.Client]'s CheckRedirect. What the feed's own host is
-// told, be it a password or any header of the request's own, no other host is
-// told, nor the same one again once another had a say in the address.
-func (h *hops) follow(r *http.Request, via []*http.Request) error {
+// checkRedirect is an [http.Client]'s CheckRedirect. Credentials and custom headers are sent to the feed's
+// own host only, and dropped after the first cross-host redirect, even if a later redirect leads back.
+func (h *hops) checkRedirect(r *http.Request, via []*http.Request) error {
 	r.Header.Del("Referer")
 	if len(via) > maxRedirects {
-		return &Error{Class: ClassRedirect, Err: fmt.Errorf("redirected more than %d times", maxRedirects)}
+		return &Error{Class: ClassRedirect, Err: fmt.Errorf("more than %d redirects", maxRedirects)}
 	}
 	to := *r.URL
 	to.User, to.Fragment = nil, ""
@@ -33,10 +32,10 @@ func (h *hops) follow(r *http.Request, via []*http.Request) error {
 	default:
 		h.temporary = true
 	}
-	h.abroad = h.abroad || !SameHost(via[0].URL, r.URL)
-	if h.abroad {
+	h.crossHost = h.crossHost || !SameHost(via[0].URL, r.URL)
+	if h.crossHost {
 		for name := range r.Header {
-			if !slices.Contains(ours, name) {
+			if !slices.Contains(standardHeaders, name) {
 				r.Header.Del(name)
 			}
 		}
@@ -44,20 +43,19 @@ func (h *hops) follow(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// follow is an [http.Client]'s CheckRedirect, with a word of who asked for the
-// document.
-func (t *try) follow(r *http.Request, via []*http.Request) error {
-	r.Close = t.request.Last
-	if err := t.hops.follow(r, via); err != nil || t.request.Follow == nil {
+// checkRedirect is an [http.Client]'s CheckRedirect. It also calls the request's own CheckRedirect.
+func (t *attempt) checkRedirect(r *http.Request, via []*http.Request) error {
+	r.Close = t.request.Close
+	if err := t.hops.checkRedirect(r, via); err != nil || t.request.CheckRedirect == nil {
 		return err
 	}
-	if err := t.request.Follow(r.URL); err != nil {
+	if err := t.request.CheckRedirect(r.URL); err != nil {
 		return &Error{Class: ClassRedirect, Err: err}
 	}
 	return nil
 }
 
-// moved returns where permanent redirects led, if all of them were; else "".
+// moved returns the last redirect's target if all redirects were permanent, else "".
 func (h *hops) moved() string {
 	if h.temporary {
 		return ""
@@ -65,7 +63,8 @@ func (h *hops) moved() string {
 	return h.to
 }
 
-// SameHost reports whether b is where a is, or is that by TLS.
+// SameHost reports whether both URLs have the same host and port, or differ only by an upgrade from http to
+// https on the default ports.
 func SameHost(a, b *url.URL) bool {
 	if !strings.EqualFold(a.Hostname(), b.Hostname()) {
 		return false

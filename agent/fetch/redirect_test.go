@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// chain redirects n times, then answers.
+// chain redirects n times, then responds.
 func chain(n int, seen *atomic.Int32) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		seen.Add(1)
@@ -27,7 +27,7 @@ func chain(n int, seen *atomic.Int32) http.HandlerFunc {
 	}
 }
 
-func TestRedirectsAreFollowedFiveTimes(t *testing.T) {
+func TestRedirect_AtMostFiveAreFollowed(t *testing.T) {
 	t.Parallel()
 	var seen atomic.Int32
 	url := serve(t, chain(5, &seen))
@@ -36,7 +36,7 @@ func TestRedirectsAreFollowedFiveTimes(t *testing.T) {
 	}
 	seen.Store(0)
 	e := fails(t, client(t), Request{URL: serve(t, chain(6, &seen))}, ClassRedirect)
-	if got, want := e.Error(), "redirected more than 5 times"; got != want {
+	if got, want := e.Error(), "more than 5 redirects"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if seen.Load() != 6 {
@@ -44,7 +44,7 @@ func TestRedirectsAreFollowedFiveTimes(t *testing.T) {
 	}
 }
 
-func TestLoopEnds(t *testing.T) {
+func TestRedirect_LoopEnds(t *testing.T) {
 	t.Parallel()
 	var seen atomic.Int32
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +57,7 @@ func TestLoopEnds(t *testing.T) {
 	}
 }
 
-func TestRedirectToNowhereIsRefused(t *testing.T) {
+func TestRedirect_InvalidTargetIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{
 		"file:///etc/passwd", "ftp://example.org/", "gopher://127.0.0.1:1/", "javascript:alert(1)", "data:text/xml,<rss/>", "feed://example.org/",
@@ -74,10 +74,10 @@ func TestRedirectToNowhereIsRefused(t *testing.T) {
 	}
 }
 
-func TestConditionsFollowARedirectAndNothingElseDoes(t *testing.T) {
+func TestRedirect_KeepsValidatorsOnly(t *testing.T) {
 	t.Parallel()
-	var asked http.Header
-	there := serve(t, func(_ http.ResponseWriter, r *http.Request) { asked = r.Header })
+	var received http.Header
+	there := serve(t, func(_ http.ResponseWriter, r *http.Request) { received = r.Header })
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, there, http.StatusMovedPermanently)
 	})
@@ -86,17 +86,17 @@ func TestConditionsFollowARedirectAndNothingElseDoes(t *testing.T) {
 	for name, want := range map[string]string{
 		"If-None-Match": `W/"a"`, "If-Modified-Since": "then", "User-Agent": "test", "Referer": "", "Cookie": "",
 	} {
-		if got := asked.Get(name); got != want {
+		if got := received.Get(name); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 }
 
-func TestMovedIsWherePermanentRedirectsLead(t *testing.T) {
+func TestMoved_IsTheTargetOfPermanentRedirects(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
 		statuses []int
-		want     string // path; "" is not moved
+		want     string // path; "" if not moved
 	}{
 		{nil, ""}, {[]int{301}, "/1"}, {[]int{308}, "/1"}, {[]int{301, 308, 301}, "/3"},
 		{[]int{302}, ""}, {[]int{307}, ""}, {[]int{303}, ""}, {[]int{301, 302}, ""}, {[]int{302, 301}, ""},
@@ -126,7 +126,7 @@ func TestMovedIsWherePermanentRedirectsLead(t *testing.T) {
 	}
 }
 
-func TestMovedIsToldThoughTheNewPlaceIsDead(t *testing.T) {
+func TestMoved_IsReportedIfTheTargetFails(t *testing.T) {
 	t.Parallel()
 	dead := closedPort()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -138,8 +138,8 @@ func TestMovedIsToldThoughTheNewPlaceIsDead(t *testing.T) {
 	}
 }
 
-// A feed must not be remembered to be where nobody may ask for it.
-func TestMovedIsNeverWhereWeMayNotGo(t *testing.T) {
+// A blocked address must not be stored as a feed's new address.
+func TestMoved_IsNeverABlockedAddress(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{"/", "ftp://example.org/feed", "http://10.0.0.1/feed", "http://1.1.1.1:22/"} {
 		url := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusMovedPermanently) })
@@ -149,17 +149,17 @@ func TestMovedIsNeverWhereWeMayNotGo(t *testing.T) {
 	}
 }
 
-// The feed's host may be told who asks; hosts that it sends us to may not, nor
-// may they have it told to another of its addresses.
-func TestOnlyTheFeedsHostIsToldItsSecrets(t *testing.T) {
+// Credentials go to the feed's own host only; hosts that it redirects to neither receive them nor redirect
+// them to another address of the feed's host.
+func TestRedirect_CredentialsGoToTheFeedsHostOnly(t *testing.T) {
 	t.Parallel()
 	const name, other = "feed.test", "evil.feed.test"
-	told := map[string]string{}
+	received := map[string]string{}
 	var mu sync.Mutex
 	var here string
 	here = serve(t, func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
-		told[r.Host+r.URL.Path] = r.Header.Get("Authorization") + r.Header.Get("X-Api-Key") + r.Header.Get("Cookie")
+		received[r.Host+r.URL.Path] = r.Header.Get("Authorization") + r.Header.Get("X-Api-Key") + r.Header.Get("Cookie")
 		mu.Unlock()
 		switch r.URL.Path {
 		case "/":
@@ -175,13 +175,13 @@ func TestOnlyTheFeedsHostIsToldItsSecrets(t *testing.T) {
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(here, "http://"))
 	const all = "Basic bWU6czNjcmV0ka=b"
 	for path, want := range map[string]string{name + ":" + port + "/": all, name + ":" + port + "/same": all, other + ":" + port + "/other": "", name + ":" + port + "/back": ""} {
-		if got, came := told[path]; !came || got != want {
+		if got, came := received[path]; !came || got != want {
 			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
 	}
 }
 
-func TestSameHostIsTheSamePortOrItsTLS(t *testing.T) {
+func TestSameHost_SamePortOrUpgradeToTLS(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
 		a, b string

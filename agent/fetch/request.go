@@ -7,44 +7,44 @@ import (
 	"time"
 )
 
-// A Request is what to fetch, how, and the validators of the document we have
-// of it: they are sent back exactly as the server gave them.
+// A Request describes a document to fetch, the routes to try, and the validators of the stored version, which
+// are sent back exactly as the server returned them.
 type Request struct {
 	URL          string
 	ETag         string
 	LastModified string
 	BodyHash     string
-	UserAgent    string            // in place of the client's; "" is the client's
-	Header       map[string]string // beside ours, for the URL's own host only; see [CheckHeader]
-	User         string            // for basic authentication by the URL's own host only; "" is none
+	UserAgent    string            // replaces the client's user agent unless empty
+	Header       map[string]string // additional headers, for the URL's own host only; see [CheckHeader]
+	User         string            // of basic authentication, for the URL's own host only; "" disables it
 	Password     string
-	Ways         []string // proxies to try in order, as [CheckProxy] takes them, at most 4; "" is the direct way, and so is none at all
+	Routes       []string // proxies to try in order, valid for [CheckProxy], at most 4; "" is a direct connection, and so is an empty list
 
-	Last bool // the host is not asked again soon: the connection is closed, not kept open for it
+	Close bool // closes the connection after the response because no further request to the host is due soon
 
-	Plain *bytes.Buffer // has the document as it is inside when it was fetched, but is empty if that is unchanged, or larger than [MaxPlain]; nil: nobody wants it
+	Buffer *bytes.Buffer // receives the decompressed document unless it is unchanged or larger than [MaxBuffered], then it is left empty; may be nil
 
-	Answered func(r *http.Response) // is told of each answer, those that redirect too, before its body is read; nil: nobody is
+	OnResponse func(r *http.Response) // called with each response, redirects included, before its body is read; may be nil
 
-	Follow func(to *url.URL) error // asked before each redirect; what it returns ends the fetch; nil follows all
+	CheckRedirect func(to *url.URL) error // called before each redirect; an error ends the fetch; may be nil
 }
 
-// A Document is what was fetched.
+// A Document is the result of a successful fetch.
 type Document struct {
-	URL          string   // it came from, after redirects
-	Moved        string   // where permanent redirects led, if all of them were; else ""
-	Way          string   // that of the request's Ways it came by; it may have a password in it
-	Dead         []string // those of the request's Ways that were tried before, and whose proxy could not be used
-	Status       int
-	ETag         string
-	LastModified string
-	ContentType  string
-	BodyHash     string        // of the decompressed body; that of the request after 304
-	Unchanged    bool          // 304, or a body with the request's hash
-	Body         []byte        // in gzip; nil if unchanged
-	Size         int64         // of the body, decompressed
-	Took         time.Duration // from asking by this way to the end of the answer
-	MaxAge       time.Duration // how long the server says it stays as it is; 0 if it does not say
-	Hub          string        // WebSub hub that the answer's Link header names, absolute; "" if none
-	Self         string        // topic that it names, likewise
+	URL           string   // final URL, after redirects
+	Moved         string   // target of the redirects if all were permanent; else ""
+	Route         string   // the request's route that succeeded; it may contain a password
+	FailedProxies []string // routes tried before whose proxy was unusable
+	Status        int
+	ETag          string
+	LastModified  string
+	ContentType   string
+	BodyHash      string        // of the decompressed body; the request's after 304
+	Unchanged     bool          // 304, or a body with the request's hash
+	Body          []byte        // as gzip; nil if unchanged
+	Size          int64         // of the decompressed body, in bytes
+	Took          time.Duration // from the start of this route to the end of the response
+	MaxAge        time.Duration // freshness lifetime that the server states; 0 if none
+	Hub           string        // absolute URL of the WebSub hub in the Link header; "" if none
+	Self          string        // absolute URL of the WebSub topic in the Link header; "" if none
 }

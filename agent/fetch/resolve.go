@@ -16,47 +16,45 @@ import (
 )
 
 const (
-	maxNames   = 16 << 10  // answers that are remembered, two for a name
-	maxNameAge = time.Hour // whatever an answer says of itself
+	maxCachedNames = 16 << 10  // cached answers, two for each name
+	maxNameAge     = time.Hour // upper bound of an answer's TTL
 )
 
-// cached returns a resolver that remembers answers for as long as they say, at
-// most maxNameAge. A shorter memory would be none: what is asked again within
-// seconds finds its connection open. That there is no such name is not
-// remembered, so that who mends it sees it mended. Rebinding gains nothing by
-// all this: the guard decides about the address dialled, wherever it came from.
-func cached(names *net.Resolver) *net.Resolver {
-	return dns.NewCachingResolver(names, dns.MaxCacheEntries(maxNames), dns.MaxCacheTTL(maxNameAge), dns.NegativeCache(false))
+// cachingResolver returns a resolver that caches answers for their TTL, at most maxNameAge. A shorter cache
+// would have no effect because requests to a host within seconds share a connection. Negative answers are not
+// cached, so that a repaired name works immediately. DNS rebinding gains nothing: the guard checks the dialed
+// address, cached or not.
+func cachingResolver(names *net.Resolver) *net.Resolver {
+	return dns.NewCachingResolver(names, dns.MaxCacheEntries(maxCachedNames), dns.MaxCacheTTL(maxNameAge), dns.NegativeCache(false))
 }
 
-// private are the last labels of names that only mean something in a network
-// of somebody's own (RFC 6761, 6762, 8375, and ICANN's reservation of internal).
-var private = []string{"local", "localdomain", "internal", "arpa"}
+// privateDomains are top-level labels of names that have a meaning in private networks only (RFC 6761, 6762,
+// 8375, and ICANN's reservation of internal).
+var privateDomains = []string{"local", "localdomain", "internal", "arpa"}
 
-// behindProxy says why a URL must not be asked of a proxy, which would resolve
-// and dial it unseen by [guard.control]; nil means that it may. Names are
-// resolved here too, where they can be; others are for the proxy alone to know.
-// A name that a proxy resolves to something else than we do is out of reach.
-func (g *guard) behindProxy(ctx context.Context, names *net.Resolver, u *url.URL) error {
+// checkProxied returns an error if a URL must not be requested by a proxy, which would resolve and dial it
+// without [guard.control]. It resolves names here too; a name that does not resolve here is left to the
+// proxy. A name that the proxy resolves to a different address can't be checked.
+func (g *guard) checkProxied(ctx context.Context, names *net.Resolver, u *url.URL) error {
 	host, err := asciiHost(u.Hostname())
 	if err != nil {
-		return fmt.Errorf("%w: its name is none", ErrBlocked)
+		return fmt.Errorf("%w: invalid host name", ErrBlocked)
 	}
 	port, err := strconv.ParseUint(portOf(u), 10, 16)
 	if err != nil {
-		return fmt.Errorf("%w: its port is none", ErrBlocked)
+		return fmt.Errorf("%w: invalid port", ErrBlocked)
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return g.check(netip.AddrPortFrom(ip, uint16(port)))
 	}
 	labels := strings.Split(strings.ToLower(strings.TrimSuffix(host, ".")), ".")
 	last := labels[len(labels)-1]
-	if last == "localhost" || isNumber(last) {
-		return fmt.Errorf("%w: no proxy is asked for what may be this machine or its own", ErrBlocked)
+	if last == "localhost" || isNumericLabel(last) {
+		return fmt.Errorf("%w: the host may be this machine or the proxy's own", ErrBlocked)
 	}
 	ips, err := names.LookupNetIP(ctx, "ip", host)
-	if err != nil && (len(labels) == 1 || slices.Contains(private, last)) {
-		return fmt.Errorf("%w: no proxy is asked for a name of its own network", ErrBlocked)
+	if err != nil && (len(labels) == 1 || slices.Contains(privateDomains, last)) {
+		return fmt.Errorf("%w: the host may belong to the proxy's private network", ErrBlocked)
 	}
 	for _, ip := range ips {
 		if err := g.check(netip.AddrPortFrom(ip, uint16(port))); err != nil {
@@ -66,8 +64,7 @@ func (g *guard) behindProxy(ctx context.Context, names *net.Resolver, u *url.URL
 	return nil
 }
 
-// asciiHost returns the host as net/http makes it for the wire, where
-// full-width digits are digits.
+// asciiHost returns the host in the form in which net/http sends it, with full-width digits as ASCII digits.
 func asciiHost(host string) (string, error) {
 	if ascii := strings.IndexFunc(host, func(r rune) bool { return r > 127 }) < 0; ascii {
 		return host, nil
@@ -75,10 +72,9 @@ func asciiHost(host string) (string, error) {
 	return idna.Lookup.ToASCII(host)
 }
 
-// isNumber reports whether a host that ends in the label is an IPv4 address to
-// some program, as 127.1, 0177.0.0.1 and 0x7f000001 are: WHATWG URL, "ends in
-// a number checker".
-func isNumber(label string) bool {
+// isNumericLabel reports whether some programs parse a host with this last label as an IPv4 address, as in
+// 127.1, 0177.0.0.1 and 0x7f000001: WHATWG URL, "ends in a number checker".
+func isNumericLabel(label string) bool {
 	hex, isHex := strings.CutPrefix(label, "0x")
 	if isHex {
 		return strings.Trim(hex, "0123456789abcdef") == ""

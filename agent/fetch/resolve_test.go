@@ -16,15 +16,15 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// A nameserver is a DNS server of the test's own. find returns a name's
-// addresses, or the one name that it stands for; none is "no such name".
+// A nameserver is a DNS server for tests. find returns a name's addresses, or its single alias; none means
+// "no such name".
 type nameserver struct {
-	find  func(name string) []string
-	ttl   uint32
-	asked atomic.Int32
+	find    func(name string) []string
+	ttl     uint32
+	queries atomic.Int32
 }
 
-// resolver starts the server and returns what asks it.
+// resolver starts the server and returns a resolver that queries it.
 func (s *nameserver) resolver(t testing.TB) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -42,7 +42,7 @@ func (s *nameserver) resolver(t testing.TB) *net.Resolver {
 			}
 			var m dnsmessage.Message
 			if m.Unpack(b[:n]) == nil {
-				s.asked.Add(1)
+				s.queries.Add(1)
 				answer, _ := s.answer(m).Pack()
 				conn.WriteTo(answer, from)
 			}
@@ -94,12 +94,12 @@ func (s *nameserver) answer(m dnsmessage.Message) *dnsmessage.Message {
 	return &m
 }
 
-// zone returns a nameserver of fixed names.
+// zone returns a nameserver with fixed names.
 func zone(names map[string][]string) *nameserver {
 	return &nameserver{ttl: 60, find: func(name string) []string { return names[name] }}
 }
 
-// named returns a client of loopback that finds names by the server.
+// named returns a client of loopback that resolves names by the server.
 func named(t testing.TB, s *nameserver, change ...func(*Options)) *Client {
 	t.Helper()
 	c := newClient(options(change...), s.resolver(t))
@@ -107,13 +107,13 @@ func named(t testing.TB, s *nameserver, change ...func(*Options)) *Client {
 	return c
 }
 
-// at returns the URL with another host, and the port as it is.
+// at returns the URL with another host and the same port.
 func at(url, host string) string {
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-func TestNamesOfPrivateAddressesAreBlocked(t *testing.T) {
+func TestGuard_BlocksNamesOfPrivateAddresses(t *testing.T) {
 	t.Parallel()
 	x := newTrap(t, ":0")
 	c := named(t, zone(map[string][]string{
@@ -126,14 +126,14 @@ func TestNamesOfPrivateAddressesAreBlocked(t *testing.T) {
 			t.Errorf("%s: got %v, want ErrBlocked", name, e)
 		}
 	}
-	if got := x.came.Load(); got != 0 {
-		t.Errorf("%d connections came, want none", got)
+	if got := x.connections.Load(); got != 0 {
+		t.Errorf("%d connections, want none", got)
 	}
 }
 
-// Of a name's addresses only those that are for us are dialled, whichever
-// comes first; that is also to say that the others are fallen back to.
-func TestOfMixedAddressesOnlyTheAllowedAreReached(t *testing.T) {
+// Of a name's addresses only the allowed ones are dialed, in any order; this also covers the fallback to
+// further addresses.
+func TestGuard_DialsOnlyAllowedAddressesOfAName(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "open") })
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
@@ -145,15 +145,15 @@ func TestOfMixedAddressesOnlyTheAllowedAreReached(t *testing.T) {
 		}
 	}
 	for _, x := range traps {
-		if got := x.came.Load(); got != 0 {
+		if got := x.connections.Load(); got != 0 {
 			t.Errorf("%d connections came to %s, want none", got, x.Addr())
 		}
 	}
 }
 
-// The name is an allowed address's until the check, then another's: whether
-// answers are remembered or not, the guard sees what is dialled.
-func TestReboundNameIsBlocked(t *testing.T) {
+// The name resolves to an allowed address until the check, then to another. The guard checks the dialed
+// address, with a cached answer or without.
+func TestGuard_BlocksReboundName(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "open") })
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
@@ -169,17 +169,17 @@ func TestReboundNameIsBlocked(t *testing.T) {
 	rebound.Store(true)
 	c.Close()
 	fails(t, c, Request{URL: at(url, "rebound.test")}, ClassBlocked)
-	if got := x.came.Load(); got != 0 {
-		t.Errorf("%d connections came, want none", got)
+	if got := x.connections.Load(); got != 0 {
+		t.Errorf("%d connections, want none", got)
 	}
 }
 
-func TestAnswersAreRememberedAsLongAsTheySay(t *testing.T) {
+func TestResolver_CachesAnswersForTheirTTL(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
 		ttl  uint32
 		name string
-		want int32 // questions, A and AAAA each, for three fetches
+		want int32 // queries, A and AAAA each, for three fetches
 	}{{60, "here.test", 2}, {0, "here.test", 6}, {60, "nowhere.test", 6}, {60, "ill.test", 0}} {
 		s := zone(map[string][]string{"here.test": {"127.0.0.1"}, "ill.test": {"servfail"}})
 		s.ttl = x.ttl
@@ -187,15 +187,15 @@ func TestAnswersAreRememberedAsLongAsTheySay(t *testing.T) {
 		url := serve(t, func(http.ResponseWriter, *http.Request) {})
 		for range 3 {
 			c.Fetch(t.Context(), Request{URL: at(url, x.name)}, time.Now())
-			c.Close() // so that the next one dials
+			c.Close() // so that the next fetch dials
 		}
-		if got := s.asked.Load(); got != x.want && x.want > 0 || x.want == 0 && got < 6 {
-			t.Errorf("%s, TTL %d: got %d questions, want %d (0 is for no memory)", x.name, x.ttl, got, x.want)
+		if got := s.queries.Load(); got != x.want && x.want > 0 || x.want == 0 && got < 6 {
+			t.Errorf("%s, TTL %d: got %d queries, want %d (0 means no caching)", x.name, x.ttl, got, x.want)
 		}
 	}
 }
 
-func TestNoSuchNameIsToldFromNoAnswer(t *testing.T) {
+func TestClassify_SeparatesUnknownNameFromResolverFailure(t *testing.T) {
 	t.Parallel()
 	c := named(t, zone(map[string][]string{"ill.test": {"servfail"}}))
 	for name, want := range map[string]Class{"nowhere.test": ClassDNS, "ill.test": ClassResolver} {
@@ -208,7 +208,7 @@ func TestNoSuchNameIsToldFromNoAnswer(t *testing.T) {
 func BenchmarkResolve(b *testing.B) {
 	s := zone(map[string][]string{"here.test": {"127.0.0.1"}})
 	plain := s.resolver(b)
-	for name, r := range map[string]*net.Resolver{"asked each time": plain, "remembered": cached(plain)} {
+	for name, r := range map[string]*net.Resolver{"without a cache": plain, "with a cache": cachingResolver(plain)} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := r.LookupNetIP(b.Context(), "ip", "here.test"); err != nil {

@@ -14,80 +14,77 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Product is our product token: what our User-Agent begins with, and what a
-// robots.txt file names us by.
+// Product is our product token: the first part of our User-Agent and our name in robots.txt files.
 const Product = "feedmesh"
 
 const (
-	maxRobots  = 500 << 10        // bytes of a robots.txt file that are read; RFC 9309 wants that many
-	robotsKept = 24 * time.Hour   // how long it is believed, as RFC 9309 has it
-	robotsAway = 10 * time.Minute // how long what can't be asked is left alone
-	maxSites   = 4096             // whose files are remembered
-	maxRules   = 16 << 20         // bytes of what is remembered of them
+	maxRobots        = 500 << 10        // bytes of a robots.txt file that are parsed; the minimum of RFC 9309
+	robotsMaxAge     = 24 * time.Hour   // lifetime of cached rules, by RFC 9309
+	robotsRetryAfter = 10 * time.Minute // delay before an unreachable site is retried
+	maxSites         = 4096             // sites in the cache
+	maxRulesSize     = 16 << 20         // bytes of all cached rules
 )
 
-// A Getter fetches a document, as [Client.Fetch] does.
-type Getter interface {
+// A Fetcher fetches a document, as [Client.Fetch] does.
+type Fetcher interface {
 	Fetch(ctx context.Context, r Request, now time.Time) (Document, error)
 }
 
-// Robots knows what sites ask of robots in their robots.txt files (RFC 9309). It
-// is for web pages: feeds are there for programs to read. Its methods may be
-// called concurrently.
+// Robots fetches and caches the robots.txt rules of sites (RFC 9309). It is used for web pages only, because
+// feeds are published for programs. Its methods are safe for concurrent use.
 type Robots struct {
-	from Getter
+	fetcher Fetcher
 
 	mu    sync.Mutex
-	sites map[string]site // by scheme and authority
-	size  int             // of their rules, in bytes
+	sites map[string]cachedRules // by scheme and authority
+	size  int                    // of all cached rules, in bytes
 }
 
-// A site is what one asked for, and how long that holds.
-type site struct {
+// cachedRules are a site's rules with their expiry.
+type cachedRules struct {
 	rules *Rules
 	until time.Time
 }
 
-// NewRobots returns a Robots that fetches the files by the getter.
-func NewRobots(from Getter) *Robots { return &Robots{from: from, sites: map[string]site{}} }
+// NewRobots returns a Robots that fetches the files by the fetcher.
+func NewRobots(from Fetcher) *Robots { return &Robots{fetcher: from, sites: map[string]cachedRules{}} }
 
-// Known returns the rules of the site that an address is on, if it need not be
-// asked for them.
-func (r *Robots) Known(address *url.URL, now time.Time) (*Rules, bool) {
+// Cached returns the rules of the address's site, and false if the cache has none or they have expired.
+func (r *Robots) Cached(address *url.URL, now time.Time) (*Rules, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s, known := r.sites[siteOf(address)]
-	return s.rules, known && now.Before(s.until)
+	s, cached := r.sites[siteOf(address)]
+	return s.rules, cached && now.Before(s.until)
 }
 
-// Ask asks the site that an address is on for its rules. Its error is that of ctx:
-// a site that does not say them has rules all the same.
-func (r *Robots) Ask(ctx context.Context, address *url.URL, now time.Time) (*Rules, error) {
+// Fetch fetches, caches and returns the rules of the address's site. It returns an error only if ctx ends: a
+// site whose file can't be fetched has rules too.
+func (r *Robots) Fetch(ctx context.Context, address *url.URL, now time.Time) (*Rules, error) {
 	name := siteOf(address)
-	d, err := r.from.Fetch(ctx, Request{URL: name + "/robots.txt", Header: map[string]string{"Accept": "text/plain, */*;q=0.5"}}, now)
+	d, err := r.fetcher.Fetch(ctx, Request{URL: name + "/robots.txt", Header: map[string]string{"Accept": "text/plain, */*;q=0.5"}}, now)
 	if ctx.Err() != nil && err != nil {
 		return nil, ctx.Err()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := site{until: now.Add(robotsKept)}
-	switch last, known := r.sites[name]; {
+	s := cachedRules{until: now.Add(robotsMaxAge)}
+	switch last, cached := r.sites[name]; {
 	case err == nil:
-		s.rules = readRules(head(d.Body, maxRobots), Product)
-	case unavailable(err):
+		s.rules = parseRules(decompressPrefix(d.Body, maxRobots), Product)
+	case noRobotsFile(err):
 		s.rules = &Rules{}
-	case known: // it is away: what it said last holds
-		s = site{last.rules, now.Add(robotsAway)}
+	case cached: // the site is unreachable: its last rules still apply
+		s = cachedRules{last.rules, now.Add(robotsRetryAfter)}
 	default:
-		s = site{&Rules{nothing: true}, now.Add(robotsAway)}
+		s = cachedRules{&Rules{denyAll: true}, now.Add(robotsRetryAfter)}
 	}
-	r.keep(name, s, now)
+	r.store(name, s, now)
 	return s.rules, nil
 }
 
-// unavailable reports whether a site has no file for robots, so that all is
-// allowed. One that is away, or that we ask too often, may have one.
-func unavailable(err error) bool {
+// noRobotsFile reports whether the error means that the site has no robots.txt file, so that everything is
+// allowed. An unreachable or rate-limiting site may have a file.
+func noRobotsFile(err error) bool {
 	e := (*Error)(nil)
 	if !errors.As(err, &e) {
 		return false
@@ -95,38 +92,38 @@ func unavailable(err error) bool {
 	return e.Class == ClassRedirect || e.Status/100 == 4 && e.Status != http.StatusTooManyRequests
 }
 
-// keep remembers the rules of a site, in place of others if there are too many:
-// first those that hold no more, then whichever, as they can be asked for again.
-func (r *Robots) keep(name string, s site, now time.Time) {
-	r.drop(name)
+// store caches a site's rules. If the cache is full it evicts expired rules first, then arbitrary ones, which
+// can be fetched again.
+func (r *Robots) store(name string, s cachedRules, now time.Time) {
+	r.evict(name)
 	r.sites[name] = s
 	r.size += s.rules.size()
 	for _, held := range []bool{false, true} {
 		for other, s := range r.sites {
-			if len(r.sites) <= maxSites && r.size <= maxRules {
+			if len(r.sites) <= maxSites && r.size <= maxRulesSize {
 				return
 			}
 			if other != name && now.Before(s.until) == held {
-				r.drop(other)
+				r.evict(other)
 			}
 		}
 	}
 }
 
-func (r *Robots) drop(name string) {
-	if s, known := r.sites[name]; known {
+func (r *Robots) evict(name string) {
+	if s, cached := r.sites[name]; cached {
 		r.size -= s.rules.size()
 		delete(r.sites, name)
 	}
 }
 
-// siteOf returns scheme and authority of an address: each has a file of its own.
+// siteOf returns scheme and authority of an address, which share a robots.txt file.
 func siteOf(address *url.URL) string {
 	return strings.ToLower(address.Scheme + "://" + address.Host)
 }
 
-// head returns the first bytes inside a [Document]'s Body.
-func head(body []byte, size int64) []byte {
+// decompressPrefix returns the first size bytes inside a [Document]'s Body.
+func decompressPrefix(body []byte, size int64) []byte {
 	z, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
 		return nil

@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// maxDelay is the longest Crawl-delay that is honoured.
+// maxDelay bounds the Crawl-delay that is honored.
 const maxDelay = time.Minute
 
-// Rules are what a robots.txt file asks of us. The zero Rules ask nothing.
+// Rules are the rules of a robots.txt file for this program. The zero value allows everything.
 type Rules struct {
-	// Delay is to be between the starts of two requests, at least. It is not in
-	// RFC 9309, but in many files.
+	// Delay is the minimum time between the starts of two requests. RFC 9309 does not define it, but many
+	// files contain it.
 	Delay time.Duration
 
-	nothing bool // may be fetched
+	denyAll bool // nothing may be fetched
 	rules   []rule
 }
 
-// A rule allows or forbids what begins with a path.
+// A rule allows or forbids paths with a prefix.
 type rule struct {
-	path  string // normal; its asterisks stand for anything, and a dollar sign at its end for the end
+	path  string // normalized; an asterisk matches anything, a final dollar sign the end of the path
 	allow bool
 }
 
-// Allow reports whether an address of the site may be fetched: what the longest
-// rule says that matches it, and of equal ones the kinder.
+// Allow reports whether an address of the site may be fetched. The longest matching rule decides; of equally
+// long rules allow precedes disallow.
 func (r *Rules) Allow(address *url.URL) bool {
-	if r.nothing {
+	if r.denyAll {
 		return false
 	}
 	path := address.EscapedPath()
@@ -41,18 +41,18 @@ func (r *Rules) Allow(address *url.URL) bool {
 	if address.RawQuery != "" {
 		path += "?" + address.RawQuery
 	}
-	// An asterisk or a dollar sign in an address is no more than that.
-	path = strings.NewReplacer("*", "%2A", "$", "%24").Replace(normal(path))
+	// Asterisks and dollar signs of the address itself are literal.
+	path = strings.NewReplacer("*", "%2A", "$", "%24").Replace(normalizePath(path))
 	allow, longest := true, -1
 	for _, rule := range r.rules {
-		if n := len(rule.path); (n > longest || n == longest && rule.allow) && matches(rule.path, path) {
+		if n := len(rule.path); (n > longest || n == longest && rule.allow) && matchesPattern(rule.path, path) {
 			allow, longest = rule.allow, n
 		}
 	}
 	return allow
 }
 
-// size returns about how many bytes the rules take.
+// size returns the approximate memory use of the rules, in bytes.
 func (r *Rules) size() int {
 	n := 64
 	for _, rule := range r.rules {
@@ -61,9 +61,8 @@ func (r *Rules) size() int {
 	return n
 }
 
-// matches reports whether a path begins as a rule's does. O(len(path)) for each
-// asterisk, at most.
-func matches(pattern, path string) bool {
+// matchesPattern reports whether the path matches a rule's pattern. It takes O(len(path)) for each asterisk.
+func matchesPattern(pattern, path string) bool {
 	pattern, whole := strings.CutSuffix(pattern, "$")
 	first, rest, wild := strings.Cut(pattern, "*")
 	path, begins := strings.CutPrefix(path, first)
@@ -84,10 +83,9 @@ func matches(pattern, path string) bool {
 	}
 }
 
-// normal returns a path with each character written in one way, as RFC 9309
-// compares them: letters, digits and "-._~" as they are, what is not ASCII as
-// octets in hexadecimal.
-func normal(path string) string {
+// normalizePath returns a path in the form that RFC 9309 compares: letters, digits and "-._~" unescaped,
+// non-ASCII octets percent-encoded in hexadecimal.
+func normalizePath(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {
 		c := path[i]
@@ -114,13 +112,13 @@ func unreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
 }
 
-// readRules returns what a robots.txt file asks of the product: what all groups
-// say that name it, or else those for all. Lines that mean nothing are skipped.
-func readRules(text []byte, product string) *Rules {
+// parseRules returns the rules of a robots.txt file for the product: those of all groups that name it, or
+// else those of the groups for all agents. Invalid lines are skipped.
+func parseRules(text []byte, product string) *Rules {
 	var ours, all Rules
-	named := false     // some group names us
-	var group []*Rules // whose rules the present group's are
-	begun := false     // it has some
+	named := false     // a group names the product
+	var group []*Rules // rule sets that the current group adds to
+	begun := false     // the current group has rules
 	for line := range bytes.Lines(bytes.ReplaceAll(text, []byte("\r"), []byte("\n"))) {
 		record, _, _ := strings.Cut(string(line), "#")
 		key, value, _ := strings.Cut(record, ":")
@@ -130,7 +128,7 @@ func readRules(text []byte, product string) *Rules {
 			if begun {
 				group, begun = nil, false
 			}
-			switch agent := token(value); {
+			switch agent := productToken(value); {
 			case strings.EqualFold(agent, product):
 				group, named = append(group, &ours), true
 			case agent == "" && strings.HasPrefix(value, "*"):
@@ -139,14 +137,14 @@ func readRules(text []byte, product string) *Rules {
 		case "allow", "disallow":
 			begun = true
 			if value == "" {
-				continue // it says nothing
+				continue // an empty path has no effect
 			}
-			r := rule{pattern(value), key == "allow"}
+			r := rule{normalizePattern(value), key == "allow"}
 			for _, g := range group {
 				g.rules = append(g.rules, r)
 			}
 		case "crawl-delay":
-			begun = true // many groups have nothing else
+			begun = true // many groups contain nothing else
 			if s, err := strconv.ParseFloat(value, 64); err == nil && s > 0 {
 				for _, g := range group {
 					g.Delay = max(g.Delay, time.Duration(min(s, maxDelay.Seconds())*float64(time.Second)))
@@ -160,9 +158,8 @@ func readRules(text []byte, product string) *Rules {
 	return &all
 }
 
-// token returns the product token that a User-agent line names, without the
-// version that some write after it.
-func token(value string) string {
+// productToken returns the product token of a User-agent line, without the version that some files append.
+func productToken(value string) string {
 	end := strings.IndexFunc(value, func(c rune) bool {
 		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '-')
 	})
@@ -172,13 +169,12 @@ func token(value string) string {
 	return value[:end]
 }
 
-// pattern returns the path of a rule in normal form. Only at its end is a dollar
-// sign more than that.
-func pattern(value string) string {
+// normalizePattern returns the path of a rule in normalized form. A dollar sign is special at its end only.
+func normalizePattern(value string) string {
 	if value[0] != '/' && value[0] != '*' {
 		value = "/" + value
 	}
-	path, whole := strings.CutSuffix(normal(value), "$")
+	path, whole := strings.CutSuffix(normalizePath(value), "$")
 	path = strings.ReplaceAll(path, "$", "%24")
 	if whole {
 		path += "$"

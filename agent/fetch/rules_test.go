@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// allows reports what a file says of an address at example.com.
+// allows reports whether a file allows an address at example.com.
 func allows(t *testing.T, robots, path string) bool {
 	t.Helper()
 	u, err := url.Parse("http://example.com" + path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return readRules([]byte(robots), Product).Allow(u)
+	return parseRules([]byte(robots), Product).Allow(u)
 }
 
-func TestRulesOfRobots(t *testing.T) {
+func TestParseRules_AllowAndDisallow(t *testing.T) {
 	t.Parallel()
 	const all = "User-agent: *\n"
 	for _, c := range []struct {
 		name, robots    string
 		allowed, denied string // paths
 	}{
-		{"nothing said", "", "/ /a", ""},
+		{"empty", "", "/ /a", ""},
 		{"a file that is a web page", "<!DOCTYPE html><p>Disallow: /", "/ /a", ""},
 		{"all forbidden", all + "Disallow: /", "", "/ /a /a?b=c"},
 		{"nothing forbidden", all + "Disallow:", "/ /a", ""},
-		{"allow nothing in words", all + "Allow:\nDisallow: /a", "/ /b", "/a"},
+		{"an empty allow", all + "Allow:\nDisallow: /a", "/ /b", "/a"},
 		{"a folder", all + "Disallow: /a/", "/a /b/a/", "/a/ /a/b /a/b?c"},
 		{"a beginning", all + "Disallow: /fish", "/Fish /catfish /?id=fish", "/fish /fish.html /fish/salmon /fishheads /fish.php?id=1"},
 		{"without a slash", all + "Disallow: fish", "/catfish", "/fish /fish/a"},
@@ -52,7 +52,7 @@ func TestRulesOfRobots(t *testing.T) {
 		{"octets", all + "Disallow: /foo/bar/\u30C4", "/foo/bar/", "/foo/bar/\u30C4 /foo/bar/%E3%83%84 /foo/bar/%e3%83%84"},
 		{"octets in hexadecimal", all + "Disallow: /foo/bar/%e3%83%84", "", "/foo/bar/\u30C4 /foo/bar/%E3%83%84"},
 		{"letters in hexadecimal", all + "Disallow: /foo/bar/%62%61%7A", "", "/foo/bar/baz /foo/bar/%62az"},
-		{"a slash in hexadecimal is none", all + "Disallow: /a%2fb", "/a/b", "/a%2Fb"},
+		{"an escaped slash is not a slash", all + "Disallow: /a%2fb", "/a/b", "/a%2Fb"},
 
 		{"for us", "User-agent: FeedMesh\nDisallow: /a\n\n" + all + "Disallow: /", "/ /b", "/a"},
 		{"for us, after others", all + "Disallow: /\n\nUser-agent: feedmesh\nDisallow: /a", "/ /b", "/a"},
@@ -85,7 +85,7 @@ func TestRulesOfRobots(t *testing.T) {
 	}
 }
 
-func TestDelaysOfRobots(t *testing.T) {
+func TestParseRules_CrawlDelay(t *testing.T) {
 	t.Parallel()
 	for robots, want := range map[string]time.Duration{
 		"User-agent: *\nDisallow: /a":                                          0,
@@ -99,13 +99,13 @@ func TestDelaysOfRobots(t *testing.T) {
 		"User-agent: *\nCrawl-delay: 9\nUser-agent: feedmesh\nCrawl-delay: 2":  2 * time.Second,
 		"User-agent: feedmesh\nCrawl-delay: 2\nUser-agent: x\nCrawl-delay: 30": 2 * time.Second,
 	} {
-		if got := readRules([]byte(robots), Product).Delay; got != want {
+		if got := parseRules([]byte(robots), Product).Delay; got != want {
 			t.Errorf("%q: got a delay of %v, want %v", robots, got, want)
 		}
 	}
 }
 
-// FuzzRules looks for a file and an address that break us, or that take long.
+// FuzzRules searches for a file and an address that cause a panic or take long.
 func FuzzRules(f *testing.F) {
 	f.Add("User-agent: *\nDisallow: /*a*b$\nAllow: /%2A\nCrawl-delay: 1", "/a%zz?b=*#c")
 	f.Add("user-agent:feedmesh\rdisallow:*\r\n", "//x/$")
@@ -114,7 +114,7 @@ func FuzzRules(f *testing.F) {
 		if err != nil {
 			return
 		}
-		rules := readRules([]byte(robots), Product)
+		rules := parseRules([]byte(robots), Product)
 		if rules.Delay < 0 || rules.Delay > maxDelay {
 			t.Errorf("got a delay of %v, want at most a minute", rules.Delay)
 		}
@@ -122,8 +122,8 @@ func FuzzRules(f *testing.F) {
 			t.Errorf("no rule forbids %s, yet it is forbidden", u)
 		}
 		for _, r := range rules.rules {
-			if normal(r.path) != r.path {
-				t.Errorf("the rule %q is not in its normal form %q", r.path, normal(r.path))
+			if normalizePath(r.path) != r.path {
+				t.Errorf("the rule %q is not in its normal form %q", r.path, normalizePath(r.path))
 			}
 			rules.Allow(u)
 		}

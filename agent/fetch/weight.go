@@ -2,20 +2,19 @@ package fetch
 
 import "net/http"
 
-// What failures count.
+// Weights of failures.
 const (
 	temporary = 0.25
 	soft      = 0.5
 	hard      = 1
 )
 
-// Weight says how much a failure counts towards giving up on a feed: 1 for
-// what will not mend itself, 0.5 for what a person at either end may mend,
-// 0.25 for what passes by itself, and 0 for what is the fault of our own
-// proxies. status is the HTTP one, 0 if there was no answer.
+// Weight returns how much a failure counts towards disabling a feed: 1 for permanent failures, 0.5 for
+// failures that a person at either end may repair, 0.25 for temporary failures, and 0 for failures of our own
+// proxies. status is the HTTP status, 0 without a response.
 //
-// Source: Media Cloud's rss-fetcher, fetcher/tasks.py, which counts hard, soft
-// and temporary failures by these numbers.
+// Source: Media Cloud's rss-fetcher, fetcher/tasks.py, which counts hard, soft and temporary failures by
+// these numbers.
 func Weight(class Class, status int) float64 {
 	switch class {
 	case ClassProxy:

@@ -12,8 +12,8 @@ import (
 	"feedmesh/agent/access"
 )
 
-// What follows is a stream as Atom, as Newsboat reads them. Its labels say what is
-// read; it sends the entries' IDs back to have them marked.
+// The types below encode a stream as Atom, as Newsboat requests it. Category labels contain an entry's
+// states; Newsboat sends entry IDs back to mark items.
 
 type atomFeed struct {
 	XMLName xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
@@ -54,9 +54,9 @@ type atomEntry struct {
 	Content    atomText       `xml:"content"`
 }
 
-// streamAtom answers a page of a stream as Atom.
+// streamAtom sends a page of a stream as Atom.
 func (s *server) streamAtom(w http.ResponseWriter, r *http.Request, p url.Values) error {
-	id := streamOf(r, p)
+	id := streamParameter(r, p)
 	page, _, err := s.list(r.Context(), access.From(r.Context()).ID, id, p, maxContents)
 	if err != nil {
 		return err
@@ -67,14 +67,14 @@ func (s *server) streamAtom(w http.ResponseWriter, r *http.Request, p url.Values
 		if err != nil {
 			return err
 		}
-		if of, err := parseStream(id); err == nil && of.feed != "" {
+		if target, err := parseStream(id); err == nil && target.feed != "" {
 			feed.Title = c.Origin.Title
 		}
 		feed.Entries = append(feed.Entries, entryOf(c))
 	}
 	w.Header().Set("Content-Type", "application/atom+xml; charset=utf-8")
 	io.WriteString(w, xml.Header)
-	return ended(xml.NewEncoder(w).Encode(feed))
+	return ignoreWriteError(xml.NewEncoder(w).Encode(feed))
 }
 
 func atomTime(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.RFC3339) }
@@ -91,12 +91,12 @@ func entryOf(c content) atomEntry {
 		e.Links = append(e.Links, atomLink{Rel: "enclosure", Href: a.Href, Type: a.Type, Length: a.Length})
 	}
 	states := c.Categories
-	if !slices.Contains(states, statePrefix+read) { // else Newsboat leaves an item as it knows it
+	if !slices.Contains(states, statePrefix+read) { // without this state Newsboat keeps its own
 		states = append(slices.Clone(states), statePrefix+keptUnread)
 	}
 	for _, id := range states {
 		category := atomCategory{Term: id}
-		if state, is := strings.CutPrefix(id, statePrefix); is { // a folder called "read" says nothing
+		if state, ok := strings.CutPrefix(id, statePrefix); ok { // a folder named "read" is not a state
 			category.Scheme, category.Label = "http://www.google.com/reader/", state
 		}
 		e.Categories = append(e.Categories, category)

@@ -9,15 +9,14 @@ import (
 	"feedmesh/storage"
 )
 
-// A step is one request of a client, and what must be in its answer.
+// A step is a client's request with the expected part of the response.
 type step struct{ path, body, want string }
 
-// TestClientsGetWhatTheyAskFor sends what clients send, in their order and spelling:
-// as NetNewsWire's ReaderAPICaller.swift, RSS Guard's greadernetwork.cpp and
-// definitions.h, Newsboat's feedhqapi.cpp and freshrssapi.cpp have it, and as
-// FreshRSS's greader.php says of Reeder, FeedMe and EasyRSS. A stands for the feed,
-// HEX, SHORT and DEC for the number of its newest item.
-func TestClientsGetWhatTheyAskFor(t *testing.T) {
+// TestClients_RequestsOfRealClients sends the requests of real clients in their order and spelling. Sources:
+// NetNewsWire's ReaderAPICaller.swift, RSS Guard's greadernetwork.cpp and definitions.h, Newsboat's
+// feedhqapi.cpp and freshrssapi.cpp, and the comments of FreshRSS's greader.php about Reeder, FeedMe and
+// EasyRSS. A stands for the feed, HEX, SHORT and DEC for the number of its newest item.
+func TestClients_RequestsOfRealClients(t *testing.T) {
 	const (
 		readingList = "user/-/state/com.google/reading-list"
 		read        = "user/-/state/com.google/read"
@@ -52,7 +51,7 @@ func TestClientsGetWhatTheyAskFor(t *testing.T) {
 			{"/reader/api/0/unread-count?output=json&all=1", "", `{"id":"user/-/label/Local","count":5`},
 			{"/reader/api/0/stream/contents/" + readingList + "?n=100&r=o&output=json&xt=" + read, "", `"HEX"`},
 			{"/reader/api/0/stream/items/contents", "i=HEX", `"HEX"`},
-			{"/reader/api/0/edit-tag", "i=HEX&a=" + read, "OK"}, // no token at all
+			{"/reader/api/0/edit-tag", "i=HEX&a=" + read, "OK"}, // without a token
 		},
 		"RSS Guard": {
 			{"/accounts/ClientLogin", "Email=me&Passwd=ann", "Auth=ann"},
@@ -78,7 +77,7 @@ func TestClientsGetWhatTheyAskFor(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			newest := w.items[len(w.items)-1].ID
 			n := storage.ItemNumber(newest)
 			fill := strings.NewReplacer("HEX", longID(newest), "SHORT", fmt.Sprintf("%x", n), "DEC", fmt.Sprint(n), "feed/A", "feed/"+w.a, "feed%2FA", "feed%2F"+w.a).Replace
@@ -87,7 +86,7 @@ func TestClientsGetWhatTheyAskFor(t *testing.T) {
 				if strings.Contains(s.path, "ClientLogin") {
 					as = ""
 				}
-				status, answer := w.ask(t, as, fill(s.path), fill(s.body))
+				status, answer := w.request(t, as, fill(s.path), fill(s.body))
 				if status != http.StatusOK || !strings.Contains(answer, fill(s.want)) || s.want == "OK" && answer != "OK" {
 					t.Errorf("%s %s: got %d %.300s, want it to have %s", fill(s.path), fill(s.body), status, answer, fill(s.want))
 				}
@@ -96,10 +95,10 @@ func TestClientsGetWhatTheyAskFor(t *testing.T) {
 	}
 }
 
-func TestAFolderCalledReadSaysNothingOfItsItems(t *testing.T) {
-	w := newWorld(t)
+func TestAtom_FolderNamedReadIsNotAState(t *testing.T) {
+	w := newFixture(t)
 	w.put(t, w.add(t, "https://c.example/", "C", "read"), 1)
-	if _, answer := w.ask(t, "ann", atomPath+"user/-/label/read", ""); !strings.Contains(answer, "user/-/label/read") || strings.Contains(answer, `label="read"`) {
+	if _, answer := w.request(t, "ann", atomPath+"user/-/label/read", ""); !strings.Contains(answer, "user/-/label/read") || strings.Contains(answer, `label="read"`) {
 		t.Errorf("got %s", answer)
 	}
 }

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	maxContents = 1000 // items of an answer with their texts
-	atOnce      = 25   // of those that are held in memory
+	maxContents = 1000 // items with texts in a response
+	itemBatch   = 25   // items loaded from the store in a batch, which bounds memory
 )
 
-// A content is an item with its text, as clients read it.
+// A content is an item with its text, as encoded for clients.
 type content struct {
 	ID            string            `json:"id"`
 	CrawlTimeMsec string            `json:"crawlTimeMsec"`
@@ -49,14 +49,14 @@ type origin struct {
 	HTMLURL  string `json:"htmlUrl"`
 }
 
-// itemContents answers what the items are that are named.
+// itemContents sends the items with the requested IDs.
 func (s *server) itemContents(w http.ResponseWriter, r *http.Request, p url.Values) error {
-	ids, err := s.named(r.Context(), p)
+	ids, err := s.requestedItems(r.Context(), p)
 	if err != nil {
 		return err
 	}
 	if len(ids) > maxContents {
-		return badRequest("more than 1000 items are asked for at once")
+		return badRequest("at most 1000 items may be requested")
 	}
 	marks, err := s.Store.MarksOf(r.Context(), access.From(r.Context()).ID, ids...)
 	if err != nil {
@@ -65,9 +65,9 @@ func (s *server) itemContents(w http.ResponseWriter, r *http.Request, p url.Valu
 	return s.sendContents(w, r, statePrefix+readingList, marks, "")
 }
 
-// streamContents answers a page of a stream, items whole.
+// streamContents sends a page of a stream with the items' texts.
 func (s *server) streamContents(w http.ResponseWriter, r *http.Request, p url.Values) error {
-	id := streamOf(r, p)
+	id := streamParameter(r, p)
 	page, next, err := s.list(r.Context(), access.From(r.Context()).ID, id, p, maxContents)
 	if err != nil {
 		return err
@@ -75,14 +75,15 @@ func (s *server) streamContents(w http.ResponseWriter, r *http.Request, p url.Va
 	return s.sendContents(w, r, id, page, next)
 }
 
-// streamOf returns the ID of the stream that a request names in its path, or s, or
-// nowhere: then it means all.
-func streamOf(r *http.Request, p url.Values) string {
+// streamParameter returns the ID of the requested stream, from the path or from s. The default is the reading
+// list.
+func streamParameter(r *http.Request, p url.Values) string {
 	return cmp.Or(r.PathValue("stream"), p.Get("s"), statePrefix+readingList)
 }
 
-// sendContents answers items, as they are read: some may be a megabyte.
-func (s *server) sendContents(w http.ResponseWriter, r *http.Request, id string, marks []storage.Marked, next string) error {
+// sendContents streams items to the client while it loads them in batches, because an item may have a
+// megabyte: the response is never buffered as a whole.
+func (s *server) sendContents(w http.ResponseWriter, r *http.Request, id string, marks []storage.MarkedItem, next string) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	head, err := json.Marshal(map[string]any{"direction": "ltr", "id": id, "updated": s.Now().Unix()})
 	if err != nil {
@@ -93,7 +94,7 @@ func (s *server) sendContents(w http.ResponseWriter, r *http.Request, id string,
 		if err != nil && sent == 0 {
 			return err
 		}
-		if err != nil { // a client must not take what it got for all
+		if err != nil { // abort, so that the client does not take a partial response for a complete response
 			panic(http.ErrAbortHandler)
 		}
 		before := ","
@@ -119,13 +120,14 @@ func (s *server) sendContents(w http.ResponseWriter, r *http.Request, id string,
 	return nil
 }
 
-// contents yields the items that are there still, in their order.
-func (s *server) contents(ctx context.Context, marks []storage.Marked) func(yield func(content, error) bool) {
+// contents yields the items that still exist, in their order. It loads them in batches, and caches their
+// feeds for the response.
+func (s *server) contents(ctx context.Context, marks []storage.MarkedItem) func(yield func(content, error) bool) {
 	return func(yield func(content, error) bool) {
 		feeds := map[string]storage.Feed{}
-		for some := range slices.Chunk(marks, atOnce) {
-			ids, markOf := make([]string, len(some)), map[string]storage.Marked{}
-			for i, m := range some {
+		for batch := range slices.Chunk(marks, itemBatch) {
+			ids, markOf := make([]string, len(batch)), map[string]storage.MarkedItem{}
+			for i, m := range batch {
 				ids[i], markOf[m.ItemID] = m.ItemID, m
 			}
 			items, err := s.Store.Items(ctx, ids...)
@@ -134,9 +136,9 @@ func (s *server) contents(ctx context.Context, marks []storage.Marked) func(yiel
 				return
 			}
 			for _, item := range items {
-				feed, known := feeds[item.FeedID]
-				if !known {
-					feed, _ = s.Store.Feed(ctx, item.FeedID) // without it there is no title
+				feed, loaded := feeds[item.FeedID]
+				if !loaded {
+					feed, _ = s.Store.Feed(ctx, item.FeedID) // on failure the title stays empty
 					feeds[item.FeedID] = feed
 				}
 				if !yield(s.contentOf(item, feed, markOf[item.ID]), nil) {
@@ -147,8 +149,8 @@ func (s *server) contents(ctx context.Context, marks []storage.Marked) func(yiel
 	}
 }
 
-// contentOf returns an item as clients read it.
-func (s *server) contentOf(i storage.Item, f storage.Feed, m storage.Marked) content {
+// contentOf returns an item as encoded for clients.
+func (s *server) contentOf(i storage.Item, f storage.Feed, m storage.MarkedItem) content {
 	c := content{
 		ID:            longID(i.ID),
 		CrawlTimeMsec: strconv.FormatInt(i.FirstSeen.UnixMilli(), 10),
@@ -173,8 +175,8 @@ func (s *server) contentOf(i storage.Item, f storage.Feed, m storage.Marked) con
 	return c
 }
 
-// categories returns the streams that an item is in, but for its feed's.
-func (s *server) categories(f storage.Feed, m storage.Marked) []string {
+// categories returns the streams that contain an item, except its feed's.
+func (s *server) categories(f storage.Feed, m storage.MarkedItem) []string {
 	all := []string{statePrefix + readingList}
 	if m.Read || m.FirstSeen.Before(s.unreadSince()) {
 		all = append(all, statePrefix+read)
@@ -188,9 +190,9 @@ func (s *server) categories(f storage.Feed, m storage.Marked) []string {
 	return all
 }
 
-// asHTML returns plain text as readers may show it: some take titles for HTML, others
-// show them as they are, so that no escape is right for both. As FreshRSS does, it
-// has no tag in it, nor what becomes one.
+// asHTML makes plain text safe for clients. Some render titles as HTML, others show them literally, so that
+// no escape is right for both. As in FreshRSS, it replaces the characters that form tags and references by
+// full-width ones.
 func asHTML(text string) string { return noTags.Replace(text) }
 
 var noTags = strings.NewReplacer("<", "＜", ">", "＞", "&lt", "＆lt", "&LT", "＆LT", "&#", "＆#")

@@ -1,11 +1,11 @@
-// Package greader serves readers that speak the API of Google Reader, such as
-// NetNewsWire, Reeder, FeedMe, RSS Guard and Newsboat: subscriptions, what is in
-// them, and what a client has read and starred. Folders are the tags of feeds; each
-// token has marks of its own ([storage.Marks]).
+// Package greader implements the Google Reader API for feed readers such as NetNewsWire, Reeder, FeedMe, RSS
+// Guard and Newsboat: subscriptions, their items, and the read and starred marks of each client. Folders are
+// the tags of feeds; each token has its own marks ([storage.Marks]). [Handler] serves the API; responses and
+// request bodies are bounded.
 //
-// Nobody ever wrote the API down. What is here is what the servers and clients that
-// are left agree on: the original's description at undoc.in, FreshRSS's
-// p/api/greader.php, Miniflux's internal/googlereader, Newsboat's src/feedhqapi.cpp.
+// The API was never specified. This package follows the common behavior of existing servers and clients: the
+// original's description at undoc.in, FreshRSS's p/api/greader.php, Miniflux's internal/googlereader,
+// Newsboat's src/feedhqapi.cpp.
 package greader
 
 import (
@@ -23,23 +23,22 @@ import (
 	"feedmesh/storage"
 )
 
-// A Store is the part of a [storage.Store] that readers see.
+// A Store is the part of a [storage.Store] that the API uses.
 type Store interface {
 	storage.Feeds
 	storage.Items
 	storage.Marks
 }
 
-// Deps are what the handler stands on.
+// Deps are the dependencies of the handler.
 type Deps struct {
 	Store Store
 
-	// Login returns who has the password, or an error that is [access.ErrWrong]
-	// if nobody has.
+	// Login returns the client with the password. If no client has it, the error is [access.ErrInvalidToken].
 	Login func(r *http.Request, password string) (access.Client, error)
 
-	// Subscribe adds a feed by its address and returns its ID, also of one that
-	// is known. Its errors are for whoever asked.
+	// Subscribe adds a feed by its address, or finds the stored feed, and returns its ID. Its errors are
+	// shown to the user.
 	Subscribe func(ctx context.Context, address string, tags []string) (feedID string, err error)
 
 	// Unsubscribe removes a feed.
@@ -53,33 +52,32 @@ type Deps struct {
 }
 
 const (
-	maxBody = 2 << 20 // bytes of a request: 10,000 items' long IDs are 500 KB
-	maxIDs  = 10_000  // items that a request names
+	maxBody = 2 << 20 // bytes of a request: the long IDs of 10,000 items take 500 KB
+	maxIDs  = 10_000  // items in a request
 
-	// maxListed is how many items one answer names, some 100 bytes each. RSS Guard
-	// asks for 200,000 at once; others ask on.
-	maxListed = 100_000
+	// maxItemIDs bounds the IDs in a response, some 100 bytes each. RSS Guard requests 200,000 in one batch;
+	// other clients request further pages.
+	maxItemIDs = 100_000
 )
 
-// A server answers readers.
+// A server implements the API's calls.
 type server struct{ Deps }
 
-// A call answers a request whose parameters are those of its address and of its
-// body, as readers put them into either.
-type call func(w http.ResponseWriter, r *http.Request, p url.Values) error
+// A handler serves a request with the parameters of its URL and its body combined, because clients put them
+// into either.
+type handler func(w http.ResponseWriter, r *http.Request, p url.Values) error
 
-// Handler returns the API, for paths that begin with /reader/ or /accounts/. Who
-// asks must be in the request's context, but to log in. Requests are to pass through
-// [Tidy] before.
+// Handler returns the API, for paths that begin with /reader/ or /accounts/. Except for the login, the
+// request's context must contain the client. Requests must pass through [NormalizePaths] first.
 func Handler(d Deps) http.Handler {
 	s := &server{d}
 	mux := http.NewServeMux()
-	for path, c := range map[string]call{
+	for path, c := range map[string]handler{
 		"/accounts/ClientLogin":                s.login,
 		"/reader/api/0/token":                  s.token,
 		"/reader/api/0/user-info":              s.userInfo,
-		"/reader/api/0/preference/list":        constant(`{"prefs":[]}`),
-		"/reader/api/0/preference/stream/list": constant(`{"streamprefs":{}}`),
+		"/reader/api/0/preference/list":        staticJSON(`{"prefs":[]}`),
+		"/reader/api/0/preference/stream/list": staticJSON(`{"streamprefs":{}}`),
 		"/reader/api/0/subscription/list":      s.subscriptions,
 		"/reader/api/0/tag/list":               s.tags,
 		"/reader/api/0/unread-count":           s.unreadCounts,
@@ -88,32 +86,32 @@ func Handler(d Deps) http.Handler {
 		"/reader/api/0/stream/contents":        s.streamContents,
 		streamPath + "{stream...}":             s.streamContents,
 		atomPath + "{stream...}":               s.streamAtom,
-		"/reader/api/0/edit-tag":               posted(s.editTag),
-		"/reader/api/0/mark-all-as-read":       posted(s.markAllRead),
-		"/reader/api/0/subscription/edit":      posted(writer(s.editSubscription)),
-		"/reader/api/0/subscription/quickadd":  posted(writer(s.quickAdd)),
-		"/reader/api/0/rename-tag":             posted(writer(s.renameTag)),
-		"/reader/api/0/disable-tag":            posted(writer(s.disableTag)),
+		"/reader/api/0/edit-tag":               requirePost(s.editTag),
+		"/reader/api/0/mark-all-as-read":       requirePost(s.markAllRead),
+		"/reader/api/0/subscription/edit":      requirePost(requireWrite(s.editSubscription)),
+		"/reader/api/0/subscription/quickadd":  requirePost(requireWrite(s.quickAdd)),
+		"/reader/api/0/rename-tag":             requirePost(requireWrite(s.renameTag)),
+		"/reader/api/0/disable-tag":            requirePost(requireWrite(s.disableTag)),
 	} {
 		mux.HandleFunc(path, s.answer(c))
 	}
 	mux.Handle("/reader/api/0/subscription/export", d.Export)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		s.fail(w, &fault{http.StatusNotFound, "there is no such call here"})
+		s.fail(w, &requestError{http.StatusNotFound, "this call is not supported"})
 	})
 	return mux
 }
 
-// The rest of these paths is a stream.
+// The rest of these paths is a stream's ID.
 const (
 	streamPath = "/reader/api/0/stream/contents/"
 	atomPath   = "/reader/atom/"
 )
 
-// answer makes a handler of a call.
-func (s *server) answer(c call) http.HandlerFunc {
+// answer returns an HTTP handler for a handler of the API.
+func (s *server) answer(c handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store") // it is one client's own
+		w.Header().Set("Cache-Control", "no-store") // the response belongs to one client
 		p, err := parameters(w, r)
 		if err == nil {
 			err = c(w, r, p)
@@ -124,13 +122,13 @@ func (s *server) answer(c call) http.HandlerFunc {
 	}
 }
 
-// parameters returns those of the address and of the body. Not all clients say of
-// what kind their body is.
+// parameters returns the parameters of the URL and of the body, which is buffered up to maxBody. Some clients
+// omit the body's Content-Type.
 func parameters(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	p := r.URL.Query()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		return nil, &fault{http.StatusRequestEntityTooLarge, "the request is too large, or broken off; ask for fewer items at once"}
+		return nil, &requestError{http.StatusRequestEntityTooLarge, "the request is too large or incomplete; request fewer items"}
 	}
 	posted, err := url.ParseQuery(strings.TrimSpace(string(body)))
 	if err != nil {
@@ -142,58 +140,58 @@ func parameters(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	return p, nil
 }
 
-// posted allows a call by POST only, which no link or image can do.
-func posted(c call) call {
+// requirePost rejects methods other than POST, so that no link or image can trigger a change.
+func requirePost(c handler) handler {
 	return func(w http.ResponseWriter, r *http.Request, p url.Values) error {
 		if r.Method != http.MethodPost {
 			w.Header().Set("Allow", http.MethodPost)
-			return &fault{http.StatusMethodNotAllowed, "this changes something: send it by POST"}
+			return &requestError{http.StatusMethodNotAllowed, "this call needs POST"}
 		}
 		return c(w, r, p)
 	}
 }
 
-// writer allows a call to those who may change feeds.
-func writer(c call) call {
+// requireWrite rejects clients without the scope write.
+func requireWrite(c handler) handler {
 	return func(w http.ResponseWriter, r *http.Request, p url.Values) error {
 		if !access.From(r.Context()).May(access.Write) {
-			return &fault{http.StatusForbidden, "this token may not change feeds: it takes one of scope write"}
+			return &requestError{http.StatusForbidden, "this token may not change feeds; use a token with the scope write"}
 		}
 		return c(w, r, p)
 	}
 }
 
-// constant answers always the same JSON.
-func constant(answer string) call {
+// staticJSON always sends the same JSON.
+func staticJSON(answer string) handler {
 	return func(w http.ResponseWriter, _ *http.Request, _ url.Values) error {
 		return sendJSON(w, json.RawMessage(answer))
 	}
 }
 
-// A fault is what is wrong with a request.
-type fault struct {
+// A requestError is an error caused by the request, with its HTTP status.
+type requestError struct {
 	status int
-	why    string
+	reason string
 }
 
-func (f *fault) Error() string { return f.why }
+func (f *requestError) Error() string { return f.reason }
 
-func badRequest(why string) error { return &fault{http.StatusBadRequest, why} }
+func badRequest(why string) error { return &requestError{http.StatusBadRequest, why} }
 
-// fail says that a call failed, unless its answer has begun.
+// fail sends an error response. A response that has begun can't be changed.
 func (s *server) fail(w http.ResponseWriter, err error) {
-	var f *fault
+	var f *requestError
 	switch {
 	case errors.As(err, &f):
 	case errors.Is(err, context.Canceled):
 		return
 	case errors.Is(err, storage.ErrNotFound):
-		f = &fault{http.StatusNotFound, err.Error()}
+		f = &requestError{http.StatusNotFound, err.Error()}
 	default:
-		s.Log.Error("request of a reader failed", "err", err)
-		f = &fault{http.StatusServiceUnavailable, err.Error()}
+		s.Log.Error("reader request failed", "err", err)
+		f = &requestError{http.StatusServiceUnavailable, err.Error()}
 	}
-	sendText(w, f.status, f.why+"\n")
+	sendText(w, f.status, f.reason+"\n")
 }
 
 func sendText(w http.ResponseWriter, status int, text string) {
@@ -202,7 +200,7 @@ func sendText(w http.ResponseWriter, status int, text string) {
 	io.WriteString(w, text)
 }
 
-// sendOK is how all that is done is answered; some clients compare it.
+// sendOK sends the response to a successful change. Some clients compare its text.
 func sendOK(w http.ResponseWriter) error {
 	sendText(w, http.StatusOK, "OK")
 	return nil
@@ -210,8 +208,8 @@ func sendOK(w http.ResponseWriter) error {
 
 func sendJSON(w http.ResponseWriter, answer any) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	return ended(json.NewEncoder(w).Encode(answer))
+	return ignoreWriteError(json.NewEncoder(w).Encode(answer))
 }
 
-// ended drops the error of an answer that its client does not wait for.
-func ended(error) error { return nil }
+// ignoreWriteError drops the error of a response whose client has disconnected.
+func ignoreWriteError(error) error { return nil }

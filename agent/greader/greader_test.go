@@ -12,8 +12,8 @@ import (
 	"feedmesh/storage"
 )
 
-func TestAPasswordIsATokensSecret(t *testing.T) {
-	w := newWorld(t)
+func TestLogin_PasswordIsATokensSecret(t *testing.T) {
+	w := newFixture(t)
 	for _, c := range []struct {
 		path, body string
 		status     int
@@ -26,16 +26,16 @@ func TestAPasswordIsATokensSecret(t *testing.T) {
 		{"//accounts/ClientLogin", "Email=me&Passwd=ann&output=json", 200, `{"Auth":"ann","LSID":"null","SID":"ann"}` + "\n"},
 		{"/accounts/ClientLogin", "Email=me&Passwd=wrong", 401, "Error=BadAuthentication\n"},
 		{"/accounts/ClientLogin", "Email=me", 401, "Error=BadAuthentication\n"},
-		{"/accounts/ClientLogin", "Email=me&Passwd=searcher", 403, "Error=BadAuthentication: this token may not read: it takes one of scope read\n"},
+		{"/accounts/ClientLogin", "Email=me&Passwd=searcher", 403, "Error=BadAuthentication: this token may not read; use a token with the scope read\n"},
 	} {
-		if status, answer := w.ask(t, "", c.path, c.body); status != c.status || answer != c.answer {
+		if status, answer := w.request(t, "", c.path, c.body); status != c.status || answer != c.answer {
 			t.Errorf("%s %s: got %d %q, want %d %q", c.path, c.body, status, answer, c.status, c.answer)
 		}
 	}
 }
 
-func TestPathsAreFoundHoweverTheyAreTyped(t *testing.T) {
-	w := newWorld(t)
+func TestNormalizePaths_AcceptsVariants(t *testing.T) {
+	w := newFixture(t)
 	for _, path := range []string{
 		"/reader/api/0/user-info", "/reader/api/0/user-info/", "//reader/api/0/user-info", "/reader/api/0//user-info?output=json",
 		"/api/greader.php/reader/api/0/user-info", "/api/greader.php//reader/api/0/user-info/?output=json",
@@ -44,21 +44,21 @@ func TestPathsAreFoundHoweverTheyAreTyped(t *testing.T) {
 			t.Errorf("%s: got %v", path, got)
 		}
 	}
-	// What a post becomes where it is sent on by a redirect is no post any more.
-	w.do(t, "ann", "/reader/api/0//mark-all-as-read/", "s=user/-/state/com.google/reading-list")
+	// A redirect would turn this POST into a GET.
+	w.mustEdit(t, "ann", "/reader/api/0//mark-all-as-read/", "s=user/-/state/com.google/reading-list")
 	for _, path := range []string{"/reader/api/0/nothing", "/reader/", "/accounts/", "/api/greader.php"} {
-		if status, _ := w.ask(t, "ann", path, ""); status != http.StatusNotFound {
+		if status, _ := w.request(t, "ann", path, ""); status != http.StatusNotFound {
 			t.Errorf("%s: got %d", path, status)
 		}
 	}
-	// All others pass as they are.
-	if got := tidyPath("/api//feeds/"); got != "" {
+	// Other paths are unchanged.
+	if got := normalizePath("/api//feeds/"); got != "" {
 		t.Errorf("another path becomes %s", got)
 	}
 }
 
-func TestAStreamIsNamedByIDAddressOrLabel(t *testing.T) {
-	w := newWorld(t)
+func TestStream_IsGivenByIDAddressOrLabel(t *testing.T) {
+	w := newFixture(t)
 	for id, want := range map[string]int{
 		"feed/" + w.a: 5, "feed/https://a.example/feed": 5, "feed/a.example/feed": 5, "feed/nobody": 0, "feed/https://nobody.example/": 0,
 		"user/-/label/News": 8, "user/me/label/Local": 5, "user/-/label/Nothing": 0,
@@ -68,9 +68,9 @@ func TestAStreamIsNamedByIDAddressOrLabel(t *testing.T) {
 		if got := w.wantIDs(t, "ann", url.QueryEscape(id)+"&n=100", want); len(got) > 0 && !strings.HasPrefix(got[0].DirectStreamIDs[0], "feed/") {
 			t.Errorf("%s: got %+v", id, got[0])
 		}
-		// The same in the path, whole or in pieces.
+		// The stream in the path, escaped or not.
 		for _, path := range []string{streamPath + url.PathEscape(id), streamPath + id, atomPath + url.PathEscape(id)} {
-			status, answer := w.ask(t, "ann", path+"?n=100", "")
+			status, answer := w.request(t, "ann", path+"?n=100", "")
 			n := strings.Count(answer, longPrefix)
 			if status != 200 || n != want {
 				t.Errorf("%s: got %d and %d items, want %d", path, status, n, want)
@@ -84,14 +84,14 @@ func TestAStreamIsNamedByIDAddressOrLabel(t *testing.T) {
 		t.Errorf("where no stream is named, got %d items of all, want 8", len(got.ItemRefs))
 	}
 	for _, bad := range []string{"x", "feed/", "user/-/label/", "user//label/x", "user/-/other/x"} {
-		if status, _ := w.ask(t, "ann", idsPath+url.QueryEscape(bad), ""); status != 400 {
+		if status, _ := w.request(t, "ann", idsPath+url.QueryEscape(bad), ""); status != 400 {
 			t.Errorf("%s: got %d", bad, status)
 		}
 	}
 }
 
-func TestAStreamIsReadPageByPage(t *testing.T) {
-	w := newWorld(t)
+func TestStream_Pages(t *testing.T) {
+	w := newFixture(t)
 	var want []string
 	for _, item := range w.items {
 		want = append(want, shortID(item.ID))
@@ -120,14 +120,14 @@ func TestAStreamIsReadPageByPage(t *testing.T) {
 		w.wantIDs(t, "ann", "feed/"+w.a+query, want)
 	}
 	for _, bad := range []string{"&n=0", "&n=x", "&ot=x", "&nt=-1", "&c=x", "&c=1-", "&c=x-y"} {
-		if status, answer := w.ask(t, "ann", idsPath+"feed/"+w.a+bad, ""); status != 400 || !strings.Contains(answer, bad[1:2]) {
+		if status, answer := w.request(t, "ann", idsPath+"feed/"+w.a+bad, ""); status != 400 || !strings.Contains(answer, bad[1:2]) {
 			t.Errorf("%s: got %d %s", bad, status, answer)
 		}
 	}
 }
 
-func TestAnItemIsNamedByAnyOfItsIDs(t *testing.T) {
-	w := newWorld(t)
+func TestItemContents_AcceptsEveryFormOfID(t *testing.T) {
+	w := newFixture(t)
 	n := storage.ItemNumber(w.items[0].ID)
 	for _, id := range []string{
 		longID(w.items[0].ID), url.QueryEscape(longID(w.items[0].ID)), fmt.Sprintf("%016x", n), fmt.Sprintf("%x", n), fmt.Sprintf("%X", n), fmt.Sprint(n),
@@ -146,16 +146,16 @@ func TestAnItemIsNamedByAnyOfItsIDs(t *testing.T) {
 		}
 	}
 	many := "i=1" + strings.Repeat("&i=1", maxIDs)
-	if status, _ := w.ask(t, "ann", "/reader/api/0/edit-tag", many+"&a=user/-/state/com.google/read"); status != 400 {
+	if status, _ := w.request(t, "ann", "/reader/api/0/edit-tag", many+"&a=user/-/state/com.google/read"); status != 400 {
 		t.Errorf("too many items: got %d", status)
 	}
-	if status, _ := w.ask(t, "ann", "/reader/api/0/edit-tag", strings.Repeat("x", maxBody+1)); status != 413 {
+	if status, _ := w.request(t, "ann", "/reader/api/0/edit-tag", strings.Repeat("x", maxBody+1)); status != 413 {
 		t.Errorf("too large a body: got %d", status)
 	}
 }
 
-func TestAnItemIsShownWhole(t *testing.T) {
-	w := newWorld(t)
+func TestStreamContents_ReturnsTheCompleteItem(t *testing.T) {
+	w := newFixture(t)
 	item := storage.Item{
 		ID: storage.ItemID(w.a, "odd"), FeedID: w.a, Key: "odd", Hash: "1", Title: `<script>alert("1")</script> & &lt;b> &#60;i`, Author: "<img src=x onerror=alert(1)>",
 		URL: "javascript:alert(1)", HTML: "<p>x]]></p>", Published: now, FirstSeen: now, Updated: now.Add(time.Hour),
@@ -181,8 +181,8 @@ func TestAnItemIsShownWhole(t *testing.T) {
 	}
 }
 
-func TestMarksAreEachClientsOwn(t *testing.T) {
-	w := newWorld(t)
+func TestEditTag_MarksBelongToTheClient(t *testing.T) {
+	w := newFixture(t)
 	const unreadOnes = "user/-/state/com.google/reading-list&n=100&xt=user/-/state/com.google/read"
 	two := "i=" + longID(w.items[0].ID) + "&i=" + shortID(w.items[1].ID)
 	for _, step := range []struct {
@@ -191,13 +191,13 @@ func TestMarksAreEachClientsOwn(t *testing.T) {
 	}{
 		{"a=user/-/state/com.google/read&T=x", 6, 0},
 		{"r=user/-/state/com.google/read", 8, 0},
-		{"a=user/-/state/com.google/read&r=user/-/state/com.google/kept-unread&ac=edit&T=x", 6, 0}, // as Newsboat
+		{"a=user/-/state/com.google/read&r=user/-/state/com.google/kept-unread&ac=edit&T=x", 6, 0}, // as Newsboat sends it
 		{"r=user/-/state/com.google/read&a=user/-/state/com.google/kept-unread&a=user/-/state/com.google/tracking-kept-unread", 8, 0},
 		{"a=user/ann/state/com.google/starred&a=user/-/state/com.google/read", 6, 2},
 		{"r=user/-/state/com.google/starred", 6, 0},
 		{"a=user/-/state/com.google/broadcast", 6, 0},
 	} {
-		w.do(t, "ann", "/reader/api/0/edit-tag", two+"&"+step.body)
+		w.mustEdit(t, "ann", "/reader/api/0/edit-tag", two+"&"+step.body)
 		w.wantIDs(t, "ann", unreadOnes, step.unread)
 		w.wantIDs(t, "ann", "user/-/state/com.google/starred", step.starred)
 		w.wantIDs(t, "ann", "user/-/state/com.google/reading-list&it=user/-/state/com.google/starred", step.starred)
@@ -207,40 +207,40 @@ func TestMarksAreEachClientsOwn(t *testing.T) {
 	w.wantIDs(t, "ann", "feed/"+w.a+"&xt=user/-/state/com.google/starred", 5)
 	got := get[contents](t, w, "ann", streamPath+"feed/"+w.a+"?r=o&n=1", "").Items[0]
 	if !slices.Contains(got.Categories, "user/-/state/com.google/read") {
-		t.Errorf("what is read is in %v", got.Categories)
+		t.Errorf("a read item is in %v", got.Categories)
 	}
 	for _, bad := range []string{"a=user/-/label/mine&" + two, two, "a=user/-/state/com.google/read", "a=user/-/state/com.google/read&i=x", "%zz"} {
-		if status, _ := w.ask(t, "ann", "/reader/api/0/edit-tag", bad); status != 400 {
+		if status, _ := w.request(t, "ann", "/reader/api/0/edit-tag", bad); status != 400 {
 			t.Errorf("%s: got %d", bad, status)
 		}
 	}
-	if status, _ := w.ask(t, "ann", "/reader/api/0/edit-tag?a=user/-/state/com.google/read&"+two, ""); status != 405 {
+	if status, _ := w.request(t, "ann", "/reader/api/0/edit-tag?a=user/-/state/com.google/read&"+two, ""); status != 405 {
 		t.Errorf("by GET, as an image could: got %d", status)
 	}
 }
 
-func TestAllOfAStreamIsReadUpToWhatTheClientKnows(t *testing.T) {
-	w := newWorld(t)
+func TestMarkAllRead_UpToTheClientsTime(t *testing.T) {
+	w := newFixture(t)
 	const unreadOnes = "user/-/state/com.google/reading-list&n=100&xt=user/-/state/com.google/read"
-	w.do(t, "ann", "/reader/api/0/mark-all-as-read", fmt.Sprintf("s=feed/%s&ts=%d&T=x", w.a, w.items[2].FirstSeen.UnixMicro()))
+	w.mustEdit(t, "ann", "/reader/api/0/mark-all-as-read", fmt.Sprintf("s=feed/%s&ts=%d&T=x", w.a, w.items[2].FirstSeen.UnixMicro()))
 	w.wantIDs(t, "ann", unreadOnes, 5)
-	w.do(t, "ann", "/reader/api/0/mark-all-as-read", "s=user/-/label/Local")
+	w.mustEdit(t, "ann", "/reader/api/0/mark-all-as-read", "s=user/-/label/Local")
 	w.wantIDs(t, "ann", unreadOnes, 3)
-	w.do(t, "ann", "/reader/api/0/mark-all-as-read", "s=feed/nobody")
-	w.do(t, "ann", "/reader/api/0/mark-all-as-read", "s=user/-/state/com.google/reading-list&ts=99999999999999999")
+	w.mustEdit(t, "ann", "/reader/api/0/mark-all-as-read", "s=feed/nobody")
+	w.mustEdit(t, "ann", "/reader/api/0/mark-all-as-read", "s=user/-/state/com.google/reading-list&ts=99999999999999999")
 	w.wantIDs(t, "ann", unreadOnes, 0)
-	// What comes later is not read, whatever the client's clock said.
+	// Later items stay unread despite a client's fast clock.
 	w.put(t, w.add(t, "https://c.example/", "C"), 1)
 	w.wantIDs(t, "bob", unreadOnes, 9)
 	for _, bad := range []string{"s=user/-/state/com.google/starred", "s=x", "ts=1", "s=feed/" + w.a + "&ts=x"} {
-		if status, _ := w.ask(t, "ann", "/reader/api/0/mark-all-as-read", bad); status != 400 {
+		if status, _ := w.request(t, "ann", "/reader/api/0/mark-all-as-read", bad); status != 400 {
 			t.Errorf("%s: got %d", bad, status)
 		}
 	}
 }
 
-func TestUnreadItemsAreCounted(t *testing.T) {
-	w := newWorld(t)
+func TestUnreadCount_OfFeedsAndFolders(t *testing.T) {
+	w := newFixture(t)
 	old := storage.Item{ID: storage.ItemID(w.b, "old"), FeedID: w.b, Key: "old", Hash: "1", Title: "Old", Published: now, FirstSeen: now.AddDate(0, 0, -unreadDays-1)}
 	if _, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.b, Items: []storage.Item{old}}); err != nil {
 		t.Fatal(err)
@@ -248,7 +248,7 @@ func TestUnreadItemsAreCounted(t *testing.T) {
 	c := w.add(t, "https://c.example/", "C")
 	w.put(t, c, 1500/24)
 	w.put(t, w.add(t, "https://d.example/", "D"), 0)
-	w.do(t, "ann", "/reader/api/0/edit-tag", "i="+longID(w.items[0].ID)+"&a=user/-/state/com.google/read")
+	w.mustEdit(t, "ann", "/reader/api/0/edit-tag", "i="+longID(w.items[0].ID)+"&a=user/-/state/com.google/read")
 	type counts struct {
 		Max    int
 		Counts []unreadCount `json:"unreadcounts"`
@@ -265,16 +265,16 @@ func TestUnreadItemsAreCounted(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) || answer.Max != 1000 {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	// What is too old to be counted is shown, but read.
+	// Items older than unreadDays are listed as read.
 	w.wantIDs(t, "ann", "feed/"+w.b+"&n=100", 4)
 	w.wantIDs(t, "ann", "feed/"+w.b+"&n=100&xt=user/-/state/com.google/read", 3)
-	if got := countOfStream("x", storage.Unread{Count: 5000}); got.Count != 1000 || got.Newest != "0" {
-		t.Errorf("a large count is told as %+v", got)
+	if got := countOfStream("x", storage.UnreadCount{Count: 5000}); got.Count != 1000 || got.Newest != "0" {
+		t.Errorf("a large count is sent as %+v", got)
 	}
 }
 
-func TestFoldersAreTheTagsOfFeeds(t *testing.T) {
-	w := newWorld(t)
+func TestSubscriptions_FoldersAreTagsOfFeeds(t *testing.T) {
+	w := newFixture(t)
 	type list struct {
 		Subscriptions []subscription
 	}
@@ -300,15 +300,15 @@ func TestFoldersAreTheTagsOfFeeds(t *testing.T) {
 		}
 	}
 	tagsAre("user/-/label/Local", "user/-/label/News")
-	w.do(t, "ann", "/reader/api/0/subscription/edit", "ac=edit&s=feed/"+w.b+"&a=user/-/label/R%26D+%2F+x&r=user/-/label/News&t=renamed")
+	w.mustEdit(t, "ann", "/reader/api/0/subscription/edit", "ac=edit&s=feed/"+w.b+"&a=user/-/label/R%26D+%2F+x&r=user/-/label/News&t=renamed")
 	tagsAre("user/-/label/Local", "user/-/label/News", "user/-/label/R&D / x")
 	w.wantIDs(t, "ann", url.QueryEscape("user/-/label/R&D / x"), 3)
-	w.do(t, "ann", "/reader/api/0/rename-tag", "s=user/-/label/Local&dest=user/-/label/News")
+	w.mustEdit(t, "ann", "/reader/api/0/rename-tag", "s=user/-/label/Local&dest=user/-/label/News")
 	tagsAre("user/-/label/News", "user/-/label/R&D / x")
-	w.do(t, "ann", "/reader/api/0/disable-tag", "s=user/-/label/News&s="+url.QueryEscape("user/-/label/R&D / x"))
+	w.mustEdit(t, "ann", "/reader/api/0/disable-tag", "s=user/-/label/News&s="+url.QueryEscape("user/-/label/R&D / x"))
 	tagsAre()
 
-	w.do(t, "ann", "/reader/api/0/subscription/edit", "ac=subscribe&s=feed/https://c.example/x&a=user/-/label/New&t=C")
+	w.mustEdit(t, "ann", "/reader/api/0/subscription/edit", "ac=subscribe&s=feed/https://c.example/x&a=user/-/label/New&t=C")
 	c := "feed/" + storage.FeedID("https://c.example/x")
 	if got := subs()[c]; len(got.Categories) != 1 || got.Categories[0].Label != "New" {
 		t.Errorf("the new one is %+v", got)
@@ -318,9 +318,9 @@ func TestFoldersAreTheTagsOfFeeds(t *testing.T) {
 		t.Errorf("got %v", added)
 	}
 	if none := get[map[string]any](t, w, "ann", "/reader/api/0/subscription/quickadd", "quickadd=ftp://d.example/"); none["numResults"] != 0. || none["error"] == "" {
-		t.Errorf("of what is no feed's address, got %v", none)
+		t.Errorf("for an invalid feed address got %v", none)
 	}
-	w.do(t, "ann", "/reader/api/0/subscription/edit", "ac=unsubscribe&s="+c)
+	w.mustEdit(t, "ann", "/reader/api/0/subscription/edit", "ac=unsubscribe&s="+c)
 	if _, is := subs()[c]; is {
 		t.Error("it is there still")
 	}
@@ -328,29 +328,29 @@ func TestFoldersAreTheTagsOfFeeds(t *testing.T) {
 		"ac=unsubscribe&s=" + c: 404, "ac=edit&s=user/-/label/x": 400, "ac=other&s=feed/" + w.a: 400, "ac=subscribe&s=feed/ftp://x": 400,
 		"ac=edit": 400, "ac=edit&s=feed/" + w.a + "&a=x": 400, "ac=edit&s=feed/" + w.a + "&a=user/-/label/" + strings.Repeat("x", 300): 400,
 	} {
-		if status, _ := w.ask(t, "ann", "/reader/api/0/subscription/edit", body); status != want {
+		if status, _ := w.request(t, "ann", "/reader/api/0/subscription/edit", body); status != want {
 			t.Errorf("%.100s: got %d, want %d", body, status, want)
 		}
 	}
 }
 
-func TestWhoMayOnlyReadChangesNoFeed(t *testing.T) {
-	w := newWorld(t)
+func TestEdit_NeedsTheScopeWrite(t *testing.T) {
+	w := newFixture(t)
 	for path, body := range map[string]string{
 		"subscription/edit": "ac=unsubscribe&s=feed/" + w.a, "subscription/quickadd": "quickadd=https://x.example/",
 		"rename-tag": "s=user/-/label/News&dest=user/-/label/x", "disable-tag": "s=user/-/label/News",
 	} {
-		if status, _ := w.ask(t, "reader", "/reader/api/0/"+path, body); status != 403 {
+		if status, _ := w.request(t, "reader", "/reader/api/0/"+path, body); status != 403 {
 			t.Errorf("%s: got %d", path, status)
 		}
 	}
-	w.do(t, "reader", "/reader/api/0/edit-tag", "i="+longID(w.items[0].ID)+"&a=user/-/state/com.google/starred")
+	w.mustEdit(t, "reader", "/reader/api/0/edit-tag", "i="+longID(w.items[0].ID)+"&a=user/-/state/com.google/starred")
 	w.wantIDs(t, "reader", "user/-/state/com.google/starred", 1)
 }
 
-func TestWhatIsHiddenIsInNoStream(t *testing.T) {
-	w := newWorld(t)
-	hidden := []storage.Item{{Spam: true}, {DuplicateOf: w.items[0].ID}, {Flags: []string{storage.Muted}}}
+func TestStream_OmitsHiddenItems(t *testing.T) {
+	w := newFixture(t)
+	hidden := []storage.Item{{Spam: true}, {DuplicateOf: w.items[0].ID}, {Flags: []string{storage.FlagMuted}}}
 	for i := range hidden {
 		hidden[i].Key, hidden[i].Hash, hidden[i].FirstSeen, hidden[i].Published = fmt.Sprint("h", i), "1", now, now
 		hidden[i].ID = storage.ItemID(w.a, hidden[i].Key)

@@ -8,16 +8,16 @@ import (
 	"feedmesh/agent/access"
 )
 
-// An itemRef is an item that is only named.
+// An itemRef is an item's ID with its feed and time.
 type itemRef struct {
 	ID              string   `json:"id"`
 	DirectStreamIDs []string `json:"directStreamIds"`
 	TimestampUsec   string   `json:"timestampUsec"`
 }
 
-// itemIDs answers which items a stream has.
+// itemIDs sends the IDs of a stream's items.
 func (s *server) itemIDs(w http.ResponseWriter, r *http.Request, p url.Values) error {
-	page, next, err := s.list(r.Context(), access.From(r.Context()).ID, streamOf(r, p), p, maxListed)
+	page, next, err := s.list(r.Context(), access.From(r.Context()).ID, streamParameter(r, p), p, maxItemIDs)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"feedmesh/storage"
 )
 
-// longPrefix begins the long form of an item's ID.
+// longPrefix is the prefix of the long form of an item's ID.
 const longPrefix = "tag:google.com,2005:reader/item/"
 
 // longID returns the long form of an item's ID: its number in 16 hexadecimal digits.
@@ -21,10 +21,9 @@ func longID(itemID string) string {
 // shortID returns the short form: its number in decimal digits.
 func shortID(itemID string) string { return strconv.FormatInt(storage.ItemNumber(itemID), 10) }
 
-// parseID returns the numbers that a client may mean by an item's ID: the long form,
-// its digits alone, as NetNewsWire sends them without zeros before, or the short
-// form. Digits without a letter may be either of the latter; which of the two is an
-// item's, the store knows.
+// parseID returns the numbers that an item's ID may mean: the long form, its digits alone, which NetNewsWire
+// sends without leading zeros, or the short form. Digits without a letter may be either of the latter two;
+// the store resolves which of them is an item.
 func parseID(id string) ([]int64, error) {
 	digits, long := strings.CutPrefix(id, longPrefix)
 	hex, hexErr := strconv.ParseUint(digits, 16, 64)
@@ -39,17 +38,17 @@ func parseID(id string) ([]int64, error) {
 	case isHex:
 		return []int64{int64(hex)}, nil
 	}
-	return nil, badRequest(fmt.Sprintf("%.100q is no ID of an item", id))
+	return nil, badRequest(fmt.Sprintf("%.100q is not an item ID", id))
 }
 
-// named returns the IDs of the items that a request names, of those that are there.
-func (s *server) named(ctx context.Context, p url.Values) ([]string, error) {
+// requestedItems returns the IDs of the request's items that exist.
+func (s *server) requestedItems(ctx context.Context, p url.Values) ([]string, error) {
 	ids := p["i"]
 	switch {
 	case len(ids) == 0:
-		return nil, badRequest("no item is named: write i=ID")
+		return nil, badRequest("no item requested; write i=ID")
 	case len(ids) > maxIDs:
-		return nil, badRequest(fmt.Sprintf("%d items are named, more than %d: send several requests", len(ids), maxIDs))
+		return nil, badRequest(fmt.Sprintf("%d items requested, at most %d are allowed; send several requests", len(ids), maxIDs))
 	}
 	var numbers []int64
 	for _, id := range ids {

@@ -8,21 +8,21 @@ import (
 	"feedmesh/agent/access"
 )
 
-// login answers what a client shows from then on: the password itself, which is a
-// token's secret. That can be taken back at any time, and nothing has to be kept.
+// login sends the credential for later requests: the password itself, which is a token's secret. It can be
+// revoked at any time, and no session is stored.
 func (s *server) login(w http.ResponseWriter, r *http.Request, p url.Values) error {
 	client, err := s.Login(r, p.Get("Passwd"))
 	switch {
-	case errors.Is(err, access.ErrWrong):
-		return &fault{http.StatusUnauthorized, "Error=BadAuthentication"}
+	case errors.Is(err, access.ErrInvalidToken):
+		return &requestError{http.StatusUnauthorized, "Error=BadAuthentication"}
 	case err != nil:
 		return err
 	case !client.May(access.Read):
-		return &fault{http.StatusForbidden, "Error=BadAuthentication: this token may not read: it takes one of scope read"}
+		return &requestError{http.StatusForbidden, "Error=BadAuthentication: this token may not read; use a token with the scope read"}
 	}
 	auth := p.Get("Passwd")
 	if client.ID == access.LocalID {
-		auth = access.LocalID // whoever asks on this machine may have typed anything
+		auth = access.LocalID // clients on this machine may have entered any password
 	}
 	if p.Get("output") == "json" {
 		return sendJSON(w, map[string]string{"SID": auth, "LSID": "null", "Auth": auth})
@@ -31,9 +31,8 @@ func (s *server) login(w http.ResponseWriter, r *http.Request, p url.Values) err
 	return nil
 }
 
-// token answers what clients send back as T with whatever changes something. It was
-// to tell their requests from those of other sites' pages. Not all of them send it,
-// and those pages' requests are refused for what their browsers say of them.
+// token sends the value that clients return as T with each change. In the original it prevented cross-site
+// requests. Some clients omit it; cross-site requests are rejected by the headers that browsers send.
 func (s *server) token(w http.ResponseWriter, _ *http.Request, _ url.Values) error {
 	sendText(w, http.StatusOK, "feedmesh")
 	return nil

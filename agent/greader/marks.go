@@ -9,14 +9,13 @@ import (
 	"feedmesh/storage"
 )
 
-// editTag marks items. Clients take an item's state away (r), or add one that is its
-// opposite (a), or both.
+// editTag marks items. Clients remove an item's state (r), add the opposite state (a), or both.
 func (s *server) editTag(w http.ResponseWriter, r *http.Request, p url.Values) error {
-	m, err := markingOf(p)
+	m, err := markChange(p)
 	if err != nil {
 		return err
 	}
-	ids, err := s.named(r.Context(), p)
+	ids, err := s.requestedItems(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -26,66 +25,66 @@ func (s *server) editTag(w http.ResponseWriter, r *http.Request, p url.Values) e
 	return sendOK(w)
 }
 
-// markingOf returns what a request says of items. What we do not keep, such as that
-// an item is liked, is let pass; but a label would be missed.
-func markingOf(p url.Values) (m storage.Marking, err error) {
+// markChange returns the change of marks that a request contains. States that are not stored, such as liked,
+// are ignored; labels are an error because users would miss them.
+func markChange(p url.Values) (m storage.MarkChange, err error) {
 	if len(p["a"])+len(p["r"]) == 0 {
-		return m, badRequest("neither a nor r says what to change")
+		return m, badRequest("no state to change; set a or r")
 	}
 	for _, id := range p["r"] {
-		switch of, _ := parseStream(id); {
-		case of.label != "":
+		switch target, _ := parseStream(id); {
+		case target.label != "":
 			return m, errNoLabels
-		case of.state == read:
+		case target.state == read:
 			m.Read = &no
-		case of.state == starred:
+		case target.state == starred:
 			m.Starred = &no
 		}
 	}
 	for _, id := range p["a"] {
-		switch of, _ := parseStream(id); {
-		case of.label != "":
+		switch target, _ := parseStream(id); {
+		case target.label != "":
 			return m, errNoLabels
-		case of.state == read:
+		case target.state == read:
 			m.Read = &yes
-		case of.state == unread, of.state == keptUnread:
+		case target.state == unread, target.state == keptUnread:
 			m.Read = &no
-		case of.state == starred:
+		case target.state == starred:
 			m.Starred = &yes
 		}
 	}
 	return m, nil
 }
 
-var errNoLabels = badRequest("items have no labels here, only feeds have: put the label on the feed")
+var errNoLabels = badRequest("items can't have labels; label the feed")
 
-// markAllRead marks all of a stream read, up to when the client knows it.
+// markAllRead marks all items of a stream as read, up to the time of the client's last update.
 func (s *server) markAllRead(w http.ResponseWriter, r *http.Request, p url.Values) error {
-	until, err := timeOf(p, "ts")
+	until, err := timeParameter(p, "ts")
 	if err != nil {
 		return err
 	}
 	if now := s.Now(); until.IsZero() || until.After(now) {
 		until = now
 	}
-	of, err := parseStream(p.Get("s"))
+	target, err := parseStream(p.Get("s"))
 	if err != nil {
 		return err
 	}
-	some := storage.Stream{Tag: of.label}
+	stream := storage.Stream{Tag: target.label}
 	switch {
-	case of.feed != "":
-		some.FeedID, err = s.feedID(r.Context(), of.feed)
+	case target.feed != "":
+		stream.FeedID, err = s.feedID(r.Context(), target.feed)
 		if errors.Is(err, storage.ErrNotFound) {
-			return sendOK(w) // nothing of it is unread
+			return sendOK(w) // the feed has no unread items
 		}
-	case of.state != "" && of.state != readingList:
-		err = badRequest("only all, a feed or a label can be marked read")
+	case target.state != "" && target.state != readingList:
+		err = badRequest("only the reading list, a feed or a label can be marked as read")
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.Store.MarkAllRead(r.Context(), access.From(r.Context()).ID, some, until); err != nil {
+	if err := s.Store.MarkAllRead(r.Context(), access.From(r.Context()).ID, stream, until); err != nil {
 		return err
 	}
 	return sendOK(w)

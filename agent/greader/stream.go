@@ -12,8 +12,8 @@ import (
 	"feedmesh/storage"
 )
 
-// unreadDays is for how long an item is unread. Nobody reads what is older one by
-// one, and so neither counts nor lists of unread items ever look at all there is.
+// unreadDays is the number of days after which an item counts as read. It bounds the items that counts and
+// lists of unread items have to scan.
 const unreadDays = 30
 
 // States that an item may have for a client.
@@ -31,28 +31,27 @@ const (
 
 var yes, no = true, false
 
-// A stream is what its ID says: a state, a label, or a feed; one of them.
+// A stream is a parsed stream ID: a state, a label, or a feed.
 type stream struct{ state, label, feed string }
 
-// parseStream reads a stream's ID. Clients write the user as they were told, or as
-// a hyphen.
+// parseStream parses a stream's ID. Clients write the user's ID from user-info, or a hyphen.
 func parseStream(id string) (stream, error) {
-	if feed, is := strings.CutPrefix(id, feedPrefix); is && feed != "" {
+	if feed, ok := strings.CutPrefix(id, feedPrefix); ok && feed != "" {
 		return stream{feed: feed}, nil
 	}
-	if user, rest, is := strings.Cut(strings.TrimPrefix(id, "user/"), "/"); is && user != "" && strings.HasPrefix(id, "user/") {
-		if state, is := strings.CutPrefix(rest, "state/com.google/"); is && state != "" {
+	if user, rest, ok := strings.Cut(strings.TrimPrefix(id, "user/"), "/"); ok && user != "" && strings.HasPrefix(id, "user/") {
+		if state, ok := strings.CutPrefix(rest, "state/com.google/"); ok && state != "" {
 			return stream{state: state}, nil
 		}
-		if label, is := strings.CutPrefix(rest, "label/"); is && label != "" {
+		if label, ok := strings.CutPrefix(rest, "label/"); ok && label != "" {
 			return stream{label: label}, nil
 		}
 	}
-	return stream{}, badRequest(fmt.Sprintf("%.100q is no stream; write feed/ID, user/-/label/NAME or user/-/state/com.google/reading-list", id))
+	return stream{}, badRequest(fmt.Sprintf("%.100q is not a stream; write feed/ID, user/-/label/NAME or user/-/state/com.google/reading-list", id))
 }
 
-// feedID returns the ID of the feed that a stream's ID means, by its ID or address,
-// also of one that moved since. It may be [storage.ErrNotFound].
+// feedID returns the ID of a stream's feed, given by its ID or address, even if the feed has moved since. The
+// error may be [storage.ErrNotFound].
 func (s *server) feedID(ctx context.Context, feed string) (string, error) {
 	id, err := s.Store.ResolveFeed(ctx, feed)
 	if !errors.Is(err, storage.ErrNotFound) {
@@ -65,28 +64,28 @@ func (s *server) feedID(ctx context.Context, feed string) (string, error) {
 	return s.Store.ResolveFeed(ctx, storage.FeedID(address))
 }
 
-// query returns which items a stream has, and false if it has none, whatever is
-// stored: of a feed that is not there, or of a state we know nothing of.
+// query returns the query for a stream's items. has is false if the stream is always empty: a feed that is
+// not stored, or a state that is not supported.
 func (s *server) query(ctx context.Context, id string) (q storage.MarkQuery, has bool, err error) {
-	of, err := parseStream(id)
+	target, err := parseStream(id)
 	switch {
 	case err != nil:
 		return q, false, err
-	case of.label != "":
-		q.Tag = of.label
-	case of.feed != "":
-		q.FeedID, err = s.feedID(ctx, of.feed)
+	case target.label != "":
+		q.Tag = target.label
+	case target.feed != "":
+		q.FeedID, err = s.feedID(ctx, target.feed)
 		if errors.Is(err, storage.ErrNotFound) {
 			return q, false, nil
 		}
 	default:
-		return q, s.only(&q, of.state), nil
+		return q, s.filterState(&q, target.state), nil
 	}
 	return q, err == nil, err
 }
 
-// only narrows a query to items of a state. It returns false if there are none.
-func (s *server) only(q *storage.MarkQuery, state string) bool {
+// filterState restricts a query to items of a state. It returns false if no item can have the state.
+func (s *server) filterState(q *storage.MarkQuery, state string) bool {
 	switch state {
 	case readingList:
 	case starred:
@@ -110,14 +109,14 @@ func (s *server) onlyUnread(q *storage.MarkQuery) {
 
 func (s *server) unreadSince() time.Time { return s.Now().AddDate(0, 0, -unreadDays) }
 
-// narrow narrows a query by what else is asked for, and returns the place that a
-// page begins after. it and xt name states; others of them are not known here.
-func (s *server) narrow(q *storage.MarkQuery, p url.Values) (after storage.Marked, has bool, err error) {
+// applyParameters restricts a query by the request's parameters, and returns the item after which the page
+// begins. it and xt contain states; unsupported states are ignored.
+func (s *server) applyParameters(q *storage.MarkQuery, p url.Values) (after storage.MarkedItem, has bool, err error) {
 	q.Oldest = p.Get("r") == "o"
-	if q.From, err = timeOf(p, "ot"); err != nil {
+	if q.From, err = timeParameter(p, "ot"); err != nil {
 		return after, false, err
 	}
-	if q.Until, err = timeOf(p, "nt"); err != nil {
+	if q.Until, err = timeParameter(p, "nt"); err != nil {
 		return after, false, err
 	}
 	if q.Read != nil && !*q.Read {
@@ -125,13 +124,13 @@ func (s *server) narrow(q *storage.MarkQuery, p url.Values) (after storage.Marke
 	}
 	has = true
 	for _, id := range p["it"] {
-		if of, err := parseStream(id); err == nil && of.state != "" {
-			has = has && s.only(q, of.state)
+		if target, err := parseStream(id); err == nil && target.state != "" {
+			has = has && s.filterState(q, target.state)
 		}
 	}
 	for _, id := range p["xt"] {
-		of, _ := parseStream(id)
-		switch of.state {
+		target, _ := parseStream(id)
+		switch target.state {
 		case read:
 			s.onlyUnread(q)
 		case unread, keptUnread:
@@ -140,14 +139,13 @@ func (s *server) narrow(q *storage.MarkQuery, p url.Values) (after storage.Marke
 			q.Starred = &no
 		}
 	}
-	after, err = placeOf(p.Get("c"))
+	after, err = parseContinuation(p.Get("c"))
 	return after, has, err
 }
 
-// timeOf returns a time that a client gives, in whatever unit: seconds are usual
-// for bounds, and microseconds for what is marked read. NetNewsWire's seconds have a
-// fraction.
-func timeOf(p url.Values, name string) (time.Time, error) {
+// timeParameter parses a time in any of the units that clients use: bounds are usually in seconds, and the
+// time for mark-all-as-read in microseconds. NetNewsWire sends seconds with a fraction.
+func timeParameter(p url.Values, name string) (time.Time, error) {
 	text := p.Get(name)
 	if text == "" || text == "0" {
 		return time.Time{}, nil
@@ -156,7 +154,7 @@ func timeOf(p url.Values, name string) (time.Time, error) {
 	n, err := strconv.ParseInt(whole, 10, 64)
 	switch {
 	case err != nil || n < 0:
-		return time.Time{}, badRequest(fmt.Sprintf("%s=%.40s is no time; write seconds since 1970", name, text))
+		return time.Time{}, badRequest(fmt.Sprintf("%s=%.40s is not a time; write seconds since 1970", name, text))
 	case n > 1e17:
 		return time.Unix(0, n).UTC(), nil
 	case n > 1e14:
@@ -167,52 +165,52 @@ func timeOf(p url.Values, name string) (time.Time, error) {
 	return time.Unix(n, 0).UTC(), nil
 }
 
-// countOf returns how many items to list: at most the given number.
-func countOf(p url.Values, most int) (int, error) {
+// countParameter returns the number of items to list, at most the given number.
+func countParameter(p url.Values, limit int) (int, error) {
 	text := p.Get("n")
 	if text == "" {
 		return 20, nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, badRequest(fmt.Sprintf("n=%.40s is no number of items", text))
+		return 0, badRequest(fmt.Sprintf("n=%.40s is not a number of items", text))
 	}
-	return min(n, most), nil
+	return min(n, limit), nil
 }
 
-// continuation returns where the page after an item begins.
-func continuation(m storage.Marked) string {
+// continuation encodes the position after an item.
+func continuation(m storage.MarkedItem) string {
 	return fmt.Sprintf("%d-%s", m.FirstSeen.UnixMicro(), m.ItemID)
 }
 
-// placeOf reads what continuation returned.
-func placeOf(c string) (storage.Marked, error) {
+// parseContinuation decodes the value that [continuation] returned.
+func parseContinuation(c string) (storage.MarkedItem, error) {
 	if c == "" {
-		return storage.Marked{}, nil
+		return storage.MarkedItem{}, nil
 	}
-	micros, id, is := strings.Cut(c, "-")
+	micros, id, ok := strings.Cut(c, "-")
 	n, err := strconv.ParseInt(micros, 10, 64)
-	if !is || err != nil || id == "" || len(id) > 64 {
-		return storage.Marked{}, badRequest(fmt.Sprintf("c=%.100q is no continuation of ours", c))
+	if !ok || err != nil || id == "" || len(id) > 64 {
+		return storage.MarkedItem{}, badRequest(fmt.Sprintf("c=%.100q is not a continuation", c))
 	}
-	return storage.Marked{ItemID: id, FirstSeen: time.UnixMicro(n).UTC()}, nil
+	return storage.MarkedItem{ItemID: id, FirstSeen: time.UnixMicro(n).UTC()}, nil
 }
 
-// list returns a page of a stream, and the continuation, empty if this is the last.
-func (s *server) list(ctx context.Context, client, id string, p url.Values, most int) (page []storage.Marked, next string, err error) {
+// list returns a page of a stream and its continuation, empty for the last page.
+func (s *server) list(ctx context.Context, client, id string, p url.Values, limit int) (page []storage.MarkedItem, next string, err error) {
 	q, has, err := s.query(ctx, id)
 	if err != nil || !has {
 		return nil, "", err
 	}
-	after, has, err := s.narrow(&q, p)
+	after, has, err := s.applyParameters(&q, p)
 	if err != nil || !has {
 		return nil, "", err
 	}
-	n, err := countOf(p, most)
+	n, err := countParameter(p, limit)
 	if err != nil {
 		return nil, "", err
 	}
-	page, err = s.Store.ListMarked(ctx, client, q, after, n+1) // one more tells whether there are more
+	page, err = s.Store.ListMarked(ctx, client, q, after, n+1) // the additional item indicates a further page
 	if len(page) > n {
 		page = page[:n]
 		next = continuation(page[n-1])

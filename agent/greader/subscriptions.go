@@ -13,10 +13,10 @@ import (
 	"feedmesh/storage"
 )
 
-// maxEdited is how many feeds a request may change.
-const maxEdited = 1000
+// maxEditedFeeds bounds the feeds that a request may change.
+const maxEditedFeeds = 1000
 
-// A category is a folder that a feed is in.
+// A category is a folder that contains a feed.
 type category struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
@@ -32,17 +32,17 @@ type subscription struct {
 	FirstItemMsec string     `json:"firstitemmsec"`
 }
 
-// subscriptions answers all feeds, as they are read.
+// subscriptions streams all feeds to the client while it loads them.
 func (s *server) subscriptions(w http.ResponseWriter, r *http.Request, _ url.Values) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	sent := 0
-	err := storage.EachFeed(r.Context(), s.Store, func(f storage.Feed) error {
-		one := subscription{ID: feedPrefix + f.ID, Title: asHTML(f.Name()), Categories: []category{}, URL: f.URL,
+	err := storage.ForEachFeed(r.Context(), s.Store, func(f storage.Feed) error {
+		entry := subscription{ID: feedPrefix + f.ID, Title: asHTML(f.Name()), Categories: []category{}, URL: f.URL,
 			HTMLURL: cmp.Or(storage.WebURL(f.Site), f.URL), FirstItemMsec: fmt.Sprint(f.Added.UnixMilli())}
 		for _, tag := range f.Tags {
-			one.Categories = append(one.Categories, category{labelPrefix + tag, tag})
+			entry.Categories = append(entry.Categories, category{labelPrefix + tag, tag})
 		}
-		text, err := json.Marshal(one)
+		text, err := json.Marshal(entry)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (s *server) subscriptions(w http.ResponseWriter, r *http.Request, _ url.Val
 		return err
 	})
 	switch {
-	case err != nil && sent > 0: // a client would drop the feeds that are missing
+	case err != nil && sent > 0: // a client would delete the missing feeds
 		panic(http.ErrAbortHandler)
 	case err != nil:
 		return err
@@ -67,24 +67,24 @@ func (s *server) subscriptions(w http.ResponseWriter, r *http.Request, _ url.Val
 	return nil
 }
 
-// editSubscription subscribes to feeds, ends that, or puts them into folders.
+// editSubscription subscribes to feeds, unsubscribes, or moves them between folders.
 func (s *server) editSubscription(w http.ResponseWriter, r *http.Request, p url.Values) error {
 	add, remove, err := labels(p)
 	if err != nil {
 		return err
 	}
-	if len(p["s"]) == 0 || len(p["s"]) > maxEdited {
-		return badRequest(fmt.Sprintf("name 1 to %d feeds: s=feed/ADDRESS", maxEdited))
+	if len(p["s"]) == 0 || len(p["s"]) > maxEditedFeeds {
+		return badRequest(fmt.Sprintf("list 1 to %d feeds as s=feed/ADDRESS", maxEditedFeeds))
 	}
 	for _, id := range p["s"] {
-		of, err := parseStream(id)
-		if err == nil && of.feed == "" {
-			err = badRequest(fmt.Sprintf("%.100q is no feed", id))
+		target, err := parseStream(id)
+		if err == nil && target.feed == "" {
+			err = badRequest(fmt.Sprintf("%.100q is not a feed", id))
 		}
 		if err != nil {
 			return err
 		}
-		if err := s.edit(r.Context(), p.Get("ac"), of.feed, add, remove); err != nil {
+		if err := s.edit(r.Context(), p.Get("ac"), target.feed, add, remove); err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,7 @@ func (s *server) edit(ctx context.Context, action, feed string, add, remove []st
 		if err != nil {
 			return badRequest(err.Error())
 		}
-		return s.setTags(ctx, id, add, nil) // it may be known, with others
+		return s.setTags(ctx, id, add, nil) // the feed may have been stored with other tags
 	}
 	id, err := s.feedID(ctx, feed)
 	if err != nil {
@@ -107,13 +107,13 @@ func (s *server) edit(ctx context.Context, action, feed string, add, remove []st
 	case "unsubscribe":
 		return s.Unsubscribe(ctx, id)
 	case "edit":
-		// Its title is what the publisher says.
+		// The title is always the publisher's.
 		return s.setTags(ctx, id, add, remove)
 	}
-	return badRequest(fmt.Sprintf("ac=%.40q is none of subscribe, unsubscribe and edit", action))
+	return badRequest(fmt.Sprintf("ac=%.40q is not supported; use subscribe, unsubscribe or edit", action))
 }
 
-// labels returns those that a request adds and removes.
+// labels returns the labels that a request adds and removes.
 func labels(p url.Values) (add, remove []string, err error) {
 	for name, list := range map[string]*[]string{"a": &add, "r": &remove} {
 		for _, id := range p[name] {
@@ -127,24 +127,24 @@ func labels(p url.Values) (add, remove []string, err error) {
 	return add, remove, nil
 }
 
-// maxLabel is how long a tag may be, in bytes.
+// maxLabel bounds the length of a tag, in bytes.
 const maxLabel = 256
 
 func labelOf(id string) (string, error) {
-	of, err := parseStream(id)
-	if err == nil && (of.label == "" || len(of.label) > maxLabel) {
-		err = badRequest(fmt.Sprintf("%.100q is no label; write user/-/label/NAME, the name in at most %d bytes", id, maxLabel))
+	target, err := parseStream(id)
+	if err == nil && (target.label == "" || len(target.label) > maxLabel) {
+		err = badRequest(fmt.Sprintf("%.100q is not a label; write user/-/label/NAME with a name of at most %d bytes", id, maxLabel))
 	}
-	return of.label, err
+	return target.label, err
 }
 
-// setTags adds and removes tags of a feed. Nothing is written where nothing changes.
+// setTags adds and removes tags of a feed. Without a change it writes nothing.
 func (s *server) setTags(ctx context.Context, id string, add, remove []string) error {
 	f, err := s.Store.Feed(ctx, id)
 	if err != nil {
 		return err
 	}
-	settings := f.Settings().Retagged(add, remove)
+	settings := f.Settings().WithTags(add, remove)
 	if slices.Equal(settings.Tags, f.Tags) {
 		return nil
 	}

@@ -10,12 +10,12 @@ import (
 	"feedmesh/storage"
 )
 
-// tags answers the folders, and the state that is one.
+// tags sends the folders and the state starred.
 func (s *server) tags(w http.ResponseWriter, r *http.Request, _ url.Values) error {
-	known := map[string]bool{}
-	err := storage.EachFeed(r.Context(), s.Store, func(f storage.Feed) error {
+	names := map[string]bool{}
+	err := storage.ForEachFeed(r.Context(), s.Store, func(f storage.Feed) error {
 		for _, tag := range f.Tags {
-			known[tag] = true
+			names[tag] = true
 		}
 		return nil
 	})
@@ -27,13 +27,13 @@ func (s *server) tags(w http.ResponseWriter, r *http.Request, _ url.Values) erro
 		Type string `json:"type,omitempty"`
 	}
 	all := []tag{{ID: statePrefix + starred}}
-	for _, name := range slices.Sorted(maps.Keys(known)) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		all = append(all, tag{labelPrefix + name, "folder"})
 	}
 	return sendJSON(w, map[string]any{"tags": all})
 }
 
-// renameTag gives all feeds in a folder another one in its place.
+// renameTag replaces a folder by another in all its feeds.
 func (s *server) renameTag(w http.ResponseWriter, r *http.Request, p url.Values) error {
 	from, err := labelOf(p.Get("s"))
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *server) disableTag(w http.ResponseWriter, r *http.Request, p url.Values
 }
 
 func (s *server) retag(ctx context.Context, from string, to []string) error {
-	return storage.EachFeed(ctx, s.Store, func(f storage.Feed) error {
+	return storage.ForEachFeed(ctx, s.Store, func(f storage.Feed) error {
 		if !slices.Contains(f.Tags, from) {
 			return nil
 		}

@@ -12,7 +12,7 @@ import (
 	"feedmesh/storage"
 )
 
-// maxUnread is how high counts go: clients show it as 1000+.
+// maxUnread bounds a count: clients show it as 1000+.
 const maxUnread = 1000
 
 type unreadCount struct {
@@ -21,7 +21,7 @@ type unreadCount struct {
 	Newest string `json:"newestItemTimestampUsec"`
 }
 
-func countOfStream(id string, u storage.Unread) unreadCount {
+func countOfStream(id string, u storage.UnreadCount) unreadCount {
 	newest := "0"
 	if !u.Newest.IsZero() {
 		newest = strconv.FormatInt(u.Newest.UnixMicro(), 10)
@@ -29,24 +29,24 @@ func countOfStream(id string, u storage.Unread) unreadCount {
 	return unreadCount{id, min(u.Count, maxUnread), newest}
 }
 
-// unreadCounts answers how much is unread of each feed and folder, and of all.
+// unreadCounts sends the number of unread items of each feed, of each folder, and in total.
 func (s *server) unreadCounts(w http.ResponseWriter, r *http.Request, _ url.Values) error {
 	unread, err := s.Store.CountUnread(r.Context(), access.From(r.Context()).ID, s.unreadSince())
 	if err != nil {
 		return err
 	}
-	var all storage.Unread
-	labels := map[string]storage.Unread{}
+	var all storage.UnreadCount
+	labels := map[string]storage.UnreadCount{}
 	counts := []unreadCount{}
-	err = storage.EachFeed(r.Context(), s.Store, func(f storage.Feed) error {
-		u, is := unread[f.ID]
-		if !is {
+	err = storage.ForEachFeed(r.Context(), s.Store, func(f storage.Feed) error {
+		u, ok := unread[f.ID]
+		if !ok {
 			return nil
 		}
 		counts = append(counts, countOfStream(feedPrefix+f.ID, u))
-		all = together(all, u)
+		all = addUnread(all, u)
 		for _, tag := range f.Tags {
-			labels[tag] = together(labels[tag], u)
+			labels[tag] = addUnread(labels[tag], u)
 		}
 		return nil
 	})
@@ -60,9 +60,9 @@ func (s *server) unreadCounts(w http.ResponseWriter, r *http.Request, _ url.Valu
 	return sendJSON(w, map[string]any{"max": maxUnread, "unreadcounts": counts})
 }
 
-// together returns what is unread of two streams that share nothing.
-func together(a, b storage.Unread) storage.Unread {
-	return storage.Unread{Count: a.Count + b.Count, Newest: latest(a.Newest, b.Newest)}
+// addUnread returns the sum of two disjoint streams' counts.
+func addUnread(a, b storage.UnreadCount) storage.UnreadCount {
+	return storage.UnreadCount{Count: a.Count + b.Count, Newest: latest(a.Newest, b.Newest)}
 }
 
 func latest(a, b time.Time) time.Time {

@@ -1,5 +1,5 @@
-// Package label is the one place where items and package classify meet: what an
-// item is classified by, and where a decision is written.
+// Package label converts items to the documents that package classify labels ([Document]), and its decisions
+// to labels of items ([Labels], [Put]).
 package label
 
 import (
@@ -7,8 +7,7 @@ import (
 	"feedmesh/storage"
 )
 
-// Document returns what an item of a feed is classified by. text is the plain
-// text of its HTML.
+// Document returns the document of an item of a feed. text is the plain text of its HTML.
 func Document(item storage.Item, feed storage.Feed, text string) classify.Document {
 	return classify.Document{
 		Title: item.Title, Text: text, HTML: item.HTML, URL: item.URL, Author: item.Author, Language: item.Language,
@@ -19,12 +18,12 @@ func Document(item storage.Item, feed storage.Feed, text string) classify.Docume
 }
 
 // Put writes a decision to an item.
-func Put(item *storage.Item, d classify.Decision) { *item = Labels("", d).On(*item) }
+func Put(item *storage.Item, d classify.Decision) { *item = Labels("", d).ApplyTo(*item) }
 
 // Labels returns a decision as the labels of the item with the given ID.
 func Labels(id string, d classify.Decision) storage.Labels {
 	return storage.Labels{
 		ItemID: id, Spam: d.Spam, SpamScore: d.SpamScore, Flags: d.Flags,
-		Categories: d.Categories, Topics: d.Topics, Why: d.Why, Score: d.Score, Sentiment: d.Sentiment,
+		Categories: d.Categories, Topics: d.Topics, Reasons: d.Reasons, Score: d.Score, Sentiment: d.Sentiment,
 	}
 }

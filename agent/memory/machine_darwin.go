@@ -2,7 +2,7 @@ package memory
 
 import "golang.org/x/sys/unix"
 
-// machine returns how many bytes of memory the machine has.
+// machine returns the memory size of the machine in bytes.
 func machine() int64 {
 	size, err := unix.SysctlUint64("hw.memsize")
 	if err != nil {

@@ -2,8 +2,8 @@ package memory
 
 import "golang.org/x/sys/unix"
 
-// machine returns how many bytes of memory the machine has. It asks the kernel:
-// a service may see nothing in /proc but its own processes.
+// machine returns the memory size of the machine in bytes. It uses a system call, because a service may have
+// a restricted /proc.
 func machine() int64 {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {

@@ -2,5 +2,5 @@
 
 package memory
 
-// machine returns how many bytes of memory the machine has.
+// machine returns the memory size of the machine in bytes.
 func machine() int64 { return unknown }

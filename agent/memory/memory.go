@@ -1,6 +1,6 @@
-// Package memory bounds what this process takes of its machine's memory, and
-// gives back what a burst of work has left lying about. It tends the whole
-// process, however many nodes there are in it.
+// Package memory bounds the memory of this process and returns free heap to the OS after a burst. [Tend]
+// applies to the whole process, however many nodes it runs. The bound is that of the machine or of the
+// control group.
 package memory
 
 import (
@@ -13,119 +13,117 @@ import (
 )
 
 const (
-	// lookEvery is how often it is looked how much memory there is in use.
-	lookEvery = 5 * time.Second
+	// sampleInterval is the interval of measurements.
+	sampleInterval = 5 * time.Second
 
-	// generous is how large the heap may grow before it is collected more often than
-	// it has doubled, where it is not known how much there is.
-	generous = 1 << 30
+	// defaultLimit is the minimum memory limit if the size of the machine's memory is not known.
+	defaultLimit = 1 << 30
 
-	// lasting is how long what lies about would have to last, at the rate at which
-	// memory is taken of late, to be given back.
-	lasting = 30 * time.Second
+	// minIdle is how long free heap must be expected to stay unused, at the current allocation rate, before
+	// it is returned to the OS.
+	minIdle = 30 * time.Second
 
-	// worth is the least that is given back: it takes a collection or two.
-	worth = 8 << 20
+	// minRelease is the minimum amount to return; a release costs one or two collections.
+	minRelease = 8 << 20
 
-	// forgetEvery is how often the pages of the program's file are given back. What
-	// is in use is back within milliseconds.
-	forgetEvery = time.Minute
+	// codeReleaseInterval is the interval at which the pages of the program's file are released. Pages in use
+	// are loaded again within milliseconds.
+	codeReleaseInterval = time.Minute
 
-	// little is how many bytes a second are taken, at most, where there is hardly
-	// anything to do.
-	little = 4 << 20
+	// idleRate is the allocation rate in bytes a second below which the process counts as idle.
+	idleRate = 4 << 20
 )
 
-// Tend keeps this process within bounds until ctx ends. The bounds are soft: what
-// lives has its room, and a collector that would do nothing else is none.
+// Tend adjusts the memory limit and the garbage collector until ctx ends. The limits are soft: they always
+// exceed the live heap, to avoid continuous collection.
 //
-// Who sets GOMEMLIMIT sets the bound, and who sets GOGC by how much the heap grows.
+// GOMEMLIMIT overrides the limit, and GOGC overrides the growth of the heap.
 func Tend(ctx context.Context) error {
-	room, ours, paced := roomIn(os.DirFS("/"), machine()), os.Getenv("GOMEMLIMIT") == "", os.Getenv("GOGC") == ""
-	tender, bound, pace := tender{last: look()}, int64(0), mostGrowth
+	available, setLimit, setGrowth := memorySize(os.DirFS("/"), machine()), os.Getenv("GOMEMLIMIT") == "", os.Getenv("GOGC") == ""
+	controller, bound, pace := controller{last: measure()}, int64(0), maxGrowth
 	for {
-		if most := limit(int64(tender.last.live), room); ours && most != bound {
-			debug.SetMemoryLimit(most) // the world stops for it
+		if most := limit(int64(controller.last.live), available); setLimit && most != bound {
+			debug.SetMemoryLimit(most) // stops the world, so only on changes
 			bound = most
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(lookEvery):
+		case <-time.After(sampleInterval):
 		}
-		now := look()
-		if percent := growth(now.taking(tender.last)); paced && percent != pace {
+		now := measure()
+		if percent := growth(now.allocRate(controller.last)); setGrowth && percent != pace {
 			debug.SetGCPercent(percent)
 			pace = percent
 		}
-		tender.tidy(now)
+		controller.release(now)
 	}
 }
 
-// A tender knows how it was when it looked last, and when it gave back last.
-type tender struct {
-	last     use
-	gaveBack uint64    // bytes taken since the process began, by then
-	forgot   time.Time // the pages of the program's file
+// controller holds the last measurement and the last releases.
+type controller struct {
+	last         usage
+	released     uint64    // total allocated bytes at the last release
+	codeReleased time.Time // last release of the program's pages
 }
 
-// limit returns how many bytes the Go runtime may take where live of them are in
-// use, and the process may take room.
-func limit(live, room int64) int64 {
-	most := room / 2 // the files of engines need room in the page cache
-	if room == unknown {
-		most = max(generous, live*3/2)
+// limit returns the memory limit of the Go runtime in bytes. live is the size of the live heap, and room the
+// memory size of this process.
+func limit(live, available int64) int64 {
+	most := available / 2 // the other half is page cache for the engines' files
+	if available == unknown {
+		most = max(defaultLimit, live*3/2)
 	}
-	return min(max(most, live*5/4+32<<20), room/10*9) // and less than a quarter free is collected without end
+	return min(max(most, live*5/4+32<<20), available/10*9) // with less than a quarter free the collector would run continuously
 }
 
-// tidy gives back what lies about, if it is much and little is taken of late, and at
-// rest, from time to time, what was read of the program.
-func (t *tender) tidy(now use) {
-	if now.idle(t.last) && now.taken-t.gaveBack > max(worth, now.live/4) {
-		runtime.GC() // what is in pools is let go by the second collection
+// release returns free heap to the OS if it is large and the allocation rate is low; when the process is idle it
+// also releases the pages of the program from time to time.
+func (t *controller) release(now usage) {
+	if now.idle(t.last) && now.allocated-t.released > max(minRelease, now.live/4) {
+		runtime.GC() // pools are freed by the second collection
 		debug.FreeOSMemory()
-		now = look()
-		t.gaveBack = now.taken
+		now = measure()
+		t.released = now.allocated
 	}
-	if now.at.Sub(t.forgot) >= forgetEvery && now.taking(t.last) < little {
-		forgetProgram()
-		t.forgot = now.at
+	if now.at.Sub(t.codeReleased) >= codeReleaseInterval && now.allocRate(t.last) < idleRate {
+		releaseCode()
+		t.codeReleased = now.at
 	}
 	t.last = now
 }
 
-// A use is how memory is used, in bytes.
-type use struct {
-	at    time.Time
-	live  uint64 // in use when it was collected last
-	held  uint64 // of the heap, whether in use or not
-	taken uint64 // since the process began
+// usage is a measurement of the memory, in bytes.
+type usage struct {
+	at        time.Time
+	live      uint64 // live heap at the last collection
+	held      uint64 // heap memory, used or free
+	allocated uint64 // total allocated since the start
 }
 
-// idle reports whether much of what is held is not in use, and will not be soon,
-// at the rate since before.
-func (u use) idle(before use) bool {
+// idle reports whether much of the heap is free, and would stay free for minIdle at the allocation rate since
+// before.
+func (u usage) idle(before usage) bool {
 	if u.held < u.live {
 		return false
 	}
-	lies := u.held - u.live
-	return lies > max(worth, u.live/4) && float64(lies) > u.taking(before)*lasting.Seconds()
+	free := u.held - u.live
+	return free > max(minRelease, u.live/4) && float64(free) > u.allocRate(before)*minIdle.Seconds()
 }
 
-// taking returns how many bytes a second were taken since before.
-func (u use) taking(before use) float64 {
-	return float64(u.taken-before.taken) / u.at.Sub(before.at).Seconds()
+// allocRate returns the allocation rate since before, in bytes a second.
+func (u usage) allocRate(before usage) float64 {
+	return float64(u.allocated-before.allocated) / u.at.Sub(before.at).Seconds()
 }
 
-func look() use {
+func measure() usage {
 	s := []metrics.Sample{
 		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"},
 		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
 	}
 	metrics.Read(s)
-	return use{
-		at: time.Now(), live: s[0].Value.Uint64(), taken: s[1].Value.Uint64(),
+	return usage{
+		at: time.Now(), live: s[0].Value.Uint64(), allocated: s[1].Value.Uint64(),
 		held: s[2].Value.Uint64() + s[3].Value.Uint64() + s[4].Value.Uint64(),
 	}
 }

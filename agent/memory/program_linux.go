@@ -8,11 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forgetProgram gives back the pages of the program's own file: what it began with
-// or did in a burst took code and tables that it does not need at rest. The system
-// has them still, as long as it has room, so that those needed come back at once.
-// What can't be given back stays.
-func forgetProgram() {
+// releaseCode releases the pages of the program's own file. Start-up and bursts load code and tables that
+// an idle process does not need. They remain in the page cache while there is space, so pages in use return
+// quickly. Errors are ignored.
+func releaseCode() {
 	path, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return
@@ -21,22 +20,21 @@ func forgetProgram() {
 	if err != nil {
 		return
 	}
-	for _, s := range pagesOf(path, string(text)) {
-		unix.Syscall(unix.SYS_MADVISE, s.start, s.size, unix.MADV_DONTNEED) // a stretch that stays does no harm
+	for _, s := range filePages(path, string(text)) {
+		unix.Syscall(unix.SYS_MADVISE, s.start, s.size, unix.MADV_DONTNEED) // a failure for one range is harmless
 	}
 }
 
-// A stretch is where some pages are in a process's memory, in bytes.
-type stretch struct{ start, size uintptr }
+// addressRange is a range of a process's address space, in bytes.
+type addressRange struct{ start, size uintptr }
 
-// pagesOf returns the stretches of a process's memory that are as they are in the
-// file at path, by the text of its smaps: those it may not write, and in which
-// nobody else has, as one who links the program or looks for its faults does. Their
-// pages can be read again from the file at any time.
+// filePages parses smaps and returns the ranges that equal the file at path: not writable and without private
+// pages, such as those of a linker or debugger. The kernel can read their pages from the file again at any
+// time.
 //
 // Source: proc(5).
-func pagesOf(path, smaps string) (list []stretch) {
-	var last *stretch
+func filePages(path, smaps string) (list []addressRange) {
+	var last *addressRange
 	for line := range strings.Lines(smaps) {
 		if kept, is := strings.CutPrefix(line, "Anonymous:"); is {
 			if last != nil && strings.TrimSpace(kept) == "0 kB" {
@@ -53,13 +51,13 @@ func pagesOf(path, smaps string) (list []stretch) {
 	return list
 }
 
-// readOnly returns the stretch of a mapping that may not be written, or nil.
-func readOnly(addresses, permissions string) *stretch {
+// readOnly returns the range of a mapping that is not writable, or nil.
+func readOnly(addresses, permissions string) *addressRange {
 	from, to, _ := strings.Cut(addresses, "-")
 	start, err1 := strconv.ParseUint(from, 16, 64)
 	end, err2 := strconv.ParseUint(to, 16, 64)
 	if err1 != nil || err2 != nil || end < start || strings.Contains(permissions, "w") {
 		return nil
 	}
-	return &stretch{uintptr(start), uintptr(end - start)}
+	return &addressRange{uintptr(start), uintptr(end - start)}
 }

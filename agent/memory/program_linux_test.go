@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestOnlyPagesThatAreAsInTheProgramsFileAreForgotten(t *testing.T) {
+func TestFilePages_OnlyUnmodified(t *testing.T) {
 	t.Parallel()
 	const smaps = `00400000-0209e000 r-xp 00000000 fe:00 10010770                           /usr/bin/my agent
 Size:              29304 kB
@@ -30,23 +30,23 @@ Anonymous:             0 kB
 7fffffff0000-7fffffff1000 r-xp 00000000 00:00 0                          [vdso]
 Anonymous:             0 kB
 `
-	want := []stretch{{0x400000, 0x1c9e000}, {0x209e000, 0x1d3e000}}
-	if got := pagesOf("/usr/bin/my agent", smaps); !slices.Equal(got, want) {
+	want := []addressRange{{0x400000, 0x1c9e000}, {0x209e000, 0x1d3e000}}
+	if got := filePages("/usr/bin/my agent", smaps); !slices.Equal(got, want) {
 		t.Errorf("got %x, want %x", got, want)
 	}
 }
 
-// It is not parallel: others would have the pages read again.
-func TestTheProgramsPagesAreGivenBack(t *testing.T) {
-	before := ofFiles(t)
-	forgetProgram()
-	if after := ofFiles(t); after >= before {
-		t.Errorf("%d kB of files were in memory, and %d kB are", before, after)
+// Not parallel: other tests would load the pages again.
+func TestReleaseCode_ReducesFilePages(t *testing.T) {
+	before := fileMemory(t)
+	releaseCode()
+	if after := fileMemory(t); after >= before {
+		t.Errorf("got %d kB of file pages before and %d kB after, want fewer", before, after)
 	}
 }
 
-// ofFiles returns how much of this process's memory is as it is in files, in kB.
-func ofFiles(t *testing.T) int {
+// fileMemory returns the resident file pages of this process in kB.
+func fileMemory(t *testing.T) int {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,5 @@
 
 package memory
 
-// forgetProgram gives nothing back: where there is no /proc nobody says which pages
-// are those of the program's file.
-func forgetProgram() {}
+// releaseCode does nothing: without /proc the ranges of the program's file are not known.
+func releaseCode() {}

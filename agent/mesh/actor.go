@@ -10,38 +10,37 @@ import (
 	"feedmesh/subjects"
 )
 
-// An Actor does one kind of task. Receive's error says what becomes of it:
+// Actor handles tasks of one kind. The error of Receive determines how the task is settled:
 //
-//	nil               done: acknowledged
-//	[Drop](err)       can never succeed: terminated
-//	[Later](d, err)   not yet: redelivered after d
-//	an Away error     see [Options]: kept in hand and tried again until it succeeds
-//	any other error   failed: redelivered after a back-off
+//	nil                    done: acknowledged
+//	[Discard](err)         can never succeed: terminated
+//	[RetryAfter](d, err)   not yet possible: redelivered after d
+//	an unavailable error   see [Options]: kept and retried until it succeeds
+//	any other error        failed: redelivered after a back-off
 //
-// Every delivery counts against the queue's tries. Receive may meet one task
-// twice, even in two processes at once, so doing it again must be harmless.
-// ctx ends with the task's lease, not with the process: work in hand finishes.
+// Every delivery counts towards the queue's MaxDeliver. Receive may get the same task twice, even in two
+// processes concurrently, so it must be idempotent. ctx ends with the queue's Timeout, not with the process:
+// work in progress finishes.
 type Actor[T subjects.Task] interface {
 	Receive(ctx context.Context, task T) error
 }
 
-// A BatchActor does many tasks of one kind at once, because one transaction or
-// one index batch is cheaper than many. If a batch fails, its tasks are given
-// to it again one by one, so that a bad one does not take others with it.
+// BatchActor handles tasks in batches, for work such as transactions where a batch is cheaper than single
+// tasks. If a batch fails, its tasks are retried one by one, so that a bad task does not fail the others.
 type BatchActor[T subjects.Task] interface {
 	ReceiveAll(ctx context.Context, tasks []T) error
 }
 
-// ActorFunc makes an [Actor] of a function.
+// ActorFunc adapts a function to [Actor].
 type ActorFunc[T subjects.Task] func(ctx context.Context, task T) error
 
 // Receive calls f.
 func (f ActorFunc[T]) Receive(ctx context.Context, task T) error { return f(ctx, task) }
 
-// one makes a [BatchActor] of an [Actor], for batches of one.
-type one[T subjects.Task] struct{ actor Actor[T] }
+// singleActor adapts an [Actor] to [BatchActor], for batches of one task.
+type singleActor[T subjects.Task] struct{ actor Actor[T] }
 
-func (o one[T]) ReceiveAll(ctx context.Context, tasks []T) error {
+func (o singleActor[T]) ReceiveAll(ctx context.Context, tasks []T) error {
 	for _, task := range tasks {
 		if err := o.actor.Receive(ctx, task); err != nil {
 			return err
@@ -50,28 +49,27 @@ func (o one[T]) ReceiveAll(ctx context.Context, tasks []T) error {
 	return nil
 }
 
-// Drop marks err as final: the task can never succeed, and nothing is lost
-// with it.
-func Drop(err error) error { return &dropped{err} }
+// Discard marks err as final: the task can never succeed, and it contains nothing worth a quarantine.
+func Discard(err error) error { return &discardError{err} }
 
-// Later marks err as passing: the task is to be tried again after d.
-func Later(d time.Duration, err error) error { return &postponed{d, err} }
+// RetryAfter marks err as temporary: the task is redelivered after d.
+func RetryAfter(d time.Duration, err error) error { return &retryError{d, err} }
 
-type dropped struct{ error }
+type discardError struct{ error }
 
-func (e *dropped) Unwrap() error { return e.error }
+func (e *discardError) Unwrap() error { return e.error }
 
-type postponed struct {
+type retryError struct {
 	delay time.Duration
 	error
 }
 
-func (e *postponed) Unwrap() error { return e.error }
+func (e *retryError) Unwrap() error { return e.error }
 
-// verdict names how an attempt ended, for logs and metrics.
+// verdict returns the result of an attempt for logs and metrics.
 func verdict(err error) string {
-	var d *dropped
-	var p *postponed
+	var d *discardError
+	var p *retryError
 	switch {
 	case err == nil:
 		return "done"
@@ -83,9 +81,9 @@ func verdict(err error) string {
 	return "failed"
 }
 
-// receive calls the actor and turns a panic into an error: input must never
-// panic our code, but if it does, it costs this task and not the process.
-func receive[T subjects.Task](ctx context.Context, actor BatchActor[T], tasks []T) (err error) {
+// callActor calls the actor and converts a panic to an error, so that a panic fails the task and not the
+// process.
+func callActor[T subjects.Task](ctx context.Context, actor BatchActor[T], tasks []T) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())

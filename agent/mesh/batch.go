@@ -1,77 +1,109 @@
 package mesh
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
-	"strconv"
-	"time"
+	"cmp"
+	"log/slog"
+	"sync"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
+
+	"feedmesh/subjects"
 )
 
-// MaxBatch is the most messages that are written to a bucket at once.
-const MaxBatch = 1000
-
-// putBatch writes the messages, at most [MaxBatch], to one bucket, all or none,
-// and returns the sequence number of the last. It returns [ErrStale] if one
-// expects another revision than there is.
-//
-// The batch is one fsync, where so many single writes would be as many. A single
-// message goes without one: the server sets up a store for each batch.
-func (m *Mesh) putBatch(ctx context.Context, msgs []*nats.Msg) (last uint64, err error) {
-	if len(msgs) == 1 {
-		return m.commit(ctx, msgs[0])
-	}
-	batch := nuid.Next()
-	for i, msg := range msgs {
-		msg.Header.Set("Nats-Batch-Id", batch)
-		msg.Header.Set("Nats-Batch-Sequence", strconv.Itoa(i+1))
-		if i == len(msgs)-1 {
-			break
-		}
-		if err := m.conn.PublishMsg(msg); err != nil {
-			return 0, err
-		}
-	}
-	msgs[len(msgs)-1].Header.Set("Nats-Batch-Commit", "1")
-	return m.commit(ctx, msgs[len(msgs)-1])
+// delivery is one task of a message. A bundle yields several; a locally delivered task has no message.
+type delivery struct {
+	msg    jetstream.Msg // nil if delivered locally
+	part   subjects.Part
+	single bool
 }
 
-// commit sends a single message, or the last one of a batch, and returns its
-// sequence number.
-func (m *Mesh) commit(ctx context.Context, msg *nats.Msg) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	reply, err := m.conn.RequestMsgWithContext(ctx, msg)
-	if err != nil {
-		return 0, err
-	}
-	var ack struct {
-		Seq   uint64              `json:"seq"`
-		Error *jetstream.APIError `json:"error"`
-	}
-	if err := json.Unmarshal(reply.Data, &ack); err != nil {
-		return 0, fmt.Errorf("read the server's answer: %w", err)
-	}
-	switch {
-	case ack.Error == nil:
-		return ack.Seq, nil
-	case isStale(ack.Error):
-		return 0, fmt.Errorf("%w: %w", ErrStale, ack.Error)
-	}
-	return 0, ack.Error
-}
-
-// valueMessage returns a message with the value in JSON.
-func valueMessage(subject string, value any) (*nats.Msg, error) {
-	data, err := json.Marshal(value)
+// deliveriesOf returns the tasks of a message, not decoded.
+func deliveriesOf(msg jetstream.Msg) ([]delivery, error) {
+	parts, err := subjects.Unbundle(msg.Data())
 	if err != nil {
 		return nil, err
 	}
-	msg := nats.NewMsg(subject)
-	msg.Data = data
-	return msg, nil
+	if parts == nil {
+		own := subjects.Part{ID: msg.Headers().Get(jetstream.MsgIDHeader), Header: msg.Headers(), Data: msg.Data()}
+		return []delivery{{msg, own, true}}, nil
+	}
+	deliveries := make([]delivery, len(parts))
+	for i, part := range parts {
+		deliveries[i] = delivery{msg, part, false}
+	}
+	return deliveries, nil
+}
+
+// message returns the task as a message of its own.
+func (p delivery) message() subjects.Message {
+	return subjects.Message{Subject: p.msg.Subject(), ID: p.part.ID, Header: p.part.Header, Data: p.part.Data}
+}
+
+// redelivered reports whether the message was delivered before.
+func redelivered(msg jetstream.Msg) bool {
+	meta, err := msg.Metadata()
+	return err == nil && meta.NumDelivered > 1
+}
+
+// messageBatch tracks the messages that a worker fetched together and has not settled yet. Its methods may be
+// called concurrently.
+type messageBatch struct {
+	log *slog.Logger
+
+	mu      sync.Mutex
+	pending map[jetstream.Msg]*pendingMessage
+}
+
+// pendingMessage counts the unfinished tasks of a message.
+type pendingMessage struct {
+	deliveries int   // not done yet
+	err        error // first error of a task that failed
+}
+
+func newMessageBatch(msgs []jetstream.Msg, log *slog.Logger) *messageBatch {
+	b := &messageBatch{log: log, pending: make(map[jetstream.Msg]*pendingMessage, len(msgs))}
+	for _, msg := range msgs {
+		b.pending[msg] = &pendingMessage{deliveries: 1}
+	}
+	return b
+}
+
+// setDeliveries sets the number of tasks of a message; the default is one.
+func (b *messageBatch) setDeliveries(msg jetstream.Msg, deliveries int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pending[msg].deliveries = deliveries
+}
+
+// complete records that a task of a message is done or failed. For the last task of the message it returns
+// true and the first error of all its tasks.
+func (b *messageBatch) complete(msg jetstream.Msg, err error) (last bool, _ error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := b.pending[msg]
+	m.deliveries--
+	m.err = cmp.Or(m.err, err)
+	return m.deliveries == 0, m.err
+}
+
+// extendAckWait restarts the server's AckWait timeout of all pending messages.
+func (b *messageBatch) extendAckWait() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for msg := range b.pending {
+		if err := msg.InProgress(); err != nil {
+			b.log.Warn("extend ack wait failed", "subject", msg.Subject(), "err", err)
+		}
+	}
+}
+
+// remove removes a message that was settled. If settling failed, the server redelivers it, which is harmless
+// because actors are idempotent.
+func (b *messageBatch) remove(msg jetstream.Msg, err error) {
+	if err != nil {
+		b.log.Warn("settle message failed", "subject", msg.Subject(), "err", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.pending, msg)
 }

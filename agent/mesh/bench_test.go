@@ -10,7 +10,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// BenchmarkTask takes a task to its queue, and from there through an actor.
+// BenchmarkTask publishes a task to its queue and processes it in an actor.
 func BenchmarkTask(b *testing.B) {
 	r := newRig(b)
 	m := r.join("a")

@@ -14,25 +14,25 @@ import (
 	"feedmesh/subjects"
 )
 
-// LoadHosts calls each with every host in the bucket.
+// LoadHosts calls each for every host in the bucket.
 func (m *Mesh) LoadHosts(ctx context.Context, each func(subjects.Host)) error {
 	return m.loadAll(ctx, subjects.HostBucket, func(entry jetstream.KeyValueEntry) {
 		var h subjects.Host
 		if err := json.Unmarshal(entry.Value(), &h); err != nil || h.Name == "" {
-			m.log.Warn("what was known of a host is unreadable", "subject", entry.Key(), "err", err)
+			m.log.Warn("host record decode failed", "subject", entry.Key(), "err", err)
 			return
 		}
 		each(h)
 	})
 }
 
-// PutHosts writes hosts, in place of what was known of them. It is not fenced:
-// what a deposed schedule wrote last, the next poll of that host mends.
+// PutHosts overwrites the records of hosts. It is not fenced: the next poll of a host corrects the last write
+// of a deposed schedule.
 func (m *Mesh) PutHosts(ctx context.Context, hosts []subjects.Host) error {
 	return putAll(ctx, m, hosts, func(h subjects.Host) (*nats.Msg, error) { return valueMessage(subjects.HostKey(h.Name), h) })
 }
 
-// A FeedPoll is a poll and the feed it was for.
+// FeedPoll is a poll with the ID of its feed.
 type FeedPoll struct {
 	FeedID string
 	subjects.Poll
@@ -43,8 +43,7 @@ func (m *Mesh) PutPolls(ctx context.Context, polls []FeedPoll) error {
 	return putAll(ctx, m, polls, func(p FeedPoll) (*nats.Msg, error) { return valueMessage(subjects.PollKey(p.FeedID), p.Poll) })
 }
 
-// Polls returns the last polls of a feed, newest first, at most
-// [subjects.PollsKept].
+// Polls returns the last polls of a feed, newest first, at most [subjects.MaxPolls].
 func (m *Mesh) Polls(ctx context.Context, feedID string) ([]subjects.Poll, error) {
 	kv, err := m.bucket(ctx, subjects.PollBucket)
 	if err != nil {
@@ -71,9 +70,9 @@ func (m *Mesh) Polls(ctx context.Context, feedID string) ([]subjects.Poll, error
 	return polls, nil
 }
 
-// putAll writes a message for each value, in as few batches as it takes.
+// putAll writes a message for each value, in batches.
 func putAll[T any](ctx context.Context, m *Mesh, values []T, messageOf func(T) (*nats.Msg, error)) error {
-	for chunk := range slices.Chunk(values, MaxBatch) {
+	for chunk := range slices.Chunk(values, MaxPutBatch) {
 		msgs := make([]*nats.Msg, len(chunk))
 		for i, v := range chunk {
 			var err error

@@ -10,7 +10,7 @@ import (
 	"feedmesh/subjects"
 )
 
-func TestHostsAreKeptWhateverTheirNames(t *testing.T) {
+func TestHosts_StoredWithAnyName(t *testing.T) {
 	m := newRig(t).join("a")
 	names := []string{"example.org", "пример.рф", "::1", "a b*c>d", "x"}
 	var hosts []subjects.Host
@@ -36,11 +36,11 @@ func TestHostsAreKeptWhateverTheirNames(t *testing.T) {
 	}
 }
 
-func TestAFeedsHistoryHasItsLastPollsNewestFirst(t *testing.T) {
+func TestPolls_NewestFirst(t *testing.T) {
 	m := newRig(t).join("a")
 	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	var polls []mesh.FeedPoll
-	for i := range subjects.PollsKept + 5 {
+	for i := range subjects.MaxPolls + 5 {
 		polls = append(polls, mesh.FeedPoll{FeedID: "a", Poll: subjects.Poll{At: at.Add(time.Duration(i) * time.Minute), Status: 200 + i}})
 	}
 	polls = append(polls, mesh.FeedPoll{FeedID: "b", Poll: subjects.Poll{At: at, Class: "timeout"}})
@@ -48,8 +48,8 @@ func TestAFeedsHistoryHasItsLastPollsNewestFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := m.Polls(t.Context(), "a")
-	if err != nil || len(got) != subjects.PollsKept {
-		t.Fatalf("got %d polls, %v; want %d", len(got), err, subjects.PollsKept)
+	if err != nil || len(got) != subjects.MaxPolls {
+		t.Fatalf("got %d polls, %v; want %d", len(got), err, subjects.MaxPolls)
 	}
 	if got[0].Status != 254 || !slices.IsSortedFunc(got, func(a, b subjects.Poll) int { return b.At.Compare(a.At) }) {
 		t.Errorf("got %+v first, want the newest", got[0])
@@ -59,7 +59,7 @@ func TestAFeedsHistoryHasItsLastPollsNewestFirst(t *testing.T) {
 			t.Errorf("%s: got %v, %v; want none", id, got, err)
 		}
 	}
-	if err := m.DropState(t.Context(), "a"); err != nil {
+	if err := m.DeleteState(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := m.Polls(t.Context(), "a"); len(got) != 0 || err != nil {
@@ -70,9 +70,9 @@ func TestAFeedsHistoryHasItsLastPollsNewestFirst(t *testing.T) {
 	}
 }
 
-func TestManyPollsGoInAsManyBatchesAsItTakes(t *testing.T) {
+func TestPutPolls_SplitsIntoBatches(t *testing.T) {
 	m := newRig(t).join("a")
-	polls := make([]mesh.FeedPoll, 2*mesh.MaxBatch+1)
+	polls := make([]mesh.FeedPoll, 2*mesh.MaxPutBatch+1)
 	for i := range polls {
 		polls[i] = mesh.FeedPoll{FeedID: fmt.Sprint("f", i), Poll: subjects.Poll{Status: 304}}
 	}

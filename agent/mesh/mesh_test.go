@@ -20,7 +20,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// A job is a task for tests.
+// job is a task for tests.
 type job struct {
 	Name string `json:"name"`
 	Kind string `json:"kind,omitempty"`
@@ -28,16 +28,16 @@ type job struct {
 
 func (j job) ID() string { return j.Name }
 
-// jobs returns a queue on the stream of the index role, whose tasks these tests
-// have no use for, with short times.
+// jobs returns a queue with short times on the stream of the index role, which these
+// tests do not use.
 func jobs() subjects.Queue[job] {
 	return subjects.Queue[job]{
-		Name: "index", Lease: 2 * time.Second, Silence: time.Second,
-		Tries: 6, BackOff: []time.Duration{10 * time.Millisecond},
+		Name: "index", Timeout: 2 * time.Second, AckWait: time.Second,
+		MaxDeliver: 6, BackOff: []time.Duration{10 * time.Millisecond},
 	}
 }
 
-// A rig is a real server with a way to join it.
+// rig is a real server that tests can join.
 type rig struct {
 	t      testing.TB
 	server *embedded.Server
@@ -61,12 +61,12 @@ func (r *rig) join(agent string) *mesh.Mesh {
 	return meshtest.Join(r.t, r.connect(), agent)
 }
 
-// serve serves the jobs until the test or stop ends, and waits for the end.
+// serve serves the jobs until stop is called or the test ends; stop waits for the end.
 func (r *rig) serve(m *mesh.Mesh, actor mesh.Actor[job]) (stop func()) {
 	return r.running(func(ctx context.Context) error { return mesh.Serve(ctx, m, jobs(), "", actor, 2) })
 }
 
-// running has something run until the test or stop ends, which waits for the end.
+// running runs a function until stop is called or the test ends; stop waits for the end.
 func (r *rig) running(do func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
@@ -89,7 +89,7 @@ func publish(t *testing.T, m *mesh.Mesh, js ...job) {
 	}
 }
 
-// eventually waits for a state, at most 30 seconds.
+// eventually polls until state returns true, for at most 30 seconds.
 func eventually(t testing.TB, what string, state func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
@@ -97,10 +97,10 @@ func eventually(t testing.TB, what string, state func() bool) {
 			return
 		}
 	}
-	t.Fatalf("not within 30 s: %s", what)
+	t.Fatalf("timeout after 30 s: %s", what)
 }
 
-func waiting(t testing.TB, m *mesh.Mesh, queue string) uint64 {
+func pendingCount(t testing.TB, m *mesh.Mesh, queue string) uint64 {
 	t.Helper()
 	depths, err := m.Depths(t.Context())
 	if err != nil {
@@ -111,23 +111,23 @@ func waiting(t testing.TB, m *mesh.Mesh, queue string) uint64 {
 			return d.Tasks
 		}
 	}
-	t.Fatalf("no queue %s", queue)
+	t.Fatalf("queue %s not found", queue)
 	return 0
 }
 
-func TestATaskIsDoneOnceAndGone(t *testing.T) {
+func TestServe_TaskIsDoneOnce(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	var done atomic.Int32
 	publish(t, m, job{Name: "x"}, job{Name: "x"}, job{Name: "y"}) // the second x is a duplicate
 	r.serve(m, mesh.ActorFunc[job](func(context.Context, job) error { done.Add(1); return nil }))
-	eventually(t, "queue empty", func() bool { return waiting(t, m, "index") == 0 })
+	eventually(t, "queue empty", func() bool { return pendingCount(t, m, "index") == 0 })
 	if got := done.Load(); got != 2 {
 		t.Errorf("got %d tasks done, want 2", got)
 	}
 }
 
-func TestAFailedTaskComesAgainAndThenGoesToQuarantine(t *testing.T) {
+func TestServe_FailedTaskIsRetriedThenQuarantined(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	var tries sync.Map
@@ -144,15 +144,15 @@ func TestAFailedTaskComesAgainAndThenGoesToQuarantine(t *testing.T) {
 		case j.Kind == "panics":
 			panic("at the disco")
 		case j.Kind == "drops":
-			return mesh.Drop(errors.New("no use"))
+			return mesh.Discard(errors.New("no use"))
 		case j.Kind == "later" && n < 3:
-			return mesh.Later(10*time.Millisecond, errors.New("not yet"))
+			return mesh.RetryAfter(10*time.Millisecond, errors.New("not yet"))
 		case j.Kind == "heals" && n < 3:
 			return errors.New("still ill")
 		}
 		return nil
 	}))
-	eventually(t, "queue empty", func() bool { return waiting(t, m, "index") == 0 })
+	eventually(t, "queue empty", func() bool { return pendingCount(t, m, "index") == 0 })
 	for name, want := range map[string]int32{"heals": 3, "never": 6, "panics": 6, "drops": 1, "later": 3} {
 		n, _ := tries.Load(name)
 		if got := n.(*atomic.Int32).Load(); got != want {
@@ -171,11 +171,11 @@ func TestAFailedTaskComesAgainAndThenGoesToQuarantine(t *testing.T) {
 		}
 	}
 	if len(list) != 2 || reasons["never"] != "the moon is wrong" || !strings.Contains(reasons["panics"], "at the disco") {
-		t.Errorf("got quarantine %v, want never and panics with their reasons", reasons)
+		t.Errorf("got quarantine %v, want the tasks never and panics with their reasons", reasons)
 	}
 }
 
-func TestAQuarantinedTaskIsReplayedOrDropped(t *testing.T) {
+func TestQuarantine_ReplayAndDelete(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	var well atomic.Bool
@@ -188,44 +188,44 @@ func TestAQuarantinedTaskIsReplayedOrDropped(t *testing.T) {
 		done.Add(1)
 		return nil
 	}))
-	eventually(t, "both in quarantine", func() bool { return waiting(t, m, subjects.QuarantineStream) == 2 })
+	eventually(t, "both in quarantine", func() bool { return pendingCount(t, m, subjects.QuarantineStream) == 2 })
 	list, err := m.Quarantined(t.Context(), 0, 10)
 	if err != nil || len(list) != 2 {
 		t.Fatalf("got %v, %v; want two tasks", list, err)
 	}
 	page, err := m.Quarantined(t.Context(), list[0].Seq, 10)
 	if err != nil || len(page) != 1 || page[0].Seq != list[1].Seq {
-		t.Errorf("got %v, %v after the first; want the second", page, err)
+		t.Errorf("got page %v, %v after the first task; want the second", page, err)
 	}
-	whole, err := m.QuarantinedTask(t.Context(), list[0].Seq)
-	if err != nil || !strings.Contains(string(whole.Message), list[0].Task) {
-		t.Errorf("got %s, %v; want the task whole", whole.Message, err)
+	task, err := m.QuarantinedTask(t.Context(), list[0].Seq)
+	if err != nil || !strings.Contains(string(task.Message), list[0].Task) {
+		t.Errorf("got %s, %v; want the complete task", task.Message, err)
 	}
 	well.Store(true)
 	if err := m.Replay(t.Context(), list[0].Seq); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.DropQuarantined(t.Context(), list[1].Seq); err != nil {
+	if err := m.DeleteQuarantined(t.Context(), list[1].Seq); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "replayed task done", func() bool { return done.Load() == 1 })
-	if n := waiting(t, m, subjects.QuarantineStream); n != 0 {
+	if n := pendingCount(t, m, subjects.QuarantineStream); n != 0 {
 		t.Errorf("got %d in quarantine, want 0", n)
 	}
-	for _, err := range []error{m.Replay(t.Context(), list[0].Seq), m.DropQuarantined(t.Context(), 999)} {
+	for _, err := range []error{m.Replay(t.Context(), list[0].Seq), m.DeleteQuarantined(t.Context(), 999)} {
 		if !errors.Is(err, mesh.ErrNoTask) {
-			t.Errorf("got %v for a task that is not there, want ErrNoTask", err)
+			t.Errorf("got %v for a missing task, want ErrNoTask", err)
 		}
 	}
 }
 
-// A task that its agents die of is never settled: only the server can tell that
-// its tries are spent.
-func TestATaskThatKillsItsAgentsGoesToQuarantine(t *testing.T) {
+// A task that crashes its agents is never settled: only the server detects that its
+// deliveries are exhausted.
+func TestQuarantine_TaskThatCrashesItsAgents(t *testing.T) {
 	r := newRig(t)
 	m := r.join("keeper")
 	queue := jobs()
-	queue.Tries = 5
+	queue.MaxDeliver = 5
 	publish(t, m, job{Name: "killer"})
 	js, err := jetstream.New(r.connect())
 	if err != nil {
@@ -239,7 +239,7 @@ func TestATaskThatKillsItsAgentsGoesToQuarantine(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
-	wait.Go(func() { m.Tend(ctx) })
+	wait.Go(func() { m.MaintainStreams(ctx) })
 	defer wait.Wait()
 	defer cancel()
 	eventually(t, "in quarantine", func() bool {
@@ -248,32 +248,32 @@ func TestATaskThatKillsItsAgentsGoesToQuarantine(t *testing.T) {
 			for range batch.Messages() { // taken, and never heard of again
 			}
 		}
-		return waiting(t, m, subjects.QuarantineStream) == 1
+		return pendingCount(t, m, subjects.QuarantineStream) == 1
 	})
 	list, err := m.Quarantined(t.Context(), 0, 10)
-	if err != nil || len(list) != 1 || list[0].Task != "killer" || !strings.Contains(list[0].Reason, "died") {
-		t.Errorf("got %+v, %v; want killer, as its agents died", list, err)
+	if err != nil || len(list) != 1 || list[0].Task != "killer" || !strings.Contains(list[0].Reason, "crashed") {
+		t.Errorf("got %+v, %v; want killer, because its agents crashed", list, err)
 	}
-	if n := waiting(t, m, "index"); n != 0 {
+	if n := pendingCount(t, m, "index"); n != 0 {
 		t.Errorf("got %d on the queue, want 0", n)
 	}
 }
 
-func TestUnreadableMessagesGoToQuarantineWhole(t *testing.T) {
+func TestQuarantine_StoresUnreadableMessages(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	if err := m.Publish(t.Context(), subjects.Message{Subject: "index", ID: "bad", Data: []byte("no json")}); err != nil {
 		t.Fatal(err)
 	}
 	r.serve(m, mesh.ActorFunc[job](func(context.Context, job) error { return nil }))
-	eventually(t, "in quarantine", func() bool { return waiting(t, m, subjects.QuarantineStream) == 1 })
+	eventually(t, "in quarantine", func() bool { return pendingCount(t, m, subjects.QuarantineStream) == 1 })
 	q, err := m.QuarantinedTask(t.Context(), 1)
 	if err != nil || string(q.Message) != `"no json"` {
-		t.Errorf("got %s, %v; want the message as it was", q.Message, err)
+		t.Errorf("got %s, %v; want the original message", q.Message, err)
 	}
 }
 
-func TestServeFinishesWorkInHand(t *testing.T) {
+func TestServe_FinishesWorkInProgress(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	began, finish := make(chan struct{}), make(chan struct{})
@@ -293,19 +293,19 @@ func TestServeFinishesWorkInHand(t *testing.T) {
 	go func() { stop(); close(stopped) }()
 	select {
 	case <-stopped:
-		t.Fatal("stopped before the work in hand was finished")
+		t.Fatal("stopped before the work in progress was finished")
 	case <-time.After(200 * time.Millisecond):
 	}
 	close(finish)
 	<-stopped
-	if done.Load() != 1 || waiting(t, m, "index") != 0 {
-		t.Errorf("got %d done and %d waiting, want 1 and 0", done.Load(), waiting(t, m, "index"))
+	if done.Load() != 1 || pendingCount(t, m, "index") != 0 {
+		t.Errorf("got %d done and %d waiting, want 1 and 0", done.Load(), pendingCount(t, m, "index"))
 	}
 }
 
-// A task longer than Silence is kept by signs of life, and its attempt ends
-// with the lease.
-func TestALongTaskIsHeldAndEndsWithItsLease(t *testing.T) {
+// AckWait is extended for a long task, and its attempt ends
+// after Timeout.
+func TestServe_LongTaskExtendsAckWaitUntilTimeout(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	var attempts atomic.Int32
@@ -316,12 +316,12 @@ func TestALongTaskIsHeldAndEndsWithItsLease(t *testing.T) {
 		}
 		began := time.Now()
 		<-ctx.Done()
-		if took := time.Since(began); took < jobs().Lease-100*time.Millisecond || attempts.Load() != 1 {
-			t.Errorf("the first attempt ended after %v with %d begun, want %v and 1", took, attempts.Load(), jobs().Lease)
+		if took := time.Since(began); took < jobs().Timeout-100*time.Millisecond || attempts.Load() != 1 {
+			t.Errorf("first attempt ended after %v with %d attempts started, want %v and 1", took, attempts.Load(), jobs().Timeout)
 		}
 		return ctx.Err()
 	}))
-	eventually(t, "done at the second attempt", func() bool { return waiting(t, m, "index") == 0 })
+	eventually(t, "done at the second attempt", func() bool { return pendingCount(t, m, "index") == 0 })
 }
 
 type batcher struct {
@@ -345,7 +345,7 @@ func (b *batcher) ReceiveAll(_ context.Context, tasks []job) error {
 	return nil
 }
 
-func TestABadTaskDoesNotTakeItsBatchWithIt(t *testing.T) {
+func TestServeBatch_BadTaskDoesNotFailOthers(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	for i := range 30 {
@@ -355,20 +355,20 @@ func TestABadTaskDoesNotTakeItsBatchWithIt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
 	queue := jobs()
-	queue.Hand = 20
+	queue.MaxBatch = 20
 	wait.Go(func() { mesh.ServeBatch(ctx, m, queue, "", b, 1) })
-	eventually(t, "queue empty", func() bool { return waiting(t, m, "index") == 0 })
+	eventually(t, "queue empty", func() bool { return pendingCount(t, m, "index") == 0 })
 	cancel()
 	wait.Wait()
 	if len(b.done) != 29 || b.sizes[0] != 20 {
 		t.Errorf("got %d done and a first batch of %d, want 29 and 20", len(b.done), b.sizes[0])
 	}
-	if n := waiting(t, m, subjects.QuarantineStream); n != 1 {
+	if n := pendingCount(t, m, subjects.QuarantineStream); n != 1 {
 		t.Errorf("got %d in quarantine, want 1", n)
 	}
 }
 
-func TestAFullQueueMakesItsPublisherWait(t *testing.T) {
+func TestPublish_WaitsWhileQueueIsFull(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	js, err := jetstream.New(r.connect())
@@ -388,17 +388,17 @@ func TestAFullQueueMakesItsPublisherWait(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if err := subjects.Publish(ctx, m, jobs(), job{Name: "3"}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want to wait until the deadline", err)
+		t.Errorf("got %v, want the deadline exceeded", err)
 	}
 	published := make(chan error, 1)
 	go func() { published <- subjects.Publish(t.Context(), m, jobs(), job{Name: "4"}) }()
 	r.serve(m, mesh.ActorFunc[job](func(context.Context, job) error { return nil }))
 	if err := <-published; err != nil {
-		t.Errorf("got %v once there was room, want nil", err)
+		t.Errorf("got %v after space was freed, want nil", err)
 	}
 }
 
-func TestStreamsDeletedUnderWayComeBack(t *testing.T) {
+func TestStreams_RedeclaredAfterDeletion(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	var done atomic.Int32

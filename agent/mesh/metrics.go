@@ -17,25 +17,24 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	m := &metrics{
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "feedmesh_task_seconds",
-			Help:    "Time that an attempt at a task took, by how it ended: done, dropped, later, failed.",
+			Help:    "Duration of task attempts by result: done, dropped, later, failed.",
 			Buckets: []float64{.001, .005, .025, .1, .5, 2, 10, 60},
 		}, []string{"role", "verdict"}),
 		full: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "feedmesh_queue_full_total",
-			Help: "Times that a publisher had to wait because a queue was full.",
+			Help: "Publish retries because a queue was full.",
 		}, []string{"queue"}),
 		quarantined: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "feedmesh_quarantined_total",
-			Help: "Tasks put into quarantine after all their tries.",
+			Help: "Tasks put into quarantine after all their deliveries failed.",
 		}, []string{"queue"}),
 		active: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "feedmesh_active",
-			Help: "Whether this agent holds a lease, and so is the one active actor of its name: 1 or, where it stands by, 0.",
+			Help: "Whether this agent holds the lease and runs the active actor: 1 if active, 0 on standby.",
 		}, []string{"lease"}),
 	}
 	r.MustRegister(m.seconds, m.full, m.quarantined, m.active)
-	// What has not happened yet is told as 0, so that its first time shows as an
-	// increase.
+	// Export 0 before the first event, so that it shows as an increase.
 	for _, queue := range subjects.QueueNames {
 		m.full.WithLabelValues(queue)
 		m.quarantined.WithLabelValues(queue)

@@ -7,16 +7,15 @@ import (
 	"feedmesh/subjects"
 )
 
-// outboxSize is how many bytes of messages wait for the tasks of a hand to be
-// done. What comes on top goes at once, which is harmless, as everything may be
-// published twice.
-const outboxSize = 8 << 20
+// maxOutboxBytes bounds the messages buffered until a batch is done. Above it they are published immediately,
+// which is harmless, because every message may be published twice.
+const maxOutboxBytes = 8 << 20
 
-// An outbox holds what follows from the tasks in a worker's hand until they are
-// done, so that it can go in few messages. Its methods may be called concurrently.
+// outbox buffers the follow-up tasks of a worker's batch until the batch is done, so that they are published
+// in few messages. Its methods may be called concurrently.
 type outbox struct {
-	mesh *Mesh
-	root string // queue that the tasks in hand came from; empty: what follows is to go by queues
+	mesh      *Mesh
+	rootQueue string // queue of the batch; empty: no local delivery
 
 	mu       sync.Mutex
 	messages []subjects.Message
@@ -25,7 +24,7 @@ type outbox struct {
 
 type outboxKey struct{}
 
-// withOutbox returns a context under which what is published goes to the outbox.
+// withOutbox returns a context whose publishes are buffered in the outbox.
 func withOutbox(ctx context.Context, box *outbox) context.Context {
 	return context.WithValue(ctx, outboxKey{}, box)
 }
@@ -36,7 +35,7 @@ func outboxOf(ctx context.Context) *outbox {
 	return box
 }
 
-// add takes messages, and sends all there are if they get too many.
+// add buffers messages, and publishes the whole buffer if it exceeds maxOutboxBytes.
 func (b *outbox) add(ctx context.Context, messages ...subjects.Message) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -44,14 +43,14 @@ func (b *outbox) add(ctx context.Context, messages ...subjects.Message) error {
 	for _, m := range messages {
 		b.size += len(m.Data)
 	}
-	if b.size <= outboxSize {
+	if b.size <= maxOutboxBytes {
 		return nil
 	}
 	return b.sendLocked(ctx)
 }
 
-// take takes out what there is.
-func (b *outbox) take() []subjects.Message {
+// drain removes and returns all messages.
+func (b *outbox) drain() []subjects.Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	messages := b.messages
@@ -65,15 +64,15 @@ func (b *outbox) sendLocked(ctx context.Context) error {
 	return b.mesh.send(ctx, messages)
 }
 
-// count returns how many messages there are.
+// count returns the number of messages.
 func (b *outbox) count() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.messages)
 }
 
-// keep drops all but the first n messages: the task they follow from has failed.
-func (b *outbox) keep(n int) {
+// truncate removes all but the first n messages, because the task that published them failed.
+func (b *outbox) truncate(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n = min(n, len(b.messages))

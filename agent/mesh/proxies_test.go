@@ -7,10 +7,10 @@ import (
 	"feedmesh/subjects"
 )
 
-func TestWhatIsKnownOfProxiesIsKept(t *testing.T) {
+func TestProxies_Stored(t *testing.T) {
 	m := newRig(t).join("a")
 	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-	want := subjects.Proxy{ID: "eu-1", Used: at, Asked: at, Failures: 2, InUse: true, Why: "connection refused", Until: at.Add(time.Minute)}
+	want := subjects.Proxy{ID: "eu-1", LastUsed: at, ProbeSent: at, Failures: 2, InUse: true, Reason: "connection refused", RestUntil: at.Add(time.Minute)}
 	for _, k := range []subjects.Proxy{{ID: "eu-1"}, want} { // in place of what was there
 		if err := m.PutProxies(t.Context(), []subjects.Proxy{k, {ID: "us"}}); err != nil {
 			t.Fatal(err)
@@ -21,9 +21,9 @@ func TestWhatIsKnownOfProxiesIsKept(t *testing.T) {
 		t.Errorf("got %+v, %v; want both", got, err)
 	}
 	if k, err := m.Proxy(t.Context(), "eu-1"); err != nil || k == nil || *k != want {
-		t.Errorf("alone: got %+v, %v; want %+v", k, err, want)
+		t.Errorf("single proxy: got %+v, %v; want %+v", k, err, want)
 	}
 	if k, err := m.Proxy(t.Context(), "unknown"); k != nil || err != nil {
-		t.Errorf("an unknown one: got %+v, %v; want neither", k, err)
+		t.Errorf("missing proxy: got %+v, %v; want neither", k, err)
 	}
 }

@@ -15,17 +15,17 @@ import (
 	"feedmesh/subjects"
 )
 
-// full is how long a publisher waits before it tries a full queue again.
-const full = 200 * time.Millisecond
+// fullQueueRetry is the delay between retries of a publish.
+const fullQueueRetry = 200 * time.Millisecond
 
-// answerTime is how long the answer to a message is waited for: a server that was
-// killed with the message in its hands never gives one.
-const answerTime = 5 * time.Second
+// publishTimeout bounds the wait for an acknowledgement: a server that crashed with the message never sends
+// it.
+const publishTimeout = 5 * time.Second
 
-// Publish puts messages on their queues and returns when all are safe there, or,
-// where an actor publishes under the context of its task, when they are sure to be
-// before that task is settled. While a queue is full or the servers are away it
-// waits, until ctx ends. The messages belong to the trace of ctx.
+// Publish puts messages on their queues. It returns when the server has stored them all or, under the context
+// of an actor's task, when they are buffered to be published before that task is settled. It blocks and
+// retries while a queue is full or the servers are unavailable, until ctx ends. The messages belong to the
+// trace of ctx.
 func (m *Mesh) Publish(ctx context.Context, messages ...subjects.Message) error {
 	for i := range messages {
 		messages[i].Header = trace.Header(ctx)
@@ -36,10 +36,10 @@ func (m *Mesh) Publish(ctx context.Context, messages ...subjects.Message) error 
 	return m.send(ctx, messages)
 }
 
-// send puts messages on their queues, in as few as they fit.
+// send publishes messages, in bundles where possible.
 func (m *Mesh) send(ctx context.Context, messages []subjects.Message) (err error) {
 	for i := range messages {
-		if messages[i], err = messages[i].Written(m.Schema(ctx)); err != nil {
+		if messages[i], err = messages[i].Encoded(m.Schema(ctx)); err != nil {
 			return err
 		}
 	}
@@ -53,7 +53,7 @@ func (m *Mesh) send(ctx context.Context, messages []subjects.Message) (err error
 
 func (m *Mesh) sendOne(ctx context.Context, msg subjects.Message) error {
 	for {
-		err := m.try(ctx, msg)
+		err := m.tryPublish(ctx, msg)
 		switch {
 		case err == nil:
 			fault.Point("published " + subjects.QueueOf(msg.Subject))
@@ -62,36 +62,36 @@ func (m *Mesh) sendOne(ctx context.Context, msg subjects.Message) error {
 			m.metrics.full.WithLabelValues(subjects.QueueOf(msg.Subject)).Inc()
 		case errors.Is(err, jetstream.ErrNoStreamResponse):
 			m.redeclare(ctx)
-		case isFinal(err):
+		case isPermanent(err):
 			return fmt.Errorf("publish to %s: %w", msg.Subject, err)
 		default:
-			// The servers are away, or choosing a leader. Should they have taken it
-			// all the same, they tell by its ID that the next one is the same.
+			// The servers are unavailable or elect a leader. If they stored the message nevertheless, the
+			// retry is a duplicate by its ID.
 		}
-		if !sleep(ctx, full) {
+		if !sleep(ctx, fullQueueRetry) {
 			return fmt.Errorf("publish to %s: %w", msg.Subject, errors.Join(ctx.Err(), err))
 		}
 	}
 }
 
-// try tries once to put a message on its queue.
-func (m *Mesh) try(ctx context.Context, msg subjects.Message) error {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
+// tryPublish publishes a message once.
+func (m *Mesh) tryPublish(ctx context.Context, msg subjects.Message) error {
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
 	_, err := m.js.PublishMsg(ctx, &nats.Msg{Subject: msg.Subject, Header: maps.Clone(msg.Header), Data: msg.Data},
 		jetstream.WithMsgID(msg.ID))
 	return err
 }
 
-// isFull reports whether a stream refused a message because of its limits.
+// isFull reports whether a stream rejected a message because of its limits.
 func isFull(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && api.ErrorCode == 10077
 }
 
-// isFinal reports whether a message is refused for what it is, or nobody is left
-// who could send it.
-func isFinal(err error) bool {
+// isPermanent reports whether a retry is pointless, because the message is invalid or the connection is
+// closed.
+func isPermanent(err error) bool {
 	var api *jetstream.APIError
 	return errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, nats.ErrBadSubject) || errors.Is(err, nats.ErrConnectionClosed) ||
 		errors.As(err, &api) && api.Code < 500

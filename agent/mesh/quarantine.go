@@ -14,28 +14,27 @@ import (
 	"feedmesh/subjects"
 )
 
-// ErrNoTask says that the quarantine has no task under the number given.
+// ErrNoTask is returned for a number without a task in the quarantine.
 var ErrNoTask = errors.New("no such task in quarantine")
 
-// giveUp describes a message whose tries are spent.
-func giveUp(msg jetstream.Msg, queue string, attempts int, err error) subjects.Quarantined {
+// quarantinedMessage describes a message without deliveries left.
+func quarantinedMessage(msg jetstream.Msg, queue string, attempts int, err error) subjects.Quarantined {
 	return subjects.Quarantined{
 		Queue: queue, Subject: msg.Subject(), Task: msg.Headers().Get(jetstream.MsgIDHeader),
 		Reason: err.Error(), Attempts: attempts, At: time.Now().UTC(), Message: msg.Data(),
 	}
 }
 
-// quarantine keeps the task for a person to look at. Doing so twice keeps it
-// once.
+// quarantine stores the task in the quarantine, for inspection by a user. It is idempotent.
 func (m *Mesh) quarantine(ctx context.Context, q subjects.Quarantined) error {
-	if !json.Valid(q.Message) { // whatever it is, keep it
+	if !json.Valid(q.Message) { // store invalid JSON as a string
 		q.Message, _ = json.Marshal(string(q.Message))
 	}
 	data, err := json.Marshal(q)
 	if err != nil {
 		return fmt.Errorf("quarantine task %s: %w", q.Task, err)
 	}
-	ack, err := m.js.PublishMsg(eachBounded(ctx), &nats.Msg{Subject: subjects.QuarantineSubject(q.Queue), Data: data},
+	ack, err := m.js.PublishMsg(perRequestTimeout(ctx), &nats.Msg{Subject: subjects.QuarantineSubject(q.Queue), Data: data},
 		jetstream.WithMsgID(q.Queue+"/"+q.Task))
 	if err != nil {
 		return fmt.Errorf("quarantine task %s: %w", q.Task, err)
@@ -46,26 +45,25 @@ func (m *Mesh) quarantine(ctx context.Context, q subjects.Quarantined) error {
 	return nil
 }
 
-// keepQuarantine moves the tasks that the server gave up on into quarantine:
-// those whose last attempt neither succeeded nor failed, because the agent
-// died or hung. It returns when ctx has ended.
-func (m *Mesh) keepQuarantine(ctx context.Context) error {
-	return Serve(ctx, m, subjects.GiveUps, "", ActorFunc[subjects.GiveUp](m.bury), 1)
+// quarantineDeadLetters serves the dead letter queue until ctx ends: it quarantines tasks whose last attempt
+// neither succeeded nor failed, because the agent crashed or hung.
+func (m *Mesh) quarantineDeadLetters(ctx context.Context) error {
+	return Serve(ctx, m, subjects.DeadLetterQueue, "", ActorFunc[subjects.DeadLetter](m.quarantineDeadLetter), 1)
 }
 
-func (m *Mesh) bury(ctx context.Context, l subjects.GiveUp) error {
-	ctx = eachBounded(ctx)
-	const reason = "the agent died or hung at each of its last attempts"
+func (m *Mesh) quarantineDeadLetter(ctx context.Context, l subjects.DeadLetter) error {
+	ctx = perRequestTimeout(ctx)
+	const reason = "the agent crashed or hung in the last attempt"
 	stream, err := m.js.Stream(ctx, l.Stream)
 	if err != nil {
-		return fmt.Errorf("find a task given up: %w", err)
+		return fmt.Errorf("find a dead letter: %w", err)
 	}
 	raw, err := stream.GetMsg(ctx, l.Seq)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil // its last attempt succeeded after all, or it is buried already
+		return nil // its last attempt succeeded after all, or it is in quarantine already
 	}
 	if err != nil {
-		return fmt.Errorf("find a task given up: %w", err)
+		return fmt.Errorf("find a dead letter: %w", err)
 	}
 	if err := m.quarantine(ctx, subjects.Quarantined{
 		Queue: l.Stream, Subject: raw.Subject, Task: raw.Header.Get(jetstream.MsgIDHeader),
@@ -73,17 +71,17 @@ func (m *Mesh) bury(ctx context.Context, l subjects.GiveUp) error {
 	}); err != nil {
 		return err
 	}
-	m.logOf(trace.Join(ctx, raw.Header)).Error("task goes to quarantine", "role", l.Stream, "subject", raw.Subject, "attempt", l.Deliveries, "err", reason)
+	m.logOf(trace.Join(ctx, raw.Header)).Error("task quarantined", "role", l.Stream, "subject", raw.Subject, "attempt", l.Deliveries, "err", reason)
 	if err := stream.DeleteMsg(ctx, l.Seq); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
-		return fmt.Errorf("delete a task given up: %w", err)
+		return fmt.Errorf("delete a dead letter: %w", err)
 	}
 	return nil
 }
 
-// Quarantined returns at most limit quarantined tasks whose number comes after
-// the given one, in order, without their messages.
+// Quarantined returns at most limit quarantined tasks with numbers above after, in order, without their
+// messages.
 func (m *Mesh) Quarantined(ctx context.Context, after uint64, limit int) ([]subjects.Quarantined, error) {
-	ctx = eachBounded(ctx)
+	ctx = perRequestTimeout(ctx)
 	stream, err := m.js.Stream(ctx, subjects.QuarantineStream)
 	if err != nil {
 		return nil, fmt.Errorf("list the quarantine: %w", err)
@@ -107,9 +105,9 @@ func (m *Mesh) Quarantined(ctx context.Context, after uint64, limit int) ([]subj
 	return list, nil
 }
 
-// QuarantinedTask returns the quarantined task with the given number, whole.
+// QuarantinedTask returns the quarantined task with the given number, including its message.
 func (m *Mesh) QuarantinedTask(ctx context.Context, seq uint64) (subjects.Quarantined, error) {
-	ctx = eachBounded(ctx)
+	ctx = perRequestTimeout(ctx)
 	stream, err := m.js.Stream(ctx, subjects.QuarantineStream)
 	if err != nil {
 		return subjects.Quarantined{}, fmt.Errorf("read the quarantine: %w", err)
@@ -124,32 +122,31 @@ func (m *Mesh) QuarantinedTask(ctx context.Context, seq uint64) (subjects.Quaran
 	return readQuarantined(raw)
 }
 
-// Replay puts a quarantined task back on its queue, with all its tries before
-// it, and takes it out of quarantine.
+// Replay moves a quarantined task back to its queue with a full count of deliveries.
 func (m *Mesh) Replay(ctx context.Context, seq uint64) error {
 	q, err := m.QuarantinedTask(ctx, seq)
 	if err != nil {
 		return err
 	}
-	// Its own ID may still be in the queue's memory of duplicates.
+	// The original ID may still be in the queue's duplicate window.
 	id := fmt.Sprintf("%s.replay%d", q.Task, seq)
 	if err := m.Publish(ctx, subjects.Message{Subject: q.Subject, ID: id, Data: q.Message}); err != nil {
 		return err
 	}
-	return m.DropQuarantined(ctx, seq)
+	return m.DeleteQuarantined(ctx, seq)
 }
 
-// DropQuarantined forgets a quarantined task.
-func (m *Mesh) DropQuarantined(ctx context.Context, seq uint64) error {
-	ctx = eachBounded(ctx)
+// DeleteQuarantined deletes a quarantined task.
+func (m *Mesh) DeleteQuarantined(ctx context.Context, seq uint64) error {
+	ctx = perRequestTimeout(ctx)
 	stream, err := m.js.Stream(ctx, subjects.QuarantineStream)
 	if err != nil {
-		return fmt.Errorf("drop a quarantined task: %w", err)
+		return fmt.Errorf("delete a quarantined task: %w", err)
 	}
 	if err := stream.DeleteMsg(ctx, seq); errors.Is(err, jetstream.ErrMsgNotFound) || errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
 		return fmt.Errorf("task %d: %w", seq, ErrNoTask)
 	} else if err != nil {
-		return fmt.Errorf("drop a quarantined task: %w", err)
+		return fmt.Errorf("delete a quarantined task: %w", err)
 	}
 	return nil
 }

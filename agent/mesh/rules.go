@@ -18,32 +18,31 @@ import (
 )
 
 const (
-	// rulesTries is how often rules are put that others put at the same time.
-	rulesTries = 5
+	// maxRuleRetries bounds the retries of a write that conflicts with others.
+	maxRuleRetries = 5
 
-	// watchAnew is how long one watch lasts. The client finds out by itself that
-	// its consumer, or the bucket, was lost; should it not, this does.
-	watchAnew = 5 * time.Minute
+	// maxWatchTime bounds one watch. The client detects a lost consumer or bucket itself; this timeout covers
+	// cases that it misses.
+	maxWatchTime = 5 * time.Minute
 
-	// watchAgain is when a watch that could not begin is tried again.
-	watchAgain = 2 * time.Second
+	// watchRetry is the delay before a failed watch is retried.
+	watchRetry = 2 * time.Second
 )
 
-// PutRules puts the newest version of a rule set in force: newest returns it, or
-// [storage.ErrNotFound] if there is none, and then nothing is done. It is asked
-// after the bucket was, so that what it returns is never older than what is in
-// force, unless the store itself went back to an older state. Who asked it before
-// somebody else put a newer version is refused by revision, and asks again.
+// PutRules activates the newest version of a rule set. newest returns it, or [storage.ErrNotFound] if the set
+// does not exist; then PutRules does nothing. newest is called after the bucket was read, so the result is
+// never older than the active version, unless the store itself was reset to an older state. A concurrent
+// write of a newer version fails this one by its revision, and it is retried.
 func (m *Mesh) PutRules(ctx context.Context, set string, newest func(ctx context.Context) (storage.RuleSet, error)) error {
 	var err error
-	for range rulesTries {
+	for range maxRuleRetries {
 		if err = m.putRules(ctx, set, newest); !isStale(err) {
 			break
 		}
 		sleep(ctx, 50*time.Millisecond)
 	}
 	if err != nil {
-		return fmt.Errorf("put rules %s in force: %w", set, err)
+		return fmt.Errorf("activate rules %s: %w", set, err)
 	}
 	return nil
 }
@@ -53,7 +52,7 @@ func (m *Mesh) putRules(ctx context.Context, set string, newest func(ctx context
 	if err != nil {
 		return err
 	}
-	entry, err := kv.Get(eachBounded(ctx), set)
+	entry, err := kv.Get(perRequestTimeout(ctx), set)
 	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
 		return err
 	}
@@ -65,54 +64,53 @@ func (m *Mesh) putRules(ctx context.Context, set string, newest func(ctx context
 		return err
 	}
 	if entry != nil {
-		version, text, err := rulesOf(entry.Value())
+		version, text, err := decodeRules(entry.Value())
 		if err == nil && version == rules.Version && bytes.Equal(text, rules.Text) {
 			return nil
 		}
 	}
-	value, err := packRules(rules)
+	value, err := encodeRules(rules)
 	if err != nil {
 		return err
 	}
 	if entry == nil {
-		_, err = kv.Create(eachBounded(ctx), set, value)
+		_, err = kv.Create(perRequestTimeout(ctx), set, value)
 	} else {
-		_, err = kv.Update(eachBounded(ctx), set, value, entry.Revision())
+		_, err = kv.Update(perRequestTimeout(ctx), set, value, entry.Revision())
 	}
 	return err
 }
 
-// WatchRules calls do with the rules in force of a set, and again whenever they
-// change, until ctx ends. The first call comes as soon as the bucket was read; if
-// there are none in force then, it is with version 0 and no text. A bucket that is
-// away or was deleted changes nothing. It never fails.
-func (m *Mesh) WatchRules(ctx context.Context, set string, do func(version int64, text []byte)) error {
-	w := &rulesWatch{mesh: m, set: set, do: do}
+// WatchRules calls notify with the active rules of a set, and again after each change, until ctx ends. The
+// first call follows the first read of the bucket; without active rules it has version 0 and no text. If the
+// bucket is unavailable or deleted, the last rules remain. It always returns nil.
+func (m *Mesh) WatchRules(ctx context.Context, set string, notify func(version int64, text []byte)) error {
+	w := &rulesWatch{mesh: m, set: set, notify: notify}
 	for ctx.Err() == nil {
-		if err := w.follow(ctx); err != nil && ctx.Err() == nil {
-			m.log.Debug("can't see which rules are in force", "rules", set, "err", err)
-			sleep(ctx, watchAgain)
+		if err := w.watch(ctx); err != nil && ctx.Err() == nil {
+			m.log.Debug("watch of active rules failed", "rules", set, "err", err)
+			sleep(ctx, watchRetry)
 		}
 	}
 	return nil
 }
 
-// A rulesWatch is what was last told of a set.
+// rulesWatch is the state of a watch: the version reported last.
 type rulesWatch struct {
-	mesh    *Mesh
-	set     string
-	do      func(version int64, text []byte)
-	called  bool
-	version int64
-	text    []byte
-	damaged uint64 // revision of a value that can't be read
+	mesh     *Mesh
+	set      string
+	notify   func(version int64, text []byte)
+	notified bool
+	version  int64
+	text     []byte
+	damaged  uint64 // revision of the last unreadable value
 }
 
-// follow watches for a while. A connection that was lost and is back ends it: the
-// client would notice by the silence of its consumer only.
-func (w *rulesWatch) follow(ctx context.Context) error {
-	back := w.mesh.conn.StatusChanged(nats.CONNECTED)
-	defer w.mesh.conn.RemoveStatusListener(back)
+// watch runs one watch. It ends when the connection was restored, because the client would detect the lost
+// consumer only by missing heartbeats.
+func (w *rulesWatch) watch(ctx context.Context) error {
+	reconnected := w.mesh.conn.StatusChanged(nats.CONNECTED)
+	defer w.mesh.conn.RemoveStatusListener(reconnected)
 	kv, err := w.mesh.bucket(ctx, subjects.RuleBucket)
 	if err != nil {
 		return err
@@ -122,64 +120,64 @@ func (w *rulesWatch) follow(ctx context.Context) error {
 		return err
 	}
 	defer watcher.Stop()
-	enough := time.NewTimer(watchAnew)
-	defer enough.Stop()
+	timeout := time.NewTimer(maxWatchTime)
+	defer timeout.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-back:
+		case <-reconnected:
 			return nil
-		case <-enough.C:
+		case <-timeout.C:
 			return nil
 		case entry, open := <-watcher.Updates():
 			switch {
 			case !open:
-				return errors.New("the connection was lost")
+				return errors.New("connection lost")
 			case entry != nil && entry.Operation() == jetstream.KeyValuePut:
-				w.see(entry)
-			case entry == nil && !w.called: // that was all there is
-				w.tell(0, nil)
+				w.update(entry)
+			case entry == nil && !w.notified: // all values were read
+				w.report(0, nil)
 			}
 		}
 	}
 }
 
-// see tells of a value if it is another one.
-func (w *rulesWatch) see(entry jetstream.KeyValueEntry) {
-	version, text, err := rulesOf(entry.Value())
+// update reports a value if it differs from the last one.
+func (w *rulesWatch) update(entry jetstream.KeyValueEntry) {
+	version, text, err := decodeRules(entry.Value())
 	if err != nil {
 		if w.damaged != entry.Revision() {
 			w.damaged = entry.Revision()
-			w.mesh.log.Warn("the rules in force are unreadable: those before them stay", "rules", w.set, "err", err)
+			w.mesh.log.Warn("active rules unreadable, keep the previous version", "rules", w.set, "err", err)
 		}
 		return
 	}
-	if !w.called || version != w.version || !bytes.Equal(text, w.text) {
-		w.tell(version, text)
+	if !w.notified || version != w.version || !bytes.Equal(text, w.text) {
+		w.report(version, text)
 	}
 }
 
-func (w *rulesWatch) tell(version int64, text []byte) {
-	w.called, w.version, w.text = true, version, text
-	w.do(version, text)
+func (w *rulesWatch) report(version int64, text []byte) {
+	w.notified, w.version, w.text = true, version, text
+	w.notify(version, text)
 }
 
-// packRules returns rules as the bucket has them.
-func packRules(set storage.RuleSet) ([]byte, error) {
-	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
+// encodeRules returns rules in the format of the bucket.
+func encodeRules(set storage.RuleSet) ([]byte, error) {
+	var compressed bytes.Buffer
+	zip := gzip.NewWriter(&compressed)
 	if _, err := zip.Write(set.Text); err != nil {
 		return nil, err
 	}
 	if err := zip.Close(); err != nil {
 		return nil, err
 	}
-	return json.Marshal(subjects.Rules{Version: set.Version, Text: packed.Bytes()})
+	return json.Marshal(subjects.Rules{Version: set.Version, Text: compressed.Bytes()})
 }
 
-// rulesOf returns what packRules packed.
-func rulesOf(value []byte) (version int64, text []byte, err error) {
+// decodeRules decodes a value of encodeRules.
+func decodeRules(value []byte) (version int64, text []byte, err error) {
 	var rules subjects.Rules
 	if err := json.Unmarshal(value, &rules); err != nil {
 		return 0, nil, err

@@ -22,38 +22,38 @@ import (
 	"feedmesh/subjects"
 )
 
-// A told is what a watch was told, in order.
-type told struct {
+// ruleRecorder records the rules that a watch received, in order.
+type ruleRecorder struct {
 	mu  sync.Mutex
 	all []string // as in "2 text"
 }
 
-func (t *told) hear(version int64, text []byte) {
+func (t *ruleRecorder) record(version int64, text []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.all = append(t.all, fmt.Sprintf("%d %s", version, text))
 }
 
-func (t *told) String() string {
+func (t *ruleRecorder) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.Join(t.all, ", ")
 }
 
 // watch watches a set until the test ends.
-func watch(t *testing.T, m *mesh.Mesh, set string) *told {
+func watch(t *testing.T, m *mesh.Mesh, set string) *ruleRecorder {
 	t.Helper()
-	heard := &told{}
+	received := &ruleRecorder{}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- m.WatchRules(ctx, set, heard.hear) }()
+	go func() { done <- m.WatchRules(ctx, set, received.record) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("the watch ended with %v", err)
+			t.Errorf("watch ended with %v", err)
 		}
 	})
-	return heard
+	return received
 }
 
 func rulesOf(version int64, text string) func(context.Context) (storage.RuleSet, error) {
@@ -69,17 +69,17 @@ func put(t *testing.T, m *mesh.Mesh, version int64, text string) {
 	}
 }
 
-func (t *told) becomes(tt *testing.T, want string) {
+func (t *ruleRecorder) becomes(tt *testing.T, want string) {
 	tt.Helper()
-	// The client takes 20 s to find out that a bucket was made anew.
+	// The client takes 20 s to detect that a bucket was created again.
 	for deadline := time.Now().Add(time.Minute); t.String() != want; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			tt.Fatalf("it heard %.200s, want %.200s", t, want)
+			tt.Fatalf("watch received %.200s, want %.200s", t, want)
 		}
 	}
 }
 
-func TestRulesAreHeardByAllWhoWatchThem(t *testing.T) {
+func TestWatchRules_NotifiesAllWatchers(t *testing.T) {
 	r := newRig(t)
 	a := r.join("a")
 	early := watch(t, r.join("b"), "prepare")
@@ -89,7 +89,7 @@ func TestRulesAreHeardByAllWhoWatchThem(t *testing.T) {
 	began := time.Now()
 	early.becomes(t, "0 , 1 one")
 	if took := time.Since(began); took > time.Second {
-		t.Errorf("it took %v, want less than a second", took)
+		t.Errorf("took %v, want less than a second", took)
 	}
 	late := watch(t, a, "prepare")
 	late.becomes(t, "1 one")
@@ -102,54 +102,54 @@ func TestRulesAreHeardByAllWhoWatchThem(t *testing.T) {
 	other.becomes(t, "0 ")
 }
 
-func TestNoRulesAreNotPut(t *testing.T) {
+func TestPutRules_NotFoundIsIgnored(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	none := func(context.Context) (storage.RuleSet, error) { return storage.RuleSet{}, storage.ErrNotFound }
 	if err := m.PutRules(t.Context(), "prepare", none); err != nil {
 		t.Error(err)
 	}
-	away := func(context.Context) (storage.RuleSet, error) { return storage.RuleSet{}, storage.ErrUnavailable }
-	if err := m.PutRules(t.Context(), "prepare", away); !errors.Is(err, storage.ErrUnavailable) {
-		t.Errorf("got %v, want that the store is away", err)
+	unavailable := func(context.Context) (storage.RuleSet, error) { return storage.RuleSet{}, storage.ErrUnavailable }
+	if err := m.PutRules(t.Context(), "prepare", unavailable); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("got %v, want ErrUnavailable", err)
 	}
 	watch(t, m, "prepare").becomes(t, "0 ")
 }
 
-// Between what one agent reads and what it writes, another puts a newer version.
-func TestRulesNeverGoBack(t *testing.T) {
+// Between read and write of one agent, another stores a newer version.
+func TestPutRules_NeverActivatesOlderVersion(t *testing.T) {
 	r := newRig(t)
 	slow, fast := r.join("a"), r.join("b")
 	put(t, slow, 1, "one")
 	store := rulesOf(2, "two")
-	asked := 0
+	reads := 0
 	err := slow.PutRules(t.Context(), "prepare", func(ctx context.Context) (storage.RuleSet, error) {
 		was := store
-		if asked++; asked == 1 {
+		if reads++; reads == 1 {
 			store = rulesOf(3, "three")
 			put(t, fast, 3, "three")
 		}
 		return was(ctx)
 	})
-	if err != nil || asked != 2 {
-		t.Errorf("got %v and %d questions, want that the store is asked again", err, asked)
+	if err != nil || reads != 2 {
+		t.Errorf("got %v and %d reads, want another read of the store", err, reads)
 	}
 	watch(t, fast, "prepare").becomes(t, "3 three")
-	// A store that was restored from a backup is the truth.
+	// A store restored from a backup decides, even with an older version.
 	put(t, slow, 2, "another two")
 	watch(t, fast, "prepare").becomes(t, "2 another two")
 }
 
-func TestAWatchOutlivesItsBucket(t *testing.T) {
+func TestWatchRules_SurvivesBucketDeletion(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped by -short: it takes 20 s until the client finds out")
+		t.Skip("skipped by -short: the client takes 20 s to detect the deletion")
 	}
 	r := newRig(t)
 	m := r.join("a")
-	heard := watch(t, m, "prepare")
-	heard.becomes(t, "0 ")
+	received := watch(t, m, "prepare")
+	received.becomes(t, "0 ")
 	put(t, m, 1, "one")
-	heard.becomes(t, "0 , 1 one")
+	received.becomes(t, "0 , 1 one")
 	js, err := jetstream.New(r.connect())
 	if err == nil {
 		err = js.DeleteStream(t.Context(), "KV_"+subjects.RuleBucket)
@@ -159,14 +159,14 @@ func TestAWatchOutlivesItsBucket(t *testing.T) {
 	}
 	put(t, m, 1, "one") // as whoever has the store does now and then
 	put(t, m, 2, "two")
-	heard.becomes(t, "0 , 1 one, 2 two")
+	received.becomes(t, "0 , 1 one, 2 two")
 }
 
-func TestRulesThatAreWrittenAgainAreNoNews(t *testing.T) {
+func TestWatchRules_IgnoresEqualRules(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
-	heard := watch(t, m, "prepare")
-	heard.becomes(t, "0 ")
+	received := watch(t, m, "prepare")
+	received.becomes(t, "0 ")
 	put(t, m, 1, "one")
 	js, err := jetstream.New(r.connect())
 	if err != nil {
@@ -187,10 +187,10 @@ func TestRulesThatAreWrittenAgainAreNoNews(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, m, 2, "two")
-	heard.becomes(t, "0 , 1 one, 2 two")
+	received.becomes(t, "0 , 1 one, 2 two")
 }
 
-func TestAWatchOutlivesItsServer(t *testing.T) {
+func TestWatchRules_SurvivesServerRestart(t *testing.T) {
 	t.Parallel()
 	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true, MaxPayload: subjects.MaxMessage}
 	first := runServer(t, o)
@@ -206,19 +206,19 @@ func TestAWatchOutlivesItsServer(t *testing.T) {
 		}
 		return m
 	}
-	heard := watch(t, join("a"), "prepare")
-	heard.becomes(t, "0 ")
+	received := watch(t, join("a"), "prepare")
+	received.becomes(t, "0 ")
 	put(t, join("b"), 1, "one")
-	heard.becomes(t, "0 , 1 one")
+	received.becomes(t, "0 , 1 one")
 	o.Port = first.Addr().(*net.TCPAddr).Port
 	first.Shutdown()
 	first.WaitForShutdown()
 	runServer(t, o)
 	put(t, join("c"), 2, "two")
 	began := time.Now()
-	heard.becomes(t, "0 , 1 one, 2 two")
+	received.becomes(t, "0 , 1 one, 2 two")
 	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %v to hear of it, want that it looks as soon as the connection is back", took)
+		t.Errorf("received after %v, want an immediate read after reconnecting", took)
 	}
 }
 
@@ -232,18 +232,18 @@ func runServer(t *testing.T, o *server.Options) *server.Server {
 	s.Start()
 	t.Cleanup(s.Shutdown)
 	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the server is not ready")
+		t.Fatal("NATS server not ready")
 	}
 	return s
 }
 
-func TestUnreadableRulesLeaveThoseBeforeThem(t *testing.T) {
+func TestWatchRules_KeepsPreviousIfUnreadable(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
-	heard := watch(t, m, "prepare")
-	heard.becomes(t, "0 ")
+	received := watch(t, m, "prepare")
+	received.becomes(t, "0 ")
 	put(t, m, 1, "one")
-	heard.becomes(t, "0 , 1 one")
+	received.becomes(t, "0 , 1 one")
 	js, err := jetstream.New(r.connect())
 	if err != nil {
 		t.Fatal(err)
@@ -256,11 +256,11 @@ func TestUnreadableRulesLeaveThoseBeforeThem(t *testing.T) {
 	late := watch(t, r.join("b"), "prepare")
 	late.becomes(t, "0 ")
 	put(t, m, 3, "three") // in the place of what nobody can read
-	heard.becomes(t, "0 , 1 one, 3 three")
+	received.becomes(t, "0 , 1 one, 3 three")
 	late.becomes(t, "0 , 3 three")
 }
 
-func TestABombIsNoRuleSet(t *testing.T) {
+func TestRules_DecompressionIsBounded(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	put(t, m, 1, string(bytes.Repeat([]byte{' '}, storage.MaxRules+1)))

@@ -11,40 +11,38 @@ import (
 	"feedmesh/subjects"
 )
 
-// While agents of two versions are in the mesh, tasks are written in the older
-// one, so that a newer agent can be replaced by an older one again. Every agent
-// says that it is there before it takes a task, and sees the others come and go.
-// What follows from a task is never written in a newer version than the task: so
-// a crawler, whose NATS user may not see who is in the mesh, need not know.
+// While agents of two versions are in the mesh, tasks are written in the older schema, so that a newer agent
+// can be replaced by an older one. Every agent publishes a heartbeat before it fetches tasks and watches
+// those of the others. Follow-up tasks never have a newer schema than their task; so a crawler whose NATS
+// user may not read the heartbeats is safe as well.
 
 const (
-	// newerWait is how long a task of a newer agent's lies before it is delivered
-	// again: not long, since that agent may be about to leave.
-	newerWait = 500 * time.Millisecond
+	// newerSchemaDelay is the delay before a task of a newer schema is redelivered. It is short, because the
+	// newer agent may be about to leave.
+	newerSchemaDelay = 500 * time.Millisecond
 
-	// maxLeft is how often a task is left to a newer agent.
-	maxLeft = 3
+	// maxNewerDeliveries bounds the deliveries of a task that are left to a newer agent.
+	maxNewerDeliveries = 3
 )
 
-// leave returns what to answer for a task of a newer agent's. At first it is left
-// to one, which would make all of it. If none takes it (it may have gone, or stand
-// by while we are the one active actor), we do what we know of it: a newer version
-// only adds to an older one.
-func leave(msg jetstream.Msg, err error) error {
+// deferToNewer returns the error for a task of a newer schema. At first the task is redelivered for a newer
+// agent, which decodes all of it. If none takes it (it may have left, or be on standby while this agent is
+// active), this agent handles the fields that it can decode: a newer schema only adds fields.
+func deferToNewer(msg jetstream.Msg, err error) error {
 	meta, metaErr := msg.Metadata()
-	if metaErr != nil || meta.NumDelivered > maxLeft {
+	if metaErr != nil || meta.NumDelivered > maxNewerDeliveries {
 		return nil
 	}
-	return Later(newerWait, err)
+	return RetryAfter(newerSchemaDelay, err)
 }
 
-// schemaKey is the key of a context's version.
+// schemaKey is the context key of the schema version.
 type schemaKey struct{}
 
-// withSchema returns a context for work on the parcels.
-func withSchema(ctx context.Context, parcels []parcel) context.Context {
+// withSchema returns a context with the oldest schema version of the deliveries.
+func withSchema(ctx context.Context, deliveries []delivery) context.Context {
 	least := subjects.Schema
-	for _, p := range parcels {
+	for _, p := range deliveries {
 		least = min(least, subjects.SchemaOf(p.part.Data))
 	}
 	return context.WithValue(ctx, schemaKey{}, least)
@@ -53,22 +51,22 @@ func withSchema(ctx context.Context, parcels []parcel) context.Context {
 // Schema implements [subjects.Publisher].
 func (m *Mesh) Schema(ctx context.Context) int {
 	schema := subjects.Schema
-	if oldest := m.oldest.Load(); oldest > 0 {
+	if oldest := m.oldestSchema.Load(); oldest > 0 {
 		schema = min(schema, int(oldest))
 	}
-	if of, is := ctx.Value(schemaKey{}).(int); is {
-		schema = min(schema, of)
+	if schemaLimit, ok := ctx.Value(schemaKey{}).(int); ok {
+		schema = min(schema, schemaLimit)
 	}
 	return schema
 }
 
-// WatchAgents keeps track of which version of tasks all agents in the mesh read,
-// until ctx ends. One that does not say reads the first. An agent whose NATS user
-// may not see the others goes by the tasks it gets.
+// WatchAgents tracks the schema version that all agents in the mesh decode, and their roles, until ctx ends.
+// An agent that does not state a version decodes version 1. Without the permission to read the heartbeats,
+// the schema of received tasks applies.
 func (m *Mesh) WatchAgents(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := m.watchAgents(ctx); err != nil && ctx.Err() == nil {
-			m.log.Debug("can't see who is in the mesh", "err", err)
+			m.log.Debug("watch of agents failed", "err", err)
 		}
 		sleep(ctx, subjects.AgentExpiry)
 	}
@@ -85,57 +83,56 @@ func (m *Mesh) watchAgents(ctx context.Context) error {
 		return err
 	}
 	defer watcher.Stop()
-	agents := map[string]known{}
+	agents := map[string]agentInfo{}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case entry, open := <-watcher.Updates():
 			if !open {
-				return errors.New("the connection was lost")
+				return errors.New("connection lost")
 			}
-			if entry != nil { // else these were all there are
-				note(agents, entry)
-				m.oldest.Store(int64(oldest(agents, time.Now())))
-				others := rolesOf(agents, m.agent, time.Now())
-				m.others.Store(&others)
+			if entry != nil { // nil: all current values were read
+				updateAgents(agents, entry)
+				m.oldestSchema.Store(int64(oldestSchema(agents, time.Now())))
+				otherRoles := rolesExcept(agents, m.agent, time.Now())
+				m.otherRoles.Store(&otherRoles)
 			}
 		}
 	}
 }
 
-// known is what is known of an agent's version and roles, and when it was last
-// heard of.
-type known struct {
-	schema int
-	heard  time.Time
-	roles  []string
+// agentInfo is the last heartbeat of an agent.
+type agentInfo struct {
+	schema   int
+	lastSeen time.Time
+	roles    []string
 }
 
-func note(agents map[string]known, entry jetstream.KeyValueEntry) {
+func updateAgents(agents map[string]agentInfo, entry jetstream.KeyValueEntry) {
 	var a subjects.Agent
 	if entry.Operation() != jetstream.KeyValuePut || json.Unmarshal(entry.Value(), &a) != nil {
 		delete(agents, entry.Key())
 		return
 	}
-	agents[entry.Key()] = known{max(a.Schema, 1), time.Now(), a.Roles}
+	agents[entry.Key()] = agentInfo{max(a.Schema, 1), time.Now(), a.Roles}
 }
 
-// oldest returns the version that all agents read which are still heard of.
-func oldest(agents map[string]known, now time.Time) int {
+// oldestSchema returns the newest version that all agents with a current heartbeat decode.
+func oldestSchema(agents map[string]agentInfo, now time.Time) int {
 	least := subjects.Schema
 	for _, a := range agents {
-		if now.Sub(a.heard) < subjects.AgentExpiry {
+		if now.Sub(a.lastSeen) < subjects.AgentExpiry {
 			least = min(least, a.schema)
 		}
 	}
 	return least
 }
 
-// rolesOf returns the roles of each agent but one that is still heard of.
-func rolesOf(agents map[string]known, but string, now time.Time) (all [][]string) {
+// rolesExcept returns the roles of each agent with a current heartbeat, except one agent.
+func rolesExcept(agents map[string]agentInfo, exclude string, now time.Time) (all [][]string) {
 	for id, a := range agents {
-		if id != but && now.Sub(a.heard) < subjects.AgentExpiry {
+		if id != exclude && now.Sub(a.lastSeen) < subjects.AgentExpiry {
 			all = append(all, a.roles)
 		}
 	}

@@ -19,33 +19,32 @@ import (
 	"feedmesh/subjects"
 )
 
-// Serve has workers goroutines pull tasks from a lane of the queue (from all
-// of it if lane is empty) and hand them to the actor, one at a time each. It
-// returns when ctx has ended and the work in hand is finished and settled.
+// Serve runs a pool of workers that fetch tasks from a partition of the queue (from the whole queue if
+// partition is empty) and pass them to the actor, one at a time each. It returns when ctx has ended and all
+// work in progress is finished and settled.
 //
-// Where the queue says so, a worker takes as many messages as wait, up to a
-// handful. What follows from many of them is done in this process where that is
-// [subjects.Queue.Direct], and else published at once when they are done.
-func Serve[T subjects.Task](ctx context.Context, m *Mesh, queue subjects.Queue[T], lane string, actor Actor[T], workers int) error {
-	return serve(ctx, &server[T]{mesh: m, queue: queue, actor: one[T]{actor}}, lane, workers)
+// A worker fetches up to [subjects.Queue.MaxBatch] messages in a batch. The follow-up tasks of a batch are
+// delivered locally if [subjects.Queue.AllowLocal] permits; otherwise they are published together when the
+// batch is done.
+func Serve[T subjects.Task](ctx context.Context, m *Mesh, queue subjects.Queue[T], partition string, actor Actor[T], workers int) error {
+	return serve(ctx, &server[T]{mesh: m, queue: queue, actor: singleActor[T]{actor}}, partition, workers)
 }
 
-// ServeBatch is [Serve] with workers that give the actor all that they have in
-// hand at once.
-func ServeBatch[T subjects.Task](ctx context.Context, m *Mesh, queue subjects.Queue[T], lane string, actor BatchActor[T], workers int) error {
-	return serve(ctx, &server[T]{mesh: m, queue: queue, actor: actor, batch: true}, lane, workers)
+// ServeBatch is [Serve] with workers that pass each batch to the actor as a whole.
+func ServeBatch[T subjects.Task](ctx context.Context, m *Mesh, queue subjects.Queue[T], partition string, actor BatchActor[T], workers int) error {
+	return serve(ctx, &server[T]{mesh: m, queue: queue, actor: actor, batched: true}, partition, workers)
 }
 
-func serve[T subjects.Task](ctx context.Context, s *server[T], lane string, workers int) error {
-	if s.queue.Direct {
-		defer s.mesh.neighbours.settle(ctx, s.queue.Subjects(lane), s)()
+func serve[T subjects.Task](ctx context.Context, s *server[T], partition string, workers int) error {
+	if s.queue.AllowLocal {
+		defer s.mesh.local.register(ctx, s.queue.Subjects(partition), s)()
 	}
-	turn := make(chan struct{}, 1)
+	fetching := make(chan struct{}, 1)
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
-			// A CPU profile tells roles apart by this label.
-			pprof.Do(ctx, pprof.Labels("role", s.queue.Name), func(ctx context.Context) { s.work(ctx, lane, turn) })
+			// CPU profiles distinguish roles by this label.
+			pprof.Do(ctx, pprof.Labels("role", s.queue.Name), func(ctx context.Context) { s.runWorker(ctx, partition, fetching) })
 		})
 	}
 	group.Wait()
@@ -53,106 +52,103 @@ func serve[T subjects.Task](ctx context.Context, s *server[T], lane string, work
 }
 
 type server[T subjects.Task] struct {
-	mesh  *Mesh
-	queue subjects.Queue[T]
-	actor BatchActor[T]
-	batch bool // whether the actor is given all in hand at once
+	mesh    *Mesh
+	queue   subjects.Queue[T]
+	actor   BatchActor[T]
+	batched bool // pass each batch to the actor as a whole
 }
 
-// idle is how long a worker waits for a task before it looks whether it is to
-// stop, or up to half as long again: the task goes to whoever waits longest, and
-// where all wait alike that would always be the same one. It is not cut short: a task that the server sends to somebody who has
-// left counts as an attempt and waits out the queue's Silence.
-const idle = 2 * time.Second
+// fetchWait is how long a worker waits for a task before it checks whether to stop, plus up to half as much.
+// The jitter keeps JetStream from always serving the same longest-waiting consumer. A fetch is not cancelled:
+// a task sent to a consumer that has left counts as a delivery and waits for the queue's AckWait.
+const fetchWait = 2 * time.Second
 
-// work takes and does tasks until ctx ends. One worker at a time has the turn to
-// take some: so at rest one waits, and not all of them, each with its own requests.
-func (s *server[T]) work(ctx context.Context, lane string, turn chan struct{}) {
+// runWorker fetches and processes tasks until ctx ends. Only one worker of the pool fetches at a time, so an
+// idle queue costs the requests of one worker.
+func (s *server[T]) runWorker(ctx context.Context, partition string, fetching chan struct{}) {
 	var consumer jetstream.Consumer
-	failures := 0 // in a row
-	most := max(1, s.queue.Hand)
-	there := 0 // messages to be taken at once; 0 if none were left when some were taken
+	failures := 0 // consecutive
+	limit := max(1, s.queue.MaxBatch)
+	available := 0 // messages to fetch without waiting; 0 if the last fetch emptied the queue
 	for ctx.Err() == nil {
 		select {
-		case turn <- struct{}{}:
+		case fetching <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
 		var msgs []jetstream.Msg
 		var err error
 		if consumer == nil {
-			consumer, err = s.mesh.js.CreateOrUpdateConsumer(ctx, s.queue.Name, s.queue.Consumer(lane))
+			consumer, err = s.mesh.js.CreateOrUpdateConsumer(ctx, s.queue.Name, s.queue.Consumer(partition))
 		}
 		if err == nil {
-			msgs, err = take(consumer, most, there)
-			if there = 0; waiting(msgs) > 0 {
-				there = fitting(msgs, most)
+			msgs, err = fetchBatch(consumer, limit, available)
+			if available = 0; pendingCount(msgs) > 0 {
+				available = batchLimit(msgs, limit)
 			}
 		}
-		<-turn
+		<-fetching
 		if failures++; err == nil {
 			failures = 0
 		}
 		if err != nil && ctx.Err() == nil {
 			level := slog.LevelWarn
 			if failures == 1 {
-				level = slog.LevelDebug // a consumer's servers may be choosing a leader just then
+				level = slog.LevelDebug // the consumer's servers may be electing a leader
 			}
 			s.mesh.log.Log(ctx, level, "can't take tasks", "role", s.queue.Name, "err", err)
-			consumer = nil // it may be gone together with its stream
+			consumer = nil // it may be deleted together with its stream
 			if errors.Is(err, jetstream.ErrStreamNotFound) {
 				s.mesh.redeclare(ctx)
 			}
 			sleep(ctx, time.Second)
 		}
 		if len(msgs) > 0 {
-			s.do(ctx, msgs)
+			s.process(ctx, msgs)
 		}
 	}
 }
 
-// take returns up to most messages. Where so many should be there, it takes those
-// that are; else it waits for the first, and has those come along that came with it.
-// Nil if none came while it was idle.
-func take(consumer jetstream.Consumer, most, there int) (msgs []jetstream.Msg, err error) {
-	if there > 0 {
-		if msgs, err = collect(consumer.FetchNoWait(there)); err != nil || len(msgs) > 0 {
+// fetchBatch returns up to limit messages. If some are available, it fetches them without waiting; otherwise
+// it waits for the first and fetches those that arrived with it. It returns nil if none arrived within
+// fetchWait.
+func fetchBatch(consumer jetstream.Consumer, limit, available int) (msgs []jetstream.Msg, err error) {
+	if available > 0 {
+		if msgs, err = collect(consumer.FetchNoWait(available)); err != nil || len(msgs) > 0 {
 			return msgs, err
 		}
 	}
-	msgs, err = collect(consumer.Fetch(1, jetstream.FetchMaxWait(idle+rand.N(idle/2))))
-	n := min(waiting(msgs), fitting(msgs, most)-1)
+	msgs, err = collect(consumer.Fetch(1, jetstream.FetchMaxWait(fetchWait+rand.N(fetchWait/2))))
+	n := min(pendingCount(msgs), batchLimit(msgs, limit)-1)
 	if err != nil || n == 0 {
 		return msgs, err
 	}
-	others, err := collect(consumer.FetchNoWait(n))
+	more, err := collect(consumer.FetchNoWait(n))
 	if err != nil {
-		return msgs, nil // the first is in hand; the error will come again
+		return msgs, nil // the first is fetched; the error will recur
 	}
-	return append(msgs, others...), nil
+	return append(msgs, more...), nil
 }
 
-// handBytes is how much a hand holds. Its messages may be bundles of half a
-// megabyte, and what they are decoded to takes several times their size; each
-// worker of each role has a hand.
-const handBytes = 2 << 20
+// maxBatchBytes bounds the memory of one batch. Messages may be bundles of 512 KiB, and decoding takes
+// several times their size; each worker of each role has a batch.
+const maxBatchBytes = 2 << 20
 
-// fitting returns how many messages of the size of these fit into a hand: one at
-// least, and at most as many as given. What comes next may be larger than what came
-// before: so large a hand there is once.
-func fitting(msgs []jetstream.Msg, most int) int {
+// batchLimit returns how many messages of the average size of msgs fit into a batch, from 1 to limit. The
+// estimate may be exceeded by one batch if messages grow.
+func batchLimit(msgs []jetstream.Msg, limit int) int {
 	bytes := 0
 	for _, msg := range msgs {
 		bytes += len(msg.Data())
 	}
 	if bytes == 0 {
-		return most
+		return limit
 	}
-	return max(1, min(most, handBytes*len(msgs)/bytes))
+	return max(1, min(limit, maxBatchBytes*len(msgs)/bytes))
 }
 
-// waiting returns how many messages were still to be delivered after these.
-func waiting(msgs []jetstream.Msg) int {
+// pendingCount returns the number of messages that remained on the queue after these.
+func pendingCount(msgs []jetstream.Msg) int {
 	if len(msgs) == 0 {
 		return 0
 	}
@@ -177,98 +173,95 @@ func collect(batch jetstream.MessageBatch, err error) ([]jetstream.Msg, error) {
 	return msgs, nil
 }
 
-// A job is a task in hand, and what it came in.
+// job is a decoded task with its delivery.
 type job[T subjects.Task] struct {
-	parcel
+	delivery
 	task T
 }
 
-// do has the tasks that the messages bring done, and settles them. ctx ends with
-// the process: the work in hand is finished all the same, unless it waits for
-// something.
+// process runs the actor on the tasks of the messages and settles them. When ctx ends with the process, work
+// in progress still finishes, unless it waits for a dependency.
 //
-// What was in some hand before may be what that agent died of. So that it does not
-// take others with it each time, each such task is done and settled by itself, in
-// no order, and each task of such a bundle goes back to the queue alone.
-func (s *server[T]) do(ctx context.Context, msgs []jetstream.Msg) {
+// A redelivered message may have crashed its last agent. So that it does not take others with it again, each
+// such task is processed and settled alone, in random order, and the tasks of such a bundle are published
+// again as single messages.
+func (s *server[T]) process(ctx context.Context, msgs []jetstream.Msg) {
 	fault.Point("taken " + s.queue.Name)
-	hand := newHand(msgs, s.mesh.log)
-	var first, before []job[T]
+	batch := newMessageBatch(msgs, s.mesh.log)
+	var firstJobs, redeliveredJobs []job[T]
 	for _, msg := range msgs {
-		parcels, jobs, err := s.open(msg)
+		deliveries, jobs, err := s.decode(msg)
 		switch {
-		case len(parcels) > 1 && (err != nil || again(msg)):
-			s.takeApart(ctx, hand, parcels)
+		case len(deliveries) > 1 && (err != nil || redelivered(msg)):
+			s.splitBundle(ctx, batch, deliveries)
 		case err != nil:
-			s.settle(ctx, hand, msg, err)
-		case again(msg):
-			before = append(before, jobs...)
+			s.settle(ctx, batch, msg, err)
+		case redelivered(msg):
+			redeliveredJobs = append(redeliveredJobs, jobs...)
 		default:
-			hand.expect(msg, len(jobs))
-			first = append(first, jobs...)
+			batch.setDeliveries(msg, len(jobs))
+			firstJobs = append(firstJobs, jobs...)
 		}
 	}
-	atOnce := max(1, len(first))
-	if !s.batch {
-		atOnce = directTasks
+	chunkSize := max(1, len(firstJobs))
+	if !s.batched {
+		chunkSize = localBatch
 	}
-	for some := range slices.Chunk(first, atOnce) {
-		s.together(ctx, hand, some, s.outbox(s.queue.Name))
+	for chunk := range slices.Chunk(firstJobs, chunkSize) {
+		s.processJobs(ctx, batch, chunk, s.outbox(s.queue.Name))
 	}
-	rand.Shuffle(len(before), func(i, j int) { before[i], before[j] = before[j], before[i] })
-	for i := range before {
-		s.together(ctx, hand, before[i:i+1], s.outbox(""))
+	rand.Shuffle(len(redeliveredJobs), func(i, j int) { redeliveredJobs[i], redeliveredJobs[j] = redeliveredJobs[j], redeliveredJobs[i] })
+	for i := range redeliveredJobs {
+		s.processJobs(ctx, batch, redeliveredJobs[i:i+1], s.outbox(""))
 	}
 }
 
-// outbox returns where what follows from tasks waits until they are done; nil if
-// it does not. root is the queue they came from, if others may do at once what
-// follows.
+// outbox returns a buffer for the follow-up tasks of a batch, or nil if the queue has no batches. root is the
+// queue of the batch; if empty, follow-ups are not delivered locally.
 func (s *server[T]) outbox(root string) *outbox {
-	if s.queue.Hand < 2 {
+	if s.queue.MaxBatch < 2 {
 		return nil
 	}
-	return &outbox{mesh: s.mesh, root: root}
+	return &outbox{mesh: s.mesh, rootQueue: root}
 }
 
-// open reads the tasks that a message brings. Where one can't be read, it returns
-// the parcels and what to answer.
-func (s *server[T]) open(msg jetstream.Msg) (parcels []parcel, jobs []job[T], err error) {
-	if parcels, err = unpack(msg); err != nil {
-		return nil, nil, &hopeless{err}
+// decode decodes the tasks of a message. If one can't be decoded, it returns all deliveries and the error to
+// settle with.
+func (s *server[T]) decode(msg jetstream.Msg) (deliveries []delivery, jobs []job[T], err error) {
+	if deliveries, err = deliveriesOf(msg); err != nil {
+		return nil, nil, &permanentError{err}
 	}
-	for _, p := range parcels {
-		task, err := s.queue.Decode(p.part.Data)
+	for _, d := range deliveries {
+		task, err := s.queue.Decode(d.part.Data)
 		if errors.Is(err, subjects.ErrNewer) {
-			err = leave(msg, err)
+			err = deferToNewer(msg, err)
 		} else if err != nil {
-			err = &hopeless{err}
+			err = &permanentError{err}
 		}
 		if err != nil {
-			return parcels, nil, err
+			return deliveries, nil, err
 		}
-		jobs = append(jobs, job[T]{p, task})
+		jobs = append(jobs, job[T]{d, task})
 	}
-	return parcels, jobs, nil
+	return deliveries, jobs, nil
 }
 
-// takeApart puts the tasks of a bundle back on their queue, each in a message of
-// its own, to be settled there.
-func (s *server[T]) takeApart(ctx context.Context, hand *hand, parcels []parcel) {
-	if err := s.sendAlone(ctx, hand, parcels); err != nil {
-		s.settle(ctx, hand, parcels[0].msg, err)
+// splitBundle publishes the tasks of a bundle again as single messages, to be settled there.
+func (s *server[T]) splitBundle(ctx context.Context, batch *messageBatch, deliveries []delivery) {
+	if err := s.republish(ctx, batch, deliveries); err != nil {
+		s.settle(ctx, batch, deliveries[0].msg, err)
 		return
 	}
-	s.acknowledge(ctx, hand, []jetstream.Msg{parcels[0].msg})
+	s.ack(ctx, batch, []jetstream.Msg{deliveries[0].msg})
 }
 
-func (s *server[T]) sendAlone(ctx context.Context, hand *hand, parcels []parcel) error {
-	if len(parcels) == 0 {
+func (s *server[T]) republish(ctx context.Context, batch *messageBatch, deliveries []delivery) error {
+	if len(deliveries) == 0 {
 		return nil
 	}
-	return s.within(context.WithoutCancel(ctx), hand, func(ctx context.Context) error {
-		for _, p := range parcels {
-			if err := s.mesh.sendOne(ctx, p.message()); err != nil {
+	return s.withTimeout(context.WithoutCancel(ctx), batch, func(ctx context.Context) error {
+		for _, d := range deliveries {
+			if err := s.mesh.sendOne(ctx, d.message()); err != nil {
 				return err
 			}
 		}
@@ -276,174 +269,172 @@ func (s *server[T]) sendAlone(ctx context.Context, hand *hand, parcels []parcel)
 	})
 }
 
-// together has the actor do the jobs, and then whoever does at once what follows;
-// publishes the rest of what follows from all of them at once, and settles them.
-func (s *server[T]) together(ctx context.Context, hand *hand, jobs []job[T], box *outbox) {
-	var done, apart []parcel
-	for i, err := range s.perform(ctx, hand, box, jobs) {
-		p := jobs[i].parcel
-		switch drop := (*dropped)(nil); {
+// processJobs runs the actor on the jobs, then the local follow-ups, publishes the remaining follow-ups in a
+// batch, and settles the messages.
+func (s *server[T]) processJobs(ctx context.Context, batch *messageBatch, jobs []job[T], outbox *outbox) {
+	var done, failed []delivery
+	for i, err := range s.perform(ctx, batch, outbox, jobs) {
+		d := jobs[i].delivery
+		switch discard := (*discardError)(nil); {
 		case err == nil:
-			done = append(done, p)
-		case p.alone:
-			s.settle(ctx, hand, p.msg, err)
-		case errors.As(err, &drop):
-			s.mesh.log.Info("dropped a task", "role", s.queue.Name, "task", p.part.ID, "err", err)
-			done = append(done, p)
-		default: // it has its tries by itself
-			s.mesh.log.Warn("a task of many failed, and goes back to the queue", "role", s.queue.Name, "task", p.part.ID, "err", err)
-			apart = append(apart, p)
+			done = append(done, d)
+		case d.single:
+			s.settle(ctx, batch, d.msg, err)
+		case errors.As(err, &discard):
+			s.mesh.log.Info("task discarded", "role", s.queue.Name, "task", d.part.ID, "err", err)
+			done = append(done, d)
+		default: // retried as a single message
+			s.mesh.log.Warn("task of a bundle failed, retry as a single message", "role", s.queue.Name, "task", d.part.ID, "err", err)
+			failed = append(failed, d)
 		}
 	}
-	err := s.sendAlone(ctx, hand, apart)
-	if err == nil && box != nil && len(done) > 0 {
-		rest := s.mesh.doDirect(ctx, hand, box)
-		err = s.within(context.WithoutCancel(ctx), hand, func(ctx context.Context) error { return s.mesh.send(ctx, rest) })
+	err := s.republish(ctx, batch, failed)
+	if err == nil && outbox != nil && len(done) > 0 {
+		remaining := s.mesh.deliverLocally(ctx, batch, outbox)
+		err = s.withTimeout(context.WithoutCancel(ctx), batch, func(ctx context.Context) error { return s.mesh.send(ctx, remaining) })
 	}
-	s.finish(ctx, hand, append(done, apart...), err)
+	s.complete(ctx, batch, append(done, failed...), err)
 }
 
-// perform has the actor do the jobs, of a batch that failed each by itself, and
-// returns what it answered to each.
-func (s *server[T]) perform(ctx context.Context, hand *hand, box *outbox, jobs []job[T]) []error {
-	atOnce := 1
-	if s.batch {
-		atOnce = len(jobs)
+// perform runs the actor on the jobs and returns the error of each. The jobs of a failed batch are retried
+// one by one.
+func (s *server[T]) perform(ctx context.Context, batch *messageBatch, outbox *outbox, jobs []job[T]) []error {
+	chunkSize := 1
+	if s.batched {
+		chunkSize = len(jobs)
 	}
-	answers := make([]error, 0, len(jobs))
-	var late *postponed
-	for some := range slices.Chunk(jobs, atOnce) {
+	errs := make([]error, 0, len(jobs))
+	var retry *retryError
+	for chunk := range slices.Chunk(jobs, chunkSize) {
 		var err error
-		if late != nil && ctx.Err() != nil {
-			err = late // what they stand on is away, and we are to stop: all go to another agent
+		if retry != nil && ctx.Err() != nil {
+			err = retry // a dependency is unavailable and the process stops: leave all to another agent
 		} else {
-			err = s.attempt(ctx, hand, box, some)
+			err = s.attempt(ctx, batch, outbox, chunk)
 		}
-		if isLate := errors.As(err, &late); err != nil && !isLate && len(some) > 1 {
-			for i := range some {
-				answers = append(answers, s.perform(ctx, hand, box, some[i:i+1])...)
+		if isRetry := errors.As(err, &retry); err != nil && !isRetry && len(chunk) > 1 {
+			for i := range chunk {
+				errs = append(errs, s.perform(ctx, batch, outbox, chunk[i:i+1])...)
 			}
 			continue
 		}
-		for range some {
-			answers = append(answers, err)
+		for range chunk {
+			errs = append(errs, err)
 		}
 		if err == nil {
-			s.mesh.done.Add(uint64(len(some)))
+			s.mesh.done.Add(uint64(len(chunk)))
 		}
 	}
-	return answers
+	return errs
 }
 
-// finish notes that parcels are done, or are not for a reason, and settles the
-// messages of which no other is left.
-func (s *server[T]) finish(ctx context.Context, hand *hand, parcels []parcel, err error) {
-	var whole []jetstream.Msg
-	for _, p := range parcels {
-		switch last, err := hand.done(p.msg, err); {
+// complete records that deliveries are done, or failed with err, and settles the messages without pending
+// deliveries.
+func (s *server[T]) complete(ctx context.Context, batch *messageBatch, deliveries []delivery, err error) {
+	var completed []jetstream.Msg
+	for _, d := range deliveries {
+		switch last, err := batch.complete(d.msg, err); {
 		case last && err == nil:
-			whole = append(whole, p.msg)
+			completed = append(completed, d.msg)
 		case last:
-			s.settle(ctx, hand, p.msg, err)
+			s.settle(ctx, batch, d.msg, err)
 		}
 	}
-	s.acknowledge(ctx, hand, whole)
+	s.ack(ctx, batch, completed)
 }
 
-// awayPause is how often it is tried whether what was away is back.
-const awayPause = 2 * time.Second
+// unavailableRetry is the delay between retries while a dependency is unavailable.
+const unavailableRetry = 2 * time.Second
 
-// attempt has the actor do the jobs. While what it stands on is away, they wait
-// in its hand, where they cost no tries, and nothing else is taken: so a store
-// that is down for an hour leaves nothing in quarantine, and is asked by each
-// worker once in a while.
-func (s *server[T]) attempt(ctx context.Context, hand *hand, box *outbox, jobs []job[T]) (err error) {
-	tasks, parcels := make([]T, len(jobs)), make([]parcel, len(jobs))
+// attempt runs the actor on the jobs. While a dependency is unavailable, the jobs wait here without further
+// deliveries, and the worker fetches nothing else. So an outage of the store of an hour puts nothing into
+// quarantine, and each worker retries only once every unavailableRetry.
+func (s *server[T]) attempt(ctx context.Context, batch *messageBatch, outbox *outbox, jobs []job[T]) (err error) {
+	tasks, deliveries := make([]T, len(jobs)), make([]delivery, len(jobs))
 	for i, j := range jobs {
-		tasks[i], parcels[i] = j.task, j.parcel
+		tasks[i], deliveries[i] = j.task, j.delivery
 	}
-	ctx, spans := s.follow(withSchema(ctx, parcels), parcels)
+	ctx, spans := s.startSpans(withSchema(ctx, deliveries), deliveries)
 	defer func() { spans.end(err) }()
-	before := 0
-	if box != nil {
-		ctx, before = withOutbox(ctx, box), box.count()
+	mark := 0
+	if outbox != nil {
+		ctx, mark = withOutbox(ctx, outbox), outbox.count()
 	}
 	log := s.mesh.logOf(ctx)
 	for waited := false; ; waited = true {
-		err := s.once(context.WithoutCancel(ctx), hand, tasks)
-		if err != nil && box != nil {
-			box.keep(before)
+		err := s.attemptOnce(context.WithoutCancel(ctx), batch, tasks)
+		if err != nil && outbox != nil {
+			outbox.truncate(mark)
 		}
-		if s.mesh.away == nil || !s.mesh.away(err) {
+		if s.mesh.unavailable == nil || !s.mesh.unavailable(err) {
 			if waited {
-				log.Info("it is back: work goes on", "role", s.queue.Name)
+				log.Info("dependency recovered", "role", s.queue.Name)
 			}
 			return err
 		}
 		if !waited {
-			log.Warn("a task waits for what it needs to be back", "role", s.queue.Name, "err", err)
+			log.Warn("dependency unavailable, task waits", "role", s.queue.Name, "err", err)
 		}
-		hand.hold()
-		if !sleep(ctx, awayPause) {
-			return Later(time.Second, err) // to another agent
+		batch.extendAckWait()
+		if !sleep(ctx, unavailableRetry) {
+			return RetryAfter(time.Second, err) // to another agent
 		}
 	}
 }
 
-// once calls the actor.
-func (s *server[T]) once(ctx context.Context, hand *hand, tasks []T) error {
-	began := time.Now()
-	err := s.within(ctx, hand, func(ctx context.Context) error { return receive(ctx, s.actor, tasks) })
-	s.mesh.metrics.seconds.WithLabelValues(s.queue.Name, verdict(err)).Observe(time.Since(began).Seconds())
+// attemptOnce calls the actor and measures its time.
+func (s *server[T]) attemptOnce(ctx context.Context, batch *messageBatch, tasks []T) error {
+	started := time.Now()
+	err := s.withTimeout(ctx, batch, func(ctx context.Context) error { return callActor(ctx, s.actor, tasks) })
+	s.mesh.metrics.seconds.WithLabelValues(s.queue.Name, verdict(err)).Observe(time.Since(started).Seconds())
 	return err
 }
 
-// within calls do within the queue's lease, while it tells the server that the
-// messages are in good hands.
-func (s *server[T]) within(ctx context.Context, hand *hand, do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, s.queue.Lease)
-	var beating sync.WaitGroup
-	beating.Go(func() {
-		for sleep(ctx, s.queue.Silence/3) {
-			hand.hold()
+// withTimeout calls do with the queue's Timeout, and extends the AckWait of the batch meanwhile.
+func (s *server[T]) withTimeout(ctx context.Context, batch *messageBatch, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, s.queue.Timeout)
+	var heartbeat sync.WaitGroup
+	heartbeat.Go(func() {
+		for sleep(ctx, s.queue.AckWait/3) {
+			batch.extendAckWait()
 		}
 	})
 	err := do(ctx)
 	cancel()
-	beating.Wait()
+	heartbeat.Wait()
 	return err
 }
 
-// A hopeless error is one that the next attempt will meet again.
-type hopeless struct{ error }
+// permanentError is an error that the next attempt would repeat.
+type permanentError struct{ error }
 
-// settleTime is how long the server may take to hear what became of a message.
-const settleTime = 10 * time.Second
+// settleTimeout bounds the wait for the server's confirmation of an acknowledgement.
+const settleTimeout = 10 * time.Second
 
-// acknowledge tells the server that tasks are done, and waits until it has heard
-// of the last, and so of all.
-func (s *server[T]) acknowledge(ctx context.Context, hand *hand, msgs []jetstream.Msg) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+// ack acknowledges messages. It waits for the confirmation of the last acknowledgement, which implies
+// the others.
+func (s *server[T]) ack(ctx context.Context, batch *messageBatch, msgs []jetstream.Msg) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	for i, msg := range msgs {
 		fault.Point("done " + s.queue.Name)
 		var err error
 		switch {
-		case fault.Redeliver() && !again(msg): // by chance, all its tries would be gone
+		case fault.Redeliver() && !redelivered(msg): // a second random redelivery could use up MaxDeliver
 			err = msg.Nak()
 		case i < len(msgs)-1:
 			err = msg.Ack()
 		default:
 			err = msg.DoubleAck(ctx)
 		}
-		hand.release(msg, err)
+		batch.remove(msg, err)
 	}
 }
 
-// settle tells the server what became of a task that was not done, by the actor's
-// answer.
-func (s *server[T]) settle(ctx context.Context, hand *hand, msg jetstream.Msg, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+// settle settles a message that was not done, by its error: terminate, quarantine, or redeliver after a
+// delay.
+func (s *server[T]) settle(ctx context.Context, batch *messageBatch, msg jetstream.Msg, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	ctx = trace.Join(ctx, msg.Headers())
 	attempt := 1
@@ -452,29 +443,29 @@ func (s *server[T]) settle(ctx context.Context, hand *hand, msg jetstream.Msg, e
 	}
 	log := s.mesh.logOf(ctx).With("role", s.queue.Name, "subject", msg.Subject(), "attempt", attempt)
 
-	var drop *dropped
-	var later *postponed
-	var never *hopeless
+	var discard *discardError
+	var retry *retryError
+	var permanent *permanentError
 	var failed error
 	switch {
-	case errors.As(err, &drop):
-		log.Info("dropped a task", "err", err)
+	case errors.As(err, &discard):
+		log.Info("task discarded", "err", err)
 		failed = msg.TermWithReason(firstLine(err))
-	case errors.As(err, &never), attempt >= s.queue.Tries:
-		log.Error("task goes to quarantine", "err", err)
-		failed = s.mesh.quarantine(ctx, giveUp(msg, s.queue.Name, attempt, err))
+	case errors.As(err, &permanent), attempt >= s.queue.MaxDeliver:
+		log.Error("task quarantined", "err", err)
+		failed = s.mesh.quarantine(ctx, quarantinedMessage(msg, s.queue.Name, attempt, err))
 		if failed == nil {
 			failed = msg.TermWithReason(firstLine(err))
 		}
-	case errors.As(err, &later):
-		log.Debug("task comes again later", "delay", later.delay, "err", err)
-		failed = msg.NakWithDelay(later.delay)
+	case errors.As(err, &retry):
+		log.Debug("task delayed", "delay", retry.delay, "err", err)
+		failed = msg.NakWithDelay(retry.delay)
 	default:
 		delay := s.queue.Delay(attempt)
 		log.Warn("task failed", "delay", delay, "err", err)
 		failed = msg.NakWithDelay(delay)
 	}
-	hand.release(msg, failed)
+	batch.remove(msg, failed)
 }
 
 func firstLine(err error) string {

@@ -13,39 +13,38 @@ import (
 )
 
 const (
-	leaseBeat = 1500 * time.Millisecond // how often a lease is renewed and watched
-	leaseOver = 6 * time.Second         // without a renewal seen for so long, it is free
-	leaseSafe = 4 * time.Second         // without a renewal done for so long, its holder stops
+	leaseInterval = 1500 * time.Millisecond // interval of renewals and of checks by standbys
+	leaseExpiry   = 6 * time.Second         // a lease without an observed renewal for so long is free
+	leaseDeadline = 4 * time.Second         // a holder without a successful renewal for so long steps down
 )
 
-// Single runs what only one actor in the mesh may do at a time: it waits until
-// it holds the lease of that name, runs run, whose ctx ends when the lease is
-// lost, and waits again. It returns when ctx has ended and run has returned.
+// Single runs an actor that must be active only once in the mesh. It waits on standby until it holds the
+// named lease, calls run, whose ctx ends when the lease is lost, and waits again. It returns when ctx has
+// ended and run has returned.
 //
-// A lease is free when nobody has been seen to renew it for six seconds, by the
-// watcher's own clock, so agents' clocks need not agree. That alone can't stop
-// a holder that hangs and wakes up: what run writes must be fenced as well.
+// A lease is free when no renewal was observed for six seconds by the standby's own clock, so agents' clocks
+// need not agree. The lease can't stop a holder that hangs and resumes: writes of run must be fenced as well.
 func (m *Mesh) Single(ctx context.Context, name string, run func(ctx context.Context) error) error {
 	m.metrics.active.WithLabelValues(name).Set(0)
 	for ctx.Err() == nil {
 		l, err := m.acquire(ctx, name)
 		if err != nil {
 			if ctx.Err() == nil {
-				m.log.Warn("can't get a lease", "lease", name, "err", err)
-				sleep(ctx, leaseBeat)
+				m.log.Warn("acquire lease failed", "lease", name, "err", err)
+				sleep(ctx, leaseInterval)
 			}
 			continue
 		}
 		m.log.Debug("active", "lease", name)
 		if err := l.hold(ctx, run); err != nil {
 			m.log.Warn("stepped down", "lease", name, "err", err)
-			sleep(ctx, leaseBeat)
+			sleep(ctx, leaseInterval)
 		}
 	}
 	return nil
 }
 
-// A lease is one held by this agent.
+// lease is a lease held by this agent.
 type lease struct {
 	mesh     *Mesh
 	kv       jetstream.KeyValue
@@ -54,7 +53,7 @@ type lease struct {
 	revision uint64
 }
 
-// acquire returns when the lease is ours, or with an error.
+// acquire blocks until this agent holds the lease, or fails.
 func (m *Mesh) acquire(ctx context.Context, name string) (*lease, error) {
 	kv, err := m.bucket(ctx, subjects.LeaseBucket)
 	if err != nil {
@@ -64,7 +63,7 @@ func (m *Mesh) acquire(ctx context.Context, name string) (*lease, error) {
 	l := &lease{mesh: m, kv: kv, name: name, value: subjects.Lease{
 		Agent: m.agent, Host: host,
 	}}
-	var seen uint64 // revision, and when it was new to us
+	var seen uint64 // last observed revision, and the time when it was observed
 	var since time.Time
 	for {
 		entry, err := kv.Get(ctx, name)
@@ -77,7 +76,7 @@ func (m *Mesh) acquire(ctx context.Context, name string) (*lease, error) {
 		case json.Unmarshal(entry.Value(), &held) == nil && held.Agent != "" && entry.Revision() != seen:
 			seen, since = entry.Revision(), time.Now()
 			err = errHeld
-		case held.Agent != "" && time.Since(since) < leaseOver:
+		case held.Agent != "" && time.Since(since) < leaseExpiry:
 			err = errHeld
 		default:
 			l.revision, err = kv.Update(ctx, name, l.encode(), entry.Revision())
@@ -88,7 +87,7 @@ func (m *Mesh) acquire(ctx context.Context, name string) (*lease, error) {
 		if !errors.Is(err, errHeld) && !errors.Is(err, jetstream.ErrKeyExists) {
 			return nil, err
 		}
-		if !sleep(ctx, leaseBeat) {
+		if !sleep(ctx, leaseInterval) {
 			return nil, ctx.Err()
 		}
 	}
@@ -96,23 +95,23 @@ func (m *Mesh) acquire(ctx context.Context, name string) (*lease, error) {
 
 var (
 	errHeld = errors.New("held by another agent")
-	errLost = errors.New("the lease was lost")
+	errLost = errors.New("lease lost")
 )
 
-// TellCounts has the schedule's lease say how many feeds are how, from its next
-// renewal on; nil takes that back.
-func (m *Mesh) TellCounts(feeds *subjects.Counts) { m.counts.Store(feeds) }
+// SetFeedCounts sets the feed counts that the schedule's lease publishes from its next renewal on; nil
+// removes them.
+func (m *Mesh) SetFeedCounts(feeds *subjects.ScheduleCounts) { m.feedCounts.Store(feeds) }
 
 func (l *lease) encode() []byte {
-	l.value.Beat++
+	l.value.Renewals++
 	if l.name == subjects.ScheduleLease {
-		l.value.Feeds = l.mesh.counts.Load()
+		l.value.Feeds = l.mesh.feedCounts.Load()
 	}
 	data, _ := json.Marshal(l.value) // a struct of strings and numbers always encodes
 	return data
 }
 
-// hold runs run while it renews the lease, and gives the lease back after it.
+// hold calls run while it renews the lease, and releases the lease afterwards.
 func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) error {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -127,24 +126,23 @@ func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) e
 		case err := <-done:
 			l.release()
 			return err
-		case <-time.After(leaseBeat):
+		case <-time.After(leaseInterval):
 		}
-		switch err := l.renew(ctx); { // also while run is finishing its work in hand
+		switch err := l.renew(ctx); { // also while run finishes its work
 		case err == nil:
 			renewed = time.Now()
-		case isStale(err) || time.Since(renewed) > leaseSafe:
+		case isStale(err) || time.Since(renewed) > leaseDeadline:
 			cancel(errLost)
-			active.Set(0) // whatever run has in hand still
+			active.Set(0) // even while run still finishes
 			return errors.Join(errLost, err, <-done)
 		}
 	}
 }
 
-// renew says that we live. If the last renewal came to nothing as far as we know,
-// it may have been kept all the same: then the key is newer than we knew, and
-// still ours.
+// renew renews the lease. A renewal whose acknowledgement was lost may have been stored: then the key has a
+// newer revision that still names this agent, and renew continues from it.
 func (l *lease) renew(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), leaseBeat)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), leaseInterval)
 	defer stop()
 	revision, err := l.kv.Update(ctx, l.name, l.encode(), l.revision)
 	if isStale(err) {
@@ -161,18 +159,17 @@ func (l *lease) renew(ctx context.Context) error {
 	return err
 }
 
-// release lets another agent take over at once.
+// release frees the lease, so that another agent takes over immediately.
 func (l *lease) release() {
 	l.value.Agent = ""
-	ctx, cancel := context.WithTimeout(context.Background(), leaseBeat)
+	ctx, cancel := context.WithTimeout(context.Background(), leaseInterval)
 	defer cancel()
 	if _, err := l.kv.Update(ctx, l.name, l.encode(), l.revision); err != nil {
-		l.mesh.log.Debug("can't give back a lease; it runs out by itself", "lease", l.name, "err", err)
+		l.mesh.log.Debug("release lease failed, it expires by itself", "lease", l.name, "err", err)
 	}
 }
 
-// isStale reports whether a write was refused because its key has a newer
-// revision than the writer knew.
+// isStale reports whether a write was rejected because its key has a newer revision.
 func isStale(err error) bool {
 	var api *jetstream.APIError
 	return errors.Is(err, jetstream.ErrKeyExists) ||

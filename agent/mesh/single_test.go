@@ -17,7 +17,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// stand has an agent stand for a lease and returns what stops it.
+// stand lets an agent compete for a lease, and returns a function that stops it.
 func stand(m *mesh.Mesh, name string, run func(ctx context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
@@ -25,7 +25,7 @@ func stand(m *mesh.Mesh, name string, run func(ctx context.Context) error) (stop
 	return func() { cancel(); wait.Wait() }
 }
 
-func TestOneIsActiveAndAnotherTakesOver(t *testing.T) {
+func TestSingle_StandbyTakesOver(t *testing.T) {
 	r := newRig(t)
 	var active, most atomic.Int32
 	var last atomic.Value
@@ -44,20 +44,20 @@ func TestOneIsActiveAndAnotherTakesOver(t *testing.T) {
 	defer stopB()
 	time.Sleep(2 * time.Second)
 	if last.Load() != "a" {
-		t.Error("b became active beside a")
+		t.Error("b became active while a is active")
 	}
 	began := time.Now()
 	stopA() // a gives its lease back
 	eventually(t, "b is active", func() bool { return last.Load() == "b" })
 	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("took over after %v, want less than 5 s where the lease was given back", took)
+		t.Errorf("took over after %v, want less than 5 s after the lease was released", took)
 	}
 	if most.Load() != 1 {
-		t.Errorf("got %d active at once, want 1", most.Load())
+		t.Errorf("got %d active at the same time, want 1", most.Load())
 	}
 }
 
-func TestAMetricTellsWhoIsActive(t *testing.T) {
+func TestSingle_ActiveMetric(t *testing.T) {
 	r := newRig(t)
 	js, err := jetstream.New(r.connect())
 	if err != nil {
@@ -99,7 +99,7 @@ func TestAMetricTellsWhoIsActive(t *testing.T) {
 	stop()
 }
 
-func TestTheLeaseOfADeadAgentIsTakenOverWithin15s(t *testing.T) {
+func TestSingle_ExpiredLeaseIsTakenOverWithin15s(t *testing.T) {
 	r := newRig(t)
 	js, err := jetstream.New(r.connect())
 	if err != nil {
@@ -123,7 +123,7 @@ func TestTheLeaseOfADeadAgentIsTakenOverWithin15s(t *testing.T) {
 	}
 }
 
-func TestAHolderWhoseLeaseIsTakenStops(t *testing.T) {
+func TestSingle_LostLeaseCancelsHolder(t *testing.T) {
 	r := newRig(t)
 	js, err := jetstream.New(r.connect())
 	if err != nil {
@@ -153,7 +153,7 @@ func TestAHolderWhoseLeaseIsTakenStops(t *testing.T) {
 	}
 }
 
-func TestStatesAreWrittenAllOrNoneUnderTheirRevision(t *testing.T) {
+func TestPutStates_AtomicWithRevisions(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	ctx := t.Context()
@@ -169,7 +169,7 @@ func TestStatesAreWrittenAllOrNoneUnderTheirRevision(t *testing.T) {
 	if err := m.PutStates(ctx, states[:10]); err != nil {
 		t.Fatal(err)
 	}
-	// A deposed schedule knows old revisions only, of one of its states at least.
+	// A schedule that lost its lease has old revisions of at least one state.
 	states[3].State = &subjects.State{URL: "http://example.org/deposed"}
 	if err := m.PutStates(ctx, []subjects.FeedState{states[3], before}); !errors.Is(err, mesh.ErrStale) {
 		t.Errorf("got %v for an old revision, want ErrStale", err)
@@ -179,28 +179,28 @@ func TestStatesAreWrittenAllOrNoneUnderTheirRevision(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(got) != 300 || got[states[7].FeedID] != "http://example.org/new" || got[states[3].FeedID] != "http://example.org/" {
-		t.Errorf("got %d states, %q and %q; want 300, the new one, and the deposed one's untouched", len(got), got[states[7].FeedID], got[states[3].FeedID])
+		t.Errorf("got %d states, %q and %q; want 300, the new state, and no write of the old schedule", len(got), got[states[7].FeedID], got[states[3].FeedID])
 	}
-	if err := m.DropState(ctx, states[3].FeedID); err != nil {
+	if err := m.DeleteState(ctx, states[3].FeedID); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := m.State(ctx, states[3].FeedID); s != nil || err != nil {
-		t.Errorf("got %v, %v for a dropped state, want nothing", s, err)
+		t.Errorf("got %v, %v for a deleted state, want none", s, err)
 	}
-	again := []subjects.FeedState{{FeedID: states[3].FeedID, State: &subjects.State{URL: "http://example.org/again"}}}
-	if err := m.PutStates(ctx, again); err != nil {
-		t.Errorf("got %v for a feed that was dropped and comes again, want nil", err)
+	repeated := []subjects.FeedState{{FeedID: states[3].FeedID, State: &subjects.State{URL: "http://example.org/again"}}}
+	if err := m.PutStates(ctx, repeated); err != nil {
+		t.Errorf("got %v for a feed that was removed and added again, want nil", err)
 	}
 }
 
-func TestAgentsComeAndGo(t *testing.T) {
+func TestAgents_HeartbeatAndLeave(t *testing.T) {
 	r := newRig(t)
 	a, b := r.join("a"), r.join("b")
 	for _, m := range []struct {
 		*mesh.Mesh
 		id string
 	}{{a, "a"}, {b, "b"}} {
-		if err := m.Beat(t.Context(), subjects.Agent{ID: m.id, Host: "h"}); err != nil {
+		if err := m.Heartbeat(t.Context(), subjects.Agent{ID: m.id, Host: "h"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -211,6 +211,6 @@ func TestAgentsComeAndGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list, err := a.Agents(t.Context()); err != nil || len(list) != 1 {
-		t.Errorf("got %v, %v; want a alone", list, err)
+		t.Errorf("got %v, %v; want only a", list, err)
 	}
 }

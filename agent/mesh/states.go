@@ -13,27 +13,26 @@ import (
 	"feedmesh/subjects"
 )
 
-// ErrStale says that somebody else changed what we were about to change.
-var ErrStale = errors.New("changed by somebody else in the meantime")
+// ErrStale is returned for a write based on an outdated revision.
+var ErrStale = errors.New("changed by another writer in the meantime")
 
-// LoadStates calls each with every state in the schedule bucket. States that are
-// written meanwhile may be missing: a schedule that loads them fails at its first
-// write of such a one, and loads them again.
+// LoadStates calls each for every state in the schedule bucket. States written meanwhile may be missing: the
+// schedule's first write of such a feed then fails, and it loads the states again.
 func (m *Mesh) LoadStates(ctx context.Context, each func(subjects.FeedState)) error {
 	return m.loadAll(ctx, subjects.ScheduleBucket, func(entry jetstream.KeyValueEntry) {
-		if entry.Key() == lastTask {
+		if entry.Key() == lastDispatchKey {
 			return
 		}
 		s := new(subjects.State)
 		if err := json.Unmarshal(entry.Value(), s); err != nil {
-			m.log.Warn("unreadable state is made anew", "feed_id", entry.Key(), "err", err)
+			m.log.Warn("feed state decode failed, state is reset", "feed_id", entry.Key(), "err", err)
 			return
 		}
 		each(subjects.FeedState{FeedID: entry.Key(), Revision: entry.Revision(), State: s, Written: entry.Created()})
 	})
 }
 
-// loadAll calls each with the newest value of every key in a bucket.
+// loadAll calls each for the newest value of every key in a bucket.
 func (m *Mesh) loadAll(ctx context.Context, bucket string, each func(jetstream.KeyValueEntry)) error {
 	kv, err := m.bucket(ctx, bucket)
 	if err != nil {
@@ -50,23 +49,23 @@ func (m *Mesh) loadAll(ctx context.Context, bucket string, each func(jetstream.K
 			return ctx.Err()
 		case entry, open := <-watcher.Updates():
 			if !open {
-				return fmt.Errorf("read bucket %s: the connection was lost", bucket)
+				return fmt.Errorf("read bucket %s: connection lost", bucket)
 			}
 			if entry == nil {
-				return nil // all there was
+				return nil // all values were read
 			}
 			each(entry)
 		}
 	}
 }
 
-// read returns the value of a key in a bucket, or nil if there is none.
-func read[T any](ctx context.Context, m *Mesh, bucket, key string) (*T, error) {
+// readValue returns the value of a key in a bucket, or nil if none exists.
+func readValue[T any](ctx context.Context, m *Mesh, bucket, key string) (*T, error) {
 	kv, err := m.bucket(ctx, bucket)
 	if err != nil {
 		return nil, err
 	}
-	entry, err := kv.Get(eachBounded(ctx), key)
+	entry, err := kv.Get(perRequestTimeout(ctx), key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) {
 		return nil, nil
 	}
@@ -80,19 +79,19 @@ func read[T any](ctx context.Context, m *Mesh, bucket, key string) (*T, error) {
 	return value, nil
 }
 
-// lastTask is the key of the tasks that were handed out last, which stands beside
-// the feeds so that it is written together with theirs.
-const lastTask = "last-task"
+// lastDispatchKey is the key of the last dispatched tasks. It is in the bucket of the feeds to be written
+// atomically with them.
+const lastDispatchKey = "last-task"
 
-// LastTask returns the state that names the crawl tasks handed out last, to be
-// written by [Mesh.PutStates] together with those of the feeds in them.
-func (m *Mesh) LastTask(ctx context.Context) (subjects.FeedState, error) {
-	last := subjects.FeedState{FeedID: lastTask, State: new(subjects.State)}
+// LastDispatch returns the state that names the last dispatched crawl tasks. [Mesh.PutStates] writes it
+// together with the states of their feeds.
+func (m *Mesh) LastDispatch(ctx context.Context) (subjects.FeedState, error) {
+	last := subjects.FeedState{FeedID: lastDispatchKey, State: new(subjects.State)}
 	kv, err := m.bucket(ctx, subjects.ScheduleBucket)
 	if err != nil {
 		return last, err
 	}
-	entry, err := kv.Get(eachBounded(ctx), lastTask)
+	entry, err := kv.Get(perRequestTimeout(ctx), lastDispatchKey)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return last, nil
 	}
@@ -100,20 +99,19 @@ func (m *Mesh) LastTask(ctx context.Context) (subjects.FeedState, error) {
 		last.Revision, err = entry.Revision(), json.Unmarshal(entry.Value(), last.State)
 	}
 	if err != nil {
-		return last, fmt.Errorf("read the last task: %w", err)
+		return last, fmt.Errorf("read the last dispatch: %w", err)
 	}
 	return last, nil
 }
 
-// State returns what the schedule bucket holds of a feed, or nil if nothing.
+// State returns the schedule's state of a feed, or nil if none exists.
 func (m *Mesh) State(ctx context.Context, feedID string) (*subjects.State, error) {
-	return read[subjects.State](ctx, m, subjects.ScheduleBucket, feedID)
+	return readValue[subjects.State](ctx, m, subjects.ScheduleBucket, feedID)
 }
 
-// PutStates writes the states, at most [MaxBatch], each feed once, all or none,
-// and sets their new revisions. It returns [ErrStale] if any has another
-// revision by now than the one given: then the caller is not the one active
-// schedule any more.
+// PutStates writes at most [MaxPutBatch] states, each feed once, all or none, and sets their new revisions.
+// It returns [ErrStale] if a state has another revision than expected: then the caller is no longer the
+// active schedule.
 func (m *Mesh) PutStates(ctx context.Context, states []subjects.FeedState) error {
 	if len(states) == 0 {
 		return nil
@@ -137,10 +135,10 @@ func (m *Mesh) PutStates(ctx context.Context, states []subjects.FeedState) error
 	return nil
 }
 
-// DropState forgets the state and the polls of a feed that is no longer in the
-// store. It is not fenced: whoever says so, the store has said it first.
-func (m *Mesh) DropState(ctx context.Context, feedID string) error {
-	ctx = eachBounded(ctx)
+// DeleteState deletes the state and the polls of a feed that was removed from the store. It is not fenced,
+// because the removal in the store precedes every call.
+func (m *Mesh) DeleteState(ctx context.Context, feedID string) error {
+	ctx = perRequestTimeout(ctx)
 	for bucket, subject := range map[string]string{
 		subjects.ScheduleBucket: subjects.StateKey(feedID),
 		subjects.PollBucket:     subjects.PollKey(feedID),
@@ -150,7 +148,7 @@ func (m *Mesh) DropState(ctx context.Context, feedID string) error {
 			err = stream.Purge(ctx, jetstream.WithPurgeSubject(subject))
 		}
 		if err != nil {
-			return fmt.Errorf("forget state of feed %s: %w", feedID, err)
+			return fmt.Errorf("delete state of feed %s: %w", feedID, err)
 		}
 	}
 	return nil

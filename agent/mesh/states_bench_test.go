@@ -8,7 +8,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// BenchmarkPutStates writes states of feeds that are known well, so many at once.
+// BenchmarkPutStates writes batches of complete feed states.
 func BenchmarkPutStates(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -14,7 +14,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// A Depth says how much waits on a queue.
+// Depth is the backlog of a queue.
 type Depth struct {
 	Queue  string  `json:"queue"`
 	Tasks  uint64  `json:"tasks"`
@@ -22,13 +22,13 @@ type Depth struct {
 	Oldest float64 `json:"oldest_seconds"` // age of the oldest task; 0 if there is none
 	Fill   float64 `json:"fill"`           // share of the queue's bounds in use, 0 to 1
 
-	Created time.Time `json:"-"` // when its stream was made: anew, if it had been lost
+	Created time.Time `json:"-"` // creation time of its stream, which is recreated after a loss
 }
 
-// Depths returns what waits on each queue, in the order of an item's way, and
-// last how much is in quarantine.
+// Depths returns the backlog of each queue, in the order in which items pass them, followed by the
+// quarantine.
 func (m *Mesh) Depths(ctx context.Context) ([]Depth, error) {
-	ctx = eachBounded(ctx)
+	ctx = perRequestTimeout(ctx)
 	var depths []Depth
 	for _, name := range append(slices.Clone(subjects.QueueNames), subjects.QuarantineStream) {
 		stream, err := m.js.Stream(ctx, name)
@@ -37,7 +37,7 @@ func (m *Mesh) Depths(ctx context.Context) ([]Depth, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("look at queue %s: %w", name, err)
+			return nil, fmt.Errorf("read the backlog of queue %s: %w", name, err)
 		}
 		state, cfg := stream.CachedInfo().State, stream.CachedInfo().Config
 		d := Depth{Queue: name, Tasks: state.Msgs, Bytes: state.Bytes, Created: stream.CachedInfo().Created}
@@ -53,23 +53,23 @@ func (m *Mesh) Depths(ctx context.Context) ([]Depth, error) {
 	return depths, nil
 }
 
-// Beat tells the mesh that this agent lives.
-func (m *Mesh) Beat(ctx context.Context, a subjects.Agent) error {
+// Heartbeat publishes the record of this agent.
+func (m *Mesh) Heartbeat(ctx context.Context, a subjects.Agent) error {
 	kv, err := m.bucket(ctx, subjects.AgentBucket)
 	if err != nil {
 		return err
 	}
 	data, err := json.Marshal(a)
 	if err == nil {
-		_, err = kv.Put(eachBounded(ctx), a.ID, data)
+		_, err = kv.Put(perRequestTimeout(ctx), a.ID, data)
 	}
 	if err != nil {
-		return fmt.Errorf("say that agent %s lives: %w", a.ID, err)
+		return fmt.Errorf("write heartbeat of agent %s: %w", a.ID, err)
 	}
 	return nil
 }
 
-// Leave tells the mesh that this agent is gone.
+// Leave removes the record of this agent.
 func (m *Mesh) Leave(ctx context.Context) error {
 	kv, err := m.bucket(ctx, subjects.AgentBucket)
 	if err != nil {
@@ -80,7 +80,7 @@ func (m *Mesh) Leave(ctx context.Context) error {
 
 // Agents returns the agents in the mesh, by host and ID.
 func (m *Mesh) Agents(ctx context.Context) ([]subjects.Agent, error) {
-	agents, err := all[subjects.Agent](ctx, m, subjects.AgentBucket)
+	agents, err := readAll[subjects.Agent](ctx, m, subjects.AgentBucket)
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +92,13 @@ func (m *Mesh) Agents(ctx context.Context) ([]subjects.Agent, error) {
 	return list, nil
 }
 
-// Leases returns who holds which lease, by name.
+// Leases returns the leases by name.
 func (m *Mesh) Leases(ctx context.Context) (map[string]subjects.Lease, error) {
-	return all[subjects.Lease](ctx, m, subjects.LeaseBucket)
+	return readAll[subjects.Lease](ctx, m, subjects.LeaseBucket)
 }
 
-// all returns every value of a small bucket, by key.
-func all[V any](ctx context.Context, m *Mesh, bucket string) (map[string]V, error) {
+// readAll returns every value of a small bucket, by key.
+func readAll[V any](ctx context.Context, m *Mesh, bucket string) (map[string]V, error) {
 	kv, err := m.bucket(ctx, bucket)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// addresses returns n addresses of this machine that nobody listens on.
+// addresses returns n free loopback addresses.
 func addresses(t *testing.T, n int) (addrs []string) {
 	t.Helper()
 	for range n {
@@ -29,11 +29,11 @@ func addresses(t *testing.T, n int) (addrs []string) {
 	return addrs
 }
 
-// Streams are kept once while the cluster has two servers, and three times as
-// soon as it has three.
-func TestStreamsAreCopiedToServersThatJoin(t *testing.T) {
+// Streams have one replica while the cluster has two servers, and three replicas
+// as soon as it has three.
+func TestStreams_ReplicatedToJoiningServers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped by -short: three servers take a while to find each other")
+		t.Skip("skipped by -short: a cluster of three servers takes seconds to form")
 	}
 	t.Parallel()
 	dir, addrs := t.TempDir(), addresses(t, 3)
@@ -60,14 +60,14 @@ func TestStreamsAreCopiedToServersThatJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	replicas := func() int {
-		s, err := m.js.Stream(t.Context(), subjects.Crawls.Name)
+		s, err := m.js.Stream(t.Context(), subjects.CrawlQueue.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s.CachedInfo().Config.Replicas
 	}
 	if got := replicas(); got != 1 {
-		t.Errorf("got %d copies on two servers, want 1", got)
+		t.Errorf("got %d replicas on two servers, want 1", got)
 	}
 	launch(2)
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
@@ -76,14 +76,14 @@ func TestStreamsAreCopiedToServersThatJoin(t *testing.T) {
 		}
 	}
 	if got := replicas(); got != 3 {
-		t.Errorf("got %d copies on three servers, want 3", got)
+		t.Errorf("got %d replicas on three servers, want 3", got)
 	}
-	// Who sees fewer servers does not take copies away, nor what is on disk.
+	// An agent that detects fewer servers reduces neither replicas nor file storage.
 	if err := subjects.Declare(t.Context(), m.js, 1); err != nil {
 		t.Fatal(err)
 	}
 	if got := replicas(); got != 3 {
-		t.Errorf("got %d copies after an agent wanted 1, want 3", got)
+		t.Errorf("got %d replicas after an agent requested 1, want 3", got)
 	}
 	for _, name := range []string{subjects.LeaseBucket, subjects.AgentBucket} {
 		s, err := m.js.Stream(t.Context(), "KV_"+name)
@@ -91,7 +91,7 @@ func TestStreamsAreCopiedToServersThatJoin(t *testing.T) {
 			t.Fatal(err)
 		}
 		if cfg := s.CachedInfo().Config; cfg.Storage != jetstream.FileStorage || cfg.Replicas != 3 {
-			t.Errorf("bucket %s has %d copies in %v, want 3 on disk, as an emptied memory may win a vote", name, cfg.Replicas, cfg.Storage)
+			t.Errorf("bucket %s: got %d replicas in %v, want 3 on disk, because an emptied memory may win a vote", name, cfg.Replicas, cfg.Storage)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// Subscriptions returns the bucket of subscriptions at hubs.
+// Subscriptions returns the bucket of WebSub subscriptions.
 func (m *Mesh) Subscriptions() websub.Subscriptions { return subscriptions{m} }
 
 type subscriptions struct{ mesh *Mesh }
@@ -23,7 +23,7 @@ func (s subscriptions) Get(ctx context.Context, token string) (websub.Subscripti
 	if err != nil {
 		return websub.Subscription{}, err
 	}
-	entry, err := kv.Get(eachBounded(ctx), token)
+	entry, err := kv.Get(perRequestTimeout(ctx), token)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return websub.Subscription{}, websub.ErrUnknown
 	} else if err != nil {
@@ -32,14 +32,14 @@ func (s subscriptions) Get(ctx context.Context, token string) (websub.Subscripti
 	return subscriptionOf(entry)
 }
 
-// List reads all before it yields any, so that nothing waits for who acts on them.
+// List reads all subscriptions before it yields the first, so that a slow caller does not block the watch.
 func (s subscriptions) List(ctx context.Context) iter.Seq2[websub.Subscription, error] {
 	return func(yield func(websub.Subscription, error) bool) {
 		var all []websub.Subscription
 		err := s.mesh.loadAll(ctx, subjects.SubscriptionBucket, func(entry jetstream.KeyValueEntry) {
 			sub, err := subscriptionOf(entry)
 			if err != nil {
-				s.mesh.log.Warn("unreadable subscription is left alone", "err", err)
+				s.mesh.log.Warn("subscription decode failed", "err", err)
 				return
 			}
 			all = append(all, sub)
@@ -66,21 +66,20 @@ func (s subscriptions) Put(ctx context.Context, sub websub.Subscription) (revisi
 		return 0, err
 	}
 	if sub.Revision == 0 {
-		revision, err = kv.Create(eachBounded(ctx), sub.Token, value)
+		revision, err = kv.Create(perRequestTimeout(ctx), sub.Token, value)
 	} else {
-		revision, err = kv.Update(eachBounded(ctx), sub.Token, value, sub.Revision)
+		revision, err = kv.Update(perRequestTimeout(ctx), sub.Token, value, sub.Revision)
 	}
 	return revision, changedError("write", err)
 }
 
-// Delete marks the subscription as gone, if it is as given, and then takes away the
-// mark too: nobody makes one of the same token again.
+// Delete purges the subscription at its revision, and then the purge marker too: tokens are never reused.
 func (s subscriptions) Delete(ctx context.Context, sub websub.Subscription) error {
 	kv, err := s.mesh.bucket(ctx, subjects.SubscriptionBucket)
 	if err != nil {
 		return err
 	}
-	ctx = eachBounded(ctx)
+	ctx = perRequestTimeout(ctx)
 	if err := kv.Purge(ctx, sub.Token, jetstream.LastRevision(sub.Revision)); err != nil {
 		return changedError("remove", err)
 	}
@@ -91,7 +90,7 @@ func (s subscriptions) Delete(ctx context.Context, sub websub.Subscription) erro
 	return changedError("remove", err)
 }
 
-// changedError tells a write that came too late from one that failed.
+// changedError converts the error of a write with an outdated revision to [websub.ErrChanged].
 func changedError(what string, err error) error {
 	switch {
 	case err == nil:

@@ -27,23 +27,23 @@ func tokensOf(t *testing.T, in websub.Subscriptions) []string {
 	return tokens
 }
 
-func TestASubscriptionIsChangedByWhoKnowsItAsItIs(t *testing.T) {
+func TestSubscriptions_PutRequiresRevision(t *testing.T) {
 	r := newRig(t)
 	in, other := r.join("a").Subscriptions(), r.join("b").Subscriptions()
 	if got := tokensOf(t, in); got != nil {
-		t.Errorf("got %v before there is any, want none", got)
+		t.Errorf("got %v from an empty bucket, want none", got)
 	}
-	one := websub.Subscription{Token: "ONE", FeedID: "f", State: websub.Wanted, Until: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), Seen: []byte("12345678")}
+	one := websub.Subscription{Token: "ONE", FeedID: "f", State: websub.Queued, Until: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), Seen: []byte("12345678")}
 	revision, err := in.Put(t.Context(), one)
 	if err != nil || revision == 0 {
 		t.Fatalf("got revision %d, %v", revision, err)
 	}
 	if _, err := other.Put(t.Context(), one); !errors.Is(err, websub.ErrChanged) {
-		t.Errorf("another that makes it anew: got %v, want %v", err, websub.ErrChanged)
+		t.Errorf("create an existing subscription: got %v, want %v", err, websub.ErrChanged)
 	}
 	got, err := other.Get(t.Context(), "ONE")
 	if err != nil || got.Revision != revision || got.FeedID != "f" || !got.Until.Equal(one.Until) || string(got.Seen) != "12345678" {
-		t.Fatalf("got %+v, %v; want it as it was put, of revision %d", got, err, revision)
+		t.Fatalf("got %+v, %v; want the stored subscription of revision %d", got, err, revision)
 	}
 	got.State = websub.Verified
 	if _, err := other.Put(t.Context(), got); err != nil {
@@ -51,17 +51,17 @@ func TestASubscriptionIsChangedByWhoKnowsItAsItIs(t *testing.T) {
 	}
 	one.Revision = revision
 	if _, err := in.Put(t.Context(), one); !errors.Is(err, websub.ErrChanged) {
-		t.Errorf("the first one's change: got %v, want %v", err, websub.ErrChanged)
+		t.Errorf("change with an old revision: got %v, want %v", err, websub.ErrChanged)
 	}
 	if err := in.Delete(t.Context(), one); !errors.Is(err, websub.ErrChanged) {
-		t.Errorf("the first one's removal: got %v, want %v", err, websub.ErrChanged)
+		t.Errorf("delete with an old revision: got %v, want %v", err, websub.ErrChanged)
 	}
 	if now, err := in.Get(t.Context(), "ONE"); err != nil || now.State != websub.Verified {
-		t.Errorf("got %+v, %v; want the second one's change", now, err)
+		t.Errorf("got %+v, %v; want the second writer's change", now, err)
 	}
 }
 
-func TestARemovedSubscriptionLeavesNothing(t *testing.T) {
+func TestSubscriptions_DeleteLeavesNoMarker(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	in := m.Subscriptions()
@@ -89,11 +89,11 @@ func TestARemovedSubscriptionLeavesNothing(t *testing.T) {
 	}
 	stream, err := js.Stream(t.Context(), "KV_"+subjects.SubscriptionBucket)
 	if err != nil || stream.CachedInfo().State.Msgs != 2 {
-		t.Errorf("got %+v, %v; want two records and no trace of the third", stream, err)
+		t.Errorf("got %+v, %v; want two records and no marker of the third", stream, err)
 	}
 }
 
-func TestAnUnreadableSubscriptionDisturbsNoOther(t *testing.T) {
+func TestSubscriptions_ListSkipsUnreadable(t *testing.T) {
 	r := newRig(t)
 	in := r.join("a").Subscriptions()
 	if _, err := in.Put(t.Context(), websub.Subscription{Token: "ONE"}); err != nil {
@@ -107,9 +107,9 @@ func TestAnUnreadableSubscriptionDisturbsNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := tokensOf(t, in); !slices.Equal(got, []string{"ONE"}) {
-		t.Errorf("got %v, want the readable one", got)
+		t.Errorf("got %v, want the readable subscription", got)
 	}
 	if _, err := in.Get(t.Context(), "TWO"); err == nil || !strings.HasPrefix(err.Error(), "read subscription: ") {
-		t.Errorf("got %v, want that it is unreadable", err)
+		t.Errorf("got %v, want a decode error", err)
 	}
 }

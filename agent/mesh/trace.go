@@ -8,24 +8,23 @@ import (
 	"feedmesh/agent/trace"
 )
 
-// spans are the steps that one attempt is in the traces of its tasks.
+// spans are the spans of one attempt in the traces of its tasks.
 type spans []*trace.Span
 
-// follow begins a step in the trace of each task that belongs to one. What
-// the actor does belongs to the first: a context has room for one only, so the
-// others link to it.
-func (s *server[T]) follow(ctx context.Context, parcels []parcel) (context.Context, spans) {
+// startSpans starts a span in the trace of each task that has one. The actor's work belongs to the first,
+// because a context has one span only; the others link to it.
+func (s *server[T]) startSpans(ctx context.Context, deliveries []delivery) (context.Context, spans) {
 	var all spans
 	first := ctx
-	for _, p := range parcels {
-		own, span := s.mesh.trace.Receive(ctx, s.queue.Name, p.part.Header)
+	for _, d := range deliveries {
+		taskCtx, span := s.mesh.trace.Receive(ctx, s.queue.Name, d.part.Header)
 		if first == ctx {
-			first = own
+			first = taskCtx
 		}
 		if span == nil {
 			continue
 		}
-		describe(span, s.queue.Name, p)
+		setSpanAttributes(span, s.queue.Name, d)
 		if len(all) > 0 {
 			span.Link(all[0])
 		}
@@ -34,20 +33,20 @@ func (s *server[T]) follow(ctx context.Context, parcels []parcel) (context.Conte
 	return first, all
 }
 
-func describe(span *trace.Span, queue string, p parcel) {
+func setSpanAttributes(span *trace.Span, queue string, d delivery) {
 	span.Text("feedmesh.queue", queue)
-	span.Text("feedmesh.task", p.part.ID)
-	if p.msg == nil {
+	span.Text("feedmesh.task", d.part.ID)
+	if d.msg == nil {
 		return
 	}
-	span.Text("feedmesh.subject", p.msg.Subject())
-	if meta, err := p.msg.Metadata(); err == nil {
+	span.Text("feedmesh.subject", d.msg.Subject())
+	if meta, err := d.msg.Metadata(); err == nil {
 		span.Number("feedmesh.attempt", float64(meta.NumDelivered))
-		span.Number("feedmesh.waited_seconds", max(0, time.Since(meta.Timestamp).Seconds())) // by two machines' clocks
+		span.Number("feedmesh.waited_seconds", max(0, time.Since(meta.Timestamp).Seconds())) // by the clocks of two machines
 	}
 }
 
-// end ends the steps by what the actor answered.
+// end ends the spans with the actor's error.
 func (all spans) end(err error) {
 	for _, span := range all {
 		v := verdict(err)
@@ -63,7 +62,7 @@ func (all spans) end(err error) {
 	}
 }
 
-// logOf returns the log, with the trace that ctx belongs to.
+// logOf returns the logger with the trace ID of ctx.
 func (m *Mesh) logOf(ctx context.Context) *slog.Logger {
 	if id := trace.ID(ctx); id != "" {
 		return m.log.With("trace_id", id)

@@ -19,7 +19,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// joinTraced joins the mesh with a tracer to a collector. What is logged is
+// joinTraced joins the mesh with a tracer to a collector. Log lines are
 // written to log.
 func (r *rig) joinTraced(log *strings.Builder) (*mesh.Mesh, *trace.Tracer, *tracetest.Collector) {
 	r.t.Helper()
@@ -39,25 +39,25 @@ func (r *rig) joinTraced(log *strings.Builder) (*mesh.Mesh, *trace.Tracer, *trac
 	return m, tracer, c
 }
 
-// run serves the jobs until none waits.
+// run serves the jobs until the queue is empty.
 func run(t *testing.T, m *mesh.Mesh, actor mesh.BatchActor[job], size int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
 	queue := jobs()
-	queue.Hand = size
+	queue.MaxBatch = size
 	wait.Go(func() { mesh.ServeBatch(ctx, m, queue, "", actor, 1) })
-	eventually(t, "queue empty", func() bool { return waiting(t, m, "index") == 0 })
+	eventually(t, "queue empty", func() bool { return pendingCount(t, m, "index") == 0 })
 	cancel()
 	wait.Wait()
 }
 
-// A batchFunc is an actor for batches.
+// batchFunc is an actor for batches.
 type batchFunc func(ctx context.Context, tasks []job) error
 
 func (f batchFunc) ReceiveAll(ctx context.Context, tasks []job) error { return f(ctx, tasks) }
 
-func TestEachAttemptIsAStepThatSaysHowItEnded(t *testing.T) {
+func TestTrace_SpanPerAttempt(t *testing.T) {
 	var log strings.Builder
 	r := newRig(t)
 	m, tracer, c := r.joinTraced(&log)
@@ -77,7 +77,7 @@ func TestEachAttemptIsAStepThatSaysHowItEnded(t *testing.T) {
 			return nil
 		}
 		if tries[name] == 2 {
-			return mesh.Later(1, errors.New("not yet"))
+			return mesh.RetryAfter(1, errors.New("not yet"))
 		}
 		return errors.New("still ill\nwith more")
 	}), 1)
@@ -90,19 +90,19 @@ func TestEachAttemptIsAStepThatSaysHowItEnded(t *testing.T) {
 		}
 		a := s.Attributes
 		if a["feedmesh.queue"] != "index" || a["feedmesh.subject"] != "index" || a["feedmesh.task"] != "x" || a["feedmesh.waited_seconds"] == "" {
-			t.Errorf("got %v, want the queue, the subject, the task and how long it waited", a)
+			t.Errorf("got %v, want queue, subject, task and waiting time", a)
 		}
 		got = append(got, strings.Join([]string{a["feedmesh.attempt"], a["feedmesh.verdict"], s.Failure, a["feedmesh.reason"]}, "|"))
 	}
 	if want := []string{"1|failed|still ill|", "2|later||not yet", "3|done||"}; !slices.Equal(got, want) {
-		t.Errorf("got steps %q, want %q", got, want)
+		t.Errorf("got spans %q, want %q", got, want)
 	}
 	if line := log.String(); strings.Count(line, "\n") != 1 || !strings.Contains(line, "trace_id="+trace.ID(ctx)) {
-		t.Errorf("got log %q, want the failure, with the trace's ID", line)
+		t.Errorf("got log %q, want the failure with the trace ID", line)
 	}
 }
 
-func TestABatchIsAStepInEachOfItsTasksTraces(t *testing.T) {
+func TestTrace_BatchHasSpanInEachTrace(t *testing.T) {
 	var log strings.Builder
 	r := newRig(t)
 	m, tracer, c := r.joinTraced(&log)
@@ -146,11 +146,11 @@ func TestABatchIsAStepInEachOfItsTasksTraces(t *testing.T) {
 		}
 	}
 	if len(traces) != 0 {
-		t.Errorf("got no step in the traces of %v", traces)
+		t.Errorf("got no span in the traces of %v", traces)
 	}
 }
 
-func TestWithoutATraceMessagesHaveNoHeaderForIt(t *testing.T) {
+func TestTrace_NoHeaderWithoutTrace(t *testing.T) {
 	var log strings.Builder
 	r := newRig(t)
 	m, tracer, _ := r.joinTraced(&log)
@@ -166,6 +166,6 @@ func TestWithoutATraceMessagesHaveNoHeaderForIt(t *testing.T) {
 	}
 	msg, err := stream.GetMsg(t.Context(), stream.CachedInfo().State.LastSeq)
 	if err != nil || len(msg.Header) != 1 || msg.Header.Get(jetstream.MsgIDHeader) != "x" {
-		t.Errorf("got header %v, %v; want the ID alone", msg.Header, err)
+		t.Errorf("got header %v, %v; want only the ID", msg.Header, err)
 	}
 }

@@ -11,32 +11,31 @@ import (
 	"feedmesh/agent/role"
 )
 
-// A probe asks whether one of the things is well that this process stands on.
+// probe checks one dependency of this process.
 type probe struct {
 	name string
-	ask  func(context.Context) error
-	turn chan struct{} // has room for the one who asks
+	ping func(context.Context) error
+	busy chan struct{} // holds a token while a check is in progress
 }
 
-func newProbe(name string, ask func(context.Context) error) *probe {
-	return &probe{name: name, ask: ask, turn: make(chan struct{}, 1)}
+func newProbe(name string, ping func(context.Context) error) *probe {
+	return &probe{name: name, ping: ping, busy: make(chan struct{}, 1)}
 }
 
-// probeTime is how long a thing may take to answer.
-const probeTime = 2 * time.Second
+// probeTimeout is the timeout of a check.
+const probeTimeout = 2 * time.Second
 
-// check asks, and gives up on what does not answer in time, even if it does not
-// heed its context. Such a thing is not asked again before it has answered: those
-// who wait for it would add up.
+// check runs the check with a timeout, even if the dependency ignores its context. A check that has not
+// returned yet is not started again, so that blocked goroutines do not accumulate.
 func (p *probe) check(ctx context.Context) api.Check {
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	answer := make(chan error, 1)
 	select {
-	case p.turn <- struct{}{}:
+	case p.busy <- struct{}{}:
 		go func() {
-			answer <- p.ask(ctx)
-			<-p.turn
+			answer <- p.ping(ctx)
+			<-p.busy
 		}()
 	case <-ctx.Done():
 	}
@@ -44,7 +43,7 @@ func (p *probe) check(ctx context.Context) api.Check {
 	case err := <-answer:
 		return result(p.name, err)
 	case <-ctx.Done():
-		return result(p.name, fmt.Errorf("it has not answered for %v", probeTime))
+		return result(p.name, fmt.Errorf("no response within %v", probeTimeout))
 	}
 }
 
@@ -56,7 +55,7 @@ func result(name string, err error) api.Check {
 	return c
 }
 
-// probesOf returns what asks about all that this process stands on.
+// probesOf returns the checks of all dependencies of this process.
 func (n *node) probesOf(env *role.Env) []*probe {
 	probes := []*probe{newProbe("mesh", n.mesh.Ping)}
 	if n.server != nil {
@@ -72,15 +71,15 @@ func (n *node) probesOf(env *role.Env) []*probe {
 		}))
 	}
 	if n.needsData() {
-		probes = append(probes, newProbe("disk", func(context.Context) error { return n.room() }))
+		probes = append(probes, newProbe("disk", func(context.Context) error { return n.checkDiskSpace() }))
 	}
 	return probes
 }
 
-// checks asks about all of them, side by side.
+// checks runs all checks concurrently.
 func (n *node) checks(ctx context.Context) []api.Check {
 	if !n.running.Load() {
-		return []api.Check{result("agent", errors.New("it is starting, or stopping"))}
+		return []api.Check{result("agent", errors.New("starting or stopping"))}
 	}
 	checks := make([]api.Check, len(n.probes))
 	var group sync.WaitGroup

@@ -10,58 +10,58 @@ import (
 	"time"
 )
 
-func TestAThingThatHangsIsToldInTimeAndAskedOnce(t *testing.T) {
+func TestChecks_HangingDependencyTimesOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var asked atomic.Int32
+		var calls atomic.Int32
 		hang := make(chan struct{})
-		ill := errors.New("the disk is on fire")
+		cause := errors.New("disk failure")
 		n := &node{probes: []*probe{
-			newProbe("hangs", func(context.Context) error { asked.Add(1); <-hang; return nil }),
+			newProbe("hangs", func(context.Context) error { calls.Add(1); <-hang; return nil }),
 			newProbe("slow", func(context.Context) error { time.Sleep(time.Second); return nil }),
 			newProbe("waits", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }),
-			newProbe("ill", func(context.Context) error { return ill }),
+			newProbe("failing", func(context.Context) error { return cause }),
 		}}
 		if c := n.checks(t.Context()); len(c) != 1 || c[0].OK {
-			t.Errorf("got %+v before it runs, want it not ready", c)
+			t.Errorf("got %+v before the node runs, want not ready", c)
 		}
 		n.running.Store(true)
 		for range 3 {
 			began := time.Now()
 			c := n.checks(t.Context())
-			if took := time.Since(began); took > probeTime {
-				t.Errorf("took %v, want %v at most", took, probeTime)
+			if took := time.Since(began); took > probeTimeout {
+				t.Errorf("took %v, want %v at most", took, probeTimeout)
 			}
-			if c[0].OK || !strings.Contains(c[0].Detail, "not answered") || !c[1].OK || c[2].OK || c[3].OK || c[3].Detail != ill.Error() {
-				t.Errorf("got %+v, want only the slow one well", c)
+			if c[0].OK || !strings.Contains(c[0].Detail, "no response") || !c[1].OK || c[2].OK || c[3].OK || c[3].Detail != cause.Error() {
+				t.Errorf("got %+v, want only the slow dependency OK", c)
 			}
 		}
-		if asked.Load() != 1 {
-			t.Errorf("asked what hangs %d times, want once", asked.Load())
+		if calls.Load() != 1 {
+			t.Errorf("got %d calls of the hanging check, want 1", calls.Load())
 		}
 		close(hang)
 		synctest.Wait()
 		if c := n.checks(t.Context()); !c[0].OK {
-			t.Errorf("got %+v of what hung before, want it well again", c[0])
+			t.Errorf("got %+v after the dependency recovered, want OK", c[0])
 		}
 	})
 }
 
-func TestManyMayAskAtOnce(t *testing.T) {
+func TestProbe_ConcurrentChecks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe("slow", func(context.Context) error { time.Sleep(100 * time.Millisecond); return nil })
-		var well atomic.Int32
+		var passed atomic.Int32
 		for range 10 {
 			go func() {
 				if p.check(t.Context()).OK {
-					well.Add(1)
+					passed.Add(1)
 				}
 			}()
 		}
 		time.Sleep(3 * time.Second)
-		if well.Load() != 10 {
-			t.Errorf("got %d of 10 answered well, want all", well.Load())
+		if passed.Load() != 10 {
+			t.Errorf("got %d of 10 checks passed, want all", passed.Load())
 		}
 	})
 }

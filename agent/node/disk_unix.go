@@ -4,7 +4,7 @@ package node
 
 import "golang.org/x/sys/unix"
 
-// FreeBytes returns how much an ordinary user may still write to dir's disk.
+// FreeBytes returns the free space on dir's disk for an unprivileged user.
 func FreeBytes(dir string) (int64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

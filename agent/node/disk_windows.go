@@ -2,7 +2,7 @@ package node
 
 import "golang.org/x/sys/windows"
 
-// FreeBytes returns how much this user may still write to dir's disk.
+// FreeBytes returns the free space on dir's disk for this user.
 func FreeBytes(dir string) (int64, error) {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

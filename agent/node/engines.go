@@ -20,15 +20,15 @@ import (
 	"feedmesh/storage/sqlite"
 )
 
-// openEngines opens the store and the index as far as the roles need them.
+// openEngines opens the store and the index that the roles need.
 func (n *node) openEngines(ctx context.Context, env *role.Env) error {
 	if n.needs(func(r role.Role) bool { return r.Store }) {
-		if err := n.whenThere(ctx, func() error { return n.openStore(ctx, env) }); err != nil {
+		if err := n.openWithRetry(ctx, func() error { return n.openStore(ctx, env) }); err != nil {
 			return err
 		}
 	}
 	if n.needs(func(r role.Role) bool { return r.Index }) {
-		if err := n.whenThere(ctx, func() error { return n.openIndex(ctx, env) }); err != nil {
+		if err := n.openWithRetry(ctx, func() error { return n.openIndex(ctx, env) }); err != nil {
 			return err
 		}
 	}
@@ -36,29 +36,29 @@ func (n *node) openEngines(ctx context.Context, env *role.Env) error {
 		return err
 	}
 	if env.Store != nil {
-		return n.plantStarter(ctx, env)
+		return n.importStarter(ctx, env)
 	}
 	return nil
 }
 
-// tryEvery is how often it is tried whether an engine is there.
-const tryEvery = 2 * time.Second
+// retryInterval is the delay between retries to open an engine.
+const retryInterval = 2 * time.Second
 
-// whenThere opens an engine as soon as it can be used: an agent that is started
-// while its engine is away waits for it, as one does that was there before.
-func (n *node) whenThere(ctx context.Context, open func() error) error {
+// openWithRetry opens an engine, and retries while the engine is unavailable: an agent started during an outage
+// waits like the agents that run already.
+func (n *node) openWithRetry(ctx context.Context, open func() error) error {
 	for waited := false; ; waited = true {
 		err := open()
 		if !errors.Is(err, storage.ErrUnavailable) {
 			return err
 		}
 		if !waited {
-			n.options.Log.Warn("waiting for what the roles need", "err", err)
+			n.options.Log.Warn("dependency unavailable, waiting", "err", err)
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(tryEvery):
+		case <-time.After(retryInterval):
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (n *node) openStore(ctx context.Context, env *role.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	n.opened(env.Store)
+	n.closeLater(env.Store)
 	n.self.Store, err = env.Store.ID(ctx)
 	return err
 }
@@ -80,7 +80,7 @@ func (n *node) openStore(ctx context.Context, env *role.Env) (err error) {
 func (n *node) openIndex(ctx context.Context, env *role.Env) (err error) {
 	if n.config.Search != "" {
 		n.self.Index = "meilisearch"
-		env.Index, err = meilisearch.Open(ctx, meilisearchAt(n.config.Search, n.config.SearchKey, n.options.Log))
+		env.Index, err = meilisearch.Open(ctx, meilisearchOptions(n.config.Search, n.config.SearchKey, n.options.Log))
 	} else {
 		n.self.Index, err = n.ownIndex()
 		if err == nil {
@@ -90,28 +90,28 @@ func (n *node) openIndex(ctx context.Context, env *role.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	n.opened(env.Index)
+	n.closeLater(env.Index)
 	return nil
 }
 
-// meilisearchAt returns how to reach the server that --search names.
-func meilisearchAt(search config.Address, key config.Secret, log *slog.Logger) meilisearch.Options {
+// meilisearchOptions returns the options of the server that --search names.
+func meilisearchOptions(search config.Address, key config.Secret, log *slog.Logger) meilisearch.Options {
 	return meilisearch.Options{URL: strings.Replace(string(search), "meilisearch", "http", 1), Key: string(key), Log: log}
 }
 
-// CheckStore returns nil if the PostgreSQL that --store names can be used, else
-// what is wrong and what to do. It changes nothing.
+// CheckStore checks the PostgreSQL that --store names without changes. Its error states the problem and the
+// remedy.
 func CheckStore(ctx context.Context, store config.Address) error {
 	return postgres.Check(ctx, string(store))
 }
 
-// CheckSearch returns nil if the Meilisearch that --search names can be used,
-// else what is wrong and what to do. It changes nothing.
+// CheckSearch checks the Meilisearch that --search names without changes. Its error states the problem and
+// the remedy.
 func CheckSearch(ctx context.Context, search config.Address, key config.Secret) error {
-	return meilisearch.Check(ctx, meilisearchAt(search, key, nil))
+	return meilisearch.Check(ctx, meilisearchOptions(search, key, nil))
 }
 
-// ownIndex names the index of this data folder.
+// ownIndex returns the ID of the index of this data folder.
 func (n *node) ownIndex() (string, error) {
 	path, err := filepath.Abs(n.path("index"))
 	if err != nil {
@@ -120,16 +120,16 @@ func (n *node) ownIndex() (string, error) {
 	return n.self.Host + ":" + path, nil
 }
 
-// openBleve opens the index of this data folder. One that can't be read is put
-// aside and made anew from the store: it holds nothing that the store has not.
+// openBleve opens the index of this data folder. A damaged index is moved aside and rebuilt from the store,
+// which contains all of its data.
 func (n *node) openBleve() (storage.Index, error) {
 	path := n.path("index")
 	index, err := bleve.Open(path)
 	if errors.Is(err, bleve.ErrBroken) {
 		aside := fmt.Sprintf("%s.broken-%s", path, time.Now().UTC().Format("20060102T150405"))
-		n.options.Log.Warn("the index can't be read: it is put aside and made anew", "moved_to", aside, "err", err)
+		n.options.Log.Warn("index damaged, rebuild from the store", "moved_to", aside, "err", err)
 		if err := os.Rename(path, aside); err != nil {
-			return nil, fmt.Errorf("put the broken index aside: %w", err)
+			return nil, fmt.Errorf("move the damaged index aside: %w", err)
 		}
 		index, err = bleve.Open(path)
 	}
@@ -139,11 +139,11 @@ func (n *node) openBleve() (storage.Index, error) {
 	return index, nil
 }
 
-// checkMesh returns an error if the mesh keeps or finds its items elsewhere: half
-// of them here and half there would be found by nobody.
+// checkMesh returns an error if other agents use another store or index: items would be split between both,
+// and no search would find all.
 func (n *node) checkMesh(ctx context.Context) error {
 	if n.self.Store == "" && n.self.Index == "" {
-		return nil // and a crawler's user may not read who is in the mesh
+		return nil // the NATS user of a crawler may not read the heartbeats
 	}
 	agents, err := n.mesh.Agents(ctx)
 	if err != nil {
@@ -151,16 +151,16 @@ func (n *node) checkMesh(ctx context.Context) error {
 	}
 	for _, a := range agents {
 		if n.self.Store != "" && a.Store != "" && a.Store != n.self.Store {
-			return fmt.Errorf("the mesh keeps its items in a store of agent %s on %s: share it, if it is a PostgreSQL, with --store, or play only roles that need none here, as --roles crawl,prepare,classify",
+			return fmt.Errorf("the mesh uses the store of agent %s on %s: share it with --store if it is PostgreSQL, or run only roles without a store here, for example --roles crawl,prepare,classify",
 				a.ID, a.Host)
 		}
 		if n.self.Index != "" && a.Index != "" && a.Index != n.self.Index {
-			return fmt.Errorf("the mesh finds its items by another index, of agent %s on %s (%s, here %s): give all agents one Meilisearch with --search, or play the roles index and api on that agent only",
+			return fmt.Errorf("the mesh uses another index, of agent %s on %s (%s, here %s): configure one Meilisearch for all agents with --search, or run the roles index and api on that agent only",
 				a.ID, a.Host, a.Index, n.self.Index)
 		}
 	}
 	return nil
 }
 
-// needs reports whether any of the node's roles does.
+// needs reports whether a role of the node has the property.
 func (n *node) needs(what func(role.Role) bool) bool { return slices.ContainsFunc(n.roles, what) }

@@ -12,8 +12,8 @@ import (
 	"feedmesh/subjects"
 )
 
-// openHealth serves what machines ask of this process, from now until all else
-// is closed: a process that starts or ends slowly is alive.
+// openHealth serves health checks and metrics from now until all else is closed, so that a process that
+// starts or stops slowly still passes its liveness check.
 func (n *node) openHealth(env *role.Env) error {
 	if n.config.Health == "" {
 		return nil
@@ -27,16 +27,16 @@ func (n *node) openHealth(env *role.Env) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- api.Serve(ctx, l, server.Health(loopback), n.options.Log) }()
-	n.opened(closer(func() error { cancel(); return <-ended }))
-	n.options.Log.Info("health and metrics are served", "url", "http://"+l.Addr().String())
+	n.closeLater(closer(func() error { cancel(); return <-ended }))
+	n.options.Log.Info("health endpoint started", "url", "http://"+l.Addr().String())
 	return nil
 }
 
-// agentInfo is the metric that names what this process is.
+// agentInfo is the metric with the agent's version and roles as labels.
 func agentInfo(a subjects.Agent) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name:        "feedmesh_agent_info",
-		Help:        "What this agent is: always 1, with its version and roles.",
+		Help:        "Information about this agent: always 1, with version and roles as labels.",
 		ConstLabels: prometheus.Labels{"version": a.Version, "roles": strings.Join(a.Roles, ",")},
 	}, func() float64 { return 1 })
 }

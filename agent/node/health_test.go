@@ -21,7 +21,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// freeAddr returns an address of this machine that nobody listens on.
+// freeAddr returns a free loopback address.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -32,7 +32,7 @@ func freeAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// get returns the answer to a request of a machine; 0 if there is none.
+// get returns the response to a GET request; status 0 and the error text if the request failed.
 func get(t *testing.T, url, token string) (status int, body string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
@@ -54,8 +54,8 @@ func get(t *testing.T, url, token string) (status int, body string) {
 	return resp.StatusCode, string(b)
 }
 
-// stoppable runs a NATS server until the test ends or stop is called.
-func stoppable(t *testing.T) (url string, stop func()) {
+// stoppableNATS runs a NATS server until stop is called or the test ends.
+func stoppableNATS(t *testing.T) (url string, stop func()) {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, JetStream: true, StoreDir: t.TempDir(), MaxPayload: subjects.MaxMessage,
@@ -72,12 +72,12 @@ func stoppable(t *testing.T) (url string, stop func()) {
 	return s.ClientURL(), stop
 }
 
-func TestAnAgentWithoutRoleAPITellsHowItIs(t *testing.T) {
+func TestHealth_WithoutRoleAPI(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped by -short: it takes some seconds with a whole node")
+		t.Skip("skipped by -short: runs a complete node for seconds")
 	}
 	t.Parallel()
-	nats, stop := stoppable(t)
+	nats, stop := stoppableNATS(t)
 	c := settings(filepath.Join(t.TempDir(), "never"))
 	c.Roles, c.NATS, c.Health, c.Token = []string{"crawl"}, []config.Address{config.Address(nats)}, freeAddr(t), "s3cret"
 	start(t, c)
@@ -96,34 +96,34 @@ func TestAnAgentWithoutRoleAPITellsHowItIs(t *testing.T) {
 
 	stop()
 	began := time.Now()
-	eventually(t, "it is told that NATS is away", func() bool {
+	eventually(t, "readiness reports NATS unavailable", func() bool {
 		status, body := get(t, at+"/readyz", "s3cret")
 		return status == 503 && strings.Contains(body, `"mesh","ok":false`)
 	})
 	if took := time.Since(began); took > 15*time.Second {
-		t.Errorf("it took %v, want 15 s at most", took)
+		t.Errorf("readiness changed after %v, want 15 s at most", took)
 	}
 	if status, _ := get(t, at+"/livez", ""); status != 200 {
-		t.Errorf("liveness: got %d while NATS is away, want 200", status)
+		t.Errorf("liveness: got %d while NATS is unavailable, want 200", status)
 	}
 }
 
-func TestOthersGetNoProfiles(t *testing.T) {
+func TestHealth_ProfilesOnLoopbackOnly(t *testing.T) {
 	t.Parallel()
-	nats, _ := stoppable(t)
+	nats, _ := stoppableNATS(t)
 	c := settings(filepath.Join(t.TempDir(), "never"))
 	_, port, _ := net.SplitHostPort(freeAddr(t))
 	c.Roles, c.NATS, c.Health, c.Token = []string{"crawl"}, []config.Address{config.Address(nats)}, "0.0.0.0:"+port, "s3cret"
 	start(t, c)
 	if status, _ := get(t, "http://127.0.0.1:"+port+"/debug/pprof/", "s3cret"); status != 404 {
-		t.Errorf("got %d, want 404", status)
+		t.Errorf("profiles: got %d, want 404", status)
 	}
 	if status, _ := get(t, "http://127.0.0.1:"+port+"/readyz", "s3cret"); status != 200 {
 		t.Errorf("readiness: got %d, want 200", status)
 	}
 }
 
-func TestAHealthAddressInUseIsSaid(t *testing.T) {
+func TestRun_HealthAddressInUse(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -132,34 +132,34 @@ func TestAHealthAddressInUseIsSaid(t *testing.T) {
 	defer l.Close()
 	c := settings(filepath.Join(t.TempDir(), "data"))
 	c.Health = l.Addr().String()
-	if got := refused(t, c); !strings.HasPrefix(got, c.Health+" is in use") || !strings.Contains(got, "--health") {
-		t.Errorf("got %q, want that the address is in use and what to do", got)
+	if got := startError(t, c); !strings.HasPrefix(got, c.Health+" is in use") || !strings.Contains(got, "--health") {
+		t.Errorf("got %q, want the address in use and the remedy", got)
 	}
 }
 
-func TestMetricsAreThereFewAndSound(t *testing.T) {
+func TestMetrics_CompleteAndBounded(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped by -short: it takes some seconds with a whole node")
+		t.Skip("skipped by -short: runs a complete node for seconds")
 	}
 	t.Parallel()
-	web := httptest.NewServer(simulate.NewFarm(farmFeeds, farmEntries, time.Now().Add(-time.Hour)))
+	web := httptest.NewServer(simulate.NewFeedServer(testFeeds, testEntries, time.Now().Add(-time.Hour)))
 	t.Cleanup(web.Close)
 	c := settings(filepath.Join(t.TempDir(), "data"))
 	c.Health = freeAddr(t)
 	r := start(t, c)
 	r.add(web.URL)
-	r.settled(farmItems)
+	r.waitIdle(testItems)
 	var page string
-	eventually(t, "the active schedule tells the gauges", func() bool {
+	eventually(t, "the active schedule exports its gauges", func() bool {
 		_, page = get(t, "http://"+c.Health+"/metrics", "")
 		return strings.Contains(page, "feedmesh_queue_pending")
 	})
-	faults, err := promlint.New(bytes.NewBufferString(page)).Lint()
+	problems, err := promlint.New(bytes.NewBufferString(page)).Lint()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, fault := range faults {
-		t.Errorf("%s: %s", fault.Metric, fault.Text)
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
 	lines := slices.DeleteFunc(strings.Split(page, "\n"), func(line string) bool { return line == "" || strings.HasPrefix(line, "#") })
 	if len(lines) > 2000 {
@@ -174,12 +174,12 @@ func TestMetricsAreThereFewAndSound(t *testing.T) {
 		`feedmesh_active{lease="schedule"} 1`, `feedmesh_active{lease="cluster-en"} 1`, "go_goroutines ", "process_resident_memory_bytes ",
 	} {
 		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, want) }) {
-			t.Errorf("there is no %s", want)
+			t.Errorf("metric missing: %s", want)
 		}
 	}
 	for _, line := range lines {
 		if name, _, _ := strings.Cut(line, " "); strings.Contains(name, "127.0.0.1") || strings.Contains(name, "://") {
-			t.Errorf("%s names a host or feed", line)
+			t.Errorf("%s contains a host or feed", line)
 		}
 	}
 }

@@ -14,49 +14,49 @@ import (
 	"feedmesh/classify/spam"
 )
 
-// labelSets returns the rule sets that items are labelled by, and gives the roles
-// what labels by those in force.
+// labelSets returns the rule sets that label items, and gives the roles a classifier built from the active
+// versions.
 func labelSets(env *role.Env) []*ruleSet {
-	rules, rulesInForce := ruleSetOf(api.Rulebook{
-		Name: "classify", Does: "what items are about, and what is to be done with them; a file stands in place of the program's own of its name",
-		Standard: classify.ShippedArchive(), Warn: warn,
+	rules, activeRules := ruleSetOf(api.RuleSetSpec{
+		Name: "classify", Does: "Topics and actions for items. A file replaces the built-in file of the same name.",
+		Default: classify.ShippedArchive(), Warn: warn,
 	}, role.Classify, compile)
-	lists, listsInForce := ruleSetOf(api.Rulebook{
-		Name: "spam", Does: "what speaks for spam, and how much; a file stands in place of the program's own of its name",
-		Standard: spam.Shipped(), Learn: workbench.LearnSpam,
+	lists, activeLists := ruleSetOf(api.RuleSetSpec{
+		Name: "spam", Does: "Signals of spam and their weights. A file replaces the built-in file of the same name.",
+		Default: spam.Shipped(), Learn: workbench.LearnSpam,
 	}, role.Classify, spam.Parse)
-	learned, learnedInForce := ruleSetOf(api.Rulebook{
-		Name: "model", Does: "what items are about where the rules are silent; written by training, for nobody to read",
-		Standard: model.Shipped(),
+	learned, activeModel := ruleSetOf(api.RuleSetSpec{
+		Name: "model", Does: "Model for items that no rule matches. Training writes it; it is not readable text.",
+		Default: model.Shipped(),
 	}, role.Classify, model.Decode)
 
-	inForce := func() *classify.Classifier {
+	active := func() *classify.Classifier {
 		return &classify.Classifier{
-			Rules: rulesInForce(), Spam: listsInForce(), Model: learnedInForce(), Sentiment: env.Config.Classify.Sentiment,
+			Rules: activeRules(), Spam: activeLists(), Model: activeModel(), Sentiment: env.Config.Classify.Sentiment,
 		}
 	}
-	env.Classifier = inForce
+	env.Classifier = active
 	rules.Decider = func(text []byte) (workbench.Decider, []rule.Rule, error) {
 		set, err := classify.Overlay(text)
 		if err != nil {
 			return nil, nil, err
 		}
-		c := inForce()
+		c := active()
 		c.Rules, err = classify.Compile(set)
 		return c, set.Rules, err
 	}
 	lists.Decider = func(text []byte) (_ workbench.Decider, _ []rule.Rule, err error) {
-		c := inForce()
+		c := active()
 		c.Spam, err = spam.Parse(text)
 		return c, nil, err
 	}
 	learned.Decider = func(text []byte) (_ workbench.Decider, _ []rule.Rule, err error) {
-		c := inForce()
+		c := active()
 		c.Model, err = model.Decode(text)
 		return c, nil, err
 	}
 	learned.Learn = func(ctx context.Context, _ []byte, examples workbench.Examples) ([]byte, string, json.RawMessage, error) {
-		return workbench.LearnModel(ctx, rulesInForce(), examples)
+		return workbench.LearnModel(ctx, activeRules(), examples)
 	}
 	return []*ruleSet{rules, lists, learned}
 }
@@ -69,7 +69,7 @@ func compile(text []byte) (*classify.Rules, error) {
 	return classify.Compile(set)
 }
 
-// warn says what is odd about rules, but for those of files that nobody changed.
+// warn returns the lint warnings of rules, except those of unchanged built-in files.
 func warn(text []byte) []string {
 	set, err := classify.Overlay(text)
 	if err != nil {
@@ -82,7 +82,7 @@ func warn(text []byte) []string {
 	var words []string
 	for _, w := range rule.Lint(set) {
 		if !shipped[w] {
-			words = append(words, fmt.Sprintf("%s: %s", w.Pos, w.Text))
+			words = append(words, fmt.Sprintf("%s: %s", w.Pos, w.Message))
 		}
 	}
 	return words

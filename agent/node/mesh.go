@@ -17,16 +17,16 @@ import (
 	"feedmesh/subjects"
 )
 
-// openMesh starts the NATS server if there is to be one, and joins the mesh.
+// openMesh starts the embedded NATS server if needed, and joins the mesh.
 func (n *node) openMesh(ctx context.Context) error {
 	conn, err := n.connect()
 	if err != nil {
 		return err
 	}
-	n.opened(closer(func() error { conn.Close(); return nil }))
+	n.closeLater(closer(func() error { conn.Close(); return nil }))
 	n.mesh, err = mesh.Join(ctx, mesh.Options{
 		Agent: n.self.ID, Conn: conn, Domain: n.config.NATSLogin.NATSDomain, Log: n.options.Log, Trace: n.trace, Metrics: n.registry,
-		Away: func(err error) bool { return errors.Is(err, storage.ErrUnavailable) },
+		Unavailable: func(err error) bool { return errors.Is(err, storage.ErrUnavailable) },
 	})
 	return err
 }
@@ -37,19 +37,19 @@ func (n *node) connect() (*nats.Conn, error) {
 		nats.Name("feedmesh agent " + n.self.ID),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(time.Second),
-		// A server that hangs is found out in half a minute, and another one taken.
+		// Detect a hanging server within half a minute and use another.
 		nats.PingInterval(10 * time.Second),
 		nats.MaxPingsOutstanding(3),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
-				log.Warn("lost the NATS server; looking for one", "err", err)
+				log.Warn("NATS connection lost, reconnecting", "err", err)
 			}
 		}),
 		nats.ReconnectHandler(func(c *nats.Conn) {
-			log.Info("a NATS server is found again", "server", c.ConnectedServerName())
+			log.Info("NATS connection restored", "server", c.ConnectedServerName())
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			log.Warn("the NATS server complains", "err", err)
+			log.Warn("NATS error", "err", err)
 		}),
 	}
 	if len(n.config.NATS) > 0 {
@@ -65,12 +65,12 @@ func (n *node) connect() (*nats.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.opened(server)
+	n.closeLater(server)
 	n.server = server
 	return server.Connect(opts...)
 }
 
-// ConnectNATS connects to any of the servers that --nats names.
+// ConnectNATS connects to one of the servers that --nats names.
 func ConnectNATS(servers []config.Address, login config.NATSLogin, opts ...nats.Option) (*nats.Conn, error) {
 	as, err := natsLogin(login)
 	if err != nil {
@@ -85,17 +85,17 @@ func ConnectNATS(servers []config.Address, login config.NATSLogin, opts ...nats.
 	case err == nil:
 		return conn, nil
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
-		return nil, fmt.Errorf("the NATS server of --nats does not let this agent in: %w: log in with --nats-user, --nats-creds or --nats-nkey", err)
+		return nil, fmt.Errorf("the NATS server of --nats rejects the login: %w: set --nats-user, --nats-creds or --nats-nkey", err)
 	case errors.As(err, new(*tls.CertificateVerificationError)):
-		return nil, fmt.Errorf("the NATS server of --nats is not the one it should be: %w: name who certified it with --nats-ca", err)
+		return nil, fmt.Errorf("the certificate of the NATS server of --nats is not trusted: %w: set its CA with --nats-ca", err)
 	}
-	return nil, fmt.Errorf("can't reach the NATS server of --nats: %w: is it running, and is the address right?", err)
+	return nil, fmt.Errorf("connect to the NATS server of --nats: %w: check that it runs and that the address is correct", err)
 }
 
-// natsLogin returns what tells NATS servers who we are, and us who they are.
+// natsLogin returns the options for authentication and TLS.
 func natsLogin(c config.NATSLogin) (opts []nats.Option, err error) {
 	if c.NATSUser != "" {
-		// An inbox by its name lets the servers keep a user from others' answers.
+		// A per-user inbox prefix lets the servers deny a user the responses of others.
 		opts = append(opts, nats.UserInfo(c.NATSUser, string(c.NATSPassword)), nats.CustomInboxPrefix("_INBOX."+c.NATSUser))
 	}
 	if c.NATSCreds != "" {

@@ -1,5 +1,6 @@
-// Package node runs one process of the mesh: it opens what its roles need, runs
-// them, and closes everything in reverse.
+// Package node runs one process of the mesh. [Run] opens the resources that the roles need (data folder,
+// NATS, store, index), runs the roles, and closes everything in reverse order. After ctx ends it takes at
+// most 30 seconds to finish work.
 package node
 
 import (
@@ -28,33 +29,32 @@ import (
 	"feedmesh/subjects"
 )
 
-// drainTime is how long work in hand may take after the end was asked for.
-const drainTime = 30 * time.Second
+// drainTimeout bounds the time to finish work in progress during shutdown.
+const drainTimeout = 30 * time.Second
 
-// Options are what a [Run] needs besides its settings.
+// Options are the parameters of [Run] besides the configuration.
 type Options struct {
 	Version string
 	Log     *slog.Logger
-	Clock   role.Clock        // nil: the real one
-	Ready   func(addr string) // called once when all roles run, with the api's address; may be nil
+	Clock   role.Clock        // nil: the real clock
+	Ready   func(addr string) // called once when all roles run, with the API's address; may be nil
 }
 
-// Run runs a node until ctx ends, and then until the work in hand is finished,
-// half a minute at most. Its errors are for the person who started it. The
-// settings must be valid.
+// Run runs a node until ctx ends, and then until work in progress is finished, for at most drainTimeout. Its
+// errors are messages for the operator. The configuration must be valid.
 func Run(ctx context.Context, c config.Config, o Options) (err error) {
 	roles, err := role.Select(c.Roles)
 	if err != nil {
 		return err
 	}
 	host, _ := os.Hostname()
-	n := &node{config: c, options: o, roles: roles, registry: prometheus.NewRegistry(), news: make(chan struct{}, 1), self: subjects.Agent{
+	n := &node{config: c, options: o, roles: roles, registry: prometheus.NewRegistry(), beatNow: make(chan struct{}, 1), self: subjects.Agent{
 		ID: nuid.Next(), Host: host, Version: o.Version, Schema: subjects.Schema, Roles: role.Names(roles), Started: time.Now().UTC(),
 	}}
 	defer func() { err = errors.Join(err, n.close()) }()
 	env, err := n.open(ctx)
 	if err != nil && errors.Is(err, ctx.Err()) {
-		return nil // it was told to end before it had begun
+		return nil // stopped during startup
 	}
 	if err != nil {
 		return err
@@ -62,54 +62,54 @@ func Run(ctx context.Context, c config.Config, o Options) (err error) {
 	return n.run(ctx, env)
 }
 
-// A node is one process of the mesh.
+// node is one process of the mesh.
 type node struct {
 	config   config.Config
 	options  Options
 	roles    []role.Role
 	registry *prometheus.Registry
-	self     subjects.Agent // what the mesh is told of this process
+	self     subjects.Agent // heartbeat record of this process
 
-	server *embedded.Server // nil in somebody else's mesh
-	mesh   *mesh.Mesh
-	trace  *trace.Tracer // nil if nothing is traced
-	rest   []io.Closer   // what is open, in the order it was opened
-	rules  []*ruleSet
-	news   chan struct{} // there is something to tell the mesh of this process
+	server    *embedded.Server // nil with an external NATS server
+	mesh      *mesh.Mesh
+	trace     *trace.Tracer // nil without tracing
+	resources []io.Closer   // open resources in the order of opening
+	rules     []*ruleSet
+	beatNow   chan struct{} // requests an immediate heartbeat
 
-	running atomic.Bool // all roles run, and are not asked to end
-	probes  []*probe    // of what they stand on, once running
+	running atomic.Bool // all roles run, and no shutdown was requested
+	probes  []*probe    // checks of their dependencies, set once running
 }
 
-// closer makes an [io.Closer] of a function.
+// closer adapts a function to [io.Closer].
 type closer func() error
 
 func (c closer) Close() error { return c() }
 
-func (n *node) opened(c io.Closer) { n.rest = append(n.rest, c) }
+func (n *node) closeLater(c io.Closer) { n.resources = append(n.resources, c) }
 
-// close closes what was opened, last first.
+// close closes the open resources in reverse order.
 func (n *node) close() error {
 	var faults []error
-	for i := len(n.rest) - 1; i >= 0; i-- {
-		faults = append(faults, n.rest[i].Close())
+	for i := len(n.resources) - 1; i >= 0; i-- {
+		faults = append(faults, n.resources[i].Close())
 	}
 	return errors.Join(faults...)
 }
 
-// open opens all that the roles need: first what is most likely to be somebody
-// else's already, so that nothing is half done then.
+// open opens the resources that the roles need, first those most likely in use by another process, so that a
+// failure leaves nothing half done.
 func (n *node) open(ctx context.Context) (*role.Env, error) {
 	n.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), agentInfo(n.self))
 	env := &role.Env{
 		Config: n.config, Clock: n.options.Clock, Log: n.options.Log, Version: n.options.Version,
-		Metrics:     role.NewMetrics(n.registry),
-		Workers:     max(2, runtime.GOMAXPROCS(0)),
-		MetricsPage: promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
-		Room:        n.room, Checks: n.checks,
+		Metrics:        role.NewMetrics(n.registry),
+		Workers:        max(2, runtime.GOMAXPROCS(0)),
+		MetricsPage:    promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
+		CheckDiskSpace: n.checkDiskSpace, Checks: n.checks,
 	}
 	n.rules = newRuleSets(env)
-	env.Rulebooks = n.rulebooks()
+	env.RuleSets = n.ruleSetSpecs()
 	if err := n.openHealth(env); err != nil {
 		return nil, err
 	}
@@ -117,11 +117,11 @@ func (n *node) open(ctx context.Context) (*role.Env, error) {
 		return nil, err
 	}
 	var err error
-	if n.plays(role.API) {
+	if n.hasRole(role.API) {
 		if env.Listen, err = listen(n.config.Listen, "--listen"); err != nil {
 			return nil, err
 		}
-		n.opened(closer(func() error { env.Listen.Close(); return nil })) // the role closes it, if it gets that far
+		n.closeLater(closer(func() error { env.Listen.Close(); return nil })) // the role closes it, if it starts
 	}
 	if n.needsData() {
 		if err := n.openData(); err != nil {
@@ -138,13 +138,13 @@ func (n *node) open(ctx context.Context) (*role.Env, error) {
 	client := n.openFetch()
 	env.Fetch, env.Post = client, client
 	n.probes = n.probesOf(env)
-	n.showInTraces(env)
+	n.addTracing(env)
 	return env, nil
 }
 
-// run plays the roles until ctx ends or one of them fails.
+// run runs the roles until ctx ends or a role fails.
 func (n *node) run(ctx context.Context, env *role.Env) error {
-	n.say(ctx, 0) // before it takes tasks: see [mesh.Mesh.Schema]
+	n.publishHeartbeat(ctx, 0) // before it fetches tasks: see [mesh.Mesh.Schema]
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() error { return n.mesh.WatchAgents(inner) })
 	n.startRules(inner, group, env)
@@ -156,14 +156,14 @@ func (n *node) run(ctx context.Context, env *role.Env) error {
 			return nil
 		})
 	}
-	if n.plays(role.Schedule) {
-		group.Go(func() error { return n.mesh.Tend(inner) })
+	if n.hasRole(role.Schedule) {
+		group.Go(func() error { return n.mesh.MaintainStreams(inner) })
 	}
-	group.Go(func() error { return n.beat(inner) })
+	group.Go(func() error { return n.heartbeats(inner) })
 	group.Go(func() error { return n.watch(inner) })
 	group.Go(func() error { return memory.Tend(inner) })
 	if env.Store != nil && env.Index != nil {
-		group.Go(func() error { return n.tellProgress(inner, env) })
+		group.Go(func() error { return n.logStartupProgress(inner, env) })
 	}
 	n.running.Store(true)
 	n.announce(env)
@@ -176,19 +176,19 @@ func (n *node) run(ctx context.Context, env *role.Env) error {
 	case <-inner.Done():
 	}
 	n.running.Store(false)
-	n.options.Log.Info("stopping: work in hand is being finished", "at_most", drainTime)
+	n.options.Log.Info("shutdown started, work in progress finishes", "at_most", drainTimeout)
 	select {
 	case err := <-done:
 		if err == nil {
 			n.options.Log.Info("stopped")
 		}
 		return err
-	case <-time.After(drainTime):
+	case <-time.After(drainTimeout):
 		cause := context.Cause(inner)
 		if errors.Is(cause, context.Canceled) {
-			cause = nil // we were asked to
+			cause = nil // a requested shutdown
 		}
-		return errors.Join(cause, fmt.Errorf("stopped after %v with work in hand; it will be done again", drainTime))
+		return errors.Join(cause, fmt.Errorf("stopped after %v with unfinished work, which will be repeated", drainTimeout))
 	}
 }
 
@@ -196,14 +196,14 @@ func (n *node) announce(env *role.Env) {
 	addr := ""
 	if env.Listen != nil {
 		addr = env.Listen.Addr().String()
-		n.options.Log.Info("console and REST API are at http://" + addr)
+		n.options.Log.Info("console and REST API started", "url", "http://"+addr)
 	}
-	n.options.Log.Info("agent runs", "version", n.options.Version, "roles", role.Names(n.roles))
+	n.options.Log.Info("agent started", "version", n.options.Version, "roles", role.Names(n.roles))
 	if n.options.Ready != nil {
 		n.options.Ready(addr)
 	}
 }
 
-func (n *node) plays(r role.Role) bool {
-	return n.needs(func(mine role.Role) bool { return mine.Name == r.Name })
+func (n *node) hasRole(r role.Role) bool {
+	return n.needs(func(own role.Role) bool { return own.Name == r.Name })
 }

@@ -29,7 +29,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// settings returns those of a node with its own folder and port.
+// settings returns the configuration of a node with its own data folder and port.
 func settings(dir string) config.Config {
 	c := config.Default()
 	c.Data, c.Listen, c.Starter = dir, "127.0.0.1:0", false
@@ -38,7 +38,7 @@ func settings(dir string) config.Config {
 	return c
 }
 
-// A log keeps what a node logs.
+// A log buffers the log of a node.
 type log struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -56,12 +56,12 @@ func (l *log) String() string {
 	return l.b.String()
 }
 
-// A running node.
+// running is a started node.
 type running struct {
-	*api.Client // of the node's api, if it has that role
+	*api.Client // client of its API; nil without role api
 	t           *testing.T
 	log         *log
-	stop        func() // and wait until it has
+	stop        func() // stops the node and waits for its end
 }
 
 // start runs a node until the test ends or stop is called.
@@ -78,7 +78,7 @@ func start(t *testing.T, c config.Config) *running {
 	r.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("the node ended with: %v", err)
+			t.Errorf("node stopped with error: %v", err)
 		}
 	})
 	select {
@@ -91,19 +91,19 @@ func start(t *testing.T, c config.Config) *running {
 		}
 	case err := <-done:
 		cancel()
-		t.Fatalf("the node did not start: %v", err)
+		t.Fatalf("start the node: %v", err)
 	}
 	t.Cleanup(r.stop)
 	return r
 }
 
-// refused runs a node that must not start, and returns why.
-func refused(t *testing.T, c config.Config) string {
+// startError runs a node that must fail at startup, and returns the error text.
+func startError(t *testing.T, c config.Config) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	err := Run(ctx, c, Options{Version: "test", Log: slog.New(slog.DiscardHandler), Ready: func(string) {
-		t.Error("the node runs, want it refused")
+		t.Error("the node started, want an error")
 		cancel()
 	}})
 	if err == nil {
@@ -112,7 +112,7 @@ func refused(t *testing.T, c config.Config) string {
 	return err.Error()
 }
 
-// eventually waits for a state, at most 30 seconds.
+// eventually polls until state returns true, for at most 30 seconds.
 func eventually(t *testing.T, what string, state func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
@@ -120,14 +120,14 @@ func eventually(t *testing.T, what string, state func() bool) {
 			return
 		}
 	}
-	t.Fatalf("not within 30 s: %s", what)
+	t.Fatalf("timeout after 30 s: %s", what)
 }
 
-// settled waits until all feeds are polled, what they have can be found, and
-// nothing waits anywhere.
-func (r *running) settled(items int64) {
+// waitIdle waits until all feeds are polled, all items are stored and indexed,
+// and all queues are empty.
+func (r *running) waitIdle(items int64) {
 	r.t.Helper()
-	eventually(r.t, fmt.Sprintf("%d items stored and searchable, nothing waits", items), func() bool {
+	eventually(r.t, fmt.Sprintf("%d items stored and searchable, empty queues", items), func() bool {
 		s, err := r.Status(r.t.Context())
 		if err != nil {
 			r.t.Fatal(err)
@@ -137,42 +137,42 @@ func (r *running) settled(items int64) {
 				return false
 			}
 		}
-		return s.Items == items && s.Indexed == items && s.Feeds.Out == 0 && s.Feeds.Polled == s.Feeds.Known
+		return s.Items == items && s.Indexed == items && s.Feeds.InFlight == 0 && s.Feeds.Polled == s.Feeds.Stored
 	})
 }
 
-// finds fails unless a search for the mark of each entry finds it.
-func (r *running) finds(feeds, entries int) {
+// checkSearch fails unless a search for the unique word of each entry finds it.
+func (r *running) checkSearch(feeds, entries int) {
 	r.t.Helper()
 	for i := range feeds {
 		for seq := range entries {
-			found, err := r.Search(r.t.Context(), api.Search{Query: simulate.Mark(i, seq)})
+			found, err := r.Search(r.t.Context(), api.Search{Query: simulate.UniqueWord(i, seq)})
 			if err != nil || found.Total != 1 {
-				r.t.Errorf("got %d items, %v for the mark of entry %d of feed %d, want 1", found.Total, err, seq, i)
+				r.t.Errorf("got %d items, %v for the unique word of entry %d of feed %d, want 1", found.Total, err, seq, i)
 			}
 		}
 	}
 }
 
 const (
-	farmFeeds   = 12
-	farmEntries = 5
-	farmItems   = farmFeeds * farmEntries
+	testFeeds   = 12
+	testEntries = 5
+	testItems   = testFeeds * testEntries
 )
 
-// farm serves feeds and returns a data folder of a node that has read them.
-func farm(t *testing.T) (*simulate.Farm, config.Config) {
+// pipelineFixture serves feeds, and returns the configuration of a stopped node that has stored their entries.
+func pipelineFixture(t *testing.T) (*simulate.FeedServer, config.Config) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("skipped by -short: it takes some seconds with a whole node")
+		t.Skip("skipped by -short: runs a complete node for seconds")
 	}
-	f := simulate.NewFarm(farmFeeds, farmEntries, time.Now().Add(-time.Hour))
+	f := simulate.NewFeedServer(testFeeds, testEntries, time.Now().Add(-time.Hour))
 	web := httptest.NewServer(f)
 	t.Cleanup(web.Close)
 	c := settings(filepath.Join(t.TempDir(), "data"))
 	r := start(t, c)
 	r.add(web.URL)
-	r.settled(farmItems)
+	r.waitIdle(testItems)
 	r.stop()
 	return f, c
 }
@@ -180,19 +180,19 @@ func farm(t *testing.T) (*simulate.Farm, config.Config) {
 func (r *running) add(web string) {
 	r.t.Helper()
 	var urls []string
-	for i := range farmFeeds {
+	for i := range testFeeds {
 		urls = append(urls, fmt.Sprintf("%s/feed/%d", web, i))
 	}
-	if in, err := r.AddFeeds(r.t.Context(), urls, nil); err != nil || in.Added != farmFeeds {
+	if in, err := r.AddFeeds(r.t.Context(), urls, nil); err != nil || in.Added != testFeeds {
 		r.t.Fatalf("got %+v, %v; want all feeds added", in, err)
 	}
 }
 
-// Not parallel, so that it can count goroutines.
-func TestNothingIsLeftAfterANodeHasRun(t *testing.T) {
+// Not parallel, because it counts goroutines.
+func TestRun_LeaksNothing(t *testing.T) {
 	before := runtime.NumGoroutine()
 	c := settings(filepath.Join(t.TempDir(), "data"))
-	for range 2 { // the second time finds all files and ports free
+	for range 2 { // the second start needs the same files and port
 		r := start(t, c)
 		ready, err := r.Ready(t.Context())
 		if err != nil || len(ready.Checks) != 5 {
@@ -200,12 +200,12 @@ func TestNothingIsLeftAfterANodeHasRun(t *testing.T) {
 		}
 		for _, check := range ready.Checks {
 			if !check.OK {
-				t.Errorf("got %+v, want it well", check)
+				t.Errorf("got %+v, want OK", check)
 			}
 		}
 		r.stop()
 		if l, err := net.Listen("tcp", strings.TrimPrefix(r.Address(), "http://")); err != nil {
-			t.Errorf("got %v, want the port free", err)
+			t.Errorf("listen on the port again: %v", err)
 		} else {
 			l.Close()
 		}
@@ -213,16 +213,16 @@ func TestNothingIsLeftAfterANodeHasRun(t *testing.T) {
 	defer func() {
 		if t.Failed() {
 			stacks := make([]byte, 1<<20)
-			t.Logf("what runs:\n%s", stacks[:runtime.Stack(stacks, true)])
+			t.Logf("goroutines:\n%s", stacks[:runtime.Stack(stacks, true)])
 		}
 	}()
-	eventually(t, fmt.Sprintf("no more than the %d goroutines from before", before), func() bool {
+	eventually(t, fmt.Sprintf("at most the initial %d goroutines", before), func() bool {
 		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 		return runtime.NumGoroutine() <= before
 	})
 }
 
-func TestAPortInUseIsSaidBeforeAnythingIsDone(t *testing.T) {
+func TestRun_PortInUseFailsFirst(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -231,46 +231,46 @@ func TestAPortInUseIsSaidBeforeAnythingIsDone(t *testing.T) {
 	defer l.Close()
 	c := settings(filepath.Join(t.TempDir(), "data"))
 	c.Listen = l.Addr().String()
-	if got := refused(t, c); !strings.HasPrefix(got, c.Listen+" is in use") || !strings.Contains(got, "--listen") {
-		t.Errorf("got %q, want that the port is in use and what to do", got)
+	if got := startError(t, c); !strings.HasPrefix(got, c.Listen+" is in use") || !strings.Contains(got, "--listen") {
+		t.Errorf("got %q, want the port in use and the remedy", got)
 	}
 	if _, err := os.Stat(c.Data); !os.IsNotExist(err) {
-		t.Errorf("got %v, want no data folder made", err)
+		t.Errorf("stat of the data folder: got %v, want that it does not exist", err)
 	}
 	c.Listen = "127.0.0.1:http-or-so"
-	if got := refused(t, c); !strings.Contains(got, "can't listen") || !strings.Contains(got, "--listen") {
-		t.Errorf("got %q, want that it can't listen there and what to do", got)
+	if got := startError(t, c); !strings.Contains(got, "listen on ") || !strings.Contains(got, "--listen") {
+		t.Errorf("got %q, want the failed listen and the remedy", got)
 	}
 }
 
-func TestAnUnknownRoleIsRefused(t *testing.T) {
+func TestRun_UnknownRole(t *testing.T) {
 	t.Parallel()
 	c := settings(filepath.Join(t.TempDir(), "data"))
 	c.Roles = []string{"crawl", "craw"}
-	if got := refused(t, c); !strings.Contains(got, `there is no role "craw"; there are schedule, crawl`) {
-		t.Errorf("got %q, want which roles there are", got)
+	if got := startError(t, c); !strings.Contains(got, `unknown role "craw"; available: schedule, crawl`) {
+		t.Errorf("got %q, want the available roles", got)
 	}
 	if _, err := os.Stat(c.Data); !os.IsNotExist(err) {
-		t.Errorf("got %v, want no data folder made", err)
+		t.Errorf("stat of the data folder: got %v, want that it does not exist", err)
 	}
 }
 
-func TestAMeshThatIsNotThereIsSaidInWords(t *testing.T) {
+func TestRun_UnreachableNATS(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Close() // nobody listens there
+	l.Close() // connections are refused
 	c := settings(filepath.Join(t.TempDir(), "data"))
 	c.Roles, c.NATS = []string{"crawl"}, []config.Address{config.Address("nats://" + l.Addr().String())}
-	if got := refused(t, c); !strings.Contains(got, "can't reach the NATS server of --nats") {
-		t.Errorf("got %q, want that the server can't be reached", got)
+	if got := startError(t, c); !strings.Contains(got, "connect to the NATS server of --nats") {
+		t.Errorf("got %q, want the failed connection", got)
 	}
 }
 
-// natsServer starts a server that others can connect to, with JetStream or
-// without.
+// natsServer starts a NATS server with or without JetStream, and returns its
+// address.
 func natsServer(t *testing.T, jetStream bool) config.Address {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{
@@ -287,66 +287,66 @@ func natsServer(t *testing.T, jetStream bool) config.Address {
 	return config.Address(s.ClientURL())
 }
 
-func TestAServerWithoutJetStreamIsSaidInWords(t *testing.T) {
+func TestRun_NATSWithoutJetStream(t *testing.T) {
 	t.Parallel()
 	c := settings(filepath.Join(t.TempDir(), "data"))
 	c.Roles, c.NATS = []string{"crawl"}, []config.Address{natsServer(t, false)}
-	if got := refused(t, c); !strings.Contains(got, "has no JetStream: enable it there") {
-		t.Errorf("got %q, want that JetStream must be enabled", got)
+	if got := startError(t, c); !strings.Contains(got, "has no JetStream: enable it there") {
+		t.Errorf("got %q, want the missing JetStream and the remedy", got)
 	}
 }
 
-func TestAMemberThatOnlyCrawlsNeedsNoFolder(t *testing.T) {
+func TestRun_CrawlOnlyNeedsNoDataFolder(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped by -short: it takes some seconds with two nodes")
+		t.Skip("skipped by -short: runs two nodes for seconds")
 	}
 	t.Parallel()
 	url := natsServer(t, true)
-	web := httptest.NewServer(simulate.NewFarm(farmFeeds, farmEntries, time.Now().Add(-time.Hour)))
+	web := httptest.NewServer(simulate.NewFeedServer(testFeeds, testEntries, time.Now().Add(-time.Hour)))
 	defer web.Close()
 	crawls := settings(filepath.Join(t.TempDir(), "never"))
 	crawls.Roles, crawls.NATS = []string{"crawl"}, []config.Address{url}
 	edge := start(t, crawls)
 
-	rest := settings(filepath.Join(t.TempDir(), "data"))
-	rest.NATS = []config.Address{url}
-	rest.Roles = slices.DeleteFunc(role.Names(role.All), func(name string) bool { return name == "crawl" })
-	center := start(t, rest)
+	others := settings(filepath.Join(t.TempDir(), "data"))
+	others.NATS = []config.Address{url}
+	others.Roles = slices.DeleteFunc(role.Names(role.All), func(name string) bool { return name == "crawl" })
+	center := start(t, others)
 	center.add(web.URL)
-	center.settled(farmItems)
+	center.waitIdle(testItems)
 	s, err := center.Status(t.Context())
 	if err != nil || len(s.Agents) != 2 {
 		t.Errorf("got agents %+v, %v; want two", s.Agents, err)
 	}
 	edge.stop()
 	if _, err := os.Stat(crawls.Data); !os.IsNotExist(err) {
-		t.Errorf("got %v, want no data folder made", err)
+		t.Errorf("stat of the data folder: got %v, want that it does not exist", err)
 	}
-	if _, err := os.Stat(filepath.Join(rest.Data, "nats")); !os.IsNotExist(err) {
-		t.Errorf("got %v, want no NATS server of its own", err)
+	if _, err := os.Stat(filepath.Join(others.Data, "nats")); !os.IsNotExist(err) {
+		t.Errorf("stat of the NATS folder: got %v, want that it does not exist", err)
 	}
 }
 
-// When all of NATS's files are lost, everything is polled again, nothing is
-// doubled, and what was published meanwhile comes in.
-func TestTheNATSFolderCanBeLost(t *testing.T) {
+// After the loss of all NATS files all feeds are polled again, no item is stored
+// twice, and new entries are stored.
+func TestRun_LostNATSFolder(t *testing.T) {
 	t.Parallel()
-	f, c := farm(t)
+	f, c := pipelineFixture(t)
 	if err := os.RemoveAll(filepath.Join(c.Data, "nats")); err != nil {
 		t.Fatal(err)
 	}
 	polls, full := f.Count()
 	f.Publish()
 	r := start(t, c)
-	r.settled(farmItems + farmFeeds)
-	r.finds(2, farmEntries+1)
-	if p, d := f.Count(); p-polls != farmFeeds || d-full != farmFeeds {
-		t.Errorf("got %d polls and %d documents, want each of %d feeds polled once, without validators", p-polls, d-full, farmFeeds)
+	r.waitIdle(testItems + testFeeds)
+	r.checkSearch(2, testEntries+1)
+	if p, d := f.Count(); p-polls != testFeeds || d-full != testFeeds {
+		t.Errorf("got %d polls and %d documents, want one unconditional poll of each of %d feeds", p-polls, d-full, testFeeds)
 	}
 }
 
-// forget takes n items out of the index at path.
-func forget(t *testing.T, path string, n int) error {
+// deleteFromIndex deletes n items from the index at path.
+func deleteFromIndex(t *testing.T, path string, n int) error {
 	t.Helper()
 	x, err := bleve.Open(path)
 	if err != nil {
@@ -354,8 +354,8 @@ func forget(t *testing.T, path string, n int) error {
 	}
 	days, err := x.Days(t.Context())
 	for day := range days {
-		stamps, fault := x.Stamps(t.Context(), day, "", n)
-		err = errors.Join(err, fault)
+		stamps, stampsErr := x.Stamps(t.Context(), day, "", n)
+		err = errors.Join(err, stampsErr)
 		n -= len(stamps)
 		for _, s := range stamps {
 			err = errors.Join(err, x.Delete(t.Context(), s.ID))
@@ -364,45 +364,45 @@ func forget(t *testing.T, path string, n int) error {
 	return errors.Join(err, x.Close())
 }
 
-func TestAnIndexThatIsLostOrBrokenIsMadeAnewFromTheStore(t *testing.T) {
+func TestRun_RebuildsIndexFromStore(t *testing.T) {
 	t.Parallel()
-	f, c := farm(t)
+	f, c := pipelineFixture(t)
 	polls, _ := f.Count()
 	index := filepath.Join(c.Data, "index")
 	for _, test := range []struct {
-		name  string
-		spoil func() error
-		aside int    // broken indexes kept, in all
-		told  string // by its log
+		name    string
+		damage  func() error
+		aside   int // total number of damaged indexes moved aside
+		wantLog string
 	}{
-		{"lost", func() error { return os.RemoveAll(index) }, 0, "made anew from the store"},
-		{"broken", func() error { return os.WriteFile(filepath.Join(index, "index_meta.json"), []byte("rubbish"), 0o600) }, 1, "made anew from the store"},
-		{"short of some items", func() error { return forget(t, index, 10) }, 1, "missing=10"},
+		{"lost", func() error { return os.RemoveAll(index) }, 0, "index lost, rebuild started"},
+		{"broken", func() error { return os.WriteFile(filepath.Join(index, "index_meta.json"), []byte("rubbish"), 0o600) }, 1, "index lost, rebuild started"},
+		{"short of some items", func() error { return deleteFromIndex(t, index, 10) }, 1, "missing=10"},
 	} {
-		if err := test.spoil(); err != nil {
+		if err := test.damage(); err != nil {
 			t.Fatal(err)
 		}
 		r := start(t, c)
-		r.settled(farmItems)
-		r.finds(2, farmEntries)
+		r.waitIdle(testItems)
+		r.checkSearch(2, testEntries)
 		r.stop()
-		if !strings.Contains(r.log.String(), test.told) {
-			t.Errorf("%s: got log %s, want it told", test.name, r.log)
+		if !strings.Contains(r.log.String(), test.wantLog) {
+			t.Errorf("%s: got log %s, want %q", test.name, r.log, test.wantLog)
 		}
 		aside, err := filepath.Glob(index + ".broken-*")
 		if err != nil || len(aside) != test.aside {
-			t.Errorf("%s: got %v, %v put aside, want %d", test.name, aside, err, test.aside)
+			t.Errorf("%s: got %v, %v moved aside, want %d", test.name, aside, err, test.aside)
 		}
 	}
-	// A node that is stopped while it fills the index goes on when it is started.
+	// A node that is stopped during the rebuild continues it after the next start.
 	if err := os.RemoveAll(index); err != nil {
 		t.Fatal(err)
 	}
 	start(t, c).stop()
 	r := start(t, c)
-	r.settled(farmItems)
+	r.waitIdle(testItems)
 	r.stop()
 	if p, _ := f.Count(); p != polls {
-		t.Errorf("got %d polls more, want none: the feeds are not due", p-polls)
+		t.Errorf("got %d additional polls, want none: no feed is due", p-polls)
 	}
 }

@@ -16,18 +16,18 @@ import (
 	"feedmesh/config"
 )
 
-// goBy waits until so many agents go by a version of the rules by which entries
-// are prepared.
-func (r *running) goBy(agents int, version int64) {
+// waitForVersion waits until the number of agents that apply a version of the rule
+// set "prepare" is agents.
+func (r *running) waitForVersion(agents int, version int64) {
 	r.t.Helper()
-	eventually(r.t, fmt.Sprintf("%d agents go by version %d", agents, version), func() bool {
+	eventually(r.t, fmt.Sprintf("%d agents apply version %d", agents, version), func() bool {
 		all, err := r.RuleSets(r.t.Context())
 		if err != nil {
 			r.t.Fatal(err)
 		}
 		i := slices.IndexFunc(all.Sets, func(s api.RuleSet) bool { return s.Name == "prepare" })
 		if i < 0 {
-			r.t.Fatalf("got %+v, want the set prepare among them", all)
+			r.t.Fatalf("got %+v, want the rule set prepare", all)
 		}
 		n := 0
 		for _, a := range all.Sets[i].Agents {
@@ -39,75 +39,75 @@ func (r *running) goBy(agents int, version int64) {
 	})
 }
 
-// standard returns the program's own rules as a text.
-func (r *running) standard() []byte {
+// builtInRules returns the text of the built-in rules.
+func (r *running) builtInRules() []byte {
 	r.t.Helper()
 	rules, err := r.Rules(r.t.Context(), "prepare", 0)
 	if err != nil || rules.Version != 0 {
-		r.t.Fatalf("got %+v, %v; want the program's own rules", rules, err)
+		r.t.Fatalf("got %+v, %v; want the built-in rules", rules, err)
 	}
 	return []byte(rules.Text)
 }
 
-func TestAllAgentsGoByNewRulesWithinASecond(t *testing.T) {
+func TestRules_ReachAllAgentsWithinASecond(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped by -short: it takes some seconds with two nodes")
+		t.Skip("skipped by -short: runs two nodes for seconds")
 	}
 	t.Parallel()
 	url := natsServer(t, true)
-	edge, rest := settings(filepath.Join(t.TempDir(), "never")), settings(filepath.Join(t.TempDir(), "data"))
+	edge, others := settings(filepath.Join(t.TempDir(), "never")), settings(filepath.Join(t.TempDir(), "data"))
 	edge.Roles, edge.NATS = []string{"prepare", "classify"}, []config.Address{url}
-	rest.Roles, rest.NATS = role.Names(role.All), []config.Address{url}
-	center := start(t, rest)
+	others.Roles, others.NATS = role.Names(role.All), []config.Address{url}
+	center := start(t, others)
 	start(t, edge)
-	center.goBy(2, 0)
-	text := center.standard()
+	center.waitForVersion(2, 0)
+	text := center.builtInRules()
 	if _, err := center.PutRules(t.Context(), "prepare", 0, text, ""); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	center.goBy(2, 1)
+	center.waitForVersion(2, 1)
 	if took := time.Since(began); took > time.Second {
-		t.Errorf("it took %v, want less than a second", took)
+		t.Errorf("took %v, want less than a second", took)
 	}
 	var p *api.Problem
 	if _, err := center.PutRules(t.Context(), "prepare", 1, []byte("no rules at all"), ""); !errors.As(err, &p) || p.Status != 422 {
-		t.Errorf("got %v, want that they are wrong", err)
+		t.Errorf("got %v for invalid rules, want status 422", err)
 	}
 	if _, err := center.PutRules(t.Context(), "prepare", 0, text, ""); !errors.As(err, &p) || p.Status != 409 {
-		t.Errorf("got %v, want that somebody else was faster", err)
+		t.Errorf("got %v for an outdated version, want status 409", err)
 	}
-	center.goBy(2, 1)
+	center.waitForVersion(2, 1)
 }
 
-func TestANodeGoesByTheRulesOfItsStoreFromTheStart(t *testing.T) {
+func TestRules_ActiveBeforeRolesRun(t *testing.T) {
 	t.Parallel()
 	c := settings(filepath.Join(t.TempDir(), "data"))
 	r := start(t, c)
-	if _, err := r.PutRules(t.Context(), "prepare", 0, r.standard(), ""); err != nil {
+	if _, err := r.PutRules(t.Context(), "prepare", 0, r.builtInRules(), ""); err != nil {
 		t.Fatal(err)
 	}
-	r.goBy(1, 1)
+	r.waitForVersion(1, 1)
 	r.stop()
-	if err := os.RemoveAll(filepath.Join(c.Data, "nats")); err != nil { // the store is the truth
+	if err := os.RemoveAll(filepath.Join(c.Data, "nats")); err != nil { // the store has the rules too
 		t.Fatal(err)
 	}
 	r = start(t, c)
-	inForce, runs := strings.Index(r.log.String(), "rules are in force"), strings.Index(r.log.String(), "agent runs")
+	inForce, runs := strings.Index(r.log.String(), "rules activated"), strings.Index(r.log.String(), "agent started")
 	if inForce < 0 || inForce > runs {
-		t.Errorf("got log %s, want the rules in force before the roles run", r.log)
+		t.Errorf("got log %s, want the rules activated before the roles run", r.log)
 	}
-	r.goBy(1, 1)
+	r.waitForVersion(1, 1)
 }
 
-func TestRulesThatAreUnreadableHereLeaveThoseInForce(t *testing.T) {
+func TestActivateRules_InvalidKeepsPrevious(t *testing.T) {
 	t.Parallel()
-	said := &log{}
-	n := &node{options: Options{Log: slog.New(slog.NewTextHandler(said, nil))}, roles: []role.Role{role.Prepare}, news: make(chan struct{}, 1)}
-	set, rules := ruleSetOf(api.Rulebook{Name: "prepare", Standard: []byte("own")}, role.Prepare, func(text []byte) (*string, error) {
+	logs := &log{}
+	n := &node{options: Options{Log: slog.New(slog.NewTextHandler(logs, nil))}, roles: []role.Role{role.Prepare}, beatNow: make(chan struct{}, 1)}
+	set, rules := ruleSetOf(api.RuleSetSpec{Name: "prepare", Default: []byte("built in")}, role.Prepare, func(text []byte) (*string, error) {
 		s := string(text)
 		if strings.Contains(s, "newer") {
-			return nil, errors.New("there is no rule like that")
+			return nil, errors.New("unknown rule type")
 		}
 		return &s, nil
 	})
@@ -118,31 +118,31 @@ func TestRulesThatAreUnreadableHereLeaveThoseInForce(t *testing.T) {
 		want    string
 		inForce int64
 	}{
-		{0, "", "own", 0},
-		{3, "newer", "own", 0},
+		{0, "", "built in", 0},
+		{3, "newer", "built in", 0},
 		{4, "four", "four", 4},
 		{5, "newer", "four", 4},
-		{2, "two", "two", 2}, // the store went back
+		{2, "two", "two", 2}, // the store was restored from a backup
 	} {
-		n.hearRules(set, step.version, []byte(step.text))
-		if got := *rules(); got != step.want || n.rulesInForce()["prepare"] != step.inForce {
-			t.Errorf("after version %d: got %q of version %v, want %q of %d", step.version, got, n.rulesInForce(), step.want, step.inForce)
+		n.activateRules(set, step.version, []byte(step.text))
+		if got := *rules(); got != step.want || n.activeVersions()["prepare"] != step.inForce {
+			t.Errorf("after version %d: got %q of version %v, want %q of %d", step.version, got, n.activeVersions(), step.want, step.inForce)
 		}
 	}
-	if got := strings.Count(said.String(), "there is no rule like that"); got != 2 {
-		t.Errorf("got it said %d times, want once for each unreadable version: %s", got, said)
+	if got := strings.Count(logs.String(), "unknown rule type"); got != 2 {
+		t.Errorf("got %d logged errors, want one for each invalid version: %s", got, logs)
 	}
 	if err := set.Check([]byte("newer")); err == nil {
-		t.Error("a wrong text is found to be sound")
+		t.Error("Check: got no error for an invalid text")
 	}
 	n.roles = []role.Role{role.Crawl}
-	if got := n.rulesInForce(); len(got) != 0 {
-		t.Errorf("a node that goes by no rules tells of %v", got)
+	if got := n.activeVersions(); len(got) != 0 {
+		t.Errorf("got versions %v of a node that applies no rules, want none", got)
 	}
 }
 
-// paragraphs reports whether the newest item has any.
-func (r *running) paragraphs() bool {
+// newestHasParagraphs reports whether the HTML of the newest item has paragraphs.
+func (r *running) newestHasParagraphs() bool {
 	r.t.Helper()
 	found, err := r.Search(r.t.Context(), api.Search{Sort: "newest", Limit: 1})
 	if err != nil || len(found.Items) != 1 {
@@ -155,19 +155,19 @@ func (r *running) paragraphs() bool {
 	return strings.Contains(item.HTML, "<p>")
 }
 
-func TestNewItemsAreMadeByNewRules(t *testing.T) {
+func TestRules_ApplyToNewItems(t *testing.T) {
 	t.Parallel()
-	f, c := farm(t)
+	f, c := pipelineFixture(t)
 	r := start(t, c)
-	if !r.paragraphs() {
-		t.Fatal("there are no paragraphs by the program's own rules")
+	if !r.newestHasParagraphs() {
+		t.Fatal("got no paragraphs with the built-in rules")
 	}
 	if _, err := r.PutRules(t.Context(), "prepare", 0, []byte(`{"elements":["a"]}`), ""); err != nil {
 		t.Fatal(err)
 	}
-	r.goBy(1, 1)
+	r.waitForVersion(1, 1)
 	f.Publish()
-	page, err := r.Feeds(t.Context(), "", farmFeeds)
+	page, err := r.Feeds(t.Context(), "", testFeeds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,9 +178,9 @@ func TestNewItemsAreMadeByNewRules(t *testing.T) {
 	}
 	eventually(t, "the new items are stored", func() bool {
 		s, err := r.Status(t.Context())
-		return err == nil && s.Items == farmItems+farmFeeds && s.Indexed == s.Items
+		return err == nil && s.Items == testItems+testFeeds && s.Indexed == s.Items
 	})
-	if r.paragraphs() {
-		t.Error("a new item has paragraphs, which the rules do not keep")
+	if r.newestHasParagraphs() {
+		t.Error("got paragraphs in a new item, want them removed by the new rules")
 	}
 }

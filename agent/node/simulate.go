@@ -13,8 +13,8 @@ import (
 	"feedmesh/agent/simulate"
 )
 
-// simulated is what the feeds are like that a node serves to itself: of so many
-// items that one sees them come, and a few with faults, to see how those are shown.
+// simulated are the settings of the built-in synthetic feeds: enough items to observe their arrival, and a
+// few errors to show how they are displayed.
 var simulated = simulate.Settings{
 	Seed: 1, Rate: 20,
 	Faults: simulate.Faults{
@@ -23,7 +23,7 @@ var simulated = simulate.Settings{
 	},
 }
 
-// loopback is where a farm's hosts are.
+// loopback is the network of the simulated hosts.
 var loopback = netip.MustParsePrefix("127.0.0.0/8")
 
 // allowed returns the private networks that feeds may be fetched from.
@@ -34,40 +34,38 @@ func (n *node) allowed() []netip.Prefix {
 	return append(slices.Clone(n.config.AllowNet), loopback)
 }
 
-// plantFarm serves synthetic feeds until the node ends, and gives them to a store
-// that has no others.
-func (n *node) plantFarm(ctx context.Context, env *role.Env) error {
-	port, err := n.farmPort(ctx, env)
+// startSimulation serves synthetic feeds until the node stops, and imports them into an empty store.
+func (n *node) startSimulation(ctx context.Context, env *role.Env) error {
+	port, err := n.simulationPort(ctx, env)
 	if err != nil {
 		return err
 	}
 	s := simulated
 	s.Feeds, s.Hosts, s.Now = n.config.Simulate, n.config.Simulate, env.Clock.Now
 	if err := simulate.SeveralHosts(); err != nil {
-		n.options.Log.Warn("simulated feeds are read slowly: they are all on one host", "err", err)
+		n.options.Log.Warn("simulated feeds share one host, polling is slow", "err", err)
 		s.Hosts = 1
 	}
 	web, err := simulate.NewWeb(s)
 	if err != nil {
 		return err
 	}
-	n.opened(web)
+	n.closeLater(web)
 	server, err := web.Serve("127.0.0.1:"+port, "")
 	if err != nil {
 		return err
 	}
-	n.opened(server)
-	if _, err := api.TakeIn(ctx, env.Store, n.mesh, web.Feeds(server.Port), env.Clock.Now()); err != nil {
+	n.closeLater(server)
+	if _, err := api.ImportFeeds(ctx, env.Store, n.mesh, web.Feeds(server.Port), env.Clock.Now()); err != nil {
 		return err
 	}
-	n.options.Log.Info("feeds are simulated; how they are read is at the ledger",
+	n.options.Log.Info("simulated feeds started, see the ledger",
 		"feeds", s.Feeds, "ledger", fmt.Sprintf("http://127.0.0.1:%d/ledger", server.Port))
 	return nil
 }
 
-// farmPort returns the port of the farm that the store has feeds of, or 0, for a
-// free one, if it is empty.
-func (n *node) farmPort(ctx context.Context, env *role.Env) (string, error) {
+// simulationPort returns the port of the simulated feeds in the store, or 0 for a free port if the store is empty.
+func (n *node) simulationPort(ctx context.Context, env *role.Env) (string, error) {
 	feeds, err := env.Store.ListFeeds(ctx, "", 1)
 	if err != nil {
 		return "", err
@@ -82,5 +80,5 @@ func (n *node) farmPort(ctx context.Context, env *role.Env) (string, error) {
 			return strconv.Itoa(port), nil
 		}
 	}
-	return "", fmt.Errorf("the store has feeds that are not simulated, as %s: --simulate wants a data folder of its own, as --data ./simulated", feeds[0].URL)
+	return "", fmt.Errorf("the store has feeds that are not simulated, for example %s: use --simulate with an empty data folder, for example --data ./simulated", feeds[0].URL)
 }

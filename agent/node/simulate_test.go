@@ -11,22 +11,22 @@ import (
 	memstore "feedmesh/storage/memory"
 )
 
-// Twice, for feeds must be found where they were when the node starts again.
-func TestSimulatedFeedsAreRead(t *testing.T) {
+// The node starts twice: the feeds must have the same addresses after a restart.
+func TestSimulate_FeedsPolledAcrossRestart(t *testing.T) {
 	t.Parallel()
 	c := settings(t.TempDir())
 	c.Simulate = 20
 	for range 2 {
 		r := start(t, c)
-		eventually(t, "20 feeds, polled, and their items", func() bool {
+		eventually(t, "20 feeds polled and their items stored", func() bool {
 			s, err := r.Status(t.Context())
-			return err == nil && s.Feeds.Known == 20 && s.Feeds.Polled >= 18 && s.Items > 200 && s.Feeds.Failing <= 2
+			return err == nil && s.Feeds.Stored == 20 && s.Feeds.Polled >= 18 && s.Items > 200 && s.Feeds.Failing <= 2
 		})
 		r.stop()
 	}
 }
 
-func TestSimulatedFeedsWantAStoreOfTheirOwn(t *testing.T) {
+func TestSimulate_RequiresEmptyStore(t *testing.T) {
 	t.Parallel()
 	store := &memstore.Store{}
 	if _, err := store.AddFeeds(t.Context(), storage.Feed{ID: "f", URL: "http://f.example/", Added: time.Now()}); err != nil {
@@ -35,8 +35,8 @@ func TestSimulatedFeedsWantAStoreOfTheirOwn(t *testing.T) {
 	c := settings(t.TempDir())
 	c.Simulate = 20
 	n := &node{config: c, options: Options{Log: slog.New(slog.DiscardHandler)}}
-	err := n.plantStarter(t.Context(), &role.Env{Store: store})
-	if want := "the store has feeds that are not simulated, as http://f.example/: --simulate wants a data folder of its own"; err == nil || !strings.HasPrefix(err.Error(), want) {
+	err := n.importStarter(t.Context(), &role.Env{Store: store})
+	if want := "the store has feeds that are not simulated, for example http://f.example/: use --simulate with an empty data folder"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

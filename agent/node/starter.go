@@ -14,10 +14,10 @@ import (
 //go:embed starter.opml
 var starter []byte
 
-// plantStarter gives an empty store its first feeds, if that is wished.
-func (n *node) plantStarter(ctx context.Context, env *role.Env) error {
+// importStarter imports the starter feeds into an empty store, if configured.
+func (n *node) importStarter(ctx context.Context, env *role.Env) error {
 	if n.config.Simulate > 0 {
-		return n.plantFarm(ctx, env)
+		return n.startSimulation(ctx, env)
 	}
 	if !n.config.Starter {
 		return nil
@@ -30,9 +30,9 @@ func (n *node) plantStarter(ctx context.Context, env *role.Env) error {
 	if err != nil {
 		return fmt.Errorf("read the starter list: %w", err)
 	}
-	if _, err := api.TakeIn(ctx, env.Store, n.mesh, feeds, env.Clock.Now()); err != nil {
+	if _, err := api.ImportFeeds(ctx, env.Store, n.mesh, feeds, env.Clock.Now()); err != nil {
 		return err
 	}
-	n.options.Log.Info("the store is empty: it begins with a starter list (--starter=false would leave it empty)", "feeds", len(feeds))
+	n.options.Log.Info("starter feeds imported into the empty store (disable with --starter=false)", "feeds", len(feeds))
 	return nil
 }

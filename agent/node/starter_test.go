@@ -14,7 +14,7 @@ import (
 	memstore "feedmesh/storage/memory"
 )
 
-func TestTheStarterListIsSound(t *testing.T) {
+func TestStarter_ListIsValid(t *testing.T) {
 	feeds, err := opml.Read(bytes.NewReader(starter))
 	if err != nil {
 		t.Fatal(err)
@@ -35,15 +35,15 @@ func TestTheStarterListIsSound(t *testing.T) {
 	}
 }
 
-func TestTheStarterListIsPlantedInAnEmptyStoreOnly(t *testing.T) {
+func TestImportStarter_EmptyStoreOnly(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		starter bool
 		feeds   []storage.Feed
 		want    func(feeds int64) bool
 	}{
-		{"not wished", false, nil, func(n int64) bool { return n == 0 }},
-		{"not empty", true, []storage.Feed{{ID: "f", URL: "http://f.example/", Added: time.Now()}}, func(n int64) bool { return n == 1 }},
+		{"disabled", false, nil, func(n int64) bool { return n == 0 }},
+		{"store with a feed", true, []storage.Feed{{ID: "f", URL: "http://f.example/", Added: time.Now()}}, func(n int64) bool { return n == 1 }},
 	} {
 		store := &memstore.Store{}
 		if _, err := store.AddFeeds(t.Context(), test.feeds...); err != nil {
@@ -52,7 +52,7 @@ func TestTheStarterListIsPlantedInAnEmptyStoreOnly(t *testing.T) {
 		c := settings(t.TempDir())
 		c.Starter = test.starter
 		n := &node{config: c, options: Options{Log: slog.New(slog.DiscardHandler)}}
-		if err := n.plantStarter(t.Context(), &role.Env{Store: store}); err != nil {
+		if err := n.importStarter(t.Context(), &role.Env{Store: store}); err != nil {
 			t.Fatal(err)
 		}
 		if counts, err := store.Counts(t.Context()); err != nil || !test.want(counts.Feeds) {
@@ -61,15 +61,15 @@ func TestTheStarterListIsPlantedInAnEmptyStoreOnly(t *testing.T) {
 	}
 }
 
-func TestAFirstStartKnowsTheStarterList(t *testing.T) {
+func TestRun_FirstStartImportsStarter(t *testing.T) {
 	t.Parallel()
 	c := settings(t.TempDir())
-	c.Starter, c.Roles = true, []string{"store", "api"} // without a crawl: tests stay at home
+	c.Starter, c.Roles = true, []string{"store", "api"} // without crawl: tests use no external network
 	for range 2 {
 		r := start(t, c)
 		s, err := r.Status(t.Context())
-		if err != nil || s.Feeds.Known < 35 {
-			t.Errorf("got %d feeds, %v; want those of the starter list", s.Feeds.Known, err)
+		if err != nil || s.Feeds.Stored < 35 {
+			t.Errorf("got %d feeds, %v; want the starter list", s.Feeds.Stored, err)
 		}
 		r.stop()
 	}

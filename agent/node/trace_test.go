@@ -13,21 +13,21 @@ import (
 	"feedmesh/config"
 )
 
-func TestOneTraceShowsTheWayFromScheduleToIndex(t *testing.T) {
+func TestTrace_ScheduleToIndex(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped by -short: it takes some seconds with a whole node")
+		t.Skip("skipped by -short: runs a complete node for seconds")
 	}
 	t.Parallel()
 	collector := &tracetest.Collector{}
 	collected := httptest.NewServer(collector)
 	t.Cleanup(collected.Close)
-	web := httptest.NewServer(simulate.NewFarm(farmFeeds, farmEntries, time.Now().Add(-time.Hour)))
+	web := httptest.NewServer(simulate.NewFeedServer(testFeeds, testEntries, time.Now().Add(-time.Hour)))
 	t.Cleanup(web.Close)
 	c := settings(filepath.Join(t.TempDir(), "data"))
 	c.Trace.To = config.Address(collected.URL)
 	r := start(t, c)
 	r.add(web.URL)
-	r.settled(farmItems)
+	r.waitIdle(testItems)
 	r.stop()
 
 	spans := collector.Spans()
@@ -35,8 +35,8 @@ func TestOneTraceShowsTheWayFromScheduleToIndex(t *testing.T) {
 	for _, s := range spans {
 		byID[s.ID] = s
 	}
-	// wayTo returns the names of the steps up to this one.
-	wayTo := func(s tracetest.Span) string {
+	// pathTo returns the names of the spans from the root to s.
+	pathTo := func(s tracetest.Span) string {
 		var names []string
 		for is := true; is; s, is = byID[s.Parent] {
 			names = append(names, s.Name)
@@ -44,40 +44,40 @@ func TestOneTraceShowsTheWayFromScheduleToIndex(t *testing.T) {
 		slices.Reverse(names)
 		return strings.Join(names, " ")
 	}
-	ways := map[string]int{}
+	paths := map[string]int{}
 	for _, s := range spans {
-		ways[wayTo(s)]++
+		paths[pathTo(s)]++
 		for key, value := range s.Attributes {
 			if strings.Contains(value, "://") || strings.Contains(value, "/feed/") {
-				t.Errorf("%s of %s is %q, want no address: there may be secrets in it", key, s.Name, value)
+				t.Errorf("%s of %s: got %q, want no address, because it may contain secrets", key, s.Name, value)
 			}
 		}
 		if root := byID[s.Parent]; s.Parent != "" && root.Trace != s.Trace {
-			t.Errorf("%s is not in the trace of %s", s.Name, root.Name)
+			t.Errorf("%s: got another trace than its parent %s", s.Name, root.Name)
 		}
 	}
 	const stored = "schedule crawl parse prepare classify cluster store"
-	for way, want := range map[string]int{
-		"schedule crawl fetch":        farmFeeds,
-		stored:                        farmFeeds,
-		stored + " store transaction": farmFeeds,
-		stored + " index":             farmFeeds,
-		stored + " observe":           farmFeeds,
+	for path, want := range map[string]int{
+		"schedule crawl fetch":        testFeeds,
+		stored:                        testFeeds,
+		stored + " store transaction": testFeeds,
+		stored + " index":             testFeeds,
+		stored + " observe":           testFeeds,
 	} {
-		if ways[way] != want {
-			t.Errorf("got the way %q %d times, want %d, once for each feed; all: %v", way, ways[way], want, ways)
+		if paths[path] != want {
+			t.Errorf("got path %q %d times, want %d, once for each feed; all: %v", path, paths[path], want, paths)
 		}
 	}
-	if ways[stored+" index index put"] == 0 {
-		t.Errorf("got %v, want a put into the index within its step", ways)
+	if paths[stored+" index index put"] == 0 {
+		t.Errorf("got %v, want the index put inside the index span", paths)
 	}
 	for _, s := range spans {
 		if s.Name == "index" && (s.Attributes["feedmesh.verdict"] != "done" || s.Attributes["feedmesh.queue"] != "index" ||
 			s.Attributes["feedmesh.attempt"] != "1" || s.Attributes["feedmesh.task"] == "" || s.Attributes["feedmesh.waited_seconds"] == "") {
-			t.Errorf("got %v, want what became of the task, and how long it waited", s.Attributes)
+			t.Errorf("got %v, want verdict, queue, attempt, task and waiting time", s.Attributes)
 		}
 		if s.Name == "fetch" && (s.Attributes["server.address"] != "127.0.0.1" || s.Attributes["http.response.status_code"] != "200") {
-			t.Errorf("got %v, want the host and the status", s.Attributes)
+			t.Errorf("got %v, want host and status", s.Attributes)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"feedmesh/storage"
 )
 
-// openTrace opens what sends traces, if they are to be sent.
+// openTrace opens the tracer, if configured.
 func (n *node) openTrace() (err error) {
 	if n.config.Trace.To == "" {
 		return nil
@@ -22,13 +22,13 @@ func (n *node) openTrace() (err error) {
 		Version: n.options.Version, Agent: n.self.ID, Log: n.options.Log,
 	})
 	if err == nil {
-		n.opened(n.trace)
+		n.closeLater(n.trace)
 	}
 	return err
 }
 
-// showInTraces has what is worth seeing inside of a task show in its trace.
-func (n *node) showInTraces(env *role.Env) {
+// addTracing wraps the fetcher and the engines to record spans within tasks.
+func (n *node) addTracing(env *role.Env) {
 	if n.trace == nil {
 		return
 	}
@@ -42,8 +42,8 @@ func (n *node) showInTraces(env *role.Env) {
 	}
 }
 
-// A tracedFetcher tells of each fetch its host and how it went, but neither the
-// rest of the address nor an error that may quote it: there may be secrets in it.
+// tracedFetcher records the host and the result of each fetch. It omits the rest of the address and error
+// texts that may quote it, because they may contain secrets.
 type tracedFetcher struct{ role.Fetcher }
 
 // Fetch implements [role.Fetcher].
@@ -69,7 +69,7 @@ func (f tracedFetcher) Fetch(ctx context.Context, r fetch.Request, now time.Time
 	return d, err
 }
 
-// A tracedStore tells of each transaction that stores items.
+// tracedStore records each transaction that stores items.
 type tracedStore struct{ storage.Store }
 
 // PutItems implements [storage.Store].
@@ -82,11 +82,11 @@ func (s tracedStore) PutItems(ctx context.Context, batch storage.Batch) (storage
 	return stored, err
 }
 
-// A tracedIndex tells of each batch that is put.
+// tracedIndex records each batch of index updates.
 type tracedIndex struct{ storage.Index }
 
 // Put implements [storage.Index].
-func (x tracedIndex) Put(ctx context.Context, items ...storage.Indexed) error {
+func (x tracedIndex) Put(ctx context.Context, items ...storage.IndexItem) error {
 	ctx, span := trace.Start(ctx, "index put")
 	err := x.Index.Put(ctx, items...)
 	span.Number("feedmesh.items", float64(len(items)))

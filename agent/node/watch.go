@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	beatEvery  = 5 * time.Second
-	watchEvery = 5 * time.Second
-	maxIll     = 15 * time.Second // that the embedded server may be ill before we give up
+	heartbeatInterval = 5 * time.Second
+	watchInterval     = 5 * time.Second
+	maxUnhealthy      = 15 * time.Second // maximum time that the embedded server may be unhealthy before the node stops
 )
 
-// beat tells the mesh that this agent lives, until ctx ends.
-func (n *node) beat(ctx context.Context) error {
+// heartbeats publishes the heartbeat of this agent, until ctx ends.
+func (n *node) heartbeats(ctx context.Context) error {
 	last, lastAt := cpuSeconds(), time.Now()
 	for {
 		select {
-		case <-time.After(beatEvery):
-		case <-n.news:
+		case <-time.After(heartbeatInterval):
+		case <-n.beatNow:
 		case <-ctx.Done():
 			leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
@@ -30,60 +30,60 @@ func (n *node) beat(ctx context.Context) error {
 			return nil
 		}
 		used, now := cpuSeconds(), time.Now()
-		n.say(ctx, (used-last)/now.Sub(lastAt).Seconds())
+		n.publishHeartbeat(ctx, (used-last)/now.Sub(lastAt).Seconds())
 		last, lastAt = used, now
 	}
 }
 
-// say tells the mesh that this agent is there, and how it is.
-func (n *node) say(ctx context.Context, load float64) {
+// publishHeartbeat publishes the heartbeat with the current load.
+func (n *node) publishHeartbeat(ctx context.Context, load float64) {
 	a := n.self
-	a.Load, a.Seen, a.Memory, a.Done = load, time.Now().UTC(), held(), n.mesh.Done()
-	a.Rules = n.rulesInForce()
-	if err := n.mesh.Beat(ctx, a); err != nil && ctx.Err() == nil {
-		n.options.Log.Warn("can't tell the mesh that this agent lives", "err", err)
+	a.Load, a.Seen, a.Memory, a.Done = load, time.Now().UTC(), heldMemory(), n.mesh.Done()
+	a.Rules = n.activeVersions()
+	if err := n.mesh.Heartbeat(ctx, a); err != nil && ctx.Err() == nil {
+		n.options.Log.Warn("heartbeat failed", "err", err)
 	}
 }
 
-// watch warns of a disk that gets full, and ends the node when its NATS server
-// can't work any more: after its disk was full that one needs a new start.
+// watch pauses and reports on a full disk, and stops the node when the embedded NATS server can't recover:
+// after a full disk it needs a restart.
 func (n *node) watch(ctx context.Context) error {
 	full := false
-	illSince, looks := time.Time{}, 0 // for how long its server is not well, and at how many looks
+	unhealthySince, failures := time.Time{}, 0 // start of the failure, and consecutive failed checks
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(watchEvery):
+		case <-time.After(watchInterval):
 		}
-		err := n.room()
+		err := n.checkDiskSpace()
 		switch {
 		case err != nil && !full:
-			n.options.Log.Error("nothing new is fetched until there is room", "err", err)
+			n.options.Log.Error("fetching paused, disk full", "err", err)
 		case err == nil && full:
-			n.options.Log.Info("there is room again; fetching goes on")
+			n.options.Log.Info("fetching resumed, disk space available")
 		}
 		full = err != nil
 		if n.server == nil {
 			continue
 		}
 		if err = n.server.Healthy(); err == nil {
-			looks = 0
+			failures = 0
 			continue
 		}
-		switch looks++; {
-		case looks == 1: // it gives itself a millisecond to be well, which a busy machine may not have
-			illSince = time.Now()
-		case looks == 2:
-			n.options.Log.Warn("the embedded NATS server is not well", "err", err)
-		case time.Since(illSince) > maxIll:
-			return fmt.Errorf("%w: it has not been well for %v: look at the disk of %s, and start the agent again", err, maxIll, n.config.Data)
+		switch failures++; {
+		case failures == 1: // the check's timeout of 1 ms may be exceeded on a busy machine
+			unhealthySince = time.Now()
+		case failures == 2:
+			n.options.Log.Warn("embedded NATS server unhealthy", "err", err)
+		case time.Since(unhealthySince) > maxUnhealthy:
+			return fmt.Errorf("%w: unhealthy for %v: check the disk of %s and restart the agent", err, maxUnhealthy, n.config.Data)
 		}
 	}
 }
 
-// tellProgress tells an operator in a few lines how the first minute goes.
-func (n *node) tellProgress(ctx context.Context, env *role.Env) error {
+// logStartupProgress logs the progress of the first minute.
+func (n *node) logStartupProgress(ctx context.Context, env *role.Env) error {
 	for until := time.Now().Add(time.Minute); time.Now().Before(until); {
 		select {
 		case <-ctx.Done():
@@ -102,7 +102,7 @@ func (n *node) tellProgress(ctx context.Context, env *role.Env) error {
 		if err != nil {
 			continue
 		}
-		n.options.Log.Info("so far", "feeds_known", counts.Feeds, "feeds_fetched", feeds.Polled, "feeds_failing", feeds.Failing,
+		n.options.Log.Info("startup progress", "feeds_known", counts.Feeds, "feeds_fetched", feeds.Polled, "feeds_failing", feeds.Failing,
 			"items_stored", counts.Items, "items_searchable", indexed)
 		if feeds.Polled == counts.Feeds && indexed == counts.Items {
 			return nil
@@ -111,15 +111,15 @@ func (n *node) tellProgress(ctx context.Context, env *role.Env) error {
 	return nil
 }
 
-// cpuSeconds returns the processor time used by this process's Go code.
+// cpuSeconds returns the CPU time used by this process's Go code.
 func cpuSeconds() float64 {
 	s := []metrics.Sample{{Name: "/cpu/classes/total:cpu-seconds"}, {Name: "/cpu/classes/idle:cpu-seconds"}}
 	metrics.Read(s)
 	return s[0].Value.Float64() - s[1].Value.Float64()
 }
 
-// held returns the bytes that the Go runtime holds.
-func held() int64 {
+// heldMemory returns the memory held by the Go runtime in bytes.
+func heldMemory() int64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)
 	return int64(s[0].Value.Uint64() - s[1].Value.Uint64())

@@ -13,8 +13,7 @@ import (
 	"feedmesh/tests/corpus"
 )
 
-// TestCorpus reads the lists that people publish, of which two thirds are not
-// well-formed: all addresses must be found.
+// TestCorpus reads published lists, of which two thirds are malformed: all URLs must be found.
 func TestCorpus(t *testing.T) {
 	address := regexp.MustCompile(`(?i)\bxmlurl\s*=\s*["'][^"']`)
 	files, found := 0, 0
@@ -48,9 +47,9 @@ func TestCorpus(t *testing.T) {
 	t.Logf("%d lists with %d feeds", files, found)
 }
 
-// TestCorpusGoesOutAndIn writes the addresses of all lists as one and reads them
-// again: nothing of any feed is lost or changed.
-func TestCorpusGoesOutAndIn(t *testing.T) {
+// TestCorpus_RoundTrips writes the feeds of all lists as one list and reads it again: no feed is lost or
+// changed.
+func TestCorpus_RoundTrips(t *testing.T) {
 	type line struct {
 		URL, Title, Site string
 		Category         []string

@@ -1,6 +1,6 @@
-// Package opml reads and writes lists of feeds: OPML as other readers export
-// it, broken or not, and plain text with an address on each line. It knows
-// nothing of what becomes of the feeds.
+// Package opml reads and writes lists of feeds: OPML as other readers export it, even malformed, and plain
+// text with a URL on each line. [Read] parses a list into [Feed] values, [Write] formats them as OPML. A list
+// has at most [MaxSize] bytes.
 package opml
 
 import (
@@ -15,21 +15,20 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// MaxSize is the size of the largest list that is read, in bytes.
+// MaxSize is the maximum size of a list in bytes.
 const MaxSize = 64 << 20
 
 // A Feed is one feed of a list.
 type Feed struct {
 	URL   string
-	Title string   // "" if the list has none
-	Site  string   // address of the site it belongs to, "" if the list has none
-	Tags  []string // names of the folders it is in, outermost first
-	Line  int      // of the list, on which it ends; 1 is the first
+	Title string   // empty if the list has none
+	Site  string   // URL of the feed's site, empty if the list has none
+	Tags  []string // names of the folders around the feed, outermost first
+	Line  int      // number of the line on which the feed's element ends, from 1
 }
 
-// Read reads a list of feeds, in its order. A feed that the list has twice is
-// there twice. The error says in words for the list's owner what is wrong with
-// it; no list without feeds is read.
+// Read parses a list of feeds, in the list's order and with its duplicates. Errors are worded for the owner
+// of the list; a list without feeds is an error.
 func Read(r io.Reader) ([]Feed, error) {
 	decoded := transform.NewReader(io.LimitReader(r, MaxSize+1), unicode.BOMOverride(transform.Nop))
 	body, err := io.ReadAll(decoded)
@@ -46,12 +45,12 @@ func Read(r io.Reader) ([]Feed, error) {
 	case start[0] == '<':
 		feeds, err = readOPML(body)
 	case start[0] == '{' || start[0] == '[':
-		return nil, whatJSON(start)
+		return nil, jsonError(start)
 	default:
 		feeds, err = readText(body)
 	}
 	if err == nil && len(feeds) == 0 {
-		err = errors.New("no feed addresses in it")
+		err = errors.New("the list has no feed URLs")
 	}
 	if err != nil {
 		return nil, err
@@ -59,8 +58,8 @@ func Read(r io.Reader) ([]Feed, error) {
 	return feeds, nil
 }
 
-// whatXML says what a document other than OPML is, or returns nil.
-func whatXML(body []byte) error {
+// checkRoot returns an error that names the kind of document if its root element is not OPML.
+func checkRoot(body []byte) error {
 	d := newDecoder(body)
 	for {
 		token, err := d.RawToken()
@@ -77,17 +76,17 @@ func whatXML(body []byte) error {
 		case "html", "head", "script", "div", "meta":
 			return errors.New("this is a web page, not OPML")
 		case "rss", "feed", "rdf":
-			return errors.New("this is a feed, not a list of feeds: add its address instead")
+			return errors.New("this is a feed, not a list of feeds: add its URL instead")
 		default:
 			return fmt.Errorf("this is not OPML: its root element is <%.64s>", root.Name.Local)
 		}
 	}
 }
 
-// whatJSON says what a JSON document is.
-func whatJSON(body []byte) error {
+// jsonError returns an error that names the kind of a JSON document.
+func jsonError(body []byte) error {
 	if bytes.Contains(body[:min(len(body), 4<<10)], []byte("jsonfeed.org")) {
-		return errors.New("this is a feed, not a list of feeds: add its address instead")
+		return errors.New("this is a feed, not a list of feeds: add its URL instead")
 	}
 	return errors.New("this is JSON, not OPML")
 }

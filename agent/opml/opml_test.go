@@ -54,23 +54,23 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadSaysWhatItIs gives up in words.
-func TestReadSaysWhatItIs(t *testing.T) {
+// TestRead_NamesOtherFormats checks the errors for other formats.
+func TestRead_NamesOtherFormats(t *testing.T) {
 	for list, want := range map[string]string{
 		"":     "the list is empty",
 		" \n ": "the list is empty",
 		"<!DOCTYPE html>\n<html><body></body></html>":   "this is a web page, not OPML",
-		"<?xml version='1.0'?><!-- <opml> --><rss/>":    "this is a feed, not a list of feeds: add its address instead",
-		"<feed xmlns='http://www.w3.org/2005/Atom'/>":   "this is a feed, not a list of feeds: add its address instead",
-		`{"version": "https://jsonfeed.org/version/1"}`: "this is a feed, not a list of feeds: add its address instead",
+		"<?xml version='1.0'?><!-- <opml> --><rss/>":    "this is a feed, not a list of feeds: add its URL instead",
+		"<feed xmlns='http://www.w3.org/2005/Atom'/>":   "this is a feed, not a list of feeds: add its URL instead",
+		`{"version": "https://jsonfeed.org/version/1"}`: "this is a feed, not a list of feeds: add its URL instead",
 		`[1]`:                    "this is JSON, not OPML",
 		"<urlset/>":              "this is not OPML: its root element is <urlset>",
-		"<opml><body/></opml>":   "no feed addresses in it",
-		"# nothing\n":            "no feed addresses in it",
-		"http://a.test/f\nhello": `line 2 is not the address of a feed: "hello"`,
-		"a.test/f my feed":       `line 1 is not the address of a feed: "a.test/f my feed"`,
-		"\xff\xfa\x00":           "this is neither OPML nor a list of addresses",
-		"<opml>\n<body><outline xmlUrl='http://a.test/f'/>": "the list is broken at line 2: unexpected EOF",
+		"<opml><body/></opml>":   "the list has no feed URLs",
+		"# nothing\n":            "the list has no feed URLs",
+		"http://a.test/f\nhello": `line 2 is not a feed URL: "hello"`,
+		"a.test/f my feed":       `line 1 is not a feed URL: "a.test/f my feed"`,
+		"\xff\xfa\x00":           "this is neither OPML nor a list of URLs",
+		"<opml>\n<body><outline xmlUrl='http://a.test/f'/>": "parse the list at line 2: unexpected EOF",
 	} {
 		if _, err := Read(strings.NewReader(list)); err == nil || err.Error() != want {
 			t.Errorf("Read(%q): %v, want %s", list, err, want)
@@ -78,7 +78,7 @@ func TestReadSaysWhatItIs(t *testing.T) {
 	}
 }
 
-func TestReadIsBounded(t *testing.T) {
+func TestRead_SizeLimit(t *testing.T) {
 	endless := io.MultiReader(strings.NewReader("<opml>"), &zeros{})
 	if _, err := Read(endless); err == nil || err.Error() != "the list is larger than 64 MB" {
 		t.Errorf("endless list: %v", err)
@@ -94,7 +94,7 @@ func (*zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// awkward has all that an encoder may get wrong.
+// awkward contains characters that need escaping.
 var awkward = []Feed{
 	{URL: "http://a.test/f?a=1&b=\"2\"", Title: "A ]]> <b> \"q\" 'q' &amp; \n\t z", Site: "http://a.test/#<x>", Tags: []string{"<Tag> & \"co\"", "inner"}},
 	{URL: "http://b.test/f", Tags: []string{"<Tag> & \"co\""}},
@@ -102,7 +102,7 @@ var awkward = []Feed{
 	{URL: "http://d.test/f", Title: "Ёлки 🎄", Tags: []string{"xmlUrl"}},
 }
 
-func TestReadFindsWhatWriteWrote(t *testing.T) {
+func TestWrite_RoundTrips(t *testing.T) {
 	var b bytes.Buffer
 	if err := Write(&b, "mine & yours", awkward); err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestReadFindsWhatWriteWrote(t *testing.T) {
 	}
 }
 
-func TestWriteDropsControlCharacters(t *testing.T) {
+func TestWrite_RemovesControlCharacters(t *testing.T) {
 	var all strings.Builder
 	for c := range rune(0x21) {
 		all.WriteRune(c)
@@ -137,8 +137,8 @@ func TestWriteDropsControlCharacters(t *testing.T) {
 	}
 }
 
-// TestWriteKeepsFoldersTogether, whatever the order of their feeds.
-func TestWriteKeepsFoldersTogether(t *testing.T) {
+// TestWrite_GroupsFolders checks folders in any order of their feeds.
+func TestWrite_GroupsFolders(t *testing.T) {
 	var b bytes.Buffer
 	err := Write(&b, "", []Feed{{URL: "http://a.test", Tags: []string{"x"}}, {URL: "http://b.test", Tags: []string{"y"}}, {URL: "http://c.test", Tags: []string{"x"}}})
 	if err != nil {

@@ -13,33 +13,33 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// maxFolders is how many folders within one another become tags.
+// maxFolders bounds the nested folders that become tags.
 const maxFolders = 32
 
-// readOPML reads a list in XML: as it is, or mended if that fails.
+// readOPML parses a list in XML. If that fails it repairs the list and tries again.
 func readOPML(body []byte) ([]Feed, error) {
-	if err := whatXML(body); err != nil {
+	if err := checkRoot(body); err != nil {
 		return nil, err
 	}
 	feeds, err := decode(body)
 	if err != nil {
-		feeds, err = decode(mend(body))
+		feeds, err = decode(repair(body))
 	}
 	var syntax *xml.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, fmt.Errorf("the list is broken at line %d: %s", syntax.Line, syntax.Msg)
+		return nil, fmt.Errorf("parse the list at line %d: %s", syntax.Line, syntax.Msg)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the list is broken: %w", err)
+		return nil, fmt.Errorf("parse the list: %w", err)
 	}
 	return feeds, nil
 }
 
-// decode reads the outlines of a document.
+// decode parses the outlines of a document.
 func decode(body []byte) ([]Feed, error) {
 	d := newDecoder(body)
 	var feeds []Feed
-	var folders []string // of the outlines that are open; "" for feeds
+	var folders []string // names of the open outlines; empty for feeds
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -69,15 +69,14 @@ func decode(body []byte) ([]Feed, error) {
 	}
 }
 
-// newDecoder returns a lenient decoder: a bare & is no reason to fail.
+// newDecoder returns a lenient decoder: a bare & is not an error.
 func newDecoder(body []byte) *xml.Decoder {
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.Strict, d.Entity, d.CharsetReader = false, xml.HTMLEntity, charsetReader
 	return d
 }
 
-// outlineOf returns the feed that an outline is, or one without URL, and what
-// it is called as a folder.
+// outlineOf returns the feed of an outline, without a URL if the outline is a folder, and the folder's name.
 func outlineOf(attributes []xml.Attr) (feed Feed, folder string) {
 	var text string
 	for _, a := range attributes {
@@ -103,7 +102,7 @@ func outlineOf(attributes []xml.Attr) (feed Feed, folder string) {
 	return feed, folder
 }
 
-// tags returns the names of the outermost folders, each once.
+// tags returns the names of the outermost folders, without duplicates.
 func tags(folders []string) []string {
 	var names []string
 	for _, f := range folders[:min(len(folders), maxFolders)] {
@@ -114,8 +113,8 @@ func tags(folders []string) []string {
 	return names
 }
 
-// charsetReader decodes what a document declares. UTF-16 was decoded already,
-// by its byte order mark.
+// charsetReader decodes a document's declared encoding. UTF-16 has been decoded already, by its byte order
+// mark.
 func charsetReader(label string, input io.Reader) (io.Reader, error) {
 	if strings.HasPrefix(strings.ToLower(label), "utf-16") {
 		return input, nil
@@ -123,11 +122,11 @@ func charsetReader(label string, input io.Reader) (io.Reader, error) {
 	return charset.NewReaderLabel(label, input)
 }
 
-// readText reads a list with an address on each line. Empty lines and what
-// follows a # at the start of a word are comments.
+// readText parses a list with a URL on each line. Empty lines, and text after a # at the start of a word, are
+// ignored.
 func readText(body []byte) ([]Feed, error) {
 	if !utf8.Valid(body) {
-		return nil, errors.New("this is neither OPML nor a list of addresses")
+		return nil, errors.New("this is neither OPML nor a list of URLs")
 	}
 	var feeds []Feed
 	line := 0
@@ -138,7 +137,7 @@ func readText(body []byte) ([]Feed, error) {
 			continue
 		}
 		if !strings.ContainsAny(words[0], ".:") || len(words) > 1 && !strings.HasPrefix(words[1], "#") {
-			return nil, fmt.Errorf("line %d is not the address of a feed: %.100q", line, strings.TrimSpace(text))
+			return nil, fmt.Errorf("line %d is not a feed URL: %.100q", line, strings.TrimSpace(text))
 		}
 		feeds = append(feeds, Feed{URL: words[0], Line: line})
 	}

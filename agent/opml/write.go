@@ -26,10 +26,8 @@ type outline struct {
 	folders map[string]*outline // of Inner, by name
 }
 
-// Write writes the feeds as OPML 2.0. A feed is in the folder of its last tag,
-// which is in the folder of the one before it, and so on: [Read] finds the
-// same feeds, those of a folder together. Characters that XML forbids are left
-// out.
+// Write writes the feeds as OPML 2.0. Tags become nested folders, the first tag outermost; [Read] returns the
+// same feeds, grouped by folder. Characters that XML forbids are removed.
 func Write(w io.Writer, title string, feeds []Feed) error {
 	root := &outline{}
 	for _, f := range feeds {
@@ -55,8 +53,7 @@ func Write(w io.Writer, title string, feeds []Feed) error {
 	return err
 }
 
-// folder returns the folder of that name in o, which it makes if need be, or o
-// itself if the name is empty.
+// folder returns the folder of that name in o, or o itself if the name is empty. It creates a missing folder.
 func (o *outline) folder(name string) *outline {
 	if name == "" {
 		return o
@@ -73,8 +70,7 @@ func (o *outline) folder(name string) *outline {
 	return f
 }
 
-// clean returns s without the characters that XML forbids and without white
-// space around it.
+// clean returns s without characters that XML forbids and without surrounding white space.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\uFFFE' || r == '\uFFFF' {

@@ -10,27 +10,27 @@ import (
 	"feedmesh/storage"
 )
 
-// A document is what an output says, in whatever format.
+// A document is the content of an output, independent of its format.
 type document struct {
-	Title, About string // plain text
-	Home, Self   string // absolute addresses
-	Updated      time.Time
-	Entries      []entry
+	Title, Description string // plain text
+	Home, Self         string // absolute addresses
+	Updated            time.Time
+	Entries            []entry
 }
 
 // An entry is an item or a story.
 type entry struct {
-	ID                 string // urn:uuid:..., the same at whatever address we are asked
+	ID                 string // urn:uuid:..., independent of the host name in the request
 	URL                string // absolute http(s), or empty
 	Title, Author      string // plain text
 	Summary            string // plain text
-	HTML               string // clean
+	HTML               string // sanitized
 	Published, Updated time.Time
 	Tags               []string
 	Enclosures         []storage.Enclosure
 }
 
-// add adds an entry. The document is as new as the newest change of any.
+// add appends an entry. The document's update time is that of its newest entry.
 func (d *document) add(e entry) {
 	d.Entries = append(d.Entries, e)
 	if e.Updated.After(d.Updated) {
@@ -38,7 +38,7 @@ func (d *document) add(e entry) {
 	}
 }
 
-// entryOf returns an item of a feed with the given title.
+// entryOf converts an item of a feed with the given title.
 func entryOf(i storage.Item, feed string) entry {
 	e := entry{ID: urn("item", i.ID), URL: storage.WebURL(i.URL), Title: cmp.Or(i.Title, i.Excerpt, i.URL, "Untitled"), Author: cmp.Or(i.Author, feed), Summary: i.Excerpt, HTML: i.HTML,
 		Published: i.Published, Updated: i.Published, Tags: append(append([]string{}, i.Categories...), i.Tags...)}
@@ -55,34 +55,34 @@ func entryOf(i storage.Item, feed string) entry {
 	return e
 }
 
-// urn returns a name of what has an ID here, as all formats take one.
+// urn returns a URN derived from an ID; all formats accept it as an identifier.
 //
-// Source: RFC 9562, section 5.8: a UUID of our own making.
+// Source: RFC 9562, section 5.8: a UUID of custom format.
 func urn(kind, id string) string {
 	b := sha256.Sum256([]byte("feedmesh " + kind + " " + id))
 	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// clean returns the document without characters that XML has not: its encoder
-// would let them pass in some places.
+// clean returns the document without characters that XML forbids: the XML encoder passes them through in some
+// places.
 func (d document) clean() document {
-	d.Title, d.About, d.Home, d.Self = inXML(d.Title), inXML(d.About), inXML(d.Home), inXML(d.Self)
+	d.Title, d.Description, d.Home, d.Self = xmlText(d.Title), xmlText(d.Description), xmlText(d.Home), xmlText(d.Self)
 	entries := make([]entry, len(d.Entries))
 	for i, e := range d.Entries {
 		for _, text := range []*string{&e.URL, &e.Title, &e.Author, &e.Summary, &e.HTML} {
-			*text = inXML(*text)
+			*text = xmlText(*text)
 		}
 		tags := make([]string, 0, len(e.Tags))
 		for _, tag := range e.Tags {
-			if tag = strings.TrimSpace(inXML(tag)); tag != "" {
+			if tag = strings.TrimSpace(xmlText(tag)); tag != "" {
 				tags = append(tags, tag)
 			}
 		}
 		e.Tags = tags
 		files := make([]storage.Enclosure, len(e.Enclosures))
 		for i, file := range e.Enclosures {
-			file.URL, file.Type = inXML(file.URL), inXML(file.Type)
+			file.URL, file.Type = xmlText(file.URL), xmlText(file.Type)
 			if file.Type == "" {
 				file.Type = "application/octet-stream"
 			}
@@ -93,15 +93,15 @@ func (d document) clean() document {
 	}
 	d.Entries = entries
 	if d.Updated.IsZero() {
-		d.Updated = time.Unix(0, 0) // a date must be there; now would make it another document each time
+		d.Updated = time.Unix(0, 0) // a date is required; the current time would change the ETag on each request
 	}
 	return d
 }
 
-// inXML returns text as XML 1.0 can have it.
+// xmlText returns text without characters that XML 1.0 forbids.
 //
 // Source: Extensible Markup Language 1.0, 5th edition, production 2.
-func inXML(text string) string {
+func xmlText(text string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
 		case c == '\t', c == '\n', c == '\r', c >= 0x20 && c <= 0xD7FF, c >= 0xE000 && c <= 0xFFFD, c >= 0x10000:

@@ -15,24 +15,22 @@ import (
 	"feedmesh/storage"
 )
 
-// A format writes documents. They are clean.
+// A format writes documents, which have been cleaned.
 type format struct {
-	kind  string // of content
+	kind  string // media type
 	write func(document) ([]byte, error)
 }
 
-// formats are those there are, by the ending of an address.
+// formats are the output formats by the extension of the path.
 var formats = map[string]format{
 	"rss":  {"application/rss+xml", writeRSS},
 	"atom": {"application/atom+xml", writeAtom},
 	"json": {"application/feed+json", writeJSON},
 }
 
-// What the library's types lack or say wrong is in those below, which have them
-// inside: a field of the same name goes before theirs. They know no link to the
-// document itself, one category each, an author's name where RSS wants an address,
-// text where Atom wants a term, no list where a JSON Feed has no items, and sizes up
-// to 2 GB.
+// The types below embed those of the library and shadow fields that it lacks or encodes wrong: a link to the
+// document itself, several categories, an author's name where RSS expects an e-mail address, terms of Atom
+// categories, an empty list of JSON Feed items, and sizes above 2 GB.
 
 type rssDocument struct {
 	XMLName xml.Name   `xml:"rss"`
@@ -68,18 +66,18 @@ type rssItem struct {
 func writeRSS(d document) ([]byte, error) {
 	date := func(t time.Time) string { return t.UTC().Format(time.RFC1123Z) }
 	c := rssChannel{
-		RssFeed: &feeds.RssFeed{Title: noTags(d.Title), Link: d.Home, Description: d.About, LastBuildDate: date(d.Updated), Generator: "feedmesh"},
+		RssFeed: &feeds.RssFeed{Title: escapeAngles(d.Title), Link: d.Home, Description: d.Description, LastBuildDate: date(d.Updated), Generator: "feedmesh"},
 		Self:    selfLink{d.Self, "self", "application/rss+xml"},
 	}
 	for _, e := range d.Entries {
 		item := rssItem{Link: e.URL, Creator: e.Author, Categories: e.Tags, RssItem: &feeds.RssItem{
-			Title: noTags(e.Title), Description: html.EscapeString(e.Summary), PubDate: date(e.Published),
+			Title: escapeAngles(e.Title), Description: html.EscapeString(e.Summary), PubDate: date(e.Published),
 			Guid: &feeds.RssGuid{Id: e.ID, IsPermaLink: "false"},
 		}}
 		if e.HTML != "" {
 			item.Content = &feeds.RssContent{Content: e.HTML}
 		}
-		if len(e.Enclosures) > 0 { // it can have one
+		if len(e.Enclosures) > 0 { // RSS allows one enclosure
 			file := e.Enclosures[0]
 			item.Enclosure = &feeds.RssEnclosure{Url: file.URL, Length: strconv.FormatInt(max(file.Length, 0), 10), Type: file.Type}
 		}
@@ -89,9 +87,8 @@ func writeRSS(d document) ([]byte, error) {
 		Atom: "http://www.w3.org/2005/Atom", DC: "http://purl.org/dc/elements/1.1/", Channel: c})
 }
 
-// noTags returns a title in which nobody finds a tag: readers do not agree whether
-// titles in RSS are text or HTML.
-func noTags(title string) string { return angles.Replace(title) }
+// escapeAngles replaces angle brackets in a title: readers disagree whether titles in RSS are text or HTML.
+func escapeAngles(title string) string { return angles.Replace(title) }
 
 var angles = strings.NewReplacer("<", "＜", ">", "＞")
 
@@ -117,7 +114,7 @@ type atomCategory struct {
 func writeAtom(d document) ([]byte, error) {
 	date := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	doc := atomDocument{
-		AtomFeed: &feeds.AtomFeed{Xmlns: "http://www.w3.org/2005/Atom", Title: d.Title, Subtitle: d.About, Id: urn("output", d.Self),
+		AtomFeed: &feeds.AtomFeed{Xmlns: "http://www.w3.org/2005/Atom", Title: d.Title, Subtitle: d.Description, Id: urn("output", d.Self),
 			Updated: date(d.Updated), Author: &feeds.AtomAuthor{AtomPerson: feeds.AtomPerson{Name: "feedmesh"}}},
 		Links: []feeds.AtomLink{{Href: d.Self, Rel: "self", Type: "application/atom+xml"}, {Href: d.Home, Rel: "alternate", Type: "text/html"}},
 	}
@@ -160,13 +157,13 @@ type jsonDocument struct {
 // Source: jsonfeed.org/version/1.1.
 func writeJSON(d document) ([]byte, error) {
 	doc := jsonDocument{
-		JSONFeed: &feeds.JSONFeed{Version: "https://jsonfeed.org/version/1.1", Title: d.Title, Description: d.About, HomePageUrl: d.Home, FeedUrl: d.Self},
+		JSONFeed: &feeds.JSONFeed{Version: "https://jsonfeed.org/version/1.1", Title: d.Title, Description: d.Description, HomePageUrl: d.Home, FeedUrl: d.Self},
 		Items:    []*feeds.JSONItem{},
 	}
 	for _, e := range d.Entries {
 		item := &feeds.JSONItem{Id: e.ID, Url: e.URL, Title: e.Title, ContentHTML: e.HTML, Summary: e.Summary, PublishedDate: &e.Published,
 			ModifiedDate: &e.Updated, Tags: e.Tags}
-		if e.HTML == "" { // one of both must be there
+		if e.HTML == "" { // either content_html or content_text is required
 			item.ContentText = cmp.Or(e.Summary, e.Title)
 		}
 		if e.Author != "" {
@@ -180,8 +177,7 @@ func writeJSON(d document) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// attachment returns a file that goes with an entry. A size that the library can't
-// write is left out.
+// attachment converts an enclosure. The size is omitted if it exceeds the library's 32 bits.
 func attachment(file storage.Enclosure) feeds.JSONAttachment {
 	a := feeds.JSONAttachment{Url: file.URL, MIMEType: file.Type}
 	if file.Length > 0 && file.Length <= math.MaxInt32 {

@@ -21,7 +21,7 @@ import (
 
 var day = time.Date(2026, 3, 1, 12, 30, 15, 0, time.UTC)
 
-// controls are all characters below a space, and some more that XML has not.
+// controls are all characters below a space, and others that XML forbids.
 var controls = func() string {
 	var all strings.Builder
 	for c := range rune(0x20) {
@@ -30,16 +30,15 @@ var controls = func() string {
 	return all.String() + "\uFFFE\uFFFF\xff"
 }()
 
-// payloads would run, or break a document, where they are not what they should be.
+// payloads would run as script, or break a document, if they were not escaped.
 var payloads = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `]]>`, `<![CDATA[x]]>`, `-->`, `</title></item>`, `&lt;script&gt;`, `&#60;b&#62;`,
 	`javascript:alert(1)`, `' onmouseover='x`, controls, "a\u2028b", "<?xml?>", "&nbsp;&x;", "",
 }
 
-// aDocument returns a document with two entries: one that says something in every
-// field, with a text in each that may, and one that says nothing.
+// aDocument returns a document with two entries: one with a text in every field, one empty.
 func aDocument(text string) document {
-	d := document{Title: "T" + text, About: text, Home: "https://feedmesh.example/?q=" + url.QueryEscape(text), Self: "https://feedmesh.example/outputs/search.rss?q=" + url.QueryEscape(text)}
+	d := document{Title: "T" + text, Description: text, Home: "https://feedmesh.example/?q=" + url.QueryEscape(text), Self: "https://feedmesh.example/outputs/search.rss?q=" + url.QueryEscape(text)}
 	d.add(entryOf(storage.Item{
 		ID: "item-1", URL: "https://example.org/?a=1&b=" + url.QueryEscape(text), Title: "Title " + text, Author: "Ann " + text, Excerpt: text,
 		HTML: "<p>Text ]]> &amp; <b>more</b></p>", Published: day, FirstSeen: day, Updated: day.Add(time.Hour), Tags: []string{text, "go"}, Categories: []string{"software"},
@@ -49,7 +48,7 @@ func aDocument(text string) document {
 	return d
 }
 
-// write returns a document in a format, and fails unless it is well-formed.
+// write formats a document, and fails if it is not well-formed.
 func write(t *testing.T, ending string, d document) string {
 	t.Helper()
 	body, err := formats[ending].write(d.clean())
@@ -71,7 +70,7 @@ func write(t *testing.T, ending string, d document) string {
 	}
 }
 
-func TestOthersReadWhatIsWritten(t *testing.T) {
+func TestFormats_ReadByOtherParser(t *testing.T) {
 	for ending := range formats {
 		for _, text := range payloads {
 			d := aDocument(text)
@@ -114,7 +113,7 @@ func TestOthersReadWhatIsWritten(t *testing.T) {
 	}
 }
 
-func TestWeReadWhatIsWritten(t *testing.T) {
+func TestFormats_ReadByOwnParser(t *testing.T) {
 	for ending, f := range formats {
 		for _, text := range payloads {
 			d := aDocument(text)
@@ -127,7 +126,7 @@ func TestWeReadWhatIsWritten(t *testing.T) {
 }
 
 // Source: RSS 2.0 Specification and Best Practices Profile; RFC 4287; JSON Feed 1.1.
-func TestWhatSpecificationsAskForIsThere(t *testing.T) {
+func TestFormats_RequiredElements(t *testing.T) {
 	for ending, wants := range map[string][]string{
 		"rss": {
 			`^<\?xml version="1.0" encoding="UTF-8"\?>\n<rss version="2.0" `, `<channel><title>`, `<link>https://feedmesh.example/\?q=x</link>`, `<description>x</description>`,
@@ -162,17 +161,17 @@ func TestWhatSpecificationsAskForIsThere(t *testing.T) {
 	}
 }
 
-func TestADocumentOfNothingIsOne(t *testing.T) {
+func TestFormats_EmptyDocument(t *testing.T) {
 	for ending, want := range map[string]string{"rss": "<title>T</title>", "atom": "<updated>1970-01-01T00:00:00Z</updated>", "json": `"items":[]`} {
-		body := write(t, ending, document{Title: "T", About: "A", Home: "https://x.example/", Self: "https://x.example/outputs/search.rss"})
+		body := write(t, ending, document{Title: "T", Description: "A", Home: "https://x.example/", Self: "https://x.example/outputs/search.rss"})
 		if !strings.Contains(body, want) {
 			t.Errorf("%s has no %s: %s", ending, want, body)
 		}
 	}
 }
 
-func TestNamesOfEntriesStay(t *testing.T) {
-	// Readers know entries by them: all would be new.
+func TestURN_IsStable(t *testing.T) {
+	// Readers identify entries by their URN: a change would show all entries as new.
 	if got := urn("item", "item-1"); got != "urn:uuid:b6af6844-73ac-82ac-afd1-66cae1902313" {
 		t.Errorf("an item is called %s now", got)
 	}

@@ -1,7 +1,6 @@
-// Package output makes feeds of what is found here, for readers elsewhere: of any
-// search, a list of stories, the feeds with a tag, or a saved search; as RSS 2.0,
-// Atom or JSON Feed 1.1. What there is and what is wrong with a search, the REST
-// interface says, which it asks in this process: the parameters are the same.
+// Package output serves feeds of stored items to other readers: of a search, the list of stories, the feeds
+// with a tag, or a saved search; as RSS 2.0, Atom or JSON Feed 1.1. [Handler] sends searches to the REST API
+// in the same process, so parameters and errors are those of the API. A document has at most 100 entries.
 package output
 
 import (
@@ -20,7 +19,7 @@ import (
 	"feedmesh/storage"
 )
 
-// A Store is the part of a [storage.Store] that outputs are made of.
+// A Store is the part of [storage.Store] that outputs read.
 type Store interface {
 	storage.Feeds
 	storage.Items
@@ -38,48 +37,47 @@ type outputs struct {
 	store Store
 }
 
-// Handler returns the outputs, for paths that begin with /outputs/. rest is the REST
-// interface, whose guard a request has passed already.
+// Handler returns a handler for paths under /outputs/. rest is the handler of the REST API behind its
+// authentication, which the request has passed already.
 func Handler(rest http.Handler, store Store) http.Handler {
 	o := &outputs{rest, store}
 	mux := http.NewServeMux()
 	for ending, f := range formats {
 		mux.HandleFunc("GET /outputs/search."+ending, o.serve(f, o.search))
 		mux.HandleFunc("GET /outputs/stories."+ending, o.serve(f, o.stories))
-		mux.HandleFunc("GET /outputs/tag."+ending, o.serve(f, o.tagged))
+		mux.HandleFunc("GET /outputs/tag."+ending, o.serve(f, o.byTag))
 	}
 	mux.HandleFunc("GET /outputs/searches/{file}", o.saved)
 	mux.HandleFunc("/outputs/", func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, &refusal{http.StatusNotFound, "there is no such output; there are /outputs/search, stories, tag and searches/NAME, each with .rss, .atom or .json"})
+		writeError(w, &httpError{http.StatusNotFound, "no such output; available are /outputs/search, stories, tag and searches/NAME, each with .rss, .atom or .json"})
 	})
 	return mux
 }
 
-// A source returns what a request asks for.
-type source func(r *http.Request, query url.Values) (document, error)
+// A documentSource returns the document for a request.
+type documentSource func(r *http.Request, query url.Values) (document, error)
 
-// serve answers requests with what a source has, in a format.
-func (o *outputs) serve(f format, from source) http.HandlerFunc {
+// serve returns a handler that writes the document of a source in a format.
+func (o *outputs) serve(f format, from documentSource) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		d, err := from(r, r.URL.Query())
 		if err != nil {
-			refuse(w, err)
+			writeError(w, err)
 			return
 		}
-		d.Self = base(r) + r.URL.EscapedPath()
-		if asked := r.URL.Query(); len(asked) > 0 {
-			d.Self += "?" + asked.Encode()
+		d.Self = baseURL(r) + r.URL.EscapedPath()
+		if parameters := r.URL.Query(); len(parameters) > 0 {
+			d.Self += "?" + parameters.Encode()
 		}
 		send(w, r, f, d)
 	}
 }
 
-// send answers with a document, or with nothing but that it is the one that the
-// client has.
+// send writes a document, or 304 if the client has the current version.
 func send(w http.ResponseWriter, r *http.Request, f format, d document) {
 	body, err := f.write(d.clean())
 	if err != nil {
-		refuse(w, err)
+		writeError(w, err)
 		return
 	}
 	sum := sha256.Sum256(body)
@@ -90,7 +88,7 @@ func send(w http.ResponseWriter, r *http.Request, f format, d document) {
 	http.ServeContent(w, r, "", d.Updated, bytes.NewReader(body))
 }
 
-// search finds items, the newest first unless the request says otherwise.
+// search returns the items that match a query, newest first by default.
 func (o *outputs) search(r *http.Request, query url.Values) (document, error) {
 	if !query.Has("sort") {
 		query.Set("sort", "newest")
@@ -101,7 +99,7 @@ func (o *outputs) search(r *http.Request, query url.Values) (document, error) {
 			ID string `json:"id"`
 		} `json:"items"`
 	}
-	if err := o.ask(r, "/api/search", query, &found); err != nil {
+	if err := o.callREST(r, "/api/search", query, &found); err != nil {
 		return document{}, err
 	}
 	ids := make([]string, len(found.Items))
@@ -109,31 +107,31 @@ func (o *outputs) search(r *http.Request, query url.Values) (document, error) {
 		ids[i] = item.ID
 	}
 	d, err := o.documentOf(r.Context(), ids)
-	d.Title, d.About, d.Home = "feedmesh: newest items", "What is found here, as it comes.", base(r)+"/"
+	d.Title, d.Description, d.Home = "feedmesh: newest items", "The newest items.", baseURL(r)+"/"
 	if q := query.Get("q"); q != "" {
 		d.Title = "feedmesh: " + q
 	}
-	if shown := r.URL.Query(); len(shown) > 0 {
-		d.Home += "?" + shown.Encode()
+	if parameters := r.URL.Query(); len(parameters) > 0 {
+		d.Home += "?" + parameters.Encode()
 	}
 	return d, err
 }
 
-// tagged lists the newest items of all feeds with a tag.
-func (o *outputs) tagged(r *http.Request, query url.Values) (document, error) {
+// byTag returns the newest items of all feeds with a tag.
+func (o *outputs) byTag(r *http.Request, query url.Values) (document, error) {
 	tag := query.Get("tag")
 	if tag == "" {
-		return document{}, &refusal{http.StatusBadRequest, "no tag is named: write ?tag=NAME"}
+		return document{}, &httpError{http.StatusBadRequest, "missing parameter: add ?tag=NAME"}
 	}
 	limit := defaultLimit
 	if text := query.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > maxLimit {
-			return document{}, &refusal{http.StatusBadRequest, "limit must be a number from 1 to 100"}
+			return document{}, &httpError{http.StatusBadRequest, "limit must be a number from 1 to 100"}
 		}
 		limit = n
 	}
-	page, err := o.store.ListMarked(r.Context(), "", storage.MarkQuery{Stream: storage.Stream{Tag: tag}}, storage.Marked{}, limit)
+	page, err := o.store.ListMarked(r.Context(), "", storage.MarkQuery{Stream: storage.Stream{Tag: tag}}, storage.MarkedItem{}, limit)
 	if err != nil {
 		return document{}, err
 	}
@@ -142,46 +140,46 @@ func (o *outputs) tagged(r *http.Request, query url.Values) (document, error) {
 		ids[i] = m.ItemID
 	}
 	d, err := o.documentOf(r.Context(), ids)
-	d.Title, d.About, d.Home = "feedmesh: feeds tagged "+tag, "The newest items of all feeds with this tag.", base(r)+"/"
+	d.Title, d.Description, d.Home = "feedmesh: feeds tagged "+tag, "The newest items of all feeds with this tag.", baseURL(r)+"/"
 	return d, err
 }
 
-// saved serves a saved search, whose name and format are the last part of the path.
+// saved serves a saved search; the last part of the path is its name and format.
 func (o *outputs) saved(w http.ResponseWriter, r *http.Request) {
 	file := r.PathValue("file")
 	ending := path.Ext(file)
 	f, is := formats[strings.TrimPrefix(ending, ".")]
 	if !is {
-		refuse(w, &refusal{http.StatusNotFound, "an output ends in .rss, .atom or .json"})
+		writeError(w, &httpError{http.StatusNotFound, "the path of an output must end in .rss, .atom or .json"})
 		return
 	}
 	all, err := o.store.SavedSearches(r.Context())
 	if err != nil {
-		refuse(w, err)
+		writeError(w, err)
 		return
 	}
 	for _, search := range all {
 		if search.Name == strings.TrimSuffix(file, ending) {
-			o.serve(f, o.savedAs(search))(w, r)
+			o.serve(f, o.savedSearch(search))(w, r)
 			return
 		}
 	}
-	refuse(w, &refusal{http.StatusNotFound, "there is no saved search of this name"})
+	writeError(w, &httpError{http.StatusNotFound, "no saved search of this name"})
 }
 
-// savedAs finds what a saved search finds.
-func (o *outputs) savedAs(search storage.SavedSearch) source {
+// savedSearch returns the source of a saved search.
+func (o *outputs) savedSearch(search storage.SavedSearch) documentSource {
 	return func(r *http.Request, _ url.Values) (document, error) {
 		query, err := url.ParseQuery(search.Query)
 		if err != nil {
 			return document{}, err
 		}
-		for _, own := range []string{"limit", "cursor"} { // of a page that was looked at
+		for _, own := range []string{"limit", "cursor"} { // of the page on which the search was saved
 			query.Del(own)
 		}
-		asked := r.Clone(r.Context())
-		asked.URL.RawQuery = query.Encode()
-		d, err := o.search(asked, query)
+		request := r.Clone(r.Context())
+		request.URL.RawQuery = query.Encode()
+		d, err := o.search(request, query)
 		if search.Title != "" {
 			d.Title = search.Title
 		}
@@ -189,7 +187,7 @@ func (o *outputs) savedAs(search storage.SavedSearch) source {
 	}
 }
 
-// documentOf returns a document of items that are there still.
+// documentOf returns a document of those items that are still stored.
 func (o *outputs) documentOf(ctx context.Context, ids []string) (document, error) {
 	items, err := o.store.Items(ctx, ids...)
 	if err != nil {
@@ -198,8 +196,8 @@ func (o *outputs) documentOf(ctx context.Context, ids []string) (document, error
 	var d document
 	titles := map[string]string{}
 	for _, item := range items {
-		title, known := titles[item.FeedID]
-		if !known {
+		title, cached := titles[item.FeedID]
+		if !cached {
 			if f, err := o.store.Feed(ctx, item.FeedID); err == nil {
 				title = f.Title
 			}
@@ -210,36 +208,34 @@ func (o *outputs) documentOf(ctx context.Context, ids []string) (document, error
 	return d, nil
 }
 
-// base returns the address at which a client reaches us. What is in front of us may
-// speak TLS in our place.
-func base(r *http.Request) string {
+// baseURL returns the URL under which the client reached this server. A reverse proxy may terminate TLS.
+func baseURL(r *http.Request) string {
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host
 }
 
-// A refusal is what is wrong with a request.
-type refusal struct {
+// An httpError is an error with its HTTP status.
+type httpError struct {
 	status int
-	why    string
+	detail string
 }
 
-func (f *refusal) Error() string { return f.why }
+func (f *httpError) Error() string { return f.detail }
 
-// refuse answers what is wrong as problem+json, as the API itself does where it was
-// asked.
-func refuse(w http.ResponseWriter, err error) {
-	var theirs *answer
-	if errors.As(err, &theirs) {
-		w.Header().Set("Content-Type", theirs.header.Get("Content-Type"))
-		w.WriteHeader(theirs.status)
-		w.Write(theirs.body.Bytes())
+// writeError writes an error as problem+json. Errors of the REST API are passed through unchanged.
+func writeError(w http.ResponseWriter, err error) {
+	var response *restResponse
+	if errors.As(err, &response) {
+		w.Header().Set("Content-Type", response.header.Get("Content-Type"))
+		w.WriteHeader(response.status)
+		w.Write(response.body.Bytes())
 		return
 	}
-	f := &refusal{http.StatusServiceUnavailable, err.Error()}
+	f := &httpError{http.StatusServiceUnavailable, err.Error()}
 	errors.As(err, &f)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(f.status)
-	json.NewEncoder(w).Encode(map[string]any{"title": http.StatusText(f.status), "status": f.status, "detail": f.why})
+	json.NewEncoder(w).Encode(map[string]any{"title": http.StatusText(f.status), "status": f.status, "detail": f.detail})
 }

@@ -12,7 +12,7 @@ import (
 	"feedmesh/storage"
 )
 
-// A story is what the API tells of one, as far as it is shown.
+// A story is the part of the API's story that is shown.
 type story struct {
 	ID         string    `json:"id"`
 	Title      string    `json:"title"`
@@ -26,25 +26,25 @@ type story struct {
 	LastSeen   time.Time `json:"last_seen"`
 }
 
-// stories lists what several publishers tell of.
+// stories returns the stories of several publishers.
 func (o *outputs) stories(r *http.Request, query url.Values) (document, error) {
 	var page struct {
 		Stories []story `json:"stories"`
 	}
-	d := document{Title: "feedmesh: stories", About: "What several publishers tell of.", Home: base(r) + "/stories"}
+	d := document{Title: "feedmesh: stories", Description: "Stories covered by several publishers.", Home: baseURL(r) + "/stories"}
 	if len(r.URL.RawQuery) > 0 {
 		d.Home += "?" + r.URL.Query().Encode()
 	}
-	if err := o.ask(r, "/api/stories", query, &page); err != nil {
+	if err := o.callREST(r, "/api/stories", query, &page); err != nil {
 		return d, err
 	}
 	for _, s := range page.Stories {
-		told := fmt.Sprintf("%d items of %d publishers", s.Items, s.Sources)
+		coverage := fmt.Sprintf("%d items from %d publishers", s.Items, s.Sources)
 		if len(s.Publishers) > 0 {
-			told += ", among them " + strings.Join(s.Publishers, ", ")
+			coverage += ", including " + strings.Join(s.Publishers, ", ")
 		}
 		d.add(entry{ID: urn("story", s.ID), URL: storage.WebURL(s.URL), Title: cmp.Or(s.Title, "Untitled"), Author: cmp.Or(append(s.Publishers, "feedmesh")...),
-			Summary: told, HTML: "<p>" + html.EscapeString(told) + "</p>", Published: s.FirstSeen, Updated: s.LastSeen,
+			Summary: coverage, HTML: "<p>" + html.EscapeString(coverage) + "</p>", Published: s.FirstSeen, Updated: s.LastSeen,
 			Tags: append(s.Categories, s.Topics...)})
 	}
 	return d, nil

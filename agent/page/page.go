@@ -1,8 +1,8 @@
-// Package page finds the article on a web page: what a reader came for, without
-// menus, advertisements and the like. go-readability does the finding; this
-// package stands before it, so that no page costs more than it may. It knows
-// nothing of HTTP, queues or storage. What it returns is what strangers wrote:
-// bounded, but not clean.
+// Package page extracts the article of a web page without menus, advertisements and the like.
+//
+// [Extract] runs go-readability on a page whose size and number of elements are checked first, which bounds
+// the time that a worker spends on any page. The package does not depend on HTTP, queues or storage. Its
+// results are untrusted: bounded in size, but not sanitized.
 package page
 
 import (
@@ -16,67 +16,65 @@ import (
 	"golang.org/x/net/html"
 )
 
-// MaxPage is the largest page that is read, in bytes.
+// MaxPage bounds the size of a page, in bytes.
 const MaxPage = 5 << 20
 
-// Why there is no article.
+// Reasons why a page has no article.
 var (
-	ErrNotHTML   = errors.New("it is no HTML page")
-	ErrTooLarge  = errors.New("the page is too large to be read")
-	ErrNoArticle = errors.New("no article is seen on the page")
+	ErrNotHTML   = errors.New("not an HTML page")
+	ErrTooLarge  = errors.New("the page is too large")
+	ErrNoArticle = errors.New("no article found on the page")
 )
 
-// Found is an article. All strings are valid UTF-8, and "" where the page does
-// not have them.
-type Found struct {
+// Article is an extracted article. All strings are valid UTF-8, and "" if missing.
+type Article struct {
 	Title     string
-	HTML      string // untrusted; addresses in it are absolute
-	Text      string // what a reader sees of it
-	Image     string // what the page names as its image, absolute http(s)
+	HTML      string // untrusted; its addresses are absolute
+	Text      string // the visible text
+	Image     string // the image that the page names for the article, absolute http(s)
 	Byline    string
-	Language  string    // as the page declares it, as "en-US"
-	Published time.Time // zero where the page does not say it beyond doubt
+	Language  string    // as declared, for example "en-US"
+	Published time.Time // zero unless the page states it with its zone
 }
 
-// Article returns the article on a page that came from an address, with the
-// Content-Type it came with, which may be empty. It returns [ErrNotHTML],
-// [ErrTooLarge], [ErrNoArticle], or an error that says why the page can't be read.
-func Article(body []byte, contentType string, address *url.URL) (found Found, err error) {
-	// Input must never panic, but the finder is a large part of strangers' code;
-	// that costs the page only.
+// Extract returns the article of a page with its address and its Content-Type, which may be empty. It returns
+// [ErrNotHTML], [ErrTooLarge], [ErrNoArticle], or another error if the page can't be parsed. The result does
+// not alias body, whose buffer the caller may reuse. Concurrent workers may call Extract.
+func Extract(body []byte, contentType string, address *url.URL) (found Article, err error) {
+	// A panic in go-readability, a large dependency, makes this page fail, not the process.
 	defer func() {
 		if p := recover(); p != nil {
-			found, err = Found{}, fmt.Errorf("the page broke the reader: %v", p)
+			found, err = Article{}, fmt.Errorf("the parser failed: %v", p)
 		}
 	}()
 	if len(body) > MaxPage {
-		return Found{}, ErrTooLarge
+		return Article{}, ErrTooLarge
 	}
 	if !isHTML(body, contentType) {
-		return Found{}, ErrNotHTML
+		return Article{}, ErrNotHTML
 	}
 	root, err := parse(decode(body, contentType))
 	if err != nil {
-		return Found{}, err
+		return Article{}, err
 	}
-	published := published(root) // before the finder, which takes the page apart
+	published := published(root) // before go-readability, which modifies the tree
 	finder := readability.NewParser()
 	a, err := finder.ParseAndMutate(root, address)
 	if err != nil {
-		return Found{}, fmt.Errorf("look for the article: %w", err)
+		return Article{}, fmt.Errorf("extract the article: %w", err)
 	}
 	if strings.TrimSpace(a.TextContent) == "" {
-		return Found{}, ErrNoArticle
+		return Article{}, ErrNoArticle
 	}
-	return Found{
-		Title: valid(a.Title), HTML: valid(a.Content), Text: valid(a.TextContent), Image: absolute(address, a.Image),
-		Byline: valid(a.Byline), Language: valid(a.Language), Published: published,
+	return Article{
+		Title: cleanText(a.Title), HTML: cleanText(a.Content), Text: cleanText(a.TextContent), Image: absolute(address, a.Image),
+		Byline: cleanText(a.Byline), Language: cleanText(a.Language), Published: published,
 	}, nil
 }
 
-func valid(s string) string { return strings.ToValidUTF8(strings.TrimSpace(s), "\uFFFD") }
+func cleanText(s string) string { return strings.ToValidUTF8(strings.TrimSpace(s), "\uFFFD") }
 
-// absolute returns the http or https address that ref means on the page, or "".
+// absolute returns the absolute http or https address of ref on the page, or "".
 func absolute(page *url.URL, ref string) string {
 	if ref = strings.TrimSpace(ref); ref == "" {
 		return ""
@@ -88,8 +86,8 @@ func absolute(page *url.URL, ref string) string {
 	return u.String()
 }
 
-// published returns when the page says that it was published, or zero. Only what
-// is written for machines, with its zone, is beyond doubt.
+// published returns the publication time that the page states, or zero. Only machine-readable times with a
+// zone are accepted.
 func published(root *html.Node) time.Time {
 	for n := range root.Descendants() {
 		if n.Type != html.ElementNode || n.Data != "meta" {

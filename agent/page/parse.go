@@ -13,16 +13,14 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// Bounds of a page, so that the finder, whose time grows with them, takes two
-// seconds at most.
+// Bounds of a page. The time of go-readability grows with them; they limit it to two seconds.
 const (
 	maxTokens = 100_000 // tags and texts
-	maxNodes  = 200_000 // that they may become
-	maxNames  = 1000    // bytes of a title, and of the names that an element is given
+	maxNodes  = 200_000 // elements and texts after parsing
+	maxNames  = 1000    // bytes of a title, and of an element's class and names
 )
 
-// isHTML reports whether a document is a web page: by its Content-Type, or where
-// that says nothing, by how it begins.
+// isHTML reports whether a document is a web page: by its Content-Type, or without one by its first bytes.
 func isHTML(body []byte, contentType string) bool {
 	kind, _, _ := mime.ParseMediaType(contentType)
 	if kind == "" {
@@ -31,12 +29,11 @@ func isHTML(body []byte, contentType string) bool {
 	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
-// decode returns a page as UTF-8. What it believes, in this order: the byte order
-// mark, bytes that are UTF-8, the Content-Type, the page's own meta elements.
-// Bytes that mean nothing become U+FFFD.
+// decode returns a page as UTF-8. Evidence of the encoding, strongest first: the byte order mark, bytes that
+// are valid UTF-8, the Content-Type, the page's meta elements. Invalid bytes become U+FFFD.
 func decode(body []byte, contentType string) []byte {
 	encoding, name, _ := charset.DetermineEncoding(body, contentType)
-	if name == "utf-8" || utf8.Valid(body) && !slices.Contains(escaped, name) {
+	if name == "utf-8" || utf8.Valid(body) && !slices.Contains(escapedEncodings, name) {
 		return bytes.ToValidUTF8(bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF")), []byte("\uFFFD"))
 	}
 	text, err := encoding.NewDecoder().Bytes(body)
@@ -46,26 +43,26 @@ func decode(body []byte, contentType string) []byte {
 	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
 }
 
-// escaped are encodings that write other characters in bytes that are all ASCII,
-// or whose byte order mark was seen.
-var escaped = []string{"iso-2022-jp", "utf-16le", "utf-16be"}
+// escapedEncodings are encodings that write other characters in ASCII bytes only, or that a byte order mark
+// identified.
+var escapedEncodings = []string{"iso-2022-jp", "utf-16le", "utf-16be"}
 
-// parse returns the tree of a page. It returns [ErrTooLarge] for one of too many
-// elements, and an error for one of too many inside one another.
+// parse returns the tree of a page. It returns [ErrTooLarge] for too many elements, and another error for
+// elements nested too deep.
 func parse(text []byte) (*html.Node, error) {
-	if !fits(text) {
+	if !withinBounds(text) {
 		return nil, ErrTooLarge
 	}
 	root, err := html.Parse(bytes.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("read the page: %w", err)
+		return nil, fmt.Errorf("parse the page: %w", err)
 	}
-	cut(root)
+	truncateNames(root)
 	return root, nil
 }
 
-// cut cuts long titles and names, which the finder looks at again and again.
-func cut(root *html.Node) {
+// truncateNames truncates long titles and names, which go-readability scans repeatedly.
+func truncateNames(root *html.Node) {
 	short := func(s *string) {
 		if len(*s) > maxNames {
 			*s = strings.ToValidUTF8((*s)[:maxNames], "")
@@ -84,16 +81,15 @@ func cut(root *html.Node) {
 	}
 }
 
-// formatting are the elements that, left open, a browser opens again in each
-// paragraph: a few hundred of them make a small page one of millions of elements.
+// formatting are the elements that, if unclosed, a browser opens again in each paragraph: a few hundred of
+// them turn a small page into millions of elements.
 var formatting = map[string]bool{
 	"a": true, "b": true, "big": true, "code": true, "em": true, "font": true, "i": true, "nobr": true,
 	"s": true, "small": true, "strike": true, "strong": true, "tt": true, "u": true,
 }
 
-// fits reports whether a page has as many elements as may be read, at most, before
-// any of them takes memory.
-func fits(text []byte) bool {
+// withinBounds reports whether a page is within the bounds, without building the tree.
+func withinBounds(text []byte) bool {
 	tokens, nodes, open := 0, 0, 0
 	z := html.NewTokenizer(bytes.NewReader(text))
 	for {
@@ -103,7 +99,7 @@ func fits(text []byte) bool {
 			return true
 		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
 			if name, _ := z.TagName(); formatting[string(name)] {
-				if kind != html.EndTagToken { // one that closes itself does not, in HTML
+				if kind != html.EndTagToken { // HTML ignores the slash of a self-closing tag
 					open++
 				} else if open > 0 {
 					open--

@@ -11,8 +11,8 @@ import (
 	"feedmesh/subjects"
 )
 
-// million returns a plan of a million feeds on 300,000 hosts, as it is after a
-// day: with models, validators and reasons.
+// million returns a plan of a million feeds on 300,000 hosts after a day: with models, validators and
+// reasons.
 func million(b *testing.B) *Plan {
 	b.Helper()
 	p := New(Options{Policy: policy.New(policy.Settings{}), Spacing: spacing})
@@ -34,12 +34,11 @@ func million(b *testing.B) *Plan {
 			Reason: fmt.Sprintf("price: %d items a day, 0.01 expected by then", i), Outcome: subjects.Unchanged, Status: 304,
 		}})
 	}
-	p.Fit(noon)
+	p.Recalibrate(noon)
 	return p
 }
 
-// BenchmarkMillion is one poll of one of a million feeds: handed out, answered
-// and decided on anew.
+// BenchmarkMillion measures one poll of one of a million feeds: dispatch, observation and the next decision.
 func BenchmarkMillion(b *testing.B) {
 	before := heldBytes()
 	p := million(b)
@@ -49,23 +48,23 @@ func BenchmarkMillion(b *testing.B) {
 	for n := 0; n < b.N; {
 		now = now.Add(100 * time.Millisecond)
 		for tier := range subjects.Tiers {
-			for taken := p.Take(policy.Tier(tier), now); taken != nil && n < b.N; taken = p.Take(policy.Tier(tier), now) {
-				for _, f := range taken {
+			for popped := p.PopDue(policy.Tier(tier), now); popped != nil && n < b.N; popped = p.PopDue(policy.Tier(tier), now) {
+				for _, f := range popped {
 					p.Observe(notModified(f, now), now)
 					n++
 				}
 			}
 		}
-		p.Learned(true)
+		p.TakeHistory(true)
 	}
 	b.ReportMetric(held/1e6, "MB")
 }
 
-// BenchmarkFit is what a million feeds cost every few minutes.
-func BenchmarkFit(b *testing.B) {
+// BenchmarkRecalibrate measures Recalibrate of a million feeds, which runs every few minutes.
+func BenchmarkRecalibrate(b *testing.B) {
 	p := million(b)
 	for b.Loop() {
-		p.Fit(noon)
+		p.Recalibrate(noon)
 	}
 }
 

@@ -9,79 +9,79 @@ import (
 	"feedmesh/subjects"
 )
 
-// A host is asked by one request at a time: one is handed out, or, where requests
-// need not be spaced, a few that one task makes one after the other.
+// A host holds the queues of one host's feeds and its request limits. Only one task at a time may request
+// from it: one feed, or several in sequence if requests need no spacing.
 type host struct {
 	subjects.Host
-	lanes   [3]*lane             // by tier; nil where nothing waits
-	asking  []*Feed              // whose requests are not answered yet, of one task
-	free    time.Time            // no request may begin before
-	refused map[string]time.Time // feeds it told to wait, and until when
-	feeds   int
+	queues     [3]*hostQueue        // by tier; nil if empty
+	inFlight   []*Feed              // feeds of one task without a response yet
+	notBefore  time.Time            // earliest start of the next request
+	retryAfter map[string]time.Time // by feed ID: end of the Retry-After
+	feeds      int
 }
 
 const (
-	// maxSpacing bounds the pace to which a host that says "too many requests"
-	// can slow us.
+	// maxSpacing bounds the spacing that 429 responses can cause.
 	maxSpacing = 10 * time.Minute
 
-	// hostInTask is how many feeds of a host a task may have: at the crawl's
-	// time-out, and one after the other, they still fit into its lease.
-	hostInTask = 20
+	// maxHostFeeds bounds the feeds of a host in a task: fetched in sequence, each up to the crawl timeout,
+	// they still fit into its lease.
+	maxHostFeeds = 20
 
-	// refusedFeeds is how many feeds of a host must be told to wait at one time
-	// for all its feeds to wait: one alone may be asked too often by others.
-	refusedFeeds = 2
+	// minRefusedFeeds is the number of a host's feeds with a Retry-After from which all its feeds wait. A
+	// single feed may be limited because of other clients.
+	minRefusedFeeds = 2
 
-	// testEvery is how often a host's validators are put to the test.
-	testEvery = 24 * time.Hour
+	// checkValidatorsEvery is the interval of the tests of a host's validators.
+	checkValidatorsEvery = 24 * time.Hour
 
-	// distrust is how long a host's validators are left unused after a lie.
-	distrust = 7 * 24 * time.Hour
+	// ignoreValidatorsFor is how long a host's validators are not used after a wrong 304.
+	ignoreValidatorsFor = 7 * 24 * time.Hour
 
-	// wayFor is how long a proxy is remembered before the direct way is tried
+	// routeMaxAge is how long a host's last working proxy is used first before the direct route is tried
 	// again.
-	wayFor = 24 * time.Hour
+	routeMaxAge = 24 * time.Hour
 )
 
-// asked takes note of when a feed of a host was polled: what was written of the host
-// itself may be older.
-func (p *Plan) asked(h *host, at time.Time) {
-	if at.After(h.Asked) {
-		h.Asked = at
-		h.free = p.freeAfter(h)
-		p.arrange(h)
+// recordRequestTime records a poll of one of the host's feeds. The stored state of the host may be older than
+// its feeds' states.
+func (p *Plan) recordRequestTime(h *host, at time.Time) {
+	if at.After(h.LastRequest) {
+		h.LastRequest = at
+		h.notBefore = p.nextRequest(h)
+		p.updateReady(h)
 	}
 }
 
-// LoadHost takes what was known of a host before.
-func (p *Plan) LoadHost(known subjects.Host) {
-	h := p.hosts[known.Name]
+// LoadHost restores the stored state of a host. Call it after Load of all feeds; hosts without feeds are
+// ignored.
+func (p *Plan) LoadHost(stored subjects.Host) {
+	h := p.hosts[stored.Name]
 	if h == nil {
 		return // it has no feeds any more
 	}
-	asked := h.Asked
-	h.Host = known
-	h.free = p.freeAfter(h)
-	p.arrange(h)
-	p.asked(h, asked)
+	lastRequest := h.LastRequest
+	h.Host = stored
+	h.notBefore = p.nextRequest(h)
+	p.updateReady(h)
+	p.recordRequestTime(h, lastRequest)
 }
 
-// freeAfter returns when a host may be asked again, by when it was asked last.
-func (p *Plan) freeAfter(h *host) time.Time {
-	free := h.Asked.Add(max(h.Spacing, p.options.Spacing))
-	if h.Until.After(free) {
-		return h.Until
+// nextRequest returns the earliest time of the host's next request.
+func (p *Plan) nextRequest(h *host) time.Time {
+	free := h.LastRequest.Add(max(h.Spacing, p.options.Spacing))
+	if h.PausedUntil.After(free) {
+		return h.PausedUntil
 	}
 	return free
 }
 
-// share returns how many feeds of a host one task may have.
-func (p *Plan) share(h *host) int {
+// maxPerTask returns the number of the host's feeds that one task may contain.
+func (p *Plan) maxPerTask(h *host) int {
 	if p.options.Spacing > 0 || h.Spacing > 0 {
 		return 1
 	}
-	return hostInTask
+	return maxHostFeeds
 }
 
 func (p *Plan) hostOf(url string) *host {
@@ -94,36 +94,37 @@ func (p *Plan) hostOf(url string) *host {
 	return h
 }
 
-// release takes note that a host answered a feed's request, or never will.
-func (p *Plan) release(f *Feed) {
-	if i := slices.Index(f.host.asking, f); i >= 0 {
-		f.host.asking = slices.Delete(f.host.asking, i, i+1)
-		p.arrange(f.host)
+// endRequest removes a feed from the host's requests in flight, after a response or when none is expected any
+// more.
+func (p *Plan) endRequest(f *Feed) {
+	if i := slices.Index(f.host.inFlight, f); i >= 0 {
+		f.host.inFlight = slices.Delete(f.host.inFlight, i, i+1)
+		p.updateReady(f.host)
 	}
 }
 
-// answered learns from a host's answer to a feed's request, or from its silence.
-func (p *Plan) answered(f *Feed, o subjects.Observation, now time.Time) {
+// recordResponse updates the host with the result of a feed's request.
+func (p *Plan) recordResponse(f *Feed, o subjects.Observation, now time.Time) {
 	h := f.host
 	before := h.Host
 	h.Polls++
-	h.Asked, h.Status, h.Class = o.Fetched, o.Status, o.Class
-	if h.Took += (o.Took.Seconds() - h.Took) / 8; h.Polls == 1 {
-		h.Took = o.Took.Seconds()
+	h.LastRequest, h.Status, h.Class = o.Fetched, o.Status, o.Class
+	if h.Latency += (o.Duration.Seconds() - h.Latency) / 8; h.Polls == 1 {
+		h.Latency = o.Duration.Seconds()
 	}
-	p.pace(f, o, now)
+	p.adjustSpacing(f, o, now)
 	if o.Outcome == subjects.Failed {
 		h.Failures++
 	} else {
-		h.remember(o.Way, now)
+		h.setRoute(o.ProxyID, now)
 	}
-	h.free = p.freeAfter(h)
-	p.seen[h] = p.seen[h] || h.Spacing != before.Spacing || h.Until != before.Until || h.Why != before.Why || h.WaySince != before.WaySince
-	p.release(f)
+	h.notBefore = p.nextRequest(h)
+	p.changedHosts[h] = p.changedHosts[h] || h.Spacing != before.Spacing || h.PausedUntil != before.PausedUntil || h.Reason != before.Reason || h.ProxySince != before.ProxySince
+	p.endRequest(f)
 }
 
-// pace learns how often the host wants to be asked.
-func (p *Plan) pace(f *Feed, o subjects.Observation, now time.Time) {
+// adjustSpacing updates the host's spacing and its feeds' Retry-After times.
+func (p *Plan) adjustSpacing(f *Feed, o subjects.Observation, now time.Time) {
 	h := f.host
 	switch {
 	case o.Status == 429:
@@ -134,67 +135,66 @@ func (p *Plan) pace(f *Feed, o subjects.Observation, now time.Time) {
 		}
 	}
 	if o.RetryAfter == 0 {
-		delete(h.refused, f.FeedID)
+		delete(h.retryAfter, f.FeedID)
 	} else {
-		if h.refused == nil {
-			h.refused = map[string]time.Time{}
+		if h.retryAfter == nil {
+			h.retryAfter = map[string]time.Time{}
 		}
-		h.refused[f.FeedID] = now.Add(o.RetryAfter)
+		h.retryAfter[f.FeedID] = now.Add(o.RetryAfter)
 	}
-	h.settle(now)
+	h.updateUntil(now)
 }
 
-// settle decides whether the host as a whole wants to be left alone.
-func (h *host) settle(now time.Time) {
+// updateUntil decides whether the host as a whole must wait.
+func (h *host) updateUntil(now time.Time) {
 	var until time.Time
-	for id, at := range h.refused {
+	for id, at := range h.retryAfter {
 		if !at.After(now) {
-			delete(h.refused, id)
+			delete(h.retryAfter, id)
 		} else if at.After(until) {
 			until = at
 		}
 	}
-	if len(h.refused) >= refusedFeeds {
-		h.Until = until
-	} else if !h.Until.After(now) {
-		h.Until = time.Time{}
+	if len(h.retryAfter) >= minRefusedFeeds {
+		h.PausedUntil = until
+	} else if !h.PausedUntil.After(now) {
+		h.PausedUntil = time.Time{}
 	}
 	switch {
-	case !h.Until.IsZero():
-		h.Why = fmt.Sprintf("it told %d of its feeds to wait", len(h.refused))
+	case !h.PausedUntil.IsZero():
+		h.Reason = fmt.Sprintf("Retry-After for %d of its feeds", len(h.retryAfter))
 	case h.Spacing > 0:
-		h.Why = "it said that there were too many requests"
+		h.Reason = "status 429: too many requests"
 	default:
-		h.Why = ""
+		h.Reason = ""
 	}
 }
 
-// remember keeps the proxy that brought an answer.
-func (h *host) remember(way string, now time.Time) {
+// setRoute records the route of a successful request; an empty way is the direct route.
+func (h *host) setRoute(proxyID string, now time.Time) {
 	switch {
-	case way == "":
-		h.Way, h.WaySince = "", time.Time{}
-	case way != h.Way, now.Sub(h.WaySince) >= wayFor: // the direct way was refused again
-		h.Way, h.WaySince = way, now
+	case proxyID == "":
+		h.ProxyID, h.ProxySince = "", time.Time{}
+	case proxyID != h.ProxyID, now.Sub(h.ProxySince) >= routeMaxAge: // the direct route failed again
+		h.ProxyID, h.ProxySince = proxyID, now
 	}
 }
 
-// test reports whether a feed's request is to go without its validators: once a
-// day, to see whether the host's "not modified" is true, and always for a while
-// after it was not.
-func (h *host) test(s *subjects.State, now time.Time) bool {
+// skipValidators reports whether a feed's next request omits its validators: once a day, to test whether the
+// host's 304 responses are right, and always for a while after a wrong one.
+func (h *host) skipValidators(s *subjects.State, now time.Time) bool {
 	if s.ETag == "" && s.LastModified == "" {
 		return false
 	}
-	if now.Sub(h.Lied) < distrust {
+	if now.Sub(h.ValidatorsWrong) < ignoreValidatorsFor {
 		return true
 	}
-	if h.Checked.IsZero() { // a new mesh does not test all hosts at once
-		h.Checked = now.Add(-rand.N(testEvery))
+	if h.ValidatorsChecked.IsZero() { // a new mesh does not test all hosts together
+		h.ValidatorsChecked = now.Add(-rand.N(checkValidatorsEvery))
 	}
-	if s.Status != 304 || now.Sub(h.Checked) < testEvery {
+	if s.Status != 304 || now.Sub(h.ValidatorsChecked) < checkValidatorsEvery {
 		return false
 	}
-	h.Checked = now
+	h.ValidatorsChecked = now
 	return true
 }

@@ -11,21 +11,19 @@ import (
 )
 
 const (
-	// movesSeen is how often in a row a feed must be seen to have moved: hosts
-	// redirect by mistake, too.
-	movesSeen = 2
+	// minMoves is the number of consecutive polls that must report a move, because hosts also redirect by
+	// mistake.
+	minMoves = 2
 
-	// heavy is from which size a document that never comes as "not modified" is
-	// read less often, in bytes.
-	heavy = 200_000
+	// heavySize is the size in bytes from which a document that never returns 304 is polled less often.
+	heavySize = 200_000
 
-	// lie is by how much an entry must be older than the last "not modified" for
-	// that to have been wrong: caches between us may lag a little.
-	lie = time.Hour
+	// validatorTolerance is the age difference between an entry and the last 304 from which that response was
+	// wrong: caches in between may lag a little.
+	validatorTolerance = time.Hour
 )
 
-// Observe takes an observation into account and returns the feed if that
-// changed its state, else nil.
+// Observe updates the plan with an observation and returns the feed if its state changed, otherwise nil.
 func (p *Plan) Observe(o subjects.Observation, now time.Time) *Feed {
 	f := p.feeds[o.FeedID]
 	if f == nil {
@@ -38,29 +36,29 @@ func (p *Plan) Observe(o subjects.Observation, now time.Time) *Feed {
 		return f.pushed(o, now)
 	}
 	if f.State.Crawl == "" || f.State.Crawl != o.Crawl {
-		// Said before, overtaken by a later poll, or about a document from
-		// before the feed was removed and added again, which is gone with it.
+		// A duplicate, overtaken by a later poll, or about the document of a feed that was removed and added
+		// again since.
 		return nil
 	}
-	if slices.Contains(f.host.asking, f) {
-		p.polled(f, o, now)
+	if slices.Contains(f.host.inFlight, f) {
+		p.recordResult(f, o, now)
 	}
 	if o.Outcome == subjects.Fetched {
-		return nil // its document is on its way
+		return nil // parse reports next
 	}
-	if p.forgives(o) {
-		p.back(f)
+	if p.isExcused(o) {
+		p.endCrawl(f)
 		p.change(f, func() {
-			f.State.Next, f.State.Reason = now.Add(retryAfter), whyForgiven
+			f.State.Next, f.State.Reason = now.Add(outageRetry), outageReason
 		})
 		return f
 	}
 	first := f.State.Polled.IsZero()
-	p.learn(f, o, now)
-	p.back(f)
+	p.updateState(f, o, now)
+	p.endCrawl(f)
 	if o.Outcome == subjects.Gone {
 		p.change(f, func() {
-			f.State.Next, f.State.Reason = time.Time{}, "its host says it is gone for good"
+			f.State.Next, f.State.Reason = time.Time{}, "status 410: gone for good"
 		})
 		return f
 	}
@@ -71,51 +69,49 @@ func (p *Plan) Observe(o subjects.Observation, now time.Time) *Feed {
 	return f
 }
 
-// polled learns from the first word of a poll, which is that of the crawl or has
-// overtaken it.
-func (p *Plan) polled(f *Feed, o subjects.Observation, now time.Time) {
-	p.tell(f, o)
-	p.proxies.note(o, now)
-	p.forgive(p.outage.note(f.host.Name, o.Class, f, now), now)
-	p.answered(f, o, now)
+// recordResult evaluates the first observation of a poll: that of the crawl, or a later one that overtook it.
+func (p *Plan) recordResult(f *Feed, o subjects.Observation, now time.Time) {
+	p.addPoll(f, o)
+	p.proxies.record(o, now)
+	p.undoFailures(p.outage.record(f.host.Name, o.Class, f, now), now)
+	p.recordResponse(f, o, now)
 }
 
-// pollsAlike is how many polls make one entry of a feed's history, if each went as
-// the one before it: most bring nothing, and each entry is a write.
-const pollsAlike = 10
+// maxSimilarPolls is the number of similar polls that share one entry of a feed's history: most polls bring
+// nothing, and each entry costs a write.
+const maxSimilarPolls = 10
 
-// tell adds a poll to the history of its feed, or counts it for the next that is
-// added. A crash loses the count.
-func (p *Plan) tell(f *Feed, o subjects.Observation) {
+// addPoll adds a poll to its feed's history, or counts it towards the next entry. A crash loses the count.
+func (p *Plan) addPoll(f *Feed, o subjects.Observation) {
 	s := f.State
-	alike := o.Outcome == subjects.Unchanged && s.Outcome == subjects.Unchanged && o.Status == s.Status && o.Way == f.host.Way
-	if alike && f.untold < pollsAlike-1 {
-		f.untold++
+	similar := o.Outcome == subjects.Unchanged && s.Outcome == subjects.Unchanged && o.Status == s.Status && o.ProxyID == f.host.ProxyID
+	if similar && f.similarPolls < maxSimilarPolls-1 {
+		f.similarPolls++
 		return
 	}
 	p.polls = append(p.polls, Poll{f.FeedID, subjects.Poll{
-		At: o.Fetched, Took: o.Took, Status: o.Status, Size: o.Size, Class: o.Class, Way: o.Way, Before: int(f.untold),
+		At: o.Fetched, Duration: o.Duration, Status: o.Status, Size: o.Size, Class: o.Class, ProxyID: o.ProxyID, UnchangedBefore: int(f.similarPolls),
 	}})
-	f.untold = 0
+	f.similarPolls = 0
 }
 
-// learn takes over what a poll brought to light of a feed.
-func (p *Plan) learn(f *Feed, o subjects.Observation, now time.Time) {
+// updateState updates a feed's state with the result of a poll.
+func (p *Plan) updateState(f *Feed, o subjects.Observation, now time.Time) {
 	p.count(f, -1)
 	defer p.count(f, 1)
 	s := f.State
 	if o.Outcome == subjects.Failed || o.Outcome == subjects.Gone {
 		if s.Failures == 0 {
-			s.FailingSince, s.Weight = o.Fetched, 0
+			s.FailingSince, s.FailureWeight = o.Fetched, 0
 		}
 		s.Failures++
-		s.Weight += o.Weight
+		s.FailureWeight += o.Weight
 	} else {
-		s.Failures, s.Weight, s.FailingSince = 0, 0, time.Time{}
-		p.learnDocument(f, o, now)
+		s.Failures, s.FailureWeight, s.FailingSince = 0, 0, time.Time{}
+		p.updateDocument(f, o, now)
 		s.ETag, s.LastModified, s.BodyHash = o.ETag, o.LastModified, o.BodyHash
 		s.MaxAge = o.MaxAge
-		p.learnMove(f, o)
+		p.updateMove(f, o)
 	}
 	s.Polled, s.Outcome, s.Status, s.Error, s.Class = o.Fetched, o.Outcome, o.Status, o.Error, o.Class
 	if o.Outcome == subjects.Stored {
@@ -123,14 +119,14 @@ func (p *Plan) learn(f *Feed, o subjects.Observation, now time.Time) {
 	}
 }
 
-// learnDocument takes over what a document tells of its feed.
-func (p *Plan) learnDocument(f *Feed, o subjects.Observation, now time.Time) {
+// updateDocument updates a feed's state with the properties of its document.
+func (p *Plan) updateDocument(f *Feed, o subjects.Observation, now time.Time) {
 	s := f.State
 	switch {
 	case o.Status == 304:
 		s.Heavy = false
 	case o.Size > 0:
-		s.Heavy = o.Size > heavy
+		s.Heavy = o.Size > heavySize
 	}
 	if o.Outcome == subjects.Unchanged {
 		return
@@ -140,21 +136,21 @@ func (p *Plan) learnDocument(f *Feed, o subjects.Observation, now time.Time) {
 		s.Hints = o.Hints
 	}
 	m, dates := f.model(), datesOf(o)
-	if s.Whole && p.lied(s, &m, dates) {
-		f.host.Lied = now
-		p.seen[f.host] = true
+	if s.Unconditional && p.wronglyUnchanged(s, &m, dates) {
+		f.host.ValidatorsWrong = now
+		p.changedHosts[f.host] = true
 	}
 	if f.subscribed(now) && missed(o, &m, dates) {
-		f.judge((*websub.Trust).Missed)
+		f.adjustTrust((*websub.Trust).Missed)
 	}
 	if s.Hints != nil && s.Hints.Zone != nil {
 		m.SetZone(*s.Hints.Zone)
 	}
-	f.learnDates(&m, dates, o.Items, now)
+	f.updateModel(&m, dates, o.Items, now)
 }
 
-// learnDates takes over when a feed published.
-func (f *Feed) learnDates(m *policy.Model, dates []time.Time, items int, now time.Time) {
+// updateModel updates the model of the feed's publishing times.
+func (f *Feed) updateModel(m *policy.Model, dates []time.Time, items int, now time.Time) {
 	if !m.Learn(dates, now) {
 		m.LearnFirstSeen(items, f.State.Polled, now)
 	}
@@ -163,15 +159,15 @@ func (f *Feed) learnDates(m *policy.Model, dates []time.Time, items int, now tim
 	}
 }
 
-// model returns what is known of when the feed publishes.
+// model decodes the model of the feed's publishing times.
 func (f *Feed) model() (m policy.Model) {
 	if m.UnmarshalBinary(f.State.Model) != nil {
-		return policy.Model{} // another version's: it learns anew
+		return policy.Model{} // of an incompatible version: start with an empty model
 	}
 	return m
 }
 
-// datesOf returns the dates of the entries that an observation tells of.
+// datesOf returns the dates of an observation's entries.
 func datesOf(o subjects.Observation) []time.Time {
 	dates := make([]time.Time, len(o.Dates))
 	for i, d := range o.Dates {
@@ -180,44 +176,43 @@ func datesOf(o subjects.Observation) []time.Time {
 	return dates
 }
 
-// lied reports whether a document that was asked for without its validators has
-// an entry that is older than the last time they were said to be those of the
-// newest one.
-func (p *Plan) lied(s *subjects.State, m *policy.Model, dates []time.Time) bool {
+// wronglyUnchanged reports whether a document that was fetched without validators contains an entry that is
+// older than the last 304, which was therefore wrong.
+func (p *Plan) wronglyUnchanged(s *subjects.State, m *policy.Model, dates []time.Time) bool {
 	if s.Status != 304 {
 		return false
 	}
 	for _, d := range dates {
-		if d.After(m.Newest()) && d.Before(s.Polled.Add(-lie)) {
+		if d.After(m.Newest()) && d.Before(s.Polled.Add(-validatorTolerance)) {
 			return true
 		}
 	}
 	return false
 }
 
-// learnMove takes note of where a feed lives: permanent redirects led there, or
-// its document is that of another feed and says so.
-func (p *Plan) learnMove(f *Feed, o subjects.Observation) {
+// updateMove records a feed's new address: the target of permanent redirects, or the self link of a document
+// that equals another feed's.
+func (p *Plan) updateMove(f *Feed, o subjects.Observation) {
 	s := f.State
 	to, err := storage.CanonicalURL(o.Moved)
 	if o.Moved == "" || err != nil {
-		to = p.twin(f, o)
+		to = p.duplicateOf(f, o)
 	}
 	if to == "" || to == s.URL {
-		s.Moves, s.MoveSeen = "", 0
+		s.MovedTo, s.MoveCount = "", 0
 		return
 	}
-	if to != s.Moves {
-		s.Moves, s.MoveSeen = to, 0
+	if to != s.MovedTo {
+		s.MovedTo, s.MoveCount = to, 0
 	}
-	if s.MoveSeen++; s.MoveSeen >= movesSeen {
+	if s.MoveCount++; s.MoveCount >= minMoves {
 		p.moves = append(p.moves, Move{f.FeedID, to})
 	}
 }
 
-// twin returns the address of the feed that this one is a second address of:
-// its document gives it as its own, and both have the same bytes. Empty if none.
-func (p *Plan) twin(f *Feed, o subjects.Observation) string {
+// duplicateOf returns the address of the feed of which this one is a second address: its document names that
+// address as its own, and both documents have the same bytes. Empty if none.
+func (p *Plan) duplicateOf(f *Feed, o subjects.Observation) string {
 	if f.State.Hints == nil || f.State.Hints.Self == "" || o.BodyHash == "" {
 		return ""
 	}
@@ -232,15 +227,15 @@ func (p *Plan) twin(f *Feed, o subjects.Observation) string {
 	return other.State.URL
 }
 
-// refresh makes a feed due now, and has its document read whole. A poll under
-// way does not count: it went out with the old validators.
+// refresh makes a feed due now, with a fetch of its whole document. A poll in flight does not count, because
+// it carries the old validators.
 func (p *Plan) refresh(f *Feed, now time.Time) *Feed {
 	s := f.State
 	s.ETag, s.LastModified, s.BodyHash = "", "", ""
-	p.release(f)
-	p.back(f)
+	p.endRequest(f)
+	p.endCrawl(f)
 	p.change(f, func() {
-		s.Next, s.Reason = now.Add(-gather), "somebody asked for it"
+		s.Next, s.Reason = now.Add(-gatherTime), "refresh requested"
 	})
 	return f
 }

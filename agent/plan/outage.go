@@ -7,42 +7,42 @@ import (
 	"feedmesh/subjects"
 )
 
-// An outage is when most unrelated hosts fail to answer at once: then it is our
-// own network that is down. What fails meanwhile counts against no feed, and
-// polling pauses but for a few probes, until one of them is answered.
+// An outage is detected if most unrelated hosts fail to answer together: then our own network is down.
+// Failures during an outage do not count against feeds, and polling pauses except for a few probes until one
+// of them is answered.
 type outage struct {
-	answers []answer // the last ones, oldest first
+	results []result // the last results, oldest first
 	since   time.Time
-	probe   time.Time // when the last probe went out
+	probe   time.Time // start of the last probe
 }
 
-// An answer is how a host met a feed's request.
-type answer struct {
-	host string
-	feed *Feed // if it did not answer and that was counted against it
-	at   time.Time
-	came bool
+// A result states whether a host answered a feed's request.
+type result struct {
+	host     string
+	feed     *Feed // if the failure was counted against it
+	at       time.Time
+	answered bool
 }
 
 const (
-	outageHosts = 10               // that fail, at least
-	outageShare = 0.9              // of the requests
-	outageLooks = time.Minute      // back, and further to see outageLeast answers
-	outageLeast = 20               // answers looked at
-	outageMost  = 10_000           // answers looked at
-	outageStale = 30 * time.Minute // older answers say nothing
-	probeEvery  = 15 * time.Second
-	probeFeeds  = 3
-	retryAfter  = time.Minute // for what failed meanwhile
+	outageHosts  = 10               // failing hosts, at least
+	outageShare  = 0.9              // failing part of the requests
+	outageWindow = time.Minute      // period evaluated; longer if it has fewer than minResults results
+	minResults   = 20               // results evaluated, at least
+	maxResults   = 10_000           // results buffered, at most
+	resultMaxAge = 30 * time.Minute // older results are ignored
+	probeEvery   = 15 * time.Second
+	probeFeeds   = 3
+	outageRetry  = time.Minute // retry delay of requests that failed during an outage
 )
 
-// on reports whether there is an outage.
-func (o *outage) on() bool { return !o.since.IsZero() }
+// active reports whether an outage is active.
+func (o *outage) active() bool { return !o.since.IsZero() }
 
-// room returns how many feeds may be handed out.
-func (o *outage) room(now time.Time) int {
+// capacity returns the number of feeds that may be dispatched.
+func (o *outage) capacity(now time.Time) int {
 	switch {
-	case !o.on():
+	case !o.active():
 		return math.MaxInt
 	case now.Sub(o.probe) < probeEvery:
 		return 0
@@ -50,58 +50,56 @@ func (o *outage) room(now time.Time) int {
 	return probeFeeds
 }
 
-// probed takes note that feeds were handed out.
-func (o *outage) probed(now time.Time) { o.probe = now }
+// recordProbe records that feeds were dispatched.
+func (o *outage) recordProbe(now time.Time) { o.probe = now }
 
-// note takes an answer to a feed's request into account, or that there was none.
-// It returns the feeds against which failures count that are now known to be our
-// own network's.
-func (o *outage) note(host string, class string, f *Feed, now time.Time) (forgiven []*Feed) {
-	came := !unanswered(class)
-	if o.on() && came {
+// record adds the result of a feed's request. If it starts an outage, record returns the feeds whose earlier
+// failures must be undone.
+func (o *outage) record(host string, class string, f *Feed, now time.Time) (forgiven []*Feed) {
+	answered := !unanswered(class)
+	if o.active() && answered {
 		*o = outage{}
 		return nil
 	}
-	o.answers = append(o.answers, answer{host, f, now, came})
-	drop := max(0, len(o.answers)-outageMost)
-	for ; drop < len(o.answers)-outageLeast && now.Sub(o.answers[drop].at) > outageLooks; drop++ {
+	o.results = append(o.results, result{host, f, now, answered})
+	drop := max(0, len(o.results)-maxResults)
+	for ; drop < len(o.results)-minResults && now.Sub(o.results[drop].at) > outageWindow; drop++ {
 	}
-	for ; drop < len(o.answers) && now.Sub(o.answers[drop].at) > outageStale; drop++ {
+	for ; drop < len(o.results) && now.Sub(o.results[drop].at) > resultMaxAge; drop++ {
 	}
-	o.answers = o.answers[drop:]
-	if came || o.on() || !o.begins() {
+	o.results = o.results[drop:]
+	if answered || o.active() || !o.detected() {
 		return nil
 	}
 	o.since = now
-	for _, a := range o.answers {
-		if !a.came && a.feed != f {
+	for _, a := range o.results {
+		if !a.answered && a.feed != f {
 			forgiven = append(forgiven, a.feed)
 		}
 	}
 	return forgiven
 }
 
-func (o *outage) begins() bool {
+func (o *outage) detected() bool {
 	failed := 0
-	for _, a := range o.answers {
-		if !a.came {
+	for _, a := range o.results {
+		if !a.answered {
 			failed++
 		}
 	}
-	if failed < outageHosts || float64(failed) < outageShare*float64(len(o.answers)) {
+	if failed < outageHosts || float64(failed) < outageShare*float64(len(o.results)) {
 		return false
 	}
 	hosts := map[string]bool{}
-	for _, a := range o.answers {
-		if !a.came {
+	for _, a := range o.results {
+		if !a.answered {
 			hosts[a.host] = true
 		}
 	}
 	return len(hosts) >= outageHosts
 }
 
-// unanswered reports whether a class of error is that of a request that nobody
-// answered.
+// unanswered reports whether an error class means that the host did not respond.
 func unanswered(class string) bool {
 	switch class {
 	case "timeout", "connect", "dns", "reset":
@@ -110,27 +108,27 @@ func unanswered(class string) bool {
 	return false
 }
 
-// Outage returns since when the network seems to be down; zero if it does not.
+// Outage returns the start of the current network outage; zero if none.
 func (p *Plan) Outage() time.Time { return p.outage.since }
 
-// forgive takes back failures that are our own network's. That is written with
-// the feeds' next polls, which are soon.
-func (p *Plan) forgive(feeds []*Feed, now time.Time) {
+// undoFailures removes failures that an outage caused. The states are written with the feeds' next polls,
+// which are soon.
+func (p *Plan) undoFailures(feeds []*Feed, now time.Time) {
 	for _, f := range feeds {
 		if f.State.Failures == 0 || f.State.Crawl != "" || p.feeds[f.FeedID] != f {
 			continue // answered since
 		}
 		p.change(f, func() {
-			f.State.Weight -= f.State.Weight / float64(f.State.Failures)
+			f.State.FailureWeight -= f.State.FailureWeight / float64(f.State.Failures)
 			f.State.Failures--
-			f.State.Next, f.State.Reason = now.Add(retryAfter), whyForgiven
+			f.State.Next, f.State.Reason = now.Add(outageRetry), outageReason
 		})
 	}
 }
 
-const whyForgiven = "our own network seems to be down"
+const outageReason = "our own network seems to be down"
 
-// forgives reports whether a failure does not count against its feed.
-func (p *Plan) forgives(o subjects.Observation) bool {
-	return p.outage.on() && o.Outcome == subjects.Failed && unanswered(o.Class)
+// isExcused reports whether a failure does not count against its feed.
+func (p *Plan) isExcused(o subjects.Observation) bool {
+	return p.outage.active() && o.Outcome == subjects.Failed && unanswered(o.Class)
 }

@@ -1,6 +1,6 @@
-// Package plan has what the active schedule knows in memory: which feed is due
-// when, on which host, and what may be asked for now. It decides; what it changes,
-// others write. It knows neither queues nor the clock.
+// Package plan holds the schedule in memory: which feed is due when, on which host, and which requests may
+// start now. A [Plan] decides and changes states; the caller writes them and publishes the tasks. It uses
+// neither queues nor the clock. Memory grows with the number of feeds and hosts only.
 package plan
 
 import (
@@ -15,104 +15,103 @@ import (
 	"feedmesh/subjects"
 )
 
-// Options say how feeds are handed out.
+// Options configure a plan.
 type Options struct {
 	Policy  policy.Policy
-	Budget  float64       // requests a second, at most; 0: as many as are due
-	Spacing time.Duration // between starts of requests to one host, at least
+	Budget  float64       // requests a second, at most; 0: no limit
+	Spacing time.Duration // minimum interval between starts of requests to one host
 }
 
-// A Plan is what the active schedule knows. Its methods must not be called
-// concurrently.
+// A Plan is the state of the active schedule. Its methods must not be called concurrently.
 type Plan struct {
-	options Options
-	feeds   map[string]*Feed
-	hosts   map[string]*host
-	ready   [3]laneHeap      // by tier: what hosts that may be asked have due
-	out     map[string]*Feed // handed out, and no word of their document yet
-	tally   [3]Tally         // by tier
-	counts  subjects.Counts
+	options    Options
+	feeds      map[string]*Feed
+	hosts      map[string]*host
+	ready      [3]queueHeap     // by tier: queues of hosts without requests in flight
+	inFlight   map[string]*Feed // dispatched feeds whose documents are not finished
+	tierCounts [3]TierCounts    // by tier
+	counts     subjects.ScheduleCounts
 
-	allowance allowance
-	outage    outage
-	proxies   proxies
-	spent     int // polls handed out since the policy was told, but for those of feeds that were never read
-	fitted    int // how many feeds had been polled when the policy was fitted
+	budget     tokenBucket
+	outage     outage
+	proxies    proxies
+	newPolls   int // polls since the last RecordPolls, without first fetches
+	calibrated int // number of polled feeds at the last Recalibrate
 
-	// What was learned since it was last asked for.
-	polls []Poll
-	seen  map[*host]bool // whether it is more than how its last requests went
-	moves []Move
+	// Changes since the last call of TakeHistory or TakeMoves.
+	polls        []Poll
+	changedHosts map[*host]bool // true if more changed than the results of the last requests
+	moves        []Move
 }
 
-// A Feed of a plan is in a lane of its host unless it is out or has no Next.
+// A Feed is in a queue of its host unless it is in flight or has no Next.
 type Feed struct {
 	subjects.FeedState
-	HandedOut time.Time // by the wall clock; work takes its time whatever clock feeds are due by
-	host      *host
-	tier      policy.Tier
-	index     int   // in its lane; -1 if in none
-	untold    uint8 // polls that went as the one before, since its history was told of one
+	Dispatched   time.Time // by the wall clock, which may differ from the clock of due times
+	host         *host
+	tier         policy.Tier
+	index        int   // in its queue; -1 if in none
+	similarPolls uint8 // polls like the one before, since the last history entry
 }
 
-// A Poll is one request that was answered, or was not.
+// A Poll is one request with its result.
 type Poll struct {
 	FeedID string
 	subjects.Poll
 }
 
-// A Move is that a feed lives at another address from now on.
+// A Move is a confirmed change of a feed's address.
 type Move struct {
 	FeedID string
 	URL    string
 }
 
-// A Tally counts feeds of a tier.
-type Tally struct {
-	Waiting, Out, Failing int
+// TierCounts counts feeds of a tier.
+type TierCounts struct {
+	Waiting, InFlight, Failing int
 }
 
 // New returns an empty plan.
 func New(o Options) *Plan {
 	return &Plan{
-		options: o, feeds: map[string]*Feed{}, hosts: map[string]*host{}, out: map[string]*Feed{}, seen: map[*host]bool{},
-		allowance: allowance{rate: o.Budget},
+		options: o, feeds: map[string]*Feed{}, hosts: map[string]*host{}, inFlight: map[string]*Feed{}, changedHosts: map[*host]bool{},
+		budget: tokenBucket{rate: o.Budget},
 	}
 }
 
-// Len returns how many feeds there are.
+// Len returns the number of feeds.
 func (p *Plan) Len() int { return len(p.feeds) }
 
-// Has reports whether there is a feed with this ID.
+// Has reports whether the plan contains a feed.
 func (p *Plan) Has(id string) bool { return p.feeds[id] != nil }
 
-// Load takes a state as it was written before, in place of any that it took of
-// the feed: another may have been active until just now.
+// Load restores a stored state, replacing any state of the feed in the plan: another schedule may have been
+// active until now.
 func (p *Plan) Load(s subjects.FeedState) {
 	p.Remove(s.FeedID)
-	f := &Feed{FeedState: s, HandedOut: s.Written, host: p.hostOf(s.State.URL), tier: tierOf(s.State.Tier), index: -1}
+	f := &Feed{FeedState: s, Dispatched: s.Written, host: p.hostOf(s.State.URL), tier: tierOf(s.State.Tier), index: -1}
 	f.host.feeds++
-	p.asked(f.host, s.State.Polled)
+	p.recordRequestTime(f.host, s.State.Polled)
 	p.feeds[s.FeedID] = f
 	p.count(f, 1)
 	if f.State.Crawl != "" {
-		p.out[f.FeedID] = f
-		f.host.asking = append(f.host.asking, f) // it may be answered already: then word of it comes soon
-		p.arrange(f.host)
+		p.inFlight[f.FeedID] = f
+		f.host.inFlight = append(f.host.inFlight, f) // if it was answered already, the observation comes soon
+		p.updateReady(f.host)
 		return
 	}
-	p.place(f)
+	p.enqueue(f)
 }
 
-// Add takes a feed of the store that has no state yet, due at once without waiting
-// for others to go with it, and returns it; nil if it has one.
+// Add adds a stored feed that has no state yet, due immediately without waiting for others to share its task,
+// and returns it; nil if it has a state.
 func (p *Plan) Add(feed storage.Feed, now time.Time) *Feed {
 	if p.feeds[feed.ID] != nil {
 		return nil
 	}
 	f := &Feed{
 		FeedState: subjects.FeedState{FeedID: feed.ID, State: &subjects.State{
-			URL: feed.URL, Rate: feed.Rate, Pinned: feed.Pinned, FullText: feed.FullText, Request: feed.Request, Next: now.Add(-gather), Reason: "new: due at once",
+			URL: feed.URL, Rate: feed.Rate, Pinned: feed.Pinned, FullText: feed.FullText, Request: feed.Request, Next: now.Add(-gatherTime), Reason: "new: due at once",
 		}},
 		host: p.hostOf(feed.URL), index: -1,
 	}
@@ -121,13 +120,13 @@ func (p *Plan) Add(feed storage.Feed, now time.Time) *Feed {
 	f.State.Tier = subjects.Tiers[f.tier]
 	p.feeds[feed.ID] = f
 	p.count(f, 1)
-	p.place(f)
+	p.enqueue(f)
 	return f
 }
 
-// Set takes over what the store has of a feed by now, and returns the feed if
-// that changed its state, else nil.
-func (p *Plan) Set(feed storage.Feed, now time.Time) *Feed {
+// UpdateSettings updates a feed's settings from the store and returns the feed, due now if it was waiting;
+// nil if the plan does not contain it.
+func (p *Plan) UpdateSettings(feed storage.Feed, now time.Time) *Feed {
 	f := p.feeds[feed.ID]
 	if f == nil {
 		return nil
@@ -135,30 +134,30 @@ func (p *Plan) Set(feed storage.Feed, now time.Time) *Feed {
 	f.State.Pinned, f.State.FullText, f.State.Request = feed.Pinned, feed.FullText, feed.Request
 	if f.State.Crawl == "" && !f.State.Next.IsZero() {
 		p.change(f, func() {
-			f.State.Next, f.State.Reason = now, "somebody changed its settings"
+			f.State.Next, f.State.Reason = now, "settings changed"
 		})
 	}
 	return f
 }
 
-// Remove forgets a feed.
+// Remove removes a feed and its host's state if it was the last feed.
 func (p *Plan) Remove(id string) {
 	f := p.feeds[id]
 	if f == nil {
 		return
 	}
-	p.release(f)
-	p.unplace(f)
+	p.endRequest(f)
+	p.dequeue(f)
 	p.count(f, -1)
-	delete(p.out, id)
+	delete(p.inFlight, id)
 	delete(p.feeds, id)
 	if f.host.feeds--; f.host.feeds == 0 {
 		delete(p.hosts, f.host.Name)
-		delete(p.seen, f.host)
+		delete(p.changedHosts, f.host)
 	}
 }
 
-// Missing returns the feeds of the plan that are not among those stored.
+// Missing returns the feeds of the plan that are not stored.
 func (p *Plan) Missing(stored map[string]bool) []string {
 	var ids []string
 	for id := range p.feeds {
@@ -169,23 +168,23 @@ func (p *Plan) Missing(stored map[string]bool) []string {
 	return ids
 }
 
-// fewRead is how many feeds are read before it is worth while to fit the policy.
-const fewRead = 10
+// minCalibration is the minimum number of polled feeds for a calibration of the policy.
+const minCalibration = 10
 
-// Outgrown reports whether so many more feeds are known than when the policy was
-// fitted that it should be again: a new mesh learns of all its feeds at once.
-func (p *Plan) Outgrown() bool { return p.read() >= fewRead+2*p.fitted }
+// HasGrown reports whether the number of polled feeds has grown so much since the last Recalibrate that
+// another is needed: a new mesh polls all its feeds for the first time within minutes.
+func (p *Plan) HasGrown() bool { return p.polledFeeds() >= minCalibration+2*p.calibrated }
 
-// Fit brings the policy in line with all feeds.
-func (p *Plan) Fit(now time.Time) {
-	p.fitted = p.read()
-	p.options.Policy.Fit(p.inputs(now), now)
+// Recalibrate adapts the policy to all feeds.
+func (p *Plan) Recalibrate(now time.Time) {
+	p.calibrated = p.polledFeeds()
+	p.options.Policy.Recalibrate(p.inputs(now), now)
 }
 
-// Spend tells the policy what was spent since the last call.
-func (p *Plan) Spend(now time.Time) {
-	p.options.Policy.Spent(p.spent, now)
-	p.spent = 0
+// RecordPolls reports the polls since the last call to the policy.
+func (p *Plan) RecordPolls(now time.Time) {
+	p.options.Policy.RecordPolls(p.newPolls, now)
+	p.newPolls = 0
 }
 
 func (p *Plan) inputs(now time.Time) iter.Seq[*policy.Feed] {
@@ -198,34 +197,33 @@ func (p *Plan) inputs(now time.Time) iter.Seq[*policy.Feed] {
 	}
 }
 
-// read returns how many feeds were polled at all.
-func (p *Plan) read() int { return int(p.counts.Polled) }
+// polledFeeds returns the number of feeds that were polled at least once.
+func (p *Plan) polledFeeds() int { return int(p.counts.Polled) }
 
-// Counts returns how many feeds are how.
-func (p *Plan) Counts() subjects.Counts { return p.counts }
+// Counts returns the number of feeds by state.
+func (p *Plan) Counts() subjects.ScheduleCounts { return p.counts }
 
-// Tally returns how many feeds of a tier there are.
-func (p *Plan) Tally(tier policy.Tier) Tally { return p.tally[tier] }
+// TierCounts returns the counts of a tier.
+func (p *Plan) TierCounts(tier policy.Tier) TierCounts { return p.tierCounts[tier] }
 
-// Overdue returns how many feeds are due and not handed out.
+// Overdue returns the number of due feeds that are not dispatched.
 func (p *Plan) Overdue(now time.Time) int {
 	n := 0
 	for _, h := range p.hosts {
-		for _, l := range h.lanes {
+		for _, l := range h.queues {
 			n += l.overdue(now)
 		}
 	}
 	return n
 }
 
-// Learned returns the polls and the hosts that there is something new to write
-// of since the last call. Hosts of which that is no more than how their last requests
-// went are left for a call that asks for all: each poll brings that.
-func (p *Plan) Learned(all bool) (polls []Poll, hosts []subjects.Host) {
-	for h, more := range p.seen {
+// TakeHistory returns the polls and the changed hosts since the last call. Hosts of which only the results of
+// the last requests changed, as with each poll, are returned only if all is set.
+func (p *Plan) TakeHistory(all bool) (polls []Poll, hosts []subjects.Host) {
+	for h, more := range p.changedHosts {
 		if more || all {
 			hosts = append(hosts, h.Host)
-			delete(p.seen, h)
+			delete(p.changedHosts, h)
 		}
 	}
 	polls = p.polls
@@ -233,14 +231,14 @@ func (p *Plan) Learned(all bool) (polls []Poll, hosts []subjects.Host) {
 	return polls, hosts
 }
 
-// Moves returns the moves that were confirmed since the last call.
-func (p *Plan) Moves() []Move {
+// TakeMoves returns the moves confirmed since the last call.
+func (p *Plan) TakeMoves() []Move {
 	moves := p.moves
 	p.moves = nil
 	return moves
 }
 
-// decide sets when the feed is due next.
+// decide sets the next due time of a feed.
 func (p *Plan) decide(f *Feed, retryAfter time.Duration, now time.Time) {
 	in := f.input(retryAfter, now)
 	d := p.options.Policy.Next(in, now, 2*rand.Float64()-1)
@@ -251,39 +249,39 @@ func (p *Plan) decide(f *Feed, retryAfter time.Duration, now time.Time) {
 	})
 }
 
-// maxSpread is by how much the second poll of a feed is put off, at most.
+// maxSpread bounds the delay of a feed's second poll.
 const maxSpread = time.Hour
 
-// spread puts off the second poll of a feed, by up to its interval. Feeds that are
-// added at once would else be due at once, again and again.
+// spread delays the second poll of a feed by up to its interval. Otherwise feeds that were added together
+// would stay due together.
 func (p *Plan) spread(f *Feed, now time.Time) {
 	interval := min(f.State.Next.Sub(now), maxSpread)
 	p.change(f, func() { f.State.Next = f.State.Next.Add(time.Duration(rand.Float64() * float64(interval))) })
 }
 
-// leastWeight is what failures count at least, together: those of proxies count
-// nothing, but a feed that was never read is not new for that, and due at once.
-const leastWeight = 0.01
+// minFailureWeight is the minimum total weight of failures. Failures of proxies have weight 0, but a feed
+// that was never read must not count as new, and due immediately, because of that.
+const minFailureWeight = 0.01
 
-// input returns what the policy looks at.
+// input returns the policy's input for the feed.
 func (f *Feed) input(retryAfter time.Duration, now time.Time) *policy.Feed {
 	s := f.State
 	in := &policy.Feed{
-		Model: f.model(), Pinned: s.Pinned, Polled: s.Polled, Failures: s.Weight, FailingSince: s.FailingSince, RetryAfter: retryAfter,
+		Model: f.model(), Pinned: s.Pinned, Polled: s.Polled, Failures: s.FailureWeight, FailingSince: s.FailingSince, RetryAfter: retryAfter,
 		MaxAge: time.Duration(s.MaxAge) * time.Second, Heavy: s.Heavy,
 	}
 	if f.subscribed(now) {
-		in.Pushed = s.Pushed
+		in.Pushed = s.PushTrust
 	}
 	if s.Failures > 0 {
-		in.Failures = max(s.Weight, leastWeight)
-		in.Polled = s.FailingSince // until just before then all was well
+		in.Failures = max(s.FailureWeight, minFailureWeight)
+		in.Polled = s.FailingSince // the feed was complete until then
 		if s.BodyHash == "" {
-			in.Polled = time.Time{} // it was never read
+			in.Polled = time.Time{} // never read
 		}
 	}
 	if h := s.Hints; h != nil {
-		in.Window = h.Window
+		in.Window = h.Entries
 		in.Hints = policy.Hints{
 			TTL: time.Duration(h.TTL) * time.Minute, Period: time.Duration(h.Period) * time.Minute,
 			SkipHours: h.SkipHours, SkipDays: h.SkipDays,
@@ -292,20 +290,20 @@ func (f *Feed) input(retryAfter time.Duration, now time.Time) *policy.Feed {
 	return in
 }
 
-// change lets do change what feeds are counted and ordered by.
+// change calls do, which may change fields by which feeds are counted and ordered.
 func (p *Plan) change(f *Feed, do func()) {
-	p.unplace(f)
+	p.dequeue(f)
 	p.count(f, -1)
 	do()
 	p.count(f, 1)
-	p.place(f)
+	p.enqueue(f)
 }
 
 func (p *Plan) count(f *Feed, n int) {
-	t := &p.tally[f.tier]
+	t := &p.tierCounts[f.tier]
 	switch {
 	case f.State.Crawl != "":
-		t.Out += n
+		t.InFlight += n
 	case f.State.Next.IsZero(): // it will not be polled
 	case f.State.Failures > 0:
 		t.Failing += n
@@ -315,7 +313,7 @@ func (p *Plan) count(f *Feed, n int) {
 	p.counts.Add(f.State, int64(n))
 }
 
-// HostOf returns the host that a URL is fetched from, or the URL if it has none.
+// HostOf returns the host of a URL in lower case, or the URL if it has none.
 func HostOf(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {

@@ -9,25 +9,24 @@ import (
 	"feedmesh/subjects"
 )
 
-// proxies are the ways to hosts that do not answer us directly.
+// proxies holds the configured proxies and their states.
 type proxies struct {
-	all   []storage.Proxy
-	known map[string]*proxy // by ID
-	seen  map[string]bool   // of which there is something new to write
+	all     []storage.Proxy
+	states  map[string]*proxyState // by ID
+	changed map[string]bool        // IDs of states to be written
 }
 
 const (
-	// maxWays is the most ways that one request may try.
-	maxWays = 4
+	// maxRoutes bounds the routes that one request may try.
+	maxRoutes = 4
 
-	// direct is the name of no proxy, for feeds that are to be fetched without one.
+	// direct is the proxy setting of feeds that must be fetched without a proxy.
 	direct = "direct"
 )
 
-// ways returns how a feed is to be reached, in the order to be tried; nil if only
-// directly. A proxy that rests is left out; one that was named for the feed is
-// always tried.
-func (ps *proxies) ways(f *Feed, now time.Time) []subjects.Way {
+// routes returns the routes for a feed's request in the order to try them; nil for the direct route only.
+// Resting proxies are left out, except a proxy selected in the feed's settings.
+func (ps *proxies) routes(f *Feed, now time.Time) []subjects.Route {
 	if len(ps.all) == 0 {
 		return nil
 	}
@@ -36,32 +35,32 @@ func (ps *proxies) ways(f *Feed, now time.Time) []subjects.Way {
 		if r.Proxy == direct || i < 0 {
 			return nil
 		}
-		return []subjects.Way{{ID: ps.all[i].ID, URL: ps.all[i].URL}}
+		return []subjects.Route{{ID: ps.all[i].ID, URL: ps.all[i].URL}}
 	}
-	var first, later []subjects.Way
+	var first, later []subjects.Route
 	for _, p := range ps.all {
-		if !serves(p, f.host.Name) || ps.known[p.ID].rests(now) {
+		if !serves(p, f.host.Name) || ps.states[p.ID].isResting(now) {
 			continue
 		}
-		way := subjects.Way{ID: p.ID, URL: p.URL}
+		route := subjects.Route{ID: p.ID, URL: p.URL}
 		switch {
-		case p.ID == f.host.Way && now.Sub(f.host.WaySince) < wayFor:
-			first = slices.Insert(first, 0, way)
+		case p.ID == f.host.ProxyID && now.Sub(f.host.ProxySince) < routeMaxAge:
+			first = slices.Insert(first, 0, route)
 		case p.Always:
-			first = append(first, way)
+			first = append(first, route)
 		default:
-			later = append(later, way)
+			later = append(later, route)
 		}
 	}
 	if len(first)+len(later) == 0 {
 		return nil
 	}
-	ways := slices.Concat(first, []subjects.Way{{}}, later)
-	return ways[:min(len(ways), maxWays)]
+	routes := slices.Concat(first, []subjects.Route{{}}, later)
+	return routes[:min(len(routes), maxRoutes)]
 }
 
-// serves reports whether a proxy is for a host: the hosts it names and those
-// below them, or any.
+// serves reports whether a proxy is configured for a host: any host, or the listed hosts and their
+// subdomains.
 func serves(p storage.Proxy, host string) bool {
 	return len(p.Hosts) == 0 || slices.ContainsFunc(p.Hosts, func(suffix string) bool {
 		return host == suffix || strings.HasSuffix(host, "."+suffix)

@@ -9,19 +9,18 @@ import (
 	"feedmesh/subjects"
 )
 
-// pushTime is how old an entry may be that a poll finds before its feed's hub
-// should have pushed it.
-const pushTime = time.Minute
+// pushDelay is the age of a new entry found by a poll from which the feed's hub should have pushed it.
+const pushDelay = time.Minute
 
-// A Hub is where a feed is pushed from; without addresses, it no longer is.
+// A Hub is a feed's WebSub hub. Empty addresses mean: unsubscribe.
 type Hub struct {
 	FeedID string
 	URL    string
-	Topic  string // what the feed is called there
+	Topic  string // the feed's URL at the hub
 }
 
-// Hubs returns the hubs that feeds name, in no order, and which of those
-// subscribed are not to be pushed any more: they are gone, or name none.
+// Hubs returns the hubs that feeds name, in no order, and an empty Hub for each subscribed feed that no
+// longer needs pushes: removed, or without a hub.
 func (p *Plan) Hubs(subscribed []string) []Hub {
 	var hubs []Hub
 	for id, f := range p.feeds {
@@ -30,7 +29,7 @@ func (p *Plan) Hubs(subscribed []string) []Hub {
 		}
 	}
 	for _, id := range subscribed {
-		// Of one without hints we do not know yet.
+		// A feed without hints was not read yet.
 		if f := p.feeds[id]; f == nil || f.State.Hints != nil && !f.hasHub() {
 			hubs = append(hubs, Hub{FeedID: id})
 		}
@@ -38,61 +37,59 @@ func (p *Plan) Hubs(subscribed []string) []Hub {
 	return hubs
 }
 
-// hasHub reports whether the feed is to be pushed. One that a person has asked for
-// in a way of its own, by a proxy or with a password, is nothing to talk about
-// with others.
+// hasHub reports whether the feed is to be pushed. Feeds with request settings, such as a proxy or a
+// password, are private and not disclosed to hubs.
 func (f *Feed) hasHub() bool {
 	s := f.State
 	return s.Hints != nil && s.Hints.Hub != "" && s.Request == nil && !s.Next.IsZero()
 }
 
-// SetPushed takes note until when hubs have agreed to push, by feed ID; those of
-// all other feeds have not. It is written with what changes next.
+// SetPushed sets the ends of the hubs' subscriptions by feed ID; all other feeds have none. It is written
+// with the feed's next change.
 func (p *Plan) SetPushed(until map[string]time.Time) {
 	for id, f := range p.feeds {
 		f.State.PushUntil = until[id]
 	}
 }
 
-// subscribed reports whether the feed's hub has agreed to push.
+// subscribed reports whether the feed has a valid subscription.
 func (f *Feed) subscribed(now time.Time) bool { return now.Before(f.State.PushUntil) }
 
-// pushed takes a push into account and returns the feed if that changed its
-// state, else nil. It is no poll: when the feed is due, and what the next poll
-// sends along, stays as it is.
+// pushed updates the feed with a push and returns it if its state changed, otherwise nil. A push is no poll:
+// due time and validators stay unchanged.
 func (f *Feed) pushed(o subjects.Observation, now time.Time) *Feed {
 	if o.Outcome != subjects.Stored || o.Items == 0 {
 		return nil
 	}
-	f.judge((*websub.Trust).Pushed)
+	f.adjustTrust((*websub.Trust).Pushed)
 	f.State.Changed = o.Fetched
 	m := f.model()
-	f.learnDates(&m, datesOf(o), o.Items, now)
+	f.updateModel(&m, datesOf(o), o.Items, now)
 	return f
 }
 
-// judge moves the trust in the feed's hub.
-func (f *Feed) judge(move func(*websub.Trust)) {
-	trust := websub.Trust(f.State.Pushed)
+// adjustTrust changes the trust in the feed's hub.
+func (f *Feed) adjustTrust(move func(*websub.Trust)) {
+	trust := websub.Trust(f.State.PushTrust)
 	move(&trust)
-	f.State.Pushed = float64(trust)
+	f.State.PushTrust = float64(trust)
 }
 
-// missed reports whether a poll found new entries that should have been pushed.
-// The model is that from before.
+// missed reports whether a poll found new entries that should have been pushed. m is the model before the
+// poll.
 func missed(o subjects.Observation, m *policy.Model, dates []time.Time) bool {
 	if o.Outcome != subjects.Stored || o.Items == 0 {
 		return false
 	}
-	underWay := false
+	inFlight := false
 	for _, d := range dates {
 		switch {
 		case !d.After(m.Newest()):
-		case d.Before(o.Fetched.Add(-pushTime)):
+		case d.Before(o.Fetched.Add(-pushDelay)):
 			return true
 		default:
-			underWay = true
+			inFlight = true
 		}
 	}
-	return !underWay // what has no date may be as old as the last poll
+	return !inFlight // entries without a date may be as old as the last poll
 }

@@ -1,12 +1,12 @@
 package policy
 
-// A census is what tiers have to know of all feeds.
-type census struct {
-	rates  []float64 // of those that no person chose
-	pinned int       // those that one did
+// rateStats holds the rates of all feeds, from which tiers computes its thresholds.
+type rateStats struct {
+	rates  []float64 // items a day, of feeds that are not pinned
+	pinned int       // number of pinned feeds
 }
 
-func (c *census) add(f *Feed, rate float64) {
+func (c *rateStats) add(f *Feed, rate float64) {
 	if f.Pinned {
 		c.pinned++
 	} else {

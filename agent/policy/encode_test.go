@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// habitual returns a model of a feed that publishes at random, but by day only.
+// habitual returns the model of a feed that publishes at random during the day only.
 func habitual(perDay float64, days int) Model {
 	r := rand.New(rand.NewPCG(1, uint64(perDay*100)))
 	var dates []time.Time
@@ -22,7 +22,7 @@ func habitual(perDay float64, days int) Model {
 	return m
 }
 
-func TestAModelSurvivesItsBytes(t *testing.T) {
+func TestModel_MarshalRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, m := range []Model{{}, habitual(0.2, 30), habitual(2, 40), habitual(500, 40)} {
 		b, err := m.MarshalBinary()
@@ -36,7 +36,7 @@ func TestAModelSurvivesItsBytes(t *testing.T) {
 	}
 }
 
-func TestAModelIsSmall(t *testing.T) {
+func TestModel_EncodedSizeIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		perDay float64
@@ -47,25 +47,25 @@ func TestAModelIsSmall(t *testing.T) {
 			m = habitual(c.perDay, 40)
 		}
 		if b, _ := m.MarshalBinary(); len(b) > c.most {
-			t.Errorf("%v items a day take %d bytes, want at most %d", c.perDay, len(b), c.most)
+			t.Errorf("%v items a day: got %d bytes, want at most %d", c.perDay, len(b), c.most)
 		} else {
 			t.Logf("%v items a day take %d bytes", c.perDay, len(b))
 		}
 	}
 }
 
-func TestBytesOfNoModelAreRefused(t *testing.T) {
+func TestModel_UnmarshalRejectsInvalidData(t *testing.T) {
 	t.Parallel()
-	whole, _ := habitual(2, 40).MarshalBinary()
-	newer := slices.Clone(whole)
+	encoded, _ := habitual(2, 40).MarshalBinary()
+	newer := slices.Clone(encoded)
 	newer[0]++
 	for name, b := range map[string][]byte{
-		"nothing": nil, "a newer version": newer, "too few": whole[:len(whole)-1], "too many": append(slices.Clone(whole), 0),
+		"nothing": nil, "a newer version": newer, "too few": encoded[:len(encoded)-1], "too many": append(slices.Clone(encoded), 0),
 	} {
 		m := habitual(1, 30)
 		before := m
 		if err := m.UnmarshalBinary(b); !errors.Is(err, errModel) || m != before {
-			t.Errorf("%s: got %v, want that it is no model and nothing changes", name, err)
+			t.Errorf("%s: got %v, want an error and no change", name, err)
 		}
 	}
 }
@@ -84,13 +84,13 @@ func FuzzUnmarshalModel(f *testing.F) {
 		again, err := m.MarshalBinary()
 		var second Model
 		if err != nil || second.UnmarshalBinary(again) != nil || second != m {
-			t.Fatalf("%x becomes %+v, then %x, then %+v", b, m, again, second)
+			t.Fatalf("%x decodes to %+v, encodes to %x, decodes to %+v", b, m, again, second)
 		}
 		m.Learn(ago(1, 2, 3), monday)
 		feed := &Feed{Model: m, Polled: monday}
 		wait := p.Next(feed, monday, 1).Next.Sub(monday)
 		if wait <= 0 || wait > 8*day {
-			t.Fatalf("%x: is polled after %v", b, wait)
+			t.Fatalf("%x: got interval %v", b, wait)
 		}
 	})
 }

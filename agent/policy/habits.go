@@ -1,18 +1,18 @@
 package policy
 
-// shrunk is how many items of the mean feed's habits stand against a feed's
-// own: one with as many items is taken to be halfway between.
-const shrunk = 30
+// priorItems is the weight of the average habits, in items: a feed with as many items of its own is halfway
+// between its own profile and the average.
+const priorItems = 30
 
-// habits are how many times the mean rate a quarter of the day and a weekday
-// have. Their means are 1.
+// habits are rates relative to the mean rate, for each quarter of an hour of the day and for each weekday.
+// Their means are 1.
 type habits struct {
 	quarters [quarters]float64
 	weekdays [weekdays]float64
 }
 
-// flat returns the habits of whom nothing is known.
-func flat() habits {
+// flatHabits returns habits without daily or weekly variation.
+func flatHabits() habits {
 	var h habits
 	for i := range h.quarters {
 		h.quarters[i] = 1
@@ -23,7 +23,7 @@ func flat() habits {
 	return h
 }
 
-// add adds to sums of habits those of a feed with so many items a day.
+// add adds the profile of a feed, weighted by its rate in items a day.
 func (h *habits) add(p *profile, rate float64) {
 	if p.total == 0 {
 		return
@@ -31,22 +31,20 @@ func (h *habits) add(p *profile, rate float64) {
 	for i, v := range p.quarters {
 		h.quarters[i] += rate * float64(v) / float64(p.total)
 	}
-	total := p.onWeekdays()
+	total := p.weekdayTotal()
 	for i, v := range p.weekdays {
 		h.weekdays[i] += rate * float64(v) / float64(max(total, 1))
 	}
 }
 
-// mean turns sums into habits, with some weight for those of whom nothing is
-// known.
-func (h *habits) mean() {
-	level(h.quarters[:])
-	level(h.weekdays[:])
+// normalize turns sums into habits with a mean of 1.
+func (h *habits) normalize() {
+	normalizeMean(h.quarters[:])
+	normalizeMean(h.weekdays[:])
 }
 
-// level scales v to a mean of 1. A hundredth of it is spread evenly: no time is
-// taken to be without items.
-func level(v []float64) {
+// normalizeMean scales v to a mean of 1. A hundredth is spread evenly, so that no time has a rate of 0.
+func normalizeMean(v []float64) {
 	sum := 0.0
 	for _, x := range v {
 		sum += x

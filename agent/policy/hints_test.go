@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// hinted returns the feed with hints of any kind.
+// hinted returns a feed with hints.
 func hinted(r *rand.Rand, f Feed) *Feed {
 	f.MaxAge = time.Duration(r.Int64N(int64(48 * time.Hour)))
 	f.Hints = Hints{
@@ -17,7 +17,7 @@ func hinted(r *rand.Rand, f Feed) *Feed {
 	return &f
 }
 
-func TestHintsOnlyLengthen(t *testing.T) {
+func TestHints_OnlyLengthenTheWait(t *testing.T) {
 	t.Parallel()
 	p, _ := budgeted(Settings{}, 100, monday)
 	r := rand.New(rand.NewPCG(1, 1))
@@ -34,7 +34,7 @@ func TestHintsOnlyLengthen(t *testing.T) {
 	}
 }
 
-func TestAHintIsObeyed(t *testing.T) {
+func TestHints_AreObeyed(t *testing.T) {
 	t.Parallel()
 	p, _ := budgeted(Settings{}, 100, monday)
 	for _, c := range []struct {
@@ -56,14 +56,14 @@ func TestAHintIsObeyed(t *testing.T) {
 	}
 }
 
-func TestHistoryContradictsAHint(t *testing.T) {
+func TestHints_ContradictedByHistoryAreIgnored(t *testing.T) {
 	t.Parallel()
 	p, _ := budgeted(Settings{}, 100, monday)
 	f := learned(12, monday)
 	want := p.Next(f, monday, 0)
 	f.Hints = Hints{TTL: 12 * time.Hour, Period: 24 * time.Hour}
 	if got := p.Next(f, monday, 0); got != want {
-		t.Errorf("an item every two hours and a ttl of twelve: got %v, want %v", got, want)
+		t.Errorf("item every two hours, ttl of twelve hours: got %v, want %v", got, want)
 	}
 }
 
@@ -81,7 +81,7 @@ func workdays() *Feed {
 	return f
 }
 
-func TestHoursAndDaysAreSkipped(t *testing.T) {
+func TestHints_HoursAndDaysAreSkipped(t *testing.T) {
 	t.Parallel()
 	p, _ := budgeted(Settings{}, 100, monday)
 	for _, c := range []struct {
@@ -103,14 +103,14 @@ func TestHoursAndDaysAreSkipped(t *testing.T) {
 	}
 }
 
-func TestHoursAndDaysInWhichAFeedPublishesAreNotSkipped(t *testing.T) {
+func TestHints_PublishingHoursAndDaysAreNotSkipped(t *testing.T) {
 	t.Parallel()
 	p, _ := budgeted(Settings{}, 100, monday)
 	f := workdays()
 	f.Polled = monday.Add(-4 * time.Hour)
 	want := p.Next(f, f.Polled, 0)
 	if want.Next.Hour() != 9 {
-		t.Fatalf("a feed of 9 o'clock is polled at %v, which tells nothing here", want.Next)
+		t.Fatalf("feed publishing at 9: got a poll at %v, which does not exercise the hint", want.Next)
 	}
 	f.Hints = Hints{SkipHours: 1 << 9, SkipDays: 1 << time.Monday}
 	if got := p.Next(f, f.Polled, 0); got != want {

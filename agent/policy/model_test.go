@@ -14,7 +14,7 @@ func ago(hours ...float64) (dates []time.Time) {
 	return dates
 }
 
-func TestRateOfOneDocument(t *testing.T) {
+func TestRate_OfOneDocument(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
@@ -25,7 +25,7 @@ func TestRateOfOneDocument(t *testing.T) {
 		{"zero and future dates only", []time.Time{{}, monday.Add(time.Hour)}, 0, 0},
 		{"a document of one day", ago(0.1, 8, 16, 24), 2.5, 3.1},
 		{"four a day for a year", published(4, 365, monday), 3.9, 4.1},
-		{"made at one stroke, an hour ago", ago(1, 1, 1, 1, 1), 20, 100},
+		{"all an hour ago", ago(1, 1, 1, 1, 1), 20, 100},
 		{"silent for ten days", ago(240, 300), 0.03, 0.2},
 		{"one entry, an hour old", ago(1), 0.01, 0.5},
 	} {
@@ -35,7 +35,7 @@ func TestRateOfOneDocument(t *testing.T) {
 	}
 }
 
-func TestLearningTwiceIsHarmless(t *testing.T) {
+func TestModel_LearningTwiceIsHarmless(t *testing.T) {
 	t.Parallel()
 	var m Model
 	dates := published(3, 10, monday)
@@ -48,7 +48,7 @@ func TestLearningTwiceIsHarmless(t *testing.T) {
 	}
 }
 
-func TestOverlappingDocumentsTellWhatOneWould(t *testing.T) {
+func TestModel_OverlappingDocumentsEqualOne(t *testing.T) {
 	t.Parallel()
 	dates := published(10, 30, monday)
 	var m Model
@@ -61,34 +61,34 @@ func TestOverlappingDocumentsTellWhatOneWould(t *testing.T) {
 	}
 }
 
-func TestAnItemCountsHalfAfterTwoWeeks(t *testing.T) {
+func TestModel_ItemWeightHalvesInTwoWeeks(t *testing.T) {
 	t.Parallel()
 	var m Model
 	m.Learn(published(4, 365, monday), monday)
-	later := monday.Add(recently)
+	later := monday.Add(recentHalfLife)
 	if got, want := m.Rate(later), m.Rate(monday)/2; math.Abs(got/want-1) > 0.02 {
-		t.Errorf("after 14 days of silence: got %v items a day, want half of before, %v", got, want)
+		t.Errorf("after 14 silent days: got %v items a day, want half, %v", got, want)
 	}
 }
 
-func TestDatesOfTheRequestTellNothing(t *testing.T) {
+func TestModel_DatesOfTheRequestAreIgnored(t *testing.T) {
 	t.Parallel()
 	var m Model
 	if m.Learn(slices.Repeat([]time.Time{monday}, 10), monday) || m != (Model{}) {
-		t.Errorf("ten entries dated now: got %+v, want nothing learned", m)
+		t.Errorf("ten entries dated now: got %+v, want an unchanged model", m)
 	}
 	if !m.Learn(ago(0, 3, 5), monday) {
-		t.Error("a document with one entry of just now tells nothing, want that it does")
+		t.Error("got an unchanged model from one entry dated now, want it learned")
 	}
 }
 
-func TestFirstSeenCountsTellTheRateToo(t *testing.T) {
+func TestModel_LearnFirstSeenEstimatesTheRate(t *testing.T) {
 	t.Parallel()
 	var m Model
 	now := monday
 	m.LearnFirstSeen(30, time.Time{}, now)
 	if m.recent.items != 0 {
-		t.Errorf("what the first document shows counts as %v items, want none", m.recent.items)
+		t.Errorf("got %v items from the first document, want none", m.recent.items)
 	}
 	for range 40 { // two every four hours
 		polled := now
@@ -98,24 +98,24 @@ func TestFirstSeenCountsTellTheRateToo(t *testing.T) {
 	if got := m.Rate(now); math.Abs(got-12) > 0.5 {
 		t.Errorf("got %v items a day, want 12", got)
 	}
-	for range 200 { // unchanged ones need not be told
+	for range 200 { // unchanged documents may be omitted
 		now = now.Add(4 * time.Hour)
 	}
 	if got := m.Rate(now); got > 2 {
-		t.Errorf("after a month of silence: got %v items a day, want few", got)
+		t.Errorf("after a silent month: got %v items a day, want few", got)
 	}
 }
 
-func TestTheZoneIsThatOfTheNewestDateWithOne(t *testing.T) {
+func TestModel_ZoneIsThatOfTheNewestDate(t *testing.T) {
 	t.Parallel()
 	east, west := time.FixedZone("", 3*3600), time.FixedZone("", -5*3600)
 	var m Model
 	if _, known := m.Zone(); known {
-		t.Error("the zero model knows a zone")
+		t.Error("got a zone from the zero model")
 	}
 	m.Learn(ago(5), monday)
 	if _, known := m.Zone(); known {
-		t.Error("a date in UTC tells a zone")
+		t.Error("got a zone from a UTC date")
 	}
 	m.Learn([]time.Time{monday.Add(-3 * time.Hour).In(west), monday.Add(-2 * time.Hour).In(east), monday.Add(-time.Hour)}, monday)
 	if got, known := m.Zone(); got != 180 || !known {
@@ -123,25 +123,25 @@ func TestTheZoneIsThatOfTheNewestDateWithOne(t *testing.T) {
 	}
 	m.SetZone(100 * 60)
 	if got, _ := m.Zone(); got != 180 {
-		t.Errorf("after an impossible zone: got %v, want 180 still", got)
+		t.Errorf("after an invalid zone: got %v, want 180", got)
 	}
 }
 
-func TestHabitsMoveToTheZoneAndStayThroughSummerTime(t *testing.T) {
+func TestModel_ProfileFollowsTheZone(t *testing.T) {
 	t.Parallel()
 	var m Model
 	m.Learn([]time.Time{monday, monday.Add(-day)}, monday.Add(time.Hour))
 	m.SetZone(60)
 	if m.profile.quarters[13*4] == 0 || m.profile.quarters[12*4] != 0 {
-		t.Error("12 o'clock UTC is not 13 o'clock in a zone an hour east")
+		t.Error("got 12:00 UTC not equal to 13:00 in UTC+1")
 	}
 	m.SetZone(120)
 	if m.profile.quarters[13*4] == 0 {
-		t.Error("habits moved with summer time")
+		t.Error("got a shifted profile after the change to summer time")
 	}
 }
 
-func TestAFullBinKeepsTheProfilesShape(t *testing.T) {
+func TestProfile_FullBinKeepsTheShape(t *testing.T) {
 	t.Parallel()
 	var p profile
 	for range 30_000 {
@@ -150,11 +150,11 @@ func TestAFullBinKeepsTheProfilesShape(t *testing.T) {
 	}
 	a, b := p.quarters[12*4], p.quarters[13*4]
 	if a < 1000 || math.Abs(float64(a)/float64(b)-1) > 0.1 {
-		t.Errorf("two equal bins hold %d and %d", a, b)
+		t.Errorf("got %d and %d in two equal bins", a, b)
 	}
 }
 
-func TestItemsThatComeAtOnceAreABurst(t *testing.T) {
+func TestModel_ItemsTogetherAreABurst(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		dates []time.Time
@@ -166,8 +166,8 @@ func TestItemsThatComeAtOnceAreABurst(t *testing.T) {
 	} {
 		var m Model
 		m.Learn(c.dates, monday)
-		if got := m.burst(); math.Abs(got-c.want) > 0.02 {
-			t.Errorf("%s: an item comes among %.2f, want %v", name, got, c.want)
+		if got := m.burstSize(); math.Abs(got-c.want) > 0.02 {
+			t.Errorf("%s: got a burst size of %.2f, want %v", name, got, c.want)
 		}
 	}
 }

@@ -1,5 +1,6 @@
-// Package policy decides when a feed is due, and why. It is pure: what it knows
-// of a feed is in [Feed], and the time is an argument.
+// Package policy decides when a feed is polled next, and why. A [Policy] turns a [Feed] into a [Decision]; a
+// [Model] estimates a feed's publishing rate and times. The package is pure: all inputs are arguments,
+// including the time.
 package policy
 
 import (
@@ -7,22 +8,19 @@ import (
 	"time"
 )
 
-// A Policy decides how often feeds are polled. Its methods must not be called
-// concurrently.
+// A Policy decides how often feeds are polled. Its methods must not be called concurrently.
 type Policy interface {
-	// Next decides when a feed that was just polled (or, new, never was) is due
-	// next. spread, drawn between -1 and 1, moves it by up to 5 % of the
-	// interval, so that feeds polled together do not stay together.
+	// Next decides when a feed that was just polled, or is new, is due next. spread, a random number between
+	// -1 and 1, moves the time by up to 5 % of the interval, so that feeds polled together do not stay
+	// together.
 	Next(f *Feed, now time.Time, spread float64) Decision
 
-	// Fit brings the policy in line with all the feeds there are: the lines
-	// between tiers, the price, the profile of them all. To be called at the
-	// start and every few minutes. It iterates once and keeps no feed.
-	Fit(feeds iter.Seq[*Feed], now time.Time)
+	// Recalibrate adapts the policy to all feeds: the thresholds of tiers, the price and the average habits.
+	// Call it at the start and every few minutes. It iterates once and does not retain feeds.
+	Recalibrate(feeds iter.Seq[*Feed], now time.Time)
 
-	// Spent tells how many polls were made since it was told last: what keeps
-	// the price to the budget.
-	Spent(polls int, now time.Time)
+	// RecordPolls reports the polls made since the last call. The price policy uses it to keep to its budget.
+	RecordPolls(polls int, now time.Time)
 }
 
 // Kinds of policies.
@@ -32,17 +30,16 @@ const (
 	KindUniform = "uniform"
 )
 
-// Settings choose a policy. The zero value is the default one.
+// Settings select and configure a policy. The zero value is the default.
 type Settings struct {
 	Kind     string        // KindPrice, KindTiers or KindUniform; "" is KindPrice
 	Interval time.Duration // of uniform; 0 is 10 min
-	Budget   float64       // requests a second that price spends, as the mean of a day; 0: as many as tiers would
-	Floor    time.Duration // least interval of price; 0 is 2 min
+	Budget   float64       // requests a second of the price policy, mean over a day; 0: as many as the tiers policy makes
+	Floor    time.Duration // minimum interval of the price policy; 0 is 2 min
 	Tiers    TierSettings  // zero value: the source's numbers
 }
 
-// New returns the policy of valid settings: those whose kind is known and whose
-// numbers are not negative.
+// New returns the policy for valid settings: a kind of the constants above (or "") and no negative numbers.
 func New(s Settings) Policy {
 	switch s.Kind {
 	case KindTiers:
@@ -56,30 +53,31 @@ func New(s Settings) Policy {
 	return newPrice(s)
 }
 
-// A Feed is what a decision looks at.
+// A Feed contains the inputs of a decision.
 type Feed struct {
 	Model        Model
-	Pinned       bool          // a person wants it hot
-	Polled       time.Time     // last successful poll: until then all of it is known; zero if never
-	Failures     float64       // in a row, weighted: temporary 0.25, soft 0.5, hard 1
+	Pinned       bool          // by a user: polled as often as a hot feed
+	Polled       time.Time     // last successful poll, up to which the model is complete; zero if never
+	Failures     float64       // consecutive, weighted: temporary 0.25, soft 0.5, hard 1
 	FailingSince time.Time     // zero if it does not fail
-	RetryAfter   time.Duration // what its host asked for at the last poll; 0 if nothing
-	MaxAge       time.Duration // Cache-Control or Expires of the last answer; 0 if none
-	Hints        Hints         // what its document says
+	RetryAfter   time.Duration // of the last response; 0 if none
+	MaxAge       time.Duration // Cache-Control or Expires of the last response; 0 if none
+	Hints        Hints         // of its document
 	Pushed       float64       // trust in its hub's pushes, 0 (none) to 1
-	Window       int           // entries its document shows; 0 unknown
+	Window       int           // entries in its document; 0 if not measured
 	Heavy        bool          // larger than 200 kB and never answers 304
 }
 
-// known returns until when all of the feed is known: now, if it does not say.
-func (f *Feed) known(now time.Time) time.Time {
+// completeUntil returns the time up to which the feed's items were read: its last poll, or now if it has
+// none.
+func (f *Feed) completeUntil(now time.Time) time.Time {
 	if f.Polled.IsZero() || f.Polled.After(now) {
 		return now
 	}
 	return f.Polled
 }
 
-// Hints are what a document says of when to read it.
+// Hints are the polling hints of a feed's document.
 type Hints struct {
 	TTL       time.Duration // ttl
 	Period    time.Duration // sy:updatePeriod / sy:updateFrequency
@@ -87,14 +85,14 @@ type Hints struct {
 	SkipDays  uint8         // bit d: time.Weekday d, UTC
 }
 
-// A Decision is when a feed is due next.
+// A Decision states when a feed is due next.
 type Decision struct {
-	Tier   Tier // lane of the queues
+	Tier   Tier // selects the crawl queue
 	Next   time.Time
-	Reason string // in words for a person, its name first: "price: 2.3 items a day, ..."
+	Reason string // for users, the rule's name first: "price: 2.3 items a day, ..."
 }
 
-// A Tier is how often a feed is read; Hot is most often.
+// A Tier classifies feeds by polling frequency; Hot is polled most often.
 type Tier int
 
 // The tiers.

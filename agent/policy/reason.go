@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// sentence joins the parts of a reason. Reasons are made for every decision, so
-// it does without fmt, which would cost more than the decision.
-func sentence(parts ...string) string { return strings.Join(parts, "") }
+// join concatenates the parts of a reason. Every decision has a reason; fmt would cost more than the
+// decision.
+func join(parts ...string) string { return strings.Join(parts, "") }
 
-// number returns x with three digits, as a person reads it.
-func number(x float64) string {
+// numberText returns x with three digits.
+func numberText(x float64) string {
 	decimals := 2
 	switch {
 	case x >= 100:
@@ -29,8 +29,8 @@ func number(x float64) string {
 	return text
 }
 
-// span returns d in whole minutes, or in seconds if it is short.
-func span(d time.Duration) string {
+// durationText returns d in seconds below 10 minutes, in minutes below 2 hours, otherwise in hours.
+func durationText(d time.Duration) string {
 	if d < 10*time.Minute {
 		return strconv.FormatInt(int64(d.Round(time.Second)/time.Second), 10) + " s"
 	}
@@ -38,5 +38,5 @@ func span(d time.Duration) string {
 	if minutes < 120 {
 		return strconv.FormatInt(minutes, 10) + " min"
 	}
-	return number(float64(minutes)/60) + " h"
+	return numberText(float64(minutes)/60) + " h"
 }

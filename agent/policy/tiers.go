@@ -8,36 +8,36 @@ import (
 	"time"
 )
 
-// TierSettings are the numbers of the tiers. A zero one stands for that of the
-// source, which [TierSettings.Filled] puts in.
+// TierSettings are the parameters of the tiers policy. Zero fields are set to the source's numbers by
+// [TierSettings.WithDefaults].
 //
-// Source: D. Kiryanov, A Scalable Aggregation System Designed to Process
-// 50,000 RSS Feeds, 2022, section on crawling.
+// Source: D. Kiryanov, A Scalable Aggregation System Designed to Process 50,000 RSS Feeds, 2022, section on
+// crawling.
 type TierSettings struct {
 	HotRate, WarmRate   float64       // items a day above which a feed is hot (8), from which it is warm (3)
-	HotShare, WarmShare float64       // of all feeds that may be so, at most (0.1, 0.3)
-	From, To            int           // working hours, in the feed's zone where known, UTC otherwise (8 to 18)
-	HotDay, HotNight    time.Duration // interval of hot feeds in working hours and otherwise (225 s, 900 s)
-	Warm, Cold          time.Duration // intervals of the others (1,200 s, 3,600 s)
+	HotShare, WarmShare float64       // maximum shares of all feeds (0.1, 0.3)
+	From, To            int           // working hours, in the feed's zone if set, otherwise UTC (8 to 18)
+	HotDay, HotNight    time.Duration // interval of hot feeds in and outside working hours (225 s, 900 s)
+	Warm, Cold          time.Duration // intervals of the other tiers (1,200 s, 3,600 s)
 }
 
-// Filled returns the settings with the source's numbers in place of zero ones.
-func (s TierSettings) Filled() TierSettings {
-	fill(&s.HotRate, 8)
-	fill(&s.WarmRate, 3)
-	fill(&s.HotShare, 0.1)
-	fill(&s.WarmShare, 0.3)
+// WithDefaults returns the settings with zero fields replaced by the source's numbers.
+func (s TierSettings) WithDefaults() TierSettings {
+	setDefault(&s.HotRate, 8)
+	setDefault(&s.WarmRate, 3)
+	setDefault(&s.HotShare, 0.1)
+	setDefault(&s.WarmShare, 0.3)
 	if s.To == 0 {
 		s.From, s.To = 8, 18
 	}
-	fill(&s.HotDay, 225*time.Second)
-	fill(&s.HotNight, 900*time.Second)
-	fill(&s.Warm, 1200*time.Second)
-	fill(&s.Cold, 3600*time.Second)
+	setDefault(&s.HotDay, 225*time.Second)
+	setDefault(&s.HotNight, 900*time.Second)
+	setDefault(&s.Warm, 1200*time.Second)
+	setDefault(&s.Cold, 3600*time.Second)
 	return s
 }
 
-func fill[T float64 | time.Duration](v *T, otherwise T) {
+func setDefault[T float64 | time.Duration](v *T, otherwise T) {
 	if *v == 0 {
 		*v = otherwise
 	}
@@ -45,49 +45,47 @@ func fill[T float64 | time.Duration](v *T, otherwise T) {
 
 // tiers polls hot, warm and cold feeds at three intervals.
 //
-// The source computes the sizes of its tables and how often the hot one is read
-// "automatically", and does not say how. What Fit does is taken to be that: a
-// table takes the feeds above its rate, and if they are more than its share,
-// those with the highest rates; the hot one is read less often, in proportion,
-// when moderators have put more feeds into it than its share.
+// The source computes table sizes and the hot interval "automatically" without giving the rule. Recalibrate
+// assumes this one: a table takes the feeds above its rate; if they exceed its share, those with the highest
+// rates. If pinned feeds alone exceed the hot share, hot intervals are stretched in proportion.
 type tiers struct {
 	TierSettings
-	hotAbove, warmAbove float64 // the lines that Fit drew
-	stretch             float64 // of the hot intervals, at least 1
+	hotAbove, warmAbove float64 // thresholds computed by Recalibrate, items a day
+	hotStretch          float64 // factor of the hot intervals, at least 1
 }
 
 func newTiers(s TierSettings) *tiers {
-	s = s.Filled()
-	return &tiers{TierSettings: s, hotAbove: s.HotRate, warmAbove: below(s.WarmRate), stretch: 1}
+	s = s.WithDefaults()
+	return &tiers{TierSettings: s, hotAbove: s.HotRate, warmAbove: below(s.WarmRate), hotStretch: 1}
 }
 
-// below returns the greatest number less than x: what is above it is at least x.
+// below returns the greatest number less than x, so that "above it" means "at least x".
 func below(x float64) float64 { return math.Nextafter(x, 0) }
 
-// Fit implements [Policy].
-func (t *tiers) Fit(feeds iter.Seq[*Feed], now time.Time) {
-	var c census
+// Recalibrate implements [Policy].
+func (t *tiers) Recalibrate(feeds iter.Seq[*Feed], now time.Time) {
+	var c rateStats
 	for f := range feeds {
-		c.add(f, f.Model.Rate(f.known(now)))
+		c.add(f, f.Model.Rate(f.completeUntil(now)))
 	}
-	t.draw(&c)
+	t.setThresholds(&c)
 }
 
-// draw draws the lines between the tiers. It sorts the rates.
-func (t *tiers) draw(c *census) {
+// setThresholds computes the thresholds between the tiers. It sorts the rates.
+func (t *tiers) setThresholds(c *rateStats) {
 	slices.Sort(c.rates)
 	all := float64(len(c.rates) + c.pinned)
 	hot := int(math.Ceil(t.HotShare * all))
 	warm := hot + int(math.Ceil(t.WarmShare*all))
-	t.hotAbove = atMost(hot-c.pinned, t.HotRate, c.rates)
-	t.warmAbove = atMost(warm-c.pinned, below(t.WarmRate), c.rates)
-	t.stretch = max(1, float64(c.pinned)/float64(max(hot, 1)))
+	t.hotAbove = threshold(hot-c.pinned, t.HotRate, c.rates)
+	t.warmAbove = threshold(warm-c.pinned, below(t.WarmRate), c.rates)
+	t.hotStretch = max(1, float64(c.pinned)/float64(max(hot, 1)))
 }
 
-// spend draws the lines and returns how many polls a second all feeds get then.
-func (t *tiers) spend(c *census) float64 {
-	t.draw(c)
-	daily := [...]float64{Hot: t.daily(Hot), Warm: t.daily(Warm), Cold: t.daily(Cold)}
+// pollRate computes the thresholds and returns the polls a second of all feeds.
+func (t *tiers) pollRate(c *rateStats) float64 {
+	t.setThresholds(c)
+	daily := [...]float64{Hot: t.pollsPerDay(Hot), Warm: t.pollsPerDay(Warm), Cold: t.pollsPerDay(Cold)}
 	polls := float64(c.pinned) * daily[Hot]
 	for _, rate := range c.rates {
 		polls += daily[t.tier(rate, false)]
@@ -95,34 +93,32 @@ func (t *tiers) spend(c *census) float64 {
 	return polls / day.Seconds()
 }
 
-// atMost returns the lowest line, from least on, that no more than n of the
-// sorted rates are above.
-func atMost(n int, least float64, rates []float64) float64 {
+// threshold returns the lowest threshold, not below lowest, that at most n of the sorted rates exceed.
+func threshold(n int, lowest float64, rates []float64) float64 {
 	n = max(n, 0)
 	if n >= len(rates) {
-		return least
+		return lowest
 	}
-	return max(least, rates[len(rates)-1-n])
+	return max(lowest, rates[len(rates)-1-n])
 }
 
 // Next implements [Policy].
 func (t *tiers) Next(f *Feed, now time.Time, spread float64) Decision {
-	rate := f.Model.Rate(f.known(now))
+	rate := f.Model.Rate(f.completeUntil(now))
 	tier := t.tier(rate, f.Pinned)
-	interval, why := t.every(tier, f.Model.local(now).Hour())
+	interval, reason := t.interval(tier, f.Model.local(now).Hour())
 	switch {
 	case f.Pinned:
-		why += ", as a person wants it"
+		reason += ", pinned by a user"
 	case rate > 0:
-		why += ", as it has " + number(rate) + " items a day"
+		reason += ", " + numberText(rate) + " items a day"
 	default:
-		why += ", as its rate is not known yet"
+		reason += ", rate not measured yet"
 	}
-	return settle(interval, why, tier, f, now, spread)
+	return decide(interval, reason, tier, f, now, spread)
 }
 
-// tier returns the tier of a feed with the given rate. One whose rate is
-// unknown is warm until its first document tells.
+// tier returns the tier for a rate. A feed without a rate is warm until its first document.
 func (t *tiers) tier(rate float64, pinned bool) Tier {
 	switch {
 	case pinned, rate > t.hotAbove:
@@ -133,38 +129,38 @@ func (t *tiers) tier(rate float64, pinned bool) Tier {
 	return Cold
 }
 
-// every returns how often feeds of a tier are polled at an hour of their day.
-func (t *tiers) every(tier Tier, hour int) (time.Duration, string) {
+// interval returns the interval of a tier at a local hour, and the reason.
+func (t *tiers) interval(tier Tier, hour int) (time.Duration, string) {
 	switch {
-	case tier == Hot && t.working(hour):
-		d := time.Duration(t.stretch * float64(t.HotDay))
-		return d, sentence("hot: every ", span(d), " from ", strconv.Itoa(t.From), " to ", strconv.Itoa(t.To), " o'clock")
+	case tier == Hot && t.isWorkingHour(hour):
+		d := time.Duration(t.hotStretch * float64(t.HotDay))
+		return d, join("hot: every ", durationText(d), " from ", strconv.Itoa(t.From), " to ", strconv.Itoa(t.To), " o'clock")
 	case tier == Hot:
-		d := time.Duration(t.stretch * float64(t.HotNight))
-		return d, sentence("hot: every ", span(d), " outside ", strconv.Itoa(t.From), " to ", strconv.Itoa(t.To), " o'clock")
+		d := time.Duration(t.hotStretch * float64(t.HotNight))
+		return d, join("hot: every ", durationText(d), " outside ", strconv.Itoa(t.From), " to ", strconv.Itoa(t.To), " o'clock")
 	case tier == Warm:
-		return t.Warm, "warm: every " + span(t.Warm)
+		return t.Warm, "warm: every " + durationText(t.Warm)
 	}
-	return t.Cold, "cold: every " + span(t.Cold)
+	return t.Cold, "cold: every " + durationText(t.Cold)
 }
 
-// working reports whether an hour is a working one; the hours may span midnight.
-func (t *tiers) working(hour int) bool {
+// isWorkingHour reports whether an hour is a working hour; the range may span midnight.
+func (t *tiers) isWorkingHour(hour int) bool {
 	if t.From <= t.To {
 		return hour >= t.From && hour < t.To
 	}
 	return hour >= t.From || hour < t.To
 }
 
-// daily returns how many polls a day a feed of a tier gets.
-func (t *tiers) daily(tier Tier) float64 {
+// pollsPerDay returns the polls a day of a feed of a tier.
+func (t *tiers) pollsPerDay(tier Tier) float64 {
 	total := 0.0
 	for hour := range 24 {
-		interval, _ := t.every(tier, hour)
+		interval, _ := t.interval(tier, hour)
 		total += time.Hour.Seconds() / interval.Seconds()
 	}
 	return total
 }
 
-// Spent implements [Policy]; tiers have no budget.
-func (*tiers) Spent(int, time.Time) {}
+// RecordPolls implements [Policy]; tiers have no budget.
+func (*tiers) RecordPolls(int, time.Time) {}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestTierFollowsTheSourcesRates(t *testing.T) {
+func TestTiers_ThresholdsOfTheSource(t *testing.T) {
 	t.Parallel()
 	tiers := newTiers(TierSettings{})
 	for _, c := range []struct {
@@ -24,14 +24,14 @@ func TestTierFollowsTheSourcesRates(t *testing.T) {
 	}
 }
 
-func TestFitKeepsTheSourcesShares(t *testing.T) {
+func TestTiers_RecalibrateKeepsTheShares(t *testing.T) {
 	t.Parallel()
 	tiers := newTiers(TierSettings{})
-	c := census{}
+	c := rateStats{}
 	for i := range 1000 {
 		c.rates = append(c.rates, 10+float64(i)) // all of them would be hot
 	}
-	tiers.draw(&c)
+	tiers.setThresholds(&c)
 	count := map[Tier]int{}
 	for _, r := range c.rates {
 		count[tiers.tier(r, false)]++
@@ -41,39 +41,39 @@ func TestFitKeepsTheSourcesShares(t *testing.T) {
 	}
 }
 
-func TestEqualRatesNeverPassTheShares(t *testing.T) {
+func TestTiers_EqualRatesStayWithinTheShares(t *testing.T) {
 	t.Parallel()
 	tiers := newTiers(TierSettings{})
-	tiers.draw(&census{rates: slices.Repeat([]float64{20}, 100)})
+	tiers.setThresholds(&rateStats{rates: slices.Repeat([]float64{20}, 100)})
 	if tiers.tier(20, false) == Hot {
-		t.Error("100 of 100 feeds are hot, want none rather than more than 10")
+		t.Error("got 100 of 100 feeds hot, want none rather than more than 10")
 	}
 }
 
-func TestPinnedFeedsTakeRoomInTheHotTable(t *testing.T) {
+func TestTiers_PinnedFeedsCountAsHot(t *testing.T) {
 	t.Parallel()
 	tiers := newTiers(TierSettings{})
-	c := census{pinned: 6}
+	c := rateStats{pinned: 6}
 	for i := range 94 {
 		c.rates = append(c.rates, 10+float64(i))
 	}
-	tiers.draw(&c)
+	tiers.setThresholds(&c)
 	hot := 0
 	for _, r := range c.rates {
 		if tiers.tier(r, false) == Hot {
 			hot++
 		}
 	}
-	if hot != 4 || tiers.stretch != 1 {
-		t.Errorf("beside 6 pinned feeds of 100 there are %d hot, at %v times the interval; want 4 at 1", hot, tiers.stretch)
+	if hot != 4 || tiers.hotStretch != 1 {
+		t.Errorf("with 6 pinned feeds of 100: got %d more hot feeds at %v times the interval; want 4 at 1", hot, tiers.hotStretch)
 	}
-	tiers.draw(&census{rates: c.rates[:70], pinned: 30})
-	if every, _ := tiers.every(Hot, 12); every != 3*225*time.Second {
-		t.Errorf("with 30 pinned feeds of 100 the hot ones are polled every %v, want three times 3m45s", every)
+	tiers.setThresholds(&rateStats{rates: c.rates[:70], pinned: 30})
+	if every, _ := tiers.interval(Hot, 12); every != 3*225*time.Second {
+		t.Errorf("with 30 pinned feeds of 100: got a hot interval of %v, want three times 3m45s", every)
 	}
 }
 
-func TestTiersKeepTheSourcesIntervals(t *testing.T) {
+func TestTiers_IntervalsOfTheSource(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -95,13 +95,13 @@ func TestTiersKeepTheSourcesIntervals(t *testing.T) {
 	}
 }
 
-func TestWorkingHoursAreThoseOfTheFeedsZone(t *testing.T) {
+func TestTiers_WorkingHoursUseTheFeedsZone(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC) // 9 in Moscow
 	f := learned(20, now)
 	p := New(Settings{Kind: KindTiers})
 	if got := p.Next(f, now, 0).Next.Sub(now); got != 15*time.Minute {
-		t.Errorf("zone unknown: got %v, want 15m", got)
+		t.Errorf("without zone: got %v, want 15m", got)
 	}
 	f.Model.SetZone(180)
 	if d := p.Next(f, now, 0); d.Next.Sub(now) != 225*time.Second || !strings.Contains(d.Reason, "8 to 18") {
@@ -109,7 +109,7 @@ func TestWorkingHoursAreThoseOfTheFeedsZone(t *testing.T) {
 	}
 }
 
-func TestTiersTakeOtherNumbers(t *testing.T) {
+func TestTiers_CustomSettings(t *testing.T) {
 	t.Parallel()
 	p := newTiers(TierSettings{HotRate: 2, HotShare: 1, From: 22, To: 4, HotDay: time.Minute, HotNight: time.Hour})
 	f := learned(2.5, monday)
@@ -123,13 +123,13 @@ func TestTiersTakeOtherNumbers(t *testing.T) {
 
 // The source: 50,000 feeds make 28,800 messages of 100 a day when all tables are
 // full.
-func TestTiersSpendWhatTheSourceSpends(t *testing.T) {
+func TestTiers_PollRateOfTheSource(t *testing.T) {
 	t.Parallel()
-	c := census{rates: slices.Repeat([]float64{1}, 30_000)}
+	c := rateStats{rates: slices.Repeat([]float64{1}, 30_000)}
 	for i := range 20_000 {
 		c.rates = append(c.rates, 10+float64(i))
 	}
-	got := newTiers(TierSettings{}).spend(&c) * day.Seconds()
+	got := newTiers(TierSettings{}).pollRate(&c) * day.Seconds()
 	if want := 2_880_000.0; math.Abs(got-want) > 1 {
 		t.Errorf("got %.0f requests a day, want %.0f", got, want)
 	}

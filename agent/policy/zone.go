@@ -2,28 +2,27 @@ package policy
 
 import "time"
 
-// farthest is the largest offset from UTC that a zone has.
-const farthest = 14 * 60
+// maxOffset is the largest offset of a zone from UTC, in minutes.
+const maxOffset = 14 * 60
 
-// SetZone tells how many minutes east of UTC the feed's dates are.
+// SetZone sets the feed's time zone, in minutes east of UTC. Invalid offsets are ignored.
 func (m *Model) SetZone(minutes int) {
-	if minutes < -farthest || minutes > farthest {
+	if minutes < -maxOffset || minutes > maxOffset {
 		return
 	}
-	if !m.zoned {
-		// What was learned so far was taken for UTC. Later changes are summer
-		// and winter, with which a feed's habits move.
+	if !m.hasZone {
+		// The profile was recorded in UTC so far. Later changes are daylight saving time, with which a feed's
+		// habits move.
 		m.profile.shift(minutes)
 	}
-	m.zone, m.zoned = int16(minutes), true
+	m.zone, m.hasZone = int16(minutes), true
 }
 
-// Zone returns how many minutes east of UTC the feed's dates are, if that is
-// known.
-func (m *Model) Zone() (minutes int, known bool) { return int(m.zone), m.zoned }
+// Zone returns the feed's time zone in minutes east of UTC, if it is set.
+func (m *Model) Zone() (minutes int, ok bool) { return int(m.zone), m.hasZone }
 
-// learnZone takes the zone from the newest date that names one. Dates in UTC
-// name none: many programs convert to it.
+// learnZone sets the zone from the newest date with an offset. Dates in UTC are ignored: many programs
+// convert to it.
 func (m *Model) learnZone(dates []time.Time) {
 	var newest time.Time
 	for _, d := range dates {
@@ -37,6 +36,5 @@ func (m *Model) learnZone(dates []time.Time) {
 	}
 }
 
-// local returns t as the feed's clock shows it, in a location of that offset
-// that costs nothing to make.
+// local returns t in the feed's zone, as a UTC time value: it needs no allocated location.
 func (m *Model) local(t time.Time) time.Time { return t.UTC().Add(time.Duration(m.zone) * time.Minute) }

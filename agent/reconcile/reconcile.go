@@ -1,6 +1,6 @@
-// Package reconcile finds out where an index differs from the store it is made
-// from, and queues those items to be indexed as they are in the store. It reads
-// their stamps, day by day, and never an item.
+// Package reconcile compares an index with its store and queues differing items for indexing. It reads only
+// item stamps, day by day and page by page, so memory does not grow with the number of items. [Days] compares
+// counts, [Queue] compares items.
 package reconcile
 
 import (
@@ -17,32 +17,32 @@ import (
 	"feedmesh/subjects"
 )
 
-// A State says what the index has of an item.
+// A State classifies an item by its presence in store and index.
 type State string
 
 // The states.
 const (
 	Same    State = "same"
-	Missing State = "missing" // it is in the store only
-	Stale   State = "stale"   // the index has it in another form
-	Surplus State = "surplus" // it is in the index only
+	Missing State = "missing" // in the store only
+	Stale   State = "stale"   // different revisions in store and index
+	Surplus State = "surplus" // in the index only
 )
 
-// An Item is one that the store has, or the index, or both.
+// An Item is the result of comparing one item.
 type Item struct {
 	ID      string
 	State   State
-	Changed time.Time // the later one, if both have it
+	Changed time.Time // the later time if both have the item
 }
 
-// A Day says how many items of a day there are on both sides.
+// A Day contains the item counts of a day on both sides.
 type Day struct {
 	Start           time.Time
 	Stored, Indexed int64
 }
 
-// Days returns the days that either has items of, newest first.
-func Days(ctx context.Context, store, index storage.Stamped) ([]Day, error) {
+// Days returns the days on which store or index have items, newest first.
+func Days(ctx context.Context, store, index storage.StampReader) ([]Day, error) {
 	stored, err := store.Days(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("compare the index with the store: %w", err)
@@ -61,22 +61,21 @@ func Days(ctx context.Context, store, index storage.Stamped) ([]Day, error) {
 	return slices.SortedFunc(maps.Values(all), func(a, b Day) int { return b.Start.Compare(a.Start) }), nil
 }
 
-// MaxIDs is the most items that a task has. What is new waits behind those tasks of
-// an index that is made anew which are queued already: so they are small.
+// MaxIDs bounds the items of a task. During a rebuild new items wait behind the tasks already queued, so
+// tasks are small.
 const MaxIDs = 100
 
-// Queue compares the days and publishes tasks that index those of their items
-// which are wanted, in the order of the days. why names the tasks; it must be
-// another each time. What it reads may change meanwhile: then it may want an item
-// for nothing, which is harmless, or miss one that only now differs.
-func Queue(ctx context.Context, store, index storage.Stamped, days []Day, why string,
+// Queue compares the days in their order and publishes index tasks for the items for which wanted returns
+// true. why names the tasks and must be unique for each call. Items may change during the comparison: a task
+// may then be superfluous, which is harmless, or an item that differs only now is missed.
+func Queue(ctx context.Context, store, index storage.StampReader, days []Day, why string,
 	wanted func(Item) (bool, error), publish func(context.Context, subjects.Index) error) error {
 	var ids []string
 	flush := func() error {
 		if len(ids) == 0 {
 			return nil
 		}
-		task := subjects.Index{Why: why, IDs: ids}
+		task := subjects.Index{Reason: why, IDs: ids}
 		ids = nil
 		return publish(ctx, task)
 	}
@@ -100,11 +99,10 @@ func Queue(ctx context.Context, store, index storage.Stamped, days []Day, why st
 	return flush()
 }
 
-// compare yields the items of a day, by ID. It stops at the first error and
-// yields it.
-func compare(ctx context.Context, store, index storage.Stamped, day time.Time) iter.Seq2[Item, error] {
+// compare yields the items of a day, by ID. It yields the first error and stops.
+func compare(ctx context.Context, store, index storage.StampReader, day time.Time) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		stored, indexed := &walk{of: store, day: day}, &walk{of: index, day: day}
+		stored, indexed := &cursor{reader: store, day: day}, &cursor{reader: index, day: day}
 		for {
 			if err := errors.Join(stored.fill(ctx), indexed.fill(ctx)); err != nil {
 				yield(Item{}, err)
@@ -113,16 +111,15 @@ func compare(ctx context.Context, store, index storage.Stamped, day time.Time) i
 			if len(stored.page) == 0 && len(indexed.page) == 0 {
 				return
 			}
-			if !yield(next(stored, indexed), nil) {
+			if !yield(merge(stored, indexed), nil) {
 				return
 			}
 		}
 	}
 }
 
-// next takes the item with the lowest ID from both walks, one of which is not at
-// its end.
-func next(stored, indexed *walk) Item {
+// merge pops the item with the lowest ID from both cursors, at least one of which has a page.
+func merge(stored, indexed *cursor) Item {
 	order := 0
 	switch {
 	case len(indexed.page) == 0:
@@ -134,13 +131,13 @@ func next(stored, indexed *walk) Item {
 	}
 	switch {
 	case order < 0:
-		s := stored.take()
+		s := stored.pop()
 		return Item{s.ID, Missing, s.Changed}
 	case order > 0:
-		s := indexed.take()
+		s := indexed.pop()
 		return Item{s.ID, Surplus, s.Changed}
 	}
-	a, b := stored.take(), indexed.take()
+	a, b := stored.pop(), indexed.pop()
 	switch a.Changed.Compare(b.Changed) {
 	case 0:
 		return Item{a.ID, Same, a.Changed}
@@ -150,27 +147,27 @@ func next(stored, indexed *walk) Item {
 	return Item{a.ID, Stale, a.Changed}
 }
 
-// A walk goes over the stamps of a day, page by page.
-type walk struct {
-	of    storage.Stamped
-	day   time.Time
-	page  []storage.Stamp // what is left of it
-	after string          // last ID taken
-	ended bool
+// A cursor reads the stamps of a day page by page.
+type cursor struct {
+	reader storage.StampReader
+	day    time.Time
+	page   []storage.Stamp // rest of the current page
+	after  string          // last ID popped
+	ended  bool
 }
 
-// fill reads the next page if there is nothing left of this one.
-func (w *walk) fill(ctx context.Context) (err error) {
+// fill reads the next page if the current one is empty.
+func (w *cursor) fill(ctx context.Context) (err error) {
 	const size = 1000
 	if len(w.page) > 0 || w.ended {
 		return nil
 	}
-	w.page, err = w.of.Stamps(ctx, w.day, w.after, size)
+	w.page, err = w.reader.Stamps(ctx, w.day, w.after, size)
 	w.ended = len(w.page) < size
 	return err
 }
 
-func (w *walk) take() storage.Stamp {
+func (w *cursor) pop() storage.Stamp {
 	s := w.page[0]
 	w.page, w.after = w.page[1:], s.ID
 	return s

@@ -17,14 +17,14 @@ import (
 
 var noon = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 
-// A pair is a store and an index with made-up items, and what differs.
+// A pair is a store and an index with generated items, some of which differ.
 type pair struct {
 	store *memory.Store
 	index *memory.Index
 	want  map[string]reconcile.State
 }
 
-// newPair makes n items of four days, some of which differ.
+// newPair generates n items of four days, some of which differ.
 func newPair(t *testing.T, n int) *pair {
 	t.Helper()
 	p := &pair{&memory.Store{}, &memory.Index{}, map[string]reconcile.State{}}
@@ -58,7 +58,7 @@ func newPair(t *testing.T, n int) *pair {
 		default:
 			p.want[item.ID] = reconcile.Same
 		}
-		err = errors.Join(err, p.index.Put(t.Context(), storage.Indexed{Item: item}))
+		err = errors.Join(err, p.index.Put(t.Context(), storage.IndexItem{Item: item}))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func newPair(t *testing.T, n int) *pair {
 	return p
 }
 
-// queue returns the tasks that Queue publishes for the items in one of the states.
+// queue returns the tasks that Queue publishes for items in one of the states.
 func (p *pair) queue(t *testing.T, states ...reconcile.State) []subjects.Index {
 	t.Helper()
 	days, err := reconcile.Days(t.Context(), p.store, p.index)
@@ -101,14 +101,14 @@ func (p *pair) queue(t *testing.T, states ...reconcile.State) []subjects.Index {
 	return tasks
 }
 
-func TestEachItemIsComparedOnce(t *testing.T) {
-	for _, n := range []int{0, 1, 10, 5000} { // the last has days of several pages
+func TestQueue_ComparesEachItemOnce(t *testing.T) {
+	for _, n := range []int{0, 1, 10, 5000} { // 5000 items have days of several pages
 		p := newPair(t, n)
 		tasks := p.queue(t, reconcile.Missing, reconcile.Stale, reconcile.Surplus)
 		var queued []string
 		for _, task := range tasks {
-			if len(task.IDs) == 0 || len(task.IDs) > reconcile.MaxIDs || task.Why != "why" {
-				t.Errorf("got a task of %d items because of %q, want 1 to %d because of why", len(task.IDs), task.Why, reconcile.MaxIDs)
+			if len(task.IDs) == 0 || len(task.IDs) > reconcile.MaxIDs || task.Reason != "why" {
+				t.Errorf("got a task of %d items because of %q, want 1 to %d because of why", len(task.IDs), task.Reason, reconcile.MaxIDs)
 			}
 			queued = append(queued, task.IDs...)
 		}
@@ -128,7 +128,7 @@ func TestEachItemIsComparedOnce(t *testing.T) {
 	}
 }
 
-func TestTheNewestDayComesFirst(t *testing.T) {
+func TestDays_NewestFirst(t *testing.T) {
 	p := newPair(t, 300)
 	var last time.Time
 	for _, task := range p.queue(t, reconcile.Same, reconcile.Stale, reconcile.Missing) {
@@ -146,7 +146,7 @@ func TestTheNewestDayComesFirst(t *testing.T) {
 	}
 }
 
-func TestDaysHaveTheCountsOfBoth(t *testing.T) {
+func TestDays_CountsOfBothSides(t *testing.T) {
 	p := newPair(t, 100)
 	days, err := reconcile.Days(t.Context(), p.store, p.index)
 	if err != nil || len(days) == 0 {
@@ -169,9 +169,9 @@ func TestDaysHaveTheCountsOfBoth(t *testing.T) {
 	}
 }
 
-// failing fails to tell the stamps after the given number of pages.
+// failing returns an error after a number of pages.
 type failing struct {
-	storage.Stamped
+	storage.StampReader
 	pages int
 }
 
@@ -181,10 +181,10 @@ func (f *failing) Stamps(ctx context.Context, day time.Time, after string, limit
 	if f.pages--; f.pages < 0 {
 		return nil, errAway
 	}
-	return f.Stamped.Stamps(ctx, day, after, limit)
+	return f.StampReader.Stamps(ctx, day, after, limit)
 }
 
-func TestWhatFailsEndsIt(t *testing.T) {
+func TestQueue_StopsAtTheFirstError(t *testing.T) {
 	p := newPair(t, 50)
 	days, err := reconcile.Days(t.Context(), p.store, p.index)
 	if err != nil {

@@ -11,20 +11,20 @@ import (
 	"feedmesh/agent/workbench"
 )
 
-// API serves REST and the console.
+// API serves the REST API and the console.
 var API = Role{
-	Name:  "api",
-	Does:  "serves REST and the console: search, feeds, the state of the mesh",
-	Store: true,
-	Index: true,
+	Name:        "api",
+	Description: "serve the REST API and the console: search, feeds, mesh status",
+	Store:       true,
+	Index:       true,
 	Run: func(ctx context.Context, env *Env) error {
 		server := api.New(api.Deps{
-			Store: env.Store, Index: env.Index, Mesh: env.Mesh, Fetch: env.Fetch, Checks: env.Checks, Metrics: env.MetricsPage, Rulebooks: env.Rulebooks,
+			Store: env.Store, Index: env.Index, Mesh: env.Mesh, Fetcher: env.Fetch, Checks: env.Checks, Metrics: env.MetricsPage, RuleSetSpecs: env.RuleSets,
 			Decider: func() workbench.Decider { return env.Classifier() },
-			Token:   string(env.Config.Token), CORS: env.Config.CORS, RequestsPerClient: env.Config.RequestsPerClient, Answers: env.Mesh.Answers(), Version: env.Version, Now: env.Clock.Now, Log: env.Log,
+			Token:   string(env.Config.Token), CORSOrigins: env.Config.CORS, RequestsPerClient: env.Config.RequestsPerClient, Idempotency: env.Mesh.Responses(), Version: env.Version, Now: env.Clock.Now, Log: env.Log,
 		})
 		defer server.Close()
-		handler := withHubs(env, greader.Tidy(server.Handler(console.Handler(server))))
+		handler := withHubs(env, greader.NormalizePaths(server.Handler(console.Handler(server))))
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return server.RunImports(ctx) })
 		group.Go(func() error { return server.RunJobs(ctx) })

@@ -11,9 +11,9 @@ import (
 	"feedmesh/storage/memory"
 )
 
-// serveAPI plays the api role and returns its address, what ends it, and how it
-// ended. Requests for its metrics are answered when answer is closed.
-func (r *rig) serveAPI(asked chan<- struct{}, answer <-chan struct{}) (address string, stop func(), ended <-chan error) {
+// serveAPI runs the api role and returns its address, a stop function, and its result. Requests for its
+// metrics block until answer is closed.
+func (r *testbed) serveAPI(requested chan<- struct{}, answer <-chan struct{}) (address string, stop func(), ended <-chan error) {
 	r.t.Helper()
 	env := r.env(r.mesh)
 	var err error
@@ -23,7 +23,7 @@ func (r *rig) serveAPI(asked chan<- struct{}, answer <-chan struct{}) (address s
 	env.Store, env.Index = manyFeeds(r.t, 3), &memory.Index{}
 	env.Checks = func(context.Context) []api.Check { return []api.Check{{Name: "all", OK: true}} }
 	env.MetricsPage = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		close(asked)
+		close(requested)
 		<-answer
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -33,10 +33,10 @@ func (r *rig) serveAPI(asked chan<- struct{}, answer <-chan struct{}) (address s
 	return "http://" + env.Listen.Addr().String(), cancel, done
 }
 
-func TestTheAPIAnswersWhatIsUnderWayWhenItEnds(t *testing.T) {
-	r := newRig(t)
-	asked, answer := make(chan struct{}), make(chan struct{})
-	address, stop, ended := r.serveAPI(asked, answer)
+func TestAPI_FinishesRequestsOnShutdown(t *testing.T) {
+	r := newTestbed(t)
+	requested, answer := make(chan struct{}), make(chan struct{})
+	address, stop, ended := r.serveAPI(requested, answer)
 	for _, path := range []string{"/livez", "/readyz", "/", "/api/status"} {
 		resp, err := http.Get(address + path)
 		if err != nil {
@@ -58,9 +58,9 @@ func TestTheAPIAnswersWhatIsUnderWayWhenItEnds(t *testing.T) {
 		resp.Body.Close()
 		status <- resp.StatusCode
 	}()
-	<-asked
+	<-requested
 	stop()
-	eventually(t, "nobody is let in any more", func() bool {
+	eventually(t, "the listener is closed", func() bool {
 		conn, err := net.DialTimeout("tcp", address[len("http://"):], time.Second)
 		if err == nil {
 			conn.Close()
@@ -69,20 +69,20 @@ func TestTheAPIAnswersWhatIsUnderWayWhenItEnds(t *testing.T) {
 	})
 	select {
 	case err := <-ended:
-		t.Fatalf("ended with %v before the request was answered", err)
+		t.Fatalf("stopped with %v before the response", err)
 	default:
 	}
 	close(answer)
 	if got := <-status; got != http.StatusOK {
-		t.Errorf("got status %d for the request under way, want 200", got)
+		t.Errorf("got status %d for the request in progress, want 200", got)
 	}
 	if err := <-ended; err != nil {
-		t.Errorf("got %v at the end, want nil", err)
+		t.Errorf("got %v after the stop, want nil", err)
 	}
 }
 
-func TestAnAPIThatCannotListenFails(t *testing.T) {
-	r := newRig(t)
+func TestAPI_FailsIfItCannotListen(t *testing.T) {
+	r := newTestbed(t)
 	env := r.env(r.mesh)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -91,6 +91,6 @@ func TestAnAPIThatCannotListenFails(t *testing.T) {
 	l.Close()
 	env.Listen, env.Store, env.Index, env.MetricsPage = l, &memory.Store{}, &memory.Index{}, http.NotFoundHandler()
 	if err := API.Run(t.Context(), env); err == nil {
-		t.Error("got nil where its listener is closed, want an error")
+		t.Error("got nil with a closed listener, want an error")
 	}
 }

@@ -11,101 +11,102 @@ import (
 	"sync"
 	"time"
 
-	"feedmesh/agent/tell"
+	"feedmesh/agent/placement"
 	"feedmesh/classify/story"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
 const (
-	// burstsBack is how far back what is usual is found out at the start.
-	burstsBack = 72 * time.Hour
+	// burstHistory is the period counted at the start, from which baselines are computed.
+	burstHistory = 72 * time.Hour
 
-	// burstsSettle is how long after the end of a bin its items are counted: they
-	// are first seen before they are stored.
-	burstsSettle = 30 * time.Second
+	// burstDelay is the time from the end of a bin to its count, because items are first seen before they are
+	// stored.
+	burstDelay = 30 * time.Second
 
-	// burstsFrom is from how many items on a story may burst, and is counted.
-	burstsFrom = 3
+	// minBurstItems is the number of items from which a story is counted.
+	minBurstItems = 3
 
-	// maxBursts is how many stories, categories and topics are counted.
+	// maxBursts bounds the number of counted stories, categories and topics.
 	maxBursts = 100_000
 
-	sightingsAtOnce = 5000
+	sightingsBatch = 5000
 )
 
-// bursts knows of what items come more often than they used to. It counts them in
-// bins of [story.BurstBin], from the store alone: who takes over counts the same.
+// bursts detects stories, categories and topics whose items arrive faster than before. It counts items in
+// bins of [story.BurstBin] from the store only, so a successor gets the same counts.
 type bursts struct {
 	store storage.Store
 	out   subjects.Publisher
 	fence storage.Fence
 
-	upto   time.Time // end of the last bin counted
-	states map[bursting]*counting
-	few    map[string]int // stories that are too small as yet, and how many items they have
+	countedUntil time.Time // end of the last counted bin
+	states       map[burstKey]*burstState
+	small        map[string]int // item counts of stories below minBurstItems
 
-	mu      sync.Mutex // of what follows, which who tells of stories asks for
-	burning map[string]bool
-	changed []string // IDs of stories that began or ceased to
+	mu       sync.Mutex // protects the fields below, which storySummarizer reads
+	bursting map[string]bool
+	changed  []string // IDs of stories whose burst began or ended
 }
 
-// bursting is something whose items are counted: it may burst.
-type bursting struct {
-	of, name string // as in a [tell.Burst]
+// A burstKey identifies a story, category or topic.
+type burstKey struct {
+	kind, name string // as in a [placement.Burst]
 }
 
-type counting struct {
+type burstState struct {
 	story.Burst
-	since time.Time // of the burst, if it is on
-	items int       // since then
-	last  time.Time // bin that had any
+	since time.Time // start of the burst, if it is on
+	items int       // since the burst began
+	last  time.Time // end of the last bin with items
 }
 
 func newBursts(store storage.Store, out subjects.Publisher) *bursts {
-	return &bursts{store: store, out: out, states: map[bursting]*counting{}, few: map[string]int{}, burning: map[string]bool{}}
+	return &bursts{store: store, out: out, states: map[burstKey]*burstState{}, small: map[string]int{}, bursting: map[string]bool{}}
 }
 
-// run counts bins as they end, until ctx ends: first those of the last days, in
-// silence.
+// run counts each bin after its end, until ctx ends. It starts with the bins of burstHistory, which publish
+// no events.
 func (b *bursts) run(ctx context.Context, clock Clock, log *slog.Logger) error {
-	b.upto = clock.Now().Add(-burstsBack).Truncate(story.BurstBin)
+	b.countedUntil = clock.Now().Add(-burstHistory).Truncate(story.BurstBin)
 	for {
 		err := b.countAll(ctx, clock.Now())
 		if errors.Is(err, storage.ErrFenced) {
 			return err
 		}
 		if err != nil && ctx.Err() == nil {
-			log.Warn("can't count items for bursts", "err", err)
+			log.Warn("burst count failed", "err", err)
 		}
-		if !pause(ctx, burstsSettle) {
+		if !sleep(ctx, burstDelay) {
 			return nil
 		}
 	}
 }
 
-// countAll counts all bins that have ended by now, and says what bursts.
+// countAll counts all bins that have ended, stores the current bursts, and publishes an event for each that
+// began.
 func (b *bursts) countAll(ctx context.Context, now time.Time) error {
-	var began []tell.Burst
+	var began []placement.Burst
 	bins := 0
-	for ; !now.Before(b.upto.Add(story.BurstBin + burstsSettle)); b.upto = b.upto.Add(story.BurstBin) {
-		begin, err := b.count(ctx, b.upto, b.upto.Add(story.BurstBin))
+	for ; !now.Before(b.countedUntil.Add(story.BurstBin + burstDelay)); b.countedUntil = b.countedUntil.Add(story.BurstBin) {
+		begin, err := b.count(ctx, b.countedUntil, b.countedUntil.Add(story.BurstBin))
 		if err != nil {
 			return err
 		}
-		began = begin // of the last one only: those before are no news
+		began = begin // of the last bin only: earlier ones are not news
 		bins++
 	}
 	if bins == 0 {
 		return nil
 	}
-	on := b.list()
+	on := b.current()
 	note, err := json.Marshal(on)
 	if err != nil {
 		return err
 	}
-	if err := b.store.PutNote(ctx, b.fence, tell.BurstsNote, note); err != nil {
-		return fmt.Errorf("note what bursts: %w", err)
+	if err := b.store.PutNote(ctx, b.fence, placement.BurstsNote, note); err != nil {
+		return fmt.Errorf("store current bursts: %w", err)
 	}
 	var news []subjects.Message
 	for _, burst := range began {
@@ -119,56 +120,56 @@ func (b *bursts) countAll(ctx context.Context, now time.Time) error {
 	return b.out.Publish(ctx, news...)
 }
 
-// What items are counted of.
+// Kinds of counted keys.
 const (
 	ofStory    = "story"
 	ofCategory = "category"
 	ofTopic    = "topic"
 )
 
-// count counts the items of a bin, and returns what bursts from then on.
-func (b *bursts) count(ctx context.Context, from, until time.Time) (began []tell.Burst, err error) {
+// count counts the items of a bin and returns the bursts that began with it.
+func (b *bursts) count(ctx context.Context, from, until time.Time) (began []placement.Burst, err error) {
 	all := 0
-	counts := map[bursting]int{}
+	counts := map[burstKey]int{}
 	for last := (storage.Sighting{}); ; {
-		page, err := b.store.Sightings(ctx, from, until, last, sightingsAtOnce)
+		page, err := b.store.Sightings(ctx, from, until, last, sightingsBatch)
 		if err != nil {
-			return nil, fmt.Errorf("read which items came from %v to %v: %w", from, until, err)
+			return nil, fmt.Errorf("read items from %v to %v: %w", from, until, err)
 		}
 		for _, s := range page {
 			all++
-			counts[bursting{ofStory, s.StoryID}]++
+			counts[burstKey{ofStory, s.StoryID}]++
 			for _, name := range s.Categories {
-				counts[bursting{ofCategory, name}]++
+				counts[burstKey{ofCategory, name}]++
 			}
 			for _, name := range s.Topics {
-				counts[bursting{ofTopic, name}]++
+				counts[burstKey{ofTopic, name}]++
 			}
 		}
-		if len(page) < sightingsAtOnce {
+		if len(page) < sightingsBatch {
 			break
 		}
 		last = page[len(page)-1]
 	}
-	b.meet(counts)
-	usual := b.usual()
+	b.addKeys(counts)
+	usual := b.baselineShares()
 	for what, state := range b.states {
 		n := counts[what]
-		starts, ends := state.Add(n, all, usual[what.of])
+		starts, ends := state.Add(n, all, usual[what.kind])
 		if n > 0 {
 			state.last = until
 		}
 		switch {
 		case starts:
 			state.since, state.items = from, n
-			began = append(began, tell.Burst{Of: what.of, Name: what.name, Since: from, Items: n})
+			began = append(began, placement.Burst{Of: what.kind, Name: what.name, Since: from, Items: n})
 		case state.On:
 			state.items += n
 		}
 		if starts || ends {
-			b.note(what, state.On)
+			b.recordChange(what, state.On)
 		}
-		if !state.On && until.Sub(state.last) > burstsBack {
+		if !state.On && until.Sub(state.last) > burstHistory {
 			delete(b.states, what)
 		}
 	}
@@ -176,31 +177,30 @@ func (b *bursts) count(ctx context.Context, from, until time.Time) (began []tell
 	return began, nil
 }
 
-// meet begins to count what has not been counted before: of stories those that are
-// large enough.
-func (b *bursts) meet(counts map[bursting]int) {
+// addKeys starts to count new keys; a story only from minBurstItems on.
+func (b *bursts) addKeys(counts map[burstKey]int) {
 	for what, n := range counts {
 		if b.states[what] != nil || len(b.states) >= maxBursts {
 			continue
 		}
-		if what.of == ofStory {
-			if b.few[what.name] += n; b.few[what.name] < burstsFrom {
+		if what.kind == ofStory {
+			if b.small[what.name] += n; b.small[what.name] < minBurstItems {
 				continue
 			}
-			delete(b.few, what.name)
+			delete(b.small, what.name)
 		}
-		b.states[what] = &counting{}
+		b.states[what] = &burstState{}
 	}
-	if len(b.few) > maxBursts {
-		clear(b.few) // they are stories of one or two items
+	if len(b.small) > maxBursts {
+		clear(b.small) // stories of one or two items
 	}
 }
 
-// usual returns the share of all items that is usual for what nothing is known of.
-func (b *bursts) usual() map[string]float64 {
+// baselineShares returns by kind the share of all items that is assumed for a new key.
+func (b *bursts) baselineShares() map[string]float64 {
 	kinds := map[string]float64{}
 	for what := range b.states {
-		kinds[what.of]++
+		kinds[what.kind]++
 	}
 	for of, n := range kinds {
 		kinds[of] = 1 / n
@@ -208,42 +208,44 @@ func (b *bursts) usual() map[string]float64 {
 	return kinds
 }
 
-// note remembers that a story began to burst, or ceased to.
-func (b *bursts) note(what bursting, on bool) {
-	if what.of != ofStory {
+// recordChange records that a story's burst began or ended.
+func (b *bursts) recordChange(what burstKey, on bool) {
+	if what.kind != ofStory {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.changed = append(b.changed, what.name); on {
-		b.burning[what.name] = true
+		b.bursting[what.name] = true
 	} else {
-		delete(b.burning, what.name)
+		delete(b.bursting, what.name)
 	}
 }
 
-// list returns what bursts.
-func (b *bursts) list() []tell.Burst {
-	on := []tell.Burst{}
+// current returns the current bursts.
+func (b *bursts) current() []placement.Burst {
+	on := []placement.Burst{}
 	for what, state := range b.states {
 		if state.On {
-			on = append(on, tell.Burst{Of: what.of, Name: what.name, Since: state.since, Items: state.items})
+			on = append(on, placement.Burst{Of: what.kind, Name: what.name, Since: state.since, Items: state.items})
 		}
 	}
 	slices.SortFunc(on, byName)
 	return on
 }
 
-func byName(x, y tell.Burst) int { return cmp.Or(cmp.Compare(x.Of, y.Of), cmp.Compare(x.Name, y.Name)) }
-
-// on reports whether a story bursts.
-func (b *bursts) on(storyID string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.burning[storyID]
+func byName(x, y placement.Burst) int {
+	return cmp.Or(cmp.Compare(x.Of, y.Of), cmp.Compare(x.Name, y.Name))
 }
 
-// changedStories returns, once, the IDs of stories that began to burst or ceased to.
+// isBursting reports whether a story has a burst.
+func (b *bursts) isBursting(storyID string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bursting[storyID]
+}
+
+// changedStories returns the IDs of stories whose burst began or ended since the last call.
 func (b *bursts) changedStories() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,46 +14,46 @@ import (
 	"feedmesh/subjects"
 )
 
-// Classify labels items.
+// Classify labels items with spam, categories and topics.
 var Classify = Role{
-	Name: "classify",
-	Does: "labels items: spam or not, categories, topics, each with its reason",
+	Name:        "classify",
+	Description: "label items with spam, categories and topics, each with its reason",
 	Run: func(ctx context.Context, env *Env) error {
-		c := &labeller{classifier: env.Classifier, habits: spam.NewMemory(spam.DefaultMemory), out: env.Mesh}
-		return mesh.Serve(ctx, env.Mesh, subjects.Classifys, "", c, env.Workers)
+		c := &classifier{classifier: env.Classifier, habits: spam.NewHistoryCache(spam.DefaultCacheBytes), out: env.Mesh}
+		return mesh.Serve(ctx, env.Mesh, subjects.ClassifyQueue, "", c, env.Workers)
 	},
 }
 
-// labeller asks for its classifier once a task, so that the items of a document
-// are labelled by the same one.
-type labeller struct {
+// classifier is the actor of the classify role. It loads the current classifier once a task, so that all
+// items of a document get labels from the same version.
+type classifier struct {
 	classifier func() *classify.Classifier
-	habits     *spam.Memory // of feeds and hosts, as far as this agent sees their items
+	habits     *spam.HistoryCache // recent items of feeds and hosts, of this process only
 	out        subjects.Publisher
 }
 
-func (l *labeller) Receive(ctx context.Context, task subjects.Classify) error {
+func (l *classifier) Receive(ctx context.Context, task subjects.Classify) error {
 	classifier := l.classifier()
-	lane := laneOf(task)
+	partition := partitionOf(task)
 	feed := storage.Feed{
 		ID: task.FeedID, Title: task.Title, Tags: task.FeedTags, Categories: task.FeedCategories, SpamThreshold: task.SpamThreshold,
 	}
 	for i := range task.Items {
 		item := &task.Items[i]
-		item.Lane = lane
-		plain := text.Plain(item.HTML)
-		habits := l.habits.Habits(item.FeedID, plan.HostOf(item.URL), item.Title, plain, item.FirstSeen)
-		decision := classifier.DecideKnowing(label.Document(*item, feed, plain), habits)
+		item.Partition = partition
+		plain := text.PlainText(item.HTML)
+		habits := l.habits.Record(item.FeedID, plan.HostOf(item.URL), item.Title, plain, item.FirstSeen)
+		decision := classifier.DecideWithHistory(label.Document(*item, feed, plain), habits)
 		label.Put(item, decision)
 		if err := l.notify(ctx, *item, decision.Notify); err != nil {
 			return err
 		}
 	}
-	return subjects.Publish(ctx, l.out, subjects.Clusters, subjects.Cluster{Document: task.Document, Lane: lane, Items: task.Items})
+	return subjects.Publish(ctx, l.out, subjects.ClusterQueue, subjects.Cluster{Document: task.Document, Partition: partition, Items: task.Items})
 }
 
-// notify tells those who listen what rules say of an item.
-func (l *labeller) notify(ctx context.Context, item storage.Item, texts []string) error {
+// notify publishes the notifications that rules produced for an item.
+func (l *classifier) notify(ctx context.Context, item storage.Item, texts []string) error {
 	for _, text := range texts {
 		err := l.out.Publish(ctx, subjects.Event{
 			Kind: subjects.ItemNotify, At: item.FirstSeen, Text: text, ItemID: item.ID, FeedID: item.FeedID, Title: item.Title, URL: item.URL,
@@ -65,22 +65,22 @@ func (l *labeller) notify(ctx context.Context, item storage.Item, texts []string
 	return nil
 }
 
-// laneOf returns the cluster lane of most of the items. They stay together, so
-// that one transaction stores a document: a few in another language than their
-// feed's are compared with that feed's language.
-func laneOf(task subjects.Classify) string {
+// partitionOf returns the cluster partition of most of the items. They stay together, so that one transaction
+// stores a document: a few items in another language than their feed's are compared within that feed's
+// language.
+func partitionOf(task subjects.Classify) string {
 	count := map[string]int{}
 	best := subjects.OtherLanguages
 	for _, item := range task.Items {
-		lane := item.Language
-		if lane == "" {
-			lane = task.Document.Language
+		partition := item.Language
+		if partition == "" {
+			partition = task.Document.Language
 		}
-		if !slices.Contains(subjects.Languages, lane) {
-			lane = subjects.OtherLanguages
+		if !slices.Contains(subjects.Languages, partition) {
+			partition = subjects.OtherLanguages
 		}
-		if count[lane]++; count[lane] > count[best] || count[lane] == count[best] && lane < best {
-			best = lane
+		if count[partition]++; count[partition] > count[best] || count[partition] == count[best] && partition < best {
+			best = partition
 		}
 	}
 	return best

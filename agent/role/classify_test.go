@@ -13,8 +13,8 @@ import (
 	"feedmesh/subjects"
 )
 
-// labellerTo returns a labeller by what we ship, and by the rules beside them.
-func labellerTo(t *testing.T, out subjects.Publisher, rules string) *labeller {
+// newClassifierActor returns a classifier actor with the shipped rules and additional ones.
+func newClassifierActor(t *testing.T, out subjects.Publisher, rules string) *classifier {
 	t.Helper()
 	set, err := classify.Overlay([]byte("-- own.rules --\n" + rules))
 	if err != nil {
@@ -25,10 +25,10 @@ func labellerTo(t *testing.T, out subjects.Publisher, rules string) *labeller {
 		t.Fatal(err)
 	}
 	c := &classify.Classifier{Rules: compiled, Spam: spam.Default(), Model: model.Default()}
-	return &labeller{classifier: func() *classify.Classifier { return c }, habits: spam.NewMemory(1 << 20), out: out}
+	return &classifier{classifier: func() *classify.Classifier { return c }, habits: spam.NewHistoryCache(1 << 20), out: out}
 }
 
-// itemsIn returns items in the languages that s names, "-" for none.
+// itemsIn returns items in the languages of s, "-" for none.
 func itemsIn(s string) []storage.Item {
 	var items []storage.Item
 	for _, lang := range strings.Fields(s) {
@@ -37,34 +37,34 @@ func itemsIn(s string) []storage.Item {
 	return items
 }
 
-func TestLaneOf(t *testing.T) {
+func TestPartitionOf(t *testing.T) {
 	for _, test := range []struct{ feed, items, want string }{
 		{"en", "en en ru", "en"},
 		{"en", "ru en ru", "ru"},
-		{"en", "ru en", "en"}, // a tie goes by name
+		{"en", "ru en", "en"}, // ties are resolved by name
 		{"en", "en ru", "en"},
 		{"ru", "de fr fr de", "de"},
 		{"ru", "fr de de fr", "de"},
-		{"ru", "- - en", "ru"}, // none of its own: the feed's
+		{"ru", "- - en", "ru"}, // without a language: the feed's
 		{"", "- -", "other"},
 		{"ja", "ja ja en", "other"},
-		{"", "pl cs en en", "en"}, // all that share a lane count together
+		{"", "pl cs en en", "en"}, // languages that share a partition count together
 		{"", "pl cs uk", "other"},
 		{"", "uk pl uk cs", "other"},
 		{"en", "", "other"},
 	} {
 		task := subjects.Classify{Document: subjects.Document{Language: test.feed}, Items: itemsIn(test.items)}
-		if got := laneOf(task); got != test.want {
-			t.Errorf("feed in %q, items in %q: got lane %s, want %s", test.feed, test.items, got, test.want)
+		if got := partitionOf(task); got != test.want {
+			t.Errorf("feed in %q, items in %q: got partition %s, want %s", test.feed, test.items, got, test.want)
 		}
 		slices.Reverse(task.Items)
-		if got := laneOf(task); got != test.want {
-			t.Errorf("feed in %q, items in %q backwards: got lane %s, want %s", test.feed, test.items, got, test.want)
+		if got := partitionOf(task); got != test.want {
+			t.Errorf("feed in %q, items in %q in reverse order: got partition %s, want %s", test.feed, test.items, got, test.want)
 		}
 	}
 }
 
-func TestItemsAreLabelledWithWhy(t *testing.T) {
+func TestClassify_LabelsWithReasons(t *testing.T) {
 	out := &outbox{}
 	task := subjects.Prepare{
 		Document: subjects.Document{Receipt: receiptOf("f"), URL: blog, Title: "Blog", Language: "en"},
@@ -77,35 +77,34 @@ func TestItemsAreLabelledWithWhy(t *testing.T) {
 	if err := (&preparer{out: out}).Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	if err := labellerTo(t, out, "").Receive(t.Context(), only(t, out, subjects.Classifys)); err != nil {
+	if err := newClassifierActor(t, out, "").Receive(t.Context(), only(t, out, subjects.ClassifyQueue)); err != nil {
 		t.Fatal(err)
 	}
-	got := only(t, out, subjects.Clusters)
-	if len(got.Items) != 3 || got.Lane != "en" || got.Receipt != task.Receipt || got.ID() != task.Document.ID() {
-		t.Fatalf("got %+v, want three items in lane en, with the receipt", got)
+	got := only(t, out, subjects.ClusterQueue)
+	if len(got.Items) != 3 || got.Partition != "en" || got.Receipt != task.Receipt || got.ID() != task.Document.ID() {
+		t.Fatalf("got %+v, want three items in partition en, with the receipt", got)
 	}
 	kernel, advert, nothing := got.Items[0], got.Items[1], got.Items[2]
-	if kernel.Spam || len(kernel.Categories) == 0 || len(kernel.Why) == 0 {
-		t.Errorf("got spam %t, categories %v, why %v of a kernel's release; want a category and why", kernel.Spam, kernel.Categories, kernel.Why)
+	if kernel.Spam || len(kernel.Categories) == 0 || len(kernel.Reasons) == 0 {
+		t.Errorf("kernel release: got spam %t, categories %v, reasons %v; want a category with its reason", kernel.Spam, kernel.Categories, kernel.Reasons)
 	}
-	if !advert.Spam || len(advert.Why) == 0 {
-		t.Errorf("got spam %t, why %v of a casino's advertisement; want spam and why", advert.Spam, advert.Why)
+	if !advert.Spam || len(advert.Reasons) == 0 {
+		t.Errorf("casino advertisement: got spam %t, reasons %v; want spam with its reason", advert.Spam, advert.Reasons)
 	}
 	if nothing.Spam || len(nothing.Categories)+len(nothing.Topics) != 0 {
-		t.Errorf("got %+v of nothing in particular, want no labels", nothing)
+		t.Errorf("neutral item: got %+v, want no labels", nothing)
 	}
 	for _, item := range got.Items {
-		if item.Lane != "en" || item.Title == "" || item.HTML == "" {
-			t.Errorf("got %+v, want the item as it was, in lane en", item)
+		if item.Partition != "en" || item.Title == "" || item.HTML == "" {
+			t.Errorf("got %+v, want the item otherwise unchanged, in partition en", item)
 		}
 	}
 }
 
-// What rules say of feeds with a tag holds for those the store gave one, and who
-// listens hears of it.
-func TestRulesOfAFeedTagNotifyAndMute(t *testing.T) {
+// Rules on feed tags apply to tags in the store, and their notifications are published.
+func TestClassify_FeedTagRulesNotifyAndMute(t *testing.T) {
 	out := &outbox{}
-	l := labellerTo(t, out, "for feed-tag:Jobs\nnotify \"somebody hires\" when hiring\nmute when title:hiring")
+	l := newClassifierActor(t, out, "for feed-tag:Jobs\nnotify \"somebody hires\" when hiring\nmute when title:hiring")
 	document := subjects.Document{Receipt: receiptOf("f"), URL: blog, FeedTags: []string{"Jobs"}}
 	item := storage.Item{ID: "f.k", FeedID: "f", Title: "We are hiring", URL: "http://blog.example/1", FirstSeen: noon}
 	for _, tags := range [][]string{{"Jobs"}, {"News"}} {
@@ -126,15 +125,15 @@ func TestRulesOfAFeedTagNotifyAndMute(t *testing.T) {
 	}
 	want := subjects.Event{Kind: "item.notify", At: noon, Text: "somebody hires", ItemID: "f.k", FeedID: "f", Title: item.Title, URL: item.URL}
 	if len(events) != 1 || events[0] != want {
-		t.Errorf("got events %+v, want one: %+v", events, want)
+		t.Errorf("got events %+v, want only %+v", events, want)
 	}
-	labelled := sent(t, out, subjects.Clusters)
+	labelled := sent(t, out, subjects.ClusterQueue)
 	if len(labelled) != 2 || !slices.Contains(labelled[0].Items[0].Flags, "muted") || len(labelled[1].Items[0].Flags) != 0 {
-		t.Errorf("got %+v, want the item of the feed with the tag muted, and the other not", labelled)
+		t.Errorf("got %+v, want only the item of the tagged feed muted", labelled)
 	}
 }
 
-// receiptOf returns the receipt of a document of a feed.
+// receiptOf returns the receipt of a feed's document.
 func receiptOf(feedID string) subjects.Receipt {
 	return subjects.Receipt{FeedID: feedID, Crawl: "c1", Fetched: noon, Status: 200, ETag: `"1"`, LastModified: "then", BodyHash: "hash"}
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/tell"
+	"feedmesh/agent/placement"
 	"feedmesh/classify/near"
 	"feedmesh/classify/story"
 	"feedmesh/classify/text"
@@ -18,145 +18,145 @@ import (
 	"feedmesh/subjects"
 )
 
-// Cluster finds duplicates, events and stories, and tells of the stories.
+// Cluster finds duplicates, events and stories, and summarizes stories.
 var Cluster = Role{
-	Name:  "cluster",
-	Does:  "finds duplicates, events and stories; one is active for each language, others stand by",
-	Store: true,
+	Name:        "cluster",
+	Description: "find duplicates, events and stories; one active for each language, others on standby",
+	Store:       true,
 	Run: func(ctx context.Context, env *Env) error {
 		var group errgroup.Group
-		for _, lane := range subjects.Languages {
+		for _, partition := range subjects.Languages {
 			group.Go(func() error {
-				return env.Mesh.Single(ctx, "cluster-"+lane, func(ctx context.Context) error {
-					return newClusterer(env, lane).run(ctx, env.Mesh)
+				return env.Mesh.Single(ctx, "cluster-"+partition, func(ctx context.Context) error {
+					return newClusterer(env, partition).run(ctx, env.Mesh)
 				})
 			})
 		}
 		group.Go(func() error {
-			return env.Mesh.Single(ctx, "stories", newTeller(env).run)
+			return env.Mesh.Single(ctx, "stories", newStorySummarizer(env).run)
 		})
 		return group.Wait()
 	},
 }
 
-// maxLive bounds how many items a clusterer remembers: near duplicates take some
-// 540 bytes an item, stories some 3 KB.
-const maxLive = 1_000_000
+// maxWindowItems bounds the items in a clusterer's memory: near duplicates take some 540 bytes an item,
+// stories some 3 KB.
+const maxWindowItems = 1_000_000
 
-// tickEvery is how often stories are looked at when no items come.
+// tickEvery is the interval of story maintenance without new items.
 const tickEvery = 15 * time.Second
 
-// clusterer is the one active cluster actor of its language. It alone places
-// items, in the order in which they come, so what it remembers is all it needs.
+// clusterer is the active cluster actor of its language. It alone places items, in the order of their
+// arrival, so its memory is complete and needs no reads from the store.
 type clusterer struct {
-	lane    string
-	window  time.Duration
-	store   storage.Store
-	out     subjects.Publisher
-	clock   Clock
-	fence   storage.Fence
-	metrics *Metrics
-	log     *slog.Logger
+	partition string
+	window    time.Duration
+	store     storage.Store
+	out       subjects.Publisher
+	clock     Clock
+	fence     storage.Fence
+	metrics   *Metrics
+	log       *slog.Logger
 
-	settings near.Settings
-	weights  story.Weights
-	limits   story.Limits
-	mu       sync.Mutex // of what follows
-	near     *near.Index
-	stories  *story.Clusters
-	undone   storage.Rearrangement // what the store is yet to be told
-	told     int                   // rearrangements of the store
+	settings   near.Settings
+	weights    story.Weights
+	limits     story.Limits
+	mu         sync.Mutex // protects the fields below
+	near       *near.Index
+	stories    *story.Clusters
+	pending    storage.Rearrangement // changes to be written to the store
+	rearranged int                   // number of rearrangements written
 }
 
-func newClusterer(env *Env, lane string) *clusterer {
+func newClusterer(env *Env, partition string) *clusterer {
 	window := env.Config.Cluster.Window
 	settings := near.Default()
-	settings.Window, settings.Max = window, maxLive
+	settings.Window, settings.MaxItems = window, maxWindowItems
 	weights, limits := story.Default(), story.DefaultLimits()
-	limits.Window, limits.Items = window, maxLive
+	limits.Window, limits.Items = window, maxWindowItems
 	return &clusterer{
-		lane: lane, window: window, store: env.Store, out: env.Mesh, clock: env.Clock, metrics: env.Metrics, log: env.Log,
+		partition: partition, window: window, store: env.Store, out: env.Mesh, clock: env.Clock, metrics: env.Metrics, log: env.Log,
 		settings: settings, weights: weights, limits: limits, near: near.NewIndex(settings),
 		stories: story.New(weights, limits, story.IDs{Event: storage.EventID, Story: storage.StoryID}),
 	}
 }
 
 func (c *clusterer) run(ctx context.Context, m *mesh.Mesh) error {
-	defer c.metrics.forgetLive(c.lane)
+	defer c.metrics.clearWindow(c.partition)
 	if err := c.takeOver(ctx); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return mesh.Serve(ctx, m, subjects.Clusters, c.lane, c, 1) })
-	group.Go(func() error { return every(ctx, tickEvery, c.tick) })
+	group.Go(func() error { return mesh.Serve(ctx, m, subjects.ClusterQueue, c.partition, c, 1) })
+	group.Go(func() error { return repeatEvery(ctx, tickEvery, c.tick) })
 	return group.Wait()
 }
 
-// Receive places a document's items, or does what a person decided.
+// Receive places a document's items, or applies a manual edit.
 func (c *clusterer) Receive(ctx context.Context, task subjects.Cluster) error {
-	if task.Hand != nil {
+	if task.Override != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return c.doByHand(ctx, *task.Hand)
+		return c.applyEdit(ctx, *task.Override)
 	}
-	words := c.readAll(task.Items)
+	found := c.extractAll(task.Items)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range task.Items {
-		c.place(&task.Items[i], words[i])
+		c.place(&task.Items[i], found[i])
 	}
 	if err := c.rearrange(ctx); err != nil {
 		return err
 	}
-	return subjects.Publish(ctx, c.out, subjects.Stores, subjects.Store{
+	return subjects.Publish(ctx, c.out, subjects.StoreQueue, subjects.Store{
 		Document: task.Document, Fence: c.fence, Items: task.Items,
 	})
 }
 
-// place finds what an item repeats, and where it belongs. Spam stands alone: it
-// would draw other items to itself.
-func (c *clusterer) place(item *storage.Item, words words) {
+// place finds the original that an item duplicates, its event and its story. Spam gets a story of its own,
+// because it would attract other items.
+func (c *clusterer) place(item *storage.Item, words features) {
 	if item.Spam {
-		tell.Put(item, near.Placed{}, alone(item.ID))
+		placement.Apply(item, near.Match{}, ownPlacement(item.ID))
 		return
 	}
 	repeats := c.near.Place(words.mark)
-	if repeats.Of != "" {
+	if repeats.DuplicateOf != "" {
 		c.metrics.duplicates.Inc()
 	}
-	words.item.Repeats = repeats.Of
-	tell.Put(item, repeats, c.stories.Place(words.item))
+	words.item.DuplicateOf = repeats.DuplicateOf
+	placement.Apply(item, repeats, c.stories.Place(words.item))
 }
 
-// words are what an item says.
-type words struct {
-	mark near.Mark
+// features are the inputs of duplicate detection and placement, computed from an item's text.
+type features struct {
+	mark near.Signature
 	item story.Item
 }
 
-// read reads the words of an item; those by which it finds its event, only if it
-// says what that is about. It may be called concurrently.
-func (c *clusterer) read(i storage.Item, says bool) words {
-	plain := text.Plain(i.HTML)
-	w := words{mark: tell.Mark(i, plain, &c.settings), item: tell.Item(i, plain)}
-	if says {
-		w.item.Read = c.weights.Read(w.item)
+// extract computes the features of an item; those for placement in an event only if forPlacement is set. It
+// may be called concurrently.
+func (c *clusterer) extract(i storage.Item, forPlacement bool) features {
+	plain := text.PlainText(i.HTML)
+	w := features{mark: placement.Signature(i, plain, &c.settings), item: placement.StoryItem(i, plain)}
+	if forPlacement {
+		w.item.Features = c.weights.Extract(w.item)
 	}
 	return w
 }
 
-// fewItems is how many items of a document are read one after another.
-const fewItems = 4
+// itemsPerWorker is the number of a document's items from which another worker is used.
+const itemsPerWorker = 4
 
-// readAll reads the words of items, of many side by side, but for spam.
-func (c *clusterer) readAll(items []storage.Item) []words {
-	all := make([]words, len(items))
+// extractAll computes the features of all items except spam, with several workers if the items are many.
+func (c *clusterer) extractAll(items []storage.Item) []features {
+	all := make([]features, len(items))
 	var group errgroup.Group
-	group.SetLimit(max(1, min(len(items)/fewItems, runtime.GOMAXPROCS(0))))
+	group.SetLimit(max(1, min(len(items)/itemsPerWorker, runtime.GOMAXPROCS(0))))
 	for i, item := range items {
 		if !item.Spam {
 			group.Go(func() error {
-				all[i] = c.read(item, true)
+				all[i] = c.extract(item, true)
 				return nil
 			})
 		}
@@ -165,19 +165,19 @@ func (c *clusterer) readAll(items []storage.Item) []words {
 	return all
 }
 
-// alone returns the place of an item with an event and a story of its own.
-func alone(itemID string) story.Placement {
+// ownPlacement returns the placement of an item with an event and a story of its own.
+func ownPlacement(itemID string) story.Placement {
 	event := storage.EventID(itemID)
-	return story.Placement{EventID: event, StoryID: storage.StoryID(event), Why: story.Why{By: "first"}}
+	return story.Placement{EventID: event, StoryID: storage.StoryID(event), Reason: story.Reason{By: "first"}}
 }
 
-// tick looks at stories though no items come.
+// tick maintains stories when no items arrive.
 func (c *clusterer) tick(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.metrics.live(c.lane, c.near.Len(), c.stories)
+	c.metrics.setWindow(c.partition, c.near.Len(), c.stories)
 	if err := c.rearrange(ctx); err != nil && ctx.Err() == nil {
-		c.log.Warn("can't tell the store which stories are one", "lane", c.lane, "err", err)
+		c.log.Warn("story rearrangement failed", "language", c.partition, "err", err)
 	}
 	return nil
 }

@@ -17,8 +17,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// clustererOf returns the active cluster actor of lane en of a store, which
-// remembers what that has.
+// clustererOf returns the active clusterer of partition en with the items of a store loaded.
 func clustererOf(t *testing.T, store *memory.Store, out subjects.Publisher) *clusterer {
 	t.Helper()
 	c := newClusterer(&Env{
@@ -32,11 +31,10 @@ func clustererOf(t *testing.T, store *memory.Store, out subjects.Publisher) *clu
 	return c
 }
 
-// anItem returns an item of a feed as cluster gets it. Equal texts and pages
-// make duplicates.
+// anItem returns an item as cluster receives it. Items with equal texts or pages are duplicates.
 func anItem(feedID, key, page, text string) storage.Item {
 	item := storage.Item{
-		ID: storage.ItemID(feedID, key), FeedID: feedID, Key: key, Hash: "h-" + key + text, Lane: "en",
+		ID: storage.ItemID(feedID, key), FeedID: feedID, Key: key, Hash: "h-" + key + text, Partition: "en",
 		Title: wordsOf(feedID + key), Published: noon, FirstSeen: noon,
 	}
 	if page != "" {
@@ -48,7 +46,7 @@ func anItem(feedID, key, page, text string) storage.Item {
 	return item
 }
 
-// wordsOf makes up four words that no other text has.
+// wordsOf returns four words unique to a text.
 func wordsOf(of string) string {
 	sum := sha256.Sum256([]byte(of))
 	words := make([]string, 4)
@@ -60,30 +58,30 @@ func wordsOf(of string) string {
 	return strings.Join(words, " ")
 }
 
-// clusterTask returns the task to place items of a feed, of the crawl-th crawl.
+// clusterTask returns the task with a feed's items of a crawl.
 func clusterTask(feedID string, crawl int, items ...storage.Item) subjects.Cluster {
 	r := receiptOf(feedID)
 	r.Crawl = fmt.Sprint("c", crawl)
-	return subjects.Cluster{Document: subjects.Document{Receipt: r, Rate: 3, Title: "Title", Site: "http://blog.example/", Language: "en"}, Lane: "en", Items: items}
+	return subjects.Cluster{Document: subjects.Document{Receipt: r, Rate: 3, Title: "Title", Site: "http://blog.example/", Language: "en"}, Partition: "en", Items: items}
 }
 
-// place has items placed and returns what goes to the store.
+// place returns the store task for a cluster task.
 func place(t *testing.T, c *clusterer, task subjects.Cluster) subjects.Store {
 	t.Helper()
-	task.Items = slices.Clone(task.Items) // the actor owns a task; tests use theirs twice
+	task.Items = slices.Clone(task.Items) // the actor owns a task; tests reuse theirs
 	if err := c.Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	return only(t, c.out.(*outbox), subjects.Stores)
+	return only(t, c.out.(*outbox), subjects.StoreQueue)
 }
 
-func TestDuplicatesJoinTheEventOfTheFirst(t *testing.T) {
+func TestCluster_DuplicatesJoinTheEventOfTheFirst(t *testing.T) {
 	c := clustererOf(t, &memory.Store{}, &outbox{})
 	first, other := anItem("a", "1", "x", "same"), anItem("a", "2", "y", "other")
 	placed := place(t, c, clusterTask("a", 1, first, other))
 	for i, item := range placed.Items {
 		if item.DuplicateOf != "" || item.EventID != storage.EventID(item.ID) || item.StoryID != storage.StoryID(item.EventID) {
-			t.Errorf("item %d: got %+v, want an event and a story of its own", i, item)
+			t.Errorf("item %d: got %+v, want a new event and story", i, item)
 		}
 	}
 	for _, test := range []struct {
@@ -92,8 +90,8 @@ func TestDuplicatesJoinTheEventOfTheFirst(t *testing.T) {
 	}{
 		{anItem("b", "1", "z", "same"), first.ID, "text"},
 		{anItem("c", "1", "x", "mine"), first.ID, "url"},
-		{anItem("d", "1", "q", "mine"), first.ID, "text"}, // of c, which repeats the first
-		{anItem("a", "3", "y", "third"), "", ""},          // a feed may have one page for all
+		{anItem("d", "1", "q", "mine"), first.ID, "text"}, // of c, which duplicates the first
+		{anItem("a", "3", "y", "third"), "", ""},          // a feed may link all items to one page
 	} {
 		got := place(t, c, clusterTask(test.item.FeedID, 2, test.item)).Items[0]
 		begin := test.of
@@ -101,19 +99,19 @@ func TestDuplicatesJoinTheEventOfTheFirst(t *testing.T) {
 			begin = test.item.ID
 		}
 		if got.DuplicateOf != test.of || got.DuplicateBy != test.by || got.EventID != storage.EventID(begin) || got.StoryID != storage.StoryID(got.EventID) {
-			t.Errorf("item %s of feed %s: got %+v, want it to repeat %q by %q", test.item.Key, test.item.FeedID, got, test.of, test.by)
+			t.Errorf("item %s of feed %s: got %+v, want a duplicate of %q by %q", test.item.Key, test.item.FeedID, got, test.of, test.by)
 		}
 	}
 }
 
-func TestTheSameTaskTwiceIsPlacedTheSame(t *testing.T) {
+func TestCluster_RepeatedTaskIsPlacedAlike(t *testing.T) {
 	c := clustererOf(t, &memory.Store{}, &outbox{})
 	task := clusterTask("a", 1, anItem("a", "1", "x", "same"), anItem("a", "2", "y", "same"), anItem("a", "3", "x", "more"))
 	first := place(t, c, task)
 	place(t, c, clusterTask("b", 1, anItem("b", "1", "y", "another")))
 	second := place(t, c, task)
 	if first.ID() != second.ID() || first.Fence != (storage.Fence{Name: "cluster-en", Number: 1}) {
-		t.Errorf("got tasks %s and %s under fence %+v, want one and the same under the first fence", first.ID(), second.ID(), first.Fence)
+		t.Errorf("got tasks %s and %s with fence %+v, want equal tasks with the first fence", first.ID(), second.ID(), first.Fence)
 	}
 	for i := range first.Items {
 		if a, b := first.Items[i], second.Items[i]; a.DuplicateOf != b.DuplicateOf || a.EventID != b.EventID {
@@ -121,15 +119,14 @@ func TestTheSameTaskTwiceIsPlacedTheSame(t *testing.T) {
 		}
 	}
 	if first.Items[1].DuplicateOf != first.Items[0].ID {
-		t.Errorf("got %+v, want it to repeat the one before it in the document", first.Items[1])
+		t.Errorf("got %+v, want a duplicate of the previous item of the document", first.Items[1])
 	}
 }
 
-// All items of a document are first seen at one time, and documents are fetched
-// in another order than they come in, so what is read back is not in the order
-// in which it was placed. Here an item has either its address or its text in
-// common with others, and a feed no address twice: see near.Exact on the rest.
-func TestWhoTakesOverPlacesAsItsPredecessorWouldHave(t *testing.T) {
+// All items of a document have one first-seen time, and documents arrive in another order than their fetches,
+// so items are loaded in another order than they were placed. Here an item shares either its address or its
+// text with others, and a feed has no address twice; see near.Exact on other cases.
+func TestTakeOver_PlacesLikeItsPredecessor(t *testing.T) {
 	feeds := []string{"a", "b", "c", "d"}
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -140,7 +137,7 @@ func TestWhoTakesOverPlacesAsItsPredecessorWouldHave(t *testing.T) {
 			}
 		}
 		before := clustererOf(t, store, &outbox{})
-		k := &keeper{items: store, out: &outbox{}, metrics: metrics()}
+		k := &storer{items: store, out: &outbox{}, metrics: metrics()}
 		used := map[string]bool{} // pages, by feed
 		random := func(i int) subjects.Cluster {
 			feedID := feeds[r.IntN(len(feeds))]
@@ -177,7 +174,7 @@ func TestWhoTakesOverPlacesAsItsPredecessorWouldHave(t *testing.T) {
 	}
 }
 
-func TestWhoTakesOverRemembersManyPages(t *testing.T) {
+func TestTakeOver_LoadsManyPages(t *testing.T) {
 	store := storeWith(t, blog)
 	id := storage.FeedID(blog)
 	batch := storage.Batch{FeedID: id}
@@ -185,58 +182,58 @@ func TestWhoTakesOverRemembersManyPages(t *testing.T) {
 		item := anItem(id, fmt.Sprint(i), fmt.Sprint("p", i), fmt.Sprint("t", i))
 		item.FirstSeen = noon.Add(-time.Duration(i%7) * time.Hour)
 		if i%100 == 99 {
-			item.FirstSeen = noon.Add(-73 * time.Hour) // too long ago
+			item.FirstSeen = noon.Add(-73 * time.Hour) // outside the window
 		}
 		batch.Items = append(batch.Items, item)
 	}
-	batch.Items[0].Lane = "ru"
+	batch.Items[0].Partition = "ru"
 	if _, err := store.PutItems(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
 	if got := clustererOf(t, store, &outbox{}).near.Len(); got != 2500-25-1 {
-		t.Errorf("got %d items remembered, want those of the lane and of the last three days: %d", got, 2500-25-1)
+		t.Errorf("got %d items loaded, want the partition's items of the last three days: %d", got, 2500-25-1)
 	}
 }
 
-// What a cluster actor wrote that has been replaced is not stored but placed
-// again by its successor, and then stored once.
-func TestWhoTakesOverFencesOffItsPredecessor(t *testing.T) {
+// A store task of a replaced clusterer is not stored: its successor places the items again, and they are
+// stored once.
+func TestTakeOver_FencesOffItsPredecessor(t *testing.T) {
 	store := storeWith(t, "http://a.example/", blog)
 	a, b := storage.FeedID("http://a.example/"), storage.FeedID(blog)
 	old := clustererOf(t, store, &outbox{})
 	out := &outbox{}
-	k := &keeper{items: store, out: out, metrics: metrics()}
+	k := &storer{items: store, out: out, metrics: metrics()}
 	repeats := clusterTask(b, 1, anItem(b, "1", "x", "same"))
-	stale := place(t, old, repeats) // for all it knows, the first of its kind
+	stale := place(t, old, repeats) // not a duplicate in the old clusterer's memory
 
 	heir := clustererOf(t, store, &outbox{})
 	first := place(t, heir, clusterTask(a, 1, anItem(a, "1", "y", "same")))
 	if err := k.Receive(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
-	sent(t, out, subjects.Indexes)
-	sent(t, out, subjects.Observes)
+	sent(t, out, subjects.IndexQueue)
+	sent(t, out, subjects.ObserveQueue)
 
 	if err := k.Receive(t.Context(), stale); err != nil {
 		t.Fatal(err)
 	}
-	again := only(t, out, subjects.Clusters)
-	if again.Again != 1 || again.Lane != "en" || again.Receipt != repeats.Receipt || again.ID() == repeats.ID() {
-		t.Errorf("got %+v, want the document again, under an ID of its own", again)
+	again := only(t, out, subjects.ClusterQueue)
+	if again.RejectedFence != 1 || again.Partition != "en" || again.Receipt != repeats.Receipt || again.ID() == repeats.ID() {
+		t.Errorf("got %+v, want the document again, with a new task ID", again)
 	}
 	fresh := place(t, heir, again)
 	if fresh.Items[0].DuplicateOf != first.Items[0].ID || fresh.Fence.Number != 2 || fresh.ID() == stale.ID() {
-		t.Errorf("got %+v, want it placed anew, under the newer fence and an ID of its own", fresh)
+		t.Errorf("got %+v, want a new placement with the newer fence and a new task ID", fresh)
 	}
-	for range 2 { // twice is harmless
+	for range 2 { // a repetition is harmless
 		if err := k.Receive(t.Context(), fresh); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got, err := store.Item(t.Context(), fresh.Items[0].ID); err != nil || got.Revision != 1 || got.DuplicateOf != first.Items[0].ID {
-		t.Errorf("got %+v, %v in the store, want the item once, as placed by the heir", got, err)
+		t.Errorf("got %+v, %v in the store, want the item once, as placed by the successor", got, err)
 	}
-	if err := k.Receive(t.Context(), stale); err != nil || len(sent(t, out, subjects.Clusters)) != 1 {
-		t.Errorf("got %v for a stale task that comes once more, want it back again", err)
+	if err := k.Receive(t.Context(), stale); err != nil || len(sent(t, out, subjects.ClusterQueue)) != 1 {
+		t.Errorf("got %v for a repeated stale task, want it returned to cluster again", err)
 	}
 }

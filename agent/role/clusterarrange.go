@@ -9,30 +9,30 @@ import (
 	"feedmesh/subjects"
 )
 
-// rearrange has stories merge and split where it is time to, and the store and the
-// index know. What they can't be told now they are told the next time, in order.
+// rearrange merges and splits stories that are due, and publishes the changes to the store and the index.
+// Changes that the store can't take now are kept in order for the next call.
 func (c *clusterer) rearrange(ctx context.Context) error {
 	for _, change := range c.stories.Tick(c.clock.Now()) {
 		if change.Kind == story.Expired {
-			continue // from memory, not from the store
+			continue // from memory; the store keeps it
 		}
 		for _, event := range change.Events {
-			c.undone.Events = append(c.undone.Events, storage.EventMove{EventID: event, StoryID: change.Into})
+			c.pending.Events = append(c.pending.Events, storage.EventMove{EventID: event, StoryID: change.Into})
 		}
 	}
-	if len(c.undone.Events) == 0 && len(c.undone.Items) == 0 && c.undone.Name == "" {
+	if len(c.pending.Events) == 0 && len(c.pending.Items) == 0 && c.pending.Name == "" {
 		return nil
 	}
-	c.undone.Fence = c.fence
-	changed, err := c.store.Rearrange(ctx, c.undone)
+	c.pending.Fence = c.fence
+	changed, err := c.store.Rearrange(ctx, c.pending)
 	if err != nil {
-		return fmt.Errorf("move %d events between stories: %w", len(c.undone.Events), err)
+		return fmt.Errorf("move %d events between stories: %w", len(c.pending.Events), err)
 	}
-	c.undone = storage.Rearrangement{}
+	c.pending = storage.Rearrangement{}
 	if len(changed) == 0 {
 		return nil
 	}
-	// A name of its own: the same items may be moved again soon, which is another task.
-	c.told++
-	return subjects.PublishIndex(ctx, c.out, fmt.Sprintf("moved %s %d.%d", c.lane, c.fence.Number, c.told), changed)
+	// The number makes the task's ID unique: the same items may be moved again soon.
+	c.rearranged++
+	return subjects.PublishIndex(ctx, c.out, fmt.Sprintf("moved %s %d.%d", c.partition, c.fence.Number, c.rearranged), changed)
 }

@@ -9,55 +9,52 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"feedmesh/agent/tell"
+	"feedmesh/agent/placement"
 	"feedmesh/classify/near"
 	"feedmesh/classify/story"
 	"feedmesh/storage"
 )
 
-// takeOver takes over from whoever was active before: first it fences off what
-// that one may still be writing, then it reads back what was placed since, and what
-// people decided.
+// takeOver makes this process the active clusterer. It first fences off late writes of its predecessor, then
+// loads the window's items and the manual edits.
 func (c *clusterer) takeOver(ctx context.Context) error {
 	began := time.Now()
 	var err error
-	if c.fence, err = c.store.NextFence(ctx, "cluster-"+c.lane); err != nil {
-		return fmt.Errorf("take over clustering of %s: %w", c.lane, err)
+	if c.fence, err = c.store.NextFence(ctx, "cluster-"+c.partition); err != nil {
+		return fmt.Errorf("take over clustering of %s: %w", c.partition, err)
 	}
-	n, err := c.readBack(ctx, c.clock.Now().Add(-c.window))
+	n, err := c.loadWindow(ctx, c.clock.Now().Add(-c.window))
 	if err != nil {
-		return fmt.Errorf("read back items in %s: %w", c.lane, err)
+		return fmt.Errorf("load the window of %s: %w", c.partition, err)
 	}
-	if err := c.recallHands(ctx); err != nil {
-		return fmt.Errorf("read back what people decided in %s: %w", c.lane, err)
+	if err := c.loadEdits(ctx); err != nil {
+		return fmt.Errorf("load manual edits of %s: %w", c.partition, err)
 	}
 	if err := c.rearrange(ctx); err != nil { // what its predecessor had no time for
 		return err
 	}
-	c.metrics.live(c.lane, c.near.Len(), c.stories)
-	c.log.Debug("cluster is active", "lane", c.lane, "items", n, "took", time.Since(began).Round(time.Millisecond))
+	c.metrics.setWindow(c.partition, c.near.Len(), c.stories)
+	c.log.Debug("cluster active", "language", c.partition, "items", n, "took", time.Since(began).Round(time.Millisecond))
 	return nil
 }
 
-// pageItems is how many items are read back at once, and pagesAhead how many such
-// pages are in memory at most.
+// pageItems is the number of items in a page, and maxPagesAhead bounds the pages in memory.
 const (
-	pageItems  = 1000
-	pagesAhead = 4
+	pageItems     = 1000
+	maxPagesAhead = 4
 )
 
-// A readItem is an item with what is made of its words.
-type readItem struct {
+// An extractedItem is an item with its features.
+type extractedItem struct {
 	storage.Item
-	words
+	features
 }
 
-// readBack remembers what the store has of the lane since a time. While one page
-// is remembered, which only one goroutine may do, the words of the next ones are
-// read by others. Of events there may be more than are remembered: the items of
-// those that would be forgotten again are looked at for what they repeat only.
-func (c *clusterer) readBack(ctx context.Context, since time.Time) (n int, err error) {
-	ids, err := c.store.LiveEvents(ctx, c.lane, since, c.limits.Events)
+// loadWindow loads the partition's items since a time into memory. Workers compute the features of the next
+// pages while one goroutine adds a page. The store may have more events than limits.Events: items of the
+// excess events are used for duplicate detection only, because their events would be evicted again.
+func (c *clusterer) loadWindow(ctx context.Context, since time.Time) (n int, err error) {
+	ids, err := c.store.RecentEvents(ctx, c.partition, since, c.limits.Events)
 	if err != nil {
 		return 0, err
 	}
@@ -66,16 +63,16 @@ func (c *clusterer) readBack(ctx context.Context, since time.Time) (n int, err e
 		live[id] = true
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	pages := make(chan chan []readItem, pagesAhead)
+	pages := make(chan chan []extractedItem, maxPagesAhead)
 	group.Go(func() error {
 		defer close(pages)
 		var readers errgroup.Group
 		readers.SetLimit(runtime.GOMAXPROCS(0))
 		defer readers.Wait()
 		return c.eachPage(ctx, since, ids, func(items []storage.Item) error {
-			page := make(chan []readItem, 1)
+			page := make(chan []extractedItem, 1)
 			readers.Go(func() error {
-				page <- c.readPage(items, live)
+				page <- c.extractPage(items, live)
 				return nil
 			})
 			select {
@@ -89,9 +86,9 @@ func (c *clusterer) readBack(ctx context.Context, since time.Time) (n int, err e
 	group.Go(func() error {
 		for page := range pages {
 			for _, item := range <-page {
-				c.near.Remember(item.mark, tell.Repeats(item.Item))
+				c.near.Restore(item.mark, placement.MatchOf(item.Item))
 				if live[item.EventID] {
-					c.stories.Remember(item.item, tell.Belongs(item.Item))
+					c.stories.Restore(item.item, placement.PlacementOf(item.Item))
 				}
 				n++
 			}
@@ -101,16 +98,15 @@ func (c *clusterer) readBack(ctx context.Context, since time.Time) (n int, err e
 	return n, group.Wait()
 }
 
-// eachPage calls do with all items to be remembered, the oldest first: all since a
-// time, and what live events had before it, for an event lives for as long as the
-// window after its last item.
+// eachPage calls do with pages of all items to load, oldest first: the items since a time, and earlier items
+// of events in the window, because an event stays for the length of the window after its last item.
 func (c *clusterer) eachPage(ctx context.Context, since time.Time, events []string, do func([]storage.Item) error) error {
 	for _, read := range []func(last storage.Item) ([]storage.Item, error){
 		func(last storage.Item) ([]storage.Item, error) {
-			return c.store.EventItems(ctx, c.lane, events, since.Add(-c.window), since, last, pageItems)
+			return c.store.EventItems(ctx, c.partition, events, since.Add(-c.window), since, last, pageItems)
 		},
 		func(last storage.Item) ([]storage.Item, error) {
-			return c.store.ItemsSince(ctx, c.lane, since, last, pageItems)
+			return c.store.ItemsSince(ctx, c.partition, since, last, pageItems)
 		},
 	} {
 		for last := (storage.Item{}); ; {
@@ -130,44 +126,43 @@ func (c *clusterer) eachPage(ctx context.Context, since time.Time, events []stri
 	return nil
 }
 
-// readPage reads the words of items, but for spam, which is not remembered.
-func (c *clusterer) readPage(items []storage.Item, live map[string]bool) []readItem {
-	page := make([]readItem, 0, len(items))
+// extractPage computes the features of a page's items without spam, which is not loaded.
+func (c *clusterer) extractPage(items []storage.Item, live map[string]bool) []extractedItem {
+	page := make([]extractedItem, 0, len(items))
 	for _, i := range items {
 		if i.Spam {
 			continue
 		}
-		words := c.read(i, live[i.EventID] && i.DuplicateOf == "")
+		words := c.extract(i, live[i.EventID] && i.DuplicateOf == "")
 		i.HTML = ""
-		page = append(page, readItem{i, words})
+		page = append(page, extractedItem{i, words})
 	}
 	return page
 }
 
-// A lane's hands are what people decided of its live items, as its successor has
-// to know it.
-type hands struct {
-	Items  []near.Hand  `json:"items,omitempty"`
-	Events []story.Hand `json:"events,omitempty"`
+// manualEdits are the manual edits of a partition's items in the window, for its next active clusterer.
+type manualEdits struct {
+	Items  []near.Override  `json:"items,omitempty"`
+	Events []story.Override `json:"events,omitempty"`
 }
 
-// handsNote is the name under which a lane's hands are noted.
-func (c *clusterer) handsNote() string { return "hands-" + c.lane }
+// editsNote returns the name of the note that stores a partition's manual edits.
+func (c *clusterer) editsNote() string { return "hands-" + c.partition }
 
-func (c *clusterer) recallHands(ctx context.Context) error {
-	note, err := c.store.Note(ctx, c.handsNote())
+func (c *clusterer) loadEdits(ctx context.Context) error {
+	note, err := c.store.Note(ctx, c.editsNote())
 	if err != nil || note == nil {
 		return err
 	}
-	var h hands
+	var h manualEdits
 	if err := json.Unmarshal(note, &h); err != nil {
 		return err
 	}
-	for _, hand := range h.Items {
-		c.near.Hold(hand)
+	for _, edit := range h.Items {
+		c.near.AddOverride(edit)
 	}
-	for _, hand := range h.Events {
-		c.stories.Hold(hand)
+	for _, edit := range h.Events {
+		c.stories.AddOverride(edit)
 	}
 	return nil
 }

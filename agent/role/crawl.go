@@ -15,55 +15,52 @@ import (
 	"feedmesh/subjects"
 )
 
-// Crawl fetches feeds that are due and hands their bytes to parse.
+// Crawl fetches due feeds and passes their bodies to parse.
 var Crawl = Role{
-	Name: "crawl",
-	Does: "fetches feeds that are due, and hands on their bytes as they came",
+	Name:        "crawl",
+	Description: "fetch due feeds, and pass their documents on unchanged",
 	Run: func(ctx context.Context, env *Env) error {
 		c := &crawler{
-			fetch: env.Fetch, out: env.Mesh, clock: env.Clock, metrics: env.Metrics,
+			fetcher: env.Fetch, out: env.Mesh, clock: env.Clock, metrics: env.Metrics,
 			slots: make(chan struct{}, env.Config.Crawl.Parallel),
-			hosts: newHostLocks(), shelf: &unpacked,
+			hosts: newHostLocks(), bodies: &sharedBodies,
 		}
 		c.hosts.spacing = env.Config.Schedule.HostSpacing
 		var group errgroup.Group
 		group.Go(func() error { return servePages(ctx, env, c.hosts) })
 		for _, tier := range subjects.Tiers {
-			// Each tier has workers of its own, so that hot feeds never wait
-			// behind a long list of cold ones.
-			group.Go(func() error { return mesh.Serve(ctx, env.Mesh, subjects.Crawls, tier, c, crawlWorkers) })
+			// Each tier has its own workers, so that hot feeds never wait behind a long queue of cold ones.
+			group.Go(func() error { return mesh.Serve(ctx, env.Mesh, subjects.CrawlQueue, tier, c, crawlWorkers) })
 		}
 		return group.Wait()
 	},
 }
 
-// crawlWorkers is how many tasks of a tier are under way at once. Of a hundred feeds
-// there often is one that does not answer until its time is up, for which its task
-// waits: so there are enough for the slots to be busy meanwhile, and few enough for
-// other agents to get their share. What is fetched at once has a bound of its own.
+// crawlWorkers is the number of a tier's tasks in progress. Of a hundred feeds often one runs into its
+// timeout, and its task waits for it. So the workers must be enough to keep the fetch slots busy meanwhile,
+// and few enough to leave tasks to other agents. Concurrent fetches have a bound of their own.
 const crawlWorkers = 16
 
-// patience is how many fetches in a row a host may fail to answer before the
-// rest of its feeds in the task is given up for this time.
-const patience = 2
+// maxUnanswered is the number of consecutive fetches without a response after which the host's other feeds in
+// the task fail without a request.
+const maxUnanswered = 2
 
-// A Fetcher fetches one document, or tries one proxy, as [fetch.Client] does.
+// A Fetcher fetches one document, or probes one proxy, as [fetch.Client] does.
 type Fetcher interface {
 	Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error)
-	Probe(ctx context.Context, way string) error
+	Probe(ctx context.Context, url string) error
 }
 
-// crawler fetches a task's feeds side by side: each host one at a time, all of
-// them within the slots.
+// crawler fetches a task's feeds concurrently within the slots, but those of one host in sequence.
 type crawler struct {
-	fetch   Fetcher
+	fetcher Fetcher
 	out     subjects.Publisher
 	clock   Clock
 	metrics *Metrics
 	slots   chan struct{}
 	hosts   *hostLocks
-	often   often
-	shelf   *shelf
+	recent  recentHosts
+	bodies  *bodyCache
 }
 
 func (c *crawler) Receive(ctx context.Context, task subjects.Crawl) error {
@@ -75,7 +72,7 @@ func (c *crawler) Receive(ctx context.Context, task subjects.Crawl) error {
 	report := &report{out: c.out, task: task.ID()}
 	fetching, done := context.WithCancel(ctx)
 	group, inner := errgroup.WithContext(ctx)
-	group.Go(func() error { return every(fetching, reportEvery, report.send) })
+	group.Go(func() error { return repeatEvery(fetching, reportEvery, report.send) })
 	group.Go(func() error { return c.probe(inner, task) })
 	var hosts sync.WaitGroup
 	for host, targets := range byHost {
@@ -93,24 +90,24 @@ func (c *crawler) Receive(ctx context.Context, task subjects.Crawl) error {
 	return report.send(ctx)
 }
 
-// crawlHost fetches feeds of one host, one after the other.
+// crawlHost fetches feeds of one host in sequence.
 func (c *crawler) crawlHost(ctx context.Context, host string, report *report, targets []subjects.Target) error {
-	release, err := c.hosts.take(ctx, host)
+	release, err := c.hosts.lockForFeed(ctx, host)
 	if err != nil {
 		return err
 	}
 	defer release()
-	again := c.often.ask(host, c.clock.Now())
-	silent := 0 // fetches in a row that the host did not answer
+	recent := c.recent.visit(host, c.clock.Now())
+	silent := 0 // consecutive fetches without a response
 	for i, t := range targets {
-		if silent == patience {
+		if silent == maxUnanswered {
 			o := observationOf(report.task, t, c.clock.Now())
-			c.fetchFailed(&o, t, &fetch.Error{Class: fetch.ClassTimeout, Err: fmt.Errorf("%s did not answer for %d other feeds just before", host, silent)})
+			c.fetchFailed(&o, t, &fetch.Error{Class: fetch.ClassTimeout, Err: fmt.Errorf("%s did not answer requests for %d other feeds", host, silent)})
 			report.add(o)
 			continue
 		}
 		r := requestFor(t)
-		r.Last = i == len(targets)-1 && !again
+		r.Close = i == len(targets)-1 && !recent
 		o, err := c.crawlFeed(ctx, report, t, r)
 		if err != nil {
 			return err
@@ -130,8 +127,8 @@ func observationOf(task string, t subjects.Target, now time.Time) subjects.Obser
 	return subjects.Observation{Receipt: subjects.Receipt{FeedID: t.FeedID, Crawl: task, Fetched: now, FullText: t.FullText}}
 }
 
-// crawlFeed fetches one feed as the request says, and returns how that went. A new
-// document goes to parse, which has the next word.
+// crawlFeed fetches one feed and returns the observation. A new document goes to parse, which publishes the
+// next observation.
 func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Target, r fetch.Request) (subjects.Observation, error) {
 	select {
 	case c.slots <- struct{}{}:
@@ -141,27 +138,27 @@ func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Targ
 	}
 	began := c.clock.Now()
 	c.metrics.lag.Observe(max(0, began.Sub(t.Due).Seconds()))
-	r.Plain = c.shelf.blank()
-	d, err := c.fetch.Fetch(ctx, r, began)
-	c.shelf.put(d.BodyHash, r.Plain) // before parse hears of it
+	r.Buffer = c.bodies.buffer()
+	d, err := c.fetcher.Fetch(ctx, r, began)
+	c.bodies.put(d.BodyHash, r.Buffer) // before parse can receive the task
 	c.metrics.fetchSeconds.Observe(c.clock.Now().Sub(began).Seconds())
 	o := observationOf(report.task, t, began)
 	if err != nil {
 		if ctx.Err() != nil {
-			return o, ctx.Err() // our time is up, not the host's fault
+			return o, ctx.Err() // the task's timeout, not the host's failure
 		}
 		c.fetchFailed(&o, t, err)
 		return o, nil
 	}
 	c.metrics.fetchBytes.Add(float64(d.Size))
 	o.Status, o.ETag, o.LastModified, o.BodyHash = d.Status, d.ETag, d.LastModified, d.BodyHash
-	o.Took, o.Size, o.MaxAge, o.Moved, o.Way = d.Took, d.Size, int(d.MaxAge/time.Second), d.Moved, wayID(t, d.Way)
-	o.Dead = wayIDs(t, d.Dead)
+	o.Duration, o.Size, o.MaxAge, o.Moved, o.ProxyID = d.Took, d.Size, int(d.MaxAge/time.Second), d.Moved, wayID(t, d.Route)
+	o.FailedProxies = wayIDs(t, d.FailedProxies)
 	if d.Unchanged {
 		o.Outcome = subjects.Unchanged
 	} else {
 		o.Outcome = subjects.Fetched
-		if err := report.hand(ctx, subjects.Parse{
+		if err := report.addDocument(ctx, subjects.Parse{
 			Receipt: o.Receipt, URL: d.URL, ContentType: d.ContentType, Hub: d.Hub, Self: d.Self, Body: d.Body,
 		}); err != nil {
 			return o, err
@@ -171,24 +168,24 @@ func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Targ
 	return o, nil
 }
 
-// requestFor returns how a feed is to be fetched.
+// requestFor returns the request for a feed.
 func requestFor(t subjects.Target) fetch.Request {
 	r := fetch.Request{URL: t.URL, ETag: t.ETag, LastModified: t.LastModified, BodyHash: t.BodyHash}
 	if w := t.Request; w != nil {
 		r.UserAgent, r.Header, r.User, r.Password = w.UserAgent, w.Header, w.User, w.Password
 	}
-	for _, way := range t.Ways {
-		r.Ways = append(r.Ways, way.URL)
+	for _, route := range t.Routes {
+		r.Routes = append(r.Routes, route.URL)
 	}
 	return r
 }
 
-// wayID returns the ID of the proxy with that URL, which has a secret in it that
-// is not for the schedule's records.
+// routeID returns the ID of the proxy with a URL. The URL may contain a password, which must not get into the
+// schedule's records.
 func wayID(t subjects.Target, url string) string {
-	for _, way := range t.Ways {
-		if way.URL == url {
-			return way.ID
+	for _, route := range t.Routes {
+		if route.URL == url {
+			return route.ID
 		}
 	}
 	return ""
@@ -201,12 +198,12 @@ func wayIDs(t subjects.Target, urls []string) (ids []string) {
 	return ids
 }
 
-// fetchFailed says in an observation why a fetch brought nothing.
+// fetchFailed records the error of a fetch in an observation.
 func (c *crawler) fetchFailed(o *subjects.Observation, t subjects.Target, err error) {
 	o.Outcome, o.Class, o.Error = subjects.Failed, string(fetch.ClassReset), err.Error()
 	if e := (*fetch.Error)(nil); errors.As(err, &e) {
-		o.Class, o.Status, o.RetryAfter, o.Took, o.Way = string(e.Class), e.Status, e.RetryAfter, e.Took, wayID(t, e.Way)
-		o.Dead = wayIDs(t, e.Dead)
+		o.Class, o.Status, o.RetryAfter, o.Duration, o.ProxyID = string(e.Class), e.Status, e.RetryAfter, e.Took, wayID(t, e.Route)
+		o.FailedProxies = wayIDs(t, e.FailedProxies)
 	}
 	o.Weight = fetch.Weight(fetch.Class(o.Class), o.Status)
 	c.metrics.fetches.WithLabelValues(o.Class).Inc()

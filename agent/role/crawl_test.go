@@ -19,17 +19,17 @@ import (
 	"feedmesh/subjects"
 )
 
-// A web answers fetches as its pages say, after delay, and keeps count.
+// web responds to fetches with its pages after a delay, and counts requests.
 type web struct {
-	pages map[string]func(r fetch.Request) (fetch.Document, error) // by URL; others are new documents
-	dead  map[string]error                                         // what is wrong with proxies, by URL
-	delay time.Duration
+	pages       map[string]func(r fetch.Request) (fetch.Document, error) // by URL; others are new documents
+	proxyErrors map[string]error                                         // errors of proxies, by URL
+	delay       time.Duration
 
 	mu       sync.Mutex
-	fetched  []string       // URLs in the order asked for
-	now      map[string]int // fetches under way, by host
-	mostHost int            // at once, of one host
-	most     int            // at once
+	fetched  []string       // URLs in the order of their requests
+	now      map[string]int // fetches in progress, by host
+	mostHost int            // maximum of concurrent fetches of one host
+	most     int            // maximum of concurrent fetches
 }
 
 func (w *web) Fetch(ctx context.Context, r fetch.Request, _ time.Time) (fetch.Document, error) {
@@ -65,27 +65,27 @@ func (w *web) Fetch(ctx context.Context, r fetch.Request, _ time.Time) (fetch.Do
 	}, nil
 }
 
-func (w *web) Probe(_ context.Context, way string) error { return w.dead[way] }
+func (w *web) Probe(_ context.Context, proxy string) error { return w.proxyErrors[proxy] }
 
-// unchanged answers that a document is as before.
+// unchanged responds that the document is unchanged.
 func unchanged(r fetch.Request) (fetch.Document, error) {
 	return fetch.Document{URL: r.URL, Status: 304, ETag: r.ETag, LastModified: r.LastModified, BodyHash: r.BodyHash, Unchanged: true}, nil
 }
 
-// fails answers with an error.
+// fails responds with an error.
 func fails(class fetch.Class, status int) func(fetch.Request) (fetch.Document, error) {
 	return func(fetch.Request) (fetch.Document, error) {
 		return fetch.Document{}, &fetch.Error{Class: class, Status: status, RetryAfter: time.Duration(status) * time.Second, Err: errors.New("it is " + string(class))}
 	}
 }
 
-// crawlerOf returns a crawler of a web.
+// crawlerOf returns a crawler that fetches from w.
 func crawlerOf(w *web, slots int) (*crawler, *outbox) {
 	out := &outbox{}
-	return &crawler{fetch: w, out: out, clock: atNoon, metrics: metrics(), slots: make(chan struct{}, slots), hosts: newHostLocks()}, out
+	return &crawler{fetcher: w, out: out, clock: atNoon, metrics: metrics(), slots: make(chan struct{}, slots), hosts: newHostLocks()}, out
 }
 
-// crawlOf returns a task to fetch these addresses, with validators.
+// crawlOf returns a task for these URLs, with validators.
 func crawlOf(urls ...string) subjects.Crawl {
 	task := subjects.Crawl{Tier: subjects.Warm}
 	for i, url := range urls {
@@ -96,7 +96,7 @@ func crawlOf(urls ...string) subjects.Crawl {
 	return task
 }
 
-func TestNewDocumentsGoToParseAndWordOfEachFetchToTheSchedule(t *testing.T) {
+func TestCrawl_PublishesDocumentsAndObservations(t *testing.T) {
 	w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){
 		"http://a.example/same":   unchanged,
 		"http://b.example/same":   unchanged,
@@ -111,7 +111,7 @@ func TestNewDocumentsGoToParseAndWordOfEachFetchToTheSchedule(t *testing.T) {
 	if err := c.Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	parses := sent(t, out, subjects.Parses)
+	parses := sent(t, out, subjects.ParseQueue)
 	slices.SortFunc(parses, func(a, b subjects.Parse) int { return strings.Compare(a.FeedID, b.FeedID) })
 	if len(parses) != 2 {
 		t.Fatalf("got %d documents to parse, want 2", len(parses))
@@ -125,7 +125,7 @@ func TestNewDocumentsGoToParseAndWordOfEachFetchToTheSchedule(t *testing.T) {
 			t.Errorf("got %+v to parse, want %+v", got, want)
 		}
 	}
-	seen := only(t, out, subjects.Observes)
+	seen := only(t, out, subjects.ObserveQueue)
 	if !strings.HasPrefix(seen.ID(), "crawl/"+task.ID()+"/") {
 		t.Errorf("got observations from %s, want them from the task", seen.ID())
 	}
@@ -133,7 +133,7 @@ func TestNewDocumentsGoToParseAndWordOfEachFetchToTheSchedule(t *testing.T) {
 	for _, o := range seen.Observations {
 		got[o.FeedID] = fmt.Sprint(o.Outcome, " ", o.Class, " ", o.Error, " ", o.RetryAfter, " ", o.Status)
 		if o.Crawl != task.ID() || !o.Fetched.Equal(noon) || o.Outcome == subjects.Unchanged && (o.ETag != `"0"` || o.BodyHash != "before") {
-			t.Errorf("got receipt %+v, want that of the task, with the validators of what is unchanged", o.Receipt)
+			t.Errorf("got receipt %+v, want the task's receipt, with the validators of the unchanged document", o.Receipt)
 		}
 	}
 	for id, want := range map[string]string{
@@ -155,54 +155,54 @@ func TestNewDocumentsGoToParseAndWordOfEachFetchToTheSchedule(t *testing.T) {
 	}
 }
 
-func TestATaskOfNoFeedsIsDone(t *testing.T) {
+func TestCrawl_EmptyTask(t *testing.T) {
 	c, out := crawlerOf(&web{}, 1)
 	if err := c.Receive(t.Context(), subjects.Crawl{}); err != nil || len(out.messages) != 0 {
-		t.Errorf("got %v and %d messages for a task of no feeds, want none", err, len(out.messages))
+		t.Errorf("got %v and %d messages for an empty task, want none", err, len(out.messages))
 	}
 }
 
-func TestADocumentTellsThatTheWholeTextIsWanted(t *testing.T) {
+func TestCrawl_PassesFullTextOn(t *testing.T) {
 	c, out := crawlerOf(&web{}, 1)
 	task := crawlOf("http://a.example/")
 	task.Feeds[0].FullText = true
 	if err := c.Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	if got := sent(t, out, subjects.Parses); len(got) != 1 || !got[0].FullText {
-		t.Errorf("got %+v, want that its items get their text from their pages", got)
+	if got := sent(t, out, subjects.ParseQueue); len(got) != 1 || !got[0].FullText {
+		t.Errorf("got %+v, want full text enabled", got)
 	}
 }
 
-func TestAFeedIsFetchedAsItWantsToBe(t *testing.T) {
+func TestCrawl_UsesRequestSettings(t *testing.T) {
 	var got fetch.Request
 	w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){"http://a.example/": func(r fetch.Request) (fetch.Document, error) {
 		got = r
-		return fetch.Document{Status: 304, Unchanged: true, Way: "http://u:p@proxy:1", Dead: []string{"http://dead:1"}, Moved: "http://b.example/",
+		return fetch.Document{Status: 304, Unchanged: true, Route: "http://u:p@proxy:1", FailedProxies: []string{"http://dead:1"}, Moved: "http://b.example/",
 			MaxAge: time.Minute, Took: time.Second}, nil
 	}}}
 	c, out := crawlerOf(w, 1)
 	task := crawlOf("http://a.example/")
 	task.Feeds[0].Request = &storage.Request{UserAgent: "mine", Header: map[string]string{"X-Key": "k"}, User: "u", Password: "p"}
-	task.Feeds[0].Ways = []subjects.Way{{ID: "dead", URL: "http://dead:1"}, {}, {ID: "good", URL: "http://u:p@proxy:1"}}
+	task.Feeds[0].Routes = []subjects.Route{{ID: "dead", URL: "http://dead:1"}, {}, {ID: "good", URL: "http://u:p@proxy:1"}}
 	if err := c.Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
 	want := fetch.Request{
 		URL: "http://a.example/", ETag: `"0"`, LastModified: "then", BodyHash: "before", UserAgent: "mine",
-		Header: map[string]string{"X-Key": "k"}, User: "u", Password: "p", Ways: []string{"http://dead:1", "", "http://u:p@proxy:1"},
-		Last: true, // of its host
+		Header: map[string]string{"X-Key": "k"}, User: "u", Password: "p", Routes: []string{"http://dead:1", "", "http://u:p@proxy:1"},
+		Close: true, // last of its host
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	o := only(t, out, subjects.Observes).Observations[0]
-	if o.Way != "good" || !slices.Equal(o.Dead, []string{"dead"}) || o.Moved != "http://b.example/" || o.MaxAge != 60 || o.Took != time.Second {
-		t.Errorf("got %+v, want what the fetch brought, with proxies by their IDs", o)
+	o := only(t, out, subjects.ObserveQueue).Observations[0]
+	if o.ProxyID != "good" || !slices.Equal(o.FailedProxies, []string{"dead"}) || o.Moved != "http://b.example/" || o.MaxAge != 60 || o.Duration != time.Second {
+		t.Errorf("got %+v, want the fetch's result, with proxies by ID", o)
 	}
 }
 
-// feedsOf returns the addresses of n feeds of each of the hosts.
+// feedsOf returns the URLs of n feeds on each host.
 func feedsOf(hosts, n int) []string {
 	var urls []string
 	for i := range hosts * n {
@@ -211,7 +211,7 @@ func feedsOf(hosts, n int) []string {
 	return urls
 }
 
-func TestOneFetchAtATimeGoesToAHostAndHostsGoSideBySide(t *testing.T) {
+func TestCrawl_HostsInParallelFeedsInSequence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{delay: time.Second}
 		c, _ := crawlerOf(w, 100)
@@ -229,7 +229,7 @@ func TestOneFetchAtATimeGoesToAHostAndHostsGoSideBySide(t *testing.T) {
 			t.Errorf("took %v, want the 10s of one host's fetches", took)
 		}
 		if w.mostHost != 1 || w.most != 10 || len(w.fetched) != 100 {
-			t.Errorf("got %d fetches, %d at once, %d of one host; want 100, 10, 1", len(w.fetched), w.most, w.mostHost)
+			t.Errorf("got %d fetches, %d concurrent, %d of one host; want 100, 10, 1", len(w.fetched), w.most, w.mostHost)
 		}
 		if len(c.hosts.hosts) != 0 {
 			t.Errorf("got locks of %d hosts left, want none", len(c.hosts.hosts))
@@ -237,7 +237,7 @@ func TestOneFetchAtATimeGoesToAHostAndHostsGoSideBySide(t *testing.T) {
 	})
 }
 
-func TestTheScheduleHearsOfQuickHostsWhileOthersAreSlow(t *testing.T) {
+func TestCrawl_ReportsFastHostsEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := func(r fetch.Request) (fetch.Document, error) {
 			time.Sleep(30 * time.Second)
@@ -255,23 +255,23 @@ func TestTheScheduleHearsOfQuickHostsWhileOthersAreSlow(t *testing.T) {
 			}
 		})
 		time.Sleep(reportEvery + time.Millisecond)
-		first := sent(t, out, subjects.Observes)
+		first := sent(t, out, subjects.ObserveQueue)
 		if len(first) != 1 || len(first[0].Observations) != 2 {
-			t.Errorf("got %+v after a second, want word of two feeds", first)
+			t.Errorf("got %+v after a second, want observations of two feeds", first)
 		}
 		crawl.Wait()
-		second := sent(t, out, subjects.Observes)
+		second := sent(t, out, subjects.ObserveQueue)
 		if len(second) != 1 || len(second[0].Observations) != 1 || second[0].Observations[0].FeedID != "f0" {
-			t.Errorf("got %+v in the end, want word of the slow one", second)
+			t.Errorf("got %+v at the end, want the observation of the slow feed", second)
 		}
 		if first[0].ID() == second[0].ID() {
-			t.Error("both parts have one ID: the queue drops the second")
+			t.Error("got equal IDs of both parts: the queue would drop the second")
 		}
 	})
 }
 
 // The source's crawlers took 4 s for a message on average.
-func TestATaskOfAHundredFeedsTakesSecondsWhereHostsAnswerInOne(t *testing.T) {
+func TestCrawl_HundredFeedsTakeSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{delay: time.Second}
 		c, _ := crawlerOf(w, config.Default().Crawl.Parallel)
@@ -285,7 +285,7 @@ func TestATaskOfAHundredFeedsTakesSecondsWhereHostsAnswerInOne(t *testing.T) {
 	})
 }
 
-func TestFetchesStayWithinTheSlots(t *testing.T) {
+func TestCrawl_FetchesStayWithinTheSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{delay: time.Second}
 		c, _ := crawlerOf(w, 3)
@@ -293,22 +293,22 @@ func TestFetchesStayWithinTheSlots(t *testing.T) {
 			t.Fatal(err)
 		}
 		if w.most != 3 || len(c.slots) != 0 {
-			t.Errorf("got %d fetches at once, %d slots taken after; want 3 and 0", w.most, len(c.slots))
+			t.Errorf("got %d concurrent fetches, %d slots in use afterwards; want 3 and 0", w.most, len(c.slots))
 		}
 	})
 }
 
-func TestAHostThatDoesNotAnswerIsGivenUpForThisTime(t *testing.T) {
+func TestCrawl_SkipsUnansweringHost(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		answers string // t: time-out, c: nobody there, d: no such name, e: error page, u: unchanged, n: new
+		answers string // t: timeout, c: connection refused, d: DNS error, e: error page, u: unchanged, n: new
 		fetched int
 	}{
-		{"never answers", "tttttt", 2},
-		{"is not there", "cdtttt", 2},
-		{"answers in between", "tutetntt", 8},
-		{"falls silent", "uettee", 4},
-		{"has bad pages only", "eeeeee", 6},
+		{"without responses", "tttttt", 2},
+		{"unreachable", "cdtttt", 2},
+		{"with some responses", "tutetntt", 8},
+		{"that stops responding", "uettee", 4},
+		{"with unreadable pages", "eeeeee", 6},
 	} {
 		w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){}}
 		var urls []string
@@ -325,26 +325,26 @@ func TestAHostThatDoesNotAnswerIsGivenUpForThisTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := len(w.fetched) - 1; got != test.fetched {
-			t.Errorf("a host that %s: got %d fetches, want %d", test.name, got, test.fetched)
+			t.Errorf("host %s: got %d fetches, want %d", test.name, got, test.fetched)
 		}
-		seen := sent(t, out, subjects.Observes)[0].Observations
+		seen := sent(t, out, subjects.ObserveQueue)[0].Observations
 		if got, want := len(seen), len(test.answers)+1; got != want {
-			t.Errorf("a host that %s: got %d observations, want %d", test.name, got, want)
+			t.Errorf("host %s: got %d observations, want %d", test.name, got, want)
 		}
 		for _, o := range seen {
 			i := slices.Index(urls, "http://h.example/"+strings.TrimPrefix(o.FeedID, "f"))
-			given := i >= test.fetched
-			const why = "h.example did not answer for 2 other feeds just before"
-			if given != (o.Error == why) || given && (o.Outcome != subjects.Failed || o.Class != string(fetch.ClassTimeout)) {
-				t.Errorf("a host that %s: got %+v for feed %s", test.name, o, o.FeedID)
+			unfetched := i >= test.fetched
+			const why = "h.example did not answer requests for 2 other feeds"
+			if unfetched != (o.Error == why) || unfetched && (o.Outcome != subjects.Failed || o.Class != string(fetch.ClassTimeout)) {
+				t.Errorf("host %s: got %+v for feed %s", test.name, o, o.FeedID)
 			}
 		}
 	}
 }
 
-func TestACrawlWhoseTimeIsUpBlamesNoHost(t *testing.T) {
+func TestCrawl_TimeoutBlamesNoHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		// A task waits for slots, one for its hosts, and one fetches.
+		// Three tasks: one waits for slots, one for its hosts, and one fetches.
 		w := &web{delay: time.Minute, pages: map[string]func(fetch.Request) (fetch.Document, error){"http://host0.example/0": unchanged}}
 		c, out := crawlerOf(w, 1)
 		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
@@ -353,15 +353,15 @@ func TestACrawlWhoseTimeIsUpBlamesNoHost(t *testing.T) {
 		for range 3 {
 			group.Go(func() {
 				if err := c.Receive(ctx, crawlOf(feedsOf(4, 3)...)); !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("got %v, want that the deadline is over", err)
+					t.Errorf("got %v, want the deadline exceeded", err)
 				}
 			})
 		}
 		group.Wait()
-		for _, task := range sent(t, out, subjects.Observes) {
+		for _, task := range sent(t, out, subjects.ObserveQueue) {
 			for _, o := range task.Observations {
 				if o.Outcome != subjects.Unchanged && o.Outcome != subjects.Fetched {
-					t.Errorf("got %+v, want only what was seen: the task is done again", o)
+					t.Errorf("got %+v, want only completed fetches: the task is repeated", o)
 				}
 			}
 		}
@@ -371,7 +371,7 @@ func TestACrawlWhoseTimeIsUpBlamesNoHost(t *testing.T) {
 	})
 }
 
-func TestACrawlThatCannotPublishFails(t *testing.T) {
+func TestCrawl_FailsIfItCannotPublish(t *testing.T) {
 	full := errors.New("no room")
 	for _, page := range []func(fetch.Request) (fetch.Document, error){nil, unchanged} {
 		w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){"http://host0.example/0": page}}

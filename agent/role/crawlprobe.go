@@ -10,27 +10,26 @@ import (
 	"feedmesh/subjects"
 )
 
-// probe tries a task's proxies side by side, and tells the schedule which of them
-// work.
+// probe probes a task's proxies concurrently and reports the results to the schedule.
 func (c *crawler) probe(ctx context.Context, task subjects.Crawl) error {
-	if len(task.Ways) == 0 {
+	if len(task.Probes) == 0 {
 		return nil
 	}
-	seen := make([]subjects.Observation, len(task.Ways))
+	results := make([]subjects.Observation, len(task.Probes))
 	group, inner := errgroup.WithContext(ctx)
-	for i, way := range task.Ways {
+	for i, route := range task.Probes {
 		group.Go(func() (err error) {
-			seen[i], err = c.probeOne(inner, task.ID(), way)
+			results[i], err = c.probeOne(inner, task.ID(), route)
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return subjects.Publish(ctx, c.out, subjects.Observes, subjects.Observe{From: "probe/" + task.ID(), Observations: seen})
+	return subjects.Publish(ctx, c.out, subjects.ObserveQueue, subjects.Observe{Source: "probe/" + task.ID(), Observations: results})
 }
 
-func (c *crawler) probeOne(ctx context.Context, task string, way subjects.Way) (subjects.Observation, error) {
+func (c *crawler) probeOne(ctx context.Context, task string, route subjects.Route) (subjects.Observation, error) {
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
@@ -38,16 +37,16 @@ func (c *crawler) probeOne(ctx context.Context, task string, way subjects.Way) (
 		return subjects.Observation{}, ctx.Err()
 	}
 	began := time.Now()
-	err := c.fetch.Probe(ctx, way.URL)
+	err := c.fetcher.Probe(ctx, route.URL)
 	if ctx.Err() != nil {
-		return subjects.Observation{}, ctx.Err() // our time is up, not the proxy's fault
+		return subjects.Observation{}, ctx.Err() // the task's timeout, not the proxy's failure
 	}
 	o := subjects.Observation{
-		Receipt: subjects.Receipt{Crawl: task, Fetched: c.clock.Now(), Way: way.ID, Took: time.Since(began)},
+		Receipt: subjects.Receipt{Crawl: task, Fetched: c.clock.Now(), ProxyID: route.ID, Duration: time.Since(began)},
 		Outcome: subjects.Probed,
 	}
 	if err != nil {
-		o.Dead, o.Class, o.Error = []string{way.ID}, string(fetch.ClassProxy), err.Error()
+		o.FailedProxies, o.Class, o.Error = []string{route.ID}, string(fetch.ClassProxy), err.Error()
 	}
 	return o, nil
 }

@@ -14,50 +14,50 @@ import (
 	"feedmesh/subjects"
 )
 
-// dispatch hands out what is due, as far as the queues have room: when they get
-// long, cold feeds wait first and hot ones last.
+// dispatch publishes due feeds as crawl tasks while the queues have capacity: as they fill, cold feeds are
+// held back first and hot feeds last.
 func (s *scheduler) dispatch(ctx context.Context) error {
-	if !s.anyRipe() || s.room() != nil { // of which the node's watch tells
+	if !s.anyDue() || s.checkDiskSpace() != nil { // the node's disk watch reports a full disk
 		return nil
 	}
-	if err := s.look(ctx); err != nil {
-		s.log.Warn("can't see the queues; nothing is handed out", "err", err)
+	if err := s.readQueues(ctx); err != nil {
+		s.log.Warn("queues unreadable, dispatch paused", "err", err)
 		return nil
 	}
-	// What becomes due meanwhile is for the next round: else one tier that always
-	// has something would keep the others waiting.
+	// Feeds that become due meanwhile wait for the next round: otherwise one tier with a constant supply
+	// would delay the others.
 	for now := s.clock.Now(); ; {
-		tasks, out := s.takeTasks(now)
+		tasks, out := s.popTasks(now)
 		if len(tasks) == 0 {
 			return nil
 		}
-		if err := s.handOut(ctx, tasks, out); err != nil {
+		if err := s.publishTasks(ctx, tasks, out); err != nil {
 			return err
 		}
 	}
 }
 
-func (s *scheduler) anyRipe() bool {
+func (s *scheduler) anyDue() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
 	for tier := range subjects.Tiers {
-		if s.plan.Ripe(policy.Tier(tier), now) {
+		if s.plan.Due(policy.Tier(tier), now) {
 			return true
 		}
 	}
 	return false
 }
 
-// roomFor says up to which fill of the queues feeds of a tier are handed out.
-var roomFor = [3]float64{policy.Hot: 0.9, policy.Warm: 0.7, policy.Cold: 0.5}
+// maxFill is the fill of the queues up to which feeds of a tier are dispatched.
+var maxFill = [3]float64{policy.Hot: 0.9, policy.Warm: 0.7, policy.Cold: 0.5}
 
-// publishTime bounds how long a task waits for its servers to be back. A schedule
-// that gives up begins anew, and publishes the task then.
+// publishTime is the timeout for publishing a task while NATS servers are away. After it the schedule
+// restarts and publishes the task again.
 const publishTime = 20 * time.Second
 
-// look sees how full the queues are.
-func (s *scheduler) look(ctx context.Context) error {
+// readQueues reads the fill of the queues.
+func (s *scheduler) readQueues(ctx context.Context) error {
 	depths, err := s.mesh.Depths(ctx)
 	if err != nil {
 		return err
@@ -65,9 +65,9 @@ func (s *scheduler) look(ctx context.Context) error {
 	s.fill = 0
 	for _, d := range depths {
 		switch d.Queue {
-		case subjects.Crawls.Name:
+		case subjects.CrawlQueue.Name:
 			s.crawlTasks = d.Tasks
-		case subjects.QuarantineStream, subjects.Observes.Name, subjects.Pages.Name: // parse goes around full pages
+		case subjects.QuarantineStream, subjects.ObserveQueue.Name, subjects.PageQueue.Name: // parse bypasses a full page queue
 		default:
 			s.fill = max(s.fill, d.Fill)
 		}
@@ -75,26 +75,26 @@ func (s *scheduler) look(ctx context.Context) error {
 	return nil
 }
 
-// tasksAtOnce is how many tasks are handed out at once, at most: their feeds fit
-// one batch, and what is known of the last ones with them.
-const tasksAtOnce = (mesh.MaxBatch - 1) / subjects.MaxFeeds
+// maxTasksPerRound bounds the tasks of a round: their feeds' states and the record of the last tasks fit into
+// one batch.
+const maxTasksPerRound = (mesh.MaxPutBatch - 1) / subjects.MaxFeeds
 
-// takeTasks takes tasks out of the plan, hot ones first, as far as the queues have
-// room, and returns what that changes.
-func (s *scheduler) takeTasks(now time.Time) (tasks []subjects.Crawl, out changes) {
+// popTasks pops tasks from the plan, hot feeds first, within the capacity of the queues, and returns them
+// with the changed states.
+func (s *scheduler) popTasks(now time.Time) (tasks []subjects.Crawl, out changes) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ids []string
 	for i := range subjects.Tiers {
 		tier := policy.Tier(i)
-		for len(tasks) < tasksAtOnce && s.plan.Ripe(tier, now) {
-			if s.fill >= roomFor[tier] || s.crawlTasks >= crawlAhead {
+		for len(tasks) < maxTasksPerRound && s.plan.Due(tier, now) {
+			if s.fill >= maxFill[tier] || s.crawlTasks >= maxQueuedCrawls {
 				s.metrics.dispatchHolds.WithLabelValues(subjects.Tiers[tier]).Inc()
 				break
 			}
-			feeds := s.plan.Take(tier, now)
+			feeds := s.plan.PopDue(tier, now)
 			for _, f := range feeds {
-				f.HandedOut = s.wall.Now()
+				f.Dispatched = s.wall.Now()
 			}
 			task := s.plan.Task(tier, feeds, now)
 			tasks, ids = append(tasks, task), append(ids, task.ID())
@@ -104,15 +104,14 @@ func (s *scheduler) takeTasks(now time.Time) (tasks []subjects.Crawl, out change
 	}
 	if len(tasks) > 0 {
 		s.last.State.Crawl = strings.Join(ids, " ")
-		out.states, out.together = append(out.states, &s.last), true
+		out.states, out.atomic = append(out.states, &s.last), true
 	}
 	return tasks, out
 }
 
-// handOut publishes tasks. The states are written first: a schedule that has been
-// replaced fails there, before it can send anybody to fetch what is not its to
-// decide. The trace of each task's way begins here.
-func (s *scheduler) handOut(ctx context.Context, tasks []subjects.Crawl, out changes) error {
+// publishTasks publishes tasks after writing their states: a replaced schedule fails at the write, before it
+// can start fetches. Each task's trace begins here.
+func (s *scheduler) publishTasks(ctx context.Context, tasks []subjects.Crawl, out changes) error {
 	if err := s.states.write(ctx, out); err != nil {
 		return err
 	}
@@ -120,10 +119,10 @@ func (s *scheduler) handOut(ctx context.Context, tasks []subjects.Crawl, out cha
 	ctx, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
 	var group errgroup.Group
-	for _, task := range tasks { // side by side, as each waits for its queue's disk
+	for _, task := range tasks { // in parallel, because each waits for its queue's disk
 		group.Go(func() error {
 			if err := s.publish(ctx, task); err != nil {
-				return fmt.Errorf("hand out %d feeds: %w", len(task.Feeds), err)
+				return fmt.Errorf("dispatch %d feeds: %w", len(task.Feeds), err)
 			}
 			return nil
 		})
@@ -137,5 +136,5 @@ func (s *scheduler) publish(ctx context.Context, task subjects.Crawl) (err error
 	span.Text("feedmesh.task", task.ID())
 	span.Text("feedmesh.tier", task.Tier)
 	span.Number("feedmesh.feeds", float64(len(task.Feeds)))
-	return subjects.Publish(ctx, s.mesh, subjects.Crawls, task)
+	return subjects.Publish(ctx, s.mesh, subjects.CrawlQueue, task)
 }

@@ -12,29 +12,29 @@ import (
 )
 
 const (
-	lookEvery  = 2 * time.Second
-	pagesFull  = 0.5          // fill of the queue of pages above which documents go around it
-	pagesStand = 2 * pageLate // age of its oldest task likewise: nobody serves it
+	checkQueueEvery = 2 * time.Second
+	maxPagesFill    = 0.5            // fill of the page queue above which documents bypass it
+	maxPagesAge     = 2 * maxPageAge // age of its oldest task with the same effect: no agent serves it
 )
 
-// fullText knows which documents go by way of their pages.
+// fullText decides which documents pass through the page queue.
 type fullText struct {
-	tags   []string // of feeds; "all" stands for each
+	tags   []string // of feeds; "all" matches each
 	depths func(context.Context) ([]mesh.Depth, error)
 
-	mu     sync.Mutex
-	looked time.Time
-	open   bool // as last looked
+	mu      sync.Mutex
+	checked time.Time
+	open    bool // result of the last check
 }
 
-// wanted reports whether the entries of a document are to have the text of their
-// pages, and the queue for that has room: a feed never waits for it.
-func (f *fullText) wanted(ctx context.Context, d subjects.Document) bool {
-	return f.asked(d) && f.hasRoom(ctx)
+// isEnabled reports whether the text of a document's pages is requested and the page queue has capacity: a feed
+// never waits for it.
+func (f *fullText) isEnabled(ctx context.Context, d subjects.Document) bool {
+	return f.enabled(d) && f.hasRoom(ctx)
 }
 
-// asked reports whether somebody wants the full text of a document's feed.
-func (f *fullText) asked(d subjects.Document) bool {
+// enabled reports whether full text is enabled for a document's feed.
+func (f *fullText) enabled(d subjects.Document) bool {
 	if d.FullText || slices.Contains(f.tags, "all") {
 		return true
 	}
@@ -44,16 +44,16 @@ func (f *fullText) asked(d subjects.Document) bool {
 	return slices.ContainsFunc(d.FeedTags, named)
 }
 
-// hasRoom reports whether the queue of pages is neither long nor stands still.
+// hasRoom reports whether the page queue is short and served.
 func (f *fullText) hasRoom(ctx context.Context) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if time.Since(f.looked) < lookEvery {
+	if time.Since(f.checked) < checkQueueEvery {
 		return f.open
 	}
 	depths, err := f.depths(ctx)
-	at := slices.IndexFunc(depths, func(d mesh.Depth) bool { return d.Queue == subjects.Pages.Name })
-	f.looked = time.Now()
-	f.open = err == nil && at >= 0 && depths[at].Fill < pagesFull && depths[at].Oldest < pagesStand.Seconds()
+	at := slices.IndexFunc(depths, func(d mesh.Depth) bool { return d.Queue == subjects.PageQueue.Name })
+	f.checked = time.Now()
+	f.open = err == nil && at >= 0 && depths[at].Fill < maxPagesFill && depths[at].Oldest < maxPagesAge.Seconds()
 	return f.open
 }

@@ -6,39 +6,38 @@ import (
 	"time"
 )
 
-// hostLocks lets one fetch at a time go to a host, over all tasks of this
-// process. It holds no more hosts than are in use, or were a moment ago.
+// hostLocks allows one fetch at a time from a host, over all tasks of this process. It contains only hosts in
+// use, and recently used ones until their spacing has passed.
 type hostLocks struct {
-	spacing time.Duration // from the start of a page's fetch to the next start of any
+	spacing time.Duration // minimum time from the start of a page's fetch to the next start of a fetch
 
 	mu    sync.Mutex
 	hosts map[string]*hostLock
 }
 
 type hostLock struct {
-	free  chan struct{} // holds one token while nobody fetches
+	token chan struct{} // contains one token while the lock is free
 	users int
 
-	// For who has the token: when the last fetch began, and whether for a page.
+	// Protected by the token: start of the last fetch, and whether it was a page.
 	began time.Time
 	page  bool
 }
 
 func newHostLocks() *hostLocks { return &hostLocks{hosts: map[string]*hostLock{}} }
 
-// take waits for the host to be free and returns what frees it again. It is for
-// feeds, which the schedule spaces; of pages it does not know, so that take waits
-// for the spacing after one.
-func (l *hostLocks) take(ctx context.Context, host string) (release func(), err error) {
+// lockForFeed locks a host for a feed and returns the unlock function. The schedule spaces feeds but not
+// pages, so after a page lockForFeed waits for the spacing.
+func (l *hostLocks) lockForFeed(ctx context.Context, host string) (release func(), err error) {
 	h := l.enter(host)
 	if err := h.lock(ctx); err != nil {
 		l.leave(host, h)
 		return nil, err
 	}
 	if h.page {
-		// With the token in hand: no other page comes between.
+		// Holding the token: no other page can start in between.
 		if err := waitFor(ctx, l.spacing-time.Since(h.began)); err != nil {
-			h.free <- struct{}{}
+			h.token <- struct{}{}
 			l.leave(host, h)
 			return nil, err
 		}
@@ -46,37 +45,36 @@ func (l *hostLocks) take(ctx context.Context, host string) (release func(), err 
 	return l.begin(host, h, false, l.spacing), nil
 }
 
-// takeForPage waits for the host to be free, and for as long as gap to have passed
-// since the last fetch from it began. Feeds that come meanwhile go first. If that
-// can't be before ctx ends, it does not wait.
-func (l *hostLocks) takeForPage(ctx context.Context, host string, gap time.Duration) (release func(), err error) {
+// lockForPage locks a host for a page, at least gap after the start of the last fetch from it. Waiting feeds
+// take precedence. If the wait exceeds ctx's deadline, it fails without waiting.
+func (l *hostLocks) lockForPage(ctx context.Context, host string, gap time.Duration) (release func(), err error) {
 	h := l.enter(host)
 	for {
 		if err := h.lock(ctx); err != nil {
 			l.leave(host, h)
 			return nil, err
 		}
-		rest := gap - time.Since(h.began)
-		if rest <= 0 {
+		wait := gap - time.Since(h.began)
+		if wait <= 0 {
 			return l.begin(host, h, true, gap), nil
 		}
-		h.free <- struct{}{}
-		if err := waitFor(ctx, rest); err != nil {
+		h.token <- struct{}{}
+		if err := waitFor(ctx, wait); err != nil {
 			l.leave(host, h)
 			return nil, err
 		}
 	}
 }
 
-// begin notes that a fetch begins, and returns what ends it. The host is
-// remembered until nobody must wait for it any more.
+// begin records the start of a fetch and returns the function that ends it. The host's entry stays until its
+// spacing has passed.
 func (l *hostLocks) begin(host string, h *hostLock, page bool, gap time.Duration) (release func()) {
 	began := time.Now()
 	h.began, h.page = began, page
 	return func() {
-		h.free <- struct{}{}
-		if rest := gap - time.Since(began); rest > 0 {
-			time.AfterFunc(rest, func() { l.leave(host, h) })
+		h.token <- struct{}{}
+		if wait := gap - time.Since(began); wait > 0 {
+			time.AfterFunc(wait, func() { l.leave(host, h) })
 		} else {
 			l.leave(host, h)
 		}
@@ -88,8 +86,8 @@ func (l *hostLocks) enter(host string) *hostLock {
 	defer l.mu.Unlock()
 	h := l.hosts[host]
 	if h == nil {
-		h = &hostLock{free: make(chan struct{}, 1)}
-		h.free <- struct{}{}
+		h = &hostLock{token: make(chan struct{}, 1)}
+		h.token <- struct{}{}
 		l.hosts[host] = h
 	}
 	h.users++
@@ -107,14 +105,14 @@ func (l *hostLocks) leave(host string, h *hostLock) {
 // lock waits for the token.
 func (h *hostLock) lock(ctx context.Context) error {
 	select {
-	case <-h.free:
+	case <-h.token:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// waitFor waits for d, if that can be before ctx ends.
+// pollUntilDone waits for d, or fails immediately if d exceeds ctx's deadline.
 func waitFor(ctx context.Context, d time.Duration) error {
 	if deadline, is := ctx.Deadline(); is && time.Until(deadline) < d {
 		return context.DeadlineExceeded

@@ -16,15 +16,15 @@ func locks() *hostLocks {
 	return l
 }
 
-// remembered returns how many hosts are.
-func remembered(l *hostLocks) int {
+// lockedHosts returns the number of hosts with an entry.
+func lockedHosts(l *hostLocks) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.hosts)
 }
 
-// taken takes a host, which must succeed, and returns after how long it had it.
-func taken(t *testing.T, take func() (func(), error)) (waited time.Duration, release func()) {
+// lockHost locks a host and returns the time that it took.
+func lockHost(t *testing.T, take func() (func(), error)) (waited time.Duration, release func()) {
 	t.Helper()
 	began := time.Now()
 	release, err := take()
@@ -34,7 +34,7 @@ func taken(t *testing.T, take func() (func(), error)) (waited time.Duration, rel
 	return time.Since(began), release
 }
 
-func TestSpacingOfFeedsAndPagesOfAHost(t *testing.T) {
+func TestHostLocks_SpacingOfFeedsAndPages(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		first  string
@@ -54,44 +54,44 @@ func TestSpacingOfFeedsAndPagesOfAHost(t *testing.T) {
 				return func() (func(), error) {
 					switch what {
 					case "feed":
-						return l.take(t.Context(), "a.example")
+						return l.lockForFeed(t.Context(), "a.example")
 					case "page":
-						return l.takeForPage(t.Context(), "a.example", spacing)
+						return l.lockForPage(t.Context(), "a.example", spacing)
 					}
-					return l.takeForPage(t.Context(), "a.example", 10*time.Second)
+					return l.lockForPage(t.Context(), "a.example", 10*time.Second)
 				}
 			}
 			began := time.Now()
-			_, release := taken(t, take(c.first))
-			time.Sleep(time.Second) // that the fetch takes
+			_, release := lockHost(t, take(c.first))
+			time.Sleep(time.Second) // duration of the fetch
 			release()
-			_, release = taken(t, take(c.second))
+			_, release = lockHost(t, take(c.second))
 			if got := time.Since(began); got != c.apart {
 				t.Errorf("%s: got %v from start to start, want %v", c.name, got, c.apart)
 			}
 			release()
-			if waited, release := taken(t, func() (func(), error) { return l.takeForPage(t.Context(), "b.example", spacing) }); waited > 0 {
-				t.Errorf("%s: another host waited for %v, want it not to", c.name, waited)
+			if waited, release := lockHost(t, func() (func(), error) { return l.lockForPage(t.Context(), "b.example", spacing) }); waited > 0 {
+				t.Errorf("%s: another host waited for %v, want no wait", c.name, waited)
 			} else {
 				release()
 			}
 			time.Sleep(time.Minute)
-			if n := remembered(l); n != 0 {
-				t.Errorf("%s: got %d hosts remembered a minute later, want none", c.name, n)
+			if n := lockedHosts(l); n != 0 {
+				t.Errorf("%s: got %d hosts locked a minute later, want none", c.name, n)
 			}
 		})
 	}
 }
 
-func TestFeedsGoBeforePagesThatWait(t *testing.T) {
+func TestHostLocks_FeedsPrecedePages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := locks()
-		_, release := taken(t, func() (func(), error) { return l.takeForPage(t.Context(), "a.example", spacing) })
+		_, release := lockHost(t, func() (func(), error) { return l.lockForPage(t.Context(), "a.example", spacing) })
 		release()
 		order := make(chan string, 5)
 		for range 4 {
 			go func() {
-				release, err := l.takeForPage(t.Context(), "a.example", spacing)
+				release, err := l.lockForPage(t.Context(), "a.example", spacing)
 				if err != nil {
 					t.Error(err)
 					return
@@ -102,7 +102,7 @@ func TestFeedsGoBeforePagesThatWait(t *testing.T) {
 		}
 		synctest.Wait()
 		go func() {
-			release, err := l.take(t.Context(), "a.example")
+			release, err := l.lockForFeed(t.Context(), "a.example")
 			if err != nil {
 				t.Error(err)
 				return
@@ -111,7 +111,7 @@ func TestFeedsGoBeforePagesThatWait(t *testing.T) {
 			release()
 		}()
 		if first := <-order; first != "feed" {
-			t.Errorf("a %s went first, want the feed", first)
+			t.Errorf("got the %s first, want the feed", first)
 		}
 		for range 4 {
 			<-order
@@ -120,27 +120,27 @@ func TestFeedsGoBeforePagesThatWait(t *testing.T) {
 	})
 }
 
-func TestNobodyWaitsForAHostInVain(t *testing.T) {
+func TestHostLocks_FailsEarlyBeforeTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := locks()
-		_, release := taken(t, func() (func(), error) { return l.takeForPage(t.Context(), "a.example", spacing) })
+		_, release := lockHost(t, func() (func(), error) { return l.lockForPage(t.Context(), "a.example", spacing) })
 		release()
 		ctx, cancel := context.WithTimeout(t.Context(), spacing/2)
 		defer cancel()
 		began := time.Now()
-		if _, err := l.takeForPage(ctx, "a.example", spacing); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 0 {
-			t.Errorf("got %v after %v, want that there is no time, at once", err, time.Since(began))
+		if _, err := l.lockForPage(ctx, "a.example", spacing); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 0 {
+			t.Errorf("got %v after %v, want the missing time reported immediately", err, time.Since(began))
 		}
-		if _, err := l.take(ctx, "a.example"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v, want that there is no time", err)
+		if _, err := l.lockForFeed(ctx, "a.example"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want the missing time reported", err)
 		}
 		time.Sleep(spacing)
-		if _, release := taken(t, func() (func(), error) { return l.take(t.Context(), "a.example") }); release != nil {
+		if _, release := lockHost(t, func() (func(), error) { return l.lockForFeed(t.Context(), "a.example") }); release != nil {
 			release()
 		}
 		time.Sleep(time.Minute)
-		if n := remembered(l); n != 0 {
-			t.Errorf("got %d hosts remembered, want none", n)
+		if n := lockedHosts(l); n != 0 {
+			t.Errorf("got %d hosts locked, want none", n)
 		}
 	})
 }

@@ -15,13 +15,13 @@ import (
 	"feedmesh/subjects"
 )
 
-// Index makes items findable. One process is active, so that a search engine has
-// one batch in hand, as large as possible, and not many that wait for one another.
+// Index adds items to the search index. One process is active, so that a search engine gets single, large
+// batches and not many small ones that wait for each other.
 var Index = Role{
-	Name:  "index",
-	Does:  "makes items findable, many at a time, and keeps the index true to the store; one is active, others stand by",
-	Store: true,
-	Index: true,
+	Name:        "index",
+	Description: "index items in batches, and repair differences from the store; one active, others on standby",
+	Store:       true,
+	Index:       true,
 	Run: func(ctx context.Context, env *Env) error {
 		x := &indexer{items: env.Store, index: env.Index, out: env.Mesh, clock: env.Clock, metrics: env.Metrics}
 		r := &reconciler{
@@ -30,7 +30,7 @@ var Index = Role{
 		var group errgroup.Group
 		group.Go(func() error {
 			return env.Mesh.Single(ctx, "index", func(ctx context.Context) error {
-				return mesh.ServeBatch(ctx, env.Mesh, subjects.Indexes, "", x, 1)
+				return mesh.ServeBatch(ctx, env.Mesh, subjects.IndexQueue, "", x, 1)
 			})
 		})
 		group.Go(func() error { return env.Mesh.Single(ctx, "reconcile", r.run) })
@@ -38,26 +38,25 @@ var Index = Role{
 	},
 }
 
-// The more there is to do, the larger the batches get, and the cheaper each item:
-// what comes one by one is merged, and so written, again and again.
+// Batches grow with the backlog, which makes each item cheaper: single items are merged, and so written,
+// again and again.
 const (
-	indexItems  = 2000                   // a batch has at most
-	indexEvery  = 250 * time.Millisecond // from the begin of a small batch to that of the next
-	indexSeldom = 2 * time.Second        // the same of a large one
+	maxBatchItems    = 2000                   // maximum size of a batch
+	minBatchInterval = 250 * time.Millisecond // from the start of a small batch to that of the next
+	maxBatchInterval = 2 * time.Second        // the same for a large batch
 )
 
-// untilNext returns how long after a batch of n items began the next may begin, so
-// that an engine is not busy merging what comes one by one.
-func untilNext(n int) time.Duration {
-	if n >= indexItems {
+// batchInterval returns the minimum time from the start of a batch of n items to that of the next, so that an
+// engine does not spend its time merging single items.
+func batchInterval(n int) time.Duration {
+	if n >= maxBatchItems {
 		return 0
 	}
-	return min(indexEvery+indexEvery*time.Duration(n)/50, indexSeldom)
+	return min(minBatchInterval+minBatchInterval*time.Duration(n)/50, maxBatchInterval)
 }
 
-// indexer makes the index agree with the store about the items it is told of.
-// It reads them from the store, so that it does not matter in which order the
-// tasks come, or how often.
+// indexer updates the index from the store for the items of its tasks. It reads the items from the store, so
+// the order and repetition of tasks have no effect.
 type indexer struct {
 	items   indexedItems
 	index   storage.Index
@@ -66,10 +65,10 @@ type indexer struct {
 	metrics *Metrics
 }
 
-// indexedItems are items, and how much their stories are told.
+// indexedItems reads items and the coverage of their stories.
 type indexedItems interface {
 	storage.Items
-	ToldStories(ctx context.Context, ids ...string) (map[string]storage.Story, error)
+	StoriesByID(ctx context.Context, ids ...string) (map[string]storage.Story, error)
 }
 
 func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error {
@@ -79,67 +78,66 @@ func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error 
 		ids = append(ids, t.IDs...)
 	}
 	slices.Sort(ids)
-	refused := map[string]error{}
-	for chunk := range slices.Chunk(slices.Compact(ids), indexItems) {
-		if err := x.agree(ctx, chunk, refused); err != nil {
+	rejected := map[string]error{}
+	for chunk := range slices.Chunk(slices.Compact(ids), maxBatchItems) {
+		if err := x.sync(ctx, chunk, rejected); err != nil {
 			return err
 		}
 	}
-	if err := x.setApart(ctx, tasks, refused); err != nil {
+	if err := x.isolateRejected(ctx, tasks, rejected); err != nil {
 		return err
 	}
 	now := x.clock.Now()
 	for _, t := range tasks {
-		if !t.Since.IsZero() {
-			x.metrics.indexLag.Observe(now.Sub(t.Since).Seconds())
+		if !t.Fetched.IsZero() {
+			x.metrics.indexLag.Observe(now.Sub(t.Fetched).Seconds())
 		}
 	}
-	time.Sleep(time.Until(began.Add(untilNext(len(ids)))))
+	time.Sleep(time.Until(began.Add(batchInterval(len(ids)))))
 	return nil
 }
 
-// agree makes the index agree with the store about the items, but for those that
-// it refuses, which it adds to refused with the reason.
-func (x *indexer) agree(ctx context.Context, ids []string, refused map[string]error) error {
+// sync updates the index from the store for these items. It adds rejected items to refused, with the error.
+func (x *indexer) sync(ctx context.Context, ids []string, rejected map[string]error) error {
 	items, err := x.items.Items(ctx, ids...)
 	if err != nil {
 		return fmt.Errorf("read %d items to index: %w", len(ids), err)
 	}
-	told, err := x.items.ToldStories(ctx, storiesOf(items)...)
+	stories, err := x.items.StoriesByID(ctx, storiesOf(items)...)
 	if err != nil {
-		return fmt.Errorf("read the stories of %d items to index: %w", len(ids), err)
+		return fmt.Errorf("read stories of %d items to index: %w", len(ids), err)
 	}
 	stored := make(map[string]bool, len(items))
-	docs := make([]storage.Indexed, 0, len(items))
+	docs := make([]storage.IndexItem, 0, len(items))
 	for _, item := range items {
 		stored[item.ID] = true
-		docs = append(docs, storage.Indexed{Item: item, Text: text.Plain(item.HTML), Sources: told[item.StoryID].Sources})
+		docs = append(docs, storage.IndexItem{Item: item, Text: text.PlainText(item.HTML), Sources: stories[item.StoryID].Sources})
 	}
-	gone := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return stored[id] })
-	if len(gone) > 0 {
-		if err := x.index.Delete(ctx, gone...); err != nil {
-			return fmt.Errorf("take %d items out of the index: %w", len(gone), err)
+	deleted := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return stored[id] })
+	if len(deleted) > 0 {
+		if err := x.index.Delete(ctx, deleted...); err != nil {
+			return fmt.Errorf("delete %d items from the index: %w", len(deleted), err)
 		}
 	}
 	if len(docs) == 0 {
 		return nil
 	}
-	done := len(docs)
+	indexed := len(docs)
 	if err := x.index.Put(ctx, docs...); err != nil {
-		var some *storage.RefusedError
+		var some *storage.RejectedError
 		if !errors.As(err, &some) {
 			return fmt.Errorf("index %d items: %w", len(docs), err)
 		}
 		for _, id := range some.IDs {
-			refused[id] = err
+			rejected[id] = err
 		}
-		done -= len(some.IDs)
+		indexed -= len(some.IDs)
 	}
-	x.metrics.indexed.Add(float64(done))
+	x.metrics.indexed.Add(float64(indexed))
 	return nil
 }
 
-// storiesOf returns the IDs of the items' stories, each once.
+// storyIDsOf returns the distinct IDs of the items' stories.
 func storiesOf(items []storage.Item) []string {
 	var ids []string
 	for _, item := range items {
@@ -151,27 +149,28 @@ func storiesOf(items []storage.Item) []string {
 	return slices.Compact(ids)
 }
 
-// setApart queues a task for each refused item alone, so that it takes no others
-// with it. If one of the tasks is such a one already, it fails, and with it the
-// rest of the batch: the next attempt has each task by itself.
-func (x *indexer) setApart(ctx context.Context, tasks []subjects.Index, refused map[string]error) error {
+// isolateRejected publishes a separate task for each rejected item, so that it does not block others. If a
+// task of the batch is such a task already, the batch fails, and the retry processes each task by itself.
+func (x *indexer) isolateRejected(ctx context.Context, tasks []subjects.Index, rejected map[string]error) error {
 	for _, t := range tasks {
-		if t.Why != refusedWhy {
+		if t.Reason != rejectedReason {
 			continue
 		}
-		if err := refused[t.IDs[0]]; err != nil {
+		if err := rejected[t.IDs[0]]; err != nil {
 			return err
 		}
 	}
-	for id := range refused {
-		if err := subjects.Publish(ctx, x.out, subjects.Indexes, refusedTask(id)); err != nil {
+	for id := range rejected {
+		if err := subjects.Publish(ctx, x.out, subjects.IndexQueue, rejectedTask(id)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-const refusedWhy = "refused"
+const rejectedReason = "refused"
 
-// refusedTask returns the task to index an item once more that was refused.
-func refusedTask(id string) subjects.Index { return subjects.Index{Why: refusedWhy, IDs: []string{id}} }
+// rejectedTask returns the task that retries a rejected item.
+func rejectedTask(id string) subjects.Index {
+	return subjects.Index{Reason: rejectedReason, IDs: []string{id}}
+}

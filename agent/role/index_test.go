@@ -49,22 +49,22 @@ func find(t *testing.T, x storage.Index, words string) []string {
 	return ids
 }
 
-func TestStoredItemsBecomeFindableAndOthersVanish(t *testing.T) {
+func TestIndexer_AddsAndDeletesItems(t *testing.T) {
 	x, store, ids := indexerOf(t, 3)
-	index := subjects.Index{Why: "stored", IDs: append(ids, "never-there"), Since: noon}
+	index := subjects.Index{Reason: "stored", IDs: append(ids, "never-there"), Fetched: noon}
 	if err := x.ReceiveAll(t.Context(), []subjects.Index{index}); err != nil {
 		t.Fatal(err)
 	}
 	if got := find(t, x.index, "number1 more"); !slices.Equal(got, ids[1:2]) {
-		t.Errorf("got %v for words of the second item, want it", got)
+		t.Errorf("got %v for words of the second item, want that item", got)
 	}
 	if got := find(t, x.index, "amp"); len(got) != 0 {
-		t.Errorf("got %v for markup, want nothing", got)
+		t.Errorf("got %v for markup, want none", got)
 	}
 	if _, err := store.RemoveFeed(t.Context(), storage.FeedID(blog)); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.ReceiveAll(t.Context(), []subjects.Index{{Why: "removed", IDs: ids}}); err != nil {
+	if err := x.ReceiveAll(t.Context(), []subjects.Index{{Reason: "removed", IDs: ids}}); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := x.index.Count(t.Context()); n != 0 || err != nil {
@@ -72,12 +72,12 @@ func TestStoredItemsBecomeFindableAndOthersVanish(t *testing.T) {
 	}
 }
 
-func TestOrderAndRepetitionOfIndexTasksDoNotMatter(t *testing.T) {
+func TestIndexer_OrderAndRepetitionDoNotMatter(t *testing.T) {
 	x, store, ids := indexerOf(t, 50)
 	var tasks []subjects.Index
 	for i := range ids {
-		// Each item in several tasks, some of which come from before it changed.
-		tasks = append(tasks, subjects.Index{Why: fmt.Sprint(i), IDs: []string{ids[i], ids[(i*7)%50], ids[i]}, Since: noon})
+		// Each item is in several tasks, some of which are older than its last change.
+		tasks = append(tasks, subjects.Index{Reason: fmt.Sprint(i), IDs: []string{ids[i], ids[(i*7)%50], ids[i]}, Fetched: noon})
 	}
 	changed := anItem(storage.FeedID(blog), "7", "", "")
 	changed.Hash, changed.HTML = "other", "<p>now about bees</p>"
@@ -97,19 +97,19 @@ func TestOrderAndRepetitionOfIndexTasksDoNotMatter(t *testing.T) {
 			t.Errorf("got %d items, %v; want each once", n, err)
 		}
 		if got := find(t, x.index, "bees"); !slices.Equal(got, ids[7:8]) || len(find(t, x.index, "number7")) != 0 {
-			t.Errorf("got %v for the changed item's new words, want it, and nothing for its old ones", got)
+			t.Errorf("got %v for the new words of the changed item, want that item, and none for its old words", got)
 		}
 	}
 }
 
-// A counting index notes the size of what it is given.
+// A countingIndex records the sizes of batches.
 type countingIndex struct {
 	memory.Index
 	puts []int
 	err  error
 }
 
-func (c *countingIndex) Put(ctx context.Context, items ...storage.Indexed) error {
+func (c *countingIndex) Put(ctx context.Context, items ...storage.IndexItem) error {
 	c.puts = append(c.puts, len(items))
 	if c.err != nil {
 		return c.err
@@ -117,13 +117,13 @@ func (c *countingIndex) Put(ctx context.Context, items ...storage.Indexed) error
 	return c.Index.Put(ctx, items...)
 }
 
-func TestManyTasksMakeFewBatches(t *testing.T) {
+func TestIndexer_ManyTasksMakeFewBatches(t *testing.T) {
 	x, _, ids := indexerOf(t, 2500)
 	index := &countingIndex{}
 	x.index = index
 	var tasks []subjects.Index
 	for chunk := range slices.Chunk(ids, 25) {
-		tasks = append(tasks, subjects.Index{Why: "stored", IDs: chunk})
+		tasks = append(tasks, subjects.Index{Reason: "stored", IDs: chunk})
 	}
 	if err := x.ReceiveAll(t.Context(), tasks); err != nil {
 		t.Fatal(err)
@@ -133,14 +133,14 @@ func TestManyTasksMakeFewBatches(t *testing.T) {
 	}
 	index.err = errors.New("the engine is away")
 	if err := x.ReceiveAll(t.Context(), tasks); !errors.Is(err, index.err) {
-		t.Errorf("got %v, want the engine's error: the tasks must come again", err)
+		t.Errorf("got %v, want the engine's error, so that the tasks are retried", err)
 	}
 	if err := x.ReceiveAll(t.Context(), nil); err != nil {
 		t.Errorf("got %v for no tasks, want nil", err)
 	}
 }
 
-// A picky index refuses the items with the given IDs.
+// A picky index rejects the items with the given IDs.
 type picky struct {
 	memory.Index
 	refuses []string
@@ -148,39 +148,39 @@ type picky struct {
 
 var errUgly = errors.New("it is ugly")
 
-func (p *picky) Put(ctx context.Context, items ...storage.Indexed) error {
-	var refused []string
-	kept := slices.DeleteFunc(items, func(it storage.Indexed) bool {
+func (p *picky) Put(ctx context.Context, items ...storage.IndexItem) error {
+	var rejected []string
+	kept := slices.DeleteFunc(items, func(it storage.IndexItem) bool {
 		if slices.Contains(p.refuses, it.ID) {
-			refused = append(refused, it.ID)
+			rejected = append(rejected, it.ID)
 			return true
 		}
 		return false
 	})
-	if err := p.Index.Put(ctx, kept...); err != nil || refused == nil {
+	if err := p.Index.Put(ctx, kept...); err != nil || rejected == nil {
 		return err
 	}
-	return &storage.RefusedError{IDs: refused, Err: errUgly}
+	return &storage.RejectedError{IDs: rejected, Err: errUgly}
 }
 
-func TestRefusedItemsGetTasksOfTheirOwn(t *testing.T) {
-	x, _, ids := indexerOf(t, 1500) // more than are put at once
+func TestIndexer_RejectedItemsGetSeparateTasks(t *testing.T) {
+	x, _, ids := indexerOf(t, 1500) // more than a batch
 	out := &outbox{}
 	x.index, x.out = &picky{refuses: []string{ids[3], ids[700], ids[1400]}}, out
 	var tasks []subjects.Index
 	for chunk := range slices.Chunk(ids, 500) {
-		tasks = append(tasks, subjects.Index{Why: "stored", IDs: chunk})
+		tasks = append(tasks, subjects.Index{Reason: "stored", IDs: chunk})
 	}
 	if err := x.ReceiveAll(t.Context(), tasks); err != nil {
-		t.Fatalf("got %v, want the tasks done", err)
+		t.Fatalf("got %v, want nil", err)
 	}
 	if n, err := x.index.Count(t.Context()); n != 1497 || err != nil {
-		t.Errorf("got %d items indexed, %v; want all others: 1497", n, err)
+		t.Errorf("got %d items indexed, %v; want the other 1497", n, err)
 	}
 	if got := counted(t, x.metrics.indexed); got != 1497 {
 		t.Errorf("got %v items counted, want 1497", got)
 	}
-	apart := sent(t, out, subjects.Indexes)
+	apart := sent(t, out, subjects.IndexQueue)
 	if len(apart) != 3 {
 		t.Fatalf("got tasks %+v, want one for each of the three", apart)
 	}
@@ -188,24 +188,24 @@ func TestRefusedItemsGetTasksOfTheirOwn(t *testing.T) {
 	for _, task := range apart {
 		seen[task.ID()] = true
 		if err := x.ReceiveAll(t.Context(), []subjects.Index{task}); !errors.Is(err, errUgly) || !strings.Contains(err.Error(), task.IDs[0]) {
-			t.Errorf("got %v for an item that is refused once more, want why, and which", err)
+			t.Errorf("got %v for a repeatedly rejected item, want the item and the reason", err)
 		}
 	}
 	if len(seen) != 3 || len(out.messages) != 0 {
-		t.Errorf("got %d task IDs and %d tasks more, want 3 and none", len(seen), len(out.messages))
+		t.Errorf("got %d task IDs and %d additional tasks, want 3 and none", len(seen), len(out.messages))
 	}
-	// Among others it must not be taken for done, nor be queued again.
-	rest := subjects.Index{Why: "stored", IDs: ids[:2]}
-	if err := x.ReceiveAll(t.Context(), []subjects.Index{rest, apart[0]}); !errors.Is(err, errUgly) || len(out.messages) != 0 {
-		t.Errorf("got %v and %d tasks for a batch with a task that was set apart, want it to fail", err, len(out.messages))
+	// In a batch with others it must neither count as indexed nor be queued again.
+	remaining := subjects.Index{Reason: "stored", IDs: ids[:2]}
+	if err := x.ReceiveAll(t.Context(), []subjects.Index{remaining, apart[0]}); !errors.Is(err, errUgly) || len(out.messages) != 0 {
+		t.Errorf("got %v and %d tasks for a batch with a separated task, want an error", err, len(out.messages))
 	}
 	out.err = errors.New("the queue is away")
 	if err := x.ReceiveAll(t.Context(), tasks); !errors.Is(err, out.err) {
-		t.Errorf("got %v where the tasks can't be queued, want why", err)
+		t.Errorf("got %v when the tasks can't be queued, want the publish error", err)
 	}
 }
 
-func TestItemsAreIndexedWithHowMuchTheirStoryIsTold(t *testing.T) {
+func TestIndexer_IndexesCoverage(t *testing.T) {
 	store := storeWith(t, blog)
 	id := storage.FeedID(blog)
 	batch := storage.Batch{FeedID: id}
@@ -217,7 +217,7 @@ func TestItemsAreIndexedWithHowMuchTheirStoryIsTold(t *testing.T) {
 	if _, err := store.PutItems(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.TellStories(t.Context(), storage.Fence{}, nil, []storage.Story{{ID: "told", Sources: 7}}, nil); err != nil {
+	if err := store.PutStories(t.Context(), storage.Fence{}, nil, []storage.Story{{ID: "told", Sources: 7}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	index := &keepingIndex{}
@@ -226,7 +226,7 @@ func TestItemsAreIndexedWithHowMuchTheirStoryIsTold(t *testing.T) {
 	for _, item := range batch.Items {
 		ids = append(ids, item.ID)
 	}
-	if err := x.ReceiveAll(t.Context(), []subjects.Index{{Why: "stored", IDs: ids}}); err != nil {
+	if err := x.ReceiveAll(t.Context(), []subjects.Index{{Reason: "stored", IDs: ids}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, it := range index.put {
@@ -239,23 +239,23 @@ func TestItemsAreIndexedWithHowMuchTheirStoryIsTold(t *testing.T) {
 	}
 }
 
-// A keeping index keeps what it is given.
+// A keepingIndex records its items.
 type keepingIndex struct {
 	memory.Index
-	put []storage.Indexed
+	put []storage.IndexItem
 }
 
-func (k *keepingIndex) Put(_ context.Context, items ...storage.Indexed) error {
+func (k *keepingIndex) Put(_ context.Context, items ...storage.IndexItem) error {
 	k.put = append(k.put, items...)
 	return nil
 }
 
-func TestTheMoreItemsComeTheMoreAreIndexedTogether(t *testing.T) {
+func TestIndexer_BatchesGrowWithTheBacklog(t *testing.T) {
 	for n, want := range map[int]time.Duration{
 		0: 250 * time.Millisecond, 20: 350 * time.Millisecond, 100: 750 * time.Millisecond, 300: 1750 * time.Millisecond, 350: 2 * time.Second, 700: 2 * time.Second, 1999: 2 * time.Second, 2000: 0,
 	} {
-		if got := untilNext(n); got != want {
-			t.Errorf("the batch after one of %d items begins after %v, want %v", n, got, want)
+		if got := batchInterval(n); got != want {
+			t.Errorf("after a batch of %d items: got the next after %v, want %v", n, got, want)
 		}
 	}
 }

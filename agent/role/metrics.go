@@ -8,7 +8,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// Metrics are what the roles of one process count.
+// Metrics are the metrics of the roles of one process.
 type Metrics struct {
 	fetches       *prometheus.CounterVec
 	fetchSeconds  prometheus.Histogram
@@ -20,7 +20,7 @@ type Metrics struct {
 	pages         *prometheus.CounterVec
 	stored        prometheus.Counter
 	duplicates    prometheus.Counter
-	liveThings    *prometheus.GaugeVec
+	windowSize    *prometheus.GaugeVec
 	indexed       prometheus.Counter
 	indexLag      prometheus.Histogram
 	reconciled    *prometheus.CounterVec
@@ -49,30 +49,29 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}
 	m := &Metrics{
 		fetches:       vec("feedmesh_fetch_total", "Fetches, by outcome: fetched, unchanged, or the class of error.", "outcome"),
-		fetchSeconds:  seconds("feedmesh_fetch_duration_seconds", "Time that a fetch took."),
+		fetchSeconds:  seconds("feedmesh_fetch_duration_seconds", "Duration of a fetch."),
 		fetchBytes:    counter("feedmesh_fetch_bytes_total", "Bytes of fetched documents, decompressed."),
-		lag:           seconds("feedmesh_feed_lag_seconds", "Time from when a feed was due to when it was fetched."),
-		feeds:         gauges("feedmesh_feeds", "Feeds known to the schedule, by tier and state.", "tier", "state"),
-		overdue:       gauges("feedmesh_overdue_feeds", "Feeds that are due and not handed out yet."),
+		lag:           seconds("feedmesh_feed_lag_seconds", "Time from a feed's due time to its fetch."),
+		feeds:         gauges("feedmesh_feeds", "Feeds in the schedule, by tier and state.", "tier", "state"),
+		overdue:       gauges("feedmesh_overdue_feeds", "Due feeds that are not dispatched yet."),
 		documents:     vec("feedmesh_documents_total", "Documents parsed, by outcome: new entries, nothing new, or the kind of error.", "outcome"),
-		pages:         vec("feedmesh_pages_total", "Entries whose pages were wanted for their full text, by outcome: better, no better, or why there is none.", "outcome"),
-		stored:        counter("feedmesh_items_stored_total", "Items stored that the store had not had."),
-		duplicates:    counter("feedmesh_duplicates_total", "Items found to be duplicates of others."),
-		liveThings:    gauges("feedmesh_live", "Items, events and stories that new ones are compared with, by language.", "language", "what"),
-		indexed:       counter("feedmesh_items_indexed_total", "Items made findable."),
-		indexLag:      seconds("feedmesh_index_lag_seconds", "Time from when an item was fetched to when it could be found."),
-		reconciled:    vec("feedmesh_reconciled_items_total", "Items in which the index was found to differ from the store: missing, stale, or surplus.", "difference"),
-		queuePending:  gauges("feedmesh_queue_pending", "Tasks that wait on a queue or are under way.", "queue"),
+		pages:         vec("feedmesh_pages_total", "Entries whose pages were requested for their full text, by outcome: better, no better, or the reason for no text.", "outcome"),
+		stored:        counter("feedmesh_items_stored_total", "New items stored."),
+		duplicates:    counter("feedmesh_duplicates_total", "Items detected as duplicates."),
+		windowSize:    gauges("feedmesh_live", "Items, events and stories in the window that new items are compared with, by language.", "language", "what"),
+		indexed:       counter("feedmesh_items_indexed_total", "Items indexed."),
+		indexLag:      seconds("feedmesh_index_lag_seconds", "Time from an item's fetch to its availability in search."),
+		reconciled:    vec("feedmesh_reconciled_items_total", "Differences of the index from the store: missing, stale, or surplus items.", "difference"),
+		queuePending:  gauges("feedmesh_queue_pending", "Tasks waiting on a queue or in progress.", "queue"),
 		queueOldest:   gauges("feedmesh_queue_oldest_seconds", "Age of the oldest task on a queue.", "queue"),
-		stepDowns:     counter("feedmesh_step_downs_total", "Times that this process stopped being the one active actor of something."),
-		fencedOff:     counter("feedmesh_fenced_off_total", "Writes refused because a newer writer had taken over."),
-		dispatchHolds: vec("feedmesh_dispatch_held_total", "Times that due feeds of a tier were held back because a queue was long.", "tier"),
+		stepDowns:     counter("feedmesh_step_downs_total", "Times that this process stepped down as an active actor."),
+		fencedOff:     counter("feedmesh_fenced_off_total", "Writes rejected because a newer writer had taken over."),
+		dispatchHolds: vec("feedmesh_dispatch_held_total", "Times that due feeds of a tier were held back because of a long queue.", "tier"),
 		hubs:          websub.NewMetrics(r),
 	}
-	r.MustRegister(m.fetches, m.fetchSeconds, m.fetchBytes, m.lag, m.feeds, m.overdue, m.documents, m.pages, m.stored, m.duplicates, m.liveThings,
+	r.MustRegister(m.fetches, m.fetchSeconds, m.fetchBytes, m.lag, m.feeds, m.overdue, m.documents, m.pages, m.stored, m.duplicates, m.windowSize,
 		m.indexed, m.indexLag, m.reconciled, m.queuePending, m.queueOldest, m.stepDowns, m.fencedOff, m.dispatchHolds)
-	// What has not happened yet is told as 0, so that its first time shows as an
-	// increase.
+	// Counters start at 0, so that the first event shows as an increase.
 	for _, outcome := range []string{"fetched", "unchanged"} {
 		m.fetches.WithLabelValues(outcome)
 	}
@@ -82,27 +81,27 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
-// forget no longer tells what only the active schedule knows: two agents would
-// tell it, and the former one what was true once.
-func (m *Metrics) forget() {
+// clear resets the gauges of the active schedule when it steps down, so that a stale replica does not export
+// them.
+func (m *Metrics) clear() {
 	m.feeds.Reset()
 	m.overdue.Reset()
-	m.forgetQueues()
+	m.clearQueues()
 }
 
-func (m *Metrics) forgetQueues() {
+func (m *Metrics) clearQueues() {
 	m.queuePending.Reset()
 	m.queueOldest.Reset()
 }
 
-// live tells how much of a lane is remembered; only its active actor knows.
-func (m *Metrics) live(lane string, marks int, stories *story.Clusters) {
+// setWindow sets the sizes of a partition's window; only its active clusterer exports them.
+func (m *Metrics) setWindow(partition string, signatures int, stories *story.Clusters) {
 	items, events, all := stories.Len()
-	for what, n := range map[string]int{"marks": marks, "items": items, "events": events, "stories": all} {
-		m.liveThings.WithLabelValues(lane, what).Set(float64(n))
+	for what, n := range map[string]int{"marks": signatures, "items": items, "events": events, "stories": all} {
+		m.windowSize.WithLabelValues(partition, what).Set(float64(n))
 	}
 }
 
-func (m *Metrics) forgetLive(lane string) {
-	m.liveThings.DeletePartialMatch(prometheus.Labels{"language": lane})
+func (m *Metrics) clearWindow(partition string) {
+	m.windowSize.DeletePartialMatch(prometheus.Labels{"language": partition})
 }

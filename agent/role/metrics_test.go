@@ -12,7 +12,7 @@ import (
 	"feedmesh/agent/mesh"
 )
 
-// A recorder is a registry that knows what was registered.
+// A recorder is a registry that records its collectors.
 type recorder struct {
 	*prometheus.Registry
 	all []prometheus.Collector
@@ -23,16 +23,16 @@ func (r *recorder) MustRegister(all ...prometheus.Collector) {
 	r.all = append(r.all, all...)
 }
 
-// A metric with labels does not show before something has happened.
-func TestAllMetricsAreSoundAlsoThoseThatSeldomHappen(t *testing.T) {
-	r := newRig(t)
+// A metric with labels is not exported before its first event.
+func TestMetrics_AreValid(t *testing.T) {
+	r := newTestbed(t)
 	registry := &recorder{Registry: prometheus.NewRegistry()}
 	NewMetrics(registry)
 	if _, err := mesh.Join(t.Context(), mesh.Options{Agent: "a", Conn: r.conn, Log: slog.New(slog.DiscardHandler), Metrics: registry}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range registry.all {
-		for labels := range 4 { // one of these is how many it has
+		for labels := range 4 { // one of these is its number of labels
 			values := make([]string, labels)
 			switch vec := c.(type) {
 			case *prometheus.CounterVec:
@@ -49,7 +49,7 @@ func TestAllMetricsAreSoundAlsoThoseThatSeldomHappen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(families) != len(registry.all) {
-		t.Errorf("got %d metrics, want all %d", len(families), len(registry.all))
+		t.Errorf("got %d metrics, want %d", len(families), len(registry.all))
 	}
 	var page bytes.Buffer
 	for _, f := range families {

@@ -19,47 +19,43 @@ import (
 )
 
 const (
-	// pageWorkers is how many documents' pages are fetched at once. They are beside
-	// the slots that fetches of feeds have: neither waits for the other.
+	// pageWorkers is the number of documents whose pages are fetched concurrently. They are separate from the
+	// fetch slots of feeds: neither waits for the other.
 	pageWorkers = 4
 
-	// maxPages is how many entries of a document get the text of their pages, newest
-	// first. A feed that is read for the first time has its whole archive.
+	// maxPages bounds the entries of a document whose pages are fetched, newest first. The first document of
+	// a feed contains its whole archive.
 	maxPages = 20
 
-	// pageHosts is how many hosts a page may be redirected over, each with a turn
-	// and a robots.txt file of its own.
+	// pageHosts bounds the hosts of a redirect chain, each with its own lock and robots.txt file.
 	pageHosts = 4
 
-	pageTime    = 3 * time.Minute  // for all pages of a document: well within its lease
-	pageTimeout = 15 * time.Second // for one: feeds of its host wait meanwhile
-	pageLate    = 5 * time.Minute  // after which a document goes on as it is; see pager
+	pagesTimeout = 3 * time.Minute  // for all pages of a document: well within its lease
+	pageTimeout  = 15 * time.Second // for one page: feeds of its host wait meanwhile
+	maxPageAge   = 5 * time.Minute  // age at which a document continues without its pages; see pager
 )
 
-// servePages has the pages of entries fetched, beside the feeds.
+// servePages fetches the pages of entries, in parallel to the feeds.
 //
-// One agent of the mesh does so: the schedule, which spaces the fetches of feeds
-// over all agents, knows nothing of pages, so two agents would ask one host at the
-// same time.
+// It is active on one agent of the mesh only: the schedule spaces the fetches of feeds over all agents but
+// not of pages, so two agents could request from one host at the same time.
 func servePages(ctx context.Context, env *Env, hosts *hostLocks) error {
 	p := &pager{
 		fetch: env.Fetch, robots: fetch.NewRobots(env.Fetch), hosts: hosts,
 		out: env.Mesh, clock: env.Clock, metrics: env.Metrics, log: env.Log,
 	}
-	return env.Mesh.Single(ctx, subjects.Pages.Name, func(active context.Context) error {
+	return env.Mesh.Single(ctx, subjects.PageQueue.Name, func(active context.Context) error {
 		receive := func(ctx context.Context, task subjects.Page) error { return p.receive(ctx, active, task) }
-		return mesh.Serve(active, env.Mesh, subjects.Pages, "", mesh.ActorFunc[subjects.Page](receive), pageWorkers)
+		return mesh.Serve(active, env.Mesh, subjects.PageQueue, "", mesh.ActorFunc[subjects.Page](receive), pageWorkers)
 	})
 }
 
-// pager puts the text of the pages that entries link to in place of what the feed
-// gave of them, where that is better, and hands the document on as parse would
-// have done. Of an entry it changes nothing else but that it may give it an image:
-// by key and hash, which are the feed's own, the next poll knows it.
+// pager replaces the content of entries by the article of the linked page if that is fuller, and passes the
+// document on as parse would. It may also add an image; all other fields are unchanged. Key and hash stay
+// those of the feed, by which the next poll recognizes the entry.
 //
-// The schedule waits for a document for no longer than [subjects.InFlight]. So
-// that none is fetched again while it waits here, those that are late go on as
-// they are, and the queue is never much longer than that.
+// The schedule waits for a document for at most [subjects.InFlightTimeout]. To avoid a second fetch of a
+// waiting document, late documents continue unchanged, and the queue's age stays below that limit.
 type pager struct {
 	fetch   Fetcher
 	robots  *fetch.Robots
@@ -69,48 +65,48 @@ type pager struct {
 	metrics *Metrics
 	log     *slog.Logger
 
-	reading sync.Mutex // a page made to that end takes 100 MB to read: one does at a time
+	reading sync.Mutex // a hostile page takes 100 MB to parse: one at a time
 }
 
-// errNoLonger says that this agent is to stop, or another one fetches pages now.
-var errNoLonger = errors.New("this agent no longer fetches pages")
+// errStandby reports that this agent stops or another one is active.
+var errStandby = errors.New("page fetching is not active on this agent")
 
-// receive does a task. When active ends it does not finish it, as that may take
-// minutes, but leaves it to whoever is next.
+// receive processes a task. When active ends it returns the task to the queue for the next active agent,
+// because finishing may take minutes.
 func (p *pager) receive(ctx, active context.Context, task subjects.Page) error {
-	if p.clock.Now().Sub(task.Fetched) > pageLate {
+	if p.clock.Now().Sub(task.Fetched) > maxPageAge {
 		p.metrics.pages.WithLabelValues(string(pageIsLate)).Add(float64(min(len(task.Entries), maxPages)))
 	} else {
-		limited, cancel := context.WithTimeout(ctx, pageTime)
+		limited, cancel := context.WithTimeout(ctx, pagesTimeout)
 		defer cancel()
 		defer context.AfterFunc(active, cancel)()
 		p.improveAll(limited, task)
 		if active.Err() != nil {
-			return mesh.Later(time.Second, errNoLonger)
+			return mesh.RetryAfter(time.Second, errStandby)
 		}
 	}
-	return publishParts(ctx, p.out, subjects.Prepares, task.Document, task.Entries, func(d subjects.Document, e []subjects.Entry) subjects.Prepare {
+	return publishParts(ctx, p.out, subjects.PrepareQueue, task.Document, task.Entries, func(d subjects.Document, e []subjects.Entry) subjects.Prepare {
 		return subjects.Prepare{Document: d, Entries: e}
 	})
 }
 
-// improveAll improves the entries of a task, as many as there is time for.
+// improveAll improves as many entries of a task as its timeout allows.
 func (p *pager) improveAll(ctx context.Context, task subjects.Page) {
-	v := &visit{pager: p, links: linksOf(task), silent: map[string]int{}, room: maxEntries}
+	v := &visit{pager: p, links: linksOf(task), silent: map[string]int{}, budget: maxEntries}
 	for _, e := range task.Entries {
-		v.room -= len(e.HTML)
+		v.budget -= len(e.HTML)
 	}
 	for _, i := range newestEntries(task.Entries) {
 		outcome, err := v.improve(ctx, &task.Entries[i], v.links[i])
 		p.metrics.pages.WithLabelValues(string(outcome)).Inc()
 		if err != nil {
-			p.log.Debug("an entry stays as its feed gave it", "role", subjects.Crawls.Name, "feed_id", task.FeedID, "url", v.links[i], "err", err)
+			p.log.Debug("page not used", "role", subjects.CrawlQueue.Name, "feed_id", task.FeedID, "url", v.links[i], "err", err)
 		}
 	}
 }
 
-// newestEntries returns which of the entries are the newest, at most maxPages,
-// newest first. Those without a date keep their order, after the others.
+// newestEntries returns the indexes of the newest entries, at most maxPages, newest first. Entries without a
+// date follow in their order.
 func newestEntries(entries []subjects.Entry) []int {
 	order := make([]int, len(entries))
 	for i := range order {
@@ -120,8 +116,8 @@ func newestEntries(entries []subjects.Entry) []int {
 	return order[:min(len(order), maxPages)]
 }
 
-// linksOf returns the address of each entry's own page: "" for one without a
-// link, and for one that shares it with others or with the feed's site.
+// linksOf returns the address of each entry's page: "" without a link, or if other entries or the feed's site
+// share it.
 func linksOf(task subjects.Page) []string {
 	links, users := make([]string, len(task.Entries)), map[string]int{}
 	base := baseOf(task.Document)
@@ -140,43 +136,43 @@ func linksOf(task subjects.Page) []string {
 	return links
 }
 
-// A pageOutcome says what became of an entry whose page was wanted. There are
-// few, so they may label metrics; the classes of fetch errors are outcomes too.
+// A pageOutcome is the result for an entry's page. The values, with the classes of fetch errors, are few, so
+// they may label metrics.
 type pageOutcome string
 
 const (
 	pageIsBetter    pageOutcome = "better"
-	pageIsNoBetter  pageOutcome = "no better"  // or about something else
+	pageIsNoBetter  pageOutcome = "no better"  // or about another subject
 	pageIsMissing   pageOutcome = "no page"    // of its own
-	pageIsForbidden pageOutcome = "robots.txt" // forbids it
-	pageIsLeft      pageOutcome = "left"       // as its host does not answer, or wants no more
+	pageIsForbidden pageOutcome = "robots.txt" // disallows it
+	pageIsLeft      pageOutcome = "left"       // its host does not answer, or limits requests
 	pageIsLate      pageOutcome = "late"
 	pageIsNoHTML    pageOutcome = "not html"
 	pageIsTooLarge  pageOutcome = "too large"
-	pageIsUnread    pageOutcome = "unread" // no article is seen on it
+	pageIsUnread    pageOutcome = "unread" // no article found
 )
 
-var errRobots = errors.New("the site's robots.txt forbids it")
+var errRobots = errors.New("disallowed by robots.txt")
 
-// A visit goes to the pages of one document.
+// A visit fetches the pages of one document.
 type visit struct {
 	*pager
 	links  []string
-	silent map[string]int // how often in a row a host did not answer
-	room   int            // bytes by which the entries may grow together
+	silent map[string]int // by host: consecutive requests without a response
+	budget int            // bytes by which all entries together may grow
 }
 
-// improve improves an entry, or says why not.
+// improve replaces an entry's content, or returns the reason why not.
 func (v *visit) improve(ctx context.Context, e *subjects.Entry, address string) (pageOutcome, error) {
 	if address == "" {
-		return pageIsMissing, errors.New("it has no page of its own")
+		return pageIsMissing, errors.New("the entry has no page of its own")
 	}
 	if err := ctx.Err(); err != nil {
 		return pageIsLate, err
 	}
 	host := plan.HostOf(address)
-	if v.silent[host] >= patience {
-		return pageIsLeft, fmt.Errorf("%s did not answer for other pages just before", host)
+	if v.silent[host] >= maxUnanswered {
+		return pageIsLeft, fmt.Errorf("%s did not answer requests for other pages", host)
 	}
 	d, err := v.page(ctx, address)
 	if err != nil {
@@ -190,39 +186,39 @@ func (v *visit) improve(ctx context.Context, e *subjects.Entry, address string) 
 	if err != nil {
 		return outcomeOf(err), err
 	}
-	if !better(*e, found) {
-		return pageIsNoBetter, errors.New("what is on its page is not clearly more of the same")
+	if !isFuller(*e, found) {
+		return pageIsNoBetter, errors.New("the page does not contain a fuller text of the entry")
 	}
 	more := len(found.HTML) - len(e.HTML)
-	if more > v.room {
-		return pageIsTooLarge, errors.New("a message has no room for it")
+	if more > v.budget {
+		return pageIsTooLarge, errors.New("the page exceeds the message size")
 	}
-	v.room -= more
+	v.budget -= more
 	e.HTML, e.Image = found.HTML, cmp.Or(e.Image, found.Image)
 	return pageIsBetter, nil
 }
 
-// read finds the article in a document.
-func (p *pager) read(d fetch.Document) (page.Found, error) {
+// read extracts the article of a page.
+func (p *pager) read(d fetch.Document) (page.Article, error) {
 	address, err := url.Parse(d.URL)
 	if err != nil {
-		return page.Found{}, err
+		return page.Article{}, err
 	}
 	p.reading.Lock()
 	defer p.reading.Unlock()
-	body, err := fetch.Unpack(d.Body, page.MaxPage)
+	body, err := fetch.Decompress(d.Body, page.MaxPage)
 	if err != nil {
-		return page.Found{}, err
+		return page.Article{}, err
 	}
-	return page.Article(body, d.ContentType, address)
+	return page.Extract(body, d.ContentType, address)
 }
 
-// failed counts a failure against its host where others would meet it too.
+// failed counts a failure against its host if other pages would fail likewise.
 func (v *visit) failed(host string, err error) pageOutcome {
 	if e := (*fetch.Error)(nil); errors.As(err, &e) {
 		switch {
-		case e.Status == 429, e.Status == 503, e.Class == fetch.ClassWall, e.Class == fetch.ClassLogin:
-			v.silent[host] = patience
+		case e.Status == 429, e.Status == 503, e.Class == fetch.ClassBotBlock, e.Class == fetch.ClassLogin:
+			v.silent[host] = maxUnanswered
 		case e.Status == 0 && e.Class != fetch.ClassTooLarge && e.Class != fetch.ClassRedirect:
 			v.silent[host]++
 		}

@@ -25,16 +25,16 @@ import (
 	"feedmesh/subjects"
 )
 
-// A site serves pages on this machine and keeps count of its requests.
+// site serves pages on localhost and counts requests.
 type site struct {
 	*httptest.Server
-	pages map[string]http.HandlerFunc // by path; others are not found
+	pages map[string]http.HandlerFunc // by path; others return 404
 
 	mu    sync.Mutex
-	asked []string    // paths, in order
-	began []time.Time // when each was asked for
-	now   int         // requests under way
-	most  int         // at once
+	paths []string    // paths, in order
+	began []time.Time // start times of the requests
+	now   int         // requests in progress
+	most  int         // maximum of concurrent requests
 }
 
 func newSite(t *testing.T, pages map[string]http.HandlerFunc) *site {
@@ -47,7 +47,7 @@ func newSite(t *testing.T, pages map[string]http.HandlerFunc) *site {
 
 func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	s.asked, s.began = append(s.asked, r.URL.Path), append(s.began, time.Now())
+	s.paths, s.began = append(s.paths, r.URL.Path), append(s.began, time.Now())
 	s.now++
 	s.most = max(s.most, s.now)
 	s.mu.Unlock()
@@ -63,23 +63,23 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-// other returns the address of a path of the site by another name.
-func (s *site) other(path string) string {
+// otherHost returns the URL of a path of the site under another host name.
+func (s *site) otherHost(path string) string {
 	return strings.Replace(s.URL, "127.0.0.1", "localhost", 1) + path
 }
 
-// requests returns what was asked for but the robots.txt file, in order.
+// requests returns the requested paths except robots.txt, in order.
 func (s *site) requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(s.asked), func(path string) bool { return path == "/robots.txt" })
+	return slices.DeleteFunc(slices.Clone(s.paths), func(path string) bool { return path == "/robots.txt" })
 }
 
-// tale is what the pages of these tests tell, and their entries' teasers begin.
+// tale is the text of the test pages and the beginning of their entries' teasers.
 const tale = "The scheduler of the new kernel knows how long each task has waited, and prefers the one that waited longest. "
 
-// said answers with a page that says something in five paragraphs.
-func said(text string) http.HandlerFunc {
+// respondText responds with a page of five paragraphs of a text.
+func respondText(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, `<!DOCTYPE html><html><head><title>%s</title><meta property="og:image" content="/cover.jpg"></head><body>
@@ -100,11 +100,11 @@ func robots(lines string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "User-agent: *\n"+lines) }
 }
 
-// pagerOf returns a pager that reaches this machine, and the locks it shares.
+// pagerOf returns a pager that may connect to localhost, and its outbox.
 func pagerOf(t *testing.T, fetcher Fetcher) (*pager, *outbox) {
 	t.Helper()
 	if fetcher == nil {
-		client := fetch.New(fetch.Options{UserAgent: "feedmesh/test", Timeout: 10 * time.Second, MaxBody: 10 << 20, MaxPacked: 6 << 20, Parallel: 8,
+		client := fetch.New(fetch.Options{UserAgent: "feedmesh/test", Timeout: 10 * time.Second, MaxBody: 10 << 20, MaxCompressed: 6 << 20, Parallel: 8,
 			Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}})
 		t.Cleanup(client.Close)
 		fetcher = client
@@ -131,21 +131,21 @@ func pagesOf(links ...string) subjects.Page {
 	return task
 }
 
-// become has the pager do a task, and returns the entries that it hands on.
-func become(t *testing.T, p *pager, out *outbox, task subjects.Page) []subjects.Entry {
+// processPages processes a task and returns the published entries.
+func processPages(t *testing.T, p *pager, out *outbox, task subjects.Page) []subjects.Entry {
 	t.Helper()
 	want := task.Document
 	if err := p.receive(t.Context(), t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	got := only(t, out, subjects.Prepares)
+	got := only(t, out, subjects.PrepareQueue)
 	if got.Document.Receipt != want.Receipt || got.URL != want.URL || got.Title != want.Title || got.Site != want.Site {
 		t.Errorf("got the document %+v, want %+v", got.Document, want)
 	}
 	return got.Entries
 }
 
-// timesOf returns how often an outcome was counted.
+// timesOf returns the count of an outcome.
 func timesOf(t *testing.T, p *pager, outcome pageOutcome) int {
 	t.Helper()
 	var m dto.Metric
@@ -155,34 +155,34 @@ func timesOf(t *testing.T, p *pager, outcome pageOutcome) int {
 	return int(m.GetCounter().GetValue())
 }
 
-func TestEntriesGetTheTextOfTheirPages(t *testing.T) {
-	s := newSite(t, map[string]http.HandlerFunc{"/a": said(tale), "/b": said(tale)})
+func TestPager_UsesTheTextOfPages(t *testing.T) {
+	s := newSite(t, map[string]http.HandlerFunc{"/a": respondText(tale), "/b": respondText(tale)})
 	p, out := pagerOf(t, nil)
 	task := pagesOf(s.URL+"/a", s.URL+"/b")
 	task.Entries[1].Image = "http://img.example/own.jpg"
 	before := slices.Clone(task.Entries)
-	got := become(t, p, out, task)
+	got := processPages(t, p, out, task)
 	for i, e := range got {
 		if strings.Count(e.HTML, tale[:40]) != 5 || strings.Contains(e.HTML, "All rights reserved") {
-			t.Errorf("got %q, want the five paragraphs of its page", e.HTML)
+			t.Errorf("got %q, want the five paragraphs of the page", e.HTML)
 		}
 		image := []string{s.URL + "/cover.jpg", "http://img.example/own.jpg"}[i]
 		if e.Image != image {
 			t.Errorf("got the image %s, want %s", e.Image, image)
 		}
 		if e.Key != before[i].Key || e.Hash != before[i].Hash || e.Title != before[i].Title || e.Link != before[i].Link || !e.Published.Equal(before[i].Published) {
-			t.Errorf("got %+v, want all else as the feed gave it: %+v", e, before[i])
+			t.Errorf("got %+v, want the other fields unchanged: %+v", e, before[i])
 		}
 	}
 	if n := timesOf(t, p, pageIsBetter); n != 2 {
 		t.Errorf("got %d counted, want 2", n)
 	}
-	if got := fmt.Sprint(s.asked); got != "[/robots.txt /a /b]" {
-		t.Errorf("got %s asked for, want the robots.txt file once and first", got)
+	if got := fmt.Sprint(s.paths); got != "[/robots.txt /a /b]" {
+		t.Errorf("got requests %s, want robots.txt once and first", got)
 	}
 }
 
-func TestEntriesStayAsTheirFeedGaveThem(t *testing.T) {
+func TestPager_KeepsFeedContent(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		answer  http.HandlerFunc
@@ -191,36 +191,36 @@ func TestEntriesStayAsTheirFeedGaveThem(t *testing.T) {
 		{"not found", answers(404), pageOutcome(fetch.ClassClient)},
 		{"forbidden", answers(403), pageOutcome(fetch.ClassClient)},
 		{"broken", answers(500), pageOutcome(fetch.ClassServer)},
-		{"a password", answers(401), pageOutcome(fetch.ClassLogin)},
-		{"a wall", func(w http.ResponseWriter, r *http.Request) {
+		{"password required", answers(401), pageOutcome(fetch.ClassLogin)},
+		{"login page", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Cf-Mitigated", "challenge")
 			answers(403)(w, r)
-		}, pageOutcome(fetch.ClassWall)},
-		{"no answer", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, pageOutcome(fetch.ClassReset)},
+		}, pageOutcome(fetch.ClassBotBlock)},
+		{"connection closed", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, pageOutcome(fetch.ClassReset)},
 		{"no HTML", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/pdf")
 			fmt.Fprint(w, "%PDF-1.7")
 		}, pageIsNoHTML},
-		{"too large", said(strings.Repeat(tale, page.MaxPage/len(tale)/5+1)), pageIsTooLarge},
-		{"much too large", said(strings.Repeat(tale, 11<<20/len(tale)/5)), pageIsTooLarge},
-		{"too much for a message", said(strings.Repeat(tale, maxEntries/len(tale)/5+1)), pageIsTooLarge},
-		{"nothing for readers", func(w http.ResponseWriter, r *http.Request) {
+		{"too large", respondText(strings.Repeat(tale, page.MaxPage/len(tale)/5+1)), pageIsTooLarge},
+		{"far too large", respondText(strings.Repeat(tale, 11<<20/len(tale)/5)), pageIsTooLarge},
+		{"too large for a message", respondText(strings.Repeat(tale, maxEntries/len(tale)/5+1)), pageIsTooLarge},
+		{"no article", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<html><body><div id=root></div></body></html>")
 		}, pageIsUnread},
-		{"about something else", said("We value your privacy. Together with our partners we store cookies. Please accept all of them, or choose among them, to go on. "), pageIsNoBetter},
-		{"no more than the feed has", func(w http.ResponseWriter, r *http.Request) {
+		{"other subject", respondText("We value your privacy. Together with our partners we store cookies. Please accept all of them, or choose among them, to go on. "), pageIsNoBetter},
+		{"no more text than the feed", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<html><body><p>"+tale+"</p></body></html>")
 		}, pageIsNoBetter},
-		{"a ring", leadsTo("/a"), pageOutcome(fetch.ClassRedirect)},
+		{"redirect loop", leadsTo("/a"), pageOutcome(fetch.ClassRedirect)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t, map[string]http.HandlerFunc{"/a": c.answer})
 			p, out := pagerOf(t, nil)
 			want := pagesOf(s.URL + "/a").Entries[0]
-			if got := become(t, p, out, pagesOf(s.URL+"/a"))[0]; got.HTML != want.HTML || got.Image != want.Image {
-				t.Errorf("got %.300q, want it as it was", got.HTML)
+			if got := processPages(t, p, out, pagesOf(s.URL+"/a"))[0]; got.HTML != want.HTML || got.Image != want.Image {
+				t.Errorf("got %.300q, want it unchanged", got.HTML)
 			}
 			if n := timesOf(t, p, c.outcome); n != 1 {
 				t.Errorf("got %q counted %d times, want once", c.outcome, n)
@@ -229,49 +229,49 @@ func TestEntriesStayAsTheirFeedGaveThem(t *testing.T) {
 	}
 }
 
-func TestEntriesWithoutPagesOfTheirOwnStay(t *testing.T) {
-	s := newSite(t, map[string]http.HandlerFunc{"/": said(tale), "/same": said(tale), "/own": said(tale)})
+func TestPager_EntriesWithoutOwnPages(t *testing.T) {
+	s := newSite(t, map[string]http.HandlerFunc{"/": respondText(tale), "/same": respondText(tale), "/own": respondText(tale)})
 	p, out := pagerOf(t, nil)
 	task := pagesOf("", s.URL+"/", s.URL+"/same", s.URL+"/same", "mailto:ann@blog.example", "/own")
 	task.Site = s.URL + "/"
-	got := become(t, p, out, task)
+	got := processPages(t, p, out, task)
 	for i, e := range got[:5] {
 		if strings.Count(e.HTML, tale) != 1 {
-			t.Errorf("entry %d: got %q, want it as it was", i, e.HTML)
+			t.Errorf("entry %d: got %q, want it unchanged", i, e.HTML)
 		}
 	}
 	if strings.Count(got[5].HTML, tale[:40]) != 5 {
-		t.Errorf("got %q of the entry with a page of its own, want its text", got[5].HTML)
+		t.Errorf("got %q for the entry with its own page, want the page's text", got[5].HTML)
 	}
 	if got := s.requests(); !slices.Equal(got, []string{"/own"}) {
-		t.Errorf("got %v asked for, want /own only", got)
+		t.Errorf("got requests %v, want only /own", got)
 	}
 }
 
-func TestRobotsAreHonoured(t *testing.T) {
+func TestPager_ObeysRobots(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		pages   map[string]http.HandlerFunc
-		want    []string // what is asked for
+		want    []string // requested paths
 		outcome pageOutcome
 	}{
-		{"all forbidden", map[string]http.HandlerFunc{"/robots.txt": robots("Disallow: /")}, nil, pageIsForbidden},
-		{"others forbidden", map[string]http.HandlerFunc{"/robots.txt": robots("Disallow: /b")}, []string{"/a"}, pageIsBetter},
-		{"we forbidden", map[string]http.HandlerFunc{"/robots.txt": robots("Allow: /\n\nUser-agent: feedmesh\nDisallow: /a")}, nil, pageIsForbidden},
-		{"the file is not found", map[string]http.HandlerFunc{"/robots.txt": answers(404)}, []string{"/a"}, pageIsBetter},
-		{"the file can't be had", map[string]http.HandlerFunc{"/robots.txt": answers(503)}, nil, pageIsForbidden},
-		{"a redirect to what is forbidden", map[string]http.HandlerFunc{"/robots.txt": robots("Disallow: /b"), "/a": leadsTo("/b")}, []string{"/a"}, pageIsForbidden},
-		{"a redirect to what is allowed", map[string]http.HandlerFunc{"/robots.txt": robots("Disallow: /c"), "/a": leadsTo("/b")}, []string{"/a", "/b"}, pageIsBetter},
+		{"all disallowed", map[string]http.HandlerFunc{"/robots.txt": robots("Disallow: /")}, nil, pageIsForbidden},
+		{"other path disallowed", map[string]http.HandlerFunc{"/robots.txt": robots("Disallow: /b")}, []string{"/a"}, pageIsBetter},
+		{"disallowed for feedmesh", map[string]http.HandlerFunc{"/robots.txt": robots("Allow: /\n\nUser-agent: feedmesh\nDisallow: /a")}, nil, pageIsForbidden},
+		{"robots.txt not found", map[string]http.HandlerFunc{"/robots.txt": answers(404)}, []string{"/a"}, pageIsBetter},
+		{"robots.txt unavailable", map[string]http.HandlerFunc{"/robots.txt": answers(503)}, nil, pageIsForbidden},
+		{"redirect to a disallowed path", map[string]http.HandlerFunc{"/robots.txt": robots("Disallow: /b"), "/a": leadsTo("/b")}, []string{"/a"}, pageIsForbidden},
+		{"redirect to an allowed path", map[string]http.HandlerFunc{"/robots.txt": robots("Disallow: /c"), "/a": leadsTo("/b")}, []string{"/a", "/b"}, pageIsBetter},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newSite(t, map[string]http.HandlerFunc{"/a": said(tale), "/b": said(tale)})
+			s := newSite(t, map[string]http.HandlerFunc{"/a": respondText(tale), "/b": respondText(tale)})
 			for path, answer := range c.pages {
 				s.pages[path] = answer
 			}
 			p, out := pagerOf(t, nil)
-			e := become(t, p, out, pagesOf(s.URL+"/a"))[0]
+			e := processPages(t, p, out, pagesOf(s.URL+"/a"))[0]
 			if got := s.requests(); !slices.Equal(got, c.want) {
-				t.Errorf("got %v asked for, want %v", got, c.want)
+				t.Errorf("got requests %v, want %v", got, c.want)
 			}
 			if n := timesOf(t, p, c.outcome); n != 1 {
 				t.Errorf("got %q counted %d times, want once", c.outcome, n)
@@ -283,8 +283,8 @@ func TestRobotsAreHonoured(t *testing.T) {
 	}
 }
 
-// Another host has a turn and a robots.txt file of its own.
-func TestRobotsOfTheHostThatAPageIsRedirectedToAreHonoured(t *testing.T) {
+// The other host has its own lock and robots.txt file.
+func TestPager_ObeysRobotsAfterRedirect(t *testing.T) {
 	var s *site
 	byName := func(here, there http.HandlerFunc) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -299,33 +299,33 @@ func TestRobotsOfTheHostThatAPageIsRedirectedToAreHonoured(t *testing.T) {
 		robots  string
 		outcome pageOutcome
 	}{{"Disallow: /", pageIsForbidden}, {"Disallow:", pageIsBetter}} {
-		s = newSite(t, map[string]http.HandlerFunc{"/robots.txt": byName(answers(404), robots(c.robots)), "/b": said(tale)})
-		s.pages["/a"] = leadsTo(s.other("/b"))
+		s = newSite(t, map[string]http.HandlerFunc{"/robots.txt": byName(answers(404), robots(c.robots)), "/b": respondText(tale)})
+		s.pages["/a"] = leadsTo(s.otherHost("/b"))
 		p, out := pagerOf(t, nil)
-		become(t, p, out, pagesOf(s.URL+"/a"))
+		processPages(t, p, out, pagesOf(s.URL+"/a"))
 		if n := timesOf(t, p, c.outcome); n != 1 {
 			t.Errorf("%s: got %q counted %d times, want once", c.robots, c.outcome, n)
 		}
-		if asked := slices.Contains(s.requests(), "/b"); asked != (c.outcome == pageIsBetter) {
-			t.Errorf("%s: got asked for the page %t", c.robots, asked)
+		if requested := slices.Contains(s.requests(), "/b"); requested != (c.outcome == pageIsBetter) {
+			t.Errorf("%s: got page requested %t", c.robots, requested)
 		}
 	}
 	s = newSite(t, map[string]http.HandlerFunc{})
-	s.pages["/a"], s.pages["/b"] = leadsTo(s.other("/b")), leadsTo(s.URL+"/a")
+	s.pages["/a"], s.pages["/b"] = leadsTo(s.otherHost("/b")), leadsTo(s.URL+"/a")
 	p, out := pagerOf(t, nil)
-	become(t, p, out, pagesOf(s.URL+"/a"))
+	processPages(t, p, out, pagesOf(s.URL+"/a"))
 	if n := timesOf(t, p, pageOutcome(fetch.ClassRedirect)); n != 1 || len(s.requests()) != pageHosts {
-		t.Errorf("got a ring of two hosts counted %d times after %v, want once after %d", n, s.requests(), pageHosts)
+		t.Errorf("redirect loop of two hosts: counted %d times after %v, want once after %d", n, s.requests(), pageHosts)
 	}
 }
 
-// One request to a host at a time, and from start to start what is configured, be
-// they for pages, for a robots.txt file or for feeds.
-func TestAHostIsAskedForPagesPolitely(t *testing.T) {
+// At most one request to a host at a time, with the configured spacing between starts, for pages, robots.txt
+// files and feeds together.
+func TestPager_SpacesRequests(t *testing.T) {
 	const gap = 60 * time.Millisecond
 	slow := func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(gap / 3)
-		said(tale)(w, r)
+		respondText(tale)(w, r)
 	}
 	s := newSite(t, map[string]http.HandlerFunc{"/feed": slow, "/feed2": slow})
 	links := make([]string, 9)
@@ -336,7 +336,7 @@ func TestAHostIsAskedForPagesPolitely(t *testing.T) {
 	}
 	p, out := pagerOf(t, nil)
 	p.hosts.spacing = gap
-	c := &crawler{fetch: p.fetch, out: &outbox{}, clock: atNoon, metrics: p.metrics, slots: make(chan struct{}, 1), hosts: p.hosts}
+	c := &crawler{fetcher: p.fetch, out: &outbox{}, clock: atNoon, metrics: p.metrics, slots: make(chan struct{}, 1), hosts: p.hosts}
 	var group sync.WaitGroup
 	for i := range 3 {
 		group.Go(func() {
@@ -354,61 +354,61 @@ func TestAHostIsAskedForPagesPolitely(t *testing.T) {
 		}
 	})
 	group.Wait()
-	if got := sent(t, out, subjects.Prepares); len(got) != 3 || len(s.asked) != 12 {
-		t.Errorf("got %d documents and %d requests, want 3 and 12: %v", len(got), len(s.asked), s.asked)
+	if got := sent(t, out, subjects.PrepareQueue); len(got) != 3 || len(s.paths) != 12 {
+		t.Errorf("got %d documents and %d requests, want 3 and 12: %v", len(got), len(s.paths), s.paths)
 	}
 	if s.most != 1 {
-		t.Errorf("got %d requests at once, want 1", s.most)
+		t.Errorf("got %d concurrent requests, want 1", s.most)
 	}
 	for i := range s.began[1:] {
-		if d := s.began[i+1].Sub(s.began[i]); d < gap-10*time.Millisecond { // what a connection takes differs
-			t.Errorf("got %v from the start of %s to that of %s, want %v", d, s.asked[i], s.asked[i+1], gap)
+		if d := s.began[i+1].Sub(s.began[i]); d < gap-10*time.Millisecond { // tolerance for the connection time
+			t.Errorf("got %v between the starts of %s and %s, want %v", d, s.paths[i], s.paths[i+1], gap)
 		}
 	}
 }
 
-func TestACrawlDelayIsHonoured(t *testing.T) {
-	s := newSite(t, map[string]http.HandlerFunc{"/robots.txt": robots("Crawl-delay: 0.2"), "/a": said(tale), "/b": said(tale)})
+func TestPager_ObeysCrawlDelay(t *testing.T) {
+	s := newSite(t, map[string]http.HandlerFunc{"/robots.txt": robots("Crawl-delay: 0.2"), "/a": respondText(tale), "/b": respondText(tale)})
 	p, out := pagerOf(t, nil)
-	become(t, p, out, pagesOf(s.URL+"/a", s.URL+"/b"))
+	processPages(t, p, out, pagesOf(s.URL+"/a", s.URL+"/b"))
 	if len(s.began) != 3 || s.began[2].Sub(s.began[1]) < 190*time.Millisecond {
 		t.Errorf("got requests at %v, want 200 ms between the pages", s.began)
 	}
 }
 
-func TestOnlyTheNewestEntriesGetTheirPages(t *testing.T) {
+func TestPager_OnlyNewestEntries(t *testing.T) {
 	s := newSite(t, map[string]http.HandlerFunc{})
 	var links []string
 	for i := range maxPages + 3 {
 		links = append(links, fmt.Sprint(s.URL, "/", i))
 	}
 	task := pagesOf(links...)
-	slices.Reverse(task.Entries) // a feed may have its newest last
+	slices.Reverse(task.Entries) // a feed may list its newest entry last
 	p, out := pagerOf(t, nil)
-	become(t, p, out, task)
+	processPages(t, p, out, task)
 	var want []string
 	for i := range maxPages {
 		want = append(want, fmt.Sprint("/", i))
 	}
 	if got := s.requests(); !slices.Equal(got, want) {
-		t.Errorf("got %v asked for, want %v", got, want)
+		t.Errorf("got requests %v, want %v", got, want)
 	}
 }
 
-func TestALateDocumentGoesOnAsItIs(t *testing.T) {
-	s := newSite(t, map[string]http.HandlerFunc{"/a": said(tale)})
+func TestPager_LateDocumentPassesUnchanged(t *testing.T) {
+	s := newSite(t, map[string]http.HandlerFunc{"/a": respondText(tale)})
 	p, out := pagerOf(t, nil)
 	task := pagesOf(s.URL + "/a")
-	task.Fetched = noon.Add(-pageLate - time.Second)
-	if got := become(t, p, out, task)[0]; strings.Count(got.HTML, tale) != 1 || len(s.asked) != 0 {
-		t.Errorf("got %q after %v was asked for, want it as it was", got.HTML, s.asked)
+	task.Fetched = noon.Add(-maxPageAge - time.Second)
+	if got := processPages(t, p, out, task)[0]; strings.Count(got.HTML, tale) != 1 || len(s.paths) != 0 {
+		t.Errorf("got %q after requests %v, want it unchanged", got.HTML, s.paths)
 	}
 	if n := timesOf(t, p, pageIsLate); n != 1 {
-		t.Errorf("got %d late, want 1", n)
+		t.Errorf("got %d late entries, want 1", n)
 	}
 }
 
-// farLinks returns links to pages of hosts of their own.
+// farLinks returns links to pages on different hosts.
 func farLinks(n int) (links []string) {
 	for i := range n {
 		links = append(links, fmt.Sprintf("http://%d.example/a", i))
@@ -416,14 +416,14 @@ func farLinks(n int) (links []string) {
 	return links
 }
 
-func TestWhatIsNotFetchedInTimeStays(t *testing.T) {
+func TestPager_TimeoutKeepsFeedContent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{delay: 14 * time.Second}
 		p, out := pagerOf(t, w)
 		began := time.Now()
-		got := become(t, p, out, pagesOf(farLinks(maxPages)...))
-		if took := time.Since(began); took != pageTime {
-			t.Errorf("it took %v, want %v", took, pageTime)
+		got := processPages(t, p, out, pagesOf(farLinks(maxPages)...))
+		if took := time.Since(began); took != pagesTimeout {
+			t.Errorf("took %v, want %v", took, pagesTimeout)
 		}
 		if len(got) != maxPages || timesOf(t, p, pageIsLate) != maxPages-6 || len(w.fetched) != 13 {
 			t.Errorf("got %d entries, %d of them late, and %d requests; want %d, %d and 13",
@@ -433,20 +433,20 @@ func TestWhatIsNotFetchedInTimeStays(t *testing.T) {
 	})
 }
 
-func TestAPageMayTakeFifteenSeconds(t *testing.T) {
+func TestPager_PageTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){}}
 		p, out := pagerOf(t, slowPages{w})
 		began := time.Now()
-		become(t, p, out, pagesOf("http://a.example/a"))
+		processPages(t, p, out, pagesOf("http://a.example/a"))
 		if took := time.Since(began); took != pageTimeout || timesOf(t, p, pageOutcome(fetch.ClassTimeout)) != 1 {
-			t.Errorf("it took %v, and %d timed out; want %v and 1", took, timesOf(t, p, pageOutcome(fetch.ClassTimeout)), pageTimeout)
+			t.Errorf("took %v with %d timeouts; want %v and 1", took, timesOf(t, p, pageOutcome(fetch.ClassTimeout)), pageTimeout)
 		}
 		time.Sleep(time.Minute)
 	})
 }
 
-// slowPages is a web that never answers but for robots.txt files.
+// slowPages is a web that responds to robots.txt requests only.
 type slowPages struct{ *web }
 
 func (s slowPages) Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error) {
@@ -456,8 +456,8 @@ func (s slowPages) Fetch(ctx context.Context, r fetch.Request, now time.Time) (f
 	return s.web.Fetch(ctx, r, now)
 }
 
-func TestAPagerThatIsToStopLeavesItsTaskToTheNext(t *testing.T) {
-	s := newSite(t, map[string]http.HandlerFunc{"/a": said(tale), "/c": said(tale)})
+func TestPager_StopReturnsTheTask(t *testing.T) {
+	s := newSite(t, map[string]http.HandlerFunc{"/a": respondText(tale), "/c": respondText(tale)})
 	active, stop := context.WithCancel(t.Context())
 	s.pages["/b"] = func(w http.ResponseWriter, r *http.Request) {
 		stop()
@@ -465,22 +465,22 @@ func TestAPagerThatIsToStopLeavesItsTaskToTheNext(t *testing.T) {
 	}
 	p, out := pagerOf(t, nil)
 	began := time.Now()
-	if err := p.receive(t.Context(), active, pagesOf(s.URL+"/a", s.URL+"/b", s.URL+"/c")); !errors.Is(err, errNoLonger) {
-		t.Errorf("got %v, want that it is left", err)
+	if err := p.receive(t.Context(), active, pagesOf(s.URL+"/a", s.URL+"/b", s.URL+"/c")); !errors.Is(err, errStandby) {
+		t.Errorf("got %v, want the context's error", err)
 	}
-	if took := time.Since(began); took > 5*time.Second || len(sent(t, out, subjects.Prepares)) != 0 || slices.Contains(s.requests(), "/c") {
-		t.Errorf("got %v asked for in %v, want it to stop at once, and to hand on nothing", s.requests(), took)
+	if took := time.Since(began); took > 5*time.Second || len(sent(t, out, subjects.PrepareQueue)) != 0 || slices.Contains(s.requests(), "/c") {
+		t.Errorf("got requests %v in %v, want an immediate stop and no published task", s.requests(), took)
 	}
 }
 
-func TestAHostThatDoesNotAnswerIsLeft(t *testing.T) {
+func TestPager_SkipsUnansweringHost(t *testing.T) {
 	for _, c := range []struct {
-		class  fetch.Class
-		status int
-		asked  int // of four pages
+		class    fetch.Class
+		status   int
+		requests int // of four pages
 	}{
 		{fetch.ClassTimeout, 0, 2}, {fetch.ClassConnect, 0, 2}, {fetch.ClassServer, 503, 1}, {fetch.ClassClient, 429, 1},
-		{fetch.ClassWall, 403, 1}, {fetch.ClassLogin, 401, 1}, {fetch.ClassClient, 404, 4}, {fetch.ClassServer, 500, 4}, {fetch.ClassTooLarge, 0, 4},
+		{fetch.ClassBotBlock, 403, 1}, {fetch.ClassLogin, 401, 1}, {fetch.ClassClient, 404, 4}, {fetch.ClassServer, 500, 4}, {fetch.ClassTooLarge, 0, 4},
 	} {
 		w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){}}
 		var links []string
@@ -489,17 +489,17 @@ func TestAHostThatDoesNotAnswerIsLeft(t *testing.T) {
 			w.pages[links[i]] = fails(c.class, c.status)
 		}
 		p, out := pagerOf(t, w)
-		become(t, p, out, pagesOf(append(links, "http://b.example/a")...))
-		if got := len(w.fetched) - 3; got != c.asked { // two robots.txt files and a page of the other host
-			t.Errorf("%s %d: got %d pages asked for, want %d", c.class, c.status, got, c.asked)
+		processPages(t, p, out, pagesOf(append(links, "http://b.example/a")...))
+		if got := len(w.fetched) - 3; got != c.requests { // two robots.txt files and a page of the other host
+			t.Errorf("%s %d: got %d page requests, want %d", c.class, c.status, got, c.requests)
 		}
-		if n := timesOf(t, p, pageIsLeft); n != 4-c.asked {
-			t.Errorf("%s %d: got %d left, want %d", c.class, c.status, n, 4-c.asked)
+		if n := timesOf(t, p, pageIsLeft); n != 4-c.requests {
+			t.Errorf("%s %d: got %d skipped pages, want %d", c.class, c.status, n, 4-c.requests)
 		}
 	}
 }
 
-func TestAHostThatAnswersNowAndThenIsNotLeft(t *testing.T) {
+func TestPager_KeepsAnsweringHost(t *testing.T) {
 	w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){}}
 	links := farLinks(1)
 	for i := range 3 {
@@ -507,45 +507,45 @@ func TestAHostThatAnswersNowAndThenIsNotLeft(t *testing.T) {
 	}
 	w.pages[links[0]], w.pages[links[2]] = fails(fetch.ClassTimeout, 0), fails(fetch.ClassTimeout, 0)
 	p, out := pagerOf(t, w)
-	become(t, p, out, pagesOf(links...))
+	processPages(t, p, out, pagesOf(links...))
 	if n := timesOf(t, p, pageIsLeft); n != 0 || len(w.fetched) != 5 {
-		t.Errorf("got %v asked for and %d left, want all asked for", w.fetched, n)
+		t.Errorf("got requests %v and %d skipped pages, want all requested", w.fetched, n)
 	}
 }
 
-func TestWhatIsBetter(t *testing.T) {
+func TestIsFuller(t *testing.T) {
 	long := strings.Repeat(tale, 6)
 	for _, c := range []struct {
 		name, title, html, found string
 		want                     bool
 	}{
-		{"an article for a teaser", "A fair scheduler", "<p>" + tale + "</p>", long, true},
-		{"an article for nothing", "A fair scheduler", "", long, true},
-		{"by the summary alone", "Unheard of!", tale, long, true},
-		{"by the title alone", "A fair scheduler", `<a href="x">Comments</a>`, long, true},
-		{"words in other forms", "Новый планировщик ядра", "", strings.Repeat("О новом планировщике в ядре: он знает, сколько ждала каждая из задач. ", 5), true},
+		{"article instead of teaser", "A fair scheduler", "<p>" + tale + "</p>", long, true},
+		{"article instead of nothing", "A fair scheduler", "", long, true},
+		{"match by the summary only", "Unheard of!", tale, long, true},
+		{"match by the title only", "A fair scheduler", `<a href="x">Comments</a>`, long, true},
+		{"inflected words", "Новый планировщик ядра", "", strings.Repeat("О новом планировщике в ядре: он знает, сколько ждала каждая из задач. ", 5), true},
 		{"Chinese", "新的内核调度器", "", strings.Repeat("新的调度器知道每个任务等待了多久,内核优先选择等待最久的任务。", 10), true},
-		{"as much as the feed has", "A fair scheduler", long, long, false},
-		{"a little more", "A fair scheduler", long, long + tale, false},
-		{"some more", "A fair scheduler", long, long + tale + tale, false},
+		{"same text", "A fair scheduler", long, long, false},
+		{"slightly longer", "A fair scheduler", long, long + tale, false},
+		{"longer, but not enough", "A fair scheduler", long, long + tale + tale, false},
 		{"less", "A fair scheduler", long, tale, false},
-		{"too short to matter", "A fair scheduler", "", tale, false},
-		{"about something else", "A fair scheduler", tale, strings.Repeat("To go on, please subscribe to our newsletter with your address. ", 9), false},
-		{"Chinese about something else", "新的内核调度器", "", strings.Repeat("请登录后继续阅读。订阅我们的会员即可查看完整文章。", 12), false},
-		{"of which nothing can be said", "Q&A", "", long, false},
+		{"too short", "A fair scheduler", "", tale, false},
+		{"other subject", "A fair scheduler", tale, strings.Repeat("To go on, please subscribe to our newsletter with your address. ", 9), false},
+		{"other subject, Chinese", "新的内核调度器", "", strings.Repeat("请登录后继续阅读。订阅我们的会员即可查看完整文章。", 12), false},
+		{"title without words", "Q&A", "", long, false},
 	} {
 		e := subjects.Entry{Title: c.title, HTML: c.html}
-		if got := better(e, page.Found{Text: c.found}); got != c.want {
+		if got := isFuller(e, page.Article{Text: c.found}); got != c.want {
 			t.Errorf("%s: got better %t, want %t", c.name, got, c.want)
 		}
 	}
 }
 
-func TestDocumentsGoByWayOfTheirPagesIfSomebodyWantsIt(t *testing.T) {
+func TestFullText_RoutesDocuments(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		tags    string // of the setting
-		receipt bool   // wants it
+		receipt bool   // requests full text
 		feed    string // the feed's tags
 		depth   mesh.Depth
 		want    bool
@@ -566,7 +566,7 @@ func TestDocumentsGoByWayOfTheirPagesIfSomebodyWantsIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, out := parserOf(store)
-		c.depth.Queue = subjects.Pages.Name
+		c.depth.Queue = subjects.PageQueue.Name
 		p.fullText = &fullText{tags: split(c.tags), depths: func(context.Context) ([]mesh.Depth, error) {
 			return []mesh.Depth{{Queue: "parse", Fill: 1}, c.depth}, nil
 		}}
@@ -576,20 +576,20 @@ func TestDocumentsGoByWayOfTheirPagesIfSomebodyWantsIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !c.want {
-			only(t, out, subjects.Prepares)
+			only(t, out, subjects.PrepareQueue)
 			continue
 		}
-		got := only(t, out, subjects.Pages)
+		got := only(t, out, subjects.PageQueue)
 		if titles(got.Entries) != "a b " || got.Receipt != task.Receipt || got.Title != "Blog" {
-			t.Errorf("%s: got %+v to fetch pages for, want the document with its two entries", c.name, got)
+			t.Errorf("%s: got page task %+v, want the document with its two entries", c.name, got)
 		}
 	}
 }
 
 // Two agents crawl; one of them fetches pages.
-func TestOneAgentServesTheQueueOfPages(t *testing.T) {
-	r := newRig(t)
-	s := newSite(t, map[string]http.HandlerFunc{"/a": said(tale)})
+func TestPages_OneAgentIsActive(t *testing.T) {
+	r := newTestbed(t)
+	s := newSite(t, map[string]http.HandlerFunc{"/a": respondText(tale)})
 	p, _ := pagerOf(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
@@ -606,22 +606,22 @@ func TestOneAgentServesTheQueueOfPages(t *testing.T) {
 		})
 	}
 	task := pagesOf(s.URL + "/a")
-	if err := subjects.Publish(ctx, r.mesh, subjects.Pages, task); err != nil {
+	if err := subjects.Publish(ctx, r.mesh, subjects.PageQueue, task); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the document is prepared", func() bool {
-		stream, err := r.js.Stream(ctx, subjects.Prepares.Name)
+		stream, err := r.js.Stream(ctx, subjects.PrepareQueue.Name)
 		return err == nil && stream.CachedInfo().State.Msgs == 1
 	})
 	leases, err := r.mesh.Leases(ctx)
-	if err != nil || leases[subjects.Pages.Name].Agent == "" {
-		t.Errorf("got leases %v, %v; want one for the pages", leases, err)
+	if err != nil || leases[subjects.PageQueue.Name].Agent == "" {
+		t.Errorf("got leases %v, %v; want one for pages", leases, err)
 	}
 }
 
-func TestFeedsAreHandedOutHoweverManyPagesWait(t *testing.T) {
-	r := newRig(t)
-	stream, err := r.js.Stream(t.Context(), subjects.Pages.Name)
+func TestDispatch_IgnoresThePageQueue(t *testing.T) {
+	r := newTestbed(t)
+	stream, err := r.js.Stream(t.Context(), subjects.PageQueue.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -630,7 +630,7 @@ func TestFeedsAreHandedOutHoweverManyPagesWait(t *testing.T) {
 	if _, err := r.js.UpdateStream(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	if err := subjects.Publish(t.Context(), r.mesh, subjects.Pages, pagesOf(blog)); err != nil {
+	if err := subjects.Publish(t.Context(), r.mesh, subjects.PageQueue, pagesOf(blog)); err != nil {
 		t.Fatal(err)
 	}
 	s := r.scheduler(&memory.Store{})
@@ -638,7 +638,7 @@ func TestFeedsAreHandedOutHoweverManyPagesWait(t *testing.T) {
 	if err := s.dispatch(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.lanes(); got != "cold " {
-		t.Errorf("got tasks of %q handed out, want the cold one", got)
+	if got := r.waitingTiers(); got != "cold " {
+		t.Errorf("got dispatched tasks of %q, want cold", got)
 	}
 }

@@ -10,29 +10,27 @@ import (
 )
 
 const (
-	clearly   = 1.5 // times as long as the feed's text must an article be
-	longer    = 200 // characters that it must be longer besides
-	fewWords  = 8   // less than which are no summary
-	sameWords = 0.5 // share of the words of title or summary that an article has in it
+	minLengthRatio  = 1.5 // minimum ratio of the article's length to the feed's text
+	minExtraChars   = 200 // minimum difference of the lengths, in characters
+	minSummaryWords = 8   // summaries with fewer words are not compared
+	minSharedWords  = 0.5 // share of the title's or summary's words that the article must contain
 )
 
-// better reports whether an article is clearly longer than what the feed gave of
-// an entry, and about the same: most pages that are not the entry's own, such as
-// those that ask for consent or a subscription, do not speak of what it does.
-func better(e subjects.Entry, found page.Found) bool {
-	had := text.Plain(e.HTML)
+// isFuller reports whether an article is clearly longer than the feed's text of an entry and about the same
+// subject. Most other pages, such as consent or subscription pages, share few words with the entry.
+func isFuller(e subjects.Entry, found page.Article) bool {
+	had := text.PlainText(e.HTML)
 	n := float64(utf8.RuneCountInString(had))
-	if have := float64(utf8.RuneCountInString(found.Text)); have < clearly*n || have < n+longer {
+	if have := float64(utf8.RuneCountInString(found.Text)); have < minLengthRatio*n || have < n+minExtraChars {
 		return false
 	}
-	title, summary, article := rootsOf(text.Title(e.Title, maxTitle)), rootsOf(had+"\n"+text.Plain(e.Summary)), rootsOf(found.Text)
-	return share(title, article) >= sameWords || len(summary) >= fewWords && share(summary, article) >= sameWords
+	title, summary, article := wordStems(text.Title(e.Title, maxTitle)), wordStems(had+"\n"+text.PlainText(e.Summary)), wordStems(found.Text)
+	return sharedPart(title, article) >= minSharedWords || len(summary) >= minSummaryWords && sharedPart(summary, article) >= minSharedWords
 }
 
-// rootsOf returns how the longer words of a text begin, which stays as it is when
-// they change their form, in any language in which words do. Of Chinese and
-// Japanese it returns the characters that have a meaning of their own.
-func rootsOf(plain string) map[string]bool {
+// wordStems returns prefixes of the longer words of a text, which stay the same under inflection in most
+// languages. For Chinese and Japanese it returns single Han characters.
+func wordStems(plain string) map[string]bool {
 	roots := map[string]bool{}
 	for _, w := range text.Words(plain) {
 		switch word := []rune(w.Text); {
@@ -45,9 +43,8 @@ func rootsOf(plain string) map[string]bool {
 	return roots
 }
 
-// share returns how many of the words are among the others: 0 to 1, and 0 if there
-// are none.
-func share(words, others map[string]bool) float64 {
+// sharedPart returns the part of words that others contains, 0 to 1; 0 if words is empty.
+func sharedPart(words, others map[string]bool) float64 {
 	n := 0
 	for w := range words {
 		if others[w] {

@@ -10,25 +10,25 @@ import (
 	"feedmesh/agent/plan"
 )
 
-// elsewhere is that a page is redirected to another host.
-type elsewhere struct{ to string }
+// otherHostError reports a redirect to another host.
+type otherHostError struct{ to string }
 
-func (e *elsewhere) Error() string { return "it is elsewhere: " + e.to }
+func (e *otherHostError) Error() string { return "redirected to another host: " + e.to }
 
-// page fetches a page, however many hosts it is redirected over.
+// page fetches a page, over up to pageHosts hosts of a redirect chain.
 func (p *pager) page(ctx context.Context, address string) (fetch.Document, error) {
 	for range pageHosts {
 		d, err := p.pageAt(ctx, address)
-		if e := (*elsewhere)(nil); errors.As(err, &e) {
+		if e := (*otherHostError)(nil); errors.As(err, &e) {
 			address = e.to
 			continue
 		}
 		return d, err
 	}
-	return fetch.Document{}, &fetch.Error{Class: fetch.ClassRedirect, Err: fmt.Errorf("it is redirected over more than %d hosts", pageHosts)}
+	return fetch.Document{}, &fetch.Error{Class: fetch.ClassRedirect, Err: fmt.Errorf("redirected over more than %d hosts", pageHosts)}
 }
 
-// pageAt fetches a page of one host when it is its turn, if that host lets robots.
+// pageAt fetches a page of one host under the host's lock, if robots.txt allows it.
 func (p *pager) pageAt(ctx context.Context, address string) (fetch.Document, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -42,7 +42,7 @@ func (p *pager) pageAt(ctx context.Context, address string) (fetch.Document, err
 	if !rules.Allow(u) {
 		return fetch.Document{}, errRobots
 	}
-	release, err := p.hosts.takeForPage(ctx, host, max(p.hosts.spacing, rules.Delay))
+	release, err := p.hosts.lockForPage(ctx, host, max(p.hosts.spacing, rules.Delay))
 	if err != nil {
 		return fetch.Document{}, err
 	}
@@ -52,9 +52,9 @@ func (p *pager) pageAt(ctx context.Context, address string) (fetch.Document, err
 	return p.fetch.Fetch(ctx, fetch.Request{
 		URL:    address,
 		Header: map[string]string{"Accept": "text/html, application/xhtml+xml;q=0.9, */*;q=0.1"},
-		Follow: func(to *url.URL) error {
+		CheckRedirect: func(to *url.URL) error {
 			if !fetch.SameHost(u, to) {
-				return &elsewhere{to.String()}
+				return &otherHostError{to.String()}
 			}
 			if !rules.Allow(to) {
 				return errRobots
@@ -64,18 +64,18 @@ func (p *pager) pageAt(ctx context.Context, address string) (fetch.Document, err
 	}, p.clock.Now())
 }
 
-// rules returns what a site asks of robots. To ask it is a fetch like any.
+// rules returns a site's robots.txt rules. Fetching them takes the host's lock like any request.
 func (p *pager) rules(ctx context.Context, host string, u *url.URL) (*fetch.Rules, error) {
-	if rules, known := p.robots.Known(u, p.clock.Now()); known {
+	if rules, cached := p.robots.Cached(u, p.clock.Now()); cached {
 		return rules, nil
 	}
-	release, err := p.hosts.takeForPage(ctx, host, p.hosts.spacing)
+	release, err := p.hosts.lockForPage(ctx, host, p.hosts.spacing)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if rules, known := p.robots.Known(u, p.clock.Now()); known { // another worker asked meanwhile
+	if rules, cached := p.robots.Cached(u, p.clock.Now()); cached { // another worker fetched them
 		return rules, nil
 	}
-	return p.robots.Ask(ctx, u, p.clock.Now())
+	return p.robots.Fetch(ctx, u, p.clock.Now())
 }

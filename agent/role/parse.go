@@ -18,38 +18,37 @@ import (
 	"feedmesh/subjects"
 )
 
-// Parse reads documents and hands on the entries that are not known yet.
+// Parse parses documents and passes on new and changed entries.
 var Parse = Role{
-	Name:  "parse",
-	Does:  "reads documents of any format, and hands on the entries that are new or changed",
-	Store: true,
+	Name:        "parse",
+	Description: "parse documents of any format, and pass on new and changed entries",
+	Store:       true,
 	Run: func(ctx context.Context, env *Env) error {
-		p := &parser{feeds: env.Store, known: env.Store, out: env.Mesh, maxBody: int64(env.Config.Crawl.MaxBody), metrics: env.Metrics}
-		p.shelf = &unpacked
-		defer p.shelf.read()()
+		p := &parser{feeds: env.Store, items: env.Store, out: env.Mesh, maxBody: int64(env.Config.Crawl.MaxBody), metrics: env.Metrics}
+		p.bodies = &sharedBodies
+		defer p.bodies.addReader()()
 		p.fullText = &fullText{tags: env.Config.FullText, depths: env.Mesh.Depths}
-		return mesh.Serve(ctx, env.Mesh, subjects.Parses, "", p, env.Workers)
+		return mesh.Serve(ctx, env.Mesh, subjects.ParseQueue, "", p, env.Workers)
 	},
 }
 
-// maxEntries is the most bytes of entries that travel together. What is added
-// to them on their way, and how JSON writes them, fits a message too, unless
-// somebody means harm; see publishParts.
+// maxEntries bounds the bytes of entries in a message. Their growth in later roles and in JSON still fits,
+// except for hostile content; see publishParts.
 const maxEntries = 2 << 20
 
 type parser struct {
 	feeds   storage.Feeds
-	known   storage.Items
+	items   storage.Items
 	out     subjects.Publisher
 	maxBody int64
 	metrics *Metrics
 
 	fullText *fullText
-	shelf    *shelf
+	bodies   *bodyCache
 }
 
 func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
-	parsed, err := p.read(task)
+	parsed, err := p.parseBody(task)
 	if err != nil {
 		kind := feed.Broken
 		if e := (*feed.Error)(nil); errors.As(err, &e) {
@@ -62,98 +61,98 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 		Title: parsed.Title, Site: parsed.Site, Language: parsed.Language,
 		Dates: newest(dates(parsed.Entries)), Malformed: parsed.Malformed,
 	}
-	if !task.Pushed() { // which may show but a part of the feed
+	if !task.Pushed() { // a push may contain a part of the feed only
 		document.Rate, document.Hints = policy.Rate(dates(parsed.Entries), task.Fetched), hintsOf(task, parsed)
 	}
-	entries, err := p.news(ctx, task.FeedID, parsed.Entries)
+	entries, err := p.newEntries(ctx, task.FeedID, parsed.Entries)
 	if err != nil {
 		return err
 	}
 	if len(entries) == 0 {
 		p.metrics.documents.WithLabelValues("nothing new").Inc()
-		return observe(ctx, p.out, "parse", subjects.Observation{
+		return publishObservation(ctx, p.out, "parse", subjects.Observation{
 			Receipt: task.Receipt, Outcome: subjects.Nothing, Rate: document.Rate, Dates: document.Dates, Hints: document.Hints,
 			Malformed: document.Malformed,
 		})
 	}
 	p.metrics.documents.WithLabelValues("new entries").Inc()
-	entries, all := fitting(entries)
+	entries, all := fitMessage(entries)
 	if !all {
-		// The next poll must bring the document again, for the others.
+		// The next poll must fetch the document again for the other entries.
 		document.ETag, document.LastModified, document.BodyHash = "", "", ""
 	}
-	if document, err = p.recall(ctx, document); err != nil {
+	if document, err = p.addFeed(ctx, document); err != nil {
 		return err
 	}
-	if p.fullText.wanted(ctx, document) {
-		return publishParts(ctx, p.out, subjects.Pages, document, entries, func(d subjects.Document, e []subjects.Entry) subjects.Page {
+	if p.fullText.isEnabled(ctx, document) {
+		return publishParts(ctx, p.out, subjects.PageQueue, document, entries, func(d subjects.Document, e []subjects.Entry) subjects.Page {
 			return subjects.Page{Document: d, Entries: e}
 		})
 	}
-	return publishParts(ctx, p.out, subjects.Prepares, document, entries, func(d subjects.Document, e []subjects.Entry) subjects.Prepare {
+	return publishParts(ctx, p.out, subjects.PrepareQueue, document, entries, func(d subjects.Document, e []subjects.Entry) subjects.Prepare {
 		return subjects.Prepare{Document: d, Entries: e}
 	})
 }
 
-// bodies are where documents are unpacked. None is kept that is larger than maxKept.
-var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// bufferPool recycles buffers for decompressed documents up to maxPooledBuffer bytes.
+var bufferPool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-const maxKept = 2 * fetch.MaxPlain
+const maxPooledBuffer = 2 * fetch.MaxBuffered
 
-// giveBack keeps a buffer for other documents.
-func giveBack(body *bytes.Buffer) {
-	if body.Cap() <= maxKept {
-		bodies.Put(body)
+// putBuffer returns a buffer to the pool.
+func putBuffer(body *bytes.Buffer) {
+	if body.Cap() <= maxPooledBuffer {
+		bufferPool.Put(body)
 	}
 }
 
-// read returns what a document says, which is nowhere in its bytes any more.
-func (p *parser) read(task subjects.Parse) (feed.Document, error) {
-	body := p.shelf.take(task.BodyHash)
+// parseBody parses the task's body. The result does not alias the body, which is recycled on return.
+func (p *parser) parseBody(task subjects.Parse) (feed.Document, error) {
+	body := p.bodies.take(task.BodyHash)
 	if body == nil {
-		body = bodies.Get().(*bytes.Buffer)
-		if err := fetch.UnpackTo(body, task.Body, p.maxBody); err != nil {
+		body = bufferPool.Get().(*bytes.Buffer)
+		if err := fetch.DecompressTo(body, task.Body, p.maxBody); err != nil {
 			return feed.Document{}, err
 		}
 	}
-	defer giveBack(body)
+	defer putBuffer(body)
 	return feed.Parse(body.Bytes(), task.ContentType, task.URL)
 }
 
-// brokenWeight is how much a document counts that is no feed: it will hardly be
-// one soon, but hosts show error pages as if they were documents.
+// brokenWeight is the failure weight of a document that is no feed. It is unlikely to become a feed soon, but
+// hosts also send error pages with status 200.
 const brokenWeight = 0.5
 
-// unreadable tells the schedule that there was a document, but no feed in it.
+// unreadable reports to the schedule that a document is not a feed.
 func (p *parser) unreadable(ctx context.Context, task subjects.Parse, kind feed.Kind, err error) error {
 	p.metrics.documents.WithLabelValues(string(kind)).Inc()
-	return observe(ctx, p.out, "parse", subjects.Observation{
+	return publishObservation(ctx, p.out, "parse", subjects.Observation{
 		Receipt: task.Receipt, Outcome: subjects.Failed, Class: string(kind), Error: err.Error(), Weight: brokenWeight,
 	})
 }
 
-// news returns the entries that the store does not have as they are.
-func (p *parser) news(ctx context.Context, feedID string, entries []feed.Entry) ([]subjects.Entry, error) {
+// newEntries returns the entries that the store does not contain in the same form.
+func (p *parser) newEntries(ctx context.Context, feedID string, entries []feed.Entry) ([]subjects.Entry, error) {
 	keys := make([]string, len(entries))
 	for i, e := range entries {
 		keys[i] = e.Key
 	}
-	known, err := p.known.Known(ctx, feedID, keys)
+	stored, err := p.items.ItemHashes(ctx, feedID, keys)
 	if err != nil {
 		return nil, fmt.Errorf("look up entries of feed %s: %w", feedID, err)
 	}
 	var news []subjects.Entry
 	for _, e := range entries {
-		if hash, have := known[e.Key]; !have || hash != e.Hash {
+		if hash, have := stored[e.Key]; !have || hash != e.Hash {
 			news = append(news, subjects.Entry(e))
 		}
 	}
 	return news, nil
 }
 
-// recall adds what the store has of a document's feed. Of one that was removed it
-// has nothing, and will take nothing.
-func (p *parser) recall(ctx context.Context, d subjects.Document) (subjects.Document, error) {
+// addFeed adds the stored properties of the document's feed. For a removed feed it adds none, and the store
+// will reject the items.
+func (p *parser) addFeed(ctx context.Context, d subjects.Document) (subjects.Document, error) {
 	f, err := p.feeds.Feed(ctx, d.FeedID)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return d, fmt.Errorf("look up feed %s: %w", d.FeedID, err)
@@ -162,9 +161,8 @@ func (p *parser) recall(ctx context.Context, d subjects.Document) (subjects.Docu
 	return d, nil
 }
 
-// fitting returns as many entries, first ones first, as one message carries,
-// and whether those are all.
-func fitting(entries []subjects.Entry) ([]subjects.Entry, bool) {
+// fitMessage returns as many entries as one message can carry, from the first on, and whether these are all.
+func fitMessage(entries []subjects.Entry) ([]subjects.Entry, bool) {
 	size := 0
 	for i, e := range entries {
 		size += len(e.HTML) + len(e.Summary) + len(e.Title) + 1024
@@ -186,8 +184,7 @@ func dates(entries []feed.Entry) []time.Time {
 	return dates
 }
 
-// newest returns the newest dates, at most [subjects.MaxDates], newest first, as
-// Unix seconds.
+// newest returns the newest dates, at most [subjects.MaxDates], newest first, as Unix seconds.
 func newest(dates []time.Time) []int64 {
 	var seconds []int64
 	for _, d := range dates {
@@ -199,11 +196,11 @@ func newest(dates []time.Time) []int64 {
 	return seconds[:min(len(seconds), subjects.MaxDates)]
 }
 
-// hintsOf returns what a document says of when to read it.
+// hintsOf returns the polling hints of a document.
 func hintsOf(task subjects.Parse, d feed.Document) *subjects.Hints {
 	h := &subjects.Hints{
 		TTL: int(d.TTL / time.Minute), Period: int(d.Period / time.Minute), SkipHours: d.SkipHours, SkipDays: d.SkipDays,
-		Window: len(d.Entries), Hub: cmp.Or(task.Hub, d.Hub), Self: cmp.Or(task.Self, d.Self),
+		Entries: len(d.Entries), Hub: cmp.Or(task.Hub, d.Hub), Self: cmp.Or(task.Self, d.Self),
 	}
 	if d.ZoneKnown {
 		h.Zone = &d.Zone

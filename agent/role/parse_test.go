@@ -18,8 +18,8 @@ import (
 	"feedmesh/subjects"
 )
 
-// packed returns a body as it travels.
-func packed(t *testing.T, body []byte) []byte {
+// compressed returns a body compressed as in a task.
+func compressed(t *testing.T, body []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -40,11 +40,11 @@ func parseOf(t *testing.T, body string) subjects.Parse {
 			FeedID: storage.FeedID(blog), Crawl: "c1", Fetched: noon, Status: 200,
 			ETag: `"1"`, LastModified: "then", BodyHash: "hash",
 		},
-		URL: blog, Body: packed(t, []byte(body)),
+		URL: blog, Body: compressed(t, []byte(body)),
 	}
 }
 
-// rss returns a document with entries of these titles, with content as told.
+// rss returns a document with entries of these titles and contents.
 func rss(titles string, content func(title string) string) string {
 	var b strings.Builder
 	b.WriteString(`<rss version="2.0"><channel><title>Blog</title><link>http://blog.example/</link><language>en-us</language>`)
@@ -60,11 +60,11 @@ func plainly(title string) string { return "about " + title }
 // parserOf returns a parser of a store.
 func parserOf(store storage.Store) (*parser, *outbox) {
 	out := &outbox{}
-	return &parser{feeds: store, known: store, out: out, maxBody: 20 << 20, metrics: metrics(), fullText: &fullText{}}, out
+	return &parser{feeds: store, items: store, out: out, maxBody: 20 << 20, metrics: metrics(), fullText: &fullText{}}, out
 }
 
-// keepEntries stores entries as items of the blog, as if they had gone all the way.
-func keepEntries(t *testing.T, store *memory.Store, entries []subjects.Entry) {
+// storeEntries stores entries as items of the blog.
+func storeEntries(t *testing.T, store *memory.Store, entries []subjects.Entry) {
 	t.Helper()
 	id := storage.FeedID(blog)
 	batch := storage.Batch{FeedID: id}
@@ -85,7 +85,7 @@ func titles(entries []subjects.Entry) string {
 	return s
 }
 
-func TestOnlyNewAndChangedEntriesGoOn(t *testing.T) {
+func TestParse_PassesNewAndChangedEntries(t *testing.T) {
 	store := storeWith(t, blog)
 	p, out := parserOf(store)
 	receive := func(body string) {
@@ -95,17 +95,17 @@ func TestOnlyNewAndChangedEntriesGoOn(t *testing.T) {
 		}
 	}
 	receive(rss("a b c", plainly))
-	first := only(t, out, subjects.Prepares)
+	first := only(t, out, subjects.PrepareQueue)
 	if got := titles(first.Entries); got != "a b c " {
-		t.Errorf("got %q from a new feed, want all", got)
+		t.Errorf("got %q from a new feed, want all entries", got)
 	}
 	if want := parseOf(t, "").Receipt; first.Receipt != want || first.Title != "Blog" || first.Site != "http://blog.example/" || first.Language != "en-us" || first.URL != blog {
-		t.Errorf("got document %+v, want what the feed says of itself and receipt %+v", first.Document, want)
+		t.Errorf("got document %+v, want the feed's metadata and receipt %+v", first.Document, want)
 	}
 	if first.Rate <= 0 {
-		t.Errorf("got rate %v of three entries in three days, want more than 0", first.Rate)
+		t.Errorf("got rate %v for three entries in three days, want more than 0", first.Rate)
 	}
-	keepEntries(t, store, first.Entries)
+	storeEntries(t, store, first.Entries)
 
 	receive(rss("d a b c", func(title string) string {
 		if title == "b" {
@@ -113,22 +113,22 @@ func TestOnlyNewAndChangedEntriesGoOn(t *testing.T) {
 		}
 		return plainly(title)
 	}))
-	if got := titles(only(t, out, subjects.Prepares).Entries); got != "d b " {
-		t.Errorf("got %q, want the new and the changed one", got)
+	if got := titles(only(t, out, subjects.PrepareQueue).Entries); got != "d b " {
+		t.Errorf("got %q, want the new and the changed entry", got)
 	}
 
 	receive(rss("c b", plainly))
-	o := only(t, out, subjects.Observes)
+	o := only(t, out, subjects.ObserveQueue)
 	if got := o.Observations[0]; len(o.Observations) != 1 || got.Outcome != subjects.Nothing || got.Receipt != first.Receipt || got.Rate <= 0 {
-		t.Errorf("got %+v of known entries, want that there is nothing new, with the receipt and a rate", o)
+		t.Errorf("got %+v for stored entries, want outcome nothing with receipt and rate", o)
 	}
 	receive(rss("", plainly))
-	if o := only(t, out, subjects.Observes).Observations[0]; o.Outcome != subjects.Nothing || o.ETag != `"1"` || o.Rate != 0 {
-		t.Errorf("got %+v of a feed without entries, want that there is nothing new", o)
+	if o := only(t, out, subjects.ObserveQueue).Observations[0]; o.Outcome != subjects.Nothing || o.ETag != `"1"` || o.Rate != 0 {
+		t.Errorf("got %+v for a feed without entries, want outcome nothing", o)
 	}
 }
 
-func TestUnreadableDocumentsFailInWords(t *testing.T) {
+func TestParse_UnreadableDocuments(t *testing.T) {
 	for _, test := range []struct {
 		body string
 		kind feed.Kind
@@ -145,15 +145,15 @@ func TestUnreadableDocumentsFailInWords(t *testing.T) {
 		if err := p.Receive(t.Context(), parseOf(t, test.body)); err != nil {
 			t.Fatal(err)
 		}
-		got := only(t, out, subjects.Observes).Observations[0]
+		got := only(t, out, subjects.ObserveQueue).Observations[0]
 		if got.Outcome != subjects.Failed || got.Class != string(test.kind) || got.Error == "" || got.Receipt != parseOf(t, "").Receipt {
-			t.Errorf("%.20q: got %+v, want a failure of kind %q with words and receipt", test.body, got, test.kind)
+			t.Errorf("%.20q: got %+v, want a failure of class %q with text and receipt", test.body, got, test.kind)
 		}
 	}
 }
 
-func TestABodyThatIsNotPackedOrTooLargeFailsInWords(t *testing.T) {
-	for _, test := range []struct{ name, words string }{{"plain", "unpack"}, {"large", "larger than"}} {
+func TestParse_InvalidBodies(t *testing.T) {
+	for _, test := range []struct{ name, words string }{{"plain", "decompress"}, {"large", "larger than"}} {
 		p, out := parserOf(&memory.Store{})
 		task := parseOf(t, rss("a b c", plainly))
 		if test.name == "plain" {
@@ -164,22 +164,24 @@ func TestABodyThatIsNotPackedOrTooLargeFailsInWords(t *testing.T) {
 		if err := p.Receive(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
-		got := only(t, out, subjects.Observes).Observations[0]
+		got := only(t, out, subjects.ObserveQueue).Observations[0]
 		if got.Outcome != subjects.Failed || got.Class != string(feed.Broken) || !strings.Contains(got.Error, test.words) {
-			t.Errorf("%s: got %+v, want a failure with %q in its words", test.name, got, test.words)
+			t.Errorf("%s: got %+v, want a failure with text %q", test.name, got, test.words)
 		}
 	}
 }
 
-// away is a store that can't be read.
-type away struct{ *memory.Store }
+// unavailableStore is a store whose reads fail.
+type unavailableStore struct{ *memory.Store }
 
 var errAway = errors.New("the store is away")
 
-func (away) Known(context.Context, string, []string) (map[string]string, error) { return nil, errAway }
+func (unavailableStore) ItemHashes(context.Context, string, []string) (map[string]string, error) {
+	return nil, errAway
+}
 
-func TestAParseWithoutStoreIsTriedAgain(t *testing.T) {
-	p, out := parserOf(away{&memory.Store{}})
+func TestParse_IsRetriedWithoutStore(t *testing.T) {
+	p, out := parserOf(unavailableStore{&memory.Store{}})
 	if err := p.Receive(t.Context(), parseOf(t, rss("a", plainly))); !errors.Is(err, errAway) || len(out.messages) != 0 {
 		t.Errorf("got %v and %d messages, want the store's error and none", err, len(out.messages))
 	}
@@ -204,12 +206,11 @@ func jsonFeed(n int, content string) string {
 	return string(data)
 }
 
-// What does not fit into one message comes with the next polls, which must find
-// the document changed until then; and no document is too large to travel as
-// an item, whatever cleaning, stems and JSON make of it.
-func TestADocumentTooLargeForAMessageComesInParts(t *testing.T) {
+// Entries that do not fit into one message follow with the next polls, for which the document must count as
+// changed until then. No document may become too large as items through cleaning, stemming and JSON.
+func TestParse_SplitsLargeDocuments(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped by -short: it takes some seconds")
+		t.Skip("skipped by -short: takes some seconds")
 	}
 	t.Parallel()
 	for _, test := range []struct {
@@ -218,52 +219,52 @@ func TestADocumentTooLargeForAMessageComesInParts(t *testing.T) {
 		content string
 	}{
 		{"long entries", 3, strings.Repeat("<p>"+strings.Repeat("-", 1000)+"</p>\n", 750)},
-		{"quotes, which markup writes as five bytes", 900, strings.Repeat(`"`, 2000)},
-		{"control characters, which JSON writes as six bytes", 2, strings.Repeat("\x01", 750_000)},
+		{"quotes: five bytes each in markup", 900, strings.Repeat(`"`, 2000)},
+		{"control characters: six bytes each in JSON", 2, strings.Repeat("\x01", 750_000)},
 	} {
 		store := storeWith(t, blog)
 		p, out := parserOf(store)
 		body := jsonFeed(test.n, test.content)
-		whole := false
-		for polls := 1; !whole; polls++ {
+		complete := false
+		for polls := 1; !complete; polls++ {
 			task := parseOf(t, body)
 			if err := p.Receive(t.Context(), task); err != nil {
 				t.Fatalf("%s: poll %d: %v", test.name, polls, err)
 			}
-			prepare := only(t, out, subjects.Prepares)
+			prepare := only(t, out, subjects.PrepareQueue)
 			stored := travel(t, test.name, prepare)
 			if len(stored.Items) == 0 || polls > 20 {
-				t.Fatalf("%s: got %d items with poll %d, want some, and all after a few", test.name, len(stored.Items), polls)
+				t.Fatalf("%s: got %d items with poll %d, want some, and all after a few polls", test.name, len(stored.Items), polls)
 			}
 			if polls == 1 && stored.Items[0].Key != prepare.Entries[0].Key {
-				t.Errorf("%s: got %s first, want the document's first", test.name, stored.Items[0].Key)
+				t.Errorf("%s: got %s first, want the first entry of the document", test.name, stored.Items[0].Key)
 			}
 			if _, err := store.PutItems(t.Context(), storage.Batch{FeedID: stored.FeedID, Items: stored.Items}); err != nil {
 				t.Fatal(err)
 			}
 			counts, _ := store.Counts(t.Context())
-			whole = counts.Items == int64(test.n)
-			if (stored.ETag+stored.LastModified+stored.BodyHash != "") != whole {
-				t.Fatalf("%s: poll %d: got validators %+v with %d of %d items, want them with the last only",
+			complete = counts.Items == int64(test.n)
+			if (stored.ETag+stored.LastModified+stored.BodyHash != "") != complete {
+				t.Fatalf("%s: poll %d: got validators %+v with %d of %d items, want validators with the last items only",
 					test.name, polls, stored.Receipt, counts.Items, test.n)
 			}
 		}
 	}
 }
 
-// travel takes entries the way to the store.
+// travel passes entries through all roles up to the store.
 func travel(t *testing.T, name string, task subjects.Prepare) subjects.Store {
 	t.Helper()
 	out := &outbox{}
 	if err := (&preparer{out: out}).Receive(t.Context(), task); err != nil {
 		t.Fatalf("%s: prepare: %v", name, err)
 	}
-	if err := labellerTo(t, out, "").Receive(t.Context(), only(t, out, subjects.Classifys)); err != nil {
+	if err := newClassifierActor(t, out, "").Receive(t.Context(), only(t, out, subjects.ClassifyQueue)); err != nil {
 		t.Fatalf("%s: classify: %v", name, err)
 	}
 	c := clustererOf(t, &memory.Store{}, out)
-	if err := c.Receive(t.Context(), only(t, out, subjects.Clusters)); err != nil {
+	if err := c.Receive(t.Context(), only(t, out, subjects.ClusterQueue)); err != nil {
 		t.Fatalf("%s: cluster: %v", name, err)
 	}
-	return only(t, out, subjects.Stores)
+	return only(t, out, subjects.StoreQueue)
 }

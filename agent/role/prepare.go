@@ -15,13 +15,13 @@ import (
 	"feedmesh/subjects"
 )
 
-// Prepare makes items of entries.
+// Prepare turns entries into items.
 var Prepare = Role{
-	Name: "prepare",
-	Does: "makes items of entries: clean markup, absolute links, sound dates, language",
+	Name:        "prepare",
+	Description: "turn entries into items: clean markup, absolute links, plausible dates, language",
 	Run: func(ctx context.Context, env *Env) error {
 		p := &preparer{out: env.Mesh, rules: env.Prepare}
-		return mesh.Serve(ctx, env.Mesh, subjects.Prepares, "", p, env.Workers)
+		return mesh.Serve(ctx, env.Mesh, subjects.PrepareQueue, "", p, env.Workers)
 	},
 }
 
@@ -32,18 +32,18 @@ const (
 	maxTag     = 60
 )
 
-// preparer asks for its rules once a task, so that the items of a document are
-// made by the same ones.
+// preparer is the actor of the prepare role. It loads the current rules once a task, so that all items of a
+// document are made by the same version.
 type preparer struct {
 	out   subjects.Publisher
-	rules func() *text.Rules // nil for the default ones
+	rules func() *text.Rules // nil for the default rules
 }
 
 func (p *preparer) Receive(ctx context.Context, task subjects.Prepare) error {
 	items := make([]storage.Item, len(task.Entries))
 	document := task.Document
 	document.Title = text.Title(document.Title, maxTitle)
-	document.Language = language.Normal(document.Language)
+	document.Language = language.Normalize(document.Language)
 	document.Site = ""
 	if base, err := url.Parse(task.URL); err == nil {
 		document.Site = absolute(base, task.Site)
@@ -55,18 +55,18 @@ func (p *preparer) Receive(ctx context.Context, task subjects.Prepare) error {
 	for i, e := range task.Entries {
 		items[i] = prepare(rules, document, e)
 	}
-	return publishParts(ctx, p.out, subjects.Classifys, document, items, func(d subjects.Document, items []storage.Item) subjects.Classify {
+	return publishParts(ctx, p.out, subjects.ClassifyQueue, document, items, func(d subjects.Document, items []storage.Item) subjects.Classify {
 		return subjects.Classify{Document: d, Items: items}
 	})
 }
 
-// prepare makes an item of an entry.
+// prepare makes an item from an entry.
 func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) storage.Item {
 	base := baseOf(d)
 	item := storage.Item{
 		ID:     storage.ItemID(d.FeedID, e.Key),
 		FeedID: d.FeedID, Key: e.Key, Hash: e.Hash,
-		URL:       rules.Link(link(base, e)),
+		URL:       rules.CleanLink(link(base, e)),
 		Title:     rules.Title(e.Title, d.Title, maxTitle),
 		Author:    text.Title(e.Author, maxAuthor),
 		FirstSeen: d.Fetched,
@@ -77,7 +77,7 @@ func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) storage.I
 	}
 	cleaned := rules.Clean(e.HTML, base, d.URL)
 	item.HTML, item.Images = cleaned.HTML, cleaned.Images
-	if image := rules.Image(e.Image, base); image != "" && len(item.Images) == 0 {
+	if image := rules.ImageURL(e.Image, base); image != "" && len(item.Images) == 0 {
 		item.Images = []string{image}
 	}
 	item.Excerpt = text.Excerpt(cleaned.Text, maxExcerpt)
@@ -93,20 +93,19 @@ func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) storage.I
 		}
 	}
 	item.Published, item.Assumed = published(e, d.Fetched)
-	item.Updated = sound(e.Updated, d.Fetched)
+	item.Updated = plausible(e.Updated, d.Fetched)
 	item.Comments, item.Source = absolute(base, e.Comments), text.Title(e.Source, maxTitle)
 	for _, file := range e.Enclosures {
 		if file.URL = absolute(base, file.URL); file.URL != "" {
 			item.Enclosures = append(item.Enclosures, storage.Enclosure(file))
 		}
 	}
-	item.Language, _ = language.Detect(item.Title+"\n"+cleaned.Text, cmp.Or(language.Normal(e.Language), d.Language))
+	item.Language, _ = language.Detect(item.Title+"\n"+cleaned.Text, cmp.Or(language.Normalize(e.Language), d.Language))
 	item.TextHash = near.TextHash(item.Title, cleaned.Text)
 	return item
 }
 
-// baseOf returns what a document's relative links start from: its site, or
-// where it came from.
+// baseOf returns the base of a document's relative links: its site, or its own URL.
 func baseOf(d subjects.Document) *url.URL {
 	for _, s := range []string{d.Site, d.URL} {
 		if u, err := url.Parse(s); err == nil && u.Host != "" {
@@ -116,8 +115,7 @@ func baseOf(d subjects.Document) *url.URL {
 	return nil
 }
 
-// link returns the absolute address of an entry, or nothing. A GUID that is an
-// address serves where there is no link.
+// link returns the absolute address of an entry, or "". Without a link, a GUID that is a URL is used.
 func link(base *url.URL, e subjects.Entry) string {
 	if l := absolute(base, e.Link); l != "" {
 		return l
@@ -128,7 +126,7 @@ func link(base *url.URL, e subjects.Entry) string {
 	return ""
 }
 
-// absolute returns the http or https address that ref means at base, or nothing.
+// absolute resolves ref at base and returns it if it is an http or https URL, otherwise "".
 func absolute(base *url.URL, ref string) string {
 	ref = strings.TrimSpace(ref)
 	if ref == "" {
@@ -151,14 +149,14 @@ func absolute(base *url.URL, ref string) string {
 	return ""
 }
 
-// published returns when an entry was published, and, if its word can't be
-// taken for that, why it is when we first saw it.
+// published returns the publication date of an entry. If the entry has no plausible date, it returns the
+// fetch time and the reason.
 func published(e subjects.Entry, fetched time.Time) (at time.Time, assumed string) {
 	date := e.Published
 	if date.IsZero() {
 		date = e.Updated
 	}
-	switch at = sound(date, fetched); {
+	switch at = plausible(date, fetched); {
 	case !at.IsZero():
 		return at, ""
 	case date.After(fetched):
@@ -169,9 +167,9 @@ func published(e subjects.Entry, fetched time.Time) (at time.Time, assumed strin
 	return fetched, "missing"
 }
 
-// sound returns a date as the store keeps it, or zero if it can't be true:
-// further ahead than clocks and time zones explain, or before the web was.
-func sound(date, fetched time.Time) time.Time {
+// plausible returns a date at the store's resolution, or zero if it is implausible: further in the future
+// than clocks and time zones explain, or before 1990.
+func plausible(date, fetched time.Time) time.Time {
 	if date.IsZero() || date.After(fetched.Add(24*time.Hour)) || date.Year() < 1990 {
 		return time.Time{}
 	}

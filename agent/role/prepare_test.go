@@ -12,26 +12,26 @@ import (
 	"feedmesh/subjects"
 )
 
-// prepared returns what becomes of entries of a document.
+// prepared returns the classify task for entries of a document.
 func prepared(t *testing.T, d subjects.Document, entries ...subjects.Entry) subjects.Classify {
 	t.Helper()
 	out := &outbox{}
 	if err := (&preparer{out: out}).Receive(t.Context(), subjects.Prepare{Document: d, Entries: entries}); err != nil {
 		t.Fatal(err)
 	}
-	got := only(t, out, subjects.Classifys)
+	got := only(t, out, subjects.ClassifyQueue)
 	if len(got.Items) != len(entries) {
-		t.Fatalf("got %d items, want one of each of %d entries", len(got.Items), len(entries))
+		t.Fatalf("got %d items, want one for each of %d entries", len(got.Items), len(entries))
 	}
 	return got
 }
 
-// blogDocument is a document of the blog as parse hands it on.
+// blogDocument is a document of the blog as parse passes it on.
 func blogDocument() subjects.Document {
 	return subjects.Document{Receipt: receiptOf(storage.FeedID(blog)), URL: blog, Title: "Blog", Site: "https://www.blog.example/sub/", Language: "en-US"}
 }
 
-func TestDates(t *testing.T) {
+func TestPrepare_Dates(t *testing.T) {
 	day := func(d int) time.Time { return noon.AddDate(0, 0, d) }
 	zone := time.FixedZone("", -7*3600)
 	for _, test := range []struct {
@@ -43,14 +43,14 @@ func TestDates(t *testing.T) {
 	}{
 		{"sound", subjects.Entry{Published: day(-3), Updated: day(-1)}, day(-3), "", day(-1)},
 		{"elsewhere", subjects.Entry{Published: day(-3).In(zone)}, day(-3), "", time.Time{}},
-		{"finer than is kept", subjects.Entry{Published: day(-3).Add(999)}, day(-3), "", time.Time{}},
+		{"nanoseconds", subjects.Entry{Published: day(-3).Add(999)}, day(-3), "", time.Time{}},
 		{"missing", subjects.Entry{}, noon, "missing", time.Time{}},
 		{"unreadable", subjects.Entry{Dated: "last Tuesday"}, noon, "unreadable", time.Time{}},
 		{"updated only", subjects.Entry{Updated: day(-2)}, day(-2), "", day(-2)},
 		{"unreadable, but updated", subjects.Entry{Dated: "last Tuesday", Updated: day(-2)}, day(-2), "", day(-2)},
-		{"a little ahead", subjects.Entry{Published: day(1)}, day(1), "", time.Time{}},
-		{"too far ahead", subjects.Entry{Published: day(1).Add(time.Second)}, noon, "future", time.Time{}},
-		{"both too far ahead", subjects.Entry{Published: day(30), Updated: day(40)}, noon, "future", time.Time{}},
+		{"slightly in the future", subjects.Entry{Published: day(1)}, day(1), "", time.Time{}},
+		{"too far in the future", subjects.Entry{Published: day(1).Add(time.Second)}, noon, "future", time.Time{}},
+		{"both too far in the future", subjects.Entry{Published: day(30), Updated: day(40)}, noon, "future", time.Time{}},
 		{"before the web", subjects.Entry{Published: time.Date(1989, 12, 31, 0, 0, 0, 0, time.UTC), Dated: "1989"}, noon, "unreadable", time.Time{}},
 		{"Unix zero", subjects.Entry{Published: time.Unix(0, 0), Updated: time.Unix(0, 0)}, noon, "unreadable", time.Time{}},
 		{"early web", subjects.Entry{Published: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)}, time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), "", time.Time{}},
@@ -63,7 +63,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-func TestLinks(t *testing.T) {
+func TestPrepare_Links(t *testing.T) {
 	long := "http://x.example/" + strings.Repeat("a", storage.MaxURL)
 	for _, test := range []struct{ link, guid, want string }{
 		{"https://a.example/1", "", "https://a.example/1"},
@@ -97,7 +97,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-func TestLinksStartFromTheSiteOrElseFromTheDocument(t *testing.T) {
+func TestPrepare_BaseOfLinks(t *testing.T) {
 	for _, test := range []struct{ url, site, wantSite, want string }{
 		{"http://blog.example/feeds/all.xml", "http://site.example/", "http://site.example/", "http://site.example/1"},
 		{"http://blog.example/feeds/all.xml", "/home/", "http://blog.example/home/", "http://blog.example/home/1"},
@@ -115,7 +115,7 @@ func TestLinksStartFromTheSiteOrElseFromTheDocument(t *testing.T) {
 	}
 }
 
-func TestTitlesComeFromTheTextWhereThereAreNone(t *testing.T) {
+func TestPrepare_TitlesFromText(t *testing.T) {
 	for _, test := range []struct{ title, html, want string }{
 		{"A &amp; <b>B</b>", "<p>text</p>", "A & B"},
 		{"", "<p>Just <i>tooted</i> this.</p><p>And more.</p>", "Just tooted this."},
@@ -128,12 +128,12 @@ func TestTitlesComeFromTheTextWhereThereAreNone(t *testing.T) {
 	} {
 		got := prepared(t, blogDocument(), subjects.Entry{Title: test.title, HTML: test.html}).Items[0].Title
 		if n := utf8.RuneCountInString(got); test.want != "" && got != test.want || n > maxTitle || test.title == "" && n > 101 {
-			t.Errorf("%.20q, %.20q: got %q, want %q or a short one", test.title, test.html, got, test.want)
+			t.Errorf("%.20q, %.20q: got %q, want %q or a shortened title", test.title, test.html, got, test.want)
 		}
 	}
 }
 
-func TestImagesAndLinksInTheTextStartFromItsPage(t *testing.T) {
+func TestPrepare_BaseOfContent(t *testing.T) {
 	for _, test := range []struct {
 		html, image string
 		want        []string
@@ -150,11 +150,11 @@ func TestImagesAndLinksInTheTextStartFromItsPage(t *testing.T) {
 	}
 	got := prepared(t, blogDocument(), subjects.Entry{Link: "https://a.example/p/1", HTML: "<a href='2'>next</a>"}).Items[0].HTML
 	if !strings.Contains(got, `href="https://a.example/p/2"`) {
-		t.Errorf("got %s, want its link absolute", got)
+		t.Errorf("got %s, want an absolute link", got)
 	}
 }
 
-func TestTheFeedsLanguageIsAHintOnly(t *testing.T) {
+func TestPrepare_FeedLanguageIsAHint(t *testing.T) {
 	for _, test := range []struct{ feed, text, want string }{
 		{"en-US", "The quick brown fox jumps over the lazy dog, and then it goes home to sleep for the rest of the day.", "en"},
 		{"en", "Съешь ещё этих мягких французских булок, да выпей же чаю. Потом пойдём гулять по городу вместе.", "ru"},
@@ -170,7 +170,7 @@ func TestTheFeedsLanguageIsAHintOnly(t *testing.T) {
 	}
 }
 
-// hostile are strings that strangers may send.
+// hostile are strings of hostile feeds.
 var hostile = []string{
 	"<script>alert(1)</script>", "<img src=x onerror=alert(1)>", `"><svg onload=alert(1)>`, "<a href='java\tscript:alert(1)'>x</a>",
 	"<style>@import 'http://evil.example'</style>", "<iframe src='http://evil.example'></iframe>", "<form action=http://evil.example><input>",
@@ -197,7 +197,7 @@ func eachString(v reflect.Value, do func(string)) {
 	}
 }
 
-func TestHostileEntriesBecomeHarmlessItems(t *testing.T) {
+func TestPrepare_HostileEntries(t *testing.T) {
 	for i, s := range hostile {
 		e := subjects.Entry{
 			Key: fmt.Sprint(i), Hash: "h", GUID: s, Link: s, Title: s, HTML: "<p>" + s + "</p>", Author: s, Dated: s, Image: s, Tags: []string{s, "fine"},
@@ -232,28 +232,28 @@ func TestHostileEntriesBecomeHarmlessItems(t *testing.T) {
 	}
 }
 
-func TestPreparingTwiceGivesTheSame(t *testing.T) {
+func TestPrepare_IsIdempotent(t *testing.T) {
 	var entries []subjects.Entry
 	for i, s := range hostile {
 		entries = append(entries, subjects.Entry{Key: fmt.Sprint(i), Hash: "h", Title: s, HTML: s, Link: fmt.Sprint("/", i)})
 	}
 	first, second := prepared(t, blogDocument(), entries...), prepared(t, blogDocument(), entries...)
 	if !reflect.DeepEqual(first, second) || first.ID() != second.ID() {
-		t.Error("got another task the second time, want the same")
+		t.Error("got another task for the same document, want an equal one")
 	}
 	seen := map[string]bool{}
 	for i, d := range first.Items {
 		if d.ID != storage.ItemID(d.FeedID, entries[i].Key) || seen[d.ID] || d.Key != entries[i].Key || d.Hash != "h" {
-			t.Errorf("got item %s of key %q, want an ID made of feed and key", d.ID, d.Key)
+			t.Errorf("got item %s of key %q, want an ID derived from feed and key", d.ID, d.Key)
 		}
 		seen[d.ID] = true
-		// What was cleaned and comes again, say in somebody else's feed, stays.
+		// Cleaned content that another feed repeats stays unchanged.
 		again := prepared(t, blogDocument(), subjects.Entry{Key: d.Key, Title: d.Title, HTML: d.HTML}).Items[0]
 		if again.HTML != d.HTML {
-			t.Errorf("got %.80q from the cleaned %.80q, want it unchanged", again.HTML, d.HTML)
+			t.Errorf("got %.80q from the cleaned %.80q, want them equal", again.HTML, d.HTML)
 		}
 	}
 	if first.Receipt != blogDocument().Receipt {
-		t.Errorf("got receipt %+v, want the document's", first.Receipt)
+		t.Errorf("got receipt %+v, want the receipt of the document", first.Receipt)
 	}
 }

@@ -19,59 +19,59 @@ import (
 	"feedmesh/subjects"
 )
 
-func TestACrawlerProbesProxiesAndTellsOfAllAtOnce(t *testing.T) {
-	w := &web{dead: map[string]error{"http://u:p@b:1": &fetch.Error{Class: fetch.ClassProxy, Err: errors.New("connection refused")}}}
+func TestProbe_ReportsAllProxiesTogether(t *testing.T) {
+	w := &web{proxyErrors: map[string]error{"http://u:p@b:1": &fetch.Error{Class: fetch.ClassProxy, Err: errors.New("connection refused")}}}
 	c, out := crawlerOf(w, 1)
-	task := subjects.Crawl{Tier: subjects.Hot, Ways: []subjects.Way{{ID: "a", URL: "http://a:1"}, {ID: "b", URL: "http://u:p@b:1"}}, Asked: noon}
+	task := subjects.Crawl{Tier: subjects.Hot, Probes: []subjects.Route{{ID: "a", URL: "http://a:1"}, {ID: "b", URL: "http://u:p@b:1"}}, ProbesDue: noon}
 	if err := c.Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	seen := only(t, out, subjects.Observes)
-	if seen.From != "probe/"+task.ID() || len(seen.Observations) != 2 || len(w.fetched) != 0 {
-		t.Fatalf("got %+v and %d fetches, want word of both proxies alone", seen, len(w.fetched))
+	seen := only(t, out, subjects.ObserveQueue)
+	if seen.Source != "probe/"+task.ID() || len(seen.Observations) != 2 || len(w.fetched) != 0 {
+		t.Fatalf("got %+v and %d fetches, want observations of both proxies only", seen, len(w.fetched))
 	}
 	a, b := seen.Observations[0], seen.Observations[1]
-	if a.Outcome != subjects.Probed || a.Way != "a" || a.Dead != nil || a.Error != "" || a.FeedID != "" {
-		t.Errorf("got %+v of the one that works", a)
+	if a.Outcome != subjects.Probed || a.ProxyID != "a" || a.FailedProxies != nil || a.Error != "" || a.FeedID != "" {
+		t.Errorf("working proxy: got %+v", a)
 	}
-	if b.Outcome != subjects.Probed || b.Way != "b" || !slices.Equal(b.Dead, []string{"b"}) || b.Error != "connection refused" || b.Class != "proxy" {
-		t.Errorf("got %+v of the dead one", b)
+	if b.Outcome != subjects.Probed || b.ProxyID != "b" || !slices.Equal(b.FailedProxies, []string{"b"}) || b.Error != "connection refused" || b.Class != "proxy" {
+		t.Errorf("failed proxy: got %+v", b)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := c.Receive(ctx, task); err == nil || len(out.messages) != 0 {
-		t.Errorf("got %v and %d messages without time, want an error alone", err, len(out.messages))
+		t.Errorf("after the deadline: got %v and %d messages, want only an error", err, len(out.messages))
 	}
-	for range 20 { // it may or may not find a slot first
-		if o, err := c.probeOne(ctx, task.ID(), task.Ways[0]); err == nil {
-			t.Fatalf("got %+v without time, want no word of the proxy", o)
+	for range 20 { // it may or may not get a slot first
+		if o, err := c.probeOne(ctx, task.ID(), task.Probes[0]); err == nil {
+			t.Fatalf("after the deadline: got %+v, want no observation of the proxy", o)
 		}
 	}
 }
 
-// A probing has a schedule on a real server, a crawler, and a real proxy.
-type probing struct {
-	*rig
+// A probeFixture has a schedule on a real server, a crawler, and a real proxy.
+type probeFixture struct {
+	*testbed
 	schedule *scheduler
 	crawler  *crawler
 	out      *outbox
 	addr     string       // of the proxy
-	asked    atomic.Value // of the proxy: for which host, last
+	asked    atomic.Value // the last host requested from the proxy
 }
 
-func newProbing(t *testing.T) *probing {
-	r := newRig(t)
+func newProbing(t *testing.T) *probeFixture {
+	r := newTestbed(t)
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	client := fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxPacked: 1 << 20, Parallel: 1, ProxyAllow: loopback})
+	client := fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 1, ProxyAllow: loopback})
 	t.Cleanup(client.Close)
-	p := &probing{rig: r}
+	p := &probeFixture{testbed: r}
 	p.crawler, p.out = crawlerOf(nil, 4)
-	p.crawler.fetch, p.crawler.clock = client, r.clock
+	p.crawler.fetcher, p.crawler.clock = client, r.clock
 	return p
 }
 
-// serveProxy has the proxy answer until stop: where it was before, if it was.
-func (p *probing) serveProxy() (stop func()) {
+// serveProxy starts the proxy at its previous address, if any, until stop.
+func (p *probeFixture) serveProxy() (stop func()) {
 	p.t.Helper()
 	if p.addr == "" {
 		p.addr = "127.0.0.1:0"
@@ -96,9 +96,8 @@ func (p *probing) serveProxy() (stop func()) {
 	return server.Close
 }
 
-// round has the schedule hand out probes, crawls them, and returns how many there
-// were and what the bucket has of the proxy then.
-func (p *probing) round() (probes int, known subjects.Proxy) {
+// round dispatches and crawls probes, and returns their number and the stored state of the proxy.
+func (p *probeFixture) round() (probes int, stored subjects.Proxy) {
 	p.t.Helper()
 	ctx := p.t.Context()
 	err := p.schedule.probe(ctx)
@@ -106,19 +105,19 @@ func (p *probing) round() (probes int, known subjects.Proxy) {
 		if len(task.Feeds) > 0 || task.Tier != subjects.Hot {
 			p.t.Errorf("got %+v, want hot probes only", task)
 		}
-		probes += len(task.Ways)
+		probes += len(task.Probes)
 		err = errors.Join(err, p.crawler.Receive(ctx, task))
 	}
 	p.purge()
-	err = errors.Join(err, p.schedule.observe(ctx, sent(p.t, p.out, subjects.Observes)), p.schedule.keepLearned(ctx))
+	err = errors.Join(err, p.schedule.observe(ctx, sent(p.t, p.out, subjects.ObserveQueue)), p.schedule.saveHistory(ctx))
 	k, loadErr := p.mesh.Proxy(ctx, "eu")
 	if err = errors.Join(err, loadErr); err != nil || k == nil {
-		p.t.Fatalf("got %+v, %v of the proxy", k, err)
+		p.t.Fatalf("state of the proxy: got %+v, %v", k, err)
 	}
 	return probes, *k
 }
 
-func TestAProxyThatDiesRestsAndComesBackByAProbe(t *testing.T) {
+func TestProbe_FailedProxyRecovers(t *testing.T) {
 	p := newProbing(t)
 	stop := p.serveProxy()
 	store := storeWith(t)
@@ -126,40 +125,40 @@ func TestAProxyThatDiesRestsAndComesBackByAProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.schedule = p.scheduler(store)
-	if n, k := p.round(); n != 1 || !k.Passed.Equal(p.clock()) || k.Failures != 0 || p.asked.Load() != "no-such-host.invalid:443" {
-		t.Fatalf("a new one: got %d probes, %+v, asked for %v; want one, passed, and no site asked", n, k, p.asked.Load())
+	if n, k := p.round(); n != 1 || !k.ProbePassed.Equal(p.clock()) || k.Failures != 0 || p.asked.Load() != "no-such-host.invalid:443" {
+		t.Fatalf("new proxy: got %d probes, %+v, requested host %v; want one passed probe and no site requested", n, k, p.asked.Load())
 	}
-	p.pass(4 * time.Minute)
+	p.advance(4 * time.Minute)
 	if n, _ := p.round(); n != 0 {
-		t.Errorf("got %d probes after four minutes, want none yet", n)
+		t.Errorf("got %d probes after four minutes, want none", n)
 	}
 
 	stop()
-	p.pass(time.Minute)
+	p.advance(time.Minute)
 	n, k := p.round()
-	if n != 1 || k.Failures != 1 || !k.Until.Equal(p.clock().Add(time.Minute)) || !strings.Contains(k.Why, "connection refused") || strings.Contains(k.Why, "s3cret") {
-		t.Fatalf("a dead one: got %d probes, %+v; want a rest of a minute, and why", n, k)
+	if n != 1 || k.Failures != 1 || !k.RestUntil.Equal(p.clock().Add(time.Minute)) || !strings.Contains(k.Reason, "connection refused") || strings.Contains(k.Reason, "s3cret") {
+		t.Fatalf("failed proxy: got %d probes, %+v; want a rest of a minute with a reason", n, k)
 	}
 
-	// Another schedule takes over, and knows that it rests.
+	// Another schedule takes over and loads the proxy's rest.
 	p.schedule = p.scheduler(store)
-	p.pass(59 * time.Second)
+	p.advance(59 * time.Second)
 	if n, _ := p.round(); n != 0 {
-		t.Errorf("got %d probes while it rests, want none", n)
+		t.Errorf("got %d probes during the rest, want none", n)
 	}
-	p.pass(time.Second)
-	if n, k := p.round(); n != 1 || k.Failures != 2 || !k.Until.Equal(p.clock().Add(2*time.Minute)) {
-		t.Errorf("still dead: got %d probes, %+v; want a rest of two minutes", n, k)
+	p.advance(time.Second)
+	if n, k := p.round(); n != 1 || k.Failures != 2 || !k.RestUntil.Equal(p.clock().Add(2*time.Minute)) {
+		t.Errorf("still failing: got %d probes, %+v; want a rest of two minutes", n, k)
 	}
 
 	p.serveProxy()
-	p.pass(2 * time.Minute)
-	if n, k := p.round(); n != 1 || k.Failures != 0 || !k.Until.IsZero() || !k.Passed.Equal(p.clock()) {
-		t.Errorf("back: got %d probes, %+v; want it to work", n, k)
+	p.advance(2 * time.Minute)
+	if n, k := p.round(); n != 1 || k.Failures != 0 || !k.RestUntil.IsZero() || !k.ProbePassed.Equal(p.clock()) {
+		t.Errorf("recovered: got %d probes, %+v; want it in use", n, k)
 	}
 }
 
-func TestProbesDoNotAddToALongQueue(t *testing.T) {
+func TestProbe_SkippedForALongQueue(t *testing.T) {
 	p := newProbing(t)
 	p.serveProxy()
 	store := storeWith(t)
@@ -167,17 +166,17 @@ func TestProbesDoNotAddToALongQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.schedule = p.scheduler(store)
-	for i := range crawlAhead {
+	for i := range maxQueuedCrawls {
 		task := subjects.Crawl{Tier: subjects.Cold, Feeds: []subjects.Target{{FeedID: fmt.Sprint(i)}}}
-		if err := subjects.Publish(t.Context(), p.mesh, subjects.Crawls, task); err != nil {
+		if err := subjects.Publish(t.Context(), p.mesh, subjects.CrawlQueue, task); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := p.schedule.probe(t.Context()); err != nil || len(p.crawls()) != crawlAhead {
-		t.Errorf("got %d tasks, %v; want no more than the %d there were", len(p.crawls()), err, crawlAhead)
+	if err := p.schedule.probe(t.Context()); err != nil || len(p.crawls()) != maxQueuedCrawls {
+		t.Errorf("got %d tasks, %v; want no more than the initial %d", len(p.crawls()), err, maxQueuedCrawls)
 	}
 	p.purge()
 	if n, _ := p.round(); n != 1 {
-		t.Errorf("got %d probes when there is room, want 1", n)
+		t.Errorf("got %d probes below the limit, want 1", n)
 	}
 }

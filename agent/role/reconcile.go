@@ -17,32 +17,29 @@ import (
 )
 
 const (
-	// glanceEvery is how often the two are compared by their counts alone.
-	glanceEvery = 30 * time.Second
+	// checkEvery is the interval of comparisons by item counts only.
+	checkEvery = 30 * time.Second
 
-	// compareEvery is how often they are compared by what they have.
+	// compareEvery is the interval of comparisons by content.
 	compareEvery = time.Hour
 
-	// onTheirWay is how long items that changed may take to get to the index
-	// before anything is made of it.
-	onTheirWay = 2 * time.Minute
+	// indexDelay is the time that changed items may take to reach the index before they count as differences.
+	indexDelay = 2 * time.Minute
 
-	// compareFirst is when to compare after the start: when what a crash may
-	// have lost on its way can be told from what is on its way.
-	compareFirst = onTheirWay + time.Minute
+	// firstCompare is the time of the first comparison after the start, when items lost in a crash can be
+	// distinguished from items still in the queues.
+	firstCompare = indexDelay + time.Minute
 
-	// refillEvery is how long an index may take to get half of what is stored
-	// before it is taken for lost once more.
+	// refillEvery is the time an index has to reach half of the stored items before it counts as lost again.
 	refillEvery = 5 * time.Minute
 
-	// shortQueue is how many messages may wait for the index when more are queued:
-	// so many that it never runs out of them, and new items don't wait long behind
-	// old ones.
-	shortQueue = 200
+	// maxQueued is the queue length up to which more index tasks are published: enough to keep the index
+	// busy, and few enough that new items don't wait long behind old ones.
+	maxQueued = 200
 )
 
-// reconciler compares the index with the store and has repaired what differs:
-// whatever became of the tasks that should have told the index of it.
+// reconciler compares the index with the store and queues repairs, independent of the tasks that should have
+// updated the index.
 type reconciler struct {
 	store   storage.Store
 	index   storage.Index
@@ -51,27 +48,27 @@ type reconciler struct {
 	log     *slog.Logger
 	metrics *Metrics
 
-	next      time.Time // when to compare; zero at the start
-	refilled  time.Time // when the index was last found to be lost
-	differed  bool      // whether the counts differed at the last glance, and nothing waited
-	explained int64     // by how much they differ where there is nothing to repair: refused items, say
+	next      time.Time // time of the next comparison; zero at the start
+	refilled  time.Time // time at which the index was last found lost
+	differed  bool      // whether the counts differed with an empty queue at the last check
+	explained int64     // difference of the counts without anything to repair, for example rejected items
 }
 
-// run compares now and then until ctx ends.
+// run checks the index at intervals until ctx ends.
 func (r *reconciler) run(ctx context.Context) error {
 	for {
-		// What is away is told of by those who wait for it.
-		if err := r.glance(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
-			r.log.Warn("can't compare the index with the store", "err", err)
+		// Unavailable engines are reported elsewhere.
+		if err := r.check(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
+			r.log.Warn("index comparison failed", "err", err)
 		}
-		if !pause(ctx, glanceEvery) {
+		if !sleep(ctx, checkEvery) {
 			return nil
 		}
 	}
 }
 
-// pause waits for d and reports whether ctx still lives then.
-func pause(ctx context.Context, d time.Duration) bool {
+// sleep waits for d and reports whether ctx is still valid.
+func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false
@@ -80,10 +77,9 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// glance compares the index with the store if there is a reason to do so now.
-// While much waits for the index, it can't tell what is missing from what is on
-// its way.
-func (r *reconciler) glance(ctx context.Context) error {
+// check compares the index with the store if a comparison is needed now. With a long queue it does nothing,
+// because missing items can't be distinguished from queued ones.
+func (r *reconciler) check(ctx context.Context) error {
 	counts, err := r.store.Counts(ctx)
 	if err != nil {
 		return err
@@ -97,110 +93,109 @@ func (r *reconciler) glance(ctx context.Context) error {
 		return err
 	}
 	now := r.clock.Now()
-	why := r.reason(now, counts.Items, indexed, waiting)
-	if why == "" || waiting > shortQueue {
+	reason := r.reason(now, counts.Items, indexed, waiting)
+	if reason == "" || waiting > maxQueued {
 		return nil
 	}
-	found, err := r.compare(ctx, now, why, leastAge(why, waiting))
+	found, err := r.compare(ctx, now, reason, minAge(reason, waiting))
 	if err != nil {
 		return err
 	}
-	switch why {
-	case lost:
+	switch reason {
+	case mostMissing:
 		r.refilled = r.clock.Now()
-	case differ:
+	case countsDiffer:
 		if r.differed = false; found == 0 {
 			r.explained = counts.Items - indexed
 		}
-	case isTime:
+	case periodic:
 		r.next = now.Add(compareEvery)
 	}
 	return nil
 }
 
-// The reasons to compare.
+// The reasons for a comparison.
 const (
-	lost    = "most items are missing"
-	atStart = "the counts differ at the start"
-	differ  = "the counts go on differing though nothing waits"
-	isTime  = "it is time"
+	mostMissing  = "most items are missing"
+	atStart      = "the counts differ at the start"
+	countsDiffer = "the counts go on differing though nothing waits"
+	periodic     = "it is time"
 )
 
-// reason returns why to compare now, or nothing.
+// reason returns the reason for a comparison now, or "".
 func (r *reconciler) reason(now time.Time, stored, indexed int64, waiting uint64) string {
 	start := r.next.IsZero()
 	if start {
-		r.next = now.Add(compareFirst)
+		r.next = now.Add(firstCompare)
 	}
 	before := r.differed
 	r.differed = stored != indexed && waiting == 0
 	switch {
 	case 2*indexed < stored && now.Sub(r.refilled) >= refillEvery:
-		return lost
+		return mostMissing
 	case start && indexed != stored:
 		return atStart
 	case before && r.differed && stored-indexed != r.explained:
-		return differ
+		return countsDiffer
 	case !now.Before(r.next):
-		return isTime
+		return periodic
 	}
 	return ""
 }
 
-// leastAge returns how old a change must be before anything is made of it: until
-// then the item may be on its way to the index. A lost index has lost the newest
-// items too, and at the start nothing is on its way if nothing waits.
-func leastAge(why string, waiting uint64) time.Duration {
+// minAge returns the age from which a changed item counts as a difference: before, it may be in a queue. A
+// lost index has lost the newest items too, and at the start an empty queue means that no item is in
+// progress.
+func minAge(reason string, waiting uint64) time.Duration {
 	switch {
-	case why == isTime, why == atStart && waiting > 0:
-		return onTheirWay
-	case why == differ:
-		return glanceEvery
+	case reason == periodic, reason == atStart && waiting > 0:
+		return indexDelay
+	case reason == countsDiffer:
+		return checkEvery
 	}
 	return 0
 }
 
-// compare queues what differs, the newest days first, and returns how many items
-// those are. Changes younger than age it leaves for the next time.
-func (r *reconciler) compare(ctx context.Context, now time.Time, why string, age time.Duration) (int, error) {
+// compare queues differing items, newest days first, and returns their number. It ignores changes younger
+// than age.
+func (r *reconciler) compare(ctx context.Context, now time.Time, reason string, age time.Duration) (int, error) {
 	days, err := reconcile.Days(ctx, r.store, r.index)
 	if err != nil {
 		return 0, err
 	}
-	refused := sync.OnceValues(func() (map[string]bool, error) { return r.refused(ctx) })
+	rejected := sync.OnceValues(func() (map[string]bool, error) { return r.rejectedTasks(ctx) })
 	found := map[reconcile.State]int{}
-	wanted := func(item reconcile.Item) (bool, error) {
+	include := func(item reconcile.Item) (bool, error) {
 		if item.State == reconcile.Same || now.Sub(item.Changed).Abs() < age {
 			return false, nil
 		}
-		waits, err := refused()
-		if err != nil || waits[refusedTask(item.ID).ID()] {
+		waits, err := rejected()
+		if err != nil || waits[rejectedTask(item.ID).ID()] {
 			return false, err
 		}
 		found[item.State]++
 		r.metrics.reconciled.WithLabelValues(string(item.State)).Inc()
 		return true, nil
 	}
-	tell := sync.OnceFunc(func() {
-		if why == lost {
-			r.log.Info("the index lacks most items: it is made anew from the store")
+	logStart := sync.OnceFunc(func() {
+		if reason == mostMissing {
+			r.log.Info("index lost, rebuild started")
 		}
 	})
-	err = reconcile.Queue(ctx, r.store, r.index, suspects(days, now), fmt.Sprintf("reconciled %d", now.UnixMicro()), wanted,
+	err = reconcile.Queue(ctx, r.store, r.index, suspects(days, now), fmt.Sprintf("reconciled %d", now.UnixMicro()), include,
 		func(ctx context.Context, task subjects.Index) error {
-			tell()
+			logStart()
 			return r.publish(ctx, task)
 		})
 	if len(found) > 0 {
-		r.log.Info("the index did not agree with the store: it is being repaired", "missing", found[reconcile.Missing],
+		r.log.Info("index differences found, repair queued", "missing", found[reconcile.Missing],
 			"stale", found[reconcile.Stale], "surplus", found[reconcile.Surplus])
 	}
 	return found[reconcile.Missing] + found[reconcile.Stale] + found[reconcile.Surplus], err
 }
 
-// suspects returns the days to walk over: those whose counts differ, the last
-// two, in which most happens, and of the others another share each hour, so that
-// all are walked over within a day.
+// suspects returns the days to compare: those with different counts, the last two, and 1/24 of the others
+// each hour, so that all are compared within a day.
 func suspects(days []reconcile.Day, now time.Time) []reconcile.Day {
 	yesterday := storage.Day(now).Add(-24 * time.Hour)
 	return slices.DeleteFunc(slices.Clone(days), func(d reconcile.Day) bool {
@@ -209,9 +204,9 @@ func suspects(days []reconcile.Day, now time.Time) []reconcile.Day {
 	})
 }
 
-// refused returns the IDs of tasks in quarantine whose item the index refuses.
-// They wait for a person: to try them again each hour would put them there again.
-func (r *reconciler) refused(ctx context.Context) (map[string]bool, error) {
+// rejectedTasks returns the IDs of quarantined tasks, including items that the index rejects. They need
+// manual action: a retry each hour would quarantine them again.
+func (r *reconciler) rejectedTasks(ctx context.Context) (map[string]bool, error) {
 	ids := map[string]bool{}
 	for after := uint64(0); ; {
 		page, err := r.mesh.Quarantined(ctx, after, 100)
@@ -219,37 +214,37 @@ func (r *reconciler) refused(ctx context.Context) (map[string]bool, error) {
 			return ids, err
 		}
 		for _, q := range page {
-			id, _, _ := strings.Cut(q.Task, ".") // a replayed one has a number after it
+			id, _, _ := strings.Cut(q.Task, ".") // replayed tasks have a numeric suffix
 			ids[id] = true
 			after = q.Seq
 		}
 	}
 }
 
-// publish queues a task when few wait.
+// publish queues a task when the queue is short enough.
 func (r *reconciler) publish(ctx context.Context, task subjects.Index) error {
 	for {
 		waiting, err := r.waiting(ctx)
 		if err != nil {
 			return err
 		}
-		if waiting <= shortQueue {
-			return subjects.Publish(ctx, r.mesh, subjects.Indexes, task)
+		if waiting <= maxQueued {
+			return subjects.Publish(ctx, r.mesh, subjects.IndexQueue, task)
 		}
-		if !pause(ctx, time.Second) {
+		if !sleep(ctx, time.Second) {
 			return ctx.Err()
 		}
 	}
 }
 
-// waiting returns how many tasks wait for the index.
+// waiting returns the number of tasks in the index queue.
 func (r *reconciler) waiting(ctx context.Context) (uint64, error) {
 	depths, err := r.mesh.Depths(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for _, d := range depths {
-		if d.Queue == subjects.Indexes.Name {
+		if d.Queue == subjects.IndexQueue.Name {
 			return d.Tasks, nil
 		}
 	}

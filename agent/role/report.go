@@ -12,30 +12,28 @@ import (
 	"feedmesh/subjects"
 )
 
-// reportEvery is how long what a crawl task saw of a feed may wait for what it
-// sees of others: many go in one message then, and a host whose next feed waits
-// for this word waits hardly longer.
+// reportEvery is the interval at which a crawl task sends its buffered results: one message carries many, and
+// a host's next feed waits hardly longer for them.
 const reportEvery = 100 * time.Millisecond
 
-// reportBytes is how many bytes of documents wait at most: more go at once.
+// reportBytes bounds the buffered documents; a full buffer is sent immediately.
 const reportBytes = 1 << 20
 
-// A report hands on what a crawl task fetches, and tells the schedule what it
-// sees, while the task goes on, so that the feeds of quick hosts do not wait for
-// those of slow ones. Its methods may be called concurrently.
+// A report buffers the documents and observations of a crawl task and sends them while the task runs, so that
+// feeds of fast hosts do not wait for slow ones. Its methods may be called concurrently.
 type report struct {
 	out  subjects.Publisher
 	task string
 
-	mu        sync.Mutex
-	seen      []subjects.Observation
-	documents []subjects.Message
-	size      int // of documents, in bytes
+	mu           sync.Mutex
+	observations []subjects.Observation
+	documents    []subjects.Message
+	size         int // of documents, in bytes
 }
 
-// hand takes a document, to be sent soon, and before what is added after it.
-func (r *report) hand(ctx context.Context, document subjects.Parse) error {
-	m, err := subjects.Parses.Message(document, r.out.Schema(ctx))
+// addDocument buffers a document. It is sent before observations added after it.
+func (r *report) addDocument(ctx context.Context, document subjects.Parse) error {
+	m, err := subjects.ParseQueue.Message(document, r.out.Schema(ctx))
 	if err != nil {
 		return err
 	}
@@ -49,34 +47,34 @@ func (r *report) hand(ctx context.Context, document subjects.Parse) error {
 	return nil
 }
 
-// add takes an observation, to be sent soon.
+// add buffers an observation.
 func (r *report) add(o subjects.Observation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.seen = append(r.seen, o)
+	r.observations = append(r.observations, o)
 }
 
-// send publishes what there is since it was called last.
+// send publishes the buffered documents, then the observations.
 func (r *report) send(ctx context.Context) error {
 	r.mu.Lock()
-	seen, documents := r.seen, r.documents
-	r.seen, r.documents, r.size = nil, nil, 0
+	observations, documents := r.observations, r.documents
+	r.observations, r.documents, r.size = nil, nil, 0
 	r.mu.Unlock()
 	if len(documents) > 0 {
 		if err := r.out.Publish(ctx, documents...); err != nil {
 			return err
 		}
 	}
-	if len(seen) == 0 {
+	if len(observations) == 0 {
 		return nil
 	}
-	return subjects.Publish(ctx, r.out, subjects.Observes, subjects.Observe{
-		From: "crawl/" + r.task + "/" + feedsHash(seen), Observations: seen,
+	return subjects.Publish(ctx, r.out, subjects.ObserveQueue, subjects.Observe{
+		Source: "crawl/" + r.task + "/" + feedsHash(observations), Observations: observations,
 	})
 }
 
-// feedsHash tells the parts of a task apart. A second attempt at it may cut it in
-// other parts, which must not be taken for those of the first.
+// feedsHash distinguishes the parts of a task. A retry may split the task differently, and its parts must not
+// be dropped as duplicates of the first attempt's.
 func feedsHash(seen []subjects.Observation) string {
 	ids := make([]string, len(seen))
 	for i, o := range seen {

@@ -1,5 +1,7 @@
-// Package role has the nine roles a process can play, one file each. Here tasks
-// and records meet the pure code that works on them.
+// Package role implements the nine roles that a process can run: [Schedule], [Crawl], [Parse], [Prepare],
+// [Classify], [Cluster], [Store], [Index] and [API], one file each. Roles connect tasks and stored records
+// with the pure packages that process them. [All] lists them; an [Env] contains their dependencies. Memory is
+// bounded by batch, queue and window sizes stated at each role.
 package role
 
 import (
@@ -24,23 +26,21 @@ import (
 	"feedmesh/subjects"
 )
 
-// A Role is a part that a process can play in the mesh.
+// A Role is a function that a process can perform in the mesh.
 type Role struct {
-	Name  string
-	Does  string // in a line
-	Store bool   // needs the store
-	Index bool   // needs the index
+	Name        string
+	Description string // description in one line
+	Store       bool   // needs the store
+	Index       bool   // needs the index
 
-	// Run plays the role until ctx ends, and returns when the work in hand is
-	// finished.
+	// Run performs the role until ctx ends, and returns after the work in progress is finished.
 	Run func(ctx context.Context, env *Env) error
 }
 
-// All lists the roles in the order of an item's way.
+// All lists the roles in the order in which an item passes them.
 var All = []Role{Schedule, Crawl, Parse, Prepare, Classify, Cluster, Store, Index, API}
 
-// Select returns the roles with the given names, each once, in the order of
-// [All]; "all" stands for all of them.
+// Select returns the roles with the given names, each once, in the order of [All]; "all" selects every role.
 func Select(names []string) ([]Role, error) {
 	var roles []Role
 	for _, r := range All {
@@ -50,9 +50,9 @@ func Select(names []string) ([]Role, error) {
 	}
 	var faults []error
 	for _, name := range names {
-		known := func(r Role) bool { return r.Name == name }
-		if name != "all" && !slices.ContainsFunc(All, known) {
-			faults = append(faults, fmt.Errorf("roles: there is no role %q; there are %s", name, strings.Join(Names(All), ", ")))
+		isNamed := func(r Role) bool { return r.Name == name }
+		if name != "all" && !slices.ContainsFunc(All, isNamed) {
+			faults = append(faults, fmt.Errorf("roles: unknown role %q; available: %s", name, strings.Join(Names(All), ", ")))
 		}
 	}
 	return roles, errors.Join(faults...)
@@ -67,7 +67,7 @@ func Names(roles []Role) []string {
 	return names
 }
 
-// An Env is what the roles of one process share.
+// An Env contains the dependencies that the roles of one process share.
 type Env struct {
 	Config config.Config
 	Mesh   *mesh.Mesh
@@ -76,29 +76,29 @@ type Env struct {
 	Fetch  Fetcher
 	Post   websub.Poster // to hubs
 
-	// By which items are made of entries, and labelled: others each time the rules change.
+	// The current rules for cleaning and for classification. They return new values after the rules change.
 	Prepare    func() *text.Rules
 	Classifier func() *classify.Classifier
 
-	Clock   Clock
-	Log     *slog.Logger
-	Metrics *Metrics
-	Trace   *trace.Tracer // nil: nothing is traced
-	Workers int           // goroutines for work that needs a processor
-	Room    func() error  // nil if there is room on disk for what would be fetched
+	Clock          Clock
+	Log            *slog.Logger
+	Metrics        *Metrics
+	Trace          *trace.Tracer // nil disables tracing
+	Workers        int           // goroutines for CPU-bound work
+	CheckDiskSpace func() error  // returns an error if the disk is too full for new documents
 
-	// For the api.
+	// For the API role.
 	Version     string
 	Listen      net.Listener
-	Checks      func(ctx context.Context) []api.Check // what this process stands on
+	Checks      func(ctx context.Context) []api.Check // readiness of this process's dependencies
 	MetricsPage http.Handler
-	Rulebooks   []api.Rulebook // the rule sets there are
+	RuleSets    []api.RuleSetSpec // available rule sets
 }
 
-// Clock tells the time. The nil Clock tells the real one.
+// Clock returns the current time. The nil Clock returns the system time.
 type Clock func() time.Time
 
-// Now returns the time, in UTC, to the microsecond as the stores keep it.
+// Now returns the time in UTC, truncated to microseconds, the resolution of the stores.
 func (c Clock) Now() time.Time {
 	now := time.Now
 	if c != nil {
@@ -107,18 +107,17 @@ func (c Clock) Now() time.Time {
 	return now().UTC().Truncate(time.Microsecond)
 }
 
-// observe tells the schedule what became of one feed.
-func observe(ctx context.Context, to subjects.Publisher, from string, o subjects.Observation) error {
-	return subjects.Publish(ctx, to, subjects.Observes, subjects.Observe{
-		From:         from + "/" + o.ID(),
+// publishObservation reports the result of one feed to the schedule.
+func publishObservation(ctx context.Context, to subjects.Publisher, from string, o subjects.Observation) error {
+	return subjects.Publish(ctx, to, subjects.ObserveQueue, subjects.Observe{
+		Source:       from + "/" + o.ID(),
 		Observations: []subjects.Observation{o},
 	})
 }
 
-// publishParts publishes a task with as many parts of a document (its entries or
-// items), first ones first, as one message carries. If those are not all, the
-// document's validators are left out, so that the next poll brings it again for
-// the others.
+// publishParts publishes a task with as many parts of a document (entries or items) as one message can carry,
+// from the first on. If parts are left out, the document's validators are cleared, so that the next poll
+// fetches it again for the rest.
 func publishParts[T subjects.Task, P any](
 	ctx context.Context, to subjects.Publisher, queue subjects.Queue[T],
 	d subjects.Document, parts []P, task func(subjects.Document, []P) T,
@@ -133,8 +132,8 @@ func publishParts[T subjects.Task, P any](
 	}
 }
 
-// every calls do again and again until ctx ends or do fails.
-func every(ctx context.Context, interval time.Duration, do func(ctx context.Context) error) error {
+// repeatEvery calls do at an interval until ctx ends or do fails.
+func repeatEvery(ctx context.Context, interval time.Duration, do func(ctx context.Context) error) error {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
@@ -143,7 +142,7 @@ func every(ctx context.Context, interval time.Duration, do func(ctx context.Cont
 			return nil
 		case <-tick.C:
 		}
-		// What was begun is finished even if we are to stop.
+		// A started call is completed even if ctx ends.
 		if err := do(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}

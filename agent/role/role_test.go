@@ -15,14 +15,14 @@ import (
 	"feedmesh/subjects"
 )
 
-// noon is when these tests happen.
+// noon is the time of these tests.
 var noon = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 
 func atNoon() time.Time { return noon }
 
 func metrics() *Metrics { return NewMetrics(prometheus.NewRegistry()) }
 
-// An outbox is a publisher that keeps what it is given, unless err is set.
+// An outbox is a publisher that records messages, or fails if err is set.
 type outbox struct {
 	mu       sync.Mutex
 	messages []subjects.Message
@@ -41,7 +41,7 @@ func (o *outbox) Publish(ctx context.Context, m ...subjects.Message) error {
 	return ctx.Err()
 }
 
-// sent returns the tasks of a queue that were published, and forgets them.
+// sent returns and removes the published tasks of a queue.
 func sent[T subjects.Task](t *testing.T, o *outbox, queue subjects.Queue[T]) []T {
 	t.Helper()
 	o.mu.Lock()
@@ -64,8 +64,7 @@ func sent[T subjects.Task](t *testing.T, o *outbox, queue subjects.Queue[T]) []T
 	return tasks
 }
 
-// only returns the one task that was published to a queue, and fails if there
-// is another message in the outbox.
+// only returns the single task published to a queue, and fails if the outbox contains another message.
 func only[T subjects.Task](t *testing.T, o *outbox, queue subjects.Queue[T]) T {
 	t.Helper()
 	tasks := sent(t, o, queue)
@@ -75,7 +74,7 @@ func only[T subjects.Task](t *testing.T, o *outbox, queue subjects.Queue[T]) T {
 	return tasks[0]
 }
 
-// storeWith returns a store that has feeds with these addresses.
+// storeWith returns a store with feeds at these URLs.
 func storeWith(t *testing.T, urls ...string) *memory.Store {
 	t.Helper()
 	store := &memory.Store{}
@@ -89,7 +88,7 @@ func storeWith(t *testing.T, urls ...string) *memory.Store {
 	return store
 }
 
-// eventually waits for a state, at most 30 seconds.
+// eventually waits for a state, with a timeout of 30 seconds.
 func eventually(t *testing.T, what string, state func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -97,7 +96,7 @@ func eventually(t *testing.T, what string, state func() bool) {
 			return
 		}
 	}
-	t.Fatalf("not within 30 s: %s", what)
+	t.Fatalf("timeout after 30 s: %s", what)
 }
 
 func TestSelect(t *testing.T) {
@@ -108,8 +107,8 @@ func TestSelect(t *testing.T) {
 		{"store crawl crawl", "crawl store", ""},
 		{"api all", "schedule crawl parse prepare classify cluster store index api", ""},
 		{"", "", ""},
-		{"crawl craw prase", "crawl", `roles: there is no role "craw"|roles: there is no role "prase"`},
-		{"Crawl", "", `roles: there is no role "Crawl"; there are schedule, crawl, parse, prepare, classify, cluster, store, index, api`},
+		{"crawl craw prase", "crawl", `roles: unknown role "craw"|roles: unknown role "prase"`},
+		{"Crawl", "", `roles: unknown role "Crawl"; available: schedule, crawl, parse, prepare, classify, cluster, store, index, api`},
 	} {
 		roles, err := Select(strings.Fields(test.names))
 		if got := strings.Join(Names(roles), " "); got != test.want {
@@ -120,24 +119,24 @@ func TestSelect(t *testing.T) {
 		}
 		for fault := range strings.SplitSeq(test.faults, "|") {
 			if err != nil && !strings.Contains(err.Error(), fault) {
-				t.Errorf("%q: got %v, want %q in it", test.names, err, fault)
+				t.Errorf("%q: got %v, want %q included", test.names, err, fault)
 			}
 		}
 	}
 }
 
-func TestEveryRoleSaysWhatItDoes(t *testing.T) {
+func TestRoles_HaveDescriptions(t *testing.T) {
 	for _, r := range All {
-		if r.Name == "" || r.Does == "" || r.Run == nil || strings.Contains(r.Does, "\n") {
-			t.Errorf("role %q does %q, want a line", r.Name, r.Does)
+		if r.Name == "" || r.Description == "" || r.Run == nil || strings.Contains(r.Description, "\n") {
+			t.Errorf("role %q: got description %q, want one line", r.Name, r.Description)
 		}
 		if r.Index && !r.Store {
-			t.Errorf("role %s needs an index but no store, from which that is made", r.Name)
+			t.Errorf("role %s: needs an index but no store, which fills the index", r.Name)
 		}
 	}
 }
 
-func TestTheClockTellsTheTimeAsTheStoresKeepIt(t *testing.T) {
+func TestClock_TruncatesToMicroseconds(t *testing.T) {
 	zone := time.FixedZone("somewhere", 3*3600)
 	odd := Clock(func() time.Time { return time.Date(2026, 9, 1, 15, 0, 0, 1234, zone) })
 	if got, want := odd.Now(), noon.Add(time.Microsecond); got != want {

@@ -22,11 +22,11 @@ import (
 	"feedmesh/subjects"
 )
 
-// Schedule decides when feeds are due and hands them out.
+// Schedule decides when feeds are due and dispatches them.
 var Schedule = Role{
-	Name:  "schedule",
-	Does:  "decides when each feed is due, and hands due feeds out; one is active in the mesh, others stand by",
-	Store: true,
+	Name:        "schedule",
+	Description: "decide when each feed is due, and dispatch due feeds; one active in the mesh, others on standby",
+	Store:       true,
 	Run: func(ctx context.Context, env *Env) error {
 		return env.Mesh.Single(ctx, subjects.ScheduleLease, func(ctx context.Context) error {
 			err := newScheduler(env).run(ctx)
@@ -39,50 +39,50 @@ var Schedule = Role{
 }
 
 const (
-	dispatchEvery  = 100 * time.Millisecond
-	reconcileEvery = 10 * time.Minute
-	fitEvery       = 5 * time.Minute
-	spendEvery     = time.Minute
-	growEvery      = time.Second
-	countsEvery    = 500 * time.Millisecond
-	measureEvery   = 5 * time.Second
-	keepEvery      = 5 * time.Second
-	keepAllEvery   = time.Minute
+	dispatchEvery    = 100 * time.Millisecond
+	reconcileEvery   = 10 * time.Minute
+	recalibrateEvery = 5 * time.Minute
+	recordPollsEvery = time.Minute
+	checkGrowthEvery = time.Second
+	countsEvery      = 500 * time.Millisecond
+	measureEvery     = 5 * time.Second
+	saveEvery        = 5 * time.Second
+	saveAllEvery     = time.Minute
 
-	// crawlAhead is how many crawl tasks may wait: enough to keep many crawlers
-	// busy, and few enough to be done long before InFlight is over.
-	crawlAhead = 64
+	// maxQueuedCrawls bounds the crawl tasks in the queue: enough to keep many crawlers busy, and few enough
+	// to be finished long before InFlightTimeout.
+	maxQueuedCrawls = 64
 )
 
-// scheduler is the one active schedule. What it changes it writes under the
-// revision it knew; when that fails, its memory may be wrong, or another has
-// taken over: it steps down, and begins anew when it is its turn.
+// scheduler is the active schedule. It writes its changes under the revisions that it read. If a write fails,
+// its memory may be stale or another schedule has taken over: it steps down, and reloads when it becomes
+// active again.
 type scheduler struct {
-	mesh    *mesh.Mesh
-	store   storage.Store
-	clock   Clock // that feeds are due by
-	wall    Clock // that work takes its time by: the real one
-	room    func() error
-	log     *slog.Logger
-	metrics *Metrics
-	trace   *trace.Tracer
-	hubs    websub.Options // with no Base: none is asked
+	mesh           *mesh.Mesh
+	store          storage.Store
+	clock          Clock // of due times
+	wall           Clock // of timeouts: the system clock
+	checkDiskSpace func() error
+	log            *slog.Logger
+	metrics        *Metrics
+	trace          *trace.Tracer
+	hubs           websub.Options // an empty Base disables hubs
 
 	states *stateWriter
-	mu     sync.Mutex // of plan and last
+	mu     sync.Mutex // protects plan and last
 	plan   *plan.Plan
-	last   subjects.FeedState // names the tasks handed out last, if they may not have been published
+	last   subjects.FeedState // names the last dispatched tasks, if they may not have been published
 
-	fill       float64       // of the fullest queue behind the crawl, 0 to 1
-	crawlTasks uint64        // that wait
-	queuesBorn time.Time     // when the youngest queue on a document's way was made, as last seen
-	waits      time.Duration // for how long documents have waited on their way of late
-	outage     bool          // the network seemed to be down when it was last looked at
+	fill          float64       // of the fullest queue after crawl, 0 to 1
+	crawlTasks    uint64        // in the queue
+	queuesCreated time.Time     // creation time of the newest pipeline queue
+	waits         time.Duration // recent waiting time of documents in the pipeline
+	outage        bool          // whether a network outage was active at the last check
 }
 
 func newScheduler(env *Env) *scheduler {
 	s := &scheduler{
-		mesh: env.Mesh, store: env.Store, clock: env.Clock, room: env.Room, log: env.Log, metrics: env.Metrics, trace: env.Trace,
+		mesh: env.Mesh, store: env.Store, clock: env.Clock, checkDiskSpace: env.CheckDiskSpace, log: env.Log, metrics: env.Metrics, trace: env.Trace,
 		hubs: hubOptions(env),
 		plan: plan.New(plan.Options{
 			Policy:  policy.New(policySettings(env.Config)),
@@ -106,36 +106,36 @@ func policySettings(c config.Config) policy.Settings {
 }
 
 func (s *scheduler) run(ctx context.Context) error {
-	defer s.metrics.forget()
-	defer s.mesh.TellCounts(nil)
-	if err := s.begin(ctx); err != nil {
+	defer s.metrics.clear()
+	defer s.mesh.SetFeedCounts(nil)
+	if err := s.load(ctx); err != nil {
 		return err
 	}
-	s.log.Debug("schedule is active", "feeds", s.plan.Len())
+	s.log.Debug("schedule active", "feeds", s.plan.Len())
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.listen(ctx) })
-	group.Go(func() error { return s.askHubs(ctx) })
+	group.Go(func() error { return s.serveObservations(ctx) })
+	group.Go(func() error { return s.maintainHubs(ctx) })
 	for _, job := range []struct {
 		every time.Duration
 		do    func(context.Context) error
 	}{
-		{dispatchEvery, s.dispatch}, {countsEvery, s.tellCounts},
-		{measureEvery, s.recallIfSeen}, {measureEvery, s.measure},
-		{keepEvery, s.keepLearned}, {keepAllEvery, s.keepAllLearned}, {keepEvery, s.move},
-		{probeEvery, s.probe}, {spendEvery, s.spend}, {growEvery, s.fitIfOutgrown}, {fitEvery, s.fit}, {reconcileEvery, s.reconcile},
+		{dispatchEvery, s.dispatch}, {countsEvery, s.publishCounts},
+		{measureEvery, s.recallIfReadable}, {measureEvery, s.measure},
+		{saveEvery, s.saveHistory}, {saveAllEvery, s.saveAllHistory}, {saveEvery, s.move},
+		{probeEvery, s.probe}, {recordPollsEvery, s.recordPolls}, {checkGrowthEvery, s.recalibrateIfGrown}, {recalibrateEvery, s.recalibrate}, {reconcileEvery, s.reconcile},
 	} {
-		group.Go(func() error { return every(ctx, job.every, job.do) })
+		group.Go(func() error { return repeatEvery(ctx, job.every, job.do) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	// All that was handed out has been published: nobody has to do it again.
+	// All dispatched tasks are published: a successor need not repeat them.
 	s.last.State.Crawl = ""
 	return s.states.write(ctx, changes{states: []*subjects.FeedState{&s.last}})
 }
 
-// begin loads what was known, and makes it agree with the store and the queues.
-func (s *scheduler) begin(ctx context.Context) error {
+// load restores the stored states and reconciles them with the store and the queues.
+func (s *scheduler) load(ctx context.Context) error {
 	if err := s.mesh.LoadStates(ctx, s.plan.Load); err != nil {
 		return err
 	}
@@ -143,11 +143,10 @@ func (s *scheduler) begin(ctx context.Context) error {
 		return err
 	}
 	if err := s.mesh.LoadProxies(ctx, s.plan.LoadProxy); err != nil {
-		// Probes will find it out anew. NATS servers that were set up for an older
-		// version do not let us.
-		s.log.Warn("what was known of proxies can't be read", "err", err)
+		// Probes will restore them. NATS servers that were set up for an older version deny access.
+		s.log.Warn("proxy states unreadable", "err", err)
 	}
-	for _, do := range []func(context.Context) error{s.reconcile, s.fit, s.recall, s.resume} {
+	for _, do := range []func(context.Context) error{s.reconcile, s.recalibrate, s.recall, s.resume} {
 		if err := do(ctx); err != nil {
 			return err
 		}
@@ -155,69 +154,68 @@ func (s *scheduler) begin(ctx context.Context) error {
 	return nil
 }
 
-// resume publishes the tasks that were handed out last once more: whoever was
-// active before may have died between writing their states and publishing them. If
-// one still waits on its queue, the queue drops the second one; if it is done, its
-// feeds are no longer out.
+// resume publishes the last dispatched tasks again: the previous schedule may have failed between writing
+// their states and publishing them. A duplicate is dropped by the queue; the feeds of a finished task are no
+// longer in flight.
 func (s *scheduler) resume(ctx context.Context) (err error) {
-	if s.last, err = s.mesh.LastTask(ctx); err != nil {
+	if s.last, err = s.mesh.LastDispatch(ctx); err != nil {
 		return err
 	}
 	for _, id := range strings.Fields(s.last.State.Crawl) {
-		task, out := s.plan.Again(id, s.clock.Now())
+		task, out := s.plan.Reissue(id, s.clock.Now())
 		if !out {
 			continue
 		}
-		if err := subjects.Publish(ctx, s.mesh, subjects.Crawls, task); err != nil {
+		if err := subjects.Publish(ctx, s.mesh, subjects.CrawlQueue, task); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// listen takes observations into account until ctx ends or a write fails.
-func (s *scheduler) listen(ctx context.Context) error {
+// serveObservations processes observations until ctx ends or a write fails.
+func (s *scheduler) serveObservations(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	l := &listener{scheduler: s, stop: cancel}
-	if err := mesh.ServeBatch(ctx, s.mesh, subjects.Observes, "", l, 1); err != nil {
+	l := &observer{scheduler: s, stop: cancel}
+	if err := mesh.ServeBatch(ctx, s.mesh, subjects.ObserveQueue, "", l, 1); err != nil {
 		return err
 	}
 	return l.failed
 }
 
-// A listener is the actor of observations. After a write failed it takes no
-// more: whoever is active next will.
-type listener struct {
+// An observer is the actor of observations. After a failed write it returns all tasks to the queue for the
+// next active schedule.
+type observer struct {
 	*scheduler
 	stop   func()
 	failed error
 }
 
-var errSteppedDown = errors.New("this schedule has stepped down")
+var errSteppedDown = errors.New("schedule stepped down")
 
-func (l *listener) ReceiveAll(ctx context.Context, tasks []subjects.Observe) error {
+func (l *observer) ReceiveAll(ctx context.Context, tasks []subjects.Observe) error {
 	if l.failed != nil {
-		return mesh.Later(time.Second, errSteppedDown)
+		return mesh.RetryAfter(time.Second, errSteppedDown)
 	}
 	if err := l.observe(ctx, tasks); err != nil {
 		l.failed = err
 		l.stop()
-		return mesh.Later(time.Second, err)
+		return mesh.RetryAfter(time.Second, err)
 	}
 	return nil
 }
 
 func (s *scheduler) observe(ctx context.Context, tasks []subjects.Observe) error {
-	seen, err := s.see(ctx, tasks)
+	seen, err := s.applyObservations(ctx, tasks)
 	if err != nil {
 		return err
 	}
 	return s.states.write(ctx, seen)
 }
 
-// see takes observations into account and returns what they change.
-func (s *scheduler) see(ctx context.Context, tasks []subjects.Observe) (seen changes, err error) {
+// applyObservations updates the plan with observations and returns the changes to write.
+func (s *scheduler) applyObservations(ctx context.Context, tasks []subjects.Observe) (seen changes, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
@@ -230,9 +228,9 @@ func (s *scheduler) see(ctx context.Context, tasks []subjects.Observe) (seen cha
 				f = s.plan.Add(storage.Feed{ID: o.FeedID, URL: o.URL}, now)
 			case subjects.Removed:
 				s.plan.Remove(o.FeedID)
-				seen.gone = append(seen.gone, o.FeedID)
+				seen.removed = append(seen.removed, o.FeedID)
 			case subjects.Changed:
-				f, err = s.reread(ctx, o.FeedID, now)
+				f, err = s.reload(ctx, o.FeedID, now)
 			case subjects.Probed:
 				s.plan.ObserveProbe(o, now)
 			default:

@@ -28,24 +28,24 @@ import (
 	"feedmesh/subjects"
 )
 
-// A rig is a real server with what tests of the schedule do to it.
-type rig struct {
+// A testbed is a real server with helpers for tests of the schedule.
+type testbed struct {
 	t     *testing.T
 	conn  *nats.Conn
 	js    jetstream.JetStream
-	mesh  *mesh.Mesh // of the tests' own
+	mesh  *mesh.Mesh // used by the tests
 	now   atomic.Int64
 	newID atomic.Int64
 	serve *embedded.Server
 }
 
-func newRig(t *testing.T) *rig {
+func newTestbed(t *testing.T) *testbed {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("skipped by -short: it takes some seconds on a real server")
+		t.Skip("skipped by -short: runs a NATS server for seconds")
 	}
 	t.Parallel()
-	r := &rig{t: t, serve: embeddedtest.Start(t)}
+	r := &testbed{t: t, serve: embeddedtest.Start(t)}
 	r.now.Store(noon.UnixMicro())
 	r.mesh, r.conn = r.join("tests")
 	js, err := jetstream.New(r.conn)
@@ -56,26 +56,26 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-func (r *rig) join(agent string) (*mesh.Mesh, *nats.Conn) {
+func (r *testbed) join(agent string) (*mesh.Mesh, *nats.Conn) {
 	r.t.Helper()
 	conn := embeddedtest.Connect(r.t, r.serve)
 	return meshtest.Join(r.t, conn, agent), conn
 }
 
-// clock is the time in all schedules, which stands until it is moved.
-func (r *rig) clock() time.Time     { return time.UnixMicro(r.now.Load()) }
-func (r *rig) pass(d time.Duration) { r.now.Add(d.Microseconds()) }
+// clock is the time of all schedules, which the tests advance.
+func (r *testbed) clock() time.Time        { return time.UnixMicro(r.now.Load()) }
+func (r *testbed) advance(d time.Duration) { r.now.Add(d.Microseconds()) }
 
-func (r *rig) env(m *mesh.Mesh) *Env {
+func (r *testbed) env(m *mesh.Mesh) *Env {
 	return &Env{
 		Config: config.Config{Schedule: config.Schedule{Policy: policy.KindTiers}},
 		Mesh:   m, Clock: r.clock, Log: slog.New(slog.DiscardHandler), Metrics: metrics(),
-		Room: func() error { return nil },
+		CheckDiskSpace: func() error { return nil },
 	}
 }
 
-// schedule plays the role until the test or stop ends.
-func (r *rig) schedule(agent string, store storage.Store) (env *Env, stop func()) {
+// schedule runs the role until the test ends or stop is called.
+func (r *testbed) schedule(agent string, store storage.Store) (env *Env, stop func()) {
 	r.t.Helper()
 	m, _ := r.join(agent)
 	env = r.env(m)
@@ -92,24 +92,23 @@ func (r *rig) schedule(agent string, store storage.Store) (env *Env, stop func()
 	return env, stop
 }
 
-// scheduler returns a schedule that does only what it is told to, with its
-// states loaded.
-func (r *rig) scheduler(store storage.Store) *scheduler {
+// scheduler returns a schedule without background jobs, with its states loaded.
+func (r *testbed) scheduler(store storage.Store) *scheduler {
 	r.t.Helper()
 	env := r.env(r.mesh)
 	env.Store = store
 	s := newScheduler(env)
 	s.wall = env.Clock
-	if err := s.begin(r.t.Context()); err != nil {
+	if err := s.load(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
 	return s
 }
 
-// crawls returns the crawl tasks that wait.
-func (r *rig) crawls() []subjects.Crawl {
+// crawls returns the tasks in the crawl queue.
+func (r *testbed) crawls() []subjects.Crawl {
 	r.t.Helper()
-	stream, err := r.js.Stream(r.t.Context(), subjects.Crawls.Name)
+	stream, err := r.js.Stream(r.t.Context(), subjects.CrawlQueue.Name)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -123,7 +122,7 @@ func (r *rig) crawls() []subjects.Crawl {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		task, err := subjects.Crawls.Decode(msg.Data)
+		task, err := subjects.CrawlQueue.Decode(msg.Data)
 		if err != nil || msg.Subject != "crawl."+task.Tier {
 			r.t.Fatalf("got a task of tier %s on %s, %v", task.Tier, msg.Subject, err)
 		}
@@ -132,14 +131,14 @@ func (r *rig) crawls() []subjects.Crawl {
 	return tasks
 }
 
-// feedsIn returns how many feeds are in tasks, and fails if one is there twice.
-func (r *rig) feedsIn(tasks []subjects.Crawl) int {
+// feedsIn returns the number of feeds in tasks, and fails on duplicates.
+func (r *testbed) feedsIn(tasks []subjects.Crawl) int {
 	r.t.Helper()
 	seen := map[string]bool{}
 	for _, task := range tasks {
 		for _, f := range task.Feeds {
 			if seen[f.FeedID] {
-				r.t.Fatalf("feed %s was handed out twice", f.FeedID)
+				r.t.Fatalf("feed %s was dispatched twice", f.FeedID)
 			}
 			seen[f.FeedID] = true
 		}
@@ -147,10 +146,10 @@ func (r *rig) feedsIn(tasks []subjects.Crawl) int {
 	return len(seen)
 }
 
-// purge empties the crawl queue, as if all was done or lost.
-func (r *rig) purge() {
+// purge empties the crawl queue, as if all tasks were finished or lost.
+func (r *testbed) purge() {
 	r.t.Helper()
-	stream, err := r.js.Stream(r.t.Context(), subjects.Crawls.Name)
+	stream, err := r.js.Stream(r.t.Context(), subjects.CrawlQueue.Name)
 	if err == nil {
 		err = stream.Purge(r.t.Context())
 	}
@@ -159,23 +158,23 @@ func (r *rig) purge() {
 	}
 }
 
-// tell publishes observations.
-func (r *rig) tell(observations ...subjects.Observation) {
+// observe publishes observations.
+func (r *testbed) observe(observations ...subjects.Observation) {
 	r.t.Helper()
 	from := fmt.Sprint("tests/", r.newID.Add(1))
-	if err := subjects.Publish(r.t.Context(), r.mesh, subjects.Observes, subjects.Observe{From: from, Observations: observations}); err != nil {
+	if err := subjects.Publish(r.t.Context(), r.mesh, subjects.ObserveQueue, subjects.Observe{Source: from, Observations: observations}); err != nil {
 		r.t.Fatal(err)
 	}
 }
 
-// answer tells that all feeds of a task were unchanged.
-func (r *rig) answer(task subjects.Crawl) {
+// answer reports all feeds of a task as unchanged.
+func (r *testbed) answer(task subjects.Crawl) {
 	r.t.Helper()
 	var seen []subjects.Observation
 	for _, f := range task.Feeds {
 		seen = append(seen, about(f.FeedID, subjects.Unchanged, task.ID(), r.clock()))
 	}
-	r.tell(seen...)
+	r.observe(seen...)
 }
 
 func about(feedID string, outcome subjects.Outcome, crawl string, at time.Time) subjects.Observation {
@@ -183,7 +182,7 @@ func about(feedID string, outcome subjects.Outcome, crawl string, at time.Time) 
 }
 
 // states returns the states in the bucket, by feed.
-func (r *rig) states() map[string]subjects.FeedState {
+func (r *testbed) states() map[string]subjects.FeedState {
 	r.t.Helper()
 	states := map[string]subjects.FeedState{}
 	if err := r.mesh.LoadStates(r.t.Context(), func(s subjects.FeedState) { states[s.FeedID] = s }); err != nil {
@@ -192,9 +191,9 @@ func (r *rig) states() map[string]subjects.FeedState {
 	return states
 }
 
-// state returns the state of one feed, or the zero State if there is none.
-// Unlike states, it is not troubled by states that are written meanwhile.
-func (r *rig) state(feedID string) subjects.State {
+// state returns the state of one feed, or the zero State if it has none. Unlike states, it tolerates
+// concurrent writes.
+func (r *testbed) state(feedID string) subjects.State {
 	r.t.Helper()
 	s, err := r.mesh.State(r.t.Context(), feedID)
 	if err != nil {
@@ -206,9 +205,9 @@ func (r *rig) state(feedID string) subjects.State {
 	return *s
 }
 
-func (r *rig) active() string { return r.lease().Agent }
+func (r *testbed) active() string { return r.lease().Agent }
 
-func (r *rig) lease() subjects.Lease {
+func (r *testbed) lease() subjects.Lease {
 	leases, err := r.mesh.Leases(r.t.Context())
 	if err != nil {
 		r.t.Fatal(err)
@@ -216,10 +215,10 @@ func (r *rig) lease() subjects.Lease {
 	return leases["schedule"]
 }
 
-// feedURL returns the address of the i-th feed on a host of its own.
+// feedURL returns the URL of the i-th feed, on its own host.
 func feedURL(i int) string { return fmt.Sprintf("http://host%d.example/feed", i) }
 
-// manyFeeds returns a store with n feeds, each on a host of its own.
+// manyFeeds returns a store with n feeds, each on its own host.
 func manyFeeds(t *testing.T, n int) *memory.Store {
 	t.Helper()
 	urls := make([]string, n)
@@ -229,11 +228,11 @@ func manyFeeds(t *testing.T, n int) *memory.Store {
 	return storeWith(t, urls...)
 }
 
-func TestAnEmptyBucketIsFilledFromTheStore(t *testing.T) {
-	r := newRig(t)
+func TestSchedule_FillsEmptyBucket(t *testing.T) {
+	r := newTestbed(t)
 	_, stop := r.schedule("a", manyFeeds(t, 250))
 	var tasks []subjects.Crawl
-	eventually(t, "all feeds are handed out", func() bool { tasks = r.crawls(); return r.feedsIn(tasks) == 250 })
+	eventually(t, "all feeds are dispatched", func() bool { tasks = r.crawls(); return r.feedsIn(tasks) == 250 })
 	for i, task := range tasks {
 		if task.Tier != subjects.Warm || len(tasks) != 3 || len(task.Feeds) > subjects.MaxFeeds {
 			t.Errorf("task %d of %d has %d feeds of tier %s, want three of at most %d warm feeds", i, len(tasks), len(task.Feeds), task.Tier, subjects.MaxFeeds)
@@ -241,45 +240,45 @@ func TestAnEmptyBucketIsFilledFromTheStore(t *testing.T) {
 	}
 	r.answer(tasks[0])
 	first := tasks[0].Feeds[0].FeedID
-	eventually(t, "the answer is kept", func() bool { return r.state(first).ETag == `"1"` })
+	eventually(t, "the response is stored", func() bool { return r.state(first).ETag == `"1"` })
 	s := r.state(first)
 	if wait := s.Next.Sub(noon); s.Crawl != "" || wait < 19*time.Minute || wait > 42*time.Minute || s.URL == "" {
-		t.Errorf("got %+v, want it due in 20 to 40 minutes", s)
+		t.Errorf("got %+v, want the feed due in 20 to 40 minutes", s)
 	}
 	stop()
 	if r.active() != "" {
-		t.Errorf("got lease of %q after the schedule ended, want it given back", r.active())
+		t.Errorf("got lease holder %q after the stop, want the lease released", r.active())
 	}
 }
 
-func TestTheActiveScheduleTellsHowManyFeedsAreHow(t *testing.T) {
-	r := newRig(t)
+func TestSchedule_PublishesCounts(t *testing.T) {
+	r := newTestbed(t)
 	store := manyFeeds(t, 20)
-	told := func(want subjects.Counts) func() bool {
+	reported := func(want subjects.ScheduleCounts) func() bool {
 		return func() bool { got := r.lease().Feeds; return got != nil && *got == want }
 	}
 	_, stop := r.schedule("a", store)
-	eventually(t, "all feeds are told to be out", told(subjects.Counts{Out: 20}))
+	eventually(t, "all feeds are reported in flight", reported(subjects.ScheduleCounts{InFlight: 20}))
 	task := r.crawls()[0]
 	of := func(i int, outcome subjects.Outcome) subjects.Observation {
 		return about(task.Feeds[i].FeedID, outcome, task.ID(), r.clock())
 	}
-	r.tell(of(0, subjects.Unchanged), of(1, subjects.Failed), of(2, subjects.Gone))
-	want := subjects.Counts{Polled: 3, Failing: 1, Gone: 1, Out: 17}
-	eventually(t, "three are told to be answered", told(want))
+	r.observe(of(0, subjects.Unchanged), of(1, subjects.Failed), of(2, subjects.Gone))
+	want := subjects.ScheduleCounts{Polled: 3, Failing: 1, Gone: 1, InFlight: 17}
+	eventually(t, "three responses are reported", reported(want))
 	stop()
 	if got := r.lease().Feeds; got != nil {
-		t.Errorf("got %+v told of a schedule that has ended, want nothing", got)
+		t.Errorf("got counts %+v of a stopped schedule, want none", got)
 	}
 	r.schedule("b", store)
-	eventually(t, "who is active next tells the same", told(want))
+	eventually(t, "the next active schedule reports the same", reported(want))
 }
 
-func TestAnotherScheduleTakesOverAndHandsOutNothingTwice(t *testing.T) {
-	r := newRig(t)
+func TestSchedule_TakeoverDispatchesNothingTwice(t *testing.T) {
+	r := newTestbed(t)
 	store := manyFeeds(t, 150)
 	_, stopA := r.schedule("a", store)
-	eventually(t, "all feeds are handed out", func() bool { return r.feedsIn(r.crawls()) == 150 })
+	eventually(t, "all feeds are dispatched", func() bool { return r.feedsIn(r.crawls()) == 150 })
 	r.schedule("b", store)
 	if r.active() != "a" {
 		t.Errorf("got %q active, want a", r.active())
@@ -289,45 +288,45 @@ func TestAnotherScheduleTakesOverAndHandsOutNothingTwice(t *testing.T) {
 	stopA()
 	eventually(t, "b is active", func() bool { return r.active() == "b" })
 
-	// It tells of a new feed: when that is out, b has handed out what it would.
-	r.tell(subjects.Observation{Receipt: subjects.Receipt{FeedID: "new"}, URL: "http://new.example/", Outcome: subjects.Added})
-	eventually(t, "the new feed is handed out", func() bool { return len(r.crawls()) > len(tasks) })
+	// The new feed's dispatch shows that b has dispatched everything due.
+	r.observe(subjects.Observation{Receipt: subjects.Receipt{FeedID: "new"}, URL: "http://new.example/", Outcome: subjects.Added})
+	eventually(t, "the new feed is dispatched", func() bool { return len(r.crawls()) > len(tasks) })
 	if got := r.feedsIn(r.crawls()); got != 151 {
-		t.Errorf("got %d feeds handed out, want 151, each once", got)
+		t.Errorf("got %d feeds dispatched, want 151, each once", got)
 	}
-	// What b hears of late counts, whoever handed it out.
+	// Observations that arrive late at b count, whichever schedule dispatched the task.
 	r.answer(tasks[1])
-	eventually(t, "the second answer is kept", func() bool { return r.state(tasks[1].Feeds[0].FeedID).ETag == `"1"` })
+	eventually(t, "the second response is stored", func() bool { return r.state(tasks[1].Feeds[0].FeedID).ETag == `"1"` })
 
 	r.purge()
-	r.pass(2 * time.Hour)
-	eventually(t, "all feeds are handed out again", func() bool { return r.feedsIn(r.crawls()) >= 150 })
+	r.advance(2 * time.Hour)
+	eventually(t, "all feeds are dispatched again", func() bool { return r.feedsIn(r.crawls()) >= 150 })
 }
 
-// dies leaves states of a task behind, the last of two, as a schedule does that died
-// before it could publish it.
-func (r *rig) dies(store storage.Store) subjects.Crawl {
+// crash writes the states of a task, the last of two, without publishing it, like a schedule that crashed in
+// between.
+func (r *testbed) crash(store storage.Store) subjects.Crawl {
 	r.t.Helper()
 	s := r.scheduler(store)
-	taken := s.plan.Take(policy.Warm, noon)
-	task := s.plan.Task(policy.Warm, taken, noon)
-	s.last.State.Crawl = "another " + task.ID() // which was done long ago
-	if err := s.states.write(r.t.Context(), changes{states: append(statesOf(taken), &s.last), together: true}); err != nil {
+	popped := s.plan.PopDue(policy.Warm, noon)
+	task := s.plan.Task(policy.Warm, popped, noon)
+	s.last.State.Crawl = "another " + task.ID() // a task that finished long ago
+	if err := s.states.write(r.t.Context(), changes{states: append(statesOf(popped), &s.last), atomic: true}); err != nil {
 		r.t.Fatal(err)
 	}
 	return task
 }
 
-func TestATaskThatDiedWithItsScheduleIsPublished(t *testing.T) {
+func TestSchedule_ResumesUnpublishedTask(t *testing.T) {
 	for _, state := range []string{"never published", "still on the queue", "done in part"} {
 		t.Run(state, func(t *testing.T) {
-			r := newRig(t)
+			r := newTestbed(t)
 			store := manyFeeds(t, 20)
-			want := r.dies(store)
+			want := r.crash(store)
 			tasks := 1
 			switch state {
 			case "still on the queue":
-				if err := subjects.Publish(t.Context(), r.mesh, subjects.Crawls, want); err != nil {
+				if err := subjects.Publish(t.Context(), r.mesh, subjects.CrawlQueue, want); err != nil {
 					t.Fatal(err)
 				}
 			case "done in part":
@@ -343,16 +342,16 @@ func TestATaskThatDiedWithItsScheduleIsPublished(t *testing.T) {
 			r.scheduler(store)
 			got := r.crawls()
 			if len(got) != tasks || tasks > 0 && (got[0].ID() != want.ID() || !reflect.DeepEqual(got[0].Feeds, want.Feeds)) {
-				t.Errorf("got %d tasks, want %d, as it was", len(got), tasks)
+				t.Errorf("got %d tasks, want the same %d", len(got), tasks)
 			}
 		})
 	}
 }
 
-func TestAScheduleWhoseStatesAreChangedBehindItsBackBeginsAnew(t *testing.T) {
-	r := newRig(t)
+func TestSchedule_StepsDownOnConflict(t *testing.T) {
+	r := newTestbed(t)
 	env, _ := r.schedule("a", manyFeeds(t, 5))
-	eventually(t, "all feeds are handed out", func() bool { return r.feedsIn(r.crawls()) == 5 })
+	eventually(t, "all feeds are dispatched", func() bool { return r.feedsIn(r.crawls()) == 5 })
 	r.purge()
 	var changed subjects.FeedState
 	for _, changed = range r.states() {
@@ -363,17 +362,17 @@ func TestAScheduleWhoseStatesAreChangedBehindItsBackBeginsAnew(t *testing.T) {
 	if err := r.mesh.PutStates(t.Context(), []subjects.FeedState{changed}); err != nil {
 		t.Fatal(err)
 	}
-	r.tell(about(changed.FeedID, subjects.Failed, changed.State.Crawl, noon))
+	r.observe(about(changed.FeedID, subjects.Failed, changed.State.Crawl, noon))
 	eventually(t, "the observation counts on top of the change", func() bool {
 		s := r.state(changed.FeedID)
 		return s.Failures == 8 && s.LastModified == "changed by another"
 	})
 	if got := counted(t, env.Metrics.stepDowns); got != 1 {
-		t.Errorf("got %v times stepped down, want 1", got)
+		t.Errorf("got %v step-downs, want 1", got)
 	}
 }
 
-// counted returns what a counter has come to.
+// counted returns the value of a counter.
 func counted(t *testing.T, c prometheus.Collector) float64 {
 	t.Helper()
 	r := prometheus.NewRegistry()
@@ -391,37 +390,37 @@ func counted(t *testing.T, c prometheus.Collector) float64 {
 	return sum
 }
 
-func TestADeletedBucketIsFilledAgain(t *testing.T) {
-	r := newRig(t)
+func TestSchedule_RefillsDeletedBucket(t *testing.T) {
+	r := newTestbed(t)
 	store := manyFeeds(t, 30)
 	r.schedule("a", store)
-	eventually(t, "all feeds are handed out", func() bool { return r.feedsIn(r.crawls()) == 30 })
+	eventually(t, "all feeds are dispatched", func() bool { return r.feedsIn(r.crawls()) == 30 })
 	r.purge()
 	if err := r.js.DeleteStream(t.Context(), "KV_"+subjects.ScheduleBucket); err != nil {
 		t.Fatal(err)
 	}
-	r.pass(time.Second)
-	r.tell(about(storage.FeedID(feedURL(3)), subjects.Refresh, "", noon))
-	eventually(t, "all feeds are handed out again", func() bool { return r.feedsIn(r.crawls()) == 30 })
+	r.advance(time.Second)
+	r.observe(about(storage.FeedID(feedURL(3)), subjects.Refresh, "", noon))
+	eventually(t, "all feeds are dispatched again", func() bool { return r.feedsIn(r.crawls()) == 30 })
 	if got := len(r.states()); got != 30 {
 		t.Errorf("got %d states, want 30", got)
 	}
 }
 
-// A forgetful store has feeds that its list does not show yet.
-type forgetful struct {
+// A partialStore store has feeds that are missing in its list.
+type partialStore struct {
 	*memory.Store
 	hidden string
 }
 
-func (f forgetful) ListFeeds(ctx context.Context, after string, limit int) ([]storage.Feed, error) {
+func (f partialStore) ListFeeds(ctx context.Context, after string, limit int) ([]storage.Feed, error) {
 	page, err := f.Store.ListFeeds(ctx, after, limit)
 	return slices.DeleteFunc(page, func(feed storage.Feed) bool { return feed.URL == f.hidden }), err
 }
 
-func TestReconcileMakesThePlanAgreeWithTheStore(t *testing.T) {
-	r := newRig(t)
-	store := forgetful{manyFeeds(t, 1100), ""} // more than a page
+func TestSchedule_ReconcilesWithTheStore(t *testing.T) {
+	r := newTestbed(t)
+	store := partialStore{manyFeeds(t, 1100), ""} // more than a page
 	s := r.scheduler(store)
 	if got := len(r.states()); got != 1100 {
 		t.Fatalf("got %d states, want 1100", got)
@@ -433,7 +432,7 @@ func TestReconcileMakesThePlanAgreeWithTheStore(t *testing.T) {
 	if _, err := store.RemoveFeed(t.Context(), storage.FeedID(gone)); err != nil {
 		t.Fatal(err)
 	}
-	store.hidden = hidden // as if it had been added while the list was read
+	store.hidden = hidden // as if it had been added during the listing
 	s.store = store
 	for range 2 {
 		if err := s.reconcile(t.Context()); err != nil {
@@ -450,19 +449,19 @@ func TestReconcileMakesThePlanAgreeWithTheStore(t *testing.T) {
 		}
 	}
 	if next := r.state(storage.FeedID(lost)).Next; next.IsZero() || next.After(noon) {
-		t.Errorf("got it next at %v, want the feed nobody told of due at once", next)
+		t.Errorf("got the next poll at %v, want the unannounced feed due immediately", next)
 	}
 }
 
-func TestAFeedThatComesAndGoesKeepsItsStateInStep(t *testing.T) {
-	r := newRig(t)
+func TestSchedule_AddedAndRemovedFeed(t *testing.T) {
+	r := newTestbed(t)
 	s := r.scheduler(manyFeeds(t, 3))
 	id, url := storage.FeedID(feedURL(1)), feedURL(1)
 	added := subjects.Observation{Receipt: subjects.Receipt{FeedID: id}, URL: url, Outcome: subjects.Added}
 	removed := subjects.Observation{Receipt: subjects.Receipt{FeedID: id}, Outcome: subjects.Removed}
 	for i, step := range []struct {
-		said []subjects.Observation
-		want bool
+		observations []subjects.Observation
+		want         bool
 	}{
 		{[]subjects.Observation{removed}, false},
 		{[]subjects.Observation{removed}, false},
@@ -472,7 +471,7 @@ func TestAFeedThatComesAndGoesKeepsItsStateInStep(t *testing.T) {
 		{[]subjects.Observation{removed, added}, true},
 		{[]subjects.Observation{about(id, subjects.Refresh, "", noon), removed}, false},
 	} {
-		if err := s.observe(t.Context(), []subjects.Observe{{From: "x", Observations: step.said}}); err != nil {
+		if err := s.observe(t.Context(), []subjects.Observe{{Source: "x", Observations: step.observations}}); err != nil {
 			t.Fatalf("step %d: %v", i, err)
 		}
 		state, got := r.states()[id]
@@ -482,9 +481,8 @@ func TestAFeedThatComesAndGoesKeepsItsStateInStep(t *testing.T) {
 	}
 }
 
-// lanes returns the tiers of the tasks that wait, most often read first, each
-// followed by a space.
-func (r *rig) lanes() string {
+// waitingTiers returns the tiers of the waiting tasks, hot ones first, each followed by a space.
+func (r *testbed) waitingTiers() string {
 	tiers := ""
 	waiting := r.crawls()
 	for _, tier := range subjects.Tiers {
@@ -497,9 +495,9 @@ func (r *rig) lanes() string {
 	return tiers
 }
 
-func TestFullQueuesHoldColdFeedsFirstAndHotOnesLast(t *testing.T) {
-	r := newRig(t)
-	stream, err := r.js.Stream(t.Context(), subjects.Stores.Name)
+func TestDispatch_HoldsColdFeedsFirst(t *testing.T) {
+	r := newTestbed(t)
+	stream, err := r.js.Stream(t.Context(), subjects.StoreQueue.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -522,28 +520,28 @@ func TestFullQueuesHoldColdFeedsFirstAndHotOnesLast(t *testing.T) {
 		}
 		s := r.scheduler(&memory.Store{})
 		for i, tier := range subjects.Tiers {
-			// Of another ID each time: they are new in the bucket, too.
+			// With other IDs: they are new in the bucket, too.
 			s.plan.Load(subjects.FeedState{FeedID: fmt.Sprint("f", i, "-", waiting), State: &subjects.State{
 				URL: feedURL(i), Tier: tier, Next: noon.Add(-time.Minute),
 			}})
 		}
-		for range 2 { // again what is held, but not what is out
+		for range 2 { // retries held tasks, but no dispatched ones
 			if err := s.dispatch(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := r.lanes(); got != test.want {
+		if got := r.waitingTiers(); got != test.want {
 			t.Errorf("with %d of 10 tasks on a queue: got tasks of %q, want %q", waiting, got, test.want)
 		}
 		if held := counted(t, s.metrics.dispatchHolds); (held == 0) != (strings.Count(test.want, " ") == 3) {
-			t.Errorf("with %d of 10 tasks on a queue: got %v tiers held", waiting, held)
+			t.Errorf("with %d of 10 tasks on a queue: got %v tiers paused", waiting, held)
 		}
 		r.purge()
 	}
 }
 
-func TestCrawlersAreNotGivenMoreThanTheyDoSoon(t *testing.T) {
-	r := newRig(t)
+func TestDispatch_BoundsQueuedTasks(t *testing.T) {
+	r := newTestbed(t)
 	s := r.scheduler(manyFeeds(t, 0))
 	for i := range 70 * subjects.MaxFeeds {
 		s.plan.Add(storage.Feed{ID: fmt.Sprint("f", i), URL: feedURL(i)}, noon)
@@ -552,84 +550,84 @@ func TestCrawlersAreNotGivenMoreThanTheyDoSoon(t *testing.T) {
 		if err := s.dispatch(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(r.crawls()); got != crawlAhead {
-			t.Fatalf("got %d tasks, want %d", got, crawlAhead)
+		if got := len(r.crawls()); got != maxQueuedCrawls {
+			t.Fatalf("got %d tasks, want %d", got, maxQueuedCrawls)
 		}
 	}
 	r.purge()
 	if err := s.dispatch(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := len(r.crawls()); got != 70-crawlAhead {
-		t.Errorf("got %d tasks when there is room again, want the other %d", got, 70-crawlAhead)
+	if got := len(r.crawls()); got != 70-maxQueuedCrawls {
+		t.Errorf("got %d tasks below the limit, want the other %d", got, 70-maxQueuedCrawls)
 	}
 }
 
-func TestNothingIsHandedOutWhileThereIsNoRoomOnDisk(t *testing.T) {
-	r := newRig(t)
+func TestDispatch_PausesOnFullDisk(t *testing.T) {
+	r := newTestbed(t)
 	s := r.scheduler(manyFeeds(t, 3))
 	full := errors.New("the disk is full")
-	s.room = func() error { return full }
+	s.checkDiskSpace = func() error { return full }
 	if err := s.dispatch(t.Context()); err != nil || len(r.crawls()) != 0 {
 		t.Errorf("got %v and %d tasks with a full disk, want none", err, len(r.crawls()))
 	}
 	full = nil
 	if err := s.dispatch(t.Context()); err != nil || len(r.crawls()) != 1 {
-		t.Errorf("got %v and %d tasks with room again, want 1", err, len(r.crawls()))
+		t.Errorf("got %v and %d tasks with free space, want 1", err, len(r.crawls()))
 	}
 }
 
-func TestADeposedScheduleHandsOutNothing(t *testing.T) {
-	r := newRig(t)
+func TestDispatch_FencedScheduleDispatchesNothing(t *testing.T) {
+	r := newTestbed(t)
 	store := manyFeeds(t, 5)
 	deposed, heir := r.scheduler(store), r.scheduler(store)
-	r.pass(time.Second)
+	r.advance(time.Second)
 	if err := heir.dispatch(t.Context()); err != nil || len(r.crawls()) != 1 {
-		t.Fatalf("got %v and %d tasks of the heir, want 1", err, len(r.crawls()))
+		t.Fatalf("got %v and %d tasks of the successor, want 1", err, len(r.crawls()))
 	}
 	if err := deposed.dispatch(t.Context()); !errors.Is(err, mesh.ErrStale) || len(r.crawls()) != 1 {
-		t.Errorf("got %v and %d tasks, want ErrStale and none of the deposed", err, len(r.crawls()))
+		t.Errorf("got %v and %d tasks, want ErrStale and no task of the old schedule", err, len(r.crawls()))
 	}
-	l := &listener{scheduler: deposed, stop: func() {}}
-	seen := []subjects.Observe{{From: "x", Observations: []subjects.Observation{about(storage.FeedID(feedURL(1)), subjects.Refresh, "", noon)}}}
+	l := &observer{scheduler: deposed, stop: func() {}}
+	seen := []subjects.Observe{{Source: "x", Observations: []subjects.Observation{about(storage.FeedID(feedURL(1)), subjects.Refresh, "", noon)}}}
 	for range 2 {
 		if err := l.ReceiveAll(t.Context(), seen); err == nil || !errors.Is(l.failed, mesh.ErrStale) {
-			t.Errorf("got %v, failed %v; want that it takes no observation any more", err, l.failed)
+			t.Errorf("got %v, failed %v; want observations rejected", err, l.failed)
 		}
 	}
 }
 
-// Two agents would tell the same, or the former one what was true once.
-func TestOnlyTheActiveScheduleTellsItsGauges(t *testing.T) {
-	r := newRig(t)
+// Two agents would export the same gauges, or the former active one stale values.
+func TestMetrics_OnlyTheActiveScheduleExportsGauges(t *testing.T) {
+	r := newTestbed(t)
 	store := manyFeeds(t, 4)
 	first, stop := r.schedule("first", store)
-	eventually(t, "the first tells", func() bool { return told(first) > 0 })
+	eventually(t, "the first schedule exports gauges", func() bool { return exportedGauges(first) > 0 })
 	second, _ := r.schedule("second", store)
-	if n := told(second); n != 0 {
-		t.Errorf("got %d gauges of the one that stands by, want none", n)
+	if n := exportedGauges(second); n != 0 {
+		t.Errorf("got %d gauges of the standby schedule, want none", n)
 	}
 	stop()
-	if n := told(first); n != 0 {
-		t.Errorf("got %d gauges of the one that stopped, want none", n)
+	if n := exportedGauges(first); n != 0 {
+		t.Errorf("got %d gauges of the stopped schedule, want none", n)
 	}
-	eventually(t, "the second tells", func() bool { return told(second) > 0 })
+	eventually(t, "the second schedule exports gauges", func() bool { return exportedGauges(second) > 0 })
 }
 
-// told returns how many gauges an agent tells that only one agent may tell.
-func told(env *Env) int {
+// exportedGauges returns the number of gauges exported by an agent that only the active one may export.
+func exportedGauges(env *Env) int {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(env.Metrics.feeds, env.Metrics.overdue, env.Metrics.queuePending, env.Metrics.queueOldest)
 	families, _ := registry.Gather()
 	return len(families)
 }
 
-func TestTheGaugesTellHowFeedsAre(t *testing.T) {
-	r := newRig(t)
+func TestMetrics_FeedGauges(t *testing.T) {
+	r := newTestbed(t)
 	s := r.scheduler(manyFeeds(t, 4))
-	taken := s.plan.Take(policy.Warm, noon)
+	popped := s.plan.PopDue(policy.Warm, noon)
 	for i, outcome := range []subjects.Outcome{subjects.Failed, subjects.Unchanged, subjects.Refresh} {
-		s.plan.Observe(about(taken[i].FeedID, outcome, taken[i].State.Crawl, noon), noon)
+		s.plan.Observe(about(popped[i].FeedID, outcome, popped[i].State.Crawl, noon), noon)
 	}
 	if err := s.measure(t.Context()); err != nil {
 		t.Fatal(err)
@@ -660,22 +658,21 @@ func TestTheGaugesTellHowFeedsAre(t *testing.T) {
 	}
 }
 
-// What was on a queue that is deleted is fetched again as soon as it is seen, by
-// the schedule that is active or by one that takes over, and not after the time
-// for which word of it is waited.
-func TestFeedsWhoseDocumentsWereLostOnTheirWayAreDueAgain(t *testing.T) {
+// Feeds on a deleted queue are fetched again as soon as the deletion is detected, by the active schedule or
+// its successor, and not only after the in-flight timeout.
+func TestRecall_LostDocuments(t *testing.T) {
 	for _, takeOver := range []bool{false, true} {
 		t.Run(fmt.Sprintf("taken over: %t", takeOver), func(t *testing.T) {
-			r := newRig(t)
+			r := newTestbed(t)
 			store := manyFeeds(t, 30)
 			s := r.scheduler(store)
 			if err := errors.Join(s.dispatch(t.Context()), s.recall(t.Context())); err != nil {
 				t.Fatal(err)
 			}
 			if n := s.plan.Overdue(r.clock()); n != 0 || r.feedsIn(r.crawls()) != 30 {
-				t.Fatalf("got %d feeds due, want all 30 handed out", n)
+				t.Fatalf("got %d feeds due, want all 30 dispatched", n)
 			}
-			if err := r.js.DeleteStream(t.Context(), subjects.Prepares.Name); err != nil {
+			if err := r.js.DeleteStream(t.Context(), subjects.PrepareQueue.Name); err != nil {
 				t.Fatal(err)
 			}
 			if err := subjects.Declare(t.Context(), r.js, 1); err != nil {
@@ -693,30 +690,30 @@ func TestFeedsWhoseDocumentsWereLostOnTheirWayAreDueAgain(t *testing.T) {
 	}
 }
 
-// A document that vanished from its queue is missed when it is out for longer than
-// anything takes; one that waits on a queue is not.
-func TestFeedsThatAreOutForTooLongAreDueAgain(t *testing.T) {
-	r := newRig(t)
+// A document that vanished from its queue counts as lost after more than the current processing time; a
+// document on a queue does not.
+func TestRecall_FeedsInFlightTooLong(t *testing.T) {
+	r := newTestbed(t)
 	s := r.scheduler(manyFeeds(t, 30))
 	if err := s.dispatch(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	due := func(after time.Duration) int {
 		t.Helper()
-		r.pass(after)
+		r.advance(after)
 		if err := s.recall(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return s.plan.Overdue(r.clock())
 	}
-	s.waits = time.Hour // as when the oldest task is that old
+	s.waits = time.Hour // as if the oldest task were that old
 	if n := due(time.Minute); n != 0 {
 		t.Errorf("got %d feeds due while tasks wait for long, want none", n)
 	}
 	r.purge()
 	s.waits = 0
-	if n := due(-time.Minute + leastGrace); n != 0 {
-		t.Errorf("got %d feeds due after %v, want none yet", n, leastGrace)
+	if n := due(-time.Minute + minGrace); n != 0 {
+		t.Errorf("got %d feeds due after %v, want none yet", n, minGrace)
 	}
 	if n := due(10 * time.Second); n != 30 {
 		t.Errorf("got %d feeds due after their documents were lost, want 30", n)

@@ -9,11 +9,11 @@ import (
 	"feedmesh/subjects"
 )
 
-// probeEvery is how often proxies are looked for that are to be probed.
+// probeEvery is the interval at which due probes of proxies are dispatched.
 const probeEvery = 5 * time.Second
 
-// probe has a crawler probe the proxies of which it is time to know whether they
-// work. A task that is lost is no loss: its proxies are soon probed again.
+// probe publishes a task that probes the due proxies. A lost task needs no retry: its proxies are due again
+// soon.
 func (s *scheduler) probe(ctx context.Context) error {
 	s.mu.Lock()
 	now := s.clock.Now()
@@ -27,18 +27,17 @@ func (s *scheduler) probe(ctx context.Context) error {
 	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
-	task := subjects.Crawl{Tier: subjects.Hot, Ways: due, Asked: now}
-	if err := subjects.Publish(ctx, s.mesh, subjects.Crawls, task); err != nil {
-		s.log.Warn("proxies are not probed", "err", err)
+	task := subjects.Crawl{Tier: subjects.Hot, Probes: due, ProbesDue: now}
+	if err := subjects.Publish(ctx, s.mesh, subjects.CrawlQueue, task); err != nil {
+		s.log.Warn("proxy probe dispatch failed", "err", err)
 	}
 	return nil
 }
 
-// crawlersLag reports whether so much waits for crawlers that probes would only
-// add to it, or the queues can't be looked at, of which dispatch tells.
+// crawlersLag reports whether the crawl queue is too long for probes, or can't be read, which dispatch logs.
 func (s *scheduler) crawlersLag(ctx context.Context) bool {
 	depths, err := s.mesh.Depths(ctx)
 	return err != nil || slices.ContainsFunc(depths, func(d mesh.Depth) bool {
-		return d.Queue == subjects.Crawls.Name && d.Tasks >= crawlAhead
+		return d.Queue == subjects.CrawlQueue.Name && d.Tasks >= maxQueuedCrawls
 	})
 }

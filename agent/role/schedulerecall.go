@@ -10,60 +10,57 @@ import (
 	"feedmesh/subjects"
 )
 
-// recall has feeds that are out polled again if their documents must have been
-// lost on their way, and nobody would tell for as long as InFlight: if a queue is
-// younger than their hand-out, as it was lost and made anew, or if they are out
-// for much longer than anything takes at present.
+// recall makes feeds in flight due again if their documents must have been lost, without waiting for
+// InFlightTimeout: if a pipeline queue is newer than their dispatch, because it was lost and recreated, or if
+// they are in flight much longer than the current processing time.
 func (s *scheduler) recall(ctx context.Context) error {
-	born, waits, err := s.way(ctx)
+	born, waits, err := s.pipelineAge(ctx)
 	if err != nil {
 		return err
 	}
 	return s.states.write(ctx, changes{states: statesOf(s.lost(born, waits))})
 }
 
-// lost makes those feeds due that are lost, and returns them.
+// lost makes lost feeds due and returns them.
 func (s *scheduler) lost(born time.Time, waits time.Duration) (feeds []*plan.Feed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, wall := s.clock.Now(), s.wall.Now()
-	if born.After(s.queuesBorn) {
-		s.queuesBorn = born
+	if born.After(s.queuesCreated) {
+		s.queuesCreated = born
 		feeds = s.plan.Recall(now, func(f *plan.Feed) bool { return f.Written.Before(born) })
 	}
-	// What has waited long a while ago may have been followed by what waits now.
+	// A decaying maximum: tasks that waited long may be followed by those that wait now.
 	s.waits = max(waits, s.waits-measureEvery/2)
-	grace := min(leastGrace+2*s.waits, subjects.InFlight)
-	feeds = append(feeds, s.plan.Recall(now, func(f *plan.Feed) bool { return wall.Sub(f.HandedOut) > grace })...)
+	grace := min(minGrace+2*s.waits, subjects.InFlightTimeout)
+	feeds = append(feeds, s.plan.Recall(now, func(f *plan.Feed) bool { return wall.Sub(f.Dispatched) > grace })...)
 	if len(feeds) > 0 {
-		s.log.Warn("documents were lost on their way: they are fetched again", "feeds", len(feeds))
+		s.log.Warn("documents lost, feeds due again", "feeds", len(feeds))
 	}
 	return feeds
 }
 
-// recallIfSeen is recall, but for when the queues can't be looked at: dispatch
-// tells of that.
-func (s *scheduler) recallIfSeen(ctx context.Context) error {
-	if err := s.recall(ctx); !errors.Is(err, errUnseen) {
+// recallIfReadable is recall without an error if the queues can't be read, which dispatch logs.
+func (s *scheduler) recallIfReadable(ctx context.Context) error {
+	if err := s.recall(ctx); !errors.Is(err, errQueuesUnreadable) {
 		return err
 	}
 	return nil
 }
 
-// leastGrace is how long a feed may be out, at least, before it is taken for lost,
-// as [subjects.InFlight] is at most: after that time its task may be queued again.
-const leastGrace = 45 * time.Second
+// minGrace is the minimum time in flight before a feed counts as lost; [subjects.InFlightTimeout] is the
+// maximum, after which its task may be queued again.
+const minGrace = 45 * time.Second
 
-// way looks at the queues on a document's way: when the youngest of them was made,
-// and how long the oldest tasks of all of them have waited, together. While a
-// document is on its way, a task of it is always on one of them.
-func (s *scheduler) way(ctx context.Context) (born time.Time, waits time.Duration, err error) {
+// pipelineAge returns the creation time of the newest pipeline queue, and the sum of the ages of all queues'
+// oldest tasks. A document in the pipeline always has a task in one of these queues.
+func (s *scheduler) pipelineAge(ctx context.Context) (born time.Time, waits time.Duration, err error) {
 	depths, err := s.mesh.Depths(ctx)
 	if err != nil {
-		return born, 0, fmt.Errorf("%w: %w", errUnseen, err)
+		return born, 0, fmt.Errorf("%w: %w", errQueuesUnreadable, err)
 	}
 	for _, d := range depths {
-		if d.Queue == subjects.Indexes.Name || d.Queue == subjects.QuarantineStream {
+		if d.Queue == subjects.IndexQueue.Name || d.Queue == subjects.QuarantineStream {
 			continue
 		}
 		if d.Created.After(born) {
@@ -74,5 +71,5 @@ func (s *scheduler) way(ctx context.Context) (born time.Time, waits time.Duratio
 	return born, waits, nil
 }
 
-// errUnseen says that the queues can't be looked at just now.
-var errUnseen = errors.New("can't see the queues")
+// errQueuesUnreadable reports that the queues can't be read at present.
+var errQueuesUnreadable = errors.New("queues unreadable")

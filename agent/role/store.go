@@ -14,107 +14,106 @@ import (
 	"feedmesh/subjects"
 )
 
-// Store keeps items.
+// Store writes items to the store.
 var Store = Role{
-	Name:  "store",
-	Does:  "keeps items and the feeds' statistics, all of a document or nothing",
-	Store: true,
+	Name:        "store",
+	Description: "store items and the feeds' statistics, each document in one transaction",
+	Store:       true,
 	Run: func(ctx context.Context, env *Env) error {
-		k := &keeper{items: env.Store, out: env.Mesh, metrics: env.Metrics}
-		return mesh.ServeBatch(ctx, env.Mesh, subjects.Stores, "", k, storeWorkers)
+		k := &storer{items: env.Store, out: env.Mesh, metrics: env.Metrics}
+		return mesh.ServeBatch(ctx, env.Mesh, subjects.StoreQueue, "", k, storeWorkers)
 	},
 }
 
-// storeWorkers is two, so that one decodes while the other's transaction is
-// under way.
+// storeWorkers is two, so that one worker decodes during the other's transaction.
 const storeWorkers = 2
 
-type keeper struct {
+type storer struct {
 	items   storage.Items
 	out     subjects.Publisher
 	metrics *Metrics
 
 	mu   sync.Mutex
-	next time.Time // when the next hand may be stored
+	next time.Time // earliest time of the next small batch
 }
 
 const (
-	// sideBySide is how many documents are stored at once, for an engine to have
-	// them share a sync.
-	sideBySide = 32
+	// maxConcurrentStores bounds the documents stored concurrently, which lets an engine share a sync among
+	// them.
+	maxConcurrentStores = 32
 
-	// storeEvery is how often hands are stored that have fewer documents: while one
-	// waits, more come for the next. A document that is stored alone costs an engine
-	// more than twice as much as one of many, as each writes pages that all change.
-	// What comes less often than this does not wait.
-	storeEvery = 20 * time.Millisecond
+	// minStoreInterval is the minimum interval of batches with fewer documents: while one waits, more
+	// documents arrive for the next. Storing a document alone costs an engine more than twice as much as in a
+	// batch, because each transaction writes pages that all of them change. Less frequent batches do not
+	// wait.
+	minStoreInterval = 20 * time.Millisecond
 )
 
-// ReceiveAll stores documents side by side.
-func (k *keeper) ReceiveAll(ctx context.Context, tasks []subjects.Store) error {
-	if len(tasks) < sideBySide {
-		k.await(ctx)
+// ReceiveAll stores documents concurrently.
+func (k *storer) ReceiveAll(ctx context.Context, tasks []subjects.Store) error {
+	if len(tasks) < maxConcurrentStores {
+		k.waitTurn(ctx)
 	}
 	if len(tasks) == 1 {
 		return k.Receive(ctx, tasks[0])
 	}
 	var group errgroup.Group
-	group.SetLimit(sideBySide)
+	group.SetLimit(maxConcurrentStores)
 	for _, task := range tasks {
 		group.Go(func() error { return k.Receive(ctx, task) })
 	}
 	return group.Wait()
 }
 
-// await waits for the turn of a hand, or until ctx ends.
-func (k *keeper) await(ctx context.Context) {
+// waitTurn waits until the next small batch may be stored, or until ctx ends.
+func (k *storer) waitTurn(ctx context.Context) {
 	k.mu.Lock()
 	wait := max(time.Until(k.next), 0)
-	k.next = time.Now().Add(wait + storeEvery)
+	k.next = time.Now().Add(wait + minStoreInterval)
 	k.mu.Unlock()
 	if wait > 0 {
-		pause(ctx, wait)
+		sleep(ctx, wait)
 	}
 }
 
-func (k *keeper) Receive(ctx context.Context, task subjects.Store) error {
+func (k *storer) Receive(ctx context.Context, task subjects.Store) error {
 	stored, err := k.items.PutItems(ctx, storage.Batch{
 		FeedID: task.FeedID, Items: task.Items, Fence: task.Fence,
 		Title: task.Title, Site: task.Site, Language: task.Document.Language, Rate: task.Rate,
 	})
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		return mesh.Drop(err) // somebody removed the feed while its items were under way
+		return mesh.Discard(err) // the feed was removed while its items were in progress
 	case errors.Is(err, storage.ErrFenced):
 		k.metrics.fencedOff.Inc()
-		return k.clusterAgain(ctx, task)
+		return k.requeueCluster(ctx, task)
 	case err != nil:
 		return err
 	}
 	fault.Point("committed store")
 	k.metrics.stored.Add(float64(len(stored.New)))
 
-	// All of them, not only the new ones: this may be the second attempt, after
-	// a first one that stored them and then died.
+	// All items, not only the new ones: this may be a retry after an attempt that stored them and then
+	// failed.
 	ids := make([]string, len(task.Items))
 	for i, item := range task.Items {
 		ids[i] = item.ID
 	}
-	if err := subjects.Publish(ctx, k.out, subjects.Indexes, subjects.Index{
-		Why: "stored " + task.Document.ID(), IDs: ids, Since: task.Fetched,
+	if err := subjects.Publish(ctx, k.out, subjects.IndexQueue, subjects.Index{
+		Reason: "stored " + task.Document.ID(), IDs: ids, Fetched: task.Fetched,
 	}); err != nil {
 		return err
 	}
-	return observe(ctx, k.out, "store", subjects.Observation{
+	return publishObservation(ctx, k.out, "store", subjects.Observation{
 		Receipt: task.Receipt, Outcome: subjects.Stored, Items: len(stored.New), Rate: task.Rate, Dates: task.Dates, Hints: task.Hints,
 		Malformed: task.Malformed,
 	})
 }
 
-// clusterAgain gives items back that were placed by a cluster actor which had
-// been replaced: its successor places them by what it knows.
-func (k *keeper) clusterAgain(ctx context.Context, task subjects.Store) error {
-	return subjects.Publish(ctx, k.out, subjects.Clusters, subjects.Cluster{
-		Document: task.Document, Again: task.Fence.Number, Lane: task.Items[0].Lane, Items: task.Items,
+// requeueCluster returns items that a replaced clusterer has placed to the cluster queue, where its successor
+// places them again.
+func (k *storer) requeueCluster(ctx context.Context, task subjects.Store) error {
+	return subjects.Publish(ctx, k.out, subjects.ClusterQueue, subjects.Cluster{
+		Document: task.Document, RejectedFence: task.Fence.Number, Partition: task.Items[0].Partition, Items: task.Items,
 	})
 }

@@ -27,43 +27,43 @@ func storeTask(keys string) subjects.Store {
 	return subjects.Store{Document: c.Document, Items: c.Items}
 }
 
-func keeperOf(store storage.Items) (*keeper, *outbox) {
+func newStorer(store storage.Items) (*storer, *outbox) {
 	out := &outbox{}
-	return &keeper{items: store, out: out, metrics: metrics()}, out
+	return &storer{items: store, out: out, metrics: metrics()}, out
 }
 
-func TestAStoredDocumentIsIndexedWholeAndObserved(t *testing.T) {
+func TestStore_PublishesIndexTaskAndObservation(t *testing.T) {
 	store := storeWith(t, blog)
-	k, out := keeperOf(store)
+	k, out := newStorer(store)
 	task := storeTask("a b c")
 	want := []string{task.Items[0].ID, task.Items[1].ID, task.Items[2].ID}
 	var first subjects.Index
-	for attempt := 1; attempt <= 2; attempt++ { // the first may have died after its commit
+	for attempt := 1; attempt <= 2; attempt++ { // the first attempt may have failed after its commit
 		if err := k.Receive(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
-		index := sent(t, out, subjects.Indexes)
-		if len(index) != 1 || !slices.Equal(index[0].IDs, want) || !index[0].Since.Equal(noon) {
-			t.Fatalf("attempt %d: got %+v to index, want all items, since they were fetched", attempt, index)
+		index := sent(t, out, subjects.IndexQueue)
+		if len(index) != 1 || !slices.Equal(index[0].IDs, want) || !index[0].Fetched.Equal(noon) {
+			t.Fatalf("attempt %d: got index task %+v, want all items, with their fetch time", attempt, index)
 		}
 		if attempt == 1 {
 			first = index[0]
 		} else if index[0].ID() != first.ID() {
-			t.Errorf("attempt %d: got task %s to index, want the same as before", attempt, index[0].ID())
+			t.Errorf("attempt %d: got index task %s, want the same as before", attempt, index[0].ID())
 		}
-		seen := only(t, out, subjects.Observes).Observations
+		seen := only(t, out, subjects.ObserveQueue).Observations
 		if len(seen) != 1 || seen[0].Receipt != task.Receipt || seen[0].Outcome != subjects.Stored || seen[0].Rate != 3 || seen[0].Items != 3*(2-attempt) {
-			t.Errorf("attempt %d: got %+v, want that it is stored, with the receipt", attempt, seen)
+			t.Errorf("attempt %d: got %+v, want outcome stored with the receipt", attempt, seen)
 		}
 	}
 	feed, err := store.Feed(t.Context(), task.FeedID)
 	if err != nil || feed.Items != 3 || feed.Title != "Title" || feed.Site != "http://blog.example/" || feed.Language != "en" || feed.Rate != 3 {
-		t.Errorf("got feed %+v, %v; want what its document says", feed, err)
+		t.Errorf("got feed %+v, %v; want the document's metadata", feed, err)
 	}
 }
 
-func TestAnotherDocumentWithTheSameItemsIsIndexedAgain(t *testing.T) {
-	k, out := keeperOf(storeWith(t, blog))
+func TestStore_RepeatedItemsAreIndexedAgain(t *testing.T) {
+	k, out := newStorer(storeWith(t, blog))
 	ids := map[string]bool{}
 	for _, crawl := range []string{"c1", "c2"} {
 		task := storeTask("a")
@@ -72,71 +72,71 @@ func TestAnotherDocumentWithTheSameItemsIsIndexedAgain(t *testing.T) {
 		if err := k.Receive(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
-		ids[sent(t, out, subjects.Indexes)[0].ID()] = true
+		ids[sent(t, out, subjects.IndexQueue)[0].ID()] = true
 	}
 	if len(ids) != 2 {
-		t.Errorf("got %d different tasks to index, want 2: the queue would drop a second one of the same name", len(ids))
+		t.Errorf("got %d different index tasks, want 2: the queue drops duplicate IDs", len(ids))
 	}
 }
 
-func TestItemsOfARemovedFeedAreDropped(t *testing.T) {
-	k, out := keeperOf(&memory.Store{})
+func TestStore_DiscardsItemsOfRemovedFeed(t *testing.T) {
+	k, out := newStorer(&memory.Store{})
 	err := k.Receive(t.Context(), storeTask("a"))
 	if !errors.Is(err, storage.ErrNotFound) || len(out.messages) != 0 {
 		t.Errorf("got %v (%T) and %d messages, want ErrNotFound and none", err, err, len(out.messages))
 	}
-	if got, want := fmt.Sprintf("%T", err), fmt.Sprintf("%T", mesh.Drop(err)); got != want {
+	if got, want := fmt.Sprintf("%T", err), fmt.Sprintf("%T", mesh.Discard(err)); got != want {
 		t.Errorf("got an error of type %s, want %s", got, want)
 	}
 }
 
-// ill is a store whose disk is full.
-type ill struct{ *memory.Store }
+// fullStore is a store whose disk is full.
+type fullStore struct{ *memory.Store }
 
-func (ill) PutItems(context.Context, storage.Batch) (storage.Stored, error) {
+func (fullStore) PutItems(context.Context, storage.Batch) (storage.Stored, error) {
 	return storage.Stored{}, errAway
 }
 
-func TestNothingIsSaidBeforeItIsStored(t *testing.T) {
-	k, out := keeperOf(ill{&memory.Store{}})
+func TestStore_PublishesNothingBeforeTheCommit(t *testing.T) {
+	k, out := newStorer(fullStore{&memory.Store{}})
 	if err := k.Receive(t.Context(), storeTask("a")); !errors.Is(err, errAway) || len(out.messages) != 0 {
 		t.Errorf("got %v and %d messages, want the store's error and none", err, len(out.messages))
 	}
-	k, out = keeperOf(storeWith(t, blog))
+	k, out = newStorer(storeWith(t, blog))
 	out.err = errAway
 	if err := k.Receive(t.Context(), storeTask("a")); !errors.Is(err, errAway) {
-		t.Errorf("got %v where nothing can be published, want that error: the task must come again", err)
+		t.Errorf("got %v when publishing fails, want that error, so that the task is retried", err)
 	}
 }
 
-func TestSmallHandsAreStoredNoMoreOftenThanEveryTwentyMilliseconds(t *testing.T) {
-	full := make([]subjects.Store, sideBySide)
+func TestStore_SmallBatchesAreSpaced(t *testing.T) {
+	full := make([]subjects.Store, maxConcurrentStores)
 	for i := range full {
 		full[i] = storeTask("a")
 	}
 	store := storeWith(t, blog)
 	synctest.Test(t, func(t *testing.T) {
-		k, _ := keeperOf(store)
+		k, _ := newStorer(store)
 		for n, test := range []struct {
-			after time.Duration // the hand before was stored
-			hand  []subjects.Store
+			after time.Duration // since the batch before
+			batch []subjects.Store
 			waits time.Duration
 		}{
 			{0, full[:1], 0},
-			{storeEvery, full[:1], 0},
+			{minStoreInterval, full[:1], 0},
 			{time.Hour, full[:2], 0},
-			{0, full[:3], storeEvery},
-			{storeEvery / 4, full[:1], storeEvery * 3 / 4},
+			{0, full[:3], minStoreInterval},
+			{minStoreInterval / 4, full[:1], minStoreInterval * 3 / 4},
 			{0, full, 0},
-			{0, full[:1], storeEvery},
+			{0, full[:1], minStoreInterval},
 		} {
 			time.Sleep(test.after)
 			start := time.Now()
-			if err := k.ReceiveAll(t.Context(), test.hand); err != nil {
+			if err := k.ReceiveAll(t.Context(), test.batch); err != nil {
 				t.Fatal(err)
 			}
 			if waited := time.Since(start); waited != test.waits {
-				t.Errorf("hand %d of %d documents waited %v, want %v", n, len(test.hand), waited, test.waits)
+				t.Errorf("batch %d of %d documents: got wait %v, want %v", n, len(test.batch), waited, test.waits)
 			}
 		}
 	})

@@ -21,7 +21,7 @@ import (
 
 const hubURL = "https://hub.example/"
 
-// deliverer returns what takes pushes at noon.
+// deliverer returns a receiver of pushes at noon.
 func deliverer() (*pushes, *outbox) {
 	out := &outbox{}
 	full := func(_ context.Context, id string) (*subjects.State, error) {
@@ -30,27 +30,27 @@ func deliverer() (*pushes, *outbox) {
 	return &pushes{out: out, state: full, clock: func() time.Time { return noon }, log: slog.New(slog.DiscardHandler)}, out
 }
 
-func TestAPushIsParsedLikeWhatIsFetched(t *testing.T) {
+func TestPush_IsParsedLikeAFetch(t *testing.T) {
 	p, out := deliverer()
 	body := rss("a", plainly)
 	d := websub.Delivery{FeedID: storage.FeedID(blog), Topic: blog, ContentType: "text/xml", Body: []byte(body)}
 	if err := p.deliver(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
-	task := only(t, out, subjects.Parses)
-	unpacked, err := fetch.Unpack(task.Body, 1<<20)
+	task := only(t, out, subjects.ParseQueue)
+	unpacked, err := fetch.Decompress(task.Body, 1<<20)
 	if err != nil || string(unpacked) != body || task.URL != blog || !task.FullText || task.ContentType != "text/xml" {
-		t.Errorf("got %+v with %q, %v; want the push whole", task, unpacked, err)
+		t.Errorf("got %+v with %q, %v; want the complete push", task, unpacked, err)
 	}
 	if !task.Pushed() || task.FeedID != d.FeedID || !task.Fetched.Equal(noon) || task.ETag+task.LastModified != "" {
-		t.Errorf("got receipt %+v, want that of a push", task.Receipt)
+		t.Errorf("got receipt %+v, want the receipt of a push", task.Receipt)
 	}
-	if err := p.deliver(t.Context(), d); err != nil || only(t, out, subjects.Parses).ID() != task.ID() {
-		t.Errorf("a push that comes twice is two tasks: %v", err)
+	if err := p.deliver(t.Context(), d); err != nil || only(t, out, subjects.ParseQueue).ID() != task.ID() {
+		t.Errorf("got two tasks for a repeated push: %v", err)
 	}
 }
 
-func TestAHubIsAskedToComeAgainOnlyIfThatHelps(t *testing.T) {
+func TestPush_RetryOnlyIfUseful(t *testing.T) {
 	p, out := deliverer()
 	noise := make([]byte, subjects.MaxMessage)
 	random := rand.NewChaCha8([32]byte{1})
@@ -64,7 +64,7 @@ func TestAHubIsAskedToComeAgainOnlyIfThatHelps(t *testing.T) {
 	}
 }
 
-func TestAPushTellsOfEntriesOnly(t *testing.T) {
+func TestPush_ReportsEntriesOnly(t *testing.T) {
 	store := storeWith(t, blog)
 	p, out := parserOf(store)
 	task := parseOf(t, rss("a b", plainly))
@@ -72,19 +72,19 @@ func TestAPushTellsOfEntriesOnly(t *testing.T) {
 	if err := p.Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	if d := only(t, out, subjects.Prepares).Document; d.Rate == 0 || d.Hints == nil || len(d.Dates) != 2 {
+	if d := only(t, out, subjects.PrepareQueue).Document; d.Rate == 0 || d.Hints == nil || len(d.Dates) != 2 {
 		t.Errorf("fetched: got %+v, want rate, hints and dates", d)
 	}
 	task.Receipt = subjects.PushReceipt(task.FeedID, "hash", 1, noon)
 	if err := p.Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	if d := only(t, out, subjects.Prepares).Document; d.Rate != 0 || d.Hints != nil || len(d.Dates) != 2 {
-		t.Errorf("pushed: got %+v, want dates alone: there may be more in the feed", d)
+	if d := only(t, out, subjects.PrepareQueue).Document; d.Rate != 0 || d.Hints != nil || len(d.Dates) != 2 {
+		t.Errorf("pushed: got %+v, want only dates, because the feed may contain more entries", d)
 	}
 }
 
-func TestHubAndTopicOfTheHeaderGoBeforeTheDocuments(t *testing.T) {
+func TestParse_LinkHeaderPrecedesDocument(t *testing.T) {
 	const document = `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="https://own.example/"/>
 		<link rel="self" href="http://blog.example/own"/><entry><id>a</id><title>a</title></entry></feed>`
 	for _, c := range []struct{ hub, self, wantHub, wantSelf string }{
@@ -98,14 +98,14 @@ func TestHubAndTopicOfTheHeaderGoBeforeTheDocuments(t *testing.T) {
 		if err := p.Receive(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
-		if h := only(t, out, subjects.Prepares).Hints; h.Hub != c.wantHub || h.Self != c.wantSelf {
+		if h := only(t, out, subjects.PrepareQueue).Hints; h.Hub != c.wantHub || h.Self != c.wantSelf {
 			t.Errorf("header %q, %q: got %q, %q; want %q, %q", c.hub, c.self, h.Hub, h.Self, c.wantHub, c.wantSelf)
 		}
 	}
 }
 
-func TestHubsNeedNoTokenAndReachNothingElse(t *testing.T) {
-	r := newRig(t)
+func TestWithHubs_NoTokenForCallbacksOnly(t *testing.T) {
+	r := newTestbed(t)
 	env := r.env(r.mesh)
 	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "show the token", http.StatusUnauthorized)
@@ -116,7 +116,7 @@ func TestHubsNeedNoTokenAndReachNothingElse(t *testing.T) {
 	}{
 		{"", "/websub/" + strings.Repeat("A", 26), http.StatusUnauthorized},
 		{"https://feeds.example", "/websub/" + strings.Repeat("A", 26), http.StatusNotFound},
-		{"https://feeds.example", "/websub", http.StatusMovedPermanently}, // to the next
+		{"https://feeds.example", "/websub", http.StatusMovedPermanently}, // to the next path
 		{"https://feeds.example", "/websub/", http.StatusNotFound},
 		{"https://feeds.example", "/websub/../api/feeds", http.StatusMovedPermanently},
 		{"https://feeds.example", "/api/feeds", http.StatusUnauthorized},
@@ -131,8 +131,8 @@ func TestHubsNeedNoTokenAndReachNothingElse(t *testing.T) {
 	}
 }
 
-// wanting returns a schedule with one feed and what asks hubs for it.
-func (r *rig) wanting(store storage.Store) (*scheduler, *websub.Subscriber) {
+// subscriber returns a schedule with one feed and a subscriber.
+func (r *testbed) subscriber(store storage.Store) (*scheduler, *websub.Subscriber) {
 	r.t.Helper()
 	s := r.scheduler(store)
 	s.hubs.Base = "https://feeds.example"
@@ -143,8 +143,8 @@ func (r *rig) wanting(store storage.Store) (*scheduler, *websub.Subscriber) {
 	return s, subscriber
 }
 
-// subscriptions returns those in the bucket.
-func (r *rig) subscriptions() (all []websub.Subscription) {
+// subscriptions returns the subscriptions in the bucket.
+func (r *testbed) subscriptions() (all []websub.Subscription) {
 	r.t.Helper()
 	for sub, err := range r.mesh.Subscriptions().List(r.t.Context()) {
 		if err != nil {
@@ -155,13 +155,13 @@ func (r *rig) subscriptions() (all []websub.Subscription) {
 	return all
 }
 
-func TestWhatAFeedSaysOfItsHubIsWantedAndWhatTheHubSaysIsPlanned(t *testing.T) {
-	r := newRig(t)
+func TestSyncSubscriptions(t *testing.T) {
+	r := newTestbed(t)
 	store := storeWith(t, blog)
-	s, subscriber := r.wanting(store)
+	s, subscriber := r.subscriber(store)
 	pass := func() {
 		t.Helper()
-		if err := s.wantPushes(t.Context(), subscriber); err != nil {
+		if err := s.syncSubscriptions(t.Context(), subscriber); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -169,43 +169,43 @@ func TestWhatAFeedSaysOfItsHubIsWantedAndWhatTheHubSaysIsPlanned(t *testing.T) {
 	if got := r.subscriptions(); got != nil {
 		t.Fatalf("got %+v before the feed was read, want none", got)
 	}
-	r.pass(time.Second)
-	feeds := s.plan.Take(policy.Warm, r.clock())
+	r.advance(time.Second)
+	feeds := s.plan.PopDue(policy.Warm, r.clock())
 	o := about(feeds[0].FeedID, subjects.Nothing, feeds[0].State.Crawl, r.clock())
 	o.Hints = &subjects.Hints{Hub: hubURL}
-	if err := s.observe(t.Context(), []subjects.Observe{{From: "a", Observations: []subjects.Observation{o}}}); err != nil {
+	if err := s.observe(t.Context(), []subjects.Observe{{Source: "a", Observations: []subjects.Observation{o}}}); err != nil {
 		t.Fatal(err)
 	}
 	pass()
 	pass()
 	subs := r.subscriptions()
-	if len(subs) != 1 || subs[0].FeedID != o.FeedID || subs[0].Hub != hubURL || subs[0].Topic != blog || subs[0].State != websub.Wanted {
-		t.Fatalf("got %+v, want one of the feed at its hub", subs)
+	if len(subs) != 1 || subs[0].FeedID != o.FeedID || subs[0].Hub != hubURL || subs[0].Topic != blog || subs[0].State != websub.Queued {
+		t.Fatalf("got %+v, want one subscription of the feed at its hub", subs)
 	}
 
-	// The hub agrees, by way of some api.
+	// The hub confirms through an agent with the api role.
 	subs[0].State, subs[0].Until, subs[0].Next = websub.Verified, r.clock().Add(time.Hour), r.clock().Add(time.Hour)
 	if _, err := r.mesh.Subscriptions().Put(t.Context(), subs[0]); err != nil {
 		t.Fatal(err)
 	}
-	_, next := r.wanting(store) // as after a failover
-	if err := s.wantPushes(t.Context(), next); err != nil {
+	_, next := r.subscriber(store) // as after a failover
+	if err := s.syncSubscriptions(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
 	if got := feeds[0].State.PushUntil; !got.Equal(subs[0].Until) {
-		t.Errorf("the plan knows of an agreement until %v, want %v", got, subs[0].Until)
+		t.Errorf("got the subscription's end %v in the plan, want %v", got, subs[0].Until)
 	}
 
-	// The feed goes.
-	if err := s.observe(t.Context(), []subjects.Observe{{From: "b", Observations: []subjects.Observation{{
+	// The feed is removed.
+	if err := s.observe(t.Context(), []subjects.Observe{{Source: "b", Observations: []subjects.Observation{{
 		Receipt: subjects.Receipt{FeedID: o.FeedID}, Outcome: subjects.Removed,
 	}}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.wantPushes(t.Context(), next); err != nil {
+	if err := s.syncSubscriptions(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.subscriptions(); len(got) != 1 || got[0].State != websub.Leaving {
+	if got := r.subscriptions(); len(got) != 1 || got[0].State != websub.Unsubscribing {
 		t.Errorf("got %+v, want the subscription of the removed feed ended", got)
 	}
 }

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// movedTo is where the documents are of feeds that redirect.
+// movedTo is the path prefix of the documents of redirected feeds.
 const movedTo = "/new/"
 
-// An answer is what a request gets, once that is decided.
+// An answer is the response to a request, before it is sent.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 	shown  span      // entries in the body
-	until  time.Time // what Retry-After says; zero if it is not sent
-	fault  Fault     // what becomes of it on its way; "" if nothing
+	until  time.Time // end of Retry-After; zero if not sent
+	fault  Fault     // fault applied when sending; "" if none
 }
 
-// answer decides what a request for a feed gets.
+// answer computes the response to a request for a feed.
 func (w *Web) answer(p publisher, r *http.Request, now time.Time) answer {
 	a := answer{status: http.StatusOK, header: http.Header{"Date": {now.UTC().Format(http.TimeFormat)}}}
 	switch p.fault {
@@ -59,7 +59,8 @@ var redirects = map[Fault][2]int{
 	Moved:    {http.StatusMovedPermanently, http.StatusPermanentRedirect},
 }
 
-// refuse makes it the answer of a feed that is refused in turn, if it is now.
+// refuse turns it into the response of a feed that alternates between refusing and serving, if it refuses
+// now.
 func (a *answer) refuse(p publisher, now time.Time) {
 	until := p.refusedUntil(now)
 	if until.IsZero() {
@@ -76,7 +77,7 @@ func (a *answer) refuse(p publisher, now time.Time) {
 	}
 }
 
-// fill gives an answer the document, or says that the client has it.
+// fill adds the document, or status 304 if the client has it.
 func (w *Web) fill(a *answer, p publisher, r *http.Request, now time.Time) {
 	a.shown = p.shown(now)
 	tag := fmt.Sprintf(`"%d-%d"`, p.feed, a.shown.to)
@@ -91,8 +92,8 @@ func (w *Web) fill(a *answer, p publisher, r *http.Request, now time.Time) {
 	}
 	if p.tags {
 		a.header.Set("ETag", tag)
-		if given := r.Header.Get("If-None-Match"); given != "" {
-			same = given == tag
+		if validator := r.Header.Get("If-None-Match"); validator != "" {
+			same = validator == tag
 		}
 	}
 	if same {
@@ -100,7 +101,7 @@ func (w *Web) fill(a *answer, p publisher, r *http.Request, now time.Time) {
 		return
 	}
 	a.header.Set("Content-Type", p.format.contentType)
-	packed := p.packs && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
+	packed := p.gzip && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
 	if packed {
 		a.header.Set("Content-Encoding", "gzip")
 	}
@@ -113,7 +114,7 @@ func (w *Web) fill(a *answer, p publisher, r *http.Request, now time.Time) {
 	})
 }
 
-// validates reports whether a client that got the answer can ask conditionally.
+// validates reports whether the response contains validators for conditional requests.
 func (a answer) validates() bool {
 	return a.header.Get("ETag") != "" || a.header.Get("Last-Modified") != ""
 }

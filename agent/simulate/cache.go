@@ -2,16 +2,16 @@ package simulate
 
 import "sync"
 
-// maxKept is how many bytes of documents are kept, unless more are wanted.
-const maxKept = 32 << 20
+// maxCacheBytes is the default size of the document cache, in bytes.
+const maxCacheBytes = 32 << 20
 
-// documents keeps those rendered of late: until a feed publishes again, all who
-// ask get the same one.
+// documents caches rendered documents: until a feed publishes again, all clients get the same document. The
+// cache is bounded by size; evictions are random.
 type documents struct {
-	mu   sync.Mutex
-	kept map[documentKey]keptDocument
-	size int // of them all, in bytes
-	most int // what size may be; 0 is maxKept
+	mu      sync.Mutex
+	entries map[documentKey]cachedDocument
+	size    int // total, in bytes
+	most    int // limit of size; 0 is maxStoredBody
 }
 
 type documentKey struct {
@@ -19,43 +19,43 @@ type documentKey struct {
 	packed bool
 }
 
-type keptDocument struct {
+type cachedDocument struct {
 	shown span
 	body  []byte
 }
 
-// get returns a feed's document with these entries; render makes it, if need be.
+// get returns a feed's document with these entries from the cache, or renders it.
 func (d *documents) get(key documentKey, shown span, render func() []byte) []byte {
 	d.mu.Lock()
-	kept := d.kept[key]
+	kept := d.entries[key]
 	d.mu.Unlock()
 	if kept.body != nil && kept.shown == shown {
 		return kept.body
 	}
 	body := render()
-	d.put(key, keptDocument{shown, body})
+	d.put(key, cachedDocument{shown, body})
 	return body
 }
 
-func (d *documents) put(key documentKey, fresh keptDocument) {
+func (d *documents) put(key documentKey, fresh cachedDocument) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.kept == nil {
-		d.kept = map[documentKey]keptDocument{}
+	if d.entries == nil {
+		d.entries = map[documentKey]cachedDocument{}
 	}
-	d.size += len(fresh.body) - len(d.kept[key].body)
-	d.kept[key] = fresh
-	for other, old := range d.kept { // which of them is chance
+	d.size += len(fresh.body) - len(d.entries[key].body)
+	d.entries[key] = fresh
+	for other, old := range d.entries { // map order: a random document
 		if d.size <= d.limit() {
 			return
 		}
 		d.size -= len(old.body)
-		delete(d.kept, other)
+		delete(d.entries, other)
 	}
 }
 
-// keep has so many bytes of documents kept.
-func (d *documents) keep(most int) {
+// setLimit sets the size limit of the cache.
+func (d *documents) setLimit(most int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.most = most
@@ -65,12 +65,12 @@ func (d *documents) limit() int {
 	if d.most > 0 {
 		return d.most
 	}
-	return maxKept
+	return maxCacheBytes
 }
 
-// full reports whether another document of the mean size takes the place of one.
+// full reports whether another document of average size would evict one.
 func (d *documents) full() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.size+d.size/max(1, len(d.kept)) > d.limit()
+	return d.size+d.size/max(1, len(d.entries)) > d.limit()
 }

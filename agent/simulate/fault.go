@@ -11,34 +11,34 @@ import (
 	"time"
 )
 
-// A Fault is what may be wrong with a feed of a [Web] all the time.
+// A Fault is a permanent fault of a feed of a [Web].
 type Fault string
 
-// The faults there are.
+// The faults.
 const (
 	NotFound  Fault = "404"
 	Gone      Fault = "410"
-	Forbidden Fault = "403"       // unless the request comes through the web's proxy
-	Limited   Fault = "429"       // every other hour; says in Retry-After until when
-	Broken    Fault = "5xx"       // every other hour; a 503 says until when
+	Forbidden Fault = "403"       // except for requests through the web's proxy
+	Limited   Fault = "429"       // every other hour, with Retry-After
+	Broken    Fault = "5xx"       // every other hour; a 503 has Retry-After
 	Slow      Fault = "slow"      // the document takes [slowFor]
-	Hang      Fault = "hang"      // there is no answer
-	Reset     Fault = "reset"     // the connection is reset amid the document
-	Truncated Fault = "truncated" // the connection ends amid the document
-	Bomb      Fault = "bomb"      // 1 MB that unpacks to 1 GB
-	Redirect  Fault = "redirect"  // the document is elsewhere, for now
-	Moved     Fault = "moved"     // the document is elsewhere, for good
+	Hang      Fault = "hang"      // no response
+	Reset     Fault = "reset"     // the connection is reset within the document
+	Truncated Fault = "truncated" // the connection is closed within the document
+	Bomb      Fault = "bomb"      // 1 MB that decompresses to 1 GB
+	Redirect  Fault = "redirect"  // temporary redirect of the document
+	Moved     Fault = "moved"     // permanent redirect of the document
 )
 
 var allFaults = []Fault{NotFound, Gone, Forbidden, Limited, Broken, Slow, Hang, Reset, Truncated, Bomb, Redirect, Moved}
 
-// moves reports whether the feed's document is at another address.
+// moves reports whether the feed redirects to its document.
 func (f Fault) moves() bool { return f == Redirect || f == Moved }
 
-// Faults says what share of all feeds has a fault, by fault.
+// Faults maps faults to the share of feeds that have them.
 type Faults map[Fault]float64
 
-// UnmarshalText reads shares as in "404=0.01,hang=0.001".
+// UnmarshalText parses shares as in "404=0.01,hang=0.001".
 func (f *Faults) UnmarshalText(text []byte) error {
 	*f = Faults{}
 	sum := 0.0
@@ -62,7 +62,7 @@ func (f *Faults) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// of returns the fault of the feed that drew this number from 0 to 1; "" if none.
+// of returns the fault for a random number from 0 to 1; "" if none.
 func (f Faults) of(drawn float64) Fault {
 	for _, fault := range slices.Sorted(maps.Keys(f)) {
 		if drawn -= f[fault]; drawn < 0 {
@@ -72,27 +72,26 @@ func (f Faults) of(drawn float64) Fault {
 	return ""
 }
 
-// bout is how long a host that refuses and serves in turn does each.
-const bout = time.Hour
+// alternation is the length of the periods in which an alternating feed refuses or serves.
+const alternation = time.Hour
 
-// refusedUntil returns until when a feed that is refused in turn is so, or zero if
-// it is served.
+// refusedUntil returns the end of the current refusing period of an alternating feed; zero while it serves.
 func (p publisher) refusedUntil(now time.Time) time.Time {
-	since := now.Add(-time.Duration(draw(p.seed, 103)%uint64(2*bout))).Sub(origin) % (2 * bout)
-	if since >= bout {
+	since := now.Add(-time.Duration(draw(p.seed, 103)%uint64(2*alternation))).Sub(origin) % (2 * alternation)
+	if since >= alternation {
 		return time.Time{}
 	}
-	return now.Add(bout - since)
+	return now.Add(alternation - since)
 }
 
-// brokenStatus returns what a feed answers that is broken.
+// brokenStatus returns the status of a broken feed.
 func (p publisher) brokenStatus() int {
 	all := []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 	return all[draw(p.seed, 104)%uint64(len(all))]
 }
 
-// retryAfter returns the header that tells of a time, and the time as the header
-// tells it: half of the feeds say it in seconds, half as a date.
+// retryAfter returns a Retry-After header, and the time at the header's precision: half of the feeds send
+// seconds, half a date.
 func (p publisher) retryAfter(until, now time.Time) (string, time.Time) {
 	seconds := math.Ceil(until.Sub(now).Seconds())
 	if draw(p.seed, 105)%2 == 0 {

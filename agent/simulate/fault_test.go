@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// all is a change to settings by which every feed has a fault.
+// all changes settings so that every feed has a fault.
 func all(fault Fault) func(*Settings) {
 	return func(s *Settings) { s.Faults = Faults{fault: 1} }
 }
 
-// answersWith tests that the feeds of a web with a fault answer with these
-// statuses, each at least once, and returns their addresses.
+// answersWith checks that the feeds of a web with a fault answer with these statuses, each at least once, and
+// returns their URLs.
 func answersWith(t *testing.T, fault Fault, statuses ...int) (urls []string) {
 	t.Helper()
 	w, server := newWeb(t, 10, all(fault))
@@ -42,13 +42,13 @@ func answersWith(t *testing.T, fault Fault, statuses ...int) (urls []string) {
 	return urls
 }
 
-func TestFeedsThatAreNotThere(t *testing.T) {
+func TestFault_NotFoundAndGone(t *testing.T) {
 	t.Parallel()
 	answersWith(t, NotFound, http.StatusNotFound)
 	answersWith(t, Gone, http.StatusGone)
 }
 
-func TestForbiddenFeedsAreReadThroughTheProxy(t *testing.T) {
+func TestFault_ForbiddenIsReadThroughTheProxy(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 5, all(Forbidden))
 	proxied := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: server.servers[1].Addr})}}
@@ -72,22 +72,22 @@ func TestForbiddenFeedsAreReadThroughTheProxy(t *testing.T) {
 	}
 }
 
-// Half of the time a limited feed is refused, and says when it will not be.
-func TestLimitedFeedsSayWhenToComeBack(t *testing.T) {
+// A limited feed refuses half of the time, with the end in Retry-After.
+func TestFault_LimitedSendsRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []Fault{Limited, Broken} {
 		w, server := newWeb(t, 80, func(s *Settings) {
 			all(fault)(s)
 			s.Now = Clock{1000, time.Now()}.Now
 		})
-		refused, forms := map[int]int{}, map[bool]int{}
+		statuses, forms := map[int]int{}, map[bool]int{}
 		for i, f := range w.Feeds(server.Port) {
 			response, _, err := get(t, f.URL)
 			if err != nil {
 				t.Fatal(err)
 			}
 			status, after := response.StatusCode, response.Header.Get("Retry-After")
-			refused[status]++
+			statuses[status]++
 			if (after != "") != (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) {
 				t.Errorf("%d with Retry-After %q", status, after)
 			}
@@ -107,23 +107,23 @@ func TestLimitedFeedsSayWhenToComeBack(t *testing.T) {
 				t.Errorf("Retry-After %q: got refused until %v after that, %v; want it to end then", after, free, err)
 			}
 		}
-		if fault == Limited && (refused[http.StatusOK] < 20 || refused[http.StatusTooManyRequests] < 20 || forms[true] < 5 || forms[false] < 5) || len(refused) != map[Fault]int{Limited: 2, Broken: 5}[fault] {
-			t.Errorf("%s: got %v, Retry-After in seconds %v; want half of the feeds refused, and both forms", fault, refused, forms)
+		if fault == Limited && (statuses[http.StatusOK] < 20 || statuses[http.StatusTooManyRequests] < 20 || forms[true] < 5 || forms[false] < 5) || len(statuses) != map[Fault]int{Limited: 2, Broken: 5}[fault] {
+			t.Errorf("%s: got %v, Retry-After in seconds %v; want half of the feeds refused, and both forms", fault, statuses, forms)
 		}
 	}
 }
 
-func TestSlowFeedsTakeTheirTime(t *testing.T) {
+func TestFault_Slow(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 1, all(Slow))
 	began := time.Now()
 	_, body, err := get(t, w.Feeds(server.Port)[0].URL)
-	if took := time.Since(began); err != nil || took < slowFor || took > 3*slowFor || len(body) < 100 {
-		t.Errorf("got %d bytes in %v, %v; want the document in %v", len(body), took, err, slowFor)
+	if elapsed := time.Since(began); err != nil || elapsed < slowFor || elapsed > 3*slowFor || len(body) < 100 {
+		t.Errorf("got %d bytes in %v, %v; want the document in %v", len(body), elapsed, err, slowFor)
 	}
 }
 
-func TestHangingFeedsDoNotAnswer(t *testing.T) {
+func TestFault_Hang(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 1, all(Hang))
 	hasty := &http.Client{Timeout: 200 * time.Millisecond}
@@ -133,17 +133,17 @@ func TestHangingFeedsDoNotAnswer(t *testing.T) {
 	waitFor(t, "the request's end", func() bool { return w.Summary().Status[0] == 1 })
 }
 
-// waitFor waits until something is so.
+// pollUntilDone waits for a condition.
 func waitFor(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timeout waiting for %s", what)
 		}
 	}
 }
 
-func TestResetFeedsBreakTheConnection(t *testing.T) {
+func TestFault_Reset(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 10, all(Reset))
 	resets := 0
@@ -161,7 +161,7 @@ func TestResetFeedsBreakTheConnection(t *testing.T) {
 	}
 }
 
-func TestTruncatedFeedsEndAmidTheDocument(t *testing.T) {
+func TestFault_Truncated(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 5, all(Truncated))
 	for _, f := range w.Feeds(server.Port) {
@@ -171,11 +171,11 @@ func TestTruncatedFeedsEndAmidTheDocument(t *testing.T) {
 		}
 	}
 	if s := w.Summary(); s.Served != 0 {
-		t.Errorf("got %d entries served, want none: nobody got a document whole", s.Served)
+		t.Errorf("got %d entries served, want none: no document was sent completely", s.Served)
 	}
 }
 
-func TestBombUnpacksToAGigabyte(t *testing.T) {
+func TestFault_BombDecompressesToAGigabyte(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 1, all(Bomb))
 	response, body, err := get(t, w.Feeds(server.Port)[0].URL, "Accept-Encoding", "gzip")
@@ -191,7 +191,7 @@ func TestBombUnpacksToAGigabyte(t *testing.T) {
 	}
 }
 
-func TestFeedsThatAreElsewhere(t *testing.T) {
+func TestFault_Redirects(t *testing.T) {
 	t.Parallel()
 	for fault, statuses := range map[Fault][]int{
 		Redirect: {http.StatusFound, http.StatusTemporaryRedirect},
@@ -212,7 +212,7 @@ func TestFeedsThatAreElsewhere(t *testing.T) {
 	}
 }
 
-func TestFaultsAreAsFrequentAsWished(t *testing.T) {
+func TestFaults_HaveTheirShares(t *testing.T) {
 	t.Parallel()
 	var faults Faults
 	if err := faults.UnmarshalText([]byte("404=0.1, 403=0.05,hang=0.001")); err != nil {
@@ -230,7 +230,7 @@ func TestFaultsAreAsFrequentAsWished(t *testing.T) {
 	}
 }
 
-func TestUnreadableFaultsAreTold(t *testing.T) {
+func TestFaults_UnmarshalErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"teapot=1":        `"teapot" is no fault; there are [404 410 403 429 5xx slow hang reset truncated bomb redirect moved]`,

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// A Request is one that came for a feed.
+// A Request is a logged request for a feed.
 type Request struct {
 	Feed        int
 	Start, End  time.Time
-	Conditional bool // it told what the client has
-	Full        bool // it got a document, whole
+	Conditional bool // with validators
+	Full        bool // answered with a completely transferred document
 }
 
-// An Entry is one that a feed published.
+// An Entry is a published entry.
 type Entry struct {
 	Feed, Seq int
-	Published time.Time // zero if it was there from the start
-	Served    int       // documents with it that somebody got whole
+	Published time.Time // zero if it existed from the start
+	Served    int       // completely transferred documents with it
 }
 
-// note keeps a request, and what its document showed.
-func (f *Farm) note(r Request, shown span) {
+// record records a request and the entries of its document.
+func (f *FeedServer) record(r Request, shown span) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.log = append(f.log, r)
@@ -37,16 +37,16 @@ func (f *Farm) note(r Request, shown span) {
 	}
 }
 
-// Log returns the requests that were answered, in order of their ends.
-func (f *Farm) Log() []Request {
+// Log returns the answered requests, ordered by the end of the response.
+func (f *FeedServer) Log() []Request {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.log)
 }
 
-// Entries yields all entries that were published, feed after feed. Nothing may be
-// asked of the farm meanwhile.
-func (f *Farm) Entries() iter.Seq[Entry] {
+// Entries yields all published entries, feed by feed. It holds the server's lock: no other method may be
+// called meanwhile.
+func (f *FeedServer) Entries() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		f.mu.Lock()
 		defer f.mu.Unlock()

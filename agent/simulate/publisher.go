@@ -2,20 +2,20 @@ package simulate
 
 import "time"
 
-// A publisher is one feed of a web: all that is decided about it once.
+// A publisher contains the fixed properties of one feed of a web.
 type publisher struct {
 	rhythm
 	feed       int
 	format     format
-	window     int  // entries that it shows, at most
+	window     int  // maximum number of entries in the document
 	paragraphs int  // of an entry
-	tags       bool // it sends an ETag
-	dates      bool // it sends Last-Modified
-	packs      bool // it sends gzip to who can read it
+	tags       bool // sends ETag
+	dates      bool // sends Last-Modified
+	gzip       bool // sends gzip to clients that accept it
 	fault      Fault
 }
 
-// publisher returns a feed, the same each time.
+// publisher returns the properties of a feed, which depend on the seed only.
 func (w *Web) publisher(feed int) publisher {
 	seed := draw(w.settings.Seed, uint64(feed))
 	of := func(what, n uint64) int { return int(draw(seed, 100, what) % n) }
@@ -31,18 +31,18 @@ func (w *Web) publisher(feed int) publisher {
 	return publisher{
 		rhythm: newRhythm(seed, w.rates[feed], zone), feed: feed,
 		format: formats[of(2, uint64(len(formats)))], window: window, paragraphs: 1 + of(4, 3),
-		tags: validators < 8, dates: validators < 6 || validators == 8, packs: of(5, 10) > 0,
+		tags: validators < 8, dates: validators < 6 || validators == 8, gzip: of(5, 10) > 0,
 		fault: w.settings.Faults.of(unit(draw(seed, 101))),
 	}
 }
 
-// shown returns the entries that the feed shows at a time.
+// shown returns the entries in the feed's document at a time.
 func (p publisher) shown(at time.Time) span {
 	to := p.published(at)
 	return span{max(0, to-p.window), to}
 }
 
-// render returns the feed with these entries.
+// render returns the document with these entries.
 func (p publisher) render(shown span) []byte {
 	d := document{title: siteTitle(p.feed), site: site(p.feed), language: language(p.feed), items: make([]item, 0, p.window)}
 	zone := time.FixedZone("", int(p.zone.Seconds()))
@@ -63,5 +63,5 @@ func (p publisher) text(seq int) (title, body string) {
 	return string(words.sentence(nil, 7)), string(b)
 }
 
-// sixHours is for how long, in seconds, things happen that several feeds tell of.
+// sixHours is the length in seconds of an event that several feeds report.
 const sixHours = 6 * 60 * 60

@@ -5,20 +5,18 @@ import (
 	"math/rand/v2"
 )
 
-// How uneven feeds are: of 100, the busy 17 publish 97 of 100 items. Rates fall
-// geometrically, from the busiest to the last of the busy ones, and from there to
-// the quietest.
+// The distribution of rates: of 100 feeds, the busy 17 publish 97 of 100 items. Rates fall geometrically,
+// from the busiest feed to the last of the busy group, and from there to the quietest.
 //
-// Source: Z. Hmedeh and others, Characterizing web syndication behavior and
-// content, 2011: 17 % of the feeds gave 97 % of the items.
+// Source: Z. Hmedeh and others, Characterizing web syndication behavior and content, 2011: 17 % of the feeds
+// gave 97 % of the items.
 const (
 	busyShare   = 0.17
-	busySpread  = 112 // the rate of the busiest, in rates of the last busy one
-	quietSpread = 740 // that one's, in rates of the quietest
+	busySpread  = 112 // ratio of the busiest feed's rate to that of the last busy feed
+	quietSpread = 740 // ratio of the last busy feed's rate to the quietest's
 )
 
-// rates returns how many items a day each of n feeds publishes, in an order that
-// the seed decides. Their mean is as given.
+// rates returns the rates of n feeds in items a day, in an order that depends on the seed, with a given mean.
 func rates(n int, mean float64, seed uint64) []float64 {
 	all, sum := make([]float64, n), 0.0
 	for rank, i := range rand.New(rand.NewPCG(seed, 1)).Perm(n) {
@@ -31,8 +29,8 @@ func rates(n int, mean float64, seed uint64) []float64 {
 	return all
 }
 
-// unevenness returns the rate of the feed that this share of all feeds surpasses,
-// in rates of the last busy one.
+// unevenness returns the relative rate of the feed at a rank, given as a share of all feeds; the last busy
+// feed has 1.
 func unevenness(share float64) float64 {
 	if share < busyShare {
 		return math.Pow(busySpread, 1-share/busyShare)
@@ -40,10 +38,9 @@ func unevenness(share float64) float64 {
 	return math.Pow(quietSpread, -(share-busyShare)/(1-busyShare))
 }
 
-// draw returns a number that only its arguments decide, evenly spread.
+// draw returns an evenly distributed pseudorandom number that depends on its arguments only.
 //
-// Source: G. Steele and others, Fast splittable pseudorandom number generators,
-// 2014 (SplitMix64).
+// Source: G. Steele and others, Fast splittable pseudorandom number generators, 2014 (SplitMix64).
 func draw(seed uint64, of ...uint64) uint64 {
 	for _, n := range of {
 		seed = (seed ^ n) + 0x9e3779b97f4a7c15
@@ -54,5 +51,5 @@ func draw(seed uint64, of ...uint64) uint64 {
 	return seed
 }
 
-// unit makes of a drawn number one from 0 to 1, without 1.
+// unit converts a drawn number to the range from 0 to 1, without 1.
 func unit(drawn uint64) float64 { return float64(drawn>>11) / (1 << 53) }

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// A document is a feed as it is at a time, its newest item first.
+// A document is the content of a feed at a time, newest item first.
 type document struct {
 	title, site, language string
 	items                 []item
 }
 
-// An item is an entry in words.
+// An item is the content of an entry.
 type item struct {
 	title string
 	body  string // HTML
@@ -20,14 +20,13 @@ type item struct {
 	at    time.Time
 }
 
-// A format is how a document is written.
+// A format is a feed format.
 type format struct {
 	contentType string
-	write       func(d document, b []byte) []byte // appends it
+	write       func(d document, b []byte) []byte // appends the document
 }
 
-// formats are those that feeds come in, as often as here: most in RSS, many in
-// Atom.
+// formats lists the formats with their frequency: most feeds use RSS, many Atom.
 var formats = []format{
 	rss, rss, rss, rss, rss, rss,
 	{"application/atom+xml; charset=utf-8", document.atom},
@@ -70,8 +69,7 @@ func (d document) atom(b []byte) []byte {
 	return append(b, "</feed>\n"...)
 }
 
-// rdf appends the document as RSS 1.0, which keeps a list of its items' addresses
-// apart from the items.
+// rdf appends the document as RSS 1.0, which lists its items' URLs apart from the items.
 func (d document) rdf(b []byte) []byte {
 	b = fmt.Appendf(b, declaration+`<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/">`+
 		`<channel rdf:about="%s"><title>%s</title><link>%s</link><description>A synthetic feed</description><dc:language>%s</dc:language><items><rdf:Seq>`,
@@ -106,13 +104,12 @@ func (d document) json(b []byte) []byte {
 		"version": "https://jsonfeed.org/version/1.1", "title": d.title, "home_page_url": d.site, "language": d.language, "items": items,
 	})
 	if err != nil {
-		panic(err) // there is nothing in it that JSON can't say
+		panic(err) // all values can be encoded
 	}
 	return append(b, all...)
 }
 
-// newest returns when the newest item was published; the zero time if there is
-// none.
+// newest returns the publication time of the newest item; zero if the document is empty.
 func (d document) newest() time.Time {
 	if len(d.items) == 0 {
 		return time.Time{}
@@ -120,14 +117,14 @@ func (d document) newest() time.Time {
 	return d.items[0].at
 }
 
-// appendElement appends an XML element of text.
+// appendElement appends an XML element with text.
 func appendElement(b []byte, name, text string) []byte {
 	b = append(append(append(b, '<'), name...), '>')
 	b = append(appendEscaped(b, text), "</"...)
 	return append(append(b, name...), '>')
 }
 
-// appendEscaped appends text as XML has it.
+// appendEscaped appends text with XML escapes.
 func appendEscaped(b []byte, text string) []byte {
 	for i := range len(text) {
 		switch c := text[i]; c {

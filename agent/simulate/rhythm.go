@@ -7,30 +7,29 @@ import (
 	"time"
 )
 
-// origin is when the first entries of all feeds were published, more or less. It
-// does not depend on when a farm starts, so that its feeds are the same whenever.
+// origin is the approximate publication time of the first entries of all feeds. It does not depend on the
+// start of a server, so the feeds are always the same.
 var origin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// The working day, in which feeds publish most.
+// The working day, in which feeds publish most entries.
 const (
 	dayBegins  = 8. / 24
 	dayEnds    = 18. / 24
 	shareByDay = 0.7
 )
 
-// A rhythm says when a feed publishes each of its entries. They are numbered from
-// 0 and computed, not kept.
+// A rhythm computes the publication time of each entry of a feed. Entries are numbered from 0; nothing is
+// stored.
 type rhythm struct {
 	seed  uint64
 	slots bool          // at fixed times of the day
-	batch int           // entries published at once
-	rate  float64       // of such batches, a day
-	zone  time.Duration // of the feed's days, east of UTC
+	batch int           // entries published together
+	rate  float64       // batches a day
+	zone  time.Duration // offset of the feed's time zone from UTC
 }
 
-// newRhythm returns that of a feed with so many items a day: of five feeds three
-// publish whenever there is something, one several items at once, and one at
-// fixed times.
+// newRhythm returns the rhythm of a feed with a rate in items a day: of five feeds three publish at random
+// times, one in batches, and one at fixed times.
 func newRhythm(seed uint64, rate float64, zone time.Duration) rhythm {
 	r := rhythm{seed: seed, batch: 1, rate: rate, zone: zone}
 	switch draw(seed, 1) % 5 {
@@ -43,7 +42,7 @@ func newRhythm(seed uint64, rate float64, zone time.Duration) rhythm {
 	return r
 }
 
-// published returns how many entries there are at a time.
+// published returns the number of entries at a time.
 func (r rhythm) published(at time.Time) int {
 	day, time := math.Modf(at.Add(r.zone).Sub(origin).Hours() / 24)
 	if day < 0 {
@@ -57,7 +56,7 @@ func (r rhythm) published(at time.Time) int {
 	return r.batch * (int(run)*runLength + sort.Search(runLength, func(i int) bool { return draws[i] > within }))
 }
 
-// at returns when an entry was published, to the second.
+// at returns the publication time of an entry, to the second.
 func (r rhythm) at(seq int) time.Time {
 	batch := seq / r.batch
 	var days float64
@@ -70,12 +69,11 @@ func (r rhythm) at(seq int) time.Time {
 	return origin.Add(time.Duration(days*24*float64(time.Hour)) - r.zone).Truncate(time.Second)
 }
 
-// runLength is how many batches are drawn together: that many come in the time
-// that as many take on average, and when in it is chance. It is enough to look like
-// chance altogether, and few enough to be drawn for each question.
+// runLength is the number of batches drawn together: as many arrive in the time that they take on average, at
+// random times within it. It is large enough to look random, and small enough to be drawn for each request.
 const runLength = 16
 
-// run returns when in its time the batches of a run come, from 0 to 1, in order.
+// run returns the times of a run's batches within the run, from 0 to 1, in order.
 func (r rhythm) run(n int) [runLength]float64 {
 	var draws [runLength]float64
 	for i := range draws {
@@ -85,8 +83,7 @@ func (r rhythm) run(n int) [runLength]float64 {
 	return draws
 }
 
-// perDay returns how many fixed times there are in a day, or else in how many
-// days there is one.
+// perDay returns the number of fixed times a day, or the number of days between them.
 func (r rhythm) perDay() (slots, days int) {
 	if r.rate >= 1 {
 		return int(math.Round(r.rate)), 1
@@ -94,7 +91,7 @@ func (r rhythm) perDay() (slots, days int) {
 	return 1, int(math.Round(1 / r.rate))
 }
 
-// slot returns when the n-th fixed time is, in days since the origin.
+// slot returns the n-th fixed time, in days since the origin.
 func (r rhythm) slot(n int) float64 {
 	slots, days := r.perDay()
 	day := n / slots * days
@@ -102,10 +99,10 @@ func (r rhythm) slot(n int) float64 {
 		day += int(draw(r.seed, 4) % uint64(days))
 	}
 	share := (float64(n%slots) + unit(draw(r.seed, 5))) / float64(slots)
-	return float64(day) + math.Floor(timeOf(share)*24*60)/(24*60) // the minute full
+	return float64(day) + math.Floor(timeOf(share)*24*60)/(24*60) // truncated to the minute
 }
 
-// filled returns how many fixed times have passed by a time of a day.
+// filled returns the number of fixed times that have passed by a time of a day.
 func (r rhythm) filled(day int, time float64) int {
 	slots, days := r.perDay()
 	before := max(0, day/days-1) * slots
@@ -113,8 +110,8 @@ func (r rhythm) filled(day int, time float64) int {
 	return before + sort.Search(2*slots, func(i int) bool { return r.slot(before+i) > now })
 }
 
-// worked returns which share of a day's entries is published by a time of it, and
-// timeOf by when a share is: both from 0 to 1.
+// worked returns the share of a day's entries that are published by a time of the day, and timeOf is its
+// inverse: both from 0 to 1.
 func worked(time float64) float64 {
 	return bend(time, dayBegins, dayEnds, nightly(dayBegins), nightly(dayBegins)+shareByDay)
 }
@@ -123,10 +120,10 @@ func timeOf(share float64) float64 {
 	return bend(share, nightly(dayBegins), nightly(dayBegins)+shareByDay, dayBegins, dayEnds)
 }
 
-// nightly returns which share of a day's entries comes in so much of its night.
+// nightly returns the share of a day's entries published in a part of its night.
 func nightly(time float64) float64 { return time * (1 - shareByDay) / (1 - (dayEnds - dayBegins)) }
 
-// bend is the line from (0, 0) over (x1, y1) and (x2, y2) to (1, 1).
+// bend is the piecewise linear function through (0, 0), (x1, y1), (x2, y2) and (1, 1).
 func bend(x, x1, x2, y1, y2 float64) float64 {
 	switch {
 	case x < x1:

@@ -9,7 +9,7 @@ import (
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-func TestFewFeedsPublishMostItems(t *testing.T) {
+func TestRhythm_FewFeedsPublishMostItems(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{100, 500, 50_000} {
 		all := rates(n, 3, 1)
@@ -30,7 +30,7 @@ func TestFewFeedsPublishMostItems(t *testing.T) {
 	}
 }
 
-// rhythms returns one of each kind at some rates.
+// rhythms returns one rhythm of each kind at some rates.
 func rhythms() map[string]rhythm {
 	all := map[string]rhythm{}
 	for _, rate := range []float64{0.01, 0.4, 1, 1.4, 7, 130, 1200} {
@@ -47,30 +47,30 @@ func rhythms() map[string]rhythm {
 	return all
 }
 
-func TestEntriesArePublishedWhenTheySay(t *testing.T) {
+func TestRhythm_DatesMatchPublication(t *testing.T) {
 	t.Parallel()
 	for name, r := range rhythms() {
 		first := r.published(noon)
 		for seq := max(0, first-40); seq < first+40; seq++ {
 			at := r.at(seq)
 			if before, after := r.published(at.Add(-2*time.Second)), r.published(at.Add(2*time.Second)); before > seq || after <= seq {
-				t.Errorf("%s: entry %d is of %v, but there are %d before and %d after that", name, seq, at, before, after)
+				t.Errorf("%s: entry %d: got %v, with %d entries before and %d until then", name, seq, at, before, after)
 			}
 			if next := r.at(seq + 1); next.Before(at) {
-				t.Errorf("%s: entry %d is of %v and the next one of %v", name, seq, at, next)
+				t.Errorf("%s: entry %d: got %v, and %v for the next", name, seq, at, next)
 			}
 		}
 	}
 }
 
-func TestFeedsPublishAsOftenAsTheirRate(t *testing.T) {
+func TestRhythm_ItemCountsMatchRates(t *testing.T) {
 	t.Parallel()
 	for name, r := range rhythms() {
 		const days = 2000
 		got := float64(r.published(noon.AddDate(0, 0, days))-r.published(noon)) / days
 		want := r.rate * float64(r.batch)
 		tolerance := 0.05 * want
-		if r.slots { // a whole number a day
+		if r.slots { // an integer number a day
 			tolerance = 0.3 * want
 		}
 		if math.Abs(got-want) > tolerance+40./days {
@@ -79,7 +79,7 @@ func TestFeedsPublishAsOftenAsTheirRate(t *testing.T) {
 	}
 }
 
-func TestMostItemsArePublishedByDay(t *testing.T) {
+func TestRhythm_MostItemsArePublishedByDay(t *testing.T) {
 	t.Parallel()
 	for name, r := range rhythms() {
 		day, all := 0, min(5000, int(r.rate*36500)) // a Duration ends after 292 years
@@ -89,15 +89,15 @@ func TestMostItemsArePublishedByDay(t *testing.T) {
 			}
 		}
 		if r.slots && r.rate < 7 {
-			continue // one or two fixed times are by day or not
+			continue // one or two fixed times may all be by day, or none
 		}
 		if share := float64(day) / float64(all); math.Abs(share-0.7) > 0.16 || !r.slots && math.Abs(share-0.7) > 0.08 {
-			t.Errorf("%s: %.3f of the items came between 8 and 18, want 0.7", name, share)
+			t.Errorf("%s: got a share of %.3f between 8:00 and 18:00, want 0.7", name, share)
 		}
 	}
 }
 
-func TestRhythmsAreOfThreeKinds(t *testing.T) {
+func TestRhythm_KindsHaveTheirShares(t *testing.T) {
 	t.Parallel()
 	slots, batches := 0, 0
 	const all = 5000
@@ -109,7 +109,7 @@ func TestRhythmsAreOfThreeKinds(t *testing.T) {
 		if r.batch > 1 {
 			batches++
 			if at := r.at(0); r.at(r.batch-1) != at || r.at(r.batch) == at {
-				t.Errorf("got a batch from %v to %v, the next at %v; want it at once", at, r.at(r.batch-1), r.at(r.batch))
+				t.Errorf("got a batch from %v to %v, the next at %v; want the batch at one time", at, r.at(r.batch-1), r.at(r.batch))
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func TestRhythmsAreOfThreeKinds(t *testing.T) {
 	}
 }
 
-func TestNothingIsPublishedBeforeTheBeginning(t *testing.T) {
+func TestRhythm_PublishesNothingBeforeTheStart(t *testing.T) {
 	t.Parallel()
 	for name, r := range rhythms() {
 		if got := r.published(origin.AddDate(0, 0, -2)); got != 0 {
@@ -127,7 +127,7 @@ func TestNothingIsPublishedBeforeTheBeginning(t *testing.T) {
 	}
 }
 
-func TestClockRunsAtItsSpeed(t *testing.T) {
+func TestClock_RunsAtItsSpeed(t *testing.T) {
 	t.Parallel()
 	c := Clock{Speed: 1000, Start: time.Now()}
 	time.Sleep(20 * time.Millisecond)

@@ -15,11 +15,10 @@ const (
 	bombPiece  = 16 << 20
 )
 
-// send sends the answer as its fault has it, and reports whether the client got
-// all there is.
+// send sends the response with its fault, and reports whether the client received it completely.
 func (a answer) send(w http.ResponseWriter, r *http.Request) (whole bool) {
 	if a.fault == Hang {
-		<-r.Context().Done() // until the client gives up, or the server closes
+		<-r.Context().Done() // until the client disconnects, or the server closes
 		return false
 	}
 	for name, values := range a.header {
@@ -38,7 +37,7 @@ func (a answer) send(w http.ResponseWriter, r *http.Request) (whole bool) {
 	case Slow:
 		return sendSlowly(w, r, a.body)
 	case Truncated:
-		w.Write(half) // less than was promised: the server closes the connection
+		w.Write(half) // less than Content-Length: the server closes the connection
 		return false
 	case Reset:
 		w.Write(half)
@@ -66,13 +65,13 @@ func sendSlowly(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	return true
 }
 
-// reset resets the connection, as hosts do that fail.
+// reset resets the connection.
 func reset(w http.ResponseWriter) {
 	out := http.NewResponseController(w)
 	out.Flush()
 	conn, _, err := out.Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // ends the connection, at least
+		panic(http.ErrAbortHandler) // at least closes the connection
 	}
 	if tcp, is := conn.(*net.TCPConn); is {
 		tcp.SetLinger(0)
@@ -80,7 +79,7 @@ func reset(w http.ResponseWriter) {
 	conn.Close()
 }
 
-// bomb returns a piece of the bomb: gzip lets one follow another.
+// bomb returns a piece of the bomb: gzip members may be concatenated.
 var bomb = sync.OnceValue(func() []byte { return zipped(make([]byte, bombPiece)) })
 
 func sendBomb(w http.ResponseWriter) {

@@ -10,20 +10,18 @@ import (
 	"time"
 )
 
-// A Server serves a [Web] on this machine, to this machine only.
+// A Server serves a [Web] to clients on this machine only.
 type Server struct {
 	Port    int // of all hosts
 	servers []*http.Server
 }
 
-// Serve serves the web until it is closed, on a port of all its hosts' addresses;
-// the address names that of 127.0.0.1. With several hosts it listens on all
-// addresses of this machine, but hangs up on whoever comes from another. With the
-// address of a proxy it is a forward proxy to all hosts there. A port 0 is a free
-// one.
+// Serve serves the web until Close, on one port of all its hosts' addresses; address names that port of
+// 127.0.0.1. With several hosts it listens on all addresses of this machine, but closes connections from
+// other machines. If proxy is set, it also serves a forward proxy to all hosts there. Port 0 selects a free
+// port.
 //
-// Linux and Windows have all of 127.0.0.0/8; others have 127.0.0.1 only, and so
-// one host.
+// Linux and Windows support all of 127.0.0.0/8; other systems support 127.0.0.1 only, and so one host.
 func (w *Web) Serve(address, proxy string) (*Server, error) {
 	listen, err := w.listen(address)
 	if err != nil {
@@ -44,7 +42,7 @@ func (w *Web) Serve(address, proxy string) (*Server, error) {
 	return s, nil
 }
 
-// Close ends all connections.
+// Close closes all connections.
 func (s *Server) Close() error {
 	var faults []error
 	for _, server := range s.servers {
@@ -56,7 +54,7 @@ func (s *Server) Close() error {
 func (s *Server) start(listen net.Listener, handler http.Handler) {
 	server := &http.Server{Addr: listen.Addr().String(), Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	s.servers = append(s.servers, server)
-	go server.Serve(local{listen})
+	go server.Serve(localListener{listen})
 }
 
 // listen listens for all hosts.
@@ -81,13 +79,13 @@ func (w *Web) listen(address string) (net.Listener, error) {
 // CheckAddress returns an error if an address is not a port of 127.0.0.1.
 func CheckAddress(address string) error {
 	if at, err := netip.ParseAddrPort(address); err != nil || at.Addr() != netip.AddrFrom4([4]byte{127, 0, 0, 1}) {
-		return fmt.Errorf("%q can't be served on: the farm is for this machine only; write 127.0.0.1:PORT", address)
+		return fmt.Errorf("invalid address %q: simulated feeds are served on this machine only; write 127.0.0.1:PORT", address)
 	}
 	return nil
 }
 
-// SeveralHosts returns an error if this system has 127.0.0.1 only, and so all feeds
-// must be on one host.
+// SeveralHosts returns an error if this system supports 127.0.0.1 only, so that all feeds must be on one
+// host.
 func SeveralHosts() error {
 	l, err := net.Listen("tcp", "127.1.0.1:0")
 	if err != nil {
@@ -96,12 +94,11 @@ func SeveralHosts() error {
 	return l.Close()
 }
 
-// local is a listener that serves this machine only, though it may listen on all
-// addresses.
-type local struct{ net.Listener }
+// localListener is a listener that accepts connections from this machine only.
+type localListener struct{ net.Listener }
 
 // Accept returns the next connection from this machine.
-func (l local) Accept() (net.Conn, error) {
+func (l localListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
 		if err != nil {
@@ -119,17 +116,16 @@ func own(a net.Addr) bool {
 	return is && tcp.IP.IsLoopback()
 }
 
-// byProxy is the key of the context of requests that came through the proxy.
+// byProxy is the context key of requests through the proxy.
 type byProxy struct{}
 
 func proxied(r *http.Request) bool { return r.Context().Value(byProxy{}) != nil }
 
-// forward serves a request to a proxy: there is no need to send it on, the answers
-// of all hosts are here.
+// forward serves a request to the proxy directly, without forwarding: this process serves all hosts.
 func (w *Web) forward(rw http.ResponseWriter, r *http.Request) {
 	host, err := netip.ParseAddr(r.URL.Hostname())
 	if err != nil || !host.IsLoopback() || r.URL.Scheme != "http" {
-		http.Error(rw, "this proxy knows the farm's hosts only", http.StatusBadGateway)
+		http.Error(rw, "this proxy serves only the hosts of the simulated web", http.StatusBadGateway)
 		return
 	}
 	w.ServeHTTP(rw, r.WithContext(context.WithValue(r.Context(), byProxy{}, true)))

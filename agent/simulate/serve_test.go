@@ -21,8 +21,8 @@ func mustRead(t *testing.T, path string) []byte {
 	return body
 }
 
-// With several hosts the port is open on all addresses, but only to this machine.
-func TestOtherMachinesAreNotServed(t *testing.T) {
+// With several hosts the port is open on all addresses, but only for this machine.
+func TestServe_RejectsOtherMachines(t *testing.T) {
 	t.Parallel()
 	_, server := newWeb(t, 2, func(s *Settings) { s.Hosts = 2 })
 	addresses, err := net.InterfaceAddrs()
@@ -41,18 +41,18 @@ func TestOtherMachinesAreNotServed(t *testing.T) {
 		}
 	}
 	if !tried {
-		t.Skip("this machine has loopback addresses only")
+		t.Skip("the machine has only loopback addresses")
 	}
 }
 
-func TestOnlyThisMachinesAddressIsServed(t *testing.T) {
+func TestServe_AcceptsLoopbackAddressesOnly(t *testing.T) {
 	t.Parallel()
 	w, err := NewWeb(Settings{Feeds: 1, Hosts: 1, Rate: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, address := range []string{"", "9090", ":9090", "0.0.0.0:0", "192.0.2.1:0", "127.0.0.2:0", "localhost:0"} {
-		want := fmt.Sprintf("%q can't be served on: the farm is for this machine only; write 127.0.0.1:PORT", address)
+		want := fmt.Sprintf("invalid address %q: simulated feeds are served on this machine only; write 127.0.0.1:PORT", address)
 		if _, err := w.Serve(address, ""); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -62,21 +62,21 @@ func TestOnlyThisMachinesAddressIsServed(t *testing.T) {
 	}
 }
 
-// BenchmarkAnswer is what a request costs without the connection.
+// BenchmarkAnswer measures a request without the connection.
 func BenchmarkAnswer(b *testing.B) {
 	const feeds = 50_000
 	w, err := NewWeb(Settings{Feeds: feeds, Hosts: 5000, Seed: 1, Rate: 3})
 	if err != nil {
 		b.Fatal(err)
 	}
-	ask := func(feed int, header http.Header) http.Header {
+	validators := func(feed int, header http.Header) http.Header {
 		r := httptest.NewRequest(http.MethodGet, "/feed/"+strconv.Itoa(feed), nil)
 		r.Header = header
 		rw := httptest.NewRecorder()
 		w.ServeHTTP(rw, r)
 		return rw.Header()
 	}
-	b.Run("new", func(b *testing.B) { // a document that nobody had before
+	b.Run("new", func(b *testing.B) { // a document that is not in the cache
 		at := time.Now().Add(-time.Hour * time.Duration(b.N))
 		for i := range b.N {
 			p := w.publisher(i * 7919 % feeds)
@@ -85,7 +85,7 @@ func BenchmarkAnswer(b *testing.B) {
 	})
 	b.Run("200", func(b *testing.B) {
 		for i := range b.N {
-			ask(i%500, http.Header{"Accept-Encoding": {"gzip"}})
+			validators(i%500, http.Header{"Accept-Encoding": {"gzip"}})
 		}
 	})
 	b.Run("304", func(b *testing.B) {
@@ -93,10 +93,10 @@ func BenchmarkAnswer(b *testing.B) {
 		for !w.publisher(tagged).tags {
 			tagged++
 		}
-		header := http.Header{"If-None-Match": ask(tagged, nil)["Etag"]}
+		header := http.Header{"If-None-Match": validators(tagged, nil)["Etag"]}
 		b.ResetTimer()
 		for range b.N {
-			ask(tagged, header)
+			validators(tagged, header)
 		}
 	})
 	b.Run("HTTP 304", func(b *testing.B) { // with connection and client

@@ -12,32 +12,32 @@ import (
 	"feedmesh/agent/opml"
 )
 
-// A Summary is what became of a [Web] since it began.
+// A Summary contains the totals of a [Web] since its start.
 type Summary struct {
-	Days      float64     `json:"days"` // by the web's clock
+	Days      float64     `json:"days"` // simulated
 	Feeds     int         `json:"feeds"`
-	Polled    int         `json:"polled"`   // feeds that were asked for at all
+	Polled    int         `json:"polled"`   // feeds requested at least once
 	Requests  int         `json:"requests"` // for feeds
-	Polls     int         `json:"polls"`    // requests but for those that go on with one: see [Visit]
+	Polls     int         `json:"polls"`    // requests without continuations of a poll: see [Visit]
 	PollsADay float64     `json:"polls_a_day"`
-	Status    map[int]int `json:"status"` // requests by the status they got, 0 for none
-	Bytes     int64       `json:"bytes"`  // of whole documents, as sent
+	Status    map[int]int `json:"status"` // requests by status, 0 for none
+	Bytes     int64       `json:"bytes"`  // of complete documents, as sent
 
-	Early        int     `json:"early"`         // polls before the time that Retry-After named
-	Overlaps     int     `json:"overlaps"`      // requests that came while another to the same host was under way
-	MostAtOnce   int     `json:"most_at_once"`  // requests under way to one host
-	LeastSpacing float64 `json:"least_spacing"` // real seconds between the starts of two polls of one host; 0 if there were none
-	Conditional  float64 `json:"conditional"`   // share of the polls that could be conditional which were
+	Early        int     `json:"early"`         // polls before the end of Retry-After
+	Overlaps     int     `json:"overlaps"`      // requests during another to the same host
+	MostAtOnce   int     `json:"most_at_once"`  // maximum of concurrent requests to one host
+	LeastSpacing float64 `json:"least_spacing"` // minimum of real seconds between the starts of two polls of one host; 0 if none
+	Conditional  float64 `json:"conditional"`   // conditional share of the polls that could be conditional
 
-	Published int     `json:"published"`  // entries since the web began
-	Served    int     `json:"served"`     // different entries that were got, those from before included
-	Lost      int     `json:"lost"`       // entries that came and went between two documents that were got
-	MeanDelay float64 `json:"mean_delay"` // seconds by the web's clock from published to got, of what was published after a feed's first document
+	Published int     `json:"published"`  // entries since the start
+	Served    int     `json:"served"`     // different entries received by clients, earlier ones included
+	Lost      int     `json:"lost"`       // entries that appeared and disappeared between two received documents
+	MeanDelay float64 `json:"mean_delay"` // simulated seconds from publication to reception, of entries published after a feed's first document
 
-	again, conditional int // polls after a document with validators, and how many of them told those
+	repeats, conditional int // polls after a document with validators, and those that sent them
 }
 
-// Summary returns what became of the web so far.
+// Summary returns the current totals.
 func (w *Web) Summary() Summary {
 	now := w.settings.Now()
 	published := 0
@@ -59,8 +59,8 @@ func (w *Web) Summary() Summary {
 	if s.Days > 0 {
 		s.PollsADay = float64(s.Polls) / s.Days
 	}
-	if s.again > 0 {
-		s.Conditional = float64(s.conditional) / float64(s.again)
+	if s.repeats > 0 {
+		s.Conditional = float64(s.conditional) / float64(s.repeats)
 	}
 	if l.delayed > 0 {
 		s.MeanDelay = (l.delay / time.Duration(l.delayed)).Seconds()
@@ -75,7 +75,7 @@ func (w *Web) serveSummary(rw http.ResponseWriter, _ *http.Request) {
 
 func (w *Web) serveLog(rw http.ResponseWriter, r *http.Request) {
 	if w.settings.Log == "" {
-		http.Error(rw, "no log is kept: start the farm with --log FILE", http.StatusNotFound)
+		http.Error(rw, "no request log: restart with --log FILE", http.StatusNotFound)
 		return
 	}
 	rw.Header().Set("Content-Type", "application/x-ndjson")
@@ -85,7 +85,7 @@ func (w *Web) serveLog(rw http.ResponseWriter, r *http.Request) {
 func (w *Web) serveList(rw http.ResponseWriter, r *http.Request) {
 	address, is := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !is {
-		http.Error(rw, "there is no port to list the feeds by", http.StatusInternalServerError)
+		http.Error(rw, "the request has no local port", http.StatusInternalServerError)
 		return
 	}
 	_, port, _ := net.SplitHostPort(address.String())

@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// language returns the language of the i-th feed: every third is in Russian.
+// language returns the language of the i-th feed: every third is Russian.
 func language(i int) string {
 	if i%3 == 2 {
 		return "ru"
@@ -21,13 +21,13 @@ func language(i int) string {
 	return "en"
 }
 
-// Text returns the title and the HTML of an entry of a [Farm], some 2 KB in all
-// and the same each time. The title has the word [Mark] of the entry in it.
+// Text returns the title and the HTML of an entry of a [FeedServer], some 2 KB in total and always the same.
+// The title contains the entry's unique word; see [UniqueWord].
 func Text(i, seq int) (title, body string) {
 	seed := fnv.New64a()
 	fmt.Fprintf(seed, "%d/%d", i, seq)
 	p := newProse(language(i), seed.Sum64(), uint64(seq))
-	title = string(p.sentence(nil, 6)) + " " + Mark(i, seq)
+	title = string(p.sentence(nil, 6)) + " " + UniqueWord(i, seq)
 	var b []byte
 	for n := range 5 {
 		b = append(p.sentence(append(b, "<p>"...), 24), fmt.Sprintf(" <a href=\"/more/%d\">", n)...)
@@ -37,13 +37,13 @@ func Text(i, seq int) (title, body string) {
 	return title, string(b)
 }
 
-// Mark returns a word that occurs in one entry only.
-func Mark(i, seq int) string {
+// UniqueWord returns a word that occurs in this entry only.
+func UniqueWord(i, seq int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d/%d", i, seq))
 	return "x" + hex.EncodeToString(sum[:5])
 }
 
-// prose writes sentences of random words, a third of which are names.
+// prose generates sentences of random words, a third of which are names.
 type prose struct {
 	words  []string
 	parts  []string // of names
@@ -51,8 +51,8 @@ type prose struct {
 	random *rand.Rand
 }
 
-// newProse returns the prose of an entry. One in three is of something that other
-// entries of that time tell of too: in its own words, but with the same names.
+// newProse returns the prose of an entry. One entry in three reports an event that other entries of that time
+// also report: with different words, but the same names.
 func newProse(language string, seed, at uint64) prose {
 	p := prose{words: english, parts: latin, random: rand.New(rand.NewPCG(seed, 1))}
 	if language == "ru" {
@@ -60,19 +60,19 @@ func newProse(language string, seed, at uint64) prose {
 	}
 	of := draw(seed, 2)
 	if p.random.IntN(3) == 0 {
-		of = draw(at, p.random.Uint64N(happenings))
+		of = draw(at, p.random.Uint64N(concurrentEvents))
 	}
-	p.names = p.drawNames(rand.New(rand.NewPCG(of, 2)))
+	p.names = p.generateNames(rand.New(rand.NewPCG(of, 2)))
 	return p
 }
 
 const (
-	happenings = 100 // at a time, that several entries tell of
-	names      = 20  // in a happening
+	concurrentEvents = 100 // concurrent events that several entries report
+	names            = 20  // of an event
 )
 
-// drawNames makes up the names of a happening.
-func (p prose) drawNames(random *rand.Rand) []string {
+// generateNames generates the names of an event.
+func (p prose) generateNames(random *rand.Rand) []string {
 	list := make([]string, names)
 	for i := range list {
 		var name []rune
@@ -100,18 +100,18 @@ func (p prose) sentence(b []byte, n int) []byte {
 	return b
 }
 
-// zippers are at rest: a new one costs more than most documents.
-var zippers = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is a valid one
+// gzipWriters is a pool: a new gzip writer costs more than most documents.
+var gzipWriters = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
 	return z
 }}
 
 func zipped(b []byte) []byte {
 	out := bytes.NewBuffer(make([]byte, 0, len(b)/2))
-	z := zippers.Get().(*gzip.Writer)
-	defer zippers.Put(z)
+	z := gzipWriters.Get().(*gzip.Writer)
+	defer gzipWriters.Put(z)
 	z.Reset(out)
-	z.Write(b) // to memory: can't fail
+	z.Write(b) // to memory: never fails
 	z.Close()
 	return bytes.Clone(out.Bytes())
 }

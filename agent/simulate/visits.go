@@ -9,55 +9,54 @@ import (
 	"time"
 )
 
-// A Visit is one request for a feed of a [Web], as a line of the log has it. Times
-// are by the web's clock.
+// A Visit is one request for a feed of a [Web], as logged. Times are simulated.
 type Visit struct {
 	Feed        int         `json:"feed"`
 	Host        string      `json:"host"`
 	Start       time.Time   `json:"start"`
 	End         time.Time   `json:"end"`
-	Conditional bool        `json:"conditional"` // it told what the client has
-	Follows     bool        `json:"follows"`     // it goes on with the poll before it: after a redirect, or by the proxy after a 403
-	Early       bool        `json:"early"`       // it came before the time that the feed's last answer named in Retry-After
-	Status      int         `json:"status"`      // 0 if it got no answer
+	Conditional bool        `json:"conditional"` // with validators
+	Follows     bool        `json:"follows"`     // continues the poll before it: after a redirect, or through the proxy after a 403
+	Early       bool        `json:"early"`       // before the end of the Retry-After of the feed's last response
+	Status      int         `json:"status"`      // 0 if it got no response
 	Bytes       int         `json:"bytes"`       // of the body, as sent
-	New         []Published `json:"new"`         // entries that nobody had got before and this request got
+	New         []Published `json:"new"`         // entries first received with this request
 }
 
-// A Published is an entry of a feed, and when the feed published it.
+// A Published is an entry of a feed with its publication time.
 type Published struct {
 	Seq int       `json:"seq"`
 	At  time.Time `json:"at"`
 }
 
-// A ledger keeps account of all visits: a few bytes of each feed and each host.
+// A ledger records all visits, with a few bytes for each feed and each host.
 type ledger struct {
 	web   *Web
-	began time.Time // by the web's clock
+	began time.Time // simulated
 
 	mu      sync.Mutex
-	log     *os.File // nil: none is kept
+	log     *os.File // nil: no log
 	feeds   []feedAccount
 	hosts   []hostAccount
-	summary Summary       // but for what is counted when it is asked for
-	delay   time.Duration // of all entries whose delay is known, in all
-	delayed int           // how many those are
+	summary Summary       // without the fields that are computed on request
+	delay   time.Duration // sum over all entries with a measured delay
+	delayed int           // number of those entries
 }
 
-// feedAccount is what is known of a feed's visitors.
+// feedAccount contains the records of a feed's visitors.
 type feedAccount struct {
-	until     int64 // second before which it asked not to be visited
-	got       int32 // entries published by when somebody got the last whole document
+	until     int64 // end of the last Retry-After, Unix seconds
+	got       int32 // entries published at the last completely received document
 	polled    bool
-	read      bool // somebody got a whole document
-	validated bool // with it, what a request can be made conditional by
-	onward    bool // its last answer asked to go on elsewhere, or by another way
+	read      bool // a document was completely received
+	validated bool // and contained validators
+	onward    bool // its last response was a redirect, or a 403 that the proxy avoids
 }
 
-// hostAccount is what is known of a host's visitors.
+// hostAccount contains the records of a host's visitors.
 type hostAccount struct {
-	underWay int32
-	last     time.Time // real time at which the last poll began
+	inProgress int32
+	last       time.Time // real time of the last poll's start
 }
 
 func newLedger(w *Web) *ledger {
@@ -67,7 +66,7 @@ func newLedger(w *Web) *ledger {
 	}
 }
 
-// begin takes note of a request that came.
+// begin records the start of a request.
 func (l *ledger) begin(feed int, r *http.Request) Visit {
 	v := Visit{
 		Feed: feed, Host: l.web.Host(feed), Start: l.web.settings.Now(),
@@ -80,10 +79,10 @@ func (l *ledger) begin(feed int, r *http.Request) Visit {
 	v.Early = !v.Follows && v.Start.Unix() < f.until
 	f.polled, f.onward, f.until = true, false, 0
 	s.Requests++
-	if h.underWay++; h.underWay > 1 {
+	if h.inProgress++; h.inProgress > 1 {
 		s.Overlaps++
 	}
-	s.MostAtOnce = max(s.MostAtOnce, int(h.underWay))
+	s.MostAtOnce = max(s.MostAtOnce, int(h.inProgress))
 	if v.Follows {
 		return v
 	}
@@ -92,7 +91,7 @@ func (l *ledger) begin(feed int, r *http.Request) Visit {
 		s.Early++
 	}
 	if f.validated {
-		s.again++
+		s.repeats++
 		if v.Conditional {
 			s.conditional++
 		}
@@ -105,13 +104,13 @@ func (l *ledger) begin(feed int, r *http.Request) Visit {
 	return v
 }
 
-// end takes note of what a request got.
+// end records the result of a request.
 func (l *ledger) end(v Visit, a answer, p publisher, whole bool) {
 	v.End, v.Status = l.web.settings.Now(), a.status
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f, s := &l.feeds[v.Feed], &l.summary
-	l.hosts[v.Feed%len(l.hosts)].underWay--
+	l.hosts[v.Feed%len(l.hosts)].inProgress--
 	s.Status[a.status]++
 	f.onward = a.header.Get("Location") != "" || a.status == http.StatusForbidden
 	if !a.until.IsZero() {
@@ -120,16 +119,15 @@ func (l *ledger) end(v Visit, a answer, p publisher, whole bool) {
 	if whole {
 		v.Bytes = len(a.body)
 		s.Bytes += int64(v.Bytes)
-		v.New = l.take(f, p, a, v.Start)
+		v.New = l.recordDocument(f, p, a, v.Start)
 	}
 	if l.log != nil {
-		json.NewEncoder(l.log).Encode(v) // the summary stays right if the disk is full
+		json.NewEncoder(l.log).Encode(v) // the summary stays correct if the disk is full
 	}
 }
 
-// take takes note of a whole document that somebody got, and returns its entries
-// that nobody had got before.
-func (l *ledger) take(f *feedAccount, p publisher, a answer, now time.Time) []Published {
+// recordDocument records a completely received document, and returns its entries that were not received before.
+func (l *ledger) recordDocument(f *feedAccount, p publisher, a answer, now time.Time) []Published {
 	first := a.shown.from
 	if f.read {
 		first = max(first, int(f.got))

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-func TestLedgerCatchesOverlappingRequests(t *testing.T) {
+func TestLedger_DetectsOverlappingRequests(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 4, func(s *Settings) { s.Hosts, s.Faults = 2, Faults{Hang: 1} })
 	urls := w.Feeds(server.Port)
@@ -33,35 +33,35 @@ func TestLedgerCatchesOverlappingRequests(t *testing.T) {
 	}
 	together(0, 2)
 	if s := w.Summary(); s.Overlaps != 1 || s.MostAtOnce != 2 || s.LeastSpacing > 0.2 {
-		t.Errorf("two requests to one host: got %+v, want an overlap, and that they began together", s)
+		t.Errorf("two requests to one host: got %+v, want one overlap and equal start times", s)
 	}
 }
 
-func TestLedgerCatchesEarlyRequests(t *testing.T) {
+func TestLedger_DetectsEarlyRequests(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 80, func(s *Settings) { s.Faults = Faults{Limited: 1} })
-	refused := 0
+	rejected := 0
 	for _, f := range w.Feeds(server.Port) {
 		response, _, err := get(t, f.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if response.StatusCode == http.StatusTooManyRequests {
-			refused++
+			rejected++
 		}
 	}
-	if early := w.Summary().Early; early != 0 || refused == 0 {
-		t.Errorf("got %d early polls of %d refused, want none before any returned", early, refused)
+	if early := w.Summary().Early; early != 0 || rejected == 0 {
+		t.Errorf("got %d early polls of %d refused, want none before any returned", early, rejected)
 	}
 	for _, f := range w.Feeds(server.Port) {
 		get(t, f.URL)
 	}
-	if s := w.Summary(); s.Early != refused || s.Status[http.StatusTooManyRequests] != 2*refused {
-		t.Errorf("got %d early polls, want that of each of %d feeds before it was time", s.Early, refused)
+	if s := w.Summary(); s.Early != rejected || s.Status[http.StatusTooManyRequests] != 2*rejected {
+		t.Errorf("got %d early polls, want that of each of %d feeds before it was time", s.Early, rejected)
 	}
 }
 
-func TestLedgerKnowsTheSpacing(t *testing.T) {
+func TestLedger_MeasuresTheSpacing(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 2, nil)
 	for i, f := range w.Feeds(server.Port) {
@@ -73,7 +73,7 @@ func TestLedgerKnowsTheSpacing(t *testing.T) {
 	}
 }
 
-func TestLedgerKnowsWhoAsksConditionally(t *testing.T) {
+func TestLedger_CountsConditionalRequests(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 30, nil)
 	able := 0
@@ -94,7 +94,7 @@ func TestLedgerKnowsWhoAsksConditionally(t *testing.T) {
 }
 
 // A redirect and the request that follows it are one poll.
-func TestWhatFollowsARedirectIsNoPoll(t *testing.T) {
+func TestLedger_RedirectIsOnePoll(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 1, all(Moved))
 	response, err := http.Get(w.Feeds(server.Port)[0].URL)
@@ -102,14 +102,14 @@ func TestWhatFollowsARedirectIsNoPoll(t *testing.T) {
 		t.Fatal(err)
 	}
 	response.Body.Close()
-	get(t, response.Request.URL.String()) // from now on the reader knows
+	get(t, response.Request.URL.String()) // from now on the client uses the new URL
 	if s := w.Summary(); s.Requests != 3 || s.Polls != 2 {
 		t.Errorf("got %d polls of %d requests, want 2 of 3", s.Polls, s.Requests)
 	}
 }
 
-// At a speed at which feeds publish faster than anybody reads, all is accounted for.
-func TestLedgerAccountsForEachEntry(t *testing.T) {
+// All entries are accounted for, even if feeds publish faster than clients read.
+func TestLedger_RecordsEachEntry(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
 	w, server := newWeb(t, 30, func(s *Settings) {
@@ -124,7 +124,7 @@ func TestLedgerAccountsForEachEntry(t *testing.T) {
 			}
 		}
 		if round == 5 {
-			time.Sleep(2 * time.Second) // the busiest publish more than their windows
+			time.Sleep(2 * time.Second) // the busiest feeds publish more than their windows
 		}
 	}
 	s := w.Summary()
@@ -141,8 +141,8 @@ func TestLedgerAccountsForEachEntry(t *testing.T) {
 			if e.At.After(v.Start) {
 				t.Errorf("entry %+v of feed %d was served before, at %v", e, v.Feed, v.Start)
 			}
-			if known := seen[v.Feed]; len(known) > 0 {
-				lost += e.Seq - known[len(known)-1].Seq - 1
+			if earlier := seen[v.Feed]; len(earlier) > 0 {
+				lost += e.Seq - earlier[len(earlier)-1].Seq - 1
 			}
 			seen[v.Feed] = append(seen[v.Feed], e)
 		}
@@ -158,7 +158,7 @@ func TestLedgerAccountsForEachEntry(t *testing.T) {
 		t.Errorf("the log has %d requests, %d entries, %d lost; the ledger %+v", len(visits), served, lost, s)
 	}
 	if _, body, _ := get(t, fmt.Sprintf("http://127.0.0.1:%d/log", server.Port)); bytes.Count(body, []byte("\n")) != len(visits) {
-		t.Errorf("/log has other lines than the file")
+		t.Errorf("/log and the file differ")
 	}
 	var page Summary
 	_, body, _ := get(t, fmt.Sprintf("http://127.0.0.1:%d/ledger", server.Port))
@@ -180,8 +180,8 @@ func readLog(t *testing.T, path string) (visits []Visit) {
 	return visits
 }
 
-// The log is for appending to: a second farm does not take away the first one's.
-func TestLogIsAppendedTo(t *testing.T) {
+// The log is appended to: a second web does not truncate the first one's.
+func TestLog_AppendsVisits(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
 	for range 2 {

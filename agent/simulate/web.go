@@ -11,16 +11,16 @@ import (
 	"feedmesh/agent/opml"
 )
 
-// Settings say what a [Web] is like.
+// Settings configure a [Web].
 type Settings struct {
 	Feeds  int
-	Hosts  int     // that they are spread over, in turn
-	Seed   uint64  // decides all that is chance: the same feeds for the same seed
-	Rate   float64 // items a day of the mean feed
-	Window int     // entries that each document shows, at most; 0: from 10 to 50, another number of each feed
+	Hosts  int     // over which the feeds are distributed
+	Seed   uint64  // of all random properties: the same seed gives the same feeds
+	Rate   float64 // mean rate of a feed, items a day
+	Window int     // maximum number of entries in each document; 0: from 10 to 50, different for each feed
 	Faults Faults
-	Now    func() time.Time // tells the time, as a [Clock] does; nil: the real one
-	Log    string           // file that a line for each request is appended to; "" is none
+	Now    func() time.Time // returns the time, as [Clock.Now] does; nil: the system time
+	Log    string           // file to which a line for each request is appended; "" disables it
 }
 
 const (
@@ -29,7 +29,7 @@ const (
 	maxRate  = 50
 )
 
-// Validate returns what is wrong with the settings, all at once.
+// Validate returns all errors of the settings together.
 func (s Settings) Validate() error {
 	var faults []error
 	if s.Feeds < 1 || s.Feeds > maxFeeds {
@@ -44,12 +44,10 @@ func (s Settings) Validate() error {
 	return errors.Join(faults...)
 }
 
-// A Web is synthetic feeds that publish as real ones do, by themselves: few of
-// them most items, most by day, in many formats, and some only with faults. What
-// they publish is computed when it is asked for. Feed i is at /feed/i on host i
-// modulo the number of hosts. Beside the feeds there are /feeds.opml, the list of
-// them; /ledger, a [Summary] of who asked for what; and /log, the log. Its methods
-// may be called concurrently.
+// A Web is a set of synthetic feeds that publish like real ones, without commands: few of them publish most
+// items, most by day, in many formats, and some have faults. Their content is computed for each request. Feed
+// i is at /feed/i on host i modulo the number of hosts. Further paths are /feeds.opml, the list of feeds;
+// /ledger, a [Summary] of all requests; and /log, the log. Its methods may be called concurrently.
 type Web struct {
 	settings Settings
 	rates    []float64 // items a day, by feed
@@ -58,8 +56,7 @@ type Web struct {
 	routes   http.ServeMux
 }
 
-// NewWeb returns a web with these settings, which must be valid. It must be
-// closed.
+// NewWeb returns a web with these settings, which must be valid. The caller must close it.
 func NewWeb(s Settings) (*Web, error) {
 	if s.Now == nil {
 		s.Now = time.Now
@@ -87,8 +84,7 @@ func (w *Web) Close() error { return w.ledger.close() }
 // ServeHTTP serves the feeds of all hosts.
 func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) { w.routes.ServeHTTP(rw, r) }
 
-// Host returns the address of this machine that a feed's host has: of one for all
-// it is 127.0.0.1.
+// Host returns the IP address of a feed's host: 127.0.0.1 if all feeds share one host.
 func (w *Web) Host(feed int) string {
 	if w.settings.Hosts == 1 {
 		return "127.0.0.1"
@@ -97,7 +93,7 @@ func (w *Web) Host(feed int) string {
 	return fmt.Sprintf("127.1.%d.%d", host/250, 1+host%250)
 }
 
-// Feeds returns all feeds as they can be read through a port.
+// Feeds returns all feeds with their URLs at a port.
 func (w *Web) Feeds(port int) []opml.Feed {
 	feeds := make([]opml.Feed, w.settings.Feeds)
 	for i := range feeds {
@@ -111,7 +107,7 @@ func (w *Web) Feeds(port int) []opml.Feed {
 func siteTitle(feed int) string { return fmt.Sprintf("Site %d", feed) }
 func site(feed int) string      { return fmt.Sprintf("https://site%d.example/", feed) }
 
-// serveFeed serves one feed, at its own address or at that to which it moved.
+// serveFeed serves one feed, at its own URL or at its redirect target.
 func (w *Web) serveFeed(rw http.ResponseWriter, r *http.Request) {
 	feed, err := strconv.Atoi(r.PathValue("feed"))
 	if err != nil || feed < 0 || feed >= w.settings.Feeds {

@@ -15,8 +15,8 @@ import (
 	"feedmesh/agent/opml"
 )
 
-// newWeb returns a web of so many feeds on one host, changed as wished, and serves
-// it until the test ends.
+// newWeb returns a web of a number of feeds on one host, with changed settings, and serves it until the test
+// ends.
 func newWeb(t *testing.T, feeds int, change func(*Settings)) (*Web, *Server) {
 	t.Helper()
 	s := Settings{Feeds: feeds, Hosts: 1, Seed: 1, Rate: 3}
@@ -38,14 +38,13 @@ func newWeb(t *testing.T, feeds int, change func(*Settings)) (*Web, *Server) {
 	return w, server
 }
 
-// client asks as a careful reader does that follows no redirects.
+// client does not follow redirects.
 var client = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	Timeout:       20 * time.Second,
 }
 
-// get asks for an address; headers are pairs of name and value. It returns the
-// body, and what went wrong with it.
+// get requests a URL; headers are pairs of name and value. It returns the body and the read error.
 func get(t *testing.T, url string, headers ...string) (*http.Response, []byte, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -64,7 +63,7 @@ func get(t *testing.T, url string, headers ...string) (*http.Response, []byte, e
 	return response, body, err
 }
 
-func TestSameSeedSameFeeds(t *testing.T) {
+func TestWeb_SameSeedGivesSameFeeds(t *testing.T) {
 	t.Parallel()
 	documents := func(seed uint64, feeds int) (all [][]byte) {
 		w, err := NewWeb(Settings{Feeds: feeds, Hosts: 1, Seed: seed, Rate: 3})
@@ -88,8 +87,8 @@ func TestSameSeedSameFeeds(t *testing.T) {
 	}
 }
 
-// Whatever the format, a reader finds all that was written.
-func TestEveryFormatIsReadCompletely(t *testing.T) {
+// A reader finds all fields in every format.
+func TestWeb_EveryFormatIsParsedCompletely(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 60, nil)
 	seen := map[string]int{}
@@ -124,7 +123,7 @@ func TestEveryFormatIsReadCompletely(t *testing.T) {
 	}
 }
 
-func TestWindowsAreBounded(t *testing.T) {
+func TestWeb_WindowsAreBounded(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, 2000, nil)
 	for i := range 2000 {
@@ -136,7 +135,7 @@ func TestWindowsAreBounded(t *testing.T) {
 	}
 }
 
-func TestSomeFeedsHaveNoValidators(t *testing.T) {
+func TestWeb_SomeFeedsHaveNoValidators(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, 2000, nil)
 	counts := map[[2]bool]int{}
@@ -151,8 +150,8 @@ func TestSomeFeedsHaveNoValidators(t *testing.T) {
 	}
 }
 
-// What has not changed is not sent again to who can say what they have.
-func TestUnchangedFeedsAnswer304(t *testing.T) {
+// Unchanged documents are not sent again to clients with validators.
+func TestWeb_UnchangedFeedsReturn304(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 40, nil)
 	for i, f := range w.Feeds(server.Port) {
@@ -174,22 +173,22 @@ func TestUnchangedFeedsAnswer304(t *testing.T) {
 		if !p.tags && !p.dates {
 			want = http.StatusOK
 		}
-		again, body, err := get(t, f.URL, validators...)
-		if err != nil || again.StatusCode != want && w.publisher(i).published(time.Now()) == p.published(time.Now()) || want == http.StatusNotModified && len(body) > 0 {
-			t.Errorf("feed %d: got %d, %d bytes, %v; want %d", i, again.StatusCode, len(body), err, want)
+		repeated, body, err := get(t, f.URL, validators...)
+		if err != nil || repeated.StatusCode != want && w.publisher(i).published(time.Now()) == p.published(time.Now()) || want == http.StatusNotModified && len(body) > 0 {
+			t.Errorf("feed %d: got %d, %d bytes, %v; want %d", i, repeated.StatusCode, len(body), err, want)
 		}
 		if other, _, err := get(t, f.URL, "If-None-Match", `"other"`); err != nil || other.StatusCode != http.StatusOK {
-			t.Errorf("feed %d, for who has another version: got %v, %v; want the document", i, other, err)
+			t.Errorf("feed %d, with validators of another version: got %v, %v; want the document", i, other, err)
 		}
 	}
 }
 
-func TestMostFeedsArePacked(t *testing.T) {
+func TestWeb_MostFeedsUseGzip(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 40, nil)
 	packed := 0
 	for _, f := range w.Feeds(server.Port) {
-		response, body, err := get(t, f.URL) // the transport asks for gzip, and unpacks
+		response, body, err := get(t, f.URL) // the transport requests gzip and decompresses it
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +205,7 @@ func TestMostFeedsArePacked(t *testing.T) {
 	}
 }
 
-func TestListHasAllFeedsOnTheirHosts(t *testing.T) {
+func TestWeb_ListContainsAllFeedsOnTheirHosts(t *testing.T) {
 	t.Parallel()
 	w, server := newWeb(t, 7, func(s *Settings) { s.Hosts = 3 })
 	_, body, err := get(t, fmt.Sprintf("http://127.0.0.1:%d/feeds.opml", server.Port))
@@ -232,7 +231,7 @@ func TestListHasAllFeedsOnTheirHosts(t *testing.T) {
 	}
 }
 
-func TestUnknownAddressesAreNotFound(t *testing.T) {
+func TestWeb_MissingPathsAreNotFound(t *testing.T) {
 	t.Parallel()
 	_, server := newWeb(t, 2, nil)
 	for _, path := range []string{"/", "/feed/", "/feed/2", "/feed/-1", "/feed/x", "/new/0", "/log"} {
@@ -242,7 +241,7 @@ func TestUnknownAddressesAreNotFound(t *testing.T) {
 	}
 }
 
-func TestKeptDocumentsAreBounded(t *testing.T) {
+func TestCache_IsBounded(t *testing.T) {
 	t.Parallel()
 	var d documents
 	body := make([]byte, 1<<20)
@@ -250,8 +249,8 @@ func TestKeptDocumentsAreBounded(t *testing.T) {
 		d.get(documentKey{feed: i}, span{0, 1}, func() []byte { return body })
 		d.get(documentKey{feed: i}, span{0, 2}, func() []byte { return body })
 	}
-	if d.size > maxKept || d.size != len(d.kept)<<20 || len(d.kept) < 20 {
-		t.Errorf("got %d documents said to have %d bytes, want no more than %d", len(d.kept), d.size, maxKept)
+	if d.size > maxCacheBytes || d.size != len(d.entries)<<20 || len(d.entries) < 20 {
+		t.Errorf("got %d documents of %d bytes in all, want at most %d", len(d.entries), d.size, maxCacheBytes)
 	}
 	d.get(documentKey{feed: 1000}, span{0, 2}, func() []byte { return []byte("a") })
 	for _, c := range []struct {
@@ -265,7 +264,7 @@ func TestKeptDocumentsAreBounded(t *testing.T) {
 	}
 }
 
-func TestFaultySettingsAreTold(t *testing.T) {
+func TestSettings_ValidateErrors(t *testing.T) {
 	t.Parallel()
 	got := Settings{Feeds: 0, Hosts: 100_000, Rate: -1}.Validate()
 	want := `feeds: 0 is not between 1 and 1000000

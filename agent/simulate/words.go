@@ -2,8 +2,8 @@ package simulate
 
 import "strings"
 
-// english and russian are the words that synthetic entries are made of: common
-// ones of IT news, so that language, stems and categories have work to do.
+// english and russian are the words of synthetic entries: common words of IT news, which language detection,
+// stemming and categories recognize.
 var (
 	english = strings.Fields(`
 		the a of to and in is for on with that this from by at as it was are be has have will can new not more about after
@@ -36,7 +36,7 @@ var (
 		объявила представила опубликован улучшена добавлена удалена изменена рассказал подробности новый новая новые`)
 )
 
-// latin and cyrillic are what made-up names consist of.
+// latin and cyrillic are the syllables of generated names.
 var (
 	latin = strings.Fields(`ba be bo da de do fa fe fi ga go ka ke ki la le li lo lu ma me mi mo na ne ni no
 		pa pe po ra re ri ro ru sa se so ta te ti to tu va ve vi vo za ze zo`)

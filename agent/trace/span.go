@@ -10,11 +10,11 @@ import (
 	otel "go.opentelemetry.io/otel/trace"
 )
 
-// A Span is one step on a traced way. The nil Span is a step on a way that is
-// not traced: its methods do nothing.
+// Span is one operation of a trace. The methods of a nil Span, for operations that are not traced, do
+// nothing.
 type Span struct{ span otel.Span }
 
-// Begin begins a trace, if it is among those to be traced.
+// Begin begins a trace if it is sampled.
 func (t *Tracer) Begin(ctx context.Context, name string) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
@@ -22,8 +22,7 @@ func (t *Tracer) Begin(ctx context.Context, name string) (context.Context, *Span
 	return start(ctx, t.tracer, name, otel.WithNewRoot(), otel.WithSpanKind(otel.SpanKindProducer))
 }
 
-// Receive begins the step that a message with this header asks for, if it
-// belongs to a trace.
+// Receive begins a span for a message with this header, if it belongs to a trace.
 func (t *Tracer) Receive(ctx context.Context, name string, header map[string][]string) (context.Context, *Span) {
 	ctx = Join(ctx, header)
 	if t == nil || !otel.SpanContextFromContext(ctx).IsSampled() {
@@ -32,7 +31,7 @@ func (t *Tracer) Receive(ctx context.Context, name string, header map[string][]s
 	return start(ctx, t.tracer, name, otel.WithSpanKind(otel.SpanKindConsumer))
 }
 
-// Start begins a step within the one under way, if that is traced here.
+// Start begins a child of the current span, if that is traced here.
 func Start(ctx context.Context, name string) (context.Context, *Span) {
 	within := otel.SpanFromContext(ctx)
 	if !within.IsRecording() {
@@ -49,27 +48,27 @@ func start(ctx context.Context, t otel.Tracer, name string, options ...otel.Span
 	return inner, &Span{span}
 }
 
-// Text notes something about the step.
+// Text sets an attribute to a string.
 func (s *Span) Text(key, value string) {
 	if s != nil {
 		s.span.SetAttributes(attribute.String(key, value))
 	}
 }
 
-// Number notes a number about the step.
+// Number sets an attribute to a number.
 func (s *Span) Number(key string, value float64) {
 	if s != nil {
 		s.span.SetAttributes(attribute.Float64(key, value))
 	}
 }
 
-// Link points to another step, for those who look at this one. Neither may be nil.
+// Link adds a link to another span. Neither may be nil.
 func (s *Span) Link(to *Span) {
 	s.span.AddLink(otel.Link{SpanContext: to.span.SpanContext()})
 }
 
-// End ends the step, which failed if err is not nil. Of err, the first line is
-// shown to all who may see the trace.
+// End ends the span, as failed if err is not nil. The first line of err is visible to all readers of the
+// trace.
 func (s *Span) End(err error) {
 	if s == nil {
 		return
@@ -81,7 +80,7 @@ func (s *Span) End(err error) {
 	s.span.End()
 }
 
-// ID returns the ID of the trace that ctx belongs to; empty if to none.
+// ID returns the trace ID of ctx, or "".
 func ID(ctx context.Context) string {
 	if c := otel.SpanContextFromContext(ctx); c.IsSampled() {
 		return c.TraceID().String()
@@ -89,8 +88,7 @@ func ID(ctx context.Context) string {
 	return ""
 }
 
-// Header returns what a message's header must say so that its receiver's steps
-// become part of the trace of ctx; nil if there is none.
+// Header returns the message headers that carry the trace of ctx to a receiver; nil without a trace.
 func Header(ctx context.Context) map[string][]string {
 	if !otel.SpanContextFromContext(ctx).IsSampled() {
 		return nil
@@ -100,8 +98,7 @@ func Header(ctx context.Context) map[string][]string {
 	return h
 }
 
-// Join returns a context that belongs to the trace of a message with this
-// header; ctx itself if it belongs to none.
+// Join returns ctx with the trace of a message's header; ctx itself if the header contains none.
 func Join(ctx context.Context, h map[string][]string) context.Context {
 	if len(h["traceparent"]) == 0 {
 		return ctx
@@ -109,7 +106,7 @@ func Join(ctx context.Context, h map[string][]string) context.Context {
 	return propagation.TraceContext{}.Extract(ctx, header(h))
 }
 
-// A header is that of a NATS message. Unlike HTTP's, it tells cases apart.
+// header is a NATS header. Unlike an HTTP header, it is case-sensitive.
 type header map[string][]string
 
 // Get implements [propagation.TextMapCarrier].

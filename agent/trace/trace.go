@@ -1,6 +1,6 @@
-// Package trace shows a task's way through the mesh as one OpenTelemetry trace.
-// Where a task is on its way travels in its messages' headers, as W3C Trace
-// Context. The package knows nothing of tasks.
+// Package trace records the processing of a task across the mesh as one OpenTelemetry trace. The trace
+// context travels in the headers of messages, as W3C Trace Context. A [Tracer] buffers at most 4096 spans for
+// the collector; more are dropped. The package does not depend on tasks.
 package trace
 
 import (
@@ -20,18 +20,17 @@ import (
 	otel "go.opentelemetry.io/otel/trace"
 )
 
-// Options say how to [Open] a tracer.
+// Options are the parameters of [Open].
 type Options struct {
-	To      string  // the collector, by OTLP over HTTP; a user and password in it are shown to it
-	Share   float64 // of the traces begun here, 0 to 1
+	To      string  // URL of the collector, OTLP over HTTP; user and password are sent to it
+	Share   float64 // sampled share of traces begun here, 0 to 1
 	Version string  // of the program
 	Agent   string  // ID of this process
 	Log     *slog.Logger
 }
 
-// A Tracer begins traces, takes part in those of others, and sends its spans to
-// a collector. The nil Tracer does neither, but lets what came with a message
-// travel on: not all agents of a mesh have to trace.
+// Tracer begins traces, adds spans to received ones, and exports its spans to a collector. The nil Tracer
+// does neither, but received trace headers are still passed on, so only some agents of a mesh need to trace.
 type Tracer struct {
 	tracer   otel.Tracer
 	provider *sdk.TracerProvider
@@ -40,23 +39,23 @@ type Tracer struct {
 }
 
 const (
-	maxWaiting = 4096            // spans that wait to be sent, some 2 KB each; more are lost
-	sendEvery  = 2 * time.Second // or as soon as 512 wait
-	sendTime   = 5 * time.Second // that sending them may take
-	flushTime  = 3 * time.Second // that sending the rest may take at the end
+	maxWaiting = 4096            // buffered spans, about 2 KB each; more are dropped
+	sendEvery  = 2 * time.Second // export interval; earlier with 512 buffered spans
+	sendTime   = 5 * time.Second // timeout of an export
+	flushTime  = 3 * time.Second // timeout of the last export
 )
 
-// Open returns a tracer. It does not wait for the collector, now or ever: spans
-// that can't be sent are lost, and a warning a minute tells of it.
+// Open returns a tracer. It never waits for the collector: spans that can't be exported are dropped, with a
+// warning at most once a minute.
 func Open(o Options) (*Tracer, error) {
 	client := &http.Client{Timeout: sendTime, Transport: http.DefaultTransport.(*http.Transport).Clone()}
 	options := []otlptracehttp.Option{
 		otlptracehttp.WithHTTPClient(client),
-		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), // none: what waits is bounded
+		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), // no retry, because the buffer is bounded
 	}
 	to, err := url.Parse(o.To)
 	if err != nil {
-		return nil, fmt.Errorf("trace to a collector: its address can't be read: write http://HOST:4318 with --trace-to")
+		return nil, fmt.Errorf("trace to a collector: invalid address: use http://HOST:4318 with --trace-to")
 	}
 	if to.User != nil {
 		options = append(options, otlptracehttp.WithHeaders(map[string]string{"Authorization": basic(to.User)}))
@@ -82,7 +81,7 @@ func Open(o Options) (*Tracer, error) {
 	return &Tracer{tracer: provider.Tracer("feedmesh"), provider: provider, exporter: e, client: client}, nil
 }
 
-// basic returns the header by which a user logs in.
+// basic returns the header of HTTP basic authentication.
 func basic(user *url.Userinfo) string {
 	r := http.Request{Header: http.Header{}}
 	password, _ := user.Password()
@@ -90,22 +89,22 @@ func basic(user *url.Userinfo) string {
 	return r.Header.Get("Authorization")
 }
 
-// Close sends what waits to be sent, for three seconds at most.
+// Close exports the buffered spans, for three seconds at most.
 func (t *Tracer) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
 	t.provider.Shutdown(ctx)
-	t.exporter.Exporter.Shutdown(ctx) // ends what is being sent still
+	t.exporter.Exporter.Shutdown(ctx) // cancels an export in progress
 	t.client.CloseIdleConnections()
-	return nil // spans that are lost are no reason for a node to fail
+	return nil // lost spans must not fail a node
 }
 
-// An exporter sends spans, and complains seldom if it can't.
+// exporter exports spans, and limits the warnings about failures.
 type exporter struct {
 	*otlptrace.Exporter
 	to   string
 	log  *slog.Logger
-	lost int // spans, since it complained
+	lost int // spans lost since the last warning
 	said time.Time
 }
 
@@ -119,8 +118,8 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	}
 	e.lost += len(spans)
 	if time.Since(e.said) >= complainEvery {
-		e.log.Warn("traces are lost: the collector does not take them", "collector", e.to, "spans", e.lost, "err", err)
+		e.log.Warn("trace export failed, spans dropped", "collector", e.to, "spans", e.lost, "err", err)
 		e.lost, e.said = 0, time.Now()
 	}
-	return nil // or OpenTelemetry would print it, each time
+	return nil // OpenTelemetry would print every error
 }

@@ -37,7 +37,7 @@ func collect(t *testing.T) (*tracetest.Collector, string) {
 	return c, web.URL
 }
 
-func TestATraceGoesFromAgentToAgent(t *testing.T) {
+func TestTrace_AcrossAgents(t *testing.T) {
 	t.Parallel()
 	c, url := collect(t)
 	one := open(t, strings.Replace(url, "://", "://user:s3cret@", 1), "one", 1, slog.New(slog.DiscardHandler))
@@ -85,7 +85,7 @@ func TestATraceGoesFromAgentToAgent(t *testing.T) {
 	}
 }
 
-func TestAUserInTheAddressIsShownToTheCollector(t *testing.T) {
+func TestOpen_SendsBasicAuthentication(t *testing.T) {
 	t.Parallel()
 	c, url := collect(t)
 	tracer := open(t, strings.Replace(url, "://", "://user:s3cret@", 1)+"/", "a", 1, slog.New(slog.DiscardHandler))
@@ -98,7 +98,7 @@ func TestAUserInTheAddressIsShownToTheCollector(t *testing.T) {
 	}
 }
 
-func TestOnlyTheShareIsTraced(t *testing.T) {
+func TestBegin_SamplesShare(t *testing.T) {
 	t.Parallel()
 	_, url := collect(t)
 	for share, want := range map[float64][2]int{0: {0, 0}, 0.5: {400, 600}, 1: {1000, 1000}} {
@@ -120,7 +120,7 @@ func TestOnlyTheShareIsTraced(t *testing.T) {
 	}
 }
 
-func TestAForeignHeaderIsNoTrace(t *testing.T) {
+func TestJoin_IgnoresForeignHeader(t *testing.T) {
 	t.Parallel()
 	_, url := collect(t)
 	tracer := open(t, url, "a", 1, slog.New(slog.DiscardHandler))
@@ -136,7 +136,7 @@ func TestAForeignHeaderIsNoTrace(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotTracedAllocatesNothing(t *testing.T) {
+func TestSpan_NilDoesNotAllocate(t *testing.T) {
 	ctx := context.WithValue(t.Context(), t, "any")
 	header := map[string][]string{"Nats-Msg-Id": {"x"}}
 	var none *trace.Tracer
@@ -175,7 +175,7 @@ func (b *buffer) lines() []string {
 	return strings.Split(strings.TrimSpace(b.b.String()), "\n")
 }
 
-func TestACollectorThatIsAwayCostsOneWarning(t *testing.T) {
+func TestExport_FailureWarnsOnce(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"feedmesh/embedded/embeddedtest"
 )
 
-// A bucket keeps subscriptions in a key-value bucket of JetStream.
+// bucket stores subscriptions in a JetStream key-value bucket.
 type bucket struct{ kv jetstream.KeyValue }
 
 func newBucket(t *testing.T) bucket {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// A Delivery is what a hub pushed for a feed, signed with what only it and we
-// know. Often it has the new entries only, not all that the feed shows.
+// Delivery is content that a hub pushed for a feed, with a valid signature. Often it contains new entries
+// only.
 type Delivery struct {
 	FeedID      string
 	Topic       string
@@ -22,20 +22,19 @@ type Delivery struct {
 	Body        []byte
 }
 
-// HandlerOptions are what a [Handler] stands on.
+// HandlerOptions are the parameters of a [Handler].
 type HandlerOptions struct {
 	Subscriptions Subscriptions
-	// Deliver hands on a body; it may be called with one twice, and at the same
-	// time. After an error the hub is asked to push it again.
+	// Deliver processes a body. It may be called twice with one body, and concurrently. After an error the
+	// hub is requested to push again.
 	Deliver func(ctx context.Context, d Delivery) error
 	Now     func() time.Time
 	Metrics *Metrics
 	Log     *slog.Logger
 }
 
-// A Handler serves what hubs call: it confirms what was asked for, and nothing
-// else, and hands on what they push. Hubs show no token of the API, so it is to
-// be served beside what asks for one, at [Path]. There may be many in a mesh.
+// Handler serves the calls of hubs: it confirms requested subscriptions and delivers pushed content. Hubs
+// have no API token, so serve it outside of authentication, at [Path]. A mesh may have several.
 type Handler struct {
 	HandlerOptions
 	bodies *semaphore.Weighted
@@ -52,71 +51,69 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	token := strings.TrimPrefix(r.URL.Path, Path)
 	switch {
 	case !tokens.MatchString(token):
-		h.end(w, unknown, http.StatusNotFound, "there never was anything here")
+		h.respond(w, unknown, http.StatusNotFound, "unknown callback")
 	case r.Method == http.MethodGet:
 		h.confirm(w, r, token)
 	case r.Method == http.MethodPost:
-		h.take(w, r, token)
+		h.receive(w, r, token)
 	default:
 		w.Header().Set("Allow", "GET, POST")
-		http.Error(w, "hubs ask by GET and push by POST", http.StatusMethodNotAllowed)
+		http.Error(w, "use GET to verify and POST to push", http.StatusMethodNotAllowed)
 	}
 }
 
-// tokens are such as [rand.Text] makes: what a stranger sends instead may not be
-// fit to be looked up.
+// tokens matches the output of [crypto/rand.Text]. Other strings may be invalid as keys.
 var tokens = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// maxChallenge is the most that we echo, in bytes.
+// maxChallenge bounds the echoed challenge, in bytes.
 const maxChallenge = 4 << 10
 
-// confirm answers a hub that asks whether we want what it was asked for, or that
-// tells that it refuses.
+// confirm answers a hub that verifies a request or that reports a denial.
 //
 // Source: WebSub, sections 5.2 and 5.3.
 func (h *Handler) confirm(w http.ResponseWriter, r *http.Request, token string) {
 	q := r.URL.Query()
 	mode, challenge := q.Get("hub.mode"), q.Get("hub.challenge")
-	outcome, now := unasked, h.Now()
+	outcome, now := unrequested, h.Now()
 	_, err := change(r.Context(), h.Subscriptions, token, func(s *Subscription) bool {
-		outcome = unasked
+		outcome = unrequested
 		switch {
 		case q.Get("hub.topic") != s.Topic:
-		case mode == "denied" && s.State != Leaving && s.State != Left:
+		case mode == "denied" && s.State != Unsubscribing && s.State != Unsubscribed:
 			outcome, s.Until = denied, time.Time{}
-			s.deny(strings.TrimSuffix("the hub refused: "+words(q.Get("hub.reason")), ": "), now)
-		case challenge != "" && len(challenge) <= maxChallenge && s.confirms(mode, now):
+			s.recordDenial(strings.TrimSuffix("the hub refused: "+oneLine(q.Get("hub.reason")), ": "), now)
+		case challenge != "" && len(challenge) <= maxChallenge && s.awaits(mode, now):
 			outcome = verified
-			s.confirm(granted(q.Get("hub.lease_seconds")), now)
+			s.recordConfirmation(parseLease(q.Get("hub.lease_seconds")), now)
 		}
-		return outcome != unasked
+		return outcome != unrequested
 	})
 	if err != nil && !errors.Is(err, ErrUnknown) {
-		h.later(w, err)
+		h.respondLater(w, err)
 		return
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8") // whatever the challenge looks like
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8") // regardless of the challenge's content
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	switch outcome {
 	case verified:
-		h.end(w, outcome, http.StatusOK, challenge)
+		h.respond(w, outcome, http.StatusOK, challenge)
 	case denied:
-		h.end(w, outcome, http.StatusOK, "")
+		h.respond(w, outcome, http.StatusOK, "")
 	default:
-		h.end(w, outcome, http.StatusNotFound, "nothing like that was asked for")
+		h.respond(w, outcome, http.StatusNotFound, "no matching request")
 	}
 }
 
-// end counts and answers a call.
-func (h *Handler) end(w http.ResponseWriter, outcome string, status int, text string) {
+// respond counts and answers a call.
+func (h *Handler) respond(w http.ResponseWriter, outcome string, status int, text string) {
 	h.Metrics.calls.WithLabelValues(outcome).Inc()
 	w.WriteHeader(status)
 	fmt.Fprint(w, text)
 }
 
-// later logs why a call came to nothing, and asks for it again.
-func (h *Handler) later(w http.ResponseWriter, err error) {
-	h.Log.Error("a hub's call failed; it is asked to call again", "err", err)
+// respondLater logs a temporary error and requests a retry from the hub.
+func (h *Handler) respondLater(w http.ResponseWriter, err error) {
+	h.Log.Error("hub call failed, retry requested", "err", err)
 	w.Header().Set("Retry-After", "60")
-	h.end(w, failed, http.StatusServiceUnavailable, "not now")
+	h.respond(w, failed, http.StatusServiceUnavailable, "temporarily unavailable")
 }

@@ -14,23 +14,23 @@ import (
 	"testing"
 )
 
-// A hub is a real one, if a small one: it verifies the intent of who asks, and
-// signs what it distributes.
+// hub is a small WebSub hub: it verifies the intent of subscribers and signs
+// distributed content.
 type hub struct {
 	*httptest.Server
 	t *testing.T
 
-	// How it behaves; set before it is asked.
-	lease  string // it grants; as asked if empty, none if "none"
-	first  bool   // it verifies before it answers
-	answer int    // it answers instead of accepting
-	says   string // with that answer
-	mute   bool   // it never verifies
+	// Behavior; set before the first request.
+	lease       string // granted lease; empty: the requested lease; "none": not stated
+	verifyFirst bool   // verify before the response
+	status      int    // response status instead of 202
+	body        string // response body with that status
+	neverVerify bool   // never verify
 
 	verifying sync.WaitGroup
 	mu        sync.Mutex
-	asked     []url.Values
-	subs      map[string]url.Values // callback: how it was asked for
+	requests  []url.Values
+	subs      map[string]url.Values // requests by callback
 }
 
 func newHub(t *testing.T) *hub {
@@ -43,25 +43,25 @@ func newHub(t *testing.T) *hub {
 
 func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil || r.Method != http.MethodPost {
-		h.t.Errorf("asked by %s: %v", r.Method, err)
+		h.t.Errorf("got a %s request, %v; want a valid POST", r.Method, err)
 	}
 	h.mu.Lock()
-	h.asked = append(h.asked, r.PostForm)
+	h.requests = append(h.requests, r.PostForm)
 	h.mu.Unlock()
-	if !h.mute && (h.answer == 0 || h.first) {
+	if !h.neverVerify && (h.status == 0 || h.verifyFirst) {
 		h.verifying.Go(func() { h.verify(r.PostForm) })
 	}
-	if h.first {
+	if h.verifyFirst {
 		h.verifying.Wait()
 	}
-	if h.answer != 0 {
-		http.Error(w, h.says, h.answer)
+	if h.status != 0 {
+		http.Error(w, h.body, h.status)
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// verify asks the callback whether it asked.
+// verify verifies the intent of the subscriber.
 func (h *hub) verify(form url.Values) {
 	challenge := rand.Text()
 	q := url.Values{"hub.mode": form["hub.mode"], "hub.topic": form["hub.topic"], "hub.challenge": {challenge}}
@@ -98,13 +98,13 @@ func (h *hub) get(callback string, q url.Values) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-// times returns how often it was asked for a mode, when it has verified all.
-func (h *hub) times(mode string) int {
+// countRequests returns the number of requests of a mode, after all verifications.
+func (h *hub) countRequests(mode string) int {
 	h.verifying.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := 0
-	for _, form := range h.asked {
+	for _, form := range h.requests {
 		if form.Get("hub.mode") == mode {
 			n++
 		}
@@ -112,7 +112,7 @@ func (h *hub) times(mode string) int {
 	return n
 }
 
-// publish distributes a topic's new content and returns the answers, by callback.
+// publish distributes new content of a topic and returns the response statuses by callback.
 func (h *hub) publish(topic, body string) map[string]int {
 	h.verifying.Wait()
 	h.mu.Lock()

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// methods are those of the Recommendation, section 7.1, the best first. SHA-1 is
-// broken for collisions, not for this use, and most hubs know no other.
+// methods are the signature methods of the Recommendation, section 7.1, strongest first. SHA-1 is broken for
+// collisions but not for this use, and most hubs support nothing else.
 var methods = []struct {
 	name string
 	hash func() hash.Hash
@@ -20,10 +20,9 @@ var methods = []struct {
 	{"sha512", sha512.New}, {"sha384", sha512.New384}, {"sha256", sha256.New}, {"sha1", sha1.New},
 }
 
-// signed reports whether a body was signed with the secret, and whether
-// there is some signature of a kind we know. If there are several, the best one
-// decides.
-func signed(h http.Header, secret string, body []byte) (right, some bool) {
+// signed reports whether the body is signed with the secret, and whether it has a signature of a supported
+// method. The strongest of several signatures decides.
+func signed(h http.Header, secret string, body []byte) (valid, found bool) {
 	claims := make(map[string]string)
 	for _, value := range h.Values("X-Hub-Signature") {
 		for claim := range strings.SplitSeq(value, ",") {
@@ -32,8 +31,8 @@ func signed(h http.Header, secret string, body []byte) (right, some bool) {
 		}
 	}
 	for _, m := range methods {
-		digits, found := claims[m.name]
-		if !found {
+		digits, ok := claims[m.name]
+		if !ok {
 			continue
 		}
 		claimed, err := hex.DecodeString(digits)

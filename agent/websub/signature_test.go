@@ -13,8 +13,8 @@ const (
 	helloSHA512 = "sha512=db1595ae88a62fd151ec1cba81b98c39df82daae7b4cb9820f446d5bf02f1dcfca6683d88cab3e273f5963ab8ec469a746b5b19086371239f67d1e5f99a79440"
 )
 
-// TestSigned knows all methods of the Recommendation and believes the best one.
-func TestSigned(t *testing.T) {
+// All methods of the Recommendation are supported; the strongest one decides.
+func TestSigned_MethodsAndPrecedence(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		headers     []string
@@ -26,7 +26,7 @@ func TestSigned(t *testing.T) {
 		{"SHA-384", []string{helloSHA384}, true, true},
 		{"SHA-512", []string{helloSHA512}, true, true},
 		{"capitals and space", []string{" SHA1" + helloSHA1[4:]}, true, true},
-		{"two, one wrong: the better one decides", []string{"sha1=00", helloSHA256}, true, true},
+		{"two, one wrong: the stronger one decides", []string{"sha1=00", helloSHA256}, true, true},
 		{"two in one header", []string{helloSHA1 + ", sha512=00"}, false, true},
 		{"empty", []string{"sha256="}, false, true},
 		{"without method", []string{helloSHA1[5:]}, false, false},

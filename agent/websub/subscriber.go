@@ -13,50 +13,48 @@ import (
 	"time"
 )
 
-// A Poster sends a form by HTTP POST and returns the answer, whatever its
-// status, with at least the first 1024 bytes of its body. It follows redirects
-// 307 and 308, and no address but public ones: feeds name hubs as they like.
+// Poster sends a form by HTTP POST and returns status and at least the first 1024 bytes of the body. It
+// follows redirects 307 and 308, and connects to public addresses only, because feeds choose their hubs.
 type Poster interface {
 	Post(ctx context.Context, url string, form url.Values) (status int, body []byte, err error)
 }
 
-// Options are what a [Subscriber] stands on.
+// Options are the parameters of a [Subscriber].
 type Options struct {
 	Subscriptions Subscriptions
 	Poster        Poster
-	Base          string // where hubs reach the [Handler], up to [Path], as in "https://feeds.example"
+	Base          string // public URL of the [Handler] without [Path], for example "https://feeds.example"
 	Now           func() time.Time
 	Metrics       *Metrics
 	Log           *slog.Logger
 }
 
-// A Subscriber asks hubs for what is wanted, and again before it ends. There is
-// to be one in a mesh; should there be two for a while, they disturb each other
-// without harm. Its methods may be called concurrently.
+// Subscriber creates and renews subscriptions at hubs. A mesh runs one; two at the same time cause only
+// redundant requests. Its methods may be called concurrently.
 type Subscriber struct {
 	Options
 
 	mu      sync.Mutex
-	current map[string]Subscription // feed ID: what it has, as we saw it last
+	current map[string]Subscription // by feed ID, as last read
 }
 
-// Open returns a subscriber that knows of the subscriptions there are.
+// Open returns a subscriber with the stored subscriptions.
 func Open(ctx context.Context, o Options) (*Subscriber, error) {
 	s := &Subscriber{Options: o, current: make(map[string]Subscription)}
 	for sub, err := range o.Subscriptions.List(ctx) {
 		if err != nil {
 			return nil, fmt.Errorf("list subscriptions: %w", err)
 		}
-		if sub.State == Leaving || sub.State == Left {
+		if sub.State == Unsubscribing || sub.State == Unsubscribed {
 			continue
 		}
-		other, twice := s.current[sub.FeedID]
-		if twice && other.Until.After(sub.Until) {
+		other, duplicate := s.current[sub.FeedID]
+		if duplicate && other.Until.After(sub.Until) {
 			sub, other = other, sub
 		}
 		s.current[sub.FeedID] = sub
-		if twice { // two subscribers made one each
-			if err := s.leave(ctx, other); err != nil {
+		if duplicate { // created by two subscribers
+			if err := s.unsubscribe(ctx, other); err != nil {
 				return nil, err
 			}
 		}
@@ -64,34 +62,32 @@ func Open(ctx context.Context, o Options) (*Subscriber, error) {
 	return s, nil
 }
 
-// Want says where a feed is pushed from now: by which hub and under which topic,
-// both absolute addresses. If one of them is empty, or the feed is gone, it is
-// not to be pushed any more. Want writes down what is new; [Subscriber.Run] tells
-// the hubs. If nothing is new, Want does nothing, so it may be called with each
-// document. A change that comes within a day of the last one is ignored until
-// then: some feeds name another topic each time.
-func (s *Subscriber) Want(ctx context.Context, feedID, hub, topic string) error {
+// SetHub sets the hub and the topic of a feed, both absolute URLs. If one is empty, the subscription ends. Want
+// only stores the change; [Subscriber.Run] sends the requests. Without a change it does nothing, so it may be
+// called with each document. A change within a day of the last one is ignored until then, because some feeds
+// state a different topic each time.
+func (s *Subscriber) SetHub(ctx context.Context, feedID, hub, topic string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	have, subscribed := s.current[feedID]
-	wanted := hub != "" && topic != ""
-	same := have.Hub == hub && have.Topic == topic || s.Now().Before(have.Since.Add(rest))
-	if subscribed == wanted && (!wanted || same && have.Base == s.Base) {
+	current, subscribed := s.current[feedID]
+	available := hub != "" && topic != ""
+	same := current.Hub == hub && current.Topic == topic || s.Now().Before(current.Since.Add(denialBackoff))
+	if subscribed == available && (!available || same && current.Base == s.Base) {
 		return nil
 	}
 	if subscribed {
-		if err := s.leave(ctx, have); err != nil {
+		if err := s.unsubscribe(ctx, current); err != nil {
 			return err
 		}
 		delete(s.current, feedID)
 	}
-	if !wanted {
+	if !available {
 		return nil
 	}
 	sub := Subscription{
 		Token: rand.Text(), FeedID: feedID, Topic: topic, Hub: hub, Base: s.Base,
 		Secret: rand.Text() + rand.Text(), // 260 bits; the Recommendation allows 200 bytes
-		State:  Wanted, Since: s.Now(), Next: s.Now(),
+		State:  Queued, Since: s.Now(), Next: s.Now(),
 	}
 	var err error
 	if sub.Revision, err = s.Subscriptions.Put(ctx, sub); err != nil {
@@ -101,10 +97,10 @@ func (s *Subscriber) Want(ctx context.Context, feedID, hub, topic string) error 
 	return nil
 }
 
-// leave has the hub told that nothing is wanted of it any more, if it was asked.
-func (s *Subscriber) leave(ctx context.Context, sub Subscription) error {
+// unsubscribe ends a subscription: its hub is requested to stop if a request was sent before.
+func (s *Subscriber) unsubscribe(ctx context.Context, sub Subscription) error {
 	_, err := change(ctx, s.Subscriptions, sub.Token, func(sub *Subscription) bool {
-		sub.leave(s.Now())
+		sub.unsubscribe(s.Now())
 		return true
 	})
 	if err != nil && !errors.Is(err, ErrUnknown) {
@@ -113,8 +109,8 @@ func (s *Subscriber) leave(ctx context.Context, sub Subscription) error {
 	return nil
 }
 
-// Subscription returns the subscription of a feed as it was seen last, which may
-// be some minutes ago, and whether there is one.
+// Subscription returns the subscription of a feed as last read, up to some minutes ago, and whether it
+// exists.
 func (s *Subscriber) Subscription(feedID string) (Subscription, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,18 +118,18 @@ func (s *Subscriber) Subscription(feedID string) (Subscription, bool) {
 	return sub, ok
 }
 
-// FeedIDs returns the feeds that have a subscription.
+// FeedIDs returns the feeds with a subscription.
 func (s *Subscriber) FeedIDs() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.current))
 }
 
-// saw takes note of how a subscription is.
-func (s *Subscriber) saw(sub Subscription) {
+// updateCache updates the cached subscription.
+func (s *Subscriber) updateCache(sub Subscription) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if have := s.current[sub.FeedID]; have.Token == sub.Token && have.Revision < sub.Revision {
+	if cached := s.current[sub.FeedID]; cached.Token == sub.Token && cached.Revision < sub.Revision {
 		s.current[sub.FeedID] = sub
 	}
 }

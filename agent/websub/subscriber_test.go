@@ -14,67 +14,67 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// TestWant tells what becomes of a feed whose document says something else.
-func TestWant(t *testing.T) {
-	w := newWorld(t)
+// SetHub creates, replaces and ends subscriptions when the feed's hub or topic changes.
+func TestSetHub_Changes(t *testing.T) {
+	w := newTestbed(t)
 	const hub = "https://hub.test/"
-	want := func(hub, topic string) Subscription {
+	setHub := func(hub, topic string) Subscription {
 		t.Helper()
-		if err := w.Want(t.Context(), feed, hub, topic); err != nil {
+		if err := w.SetHub(t.Context(), feed, hub, topic); err != nil {
 			t.Fatal(err)
 		}
 		s, _ := w.Subscription(feed)
 		return s
 	}
 	for _, none := range [][2]string{{"", ""}, {hub, ""}, {"", topic}} {
-		if s := want(none[0], none[1]); s.Token != "" {
-			t.Errorf("hub %q and topic %q make a subscription: %+v", none[0], none[1], s)
+		if s := setHub(none[0], none[1]); s.Token != "" {
+			t.Errorf("hub %q and topic %q: got subscription %+v, want none", none[0], none[1], s)
 		}
 	}
-	first := want(hub, topic)
-	if first.State != Wanted || first.Hub != hub || first.Topic != topic {
+	first := setHub(hub, topic)
+	if first.State != Queued || first.Hub != hub || first.Topic != topic {
 		t.Fatalf("got %+v", first)
 	}
-	if s := want(hub, topic); s.Token != first.Token || s.Revision != first.Revision {
-		t.Error("the same again is something new")
+	if s := setHub(hub, topic); s.Token != first.Token || s.Revision != first.Revision {
+		t.Error("got a change for the same hub and topic")
 	}
-	w.wait(day - time.Second)
-	if s := want("https://other.test/", topic); s.Token != first.Token {
-		t.Error("another hub within a day is believed")
+	w.advance(day - time.Second)
+	if s := setHub("https://other.test/", topic); s.Token != first.Token {
+		t.Error("got the hub replaced within a day, want it kept")
 	}
-	w.wait(time.Second)
-	second := want("https://other.test/", topic)
+	w.advance(time.Second)
+	second := setHub("https://other.test/", topic)
 	if second.Token == first.Token || second.Hub != "https://other.test/" {
-		t.Errorf("another hub after a day is not believed: %+v", second)
+		t.Errorf("got %+v after a day, want the other hub", second)
 	}
-	if old, err := w.bucket.Get(t.Context(), first.Token); err != nil || old.State != Leaving {
-		t.Errorf("the former hub is not left: %+v, %v", old, err)
+	if old, err := w.bucket.Get(t.Context(), first.Token); err != nil || old.State != Unsubscribing {
+		t.Errorf("former subscription: got %+v, %v; want it unsubscribing", old, err)
 	}
 	w.Base = "https://moved.test"
-	third := want("https://other.test/", topic)
+	third := setHub("https://other.test/", topic)
 	if third.Token == second.Token || third.Base != w.Base {
-		t.Errorf("hubs still call where we were: %+v", third)
+		t.Errorf("got %+v, want the new base URL", third)
 	}
-	if s := want("", ""); s.Token != "" {
-		t.Errorf("the feed is gone, and has %+v", s)
+	if s := setHub("", ""); s.Token != "" {
+		t.Errorf("got %+v without a hub, want no subscription", s)
 	}
 }
 
-// TestOpen takes up what there was, and ends what is there twice.
-func TestOpen(t *testing.T) {
-	w, hub := newWorld(t), newHub(t)
-	w.want(feed, hub.URL, topic)
-	hub.times("subscribe")
-	verified := w.is(feed, Verified)
-	again, err := Open(t.Context(), w.Options)
+// Open restores stored subscriptions and ends duplicates.
+func TestOpen_RestoresAndRemovesDuplicates(t *testing.T) {
+	w, hub := newTestbed(t), newHub(t)
+	w.setHub(feed, hub.URL, topic)
+	hub.countRequests("subscribe")
+	verified := w.checkState(feed, Verified)
+	reopened, err := Open(t.Context(), w.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, ok := again.Subscription(feed); !ok || s.Token != verified.Token || !s.Live(w.time()) {
-		t.Fatalf("got %+v, want what there was", s)
+	if s, ok := reopened.Subscription(feed); !ok || s.Token != verified.Token || !s.Live(w.time()) {
+		t.Fatalf("got %+v, want the stored subscription", s)
 	}
-	if err := again.Want(t.Context(), feed, hub.URL, topic); err != nil || w.stored(feed).Revision != verified.Revision {
-		t.Errorf("what is known is wanted anew: %v", err)
+	if err := reopened.SetHub(t.Context(), feed, hub.URL, topic); err != nil || w.stored(feed).Revision != verified.Revision {
+		t.Errorf("got a change of a restored subscription, %v", err)
 	}
 
 	twin := verified
@@ -82,39 +82,39 @@ func TestOpen(t *testing.T) {
 	if _, err := w.bucket.Put(t.Context(), twin); err != nil {
 		t.Fatal(err)
 	}
-	if again, err = Open(t.Context(), w.Options); err != nil {
+	if reopened, err = Open(t.Context(), w.Options); err != nil {
 		t.Fatal(err)
 	}
-	if s, _ := again.Subscription(feed); s.Token != verified.Token {
-		t.Errorf("of two, %+v is kept, want the one that is live", s)
+	if s, _ := reopened.Subscription(feed); s.Token != verified.Token {
+		t.Errorf("got %+v, want the subscription with the valid lease", s)
 	}
-	if s, err := w.bucket.Get(t.Context(), twin.Token); err != nil || s.State != Leaving {
-		t.Errorf("the other one is %q, %v; want it ended", s.State, err)
+	if s, err := w.bucket.Get(t.Context(), twin.Token); err != nil || s.State != Unsubscribing {
+		t.Errorf("duplicate: got state %q, %v; want it unsubscribing", s.State, err)
 	}
 }
 
-// TestHubsGetPortions: a hub with a thousand feeds is asked for them in rounds.
-func TestHubsGetPortions(t *testing.T) {
-	w, hub := newWorld(t), newHub(t)
-	for i := range portion + 1 {
-		if err := w.Want(t.Context(), string(rune('A'+i)), hub.URL, topic); err != nil {
+// A hub receives at most maxHostRequests in a round.
+func TestSubscriber_BoundsRequestsPerRound(t *testing.T) {
+	w, hub := newTestbed(t), newHub(t)
+	for i := range maxHostRequests + 1 {
+		if err := w.SetHub(t.Context(), string(rune('A'+i)), hub.URL, topic); err != nil {
 			t.Fatal(err)
 		}
-		w.wait(time.Second)
+		w.advance(time.Second)
 	}
-	w.act()
-	if n := hub.times("subscribe"); n != portion {
-		t.Errorf("the hub was asked %d times in a round, want %d", n, portion)
+	w.runRound()
+	if n := hub.countRequests("subscribe"); n != maxHostRequests {
+		t.Errorf("got %d requests in a round, want %d", n, maxHostRequests)
 	}
-	w.is(string(rune('A'+portion)), Wanted) // wanted last
-	w.act()
-	if n := hub.times("subscribe"); n != portion+1 {
-		t.Errorf("the hub was asked %d times in two rounds, want %d", n, portion+1)
+	w.checkState(string(rune('A'+maxHostRequests)), Queued) // added last
+	w.runRound()
+	if n := hub.countRequests("subscribe"); n != maxHostRequests+1 {
+		t.Errorf("got %d requests in two rounds, want %d", n, maxHostRequests+1)
 	}
 }
 
-// TestRun asks each minute for what is due, until it is ended.
-func TestRun(t *testing.T) {
+// Run sends due requests each minute until its context ends.
+func TestRun_SendsDueRequestsEachMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		post := make(poster, 8)
@@ -126,24 +126,24 @@ func TestRun(t *testing.T) {
 		var running sync.WaitGroup
 		running.Go(func() { s.Run(ctx) })
 		synctest.Wait()
-		if err := s.Want(ctx, feed, "https://hub.test", topic); err != nil {
+		if err := s.SetHub(ctx, feed, "https://hub.test", topic); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
 		form := <-post
-		if took := time.Since(began); took > roundEvery || form.Get("hub.callback") == "" {
-			t.Errorf("asked after %v: %v", took, form)
+		if took := time.Since(began); took > roundInterval || form.Get("hub.callback") == "" {
+			t.Errorf("got the request after %v: %v", took, form)
 		}
 		<-post
-		if took := time.Since(began); took != roundEvery+patience+backOff {
-			t.Errorf("asked again after %v, want %v", took, roundEvery+patience+backOff)
+		if took := time.Since(began); took != roundInterval+confirmTimeout+minBackoff {
+			t.Errorf("got the retry after %v, want %v", took, roundInterval+confirmTimeout+minBackoff)
 		}
 		cancel()
 		running.Wait()
 	})
 }
 
-// poster sends forms to nobody, who accepts them all.
+// poster records forms and reports all as accepted.
 type poster chan url.Values
 
 func (p poster) Post(_ context.Context, _ string, form url.Values) (int, []byte, error) {
@@ -151,8 +151,8 @@ func (p poster) Post(_ context.Context, _ string, form url.Values) (int, []byte,
 	return 202, nil, nil
 }
 
-// A table keeps subscriptions in memory: under synctest nothing may wait for a
-// server.
+// table stores subscriptions in memory, because synctest does not allow waiting
+// for a server.
 type table struct {
 	mu       sync.Mutex
 	rows     []Subscription

@@ -1,12 +1,11 @@
 package websub
 
-// Trust is how far a feed's hub can be relied on to push all that is new: 0 not
-// at all, towards 1 as it keeps doing so. Who keeps it calls its methods in the
-// order of what was seen.
+// Trust is the reliability of a hub's pushes: 0 for none, approaching 1 while it pushes all new content. Call
+// its methods in the order of the events.
 type Trust float64
 
-// Pushed takes note that a push brought something new.
+// Pushed records a push with new content.
 func (t *Trust) Pushed() { *t += (1 - *t) / 4 }
 
-// Missed takes note that something new was found that no push had brought.
+// Missed records new content that was not pushed.
 func (t *Trust) Missed() { *t /= 2 }

@@ -11,31 +11,30 @@ import (
 
 // Bounds of a back-test.
 const (
-	MaxItems     = 100_000 // that one looks at
+	MaxItems     = 100_000 // maximum items of a back-test
 	DefaultItems = 2_000
-	pageSize     = 200 // items in hand at once
+	batchSize    = 200 // items of a batch
 )
 
-// A Trial is a back-test to be made.
+// A Trial is the input of a back-test.
 type Trial struct {
 	Before, After Decider
 	Rules         []rule.Rule // those of After; nil if it has none
-	Items         int         // how many of the newest to look at: 1 to MaxItems
+	Items         int         // newest items to check: 1 to MaxItems
 }
 
-// errEnough ends a walk.
-var errEnough = errors.New("enough")
+// errStop ends a scan early.
+var errStop = errors.New("enough")
 
-// Backtest has both deciders decide the newest items of the store, and reports
-// what would become of them. It changes nothing, and has at most pageSize items
-// in memory. It ends with ctx's error if ctx does.
+// Backtest decides the newest items of the store with both deciders, and reports the differences. It changes
+// nothing, and holds one batch of items in memory. It returns ctx's error when ctx ends.
 func Backtest(ctx context.Context, store Store, t Trial) (Report, error) {
 	r := newReporter(t.Rules)
-	lookup := &feeds{store: store}
+	lookup := &feedCache{store: store}
 	left := min(max(t.Items, 1), MaxItems)
-	err := walk(ctx, store, place{}, pageSize, func(items []storage.Item, _ place) error {
+	err := scan(ctx, store, place{}, batchSize, func(items []storage.Item, _ place) error {
 		items = items[:min(len(items), left)]
-		decisions, err := judge(ctx, lookup, items, t.Before, t.After)
+		decisions, err := decideAll(ctx, lookup, items, t.Before, t.After)
 		if err != nil {
 			return err
 		}
@@ -43,15 +42,15 @@ func Backtest(ctx context.Context, store Store, t Trial) (Report, error) {
 			r.add(item, decisions[i].Decision, decisions[len(items)+i])
 		}
 		if left -= len(items); left == 0 {
-			return errEnough
+			return errStop
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, errStop) {
 		return Report{}, fmt.Errorf("back-test: %w", err)
 	}
 	if err := r.contradictions(ctx, store, lookup, t.After); err != nil {
-		return Report{}, fmt.Errorf("back-test on what people corrected: %w", err)
+		return Report{}, fmt.Errorf("back-test on corrections: %w", err)
 	}
 	return r.report(), nil
 }

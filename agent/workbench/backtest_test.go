@@ -35,11 +35,11 @@ func (b *bench) backtest(t *testing.T, before, after string, items int) Report {
 	return report
 }
 
-func TestABacktestSaysWhatWouldChange(t *testing.T) {
+func TestBacktest_ReportsChanges(t *testing.T) {
 	b := newBench(t, 400)
 	got := b.backtest(t, oldRules, newRules, 1000)
 	if got.Items != 400 || got.Outdated != 300 || got.MicrosPerItem <= 0 {
-		t.Errorf("got %d items, %d outdated, %v µs each; want 400, 300 (those that the old rules label, as none is labelled), and some", got.Items, got.Outdated, got.MicrosPerItem)
+		t.Errorf("got %d items, %d outdated, %v µs each; want 400, 300 (labelled by the old rules but not in the store), and more than 0", got.Items, got.Outdated, got.MicrosPerItem)
 	}
 	if want := (Effects{Same: 100, Spam: 100, Gained: 100, Lost: 100}); got.Effects != want {
 		t.Errorf("got %+v, want %+v", got.Effects, want)
@@ -50,11 +50,11 @@ func TestABacktestSaysWhatWouldChange(t *testing.T) {
 	if want := []Shift{{"postgresql", 0, 100}, {"kubernetes", 200, 200}}; !slices.Equal(got.Topics, want) {
 		t.Errorf("got topics %v, want %v", got.Topics, want)
 	}
-	if want := []Firing{{"rules:2", 200}, {"rules:3", 100}, {"rules:4", 100}}; !slices.Equal(got.Busiest, want) {
-		t.Errorf("got %v firing most, want %v", got.Busiest, want)
+	if want := []RuleCount{{"rules:2", 200}, {"rules:3", 100}, {"rules:4", 100}}; !slices.Equal(got.Busiest, want) {
+		t.Errorf("got busiest %v, want %v", got.Busiest, want)
 	}
 	if want := []string{"rules:5", "rules:6"}; !slices.Equal(got.Never, want) || got.NeverCount != 2 {
-		t.Errorf("got %v (%d) firing never, want %v", got.Never, got.NeverCount, want)
+		t.Errorf("got never %v (%d), want %v", got.Never, got.NeverCount, want)
 	}
 	for name, samples := range map[string][]Sample{titles[1]: got.Samples.Spam, titles[2]: got.Samples.Gained, titles[3]: got.Samples.Lost} {
 		if len(samples) != maxSamples || samples[0].Title != name || samples[0].ID == "" {
@@ -63,21 +63,21 @@ func TestABacktestSaysWhatWouldChange(t *testing.T) {
 	}
 	if s := got.Samples.Gained[0]; !reflect.DeepEqual(s.After, Labelled{Categories: []string{"databases", "devops"}, Topics: []string{"kubernetes", "postgresql"}}) ||
 		!reflect.DeepEqual(s.Before, Labelled{Categories: []string{"devops"}, Topics: []string{"kubernetes"}}) || !slices.Contains(s.Why, "databases by rules:3") {
-		t.Errorf("got %+v, want how it is labelled before and after, and why", s)
+		t.Errorf("got %+v, want labels before and after, and reasons", s)
 	}
 	if len(got.Samples.Clean) != 0 {
-		t.Errorf("got %+v that are spam no more, want none", got.Samples.Clean)
+		t.Errorf("got clean samples %+v, want none", got.Samples.Clean)
 	}
 	back := b.backtest(t, newRules, oldRules, 1000)
 	if want := (Effects{Same: 100, Clean: 100, Gained: 100, Lost: 100}); back.Effects != want {
-		t.Errorf("the other way: got %+v, want %+v", back.Effects, want)
+		t.Errorf("rules swapped: got %+v, want %+v", back.Effects, want)
 	}
 	if s := back.Samples.Lost[0]; !slices.Contains(s.Why, "databases by rules:3") {
-		t.Errorf("got why %q, want what decided what it loses", s.Why)
+		t.Errorf("got why %q, want the reasons of the lost label", s.Why)
 	}
 }
 
-func TestABacktestFindsConflicts(t *testing.T) {
+func TestBacktest_Conflicts(t *testing.T) {
 	b := newBench(t, 400)
 	got := b.backtest(t, oldRules, `
 category devops when kubernetes
@@ -93,18 +93,18 @@ category sea when kubernetes near/9 sea`, 1000)
 		t.Errorf("got %+v, want %+v: two rules for one category agree", got.Conflicts, want)
 	}
 	if got := b.backtest(t, oldRules, newRules, 4); len(got.Conflicts) != 0 {
-		t.Errorf("got %+v of four items, want none: it is chance", got.Conflicts)
+		t.Errorf("got %+v of four items, want none below the minimum", got.Conflicts)
 	}
 }
 
-func TestABacktestHeedsWhatPeopleSaid(t *testing.T) {
+func TestBacktest_Corrections(t *testing.T) {
 	b := newBench(t, 40)
 	no, yes := false, true
 	for i, said := range []storage.Correction{
 		{Categories: []string{"databases"}},            // wrong: Kubernetes in production
 		{Spam: &yes},                                   // right
 		{Categories: []string{"databases"}, Spam: &no}, // right first category, one rule is wrong
-		{}, // right: nothing was said against it
+		{}, // right: an empty correction
 		{Categories: []string{"devops"}, Spam: &yes},    // wrong: not spam
 		{Topics: []string{"kubernetes", "another-one"}}, // wrong: the topic is missing
 	} {
@@ -114,15 +114,15 @@ func TestABacktestHeedsWhatPeopleSaid(t *testing.T) {
 		}
 	}
 	got := b.backtest(t, oldRules, newRules, 1000)
-	if want := (Said{Items: 6, Right: 3, Wrong: []Contradiction{{"rules:2", "devops", 2, 3}}}); !reflect.DeepEqual(got.Said, want) {
-		t.Errorf("got %+v, want %+v", got.Said, want)
+	if want := (CorrectionReport{Items: 6, Right: 3, Wrong: []Contradiction{{"rules:2", "devops", 2, 3}}}); !reflect.DeepEqual(got.Corrections, want) {
+		t.Errorf("got %+v, want %+v", got.Corrections, want)
 	}
 	if got.Corrected != 6 || got.Effects.Same+got.Effects.Spam+got.Effects.Gained+got.Effects.Lost != 34 {
-		t.Errorf("got %d corrected and %+v, want the 6 to stay as they are", got.Corrected, got.Effects)
+		t.Errorf("got %d corrected and %+v, want the 6 unchanged", got.Corrected, got.Effects)
 	}
 }
 
-func TestABacktestLooksAtTheNewestItems(t *testing.T) {
+func TestBacktest_NewestItems(t *testing.T) {
 	b := newBench(t, 400)
 	seen := map[string]bool{}
 	watch := deciderFunc(func(d classify.Document) classify.Decision {
@@ -151,7 +151,7 @@ func TestABacktestLooksAtTheNewestItems(t *testing.T) {
 	}
 }
 
-func TestABacktestIsTheSameEachTime(t *testing.T) {
+func TestBacktest_IsDeterministic(t *testing.T) {
 	b := newBench(t, 300)
 	first, again := b.backtest(t, oldRules, newRules, 250), b.backtest(t, oldRules, newRules, 250)
 	first.MicrosPerItem, again.MicrosPerItem = 0, 0
@@ -160,7 +160,7 @@ func TestABacktestIsTheSameEachTime(t *testing.T) {
 	}
 }
 
-func TestABacktestEndsWithItsContext(t *testing.T) {
+func TestBacktest_StopsWithContext(t *testing.T) {
 	b := newBench(t, 400)
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
@@ -172,11 +172,11 @@ func TestABacktestEndsWithItsContext(t *testing.T) {
 	}))
 	_, err := Backtest(ctx, b.store, Trial{Before: rulesOf(t, oldRules), After: after, Items: 400})
 	if !errors.Is(err, context.Canceled) || n > 20 {
-		t.Errorf("got %v after %d items, want it ended after ten", err, n)
+		t.Errorf("got %v after %d items, want it canceled after ten", err, n)
 	}
 }
 
-func TestAReportStaysSmall(t *testing.T) {
+func TestReport_SizeLimit(t *testing.T) {
 	b := newBench(t, 40)
 	var text strings.Builder
 	for i := range 1500 {

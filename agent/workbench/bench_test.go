@@ -18,7 +18,7 @@ import (
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 
-// ruled decides by rules alone.
+// ruled returns a decider without a model.
 type ruled struct {
 	set   *rule.Set
 	rules *classify.Rules
@@ -38,8 +38,8 @@ func rulesOf(t *testing.T, text string) ruled {
 }
 
 func (r ruled) Decide(d classify.Document) classify.Decision {
-	out := r.rules.Fire(d)
-	decision := classify.Decision{Spam: out.Quarantine, Score: out.Score, Notify: out.Notify, Fired: out.Fired}
+	out := r.rules.Evaluate(d)
+	decision := classify.Decision{Spam: out.Quarantine, Score: out.Score, Notify: out.Notify, Matched: out.Matched}
 	for _, l := range out.Labels {
 		switch {
 		case l.Points < classify.Threshold:
@@ -49,15 +49,15 @@ func (r ruled) Decide(d classify.Document) classify.Decision {
 		default:
 			decision.Categories = append(decision.Categories, l.Name)
 		}
-		decision.Why = append(decision.Why, l.Name+" by "+l.Why[0].Rule)
+		decision.Reasons = append(decision.Reasons, l.Name+" by "+l.Matches[0].Rule)
 	}
 	return decision
 }
 
-// An outbox keeps what is published.
+// An outbox records published messages.
 type outbox struct {
 	mu   sync.Mutex
-	ids  []string // of items to be indexed
+	ids  []string // of items queued to be indexed
 	full error
 }
 
@@ -70,7 +70,7 @@ func (o *outbox) Publish(_ context.Context, msgs ...subjects.Message) error {
 		return o.full
 	}
 	for _, m := range msgs {
-		task, err := subjects.Indexes.Decode(m.Data)
+		task, err := subjects.IndexQueue.Decode(m.Data)
 		if err != nil {
 			return err
 		}
@@ -79,8 +79,7 @@ func (o *outbox) Publish(_ context.Context, msgs ...subjects.Message) error {
 	return nil
 }
 
-// indexed returns the items that were to be indexed since it was last asked, each
-// once, in order.
+// indexed returns the distinct items queued to be indexed since its last call, in order.
 func (o *outbox) indexed() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -92,10 +91,10 @@ func (o *outbox) indexed() []string {
 
 const feedURL = "https://feeds.example/a.xml"
 
-// titles are those of the items of a bench, in turn.
+// titles are the titles of a bench's items, in rotation.
 var titles = []string{"Kubernetes in production", "Casino bonus", "PostgreSQL on Kubernetes", "A walk in the park"}
 
-// A bench is a store with a runner over it, which knows rules by their versions.
+// A bench is a store and a runner, with rules by version.
 type bench struct {
 	store  *memory.Store
 	out    *outbox
@@ -104,7 +103,7 @@ type bench struct {
 	feed   string
 }
 
-// newBench has so many items, each day's twice as many as the day's before.
+// newBench returns a bench with n items; each day has twice the items of the previous day.
 func newBench(t *testing.T, items int) *bench {
 	t.Helper()
 	b := &bench{store: &memory.Store{}, out: &outbox{}, texts: map[int64]Decider{}, feed: storage.FeedID(feedURL)}
@@ -126,7 +125,7 @@ func newBench(t *testing.T, items int) *bench {
 		Decider: func(_ context.Context, set string, version int64) (Decider, error) {
 			by := b.texts[version]
 			if set != "classify" || by == nil {
-				return nil, fmt.Errorf("there is no version %d of %s: %w", version, set, ErrHopeless)
+				return nil, fmt.Errorf("there is no version %d of %s: %w", version, set, ErrPermanent)
 			}
 			return by, nil
 		},
@@ -135,7 +134,7 @@ func newBench(t *testing.T, items int) *bench {
 	return b
 }
 
-// item returns an item as it was first stored.
+// item returns an item in its initial state.
 func (b *bench) item(i int) storage.Item {
 	key := fmt.Sprint(i)
 	return storage.Item{
@@ -144,17 +143,17 @@ func (b *bench) item(i int) storage.Item {
 	}
 }
 
-// begin begins a relabel.
+// begin starts a relabel.
 func (b *bench) begin(t *testing.T, version int64, at time.Time) storage.Job {
 	t.Helper()
-	job, err := BeginRelabel(t.Context(), b.store, "classify", version, at)
+	job, err := StartRelabel(t.Context(), b.store, "classify", version, at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return job
 }
 
-// run works off all jobs, and returns one of them.
+// run runs all jobs, and returns the one with the given ID.
 func (b *bench) run(t *testing.T, id string) storage.Job {
 	t.Helper()
 	if err := b.runner.Run(t.Context()); err != nil {
@@ -172,11 +171,11 @@ func (b *bench) job(t *testing.T, id string) storage.Job {
 	return job
 }
 
-// labelled returns how many items have each label.
+// labelled returns the number of items with each label.
 func (b *bench) labelled(t *testing.T) map[string]int {
 	t.Helper()
 	count := map[string]int{}
-	err := walk(t.Context(), b.store, place{}, 100, func(items []storage.Item, _ place) error {
+	err := scan(t.Context(), b.store, place{}, 100, func(items []storage.Item, _ place) error {
 		for _, it := range items {
 			for _, c := range slices.Concat(it.Categories, it.Topics) {
 				count[c]++

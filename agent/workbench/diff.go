@@ -8,13 +8,12 @@ import (
 
 // Bounds of a diff.
 const (
-	diffContext = 3    // lines that stay, around those that change
-	maxEdits    = 1000 // lines that differ; its square is the work, and the memory
+	diffContext = 3    // unchanged lines around changes
+	maxEdits    = 1000 // different lines; time and memory grow with its square
 )
 
-// Diff returns, as a unified diff, what makes the new text of the old one; it is
-// empty if they are equal. Where more than maxEdits lines differ, all between the
-// first and the last of them are said to be replaced.
+// Diff returns the unified diff from the old to the new text, empty if they are equal. If more than maxEdits
+// lines differ, the diff replaces all lines between the first and the last difference.
 func Diff(oldName, old, newName, new string) string {
 	if old == new {
 		return ""
@@ -35,7 +34,7 @@ func Diff(oldName, old, newName, new string) string {
 	return b.String()
 }
 
-// lines returns the lines of a text with their ends, which the last may lack.
+// lines returns the lines of a text with their line ends; the last line may lack it.
 func lines(text string) []string {
 	all := strings.SplitAfter(text, "\n")
 	if all[len(all)-1] == "" {
@@ -44,8 +43,8 @@ func lines(text string) []string {
 	return all
 }
 
-// An edit is a line that stays, goes or comes, and where it stands on both
-// sides, from 1: where it would stand, on the side that lacks it.
+// An edit is an unchanged, removed or added line with its line numbers in both texts, from 1. In the text
+// without the line, the number is that of the next line.
 type edit struct {
 	mark     byte // ' ', '-' or '+'
 	line     string
@@ -54,8 +53,7 @@ type edit struct {
 
 func (e edit) changes() bool { return e.mark != ' ' }
 
-// hunkEnd returns where the hunk ends that has the change at i: behind the
-// context of the last change that is not too far from the one before it.
+// hunkEnd returns the end of the hunk of the change at i. Changes whose contexts meet share a hunk.
 func hunkEnd(edits []edit, i int) int {
 	last := i
 	for ; i < len(edits) && i-last <= 2*diffContext; i++ {
@@ -86,7 +84,7 @@ func writeHunk(b *strings.Builder, hunk []edit) {
 	}
 }
 
-// span writes a range of lines. An empty one names the line before it.
+// span formats a range of lines. An empty range names the line before it.
 func span(start, n int) string {
 	if n == 0 {
 		start--
@@ -106,7 +104,7 @@ func editsOf(old, new []string) []edit {
 			edits = append(edits, edit{'+', new[y], x + 1, y + 1})
 		}
 	}
-	for _, p := range kept(old, new) {
+	for _, p := range unchanged(old, new) {
 		upTo(p.old, p.new)
 		edits = append(edits, edit{' ', old[x], x + 1, y + 1})
 		x, y = x+1, y+1
@@ -115,11 +113,11 @@ func editsOf(old, new []string) []edit {
 	return edits
 }
 
-// A pair says that a line of the old text is one of the new: their numbers, from 0.
+// A pair is the line numbers of an unchanged line in both texts, from 0.
 type pair struct{ old, new int }
 
-// kept returns the lines that stay, in order.
-func kept(old, new []string) []pair {
+// unchanged returns the unchanged lines, in order.
+func unchanged(old, new []string) []pair {
 	var pairs []pair
 	head, least := 0, min(len(old), len(new))
 	for ; head < least && old[head] == new[head]; head++ {
@@ -138,14 +136,13 @@ func kept(old, new []string) []pair {
 	return pairs
 }
 
-// common returns a longest common subsequence of the two texts, or nothing if it
-// takes more than maxEdits to make one of the other. O(edits * lines).
+// common returns a longest common subsequence of the two texts, or nil if they differ by more than maxEdits
+// edits. O(edits * lines).
 //
 // Source: E. Myers, An O(ND) difference algorithm and its variations, 1986.
 func common(old, new []string) []pair {
-	// reach[k] is how far into old one gets on diagonal k, where old's line
-	// number is k more than new's. rounds has the part of it that each round
-	// began with, to find the way back.
+	// reach[k] is the furthest line of old on diagonal k, where old's line number is k more than new's. rounds
+	// stores the part of reach at the start of each round, for backtrack.
 	limit := min(maxEdits, len(old)+len(new))
 	reach, rounds := make([]int32, 2*limit+3), [][]int32{}
 	center := limit + 1
@@ -161,14 +158,14 @@ func common(old, new []string) []pair {
 			}
 			reach[center+k] = int32(x)
 			if x >= len(old) && x-k >= len(new) {
-				return wayBack(rounds, len(old), len(new))
+				return backtrack(rounds, len(old), len(new))
 			}
 		}
 	}
 	return nil
 }
 
-// from returns the diagonal beside k that gets further in a round of d edits.
+// from returns the neighbouring diagonal of k with the furthest reach in a round of d edits.
 func from(reach []int32, center, k, d int) int {
 	if k == -d || k != d && reach[center+k-1] < reach[center+k+1] {
 		return k + 1
@@ -176,8 +173,8 @@ func from(reach []int32, center, k, d int) int {
 	return k - 1
 }
 
-// wayBack returns the equal lines on the way that the rounds found to (x, y).
-func wayBack(rounds [][]int32, x, y int) []pair {
+// backtrack returns the equal lines on the path of the rounds to (x, y).
+func backtrack(rounds [][]int32, x, y int) []pair {
 	var pairs []pair
 	for d := len(rounds) - 1; d >= 0; d-- {
 		px, py := 0, 0

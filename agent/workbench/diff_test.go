@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestDiffsAreUnified(t *testing.T) {
+func TestDiff_UnifiedFormat(t *testing.T) {
 	long := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n"
 	for _, test := range []struct{ name, old, new, want string }{
 		{"equal", long, long, ""},
@@ -27,7 +27,7 @@ func TestDiffsAreUnified(t *testing.T) {
 	}
 }
 
-// patched applies a unified diff, and fails if it is not one of the text.
+// patched applies a unified diff, and fails if it does not match the text.
 func patched(t *testing.T, text, diff string) string {
 	t.Helper()
 	old, at := lines(text), 0
@@ -53,7 +53,7 @@ func patched(t *testing.T, text, diff string) string {
 			out = append(out, body)
 		default:
 			if strings.TrimSuffix(old[at], "\n") != strings.TrimSuffix(body, "\n") {
-				t.Fatalf("line %d is %q, the diff says %q", at+1, old[at], body)
+				t.Fatalf("line %d is %q, the diff has %q", at+1, old[at], body)
 			}
 			if line[0] == ' ' {
 				out = append(out, old[at])
@@ -73,7 +73,7 @@ func FuzzDiff(f *testing.F) {
 		if (diff == "") != (old == new) {
 			t.Errorf("got %q for %q and %q", diff, old, new)
 		}
-		// The patch of the test can't tell a removed end of the last line from a kept one.
+		// The patch of the test can't distinguish a removed final line end from a kept one.
 		if strings.Contains(diff, "\\ No newline") {
 			return
 		}
@@ -83,7 +83,7 @@ func FuzzDiff(f *testing.F) {
 	})
 }
 
-func TestTextsThatShareNothingTakeNoTime(t *testing.T) {
+func TestDiff_DifferentTextsAreFast(t *testing.T) {
 	var old, new strings.Builder
 	for i := range 50_000 {
 		fmt.Fprintf(&old, "old %d\n", i)
@@ -92,7 +92,7 @@ func TestTextsThatShareNothingTakeNoTime(t *testing.T) {
 	began := time.Now()
 	diff := Diff("o", "same\n"+old.String(), "n", "same\n"+new.String())
 	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("it took %v", took)
+		t.Errorf("diff took %v", took)
 	}
 	if got := strings.Count(diff, "\n"); got != 2+1+1+100_000 {
 		t.Errorf("got %d lines, want all replaced", got)

@@ -1,6 +1,6 @@
-// Package workbench is where rules are tried before they are put in force, and
-// applied to the items of a store afterwards. It knows no HTTP; what decides by a
-// text of rules is handed to it.
+// Package workbench tests rules before they are put in force ([TestItem], [TestDraft], [Backtest]), and
+// applies them to stored items afterwards, in jobs of a [Runner]. It has no HTTP; the caller passes the
+// [Decider] of a text. Work runs in batches, so that memory is bounded.
 package workbench
 
 import (
@@ -12,44 +12,42 @@ import (
 	"feedmesh/storage"
 )
 
-// A Decider says what a document is, as [classify.Classifier] does. It may be
-// asked concurrently.
+// A Decider labels documents, as [classify.Classifier] does. It may be called concurrently.
 type Decider interface {
 	Decide(d classify.Document) classify.Decision
 }
 
-// A Store is what the workbench needs of a [storage.Store].
+// A Store is the part of a [storage.Store] that the workbench uses.
 type Store interface {
 	storage.Feeds
 	storage.Items
-	storage.Relabels
+	storage.Relabeling
 	storage.Corrections
 	storage.Jobs
 }
 
-// feeds looks up the feeds of items, and asks for each once in a while.
-type feeds struct {
-	store storage.Feeds
-	known map[string]storage.Feed
+// feedCache caches the feeds of items.
+type feedCache struct {
+	store   storage.Feeds
+	entries map[string]storage.Feed
 }
 
-// maxFeeds is how many feeds are remembered at once.
+// maxFeeds is the capacity of the cache.
 const maxFeeds = 5000
 
-// of returns the feed of an item: one that was removed meanwhile is empty but
-// for its ID.
-func (f *feeds) of(ctx context.Context, id string) (storage.Feed, error) {
-	if feed, is := f.known[id]; is {
+// get returns the feed of an item. A feed that was removed has only an ID.
+func (f *feedCache) get(ctx context.Context, id string) (storage.Feed, error) {
+	if feed, is := f.entries[id]; is {
 		return feed, nil
 	}
 	feed, err := f.store.Feed(ctx, id)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return feed, fmt.Errorf("feed %s: %w", id, err)
 	}
-	if f.known == nil || len(f.known) >= maxFeeds {
-		f.known = map[string]storage.Feed{}
+	if f.entries == nil || len(f.entries) >= maxFeeds {
+		f.entries = map[string]storage.Feed{}
 	}
 	feed.ID = id
-	f.known[id] = feed
+	f.entries[id] = feed
 	return feed, nil
 }

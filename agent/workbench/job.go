@@ -14,42 +14,42 @@ import (
 
 // The kinds of jobs.
 const (
-	Relabel = "relabel" // labels what is stored anew, by a version of a rule set
-	Undo    = "undo"    // gives what a relabel changed its labels back
-	Train   = "train"   // learns the next version of a rule set from what is stored
+	Relabel = "relabel" // labels stored items again by a version of a rule set
+	Undo    = "undo"    // restores the labels that a relabel changed
+	Train   = "train"   // trains the next version of a rule set on stored items
 )
 
 // The states of a job.
 const (
-	Running   = "running" // or waiting to
+	Running   = "running" // or waiting
 	Done      = "done"
 	Cancelled = "cancelled"
 	Failed    = "failed"
 	Undone    = "undone" // of a relabel: its undo is done
 )
 
-// MaxWaiting is how many jobs may be unfinished at once.
+// MaxWaiting is the maximum number of unfinished jobs.
 const MaxWaiting = 20
 
-// What a job can be refused for.
+// Reasons to reject a job.
 var (
 	ErrBusy     = errors.New("too many jobs wait already")
 	ErrNoUndo   = errors.New("this job can't be undone")
 	ErrFinished = errors.New("this job has ended")
 )
 
-// A brief is what a job is to do and how far it has come, as its Result keeps it.
-type brief struct {
+// A jobSpec is the task and the progress of a job, stored in its Result.
+type jobSpec struct {
 	Set     string          `json:"set,omitempty"`     // rule set, of a relabel
 	Version int64           `json:"version,omitempty"` // of it; 0: the program's own
-	Items   int             `json:"items,omitempty"`   // the most to look at, of a train
+	Items   int             `json:"items,omitempty"`   // maximum items of a training
 	Of      string          `json:"of,omitempty"`      // the job to undo
-	Place   string          `json:"place,omitempty"`   // where a relabel has come to, see [place]
-	Found   json.RawMessage `json:"found,omitempty"`   // what came of it
+	Place   string          `json:"place,omitempty"`   // progress of a relabel, see [place]
+	Found   json.RawMessage `json:"found,omitempty"`   // result
 }
 
-func briefOf(job storage.Job) (brief, error) {
-	var b brief
+func specOf(job storage.Job) (jobSpec, error) {
+	var b jobSpec
 	err := json.Unmarshal(job.Result, &b)
 	if err != nil {
 		err = fmt.Errorf("job %s is not one of ours: %w", job.ID, err)
@@ -57,7 +57,7 @@ func briefOf(job storage.Job) (brief, error) {
 	return b, err
 }
 
-func (b brief) on(job storage.Job) storage.Job {
+func (b jobSpec) on(job storage.Job) storage.Job {
 	result, err := json.Marshal(b)
 	if err != nil {
 		panic(err) // Found is JSON, and the rest can't fail
@@ -66,37 +66,33 @@ func (b brief) on(job storage.Job) storage.Job {
 	return job
 }
 
-// Found returns what came of a job, as JSON: the figures of what was
-// learned; nil if there is nothing to tell.
+// Found returns the result of a job as JSON, such as the figures of a training; nil without a result.
 func Found(job storage.Job) json.RawMessage {
-	b, err := briefOf(job)
+	b, err := specOf(job)
 	if err != nil {
 		return nil
 	}
 	return b.Found
 }
 
-// BeginRelabel has what is stored labelled anew by a version of a rule set. While
-// a job for that waits or runs, it begins no other and returns that one. It
-// returns [ErrBusy] if [MaxWaiting] jobs wait.
-func BeginRelabel(ctx context.Context, jobs storage.Jobs, set string, version int64, now time.Time) (storage.Job, error) {
+// StartRelabel starts a job that labels stored items again by a version of a rule set, or returns the
+// unfinished job that does so. It returns [ErrBusy] if [MaxWaiting] jobs wait.
+func StartRelabel(ctx context.Context, jobs storage.Jobs, set string, version int64, now time.Time) (storage.Job, error) {
 	job := storage.Job{Kind: Relabel, Note: fmt.Sprintf("rules %s, version %d", set, version), Started: now}
-	return begin(ctx, jobs, job, brief{Set: set, Version: version})
+	return start(ctx, jobs, job, jobSpec{Set: set, Version: version})
 }
 
-// BeginTrain has the next version of a rule set learned from what persons said
-// and from at most so many of the newest items. Its errors are those of
-// [BeginRelabel].
-func BeginTrain(ctx context.Context, jobs storage.Jobs, set string, items int, now time.Time) (storage.Job, error) {
+// StartTrain starts a job that trains the next version of a rule set on corrections and on at most the given
+// number of newest items. Its errors are those of [StartRelabel].
+func StartTrain(ctx context.Context, jobs storage.Jobs, set string, items int, now time.Time) (storage.Job, error) {
 	job := storage.Job{Kind: Train, Note: fmt.Sprintf("rules %s, from %d items", set, items), Started: now}
-	return begin(ctx, jobs, job, brief{Set: set, Items: items})
+	return start(ctx, jobs, job, jobSpec{Set: set, Items: items})
 }
 
-// BeginUndo has what a relabel changed given its labels back. The job must have
-// ended, and no relabel that began after it may stand: what both changed would
-// get labels from before both. Then it returns [ErrNoUndo]. Undoing again is
-// harmless.
-func BeginUndo(ctx context.Context, jobs storage.Jobs, id string, now time.Time) (storage.Job, error) {
+// StartUndo starts a job that restores the labels that a relabel changed. It returns [ErrNoUndo] if the job
+// has not ended, or if a later relabel is not undone: items that both changed would get labels from before
+// both. The call is idempotent.
+func StartUndo(ctx context.Context, jobs storage.Jobs, id string, now time.Time) (storage.Job, error) {
 	of, err := jobs.Job(ctx, id)
 	switch {
 	case err != nil:
@@ -116,11 +112,11 @@ func BeginUndo(ctx context.Context, jobs storage.Jobs, id string, now time.Time)
 		}
 	}
 	job := storage.Job{Kind: Undo, Note: "undo " + id + ": " + of.Note, Started: now, Total: of.Changed}
-	return begin(ctx, jobs, job, brief{Of: id})
+	return start(ctx, jobs, job, jobSpec{Of: id})
 }
 
-// begin stores a job for a [Runner] to find, unless one waits that does the same.
-func begin(ctx context.Context, jobs storage.Jobs, job storage.Job, b brief) (storage.Job, error) {
+// start stores a job for a [Runner], unless an equal job waits.
+func start(ctx context.Context, jobs storage.Jobs, job storage.Job, b jobSpec) (storage.Job, error) {
 	all, err := jobs.ListJobs(ctx, storage.MaxJobs)
 	if err != nil {
 		return job, err
@@ -142,8 +138,8 @@ func begin(ctx context.Context, jobs storage.Jobs, job storage.Job, b brief) (st
 	return job, jobs.PutJob(ctx, job)
 }
 
-// CancelJob has a job end within a second; what it did by then stays. It returns
-// [ErrFinished] if it has ended by itself.
+// CancelJob cancels a job within a second; its finished work stays. It returns [ErrFinished] if the job has
+// ended.
 func CancelJob(ctx context.Context, jobs storage.Jobs, id string) (storage.Job, error) {
 	job, err := jobs.Job(ctx, id)
 	switch {

@@ -16,7 +16,7 @@ import (
 	"feedmesh/storage"
 )
 
-func TestARelabelLabelsAllThatIsStored(t *testing.T) {
+func TestRelabel_AllItems(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 1600)
 	b.texts[7] = rulesOf(t, newRules)
@@ -34,18 +34,18 @@ func TestARelabelLabelsAllThatIsStored(t *testing.T) {
 		t.Errorf("got %+v, want %+v", job, want)
 	}
 	if got, want := b.labelled(t), map[string]int{"devops": 800, "kubernetes": 800, "databases": 400, "postgresql": 400, "spam": 399}; !maps.Equal(got, want) {
-		t.Errorf("got labels %v, want %v: all but what a person corrected", got, want)
+		t.Errorf("got labels %v, want %v: all but corrected items", got, want)
 	}
 	indexed := b.out.indexed()
 	if len(indexed) < 1199 || slices.Contains(indexed, mine) {
-		t.Errorf("%d items are indexed anew, the corrected one among them: %v; want all that changed", len(indexed), slices.Contains(indexed, mine))
+		t.Errorf("%d items are reindexed, the corrected item included: %v; want all changed items only", len(indexed), slices.Contains(indexed, mine))
 	}
 	if again := b.run(t, b.begin(t, 7, now.Add(time.Second)).ID); again.Changed != 0 || again.State != Done {
-		t.Errorf("again: got %+v, want that nothing changes", again)
+		t.Errorf("second relabel: got %+v, want no changes", again)
 	}
 }
 
-func TestAnUndoGivesBackWhatARelabelChanged(t *testing.T) {
+func TestUndo_RestoresLabels(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 1600)
 	b.texts[1], b.texts[2] = rulesOf(t, oldRules), rulesOf(t, newRules)
@@ -58,8 +58,8 @@ func TestAnUndoGivesBackWhatARelabelChanged(t *testing.T) {
 	if _, err := b.store.Correct(t.Context(), storage.Correction{ItemID: mine, Spam: &yes, At: now}); err != nil {
 		t.Fatal(err)
 	}
-	for round := range 2 { // the second is harmless
-		undo, err := BeginUndo(t.Context(), b.store, relabel.ID, now.Add(time.Minute))
+	for round := range 2 { // an undo is idempotent
+		undo, err := StartUndo(t.Context(), b.store, relabel.ID, now.Add(time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,26 +71,26 @@ func TestAnUndoGivesBackWhatARelabelChanged(t *testing.T) {
 		after["spam"]--
 		maps.DeleteFunc(after, func(_ string, n int) bool { return n == 0 })
 		if !maps.Equal(after, before) {
-			t.Errorf("round %d: got %v, want %v, as it was, but for what a person said since", round, after, before)
+			t.Errorf("round %d: got %v, want %v, the labels before except for later corrections", round, after, before)
 		}
 		if got := b.job(t, relabel.ID); got.State != Undone || got.Changed != relabel.Changed {
 			t.Errorf("round %d: the relabel is %+v, want it undone", round, got)
 		}
 	}
 	if got := len(b.out.indexed()); got < relabel.Changed-1 {
-		t.Errorf("%d items are indexed anew, want %d", got, relabel.Changed)
+		t.Errorf("%d items are reindexed, want %d", got, relabel.Changed)
 	}
 }
 
-func TestWhatCanNotBeUndoneIsRefused(t *testing.T) {
+func TestUndo_RejectsInvalid(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 40)
 	b.texts[1], b.texts[2] = rulesOf(t, oldRules), rulesOf(t, newRules)
 	first := b.begin(t, 1, now)
 	refused := func(id, why string) {
 		t.Helper()
-		if _, err := BeginUndo(t.Context(), b.store, id, now); !errors.Is(err, ErrNoUndo) || !strings.Contains(err.Error(), why) {
-			t.Errorf("got %v, want that it can't be undone: %s", err, why)
+		if _, err := StartUndo(t.Context(), b.store, id, now); !errors.Is(err, ErrNoUndo) || !strings.Contains(err.Error(), why) {
+			t.Errorf("got %v, want ErrNoUndo: %s", err, why)
 		}
 	}
 	refused(first.ID, "cancel it first")
@@ -99,21 +99,21 @@ func TestWhatCanNotBeUndoneIsRefused(t *testing.T) {
 	refused(first.ID, "came after")
 	b.run(t, second.ID)
 	refused(first.ID, "(rules classify, version 2) came after")
-	undo, err := BeginUndo(t.Context(), b.store, second.ID, now.Add(time.Minute))
+	undo, err := StartUndo(t.Context(), b.store, second.ID, now.Add(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.run(t, undo.ID)
 	refused(undo.ID, "is a undo")
-	if _, err := BeginUndo(t.Context(), b.store, first.ID, now.Add(time.Hour)); err != nil {
-		t.Errorf("got %v, want that it can be undone now", err)
+	if _, err := StartUndo(t.Context(), b.store, first.ID, now.Add(time.Hour)); err != nil {
+		t.Errorf("got %v, want an undo", err)
 	}
-	if _, err := BeginUndo(t.Context(), b.store, "none", now); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("got %v, want that there is no such job", err)
+	if _, err := StartUndo(t.Context(), b.store, "none", now); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("got %v, want ErrNotFound", err)
 	}
 }
 
-func TestARelabelGoesOnWhereTheRunnerBeforeLeftIt(t *testing.T) {
+func TestRelabel_Resumes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 1600)
 	rules := rulesOf(t, newRules)
@@ -133,7 +133,7 @@ func TestARelabelGoesOnWhereTheRunnerBeforeLeftIt(t *testing.T) {
 	if half.State != Running || half.Done == 0 || half.Done >= 1600 || half.Changed == 0 {
 		t.Fatalf("got %+v, want it half done", half)
 	}
-	// The next runner meets a batch again that the first one did and did not note.
+	// The next runner repeats a batch whose progress the first runner did not store.
 	labels := []storage.Labels{}
 	for i := range 1600 {
 		it := b.item(i)
@@ -146,25 +146,25 @@ func TestARelabelGoesOnWhereTheRunnerBeforeLeftIt(t *testing.T) {
 	asked.Store(2000)
 	done := b.run(t, job.ID)
 	if again := asked.Load() - 2000; again != int64(1600-half.Done) {
-		t.Errorf("%d items were decided anew, want the %d that were left", again, 1600-half.Done)
+		t.Errorf("%d items were decided again, want the remaining %d", again, 1600-half.Done)
 	}
 	if done.State != Done || done.Done != 1600 || done.Total != 1600 {
 		t.Errorf("got %+v, want it done", done)
 	}
 	if got := len(b.out.indexed()); got < jobBatch {
-		t.Errorf("%d items are indexed, want at least the first batch whole: its word to the index may be lost", got)
+		t.Errorf("%d items are indexed, want at least the whole first batch, whose index task may be lost", got)
 	}
-	undo, err := BeginUndo(t.Context(), b.store, job.ID, now.Add(time.Minute))
+	undo, err := StartUndo(t.Context(), b.store, job.ID, now.Add(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.run(t, undo.ID)
 	if got := b.labelled(t); len(got) != 0 {
-		t.Errorf("after the undo: got %v, want no labels, as at first", got)
+		t.Errorf("after the undo: got %v, want no labels, as initially", got)
 	}
 }
 
-func TestACancelledJobEndsWithinASecond(t *testing.T) {
+func TestCancelJob_Running(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 1600)
 	rules, slow := rulesOf(t, newRules), make(chan struct{}, 1)
@@ -184,7 +184,7 @@ func TestACancelledJobEndsWithinASecond(t *testing.T) {
 	began := time.Now()
 	for _, id := range []string{next.ID, job.ID, job.ID} {
 		if got, err := CancelJob(t.Context(), b.store, id); err != nil || !got.Cancel {
-			t.Fatalf("got %+v, %v; want that it is to end", got, err)
+			t.Fatalf("got %+v, %v; want it canceled", got, err)
 		}
 	}
 	if err := <-ended; err != nil {
@@ -198,12 +198,12 @@ func TestACancelledJobEndsWithinASecond(t *testing.T) {
 		t.Errorf("got %+v, want it cancelled", got)
 	}
 	if waiting := b.job(t, next.ID); waiting.State != Cancelled || waiting.Done != 0 {
-		t.Errorf("the one that waited is %+v, want it cancelled", waiting)
+		t.Errorf("the waiting job is %+v, want it cancelled", waiting)
 	}
 	if _, err := CancelJob(t.Context(), b.store, job.ID); err != nil {
-		t.Errorf("cancelled again: got %v, want that it is harmless", err)
+		t.Errorf("cancelled again: got %v, want no error", err)
 	}
-	undo, err := BeginUndo(t.Context(), b.store, job.ID, now.Add(time.Minute))
+	undo, err := StartUndo(t.Context(), b.store, job.ID, now.Add(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,11 +212,11 @@ func TestACancelledJobEndsWithinASecond(t *testing.T) {
 		t.Errorf("after the undo: got %v, want no labels", got)
 	}
 	if _, err := CancelJob(t.Context(), b.store, undo.ID); !errors.Is(err, ErrFinished) {
-		t.Errorf("got %v, want that it has ended", err)
+		t.Errorf("got %v, want that the job has finished", err)
 	}
 }
 
-func TestAJobThatWaitsIsCancelledWhileAnotherRuns(t *testing.T) {
+func TestCancelJob_Waiting(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 40)
 	rules, free := rulesOf(t, newRules), make(chan struct{})
@@ -230,7 +230,7 @@ func TestAJobThatWaitsIsCancelledWhileAnotherRuns(t *testing.T) {
 	}
 	for until := time.Now().Add(time.Second); b.job(t, next.ID).State != Cancelled; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatal("it is not cancelled within a second")
+			t.Fatal("not cancelled within a second")
 		}
 	}
 	close(free)
@@ -238,16 +238,16 @@ func TestAJobThatWaitsIsCancelledWhileAnotherRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := b.job(t, job.ID); got.State != Done {
-		t.Errorf("the one that runs is %+v, want it done", got)
+		t.Errorf("the running job is %+v, want it done", got)
 	}
 }
 
-func TestAJobThatCanNotBeDoneFails(t *testing.T) {
+func TestRunner_PermanentErrorFailsJob(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 40)
 	job := b.run(t, b.begin(t, 9, now).ID)
 	if job.State != Failed || !strings.Contains(job.Err, "there is no version 9 of classify") || job.Finished.IsZero() {
-		t.Errorf("got %+v, want it failed, and why", job)
+		t.Errorf("got %+v, want it failed with a reason", job)
 	}
 	for _, broken := range []storage.Job{
 		{ID: "a", Kind: "walk", Result: []byte("{}")}, {ID: "b", Kind: Relabel}, {ID: "c", Kind: Relabel, Result: []byte(`{"set":"classify","place":"x"}`)}, {ID: "d", Kind: Train, Result: []byte("{}")},
@@ -257,12 +257,12 @@ func TestAJobThatCanNotBeDoneFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := b.run(t, broken.ID); got.State != Failed || got.Err == "" {
-			t.Errorf("got %+v, want it failed, and why", got)
+			t.Errorf("got %+v, want it failed with a reason", got)
 		}
 	}
 }
 
-func TestAJobThatFailsForNowIsTriedAgain(t *testing.T) {
+func TestRunner_TemporaryErrorIsRetried(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 1600)
 	b.texts[1] = rulesOf(t, newRules)
@@ -273,10 +273,10 @@ func TestAJobThatFailsForNowIsTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := b.runner.Run(t.Context()); !errors.Is(err, errAway) {
-		t.Fatalf("got %v, want why it can't go on", err)
+		t.Fatalf("got %v, want the temporary error", err)
 	}
 	if got := b.job(t, job.ID); got.State != Running || got.Done != 0 {
-		t.Errorf("got %+v, want it to wait", got)
+		t.Errorf("got %+v, want it waiting", got)
 	}
 	if got := b.job(t, "other"); got.State != Done {
 		t.Errorf("the other is %+v, want it done", got)
@@ -286,29 +286,29 @@ func TestAJobThatFailsForNowIsTriedAgain(t *testing.T) {
 		t.Errorf("got %+v, want it done", got)
 	}
 	if got := len(b.out.indexed()); got < 1200 {
-		t.Errorf("%d items are indexed, want all that changed", got)
+		t.Errorf("%d items are indexed, want all changed items", got)
 	}
 }
 
-func TestTheSameJobIsNotBegunTwice(t *testing.T) {
+func TestStartJob_IsIdempotent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 4)
 	first := b.begin(t, 1, now)
 	if again := b.begin(t, 1, now.Add(time.Second)); again.ID != first.ID {
-		t.Errorf("got job %s, want %s, which waits", again.ID, first.ID)
+		t.Errorf("got job %s, want the waiting job %s", again.ID, first.ID)
 	}
 	for i := range MaxWaiting - 1 {
 		b.begin(t, int64(i+2), now)
 	}
-	if _, err := BeginRelabel(t.Context(), b.store, "classify", 100, now); !errors.Is(err, ErrBusy) {
-		t.Errorf("got %v, want that too many wait", err)
+	if _, err := StartRelabel(t.Context(), b.store, "classify", 100, now); !errors.Is(err, ErrBusy) {
+		t.Errorf("got %v, want ErrTooMany", err)
 	}
 	if again := b.begin(t, 1, now); again.ID != first.ID {
-		t.Errorf("got job %s, want %s, however many wait", again.ID, first.ID)
+		t.Errorf("got job %s, want %s despite the limit", again.ID, first.ID)
 	}
 }
 
-func TestATrainingLearnsFromPeopleAndFromSureRules(t *testing.T) {
+func TestTrain_Examples(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 400)
 	yes := true
@@ -328,7 +328,7 @@ func TestATrainingLearnsFromPeopleAndFromSureRules(t *testing.T) {
 	})
 	b.runner.Learn = func(_ context.Context, set string, examples Examples) ([]byte, error) {
 		said, ruled, spam := 0, map[string]int{}, 0
-		for range 2 { // as one does that makes two passes
+		for range 2 { // a trainer may make two passes
 			said, spam = 0, 0
 			clear(ruled)
 			for e, err := range examples {
@@ -346,7 +346,7 @@ func TestATrainingLearnsFromPeopleAndFromSureRules(t *testing.T) {
 		}
 		return json.Marshal(fmt.Sprint(set, said, spam, ruled))
 	}
-	job, err := BeginTrain(t.Context(), b.store, "model", 100_000, now)
+	job, err := StartTrain(t.Context(), b.store, "model", 100_000, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,15 +363,15 @@ func TestATrainingLearnsFromPeopleAndFromSureRules(t *testing.T) {
 		}
 		return fmt.Appendf(nil, "%d", n), nil
 	}
-	if job, err = BeginTrain(t.Context(), b.store, "model", 50, now); err != nil {
+	if job, err = StartTrain(t.Context(), b.store, "model", 50, now); err != nil {
 		t.Fatal(err)
 	}
 	if job = b.run(t, job.ID); string(Found(job)) != "10" || job.State != Done {
-		t.Errorf("got %s of %+v, want that one may have enough", Found(job), job)
+		t.Errorf("got %s of %+v, want that training may stop early", Found(job), job)
 	}
 }
 
-func TestPlacesAreReadAsTheyAreWritten(t *testing.T) {
+func TestCursor_RoundTrip(t *testing.T) {
 	for _, p := range []place{{}, {day: storage.Day(now)}, {day: storage.Day(now), after: "a/b"}} {
 		if got, err := placeOf(p.String()); err != nil || got != p {
 			t.Errorf("got %+v, %v; want %+v", got, err, p)

@@ -15,13 +15,12 @@ import (
 	"feedmesh/classify/spam"
 )
 
-// LearnModel returns a model, as [model.Decode] reads it, that learns from the
-// examples, a note of how good it is, and its figures. rules are those in force.
-// What came before it does not count. It returns [model.ErrFew] if there are too
-// few examples.
+// LearnModel trains a model, in the format of [model.Decode], on examples. It returns a note on its quality,
+// and its figures. rules are those in force; an earlier model is not used. It returns [model.ErrTooFewExamples] if too
+// few examples exist.
 func LearnModel(ctx context.Context, rules *classify.Rules, examples Examples) (next []byte, note string, figures json.RawMessage, err error) {
 	trainer := model.NewTrainer()
-	said := 0
+	corrected := 0
 	for e, err := range examples {
 		if err == nil {
 			err = ctx.Err()
@@ -29,31 +28,30 @@ func LearnModel(ctx context.Context, rules *classify.Rules, examples Examples) (
 		if err != nil {
 			return nil, "", nil, err
 		}
-		lesson := classify.OwnExample(e.ID, e.Document, e.Categories)
+		lesson := classify.RuleLabelledExample(e.ID, e.Document, e.Categories)
 		if e.Corrected {
 			lesson = rules.Example(e.ID, e.Document, e.Categories, true)
 		}
 		if e.Corrected && len(e.Categories) > 0 {
-			said++
+			corrected++
 		}
 		if !trainer.Add(lesson) {
 			break
 		}
 	}
-	m, err := trainer.Train(fmt.Sprintf("what is stored: %d corrected by people, the others as rules said", said))
+	m, err := trainer.Train(fmt.Sprintf("stored items: %d corrected manually, the others labelled by rules", corrected))
 	if err != nil {
 		return nil, "", nil, err
 	}
 	if next, err = m.Encode(); err != nil {
 		return nil, "", nil, err
 	}
-	f := m.Figures()
+	f := m.Metrics()
 	figures, err = json.Marshal(f)
-	return next, fmt.Sprintf("%d examples, %d of them people's; %.1f %% of %d others right", f.Examples, said, 100*f.Top1, f.Held), figures, err
+	return next, fmt.Sprintf("%d examples, %d of them people's; %.1f %% of %d others right", f.Examples, corrected, 100*f.Top1, f.HeldOut), figures, err
 }
 
-// ownLists returns an archive of lists without those that ship, and without what
-// was learned.
+// ownLists returns an archive of lists without those that are shipped unchanged and without the learned list.
 func ownLists(newest []byte) []byte {
 	archive, shipped := txtar.Parse(newest), txtar.Parse(spam.Shipped())
 	archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool {
@@ -64,18 +62,16 @@ func ownLists(newest []byte) []byte {
 	return txtar.Format(archive)
 }
 
-// spamLessons is how many examples are in memory at once.
-const spamLessons = 500
+// spamBatchSize is the number of examples in memory.
+const spamBatchSize = 500
 
-// learnedFile is the list that [spam.Teach] writes.
+// learnedFile is the list that [spam.AddExamples] writes.
 const learnedFile = "learned.txt"
 
-// LearnSpam returns the lists of spam as they become by what people reported and
-// released, with a note and figures of that. What the lists learned before is
-// learned anew, so that no word counts twice. Of the others only those are in it
-// that differ from the ones that ship, so that a newer program's are not held
-// back. It returns an error if there is nothing to learn from, or the lists are
-// wrong.
+// LearnSpam returns the spam lists trained on reported and released items, with a note and figures. The
+// learned list is built anew, so that no word counts twice. Lists equal to the shipped ones are left out, so
+// that those of a newer version take effect. It returns an error if no examples exist or the lists are
+// invalid.
 func LearnSpam(_ context.Context, newest []byte, examples Examples) (next []byte, note string, figures json.RawMessage, err error) {
 	next = ownLists(newest)
 	var count struct {
@@ -84,7 +80,7 @@ func LearnSpam(_ context.Context, newest []byte, examples Examples) (next []byte
 	}
 	var lessons []spam.Example
 	teach := func() error {
-		next, err = spam.Teach(next, lessons)
+		next, err = spam.AddExamples(next, lessons)
 		lessons = lessons[:0]
 		return err
 	}
@@ -93,7 +89,7 @@ func LearnSpam(_ context.Context, newest []byte, examples Examples) (next []byte
 			return nil, "", nil, err
 		}
 		if !e.Corrected {
-			break // people's words come first
+			break // corrections come first
 		}
 		if e.Spam == nil {
 			continue
@@ -103,15 +99,15 @@ func LearnSpam(_ context.Context, newest []byte, examples Examples) (next []byte
 		} else {
 			count.Released++
 		}
-		lessons = append(lessons, spam.Example{Document: e.Document.ForSpam(), Spam: *e.Spam})
-		if len(lessons) == spamLessons {
+		lessons = append(lessons, spam.Example{Document: e.Document.SpamDocument(), Spam: *e.Spam})
+		if len(lessons) == spamBatchSize {
 			if err := teach(); err != nil {
 				return nil, "", nil, err
 			}
 		}
 	}
 	if count.Reported+count.Released == 0 {
-		return nil, "", nil, errors.New("nobody reported or released anything yet")
+		return nil, "", nil, errors.New("no item was reported or released yet")
 	}
 	if err := teach(); err != nil {
 		return nil, "", nil, err

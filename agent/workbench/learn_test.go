@@ -13,7 +13,7 @@ import (
 	"feedmesh/classify/spam"
 )
 
-// examples yields so many examples, then an error if there is one.
+// examples yields n examples, then an error unless it is nil.
 func examples(n int, example func(i int) Example, fault error) Examples {
 	return func(yield func(Example, error) bool) {
 		for i := range n {
@@ -27,7 +27,7 @@ func examples(n int, example func(i int) Example, fault error) Examples {
 	}
 }
 
-func TestAModelIsLearnedFromExamples(t *testing.T) {
+func TestLearnModel_FromExamples(t *testing.T) {
 	rules := rulesOf(t, newRules).rules
 	lesson := func(i int) Example {
 		e := Example{ID: fmt.Sprint(i), Categories: []string{"databases"}, Document: classify.Document{Title: "A replica of tables lags", Language: "en"}}
@@ -51,17 +51,17 @@ func TestAModelIsLearnedFromExamples(t *testing.T) {
 		t.Errorf("got %+v, want music", got)
 	}
 	if !strings.HasPrefix(note, "400 examples, 20 of them people's; 100.0 % of ") || !strings.Contains(string(figures), `"examples":400`) {
-		t.Errorf("got note %q and figures %s, want how good it is", note, figures)
+		t.Errorf("got note %q and figures %s, want its quality", note, figures)
 	}
-	if _, _, _, err := LearnModel(t.Context(), rules, examples(100, lesson, nil)); !errors.Is(err, model.ErrFew) {
-		t.Errorf("got %v, want that there are too few", err)
+	if _, _, _, err := LearnModel(t.Context(), rules, examples(100, lesson, nil)); !errors.Is(err, model.ErrTooFewExamples) {
+		t.Errorf("got %v, want ErrFew", err)
 	}
 	if _, _, _, err := LearnModel(t.Context(), rules, examples(400, lesson, errAway)); !errors.Is(err, errAway) {
-		t.Errorf("got %v, want why there are no more", err)
+		t.Errorf("got %v, want the error of the examples", err)
 	}
 }
 
-func TestSpamListsLearnFromWhatPeopleSay(t *testing.T) {
+func TestLearnLists_FromCorrections(t *testing.T) {
 	yes, no := true, false
 	doc := classify.Document{Title: "Quarterly zorbing newsletter", Text: "Zorbing fans unite for a weekend of zorbing.", URL: "https://zorb.example/1", Language: "en", FeedTitle: "F"}
 	lesson := func(is *bool) func(int) Example {
@@ -78,7 +78,7 @@ func TestSpamListsLearnFromWhatPeopleSay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return filter.Judge(spam.Document{Title: doc.Title, Text: doc.Text, URL: doc.URL, Language: "en", FeedTitle: "F"}, spam.Habits{}).Score
+		return filter.Classify(spam.Document{Title: doc.Title, Text: doc.Text, URL: doc.URL, Language: "en", FeedTitle: "F"}, spam.History{}).Score
 	}
 	before := score(spam.Shipped())
 	reported, note, figures, err := LearnSpam(t.Context(), spam.Shipped(), examples(50, lesson(&yes), nil))
@@ -86,7 +86,7 @@ func TestSpamListsLearnFromWhatPeopleSay(t *testing.T) {
 		t.Fatalf("got %q, %s, %v", note, figures, err)
 	}
 	if files := txtar.Parse(reported).Files; len(files) != 1 || files[0].Name != learnedFile {
-		t.Errorf("got %d files, want what was learned alone", len(files))
+		t.Errorf("got %d files, want the learned list only", len(files))
 	}
 	again, _, _, err := LearnSpam(t.Context(), reported, examples(50, lesson(&yes), nil))
 	if err != nil || string(again) != string(reported) {
@@ -97,15 +97,15 @@ func TestSpamListsLearnFromWhatPeopleSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r, b, l := score(reported), before, score(released); r <= b || l > b {
-		t.Errorf("got scores %v, %v once it was reported, %v once it was released; want more, and then not more than at first", b, r, l)
+		t.Errorf("got scores %v, %v after the report, %v after the release; want a rise, then at most the initial score", b, r, l)
 	}
 	if _, _, _, err := LearnSpam(t.Context(), spam.Shipped(), examples(50, lesson(nil), nil)); err == nil {
-		t.Error("got no error of nothing to learn from")
+		t.Error("got no error without examples")
 	}
 	if _, _, _, err := LearnSpam(t.Context(), []byte("-- weights.txt --\nnonsense"), examples(50, lesson(&yes), nil)); err == nil {
-		t.Error("got no error of lists that are wrong")
+		t.Error("got no error for invalid lists")
 	}
 	if _, _, _, err := LearnSpam(t.Context(), spam.Shipped(), examples(2, lesson(&yes), errAway)); !errors.Is(err, errAway) {
-		t.Errorf("got %v, want why there are no more", err)
+		t.Errorf("got %v, want the error of the examples", err)
 	}
 }

@@ -10,24 +10,24 @@ import (
 	"feedmesh/subjects"
 )
 
-// relabel labels what is stored anew, newest first.
-func (r *Runner) relabel(ctx context.Context, job *storage.Job, b brief) error {
+// relabel labels stored items again, newest first.
+func (r *Runner) relabel(ctx context.Context, job *storage.Job, b jobSpec) error {
 	decider, err := r.Decider(ctx, b.Set, b.Version)
 	if err != nil {
 		return err
 	}
 	from, err := placeOf(b.Place)
 	if err != nil {
-		return errors.Join(ErrHopeless, err)
+		return errors.Join(ErrPermanent, err)
 	}
 	counts, err := r.Store.Counts(ctx)
 	if err != nil {
 		return err
 	}
 	job.Total = int(counts.Items)
-	lookup := &feeds{store: r.Store}
-	again := true // the first batch may have been done before, by a runner that did not live to say so
-	return walk(ctx, r.Store, from, jobBatch, func(items []storage.Item, to place) error {
+	lookup := &feedCache{store: r.Store}
+	again := true // a runner that exited may have applied the first batch already
+	return scan(ctx, r.Store, from, jobBatch, func(items []storage.Item, to place) error {
 		labels, err := r.decide(ctx, lookup, items, decider)
 		if err != nil {
 			return err
@@ -53,16 +53,15 @@ func (r *Runner) relabel(ctx context.Context, job *storage.Job, b brief) error {
 	})
 }
 
-// decide returns the labels of items. Those that a person corrected stay out of
-// it.
-func (r *Runner) decide(ctx context.Context, lookup *feeds, items []storage.Item, by Decider) ([]storage.Labels, error) {
+// decide returns the labels of items without corrections.
+func (r *Runner) decide(ctx context.Context, lookup *feedCache, items []storage.Item, by Decider) ([]storage.Labels, error) {
 	open := make([]storage.Item, 0, len(items))
 	for _, item := range items {
 		if !item.Corrected {
 			open = append(open, item)
 		}
 	}
-	decisions, err := judge(ctx, lookup, open, by)
+	decisions, err := decideAll(ctx, lookup, open, by)
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +80,9 @@ func idsOf(labels []storage.Labels) []string {
 	return ids
 }
 
-// undo gives items the labels back that a relabel changed. Should the runner die
-// between a step and the word to the index, the index is a few items behind until
-// it is compared with the store.
-func (r *Runner) undo(ctx context.Context, job *storage.Job, b brief) error {
+// undo restores the labels that a relabel changed. If the runner exits between a step and its publication to
+// the index, the index misses a few items until it is compared with the store.
+func (r *Runner) undo(ctx context.Context, job *storage.Job, b jobSpec) error {
 	for {
 		ended := false
 		err := step(ctx, func(ctx context.Context) error {
@@ -109,7 +107,7 @@ func (r *Runner) undo(ctx context.Context, job *storage.Job, b brief) error {
 	}
 }
 
-// markUndone notes that a relabel was undone, unless it is forgotten.
+// markUndone sets the state of an undone relabel, unless that job was deleted.
 func (r *Runner) markUndone(ctx context.Context, id string) error {
 	of, err := r.Store.Job(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) {

@@ -13,39 +13,38 @@ import (
 // Bounds of a report.
 const (
 	maxSamples = 20   // of each kind
-	maxTopics  = 200  // those that change most
-	maxBusiest = 50   // rules that fire most
-	maxNever   = 1000 // rules that never fire
+	maxTopics  = 200  // the largest changes
+	maxBusiest = 50   // rules with most matches
+	maxNever   = 1000 // rules without matches
 )
 
-// A Report is what a back-test found.
+// A Report is the result of a back-test.
 type Report struct {
-	Items         int        `json:"items" doc:"How many were looked at, those of the newest days."`
-	Corrected     int        `json:"corrected" doc:"Of these, how many a person corrected: their labels stay. They count for nothing below but in rules that fire."`
-	Outdated      int        `json:"outdated" doc:"Of these, how many are stored with other labels than the rules in force give: an apply changes them too."`
-	MicrosPerItem float64    `json:"micros_per_item" doc:"Time to decide one, in microseconds of a processor."`
-	Effects       Effects    `json:"effects"`
-	Categories    []Shift    `json:"categories" doc:"By name."`
-	Topics        []Shift    `json:"topics" doc:"The 200 that change most, those first."`
-	Samples       Samples    `json:"samples"`
-	Busiest       []Firing   `json:"busiest" doc:"The 50 rules that fire most."`
-	Never         []string   `json:"never" doc:"Rules that held for none of the items, in the order of the set; at most 1,000."`
-	NeverCount    int        `json:"never_count" doc:"How many such rules there are."`
-	Conflicts     []Conflict `json:"conflicts" doc:"What often fires together and says different things."`
-	Said          Said       `json:"said" doc:"How it does on what people corrected."`
+	Items         int              `json:"items" doc:"Items tested, from the newest days."`
+	Corrected     int              `json:"corrected" doc:"Items with manual corrections, whose labels stay. They count only in the matches of rules below."`
+	Outdated      int              `json:"outdated" doc:"Items whose stored labels differ from those of the rules in force; applying the rules changes these too."`
+	MicrosPerItem float64          `json:"micros_per_item" doc:"Processor time per item, in microseconds."`
+	Effects       Effects          `json:"effects"`
+	Categories    []Shift          `json:"categories" doc:"By name."`
+	Topics        []Shift          `json:"topics" doc:"The 200 that change most, largest change first."`
+	Samples       Samples          `json:"samples"`
+	Busiest       []RuleCount      `json:"busiest" doc:"The 50 rules with most matches."`
+	Never         []string         `json:"never" doc:"Rules that match no item, in the order of the set; at most 1,000."`
+	NeverCount    int              `json:"never_count" doc:"Number of rules that match no item."`
+	Conflicts     []Conflict       `json:"conflicts" doc:"Rules, and categories, that often match together and disagree."`
+	Corrections   CorrectionReport `json:"said" doc:"Results on manually corrected items."`
 }
 
-// Effects says for how many items something changes. An item may count in
-// several.
+// Effects counts the items that change. An item may count in several fields.
 type Effects struct {
-	Same   int `json:"same" doc:"Nothing changes."`
-	Spam   int `json:"spam" doc:"It becomes spam."`
-	Clean  int `json:"clean" doc:"It is spam no more."`
-	Gained int `json:"gained" doc:"It gains a category or topic."`
-	Lost   int `json:"lost" doc:"It loses one."`
+	Same   int `json:"same" doc:"Items that do not change."`
+	Spam   int `json:"spam" doc:"Items that become spam."`
+	Clean  int `json:"clean" doc:"Items that are no longer spam."`
+	Gained int `json:"gained" doc:"Items that gain a category or topic."`
+	Lost   int `json:"lost" doc:"Items that lose a category or topic."`
 }
 
-// A Shift says how many items have a label before and after.
+// A Shift is the number of items with a label before and after.
 type Shift struct {
 	Name   string `json:"name"`
 	Before int    `json:"before"`
@@ -68,64 +67,63 @@ type Sample struct {
 	URL    string   `json:"url,omitempty"`
 	Before Labelled `json:"before"`
 	After  Labelled `json:"after"`
-	Why    []string `json:"why" doc:"What decided it after; if it loses something, what decided it before."`
+	Why    []string `json:"why" doc:"Reasons of the decision after; for a lost label, of the decision before."`
 }
 
-// Labelled is how an item is labelled.
+// Labelled is the labels of an item.
 type Labelled struct {
 	Spam       bool     `json:"spam,omitempty"`
 	Categories []string `json:"categories" doc:"Best first."`
 	Topics     []string `json:"topics"`
 }
 
-// A Firing says for how many items a rule holds.
-type Firing struct {
-	Rule  string `json:"rule" doc:"Its place: devops.rules:4."`
+// A RuleCount is the number of items that a rule matches.
+type RuleCount struct {
+	Rule  string `json:"rule" doc:"File and line, such as devops.rules:4."`
 	Items int    `json:"items"`
 }
 
-// A reporter adds up verdicts.
+// A reporter collects decisions for a report.
 type reporter struct {
 	rules      []rule.Rule
 	out        Report
 	took       time.Duration
 	categories map[string]*Shift
 	topics     map[string]*Shift
-	fired      map[string]int // items by the place of the rule
-	together   *together
+	matches    map[string]int // items by the place of the rule
+	conflicts  *conflictCounter
 }
 
 func newReporter(rules []rule.Rule) *reporter {
 	return &reporter{
 		rules: rules, categories: map[string]*Shift{}, topics: map[string]*Shift{},
-		fired: map[string]int{}, together: newTogether(rules),
+		matches: map[string]int{}, conflicts: newConflictCounter(rules),
 		out: Report{Samples: Samples{Spam: []Sample{}, Clean: []Sample{}, Gained: []Sample{}, Lost: []Sample{}}},
 	}
 }
 
-// add counts one more item.
-func (r *reporter) add(item storage.Item, before classify.Decision, after judged) {
+// add counts an item.
+func (r *reporter) add(item storage.Item, before classify.Decision, after timedDecision) {
 	r.out.Items++
 	r.took += after.took
-	for _, f := range after.Fired {
-		r.fired[f.Rule]++
+	for _, f := range after.Matched {
+		r.matches[f.Rule]++
 	}
 	if item.Corrected {
 		r.out.Corrected++
 		return
 	}
-	r.together.add(after.Decision)
+	r.conflicts.add(after.Decision)
 	was, is := labelled(before), labelled(after.Decision)
 	if !was.equal(labelledAs(item)) {
 		r.out.Outdated++
 	}
 	count(r.categories, was.Categories, is.Categories)
 	count(r.topics, was.Topics, is.Topics)
-	r.compare(Sample{ID: item.ID, FeedID: item.FeedID, Title: item.Title, URL: item.URL, Before: was, After: is}, before.Why, after.Why)
+	r.compare(Sample{ID: item.ID, FeedID: item.FeedID, Title: item.Title, URL: item.URL, Before: was, After: is}, before.Reasons, after.Reasons)
 }
 
-// compare notes what changes for an item. whyBefore and whyAfter are the reasons
-// of the decisions.
+// compare records the changes of an item. whyBefore and whyAfter are the reasons of the decisions.
 func (r *reporter) compare(s Sample, whyBefore, whyAfter []string) {
 	e, samples := &r.out.Effects, &r.out.Samples
 	note := func(is bool, n *int, of *[]Sample, why []string) {
@@ -148,7 +146,7 @@ func (r *reporter) compare(s Sample, whyBefore, whyAfter []string) {
 	}
 }
 
-// report returns the sums.
+// report returns the report.
 func (r *reporter) report() Report {
 	out := r.out
 	if out.Items > 0 {
@@ -161,28 +159,28 @@ func (r *reporter) report() Report {
 	out.Topics = out.Topics[:min(len(out.Topics), maxTopics)]
 	out.Busiest = r.busiest()
 	out.Never, out.NeverCount = r.never()
-	out.Conflicts = r.together.conflicts()
+	out.Conflicts = r.conflicts.conflicts()
 	return out
 }
 
-// busiest returns the rules that fire most, those first.
-func (r *reporter) busiest() []Firing {
-	list := []Firing{}
-	for at, n := range r.fired {
-		list = append(list, Firing{at, n})
+// busiest returns the rules with most matches.
+func (r *reporter) busiest() []RuleCount {
+	list := []RuleCount{}
+	for at, n := range r.matches {
+		list = append(list, RuleCount{at, n})
 	}
-	slices.SortFunc(list, func(a, b Firing) int {
+	slices.SortFunc(list, func(a, b RuleCount) int {
 		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Rule, b.Rule))
 	})
 	return list[:min(len(list), maxBusiest)]
 }
 
-// never returns the first rules that held for nothing, and how many there are.
+// never returns the first rules without matches, and their number.
 func (r *reporter) never() (list []string, n int) {
 	list = []string{}
 	for _, rule := range r.rules {
 		at := PlaceOf(rule)
-		if r.fired[at] > 0 {
+		if r.matches[at] > 0 {
 			continue
 		}
 		if n++; len(list) < maxNever {
@@ -220,7 +218,7 @@ func count(by map[string]*Shift, before, after []string) {
 	}
 }
 
-// lacks reports whether have lacks one of want.
+// lacks reports whether a name of want is missing in have.
 func lacks(have, want []string) bool {
 	return slices.ContainsFunc(want, func(name string) bool { return !slices.Contains(have, name) })
 }

@@ -12,60 +12,56 @@ import (
 	"feedmesh/subjects"
 )
 
-// A Runner works off the jobs of a store. One in a mesh may run at a time.
+// A Runner runs the jobs of a store. Only one may run in a mesh.
 type Runner struct {
 	Store Store
 	Out   subjects.Publisher
 	Now   func() time.Time
 
-	// Decider returns what decides by a version of a rule set, all else as it is
-	// in force here. It returns [ErrHopeless] if there is no such version, or it
-	// can't be read.
+	// Decider returns the decider of a version of a rule set, with all else as in force here. It returns
+	// [ErrPermanent] if the version does not exist or is invalid.
 	Decider func(ctx context.Context, set string, version int64) (Decider, error)
 
-	// InForce returns what decides here now.
+	// InForce returns the decider in force in this process.
 	InForce func() Decider
 
-	// Learn learns the next version of a rule set from examples, puts it in
-	// force, and returns what is to be told of it, as JSON. Nil: no job trains
-	// here.
+	// Learn trains the next version of a rule set on examples, puts it in force, and returns its figures as
+	// JSON. Nil: training jobs fail.
 	Learn func(ctx context.Context, set string, examples Examples) (found []byte, err error)
 }
 
-// ErrHopeless says that a job will fail however often it is tried.
-var ErrHopeless = errors.New("this can't be done")
+// ErrPermanent reports that a retry of a job would fail too.
+var ErrPermanent = errors.New("this can't be done")
 
-// errCancelled says that a person wants a job to end.
+// errCancelled ends a cancelled job.
 var errCancelled = errors.New("cancelled")
 
 const (
-	jobBatch    = 500                    // items of a step
-	watchEvery  = 300 * time.Millisecond // how often a Cancel is looked for
-	finishWrite = 30 * time.Second       // for what was begun when the end came
+	jobBatch       = 500                    // items of a batch
+	cancelInterval = 300 * time.Millisecond // interval of the check for cancellation
+	finishTimeout  = 30 * time.Second       // timeout of writes after cancellation
 )
 
-// Run works off all jobs that wait, those that came first first. A job goes on
-// where the runner before left it; what was done twice is done once. One that
-// fails for now stays for the next time and does not keep the others waiting.
+// Run runs all waiting jobs, oldest first. A job resumes where the runner before stopped; batches are
+// idempotent. A job with a temporary error stays for the next run and does not delay the others.
 func (r *Runner) Run(ctx context.Context) error {
 	jobs, err := r.Store.ListJobs(ctx, storage.MaxJobs)
 	if err != nil {
 		return fmt.Errorf("list the jobs: %w", err)
 	}
-	var faults []error
+	var errs []error
 	for i := len(jobs) - 1; i >= 0 && ctx.Err() == nil; i-- {
 		if !jobs[i].Finished.IsZero() {
 			continue
 		}
 		if err := r.runJob(ctx, jobs[i].ID); err != nil {
-			faults = append(faults, fmt.Errorf("job %s: %w", jobs[i].ID, err))
+			errs = append(errs, fmt.Errorf("job %s: %w", jobs[i].ID, err))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// runJob does the rest of a job and notes how it ended, unless it is to be tried
-// again or the runner ends.
+// runJob runs the rest of a job and stores its final state, unless it must be retried or the runner stops.
 func (r *Runner) runJob(ctx context.Context, id string) error {
 	job, err := r.Store.Job(ctx, id)
 	if err != nil || !job.Finished.IsZero() {
@@ -77,11 +73,11 @@ func (r *Runner) runJob(ctx context.Context, id string) error {
 	group, within := errgroup.WithContext(ctx)
 	group.Go(func() error { return r.watch(within, id) })
 	group.Go(func() error {
-		b, err := briefOf(job)
+		b, err := specOf(job)
 		if err == nil {
 			err = r.do(within, &job, b)
 		} else {
-			err = errors.Join(ErrHopeless, err)
+			err = errors.Join(ErrPermanent, err)
 		}
 		if err == nil {
 			return errFinished
@@ -93,18 +89,18 @@ func (r *Runner) runJob(ctx context.Context, id string) error {
 		return r.finish(ctx, job, Done, nil)
 	case errors.Is(err, errCancelled):
 		return r.finish(ctx, job, Cancelled, nil)
-	case errors.Is(err, ErrHopeless):
+	case errors.Is(err, ErrPermanent):
 		return r.finish(ctx, job, Failed, err)
 	default:
 		return err
 	}
 }
 
-// errFinished ends the watching of a job that is done.
+// errFinished stops watch when the job is done.
 var errFinished = errors.New("finished")
 
-// do does a job of any kind.
-func (r *Runner) do(ctx context.Context, job *storage.Job, b brief) error {
+// do runs a job of any kind.
+func (r *Runner) do(ctx context.Context, job *storage.Job, b jobSpec) error {
 	switch job.Kind {
 	case Relabel:
 		return r.relabel(ctx, job, b)
@@ -113,21 +109,20 @@ func (r *Runner) do(ctx context.Context, job *storage.Job, b brief) error {
 	case Train:
 		return r.train(ctx, job, b)
 	}
-	return fmt.Errorf("nobody knows jobs of kind %q here: %w", job.Kind, ErrHopeless)
+	return fmt.Errorf("unsupported job kind %q: %w", job.Kind, ErrPermanent)
 }
 
-// watch returns errCancelled when a person wants the job to end. Until then it
-// ends those that wait and need not be begun.
+// watch returns errCancelled when the job is cancelled. Until then it finishes waiting jobs that are cancelled.
 func (r *Runner) watch(ctx context.Context, id string) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(watchEvery):
+		case <-time.After(cancelInterval):
 		}
 		jobs, err := r.Store.ListJobs(ctx, storage.MaxJobs)
 		if err != nil {
-			continue // who does the job finds out, if it matters
+			continue // retried; the job itself reports errors of the store
 		}
 		for _, job := range jobs {
 			switch {
@@ -136,17 +131,16 @@ func (r *Runner) watch(ctx context.Context, id string) error {
 				return errCancelled
 			default:
 				if waiting, err := r.Store.Job(ctx, job.ID); err == nil {
-					r.finish(ctx, waiting, Cancelled, nil) // or when its turn comes
+					r.finish(ctx, waiting, Cancelled, nil) // on an error the job is cancelled when it starts
 				}
 			}
 		}
 	}
 }
 
-// finish notes how a job ended. It does so even if the runner is to end: the work
-// is done.
+// finish stores the final state of a job, even if ctx is cancelled, since the work is done.
 func (r *Runner) finish(ctx context.Context, job storage.Job, state string, why error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWrite)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	job.State, job.Finished, job.Err = state, r.Now(), ""
 	if why != nil {
@@ -155,13 +149,13 @@ func (r *Runner) finish(ctx context.Context, job storage.Job, state string, why 
 	return r.Store.PutJob(ctx, job)
 }
 
-// step does what belongs together even if the runner is to end meanwhile: what
-// was changed is queued to be indexed, and noted.
+// step runs do without cancellation but with finishTimeout, so that a change, its index task and the job's
+// progress are stored together. It does nothing if ctx is already cancelled.
 func step(ctx context.Context, do func(ctx context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWrite)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	return do(ctx)
 }

@@ -11,46 +11,45 @@ import (
 	"feedmesh/storage"
 )
 
-// An Example is a document of which it is known what it is.
+// An Example is a document with known labels.
 type Example struct {
 	ID         string
 	Document   classify.Document
-	Corrected  bool     // a person said what it is, and not the rules
-	Spam       *bool    // nil: nobody said
-	Categories []string // best first; none: nobody said, unless Spam is told
+	Corrected  bool     // labelled by a person, not by rules
+	Spam       *bool    // nil: not labelled
+	Categories []string // best first; empty: not labelled, unless Spam is set
 }
 
-// Examples yields what is learned from, in the same order each time but for what
-// changes meanwhile: what persons said first, then what the rules say confidently
-// of other items, the newest first. It stops at the first error and yields it.
+// Examples yields training examples: corrections first, then confident decisions of the rules on other items,
+// newest first. It can be repeated. It stops at the first error and yields it.
 type Examples = iter.Seq2[Example, error]
 
-// tellEvery is how often the progress of a training is noted.
-const tellEvery = time.Second
+// progressInterval is the interval of progress updates of a training.
+const progressInterval = time.Second
 
-// train learns the next version of a rule set.
-func (r *Runner) train(ctx context.Context, job *storage.Job, b brief) error {
+// train trains the next version of a rule set.
+func (r *Runner) train(ctx context.Context, job *storage.Job, b jobSpec) error {
 	if r.Learn == nil {
-		return fmt.Errorf("nothing can be learned here: %w", ErrHopeless)
+		return fmt.Errorf("nothing can be learned here: %w", ErrPermanent)
 	}
-	lookup := &feeds{store: r.Store}
+	lookup := &feedCache{store: r.Store}
 	job.Total, job.Done = b.Items, 0
-	told := time.Now()
+	reported := time.Now()
 	progress := func(items int) error {
 		job.Done = min(job.Done+items, job.Total)
-		if time.Since(told) < tellEvery {
+		if time.Since(reported) < progressInterval {
 			return nil
 		}
-		told = time.Now()
+		reported = time.Now()
 		return r.Store.PutJob(ctx, *job)
 	}
 	found, err := r.Learn(ctx, b.Set, func(yield func(Example, error) bool) {
-		job.Done = 0 // it may be asked again
-		err := r.saidExamples(ctx, lookup, yield)
+		job.Done = 0 // the examples may be read again
+		err := r.correctedExamples(ctx, lookup, yield)
 		if err == nil {
-			err = r.ruledExamples(ctx, lookup, b.Items, progress, yield)
+			err = r.decidedExamples(ctx, lookup, b.Items, progress, yield)
 		}
-		if err != nil && !errors.Is(err, errEnough) {
+		if err != nil && !errors.Is(err, errStop) {
 			yield(Example{}, err)
 		}
 	})
@@ -62,11 +61,10 @@ func (r *Runner) train(ctx context.Context, job *storage.Job, b brief) error {
 	return nil
 }
 
-// saidExamples yields the items that a person called spam or not, or about
-// something.
-func (r *Runner) saidExamples(ctx context.Context, lookup *feeds, yield func(Example, error) bool) error {
-	for from, n := (storage.Correction{}), 0; n < maxSaid; {
-		page, err := r.Store.Corrections(ctx, from, pageSize)
+// correctedExamples yields the items with corrections of spam or categories.
+func (r *Runner) correctedExamples(ctx context.Context, lookup *feedCache, yield func(Example, error) bool) error {
+	for from, n := (storage.Correction{}), 0; n < maxCorrections; {
+		page, err := r.Store.Corrections(ctx, from, batchSize)
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -82,25 +80,25 @@ func (r *Runner) saidExamples(ctx context.Context, lookup *feeds, yield func(Exa
 			if err != nil {
 				return err
 			}
-			feed, err := lookup.of(ctx, item.FeedID)
+			feed, err := lookup.get(ctx, item.FeedID)
 			if err != nil {
 				return err
 			}
 			if !yield(Example{item.ID, documentOf(item, feed), true, c.Spam, c.Categories}, nil) {
-				return errEnough
+				return errStop
 			}
 		}
 	}
 	return nil
 }
 
-// ruledExamples yields those of the newest items of which the rules in force are
-// sure. What the model guessed teaches it nothing.
-func (r *Runner) ruledExamples(ctx context.Context, lookup *feeds, left int, progress func(int) error, yield func(Example, error) bool) error {
+// decidedExamples yields the newest items with a confident decision of the rules in force. Guesses of the
+// model are skipped.
+func (r *Runner) decidedExamples(ctx context.Context, lookup *feedCache, left int, progress func(int) error, yield func(Example, error) bool) error {
 	by := r.InForce()
-	return walk(ctx, r.Store, place{}, pageSize, func(items []storage.Item, _ place) error {
+	return scan(ctx, r.Store, place{}, batchSize, func(items []storage.Item, _ place) error {
 		items = items[:min(len(items), left)]
-		decisions, err := judge(ctx, lookup, items, by)
+		decisions, err := decideAll(ctx, lookup, items, by)
 		if err != nil {
 			return err
 		}
@@ -109,16 +107,16 @@ func (r *Runner) ruledExamples(ctx context.Context, lookup *feeds, left int, pro
 			if item.Corrected || d.Spam || d.Guessed || len(d.Categories) == 0 {
 				continue
 			}
-			feed, err := lookup.of(ctx, item.FeedID)
+			feed, err := lookup.get(ctx, item.FeedID)
 			if err != nil {
 				return err
 			}
 			if !yield(Example{item.ID, documentOf(item, feed), false, nil, d.Categories}, nil) {
-				return errEnough
+				return errStop
 			}
 		}
 		if left -= len(items); left == 0 {
-			return errEnough
+			return errStop
 		}
 		return progress(len(items))
 	})

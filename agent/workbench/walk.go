@@ -11,8 +11,7 @@ import (
 	"feedmesh/storage"
 )
 
-// A place is how far a walk has come: behind the item with this ID of that day.
-// The zero place is before all.
+// A place is the progress of a scan: after the item with this ID of a day. The zero place is the start.
 type place struct {
 	day   time.Time
 	after string
@@ -39,11 +38,10 @@ func placeOf(s string) (place, error) {
 	return place{at, after}, nil
 }
 
-// walk calls each with the items behind a place in pages of at most size, those
-// first seen on the newest day first; within a day they come by ID, which is in
-// no order that means anything. to is the place behind the page, which may have
-// become empty since it was listed. What comes in meanwhile is met or not.
-func walk(ctx context.Context, store storage.Items, from place, size int, each func(items []storage.Item, to place) error) error {
+// scan calls each with the items after a place in batches of at most size: the newest day first, by ID within
+// a day. to is the place after the batch. A batch may be shorter if items were removed; items that arrive
+// during the scan may be missing.
+func scan(ctx context.Context, store storage.Items, from place, size int, each func(items []storage.Item, to place) error) error {
 	days, err := store.Days(ctx)
 	if err != nil {
 		return fmt.Errorf("list the days of the store: %w", err)
@@ -58,15 +56,15 @@ func walk(ctx context.Context, store storage.Items, from place, size int, each f
 		default:
 			continue
 		}
-		if err := walkDay(ctx, store, at, size, each); err != nil {
+		if err := scanDay(ctx, store, at, size, each); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// walkDay walks over the items of a day that are behind a place.
-func walkDay(ctx context.Context, store storage.Items, at place, size int, each func([]storage.Item, place) error) error {
+// scanDay scans the items of a day after a place.
+func scanDay(ctx context.Context, store storage.Items, at place, size int, each func([]storage.Item, place) error) error {
 	for {
 		stamps, err := store.Stamps(ctx, at.day, at.after, size)
 		if err != nil {

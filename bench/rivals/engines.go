@@ -13,7 +13,7 @@ import (
 	"github.com/hyperjumptech/grule-rule-engine/pkg"
 )
 
-// text writes a condition as both languages have it but for terms.
+// text writes a condition in the syntax that both languages share, except for terms.
 func (c Condition) text(term func(field, stems string) string) string {
 	join := func(list []Condition, sign string) string {
 		parts := make([]string, len(list))
@@ -33,8 +33,7 @@ func (c Condition) text(term func(field, stems string) string) string {
 	return term(c.Field, c.Term)
 }
 
-// loadExpr compiles an expression for each rule, which are then tried one after
-// another, on one machine.
+// loadExpr compiles an expression for each rule. They are evaluated one after another by one virtual machine.
 func loadExpr(rules []Condition) (func(*document) ([]int, error), error) {
 	programs := make([]*vm.Program, len(rules))
 	for i, r := range rules {
@@ -61,7 +60,7 @@ func loadExpr(rules []Condition) (func(*document) ([]int, error), error) {
 	}, nil
 }
 
-// Has is how Grule asks for a term.
+// Has implements terms for Grule.
 func (d *document) Has(field, stems string) bool {
 	var s set
 	switch field {
@@ -83,8 +82,8 @@ func (d *document) Has(field, stems string) bool {
 	return s[stems]
 }
 
-// loadGrule builds a knowledge base. Its rules are only matched, not executed, which
-// would try all of them again after each one that holds.
+// loadGrule builds a knowledge base. Its rules are only matched, not executed, which would evaluate all of
+// them again after each match.
 func loadGrule(rules []Condition) (func(*document) ([]int, error), error) {
 	var b strings.Builder
 	for i, r := range rules {

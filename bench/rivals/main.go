@@ -1,6 +1,5 @@
-// Command rivals measures rule engines for general use on the rules and documents
-// that it reads, and prints the figures. Both are JSON; [Task] and [Figures] say of
-// what shape. "bench classify" runs it.
+// Command rivals measures general-purpose rule engines with the rules and documents on its input, and prints
+// the figures. Both are JSON; [Task] and [Figures] define the format. "bench classify" runs it.
 package main
 
 import (
@@ -13,14 +12,14 @@ import (
 	"time"
 )
 
-// A Task is what to measure.
+// A Task is the input.
 type Task struct {
 	Rules     []Condition
 	Documents []Fact
 }
 
-// A Condition is one of: parts of which one must hold, or all; one that must not;
-// or a term, in stems, in a field.
+// A Condition has one of: parts of which any or all must match; a part that must not match; or a term, in
+// stems, in a field.
 type Condition struct {
 	Or, And     []Condition `json:",omitempty"`
 	Not         *Condition  `json:",omitempty"`
@@ -32,25 +31,25 @@ type Fact struct {
 	Any, Title, Tag, Body, Feed, Author, URL []string
 }
 
-// Figures are what one engine took.
+// Figures are the measurements of one engine.
 type Figures struct {
 	Name     string
 	Load     time.Duration
 	Memory   uint64        // of the loaded rules, in bytes
-	PerItem  time.Duration // processor time
+	PerItem  time.Duration // CPU time
 	P50, P99 time.Duration
-	Fired    [][]int // by document, the indexes of the rules that hold, sorted
+	Fired    [][]int // by document, the sorted indexes of the matching rules
 }
 
-// A set is the strings of a field.
+// A set contains the strings of a field.
 type set map[string]bool
 
-// A document is a [Fact] as the engines get it: with sets, made beforehand.
+// A document is a [Fact] as passed to the engines: with precomputed sets.
 type document struct {
 	Any, Title, Tag, Body, Feed, Author, URL set
 }
 
-// An engine loads rules into a function that returns those that hold.
+// An engine loads rules into a function that returns the matching ones.
 type engine struct {
 	name string
 	load func([]Condition) (func(*document) ([]int, error), error)
@@ -124,11 +123,11 @@ func measure(e engine, rules []Condition, documents []*document) (Figures, error
 	return f, nil
 }
 
-// rounds is how often all documents are measured: the fastest time is taken, as
-// what else runs on a machine only ever adds.
+// rounds is the number of measurements of all documents. The fastest counts, because other processes only add
+// time.
 const rounds = 3
 
-// cpuTime returns the processor time that this process has used.
+// cpuTime returns the CPU time of this process.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -1,4 +1,4 @@
-// Package embeddedtest gives tests a real NATS server.
+// Package embeddedtest starts NATS servers for tests.
 package embeddedtest
 
 import (
@@ -10,13 +10,13 @@ import (
 	"feedmesh/embedded"
 )
 
-// Room for all streams there are, and for the largest task.
+// Sufficient for all streams and for the largest task.
 const (
 	maxFile    = 16 << 30
 	maxMessage = 8 << 20
 )
 
-// Start starts a server that ends with the test.
+// Start starts a server that is closed at the end of the test.
 func Start(t testing.TB) *embedded.Server {
 	t.Helper()
 	server, err := embedded.Start(embedded.Options{Dir: t.TempDir(), MaxFile: maxFile, MaxMessage: maxMessage, Log: slog.New(slog.DiscardHandler)})
@@ -27,7 +27,7 @@ func Start(t testing.TB) *embedded.Server {
 	return server
 }
 
-// Connect returns a connection to a server that ends with the test.
+// Connect returns a connection to a server, closed at the end of the test.
 func Connect(t testing.TB, server *embedded.Server) *nats.Conn {
 	t.Helper()
 	conn, err := server.Connect()

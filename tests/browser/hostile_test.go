@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// payload is what a hostile publisher writes into every field: each of its parts
-// would run somewhere, if what holds it did not write it as text.
+// payload is the text of every field of a hostile feed: each of its parts would execute in some context if it
+// were not escaped.
 const payload = `pwn"'><script>window.pwned=1</script><img src=x onerror=window.pwned=1><svg onload=window.pwned=1>]]>{{.}}</title></textarea></style>`
 
-// openHostile serves a feed whose every field is the payload, and another that
-// tells the same, so that there is a story.
-func openHostile() *newsroom {
+// openHostile serves a feed with the payload in every field, and a second feed with the same items, so that
+// they form a story.
+func openHostile() *publishedFeeds {
 	var escaped strings.Builder
 	_ = xml.EscapeText(&escaped, []byte(payload)) // to memory
 	bad := escaped.String()
-	n := &newsroom{feeds: map[string][][2]string{"hostile": {{}}, "hostile-too": {{}}}, told: 1}
+	n := &publishedFeeds{feeds: map[string][][2]string{"hostile": {{}}, "hostile-too": {{}}}, stories: 1}
 	n.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/hostile") {
 			http.NotFound(w, r)
@@ -37,18 +37,18 @@ func openHostile() *newsroom {
 	return n
 }
 
-// TestNothingHostileRunsOnAnyPage opens every page and output of a world where
-// feeds, tags, a search and a name are hostile.
-func TestNothingHostileRunsOnAnyPage(t *testing.T) {
+// TestPages_HostileContentDoesNotRun opens every page and output with hostile feeds, tags, a saved search and a
+// name.
+func TestPages_HostileContentDoesNotRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped by -short: it starts a node and a browser")
 	}
-	w, err := makeWorld(openHostile(), payload)
+	w, err := newTestbed(openHostile(), payload)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := openAt(t, w.address)
-	// The last are refused, for what is long and no name, on a page that says so.
+	// The last ones are rejected, as too long or not a name, with an error page that shows them.
 	for _, p := range append(places(t, w, "hostile"), place{"mistake", "/?q=hostile&category=" + query(payload) + "&feed=" + query(payload) + "&topic=" + query(payload)},
 		place{"mistake", "/feeds?tag=" + query(payload) + "&q=" + query(payload)}, place{"mistake", "/stories?topic=" + query(payload)}) {
 		b.visitRefused(p.path, p.status())
@@ -59,7 +59,7 @@ func TestNothingHostileRunsOnAnyPage(t *testing.T) {
 			"has a script in it":  `document.querySelector("script:not([src])") !== null`,
 			"links to a script":   `[...document.querySelectorAll("a[href], form[action]")].some(e => /^(javascript|data|vbscript):/i.test(e.href || e.action))`,
 		} {
-			if ask[bool](b, expression) {
+			if evaluate[bool](b, expression) {
 				t.Errorf("%s %s", p.path, what)
 			}
 		}
@@ -74,7 +74,7 @@ func TestNothingHostileRunsOnAnyPage(t *testing.T) {
 		document, err := io.ReadAll(response.Body)
 		response.Body.Close()
 		if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(document), "pwn") {
-			t.Errorf("%s: %s, %v, %d bytes; want what is hostile, as text", path, response.Status, err, len(document))
+			t.Errorf("%s: %s, %v, %d bytes; want the hostile content as text", path, response.Status, err, len(document))
 			continue
 		}
 		for to := xml.NewDecoder(strings.NewReader(string(document))); ; {

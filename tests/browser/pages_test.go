@@ -13,11 +13,11 @@ import (
 	"feedmesh/agent/api"
 )
 
-// A place is a page of the console, by the name that its pictures have.
+// A place is a page of the console, with the name of its pictures.
 type place struct{ name, path string }
 
-// places returns one page of each kind, of what a world has of a word.
-func places(t *testing.T, w world, word string) []place {
+// places returns one page of each kind, for a search word.
+func places(t *testing.T, w testbed, word string) []place {
 	t.Helper()
 	found, err := w.Search(t.Context(), api.Search{Query: word})
 	if err != nil || len(found.Items) == 0 {
@@ -47,10 +47,10 @@ func places(t *testing.T, w world, word string) []place {
 	}
 }
 
-// query returns a value as it is in an address.
+// query escapes a value for a URL.
 func query(value string) string { return url.QueryEscape(value) }
 
-// status returns what a page must be answered with.
+// status returns the expected status of a page.
 func (p place) status() int {
 	switch p.name {
 	case "missing":
@@ -61,15 +61,15 @@ func (p place) status() int {
 	return http.StatusOK
 }
 
-// TestPagesAreAccessible has axe-core judge every page in light and dark, and
-// takes a picture of each: with -artifacts they are kept in -outputdir.
-func TestPagesAreAccessible(t *testing.T) {
+// TestPages_AreAccessible checks every page with axe-core in light and dark mode, and takes a picture of each:
+// with -artifacts they are stored in -outputdir.
+func TestPages_AreAccessible(t *testing.T) {
 	axe, err := os.ReadFile("../engines/node_modules/axe-core/axe.min.js")
 	if err != nil {
 		t.Skip("SKIPPED, NOT TESTED: axe-core is not installed; run just engines")
 	}
 	b := open(t)
-	for _, p := range places(t, theWorld(t), "postgresql") {
+	for _, p := range places(t, sharedTestbed(t), "postgresql") {
 		for _, scheme := range []string{"light", "dark"} {
 			b.prefers(scheme)
 			b.visitRefused(p.path, p.status())
@@ -81,10 +81,10 @@ func TestPagesAreAccessible(t *testing.T) {
 	}
 }
 
-// judged returns what axe-core finds wrong with the page.
+// judged returns the violations that axe-core finds on the page.
 func (b *tab) judged(axe string) []string {
 	b.t.Helper()
-	report := ask[string](b, axe+`;axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations.map(v =>
+	report := evaluate[string](b, axe+`;axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations.map(v =>
 		v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + " " + n.failureSummary).join(" | "))))`)
 	var faults []string
 	if err := json.Unmarshal([]byte(report), &faults); err != nil {
@@ -93,7 +93,7 @@ func (b *tab) judged(axe string) []string {
 	return faults
 }
 
-// picture keeps what the whole page looks like.
+// picture stores a picture of the whole page.
 func (b *tab) picture(name string) {
 	b.t.Helper()
 	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
@@ -105,35 +105,35 @@ func (b *tab) picture(name string) {
 	}
 }
 
-func TestPagesFitANarrowPhone(t *testing.T) {
+func TestPages_FitANarrowPhone(t *testing.T) {
 	b := open(t)
 	b.do(chromedp.EmulateViewport(320, 800, chromedp.EmulateMobile))
-	for _, p := range places(t, theWorld(t), "postgresql") {
+	for _, p := range places(t, sharedTestbed(t), "postgresql") {
 		b.visitRefused(p.path, p.status())
 		b.picture(p.name + "-narrow")
-		if width := ask[int](b, "document.scrollingElement.scrollWidth"); width > 320 {
-			widest := ask[string](b, `[...document.querySelectorAll("main *, header *, footer *")].filter(e => e.getBoundingClientRect().right > 321).slice(0, 3).map(e => e.outerHTML.slice(0, 120)).join(" | ")`)
+		if width := evaluate[int](b, "document.scrollingElement.scrollWidth"); width > 320 {
+			widest := evaluate[string](b, `[...document.querySelectorAll("main *, header *, footer *")].filter(e => e.getBoundingClientRect().right > 321).slice(0, 3).map(e => e.outerHTML.slice(0, 120)).join(" | ")`)
 			t.Errorf("%s is %d px wide: %s", p.name, width, widest)
 		}
 	}
 }
 
-// TestPagesAreWholeWithoutScripts follows forms and links only.
-func TestPagesAreWholeWithoutScripts(t *testing.T) {
+// TestPages_WorkWithoutScripts uses forms and links only.
+func TestPages_WorkWithoutScripts(t *testing.T) {
 	b := open(t)
 	b.withoutScripts()
-	for _, p := range places(t, theWorld(t), "postgresql") {
+	for _, p := range places(t, sharedTestbed(t), "postgresql") {
 		b.visitRefused(p.path, p.status())
 		if p.status() != http.StatusOK {
 			continue
 		}
-		if heading := ask[string](b, `document.querySelector("main h1")?.innerText ?? ""`); heading == "" {
+		if heading := evaluate[string](b, `document.querySelector("main h1")?.innerText ?? ""`); heading == "" {
 			t.Errorf("%s has no heading without scripts", p.name)
 		}
 	}
 	b.visit("/")
 	b.do(chromedp.SendKeys(chromedp.CSS("#q"), "openssl memory\r"))
-	b.until("the form has searched", `location.search.includes("q=openssl") && `+contains("main", "OpenSSL"))
+	b.until("the search results are shown", `location.search.includes("q=openssl") && `+contains("main", "OpenSSL"))
 	b.click(`main article h2 a, main .items h2 a`)
-	b.until("the item is open", `location.pathname.startsWith("/items/") && `+contains("main h1", "OpenSSL"))
+	b.until("the item is shown", `location.pathname.startsWith("/items/") && `+contains("main h1", "OpenSSL"))
 }

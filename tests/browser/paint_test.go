@@ -11,12 +11,12 @@ import (
 
 var at = flag.String("browser.at", "", "address of a node to measure, with as many items as wanted; by default that of the tests, which has few")
 
-// BenchmarkKeypressToPaint types as a quick person does, eight keys a second, and
-// measures from each key to the frame that shows what was found for it.
+// BenchmarkKeypressToPaint types eight keys a second, like a fast user, and measures from each key to the
+// frame that shows its results.
 func BenchmarkKeypressToPaint(b *testing.B) {
 	base := *at
 	if base == "" {
-		base = theWorld(b).address
+		base = sharedTestbed(b).address
 	}
 	p := openAt(b, base)
 	p.visit("/")
@@ -41,9 +41,9 @@ func BenchmarkKeypressToPaint(b *testing.B) {
 			}
 		}
 	}
-	lags := ask[[]float64](p, "window.lags")
+	lags := evaluate[[]float64](p, "window.lags")
 	if len(lags) < keys/2 {
-		b.Fatalf("%d of %d keys changed what is seen", len(lags), keys)
+		b.Fatalf("%d of %d keys changed the page", len(lags), keys)
 	}
 	slices.Sort(lags)
 	b.ReportMetric(lags[len(lags)/2], "p50-ms")

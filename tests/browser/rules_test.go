@@ -8,23 +8,23 @@ import (
 	"feedmesh/agent/api"
 )
 
-// TestRulesAreTriedBeforeTheyAreSaved writes a rule with a mistake, mends it, and
-// sees what it would change.
-func TestRulesAreTriedBeforeTheyAreSaved(t *testing.T) {
+// TestRules_PreviewBeforeSaving writes a rule with an error, corrects it, and checks the preview of its
+// changes.
+func TestRules_PreviewBeforeSaving(t *testing.T) {
 	b := open(t)
 	b.visit("/rules")
 	b.click(`a[href="/rules/classify"]`)
-	b.until("the rules are open", `document.querySelector("#text") !== null`)
+	b.until("the rules are shown", `document.querySelector("#text") !== null`)
 	write := func(text string) {
 		b.run(`const text = document.querySelector("#text"); text.value = ` + quote(text) + `; text.dispatchEvent(new Event("input", {bubbles: true}))`)
 	}
 	write("-- own.rules --\ncategory databases when (vacuum | bloat\n")
-	b.until("the fault is told while one writes, by its line", contains("#faults", "own.rules:1:"))
+	b.until("the error is shown while typing, with its line", contains("#faults", "own.rules:1:"))
 	write("-- own.rules --\ncategory housekeeping when vacuum | bloat score 5\n")
-	b.until("what is mended is sound", contains("#faults", "sound"))
+	b.until("the corrected rules have no errors", contains("#faults", "No errors"))
 	b.do(chromedp.Click(chromedp.CSS(`button[name=do][value=test]`), chromedp.NodeVisible))
-	b.until("the back-test tells what would change", contains("main", "housekeeping"))
-	w := theWorld(t)
+	b.until("the backtest lists the changes", contains("main", "housekeeping"))
+	w := sharedTestbed(t)
 	found, err := w.Search(t.Context(), api.Search{Query: "vacuum"})
 	if err != nil || len(found.Items) != 1 {
 		t.Fatalf("found %d items, %v", len(found.Items), err)

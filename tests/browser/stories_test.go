@@ -8,10 +8,9 @@ import (
 	"feedmesh/agent/api"
 )
 
-// TestAStoryIsSplitAndJoined takes an item out of the story of three publishers,
-// and puts it back.
-func TestAStoryIsSplitAndJoined(t *testing.T) {
-	w := theWorld(t)
+// TestStory_SplitAndJoin removes an item from the story of three publishers, and adds it again.
+func TestStory_SplitAndJoin(t *testing.T) {
+	w := sharedTestbed(t)
 	found, err := w.Search(t.Context(), api.Search{Query: "title:postgresql title:released lang:en", Duplicates: true})
 	if err != nil || len(found.Items) == 0 {
 		t.Fatalf("found %d items, %v", len(found.Items), err)
@@ -29,30 +28,30 @@ func TestAStoryIsSplitAndJoined(t *testing.T) {
 	b := open(t)
 	b.visit("/stories")
 	b.click(`main [data-list] a[href="/stories/` + story + `"]`)
-	b.until("its story is open", `location.pathname === "/stories/`+story+`"`)
-	taken := ask[string](b, `document.querySelector("form[action$='/split'] input[name=item]").value`)
+	b.until("its story is shown", `location.pathname === "/stories/`+story+`"`)
+	splitItem := evaluate[string](b, `document.querySelector("form[action$='/split'] input[name=item]").value`)
 	b.click(`form[action$="/split"]:has(input[name=item]) button`)
-	within(t, "the story has an item less", func() bool { return items(story) == before-1 })
-	item, err := w.Item(t.Context(), taken)
+	within(t, "the item has left the story", func() bool { return items(story) == before-1 })
+	item, err := w.Item(t.Context(), splitItem)
 	if err != nil || item.StoryID == story {
-		t.Fatalf("the item taken out is in story %s still, %v", item.StoryID, err)
+		t.Fatalf("the split item is still in story %s, %v", item.StoryID, err)
 	}
 
 	b.visit("/stories/" + story)
 	b.do(chromedp.SendKeys(chromedp.CSS("#story"), b.base+"/stories/"+item.StoryID))
 	b.click(`form[action$="/join"] button`)
-	within(t, "the story has all again", func() bool { return items(story) == before })
-	b.visit("/items/" + taken)
-	b.until("the item says so", `document.querySelector('main a[href="/stories/`+story+`"]') !== null`)
+	within(t, "the story has all items again", func() bool { return items(story) == before })
+	b.visit("/items/" + splitItem)
+	b.until("the item links to the story", `document.querySelector('main a[href="/stories/`+story+`"]') !== null`)
 }
 
-func TestAnItemLeadsToWhatIsLikeIt(t *testing.T) {
-	w := theWorld(t)
+func TestItem_LinksToSimilarItems(t *testing.T) {
+	w := sharedTestbed(t)
 	found, err := w.Search(t.Context(), api.Search{Query: "vacuum bloat"})
 	if err != nil || len(found.Items) != 1 {
 		t.Fatalf("found %d items, %v", len(found.Items), err)
 	}
 	b := open(t)
 	b.visit("/items/" + found.Items[0].ID)
-	b.until("there are related items", contains("main", "More like this")+` && document.querySelectorAll("section[aria-labelledby=similar] a").length > 0`)
+	b.until("related items are shown", contains("main", "Similar items")+` && document.querySelectorAll("section[aria-labelledby=similar] a").length > 0`)
 }

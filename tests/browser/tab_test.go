@@ -16,26 +16,25 @@ import (
 	"feedmesh/tests/chromium"
 )
 
-// A tab is a person at the console. Whatever a page writes to the browser's
-// console, and whatever it asks of another host, is a fault of its own.
+// A tab is a browser tab with the console. Messages on the browser's console and requests to other hosts fail
+// the test.
 type tab struct {
 	t    testing.TB
 	ctx  context.Context
-	base string // address of the console
+	base string // base URL of the console
 
-	mu     sync.Mutex
-	faults []string
-	known  string // what the browser says of a page that is refused, as it should be
+	mu       sync.Mutex
+	faults   []string
+	expected string // the browser's expected message for an error page
 }
 
-// patience is how long a page may take to become what a test waits for.
-const patience = 20 * time.Second
+// pageTimeout is the timeout of a wait for a page.
+const pageTimeout = 20 * time.Second
 
-// open starts a browser with an empty tab for a person at the usual world.
-func open(t testing.TB) *tab { return openAt(t, theWorld(t).address) }
+// open starts a browser with an empty tab for the shared node.
+func open(t testing.TB) *tab { return openAt(t, sharedTestbed(t).address) }
 
-// openAt starts a browser with an empty tab, 1280 by 900, for the console at an
-// address.
+// openAt starts a browser with an empty tab, 1280 by 900, for the console at a URL.
 func openAt(t testing.TB, base string) *tab {
 	t.Helper()
 	b := &tab{t: t, ctx: chromium.Open(t, 3*time.Minute), base: base}
@@ -69,11 +68,11 @@ func (b *tab) fault(what string) {
 	b.faults = append(b.faults, what)
 }
 
-// complaint notes what a page wrote to the console, unless that is known.
+// complaint records a console message, unless it is expected.
 func (b *tab) complaint(message string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.known == "" || !strings.Contains(message, b.known) {
+	if b.expected == "" || !strings.Contains(message, b.expected) {
 		b.faults = append(b.faults, "console: "+message)
 	}
 }
@@ -86,11 +85,11 @@ func (b *tab) listen(event any) {
 	}
 }
 
-// do carries out the steps, each within patience.
+// do executes steps, each with the timeout patience.
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	for i, step := range steps {
-		ctx, cancel := context.WithTimeout(b.ctx, patience)
+		ctx, cancel := context.WithTimeout(b.ctx, pageTimeout)
 		err := chromedp.Do(ctx, step)
 		cancel()
 		if err != nil {
@@ -99,23 +98,22 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// visit goes to a path of the console.
+// visit opens a path of the console.
 func (b *tab) visit(path string) {
 	b.t.Helper()
 	b.visitRefused(path, http.StatusOK)
 }
 
-// visitRefused goes to a path that must be answered with the status. The browser
-// complains of any but 200, soon after.
+// visitRefused opens a path that must return an error status. The browser logs a message for it soon after.
 func (b *tab) visitRefused(path string, status int) {
 	b.t.Helper()
 	b.mu.Lock()
-	b.known = ""
+	b.expected = ""
 	if status != http.StatusOK {
-		b.known = fmt.Sprintf("responded with a status of %d", status)
+		b.expected = fmt.Sprintf("responded with a status of %d", status)
 	}
 	b.mu.Unlock()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, pageTimeout)
 	defer cancel()
 	response, err := chromedp.RunResponse(ctx, chromedp.Navigate(b.base+path))
 	if err != nil {
@@ -126,7 +124,7 @@ func (b *tab) visitRefused(path string, status int) {
 	}
 }
 
-// glance returns where the tab is and how its page begins, for a failed test.
+// glance returns the URL and the beginning of the page, for the message of a failed test.
 func (b *tab) glance() string {
 	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
 	defer cancel()
@@ -134,10 +132,10 @@ func (b *tab) glance() string {
 	return text
 }
 
-// ask evaluates an expression in a tab's page.
-func ask[T any](b *tab, expression string) T {
+// evaluate evaluates an expression in the page.
+func evaluate[T any](b *tab, expression string) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, pageTimeout)
 	defer cancel()
 	got, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -146,17 +144,16 @@ func ask[T any](b *tab, expression string) T {
 	return got
 }
 
-// run has a tab's page carry out a statement.
+// run executes a statement in the page.
 func (b *tab) run(statement string) {
 	b.t.Helper()
-	ask[bool](b, "(() => {"+statement+"; return true; })()")
+	evaluate[bool](b, "(() => {"+statement+"; return true; })()")
 }
 
-// until waits for an expression to be true, on a page that is loaded with all its
-// scripts, and which may be a new one.
+// until waits until an expression is true, on a page with all its scripts loaded, which may be a new page.
 func (b *tab) until(what, expression string) {
 	b.t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(pageTimeout); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
 		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState === "complete" && !!(`+expression+")"))
 		cancel()
@@ -164,16 +161,16 @@ func (b *tab) until(what, expression string) {
 			return
 		}
 	}
-	b.t.Fatalf("not so within %v: %s; the page is %s", patience, what, b.glance())
+	b.t.Fatalf("condition not met within %v: %s; the page is %s", pageTimeout, what, b.glance())
 }
 
-// click follows what the selector selects, which must be there and seen.
+// click clicks the element of a selector, which must be visible.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
-// types presses keys, wherever the focus is.
+// types presses keys in the focused element.
 func (b *tab) types(keys string) {
 	b.t.Helper()
 	for _, key := range keys {
@@ -181,7 +178,7 @@ func (b *tab) types(keys string) {
 	}
 }
 
-// withoutScripts has pages run none from now on.
+// withoutScripts disables scripts from now on.
 func (b *tab) withoutScripts() {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
@@ -189,7 +186,7 @@ func (b *tab) withoutScripts() {
 	}
 }
 
-// prefers has the person's system be "light" or "dark".
+// prefers sets the color scheme to "light" or "dark".
 func (b *tab) prefers(scheme string) {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
@@ -199,10 +196,10 @@ func (b *tab) prefers(scheme string) {
 	}
 }
 
-// contains returns an expression: whether the text of what is selected has words.
+// contains returns an expression: whether the text of the selected element contains words.
 func contains(selector, words string) string {
 	return fmt.Sprintf(`document.querySelector(%q)?.innerText.includes(%q)`, selector, words)
 }
 
-// quote returns a text as a script has it.
+// quote returns a text as a script literal.
 func quote(text string) string { return fmt.Sprintf("%q", text) }

@@ -1,5 +1,5 @@
-// Package chromium starts the distribution's Chromium for tests, such that it
-// reaches nothing but this machine.
+// Package chromium starts the distribution's Chromium for tests, without network access beyond this machine.
+// [Open] returns a browser that ends with its test.
 package chromium
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Open starts a browser that ends with the test, or with patience. The context
-// is of its first tab. Without Chromium the test skips.
-func Open(t testing.TB, patience time.Duration) context.Context {
+// Open starts a browser that ends with the test, or after a timeout of patience. The context belongs to its
+// first tab. Without Chromium the test is skipped.
+func Open(t testing.TB, timeout time.Duration) context.Context {
 	t.Helper()
-	ctx, stop := context.WithTimeout(context.Background(), patience)
+	ctx, stop := context.WithTimeout(context.Background(), timeout)
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewExecAllocator(ctx,
 		chromedp.ExecPath(program(t)), chromedp.UserDataDir(t.TempDir()), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
@@ -29,7 +29,7 @@ func Open(t testing.TB, patience time.Duration) context.Context {
 	return ctx
 }
 
-// program returns the path of a Chromium.
+// program returns the path of Chromium.
 func program(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {

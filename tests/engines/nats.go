@@ -12,24 +12,24 @@ import (
 	"time"
 )
 
-// NATS is a cluster of NATS servers with JetStream, each a process of its own that
-// writes through to its disk before it acknowledges.
+// NATS is a cluster of NATS servers with JetStream, each a separate process that syncs writes to disk before
+// it acknowledges them.
 type NATS struct {
 	Servers []*NATSServer
 }
 
-// A NATSServer is one of a cluster. It may be killed and started again, and then
-// is at the same address and has the same data.
+// A NATSServer is a server of a cluster. It may be killed and restarted, and then has the same address and
+// data.
 type NATSServer struct {
 	Process
 	Data    string // folder of its streams; it may be removed while the server is down
 	client  int    // ports
 	monitor int
-	member  bool // of a cluster of several
+	member  bool // of a cluster of several servers
 }
 
-// StartNATS builds the server and starts n of them, with their data in folders of
-// dir, and returns when all are ready.
+// StartNATS builds the server and starts n of them, with their data in folders of dir, and returns when all
+// are ready.
 func StartNATS(dir string, n int) (*NATS, error) {
 	program := filepath.Join(dir, "nats-server")
 	build := exec.Command("go", "build", "-o", program, "github.com/nats-io/nats-server/v2")
@@ -57,7 +57,7 @@ func StartNATS(dir string, n int) (*NATS, error) {
 			return nil, err
 		}
 	}
-	// None is ready before most of them run.
+	// A server becomes ready only after most of them run.
 	for _, s := range cluster.Servers {
 		if err := s.Ready(time.Minute, s.Healthy); err != nil {
 			cluster.Kill()
@@ -79,7 +79,7 @@ func newNATSServer(dir string, i int, program, route string, routes []string) (*
 	s.Data = filepath.Join(dir, s.Name)
 	file := s.Data + ".conf"
 	s.Args = []string{"--config", file}
-	// max_file is what the streams may reserve, however small the disk.
+	// max_file bounds the reservations of streams, independent of the disk's size.
 	settings := fmt.Sprintf(`
 server_name: %s
 listen: 127.0.0.1:%d
@@ -97,7 +97,7 @@ jetstream { store_dir: %q, sync_interval: always, max_file: 16GB, max_mem: 256MB
 	return s, nil
 }
 
-// URLs returns the addresses of all servers.
+// URLs returns the URLs of all servers.
 func (n *NATS) URLs() []string {
 	var urls []string
 	for _, s := range n.Servers {
@@ -106,15 +106,15 @@ func (n *NATS) URLs() []string {
 	return urls
 }
 
-// Kill ends all servers at once.
+// Kill kills all servers together.
 func (n *NATS) Kill() {
 	for _, s := range n.Servers {
 		s.Process.Kill()
 	}
 }
 
-// Start starts the server, the first time or again, and returns when it is ready,
-// for which most of its cluster must run.
+// Start starts or restarts the server, and returns when it is ready, which requires a running majority of its
+// cluster.
 func (s *NATSServer) Start() error {
 	if err := s.Process.Start(); err != nil {
 		return err
@@ -122,10 +122,9 @@ func (s *NATSServer) Start() error {
 	return s.Ready(time.Minute, s.Healthy)
 }
 
-// Healthy returns nil if the server and its streams are well and its cluster has
-// a leader.
+// Healthy returns nil if the server and its streams are healthy and its cluster has a leader.
 func (s *NATSServer) Healthy() error {
-	if err := s.ask("/healthz", nil); err != nil || !s.member {
+	if err := s.get("/healthz", nil); err != nil || !s.member {
 		return err
 	}
 	var js struct {
@@ -133,7 +132,7 @@ func (s *NATSServer) Healthy() error {
 			Leader string `json:"leader"`
 		} `json:"meta_cluster"`
 	}
-	if err := s.ask("/jsz", &js); err != nil {
+	if err := s.get("/jsz", &js); err != nil {
 		return err
 	}
 	if js.Cluster.Leader == "" {
@@ -142,8 +141,8 @@ func (s *NATSServer) Healthy() error {
 	return nil
 }
 
-// ask reads a page of the server's monitoring into answer, unless that is nil.
-func (s *NATSServer) ask(page string, answer any) error {
+// get reads a page of the server's monitoring into answer, unless that is nil.
+func (s *NATSServer) get(page string, answer any) error {
 	client := http.Client{Timeout: 5 * time.Second}
 	response, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d%s", s.monitor, page))
 	if err != nil {

@@ -17,23 +17,22 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Postgres is a PostgreSQL server with its data in a folder. It may be stopped
-// (SIGINT: fast, SIGQUIT: immediate) or killed and started again, and then is at
-// the same address and has the same data.
+// Postgres is a PostgreSQL server with its data in a folder. It may be stopped (SIGINT: fast, SIGQUIT:
+// immediate) or killed and restarted, and then has the same address and data.
 type Postgres struct {
 	Process
 	port int
 }
 
-// whoMayConnect has all but the superuser give a password.
+// whoMayConnect requires a password from all users except the superuser.
 const whoMayConnect = `
 host all postgres 127.0.0.1/32 trust
 host all all      127.0.0.1/32 scram-sha-256
 `
 
-// StartPostgres makes a server with its data in dir, with settings such as
-// "fsync=off" beside PostgreSQL's own defaults, and returns when it is ready.
-// The error is [os.ErrNotExist] where PostgreSQL is not installed.
+// StartPostgres creates a server with its data in dir, with settings such as "fsync=off" in addition to
+// PostgreSQL's defaults, and returns when it is ready. The error is [os.ErrNotExist] if PostgreSQL is not
+// installed.
 func StartPostgres(dir string, settings ...string) (*Postgres, error) {
 	initdb, err := postgresProgram("initdb")
 	if err != nil {
@@ -47,7 +46,7 @@ func StartPostgres(dir string, settings ...string) (*Postgres, error) {
 	var owner uint32
 	if os.Getuid() == 0 {
 		owner = unprivileged()
-		if err := handOver(dir, owner); err != nil {
+		if err := changeOwner(dir, owner); err != nil {
 			return nil, err
 		}
 	}
@@ -60,7 +59,7 @@ func StartPostgres(dir string, settings ...string) (*Postgres, error) {
 	if !making.Wait(2 * time.Minute) {
 		making.Kill()
 	}
-	if _, err := os.Stat(filepath.Join(data, "PG_VERSION")); err != nil { // when it fails, it takes all away again
+	if _, err := os.Stat(filepath.Join(data, "PG_VERSION")); err != nil { // on failure initdb removes the folder
 		return nil, fmt.Errorf("make a database in %s: %s", dir, making.Log())
 	}
 
@@ -82,9 +81,8 @@ func StartPostgres(dir string, settings ...string) (*Postgres, error) {
 	return p, p.Exec("CREATE ROLE feedmesh LOGIN PASSWORD 'secret'")
 }
 
-// Start starts the server, the first time or again, and returns when it is
-// ready. What is left of a killed one may keep the new one from starting for a
-// moment.
+// Start starts or restarts the server, and returns when it is ready. Processes of a killed server may block
+// the start for a moment, so it retries.
 func (p *Postgres) Start() error {
 	deadline := time.Now().Add(time.Minute)
 	for {
@@ -99,13 +97,12 @@ func (p *Postgres) Start() error {
 	}
 }
 
-// URL returns the address of the server's first database, for its superuser.
+// URL returns the URL of the server's first database, for its superuser.
 func (p *Postgres) URL() string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", p.port)
 }
 
-// Create makes a new empty database and returns its address, for a user who owns
-// that database and has no other rights.
+// Create creates an empty database and returns its URL, for a user who owns it and has no other rights.
 func (p *Postgres) Create(name string) (url string, err error) {
 	err = p.Exec(fmt.Sprintf(`CREATE DATABASE %q OWNER feedmesh`, name))
 	return fmt.Sprintf("postgres://feedmesh:secret@127.0.0.1:%d/%s?sslmode=disable", p.port, name), err
@@ -124,8 +121,7 @@ func (p *Postgres) Exec(statements string) error {
 	return err
 }
 
-// NewPostgres starts a server that ends with the test, which it skips where
-// PostgreSQL is not installed.
+// NewPostgres starts a server that ends with the test, or skips the test if PostgreSQL is not installed.
 func NewPostgres(t testing.TB, settings ...string) *Postgres {
 	t.Helper()
 	p, err := StartPostgres(t.TempDir(), settings...)
@@ -135,13 +131,13 @@ func NewPostgres(t testing.TB, settings ...string) *Postgres {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A killed server's children may still write when the folder is removed.
+	// A killed server's child processes may still write while the folder is removed.
 	t.Cleanup(func() { p.Stop(syscall.SIGQUIT, time.Minute) })
 	return p
 }
 
-// postgresProgram returns the path of a program of PostgreSQL's: the one a shell
-// would run, or that of the highest version Debian has installed.
+// postgresProgram returns the path of a PostgreSQL program: that in PATH, or the highest version installed by
+// Debian.
 func postgresProgram(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return filepath.EvalSymlinks(path)
@@ -174,9 +170,8 @@ func unprivileged() uint32 {
 	return 65534
 }
 
-// handOver gives dir to a user, and lets everyone pass through the temporary
-// folders that it is in.
-func handOver(dir string, owner uint32) error {
+// changeOwner changes the owner of dir, and makes its temporary parent folders accessible.
+func changeOwner(dir string, owner uint32) error {
 	if err := os.Chown(dir, int(owner), int(owner)); err != nil {
 		return err
 	}

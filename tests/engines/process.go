@@ -1,6 +1,5 @@
-// Package engines runs the servers that tests need, for real and each as a
-// process of its own: PostgreSQL, Meilisearch and NATS. They end with the test
-// program that started them, however it ends.
+// Package engines runs the real servers of tests as separate processes: [Postgres], [Meilisearch] and [NATS].
+// They end with the test program in any case, on Linux by a kernel signal.
 package engines
 
 import (
@@ -15,14 +14,14 @@ import (
 	"time"
 )
 
-// A Process is a program that can be ended and started again.
+// A Process is a program that can be stopped and restarted.
 type Process struct {
 	Name string
 	Path string   // of the program
 	Args []string //
-	Dir  string   // it runs in; empty: the current one
-	Env  []string // "KEY=value", added to this process's own
-	User uint32   // ID of the user and group it runs as; 0: ours
+	Dir  string   // working directory; empty: the current one
+	Env  []string // "KEY=value", added to this process's environment
+	User uint32   // ID of its user and group; 0: those of this process
 
 	mu    sync.Mutex
 	cmd   *exec.Cmd
@@ -41,7 +40,7 @@ func (p *Process) Start() error {
 	started := make(chan error)
 	ended := make(chan struct{})
 	go func() {
-		defer hold()() // the kernel ends the child when the thread that started it ends
+		defer hold()() // the kernel kills the child when the thread that started it exits
 		err := cmd.Start()
 		started <- err
 		if err == nil {
@@ -65,14 +64,13 @@ func (p *Process) Signal(s os.Signal) {
 	}
 }
 
-// Kill ends the program at once, as a power cut would.
+// Kill kills the program, like a power failure.
 func (p *Process) Kill() {
 	p.Signal(syscall.SIGKILL)
 	p.Wait(time.Minute)
 }
 
-// Stop asks the program to end, and kills it if it has not within the time,
-// which it then says.
+// Stop sends SIGTERM, and kills the program after a timeout, which is returned as an error.
 func (p *Process) Stop(s os.Signal, within time.Duration) error {
 	p.Signal(s)
 	if p.Wait(within) {
@@ -82,7 +80,7 @@ func (p *Process) Stop(s os.Signal, within time.Duration) error {
 	return fmt.Errorf("%s did not stop within %v", p.Name, within)
 }
 
-// Wait waits until the program has ended, and reports whether it did in time.
+// Wait waits until the program has ended, and reports whether it did before the timeout.
 func (p *Process) Wait(within time.Duration) bool {
 	p.mu.Lock()
 	ended := p.ended
@@ -96,14 +94,14 @@ func (p *Process) Wait(within time.Duration) bool {
 	case <-time.After(within):
 	}
 	select {
-	case <-ended: // both at once
+	case <-ended: // both together
 		return true
 	default:
 		return false
 	}
 }
 
-// Running reports whether the program was started and has not ended.
+// Running reports whether the program runs.
 func (p *Process) Running() bool {
 	p.mu.Lock()
 	started := p.ended != nil
@@ -111,7 +109,7 @@ func (p *Process) Running() bool {
 	return started && !p.Wait(0)
 }
 
-// ID returns the system's number of the process, or 0.
+// ID returns the process ID, or 0.
 func (p *Process) ID() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,8 +119,7 @@ func (p *Process) ID() int {
 	return p.cmd.Process.Pid
 }
 
-// ExitCode returns how the program ended, or -1 if it did by a signal or not
-// at all.
+// ExitCode returns the program's exit code, or -1 after a signal or while it runs.
 func (p *Process) ExitCode() int {
 	if p.Running() {
 		return -1
@@ -135,13 +132,12 @@ func (p *Process) ExitCode() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// Log returns the last of what the program wrote.
+// Log returns the end of the program's output.
 func (p *Process) Log() string { return p.log.String() }
 
-// Ready waits until ok returns nil, and gives up when the program has ended or
-// the time is over.
+// Ready waits until ok returns nil, and fails if the program ends or after a timeout.
 func (p *Process) Ready(within time.Duration, ok func() error) error {
-	err := errors.New("not asked yet")
+	err := errors.New("not checked yet")
 	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if err = ok(); err == nil {
 			return nil
@@ -153,7 +149,7 @@ func (p *Process) Ready(within time.Duration, ok func() error) error {
 	return fmt.Errorf("%s is not ready after %v: %w: %s", p.Name, within, err, p.Log())
 }
 
-// FreePort returns a port of this machine that nobody listens on.
+// FreePort returns a free port of this machine.
 func FreePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -163,7 +159,7 @@ func FreePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// tail keeps the last of what is written to it.
+// tail buffers the end of its input.
 type tail struct {
 	mu sync.Mutex
 	b  []byte
@@ -175,8 +171,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.b = append(t.b, b...)
-	if over := len(t.b) - tailSize; over > 0 {
-		t.b = bytes.Clone(t.b[over:])
+	if excess := len(t.b) - tailSize; excess > 0 {
+		t.b = bytes.Clone(t.b[excess:])
 	}
 	return len(b), nil
 }

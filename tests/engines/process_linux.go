@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// attributes has the process end with ours, and run as another user.
+// attributes lets the process end with this one, and run as another user.
 func attributes(user uint32) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if user != 0 {

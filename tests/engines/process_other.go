@@ -4,8 +4,7 @@ package engines
 
 import "syscall"
 
-// attributes has nothing to set where the kernel does not end children with
-// their parent, and tests do not run as root.
+// attributes does nothing: other kernels do not end children with their parent, and tests do not run as root.
 func attributes(uint32) *syscall.SysProcAttr { return nil }
 
 func hold() func() { return func() {} }

@@ -15,19 +15,21 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"feedmesh/tests/engines"
 )
 
 // killAgents kills an agent every two to five seconds.
 func killAgents(m *mesh, r *run) {
 	for r.left(r.between(2*time.Second, 5*time.Second)) {
 		a := anyOf(r.random, m.agents)
-		m.say("kill %s", a.Name)
+		m.logf("kill %s", a.Name)
 		r.hits.Add(1)
 		a.end(syscall.SIGKILL)
 	}
 }
 
-// points are where agents are made to die, by the role that passes them.
+// points are the fault points at which agents crash, by role.
 var points = map[string][]string{
 	"schedule": {"written schedule", "published crawl", "done observe"},
 	"crawl":    {"taken crawl", "published parse", "done crawl"},
@@ -39,13 +41,12 @@ var points = map[string][]string{
 	"index":    {"taken index", "done index"},
 }
 
-// alone are the roles of which one agent is active at a time.
+// alone are the roles with one active agent at a time.
 var alone = []string{"schedule", "cluster", "index"}
 
-// crashAtPoints starts an agent for each point, which has one role and dies there:
-// first those with roles that many have, then, while the agents that usually have
-// the others leave them to them, those with the others, of which one after another
-// gets its turn.
+// crashAtPoints starts an agent with one role for each point, which crashes there: first for roles with
+// several active agents, then, while the usual agents give them up, for roles with one active agent, one
+// after another.
 func crashAtPoints(m *mesh, r *run) {
 	var doomed []*agent
 	for _, role := range slices.Sorted(maps.Keys(points)) {
@@ -65,7 +66,7 @@ func crashAtPoints(m *mesh, r *run) {
 	}
 	for _, role := range alone {
 		r.died(turns[role])
-		rest = append(rest, m.add("rest-"+role, []string{role})) // the others need what it does
+		rest = append(rest, m.add("rest-"+role, []string{role})) // the other agents need its roles
 	}
 	for _, a := range m.agents[:2] {
 		a.resume()
@@ -75,12 +76,12 @@ func crashAtPoints(m *mesh, r *run) {
 	}
 }
 
-// doom starts the agents that are to die in a role.
+// doom starts the agents that crash in a role.
 func (m *mesh) doom(r *run, role string) []*agent {
 	var doomed []*agent
 	for _, point := range points[role] {
 		a := m.newAgent("dies at "+point, []string{role}, "FEEDMESH_CRASH_AT="+point+":1")
-		m.know(a)
+		m.register(a)
 		if err := a.Start(); err != nil {
 			r.miss("%v", err)
 		}
@@ -89,7 +90,7 @@ func (m *mesh) doom(r *run, role string) []*agent {
 	return doomed
 }
 
-// died waits until agents have died by a signal, which nobody sent but they.
+// died waits until agents have died by their own signal.
 func (r *run) died(doomed []*agent) {
 	deadline := time.Now().Add(80 * time.Second)
 	for _, a := range doomed {
@@ -105,29 +106,27 @@ func (r *run) died(doomed []*agent) {
 	}
 }
 
-// zombie stops the active schedule's agent for three leases and lets it go on.
-// What it then still wants to write must be refused.
+// zombie stops the active schedule's agent for three leases and resumes it. Its late writes must be rejected.
 func zombie(m *mesh, r *run) {
 	for first := true; first || r.left(3*lease+interval); first = false {
 		a := m.holder("schedule")
 		if a == nil {
-			r.miss("nobody says that its schedule is active")
+			r.miss("no agent reports an active schedule")
 			return
 		}
-		m.say("stop %s", a.Name)
+		m.logf("stop %s", a.Name)
 		r.hits.Add(1)
 		before := a.refusals()
 		a.Signal(syscall.SIGSTOP)
 		time.Sleep(3 * lease)
 		a.Signal(syscall.SIGCONT)
 		if !awokeToRefusal(a, before) {
-			r.miss("%s went on as if it had not been away", a.Name)
+			r.miss("%s continued as if it had not been stopped", a.Name)
 		}
 	}
 }
 
-// awokeToRefusal reports whether an agent soon says once more that it has lost what
-// it did alone.
+// awokeToRefusal reports whether an agent soon detects that it has lost a lease.
 func awokeToRefusal(a *agent, before int) bool {
 	for range 50 {
 		time.Sleep(100 * time.Millisecond)
@@ -138,14 +137,13 @@ func awokeToRefusal(a *agent, before int) bool {
 	return false
 }
 
-// refusals returns how often the agent was told, or saw, that what it did alone is
-// another's.
+// refusals returns the number of times that the agent detected a lost lease.
 func (a *agent) refusals() int {
-	a.hear()
-	return int(a.metric("feedmesh_step_downs_total")+a.metric("feedmesh_fenced_off_total")) + a.heard.count("stepped down")
+	a.readLog()
+	return int(a.metric("feedmesh_step_downs_total")+a.metric("feedmesh_fenced_off_total")) + a.journal.count("stepped down")
 }
 
-// metric returns the value of a metric without labels, 0 if it is not told.
+// metric returns the value of a metric without labels, 0 if it is missing.
 func (a *agent) metric(name string) float64 {
 	response, err := http.Get(a.api.Address() + "/metrics")
 	if err != nil {
@@ -165,42 +163,62 @@ func (a *agent) metric(name string) float64 {
 	return 0
 }
 
-// redeliver has a fifth of the tasks that are done delivered again.
+// redeliver causes a second delivery of a fifth of the finished tasks.
 func redeliver(m *mesh, r *run) {
 	m.roll(2*restartAfter, "FEEDMESH_REDELIVER=0.2")
 	r.rest()
 	m.roll(2 * restartAfter)
 }
 
-// toldOthers is the time within which all agents know who else is in the mesh, and
-// write what those can read.
-const toldOthers = 8 * time.Second
+// schemaUpdateTime is the time within which all agents detect the other agents and write in a schema that all of
+// them can read.
+const schemaUpdateTime = 8 * time.Second
 
-// mixVersions has agents replaced by those of a newer version, while work goes on,
-// and back.
+// mixVersions replaces agents by a newer version and back, under load.
 func mixVersions(m *mesh, r *run) {
 	m.roll(2*restartAfter, "FEEDMESH_SCHEMA_AHEAD=1")
 	r.rest()
-	m.roll(toldOthers)
+	m.roll(schemaUpdateTime)
 }
 
-// roll restarts two agents, one of each kind, and after a pause the others, each
-// when it has drained.
+// mixPreviousVersion replaces agents by the previous version and back, under load. For the pause of each roll
+// one agent of each kind runs the previous version and one this version, so tasks pass between them in both
+// directions.
+func mixPreviousVersion(m *mesh, r *run) {
+	if m.previous == "" {
+		m.logf("%s SKIPPED, NOT TESTED: %v", r.id, engines.ErrNoHistory)
+		return
+	}
+	m.rollTo(m.previous, schemaUpdateTime)
+	r.rest()
+	m.rollTo(m.program, schemaUpdateTime)
+}
+
+// roll restarts two agents, one of each kind, and after a pause the others, each after draining.
 func (m *mesh) roll(pause time.Duration, env ...string) {
+	m.rollBy(pause, func(a *agent) { a.set(env...) })
+}
+
+// rollTo does the same with another program.
+func (m *mesh) rollTo(program string, pause time.Duration) {
+	m.rollBy(pause, func(a *agent) { a.replace(program) })
+}
+
+func (m *mesh) rollBy(pause time.Duration, restart func(*agent)) {
 	for i := range 2 {
 		var group sync.WaitGroup
-		group.Go(func() { m.agents[i].set(env...) })
-		group.Go(func() { m.agents[i+2].set(env...) })
+		group.Go(func() { restart(m.agents[i]) })
+		group.Go(func() { restart(m.agents[i+2]) })
 		group.Wait()
 		time.Sleep(pause)
 	}
 }
 
-// more is how many agents come and go.
+// more is the number of agents that join and leave.
 const more = 9
 
-// scale has agents join and leave, twice if there is time for it. None may be idle
-// half a minute later, and those that leave must leave nothing undone.
+// scale lets agents join and leave, twice if time allows. None may be idle half a minute after joining, and
+// leaving agents must finish their tasks.
 func scale(m *mesh, r *run) {
 	for turn := 0; turn == 0 || turn == 1 && r.long; turn++ {
 		var joined []*agent
@@ -219,7 +237,7 @@ func scale(m *mesh, r *run) {
 		}
 		group.Wait()
 		m.later.Go(func() {
-			time.Sleep(silence) // after which what they left undone is delivered again
+			time.Sleep(redeliveryTimeout) // after which their unfinished tasks are delivered again
 			if least, _ := m.redeliveries(); least > before {
 				r.late("%d tasks were delivered again when %d agents left", least-before, more)
 			}
@@ -227,10 +245,10 @@ func scale(m *mesh, r *run) {
 	}
 }
 
-// silence is how long a task is left to an agent that says nothing.
-const silence = 20 * time.Second
+// redeliveryTimeout is the time after which the task of a silent agent is delivered again.
+const redeliveryTimeout = 20 * time.Second
 
-// someWork waits until every agent of the mesh has done a task since now.
+// someWork waits until every agent of the mesh has finished a task since now.
 func (m *mesh) someWork(r *run, joined []*agent) {
 	want := len(m.agents) + len(m.spared) + len(joined)
 	began := time.Now()
@@ -243,7 +261,7 @@ func (m *mesh) someWork(r *run, joined []*agent) {
 		}
 		busy := 0
 		for _, a := range status.Agents {
-			if _, known := first[a.ID]; !known {
+			if _, found := first[a.ID]; !found {
 				first[a.ID] = a.Done
 			}
 			if a.Done > first[a.ID] {
@@ -251,7 +269,7 @@ func (m *mesh) someWork(r *run, joined []*agent) {
 			}
 		}
 		if busy >= want {
-			m.say("all %d agents work after %v", busy, time.Since(began).Round(time.Second))
+			m.logf("all %d agents work after %v", busy, time.Since(began).Round(time.Second))
 			return
 		}
 		if time.Since(began) > 30*time.Second {
@@ -261,10 +279,9 @@ func (m *mesh) someWork(r *run, joined []*agent) {
 	}
 }
 
-// redeliveries returns between which bounds lies how many deliveries there were
-// beyond one for each task, on the queues of agents that come and go, since these
-// were made. Tasks come while it counts: it does so until the bounds meet, and not
-// much longer, or it would count what the next fault has done.
+// redeliveries returns bounds of the number of deliveries beyond one for each task, on the queues of agents
+// that join and leave, since their creation. Because tasks arrive during the count, it repeats until the
+// bounds meet, for a limited time, so that it does not count the next fault's deliveries.
 func (m *mesh) redeliveries() (least, most int64) {
 	least, most = math.MinInt64, math.MaxInt64
 	for began := time.Now(); least < most && time.Since(began) < 3*time.Second; {
@@ -278,8 +295,8 @@ func (m *mesh) redeliveries() (least, most int64) {
 	return least, most
 }
 
-// deliveries returns how many deliveries a queue has seen or will, and how many
-// tasks it has had just before that was counted and just after.
+// deliveries returns the number of deliveries of a queue, pending ones included, and its number of tasks just
+// before and just after that count.
 func (m *mesh) deliveries(queue string) (before, seen, after int64) {
 	stream, err := m.js.Stream(m.ctx, queue)
 	if err != nil {

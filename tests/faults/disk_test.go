@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// A disk is one of its own, in memory, that can be full.
+// A disk is a separate file system in memory that can be filled.
 type disk struct {
 	path string
 	size int64
 }
 
-// newDisk mounts a disk at a folder until the test ends. Only root may.
+// newDisk mounts a disk at a folder until the test ends. It requires root.
 func newDisk(t *testing.T, path string, size int64) (*disk, error) {
 	d := &disk{path, size}
 	if err := d.mount(0, size); err != nil {
@@ -34,8 +34,7 @@ func (d *disk) mount(flags uintptr, size int64) error {
 	return nil
 }
 
-// fill leaves no room on the disk: it becomes as small as what is on it, so that no
-// memory is taken to fill it.
+// fill shrinks the disk to its contents, which needs no memory.
 func (d *disk) fill() error {
 	for {
 		var now syscall.Statfs_t
@@ -43,16 +42,16 @@ func (d *disk) fill() error {
 			return fmt.Errorf("fill a disk: %w", err)
 		}
 		err := d.mount(syscall.MS_REMOUNT, int64(now.Blocks-now.Bfree)*now.Bsize)
-		if !errors.Is(err, syscall.EINVAL) { // which says that more has come meanwhile
+		if !errors.Is(err, syscall.EINVAL) { // EINVAL: the contents grew meanwhile
 			return err
 		}
 	}
 }
 
-// free gives the room back.
+// free restores the disk's size.
 func (d *disk) free() error { return d.mount(syscall.MS_REMOUNT, d.size) }
 
-func TestAFullDiskTakesNothingUntilItIsFreed(t *testing.T) {
+func TestDisk_FillAndFree(t *testing.T) {
 	path := t.TempDir()
 	d, err := newDisk(t, path, diskSize)
 	if err != nil {
@@ -66,6 +65,6 @@ func TestAFullDiskTakesNothingUntilItIsFreed(t *testing.T) {
 		t.Errorf("write to a full disk: got %v, want %v", err, syscall.ENOSPC)
 	}
 	if err := errors.Join(d.free(), write("after")); err != nil {
-		t.Errorf("write to a disk that has room again: %v", err)
+		t.Errorf("write to a disk with free space again: %v", err)
 	}
 }

@@ -1,16 +1,14 @@
 //go:build linux
 
-// Package faults breaks a whole mesh, of real servers and agents, while a farm of
-// feeds publishes, and counts what came of it: what was lost, stored twice,
-// forgotten or fetched too often, and how long it took to be as before.
+// Package faults injects faults into a whole mesh of real servers and agents while feeds publish, and
+// measures lost items, duplicates, missing polls, superfluous requests and recovery times.
 //
 //	go test ./tests/faults -v                        all faults, each for some seconds
 //	go test ./tests/faults -v -faults.for 10m        each for ten minutes, one by one
 //	go test ./tests/faults -v -faults.only R04,R08   these
 //	go test ./tests/faults -v -run Soak -soak.for 1h any of them, at random, for an hour
 //
-// To add a fault, write a function that has it happen (see [fault]) and name it in
-// the table below.
+// To add a fault, write a function that injects it (see killAgents) and add it to the table below.
 package faults
 
 import (
@@ -32,39 +30,38 @@ import (
 )
 
 var (
-	forFlag  = flag.Duration("faults.for", 0, "how long each fault lasts, one by one; 0: some seconds, several at once")
-	onlyFlag = flag.String("faults.only", "", "faults to have happen, as R01,R04; empty: all")
-	seedFlag = flag.Uint64("faults.seed", 0, "seed of what happens when; 0: one of the time")
+	forFlag  = flag.Duration("faults.for", 0, "duration of each fault, in sequence; 0: some seconds, several together")
+	onlyFlag = flag.String("faults.only", "", "faults to inject, as R01,R04; empty: all")
+	seedFlag = flag.Uint64("faults.seed", 0, "seed of the fault times; 0: the current time")
 )
 
 const (
 	feeds = 240
-	rate  = 15.0 // entries a second that they publish, together
+	rate  = 15.0 // entries a second of all feeds together
 
-	agentsBack = time.Minute     // time to be as before when agents or NATS were hit
-	storesBack = 2 * time.Minute // and when stores were
+	agentsBack = time.Minute     // recovery time after faults of agents or NATS
+	storesBack = 2 * time.Minute // and after faults of stores
 
-	// settleTime is how long all that was served may take to be in the store after
-	// the last fault.
+	// settleTimeout is the time after the last fault within which all served entries must be stored.
 	settleTime = 2*interval + time.Minute
 )
 
-// A fault is something that goes wrong in a mesh.
+// A fault is an injected fault of a mesh.
 type fault struct {
 	id, what string
-	back     time.Duration // time that the mesh may take to be as before
-	short    time.Duration // how long it lasts in the short form
+	back     time.Duration // limit of the recovery time
+	short    time.Duration // duration in the short form
 
-	// again says that it has feeds fetched again by design, how often can't be told.
-	again bool
+	// refetches states that the fault causes repeated fetches by design, in any number.
+	refetches bool
 
-	// happen has it happen until r.until, or as often as makes sense, and returns
-	// when all that was broken is whole again.
+	// happen injects the fault until r.until, or as often as makes sense, and returns after all broken parts
+	// are repaired.
 	happen func(m *mesh, r *run)
 }
 
-// stages are the faults in the order they happen; those of one stage, which do not
-// mask one another, at the same time if they are to be short.
+// stages are the faults in order. The faults of a stage, which do not mask each other, are injected together
+// in the short form.
 var stages = [][]fault{
 	{{id: "R18", what: "ten agents and back", back: agentsBack, short: 15 * time.Second, happen: scale}},
 	{{id: "R09", what: "Meilisearch down, slow, its index deleted", back: storesBack, short: 12 * time.Second, happen: searchGoes}},
@@ -79,43 +76,44 @@ var stages = [][]fault{
 	{{id: "R06", what: "all streams and buckets deleted", back: agentsBack, short: 4 * time.Second, happen: loseStreams}},
 	{{id: "R08", what: "PostgreSQL restarted, down, connections killed", back: storesBack, short: 14 * time.Second, happen: storeGoes}},
 	{{id: "R11", what: "disks full", back: storesBack, short: 12 * time.Second, happen: fillDisks}},
-	{{id: "R15", what: "a fifth delivered again", back: agentsBack, short: 12 * time.Second, again: true, happen: redeliver}},
+	{{id: "R15", what: "a fifth delivered again", back: agentsBack, short: 12 * time.Second, refetches: true, happen: redeliver}},
 	{{id: "R16", what: "two versions mixed", back: agentsBack, short: 12 * time.Second, happen: mixVersions}},
+	{{id: "R17", what: "previous version mixed", back: agentsBack, short: 20 * time.Second, happen: mixPreviousVersion}},
 }
 
-// A run is one fault as it happens, and what came of it.
+// A run is one injection of a fault with its results.
 type run struct {
 	fault
-	random *rand.Rand    // the same for the same seed
-	lasts  time.Duration // how long it is to
-	long   bool          // it happens again and again for so long, or once if not
-	strict bool          // bars of time count
-	until  time.Time     // when it is to end
+	random *rand.Rand    // reproducible by the seed
+	lasts  time.Duration // planned duration
+	long   bool          // repeated for the duration, otherwise once
+	strict bool          // time limits are enforced
+	until  time.Time     // planned end
 
-	hits atomic.Int64 // kills, or what else has work done again
+	hits atomic.Int64 // kills, or other causes of repeated work
 
 	mu     sync.Mutex
-	missed []string // bars
-	slow   []string // bars of time, where these do not count
+	missed []string // exceeded limits
+	slow   []string // exceeded time limits, if not enforced
 
-	began, ended, over   time.Time     // when it began and ended, and when the next could
-	took                 time.Duration // from its end until the mesh was as before
-	found                time.Duration // and until all was findable; 0 if nobody asked
-	served, absent, lost int
-	fell                 int64
-	memory               [2]int64 // before and after
-	polite               politeness
+	began, ended, recovered time.Time     // start, end, and earliest start of the next
+	recovery                time.Duration // recovery time
+	found                   time.Duration // time until all items were searchable; 0 if not measured
+	served, absent, lost    int
+	crashes                 int64
+	memory                  [2]int64 // before and after
+	polite                  politeness
 }
 
-// miss notes that a bar was missed.
+// miss records an exceeded limit.
 func (r *run) miss(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.missed = append(r.missed, fmt.Sprintf(format, args...))
 }
 
-// late notes that a bar of time was missed. It fails the long form only: the others
-// run beside whatever else this machine does, and print it.
+// late records an exceeded time limit. It fails the long form only: other forms run in parallel with other
+// work on the machine, and print it.
 func (r *run) late(format string, args ...any) {
 	if r.strict {
 		r.miss(format, args...)
@@ -126,7 +124,7 @@ func (r *run) late(format string, args ...any) {
 	r.slow = append(r.slow, fmt.Sprintf(format, args...))
 }
 
-// left reports whether the fault is to go on, after a pause.
+// left waits for a pause and reports whether the fault is to continue.
 func (r *run) left(pause time.Duration) bool {
 	if time.Now().Add(pause).After(r.until) {
 		return false
@@ -135,10 +133,10 @@ func (r *run) left(pause time.Duration) bool {
 	return true
 }
 
-// rest waits until the fault is to end.
+// rest waits until the planned end.
 func (r *run) rest() { time.Sleep(time.Until(r.until)) }
 
-// between returns a time between two, by chance.
+// between returns a random duration between two.
 func (r *run) between(from, to time.Duration) time.Duration {
 	return from + time.Duration(r.random.Int64N(int64(to-from)))
 }
@@ -147,12 +145,12 @@ func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes minutes")
 	}
-	w := underWay(t)
+	w := startWork(t)
 	for _, stage := range plan(w.seed) {
 		w.happen(stage)
 	}
 	end := w.settle(*forFlag > 0, settleTime)
-	t.Log("\n" + w.table() + end.String() + w.bars(end))
+	t.Log("\n" + w.table() + end.String() + w.exceeded(end))
 	for _, r := range append(w.runs, end.run) {
 		if len(r.missed) > 0 {
 			t.Errorf("%s: %d bars are missed", r.id, len(r.missed))
@@ -160,7 +158,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// plan returns what is to happen, stage by stage: what was asked for.
+// plan returns the selected faults, stage by stage.
 func plan(seed uint64) [][]*run {
 	var list [][]*run
 	for _, stage := range stages {
@@ -184,23 +182,23 @@ func plan(seed uint64) [][]*run {
 	return slices.DeleteFunc(list, func(stage []*run) bool { return len(stage) == 0 })
 }
 
-// A work is a mesh that reads what a farm publishes, while faults happen.
+// A work is a mesh that reads publishing feeds during faults.
 type work struct {
 	*mesh
 	began  time.Time
-	normal time.Duration // within which 95 % of what is published is stored, while all is well
-	stop   func()        // publishing
-	runs   []*run        // so far
+	normal time.Duration // lag of 95 % of the entries without faults
+	stop   func()        // stops publishing
+	runs   []*run        // finished injections
 }
 
-// underWay returns a mesh that has read its feeds and is well. They go on to publish.
-func underWay(t *testing.T) *work {
+// startWork returns a healthy mesh that has read its feeds, which keep publishing.
+func startWork(t *testing.T) *work {
 	t.Helper()
 	seed := *seedFlag
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("seed %d", seed) // have it happen again with -faults.seed
+	t.Logf("seed %d", seed) // reproduce it with -faults.seed
 	w := &work{mesh: newMesh(t, feeds, seed)}
 	ctx, cancel := context.WithCancel(w.ctx)
 	var group sync.WaitGroup
@@ -209,28 +207,28 @@ func underWay(t *testing.T) *work {
 	w.begin()
 	publishing, stop := context.WithCancel(ctx)
 	w.stop, w.began = stop, time.Now()
-	group.Go(func() { w.farm.publish(publishing, seed, rate) })
+	group.Go(func() { w.feedServer.publish(publishing, seed, rate) })
 	w.normal = w.usual()
 	return w
 }
 
-// begin gives the mesh its feeds and waits until all are read.
+// begin adds the feeds and waits until all are read.
 func (m *mesh) begin() {
 	m.t.Helper()
 	var list strings.Builder
-	for i := range m.farm.feeds {
-		fmt.Fprintln(&list, m.farm.url(i))
+	for i := range m.feedServer.feeds {
+		fmt.Fprintln(&list, m.feedServer.url(i))
 	}
 	add := func(ctx context.Context, c *api.Client) error {
 		_, err := c.ImportFeeds(ctx, strings.NewReader(list.String()))
 		return err
 	}
-	if err := eventually(time.Minute, func() error { return m.ask(add) }); err != nil {
+	if err := eventually(time.Minute, func() error { return m.request(add) }); err != nil {
 		m.t.Fatalf("add the feeds: %v", err)
 	}
 	err := eventually(time.Minute, func() error {
 		s, err := m.status()
-		if want := int64(m.farm.feeds * entriesAtNew); err == nil && (s.Items < want || s.Indexed < want) {
+		if want := int64(m.feedServer.feeds * entriesAtNew); err == nil && (s.Items < want || s.Indexed < want) {
 			err = fmt.Errorf("%d items and %d indexed of %d", s.Items, s.Indexed, want)
 		}
 		return err
@@ -238,33 +236,33 @@ func (m *mesh) begin() {
 	if err != nil {
 		m.t.Fatalf("read the feeds: %v", err)
 	}
-	m.say("the mesh has read its %d feeds", m.farm.feeds)
+	m.logf("the mesh has read its %d feeds", m.feedServer.feeds)
 }
 
-// usual returns the lag of the mesh while all is well.
+// usual returns the lag of the mesh without faults.
 func (m *mesh) usual() time.Duration {
 	began := time.Now()
 	time.Sleep(2*interval + 3*time.Second)
 	lag := m.ledger.lag(began, time.Now().Add(-interval-2*time.Second))
-	m.say("95 %% of what is published is stored within %v", lag.Round(10*time.Millisecond))
+	m.logf("95 %% of published entries are stored within %v", lag.Round(10*time.Millisecond))
 	return lag
 }
 
-// happen has faults happen at the same time, and returns when the mesh is as before.
+// happen injects faults together, and returns after recovery.
 func (w *work) happen(runs []*run) {
 	var group sync.WaitGroup
 	for _, r := range runs {
 		r.began = time.Now()
 		r.until = r.began.Add(r.lasts)
 		group.Go(func() {
-			w.say("%s begins: %s", r.id, r.what)
+			w.logf("%s begins: %s", r.id, r.what)
 			r.memory[0] = w.memory()
-			fell := w.fell()
+			crashes := w.crashes()
 			r.fault.happen(w.mesh, r)
 			r.ended = time.Now()
-			w.say("%s has ended", r.id)
+			w.logf("%s has ended", r.id)
 			w.recover(r)
-			r.fell = w.fell() - fell
+			r.crashes = w.crashes() - crashes
 			r.memory[1] = w.memory()
 		})
 	}
@@ -272,36 +270,34 @@ func (w *work) happen(runs []*run) {
 	w.runs = append(w.runs, runs...)
 }
 
-// recover waits until most of what was published during a fault is stored, or too
-// much time is over.
+// recover waits until most of the entries published during a fault are stored, or a timeout.
 func (w *work) recover(r *run) {
-	for r.over = time.Now(); time.Since(r.ended) < r.back; time.Sleep(250 * time.Millisecond) {
-		r.over = time.Now()
+	for r.recovered = time.Now(); time.Since(r.ended) < r.back; time.Sleep(250 * time.Millisecond) {
+		r.recovered = time.Now()
 		if stored, absent := w.ledger.stand(r.began, r.ended); absent*share <= stored {
 			break
 		}
 	}
-	if r.took = w.ledger.delay(r.began, r.ended, 2*w.normal); r.took > r.back {
+	if r.recovery = w.ledger.delay(r.began, r.ended, 2*w.normal); r.recovery > r.back {
 		stored, absent := w.ledger.stand(r.began, r.ended)
-		r.late("not as before within %v: %d of %d entries are not stored yet", r.back, absent, stored+absent)
+		r.late("not recovered within %v: %d of %d entries are not stored yet", r.back, absent, stored+absent)
 	}
-	w.say("%s is over, %v after its end", r.id, r.took.Round(100*time.Millisecond))
+	w.logf("%s is over, %v after its end", r.id, r.recovery.Round(100*time.Millisecond))
 }
 
-// settle stops publishing, waits until all that was served is stored, completes the
-// runs, and returns how everything is in the end. Stories may take toldIn to be told as
-// they are.
-func (w *work) settle(strict bool, toldIn time.Duration) *end {
-	time.Sleep(after) // so that what was published last is served
+// settle stops publishing, waits until all served entries are stored, completes the runs, and returns the
+// final state. summaryTimeout is the time limit of missing story summaries.
+func (w *work) settle(strict bool, summaryTimeout time.Duration) *end {
+	time.Sleep(after) // so that the last entries are served
 	w.stop()
 	time.Sleep(after)
-	e := &end{toldIn: toldIn, run: &run{fault: fault{id: "end", what: "after all faults"}, strict: strict, began: w.began}}
+	e := &end{summaryTimeout: summaryTimeout, run: &run{fault: fault{id: "end", what: "after all faults"}, strict: strict, began: w.began}}
 	for began := time.Now(); time.Since(began) < settleTime; time.Sleep(time.Second) {
-		e.over = time.Now()
+		e.recovered = time.Now()
 		if err := w.ledger.catchUp(w.ctx, e.began); err != nil {
-			w.say("look at all that is stored: %v", err)
+			w.logf("read all stored items: %v", err)
 		}
-		if e.served, e.absent, e.lost = w.ledger.absent(e.began, e.over); e.absent == 0 {
+		if e.served, e.absent, e.lost = w.ledger.absent(e.began, e.recovered); e.absent == 0 {
 			break
 		}
 	}
@@ -313,15 +309,14 @@ func (w *work) settle(strict bool, toldIn time.Duration) *end {
 	return e
 }
 
-// cutOff returns how often work may have been done again in the time of a run: by
-// it, or by a fault shortly before, whose tasks come again when their agent has
-// been silent for long. It returns false if that can't be told.
-func (r *run) cutOff(runs []*run) (n int64, told bool) {
+// cutOff returns the maximum number of repeated tasks in a run: caused by it, or by an earlier fault whose
+// tasks are delivered again after their agent was silent. It returns false if there is no bound.
+func (r *run) cutOff(runs []*run) (n int64, bounded bool) {
 	for _, other := range runs {
-		if other.began.After(r.over.Add(after)) || other.ended.Before(r.began.Add(-2*silence)) {
+		if other.began.After(r.recovered.Add(after)) || other.ended.Before(r.began.Add(-2*redeliveryTimeout)) {
 			continue
 		}
-		if other.again {
+		if other.refetches {
 			return 0, false
 		}
 		n += other.hits.Load()
@@ -329,45 +324,44 @@ func (r *run) cutOff(runs []*run) (n int64, told bool) {
 	return n, true
 }
 
-// after is how long after a fault is over requests are still counted as its.
+// after is the time after a fault during which requests are attributed to it.
 const after = 2 * interval
 
-// complete counts what came of a fault.
+// complete computes the results of a fault.
 func (w *work) complete(r *run) {
-	r.served, r.absent, r.lost = w.ledger.absent(r.began, r.over)
+	r.served, r.absent, r.lost = w.ledger.absent(r.began, r.recovered)
 	// From before the fault to some polls after it.
-	r.polite = w.ledger.polite(r.began, r.over.Add(after), r.ended.Sub(r.began)+r.back+2*interval)
+	r.polite = w.ledger.polite(r.began, r.recovered.Add(after), r.ended.Sub(r.began)+r.back+2*interval)
 	if r.lost > 0 {
 		r.miss("%d of %d entries served are lost", r.lost, r.served)
 	}
 	if r.polite.forgotten > 0 {
-		r.late("%d feeds were forgotten: no request for %v", r.polite.forgotten, r.polite.gap)
+		r.late("%d feeds were not polled: no request for %v", r.polite.forgotten, r.polite.gap)
 	}
-	// Overlaps are shown and no bar: an agent asks a host for one thing at a time,
-	// but does not know of the others.
-	if allowed, told := r.cutOff(w.runs); told && int64(r.polite.extra) > allowed {
-		r.late("a feed was fetched %d times too often, more than the %d times that work was cut off", r.polite.extra, allowed)
+	// Overlaps are printed without a limit: an agent sends one request at a time to a host, but does not
+	// coordinate with other agents.
+	if allowed, bounded := r.cutOff(w.runs); bounded && int64(r.polite.extra) > allowed {
+		r.late("a feed was fetched %d times too often, more than the %d interrupted tasks", r.polite.extra, allowed)
 	}
-	if r.fell > 0 {
-		r.miss("agents ended by themselves %d times", r.fell)
+	if r.crashes > 0 {
+		r.miss("agents exited unexpectedly %d times", r.crashes)
 	}
 	if r.memory[1] > 2*r.memory[0]+64<<20 {
 		r.miss("an agent grew to %d MB", r.memory[1]>>20)
 	}
 }
 
-// An end is how everything is after all faults.
+// An end is the final state after all faults.
 type end struct {
-	*run                 // what is not as it should be
-	twice            int // rows of entries stored already
+	*run                 // with all exceeded limits
+	twice            int // duplicate rows of stored entries
 	missing, surplus int // items without a document in the index, and documents without an item
 	quarantined      uint64
-	toldIn           time.Duration // after which stories that are not told are missed
+	summaryTimeout   time.Duration // after which a missing story summary counts
 	belonging
 }
 
-// agree looks whether store and index have everything once, and nothing is forgotten
-// or left undone.
+// agree checks that store and index contain every entry once, and that no feed or task is left over.
 func (m *mesh) agree(e *end) {
 	var err error
 	if e.twice, err = m.ledger.twice(m.ctx); err != nil || e.twice > 0 {
@@ -383,13 +377,13 @@ func (m *mesh) agree(e *end) {
 		e.miss("%d items are not in the index, %d documents not in the store (%v)", e.missing, e.surplus, err)
 	}
 	if e.polite = m.ledger.polite(time.Now(), time.Now(), 2*interval+agentsBack); e.polite.forgotten > 0 {
-		e.late("%d feeds are forgotten, one for %v", e.polite.forgotten, e.polite.gap.Round(time.Second))
+		e.late("%d feeds are not polled, one for %v", e.polite.forgotten, e.polite.gap.Round(time.Second))
 	}
 	m.storiesAgree(e)
 	m.queuesEmpty(e)
 }
 
-// queuesEmpty looks whether there are tasks that nobody does.
+// queuesEmpty checks that no tasks are left.
 func (m *mesh) queuesEmpty(e *end) {
 	status, err := m.status()
 	if err != nil {
@@ -404,26 +398,26 @@ func (m *mesh) queuesEmpty(e *end) {
 		}
 	}
 	if e.quarantined > 0 {
-		m.sayQuarantine()
+		m.logQuarantine()
 		e.miss("%d tasks are in quarantine", e.quarantined)
 	}
 }
 
-func (m *mesh) sayQuarantine() {
+func (m *mesh) logQuarantine() {
 	var page api.QuarantinePage
-	err := m.ask(func(ctx context.Context, c *api.Client) (err error) {
+	err := m.request(func(ctx context.Context, c *api.Client) (err error) {
 		page, err = c.Quarantine(ctx, 0, 20)
 		return err
 	})
 	if err != nil {
-		m.say("quarantine: %v", err)
+		m.logf("quarantine: %v", err)
 	}
 	for _, q := range page.Tasks {
-		m.say("quarantine: %s %s after %d attempts: %s", q.Queue, q.Task, q.Attempts, q.Reason)
+		m.logf("quarantine: %s %s after %d attempts: %s", q.Queue, q.Task, q.Attempts, q.Reason)
 	}
 }
 
-// eventually waits for a state, and returns why it has not come in time.
+// eventually waits for a state, and returns the last error after a timeout.
 func eventually(within time.Duration, state func() error) error {
 	var err error
 	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
@@ -434,16 +428,16 @@ func eventually(within time.Duration, state func() error) error {
 	return fmt.Errorf("not within %v: %w", within, err)
 }
 
-// table shows a row per run.
+// table prints a row for each run.
 func (w *work) table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "without faults 95 %% of what is published is stored within %v\n\n", w.normal.Round(10*time.Millisecond))
+	fmt.Fprintf(&b, "without faults 95 %% of published entries are stored within %v\n\n", w.normal.Round(10*time.Millisecond))
 	rows := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(rows, "fault\tfor s\thits\tserved\tabsent\tlost\tforgotten\textra\toverlaps\tgap s\tback s\tfound s\tfell\tMB before\tafter\t  what")
+	fmt.Fprintln(rows, "fault\tfor s\thits\tserved\tabsent\tlost\tunpolled\textra\toverlaps\tgap s\tback s\tfound s\texits\tMB before\tafter\t  what")
 	for _, r := range w.runs {
 		fmt.Fprintf(rows, "%s\t%.0f\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.0f\t%.1f\t%.1f\t%d\t%d\t%d\t  %s\n", r.id,
 			r.ended.Sub(r.began).Seconds(), r.hits.Load(), r.served, r.absent, r.lost, r.polite.forgotten, r.polite.extra, r.polite.overlaps,
-			r.polite.gap.Seconds(), r.took.Seconds(), r.found.Seconds(), r.fell, r.memory[0]>>20, r.memory[1]>>20, r.what)
+			r.polite.gap.Seconds(), r.recovery.Seconds(), r.found.Seconds(), r.crashes, r.memory[0]>>20, r.memory[1]>>20, r.what)
 	}
 	rows.Flush()
 	return b.String()
@@ -454,8 +448,8 @@ func (e *end) String() string {
 		fmt.Sprintf("%d stories of %d items; %d items without a story, %d events in two, %d items left their event\n", e.stories, e.together, e.alone, e.torn, e.moved)
 }
 
-// bars lists those that were missed.
-func (w *work) bars(e *end) string {
+// exceeded lists the exceeded limits.
+func (w *work) exceeded(e *end) string {
 	var b strings.Builder
 	for _, r := range append(w.runs[:len(w.runs):len(w.runs)], e.run) {
 		for _, bar := range r.missed {

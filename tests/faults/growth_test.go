@@ -12,41 +12,39 @@ import (
 	"time"
 )
 
-// A series is a value over time, while all was quiet.
+// A series is a value over time, sampled in quiet periods.
 type series struct {
 	what, unit string
-	bound      *bound // of its growth, nil if it may grow
+	bound      *bound // of its growth, nil if not limited
 	values     []sample
 }
 
-// A sample is a value, some time after the start.
+// A sample is a value at a time after the start.
 type sample struct {
 	at    time.Duration
 	value float64
 }
 
-// A bound says how much larger the last quarter's median may be than the first's: so
-// many times that, so much more, and so much for each item that is stored then.
+// A bound limits the last quarter's median by the first's: a factor, a constant, and an amount for each item
+// then stored.
 type bound struct{ times, more, each float64 }
 
-// Bounds of an agent. What it holds when all is quiet is the same at any time, so
-// that growth is a leak: a kilobyte of each task that is never let go is 100 MB in
-// a quarter of an hour, as some hundred tasks a second are done. The heap is up to
-// twice what lives in it, and Go gives back slowly what a fault made it grow by.
-// What places items remembers them, in less than 4 KB each (see role.Cluster): any
-// agent with a store may have to from one moment to the next. Connections, and those
-// who wait on them, come and go with the load.
+// Bounds of an agent. Its memory in quiet periods is constant, so growth is a leak: a kilobyte leaked by each
+// task is 100 MB in a quarter of an hour, at some hundred tasks a second. The heap is up to twice the live
+// data, and Go returns memory slowly after a fault. Clusterers keep the window's items in memory, less than 4
+// KB each (see role.Cluster); any agent with a store may become active at any time. Connections and their
+// goroutines vary with the load.
 var (
 	memoryBound  = &bound{times: 1.25, more: 32}
 	clusterBound = &bound{times: 1.25, more: 32, each: 2 * 4. / 1024}
 	countBound   = &bound{times: 1.5, more: 50}
 )
 
-// warmUp is the time at the start that does not count, at most and as a share.
+// warmUp is the excluded time at the start: a maximum and a share.
 const warmUp, warmShare = 5 * time.Minute, 10
 
-// quarters returns the medians of the quarters of a time, which begins when all is
-// warm; NaN for one that was never quiet.
+// quarters returns the medians of the quarters of the time after the warm-up; NaN for a quarter without quiet
+// periods.
 func (one *series) quarters(lasts time.Duration) (medians [4]float64) {
 	warm := min(warmUp, lasts/warmShare)
 	for q := range 4 {
@@ -67,8 +65,8 @@ func (one *series) quarters(lasts time.Duration) (medians [4]float64) {
 	return medians
 }
 
-// most returns how large the last median may be, when so many items are stored. It is
-// infinite if there is no bound, NaN if the first is not known.
+// most returns the limit of the last median for a number of stored items. It is infinite without a bound, NaN
+// without a first median.
 func (one *series) most(q [4]float64, items float64) float64 {
 	if one.bound == nil {
 		return math.Inf(1)
@@ -76,17 +74,17 @@ func (one *series) most(q [4]float64, items float64) float64 {
 	return one.bound.times*q[0] + one.bound.more + one.bound.each*items
 }
 
-// leak returns what is wrong if a series grew beyond its bound, or "".
+// leak describes a series that exceeds its bound, or returns "".
 func (one *series) leak(lasts time.Duration, items float64) string {
 	q := one.quarters(lasts)
 	most := one.most(q, items)
-	if !(q[3] > most) { // nor what is not known
+	if !(q[3] > most) { // nor NaN
 		return ""
 	}
 	return fmt.Sprintf("%s grew from %.0f %s in the first quarter to %.0f in the last, more than %.0f", one.what, q[0], one.unit, q[3], most)
 }
 
-// growth shows how all values went over time.
+// growth prints all values over time.
 func (s *survey) growth() string {
 	var b strings.Builder
 	rows := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -100,7 +98,7 @@ func (s *survey) growth() string {
 	return b.String()
 }
 
-func TestGrowthWithoutEndIsALeak(t *testing.T) {
+func TestLeak_UnboundedGrowth(t *testing.T) {
 	for name, c := range map[string]struct {
 		value func(minute float64) float64
 		leaks bool

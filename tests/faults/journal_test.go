@@ -12,34 +12,34 @@ import (
 	"time"
 )
 
-// A journal keeps of what an agent says that which must not be forgotten: of its
-// log only the last is kept, and an agent without its store says much.
+// A journal extracts the relevant events from an agent's log: only the end of a log is buffered, and an agent
+// without its store logs much.
 type journal struct {
 	mu     sync.Mutex
-	last   string            // line read
-	active map[string]string // by lease: the newest line that says so
-	said   map[string]int    // how often, by message; of lanes, by message and lane
-	errors map[string]int    // how often, by message
+	last   string            // last line read
+	active map[string]string // by lease: the newest line that reports it as active
+	counts map[string]int    // counts by message; for partitions, by message and partition
+	errors map[string]int    // counts by message
 	panics int
 }
 
 func newJournal() journal {
-	return journal{active: map[string]string{}, said: map[string]int{}, errors: map[string]int{}}
+	return journal{active: map[string]string{}, counts: map[string]int{}, errors: map[string]int{}}
 }
 
-// hear keeps up with what all agents say until ctx ends.
-func (m *mesh) hear(ctx context.Context) {
+// readLogs reads the logs of all agents until ctx ends.
+func (m *mesh) readLogs(ctx context.Context) {
 	for ; ctx.Err() == nil; time.Sleep(500 * time.Millisecond) {
 		for _, a := range m.all() {
-			a.hear()
+			a.readLog()
 		}
 	}
 }
 
-// hear takes in what the agent has said since it was last heard.
-func (a *agent) hear() { a.heard.read(a.Log()) }
+// readLog reads the agent's new log lines.
+func (a *agent) readLog() { a.journal.read(a.Log()) }
 
-// read takes in what is new in a log.
+// read reads the new lines of a log.
 func (j *journal) read(log string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -48,7 +48,7 @@ func (j *journal) read(log string) {
 		log = log[at+len(j.last):]
 	}
 	for line := range strings.Lines(log) {
-		line = strings.Clone(line) // or what is kept of it would keep the whole log
+		line = strings.Clone(line) // a substring would retain the whole log
 		j.note(line)
 		j.last = line
 	}
@@ -65,13 +65,13 @@ func (j *journal) note(line string) {
 	case "active":
 		j.active[valueOf(line, "lease")] = line
 	}
-	j.said[strings.TrimSpace(message+" "+valueOf(line, "lane"))]++
+	j.counts[strings.TrimSpace(message+" "+valueOf(line, "language"))]++
 	if valueOf(line, "level") == "ERROR" {
 		j.errors[message]++
 	}
 }
 
-// valueOf returns the first value of a key in a line of a log, or "".
+// valueOf returns the first value of a key in a log line, or "".
 func valueOf(line, key string) string {
 	_, after, found := strings.Cut(" "+line, " "+key+"=")
 	if !found {
@@ -85,45 +85,44 @@ func valueOf(line, key string) string {
 	return value
 }
 
-// activeIn returns the newest line that says that the agent is active in what a
-// lease is for, or "".
+// activeIn returns the newest line that reports the agent as the active holder of a lease, or "".
 func (j *journal) activeIn(lease string) string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.active[lease]
 }
 
-// count returns how often something was said.
+// count returns the number of occurrences of a message.
 func (j *journal) count(message string) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.said[message]
+	return j.counts[message]
 }
 
-// faulty returns how often which errors were told, and how many panics.
+// faulty returns the counts of error messages and of panics.
 func (j *journal) faulty() (errors map[string]int, panics int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return maps.Clone(j.errors), j.panics
 }
 
-func TestAJournalReadsEachLineOnce(t *testing.T) {
+func TestJournal_ReadsEachLineOnce(t *testing.T) {
 	j := newJournal()
 	const (
 		first  = `time=1 level=DEBUG msg=active lease=schedule` + "\n"
-		second = `time=2 level=DEBUG msg="cluster is active" lane=en items=3` + "\n" +
-			`time=3 level=ERROR msg="task goes to quarantine" err="it says msg=active lease=index"` + "\n"
+		second = `time=2 level=DEBUG msg="cluster active" language=en items=3` + "\n" +
+			`time=3 level=ERROR msg="task quarantined" err="it says msg=active lease=index"` + "\n"
 		third = `time=4 level=WARN msg="task failed" err="panic: index out of range\ngoroutine 1"` + "\n" +
-			`time=5 level=ERROR msg="task goes to quarantine" err=x` + "\n"
+			`time=5 level=ERROR msg="task quarantined" err=x` + "\n"
 	)
-	j.read(first + second[:20]) // a line is not whole yet
+	j.read(first + second[:20]) // an incomplete line
 	j.read(first + second)
 	j.read(first + second)
-	j.read(second + third) // the first is forgotten
+	j.read(second + third) // the first is no longer in the buffer
 
 	errors, panics := j.faulty()
-	if j.activeIn("schedule") != first || j.activeIn("index") != "" || j.count("cluster is active en") != 1 ||
-		len(errors) != 1 || errors["task goes to quarantine"] != 2 || panics != 1 {
-		t.Errorf("got active %q, said %v, errors %v and %d panics", j.active, j.said, errors, panics)
+	if j.activeIn("schedule") != first || j.activeIn("index") != "" || j.count("cluster active en") != 1 ||
+		len(errors) != 1 || errors["task quarantined"] != 2 || panics != 1 {
+		t.Errorf("got active %q, counts %v, errors %v and %d panics", j.active, j.counts, errors, panics)
 	}
 }

@@ -16,23 +16,21 @@ import (
 	"feedmesh/storage/meilisearch"
 )
 
-// A ledger compares what the farm served with what came to the store, which it
-// asks directly.
+// A ledger compares the served entries with the database, which it queries directly.
 type ledger struct {
-	farm *farm
-	url  string // of the database, for its superuser
+	feedServer *feedServer
+	url        string // of the database, for its superuser
 
 	mu     sync.Mutex
 	stored map[string]time.Time // by link: when it was first seen in the store
-	events map[string]string    // by link: the event it was in then
+	events map[string]string    // by link: its event at that time
 }
 
-func newLedger(f *farm, url string) *ledger {
-	return &ledger{farm: f, url: url, stored: map[string]time.Time{}, events: map[string]string{}}
+func newLedger(f *feedServer, url string) *ledger {
+	return &ledger{feedServer: f, url: url, stored: map[string]time.Time{}, events: map[string]string{}}
 }
 
-// watch notes what comes to the store until ctx ends. While the store is away it
-// sees nothing come.
+// watch records new items of the store until ctx ends. It pauses while the store is unavailable.
 func (l *ledger) watch(ctx context.Context) {
 	for ; ctx.Err() == nil; time.Sleep(time.Second) {
 		conn, err := pgx.Connect(ctx, l.url)
@@ -40,26 +38,25 @@ func (l *ledger) watch(ctx context.Context) {
 			continue
 		}
 		for err == nil {
-			err = l.look(ctx, conn, time.Now().Add(-3*time.Minute))
+			err = l.recordItems(ctx, conn, time.Now().Add(-3*time.Minute))
 			time.Sleep(250 * time.Millisecond)
 		}
 		conn.Close(context.WithoutCancel(ctx))
 	}
 }
 
-// catchUp notes the items that were seen first after a time, however late they came
-// to the store.
+// catchUp records the items first seen after a time, including late ones.
 func (l *ledger) catchUp(ctx context.Context, after time.Time) error {
 	conn, err := pgx.Connect(ctx, l.url)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	return l.look(ctx, conn, after)
+	return l.recordItems(ctx, conn, after)
 }
 
-// look notes the items that were seen first after a time.
-func (l *ledger) look(ctx context.Context, conn *pgx.Conn, after time.Time) error {
+// recordItems records the items first seen after a time.
+func (l *ledger) recordItems(ctx context.Context, conn *pgx.Conn, after time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	rows, err := conn.Query(ctx, "SELECT url, event_id FROM items WHERE first_seen > $1", after)
@@ -79,18 +76,18 @@ func (l *ledger) look(ctx context.Context, conn *pgx.Conn, after time.Time) erro
 	return err
 }
 
-// An entry is one that a feed published while the farm ran.
+// An entry is an entry published during the test.
 type entry struct {
 	simulate.Entry
-	stored time.Time // zero if it is not
+	stored time.Time // zero if it is not stored
 }
 
-// entries returns those that were published in a time.
+// entries returns the entries published in a period.
 func (l *ledger) entries(from, to time.Time) []entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var list []entry
-	for e := range l.farm.Entries() {
+	for e := range l.feedServer.Entries() {
 		if e.Published.Before(from) || e.Published.After(to) {
 			continue
 		}
@@ -99,8 +96,8 @@ func (l *ledger) entries(from, to time.Time) []entry {
 	return list
 }
 
-// lag returns the time within which 95 of 100 entries published in a time came to
-// the store; those that are not there yet count as they stand now.
+// lag returns the time within which 95 of 100 entries of a period were stored; missing entries count with
+// their age.
 func (l *ledger) lag(from, to time.Time) time.Duration {
 	now := time.Now()
 	var lags []time.Duration
@@ -121,8 +118,8 @@ func percentile95(list []time.Duration) time.Duration {
 	return list[len(list)*(share-1)/share]
 }
 
-// absent returns how many entries published in a time are not in the store: of
-// those that were served at all, and of those that two complete polls showed.
+// absent returns the number of entries of a period that are not stored: of all served entries, and of those
+// in two completely served documents.
 func (l *ledger) absent(from, to time.Time) (served, once, lost int) {
 	for _, e := range l.entries(from, to) {
 		if e.Served == 0 {
@@ -140,10 +137,10 @@ func (l *ledger) absent(from, to time.Time) (served, once, lost int) {
 	return served, once, lost
 }
 
-// share is how much of what was published may be late: one in so many.
+// share is the tolerated part of late entries: one in so many.
 const share = 20
 
-// stand returns how many entries published in a time are stored, and how many not.
+// stand returns the numbers of stored and missing entries of a period.
 func (l *ledger) stand(from, to time.Time) (stored, absent int) {
 	for _, e := range l.entries(from, to) {
 		if e.stored.IsZero() {
@@ -155,8 +152,8 @@ func (l *ledger) stand(from, to time.Time) (stored, absent int) {
 	return stored, absent
 }
 
-// delay returns the time from the end of a fault until most of what was published
-// during it was stored; what then came within the usual lag was not late.
+// delay returns the time from the end of a fault until most of the entries published during it were stored;
+// entries within the usual lag count as in time.
 func (l *ledger) delay(began, ended time.Time, usual time.Duration) time.Duration {
 	now := time.Now()
 	var delays []time.Duration
@@ -172,7 +169,7 @@ func (l *ledger) delay(began, ended time.Time, usual time.Duration) time.Duratio
 	return percentile95(delays)
 }
 
-// twice returns how many rows of the store are of an entry that another row is of.
+// twice returns the number of duplicate rows of entries.
 func (l *ledger) twice(ctx context.Context) (n int, err error) {
 	conn, err := pgx.Connect(ctx, l.url)
 	if err != nil {
@@ -183,7 +180,7 @@ func (l *ledger) twice(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// itemsOf returns how many items of a feed are in the store.
+// itemsOf returns the number of a feed's stored items.
 func (l *ledger) itemsOf(ctx context.Context, feed string) (n int, err error) {
 	conn, err := pgx.Connect(ctx, l.url)
 	if err != nil {
@@ -194,8 +191,8 @@ func (l *ledger) itemsOf(ctx context.Context, feed string) (n int, err error) {
 	return n, err
 }
 
-// difference returns how many items are in the store but not in the index, and
-// how many documents are in the index but not in the store.
+// difference returns the number of stored items missing in the index, and of documents in the index without
+// an item.
 func (l *ledger) difference(ctx context.Context, search, key string) (missing, surplus int, err error) {
 	conn, err := pgx.Connect(ctx, l.url)
 	if err != nil {
@@ -252,34 +249,34 @@ func indexedIDs(ctx context.Context, search, key string) (map[string]bool, error
 	return ids, nil
 }
 
-// A politeness says how requests came in a time.
+// A politeness summarizes the requests of a period.
 type politeness struct {
 	requests  int
-	overlaps  int           // requests to a host while another of another process was under way
-	extra     int           // most early requests that one feed had
-	forgotten int           // feeds that had no request for long
-	gap       time.Duration // longest time without one for a feed
+	overlaps  int           // requests to a host during another process's request to it
+	extra     int           // maximum of a feed's early requests
+	forgotten int           // feeds without a request for too long
+	gap       time.Duration // longest time between a feed's requests
 }
 
-// early is the time between two requests for a feed that is too short: less than
-// the interval with its jitter, and with what the later may be quicker on its way.
+// early is the time between two requests for a feed below which the second is early: the interval minus its
+// jitter and the variation of latency.
 const early = interval * 8 / 10
 
-// polite looks at the requests from one time to another. A feed is forgotten if it
-// had none for longer than patience.
-func (l *ledger) polite(from, to time.Time, patience time.Duration) politeness {
+// polite evaluates the requests of a period. A feed counts as forgotten without a request for longer than
+// patience.
+func (l *ledger) polite(from, to time.Time, maxGap time.Duration) politeness {
 	var p politeness
 	last := map[int]simulate.Request{}
-	busy := map[int]time.Time{} // until when, by host
+	busy := map[int]time.Time{} // end of the current request, by host
 	extra := map[int]int{}
 	gaps := map[int]time.Duration{}
-	log := l.farm.Log()
+	log := l.feedServer.Log()
 	slices.SortFunc(log, func(a, b simulate.Request) int { return a.Start.Compare(b.Start) })
 	for _, r := range log {
 		if r.Start.After(to) {
 			break
 		}
-		before, known := last[r.Feed]
+		before, found := last[r.Feed]
 		last[r.Feed] = r
 		host := r.Feed / feedsPerHost
 		until := busy[host]
@@ -293,7 +290,7 @@ func (l *ledger) polite(from, to time.Time, patience time.Duration) politeness {
 		if r.Start.Before(until) {
 			p.overlaps++
 		}
-		if !known {
+		if !found {
 			continue
 		}
 		gap := r.Start.Sub(before.Start)
@@ -303,10 +300,10 @@ func (l *ledger) polite(from, to time.Time, patience time.Duration) politeness {
 			p.extra = max(p.extra, extra[r.Feed])
 		}
 	}
-	for feed := range l.farm.feeds {
+	for feed := range l.feedServer.feeds {
 		gap := max(gaps[feed], to.Sub(last[feed].Start))
 		p.gap = max(p.gap, gap)
-		if gap > patience {
+		if gap > maxGap {
 			p.forgotten++
 		}
 	}

@@ -4,6 +4,7 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -24,24 +25,23 @@ import (
 )
 
 const (
-	interval = 5 * time.Second // at which feeds are polled
-	lease    = 6 * time.Second // after which what a silent agent did alone is another's
+	interval = 5 * time.Second // polling interval of feeds
+	lease    = 6 * time.Second // timeout of an active agent
 )
 
-// stores are the roles of agents that keep what there is, helpers those of agents
-// that need no store.
+// stores are the roles of agents with a store, helpers those of agents without.
 var (
 	stores  = []string{"schedule", "parse", "cluster", "store", "index", "api"}
 	helpers = []string{"crawl", "prepare", "classify"}
 )
 
-// A mesh is all processes of one, and the web that it reads.
+// A mesh contains all processes of a mesh, and the web that it reads.
 type mesh struct {
-	t    *testing.T
-	ctx  context.Context // ends before the processes do
-	dir  string
-	seed uint64
-	farm *farm
+	t          *testing.T
+	ctx        context.Context // ends before the processes do
+	dir        string
+	seed       uint64
+	feedServer *feedServer
 
 	nats    []*unit
 	servers *engines.NATS
@@ -52,10 +52,11 @@ type mesh struct {
 	proxy   *proxy // between agents and Meilisearch
 	disks   map[string]*disk
 
-	program string
-	flags   []string // of every agent
-	agents  []*agent // two with roles stores, two with roles helpers
-	spared  []*agent // that no fault hits, if any
+	program  string
+	previous string   // the program of the previous version; empty: its source is unavailable
+	flags    []string // of every agent
+	agents   []*agent // two with roles stores, two with roles helpers
+	spared   []*agent // excluded from faults, if any
 
 	js     jetstream.JetStream
 	ledger *ledger
@@ -63,21 +64,21 @@ type mesh struct {
 	mu    sync.Mutex
 	extra []*agent
 
-	later sync.WaitGroup // what is looked at while other faults happen already
+	later sync.WaitGroup // checks that continue during the next faults
 }
 
-// An agent is one process of ours.
+// An agent is one agent process.
 type agent struct {
 	*unit
-	api   *api.Client // of its API if it has that role, of its health and metrics if not
-	heard journal
+	api     *api.Client // for its API if it has that role, otherwise for its health and metrics
+	journal journal
 }
 
 // newMesh starts a mesh that ends with the test.
 func newMesh(t *testing.T, feeds int, seed uint64) *mesh {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	m := &mesh{t: t, ctx: ctx, dir: t.TempDir(), seed: seed, farm: newFarm(t, feeds), disks: map[string]*disk{}}
+	m := &mesh{t: t, ctx: ctx, dir: t.TempDir(), seed: seed, feedServer: newFeedServer(t, feeds), disks: map[string]*disk{}}
 	m.build()
 	var group sync.WaitGroup
 	group.Go(m.startNATS)
@@ -102,23 +103,23 @@ func newMesh(t *testing.T, feeds int, seed uint64) *mesh {
 		}
 	})
 	for _, u := range m.units() {
-		go u.supervise(ctx, m.say)
+		go u.supervise(ctx, m.logf)
 	}
 	for i := range m.nats {
 		go m.nurse(ctx, i)
 	}
-	go m.hear(ctx)
+	go m.readLogs(ctx)
 	return m
 }
 
-// say tells what happens, with the time since the mesh began.
-func (m *mesh) say(format string, args ...any) {
+// logf logs an event with the time since the mesh began.
+func (m *mesh) logf(format string, args ...any) {
 	if m.ctx.Err() == nil {
 		m.t.Logf("%s "+format, append([]any{time.Now().Format("15:04:05.0")}, args...)...)
 	}
 }
 
-// build builds the agents with the faults that they can be told to have.
+// build builds the agents with their fault points.
 func (m *mesh) build() {
 	m.program = filepath.Join(m.dir, "agent")
 	cmd := exec.Command("go", "build", "-tags", "faults", "-o", m.program, "feedmesh/agent")
@@ -126,6 +127,11 @@ func (m *mesh) build() {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		m.t.Fatalf("build the agent: %v\n%s", err, out)
 	}
+	previous, err := engines.BuildPrevious(m.dir, "faults")
+	if err != nil && !errors.Is(err, engines.ErrNoHistory) {
+		m.t.Fatal(err)
+	}
+	m.previous = previous
 }
 
 func (m *mesh) startNATS() {
@@ -162,7 +168,7 @@ func (m *mesh) startPostgres() {
 		return
 	}
 	m.flags = append(m.flags, "--store", url)
-	m.ledger = newLedger(m.farm, strings.Replace(url, "feedmesh:secret", "postgres", 1))
+	m.ledger = newLedger(m.feedServer, strings.Replace(url, "feedmesh:secret", "postgres", 1))
 }
 
 func (m *mesh) startMeilisearch() {
@@ -178,11 +184,10 @@ func (m *mesh) startMeilisearch() {
 	}
 }
 
-// diskSize is more than what comes in an hour takes: an engine's disk is full only
-// when it is to be.
+// diskSize exceeds the data of an hour: an engine's disk gets full only on purpose.
 const diskSize = 8 << 30
 
-// folder makes a folder that is a disk of its own where we may mount one.
+// folder creates a folder, on a separate disk if mounting is allowed.
 func (m *mesh) folder(name string) string {
 	path := filepath.Join(m.dir, name)
 	if err := os.Mkdir(path, 0o755); err != nil {
@@ -219,25 +224,25 @@ func (m *mesh) newAgent(name string, roles []string, env ...string) *agent {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	return &agent{unit: newUnit(p, p.Start), api: client, heard: newJournal()}
+	return &agent{unit: newUnit(p, p.Start), api: client, journal: newJournal()}
 }
 
-// add starts an agent beside the four, to be supervised.
+// add starts an additional agent under supervision.
 func (m *mesh) add(name string, roles []string, env ...string) *agent {
 	a := m.newAgent(name, roles, env...)
-	m.know(a)
-	go a.supervise(m.ctx, m.say)
+	m.register(a)
+	go a.supervise(m.ctx, m.logf)
 	return a
 }
 
-// know has what an agent says heard, and it ended with the mesh.
-func (m *mesh) know(a *agent) {
+// register registers an agent for log reading and for the end of the mesh.
+func (m *mesh) register(a *agent) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.extra = append(m.extra, a)
 }
 
-// units returns all that runs: agents first, what they stand on last.
+// units returns all processes: agents first, then their dependencies.
 func (m *mesh) units() []*unit {
 	var units []*unit
 	for _, a := range m.all() {
@@ -246,18 +251,18 @@ func (m *mesh) units() []*unit {
 	return append(append(units, m.store, m.search), m.nats...)
 }
 
-// all returns the agents there are and those that were added and have left.
+// all returns the current agents and those that have left.
 func (m *mesh) all() []*agent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append(m.agents[:len(m.agents):len(m.agents)], m.extra...)
 }
 
-// fell returns how often agents have ended by themselves.
-func (m *mesh) fell() int64 {
+// crashes returns the number of unexpected ends of agents.
+func (m *mesh) crashes() int64 {
 	var n int64
 	for _, a := range m.all() {
-		n += a.fell.Load()
+		n += a.crashes.Load()
 	}
 	return n
 }
@@ -271,11 +276,11 @@ func (m *mesh) memory() int64 {
 	return most
 }
 
-// anyOf returns one of the agents, by chance.
+// anyOf returns a random agent.
 func anyOf(random *rand.Rand, agents []*agent) *agent { return agents[random.IntN(len(agents))] }
 
-// ask asks an agent with an API, and if that fails another.
-func (m *mesh) ask(do func(ctx context.Context, c *api.Client) error) error {
+// request sends a request to an agent with an API, and on failure to another.
+func (m *mesh) request(do func(ctx context.Context, c *api.Client) error) error {
 	var err error
 	for _, a := range m.agents[:2] {
 		ctx, cancel := context.WithTimeout(m.ctx, 10*time.Second)
@@ -288,9 +293,9 @@ func (m *mesh) ask(do func(ctx context.Context, c *api.Client) error) error {
 	return err
 }
 
-// status returns the status of the mesh, if all parts of it are told.
+// status returns the complete status of the mesh, or an error.
 func (m *mesh) status() (status api.Status, err error) {
-	err = m.ask(func(ctx context.Context, c *api.Client) (err error) {
+	err = m.request(func(ctx context.Context, c *api.Client) (err error) {
 		status, err = c.Status(ctx)
 		if err == nil && len(status.Problems) > 0 {
 			err = fmt.Errorf("status: %v", status.Problems)
@@ -300,20 +305,20 @@ func (m *mesh) status() (status api.Status, err error) {
 	return status, err
 }
 
-// holder returns the agent that became active last in what a lease is for.
+// holder returns the agent that became the holder of a lease last.
 func (m *mesh) holder(name string) *agent {
 	var last string
 	var holder *agent
 	for _, a := range m.agents[:2] {
-		a.hear()
-		if line := a.heard.activeIn(name); line > last { // it begins with the time
+		a.readLog()
+		if line := a.journal.activeIn(name); line > last { // it begins with the time
 			last, holder = line, a
 		}
 	}
 	return holder
 }
 
-// saveLogs keeps the logs of all processes if the test failed.
+// saveLogs stores the logs of all processes if the test failed.
 func (m *mesh) saveLogs() {
 	if !m.t.Failed() {
 		return

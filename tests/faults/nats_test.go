@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// killNATS kills one of the NATS servers every five seconds.
+// killNATS kills a NATS server every five seconds.
 func killNATS(m *mesh, r *run) {
 	for r.left(5 * time.Second) {
 		u := m.nats[r.random.IntN(len(m.nats))]
-		m.say("kill %s", u.Name)
+		m.logf("kill %s", u.Name)
 		r.hits.Add(1)
 		u.end(syscall.SIGKILL)
 	}
 	m.serversBack(r)
 }
 
-// serversBack waits until all NATS servers are well.
+// serversBack waits until all NATS servers are healthy.
 func (m *mesh) serversBack(r *run) {
 	for i, s := range m.servers.Servers {
 		for deadline := time.Now().Add(time.Minute); !m.nats[i].serves() || s.Healthy() != nil; time.Sleep(100 * time.Millisecond) {
@@ -32,12 +32,11 @@ func (m *mesh) serversBack(r *run) {
 	}
 }
 
-// illTime is how long a NATS server may be ill before it is restarted: one whose
-// disk was full does not come back by itself.
+// illTime is the time after which an unhealthy NATS server is restarted: after a full disk it does not
+// recover without a restart.
 const illTime = 15 * time.Second
 
-// nurse restarts a NATS server that stays ill, as an operator's watchdog would,
-// until ctx ends.
+// nurse restarts NATS servers that stay unhealthy, like an operator's watchdog, until ctx ends.
 func (m *mesh) nurse(ctx context.Context, i int) {
 	well := time.Now()
 	for ; ctx.Err() == nil; time.Sleep(500 * time.Millisecond) {
@@ -45,24 +44,24 @@ func (m *mesh) nurse(ctx context.Context, i int) {
 		if !u.serves() || s.Healthy() == nil {
 			well = time.Now()
 		} else if time.Since(well) > illTime {
-			m.say("%s stays ill, it is restarted: %v", s.Name, s.Healthy())
+			m.logf("%s stays ill, it is restarted: %v", s.Name, s.Healthy())
 			u.end(syscall.SIGTERM)
 		}
 	}
 }
 
-// loseStreams deletes all streams and buckets while they are in use and, in the
-// long form, has all servers lose their folders now and then.
+// loseStreams deletes all streams and buckets under load and, in the long form, sometimes the folders of all
+// servers.
 func loseStreams(m *mesh, r *run) {
 	for first := true; first || r.long && r.left(time.Minute); first = false {
 		r.hits.Add(1)
 		names := m.js.StreamNames(m.ctx)
 		for name := range names.Name() {
 			if err := m.js.DeleteStream(m.ctx, name); err != nil {
-				m.say("delete stream %s: %v", name, err)
+				m.logf("delete stream %s: %v", name, err)
 			}
 		}
-		m.say("all streams and buckets are deleted")
+		m.logf("all streams and buckets are deleted")
 		if !r.long {
 			r.rest()
 		} else if r.left(time.Minute) {
@@ -72,7 +71,7 @@ func loseStreams(m *mesh, r *run) {
 	}
 }
 
-// wipeNATS has all servers lose their files.
+// wipeNATS deletes the files of all servers.
 func (m *mesh) wipeNATS(r *run) {
 	for _, u := range m.nats {
 		u.halt(syscall.SIGKILL, time.Minute)
@@ -82,7 +81,7 @@ func (m *mesh) wipeNATS(r *run) {
 			r.miss("%v", err)
 		}
 	}
-	m.say("all NATS servers have lost their files")
+	m.logf("all NATS servers have lost their files")
 	for _, u := range m.nats {
 		u.resume()
 	}

@@ -17,16 +17,15 @@ import (
 	"feedmesh/subjects"
 )
 
-// A bad document is one that a feed has that somebody made to break its readers.
+// A badDocument is a document made to break feed readers.
 type badDocument struct {
 	name  string
-	kind  string // its type
+	kind  string // its content type
 	serve func(w http.ResponseWriter)
-	good  int // items that it has nevertheless
+	good  int // number of its valid items
 }
 
-// badDocuments are those that have broken parsers, ours or those of others, and
-// stores.
+// badDocuments are documents that have broken parsers and stores, of this project or others.
 var badDocuments = []badDocument{
 	{"null items", "application/feed+json", text(`{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[null],"authors":[null]}`), 0},
 	{"namespaces", "application/rss+xml", text(rss(nested(20_000, func(i int) string { return fmt.Sprintf(`<a xmlns:n%d="u%d">`, i, i) }, "</a>"))), 0},
@@ -56,7 +55,7 @@ func rss(body string) string {
 	return `<?xml version="1.0"?><rss version="2.0"><channel><title>bad</title><link>https://bad.example/</link>` + body + `</channel></rss>`
 }
 
-// item returns one whose every field has the text.
+// item returns an item with the text in every field.
 func item(name, text string) string {
 	return fmt.Sprintf("<item><title>%s</title><link>https://%x.example/%s</link><guid>%s</guid><author>%s</author><category>%s</category><description>%s</description></item>",
 		text, name, text, text, text, text, text)
@@ -71,7 +70,7 @@ func nested(n int, open func(int) string, end string) string {
 	return b.String()
 }
 
-// bomb unpacks to 200 MB.
+// bomb decompresses to 200 MB.
 var bomb = func() []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -95,38 +94,38 @@ func serveBad(hosts *http.ServeMux) {
 	}
 }
 
-// poison adds feeds with bad documents, on hosts that have good feeds as well, and
-// removes them in the end. Nothing may come of it but their own failure.
+// poison adds feeds with bad documents, on hosts that also have good feeds, and removes them at the end. The
+// bad feeds may fail, without any other effect.
 func poison(m *mesh, r *run) {
 	var urls []string
 	for i := range badDocuments {
-		urls = append(urls, "http://"+m.farm.host(i)+badPath(i))
+		urls = append(urls, "http://"+m.feedServer.host(i)+badPath(i))
 	}
 	before := m.quarantined(r)
 	add := func(ctx context.Context, c *api.Client) error {
 		_, err := c.AddFeeds(ctx, urls, nil)
 		return err
 	}
-	if err := eventually(heardWithin, func() error { return m.ask(add) }); err != nil {
+	if err := eventually(observationTimeout, func() error { return m.request(add) }); err != nil {
 		r.miss("add the bad feeds: %v", err)
 	}
 	r.rest()
 	if n := m.quarantined(r) - before; n > 1 {
-		m.sayQuarantine()
-		r.miss("%d tasks went to quarantine", n)
+		m.logQuarantine()
+		r.miss("%d tasks were quarantined", n)
 	}
 	m.removeFeeds(r, urls)
 }
 
-// quarantined returns how many tasks are in quarantine.
+// quarantined returns the number of tasks in quarantine.
 func (m *mesh) quarantined(r *run) int {
 	var status api.Status
-	err := eventually(heardWithin, func() (err error) {
+	err := eventually(observationTimeout, func() (err error) {
 		status, err = m.status()
 		return err
 	})
 	if err != nil {
-		r.miss("ask for the quarantine: %v", err)
+		r.miss("list the quarantine: %v", err)
 	}
 	for _, q := range status.Queues {
 		if q.Queue == subjects.QuarantineStream {
@@ -136,20 +135,18 @@ func (m *mesh) quarantined(r *run) int {
 	return 0
 }
 
-// heardWithin is the time within which something must have been heard of a bad
-// document. A host that was being asked by an agent that is stopped waits for the
-// task to be given to another, and where that fails too, until it is taken for lost.
-const heardWithin = 3 * time.Minute
+// observationTimeout is the timeout of the first observation of a bad document. The task of a stopped agent waits
+// for its redelivery and, if that fails too, until it counts as lost.
+const observationTimeout = 3 * time.Minute
 
-// removeFeeds removes feeds with bad documents, of each of which something must be
-// heard before.
+// removeFeeds removes feeds with bad documents, after the first observation of each.
 func (m *mesh) removeFeeds(r *run, urls []string) {
 	found, err := m.badFeeds()
-	for began := time.Now(); !heard(found) && time.Since(began) < heardWithin; found, err = m.badFeeds() {
+	for began := time.Now(); !allPolled(found) && time.Since(began) < observationTimeout; found, err = m.badFeeds() {
 		time.Sleep(time.Second)
 	}
 	if err != nil || len(found) != len(urls) {
-		r.miss("%d bad feeds are known, want %d (%v)", len(found), len(urls), err)
+		r.miss("got %d bad feeds, want %d (%v)", len(found), len(urls), err)
 	}
 	for _, f := range found {
 		bad := badDocuments[slices.Index(urls, f.URL)]
@@ -157,22 +154,22 @@ func (m *mesh) removeFeeds(r *run, urls []string) {
 		switch {
 		case err != nil:
 			r.miss("%v", err)
-		case !heard([]api.Feed{f}):
-			r.miss("nothing was heard of the feed with %s", bad.name)
+		case !allPolled([]api.Feed{f}):
+			r.miss("no observation of the feed with %s", bad.name)
 		case items != bad.good:
 			r.miss("the feed with %s: %d items are stored, want %d", bad.name, items, bad.good)
 		default:
-			m.say("%s: %s %s", bad.name, f.State.Outcome, f.State.Error)
+			m.logf("%s: %s %s", bad.name, f.State.Outcome, f.State.Error)
 		}
-		err = m.ask(func(ctx context.Context, c *api.Client) error { return c.RemoveFeed(ctx, f.ID) })
+		err = m.request(func(ctx context.Context, c *api.Client) error { return c.RemoveFeed(ctx, f.ID) })
 		if err != nil {
 			r.miss("%v", err)
 		}
 	}
 }
 
-// heard reports whether something was heard of all feeds.
-func heard(feeds []api.Feed) bool {
+// allPolled reports whether all feeds have an observation.
+func allPolled(feeds []api.Feed) bool {
 	return !slices.ContainsFunc(feeds, func(f api.Feed) bool { return f.State == nil || f.State.Polled.IsZero() })
 }
 
@@ -181,7 +178,7 @@ func (m *mesh) badFeeds() ([]api.Feed, error) {
 	var bad []api.Feed
 	for after := ""; ; {
 		var page api.FeedPage
-		err := m.ask(func(ctx context.Context, c *api.Client) (err error) {
+		err := m.request(func(ctx context.Context, c *api.Client) (err error) {
 			page, err = c.Feeds(ctx, after, 500)
 			return err
 		})

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// A proxy passes connections on to a server, and can have it answer late.
+// A proxy forwards connections to a server, and can delay its responses.
 type proxy struct {
 	listener net.Listener
 	server   string
-	delay    atomic.Int64 // of each answer
+	delay    atomic.Int64 // of each response
 }
 
 // newProxy returns a proxy that ends with the test.
@@ -39,7 +39,7 @@ func newProxy(t *testing.T, server string) (*proxy, error) {
 
 func (p *proxy) address() string { return p.listener.Addr().String() }
 
-// slow has each answer wait from now on.
+// slow delays each response from now on.
 func (p *proxy) slow(d time.Duration) { p.delay.Store(int64(d)) }
 
 func (p *proxy) pass(client net.Conn) {
@@ -49,19 +49,19 @@ func (p *proxy) pass(client net.Conn) {
 		return
 	}
 	defer server.Close()
-	var asked atomic.Bool // since the last answer
+	var requested atomic.Bool // since the last response
 	go func() {
 		defer server.Close()
-		copyNoting(server, client, func() { asked.Store(true) })
+		copyNoting(server, client, func() { requested.Store(true) })
 	}()
 	copyNoting(client, server, func() {
-		if asked.Swap(false) {
+		if requested.Swap(false) {
 			time.Sleep(time.Duration(p.delay.Load()))
 		}
 	})
 }
 
-// copyNoting copies until either end closes, and calls before each write.
+// copyNoting copies until either side closes, and calls a function before each write.
 func copyNoting(to io.Writer, from io.Reader, before func()) {
 	b := make([]byte, 32<<10)
 	for {

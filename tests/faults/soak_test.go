@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-var soakFlag = flag.Duration("soak.for", 0, "how long to have faults happen at random; 0: not at all")
+var soakFlag = flag.Duration("soak.for", 0, "duration of random faults; 0: skip")
 
-// TestSoak has faults happen for long: which, when and how long is by chance. What is
-// lost, stored twice, forgotten or leaked fails it; times are printed.
+// TestSoak injects random faults for a long time. Lost, duplicate or missing items and leaks fail it;
+// recovery times are printed.
 func TestSoak(t *testing.T) {
 	if *soakFlag == 0 {
-		t.Skip("takes as long as it is told to, by -soak.for")
+		t.Skip("runs for the duration of -soak.for")
 	}
-	w := underWay(t)
+	w := startWork(t)
 	w.spare()
 	s := newSurvey(w, *soakFlag)
 	var group sync.WaitGroup
@@ -39,20 +39,19 @@ func TestSoak(t *testing.T) {
 			s.happen(runs)
 		}
 	}
-	s.calm(quietLeast) // or the last quarter may have nothing to be compared
+	s.calm(quietLeast) // otherwise the last quarter may have no samples
 	ended()
 	s.lasts = time.Since(s.start)
-	end := w.settle(false, toldAtLast)
-	s.look() // how it is in the end
-	t.Log("\n" + w.table() + s.faults() + s.growth() + s.words() + end.String() + w.bars(end))
+	end := w.settle(false, summaryTimeout)
+	s.sample() // the final state
+	t.Log("\n" + w.table() + s.faults() + s.growth() + s.words() + end.String() + w.exceeded(end))
 	for _, why := range append(w.losses(end), s.leaks()...) {
 		t.Error(why)
 	}
 }
 
-// spare adds two agents that no fault hits, in which a leak shows that in others ends
-// with their process. They have no role that one alone has, or faults that look for
-// it would miss it.
+// spare adds two agents without faults, in which leaks become visible; in others they end with the process.
+// They have no role with a single active agent, because faults that search for it would miss it.
 func (m *mesh) spare() {
 	m.spared = []*agent{
 		m.add("spared-stores", []string{"parse", "store", "api"}),
@@ -60,8 +59,7 @@ func (m *mesh) spare() {
 	}
 }
 
-// pairs are the faults that may happen at the same time: neither hides what the
-// other does, nor keeps it from happening.
+// pairs are the faults that may be injected together: neither masks or prevents the other.
 var pairs = [][2]string{
 	{"R03", "R13"}, {"R04", "R13"}, {"R09", "R13"}, {"R15", "R13"}, {"R18", "R13"},
 	{"R01", "R09"}, {"R03", "R09"}, {"R04", "R09"}, {"R08", "R09"}, {"R15", "R09"}, {"R16", "R09"}, {"R20", "R09"},
@@ -69,28 +67,25 @@ var pairs = [][2]string{
 }
 
 const (
-	// A mesh is left alone so long between faults. Work that one has cut off is done
-	// again within the shorter time.
-	quietLeast, quietMost = silence + 5*time.Second, time.Minute
+	// Pause between faults. Interrupted work is repeated within the shorter time.
+	quietLeast, quietMost = redeliveryTimeout + 5*time.Second, time.Minute
 
-	longLeast, longMost = time.Minute, 150 * time.Second // that a fault lasts which happens again and again
+	longLeast, longMost = time.Minute, 150 * time.Second // duration of a repeated fault
 )
 
-// toldAtLast is when the store has stories looked at again of which two items came at
-// the same time (see markJoined in storage/postgres), and some time to tell of them.
-const toldAtLast = 3*time.Minute + 20*time.Second
+// summaryTimeout is the time after which the store marks stories dirty again whose items arrived together (see
+// markJoined in storage/postgres), plus the time to summarize them.
+const summaryTimeout = 3*time.Minute + 20*time.Second
 
-// A chance says what happens next, the same for the same seed. All faults happen about
-// equally often.
+// A chance selects faults, reproducibly by its seed. All faults have about the same frequency.
 type chance struct {
 	random *rand.Rand
-	deck   []fault // those that are yet to happen before any happens again
+	deck   []fault // faults to inject before any is repeated
 }
 
 func newChance(seed uint64) *chance { return &chance{random: rand.New(rand.NewPCG(seed, 2))} }
 
-// next returns how long the mesh is left alone, and the one or two faults that happen
-// then.
+// next returns the next pause, and the one or two faults after it.
 func (c *chance) next() (quiet time.Duration, runs []*run) {
 	quiet = c.between(quietLeast, quietMost)
 	first := c.draw(func(fault) bool { return true })
@@ -108,7 +103,7 @@ func together(a, b string) bool {
 	return slices.Contains(pairs, [2]string{a, b}) || slices.Contains(pairs, [2]string{b, a})
 }
 
-// draw takes a fault that fits from the deck, nil if there is none.
+// draw removes a suitable fault from the deck, nil if none.
 func (c *chance) draw(fits func(fault) bool) *fault {
 	if len(c.deck) == 0 {
 		c.deck = slices.Concat(stages...)
@@ -123,8 +118,8 @@ func (c *chance) draw(fits func(fault) bool) *fault {
 	return &f
 }
 
-// run has a fault last as long as in the short form or up to twice as long, and one
-// in four longer, as in the long one.
+// run sets the duration of a fault: that of the short form or up to twice as long; for one in four, that of
+// the long form.
 func (c *chance) run(f fault) *run {
 	r := &run{fault: f, random: rand.New(rand.NewPCG(c.random.Uint64(), 0)), lasts: c.between(f.short, 2*f.short)}
 	if c.random.IntN(4) == 0 {
@@ -137,7 +132,7 @@ func (c *chance) between(from, to time.Duration) time.Duration {
 	return from + time.Duration(c.random.Int64N(int64(to-from)))
 }
 
-// losses returns what fails a soak of what came of the faults.
+// losses returns the results that fail a soak.
 func (w *work) losses(e *end) (list []string) {
 	for _, r := range w.runs {
 		if r.lost > 0 {
@@ -150,14 +145,13 @@ func (w *work) losses(e *end) (list []string) {
 	if e.polite.forgotten > 0 {
 		list = append(list, fmt.Sprintf("%d feeds are forgotten, one for %v", e.polite.forgotten, e.polite.gap.Round(time.Second)))
 	}
-	if n := w.fell(); n > 0 {
+	if n := w.crashes(); n > 0 {
 		list = append(list, fmt.Sprintf("agents ended by themselves %d times", n))
 	}
 	return append(list, e.missed...)
 }
 
-// faults shows how often each fault happened, and how long the mesh took to be as
-// before.
+// faults prints the number of injections and the recovery times of each fault.
 func (s *survey) faults() string {
 	byID := map[string][]*run{}
 	for _, r := range s.runs {
@@ -165,30 +159,30 @@ func (s *survey) faults() string {
 	}
 	var b strings.Builder
 	rows := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(rows, "\nfault\ttimes\tlong\thits\tlost\tfell\tback s: p50\tmax\tallowed\tover it\t  what")
+	fmt.Fprintln(rows, "\nfault\ttimes\tlong\thits\tlost\texits\tback s: p50\tmax\tallowed\texceeded\t  what")
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
-		var took []time.Duration
-		var long, over, lost int
-		var hits, fell int64
+		var recoveries []time.Duration
+		var long, slow, lost int
+		var hits, crashes int64
 		for _, r := range byID[id] {
-			took = append(took, r.took)
-			hits, fell, lost = hits+r.hits.Load(), fell+r.fell, lost+r.lost
+			recoveries = append(recoveries, r.recovery)
+			hits, crashes, lost = hits+r.hits.Load(), crashes+r.crashes, lost+r.lost
 			if r.long {
 				long++
 			}
-			if r.took > r.back {
-				over++
+			if r.recovery > r.back {
+				slow++
 			}
 		}
-		slices.Sort(took)
-		fmt.Fprintf(rows, "%s\t%d\t%d\t%d\t%d\t%d\t%.1f\t%.1f\t%.0f\t%d\t  %s\n", id, len(took), long, hits, lost, fell,
-			took[len(took)/2].Seconds(), took[len(took)-1].Seconds(), byID[id][0].back.Seconds(), over, byID[id][0].what)
+		slices.Sort(recoveries)
+		fmt.Fprintf(rows, "%s\t%d\t%d\t%d\t%d\t%d\t%.1f\t%.1f\t%.0f\t%d\t  %s\n", id, len(recoveries), long, hits, lost, crashes,
+			recoveries[len(recoveries)/2].Seconds(), recoveries[len(recoveries)-1].Seconds(), byID[id][0].back.Seconds(), slow, byID[id][0].what)
 	}
 	rows.Flush()
 	return b.String()
 }
 
-func TestTheSameSeedBreaksTheSameThings(t *testing.T) {
+func TestChance_SameSeedSelectsTheSameFaults(t *testing.T) {
 	one, other := newChance(7), newChance(7)
 	for range 100 {
 		quiet, runs := one.next()
@@ -204,7 +198,7 @@ func TestTheSameSeedBreaksTheSameThings(t *testing.T) {
 	}
 }
 
-func TestEachFaultHappensBeforeAnyHappensAgain(t *testing.T) {
+func TestChance_InjectsEachFaultBeforeRepeating(t *testing.T) {
 	c := newChance(7)
 	all := len(slices.Concat(stages...))
 	times := map[string]int{}
@@ -215,7 +209,7 @@ func TestEachFaultHappensBeforeAnyHappensAgain(t *testing.T) {
 			n++
 		}
 		if len(runs) == 2 && !together(runs[0].id, runs[1].id) {
-			t.Errorf("%s and %s hide one another", runs[0].id, runs[1].id)
+			t.Errorf("%s and %s mask each other", runs[0].id, runs[1].id)
 		}
 	}
 	least, most := slices.Min(slices.Collect(maps.Values(times))), slices.Max(slices.Collect(maps.Values(times)))

@@ -12,20 +12,19 @@ import (
 	"feedmesh/agent/api"
 )
 
-// storeGoes has PostgreSQL restart in two ways, stay down for a while, and lose all
-// connections.
+// storeGoes restarts PostgreSQL in two ways, stops it for a while, and closes all its connections.
 func storeGoes(m *mesh, r *run) {
 	down := 10 * time.Second
 	if r.long {
 		down = 30 * time.Second
 	}
 	for first := true; first || r.long && time.Now().Before(r.until); first = false {
-		m.say("PostgreSQL restarts, fast")
+		m.logf("PostgreSQL restarts, fast")
 		r.hits.Add(1)
 		m.store.halt(syscall.SIGINT, time.Minute)
 		m.stayDown(r, m.store, "store", down)
 
-		m.say("PostgreSQL ends all connections")
+		m.logf("PostgreSQL ends all connections")
 		r.hits.Add(1)
 		err := m.pg.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'feedmesh'`)
 		if err != nil {
@@ -33,7 +32,7 @@ func storeGoes(m *mesh, r *run) {
 		}
 		time.Sleep(time.Second)
 
-		m.say("PostgreSQL restarts, at once")
+		m.logf("PostgreSQL restarts immediately")
 		r.hits.Add(1)
 		m.store.halt(syscall.SIGQUIT, time.Minute)
 		m.store.resume()
@@ -42,34 +41,34 @@ func storeGoes(m *mesh, r *run) {
 	}
 }
 
-// searchGoes has Meilisearch be down, answer late, and lose its index.
+// searchGoes stops Meilisearch, delays its responses, and deletes its index.
 func searchGoes(m *mesh, r *run) {
 	share := r.lasts / 3
-	m.say("Meilisearch is down")
+	m.logf("Meilisearch is down")
 	m.search.halt(syscall.SIGKILL, time.Minute)
 	m.stayDown(r, m.search, "index", share)
-	m.say("Meilisearch answers after 5 s")
+	m.logf("Meilisearch answers after 5 s")
 	m.proxy.slow(5 * time.Second)
 	time.Sleep(share)
 	m.proxy.slow(0)
-	m.say("its index is deleted")
+	m.logf("its index is deleted")
 	if err := m.deleteIndex(); err != nil {
 		r.miss("%v", err)
 	}
 	m.later.Go(func() { m.awaitFound(r) })
 }
 
-// awaitFound waits until nearly all that is stored can be found again.
+// awaitFound waits until nearly all stored items are searchable again.
 func (m *mesh) awaitFound(r *run) {
 	for began := time.Now(); r.found < r.back; time.Sleep(time.Second) {
 		status, err := m.status()
 		r.found = time.Since(began)
 		if err == nil && status.Indexed*share >= status.Items*(share-1) {
-			m.say("%s: %d of %d items can be found after %v", r.id, status.Indexed, status.Items, r.found.Round(time.Second))
+			m.logf("%s: %d of %d items can be found after %v", r.id, status.Indexed, status.Items, r.found.Round(time.Second))
 			return
 		}
 	}
-	r.miss("what is stored can't be found after %v", r.back)
+	r.miss("stored items are not searchable after %v", r.back)
 }
 
 func (m *mesh) deleteIndex() error {
@@ -89,32 +88,31 @@ func (m *mesh) deleteIndex() error {
 	return nil
 }
 
-// toldWithin is the time within which an agent must say that something is wrong.
-const toldWithin = 15 * time.Second
+// reportTimeout is the time within which an agent must report a failed check.
+const reportTimeout = 15 * time.Second
 
-// stayDown keeps an engine down for a time, in which an agent's readiness must tell
-// so, and returns when it is back.
+// stayDown stops an engine for a time, in which an agent's readiness must report it, and returns after its
+// restart.
 func (m *mesh) stayDown(r *run, u *unit, check string, down time.Duration) {
 	began := time.Now()
-	m.tells(r, check)
+	m.awaitFailedCheck(r, check)
 	time.Sleep(time.Until(began.Add(down)))
 	u.resume()
 	m.engineBack(r, u)
 }
 
-// tells fails the run unless an agent's readiness soon tells that a check is not
-// well.
-func (m *mesh) tells(r *run, check string) {
-	for began := time.Now(); time.Since(began) < toldWithin; time.Sleep(200 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(m.ctx, toldWithin)
+// awaitFailedCheck fails the run unless an agent's readiness soon reports a failed check.
+func (m *mesh) awaitFailedCheck(r *run, check string) {
+	for began := time.Now(); time.Since(began) < reportTimeout; time.Sleep(200 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(m.ctx, reportTimeout)
 		ready, err := m.agents[0].api.Ready(ctx)
 		cancel()
 		if err == nil && !ready.Ready && ill(ready, check) {
-			m.say("%s is told to be away after %v", check, time.Since(began).Round(100*time.Millisecond))
+			m.logf("%s is reported as unavailable after %v", check, time.Since(began).Round(100*time.Millisecond))
 			return
 		}
 	}
-	r.miss("readiness does not tell within %v that %s is away", toldWithin, check)
+	r.miss("readiness does not report within %v that %s is unavailable", reportTimeout, check)
 }
 
 func ill(ready api.Readiness, check string) bool {
@@ -139,13 +137,12 @@ func (m *mesh) engineBack(r *run, u *unit) {
 	}
 }
 
-// fillDisks leaves no room on the disks of all engines, in the long form one after
-// another, and then gives it back.
+// fillDisks fills the disks of all engines, in the long form one after another, and frees them again.
 func fillDisks(m *mesh, r *run) {
 	names := []string{"postgres", "meilisearch", "nats"}
 	for _, name := range names {
 		if m.disks[name] == nil {
-			m.say("NOT TESTED: %s has no disk of its own that could be full", name)
+			m.logf("NOT TESTED: %s has no disk of its own that could be full", name)
 			return
 		}
 	}
@@ -159,9 +156,9 @@ func fillDisks(m *mesh, r *run) {
 	m.disksBack(r)
 }
 
-// full leaves no room on disks for a time.
+// full fills disks for a time.
 func (m *mesh) full(r *run, d time.Duration, names ...string) {
-	m.say("no room on the disks of %v", names)
+	m.logf("no room on the disks of %v", names)
 	r.hits.Add(1)
 	for _, name := range names {
 		if err := m.disks[name].fill(); err != nil {
@@ -174,7 +171,7 @@ func (m *mesh) full(r *run, d time.Duration, names ...string) {
 			r.miss("%v", err)
 		}
 	}
-	m.say("there is room again")
+	m.logf("there is room again")
 }
 
 // disksBack waits until all engines serve.

@@ -12,62 +12,62 @@ import (
 )
 
 const (
-	// clusterEvery is how often the agent is killed that places items.
+	// clusterEvery is the interval of kills of the active clusterer's agent.
 	clusterEvery = 10 * time.Second
 
-	// clusterBack is how long nobody may place items then.
+	// clusterBack limits the time without an active clusterer after a kill.
 	clusterBack = 15 * time.Second
 )
 
-// killCluster kills the agent that places items in English, and says how long it
-// takes until another does.
+// killCluster kills the agent with the active clusterer of English, and logs the time until another takes
+// over.
 func killCluster(m *mesh, r *run) {
 	for next := time.Now().Add(clusterEvery); r.left(time.Until(next)); next = next.Add(clusterEvery) {
 		a := m.holder("cluster-en")
 		if a == nil {
-			r.miss("nobody says that it places items")
+			r.miss("no agent reports that it places items")
 			return
 		}
-		m.say("kill %s, which places items", a.Name)
+		m.logf("kill %s, which places items", a.Name)
 		r.hits.Add(1)
 		began := time.Now()
 		before := m.takeOvers()
 		a.end(syscall.SIGKILL)
 		err := eventually(2*clusterBack, func() error {
 			if m.takeOvers() <= before {
-				return fmt.Errorf("nobody took over from %s", a.Name)
+				return fmt.Errorf("no agent took over from %s", a.Name)
 			}
 			return nil
 		})
-		took := time.Since(began)
-		m.say("another places items %v later (%v)", took.Round(100*time.Millisecond), err)
-		if err != nil || took > clusterBack {
-			r.late("%v until another agent placed items", took.Round(100*time.Millisecond))
+		elapsed := time.Since(began)
+		m.logf("another places items %v later (%v)", elapsed.Round(100*time.Millisecond), err)
+		if err != nil || elapsed > clusterBack {
+			r.late("%v until another agent placed items", elapsed.Round(100*time.Millisecond))
 		}
 	}
 }
 
-// takeOvers returns how often agents have read back what there is in English.
+// takeOvers returns the number of takeovers of clustering in English.
 func (m *mesh) takeOvers() (n int) {
 	for _, a := range m.agents[:2] {
-		a.hear()
-		n += a.heard.count("cluster is active en")
+		a.readLog()
+		n += a.journal.count("cluster active en")
 	}
 	return n
 }
 
-// A belonging is what store and stories say of one another.
+// A belonging compares items, events and stories.
 type belonging struct {
-	alone    int // items without an event or a story
-	torn     int // events in two stories
-	false    int // stories told of that are not as told
-	untold   int // stories with several items that nobody told of
-	moved    int // items that left their event, though nobody said so
-	stories  int // that are told
-	together int // items in them
+	alone        int // items without an event or a story
+	torn         int // events in two stories
+	false        int // story summaries that differ from the items
+	unsummarized int // stories of several items without a summary
+	moved        int // items that left their event without an edit
+	stories      int // with a summary
+	together     int // items in them
 }
 
-// belongs looks at what belongs together.
+// belongs compares the items, events and stories of the store.
 func (l *ledger) belongs(ctx context.Context) (b belonging, err error) {
 	conn, err := pgx.Connect(ctx, l.url)
 	if err != nil {
@@ -79,7 +79,7 @@ func (l *ledger) belongs(ctx context.Context) (b belonging, err error) {
 		`SELECT count(*) FROM (SELECT FROM items GROUP BY event_id HAVING count(DISTINCT story_id) > 1) torn`:                   &b.torn,
 		`SELECT count(*) FROM stories s WHERE s.items <> (SELECT count(*) FROM items i WHERE i.story_id = s.id AND NOT i.spam)`: &b.false,
 		`SELECT count(*) FROM (SELECT story_id FROM items WHERE NOT spam GROUP BY story_id HAVING count(*) > 1
-			EXCEPT SELECT id FROM stories) untold`: &b.untold,
+			EXCEPT SELECT id FROM stories) untold`: &b.unsummarized,
 		`SELECT count(*) FROM stories`:                         &b.stories,
 		`SELECT coalesce(sum(items), 0)::integer FROM stories`: &b.together,
 	} {
@@ -91,8 +91,7 @@ func (l *ledger) belongs(ctx context.Context) (b belonging, err error) {
 	return b, err
 }
 
-// left returns how many items are no longer in the event that they were first seen
-// in. Nobody splits an event by hand here.
+// left returns the number of items that are no longer in their first event. The test makes no manual edits.
 func (l *ledger) left(ctx context.Context, conn *pgx.Conn) (n int, err error) {
 	rows, err := conn.Query(ctx, `SELECT url, event_id FROM items`)
 	if err != nil {
@@ -110,20 +109,19 @@ func (l *ledger) left(ctx context.Context, conn *pgx.Conn) (n int, err error) {
 	return n, err
 }
 
-// storiesAgree looks whether each item belongs to one story, and stories are told
-// as they are.
+// storiesAgree checks that each item is in one story, and that the summaries match the items.
 func (m *mesh) storiesAgree(e *end) {
 	var err error
-	for began := time.Now(); time.Since(began) < e.toldIn; time.Sleep(2 * time.Second) {
+	for began := time.Now(); time.Since(began) < e.summaryTimeout; time.Sleep(2 * time.Second) {
 		e.belonging, err = m.ledger.belongs(m.ctx)
-		if err == nil && e.false == 0 && e.untold == 0 {
+		if err == nil && e.false == 0 && e.unsummarized == 0 {
 			break
 		}
 	}
 	b := e.belonging
-	if err != nil || b.alone > 0 || b.torn > 0 || b.false > 0 || b.untold > 0 || b.moved > 0 {
-		e.miss("stories: %d items without one, %d events in two, %d not as told, %d not told, %d items left their event (%v)",
-			b.alone, b.torn, b.false, b.untold, b.moved, err)
+	if err != nil || b.alone > 0 || b.torn > 0 || b.false > 0 || b.unsummarized > 0 || b.moved > 0 {
+		e.miss("stories: %d items without one, %d events in two, %d with a wrong summary, %d without a summary, %d items left their event (%v)",
+			b.alone, b.torn, b.false, b.unsummarized, b.moved, err)
 	}
 	if b.stories == 0 {
 		e.miss("no two items belong together: nothing was put to the test")

@@ -17,25 +17,25 @@ import (
 	"time"
 )
 
-// A survey is a work whose processes are looked at while it lasts.
+// A survey is a work whose processes are sampled.
 type survey struct {
 	*work
 	start time.Time
-	lasts time.Duration // as asked, then as it was
-	quiet atomic.Bool   // no fault happens, and the mesh is as before
+	lasts time.Duration // planned, then actual duration
+	quiet atomic.Bool   // no fault is active, and the mesh has recovered
 
 	mu     sync.Mutex
 	series []*series
-	now    string // which faults happen
-	so     int    // faults so far
+	now    string // active faults
+	so     int    // number of injected faults
 }
 
 const (
-	lookEvery = 5 * time.Second
-	sayEvery  = time.Minute
+	lookEvery        = 5 * time.Second
+	progressInterval = time.Minute
 
-	// calmAfter is how long after a fault is over all is taken to be quiet. A process
-	// as young is not looked at either.
+	// calmAfter is the time after a fault from which the mesh counts as quiet. Younger processes are not
+	// sampled either.
 	calmAfter = 10 * time.Second
 )
 
@@ -43,7 +43,7 @@ func newSurvey(w *work, lasts time.Duration) *survey {
 	return &survey{work: w, start: time.Now(), lasts: lasts}
 }
 
-// calm leaves the mesh alone for a time.
+// calm pauses without faults.
 func (s *survey) calm(d time.Duration) {
 	until := time.Now().Add(d)
 	time.Sleep(min(d, calmAfter))
@@ -52,7 +52,7 @@ func (s *survey) calm(d time.Duration) {
 	s.quiet.Store(false)
 }
 
-// happen has faults happen, and says so.
+// happen injects faults, and logs them.
 func (s *survey) happen(runs []*run) {
 	var ids []string
 	for _, r := range runs {
@@ -69,38 +69,37 @@ func (s *survey) during(now string, more int) {
 	s.now, s.so = now, s.so+more
 }
 
-// watch looks at the processes when all is quiet, and says each minute how it goes,
-// until done is closed.
+// watch samples the processes in quiet periods, and logs a progress report each minute, until done is closed.
 func (s *survey) watch(done <-chan struct{}) {
-	look, say := time.NewTicker(lookEvery), time.NewTicker(sayEvery)
-	defer look.Stop()
-	defer say.Stop()
+	samples, reports := time.NewTicker(lookEvery), time.NewTicker(progressInterval)
+	defer samples.Stop()
+	defer reports.Stop()
 	for {
 		select {
 		case <-done:
 			return
-		case <-look.C:
+		case <-samples.C:
 			if s.quiet.Load() {
-				s.look()
+				s.sample()
 			}
-		case <-say.C:
+		case <-reports.C:
 			s.progress()
 		}
 	}
 }
 
-// look takes a sample of everything.
-func (s *survey) look() {
+// sample samples all values.
+func (s *survey) sample() {
 	for i, a := range slices.Concat(s.agents, s.spared) {
 		if !a.Running() || a.age() < calmAfter {
 			continue
 		}
 		held := memoryBound
-		if i < 2 { // they may have to place items
+		if i < 2 { // they may become clusterers
 			held = clusterBound
 		}
 		s.note(a.Name+" memory", "MB", held, float64(a.memory())/(1<<20))
-		s.note(a.Name+" heap", "MB", held, a.metric("go_memstats_next_gc_bytes")/(1<<20)) // at which it is collected
+		s.note(a.Name+" heap", "MB", held, a.metric("go_memstats_next_gc_bytes")/(1<<20)) // at which the garbage collector runs
 		s.note(a.Name+" goroutines", "", countBound, a.metric("go_goroutines"))
 		s.note(a.Name+" open files", "", countBound, float64(a.openFiles()))
 	}
@@ -116,8 +115,7 @@ func (s *survey) look() {
 
 const itemsStored = "items stored"
 
-// items returns how many items were stored when the last quarter was half over, NaN if
-// that is not known.
+// items returns the number of items stored at the middle of the last quarter, NaN if not sampled.
 func (s *survey) items() float64 {
 	i := slices.IndexFunc(s.series, func(one *series) bool { return one.what == itemsStored })
 	if i < 0 {
@@ -126,7 +124,7 @@ func (s *survey) items() float64 {
 	return s.series[i].quarters(s.lasts)[3]
 }
 
-// note adds a value to its series; one of 0 was not told.
+// note adds a value to its series; 0 is a missing value.
 func (s *survey) note(what, unit string, b *bound, value float64) {
 	if value == 0 {
 		return
@@ -141,7 +139,7 @@ func (s *survey) note(what, unit string, b *bound, value float64) {
 	s.series[i].values = append(s.series[i].values, sample{time.Since(s.start), value})
 }
 
-// streamed returns the bytes of all streams and buckets, of one copy of each.
+// streamed returns the bytes of all streams and buckets, counting one replica of each.
 func (m *mesh) streamed() (n uint64, err error) {
 	list := m.js.ListStreams(m.ctx)
 	for info := range list.Info() {
@@ -150,8 +148,7 @@ func (m *mesh) streamed() (n uint64, err error) {
 	return n, list.Err()
 }
 
-// occupied returns the bytes that the files of a folder occupy, as far as they stay
-// while it looks.
+// occupied returns the disk usage of a folder, ignoring files that vanish meanwhile.
 func occupied(dir string) (n int64) {
 	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -165,7 +162,7 @@ func occupied(dir string) (n int64) {
 	return n
 }
 
-// progress says how it goes.
+// progress logs a progress report.
 func (s *survey) progress() {
 	served, absent, _ := s.ledger.absent(s.began, time.Now())
 	var memory []string
@@ -175,16 +172,16 @@ func (s *survey) progress() {
 	s.mu.Lock()
 	so, now := s.so, s.now
 	s.mu.Unlock()
-	errors, panics := s.told()
-	s.say("%v of %v: %d faults so far, now %s; %d entries served, %d of them on their way; MB of agents %s; %d kinds of errors, %d panics, %d agents fell",
-		time.Since(s.start).Round(time.Second), s.lasts, so, cmp.Or(now, "none"), served, absent, strings.Join(memory, " "), len(errors), panics, s.fell())
+	errors, panics := s.errorCounts()
+	s.logf("%v of %v: %d faults so far, now %s; %d entries served, %d of them not stored yet; MB of agents %s; %d kinds of errors, %d panics, %d unexpected exits",
+		time.Since(s.start).Round(time.Second), s.lasts, so, cmp.Or(now, "none"), served, absent, strings.Join(memory, " "), len(errors), panics, s.crashes())
 }
 
-// told returns how often agents have told of which errors, and of panics.
-func (m *mesh) told() (errors map[string]int, panics int) {
+// errorCounts returns the counts of the agents' error messages and of panics.
+func (m *mesh) errorCounts() (errors map[string]int, panics int) {
 	errors = map[string]int{}
 	for _, a := range m.all() {
-		own, n := a.heard.faulty()
+		own, n := a.journal.faulty()
 		panics += n
 		for message, times := range own {
 			errors[message] += times
@@ -193,20 +190,20 @@ func (m *mesh) told() (errors map[string]int, panics int) {
 	return errors, panics
 }
 
-// words shows what errors agents told of.
+// words prints the agents' error messages.
 func (s *survey) words() string {
-	errors, panics := s.told()
+	errors, panics := s.errorCounts()
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%d panics; errors that agents told of:\n", panics)
+	fmt.Fprintf(&b, "\n%d panics; errors that agents logged:\n", panics)
 	for _, message := range slices.Sorted(maps.Keys(errors)) {
 		fmt.Fprintf(&b, "%6d  %s\n", errors[message], message)
 	}
 	return b.String()
 }
 
-// leaks returns what grew that may not, and panics.
+// leaks returns the series that exceed their bounds, and panics.
 func (s *survey) leaks() (list []string) {
-	if _, panics := s.told(); panics > 0 {
+	if _, panics := s.errorCounts(); panics > 0 {
 		list = append(list, fmt.Sprintf("%d panics", panics))
 	}
 	items := s.items()

@@ -16,31 +16,30 @@ import (
 	"feedmesh/tests/engines"
 )
 
-// A unit is a process that is started again a second after it ended, as systemd
-// would, unless it was told to stop.
+// A unit is a process that is restarted a second after it ended, as by systemd, unless it was stopped.
 type unit struct {
 	*engines.Process
-	start func() error // and return when it serves
+	start func() error // start returns when the process serves
 
-	mu     sync.Mutex // of all below, and held while it is started or ended
-	wanted bool
-	gone   bool         // it is not to run again
-	ours   bool         // whether we ended it
-	since  time.Time    // when we started it, zero if we did not yet
-	up     bool         // whether it serves, as far as known
-	fell   atomic.Int64 // times it ended without our doing
+	mu          sync.Mutex // protects the fields below; held during start and stop
+	wantRunning bool
+	gone        bool         // it must not be restarted
+	ours        bool         // whether the test ended it
+	since       time.Time    // last start, zero before the first
+	up          bool         // whether it serves, by the last check
+	crashes     atomic.Int64 // number of unexpected ends
 }
 
 // newUnit returns a unit that is to run.
 func newUnit(p *engines.Process, start func() error) *unit {
-	return &unit{Process: p, start: start, wanted: true, up: p.Running()}
+	return &unit{Process: p, start: start, wantRunning: true, up: p.Running()}
 }
 
-// restartAfter is how long a process stays down.
+// restartAfter is the time that a process stays down.
 const restartAfter = time.Second
 
 // supervise starts the process whenever it does not run, until ctx ends.
-func (u *unit) supervise(ctx context.Context, say func(format string, args ...any)) {
+func (u *unit) supervise(ctx context.Context, logf func(format string, args ...any)) {
 	ran := u.Running()
 	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
 		if u.Running() {
@@ -48,7 +47,7 @@ func (u *unit) supervise(ctx context.Context, say func(format string, args ...an
 			continue
 		}
 		u.mu.Lock()
-		wanted, ours, gone := u.wanted, u.ours, u.gone
+		wantRunning, ours, gone := u.wantRunning, u.ours, u.gone
 		u.up = false
 		u.mu.Unlock()
 		if gone {
@@ -56,22 +55,22 @@ func (u *unit) supervise(ctx context.Context, say func(format string, args ...an
 		}
 		if ran {
 			if !ours {
-				u.fell.Add(1)
-				say("%s ended by itself, code %d: %s", u.Name, u.ExitCode(), lastLines(u.Log(), 3))
+				u.crashes.Add(1)
+				logf("%s exited unexpectedly, code %d: %s", u.Name, u.ExitCode(), lastLines(u.Log(), 3))
 			}
 			ran = false
 			time.Sleep(restartAfter)
 		}
-		if wanted && ctx.Err() == nil {
-			u.begin(say)
+		if wantRunning && ctx.Err() == nil {
+			u.begin(logf)
 			ran = true
 		}
 	}
 }
 
-func (u *unit) begin(say func(format string, args ...any)) {
+func (u *unit) begin(logf func(format string, args ...any)) {
 	u.mu.Lock()
-	if !u.wanted {
+	if !u.wantRunning {
 		u.mu.Unlock()
 		return
 	}
@@ -79,7 +78,7 @@ func (u *unit) begin(say func(format string, args ...any)) {
 	u.mu.Unlock()
 	err := u.start()
 	if err != nil {
-		say("start %s: %s", u.Name, lastLines(err.Error(), 3))
+		logf("start %s: %s", u.Name, lastLines(err.Error(), 3))
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -93,7 +92,7 @@ func (u *unit) serves() bool {
 	return u.up && u.Running()
 }
 
-// end sends a signal that ends the process, after which it is started again.
+// end ends the process with a signal; supervise restarts it.
 func (u *unit) end(s syscall.Signal) {
 	u.mu.Lock()
 	u.ours = true
@@ -102,16 +101,16 @@ func (u *unit) end(s syscall.Signal) {
 	u.Wait(time.Minute)
 }
 
-// halt ends the process by a signal and keeps it down until it is resumed. It
-// reports whether that was done within the time; if not, it is killed.
+// halt ends the process with a signal and keeps it down until resume. It reports whether it ended before the
+// timeout; otherwise it is killed.
 func (u *unit) halt(s syscall.Signal, within time.Duration) bool {
 	u.mu.Lock()
-	u.ours, u.wanted = true, false
+	u.ours, u.wantRunning = true, false
 	u.mu.Unlock()
 	return u.Stop(s, within) == nil
 }
 
-// dismiss halts the process for good.
+// dismiss stops the process permanently.
 func (u *unit) dismiss(within time.Duration) bool {
 	defer func() {
 		u.mu.Lock()
@@ -121,23 +120,28 @@ func (u *unit) dismiss(within time.Duration) bool {
 	return u.halt(syscall.SIGTERM, within)
 }
 
-// resume has a halted process started again.
+// resume restarts a halted process.
 func (u *unit) resume() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.wanted = true
+	u.wantRunning = true
 }
 
-// set restarts the process with other environment, after it has finished its work
-// in hand.
+// set restarts the process with another environment, after it has finished its work in progress.
 func (u *unit) set(env ...string) {
 	u.halt(syscall.SIGTERM, time.Minute)
 	u.Env = env
 	u.resume()
 }
 
-// memory returns the bytes of memory that the process occupies, 0 if it does not
-// run.
+// replace restarts the process with another program.
+func (u *unit) replace(program string) {
+	u.halt(syscall.SIGTERM, time.Minute)
+	u.Path = program
+	u.resume()
+}
+
+// memory returns the resident memory of the process in bytes, 0 if it does not run.
 func (u *unit) memory() int64 {
 	if !u.Running() {
 		return 0
@@ -154,8 +158,7 @@ func (u *unit) memory() int64 {
 	return n * int64(os.Getpagesize())
 }
 
-// openFiles returns how many files and connections the process has open, 0 if it does
-// not run.
+// maxOpenFiles returns the number of open files and connections of the process, 0 if it does not run.
 func (u *unit) openFiles() int {
 	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", u.ID()))
 	if err != nil {
@@ -164,7 +167,7 @@ func (u *unit) openFiles() int {
 	return len(open)
 }
 
-// age returns how long ago the process was started.
+// age returns the time since the process was started.
 func (u *unit) age() time.Duration {
 	u.mu.Lock()
 	defer u.mu.Unlock()

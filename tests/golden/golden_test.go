@@ -20,14 +20,13 @@ import (
 	"feedmesh/tests/engines"
 )
 
-// A golden query is what a person types, and by what its items are known: a pattern
-// in their titles, in small letters, and what they are. No search of ours is asked
-// which those are.
+// A golden query is a query as users type it, with a definition of the relevant items that is independent of
+// search: a pattern in their lower-case titles, and a condition.
 type golden struct {
 	kind, typed string
-	title       string                  // must be found in the title
-	not         string                  // must not, if it is not empty
-	is          func(storage.Item) bool // nil: any
+	title       string                  // required in the title
+	not         string                  // excluded from the title, if not empty
+	is          func(storage.Item) bool // further condition; nil: none
 }
 
 func hosted(host string) func(storage.Item) bool {
@@ -113,9 +112,8 @@ var goldens = []golden{
 	{"facet", "openbsd after:2016-01-01 -host:undeadly.org", `\bopenbsd\b`, "", func(i storage.Item) bool { return since("2016-01-01")(i) && !hosted("undeadly.org")(i) }},
 }
 
-// goldenItems are real items: titles and links of four years in English, and
-// articles in Russian.
-func goldenItems(t *testing.T) []storage.Indexed {
+// goldenItems are real items: titles and links of four years in English, and articles in Russian.
+func goldenItems(t *testing.T) []storage.IndexItem {
 	if testing.Short() {
 		t.Skip("skipped by -short: it indexes 12,500 items in two engines")
 	}
@@ -127,10 +125,10 @@ func goldenItems(t *testing.T) []storage.Indexed {
 	posts := corpus.Lines[post](t, filepath.Join(folder, "lobsters.jsonl.gz"))[:12_000]
 	posts = append(posts, corpus.Lines[post](t, filepath.Join(folder, "habr-ru-labelled.jsonl.gz"))...)
 	posts = append(posts, corpus.Lines[post](t, filepath.Join(folder, "habr-ru-unlabelled.jsonl.gz"))...)
-	items := make([]storage.Indexed, len(posts))
+	items := make([]storage.IndexItem, len(posts))
 	for i, p := range posts {
 		published, _ := time.Parse(time.RFC3339, p.Published)
-		items[i] = storage.Indexed{Text: p.Body, Item: storage.Item{
+		items[i] = storage.IndexItem{Text: p.Body, Item: storage.Item{
 			ID: p.ID, FeedID: "feed", Title: p.Title, URL: p.URL, Language: p.Lang, Categories: p.Category, Tags: p.Tags,
 			Published: published, FirstSeen: published, Changed: published,
 		}}
@@ -138,8 +136,8 @@ func goldenItems(t *testing.T) []storage.Indexed {
 	return items
 }
 
-// wanted returns the IDs of the items that the query is to find.
-func (g golden) wanted(items []storage.Indexed) map[string]bool {
+// relevant returns the IDs of the relevant items of a query.
+func (g golden) relevant(items []storage.IndexItem) map[string]bool {
 	title, not := regexp.MustCompile(g.title), regexp.MustCompile(cmp.Or(g.not, `^\z.`))
 	ids := map[string]bool{}
 	for _, it := range items {
@@ -151,32 +149,32 @@ func (g golden) wanted(items []storage.Indexed) map[string]bool {
 	return ids
 }
 
-// ndcg returns how good the first ten are, 0 to 1: where all that are there are
-// wanted, or all that are wanted are there, it is 1.
+// ndcg scores the first ten results, 0 to 1: it is 1 if all of them are relevant, or all relevant items are
+// among them.
 //
-// Source: K. Järvelin, J. Kekäläinen, Cumulated gain-based evaluation of IR
-// techniques, 2002; an item is wanted or not.
-func ndcg(found []storage.Hit, wanted map[string]bool) float64 {
+// Source: K. Järvelin, J. Kekäläinen, Cumulated gain-based evaluation of IR techniques, 2002; with binary
+// relevance.
+func ndcg(found []storage.Hit, relevant map[string]bool) float64 {
 	got, best := 0.0, 0.0
 	for i := range 10 {
 		gain := 1 / math.Log2(float64(i)+2)
-		if i < len(found) && wanted[found[i].ID] {
+		if i < len(found) && relevant[found[i].ID] {
 			got += gain
 		}
-		if i < len(wanted) {
+		if i < len(relevant) {
 			best += gain
 		}
 	}
 	return got / best
 }
 
-func TestGoldenQueriesFindWhatTheyShould(t *testing.T) {
+func TestGolden_QueriesReachTheirScores(t *testing.T) {
 	items := goldenItems(t)
 	eachEngine(t, items, func(t *testing.T, x storage.Index) { measureGolden(t, x, items) })
 }
 
-// eachEngine has an index of each engine hold the items, and measures it.
-func eachEngine(t *testing.T, items []storage.Indexed, measure func(*testing.T, storage.Index)) {
+// eachEngine fills an index of each engine with the items, and runs a measurement.
+func eachEngine(t *testing.T, items []storage.IndexItem, measure func(*testing.T, storage.Index)) {
 	run := func(name string, open func(*testing.T) (storage.Index, error)) {
 		t.Run(name, func(t *testing.T) {
 			x, err := open(t)
@@ -199,8 +197,8 @@ func eachEngine(t *testing.T, items []storage.Indexed, measure func(*testing.T, 
 	})
 }
 
-// measureGolden prints how well an index does, by kinds of queries.
-func measureGolden(t *testing.T, x storage.Index, items []storage.Indexed) {
+// measureGolden prints the scores of an index, by kinds of queries.
+func measureGolden(t *testing.T, x storage.Index, items []storage.IndexItem) {
 	byKind := map[string][]float64{}
 	all := 0.0
 	for _, g := range goldens {
@@ -208,18 +206,18 @@ func measureGolden(t *testing.T, x storage.Index, items []storage.Indexed) {
 		if err != nil {
 			t.Fatalf("%q: %v", g.typed, err)
 		}
-		wanted := g.wanted(items)
-		if len(wanted) == 0 {
-			t.Errorf("%q: no item is wanted, so it says nothing", g.typed)
+		relevant := g.relevant(items)
+		if len(relevant) == 0 {
+			t.Errorf("%q: no item is relevant, so the query measures nothing", g.typed)
 			continue
 		}
 		found, err := x.Search(t.Context(), storage.Query{Where: where, Limit: 10})
 		if err != nil {
 			t.Fatalf("%q: %v", g.typed, err)
 		}
-		score := ndcg(found.Hits, wanted)
+		score := ndcg(found.Hits, relevant)
 		if score < 0.9 {
-			t.Logf("%-10s %-40s %.2f: %d found, %d wanted", g.kind, g.typed, score, found.Total, len(wanted))
+			t.Logf("%-10s %-40s %.2f: %d found, %d wanted", g.kind, g.typed, score, found.Total, len(relevant))
 		}
 		byKind[g.kind] = append(byKind[g.kind], score)
 		all += score

@@ -9,8 +9,8 @@ import (
 	"feedmesh/tests/corpus"
 )
 
-// storyItems are real items whose stories persons labelled: articles and headlines.
-func storyItems(t *testing.T) []storage.Indexed {
+// storyItems are real articles and headlines with manually labelled stories.
+func storyItems(t *testing.T) []storage.IndexItem {
 	if testing.Short() {
 		t.Skip("skipped by -short: it indexes stories in two engines")
 	}
@@ -18,19 +18,19 @@ func storyItems(t *testing.T) []storage.Indexed {
 	folder := corpus.Folder(t, "stories")
 	articles := corpus.Lines[article](t, filepath.Join(folder, "ecb-plus.jsonl.gz"))
 	articles = append(articles, corpus.Lines[article](t, filepath.Join(folder, "uci-headlines.jsonl.gz"))[:8000]...)
-	items := make([]storage.Indexed, len(articles))
+	items := make([]storage.IndexItem, len(articles))
 	for i, a := range articles {
 		if a.Title == "" {
 			a.Title, a.Body, _ = strings.Cut(a.Body, "\n")
 		}
-		items[i] = storage.Indexed{Text: a.Body, Item: storage.Item{ID: a.ID, FeedID: "feed", Title: a.Title, URL: a.URL, StoryID: a.Story, Language: "en"}}
+		items[i] = storage.IndexItem{Text: a.Body, Item: storage.Item{ID: a.ID, FeedID: "feed", Title: a.Title, URL: a.URL, StoryID: a.Story, Language: "en"}}
 	}
 	return items
 }
 
-// judged returns ten items of stories that have at least six, five articles and five
-// headlines, and by story the IDs of its items.
-func judged(items []storage.Indexed) (chosen []storage.Indexed, stories map[string][]string) {
+// judged returns ten items of stories with at least six items, five articles and five headlines, and by story
+// the IDs of its items.
+func judged(items []storage.IndexItem) (chosen []storage.IndexItem, stories map[string][]string) {
 	stories = map[string][]string{}
 	for _, it := range items {
 		stories[it.StoryID] = append(stories[it.StoryID], it.ID)
@@ -48,29 +48,29 @@ func judged(items []storage.Indexed) (chosen []storage.Indexed, stories map[stri
 	return chosen, stories
 }
 
-func TestItemsLikeOneAreOfItsStory(t *testing.T) {
+func TestSimilar_ItemsAreOfTheSameStory(t *testing.T) {
 	items := storyItems(t)
 	eachEngine(t, items, func(t *testing.T, x storage.Index) { measureSimilar(t, x, items) })
 }
 
-func measureSimilar(t *testing.T, x storage.Index, items []storage.Indexed) {
+func measureSimilar(t *testing.T, x storage.Index, items []storage.IndexItem) {
 	chosen, stories := judged(items)
 	if len(chosen) != 10 {
 		t.Fatalf("%d items are judged, want 10", len(chosen))
 	}
 	all := 0.0
 	for _, it := range chosen {
-		wanted := map[string]bool{}
+		relevant := map[string]bool{}
 		for _, id := range stories[it.StoryID] {
-			wanted[id] = true
+			relevant[id] = true
 		}
-		delete(wanted, it.ID)
+		delete(relevant, it.ID)
 		hits, err := x.Similar(t.Context(), it, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
-		score := ndcg(hits, wanted)
-		t.Logf("%.2f of %3d: %s", score, len(wanted), it.Title)
+		score := ndcg(hits, relevant)
+		t.Logf("%.2f of %3d: %s", score, len(relevant), it.Title)
 		all += score
 	}
 	mean := all / float64(len(chosen))
@@ -80,5 +80,5 @@ func measureSimilar(t *testing.T, x storage.Index, items []storage.Indexed) {
 	}
 }
 
-// leastSimilar is below what both engines reach, and far above what chance does.
+// leastSimilar is below the score of both engines, and far above random results.
 const leastSimilar = 0.7

@@ -1,37 +1,37 @@
-// What all pages have: keys, the look, and the one way in which HTML comes to a
-// page after it was loaded. Pages are whole without any of it.
+// Shared by all pages: keyboard shortcuts, the theme, and the only function that inserts fetched HTML into a
+// page. Pages work without scripts.
 
 const policy = globalThis.trustedTypes?.createPolicy("feedmesh", { createHTML: (html) => html });
 
-// part fetches a part of a page of ours and returns it as a document. Nothing of
-// another origin gets in: neither asked for nor led to. It throws if the answer is
-// no such part, so that whoever asked can go to the address itself.
+// part fetches a part of a page from this origin and returns it as a document.
+// Other origins and redirects are rejected. It throws if the response is not the
+// requested part; the caller can then open the URL itself.
 export async function part(address, name, signal) {
   const url = new URL(address, location.href);
-  if (url.origin !== location.origin) throw new Error("this is no page of ours");
+  if (url.origin !== location.origin) throw new Error("not a page of this origin");
   const answer = await fetch(url, { headers: { "Feedmesh-Part": name }, redirect: "error", signal });
-  if (answer.headers.get("Feedmesh-Part") !== name) throw new Error("this is not the part that was asked for");
+  if (answer.headers.get("Feedmesh-Part") !== name) throw new Error("not the requested part");
   const html = await answer.text();
   return new DOMParser().parseFromString(policy ? policy.createHTML(html) : html, "text/html");
 }
 
-// say has screen readers say it, when they come to it.
-export function say(words) {
+// announce sets the text of the live region for screen readers.
+export function announce(words) {
   document.getElementById("live").textContent = words;
 }
 
-// kept and keep are what this browser remembers. Some remember nothing.
-export function kept(name) {
+// stored and store read and write local storage, which some browsers disable.
+export function stored(name) {
   try { return localStorage.getItem(name); } catch { return null; }
 }
 
-function keep(name, value) {
-  try { value ? localStorage.setItem(name, value) : localStorage.removeItem(name); } catch { /* it holds for this page */ }
+function store(name, value) {
+  try { value ? localStorage.setItem(name, value) : localStorage.removeItem(name); } catch { /* used for this page only */ }
 }
 
-// The look
+// Theme
 
-const looks = { "": "Look: as the system", light: "Look: light", dark: "Look: dark" };
+const looks = { "": "Theme: system", light: "Theme: light", dark: "Theme: dark" };
 
 const look = document.getElementById("look");
 
@@ -44,7 +44,7 @@ look?.addEventListener("click", () => {
   const next = names[(names.indexOf(document.documentElement.dataset.theme ?? "") + 1) % names.length];
   if (next) document.documentElement.dataset.theme = next;
   else delete document.documentElement.dataset.theme;
-  keep("theme", next);
+  store("theme", next);
   showLook();
 });
 
@@ -53,13 +53,13 @@ if (look) {
   showLook();
 }
 
-// Keys
+// Keyboard shortcuts
 
 const places = { h: "/", s: "/stories", f: "/feeds", r: "/rules", m: "/mesh", t: "/statistics" };
 
-let goes = 0; // until when a letter says where to go, after g
+let shortcutUntil = 0; // time until which a letter after g selects a page
 
-// step moves to the next entry of the page's list, or back.
+// step moves the focus to the next or previous entry of the page's list.
 function step(by) {
   const rows = [...document.querySelectorAll("[data-list] > *")].filter((row) => row.querySelector("a[href]"));
   const at = rows.findIndex((row) => row.contains(document.activeElement));
@@ -74,39 +74,39 @@ const keys = {
   j: () => document.querySelector("[data-list]") ? step(1) : document.querySelector("a[rel=next]")?.click(),
   k: () => document.querySelector("[data-list]") ? step(-1) : document.querySelector("a[rel=prev]")?.click(),
   o: () => document.activeElement.closest("a[href]")?.click(),
-  g: () => { goes = Date.now() + 1500; },
+  g: () => { shortcutUntil = Date.now() + 1500; },
   "?": help,
 };
 
-// Whoever opens an entry of a list can go on from there to the next one.
+// Store the list when an entry is opened, for links to the next and previous entry.
 addEventListener("click", (event) => {
   const list = event.target.closest("[data-list]");
   if (!list || !event.target.closest("a[href]")) return;
   const paths = [...list.children].map((row) => row.querySelector("a[href]")?.pathname);
   try {
     sessionStorage.setItem("list", JSON.stringify({ address: location.pathname + location.search, paths }));
-  } catch { /* then there is no way on */ }
+  } catch { /* without these links */ }
 });
 
-// listed returns the list that was left last, with its address and the paths of
+// listed returns the stored list with its URL and the paths of
 // its entries, or null.
 export function listed() {
   try { return JSON.parse(sessionStorage.getItem("list")); } catch { return null; }
 }
 
-// isWriting reports whether a key belongs to a field.
+// isWriting reports whether an element accepts text input.
 function isWriting(element) {
   return element.isContentEditable || /^(TEXTAREA|SELECT)$/.test(element.tagName)
     || element.tagName === "INPUT" && !/^(checkbox|radio|button|submit|reset|file|range|color)$/.test(element.type);
 }
 
-// A character has a keypress, and none while it is composed of others; to prevent
-// that is what keeps it out of the field which it leads to.
+// keypress is not sent during IME composition. Preventing its default keeps
+// the character out of the field that gets the focus.
 addEventListener("keypress", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (isWriting(event.target) || document.querySelector("dialog[open]") || kept("keys") === "off") return;
-  const place = Date.now() < goes && places[event.key];
-  goes = 0;
+  if (isWriting(event.target) || document.querySelector("dialog[open]") || stored("keys") === "off") return;
+  const place = Date.now() < shortcutUntil && places[event.key];
+  shortcutUntil = 0;
   if (!place && !Object.hasOwn(keys, event.key)) return;
   event.preventDefault();
   place ? location.assign(place) : keys[event.key]();
@@ -114,7 +114,7 @@ addEventListener("keypress", (event) => {
 
 addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
-  if (!document.querySelector("dialog[open]")) document.activeElement.blur(); // a dialog closes by itself
+  if (!document.querySelector("dialog[open]")) document.activeElement.blur(); // the browser closes dialogs
 });
 
 // Help
@@ -137,17 +137,17 @@ async function help() {
 const keySwitch = document.getElementById("keys");
 
 function showKeys() {
-  keySwitch.textContent = kept("keys") === "off" ? "Turn the keys on" : "Turn the keys off";
+  keySwitch.textContent = stored("keys") === "off" ? "Enable shortcuts" : "Disable shortcuts";
 }
 
 keySwitch?.addEventListener("click", () => {
-  keep("keys", kept("keys") === "off" ? null : "off");
+  store("keys", stored("keys") === "off" ? null : "off");
   showKeys();
 });
 if (keySwitch) showKeys();
 
-// A form with data-asks is sent only when its question is answered with yes.
+// A form with data-confirm is submitted only after confirmation.
 addEventListener("submit", (event) => {
-  const question = event.target.dataset.asks;
+  const question = event.target.dataset.confirm;
   if (question && !confirm(question)) event.preventDefault();
 });

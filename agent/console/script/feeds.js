@@ -1,4 +1,4 @@
-// Lists of feeds: choosing many, and going on with what takes several steps.
+// Lists of feeds: selection of several feeds, and continuation of bulk changes.
 
 const list = document.getElementById("feed-list");
 
@@ -6,10 +6,10 @@ function boxes() {
   return [...list.querySelectorAll('input[name="id"]')];
 }
 
-function tell() {
+function showSelection() {
   const picked = boxes().filter((box) => box.checked).length;
-  document.getElementById("picked").textContent = picked ? `${picked} chosen` : "";
-  document.getElementById("pick-all").textContent = picked === boxes().length ? "Choose none" : "Choose all on this page";
+  document.getElementById("picked").textContent = picked ? `${picked} selected` : "";
+  document.getElementById("pick-all").textContent = picked === boxes().length ? "Select none" : "Select all on this page";
 }
 
 if (list) {
@@ -18,13 +18,13 @@ if (list) {
   all.addEventListener("click", () => {
     const none = boxes().every((box) => box.checked);
     for (const box of boxes()) box.checked = !none;
-    tell();
+    showSelection();
   });
-  list.addEventListener("change", tell);
-  tell();
+  list.addEventListener("change", showSelection);
+  showSelection();
 }
 
-// What is to be done to many feeds goes on by itself, unless somebody stops it: the
-// page is there for a moment first.
+// A bulk change continues automatically after a delay, in which it
+// can be stopped.
 const goOn = document.getElementById("go-on");
 if (goOn) setTimeout(() => goOn.requestSubmit(), 1500);

@@ -1,4 +1,4 @@
-// The page of an import that is under way: how it is getting on, every second.
+// Updates the progress of a running import every second.
 
 import { part } from "./base.js";
 
@@ -9,11 +9,11 @@ async function follow() {
     const page = await part(location.href, "import-progress", AbortSignal.timeout(10_000));
     box.replaceChildren(...page.body.childNodes);
   } catch {
-    setTimeout(follow, 5000); // the node may be starting anew
+    setTimeout(follow, 5000); // the node may be restarting
     return;
   }
   if (document.getElementById("import-words").dataset.running === "true") setTimeout(follow, 1000);
-  else location.reload(); // the lines have changed, too
+  else location.reload(); // to update the lines
 }
 
 if (box?.dataset.running === "true") setTimeout(follow, 1000);

@@ -1,5 +1,5 @@
-// Pictures are shown when they are asked for, and j and k lead through the list
-// that one came from.
+// Shows images on request, and links to the next and previous entry of the list
+// from which the item was opened.
 
 import { listed } from "./base.js";
 

@@ -1,22 +1,22 @@
-// The mesh's page shows what changes, as it changes. All of it is text.
-import { say } from "./base.js";
+// Updates the mesh page by server-sent events. All values are text.
+import { announce } from "./base.js";
 
-const kept = 20; // happenings
-const quiet = 5000; // milliseconds between two things said aloud
+const maxEvents = 20;
+const announceInterval = 5000; // minimum milliseconds between announcements
 
 const note = document.getElementById("mesh-live");
 const happened = document.getElementById("mesh-happened");
 const list = document.getElementById("happenings");
 
-let source; // of events; none while nobody looks
-let said = 0;
+let source; // EventSource; undefined while the page is hidden
+let announced = 0;
 
-// put writes words where they differ, so that what is selected stays so.
+// put changes text only if it differs, to keep the user's selection.
 function put(element, words) {
   if (element && element.textContent !== words) element.textContent = words;
 }
 
-// fill has a table's body show the rows. Its cells are as their columns' headings.
+// fill updates the rows of a table. Cells get the class of their column's heading.
 function fill(table) {
   const body = document.getElementById(`${table.id}-rows`);
   if (!body) return;
@@ -39,36 +39,36 @@ function fill(table) {
 function show(state) {
   for (const figure of state.figures) put(document.getElementById(figure.id), figure.value);
   state.tables.forEach(fill);
-  put(note, "Live: what changes shows by itself.");
+  put(note, "Live: this page updates itself.");
 }
 
-function tell({ text, at }) {
+function addEvent({ text, at }) {
   const entry = document.createElement("li");
   entry.textContent = `${at}: ${text}`;
   list.prepend(entry);
-  while (list.children.length > kept) list.lastChild.remove();
+  while (list.children.length > maxEvents) list.lastChild.remove();
   happened.hidden = false;
-  if (Date.now() - said < quiet) return;
-  said = Date.now();
-  say(text);
+  if (Date.now() - announced < announceInterval) return;
+  announced = Date.now();
+  announce(text);
 }
 
 function open() {
   if (source || document.hidden) return;
   source = new EventSource("/mesh/events");
   source.addEventListener("state", (event) => show(JSON.parse(event.data)));
-  source.addEventListener("happened", (event) => tell(JSON.parse(event.data)));
+  source.addEventListener("happened", (event) => addEvent(JSON.parse(event.data)));
   source.addEventListener("error", () => {
     if (source?.readyState !== EventSource.CLOSED) {
-      put(note, "Not live at the moment: the connection is being made again.");
+      put(note, "Connection lost: reconnecting.");
       return;
     }
-    put(note, "Not live: this node has no room for more. Reload the page to see what changed.");
+    put(note, "Not live: too many open connections. Reload the page for updates.");
     source = undefined;
   });
 }
 
-// A page that nobody looks at holds no connection.
+// A hidden page closes its connection.
 function close() {
   source?.close();
   source = undefined;

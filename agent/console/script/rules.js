@@ -1,25 +1,25 @@
-// Rules are checked while they are written, and each fault leads to its place. All
-// of it is text.
+// Checks rules while they are edited; each diagnostic links to its position.
+// All values are text.
 
-const pause = 600; // milliseconds without a key before the text is checked
-const most = 512 * 1024; // letters of a text that is checked so; longer ones when asked
+const pause = 600; // milliseconds without input before the text is checked
+const maxLength = 512 * 1024; // maximum length of a text that is checked automatically
 
 const form = document.getElementById("rule");
 const field = document.getElementById("text");
 const faults = document.getElementById("faults");
-const said = document.getElementById("faults-said");
+const announcement = document.getElementById("faults-said");
 
 let waiting;
-let asked; // to be given up when a newer text is to be checked
+let request; // AbortController of the last check
 
-// placeOf returns where in the text a fault is, "file:line:column: what" or
-// "line:column: what"; undefined if it does not say.
+// placeOf returns the position of a diagnostic, "file:line:column: message" or
+// "line:column: message"; undefined without a position.
 function placeOf(fault) {
   const found = /^(?:([^\s:]+):)?(\d+):(\d+)\b/.exec(fault);
   if (!found) return undefined;
   const lines = field.value.split("\n");
   const file = found[1] ? lines.findIndex((line) => line.trim() === `-- ${found[1]} --`) : -1;
-  const line = file + Number(found[2]); // lines of a file count from the one after its name
+  const line = file + Number(found[2]); // line 1 of a file follows the line with its name
   let at = 0;
   for (let i = 0; i < Math.min(line, lines.length); i++) at += lines[i].length + 1;
   return { at: at + Number(found[3]) - 1, end: at + (lines[line]?.length ?? 0), line };
@@ -53,27 +53,27 @@ function show(words, list) {
   entries.className = "faults";
   entries.append(...list.map(entry));
   faults.replaceChildren(heading, ...(list.length ? [entries] : []));
-  if (said.textContent !== words) said.textContent = words;
+  if (announcement.textContent !== words) announcement.textContent = words;
 }
 
 async function check() {
-  asked?.abort();
-  asked = new AbortController();
-  if (!field.value.trim() || field.value.length > most) {
+  request?.abort();
+  request = new AbortController();
+  if (!field.value.trim() || field.value.length > maxLength) {
     faults.replaceChildren();
-    said.textContent = "";
+    announcement.textContent = "";
     return;
   }
   try {
     const answer = await fetch(form.dataset.check, {
-      method: "POST", headers: { "Content-Type": "text/plain; charset=utf-8" }, body: field.value, signal: asked.signal,
+      method: "POST", headers: { "Content-Type": "text/plain; charset=utf-8" }, body: field.value, signal: request.signal,
     });
-    if (!answer.ok) return; // the form says why, when it is sent
+    if (!answer.ok) return; // submitting the form shows the error
     const found = await answer.json();
-    if (found.sound) show(found.warnings.length ? "The text is sound, but look at this:" : "The text is sound.", found.warnings);
-    else show(found.faults.length === 1 ? "One thing is wrong:" : `${found.faults.length} things are wrong:`, found.faults);
+    if (found.sound) show(found.warnings.length ? "No errors. Warnings:" : "No errors.", found.warnings);
+    else show(found.faults.length === 1 ? "1 error:" : `${found.faults.length} errors:`, found.faults);
   } catch {
-    // A newer text is checked, or the node is away: what is said stays.
+    // A newer check was started, or the node does not respond: keep the last result.
   }
 }
 
@@ -85,7 +85,7 @@ if (form) {
   if (faults.children.length) check();
 }
 
-// What was written is not lost by a slip.
+// Ask before leaving the page with unsaved changes.
 let sent = false;
 form?.addEventListener("submit", () => { sent = true; });
 addEventListener("beforeunload", (event) => {

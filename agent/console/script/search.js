@@ -1,55 +1,55 @@
-// A search that answers while one types. Addresses stay what they are without it:
-// each says all of a search, and Back leads where one was.
+// Search as you type. URLs are the same as without the script:
+// each contains the whole search, and Back returns to the previous search.
 
-import { part, say } from "./base.js";
+import { part, announce } from "./base.js";
 
 const field = document.getElementById("q");
 const results = document.getElementById("results");
-const calm = 80; // ms between two searches while one types
-const pause = 350; // ms without a key after which the rest of the page follows
-const late = 200; // ms after which a search that has not answered is marked
+const minInterval = 80; // minimum ms between two searches during typing
+const pause = 350; // ms without input before the rest of the page is loaded
+const pendingDelay = 200; // ms after which a pending search is indicated
 
-let shown = location.href; // the address of what is seen
-let meant = location.href; // the newest address that Back must lead to
-let last = 0; // when the last search began
-let number = 0; // of the last search: answers of those before it come too late
-let under = new AbortController(); // way of the last search
-let waiting; // timer of the next search, or of what follows it
+let shown = location.href; // URL of the shown results
+let historyURL = location.href; // URL of the newest history entry to keep
+let last = 0; // start time of the last search
+let number = 0; // of the last search: earlier responses are discarded
+let controller = new AbortController(); // AbortController of the last search
+let waiting; // timer of the next request
 
-const seen = new Map(); // what the last pages showed, by address: Back is at once
-const most = 20; // of these
+const pageCache = new Map(); // cache of the last pages by URL, so that Back is immediate
+const maxCached = 20;
 
-function remember(address, nodes) {
-  seen.delete(address);
-  seen.set(address, nodes);
-  if (seen.size > most) seen.delete(seen.keys().next().value);
+function cachePage(address, nodes) {
+  pageCache.delete(address);
+  pageCache.set(address, nodes);
+  if (pageCache.size > maxCached) pageCache.delete(pageCache.keys().next().value);
 }
 
-// ask searches for an address and shows part of what was found. It returns false
-// if something newer was asked for meanwhile.
-async function ask(url, name, isWelcome = () => true) {
-  const mine = ++number;
+// load fetches a search and shows a part of its results. It returns false
+// if a newer request was started meanwhile.
+async function load(url, name, accept = () => true) {
+  const request = ++number;
   last = performance.now();
-  under.abort();
-  under = new AbortController();
-  const mark = setTimeout(() => results.classList.add("late"), late);
+  controller.abort();
+  controller = new AbortController();
+  const mark = setTimeout(() => results.classList.add("pending"), pendingDelay);
   try {
-    const page = await part(url, name, under.signal);
-    if (mine !== number || !isWelcome(page)) return false;
+    const page = await part(url, name, controller.signal);
+    if (request !== number || !accept(page)) return false;
     put(name === "results" ? results : document.getElementById(name), page.body.childNodes);
     shown = String(url);
     return true;
   } catch {
-    if (mine === number) location.assign(url); // the whole page says what is wrong
+    if (request === number) location.assign(url); // the full page shows the error
     return false;
   } finally {
     clearTimeout(mark);
-    if (mine === number) results.classList.remove("late");
+    if (request === number) results.classList.remove("pending");
   }
 }
 
-// put shows something else in a place. The focus stays where it was, as far as
-// that is still there.
+// put replaces the content of an element and keeps the focus if the focused
+// element still exists.
 function put(place, nodes) {
   const focus = place.contains(document.activeElement) && document.activeElement;
   place.replaceChildren(...nodes);
@@ -60,11 +60,11 @@ function put(place, nodes) {
     field.removeAttribute("aria-invalid");
     field.removeAttribute("aria-describedby");
   }
-  if (focus) again(focus);
+  if (focus) restoreFocus(focus);
 }
 
-// again gives the focus to what is now where it was, or else to the heading.
-function again(focus) {
+// restoreFocus focuses the element with the same key, or else the heading.
+function restoreFocus(focus) {
   const key = focus.dataset.key;
   const same = key && results.querySelector(`[data-key="${CSS.escape(key)}"]`);
   const heading = results.querySelector("h1");
@@ -72,24 +72,24 @@ function again(focus) {
   (same || heading).focus({ preventScroll: true });
 }
 
-function tell() {
-  say((document.getElementById("count") ?? results.querySelector("h1")).textContent);
+function announceCount() {
+  announce((document.getElementById("count") ?? results.querySelector("h1")).textContent);
   const q = new URL(location.href).searchParams.get("q");
   document.title = `${q || "Newest items"} · feedmesh`;
 }
 
-// settle makes the address shown one that Back leads to.
-function settle() {
+// updateHistory adds the shown URL to the history.
+function updateHistory() {
   const now = location.href;
-  if (now === meant) return;
-  history.replaceState(null, "", meant);
+  if (now === historyURL) return;
+  history.replaceState(null, "", historyURL);
   history.pushState(null, "", now);
-  meant = now;
+  historyURL = now;
 }
 
 // Typing
 
-// typed returns the address of what is in the field, with the filters in force.
+// typed returns the URL of the field's query with the active filters.
 function typed() {
   const url = new URL(location.href);
   for (const name of ["q", "typing", "cursor", "page", "at"]) url.searchParams.delete(name);
@@ -105,33 +105,33 @@ function typed() {
 async function type() {
   const url = typed();
   if (url.href === location.href) return;
-  // A mistake may be half of something right: it is told only after a while.
+  // An incomplete query may be invalid: show the error only after a delay.
   let isFaulty = false;
-  const isShown = await ask(url, "hits", (page) => !(isFaulty = page.getElementById("fault") !== null));
+  const isShown = await load(url, "hits", (page) => !(isFaulty = page.getElementById("fault") !== null));
   if (!isShown && !isFaulty) return;
   history.replaceState(null, "", url);
-  waiting = setTimeout(() => rest(isFaulty), isFaulty ? 2 * pause : pause);
+  waiting = setTimeout(() => loadRest(isFaulty), isFaulty ? 2 * pause : pause);
   if (!isFaulty) suggest();
 }
 
-// rest brings what there was no time for while one typed.
-async function rest(isFaulty) {
-  if (await ask(location.href, isFaulty ? "hits" : "filters")) tell();
+// loadRest loads the parts of the page that typing skipped.
+async function loadRest(isFaulty) {
+  if (await load(location.href, isFaulty ? "hits" : "filters")) announceCount();
 }
 
-function soon() {
+function scheduleSearch() {
   clearTimeout(waiting);
-  waiting = setTimeout(type, Math.max(0, last + calm - performance.now()));
+  waiting = setTimeout(type, Math.max(0, last + minInterval - performance.now()));
 }
 
-field.addEventListener("input", (event) => { if (!event.isComposing) soon(); });
-field.addEventListener("compositionend", soon);
+field.addEventListener("input", (event) => { if (!event.isComposing) scheduleSearch(); });
+field.addEventListener("compositionend", scheduleSearch);
 
 field.form.addEventListener("submit", async (event) => {
   event.preventDefault();
   close();
   clearTimeout(waiting);
-  if (matchMedia("(pointer: coarse)").matches) field.blur(); // the keyboard hides what was found
+  if (matchMedia("(pointer: coarse)").matches) field.blur(); // the on-screen keyboard hides the results
   await go(typed());
 });
 
@@ -139,14 +139,14 @@ field.form.addEventListener("submit", async (event) => {
 
 async function go(url, scroll) {
   clearTimeout(waiting);
-  settle();
+  updateHistory();
   const before = [shown, [...results.childNodes]];
-  if (!await ask(url, "results")) return;
-  remember(...before);
+  if (!await load(url, "results")) return;
+  cachePage(...before);
   if (location.href !== String(url)) history.pushState(null, "", url);
-  meant = location.href;
+  historyURL = location.href;
   if (scroll) scrollTo(0, 0);
-  tell();
+  announceCount();
 }
 
 results.addEventListener("click", (event) => {
@@ -155,7 +155,7 @@ results.addEventListener("click", (event) => {
   if (!href || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   const url = new URL(href, location.href);
   if (url.origin !== location.origin || url.pathname !== "/" || href.startsWith("#")) {
-    settle(); // so that Back leads to what is seen now
+    updateHistory(); // so that Back returns to the shown results
     return;
   }
   event.preventDefault();
@@ -166,19 +166,19 @@ results.addEventListener("click", (event) => {
 addEventListener("popstate", async () => {
   clearTimeout(waiting);
   close();
-  remember(shown, [...results.childNodes]);
-  meant = location.href;
-  field.value = new URL(meant).searchParams.get("q") ?? "";
-  if (seen.has(meant)) {
-    number++; // whatever is under way comes too late
-    put(results, seen.get(meant));
-    seen.delete(meant); // it is changed from now on
-    shown = meant;
-    tell();
-  } else if (await ask(meant, "results")) tell();
+  cachePage(shown, [...results.childNodes]);
+  historyURL = location.href;
+  field.value = new URL(historyURL).searchParams.get("q") ?? "";
+  if (pageCache.has(historyURL)) {
+    number++; // discard pending responses
+    put(results, pageCache.get(historyURL));
+    pageCache.delete(historyURL); // its nodes are live again
+    shown = historyURL;
+    announceCount();
+  } else if (await load(historyURL, "results")) announceCount();
 });
 
-// Suggestions: words that the last one may become
+// Suggestions: completions of the last word
 
 const list = document.createElement("ul");
 list.id = "suggestions";
@@ -205,7 +205,7 @@ async function suggest() {
     if (!answer.ok) return close();
     const found = (await answer.json()).words.map((w) => w.value).filter((w) => w !== prefix.toLowerCase());
     if (!signal.aborted) open(found.slice(0, 5));
-  } catch { /* there are none, or newer ones */ }
+  } catch { /* none, or replaced by newer suggestions */ }
 }
 
 function open(found) {

@@ -1,9 +1,9 @@
-// Before anything is painted, the page gets the look that was chosen (base.js).
-// Without a choice the system's holds.
+// Applies the chosen theme (base.js) before the first paint.
+// The default is the system's theme.
 {
   let theme = null;
   try {
     theme = localStorage.getItem("theme");
-  } catch { /* kept nowhere: the system's */ }
+  } catch { /* storage disabled: the system's theme */ }
   if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
 }

@@ -2,10 +2,10 @@ package date
 
 import "time"
 
-// A civil is a day of the calendar, perhaps an impossible one.
+// A civil is a calendar day, possibly invalid.
 type civil struct{ year, month, day int }
 
-// valid reports whether the calendar has the day.
+// valid reports whether the day exists.
 func (c civil) valid() bool {
 	return 1 <= c.year && c.year <= 9999 && 1 <= c.month && c.month <= 12 &&
 		1 <= c.day && c.day <= daysIn(c.year, c.month)
@@ -16,7 +16,7 @@ func (c civil) weekday() time.Weekday {
 	return time.Date(c.year, time.Month(c.month), c.day, 0, 0, 0, 0, time.UTC).Weekday()
 }
 
-// daysIn returns how many days a month has.
+// daysIn returns the number of days of a month.
 func daysIn(year, month int) int {
 	switch month {
 	case 2:
@@ -38,8 +38,7 @@ func ofOrdinal(year, n int) (civil, bool) {
 	return ofTime(time.Date(year, 1, n, 0, 0, 0, 0, time.UTC)), true
 }
 
-// ofWeek returns a day of a week of ISO 8601. Weeks begin on Monday, day 1; the
-// first has January 4 in it.
+// ofWeek returns a day of an ISO 8601 week. Weeks begin on Monday, day 1; the first week contains January 4.
 func ofWeek(year, week, day int) (civil, bool) {
 	if week < 1 || day < 1 || day > 7 {
 		return civil{}, false
@@ -57,8 +56,8 @@ func ofTime(t time.Time) civil {
 	return civil{t.Year(), int(t.Month()), t.Day()}
 }
 
-// fullYear returns the year that so many digits stand for. Two are of the years
-// 1950 to 2049, three count from 1900, for there are programs that write them.
+// fullYear returns the year for a number of that many digits. Two digits mean 1950 to 2049, three count from
+// 1900, as some programs write them.
 //
 // Source: RFC 2822, section 4.3.
 func fullYear(value, digits int) (year int, ok bool) {

@@ -2,15 +2,15 @@ package date
 
 import "time"
 
-// readClock reads 5:06, 05:06:07, 05:06:07.089, 17h06 or 5 pm.
-func (r *reading) readClock(i int) int {
+// readClock parses 5:06, 05:06:07, 05:06:07.089, 17h06 or 5 pm.
+func (r *parser) readClock(i int) int {
 	t := &r.tokens
 	if t.digitsAt(i) > 2 {
 		return 0
 	}
 	hour, next := t.at(i).value, t.at(i+1)
 	switch {
-	case next.mark == ':' && t.glued(i+1) && t.glued(i+2):
+	case next.char == ':' && t.adjacent(i+1) && t.adjacent(i+2):
 		return r.readColons(i)
 	case next.kind == word && (next.text == "h" || next.text == "H"):
 		if t.digitsAt(i+2) == 2 {
@@ -28,17 +28,17 @@ func (r *reading) readClock(i int) int {
 	return 0
 }
 
-// readColons reads a clock with colons.
-func (r *reading) readColons(i int) int {
+// readColons parses a clock with colons.
+func (r *parser) readColons(i int) int {
 	t := &r.tokens
 	if l := t.digitsAt(i + 2); l == 0 || l > 2 {
 		return 0
 	}
 	hour, minute := t.at(i).value, t.at(i+2).value
-	if t.markAt(i+3) != ':' || !t.glued(i+3) {
+	if t.charAt(i+3) != ':' || !t.adjacent(i+3) {
 		return r.setClock(hour, minute, 0, 3)
 	}
-	if l := t.digitsAt(i + 4); l == 0 || l > 2 || !t.glued(i+4) {
+	if l := t.digitsAt(i + 4); l == 0 || l > 2 || !t.adjacent(i+4) {
 		return 0
 	}
 	n := r.setClock(hour, minute, t.at(i+4).value, 5)
@@ -46,12 +46,12 @@ func (r *reading) readColons(i int) int {
 	return r.withFraction(i, n)
 }
 
-// withFraction reads the fraction of a second that may follow the n tokens of a
-// clock, and returns n and its tokens, or 0 if n is.
-func (r *reading) withFraction(i, n int) int {
+// withFraction parses an optional fraction of a second after the n tokens of a clock, and returns n plus its
+// tokens, or 0 if n is 0.
+func (r *parser) withFraction(i, n int) int {
 	t := &r.tokens
 	if mark := t.at(i + n); n == 0 || mark.text != "." && mark.text != "," ||
-		t.digitsAt(i+n+1) == 0 || !t.glued(i+n) || !t.glued(i+n+1) {
+		t.digitsAt(i+n+1) == 0 || !t.adjacent(i+n) || !t.adjacent(i+n+1) {
 		return n
 	}
 	nanoseconds, ok := fraction(t.at(i + n + 1).text)
@@ -62,8 +62,7 @@ func (r *reading) withFraction(i, n int) int {
 	return n + 2
 }
 
-// fraction returns the nanoseconds of a second's decimals. Those after the
-// ninth are left out.
+// fraction returns the nanoseconds of a second's decimals, truncated after the ninth.
 func fraction(decimals string) (nanoseconds int, ok bool) {
 	for i := range 9 {
 		nanoseconds *= 10
@@ -74,12 +73,11 @@ func fraction(decimals string) (nanoseconds int, ok bool) {
 	return nanoseconds, decimals != ""
 }
 
-// readPointedClock reads 17.06 or 17.06.07 after a whole day, where it can be
-// nothing else.
-func (r *reading) readPointedClock(i int) int {
+// readPointedClock parses 17.06 or 17.06.07 after a complete day, where no other meaning is possible.
+func (r *parser) readPointedClock(i int) int {
 	t := &r.tokens
 	point := func(i int) bool {
-		return t.markAt(i) == '.' && t.digitsAt(i+1) == 2 && t.glued(i) && t.glued(i+1)
+		return t.charAt(i) == '.' && t.digitsAt(i+1) == 2 && t.adjacent(i) && t.adjacent(i+1)
 	}
 	if !r.hasWholeDay() || t.digitsAt(i) > 2 || !point(i+1) {
 		return 0
@@ -90,20 +88,20 @@ func (r *reading) readPointedClock(i int) int {
 	return r.setClock(t.at(i).value, t.at(i+2).value, t.at(i+4).value, 5)
 }
 
-// hasWholeDay reports whether year, month and day have been read.
-func (r *reading) hasWholeDay() bool {
-	return r.day.day != 0 || r.nloose == 3 || r.nloose == 2 && r.month != 0
+// hasWholeDay reports whether year, month and day have been parsed.
+func (r *parser) hasWholeDay() bool {
+	return r.day.day != 0 || r.nunplaced == 3 || r.nunplaced == 2 && r.month != 0
 }
 
-// readT reads the letter between a day and a clock, and the clock if it is
-// compact: T05, T0506, T050607, T050607.089.
-func (r *reading) readT(i int) int {
+// readT parses the T between a day and a clock, and a compact clock after it: T05, T0506, T050607,
+// T050607.089.
+func (r *parser) readT(i int) int {
 	t := &r.tokens
 	if !r.hasWholeDay() || r.hasClock || t.at(i-1).kind != digits || t.at(i+1).kind != digits {
 		return 0
 	}
 	r.hasT = true
-	if t.markAt(i+2) == ':' {
+	if t.charAt(i+2) == ':' {
 		return 1
 	}
 	if !r.setCompactClock(t.at(i + 1).text) {
@@ -115,8 +113,8 @@ func (r *reading) readT(i int) int {
 	return r.withFraction(i, 2)
 }
 
-// setCompactClock takes a clock of two, four or six digits.
-func (r *reading) setCompactClock(text string) bool {
+// setCompactClock sets a clock of two, four or six digits.
+func (r *parser) setCompactClock(text string) bool {
 	switch len(text) {
 	case 2:
 		return r.setClock(number(text), 0, 0, 1) > 0
@@ -129,9 +127,8 @@ func (r *reading) setCompactClock(text string) bool {
 	return false
 }
 
-// setClock takes a clock of n tokens, unless there is one already. Whether it
-// is a possible one, [reading.sinceMidnight] tells.
-func (r *reading) setClock(hour, minute, second, n int) int {
+// setClock sets a clock of n tokens unless one is set already. [parser.sinceMidnight] validates it.
+func (r *parser) setClock(hour, minute, second, n int) int {
 	if r.hasClock {
 		return 0
 	}
@@ -140,10 +137,9 @@ func (r *reading) setClock(hour, minute, second, n int) int {
 	return n
 }
 
-// sinceMidnight returns the time since the day began. 24:00 is when the next
-// day begins, second 60 of a full hour is its leap second. An hour after 12 may
-// be said to be after noon, and the hour 0 before it.
-func (r *reading) sinceMidnight() (time.Duration, bool) {
+// sinceMidnight returns the time since the day began. 24:00 is the start of the next day, second 60 of a full
+// hour its leap second. Hours after 12 may be combined with pm, and hour 0 with am.
+func (r *parser) sinceMidnight() (time.Duration, bool) {
 	h, m, s := r.hour, r.minute, r.second
 	switch {
 	case !r.hasClock:

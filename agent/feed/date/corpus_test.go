@@ -22,7 +22,7 @@ type sample struct {
 	BodyGzip bool   `json:"body_gzip"`
 }
 
-// A second is what another parser read from a document, in Unix seconds.
+// A second is the reference's result for a document, in Unix seconds.
 type second struct {
 	File    string `json:"file"`
 	Entries []struct {
@@ -31,7 +31,7 @@ type second struct {
 	} `json:"entries"`
 }
 
-// verdicts say why we read other dates than the reference, by the document.
+// verdicts explain, by document, differences from the reference.
 var verdicts = map[string]string{
 	"Rss20ItunesSample.xml":            "no place is 30 hours east: refused rather than guessed",
 	"InvalidDateFormat.xml":            "1518478934 are seconds, the reference reads the 478th day of 1518: ours is right",
@@ -40,17 +40,15 @@ var verdicts = map[string]string{
 	"rome-modules__xml__yweather.xml":  "the reference leaves out pm and CEST: ours is right",
 }
 
-// TestCorpusDates reads all dates of feeds as they are. Every date that another
-// parser read from a document must be among those that we read from it, but
-// for those with a verdict, listed with -v, and for the year 1, which stands for
-// no date in programs that have no other word for it.
-func TestCorpusDates(t *testing.T) {
+// TestCorpus_Dates parses all dates of real feeds. Every date that the reference found in a document must be
+// among ours, except those with a verdict, which -v logs, and the year 1, the null value of some programs.
+func TestCorpus_Dates(t *testing.T) {
 	root := corpus.Folder(t, "feeds")
 	references := make(map[string]second)
 	for _, r := range corpus.Lines[second](t, filepath.Join(root, "reference.jsonl.gz")) {
 		references[r.File] = r
 	}
-	distinct := make(map[string]bool) // and whether it is read
+	distinct := make(map[string]bool) // true if parsed
 	agreed, absent, differing := 0, 0, make(map[string]int)
 	for _, s := range corpus.Lines[sample](t, filepath.Join(root, "manifest.jsonl")) {
 		ours := make(map[int64]bool)
@@ -95,7 +93,7 @@ func TestCorpusDates(t *testing.T) {
 	}
 }
 
-// inElement and inJSON find what stands where dates do.
+// inElement and inJSON match dates by their position.
 var (
 	inElement = regexp.MustCompile(`(?is)<((?:[a-z0-9]+:)?(?:pubdate|published|updated|date|created|modified|issued|lastbuilddate|available|valid|datesubmitted))(?:\s[^>]*)?>([^<]*|\s*<!\[CDATA\[.*?\]\]>\s*)</`)
 	inJSON    = regexp.MustCompile(`"(?:date_published|date_modified)"\s*:\s*"([^"]*)"`)

@@ -1,11 +1,10 @@
-// Package date reads dates as the publishers of feeds write them. A date that
-// can be read in two ways is not read: no date is better than a wrong one.
+// Package date parses dates as publishers of feeds write them. An ambiguous date is rejected: no date is
+// better than a wrong date.
 //
-// It knows RFC 822 and ISO 8601 with what is made of them, seconds since 1970,
-// days in numbers, and days with the names of some 40 languages. A text in one of
-// the two usual forms is read as it stands. Any other is cut into [tokens]; each
-// finds its place in a [reading] by itself and its neighbours, or the text is
-// refused; and what has been read must then be one moment.
+// [Parse] accepts RFC 822 and ISO 8601 with their common variations, Unix time, numeric dates, and dates with
+// names in some 40 languages. The two most frequent forms have a fast path without allocation. Any other text
+// is split into [tokens], a bounded buffer; a [parser] assigns each token a meaning by its value and its
+// neighbors, or rejects the text; and the result must be exactly one moment.
 package date
 
 import (
@@ -14,24 +13,23 @@ import (
 	"time"
 )
 
-// maxLength is how long a text may be, in bytes. The longest honest one that
-// we have seen, of a browser that spells out its time zone, has 70.
+// maxLength bounds the text, in bytes. The longest valid date in the corpora, written by a browser that
+// spells out its time zone, has 70.
 const maxLength = 100
 
-// Years that a date may have in any form. Outside them only forms of RFC 822
-// and ISO 8601 with time and zone are believed, see [reading.believable].
+// Range of years that any form may have. Other years need a form of RFC 822 or ISO 8601 with time and zone,
+// see [parser.isPlausible].
 const (
 	minYear = 1970
 	maxYear = 2100
 )
 
-// Parse returns the moment that s tells, in UTC, or false if s tells none
-// surely. A text without a zone is read as UTC, a day as its first moment, a
-// month as its first day. The zero time is never returned with true.
+// Parse returns the moment of a date in UTC, or false if s is not a date or is ambiguous. Without a zone the
+// date is in UTC, a day means its first moment, a month its first day. With true, the time is never zero.
+// Concurrent workers may call Parse.
 //
-// lang is the language of s by ISO 639-1, such as "hr", and may be longer
-// ("pt-BR") or empty. It only settles names that mean different months in
-// different languages, and makes CST unsure in Chinese.
+// lang is the ISO 639-1 language of s, such as "hr". It may have a region ("pt-BR") or be empty. It only
+// selects between the meanings of month names that differ by language, and makes CST ambiguous in Chinese.
 func Parse(s, lang string) (time.Time, bool) {
 	if len(s) > maxLength {
 		return time.Time{}, false
@@ -43,21 +41,20 @@ func Parse(s, lang string) (time.Time, bool) {
 	if t, ok := parseRFC1123(s); ok {
 		return t, true
 	}
-	s = plain(s)
+	s = normalize(s)
 	if isDecimal(s) {
 		return parseDecimal(s)
 	}
-	r := reading{lang: language(lang)}
+	r := parser{lang: language(lang)}
 	if !r.tokens.split(s) || !r.read() {
 		return time.Time{}, false
 	}
-	return r.moment()
+	return r.resolve()
 }
 
-// ParseSeconds returns the moment n seconds after 1970 began, or n milliseconds
-// if so many seconds would lead far beyond 2100, in UTC and to the microsecond.
-// It is false for what is before 1990 or after 2100, and for what is a day or an
-// hour in decimal digits, such as 20260304.
+// ParseSeconds returns the moment n seconds after 1970 began, in UTC, rounded to microseconds. If n seconds
+// would exceed 2100 by far, n is in milliseconds. It returns false for moments before 1990 or after 2100, and
+// for numbers that could be a day or an hour in decimal digits, such as 20260304.
 func ParseSeconds(n float64) (time.Time, bool) {
 	const first, last = 631152000, 4133980800 // 1990-01-01, 2101-01-01
 	switch {
@@ -69,8 +66,8 @@ func ParseSeconds(n float64) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// isHour reports whether n, taken for seconds, could be an hour written as
-// YYYYMMDDHH. From 1990 to 2100 these are seconds of the years 2033 to 2036.
+// isHour reports whether a number of seconds could be an hour written as YYYYMMDDHH. For the years 1990 to
+// 2100 such numbers are seconds in 2033 to 2036.
 func isHour(n float64) bool {
 	i := int(n)
 	return float64(i) == n && i%100 < 24 && civil{i / 1e6, i / 1e4 % 100, i / 100 % 100}.valid()

@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// A form is a way to write a date. want is empty where it must be refused.
+// A form is a written date with the expected time; want is "" if Parse must reject it.
 type form struct{ text, lang, want string }
 
 const moment = "2026-03-04T05:06:07Z" // a Wednesday
 
-// TestDatesAreRead has one of each form that we have seen or that a standard
-// tells.
-func TestDatesAreRead(t *testing.T) {
+// TestParse_Forms covers each form found in feeds or defined by a standard.
+func TestParse_Forms(t *testing.T) {
 	for name, forms := range map[string][]form{
 		"RFC 822": rfc822Forms, "ISO 8601": isoForms, "zones": zoneForms, "epoch": epochForms,
 		"numbers": numericForms, "English": englishForms, "languages": languageForms, "abuses": abuses,
@@ -25,9 +24,8 @@ func TestDatesAreRead(t *testing.T) {
 	}
 }
 
-// TestDatesThatAreNotSureAreRefused has what is no date, and what is more than
-// one.
-func TestDatesThatAreNotSureAreRefused(t *testing.T) {
+// TestParse_AmbiguousDatesAreRejected covers invalid and ambiguous dates.
+func TestParse_AmbiguousDatesAreRejected(t *testing.T) {
 	for _, text := range refused {
 		check(t, form{text: text})
 	}
@@ -53,7 +51,7 @@ func check(t *testing.T, f form) {
 	}
 }
 
-func TestNumbersAreSecondsOrMilliseconds(t *testing.T) {
+func TestParseSeconds_SecondsOrMilliseconds(t *testing.T) {
 	for n, want := range map[float64]string{
 		1772600767:       moment,
 		1772600767.25:    "2026-03-04T05:06:07.25Z",
@@ -89,8 +87,8 @@ var zero float64
 
 func nan() float64 { return zero / zero }
 
-// TestFastPathsAgreeWithTokens reads what they can read in both ways.
-func TestFastPathsAgreeWithTokens(t *testing.T) {
+// TestParse_FastPathAgreesWithTokens parses the same dates on the fast path and by tokens.
+func TestParse_FastPathAgreesWithTokens(t *testing.T) {
 	for _, text := range []string{
 		"Wed, 04 Mar 2026 05:06:07 +0000", "Wed, 4 Mar 2026 05:06:07 GMT", "Wed, 04 Mar 2026 05:06:07 -0330",
 		"2026-03-04T05:06:07Z", "2026-03-04T05:06:07+05:30", "2026-03-04T05:06:07.0891-08:00",
@@ -100,21 +98,21 @@ func TestFastPathsAgreeWithTokens(t *testing.T) {
 		if !ok {
 			fast, ok = parseRFC1123(text)
 		}
-		r := reading{}
+		r := parser{}
 		if !ok || !r.tokens.split(text) || !r.read() {
-			t.Fatalf("%q is not read in both ways", text)
+			t.Fatalf("%q is not parsed in both ways", text)
 		}
-		if slow, ok := r.moment(); !ok || !slow.Equal(fast) {
+		if slow, ok := r.resolve(); !ok || !slow.Equal(fast) {
 			t.Errorf("%q is %v and %v", text, fast, slow)
 		}
 	}
 }
 
-// TestNamesAgree reads every name of every month, and the numbers of those
-// whose meaning depends on the language.
-func TestNamesAgree(t *testing.T) {
+// TestNames_OfMonths parses every name of every month, and counts the names whose meaning depends on the
+// language.
+func TestNames_OfMonths(t *testing.T) {
 	differing := make(map[string]bool)
-	each(months, 12, func(lang, word string, month int) {
+	forEachName(months, 12, func(lang, word string, month int) {
 		want := time.Date(2026, time.Month(month), 14, 5, 6, 7, 0, time.UTC)
 		if got, ok := Parse("14 "+word+" 2026 05:06:07", lang); !ok || !got.Equal(want) {
 			t.Errorf("%s %s is %v, %v, want %v", lang, word, got, ok, want)
@@ -136,9 +134,9 @@ func TestNamesAgree(t *testing.T) {
 	t.Logf("names that need a language: %v", differing)
 }
 
-func TestWeekdaysAreKnown(t *testing.T) {
-	each(weekdays, 7, func(lang, word string, day int) {
-		if m := meaningOf(word); m.weekday != day && m.weekday != differs {
+func TestNames_OfWeekdays(t *testing.T) {
+	forEachName(weekdays, 7, func(lang, word string, day int) {
+		if m := meaningOf(word); m.weekday != day && m.weekday != languagesDiffer {
 			t.Errorf("%s %s is weekday %d, want %d", lang, word, m.weekday, day)
 		}
 		if got, ok := Parse(word+", 04 Mar 2026 05:06:07 GMT", lang); !ok || got.Format(time.RFC3339) != moment {

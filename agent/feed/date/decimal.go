@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// isDecimal reports whether s is all digits, with at most one point inside.
+// isDecimal reports whether s consists of digits with at most one point between them.
 func isDecimal(s string) bool {
 	points := 0
 	for i := range len(s) {
@@ -20,11 +20,10 @@ func isDecimal(s string) bool {
 	return s != "" && points <= 1
 }
 
-// parseDecimal reads a text without anything but digits by how many there are:
-// a year, a day as YYYYDDD or YYYYMMDD, a moment as YYYYMMDDHHMM or with
-// seconds, or else what [ParseSeconds] reads. Twelve digits that are a moment
-// are milliseconds too, but of the year 1976. Six digits can be YYMMDD and
-// YYYYMM, and are refused.
+// parseDecimal parses a text of digits according to its length: a year, a day as YYYYDDD or YYYYMMDD, a
+// moment as YYYYMMDDHHMM with optional seconds, or else a number for [ParseSeconds]. Twelve digits that are a
+// valid moment would also be milliseconds of the year 1976. Six digits are rejected because they can be
+// YYMMDD or YYYYMM.
 func parseDecimal(s string) (time.Time, bool) {
 	c, clock := civil{}, "0000"
 	n := func(i, j int) int { return number(s[i:j]) }
@@ -40,13 +39,13 @@ func parseDecimal(s string) (time.Time, bool) {
 	case len(s) == 12 || len(s) == 14:
 		c, clock = civil{n(0, 4), n(4, 6), n(6, 8)}, s[8:]
 	}
-	if r := (reading{day: c}); c.valid() && c.year >= minYear && c.year <= maxYear && r.setCompactClock(clock) {
-		return r.moment()
+	if r := (parser{day: c}); c.valid() && c.year >= minYear && c.year <= maxYear && r.setCompactClock(clock) {
+		return r.resolve()
 	}
 	return parseEpoch(s)
 }
 
-// parseEpoch reads seconds or milliseconds since 1970 began.
+// parseEpoch parses seconds or milliseconds since 1970 began.
 func parseEpoch(s string) (time.Time, bool) {
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil {
@@ -55,7 +54,7 @@ func parseEpoch(s string) (time.Time, bool) {
 	return ParseSeconds(n)
 }
 
-// number returns the number that a few digits are.
+// number returns the value of a few digits.
 func number(digits string) int {
 	n := 0
 	for i := range len(digits) {

@@ -18,7 +18,7 @@ var rfc822Forms = []form{
 	{"04 Mar 26 05:06 GMT", "", "2026-03-04T05:06:00Z"},
 	{"04 Mar 2026 05:06:07 GMT", "", moment},
 	{"4 Mar 2026 05:06:07 +0000", "", moment},
-	{"Thu, 04 Mar 2026 05:06:07 GMT", "", moment}, // it was a Wednesday
+	{"Thu, 04 Mar 2026 05:06:07 GMT", "", moment}, // a Wednesday in fact
 	{"Wednesday, 04-Mar-26 05:06:07 GMT", "", moment},
 	{"Wed, 04-Mar-2026 05:06:07 GMT", "", moment},
 	{"Sun, 10 Dec 17 13:01:36 -0800", "", "2017-12-10T21:01:36Z"},
@@ -255,12 +255,12 @@ var abuses = []form{
 	{"Published: 2026-03-04 05:06:07", "", moment},
 	{"Date: Wed, 04 Mar 2026 05:06:07 GMT", "", moment},
 	{"Posted on March 4, 2026", "", "2026-03-04T00:00:00Z"},
-	{"Xyz, 04 Mar 2026 05:06:07 GMT", "", moment}, // a weekday in some language
+	{"Xyz, 04 Mar 2026 05:06:07 GMT", "", moment}, // an unlisted weekday
 	{"M\ufffdr, 04 Mar 2026 05:06:07 GMT", "", moment},
 	{"2026-03-04 at 05:06:07", "", moment},
 	{"2026-03-04 - 05:06:07", "", moment},
 	{"4 Ma\u200br 2026", "", "2026-03-04T00:00:00Z"},
-	{"\u200e13\u200e/\u200e03\u200e/\u200e2026", "", "2026-03-13T00:00:00Z"}, // of a Windows program
+	{"\u200e13\u200e/\u200e03\u200e/\u200e2026", "", "2026-03-13T00:00:00Z"}, // written by a Windows program
 	{"2026–03–04 05:06", "", "2026-03-04T05:06:00Z"},
 	{"March 4, 2026 | 05:06", "", "2026-03-04T05:06:00Z"},
 	{"March 4, 2026 – 17:06", "", "2026-03-04T17:06:00Z"},

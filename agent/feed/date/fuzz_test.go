@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// FuzzParse tells that no text breaks us, and that what we read is a moment that
-// we read again from the form that we write it in.
+// FuzzParse: no text causes a panic, and a parsed moment, formatted, parses to the same moment.
 func FuzzParse(f *testing.F) {
 	for _, forms := range [][]form{rfc822Forms, isoForms, zoneForms, epochForms, numericForms, englishForms, languageForms, abuses} {
 		for _, form := range forms {

@@ -1,7 +1,6 @@
 package date
 
-// languageForms are moments of March and other months as programs of the
-// languages write them.
+// languageForms are dates in March and other months as programs write them in each language.
 var languageForms = []form{
 	{"Mi, 04 Jan 2017 17:36:24 +0000", "de", "2017-01-04T17:36:24Z"},
 	{"Do, 22 Dez 2016 17:36:00 +0000", "de", "2016-12-22T17:36:00Z"},

@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// TestNoLayoutIsReadWrongly writes moments in every combination of a day, a
-// clock and a zone below. What we read must be what package time reads, which
-// knows the layout.
-func TestNoLayoutIsReadWrongly(t *testing.T) {
+// TestParse_NoLayoutIsParsedWrongly formats moments in every combination of a day, a clock and a zone below.
+// The result must equal that of package time with the layout, or be rejected.
+func TestParse_NoLayoutIsParsedWrongly(t *testing.T) {
 	days := []string{
 		"Mon, 02 Jan 2006", "Mon, 2 Jan 2006", "Mon 02 Jan 2006", "02 Jan 2006", "2 Jan 06", "Monday, 02-Jan-06", "02-Jan-2006", "02/Jan/2006",
 		"January 2, 2006", "Jan 2 2006", "Jan. 02, 2006", "Mon, Jan 2, 2006", "Monday, January 2, 2006", "2 January 2006", "2. January 2006",
@@ -50,7 +49,7 @@ func TestNoLayoutIsReadWrongly(t *testing.T) {
 	}
 }
 
-// moments returns a moment that depends on its arguments, from 1990 to 2049.
+// moments returns a moment derived from its arguments, from 1990 to 2049.
 func moments(n, i int) time.Time {
 	seconds := uint64(n*1000003+i*7919+17) * 0x9E3779B97F4A7C15 >> 32 % (60 * 365 * 86400)
 	return time.Unix(631152000+int64(seconds), 0).UTC()

@@ -1,8 +1,8 @@
 package date
 
-// months are the names of the months by language: January to December, parted
-// by commas, each with all that dates call it, such as nominative, genitive and
-// abbreviation. Case, points and accents don't matter, see [fold].
+// months are the names of the months by language, January to December, separated by commas. Each group
+// contains all forms found in dates, such as nominative, genitive and abbreviation. Case, points and accents
+// are ignored, see [spellings].
 //
 // Sources: the locales of the GNU C Library and dates of real feeds.
 var months = []struct{ lang, names string }{

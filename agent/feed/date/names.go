@@ -10,20 +10,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A meaning is what a word can mean in a date.
+// A meaning lists the possible meanings of a word in a date.
 type meaning struct {
 	key     string
-	month   int // 1 to 12, 0 for none, differs if languages disagree
+	month   int // 1 to 12, 0 for none, languagesDiffer if languages disagree
 	weekday int // 1 for Sunday to 7, likewise
-	half    half
+	half    dayHalf
 	zone    *zone
-	filler  bool // means nothing
+	filler  bool // the word has no effect
 }
 
-const differs = -1
+const languagesDiffer = -1
 
-// names returns the meanings of all words, each under its two spellings, and of
-// those on which languages disagree the month by language, as "hr listopad".
+// names returns the meanings of all words, each under its spellings, and the months by language, as "hr
+// listopad", for words on which languages disagree. The maps are built at the first call, cached, and
+// read-only.
 var names = sync.OnceValues(func() (map[string]*meaning, map[string]int) {
 	all, byLang := make(map[string]*meaning), make(map[string]int)
 	change := func(word string, f func(*meaning)) {
@@ -35,20 +36,20 @@ var names = sync.OnceValues(func() (map[string]*meaning, map[string]int) {
 			all[key].key = key
 		}
 	}
-	each(months, 12, func(lang, word string, month int) {
-		change(word, func(m *meaning) { m.month = agree(m.month, month) })
+	forEachName(months, 12, func(lang, word string, month int) {
+		change(word, func(m *meaning) { m.month = mergeMeaning(m.month, month) })
 		for _, key := range spellings(word) {
 			byLang[lang+" "+key] = month
 		}
 	})
-	each(weekdays, 7, func(_, word string, day int) {
-		change(word, func(m *meaning) { m.weekday = agree(m.weekday, day) })
+	forEachName(weekdays, 7, func(_, word string, day int) {
+		change(word, func(m *meaning) { m.weekday = mergeMeaning(m.weekday, day) })
 	})
 	for name, z := range zones {
 		change(name, func(m *meaning) { m.zone = &z })
 	}
-	for _, name := range strings.Fields(uncertain) {
-		change(name, func(m *meaning) { m.zone = &zone{rule: ambiguous} })
+	for _, name := range strings.Fields(ambiguousZones) {
+		change(name, func(m *meaning) { m.zone = &zone{rule: ruleAmbiguous} })
 	}
 	for _, word := range strings.Fields(fillers) {
 		change(word, func(m *meaning) { m.filler = true })
@@ -61,16 +62,16 @@ var names = sync.OnceValues(func() (map[string]*meaning, map[string]int) {
 	return all, byLang
 })
 
-// agree returns what both numbers are, where 0 agrees with all.
-func agree(a, b int) int {
+// mergeMeaning returns the number on which a and b agree, where 0 agrees with any, or languagesDiffer.
+func mergeMeaning(a, b int) int {
 	if a == 0 || a == b {
 		return b
 	}
-	return differs
+	return languagesDiffer
 }
 
-// each calls f with all words of a table and their numbers from 1 to n.
-func each(table []struct{ lang, names string }, n int, f func(lang, word string, number int)) {
+// forEachName calls f with all words of a table and their numbers from 1 to n.
+func forEachName(table []struct{ lang, names string }, n int, f func(lang, word string, number int)) {
 	for _, row := range table {
 		groups := strings.Split(row.names, ",")
 		if len(groups) != n {
@@ -84,7 +85,7 @@ func each(table []struct{ lang, names string }, n int, f func(lang, word string,
 	}
 }
 
-// meaningOf returns what a word can mean.
+// meaningOf returns the possible meanings of a word. Its lookup keys are built in buffers on the stack.
 func meaningOf(word string) *meaning {
 	all, _ := names()
 	var lower, bare [maxSpelled]byte
@@ -97,26 +98,26 @@ func meaningOf(word string) *meaning {
 			return m
 		}
 	}
-	return &unknown
+	return &noMeaning
 }
 
-// unknown is the meaning of words that have none. Nobody writes to it.
-var unknown meaning
+// noMeaning is the meaning of unlisted words. It is read-only.
+var noMeaning meaning
 
-// monthIn returns the month that a word means in a language, or in all that
-// know it, or 0.
+// monthIn returns the month that a word means in a language, or in all languages that use it, or 0.
 func (m *meaning) monthIn(lang string) int {
-	if m.month != differs {
+	if m.month != languagesDiffer {
 		return m.month
 	}
 	_, byLang := names()
 	return byLang[lang+" "+m.key]
 }
 
-// maxSpelled is how long a word with a meaning may be, in bytes.
+// maxSpelled is the size of a lookup key's buffer, in bytes. Longer keys are allocated; no word with a
+// meaning is longer.
 const maxSpelled = 64
 
-// spellings returns how a word is looked for: in lower case, and without marks.
+// spellings returns the lookup keys of a word: in lower case, and without diacritics.
 func spellings(word string) []string {
 	lower := appendLower(nil, word)
 	bare := appendBare(nil, lower)
@@ -126,7 +127,7 @@ func spellings(word string) []string {
 	return []string{string(lower), string(bare)}
 }
 
-// appendLower appends a word in lower case and without points.
+// appendLower appends a word in lower case without points.
 func appendLower(to []byte, word string) []byte {
 	for _, r := range word {
 		switch {
@@ -142,8 +143,7 @@ func appendLower(to []byte, word string) []byte {
 	return to
 }
 
-// appendBare appends a word in lower case without the marks that languages put
-// on letters of Latin, Greek and Cyrillic script.
+// appendBare appends a lower-case word without the diacritics of Latin, Greek and Cyrillic letters.
 func appendBare(to, lower []byte) []byte {
 	for _, r := range norm.NFD.String(string(lower)) {
 		switch {

@@ -2,8 +2,8 @@ package date
 
 import "strings"
 
-// readNumber reads a number and what belongs to it.
-func (r *reading) readNumber(i int) int {
+// readNumber parses a number and its neighbors that belong to it.
+func (r *parser) readNumber(i int) int {
 	n := r.readClock(i)
 	if n == 0 {
 		n = r.readUnit(i)
@@ -21,24 +21,24 @@ func (r *reading) readNumber(i int) int {
 		n = r.readCompact(i)
 	}
 	if n == 0 {
-		n = r.readLoose(i)
+		n = r.readUnplaced(i)
 	}
 	return n
 }
 
-// readISO reads a day of ISO 8601 that has fewer or other parts than year,
-// month and day: 2026-W10-3, 2026W103, 2026-W10, 2026-063, 2026-03.
-func (r *reading) readISO(i int) int {
+// readISO parses the forms of an ISO 8601 day other than year, month and day: 2026-W10-3, 2026W103, 2026-W10,
+// 2026-063, 2026-03.
+func (r *parser) readISO(i int) int {
 	t, n := &r.tokens, 1
 	if t.digitsAt(i) != 4 {
 		return 0
 	}
 	year := t.at(i).value
-	if t.markAt(i+n) == '-' && t.glued(i+n) && t.glued(i+n+1) {
+	if t.charAt(i+n) == '-' && t.adjacent(i+n) && t.adjacent(i+n+1) {
 		n++
 	}
 	switch next := t.at(i + n); {
-	case next.kind == word && strings.EqualFold(next.text, "W") && t.glued(i+n):
+	case next.kind == word && strings.EqualFold(next.text, "W") && t.adjacent(i+n):
 		return r.readWeek(i, n+1)
 	case n == 1 || r.endsInDash(i+n):
 		return 0
@@ -51,23 +51,23 @@ func (r *reading) readISO(i int) int {
 	return 0
 }
 
-// endsInDash reports whether a dash touches the token at i from behind.
-func (r *reading) endsInDash(i int) bool {
-	return r.tokens.markAt(i+1) == '-' && r.tokens.glued(i+1)
+// endsInDash reports whether a dash follows the token at i without a space.
+func (r *parser) endsInDash(i int) bool {
+	return r.tokens.charAt(i+1) == '-' && r.tokens.adjacent(i+1)
 }
 
-// readWeek reads the rest of a week, n tokens after the year at i.
-func (r *reading) readWeek(i, n int) int {
+// readWeek parses the rest of a week, n tokens after the year at i.
+func (r *parser) readWeek(i, n int) int {
 	t := &r.tokens
 	week, day := t.at(i+n).value, 1
 	switch {
-	case !t.glued(i + n):
+	case !t.adjacent(i + n):
 		return 0
 	case t.digitsAt(i+n) == 3:
 		week, day = week/10, week%10
 	case t.digitsAt(i+n) != 2:
 		return 0
-	case t.markAt(i+n+1) == '-' && t.digitsAt(i+n+2) == 1 && t.glued(i+n+1) && t.glued(i+n+2):
+	case t.charAt(i+n+1) == '-' && t.digitsAt(i+n+2) == 1 && t.adjacent(i+n+1) && t.adjacent(i+n+2):
 		day = t.at(i + n + 2).value
 		n += 2
 	}
@@ -75,35 +75,35 @@ func (r *reading) readWeek(i, n int) int {
 	return r.setDay(c, ok, n+1)
 }
 
-// readTriple reads three numbers with the same sign between them: a day, whose
-// order is settled when all is read. White space may follow points.
-func (r *reading) readTriple(i int) int {
+// readTriple parses three numbers with the same separator: a day, whose order is resolved after all tokens
+// are read. Spaces may follow points.
+func (r *parser) readTriple(i int) int {
 	t := &r.tokens
-	mark := t.markAt(i + 1)
+	mark := t.charAt(i + 1)
 	switch mark {
 	case '-', '/', '.':
 	case ':':
-		if t.digitsAt(i) != 4 || r.month != 0 { // of a photograph's: 2026:03:04
+		if t.digitsAt(i) != 4 || r.month != 0 { // the format of photographs: 2026:03:04
 			return 0
 		}
 	default:
 		return 0
 	}
 	for j := 1; j <= 4; j++ {
-		if j%2 == 0 && t.digitsAt(i+j) == 0 || j%2 == 1 && t.markAt(i+j) != mark ||
-			!t.glued(i+j) && !(mark == '.' && j%2 == 0) {
+		if j%2 == 0 && t.digitsAt(i+j) == 0 || j%2 == 1 && t.charAt(i+j) != mark ||
+			!t.adjacent(i+j) && !(mark == '.' && j%2 == 0) {
 			return 0
 		}
 	}
-	if r.nloose > 0 {
+	if r.nunplaced > 0 {
 		return 0
 	}
-	r.loose, r.nloose, r.between = [3]figure{t.figure(i), t.figure(i + 2), t.figure(i + 4)}, 3, mark
+	r.unplaced, r.nunplaced, r.separator = [3]numeral{t.numeral(i), t.numeral(i + 2), t.numeral(i + 4)}, 3, mark
 	return 5
 }
 
-// readCompact reads a day without signs: 20260304 or 2026063.
-func (r *reading) readCompact(i int) int {
+// readCompact parses a day without separators: 20260304 or 2026063.
+func (r *parser) readCompact(i int) int {
 	value := r.tokens.at(i).value
 	switch r.tokens.digitsAt(i) {
 	case 7:
@@ -121,24 +121,24 @@ func (r *reading) readCompact(i int) int {
 	return 0
 }
 
-// readLoose keeps a number that is a day, a month or a year.
-func (r *reading) readLoose(i int) int {
-	if r.tokens.digitsAt(i) > 4 || r.nloose == len(r.loose) {
+// readUnplaced stores a number that is a day, a month or a year.
+func (r *parser) readUnplaced(i int) int {
+	if r.tokens.digitsAt(i) > 4 || r.nunplaced == len(r.unplaced) {
 		return 0
 	}
-	r.loose[r.nloose] = r.tokens.figure(i)
-	r.nloose++
-	r.between = ' '
+	r.unplaced[r.nunplaced] = r.tokens.numeral(i)
+	r.nunplaced++
+	r.separator = ' '
 	return 1
 }
 
-// figure returns the number at i.
-func (t *tokens) figure(i int) figure {
-	return figure{t.at(i).value, t.digitsAt(i)}
+// numeral returns the number at i.
+func (t *tokens) numeral(i int) numeral {
+	return numeral{t.at(i).value, t.digitsAt(i)}
 }
 
-// setDay takes a day of n tokens, unless there is one already.
-func (r *reading) setDay(c civil, ok bool, n int) int {
+// setDay sets a day of n tokens unless one is set already.
+func (r *parser) setDay(c civil, ok bool, n int) int {
 	if !ok || r.day != (civil{}) {
 		return 0
 	}
@@ -147,8 +147,8 @@ func (r *reading) setDay(c civil, ok bool, n int) int {
 	return n
 }
 
-// readUnit reads a number with its unit: 2026年.
-func (r *reading) readUnit(i int) int {
+// readUnit parses a number with its unit: 2026年.
+func (r *parser) readUnit(i int) int {
 	value, length := r.tokens.at(i).value, r.tokens.digitsAt(i)
 	next := r.tokens.at(i + 1)
 	unit := units[next.text]
@@ -156,30 +156,30 @@ func (r *reading) readUnit(i int) int {
 		return 0
 	}
 	target, want := r.unit(unit), 2
-	if unit == ofYear {
+	if unit == unitYear {
 		want, r.yearDigits = 4, 4
 	}
-	if *target != 0 || length > want || unit == ofYear && length != want || unit == ofHour && r.hasClock {
+	if *target != 0 || length > want || unit == unitYear && length != want || unit == unitHour && r.hasClock {
 		return 0
 	}
-	r.hasClock = r.hasClock || unit == ofHour
-	r.hasSeconds = r.hasSeconds || unit == ofSecond
+	r.hasClock = r.hasClock || unit == unitHour
+	r.hasSeconds = r.hasSeconds || unit == unitSecond
 	*target = value
 	return 2
 }
 
-// unit returns where a unit's number belongs.
-func (r *reading) unit(u unit) *int {
+// unit returns the field for a unit's number.
+func (r *parser) unit(u unit) *int {
 	switch u {
-	case ofYear:
+	case unitYear:
 		return &r.day.year
-	case ofMonth:
+	case unitMonth:
 		return &r.day.month
-	case ofDay:
+	case unitDay:
 		return &r.day.day
-	case ofHour:
+	case unitHour:
 		return &r.hour
-	case ofMinute:
+	case unitMinute:
 		return &r.minute
 	}
 	return &r.second

@@ -2,48 +2,47 @@ package date
 
 import "time"
 
-// moment returns what has been read, if it is one moment surely.
-func (r *reading) moment() (time.Time, bool) {
+// resolve returns the parsed moment, or false if it is ambiguous or invalid.
+func (r *parser) resolve() (time.Time, bool) {
 	day, ok := r.resolveDay()
-	if !ok || !day.valid() || !r.believable(day) || r.mustAgree && !r.agrees(day) {
+	if !ok || !day.valid() || !r.isPlausible(day) || r.weekdayRequired && !r.weekdayMatches(day) {
 		return time.Time{}, false
 	}
 	clock, ok := r.sinceMidnight()
 	if !ok {
 		return time.Time{}, false
 	}
-	t, ok := r.zone.inUTC(time.Date(day.year, time.Month(day.month), day.day, 0, 0, 0, 0, time.UTC).Add(clock))
+	t, ok := r.zone.toUTC(time.Date(day.year, time.Month(day.month), day.day, 0, 0, 0, 0, time.UTC).Add(clock))
 	if !ok || t.IsZero() || t.Year() < 1 || t.Year() > 9999 {
 		return time.Time{}, false
 	}
 	return t, true
 }
 
-// believable reports whether the day's year is one that feeds have. Other years
-// are taken only in a form of ISO 8601 or RFC 822 with time and zone, and in the
-// latter only if the weekday is right, for there are programs that count years
-// from other beginnings.
-func (r *reading) believable(day civil) bool {
+// isPlausible reports whether the day's year is plausible for a feed. Years outside the range need a form of
+// ISO 8601 or RFC 822 with time and zone, and the latter also a correct weekday, because some programs count
+// years from other epochs.
+func (r *parser) isPlausible(day civil) bool {
 	if day.year >= minYear && day.year <= maxYear {
 		return true
 	}
 	return r.hasClock && r.zone.known && r.yearDigits == 4 &&
-		(r.hasT || r.agrees(day))
+		(r.hasT || r.weekdayMatches(day))
 }
 
-// agrees reports whether the weekday that was told is the day's.
-func (r *reading) agrees(day civil) bool {
+// weekdayMatches reports whether the parsed weekday is the day's.
+func (r *parser) weekdayMatches(day civil) bool {
 	return r.weekday == int(day.weekday())+1
 }
 
-// resolveDay returns the day that numbers and names tell.
-func (r *reading) resolveDay() (civil, bool) {
+// resolveDay returns the day that numbers and names describe.
+func (r *parser) resolveDay() (civil, bool) {
 	switch {
 	case r.day != (civil{}):
-		return r.resolveTold()
-	case r.nloose == 3 && (r.month == 0 || r.alsoDay != 0 && r.between != ' '):
+		return r.resolveOrdered()
+	case r.nunplaced == 3 && (r.month == 0 || r.monthAsWeekday != 0 && r.separator != ' '):
 		if r.month != 0 {
-			r.weekday = r.alsoDay
+			r.weekday = r.monthAsWeekday
 		}
 		return r.resolveTriple()
 	case r.month != 0:
@@ -52,29 +51,28 @@ func (r *reading) resolveDay() (civil, bool) {
 	return civil{}, false
 }
 
-// resolveTold returns the day that was told in parts of a certain order. Units
-// may have left out the day of a month.
-func (r *reading) resolveTold() (civil, bool) {
+// resolveOrdered returns a day whose parts had a fixed order. Units may omit the day of the month.
+func (r *parser) resolveOrdered() (civil, bool) {
 	day := r.day
 	if day.day == 0 && r.hasOnlyMonth() {
 		day.day = 1
 	}
-	return day, r.nloose == 0 && r.month == 0
+	return day, r.nunplaced == 0 && r.month == 0
 }
 
-// hasOnlyMonth reports whether nothing has been told that a month has not.
-func (r *reading) hasOnlyMonth() bool {
+// hasOnlyMonth reports whether clock and weekday, which a month does not have, are unset.
+func (r *parser) hasOnlyMonth() bool {
 	return !r.hasClock && r.weekday == 0
 }
 
-// resolveNamed returns the day around a month's name: 4 March 2026, March 4,
-// 2026, 2026 March 4, or its first if there is none and no clock.
-func (r *reading) resolveNamed() (civil, bool) {
-	a, b := r.loose[0], r.loose[1]
+// resolveNamed returns the day with a month's name: 4 March 2026, March 4, 2026, 2026 March 4, or the first
+// of the month if neither a day nor a clock is set.
+func (r *parser) resolveNamed() (civil, bool) {
+	a, b := r.unplaced[0], r.unplaced[1]
 	switch {
-	case r.nloose == 1:
+	case r.nunplaced == 1:
 		return r.civil(a, r.month, 1), a.digits == 4 && r.hasOnlyMonth()
-	case r.nloose != 2:
+	case r.nunplaced != 2:
 		return civil{}, false
 	case a.digits == 4 && r.monthAt == 1:
 		return r.civil(a, r.month, b.value), b.digits <= 2
@@ -86,11 +84,10 @@ func (r *reading) resolveNamed() (civil, bool) {
 	return civil{}, false
 }
 
-// resolveTriple returns the day that three numbers tell, if there is but one
-// order in which they are a day, or but one that agrees with the weekday.
-// Between points the day is before the month.
-func (r *reading) resolveTriple() (civil, bool) {
-	a, b, c := r.loose[0], r.loose[1], r.loose[2]
+// resolveTriple returns the day that three numbers mean if only one order is valid, or only one matches the
+// weekday. With points the day precedes the month.
+func (r *parser) resolveTriple() (civil, bool) {
+	a, b, c := r.unplaced[0], r.unplaced[1], r.unplaced[2]
 	if a.digits == 4 { // Google has written 2003-012-31
 		return r.civil(a, b.value, c.value), b.digits <= 3 && c.digits <= 2
 	}
@@ -98,18 +95,17 @@ func (r *reading) resolveTriple() (civil, bool) {
 		return civil{}, false
 	}
 	orders := []civil{r.civil(c, b.value, a.value)}
-	if r.between != '.' {
+	if r.separator != '.' {
 		orders = append(orders, r.civil(c, a.value, b.value))
 	}
 	if c.digits == 2 && a.digits == 2 {
 		orders = append(orders, r.civil(a, b.value, c.value))
 	}
-	return r.only(orders)
+	return r.onlyPossible(orders)
 }
 
-// only returns the one day of several that is possible, or the one that agrees
-// with the weekday.
-func (r *reading) only(orders []civil) (day civil, ok bool) {
+// onlyPossible returns the only valid day, or the only day that matches the weekday.
+func (r *parser) onlyPossible(orders []civil) (day civil, ok bool) {
 	possible, agreeing := 0, 0
 	var agreed civil
 	for _, c := range orders {
@@ -118,7 +114,7 @@ func (r *reading) only(orders []civil) (day civil, ok bool) {
 		}
 		possible++
 		day = c
-		if r.agrees(c) {
+		if r.weekdayMatches(c) {
 			agreeing++
 			agreed = c
 		}
@@ -129,9 +125,8 @@ func (r *reading) only(orders []civil) (day civil, ok bool) {
 	return day, possible == 1
 }
 
-// civil returns a day of a year that may be written in two digits. It is not
-// valid if the year is not.
-func (r *reading) civil(year figure, month, day int) civil {
+// civil returns a day of a year that may have two digits. The day is invalid if the year is.
+func (r *parser) civil(year numeral, month, day int) civil {
 	full, ok := fullYear(year.value, year.digits)
 	if !ok {
 		return civil{}

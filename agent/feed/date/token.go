@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxTokens is how many tokens a date may have. The longest honest one has 21.
+// maxTokens bounds the tokens of a date. The longest valid date in the corpora has 21.
 const maxTokens = 40
 
 type kind uint8
@@ -15,37 +15,37 @@ const (
 	none   kind = iota // beyond either end
 	digits             // a run of digits
 	word               // a run of letters
-	sign               // any other character
+	symbol             // any other character
 )
 
 // A token is a piece of a date.
 type token struct {
 	kind   kind
-	mark   byte     // of a sign: itself in ASCII, ',' for all that means no more than one
-	spaced bool     // white space stands before it
+	char   byte     // of a symbol: itself in ASCII, or ',' for mere separators
+	spaced bool     // white space precedes it
 	text   string   // as written
-	value  int      // of digits, if there are at most 9
-	means  *meaning // of a word, never nil there
+	value  int      // of at most 9 digits
+	means  *meaning // of a word, never nil
 }
 
-// tokens are the pieces of a text, in an array so that none is allocated.
+// tokens are the tokens of a text, in a buffer of fixed size to avoid allocation.
 type tokens struct {
 	list [maxTokens]token
 	n    int
 }
 
-// beyond stands for the tokens that there are not. Nobody writes to it.
-var beyond token
+// noToken stands for tokens beyond either end. It is read-only.
+var noToken token
 
-// at returns a token, or one of no kind beyond either end.
+// at returns the token at i, or noToken beyond either end.
 func (t *tokens) at(i int) *token {
 	if i < 0 || i >= t.n {
-		return &beyond
+		return &noToken
 	}
 	return &t.list[i]
 }
 
-// digitsAt returns the number of digits at i, or 0 if there are none.
+// digitsAt returns the number of digits of the token at i, or 0.
 func (t *tokens) digitsAt(i int) int {
 	if tok := t.at(i); tok.kind == digits {
 		return len(tok.text)
@@ -53,27 +53,26 @@ func (t *tokens) digitsAt(i int) int {
 	return 0
 }
 
-// markAt returns the mark at i, or 0 if there is none.
-func (t *tokens) markAt(i int) byte {
-	return t.at(i).mark
+// charAt returns the symbol at i, or 0.
+func (t *tokens) charAt(i int) byte {
+	return t.at(i).char
 }
 
-// meansAt returns the meaning of the word at i, or of none.
+// meansAt returns the meaning of the word at i, or noMeaning.
 func (t *tokens) meansAt(i int) *meaning {
 	if m := t.at(i).means; m != nil {
 		return m
 	}
-	return &unknown
+	return &noMeaning
 }
 
-// glued reports whether nothing stands between the token at i and the one
-// before it, which both exist.
-func (t *tokens) glued(i int) bool {
+// adjacent reports whether the token at i follows the previous token without white space. It is false for the
+// first token.
+func (t *tokens) adjacent(i int) bool {
 	return 0 < i && i < t.n && !t.list[i].spaced
 }
 
-// split cuts s into tokens. It returns false if there are too many of them.
-// s is a text as [plain] returns it.
+// split splits a text returned by [normalize] into tokens. It returns false if it exceeds maxTokens.
 func (t *tokens) split(s string) bool {
 	for i, spaced := 0, false; i < len(s); {
 		if s[i] <= ' ' {
@@ -84,7 +83,7 @@ func (t *tokens) split(s string) bool {
 			return false
 		}
 		tok := &t.list[t.n]
-		*tok = cut(s[i:], t.at(t.n-1).kind == digits, spaced)
+		*tok = cutToken(s[i:], t.at(t.n-1).kind == digits, spaced)
 		tok.spaced = spaced
 		if tok.kind == word {
 			tok.means = meaningOf(tok.text)
@@ -95,10 +94,9 @@ func (t *tokens) split(s string) bool {
 	return true
 }
 
-// cut returns the first token of s, which is not white space. After a number
-// the signs of East Asia that name its unit are words by themselves, though
-// letters may follow at once, if they follow the number at once.
-func cut(s string, afterDigits, spaced bool) token {
+// cutToken returns the first token of s, which does not start with white space. East Asian unit signs
+// adjacent to a number are words of their own, even if letters follow them.
+func cutToken(s string, afterDigits, spaced bool) token {
 	if isDigit(s[0]) {
 		n := 1
 		for n < len(s) && isDigit(s[n]) {
@@ -113,15 +111,15 @@ func cut(s string, afterDigits, spaced bool) token {
 	first, n := utf8.DecodeRuneInString(s)
 	switch {
 	case first < utf8.RuneSelf && !isLetter(s[0]):
-		return token{kind: sign, text: s[:1], mark: meaningful(s[0])}
-	case !ofWord(first):
-		return token{kind: sign, text: s[:n], mark: ','}
+		return token{kind: symbol, text: s[:1], char: normalizeSymbol(s[0])}
+	case !isWordRune(first):
+		return token{kind: symbol, text: s[:n], char: ','}
 	case afterDigits && !spaced && n > 1 && units[s[:n]] != 0:
 		return token{kind: word, text: s[:n]}
 	}
 	for n < len(s) {
 		r, size := utf8.DecodeRuneInString(s[n:])
-		if !ofWord(r) && !abbreviates(s, n) {
+		if !isWordRune(r) && !abbreviates(s, n) {
 			break
 		}
 		n += size
@@ -129,13 +127,13 @@ func cut(s string, afterDigits, spaced bool) token {
 	return token{kind: word, text: s[:n]}
 }
 
-// ofWord reports whether words have r in them. The replacement character stands
-// for a letter that was lost, and the underscore is in names of time zones.
-func ofWord(r rune) bool {
+// isWordRune reports whether words may contain r. The replacement character stands for a lost letter, and the
+// underscore occurs in names of time zones.
+func isWordRune(r rune) bool {
 	return r == '_' || r == utf8.RuneError || unicode.IsLetter(r) || unicode.IsMark(r)
 }
 
-// abbreviates reports whether s[n] is the point in a word such as p.m.
+// abbreviates reports whether s[n] is the point within a word such as p.m.
 func abbreviates(s string, n int) bool {
 	if s[n] != '.' || n+1 == len(s) {
 		return false
@@ -145,30 +143,29 @@ func abbreviates(s string, n int) bool {
 	return n == utf8.RuneLen(before) && unicode.IsLetter(after)
 }
 
-// meaningful returns b, or ',' if it is a sign that only parts or quotes.
-func meaningful(b byte) byte {
+// normalizeSymbol returns b, or ',' for a character that merely separates or quotes.
+func normalizeSymbol(b byte) byte {
 	if strings.IndexByte(";|\"'`!*", b) >= 0 {
 		return ','
 	}
 	return b
 }
 
-// units are the signs that follow the numbers of a date in East Asia, by which
-// part of it they name.
+// units maps the East Asian signs that follow a date's numbers to the part of the date.
 var units = map[string]unit{
-	"年": ofYear, "년": ofYear, "月": ofMonth, "월": ofMonth,
-	"日": ofDay, "号": ofDay, "號": ofDay, "일": ofDay,
-	"時": ofHour, "时": ofHour, "点": ofHour, "點": ofHour, "시": ofHour,
-	"分": ofMinute, "분": ofMinute, "秒": ofSecond, "초": ofSecond,
+	"年": unitYear, "년": unitYear, "月": unitMonth, "월": unitMonth,
+	"日": unitDay, "号": unitDay, "號": unitDay, "일": unitDay,
+	"時": unitHour, "时": unitHour, "点": unitHour, "點": unitHour, "시": unitHour,
+	"分": unitMinute, "분": unitMinute, "秒": unitSecond, "초": unitSecond,
 }
 
 type unit uint8
 
 const (
-	ofYear unit = iota + 1
-	ofMonth
-	ofDay
-	ofHour
-	ofMinute
-	ofSecond
+	unitYear unit = iota + 1
+	unitMonth
+	unitDay
+	unitHour
+	unitMinute
+	unitSecond
 )

@@ -1,7 +1,7 @@
 package date
 
-// weekdays are the names of the weekdays by language, Sunday to Saturday, as
-// those of the [months]. They tell little: days are believed without them.
+// weekdays are the names of the weekdays by language, Sunday to Saturday, in the format of [months]. They
+// matter little: a day is accepted without them.
 var weekdays = []struct{ lang, names string }{
 	{"en", "sunday sun, monday mon, tuesday tue tues, wednesday wed weds, thursday thu thurs thur, friday fri, saturday sat"},
 	{"de", "sonntag so son, montag mo mon, dienstag di die, mittwoch mi mit, donnerstag do don, freitag fr fre, samstag sa sam sonnabend"},

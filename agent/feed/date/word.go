@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// readWord reads a word by its meaning in its place.
-func (r *reading) readWord(i int) int {
+// readWord parses a word by its meaning and position.
+func (r *parser) readWord(i int) int {
 	t := r.tokens.at(i)
 	if t.text == "T" || t.text == "t" {
 		if n := r.readT(i); n > 0 {
@@ -28,7 +28,7 @@ func (r *reading) readWord(i int) int {
 	switch {
 	case m.zone != nil && r.standsForZone(t.text):
 		if r.lang == "zh" && t.text == "CST" {
-			return r.setZone(zone{rule: ambiguous}, 1)
+			return r.setZone(zone{rule: ruleAmbiguous}, 1)
 		}
 		return r.setZone(*m.zone, 1)
 	case month != 0:
@@ -36,8 +36,8 @@ func (r *reading) readWord(i int) int {
 	case m.weekday != 0 && !(r.hasClock && len(t.text) == 2): // 12:06 SA is Vietnamese for 00:06
 		return r.setWeekday(m.weekday)
 	case r.isLetter(t.text):
-		return r.setZone(zone{rule: letter}, 1)
-	case m.filler && r.tokens.markAt(i+1) == ':':
+		return r.setZone(zone{rule: ruleLetter}, 1)
+	case m.filler && r.tokens.charAt(i+1) == ':':
 		return 2
 	case m.filler:
 		return 1
@@ -45,23 +45,22 @@ func (r *reading) readWord(i int) int {
 	return r.readUnknown(i)
 }
 
-// setMonth takes the name at i for that of a month. A second one must be the
-// same, or the first was the day's weekday, as in mar. 3 févr. 2026, but not in
-// Mar/Apr 2026 or Mar 3 - Apr 2026.
-func (r *reading) setMonth(i, month, alsoDay int) int {
+// setMonth sets the month from the name at i. A second name must be the same month, or the first was the
+// weekday, as in mar. 3 févr. 2026, but not in Mar/Apr 2026 or Mar 3 - Apr 2026.
+func (r *parser) setMonth(i, month, alsoDay int) int {
 	if r.month != 0 && r.month != month {
 		before := r.tokens.at(i - 1)
-		if r.alsoDay == 0 || r.monthAt > 0 || before.kind != digits && before.mark != '.' {
+		if r.monthAsWeekday == 0 || r.monthAt > 0 || before.kind != digits && before.char != '.' {
 			return 0
 		}
-		r.weekday, r.mustAgree = r.alsoDay, true
+		r.weekday, r.weekdayRequired = r.monthAsWeekday, true
 	}
-	r.month, r.monthAt, r.alsoDay = month, r.nloose, alsoDay
+	r.month, r.monthAt, r.monthAsWeekday = month, r.nunplaced, alsoDay
 	return 1
 }
 
-// setWeekday takes a weekday's name. If there are two we know none.
-func (r *reading) setWeekday(day int) int {
+// setWeekday sets the weekday. Two different weekdays cancel each other.
+func (r *parser) setWeekday(day int) int {
 	if day < 0 || r.weekday != 0 && r.weekday != day {
 		day = 0
 	}
@@ -69,11 +68,10 @@ func (r *reading) setWeekday(day int) int {
 	return 1
 }
 
-// halfAt returns the half of the day that the words at i name, and how many
-// tokens they are: pm, p.m. or p. m.
-func (r *reading) halfAt(i int) (half, int) {
+// halfAt returns the half of the day named by the words at i, and their number of tokens: pm, p.m. or p. m.
+func (r *parser) halfAt(i int) (dayHalf, int) {
 	t := &r.tokens
-	if t.markAt(i+1) == '.' && len(t.at(i).text) == 1 && t.at(i+2).text == "m" {
+	if t.charAt(i+1) == '.' && len(t.at(i).text) == 1 && t.at(i+2).text == "m" {
 		switch t.at(i).text {
 		case "a":
 			return beforeNoon, 3
@@ -84,52 +82,49 @@ func (r *reading) halfAt(i int) (half, int) {
 	return t.meansAt(i).half, 1
 }
 
-// besideClock reports whether the n tokens at i follow a clock or stand before
-// one. Elsewhere "am" is a German preposition.
-func (r *reading) besideClock(i, n int) bool {
+// besideClock reports whether the n tokens at i follow or precede a clock. Elsewhere "am" is a German
+// preposition.
+func (r *parser) besideClock(i, n int) bool {
 	t := &r.tokens
 	after := r.hasClock && t.at(i-1).kind == digits
-	return after || t.digitsAt(i+n) > 0 && (t.markAt(i+n+1) == ':' || units[t.at(i+n+1).text] == ofHour)
+	return after || t.digitsAt(i+n) > 0 && (t.charAt(i+n+1) == ':' || units[t.at(i+n+1).text] == unitHour)
 }
 
-// standsForZone reports whether a word that is a zone's name is one here: after
-// a clock or a whole day, in capitals if it is short, for "et" and "pt" are
-// words too.
-func (r *reading) standsForZone(name string) bool {
+// standsForZone reports whether a zone's name at this position means the zone: after a clock or a complete
+// day, and for two letters in capitals, because "et" and "pt" are also words.
+func (r *parser) standsForZone(name string) bool {
 	return (r.hasClock || r.hasWholeDay()) && (len(name) != 2 || isCapital(name) || name == "ut")
 }
 
-// isLetter reports whether text is a military letter for a zone. It must follow
-// a clock, and with seconds if it could mean noon, after noon or midnight. J is
-// none.
-func (r *reading) isLetter(text string) bool {
+// isLetter reports whether text is a military letter for a zone. It must follow a clock, which must have
+// seconds if the letter could mean noon, afternoon or midnight. J is not assigned.
+func (r *parser) isLetter(text string) bool {
 	if len(text) != 1 || !isCapital(text) || !r.hasClock || text == "J" {
 		return false
 	}
 	return r.hasSeconds || text != "N" && text != "P" && text != "M"
 }
 
-// readArea reads a place that names its zone: Europe/Brussels.
-func (r *reading) readArea(i int) int {
+// readArea parses a place that names its zone: Europe/Brussels.
+func (r *parser) readArea(i int) int {
 	t := &r.tokens
-	if t.markAt(i+1) != '/' || !r.hasClock || t.at(i+2).kind != word || !t.glued(i+1) || !t.glued(i+2) {
+	if t.charAt(i+1) != '/' || !r.hasClock || t.at(i+2).kind != word || !t.adjacent(i+1) || !t.adjacent(i+2) {
 		return 0
 	}
 	z, ok := areas[t.at(i).text+"/"+t.at(i+2).text]
-	if next := t.markAt(i + 3); !ok || (next == '+' || next == '-') && t.glued(i+3) { // Etc/GMT+3 is west
+	if next := t.charAt(i + 3); !ok || (next == '+' || next == '-') && t.adjacent(i+3) { // Etc/GMT+3 is west
 		return 0
 	}
 	r.zone.since = areasSince
 	return r.setZone(z, 3)
 }
 
-// readUnknown passes over a word that is a label, before a colon, or the first
-// of all and before a comma, where weekdays stand, or the name that a publisher
-// gives to an offset before it.
-func (r *reading) readUnknown(i int) int {
+// readUnknown skips a word without a meaning if it is a label before a colon, the first word before a comma,
+// where weekdays stand, or a publisher's name for the offset before it.
+func (r *parser) readUnknown(i int) int {
 	t := &r.tokens
 	switch {
-	case t.markAt(i+1) == ':' && !r.hasClock && r.nloose == 0:
+	case t.charAt(i+1) == ':' && !r.hasClock && r.nunplaced == 0:
 		return 2
 	case i == 0 && t.at(1).text == ",":
 		return 1
@@ -139,7 +134,7 @@ func (r *reading) readUnknown(i int) int {
 	return 0
 }
 
-// isCapital reports whether all of s are capital letters.
+// isCapital reports whether s consists of capital letters.
 func isCapital(s string) bool {
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)

@@ -1,13 +1,13 @@
 package date
 
-// halves are the words for the halves of the day, with or without points.
-var halves = map[half]string{
+// halves are the words for am and pm, matched with or without points.
+var halves = map[dayHalf]string{
 	beforeNoon: "am πμ 오전 上午 午前",
 	afterNoon:  "pm μμ 오후 下午 午後",
 }
 
-// fillers are words that stand in dates and mean nothing: prepositions and
-// articles, endings of ordinal numbers, words for hour, year and publishing.
+// fillers are words without effect in dates: prepositions and articles, endings of ordinal numbers, words for
+// hour, year and publishing.
 const fillers = `
 at on the of st nd rd th hrs hours posted published last updated date
 um den der am uhr le à heure heures er el la las a de del hs hora horas às as do dia em alle ore il

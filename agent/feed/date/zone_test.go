@@ -6,9 +6,9 @@ import (
 	_ "time/tzdata"
 )
 
-// TestAreasAgreeWithTheZoneDatabase compares our few rules with the many of the
-// database: at every noon, and every half hour of the nights that begin Sundays.
-func TestAreasAgreeWithTheZoneDatabase(t *testing.T) {
+// TestAreas_AgreeWithTheZoneDatabase compares our rules with those of the time zone database: at every noon,
+// and at every half hour of the nights that begin Sundays.
+func TestAreas_AgreeWithTheZoneDatabase(t *testing.T) {
 	for name, z := range areas {
 		location, err := time.LoadLocation(name)
 		if err != nil {
@@ -19,8 +19,8 @@ func TestAreasAgreeWithTheZoneDatabase(t *testing.T) {
 	}
 }
 
-// TestNamedZonesAgreeWithTheZoneDatabase does so for names with rules.
-func TestNamedZonesAgreeWithTheZoneDatabase(t *testing.T) {
+// TestZones_AgreeWithTheZoneDatabase does so for names with rules.
+func TestZones_AgreeWithTheZoneDatabase(t *testing.T) {
 	for name, place := range map[string]string{
 		"ET": "America/New_York", "CT": "America/Chicago", "MT": "America/Denver", "PT": "America/Los_Angeles",
 	} {
@@ -32,8 +32,8 @@ func TestNamedZonesAgreeWithTheZoneDatabase(t *testing.T) {
 	}
 }
 
-// compare tells z's clocks those of a place from a year on, until 2030. Where
-// the clocks of the place show a time twice or never, z must refuse it.
+// compare checks z against the local times of a place from a year on, until 2030. z must reject local times
+// that the place skips or repeats.
 func compare(t *testing.T, name string, z zone, place *time.Location, since int) {
 	for day := time.Date(since, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() < 2030; day = day.AddDate(0, 0, 1) {
 		for minutes := 0; minutes <= 12*60; minutes += 30 {
@@ -42,7 +42,7 @@ func compare(t *testing.T, name string, z zone, place *time.Location, since int)
 			}
 			shown := day.Add(time.Duration(minutes) * time.Minute)
 			moment := time.Date(day.Year(), day.Month(), day.Day(), 0, minutes, 0, 0, place)
-			got, ok := zoneReading{named: true, name: z}.inUTC(shown)
+			got, ok := parsedZone{named: true, name: z}.toUTC(shown)
 			if sure := isSure(shown, moment); ok != sure || sure && !got.Equal(moment) {
 				t.Errorf("%s shows %s: %s, %v, want %s, %v", name, shown.Format(time.DateTime), got, ok, moment.UTC(), sure)
 				return
@@ -51,7 +51,7 @@ func compare(t *testing.T, name string, z zone, place *time.Location, since int)
 	}
 }
 
-// isSure reports whether clocks of a moment's place show a time just once.
+// isSure reports whether a local time occurs exactly once.
 func isSure(shown, moment time.Time) bool {
 	showing := 0
 	for _, m := range []time.Time{moment.Add(-time.Hour), moment, moment.Add(time.Hour)} {
@@ -62,8 +62,8 @@ func isSure(shown, moment time.Time) bool {
 	return showing == 1
 }
 
-// TestBSTIsReadInSummerOnly is at the edges of British summer time.
-func TestBSTIsReadInSummerOnly(t *testing.T) {
+// TestParse_BSTIsAcceptedInSummerOnly covers the boundaries of British summer time.
+func TestParse_BSTIsAcceptedInSummerOnly(t *testing.T) {
 	for _, f := range []form{
 		{"Sun, 29 Mar 2026 00:59:00 BST", "", ""},
 		{"Sun, 29 Mar 2026 02:00:00 BST", "", "2026-03-29T01:00:00Z"},
@@ -75,8 +75,8 @@ func TestBSTIsReadInSummerOnly(t *testing.T) {
 	}
 }
 
-// TestCSTIsUnsureInChinese has the form of a Java program, at home or abroad.
-func TestCSTIsUnsureInChinese(t *testing.T) {
+// TestParse_CSTIsAmbiguousInChinese covers the format of Java, in Chinese and in other languages.
+func TestParse_CSTIsAmbiguousInChinese(t *testing.T) {
 	const text = "Wed Mar 04 05:06:07 CST 2026"
 	check(t, form{text, "en", "2026-03-04T11:06:07Z"})
 	check(t, form{text, "zh-CN", ""})

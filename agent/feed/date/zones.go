@@ -1,78 +1,75 @@
 package date
 
-// zones are the zones that we know by name, in minutes east of UTC.
+// zones maps names of zones to minutes east of UTC.
 //
-// Read are UTC by its names, what RFC 822 names, and names that only one zone
-// of many readers has. CST, EST, MST and PST are American by RFC 822, though
-// China, Australia, Malaysia and the Philippines have used them; CST is refused
-// in Chinese. BST is British in summer and refused in winter, when it can only
-// be another (Bangladesh, Bougainville). The two letters of American networks change with the summer.
+// Accepted are the names of UTC, those of RFC 822, and names that only one zone with many readers has. CST,
+// EST, MST and PST are American by RFC 822, although China, Australia, Malaysia and the Philippines have used
+// them; CST is rejected in Chinese. BST is British in summer and rejected in winter, when it can only be
+// another zone (Bangladesh, Bougainville). The two-letter names of American networks follow summer time.
 //
-// Refused, unless an offset stands beside them, are names that feeds use for
-// more than one zone: IST (India, Ireland, Israel), AST (Atlantic, Arabia),
-// AMT and AMST (Amazon, Armenia), GST (Gulf, South Georgia), SST (Samoa,
-// Singapore), ECT (Ecuador, Caribbean), WST (Western Australia, Samoa), CLT,
-// VET and others of countries that changed their clocks often.
+// Rejected, unless accompanied by an offset, are names that feeds use for more than one zone: IST (India,
+// Ireland, Israel), AST (Atlantic, Arabia), AMT and AMST (Amazon, Armenia), GST (Gulf, South Georgia), SST
+// (Samoa, Singapore), ECT (Ecuador, Caribbean), WST (Western Australia, Samoa), CLT, VET and others of
+// countries that changed their clocks often.
 var zones = map[string]zone{
-	"UTC": utc, "GMT": utc, "UT": utc, "WET": utc, "UCT": utc, "Z": {0, letter},
+	"UTC": utc, "GMT": utc, "UT": utc, "WET": utc, "UCT": utc, "Z": {0, ruleLetter},
 
-	"EST": {-5 * 60, always}, "EDT": {-4 * 60, always}, "ET": {-5 * 60, ofUSClocks},
-	"CST": {-6 * 60, always}, "CDT": {-5 * 60, always}, "CT": {-6 * 60, ofUSClocks},
-	"MST": {-7 * 60, always}, "MDT": {-6 * 60, always}, "MT": {-7 * 60, ofUSClocks},
-	"PST": {-8 * 60, always}, "PDT": {-7 * 60, always}, "PT": {-8 * 60, ofUSClocks},
-	"AKST": {-9 * 60, always}, "AKDT": {-8 * 60, always}, "HST": {-10 * 60, always},
-	"ADT": {-3 * 60, always}, "NDT": {-150, always}, "BRT": {-3 * 60, always}, "ART": {-3 * 60, always},
+	"EST": {-5 * 60, ruleFixed}, "EDT": {-4 * 60, ruleFixed}, "ET": {-5 * 60, ruleUS},
+	"CST": {-6 * 60, ruleFixed}, "CDT": {-5 * 60, ruleFixed}, "CT": {-6 * 60, ruleUS},
+	"MST": {-7 * 60, ruleFixed}, "MDT": {-6 * 60, ruleFixed}, "MT": {-7 * 60, ruleUS},
+	"PST": {-8 * 60, ruleFixed}, "PDT": {-7 * 60, ruleFixed}, "PT": {-8 * 60, ruleUS},
+	"AKST": {-9 * 60, ruleFixed}, "AKDT": {-8 * 60, ruleFixed}, "HST": {-10 * 60, ruleFixed},
+	"ADT": {-3 * 60, ruleFixed}, "NDT": {-150, ruleFixed}, "BRT": {-3 * 60, ruleFixed}, "ART": {-3 * 60, ruleFixed},
 
-	"WEST": {60, always}, "BST": {60, summerOnly},
-	"CET": {60, always}, "MET": {60, always}, "MEZ": {60, always}, "WAT": {60, always},
-	"CEST": {2 * 60, always}, "MEST": {2 * 60, always}, "MESZ": {2 * 60, always},
-	"EET": {2 * 60, always}, "EEST": {3 * 60, always}, "CAT": {2 * 60, always}, "SAST": {2 * 60, always},
-	"EAT": {3 * 60, always}, "TRT": {3 * 60, always}, "IDT": {3 * 60, always},
-	"MSK": {3 * 60, ofMoscow}, "MSD": {4 * 60, always}, "МСК": {3 * 60, ofMoscow},
+	"WEST": {60, ruleFixed}, "BST": {60, ruleSummerOnly},
+	"CET": {60, ruleFixed}, "MET": {60, ruleFixed}, "MEZ": {60, ruleFixed}, "WAT": {60, ruleFixed},
+	"CEST": {2 * 60, ruleFixed}, "MEST": {2 * 60, ruleFixed}, "MESZ": {2 * 60, ruleFixed},
+	"EET": {2 * 60, ruleFixed}, "EEST": {3 * 60, ruleFixed}, "CAT": {2 * 60, ruleFixed}, "SAST": {2 * 60, ruleFixed},
+	"EAT": {3 * 60, ruleFixed}, "TRT": {3 * 60, ruleFixed}, "IDT": {3 * 60, ruleFixed},
+	"MSK": {3 * 60, ruleMoscow}, "MSD": {4 * 60, ruleFixed}, "МСК": {3 * 60, ruleMoscow},
 
-	"PKT": {5 * 60, always}, "NPT": {5*60 + 45, always}, "WIB": {7 * 60, always}, "ICT": {7 * 60, always},
-	"HKT": {8 * 60, always}, "SGT": {8 * 60, always}, "PHT": {8 * 60, always}, "AWST": {8 * 60, always},
-	"JST": {9 * 60, always}, "KST": {9 * 60, always}, "ACST": {9*60 + 30, always}, "ACDT": {10*60 + 30, always},
-	"AEST": {10 * 60, always}, "AEDT": {11 * 60, always}, "NZST": {12 * 60, always}, "NZDT": {13 * 60, always},
+	"PKT": {5 * 60, ruleFixed}, "NPT": {5*60 + 45, ruleFixed}, "WIB": {7 * 60, ruleFixed}, "ICT": {7 * 60, ruleFixed},
+	"HKT": {8 * 60, ruleFixed}, "SGT": {8 * 60, ruleFixed}, "PHT": {8 * 60, ruleFixed}, "AWST": {8 * 60, ruleFixed},
+	"JST": {9 * 60, ruleFixed}, "KST": {9 * 60, ruleFixed}, "ACST": {9*60 + 30, ruleFixed}, "ACDT": {10*60 + 30, ruleFixed},
+	"AEST": {10 * 60, ruleFixed}, "AEDT": {11 * 60, ruleFixed}, "NZST": {12 * 60, ruleFixed}, "NZDT": {13 * 60, ruleFixed},
 }
 
-// areas are places of the zone database, for programs that write the name of
-// their setting. Their rules hold since [areasSince]; places that have changed
-// them after it are left out.
+// areas are places of the time zone database, for programs that write the name of their setting. Their rules
+// are valid since [areasSince]; places with later changes are omitted.
 //
 // Source: the IANA time zone database.
 var areas = map[string]zone{
 	"Etc/UTC": utc, "Etc/GMT": utc, "Etc/UCT": utc, "Africa/Abidjan": utc, "Africa/Accra": utc, "Atlantic/Reykjavik": utc,
 
-	"Europe/London": {0, ofEUClocks}, "Europe/Dublin": {0, ofEUClocks}, "Europe/Lisbon": {0, ofEUClocks},
-	"Europe/Amsterdam": {60, ofEUClocks}, "Europe/Belgrade": {60, ofEUClocks}, "Europe/Berlin": {60, ofEUClocks},
-	"Europe/Brussels": {60, ofEUClocks}, "Europe/Budapest": {60, ofEUClocks}, "Europe/Copenhagen": {60, ofEUClocks},
-	"Europe/Luxembourg": {60, ofEUClocks}, "Europe/Madrid": {60, ofEUClocks}, "Europe/Oslo": {60, ofEUClocks},
-	"Europe/Paris": {60, ofEUClocks}, "Europe/Prague": {60, ofEUClocks}, "Europe/Rome": {60, ofEUClocks},
-	"Europe/Stockholm": {60, ofEUClocks}, "Europe/Vienna": {60, ofEUClocks}, "Europe/Warsaw": {60, ofEUClocks},
-	"Europe/Zurich": {60, ofEUClocks}, "Europe/Zagreb": {60, ofEUClocks},
-	"Europe/Athens": {2 * 60, ofEUClocks}, "Europe/Bucharest": {2 * 60, ofEUClocks}, "Europe/Helsinki": {2 * 60, ofEUClocks},
-	"Europe/Kiev": {2 * 60, ofEUClocks}, "Europe/Kyiv": {2 * 60, ofEUClocks}, "Europe/Riga": {2 * 60, ofEUClocks},
-	"Europe/Sofia": {2 * 60, ofEUClocks}, "Europe/Tallinn": {2 * 60, ofEUClocks}, "Europe/Vilnius": {2 * 60, ofEUClocks},
-	"Europe/Minsk": {3 * 60, always}, "Europe/Moscow": {3 * 60, ofMoscow},
+	"Europe/London": {0, ruleEU}, "Europe/Dublin": {0, ruleEU}, "Europe/Lisbon": {0, ruleEU},
+	"Europe/Amsterdam": {60, ruleEU}, "Europe/Belgrade": {60, ruleEU}, "Europe/Berlin": {60, ruleEU},
+	"Europe/Brussels": {60, ruleEU}, "Europe/Budapest": {60, ruleEU}, "Europe/Copenhagen": {60, ruleEU},
+	"Europe/Luxembourg": {60, ruleEU}, "Europe/Madrid": {60, ruleEU}, "Europe/Oslo": {60, ruleEU},
+	"Europe/Paris": {60, ruleEU}, "Europe/Prague": {60, ruleEU}, "Europe/Rome": {60, ruleEU},
+	"Europe/Stockholm": {60, ruleEU}, "Europe/Vienna": {60, ruleEU}, "Europe/Warsaw": {60, ruleEU},
+	"Europe/Zurich": {60, ruleEU}, "Europe/Zagreb": {60, ruleEU},
+	"Europe/Athens": {2 * 60, ruleEU}, "Europe/Bucharest": {2 * 60, ruleEU}, "Europe/Helsinki": {2 * 60, ruleEU},
+	"Europe/Kiev": {2 * 60, ruleEU}, "Europe/Kyiv": {2 * 60, ruleEU}, "Europe/Riga": {2 * 60, ruleEU},
+	"Europe/Sofia": {2 * 60, ruleEU}, "Europe/Tallinn": {2 * 60, ruleEU}, "Europe/Vilnius": {2 * 60, ruleEU},
+	"Europe/Minsk": {3 * 60, ruleFixed}, "Europe/Moscow": {3 * 60, ruleMoscow},
 
-	"America/New_York": {-5 * 60, ofUSClocks}, "America/Toronto": {-5 * 60, ofUSClocks}, "America/Detroit": {-5 * 60, ofUSClocks},
-	"America/Chicago": {-6 * 60, ofUSClocks}, "America/Denver": {-7 * 60, ofUSClocks}, "America/Phoenix": {-7 * 60, always},
-	"America/Los_Angeles": {-8 * 60, ofUSClocks}, "America/Vancouver": {-8 * 60, ofUSClocks},
-	"America/Bogota": {-5 * 60, always}, "America/Lima": {-5 * 60, always}, "Pacific/Honolulu": {-10 * 60, always},
-	"US/Eastern": {-5 * 60, ofUSClocks}, "US/Central": {-6 * 60, ofUSClocks}, "US/Mountain": {-7 * 60, ofUSClocks}, "US/Pacific": {-8 * 60, ofUSClocks},
+	"America/New_York": {-5 * 60, ruleUS}, "America/Toronto": {-5 * 60, ruleUS}, "America/Detroit": {-5 * 60, ruleUS},
+	"America/Chicago": {-6 * 60, ruleUS}, "America/Denver": {-7 * 60, ruleUS}, "America/Phoenix": {-7 * 60, ruleFixed},
+	"America/Los_Angeles": {-8 * 60, ruleUS}, "America/Vancouver": {-8 * 60, ruleUS},
+	"America/Bogota": {-5 * 60, ruleFixed}, "America/Lima": {-5 * 60, ruleFixed}, "Pacific/Honolulu": {-10 * 60, ruleFixed},
+	"US/Eastern": {-5 * 60, ruleUS}, "US/Central": {-6 * 60, ruleUS}, "US/Mountain": {-7 * 60, ruleUS}, "US/Pacific": {-8 * 60, ruleUS},
 
-	"Africa/Johannesburg": {2 * 60, always}, "Africa/Lagos": {60, always}, "Africa/Nairobi": {3 * 60, always},
-	"Asia/Bangkok": {7 * 60, always}, "Asia/Calcutta": {5*60 + 30, always}, "Asia/Dhaka": {6 * 60, always},
-	"Asia/Dubai": {4 * 60, always}, "Asia/Ho_Chi_Minh": {7 * 60, always}, "Asia/Hong_Kong": {8 * 60, always},
-	"Asia/Jakarta": {7 * 60, always}, "Asia/Karachi": {5 * 60, always}, "Asia/Kathmandu": {5*60 + 45, always},
-	"Asia/Kolkata": {5*60 + 30, always}, "Asia/Kuala_Lumpur": {8 * 60, always}, "Asia/Manila": {8 * 60, always},
-	"Asia/Seoul": {9 * 60, always}, "Asia/Shanghai": {8 * 60, always}, "Asia/Singapore": {8 * 60, always},
-	"Asia/Taipei": {8 * 60, always}, "Asia/Tokyo": {9 * 60, always}, "Australia/Brisbane": {10 * 60, always},
+	"Africa/Johannesburg": {2 * 60, ruleFixed}, "Africa/Lagos": {60, ruleFixed}, "Africa/Nairobi": {3 * 60, ruleFixed},
+	"Asia/Bangkok": {7 * 60, ruleFixed}, "Asia/Calcutta": {5*60 + 30, ruleFixed}, "Asia/Dhaka": {6 * 60, ruleFixed},
+	"Asia/Dubai": {4 * 60, ruleFixed}, "Asia/Ho_Chi_Minh": {7 * 60, ruleFixed}, "Asia/Hong_Kong": {8 * 60, ruleFixed},
+	"Asia/Jakarta": {7 * 60, ruleFixed}, "Asia/Karachi": {5 * 60, ruleFixed}, "Asia/Kathmandu": {5*60 + 45, ruleFixed},
+	"Asia/Kolkata": {5*60 + 30, ruleFixed}, "Asia/Kuala_Lumpur": {8 * 60, ruleFixed}, "Asia/Manila": {8 * 60, ruleFixed},
+	"Asia/Seoul": {9 * 60, ruleFixed}, "Asia/Shanghai": {8 * 60, ruleFixed}, "Asia/Singapore": {8 * 60, ruleFixed},
+	"Asia/Taipei": {8 * 60, ruleFixed}, "Asia/Tokyo": {9 * 60, ruleFixed}, "Australia/Brisbane": {10 * 60, ruleFixed},
 }
 
-// areasSince is the first year in which the rules of all areas hold.
+// areasSince is the first year in which the rules of all areas are valid.
 const areasSince = 2012
 
-// uncertain are names of more than one zone.
-const uncertain = `IST AST AMT AMST GST SST ECT WST NST CLT CLST VET BOT PYT UYT BRST IRST IRDT YEKT OMST KRAT NOVT VLAT`
+// ambiguousZones are names of more than one zone.
+const ambiguousZones = `IST AST AMT AMST GST SST ECT WST NST CLT CLST VET BOT PYT UYT BRST IRST IRDT YEKT OMST KRAT NOVT VLAT`

@@ -1,4 +1,4 @@
-// Package meshtest gives tests a mesh on a real NATS server.
+// Package meshtest provides a mesh on a real NATS server for tests.
 package meshtest
 
 import (
@@ -12,13 +12,13 @@ import (
 	"feedmesh/embedded/embeddedtest"
 )
 
-// New returns the part in a mesh that an agent has that is alone in it.
+// New returns the mesh of a single agent, on a server of its own.
 func New(t testing.TB) *mesh.Mesh {
 	t.Helper()
 	return Join(t, embeddedtest.Connect(t, embeddedtest.Start(t)), "tests")
 }
 
-// Join returns the part of an agent in the mesh behind a connection.
+// Join returns the mesh of an agent on an existing connection.
 func Join(t testing.TB, conn *nats.Conn, agent string) *mesh.Mesh {
 	t.Helper()
 	m, err := mesh.Join(t.Context(), mesh.Options{

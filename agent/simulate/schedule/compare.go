@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	// equal is how far apart, relative, the requests of policies that are
-	// compared may be before they are scaled anew, so many times at most.
-	equal    = 0.01
-	scalings = 3
+	// maxDifference is the maximum relative difference of the requests of compared policies before the budget is
+	// scaled again, up to a number of times.
+	maxDifference = 0.01
+	scalings      = 3
 )
 
-// Compare reads a world by policies of these kinds, each with as many requests
-// as tiers make, and returns their results in the order of kinds. floor is the
-// least interval of price.
+// Compare simulates a world with policies of these kinds, each with as many requests as the tiers policy
+// makes, and returns the results in the order of kinds. floor is the minimum interval of the price policy.
 func Compare(ctx context.Context, w World, s Span, kinds []string, floor time.Duration, seed uint64) ([]Result, error) {
 	tiers, err := Run(ctx, w, s, policy.New(policy.Settings{Kind: policy.KindTiers}), seed)
 	if err != nil {
@@ -29,7 +28,7 @@ func Compare(ctx context.Context, w World, s Span, kinds []string, floor time.Du
 	for _, kind := range kinds {
 		r := tiers
 		if kind != policy.KindTiers {
-			if r, err = scaled(ctx, w, s, policy.Settings{Kind: kind, Floor: floor}, seed, tiers.Requests); err != nil {
+			if r, err = runScaled(ctx, w, s, policy.Settings{Kind: kind, Floor: floor}, seed, tiers.Requests); err != nil {
 				return nil, err
 			}
 		}
@@ -38,29 +37,29 @@ func Compare(ctx context.Context, w World, s Span, kinds []string, floor time.Du
 	return results, nil
 }
 
-// scaled reads a world by a policy that makes so many requests a day.
-func scaled(ctx context.Context, w World, s Span, settings policy.Settings, seed uint64, requests float64) (Result, error) {
-	polls, took := 0, time.Duration(0)
-	asked := requests
+// runScaled simulates a world with a policy scaled to a number of requests a day.
+func runScaled(ctx context.Context, w World, s Span, settings policy.Settings, seed uint64, requests float64) (Result, error) {
+	polls, elapsed := 0, time.Duration(0)
+	affordable := requests
 	for try := 1; ; try++ {
-		settings.Budget = asked / daySeconds
+		settings.Budget = affordable / daySeconds
 		settings.Interval = time.Duration(float64(len(w.Feeds)) / settings.Budget * float64(time.Second))
 		r, err := Run(ctx, w, s, policy.New(settings), seed)
 		if err != nil {
 			return Result{}, err
 		}
-		polls, took = polls+r.Polls, took+r.Took
-		if miss := r.Requests / requests; try == scalings || math.Abs(miss-1) <= equal {
-			r.Policy, r.Seed, r.Polls, r.Took = settings.Kind, seed, polls, took
+		polls, elapsed = polls+r.Polls, elapsed+r.Elapsed
+		if miss := r.Requests / requests; try == scalings || math.Abs(miss-1) <= maxDifference {
+			r.Policy, r.Seed, r.Polls, r.Elapsed = settings.Kind, seed, polls, elapsed
 			return r, nil
 		} else if r.Requests > 0 {
-			asked /= miss
+			affordable /= miss
 		}
 	}
 }
 
-// Mean returns, for each world and policy among results in order of their first
-// one, the mean over the seeds. Its Seed is 0.
+// Mean returns the mean over the seeds for each world and policy, in order of their first results. Its Seed
+// is 0.
 func Mean(results []Result) []Result {
 	var means []Result
 	for _, r := range results {
@@ -100,7 +99,7 @@ func meanOf(group []Result) Result {
 		for i, requests := range r.Hourly {
 			m.Hourly[i] += requests / len(group)
 		}
-		m.Items, m.Polls, m.Took = m.Items+r.Items/len(group), m.Polls+r.Polls, m.Took+r.Took
+		m.Items, m.Polls, m.Elapsed = m.Items+r.Items/len(group), m.Polls+r.Polls, m.Elapsed+r.Elapsed
 	}
 	return m
 }

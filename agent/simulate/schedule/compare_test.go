@@ -14,7 +14,7 @@ import (
 // begin is a Monday's midnight.
 var begin = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC).Unix()
 
-// compare compares tiers and price, with the tiers' own least interval as floor.
+// compare compares tiers and price, with the minimum interval of tiers as floor.
 func compare(t *testing.T, w World, s Span) (tiers, price Result) {
 	t.Helper()
 	if testing.Short() {
@@ -27,14 +27,14 @@ func compare(t *testing.T, w World, s Span) (tiers, price Result) {
 	return results[0], results[1]
 }
 
-// small is the span of worlds that are small enough for a test.
+// small is a span short enough for a test.
 var small = Span{Begin: begin, Learn: 14, Score: 7}
 
 // generate returns a world for a span.
 func generate(k Kind, n int, s Span) World { return k.Generate(n, s.Begin, s.Learn+s.Score+1, 1) }
 
-// The figures that agent simulate schedule shows of larger worlds.
-func TestPriceBeatsTiersAtEqualRequests(t *testing.T) {
+// The figures that agent simulate schedule prints for larger worlds.
+func TestPrice_BeatsTiersAtEqualRequests(t *testing.T) {
 	t.Parallel()
 	for i, most := range []float64{0.80, 0.67} {
 		k := Kinds()[i]
@@ -54,14 +54,14 @@ func TestPriceBeatsTiersAtEqualRequests(t *testing.T) {
 	}
 }
 
-func TestPriceLosesHalfOfWhatTiersLose(t *testing.T) {
+func TestPrice_LosesHalfAsManyItemsAsTiers(t *testing.T) {
 	t.Parallel()
 	for _, k := range Kinds() {
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
 			w := generate(k, 600, small)
 			for i := range w.Feeds {
-				w.Feeds[i].Window = 10 // so that enough is lost to tell
+				w.Feeds[i].Window = 10 // so that enough items are lost for a comparison
 			}
 			tiers, price := compare(t, w, small)
 			t.Logf("avoidably lost: %.3f %% of %d items, %.3f %% with tiers", 100*price.Avoidable, price.Items, 100*tiers.Avoidable)
@@ -72,7 +72,7 @@ func TestPriceLosesHalfOfWhatTiersLose(t *testing.T) {
 	}
 }
 
-func TestEqualSeedsGiveEqualResults(t *testing.T) {
+func TestRun_EqualSeedsGiveEqualResults(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) Result {
 		w := Kinds()[0].Generate(50, begin, 4, seed)
@@ -80,19 +80,19 @@ func TestEqualSeedsGiveEqualResults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Took = 0
+		r.Elapsed = 0
 		return r
 	}
 	first := run(1)
-	if again := run(1); !reflect.DeepEqual(first, again) {
-		t.Errorf("got %+v, then %+v", first, again)
+	if repeated := run(1); !reflect.DeepEqual(first, repeated) {
+		t.Errorf("got %+v, then %+v", first, repeated)
 	}
 	if other := run(2); other.Mean == first.Mean {
-		t.Error("another seed gives the same")
+		t.Error("two seeds give equal results")
 	}
 }
 
-// every is a policy that polls at one interval, without jitter.
+// every is a policy with one interval, without jitter.
 type every struct {
 	policy.Policy
 	seconds int64
@@ -102,10 +102,10 @@ func (e every) Next(_ *policy.Feed, now time.Time, _ float64) policy.Decision {
 	return policy.Decision{Next: now.Add(time.Duration(e.seconds) * time.Second)}
 }
 
-func TestScoreOfAKnownDay(t *testing.T) {
+func TestScore_OfAConstructedDay(t *testing.T) {
 	t.Parallel()
-	// Two items early on the scored day, a batch that its document cannot show
-	// and two pairs of which a poll an hour sees one item each.
+	// Two items early on the scored day, a batch larger than the document, and two pairs of which a poll an
+	// hour finds one item each.
 	const scored = 86400
 	f := Feed{Window: 2}
 	for _, s := range []int64{10_000, 20_000, 30_000, 30_000, 30_001, 40_000, 41_000, 42_000} {
@@ -120,7 +120,7 @@ func TestScoreOfAKnownDay(t *testing.T) {
 		t.Errorf("got %d items and %v requests, want 8 and 24", r.Items, r.Requests)
 	}
 	if lost := r.Lost * 8; lost != 1 && lost != 2 {
-		t.Errorf("got %v items lost, want one of the batch, and one of those of 40,000 s to 42,000 s if all are between two polls", lost)
+		t.Errorf("got %v items lost, want one of the batch, and one between 40,000 s and 42,000 s if all are between two polls", lost)
 	}
 	if got := (r.Lost - r.Avoidable) * 8; math.Abs(got-1) > 1e-9 {
 		t.Errorf("got %v lost that could not be helped, want 1", got)
@@ -133,7 +133,7 @@ func TestScoreOfAKnownDay(t *testing.T) {
 	}
 }
 
-func TestAnEndedSimulationSaysSo(t *testing.T) {
+func TestRun_ReturnsContextError(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -143,7 +143,7 @@ func TestAnEndedSimulationSaysSo(t *testing.T) {
 	}
 }
 
-func TestMeanIsOverSeeds(t *testing.T) {
+func TestMean_AveragesSeeds(t *testing.T) {
 	t.Parallel()
 	got := Mean([]Result{
 		{World: "K", Policy: "a", Seed: 1, Mean: 10, Items: 4}, {World: "K", Policy: "b", Seed: 1, Mean: 1},

@@ -12,12 +12,11 @@ import (
 
 const (
 	maxLogItems = 20_000_000
-	logWindow   = 20 // entries that the documents of recorded feeds are taken to show
+	logWindow   = 20 // entries assumed in the documents of recorded feeds
 )
 
-// ReadLog reads what was recorded of feeds: CSV with a line for each item, "feed"
-// and "published", which is in Unix seconds or as in 2026-01-31T12:00:00Z. The
-// first line may name the columns.
+// ReadLog reads a recording: CSV with a line for each item, "feed" and "published", in Unix seconds or as in
+// 2026-01-31T12:00:00Z. The first line may contain column names.
 func ReadLog(r io.Reader) (World, error) {
 	lines := csv.NewReader(r)
 	lines.FieldsPerRecord, lines.ReuseRecord = 2, true
@@ -42,8 +41,8 @@ func ReadLog(r io.Reader) (World, error) {
 			line, _ := lines.FieldPos(1)
 			return World{}, fmt.Errorf("line %d: %w", line, err)
 		}
-		i, known := feeds[fields[0]]
-		if !known {
+		i, found := feeds[fields[0]]
+		if !found {
 			i = len(w.Feeds)
 			feeds[fields[0]] = i
 			w.Feeds = append(w.Feeds, Feed{Window: logWindow})
@@ -51,7 +50,7 @@ func ReadLog(r io.Reader) (World, error) {
 		w.Feeds[i].Published = append(w.Feeds[i].Published, at)
 	}
 	if len(w.Feeds) == 0 {
-		return World{}, errors.New("the log has no items: give it a line of feed,published for each")
+		return World{}, errors.New("the log has no items; expected a line \"feed,published\" for each item")
 	}
 	for _, f := range w.Feeds {
 		slices.Sort(f.Published)
@@ -70,8 +69,7 @@ func readTime(s string) (int64, error) {
 	return t.Unix(), nil
 }
 
-// Last returns the span of so many days that ends with the midnight after the
-// world's last item.
+// Last returns the span of a number of days that ends with the midnight after the world's last item.
 func (w World) Last(learn, score int) (Span, error) {
 	first, last := w.Feeds[0].Published[0], int64(0)
 	for _, f := range w.Feeds {

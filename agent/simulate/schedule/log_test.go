@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestALogIsRead(t *testing.T) {
+func TestReadLog(t *testing.T) {
 	t.Parallel()
 	w, err := ReadLog(strings.NewReader("feed,published\na,2026-01-31T12:00:00Z\nb,1769860800\na,2026-01-30T12:00:00+03:00\n"))
 	if err != nil || len(w.Feeds) != 2 {
@@ -17,7 +17,7 @@ func TestALogIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithALogIsSaid(t *testing.T) {
+func TestReadLog_Errors(t *testing.T) {
 	t.Parallel()
 	for log, want := range map[string]string{
 		"":                       "no items",
@@ -33,7 +33,7 @@ func TestWhatIsWrongWithALogIsSaid(t *testing.T) {
 	}
 }
 
-func TestTheSpanOfALogEndsWithIt(t *testing.T) {
+func TestLast_EndsWithTheLog(t *testing.T) {
 	t.Parallel()
 	w := World{Feeds: []Feed{{Published: []int64{begin + 5}}, {Published: []int64{begin + 10*daySeconds + 3}}}}
 	s, err := w.Last(8, 3)

@@ -17,23 +17,23 @@ var plotTemplate = template.Must(template.New("plot").Parse(plotText))
 const (
 	fieldWidth, fieldHeight = 420.0, 220.0 // of a diagram, in pixels
 	panelHeight             = 330          // of two diagrams side by side
-	shortest, longest       = 0.5, 1440.0  // delays that are shown, in minutes
+	shortest, longest       = 0.5, 1440.0  // range of delays, in minutes
 )
 
-// colors are of the policies, for those too who see no red or green.
+// colors of the policies, distinguishable with red-green blindness.
 var colors = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7"}
 
-// A panel shows the policies in one world: on the left which share of the items
-// is found within which time, on the right the requests of each hour of the day.
+// A panel shows the policies in one world: on the left the share of the items found within a time, on the
+// right the requests of each hour of the day.
 type panel struct {
 	World  string
 	Feeds  int
 	Top    int
-	Most   int // requests an hour at the top of its right diagram
+	Most   int // requests an hour at the top of the right diagram
 	Curves []curve
 }
 
-// A curve is one policy's.
+// A curve shows one policy.
 type curve struct {
 	Label, Color  string
 	Y             int    // of its label
@@ -46,8 +46,8 @@ type mark struct {
 	Text string
 }
 
-// Plot draws results as SVG, a panel for each world. There must be one result
-// of each world and policy, as [Mean] returns them.
+// Plot draws results as SVG, a panel for each world. The results must contain one for each world and policy,
+// as [Mean] returns them.
 func Plot(w io.Writer, results []Result) error {
 	var panels []panel
 	for _, r := range results {
@@ -69,7 +69,7 @@ func Plot(w io.Writer, results []Result) error {
 	})
 }
 
-// delayX returns where a delay in minutes is on its axis, which is logarithmic.
+// delayX returns the position of a delay in minutes on its logarithmic axis.
 func delayX(minutes float64) float64 {
 	minutes = min(max(minutes, shortest), longest)
 	return math.Log(minutes/shortest) / math.Log(longest/shortest) * fieldWidth
@@ -100,8 +100,7 @@ func (r Result) byHour() (hours [24]float64) {
 	return hours
 }
 
-// busiest returns a round number of requests that no hour of a world has more
-// than.
+// busiest returns a round upper bound of the requests in any hour of a world.
 func busiest(results []Result, world string) int {
 	most := 1.0
 	for _, r := range results {

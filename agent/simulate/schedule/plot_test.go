@@ -11,7 +11,7 @@ import (
 	"feedmesh/agent/policy"
 )
 
-func TestThePlotIsSVGWithACurveForEachPolicy(t *testing.T) {
+func TestPlot_SVGWithACurveForEachPolicy(t *testing.T) {
 	t.Parallel()
 	var results []Result
 	for _, kind := range []string{policy.KindTiers, policy.KindPrice} {

@@ -9,9 +9,8 @@ import (
 	"feedmesh/tests/corpus"
 )
 
-// traces returns a world of times at which links to hosts were posted, which lie
-// next to the repository: bursty as what people write is, and silent for months.
-// It ends before a time.
+// traces returns a world of the recorded times of links posted to hosts, a file beside the repository: with
+// bursts as in human writing, and silent for months. It ends before a given time.
 func traces(t *testing.T, end int64) World {
 	t.Helper()
 	type posted struct {
@@ -34,14 +33,14 @@ func traces(t *testing.T, end int64) World {
 	return w
 }
 
-func TestPriceBeatsTiersOnRecordedTimes(t *testing.T) {
+func TestPrice_BeatsTiersOnRecordedTimes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		end          time.Time
 		learn, score int
 	}{
 		"much":   {time.Date(2021, 7, 1, 0, 0, 0, 0, time.UTC), 60, 60},
-		"little": {time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), 60, 30}, // after two years in which less was recorded
+		"little": {time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), 60, 30}, // after two years with fewer records
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

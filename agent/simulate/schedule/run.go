@@ -9,20 +9,20 @@ import (
 	"feedmesh/agent/policy"
 )
 
-// A Span is how long a simulation takes.
+// A Span is the period of a simulation.
 type Span struct {
 	Begin int64 // Unix seconds
-	Learn int   // days in which policies learn and nothing is scored
-	Score int   // days after those
+	Learn int   // days in which policies learn, without scores
+	Score int   // scored days after those
 }
 
 const (
-	fitEvery   = 3600 // simulated seconds
-	spentEvery = 60
+	recalibrateEvery = 3600 // simulated seconds
+	spentEvery       = 60
 
-	// after is how long polls go on when the scored days are over, so that the
-	// last items are found too: the longest interval of a living feed, and more.
-	after = daySeconds + daySeconds/8
+	// extraTime is the time for which polls continue after the scored days, so that the last items are found too:
+	// more than the longest interval of an active feed.
+	extraTime = daySeconds + daySeconds/8
 )
 
 // A run is one simulation.
@@ -33,20 +33,20 @@ type run struct {
 	random *rand.Rand
 	feeds  []reader
 	wheel  *wheel
-	dates  []time.Time // of the document at hand
+	dates  []time.Time // of the current document
 	score  score
-	polls  int // since the policy was told
+	polls  int // since the last RecordPolls
 }
 
-// A reader is what is known of a feed that is read.
+// A reader is the state of a polled feed.
 type reader struct {
 	policy.Feed
-	seen  int // of its items, that were in a document or lost
-	total int // of its items, that are published
+	seen  int // number of its items that were in a document or lost
+	total int // number of its published items
 }
 
-// Run reads the feeds of a world as a policy says, and returns how well that
-// went. Equal seeds give equal results. It returns early when ctx ends.
+// Run simulates the polling of a world's feeds by a policy, and returns the scores. Equal seeds give equal
+// results. It returns early when ctx ends.
 func Run(ctx context.Context, w World, s Span, p policy.Policy, seed uint64) (Result, error) {
 	r := &run{
 		world: w, span: s, policy: p, random: rand.New(rand.NewPCG(seed, 1)),
@@ -55,25 +55,25 @@ func Run(ctx context.Context, w World, s Span, p policy.Policy, seed uint64) (Re
 	started := time.Now()
 	for i := range r.feeds {
 		r.feeds[i].Window = w.Feeds[i].Window
-		// Feeds that are there from the start are not polled all at once.
-		r.wheel.put(i, s.Begin+1+r.random.Int64N(fitEvery))
+		// The first polls of existing feeds are spread.
+		r.wheel.put(i, s.Begin+1+r.random.Int64N(recalibrateEvery))
 	}
 	end := s.end()
-	for r.wheel.now < end+after {
+	for r.wheel.now < end+extraTime {
 		r.wheel.step(r.poll)
 		if r.wheel.now%spentEvery == 0 {
-			p.Spent(r.polls, r.now())
+			p.RecordPolls(r.polls, r.now())
 			r.polls = 0
 		}
-		if r.wheel.now%fitEvery == 0 {
+		if r.wheel.now%recalibrateEvery == 0 {
 			if err := ctx.Err(); err != nil {
 				return Result{}, err
 			}
-			p.Fit(r.all(), r.now())
+			p.Recalibrate(r.all(), r.now())
 		}
 	}
 	for i := range r.feeds {
-		r.poll(i) // what nobody has found by now waited at least until now
+		r.poll(i) // items not found yet have waited at least until now
 	}
 	return r.score.result(w, s, time.Since(started)), nil
 }
@@ -82,7 +82,7 @@ func (s Span) end() int64     { return s.scored() + int64(s.Score)*daySeconds }
 func (s Span) scored() int64  { return s.Begin + int64(s.Learn)*daySeconds }
 func (r *run) now() time.Time { return time.Unix(r.wheel.now, 0).UTC() }
 
-// all yields the feeds as policies see them.
+// all yields the feeds as input for policies.
 func (r *run) all() iter.Seq[*policy.Feed] {
 	return func(yield func(*policy.Feed) bool) {
 		for i := range r.feeds {
@@ -93,7 +93,7 @@ func (r *run) all() iter.Seq[*policy.Feed] {
 	}
 }
 
-// poll reads a feed and decides when it is read again.
+// poll reads a feed and decides its next poll.
 func (r *run) poll(i int) {
 	f, published := &r.feeds[i], r.world.Feeds[i].Published
 	at, now := r.wheel.now, r.now()
@@ -115,7 +115,7 @@ func (r *run) poll(i int) {
 			r.score.hits++
 		}
 		shown := max(0, f.total-f.Window)
-		r.note(i, f.seen, shown, at)
+		r.scoreItems(i, f.seen, shown, at)
 		f.seen = f.total
 		r.dates = r.dates[:0]
 		for _, t := range published[shown:f.total] {
@@ -128,8 +128,8 @@ func (r *run) poll(i int) {
 	r.wheel.put(i, d.Next.Unix())
 }
 
-// note scores the items of a feed from seen on: those before shown are lost.
-func (r *run) note(i, seen, shown int, at int64) {
+// scoreItems scores the items of a feed from seen on: those before shown are lost.
+func (r *run) scoreItems(i, seen, shown int, at int64) {
 	f := &r.world.Feeds[i]
 	for n := seen; n < r.feeds[i].total; n++ {
 		switch t := f.Published[n]; {
@@ -142,5 +142,5 @@ func (r *run) note(i, seen, shown int, at int64) {
 	}
 }
 
-// pushedOut returns when an item of a feed left its document, which it has.
+// pushedOut returns the time at which an item left its feed's document.
 func (f *Feed) pushedOut(n int) int64 { return f.Published[n+f.Window] }

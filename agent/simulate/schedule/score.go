@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// atOnce is how long after its publication an item may be pushed out of its
-// document so that no policy is blamed: it was part of a batch larger than that.
-const atOnce = 60
+// batchTime is the time after its publication within which a pushed-out item counts as unavoidable: it was part
+// of a batch larger than the document.
+const batchTime = 60
 
-// A score counts what happens in the scored days.
+// A score counts the results of the scored days.
 type score struct {
 	polls           int // in all days
 	requests, hits  int
 	lost, avoidable int
-	delays          []int32 // seconds, by item found
+	delays          []int32 // seconds, by found item
 	feeds           []mean  // by feed
 	hours           []int   // requests
 }
@@ -28,24 +28,23 @@ func newScore(w World, s Span) score {
 	return score{feeds: make([]mean, len(w.Feeds)), hours: make([]int, 24*s.Score)}
 }
 
-// find notes an item that was found so many seconds after it was published.
+// find records an item found a number of seconds after its publication.
 func (s *score) find(feed int, delay int64) {
 	s.delays = append(s.delays, int32(delay))
 	s.feeds[feed].sum += float64(delay)
 	s.feeds[feed].count++
 }
 
-// lose notes an item that nobody saw in the seconds that it was to be seen.
+// lose records a lost item that was in the document for a number of seconds.
 func (s *score) lose(seconds int64) {
 	s.lost++
-	if seconds > atOnce {
+	if seconds > batchTime {
 		s.avoidable++
 	}
 }
 
-// A Result is how well a policy read a world. Delays are per item found, in
-// seconds, but for FeedMean, which is the mean of the feeds' means. Shares are
-// from 0 to 1.
+// A Result contains the scores of a policy in a world. Delays are per found item, in seconds, except
+// FeedMean, the mean of the feeds' means. Shares are from 0 to 1.
 type Result struct {
 	World    string  `json:"world"`
 	Policy   string  `json:"policy"`
@@ -53,28 +52,27 @@ type Result struct {
 	Feeds    int     `json:"feeds"`
 	Requests float64 `json:"requests_per_day"`
 	PerItem  float64 `json:"requests_per_item"`
-	HitRate  float64 `json:"hit_rate"` // share of requests that bring an item
+	HitRate  float64 `json:"hit_rate"` // share of requests with a new item
 	Items    int     `json:"items"`    // published in the scored days
 	Mean     float64 `json:"delay_mean"`
 	Median   float64 `json:"delay_median"`
 	P95      float64 `json:"delay_p95"`
 	FeedMean float64 `json:"delay_feed_mean"`
-	Within5  float64 `json:"within_5_minutes"` // share of items found
+	Within5  float64 `json:"within_5_minutes"` // share of found items
 	Lost     float64 `json:"lost"`             // share of items
-	// Avoidable is the share of items lost that were not of a batch larger than
-	// the document.
+	// Avoidable is the share of lost items outside batches larger than the document.
 	Avoidable float64 `json:"lost_avoidable"`
 	// Hourly are the requests of each scored hour.
 	Hourly []int `json:"requests_by_hour,omitempty"`
 	// Delays are percentiles, from 0 to 100.
 	Delays []float64 `json:"delay_percentiles,omitempty"`
-	// Polls is all that were simulated, and Took for how long.
-	Polls int           `json:"polls"`
-	Took  time.Duration `json:"took"`
+	// Polls counts all simulated polls; Took is the real duration.
+	Polls   int           `json:"polls"`
+	Elapsed time.Duration `json:"took"`
 }
 
-func (s *score) result(w World, span Span, took time.Duration) Result {
-	r := Result{World: w.Name, Feeds: len(w.Feeds), Took: took, Polls: s.polls, Hourly: s.hours}
+func (s *score) result(w World, span Span, elapsed time.Duration) Result {
+	r := Result{World: w.Name, Feeds: len(w.Feeds), Elapsed: elapsed, Polls: s.polls, Hourly: s.hours}
 	found := len(s.delays)
 	r.Items = found + s.lost
 	r.Requests = float64(s.requests) / float64(span.Score)
@@ -96,7 +94,7 @@ func (s *score) result(w World, span Span, took time.Duration) Result {
 	return r
 }
 
-// ratio returns a/b, or 0 if b is.
+// ratio returns a/b, or 0 if b is 0.
 func ratio(a, b int) float64 { return float64(a) / float64(max(b, 1)) }
 
 func (s *score) mean() float64 {

@@ -7,10 +7,8 @@ import (
 	"testing"
 )
 
-// withSilent returns a world with, for each of its feeds, one more that fell
-// silent: every second of them for good, at some time in the two years before,
-// the others for one to many months at a time, between which they have a few
-// items.
+// withSilent adds to each feed of a world another that fell silent: half of them permanently, at some time in
+// the two years before, the others for one to many months at a time, with a few items in between.
 func withSilent(w World, s Span) World {
 	const history = 730
 	r := rand.New(rand.NewPCG(1, 2))
@@ -37,7 +35,7 @@ func withSilent(w World, s Span) World {
 	return w
 }
 
-func TestPriceBeatsTiersAmongSilentFeeds(t *testing.T) {
+func TestPrice_BeatsTiersWithSilentFeeds(t *testing.T) {
 	t.Parallel()
 	span := Span{Begin: begin, Learn: 14, Score: 14}
 	for i, most := range []float64{0.80, 0.67} {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// rates returns how many items a day the feeds of a world have, most first.
+// rates returns the rates of a world's feeds in items a day, descending.
 func rates(w World, days int) []float64 {
 	var rates []float64
 	for _, f := range w.Feeds {
@@ -25,7 +25,7 @@ func sum(v []float64) (total float64) {
 	return total
 }
 
-func TestWorldKHasTheSharesOfKiryanov(t *testing.T) {
+func TestWorldK_HasTheSharesOfKiryanov(t *testing.T) {
 	t.Parallel()
 	r := rates(Kinds()[0].Generate(4000, begin, 200, 1), 200)
 	if got := r[4000*5/100]; math.Abs(got-8) > 1 {
@@ -36,7 +36,7 @@ func TestWorldKHasTheSharesOfKiryanov(t *testing.T) {
 	}
 }
 
-func TestWorldTHasTheSharesOfTravers(t *testing.T) {
+func TestWorldT_HasTheSharesOfTravers(t *testing.T) {
 	t.Parallel()
 	r := rates(Kinds()[1].Generate(4000, begin, 20, 1), 20)
 	if got := sum(r[:4000*17/100]) / sum(r); math.Abs(got-0.96) > 0.015 {
@@ -44,7 +44,7 @@ func TestWorldTHasTheSharesOfTravers(t *testing.T) {
 	}
 }
 
-func TestSevenItemsInTenFallInWorkingHours(t *testing.T) {
+func TestWorld_SeventyPercentInWorkingHours(t *testing.T) {
 	t.Parallel()
 	work, all := 0, 0
 	for _, f := range Kinds()[0].Generate(1000, begin, 30, 1).Feeds {
@@ -63,33 +63,33 @@ func TestSevenItemsInTenFallInWorkingHours(t *testing.T) {
 	}
 }
 
-func TestEqualSeedsGiveEqualWorlds(t *testing.T) {
+func TestWorld_EqualSeedsGiveEqualWorlds(t *testing.T) {
 	t.Parallel()
 	k := Kinds()[1]
 	if !reflect.DeepEqual(k.Generate(20, begin, 5, 3), k.Generate(20, begin, 5, 3)) {
-		t.Error("one seed gives two worlds")
+		t.Error("equal seeds give different worlds")
 	}
 	if reflect.DeepEqual(k.Generate(20, begin, 5, 3), k.Generate(20, begin, 5, 4)) {
-		t.Error("two seeds give one world")
+		t.Error("different seeds give equal worlds")
 	}
 }
 
-func TestTheWheelHandsOutEveryFeedWhenItIsDue(t *testing.T) {
+func TestWheel_ReturnsFeedsWhenDue(t *testing.T) {
 	t.Parallel()
 	w := newWheel(4, 100)
-	due := map[int]int64{0: 101, 1: 150, 2: 100 + turn, 3: 100 + 3*turn + 7}
+	due := map[int]int64{0: 101, 1: 150, 2: 100 + wheelSize, 3: 100 + 3*wheelSize + 7}
 	for feed, at := range due {
 		w.put(feed, at)
 	}
-	for range 4 * turn {
+	for range 4 * wheelSize {
 		w.step(func(feed int) {
 			if due[feed] != w.now {
-				t.Errorf("feed %d comes at %d, want %d", feed, w.now, due[feed])
+				t.Errorf("feed %d: due at %d, want %d", feed, w.now, due[feed])
 			}
 			delete(due, feed)
 		})
 	}
 	if len(due) > 0 {
-		t.Errorf("feeds that never came: %v", due)
+		t.Errorf("feeds that never became due: %v", due)
 	}
 }

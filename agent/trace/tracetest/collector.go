@@ -1,4 +1,4 @@
-// Package tracetest has an OpenTelemetry collector for tests.
+// Package tracetest provides an OpenTelemetry collector for tests.
 package tracetest
 
 import (
@@ -14,25 +14,24 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A Span is one as a collector sees it. IDs are in hexadecimal.
+// Span is a received span. IDs are hexadecimal.
 type Span struct {
 	Name, Trace, ID string
-	Parent          string            // empty for the first of a trace
+	Parent          string            // empty for the root of a trace
 	Links           []string          // IDs of spans
-	Failure         string            // empty if it did not fail
+	Failure         string            // empty on success
 	Attributes      map[string]string // numbers too, in decimal
-	Resource        map[string]string // that of whoever sent it
+	Resource        map[string]string // resource attributes of the sender
 }
 
-// A Collector takes spans by OTLP over HTTP and keeps them. Its methods may be
-// called concurrently.
+// Collector receives and stores spans by OTLP over HTTP. Its methods may be called concurrently.
 type Collector struct {
 	mu     sync.Mutex
 	spans  []Span
 	header http.Header
 }
 
-// ServeHTTP takes spans at /v1/traces.
+// ServeHTTP receives spans at /v1/traces.
 func (c *Collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" {
 		http.Error(w, "no spans", http.StatusBadRequest)
@@ -80,7 +79,7 @@ func textOf(list []*common.KeyValue) map[string]string {
 	return text
 }
 
-// Spans returns the spans that came so far.
+// Spans returns the spans received since the start.
 func (c *Collector) Spans() []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()

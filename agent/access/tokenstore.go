@@ -1,0 +1,154 @@
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// ErrInvalidToken reports a secret that belongs to no token.
+var ErrInvalidToken = errors.New("the token is wrong, or was removed")
+
+// Ages of the cache of the store's tokens. A token that was removed elsewhere is accepted for at most
+// maxStale.
+const (
+	refreshAfter = 5 * time.Second  // age at which the store is read again
+	minReload    = time.Second      // minimum interval of reads
+	maxStale     = 10 * time.Second // age at which the cache accepts no token any more
+)
+
+const (
+	storeTimeout = 3 * time.Second // timeout of one read of the store
+	usedInterval = time.Minute     // interval of updates of a token's last use
+)
+
+// A TokenStore checks the owner's token and the tokens of a store, which it caches in memory. Its methods may
+// be called concurrently.
+type TokenStore struct {
+	tokens   storage.Tokens
+	owner    [sha256.Size]byte
+	hasOwner bool
+
+	mu      sync.Mutex
+	cache   map[string]storage.Token // by hash
+	read    time.Time                // last successful read
+	queried time.Time
+	err     error // of the last read
+}
+
+// NewTokenStore returns a token store for the tokens of a store, which may be nil, and the owner's token
+// unless that is empty.
+func NewTokenStore(tokens storage.Tokens, owner string) *TokenStore {
+	return &TokenStore{tokens: tokens, owner: sha256.Sum256([]byte(owner)), hasOwner: owner != ""}
+}
+
+// Check returns the client of a secret, or [ErrInvalidToken]. Any other error reports that the store can't be
+// read. The time it takes reveals nothing about other secrets: only hashes are compared, and clients can't
+// choose hashes.
+func (k *TokenStore) Check(ctx context.Context, secret string) (Client, error) {
+	shown := sha256.Sum256([]byte(secret))
+	if subtle.ConstantTimeCompare(shown[:], k.owner[:]) == 1 && k.hasOwner {
+		return owner, nil
+	}
+	if k.tokens == nil || !IsGenerated(secret) {
+		return Client{}, ErrInvalidToken
+	}
+	token, use, err := k.find(ctx, Hash(secret))
+	if err != nil {
+		return Client{}, err
+	}
+	if use {
+		// The last use is informational; an error must not reject the client.
+		_ = k.tokens.UseToken(ctx, token.ID, token.Used)
+	}
+	return clientOf(token), nil
+}
+
+// clientOf returns the client of a token.
+func clientOf(t storage.Token) Client {
+	c := Client{ID: t.ID, Name: t.Name}
+	for _, scope := range t.Scopes {
+		c.Scopes = append(c.Scopes, Scope(scope))
+	}
+	return c
+}
+
+// find returns the token of a hash, and whether its last use must be updated in the store.
+func (k *TokenStore) find(ctx context.Context, hash string) (token storage.Token, use bool, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	token, is := k.cache[hash]
+	if age := time.Since(k.queried); age > refreshAfter || (!is || k.err != nil) && age > minReload {
+		k.reload(ctx)
+		token, is = k.cache[hash]
+	}
+	switch {
+	case time.Since(k.read) > maxStale:
+		return token, false, k.err
+	case !is:
+		return token, false, ErrInvalidToken
+	}
+	if now := time.Now(); now.Sub(token.Used) >= usedInterval {
+		token.Used, use = now, true
+		k.cache[hash] = token
+	}
+	return token, use, nil
+}
+
+// reload reads the tokens. It ignores the caller's cancellation, since other requests wait for the same read.
+func (k *TokenStore) reload(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
+	all, err := k.tokens.Tokens(ctx)
+	k.queried, k.err = time.Now(), err
+	if err != nil {
+		return
+	}
+	k.cache, k.read = map[string]storage.Token{}, k.queried
+	for _, token := range all {
+		k.cache[token.Hash] = token
+	}
+}
+
+// invalidate makes the next check read the store.
+func (k *TokenStore) invalidate() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.queried = time.Time{}
+}
+
+// Tokens returns all tokens in the store, ordered by creation time.
+func (k *TokenStore) Tokens(ctx context.Context) ([]storage.Token, error) {
+	return k.tokens.Tokens(ctx)
+}
+
+// Create creates a token, and returns its secret, which is not stored. The error may be [storage.ErrTooMany].
+func (k *TokenStore) Create(ctx context.Context, name string, scopes []Scope, now time.Time) (token storage.Token, secret string, err error) {
+	secret = newSecret()
+	token = storage.Token{ID: strings.ToLower(rand.Text()[:16]), Name: name, Hash: Hash(secret), Created: now}
+	for _, scope := range scopes {
+		if !slices.Contains(token.Scopes, string(scope)) {
+			token.Scopes = append(token.Scopes, string(scope))
+		}
+	}
+	if err := k.tokens.AddToken(ctx, token); err != nil {
+		return storage.Token{}, "", err
+	}
+	k.invalidate()
+	return token, secret, nil
+}
+
+// Remove removes a token. This process rejects it immediately, others within ten seconds. The error may be
+// [storage.ErrNotFound].
+func (k *TokenStore) Remove(ctx context.Context, id string) error {
+	defer k.invalidate()
+	return k.tokens.RemoveToken(ctx, id)
+}

@@ -1,0 +1,67 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"feedmesh/agent/api"
+)
+
+// A spark is a sparkline of items over time up to now: a bar for each hour, or for several hours if the
+// period is long.
+type spark struct {
+	Width, Height int
+	Path          string // SVG path of the bars
+	Words         string // text alternative
+}
+
+const (
+	sparkHours  = 7 * 24 // maximum period, from the first hour
+	sparkBars   = 48     // maximum number of bars
+	sparkHeight = 24
+	barWidth    = 3
+	barGap      = 1
+)
+
+// addBar appends bar i, from 0, to an SVG path.
+func addBar(path *strings.Builder, i, height int) {
+	fmt.Fprintf(path, "M%d %dh%dv-%dh-%dz", i*(barWidth+barGap), sparkHeight, barWidth, height, barWidth)
+}
+
+// widthOf returns the width of a number of bars.
+func widthOf(bars int) int { return bars*(barWidth+barGap) - barGap }
+
+// sparkOf returns nil if there are no items.
+func sparkOf(a api.HourlyItems, now time.Time) *spark {
+	if len(a.Hours) == 0 {
+		return nil
+	}
+	until := 1 + int(now.Sub(a.Since)/time.Hour)
+	hours := max(len(a.Hours), min(until, sparkHours))
+	each := (hours + sparkBars - 1) / sparkBars // hours per bar
+	bars := make([]int, (hours+each-1)/each)
+	all := 0
+	for hour, n := range a.Hours {
+		bars[hour/each] += n
+		all += n
+	}
+	highest := slices.Max(bars)
+	var path strings.Builder
+	for i, n := range bars {
+		if n > 0 { // a bar is at least 2 pixels high
+			height := max(2, n*sparkHeight/highest)
+			addBar(&path, i, height)
+		}
+	}
+	over := "within " + plural(int64(hours), "hour")
+	if hours >= until {
+		over = "in the last " + plural(int64(hours), "hour")
+	}
+	s := &spark{Width: widthOf(len(bars)), Height: sparkHeight, Path: path.String(), Words: plural(int64(all), "item") + " " + over}
+	if all > highest {
+		s.Words += ", at most " + count(int64(highest)) + " within " + plural(int64(each), "hour")
+	}
+	return s
+}

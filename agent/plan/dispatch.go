@@ -1,0 +1,165 @@
+package plan
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+	"strings"
+	"time"
+
+	"feedmesh/agent/policy"
+	"feedmesh/subjects"
+)
+
+// gatherTime is how long a due feed may wait for others to share its task: a task of many feeds costs the
+// mesh hardly more than a task of one.
+const gatherTime = time.Second
+
+// Due reports whether feeds of the tier can be dispatched now.
+func (p *Plan) Due(tier policy.Tier, now time.Time) bool {
+	ready := p.ready[tier]
+	return len(ready) > 0 && !ready[0].readyAt().After(now.Add(-gatherTime)) && p.capacity(now) > 0
+}
+
+// capacity returns the number of feeds that may be dispatched now.
+func (p *Plan) capacity(now time.Time) int {
+	return min(subjects.MaxFeeds, p.budget.available(now), p.outage.capacity(now))
+}
+
+// PopDue returns due feeds of the tier, longest due first, and marks them as dispatched. Their number is
+// bounded by the size of a task, the budget, the request limits of their hosts, and a network outage.
+func (p *Plan) PopDue(tier policy.Tier, now time.Time) []*Feed {
+	var popped []*Feed
+	capacity := p.capacity(now)
+	pop := func(l *hostQueue) {
+		f := heap.Pop(&l.feeds).(*Feed)
+		l.host.inFlight = append(l.host.inFlight, f)
+		p.updateReady(l.host)
+		p.inFlight[f.FeedID] = f
+		popped = append(popped, f)
+	}
+	for ready := &p.ready[tier]; len(popped) < capacity && len(*ready) > 0 && !(*ready)[0].readyAt().After(now); {
+		pop((*ready)[0])
+	}
+	// A second feed of a host only if capacity remains: hosts are fetched in parallel.
+	for i := 0; i < len(popped) && len(popped) < capacity; i++ {
+		h := popped[i].host
+		if l := h.queues[tier]; l != nil && len(h.inFlight) < p.maxPerTask(h) && !l.readyAt().After(now) {
+			pop(l)
+		}
+	}
+	if len(popped) == 0 {
+		return nil
+	}
+	for _, f := range popped {
+		p.count(f, -1)
+		f.State.Due = f.State.Next
+		f.State.Unconditional = f.host.skipValidators(f.State, now)
+		if !f.State.Polled.IsZero() {
+			p.newPolls++
+		}
+	}
+	sortByDue(popped)
+	task := p.Task(tier, popped, now).ID()
+	for _, f := range popped {
+		f.State.Crawl = task
+		f.State.Next, f.State.Reason = now.Add(subjects.InFlightTimeout), "dispatched"
+		p.count(f, 1)
+	}
+	p.budget.take(len(popped))
+	p.outage.recordProbe(now)
+	return popped
+}
+
+// Task returns the task for dispatched feeds.
+func (p *Plan) Task(tier policy.Tier, feeds []*Feed, now time.Time) subjects.Crawl {
+	task := subjects.Crawl{Tier: subjects.Tiers[tier], Feeds: make([]subjects.Target, len(feeds))}
+	for i, f := range feeds {
+		s := f.State
+		task.Feeds[i] = subjects.Target{
+			FeedID: f.FeedID, URL: s.URL, Due: s.Due, ETag: s.ETag, LastModified: s.LastModified, BodyHash: s.BodyHash,
+			FullText: s.FullText, Request: s.Request, Routes: p.proxies.routes(f, now),
+		}
+		if s.Unconditional {
+			task.Feeds[i].ETag, task.Feeds[i].LastModified = "", ""
+		}
+	}
+	return task
+}
+
+// Reissue rebuilds the task with the given ID if all its feeds are still in flight.
+func (p *Plan) Reissue(id string, now time.Time) (subjects.Crawl, bool) {
+	var feeds []*Feed
+	for _, f := range p.inFlight {
+		if f.State.Crawl == id {
+			feeds = append(feeds, f)
+		}
+	}
+	if len(feeds) == 0 {
+		return subjects.Crawl{}, false
+	}
+	sortByDue(feeds)
+	task := p.Task(feeds[0].tier, feeds, now)
+	return task, task.ID() == id
+}
+
+// Recall makes lost feeds in flight due again and returns them.
+func (p *Plan) Recall(now time.Time, lost func(f *Feed) bool) []*Feed {
+	var recalled []*Feed
+	for _, f := range p.inFlight {
+		if !lost(f) {
+			continue
+		}
+		p.endRequest(f)
+		p.endCrawl(f)
+		p.change(f, func() {
+			f.State.Next, f.State.Reason = now, "document lost in the pipeline"
+		})
+		recalled = append(recalled, f)
+	}
+	return recalled
+}
+
+// endCrawl marks a feed as no longer in flight.
+func (p *Plan) endCrawl(f *Feed) {
+	if f.State.Crawl == "" {
+		return
+	}
+	p.count(f, -1)
+	f.State.Crawl, f.State.Due, f.State.Unconditional = "", time.Time{}, false
+	p.count(f, 1)
+	delete(p.inFlight, f.FeedID)
+}
+
+// sortByDue orders feeds so that every rebuild of a task has the same feeds in the same order.
+func sortByDue(feeds []*Feed) {
+	slices.SortFunc(feeds, func(a, b *Feed) int {
+		return cmp.Or(a.State.Due.Compare(b.State.Due), strings.Compare(a.FeedID, b.FeedID))
+	})
+}
+
+// A tokenBucket limits the request rate: one token for each request.
+type tokenBucket struct {
+	rate   float64 // tokens a second; 0: no bound
+	tokens float64
+	at     time.Time
+}
+
+// burstTime is the period for which unused tokens accumulate.
+const burstTime = 2 * time.Second
+
+// available returns the number of requests allowed now.
+func (a *tokenBucket) available(now time.Time) int {
+	if a.rate == 0 {
+		return subjects.MaxFeeds
+	}
+	a.tokens = min(a.tokens+a.rate*max(0, now.Sub(a.at).Seconds()), max(1, a.rate*burstTime.Seconds()))
+	a.at = now
+	return int(a.tokens)
+}
+
+func (a *tokenBucket) take(n int) {
+	if a.rate > 0 {
+		a.tokens -= float64(n)
+	}
+}

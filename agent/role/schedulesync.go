@@ -1,0 +1,171 @@
+package role
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/plan"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// reconcile aligns the plan with the store: it adds feeds without a state and removes states without a feed.
+func (s *scheduler) reconcile(ctx context.Context) error {
+	if err := s.loadProxies(ctx); err != nil {
+		return err
+	}
+	stored := map[string]bool{}
+	var missing []storage.Feed
+	exists := func(id string) bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.plan.Has(id)
+	}
+	err := storage.ForEachFeed(ctx, s.store, func(f storage.Feed) error {
+		stored[f.ID] = true
+		if !exists(f.ID) {
+			missing = append(missing, f)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read the feeds to schedule: %w", err)
+	}
+	return s.states.write(ctx, s.syncFeeds(ctx, missing, stored))
+}
+
+// syncFeeds adds the missing feeds to the plan, removes feeds that are not stored, and returns the changes to
+// write.
+func (s *scheduler) syncFeeds(ctx context.Context, missing []storage.Feed, stored map[string]bool) (c changes) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range missing {
+		if p := s.plan.Add(f, s.clock.Now()); p != nil {
+			c.states = append(c.states, &p.FeedState)
+		}
+	}
+	for _, id := range s.plan.Missing(stored) {
+		// The feed may be newer than the list.
+		if _, err := s.store.Feed(ctx, id); errors.Is(err, storage.ErrNotFound) {
+			s.plan.Remove(id)
+			c.removed = append(c.removed, id)
+		}
+	}
+	return c
+}
+
+// reload reloads a feed from the store or, with an empty ID, the proxies. s.mu must be held.
+func (s *scheduler) reload(ctx context.Context, id string, now time.Time) (*plan.Feed, error) {
+	if id == "" {
+		proxies, err := s.store.Proxies(ctx)
+		if err == nil {
+			s.plan.SetProxies(proxies)
+		}
+		return nil, err
+	}
+	feed, err := s.store.Feed(ctx, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil // its removal is reported separately
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.plan.UpdateSettings(feed, now), nil
+}
+
+func (s *scheduler) loadProxies(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.reload(ctx, "", s.clock.Now())
+	return err
+}
+
+// recalibrate adapts the policy to all feeds.
+func (s *scheduler) recalibrate(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.plan.Recalibrate(s.clock.Now())
+	return nil
+}
+
+// recalibrateIfGrown adapts the policy while many feeds are polled for the first time.
+func (s *scheduler) recalibrateIfGrown(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plan.HasGrown() {
+		s.plan.Recalibrate(s.clock.Now())
+	}
+	return nil
+}
+
+// recordPolls reports the polls made to the policy.
+func (s *scheduler) recordPolls(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.plan.RecordPolls(s.clock.Now())
+	return nil
+}
+
+// saveHistory writes changes of hosts and proxies, and the polls of feeds, batched at an interval. A loss in
+// a crash is acceptable: the next polls produce similar data.
+func (s *scheduler) saveHistory(ctx context.Context) error { return s.save(ctx, false) }
+
+// saveAllHistory also writes the results of the last requests of all hosts, which is a write for each.
+func (s *scheduler) saveAllHistory(ctx context.Context) error { return s.save(ctx, true) }
+
+func (s *scheduler) save(ctx context.Context, all bool) error {
+	s.mu.Lock()
+	seen, hosts := s.plan.TakeHistory(all)
+	proxies := s.plan.TakeProxies()
+	s.mu.Unlock()
+	polls := make([]mesh.FeedPoll, len(seen))
+	for i, p := range seen {
+		polls[i] = mesh.FeedPoll(p)
+	}
+	if err := errors.Join(s.mesh.PutHosts(ctx, hosts), s.mesh.PutPolls(ctx, polls), s.mesh.PutProxies(ctx, proxies)); err != nil {
+		s.log.Warn("history write failed", "err", err)
+	}
+	return nil
+}
+
+// move changes the addresses of feeds that have moved permanently. Items move along; documents of the old
+// address in the pipeline are dropped, and the next poll of the new one fetches them again.
+func (s *scheduler) move(ctx context.Context) error {
+	s.mu.Lock()
+	moves := s.plan.TakeMoves()
+	s.mu.Unlock()
+	for _, m := range moves {
+		if err := s.moveFeed(ctx, m); err != nil {
+			// The feed's next poll reports the move again.
+			s.log.Warn("feed move failed", "feed_id", m.FeedID, "url", m.URL, "err", err)
+		}
+	}
+	return nil
+}
+
+func (s *scheduler) moveFeed(ctx context.Context, m plan.Move) error {
+	concerned, err := s.store.MoveFeed(ctx, m.FeedID, m.URL)
+	if err != nil {
+		return err
+	}
+	id := storage.FeedID(m.URL)
+	if err := subjects.PublishIndex(ctx, s.mesh, "moved "+m.FeedID, concerned); err != nil {
+		return err
+	}
+	feed, err := s.store.Feed(ctx, id)
+	if err != nil {
+		return err
+	}
+	s.log.Info("feed moved permanently", "feed_id", m.FeedID, "url", m.URL)
+	s.mu.Lock()
+	s.plan.Remove(m.FeedID)
+	c := changes{removed: []string{m.FeedID}}
+	if f := s.plan.Add(feed, s.clock.Now()); f != nil {
+		c.states = append(c.states, &f.FeedState)
+	}
+	s.mu.Unlock()
+	return s.states.write(ctx, c)
+}

@@ -1,0 +1,110 @@
+// Package browser tests the console in a real browser, with a real node that has read feeds from this
+// machine.
+package browser
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/netip"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"feedmesh/agent/api"
+	"feedmesh/agent/node"
+	"feedmesh/config"
+)
+
+// A testbed is a node that has read the newsroom.
+type testbed struct {
+	*api.Client
+	address string
+	room    *publishedFeeds
+}
+
+var (
+	once  sync.Once
+	made  testbed
+	fault error
+	clean []func()
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for i := range clean {
+		clean[len(clean)-1-i]()
+	}
+	os.Exit(code)
+}
+
+// sharedTestbed returns the node shared by all tests, started by the first.
+func sharedTestbed(t testing.TB) testbed {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped by -short: it starts a node and a browser")
+	}
+	once.Do(func() { made, fault = newTestbed(servePublishers(publishers), "Newsroom") })
+	if fault != nil {
+		t.Fatal(fault)
+	}
+	return made
+}
+
+// newTestbed starts a node and lets it read all feeds of a newsroom, with a tag.
+func newTestbed(room *publishedFeeds, tag string) (testbed, error) {
+	clean = append(clean, room.Close)
+	dir, err := os.MkdirTemp("", "feedmesh-browser")
+	if err != nil {
+		return testbed{}, err
+	}
+	clean = append(clean, func() { os.RemoveAll(dir) })
+
+	c := config.Default()
+	c.Data, c.Listen, c.Starter = dir, "127.0.0.1:0", false
+	c.AllowNet = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	c.Schedule.HostSpacing = 0 // all feeds are on one host
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, done := make(chan string, 1), make(chan error, 1)
+	go func() {
+		done <- node.Run(ctx, c, node.Options{
+			Version: "test", Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Ready: func(addr string) { ready <- addr },
+		})
+	}()
+	clean = append(clean, func() { cancel(); <-done })
+	select {
+	case addr := <-ready:
+		client, err := api.NewClient("http://"+addr, "")
+		if err != nil {
+			return testbed{}, err
+		}
+		w := testbed{Client: client, address: "http://" + addr, room: room}
+		return w, w.read(ctx, tag)
+	case err := <-done:
+		done <- err
+		return testbed{}, fmt.Errorf("the node did not start: %w", err)
+	}
+}
+
+// read waits until all items of the newsroom are searchable and their stories summarized.
+func (w testbed) read(ctx context.Context, tag string) error {
+	if _, err := w.AddFeeds(ctx, w.room.addresses(), []string{tag}); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		status, err := w.Status(ctx)
+		if err != nil {
+			return err
+		}
+		stories, err := w.Stories(ctx, api.StorySearch{})
+		if err != nil {
+			return err
+		}
+		if status.Indexed == int64(w.room.items()) && len(stories.Stories) >= w.room.stories {
+			return nil
+		}
+	}
+	return fmt.Errorf("the testbed's %d items were not searchable within a minute", w.room.items())
+}
