@@ -172,7 +172,7 @@ func newTestbed(t *testing.T, change ...func(*api.Deps)) *testbed {
 		URL: feedURL, Tier: "hot", Next: time.Now().Add(10*time.Minute + 30*time.Second), Reason: "it is busy",
 		Polled: time.Now(), Outcome: subjects.Failed, Failures: 2, Class: "dns", Error: "no such host",
 	}
-	w.mesh.polls = map[string][]subjects.Poll{w.feed: {{At: time.Now(), Duration: 15 * time.Millisecond, Class: "dns"}, {At: time.Now(), Duration: time.Second, Status: 200, Size: 4321, ProxyID: "eu"}}}
+	w.mesh.polls = map[string][]subjects.Poll{w.feed: {{At: time.Now(), Duration: 15 * time.Millisecond, Class: "dns"}, {At: time.Now(), Duration: time.Second, Status: 200, Size: 4321, ProxyID: "eu", Reason: "pinned: every 5 min, by a user"}}}
 	w.fill(t)
 	d := api.Deps{
 		Store: w.store, Index: w.index, Mesh: w.mesh, Version: "test",

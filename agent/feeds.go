@@ -218,13 +218,13 @@ func showPolls(pg *page, polls []subjects.Poll, now time.Time) {
 	}
 	pg.printf("\n")
 	pg.table(func(row func(...any)) {
-		row("POLLED", "STATUS", "MS", "BYTES", "ERROR", "BY")
+		row("POLLED", "STATUS", "MS", "BYTES", "ERROR", "BY", "REASON")
 		for _, p := range polls {
 			status := "-"
 			if p.Status != 0 {
 				status = fmt.Sprint(p.Status)
 			}
-			row(ago(p.At, now), status, p.Duration.Milliseconds(), p.Size, p.Class, p.ProxyID)
+			row(ago(p.At, now), status, p.Duration.Milliseconds(), p.Size, p.Class, p.ProxyID, p.Reason)
 		}
 	})
 }

@@ -83,6 +83,8 @@ type State struct {
 	Crawl  string    `json:"crawl,omitempty"`  // ID of the crawl task in flight; empty if none
 	Due    time.Time `json:"due,omitzero"`     // due time stated in that task
 
+	CrawlReason string `json:"crawl_reason,omitempty"` // explanation of the poll in flight, the former Reason; not written by older agents
+
 	Pinned   bool             `json:"pinned,omitempty"`    // set by a user: poll as often as possible
 	FullText bool             `json:"full_text,omitempty"` // set by a user: extract the text of the pages that its items link to
 	Request  *storage.Request `json:"request,omitempty"`   // request options of the feed; nil: the defaults
@@ -147,6 +149,7 @@ type Poll struct {
 	Size            int64         `json:"size,omitempty"`   // bytes of the document
 	Class           string        `json:"class,omitempty"`  // error class
 	ProxyID         string        `json:"way,omitempty"`    // proxy used; empty: direct
+	Reason          string        `json:"reason,omitempty"` // explanation of its time, as text; empty: unknown, recorded by an older agent
 	UnchangedBefore int           `json:"before,omitempty"` // polls immediately before it without new content, which have no record
 }
 

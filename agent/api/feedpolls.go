@@ -24,6 +24,7 @@ type PollView struct {
 	Size   int64     `json:"size" doc:"Bytes of the document; 0 where there is none, as with 304."`
 	Class  string    `json:"class,omitempty" doc:"Class of the error; absent after success."`
 	What   string    `json:"what" doc:"Description of the result."`
+	Reason string    `json:"reason,omitempty" doc:"Why the feed was polled then; absent if an older agent recorded the poll."`
 	Proxy  string    `json:"proxy,omitempty" doc:"ID of the proxy used."`
 	Before int       `json:"before,omitempty" doc:"Number of polls just before it without new items, which are not stored separately."`
 }
@@ -40,7 +41,7 @@ func (s *Server) pollRoutes(api huma.API) {
 			}
 			out := &body[PollHistory]{Body: PollHistory{Polls: make([]PollView, len(polls))}}
 			for i, p := range polls {
-				out.Body.Polls[i] = PollView{p.At, p.Duration.Milliseconds(), p.Status, p.Size, p.Class, DescribePoll(p), p.ProxyID, p.UnchangedBefore}
+				out.Body.Polls[i] = PollView{p.At, p.Duration.Milliseconds(), p.Status, p.Size, p.Class, DescribePoll(p), p.Reason, p.ProxyID, p.UnchangedBefore}
 			}
 			return out, nil
 		})

@@ -142,7 +142,8 @@ func TestFeedPolls_Descriptions(t *testing.T) {
 	w.mesh.polls[w.feed] = append(w.mesh.polls[w.feed],
 		subjects.Poll{At: now.Add(-2 * time.Hour), Status: 304, UnchangedBefore: 9}, subjects.Poll{At: now.Add(-20 * time.Hour), Class: "timeout", UnchangedBefore: 1})
 	polls := getJSON[PollHistory](t, w, "/api/feeds/"+w.feed+"/polls").Polls
-	if len(polls) != 4 || polls[0].What != "The host name does not resolve." || polls[0].Took != 15 || polls[1].What != "Document received (HTTP 200)." || polls[1].Proxy != "p1" {
+	if len(polls) != 4 || polls[0].What != "The host name does not resolve." || polls[0].Took != 15 || polls[1].What != "Document received (HTTP 200)." || polls[1].Proxy != "p1" ||
+		polls[0].Reason != "" || polls[1].Reason != "price: 2.3 items a day" {
 		t.Errorf("the polls are %+v", polls)
 	}
 	for i, want := range []string{"Nothing new (HTTP 304). The 9 polls before it brought nothing new.", describeClass("timeout", 0) + " The poll before it brought nothing new."} {

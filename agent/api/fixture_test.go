@@ -201,7 +201,7 @@ func newTestbed(t *testing.T, change ...func(*Deps)) *testbed {
 		w.mesh.quarantined[seq] = subjects.Quarantined{Seq: seq, Queue: "parse", Subject: "parse", Task: "t", Reason: "no <good>", Attempts: 5, At: now, Message: []byte(`{"schema":1}`)}
 	}
 	w.mesh.states[w.feed] = &subjects.State{URL: feedURL, Tier: "hot", Next: now, Reason: "it is busy", Polled: now, Outcome: subjects.Failed, Failures: 2, Class: "dns", Error: "no such host"}
-	w.mesh.polls = map[string][]subjects.Poll{w.feed: {{At: now, Duration: 15 * time.Millisecond, Class: "dns"}, {At: now.Add(-time.Hour), Duration: time.Second, Status: 200, Size: 1 << 20, ProxyID: "p1"}}}
+	w.mesh.polls = map[string][]subjects.Poll{w.feed: {{At: now, Duration: 15 * time.Millisecond, Class: "dns"}, {At: now.Add(-time.Hour), Duration: time.Second, Status: 200, Size: 1 << 20, ProxyID: "p1", Reason: "price: 2.3 items a day"}}}
 	w.mesh.states["gone"] = &subjects.State{Tier: "cold", Polled: now, Outcome: subjects.Gone, Failures: 1}
 	w.mesh.states["out"] = &subjects.State{Tier: "cold", Crawl: "c"}
 

@@ -221,7 +221,7 @@ func hostile() *fake {
 				Feed:    storage.Feed{ID: "evil", URL: "https://a.example/" + evil, Title: evil, Site: "javascript:alert(1)", Language: evil, Tags: []string{evil}, Pinned: true, Added: noon, Items: 3, LastItem: noon, Rate: 1.5},
 				Request: &api.RequestView{UserAgent: evil, Headers: []string{evil}, User: evil, Password: "set", Proxy: evil},
 				State:   &subjects.State{Tier: "hot", Next: noon.Add(time.Hour), Reason: evil, Polled: noon, Failures: 2, Class: evil, Error: evil, Changed: noon},
-				Polls:   []subjects.Poll{{At: noon, Duration: 1234 * time.Millisecond, Status: 200, Size: 4200, ProxyID: evil}, {At: noon.Add(-time.Hour), Class: evil}},
+				Polls:   []subjects.Poll{{At: noon, Duration: 1234 * time.Millisecond, Status: 200, Size: 4200, ProxyID: evil, Reason: "price " + evil}, {At: noon.Add(-time.Hour), Class: evil}},
 			},
 			{Feed: storage.Feed{ID: "plain", URL: "https://b.example/"}},
 		}},

@@ -37,6 +37,7 @@ type pollRow struct {
 	Took   string
 	Size   int64
 	What   string
+	Reason string // empty if unknown
 	Way    string
 }
 
@@ -89,7 +90,7 @@ func (c *console) showFeed(w http.ResponseWriter, r *http.Request, status int, f
 		}
 	}
 	for _, p := range f.Polls {
-		main.Polls = append(main.Polls, pollRow{newTimestamp(p.At, now), p.Status, count(p.Duration.Milliseconds()), p.Size, api.DescribePoll(p), p.ProxyID})
+		main.Polls = append(main.Polls, pollRow{newTimestamp(p.At, now), p.Status, count(p.Duration.Milliseconds()), p.Size, api.DescribePoll(p), p.Reason, p.ProxyID})
 	}
 	c.render(w, r, status, "feed", page{Title: row.Title, Here: feedsPath, Main: main})
 }

@@ -353,7 +353,7 @@ func TestFeedPage_ShowsReasonAndPolls(t *testing.T) {
 		}
 	}
 	polls := rows(parse(t, page))
-	if len(polls) != 2 || !strings.HasPrefix(polls[0], "just now · 29 Sep 2026, 12:00 UTC | 200 | 1,234 | 4.2 KB | Document received (HTTP 200). | <script>") || !strings.HasPrefix(polls[1], "1 hour ago · 29 Sep 2026, 11:00 UTC | – | 0 | – | Error: <script>") {
+	if len(polls) != 2 || !strings.HasPrefix(polls[0], "just now · 29 Sep 2026, 12:00 UTC | 200 | 1,234 | 4.2 KB | Document received (HTTP 200). | price <script>") || !strings.HasPrefix(polls[1], "1 hour ago · 29 Sep 2026, 11:00 UTC | – | 0 | – | Error: <script>") {
 		t.Errorf("the polls are %q", polls)
 	}
 	if strings.Contains(page, `href="javascript`) {

@@ -62,7 +62,7 @@ func (p *Plan) PopDue(tier policy.Tier, now time.Time) []*Feed {
 	sortByDue(popped)
 	task := p.Task(tier, popped, now).ID()
 	for _, f := range popped {
-		f.State.Crawl = task
+		f.State.Crawl, f.State.CrawlReason = task, f.State.Reason
 		f.State.Next, f.State.Reason = now.Add(subjects.InFlightTimeout), "dispatched"
 		p.count(f, 1)
 	}
@@ -126,7 +126,7 @@ func (p *Plan) endCrawl(f *Feed) {
 		return
 	}
 	p.count(f, -1)
-	f.State.Crawl, f.State.Due, f.State.Unconditional = "", time.Time{}, false
+	f.State.Crawl, f.State.CrawlReason, f.State.Due, f.State.Unconditional = "", "", time.Time{}, false
 	p.count(f, 1)
 	delete(p.inFlight, f.FeedID)
 }

@@ -90,7 +90,8 @@ func (p *Plan) addPoll(f *Feed, o subjects.Observation) {
 		return
 	}
 	p.polls = append(p.polls, Poll{f.FeedID, subjects.Poll{
-		At: o.Fetched, Duration: o.Duration, Status: o.Status, Size: o.Size, Class: o.Class, ProxyID: o.ProxyID, UnchangedBefore: int(f.similarPolls),
+		At: o.Fetched, Duration: o.Duration, Status: o.Status, Size: o.Size, Class: o.Class, ProxyID: o.ProxyID,
+		Reason: s.CrawlReason, UnchangedBefore: int(f.similarPolls),
 	}})
 	f.similarPolls = 0
 }

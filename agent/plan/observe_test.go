@@ -2,7 +2,9 @@ package plan
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -376,6 +378,46 @@ func TestTakeHistory_SimilarPollsShareAnEntry(t *testing.T) {
 	want := []string{"0: 200 0", "1: 304 0", "11: 304 9", "14: 0 2", "15: 304 0", "25: 200 9", "26: 304 0"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTakeHistory_PollsKeepTheirReason(t *testing.T) {
+	p := planOf(1, 1)
+	for i, c := range []struct {
+		want   string
+		before func(f *Feed, now time.Time) // after the previous poll
+	}{
+		{"new: due at once", func(*Feed, time.Time) {}},
+		{"due by the model", func(f *Feed, now time.Time) { p.change(f, func() { f.State.Reason = "due by the model" }) }},
+		{"refresh requested", func(f *Feed, now time.Time) {
+			p.Observe(subjects.Observation{Receipt: subjects.Receipt{FeedID: f.FeedID}, Outcome: subjects.Refresh}, now)
+		}},
+		{"settings changed", func(f *Feed, now time.Time) { p.UpdateSettings(storage.Feed{ID: f.FeedID}, now) }},
+		{"failing: ", func(f *Feed, now time.Time) {
+			popAll(p, now.Add(gatherTime))
+			p.Observe(failure(f, "timeout", now), now)
+			p.TakeHistory(false)
+		}},
+		{"document lost in the pipeline", func(f *Feed, now time.Time) {
+			popAll(p, now.Add(48*time.Hour))
+			p.Recall(now, func(*Feed) bool { return true })
+		}},
+	} {
+		now := noon.Add(time.Duration(i) * 96 * time.Hour)
+		f := p.feeds[feedID(0)]
+		c.before(f, now)
+		now = now.Add(48 * time.Hour)
+		popAll(p, now)
+		p = reload(t, p, rand.New(rand.NewPCG(1, 1))) // the state contains the reason of the poll in flight
+		f = p.feeds[f.FeedID]
+		p.Observe(observation(f, subjects.Nothing, now), now)
+		polls, _ := p.TakeHistory(false)
+		if len(polls) != 1 || !strings.HasPrefix(polls[0].Reason, c.want) {
+			t.Errorf("%s: got %+v", c.want, polls)
+		}
+		if f.State.CrawlReason != "" {
+			t.Errorf("%s: the reason %q remains after the poll", c.want, f.State.CrawlReason)
+		}
 	}
 }
 
