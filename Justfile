@@ -35,7 +35,7 @@ quick:
     go test -short -parallel 8 ./...
 
 # what the race detector is of no use for, or has no time for: code that shares nothing, a NATS server that reloads (not ours to mend), long simulations, a browser, golden queries, and faults; of whole nodes it sees those that do not run for long
-unraced := "/agent/feed|/agent/page|/classify|/agent/simulate/schedule|/deploy|/tests/browser|/tests/golden|/tests/faults"
+unraced := "/role/parse/feed|/role/crawl/page|/classify|/agent/simulate/schedule|/deploy|/tests/browser|/tests/golden|/tests/faults"
 
 # everything, the longest first; what CI calls
 test: engines lint build-others

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
-	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/node"
+	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/workbench"
 	"feedmesh/config"
 	"feedmesh/storage"

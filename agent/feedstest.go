@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
-	"feedmesh/agent/feed/compare"
+	"feedmesh/agent/role/parse/feed/compare"
 )
 
 // A testCommand test-fetches a feed and prints the exchange.

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/agent/simulate/schedule"
 )
 

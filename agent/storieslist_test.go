@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
-	"feedmesh/agent/placement"
+	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/storage"
 )
 

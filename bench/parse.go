@@ -16,7 +16,7 @@ import (
 
 	"github.com/mmcdole/gofeed"
 
-	"feedmesh/agent/feed"
+	"feedmesh/agent/role/parse/feed"
 	"feedmesh/agent/simulate"
 	"feedmesh/classify/language"
 	"feedmesh/classify/stem"

@@ -51,7 +51,7 @@ var background = []struct{ function, name string }{
 	{"scorch", "index: merging and writing"},
 	{"bleve", "index: analysis"},
 	{"agent/role.(*scheduler)", "role schedule"},
-	{"agent/plan", "role schedule"},
+	{"agent/role/schedule/", "role schedule"},
 	{"agent/api", "API"},
 	{"nats-io/nats.go", "NATS client"},
 	{"nats-io/nats%2ego", "NATS client"},

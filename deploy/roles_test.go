@@ -17,9 +17,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/api"
-	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role"
+	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/simulate"
 	"feedmesh/classify"
 	"feedmesh/classify/query"

@@ -77,7 +77,7 @@ type State struct {
 
 	Tier   string    `json:"tier"`
 	Rate   float64   `json:"rate,omitempty"`   // items a day; 0 if not known
-	Model  []byte    `json:"model,omitempty"`  // publication times: see package agent/policy
+	Model  []byte    `json:"model,omitempty"`  // publication times: see package policy
 	Next   time.Time `json:"next,omitzero"`    // next poll; zero: never
 	Reason string    `json:"reason,omitempty"` // explanation of Next, as text
 	Crawl  string    `json:"crawl,omitempty"`  // ID of the crawl task in flight; empty if none

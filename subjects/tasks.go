@@ -156,7 +156,7 @@ type Document struct {
 // MaxDates is the maximum number of dates of a document.
 const MaxDates = 50
 
-// Entry is a publisher's entry as parsed. Its contents are untrusted. Entries of package agent/feed convert
+// Entry is a publisher's entry as parsed. Its contents are untrusted. Entries of package feed convert
 // to this type.
 type Entry struct {
 	Key        string      `json:"key"`

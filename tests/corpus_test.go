@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
-	"feedmesh/agent/feed"
-	"feedmesh/agent/fetch"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/parse/feed"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"

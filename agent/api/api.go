@@ -16,9 +16,9 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"feedmesh/agent/access"
-	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/output"
+	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/workbench"
 	"feedmesh/classify/query"
 	"feedmesh/storage"

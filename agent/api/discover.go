@@ -8,9 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"feedmesh/agent/discover"
-	"feedmesh/agent/feed"
-	"feedmesh/agent/fetch"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/parse/discover"
+	"feedmesh/agent/role/parse/feed"
 	"feedmesh/storage"
 )
 

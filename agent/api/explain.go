@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"feedmesh/agent/placement"
+	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/classify/near"
 	"feedmesh/classify/text"
 	"feedmesh/storage"

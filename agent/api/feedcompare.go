@@ -4,8 +4,8 @@ import (
 	"context"
 	"runtime/debug"
 
-	"feedmesh/agent/feed"
-	"feedmesh/agent/feed/compare"
+	"feedmesh/agent/role/parse/feed"
+	"feedmesh/agent/role/parse/feed/compare"
 )
 
 // A Comparison is the second opinion of gofeed on a tested document.

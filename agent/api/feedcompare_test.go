@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"feedmesh/agent/feed/compare"
+	"feedmesh/agent/role/parse/feed/compare"
 )
 
 // TestMain runs gofeed where the server under test starts this program as a child.

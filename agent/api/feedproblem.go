@@ -3,8 +3,8 @@ package api
 import (
 	"fmt"
 
-	"feedmesh/agent/feed"
-	"feedmesh/agent/fetch"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/parse/feed"
 	"feedmesh/subjects"
 )
 

@@ -21,8 +21,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"

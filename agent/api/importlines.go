@@ -10,8 +10,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"feedmesh/agent/feed"
-	"feedmesh/agent/fetch"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/parse/feed"
 )
 
 // An ImportLine is the result of a feed of an import, and the feed's state since.

@@ -13,7 +13,7 @@ import (
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/console"
-	"feedmesh/agent/fetch"
+	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
 )

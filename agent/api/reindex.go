@@ -9,7 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"feedmesh/agent/reconcile"
+	"feedmesh/agent/role/index/reconcile"
 	"feedmesh/subjects"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/net/http/httpguts"
 
-	"feedmesh/agent/fetch"
+	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"feedmesh/agent/placement"
+	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/storage"
 )
 

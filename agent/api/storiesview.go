@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"feedmesh/agent/placement"
+	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/storage"
 )
 

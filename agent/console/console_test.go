@@ -14,7 +14,7 @@ import (
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/placement"
+	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"

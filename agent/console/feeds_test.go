@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/html"
 
 	"feedmesh/agent/api"
-	"feedmesh/agent/feed/compare"
+	"feedmesh/agent/role/parse/feed/compare"
 	"feedmesh/storage"
 )
 

@@ -4,7 +4,7 @@ import (
 	"net"
 	"net/netip"
 
-	"feedmesh/agent/fetch"
+	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/subjects"
 )
 

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"time"
 
-	"feedmesh/agent/fetch"
 	"feedmesh/agent/role"
+	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/trace"
 	"feedmesh/storage"
 )

@@ -15,7 +15,7 @@ import (
 
 	"github.com/mmcdole/gofeed"
 
-	"feedmesh/agent/feed"
+	"feedmesh/agent/role/parse/feed"
 	"feedmesh/storage"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"feedmesh/agent/fetch"
+	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/subjects"
 )
 

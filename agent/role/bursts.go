@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"feedmesh/agent/placement"
+	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/classify/story"
 	"feedmesh/storage"
 	"feedmesh/subjects"

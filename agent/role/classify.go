@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"feedmesh/agent/label"
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/plan"
+	"feedmesh/agent/role/classify/label"
+	"feedmesh/agent/role/schedule/plan"
 	"feedmesh/classify"
 	"feedmesh/classify/spam"
 	"feedmesh/classify/text"

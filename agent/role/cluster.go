@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/placement"
+	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/classify/near"
 	"feedmesh/classify/story"
 	"feedmesh/classify/text"

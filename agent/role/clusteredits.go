@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/placement"
+	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/classify/near"
 	"feedmesh/classify/story"
 	"feedmesh/classify/text"

@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/plan"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/schedule/plan"
 	"feedmesh/subjects"
 )
 

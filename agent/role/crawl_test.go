@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"feedmesh/agent/fetch"
-	"feedmesh/agent/plan"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/schedule/plan"
 	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/subjects"

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"feedmesh/agent/fetch"
+	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/subjects"
 )
 

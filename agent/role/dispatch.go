@@ -10,7 +10,7 @@ import (
 
 	"feedmesh/agent/fault"
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/subjects"
 )
 

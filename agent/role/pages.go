@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/page"
-	"feedmesh/agent/plan"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/crawl/page"
+	"feedmesh/agent/role/schedule/plan"
 	"feedmesh/subjects"
 )
 

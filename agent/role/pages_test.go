@@ -17,9 +17,9 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/page"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/crawl/page"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
 	"feedmesh/subjects"

@@ -4,7 +4,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"feedmesh/agent/page"
+	"feedmesh/agent/role/crawl/page"
 	"feedmesh/classify/text"
 	"feedmesh/subjects"
 )

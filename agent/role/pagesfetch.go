@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"net/url"
 
-	"feedmesh/agent/fetch"
-	"feedmesh/agent/plan"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/schedule/plan"
 )
 
 // otherHostError reports a redirect to another host.

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"feedmesh/agent/feed"
-	"feedmesh/agent/fetch"
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/parse/feed"
+	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )

@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"feedmesh/agent/feed"
+	"feedmesh/agent/role/parse/feed"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
 	"feedmesh/subjects"

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/fetch"
+	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"feedmesh/agent/fetch"
+	"feedmesh/agent/role/crawl/fetch"
 )
 
 // maxRecentHosts bounds the cache: each of its two generations contains at most this number of hosts.

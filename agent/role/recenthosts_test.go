@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/fetch"
+	"feedmesh/agent/role/crawl/fetch"
 )
 
 // A connection stays open only if another request is expected soon.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/reconcile"
+	"feedmesh/agent/role/index/reconcile"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )

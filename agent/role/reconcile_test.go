@@ -16,7 +16,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"feedmesh/agent/reconcile"
+	"feedmesh/agent/role/index/reconcile"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
 	"feedmesh/subjects"

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/plan"
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/plan"
+	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/agent/trace"
 	"feedmesh/agent/websub"
 	"feedmesh/config"

@@ -19,7 +19,7 @@ import (
 
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/mesh/meshtest"
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/config"
 	"feedmesh/embedded"
 	"feedmesh/embedded/embeddedtest"

@@ -3,7 +3,7 @@ package role
 import (
 	"context"
 
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/subjects"
 )
 

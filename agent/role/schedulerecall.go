@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"feedmesh/agent/plan"
+	"feedmesh/agent/role/schedule/plan"
 	"feedmesh/subjects"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/plan"
+	"feedmesh/agent/role/schedule/plan"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"feedmesh/agent/placement"
+	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/classify/story"
 	"feedmesh/storage"
 	"feedmesh/subjects"

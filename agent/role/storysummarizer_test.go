@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/placement"
+	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"feedmesh/agent/fetch"
+	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/websub"
 	"feedmesh/subjects"
 )

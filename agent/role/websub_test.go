@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/fetch"
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/agent/websub"
 	"feedmesh/config"
 	"feedmesh/storage"

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	reader "feedmesh/agent/feed"
 	"feedmesh/agent/opml"
+	reader "feedmesh/agent/role/parse/feed"
 )
 
 // newWeb returns a web of a number of feeds on one host, with changed settings, and serves it until the test

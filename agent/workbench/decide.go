@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"feedmesh/agent/label"
+	"feedmesh/agent/role/classify/label"
 	"feedmesh/classify"
 	"feedmesh/classify/stem"
 	"feedmesh/classify/text"

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"feedmesh/agent/label"
+	"feedmesh/agent/role/classify/label"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"feedmesh/agent/label"
+	"feedmesh/agent/role/classify/label"
 	"feedmesh/classify"
 	"feedmesh/classify/language"
 	"feedmesh/classify/text"

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"feedmesh/agent/feed"
+	"feedmesh/agent/role/parse/feed"
 	"feedmesh/classify/language"
 	"feedmesh/classify/spam"
 	"feedmesh/classify/text"

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"feedmesh/agent/feed"
+	"feedmesh/agent/role/parse/feed"
 	"feedmesh/classify/text"
 	"feedmesh/tests/corpus"
 )

@@ -18,7 +18,7 @@ const (
 )
 
 // systems are the folders about queues, storage and networks.
-var systems = []string{"agent/mesh", "agent/role", "agent/fetch", "agent/trace", "agent/websub", "subjects", "storage"}
+var systems = []string{"agent/mesh", "agent/role", "agent/trace", "agent/websub", "subjects", "storage"}
 
 func TestProject_IsWrittenInPlainTechnicalEnglish(t *testing.T) {
 	texts, err := read("../..")

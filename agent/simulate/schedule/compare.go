@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/policy"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/policy"
 )
 
 // begin is a Monday's midnight.

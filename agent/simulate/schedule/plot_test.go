@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/policy"
 )
 
 func TestPlot_SVGWithACurveForEachPolicy(t *testing.T) {

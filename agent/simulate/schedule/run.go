@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/policy"
 )
 
 // A Span is the period of a simulation.

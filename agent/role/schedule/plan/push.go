@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/agent/websub"
 	"feedmesh/subjects"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/feed/date"
+	"feedmesh/agent/role/parse/feed/date"
 )
 
 // entry returns an item as an entry without a key. The format's own elements precede those of modules.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )

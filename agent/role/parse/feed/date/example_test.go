@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"feedmesh/agent/feed/date"
+	"feedmesh/agent/role/parse/feed/date"
 )
 
 func ExampleParse() {

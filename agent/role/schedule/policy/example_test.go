@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/policy"
 )
 
 // A feed with an item each hour is polled by the price policy.

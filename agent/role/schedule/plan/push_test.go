@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )

@@ -9,7 +9,7 @@ import (
 	"net/netip"
 	"time"
 
-	"feedmesh/agent/fetch"
+	"feedmesh/agent/role/crawl/fetch"
 )
 
 // The second request sends the validators of the first response back; a 304 response has no body.

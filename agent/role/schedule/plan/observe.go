@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/agent/websub"
 	"feedmesh/storage"
 	"feedmesh/subjects"

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"feedmesh/agent/feed"
+	"feedmesh/agent/role/parse/feed"
 )
 
 // A ParsedEntry holds the fields of an entry that are compared.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"feedmesh/agent/plan"
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/plan"
+	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )

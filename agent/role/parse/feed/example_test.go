@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"feedmesh/agent/feed"
+	"feedmesh/agent/role/parse/feed"
 )
 
 // Parse repairs common damage: here a bare ampersand, and the missing end of the document.

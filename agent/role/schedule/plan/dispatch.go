@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/policy"
+	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/subjects"
 )
 

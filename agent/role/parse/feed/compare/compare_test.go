@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/feed"
+	"feedmesh/agent/role/parse/feed"
 )
 
 // TestMain runs the worker where a test starts this program as a child process.

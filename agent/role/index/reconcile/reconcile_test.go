@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/reconcile"
+	"feedmesh/agent/role/index/reconcile"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
 	"feedmesh/subjects"
