@@ -18,35 +18,36 @@ import (
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/node"
+	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
 
 // checkTimeout is the timeout of one check.
 const checkTimeout = 5 * time.Second
 
-func passedCheck(name, format string, args ...any) api.Check {
-	return api.Check{Name: name, OK: true, Detail: fmt.Sprintf(format, args...)}
+func passedCheck(name, format string, args ...any) wire.Check {
+	return wire.Check{Name: name, OK: true, Detail: fmt.Sprintf(format, args...)}
 }
 
-func failedCheck(name, format string, args ...any) api.Check {
-	return api.Check{Name: name, Detail: fmt.Sprintf(format, args...)}
+func failedCheck(name, format string, args ...any) wire.Check {
+	return wire.Check{Name: name, Detail: fmt.Sprintf(format, args...)}
 }
 
 // checkAPI checks a node's API and its readiness. It reports whether a node responds.
-func checkAPI(ctx context.Context, client *api.Client, address string) (checks []api.Check, answers bool) {
+func checkAPI(ctx context.Context, client *api.Client, address string) (checks []wire.Check, answers bool) {
 	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
 	defer cancel()
 	ready, err := client.Ready(ctx)
 	var refusal *api.Problem
 	switch {
 	case errors.As(err, &refusal):
-		return []api.Check{failedCheck("api", "%v: give the node's token with --token or FEEDMESH_TOKEN", err), checkClock(time.Time{}, time.Now())}, true
+		return []wire.Check{failedCheck("api", "%v: give the node's token with --token or FEEDMESH_TOKEN", err), checkClock(time.Time{}, time.Now())}, true
 	case errors.Is(err, context.DeadlineExceeded):
-		return []api.Check{failedCheck("api", "%s accepts connections but does not respond: check the node's log, or restart it", address)}, true
+		return []wire.Check{failedCheck("api", "%s accepts connections but does not respond: check the node's log, or restart it", address)}, true
 	case err != nil:
-		return []api.Check{failedCheck("api", "%v", err), checkClock(time.Time{}, time.Now())}, false
+		return []wire.Check{failedCheck("api", "%v", err), checkClock(time.Time{}, time.Now())}, false
 	}
-	checks = []api.Check{passedCheck("api", "%s responds", address), checkClock(ready.At, time.Now())}
+	checks = []wire.Check{passedCheck("api", "%s responds", address), checkClock(ready.At, time.Now())}
 	for _, c := range ready.Checks {
 		c.Name = "node: " + c.Name
 		if !c.OK {
@@ -61,7 +62,7 @@ func checkAPI(ctx context.Context, client *api.Client, address string) (checks [
 var earliestDate = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // checkClock compares this machine's clock with the node's time, unless that is zero.
-func checkClock(node, now time.Time) api.Check {
+func checkClock(node, now time.Time) wire.Check {
 	const tolerance = 5 * time.Second // the time of a header is in whole seconds, plus network delay
 	switch {
 	case now.Before(earliestDate):
@@ -75,7 +76,7 @@ func checkClock(node, now time.Time) api.Check {
 }
 
 // checkPort checks that a node could listen on the address.
-func checkPort(address string) api.Check {
+func checkPort(address string) wire.Check {
 	l, err := net.Listen("tcp", address)
 	switch {
 	case err == nil:
@@ -89,34 +90,34 @@ func checkPort(address string) api.Check {
 
 // checkData checks that a node could write files in a folder. If the folder does not exist, its nearest
 // existing parent is checked.
-func checkData(dir string) []api.Check {
+func checkData(dir string) []wire.Check {
 	at := dir
 	for {
 		info, err := os.Stat(at)
 		if err == nil && !info.IsDir() {
-			return []api.Check{failedCheck("data", "%s is not a folder: choose another with --data", at)}
+			return []wire.Check{failedCheck("data", "%s is not a folder: choose another with --data", at)}
 		}
 		if err == nil {
 			break
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return []api.Check{failedCheck("data", "%v: choose another folder with --data", err)}
+			return []wire.Check{failedCheck("data", "%v: choose another folder with --data", err)}
 		}
 		at = filepath.Dir(filepath.Clean(at))
 	}
 	file, err := os.CreateTemp(at, ".feedmesh-doctor-*")
 	if err != nil {
-		return []api.Check{failedCheck("data", "%v: make the folder writable for this user, or choose another with --data", err)}
+		return []wire.Check{failedCheck("data", "%v: make the folder writable for this user, or choose another with --data", err)}
 	}
 	file.Close()
 	os.Remove(file.Name())
-	return []api.Check{passedCheck("data", "%s is writable", dir), checkDisk(dir, at)}
+	return []wire.Check{passedCheck("data", "%s is writable", dir), checkDisk(dir, at)}
 }
 
 // minFreeBytes is the free disk space below which the check fails.
 const minFreeBytes = 1 << 30
 
-func checkDisk(dir, at string) api.Check {
+func checkDisk(dir, at string) wire.Check {
 	free, err := node.FreeBytes(at)
 	switch {
 	case err != nil:
@@ -128,14 +129,14 @@ func checkDisk(dir, at string) api.Check {
 }
 
 // checkNATS checks each NATS server and its JetStream.
-func checkNATS(servers []config.Address, login config.NATSLogin) (checks []api.Check) {
+func checkNATS(servers []config.Address, login config.NATSLogin) (checks []wire.Check) {
 	for _, server := range servers {
 		checks = append(checks, checkServer(server, login))
 	}
 	return checks
 }
 
-func checkServer(server config.Address, login config.NATSLogin) api.Check {
+func checkServer(server config.Address, login config.NATSLogin) wire.Check {
 	conn, err := node.ConnectNATS([]config.Address{server}, login, nats.Timeout(checkTimeout), nats.Name("feedmesh doctor"))
 	if err != nil {
 		return failedCheck("nats", "%v: %v", server, err)
@@ -157,7 +158,7 @@ func checkServer(server config.Address, login config.NATSLogin) api.Check {
 }
 
 // checkEngine connects to a store or index.
-func checkEngine(ctx context.Context, name string, address config.Address, try func(context.Context, config.Address) error) api.Check {
+func checkEngine(ctx context.Context, name string, address config.Address, try func(context.Context, config.Address) error) wire.Check {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	if err := try(ctx, address); err != nil {
@@ -167,7 +168,7 @@ func checkEngine(ctx context.Context, name string, address config.Address, try f
 }
 
 // checkDNS resolves a name that always exists.
-func checkDNS(ctx context.Context, lookup func(context.Context, string) ([]string, error)) api.Check {
+func checkDNS(ctx context.Context, lookup func(context.Context, string) ([]string, error)) wire.Check {
 	const name = "example.com"
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -186,7 +187,7 @@ func TestSearch_RequestsPagesUpToLimit(t *testing.T) {
 		}
 	}
 	for limit, want := range map[string]int{"230": 230, "1000": 250} {
-		var found api.SearchResults
+		var found wire.SearchResults
 		if err := json.Unmarshal([]byte(w.do(t, "search", "gopher", "--json", "--limit", limit).out), &found); err != nil {
 			t.Fatal(err)
 		}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/node"
+	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
 
@@ -76,7 +76,7 @@ func (c *doctorCommand) Run(ctx context.Context, p *program) error {
 	return err
 }
 
-func verdict(c api.Check) string {
+func verdict(c wire.Check) string {
 	if c.OK {
 		return "ok"
 	}

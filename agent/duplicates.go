@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // A duplicatesCommand prints the duplicates of an item.
@@ -43,8 +43,8 @@ func (c *duplicatesCommand) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-func showDuplicates(pg *page, found api.Duplicates, now time.Time) {
-	show := func(i api.ItemBrief) {
+func showDuplicates(pg *page, found wire.Duplicates, now time.Time) {
+	show := func(i wire.ItemBrief) {
 		pg.printf("%v\n  %s\n", pg.strong(i.Title), joinNonEmpty([]string{i.Publisher, i.FeedTitle, ago(i.Seen, now), i.URL}, " · "))
 		switch {
 		case i.DuplicateBy == "hand":

@@ -19,6 +19,7 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/node"
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/config"
 	"feedmesh/storage"
@@ -142,7 +143,7 @@ type testbed struct {
 	mesh   *fakeMesh
 	store  *memory.Store
 	index  *memory.Index
-	checks []api.Check
+	checks []wire.Check
 	api    *api.Server
 	feed   string // feed ID
 	item   string // item ID
@@ -159,7 +160,7 @@ func newTestbed(t *testing.T, change ...func(*api.Deps)) *testbed {
 			quarantined: map[uint64]subjects.Quarantined{},
 		},
 		store: &memory.Store{}, index: &memory.Index{},
-		checks: []api.Check{{Name: "store", OK: true}},
+		checks: []wire.Check{{Name: "store", OK: true}},
 		feed:   storage.FeedID(feedURL),
 	}
 	for seq := uint64(3); seq <= 4; seq++ {
@@ -178,7 +179,7 @@ func newTestbed(t *testing.T, change ...func(*api.Deps)) *testbed {
 		Store: w.store, Index: w.index, Mesh: w.mesh, Version: "test",
 		Now:     func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
 		Fetcher: nearby{fetch.New(fetch.Options{Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})},
-		Checks:  func(context.Context) []api.Check { return w.checks }, Metrics: http.NotFoundHandler(),
+		Checks:  func(context.Context) []wire.Check { return w.checks }, Metrics: http.NotFoundHandler(),
 		RuleSetSpecs: []api.RuleSetSpec{{Name: "prepare", Does: "cleans", Default: []byte("keep all\n"), Check: checkLines}, classifyBook()},
 		Decider:      func() workbench.Decider { return rulesOnly{} },
 		Log:          slog.New(slog.DiscardHandler),

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
 
@@ -34,8 +34,8 @@ type feedFilter struct {
 	Tier   string `placeholder:"TIER" enum:",hot,warm,cold" default:"" help:"Only feeds of this polling tier: hot, warm, cold."`
 }
 
-func (f feedFilter) filter() api.FeedFilter {
-	return api.FeedFilter{Text: f.Text, Tag: f.Tag, Host: f.Host, Pinned: f.Pinned, State: f.State, Class: f.Class, Tier: f.Tier}
+func (f feedFilter) filter() wire.FeedFilter {
+	return wire.FeedFilter{Text: f.Text, Tag: f.Tag, Host: f.Host, Pinned: f.Pinned, State: f.State, Class: f.Class, Tier: f.Tier}
 }
 
 // A listCommand lists feeds.
@@ -63,11 +63,11 @@ func (c *listCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	search := api.FeedSearch{FeedFilter: c.filter(), Sort: c.Sort, Limit: 500}
+	search := wire.FeedSearch{FeedFilter: c.filter(), Sort: c.Sort, Limit: 500}
 	if c.Failing {
-		search.State = api.StateFailing
+		search.State = wire.StateFailing
 	}
-	all := api.FeedPage{Feeds: []api.Feed{}}
+	all := wire.FeedPage{Feeds: []wire.Feed{}}
 	for {
 		page, err := client.FindFeeds(ctx, search)
 		if err != nil {
@@ -80,9 +80,9 @@ func (c *listCommand) Run(ctx context.Context, p *program) error {
 	}
 	if len(all.Feeds) == 0 && !c.JSON {
 		switch search.FeedFilter {
-		case api.FeedFilter{State: api.StateFailing}:
+		case wire.FeedFilter{State: wire.StateFailing}:
 			p.notice("no failing feeds")
-		case api.FeedFilter{}:
+		case wire.FeedFilter{}:
 			p.notice("no feeds yet; add some with: agent feeds add URL")
 		default:
 			p.notice("no feed matches")
@@ -101,7 +101,7 @@ func (c *listCommand) Run(ctx context.Context, p *program) error {
 }
 
 // nextPoll formats the time of a feed's next poll.
-func nextPoll(f api.Feed, now time.Time) string {
+func nextPoll(f wire.Feed, now time.Time) string {
 	return f.NextPoll(now, func(t time.Time) string { return ago(t, now) })
 }
 
@@ -135,7 +135,7 @@ func (c *showCommand) Run(ctx context.Context, p *program) error {
 	return c.print(p, feed, func(pg *page) { showFeed(pg, feed, time.Now()) })
 }
 
-func showFeed(pg *page, f api.Feed, now time.Time) {
+func showFeed(pg *page, f wire.Feed, now time.Time) {
 	pg.table(func(row func(...any)) {
 		line := func(name, value string) {
 			if value != "" {
@@ -164,7 +164,7 @@ func showFeed(pg *page, f api.Feed, now time.Time) {
 }
 
 // showRequest prints the feed's settings.
-func showRequest(line func(name, value string), f api.Feed) {
+func showRequest(line func(name, value string), f wire.Feed) {
 	if f.Pinned {
 		line("pinned", "polled as often as possible")
 	}
@@ -184,7 +184,7 @@ func showRequest(line func(name, value string), f api.Feed) {
 }
 
 // showState prints the schedule's state of a feed.
-func showState(line func(name, value string), f api.Feed, now time.Time) {
+func showState(line func(name, value string), f wire.Feed, now time.Time) {
 	s := f.State
 	if s == nil {
 		line("state", "not scheduled yet")

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -35,7 +35,7 @@ func TestImports_ListAndShow(t *testing.T) {
 	if got := strings.Count(s.err, "list.txt:"); got != maxInvalidLines {
 		t.Errorf("%d lines are named, want %d", got, maxInvalidLines)
 	}
-	var all api.Imports
+	var all wire.Imports
 	if err := json.Unmarshal([]byte(w.do(t, "imports", "list", "--json").out), &all); err != nil || len(all.Imports) != 1 {
 		t.Fatalf("got %+v, %v, want one import", all, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -43,7 +44,7 @@ func (c *addCommand) Run(ctx context.Context, p *program) error {
 			return ambiguous
 		}
 	}
-	results := api.ImportResults{Results: []api.ImportResult{}}
+	results := wire.ImportResults{Results: []wire.ImportResult{}}
 	if len(urls) > 0 {
 		if results, err = client.AddFeeds(ctx, urls, c.Tag); err != nil {
 			return err
@@ -67,7 +68,7 @@ func (c *addCommand) Run(ctx context.Context, p *program) error {
 }
 
 // result returns nil if all feeds were added, else an exit error: 2 if none was, 3 if some were.
-func (c *addCommand) result(results api.ImportResults, ambiguous error) error {
+func (c *addCommand) result(results wire.ImportResults, ambiguous error) error {
 	switch {
 	case results.Invalid == 0 && ambiguous == nil:
 		return nil
@@ -120,7 +121,7 @@ func (c *addCommand) discover(ctx context.Context, p *program, client *api.Clien
 }
 
 // describeCandidate describes a found feed in one line.
-func describeCandidate(f api.Candidate) string {
+func describeCandidate(f wire.Candidate) string {
 	if f.Problem != "" {
 		return truncate(f.Title, 60) + " (" + f.Problem + ")"
 	}

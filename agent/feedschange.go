@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // A removeCommand removes feeds.
@@ -52,18 +53,18 @@ All feeds with DNS errors:
 func (c *refreshCommand) Run(ctx context.Context, p *program) error {
 	filter := c.filter()
 	switch {
-	case len(c.IDs) > 0 && filter != api.FeedFilter{}:
+	case len(c.IDs) > 0 && filter != wire.FeedFilter{}:
 		return usageError("name feeds or select them by flags, not both")
 	case len(c.IDs) > 0:
 		return c.change(ctx, p, c.IDs, "will be polled now", (*api.Client).RefreshFeed)
-	case filter == api.FeedFilter{}:
+	case filter == wire.FeedFilter{}:
 		return usageError("no feeds selected: name their IDs or URLs, or use flags")
 	}
 	client, err := c.client()
 	if err != nil {
 		return err
 	}
-	done, err := client.ChangeFeeds(ctx, api.BulkChange{Action: api.ActionRefresh, Filter: &filter})
+	done, err := client.ChangeFeeds(ctx, wire.BulkChange{Action: api.ActionRefresh, Filter: &filter})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // An importCommand adds the feeds of a list.
@@ -75,10 +76,10 @@ func (c *importCommand) Run(ctx context.Context, p *program) error {
 }
 
 // waitForImport shows the progress of an import until it has finished.
-func (p *program) waitForImport(ctx context.Context, client *api.Client, imp api.Import) (api.Import, error) {
+func (p *program) waitForImport(ctx context.Context, client *api.Client, imp wire.Import) (wire.Import, error) {
 	bar := p.bar(int64(imp.Total), "importing", imp.Total > 1000)
 	defer bar.Clear()
-	return client.WaitForImport(ctx, imp.ID, func(now api.Import) { bar.Set(now.Done) })
+	return client.WaitForImport(ctx, imp.ID, func(now wire.Import) { bar.Set(now.Done) })
 }
 
 // maxInvalidLines bounds the invalid lines that are printed.
@@ -86,11 +87,11 @@ const maxInvalidLines = 20
 
 // reportInvalidLines prints the invalid lines of a list. If any, it returns an exit error: 2 if no feed was
 // imported, else 3.
-func (p *program) reportInvalidLines(ctx context.Context, client *api.Client, file string, imp api.Import) error {
+func (p *program) reportInvalidLines(ctx context.Context, client *api.Client, file string, imp wire.Import) error {
 	if imp.Invalid == 0 {
 		return nil
 	}
-	page, err := client.ImportLines(ctx, api.ImportSearch{ID: imp.ID, Outcome: api.Invalid, Limit: maxInvalidLines})
+	page, err := client.ImportLines(ctx, wire.ImportSearch{ID: imp.ID, Outcome: api.Invalid, Limit: maxInvalidLines})
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
 
@@ -63,8 +63,8 @@ func (c *setCommand) Run(ctx context.Context, p *program) error {
 }
 
 // change returns the changes that the flags specify.
-func (c *setCommand) change() (api.FeedChange, error) {
-	change := api.FeedChange{Pinned: c.Pin, FullText: c.FullText, SpamThreshold: c.SpamThreshold, UserAgent: c.UserAgent, Headers: c.Header, User: c.User, Proxy: c.Proxy}
+func (c *setCommand) change() (wire.FeedChange, error) {
+	change := wire.FeedChange{Pinned: c.Pin, FullText: c.FullText, SpamThreshold: c.SpamThreshold, UserAgent: c.UserAgent, Headers: c.Header, User: c.User, Proxy: c.Proxy}
 	switch {
 	case c.NoTags && len(c.Tag) > 0:
 		return change, usageError("--tag and --no-tags cannot be used together")

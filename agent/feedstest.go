@@ -9,6 +9,7 @@ import (
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/role/parse/feed/compare"
+	"feedmesh/agent/wire"
 )
 
 // A testCommand test-fetches a feed and prints the exchange.
@@ -48,20 +49,20 @@ func (c *testCommand) Run(ctx context.Context, p *program) error {
 }
 
 // test fetches a stored feed by its ID, so that its settings apply, and any other feed by its URL.
-func (c *testCommand) test(ctx context.Context, client *api.Client) (api.FetchTest, error) {
+func (c *testCommand) test(ctx context.Context, client *api.Client) (wire.FetchTest, error) {
 	id, err := feedID(c.ID)
 	if err != nil {
-		return api.FetchTest{}, err
+		return wire.FetchTest{}, err
 	}
-	result, err := client.TestFetch(ctx, api.FetchTestRequest{Feed: id, Compare: c.Compare})
+	result, err := client.TestFetch(ctx, wire.FetchTestRequest{Feed: id, Compare: c.Compare})
 	var refusal *api.Problem
 	if errors.As(err, &refusal) && refusal.Status == http.StatusNotFound && strings.ContainsAny(c.ID, ".:/") {
-		return client.TestFetch(ctx, api.FetchTestRequest{URL: c.ID, Compare: c.Compare})
+		return client.TestFetch(ctx, wire.FetchTestRequest{URL: c.ID, Compare: c.Compare})
 	}
 	return result, err
 }
 
-func showTest(pg *page, result api.FetchTest, now time.Time) {
+func showTest(pg *page, result wire.FetchTest, now time.Time) {
 	for i, hop := range result.Hops {
 		if i > 0 {
 			pg.printf("\n")
@@ -89,7 +90,7 @@ func showTest(pg *page, result api.FetchTest, now time.Time) {
 }
 
 // showComparison prints the entries that the agent and gofeed read differently.
-func showComparison(pg *page, result api.FetchTest) {
+func showComparison(pg *page, result wire.FetchTest) {
 	c := result.Comparison
 	switch {
 	case c == nil:

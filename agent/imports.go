@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // An importsCommand groups the commands about imports.
@@ -87,11 +88,11 @@ func (c *importsShowCommand) Run(ctx context.Context, p *program) error {
 		outcome = api.Invalid
 	}
 	answer := struct {
-		api.Import
-		Lines []api.ImportLine `json:"lines"`
-	}{imp, []api.ImportLine{}}
+		wire.Import
+		Lines []wire.ImportLine `json:"lines"`
+	}{imp, []wire.ImportLine{}}
 	for after := 0; ; {
-		page, err := client.ImportLines(ctx, api.ImportSearch{ID: c.ID, Outcome: outcome, Verdict: c.Verdict, After: after, Limit: 1000})
+		page, err := client.ImportLines(ctx, wire.ImportSearch{ID: c.ID, Outcome: outcome, Verdict: c.Verdict, After: after, Limit: 1000})
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 )
 
@@ -47,7 +47,7 @@ func (c *showItemCommand) Run(ctx context.Context, p *program) error {
 	return c.print(p, item, func(pg *page) { showItem(pg, item, time.Now()) })
 }
 
-func showItem(pg *page, item api.ItemView, now time.Time) {
+func showItem(pg *page, item wire.ItemView, now time.Time) {
 	pg.printf("%v\n\n", pg.strong(item.Title))
 	pg.table(func(row func(...any)) {
 		line := func(name, value string) {

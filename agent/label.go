@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // A labelCommand corrects the labels of an item.
@@ -39,7 +39,7 @@ func (c *labelCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	var item api.ItemView
+	var item wire.ItemView
 	if c.Forget {
 		item, err = client.UnlabelItem(ctx, c.ID)
 	} else {
@@ -52,7 +52,7 @@ func (c *labelCommand) Run(ctx context.Context, p *program) error {
 }
 
 // correction returns the correction that the flags specify.
-func (c *labelCommand) correction() (correction api.Correction, err error) {
+func (c *labelCommand) correction() (correction wire.Correction, err error) {
 	switch {
 	case c.ID == "":
 		return correction, usageError("item ID is empty; agent search prints the IDs of items")

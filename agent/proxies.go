@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
 
@@ -64,7 +64,7 @@ func (c *proxiesListCommand) Run(ctx context.Context, p *program) error {
 }
 
 // proxyState describes a proxy's health. h is nil if an older node does not report it.
-func proxyState(h *api.ProxyHealth, now time.Time) string {
+func proxyState(h *wire.ProxyHealth, now time.Time) string {
 	if h == nil {
 		return "unknown"
 	}
@@ -77,15 +77,15 @@ func proxyState(h *api.ProxyHealth, now time.Time) string {
 		times = "1 failure"
 	}
 	switch {
-	case h.State == api.ProxyRests && h.Until.After(now):
+	case h.State == wire.ProxyRests && h.Until.After(now):
 		return fmt.Sprintf("suspended until %s after %s%s", h.Until.Local().Format("15:04"), times, reason)
-	case h.State == api.ProxyRests:
+	case h.State == wire.ProxyRests:
 		return fmt.Sprintf("suspended until it passes a probe, after %s%s", times, reason)
-	case h.State == api.ProxyDoubtful:
+	case h.State == wire.ProxyDoubtful:
 		return fmt.Sprintf("passes probes, but failed %d times in a row in use%s", h.Failures, reason)
-	case h.State == api.ProxyWorks && h.Used.After(h.Passed):
+	case h.State == wire.ProxyWorks && h.Used.After(h.Passed):
 		return "works, last used " + ago(h.Used, now)
-	case h.State == api.ProxyWorks:
+	case h.State == wire.ProxyWorks:
 		return "works, last probed " + ago(h.Passed, now)
 	}
 	if h.Why != "" {
@@ -118,7 +118,7 @@ func (c *proxiesSetCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	got, err := client.SetProxy(ctx, c.ID, api.ProxySetting{URL: string(c.URL), Hosts: c.Host, Always: c.Always})
+	got, err := client.SetProxy(ctx, c.ID, wire.ProxySetting{URL: string(c.URL), Hosts: c.Host, Always: c.Always})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
 
@@ -45,7 +46,7 @@ func (c *quarantineListCommand) Run(ctx context.Context, p *program) error {
 		p.notice("the quarantine is empty")
 		return nil
 	}
-	return c.print(p, api.QuarantinePage{Tasks: tasks}, func(pg *page) {
+	return c.print(p, wire.QuarantinePage{Tasks: tasks}, func(pg *page) {
 		now := time.Now()
 		pg.table(func(row func(...any)) {
 			row("NUMBER", "QUEUE", "SINCE", "ATTEMPTS", "TASK", "REASON")

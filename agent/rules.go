@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -72,7 +73,7 @@ func versionName(version int64) string {
 }
 
 // agentsUsing formats how many agents use the newest version of a set.
-func agentsUsing(s api.RuleSet) string {
+func agentsUsing(s wire.RuleSet) string {
 	newest := 0
 	for _, a := range s.Agents {
 		if a.Version == s.Version {
@@ -217,7 +218,7 @@ func (c *rulesSetCommand) Run(ctx context.Context, p *program) error {
 }
 
 // showPut prints the result of saving rules.
-func showPut(pg *page, name string, put api.SavedRules) {
+func showPut(pg *page, name string, put wire.SavedRules) {
 	when := "in use by all agents"
 	if !put.Notified {
 		when = "stored, but the mesh is unavailable: agents load it within a minute of its recovery"

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
@@ -70,7 +71,7 @@ func (c *searchCommand) Run(ctx context.Context, p *program) error {
 }
 
 // printNotes prints notes about the results on standard error.
-func (c *searchCommand) printNotes(p *program, found api.SearchResults) {
+func (c *searchCommand) printNotes(p *program, found wire.SearchResults) {
 	if found.Why != "" {
 		p.notice("%s", found.Why)
 	}
@@ -88,22 +89,22 @@ func (c *searchCommand) printNotes(p *program, found api.SearchResults) {
 }
 
 // search requests pages until the limit is reached.
-func (c *searchCommand) search(ctx context.Context, client *api.Client) (api.SearchResults, error) {
-	s := api.Search{
+func (c *searchCommand) search(ctx context.Context, client *api.Client) (wire.SearchResults, error) {
+	s := wire.Search{
 		Query: strings.Join(c.Words, " "), Category: c.Category, Topic: c.Topic, Flag: c.Flag, Language: c.Language,
 		After: c.After.Time, Before: c.Before.Time, Sort: c.Sort, Once: c.Once, Duplicates: c.AllDuplicates, Spam: c.Spam,
 	}
 	if c.Limit < 1 {
-		return api.SearchResults{}, usageError("--limit: %d is not positive", c.Limit)
+		return wire.SearchResults{}, usageError("--limit: %d is not positive", c.Limit)
 	}
 	if c.Feed != "" {
 		id, err := feedID(c.Feed)
 		if err != nil {
-			return api.SearchResults{}, usageError("--feed: %w", err)
+			return wire.SearchResults{}, usageError("--feed: %w", err)
 		}
 		s.Feed = id
 	}
-	found := api.SearchResults{Items: []api.FoundItem{}}
+	found := wire.SearchResults{Items: []wire.FoundItem{}}
 	for {
 		s.Limit = min(c.Limit-len(found.Items), storage.MaxLimit)
 		page, err := client.Search(ctx, s)
@@ -118,7 +119,7 @@ func (c *searchCommand) search(ctx context.Context, client *api.Client) (api.Sea
 	}
 }
 
-func showFound(pg *page, found api.SearchResults, now time.Time) {
+func showFound(pg *page, found wire.SearchResults, now time.Time) {
 	for i, item := range found.Items {
 		if i > 0 {
 			pg.printf("\n")

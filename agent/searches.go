@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // A searchesCommand groups the commands about saved searches.
@@ -71,7 +71,7 @@ func (c *searchesSaveCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	saved, err := client.SaveSearch(ctx, c.Name, api.SearchSetting{Title: c.Title, Query: c.Query})
+	saved, err := client.SaveSearch(ctx, c.Name, wire.SearchSetting{Title: c.Title, Query: c.Query})
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
 
@@ -35,7 +35,7 @@ func (c *statusCommand) Run(ctx context.Context, p *program) error {
 	return c.print(p, status, func(pg *page) { showStatus(pg, status, time.Now()) })
 }
 
-func showStatus(pg *page, s api.Status, now time.Time) {
+func showStatus(pg *page, s wire.Status, now time.Time) {
 	pg.table(func(row func(...any)) {
 		f := s.Feeds
 		row("version", s.Version)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -67,17 +68,17 @@ func (c *storiesListCommand) Run(ctx context.Context, p *program) error {
 }
 
 // list requests pages until the limit is reached.
-func (c *storiesListCommand) list(ctx context.Context, client *api.Client) (api.StoryPage, error) {
+func (c *storiesListCommand) list(ctx context.Context, client *api.Client) (wire.StoryPage, error) {
 	switch {
 	case c.Limit < 1:
-		return api.StoryPage{}, usageError("--limit: %d is not positive", c.Limit)
+		return wire.StoryPage{}, usageError("--limit: %d is not positive", c.Limit)
 	case c.Sources < 1:
-		return api.StoryPage{}, usageError("--sources: %d is not positive", c.Sources)
+		return wire.StoryPage{}, usageError("--sources: %d is not positive", c.Sources)
 	}
-	s := api.StorySearch{
+	s := wire.StorySearch{
 		Language: c.Language, Category: c.Category, Topic: c.Topic, After: c.After.Time, Before: c.Before.Time, Sources: c.Sources, Sort: c.Sort,
 	}
-	found := api.StoryPage{Stories: []api.StoryBrief{}}
+	found := wire.StoryPage{Stories: []wire.StoryBrief{}}
 	for {
 		s.Limit = min(c.Limit-len(found.Stories), storage.MaxLimit)
 		page, err := client.Stories(ctx, s)
@@ -91,7 +92,7 @@ func (c *storiesListCommand) list(ctx context.Context, client *api.Client) (api.
 	}
 }
 
-func showStories(pg *page, stories []api.StoryBrief, now time.Time) {
+func showStories(pg *page, stories []wire.StoryBrief, now time.Time) {
 	for i, s := range stories {
 		if i > 0 {
 			pg.printf("\n")

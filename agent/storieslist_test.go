@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -114,7 +114,7 @@ func TestStoriesList_RequestsPagesUpToLimit(t *testing.T) {
 	w := newTestbed(t)
 	w.putStories(t, 130)
 	for limit, want := range map[string]int{"120": 120, "1000": 130} {
-		var found api.StoryPage
+		var found wire.StoryPage
 		if err := json.Unmarshal([]byte(w.do(t, "stories", "list", "--json", "--limit", limit).out), &found); err != nil {
 			t.Fatal(err)
 		}

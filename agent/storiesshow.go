@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // A storiesShowCommand prints a story.
@@ -37,7 +37,7 @@ func (c *storiesShowCommand) Run(ctx context.Context, p *program) error {
 	return c.print(p, story, func(pg *page) { showStory(pg, story, time.Now()) })
 }
 
-func showStory(pg *page, s api.StoryView, now time.Time) {
+func showStory(pg *page, s wire.StoryView, now time.Time) {
 	pg.printf("%v\n\n", pg.strong(s.Title))
 	for _, note := range s.Notes {
 		pg.printf("%s\n\n", note)
@@ -74,14 +74,14 @@ func showStory(pg *page, s api.StoryView, now time.Time) {
 // maxPublisherNames bounds the publishers of a story that are named.
 const maxPublisherNames = 8
 
-func publisherNames(list []api.Publisher) (names []string) {
+func publisherNames(list []wire.Publisher) (names []string) {
 	for _, p := range list[:min(maxPublisherNames, len(list))] {
 		names = append(names, p.Name)
 	}
 	return names
 }
 
-func showStoryItem(pg *page, i api.StoryItem, now time.Time) {
+func showStoryItem(pg *page, i wire.StoryItem, now time.Time) {
 	pg.printf("  %v\n    %s\n", pg.strong(i.Title), joinNonEmpty([]string{i.Publisher, ago(i.Seen, now), i.URL}, " · "))
 	if i.StoryWhy != "" {
 		pg.printf("    reason: %s\n", i.StoryWhy)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // A tokensCommand groups the commands about API tokens.
@@ -89,7 +89,7 @@ func (c *tokensAddCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	made, err := client.AddToken(ctx, api.TokenSetting{Name: c.Name, Scopes: []access.Scope{access.Scope(c.Scope)}})
+	made, err := client.AddToken(ctx, wire.TokenSetting{Name: c.Name, Scopes: []access.Scope{access.Scope(c.Scope)}})
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 )
 
@@ -54,7 +54,7 @@ func (c *rulesTestCommand) Run(ctx context.Context, p *program) error {
 }
 
 // test returns the test that the flags specify.
-func (c *rulesTestCommand) test(p *program) (test api.RuleTest, err error) {
+func (c *rulesTestCommand) test(p *program) (test wire.RuleTest, err error) {
 	if c.File != "" {
 		text, err := p.readRules(c.File)
 		if err != nil {

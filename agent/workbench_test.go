@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/classify"
 	"feedmesh/classify/rule"
@@ -98,7 +99,7 @@ func TestWorkbenchCommands_OutputAndExitCode(t *testing.T) {
 
 func TestRulesUndo_RevertsApply(t *testing.T) {
 	w := newTestbed(t)
-	var job api.Job
+	var job wire.Job
 	if err := json.Unmarshal([]byte(w.do(t, "rules", "apply", "classify", "--json").out), &job); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 )
 
@@ -16,11 +17,11 @@ type jobCommand struct {
 }
 
 // follow waits for a job unless --no-wait is given, and prints its state.
-func (c jobCommand) follow(ctx context.Context, p *program, client *api.Client, job api.Job) error {
+func (c jobCommand) follow(ctx context.Context, p *program, client *api.Client, job wire.Job) error {
 	if c.Wait {
 		bar := p.bar(-1, job.Note, true)
 		var err error
-		job, err = client.WaitForJob(ctx, job.ID, func(j api.Job) {
+		job, err = client.WaitForJob(ctx, job.ID, func(j wire.Job) {
 			bar.ChangeMax(max(j.Total, j.Done, 1))
 			bar.Set(j.Done)
 		})
@@ -41,7 +42,7 @@ func (c jobCommand) follow(ctx context.Context, p *program, client *api.Client, 
 	return nil
 }
 
-func showJob(pg *page, job api.Job) {
+func showJob(pg *page, job wire.Job) {
 	switch job.State {
 	case workbench.Running:
 		pg.printf("job %s started; it continues in the node\n", job.ID)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // benchGrowth measures the cost of an item and a poll while the number of items grows, then while the number
@@ -125,7 +126,7 @@ func (g *growth) atItems(ctx context.Context, n int) error {
 		if err := g.feedServerCPU.addTo(ctx, g.Client); err != nil {
 			return err
 		}
-		if _, err := g.until(ctx, func(now api.Status) bool { return now.Indexed >= st.Indexed+int64(items) }); err != nil {
+		if _, err := g.until(ctx, func(now wire.Status) bool { return now.Indexed >= st.Indexed+int64(items) }); err != nil {
 			return err
 		}
 		return g.rest(ctx) // stories are summarized, and the index merges
@@ -141,7 +142,7 @@ func (g *growth) atItems(ctx context.Context, n int) error {
 	if err := doTo(ctx, g.Client, api.ActionRemove, ids); err != nil {
 		return err
 	}
-	if _, err := g.until(ctx, func(now api.Status) bool { return now.Indexed <= st.Indexed }); err != nil {
+	if _, err := g.until(ctx, func(now wire.Status) bool { return now.Indexed <= st.Indexed }); err != nil {
 		return err
 	}
 	return g.rest(ctx)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // benchIdle measures a small node as a separate process, after it has read some feeds without further
@@ -48,7 +48,7 @@ func idleIn(ctx context.Context, out *report, dir string, size feedsSize, lasts 
 		return err
 	}
 	items := int64(size.feeds * size.items)
-	if _, err := until(ctx, a.Client, time.Second/4, func(st api.Status) bool { return st.Indexed >= items && idle(st) }); err != nil {
+	if _, err := until(ctx, a.Client, time.Second/4, func(st wire.Status) bool { return st.Indexed >= items && idle(st) }); err != nil {
 		return err
 	}
 	out.add("memory (RSS), at most while it took in all", float64(memoryOf(a.process.ID(), "VmHWM"))/1e6, "MB")

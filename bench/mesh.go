@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/tests/engines"
 )
 
@@ -197,7 +198,7 @@ func (m *meshUnderTest) firstSweep(ctx context.Context) error {
 		if err := m.feedServer.addTo(ctx, m.client); err != nil {
 			return err
 		}
-		_, err := until(ctx, m.client, 100*time.Millisecond, func(st api.Status) bool {
+		_, err := until(ctx, m.client, 100*time.Millisecond, func(st wire.Status) bool {
 			if stored == 0 && st.Items >= int64(items) {
 				stored = time.Since(began)
 			}
@@ -256,7 +257,7 @@ func (m *meshUnderTest) changed(ctx context.Context) error {
 		if err := m.feedServer.poll(ctx, m.client, m.feedServer.ids()); err != nil {
 			return err
 		}
-		_, err := until(ctx, m.client, 100*time.Millisecond, func(st api.Status) bool { return st.Indexed >= items })
+		_, err := until(ctx, m.client, 100*time.Millisecond, func(st wire.Status) bool { return st.Indexed >= items })
 		return err
 	})
 	if err != nil {

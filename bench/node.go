@@ -18,6 +18,7 @@ import (
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/node"
+	"feedmesh/agent/wire"
 	"feedmesh/config"
 	"feedmesh/subjects"
 )
@@ -141,12 +142,12 @@ func (r *run) keepProfiles(name string, cpu *profile.Profile) error {
 const waitTimeout = time.Hour
 
 // until waits until the node's status meets a condition.
-func (r *run) until(ctx context.Context, is func(api.Status) bool) (api.Status, error) {
+func (r *run) until(ctx context.Context, is func(wire.Status) bool) (wire.Status, error) {
 	return until(ctx, r.Client, 200*time.Millisecond, is)
 }
 
 // until requests the node's status at intervals until it meets a condition.
-func until(ctx context.Context, node *api.Client, pause time.Duration, is func(api.Status) bool) (api.Status, error) {
+func until(ctx context.Context, node *api.Client, pause time.Duration, is func(wire.Status) bool) (wire.Status, error) {
 	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(pause) {
 		st, err := node.Status(ctx)
 		if err != nil {
@@ -162,7 +163,7 @@ func until(ctx context.Context, node *api.Client, pause time.Duration, is func(a
 }
 
 // idle reports whether all queues are empty.
-func idle(st api.Status) bool {
+func idle(st wire.Status) bool {
 	for _, q := range st.Queues {
 		if q.Tasks > 0 && q.Queue != subjects.QuarantineStream {
 			return false
@@ -205,7 +206,7 @@ const (
 // another time than the rest.
 func (r *run) rest(ctx context.Context) error {
 	from := usedBy(os.Getpid())
-	_, err := r.until(ctx, func(st api.Status) bool {
+	_, err := r.until(ctx, func(st wire.Status) bool {
 		now := usedBy(os.Getpid())
 		spent := now.since(from)
 		if busy := !idle(st); busy || spent.elapsed >= restFor {
@@ -238,7 +239,7 @@ func (r *run) someFeeds(ctx context.Context, n int) ([]string, error) {
 // doTo applies an operation to feeds of a node, in batches.
 func doTo(ctx context.Context, node *api.Client, what string, ids []string) error {
 	for step := range slices.Chunk(ids, 500) {
-		done, err := node.ChangeFeeds(ctx, api.BulkChange{Action: what, IDs: step})
+		done, err := node.ChangeFeeds(ctx, wire.BulkChange{Action: what, IDs: step})
 		if err != nil {
 			return err
 		}

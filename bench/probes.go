@@ -7,6 +7,7 @@ import (
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/simulate"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -59,7 +60,7 @@ func (p *probes) probe(ctx context.Context, node *api.Client, i int, url string)
 		return fmt.Errorf("refresh %s: %w", url, err)
 	}
 	for time.Since(began) < probeLasts {
-		found, err := node.Search(ctx, api.Search{Query: word, Duplicates: true, Limit: 1})
+		found, err := node.Search(ctx, wire.Search{Query: word, Duplicates: true, Limit: 1})
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // searchLoad simulate console users: they search for one to three words of titles, best first, grouped by story,
@@ -29,7 +30,7 @@ const searchEvery = 200 * time.Millisecond
 // newSearchLoad returns a search load based on the newest items.
 func newSearchLoad(ctx context.Context, node *api.Client) (*searchLoad, error) {
 	p := &searchLoad{node: node, chance: rand.New(rand.NewPCG(9, 5))}
-	q := api.Search{Sort: "newest", Limit: 100}
+	q := wire.Search{Sort: "newest", Limit: 100}
 	for range 10 {
 		found, err := node.Search(ctx, q)
 		if err != nil {
@@ -70,16 +71,16 @@ func (p *searchLoad) search(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		q := api.Search{Query: p.query(), Sort: "best", Once: true, Facets: true, Limit: 20}
+		q := wire.Search{Query: p.query(), Sort: "best", Once: true, Facets: true, Limit: 20}
 		searches.Go(func() { p.measure(context.WithoutCancel(ctx), q) })
 	}
 }
 
-func (p *searchLoad) measure(ctx context.Context, q api.Search) {
+func (p *searchLoad) measure(ctx context.Context, q wire.Search) {
 	began := time.Now()
 	found, err := p.node.Search(ctx, q)
 	elapsed := time.Since(began)
-	if err == nil && found.By == api.ByStore {
+	if err == nil && found.By == wire.ByStore {
 		err = errors.New(found.Why)
 	}
 	p.mu.Lock()

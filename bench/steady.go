@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
 
@@ -90,7 +90,7 @@ func (s *steady) takeIn(ctx context.Context) error {
 	if err := s.probes.addTo(ctx, s.agent.Client); err != nil {
 		return err
 	}
-	st, err := until(ctx, s.agent.Client, time.Second, func(st api.Status) bool {
+	st, err := until(ctx, s.agent.Client, time.Second, func(st wire.Status) bool {
 		unread := st.Feeds.Stored - st.Feeds.Polled
 		return unread <= st.Feeds.Stored/1000 && calm(st) // feeds of rate-limited hosts come later
 	})
@@ -143,7 +143,7 @@ func (s *steady) settle(ctx context.Context) error {
 
 // calm reports whether no queue has old tasks, though new tasks may arrive. A crawl task lasts until the
 // slowest of its many hosts has answered.
-func calm(st api.Status) bool {
+func calm(st wire.Status) bool {
 	for _, q := range st.Queues {
 		if q.Oldest > 2 && q.Queue != subjects.QuarantineStream && q.Queue != subjects.CrawlQueue.Name {
 			return false

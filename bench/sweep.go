@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // benchSweep measures a node's first polls of feeds, then polls with no, few, and one new item in each feed.
@@ -35,7 +35,7 @@ func (r *run) takeIn(ctx context.Context) error {
 	if err := r.feedServerCPU.addTo(ctx, r.Client); err != nil {
 		return err
 	}
-	_, err := r.until(ctx, func(st api.Status) bool { return st.Indexed >= int64(r.size.feeds*r.size.items) })
+	_, err := r.until(ctx, func(st wire.Status) bool { return st.Indexed >= int64(r.size.feeds*r.size.items) })
 	return err
 }
 
@@ -148,7 +148,7 @@ func (r *run) changedSweep(ctx context.Context) error {
 	all := int64(r.size.feeds * r.size.items)
 	p, err := r.measure("changed", func() error {
 		r.clock.add(untilDue) // all feeds become due together
-		_, err := r.until(ctx, func(st api.Status) bool { return st.Indexed >= all })
+		_, err := r.until(ctx, func(st wire.Status) bool { return st.Indexed >= all })
 		return err
 	})
 	if err != nil {

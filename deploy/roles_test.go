@@ -21,6 +21,7 @@ import (
 	"feedmesh/agent/role"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/simulate"
+	"feedmesh/agent/wire"
 	"feedmesh/classify"
 	"feedmesh/classify/query"
 	"feedmesh/classify/spam"
@@ -92,7 +93,7 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.SetProxy(ctx, "dead", api.ProxySetting{URL: "http://127.0.0.1:1", Hosts: []string{"refuses.example"}}); err != nil {
+	if _, err := client.SetProxy(ctx, "dead", wire.ProxySetting{URL: "http://127.0.0.1:1", Hosts: []string{"refuses.example"}}); err != nil {
 		t.Fatal(err)
 	}
 	farm := simulate.NewFeedServer(10, 5, time.Now())
@@ -118,14 +119,14 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 	if _, err := client.AddFeeds(ctx, urls, nil); err != nil {
 		t.Fatal(err)
 	}
-	var status api.Status
+	var status wire.Status
 	wait(t, "all items are searchable", func() bool {
 		status, err = client.Status(ctx)
 		return err == nil && status.Items == 51 && status.Indexed == 51
 	})
 	wait(t, "a dead proxy is seen to be dead", func() bool {
 		list, err := client.Proxies(ctx)
-		return err == nil && len(list.Proxies) == 1 && list.Proxies[0].Health.State == api.ProxyRests
+		return err == nil && len(list.Proxies) == 1 && list.Proxies[0].Health.State == wire.ProxyRests
 	})
 	if len(status.Agents) != len(role.All) {
 		t.Errorf("got %d agents, want %d", len(status.Agents), len(role.All))
@@ -159,7 +160,7 @@ func (c *cluster) env(t *testing.T, user string, store storage.Store, index stor
 		Config: settings, Mesh: c.join(t, user), Store: store, Index: index, Fetch: client, Post: client,
 		Log:     slog.New(slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Metrics: role.NewMetrics(prometheus.NewRegistry()), Workers: 2, CheckDiskSpace: func() error { return nil },
-		Checks: func(context.Context) []api.Check { return nil }, MetricsPage: http.NotFoundHandler(),
+		Checks: func(context.Context) []wire.Check { return nil }, MetricsPage: http.NotFoundHandler(),
 		Classifier: func() *classify.Classifier { return labels },
 	}
 }

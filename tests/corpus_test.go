@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse/feed"
+	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -117,7 +117,7 @@ func TestCorpus_RealFeedsBecomeSearchableItems(t *testing.T) {
 	first := n.waitSettled(corpusTime)
 
 	yield := 0
-	n.eachFeed(func(f api.Feed) {
+	n.eachFeed(func(f wire.Feed) {
 		s := samples[byFeed[f.ID]]
 		readable := s.parsed(f.URL)
 		if f.Items > 0 {
@@ -146,7 +146,7 @@ func TestCorpus_RealFeedsBecomeSearchableItems(t *testing.T) {
 	// A second sweep, a day later: everything is unchanged.
 	clock.add(25 * time.Hour)
 	polledAgain(t, n, clock.now().Add(-time.Hour))
-	n.eachFeed(func(f api.Feed) {
+	n.eachFeed(func(f wire.Feed) {
 		if f.Items > 0 && f.State.Outcome != subjects.Unchanged {
 			t.Errorf("%s: got %q at the second poll, want unchanged", samples[byFeed[f.ID]].File, f.State.Outcome)
 		}
@@ -179,7 +179,7 @@ func findable(t *testing.T, n *running) {
 			continue
 		}
 		looked++
-		found, err := n.Search(t.Context(), api.Search{Query: rarest, Duplicates: true, Limit: 100, Sort: "best"})
+		found, err := n.Search(t.Context(), wire.Search{Query: rarest, Duplicates: true, Limit: 100, Sort: "best"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func polledAgain(t *testing.T, n *running, after time.Time) {
 	t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(500 * time.Millisecond) {
 		behind := 0
-		n.eachFeed(func(f api.Feed) {
+		n.eachFeed(func(f wire.Feed) {
 			if f.State == nil || !f.State.Polled.After(after) {
 				behind++
 			}

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/simulate"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/tests/corpus"
 )
@@ -173,7 +173,7 @@ func (r *running) summarizedStories() []storage.Story {
 	var last []storage.Story
 	for range 30 {
 		time.Sleep(3 * time.Second) // longer than a round of summaries
-		page, err := r.Stories(r.t.Context(), api.StorySearch{Limit: 10, Sources: 2})
+		page, err := r.Stories(r.t.Context(), wire.StorySearch{Limit: 10, Sources: 2})
 		if err != nil {
 			r.t.Fatal(err)
 		}

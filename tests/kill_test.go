@@ -18,6 +18,7 @@ import (
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/simulate"
+	"feedmesh/agent/wire"
 )
 
 // build builds the program and returns its path.
@@ -127,7 +128,7 @@ func TestKill_TwentyKillsLoseAndDuplicateNothing(t *testing.T) {
 	}
 	for range 50 {
 		i, seq := random.IntN(feeds), random.IntN(items)
-		found, err := p.Search(t.Context(), api.Search{Query: simulate.UniqueWord(i, seq), Limit: 10, Sort: "best"})
+		found, err := p.Search(t.Context(), wire.Search{Query: simulate.UniqueWord(i, seq), Limit: 10, Sort: "best"})
 		if err != nil || len(found.Items) != 1 || found.Items[0].URL != simulate.Link(i, seq) {
 			t.Errorf("search for entry %d of feed %d: got %d items, %v; want the entry", seq, i, found.Total, err)
 		}
@@ -242,7 +243,7 @@ func TestFetch_PrivateAddressesAreRejected(t *testing.T) {
 	feedServer := simulate.NewFeedServer(1, 1, time.Now())
 	n.add(serve(t, feedServer)+feedServer.Path(0), "http://169.254.169.254/latest/meta-data", "http://localhost:1/feed")
 	n.waitSettled(time.Minute)
-	n.eachFeed(func(f api.Feed) {
+	n.eachFeed(func(f wire.Feed) {
 		if f.State.Class != "blocked" || !strings.Contains(f.State.Error, "--allow-net") && !strings.Contains(f.State.Error, "port") {
 			t.Errorf("%s: got %q (%s), want blocked, with a remedy", f.URL, f.State.Error, f.State.Class)
 		}

@@ -14,6 +14,7 @@ import (
 	"feedmesh/agent/api"
 	"feedmesh/agent/node"
 	"feedmesh/agent/role"
+	"feedmesh/agent/wire"
 	"feedmesh/config"
 	"feedmesh/subjects"
 )
@@ -99,7 +100,7 @@ func (r *running) add(urls ...string) {
 	}
 }
 
-func (r *running) status() api.Status {
+func (r *running) status() wire.Status {
 	r.t.Helper()
 	s, err := r.Status(r.t.Context())
 	if err != nil {
@@ -109,9 +110,9 @@ func (r *running) status() api.Status {
 }
 
 // waitSettled waits until every feed has been polled and all queues are empty.
-func (r *running) waitSettled(within time.Duration) api.Status {
+func (r *running) waitSettled(within time.Duration) wire.Status {
 	r.t.Helper()
-	var last api.Status
+	var last wire.Status
 	calm := 0
 	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(250 * time.Millisecond) {
 		last = r.status()
@@ -134,7 +135,7 @@ func (r *running) waitSettled(within time.Duration) api.Status {
 }
 
 // eachFeed calls do for every feed.
-func (r *running) eachFeed(do func(api.Feed)) {
+func (r *running) eachFeed(do func(wire.Feed)) {
 	r.t.Helper()
 	for after := ""; ; {
 		page, err := r.Feeds(r.t.Context(), after, 500)
@@ -151,11 +152,11 @@ func (r *running) eachFeed(do func(api.Feed)) {
 }
 
 // items returns all items, duplicates included, newest first.
-func (r *running) items() []api.FoundItem {
+func (r *running) items() []wire.FoundItem {
 	r.t.Helper()
-	var items []api.FoundItem
+	var items []wire.FoundItem
 	for cursor := ""; ; {
-		found, err := r.Search(r.t.Context(), api.Search{Duplicates: true, Sort: "newest", Limit: 100, Cursor: cursor})
+		found, err := r.Search(r.t.Context(), wire.Search{Duplicates: true, Sort: "newest", Limit: 100, Cursor: cursor})
 		if err != nil {
 			r.t.Fatal(err)
 		}

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/simulate"
+	"feedmesh/agent/wire"
 	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/storage/sqlite"
@@ -187,7 +187,7 @@ func waitPolled(t *testing.T, n *running, feeds int) {
 	}
 }
 
-func busy(status api.Status) bool {
+func busy(status wire.Status) bool {
 	return slices.ContainsFunc(status.Queues, func(q mesh.Depth) bool { return q.Tasks > 0 && q.Queue != subjects.QuarantineStream })
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/tests/engines"
 )
 
@@ -114,7 +115,7 @@ func TestUpgrade_OpensThePreviousVersionsDataFolder(t *testing.T) {
 			t.Errorf("%s is %s after the upgrade, want %s", name, got, want)
 		}
 	}
-	found, err := n.Search(t.Context(), api.Search{Query: "lighthouse weather", Limit: 5})
+	found, err := n.Search(t.Context(), wire.Search{Query: "lighthouse weather", Limit: 5})
 	if err != nil || len(found.Items) == 0 {
 		t.Errorf("search after the upgrade: %d items, %v", len(found.Items), err)
 	}

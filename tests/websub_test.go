@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
 
@@ -182,7 +182,7 @@ func TestWebSub_FeedIsPushed(t *testing.T) {
 	// minutes. From then on the feed's interval is longer.
 	n.stop()
 	n = start(t, c, nil)
-	var states map[string]api.Feed
+	var states map[string]wire.Feed
 	within(t, time.Minute, "the schedule has received the lease", func() bool {
 		states = n.polledAgain()
 		return !states[topic].State.PushUntil.IsZero()
@@ -203,12 +203,12 @@ func TestWebSub_FeedIsPushed(t *testing.T) {
 }
 
 // wait returns the time from a feed's last poll to its next one.
-func wait(f api.Feed) time.Duration { return f.State.Next.Sub(f.State.Polled) }
+func wait(f wire.Feed) time.Duration { return f.State.Next.Sub(f.State.Polled) }
 
 // finds reports whether a search for the word has results.
 func (r *running) finds(word string) bool {
 	r.t.Helper()
-	found, err := r.Search(r.t.Context(), api.Search{Query: word, Limit: 1})
+	found, err := r.Search(r.t.Context(), wire.Search{Query: word, Limit: 1})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -216,17 +216,17 @@ func (r *running) finds(word string) bool {
 }
 
 // polledAgain polls all feeds now and returns them afterwards, by URL.
-func (r *running) polledAgain() map[string]api.Feed {
+func (r *running) polledAgain() map[string]wire.Feed {
 	r.t.Helper()
-	began, feeds := time.Now(), map[string]api.Feed{}
-	r.eachFeed(func(f api.Feed) {
+	began, feeds := time.Now(), map[string]wire.Feed{}
+	r.eachFeed(func(f wire.Feed) {
 		if err := r.RefreshFeed(r.t.Context(), f.ID); err != nil {
 			r.t.Fatal(err)
 		}
 	})
 	within(r.t, time.Minute, "all feeds are polled again", func() bool {
 		all := true
-		r.eachFeed(func(f api.Feed) {
+		r.eachFeed(func(f wire.Feed) {
 			feeds[f.URL] = f
 			all = all && f.State.Polled.After(began) && f.State.Crawl == ""
 		})

@@ -19,6 +19,7 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/output"
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/classify/query"
 	"feedmesh/storage"
@@ -54,8 +55,8 @@ type Deps struct {
 	Store        storage.Store
 	Index        storage.Index
 	Mesh         Mesh
-	Fetcher      Fetcher                           // for feed discovery and fetch tests
-	Checks       func(ctx context.Context) []Check // dependencies of this process and their health
+	Fetcher      Fetcher                                // for feed discovery and fetch tests
+	Checks       func(ctx context.Context) []wire.Check // dependencies of this process and their health
 	Metrics      http.Handler
 	RuleSetSpecs []RuleSetSpec            // all rule sets of this program
 	Decider      func() workbench.Decider // the rules in force in this process

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/nats-io/nuid"
 
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/classify"
 	"feedmesh/storage"
@@ -22,21 +23,6 @@ const (
 	maxTestedText    = 1 << 20          // bytes, since each text is kept
 )
 
-// A Backtest is a back-test that runs in the background, or has ended. Only the process that started it
-// stores it, and only the last maxKeptBacktests.
-type Backtest struct {
-	ID     string
-	Set    string // of rules
-	From   int64  // base version of Text
-	Text   string
-	Note   string // note for saving Text
-	Items  int    // number of items to check, at most
-	Done   int    // number of items checked
-	Ended  bool
-	Err    string           // error text, if it failed
-	Report workbench.Report // set when Ended
-}
-
 // backtests holds the last back-tests of this process, oldest first.
 type backtests struct {
 	mu      sync.Mutex
@@ -45,7 +31,7 @@ type backtests struct {
 }
 
 type backtest struct {
-	Backtest
+	wire.Backtest
 	done atomic.Int64
 	stop context.CancelFunc
 }
@@ -63,7 +49,7 @@ func (c counter) Decide(d classify.Document) classify.Decision {
 
 // StartBacktest starts a back-test of a text on the newest items and returns its ID. The fields Set, From,
 // Text, Note and Items describe the back-test.
-func (s *Server) StartBacktest(of Backtest) (id string, err error) {
+func (s *Server) StartBacktest(of wire.Backtest) (id string, err error) {
 	spec, err := s.decidingSet(of.Set)
 	if err != nil {
 		return "", err
@@ -101,7 +87,7 @@ func (s *Server) StartBacktest(of Backtest) (id string, err error) {
 
 // Backtest returns the progress or result of a back-test. It returns [storage.ErrNotFound] if this process
 // does not store it.
-func (s *Server) Backtest(id string) (Backtest, error) {
+func (s *Server) Backtest(id string) (wire.Backtest, error) {
 	s.backtests.mu.Lock()
 	defer s.backtests.mu.Unlock()
 	for _, run := range s.backtests.all {
@@ -111,7 +97,7 @@ func (s *Server) Backtest(id string) (Backtest, error) {
 			return view, nil
 		}
 	}
-	return Backtest{}, fmt.Errorf("back-test %s: %w: only the last %d are kept, by the agent that made them", id, storage.ErrNotFound, maxKeptBacktests)
+	return wire.Backtest{}, fmt.Errorf("back-test %s: %w: only the last %d are kept, by the agent that made them", id, storage.ErrNotFound, maxKeptBacktests)
 }
 
 // add stores a back-test and evicts the oldest ended one when maxKeptBacktests are stored.

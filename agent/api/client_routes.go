@@ -12,18 +12,19 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
 // Proxies returns all proxies, ordered by ID.
-func (c *Client) Proxies(ctx context.Context) (Proxies, error) {
-	return call[Proxies](ctx, c, "GET", "/api/proxies", nil, nil)
+func (c *Client) Proxies(ctx context.Context) (wire.Proxies, error) {
+	return call[wire.Proxies](ctx, c, "GET", "/api/proxies", nil, nil)
 }
 
 // SetProxy adds or changes a proxy.
-func (c *Client) SetProxy(ctx context.Context, id string, p ProxySetting) (Proxy, error) {
-	return call[Proxy](ctx, c, "PUT", "/api/proxies/"+url.PathEscape(id), nil, p)
+func (c *Client) SetProxy(ctx context.Context, id string, p wire.ProxySetting) (wire.Proxy, error) {
+	return call[wire.Proxy](ctx, c, "PUT", "/api/proxies/"+url.PathEscape(id), nil, p)
 }
 
 // RemoveProxy removes a proxy.
@@ -32,7 +33,7 @@ func (c *Client) RemoveProxy(ctx context.Context, id string) error {
 }
 
 // Search returns a page of items that match a search.
-func (c *Client) Search(ctx context.Context, s Search) (SearchResults, error) {
+func (c *Client) Search(ctx context.Context, s wire.Search) (wire.SearchResults, error) {
 	q := url.Values{}
 	set(q, "q", s.Query)
 	set(q, "feed", s.Feed)
@@ -53,40 +54,40 @@ func (c *Client) Search(ctx context.Context, s Search) (SearchResults, error) {
 		set(q, "limit", strconv.Itoa(s.Limit))
 	}
 	set(q, "cursor", s.Cursor)
-	return call[SearchResults](ctx, c, "GET", "/api/search", q, nil)
+	return call[wire.SearchResults](ctx, c, "GET", "/api/search", q, nil)
 }
 
 // Similar returns at most limit items with content similar to that of the given item.
-func (c *Client) Similar(ctx context.Context, id string, limit int) (Similar, error) {
+func (c *Client) Similar(ctx context.Context, id string, limit int) (wire.Similar, error) {
 	q := url.Values{}
 	set(q, "limit", strconv.Itoa(limit))
-	return call[Similar](ctx, c, "GET", "/api/items/"+url.PathEscape(id)+"/similar", q, nil)
+	return call[wire.Similar](ctx, c, "GET", "/api/items/"+url.PathEscape(id)+"/similar", q, nil)
 }
 
 // Suggest returns at most limit words of titles that begin with the prefix.
-func (c *Client) Suggest(ctx context.Context, prefix string, limit int) (Suggestions, error) {
+func (c *Client) Suggest(ctx context.Context, prefix string, limit int) (wire.Suggestions, error) {
 	q := url.Values{}
 	set(q, "prefix", prefix)
 	set(q, "limit", strconv.Itoa(limit))
-	return call[Suggestions](ctx, c, "GET", "/api/suggest", q, nil)
+	return call[wire.Suggestions](ctx, c, "GET", "/api/suggest", q, nil)
 }
 
 // Item returns one item with its text.
-func (c *Client) Item(ctx context.Context, id string) (ItemView, error) {
-	return call[ItemView](ctx, c, "GET", "/api/items/"+url.PathEscape(id), nil, nil)
+func (c *Client) Item(ctx context.Context, id string) (wire.ItemView, error) {
+	return call[wire.ItemView](ctx, c, "GET", "/api/items/"+url.PathEscape(id), nil, nil)
 }
 
 // Status returns the state of the mesh.
-func (c *Client) Status(ctx context.Context) (Status, error) {
-	return call[Status](ctx, c, "GET", "/api/status", nil, nil)
+func (c *Client) Status(ctx context.Context) (wire.Status, error) {
+	return call[wire.Status](ctx, c, "GET", "/api/status", nil, nil)
 }
 
 // Quarantine returns a page of quarantined tasks, oldest first.
-func (c *Client) Quarantine(ctx context.Context, after uint64, limit int) (QuarantinePage, error) {
+func (c *Client) Quarantine(ctx context.Context, after uint64, limit int) (wire.QuarantinePage, error) {
 	q := url.Values{}
 	set(q, "after", strconv.FormatUint(after, 10))
 	set(q, "limit", strconv.Itoa(limit))
-	return call[QuarantinePage](ctx, c, "GET", "/api/quarantine", q, nil)
+	return call[wire.QuarantinePage](ctx, c, "GET", "/api/quarantine", q, nil)
 }
 
 // Quarantined returns one quarantined task with its message.
@@ -106,27 +107,27 @@ func (c *Client) DropQuarantined(ctx context.Context, seq uint64) error {
 
 // StartReindex starts a repair of the index unless one runs: items that differ from the store are indexed
 // again, or all items.
-func (c *Client) StartReindex(ctx context.Context, all bool) (Reindex, error) {
+func (c *Client) StartReindex(ctx context.Context, all bool) (wire.Reindex, error) {
 	q := url.Values{}
 	if all {
 		q.Set("all", "true")
 	}
-	return call[Reindex](ctx, c, "POST", "/api/reindex", q, nil)
+	return call[wire.Reindex](ctx, c, "POST", "/api/reindex", q, nil)
 }
 
 // Reindex returns the progress of the repair of the index.
-func (c *Client) Reindex(ctx context.Context) (Reindex, error) {
-	return call[Reindex](ctx, c, "GET", "/api/reindex", nil, nil)
+func (c *Client) Reindex(ctx context.Context) (wire.Reindex, error) {
+	return call[wire.Reindex](ctx, c, "GET", "/api/reindex", nil, nil)
 }
 
 // RuleSets returns the rule sets and the version of each that every agent uses.
-func (c *Client) RuleSets(ctx context.Context) (RuleSets, error) {
-	return call[RuleSets](ctx, c, "GET", "/api/rules", nil, nil)
+func (c *Client) RuleSets(ctx context.Context) (wire.RuleSets, error) {
+	return call[wire.RuleSets](ctx, c, "GET", "/api/rules", nil, nil)
 }
 
 // Rules returns a version of a rule set; version 0 is the newest.
-func (c *Client) Rules(ctx context.Context, name string, version int64) (RuleText, error) {
-	rules := RuleText{Name: name}
+func (c *Client) Rules(ctx context.Context, name string, version int64) (wire.RuleText, error) {
+	rules := wire.RuleText{Name: name}
 	resp, err := c.send(ctx, "GET", rulesPath(name), versionQuery(version), nil)
 	if err != nil {
 		return rules, err
@@ -149,28 +150,28 @@ func (c *Client) Rules(ctx context.Context, name string, version int64) (RuleTex
 
 // PutRules saves a text as the next version of a rule set. from is its base version, which must be the
 // newest; 0 if the set has none.
-func (c *Client) PutRules(ctx context.Context, name string, from int64, text []byte, note string) (SavedRules, error) {
+func (c *Client) PutRules(ctx context.Context, name string, from int64, text []byte, note string) (wire.SavedRules, error) {
 	q := url.Values{"version": {strconv.FormatInt(from, 10)}}
 	set(q, "note", note)
-	return call[SavedRules](ctx, c, "PUT", rulesPath(name), q, text)
+	return call[wire.SavedRules](ctx, c, "PUT", rulesPath(name), q, text)
 }
 
 // CheckRules returns the errors and warnings of a text without saving it.
-func (c *Client) CheckRules(ctx context.Context, name string, text []byte) (RuleCheck, error) {
-	return call[RuleCheck](ctx, c, "POST", rulesPath(name)+"/check", nil, text)
+func (c *Client) CheckRules(ctx context.Context, name string, text []byte) (wire.RuleCheck, error) {
+	return call[wire.RuleCheck](ctx, c, "POST", rulesPath(name)+"/check", nil, text)
 }
 
 // RuleVersions returns a page of a rule set's versions, newest first. before is the cursor: only older
 // versions are returned; 0 starts at the newest.
-func (c *Client) RuleVersions(ctx context.Context, name string, before int64, limit int) (RuleVersionPage, error) {
+func (c *Client) RuleVersions(ctx context.Context, name string, before int64, limit int) (wire.RuleVersionPage, error) {
 	q := url.Values{"before": {strconv.FormatInt(before, 10)}, "limit": {strconv.Itoa(limit)}}
-	return call[RuleVersionPage](ctx, c, "GET", rulesPath(name)+"/versions", q, nil)
+	return call[wire.RuleVersionPage](ctx, c, "GET", rulesPath(name)+"/versions", q, nil)
 }
 
 // RestoreRules saves the text of an old version as the next version. Version 0 is the built-in rules.
-func (c *Client) RestoreRules(ctx context.Context, name string, version int64) (SavedRules, error) {
+func (c *Client) RestoreRules(ctx context.Context, name string, version int64) (wire.SavedRules, error) {
 	q := url.Values{"version": {strconv.FormatInt(version, 10)}}
-	return call[SavedRules](ctx, c, "POST", rulesPath(name)+"/restore", q, nil)
+	return call[wire.SavedRules](ctx, c, "POST", rulesPath(name)+"/restore", q, nil)
 }
 
 func rulesPath(name string) string { return "/api/rules/" + url.PathEscape(name) }
@@ -186,9 +187,9 @@ func versionQuery(version int64) url.Values {
 
 // Readiness states whether a node is ready, and the health of each dependency.
 type Readiness struct {
-	Ready  bool      `json:"ready"`
-	Checks []Check   `json:"checks"`
-	At     time.Time `json:"-"` // the node's time, to the second; zero without a Date header
+	Ready  bool         `json:"ready"`
+	Checks []wire.Check `json:"checks"`
+	At     time.Time    `json:"-"` // the node's time, to the second; zero without a Date header
 }
 
 // Ready returns the readiness of a node. A node that is not ready is not an error.
@@ -230,20 +231,20 @@ func setTrue(q url.Values, name string, is bool) {
 
 // Statistics returns what came in the last days, 1 to 90, and how feeds are read.
 // The zone is named as Europe/Berlin; it is UTC if it is empty.
-func (c *Client) Statistics(ctx context.Context, days int, zone string) (Statistics, error) {
+func (c *Client) Statistics(ctx context.Context, days int, zone string) (wire.Statistics, error) {
 	q := url.Values{"days": {strconv.Itoa(days)}}
 	set(q, "zone", zone)
-	return call[Statistics](ctx, c, "GET", "/api/statistics", q, nil)
+	return call[wire.Statistics](ctx, c, "GET", "/api/statistics", q, nil)
 }
 
 // Tokens returns all tokens but the owner's, without their secrets.
-func (c *Client) Tokens(ctx context.Context) (Tokens, error) {
-	return call[Tokens](ctx, c, "GET", "/api/tokens", nil, nil)
+func (c *Client) Tokens(ctx context.Context) (wire.Tokens, error) {
+	return call[wire.Tokens](ctx, c, "GET", "/api/tokens", nil, nil)
 }
 
 // AddToken creates a token.
-func (c *Client) AddToken(ctx context.Context, t TokenSetting) (NewToken, error) {
-	return call[NewToken](ctx, c, "POST", "/api/tokens", nil, t)
+func (c *Client) AddToken(ctx context.Context, t wire.TokenSetting) (wire.NewToken, error) {
+	return call[wire.NewToken](ctx, c, "POST", "/api/tokens", nil, t)
 }
 
 // RemoveToken removes a token.
@@ -252,12 +253,12 @@ func (c *Client) RemoveToken(ctx context.Context, id string) error {
 }
 
 // SavedSearches returns all saved searches, ordered by name.
-func (c *Client) SavedSearches(ctx context.Context) (SavedSearches, error) {
-	return call[SavedSearches](ctx, c, "GET", "/api/searches", nil, nil)
+func (c *Client) SavedSearches(ctx context.Context) (wire.SavedSearches, error) {
+	return call[wire.SavedSearches](ctx, c, "GET", "/api/searches", nil, nil)
 }
 
 // SaveSearch saves a search under a name, in place of any that has it.
-func (c *Client) SaveSearch(ctx context.Context, name string, setting SearchSetting) (storage.SavedSearch, error) {
+func (c *Client) SaveSearch(ctx context.Context, name string, setting wire.SearchSetting) (storage.SavedSearch, error) {
 	return call[storage.SavedSearch](ctx, c, "PUT", "/api/searches/"+url.PathEscape(name), nil, setting)
 }
 

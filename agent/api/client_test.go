@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"feedmesh/agent/wire"
 )
 
 // answering returns a client of a server with a fixed response, and its last request.
@@ -49,23 +51,23 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 		{"GET /api/imports", func() error { _, err := c.Imports(ctx); return err }},
 		{"GET /api/imports/a", func() error { _, err := c.Import(ctx, "a"); return err }},
 		{"GET /api/imports/a/lines?after=7&limit=5&outcome=invalid", func() error {
-			_, err := c.ImportLines(ctx, ImportSearch{ID: "a", Outcome: Invalid, After: 7, Limit: 5})
+			_, err := c.ImportLines(ctx, wire.ImportSearch{ID: "a", Outcome: Invalid, After: 7, Limit: 5})
 			return err
 		}},
 		{"POST /api/feeds/discover", func() error { _, err := c.Discover(ctx, "u"); return err }},
-		{"PATCH /api/feeds/a", func() error { _, err := c.SetFeed(ctx, "a", FeedChange{}); return err }},
+		{"PATCH /api/feeds/a", func() error { _, err := c.SetFeed(ctx, "a", wire.FeedChange{}); return err }},
 		{"GET /api/proxies", func() error { _, err := c.Proxies(ctx); return err }},
-		{"PUT /api/proxies/a", func() error { _, err := c.SetProxy(ctx, "a", ProxySetting{}); return err }},
+		{"PUT /api/proxies/a", func() error { _, err := c.SetProxy(ctx, "a", wire.ProxySetting{}); return err }},
 		{"DELETE /api/proxies/a", func() error { return c.RemoveProxy(ctx, "a") }},
 		{"GET /api/searches", func() error { _, err := c.SavedSearches(ctx); return err }},
-		{"PUT /api/searches/a", func() error { _, err := c.SaveSearch(ctx, "a", SearchSetting{}); return err }},
+		{"PUT /api/searches/a", func() error { _, err := c.SaveSearch(ctx, "a", wire.SearchSetting{}); return err }},
 		{"DELETE /api/searches/a", func() error { return c.RemoveSearch(ctx, "a") }},
 		{"GET /api/feeds/export", func() error { return c.ExportFeeds(ctx, io.Discard) }},
 		{"GET /api/feeds/a%2Fb", func() error { _, err := c.Feed(ctx, "a/b"); return err }},
 		{"DELETE /api/feeds/a", func() error { return c.RemoveFeed(ctx, "a") }},
 		{"POST /api/feeds/a/refresh", func() error { return c.RefreshFeed(ctx, "a") }},
 		{"GET /api/search?after=2026-01-31T00%3A00%3A00Z&limit=5&q=a+b&spam=true", func() error {
-			_, err := c.Search(ctx, Search{Query: "a b", After: day, Limit: 5, Spam: true})
+			_, err := c.Search(ctx, wire.Search{Query: "a b", After: day, Limit: 5, Spam: true})
 			return err
 		}},
 		{"GET /api/items/a", func() error { _, err := c.Item(ctx, "a"); return err }},
@@ -83,11 +85,11 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 		{"GET /api/rules/a/versions?before=7&limit=5", func() error { _, err := c.RuleVersions(ctx, "a", 7, 5); return err }},
 		{"POST /api/rules/a/restore?version=0", func() error { _, err := c.RestoreRules(ctx, "a", 0); return err }},
 		{"GET /api/stories?after=2026-01-31T00%3A00%3A00Z&category=c&language=en&limit=5&sort=newest&sources=3&topic=t", func() error {
-			_, err := c.Stories(ctx, StorySearch{Language: "en", Category: "c", Topic: "t", After: day, Sources: 3, Sort: "newest", Limit: 5})
+			_, err := c.Stories(ctx, wire.StorySearch{Language: "en", Category: "c", Topic: "t", After: day, Sources: 3, Sort: "newest", Limit: 5})
 			return err
 		}},
 		{"GET /api/stories/a", func() error { _, err := c.Story(ctx, "a"); return err }},
-		{"POST /api/stories/a/split", func() error { _, err := c.SplitStory(ctx, "a", SplitRequest{EventID: "e"}); return err }},
+		{"POST /api/stories/a/split", func() error { _, err := c.SplitStory(ctx, "a", wire.SplitRequest{EventID: "e"}); return err }},
 		{"POST /api/stories/a/join", func() error { _, err := c.JoinStories(ctx, "a", "b"); return err }},
 		{"GET /api/bursts?limit=5&of=topic", func() error { _, err := c.Bursts(ctx, "topic", 5); return err }},
 		{"GET /api/items/a/duplicates", func() error { _, err := c.Duplicates(ctx, "a"); return err }},
@@ -114,7 +116,7 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 func TestClient_ReturnsProblemDetails(t *testing.T) {
 	c, _ := answering(t, 422, kind("application/problem+json"),
 		`{"status":422,"detail":"validation failed","errors":[{"message":"too long","location":"query.q"},{"message":"odd"}]}`)
-	_, err := c.Search(t.Context(), Search{})
+	_, err := c.Search(t.Context(), wire.Search{})
 	var p *Problem
 	if !errors.As(err, &p) || p.Status != 422 || err.Error() != "validation failed: too long (query.q); odd" {
 		t.Errorf("got %v", err)

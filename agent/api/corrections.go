@@ -9,17 +9,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/nats-io/nuid"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify/rule"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
-
-// A Correction is a person's correction of an item's labels. Absent fields stay unchanged.
-type Correction struct {
-	Spam       *bool     `json:"spam,omitempty"`
-	Categories *[]string `json:"categories,omitempty" maxItems:"3" doc:"Best first; empty: no category applies."`
-	Topics     *[]string `json:"topics,omitempty" maxItems:"5" doc:"Best first."`
-}
 
 func (s *Server) correctionRoutes(api huma.API) {
 	set := op("PUT", "/api/items/{id}/labels", "label-item", "Correct the labels of an item", 400, 404, 422, 503)
@@ -27,7 +21,7 @@ func (s *Server) correctionRoutes(api huma.API) {
 	huma.Register(api, set, s.labelItem)
 	forget := op("DELETE", "/api/items/{id}/labels", "unlabel-item", "Delete the corrections of an item", 404, 503)
 	forget.Description = "The labels stay until rules are applied to it again."
-	huma.Register(api, forget, func(ctx context.Context, in *byID) (*body[ItemView], error) {
+	huma.Register(api, forget, func(ctx context.Context, in *byID) (*body[wire.ItemView], error) {
 		item, err := s.Store.RemoveCorrection(ctx, in.ID)
 		return s.labelled(s.relabelled(ctx, item, in.ID, err))
 	})
@@ -35,16 +29,16 @@ func (s *Server) correctionRoutes(api huma.API) {
 
 func (s *Server) labelItem(ctx context.Context, in *struct {
 	ID   string `path:"id" maxLength:"64"`
-	Body Correction
-}) (*body[ItemView], error) {
-	if problems := in.Body.problems(); len(problems) > 0 {
+	Body wire.Correction
+}) (*body[wire.ItemView], error) {
+	if problems := correctionProblems(in.Body); len(problems) > 0 {
 		return nil, huma.Error422UnprocessableEntity("the labels are invalid, nothing was changed", problems...)
 	}
 	return s.labelled(s.LabelItem(ctx, in.ID, in.Body))
 }
 
 // problems returns the errors in the label names.
-func (c Correction) problems() (problems []error) {
+func correctionProblems(c wire.Correction) (problems []error) {
 	if c.Categories != nil {
 		problems = append(problems, checkLabels("categories", *c.Categories, maxCategories)...)
 	}
@@ -56,9 +50,9 @@ func (c Correction) problems() (problems []error) {
 
 // LabelItem stores a person's correction of an item and returns the item. Invalid or too many names are a
 // [*ConflictError]. It returns [storage.ErrNotFound] if the item does not exist.
-func (s *Server) LabelItem(ctx context.Context, id string, c Correction) (ItemView, error) {
-	if problems := c.problems(); len(problems) > 0 {
-		return ItemView{}, conflictf("%s", strings.ReplaceAll(errors.Join(problems...).Error(), "\n", "; "))
+func (s *Server) LabelItem(ctx context.Context, id string, c wire.Correction) (wire.ItemView, error) {
+	if problems := correctionProblems(c); len(problems) > 0 {
+		return wire.ItemView{}, conflictf("%s", strings.ReplaceAll(errors.Join(problems...).Error(), "\n", "; "))
 	}
 	correction := storage.Correction{ItemID: id, Spam: c.Spam}
 	if c.Categories != nil {
@@ -96,7 +90,7 @@ func checkLabels(of string, names []string, most int) (problems []error) {
 }
 
 // correct stores a correction and queues the item for the index.
-func (s *Server) correct(ctx context.Context, correction storage.Correction) (ItemView, error) {
+func (s *Server) correct(ctx context.Context, correction storage.Correction) (wire.ItemView, error) {
 	correction.At = s.Now()
 	item, err := s.Store.Correct(ctx, correction)
 	return s.relabelled(ctx, item, correction.ItemID, err)
@@ -104,20 +98,20 @@ func (s *Server) correct(ctx context.Context, correction storage.Correction) (It
 
 // relabelled queues a corrected item for the index and returns it. If that fails, the whole request can be
 // retried.
-func (s *Server) relabelled(ctx context.Context, item storage.Item, id string, err error) (ItemView, error) {
+func (s *Server) relabelled(ctx context.Context, item storage.Item, id string, err error) (wire.ItemView, error) {
 	if err != nil {
-		return ItemView{}, fmt.Errorf("item %s: %w", id, err)
+		return wire.ItemView{}, fmt.Errorf("item %s: %w", id, err)
 	}
 	if err := subjects.PublishIndex(ctx, s.Mesh, "corrected "+nuid.Next(), []string{id}); err != nil {
-		return ItemView{}, err
+		return wire.ItemView{}, err
 	}
-	return ItemView{Item: item, FeedTitle: s.titles(ctx)(item.FeedID)}, nil
+	return wire.ItemView{Item: item, FeedTitle: s.titles(ctx)(item.FeedID)}, nil
 }
 
 // labelled converts a corrected item or an error to a response.
-func (s *Server) labelled(item ItemView, err error) (*body[ItemView], error) {
+func (s *Server) labelled(item wire.ItemView, err error) (*body[wire.ItemView], error) {
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	return &body[ItemView]{Body: item}, nil
+	return &body[wire.ItemView]{Body: item}, nil
 }

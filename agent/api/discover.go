@@ -11,6 +11,7 @@ import (
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse/discover"
 	"feedmesh/agent/role/parse/feed"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -20,26 +21,6 @@ const (
 	KindPage        = "page"        // searched for feeds
 	KindUnreachable = "unreachable" // see Problem
 )
-
-// A Discovery is the result of the search for feeds at an address.
-type Discovery struct {
-	URL     string      `json:"url"`
-	Kind    string      `json:"kind" enum:"feed,page,unreachable"`
-	Feeds   []Candidate `json:"feeds" doc:"The feed itself, or those of the page, likeliest first."`
-	Problem string      `json:"problem,omitempty" doc:"Why no feed was found."`
-}
-
-// A Candidate is a feed found at an address.
-type Candidate struct {
-	URL     string    `json:"url"`
-	FeedID  string    `json:"feed_id"`
-	Stored  bool      `json:"known" doc:"Whether it is stored already."`
-	Title   string    `json:"title,omitempty"`
-	Format  string    `json:"format,omitempty" doc:"RSS, Atom, RDF or JSON Feed; absent if it was not read."`
-	Entries int       `json:"entries" doc:"Number of entries."`
-	Newest  time.Time `json:"newest,omitzero" doc:"Publication time of the newest entry."`
-	Problem string    `json:"problem,omitempty" doc:"Why it could not be read, although it is a feed or its page links to it as one."`
-}
 
 // Bounds of a discovery.
 const (
@@ -53,33 +34,33 @@ func (s *Server) discoverRoutes(api huma.API) {
 	find.Description = "Fetches the address and at most eight candidates, and adds nothing."
 	huma.Register(api, find, func(ctx context.Context, in *body[struct {
 		URL string `json:"url" minLength:"1" maxLength:"4096"`
-	}]) (*body[Discovery], error) {
+	}]) (*body[wire.Discovery], error) {
 		found, err := s.Discover(ctx, in.Body.URL)
 		if err != nil {
 			return nil, s.problem(err)
 		}
-		return &body[Discovery]{Body: found}, nil
+		return &body[wire.Discovery]{Body: found}, nil
 	})
 }
 
 // Discover fetches an address and returns it as a feed, or the feeds of the page there. Only errors of the
 // store are returned as an error.
-func (s *Server) Discover(ctx context.Context, address string) (Discovery, error) {
+func (s *Server) Discover(ctx context.Context, address string) (wire.Discovery, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
 	canonical, err := storage.CanonicalURL(address)
 	if err != nil {
-		return Discovery{URL: address, Kind: KindUnreachable, Feeds: []Candidate{}, Problem: err.Error()}, nil
+		return wire.Discovery{URL: address, Kind: KindUnreachable, Feeds: []wire.Candidate{}, Problem: err.Error()}, nil
 	}
-	found := Discovery{URL: canonical, Kind: KindPage, Feeds: []Candidate{}}
+	found := wire.Discovery{URL: canonical, Kind: KindPage, Feeds: []wire.Candidate{}}
 	first, page, err := s.probe(ctx, canonical)
 	var unread *feed.Error
 	switch {
 	case err == nil:
-		found.Kind, found.Feeds = KindFeed, []Candidate{first}
+		found.Kind, found.Feeds = KindFeed, []wire.Candidate{first}
 	case errors.As(err, &unread) && isDamaged(unread):
 		first.Problem = err.Error()
-		found.Kind, found.Feeds = KindFeed, []Candidate{first}
+		found.Kind, found.Feeds = KindFeed, []wire.Candidate{first}
 	case errors.As(err, &unread):
 		found.Feeds = s.probePage(ctx, page)
 		if len(found.Feeds) == 0 {
@@ -93,7 +74,7 @@ func (s *Server) Discover(ctx context.Context, address string) (Discovery, error
 		c.FeedID = storage.FeedID(c.URL)
 		_, err := s.Store.Feed(ctx, c.FeedID)
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
-			return Discovery{}, err
+			return wire.Discovery{}, err
 		}
 		c.Stored = err == nil
 	}
@@ -112,8 +93,8 @@ type fetched struct {
 }
 
 // probe fetches and parses a document. The error is a [*feed.Error] if the document is not a readable feed.
-func (s *Server) probe(ctx context.Context, address string) (Candidate, fetched, error) {
-	c := Candidate{URL: address}
+func (s *Server) probe(ctx context.Context, address string) (wire.Candidate, fetched, error) {
+	c := wire.Candidate{URL: address}
 	d, err := s.Fetcher.Fetch(ctx, fetch.Request{URL: address}, s.Now())
 	if err != nil {
 		return c, fetched{}, err
@@ -138,8 +119,8 @@ func (s *Server) probe(ctx context.Context, address string) (Candidate, fetched,
 // probePage returns the feeds of a page: those it links to or, without any, those at well-known paths. A
 // guessed address is returned only if it is a feed; an address that the page names as its feed is returned
 // even if it can't be read.
-func (s *Server) probePage(ctx context.Context, page fetched) []Candidate {
-	feeds := []Candidate{}
+func (s *Server) probePage(ctx context.Context, page fetched) []wire.Candidate {
+	feeds := []wire.Candidate{}
 	looks, seen := 0, map[string]bool{} // addresses already probed, before and after redirects
 	try := func(address, title string, named bool) {
 		address, err := storage.CanonicalURL(address)
@@ -147,7 +128,7 @@ func (s *Server) probePage(ctx context.Context, page fetched) []Candidate {
 			return
 		}
 		seen[address] = true
-		c := Candidate{URL: address, Problem: "not fetched: the page has too many candidates"}
+		c := wire.Candidate{URL: address, Problem: "not fetched: the page has too many candidates"}
 		if looks++; looks <= maxProbes {
 			read, doc, err := s.probe(ctx, address)
 			if err == nil && doc.url != address && seen[doc.url] {

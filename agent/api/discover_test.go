@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -63,7 +64,7 @@ func aSite(t *testing.T) *site {
 	return s
 }
 
-func discovered(t *testing.T, w *testbed, address string) Discovery {
+func discovered(t *testing.T, w *testbed, address string) wire.Discovery {
 	t.Helper()
 	d, err := w.server.Discover(t.Context(), address)
 	if err != nil {
@@ -113,7 +114,7 @@ func TestDiscover_TriesWellKnownPaths(t *testing.T) {
 	}
 	before := s.asked.Load()
 	got := discovered(t, w, s.URL+"/many")
-	problems := func(c Candidate) bool { return c.Problem == "" }
+	problems := func(c wire.Candidate) bool { return c.Problem == "" }
 	if asked := s.asked.Load() - before; asked > 1+maxProbes || len(got.Feeds) != 40 || slices.ContainsFunc(got.Feeds, problems) {
 		t.Errorf("got %d candidates after %d requests, want all 40 named ones after at most 9", len(got.Feeds), asked)
 	}

@@ -10,23 +10,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
-
-// Duplicates are an item and the items that repeat it.
-type Duplicates struct {
-	First   ItemBrief   `json:"first" doc:"The original."`
-	Items   []ItemBrief `json:"items" doc:"Duplicates, first seen first; at most 500."`
-	Pending bool        `json:"pending,omitempty" doc:"The edit is accepted and not applied yet."`
-	Notes   []string    `json:"notes,omitempty" doc:"Notes on this response."`
-}
-
-// Related are the other items of an item's story, without its duplicates.
-type Related struct {
-	Story storage.Story `json:"story"`
-	Items []ItemBrief   `json:"items" doc:"First the newest of each publisher, then the others, newest first."`
-}
 
 const (
 	maxDuplicates = 500
@@ -37,31 +24,31 @@ const (
 
 func (s *Server) duplicateRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/items/{id}/duplicates", "list-duplicates", "List the original of an item and its duplicates", 404, 503),
-		func(ctx context.Context, in *byID) (*body[Duplicates], error) {
+		func(ctx context.Context, in *byID) (*body[wire.Duplicates], error) {
 			found, err := s.Duplicates(ctx, in.ID)
 			if err != nil {
 				return nil, s.problem(err)
 			}
-			return &body[Duplicates]{Body: found}, nil
+			return &body[wire.Duplicates]{Body: found}, nil
 		})
 	huma.Register(api, op("GET", "/api/items/{id}/related", "list-related", "Other items of an item's story, without duplicates", 404, 503), s.listRelated)
 	huma.Register(api, op("GET", "/api/items/{id}/explain", "explain-items", "Compare two items: duplicates, same story, and why", 404, 503), s.explainItems)
 	repeat := op("PUT", "/api/items/{id}/duplicate", "repeat-item", "Make an item a duplicate of another", 400, 404, 409, 422, 503)
 	repeat.Description = "Its own duplicates move with it, and all join the event of the other item. Later classification does not change this."
-	describeAccepted[Duplicates](api, &repeat)
+	describeAccepted[wire.Duplicates](api, &repeat)
 	huma.Register(api, repeat, func(ctx context.Context, in *struct {
 		ID   string `path:"id" maxLength:"64"`
 		Body struct {
 			Of string `json:"of" minLength:"1" maxLength:"64" doc:"ID of the item that it repeats."`
 		}
-	}) (*editResponse[Duplicates], error) {
+	}) (*editResponse[wire.Duplicates], error) {
 		found, err := s.SetDuplicate(ctx, in.ID, in.Body.Of)
 		return respondToEdit(s, found, found.Pending, err)
 	})
 	differ := op("DELETE", "/api/items/{id}/duplicate", "differ-item", "Make a duplicate an original again", 404, 409, 503)
 	differ.Description = "It stays in its event. Later classification does not change this."
-	describeAccepted[Duplicates](api, &differ)
-	huma.Register(api, differ, func(ctx context.Context, in *byID) (*editResponse[Duplicates], error) {
+	describeAccepted[wire.Duplicates](api, &differ)
+	huma.Register(api, differ, func(ctx context.Context, in *byID) (*editResponse[wire.Duplicates], error) {
 		found, err := s.ClearDuplicate(ctx, in.ID)
 		return respondToEdit(s, found, found.Pending, err)
 	})
@@ -83,19 +70,19 @@ func (s *Server) duplicateRoutes(api huma.API) {
 
 // Duplicates returns the original of an item and its duplicates. It returns [storage.ErrNotFound] if the item
 // does not exist.
-func (s *Server) Duplicates(ctx context.Context, id string) (Duplicates, error) {
+func (s *Server) Duplicates(ctx context.Context, id string) (wire.Duplicates, error) {
 	first, err := s.Store.Item(ctx, id)
 	if err != nil {
-		return Duplicates{}, fmt.Errorf("item %s: %w", id, err)
+		return wire.Duplicates{}, fmt.Errorf("item %s: %w", id, err)
 	}
 	if first, err = s.firstOf(ctx, first); err != nil {
-		return Duplicates{}, err
+		return wire.Duplicates{}, err
 	}
 	items, err := s.Store.Duplicates(ctx, first.ID, maxDuplicates+1) // one more than shown, to detect that more exist
 	if err != nil {
-		return Duplicates{}, fmt.Errorf("read duplicates of item %s: %w", first.ID, err)
+		return wire.Duplicates{}, fmt.Errorf("read duplicates of item %s: %w", first.ID, err)
 	}
-	var found Duplicates
+	var found wire.Duplicates
 	if len(items) > maxDuplicates {
 		items = items[:maxDuplicates]
 		found.Notes = append(found.Notes, fmt.Sprintf("it has more than %d duplicates; these are the first", maxDuplicates))
@@ -124,28 +111,28 @@ func (s *Server) firstOf(ctx context.Context, item storage.Item) (storage.Item, 
 func (s *Server) listRelated(ctx context.Context, in *struct {
 	ID    string `path:"id" maxLength:"64"`
 	Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
-}) (*body[Related], error) {
+}) (*body[wire.Related], error) {
 	related, err := s.Related(ctx, in.ID, in.Limit)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	return &body[Related]{Body: related}, nil
+	return &body[wire.Related]{Body: related}, nil
 }
 
 // Related returns at most limit other items of an item's story, without its duplicates. It returns
 // [storage.ErrNotFound] if the item does not exist.
-func (s *Server) Related(ctx context.Context, id string, limit int) (Related, error) {
+func (s *Server) Related(ctx context.Context, id string, limit int) (wire.Related, error) {
 	item, err := s.Store.Item(ctx, id)
 	if err != nil {
-		return Related{}, fmt.Errorf("item %s: %w", id, err)
+		return wire.Related{}, fmt.Errorf("item %s: %w", id, err)
 	}
 	stored, err := s.readStory(ctx, item.StoryID, relatedItems)
 	if err != nil || stored.Count == 0 {
-		return Related{Items: []ItemBrief{}}, err
+		return wire.Related{Items: []wire.ItemBrief{}}, err
 	}
 	story, err := s.summarize(ctx, item.StoryID, stored)
 	if err != nil {
-		return Related{}, err
+		return wire.Related{}, err
 	}
 	var newest, others []storage.Item
 	seen := map[string]bool{placement.Publisher(item): true}
@@ -159,32 +146,32 @@ func (s *Server) Related(ctx context.Context, id string, limit int) (Related, er
 		}
 	}
 	related := append(newest, others...)
-	return Related{Story: story, Items: briefsOf(related[:min(limit, len(related))], s.titles(ctx))}, nil
+	return wire.Related{Story: story, Items: briefsOf(related[:min(limit, len(related))], s.titles(ctx))}, nil
 }
 
 // SetDuplicate makes an item a duplicate of another item, or of that item's original, and returns the
 // original with all duplicates. An impossible edit is a [*ConflictError]. The call is idempotent.
-func (s *Server) SetDuplicate(ctx context.Context, id, of string) (Duplicates, error) {
+func (s *Server) SetDuplicate(ctx context.Context, id, of string) (wire.Duplicates, error) {
 	if id == of {
-		return Duplicates{}, conflictf("an item can't be a duplicate of itself")
+		return wire.Duplicates{}, conflictf("an item can't be a duplicate of itself")
 	}
 	item, err := s.Store.Item(ctx, id)
 	if err != nil {
-		return Duplicates{}, fmt.Errorf("item %s: %w", id, err)
+		return wire.Duplicates{}, fmt.Errorf("item %s: %w", id, err)
 	}
 	other, err := s.Store.Item(ctx, of)
 	if err != nil {
-		return Duplicates{}, fmt.Errorf("item %s: %w", of, err)
+		return wire.Duplicates{}, fmt.Errorf("item %s: %w", of, err)
 	}
 	if other.DuplicateOf == id {
-		return Duplicates{}, conflictf("item %s is a duplicate of this one: make it an original first", of)
+		return wire.Duplicates{}, conflictf("item %s is a duplicate of this one: make it an original first", of)
 	}
 	first, err := s.firstOf(ctx, other)
 	if err != nil {
-		return Duplicates{}, err
+		return wire.Duplicates{}, err
 	}
 	if item.Partition != first.Partition {
-		return Duplicates{}, conflictf("item %s is in language %s, this one in %s: items of different languages are not compared", of, first.Partition, item.Partition)
+		return wire.Duplicates{}, conflictf("item %s is in language %s, this one in %s: items of different languages are not compared", of, first.Partition, item.Partition)
 	}
 	repeats := func(i storage.Item) bool { return i.DuplicateOf == first.ID && i.DuplicateBy == sourceManual }
 	if repeats(item) {
@@ -198,27 +185,27 @@ const sourceManual = "hand"
 
 // ClearDuplicate makes an item an original and returns it with its duplicates. An impossible edit is a
 // [*ConflictError]. The call is idempotent.
-func (s *Server) ClearDuplicate(ctx context.Context, id string) (Duplicates, error) {
+func (s *Server) ClearDuplicate(ctx context.Context, id string) (wire.Duplicates, error) {
 	item, err := s.Store.Item(ctx, id)
 	switch {
 	case err != nil:
-		return Duplicates{}, fmt.Errorf("item %s: %w", id, err)
+		return wire.Duplicates{}, fmt.Errorf("item %s: %w", id, err)
 	case item.DuplicateOf == "" && item.DuplicateBy == sourceManual:
 		return s.Duplicates(ctx, id) // done before
 	case item.DuplicateOf == "":
-		return Duplicates{}, conflictf("item %s is not a duplicate", id)
+		return wire.Duplicates{}, conflictf("item %s is not a duplicate", id)
 	}
 	return s.duplicatesAfter(ctx, item, subjects.Override{Kind: subjects.DifferItem, A: id}, func(i storage.Item) bool { return i.DuplicateOf == "" })
 }
 
 // duplicatesAfter applies a manual edit of an item and returns its duplicates.
-func (s *Server) duplicatesAfter(ctx context.Context, item storage.Item, edit subjects.Override, done func(storage.Item) bool) (Duplicates, error) {
+func (s *Server) duplicatesAfter(ctx context.Context, item storage.Item, edit subjects.Override, done func(storage.Item) bool) (wire.Duplicates, error) {
 	pending, err := s.applyEdit(ctx, item.Partition, edit, func(ctx context.Context) (bool, error) {
 		now, err := s.Store.Item(ctx, item.ID)
 		return err == nil && done(now), err
 	})
 	if err != nil {
-		return Duplicates{}, err
+		return wire.Duplicates{}, err
 	}
 	found, err := s.Duplicates(ctx, item.ID)
 	if pending {

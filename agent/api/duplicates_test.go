@@ -5,10 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
-func ids(items []ItemBrief) (list []string) {
+func ids(items []wire.ItemBrief) (list []string) {
 	for _, i := range items {
 		list = append(list, i.ID)
 	}
@@ -20,12 +21,12 @@ func TestDuplicates_OfOriginalOrDuplicate(t *testing.T) {
 	w := newTestbed(t)
 	w.kernel(t)
 	for _, key := range []string{"k1", "k2"} {
-		d := getJSON[Duplicates](t, w, "/api/items/"+w.itemOf(key)+"/duplicates")
+		d := getJSON[wire.Duplicates](t, w, "/api/items/"+w.itemOf(key)+"/duplicates")
 		if d.First.ID != w.itemOf("k1") || !slices.Equal(ids(d.Items), []string{w.itemOf("k2")}) || d.Items[0].DuplicateWhy == "" || d.Items[0].DuplicateScore != 0.97 {
 			t.Errorf("%s: got %+v, want k1, and why k2 repeats it", key, d)
 		}
 	}
-	if d := getJSON[Duplicates](t, w, "/api/items/"+w.itemOf("k5")+"/duplicates"); d.First.ID != w.itemOf("k5") || d.Items == nil || len(d.Items) != 0 {
+	if d := getJSON[wire.Duplicates](t, w, "/api/items/"+w.itemOf("k5")+"/duplicates"); d.First.ID != w.itemOf("k5") || d.Items == nil || len(d.Items) != 0 {
 		t.Errorf("got %+v, want k5 and a list of none", d)
 	}
 	w.request(t, "GET", "/api/items/none/duplicates", "").isProblem(t, 404, "item none")
@@ -42,7 +43,7 @@ func TestDuplicates_Limit(t *testing.T) {
 		}
 	}
 	w.put(t, items...)
-	d := getJSON[Duplicates](t, w, "/api/items/"+items[0].ID+"/duplicates")
+	d := getJSON[wire.Duplicates](t, w, "/api/items/"+items[0].ID+"/duplicates")
 	if len(d.Items) != maxDuplicates || d.Items[0].ID != items[1].ID || len(d.Notes) != 1 {
 		t.Errorf("got %d items and notes %q, want the first %d and a note on the rest", len(d.Items), d.Notes, maxDuplicates)
 	}
@@ -53,15 +54,15 @@ func TestRelated_OrderByPublisher(t *testing.T) {
 	w := newTestbed(t)
 	w.kernel(t)
 	w.put(t, w.newsOf("k6", "www.lwn.example", "More on it", 30*60, "k4", "k1"))
-	r := getJSON[Related](t, w, "/api/items/"+w.itemOf("k1")+"/related")
+	r := getJSON[wire.Related](t, w, "/api/items/"+w.itemOf("k1")+"/related")
 	want := []string{w.itemOf("k4"), w.itemOf("k6"), w.itemOf("k3")}
 	if got := ids(r.Items); !slices.Equal(got, want) || r.Story.ID != w.storyOf("k1") || r.Story.Items != 5 {
 		t.Errorf("got %v of %+v, want the newest of c, then those of its own publisher and of c again, without k2: %v", got, r.Story, want)
 	}
-	if r = getJSON[Related](t, w, "/api/items/"+w.itemOf("k1")+"/related?limit=1"); len(r.Items) != 1 {
+	if r = getJSON[wire.Related](t, w, "/api/items/"+w.itemOf("k1")+"/related?limit=1"); len(r.Items) != 1 {
 		t.Errorf("got %d, want one", len(r.Items))
 	}
-	if r = getJSON[Related](t, w, "/api/items/"+w.item+"/related"); r.Items == nil || len(r.Items) != 0 {
+	if r = getJSON[wire.Related](t, w, "/api/items/"+w.item+"/related"); r.Items == nil || len(r.Items) != 0 {
 		t.Errorf("got %+v of an item without a story, want none", r)
 	}
 }
@@ -82,7 +83,7 @@ func TestExplain_ComparesItems(t *testing.T) {
 		{"k1", "k4", false, false, true, "", []string{"of one story, but of two events"}},
 		{"k1", "k5", false, false, false, "", []string{"They are of two stories."}},
 	} {
-		e := getJSON[Explanation](t, w, "/api/items/"+w.itemOf(c.a)+"/explain?with="+w.itemOf(c.b))
+		e := getJSON[wire.Explanation](t, w, "/api/items/"+w.itemOf(c.a)+"/explain?with="+w.itemOf(c.b))
 		if e.Item.ID != w.itemOf(c.a) || e.With.ID != w.itemOf(c.b) || e.Repeat != c.repeat || e.SameEvent != c.event || e.SameStory != c.story || e.Similarity.By != c.by {
 			t.Errorf("%s with %s: got %+v", c.a, c.b, e)
 		}
@@ -111,7 +112,7 @@ func TestClick_IsCounted(t *testing.T) {
 		w.request(t, "POST", path, content).isProblem(t, 422, "")
 	}
 	w.request(t, "POST", "/api/items/none/clicks", `{"count":1}`).isProblem(t, 404, "item none")
-	if got := getJSON[StoryView](t, w, "/api/stories/"+w.storyOf("k1")).Clicks; got != 101 {
+	if got := getJSON[wire.StoryView](t, w, "/api/stories/"+w.storyOf("k1")).Clicks; got != 101 {
 		t.Errorf("got %d clicks on the story, want 101", got)
 	}
 }

@@ -12,22 +12,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/wire"
 )
-
-// StreamEvent is one event of a stream; exactly one field is set.
-type StreamEvent struct {
-	Status *Status // the current state of the mesh
-	Event  *MeshEvent
-}
-
-// A MeshEvent is a change in the mesh, or a notification by a rule or a story.
-type MeshEvent struct {
-	Kind    string    `json:"kind" doc:"agent.joined, agent.left, feeds.failing, or from rules and stories: item.notify, story.new, story.grew, burst.start."`
-	At      time.Time `json:"at"`
-	Text    string    `json:"text" doc:"In words."`
-	ItemID  string    `json:"item_id,omitempty"`
-	StoryID string    `json:"story_id,omitempty"`
-}
 
 // Timing of a stream.
 const (
@@ -52,7 +38,7 @@ func (s *Server) eventRoutes(api huma.API) {
 	huma.Register(api, watch, func(ctx context.Context, _ *struct{}) (*huma.StreamResponse, error) {
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			r, w := humago.Unwrap(ctx)
-			s.SendEvents(w, r, func(events StreamEvent) (string, any) {
+			s.SendEvents(w, r, func(events wire.StreamEvent) (string, any) {
 				if events.Status != nil {
 					return "state", events.Status
 				}
@@ -64,13 +50,13 @@ func (s *Server) eventRoutes(api huma.API) {
 
 // Watch opens a stream for a client. The stream is closed when ctx ends, or earlier if its reader is too
 // slow. It returns [ErrTooManyStreams] if no stream is free.
-func (s *Server) Watch(ctx context.Context, client string) (<-chan StreamEvent, error) {
+func (s *Server) Watch(ctx context.Context, client string) (<-chan wire.StreamEvent, error) {
 	return s.streams.add(ctx, client)
 }
 
 // SendEvents answers with server-sent events. as returns the name and the JSON data of an event; nil data
 // skips it.
-func (s *Server) SendEvents(w http.ResponseWriter, r *http.Request, as func(StreamEvent) (name string, data any)) {
+func (s *Server) SendEvents(w http.ResponseWriter, r *http.Request, as func(wire.StreamEvent) (name string, data any)) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel() // closes the stream
 	events, err := s.Watch(ctx, access.From(ctx).Key(access.Address(r)))

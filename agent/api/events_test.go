@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
 
@@ -82,15 +83,15 @@ func TestEvents_StatusAndEvents(t *testing.T) {
 	w := newTestbed(t)
 	stop := w.runStreams(t)
 	first := w.listen(t)
-	var state Status
+	var state wire.Status
 	first.next(t, "state", &state)
 	if state.Items != 2 || len(state.Queues) != 2 {
 		t.Errorf("got %+v, want the status", state)
 	}
 	w.mesh.events <- subjects.Event{Kind: subjects.StoryGrew, At: now, Text: "three publishers", Title: "A <kernel>", StoryID: "s1"}
-	var got MeshEvent
+	var got wire.MeshEvent
 	first.next(t, "happened", &got)
-	if want := (MeshEvent{Kind: "story.grew", At: now, Text: "three publishers: A <kernel>", StoryID: "s1"}); got != want {
+	if want := (wire.MeshEvent{Kind: "story.grew", At: now, Text: "three publishers: A <kernel>", StoryID: "s1"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	second := w.listen(t)
@@ -107,8 +108,8 @@ func TestEvents_StatusAndEvents(t *testing.T) {
 }
 
 func TestEventsBetween_ReturnsChanges(t *testing.T) {
-	before := Status{Agents: []subjects.Agent{{ID: "a", Host: "pi"}, {ID: "b", Host: "pi"}}, Feeds: FeedCounts{Failing: 2}}
-	after := Status{Agents: []subjects.Agent{{ID: "b", Host: "pi"}, {ID: "c", Host: "nas"}}, Feeds: FeedCounts{Failing: 5}}
+	before := wire.Status{Agents: []subjects.Agent{{ID: "a", Host: "pi"}, {ID: "b", Host: "pi"}}, Feeds: wire.FeedCounts{Failing: 2}}
+	after := wire.Status{Agents: []subjects.Agent{{ID: "b", Host: "pi"}, {ID: "c", Host: "nas"}}, Feeds: wire.FeedCounts{Failing: 5}}
 	var got []string
 	for _, h := range eventsBetween(&before, after, now) {
 		got = append(got, h.Kind+": "+h.Text)
@@ -166,7 +167,7 @@ func TestStreams_SlowReaderIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range streamBuffer + 1 {
-		s.publish(StreamEvent{Event: &MeshEvent{Kind: "x"}})
+		s.publish(wire.StreamEvent{Event: &wire.MeshEvent{Kind: "x"}})
 		<-quick
 	}
 	n := 0

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"feedmesh/agent/wire"
 )
 
 // maxEvent is the maximum length of one event, in bytes.
@@ -14,7 +16,7 @@ const maxEvent = 4 << 20
 
 // Events calls each with every event until ctx ends, and then returns ctx's error. A stream that ends earlier
 // is an error too; the caller reconnects.
-func (c *Client) Events(ctx context.Context, each func(StreamEvent)) error {
+func (c *Client) Events(ctx context.Context, each func(wire.StreamEvent)) error {
 	resp, err := c.send(ctx, "GET", "/api/events", nil, nil)
 	if err != nil {
 		return err
@@ -46,7 +48,7 @@ func (c *Client) Events(ctx context.Context, each func(StreamEvent)) error {
 }
 
 // decodeEvent decodes an event. An event of another name comes from a newer node and is empty.
-func decodeEvent(name, data string) (event StreamEvent, err error) {
+func decodeEvent(name, data string) (event wire.StreamEvent, err error) {
 	switch name {
 	case "state":
 		err = json.Unmarshal([]byte(data), &event.Status)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
 
@@ -18,7 +19,7 @@ func TestClient_ReceivesEvents(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var heard []string
-	err = client.Events(ctx, func(told StreamEvent) {
+	err = client.Events(ctx, func(told wire.StreamEvent) {
 		switch {
 		case told.Status != nil && len(heard) == 0:
 			heard = append(heard, "state")
@@ -32,7 +33,7 @@ func TestClient_ReceivesEvents(t *testing.T) {
 		t.Errorf("got %q, %v; want the status, then the burst", heard, err)
 	}
 	stop()
-	if err := client.Events(t.Context(), func(StreamEvent) {}); err == nil {
+	if err := client.Events(t.Context(), func(wire.StreamEvent) {}); err == nil {
 		t.Error("a node that ends has no stream, and the client heard of no error")
 	}
 	if got, err := client.Statistics(t.Context(), 7, "Asia/Tokyo"); err != nil || len(got.Days) != 7 || got.Zone != "Asia/Tokyo" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -24,32 +25,6 @@ const (
 	ActionRemove  = "remove"
 )
 
-// A BulkChange is an action on many feeds.
-type BulkChange struct {
-	Action string      `json:"do" enum:"pin,unpin,tag,untag,refresh,remove"`
-	Tags   []string    `json:"tags,omitempty" maxItems:"32" doc:"Tags to add or remove."`
-	IDs    []string    `json:"ids,omitempty" maxItems:"1000" doc:"Of the feeds."`
-	Filter *FeedFilter `json:"filter,omitempty" doc:"Select feeds by a filter instead of IDs. An empty filter requires all."`
-	All    bool        `json:"all,omitempty" doc:"Confirms an empty filter, which selects all feeds."`
-	After  string      `json:"after,omitempty" maxLength:"2048" doc:"The value of next of the previous step."`
-	DryRun bool        `json:"dry_run,omitempty" doc:"Only count the selected feeds."`
-}
-
-// A BulkResult is the result of one step of a bulk change.
-type BulkResult struct {
-	Found   int64         `json:"found,omitempty" doc:"Feeds selected, in a dry run."`
-	Done    int           `json:"done" doc:"Feeds of this step that have the requested state."`
-	Failed  int           `json:"failed" doc:"Feeds of this step that could not be changed."`
-	Reasons []FeedFailure `json:"reasons,omitempty" doc:"Reasons of the first failures."`
-	Next    string        `json:"next,omitempty" doc:"Value of after for the next step; absent when all feeds are done."`
-}
-
-// A FeedFailure states why a feed was not changed.
-type FeedFailure struct {
-	ID  string `json:"id"`
-	Why string `json:"why"`
-}
-
 // Bounds of a step, which keep every request short.
 const (
 	bulkBatchSize  = 500 // feeds read and published together
@@ -61,12 +36,12 @@ const (
 func (s *Server) bulkRoutes(api huma.API) {
 	bulk := op("POST", "/api/feeds/bulk", "change-feeds", "Pin, tag, poll or remove many feeds", 400, 422, 429, 503)
 	bulk.Description = "Works for some seconds and returns its progress: while next is set, repeat the request with it as after. Steps are idempotent."
-	huma.Register(api, bulk, func(ctx context.Context, in *body[BulkChange]) (*body[BulkResult], error) {
+	huma.Register(api, bulk, func(ctx context.Context, in *body[wire.BulkChange]) (*body[wire.BulkResult], error) {
 		done, err := s.ChangeFeeds(ctx, in.Body)
 		if err != nil {
 			return nil, s.problem(err)
 		}
-		return &body[BulkResult]{Body: done}, nil
+		return &body[wire.BulkResult]{Body: done}, nil
 	})
 }
 
@@ -74,12 +49,12 @@ func (s *Server) bulkRoutes(api huma.API) {
 var ErrInvalidBulk = errors.New("can't be done to many feeds")
 
 // check validates the change and normalizes its tags.
-func (b *BulkChange) check() error {
+func checkBulk(b *wire.BulkChange) error {
 	wrong := func(why string) error { return fmt.Errorf("%w: %s", ErrInvalidBulk, why) }
 	switch {
 	case (len(b.IDs) == 0) == (b.Filter == nil):
 		return wrong("name feeds by IDs or by a filter, one of them")
-	case b.Filter != nil && *b.Filter == FeedFilter{} && !b.All:
+	case b.Filter != nil && *b.Filter == wire.FeedFilter{} && !b.All:
 		return wrong("the filter narrows nothing: set all if all feeds are meant")
 	case (b.Action == ActionTag || b.Action == ActionUntag) == (len(b.Tags) == 0):
 		return wrong("tags are needed to tag and untag, and for nothing else")
@@ -94,21 +69,21 @@ func (b *BulkChange) check() error {
 
 // ChangeFeeds applies one step of a bulk change. It returns [ErrInvalidBulk] if the change is invalid and
 // [ErrTooManyRequests] if too many steps run.
-func (s *Server) ChangeFeeds(ctx context.Context, b BulkChange) (BulkResult, error) {
-	if err := b.check(); err != nil {
-		return BulkResult{}, err
+func (s *Server) ChangeFeeds(ctx context.Context, b wire.BulkChange) (wire.BulkResult, error) {
+	if err := checkBulk(&b); err != nil {
+		return wire.BulkResult{}, err
 	}
 	if b.DryRun {
 		n, err := s.countSelected(ctx, b)
-		return BulkResult{Found: n}, err
+		return wire.BulkResult{Found: n}, err
 	}
 	select {
 	case s.bulkSlots <- struct{}{}:
 		defer func() { <-s.bulkSlots }()
 	default:
-		return BulkResult{}, fmt.Errorf("%d bulk changes are running on this node, retry when one has finished: %w", maxBulks, ErrTooManyRequests)
+		return wire.BulkResult{}, fmt.Errorf("%d bulk changes are running on this node, retry when one has finished: %w", maxBulks, ErrTooManyRequests)
 	}
-	var done BulkResult
+	var done wire.BulkResult
 	for until := time.Now().Add(bulkTimeout); ; {
 		feeds, next, err := s.selectBatch(ctx, b)
 		if err != nil {
@@ -124,9 +99,9 @@ func (s *Server) ChangeFeeds(ctx context.Context, b BulkChange) (BulkResult, err
 }
 
 // selectBatch returns the next batch of selected feeds, and the cursor of the batch after it.
-func (s *Server) selectBatch(ctx context.Context, b BulkChange) ([]storage.Feed, string, error) {
+func (s *Server) selectBatch(ctx context.Context, b wire.BulkChange) ([]storage.Feed, string, error) {
 	if b.Filter != nil {
-		return s.scanFeeds(ctx, FeedSearch{FeedFilter: *b.Filter, Sort: "url", After: b.After, Limit: bulkBatchSize})
+		return s.scanFeeds(ctx, wire.FeedSearch{FeedFilter: *b.Filter, Sort: "url", After: b.After, Limit: bulkBatchSize})
 	}
 	after, err := placeOf(storage.FeedsByURL, b.After)
 	if err != nil {
@@ -139,7 +114,7 @@ func (s *Server) selectBatch(ctx context.Context, b BulkChange) ([]storage.Feed,
 	return feeds, feeds[len(feeds)-1].URL, nil
 }
 
-func (s *Server) countSelected(ctx context.Context, b BulkChange) (int64, error) {
+func (s *Server) countSelected(ctx context.Context, b wire.BulkChange) (int64, error) {
 	if b.Filter != nil {
 		return s.countFeeds(ctx, *b.Filter)
 	}
@@ -148,14 +123,14 @@ func (s *Server) countSelected(ctx context.Context, b BulkChange) (int64, error)
 
 // changeBatch applies the action to a batch of feeds and publishes all changes to the schedule in one
 // message. A feed that was removed meanwhile counts as failed.
-func (s *Server) changeBatch(ctx context.Context, b BulkChange, feeds []storage.Feed, done *BulkResult) error {
+func (s *Server) changeBatch(ctx context.Context, b wire.BulkChange, feeds []storage.Feed, done *wire.BulkResult) error {
 	var news []subjects.Observation
 	for _, f := range feeds {
 		outcome, err := s.changeFeed(ctx, b, f)
 		switch {
 		case errors.Is(err, storage.ErrNotFound) || errors.Is(err, ErrInvalidBulk):
 			if done.Failed++; len(done.Reasons) < maxBulkReasons {
-				done.Reasons = append(done.Reasons, FeedFailure{f.ID, err.Error()})
+				done.Reasons = append(done.Reasons, wire.FeedFailure{ID: f.ID, Why: err.Error()})
 			}
 			continue
 		case err != nil:
@@ -173,7 +148,7 @@ func (s *Server) changeBatch(ctx context.Context, b BulkChange, feeds []storage.
 }
 
 // changeFeed applies the action to a feed, and returns the outcome to publish to the schedule; "" for none.
-func (s *Server) changeFeed(ctx context.Context, b BulkChange, f storage.Feed) (subjects.Outcome, error) {
+func (s *Server) changeFeed(ctx context.Context, b wire.BulkChange, f storage.Feed) (subjects.Outcome, error) {
 	settings := f.Settings()
 	switch b.Action {
 	case ActionRefresh:

@@ -6,15 +6,16 @@ import (
 	"slices"
 	"testing"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
 // changed runs a step of a bulk change and returns its result.
-func (w *testbed) changed(t *testing.T, what string) BulkResult {
+func (w *testbed) changed(t *testing.T, what string) wire.BulkResult {
 	t.Helper()
 	a := w.request(t, "POST", "/api/feeds/bulk", what)
-	var done BulkResult
+	var done wire.BulkResult
 	if err := json.Unmarshal([]byte(a.body), &done); err != nil || a.StatusCode != 200 {
 		t.Fatalf("%s: got %d %s", what, a.StatusCode, a.body)
 	}

@@ -5,39 +5,17 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
 
-// A FeedFilter selects feeds. Empty fields select all.
-type FeedFilter struct {
-	Text   string `query:"q" json:"q,omitempty" maxLength:"256" doc:"Text in the title, address or site, case-insensitive."`
-	Tag    string `query:"tag" json:"tag,omitempty" maxLength:"128" doc:"Only feeds with this tag."`
-	Host   string `query:"host" json:"host,omitempty" maxLength:"255" doc:"Only feeds of this host, with its port if it has one."`
-	Pinned bool   `query:"pinned" json:"pinned,omitempty" doc:"Only pinned feeds."`
-	State  string `query:"state" json:"state,omitempty" enum:"failing,gone,new,due,polling,ok" doc:"Only feeds in this state. new: never polled; due: the next poll is overdue."`
-	Class  string `query:"class" json:"class,omitempty" maxLength:"64" doc:"Only feeds whose last poll failed with this class of error, such as dns or http 4xx."`
-	Tier   string `query:"tier" json:"tier,omitempty" enum:"hot,warm,cold" doc:"Only feeds in this polling tier."`
-}
-
-// byState reports whether the filter needs the states that only the schedule stores.
-func (f FeedFilter) byState() bool { return f.State != "" || f.Class != "" || f.Tier != "" }
-
-// query returns the part of the filter that the store evaluates.
-func (f FeedFilter) query() storage.FeedQuery {
+// feedQuery returns the part of the filter that the store evaluates.
+func feedQuery(f wire.FeedFilter) storage.FeedQuery {
 	return storage.FeedQuery{Text: f.Text, Tag: f.Tag, Host: f.Host, Pinned: f.Pinned}
 }
 
-// A FeedSearch is a request for a page of feeds.
-type FeedSearch struct {
-	FeedFilter
-	Sort  string `query:"sort" enum:"url,title,items,newest,added" default:"url" doc:"By address, by title, or most items, newest item or last added first."`
-	After string `query:"after" maxLength:"4096" doc:"The value of next of the previous page, in the same order."`
-	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Count bool   `query:"count" doc:"Count all matching feeds."`
-}
-
-func (q FeedSearch) sort() storage.FeedSort {
+func feedSort(q wire.FeedSearch) storage.FeedSort {
 	if q.Sort == "url" {
 		return storage.FeedsByURL
 	}
@@ -81,23 +59,23 @@ const (
 
 // FindFeeds returns a page of feeds. Where matches are rare, a page may be shorter than the limit, even
 // empty, and still have a next page. It returns [storage.ErrBadCursor] for a cursor of another order.
-func (s *Server) FindFeeds(ctx context.Context, q FeedSearch) (FeedPage, error) {
+func (s *Server) FindFeeds(ctx context.Context, q wire.FeedSearch) (wire.FeedPage, error) {
 	found, next, err := s.scanFeeds(ctx, q)
 	if err != nil {
-		return FeedPage{}, err
+		return wire.FeedPage{}, err
 	}
-	page := FeedPage{Feeds: make([]Feed, len(found)), Next: next}
+	page := wire.FeedPage{Feeds: make([]wire.Feed, len(found)), Next: next}
 	for i, f := range found {
 		state, err := s.Mesh.State(ctx, f.ID)
 		if err != nil {
-			return FeedPage{}, err
+			return wire.FeedPage{}, err
 		}
 		page.Feeds[i] = feedOf(f, state)
 	}
 	if q.Count {
 		n, err := s.countFeeds(ctx, q.FeedFilter)
 		if err != nil {
-			return FeedPage{}, err
+			return wire.FeedPage{}, err
 		}
 		page.Total = &n
 	}
@@ -105,15 +83,15 @@ func (s *Server) FindFeeds(ctx context.Context, q FeedSearch) (FeedPage, error) 
 }
 
 // scanFeeds returns at most q.Limit matching feeds, and the cursor of the next page.
-func (s *Server) scanFeeds(ctx context.Context, q FeedSearch) (found []storage.Feed, next string, err error) {
-	sort := q.sort()
-	storeQuery := q.FeedFilter.query()
+func (s *Server) scanFeeds(ctx context.Context, q wire.FeedSearch) (found []storage.Feed, next string, err error) {
+	sort := feedSort(q)
+	storeQuery := feedQuery(q.FeedFilter)
 	storeQuery.Sort, storeQuery.Limit = sort, q.Limit+1 // one more than shown, to detect that more exist
 	if storeQuery.After, err = placeOf(sort, q.After); err != nil {
 		return nil, "", err
 	}
 	matches := func(storage.Feed) bool { return true }
-	if q.byState() {
+	if q.ByState() {
 		all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
 		if err != nil {
 			return nil, "", err
@@ -147,9 +125,9 @@ func (s *Server) scanFeeds(ctx context.Context, q FeedSearch) (found []storage.F
 }
 
 // countFeeds returns the number of matching feeds.
-func (s *Server) countFeeds(ctx context.Context, f FeedFilter) (int64, error) {
-	storeQuery := f.query()
-	if !f.byState() {
+func (s *Server) countFeeds(ctx context.Context, f wire.FeedFilter) (int64, error) {
+	storeQuery := feedQuery(f)
+	if !f.ByState() {
 		return s.Store.CountFeeds(ctx, storeQuery)
 	}
 	all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
@@ -239,21 +217,13 @@ func isFeedID(text string) bool {
 // maxTags is the maximum number of tags returned.
 const maxTags = 200
 
-// FeedFacets are the numbers of feeds by state, error, tier and tag.
-type FeedFacets struct {
-	States  []FeedCount        `json:"states" doc:"In a fixed order; a feed may be in two of them."`
-	Classes []FeedCount        `json:"classes" doc:"Kinds of the errors of feeds that fail, most frequent first."`
-	Tiers   []FeedCount        `json:"tiers" doc:"Most often read first."`
-	Tags    []storage.TagCount `json:"tags" doc:"The most used ones, most used first."`
-}
-
 // FeedFacets counts feeds by the values that filters accept.
-func (s *Server) FeedFacets(ctx context.Context) (FeedFacets, error) {
+func (s *Server) FeedFacets(ctx context.Context) (wire.FeedFacets, error) {
 	all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
 	if err != nil {
-		return FeedFacets{}, err
+		return wire.FeedFacets{}, err
 	}
-	var facets FeedFacets
+	var facets wire.FeedFacets
 	facets.States, facets.Classes, facets.Tiers = all.tally()
 	facets.Tags, err = s.feedStates.tagsOf(ctx, s.Store, s.Now())
 	return facets, err

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -36,9 +37,9 @@ func (w *testbed) inAllStates(t *testing.T) map[string]string {
 }
 
 // wantFound fails unless the list with a query has exactly these feeds.
-func (w *testbed) wantFound(t *testing.T, query string, want ...string) FeedPage {
+func (w *testbed) wantFound(t *testing.T, query string, want ...string) wire.FeedPage {
 	t.Helper()
-	page := getJSON[FeedPage](t, w, "/api/feeds?count=true&"+query)
+	page := getJSON[wire.FeedPage](t, w, "/api/feeds?count=true&"+query)
 	var got []string
 	for _, f := range page.Feeds {
 		got = append(got, f.ID)
@@ -80,7 +81,7 @@ func TestFeedFacets_CountByState(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	w.inAllStates(t)
-	facets := getJSON[FeedFacets](t, w, "/api/feeds/facets")
+	facets := getJSON[wire.FeedFacets](t, w, "/api/feeds/facets")
 	want := map[string]int64{
 		"failing": 2, "gone": 2, "new": 2, "due": 2, "polling": 2, "ok": 3, "dns": 1, "http 4xx": 2, "": 0,
 		"hot": 2, "warm": 2, "cold": 5, "made": 6, "it": 1, "news": 1,
@@ -121,7 +122,7 @@ func TestFindFeeds_PagesOfLargeState(t *testing.T) {
 	}{{"class=tls&q=many", len(feeds)}, {"class=tls&q=many.example/0123", 10}, {"class=tls&q=nothing", 0}} {
 		seen := map[string]bool{}
 		for after, pages := "", 0; ; pages++ {
-			page := getJSON[FeedPage](t, w, "/api/feeds?limit=500&sort=title&"+c.query+"&after="+url.QueryEscape(after))
+			page := getJSON[wire.FeedPage](t, w, "/api/feeds?limit=500&sort=title&"+c.query+"&after="+url.QueryEscape(after))
 			for _, f := range page.Feeds {
 				if seen[f.ID] {
 					t.Fatalf("%s: feed %s comes twice", c.query, f.URL)
@@ -136,7 +137,7 @@ func TestFindFeeds_PagesOfLargeState(t *testing.T) {
 			t.Errorf("%s: got %d feeds, want %d", c.query, len(seen), c.want)
 		}
 	}
-	if page := getJSON[FeedPage](t, w, "/api/feeds?class=tls&limit=1&count=true"); *page.Total != int64(len(feeds)) {
+	if page := getJSON[wire.FeedPage](t, w, "/api/feeds?class=tls&limit=1&count=true"); *page.Total != int64(len(feeds)) {
 		t.Errorf("got %d feeds counted, want %d", *page.Total, len(feeds))
 	}
 }
@@ -144,7 +145,7 @@ func TestFindFeeds_PagesOfLargeState(t *testing.T) {
 func TestFindFeeds_RejectsCursorOfOtherOrder(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	next := getJSON[FeedPage](t, w, "/api/feeds?sort=title&limit=1").Next
+	next := getJSON[wire.FeedPage](t, w, "/api/feeds?sort=title&limit=1").Next
 	if next == "" {
 		t.Fatal("got no cursor")
 	}
@@ -160,7 +161,7 @@ func TestSearch_FeedsByTitle(t *testing.T) {
 		"feed:feeds.example": 2, `feed:"A <B>feed"`: 2, "feed:" + w.feed: 2, "kernel feed:feeds.example": 1, "feed:nothing": 0, "-feed:feeds.example": 0,
 		"kernel OR feed:nothing": 1,
 	} {
-		if found := getJSON[SearchResults](t, w, "/api/search?q="+url.QueryEscape(query)); int(found.Total) != want {
+		if found := getJSON[wire.SearchResults](t, w, "/api/search?q="+url.QueryEscape(query)); int(found.Total) != want {
 			t.Errorf("%s: got %d items, want %d", query, found.Total, want)
 		}
 	}

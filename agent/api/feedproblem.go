@@ -5,28 +5,22 @@ import (
 
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse/feed"
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
 
-// A FeedProblem describes the current error of a feed and the advice for it.
-type FeedProblem struct {
-	Summary string `json:"what" doc:"Description."`
-	Advice  string `json:"do" doc:"Advice for the user."`
-	Class   string `json:"class,omitempty" doc:"Kind of the error."`
-}
-
 // feedProblem returns the problem of a feed, nil if its last poll succeeded.
-func feedProblem(s *subjects.State) *FeedProblem {
+func feedProblem(s *subjects.State) *wire.FeedProblem {
 	switch {
 	case s.Outcome == subjects.Gone:
-		return &FeedProblem{
+		return &wire.FeedProblem{
 			Summary: "The server reports that the feed is permanently gone.", Class: s.Class,
 			Advice: "It is no longer polled. Find its new address on the site, or remove it.",
 		}
 	case s.Failures == 0:
 		return nil
 	}
-	return &FeedProblem{Summary: describeClass(s.Class, s.Status), Advice: remedies[s.Class].advice, Class: s.Class}
+	return &wire.FeedProblem{Summary: describeClass(s.Class, s.Status), Advice: remedies[s.Class].advice, Class: s.Class}
 }
 
 // describeClass describes a class of errors; status is the HTTP status or 0.

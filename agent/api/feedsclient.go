@@ -5,15 +5,17 @@ import (
 	"io"
 	"net/url"
 	"strconv"
+
+	"feedmesh/agent/wire"
 )
 
 // Feeds returns a page of all feeds, ordered by URL.
-func (c *Client) Feeds(ctx context.Context, after string, limit int) (FeedPage, error) {
-	return c.FindFeeds(ctx, FeedSearch{After: after, Limit: limit})
+func (c *Client) Feeds(ctx context.Context, after string, limit int) (wire.FeedPage, error) {
+	return c.FindFeeds(ctx, wire.FeedSearch{After: after, Limit: limit})
 }
 
 // FindFeeds returns a page of feeds.
-func (c *Client) FindFeeds(ctx context.Context, s FeedSearch) (FeedPage, error) {
+func (c *Client) FindFeeds(ctx context.Context, s wire.FeedSearch) (wire.FeedPage, error) {
 	q := url.Values{}
 	set(q, "q", s.Text)
 	set(q, "tag", s.Tag)
@@ -28,19 +30,19 @@ func (c *Client) FindFeeds(ctx context.Context, s FeedSearch) (FeedPage, error) 
 	if s.Limit != 0 {
 		q.Set("limit", strconv.Itoa(s.Limit))
 	}
-	return call[FeedPage](ctx, c, "GET", "/api/feeds", q, nil)
+	return call[wire.FeedPage](ctx, c, "GET", "/api/feeds", q, nil)
 }
 
 // FeedFacets returns the numbers of feeds by state, error, tier and tag.
-func (c *Client) FeedFacets(ctx context.Context) (FeedFacets, error) {
-	return call[FeedFacets](ctx, c, "GET", "/api/feeds/facets", nil, nil)
+func (c *Client) FeedFacets(ctx context.Context) (wire.FeedFacets, error) {
+	return call[wire.FeedFacets](ctx, c, "GET", "/api/feeds/facets", nil, nil)
 }
 
 // ChangeFeeds applies a bulk change, step by step. A dry run changes nothing.
-func (c *Client) ChangeFeeds(ctx context.Context, b BulkChange) (BulkResult, error) {
-	var all BulkResult
+func (c *Client) ChangeFeeds(ctx context.Context, b wire.BulkChange) (wire.BulkResult, error) {
+	var all wire.BulkResult
 	for {
-		step, err := call[BulkResult](ctx, c, "POST", "/api/feeds/bulk", nil, b)
+		step, err := call[wire.BulkResult](ctx, c, "POST", "/api/feeds/bulk", nil, b)
 		if err != nil {
 			return all, err
 		}
@@ -53,33 +55,33 @@ func (c *Client) ChangeFeeds(ctx context.Context, b BulkChange) (BulkResult, err
 }
 
 // TestFetch fetches a feed or an address in the way that a crawl does.
-func (c *Client) TestFetch(ctx context.Context, in FetchTestRequest) (FetchTest, error) {
-	return call[FetchTest](ctx, c, "POST", "/api/feeds/test-fetch", nil, in)
+func (c *Client) TestFetch(ctx context.Context, in wire.FetchTestRequest) (wire.FetchTest, error) {
+	return call[wire.FetchTest](ctx, c, "POST", "/api/feeds/test-fetch", nil, in)
 }
 
 // Polls returns the history of a feed's polls.
-func (c *Client) Polls(ctx context.Context, id string) (PollHistory, error) {
-	return call[PollHistory](ctx, c, "GET", "/api/feeds/"+url.PathEscape(id)+"/polls", nil, nil)
+func (c *Client) Polls(ctx context.Context, id string) (wire.PollHistory, error) {
+	return call[wire.PollHistory](ctx, c, "GET", "/api/feeds/"+url.PathEscape(id)+"/polls", nil, nil)
 }
 
 // AddFeeds adds feeds by their addresses.
-func (c *Client) AddFeeds(ctx context.Context, urls, tags []string) (ImportResults, error) {
-	return call[ImportResults](ctx, c, "POST", "/api/feeds", nil, map[string][]string{"urls": urls, "tags": tags})
+func (c *Client) AddFeeds(ctx context.Context, urls, tags []string) (wire.ImportResults, error) {
+	return call[wire.ImportResults](ctx, c, "POST", "/api/feeds", nil, map[string][]string{"urls": urls, "tags": tags})
 }
 
 // Discover returns the feeds at an address, without adding any.
-func (c *Client) Discover(ctx context.Context, address string) (Discovery, error) {
-	return call[Discovery](ctx, c, "POST", "/api/feeds/discover", nil, map[string]string{"url": address})
+func (c *Client) Discover(ctx context.Context, address string) (wire.Discovery, error) {
+	return call[wire.Discovery](ctx, c, "POST", "/api/feeds/discover", nil, map[string]string{"url": address})
 }
 
 // Feed returns one feed.
-func (c *Client) Feed(ctx context.Context, id string) (Feed, error) {
-	return call[Feed](ctx, c, "GET", "/api/feeds/"+url.PathEscape(id), nil, nil)
+func (c *Client) Feed(ctx context.Context, id string) (wire.Feed, error) {
+	return call[wire.Feed](ctx, c, "GET", "/api/feeds/"+url.PathEscape(id), nil, nil)
 }
 
 // SetFeed changes the settings of a feed.
-func (c *Client) SetFeed(ctx context.Context, id string, change FeedChange) (Feed, error) {
-	return call[Feed](ctx, c, "PATCH", "/api/feeds/"+url.PathEscape(id), nil, change)
+func (c *Client) SetFeed(ctx context.Context, id string, change wire.FeedChange) (wire.Feed, error) {
+	return call[wire.Feed](ctx, c, "PATCH", "/api/feeds/"+url.PathEscape(id), nil, change)
 }
 
 // RemoveFeed removes a feed and its items.

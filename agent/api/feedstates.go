@@ -11,22 +11,10 @@ import (
 	"sync"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
-
-// The states of feeds. A feed has one of the first four, and may be due or polling in addition.
-const (
-	StateOK      = "ok"      // its last poll succeeded
-	StateFailing = "failing" // its last poll failed
-	StateGone    = "gone"    // its host answered that it is gone; it is not polled any more
-	StateNew     = "new"     // its first poll has not ended
-	StateDue     = "due"     // its next poll should have begun
-	StatePolling = "polling" // being polled now
-)
-
-// FeedStates lists the states, the most urgent first.
-var FeedStates = []string{StateFailing, StateGone, StateNew, StateDue, StatePolling, StateOK}
 
 // idLength is the length of a feed's ID, in bytes.
 const idLength = 26
@@ -167,30 +155,30 @@ func (all *stateSnapshot) of(id string) *stateEntry {
 // is reports whether a feed is in one of [FeedStates].
 func (all *stateSnapshot) is(s *stateEntry, state string) bool {
 	switch state {
-	case StateGone:
+	case wire.StateGone:
 		return s.gone
-	case StateFailing:
+	case wire.StateFailing:
 		return s.failures > 0 && !s.gone
-	case StateNew:
+	case wire.StateNew:
 		return !s.polled
-	case StateOK:
+	case wire.StateOK:
 		return s.polled && s.failures == 0 && !s.gone
-	case StateDue:
+	case wire.StateDue:
 		return s.next > 0 && !s.inFlight && int64(s.next) <= all.at.Unix()
-	case StatePolling:
+	case wire.StatePolling:
 		return s.inFlight
 	}
 	return false
 }
 
 // matches reports whether a feed matches a filter.
-func (all *stateSnapshot) matches(f FeedFilter, s *stateEntry) bool {
+func (all *stateSnapshot) matches(f wire.FeedFilter, s *stateEntry) bool {
 	return s != nil && (f.State == "" || all.is(s, f.State)) &&
 		(f.Class == "" || all.classes[s.class] == f.Class) && (f.Tier == "" || subjects.Tiers[s.tier] == f.Tier)
 }
 
 // matching returns the IDs of the matching feeds, at most limit+1.
-func (all *stateSnapshot) matching(f FeedFilter, limit int) []string {
+func (all *stateSnapshot) matching(f wire.FeedFilter, limit int) []string {
 	ids := []string{}
 	for i := range all.feeds {
 		if all.matches(f, &all.feeds[i]) {
@@ -222,19 +210,13 @@ func (all *stateSnapshot) polls() (outcomes map[string]int64, answers, same int6
 	return outcomes, answers, same
 }
 
-// A FeedCount is the number of feeds with a value.
-type FeedCount struct {
-	Name  string `json:"name"`
-	Feeds int64  `json:"feeds"`
-}
-
 // tally counts the feeds by state, class of error (most frequent first) and tier.
-func (all *stateSnapshot) tally() (states, classes, tiers []FeedCount) {
-	inState, inTier := make([]int64, len(FeedStates)), make([]int64, len(subjects.Tiers))
+func (all *stateSnapshot) tally() (states, classes, tiers []wire.FeedCount) {
+	inState, inTier := make([]int64, len(wire.FeedStates)), make([]int64, len(subjects.Tiers))
 	ofClass := map[string]int64{}
 	for i := range all.feeds {
 		s := &all.feeds[i]
-		for j, state := range FeedStates {
+		for j, state := range wire.FeedStates {
 			if all.is(s, state) {
 				inState[j]++
 			}
@@ -244,16 +226,16 @@ func (all *stateSnapshot) tally() (states, classes, tiers []FeedCount) {
 			ofClass[all.classes[s.class]]++
 		}
 	}
-	for j, state := range FeedStates {
-		states = append(states, FeedCount{state, inState[j]})
+	for j, state := range wire.FeedStates {
+		states = append(states, wire.FeedCount{Name: state, Feeds: inState[j]})
 	}
 	for j, tier := range subjects.Tiers {
-		tiers = append(tiers, FeedCount{tier, inTier[j]})
+		tiers = append(tiers, wire.FeedCount{Name: tier, Feeds: inTier[j]})
 	}
-	classes = []FeedCount{}
+	classes = []wire.FeedCount{}
 	for _, class := range slices.Sorted(maps.Keys(ofClass)) {
-		classes = append(classes, FeedCount{class, ofClass[class]})
+		classes = append(classes, wire.FeedCount{Name: class, Feeds: ofClass[class]})
 	}
-	slices.SortStableFunc(classes, func(a, b FeedCount) int { return cmp.Compare(b.Feeds, a.Feeds) })
+	slices.SortStableFunc(classes, func(a, b wire.FeedCount) int { return cmp.Compare(b.Feeds, a.Feeds) })
 	return states, classes, tiers
 }

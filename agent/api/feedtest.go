@@ -19,55 +19,9 @@ import (
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse/discover"
 	"feedmesh/agent/role/parse/feed"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
-
-// A FetchTestRequest selects what a test fetches: a stored feed, or an address.
-type FetchTestRequest struct {
-	Feed    string `json:"feed,omitempty" maxLength:"64" doc:"ID of a stored feed, which is fetched with its settings."`
-	URL     string `json:"url,omitempty" maxLength:"4096" doc:"An address, in place of a feed."`
-	Compare bool   `json:"compare,omitempty" doc:"Also parse the document with gofeed, and list the entries that differ."`
-}
-
-// A FetchTest is the result of a test fetch. Nothing of it is stored.
-type FetchTest struct {
-	URL      string        `json:"url"`
-	Hops     []FetchHop    `json:"hops" doc:"Each request and its answer: the last is that of the document, those before it redirected."`
-	Proxy    string        `json:"proxy,omitempty" doc:"ID of the proxy used."`
-	Took     int64         `json:"took_ms" doc:"For all of it."`
-	Size     int64         `json:"size" doc:"Bytes of the document, unpacked."`
-	Problem  *FeedProblem  `json:"problem,omitempty" doc:"Why no feed was read."`
-	Error    string        `json:"error,omitempty" doc:"The original error text."`
-	Title    string        `json:"title,omitempty"`
-	Format   string        `json:"format,omitempty" doc:"RSS, Atom, RDF or JSON Feed."`
-	Entries  int           `json:"entries" doc:"Number of entries."`
-	First    []TestedEntry `json:"first" doc:"The first of them, at most ten."`
-	Repaired string        `json:"mended,omitempty" doc:"Damage of the document that the parser repaired."`
-
-	Comparison *Comparison `json:"comparison,omitempty" doc:"The result of another parser, if the request has compare."`
-}
-
-// A FetchHop is one request of a test, with its answer.
-type FetchHop struct {
-	URL      string        `json:"url"`
-	Sent     []FetchHeader `json:"sent" doc:"By name; secrets are redacted."`
-	Status   int           `json:"status"`
-	Received []FetchHeader `json:"received" doc:"By name, likewise."`
-	After    int64         `json:"after_ms" doc:"When the answer began, from the start of the test."`
-}
-
-// A FetchHeader is one line of a header.
-type FetchHeader struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// A TestedEntry is an entry of a feed before any processing.
-type TestedEntry struct {
-	Title     string    `json:"title,omitempty"`
-	Link      string    `json:"link,omitempty"`
-	Published time.Time `json:"published,omitzero"`
-}
 
 // Bounds of a test.
 const (
@@ -107,7 +61,7 @@ func (t *runningTests) start(client string) (end func(), err error) {
 func (s *Server) testRoutes(api huma.API) {
 	test := op("POST", "/api/feeds/test-fetch", "test-fetch", "Fetch a feed like a crawl and return every detail", 400, 404, 422, 429, 503)
 	test.Description = "Changes nothing, and requests the whole document. One test at a time for each client."
-	huma.Register(api, test, func(ctx context.Context, in *body[FetchTestRequest]) (*body[FetchTest], error) {
+	huma.Register(api, test, func(ctx context.Context, in *body[wire.FetchTestRequest]) (*body[wire.FetchTest], error) {
 		if (in.Body.Feed == "") == (in.Body.URL == "") {
 			return nil, huma.Error422UnprocessableEntity("give either a feed's ID or an address")
 		}
@@ -115,25 +69,25 @@ func (s *Server) testRoutes(api huma.API) {
 		if err != nil {
 			return nil, s.problem(err)
 		}
-		return &body[FetchTest]{Body: result}, nil
+		return &body[wire.FetchTest]{Body: result}, nil
 	})
 }
 
 // TestFetch fetches a feed, or an address. A failed fetch is part of the result; only errors such as
 // [storage.ErrNotFound] are returned.
-func (s *Server) TestFetch(ctx context.Context, in FetchTestRequest) (FetchTest, error) {
+func (s *Server) TestFetch(ctx context.Context, in wire.FetchTestRequest) (wire.FetchTest, error) {
 	end, err := s.fetchTests.start(access.From(ctx).ID)
 	if err != nil {
-		return FetchTest{}, err
+		return wire.FetchTest{}, err
 	}
 	defer end()
 	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
 	request, proxy, err := s.requestFor(ctx, in.Feed, in.URL)
 	if err != nil {
-		return FetchTest{}, err
+		return wire.FetchTest{}, err
 	}
-	result := FetchTest{URL: request.URL, Proxy: proxy, Hops: []FetchHop{}, First: []TestedEntry{}}
+	result := wire.FetchTest{URL: request.URL, Proxy: proxy, Hops: []wire.FetchHop{}, First: []wire.TestedEntry{}}
 	began := time.Now()
 	request.OnResponse = func(r *http.Response) {
 		result.Hops = append(result.Hops, hopOf(r, request, time.Since(began)))
@@ -182,7 +136,7 @@ func (s *Server) requestFor(ctx context.Context, feedID, address string) (r fetc
 }
 
 // tryFetch fetches and parses a document.
-func (s *Server) tryFetch(ctx context.Context, r fetch.Request, compare bool, result *FetchTest) error {
+func (s *Server) tryFetch(ctx context.Context, r fetch.Request, compare bool, result *wire.FetchTest) error {
 	d, err := s.Fetcher.Fetch(ctx, r, s.Now())
 	if err != nil {
 		return err
@@ -202,13 +156,13 @@ func (s *Server) tryFetch(ctx context.Context, r fetch.Request, compare bool, re
 	}
 	result.Title, result.Format, result.Entries, result.Repaired = read.Title, discover.Format(unpacked), len(read.Entries), read.Malformed
 	for _, e := range read.Entries[:min(len(read.Entries), testedEntries)] {
-		result.First = append(result.First, TestedEntry{e.Title, e.Link, e.Published})
+		result.First = append(result.First, wire.TestedEntry{Title: e.Title, Link: e.Link, Published: e.Published})
 	}
 	return nil
 }
 
 // fetchProblem describes an error of fetching or parsing a document.
-func fetchProblem(err error) *FeedProblem {
+func fetchProblem(err error) *wire.FeedProblem {
 	class, status := "", 0
 	var fetching *fetch.Error
 	var reading *feed.Error
@@ -220,17 +174,17 @@ func fetchProblem(err error) *FeedProblem {
 	default:
 		class = string(fetch.ClassAddress)
 	}
-	return &FeedProblem{Summary: describeClass(class, status), Advice: remedies[class].advice, Class: class}
+	return &wire.FeedProblem{Summary: describeClass(class, status), Advice: remedies[class].advice, Class: class}
 }
 
 // hopOf returns an answer and its request as a hop.
-func hopOf(r *http.Response, request fetch.Request, after time.Duration) FetchHop {
+func hopOf(r *http.Response, request fetch.Request, after time.Duration) wire.FetchHop {
 	secret := func(name string) bool {
 		name = textproto.CanonicalMIMEHeaderKey(name)
 		own := func(set string) bool { return textproto.CanonicalMIMEHeaderKey(set) == name }
 		return slices.Contains(secretHeaders, name) || slices.ContainsFunc(slices.Collect(maps.Keys(request.Header)), own)
 	}
-	return FetchHop{
+	return wire.FetchHop{
 		URL: withoutUser(r.Request.URL), Status: r.StatusCode, After: after.Milliseconds(),
 		Sent: headerLines(r.Request.Header, secret), Received: headerLines(r.Header, secret),
 	}
@@ -246,8 +200,8 @@ func withoutUser(u *url.URL) string {
 }
 
 // headerLines returns the lines of a header by name, with secrets redacted.
-func headerLines(h http.Header, secret func(name string) bool) []FetchHeader {
-	lines := []FetchHeader{}
+func headerLines(h http.Header, secret func(name string) bool) []wire.FetchHeader {
+	lines := []wire.FetchHeader{}
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		for _, value := range h[name] {
 			if secret(name) {
@@ -256,7 +210,7 @@ func headerLines(h http.Header, secret func(name string) bool) []FetchHeader {
 				value = value[:testedValue] + "..."
 			}
 			if len(lines) < testedHeaders {
-				lines = append(lines, FetchHeader{name, strings.ToValidUTF8(value, "\uFFFD")})
+				lines = append(lines, wire.FetchHeader{Name: name, Value: strings.ToValidUTF8(value, "\uFFFD")})
 			}
 		}
 	}

@@ -9,22 +9,23 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
 // tested runs a test fetch and returns its result.
-func (w *testbed) tested(t *testing.T, what string) (FetchTest, string) {
+func (w *testbed) tested(t *testing.T, what string) (wire.FetchTest, string) {
 	t.Helper()
 	a := w.request(t, "POST", "/api/feeds/test-fetch", what)
-	var told FetchTest
+	var told wire.FetchTest
 	if err := json.Unmarshal([]byte(a.body), &told); err != nil || a.StatusCode != 200 {
 		t.Fatalf("%s: got %d %s", what, a.StatusCode, a.body)
 	}
 	return told, a.body
 }
 
-func header(lines []FetchHeader, name string) string {
+func header(lines []wire.FetchHeader, name string) string {
 	for _, l := range lines {
 		if l.Name == name {
 			return l.Value
@@ -141,7 +142,7 @@ func TestFeedPolls_Descriptions(t *testing.T) {
 	w := newTestbed(t)
 	w.mesh.polls[w.feed] = append(w.mesh.polls[w.feed],
 		subjects.Poll{At: now.Add(-2 * time.Hour), Status: 304, UnchangedBefore: 9}, subjects.Poll{At: now.Add(-20 * time.Hour), Class: "timeout", UnchangedBefore: 1})
-	polls := getJSON[PollHistory](t, w, "/api/feeds/"+w.feed+"/polls").Polls
+	polls := getJSON[wire.PollHistory](t, w, "/api/feeds/"+w.feed+"/polls").Polls
 	if len(polls) != 4 || polls[0].What != "The host name does not resolve." || polls[0].Took != 15 || polls[1].What != "Document received (HTTP 200)." || polls[1].Proxy != "p1" ||
 		polls[0].Reason != "" || polls[1].Reason != "price: 2.3 items a day" {
 		t.Errorf("the polls are %+v", polls)

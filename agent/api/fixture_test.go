@@ -23,6 +23,7 @@ import (
 
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
@@ -183,7 +184,7 @@ type testbed struct {
 	mesh        *fakeMesh
 	store       *memory.Store
 	index       *memory.Index
-	checks      []Check
+	checks      []wire.Check
 	feed, item  string // IDs
 	server      *Server
 	stopImports func() // stops the imports
@@ -194,7 +195,7 @@ func newTestbed(t *testing.T, change ...func(*Deps)) *testbed {
 	w := &testbed{
 		mesh:  &fakeMesh{states: map[string]*subjects.State{}, quarantined: map[uint64]subjects.Quarantined{}},
 		store: &memory.Store{}, index: &memory.Index{},
-		checks: []Check{{Name: "store", OK: true}, {Name: "mesh", OK: true}},
+		checks: []wire.Check{{Name: "store", OK: true}, {Name: "mesh", OK: true}},
 		feed:   storage.FeedID(feedURL),
 	}
 	for seq := uint64(3); seq <= 4; seq++ {
@@ -240,7 +241,7 @@ func newTestbed(t *testing.T, change ...func(*Deps)) *testbed {
 			UserAgent: "test", Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 4,
 			Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 		}),
-		Checks:       func(context.Context) []Check { return w.checks },
+		Checks:       func(context.Context) []wire.Check { return w.checks },
 		Metrics:      promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 		RuleSetSpecs: []RuleSetSpec{{Name: "prepare", Does: "cleans", Default: []byte("keep all\n"), Check: checkLines}, classifyBook()},
 		Decider:      func() workbench.Decider { return ruled{} },

@@ -4,32 +4,17 @@ import (
 	"context"
 	"fmt"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
-
-// A FoundItem is an item with the passages that match a search.
-type FoundItem struct {
-	storage.Item
-	FeedTitle  string         `json:"feed_title"`
-	Score      float64        `json:"score,omitempty"`
-	TitleSpans []text.Span    `json:"title_spans" doc:"The title, in pieces that match and pieces that do not."`
-	TextSpans  []text.Span    `json:"text_spans" doc:"A passage of the text, likewise."`
-	Coverage   *StoryCoverage `json:"told,omitempty" doc:"Coverage of its story; absent if a single publisher carries it."`
-}
-
-// A StoryCoverage is how many items and publishers carry a story.
-type StoryCoverage struct {
-	Items   int `json:"items"`
-	Sources int `json:"sources" doc:"Different publishers."`
-}
 
 // passageLength is the length of the passage of an item's text in a search, in characters.
 const passageLength = 240
 
 // foundItems returns the stored items of the hits, in the same order. Items removed since they were indexed
 // are skipped.
-func (s *Server) foundItems(ctx context.Context, hits []storage.Hit, titles func(string) string, m *highlighter) ([]FoundItem, error) {
+func (s *Server) foundItems(ctx context.Context, hits []storage.Hit, titles func(string) string, m *highlighter) ([]wire.FoundItem, error) {
 	ids := make([]string, len(hits))
 	scores := make(map[string]float64, len(hits))
 	for i, h := range hits {
@@ -43,11 +28,11 @@ func (s *Server) foundItems(ctx context.Context, hits []storage.Hit, titles func
 	if err != nil {
 		return nil, err
 	}
-	found := make([]FoundItem, len(items))
+	found := make([]wire.FoundItem, len(items))
 	for i, item := range items {
 		plain := text.PlainText(item.HTML)
 		item.HTML = ""
-		found[i] = FoundItem{
+		found[i] = wire.FoundItem{
 			Item: item, FeedTitle: titles(item.FeedID), Score: scores[item.ID],
 			TitleSpans: text.Highlight(item.Title, m.matcher(item.Title), len(item.Title)),
 			TextSpans:  text.Highlight(plain, m.matcher(plain), passageLength),
@@ -58,7 +43,7 @@ func (s *Server) foundItems(ctx context.Context, hits []storage.Hit, titles func
 }
 
 // coverage returns the coverage of the items' stories by story ID; stories of a single publisher are absent.
-func (s *Server) coverage(ctx context.Context, items []storage.Item) (map[string]*StoryCoverage, error) {
+func (s *Server) coverage(ctx context.Context, items []storage.Item) (map[string]*wire.StoryCoverage, error) {
 	var ids []string
 	for _, item := range items {
 		if item.StoryID != "" {
@@ -69,9 +54,9 @@ func (s *Server) coverage(ctx context.Context, items []storage.Item) (map[string
 	if err != nil {
 		return nil, fmt.Errorf("read the stories of the results: %w", err)
 	}
-	coverage := make(map[string]*StoryCoverage, len(stories))
+	coverage := make(map[string]*wire.StoryCoverage, len(stories))
 	for id, story := range stories {
-		coverage[id] = &StoryCoverage{Items: story.Items, Sources: story.Sources}
+		coverage[id] = &wire.StoryCoverage{Items: story.Items, Sources: story.Sources}
 	}
 	return coverage, nil
 }

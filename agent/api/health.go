@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"time"
+
+	"feedmesh/agent/wire"
 )
 
 // Health returns the operational endpoints of any process, whatever its roles: /livez, /readyz and /metrics,
@@ -34,8 +36,8 @@ func (s *Server) healthRoutes(mux *http.ServeMux) {
 }
 
 // Readiness returns the health of each dependency of this process.
-func (s *Server) Readiness(ctx context.Context) []Check {
-	return append([]Check{}, s.Checks(ctx)...) // an empty list, not null
+func (s *Server) Readiness(ctx context.Context) []wire.Check {
+	return append([]wire.Check{}, s.Checks(ctx)...) // an empty list, not null
 }
 
 // readyz answers 200 if all checks pass, else 503, with all checks.

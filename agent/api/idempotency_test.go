@@ -17,6 +17,7 @@ import (
 	"feedmesh/agent/access"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/mesh/meshtest"
+	"feedmesh/agent/wire"
 )
 
 // answersOf returns the idempotency store of a mesh with a separate server.
@@ -57,7 +58,7 @@ func TestIdempotency_RepeatedRequestRunsOnce(t *testing.T) {
 			t.Errorf("what %s, with another key: it was not done anew", c.name)
 		}
 	}
-	if got := answerAs[ImportResults](t, w.request(t, "POST", "/api/feeds", `{"urls":["https://once.example/"]}`, "Idempotency-Key", "is done with a body")); got.Results[0].Outcome != Added {
+	if got := answerAs[wire.ImportResults](t, w.request(t, "POST", "/api/feeds", `{"urls":["https://once.example/"]}`, "Idempotency-Key", "is done with a body")); got.Results[0].Outcome != Added {
 		t.Errorf("got %+v, want the result of the first request", got)
 	}
 	for _, key := range []string{`""`, strings.Repeat("x", maxIdempotencyKey+1)} {
@@ -92,7 +93,7 @@ func TestIdempotency_SecretsAreNotStored(t *testing.T) {
 	ask := func() answer {
 		return w.request(t, "POST", "/api/tokens", `{"name":"phone","scopes":["read"]}`, "Idempotency-Key", "1")
 	}
-	made := answerAs[NewToken](t, ask())
+	made := answerAs[wire.NewToken](t, ask())
 	if again := ask(); again.StatusCode != http.StatusCreated || again.body != "" || again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("got %d %s, want the status without the secret", again.StatusCode, again.body)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"feedmesh/agent/opml"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -22,18 +23,9 @@ const (
 	Waiting  = "waiting" // not processed yet
 )
 
-// An ImportResult is the outcome of one address.
-type ImportResult struct {
-	Line    int    `json:"line,omitempty" doc:"Line in the imported file."`
-	URL     string `json:"url"`
-	FeedID  string `json:"feed_id,omitempty"`
-	Outcome string `json:"outcome" enum:"added,known,invalid,waiting"`
-	Reason  string `json:"reason,omitempty" doc:"Reason, if invalid."`
-}
-
 // read returns the initial result of an address, Known or Invalid, and its canonical URL.
-func read(f opml.Feed) (result ImportResult, url string) {
-	result = ImportResult{Line: f.Line, URL: f.URL, Outcome: Invalid}
+func read(f opml.Feed) (result wire.ImportResult, url string) {
+	result = wire.ImportResult{Line: f.Line, URL: f.URL, Outcome: Invalid}
 	url, err := storage.CanonicalURL(f.URL)
 	if err != nil {
 		result.Reason = err.Error()
@@ -49,9 +41,9 @@ const importBatchSize = 1000
 // ImportFeeds stores feeds and publishes them to the schedule. It returns the result of each, in order.
 // Repeating a call adds nothing, and completes a call that failed midway; after an error the earlier batches
 // are stored.
-func ImportFeeds(ctx context.Context, to storage.Feeds, out subjects.Publisher, feeds []opml.Feed, now time.Time) ([]ImportResult, error) {
+func ImportFeeds(ctx context.Context, to storage.Feeds, out subjects.Publisher, feeds []opml.Feed, now time.Time) ([]wire.ImportResult, error) {
 	t := importer{store: to, out: out, added: now, seen: map[string]bool{}, notifyStored: true}
-	results := make([]ImportResult, 0, len(feeds))
+	results := make([]wire.ImportResult, 0, len(feeds))
 	for chunk := range slices.Chunk(feeds, importBatchSize) {
 		batch, err := t.importBatch(ctx, chunk)
 		if err != nil {
@@ -79,8 +71,8 @@ type importer struct {
 }
 
 // importBatch adds at most [importBatchSize] feeds.
-func (t *importer) importBatch(ctx context.Context, feeds []opml.Feed) ([]ImportResult, error) {
-	results := make([]ImportResult, len(feeds))
+func (t *importer) importBatch(ctx context.Context, feeds []opml.Feed) ([]wire.ImportResult, error) {
+	results := make([]wire.ImportResult, len(feeds))
 	var fresh []storage.Feed
 	urls, at := map[string]string{}, map[string]int{} // of the new feeds, by ID: canonical URL, and index in results
 	for i, f := range feeds {

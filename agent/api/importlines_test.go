@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -28,9 +29,9 @@ func TestImportLines_VerdictFollowsFeedState(t *testing.T) {
 	t.Parallel()
 	w, ahead := clocked(t)
 	want := map[string]string{
-		feedURL: VerdictDuplicate, "no address": VerdictInvalid, "=cmd|' /C calc'!A0": VerdictInvalid,
-		"https://read.example/": VerdictRead, "https://page.example/": VerdictNoFeed, "https://inside.example/": VerdictBlocked,
-		"https://404.example/": VerdictFailed, "https://gone.example/": VerdictGone, "https://new.example/": VerdictAdded, "https://moved.example/": VerdictRedirected,
+		feedURL: wire.VerdictDuplicate, "no address": wire.VerdictInvalid, "=cmd|' /C calc'!A0": wire.VerdictInvalid,
+		"https://read.example/": wire.VerdictRead, "https://page.example/": wire.VerdictNoFeed, "https://inside.example/": wire.VerdictBlocked,
+		"https://404.example/": wire.VerdictFailed, "https://gone.example/": wire.VerdictGone, "https://new.example/": wire.VerdictAdded, "https://moved.example/": wire.VerdictRedirected,
 	}
 	var list strings.Builder
 	for _, address := range slices.Sorted(maps.Keys(want)) {
@@ -45,9 +46,9 @@ func TestImportLines_VerdictFollowsFeedState(t *testing.T) {
 	} {
 		w.mesh.states[storage.FeedID("https://"+name+".example/")] = s
 	}
-	var all ImportPage
+	var all wire.ImportPage
 	for after := 0; ; {
-		page := getJSON[ImportPage](t, w, fmt.Sprintf("/api/imports/%s/lines?limit=3&after=%d", imp.ID, after))
+		page := getJSON[wire.ImportPage](t, w, fmt.Sprintf("/api/imports/%s/lines?limit=3&after=%d", imp.ID, after))
 		all.Lines = append(all.Lines, page.Lines...)
 		if after = page.Next; after == 0 {
 			break
@@ -60,18 +61,18 @@ func TestImportLines_VerdictFollowsFeedState(t *testing.T) {
 		if line.Verdict != want[line.URL] {
 			t.Errorf("%s: got %s (%s), want %s", line.URL, line.Verdict, line.Detail, want[line.URL])
 		}
-		if line.Verdict == VerdictFailed && (line.Status != 404 || line.Detail != "The address does not exist (HTTP 404).") {
+		if line.Verdict == wire.VerdictFailed && (line.Status != 404 || line.Detail != "The address does not exist (HTTP 404).") {
 			t.Errorf("%s: got %d, %q; want the status and words", line.URL, line.Status, line.Detail)
 		}
 	}
-	for _, verdict := range Verdicts {
+	for _, verdict := range wire.Verdicts {
 		n := 0
 		for _, v := range want {
 			if v == verdict {
 				n++
 			}
 		}
-		if page := getJSON[ImportPage](t, w, "/api/imports/"+imp.ID+"/lines?limit=1000&verdict="+url.QueryEscape(verdict)); len(page.Lines) != n || page.Next != 0 {
+		if page := getJSON[wire.ImportPage](t, w, "/api/imports/"+imp.ID+"/lines?limit=1000&verdict="+url.QueryEscape(verdict)); len(page.Lines) != n || page.Next != 0 {
 			t.Errorf("%s: got %d lines, want %d", verdict, len(page.Lines), n)
 		}
 	}
@@ -105,12 +106,12 @@ func TestImport_CancelKeepsAddedFeeds(t *testing.T) {
 	if err := w.server.runImports(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	got := getJSON[Import](t, w, "/api/imports/"+imp.ID)
+	got := getJSON[wire.Import](t, w, "/api/imports/"+imp.ID)
 	if got.State != importEnded || !got.Cancel || got.Done != 0 || got.Finished.IsZero() {
 		t.Errorf("the import is %+v, want it cancelled", got)
 	}
-	page := getJSON[ImportPage](t, w, "/api/imports/"+imp.ID+"/lines?limit=1")
-	if page.Lines[0].Verdict != VerdictLeftOut {
+	page := getJSON[wire.ImportPage](t, w, "/api/imports/"+imp.ID+"/lines?limit=1")
+	if page.Lines[0].Verdict != wire.VerdictLeftOut {
 		t.Errorf("a line is %+v, want it omitted", page.Lines[0])
 	}
 	// When sent again, the list restarts and completes.
@@ -121,7 +122,7 @@ func TestImport_CancelKeepsAddedFeeds(t *testing.T) {
 	if err := w.server.runImports(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	data, _ := json.Marshal(getJSON[Import](t, w, "/api/imports/"+imp.ID))
+	data, _ := json.Marshal(getJSON[wire.Import](t, w, "/api/imports/"+imp.ID))
 	if !strings.Contains(string(data), `"state":"done"`) || !strings.Contains(string(data), `"added":2500`) {
 		t.Errorf("finally it is %s, want all added", data)
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"feedmesh/agent/opml"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -102,7 +103,7 @@ var errPageFull = errors.New("there are more")
 
 // from calls each with the feeds from index after on: all, or those with an outcome. An error of each ends
 // the iteration; errPageFull is not returned.
-func (l importList) from(after int, outcome string, each func(i int, result ImportResult) error) error {
+func (l importList) from(after int, outcome string, each func(i int, result wire.ImportResult) error) error {
 	err := l.raw(func(i int, line []byte) error {
 		if i < after || outcome != "" && l.verdicts[i] != outcomeLetters[outcome] {
 			return nil

@@ -7,11 +7,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/opml"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -29,28 +29,7 @@ const (
 	importEnded   = "cancelled"
 )
 
-// An Import is the import of a list of feeds. One process of the mesh runs it at a time; if that exits,
-// another resumes it.
-type Import struct {
-	ID       string    `json:"id" doc:"Hash of the list: equal lists have equal IDs."`
-	Name     string    `json:"name,omitempty" doc:"Name that the client gave the list."`
-	State    string    `json:"state" enum:"running,done,cancelled"`
-	Cancel   bool      `json:"cancel,omitempty" doc:"Whether it was cancelled."`
-	Started  time.Time `json:"started"`
-	Finished time.Time `json:"finished,omitzero"`
-	Total    int       `json:"total" doc:"Feeds listed."`
-	Done     int       `json:"done" doc:"Feeds processed so far."`
-	Added    int       `json:"added"`
-	Existing int       `json:"known" doc:"Feeds stored before, or listed twice."`
-	Invalid  int       `json:"invalid" doc:"Entries without a valid address; see the lines."`
-}
-
-// Imports are the last hundred imports, newest first.
-type Imports struct {
-	Imports []Import `json:"imports"`
-}
-
-func importOf(imp storage.Import) Import {
+func importOf(imp storage.Import) wire.Import {
 	state := importRunning
 	switch {
 	case !imp.Finished.IsZero() && imp.Cancel && imp.Done < imp.Total:
@@ -58,7 +37,7 @@ func importOf(imp storage.Import) Import {
 	case !imp.Finished.IsZero():
 		state = importDone
 	}
-	return Import{
+	return wire.Import{
 		ID: imp.ID, Name: imp.Name, State: state, Cancel: imp.Cancel, Started: imp.Started, Finished: imp.Finished,
 		Total: imp.Total, Done: imp.Done, Added: imp.Added, Existing: imp.Existing, Invalid: imp.Invalid,
 	}
@@ -73,12 +52,12 @@ func (s *Server) importRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/imports/{id}", "get-import", "Progress or result of an import", 404, 503), s.getImport)
 	cancel := op("POST", "/api/imports/{id}/cancel", "cancel-import", "Cancel an import within seconds; feeds added before stay", 404, 503)
 	cancel.DefaultStatus = http.StatusAccepted
-	huma.Register(api, cancel, func(ctx context.Context, in *byID) (*body[Import], error) {
+	huma.Register(api, cancel, func(ctx context.Context, in *byID) (*body[wire.Import], error) {
 		imp, err := s.CancelImport(ctx, in.ID)
 		if err != nil {
 			return nil, s.problem(err)
 		}
-		return &body[Import]{Body: imp}, nil
+		return &body[wire.Import]{Body: imp}, nil
 	})
 	s.importLineRoutes(api)
 }
@@ -86,12 +65,12 @@ func (s *Server) importRoutes(api huma.API) {
 func (s *Server) importFeeds(ctx context.Context, in *struct {
 	Name    string `query:"name" maxLength:"255" doc:"Name of the list, such as its file name."`
 	RawBody []byte `contentType:"application/xml"`
-}) (*body[Import], error) {
+}) (*body[wire.Import], error) {
 	imp, err := s.StartImport(ctx, in.Name, in.RawBody)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	return &body[Import]{Body: imp}, nil
+	return &body[wire.Import]{Body: imp}, nil
 }
 
 // An InvalidListError states why a list of feeds is rejected.
@@ -105,12 +84,12 @@ const MaxImport = maxImport
 // StartImport stores a list of feeds for RunImports. It returns an [*InvalidListError] if it can't be read or
 // is too large, and [ErrTooManyRequests] if too many imports wait. A list that is being imported is not
 // started again.
-func (s *Server) StartImport(ctx context.Context, name string, text []byte) (Import, error) {
+func (s *Server) StartImport(ctx context.Context, name string, text []byte) (wire.Import, error) {
 	sum := sha256.Sum256(text)
 	id := hex.EncodeToString(sum[:8])
 	imports, err := s.Store.ListImports(ctx, storage.MaxImports)
 	if err != nil {
-		return Import{}, err
+		return wire.Import{}, err
 	}
 	waiting := 0
 	for _, imp := range imports {
@@ -122,22 +101,22 @@ func (s *Server) StartImport(ctx context.Context, name string, text []byte) (Imp
 		}
 	}
 	if waiting >= maxWaiting {
-		return Import{}, fmt.Errorf("%d imports are waiting already; retry when some are done: %w", waiting, ErrTooManyRequests)
+		return wire.Import{}, fmt.Errorf("%d imports are waiting already; retry when some are done: %w", waiting, ErrTooManyRequests)
 	}
 	feeds, err := opml.Read(bytes.NewReader(text))
 	if err != nil {
-		return Import{}, &InvalidListError{err.Error()}
+		return wire.Import{}, &InvalidListError{err.Error()}
 	}
 	if len(feeds) > maxListed {
-		return Import{}, &InvalidListError{fmt.Sprintf("the list has %d feeds, more than %d: split it", len(feeds), maxListed)}
+		return wire.Import{}, &InvalidListError{fmt.Sprintf("the list has %d feeds, more than %d: split it", len(feeds), maxListed)}
 	}
 	list, err := packList(feeds)
 	if err != nil {
-		return Import{}, err
+		return wire.Import{}, err
 	}
 	imp := storage.Import{ID: id, Name: name, Started: s.Now(), Total: len(feeds), Lines: list.lines()}
 	if err := s.Store.PutImport(ctx, imp); err != nil {
-		return Import{}, err
+		return wire.Import{}, err
 	}
 	select {
 	case s.importReady <- struct{}{}:
@@ -146,50 +125,50 @@ func (s *Server) StartImport(ctx context.Context, name string, text []byte) (Imp
 	return importOf(imp), nil
 }
 
-func (s *Server) listImports(ctx context.Context, _ *struct{}) (*body[Imports], error) {
+func (s *Server) listImports(ctx context.Context, _ *struct{}) (*body[wire.Imports], error) {
 	all, err := s.Imports(ctx)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	return &body[Imports]{Body: all}, nil
+	return &body[wire.Imports]{Body: all}, nil
 }
 
 // Imports returns the last hundred imports, newest first.
-func (s *Server) Imports(ctx context.Context) (Imports, error) {
+func (s *Server) Imports(ctx context.Context) (wire.Imports, error) {
 	stored, err := s.Store.ListImports(ctx, storage.MaxImports)
-	all := Imports{Imports: make([]Import, len(stored))}
+	all := wire.Imports{Imports: make([]wire.Import, len(stored))}
 	for i, imp := range stored {
 		all.Imports[i] = importOf(imp)
 	}
 	return all, err
 }
 
-func (s *Server) getImport(ctx context.Context, in *byID) (*body[Import], error) {
+func (s *Server) getImport(ctx context.Context, in *byID) (*body[wire.Import], error) {
 	imp, err := s.Import(ctx, in.ID)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	return &body[Import]{Body: imp}, nil
+	return &body[wire.Import]{Body: imp}, nil
 }
 
 // Import returns the progress or result of an import, or [storage.ErrNotFound].
-func (s *Server) Import(ctx context.Context, id string) (Import, error) {
+func (s *Server) Import(ctx context.Context, id string) (wire.Import, error) {
 	imp, err := s.Store.Import(ctx, id)
 	if err != nil {
-		return Import{}, fmt.Errorf("import %s: %w", id, err)
+		return wire.Import{}, fmt.Errorf("import %s: %w", id, err)
 	}
 	return importOf(imp), nil
 }
 
 // CancelImport cancels an import. An ended import stays unchanged.
-func (s *Server) CancelImport(ctx context.Context, id string) (Import, error) {
+func (s *Server) CancelImport(ctx context.Context, id string) (wire.Import, error) {
 	imp, err := s.Store.Import(ctx, id)
 	if err == nil && imp.Finished.IsZero() {
 		imp.Cancel = true
 		err = s.Store.CancelImport(ctx, id)
 	}
 	if err != nil {
-		return Import{}, fmt.Errorf("import %s: %w", id, err)
+		return wire.Import{}, fmt.Errorf("import %s: %w", id, err)
 	}
 	return importOf(imp), nil
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"feedmesh/agent/opml"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
 	"feedmesh/subjects"
@@ -30,10 +31,10 @@ func listID(list string) string {
 }
 
 // begun starts the import of a list and returns the response.
-func (w *testbed) begun(t *testing.T, list string, headers ...string) Import {
+func (w *testbed) begun(t *testing.T, list string, headers ...string) wire.Import {
 	t.Helper()
 	a := w.request(t, "POST", "/api/feeds/import?name=list", list, headers...)
-	var imp Import
+	var imp wire.Import
 	if err := json.Unmarshal([]byte(a.body), &imp); a.StatusCode != 202 || err != nil {
 		t.Fatalf("got %d %s, want 202 and the import", a.StatusCode, a.body)
 	}
@@ -41,24 +42,24 @@ func (w *testbed) begun(t *testing.T, list string, headers ...string) Import {
 }
 
 // imported imports a list and returns the result.
-func (w *testbed) imported(t *testing.T, list string, headers ...string) Import {
+func (w *testbed) imported(t *testing.T, list string, headers ...string) wire.Import {
 	t.Helper()
 	begun := w.begun(t, list, headers...)
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if imp := getJSON[Import](t, w, "/api/imports/"+begun.ID); imp.State == importDone {
+		if imp := getJSON[wire.Import](t, w, "/api/imports/"+begun.ID); imp.State == importDone {
 			return imp
 		}
 	}
 	t.Fatal("the import does not end")
-	return Import{}
+	return wire.Import{}
 }
 
 // lines returns what became of the feeds of an import, by pages of size.
-func (w *testbed) lines(t *testing.T, id, outcome string, size int) []ImportResult {
+func (w *testbed) lines(t *testing.T, id, outcome string, size int) []wire.ImportResult {
 	t.Helper()
-	var all []ImportResult
+	var all []wire.ImportResult
 	for after := 0; ; {
-		page := getJSON[ImportPage](t, w, fmt.Sprintf("/api/imports/%s/lines?limit=%d&after=%d&outcome=%s", id, size, after, outcome))
+		page := getJSON[wire.ImportPage](t, w, fmt.Sprintf("/api/imports/%s/lines?limit=%d&after=%d&outcome=%s", id, size, after, outcome))
 		for _, line := range page.Lines {
 			all = append(all, line.ImportResult)
 		}
@@ -114,7 +115,7 @@ func TestImport_Lists(t *testing.T) {
 		for _, kind := range []string{"application/xml", "text/plain", "application/octet-stream", "text/x-opml", ""} {
 			w := newTestbed(t)
 			got := w.imported(t, list, "Content-Type", kind)
-			want := Import{ID: listID(list), Name: "list", State: importDone, Started: now, Finished: now, Total: 5, Done: 5, Added: 2, Existing: 2, Invalid: 1}
+			want := wire.Import{ID: listID(list), Name: "list", State: importDone, Started: now, Finished: now, Total: 5, Done: 5, Added: 2, Existing: 2, Invalid: 1}
 			if got != want {
 				t.Errorf("%s as %q: got %+v, want %+v", name, kind, got, want)
 			}
@@ -168,7 +169,7 @@ func TestImport_IsIdempotent(t *testing.T) {
 	if got := w.imported(t, list); got.Added != 0 || got.Existing != 2 {
 		t.Errorf("again: got %+v, want 2 known", got)
 	}
-	if got := getJSON[Imports](t, w, "/api/imports"); len(got.Imports) != 1 {
+	if got := getJSON[wire.Imports](t, w, "/api/imports"); len(got.Imports) != 1 {
 		t.Errorf("got %+v, want one import of one list", got)
 	}
 }
@@ -213,8 +214,8 @@ func TestImport_ResumesAfterCrash(t *testing.T) {
 			store.left.Store(lives)
 			_ = w.server.runImports(t.Context())
 		}
-		got := getJSON[Import](t, w, "/api/imports/"+imp.ID)
-		want := Import{ID: imp.ID, Name: "list", State: importDone, Started: now, Finished: now, Total: 2100, Done: 2100, Added: 2050, Existing: 50}
+		got := getJSON[wire.Import](t, w, "/api/imports/"+imp.ID)
+		want := wire.Import{ID: imp.ID, Name: "list", State: importDone, Started: now, Finished: now, Total: 2100, Done: 2100, Added: 2050, Existing: 50}
 		if got != want {
 			t.Errorf("living for %d writes: got %+v, want %+v", lives, got, want)
 		}

@@ -6,33 +6,27 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"feedmesh/storage"
+	"feedmesh/agent/wire"
 )
-
-// An ItemView is one item with its text.
-type ItemView struct {
-	storage.Item
-	FeedTitle string `json:"feed_title"`
-}
 
 func (s *Server) itemRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/items/{id}", "get-item", "One item, whole", 404, 503),
-		func(ctx context.Context, in *byID) (*body[ItemView], error) {
+		func(ctx context.Context, in *byID) (*body[wire.ItemView], error) {
 			item, err := s.Item(ctx, in.ID)
 			if err != nil {
 				return nil, s.problem(err)
 			}
-			return &body[ItemView]{Body: item}, nil
+			return &body[wire.ItemView]{Body: item}, nil
 		})
 }
 
 // Item returns one item with its text.
-func (s *Server) Item(ctx context.Context, id string) (ItemView, error) {
+func (s *Server) Item(ctx context.Context, id string) (wire.ItemView, error) {
 	item, err := s.Store.Item(ctx, id)
 	if err != nil {
-		return ItemView{}, fmt.Errorf("item %s: %w", id, err)
+		return wire.ItemView{}, fmt.Errorf("item %s: %w", id, err)
 	}
-	return ItemView{Item: item, FeedTitle: s.titles(ctx)(item.FeedID)}, nil
+	return wire.ItemView{Item: item, FeedTitle: s.titles(ctx)(item.FeedID)}, nil
 }
 
 // titles returns a function that returns feeds' titles and caches them. A feed without a title is named by

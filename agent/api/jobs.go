@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,34 +9,13 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
 )
 
-// A Job is background work on stored items. One process of the mesh runs it at a time; if that exits, another
-// resumes it.
-type Job struct {
-	ID       string          `json:"id"`
-	Kind     string          `json:"kind" enum:"relabel,undo,train"`
-	Note     string          `json:"note" doc:"Description."`
-	State    string          `json:"state" enum:"running,done,cancelled,failed,undone" doc:"Running, or waiting to; undone is a relabel that an undo took back."`
-	Cancel   bool            `json:"cancel,omitempty" doc:"Whether it was cancelled."`
-	Started  time.Time       `json:"started"`
-	Finished time.Time       `json:"finished,omitzero"`
-	Total    int             `json:"total" doc:"Items to process; an estimate until the end."`
-	Done     int             `json:"done" doc:"Items processed so far."`
-	Changed  int             `json:"changed" doc:"Items whose labels changed."`
-	Error    string          `json:"error,omitempty" doc:"Why it failed."`
-	Found    json.RawMessage `json:"found,omitempty" doc:"Figures of a training."`
-}
-
-// Jobs are the last hundred jobs, newest first.
-type Jobs struct {
-	Jobs []Job `json:"jobs" doc:"Without the figures of trainings."`
-}
-
-func jobOf(j storage.Job) Job {
-	return Job{
+func jobOf(j storage.Job) wire.Job {
+	return wire.Job{
 		ID: j.ID, Kind: j.Kind, Note: j.Note, State: j.State, Cancel: j.Cancel, Started: j.Started, Finished: j.Finished,
 		Total: j.Total, Done: j.Done, Changed: j.Changed, Error: j.Err, Found: workbench.Found(j),
 	}
@@ -48,19 +26,19 @@ func (s *Server) jobRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/jobs/{id}", "get-job", "Progress or result of a job", 404, 503), s.getJob)
 	cancel := op("POST", "/api/jobs/{id}/cancel", "cancel-job", "Cancel a job within a second; finished work stays", 404, 409, 503)
 	cancel.DefaultStatus = http.StatusAccepted
-	huma.Register(api, cancel, func(ctx context.Context, in *byID) (*body[Job], error) {
+	huma.Register(api, cancel, func(ctx context.Context, in *byID) (*body[wire.Job], error) {
 		return s.beginJob(workbench.CancelJob(ctx, s.Store, in.ID))
 	})
 	undo := op("POST", "/api/jobs/{id}/undo", "undo-job", "Restore the labels that a relabel changed", 404, 409, 429, 503)
 	undo.DefaultStatus = http.StatusAccepted
 	undo.Description = "Returns the job. Items corrected manually since then stay unchanged. The operation is idempotent. Later relabels of the same items must be undone first."
-	huma.Register(api, undo, func(ctx context.Context, in *byID) (*body[Job], error) {
+	huma.Register(api, undo, func(ctx context.Context, in *byID) (*body[wire.Job], error) {
 		return s.beginJob(workbench.StartUndo(ctx, s.Store, in.ID, s.Now()))
 	})
 }
 
 // beginJob responds with a started job and notifies this process's runner.
-func (s *Server) beginJob(job storage.Job, err error) (*body[Job], error) {
+func (s *Server) beginJob(job storage.Job, err error) (*body[wire.Job], error) {
 	if err != nil {
 		return nil, s.problem(err)
 	}
@@ -68,27 +46,27 @@ func (s *Server) beginJob(job storage.Job, err error) (*body[Job], error) {
 	case s.jobReady <- struct{}{}:
 	default: // already notified
 	}
-	return &body[Job]{Body: jobOf(job)}, nil
+	return &body[wire.Job]{Body: jobOf(job)}, nil
 }
 
-func (s *Server) listJobs(ctx context.Context, _ *struct{}) (*body[Jobs], error) {
+func (s *Server) listJobs(ctx context.Context, _ *struct{}) (*body[wire.Jobs], error) {
 	stored, err := s.Store.ListJobs(ctx, storage.MaxJobs)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	out := &body[Jobs]{Body: Jobs{Jobs: make([]Job, len(stored))}}
+	out := &body[wire.Jobs]{Body: wire.Jobs{Jobs: make([]wire.Job, len(stored))}}
 	for i, j := range stored {
 		out.Body.Jobs[i] = jobOf(j)
 	}
 	return out, nil
 }
 
-func (s *Server) getJob(ctx context.Context, in *byID) (*body[Job], error) {
+func (s *Server) getJob(ctx context.Context, in *byID) (*body[wire.Job], error) {
 	job, err := s.Store.Job(ctx, in.ID)
 	if err != nil {
 		return nil, s.problem(fmt.Errorf("job %s: %w", in.ID, err))
 	}
-	return &body[Job]{Body: jobOf(job)}, nil
+	return &body[wire.Job]{Body: jobOf(job)}, nil
 }
 
 // jobLease is the lease of the agent that runs jobs.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mmcdole/gofeed"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -116,7 +117,7 @@ func TestSavedSearches_RoundTrip(t *testing.T) {
 	if query, err := url.ParseQuery(got.Query); err != nil || query.Get("q") != "go -rust" || query.Get("category") != "software" {
 		t.Errorf("its query is %q", got.Query)
 	}
-	if all := getJSON[SavedSearches](t, w, "/api/searches").Searches; len(all) != 1 || all[0] != got {
+	if all := getJSON[wire.SavedSearches](t, w, "/api/searches").Searches; len(all) != 1 || all[0] != got {
 		t.Errorf("got %+v", all)
 	}
 	if one := getJSON[storage.SavedSearch](t, w, "/api/searches/go-news"); one != got {

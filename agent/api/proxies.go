@@ -7,55 +7,14 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
-
-// A Proxy is a proxy for hosts that refuse direct requests.
-type Proxy struct {
-	ID     string    `json:"id"`
-	URL    string    `json:"url" doc:"Of http, https or socks5; xxxxx stands for its password."`
-	Hosts  []string  `json:"hosts" doc:"Suffixes of host names that use it; empty: all hosts that need a proxy."`
-	Always bool      `json:"always" doc:"Whether it is always used, not only after a direct request was blocked."`
-	Added  time.Time `json:"added"`
-
-	Health *ProxyHealth `json:"health,omitempty" doc:"Only in lists of proxies."`
-}
-
-// The states of a proxy.
-const (
-	ProxyWorks    = "works"
-	ProxyDoubtful = "doubtful"
-	ProxyRests    = "rests"
-	ProxyUnknown  = "unknown"
-)
-
-// A ProxyHealth is the health of a proxy, from polls through it and from probes.
-type ProxyHealth struct {
-	State    string    `json:"state" enum:"works,doubtful,rests,unknown" doc:"Doubtful: it passes probes, but a poll through it failed. Rests: only feeds configured for it use it. Unknown: not tried recently."`
-	Used     time.Time `json:"used,omitzero" doc:"Last time it brought a host's answer."`
-	Passed   time.Time `json:"passed,omitzero" doc:"Last time it passed a probe: it was there, and took our user and password."`
-	Failures int       `json:"failures" doc:"How often it failed, in a row."`
-	Until    time.Time `json:"until,omitzero" doc:"It rests until then, and until it passes a probe."`
-	Why      string    `json:"why,omitempty" doc:"In words, what happened when it failed last, or why nothing is known."`
-}
-
-// Proxies are all proxies, ordered by ID.
-type Proxies struct {
-	Proxies []Proxy `json:"proxies"`
-}
-
-// A ProxySetting is the configuration of a proxy.
-type ProxySetting struct {
-	URL    string   `json:"url" maxLength:"1024" doc:"Of http, https or socks5, with user and password if it needs them. The password xxxxx keeps the one it has."`
-	Hosts  []string `json:"hosts,omitempty" maxItems:"1000" doc:"Suffixes of host names that use it, such as example.org; empty: all hosts that need a proxy."`
-	Always bool     `json:"always,omitempty" doc:"Always use it, not only after a direct request was blocked."`
-}
 
 func (s *Server) proxyRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/proxies", "list-proxies", "All proxies, ordered by ID", 503), s.listProxies)
@@ -66,25 +25,25 @@ func (s *Server) proxyRoutes(api huma.API) {
 }
 
 // proxyOf returns a proxy as clients see it.
-func proxyOf(p storage.Proxy) Proxy {
-	return Proxy{ID: p.ID, URL: publicURL(p.URL), Hosts: append([]string{}, p.Hosts...), Always: p.Always, Added: p.Added}
+func proxyOf(p storage.Proxy) wire.Proxy {
+	return wire.Proxy{ID: p.ID, URL: publicURL(p.URL), Hosts: append([]string{}, p.Hosts...), Always: p.Always, Added: p.Added}
 }
 
-func (s *Server) listProxies(ctx context.Context, _ *struct{}) (*body[Proxies], error) {
+func (s *Server) listProxies(ctx context.Context, _ *struct{}) (*body[wire.Proxies], error) {
 	all, err := s.Proxies(ctx)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	return &body[Proxies]{Body: all}, nil
+	return &body[wire.Proxies]{Body: all}, nil
 }
 
 // Proxies returns all proxies, ordered by ID, with their health.
-func (s *Server) Proxies(ctx context.Context) (Proxies, error) {
+func (s *Server) Proxies(ctx context.Context) (wire.Proxies, error) {
 	stored, err := s.Store.Proxies(ctx)
 	if err != nil {
-		return Proxies{}, err
+		return wire.Proxies{}, err
 	}
-	out := Proxies{Proxies: make([]Proxy, len(stored))}
+	out := wire.Proxies{Proxies: make([]wire.Proxy, len(stored))}
 	var state *subjects.Proxy
 	for i, p := range stored {
 		if err == nil { // skip the mesh after its first error
@@ -98,29 +57,29 @@ func (s *Server) Proxies(ctx context.Context) (Proxies, error) {
 
 // proxyHealth returns the health of a proxy as clients see it; p is nil without a state, and err the error of
 // reading it.
-func proxyHealth(p *subjects.Proxy, err error) *ProxyHealth {
+func proxyHealth(p *subjects.Proxy, err error) *wire.ProxyHealth {
 	switch {
 	case err != nil:
-		return &ProxyHealth{State: ProxyUnknown, Why: err.Error()}
+		return &wire.ProxyHealth{State: wire.ProxyUnknown, Why: err.Error()}
 	case p == nil:
-		return &ProxyHealth{State: ProxyUnknown}
+		return &wire.ProxyHealth{State: wire.ProxyUnknown}
 	}
-	h := &ProxyHealth{State: ProxyUnknown, Used: p.LastUsed, Passed: p.ProbePassed, Failures: p.Failures, Until: p.RestUntil, Why: p.Reason}
+	h := &wire.ProxyHealth{State: wire.ProxyUnknown, Used: p.LastUsed, Passed: p.ProbePassed, Failures: p.Failures, Until: p.RestUntil, Why: p.Reason}
 	switch {
 	case !p.RestUntil.IsZero():
-		h.State = ProxyRests
+		h.State = wire.ProxyRests
 	case p.Failures > 0:
-		h.State = ProxyDoubtful
+		h.State = wire.ProxyDoubtful
 	case !p.LastUsed.IsZero() || !p.ProbePassed.IsZero():
-		h.State = ProxyWorks
+		h.State = wire.ProxyWorks
 	}
 	return h
 }
 
 func (s *Server) setProxy(ctx context.Context, in *struct {
 	ID   string `path:"id" maxLength:"32" pattern:"^[a-z0-9][a-z0-9-]*$" patternDescription:"lower-case letters, digits and hyphens"`
-	Body ProxySetting
-}) (*body[Proxy], error) {
+	Body wire.ProxySetting
+}) (*body[wire.Proxy], error) {
 	all, err := s.Store.Proxies(ctx)
 	if err != nil {
 		return nil, s.problem(err)
@@ -154,7 +113,7 @@ func (s *Server) setProxy(ctx context.Context, in *struct {
 	if err := s.publishProxiesChanged(ctx); err != nil {
 		return nil, s.problem(err)
 	}
-	return &body[Proxy]{Body: proxyOf(p)}, nil
+	return &body[wire.Proxy]{Body: proxyOf(p)}, nil
 }
 
 func (s *Server) removeProxy(ctx context.Context, in *byID) (*struct{}, error) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
 
@@ -19,20 +20,20 @@ func TestProxies_ListHealth(t *testing.T) {
 		"c": {ID: "c", ProbePassed: before, Failures: 1, InUse: true, Reason: "it refuses"},
 		"d": {ID: "d", ProbeSent: now},
 	}
-	want := map[string]ProxyHealth{
-		"a": {State: ProxyWorks, Used: now, Passed: before},
-		"b": {State: ProxyRests, Used: before, Failures: 3, Why: "connection refused", Until: now.Add(time.Minute)},
-		"c": {State: ProxyDoubtful, Passed: before, Failures: 1, Why: "it refuses"},
-		"d": {State: ProxyUnknown},
-		"e": {State: ProxyUnknown},
+	want := map[string]wire.ProxyHealth{
+		"a": {State: wire.ProxyWorks, Used: now, Passed: before},
+		"b": {State: wire.ProxyRests, Used: before, Failures: 3, Why: "connection refused", Until: now.Add(time.Minute)},
+		"c": {State: wire.ProxyDoubtful, Passed: before, Failures: 1, Why: "it refuses"},
+		"d": {State: wire.ProxyUnknown},
+		"e": {State: wire.ProxyUnknown},
 	}
 	for id := range want {
 		if a := w.request(t, "PUT", "/api/proxies/"+id, `{"url":"http://proxy.example:3128"}`); a.StatusCode != 200 {
 			t.Fatalf("%s: got %d %s", id, a.StatusCode, a.body)
 		}
 	}
-	got := map[string]ProxyHealth{}
-	for _, p := range getJSON[Proxies](t, w, "/api/proxies").Proxies {
+	got := map[string]wire.ProxyHealth{}
+	for _, p := range getJSON[wire.Proxies](t, w, "/api/proxies").Proxies {
 		got[p.ID] = *p.Health
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -40,8 +41,8 @@ func TestProxies_ListHealth(t *testing.T) {
 	}
 	// Without the mesh they are listed all the same.
 	w.mesh.broken = errors.New("the mesh is unavailable")
-	for _, p := range getJSON[Proxies](t, w, "/api/proxies").Proxies {
-		if *p.Health != (ProxyHealth{State: ProxyUnknown, Why: "the mesh is unavailable"}) {
+	for _, p := range getJSON[wire.Proxies](t, w, "/api/proxies").Proxies {
+		if *p.Health != (wire.ProxyHealth{State: wire.ProxyUnknown, Why: "the mesh is unavailable"}) {
 			t.Errorf("%s: got %+v, want it unknown, and why", p.ID, p.Health)
 		}
 	}

@@ -6,14 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
-
-// A QuarantinePage is a page of quarantined tasks, oldest first.
-type QuarantinePage struct {
-	Tasks []subjects.Quarantined `json:"tasks"`
-	Next  uint64                 `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
-}
 
 type bySeq struct {
 	Seq uint64 `path:"seq" minimum:"1"`
@@ -24,12 +19,12 @@ func (s *Server) quarantineRoutes(api huma.API) {
 		func(ctx context.Context, in *struct {
 			After uint64 `query:"after" doc:"The value of next of the previous page."`
 			Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
-		}) (*body[QuarantinePage], error) {
+		}) (*body[wire.QuarantinePage], error) {
 			page, err := s.Quarantine(ctx, in.After, in.Limit)
 			if err != nil {
 				return nil, s.problem(err)
 			}
-			return &body[QuarantinePage]{Body: page}, nil
+			return &body[wire.QuarantinePage]{Body: page}, nil
 		})
 	huma.Register(api, op("GET", "/api/quarantine/{seq}", "get-quarantined", "One quarantined task, whole", 404, 503),
 		func(ctx context.Context, in *bySeq) (*body[subjects.Quarantined], error) {
@@ -59,12 +54,12 @@ func (s *Server) quarantineRoutes(api huma.API) {
 }
 
 // Quarantine returns at most limit quarantined tasks after the given number, with secrets redacted.
-func (s *Server) Quarantine(ctx context.Context, after uint64, limit int) (QuarantinePage, error) {
+func (s *Server) Quarantine(ctx context.Context, after uint64, limit int) (wire.QuarantinePage, error) {
 	tasks, err := s.Mesh.Quarantined(ctx, after, limit+1) // one more than shown, to detect that more exist
 	if err != nil {
-		return QuarantinePage{}, err
+		return wire.QuarantinePage{}, err
 	}
-	var page QuarantinePage
+	var page wire.QuarantinePage
 	if len(tasks) > limit {
 		tasks = tasks[:limit]
 		page.Next = tasks[len(tasks)-1].Seq

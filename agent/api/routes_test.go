@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -43,7 +44,7 @@ func TestFeeds_PagesAreComplete(t *testing.T) {
 		var got []string
 		n, after := 0, ""
 		for {
-			p := getJSON[FeedPage](t, w, fmt.Sprintf("/api/feeds?limit=%d&after=%s", limit, url.QueryEscape(after)))
+			p := getJSON[wire.FeedPage](t, w, fmt.Sprintf("/api/feeds?limit=%d&after=%s", limit, url.QueryEscape(after)))
 			n++
 			for _, f := range p.Feeds {
 				got = append(got, f.URL)
@@ -81,7 +82,7 @@ func TestSearch_PagesAreComplete(t *testing.T) {
 			seen := map[string]bool{}
 			n, cursor := 0, ""
 			for {
-				p := getJSON[SearchResults](t, w, fmt.Sprintf("/api/search?%s&limit=%d&cursor=%s", query, limit, url.QueryEscape(cursor)))
+				p := getJSON[wire.SearchResults](t, w, fmt.Sprintf("/api/search?%s&limit=%d&cursor=%s", query, limit, url.QueryEscape(cursor)))
 				n++
 				for _, it := range p.Items {
 					if seen[it.ID] {
@@ -113,7 +114,7 @@ func TestQuarantine_PagesAreComplete(t *testing.T) {
 		var got []uint64
 		n, after := 0, uint64(0)
 		for {
-			p := getJSON[QuarantinePage](t, w, fmt.Sprintf("/api/quarantine?limit=%d&after=%d", limit, after))
+			p := getJSON[wire.QuarantinePage](t, w, fmt.Sprintf("/api/quarantine?limit=%d&after=%d", limit, after))
 			n++
 			for _, q := range p.Tasks {
 				got = append(got, q.Seq)
@@ -131,7 +132,7 @@ func TestQuarantine_PagesAreComplete(t *testing.T) {
 func TestSearch_RejectsCursorOfOtherSearch(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	next := getJSON[SearchResults](t, w, "/api/search?q=released&limit=1").Next
+	next := getJSON[wire.SearchResults](t, w, "/api/search?q=released&limit=1").Next
 	if next == "" {
 		t.Fatal("got no cursor")
 	}
@@ -143,7 +144,7 @@ func TestSearch_RejectsCursorOfOtherSearch(t *testing.T) {
 func TestSearch_HighlightsMatches(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	found := getJSON[SearchResults](t, w, "/api/search?q=kernels&facets=true")
+	found := getJSON[wire.SearchResults](t, w, "/api/search?q=kernels&facets=true")
 	if len(found.Items) != 1 {
 		t.Fatalf("got %d items, want 1", len(found.Items))
 	}
@@ -160,7 +161,7 @@ func TestSearch_HighlightsMatches(t *testing.T) {
 	if title != "Kernel released" || marked != "Kernel" {
 		t.Errorf("got the title %q with %q marked, want Kernel released with Kernel", title, marked)
 	}
-	if want := []Facet{{Value: w.feed, Label: "A <b>feed</b>", Count: 1}}; !reflect.DeepEqual(found.Facets["feed"], want) {
+	if want := []wire.Facet{{Value: w.feed, Label: "A <b>feed</b>", Count: 1}}; !reflect.DeepEqual(found.Facets["feed"], want) {
 		t.Errorf("got facets %+v, want %+v", found.Facets["feed"], want)
 	}
 }
@@ -172,7 +173,7 @@ func TestSearch_OmitsRemovedItems(t *testing.T) {
 	if _, err := w.store.RemoveFeed(t.Context(), w.feed); err != nil {
 		t.Fatal(err)
 	}
-	if found := getJSON[SearchResults](t, w, "/api/search?q=released&facets=true"); len(found.Items) != 0 || found.Items == nil {
+	if found := getJSON[wire.SearchResults](t, w, "/api/search?q=released&facets=true"); len(found.Items) != 0 || found.Items == nil {
 		t.Errorf("got %+v, want no items, and a list of none", found)
 	}
 }
@@ -189,7 +190,7 @@ func (w *testbed) feeds(t *testing.T) []storage.Feed {
 	return feeds
 }
 
-func empty(d *Deps) { d.Checks = func(context.Context) []Check { return nil } }
+func empty(d *Deps) { d.Checks = func(context.Context) []wire.Check { return nil } }
 
 func TestExport_ImportRoundTrip(t *testing.T) {
 	t.Parallel()
@@ -255,8 +256,8 @@ func TestStatus_CountsFeedsByState(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	for range 3 {
-		s := getJSON[Status](t, w, "/api/status")
-		if want := (FeedCounts{Stored: 3, Polled: 2, Failing: 1, Gone: 1, InFlight: 1}); s.Feeds != want || s.Items != 2 || s.Indexed != 2 || s.Version != "test" {
+		s := getJSON[wire.Status](t, w, "/api/status")
+		if want := (wire.FeedCounts{Stored: 3, Polled: 2, Failing: 1, Gone: 1, InFlight: 1}); s.Feeds != want || s.Items != 2 || s.Indexed != 2 || s.Version != "test" {
 			t.Errorf("got %+v, want feeds %+v and 2 items", s, want)
 		}
 		if len(s.Queues) != 2 || s.Queues[0].Oldest != 61.5 || len(s.Agents) != 1 || s.Active["schedule"].Agent != "a1" {
@@ -272,12 +273,12 @@ func TestStatus_UsesCountsOfLease(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	w.mesh.counts = &subjects.ScheduleCounts{Polled: 40, Failing: 30, Gone: 20, InFlight: 10}
-	want := FeedCounts{Polled: 40, Failing: 30, Gone: 20, InFlight: 10}
+	want := wire.FeedCounts{Polled: 40, Failing: 30, Gone: 20, InFlight: 10}
 	if got, err := CountFeeds(t.Context(), w.mesh); got != want || err != nil {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 	want.Stored = 3
-	if got := getJSON[Status](t, w, "/api/status").Feeds; got != want {
+	if got := getJSON[wire.Status](t, w, "/api/status").Feeds; got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if w.mesh.loads != 0 {
@@ -292,7 +293,7 @@ func TestReadiness_ListsChecks(t *testing.T) {
 	if want := `{"checks":[{"name":"store","ok":true},{"name":"mesh","ok":true}],"ready":true}`; a.StatusCode != 200 || strings.TrimSpace(a.body) != want || a.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("got %d %s, want 200 %s", a.StatusCode, a.body, want)
 	}
-	w.checks[1] = Check{Name: "mesh", Detail: "away; start it"}
+	w.checks[1] = wire.Check{Name: "mesh", Detail: "away; start it"}
 	a = w.request(t, "GET", "/readyz", "")
 	if want := `{"checks":[{"name":"store","ok":true},{"name":"mesh","ok":false,"detail":"away; start it"}],"ready":false}`; a.StatusCode != 503 || strings.TrimSpace(a.body) != want {
 		t.Errorf("got %d %s, want 503 %s", a.StatusCode, a.body, want)
@@ -330,13 +331,13 @@ func (w *testbed) disagree(t *testing.T) []string {
 }
 
 // reindexed runs a reindex and returns its result and the queued items.
-func (w *testbed) reindexed(t *testing.T, path string) (got Reindex, ids []string) {
+func (w *testbed) reindexed(t *testing.T, path string) (got wire.Reindex, ids []string) {
 	t.Helper()
 	if a := w.request(t, "POST", path, ""); a.StatusCode != 202 {
 		t.Fatalf("got %d %s, want 202", a.StatusCode, a.body)
 	}
 	for end := time.Now().Add(5 * time.Second); got.State != "done" && time.Now().Before(end); {
-		got = getJSON[Reindex](t, w, "/api/reindex")
+		got = getJSON[wire.Reindex](t, w, "/api/reindex")
 	}
 	for _, task := range tasks(t, w.mesh, subjects.IndexQueue) {
 		ids = append(ids, task.IDs...)
@@ -348,11 +349,11 @@ func TestReindex_QueuesDifferences(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	differ := w.disagree(t)
-	if got := getJSON[Reindex](t, w, "/api/reindex"); got.State != "none" {
+	if got := getJSON[wire.Reindex](t, w, "/api/reindex"); got.State != "none" {
 		t.Errorf("before: got %+v, want none", got)
 	}
 	got, ids := w.reindexed(t, "/api/reindex")
-	want := Reindex{State: "done", Started: now, Ended: now, Total: 3, Compared: 4, Missing: 1, Stale: 1, Surplus: 1, Queued: 3, Waiting: 3}
+	want := wire.Reindex{State: "done", Started: now, Ended: now, Total: 3, Compared: 4, Missing: 1, Stale: 1, Surplus: 1, Queued: 3, Waiting: 3}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -366,7 +367,7 @@ func TestReindex_QueuesAllItemsOnRequest(t *testing.T) {
 	w := newTestbed(t)
 	w.disagree(t)
 	got, ids := w.reindexed(t, "/api/reindex?all=true")
-	want := Reindex{State: "done", All: true, Started: now, Ended: now, Total: 3, Compared: 4, Missing: 1, Stale: 1, Surplus: 1, Queued: 4, Waiting: 3}
+	want := wire.Reindex{State: "done", All: true, Started: now, Ended: now, Total: 3, Compared: 4, Missing: 1, Stale: 1, Surplus: 1, Queued: 4, Waiting: 3}
 	if got != want || len(ids) != 4 {
 		t.Errorf("got %+v and %v queued, want %+v", got, ids, want)
 	}
@@ -389,9 +390,9 @@ func TestReindex_ReportsError(t *testing.T) {
 	if a := w.request(t, "POST", "/api/reindex", ""); a.StatusCode != 202 {
 		t.Fatalf("got %d %s, want 202", a.StatusCode, a.body)
 	}
-	var got Reindex
+	var got wire.Reindex
 	for end := time.Now().Add(5 * time.Second); got.State != "failed" && time.Now().Before(end); {
-		got = getJSON[Reindex](t, w, "/api/reindex")
+		got = getJSON[wire.Reindex](t, w, "/api/reindex")
 	}
 	if got.State != "failed" || got.Error != "the queue is full" || got.Queued != 0 {
 		t.Errorf("got %+v, want it failed with a reason", got)

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/classify/rule"
 	"feedmesh/storage"
@@ -32,48 +32,6 @@ type RuleSetSpec struct {
 	// Learn trains the next text on the newest text and examples. It returns a note on its quality and its
 	// figures as JSON. Nil: the set can't be trained.
 	Learn func(ctx context.Context, newest []byte, examples workbench.Examples) (next []byte, note string, figures json.RawMessage, err error)
-}
-
-// RuleSets are the rule sets of the mesh.
-type RuleSets struct {
-	Sets []RuleSet `json:"sets"`
-}
-
-// A RuleSet is a rule set, without its text.
-type RuleSet struct {
-	Name    string      `json:"name"`
-	Does    string      `json:"does" doc:"Purpose of the set, in a line."`
-	Version int64       `json:"version" doc:"Newest version; 0: none is saved, and the built-in rules apply."`
-	Note    string      `json:"note,omitempty" doc:"Note of its author."`
-	Changed time.Time   `json:"changed,omitzero"`
-	Agents  []RuleAgent `json:"agents" doc:"Processes that use the set."`
-}
-
-// A RuleAgent is the version of a set that an agent uses.
-type RuleAgent struct {
-	ID      string `json:"id"`
-	Host    string `json:"host"`
-	Version int64  `json:"version" doc:"0: the built-in rules."`
-}
-
-// A RuleVersion is a version of a rule set, without its text.
-type RuleVersion struct {
-	Version int64     `json:"version"`
-	Note    string    `json:"note,omitempty"`
-	Changed time.Time `json:"changed"`
-}
-
-// A RuleVersionPage is a page of versions, newest first.
-type RuleVersionPage struct {
-	Versions []RuleVersion `json:"versions"`
-	Next     int64         `json:"next,omitempty" doc:"Value of before for the next page; absent on the last."`
-}
-
-// A RuleText is a version of a rule set with its text.
-type RuleText struct {
-	Name    string `json:"name"`
-	Version int64  `json:"version"` // 0: built-in
-	Text    string `json:"text"`
 }
 
 const rulesType = "text/plain; charset=utf-8"
@@ -109,21 +67,21 @@ func (s *Server) ruleSetSpec(name string) (RuleSetSpec, error) {
 	return RuleSetSpec{}, huma.Error404NotFound(fmt.Sprintf("there is no rule set %q; there are: %s", name, strings.Join(names, ", ")))
 }
 
-func (s *Server) listRules(ctx context.Context, _ *struct{}) (*body[RuleSets], error) {
+func (s *Server) listRules(ctx context.Context, _ *struct{}) (*body[wire.RuleSets], error) {
 	agents, err := s.Mesh.Agents(ctx)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	out := &body[RuleSets]{Body: RuleSets{Sets: []RuleSet{}}}
+	out := &body[wire.RuleSets]{Body: wire.RuleSets{Sets: []wire.RuleSet{}}}
 	for _, b := range s.RuleSetSpecs {
 		newest, err := s.newestRules(ctx, b.Name)
 		if err != nil {
 			return nil, s.problem(err)
 		}
-		set := RuleSet{Name: b.Name, Does: b.Does, Version: newest.Version, Note: newest.Note, Changed: newest.Changed, Agents: []RuleAgent{}}
+		set := wire.RuleSet{Name: b.Name, Does: b.Does, Version: newest.Version, Note: newest.Note, Changed: newest.Changed, Agents: []wire.RuleAgent{}}
 		for _, a := range agents {
 			if version, goesBy := a.Rules[b.Name]; goesBy {
-				set.Agents = append(set.Agents, RuleAgent{ID: a.ID, Host: a.Host, Version: version})
+				set.Agents = append(set.Agents, wire.RuleAgent{ID: a.ID, Host: a.Host, Version: version})
 			}
 		}
 		out.Body.Sets = append(out.Body.Sets, set)
@@ -170,7 +128,7 @@ func (s *Server) listRuleVersions(ctx context.Context, in *struct {
 	Name   string `path:"name" maxLength:"32"`
 	Before int64  `query:"before" minimum:"0" doc:"The value of next of the previous page."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"20"`
-}) (*body[RuleVersionPage], error) {
+}) (*body[wire.RuleVersionPage], error) {
 	spec, err := s.ruleSetSpec(in.Name)
 	if err != nil {
 		return nil, err
@@ -179,7 +137,7 @@ func (s *Server) listRuleVersions(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	out := &body[RuleVersionPage]{Body: RuleVersionPage{Versions: []RuleVersion{}}}
+	out := &body[wire.RuleVersionPage]{Body: wire.RuleVersionPage{Versions: []wire.RuleVersion{}}}
 	if len(versions) > in.Limit {
 		versions = versions[:in.Limit]
 		out.Body.Next = versions[in.Limit-1].Version

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -25,10 +26,10 @@ func checkLines(text []byte) error {
 }
 
 // putRules saves a text with a base version and returns the response.
-func (w *testbed) putRules(t *testing.T, from int64, text string) SavedRules {
+func (w *testbed) putRules(t *testing.T, from int64, text string) wire.SavedRules {
 	t.Helper()
 	a := w.request(t, "PUT", "/api/rules/prepare?note=mine", text, "If-Match", fmt.Sprintf(`"%d"`, from))
-	var put SavedRules
+	var put wire.SavedRules
 	if err := json.Unmarshal([]byte(a.body), &put); a.StatusCode != 200 || err != nil {
 		t.Fatalf("got %d %s, %v", a.StatusCode, a.body, err)
 	}
@@ -50,7 +51,7 @@ func TestRules_EditVersions(t *testing.T) {
 	if a.body != "keep all\n" || a.Header.Get("ETag") != `"0"` || a.Header.Get("Content-Type") != rulesType {
 		t.Errorf("got %q of version %s as %s, want the built-in rules", a.body, a.Header.Get("ETag"), a.Header.Get("Content-Type"))
 	}
-	want := SavedRules{RuleVersion{Version: 1, Note: "mine", Changed: now}, true}
+	want := wire.SavedRules{RuleVersion: wire.RuleVersion{Version: 1, Note: "mine", Changed: now}, Notified: true}
 	if got := w.putRules(t, 0, "keep tables\n"); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -63,10 +64,10 @@ func TestRules_EditVersions(t *testing.T) {
 	if a := w.request(t, "GET", "/api/rules/prepare?version=1", ""); a.body != "keep tables\n" || a.Header.Get("ETag") != `"1"` {
 		t.Errorf("got %q of version %s, want the first", a.body, a.Header.Get("ETag"))
 	}
-	got := getJSON[RuleSets](t, w, "/api/rules").Sets
-	wantSets := []RuleSet{
-		{Name: "prepare", Does: "cleans", Version: 2, Note: "mine", Changed: now, Agents: []RuleAgent{{ID: "a1", Host: "pi", Version: 1}}},
-		{Name: "classify", Does: "labels", Agents: []RuleAgent{}},
+	got := getJSON[wire.RuleSets](t, w, "/api/rules").Sets
+	wantSets := []wire.RuleSet{
+		{Name: "prepare", Does: "cleans", Version: 2, Note: "mine", Changed: now, Agents: []wire.RuleAgent{{ID: "a1", Host: "pi", Version: 1}}},
+		{Name: "classify", Does: "labels", Agents: []wire.RuleAgent{}},
 	}
 	if !reflect.DeepEqual(got, wantSets) {
 		t.Errorf("got %+v, want %+v", got, wantSets)
@@ -86,7 +87,7 @@ func TestRules_RejectsInvalid(t *testing.T) {
 		t.Errorf("got %s, %v; want each fault, and how many more", a.body, err)
 	}
 	w.inForce(t, 1, "keep tables\n")
-	if versions := getJSON[RuleVersionPage](t, w, "/api/rules/prepare/versions").Versions; len(versions) != 1 {
+	if versions := getJSON[wire.RuleVersionPage](t, w, "/api/rules/prepare/versions").Versions; len(versions) != 1 {
 		t.Errorf("got %+v, want the sound version alone", versions)
 	}
 	check := w.request(t, "POST", "/api/rules/prepare/check", "lose\n")
@@ -122,14 +123,14 @@ func TestRules_RestoreAddsVersion(t *testing.T) {
 	w.inForce(t, 3, "keep tables\n")
 	w.request(t, "POST", "/api/rules/prepare/restore?version=0", "")
 	w.inForce(t, 4, "keep all\n")
-	page := getJSON[RuleVersionPage](t, w, "/api/rules/prepare/versions?limit=2")
-	want := RuleVersionPage{Next: 3, Versions: []RuleVersion{
+	page := getJSON[wire.RuleVersionPage](t, w, "/api/rules/prepare/versions?limit=2")
+	want := wire.RuleVersionPage{Next: 3, Versions: []wire.RuleVersion{
 		{Version: 4, Note: "built-in rules restored", Changed: now}, {Version: 3, Note: "version 1 restored", Changed: now},
 	}}
 	if !reflect.DeepEqual(page, want) {
 		t.Errorf("got %+v, want %+v", page, want)
 	}
-	if page := getJSON[RuleVersionPage](t, w, "/api/rules/prepare/versions?before=3"); len(page.Versions) != 2 || page.Next != 0 {
+	if page := getJSON[wire.RuleVersionPage](t, w, "/api/rules/prepare/versions?before=3"); len(page.Versions) != 2 || page.Next != 0 {
 		t.Errorf("got %+v, want the other two", page)
 	}
 	// A text that an older version accepted may be invalid now.
@@ -168,7 +169,7 @@ func TestClient_ReadsRulesVersion(t *testing.T) {
 	}
 	w.putRules(t, 0, "keep tables\n")
 	w.putRules(t, 1, "keep code\n")
-	for version, want := range map[int64]RuleText{0: {"prepare", 2, "keep code\n"}, 1: {"prepare", 1, "keep tables\n"}} {
+	for version, want := range map[int64]wire.RuleText{0: {Name: "prepare", Version: 2, Text: "keep code\n"}, 1: {Name: "prepare", Version: 1, Text: "keep tables\n"}} {
 		if got, err := c.Rules(t.Context(), "prepare", version); err != nil || got != want {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
 		}

@@ -7,25 +7,13 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
 )
 
-// A RuleSetDetail is a version of a rule set, with the operations that the set supports. Methods on rules
-// return errors with an HTTP status ([huma.StatusError]) if the request is invalid.
-type RuleSetDetail struct {
-	Name     string
-	Does     string
-	Version  int64  // of Text; 0: built-in
-	Newest   int64  // newest version; 0 if none
-	Text     string // empty if it is binary
-	Readable bool   // it is text
-	Decides  bool   // decides labels of items: can be tested and applied
-	Learns   bool   // can be trained
-}
-
 // RuleSets returns the rule sets, and the version of each that every agent uses.
-func (s *Server) RuleSets(ctx context.Context) ([]RuleSet, error) {
+func (s *Server) RuleSets(ctx context.Context) ([]wire.RuleSet, error) {
 	sets, err := s.listRules(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -34,20 +22,20 @@ func (s *Server) RuleSets(ctx context.Context) ([]RuleSet, error) {
 }
 
 // RuleSetDetail returns a version of a rule set; version 0 is the newest.
-func (s *Server) RuleSetDetail(ctx context.Context, name string, version int64) (RuleSetDetail, error) {
+func (s *Server) RuleSetDetail(ctx context.Context, name string, version int64) (wire.RuleSetDetail, error) {
 	spec, err := s.ruleSetSpec(name)
 	if err != nil {
-		return RuleSetDetail{}, err
+		return wire.RuleSetDetail{}, err
 	}
 	set, err := s.versionText(ctx, spec, version)
 	if err != nil {
-		return RuleSetDetail{}, s.problem(err)
+		return wire.RuleSetDetail{}, s.problem(err)
 	}
 	newest, err := s.newestRules(ctx, name)
 	if err != nil {
-		return RuleSetDetail{}, s.problem(err)
+		return wire.RuleSetDetail{}, s.problem(err)
 	}
-	d := RuleSetDetail{
+	d := wire.RuleSetDetail{
 		Name: spec.Name, Does: spec.Does, Version: set.Version, Newest: newest.Version, Readable: utf8.Valid(set.Text),
 		Decides: spec.Decider != nil, Learns: spec.Learn != nil,
 	}
@@ -58,7 +46,7 @@ func (s *Server) RuleSetDetail(ctx context.Context, name string, version int64) 
 }
 
 // RuleVersions returns the last versions of a set, newest first.
-func (s *Server) RuleVersions(ctx context.Context, name string) ([]RuleVersion, error) {
+func (s *Server) RuleVersions(ctx context.Context, name string) ([]wire.RuleVersion, error) {
 	spec, err := s.ruleSetSpec(name)
 	if err != nil {
 		return nil, err
@@ -67,7 +55,7 @@ func (s *Server) RuleVersions(ctx context.Context, name string) ([]RuleVersion, 
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	var list []RuleVersion
+	var list []wire.RuleVersion
 	for _, set := range stored {
 		list = append(list, versionOf(set))
 	}
@@ -75,23 +63,23 @@ func (s *Server) RuleVersions(ctx context.Context, name string) ([]RuleVersion, 
 }
 
 // CheckRules returns the errors and warnings of a text without saving it.
-func (s *Server) CheckRules(_ context.Context, name, text string) (RuleCheck, error) {
+func (s *Server) CheckRules(_ context.Context, name, text string) (wire.RuleCheck, error) {
 	spec, err := s.ruleSetSpec(name)
 	if err != nil {
-		return RuleCheck{}, err
+		return wire.RuleCheck{}, err
 	}
 	return checkText(spec, []byte(text)), nil
 }
 
 // PutRules saves a text as the next version of its set. from is its base version. The error is
 // [storage.ErrConflict] if a newer version exists.
-func (s *Server) PutRules(ctx context.Context, name string, from int64, note, text string) (SavedRules, error) {
+func (s *Server) PutRules(ctx context.Context, name string, from int64, note, text string) (wire.SavedRules, error) {
 	spec, err := s.ruleSetSpec(name)
 	if err != nil {
-		return SavedRules{}, err
+		return wire.SavedRules{}, err
 	}
 	if err := spec.Check([]byte(text)); err != nil {
-		return SavedRules{}, invalidRules(spec, err)
+		return wire.SavedRules{}, invalidRules(spec, err)
 	}
 	return s.putVersion(ctx, spec, storage.RuleSet{Version: from, Text: []byte(text), Note: note})
 }
@@ -117,23 +105,23 @@ func (s *Server) DiffRules(ctx context.Context, name string, from, to int64) (st
 }
 
 // ApplyRules starts a job that labels the stored items again by a version of a set.
-func (s *Server) ApplyRules(ctx context.Context, name string, version int64) (Job, error) {
+func (s *Server) ApplyRules(ctx context.Context, name string, version int64) (wire.Job, error) {
 	spec, err := s.decidingSet(name)
 	if err != nil {
-		return Job{}, err
+		return wire.Job{}, err
 	}
 	return s.applyVersion(ctx, spec, version)
 }
 
 // TrainRules starts a job that trains the next version of a set on stored items.
-func (s *Server) TrainRules(ctx context.Context, name string) (Job, error) {
+func (s *Server) TrainRules(ctx context.Context, name string) (wire.Job, error) {
 	spec, err := s.trainableSet(name)
 	if err != nil {
-		return Job{}, err
+		return wire.Job{}, err
 	}
 	job, err := s.beginJob(workbench.StartTrain(ctx, s.Store, spec.Name, defaultTrainItems, s.Now()))
 	if err != nil {
-		return Job{}, err
+		return wire.Job{}, err
 	}
 	return job.Body, nil
 }
@@ -151,7 +139,7 @@ func (s *Server) trainableSet(name string) (RuleSetSpec, error) {
 }
 
 // Jobs returns the last jobs, newest first.
-func (s *Server) Jobs(ctx context.Context) ([]Job, error) {
+func (s *Server) Jobs(ctx context.Context) ([]wire.Job, error) {
 	jobs, err := s.listJobs(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -172,23 +160,23 @@ func (s *Server) UndoJob(ctx context.Context, id string) error {
 }
 
 // applyVersion starts the job of ApplyRules.
-func (s *Server) applyVersion(ctx context.Context, spec RuleSetSpec, version int64) (Job, error) {
+func (s *Server) applyVersion(ctx context.Context, spec RuleSetSpec, version int64) (wire.Job, error) {
 	set, err := s.versionText(ctx, spec, version)
 	if err != nil {
-		return Job{}, s.problem(err)
+		return wire.Job{}, s.problem(err)
 	}
 	if _, _, err := spec.Decider(set.Text); err != nil {
-		return Job{}, invalidRules(spec, err)
+		return wire.Job{}, invalidRules(spec, err)
 	}
 	job, err := s.beginJob(workbench.StartRelabel(ctx, s.Store, spec.Name, set.Version, s.Now()))
 	if err != nil {
-		return Job{}, err
+		return wire.Job{}, err
 	}
 	return job.Body, nil
 }
 
 // restoreVersion saves the text of an old version as the next version.
-func (s *Server) restoreVersion(ctx context.Context, spec RuleSetSpec, version int64) (*body[SavedRules], error) {
+func (s *Server) restoreVersion(ctx context.Context, spec RuleSetSpec, version int64) (*body[wire.SavedRules], error) {
 	old, note := storage.RuleSet{Text: spec.Default}, "built-in rules restored"
 	if version > 0 {
 		var err error

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -22,11 +23,11 @@ func TestBacktest_OutlivesRequest(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	const text = "category os/topic:linux when kernel"
-	id, err := w.server.StartBacktest(Backtest{Set: "classify", From: 3, Text: text, Note: "more", Items: 100})
+	id, err := w.server.StartBacktest(wire.Backtest{Set: "classify", From: 3, Text: text, Note: "more", Items: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got Backtest
+	var got wire.Backtest
 	for deadline := time.Now().Add(10 * time.Second); !got.Ended; time.Sleep(5 * time.Millisecond) {
 		if got, err = w.server.Backtest(id); err != nil || time.Now().After(deadline) {
 			t.Fatalf("got %+v, %v; want it to end", got, err)
@@ -36,7 +37,7 @@ func TestBacktest_OutlivesRequest(t *testing.T) {
 		t.Errorf("got %+v, want the changes of the two items", got)
 	}
 	for range maxKeptBacktests {
-		if _, err := w.server.StartBacktest(Backtest{Set: "classify", Text: text, Items: 1}); err != nil {
+		if _, err := w.server.StartBacktest(wire.Backtest{Set: "classify", Text: text, Items: 1}); err != nil {
 			t.Fatal(err)
 		}
 		w.server.backtests.running.Wait()
@@ -56,14 +57,14 @@ func TestBacktest_RejectsInvalidRequests(t *testing.T) {
 	}{
 		{"none", "", 404}, {"prepare", "keep all", 422}, {"classify", "nonsense", 422}, {"classify", strings.Repeat("# x\n", maxTestedText/4+1), 413},
 	} {
-		if _, err := w.server.StartBacktest(Backtest{Set: c.set, Text: c.text}); statusOf(err) != c.want {
+		if _, err := w.server.StartBacktest(wire.Backtest{Set: c.set, Text: c.text}); statusOf(err) != c.want {
 			t.Errorf("%s: got %v, want status %d", c.set, err, c.want)
 		}
 	}
 	for range maxBacktests {
 		w.server.backtestSlots <- struct{}{}
 	}
-	if _, err := w.server.StartBacktest(Backtest{Set: "classify", Text: "# none"}); statusOf(err) != 429 {
+	if _, err := w.server.StartBacktest(wire.Backtest{Set: "classify", Text: "# none"}); statusOf(err) != 429 {
 		t.Errorf("got %v while others run, want status 429", err)
 	}
 }

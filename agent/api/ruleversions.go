@@ -10,22 +10,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify/rule"
 	"feedmesh/storage"
 )
-
-// A RuleCheck is the result of checking a text.
-type RuleCheck struct {
-	Valid    bool     `json:"sound"`
-	Problems []string `json:"faults" doc:"All errors; empty if the text is valid."`
-	Warnings []string `json:"warnings" doc:"Warnings for a valid text, which can be saved nevertheless."`
-}
-
-// A SavedRules is a version that was saved.
-type SavedRules struct {
-	RuleVersion
-	Notified bool `json:"told" doc:"Whether it was published to the mesh; if not, that is retried within a minute."`
-}
 
 func (s *Server) putRules(ctx context.Context, in *struct {
 	Name    string `path:"name" maxLength:"32"`
@@ -33,7 +21,7 @@ func (s *Server) putRules(ctx context.Context, in *struct {
 	Version string `query:"version" maxLength:"18" doc:"The same, for clients that can't send headers."`
 	Note    string `query:"note" maxLength:"200" doc:"Note for the list of versions."`
 	RawBody []byte `contentType:"text/plain"`
-}) (*body[SavedRules], error) {
+}) (*body[wire.SavedRules], error) {
 	spec, err := s.ruleSetSpec(in.Name)
 	if err != nil {
 		return nil, err
@@ -65,7 +53,7 @@ func baseVersion(ifMatch, query string) (int64, error) {
 }
 
 // putText checks a text, stores it as the next version and publishes it.
-func (s *Server) putText(ctx context.Context, spec RuleSetSpec, set storage.RuleSet) (*body[SavedRules], error) {
+func (s *Server) putText(ctx context.Context, spec RuleSetSpec, set storage.RuleSet) (*body[wire.SavedRules], error) {
 	if messages := ruleErrors(spec.Check(set.Text)); len(messages) > 0 {
 		details := make([]error, len(messages))
 		for i, f := range messages {
@@ -77,15 +65,15 @@ func (s *Server) putText(ctx context.Context, spec RuleSetSpec, set storage.Rule
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	return &body[SavedRules]{Body: put}, nil
+	return &body[wire.SavedRules]{Body: put}, nil
 }
 
 // putVersion stores a valid text as the next version and publishes it to the mesh.
-func (s *Server) putVersion(ctx context.Context, spec RuleSetSpec, set storage.RuleSet) (SavedRules, error) {
+func (s *Server) putVersion(ctx context.Context, spec RuleSetSpec, set storage.RuleSet) (wire.SavedRules, error) {
 	set.Name, set.Changed = spec.Name, s.Now()
 	next, err := s.Store.PutRules(ctx, set)
 	if err != nil {
-		return SavedRules{}, fmt.Errorf("rules %s: %w", spec.Name, err)
+		return wire.SavedRules{}, fmt.Errorf("rules %s: %w", spec.Name, err)
 	}
 	err = s.Mesh.PutRules(ctx, spec.Name, func(ctx context.Context) (storage.RuleSet, error) {
 		return s.Store.Rules(ctx, spec.Name, 0)
@@ -93,12 +81,12 @@ func (s *Server) putVersion(ctx context.Context, spec RuleSetSpec, set storage.R
 	if err != nil { // it is stored; agents with the store publish it again
 		s.Log.Warn("rules publication failed, will retry", "rules", spec.Name, "err", err)
 	}
-	return SavedRules{RuleVersion: versionOf(next), Notified: err == nil}, nil
+	return wire.SavedRules{RuleVersion: versionOf(next), Notified: err == nil}, nil
 }
 
 // versionOf returns a version in the form of the API.
-func versionOf(set storage.RuleSet) RuleVersion {
-	return RuleVersion{Version: set.Version, Note: set.Note, Changed: set.Changed}
+func versionOf(set storage.RuleSet) wire.RuleVersion {
+	return wire.RuleVersion{Version: set.Version, Note: set.Note, Changed: set.Changed}
 }
 
 // maxRuleErrors is the maximum number of errors returned for a text.
@@ -137,27 +125,27 @@ func atMost(messages []string) []string {
 func (s *Server) checkRules(_ context.Context, in *struct {
 	Name    string `path:"name" maxLength:"32"`
 	RawBody []byte `contentType:"text/plain"`
-}) (*body[RuleCheck], error) {
+}) (*body[wire.RuleCheck], error) {
 	spec, err := s.ruleSetSpec(in.Name)
 	if err != nil {
 		return nil, err
 	}
-	return &body[RuleCheck]{Body: checkText(spec, in.RawBody)}, nil
+	return &body[wire.RuleCheck]{Body: checkText(spec, in.RawBody)}, nil
 }
 
 // checkText returns the errors and warnings of a text.
-func checkText(spec RuleSetSpec, text []byte) RuleCheck {
+func checkText(spec RuleSetSpec, text []byte) wire.RuleCheck {
 	problems, warnings := ruleErrors(spec.Check(text)), []string{}
 	if len(problems) == 0 && spec.Warn != nil {
 		warnings = append(warnings, atMost(spec.Warn(text))...)
 	}
-	return RuleCheck{Valid: len(problems) == 0, Problems: append([]string{}, problems...), Warnings: warnings}
+	return wire.RuleCheck{Valid: len(problems) == 0, Problems: append([]string{}, problems...), Warnings: warnings}
 }
 
 func (s *Server) restoreRules(ctx context.Context, in *struct {
 	Name    string `path:"name" maxLength:"32"`
 	Version int64  `query:"version" required:"true" minimum:"0" doc:"Version to restore; 0: the built-in rules."`
-}) (*body[SavedRules], error) {
+}) (*body[wire.SavedRules], error) {
 	spec, err := s.ruleSetSpec(in.Name)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
 	"feedmesh/storage"
 	"feedmesh/storage/bleve"
@@ -43,7 +44,7 @@ func (w *testbed) keep(t *testing.T, items ...storage.Item) []string {
 func (w *testbed) titles(t *testing.T, search string) []string {
 	t.Helper()
 	var titles []string
-	for _, it := range getJSON[SearchResults](t, w, "/api/search?"+search).Items {
+	for _, it := range getJSON[wire.SearchResults](t, w, "/api/search?"+search).Items {
 		titles = append(titles, it.Title)
 	}
 	return titles
@@ -82,7 +83,7 @@ func TestSearch_SyntaxErrorPosition(t *testing.T) {
 	if !strings.Contains(a.body, `"pos":12`) {
 		t.Errorf("got %s, want the bytes before the fault, 12", a.body)
 	}
-	_, err := w.server.Search(t.Context(), Search{Query: "a OR"})
+	_, err := w.server.Search(t.Context(), wire.Search{Query: "a OR"})
 	var fault *query.SyntaxError
 	if !errors.As(err, &fault) || fault.Offset != 2 {
 		t.Errorf("got %v, want a fault at 2", err)
@@ -92,7 +93,7 @@ func TestSearch_SyntaxErrorPosition(t *testing.T) {
 func TestSearch_CursorMatchesParameters(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	q := Search{Query: "released", Feed: w.feed, Language: "en", After: now.AddDate(0, 0, -1), Limit: 1}
+	q := wire.Search{Query: "released", Feed: w.feed, Language: "en", After: now.AddDate(0, 0, -1), Limit: 1}
 	for range 20 {
 		found, err := w.server.Search(t.Context(), q)
 		if err != nil {
@@ -109,15 +110,15 @@ func TestSearch_CursorMatchesParameters(t *testing.T) {
 func TestSearch_FuzzyFallbackIsReported(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	found := getJSON[SearchResults](t, w, "/api/search?q=compilr")
+	found := getJSON[wire.SearchResults](t, w, "/api/search?q=compilr")
 	if !found.Fuzzy || len(found.Items) != 1 || found.Items[0].TitleSpans[0].Text != "Compiler" || !found.Items[0].TitleSpans[0].Hit {
 		t.Errorf("got %+v, want the compiler, marked, and that something was forgiven", found)
 	}
-	found = getJSON[SearchResults](t, w, "/api/search?typing=true&q=compilr+rel")
+	found = getJSON[wire.SearchResults](t, w, "/api/search?typing=true&q=compilr+rel")
 	if !found.Fuzzy || len(found.Items) != 1 || !found.Items[0].TitleSpans[0].Hit {
 		t.Errorf("got %+v while typing, want the compiler, marked, and that something was forgiven", found)
 	}
-	if found := getJSON[SearchResults](t, w, "/api/search?q=compiler"); found.Fuzzy {
+	if found := getJSON[wire.SearchResults](t, w, "/api/search?q=compiler"); found.Fuzzy {
 		t.Error("something was forgiven where nothing had to be")
 	}
 }
@@ -132,7 +133,7 @@ func TestSearch_CursorFixesRelativeTimes(t *testing.T) {
 	}
 	w.keep(t, items...)
 	seen := map[string]bool{}
-	q := Search{Query: "fresh age:<1d", Limit: 2}
+	q := wire.Search{Query: "fresh age:<1d", Limit: 2}
 	for page := 0; page == 0 || q.Cursor != ""; page++ {
 		found, err := w.server.Search(t.Context(), q)
 		if err != nil {
@@ -155,7 +156,7 @@ func TestSearch_OncePerStoryAndDays(t *testing.T) {
 	if got := w.titles(t, "q=news&once=true&sort=newest"); !slices.Equal(got, []string{"news three", "news two"}) {
 		t.Errorf("got %q, want one of the story, and the other", got)
 	}
-	if got := getJSON[SearchResults](t, w, "/api/search?q=news&facets=true").Facets["day"]; len(got) != 1 || got[0] != (Facet{"2026-01-02", "2026-01-02", 3}) {
+	if got := getJSON[wire.SearchResults](t, w, "/api/search?q=news&facets=true").Facets["day"]; len(got) != 1 || got[0] != (wire.Facet{Value: "2026-01-02", Label: "2026-01-02", Count: 3}) {
 		t.Errorf("got the days %v, want one with 3", got)
 	}
 }
@@ -167,7 +168,7 @@ func TestSimilar_OncePerStory(t *testing.T) {
 		return storage.Item{Key: key, Title: "Hole in the scheduler of the kernel", Excerpt: "root users " + key, HTML: "root users", StoryID: story}
 	}
 	ids := w.keep(t, same("a", "own"), same("b", "own"), same("c", "other"), same("d", "other"), same("e", ""), same("f", ""))
-	similar := getJSON[Similar](t, w, "/api/items/"+ids[0]+"/similar")
+	similar := getJSON[wire.Similar](t, w, "/api/items/"+ids[0]+"/similar")
 	var got []string
 	for _, it := range similar.Items {
 		got = append(got, it.Key)
@@ -175,7 +176,7 @@ func TestSimilar_OncePerStory(t *testing.T) {
 	if !slices.Contains(got, "e") || !slices.Contains(got, "f") || slices.Contains(got, "b") || slices.Contains(got, "c") == slices.Contains(got, "d") {
 		t.Errorf("got %q, want e, f and one of c and d, not b of its own story", got)
 	}
-	if similar := getJSON[Similar](t, w, "/api/items/"+ids[0]+"/similar?limit=1"); len(similar.Items) != 1 {
+	if similar := getJSON[wire.Similar](t, w, "/api/items/"+ids[0]+"/similar?limit=1"); len(similar.Items) != 1 {
 		t.Errorf("got %d items, want 1", len(similar.Items))
 	}
 	w.request(t, "GET", "/api/items/none/similar", "").isProblem(t, 404, "not found")
@@ -184,10 +185,10 @@ func TestSimilar_OncePerStory(t *testing.T) {
 func TestSuggest_Words(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	if got := getJSON[Suggestions](t, w, "/api/suggest?prefix=Rel").Words; !slices.Equal(got, []storage.FacetCount{{Value: "released", Count: 2}}) {
+	if got := getJSON[wire.Suggestions](t, w, "/api/suggest?prefix=Rel").Words; !slices.Equal(got, []storage.FacetCount{{Value: "released", Count: 2}}) {
 		t.Errorf("got %v, want released, 2", got)
 	}
-	if got := getJSON[Suggestions](t, w, "/api/suggest"); got.Words == nil || len(got.Words) != 0 {
+	if got := getJSON[wire.Suggestions](t, w, "/api/suggest"); got.Words == nil || len(got.Words) != 0 {
 		t.Errorf("got %v for no prefix, want a list of none", got)
 	}
 }
@@ -227,12 +228,12 @@ func TestSearch_StoreFallback(t *testing.T) {
 			items[901].Spam, items[902].DuplicateOf = true, "x"
 			items[3].StoryID, items[900].StoryID = "s", "s"
 			w.keep(t, items...)
-			found := getJSON[SearchResults](t, w, "/api/search?q=rare+words&facets=true")
+			found := getJSON[wire.SearchResults](t, w, "/api/search?q=rare+words&facets=true")
 			var got []string
 			for _, it := range found.Items {
 				got = append(got, it.Key)
 			}
-			if want := []string{"k900", "k3", "k0"}; !slices.Equal(got, want) || found.By != ByStore || found.Why == "" || found.Total != 3 || found.Next != "" || found.Facets != nil {
+			if want := []string{"k900", "k3", "k0"}; !slices.Equal(got, want) || found.By != wire.ByStore || found.Why == "" || found.Total != 3 || found.Next != "" || found.Facets != nil {
 				t.Errorf("got %q, %+v; want %q by the store, and why", got, found, want)
 			}
 			if hit := found.Items[1].TitleSpans; len(hit) == 0 || !hit[0].Hit {
@@ -242,8 +243,8 @@ func TestSearch_StoreFallback(t *testing.T) {
 				t.Errorf("got %q for a phrase, want 2", got)
 			}
 			// Page by page.
-			page := getJSON[SearchResults](t, w, "/api/search?q=rare&limit=2")
-			next := getJSON[SearchResults](t, w, "/api/search?q=rare&limit=2&cursor="+page.Next)
+			page := getJSON[wire.SearchResults](t, w, "/api/search?q=rare&limit=2")
+			next := getJSON[wire.SearchResults](t, w, "/api/search?q=rare&limit=2&cursor="+page.Next)
 			if len(page.Items) != 2 || len(next.Items) != 1 || next.Items[0].Key != "k0" {
 				t.Errorf("got %d items, then %+v; want 2, then k0", len(page.Items), next.Items)
 			}
@@ -256,10 +257,10 @@ func TestSearch_StoreCursorAfterRecovery(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	w.server.Index = slowIndex{}
-	page := getJSON[SearchResults](t, w, "/api/search?q=released&limit=1")
+	page := getJSON[wire.SearchResults](t, w, "/api/search?q=released&limit=1")
 	w.server.Index = w.index
-	next := getJSON[SearchResults](t, w, "/api/search?q=released&limit=1&cursor="+page.Next)
-	if len(page.Items) != 1 || len(next.Items) != 1 || page.Items[0].ID == next.Items[0].ID || next.By != ByStore {
+	next := getJSON[wire.SearchResults](t, w, "/api/search?q=released&limit=1&cursor="+page.Next)
+	if len(page.Items) != 1 || len(next.Items) != 1 || page.Items[0].ID == next.Items[0].ID || next.By != wire.ByStore {
 		t.Errorf("got %+v, then %+v; want the other item of the store", page, next)
 	}
 	w.request(t, "GET", "/api/search?q=released&cursor=abc.store.e30", "").isProblem(t, 400, "cursor does not belong")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -25,7 +26,7 @@ func (c cursor) String() string {
 	}
 	kind := ""
 	if c.byStore {
-		kind = ByStore
+		kind = wire.ByStore
 	}
 	return strconv.FormatInt(c.at.Unix()/60, 36) + "." + kind + "." + c.engine
 }
@@ -39,8 +40,8 @@ func readCursor(s string, now time.Time) (cursor, error) {
 	at, rest, _ := strings.Cut(s, ".")
 	kind, engine, _ := strings.Cut(rest, ".")
 	minutes, err := strconv.ParseInt(at, 36, 32)
-	c := cursor{at: time.Unix(minutes*60, 0).UTC(), engine: engine, byStore: kind == ByStore}
-	if err != nil || minutes < 0 || c.at.After(now.Add(maxSkew)) || engine == "" || kind != "" && kind != ByStore {
+	c := cursor{at: time.Unix(minutes*60, 0).UTC(), engine: engine, byStore: kind == wire.ByStore}
+	if err != nil || minutes < 0 || c.at.After(now.Add(maxSkew)) || engine == "" || kind != "" && kind != wire.ByStore {
 		return cursor{}, storage.ErrBadCursor
 	}
 	return c, nil

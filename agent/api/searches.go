@@ -12,20 +12,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
-
-// SavedSearches are the searches that are saved, ordered by name.
-type SavedSearches struct {
-	Searches []storage.SavedSearch `json:"searches"`
-}
-
-// A SearchSetting is a search to save.
-type SearchSetting struct {
-	Title string `json:"title,omitempty" maxLength:"200" doc:"Title; by default its name."`
-	Query string `json:"query" maxLength:"4096" doc:"Query string of the search page, such as q=go+-rust&category=software."`
-}
 
 func (s *Server) savedSearchRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/searches", "list-searches", "All saved searches, ordered by name", 503), s.listSearches)
@@ -41,12 +31,12 @@ type byName struct {
 	Name string `path:"name" maxLength:"64"`
 }
 
-func (s *Server) listSearches(ctx context.Context, _ *struct{}) (*body[SavedSearches], error) {
+func (s *Server) listSearches(ctx context.Context, _ *struct{}) (*body[wire.SavedSearches], error) {
 	all, err := s.Searches(ctx)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	return &body[SavedSearches]{Body: SavedSearches{Searches: append([]storage.SavedSearch{}, all...)}}, nil
+	return &body[wire.SavedSearches]{Body: wire.SavedSearches{Searches: append([]storage.SavedSearch{}, all...)}}, nil
 }
 
 func (s *Server) getSearch(ctx context.Context, in *byName) (*body[storage.SavedSearch], error) {
@@ -64,7 +54,7 @@ func (s *Server) getSearch(ctx context.Context, in *byName) (*body[storage.Saved
 
 func (s *Server) saveSearch(ctx context.Context, in *struct {
 	Name string `path:"name" maxLength:"64" pattern:"^[a-z0-9][a-z0-9-]*$" patternDescription:"lower-case letters, digits and hyphens"`
-	Body SearchSetting
+	Body wire.SearchSetting
 }) (*body[storage.SavedSearch], error) {
 	saved, err := s.PutSearch(ctx, in.Name, in.Body)
 	if err != nil {
@@ -87,7 +77,7 @@ func (s *Server) Searches(ctx context.Context) ([]storage.SavedSearch, error) {
 
 // PutSearch saves a search under a name, and replaces one of that name. An invalid search is a
 // [*ConflictError].
-func (s *Server) PutSearch(ctx context.Context, name string, setting SearchSetting) (storage.SavedSearch, error) {
+func (s *Server) PutSearch(ctx context.Context, name string, setting wire.SearchSetting) (storage.SavedSearch, error) {
 	values, err := url.ParseQuery(strings.TrimPrefix(setting.Query, "?"))
 	if err != nil {
 		return storage.SavedSearch{}, conflictf("the query is not what stands after the question mark of a search's address: %v", err)
@@ -118,7 +108,7 @@ func (s *Server) checkSavable(values url.Values) error {
 		}
 	}
 	var syntaxErr *query.SyntaxError
-	if _, err := (Search{Query: values.Get("q")}).indexQuery(cursor{at: s.Now()}); errors.As(err, &syntaxErr) {
+	if _, err := indexQuery(wire.Search{Query: values.Get("q")}, cursor{at: s.Now()}); errors.As(err, &syntaxErr) {
 		return conflictf("%v", err)
 	}
 	return nil

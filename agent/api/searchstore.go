@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
@@ -24,22 +25,22 @@ const storeReason = "The search index does not answer. These are the newest item
 
 // find searches the index or, if that is unavailable, the store. It returns the results without items, and
 // the hits.
-func (s *Server) find(ctx context.Context, q storage.Query, c cursor) (SearchResults, storage.Results, error) {
+func (s *Server) find(ctx context.Context, q storage.Query, c cursor) (wire.SearchResults, storage.Results, error) {
 	if !c.byStore {
 		results, err := s.searchIndex(ctx, q)
 		if err == nil {
 			next := cursor{at: c.at, engine: results.Next}
-			return SearchResults{Total: results.Total, Next: next.String(), Fuzzy: results.Fuzzy}, results, nil
+			return wire.SearchResults{Total: results.Total, Next: next.String(), Fuzzy: results.Fuzzy}, results, nil
 		}
 		// The store can't continue at a position of the index, and does not list spam.
 		if errors.Is(err, storage.ErrBadCursor) || ctx.Err() != nil || q.Cursor != "" || q.Spam {
-			return SearchResults{}, storage.Results{}, err
+			return wire.SearchResults{}, storage.Results{}, err
 		}
 		s.Log.Warn("index unavailable, searching the store", "err", err)
 	}
 	results, err := s.searchStore(ctx, q)
 	next := cursor{at: c.at, engine: results.Next, byStore: true}
-	return SearchResults{Total: results.Total, Next: next.String(), By: ByStore, Why: storeReason}, results, err
+	return wire.SearchResults{Total: results.Total, Next: next.String(), By: wire.ByStore, Why: storeReason}, results, err
 }
 
 // searchIndex searches the index, with a timeout.

@@ -6,27 +6,19 @@ import (
 	"net/url"
 	"slices"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
 // redacted replaces secrets in responses.
 const redacted = "set"
 
-// A RequestView is the request settings of a feed, without secrets.
-type RequestView struct {
-	UserAgent string   `json:"user_agent,omitempty"`
-	Headers   []string `json:"headers,omitempty" doc:"Names of the headers sent besides the usual ones; their values are never returned."`
-	User      string   `json:"user,omitempty"`
-	Password  string   `json:"password,omitempty" enum:"set" doc:"Whether a password is set; its value is never returned."`
-	Proxy     string   `json:"proxy,omitempty" doc:"ID of a proxy; direct: no proxy; absent: chosen by the rules of proxies."`
-}
-
 // requestOf returns a request as clients see it.
-func requestOf(r *storage.Request) *RequestView {
+func requestOf(r *storage.Request) *wire.RequestView {
 	if r == nil {
 		return nil
 	}
-	view := &RequestView{UserAgent: r.UserAgent, Headers: slices.Sorted(maps.Keys(r.Header)), User: r.User, Proxy: r.Proxy}
+	view := &wire.RequestView{UserAgent: r.UserAgent, Headers: slices.Sorted(maps.Keys(r.Header)), User: r.User, Proxy: r.Proxy}
 	if r.Password != "" {
 		view.Password = redacted
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -19,23 +20,10 @@ import (
 // direct as a feed's proxy means no proxy.
 const direct = "direct"
 
-// A FeedChange is a change of a feed's settings. Nil fields stay unchanged.
-type FeedChange struct {
-	Tags          *[]string         `json:"tags,omitempty" maxItems:"32" doc:"Replaces all tags."`
-	Pinned        *bool             `json:"pinned,omitempty" doc:"Whether it is polled as often as possible."`
-	FullText      *bool             `json:"full_text,omitempty" doc:"Whether to fetch the full text of items from the linked pages."`
-	SpamThreshold *float64          `json:"spam_threshold,omitempty" minimum:"0" maximum:"1" doc:"Score from which its items are spam; 0: the default."`
-	UserAgent     *string           `json:"user_agent,omitempty" maxLength:"256" doc:"User agent for its requests; empty: the default."`
-	Headers       map[string]string `json:"headers,omitempty" maxProperties:"32" doc:"Custom request headers, merged with the stored ones; an empty value removes a header."`
-	User          *string           `json:"user,omitempty" maxLength:"256" doc:"User for HTTP basic authentication; empty: none. Changing it removes the password."`
-	Password      *string           `json:"password,omitempty" maxLength:"1024" doc:"Password of that user. It is never returned."`
-	Proxy         *string           `json:"proxy,omitempty" maxLength:"32" doc:"ID of a proxy; direct: no proxy; empty: chosen by the rules of proxies."`
-}
-
 func (s *Server) setFeed(ctx context.Context, in *struct {
 	ID   string `path:"id" maxLength:"64"`
-	Body FeedChange
-}) (*body[Feed], error) {
+	Body wire.FeedChange
+}) (*body[wire.Feed], error) {
 	feed, err := s.SetFeed(ctx, in.ID, in.Body)
 	var wrong *InvalidChangeError
 	if errors.As(err, &wrong) {
@@ -44,7 +32,7 @@ func (s *Server) setFeed(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	return &body[Feed]{Body: feed}, nil
+	return &body[wire.Feed]{Body: feed}, nil
 }
 
 // An InvalidChangeError lists the errors in a [FeedChange].
@@ -55,29 +43,29 @@ type InvalidChangeError struct {
 func (*InvalidChangeError) Error() string { return "the settings are wrong, nothing was changed" }
 
 // SetFeed changes the settings of a feed. It returns an [*InvalidChangeError] or [storage.ErrNotFound].
-func (s *Server) SetFeed(ctx context.Context, id string, change FeedChange) (Feed, error) {
+func (s *Server) SetFeed(ctx context.Context, id string, change wire.FeedChange) (wire.Feed, error) {
 	stored, err := s.Store.Feed(ctx, id)
 	if err != nil {
-		return Feed{}, fmt.Errorf("feed %s: %w", id, err)
+		return wire.Feed{}, fmt.Errorf("feed %s: %w", id, err)
 	}
-	problems := change.apply(&stored)
+	problems := applyChange(change, &stored)
 	if p := change.Proxy; p != nil && *p != "" && *p != direct {
 		proxies, err := s.Store.Proxies(ctx)
 		if err != nil {
-			return Feed{}, err
+			return wire.Feed{}, err
 		}
 		if !slices.ContainsFunc(proxies, func(proxy storage.Proxy) bool { return proxy.ID == *p }) {
 			problems = append(problems, fieldError("body.proxy", "there is no proxy %q: PUT /api/proxies/%s makes one", *p, *p))
 		}
 	}
 	if len(problems) > 0 {
-		return Feed{}, &InvalidChangeError{problems}
+		return wire.Feed{}, &InvalidChangeError{problems}
 	}
 	if _, err = s.Store.SetFeed(ctx, id, stored.Settings()); err != nil {
-		return Feed{}, fmt.Errorf("feed %s: %w", id, err)
+		return wire.Feed{}, fmt.Errorf("feed %s: %w", id, err)
 	}
 	if err := publishObservations(ctx, s.Mesh, observation(id, "", subjects.Changed)); err != nil {
-		return Feed{}, err
+		return wire.Feed{}, err
 	}
 	return s.Feed(ctx, id)
 }
@@ -87,8 +75,8 @@ func fieldError(at, format string, args ...any) error {
 	return &huma.ErrorDetail{Location: at, Message: fmt.Sprintf(format, args...)}
 }
 
-// apply changes a feed, and returns the errors in the change.
-func (c FeedChange) apply(f *storage.Feed) (problems []error) {
+// applyChange changes a feed, and returns the errors in the change.
+func applyChange(c wire.FeedChange, f *storage.Feed) (problems []error) {
 	if c.Tags != nil {
 		f.Tags = nil
 		for _, tag := range *c.Tags {
@@ -113,7 +101,7 @@ func (c FeedChange) apply(f *storage.Feed) (problems []error) {
 	if f.Request != nil {
 		r = *f.Request
 	}
-	problems = append(problems, c.applyRequest(&r)...)
+	problems = append(problems, applyRequest(c, &r)...)
 	f.Request = &r
 	if r.UserAgent == "" && len(r.Header) == 0 && r.User == "" && r.Password == "" && r.Proxy == "" {
 		f.Request = nil
@@ -127,7 +115,7 @@ const maxTag = 128
 // MaxTags is the maximum number of tags of a feed.
 const MaxTags = 32
 
-func (c FeedChange) applyRequest(r *storage.Request) (problems []error) {
+func applyRequest(c wire.FeedChange, r *storage.Request) (problems []error) {
 	set := func(to, value *string) {
 		if value != nil {
 			*to = *value

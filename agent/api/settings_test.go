@@ -6,15 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
 // set changes a feed's settings and returns the response.
-func (w *testbed) set(t *testing.T, change string) Feed {
+func (w *testbed) set(t *testing.T, change string) wire.Feed {
 	t.Helper()
 	a := w.request(t, "PATCH", "/api/feeds/"+w.feed, change)
-	var f Feed
+	var f wire.Feed
 	if err := json.Unmarshal([]byte(a.body), &f); a.StatusCode != 200 || err != nil {
 		t.Fatalf("%s: got %d %s, want the feed", change, a.StatusCode, a.body)
 	}
@@ -44,7 +45,7 @@ func TestSetFeed_ChangesSingleFields(t *testing.T) {
 	w.set(t, `{"headers":{"X-One":"1","X-Two":"2"}}`)
 	w.set(t, `{"headers":{"x-one":"one","X-Two":"","X-Three":"3"}}`)
 	got := w.set(t, `{"user":"me","password":"pw","user_agent":"A reader","proxy":"direct"}`)
-	want := &RequestView{UserAgent: "A reader", Headers: []string{"X-Three", "x-one"}, User: "me", Password: "set", Proxy: "direct"}
+	want := &wire.RequestView{UserAgent: "A reader", Headers: []string{"X-Three", "x-one"}, User: "me", Password: "set", Proxy: "direct"}
 	if !got.Pinned || !got.FullText || !reflect.DeepEqual(got.Tags, []string{"a b", "c"}) || !reflect.DeepEqual(got.Request, want) {
 		t.Errorf("got %+v %+v, want all of it", got, got.Request)
 	}
@@ -100,17 +101,17 @@ func TestSetFeed_RejectsInvalid(t *testing.T) {
 func TestProxies_KeepPasswords(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	put := func(body string) Proxy {
+	put := func(body string) wire.Proxy {
 		t.Helper()
 		a := w.request(t, "PUT", "/api/proxies/eu", body)
-		var p Proxy
+		var p wire.Proxy
 		if err := json.Unmarshal([]byte(a.body), &p); a.StatusCode != 200 || err != nil {
 			t.Fatalf("%s: got %d %s", body, a.StatusCode, a.body)
 		}
 		return p
 	}
 	got := put(`{"url":"http://me:s3cret@proxy.example:3128","hosts":["*.Example.ORG","example.org","пример.рф"],"always":true}`)
-	want := Proxy{ID: "eu", URL: "http://me:xxxxx@proxy.example:3128", Hosts: []string{"example.org", "xn--e1afmkfd.xn--p1ai"}, Always: true, Added: now}
+	want := wire.Proxy{ID: "eu", URL: "http://me:xxxxx@proxy.example:3128", Hosts: []string{"example.org", "xn--e1afmkfd.xn--p1ai"}, Always: true, Added: now}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -120,7 +121,7 @@ func TestProxies_KeepPasswords(t *testing.T) {
 	if err != nil || len(kept) != 1 || kept[0].URL != "http://me:s3cret@other.example:3128" || kept[0].Always || len(kept[0].Hosts) != 0 {
 		t.Errorf("the store has %+v, %v", kept, err)
 	}
-	if got := getJSON[Proxies](t, w, "/api/proxies"); len(got.Proxies) != 1 || got.Proxies[0].Hosts == nil {
+	if got := getJSON[wire.Proxies](t, w, "/api/proxies"); len(got.Proxies) != 1 || got.Proxies[0].Hosts == nil {
 		t.Errorf("got %+v, want this proxy only, with an empty list of hosts", got)
 	}
 	for body, want := range map[string]string{
@@ -165,11 +166,11 @@ func TestSecrets_AreRedacted(t *testing.T) {
 func TestFeed_ReturnsPolls(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	got := getJSON[Feed](t, w, "/api/feeds/"+w.feed).Polls
+	got := getJSON[wire.Feed](t, w, "/api/feeds/"+w.feed).Polls
 	if !reflect.DeepEqual(got, w.mesh.polls[w.feed]) {
 		t.Errorf("got %+v, want %+v", got, w.mesh.polls[w.feed])
 	}
-	for _, f := range getJSON[FeedPage](t, w, "/api/feeds").Feeds {
+	for _, f := range getJSON[wire.FeedPage](t, w, "/api/feeds").Feeds {
 		if f.Polls != nil {
 			t.Errorf("a list contains polls: %+v", f.Polls)
 		}

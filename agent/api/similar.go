@@ -7,14 +7,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
-
-// Similar are items with content similar to one item.
-type Similar struct {
-	Items []FoundItem `json:"items" doc:"Most similar first; no items of its own story, and one of each other story."`
-}
 
 // similarItems is the number of hits requested, enough to keep one of each story.
 const similarItems = 60
@@ -24,30 +20,30 @@ func (s *Server) similarRoutes(api huma.API) {
 		func(ctx context.Context, in *struct {
 			ID    string `path:"id" maxLength:"64"`
 			Limit int    `query:"limit" minimum:"1" maximum:"20" default:"10"`
-		}) (*body[Similar], error) {
+		}) (*body[wire.Similar], error) {
 			similar, err := s.Similar(ctx, in.ID, in.Limit)
 			if err != nil {
 				return nil, s.problem(err)
 			}
-			return &body[Similar]{Body: similar}, nil
+			return &body[wire.Similar]{Body: similar}, nil
 		})
 }
 
 // Similar returns at most limit items with content similar to that of the given item.
-func (s *Server) Similar(ctx context.Context, id string, limit int) (Similar, error) {
+func (s *Server) Similar(ctx context.Context, id string, limit int) (wire.Similar, error) {
 	item, err := s.Store.Item(ctx, id)
 	if err != nil {
-		return Similar{}, fmt.Errorf("item %s: %w", id, err)
+		return wire.Similar{}, fmt.Errorf("item %s: %w", id, err)
 	}
 	hits, err := s.similarHits(ctx, storage.IndexItem{Item: item, Text: text.PlainText(item.HTML)})
 	if err != nil {
-		return Similar{}, fmt.Errorf("find items similar to %s: %w", id, err)
+		return wire.Similar{}, fmt.Errorf("find items similar to %s: %w", id, err)
 	}
 	items, err := s.foundItems(ctx, hits, s.titles(ctx), newHighlighter(nil, false))
 	if err != nil {
-		return Similar{}, err
+		return wire.Similar{}, err
 	}
-	similar := Similar{Items: []FoundItem{}}
+	similar := wire.Similar{Items: []wire.FoundItem{}}
 	seen := map[string]bool{}
 	for _, other := range items {
 		// The index may be behind the store.

@@ -8,40 +8,29 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
-
-// A SpamPage is a page of spam, last judged first.
-type SpamPage struct {
-	Items []SpamItem `json:"items"`
-	Total int64      `json:"total" doc:"Number of spam items on all pages."`
-	Next  string     `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
-}
-
-// A SpamItem is an item that is spam, without its HTML.
-type SpamItem struct {
-	storage.Item
-	FeedTitle string    `json:"feed_title"`
-	Judged    time.Time `json:"judged" doc:"When it became spam."`
-}
 
 func (s *Server) spamRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/spam", "list-spam", "Items that are spam, each with its reasons", 400, 503), s.listSpam)
 	report := op("POST", "/api/items/{id}/spam", "report-spam", "Report an item as spam", 404, 503)
 	report.Description = "Rules do not change this, and training uses it."
-	huma.Register(api, report, func(ctx context.Context, in *byID) (*body[ItemView], error) { return s.callSpam(ctx, in.ID, true) })
+	huma.Register(api, report, func(ctx context.Context, in *byID) (*body[wire.ItemView], error) { return s.callSpam(ctx, in.ID, true) })
 	release := op("DELETE", "/api/items/{id}/spam", "release-spam", "Release an item from spam", 404, 503)
 	release.Description = report.Description
-	huma.Register(api, release, func(ctx context.Context, in *byID) (*body[ItemView], error) { return s.callSpam(ctx, in.ID, false) })
+	huma.Register(api, release, func(ctx context.Context, in *byID) (*body[wire.ItemView], error) {
+		return s.callSpam(ctx, in.ID, false)
+	})
 }
 
-func (s *Server) callSpam(ctx context.Context, id string, is bool) (*body[ItemView], error) {
+func (s *Server) callSpam(ctx context.Context, id string, is bool) (*body[wire.ItemView], error) {
 	return s.labelled(s.SetSpam(ctx, id, is))
 }
 
 // SetSpam corrects an item to be spam or not, and returns it. The correction overrides rules. It returns
 // [storage.ErrNotFound] if the item does not exist.
-func (s *Server) SetSpam(ctx context.Context, id string, is bool) (ItemView, error) {
+func (s *Server) SetSpam(ctx context.Context, id string, is bool) (wire.ItemView, error) {
 	return s.correct(ctx, storage.Correction{ItemID: id, Spam: &is})
 }
 
@@ -49,40 +38,40 @@ func (s *Server) listSpam(ctx context.Context, in *struct {
 	Feed   string `query:"feed" maxLength:"64" doc:"ID of a feed; only its items."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
 	Cursor string `query:"cursor" maxLength:"128" doc:"The value of next of the previous page."`
-}) (*body[SpamPage], error) {
+}) (*body[wire.SpamPage], error) {
 	page, err := s.Spam(ctx, in.Feed, in.Cursor, in.Limit)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	return &body[SpamPage]{Body: page}, nil
+	return &body[wire.SpamPage]{Body: page}, nil
 }
 
 // Spam returns a page of at most limit spam items, of one feed if feedID is set. It returns
 // [storage.ErrBadCursor] for an invalid cursor.
-func (s *Server) Spam(ctx context.Context, feedID, cursor string, limit int) (SpamPage, error) {
+func (s *Server) Spam(ctx context.Context, feedID, cursor string, limit int) (wire.SpamPage, error) {
 	after, err := spamAfter(cursor)
 	if err != nil {
-		return SpamPage{}, err
+		return wire.SpamPage{}, err
 	}
 	query := storage.SpamQuery{FeedID: feedID}
 	items, err := s.Store.ListSpam(ctx, query, after, limit+1) // one more than shown, to detect that more exist
 	if err != nil {
-		return SpamPage{}, fmt.Errorf("list spam: %w", err)
+		return wire.SpamPage{}, fmt.Errorf("list spam: %w", err)
 	}
-	var page SpamPage
+	var page wire.SpamPage
 	if page.Total, err = s.Store.CountSpam(ctx, query); err != nil {
-		return SpamPage{}, fmt.Errorf("count spam: %w", err)
+		return wire.SpamPage{}, fmt.Errorf("count spam: %w", err)
 	}
 	if len(items) > limit {
 		items = items[:limit]
 		last := items[limit-1]
 		page.Next = last.Judged.Format(time.RFC3339Nano) + "/" + last.ID
 	}
-	page.Items = make([]SpamItem, len(items))
+	page.Items = make([]wire.SpamItem, len(items))
 	titles := s.titles(ctx)
 	for i, it := range items {
 		it.HTML = ""
-		page.Items[i] = SpamItem{Item: it.Item, FeedTitle: titles(it.FeedID), Judged: it.Judged}
+		page.Items[i] = wire.SpamItem{Item: it.Item, FeedTitle: titles(it.FeedID), Judged: it.Judged}
 	}
 	return page, nil
 }

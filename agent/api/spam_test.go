@@ -8,15 +8,16 @@ import (
 	"slices"
 	"testing"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
 // correctItem corrects an item and returns it.
-func (w *testbed) correctItem(t *testing.T, method, path, content string) ItemView {
+func (w *testbed) correctItem(t *testing.T, method, path, content string) wire.ItemView {
 	t.Helper()
 	a := w.request(t, method, path, content)
-	var item ItemView
+	var item wire.ItemView
 	if err := json.Unmarshal([]byte(a.body), &item); a.StatusCode != 200 || err != nil {
 		t.Fatalf("%s %s: got %d %s, %v", method, path, a.StatusCode, a.body, err)
 	}
@@ -30,7 +31,7 @@ func TestSpam_SetAndClear(t *testing.T) {
 	if item := w.correctItem(t, "POST", path, ""); !item.Spam || !item.Corrected || item.Reasons[0] != "a person said so: spam" || item.FeedTitle != "A <b>feed</b>" {
 		t.Errorf("got %+v, want it spam", item)
 	}
-	page := getJSON[SpamPage](t, w, "/api/spam")
+	page := getJSON[wire.SpamPage](t, w, "/api/spam")
 	if page.Total != 1 || len(page.Items) != 1 || page.Items[0].ID != w.item || page.Items[0].FeedTitle == "" || page.Items[0].HTML != "" || page.Items[0].Judged.IsZero() {
 		t.Errorf("got %+v, want the item without its HTML", page)
 	}
@@ -39,7 +40,7 @@ func TestSpam_SetAndClear(t *testing.T) {
 			t.Errorf("got %+v, want it not spam", item)
 		}
 	}
-	if page := getJSON[SpamPage](t, w, "/api/spam"); page.Total != 0 || page.Items == nil || len(page.Items) != 0 {
+	if page := getJSON[wire.SpamPage](t, w, "/api/spam"); page.Total != 0 || page.Items == nil || len(page.Items) != 0 {
 		t.Errorf("got %+v, want a list of none", page)
 	}
 	index := tasks(t, w.mesh, subjects.IndexQueue)
@@ -67,7 +68,7 @@ func TestSpam_PagesAreComplete(t *testing.T) {
 	for limit, pages := range map[int]int{1: 25, 10: 3, 25: 1, 100: 1} {
 		got, n := map[string]bool{}, 0
 		for cursor := ""; ; {
-			p := getJSON[SpamPage](t, w, fmt.Sprintf("/api/spam?limit=%d&feed=%s&cursor=%s", limit, w.feed, url.QueryEscape(cursor)))
+			p := getJSON[wire.SpamPage](t, w, fmt.Sprintf("/api/spam?limit=%d&feed=%s&cursor=%s", limit, w.feed, url.QueryEscape(cursor)))
 			n++
 			for _, it := range p.Items {
 				got[it.ID] = true
@@ -80,7 +81,7 @@ func TestSpam_PagesAreComplete(t *testing.T) {
 			t.Errorf("by %d: got %d items on %d pages, want 25 on %d", limit, len(got), n, pages)
 		}
 	}
-	if p := getJSON[SpamPage](t, w, "/api/spam?feed=other"); p.Total != 0 || len(p.Items) != 0 {
+	if p := getJSON[wire.SpamPage](t, w, "/api/spam?feed=other"); p.Total != 0 || len(p.Items) != 0 {
 		t.Errorf("got %+v, want none of another feed", p)
 	}
 	for _, cursor := range []string{"x", "x/y", "2026-01-02T03:04:05Z", "/"} {

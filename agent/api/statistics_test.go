@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/storage/sqlite"
 	"feedmesh/subjects"
@@ -54,7 +55,7 @@ func TestStatistics_EqualSQL(t *testing.T) {
 	defer store.Close()
 	aWeekOfItems(t, store, 2000)
 	w := newTestbed(t, func(d *Deps) { d.Store = store })
-	got := getJSON[Statistics](t, w, "/api/statistics?days=7&zone=Asia/Kathmandu")
+	got := getJSON[wire.Statistics](t, w, "/api/statistics?days=7&zone=Asia/Kathmandu")
 	if len(got.Days) != 7 || got.Zone != "Asia/Kathmandu" {
 		t.Fatalf("got %d days in %s, want 7 in Asia/Kathmandu", len(got.Days), got.Zone)
 	}
@@ -122,15 +123,15 @@ func TestStatistics_FeedsByLastPoll(t *testing.T) {
 		s.Polled, s.Tier = now, "warm"
 		w.mesh.states[fmt.Sprint("more", i)] = &s
 	}
-	got := getJSON[Statistics](t, w, "/api/statistics?days=7")
-	wantOutcomes := []NamedCount{{"unchanged", 3}, {"failed", 2}, {"gone", 1}, {"stored", 1}}
+	got := getJSON[wire.Statistics](t, w, "/api/statistics?days=7")
+	wantOutcomes := []wire.NamedCount{{Name: "unchanged", Count: 3}, {Name: "failed", Count: 2}, {Name: "gone", Count: 1}, {Name: "stored", Count: 1}}
 	if !slices.Equal(got.Outcomes, wantOutcomes) || got.Answers != 5 || got.NotModified != 2 {
 		t.Errorf("got %v, %d answers, %d the same; want %v, 5, 2", got.Outcomes, got.Answers, got.NotModified, wantOutcomes)
 	}
-	if want := []FeedCount{{"hot", 1}, {"warm", 5}, {"cold", 2}}; !slices.Equal(got.Tiers, want) {
+	if want := []wire.FeedCount{{Name: "hot", Feeds: 1}, {Name: "warm", Feeds: 5}, {Name: "cold", Feeds: 2}}; !slices.Equal(got.Tiers, want) {
 		t.Errorf("got tiers %v, want %v", got.Tiers, want)
 	}
-	if want := []FeedCount{{"dns", 1}, {"server error", 1}}; !slices.Equal(got.Failures, want) || got.Feeds.Stored != 3 || got.Agents != 1 {
+	if want := []wire.FeedCount{{Name: "dns", Feeds: 1}, {Name: "server error", Feeds: 1}}; !slices.Equal(got.Failures, want) || got.Feeds.Stored != 3 || got.Agents != 1 {
 		t.Errorf("got failures %v of %d feeds, %d agents; want %v of 3, 1", got.Failures, got.Feeds.Stored, got.Agents, want)
 	}
 }
@@ -146,7 +147,7 @@ func TestStatistics_CacheAge(t *testing.T) {
 		t.Helper()
 		store.asked = 0
 		a := w.request(t, "GET", "/api/statistics?days=7", "")
-		var got Statistics
+		var got wire.Statistics
 		if err := json.Unmarshal([]byte(a.body), &got); err != nil || store.asked != want || len(got.Days) != 7 {
 			t.Errorf("%s: %d days were counted for %d, %v; want %d", when, store.asked, len(got.Days), err, want)
 		}

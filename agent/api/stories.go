@@ -9,44 +9,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
-
-// A StorySearch is a request for a page of stories.
-type StorySearch struct {
-	Language string    `query:"language" enum:"en,ru,de,fr,es,uk,other" doc:"All languages but these are other."`
-	Category string    `query:"category" maxLength:"64"`
-	Topic    string    `query:"topic" maxLength:"64"`
-	After    time.Time `query:"after" doc:"Last item at or after."`
-	Before   time.Time `query:"before" doc:"Began before."`
-	Sources  int       `query:"sources" minimum:"1" maximum:"1000" default:"2" doc:"Carried by at least this many publishers."`
-	Sort     string    `query:"sort" enum:"rank,newest" default:"rank"`
-	Limit    int       `query:"limit" minimum:"1" maximum:"100" default:"20"`
-	Cursor   string    `query:"cursor" maxLength:"4096" doc:"The value of next of the previous page."`
-}
-
-// A StoryPage is a page of stories.
-type StoryPage struct {
-	Stories []StoryBrief `json:"stories"`
-	Next    string       `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
-}
-
-// A StoryBrief is a story in a list.
-type StoryBrief struct {
-	storage.Story
-	URL        string      `json:"url,omitempty" doc:"URL of the headline's item."`
-	FeedID     string      `json:"feed_id,omitempty" doc:"Feed of the headline's item; absent if the item was removed."`
-	FeedTitle  string      `json:"feed_title"`
-	Publishers []string    `json:"publishers" doc:"Some of its publishers, the headline's first; at most five."`
-	Activity   HourlyItems `json:"activity" doc:"When its newest items came."`
-	Why        string      `json:"why,omitempty" doc:"Why the newest item that joined an event belongs to it."`
-}
-
-// An HourlyItems counts the items of each hour.
-type HourlyItems struct {
-	Since time.Time `json:"since,omitzero" doc:"When the first hour begins."`
-	Hours []int     `json:"hours" doc:"Items first seen in each hour, to that of the newest; a week at most."`
-}
 
 const (
 	// briefItems is the number of newest items of each story that are read for a list.
@@ -60,20 +25,20 @@ const (
 
 func (s *Server) storyRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/stories", "list-stories", "List stories carried by several publishers, highest rank first", 400, 503),
-		func(ctx context.Context, in *StorySearch) (*body[StoryPage], error) {
+		func(ctx context.Context, in *wire.StorySearch) (*body[wire.StoryPage], error) {
 			page, err := s.Stories(ctx, *in)
 			if err != nil {
 				return nil, s.problem(err)
 			}
-			return &body[StoryPage]{Body: page}, nil
+			return &body[wire.StoryPage]{Body: page}, nil
 		})
 	huma.Register(api, op("GET", "/api/stories/{id}", "get-story", "One story: its events in time order, each with its items", 404, 503),
-		func(ctx context.Context, in *byID) (*body[StoryView], error) {
+		func(ctx context.Context, in *byID) (*body[wire.StoryView], error) {
 			story, err := s.Story(ctx, in.ID)
 			if err != nil {
 				return nil, s.problem(err)
 			}
-			return &body[StoryView]{Body: story}, nil
+			return &body[wire.StoryView]{Body: story}, nil
 		})
 	huma.Register(api, op("GET", "/api/bursts", "list-bursts", "List bursts: stories, categories and topics with more items than usual", 503), s.listBursts)
 	s.storyEditRoutes(api)
@@ -81,13 +46,13 @@ func (s *Server) storyRoutes(api huma.API) {
 }
 
 // Stories returns a page of stories. It returns [storage.ErrBadCursor] for a cursor of another list.
-func (s *Server) Stories(ctx context.Context, q StorySearch) (StoryPage, error) {
+func (s *Server) Stories(ctx context.Context, q wire.StorySearch) (wire.StoryPage, error) {
 	stories, next, err := s.Store.ListStories(ctx, storage.StoryQuery{
 		Partition: q.Language, Category: q.Category, Topic: q.Topic, After: q.After, Before: q.Before,
 		Sources: q.Sources, Newest: q.Sort == "newest", Limit: q.Limit, Cursor: q.Cursor,
 	})
 	if err != nil {
-		return StoryPage{}, fmt.Errorf("list stories: %w", err)
+		return wire.StoryPage{}, fmt.Errorf("list stories: %w", err)
 	}
 	headlines := make([]string, len(stories))
 	for i, story := range stories {
@@ -95,17 +60,17 @@ func (s *Server) Stories(ctx context.Context, q StorySearch) (StoryPage, error) 
 	}
 	items, err := s.Store.Items(ctx, headlines...)
 	if err != nil {
-		return StoryPage{}, fmt.Errorf("read the headlines: %w", err)
+		return wire.StoryPage{}, fmt.Errorf("read the headlines: %w", err)
 	}
-	page := StoryPage{Stories: make([]StoryBrief, len(stories)), Next: next}
+	page := wire.StoryPage{Stories: make([]wire.StoryBrief, len(stories)), Next: next}
 	titles := s.titles(ctx)
 	for i, story := range stories {
 		stored, err := s.readStory(ctx, story.ID, briefItems)
 		if err != nil {
-			return StoryPage{}, err
+			return wire.StoryPage{}, err
 		}
 		newest := placement.CountedItems(stored.Items)
-		brief := StoryBrief{Story: story, Activity: activityOf(newest), Why: storyReason(newest)}
+		brief := wire.StoryBrief{Story: story, Activity: activityOf(newest), Why: storyReason(newest)}
 		if at := slices.IndexFunc(items, func(i storage.Item) bool { return i.ID == story.Headline }); at >= 0 {
 			headline := items[at]
 			brief.URL, brief.FeedID, brief.FeedTitle = headline.URL, headline.FeedID, titles(headline.FeedID)
@@ -147,9 +112,9 @@ func publisher(i storage.Item, titles func(feedID string) string) string {
 }
 
 // activityOf counts items, newest first, by the hour in which they were first seen.
-func activityOf(items []storage.Item) HourlyItems {
+func activityOf(items []storage.Item) wire.HourlyItems {
 	if len(items) == 0 {
-		return HourlyItems{Hours: []int{}}
+		return wire.HourlyItems{Hours: []int{}}
 	}
 	hour := func(i storage.Item) time.Time { return i.FirstSeen.Truncate(time.Hour) }
 	last := hour(items[0])
@@ -157,7 +122,7 @@ func activityOf(items []storage.Item) HourlyItems {
 	if earliest := last.Add(-(maxHours - 1) * time.Hour); since.Before(earliest) {
 		since = earliest
 	}
-	a := HourlyItems{Since: since, Hours: make([]int, 1+int(last.Sub(since)/time.Hour))}
+	a := wire.HourlyItems{Since: since, Hours: make([]int, 1+int(last.Sub(since)/time.Hour))}
 	for _, i := range items {
 		if h := hour(i); !h.Before(since) {
 			a.Hours[int(h.Sub(since)/time.Hour)]++

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/storage/sqlite"
 )
@@ -63,7 +64,7 @@ func BenchmarkStories(b *testing.B) {
 	for _, sort := range []string{"rank", "newest"} {
 		b.Run("a page by "+sort, func(b *testing.B) {
 			for b.Loop() {
-				if page, err := s.Stories(b.Context(), StorySearch{Sort: sort, Sources: 2, Limit: 20}); err != nil || len(page.Stories) != 20 {
+				if page, err := s.Stories(b.Context(), wire.StorySearch{Sort: sort, Sources: 2, Limit: 20}); err != nil || len(page.Stories) != 20 {
 					b.Fatal(len(page.Stories), err)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -89,7 +90,7 @@ func TestStories_PublishersAndActivity(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	w.kernel(t)
-	page := getJSON[StoryPage](t, w, "/api/stories")
+	page := getJSON[wire.StoryPage](t, w, "/api/stories")
 	if len(page.Stories) != 1 || page.Next != "" {
 		t.Fatalf("got %+v, want the only story of several publishers", page)
 	}
@@ -127,14 +128,14 @@ func TestStories_FiltersAndPages(t *testing.T) {
 		"category=operating-systems&sources=3": 1, "category=languages": 0,
 		"after=" + now.Add(time.Hour).Format(time.RFC3339): 1, "before=" + now.Format(time.RFC3339): 0,
 	} {
-		if got := len(getJSON[StoryPage](t, w, "/api/stories?"+query).Stories); got != want {
+		if got := len(getJSON[wire.StoryPage](t, w, "/api/stories?"+query).Stories); got != want {
 			t.Errorf("%s: got %d stories, want %d", query, got, want)
 		}
 	}
 	for _, sort := range []string{"rank", "newest"} {
 		got, pages := []string{}, 0
 		for cursor := ""; pages < 10; {
-			p := getJSON[StoryPage](t, w, "/api/stories?limit=3&sort="+sort+"&cursor="+url.QueryEscape(cursor))
+			p := getJSON[wire.StoryPage](t, w, "/api/stories?limit=3&sort="+sort+"&cursor="+url.QueryEscape(cursor))
 			pages++
 			for _, s := range p.Stories {
 				got = append(got, s.ID)
@@ -153,7 +154,7 @@ func TestStory_EventsAndDuplicates(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	w.kernel(t)
-	s := getJSON[StoryView](t, w, "/api/stories/"+w.storyOf("k1"))
+	s := getJSON[wire.StoryView](t, w, "/api/stories/"+w.storyOf("k1"))
 	if s.Story.Items != 4 || s.Sources != 3 || s.Partition != "en" || s.Notes != nil || s.Pending {
 		t.Errorf("got %+v, want its summary", s)
 	}
@@ -170,10 +171,10 @@ func TestStory_EventsAndDuplicates(t *testing.T) {
 	if len(s.Summary) == 0 || s.Summary[0].Item.ID != s.Headline || s.Summary[0].Item.URL == "" {
 		t.Errorf("got %+v, want sentences with their items, the headline's first", s.Summary)
 	}
-	if !reflect.DeepEqual(s.Publishers, []Publisher{{"c.example", 2}, {"b.example", 1}, {"lwn.example", 1}}) {
+	if !reflect.DeepEqual(s.Publishers, []wire.Publisher{{Name: "c.example", Items: 2}, {Name: "b.example", Items: 1}, {Name: "lwn.example", Items: 1}}) {
 		t.Errorf("got %+v, want its publishers by items", s.Publishers)
 	}
-	alone := getJSON[StoryView](t, w, "/api/stories/"+w.storyOf("k5"))
+	alone := getJSON[wire.StoryView](t, w, "/api/stories/"+w.storyOf("k5"))
 	if alone.Story.Items != 1 || alone.Title != "Another kernel" || alone.Headline != w.itemOf("k5") || len(alone.Timeline) != 1 || alone.Summary == nil {
 		t.Errorf("got %+v, want a story of one item to be looked at by its ID", alone)
 	}
@@ -189,14 +190,14 @@ func TestStory_DuplicateInOtherEvent(t *testing.T) {
 	spam := w.newsOf("k8", "h.example", "Buy kernels", 26*60, "k4", "k1")
 	spam.Spam = true
 	w.put(t, k7, spam)
-	s := getJSON[StoryView](t, w, "/api/stories/"+w.storyOf("k1"))
+	s := getJSON[wire.StoryView](t, w, "/api/stories/"+w.storyOf("k1"))
 	if first, second := s.Timeline[0].Items, s.Timeline[1].Items; len(first[0].Duplicates) != 1 || len(second) != 3 || second[2].ID != k7.ID || second[2].DuplicateOf != w.itemOf("k1") {
 		t.Errorf("got %+v and %+v, want k7 below the items of its own event", first, second)
 	}
 	if s.Sources != 4 || len(s.Publishers) != 4 {
 		t.Errorf("got %d publishers, %+v, want them without that of spam", s.Sources, s.Publishers)
 	}
-	if listed := getJSON[StoryPage](t, w, "/api/stories").Stories[0].Publishers; len(listed) != 4 || slices.Contains(listed, "h.example") {
+	if listed := getJSON[wire.StoryPage](t, w, "/api/stories").Stories[0].Publishers; len(listed) != 4 || slices.Contains(listed, "h.example") {
 		t.Errorf("got %q in the list, want them without that of spam", listed)
 	}
 }
@@ -217,7 +218,7 @@ func TestStory_SummarizedFromCurrentItems(t *testing.T) {
 	if _, err := w.store.Rearrange(t.Context(), storage.Rearrangement{Events: []storage.EventMove{{EventID: w.eventOf("k4"), StoryID: w.storyOf("k4")}}}); err != nil {
 		t.Fatal(err)
 	}
-	if s := getJSON[StoryView](t, w, "/api/stories/"+w.storyOf("k1")); s.Story.Items != 3 || s.Events != 1 || !s.LastSeen.Equal(now.Add(time.Hour)) || s.Rank != 42 {
+	if s := getJSON[wire.StoryView](t, w, "/api/stories/"+w.storyOf("k1")); s.Story.Items != 3 || s.Events != 1 || !s.LastSeen.Equal(now.Add(time.Hour)) || s.Rank != 42 {
 		t.Errorf("got %+v, want three items and the stored rank", s.Story)
 	}
 }
@@ -233,7 +234,7 @@ func TestStory_ItemLimit(t *testing.T) {
 		}
 	}
 	w.put(t, items...)
-	s := getJSON[StoryView](t, w, "/api/stories/"+w.storyOf("h0"))
+	s := getJSON[wire.StoryView](t, w, "/api/stories/"+w.storyOf("h0"))
 	if n := len(s.Timeline[0].Items); n != placement.MaxItems || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "1005 items; these are the 1000 newest") {
 		t.Errorf("got %d items and notes %q, want the newest thousand and a note on the rest", n, s.Notes)
 	}
@@ -243,7 +244,7 @@ func TestBursts_HaveTitles(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	w.kernel(t)
-	if b := getJSON[Bursts](t, w, "/api/bursts"); b.Total != 0 || b.Bursts == nil {
+	if b := getJSON[wire.Bursts](t, w, "/api/bursts"); b.Total != 0 || b.Bursts == nil {
 		t.Errorf("got %+v, want a list of none", b)
 	}
 	note, _ := json.Marshal([]placement.Burst{{Of: "category", Name: "linux", Since: now, Items: 3}, {Of: "story", Name: w.storyOf("k1"), Since: now, Items: 4}, {Of: "story", Name: "gone", Since: now, Items: 1}})
@@ -251,11 +252,11 @@ func TestBursts_HaveTitles(t *testing.T) {
 		t.Fatal(err)
 	}
 	told, _ := w.store.Story(t.Context(), w.storyOf("k1"))
-	b := getJSON[Bursts](t, w, "/api/bursts?limit=2")
+	b := getJSON[wire.Bursts](t, w, "/api/bursts?limit=2")
 	if b.Total != 3 || len(b.Bursts) != 2 || b.Bursts[0].Title != told.Title || b.Bursts[0].Items != 4 || b.Bursts[1].Name != "linux" {
 		t.Errorf("got %+v, want the two with most items, and the story's title", b)
 	}
-	if b = getJSON[Bursts](t, w, "/api/bursts?of=category"); b.Total != 1 || b.Bursts[0].Of != "category" {
+	if b = getJSON[wire.Bursts](t, w, "/api/bursts?of=category"); b.Total != 1 || b.Bursts[0].Of != "category" {
 		t.Errorf("got %+v, want the category alone", b)
 	}
 }
@@ -273,17 +274,17 @@ func TestSearch_StoryCoverage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	told := map[string]*StoryCoverage{}
-	for _, item := range getJSON[SearchResults](t, w, "/api/search").Items {
+	told := map[string]*wire.StoryCoverage{}
+	for _, item := range getJSON[wire.SearchResults](t, w, "/api/search").Items {
 		told[item.ID] = item.Coverage
 	}
-	if got := told[w.itemOf("k3")]; got == nil || *got != (StoryCoverage{4, 3}) || told[w.itemOf("k5")] != nil || told[w.item] != nil {
+	if got := told[w.itemOf("k3")]; got == nil || *got != (wire.StoryCoverage{Items: 4, Sources: 3}) || told[w.itemOf("k5")] != nil || told[w.item] != nil {
 		t.Errorf("got %+v of k3 and %+v of k5; want 4 items of 3 publishers, and no coverage of a single item", got, told[w.itemOf("k5")])
 	}
 }
 
 func TestStories_LanguagesEqualPartitions(t *testing.T) {
-	field, _ := reflect.TypeFor[StorySearch]().FieldByName("Language")
+	field, _ := reflect.TypeFor[wire.StorySearch]().FieldByName("Language")
 	if got := strings.Split(field.Tag.Get("enum"), ","); !slices.Equal(got, subjects.Languages) {
 		t.Errorf("got %q, want %q", got, subjects.Languages)
 	}

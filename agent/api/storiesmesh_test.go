@@ -16,6 +16,7 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/mesh/meshtest"
 	"feedmesh/agent/role"
+	"feedmesh/agent/wire"
 	"feedmesh/classify/near"
 	"feedmesh/config"
 	"feedmesh/storage"
@@ -119,7 +120,7 @@ func TestStoryEdits_AppliedByCluster(t *testing.T) {
 		t.Fatalf("got %+v and %+v, want a duplicate of the first, and an item of another story", repeat, cake)
 	}
 	l.eventually("the story is summarized", func() bool {
-		page, err := l.Stories(ctx, api.StorySearch{})
+		page, err := l.Stories(ctx, wire.StorySearch{})
 		return err == nil && len(page.Stories) == 1 && page.Stories[0].ID == first.StoryID && page.Stories[0].Sources == 2
 	})
 
@@ -130,11 +131,11 @@ func TestStoryEdits_AppliedByCluster(t *testing.T) {
 	if again, err := l.JoinStories(ctx, first.StoryID, cake.StoryID); err != nil || again.ID != joined.ID {
 		t.Errorf("joined again: got %+v, %v; want the same", again, err)
 	}
-	left, err := l.SplitStory(ctx, joined.ID, api.SplitRequest{EventID: cake.EventID})
+	left, err := l.SplitStory(ctx, joined.ID, wire.SplitRequest{EventID: cake.EventID})
 	if err != nil || left.Pending || left.Story.Items != 2 {
 		t.Errorf("got %+v, %v; want the story without the cake", left, err)
 	}
-	if again, err := l.SplitStory(ctx, joined.ID, api.SplitRequest{EventID: cake.EventID}); err != nil || again.Pending || again.Story.Items != 2 {
+	if again, err := l.SplitStory(ctx, joined.ID, wire.SplitRequest{EventID: cake.EventID}); err != nil || again.Pending || again.Story.Items != 2 {
 		t.Errorf("split again: got %+v, %v; want the same", again, err)
 	}
 
@@ -146,7 +147,7 @@ func TestStoryEdits_AppliedByCluster(t *testing.T) {
 	if err != nil || repeats.Pending || repeats.First.ID != first.ID || len(repeats.Items) != 1 || repeats.Items[0].ID != cake.ID || repeats.Items[0].DuplicateBy != "hand" {
 		t.Errorf("got %+v, %v; want the cake to repeat the kernel", repeats, err)
 	}
-	left, err = l.SplitStory(ctx, repeats.First.StoryID, api.SplitRequest{ItemID: cake.ID})
+	left, err = l.SplitStory(ctx, repeats.First.StoryID, wire.SplitRequest{ItemID: cake.ID})
 	if err != nil || left.Pending {
 		t.Errorf("got %+v, %v; want the cake to be taken out", left, err)
 	}

@@ -6,81 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
-// A StoryView is a story with its events and items.
-type StoryView struct {
-	storage.Story
-	Summary    []Quote      `json:"summary" doc:"Sentences of different publishers."`
-	Publishers []Publisher  `json:"publishers" doc:"Its publishers, most items first."`
-	Timeline   []StoryEvent `json:"timeline" doc:"Its events, the first first."`
-	Activity   HourlyItems  `json:"activity" doc:"When its items came."`
-	Pending    bool         `json:"pending,omitempty" doc:"The edit is accepted and not applied yet."`
-	Notes      []string     `json:"notes,omitempty" doc:"Notes on this response."`
-}
-
-// A Quote is a sentence and the item it is taken from.
-type Quote struct {
-	Text string    `json:"text"`
-	Item ItemBrief `json:"item"`
-}
-
-// A Publisher is a publisher of a story.
-type Publisher struct {
-	Name  string `json:"name" doc:"Its host, or the title of its feed."`
-	Items int    `json:"items"`
-}
-
-// A StoryEvent is an event of a story with its items, oldest first.
-type StoryEvent struct {
-	ID        string      `json:"id"`
-	FirstSeen time.Time   `json:"first_seen"`
-	LastSeen  time.Time   `json:"last_seen"`
-	Items     []StoryItem `json:"items"`
-}
-
-// A StoryItem is an item of a story with its duplicates, oldest first.
-type StoryItem struct {
-	ItemBrief
-	Duplicates []ItemBrief `json:"duplicates,omitempty"`
-}
-
-// An ItemBrief is an item without its text.
-type ItemBrief struct {
-	ID        string    `json:"id"`
-	Title     string    `json:"title"`
-	URL       string    `json:"url,omitempty"`
-	FeedID    string    `json:"feed_id"`
-	FeedTitle string    `json:"feed_title"`
-	Publisher string    `json:"publisher"`
-	Language  string    `json:"language,omitempty"`
-	Seen      time.Time `json:"seen" doc:"When it was first fetched."`
-	Spam      bool      `json:"spam,omitempty"`
-	StoryID   string    `json:"story_id,omitempty"`
-	EventID   string    `json:"event_id,omitempty"`
-	StoryWhy  string    `json:"story_why,omitempty" doc:"Why it belongs to its event, in words."`
-
-	DuplicateOf    string  `json:"duplicate_of,omitempty" doc:"Original of the duplicate; absent for originals."`
-	DuplicateBy    string  `json:"duplicate_by,omitempty" enum:"text,url,title,body,hand"`
-	DuplicateScore float64 `json:"duplicate_score,omitempty" doc:"Similarity to the original, up to 1."`
-	DuplicateWhy   string  `json:"duplicate_why,omitempty" doc:"The similarity in words."`
-}
-
 // specOf returns an item without its text.
-func briefOf(i storage.Item, titles func(feedID string) string) ItemBrief {
-	return ItemBrief{
+func briefOf(i storage.Item, titles func(feedID string) string) wire.ItemBrief {
+	return wire.ItemBrief{
 		ID: i.ID, Title: i.Title, URL: i.URL, FeedID: i.FeedID, FeedTitle: titles(i.FeedID), Publisher: publisher(i, titles),
 		Language: i.Language, Seen: i.FirstSeen, Spam: i.Spam, StoryID: i.StoryID, EventID: i.EventID, StoryWhy: i.StoryReason,
 		DuplicateOf: i.DuplicateOf, DuplicateBy: i.DuplicateBy, DuplicateScore: i.DuplicateScore, DuplicateWhy: i.DuplicateReason,
 	}
 }
 
-func briefsOf(items []storage.Item, titles func(feedID string) string) []ItemBrief {
-	briefs := make([]ItemBrief, len(items))
+func briefsOf(items []storage.Item, titles func(feedID string) string) []wire.ItemBrief {
+	briefs := make([]wire.ItemBrief, len(items))
 	for n, i := range items {
 		briefs[n] = briefOf(i, titles)
 	}
@@ -89,24 +31,24 @@ func briefsOf(items []storage.Item, titles func(feedID string) string) []ItemBri
 
 // Story returns a story, with its newest items if it has very many. It returns [storage.ErrNotFound] if no
 // item belongs to it.
-func (s *Server) Story(ctx context.Context, id string) (StoryView, error) {
+func (s *Server) Story(ctx context.Context, id string) (wire.StoryView, error) {
 	stored, err := s.readStory(ctx, id, placement.MaxItems)
 	if err != nil {
-		return StoryView{}, err
+		return wire.StoryView{}, err
 	}
 	if stored.Count == 0 {
-		return StoryView{}, fmt.Errorf("story %s: %w", id, storage.ErrNotFound)
+		return wire.StoryView{}, fmt.Errorf("story %s: %w", id, storage.ErrNotFound)
 	}
 	story, err := s.summarize(ctx, id, stored)
 	if err != nil {
-		return StoryView{}, err
+		return wire.StoryView{}, err
 	}
 	titles, counted := s.titles(ctx), placement.CountedItems(stored.Items)
-	v := StoryView{
+	v := wire.StoryView{
 		Story: story, Publishers: publishersOf(counted, titles), Timeline: timelineOf(stored.Items, titles), Activity: activityOf(counted),
 	}
 	if v.Summary, err = s.quotes(ctx, story, stored.Items, titles); err != nil {
-		return StoryView{}, err
+		return wire.StoryView{}, err
 	}
 	if stored.Count > len(stored.Items) {
 		v.Notes = append(v.Notes, fmt.Sprintf("it has %d items; these are the %d newest", stored.Count, len(stored.Items)))
@@ -157,18 +99,18 @@ func unsummarized(id string, of storage.StoryItems) storage.Story {
 }
 
 // quotes returns the story's summary with its items; sentences of removed items are skipped.
-func (s *Server) quotes(ctx context.Context, story storage.Story, items []storage.Item, titles func(string) string) ([]Quote, error) {
-	quotes := []Quote{}
+func (s *Server) quotes(ctx context.Context, story storage.Story, items []storage.Item, titles func(string) string) ([]wire.Quote, error) {
+	quotes := []wire.Quote{}
 	for _, line := range story.Summary {
 		at := slices.IndexFunc(items, func(i storage.Item) bool { return i.ID == line.ItemID })
 		if at >= 0 {
-			quotes = append(quotes, Quote{line.Text, briefOf(items[at], titles)})
+			quotes = append(quotes, wire.Quote{Text: line.Text, Item: briefOf(items[at], titles)})
 			continue
 		}
 		item, err := s.Store.Item(ctx, line.ItemID) // older than the items read
 		switch {
 		case err == nil:
-			quotes = append(quotes, Quote{line.Text, briefOf(item, titles)})
+			quotes = append(quotes, wire.Quote{Text: line.Text, Item: briefOf(item, titles)})
 		case !errors.Is(err, storage.ErrNotFound):
 			return nil, fmt.Errorf("item %s: %w", line.ItemID, err)
 		}
@@ -177,16 +119,16 @@ func (s *Server) quotes(ctx context.Context, story storage.Story, items []storag
 }
 
 // publishersOf counts items by publisher.
-func publishersOf(items []storage.Item, titles func(string) string) []Publisher {
+func publishersOf(items []storage.Item, titles func(string) string) []wire.Publisher {
 	counts := map[string]int{}
 	for _, i := range items {
 		counts[publisher(i, titles)]++
 	}
-	list := make([]Publisher, 0, len(counts))
+	list := make([]wire.Publisher, 0, len(counts))
 	for name, n := range counts {
-		list = append(list, Publisher{name, n})
+		list = append(list, wire.Publisher{Name: name, Items: n})
 	}
-	slices.SortFunc(list, func(a, b Publisher) int {
+	slices.SortFunc(list, func(a, b wire.Publisher) int {
 		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Name, b.Name))
 	})
 	return list
@@ -194,21 +136,21 @@ func publishersOf(items []storage.Item, titles func(string) string) []Publisher 
 
 // timelineOf returns the events of items, which come newest first, with each duplicate below its original if
 // that is in the same event.
-func timelineOf(items []storage.Item, titles func(string) string) []StoryEvent {
-	events := []StoryEvent{}
+func timelineOf(items []storage.Item, titles func(string) string) []wire.StoryEvent {
+	events := []wire.StoryEvent{}
 	type place struct{ event, item int }
 	numbers, firsts := map[string]int{}, map[string]place{} // by ID of an event, and of an item
 	for _, i := range slices.Backward(items) {
 		n, known := numbers[i.EventID]
 		if !known {
 			n = len(events)
-			numbers[i.EventID], events = n, append(events, StoryEvent{ID: i.EventID, FirstSeen: i.FirstSeen})
+			numbers[i.EventID], events = n, append(events, wire.StoryEvent{ID: i.EventID, FirstSeen: i.FirstSeen})
 		}
 		e := &events[n]
 		e.LastSeen = i.FirstSeen
 		if i.DuplicateOf == "" {
 			firsts[i.ID] = place{n, len(e.Items)}
-			e.Items = append(e.Items, StoryItem{ItemBrief: briefOf(i, titles)})
+			e.Items = append(e.Items, wire.StoryItem{ItemBrief: briefOf(i, titles)})
 		}
 	}
 	for _, i := range slices.Backward(items) {
@@ -220,7 +162,7 @@ func timelineOf(items []storage.Item, titles func(string) string) []StoryEvent {
 		if first, known := firsts[i.DuplicateOf]; known && first.event == n {
 			e.Items[first.item].Duplicates = append(e.Items[first.item].Duplicates, briefOf(i, titles))
 		} else { // its original is in another event, or too old to be read
-			e.Items = append(e.Items, StoryItem{ItemBrief: briefOf(i, titles)})
+			e.Items = append(e.Items, wire.StoryItem{ItemBrief: briefOf(i, titles)})
 		}
 	}
 	return events

@@ -13,15 +13,10 @@ import (
 	"github.com/nats-io/nuid"
 
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
-
-// A SplitRequest is an event or an item to take out of a story.
-type SplitRequest struct {
-	EventID string `json:"event_id,omitempty" maxLength:"64" doc:"Event that becomes a separate story, with all its items."`
-	ItemID  string `json:"item_id,omitempty" maxLength:"64" doc:"Item that gets a separate event and story, and is no duplicate."`
-}
 
 // A ConflictError states why an edit is impossible in the current state.
 type ConflictError struct{ Reason string }
@@ -48,11 +43,11 @@ const pendingNote = "the edit is accepted and will be applied when the cluster a
 func (s *Server) storyEditRoutes(api huma.API) {
 	split := op("POST", "/api/stories/{id}/split", "split-story", "Split an event or an item from a story", 400, 404, 409, 422, 503)
 	split.Description = "Later classification does not change this. Returns the story that it left."
-	describeAccepted[StoryView](api, &split)
+	describeAccepted[wire.StoryView](api, &split)
 	huma.Register(api, split, func(ctx context.Context, in *struct {
 		ID   string `path:"id" maxLength:"64"`
-		Body SplitRequest
-	}) (*editResponse[StoryView], error) {
+		Body wire.SplitRequest
+	}) (*editResponse[wire.StoryView], error) {
 		if (in.Body.EventID == "") == (in.Body.ItemID == "") {
 			return nil, huma.Error422UnprocessableEntity("name an event or an item, and not both", fieldError("body", "want event_id or item_id"))
 		}
@@ -61,13 +56,13 @@ func (s *Server) storyEditRoutes(api huma.API) {
 	})
 	join := op("POST", "/api/stories/{id}/join", "join-stories", "Join two stories", 400, 404, 409, 422, 503)
 	join.Description = "Later classification does not change this. The larger story keeps its ID."
-	describeAccepted[StoryView](api, &join)
+	describeAccepted[wire.StoryView](api, &join)
 	huma.Register(api, join, func(ctx context.Context, in *struct {
 		ID   string `path:"id" maxLength:"64"`
 		Body struct {
 			StoryID string `json:"story_id" minLength:"1" maxLength:"64"`
 		}
-	}) (*editResponse[StoryView], error) {
+	}) (*editResponse[wire.StoryView], error) {
 		story, err := s.JoinStories(ctx, in.ID, in.Body.StoryID)
 		return respondToEdit(s, story, story.Pending, err)
 	})
@@ -99,14 +94,14 @@ func describeAccepted[T any](api huma.API, o *huma.Operation) {
 
 // SplitStory takes an event or an item out of a story, and returns the rest of the story. An impossible edit
 // is a [*ConflictError]. The call is idempotent.
-func (s *Server) SplitStory(ctx context.Context, id string, what SplitRequest) (StoryView, error) {
+func (s *Server) SplitStory(ctx context.Context, id string, what wire.SplitRequest) (wire.StoryView, error) {
 	split := s.splitEvent
 	if what.ItemID != "" {
 		split = s.splitItem
 	}
 	pending, err := split(ctx, id, what.EventID+what.ItemID)
 	if err != nil {
-		return StoryView{}, err
+		return wire.StoryView{}, err
 	}
 	return s.storyAfter(ctx, id, pending)
 }
@@ -185,30 +180,30 @@ func storyIDsOf(event string) []string {
 
 // JoinStories joins two stories, and returns the result. An impossible edit is a [*ConflictError]. The call
 // is idempotent.
-func (s *Server) JoinStories(ctx context.Context, id, other string) (StoryView, error) {
+func (s *Server) JoinStories(ctx context.Context, id, other string) (wire.StoryView, error) {
 	if id == other {
-		return StoryView{}, conflictf("a story can't be joined with itself")
+		return wire.StoryView{}, conflictf("a story can't be joined with itself")
 	}
 	a, err := s.readStory(ctx, id, placement.MaxItems)
 	if err != nil {
-		return StoryView{}, err
+		return wire.StoryView{}, err
 	}
 	b, err := s.readStory(ctx, other, placement.MaxItems)
 	switch {
 	case err != nil:
-		return StoryView{}, err
+		return wire.StoryView{}, err
 	case a.Count > 0 && b.Count == 0 && wasJoined(a, other):
 		return s.Story(ctx, id)
 	case b.Count > 0 && a.Count == 0 && wasJoined(b, id):
 		return s.Story(ctx, other)
 	case a.Count == 0:
-		return StoryView{}, fmt.Errorf("story %s: %w", id, storage.ErrNotFound)
+		return wire.StoryView{}, fmt.Errorf("story %s: %w", id, storage.ErrNotFound)
 	case b.Count == 0:
-		return StoryView{}, fmt.Errorf("story %s: %w", other, storage.ErrNotFound)
+		return wire.StoryView{}, fmt.Errorf("story %s: %w", other, storage.ErrNotFound)
 	}
 	mine, theirs := a.Items[0], b.Items[0]
 	if mine.Partition != theirs.Partition {
-		return StoryView{}, conflictf("story %s is in language %s, this one in %s: stories of two languages can't be joined", other, theirs.Partition, mine.Partition)
+		return wire.StoryView{}, conflictf("story %s is in language %s, this one in %s: stories of two languages can't be joined", other, theirs.Partition, mine.Partition)
 	}
 	now := id
 	pending, err := s.applyEdit(ctx, mine.Partition, subjects.Override{Kind: subjects.JoinStories, A: id, B: other}, func(ctx context.Context) (bool, error) {
@@ -220,7 +215,7 @@ func (s *Server) JoinStories(ctx context.Context, id, other string) (StoryView, 
 		return items[0].StoryID == items[1].StoryID, nil
 	})
 	if err != nil {
-		return StoryView{}, err
+		return wire.StoryView{}, err
 	}
 	return s.storyAfter(ctx, now, pending)
 }
@@ -232,7 +227,7 @@ func wasJoined(of storage.StoryItems, story string) bool {
 }
 
 // storyAfter returns a story after an edit.
-func (s *Server) storyAfter(ctx context.Context, id string, pending bool) (StoryView, error) {
+func (s *Server) storyAfter(ctx context.Context, id string, pending bool) (wire.StoryView, error) {
 	story, err := s.Story(ctx, id)
 	if pending {
 		story.Pending, story.Notes = true, append([]string{pendingNote}, story.Notes...)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -35,7 +36,7 @@ func TestSplitStory_EventIsIdempotent(t *testing.T) {
 	})
 	path, content := "/api/stories/"+w.storyOf("k1")+"/split", `{"event_id":"`+w.eventOf("k4")+`"}`
 	for range 2 {
-		if s := done[StoryView](t, w, 200, "POST", path, content); s.Story.Items != 3 || s.Events != 1 || s.Pending {
+		if s := done[wire.StoryView](t, w, 200, "POST", path, content); s.Story.Items != 3 || s.Events != 1 || s.Pending {
 			t.Errorf("got %+v, want the rest of the story", s)
 		}
 	}
@@ -59,7 +60,7 @@ func TestSplitStory_ItemIsIdempotent(t *testing.T) {
 	})
 	path, content := "/api/stories/"+w.storyOf("k1")+"/split", `{"item_id":"`+w.itemOf("k2")+`"}`
 	for range 2 {
-		if s := done[StoryView](t, w, 200, "POST", path, content); s.Story.Items != 3 || len(s.Timeline[0].Items[0].Duplicates) != 0 {
+		if s := done[wire.StoryView](t, w, 200, "POST", path, content); s.Story.Items != 3 || len(s.Timeline[0].Items[0].Duplicates) != 0 {
 			t.Errorf("got %+v, want the story without it", s)
 		}
 	}
@@ -86,7 +87,7 @@ func TestJoinStories_IsIdempotent(t *testing.T) {
 			})
 			path, content := "/api/stories/"+w.storyOf("k1")+"/join", `{"story_id":"`+w.storyOf("k5")+`"}`
 			for range 2 {
-				if s := done[StoryView](t, w, 200, "POST", path, content); s.ID != w.storyOf(into) || s.Story.Items != 5 || s.Events != 3 {
+				if s := done[wire.StoryView](t, w, 200, "POST", path, content); s.ID != w.storyOf(into) || s.Story.Items != 5 || s.Events != 3 {
 					t.Errorf("got %+v, want one story", s)
 				}
 			}
@@ -110,13 +111,13 @@ func TestDuplicates_ManualEdits(t *testing.T) {
 	})
 	path := "/api/items/" + w.itemOf("k3") + "/duplicate"
 	for range 2 { // of k2, a duplicate of k1
-		d := done[Duplicates](t, w, 200, "PUT", path, `{"of":"`+w.itemOf("k2")+`"}`)
+		d := done[wire.Duplicates](t, w, 200, "PUT", path, `{"of":"`+w.itemOf("k2")+`"}`)
 		if d.First.ID != w.itemOf("k1") || len(d.Items) != 2 || d.Items[1].ID != w.itemOf("k3") || d.Items[1].DuplicateBy != "hand" {
 			t.Errorf("got %+v, want k1, and k3 among what repeats it", d)
 		}
 	}
 	for range 2 {
-		if d := done[Duplicates](t, w, 200, "DELETE", path, ""); d.First.ID != w.itemOf("k3") || len(d.Items) != 0 {
+		if d := done[wire.Duplicates](t, w, 200, "DELETE", path, ""); d.First.ID != w.itemOf("k3") || len(d.Items) != 0 {
 			t.Errorf("got %+v, want k3 alone", d)
 		}
 	}
@@ -181,18 +182,18 @@ func TestStoryEdits_PendingIsAccepted(t *testing.T) {
 	w.kernel(t)
 	w.server.editTimeout = 50 * time.Millisecond // no cluster actor runs
 	k1 := "/api/stories/" + w.storyOf("k1")
-	for _, s := range []StoryView{
-		done[StoryView](t, w, 202, "POST", k1+"/split", `{"event_id":"`+w.eventOf("k4")+`"}`),
-		done[StoryView](t, w, 202, "POST", k1+"/split", `{"item_id":"`+w.itemOf("k2")+`"}`),
-		done[StoryView](t, w, 202, "POST", k1+"/join", `{"story_id":"`+w.storyOf("k5")+`"}`),
+	for _, s := range []wire.StoryView{
+		done[wire.StoryView](t, w, 202, "POST", k1+"/split", `{"event_id":"`+w.eventOf("k4")+`"}`),
+		done[wire.StoryView](t, w, 202, "POST", k1+"/split", `{"item_id":"`+w.itemOf("k2")+`"}`),
+		done[wire.StoryView](t, w, 202, "POST", k1+"/join", `{"story_id":"`+w.storyOf("k5")+`"}`),
 	} {
 		if !s.Pending || !strings.Contains(s.Notes[0], "accepted") || s.Story.Items != 4 {
 			t.Errorf("got %+v, want the story as it is, and that it will be done", s)
 		}
 	}
-	for _, d := range []Duplicates{
-		done[Duplicates](t, w, 202, "PUT", "/api/items/"+w.itemOf("k3")+"/duplicate", `{"of":"`+w.itemOf("k1")+`"}`),
-		done[Duplicates](t, w, 202, "DELETE", "/api/items/"+w.itemOf("k2")+"/duplicate", ""),
+	for _, d := range []wire.Duplicates{
+		done[wire.Duplicates](t, w, 202, "PUT", "/api/items/"+w.itemOf("k3")+"/duplicate", `{"of":"`+w.itemOf("k1")+`"}`),
+		done[wire.Duplicates](t, w, 202, "DELETE", "/api/items/"+w.itemOf("k2")+"/duplicate", ""),
 	} {
 		if !d.Pending || !strings.Contains(d.Notes[0], "accepted") {
 			t.Errorf("got %+v, want a pending edit", d)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
 
@@ -39,14 +40,14 @@ func (s *Server) publishToStreams(ctx context.Context) {
 	defer listening.Wait()
 	defer cancel()
 	listening.Go(func() { s.forwardEvents(ctx) })
-	var previous *Status
+	var previous *wire.Status
 	for again := true; s.streams.count() > 0; {
 		if status, err := s.Status(ctx); err == nil {
 			for _, h := range eventsBetween(previous, status, s.Now()) {
-				s.streams.publish(StreamEvent{Event: &h})
+				s.streams.publish(wire.StreamEvent{Event: &h})
 			}
 			if again || previous == nil || !reflect.DeepEqual(*previous, status) {
-				s.streams.publish(StreamEvent{Status: &status})
+				s.streams.publish(wire.StreamEvent{Status: &status})
 			}
 			previous = &status
 		}
@@ -65,7 +66,7 @@ func (s *Server) publishToStreams(ctx context.Context) {
 func (s *Server) forwardEvents(ctx context.Context) {
 	for {
 		err := s.Mesh.SubscribeEvents(ctx, func(e subjects.Event) {
-			s.streams.publish(StreamEvent{Event: &MeshEvent{Kind: e.Kind, At: e.At, Text: describeEvent(e), ItemID: e.ItemID, StoryID: e.StoryID}})
+			s.streams.publish(wire.StreamEvent{Event: &wire.MeshEvent{Kind: e.Kind, At: e.At, Text: describeEvent(e), ItemID: e.ItemID, StoryID: e.StoryID}})
 		})
 		if ctx.Err() != nil {
 			return
@@ -91,19 +92,19 @@ func describeEvent(e subjects.Event) string {
 }
 
 // eventsBetween returns the changes between two states of the mesh; none if a part did not answer.
-func eventsBetween(previous *Status, now Status, at time.Time) []MeshEvent {
+func eventsBetween(previous *wire.Status, now wire.Status, at time.Time) []wire.MeshEvent {
 	if previous == nil || len(previous.Problems) > 0 || len(now.Problems) > 0 {
 		return nil
 	}
-	var list []MeshEvent
+	var list []wire.MeshEvent
 	for _, a := range agentsWithout(now.Agents, previous.Agents) {
-		list = append(list, MeshEvent{Kind: "agent.joined", At: at, Text: fmt.Sprintf("agent %s on %s joined the mesh", a.ID, a.Host)})
+		list = append(list, wire.MeshEvent{Kind: "agent.joined", At: at, Text: fmt.Sprintf("agent %s on %s joined the mesh", a.ID, a.Host)})
 	}
 	for _, a := range agentsWithout(previous.Agents, now.Agents) {
-		list = append(list, MeshEvent{Kind: "agent.left", At: at, Text: fmt.Sprintf("agent %s on %s left the mesh", a.ID, a.Host)})
+		list = append(list, wire.MeshEvent{Kind: "agent.left", At: at, Text: fmt.Sprintf("agent %s on %s left the mesh", a.ID, a.Host)})
 	}
 	if more := now.Feeds.Failing - previous.Feeds.Failing; more > 0 {
-		list = append(list, MeshEvent{Kind: "feeds.failing", At: at, Text: fmt.Sprintf("%d more feeds fail, %d in all", more, now.Feeds.Failing)})
+		list = append(list, wire.MeshEvent{Kind: "feeds.failing", At: at, Text: fmt.Sprintf("%d more feeds fail, %d in all", more, now.Feeds.Failing)})
 	}
 	return list
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"feedmesh/agent/wire"
 )
 
 // Bounds of streams.
@@ -20,18 +22,18 @@ var ErrTooManyStreams = errors.New("too many streams are open, close one of them
 // buffer is closed.
 type streams struct {
 	mu     sync.Mutex
-	open   map[chan StreamEvent]string // client by stream
-	opened chan struct{}               // notifies RunStreams of a new stream
-	ended  bool                        // no new streams are accepted
+	open   map[chan wire.StreamEvent]string // client by stream
+	opened chan struct{}                    // notifies RunStreams of a new stream
+	ended  bool                             // no new streams are accepted
 }
 
 func newStreams() *streams {
-	return &streams{open: map[chan StreamEvent]string{}, opened: make(chan struct{}, 1)}
+	return &streams{open: map[chan wire.StreamEvent]string{}, opened: make(chan struct{}, 1)}
 }
 
 // add opens a stream for a client. It is closed when ctx ends, when its buffer is full, and when the process
 // exits.
-func (s *streams) add(ctx context.Context, client string) (<-chan StreamEvent, error) {
+func (s *streams) add(ctx context.Context, client string) (<-chan wire.StreamEvent, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	its := 0
@@ -43,7 +45,7 @@ func (s *streams) add(ctx context.Context, client string) (<-chan StreamEvent, e
 	if s.ended || len(s.open) >= maxStreams || its >= maxClientStreams {
 		return nil, ErrTooManyStreams
 	}
-	stream := make(chan StreamEvent, streamBuffer)
+	stream := make(chan wire.StreamEvent, streamBuffer)
 	s.open[stream] = client
 	context.AfterFunc(ctx, func() {
 		s.mu.Lock()
@@ -58,7 +60,7 @@ func (s *streams) add(ctx context.Context, client string) (<-chan StreamEvent, e
 }
 
 // remove closes a stream, once. The caller holds the lock.
-func (s *streams) remove(stream chan StreamEvent) {
+func (s *streams) remove(stream chan wire.StreamEvent) {
 	if _, is := s.open[stream]; is {
 		delete(s.open, stream)
 		close(stream)
@@ -66,7 +68,7 @@ func (s *streams) remove(stream chan StreamEvent) {
 }
 
 // publish sends an event to all streams.
-func (s *streams) publish(event StreamEvent) {
+func (s *streams) publish(event wire.StreamEvent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for stream := range s.open {

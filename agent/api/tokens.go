@@ -6,40 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
-
-// A Token is an access token without its secret.
-type Token struct {
-	ID      string         `json:"id"`
-	Name    string         `json:"name"`
-	Scopes  []access.Scope `json:"scopes" enum:"search,read,write,admin"`
-	Created time.Time      `json:"created"`
-	Used    time.Time      `json:"used,omitzero" doc:"When it was used last, within a minute; absent: never."`
-}
-
-// Tokens are all tokens but the owner's, in the order they were made.
-type Tokens struct {
-	Tokens []Token `json:"tokens"`
-}
-
-// A NewToken is a created token with its secret.
-type NewToken struct {
-	Token
-	Secret string `json:"secret" doc:"Secret of the token. It is returned once and not stored."`
-}
-
-// A TokenSetting describes a token to create.
-type TokenSetting struct {
-	Name   string         `json:"name" minLength:"1" maxLength:"64" doc:"Name of the token, such as its device or site."`
-	Scopes []access.Scope `json:"scopes" minItems:"1" maxItems:"4" enum:"search,read,write,admin" doc:"Permissions; each scope includes those before it. Tokens for public pages need search only."`
-}
 
 func (s *Server) tokenRoutes(api huma.API) {
 	huma.Register(api, op("GET", "/api/tokens", "list-tokens", "All tokens but the owner's, without their secrets", 503), s.listTokens)
@@ -52,29 +26,29 @@ func (s *Server) tokenRoutes(api huma.API) {
 }
 
 // tokenOfStore returns a token as clients see it.
-func tokenOfStore(t storage.Token) Token {
-	out := Token{ID: t.ID, Name: t.Name, Scopes: []access.Scope{}, Created: t.Created, Used: t.Used}
+func tokenOfStore(t storage.Token) wire.Token {
+	out := wire.Token{ID: t.ID, Name: t.Name, Scopes: []access.Scope{}, Created: t.Created, Used: t.Used}
 	for _, scope := range t.Scopes {
 		out.Scopes = append(out.Scopes, access.Scope(scope))
 	}
 	return out
 }
 
-func (s *Server) listTokens(ctx context.Context, _ *struct{}) (*body[Tokens], error) {
+func (s *Server) listTokens(ctx context.Context, _ *struct{}) (*body[wire.Tokens], error) {
 	all, err := s.tokens.Tokens(ctx)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	out := &body[Tokens]{Body: Tokens{Tokens: make([]Token, len(all))}}
+	out := &body[wire.Tokens]{Body: wire.Tokens{Tokens: make([]wire.Token, len(all))}}
 	for i, token := range all {
 		out.Body.Tokens[i] = tokenOfStore(token)
 	}
 	return out, nil
 }
 
-func (s *Server) addToken(ctx context.Context, in *struct{ Body TokenSetting }) (*struct {
+func (s *Server) addToken(ctx context.Context, in *struct{ Body wire.TokenSetting }) (*struct {
 	CacheControl string `header:"Cache-Control"`
-	Body         NewToken
+	Body         wire.NewToken
 }, error) {
 	name := strings.TrimSpace(in.Body.Name)
 	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
@@ -88,8 +62,8 @@ func (s *Server) addToken(ctx context.Context, in *struct{ Body TokenSetting }) 
 	}
 	return &struct {
 		CacheControl string `header:"Cache-Control"`
-		Body         NewToken
-	}{"no-store", NewToken{Token: tokenOfStore(token), Secret: secret}}, nil
+		Body         wire.NewToken
+	}{"no-store", wire.NewToken{Token: tokenOfStore(token), Secret: secret}}, nil
 }
 
 func (s *Server) removeToken(ctx context.Context, in *byID) (*struct{}, error) {

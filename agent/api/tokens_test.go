@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
 )
@@ -43,7 +44,7 @@ func TestTokens_SecretReturnedOnce(t *testing.T) {
 		return w.request(t, method, path, content, "Authorization", "Bearer s3cret")
 	}
 	a := owner("POST", "/api/tokens", `{"name":" Ann's phone ","scopes":["search","read"]}`)
-	made := answerAs[NewToken](t, a)
+	made := answerAs[wire.NewToken](t, a)
 	if a.StatusCode != http.StatusCreated || made.Name != "Ann's phone" || !access.IsGenerated(made.Secret) || !made.Used.IsZero() || a.Header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("got %d %s %v, want a token that nothing on the way keeps", a.StatusCode, a.body, a.Header)
 	}
@@ -51,7 +52,7 @@ func TestTokens_SecretReturnedOnce(t *testing.T) {
 		t.Errorf("with it: got %d %s, want 200", a.StatusCode, a.body)
 	}
 	list := owner("GET", "/api/tokens", "")
-	all := answerAs[Tokens](t, list).Tokens
+	all := answerAs[wire.Tokens](t, list).Tokens
 	if len(all) != 1 || all[0].ID != made.ID || all[0].Used.IsZero() || fmt.Sprint(all[0].Scopes) != "[search read]" {
 		t.Errorf("got %+v, want the token, used", all)
 	}

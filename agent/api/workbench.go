@@ -9,19 +9,13 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
 )
 
 // maxBacktests is the number of concurrent back-tests of a process.
 const maxBacktests = 2
-
-// A RuleTest is an item or a document to test rules on.
-type RuleTest struct {
-	Text     string           `json:"text,omitempty" maxLength:"4194304" doc:"Text of the rules; by default of the newest version."`
-	Item     string           `json:"item,omitempty" maxLength:"64" doc:"ID of an item."`
-	Document *workbench.Draft `json:"document,omitempty" doc:"A document, instead of an item."`
-}
 
 func (s *Server) workbenchRoutes(api huma.API) {
 	huma.Register(api, op("POST", "/api/rules/{name}/test", "test-rules", "Test rules on one item or document", 400, 404, 413, 422, 503), s.testRules)
@@ -79,7 +73,7 @@ func (s *Server) versionText(ctx context.Context, spec RuleSetSpec, version int6
 
 func (s *Server) testRules(ctx context.Context, in *struct {
 	Name string `path:"name" maxLength:"32"`
-	Body RuleTest
+	Body wire.RuleTest
 }) (*body[workbench.TrialResult], error) {
 	spec, err := s.decidingSet(in.Name)
 	if err != nil {
@@ -148,7 +142,7 @@ func (s *Server) backtestRules(ctx context.Context, in *struct {
 func (s *Server) applyRules(ctx context.Context, in *struct {
 	Name    string `path:"name" maxLength:"32"`
 	Version int64  `query:"version" minimum:"1" doc:"By default the newest."`
-}) (*body[Job], error) {
+}) (*body[wire.Job], error) {
 	spec, err := s.decidingSet(in.Name)
 	if err != nil {
 		return nil, err
@@ -157,13 +151,13 @@ func (s *Server) applyRules(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &body[Job]{Body: job}, nil
+	return &body[wire.Job]{Body: job}, nil
 }
 
 func (s *Server) trainRules(ctx context.Context, in *struct {
 	Name  string `path:"name" maxLength:"32"`
 	Items int    `query:"items" minimum:"1" maximum:"100000" default:"20000" doc:"Number of newest items to train on, besides corrected items."`
-}) (*body[Job], error) {
+}) (*body[wire.Job], error) {
 	spec, err := s.trainableSet(in.Name)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/classify"
 	"feedmesh/classify/rule"
@@ -101,10 +102,10 @@ func (w *testbed) runJobs(t *testing.T) {
 }
 
 // jobDone sends a request that starts a job, and returns the finished job.
-func (w *testbed) jobDone(t *testing.T, path string) Job {
+func (w *testbed) jobDone(t *testing.T, path string) wire.Job {
 	t.Helper()
 	a := w.request(t, "POST", path, "")
-	var begun Job
+	var begun wire.Job
 	if err := json.Unmarshal([]byte(a.body), &begun); err != nil || a.StatusCode != 202 {
 		t.Fatalf("POST %s: got %d %s, %v; want 202 and the job", path, a.StatusCode, a.body, err)
 	}
@@ -114,7 +115,7 @@ func (w *testbed) jobDone(t *testing.T, path string) Job {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	job, err := c.WaitForJob(ctx, begun.ID, func(Job) {})
+	job, err := c.WaitForJob(ctx, begun.ID, func(wire.Job) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func TestWorkbench_Backtest(t *testing.T) {
 	if got.Items != 2 || got.Effects.Gained != 2 || !slices.Equal(got.Never, []string{"rules:3"}) || len(got.Samples.Gained) != 2 {
 		t.Errorf("got %+v, want the gains of both items", got)
 	}
-	if n := len(getJSON[RuleVersionPage](t, w, "/api/rules/classify/versions").Versions); n != 0 {
+	if n := len(getJSON[wire.RuleVersionPage](t, w, "/api/rules/classify/versions").Versions); n != 0 {
 		t.Errorf("there are %d versions, want no change", n)
 	}
 	for range maxBacktests {
@@ -195,8 +196,8 @@ func TestWorkbench_ApplyAndUndo(t *testing.T) {
 	if got := w.storedItem(t, w.item).Categories; !slices.Equal(got, []string{"linux"}) {
 		t.Errorf("got categories %v, want the original ones", got)
 	}
-	all := getJSON[Jobs](t, w, "/api/jobs").Jobs
-	if len(all) != 2 || !slices.ContainsFunc(all, func(j Job) bool { return j.ID == job.ID && j.State == workbench.Undone }) {
+	all := getJSON[wire.Jobs](t, w, "/api/jobs").Jobs
+	if len(all) != 2 || !slices.ContainsFunc(all, func(j wire.Job) bool { return j.ID == job.ID && j.State == workbench.Undone }) {
 		t.Errorf("got %+v, want both jobs, the first undone", all)
 	}
 }
@@ -311,18 +312,18 @@ func TestClient_Workbench(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := t.Context()
-	tried, errTest := c.TestRules(ctx, "classify", RuleTest{Item: w.item})
+	tried, errTest := c.TestRules(ctx, "classify", wire.RuleTest{Item: w.item})
 	report, errBacktest := c.BacktestRules(ctx, "classify", []byte("category os when kernel"), 1)
 	begun, errApply := c.ApplyRules(ctx, "classify", 0)
 	if err := errors.Join(errTest, errBacktest, errApply); err != nil || len(tried.Matched) != 1 || report.Items != 1 {
 		t.Fatalf("got %+v, %+v, %v", tried, report, err)
 	}
-	job, err := c.WaitForJob(ctx, begun.ID, func(Job) {})
+	job, err := c.WaitForJob(ctx, begun.ID, func(wire.Job) {})
 	if err != nil || job.State != workbench.Done {
 		t.Errorf("got %+v, %v; want it finished", job, err)
 	}
 	undo, errUndo := c.UndoJob(ctx, job.ID)
-	_, errWait := c.WaitForJob(ctx, undo.ID, func(Job) {})
+	_, errWait := c.WaitForJob(ctx, undo.ID, func(wire.Job) {})
 	jobs, errJobs := c.Jobs(ctx)
 	_, errCancel := c.CancelJob(ctx, undo.ID)
 	var p *Problem
@@ -338,7 +339,7 @@ func TestClient_Workbench(t *testing.T) {
 	if train, err := c.TrainRules(ctx, "classify", 10); err != nil || train.Kind != workbench.Train {
 		t.Errorf("got %+v, %v; want a training", train, err)
 	}
-	_, errLabel := c.LabelItem(ctx, w.item, Correction{Categories: &[]string{"hardware"}})
+	_, errLabel := c.LabelItem(ctx, w.item, wire.Correction{Categories: &[]string{"hardware"}})
 	errReport := c.ReportSpam(ctx, w.item)
 	page, errSpam := c.Spam(ctx, w.feed, "", 10)
 	errRelease := c.ReleaseSpam(ctx, w.item)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -16,7 +17,7 @@ const (
 
 // A foundPage shows the feeds found at a URL, with buttons to add them.
 type foundPage struct {
-	api.Discovery
+	wire.Discovery
 	Feeds   []candidate
 	Number  int64  // of Feeds
 	Anyway  bool   // the URL may be added although no feed was found
@@ -24,7 +25,7 @@ type foundPage struct {
 }
 
 type candidate struct {
-	api.Candidate
+	wire.Candidate
 	URL    string
 	Page   string // of the feed's page if it is stored
 	Newest *timestamp

@@ -15,6 +15,7 @@ import (
 	"feedmesh/agent/api"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -26,40 +27,40 @@ var noon = time.Date(2026, 9, 29, 12, 0, 0, 0, time.UTC)
 type fake struct {
 	detail
 	ruleFake
-	found    api.SearchResults
-	items    map[string]api.ItemView
-	status   api.Status
+	found    wire.SearchResults
+	items    map[string]wire.ItemView
+	status   wire.Status
 	err      error // of searches and items
 	meshErr  error
-	searches []api.Search
+	searches []wire.Search
 	asked    int // number of status requests
 
 	feedFake
-	feeds     api.FeedPage
-	discovery api.Discovery
+	feeds     wire.FeedPage
+	discovery wire.Discovery
 	outcome   string // outcome of adding a feed
 	done      []string
 
-	stories    api.StoryPage
-	bursts     api.Bursts
-	listed     []api.StorySearch
-	story      api.StoryView // the only story
-	duplicates api.Duplicates
-	related    api.Related
-	similar    []api.FoundItem
+	stories    wire.StoryPage
+	bursts     wire.Bursts
+	listed     []wire.StorySearch
+	story      wire.StoryView // the only story
+	duplicates wire.Duplicates
+	related    wire.Related
+	similar    []wire.FoundItem
 	saved      []storage.SavedSearch
 	editErr    error // of manual edits
 }
 
-func (f *fake) Duplicates(context.Context, string) (api.Duplicates, error) {
+func (f *fake) Duplicates(context.Context, string) (wire.Duplicates, error) {
 	return f.duplicates, f.err
 }
 
-func (f *fake) Related(context.Context, string, int) (api.Related, error) { return f.related, f.err }
+func (f *fake) Related(context.Context, string, int) (wire.Related, error) { return f.related, f.err }
 
 func (f *fake) Searches(context.Context) ([]storage.SavedSearch, error) { return f.saved, f.err }
 
-func (f *fake) PutSearch(_ context.Context, name string, what api.SearchSetting) (storage.SavedSearch, error) {
+func (f *fake) PutSearch(_ context.Context, name string, what wire.SearchSetting) (storage.SavedSearch, error) {
 	f.done = append(f.done, fmt.Sprintf("save %s %+v", name, what))
 	return storage.SavedSearch{}, f.editErr
 }
@@ -69,64 +70,64 @@ func (f *fake) RemoveSearch(_ context.Context, name string) error {
 	return f.editErr
 }
 
-func (f *fake) Similar(context.Context, string, int) (api.Similar, error) {
-	return api.Similar{Items: f.similar}, f.err
+func (f *fake) Similar(context.Context, string, int) (wire.Similar, error) {
+	return wire.Similar{Items: f.similar}, f.err
 }
 
-func (f *fake) LabelItem(ctx context.Context, id string, said api.Correction) (api.ItemView, error) {
+func (f *fake) LabelItem(ctx context.Context, id string, said wire.Correction) (wire.ItemView, error) {
 	f.done = append(f.done, fmt.Sprintf("label %s %q %q", id, *said.Categories, *said.Topics))
 	if f.editErr != nil {
-		return api.ItemView{}, f.editErr
+		return wire.ItemView{}, f.editErr
 	}
 	return f.Item(ctx, id)
 }
 
-func (f *fake) Bursts(context.Context, string, int) (api.Bursts, error) { return f.bursts, f.err }
+func (f *fake) Bursts(context.Context, string, int) (wire.Bursts, error) { return f.bursts, f.err }
 
-func (f *fake) Stories(_ context.Context, q api.StorySearch) (api.StoryPage, error) {
+func (f *fake) Stories(_ context.Context, q wire.StorySearch) (wire.StoryPage, error) {
 	f.listed = append(f.listed, q)
 	return f.stories, f.err
 }
 
-func (f *fake) Story(_ context.Context, id string) (api.StoryView, error) {
+func (f *fake) Story(_ context.Context, id string) (wire.StoryView, error) {
 	if f.err == nil && id != f.story.ID {
-		return api.StoryView{}, fmt.Errorf("story %s: %w", id, storage.ErrNotFound)
+		return wire.StoryView{}, fmt.Errorf("story %s: %w", id, storage.ErrNotFound)
 	}
 	return f.story, f.err
 }
 
-func (f *fake) ClearDuplicate(_ context.Context, id string) (api.Duplicates, error) {
+func (f *fake) ClearDuplicate(_ context.Context, id string) (wire.Duplicates, error) {
 	f.done = append(f.done, "differ "+id)
 	return f.duplicates, f.editErr
 }
 
-func (f *fake) SplitStory(_ context.Context, id string, what api.SplitRequest) (api.StoryView, error) {
+func (f *fake) SplitStory(_ context.Context, id string, what wire.SplitRequest) (wire.StoryView, error) {
 	f.done = append(f.done, fmt.Sprintf("split %s %+v", id, what))
 	return f.story, f.editErr
 }
 
-func (f *fake) JoinStories(_ context.Context, id, other string) (api.StoryView, error) {
+func (f *fake) JoinStories(_ context.Context, id, other string) (wire.StoryView, error) {
 	f.done = append(f.done, "join "+id+" "+other)
 	return f.story, f.editErr
 }
 
-func (f *fake) Feed(_ context.Context, id string) (api.Feed, error) {
+func (f *fake) Feed(_ context.Context, id string) (wire.Feed, error) {
 	for _, feed := range f.feeds.Feeds {
 		if feed.ID == id {
 			return feed, f.err
 		}
 	}
-	return api.Feed{}, errors.Join(f.err, fmt.Errorf("feed %s: %w", id, storage.ErrNotFound))
+	return wire.Feed{}, errors.Join(f.err, fmt.Errorf("feed %s: %w", id, storage.ErrNotFound))
 }
 
-func (f *fake) Discover(_ context.Context, address string) (api.Discovery, error) {
+func (f *fake) Discover(_ context.Context, address string) (wire.Discovery, error) {
 	f.done = append(f.done, "discover "+address)
 	return f.discovery, f.err
 }
 
-func (f *fake) AddFeeds(_ context.Context, urls, _ []string) (api.ImportResults, error) {
+func (f *fake) AddFeeds(_ context.Context, urls, _ []string) (wire.ImportResults, error) {
 	f.done = append(f.done, "add "+urls[0])
-	return api.ImportResults{Results: []api.ImportResult{{FeedID: "id", Outcome: f.outcome, Reason: evil}}}, f.err
+	return wire.ImportResults{Results: []wire.ImportResult{{FeedID: "id", Outcome: f.outcome, Reason: evil}}}, f.err
 }
 
 func (f *fake) RefreshFeed(_ context.Context, id string) error {
@@ -135,17 +136,17 @@ func (f *fake) RefreshFeed(_ context.Context, id string) error {
 	return err
 }
 
-func (f *fake) SetSpam(ctx context.Context, id string, is bool) (api.ItemView, error) {
+func (f *fake) SetSpam(ctx context.Context, id string, is bool) (wire.ItemView, error) {
 	f.done = append(f.done, fmt.Sprintf("spam %s %t", id, is))
 	return f.Item(ctx, id)
 }
 
-func (f *fake) Search(_ context.Context, q api.Search) (api.SearchResults, error) {
+func (f *fake) Search(_ context.Context, q wire.Search) (wire.SearchResults, error) {
 	f.searches = append(f.searches, q)
 	return f.found, f.err
 }
 
-func (f *fake) Item(_ context.Context, id string) (api.ItemView, error) {
+func (f *fake) Item(_ context.Context, id string) (wire.ItemView, error) {
 	item, ok := f.items[id]
 	if !ok && f.err == nil {
 		return item, fmt.Errorf("item %s: %w", id, storage.ErrNotFound)
@@ -153,7 +154,7 @@ func (f *fake) Item(_ context.Context, id string) (api.ItemView, error) {
 	return item, f.err
 }
 
-func (f *fake) Status(context.Context) (api.Status, error) {
+func (f *fake) Status(context.Context) (wire.Status, error) {
 	f.asked++
 	return f.status, f.meshErr
 }
@@ -170,11 +171,11 @@ func hostile() *fake {
 		Assumed: "missing", Revision: 2, DuplicateOf: "../status", DuplicateBy: "url", Spam: true,
 	}
 	spans := []text.Span{{Text: "<b>"}, {Text: evil, Hit: true}, {Text: "&amp;"}}
-	facets := make([]api.Facet, 12)
+	facets := make([]wire.Facet, 12)
 	for i := range facets {
-		facets[i] = api.Facet{Value: fmt.Sprint(evil, i), Label: evil, Count: 1234}
+		facets[i] = wire.Facet{Value: fmt.Sprint(evil, i), Label: evil, Count: 1234}
 	}
-	brief := api.ItemBrief{
+	brief := wire.ItemBrief{
 		ID: "evil2", Title: evil, URL: "javascript:alert(1)", FeedID: "f", FeedTitle: evil, Publisher: evil, Language: `en"><script>`,
 		Seen: noon.Add(-time.Hour), StoryWhy: evil, Spam: true,
 	}
@@ -184,55 +185,55 @@ func hostile() *fake {
 		ID: "evil", Partition: "en", Headline: "evil2", Title: evil, Summary: []storage.Line{{Text: evil, ItemID: "evil2"}}, Items: 4, Events: 2, Sources: 14,
 		FirstSeen: noon.Add(-72 * time.Hour), LastSeen: noon, Categories: []string{evil, "databases"}, Topics: []string{evil}, Burst: true, Clicks: 3,
 	}
-	activity := api.HourlyItems{Since: noon.Add(-72 * time.Hour), Hours: make([]int, 73)}
+	activity := wire.HourlyItems{Since: noon.Add(-72 * time.Hour), Hours: make([]int, 73)}
 	activity.Hours[0], activity.Hours[72] = 3, 1
-	publishers := make([]api.Publisher, 14)
+	publishers := make([]wire.Publisher, 14)
 	for i := range publishers {
-		publishers[i] = api.Publisher{Name: evil, Items: 14 - i}
+		publishers[i] = wire.Publisher{Name: evil, Items: 14 - i}
 	}
 	return &fake{
 		detail: hostileMesh(), ruleFake: hostileRules(),
-		stories: api.StoryPage{Next: evil, Stories: []api.StoryBrief{
+		stories: wire.StoryPage{Next: evil, Stories: []wire.StoryBrief{
 			{Story: story, URL: "javascript:alert(1)", FeedID: "f", FeedTitle: evil, Publishers: []string{evil, evil}, Activity: activity, Why: evil},
 			{Story: storage.Story{ID: "plain", Partition: subjects.OtherLanguages}, URL: "https://a.example/"},
 		}},
-		bursts: api.Bursts{Bursts: []api.Burst{
+		bursts: wire.Bursts{Bursts: []wire.Burst{
 			{Burst: placement.Burst{Of: "topic", Name: evil}}, {Burst: placement.Burst{Of: "category", Name: "databases"}}, {Burst: placement.Burst{Of: "story", Name: "evil"}, Title: evil},
 		}},
-		story: api.StoryView{
+		story: wire.StoryView{
 			Story: story, Publishers: publishers, Activity: activity, Notes: []string{evil},
-			Summary: []api.Quote{{Text: evil, Item: brief}, {Text: evil, Item: repeat}},
-			Timeline: []api.StoryEvent{
-				{ID: "e1", FirstSeen: noon, LastSeen: noon, Items: []api.StoryItem{{ItemBrief: brief, Duplicates: []api.ItemBrief{repeat}}}},
-				{ID: `e2"><script>`, FirstSeen: noon, LastSeen: noon, Items: []api.StoryItem{{ItemBrief: api.ItemBrief{ID: "plain", URL: "https://a.example/"}}, {ItemBrief: brief}}},
+			Summary: []wire.Quote{{Text: evil, Item: brief}, {Text: evil, Item: repeat}},
+			Timeline: []wire.StoryEvent{
+				{ID: "e1", FirstSeen: noon, LastSeen: noon, Items: []wire.StoryItem{{ItemBrief: brief, Duplicates: []wire.ItemBrief{repeat}}}},
+				{ID: `e2"><script>`, FirstSeen: noon, LastSeen: noon, Items: []wire.StoryItem{{ItemBrief: wire.ItemBrief{ID: "plain", URL: "https://a.example/"}}, {ItemBrief: brief}}},
 			},
 		},
 		saved:      []storage.SavedSearch{{Name: "evil", Title: evil, Query: "q=" + url.QueryEscape(evil), Added: noon}, {Name: "plain"}},
-		similar:    []api.FoundItem{{Item: item, FeedTitle: evil}, {Item: storage.Item{ID: `"><script>`, Title: evil, URL: "javascript:alert(1)"}, FeedTitle: evil}},
-		duplicates: api.Duplicates{First: brief, Items: []api.ItemBrief{repeat}},
-		related:    api.Related{Story: story, Items: []api.ItemBrief{brief, repeat}},
-		found: api.SearchResults{
-			Items: []api.FoundItem{{Item: item, FeedTitle: evil, TitleSpans: spans, TextSpans: spans, Coverage: &api.StoryCoverage{Items: 4, Sources: 3}}},
+		similar:    []wire.FoundItem{{Item: item, FeedTitle: evil}, {Item: storage.Item{ID: `"><script>`, Title: evil, URL: "javascript:alert(1)"}, FeedTitle: evil}},
+		duplicates: wire.Duplicates{First: brief, Items: []wire.ItemBrief{repeat}},
+		related:    wire.Related{Story: story, Items: []wire.ItemBrief{brief, repeat}},
+		found: wire.SearchResults{
+			Items: []wire.FoundItem{{Item: item, FeedTitle: evil, TitleSpans: spans, TextSpans: spans, Coverage: &wire.StoryCoverage{Items: 4, Sources: 3}}},
 			Total: 41, Next: evil,
-			Facets: map[string][]api.Facet{"category": facets, "feed": facets, "language": facets},
+			Facets: map[string][]wire.Facet{"category": facets, "feed": facets, "language": facets},
 		},
-		feeds: api.FeedPage{Next: evil, Feeds: []api.Feed{
+		feeds: wire.FeedPage{Next: evil, Feeds: []wire.Feed{
 			{
 				Feed:    storage.Feed{ID: "evil", URL: "https://a.example/" + evil, Title: evil, Site: "javascript:alert(1)", Language: evil, Tags: []string{evil}, Pinned: true, Added: noon, Items: 3, LastItem: noon, Rate: 1.5},
-				Request: &api.RequestView{UserAgent: evil, Headers: []string{evil}, User: evil, Password: "set", Proxy: evil},
+				Request: &wire.RequestView{UserAgent: evil, Headers: []string{evil}, User: evil, Password: "set", Proxy: evil},
 				State:   &subjects.State{Tier: "hot", Next: noon.Add(time.Hour), Reason: evil, Polled: noon, Failures: 2, Class: evil, Error: evil, Changed: noon},
 				Polls:   []subjects.Poll{{At: noon, Duration: 1234 * time.Millisecond, Status: 200, Size: 4200, ProxyID: evil, Reason: "price " + evil}, {At: noon.Add(-time.Hour), Class: evil}},
 			},
 			{Feed: storage.Feed{ID: "plain", URL: "https://b.example/"}},
 		}},
-		discovery: api.Discovery{URL: "https://a.example/", Kind: api.KindPage, Feeds: []api.Candidate{
+		discovery: wire.Discovery{URL: "https://a.example/", Kind: api.KindPage, Feeds: []wire.Candidate{
 			{URL: "https://a.example/" + evil, FeedID: "evil", Stored: true, Title: evil, Format: "RSS", Entries: 2, Newest: noon},
 			{URL: "https://a.example/2", Title: evil, Problem: evil},
 		}},
 		outcome: api.Added,
-		items:   map[string]api.ItemView{"evil": {Item: item, FeedTitle: evil}},
-		status: api.Status{
-			Version: "1", Feeds: api.FeedCounts{Stored: 3, Polled: 2, Failing: 1}, Items: 41, Indexed: 40,
+		items:   map[string]wire.ItemView{"evil": {Item: item, FeedTitle: evil}},
+		status: wire.Status{
+			Version: "1", Feeds: wire.FeedCounts{Stored: 3, Polled: 2, Failing: 1}, Items: 41, Indexed: 40,
 			Queues: []mesh.Depth{{Queue: "crawl", Tasks: 2, Bytes: 1500, Oldest: 75, Fill: .001}, {Queue: subjects.QuarantineStream, Tasks: 1}},
 			Agents: []subjects.Agent{{ID: "a", Host: evil, Roles: []string{"crawl", evil}, Started: noon, Seen: noon, Memory: 1 << 20}},
 			Active: map[string]subjects.Lease{evil: {Agent: "a", Host: evil, Since: "2026-09-29T11:00:00Z"}, "schedule": {}},

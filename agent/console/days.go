@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // A histogram is a bar chart of items by day, the latest last. Days lists the days, the latest first.
@@ -27,7 +27,7 @@ const (
 )
 
 // days returns the histogram of the results, or nil if there are fewer than two days and no day is selected.
-func (s state) days(facet []api.Facet) *histogram {
+func (s state) days(facet []wire.Facet) *histogram {
 	counts := map[string]int64{}
 	var last, first time.Time
 	for _, f := range facet {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -85,7 +86,7 @@ func (c *console) badBulk(w http.ResponseWriter, r *http.Request, why string) {
 const maxBulkForm = 128 << 10 // bytes: a thousand IDs and the other fields
 
 // readBulk returns the operation of a form, and the state of the list on which it was submitted.
-func readBulk(form url.Values) (api.BulkChange, feedState, error) {
+func readBulk(form url.Values) (wire.BulkChange, feedState, error) {
 	query := url.Values{}
 	for _, p := range feedParams {
 		if p.of != "page" && form.Has(p.name) {
@@ -94,7 +95,7 @@ func readBulk(form url.Values) (api.BulkChange, feedState, error) {
 	}
 	values, err := readParams(query.Encode(), feedParams)
 	s := feedState(values)
-	b := api.BulkChange{Action: form.Get("do"), After: form.Get("from")}
+	b := wire.BulkChange{Action: form.Get("do"), After: form.Get("from")}
 	if _, registered := bulkWords[b.Action]; !registered {
 		return b, s, errors.New("choose an action")
 	}

@@ -10,14 +10,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
 // A feedPage shows one feed in detail.
 type feedPage struct {
 	feedRow
-	api.Feed
-	Problem        *api.FeedProblem
+	wire.Feed
+	Problem        *wire.FeedProblem
 	Site, Language string
 	ItemsURL       string
 	Added          *timestamp
@@ -52,7 +53,7 @@ type feedSettings struct {
 	Errors                 []string
 }
 
-func settingsOf(f api.Feed) feedSettings {
+func settingsOf(f wire.Feed) feedSettings {
 	s := feedSettings{Pinned: f.Pinned, FullText: f.FullText, Tags: strings.Join(f.Tags, ", ")}
 	if f.SpamThreshold > 0 {
 		s.Spam = strconv.FormatFloat(f.SpamThreshold, 'g', 3, 64)
@@ -70,12 +71,12 @@ func (c *console) feed(w http.ResponseWriter, r *http.Request) {
 }
 
 // readFeed returns the feed of a request. If it fails it has written the response.
-func (c *console) readFeed(w http.ResponseWriter, r *http.Request) (api.Feed, bool) {
+func (c *console) readFeed(w http.ResponseWriter, r *http.Request) (wire.Feed, bool) {
 	f, err := c.source.Feed(r.Context(), r.PathValue("id"))
 	return f, !c.handleError(w, r, err, "The feed", c.noFeed)
 }
 
-func (c *console) showFeed(w http.ResponseWriter, r *http.Request, status int, f api.Feed, settings feedSettings) {
+func (c *console) showFeed(w http.ResponseWriter, r *http.Request, status int, f wire.Feed, settings feedSettings) {
 	now := c.now()
 	row := rowOf(f, now)
 	main := feedPage{
@@ -135,7 +136,7 @@ func errorMessage(err error) string {
 
 // readChange parses the settings form. An empty password or header value leaves the stored value unchanged,
 // because the page does not contain it.
-func readChange(r *http.Request) (api.FeedChange, feedSettings, error) {
+func readChange(r *http.Request) (wire.FeedChange, feedSettings, error) {
 	unread := r.ParseForm() // only the first call returns the error
 	text := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
 	shown := feedSettings{
@@ -143,7 +144,7 @@ func readChange(r *http.Request) (api.FeedChange, feedSettings, error) {
 		UserAgent: text("user_agent"), User: text("user"), Proxy: text("proxy"),
 	}
 	if unread != nil {
-		return api.FeedChange{}, shown, formError("the form is too large")
+		return wire.FeedChange{}, shown, formError("the form is too large")
 	}
 	tags := tagsIn(shown.Tags)
 	spam, err := 0.0, error(nil)
@@ -152,11 +153,11 @@ func readChange(r *http.Request) (api.FeedChange, feedSettings, error) {
 	}
 	switch {
 	case err != nil || !(spam >= 0 && spam <= 1):
-		return api.FeedChange{}, shown, formError("the spam score must be a number from 0 to 1; leave it empty for the default")
+		return wire.FeedChange{}, shown, formError("the spam score must be a number from 0 to 1; leave it empty for the default")
 	case len(tags) > api.MaxTags:
-		return api.FeedChange{}, shown, formError(fmt.Sprintf("more than %d tags", api.MaxTags))
+		return wire.FeedChange{}, shown, formError(fmt.Sprintf("more than %d tags", api.MaxTags))
 	}
-	change := api.FeedChange{
+	change := wire.FeedChange{
 		Tags: &tags, Pinned: &shown.Pinned, FullText: &shown.FullText, SpamThreshold: &spam,
 		UserAgent: &shown.UserAgent, User: &shown.User, Proxy: &shown.Proxy,
 	}
@@ -184,7 +185,7 @@ func formError(why string) error { return &api.InvalidChangeError{Problems: []er
 
 // A fetchTestPage shows the result of a test fetch.
 type fetchTestPage struct {
-	api.FetchTest
+	wire.FetchTest
 	Feed    string // title of the feed
 	URL     string // of the feed's page
 	Again   string // action of the form that repeats the test
@@ -204,7 +205,7 @@ func (c *console) testFeed(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	result, err := c.source.TestFetch(r.Context(), api.FetchTestRequest{Feed: f.ID, Compare: true})
+	result, err := c.source.TestFetch(r.Context(), wire.FetchTestRequest{Feed: f.ID, Compare: true})
 	if errors.Is(err, api.ErrTooManyRequests) {
 		c.showMessage(w, r, http.StatusTooManyRequests, message{
 			Heading: "Another test is running", Text: []string{"Retry when it has finished."},

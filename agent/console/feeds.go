@@ -9,22 +9,22 @@ import (
 	"slices"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
 // A feedSource provides feeds. Its methods return [storage.ErrNotFound] for a missing feed and an
 // [api.InvalidChangeError] for invalid settings.
 type feedSource interface {
-	FindFeeds(ctx context.Context, q api.FeedSearch) (api.FeedPage, error)
-	FeedFacets(ctx context.Context) (api.FeedFacets, error)
-	ChangeFeeds(ctx context.Context, b api.BulkChange) (api.BulkResult, error)
-	Feed(ctx context.Context, id string) (api.Feed, error)
-	SetFeed(ctx context.Context, id string, change api.FeedChange) (api.Feed, error)
-	TestFetch(ctx context.Context, in api.FetchTestRequest) (api.FetchTest, error)
+	FindFeeds(ctx context.Context, q wire.FeedSearch) (wire.FeedPage, error)
+	FeedFacets(ctx context.Context) (wire.FeedFacets, error)
+	ChangeFeeds(ctx context.Context, b wire.BulkChange) (wire.BulkResult, error)
+	Feed(ctx context.Context, id string) (wire.Feed, error)
+	SetFeed(ctx context.Context, id string, change wire.FeedChange) (wire.Feed, error)
+	TestFetch(ctx context.Context, in wire.FetchTestRequest) (wire.FetchTest, error)
 	RemoveFeed(ctx context.Context, id string) error
-	Discover(ctx context.Context, address string) (api.Discovery, error)
-	AddFeeds(ctx context.Context, urls, tags []string) (api.ImportResults, error)
+	Discover(ctx context.Context, address string) (wire.Discovery, error)
+	AddFeeds(ctx context.Context, urls, tags []string) (wire.ImportResults, error)
 	RefreshFeed(ctx context.Context, id string) error
 }
 
@@ -56,7 +56,7 @@ const feedsOnPage = 50
 // feedParams are the URL parameters of the list of feeds.
 var feedParams = []param{
 	{name: "q", max: 256},
-	{name: "state", max: 16, of: "filter", values: api.FeedStates},
+	{name: "state", max: 16, of: "filter", values: wire.FeedStates},
 	{name: "class", max: 64, of: "filter"},
 	{name: "tier", max: 8, of: "filter", values: []string{"hot", "warm", "cold"}},
 	{name: "tag", max: 128, of: "filter"},
@@ -70,8 +70,8 @@ var feedParams = []param{
 type feedState map[string]string
 
 // filter returns the filter of the list.
-func (s feedState) filter() api.FeedFilter {
-	return api.FeedFilter{
+func (s feedState) filter() wire.FeedFilter {
+	return wire.FeedFilter{
 		Text: s["q"], Tag: s["tag"], Host: s["host"], Pinned: s["pinned"] != "", State: s["state"], Class: s["class"], Tier: s["tier"],
 	}
 }
@@ -133,7 +133,7 @@ type feedRow struct {
 	Last    string
 	Polled  *timestamp
 	Failing bool
-	Problem *api.FeedProblem
+	Problem *wire.FeedProblem
 	Pinned  bool
 	Tags    []choice
 }
@@ -145,7 +145,7 @@ func (c *console) feeds(w http.ResponseWriter, r *http.Request) {
 		c.badAddress(w, r, badFeedsHeading, err, toFeeds)
 		return
 	}
-	found, err := c.source.FindFeeds(r.Context(), api.FeedSearch{FeedFilter: s.filter(), Sort: s.sort(), After: s["after"], Limit: feedsOnPage, Count: true})
+	found, err := c.source.FindFeeds(r.Context(), wire.FeedSearch{FeedFilter: s.filter(), Sort: s.sort(), After: s["after"], Limit: feedsOnPage, Count: true})
 	if errors.Is(err, storage.ErrBadCursor) {
 		c.badAddress(w, r, badFeedsHeading, err, toFeeds)
 		return
@@ -197,8 +197,8 @@ var toFeeds = choice{Label: "All feeds", URL: feedsPath}
 
 // stateWords are the labels of feed states.
 var stateWords = map[string]string{
-	api.StateFailing: "Failing", api.StateGone: "Gone", api.StateNew: "Never polled", api.StateDue: "Due now",
-	api.StatePolling: "Being polled", api.StateOK: "OK",
+	wire.StateFailing: "Failing", wire.StateGone: "Gone", wire.StateNew: "Never polled", wire.StateDue: "Due now",
+	wire.StatePolling: "Being polled", wire.StateOK: "OK",
 }
 
 func chipLabel(name, value string) string {
@@ -221,8 +221,8 @@ func (s feedState) sorts() []choice {
 }
 
 // filters returns the filters of the list. The URL of an active value removes it.
-func (s feedState) filters(f api.FeedFacets) []feedFilter {
-	choices := func(name string, counts []api.FeedCount, label func(string) string) (list []choice) {
+func (s feedState) filters(f wire.FeedFacets) []feedFilter {
+	choices := func(name string, counts []wire.FeedCount, label func(string) string) (list []choice) {
 		for _, n := range counts {
 			if n.Feeds == 0 && s[name] != n.Name {
 				continue
@@ -236,9 +236,9 @@ func (s feedState) filters(f api.FeedFacets) []feedFilter {
 		return list
 	}
 	same := func(word string) string { return word }
-	tags := make([]api.FeedCount, min(len(f.Tags), 20))
+	tags := make([]wire.FeedCount, min(len(f.Tags), 20))
 	for i := range tags {
-		tags[i] = api.FeedCount{Name: f.Tags[i].Tag, Feeds: f.Tags[i].Feeds}
+		tags[i] = wire.FeedCount{Name: f.Tags[i].Tag, Feeds: f.Tags[i].Feeds}
 	}
 	all := []feedFilter{
 		{"State", "by-state", choices("state", f.States, func(state string) string { return stateWords[state] })},
@@ -250,13 +250,13 @@ func (s feedState) filters(f api.FeedFacets) []feedFilter {
 }
 
 // row returns a feed's row, with links for its tags.
-func (s feedState) row(f api.Feed, now time.Time) feedRow {
+func (s feedState) row(f wire.Feed, now time.Time) feedRow {
 	row := rowOf(f, now)
 	row.Tags = linksOf(f.Tags, func(tag string) string { return s.with("tag", tag) })
 	return row
 }
 
-func rowOf(f api.Feed, now time.Time) feedRow {
+func rowOf(f wire.Feed, now time.Time) feedRow {
 	row := feedRow{
 		ID: f.ID, Title: cmp.Or(f.Title, host(f.URL), f.URL), URL: feedPath(f.ID), Address: f.URL, Host: storage.HostOf(f.URL), Items: f.Items, Newest: newTimestamp(f.LastItem, now),
 		Next: nextPoll(f, now), Last: f.LastPoll(), Failing: f.State != nil && f.State.Failures > 0, Problem: f.Problem, Pinned: f.Pinned,
@@ -268,7 +268,7 @@ func rowOf(f api.Feed, now time.Time) feedRow {
 	return row
 }
 
-func nextPoll(f api.Feed, now time.Time) string {
+func nextPoll(f wire.Feed, now time.Time) string {
 	return f.NextPoll(now, func(t time.Time) string { return ago(now.Sub(t)) })
 }
 

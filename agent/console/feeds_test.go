@@ -15,39 +15,40 @@ import (
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/role/parse/feed/compare"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
 // A feedFake is the part of [fake] for the pages of feeds.
 type feedFake struct {
-	lists   []api.FeedSearch // requested lists
-	bulks   []api.BulkChange
-	changes []api.FeedChange
+	lists   []wire.FeedSearch // requested lists
+	bulks   []wire.BulkChange
+	changes []wire.FeedChange
 	setErr  error // of settings and bulk changes
-	facets  api.FeedFacets
-	step    api.BulkResult
-	tested  api.FetchTest
+	facets  wire.FeedFacets
+	step    wire.BulkResult
+	tested  wire.FetchTest
 }
 
-func (f *fake) FindFeeds(_ context.Context, q api.FeedSearch) (api.FeedPage, error) {
+func (f *fake) FindFeeds(_ context.Context, q wire.FeedSearch) (wire.FeedPage, error) {
 	f.lists = append(f.lists, q)
 	return f.feeds, f.err
 }
 
-func (f *fake) FeedFacets(context.Context) (api.FeedFacets, error) { return f.facets, f.err }
+func (f *fake) FeedFacets(context.Context) (wire.FeedFacets, error) { return f.facets, f.err }
 
-func (f *fake) ChangeFeeds(_ context.Context, b api.BulkChange) (api.BulkResult, error) {
+func (f *fake) ChangeFeeds(_ context.Context, b wire.BulkChange) (wire.BulkResult, error) {
 	f.bulks = append(f.bulks, b)
 	return f.step, errors.Join(f.err, f.setErr)
 }
 
-func (f *fake) SetFeed(ctx context.Context, id string, change api.FeedChange) (api.Feed, error) {
+func (f *fake) SetFeed(ctx context.Context, id string, change wire.FeedChange) (wire.Feed, error) {
 	f.changes = append(f.changes, change)
 	feed, err := f.Feed(ctx, id)
 	return feed, errors.Join(err, f.setErr)
 }
 
-func (f *fake) TestFetch(_ context.Context, in api.FetchTestRequest) (api.FetchTest, error) {
+func (f *fake) TestFetch(_ context.Context, in wire.FetchTestRequest) (wire.FetchTest, error) {
 	f.done = append(f.done, "test "+in.Feed)
 	return f.tested, errors.Join(f.err, f.setErr)
 }
@@ -61,12 +62,12 @@ func (f *fake) RemoveFeed(ctx context.Context, id string) error {
 // failingFeeds is a source whose first feed has every kind of problem.
 func failingFeeds() *fake {
 	source := hostile()
-	source.feeds.Feeds[0].Problem = &api.FeedProblem{Summary: evil, Advice: evil, Class: evil}
+	source.feeds.Feeds[0].Problem = &wire.FeedProblem{Summary: evil, Advice: evil, Class: evil}
 	total := int64(1234)
 	source.feeds.Total = &total
-	source.facets = api.FeedFacets{
-		States:  []api.FeedCount{{Name: "failing", Feeds: 12}, {Name: "gone"}},
-		Classes: []api.FeedCount{{Name: evil, Feeds: 7}}, Tiers: []api.FeedCount{{Name: "hot", Feeds: 3}},
+	source.facets = wire.FeedFacets{
+		States:  []wire.FeedCount{{Name: "failing", Feeds: 12}, {Name: "gone"}},
+		Classes: []wire.FeedCount{{Name: evil, Feeds: 7}}, Tiers: []wire.FeedCount{{Name: "hot", Feeds: 3}},
 		Tags: []storage.TagCount{{Tag: evil, Feeds: 2}},
 	}
 	return source
@@ -153,8 +154,8 @@ func TestFeedsPage_ListsState(t *testing.T) {
 func TestFeedsPage_URLContainsState(t *testing.T) {
 	source := failingFeeds()
 	page := parse(t, body(t, serve(source, "GET", "/feeds?q=a&state=failing&class=dns&tier=hot&tag=t&host=h&pinned=yes&sort=items")))
-	want := api.FeedSearch{
-		FeedFilter: api.FeedFilter{Text: "a", Tag: "t", Host: "h", Pinned: true, State: "failing", Class: "dns", Tier: "hot"},
+	want := wire.FeedSearch{
+		FeedFilter: wire.FeedFilter{Text: "a", Tag: "t", Host: "h", Pinned: true, State: "failing", Class: "dns", Tier: "hot"},
 		Sort:       "items", Limit: feedsOnPage, Count: true,
 	}
 	if len(source.lists) != 1 || source.lists[0] != want {
@@ -192,9 +193,9 @@ func hidden(page *html.Node, path string) url.Values {
 func TestFeedsPage_BulkChanges(t *testing.T) {
 	t.Run("at once where few are chosen", func(t *testing.T) {
 		source := failingFeeds()
-		source.step = api.BulkResult{Done: 2, Failed: 1, Reasons: []api.FeedFailure{{ID: "x", Why: evil}}}
+		source.step = wire.BulkResult{Done: 2, Failed: 1, Reasons: []wire.FeedFailure{{ID: "x", Why: evil}}}
 		r := post(source, "/feeds/bulk", url.Values{"do": {"tag"}, "tags": {"a, b ,"}, "id": {"1", "2"}, "state": {"failing"}})
-		want := api.BulkChange{Action: api.ActionTag, Tags: []string{"a", "b"}, IDs: []string{"1", "2"}}
+		want := wire.BulkChange{Action: api.ActionTag, Tags: []string{"a", "b"}, IDs: []string{"1", "2"}}
 		if len(source.bulks) != 1 || !reflect.DeepEqual(source.bulks[0], want) {
 			t.Errorf("done is %+v, want %+v", source.bulks, want)
 		}
@@ -208,20 +209,20 @@ func TestFeedsPage_BulkChanges(t *testing.T) {
 	})
 	t.Run("after a question where many are, step by step", func(t *testing.T) {
 		source := failingFeeds()
-		source.step = api.BulkResult{Found: 1500}
+		source.step = wire.BulkResult{Found: 1500}
 		form := url.Values{"do": {"refresh"}, "all": {"yes"}, "class": {"dns"}, "q": {`"><script>`}}
 		page := parse(t, body(t, post(source, "/feeds/bulk", form)))
-		filter := api.FeedFilter{Text: `"><script>`, Class: "dns"}
-		want := api.BulkChange{Action: api.ActionRefresh, Filter: &filter, All: true, DryRun: true}
-		if !reflect.DeepEqual(source.bulks, []api.BulkChange{want}) || !strings.Contains(words(page), "Poll 1,500 feeds?") {
+		filter := wire.FeedFilter{Text: `"><script>`, Class: "dns"}
+		want := wire.BulkChange{Action: api.ActionRefresh, Filter: &filter, All: true, DryRun: true}
+		if !reflect.DeepEqual(source.bulks, []wire.BulkChange{want}) || !strings.Contains(words(page), "Poll 1,500 feeds?") {
 			t.Fatalf("done is %+v, the page says %q; want a count and a question", source.bulks, words(page))
 		}
-		source.step = api.BulkResult{Done: 900, Next: "https://m.example/"}
+		source.step = wire.BulkResult{Done: 900, Next: "https://m.example/"}
 		page = parse(t, body(t, post(source, "/feeds/bulk", hidden(page, "/feeds/bulk"))))
 		if want.DryRun = false; !reflect.DeepEqual(source.bulks[1], want) || !strings.Contains(words(page), "More feeds remain") {
 			t.Fatalf("done is %+v, the page says %q; want the first step", source.bulks[1], words(page))
 		}
-		source.step = api.BulkResult{Done: 600}
+		source.step = wire.BulkResult{Done: 600}
 		page = parse(t, body(t, post(source, "/feeds/bulk", hidden(page, "/feeds/bulk"))))
 		if want.After = "https://m.example/"; !reflect.DeepEqual(source.bulks[2], want) || strings.Contains(words(page), "Go on") {
 			t.Errorf("done is %+v, the page says %q; want the last step", source.bulks[2], words(page))
@@ -288,11 +289,11 @@ func TestFeedPage_SavesSettingsAndKeepsSecrets(t *testing.T) {
 
 func TestFeedPage_TestFetchShowsHeaders(t *testing.T) {
 	source := hostile()
-	source.tested = api.FetchTest{
-		URL: evil, Took: 1234, Size: 4200, Title: evil, Format: "RSS", Entries: 2, First: []api.TestedEntry{{Title: evil, Link: "javascript:alert(1)", Published: noon}},
-		Hops: []api.FetchHop{
-			{URL: evil, Status: 301, Sent: []api.FetchHeader{{Name: "Authorization", Value: "set"}}, Received: []api.FetchHeader{{Name: "Location", Value: evil}}},
-			{URL: evil, Status: 200, Received: []api.FetchHeader{{Name: "Etag", Value: evil}}},
+	source.tested = wire.FetchTest{
+		URL: evil, Took: 1234, Size: 4200, Title: evil, Format: "RSS", Entries: 2, First: []wire.TestedEntry{{Title: evil, Link: "javascript:alert(1)", Published: noon}},
+		Hops: []wire.FetchHop{
+			{URL: evil, Status: 301, Sent: []wire.FetchHeader{{Name: "Authorization", Value: "set"}}, Received: []wire.FetchHeader{{Name: "Location", Value: evil}}},
+			{URL: evil, Status: 200, Received: []wire.FetchHeader{{Name: "Etag", Value: evil}}},
 		},
 	}
 	r := post(source, "/feeds/evil/test", nil)
@@ -306,7 +307,7 @@ func TestFeedPage_TestFetchShowsHeaders(t *testing.T) {
 	if strings.Contains(page, "<script>alert") || strings.Contains(page, `href="javascript`) {
 		t.Error("what a host says is taken for markup")
 	}
-	source.tested.Comparison = &api.Comparison{Parser: "gofeed v1", Entries: 2, Same: 1, Differ: 1, Pairs: []compare.EntryPair{
+	source.tested.Comparison = &wire.Comparison{Parser: "gofeed v1", Entries: 2, Same: 1, Differ: 1, Pairs: []compare.EntryPair{
 		{Ours: &compare.ParsedEntry{Title: evil, Link: "javascript:alert(1)", Published: noon}, Theirs: &compare.ParsedEntry{Title: "b"}, Differs: []string{"title"}},
 		{Theirs: &compare.ParsedEntry{Title: "c"}},
 	}}
@@ -320,7 +321,7 @@ func TestFeedPage_TestFetchShowsHeaders(t *testing.T) {
 	if strings.Contains(page, "<script>alert") || strings.Contains(page, `href="javascript`) {
 		t.Error("the comparison contains markup of a feed")
 	}
-	source.tested = api.FetchTest{Error: evil, Problem: &api.FeedProblem{Summary: "It is away.", Advice: "Wait."}}
+	source.tested = wire.FetchTest{Error: evil, Problem: &wire.FeedProblem{Summary: "It is away.", Advice: "Wait."}}
 	if text := words(parse(t, body(t, post(source, "/feeds/evil/test", nil)))); !strings.Contains(text, "It is away. Wait. <script>") {
 		t.Errorf("of a failure the page says %q", text)
 	}
@@ -383,7 +384,7 @@ func TestFoundPage_OffersFeeds(t *testing.T) {
 	if text := words(page); !strings.Contains(text, "2 feeds found") || !strings.Contains(text, "Cannot be read: <script>") {
 		t.Errorf("the page says %q", text)
 	}
-	source.discovery = api.Discovery{URL: "https://a.example/", Kind: api.KindUnreachable, Problem: "no answer"}
+	source.discovery = wire.Discovery{URL: "https://a.example/", Kind: api.KindUnreachable, Problem: "no answer"}
 	if text := words(parse(t, body(t, send(source, "/feeds/find", "a.example")))); !strings.Contains(text, "No feed was found https://a.example/ no answer Add anyway") {
 		t.Errorf("where nothing answers the page says %q", text)
 	}

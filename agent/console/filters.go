@@ -3,7 +3,7 @@ package console
 import (
 	"cmp"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // A group is a filter with its values.
@@ -29,7 +29,7 @@ var (
 )
 
 // groups returns the filters with their values as links.
-func (s state) groups(found api.SearchResults) []group {
+func (s state) groups(found wire.SearchResults) []group {
 	list := []group{s.fixed("time", "Published", times)}
 	if days := s.days(found.Facets["day"]); days != nil {
 		list = append(list, group{ID: "day", Label: "Days", Days: days})
@@ -59,7 +59,7 @@ func (s state) fixed(name, label string, values []choice) group {
 }
 
 // facet returns the values of the results. The URL of the active value removes the filter.
-func (s state) facet(name string, facets []api.Facet) []choice {
+func (s state) facet(name string, facets []wire.Facet) []choice {
 	var list []choice
 	for _, f := range facets {
 		c := choice{Label: cmp.Or(f.Label, f.Value), URL: s.with(name, f.Value).URL(), Count: f.Count, Key: name + " " + f.Value}
@@ -75,7 +75,7 @@ func (s state) facet(name string, facets []api.Facet) []choice {
 }
 
 // chips returns the active filters as labels.
-func (s state) chips(found api.SearchResults) []choice {
+func (s state) chips(found wire.SearchResults) []choice {
 	var list []choice
 	add := func(name, words string) {
 		if s[name] != "" {
@@ -111,7 +111,7 @@ func label(values []choice, value string) string {
 }
 
 // feedTitle returns the title of a feed if the results contain it, else its ID.
-func feedTitle(id string, found api.SearchResults) string {
+func feedTitle(id string, found wire.SearchResults) string {
 	for _, item := range found.Items {
 		if item.FeedID == id && item.FeedTitle != "" {
 			return item.FeedTitle

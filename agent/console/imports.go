@@ -12,16 +12,17 @@ import (
 	"strings"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
 // An importSource imports lists of feeds. StartImport returns an [api.InvalidListError] for an invalid list.
 type importSource interface {
-	StartImport(ctx context.Context, name string, list []byte) (api.Import, error)
-	Imports(ctx context.Context) (api.Imports, error)
-	Import(ctx context.Context, id string) (api.Import, error)
-	ImportLines(ctx context.Context, q api.ImportSearch) (api.ImportPage, error)
-	CancelImport(ctx context.Context, id string) (api.Import, error)
+	StartImport(ctx context.Context, name string, list []byte) (wire.Import, error)
+	Imports(ctx context.Context) (wire.Imports, error)
+	Import(ctx context.Context, id string) (wire.Import, error)
+	ImportLines(ctx context.Context, q wire.ImportSearch) (wire.ImportPage, error)
+	CancelImport(ctx context.Context, id string) (wire.Import, error)
 }
 
 const importsPath = "/imports"
@@ -44,7 +45,7 @@ type importRow struct {
 	Running, Ending             bool
 }
 
-func (c *console) importRow(imp api.Import) importRow {
+func (c *console) importRow(imp wire.Import) importRow {
 	row := importRow{
 		Name: imp.Name, URL: importPath(imp.ID), State: imp.State, Started: newTimestamp(imp.Started, c.now()), Finished: newTimestamp(imp.Finished, c.now()),
 		Total: int64(imp.Total), Done: int64(imp.Done), Added: int64(imp.Added), Known: int64(imp.Existing), Invalid: int64(imp.Invalid),
@@ -76,7 +77,7 @@ func (c *console) beginImport(w http.ResponseWriter, r *http.Request) {
 	if err == nil && len(list) == 0 {
 		err = &api.InvalidListError{Reason: "No file was chosen, or it is empty."}
 	}
-	var imp api.Import
+	var imp wire.Import
 	if err == nil {
 		imp, err = c.source.StartImport(r.Context(), name, list)
 	}
@@ -153,13 +154,13 @@ type importPage struct {
 }
 
 type importLine struct {
-	api.ImportLine
+	wire.ImportLine
 	Page string // URL of the feed's page; empty if it has none
 	Bad  bool
 }
 
 var importParams = []param{
-	{name: "verdict", max: 16, of: "filter", values: api.Verdicts},
+	{name: "verdict", max: 16, of: "filter", values: wire.Verdicts},
 	{name: "after", of: "page"},
 }
 
@@ -177,9 +178,9 @@ func (c *console) importPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	after, _ := strconv.Atoi(s["after"])
-	var found api.ImportPage
+	var found wire.ImportPage
 	if err == nil {
-		found, err = c.source.ImportLines(r.Context(), api.ImportSearch{ID: imp.ID, Verdict: s["verdict"], After: after, Limit: linesOnPage})
+		found, err = c.source.ImportLines(r.Context(), wire.ImportSearch{ID: imp.ID, Verdict: s["verdict"], After: after, Limit: linesOnPage})
 	}
 	if err != nil {
 		c.showUnavailable(w, r, err, "The import")
@@ -197,7 +198,7 @@ func (c *console) importPage(w http.ResponseWriter, r *http.Request) {
 		return addressOf(importPath(imp.ID), params)
 	}
 	main.Verdicts = append(main.Verdicts, choice{Label: "all", URL: at("", 0), Active: s["verdict"] == ""})
-	for _, verdict := range api.Verdicts {
+	for _, verdict := range wire.Verdicts {
 		main.Verdicts = append(main.Verdicts, choice{Label: verdict, URL: at(verdict, 0), Active: s["verdict"] == verdict})
 	}
 	if after > 0 {
@@ -208,7 +209,7 @@ func (c *console) importPage(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, line := range found.Lines {
 		row := importLine{ImportLine: line, Bad: slices.Contains(badVerdicts, line.Verdict)}
-		if line.FeedID != "" && line.Verdict != api.VerdictLeftOut && line.Verdict != api.VerdictWaiting && line.Verdict != api.VerdictRedirected {
+		if line.FeedID != "" && line.Verdict != wire.VerdictLeftOut && line.Verdict != wire.VerdictWaiting && line.Verdict != wire.VerdictRedirected {
 			row.Page = feedPath(line.FeedID)
 		}
 		main.Lines = append(main.Lines, row)
@@ -217,7 +218,7 @@ func (c *console) importPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // badVerdicts are the verdicts that need attention.
-var badVerdicts = []string{api.VerdictInvalid, api.VerdictFailed, api.VerdictNoFeed, api.VerdictBlocked, api.VerdictGone}
+var badVerdicts = []string{wire.VerdictInvalid, wire.VerdictFailed, wire.VerdictNoFeed, wire.VerdictBlocked, wire.VerdictGone}
 
 func (c *console) noImport(w http.ResponseWriter, r *http.Request) {
 	c.showMessage(w, r, http.StatusNotFound, message{

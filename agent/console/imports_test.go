@@ -15,19 +15,20 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
-func (f *fake) StartImport(_ context.Context, name string, list []byte) (api.Import, error) {
+func (f *fake) StartImport(_ context.Context, name string, list []byte) (wire.Import, error) {
 	f.done = append(f.done, fmt.Sprintf("import %s %s", name, list))
-	return api.Import{ID: "id"}, errors.Join(f.err, f.setErr)
+	return wire.Import{ID: "id"}, errors.Join(f.err, f.setErr)
 }
 
-func (f *fake) Imports(context.Context) (api.Imports, error) { return f.allImports(), f.err }
+func (f *fake) Imports(context.Context) (wire.Imports, error) { return f.allImports(), f.err }
 
 // allImports are imports in all states.
-func (f *fake) allImports() api.Imports {
-	return api.Imports{Imports: []api.Import{
+func (f *fake) allImports() wire.Imports {
+	return wire.Imports{Imports: []wire.Import{
 		{ID: "runs", Name: evil, State: "running", Started: noon, Total: 1500, Done: 20, Added: 10, Existing: 9, Invalid: 1},
 		{ID: "ends", State: "running", Cancel: true, Started: noon, Total: 2},
 		{ID: "done", Name: "b.opml", State: "done", Started: noon.Add(-time.Hour), Finished: noon, Total: 2, Done: 2},
@@ -35,27 +36,27 @@ func (f *fake) allImports() api.Imports {
 	}}
 }
 
-func (f *fake) Import(_ context.Context, id string) (api.Import, error) {
+func (f *fake) Import(_ context.Context, id string) (wire.Import, error) {
 	for _, imp := range f.allImports().Imports {
 		if imp.ID == id {
 			return imp, f.err
 		}
 	}
-	return api.Import{}, errors.Join(f.err, fmt.Errorf("import %s: %w", id, storage.ErrNotFound))
+	return wire.Import{}, errors.Join(f.err, fmt.Errorf("import %s: %w", id, storage.ErrNotFound))
 }
 
-func (f *fake) ImportLines(_ context.Context, q api.ImportSearch) (api.ImportPage, error) {
+func (f *fake) ImportLines(_ context.Context, q wire.ImportSearch) (wire.ImportPage, error) {
 	f.done = append(f.done, fmt.Sprintf("lines %s %q after %d", q.ID, q.Verdict, q.After))
 	if q.ID != "runs" {
-		return api.ImportPage{}, f.err
+		return wire.ImportPage{}, f.err
 	}
-	return api.ImportPage{Next: 7, Lines: []api.ImportLine{
-		{ImportResult: api.ImportResult{Line: 3, URL: evil, Outcome: api.Invalid}, Verdict: api.VerdictInvalid, Detail: evil},
-		{ImportResult: api.ImportResult{Line: 4, URL: "https://a.example/", FeedID: "a/b", Outcome: api.Added}, Verdict: api.VerdictRead},
+	return wire.ImportPage{Next: 7, Lines: []wire.ImportLine{
+		{ImportResult: wire.ImportResult{Line: 3, URL: evil, Outcome: api.Invalid}, Verdict: wire.VerdictInvalid, Detail: evil},
+		{ImportResult: wire.ImportResult{Line: 4, URL: "https://a.example/", FeedID: "a/b", Outcome: api.Added}, Verdict: wire.VerdictRead},
 	}}, f.err
 }
 
-func (f *fake) CancelImport(ctx context.Context, id string) (api.Import, error) {
+func (f *fake) CancelImport(ctx context.Context, id string) (wire.Import, error) {
 	f.done = append(f.done, "cancel "+id)
 	return f.Import(ctx, id)
 }

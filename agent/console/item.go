@@ -11,19 +11,20 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
 // An itemSource provides items and applies manual edits. Its methods return [storage.ErrNotFound] for a
 // missing item.
 type itemSource interface {
-	Item(ctx context.Context, id string) (api.ItemView, error)
-	SetSpam(ctx context.Context, id string, is bool) (api.ItemView, error)
-	Duplicates(ctx context.Context, id string) (api.Duplicates, error)
-	Related(ctx context.Context, id string, limit int) (api.Related, error)
-	Similar(ctx context.Context, id string, limit int) (api.Similar, error)
-	LabelItem(ctx context.Context, id string, said api.Correction) (api.ItemView, error)
-	ClearDuplicate(ctx context.Context, id string) (api.Duplicates, error)
+	Item(ctx context.Context, id string) (wire.ItemView, error)
+	SetSpam(ctx context.Context, id string, is bool) (wire.ItemView, error)
+	Duplicates(ctx context.Context, id string) (wire.Duplicates, error)
+	Related(ctx context.Context, id string, limit int) (wire.Related, error)
+	Similar(ctx context.Context, id string, limit int) (wire.Similar, error)
+	LabelItem(ctx context.Context, id string, said wire.Correction) (wire.ItemView, error)
+	ClearDuplicate(ctx context.Context, id string) (wire.Duplicates, error)
 }
 
 func (c *console) itemRoutes(mux *http.ServeMux) {
@@ -170,7 +171,7 @@ func (c *console) label(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	categories, topics := strings.Fields(r.PostFormValue("categories")), strings.Fields(r.PostFormValue("topics"))
-	_, err := c.source.LabelItem(r.Context(), id, api.Correction{Categories: &categories, Topics: &topics})
+	_, err := c.source.LabelItem(r.Context(), id, wire.Correction{Categories: &categories, Topics: &topics})
 	if errors.Is(err, storage.ErrNotFound) {
 		c.noItem(w, r)
 		return
@@ -197,7 +198,7 @@ func (c *console) noItem(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (c *console) view(item api.ItemView) itemPage {
+func (c *console) view(item wire.ItemView) itemPage {
 	now := c.now()
 	p := itemPage{
 		URL:         itemURL(item.ID),
@@ -240,7 +241,7 @@ func (c *console) view(item api.ItemView) itemPage {
 }
 
 // addRelated adds the duplicates of the item and other items of its story.
-func (p *itemPage) addRelated(same api.Duplicates, related api.Related, now time.Time) {
+func (p *itemPage) addRelated(same wire.Duplicates, related wire.Related, now time.Time) {
 	for _, i := range same.Items {
 		if row := rowOfItem(i, now); row.URL != p.URL {
 			p.Duplicates = append(p.Duplicates, row)
@@ -260,7 +261,7 @@ func (p *itemPage) addRelated(same api.Duplicates, related api.Related, now time
 }
 
 // addSimilar adds similar items that the page does not list already.
-func (p *itemPage) addSimilar(found []api.FoundItem, now time.Time) {
+func (p *itemPage) addSimilar(found []wire.FoundItem, now time.Time) {
 	listed := map[string]bool{p.URL: true, p.Duplicate: true}
 	for _, row := range p.Duplicates {
 		listed[row.URL] = true

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
 func itemPages() map[string]shown {
 	polite := hostile()
-	polite.items["evil"] = api.ItemView{Item: storage.Item{URL: "https://www.a.example/x?a=1&b=2", Title: "Plain"}}
+	polite.items["evil"] = wire.ItemView{Item: storage.Item{URL: "https://www.a.example/x?a=1&b=2", Title: "Plain"}}
 	return map[string]shown{
 		"item":       {"/items/evil", 200, hostile()},
 		"plain item": {"/items/evil", 200, polite},
@@ -27,7 +28,7 @@ func TestItemPage_LinksToWebOnly(t *testing.T) {
 		"javascript:alert(1)": false, "JaVaScRiPt://a.example/%0aalert(1)": false, "data:text/html,x": false,
 		"//a.example/": false, "/status": false, "": false, "https:": false, "ftp://a.example/": false,
 	} {
-		source := &fake{items: map[string]api.ItemView{"i": {Item: storage.Item{URL: address}}}}
+		source := &fake{items: map[string]wire.ItemView{"i": {Item: storage.Item{URL: address}}}}
 		doc := parse(t, body(t, serve(source, "GET", "/items/i")))
 		got := false
 		for _, a := range elements(doc, "a") {
@@ -45,7 +46,7 @@ func TestItemPage_LinksToWebOnly(t *testing.T) {
 }
 
 func TestItemPage_ShowsEnclosuresAndComments(t *testing.T) {
-	source := &fake{items: map[string]api.ItemView{"i": {Item: storage.Item{
+	source := &fake{items: map[string]wire.ItemView{"i": {Item: storage.Item{
 		Comments: "https://a.example/talk?a=1&b=2", Source: evil,
 		Enclosures: []storage.Enclosure{{URL: "https://a.example/1.mp3", Type: evil}, {URL: "javascript:alert(1)"}, {URL: "https://a.example/2"}},
 	}}}}
@@ -120,7 +121,7 @@ func TestItemPage_ShowsProvenance(t *testing.T) {
 }
 
 func TestItemPage_MarkSpam(t *testing.T) {
-	source := &fake{items: map[string]api.ItemView{"evil": {}}}
+	source := &fake{items: map[string]wire.ItemView{"evil": {}}}
 	submitAll(t, source, []submission{
 		{"/items/evil/spam", "spam=yes", 303, "/items/evil"},
 		{"/items/evil/spam", "spam=no", 303, "/items/evil"},
@@ -133,7 +134,7 @@ func TestItemPage_MarkSpam(t *testing.T) {
 }
 
 func TestItemPage_CorrectLabels(t *testing.T) {
-	source := &fake{items: map[string]api.ItemView{"i": {}}}
+	source := &fake{items: map[string]wire.ItemView{"i": {}}}
 	submitAll(t, source, []submission{
 		{"/items/i/labels", "categories=databases++ai-ml&topics=", 303, "/items/i"},
 		{"/items/none/labels", "topics=kernel", 404, ""},
@@ -151,12 +152,12 @@ func TestItemPage_CorrectLabels(t *testing.T) {
 
 func TestItemPage_SimilarItemsListedOnce(t *testing.T) {
 	source := &fake{
-		items:      map[string]api.ItemView{"i": {Item: storage.Item{ID: "i", DuplicateOf: "first"}}},
-		duplicates: api.Duplicates{Items: []api.ItemBrief{{ID: "d", Title: "Same"}}},
-		related:    api.Related{Story: storage.Story{ID: "s", Items: 3}, Items: []api.ItemBrief{{ID: "r", Title: "Related"}}},
+		items:      map[string]wire.ItemView{"i": {Item: storage.Item{ID: "i", DuplicateOf: "first"}}},
+		duplicates: wire.Duplicates{Items: []wire.ItemBrief{{ID: "d", Title: "Same"}}},
+		related:    wire.Related{Story: storage.Story{ID: "s", Items: 3}, Items: []wire.ItemBrief{{ID: "r", Title: "Related"}}},
 	}
 	for _, id := range []string{"i", "first", "d", "r", "other"} {
-		source.similar = append(source.similar, api.FoundItem{Item: storage.Item{ID: id, Title: "Like " + id, URL: "https://www.b.example/"}})
+		source.similar = append(source.similar, wire.FoundItem{Item: storage.Item{ID: id, Title: "Like " + id, URL: "https://www.b.example/"}})
 	}
 	doc := parse(t, body(t, serve(source, "GET", "/items/i")))
 	if got := link(doc, "Like other"); got != "/items/other" || strings.Count(words(doc), "Like ") != 1 {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 const meshPath = "/mesh"
@@ -14,12 +14,12 @@ const meshPath = "/mesh"
 // A meshSource provides the state of the mesh and the quarantine. Its methods return [mesh.ErrNoTask] for a
 // missing task.
 type meshSource interface {
-	Readiness(ctx context.Context) []api.Check
-	Quarantine(ctx context.Context, after uint64, limit int) (api.QuarantinePage, error)
+	Readiness(ctx context.Context) []wire.Check
+	Quarantine(ctx context.Context, after uint64, limit int) (wire.QuarantinePage, error)
 	ReplayQuarantined(ctx context.Context, seq uint64) error
 	DropQuarantined(ctx context.Context, seq uint64) error
-	Proxies(ctx context.Context) (api.Proxies, error)
-	SendEvents(w http.ResponseWriter, r *http.Request, as func(api.StreamEvent) (name string, data any))
+	Proxies(ctx context.Context) (wire.Proxies, error)
+	SendEvents(w http.ResponseWriter, r *http.Request, as func(wire.StreamEvent) (name string, data any))
 }
 
 func (c *console) meshRoutes(mux *http.ServeMux) {
@@ -37,7 +37,7 @@ type meshPage struct {
 	pager
 	Live       liveMesh
 	Problems   []string
-	Checks     []api.Check
+	Checks     []wire.Check
 	Made       *timestamp
 	Quarantine []taskRow
 	NoTasks    string // message if no tasks are listed; empty if the quarantine is empty
@@ -135,7 +135,7 @@ func (c *console) decideTask(do func(context.Context, uint64) error) http.Handle
 
 // meshEvents streams changes of the mesh to the page's script, as formatted text.
 func (c *console) meshEvents(w http.ResponseWriter, r *http.Request) {
-	c.source.SendEvents(w, r, func(event api.StreamEvent) (string, any) {
+	c.source.SendEvents(w, r, func(event wire.StreamEvent) (string, any) {
 		if event.Status != nil {
 			return "state", liveOf(*event.Status, c.now())
 		}

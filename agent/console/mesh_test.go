@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
 
@@ -85,9 +85,9 @@ func TestMeshPage_ReplayAndDropTasks(t *testing.T) {
 
 func TestMeshEvents_FormattedText(t *testing.T) {
 	source := hostile()
-	source.event = []api.StreamEvent{
-		{Status: &api.Status{Items: 1234567, Agents: []subjects.Agent{{ID: "a", Host: evil}}}},
-		{Event: &api.MeshEvent{Kind: "agent.joined", At: noon, Text: "agent a joined"}},
+	source.event = []wire.StreamEvent{
+		{Status: &wire.Status{Items: 1234567, Agents: []subjects.Agent{{ID: "a", Host: evil}}}},
+		{Event: &wire.MeshEvent{Kind: "agent.joined", At: noon, Text: "agent a joined"}},
 	}
 	got := body(t, serve(source, "GET", "/mesh/events"))
 	for _, want := range []string{`state {"figures":[`, `{"id":"items","value":"1,234,567"}`, `{"id":"agents","rows":[["\u003cscript`, `happened {"at":"12:00:00 UTC","text":"Agent a joined."}`} {

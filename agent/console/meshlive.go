@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // A liveMesh is the part of the mesh page that updates itself, as formatted text. The page is rendered from
@@ -42,7 +42,7 @@ const (
 )
 
 // liveOf formats the state of the mesh.
-func liveOf(s api.Status, now time.Time) liveMesh {
+func liveOf(s wire.Status, now time.Time) liveMesh {
 	return liveMesh{
 		Figures: []figure{
 			{"known", "Feeds", count(s.Feeds.Stored)}, {"polled", "Polled", count(s.Feeds.Polled)}, {"out", "Being polled", count(s.Feeds.InFlight)},
@@ -53,7 +53,7 @@ func liveOf(s api.Status, now time.Time) liveMesh {
 	}
 }
 
-func queueTable(s api.Status) liveTable {
+func queueTable(s wire.Status) liveTable {
 	t := liveTable{
 		ID: "queues", Heading: "Queues", About: "Waiting tasks, in the order of processing.",
 		Columns: []column{{"Queue", ""}, {"Tasks", numberClass}, {"Size", numberClass}, {"Full", numberClass}, {"Oldest", numberClass}},
@@ -69,7 +69,7 @@ func queueTable(s api.Status) liveTable {
 	return t
 }
 
-func agentTable(s api.Status, now time.Time) liveTable {
+func agentTable(s wire.Status, now time.Time) liveTable {
 	t := liveTable{
 		ID: "agents", Heading: "Agents", About: "The processes of the mesh and their roles.",
 		Columns: []column{
@@ -86,7 +86,7 @@ func agentTable(s api.Status, now time.Time) liveTable {
 	return t
 }
 
-func activeTable(s api.Status, now time.Time) liveTable {
+func activeTable(s wire.Status, now time.Time) liveTable {
 	t := liveTable{
 		ID: "active", Heading: "Active actors", About: "Actors of which one instance is active; the others are on standby.",
 		Columns: []column{{"Actor", ""}, {"Agent", ""}, {"Since", ""}}, Rows: [][]string{},

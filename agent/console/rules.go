@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 )
 
@@ -19,18 +19,18 @@ func rulePath(name string) string { return rulesPath + "/" + url.PathEscape(name
 
 // A ruleSource provides rule sets, their versions and jobs.
 type ruleSource interface {
-	RuleSets(ctx context.Context) ([]api.RuleSet, error)
-	RuleSetDetail(ctx context.Context, name string, version int64) (api.RuleSetDetail, error)
-	RuleVersions(ctx context.Context, name string) ([]api.RuleVersion, error)
-	CheckRules(ctx context.Context, name, text string) (api.RuleCheck, error)
-	PutRules(ctx context.Context, name string, from int64, note, text string) (api.SavedRules, error)
+	RuleSets(ctx context.Context) ([]wire.RuleSet, error)
+	RuleSetDetail(ctx context.Context, name string, version int64) (wire.RuleSetDetail, error)
+	RuleVersions(ctx context.Context, name string) ([]wire.RuleVersion, error)
+	CheckRules(ctx context.Context, name, text string) (wire.RuleCheck, error)
+	PutRules(ctx context.Context, name string, from int64, note, text string) (wire.SavedRules, error)
 	RestoreRules(ctx context.Context, name string, version int64) error
 	DiffRules(ctx context.Context, name string, from, to int64) (string, error)
-	ApplyRules(ctx context.Context, name string, version int64) (api.Job, error)
-	TrainRules(ctx context.Context, name string) (api.Job, error)
-	StartBacktest(of api.Backtest) (id string, err error)
-	Backtest(id string) (api.Backtest, error)
-	Jobs(ctx context.Context) ([]api.Job, error)
+	ApplyRules(ctx context.Context, name string, version int64) (wire.Job, error)
+	TrainRules(ctx context.Context, name string) (wire.Job, error)
+	StartBacktest(of wire.Backtest) (id string, err error)
+	Backtest(id string) (wire.Backtest, error)
+	Jobs(ctx context.Context) ([]wire.Job, error)
 	CancelJob(ctx context.Context, id string) error
 	UndoJob(ctx context.Context, id string) error
 }
@@ -108,7 +108,7 @@ func versionName(version int64) string {
 }
 
 // agentsUsing formats how many agents use the newest version.
-func agentsUsing(set api.RuleSet) string {
+func agentsUsing(set wire.RuleSet) string {
 	n := 0
 	for _, a := range set.Agents {
 		if a.Version == set.Version {
@@ -124,7 +124,7 @@ func agentsUsing(set api.RuleSet) string {
 	return strconv.Itoa(n) + " of " + plural(int64(len(set.Agents)), "agent")
 }
 
-func jobRowOf(j api.Job, now time.Time) jobRow {
+func jobRowOf(j wire.Job, now time.Time) jobRow {
 	row := jobRow{ID: j.ID, Note: j.Note, State: j.State, Error: j.Error, Started: newTimestamp(j.Started, now)}
 	row.Progress = count(int64(j.Done)) + " of " + count(int64(j.Total)) + ", " + count(int64(j.Changed)) + " changed"
 	switch {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
 )
@@ -17,11 +17,11 @@ import (
 // A ruleFake is the part of [fake] for rules.
 type ruleFake struct {
 	ruleErr  error
-	sets     []api.RuleSet
-	rules    map[string]api.RuleSetDetail
-	versions []api.RuleVersion
-	tests    map[string]api.Backtest
-	jobs     []api.Job
+	sets     []wire.RuleSet
+	rules    map[string]wire.RuleSetDetail
+	versions []wire.RuleVersion
+	tests    map[string]wire.Backtest
+	jobs     []wire.Job
 	worked   []string // operations on rules
 }
 
@@ -30,9 +30,9 @@ func (f *ruleFake) did(format string, args ...any) error {
 	return f.ruleErr
 }
 
-func (f *ruleFake) RuleSets(context.Context) ([]api.RuleSet, error) { return f.sets, f.ruleErr }
+func (f *ruleFake) RuleSets(context.Context) ([]wire.RuleSet, error) { return f.sets, f.ruleErr }
 
-func (f *ruleFake) RuleSetDetail(_ context.Context, name string, version int64) (api.RuleSetDetail, error) {
+func (f *ruleFake) RuleSetDetail(_ context.Context, name string, version int64) (wire.RuleSetDetail, error) {
 	detail, is := f.rules[name]
 	if !is {
 		return detail, fmt.Errorf("rules %s: %w", name, storage.ErrNotFound)
@@ -43,22 +43,22 @@ func (f *ruleFake) RuleSetDetail(_ context.Context, name string, version int64) 
 	return detail, f.ruleErr
 }
 
-func (f *ruleFake) RuleVersions(context.Context, string) ([]api.RuleVersion, error) {
+func (f *ruleFake) RuleVersions(context.Context, string) ([]wire.RuleVersion, error) {
 	return f.versions, f.ruleErr
 }
 
-func (f *ruleFake) CheckRules(_ context.Context, _, text string) (api.RuleCheck, error) {
+func (f *ruleFake) CheckRules(_ context.Context, _, text string) (wire.RuleCheck, error) {
 	if strings.Contains(text, "wrong") {
-		return api.RuleCheck{Problems: []string{"rules:1:5: " + evil}}, f.ruleErr
+		return wire.RuleCheck{Problems: []string{"rules:1:5: " + evil}}, f.ruleErr
 	}
-	return api.RuleCheck{Valid: true, Warnings: []string{evil}}, f.ruleErr
+	return wire.RuleCheck{Valid: true, Warnings: []string{evil}}, f.ruleErr
 }
 
-func (f *ruleFake) PutRules(_ context.Context, name string, from int64, note, text string) (api.SavedRules, error) {
+func (f *ruleFake) PutRules(_ context.Context, name string, from int64, note, text string) (wire.SavedRules, error) {
 	if from != f.rules[name].Newest {
-		return api.SavedRules{}, fmt.Errorf("yours were made from version %d: %w", from, storage.ErrConflict)
+		return wire.SavedRules{}, fmt.Errorf("yours were made from version %d: %w", from, storage.ErrConflict)
 	}
-	return api.SavedRules{}, f.did("put %s from %d %q %q", name, from, note, text)
+	return wire.SavedRules{}, f.did("put %s from %d %q %q", name, from, note, text)
 }
 
 func (f *ruleFake) RestoreRules(_ context.Context, name string, version int64) error {
@@ -72,19 +72,19 @@ func (f *ruleFake) DiffRules(_ context.Context, name string, from, to int64) (st
 	return "--- a\n+++ b\n@@ -1,1 +1,1 @@\n-" + evil + "\n+theirs\n same\n", f.ruleErr
 }
 
-func (f *ruleFake) ApplyRules(_ context.Context, name string, version int64) (api.Job, error) {
-	return api.Job{}, f.did("apply %s %d", name, version)
+func (f *ruleFake) ApplyRules(_ context.Context, name string, version int64) (wire.Job, error) {
+	return wire.Job{}, f.did("apply %s %d", name, version)
 }
 
-func (f *ruleFake) TrainRules(_ context.Context, name string) (api.Job, error) {
-	return api.Job{}, f.did("train %s", name)
+func (f *ruleFake) TrainRules(_ context.Context, name string) (wire.Job, error) {
+	return wire.Job{}, f.did("train %s", name)
 }
 
-func (f *ruleFake) StartBacktest(of api.Backtest) (string, error) {
+func (f *ruleFake) StartBacktest(of wire.Backtest) (string, error) {
 	return "t1", f.did("test %s from %d on %d %q %q", of.Set, of.From, of.Items, of.Note, of.Text)
 }
 
-func (f *ruleFake) Backtest(id string) (api.Backtest, error) {
+func (f *ruleFake) Backtest(id string) (wire.Backtest, error) {
 	test, is := f.tests[id]
 	if !is {
 		return test, fmt.Errorf("back-test %s: %w", id, storage.ErrNotFound)
@@ -92,7 +92,7 @@ func (f *ruleFake) Backtest(id string) (api.Backtest, error) {
 	return test, f.ruleErr
 }
 
-func (f *ruleFake) Jobs(context.Context) ([]api.Job, error) { return f.jobs, f.ruleErr }
+func (f *ruleFake) Jobs(context.Context) ([]wire.Job, error) { return f.jobs, f.ruleErr }
 
 func (f *ruleFake) CancelJob(_ context.Context, id string) error { return f.did("cancel %s", id) }
 
@@ -101,7 +101,7 @@ func (f *ruleFake) UndoJob(_ context.Context, id string) error { return f.did("u
 // hostileRules contain hostile text only.
 func hostileRules() ruleFake {
 	sample := workbench.Sample{ID: `"><script>`, Title: evil, URL: "javascript:alert(1)", Before: workbench.Labelled{}, After: workbench.Labelled{Spam: true, Categories: []string{evil}}, Why: []string{evil}}
-	run := api.Backtest{ID: "run", Set: "classify", From: 2, Text: evil, Note: evil, Items: 2000, Done: 500}
+	run := wire.Backtest{ID: "run", Set: "classify", From: 2, Text: evil, Note: evil, Items: 2000, Done: 500}
 	ended, failed, other := run, run, run
 	ended.Ended, ended.Report = true, workbench.Report{
 		Items: 1900, Effects: workbench.Effects{Same: 1800, Spam: 60, Gained: 40}, Categories: []workbench.Shift{{Name: evil, Before: 3, After: 9}, {Name: "same", Before: 1, After: 1}},
@@ -110,18 +110,18 @@ func hostileRules() ruleFake {
 	failed.Ended, failed.Err = true, "dial tcp 127.0.0.1:5432: refused"
 	other.Set = "spam"
 	return ruleFake{
-		sets: []api.RuleSet{
-			{Name: "classify", Does: evil, Version: 3, Note: evil, Changed: noon, Agents: []api.RuleAgent{{Version: 3}, {Version: 2}}}, {Name: "model", Does: "learned"},
+		sets: []wire.RuleSet{
+			{Name: "classify", Does: evil, Version: 3, Note: evil, Changed: noon, Agents: []wire.RuleAgent{{Version: 3}, {Version: 2}}}, {Name: "model", Does: "learned"},
 		},
-		rules: map[string]api.RuleSetDetail{
+		rules: map[string]wire.RuleSetDetail{
 			"classify": {Name: "classify", Does: evil, Version: 3, Newest: 3, Text: "\n</textarea>" + evil, Readable: true, Decides: true},
 			"model":    {Name: "model", Version: 1, Newest: 1, Learns: true},
 			"long":     {Name: "long", Text: strings.Repeat("x", maxStandard+1), Readable: true},
 			"huge":     {Name: "huge", Version: 1, Newest: 1, Text: strings.Repeat("x", maxEditedText+1), Readable: true},
 		},
-		versions: []api.RuleVersion{{Version: 3, Note: evil, Changed: noon}, {Version: 2, Changed: noon}},
-		tests:    map[string]api.Backtest{"run": run, "ended": ended, "failed": failed, "other": other},
-		jobs: []api.Job{
+		versions: []wire.RuleVersion{{Version: 3, Note: evil, Changed: noon}, {Version: 2, Changed: noon}},
+		tests:    map[string]wire.Backtest{"run": run, "ended": ended, "failed": failed, "other": other},
+		jobs: []wire.Job{
 			{ID: `"><script>`, Kind: workbench.Relabel, Note: evil, State: workbench.Running, Total: 10, Done: 3},
 			{ID: "done", Kind: workbench.Relabel, State: workbench.Done, Changed: 4}, {ID: "failed", Kind: workbench.Train, State: workbench.Failed, Error: evil},
 		},

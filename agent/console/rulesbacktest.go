@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"strings"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
 )
 
 // A backtestPage shows the progress or the report of a back-test.
 type backtestPage struct {
-	api.Backtest
+	wire.Backtest
 	Path    string
 	Percent int
 	Effects []figure

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
 )
@@ -20,7 +20,7 @@ const (
 
 // An editPage is the rule workbench: edit, test, back-test and save a rule set.
 type editPage struct {
-	api.RuleSetDetail
+	wire.RuleSetDetail
 	Path     string
 	Text     string // content of the field
 	From     int64  // version on which the text is based
@@ -29,7 +29,7 @@ type editPage struct {
 	Whole    string // URL of a text that is too long for the field
 	Shown    string // name of the version in the field
 	Outcome  string // result of the last submit
-	Check    *api.RuleCheck
+	Check    *wire.RuleCheck
 	Conflict *conflict
 	Items    int
 	Counts   []int // selectable numbers of items for a back-test
@@ -149,7 +149,7 @@ func (c *console) submitRules(w http.ResponseWriter, r *http.Request) {
 
 // startBacktest starts a back-test and redirects to its page.
 func (c *console) startBacktest(w http.ResponseWriter, r *http.Request, main editPage) {
-	id, err := c.source.StartBacktest(api.Backtest{Set: main.Name, From: main.From, Text: main.Text, Note: main.Note, Items: main.Items})
+	id, err := c.source.StartBacktest(wire.Backtest{Set: main.Name, From: main.From, Text: main.Text, Note: main.Note, Items: main.Items})
 	if err != nil {
 		status := statusOf(err)
 		if status == 0 {

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
@@ -18,7 +18,7 @@ import (
 
 // A searchSource finds items. Search returns [storage.ErrBadCursor] for a cursor of another search.
 type searchSource interface {
-	Search(ctx context.Context, q api.Search) (api.SearchResults, error)
+	Search(ctx context.Context, q wire.Search) (wire.SearchResults, error)
 }
 
 func (c *console) searchRoutes(mux *http.ServeMux) {
@@ -64,11 +64,11 @@ const noTitle = "A removed feed"
 
 // An empty is the explanation of a search without results.
 type empty struct {
-	Kind       string      // "items": nothing stored; "match": no match; "page": none left on this page
-	Mesh       *api.Status // nil if the status is not available
-	Words      int         // number of words of the query
-	Unfiltered string      // URL of the search without filters; empty if it has none
-	Any        string      // URL of the search for any of the words; empty if not applicable
+	Kind       string       // "items": nothing stored; "match": no match; "page": none left on this page
+	Mesh       *wire.Status // nil if the status is not available
+	Words      int          // number of words of the query
+	Unfiltered string       // URL of the search without filters; empty if it has none
+	Any        string       // URL of the search for any of the words; empty if not applicable
 }
 
 // The parts of a search page that scripts request.
@@ -167,7 +167,7 @@ func (c *console) whyEmpty(r *http.Request, s state, total int64) *empty {
 }
 
 // show returns the page of the results.
-func (s state) show(found api.SearchResults, now time.Time) searchPage {
+func (s state) show(found wire.SearchResults, now time.Time) searchPage {
 	p := searchPage{
 		pager:    pager{What: "results"},
 		Heading:  "Newest items",
@@ -182,7 +182,7 @@ func (s state) show(found api.SearchResults, now time.Time) searchPage {
 	if s.once() {
 		p.Count = plural(found.Total, "result")
 	}
-	if found.By == api.ByStore {
+	if found.By == wire.ByStore {
 		p.Notes = append(p.Notes, found.Why)
 		if found.Next != "" {
 			p.Count = "At least " + p.Count
@@ -212,16 +212,16 @@ func (s state) show(found api.SearchResults, now time.Time) searchPage {
 
 // pageWord formats the page number, with the number of pages if it is known: results of the store are counted
 // only as far as they were read, and with one item per story the total counts items.
-func (s state) pageWord(found api.SearchResults) string {
+func (s state) pageWord(found wire.SearchResults) string {
 	word := "page " + strconv.Itoa(s.page())
-	if s.once() || found.By == api.ByStore {
+	if s.once() || found.By == wire.ByStore {
 		return word
 	}
 	pages := max(int64(s.page()), (found.Total+pageSize-1)/pageSize)
 	return word + " of " + count(pages)
 }
 
-func (s state) result(item api.FoundItem, now time.Time) result {
+func (s state) result(item wire.FoundItem, now time.Time) result {
 	r := result{
 		URL:       itemURL(item.ID),
 		Title:     item.TitleSpans,
@@ -250,7 +250,7 @@ func (s state) result(item api.FoundItem, now time.Time) result {
 }
 
 // coverageText formats the coverage of a story.
-func coverageText(t *api.StoryCoverage) string {
+func coverageText(t *wire.StoryCoverage) string {
 	if t.Sources < 2 {
 		return plural(int64(t.Items), "item") + " about it"
 	}

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
 )
 
@@ -21,7 +21,7 @@ func searchPages() map[string]shown {
 	slow := hostile()
 	slow.err = fmt.Errorf("search: %w", context.DeadlineExceeded)
 	none := hostile()
-	none.found = api.SearchResults{}
+	none.found = wire.SearchResults{}
 	gone := hostile()
 	gone.found.Items = nil
 	return map[string]shown{
@@ -40,7 +40,7 @@ func searchPages() map[string]shown {
 }
 
 func TestState_SearchFromURL(t *testing.T) {
-	for address, want := range map[string]api.Search{
+	for address, want := range map[string]wire.Search{
 		"/":                          {Sort: "newest"},
 		"/?sort=best&q=":             {Sort: "newest"},
 		"/?q=+go+1.26+&utm_x=1":      {Query: "go 1.26", Sort: "best", Once: true},
@@ -100,7 +100,7 @@ func TestState_ReportsInvalidParameters(t *testing.T) {
 }
 
 func TestSearchPage_FiltersAddedAndRemoved(t *testing.T) {
-	source := &fake{found: api.SearchResults{Total: 2, Items: make([]api.FoundItem, 1), Facets: map[string][]api.Facet{
+	source := &fake{found: wire.SearchResults{Total: 2, Items: make([]wire.FoundItem, 1), Facets: map[string][]wire.Facet{
 		"category": {{Value: "a", Count: 2}, {Value: "b", Count: 1}},
 		"feed":     {{Value: "f1", Label: "One", Count: 2}},
 		"language": {{Value: "ru", Label: "ru", Count: 2}},
@@ -156,16 +156,16 @@ func TestSearchPages_ShareTime(t *testing.T) {
 }
 
 func TestSearchPages_EmptyResultsHelp(t *testing.T) {
-	kept := api.Status{Feeds: api.FeedCounts{Stored: 41, Polled: 12, Failing: 2}}
-	searchable := api.Status{Feeds: kept.Feeds, Items: 9, Indexed: 9}
+	kept := wire.Status{Feeds: wire.FeedCounts{Stored: 41, Polled: 12, Failing: 2}}
+	searchable := wire.Status{Feeds: kept.Feeds, Items: 9, Indexed: 9}
 	for name, c := range map[string]struct {
 		address string
-		status  api.Status
+		status  wire.Status
 		want    []string
 	}{
-		"no feeds":    {"/", api.Status{}, []string{"No feeds yet", "agent feeds add URL", "agent feeds import FILE"}},
+		"no feeds":    {"/", wire.Status{}, []string{"No feeds yet", "agent feeds add URL", "agent feeds import FILE"}},
 		"polling":     {"/?q=a", kept, []string{"41 feeds added, 12 polled so far, 2 failing", "agent feeds add URL"}},
-		"not indexed": {"/", api.Status{Feeds: kept.Feeds, Items: 9}, []string{"9 items stored, none searchable yet", "agent reindex"}},
+		"not indexed": {"/", wire.Status{Feeds: kept.Feeds, Items: 9}, []string{"9 items stored, none searchable yet", "agent reindex"}},
 		"one word":    {"/?q=a", searchable, []string{"No results", "check the spelling"}},
 		"words":       {"/?q=a+b&feed=f", searchable, []string{"fewer words", "search without filters", "Feed: f"}},
 	} {
@@ -216,7 +216,7 @@ func TestSearchPage_ReportsCloseMatchesAndFallback(t *testing.T) {
 		t.Errorf("the page does not say that it forgave: %s", page)
 	}
 	source = hostile()
-	source.found.By, source.found.Why = api.ByStore, "The search index does not answer."
+	source.found.By, source.found.Why = wire.ByStore, "The search index does not answer."
 	if page := words(parse(t, body(t, serve(source, "GET", "/?q=a")))); !strings.Contains(page, "The search index does not answer.") {
 		t.Errorf("the page does not say that the store searched: %s", page)
 	}
@@ -236,7 +236,7 @@ func TestSearchPage_CountOfUnknownTotal(t *testing.T) {
 		}
 	}
 	source := hostile()
-	source.found.Total, source.found.Next, source.found.By = 20, "n", api.ByStore
+	source.found.Total, source.found.Next, source.found.By = 20, "n", wire.ByStore
 	if page := words(parse(t, body(t, serve(source, "GET", "/?q=a&stories=all")))); !strings.Contains(page, "At least 20 items, page 1 ") {
 		t.Errorf("the page says more than the store does: %s", page)
 	}
@@ -249,7 +249,7 @@ func TestSearchPage_OffersAnyWord(t *testing.T) {
 		"/?q=solar":                     "",
 		"/?q=%22solar+wind%22+-eclipse": "",
 	} {
-		doc := parse(t, body(t, serve(&fake{status: api.Status{Items: 9, Indexed: 9}}, "GET", address)))
+		doc := parse(t, body(t, serve(&fake{status: wire.Status{Items: 9, Indexed: 9}}, "GET", address)))
 		if got := link(doc, "search for any of these words"); got != want {
 			t.Errorf("%s: any of the words is at %q, want %q", address, got, want)
 		}
@@ -257,7 +257,7 @@ func TestSearchPage_OffersAnyWord(t *testing.T) {
 }
 
 func TestSearchPage_DaysHistogramAndList(t *testing.T) {
-	source := &fake{found: api.SearchResults{Total: 12, Items: make([]api.FoundItem, 1), Facets: map[string][]api.Facet{
+	source := &fake{found: wire.SearchResults{Total: 12, Items: make([]wire.FoundItem, 1), Facets: map[string][]wire.Facet{
 		"day": {{Value: "2026-09-29", Count: 9}, {Value: "2026-09-27", Count: 3}, {Value: "2026-03-01", Count: 900}, {Value: "soon", Count: 1}},
 	}}}
 	doc := parse(t, body(t, serve(source, "GET", "/?q=x&day=2026-09-27")))
@@ -275,7 +275,7 @@ func TestSearchPage_DaysHistogramAndList(t *testing.T) {
 	if h := (state{}).days(source.found.Facets["day"]); h.Bars[0].X != 28*(dayWidth+dayGap) || h.Width != maxDays*(dayWidth+dayGap)-dayGap {
 		t.Errorf("the picture is %+v, want days in their places", h)
 	}
-	if h := (state{}).days([]api.Facet{{Value: "2026-09-29", Count: 9}}); h != nil {
+	if h := (state{}).days([]wire.Facet{{Value: "2026-09-29", Count: 9}}); h != nil {
 		t.Errorf("one day is a picture: %+v", h)
 	}
 }

@@ -11,13 +11,14 @@ import (
 	"unicode/utf8"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
 // A savedSource stores searches. Its methods return [storage.ErrNotFound] for a missing search.
 type savedSource interface {
 	Searches(ctx context.Context) ([]storage.SavedSearch, error)
-	PutSearch(ctx context.Context, name string, what api.SearchSetting) (storage.SavedSearch, error)
+	PutSearch(ctx context.Context, name string, what wire.SearchSetting) (storage.SavedSearch, error)
 	RemoveSearch(ctx context.Context, name string) error
 }
 
@@ -72,7 +73,7 @@ func (c *console) saveSearch(w http.ResponseWriter, r *http.Request) {
 		c.redirectOrExplain(w, r, false, &api.ConflictError{Reason: "a saved search needs a title, of 200 characters at most"}, "/?"+query, "")
 		return
 	}
-	_, err := c.source.PutSearch(r.Context(), nameOf(title), api.SearchSetting{Title: title, Query: query})
+	_, err := c.source.PutSearch(r.Context(), nameOf(title), wire.SearchSetting{Title: title, Query: query})
 	c.redirectOrExplain(w, r, false, err, "/", searchesPath)
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -15,8 +15,8 @@ const spamPath = "/spam"
 
 // A spamSource lists spam.
 type spamSource interface {
-	Spam(ctx context.Context, feedID, cursor string, limit int) (api.SpamPage, error)
-	SpamLists(ctx context.Context) (api.SpamLists, error)
+	Spam(ctx context.Context, feedID, cursor string, limit int) (wire.SpamPage, error)
+	SpamLists(ctx context.Context) (wire.SpamLists, error)
 }
 
 func (c *console) spamRoutes(mux *http.ServeMux) {
@@ -32,8 +32,8 @@ type spamPage struct {
 	pager
 	Items     []spamRow
 	Total     int64
-	Lists     *api.SpamLists // nil if they are not available
-	Changed   *timestamp     // of Lists
+	Lists     *wire.SpamLists // nil if they are not available
+	Changed   *timestamp      // of Lists
 	Threshold string
 	Feed      string // title of the feed to which the list is filtered; empty: all
 	Clear     string // URL without the filter
@@ -102,7 +102,7 @@ func (c *console) badSpam(w http.ResponseWriter, r *http.Request, wrong error) {
 	c.badAddress(w, r, "Invalid list of spam", wrong, choice{Label: "All spam", URL: spamPath})
 }
 
-func spamRowOf(i api.SpamItem, now time.Time) spamRow {
+func spamRowOf(i wire.SpamItem, now time.Time) spamRow {
 	feed := i.FeedTitle
 	if feed == "" {
 		feed = "A feed without a title"

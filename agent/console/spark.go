@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // A spark is a sparkline of items over time up to now: a bar for each hour, or for several hours if the
@@ -34,7 +34,7 @@ func addBar(path *strings.Builder, i, height int) {
 func widthOf(bars int) int { return bars*(barWidth+barGap) - barGap }
 
 // sparkOf returns nil if there are no items.
-func sparkOf(a api.HourlyItems, now time.Time) *spark {
+func sparkOf(a wire.HourlyItems, now time.Time) *spark {
 	if len(a.Hours) == 0 {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // A state is the state of a search page: the URL parameters that differ from their defaults.
@@ -179,8 +179,8 @@ func (s state) at(now time.Time) time.Time {
 const pageSize = 20
 
 // search returns the API search of the page.
-func (s state) search(now time.Time) api.Search {
-	q := api.Search{
+func (s state) search(now time.Time) wire.Search {
+	q := wire.Search{
 		Query: s["q"], Category: s["category"], Topic: s["topic"], Feed: s["feed"], Language: s["language"],
 		Spam: s["show"] == "spam", Duplicates: s["show"] != "", Once: s.once(), Typing: s["typing"] != "",
 		Sort: "best", Facets: true, Limit: pageSize, Cursor: s["cursor"],

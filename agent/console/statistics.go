@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 const statisticsPath = "/statistics"
 
 // A statisticsSource provides statistics of items and polls.
 type statisticsSource interface {
-	Statistics(ctx context.Context, days int, zone *time.Location) (api.Statistics, error)
+	Statistics(ctx context.Context, days int, zone *time.Location) (wire.Statistics, error)
 }
 
 func (c *console) statisticsRoutes(mux *http.ServeMux) {
@@ -97,7 +98,7 @@ func (c *console) statistics(w http.ResponseWriter, r *http.Request) {
 }
 
 // count returns the statistics of a request. If ok is false it has written an error response.
-func (c *console) count(w http.ResponseWriter, r *http.Request) (p period, found api.Statistics, ok bool) {
+func (c *console) count(w http.ResponseWriter, r *http.Request) (p period, found wire.Statistics, ok bool) {
 	p, err := readPeriod(r.URL.RawQuery)
 	if err != nil {
 		c.badAddress(w, r, "Invalid statistics", err, choice{Label: "Statistics of the last 30 days", URL: statisticsPath})
@@ -133,7 +134,7 @@ func (c *console) statisticsFile(w http.ResponseWriter, r *http.Request) {
 }
 
 // statisticsFigures returns the key figures.
-func statisticsFigures(s api.Statistics) []figure {
+func statisticsFigures(s wire.Statistics) []figure {
 	figures := []figure{
 		{"came", "New items", count(s.Items)},
 		{"spam", "Spam", share(s.Spam, s.Items)},

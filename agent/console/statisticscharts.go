@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/chart"
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
 
@@ -37,7 +37,7 @@ const (
 )
 
 // charts returns all charts of the statistics.
-func charts(s api.Statistics, p period) []chartView {
+func charts(s wire.Statistics, p period) []chartView {
 	all := []chartView{
 		daysChart(s), activityChart(s), lagChart(s), categoriesChart(s),
 		barChart("languages", "Languages", "Items by language.", "Language", "Items", languageBars(s.Languages)),
@@ -63,7 +63,7 @@ func shortDay(day string) string {
 	return t.Format("2 Jan")
 }
 
-func daysChart(s api.Statistics) chartView {
+func daysChart(s wire.Statistics) chartView {
 	v := chartView{
 		ID: "days", Heading: "Items a day", About: "By time first seen. The last day is incomplete.",
 		Legend: []legend{{"s1", "Items"}, {"s2", "Spam"}}, Table: gridOf("Day", "Items", "Spam"),
@@ -82,7 +82,7 @@ func daysChart(s api.Statistics) chartView {
 // week lists the weekdays from Monday.
 var week = []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday, time.Saturday, time.Sunday}
 
-func activityChart(s api.Statistics) chartView {
+func activityChart(s wire.Statistics) chartView {
 	v := chartView{
 		ID: "activity", Heading: "Activity by hour and weekday", About: "In the time zone above. Stronger colours mean more items.",
 		Table: gridOf("Weekday", "Hour", "First seen", "Published"),
@@ -114,7 +114,7 @@ var lagTicks = []chart.Tick{
 	{Value: 6 * 3600, Label: "6 h"}, {Value: 24 * 3600, Label: "1 day"}, {Value: 7 * 24 * 3600, Label: "1 week"},
 }
 
-func lagChart(s api.Statistics) chartView {
+func lagChart(s wire.Statistics) chartView {
 	v := chartView{
 		ID: "lag", Heading: "Delay from publication to detection",
 		About:  "Time from publication to first seen, of items that state their publication time: median, 95th and 99th percentile.",
@@ -142,7 +142,7 @@ func lagChart(s api.Statistics) chartView {
 
 func seconds(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) }
 
-func categoriesChart(s api.Statistics) chartView {
+func categoriesChart(s wire.Statistics) chartView {
 	v := chartView{ID: "categories", Heading: "Categories over time", About: "Items of each day, without spam. An item may be in several.", Table: gridOf("Day")}
 	top := s.Categories[:min(categoriesShown, len(s.Categories))]
 	var names []string
@@ -183,7 +183,7 @@ func categoriesChart(s api.Statistics) chartView {
 	return v
 }
 
-func sentimentChart(s api.Statistics) chartView {
+func sentimentChart(s wire.Statistics) chartView {
 	v := chartView{
 		ID: "sentiment", Heading: "Sentiment", About: "Mean score of each day's scored items, from -1 (negative) to 1 (positive).",
 		Table: gridOf("Day", "Items", "Mean"),
@@ -219,7 +219,7 @@ func barChart(id, heading, about, what, of string, bars []chart.Bar) chartView {
 }
 
 // namedBars returns bars with display names.
-func namedBars(list []api.NamedCount, name func(string) string) []chart.Bar {
+func namedBars(list []wire.NamedCount, name func(string) string) []chart.Bar {
 	var all int64
 	for _, n := range list {
 		all += n.Count
@@ -231,15 +231,15 @@ func namedBars(list []api.NamedCount, name func(string) string) []chart.Bar {
 	return bars
 }
 
-func feedBars(list []api.FeedCount) []chart.Bar {
-	named := make([]api.NamedCount, len(list))
+func feedBars(list []wire.FeedCount) []chart.Bar {
+	named := make([]wire.NamedCount, len(list))
 	for i, f := range list {
-		named[i] = api.NamedCount{Name: f.Name, Count: f.Feeds}
+		named[i] = wire.NamedCount{Name: f.Name, Count: f.Feeds}
 	}
 	return namedBars(named, func(name string) string { return name })
 }
 
-func languageBars(list []api.NamedCount) []chart.Bar {
+func languageBars(list []wire.NamedCount) []chart.Bar {
 	return namedBars(list, func(code string) string {
 		if code == "" {
 			return "unknown"
@@ -265,7 +265,7 @@ func outcomeName(name string) string {
 	return name
 }
 
-func outcomesAbout(s api.Statistics) string {
+func outcomesAbout(s wire.Statistics) string {
 	about := "Feeds by the outcome of their last poll."
 	if s.Answers > 0 {
 		about += " Of " + count(s.Answers) + " responses, " + share(s.NotModified, s.Answers) + " were “not modified” (304) without a body."

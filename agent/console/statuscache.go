@@ -5,13 +5,13 @@ import (
 	"sync"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
 
 // A statusSource provides the status of the mesh.
 type statusSource interface {
-	Status(ctx context.Context) (api.Status, error)
+	Status(ctx context.Context) (wire.Status, error)
 }
 
 // statusCache caches the mesh status, or the error, for statusMaxAge. Every page shows it and computing it is
@@ -19,7 +19,7 @@ type statusSource interface {
 type statusCache struct {
 	mu     sync.Mutex
 	taken  time.Time
-	status api.Status
+	status wire.Status
 	err    error
 }
 
@@ -28,7 +28,7 @@ const (
 	statusTimeout = 2 * time.Second
 )
 
-func (s *statusCache) get(ctx context.Context, source Source, now time.Time) (api.Status, error) {
+func (s *statusCache) get(ctx context.Context, source Source, now time.Time) (wire.Status, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.taken.IsZero() || now.Sub(s.taken) >= statusMaxAge {
@@ -48,7 +48,7 @@ type footer struct {
 	Version               string
 }
 
-func newFooter(s api.Status) *footer {
+func newFooter(s wire.Status) *footer {
 	f := &footer{Feeds: s.Feeds.Stored, Items: s.Items, Indexed: s.Indexed, Version: s.Version}
 	for _, q := range s.Queues {
 		if q.Queue == subjects.QuarantineStream {

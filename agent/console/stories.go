@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -19,11 +19,11 @@ import (
 // A storySource provides stories and applies manual edits. Its methods return [storage.ErrNotFound] for a
 // missing story and [storage.ErrBadCursor] for a cursor of another list.
 type storySource interface {
-	Stories(ctx context.Context, q api.StorySearch) (api.StoryPage, error)
-	Story(ctx context.Context, id string) (api.StoryView, error)
-	SplitStory(ctx context.Context, id string, what api.SplitRequest) (api.StoryView, error)
-	JoinStories(ctx context.Context, id, other string) (api.StoryView, error)
-	Bursts(ctx context.Context, of string, limit int) (api.Bursts, error)
+	Stories(ctx context.Context, q wire.StorySearch) (wire.StoryPage, error)
+	Story(ctx context.Context, id string) (wire.StoryView, error)
+	SplitStory(ctx context.Context, id string, what wire.SplitRequest) (wire.StoryView, error)
+	JoinStories(ctx context.Context, id, other string) (wire.StoryView, error)
+	Bursts(ctx context.Context, of string, limit int) (wire.Bursts, error)
 }
 
 func (c *console) storyRoutes(mux *http.ServeMux) {
@@ -76,7 +76,7 @@ type storiesPage struct {
 	Follow  *follow
 	Bursts  []choice // categories and topics with more items than usual
 	Stories []storyCard
-	Mesh    *api.Status // nil if the status is not available
+	Mesh    *wire.Status // nil if the status is not available
 }
 
 // A storyCard is a story in a list.
@@ -127,8 +127,8 @@ func (c *console) stories(w http.ResponseWriter, r *http.Request) {
 
 // search returns the API search of the listing. Relative times are truncated to the hour: a cursor is valid
 // for one list only.
-func (l listing) search(now time.Time) api.StorySearch {
-	q := api.StorySearch{
+func (l listing) search(now time.Time) wire.StorySearch {
+	q := wire.StorySearch{
 		Language: l["language"], Category: l["category"], Topic: l["topic"], Sort: l["sort"], Sources: 2, Limit: pageSize, Cursor: l["cursor"],
 	}
 	if days := daysOf[l["time"]]; days > 0 {
@@ -143,7 +143,7 @@ const (
 )
 
 // bursts returns the categories and topics with a burst.
-func (l listing) bursts(found api.Bursts) (list []choice) {
+func (l listing) bursts(found wire.Bursts) (list []choice) {
 	for _, b := range found.Bursts {
 		if (b.Of == "category" || b.Of == "topic") && len(list) < maxBurstsShown {
 			list = append(list, choice{Label: b.Name, URL: l.with(b.Of, b.Name).URL()})
@@ -158,7 +158,7 @@ func (c *console) badList(w http.ResponseWriter, r *http.Request, wrong error) {
 }
 
 // show returns the page of the stories found.
-func (l listing) show(found api.StoryPage, now time.Time) storiesPage {
+func (l listing) show(found wire.StoryPage, now time.Time) storiesPage {
 	p := storiesPage{
 		pager: pager{What: "stories"},
 		Sorts: []choice{
@@ -180,7 +180,7 @@ func (l listing) show(found api.StoryPage, now time.Time) storiesPage {
 }
 
 // card returns a story as a list entry.
-func (l listing) card(s api.StoryBrief, now time.Time) storyCard {
+func (l listing) card(s wire.StoryBrief, now time.Time) storyCard {
 	card := storyCard{
 		URL: storyPath(s.ID), Title: titleOrDefault(s.Title), Lang: langOf(s.Partition), Original: storage.WebURL(s.URL), Host: host(s.URL),
 		Publishers: strings.Join(s.Publishers, ", "), Items: int64(s.Items), Sources: int64(s.Sources),
@@ -224,7 +224,7 @@ func (l listing) chips() (list []choice) {
 }
 
 // groups returns the filters: all languages, and the categories and topics of the stories on the page.
-func (l listing) groups(found api.StoryPage) []group {
+func (l listing) groups(found wire.StoryPage) []group {
 	categories, topics := map[string]int{}, map[string]int{}
 	for _, s := range found.Stories {
 		for _, name := range s.Categories {

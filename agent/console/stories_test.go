@@ -10,18 +10,19 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
 func storyPages() map[string]shown {
 	unfiltered := hostile()
-	unfiltered.stories = api.StoryPage{}
-	lonely := &fake{story: api.StoryView{Story: storage.Story{ID: "evil", Items: 1, Events: 1}, Timeline: []api.StoryEvent{{ID: "e", Items: make([]api.StoryItem, 1)}}}}
+	unfiltered.stories = wire.StoryPage{}
+	lonely := &fake{story: wire.StoryView{Story: storage.Story{ID: "evil", Items: 1, Events: 1}, Timeline: []wire.StoryEvent{{ID: "e", Items: make([]wire.StoryItem, 1)}}}}
 	return map[string]shown{
 		"stories":          {"/stories", 200, hostile()},
 		"some stories":     {"/stories?category=%22%3E&topic=a&language=en&sort=newest&cursor=c", 200, hostile()},
 		"no stories":       {"/stories", 200, &fake{}},
-		"no feeds at all":  {"/stories", 200, &fake{status: api.Status{Feeds: api.FeedCounts{}}}},
+		"no feeds at all":  {"/stories", 200, &fake{status: wire.Status{Feeds: wire.FeedCounts{}}}},
 		"no story matches": {"/stories?topic=a", 200, unfiltered},
 		"strange list":     {"/stories?language=xx&sort=%3Cscript%3E", 400, hostile()},
 		"stale list":       {"/stories?cursor=c", 400, stale()},
@@ -35,7 +36,7 @@ func storyPages() map[string]shown {
 }
 
 func TestStoriesPage_SearchFromURL(t *testing.T) {
-	for address, want := range map[string]api.StorySearch{
+	for address, want := range map[string]wire.StorySearch{
 		"/stories":                                       {},
 		"/stories?sort=rank&utm_x=1":                     {},
 		"/stories?sort=newest&language=ru":               {Sort: "newest", Language: "ru"},
@@ -51,7 +52,7 @@ func TestStoriesPage_SearchFromURL(t *testing.T) {
 }
 
 func TestStoriesPage_FiltersAddedAndRemoved(t *testing.T) {
-	source := &fake{stories: api.StoryPage{Next: "n", Stories: []api.StoryBrief{
+	source := &fake{stories: wire.StoryPage{Next: "n", Stories: []wire.StoryBrief{
 		{Story: storage.Story{ID: "a", Title: "A", Categories: []string{"c1"}, Topics: []string{"t1"}}},
 		{Story: storage.Story{ID: "b", Title: "B", Categories: []string{"c2", "c1"}, Topics: []string{"t2"}}},
 	}}}
@@ -109,12 +110,12 @@ func TestSpark_ShowsActivityUpToNow(t *testing.T) {
 		{[]int{1, 1000}, time.Hour, &spark{7, 24, "M0 24h3v-2h-3zM4 24h3v-24h-3z", "1,001 items in the last 2 hours, at most 1,000 within 1 hour"}},
 		{[]int{1, 1}, 400 * time.Hour, &spark{167, 24, "M0 24h3v-24h-3z", "2 items within 168 hours"}},
 	} {
-		got := sparkOf(api.HourlyItems{Since: noon.Add(-c.ago), Hours: c.hours}, noon)
+		got := sparkOf(wire.HourlyItems{Since: noon.Add(-c.ago), Hours: c.hours}, noon)
 		if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
 			t.Errorf("%v: got %+v, want %+v", c.hours, got, c.want)
 		}
 	}
-	s := sparkOf(api.HourlyItems{Since: noon.Add(-167 * time.Hour), Hours: slices.Repeat([]int{1}, 168)}, noon)
+	s := sparkOf(wire.HourlyItems{Since: noon.Add(-167 * time.Hour), Hours: slices.Repeat([]int{1}, 168)}, noon)
 	if strings.Count(s.Path, "M") != 42 || s.Width > 4*sparkBars {
 		t.Errorf("got %d bars, want a week in bars of four hours", strings.Count(s.Path, "M"))
 	}
@@ -122,15 +123,15 @@ func TestSpark_ShowsActivityUpToNow(t *testing.T) {
 
 func TestStoryPage_ShowsReasonsAndDuplicates(t *testing.T) {
 	seen := noon.Add(-time.Hour)
-	source := &fake{story: api.StoryView{
+	source := &fake{story: wire.StoryView{
 		Story:   storage.Story{ID: "s", Partition: "en", Title: "Kernel released", Headline: "a", Items: 3, Events: 2, Sources: 3, FirstSeen: seen, LastSeen: seen},
-		Summary: []api.Quote{{Text: "It is out.", Item: api.ItemBrief{ID: "a", URL: "https://lwn.example/1", Publisher: "lwn.example"}}},
-		Timeline: []api.StoryEvent{
-			{ID: "e1", FirstSeen: seen, Items: []api.StoryItem{{
-				ItemBrief:  api.ItemBrief{ID: "a", Title: "Kernel released", Publisher: "lwn.example", StoryWhy: "nothing like it was there", Seen: seen},
-				Duplicates: []api.ItemBrief{{ID: "b", Title: "Kernel released - B", DuplicateOf: "a", DuplicateBy: "title", DuplicateWhy: "same title but for the publisher's tail"}},
+		Summary: []wire.Quote{{Text: "It is out.", Item: wire.ItemBrief{ID: "a", URL: "https://lwn.example/1", Publisher: "lwn.example"}}},
+		Timeline: []wire.StoryEvent{
+			{ID: "e1", FirstSeen: seen, Items: []wire.StoryItem{{
+				ItemBrief:  wire.ItemBrief{ID: "a", Title: "Kernel released", Publisher: "lwn.example", StoryWhy: "nothing like it was there", Seen: seen},
+				Duplicates: []wire.ItemBrief{{ID: "b", Title: "Kernel released - B", DuplicateOf: "a", DuplicateBy: "title", DuplicateWhy: "same title but for the publisher's tail"}},
 			}}},
-			{ID: "e2", FirstSeen: seen, Items: []api.StoryItem{{ItemBrief: api.ItemBrief{ID: "c", Title: "A hole", Publisher: "c.example"}}}},
+			{ID: "e2", FirstSeen: seen, Items: []wire.StoryItem{{ItemBrief: wire.ItemBrief{ID: "c", Title: "A hole", Publisher: "c.example"}}}},
 		},
 	}}
 	doc := parse(t, body(t, serve(source, "GET", "/stories/s")))
@@ -161,11 +162,11 @@ func TestStoryPage_ShowsReasonsAndDuplicates(t *testing.T) {
 
 func TestItemPage_ShowsRelatedItems(t *testing.T) {
 	source := &fake{
-		items: map[string]api.ItemView{"b": {Item: storage.Item{
+		items: map[string]wire.ItemView{"b": {Item: storage.Item{
 			ID: "b", StoryID: "s", DuplicateOf: "a", DuplicateBy: "title", DuplicateScore: 1, DuplicateReason: "same title", StoryReason: "it says the same as another item of the event",
 		}}},
-		duplicates: api.Duplicates{First: api.ItemBrief{ID: "a"}, Items: []api.ItemBrief{{ID: "b", Title: "B"}, {ID: "c", Title: "C", Publisher: "c.example", DuplicateOf: "a", DuplicateBy: "text"}}},
-		related:    api.Related{Story: storage.Story{ID: "s", Title: "Kernel released", Items: 7, Sources: 4}, Items: []api.ItemBrief{{ID: "d", Title: "D", Publisher: "d.example"}}},
+		duplicates: wire.Duplicates{First: wire.ItemBrief{ID: "a"}, Items: []wire.ItemBrief{{ID: "b", Title: "B"}, {ID: "c", Title: "C", Publisher: "c.example", DuplicateOf: "a", DuplicateBy: "text"}}},
+		related:    wire.Related{Story: storage.Story{ID: "s", Title: "Kernel released", Items: 7, Sources: 4}, Items: []wire.ItemBrief{{ID: "d", Title: "D", Publisher: "d.example"}}},
 	}
 	doc := parse(t, body(t, serve(source, "GET", "/items/b")))
 	page := words(doc)
@@ -209,7 +210,7 @@ func submitAll(t *testing.T, source Source, all []submission) {
 }
 
 func TestStoryPage_SplitAndJoin(t *testing.T) {
-	source := &fake{story: api.StoryView{Story: storage.Story{ID: "new"}}}
+	source := &fake{story: wire.StoryView{Story: storage.Story{ID: "new"}}}
 	submitAll(t, source, []submission{
 		{"/stories/s/split", "event=e", 303, "/stories/s"},
 		{"/stories/s/split", "item=i", 303, "/stories/s"},
@@ -229,7 +230,7 @@ func TestStoryPage_SplitAndJoin(t *testing.T) {
 }
 
 func TestStoryPage_EditErrors(t *testing.T) {
-	pending := &fake{story: api.StoryView{Pending: true}, duplicates: api.Duplicates{Pending: true}}
+	pending := &fake{story: wire.StoryView{Pending: true}, duplicates: wire.Duplicates{Pending: true}}
 	for words, c := range map[string]struct {
 		source *fake
 		status int
@@ -252,13 +253,13 @@ func TestStoryPage_EditErrors(t *testing.T) {
 func TestStoriesPages_EmptyListsHelp(t *testing.T) {
 	for name, c := range map[string]struct {
 		address string
-		status  api.Status
+		status  wire.Status
 		want    string
 	}{
-		"no feeds":       {"/stories", api.Status{}, "No feeds yet"},
-		"no stories":     {"/stories", api.Status{Feeds: api.FeedCounts{Stored: 3}}, "after two publishers have reported the same event"},
-		"no match":       {"/stories?topic=a", api.Status{Feeds: api.FeedCounts{Stored: 3}}, "Remove the filters"},
-		"after the last": {"/stories?cursor=c", api.Status{Feeds: api.FeedCounts{Stored: 3}}, "No more stories"},
+		"no feeds":       {"/stories", wire.Status{}, "No feeds yet"},
+		"no stories":     {"/stories", wire.Status{Feeds: wire.FeedCounts{Stored: 3}}, "after two publishers have reported the same event"},
+		"no match":       {"/stories?topic=a", wire.Status{Feeds: wire.FeedCounts{Stored: 3}}, "Remove the filters"},
+		"after the last": {"/stories?cursor=c", wire.Status{Feeds: wire.FeedCounts{Stored: 3}}, "No more stories"},
 	} {
 		if page := words(parse(t, body(t, serve(&fake{status: c.status}, "GET", c.address)))); !strings.Contains(page, c.want) {
 			t.Errorf("%s: the page does not say %q: %s", name, c.want, page)
@@ -267,9 +268,9 @@ func TestStoriesPages_EmptyListsHelp(t *testing.T) {
 }
 
 func TestSearchPage_ShowsStoryCoverage(t *testing.T) {
-	source := &fake{found: api.SearchResults{Total: 2, Items: []api.FoundItem{
-		{Item: storage.Item{ID: "a", StoryID: "s"}, Coverage: &api.StoryCoverage{Items: 7, Sources: 1}},
-		{Item: storage.Item{ID: "c", StoryID: "t"}, Coverage: &api.StoryCoverage{Items: 1200, Sources: 1100}},
+	source := &fake{found: wire.SearchResults{Total: 2, Items: []wire.FoundItem{
+		{Item: storage.Item{ID: "a", StoryID: "s"}, Coverage: &wire.StoryCoverage{Items: 7, Sources: 1}},
+		{Item: storage.Item{ID: "c", StoryID: "t"}, Coverage: &wire.StoryCoverage{Items: 1200, Sources: 1100}},
 		{Item: storage.Item{ID: "b", StoryID: "alone"}},
 	}}}
 	doc := parse(t, body(t, serve(source, "GET", "/?q=a")))
@@ -307,8 +308,8 @@ func TestStoriesPage_TimeFilter(t *testing.T) {
 
 func TestStoryPage_OffersSimilarStories(t *testing.T) {
 	source := &fake{
-		story: api.StoryView{Story: storage.Story{ID: "s", Headline: "a"}},
-		similar: []api.FoundItem{
+		story: wire.StoryView{Story: storage.Story{ID: "s", Headline: "a"}},
+		similar: []wire.FoundItem{
 			{Item: storage.Item{ID: "b", Title: "Another one", StoryID: "t"}},
 			{Item: storage.Item{ID: "c", Title: "Its own", StoryID: "s"}},
 			{Item: storage.Item{ID: "d", Title: "Of none"}},

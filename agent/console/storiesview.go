@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -101,9 +102,9 @@ func (c *console) noStory(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func viewStory(s api.StoryView, now time.Time) storyPage {
+func viewStory(s wire.StoryView, now time.Time) storyPage {
 	p := storyPage{
-		storyCard: listing{}.card(api.StoryBrief{Story: s.Story, Activity: s.Activity}, now),
+		storyCard: listing{}.card(wire.StoryBrief{Story: s.Story, Activity: s.Activity}, now),
 		Notes:     s.Notes, Language: languageLabel(s.Partition), Clicks: int64(s.Clicks), ID: s.ID,
 		SplitPath: storyPath(s.ID) + "/split", JoinPath: storyPath(s.ID) + "/join",
 	}
@@ -124,7 +125,7 @@ func viewStory(s api.StoryView, now time.Time) storyPage {
 	return p
 }
 
-func eventOf(number int, e api.StoryEvent, s api.StoryView, now time.Time) eventRow {
+func eventOf(number int, e wire.StoryEvent, s wire.StoryView, now time.Time) eventRow {
 	row := eventRow{ID: e.ID, Heading: fmt.Sprintf("Event %d", number), First: newTimestamp(e.FirstSeen, now), MaySplit: s.Story.Events > 1}
 	if len(s.Timeline) == 1 {
 		row.Heading = "Items"
@@ -141,7 +142,7 @@ func eventOf(number int, e api.StoryEvent, s api.StoryView, now time.Time) event
 	return row
 }
 
-func rowOfItem(i api.ItemBrief, now time.Time) itemRow {
+func rowOfItem(i wire.ItemBrief, now time.Time) itemRow {
 	row := itemRow{
 		ID: i.ID, URL: itemURL(i.ID), Title: titleOrDefault(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
 		Publisher: i.Publisher, Feed: i.FeedTitle, Seen: newTimestamp(i.Seen, now), Spam: i.Spam,
@@ -157,7 +158,7 @@ func rowOfItem(i api.ItemBrief, now time.Time) itemRow {
 
 // split splits an event or an item from a story and redirects to the remaining story.
 func (c *console) split(w http.ResponseWriter, r *http.Request) {
-	what := api.SplitRequest{EventID: formValue(w, r, "event"), ItemID: formValue(w, r, "item")}
+	what := wire.SplitRequest{EventID: formValue(w, r, "event"), ItemID: formValue(w, r, "item")}
 	id := r.PathValue("id")
 	if (what.EventID == "") == (what.ItemID == "") || max(len(id), len(what.EventID), len(what.ItemID)) > maxID {
 		c.noStory(w, r)

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/role"
+	"feedmesh/agent/wire"
 )
 
 // probe checks one dependency of this process.
@@ -27,7 +27,7 @@ const probeTimeout = 2 * time.Second
 
 // check runs the check with a timeout, even if the dependency ignores its context. A check that has not
 // returned yet is not started again, so that blocked goroutines do not accumulate.
-func (p *probe) check(ctx context.Context) api.Check {
+func (p *probe) check(ctx context.Context) wire.Check {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	answer := make(chan error, 1)
@@ -47,8 +47,8 @@ func (p *probe) check(ctx context.Context) api.Check {
 	}
 }
 
-func result(name string, err error) api.Check {
-	c := api.Check{Name: name, OK: err == nil}
+func result(name string, err error) wire.Check {
+	c := wire.Check{Name: name, OK: err == nil}
 	if err != nil {
 		c.Detail = err.Error()
 	}
@@ -77,11 +77,11 @@ func (n *node) probesOf(env *role.Env) []*probe {
 }
 
 // checks runs all checks concurrently.
-func (n *node) checks(ctx context.Context) []api.Check {
+func (n *node) checks(ctx context.Context) []wire.Check {
 	if !n.running.Load() {
-		return []api.Check{result("agent", errors.New("starting or stopping"))}
+		return []wire.Check{result("agent", errors.New("starting or stopping"))}
 	}
-	checks := make([]api.Check, len(n.probes))
+	checks := make([]wire.Check, len(n.probes))
 	var group sync.WaitGroup
 	for i, p := range n.probes {
 		group.Go(func() { checks[i] = p.check(ctx) })

@@ -13,6 +13,7 @@ import (
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/role"
+	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
 
@@ -25,7 +26,7 @@ func (r *running) waitForVersion(agents int, version int64) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		i := slices.IndexFunc(all.Sets, func(s api.RuleSet) bool { return s.Name == "prepare" })
+		i := slices.IndexFunc(all.Sets, func(s wire.RuleSet) bool { return s.Name == "prepare" })
 		if i < 0 {
 			r.t.Fatalf("got %+v, want the rule set prepare", all)
 		}
@@ -144,7 +145,7 @@ func TestActivateRules_InvalidKeepsPrevious(t *testing.T) {
 // newestHasParagraphs reports whether the HTML of the newest item has paragraphs.
 func (r *running) newestHasParagraphs() bool {
 	r.t.Helper()
-	found, err := r.Search(r.t.Context(), api.Search{Sort: "newest", Limit: 1})
+	found, err := r.Search(r.t.Context(), wire.Search{Sort: "newest", Limit: 1})
 	if err != nil || len(found.Items) != 1 {
 		r.t.Fatalf("got %+v, %v; want an item", found, err)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/storage/memory"
 )
 
@@ -21,7 +21,7 @@ func (r *testbed) serveAPI(requested chan<- struct{}, answer <-chan struct{}) (a
 		r.t.Fatal(err)
 	}
 	env.Store, env.Index = manyFeeds(r.t, 3), &memory.Index{}
-	env.Checks = func(context.Context) []api.Check { return []api.Check{{Name: "all", OK: true}} }
+	env.Checks = func(context.Context) []wire.Check { return []wire.Check{{Name: "all", OK: true}} }
 	env.MetricsPage = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		close(requested)
 		<-answer

@@ -19,6 +19,7 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/trace"
 	"feedmesh/agent/websub"
+	"feedmesh/agent/wire"
 	"feedmesh/classify"
 	"feedmesh/classify/text"
 	"feedmesh/config"
@@ -90,7 +91,7 @@ type Env struct {
 	// For the API role.
 	Version     string
 	Listen      net.Listener
-	Checks      func(ctx context.Context) []api.Check // readiness of this process's dependencies
+	Checks      func(ctx context.Context) []wire.Check // readiness of this process's dependencies
 	MetricsPage http.Handler
 	RuleSets    []api.RuleSetSpec // available rule sets
 }

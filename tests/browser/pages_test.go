@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // A place is a page of the console, with the name of its pictures.
@@ -19,11 +19,11 @@ type place struct{ name, path string }
 // places returns one page of each kind, for a search word.
 func places(t *testing.T, w testbed, word string) []place {
 	t.Helper()
-	found, err := w.Search(t.Context(), api.Search{Query: word})
+	found, err := w.Search(t.Context(), wire.Search{Query: word})
 	if err != nil || len(found.Items) == 0 {
 		t.Fatalf("search: %d items, %v", len(found.Items), err)
 	}
-	stories, err := w.Stories(t.Context(), api.StorySearch{})
+	stories, err := w.Stories(t.Context(), wire.StorySearch{})
 	if err != nil || len(stories.Stories) == 0 {
 		t.Fatalf("stories: %d, %v", len(stories.Stories), err)
 	}

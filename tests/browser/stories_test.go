@@ -5,13 +5,13 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 )
 
 // TestStory_SplitAndJoin removes an item from the story of three publishers, and adds it again.
 func TestStory_SplitAndJoin(t *testing.T) {
 	w := sharedTestbed(t)
-	found, err := w.Search(t.Context(), api.Search{Query: "title:postgresql title:released lang:en", Duplicates: true})
+	found, err := w.Search(t.Context(), wire.Search{Query: "title:postgresql title:released lang:en", Duplicates: true})
 	if err != nil || len(found.Items) == 0 {
 		t.Fatalf("found %d items, %v", len(found.Items), err)
 	}
@@ -47,7 +47,7 @@ func TestStory_SplitAndJoin(t *testing.T) {
 
 func TestItem_LinksToSimilarItems(t *testing.T) {
 	w := sharedTestbed(t)
-	found, err := w.Search(t.Context(), api.Search{Query: "vacuum bloat"})
+	found, err := w.Search(t.Context(), wire.Search{Query: "vacuum bloat"})
 	if err != nil || len(found.Items) != 1 {
 		t.Fatalf("found %d items, %v", len(found.Items), err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/node"
+	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
 
@@ -98,7 +99,7 @@ func (w testbed) read(ctx context.Context, tag string) error {
 		if err != nil {
 			return err
 		}
-		stories, err := w.Stories(ctx, api.StorySearch{})
+		stories, err := w.Stories(ctx, wire.StorySearch{})
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/tests/engines"
 )
 
@@ -163,10 +164,10 @@ func (s *shell) startNode() {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { p.Stop(syscall.SIGTERM, time.Minute) })
-	s.wait(p, func(api.Status) bool { return true }, s.api)
+	s.wait(p, func(wire.Status) bool { return true }, s.api)
 }
 
-func (s *shell) wait(p *engines.Process, ok func(api.Status) bool, client *api.Client) {
+func (s *shell) wait(p *engines.Process, ok func(wire.Status) bool, client *api.Client) {
 	s.t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		if status, err := client.Status(s.t.Context()); err == nil && ok(status) {
@@ -186,7 +187,7 @@ func (s *shell) simulate(arguments []string) {
 		s.t.Fatal(err)
 	}
 	defer p.Stop(syscall.SIGTERM, time.Minute)
-	s.wait(p, func(status api.Status) bool { return status.Items > 0 }, client)
+	s.wait(p, func(status wire.Status) bool { return status.Items > 0 }, client)
 }
 
 // startMember starts an agent of a mesh. The first one serves the API and is waited for there; another one, with
@@ -203,7 +204,7 @@ func (s *shell) startMember(arguments []string) {
 	if !slices.Contains(arguments, "--roles") {
 		agents, s.api = 1, client
 	}
-	s.wait(p, func(status api.Status) bool { return len(status.Agents) == agents }, s.api)
+	s.wait(p, func(status wire.Status) bool { return len(status.Agents) == agents }, s.api)
 }
 
 // other returns a client and the environment of another agent on this machine.

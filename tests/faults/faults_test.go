@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
 
@@ -404,7 +405,7 @@ func (m *mesh) queuesEmpty(e *end) {
 }
 
 func (m *mesh) logQuarantine() {
-	var page api.QuarantinePage
+	var page wire.QuarantinePage
 	err := m.request(func(ctx context.Context, c *api.Client) (err error) {
 		page, err = c.Quarantine(ctx, 0, 20)
 		return err

@@ -21,6 +21,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/tests/engines"
 )
 
@@ -294,7 +295,7 @@ func (m *mesh) request(do func(ctx context.Context, c *api.Client) error) error 
 }
 
 // status returns the complete status of the mesh, or an error.
-func (m *mesh) status() (status api.Status, err error) {
+func (m *mesh) status() (status wire.Status, err error) {
 	err = m.request(func(ctx context.Context, c *api.Client) (err error) {
 		status, err = c.Status(ctx)
 		if err == nil && len(status.Problems) > 0 {

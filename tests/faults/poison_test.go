@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"feedmesh/agent/api"
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
 
@@ -119,7 +120,7 @@ func poison(m *mesh, r *run) {
 
 // quarantined returns the number of tasks in quarantine.
 func (m *mesh) quarantined(r *run) int {
-	var status api.Status
+	var status wire.Status
 	err := eventually(observationTimeout, func() (err error) {
 		status, err = m.status()
 		return err
@@ -154,7 +155,7 @@ func (m *mesh) removeFeeds(r *run, urls []string) {
 		switch {
 		case err != nil:
 			r.miss("%v", err)
-		case !allPolled([]api.Feed{f}):
+		case !allPolled([]wire.Feed{f}):
 			r.miss("no observation of the feed with %s", bad.name)
 		case items != bad.good:
 			r.miss("the feed with %s: %d items are stored, want %d", bad.name, items, bad.good)
@@ -169,15 +170,15 @@ func (m *mesh) removeFeeds(r *run, urls []string) {
 }
 
 // allPolled reports whether all feeds have an observation.
-func allPolled(feeds []api.Feed) bool {
-	return !slices.ContainsFunc(feeds, func(f api.Feed) bool { return f.State == nil || f.State.Polled.IsZero() })
+func allPolled(feeds []wire.Feed) bool {
+	return !slices.ContainsFunc(feeds, func(f wire.Feed) bool { return f.State == nil || f.State.Polled.IsZero() })
 }
 
 // badFeeds returns the feeds with bad documents.
-func (m *mesh) badFeeds() ([]api.Feed, error) {
-	var bad []api.Feed
+func (m *mesh) badFeeds() ([]wire.Feed, error) {
+	var bad []wire.Feed
 	for after := ""; ; {
-		var page api.FeedPage
+		var page wire.FeedPage
 		err := m.request(func(ctx context.Context, c *api.Client) (err error) {
 			page, err = c.Feeds(ctx, after, 500)
 			return err

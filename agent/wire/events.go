@@ -1,0 +1,18 @@
+package wire
+
+import "time"
+
+// StreamEvent is one event of a stream; exactly one field is set.
+type StreamEvent struct {
+	Status *Status // the current state of the mesh
+	Event  *MeshEvent
+}
+
+// A MeshEvent is a change in the mesh, or a notification by a rule or a story.
+type MeshEvent struct {
+	Kind    string    `json:"kind" doc:"agent.joined, agent.left, feeds.failing, or from rules and stories: item.notify, story.new, story.grew, burst.start."`
+	At      time.Time `json:"at"`
+	Text    string    `json:"text" doc:"In words."`
+	ItemID  string    `json:"item_id,omitempty"`
+	StoryID string    `json:"story_id,omitempty"`
+}

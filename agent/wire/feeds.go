@@ -1,0 +1,177 @@
+package wire
+
+import (
+	"time"
+
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// A Discovery is the result of the search for feeds at an address.
+type Discovery struct {
+	URL     string      `json:"url"`
+	Kind    string      `json:"kind" enum:"feed,page,unreachable"`
+	Feeds   []Candidate `json:"feeds" doc:"The feed itself, or those of the page, likeliest first."`
+	Problem string      `json:"problem,omitempty" doc:"Why no feed was found."`
+}
+
+// A Candidate is a feed found at an address.
+type Candidate struct {
+	URL     string    `json:"url"`
+	FeedID  string    `json:"feed_id"`
+	Stored  bool      `json:"known" doc:"Whether it is stored already."`
+	Title   string    `json:"title,omitempty"`
+	Format  string    `json:"format,omitempty" doc:"RSS, Atom, RDF or JSON Feed; absent if it was not read."`
+	Entries int       `json:"entries" doc:"Number of entries."`
+	Newest  time.Time `json:"newest,omitzero" doc:"Publication time of the newest entry."`
+	Problem string    `json:"problem,omitempty" doc:"Why it could not be read, although it is a feed or its page links to it as one."`
+}
+
+// A BulkChange is an action on many feeds.
+type BulkChange struct {
+	Action string      `json:"do" enum:"pin,unpin,tag,untag,refresh,remove"`
+	Tags   []string    `json:"tags,omitempty" maxItems:"32" doc:"Tags to add or remove."`
+	IDs    []string    `json:"ids,omitempty" maxItems:"1000" doc:"Of the feeds."`
+	Filter *FeedFilter `json:"filter,omitempty" doc:"Select feeds by a filter instead of IDs. An empty filter requires all."`
+	All    bool        `json:"all,omitempty" doc:"Confirms an empty filter, which selects all feeds."`
+	After  string      `json:"after,omitempty" maxLength:"2048" doc:"The value of next of the previous step."`
+	DryRun bool        `json:"dry_run,omitempty" doc:"Only count the selected feeds."`
+}
+
+// A BulkResult is the result of one step of a bulk change.
+type BulkResult struct {
+	Found   int64         `json:"found,omitempty" doc:"Feeds selected, in a dry run."`
+	Done    int           `json:"done" doc:"Feeds of this step that have the requested state."`
+	Failed  int           `json:"failed" doc:"Feeds of this step that could not be changed."`
+	Reasons []FeedFailure `json:"reasons,omitempty" doc:"Reasons of the first failures."`
+	Next    string        `json:"next,omitempty" doc:"Value of after for the next step; absent when all feeds are done."`
+}
+
+// A FeedFailure states why a feed was not changed.
+type FeedFailure struct {
+	ID  string `json:"id"`
+	Why string `json:"why"`
+}
+
+// A FeedFilter selects feeds. Empty fields select all.
+type FeedFilter struct {
+	Text   string `query:"q" json:"q,omitempty" maxLength:"256" doc:"Text in the title, address or site, case-insensitive."`
+	Tag    string `query:"tag" json:"tag,omitempty" maxLength:"128" doc:"Only feeds with this tag."`
+	Host   string `query:"host" json:"host,omitempty" maxLength:"255" doc:"Only feeds of this host, with its port if it has one."`
+	Pinned bool   `query:"pinned" json:"pinned,omitempty" doc:"Only pinned feeds."`
+	State  string `query:"state" json:"state,omitempty" enum:"failing,gone,new,due,polling,ok" doc:"Only feeds in this state. new: never polled; due: the next poll is overdue."`
+	Class  string `query:"class" json:"class,omitempty" maxLength:"64" doc:"Only feeds whose last poll failed with this class of error, such as dns or http 4xx."`
+	Tier   string `query:"tier" json:"tier,omitempty" enum:"hot,warm,cold" doc:"Only feeds in this polling tier."`
+}
+
+// ByState reports whether the filter needs the states that only the schedule stores.
+func (f FeedFilter) ByState() bool { return f.State != "" || f.Class != "" || f.Tier != "" }
+
+// A FeedSearch is a request for a page of feeds.
+type FeedSearch struct {
+	FeedFilter
+	Sort  string `query:"sort" enum:"url,title,items,newest,added" default:"url" doc:"By address, by title, or most items, newest item or last added first."`
+	After string `query:"after" maxLength:"4096" doc:"The value of next of the previous page, in the same order."`
+	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Count bool   `query:"count" doc:"Count all matching feeds."`
+}
+
+// FeedFacets are the numbers of feeds by state, error, tier and tag.
+type FeedFacets struct {
+	States  []FeedCount        `json:"states" doc:"In a fixed order; a feed may be in two of them."`
+	Classes []FeedCount        `json:"classes" doc:"Kinds of the errors of feeds that fail, most frequent first."`
+	Tiers   []FeedCount        `json:"tiers" doc:"Most often read first."`
+	Tags    []storage.TagCount `json:"tags" doc:"The most used ones, most used first."`
+}
+
+// A FeedProblem describes the current error of a feed and the advice for it.
+type FeedProblem struct {
+	Summary string `json:"what" doc:"Description."`
+	Advice  string `json:"do" doc:"Advice for the user."`
+	Class   string `json:"class,omitempty" doc:"Kind of the error."`
+}
+
+// A Feed is a stored feed with its state in the schedule. It contains no secrets.
+type Feed struct {
+	storage.Feed
+	Request *RequestView    `json:"request,omitempty" doc:"Its request settings; absent: defaults."`
+	State   *subjects.State `json:"state,omitempty" doc:"Its state in the schedule; absent until the first."`
+	Polls   []subjects.Poll `json:"polls,omitempty" doc:"Its last polls, newest first; absent in lists."`
+	Problem *FeedProblem    `json:"trouble,omitempty" doc:"Its current problem, if any."`
+}
+
+// A FeedPage is a page of feeds.
+type FeedPage struct {
+	Feeds []Feed `json:"feeds"`
+	Next  string `json:"next,omitempty" doc:"Value of after for the next page; absent on the last. A page may be short or empty without being the last."`
+	Total *int64 `json:"total,omitempty" doc:"Number of matching feeds; absent unless requested."`
+}
+
+// NextPoll returns the next poll of the feed in words; at formats a time.
+func (f Feed) NextPoll(now time.Time, at func(time.Time) string) string {
+	switch s := f.State; {
+	case s == nil:
+		return "soon"
+	case s.Crawl != "":
+		return "under way"
+	case s.Next.IsZero():
+		return "never"
+	case s.Next.Before(now):
+		return "due"
+	default:
+		return at(s.Next)
+	}
+}
+
+// LastPoll returns the result of the feed's last poll in words.
+func (f Feed) LastPoll() string {
+	switch s := f.State; {
+	case s == nil || s.Polled.IsZero():
+		return "none yet"
+	case s.Failures > 0 && s.Class != "":
+		return "failed: " + s.Class
+	default:
+		return string(s.Outcome)
+	}
+}
+
+// The states of feeds. A feed has one of the first four, and may be due or polling in addition.
+const (
+	StateOK      = "ok"      // its last poll succeeded
+	StateFailing = "failing" // its last poll failed
+	StateGone    = "gone"    // its host answered that it is gone; it is not polled any more
+	StateNew     = "new"     // its first poll has not ended
+	StateDue     = "due"     // its next poll should have begun
+	StatePolling = "polling" // being polled now
+)
+
+// FeedStates lists the states, the most urgent first.
+var FeedStates = []string{StateFailing, StateGone, StateNew, StateDue, StatePolling, StateOK}
+
+// A FeedCount is the number of feeds with a value.
+type FeedCount struct {
+	Name  string `json:"name"`
+	Feeds int64  `json:"feeds"`
+}
+
+// A RequestView is the request settings of a feed, without secrets.
+type RequestView struct {
+	UserAgent string   `json:"user_agent,omitempty"`
+	Headers   []string `json:"headers,omitempty" doc:"Names of the headers sent besides the usual ones; their values are never returned."`
+	User      string   `json:"user,omitempty"`
+	Password  string   `json:"password,omitempty" enum:"set" doc:"Whether a password is set; its value is never returned."`
+	Proxy     string   `json:"proxy,omitempty" doc:"ID of a proxy; direct: no proxy; absent: chosen by the rules of proxies."`
+}
+
+// A FeedChange is a change of a feed's settings. Nil fields stay unchanged.
+type FeedChange struct {
+	Tags          *[]string         `json:"tags,omitempty" maxItems:"32" doc:"Replaces all tags."`
+	Pinned        *bool             `json:"pinned,omitempty" doc:"Whether it is polled as often as possible."`
+	FullText      *bool             `json:"full_text,omitempty" doc:"Whether to fetch the full text of items from the linked pages."`
+	SpamThreshold *float64          `json:"spam_threshold,omitempty" minimum:"0" maximum:"1" doc:"Score from which its items are spam; 0: the default."`
+	UserAgent     *string           `json:"user_agent,omitempty" maxLength:"256" doc:"User agent for its requests; empty: the default."`
+	Headers       map[string]string `json:"headers,omitempty" maxProperties:"32" doc:"Custom request headers, merged with the stored ones; an empty value removes a header."`
+	User          *string           `json:"user,omitempty" maxLength:"256" doc:"User for HTTP basic authentication; empty: none. Changing it removes the password."`
+	Password      *string           `json:"password,omitempty" maxLength:"1024" doc:"Password of that user. It is never returned."`
+	Proxy         *string           `json:"proxy,omitempty" maxLength:"32" doc:"ID of a proxy; direct: no proxy; empty: chosen by the rules of proxies."`
+}

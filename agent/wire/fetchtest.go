@@ -1,0 +1,66 @@
+package wire
+
+import (
+	"time"
+
+	"feedmesh/agent/role/parse/feed/compare"
+)
+
+// A Comparison is the second opinion of gofeed on a tested document.
+type Comparison struct {
+	Parser  string              `json:"parser" doc:"Name and version of the other parser."`
+	Error   string              `json:"error,omitempty" doc:"Why the other parser returned no entries."`
+	Title   string              `json:"title,omitempty"`
+	Format  string              `json:"format,omitempty"`
+	Entries int                 `json:"entries" doc:"Number of entries that it found."`
+	Same    int                 `json:"same" doc:"Entries that both parsers read alike."`
+	Differ  int                 `json:"differ" doc:"Entries that only one of the parsers found, or that differ in title, link or date."`
+	Pairs   []compare.EntryPair `json:"pairs" doc:"The first of those that differ, at most 20."`
+}
+
+// A FetchTestRequest selects what a test fetches: a stored feed, or an address.
+type FetchTestRequest struct {
+	Feed    string `json:"feed,omitempty" maxLength:"64" doc:"ID of a stored feed, which is fetched with its settings."`
+	URL     string `json:"url,omitempty" maxLength:"4096" doc:"An address, in place of a feed."`
+	Compare bool   `json:"compare,omitempty" doc:"Also parse the document with gofeed, and list the entries that differ."`
+}
+
+// A FetchTest is the result of a test fetch. Nothing of it is stored.
+type FetchTest struct {
+	URL      string        `json:"url"`
+	Hops     []FetchHop    `json:"hops" doc:"Each request and its answer: the last is that of the document, those before it redirected."`
+	Proxy    string        `json:"proxy,omitempty" doc:"ID of the proxy used."`
+	Took     int64         `json:"took_ms" doc:"For all of it."`
+	Size     int64         `json:"size" doc:"Bytes of the document, unpacked."`
+	Problem  *FeedProblem  `json:"problem,omitempty" doc:"Why no feed was read."`
+	Error    string        `json:"error,omitempty" doc:"The original error text."`
+	Title    string        `json:"title,omitempty"`
+	Format   string        `json:"format,omitempty" doc:"RSS, Atom, RDF or JSON Feed."`
+	Entries  int           `json:"entries" doc:"Number of entries."`
+	First    []TestedEntry `json:"first" doc:"The first of them, at most ten."`
+	Repaired string        `json:"mended,omitempty" doc:"Damage of the document that the parser repaired."`
+
+	Comparison *Comparison `json:"comparison,omitempty" doc:"The result of another parser, if the request has compare."`
+}
+
+// A FetchHop is one request of a test, with its answer.
+type FetchHop struct {
+	URL      string        `json:"url"`
+	Sent     []FetchHeader `json:"sent" doc:"By name; secrets are redacted."`
+	Status   int           `json:"status"`
+	Received []FetchHeader `json:"received" doc:"By name, likewise."`
+	After    int64         `json:"after_ms" doc:"When the answer began, from the start of the test."`
+}
+
+// A FetchHeader is one line of a header.
+type FetchHeader struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// A TestedEntry is an entry of a feed before any processing.
+type TestedEntry struct {
+	Title     string    `json:"title,omitempty"`
+	Link      string    `json:"link,omitempty"`
+	Published time.Time `json:"published,omitzero"`
+}

@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"time"
+
+	"feedmesh/storage"
+)
+
+// A Correction is a person's correction of an item's labels. Absent fields stay unchanged.
+type Correction struct {
+	Spam       *bool     `json:"spam,omitempty"`
+	Categories *[]string `json:"categories,omitempty" maxItems:"3" doc:"Best first; empty: no category applies."`
+	Topics     *[]string `json:"topics,omitempty" maxItems:"5" doc:"Best first."`
+}
+
+// Duplicates are an item and the items that repeat it.
+type Duplicates struct {
+	First   ItemBrief   `json:"first" doc:"The original."`
+	Items   []ItemBrief `json:"items" doc:"Duplicates, first seen first; at most 500."`
+	Pending bool        `json:"pending,omitempty" doc:"The edit is accepted and not applied yet."`
+	Notes   []string    `json:"notes,omitempty" doc:"Notes on this response."`
+}
+
+// Related are the other items of an item's story, without its duplicates.
+type Related struct {
+	Story storage.Story `json:"story"`
+	Items []ItemBrief   `json:"items" doc:"First the newest of each publisher, then the others, newest first."`
+}
+
+// An Explanation states the similarity of two items and how they were classified as duplicates and stories.
+type Explanation struct {
+	Item       ItemBrief  `json:"item"`
+	With       ItemBrief  `json:"with"`
+	Repeat     bool       `json:"repeat" doc:"One is a duplicate of the other, or both are duplicates of a third item."`
+	SameEvent  bool       `json:"same_event"`
+	SameStory  bool       `json:"same_story"`
+	Similarity Similarity `json:"likeness" doc:"Similarity of the items as stored now."`
+	Sentences  []string   `json:"words" doc:"The same in sentences."`
+}
+
+// A Similarity is how similar two items are. Numbers are from 0 to 1.
+type Similarity struct {
+	SamePage    bool    `json:"same_page" doc:"Their addresses lead to one page."`
+	SameText    bool    `json:"same_text" doc:"Title and text have the same words."`
+	Title       float64 `json:"title" doc:"Of the 4-grams of both titles, how many they share; 0 too if numbers in them differ."`
+	Matrix      float64 `json:"matrix" doc:"Similarity of the words of the titles; 0 if not compared."`
+	Resemblance float64 `json:"resemblance" doc:"Of the 4-word shingles of both texts, about how many they share."`
+	Containment float64 `json:"containment" doc:"Of the shorter text's 4-word shingles, about how many the longer one has."`
+	By          string  `json:"by,omitempty" enum:"title,body" doc:"The measure that makes them duplicates; absent if none does."`
+	Score       float64 `json:"score,omitempty" doc:"Of that."`
+}
+
+// An ItemView is one item with its text.
+type ItemView struct {
+	storage.Item
+	FeedTitle string `json:"feed_title"`
+}
+
+// Similar are items with content similar to one item.
+type Similar struct {
+	Items []FoundItem `json:"items" doc:"Most similar first; no items of its own story, and one of each other story."`
+}
+
+// An ItemBrief is an item without its text.
+type ItemBrief struct {
+	ID        string    `json:"id"`
+	Title     string    `json:"title"`
+	URL       string    `json:"url,omitempty"`
+	FeedID    string    `json:"feed_id"`
+	FeedTitle string    `json:"feed_title"`
+	Publisher string    `json:"publisher"`
+	Language  string    `json:"language,omitempty"`
+	Seen      time.Time `json:"seen" doc:"When it was first fetched."`
+	Spam      bool      `json:"spam,omitempty"`
+	StoryID   string    `json:"story_id,omitempty"`
+	EventID   string    `json:"event_id,omitempty"`
+	StoryWhy  string    `json:"story_why,omitempty" doc:"Why it belongs to its event, in words."`
+
+	DuplicateOf    string  `json:"duplicate_of,omitempty" doc:"Original of the duplicate; absent for originals."`
+	DuplicateBy    string  `json:"duplicate_by,omitempty" enum:"text,url,title,body,hand"`
+	DuplicateScore float64 `json:"duplicate_score,omitempty" doc:"Similarity to the original, up to 1."`
+	DuplicateWhy   string  `json:"duplicate_why,omitempty" doc:"The similarity in words."`
+}

@@ -1,0 +1,42 @@
+package wire
+
+import "feedmesh/agent/access"
+
+// None is a request or an answer without content.
+type None struct{}
+
+// An Operation is one request of the API: its route, its description, and the types of its request and answer.
+// The server registers it and the client sends it. In is a struct whose fields have the tags path, query or
+// header, or are named Body or RawBody. Out is encoded as JSON, except for [None] and [Document].
+type Operation[In, Out any] struct {
+	ID      string // such as list-feeds; names the operation in the OpenAPI description
+	Method  string
+	Path    string // with parameters in braces
+	Tag     string // the group in the OpenAPI description
+	Scope   access.Scope
+	Summary string // one sentence without a full stop
+
+	Description string // further sentences; optional
+	Errors      []int  // statuses of errors beside those of every operation
+	Status      int    // of success; 0: 200, or 204 without an answer
+	MaxBody     int64  // bytes of a request's body; 0: the limit of all requests
+	Type        string // media type of a [Document]
+	NoStore     bool   // the answer contains a secret that no cache may keep
+}
+
+// A Document is an answer that is not JSON, such as a rule set or an OPML file.
+type Document struct {
+	Type string // media type with its parameters
+	ETag string // optional
+	Data []byte
+}
+
+// ByID is a request that names one record.
+type ByID struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+// ByName is a request that names one record.
+type ByName struct {
+	Name string `path:"name" maxLength:"32"`
+}

@@ -1,0 +1,71 @@
+package wire
+
+import (
+	"time"
+
+	"feedmesh/classify/text"
+	"feedmesh/storage"
+)
+
+// A FoundItem is an item with the passages that match a search.
+type FoundItem struct {
+	storage.Item
+	FeedTitle  string         `json:"feed_title"`
+	Score      float64        `json:"score,omitempty"`
+	TitleSpans []text.Span    `json:"title_spans" doc:"The title, in pieces that match and pieces that do not."`
+	TextSpans  []text.Span    `json:"text_spans" doc:"A passage of the text, likewise."`
+	Coverage   *StoryCoverage `json:"told,omitempty" doc:"Coverage of its story; absent if a single publisher carries it."`
+}
+
+// A StoryCoverage is how many items and publishers carry a story.
+type StoryCoverage struct {
+	Items   int `json:"items"`
+	Sources int `json:"sources" doc:"Different publishers."`
+}
+
+// A Search is a search for items.
+type Search struct {
+	Query      string    `query:"q" maxLength:"1000" doc:"Words that must all occur, in any form, and conditions: \"a phrase\", -not, OR, brackets, begin*, title: author: feed: cat: topic: lang: host: story: is: after: before: age:. None: the newest items."`
+	Typing     bool      `query:"typing" doc:"The query is still being typed: its last word is a prefix unless a space follows, and open quotes and brackets are no error."`
+	Feed       string    `query:"feed" maxLength:"64" doc:"ID of a feed."`
+	Category   string    `query:"category" maxLength:"64"`
+	Topic      string    `query:"topic" maxLength:"64"`
+	Flag       string    `query:"flag" enum:"adult,affiliate,muted,sponsored,starred" doc:"Only items that a rule or a list gave this flag."`
+	Language   string    `query:"language" maxLength:"8" doc:"ISO 639-1 code, such as en or ru."`
+	After      time.Time `query:"after" doc:"Published at or after."`
+	Before     time.Time `query:"before" doc:"Published before."`
+	Spam       bool      `query:"spam" doc:"Spam only; by default spam is excluded."`
+	Duplicates bool      `query:"duplicates" doc:"Include duplicates; by default only originals are returned."`
+	Muted      bool      `query:"muted" doc:"Include items that a rule muted."`
+	Once       bool      `query:"once" doc:"Return only the first item of each story."`
+	Sort       string    `query:"sort" enum:"best,newest" default:"best"`
+	Facets     bool      `query:"facets" doc:"Count the matching items by category, topic, feed, language, day and sentiment."`
+	Limit      int       `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	Cursor     string    `query:"cursor" maxLength:"4096" doc:"The value of next of the previous page."`
+}
+
+// SearchResults is a page of search results.
+type SearchResults struct {
+	Items  []FoundItem        `json:"items"`
+	Total  int64              `json:"total" doc:"Number of matching items on all pages, or of stories if each is returned once; a lower bound if the store was searched."`
+	Next   string             `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
+	Facets map[string][]Facet `json:"facets,omitempty"`
+	Fuzzy  bool               `json:"forgiven,omitempty" doc:"No item contains all words; these contain similar words."`
+	By     string             `json:"by,omitempty" enum:"store" doc:"Set to store if the index was unavailable and the store was searched, newest first, by title and excerpt."`
+	Why    string             `json:"why,omitempty" doc:"Why the index was not used."`
+}
+
+// ByStore is the value of By if the store answered in place of an unavailable index.
+const ByStore = "store"
+
+// A Facet is the number of matches with a value.
+type Facet struct {
+	Value string `json:"value"`
+	Label string `json:"label" doc:"Display name of the value, such as a feed's title for its ID."`
+	Count int64  `json:"count"`
+}
+
+// Suggestions are words that complete a query.
+type Suggestions struct {
+	Words []storage.FacetCount `json:"words" doc:"Words of titles, the most frequent first, with about how many items have each."`
+}

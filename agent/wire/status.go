@@ -1,0 +1,34 @@
+package wire
+
+import (
+	"feedmesh/agent/mesh"
+	"feedmesh/subjects"
+)
+
+// A Status is the state of the mesh.
+type Status struct {
+	Version  string                    `json:"version"`
+	Problems []string                  `json:"problems,omitempty" doc:"Parts that did not answer, and why; their values are zero or missing."`
+	Feeds    FeedCounts                `json:"feeds"`
+	Items    int64                     `json:"items" doc:"Items in the store."`
+	Indexed  int64                     `json:"indexed" doc:"Items that can be found."`
+	Queues   []mesh.Depth              `json:"queues" doc:"Queue depths in the order of processing; the quarantine last."`
+	Agents   []subjects.Agent          `json:"agents"`
+	Active   map[string]subjects.Lease `json:"active" doc:"Leases of the active single actors, by name."`
+}
+
+// FeedCounts are the numbers of feeds by state.
+type FeedCounts struct {
+	Stored   int64 `json:"known" doc:"Feeds in the store."`
+	Polled   int64 `json:"polled" doc:"Those whose first poll has ended."`
+	Failing  int64 `json:"failing" doc:"Those whose last poll failed."`
+	Gone     int64 `json:"gone" doc:"Feeds not polled any more, since their hosts answered that they are gone."`
+	InFlight int64 `json:"out" doc:"Those being polled now."`
+}
+
+// A Check is the health of one dependency of a process.
+type Check struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail,omitempty" doc:"The problem, and advice."`
+}

@@ -1,0 +1,99 @@
+package wire
+
+import (
+	"time"
+
+	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/storage"
+)
+
+// A StorySearch is a request for a page of stories.
+type StorySearch struct {
+	Language string    `query:"language" enum:"en,ru,de,fr,es,uk,other" doc:"All languages but these are other."`
+	Category string    `query:"category" maxLength:"64"`
+	Topic    string    `query:"topic" maxLength:"64"`
+	After    time.Time `query:"after" doc:"Last item at or after."`
+	Before   time.Time `query:"before" doc:"Began before."`
+	Sources  int       `query:"sources" minimum:"1" maximum:"1000" default:"2" doc:"Carried by at least this many publishers."`
+	Sort     string    `query:"sort" enum:"rank,newest" default:"rank"`
+	Limit    int       `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	Cursor   string    `query:"cursor" maxLength:"4096" doc:"The value of next of the previous page."`
+}
+
+// A StoryPage is a page of stories.
+type StoryPage struct {
+	Stories []StoryBrief `json:"stories"`
+	Next    string       `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
+}
+
+// A StoryBrief is a story in a list.
+type StoryBrief struct {
+	storage.Story
+	URL        string      `json:"url,omitempty" doc:"URL of the headline's item."`
+	FeedID     string      `json:"feed_id,omitempty" doc:"Feed of the headline's item; absent if the item was removed."`
+	FeedTitle  string      `json:"feed_title"`
+	Publishers []string    `json:"publishers" doc:"Some of its publishers, the headline's first; at most five."`
+	Activity   HourlyItems `json:"activity" doc:"When its newest items came."`
+	Why        string      `json:"why,omitempty" doc:"Why the newest item that joined an event belongs to it."`
+}
+
+// An HourlyItems counts the items of each hour.
+type HourlyItems struct {
+	Since time.Time `json:"since,omitzero" doc:"When the first hour begins."`
+	Hours []int     `json:"hours" doc:"Items first seen in each hour, to that of the newest; a week at most."`
+}
+
+// Bursts are the current bursts.
+type Bursts struct {
+	Bursts []Burst `json:"bursts" doc:"Most items first."`
+	Total  int     `json:"total" doc:"Number of items."`
+}
+
+// A Burst is a story, category or topic with more new items than usual.
+type Burst struct {
+	placement.Burst
+	Title string `json:"title,omitempty" doc:"Of a story."`
+}
+
+// A StoryView is a story with its events and items.
+type StoryView struct {
+	storage.Story
+	Summary    []Quote      `json:"summary" doc:"Sentences of different publishers."`
+	Publishers []Publisher  `json:"publishers" doc:"Its publishers, most items first."`
+	Timeline   []StoryEvent `json:"timeline" doc:"Its events, the first first."`
+	Activity   HourlyItems  `json:"activity" doc:"When its items came."`
+	Pending    bool         `json:"pending,omitempty" doc:"The edit is accepted and not applied yet."`
+	Notes      []string     `json:"notes,omitempty" doc:"Notes on this response."`
+}
+
+// A Quote is a sentence and the item it is taken from.
+type Quote struct {
+	Text string    `json:"text"`
+	Item ItemBrief `json:"item"`
+}
+
+// A Publisher is a publisher of a story.
+type Publisher struct {
+	Name  string `json:"name" doc:"Its host, or the title of its feed."`
+	Items int    `json:"items"`
+}
+
+// A StoryEvent is an event of a story with its items, oldest first.
+type StoryEvent struct {
+	ID        string      `json:"id"`
+	FirstSeen time.Time   `json:"first_seen"`
+	LastSeen  time.Time   `json:"last_seen"`
+	Items     []StoryItem `json:"items"`
+}
+
+// A StoryItem is an item of a story with its duplicates, oldest first.
+type StoryItem struct {
+	ItemBrief
+	Duplicates []ItemBrief `json:"duplicates,omitempty"`
+}
+
+// A SplitRequest is an event or an item to take out of a story.
+type SplitRequest struct {
+	EventID string `json:"event_id,omitempty" maxLength:"64" doc:"Event that becomes a separate story, with all its items."`
+	ItemID  string `json:"item_id,omitempty" maxLength:"64" doc:"Item that gets a separate event and story, and is no duplicate."`
+}
