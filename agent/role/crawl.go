@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/schedule/plan"
 	"feedmesh/subjects"
@@ -23,7 +24,7 @@ var Crawl = Role{
 		c := &crawler{
 			fetcher: env.Fetch, out: env.Mesh, clock: env.Clock, metrics: env.Metrics,
 			slots: make(chan struct{}, env.Config.Crawl.Parallel),
-			hosts: newHostLocks(), bodies: &sharedBodies,
+			hosts: newHostLocks(), bodies: &env.Bodies,
 		}
 		c.hosts.spacing = env.Config.Schedule.HostSpacing
 		var group errgroup.Group
@@ -60,7 +61,7 @@ type crawler struct {
 	slots   chan struct{}
 	hosts   *hostLocks
 	recent  recentHosts
-	bodies  *bodyCache
+	bodies  *bodycache.Cache
 }
 
 func (c *crawler) Receive(ctx context.Context, task subjects.Crawl) error {
@@ -138,9 +139,9 @@ func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Targ
 	}
 	began := c.clock.Now()
 	c.metrics.lag.Observe(max(0, began.Sub(t.Due).Seconds()))
-	r.Buffer = c.bodies.buffer()
+	r.Buffer = c.bodies.Reserve()
 	d, err := c.fetcher.Fetch(ctx, r, began)
-	c.bodies.put(d.BodyHash, r.Buffer) // before parse can receive the task
+	c.bodies.Put(d.BodyHash, r.Buffer) // before parse can receive the task
 	c.metrics.fetchSeconds.Observe(c.clock.Now().Sub(began).Seconds())
 	o := observationOf(report.task, t, began)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/schedule/plan"
 	"feedmesh/config"
@@ -82,7 +83,7 @@ func fails(class fetch.Class, status int) func(fetch.Request) (fetch.Document, e
 // crawlerOf returns a crawler that fetches from w.
 func crawlerOf(w *web, slots int) (*crawler, *outbox) {
 	out := &outbox{}
-	return &crawler{fetcher: w, out: out, clock: atNoon, metrics: metrics(), slots: make(chan struct{}, slots), hosts: newHostLocks()}, out
+	return &crawler{fetcher: w, out: out, clock: atNoon, metrics: metrics(), slots: make(chan struct{}, slots), hosts: newHostLocks(), bodies: new(bodycache.Cache)}, out
 }
 
 // crawlOf returns a task for these URLs, with validators.

@@ -1,16 +1,15 @@
 package role
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse/feed"
 	"feedmesh/agent/role/schedule/policy"
@@ -25,8 +24,8 @@ var Parse = Role{
 	Store:       true,
 	Run: func(ctx context.Context, env *Env) error {
 		p := &parser{feeds: env.Store, items: env.Store, out: env.Mesh, maxBody: int64(env.Config.Crawl.MaxBody), metrics: env.Metrics}
-		p.bodies = &sharedBodies
-		defer p.bodies.addReader()()
+		p.bodies = &env.Bodies
+		defer p.bodies.AddReader()()
 		p.fullText = &fullText{tags: env.Config.FullText, depths: env.Mesh.Depths}
 		return mesh.Serve(ctx, env.Mesh, subjects.ParseQueue, "", p, env.Workers)
 	},
@@ -44,7 +43,7 @@ type parser struct {
 	metrics *Metrics
 
 	fullText *fullText
-	bodies   *bodyCache
+	bodies   *bodycache.Cache
 }
 
 func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
@@ -94,28 +93,16 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 	})
 }
 
-// bufferPool recycles buffers for decompressed documents up to maxPooledBuffer bytes.
-var bufferPool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-const maxPooledBuffer = 2 * fetch.MaxBuffered
-
-// putBuffer returns a buffer to the pool.
-func putBuffer(body *bytes.Buffer) {
-	if body.Cap() <= maxPooledBuffer {
-		bufferPool.Put(body)
-	}
-}
-
 // parseBody parses the task's body. The result does not alias the body, which is recycled on return.
 func (p *parser) parseBody(task subjects.Parse) (feed.Document, error) {
-	body := p.bodies.take(task.BodyHash)
+	body := p.bodies.Take(task.BodyHash)
 	if body == nil {
-		body = bufferPool.Get().(*bytes.Buffer)
+		body = p.bodies.Buffer()
 		if err := fetch.DecompressTo(body, task.Body, p.maxBody); err != nil {
 			return feed.Document{}, err
 		}
 	}
-	defer putBuffer(body)
+	defer p.bodies.Recycle(body)
 	return feed.Parse(body.Bytes(), task.ContentType, task.URL)
 }
 

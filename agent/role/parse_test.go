@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/role/parse/feed"
 	"feedmesh/storage"
 	"feedmesh/storage/memory"
@@ -60,7 +61,7 @@ func plainly(title string) string { return "about " + title }
 // parserOf returns a parser of a store.
 func parserOf(store storage.Store) (*parser, *outbox) {
 	out := &outbox{}
-	return &parser{feeds: store, items: store, out: out, maxBody: 20 << 20, metrics: metrics(), fullText: &fullText{}}, out
+	return &parser{feeds: store, items: store, out: out, maxBody: 20 << 20, metrics: metrics(), fullText: &fullText{}, bodies: new(bodycache.Cache)}, out
 }
 
 // storeEntries stores entries as items of the blog.

@@ -17,6 +17,7 @@ import (
 
 	"feedmesh/agent/api"
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/trace"
 	"feedmesh/agent/websub"
 	"feedmesh/agent/wire"
@@ -75,7 +76,8 @@ type Env struct {
 	Store  storage.Store // nil unless a role needs it
 	Index  storage.Index // nil unless a role needs it
 	Fetch  Fetcher
-	Post   websub.Poster // to hubs
+	Post   websub.Poster   // to hubs
+	Bodies bodycache.Cache // documents from crawl to parse
 
 	// The current rules for cleaning and for classification. They return new values after the rules change.
 	Prepare    func() *text.Rules
