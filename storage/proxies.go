@@ -5,18 +5,6 @@ import (
 	"time"
 )
 
-// Proxies is the part of a [Store] that stores proxies.
-type Proxies interface {
-	// Proxies returns all proxies, ordered by ID.
-	Proxies(ctx context.Context) ([]Proxy, error)
-
-	// PutProxy stores the proxy, replacing a proxy with the same ID.
-	PutProxy(ctx context.Context, proxy Proxy) error
-
-	// RemoveProxy deletes the proxy with the given ID, or returns [ErrNotFound].
-	RemoveProxy(ctx context.Context, id string) error
-}
-
 // A Proxy is a route to hosts that reject direct requests.
 type Proxy struct {
 	ID     string    `json:"id"`
@@ -24,4 +12,32 @@ type Proxy struct {
 	Hosts  []string  `json:"hosts,omitempty"`  // domain suffixes it serves, such as "example.org"; empty: any host that needs a proxy
 	Always bool      `json:"always,omitempty"` // used from the first request to its hosts, not only after a rejected request
 	Added  time.Time `json:"added"`
+}
+
+var proxyTable = tableOf(Table{Name: "proxies", Keys: 1, Order: "id"}, func(p *Proxy) []Column {
+	return []Column{
+		{Name: "id", Field: &p.ID}, {Name: "url", Field: &p.URL}, {Name: "hosts", Field: &p.Hosts},
+		{Name: "always", Field: &p.Always}, {Name: "added", Field: &p.Added},
+	}
+})
+
+// Proxies returns the proxies of a [Store].
+func Proxies(of Records) ProxyRecords { return ProxyRecords{of} }
+
+// ProxyRecords are the proxies of a [Store].
+type ProxyRecords struct{ records Records }
+
+// List returns all proxies, ordered by ID.
+func (p ProxyRecords) List(ctx context.Context) ([]Proxy, error) {
+	return listRecords[Proxy](ctx, p.records, proxyTable, allRecords)
+}
+
+// Put stores the proxy, replacing a proxy with the same ID.
+func (p ProxyRecords) Put(ctx context.Context, proxy Proxy) error {
+	return putRecord(ctx, p.records, proxyTable, proxy, proxy.ID)
+}
+
+// Remove deletes the proxy with the given ID, or returns [ErrNotFound].
+func (p ProxyRecords) Remove(ctx context.Context, id string) error {
+	return removeRecord[Proxy](ctx, p.records, proxyTable, id)
 }

@@ -8,23 +8,38 @@ import (
 // MaxSearches is the maximum number of saved searches.
 const MaxSearches = 1000
 
-// SavedSearches is the part of a [Store] that stores searches that users have named.
-type SavedSearches interface {
-	// SavedSearches returns all saved searches, ordered by name.
-	SavedSearches(ctx context.Context) ([]SavedSearch, error)
-
-	// PutSearch stores the search, replacing a search with the same name. If [MaxSearches] others are stored,
-	// it returns [ErrTooMany].
-	PutSearch(ctx context.Context, search SavedSearch) error
-
-	// RemoveSearch deletes the search with the given name, or returns [ErrNotFound].
-	RemoveSearch(ctx context.Context, name string) error
-}
-
 // A SavedSearch is a search with a name.
 type SavedSearch struct {
 	Name  string    `json:"name"`            // for URLs: lower-case letters, digits and hyphens
 	Title string    `json:"title,omitempty"` // display name
 	Query string    `json:"query"`           // URL query string, without the question mark
 	Added time.Time `json:"added"`
+}
+
+var searchTable = tableOf(Table{Name: "searches", Keys: 1, Order: "name", Max: MaxSearches}, func(s *SavedSearch) []Column {
+	return []Column{
+		{Name: "name", Field: &s.Name}, {Name: "title", Field: &s.Title}, {Name: "query", Field: &s.Query}, {Name: "added", Field: &s.Added},
+	}
+})
+
+// SavedSearches returns the searches of a [Store] that users have named.
+func SavedSearches(of Records) SearchRecords { return SearchRecords{of} }
+
+// SearchRecords are the searches of a [Store] that users have named.
+type SearchRecords struct{ records Records }
+
+// List returns all saved searches, ordered by name.
+func (s SearchRecords) List(ctx context.Context) ([]SavedSearch, error) {
+	return listRecords[SavedSearch](ctx, s.records, searchTable, allRecords)
+}
+
+// Put stores the search, replacing a search with the same name. If [MaxSearches] others are stored, it
+// returns [ErrTooMany].
+func (s SearchRecords) Put(ctx context.Context, search SavedSearch) error {
+	return putRecord(ctx, s.records, searchTable, search, search.Name)
+}
+
+// Remove deletes the search with the given name, or returns [ErrNotFound].
+func (s SearchRecords) Remove(ctx context.Context, name string) error {
+	return removeRecord[SavedSearch](ctx, s.records, searchTable, name)
 }

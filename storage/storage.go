@@ -32,19 +32,14 @@ type Store interface {
 	Feeds
 	Items
 	Fences
-	Proxies
-	Tokens
+	Records
 	FeedFinder
-	Imports
-	RuleSets
 	Spam
 	Relabeling
 	Corrections
-	Jobs
 	Stories
 	Activities
 	Marks
-	SavedSearches
 
 	// ID returns the store's random identifier. It was chosen when the store was created, and is the same for
 	// all processes that share the store.

@@ -74,18 +74,6 @@ type Stories interface {
 	// FeedCoverage counts, by feed ID, the items first seen at or after since, and the subset that belongs to
 	// summarized stories with at least the given number of sources. Feeds without such items are left out.
 	FeedCoverage(ctx context.Context, since time.Time, sources int) (map[string]FeedCoverage, error)
-
-	Notes
-}
-
-// Notes is the part of a [Store] that stores the state of single actors for their successors.
-type Notes interface {
-	// Note returns the note stored under the name, nil if it does not exist.
-	Note(ctx context.Context, name string) ([]byte, error)
-
-	// PutNote stores a note, replacing an earlier note of the same name. It returns [ErrFenced] under an
-	// outdated fence; then nothing is changed.
-	PutNote(ctx context.Context, fence Fence, name string, note []byte) error
 }
 
 // A Rearrangement moves events and items to other events and stories.

@@ -33,7 +33,7 @@ const (
 // A TokenStore checks the owner's token and the tokens of a store, which it caches in memory. Its methods may
 // be called concurrently.
 type TokenStore struct {
-	tokens   storage.Tokens
+	tokens   storage.Records
 	owner    [sha256.Size]byte
 	hasOwner bool
 
@@ -46,7 +46,7 @@ type TokenStore struct {
 
 // NewTokenStore returns a token store for the tokens of a store, which may be nil, and the owner's token
 // unless that is empty.
-func NewTokenStore(tokens storage.Tokens, owner string) *TokenStore {
+func NewTokenStore(tokens storage.Records, owner string) *TokenStore {
 	return &TokenStore{tokens: tokens, owner: sha256.Sum256([]byte(owner)), hasOwner: owner != ""}
 }
 
@@ -67,7 +67,7 @@ func (k *TokenStore) Check(ctx context.Context, secret string) (Client, error) {
 	}
 	if use {
 		// The last use is informational; an error must not reject the client.
-		_ = k.tokens.UseToken(ctx, token.ID, token.Used)
+		_ = storage.Tokens(k.tokens).Use(ctx, token.ID, token.Used)
 	}
 	return clientOf(token), nil
 }
@@ -107,7 +107,7 @@ func (k *TokenStore) find(ctx context.Context, hash string) (token storage.Token
 func (k *TokenStore) reload(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
-	all, err := k.tokens.Tokens(ctx)
+	all, err := storage.Tokens(k.tokens).List(ctx)
 	k.queried, k.err = time.Now(), err
 	if err != nil {
 		return
@@ -127,7 +127,7 @@ func (k *TokenStore) invalidate() {
 
 // Tokens returns all tokens in the store, ordered by creation time.
 func (k *TokenStore) Tokens(ctx context.Context) ([]storage.Token, error) {
-	return k.tokens.Tokens(ctx)
+	return storage.Tokens(k.tokens).List(ctx)
 }
 
 // Create creates a token, and returns its secret, which is not stored. The error may be [storage.ErrTooMany].
@@ -139,7 +139,7 @@ func (k *TokenStore) Create(ctx context.Context, name string, scopes []Scope, no
 			token.Scopes = append(token.Scopes, string(scope))
 		}
 	}
-	if err := k.tokens.AddToken(ctx, token); err != nil {
+	if err := storage.Tokens(k.tokens).Add(ctx, token); err != nil {
 		return storage.Token{}, "", err
 	}
 	k.invalidate()
@@ -150,5 +150,5 @@ func (k *TokenStore) Create(ctx context.Context, name string, scopes []Scope, no
 // [storage.ErrNotFound].
 func (k *TokenStore) Remove(ctx context.Context, id string) error {
 	defer k.invalidate()
-	return k.tokens.RemoveToken(ctx, id)
+	return storage.Tokens(k.tokens).Remove(ctx, id)
 }

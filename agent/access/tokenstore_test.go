@@ -20,17 +20,17 @@ type counting struct {
 	away        error
 }
 
-func (s *counting) Tokens(ctx context.Context) ([]storage.Token, error) {
+func (s *counting) ReadRecords(ctx context.Context, table *storage.Table, query storage.RecordQuery) ([]any, error) {
 	s.reads++
 	if s.away != nil {
 		return nil, s.away
 	}
-	return s.Store.Tokens(ctx)
+	return s.Store.ReadRecords(ctx, table, query)
 }
 
-func (s *counting) UseToken(ctx context.Context, id string, at time.Time) error {
+func (s *counting) ChangeRecord(ctx context.Context, table *storage.Table, change storage.RecordChange) error {
 	s.uses++
-	return s.Store.UseToken(ctx, id, at)
+	return s.Store.ChangeRecord(ctx, table, change)
 }
 
 // make creates a token with another TokenStore, as another node does.
@@ -98,7 +98,7 @@ func TestTokenStore_RemovalTakesEffect(t *testing.T) {
 		token, secret := store.make(t, access.Read)
 		k := access.NewTokenStore(store, "")
 		right(t, k, secret, token.ID)
-		if err := store.RemoveToken(t.Context(), token.ID); err != nil {
+		if err := storage.Tokens(store).Remove(t.Context(), token.ID); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
@@ -153,7 +153,7 @@ func TestTokenStore_UseWrittenOncePerMinute(t *testing.T) {
 			right(t, k, secret, token.ID)
 			time.Sleep(250 * time.Millisecond)
 		}
-		all, err := store.Store.Tokens(t.Context())
+		all, err := storage.Tokens(store.Store).List(t.Context())
 		if err != nil || store.uses != 3 || time.Since(all[0].Used) > time.Minute {
 			t.Errorf("got %d writes, the last %v ago, %v; want 3, the last within a minute", store.uses, time.Since(all[0].Used), err)
 		}

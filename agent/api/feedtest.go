@@ -122,7 +122,7 @@ func (s *Server) requestFor(ctx context.Context, feedID, address string) (r fetc
 	if w.Proxy == "" || w.Proxy == direct {
 		return r, "", nil
 	}
-	proxies, err := s.Store.Proxies(ctx)
+	proxies, err := storage.Proxies(s.Store).List(ctx)
 	if err != nil {
 		return r, "", err
 	}

@@ -38,7 +38,7 @@ func (s *Server) RunImports(ctx context.Context) error {
 
 // runImports runs all waiting imports, oldest first. A failed import does not delay the others.
 func (s *Server) runImports(ctx context.Context) error {
-	imports, err := s.Store.ListImports(ctx, storage.MaxImports)
+	imports, err := storage.Imports(s.Store).List(ctx, storage.MaxImports)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (s *Server) runImports(ctx context.Context) error {
 
 // runImport adds the remaining feeds of an import.
 func (s *Server) runImport(ctx context.Context, id string) error {
-	imp, err := s.Store.Import(ctx, id)
+	imp, err := storage.Imports(s.Store).Read(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -86,13 +86,13 @@ func (s *Server) runImport(ctx context.Context, id string) error {
 		}
 		imp.Done, imp.Added, imp.Existing, imp.Invalid = list.counts()
 		imp.Lines = list.lines()
-		return s.Store.PutImport(ctx, imp)
+		return storage.Imports(s.Store).Put(ctx, imp)
 	})
 	if err != nil && !errors.Is(err, errCancelled) {
 		return err
 	}
 	imp.Finished = s.Now()
-	return s.Store.PutImport(ctx, imp)
+	return storage.Imports(s.Store).Put(ctx, imp)
 }
 
 // errCancelled ends a cancelled import.
@@ -100,7 +100,7 @@ var errCancelled = errors.New("cancelled")
 
 // isCancelled reports whether an import is cancelled, without reading its list.
 func (s *Server) isCancelled(ctx context.Context, id string) (bool, error) {
-	imports, err := s.Store.ListImports(ctx, storage.MaxImports)
+	imports, err := storage.Imports(s.Store).List(ctx, storage.MaxImports)
 	at := slices.IndexFunc(imports, func(imp storage.Import) bool { return imp.ID == id })
 	return at >= 0 && imports[at].Cancel, err
 }

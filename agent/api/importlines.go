@@ -13,6 +13,7 @@ import (
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse/feed"
 	"feedmesh/agent/wire"
+	"feedmesh/storage"
 )
 
 func (s *Server) importLineRoutes(api huma.API) {
@@ -85,7 +86,7 @@ func (s *Server) ImportReport(ctx context.Context, id string) (write func(io.Wri
 
 // eachLine calls each with the matching lines until it returns false; more reports that.
 func (s *Server) eachLine(ctx context.Context, q wire.ImportSearch, each func(i int, line wire.ImportLine) bool) (more bool, err error) {
-	imp, err := s.Store.Import(ctx, q.ID)
+	imp, err := storage.Imports(s.Store).Read(ctx, q.ID)
 	if err != nil {
 		return false, fmt.Errorf("import %s: %w", q.ID, err)
 	}

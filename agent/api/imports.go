@@ -87,7 +87,7 @@ const MaxImport = maxImport
 func (s *Server) StartImport(ctx context.Context, name string, text []byte) (wire.Import, error) {
 	sum := sha256.Sum256(text)
 	id := hex.EncodeToString(sum[:8])
-	imports, err := s.Store.ListImports(ctx, storage.MaxImports)
+	imports, err := storage.Imports(s.Store).List(ctx, storage.MaxImports)
 	if err != nil {
 		return wire.Import{}, err
 	}
@@ -115,7 +115,7 @@ func (s *Server) StartImport(ctx context.Context, name string, text []byte) (wir
 		return wire.Import{}, err
 	}
 	imp := storage.Import{ID: id, Name: name, Started: s.Now(), Total: len(feeds), Lines: list.lines()}
-	if err := s.Store.PutImport(ctx, imp); err != nil {
+	if err := storage.Imports(s.Store).Put(ctx, imp); err != nil {
 		return wire.Import{}, err
 	}
 	select {
@@ -135,7 +135,7 @@ func (s *Server) listImports(ctx context.Context, _ *struct{}) (*body[wire.Impor
 
 // Imports returns the last hundred imports, newest first.
 func (s *Server) Imports(ctx context.Context) (wire.Imports, error) {
-	stored, err := s.Store.ListImports(ctx, storage.MaxImports)
+	stored, err := storage.Imports(s.Store).List(ctx, storage.MaxImports)
 	all := wire.Imports{Imports: make([]wire.Import, len(stored))}
 	for i, imp := range stored {
 		all.Imports[i] = importOf(imp)
@@ -153,7 +153,7 @@ func (s *Server) getImport(ctx context.Context, in *byID) (*body[wire.Import], e
 
 // Import returns the progress or result of an import, or [storage.ErrNotFound].
 func (s *Server) Import(ctx context.Context, id string) (wire.Import, error) {
-	imp, err := s.Store.Import(ctx, id)
+	imp, err := storage.Imports(s.Store).Read(ctx, id)
 	if err != nil {
 		return wire.Import{}, fmt.Errorf("import %s: %w", id, err)
 	}
@@ -162,10 +162,10 @@ func (s *Server) Import(ctx context.Context, id string) (wire.Import, error) {
 
 // CancelImport cancels an import. An ended import stays unchanged.
 func (s *Server) CancelImport(ctx context.Context, id string) (wire.Import, error) {
-	imp, err := s.Store.Import(ctx, id)
+	imp, err := storage.Imports(s.Store).Read(ctx, id)
 	if err == nil && imp.Finished.IsZero() {
 		imp.Cancel = true
-		err = s.Store.CancelImport(ctx, id)
+		err = storage.Imports(s.Store).Cancel(ctx, id)
 	}
 	if err != nil {
 		return wire.Import{}, fmt.Errorf("import %s: %w", id, err)

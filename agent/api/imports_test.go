@@ -189,11 +189,11 @@ func (s *dyingStore) AddFeeds(ctx context.Context, feeds ...storage.Feed) ([]str
 	return s.Store.AddFeeds(ctx, feeds...)
 }
 
-func (s *dyingStore) PutImport(ctx context.Context, imp storage.Import) error {
+func (s *dyingStore) ChangeRecord(ctx context.Context, table *storage.Table, change storage.RecordChange) error {
 	if s.left.Add(-1) < 0 {
 		return errDied
 	}
-	return s.Store.PutImport(ctx, imp)
+	return s.Store.ChangeRecord(ctx, table, change)
 }
 
 // However many writes a process lives for, those after it end the work with the
@@ -232,7 +232,7 @@ func TestImport_RejectsInvalidLists(t *testing.T) {
 	w := newTestbed(t)
 	w.request(t, "POST", "/api/feeds/import", strings.Repeat("a.example\n", maxListed+1)).isProblem(t, 422, "200001 feeds, more than 200000: split it")
 	for i := range maxWaiting {
-		if err := w.store.PutImport(t.Context(), storage.Import{ID: fmt.Sprint(i), Started: now, Total: 1, Lines: []byte(".not gzip")}); err != nil {
+		if err := storage.Imports(w.store).Put(t.Context(), storage.Import{ID: fmt.Sprint(i), Started: now, Total: 1, Lines: []byte(".not gzip")}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -50,7 +50,7 @@ func (s *Server) beginJob(job storage.Job, err error) (*body[wire.Job], error) {
 }
 
 func (s *Server) listJobs(ctx context.Context, _ *struct{}) (*body[wire.Jobs], error) {
-	stored, err := s.Store.ListJobs(ctx, storage.MaxJobs)
+	stored, err := storage.Jobs(s.Store).List(ctx, storage.MaxJobs)
 	if err != nil {
 		return nil, s.problem(err)
 	}
@@ -62,7 +62,7 @@ func (s *Server) listJobs(ctx context.Context, _ *struct{}) (*body[wire.Jobs], e
 }
 
 func (s *Server) getJob(ctx context.Context, in *byID) (*body[wire.Job], error) {
-	job, err := s.Store.Job(ctx, in.ID)
+	job, err := storage.Jobs(s.Store).Read(ctx, in.ID)
 	if err != nil {
 		return nil, s.problem(fmt.Errorf("job %s: %w", in.ID, err))
 	}

@@ -39,7 +39,7 @@ func (s *Server) listProxies(ctx context.Context, _ *struct{}) (*body[wire.Proxi
 
 // Proxies returns all proxies, ordered by ID, with their health.
 func (s *Server) Proxies(ctx context.Context) (wire.Proxies, error) {
-	stored, err := s.Store.Proxies(ctx)
+	stored, err := storage.Proxies(s.Store).List(ctx)
 	if err != nil {
 		return wire.Proxies{}, err
 	}
@@ -80,7 +80,7 @@ func (s *Server) setProxy(ctx context.Context, in *struct {
 	ID   string `path:"id" maxLength:"32" pattern:"^[a-z0-9][a-z0-9-]*$" patternDescription:"lower-case letters, digits and hyphens"`
 	Body wire.ProxySetting
 }) (*body[wire.Proxy], error) {
-	all, err := s.Store.Proxies(ctx)
+	all, err := storage.Proxies(s.Store).List(ctx)
 	if err != nil {
 		return nil, s.problem(err)
 	}
@@ -107,7 +107,7 @@ func (s *Server) setProxy(ctx context.Context, in *struct {
 	if len(problems) > 0 {
 		return nil, huma.Error422UnprocessableEntity("the proxy is wrong, nothing was changed", problems...)
 	}
-	if err := s.Store.PutProxy(ctx, p); err != nil {
+	if err := storage.Proxies(s.Store).Put(ctx, p); err != nil {
 		return nil, s.problem(err)
 	}
 	if err := s.publishProxiesChanged(ctx); err != nil {
@@ -117,7 +117,7 @@ func (s *Server) setProxy(ctx context.Context, in *struct {
 }
 
 func (s *Server) removeProxy(ctx context.Context, in *byID) (*struct{}, error) {
-	if err := s.Store.RemoveProxy(ctx, in.ID); err != nil {
+	if err := storage.Proxies(s.Store).Remove(ctx, in.ID); err != nil {
 		return nil, s.problem(fmt.Errorf("proxy %s: %w", in.ID, err))
 	}
 	if err := s.publishProxiesChanged(ctx); err != nil {

@@ -91,7 +91,7 @@ func (s *Server) listRules(ctx context.Context, _ *struct{}) (*body[wire.RuleSet
 
 // newestRules returns the newest version of a set without its text, or the zero value.
 func (s *Server) newestRules(ctx context.Context, name string) (storage.RuleSet, error) {
-	versions, err := s.Store.RuleVersions(ctx, name, 0, 1)
+	versions, err := storage.RuleSets(s.Store).Versions(ctx, name, 0, 1)
 	if err != nil || len(versions) == 0 {
 		return storage.RuleSet{}, err
 	}
@@ -110,7 +110,7 @@ func (s *Server) getRules(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	set, err := s.Store.Rules(ctx, spec.Name, in.Version)
+	set, err := storage.RuleSets(s.Store).Read(ctx, spec.Name, in.Version)
 	if errors.Is(err, storage.ErrNotFound) && in.Version == 0 {
 		set, err = storage.RuleSet{Text: spec.Default}, nil
 	}
@@ -133,7 +133,7 @@ func (s *Server) listRuleVersions(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	versions, err := s.Store.RuleVersions(ctx, spec.Name, in.Before, in.Limit+1) // one more than shown, to detect that more exist
+	versions, err := storage.RuleSets(s.Store).Versions(ctx, spec.Name, in.Before, in.Limit+1) // one more than shown, to detect that more exist
 	if err != nil {
 		return nil, s.problem(err)
 	}

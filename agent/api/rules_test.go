@@ -134,7 +134,7 @@ func TestRules_RestoreAddsVersion(t *testing.T) {
 		t.Errorf("got %+v, want the other two", page)
 	}
 	// A text that an older version accepted may be invalid now.
-	if _, err := w.store.PutRules(t.Context(), storage.RuleSet{Name: "prepare", Version: 4, Text: []byte("lose\n")}); err != nil {
+	if _, err := storage.RuleSets(w.store).Put(t.Context(), storage.RuleSet{Name: "prepare", Version: 4, Text: []byte("lose\n")}); err != nil {
 		t.Fatal(err)
 	}
 	w.request(t, "POST", "/api/rules/prepare/restore?version=5", "").isProblem(t, 422, "nothing was changed")

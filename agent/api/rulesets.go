@@ -51,7 +51,7 @@ func (s *Server) RuleVersions(ctx context.Context, name string) ([]wire.RuleVers
 	if err != nil {
 		return nil, err
 	}
-	stored, err := s.Store.RuleVersions(ctx, spec.Name, 0, storage.MaxRuleVersions)
+	stored, err := storage.RuleSets(s.Store).Versions(ctx, spec.Name, 0, storage.MaxRuleVersions)
 	if err != nil {
 		return nil, s.problem(err)
 	}
@@ -180,7 +180,7 @@ func (s *Server) restoreVersion(ctx context.Context, spec RuleSetSpec, version i
 	old, note := storage.RuleSet{Text: spec.Default}, "built-in rules restored"
 	if version > 0 {
 		var err error
-		if old, err = s.Store.Rules(ctx, spec.Name, version); err != nil {
+		if old, err = storage.RuleSets(s.Store).Read(ctx, spec.Name, version); err != nil {
 			return nil, s.problem(fmt.Errorf("version %d of rules %s: %w", version, spec.Name, err))
 		}
 		note = fmt.Sprintf("version %d restored", version)

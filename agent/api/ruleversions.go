@@ -71,12 +71,12 @@ func (s *Server) putText(ctx context.Context, spec RuleSetSpec, set storage.Rule
 // putVersion stores a valid text as the next version and publishes it to the mesh.
 func (s *Server) putVersion(ctx context.Context, spec RuleSetSpec, set storage.RuleSet) (wire.SavedRules, error) {
 	set.Name, set.Changed = spec.Name, s.Now()
-	next, err := s.Store.PutRules(ctx, set)
+	next, err := storage.RuleSets(s.Store).Put(ctx, set)
 	if err != nil {
 		return wire.SavedRules{}, fmt.Errorf("rules %s: %w", spec.Name, err)
 	}
 	err = s.Mesh.PutRules(ctx, spec.Name, func(ctx context.Context) (storage.RuleSet, error) {
-		return s.Store.Rules(ctx, spec.Name, 0)
+		return storage.RuleSets(s.Store).Read(ctx, spec.Name, 0)
 	})
 	if err != nil { // it is stored; agents with the store publish it again
 		s.Log.Warn("rules publication failed, will retry", "rules", spec.Name, "err", err)

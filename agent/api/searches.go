@@ -72,7 +72,7 @@ func (s *Server) removeSearch(ctx context.Context, in *byName) (*struct{}, error
 
 // Searches returns all saved searches, ordered by name.
 func (s *Server) Searches(ctx context.Context) ([]storage.SavedSearch, error) {
-	return s.Store.SavedSearches(ctx)
+	return storage.SavedSearches(s.Store).List(ctx)
 }
 
 // PutSearch saves a search under a name, and replaces one of that name. An invalid search is a
@@ -86,7 +86,7 @@ func (s *Server) PutSearch(ctx context.Context, name string, setting wire.Search
 		return storage.SavedSearch{}, err
 	}
 	search := storage.SavedSearch{Name: name, Title: setting.Title, Query: values.Encode(), Added: s.Now()}
-	err = s.Store.PutSearch(ctx, search)
+	err = storage.SavedSearches(s.Store).Put(ctx, search)
 	if errors.Is(err, storage.ErrTooMany) {
 		return search, conflictf("there are %d saved searches, which is all there may be: remove one first", storage.MaxSearches)
 	}
@@ -116,7 +116,7 @@ func (s *Server) checkSavable(values url.Values) error {
 
 // RemoveSearch removes a saved search, or returns [storage.ErrNotFound].
 func (s *Server) RemoveSearch(ctx context.Context, name string) error {
-	if err := s.Store.RemoveSearch(ctx, name); err != nil {
+	if err := storage.SavedSearches(s.Store).Remove(ctx, name); err != nil {
 		return fmt.Errorf("search %s: %w", name, err)
 	}
 	return nil

@@ -50,7 +50,7 @@ func (s *Server) SetFeed(ctx context.Context, id string, change wire.FeedChange)
 	}
 	problems := applyChange(change, &stored)
 	if p := change.Proxy; p != nil && *p != "" && *p != direct {
-		proxies, err := s.Store.Proxies(ctx)
+		proxies, err := storage.Proxies(s.Store).List(ctx)
 		if err != nil {
 			return wire.Feed{}, err
 		}

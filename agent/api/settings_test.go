@@ -117,7 +117,7 @@ func TestProxies_KeepPasswords(t *testing.T) {
 	}
 	// A response that is sent back keeps the password.
 	put(`{"url":"http://me:xxxxx@other.example:3128"}`)
-	kept, err := w.store.Proxies(t.Context())
+	kept, err := storage.Proxies(w.store).List(t.Context())
 	if err != nil || len(kept) != 1 || kept[0].URL != "http://me:s3cret@other.example:3128" || kept[0].Always || len(kept[0].Hosts) != 0 {
 		t.Errorf("the store has %+v, %v", kept, err)
 	}

@@ -248,7 +248,7 @@ func TestBursts_HaveTitles(t *testing.T) {
 		t.Errorf("got %+v, want a list of none", b)
 	}
 	note, _ := json.Marshal([]placement.Burst{{Of: "category", Name: "linux", Since: now, Items: 3}, {Of: "story", Name: w.storyOf("k1"), Since: now, Items: 4}, {Of: "story", Name: "gone", Since: now, Items: 1}})
-	if err := w.store.PutNote(t.Context(), storage.Fence{}, placement.BurstsNote, note); err != nil {
+	if err := storage.Notes(w.store).Put(t.Context(), storage.Fence{}, placement.BurstsNote, note); err != nil {
 		t.Fatal(err)
 	}
 	told, _ := w.store.Story(t.Context(), w.storyOf("k1"))

@@ -26,7 +26,7 @@ func (s *Server) listBursts(ctx context.Context, in *struct {
 
 // Bursts returns at most limit bursts, only those of stories, categories or topics unless of is empty.
 func (s *Server) Bursts(ctx context.Context, of string, limit int) (wire.Bursts, error) {
-	note, err := s.Store.Note(ctx, placement.BurstsNote)
+	note, err := storage.Notes(s.Store).Read(ctx, placement.BurstsNote)
 	if err != nil {
 		return wire.Bursts{}, fmt.Errorf("read what bursts: %w", err)
 	}

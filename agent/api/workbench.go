@@ -61,7 +61,7 @@ func (s *Server) decidingSet(name string) (RuleSetSpec, error) {
 // versionText returns the text of a version of a set; version 0 is the newest, or the built-in text without
 // any.
 func (s *Server) versionText(ctx context.Context, spec RuleSetSpec, version int64) (storage.RuleSet, error) {
-	set, err := s.Store.Rules(ctx, spec.Name, version)
+	set, err := storage.RuleSets(s.Store).Read(ctx, spec.Name, version)
 	if errors.Is(err, storage.ErrNotFound) && version == 0 {
 		return storage.RuleSet{Name: spec.Name, Text: spec.Default}, nil
 	}

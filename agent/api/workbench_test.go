@@ -82,7 +82,7 @@ func (w *testbed) jobs(t *testing.T, done, waits string) {
 		{ID: done, Kind: workbench.Relabel, Note: "d", State: workbench.Done, Started: now, Finished: now, Total: 2, Done: 2, Changed: 1, Result: []byte(`{"set":"classify","found":{"x":1}}`)},
 		{ID: waits, Kind: workbench.Train, Note: "w", State: workbench.Running, Started: now, Result: []byte(`{"set":"classify"}`)},
 	} {
-		if err := w.store.PutJob(t.Context(), job); err != nil {
+		if err := storage.Jobs(w.store).Put(t.Context(), job); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -286,7 +286,7 @@ func TestDiffRules_Versions(t *testing.T) {
 			t.Errorf("%s: got %d %q as %s, want %q", query, a.StatusCode, a.body, a.Header.Get("Content-Type"), want)
 		}
 	}
-	if _, err := w.store.PutRules(t.Context(), storage.RuleSet{Name: "prepare", Version: 2, Text: []byte{0xff, 0xfe}}); err != nil {
+	if _, err := storage.RuleSets(w.store).Put(t.Context(), storage.RuleSet{Name: "prepare", Version: 2, Text: []byte{0xff, 0xfe}}); err != nil {
 		t.Fatal(err)
 	}
 	w.request(t, "GET", "/api/rules/prepare/diff?from=1", "").isProblem(t, 422, "binary and can't be compared")
@@ -296,7 +296,7 @@ func TestJobs_Limit(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	for i := range workbench.MaxWaiting {
-		if err := w.store.PutJob(t.Context(), storage.Job{ID: fmt.Sprint(i), Kind: workbench.Train, State: workbench.Running, Started: now}); err != nil {
+		if err := storage.Jobs(w.store).Put(t.Context(), storage.Job{ID: fmt.Sprint(i), Kind: workbench.Train, State: workbench.Running, Started: now}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -122,10 +122,10 @@ func (n *node) startRules(ctx context.Context, group *errgroup.Group, env *role.
 }
 
 // publishRules writes the newest rules of the store to the mesh. An unavailable store is logged elsewhere.
-func (n *node) publishRules(ctx context.Context, store storage.RuleSets) {
+func (n *node) publishRules(ctx context.Context, store storage.Records) {
 	for _, set := range n.rules {
 		err := n.mesh.PutRules(ctx, set.Name, func(ctx context.Context) (storage.RuleSet, error) {
-			return store.Rules(ctx, set.Name, 0)
+			return storage.RuleSets(store).Read(ctx, set.Name, 0)
 		})
 		if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
 			n.options.Log.Warn("activate newest rules failed", "rules", set.Name, "err", err)

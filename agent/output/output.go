@@ -24,7 +24,7 @@ type Store interface {
 	storage.Feeds
 	storage.Items
 	storage.Marks
-	storage.SavedSearches
+	storage.Records
 }
 
 const (
@@ -153,7 +153,7 @@ func (o *outputs) saved(w http.ResponseWriter, r *http.Request) {
 		writeError(w, &httpError{http.StatusNotFound, "the path of an output must end in .rss, .atom or .json"})
 		return
 	}
-	all, err := o.store.SavedSearches(r.Context())
+	all, err := storage.SavedSearches(o.store).List(r.Context())
 	if err != nil {
 		writeError(w, err)
 		return

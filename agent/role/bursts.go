@@ -105,7 +105,7 @@ func (b *bursts) countAll(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := b.store.PutNote(ctx, b.fence, placement.BurstsNote, note); err != nil {
+	if err := storage.Notes(b.store).Put(ctx, b.fence, placement.BurstsNote, note); err != nil {
 		return fmt.Errorf("store current bursts: %w", err)
 	}
 	var news []subjects.Message

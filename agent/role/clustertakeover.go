@@ -150,7 +150,7 @@ type manualEdits struct {
 func (c *clusterer) editsNote() string { return "hands-" + c.partition }
 
 func (c *clusterer) loadEdits(ctx context.Context) error {
-	note, err := c.store.Note(ctx, c.editsNote())
+	note, err := storage.Notes(c.store).Read(ctx, c.editsNote())
 	if err != nil || note == nil {
 		return err
 	}

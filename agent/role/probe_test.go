@@ -121,7 +121,7 @@ func TestProbe_FailedProxyRecovers(t *testing.T) {
 	p := newProbing(t)
 	stop := p.serveProxy()
 	store := storeWith(t)
-	if err := store.PutProxy(t.Context(), storage.Proxy{ID: "eu", URL: "http://me:s3cret@" + p.addr}); err != nil {
+	if err := storage.Proxies(store).Put(t.Context(), storage.Proxy{ID: "eu", URL: "http://me:s3cret@" + p.addr}); err != nil {
 		t.Fatal(err)
 	}
 	p.schedule = p.scheduler(store)
@@ -162,7 +162,7 @@ func TestProbe_SkippedForALongQueue(t *testing.T) {
 	p := newProbing(t)
 	p.serveProxy()
 	store := storeWith(t)
-	if err := store.PutProxy(t.Context(), storage.Proxy{ID: "eu", URL: "http://me:s3cret@" + p.addr}); err != nil {
+	if err := storage.Proxies(store).Put(t.Context(), storage.Proxy{ID: "eu", URL: "http://me:s3cret@" + p.addr}); err != nil {
 		t.Fatal(err)
 	}
 	p.schedule = p.scheduler(store)

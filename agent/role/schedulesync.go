@@ -60,7 +60,7 @@ func (s *scheduler) syncFeeds(ctx context.Context, missing []storage.Feed, store
 // reload reloads a feed from the store or, with an empty ID, the proxies. s.mu must be held.
 func (s *scheduler) reload(ctx context.Context, id string, now time.Time) (*plan.Feed, error) {
 	if id == "" {
-		proxies, err := s.store.Proxies(ctx)
+		proxies, err := storage.Proxies(s.store).List(ctx)
 		if err == nil {
 			s.plan.SetProxies(proxies)
 		}

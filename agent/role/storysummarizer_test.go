@@ -259,7 +259,7 @@ func TestBursts_ArePublishedAndListed(t *testing.T) {
 		t.Errorf("got events %+v, want the burst of the story", events)
 	}
 	var listed []placement.Burst
-	note, err := n.store.Note(t.Context(), placement.BurstsNote)
+	note, err := storage.Notes(n.store).Read(t.Context(), placement.BurstsNote)
 	if err != nil || json.Unmarshal(note, &listed) != nil || len(listed) < 2 {
 		t.Errorf("got %s, %v, want the current bursts", note, err)
 	}

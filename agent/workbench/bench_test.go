@@ -164,7 +164,7 @@ func (b *bench) run(t *testing.T, id string) storage.Job {
 
 func (b *bench) job(t *testing.T, id string) storage.Job {
 	t.Helper()
-	job, err := b.store.Job(t.Context(), id)
+	job, err := storage.Jobs(b.store).Read(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ type Store interface {
 	storage.Items
 	storage.Relabeling
 	storage.Corrections
-	storage.Jobs
+	storage.Records
 }
 
 // feedCache caches the feeds of items.

@@ -77,14 +77,14 @@ func Found(job storage.Job) json.RawMessage {
 
 // StartRelabel starts a job that labels stored items again by a version of a rule set, or returns the
 // unfinished job that does so. It returns [ErrBusy] if [MaxWaiting] jobs wait.
-func StartRelabel(ctx context.Context, jobs storage.Jobs, set string, version int64, now time.Time) (storage.Job, error) {
+func StartRelabel(ctx context.Context, jobs storage.Records, set string, version int64, now time.Time) (storage.Job, error) {
 	job := storage.Job{Kind: Relabel, Note: fmt.Sprintf("rules %s, version %d", set, version), Started: now}
 	return start(ctx, jobs, job, jobSpec{Set: set, Version: version})
 }
 
 // StartTrain starts a job that trains the next version of a rule set on corrections and on at most the given
 // number of newest items. Its errors are those of [StartRelabel].
-func StartTrain(ctx context.Context, jobs storage.Jobs, set string, items int, now time.Time) (storage.Job, error) {
+func StartTrain(ctx context.Context, jobs storage.Records, set string, items int, now time.Time) (storage.Job, error) {
 	job := storage.Job{Kind: Train, Note: fmt.Sprintf("rules %s, from %d items", set, items), Started: now}
 	return start(ctx, jobs, job, jobSpec{Set: set, Items: items})
 }
@@ -92,8 +92,8 @@ func StartTrain(ctx context.Context, jobs storage.Jobs, set string, items int, n
 // StartUndo starts a job that restores the labels that a relabel changed. It returns [ErrNoUndo] if the job
 // has not ended, or if a later relabel is not undone: items that both changed would get labels from before
 // both. The call is idempotent.
-func StartUndo(ctx context.Context, jobs storage.Jobs, id string, now time.Time) (storage.Job, error) {
-	of, err := jobs.Job(ctx, id)
+func StartUndo(ctx context.Context, jobs storage.Records, id string, now time.Time) (storage.Job, error) {
+	of, err := storage.Jobs(jobs).Read(ctx, id)
 	switch {
 	case err != nil:
 		return of, fmt.Errorf("job %s: %w", id, err)
@@ -102,7 +102,7 @@ func StartUndo(ctx context.Context, jobs storage.Jobs, id string, now time.Time)
 	case of.Finished.IsZero():
 		return of, fmt.Errorf("job %s still runs, cancel it first: %w", id, ErrNoUndo)
 	}
-	all, err := jobs.ListJobs(ctx, storage.MaxJobs)
+	all, err := storage.Jobs(jobs).List(ctx, storage.MaxJobs)
 	if err != nil {
 		return of, err
 	}
@@ -116,8 +116,8 @@ func StartUndo(ctx context.Context, jobs storage.Jobs, id string, now time.Time)
 }
 
 // start stores a job for a [Runner], unless an equal job waits.
-func start(ctx context.Context, jobs storage.Jobs, job storage.Job, b jobSpec) (storage.Job, error) {
-	all, err := jobs.ListJobs(ctx, storage.MaxJobs)
+func start(ctx context.Context, jobs storage.Records, job storage.Job, b jobSpec) (storage.Job, error) {
+	all, err := storage.Jobs(jobs).List(ctx, storage.MaxJobs)
 	if err != nil {
 		return job, err
 	}
@@ -135,13 +135,13 @@ func start(ctx context.Context, jobs storage.Jobs, job storage.Job, b jobSpec) (
 	}
 	job.ID, job.State = nuid.Next(), Running
 	job = b.on(job)
-	return job, jobs.PutJob(ctx, job)
+	return job, storage.Jobs(jobs).Put(ctx, job)
 }
 
 // CancelJob cancels a job within a second; its finished work stays. It returns [ErrFinished] if the job has
 // ended.
-func CancelJob(ctx context.Context, jobs storage.Jobs, id string) (storage.Job, error) {
-	job, err := jobs.Job(ctx, id)
+func CancelJob(ctx context.Context, jobs storage.Records, id string) (storage.Job, error) {
+	job, err := storage.Jobs(jobs).Read(ctx, id)
 	switch {
 	case err != nil:
 		return job, fmt.Errorf("job %s: %w", id, err)
@@ -150,7 +150,7 @@ func CancelJob(ctx context.Context, jobs storage.Jobs, id string) (storage.Job, 
 	case !job.Finished.IsZero():
 		return job, fmt.Errorf("job %s is %s: %w", id, job.State, ErrFinished)
 	}
-	if err := jobs.CancelJob(ctx, id); err != nil {
+	if err := storage.Jobs(jobs).Cancel(ctx, id); err != nil {
 		return job, fmt.Errorf("job %s: %w", id, err)
 	}
 	job.Cancel = true

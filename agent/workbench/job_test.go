@@ -253,7 +253,7 @@ func TestRunner_PermanentErrorFailsJob(t *testing.T) {
 		{ID: "a", Kind: "walk", Result: []byte("{}")}, {ID: "b", Kind: Relabel}, {ID: "c", Kind: Relabel, Result: []byte(`{"set":"classify","place":"x"}`)}, {ID: "d", Kind: Train, Result: []byte("{}")},
 	} {
 		broken.State, broken.Started = Running, now
-		if err := b.store.PutJob(t.Context(), broken); err != nil {
+		if err := storage.Jobs(b.store).Put(t.Context(), broken); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.run(t, broken.ID); got.State != Failed || got.Err == "" {
@@ -269,7 +269,7 @@ func TestRunner_TemporaryErrorIsRetried(t *testing.T) {
 	b.out.full = errAway
 	job := b.begin(t, 1, now)
 	other := storage.Job{ID: "other", Kind: Undo, State: Running, Started: now.Add(time.Second), Result: []byte(`{"of":"none"}`)}
-	if err := b.store.PutJob(t.Context(), other); err != nil {
+	if err := storage.Jobs(b.store).Put(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.runner.Run(t.Context()); !errors.Is(err, errAway) {

@@ -48,7 +48,7 @@ func (r *Runner) relabel(ctx context.Context, job *storage.Job, b jobSpec) error
 			job.Done += len(items)
 			job.Total = max(job.Total, job.Done)
 			*job = b.on(*job)
-			return r.Store.PutJob(ctx, *job)
+			return storage.Jobs(r.Store).Put(ctx, *job)
 		})
 	})
 }
@@ -96,7 +96,7 @@ func (r *Runner) undo(ctx context.Context, job *storage.Job, b jobSpec) error {
 			}
 			job.Done, job.Changed = job.Done+len(restored), job.Changed+len(restored)
 			job.Total = max(job.Total, job.Done)
-			return r.Store.PutJob(ctx, *job)
+			return storage.Jobs(r.Store).Put(ctx, *job)
 		})
 		if err != nil {
 			return err
@@ -109,7 +109,7 @@ func (r *Runner) undo(ctx context.Context, job *storage.Job, b jobSpec) error {
 
 // markUndone sets the state of an undone relabel, unless that job was deleted.
 func (r *Runner) markUndone(ctx context.Context, id string) error {
-	of, err := r.Store.Job(ctx, id)
+	of, err := storage.Jobs(r.Store).Read(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
@@ -117,5 +117,5 @@ func (r *Runner) markUndone(ctx context.Context, id string) error {
 		return err
 	}
 	of.State = Undone
-	return r.Store.PutJob(ctx, of)
+	return storage.Jobs(r.Store).Put(ctx, of)
 }

@@ -45,7 +45,7 @@ const (
 // Run runs all waiting jobs, oldest first. A job resumes where the runner before stopped; batches are
 // idempotent. A job with a temporary error stays for the next run and does not delay the others.
 func (r *Runner) Run(ctx context.Context) error {
-	jobs, err := r.Store.ListJobs(ctx, storage.MaxJobs)
+	jobs, err := storage.Jobs(r.Store).List(ctx, storage.MaxJobs)
 	if err != nil {
 		return fmt.Errorf("list the jobs: %w", err)
 	}
@@ -63,7 +63,7 @@ func (r *Runner) Run(ctx context.Context) error {
 
 // runJob runs the rest of a job and stores its final state, unless it must be retried or the runner stops.
 func (r *Runner) runJob(ctx context.Context, id string) error {
-	job, err := r.Store.Job(ctx, id)
+	job, err := storage.Jobs(r.Store).Read(ctx, id)
 	if err != nil || !job.Finished.IsZero() {
 		return err
 	}
@@ -120,7 +120,7 @@ func (r *Runner) watch(ctx context.Context, id string) error {
 			return nil
 		case <-time.After(cancelInterval):
 		}
-		jobs, err := r.Store.ListJobs(ctx, storage.MaxJobs)
+		jobs, err := storage.Jobs(r.Store).List(ctx, storage.MaxJobs)
 		if err != nil {
 			continue // retried; the job itself reports errors of the store
 		}
@@ -130,7 +130,7 @@ func (r *Runner) watch(ctx context.Context, id string) error {
 			case job.ID == id:
 				return errCancelled
 			default:
-				if waiting, err := r.Store.Job(ctx, job.ID); err == nil {
+				if waiting, err := storage.Jobs(r.Store).Read(ctx, job.ID); err == nil {
 					r.finish(ctx, waiting, Cancelled, nil) // on an error the job is cancelled when it starts
 				}
 			}
@@ -146,7 +146,7 @@ func (r *Runner) finish(ctx context.Context, job storage.Job, state string, why 
 	if why != nil {
 		job.Err = why.Error()
 	}
-	return r.Store.PutJob(ctx, job)
+	return storage.Jobs(r.Store).Put(ctx, job)
 }
 
 // step runs do without cancellation but with finishTimeout, so that a change, its index task and the job's

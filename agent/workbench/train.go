@@ -41,7 +41,7 @@ func (r *Runner) train(ctx context.Context, job *storage.Job, b jobSpec) error {
 			return nil
 		}
 		reported = time.Now()
-		return r.Store.PutJob(ctx, *job)
+		return storage.Jobs(r.Store).Put(ctx, *job)
 	}
 	found, err := r.Learn(ctx, b.Set, func(yield func(Example, error) bool) {
 		job.Done = 0 // the examples may be read again

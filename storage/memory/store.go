@@ -24,14 +24,10 @@ type Store struct {
 	items     map[string]storage.Item
 	keys      map[string]map[string]string // item ID by feed ID and key
 	fences    map[string]int64
-	proxies   map[string]storage.Proxy
-	tokens    map[string]storage.Token
-	imports   map[string]storage.Import
-	rules     map[string][]storage.RuleSet // versions by name, oldest first
+	records   map[string][]any // sorted records by table
 
 	judged      map[string]time.Time // by ID of a spam item
 	corrections map[string]storage.Correction
-	jobs        map[string]storage.Job
 	savedLabels map[string]map[string]storage.Labels // labels by job and item ID
 
 	members         map[string]map[string]bool // IDs of items, by story ID
@@ -39,10 +35,8 @@ type Store struct {
 	dirtyStories    []storage.DirtyStory       // oldest first
 	lastDirtyNumber int64                      // number of the newest dirty record ever
 	stories         map[string]storage.Story
-	notes           map[string][]byte
 
 	marksByClient map[string]*clientMarks // by client
-	searches      map[string]storage.SavedSearch
 }
 
 // lock locks the store and initializes its maps, unless ctx has ended.
@@ -57,20 +51,14 @@ func (s *Store) lock(ctx context.Context) error {
 		s.items = map[string]storage.Item{}
 		s.keys = map[string]map[string]string{}
 		s.fences = map[string]int64{}
-		s.proxies = map[string]storage.Proxy{}
-		s.tokens = map[string]storage.Token{}
-		s.imports = map[string]storage.Import{}
-		s.rules = map[string][]storage.RuleSet{}
+		s.records = map[string][]any{}
 		s.judged = map[string]time.Time{}
 		s.corrections = map[string]storage.Correction{}
-		s.jobs = map[string]storage.Job{}
 		s.savedLabels = map[string]map[string]storage.Labels{}
 		s.members = map[string]map[string]bool{}
 		s.movedEvents = map[string]movedEvent{}
 		s.stories = map[string]storage.Story{}
-		s.notes = map[string][]byte{}
 		s.marksByClient = map[string]*clientMarks{}
-		s.searches = map[string]storage.SavedSearch{}
 		s.id = rand.Text()
 	}
 	return nil

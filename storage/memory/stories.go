@@ -47,7 +47,9 @@ func (s *Store) Rearrange(ctx context.Context, r storage.Rearrangement) (changed
 		}
 	}
 	if r.Name != "" {
-		s.notes[r.Name] = slices.Clone(r.Note)
+		if err := storage.Notes(lockedRecords{s}).Put(ctx, storage.Fence{}, r.Name, r.Note); err != nil {
+			return nil, err
+		}
 	}
 	slices.Sort(changed)
 	return changed, nil

@@ -105,25 +105,3 @@ func byPosition(a, b storage.StoryPosition) int {
 	}
 	return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.ID, b.ID))
 }
-
-// Note implements [storage.Notes].
-func (s *Store) Note(ctx context.Context, name string) ([]byte, error) {
-	if err := s.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	return slices.Clone(s.notes[name]), nil
-}
-
-// PutNote implements [storage.Notes].
-func (s *Store) PutNote(ctx context.Context, fence storage.Fence, name string, note []byte) error {
-	if err := s.lock(ctx); err != nil {
-		return err
-	}
-	defer s.mu.Unlock()
-	if s.fenced(fence) {
-		return storage.ErrFenced
-	}
-	s.notes[name] = slices.Clone(note)
-	return nil
-}

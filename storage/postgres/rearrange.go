@@ -37,6 +37,7 @@ const (
 	deleteOldMoves = `
 		DELETE FROM moved_events WHERE event_id IN (
 			SELECT event_id FROM moved_events WHERE at < clock_timestamp() - interval '30 days' ORDER BY at LIMIT 1000 FOR UPDATE SKIP LOCKED)`
+	putNote = `INSERT INTO notes (name, note) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET note = excluded.note`
 )
 
 // Rearrange implements [storage.Stories]. It excludes PutItems calls under its fence: an item stored

@@ -21,7 +21,7 @@ func TestPutRules_WaitsForConcurrentWriter(t *testing.T) {
 	}
 	put := make(chan error, 1)
 	go func() {
-		_, err := s.PutRules(t.Context(), storage.RuleSet{Name: "prepare", Text: []byte("slower"), Changed: time.Now()})
+		_, err := storage.RuleSets(s).Put(t.Context(), storage.RuleSet{Name: "prepare", Text: []byte("slower"), Changed: time.Now()})
 		put <- err
 	}()
 	waitFor(t, "the slower to wait", func() bool {

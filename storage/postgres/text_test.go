@@ -75,10 +75,10 @@ func TestClean_RepairsEveryField(t *testing.T) {
 	proxy, imp := storage.Proxy{}, storage.Import{}
 	spoil(&proxy)
 	spoil(&imp)
-	if err := errors.Join(s.PutProxy(ctx, proxy), s.PutImport(ctx, imp)); err != nil {
+	if err := errors.Join(storage.Proxies(s).Put(ctx, proxy), storage.Imports(s).Put(ctx, imp)); err != nil {
 		t.Error(err)
 	}
-	if proxies, err := s.Proxies(ctx); err != nil || len(proxies) != 1 {
+	if proxies, err := storage.Proxies(s).List(ctx); err != nil || len(proxies) != 1 {
 		t.Errorf("got %d proxies, %v; want 1", len(proxies), err)
 	} else {
 		wantRepaired(t, proxies[0])
@@ -132,7 +132,7 @@ func TestClean_RepairsEveryField(t *testing.T) {
 			t.Errorf("it moved %v, %v; want %d items", changed, err, want)
 		}
 	}
-	if note, err := s.Note(ctx, broken); err != nil || string(note) != broken {
+	if note, err := storage.Notes(s).Read(ctx, broken); err != nil || string(note) != broken {
 		t.Errorf("the note is %q, %v", note, err)
 	}
 
@@ -154,11 +154,11 @@ func TestClean_BrokenTextMatchesNothing(t *testing.T) {
 	_, setErr := s.SetFeed(ctx, broken, storage.Settings{})
 	_, moveErr := s.MoveFeed(ctx, broken, "https://example.org/")
 	_, resolveErr := s.ResolveFeed(ctx, broken)
-	_, importErr := s.Import(ctx, broken)
+	_, importErr := storage.Imports(s).Read(ctx, broken)
 	_, readErr := s.ReadStory(ctx, broken, 10)
 	_, storyErr := s.Story(ctx, broken)
 	for name, err := range map[string]error{"Feed": feedErr, "RemoveFeed": removeErr, "Item": itemErr, "PutItems": putErr, "SetFeed": setErr,
-		"MoveFeed": moveErr, "ResolveFeed": resolveErr, "RemoveProxy": s.RemoveProxy(ctx, broken), "Import": importErr, "ReadStory": readErr, "Story": storyErr, "Click": s.AddClicks(ctx, broken, 1)} {
+		"MoveFeed": moveErr, "ResolveFeed": resolveErr, "RemoveProxy": storage.Proxies(s).Remove(ctx, broken), "Import": importErr, "ReadStory": readErr, "Story": storyErr, "Click": s.AddClicks(ctx, broken, 1)} {
 		if err != storage.ErrNotFound {
 			t.Errorf("%s: %v, want %v", name, err, storage.ErrNotFound)
 		}

@@ -9,6 +9,8 @@ import (
 	"feedmesh/storage"
 )
 
+const putNote = `INSERT OR REPLACE INTO notes (name, note) VALUES (?, nullif(?, x''))`
+
 // moveRetention is the period in which a moved event also assigns its new items.
 const moveRetention = 30 * 24 * time.Hour
 

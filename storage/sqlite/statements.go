@@ -9,45 +9,35 @@ import (
 
 // A reader contains the statements of the pool of reading connections.
 type reader struct {
-	feed, feeds, counts, resolve                                             *sql.Stmt
-	itemHashes, items, since, days, stamps                                   *sql.Stmt
-	proxies, importByID, imports                                             *sql.Stmt
-	rules, ruleVersions, tokens                                              *sql.Stmt
-	spam, spamOf                                                             *sql.Stmt
-	countSpam, countSpamOf                                                   *sql.Stmt
-	corrections, jobByID, jobs                                               *sql.Stmt
-	storyTotals, newestOfStory, summaryItems, duplicates                     *sql.Stmt
-	story, someStories, stories, newestStories                               *sql.Stmt
-	dirtyStories, sightings, recentEvents, itemsOfEvents, feedCoverage, note *sql.Stmt
-	arrivals                                                                 *sql.Stmt
-	marksOf, countUnread, itemsByIDPrefix, searches                          *sql.Stmt
+	feed, feeds, counts, resolve                                       *sql.Stmt
+	itemHashes, items, since, days, stamps                             *sql.Stmt
+	spam, spamOf                                                       *sql.Stmt
+	countSpam, countSpamOf                                             *sql.Stmt
+	corrections                                                        *sql.Stmt
+	storyTotals, newestOfStory, summaryItems, duplicates               *sql.Stmt
+	story, someStories, stories, newestStories                         *sql.Stmt
+	dirtyStories, sightings, recentEvents, itemsOfEvents, feedCoverage *sql.Stmt
+	arrivals                                                           *sql.Stmt
+	marksOf, countUnread, itemsByIDPrefix                              *sql.Stmt
 }
 
 func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 	r := &reader{}
 	return r, prepareAll(ctx, db, map[**sql.Stmt]string{
-		&r.feed:         feedByID,
-		&r.feeds:        feedsByURL,
-		&r.counts:       counts,
-		&r.resolve:      resolveFeed,
-		&r.itemHashes:   itemHashes,
-		&r.items:        itemsByID,
-		&r.since:        itemsSince,
-		&r.days:         countByDay,
-		&r.stamps:       stampsOfDay,
-		&r.proxies:      allProxies,
-		&r.tokens:       allTokens,
-		&r.importByID:   importByID,
-		&r.imports:      newestImports,
-		&r.rules:        rulesByVersion,
-		&r.ruleVersions: ruleVersions,
-		&r.spam:         newestSpam,
-		&r.spamOf:       newestSpamOf,
-		&r.countSpam:    countSpam,
-		&r.countSpamOf:  countSpamOf,
-		&r.corrections:  correctionsByTime,
-		&r.jobByID:      jobByID,
-		&r.jobs:         newestJobs,
+		&r.feed:        feedByID,
+		&r.feeds:       feedsByURL,
+		&r.counts:      counts,
+		&r.resolve:     resolveFeed,
+		&r.itemHashes:  itemHashes,
+		&r.items:       itemsByID,
+		&r.since:       itemsSince,
+		&r.days:        countByDay,
+		&r.stamps:      stampsOfDay,
+		&r.spam:        newestSpam,
+		&r.spamOf:      newestSpamOf,
+		&r.countSpam:   countSpam,
+		&r.countSpamOf: countSpamOf,
+		&r.corrections: correctionsByTime,
 
 		&r.storyTotals:   storyTotals,
 		&r.newestOfStory: newestOfStory,
@@ -62,49 +52,42 @@ func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 		&r.recentEvents:  recentEvents,
 		&r.itemsOfEvents: itemsOfEvents,
 		&r.feedCoverage:  feedCoverage,
-		&r.note:          noteByName,
 
 		&r.marksOf:         marksOf,
 		&r.countUnread:     countUnread,
 		&r.itemsByIDPrefix: itemsByIDPrefix,
-		&r.searches:        allSearches,
 		&r.arrivals:        arrivals,
 	})
 }
 
 // A writer contains the only writing connection and its statements.
 type writer struct {
-	conn                                                                  *sql.Conn
-	addFeed, setFeed                                                      *sql.Stmt
-	freeDuplicates, removeItems, deleteRedirects, removeFeed              *sql.Stmt
-	fence, nextFence                                                      *sql.Stmt
-	feed, setStatistics, setWords                                         *sql.Stmt
-	storedItems, putItem, lastItem                                        *sql.Stmt
-	feedByID, resolve, deleteRedirect, moveRedirects, putRedirect, merge  *sql.Stmt
-	duplicatesOfFeed, setDuplicateOf, makeOriginal                        *sql.Stmt
-	itemsToMove, renameItem, deleteItem                                   *sql.Stmt
-	putProxy, removeProxy, putImport, deleteOldImports                    *sql.Stmt
-	cancelImport                                                          *sql.Stmt
-	ruleVersions, putRules, deleteOldRules                                *sql.Stmt
-	items, uncorrectedLabels, setLabels                                   *sql.Stmt
-	saveLabels, savedLabels, deleteRestoredLabels, deleteSavedLabels      *sql.Stmt
-	correctionOf, putCorrection, deleteCorrection                         *sql.Stmt
-	deleteSavedLabelsOfItem, clearCorrected                               *sql.Stmt
-	putJob, deleteOldJobs, cancelJob                                      *sql.Stmt
-	putSpam, deleteSpamUnlessLabeled, deleteSpam                          *sql.Stmt
-	deleteSpamOfFeed, deleteCorrectionsOfFeed, deleteSavedLabelsOfFeed    *sql.Stmt
-	renameSpam, renameCorrection, renameSavedLabels                       *sql.Stmt
-	addDirtyStories, addDirtyStoryOfItem, addDirtyStoriesOfFeed           *sql.Stmt
-	deleteOldMoves, putMove, movedEvents                                  *sql.Stmt
-	eventsOf, deleteEventStories, addEvent                                *sql.Stmt
-	setStory, placements, placeItem                                       *sql.Stmt
-	putStoryStmt, deleteStories, deleteDirtyStories                       *sql.Stmt
-	addClicks, putNote                                                    *sql.Stmt
-	tokenAllowed, addToken, useToken, removeToken                         *sql.Stmt
-	markItems, readUntil, allReadUntil, readUnread                        *sql.Stmt
-	deleteMarksOfClient, deleteReadUntilOfClient, putSearch, removeSearch *sql.Stmt
-	addReadMarks, deleteReadUntilOfFeed, renameMarks, mergeMarks          *sql.Stmt
-	deleteMarksOfItem, deleteMarksOfFeed                                  *sql.Stmt
+	conn                                                                 *sql.Conn
+	addFeed, setFeed                                                     *sql.Stmt
+	freeDuplicates, removeItems, deleteRedirects, removeFeed             *sql.Stmt
+	fence, nextFence                                                     *sql.Stmt
+	feed, setStatistics, setWords                                        *sql.Stmt
+	storedItems, putItem, lastItem                                       *sql.Stmt
+	feedByID, resolve, deleteRedirect, moveRedirects, putRedirect, merge *sql.Stmt
+	duplicatesOfFeed, setDuplicateOf, makeOriginal                       *sql.Stmt
+	itemsToMove, renameItem, deleteItem                                  *sql.Stmt
+	items, uncorrectedLabels, setLabels                                  *sql.Stmt
+	saveLabels, savedLabels, deleteRestoredLabels, deleteSavedLabels     *sql.Stmt
+	correctionOf, putCorrection, deleteCorrection                        *sql.Stmt
+	deleteSavedLabelsOfItem, clearCorrected                              *sql.Stmt
+	putSpam, deleteSpamUnlessLabeled, deleteSpam                         *sql.Stmt
+	deleteSpamOfFeed, deleteCorrectionsOfFeed, deleteSavedLabelsOfFeed   *sql.Stmt
+	renameSpam, renameCorrection, renameSavedLabels                      *sql.Stmt
+	addDirtyStories, addDirtyStoryOfItem, addDirtyStoriesOfFeed          *sql.Stmt
+	deleteOldMoves, putMove, movedEvents                                 *sql.Stmt
+	eventsOf, deleteEventStories, addEvent                               *sql.Stmt
+	setStory, placements, placeItem                                      *sql.Stmt
+	putStoryStmt, deleteStories, deleteDirtyStories                      *sql.Stmt
+	addClicks, putNote                                                   *sql.Stmt
+	markItems, readUntil, allReadUntil, readUnread                       *sql.Stmt
+	deleteMarksOfClient, deleteReadUntilOfClient                         *sql.Stmt
+	addReadMarks, deleteReadUntilOfFeed, renameMarks, mergeMarks         *sql.Stmt
+	deleteMarksOfItem, deleteMarksOfFeed                                 *sql.Stmt
 }
 
 // newWriter opens a writer. The caller must close it even after an error.
@@ -141,14 +124,6 @@ func (w *writer) statements() map[**sql.Stmt]string {
 		&w.renameItem:              renameItem,
 		&w.deleteItem:              deleteItem,
 		&w.makeOriginal:            makeOriginal,
-		&w.putProxy:                putProxy,
-		&w.removeProxy:             removeProxy,
-		&w.putImport:               putImport,
-		&w.deleteOldImports:        deleteOldImports,
-		&w.cancelImport:            cancelImport,
-		&w.ruleVersions:            ruleVersions,
-		&w.putRules:                putRules,
-		&w.deleteOldRules:          deleteOldRules,
 		&w.items:                   itemsByID,
 		&w.uncorrectedLabels:       uncorrectedLabels,
 		&w.setLabels:               setLabels,
@@ -161,9 +136,6 @@ func (w *writer) statements() map[**sql.Stmt]string {
 		&w.deleteCorrection:        deleteCorrection,
 		&w.deleteSavedLabelsOfItem: deleteSavedLabelsOfItem,
 		&w.clearCorrected:          clearCorrected,
-		&w.putJob:                  putJob,
-		&w.deleteOldJobs:           deleteOldJobs,
-		&w.cancelJob:               cancelJob,
 		&w.putSpam:                 putSpam,
 		&w.deleteSpamUnlessLabeled: deleteSpamUnlessLabeled,
 		&w.deleteSpamOfFeed:        deleteSpamOfFeed,
@@ -202,12 +174,6 @@ func (w *writer) statements() map[**sql.Stmt]string {
 		&w.mergeMarks:              mergeMarks,
 		&w.deleteMarksOfItem:       deleteMarksOfItem,
 		&w.deleteMarksOfFeed:       deleteMarksOfFeed,
-		&w.putSearch:               putSearch,
-		&w.removeSearch:            removeSearch,
-		&w.tokenAllowed:            tokenAllowed,
-		&w.addToken:                addToken,
-		&w.useToken:                useToken,
-		&w.removeToken:             removeToken,
 	}
 }
 

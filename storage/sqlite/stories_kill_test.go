@@ -55,7 +55,7 @@ func rearrangeForever(path string) error {
 
 // roundsOver returns the number of the last finished round.
 func roundsOver(ctx context.Context, s *sqlite.Store) (n int, err error) {
-	note, err := s.Note(ctx, "rounds")
+	note, err := storage.Notes(s).Read(ctx, "rounds")
 	if err == nil && note != nil {
 		_, err = fmt.Sscan(string(note), &n)
 	}

@@ -18,7 +18,7 @@ func anImport(id string, started time.Time) storage.Import {
 
 func (c storeTest) putImport(imp storage.Import) {
 	c.Helper()
-	if err := c.PutImport(c.Context(), imp); err != nil {
+	if err := storage.Imports(c.Store).Put(c.Context(), imp); err != nil {
 		c.Fatalf("put import: %v", err)
 	}
 }
@@ -30,7 +30,7 @@ func (c storeTest) storedImport() {
 	large.Lines = bytes.Repeat([]byte("https://example.org/ was added\n"), 1<<20/31)
 	for _, want := range []storage.Import{full, bare, large} {
 		c.putImport(want)
-		got, err := c.Import(c.Context(), want.ID)
+		got, err := storage.Imports(c.Store).Read(c.Context(), want.ID)
 		if err != nil {
 			c.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func (c storeTest) replacedImport() {
 	c.putImport(first)
 	next := storage.Import{ID: "one", Name: "other", Started: day.Add(time.Second), Total: 9, Done: 8, Lines: []byte("all")}
 	c.putImport(next)
-	got, err := c.Import(c.Context(), "one")
+	got, err := storage.Imports(c.Store).Read(c.Context(), "one")
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func (c storeTest) replacedImport() {
 // wantImports fails unless ListImports returns exactly these, in this order.
 func (c storeTest) wantImports(limit int, want ...string) {
 	c.Helper()
-	page, err := c.ListImports(c.Context(), limit)
+	page, err := storage.Imports(c.Store).List(c.Context(), limit)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func (c storeTest) importsNewestFirst() {
 	c.wantImports(10, "b", "c", "d", "a")
 	c.wantImports(3, "b", "c", "d")
 	c.wantImports(0)
-	page, err := c.ListImports(c.Context(), 1)
+	page, err := storage.Imports(c.Store).List(c.Context(), 1)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -86,32 +86,32 @@ func (c storeTest) oldImports() {
 	for n := range storage.MaxImports + 2 {
 		c.putImport(storage.Import{ID: id(n), Started: day.Add(time.Duration(n) * time.Second)})
 	}
-	page, err := c.ListImports(c.Context(), 1000)
+	page, err := storage.Imports(c.Store).List(c.Context(), 1000)
 	if err != nil || len(page) != storage.MaxImports || page[len(page)-1].ID != id(2) {
 		c.Errorf("there are %d imports, %v; want the newest %d", len(page), err, storage.MaxImports)
 	}
-	_, err = c.Import(c.Context(), id(1))
+	_, err = storage.Imports(c.Store).Read(c.Context(), id(1))
 	c.wantError("read an old import", err, storage.ErrNotFound)
 }
 
 func (c storeTest) cancelImport() {
-	c.wantError("cancel no import", c.CancelImport(c.Context(), "none"), storage.ErrNotFound)
+	c.wantError("cancel no import", storage.Imports(c.Store).Cancel(c.Context(), "none"), storage.ErrNotFound)
 	imp := anImport("one", day)
 	c.putImport(imp)
-	if err := c.CancelImport(c.Context(), "one"); err != nil {
+	if err := storage.Imports(c.Store).Cancel(c.Context(), "one"); err != nil {
 		c.Fatal(err)
 	}
 	imp.Done++
 	c.putImport(imp) // from a worker that has not read the cancellation
 	imp.Cancel = true
-	got, err := c.Import(c.Context(), "one")
+	got, err := storage.Imports(c.Store).Read(c.Context(), "one")
 	if err != nil {
 		c.Fatal(err)
 	}
 	c.wantEqual("the import", got, imp)
 	imp.Started, imp.Cancel = day.Add(time.Second), false
 	c.putImport(imp)
-	if got, err = c.Import(c.Context(), "one"); err != nil {
+	if got, err = storage.Imports(c.Store).Read(c.Context(), "one"); err != nil {
 		c.Fatal(err)
 	}
 	c.wantEqual("the import that was begun anew", got, imp)

@@ -18,7 +18,7 @@ func aJob(id string, started time.Time) storage.Job {
 
 func (c storeTest) putJob(job storage.Job) {
 	c.Helper()
-	if err := c.PutJob(c.Context(), job); err != nil {
+	if err := storage.Jobs(c.Store).Put(c.Context(), job); err != nil {
 		c.Fatalf("put job: %v", err)
 	}
 }
@@ -26,7 +26,7 @@ func (c storeTest) putJob(job storage.Job) {
 // wantJob fails unless the stored job equals want.
 func (c storeTest) wantJob(want storage.Job) {
 	c.Helper()
-	got, err := c.Job(c.Context(), want.ID)
+	got, err := storage.Jobs(c.Store).Read(c.Context(), want.ID)
 	if err != nil {
 		c.Fatalf("read job: %v", err)
 	}
@@ -49,7 +49,7 @@ func (c storeTest) cancelJob() {
 	one, other := aJob("one", day), aJob("other", day)
 	c.putJob(one)
 	c.putJob(other)
-	if err := c.CancelJob(c.Context(), "one"); err != nil {
+	if err := storage.Jobs(c.Store).Cancel(c.Context(), "one"); err != nil {
 		c.Fatal(err)
 	}
 	one.Cancel = true
@@ -68,7 +68,7 @@ func (c storeTest) cancelJob() {
 // wantJobs fails unless ListJobs returns exactly these, in this order.
 func (c storeTest) wantJobs(limit int, want ...string) {
 	c.Helper()
-	page, err := c.ListJobs(c.Context(), limit)
+	page, err := storage.Jobs(c.Store).List(c.Context(), limit)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func (c storeTest) jobsNewestFirst() {
 	c.wantJobs(10, "b", "c", "d", "a")
 	c.wantJobs(3, "b", "c", "d")
 	c.wantJobs(0)
-	page, err := c.ListJobs(c.Context(), 1)
+	page, err := storage.Jobs(c.Store).List(c.Context(), 1)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -106,11 +106,11 @@ func (c storeTest) oldJobs() {
 	for n := range storage.MaxJobs + 2 {
 		c.putJob(storage.Job{ID: id(n), Started: day.Add(time.Duration(n) * time.Second)})
 	}
-	page, err := c.ListJobs(c.Context(), 1000)
+	page, err := storage.Jobs(c.Store).List(c.Context(), 1000)
 	if err != nil || len(page) != storage.MaxJobs || page[len(page)-1].ID != id(2) {
 		c.Errorf("there are %d jobs, %v; want the newest %d", len(page), err, storage.MaxJobs)
 	}
-	_, err = c.Job(c.Context(), id(1))
+	_, err = storage.Jobs(c.Store).Read(c.Context(), id(1))
 	c.wantError("read an old job", err, storage.ErrNotFound)
 	c.wantRestored(id(1), 10)
 	c.wantRestored(id(2), 10, items[1])
@@ -122,6 +122,6 @@ func (c storeTest) largeJob() {
 	c.putJob(want)
 	large := want
 	large.Done, large.Result = 6, make([]byte, storage.MaxJobResult+1)
-	c.wantError("put it", c.PutJob(c.Context(), large), storage.ErrTooLarge)
+	c.wantError("put it", storage.Jobs(c.Store).Put(c.Context(), large), storage.ErrTooLarge)
 	c.wantJob(want)
 }

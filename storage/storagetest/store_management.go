@@ -55,7 +55,7 @@ func aProxy(id string) storage.Proxy {
 // wantProxies fails unless Proxies returns exactly these, in this order.
 func (c storeTest) wantProxies(want ...storage.Proxy) {
 	c.Helper()
-	got, err := c.Proxies(c.Context())
+	got, err := storage.Proxies(c.Store).List(c.Context())
 	if err != nil || len(got) != len(want) {
 		c.Fatalf("there are %d proxies, %v; want %d", len(got), err, len(want))
 	}
@@ -66,7 +66,7 @@ func (c storeTest) wantProxies(want ...storage.Proxy) {
 
 func (c storeTest) putProxy(p storage.Proxy) {
 	c.Helper()
-	if err := c.PutProxy(c.Context(), p); err != nil {
+	if err := storage.Proxies(c.Store).Put(c.Context(), p); err != nil {
 		c.Fatalf("put proxy: %v", err)
 	}
 }
@@ -87,9 +87,9 @@ func (c storeTest) proxies() {
 func (c storeTest) removeProxy() {
 	c.putProxy(aProxy("a"))
 	c.putProxy(aProxy("b"))
-	if err := c.RemoveProxy(c.Context(), "a"); err != nil {
+	if err := storage.Proxies(c.Store).Remove(c.Context(), "a"); err != nil {
 		c.Fatal(err)
 	}
 	c.wantProxies(aProxy("b"))
-	c.wantError("remove it again", c.RemoveProxy(c.Context(), "a"), storage.ErrNotFound)
+	c.wantError("remove it again", storage.Proxies(c.Store).Remove(c.Context(), "a"), storage.ErrNotFound)
 }

@@ -28,7 +28,7 @@ func asNext(set storage.RuleSet, text []byte) storage.RuleSet {
 
 func (c storeTest) putRules(set storage.RuleSet) {
 	c.Helper()
-	got, err := c.PutRules(c.Context(), set)
+	got, err := storage.RuleSets(c.Store).Put(c.Context(), set)
 	if err != nil {
 		c.Fatalf("put rules: %v", err)
 	}
@@ -38,7 +38,7 @@ func (c storeTest) putRules(set storage.RuleSet) {
 // wantRules fails unless the stored version of a set equals want.
 func (c storeTest) wantRules(version int64, want storage.RuleSet) {
 	c.Helper()
-	got, err := c.Rules(c.Context(), want.Name, version)
+	got, err := storage.RuleSets(c.Store).Read(c.Context(), want.Name, version)
 	if err != nil {
 		c.Fatalf("read rules: %v", err)
 	}
@@ -58,12 +58,12 @@ func (c storeTest) storedRules() {
 		c.wantRules(set.Version+1, asNext(set, set.Text))
 	}
 	for _, version := range []int64{4, -1} {
-		_, err := c.Rules(c.Context(), "a", version)
+		_, err := storage.RuleSets(c.Store).Read(c.Context(), "a", version)
 		c.wantError(fmt.Sprintf("read version %d", version), err, storage.ErrNotFound)
 	}
 	moscow := someRules("zone", 0)
 	moscow.Changed = time.Date(2026, 3, 1, 3, 4, 5, 123456789, time.FixedZone("Moscow", 3*60*60))
-	if _, err := c.PutRules(c.Context(), moscow); err != nil {
+	if _, err := storage.RuleSets(c.Store).Put(c.Context(), moscow); err != nil {
 		c.Fatal(err)
 	}
 	moscow.Changed = time.Date(2026, 3, 1, 0, 4, 5, 123456000, time.UTC)
@@ -71,12 +71,12 @@ func (c storeTest) storedRules() {
 }
 
 func (c storeTest) rulesMadeFromOld() {
-	_, err := c.PutRules(c.Context(), someRules("a", 1))
+	_, err := storage.RuleSets(c.Store).Put(c.Context(), someRules("a", 1))
 	c.wantError("put the second of none", err, storage.ErrConflict)
 	c.putRules(someRules("a", 0))
 	c.putRules(someRules("a", 1))
 	for _, from := range []int64{0, 1, 3, -1} {
-		_, err := c.PutRules(c.Context(), someRules("a", from))
+		_, err := storage.RuleSets(c.Store).Put(c.Context(), someRules("a", from))
 		c.wantError(fmt.Sprintf("put rules based on version %d", from), err, storage.ErrConflict)
 	}
 	want := someRules("a", 1)
@@ -87,7 +87,7 @@ func (c storeTest) rulesMadeFromOld() {
 func (c storeTest) largeRules() {
 	large := someRules("a", 0)
 	large.Text = make([]byte, storage.MaxRules+1)
-	_, err := c.PutRules(c.Context(), large)
+	_, err := storage.RuleSets(c.Store).Put(c.Context(), large)
 	c.wantError("put them", err, storage.ErrTooLarge)
 	c.wantVersions("a", 0, 10)
 }
@@ -95,7 +95,7 @@ func (c storeTest) largeRules() {
 // wantVersions fails unless a page contains exactly these versions, in this order, without texts.
 func (c storeTest) wantVersions(name string, before int64, limit int, want ...int64) {
 	c.Helper()
-	page, err := c.RuleVersions(c.Context(), name, before, limit)
+	page, err := storage.RuleSets(c.Store).Versions(c.Context(), name, before, limit)
 	if err != nil {
 		c.Fatalf("list versions: %v", err)
 	}
@@ -128,11 +128,11 @@ func (c storeTest) oldRules() {
 	for from := range int64(put) {
 		c.putRules(someRules("a", from))
 	}
-	page, err := c.RuleVersions(c.Context(), "a", 0, 2*put)
+	page, err := storage.RuleSets(c.Store).Versions(c.Context(), "a", 0, 2*put)
 	if err != nil || len(page) != storage.MaxRuleVersions || page[len(page)-1].Version != 4 {
 		c.Errorf("got %d versions, %v; want the last %d", len(page), err, storage.MaxRuleVersions)
 	}
-	_, err = c.Rules(c.Context(), "a", 3)
+	_, err = storage.RuleSets(c.Store).Read(c.Context(), "a", 3)
 	c.wantError("read a version that is too old", err, storage.ErrNotFound)
 	oldest := someRules("a", 3)
 	c.wantRules(4, asNext(oldest, oldest.Text))
@@ -148,7 +148,7 @@ func (c storeTest) concurrentRules() {
 			putting.Go(func() {
 				set := someRules("a", from)
 				set.Text = fmt.Appendf(nil, "rules of writer %d", i)
-				_, errs[i] = c.PutRules(c.Context(), set)
+				_, errs[i] = storage.RuleSets(c.Store).Put(c.Context(), set)
 			})
 		}
 		putting.Wait()

@@ -192,7 +192,7 @@ func (c storeTest) rearrangeUnderOldFence() {
 		c.wantEqual("the item", c.item(item.ID), item)
 	}
 	c.wantEqual("the dirty records", c.dirtyStories(), dirty)
-	if note, err := c.Note(c.Context(), "cluster.en"); err != nil || note != nil {
+	if note, err := storage.Notes(c.Store).Read(c.Context(), "cluster.en"); err != nil || note != nil {
 		c.Errorf("it noted %q, %v", note, err)
 	}
 	late := placed(feedID, "3", "e1", "s1")
@@ -203,7 +203,7 @@ func (c storeTest) rearrangeUnderOldFence() {
 }
 
 func (c storeTest) notedWithMoves() {
-	if err := c.PutNote(c.Context(), storage.Fence{}, "other", []byte("other")); err != nil {
+	if err := storage.Notes(c.Store).Put(c.Context(), storage.Fence{}, "other", []byte("other")); err != nil {
 		c.Fatal(err)
 	}
 	item := placed(c.addFeed("https://example.org/"), "1", "e1", "s1")
@@ -217,15 +217,15 @@ func (c storeTest) notedWithMoves() {
 		} else {
 			c.wantRearranged(r)
 		}
-		if note, err := c.Note(c.Context(), "hands"); err != nil || string(note) != fmt.Sprint(i) {
+		if note, err := storage.Notes(c.Store).Read(c.Context(), "hands"); err != nil || string(note) != fmt.Sprint(i) {
 			c.Errorf("the note is %q, %v; want %d", note, err, i)
 		}
 	}
 	c.wantRearranged(storage.Rearrangement{Note: []byte("nameless")})
-	if note, err := c.Note(c.Context(), ""); err != nil || len(note) != 0 {
+	if note, err := storage.Notes(c.Store).Read(c.Context(), ""); err != nil || len(note) != 0 {
 		c.Errorf("without a name it noted %q, %v", note, err)
 	}
-	if note, err := c.Note(c.Context(), "other"); err != nil || string(note) != "other" {
+	if note, err := storage.Notes(c.Store).Read(c.Context(), "other"); err != nil || string(note) != "other" {
 		c.Errorf("another note is %q, %v", note, err)
 	}
 }

@@ -333,27 +333,27 @@ func (c storeTest) feedCoverage() {
 func (c storeTest) notes() {
 	wantNote := func(name, want string) {
 		c.Helper()
-		got, err := c.Note(c.Context(), name)
+		got, err := storage.Notes(c.Store).Read(c.Context(), name)
 		if err != nil || string(got) != want {
 			c.Errorf("the note is %.100q, %v; want %.100q", got, err, want)
 		}
 	}
-	if note, err := c.Note(c.Context(), "cluster.en"); err != nil || note != nil {
+	if note, err := storage.Notes(c.Store).Read(c.Context(), "cluster.en"); err != nil || note != nil {
 		c.Errorf("where nothing was noted there is %q, %v; want nil", note, err)
 	}
 	old := c.fence("cluster.en")
 	large := strings.Repeat("\x00\xff{", 1<<19)
 	for _, note := range []string{"first", large, "", "last"} {
-		if err := c.PutNote(c.Context(), old, "cluster.en", []byte(note)); err != nil {
+		if err := storage.Notes(c.Store).Put(c.Context(), old, "cluster.en", []byte(note)); err != nil {
 			c.Fatal(err)
 		}
 		wantNote("cluster.en", note)
 	}
 	newest := c.fence("cluster.en")
-	c.wantError("note under an old fence", c.PutNote(c.Context(), old, "cluster.en", []byte("late")), storage.ErrFenced)
+	c.wantError("note under an old fence", storage.Notes(c.Store).Put(c.Context(), old, "cluster.en", []byte("late")), storage.ErrFenced)
 	wantNote("cluster.en", "last")
 	for i, fence := range []storage.Fence{newest, {}} {
-		if err := c.PutNote(c.Context(), fence, "cluster.ru", fmt.Append(nil, i)); err != nil {
+		if err := storage.Notes(c.Store).Put(c.Context(), fence, "cluster.ru", fmt.Append(nil, i)); err != nil {
 			c.Fatal(err)
 		}
 		wantNote("cluster.ru", fmt.Sprint(i))

@@ -15,7 +15,7 @@ func aToken(id string, created time.Time) storage.Token {
 
 func (c storeTest) addToken(t storage.Token) {
 	c.Helper()
-	if err := c.AddToken(c.Context(), t); err != nil {
+	if err := storage.Tokens(c.Store).Add(c.Context(), t); err != nil {
 		c.Fatalf("add token: %v", err)
 	}
 }
@@ -23,7 +23,7 @@ func (c storeTest) addToken(t storage.Token) {
 // wantTokens fails unless Tokens returns exactly these, in this order.
 func (c storeTest) wantTokens(want ...storage.Token) {
 	c.Helper()
-	got, err := c.Tokens(c.Context())
+	got, err := storage.Tokens(c.Store).List(c.Context())
 	if err != nil || len(got) != len(want) {
 		c.Fatalf("there are %d tokens, %v; want %d", len(got), err, len(want))
 	}
@@ -58,7 +58,7 @@ func (c storeTest) usedToken() {
 	c.wantTokens(want)
 	use := func(id string, at time.Time) {
 		c.Helper()
-		if err := c.UseToken(c.Context(), id, at); err != nil {
+		if err := storage.Tokens(c.Store).Use(c.Context(), id, at); err != nil {
 			c.Fatalf("use token: %v", err)
 		}
 	}
@@ -72,11 +72,11 @@ func (c storeTest) usedToken() {
 func (c storeTest) removeToken() {
 	c.addToken(aToken("a", day))
 	c.addToken(aToken("b", day))
-	if err := c.RemoveToken(c.Context(), "a"); err != nil {
+	if err := storage.Tokens(c.Store).Remove(c.Context(), "a"); err != nil {
 		c.Fatal(err)
 	}
 	c.wantTokens(aToken("b", day))
-	c.wantError("remove it again", c.RemoveToken(c.Context(), "a"), storage.ErrNotFound)
+	c.wantError("remove it again", storage.Tokens(c.Store).Remove(c.Context(), "a"), storage.ErrNotFound)
 }
 
 // manyTokens lets two workers add the last tokens within the limit, and one more each.
@@ -87,7 +87,7 @@ func (c storeTest) manyTokens() {
 	var adding sync.WaitGroup
 	var errs [4]error
 	for i := range errs {
-		adding.Go(func() { errs[i] = c.AddToken(c.Context(), aToken(fmt.Sprint("late-", i), day)) })
+		adding.Go(func() { errs[i] = storage.Tokens(c.Store).Add(c.Context(), aToken(fmt.Sprint("late-", i), day)) })
 	}
 	adding.Wait()
 	rejected := 0
@@ -97,11 +97,11 @@ func (c storeTest) manyTokens() {
 			rejected++
 		}
 	}
-	if all, err := c.Tokens(c.Context()); err != nil || len(all) != storage.MaxTokens || rejected != 2 {
+	if all, err := storage.Tokens(c.Store).List(c.Context()); err != nil || len(all) != storage.MaxTokens || rejected != 2 {
 		c.Errorf("got %d tokens, %v, and %d rejected; want %d, and 2", len(all), err, rejected, storage.MaxTokens)
 	}
 	c.addToken(aToken("token-0000", day)) // already stored, so the limit does not apply
-	if err := c.RemoveToken(c.Context(), "token-0000"); err != nil {
+	if err := storage.Tokens(c.Store).Remove(c.Context(), "token-0000"); err != nil {
 		c.Fatal(err)
 	}
 	c.addToken(aToken("another", day))

@@ -2,7 +2,7 @@ package placement
 
 import "time"
 
-// BurstsNote is the name under which [storage.Notes] stores the current bursts: a JSON list of [Burst].
+// BurstsNote is the name under which [storage.Notes] store the current bursts: a JSON list of [Burst].
 const BurstsNote = "bursts"
 
 // A Burst is a story, category or topic whose items arrive faster than before.
