@@ -8,7 +8,6 @@ require (
 	github.com/RoaringBitmap/roaring/v2 v2.14.5
 	github.com/abadojack/whatlanggo v1.0.1
 	github.com/alecthomas/kong v1.17.0
-	github.com/alecthomas/participle/v2 v2.1.4
 	github.com/andybalholm/brotli v1.2.8
 	github.com/andybalholm/cascadia v1.3.5
 	github.com/antchfx/htmlquery v1.3.7

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"feedmesh/classify"
+	"feedmesh/classify/expression"
 	"feedmesh/classify/rule"
 	"feedmesh/classify/stem"
 )
@@ -132,12 +133,12 @@ func translated(e rule.Expr) rivalCondition {
 		return out
 	}
 	switch e := e.(type) {
-	case *rule.Or:
-		return rivalCondition{Or: all(e.Operands)}
-	case *rule.And:
-		return rivalCondition{And: all(e.Operands)}
-	case *rule.Not:
-		c := translated(e.X)
+	case rule.Or:
+		return rivalCondition{Or: all(e)}
+	case rule.And:
+		return rivalCondition{And: all(e)}
+	case rule.Not:
+		c := translated(e.Node)
 		return rivalCondition{Not: &c}
 	case *rule.Term:
 		return rivalCondition{Field: rivalFields[e.Field], Term: strings.Join(stem.Stems(e.Text, "en"), " ")}
@@ -149,7 +150,7 @@ func translated(e rule.Expr) rivalCondition {
 func phrasesOf(set *rule.Set) map[string]bool {
 	phrases := make(map[string]bool)
 	for _, r := range set.Rules {
-		for e := range conditions(r.Condition) {
+		for e := range expression.Walk(r.Condition) {
 			if t, ok := e.(*rule.Term); ok {
 				phrases[strings.Join(stem.Stems(t.Text, "en"), " ")] = true
 			}

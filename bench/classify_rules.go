@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"iter"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"feedmesh/classify"
+	"feedmesh/classify/expression"
 	"feedmesh/classify/rule"
 )
 
@@ -62,7 +62,7 @@ func syllables(random *rand.Rand) string {
 func ruleWords(set *rule.Set) map[string]bool {
 	words := make(map[string]bool)
 	for _, r := range set.Rules {
-		for e := range conditions(r.Condition) {
+		for e := range expression.Walk(r.Condition) {
 			if t, ok := e.(*rule.Term); ok && t.Kind == rule.Words {
 				for _, w := range strings.Fields(t.Text) {
 					words[w] = true
@@ -71,36 +71,6 @@ func ruleWords(set *rule.Set) map[string]bool {
 		}
 	}
 	return words
-}
-
-// conditions yields a condition and all its parts.
-func conditions(e rule.Expr) iter.Seq[rule.Expr] {
-	return func(yield func(rule.Expr) bool) { walk(e, yield) }
-}
-
-func walk(e rule.Expr, yield func(rule.Expr) bool) bool {
-	if !yield(e) {
-		return false
-	}
-	var of []rule.Expr
-	switch e := e.(type) {
-	case *rule.Or:
-		of = e.Operands
-	case *rule.And:
-		of = e.Operands
-	case *rule.AtLeast:
-		of = e.Operands
-	case *rule.Not:
-		of = []rule.Expr{e.X}
-	case *rule.Near:
-		of = []rule.Expr{e.A, e.B}
-	}
-	for _, e := range of {
-		if !walk(e, yield) {
-			return false
-		}
-	}
-	return true
 }
 
 // A writer generates rules in the shape of the shipped ones, from the words and phrases of documents.
@@ -213,11 +183,11 @@ func (w *writer) may(r rule.Rule) bool {
 	if r.Scope != (rule.Scope{}) {
 		return false
 	}
-	for e := range conditions(r.Condition) {
+	for e := range expression.Walk(r.Condition) {
 		switch e := e.(type) {
 		case *rule.Fact:
 			return false
-		case *rule.Near, *rule.AtLeast:
+		case rule.Near, rule.AtLeast:
 			if !w.near {
 				return false
 			}

@@ -102,7 +102,7 @@ func TestRequiredLiterals_OccurInEveryMatch(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", test.re, got, test.want)
 		}
 		for _, text := range []string{"v1.2", "visualising", "visualization", "arab spring", "last spring", "release release x", "release notes", "note", "a", "7"} {
-			e := expression{re: regexp.MustCompile(test.re), literals: requiredLiterals(tree)}
+			e := regularExpression{re: regexp.MustCompile(test.re), literals: requiredLiterals(tree)}
 			if got, want := e.matches(text), e.re.MatchString(text); got != want {
 				t.Errorf("%s of %q: got %v, want %v", test.re, text, got, want)
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"feedmesh/classify/expression"
 	"feedmesh/classify/rule"
 	"feedmesh/classify/stem"
 )
@@ -44,27 +45,20 @@ func (c *compiler) connect(b *sectionBuilder, e rule.Expr, denied bool, to targe
 		b.inputEntries = append(b.inputEntries, entry[gateInput]{c.pattern(b, e), gateInput{to, fieldSets[e.Field]}})
 	case *rule.Fact:
 		b.factEntries = append(b.factEntries, entry[target]{c.fact(b, e), to})
-	case *rule.Near:
+	case rule.Near:
 		c.gate(b, []rule.Expr{e.A, e.B}, 2, false, to)
-	case *rule.Not:
-		c.connect(b, e.X, !denied, to)
+	case rule.Not:
+		c.connect(b, e.Node, !denied, to)
 	default:
-		of, need := operandsAndMin(e, denied)
+		of, need := operandsToHold(e, denied)
 		c.gate(b, of, need, denied, to)
 	}
 }
 
-// operandsAndMin returns the operands of a condition and the number of them that must hold; if negated, the
+// operandsToHold returns the operands of a condition and the number of them that must hold; if negated, the
 // number that must fail.
-func operandsAndMin(e rule.Expr, denied bool) (of []rule.Expr, need int) {
-	switch e := e.(type) {
-	case *rule.Or:
-		of, need = e.Operands, 1
-	case *rule.And:
-		of, need = e.Operands, len(e.Operands)
-	case *rule.AtLeast:
-		of, need = e.Operands, e.N
-	}
+func operandsToHold(e rule.Expr, denied bool) (of []rule.Expr, need int) {
+	of, need = expression.Operands(e)
 	if denied {
 		need = len(of) - need + 1
 	}
@@ -75,12 +69,12 @@ func operandsAndMin(e rule.Expr, denied bool) (of []rule.Expr, need int) {
 // of its terms.
 func holdsWithoutMatch(e rule.Expr, denied bool) bool {
 	switch e := e.(type) {
-	case *rule.Term, *rule.Fact, *rule.Near:
+	case *rule.Term, *rule.Fact, rule.Near:
 		return denied
-	case *rule.Not:
-		return holdsWithoutMatch(e.X, !denied)
+	case rule.Not:
+		return holdsWithoutMatch(e.Node, !denied)
 	}
-	of, need := operandsAndMin(e, denied)
+	of, need := operandsToHold(e, denied)
 	return len(of)-len(needingMatch(of, denied)) >= need
 }
 
@@ -107,37 +101,30 @@ func (c *compiler) gate(b *sectionBuilder, of []rule.Expr, need int, denied bool
 
 // isAlternatives reports whether a condition is a term or an Or of terms.
 func isAlternatives(e rule.Expr) bool {
-	switch e := e.(type) {
-	case *rule.Term:
+	if _, is := e.(*rule.Term); is {
 		return true
-	case *rule.Or:
-		return !slices.ContainsFunc(e.Operands, func(e rule.Expr) bool { _, is := e.(*rule.Term); return !is })
 	}
-	return false
+	or, is := e.(rule.Or)
+	return is && !slices.ContainsFunc(or, func(e rule.Expr) bool { _, is := e.(*rule.Term); return !is })
 }
 
 // collectEvidence registers the terms and facts that a condition contains without negation as evidence for a
 // rule.
-func (c *compiler) collectEvidence(b *sectionBuilder, e rule.Expr, denied bool, of *evidenceCollector) {
-	switch e := e.(type) {
-	case *rule.Term:
-		if !denied {
+func (c *compiler) collectEvidence(b *sectionBuilder, e rule.Expr, of *evidenceCollector) {
+	for e, negations := range expression.Walk(e) {
+		if negations%2 == 1 {
+			continue
+		}
+		switch e := e.(type) {
+		case *rule.Term:
 			s := evidenceLink{of.rank, fieldSets[e.Field], of.terms}
 			if of.flat {
 				s.rank = ^s.rank
 			}
 			b.evidenceEntries = append(b.evidenceEntries, entry[evidenceLink]{c.pattern(b, e), s})
 			of.terms++
-		}
-	case *rule.Fact:
-		if !denied {
+		case *rule.Fact:
 			of.facts = append(of.facts, c.factID(e.Kind, e.Name))
-		}
-	case *rule.Not:
-		c.collectEvidence(b, e.X, !denied, of)
-	default:
-		for _, part := range operands(e) {
-			c.collectEvidence(b, part, denied, of)
 		}
 	}
 }
@@ -176,7 +163,7 @@ func (c *compiler) pattern(b *sectionBuilder, t *rule.Term) int32 {
 	case rule.Value:
 		b.values[value{t.Field, key.text}] = p
 	case rule.Regexp:
-		b.regexps = append(b.regexps, c.expression(t, p))
+		b.regexps = append(b.regexps, c.regexp(t, p))
 	}
 	return p
 }

@@ -101,7 +101,7 @@ func (c *compiler) rule(from *rule.Rule, to *compiled, rank int32) {
 		to.score = pointsOf(then.Score)
 	}
 	who := evidenceCollector{rank: rank, flat: isAlternatives(from.Condition)}
-	c.collectEvidence(b, from.Condition, false, &who)
+	c.collectEvidence(b, from.Condition, &who)
 	if who.flat {
 		return
 	}

@@ -1,6 +1,9 @@
 package classify
 
-import "feedmesh/classify/rule"
+import (
+	"feedmesh/classify/expression"
+	"feedmesh/classify/rule"
+)
 
 // A condition is an expression tree, evaluated as a whole where gates are not sufficient.
 type condition struct {
@@ -32,28 +35,21 @@ type nearness struct {
 
 // needsTree reports whether a condition cannot be decided by gates alone.
 func needsTree(e rule.Expr) bool {
-	switch e := e.(type) {
-	case *rule.Not, *rule.Near:
-		return true
-	case *rule.Term, *rule.Fact:
-		return false
-	default:
-		of, _ := operandsAndMin(e, false)
-		for _, part := range of {
-			if needsTree(part) {
-				return true
-			}
+	for e := range expression.Walk(e) {
+		switch e.(type) {
+		case rule.Not, rule.Near:
+			return true
 		}
-		return false
 	}
+	return false
 }
 
 // residualCondition compiles the part of a rule's condition that gates cannot decide, or returns nil if gates
 // are sufficient.
 func (c *compiler) residualCondition(b *sectionBuilder, e rule.Expr) *condition {
-	if and, ok := e.(*rule.And); ok {
+	if and, ok := e.(rule.And); ok {
 		t := condition{kind: atLeast}
-		for _, part := range and.Operands {
+		for _, part := range and {
 			if needsTree(part) {
 				t.parts = append(t.parts, c.condition(b, part))
 			}
@@ -77,15 +73,15 @@ func (c *compiler) condition(b *sectionBuilder, e rule.Expr) condition {
 		return condition{kind: occurs, pattern: c.pattern(b, e), in: fieldSets[e.Field]}
 	case *rule.Fact:
 		return condition{kind: factHolds, fact: c.factID(e.Kind, e.Name)}
-	case *rule.Not:
-		return condition{kind: negated, parts: []condition{c.condition(b, e.X)}}
-	case *rule.Near:
+	case rule.Not:
+		return condition{kind: negated, parts: []condition{c.condition(b, e.Node)}}
+	case rule.Near:
 		n := &nearness{within: e.Within}
 		n.a, n.in = c.nearSide(b, e.A)
 		n.b, _ = c.nearSide(b, e.B)
 		return condition{kind: near, near: n}
 	}
-	of, need := operandsAndMin(e, false)
+	of, need := expression.Operands(e)
 	t := condition{kind: atLeast, need: need, parts: make([]condition, len(of))}
 	for i, part := range of {
 		t.parts[i] = c.condition(b, part)
@@ -95,14 +91,7 @@ func (c *compiler) condition(b *sectionBuilder, e rule.Expr) condition {
 
 // nearSide returns the patterns of one operand of near/, and their field.
 func (c *compiler) nearSide(b *sectionBuilder, e rule.Expr) (patterns []int32, in fieldSet) {
-	var terms []rule.Expr
-	switch e := e.(type) {
-	case *rule.Term:
-		terms = []rule.Expr{e}
-	case *rule.Or:
-		terms = e.Operands
-	}
-	for _, e := range terms {
+	for e := range expression.Walk(e) {
 		if t, ok := e.(*rule.Term); ok {
 			patterns, in = append(patterns, c.pattern(b, t)), fieldSets[t.Field]
 		}

@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"feedmesh/classify/expression"
 	"feedmesh/classify/query"
 	"feedmesh/classify/rule"
 	"feedmesh/classify/stem"
@@ -150,15 +151,15 @@ func (n *naive) holds(e rule.Expr) bool {
 		return k
 	}
 	switch e := e.(type) {
-	case *rule.Or:
-		return count(e.Operands) > 0
-	case *rule.And:
-		return count(e.Operands) == len(e.Operands)
-	case *rule.AtLeast:
+	case rule.Or:
+		return count(e) > 0
+	case rule.And:
+		return count(e) == len(e)
+	case rule.AtLeast:
 		return count(e.Operands) >= e.N
-	case *rule.Not:
-		return !n.holds(e.X)
-	case *rule.Near:
+	case rule.Not:
+		return !n.holds(e.Node)
+	case rule.Near:
 		return n.near(e)
 	case *rule.Fact:
 		return n.holdsFact(e)
@@ -173,13 +174,13 @@ func sides(e rule.Expr) []*rule.Term {
 		return []*rule.Term{t}
 	}
 	var list []*rule.Term
-	for _, e := range e.(*rule.Or).Operands {
+	for _, e := range e.(rule.Or) {
 		list = append(list, e.(*rule.Term))
 	}
 	return list
 }
 
-func (n *naive) near(e *rule.Near) bool {
+func (n *naive) near(e rule.Near) bool {
 	for _, a := range sides(e.A) {
 		for _, b := range sides(e.B) {
 			for _, f := range fieldsOf(a) {
@@ -306,10 +307,11 @@ func (n *naive) visitPositive(e rule.Expr, denied bool, visit func(*rule.Term)) 
 		if !denied {
 			visit(e)
 		}
-	case *rule.Not:
-		n.visitPositive(e.X, !denied, visit)
+	case rule.Not:
+		n.visitPositive(e.Node, !denied, visit)
 	default:
-		for _, part := range operands(e) {
+		of, _ := expression.Operands(e)
+		for _, part := range of {
 			n.visitPositive(part, denied, visit)
 		}
 	}
@@ -428,19 +430,19 @@ func (g generator) condition(depth, level int) rule.Expr {
 	}
 	switch g.IntN(6) {
 	case 0:
-		return &rule.And{Operands: append(of, &rule.Not{X: g.condition(depth-1, level)})}
+		return rule.And(append(of, rule.Not{Node: g.condition(depth-1, level)}))
 	case 1:
-		return &rule.AtLeast{N: 1 + g.IntN(len(of)), Operands: of}
+		return rule.AtLeast{N: 1 + g.IntN(len(of)), Operands: of}
 	case 2:
 		a, b := g.term(true), g.term(true)
 		b.Field = a.Field
-		return &rule.Near{A: a, B: b, Within: g.IntN(4)}
+		return rule.Near{A: a, B: b, Within: g.IntN(4)}
 	case 3:
-		return &rule.And{Operands: of}
+		return rule.And(of)
 	case 4:
-		return &rule.Not{X: &rule.Not{X: &rule.Or{Operands: of}}}
+		return rule.Not{Node: rule.Not{Node: rule.Or(of)}}
 	}
-	return &rule.Or{Operands: of}
+	return rule.Or(of)
 }
 
 func (g generator) rule() rule.Rule {
@@ -535,7 +537,7 @@ func TestEvaluate_AgreesWithNaiveEvaluator(t *testing.T) {
 			t.Errorf("got %d of the scope %s fired, want more to compare", kinds[text], text)
 		}
 	}
-	for _, kind := range []string{"*rule.And", "*rule.AtLeast", "*rule.Fact", "*rule.Near", "*rule.Or", "*rule.Term"} {
+	for _, kind := range []string{"expression.And", "expression.AtLeast", "*rule.Fact", "expression.Near", "expression.Or", "*rule.Term"} {
 		if kinds[kind] < sets/10 {
 			t.Errorf("got %d of %s fired, want more to compare", kinds[kind], kind)
 		}

@@ -27,7 +27,7 @@ type section struct {
 	dictionaries []dictionary // by language, as in languages
 	wordFields   fieldSet     // fields in which words are searched for
 	values       map[value]int32
-	regexps      []expression
+	regexps      []regularExpression
 	pool         sync.Pool // of *sectionState
 }
 

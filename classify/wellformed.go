@@ -3,7 +3,9 @@ package classify
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"feedmesh/classify/expression"
 	"feedmesh/classify/rule"
 )
 
@@ -37,12 +39,12 @@ func isWellFormed(e rule.Expr, depth int) bool {
 		return e != nil && e.Field < rule.FieldCount && e.Text != ""
 	case *rule.Fact:
 		return e != nil
-	case *rule.Near:
-		return e != nil && isNearSide(e.A) && isNearSide(e.B)
-	case *rule.Not:
-		return e != nil && isWellFormed(e.X, depth-1)
-	case *rule.Or, *rule.And, *rule.AtLeast:
-		of, need := operandsAndMin(e, false)
+	case rule.Near:
+		return isNearSide(e.A) && isNearSide(e.B)
+	case rule.Not:
+		return isWellFormed(e.Node, depth-1)
+	case rule.Or, rule.And, rule.AtLeast:
+		of, need := expression.Operands(e)
 		for _, part := range of {
 			if !isWellFormed(part, depth-1) {
 				return false
@@ -58,25 +60,11 @@ func isNearSide(e rule.Expr) bool {
 	switch e := e.(type) {
 	case *rule.Term:
 		return isWellFormed(e, 1) && (e.Kind == rule.Words || e.Kind == rule.Prefix || e.Kind == rule.Exact)
-	case *rule.Or:
-		for _, part := range e.Operands {
-			if t, ok := part.(*rule.Term); !ok || !isNearSide(t) {
-				return false
-			}
-		}
-		return len(e.Operands) > 0
+	case rule.Or:
+		return len(e) > 0 && !slices.ContainsFunc(e, func(e rule.Expr) bool {
+			t, is := e.(*rule.Term)
+			return !is || !isNearSide(t)
+		})
 	}
 	return false
-}
-
-// operands returns the direct operands of a condition; a term has none.
-func operands(e rule.Expr) []rule.Expr {
-	switch e := e.(type) {
-	case *rule.Not:
-		return []rule.Expr{e.X}
-	case *rule.Near:
-		return []rule.Expr{e.A, e.B}
-	}
-	of, _ := operandsAndMin(e, false)
-	return of
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"feedmesh/classify/expression"
 )
 
 // noWords represents a term without words: no item matches it.
@@ -54,36 +56,26 @@ func All(first Node, others ...Node) Node {
 	return allOf(slices.DeleteFunc(append([]Node{first}, others...), func(n Node) bool { return n == nil }))
 }
 
-// allOf returns the conjunction of the nodes, nil for none. Terms without words are dropped unless nothing
-// else is left: "rust - go".
+// allOf returns the conjunction of the nodes, nil for none. Consecutive words become one condition. Terms
+// without words are dropped unless nothing else is left: "rust - go".
 func allOf(nodes []Node) Node {
-	var flat And
-	for _, n := range nodes {
-		if inner, is := n.(And); is {
-			flat = append(flat, inner...)
-			continue
-		}
-		flat = append(flat, n)
+	flat, is := expression.AllOf(nodes).(And)
+	if !is {
+		return expression.AllOf(nodes)
 	}
-	var kept And
+	var kept []Node
 	for i, n := range flat {
-		if isNoWords(n) && (len(kept) > 0 || i < len(flat)-1) {
-			continue
-		}
-		if last := len(kept) - 1; last >= 0 && joins(kept[last], n) {
+		last := len(kept) - 1
+		switch {
+		case isNoWords(n) && (last >= 0 || i < len(flat)-1):
+		case last >= 0 && joins(kept[last], n):
 			a, b := kept[last].(Text), n.(Text)
 			kept[last] = Text{In: a.In, Form: b.Form, Words: a.Words + " " + b.Words}
-			continue
+		default:
+			kept = append(kept, n)
 		}
-		kept = append(kept, n)
 	}
-	switch len(kept) {
-	case 0:
-		return nil
-	case 1:
-		return kept[0]
-	}
-	return kept
+	return expression.AllOf(kept)
 }
 
 // joins reports whether b adds words to the condition a.
@@ -96,23 +88,4 @@ func joins(a, b Node) bool {
 func isNoWords(n Node) bool {
 	t, is := n.(Text)
 	return is && t.In == Anywhere && t.Words == noWords
-}
-
-// oneOf returns the disjunction of the nodes, nil for none.
-func oneOf(nodes []Node) Node {
-	var flat Or
-	for _, n := range nodes {
-		if inner, is := n.(Or); is {
-			flat = append(flat, inner...)
-			continue
-		}
-		flat = append(flat, n)
-	}
-	switch len(flat) {
-	case 0:
-		return nil
-	case 1:
-		return flat[0]
-	}
-	return flat
 }

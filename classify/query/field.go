@@ -5,88 +5,131 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"feedmesh/classify/expression"
 )
 
-// fieldNames are the names allowed before a colon.
-var fieldNames = []string{"title", "author", "feed", "cat", "topic", "lang", "host", "story", "is", "after", "before", "age"}
-
-// fieldAliases maps names used by other programs to field names.
-var fieldAliases = map[string]string{
-	"category": "cat", "categories": "cat", "language": "lang", "feeds": "feed", "source": "feed",
-	"site": "host", "domain": "host", "url": "host", "since": "after", "until": "before", "by": "author", "intitle": "title",
+// A fieldInfo describes a field.
+type fieldInfo struct {
+	name    string
+	aliases string // names used by other programs
+	inScope string // why a scope cannot use it; empty: it can
 }
+
+const beforeRules = "is not available before rules run; "
+
+var fields = []fieldInfo{
+	{"title", "intitle", ""},
+	{"author", "by", ""},
+	{"feed", "feeds source", ""},
+	{"cat", "category categories", beforeRules + "use category:NAME in conditions"},
+	{"topic", "", beforeRules + "use topic:NAME in conditions"},
+	{"lang", "language", ""},
+	{"host", "site domain url", ""},
+	{"story", "", beforeRules + "remove it"},
+	{"is", "", beforeRules + "remove it"},
+	{"after", "since", ""},
+	{"before", "until", ""},
+	{"age", "", "changes with time, and scopes must not; use a day, such as after:2026-03-01"},
+}
+
+// fieldNames are the names allowed before a colon.
+var fieldNames = func() (names []string) {
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	return names
+}()
 
 // Flags are the values of [Flag].
 var Flags = []string{"adult", "affiliate", "duplicate", "muted", "spam", "sponsored", "starred"}
 
-var fieldPattern = regexp.MustCompile(`^([A-Za-z]+):`)
+var fieldPattern = regexp.MustCompile(`^[A-Za-z]+:`)
 
-// field parses a field and its value. It returns nil if the input continues with words.
-func (p *parser) field() (Node, *SyntaxError) {
-	pos, match := p.at, fieldPattern.FindStringSubmatch(p.text[p.at:])
-	if match == nil {
-		return nil, nil
+// checkName fails if a word begins with a misspelled field.
+func (p *parser) checkName(t expression.Token) {
+	name := strings.ToLower(strings.TrimSuffix(fieldPattern.FindString(t.Text), ":"))
+	if name == "" {
+		return
 	}
-	name, rest := strings.ToLower(match[1]), p.text[p.at+len(match[0]):]
-	if !slices.Contains(fieldNames, name) {
-		if meant := suggestField(name); meant != "" && rest != "" && !strings.ContainsAny(rest[:1], " /:\t\n") {
-			return nil, syntaxError(pos, "there is no field %s:; write %s:, or use quotes to search for these words", name, meant)
-		}
-		return nil, nil
+	rest := p.Source[t.Offset+len(name)+1:]
+	if meant := suggestField(name); meant != "" && rest != "" && !strings.ContainsAny(rest[:1], " /:\t\n") {
+		p.Fail(t.Offset, "there is no field %s:; write %s:, or use quotes to search for these words", name, meant)
 	}
-	p.at += len(match[0])
-	start, isQuoted := p.at, strings.HasPrefix(rest, `"`)
-	if strings.HasPrefix(rest, "(") {
-		return nil, syntaxError(start, "%s: takes one value, not a group; repeat %s: before each value, or use quotes", name, name)
-	}
-	value := ""
-	if isQuoted {
-		var fault *SyntaxError
-		if value, fault = p.quoted(); fault != nil {
-			return nil, fault
-		}
-	} else {
-		value = p.bare()
-	}
-	if strings.TrimSpace(value) == "" {
-		return nil, syntaxError(start, "%s: has no value; write it directly after the colon", name)
-	}
-	if fault := p.outOfScope(name, value, pos); fault != nil {
-		return nil, fault
-	}
-	return p.fieldValue(name, value, start, isQuoted)
 }
 
-// fieldValue returns the condition for a field and its value; pos is the offset of the value.
-func (p *parser) fieldValue(name, value string, pos int, isQuoted bool) (Node, *SyntaxError) {
+// suggestField returns the field that a misspelled name resembles, or "". Short field names resemble too many
+// words.
+func suggestField(name string) string {
+	for _, f := range fields {
+		if slices.Contains(strings.Fields(f.aliases), name) {
+			return f.name
+		}
+	}
+	for _, f := range fields {
+		if len(f.name) >= 5 && WithinEdits(name, f.name, 1) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// field returns the condition for a field and its value.
+func (p *parser) field(t expression.Token) Node {
+	name, value, _ := strings.Cut(t.Text, ":")
+	name = strings.ToLower(name)
+	pos, isQuoted := t.Offset+len(name)+1, strings.HasPrefix(value, `"`)
+	if isQuoted {
+		value = expression.Unquote(value)
+	} else if strings.HasPrefix(value, "(") {
+		p.Fail(pos, "%s: takes one value, not a group; repeat %s: before each value, or use quotes", name, name)
+	}
+	if strings.TrimSpace(value) == "" {
+		p.Fail(pos, "%s: has no value; write it directly after the colon", name)
+	}
+	if p.inScope {
+		p.checkScope(t, name, value)
+	}
 	switch name {
 	case "title", "author":
 		if isQuoted {
-			return phrase(Part(name), value), nil
+			return phrase(Part(name), value)
 		}
-		return word(Part(name), value), nil
+		return word(Part(name), value)
 	case "after", "before", "age":
 		return p.time(name, value, pos)
 	}
 	value = strings.TrimSpace(value)
-	switch field := Field(name); field {
+	switch Field(name) {
 	case Language:
 		if value = strings.ToLower(value); !isLanguage.MatchString(value) {
-			return nil, syntaxError(pos, "lang: takes a two-letter code, such as lang:en")
+			p.Fail(pos, "lang: takes a two-letter code, such as lang:en")
 		}
 	case Host:
 		if value = hostOf(value); value == "" {
-			return nil, syntaxError(pos, "host: takes a host name, such as host:example.org")
+			p.Fail(pos, "host: takes a host name, such as host:example.org")
 		}
 	case Flag:
 		if value = strings.ToLower(value); !slices.Contains(Flags, value) {
-			return nil, syntaxError(pos, "is: takes one of %s", strings.Join(Flags, ", "))
+			p.Fail(pos, "is: takes one of %s", strings.Join(Flags, ", "))
 		}
 	}
-	return FieldEquals{Field(name), value}, nil
+	return FieldEquals{Field(name), value}
 }
 
 var isLanguage = regexp.MustCompile(`^[a-z]{2,3}$`)
+
+// checkScope fails if a scope cannot contain the field with this value.
+func (p *parser) checkScope(t expression.Token, name, value string) {
+	for _, f := range fields {
+		if f.name == name && f.inScope != "" {
+			p.Fail(t.Offset, "%s: %s", name, f.inScope)
+		}
+	}
+	if (name == "after" || name == "before") && strings.HasPrefix(value, "-") {
+		p.Fail(t.Offset, "%s:%s changes with time, and scopes must not; use a day, such as %s:2026-03-01", name, value, name)
+	}
+}
 
 // hostOf returns the host in a value, which may be a pasted URL.
 func hostOf(value string) string {
@@ -94,18 +137,4 @@ func hostOf(value string) string {
 		value = u.Hostname()
 	}
 	return normalizeHost(value)
-}
-
-// suggestField returns the field that a misspelled name resembles, or "". Short field names resemble too many
-// words.
-func suggestField(name string) string {
-	if meant := fieldAliases[name]; meant != "" {
-		return meant
-	}
-	for _, field := range fieldNames {
-		if len(field) >= 5 && WithinEdits(name, field, 1) {
-			return field
-		}
-	}
-	return ""
 }

@@ -3,6 +3,8 @@ package query
 import (
 	"slices"
 	"strings"
+
+	"feedmesh/classify/expression"
 )
 
 // Matches reports whether an item matches the tree; nil matches all. Spam, duplicates and muted items are not
@@ -14,23 +16,17 @@ func Matches(n Node, d *Document) bool { return d.matches(n, false) }
 func MatchesFuzzy(n Node, d *Document) bool { return d.matches(n, true) }
 
 func (d *Document) matches(n Node, nearly bool) bool {
-	switch n := n.(type) {
-	case nil:
-		return true
-	case And:
-		return !slices.ContainsFunc(n, func(n Node) bool { return !d.matches(n, nearly) })
-	case Or:
-		return slices.ContainsFunc(n, func(n Node) bool { return d.matches(n, nearly) })
-	case Not:
-		return !d.matches(n.Node, false)
-	case Text:
-		return d.part(n.In).has(n, nearly)
-	case FieldEquals:
-		return d.fieldEquals(n)
-	case TimeRange:
-		return (n.From.IsZero() || !d.Published.Before(n.From)) && (n.Until.IsZero() || d.Published.Before(n.Until))
-	}
-	return false
+	return expression.Holds(n, func(n Node, negated bool) bool {
+		switch n := n.(type) {
+		case Text:
+			return d.part(n.In).has(n, nearly && !negated)
+		case FieldEquals:
+			return d.fieldEquals(n)
+		case TimeRange:
+			return (n.From.IsZero() || !d.Published.Before(n.From)) && (n.Until.IsZero() || d.Published.Before(n.Until))
+		}
+		return false
+	})
 }
 
 func (d *Document) fieldEquals(n FieldEquals) bool {
@@ -55,33 +51,20 @@ func (d *Document) fieldEquals(n FieldEquals) bool {
 
 // SelectsValue reports whether the tree contains the condition field:value outside of [Not].
 func SelectsValue(n Node, field Field, value string) bool {
-	switch n := n.(type) {
-	case And:
-		return slices.ContainsFunc(n, func(n Node) bool { return SelectsValue(n, field, value) })
-	case Or:
-		return slices.ContainsFunc(n, func(n Node) bool { return SelectsValue(n, field, value) })
-	case FieldEquals:
-		return n == FieldEquals{field, value}
+	for n, negations := range expression.Walk(n) {
+		if is, ok := n.(FieldEquals); ok && negations == 0 && is == (FieldEquals{field, value}) {
+			return true
+		}
 	}
 	return false
 }
 
 // Texts returns the word conditions outside of [Not], in order.
-func Texts(n Node) []Text {
-	switch n := n.(type) {
-	case And:
-		return textsOf(n)
-	case Or:
-		return textsOf(n)
-	case Text:
-		return []Text{n}
-	}
-	return nil
-}
-
-func textsOf(nodes []Node) (texts []Text) {
-	for _, n := range nodes {
-		texts = append(texts, Texts(n)...)
+func Texts(n Node) (texts []Text) {
+	for n, negations := range expression.Walk(n) {
+		if t, is := n.(Text); is && negations == 0 {
+			texts = append(texts, t)
+		}
 	}
 	return texts
 }

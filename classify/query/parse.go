@@ -1,10 +1,13 @@
 package query
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"feedmesh/classify/expression"
 )
 
 // Limits of a query: the time of a search grows with its size.
@@ -30,98 +33,158 @@ const (
 //	age:<2d age:>1w   younger or older; h d w m y
 //
 // Any other input is words: "c++", "12:30", URLs.
-func Parse(text string, now time.Time) (Node, error) {
-	return parse(parser{text: text, now: now.UTC()})
-}
+func Parse(text string, now time.Time) (Node, error) { return parse(text, now.UTC(), false) }
 
-func parse(p parser) (Node, error) {
-	if len(p.text) > MaxBytes {
-		return nil, syntaxError(MaxBytes, "a query has at most %d bytes, this one has %d; shorten it", MaxBytes, len(p.text))
+// ParseScope is [Parse] for a query that selects the items of a rule scope, nil if it selects all. It rejects
+// labels, stories and flags, which do not exist before rules have run, and values relative to today, so that
+// rules give an item the same result whenever they run.
+func ParseScope(text string) (Node, error) { return parse(text, time.Time{}, true) }
+
+func parse(text string, now time.Time, inScope bool) (Node, error) {
+	p := parser{now: now, inScope: inScope, Lexer: expression.Lexer{Source: text, Skip: skip, Scan: scan}}
+	if len(text) > MaxBytes {
+		p.Fail(MaxBytes, "a query has at most %d bytes, this one has %d; shorten it", MaxBytes, len(text))
+		return nil, p.Err
 	}
-	n, fault := p.parseOr()
-	if fault != nil {
-		return nil, fault
+	n := p.or()
+	if p.Err != nil {
+		return nil, p.Err
 	}
 	return n, nil
 }
 
-// A parser parses a query from left to right.
+// A parser parses a query by recursive descent. Its methods return any node after an error, which ends the
+// text.
 type parser struct {
-	text    string
-	at      int // offset of the next byte
-	depth   int // open parentheses
+	expression.Lexer
 	nodes   int
 	now     time.Time
 	inScope bool // for [ParseScope]
 }
 
-// parseOr parses conditions joined by OR, up to the end or the closing parenthesis.
-func (p *parser) parseOr() (Node, *SyntaxError) {
-	var either Or
-	or := -1 // offset of the preceding operator
+// or parses conditions joined by OR, up to the end or the closing parenthesis.
+func (p *parser) or() Node {
+	var either []Node
 	for {
-		n, fault := p.parseAnd()
-		if fault != nil {
-			return nil, fault
-		}
-		pos, is := p.operator("OR", "|")
-		if n == nil && (is || or >= 0) {
-			return nil, syntaxError(max(or, pos), "OR joins two conditions; one is missing. In lower case it is a word")
-		}
-		if n != nil {
+		n := p.and()
+		next, before := p.Peek(), p.Before(1)
+		const missing = "OR joins two conditions; one is missing. In lower case it is a word"
+		switch {
+		case n != nil:
 			either = append(either, n)
+		case next.Kind == expression.OpOr:
+			p.Fail(next.Offset, missing)
+		case before.Kind == expression.OpOr:
+			p.Fail(before.Offset, missing)
 		}
-		if !is {
-			return oneOf(either), nil
+		if !p.Accept(expression.OpOr) {
+			return expression.AnyOf(either)
 		}
-		or = pos
 	}
 }
 
-// parseAnd parses conditions that must all hold, up to their end; nil if there are none.
-func (p *parser) parseAnd() (Node, *SyntaxError) {
+// and parses conditions that must all hold, up to their end; nil if there are none.
+func (p *parser) and() Node {
 	var nodes []Node
 	for {
-		p.space()
-		if p.ended() || p.isOperator("OR", "|") {
-			return allOf(nodes), nil
+		switch t := p.Peek(); t.Kind {
+		case expression.End, expression.ClosePar, expression.OpOr:
+			return allOf(nodes)
+		case expression.OpAnd:
+			p.Next()
+		default:
+			n := p.condition()
+			if len(nodes) == 0 || !joins(nodes[len(nodes)-1], n) {
+				p.nodes++
+			}
+			if p.nodes > maxNodes {
+				p.Fail(t.Offset, "a query has at most %d conditions; remove those from here on", maxNodes)
+			}
+			nodes = append(nodes, n)
 		}
-		if len(nodes) > 0 && p.isOperator("AND") {
-			p.operator("AND")
-			continue
-		}
-		pos := p.at
-		n, fault := p.parseCondition()
-		if fault != nil {
-			return nil, fault
-		}
-		if len(nodes) == 0 || !joins(nodes[len(nodes)-1], n) {
-			p.nodes++
-		}
-		if p.nodes > maxNodes {
-			return nil, syntaxError(pos, "a query has at most %d conditions; remove those from here on", maxNodes)
-		}
-		nodes = append(nodes, n)
 	}
 }
 
-// parseCondition parses one condition.
-func (p *parser) parseCondition() (Node, *SyntaxError) {
-	switch rest := p.text[p.at:]; {
+// condition parses one condition.
+func (p *parser) condition() Node {
+	switch t := p.Next(); t.Kind {
+	case expression.OpNot:
+		return Not{Node: p.condition()}
+	case expression.OpenPar:
+		return p.group(t)
+	case expression.Phrase:
+		return phrase(Anywhere, expression.Unquote(t.Text))
+	case expression.Name:
+		return p.field(t)
+	default:
+		p.checkName(t)
+		return word(Anywhere, t.Text)
+	}
+}
+
+// group parses a parenthesized condition.
+func (p *parser) group(open expression.Token) Node {
+	if p.Depth > maxDepth {
+		p.Fail(open.Offset, "parentheses are nested at most %d deep; use fewer", maxDepth)
+		return nil
+	}
+	n := p.or()
+	switch {
+	case !p.Accept(expression.ClosePar):
+		p.Fail(open.Offset, "this parenthesis is not closed; add )")
+	case n == nil:
+		p.Fail(open.Offset, "these parentheses are empty; remove them")
+	}
+	return n
+}
+
+func skip(l *expression.Lexer) {
+	l.Advance(len(l.Rest()) - len(strings.TrimLeftFunc(l.Rest(), unicode.IsSpace)))
+}
+
+// scan consumes a token. A field is one token with its value.
+func scan(l *expression.Lexer) (expression.Kind, string) {
+	rest, before := l.Rest(), l.Last().Kind
+	switch starts := before == expression.End || before == expression.OpenPar || before == expression.OpOr; {
+	case before == expression.OpNot: // an operator is a word here
+	case rest[0] == ')' && l.Depth > 0:
+		l.Advance(1)
+		return expression.ClosePar, ""
+	case operator(l, "OR"), operator(l, "|"):
+		return expression.OpOr, ""
+	case !starts && operator(l, "AND"):
+		return expression.OpAnd, ""
+	}
+	switch name := fieldPattern.FindString(rest); {
 	case negates(rest):
-		p.at++
-		n, fault := p.parseCondition()
-		return Not{n}, fault
+		l.Advance(1)
+		return expression.OpNot, ""
 	case rest[0] == '(':
-		return p.group()
+		l.Advance(1)
+		return expression.OpenPar, ""
 	case rest[0] == '"':
-		words, fault := p.quoted()
-		return phrase(Anywhere, words), fault
+		return expression.Phrase, quoted(l)
+	case slices.Contains(fieldNames, strings.ToLower(strings.TrimSuffix(name, ":"))):
+		l.Advance(len(name))
+		if strings.HasPrefix(l.Rest(), `"`) {
+			return expression.Name, quoted(l)
+		}
+		bare(l)
+		return expression.Name, ""
 	}
-	if n, fault := p.field(); n != nil || fault != nil {
-		return n, fault
+	bare(l)
+	return expression.Word, ""
+}
+
+// operator consumes the name of an operator if it comes next.
+func operator(l *expression.Lexer, name string) bool {
+	rest, is := strings.CutPrefix(l.Rest(), name)
+	next, _ := utf8.DecodeRuneInString(rest)
+	if !is || rest != "" && !unicode.IsSpace(next) && next != '(' && next != '"' && (next != ')' || l.Depth == 0) {
+		return false
 	}
-	return word(Anywhere, p.bare()), nil
+	l.Advance(len(name))
+	return true
 }
 
 // negates reports whether s begins with a minus that negates, rather than one that stands alone or begins
@@ -131,93 +194,27 @@ func negates(s string) bool {
 	return s[0] == '-' && len(s) > 1 && !unicode.IsSpace(next) && next != '-' && next != ')'
 }
 
-// group parses a parenthesized condition.
-func (p *parser) group() (Node, *SyntaxError) {
-	open := p.at
-	if p.depth++; p.depth > maxDepth {
-		return nil, syntaxError(open, "parentheses are nested at most %d deep; use fewer", maxDepth)
+// quoted consumes a quoted text, or returns an error message.
+func quoted(l *expression.Lexer) string {
+	if l.AdvanceQuoted(true) {
+		return ""
 	}
-	p.at++
-	n, fault := p.parseOr()
-	switch {
-	case fault != nil:
-		return nil, fault
-	case p.at == len(p.text):
-		return nil, syntaxError(open, "this parenthesis is not closed; add )")
-	case n == nil:
-		return nil, syntaxError(open, "these parentheses are empty; remove them")
-	}
-	p.at++
-	p.depth--
-	return n, nil
+	return `this quote is not closed; add "`
 }
 
-// quoted parses a quoted text and returns it without quotes. \" and \\ are escapes.
-func (p *parser) quoted() (string, *SyntaxError) {
-	open := p.at
-	var b strings.Builder
-	for i := open + 1; i < len(p.text); i++ {
-		c := p.text[i]
-		if c == '"' {
-			p.at = i + 1
-			return b.String(), nil
-		}
-		if c == '\\' && i+1 < len(p.text) && (p.text[i+1] == '"' || p.text[i+1] == '\\') {
-			i++
-			c = p.text[i]
-		}
-		b.WriteByte(c)
-	}
-	return "", syntaxError(open, `this quote is not closed; add "`)
-}
-
-// bare parses a text up to the next space. A parenthesis opened within it is closed within it; other closing
+// bare consumes a text up to the next space. A parenthesis opened within it is closed within it; other closing
 // parentheses end it.
-func (p *parser) bare() string {
-	start, open := p.at, 0
-	for p.at < len(p.text) {
-		r, size := utf8.DecodeRuneInString(p.text[p.at:])
-		if unicode.IsSpace(r) || r == '"' || r == ')' && open == 0 && p.depth > 0 {
-			break
-		}
-		switch r {
-		case '(':
+func bare(l *expression.Lexer) {
+	open := 0
+	l.AdvanceWhile(func(r rune) bool {
+		switch {
+		case unicode.IsSpace(r), r == '"', r == ')' && open == 0 && l.Depth > 0:
+			return false
+		case r == '(':
 			open++
-		case ')':
+		case r == ')':
 			open--
 		}
-		p.at += size
-	}
-	return p.text[start:p.at]
-}
-
-func (p *parser) space() {
-	p.at = len(p.text) - len(strings.TrimLeftFunc(p.text[p.at:], unicode.IsSpace))
-}
-
-// ended reports whether the input or the group ends here.
-func (p *parser) ended() bool {
-	return p.at == len(p.text) || p.depth > 0 && p.text[p.at] == ')'
-}
-
-// operator consumes one of the words if it comes next, and returns its offset.
-func (p *parser) operator(names ...string) (pos int, is bool) {
-	for _, name := range names {
-		if p.isOperator(name) {
-			pos, p.at = p.at, p.at+len(name)
-			return pos, true
-		}
-	}
-	return 0, false
-}
-
-func (p *parser) isOperator(names ...string) bool {
-	for _, name := range names {
-		rest, is := strings.CutPrefix(p.text[p.at:], name)
-		next, _ := utf8.DecodeRuneInString(rest)
-		if is && (rest == "" || unicode.IsSpace(next) || next == '(' || next == '"' || next == ')' && p.depth > 0) {
-			return true
-		}
-	}
-	return false
+		return true
+	})
 }

@@ -22,11 +22,11 @@ func TestParse_ReturnsTree(t *testing.T) {
 		`"be or not"`:                     Text{Form: Phrase, Words: "be or not"},
 		`go "be or not" now`:              And{w("go"), Text{Form: Phrase, Words: "be or not"}, w("now")},
 		`"a \"b\" \\"`:                    Text{Form: Phrase, Words: `a "b" \`},
-		"-go":                             Not{w("go")},
-		"go -rust":                        And{w("go"), Not{w("rust")}},
-		`-"be or" -lang:en`:               And{Not{Text{Form: Phrase, Words: "be or"}}, Not{FieldEquals{Language, "en"}}},
-		"-(a b)":                          Not{w("a b")},
-		"-(-a)":                           Not{Not{w("a")}},
+		"-go":                             Not{Node: w("go")},
+		"go -rust":                        And{w("go"), Not{Node: w("rust")}},
+		`-"be or" -lang:en`:               And{Not{Node: Text{Form: Phrase, Words: "be or"}}, Not{Node: FieldEquals{Language, "en"}}},
+		"-(a b)":                          Not{Node: w("a b")},
+		"-(-a)":                           Not{Node: Not{Node: w("a")}},
 		"a OR b":                          Or{w("a"), w("b")},
 		"a b | c OR d":                    Or{w("a b"), w("c"), w("d")},
 		"a or b":                          w("a or b"),
@@ -66,7 +66,7 @@ func TestParse_ReturnsTree(t *testing.T) {
 		"rust - go":                       w("rust go"),
 		"a & b":                           w("a b"),
 		"...":                             w("."),
-		"-... a":                          And{Not{w(".")}, w("a")},
+		"-... a":                          And{Not{Node: w(".")}, w("a")},
 		`""`:                              Text{Form: Phrase, Words: "."},
 		"lang:en —":                       FieldEquals{Language, "en"},
 		"--force":                         w("force"),
@@ -162,14 +162,14 @@ func TestParseScope_RejectsFieldsOfRules(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]SyntaxError{
-		"a cat:jobs":        {2, "cat: is not available before rules run"},
-		"-TOPIC:go":         {1, "topic: is not available before rules run"},
-		"a OR (b story:x)":  {8, "story: is not available before rules run"},
-		"is:spam":           {0, "is: is not available before rules run"},
-		"age:>1w":           {0, "age: changes with time, and scopes must not"},
-		"a before:-1y":      {2, "before:-1y changes with time, and scopes must not"},
-		"lang:xyzt cat:a":   {5, "lang: takes"},
-		"after:2026 (lang:": {17, "lang: has no value"},
+		"a cat:jobs":        {Offset: 2, Message: "cat: is not available before rules run"},
+		"-TOPIC:go":         {Offset: 1, Message: "topic: is not available before rules run"},
+		"a OR (b story:x)":  {Offset: 8, Message: "story: is not available before rules run"},
+		"is:spam":           {Offset: 0, Message: "is: is not available before rules run"},
+		"age:>1w":           {Offset: 0, Message: "age: changes with time, and scopes must not"},
+		"a before:-1y":      {Offset: 2, Message: "before:-1y changes with time, and scopes must not"},
+		"lang:xyzt cat:a":   {Offset: 5, Message: "lang: takes"},
+		"after:2026 (lang:": {Offset: 17, Message: "lang: has no value"},
 	} {
 		var fault *SyntaxError
 		if _, err := ParseScope(text); !errors.As(err, &fault) || fault.Offset != want.Offset || !strings.HasPrefix(fault.Message, want.Message) {
@@ -193,7 +193,7 @@ func TestParsePartial_AcceptsIncompleteQueries(t *testing.T) {
 		`a "`:         prefix("a"),
 		"a title:":    prefix("a"),
 		"a title:b":   And{Text{Words: "a"}, Text{In: Title, Form: Prefix, Words: "b"}},
-		"a -b":        And{Text{Words: "a"}, Not{Text{Words: "b"}}},
+		"a -b":        And{Text{Words: "a"}, Not{Node: Text{Words: "b"}}},
 		"a lang:":     prefix("a"),
 		"lang:en":     FieldEquals{Language, "en"},
 		"...":         Text{Words: "."},
@@ -240,7 +240,7 @@ func FuzzParse_RestoresPrintedQuery(f *testing.F) {
 		if Matches(n, doc) && !MatchesFuzzy(n, doc) {
 			t.Fatalf("%q matches, but not nearly", text)
 		}
-		if Matches(n, doc) == (n != nil && Matches(Not{n}, doc)) {
+		if Matches(n, doc) == (n != nil && Matches(Not{Node: n}, doc)) {
 			t.Fatalf("%q and its opposite match", text)
 		}
 	})

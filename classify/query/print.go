@@ -4,49 +4,28 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"feedmesh/classify/expression"
 )
 
-// String implements [Node].
-func (n And) String() string {
-	parts := make([]string, len(n))
-	for i, inner := range n {
-		parts[i] = inner.String()
-		if _, is := inner.(Or); is {
-			parts[i] = "(" + parts[i] + ")"
-		}
-	}
-	return strings.Join(parts, " ")
-}
-
-// String implements [Node].
-func (n Or) String() string {
-	if len(n) == 0 {
-		return "()" // users cannot type it, and it must not be read as "no condition"
-	}
-	parts := make([]string, len(n))
-	for i, inner := range n {
-		parts[i] = inner.String()
-	}
-	return strings.Join(parts, " OR ")
-}
-
-// String implements [Node].
-func (n Not) String() string {
-	s := n.Node.String()
-	switch inner := n.Node.(type) {
+var notation = &expression.Notation{And: " ", Or: " OR ", Not: "-", IsSeveral: func(n Node) bool {
+	switch n := n.(type) {
 	case Text:
-		if inner.Form == Phrase || !strings.ContainsFunc(s, unicode.IsSpace) {
-			return "-" + s
-		}
-	case FieldEquals:
-		return "-" + s
+		return n.Form != Phrase && strings.ContainsFunc(n.String(), unicode.IsSpace)
 	case TimeRange:
-		if inner.From.IsZero() || inner.Until.IsZero() {
-			return "-" + s
-		}
+		return !n.From.IsZero() && !n.Until.IsZero()
 	}
-	return "-(" + s + ")"
-}
+	return false
+}}
+
+// Notation implements [expression.Leaf].
+func (Text) Notation() *expression.Notation { return notation }
+
+// Notation implements [expression.Leaf].
+func (FieldEquals) Notation() *expression.Notation { return notation }
+
+// Notation implements [expression.Leaf].
+func (TimeRange) Notation() *expression.Notation { return notation }
 
 // String implements [Node].
 func (n Text) String() string {
@@ -98,6 +77,4 @@ func stamp(t time.Time) string {
 	return t.Format(time.RFC3339Nano)
 }
 
-func quote(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
-}
+func quote(s string) string { return expression.Quote(s, `"`) }

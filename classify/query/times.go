@@ -7,32 +7,33 @@ import (
 )
 
 // time returns the condition for after:, before: or age:; pos is the offset of the value.
-func (p *parser) time(name, value string, pos int) (Node, *SyntaxError) {
+func (p *parser) time(name, value string, pos int) Node {
 	if name == "age" {
 		return p.age(value, pos)
 	}
 	t, ok := p.parseTime(value)
 	if !ok {
-		return nil, syntaxError(pos, "%s: takes a day, such as %s:2026-03-01, a time, such as 2026-03-01T12:00:00Z, or a time before now, such as -2d", name, name)
+		p.Fail(pos, "%s: takes a day, such as %s:2026-03-01, a time, such as 2026-03-01T12:00:00Z, or a time before now, such as -2d", name, name)
 	}
 	if name == "after" {
-		return TimeRange{From: t}, nil
+		return TimeRange{From: t}
 	}
-	return TimeRange{Until: t}, nil
+	return TimeRange{Until: t}
 }
 
 var agePattern = regexp.MustCompile(`^([<>]?)=?(\d.*)$`)
 
-func (p *parser) age(value string, pos int) (Node, *SyntaxError) {
+func (p *parser) age(value string, pos int) Node {
 	if match := agePattern.FindStringSubmatch(value); match != nil {
 		if t, ok := parseAgo(match[2], p.now); ok {
 			if match[1] == ">" {
-				return TimeRange{Until: t}, nil
+				return TimeRange{Until: t}
 			}
-			return TimeRange{From: t}, nil
+			return TimeRange{From: t}
 		}
 	}
-	return nil, syntaxError(pos, "age: takes a number and h, d, w, m or y, such as age:<2d or age:>1w")
+	p.Fail(pos, "age: takes a number and h, d, w, m or y, such as age:<2d or age:>1w")
+	return nil
 }
 
 // layouts are the accepted forms of days and times.

@@ -4,24 +4,25 @@
 // [MaxBytes] bytes and 64 conditions.
 package query
 
-import "time"
+import (
+	"time"
 
-// A Node is a condition on an item. A nil Node matches every item.
-type Node interface {
-	// String returns the condition in query syntax. [Parse] turns it back into the same tree.
-	String() string
+	"feedmesh/classify/expression"
+)
 
-	node()
-}
+// A Node is a condition on an item: an operator or a leaf, [Text], [FieldEquals] or [TimeRange]. A nil Node
+// matches every item.
+type Node = expression.Node
 
-// And matches if all of its nodes match; an empty And matches every item.
-type And []Node
+// The operators of the language.
+type (
+	And = expression.And // an empty And matches every item
+	Or  = expression.Or  // an empty Or matches no item
+	Not = expression.Not
+)
 
-// Or matches if one of its nodes matches; an empty Or matches no item.
-type Or []Node
-
-// Not matches if its node does not.
-type Not struct{ Node Node }
+// A SyntaxError reports an invalid query, its position and the remedy.
+type SyntaxError = expression.SyntaxError
 
 // Text matches if words occur, compared by stems.
 type Text struct {
@@ -69,10 +70,3 @@ const (
 
 // TimeRange matches if the item was published at or after From and before Until. A zero time is no bound.
 type TimeRange struct{ From, Until time.Time }
-
-func (And) node()         {}
-func (Or) node()          {}
-func (Not) node()         {}
-func (Text) node()        {}
-func (FieldEquals) node() {}
-func (TimeRange) node()   {}

@@ -2,31 +2,14 @@ package rule
 
 import (
 	"fmt"
-	"slices"
+
+	"feedmesh/classify/expression"
 )
 
 // matchesEmpty reports whether a condition holds for a document in which no term occurs and no fact holds.
 // Written as alternatives of terms and negated terms, such a condition has an alternative of negated terms
 // only.
-func matchesEmpty(x Expr) bool {
-	switch x := x.(type) {
-	case *Not:
-		return !matchesEmpty(x.X)
-	case *And:
-		return !slices.ContainsFunc(x.Operands, func(x Expr) bool { return !matchesEmpty(x) })
-	case *Or:
-		return slices.ContainsFunc(x.Operands, matchesEmpty)
-	case *AtLeast:
-		n := 0
-		for _, x := range x.Operands {
-			if matchesEmpty(x) {
-				n++
-			}
-		}
-		return n >= x.N
-	}
-	return false
-}
+func matchesEmpty(x Expr) bool { return expression.Holds(x, func(Expr, bool) bool { return false }) }
 
 // check returns the problems of the rules as a set. Facts that a rejected rule would conclude count as
 // concluded, so that one problem is not reported twice.

@@ -5,71 +5,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"feedmesh/classify/expression"
 )
 
 // or parses conditions separated by |; nil on error.
-func (p *ruleParser) or() Expr { return disjoin(p.list(or, (*ruleParser).and)) }
+func (p *ruleParser) or() Expr { return expression.AnyOf(p.list(expression.OpOr, p.and)) }
 
 // and parses conditions separated by &.
-func (p *ruleParser) and() Expr { return conjoin(p.list(and, (*ruleParser).near)) }
-
-// disjoin returns the disjunction of conditions, nil for none. Nested [Or] nodes are flattened.
-func disjoin(list []Expr) Expr {
-	if len(list) < 2 {
-		return single(list)
-	}
-	flat := make([]Expr, 0, len(list))
-	for _, x := range list {
-		if inner, ok := x.(*Or); ok {
-			flat = append(flat, inner.Operands...)
-		} else {
-			flat = append(flat, x)
-		}
-	}
-	return &Or{flat}
-}
-
-// conjoin returns the conjunction of conditions, nil for none. Nested [And] nodes are flattened.
-func conjoin(list []Expr) Expr {
-	if len(list) < 2 {
-		return single(list)
-	}
-	flat := make([]Expr, 0, len(list))
-	for _, x := range list {
-		if inner, ok := x.(*And); ok {
-			flat = append(flat, inner.Operands...)
-		} else {
-			flat = append(flat, x)
-		}
-	}
-	return &And{flat}
-}
-
-// negate returns the negation of x. A double negation cancels.
-func negate(x Expr) Expr {
-	if inner, ok := x.(*Not); ok {
-		return inner.X
-	}
-	return &Not{x}
-}
-
-func single(list []Expr) Expr {
-	if len(list) == 0 {
-		return nil
-	}
-	return list[0]
-}
+func (p *ruleParser) and() Expr { return expression.AllOf(p.list(expression.OpAnd, p.near)) }
 
 // list parses operands separated by an operator; nil on error.
-func (p *ruleParser) list(operator kind, read func(*ruleParser) Expr) []Expr {
+func (p *ruleParser) list(operator expression.Kind, read func() Expr) []Expr {
 	var list []Expr
 	for {
-		x := read(p)
+		x := read()
 		if p.failed {
 			return nil
 		}
 		list = append(list, x)
-		if !p.accept(operator) {
+		if !p.Accept(operator) {
 			return list
 		}
 	}
@@ -78,23 +33,23 @@ func (p *ruleParser) list(operator kind, read func(*ruleParser) Expr) []Expr {
 // near parses a condition, or two joined by near/N.
 func (p *ruleParser) near() Expr {
 	a := p.not()
-	t := p.peek()
-	if p.failed || t.kind != near {
+	t := p.Peek()
+	if p.failed || t.Kind != near {
 		return a
 	}
-	p.next()
+	p.Next()
 	b := p.not()
 	if p.failed {
 		return nil
 	}
-	if t := p.peek(); t.kind == near {
+	if t := p.Peek(); t.Kind == near {
 		p.fail(t, "near joins two terms only: write a near/5 b & b near/5 c")
 		return nil
 	}
-	x := &Near{A: a, B: b}
-	x.Within, _ = strconv.Atoi(t.text[len("near/"):]) // an out-of-range number is larger than any limit
-	if wrong := x.problem(); wrong != "" {
-		p.report(t.pos, "%s", wrong)
+	x := Near{A: a, B: b}
+	x.Within, _ = strconv.Atoi(t.Text[len("near/"):]) // an out-of-range number is larger than any limit
+	if wrong := nearProblem(x); wrong != "" {
+		p.report(p.pos(t), "%s", wrong)
 	}
 	return x
 }
@@ -102,8 +57,8 @@ func (p *ruleParser) near() Expr {
 // maxWithin bounds the words between the operands of near.
 const maxWithin = 100
 
-// problem describes why x is invalid, or returns "".
-func (x *Near) problem() string {
+// nearProblem describes why x is invalid, or returns "".
+func nearProblem(x Near) string {
 	a, b := nearTerms(x.A), nearTerms(x.B)
 	switch {
 	case a == nil || b == nil:
@@ -126,9 +81,9 @@ func nearTerms(x Expr) []*Term {
 		if x.Kind == Words || x.Kind == Prefix || x.Kind == Exact {
 			return []*Term{x}
 		}
-	case *Or:
+	case Or:
 		var all []*Term
-		for _, inner := range x.Operands {
+		for _, inner := range x {
 			terms := nearTerms(inner)
 			if terms == nil {
 				return nil
@@ -143,35 +98,35 @@ func nearTerms(x Expr) []*Term {
 // not parses a condition with any number of negations before it.
 func (p *ruleParser) not() Expr {
 	denied := false
-	for p.accept(not) {
+	for p.Accept(expression.OpNot) {
 		denied = !denied
 	}
 	x := p.operand()
 	if p.failed || !denied {
 		return x
 	}
-	return negate(x)
+	return expression.Negate(x)
 }
 
 // operand parses a term, a fact or a parenthesized condition.
 func (p *ruleParser) operand() Expr {
-	switch t := p.peek(); t.kind {
-	case field:
-		p.next()
+	switch t := p.Peek(); t.Kind {
+	case expression.Name:
+		p.Next()
 		return p.inField(t)
-	case openParen:
-		p.next()
+	case expression.OpenPar:
+		p.Next()
 		list := p.parenthesis(t)
 		if len(list) > 1 {
 			p.fail(t, "a comma is allowed only in N of (...): write | for or, & for and")
 		}
-		return single(list)
+		return expression.AnyOf(list)
 	case count:
-		p.next()
-		p.next() // of
+		p.Next()
+		p.Next() // of
 		return p.atLeast(t)
-	case bare, prefix, phrase, loose, exact, pattern:
-		p.next()
+	case expression.Word, prefix, expression.Phrase, loose, exact, pattern:
+		p.Next()
 		return p.term(t)
 	default:
 		p.reportMissing(t)
@@ -180,27 +135,27 @@ func (p *ruleParser) operand() Expr {
 }
 
 // inField parses the operand after a field, or the name of a fact.
-func (p *ruleParser) inField(t token) Expr {
-	name := strings.TrimSuffix(t.text, ":")
+func (p *ruleParser) inField(t expression.Token) Expr {
+	name := strings.TrimSuffix(t.Text, ":")
 	if i := slices.Index(factNames[:], name); i >= 0 {
 		if p.field != Anywhere {
-			p.fail(t, "%s has no field and cannot be used in %s:(...): move it out of the parentheses", t.text, FieldNames[p.field])
+			p.fail(t, "%s has no field and cannot be used in %s:(...): move it out of the parentheses", t.Text, FieldNames[p.field])
 			return nil
 		}
 		p.countTerm(t)
-		return &Fact{FactKind(i), p.readName(name), t.pos}
+		return &Fact{FactKind(i), p.readName(name), p.pos(t)}
 	}
 	f := Field(slices.Index(FieldNames[:], name))
-	next := p.peek()
+	next := p.Peek()
 	switch {
 	case name == "" || f >= FieldCount:
-		p.fail(t, "%s is not a field: use one of %s; a word with a colon must be in quotes", quote(shorten(t.text)), fieldList)
+		p.fail(t, "%s is not a field: use one of %s; a word with a colon must be in quotes", quote(shorten(t.Text)), fieldList)
 		return nil
 	case p.field != Anywhere:
-		p.fail(t, "%s cannot be used in %s:(...): move it out of the parentheses", t.text, FieldNames[p.field])
+		p.fail(t, "%s cannot be used in %s:(...): move it out of the parentheses", t.Text, FieldNames[p.field])
 		return nil
-	case next.kind == not:
-		p.fail(next, "write !%s instead of %s!", t.text, t.text)
+	case next.Kind == expression.OpNot:
+		p.fail(next, "write !%s instead of %s!", t.Text, t.Text)
 		return nil
 	}
 	p.field = f
@@ -215,15 +170,15 @@ var (
 )
 
 // parenthesis parses conditions separated by commas up to the closing parenthesis.
-func (p *ruleParser) parenthesis(opening token) []Expr {
+func (p *ruleParser) parenthesis(opening expression.Token) []Expr {
 	if p.depth++; p.depth > maxDepth {
 		p.fail(opening, "more than %d nested parentheses: move parts of the condition to facts", maxDepth)
 		return nil
 	}
-	list := p.list(comma, (*ruleParser).or)
+	list := p.list(comma, p.or)
 	p.depth--
-	if t := p.peek(); !p.failed && !p.accept(closeParen) {
-		if t.kind == end || t.kind == score {
+	if t := p.Peek(); !p.failed && !p.Accept(expression.ClosePar) {
+		if t.Kind == expression.End || t.Kind == score {
 			p.fail(opening, `the closing ")" is missing`)
 		} else {
 			p.reportMisplaced(t)
@@ -234,26 +189,26 @@ func (p *ruleParser) parenthesis(opening token) []Expr {
 }
 
 // atLeast parses the conditions after "N of".
-func (p *ruleParser) atLeast(t token) Expr {
-	opening := p.peek()
-	if !p.accept(openParen) {
-		p.fail(opening, `"(" is missing after "of": write %s of (a, b, c)`, shorten(t.text))
+func (p *ruleParser) atLeast(t expression.Token) Expr {
+	opening := p.Peek()
+	if !p.Accept(expression.OpenPar) {
+		p.fail(opening, `"(" is missing after "of": write %s of (a, b, c)`, shorten(t.Text))
 		return nil
 	}
 	list := p.parenthesis(opening)
 	if p.failed {
 		return nil
 	}
-	x := &AtLeast{Operands: list}
-	x.N, _ = strconv.Atoi(t.text) // an out-of-range number is larger than any limit
-	if wrong := x.problem(); wrong != "" {
-		p.report(t.pos, "%s", wrong)
+	x := AtLeast{Operands: list}
+	x.N, _ = strconv.Atoi(t.Text) // an out-of-range number is larger than any limit
+	if wrong := atLeastProblem(x); wrong != "" {
+		p.report(p.pos(t), "%s", wrong)
 	}
 	return x
 }
 
-// problem describes why x is invalid, or returns "".
-func (x *AtLeast) problem() string {
+// atLeastProblem describes why x is invalid, or returns "".
+func atLeastProblem(x AtLeast) string {
 	if x.N >= 1 && x.N <= len(x.Operands) {
 		return ""
 	}
@@ -261,7 +216,7 @@ func (x *AtLeast) problem() string {
 }
 
 // countTerm enforces the limits on terms of a rule and of the set.
-func (p *ruleParser) countTerm(t token) {
+func (p *ruleParser) countTerm(t expression.Token) {
 	if p.ruleTerms++; p.ruleTerms > maxTerms {
 		p.fail(t, "the rule has more than %d terms: split it", maxTerms)
 	}
@@ -272,36 +227,36 @@ func (p *ruleParser) countTerm(t token) {
 }
 
 // reportMissing reports that a condition is missing before t.
-func (p *ruleParser) reportMissing(t token) {
+func (p *ruleParser) reportMissing(t expression.Token) {
 	behind := ""
-	if p.at > 0 {
-		behind = " after " + quote(shorten(p.tokens[p.at-1].text))
+	if before := p.Before(1); before.Text != "" {
+		behind = " after " + quote(shorten(before.Text))
 	}
-	switch t.kind {
+	switch t.Kind {
 	case score, when:
-		p.fail(t, "a term is missing%s; %s itself must be in quotes", behind, t.text)
+		p.fail(t, "a term is missing%s; %s itself must be in quotes", behind, t.Text)
 	case near:
-		p.fail(t, "a term is missing%s: %s joins two terms", behind, t.text)
+		p.fail(t, "a term is missing%s: %s joins two terms", behind, t.Text)
 	default:
 		p.fail(t, "a term is missing%s%s", behind, p.beforeToken(t))
 	}
 }
 
 // reportMisplaced reports why t cannot follow the preceding token.
-func (p *ruleParser) reportMisplaced(t token) {
-	switch before := p.tokens[max(p.at-1, 0)]; {
-	case t.kind == closeParen:
+func (p *ruleParser) reportMisplaced(t expression.Token) {
+	switch before := p.Before(1); {
+	case t.Kind == expression.ClosePar:
 		p.fail(t, `unmatched ")": remove it, or add "("`)
-	case t.kind == comma:
+	case t.Kind == comma:
 		p.fail(t, "a comma is allowed only in N of (...): write | for or, & for and")
-	case t.kind == when:
+	case t.Kind == when:
 		p.fail(t, `a second "when"; the word itself must be in quotes`)
-	case t.pos.Line > before.pos.Line && (t.kind == bare || t.kind == score) && startsRule(t.text):
+	case t.Line > before.Line && (t.Kind == expression.Word || t.Kind == score) && startsRule(t.Text):
 		p.fail(t, "a line that begins with white space continues the rule before it: remove the white space to begin a rule")
-	case t.text == "near":
+	case t.Text == "near":
 		p.fail(t, "near needs a number of words: near/5")
-	case before.kind == score || p.at > 1 && p.tokens[p.at-2].kind == score:
-		p.fail(t, "unexpected %s: the score ends a rule", quote(shorten(t.text)))
+	case before.Kind == score || p.Before(2).Kind == score:
+		p.fail(t, "unexpected %s: the score ends a rule", quote(shorten(t.Text)))
 	default:
 		p.fail(t, "|, & or near/5 is missing%s; a phrase must be in quotes", p.beforeToken(t))
 	}
@@ -317,9 +272,9 @@ func startsRule(word string) bool {
 }
 
 // beforeToken returns the part of a message that names the token found instead.
-func (p *ruleParser) beforeToken(t token) string {
-	if t.kind == end {
+func (p *ruleParser) beforeToken(t expression.Token) string {
+	if t.Kind == expression.End {
 		return ""
 	}
-	return fmt.Sprintf(" before %s", quote(shorten(t.text)))
+	return fmt.Sprintf(" before %s", quote(shorten(t.Text)))
 }

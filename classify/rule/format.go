@@ -2,7 +2,8 @@ package rule
 
 import (
 	"strconv"
-	"strings"
+
+	"feedmesh/classify/expression"
 )
 
 // Format returns the shortest text of a rule, preceded by a line with its scope if it has one. For a rule
@@ -57,23 +58,15 @@ func (t Action) String() string {
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// Precedence of conditions: a condition within one of higher precedence needs parentheses.
-const (
-	weak      = iota // |
-	middling         // &
-	strong           // near
-	strongest        // ! and all else
-)
+var notation = &expression.Notation{And: " & ", Or: " | ", Not: "!"}
 
-func (x *Or) String() string  { return join(x.Operands, " | ", middling) }
-func (x *And) String() string { return join(x.Operands, " & ", strong) }
-func (x *Not) String() string { return "!" + enclosed(x.X, strongest) }
-func (x *Near) String() string {
-	return enclosed(x.A, strongest) + " near/" + strconv.Itoa(x.Within) + " " + enclosed(x.B, strongest)
-}
-func (x *AtLeast) String() string {
-	return strconv.Itoa(x.N) + " of (" + join(x.Operands, ", ", weak) + ")"
-}
+// Notation implements [expression.Leaf].
+func (x *Term) Notation() *expression.Notation { return notation }
+
+// Notation implements [expression.Leaf].
+func (x *Fact) Notation() *expression.Notation { return notation }
+
+// String returns the fact as written, for example "topic:kubernetes".
 func (x *Fact) String() string { return factNames[x.Kind] + ":" + x.Name }
 
 // String returns the term with its field and delimiters.
@@ -88,7 +81,7 @@ func (x *Term) String() string {
 	case Prefix:
 		return field + x.Text + "*"
 	case Exact:
-		return field + enclose(x.Text, "'")
+		return field + expression.Quote(x.Text, "'")
 	case Regexp:
 		return field + slash(x.Text)
 	}
@@ -103,27 +96,4 @@ func value(s string) string {
 	return quote(s)
 }
 
-func join(list []Expr, between string, at int) string {
-	texts := make([]string, len(list))
-	for i, x := range list {
-		texts[i] = enclosed(x, at)
-	}
-	return strings.Join(texts, between)
-}
-
-// enclosed returns the text of x, in parentheses if its precedence is below at.
-func enclosed(x Expr, at int) string {
-	strength := strongest
-	switch x.(type) {
-	case *Or:
-		strength = weak
-	case *And:
-		strength = middling
-	case *Near:
-		strength = strong
-	}
-	if strength < at {
-		return "(" + x.String() + ")"
-	}
-	return x.String()
-}
+func quote(s string) string { return expression.Quote(s, `"`) }

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"feedmesh/classify/expression"
 )
 
 // same reports whether two rules are equal except for positions.
@@ -19,16 +21,16 @@ func withoutPlaces(r Rule) Rule {
 // bareOf returns a copy of a condition without positions.
 func bareOf(x Expr) Expr {
 	switch x := x.(type) {
-	case *Or:
-		return &Or{bareAll(x.Operands)}
-	case *And:
-		return &And{bareAll(x.Operands)}
-	case *AtLeast:
-		return &AtLeast{x.N, bareAll(x.Operands)}
-	case *Not:
-		return &Not{bareOf(x.X)}
-	case *Near:
-		return &Near{bareOf(x.A), bareOf(x.B), x.Within}
+	case Or:
+		return Or(bareAll(x))
+	case And:
+		return And(bareAll(x))
+	case AtLeast:
+		return AtLeast{N: x.N, Operands: bareAll(x.Operands)}
+	case Not:
+		return Not{Node: bareOf(x.Node)}
+	case Near:
+		return Near{A: bareOf(x.A), B: bareOf(x.B), Within: x.Within}
 	case *Term:
 		t := *x
 		t.Pos = Pos{}
@@ -80,7 +82,7 @@ func (g generator) rule() Rule {
 	case 2:
 		r.Scope = Scope{Query, g.pick("kubernetes", "when", "lang:ru -host:example.org", `"zero day" OR title:it's*`, `author:"a \\\" 'b'"`, "(库* OR a b) after:2026-03-01", "it's")}
 	}
-	r.Condition = conjoin([]Expr{g.term(), g.expr(4)})
+	r.Condition = expression.AllOf([]Expr{g.term(), g.expr(4)})
 	return r
 }
 
@@ -90,17 +92,17 @@ func (g generator) expr(depth int) Expr {
 	}
 	switch g.IntN(8) {
 	case 0:
-		return disjoin(g.list(depth))
+		return expression.AnyOf(g.list(depth))
 	case 1:
-		return conjoin(g.list(depth))
+		return expression.AllOf(g.list(depth))
 	case 2:
-		return negate(g.expr(depth - 1))
+		return expression.Negate(g.expr(depth - 1))
 	case 3:
 		list := g.list(depth)
-		return &AtLeast{1 + g.IntN(len(list)), list}
+		return AtLeast{N: 1 + g.IntN(len(list)), Operands: list}
 	case 4:
 		f := Field(g.IntN(int(Body) + 1))
-		return &Near{g.side(f), g.side(f), g.IntN(maxWithin + 1)}
+		return Near{A: g.side(f), B: g.side(f), Within: g.IntN(maxWithin + 1)}
 	case 5:
 		return &Fact{Kind: FactKind(g.IntN(3)), Name: g.pick("known", "also-known")}
 	}
@@ -118,7 +120,7 @@ func (g generator) list(depth int) []Expr {
 // side returns a valid operand of near.
 func (g generator) side(f Field) Expr {
 	if g.IntN(3) == 0 {
-		return &Or{[]Expr{g.word(f), g.word(f)}}
+		return Or{g.word(f), g.word(f)}
 	}
 	return g.word(f)
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"feedmesh/classify/expression"
 	"feedmesh/classify/stem"
 )
 
@@ -66,20 +67,19 @@ func (l *linter) collect(r Rule) {
 
 // checkRule checks one rule by itself.
 func (l *linter) checkRule(r Rule) {
-	walk(r.Condition, func(x Expr) bool {
+	for x := range expression.Walk(r.Condition) {
 		switch x := x.(type) {
-		case *Or:
-			l.duplicates(x.Operands, true)
-		case *AtLeast:
+		case Or:
+			l.duplicates(x, true)
+		case AtLeast:
 			l.duplicates(x.Operands, false)
-		case *And:
-			l.duplicates(x.Operands, false)
-			l.contradictions(x.Operands)
+		case And:
+			l.duplicates(x, false)
+			l.contradictions(x)
 		case *Term:
 			l.short(x)
 		}
-		return true
-	})
+	}
 }
 
 // checkInSet checks a rule against the others.
@@ -120,26 +120,14 @@ var weights = [FieldCount]float64{Anywhere: 3, Title: 3, Tags: 2, Body: 1, FeedT
 // maxEvidence returns the highest worth of a condition's terms together. A condition of facts alone is worth
 // as much as a word of the title.
 func maxEvidence(x Expr) float64 {
-	sum := positiveWeight(x, false)
+	sum := 0.0
+	for x, negations := range expression.Walk(x) {
+		if t, is := x.(*Term); is && negations%2 == 0 {
+			sum += weights[t.Field]
+		}
+	}
 	if sum == 0 {
 		return weights[Title]
-	}
-	return sum
-}
-
-func positiveWeight(x Expr, denied bool) float64 {
-	switch x := x.(type) {
-	case *Not:
-		return positiveWeight(x.X, !denied)
-	case *Term:
-		if denied {
-			return 0
-		}
-		return weights[x.Field]
-	}
-	sum := 0.0
-	for _, inner := range operands(x) {
-		sum += positiveWeight(inner, denied)
 	}
 	return sum
 }
@@ -224,24 +212,20 @@ func (l *linter) contradictions(list []Expr) {
 		}
 	}
 	for _, x := range list {
-		denied, ok := x.(*Not)
+		denied, ok := x.(Not)
 		if !ok {
 			continue
 		}
-		for _, d := range alternatives(denied.X) {
+		excluded, is := denied.Node.(Or)
+		if !is {
+			excluded = Or{denied.Node}
+		}
+		for _, d := range excluded {
 			if x, ok := seen[meaning(d)]; ok {
 				l.warn(place(d), "the rule can never hold: it requires %s and excludes %s", x, d)
 			}
 		}
 	}
-}
-
-// alternatives returns the conditions any of which makes x hold.
-func alternatives(x Expr) []Expr {
-	if x, ok := x.(*Or); ok {
-		return x.Operands
-	}
-	return []Expr{x}
 }
 
 // short warns of a term that matches too many words.
@@ -269,15 +253,13 @@ func isAlphabetic(s string) bool {
 
 // place returns the position of a condition.
 func place(x Expr) Pos {
-	var p Pos
-	walk(x, func(x Expr) bool {
+	for x := range expression.Walk(x) {
 		switch x := x.(type) {
 		case *Term:
-			p = x.Pos
+			return x.Pos
 		case *Fact:
-			p = x.Pos
+			return x.Pos
 		}
-		return p.Line == 0
-	})
-	return p
+	}
+	return Pos{}
 }

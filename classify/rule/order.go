@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"feedmesh/classify/expression"
 )
 
 // EvaluationOrder returns the indexes of the rules so that each rule comes after all rules on whose
@@ -29,41 +31,12 @@ func (c conclusion) String() string { return factNames[c.kind] + " " + c.name }
 // facts yields the facts in a condition, in order.
 func facts(x Expr) iter.Seq[*Fact] {
 	return func(yield func(*Fact) bool) {
-		walk(x, func(x Expr) bool {
-			f, ok := x.(*Fact)
-			return !ok || yield(f)
-		})
-	}
-}
-
-// walk calls visit for x and its descendants until visit returns false.
-func walk(x Expr, visit func(Expr) bool) bool {
-	if !visit(x) {
-		return false
-	}
-	for _, inner := range operands(x) {
-		if !walk(inner, visit) {
-			return false
+		for x := range expression.Walk(x) {
+			if f, is := x.(*Fact); is && !yield(f) {
+				return
+			}
 		}
 	}
-	return true
-}
-
-// operands returns the direct operands of x.
-func operands(x Expr) []Expr {
-	switch x := x.(type) {
-	case *Or:
-		return x.Operands
-	case *And:
-		return x.Operands
-	case *AtLeast:
-		return x.Operands
-	case *Not:
-		return []Expr{x.X}
-	case *Near:
-		return []Expr{x.A, x.B}
-	}
-	return nil
 }
 
 // conclusions returns the conclusions of an action, at most two.

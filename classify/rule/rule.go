@@ -1,6 +1,10 @@
 package rule
 
-import "fmt"
+import (
+	"fmt"
+
+	"feedmesh/classify/expression"
+)
 
 // A Rule is an action and its condition.
 type Rule struct {
@@ -80,34 +84,20 @@ var FieldNames = [FieldCount]string{
 	Author: "author", URL: "url", Host: "host", Lang: "lang",
 }
 
-// An Expr is a condition: an [*Or], [*And], [*Not], [*AtLeast], [*Near], [*Term] or [*Fact].
-type Expr interface {
-	fmt.Stringer // the shortest text of the condition
-	expr()
-}
+// An Expr is a condition: an operator, a [*Term] or a [*Fact]. [Parse] returns no operator with a single
+// operand and no [And] in an And, Or in an Or, or Not in a Not. A Not may be an operand of Or and AtLeast too,
+// but the whole condition of a rule never holds for an empty document. An operand of Near, with at most 100
+// words between, is a Term that matches words, or an Or of such terms; all have the same Field.
+type Expr = expression.Node
 
-// Or holds if one of its operands holds. It has two or more operands, none an Or.
-type Or struct{ Operands []Expr }
-
-// And holds if all of its operands hold. It has two or more operands, none an And.
-type And struct{ Operands []Expr }
-
-// Not holds if its operand does not. The operand is not a Not. A Not may be an operand of Or and AtLeast too,
-// but the whole condition of a rule never holds for an empty document.
-type Not struct{ X Expr }
-
-// AtLeast holds if N or more of its operands hold: 1 <= N <= len(Operands).
-type AtLeast struct {
-	N        int
-	Operands []Expr
-}
-
-// Near holds if both operands occur in one field with at most Within words between them, in either order. An
-// operand is a [*Term] that matches words, or an [*Or] of such terms; all have the same Field.
-type Near struct {
-	A, B   Expr
-	Within int // 0 to 100 words
-}
+// The operators of conditions.
+type (
+	Or      = expression.Or
+	And     = expression.And
+	Not     = expression.Not
+	AtLeast = expression.AtLeast
+	Near    = expression.Near
+)
 
 // A Term holds if its text occurs in a field.
 type Term struct {
@@ -144,11 +134,3 @@ const (
 	Category                  // category:name
 	Topic                     // topic:name
 )
-
-func (*Or) expr()      {}
-func (*And) expr()     {}
-func (*Not) expr()     {}
-func (*AtLeast) expr() {}
-func (*Near) expr()    {}
-func (*Term) expr()    {}
-func (*Fact) expr()    {}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"feedmesh/classify/expression"
 	"feedmesh/classify/query"
 )
 
@@ -17,7 +18,7 @@ func (s Scope) String() string {
 		return "for feed:" + value(s.Value)
 	case Query:
 		if strings.Contains(s.Value, `"`) {
-			return "for query:" + enclose(s.Value, "'")
+			return "for query:" + expression.Quote(s.Value, "'")
 		}
 		return "for query:" + value(s.Value)
 	}
@@ -35,33 +36,33 @@ const scopeForms = `for feed-tag:"Jobs", for feed:ID, for query:"lang:en host:ex
 
 // readScope parses a scope.
 func (p *ruleParser) readScope() {
-	start, t := p.tokens[0], p.next()
+	start, t := p.Before(1), p.Next()
 	s := Scope{}
 	switch {
-	case t.kind == bare && t.text == "all":
-	case t.text == "feed-tag:":
+	case t.Kind == expression.Word && t.Text == "all":
+	case t.Text == "feed-tag:":
 		s = Scope{FeedTag, p.readScopeValue()}
-	case t.text == "feed:":
+	case t.Text == "feed:":
 		s = Scope{Feed, p.readScopeValue()}
-	case t.text == "query:":
+	case t.Text == "query:":
 		s = Scope{Query, p.readQuery()}
 	default:
-		p.fail(t, "%s is not a scope: write %s", quote(shorten(t.text)), scopeForms)
+		p.fail(t, "%s is not a scope: write %s", quote(shorten(t.Text)), scopeForms)
 	}
-	if t := p.peek(); !p.failed && t.kind != end {
-		p.fail(t, "unexpected %s: a scope is a line of its own", quote(shorten(t.text)))
+	if t := p.Peek(); !p.failed && t.Kind != expression.End {
+		p.fail(t, "unexpected %s: a scope is a line of its own", quote(shorten(t.Text)))
 	}
 	p.scope = s
-	p.set.scopes = append(p.set.scopes, scopeLine{Scope: s, pos: start.pos})
+	p.set.scopes = append(p.set.scopes, scopeLine{Scope: s, pos: p.pos(start)})
 }
 
 func (p *ruleParser) readScopeValue() string {
-	t := p.next()
-	value := t.text
-	switch t.kind {
-	case phrase:
-		value = strings.TrimSpace(unquote(value))
-	case bare:
+	t := p.Next()
+	value := t.Text
+	switch t.Kind {
+	case expression.Phrase:
+		value = strings.TrimSpace(expression.Unquote(value))
+	case expression.Word:
 	default:
 		p.fail(t, "the feed tag or feed is missing: %s", scopeForms)
 		return ""
@@ -74,12 +75,12 @@ func (p *ruleParser) readScopeValue() string {
 
 // readQuery parses a query and returns its canonical text, so that most equivalent queries are equal.
 func (p *ruleParser) readQuery() string {
-	t := p.next()
-	text := t.text
-	switch t.kind {
-	case phrase, exact:
-		text = unquote(text)
-	case bare:
+	t := p.Next()
+	text := t.Text
+	switch t.Kind {
+	case expression.Phrase, exact:
+		text = expression.Unquote(text)
+	case expression.Word:
 	default:
 		p.fail(t, `the query is missing, or not in quotes: for query:"lang:en host:example.org", or '...' if it contains "`)
 		return ""
@@ -89,10 +90,10 @@ func (p *ruleParser) readQuery() string {
 	switch {
 	case errors.As(err, &wrong):
 		at := wrong.Offset
-		if t.kind != bare {
-			at = sourceOffset(t.text, at)
+		if t.Kind != expression.Word {
+			at = expression.QuotedOffset(t.Text, at)
 		}
-		t.pos.Column += utf8.RuneCountInString(t.text[:at])
+		t.Column += utf8.RuneCountInString(t.Text[:at])
 		p.fail(t, "%s", wrong.Message)
 		return ""
 	case where == nil:

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/tools/txtar"
+
+	"feedmesh/classify/expression"
 )
 
 const (
@@ -192,14 +194,13 @@ func (r *setParser) rule(text string, pos Pos) {
 		r.report(pos, "there are more than %d rules", maxRules)
 		return
 	}
-	tokens, fault := scan(text, pos)
-	if fault != nil {
-		r.diagnostics = append(r.diagnostics, *fault)
+	p := newRuleParser(r, text, pos)
+	if p.ReadAll(); p.Err != nil {
+		r.report(p.pos(expression.Token{Place: p.Place}), "%s", p.Err.Message)
 		return
 	}
-	p := ruleParser{setParser: r, tokens: tokens}
-	if first := tokens[0]; first.kind == bare && first.text == "for" {
-		p.next()
+	if first := p.Peek(); first.Kind == expression.Word && first.Text == "for" {
+		p.Next()
 		p.readScope()
 		return
 	}

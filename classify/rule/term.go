@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"feedmesh/classify/expression"
 	"feedmesh/classify/stem"
 )
 
@@ -33,22 +34,22 @@ var allowedKinds = [FieldCount][]Kind{
 }
 
 // term converts a token to a term.
-func (p *ruleParser) term(t token) Expr {
+func (p *ruleParser) term(t expression.Token) Expr {
 	p.countTerm(t)
-	x := &Term{Field: p.field, Pos: t.pos}
-	switch t.kind {
-	case bare:
-		x.Text = t.text
+	x := &Term{Field: p.field, Pos: p.pos(t)}
+	switch t.Kind {
+	case expression.Word:
+		x.Text = t.Text
 	case prefix:
-		x.Kind, x.Text = Prefix, strings.TrimSuffix(t.text, "*")
-	case phrase:
-		x.Text = unquote(t.text)
+		x.Kind, x.Text = Prefix, strings.TrimSuffix(t.Text, "*")
+	case expression.Phrase:
+		x.Text = expression.Unquote(t.Text)
 	case loose:
-		x.Kind, x.Text = Loose, unquote(strings.TrimSuffix(t.text, "~"))
+		x.Kind, x.Text = Loose, expression.Unquote(strings.TrimSuffix(t.Text, "~"))
 	case exact:
-		x.Kind, x.Text = Exact, unquote(t.text)
+		x.Kind, x.Text = Exact, expression.Unquote(t.Text)
 	case pattern:
-		x.Kind, x.Text = Regexp, unslash(t.text)
+		x.Kind, x.Text = Regexp, unslash(t.Text)
 	}
 	if x.Kind == Words && slices.Contains(allowedKinds[x.Field], Value) {
 		x.Kind = Value
@@ -57,7 +58,7 @@ func (p *ruleParser) term(t token) Expr {
 		x.Text = strings.TrimSpace(x.Text)
 	}
 	if wrong := p.termProblem(x); wrong != "" {
-		p.report(t.pos, "%s", wrong)
+		p.report(x.Pos, "%s", wrong)
 	}
 	return x
 }

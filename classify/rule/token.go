@@ -5,138 +5,98 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"feedmesh/classify/expression"
 )
 
-// A token is a lexical element of a rule.
-type token struct {
-	kind kind
-	text string // as written, with delimiters
-	pos  Pos
-}
-
-// A kind is the kind of a token.
-type kind uint8
-
+// The kinds of tokens that only rules have.
 const (
-	end     kind = iota
-	bare         // kubernetes
-	prefix       // kube*
-	phrase       // "helm chart"
-	loose        // "helm chart"~
-	exact        // 'Go'
-	pattern      // /v\d/
-	field        // title:
+	prefix  = expression.Own + iota // kube*
+	loose                           // "helm chart"~
+	exact                           // 'Go'
+	pattern                         // /v\d/
 	when
 	score
-	and
-	or
-	not
 	near  // near/5
 	count // the 2 of 2 of (
 	of
-	openParen
-	closeParen
 	comma
 )
 
 // keywords must be quoted to be used as terms.
-var keywords = map[string]kind{"when": when, "score": score, "and": and, "or": or, "not": not}
+var keywords = map[string]expression.Kind{"when": when, "score": score, "and": expression.OpAnd, "or": expression.OpOr, "not": expression.OpNot}
 
-var operators = [utf8.RuneSelf]kind{'&': and, '|': or, '!': not, '(': openParen, ')': closeParen, ',': comma}
-
-// A scanner splits the text of one rule, possibly of several lines, into tokens.
-type scanner struct {
-	text string
-	at   int // offset of the next byte
-	pos  Pos // position of at
+var operators = [utf8.RuneSelf]expression.Kind{
+	'&': expression.OpAnd, '|': expression.OpOr, '!': expression.OpNot, '(': expression.OpenPar, ')': expression.ClosePar, ',': comma,
 }
 
-// scan returns the tokens of a rule that begins at pos. The last token is end.
-func scan(text string, pos Pos) ([]token, *Diagnostic) {
-	s := scanner{text: text, pos: pos}
-	tokens := make([]token, 0, len(text)/5+4) // most tokens have at least 5 bytes
-	stop := pos                               // end of the last token
-	for s.skip(); s.at < len(s.text); s.skip() {
-		start, pos := s.at, s.pos
-		k, wrong := s.next()
-		if wrong != "" {
-			return nil, &Diagnostic{pos, wrong}
-		}
-		t := token{k, s.text[start:s.at], pos}
-		if last := len(tokens) - 1; t.text == "of" && last >= 0 && tokens[last].kind == bare && isNumber(tokens[last].text) {
-			tokens[last].kind, t.kind = count, of
-		}
-		tokens, stop = append(tokens, t), s.pos
-	}
-	return append(tokens, token{end, "", stop}), nil
-}
-
-// skip advances past white space and comments. A # inside a word does not start a comment, so that c# is a
-// word. A rule does not begin with a comment.
-func (s *scanner) skip() {
-	for s.at < len(s.text) {
-		switch c := s.text[s.at]; {
-		case c == '\n':
-			s.at++
-			s.pos.Line, s.pos.Column = s.pos.Line+1, 1
-		case isBlank(c):
-			s.at++
-			s.pos.Column++
-		case c == '#' && (s.text[s.at-1] == '\n' || isBlank(s.text[s.at-1])):
-			n := strings.IndexByte(s.text[s.at:], '\n')
-			if n < 0 {
-				n = len(s.text) - s.at
-			}
-			s.at += n // the column is reset by the next line
+// skip consumes white space and comments. A # inside a word does not start a comment, so that c# is a word. A
+// rule does not begin with a comment.
+func skip(l *expression.Lexer) {
+	for l.Offset < len(l.Source) {
+		switch c := l.Source[l.Offset]; {
+		case c == '\n' || isBlank(c):
+			l.Advance(1)
+		case c == '#' && (l.Source[l.Offset-1] == '\n' || isBlank(l.Source[l.Offset-1])):
+			l.AdvanceWhile(func(r rune) bool { return r != '\n' })
 		default:
 			return
 		}
 	}
 }
 
-// next consumes a token and returns its kind, or an error message.
-func (s *scanner) next() (kind, string) {
-	c := s.text[s.at]
-	if c < utf8.RuneSelf && operators[c] != end {
-		s.pass(1)
+// scan consumes a token and returns its kind, or an error message.
+func scan(l *expression.Lexer) (expression.Kind, string) {
+	c := l.Source[l.Offset]
+	if c < utf8.RuneSelf && operators[c] != expression.End {
+		l.Advance(1)
 		return operators[c], ""
 	}
 	switch c {
 	case '"':
-		if !s.passQuoted() {
-			return end, `the closing " is missing in this line`
+		if !l.AdvanceQuoted(false) {
+			return 0, `the closing " is missing in this line`
 		}
-		if s.passByte('~') {
+		if l.AdvanceByte('~') {
 			return loose, ""
 		}
-		return phrase, ""
+		return expression.Phrase, ""
 	case '\'':
-		if !s.passQuoted() {
-			return end, "the closing ' is missing in this line"
+		if !l.AdvanceQuoted(false) {
+			return 0, "the closing ' is missing in this line"
 		}
 		return exact, ""
 	case '/':
-		if !s.passQuoted() {
-			return end, "the closing / of a regular expression is missing in this line; put a word that begins with / in quotes"
+		if !l.AdvanceQuoted(false) {
+			return 0, "the closing / of a regular expression is missing in this line; put a word that begins with / in quotes"
 		}
 		return pattern, ""
 	}
-	word := s.passWord()
-	if word == "" {
-		r, _ := utf8.DecodeRuneInString(s.text[s.at:])
-		return end, unexpectedCharacter(r)
-	}
+	word := l.AdvanceWhile(isWordRune)
 	switch {
-	case s.passByte(':'):
-		return field, ""
-	case s.passByte('*'):
+	case word == "":
+		r, _ := utf8.DecodeRuneInString(l.Rest())
+		return 0, unexpectedCharacter(r)
+	case l.AdvanceByte(':'):
+		return expression.Name, ""
+	case l.AdvanceByte('*'):
 		return prefix, ""
-	case keywords[word] != end:
+	case keywords[word] != expression.End:
 		return keywords[word], ""
 	case isNear(word):
 		return near, ""
+	case isNumber(word) && precedesOf(*l):
+		return count, ""
+	case word == "of" && l.Last().Kind == count:
+		return of, ""
 	}
-	return bare, ""
+	return expression.Word, ""
+}
+
+// precedesOf reports whether the word "of" comes next.
+func precedesOf(l expression.Lexer) bool {
+	skip(&l)
+	return l.AdvanceWhile(isWordRune) == "of" && !l.AdvanceByte(':') && !l.AdvanceByte('*')
 }
 
 // unexpectedCharacter returns the message for a character that cannot begin a token.
@@ -150,47 +110,6 @@ func unexpectedCharacter(r rune) string {
 	return quote(string(r)) + " is not allowed here: enclose the term in quotes"
 }
 
-// passQuoted consumes a quoted text. A backslash escapes the character after it.
-func (s *scanner) passQuoted() bool {
-	sign := s.text[s.at]
-	for i := s.at + 1; i < len(s.text) && s.text[i] != '\n'; i++ {
-		switch s.text[i] {
-		case '\\':
-			if i+1 < len(s.text) && s.text[i+1] != '\n' {
-				i++
-			}
-		case sign:
-			s.pass(i + 1 - s.at)
-			return true
-		}
-	}
-	return false
-}
-
-// passWord consumes and returns the longest word; empty if none begins here.
-func (s *scanner) passWord() string {
-	word := s.text[s.at:]
-	if n := strings.IndexFunc(word, func(r rune) bool { return !isWordRune(r) }); n >= 0 {
-		word = word[:n]
-	}
-	s.pass(len(word))
-	return word
-}
-
-// pass consumes n bytes within a line.
-func (s *scanner) pass(n int) {
-	s.pos.Column += utf8.RuneCountInString(s.text[s.at : s.at+n])
-	s.at += n
-}
-
-func (s *scanner) passByte(c byte) bool {
-	if s.at < len(s.text) && s.text[s.at] == c {
-		s.pass(1)
-		return true
-	}
-	return false
-}
-
 // isWordRune reports whether r may occur in an unquoted word: c#, c++, node.js, ci/cd.
 func isWordRune(r rune) bool {
 	if r < utf8.RuneSelf {
@@ -201,7 +120,7 @@ func isWordRune(r rune) bool {
 
 // isBare reports whether a text is a word that needs no quotes.
 func isBare(s string) bool {
-	return isWord(s) && keywords[s] == end && !isNear(s)
+	return isWord(s) && keywords[s] == expression.End && !isNear(s)
 }
 
 // isWord reports whether a text consists of word characters and begins like a word.
@@ -217,47 +136,6 @@ func isNear(s string) bool {
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
-
-// unquote returns the text between the first and the last byte of s. A backslash escapes only itself and the
-// quote.
-func unquote(s string) string {
-	sign, s := s[0], s[1:len(s)-1]
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if escapes(s[i:], sign) {
-			i++
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
-
-// escapes reports whether s begins with a backslash that escapes a character.
-func escapes(s string, sign byte) bool {
-	return len(s) > 1 && s[0] == '\\' && (s[1] == '\\' || s[1] == sign)
-}
-
-// sourceOffset returns the offset in the token s of byte n of its unquoted text.
-func sourceOffset(s string, n int) int {
-	at := 1
-	for ; n > 0 && at < len(s)-1; n-- {
-		if escapes(s[at:len(s)-1], s[0]) {
-			at++
-		}
-		at++
-	}
-	return at
-}
-
-// quote encloses s so that [unquote] returns it.
-func quote(s string) string { return enclose(s, `"`) }
-
-func enclose(s, sign string) string {
-	return sign + strings.NewReplacer(`\`, `\\`, sign, `\`+sign).Replace(s) + sign
-}
 
 // unslash returns the regular expression between slashes. Its backslashes are kept except before a slash.
 func unslash(s string) string {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"feedmesh/classify/expression"
 	"feedmesh/classify/stem"
 )
 
@@ -19,7 +20,7 @@ func (im *xmlImporter) add(e *element) {
 		im.report(e.pos, "%s is text directly in a rule: enclose it in <word> or <phrase>", quote(shorten(text)))
 	}
 	thens := im.actions(e)
-	r.Condition = conjoin(im.conditions(e.inner, Anywhere))
+	r.Condition = expression.AllOf(im.conditions(e.inner, Anywhere))
 	switch {
 	case len(e.inner) == 0:
 		im.report(e.pos, "the rule has no condition: add <stem>, <any> or similar")
@@ -236,21 +237,21 @@ func (im *xmlImporter) group(e *element, f Field) Expr {
 	}
 	switch e.name {
 	case "all":
-		return conjoin(list)
+		return expression.AllOf(list)
 	case "none":
-		return negate(disjoin(list))
+		return expression.Negate(expression.AnyOf(list))
 	case "atleast":
-		x := &AtLeast{n, list}
-		return im.checked(e, x, x.problem())
+		x := AtLeast{N: n, Operands: list}
+		return im.checked(e, x, atLeastProblem(x))
 	case "near":
 		if len(list) != 2 {
 			im.report(e.pos, "<near> has %d conditions, not 2: enclose alternatives in <any>", len(list))
 			return nil
 		}
-		x := &Near{list[0], list[1], n}
-		return im.checked(e, x, x.problem())
+		x := Near{A: list[0], B: list[1], Within: n}
+		return im.checked(e, x, nearProblem(x))
 	}
-	return disjoin(list)
+	return expression.AnyOf(list)
 }
 
 // checked returns x, or reports the problem and returns nil.
@@ -281,12 +282,10 @@ func (im *xmlImporter) fieldOf(e *element, f Field) Field {
 
 func countTerms(x Expr) int {
 	n := 0
-	walk(x, func(x Expr) bool {
-		switch x.(type) {
-		case *Term, *Fact:
+	for x := range expression.Walk(x) {
+		if _, is := x.(expression.Leaf); is {
 			n++
 		}
-		return true
-	})
+	}
 	return n
 }

@@ -13,17 +13,17 @@ import (
 // maxSearched bounds the bytes of a field that regular expressions are run on.
 const maxSearched = 2_000
 
-// An expression is a regular expression on one field.
-type expression struct {
+// A regularExpression is a regular expression on one field.
+type regularExpression struct {
 	pattern  int32
 	field    rule.Field
 	re       *regexp.Regexp
 	literals []string // every match contains one of these, and searching for them is much faster; empty: no literal is certain
 }
 
-// expression compiles the regular expression of a term; p is its pattern.
-func (c *compiler) expression(t *rule.Term, p int32) expression {
-	e := expression{pattern: p, field: t.Field}
+// regexp compiles the regular expression of a term; p is its pattern.
+func (c *compiler) regexp(t *rule.Term, p int32) regularExpression {
+	e := regularExpression{pattern: p, field: t.Field}
 	parsed, err := syntax.Parse(t.Text, syntax.Perl)
 	if err == nil {
 		e.literals = requiredLiterals(parsed)
@@ -42,7 +42,7 @@ func (c *compiler) expression(t *rule.Term, p int32) expression {
 }
 
 // matches reports whether the expression matches a lower-case field.
-func (e *expression) matches(text string) bool {
+func (e *regularExpression) matches(text string) bool {
 	if text == "" || len(e.literals) > 0 && !slices.ContainsFunc(e.literals, func(n string) bool { return strings.Contains(text, n) }) {
 		return false
 	}
