@@ -35,12 +35,12 @@ quick:
     go test -short -parallel 8 ./...
 
 # what the race detector is of no use for, or has no time for: code that shares nothing, a NATS server that reloads (not ours to mend), long simulations, a browser, golden queries, and faults; of whole nodes it sees those that do not run for long
-unraced := "/role/parse/feed|/role/crawl/page|/classify|/agent/simulate/schedule|/deploy|/tests/browser|/tests/golden|/tests/faults"
+unraced := "/role/parse/feed|/role/crawl/page|/classify|/tools|/deploy|/tests/browser|/tests/golden|/tests/faults"
 
 # everything, the longest first; what CI calls
 test: engines lint build-others
     CGO_ENABLED=1 go test -race -timeout 14m $(go list ./... | grep -vE '{{ unraced }}|/tests$')
-    CGO_ENABLED=1 go test -race -short ./tests ./agent/simulate/schedule
+    CGO_ENABLED=1 go test -race -short ./tests ./tools/simulate/schedule
     go test -timeout 14m ./tests $(go list ./... | grep -E '{{ unraced }}' | grep -v /tests/faults)
     go test -timeout 14m ./tests/faults
 

@@ -30,13 +30,10 @@ type cli struct {
 	Search     searchCommand     `cmd:"" help:"Search items."`
 	Items      itemsCommand      `cmd:"" help:"Show an item, list its duplicates, and correct its labels."`
 	Spam       spamCommand       `cmd:"" help:"List spam, and mark items as spam or not spam."`
-	Classify   classifyCommand   `cmd:"" help:"Evaluate rules and model on labelled items, and train a model."`
-	Near       nearCommand       `cmd:"" help:"Evaluate near-duplicate detection."`
-	Stories    storiesCommand    `cmd:"" help:"List, show, split and join stories, and evaluate their grouping."`
+	Stories    storiesCommand    `cmd:"" help:"List, show, split and join stories."`
 	Status     statusCommand     `cmd:"" help:"Show the status of the mesh: feeds, items, queues, agents."`
 	Quarantine quarantineCommand `cmd:"" help:"List, replay and drop tasks that failed all deliveries."`
 	Reindex    reindexCommand    `cmd:"" help:"Compare the search index with the store and repair it; searches stay available."`
-	Simulate   simulateCommand   `cmd:"" help:"Simulate feeds and polling policies."`
 	Doctor     doctorCommand     `cmd:"" help:"Check this node and its dependencies, and suggest fixes."`
 	Completion completionCommand `cmd:"" help:"Print a shell completion script."`
 	Compare    compareCommand    `cmd:"" name:"parse-with-gofeed" hidden:"" help:"Parse a document with gofeed, in a process with limits."`

@@ -17,7 +17,6 @@ type storiesCommand struct {
 	Show  storiesShowCommand  `cmd:"" help:"Show one story: its summary, its events and their items."`
 	Split storiesSplitCommand `cmd:"" help:"Split an event or an item from a story."`
 	Join  storiesJoinCommand  `cmd:"" help:"Join two stories."`
-	Eval  storiesEvalCommand  `cmd:"" help:"Measure the grouping of items with known stories."`
 }
 
 // A storiesListCommand lists stories.

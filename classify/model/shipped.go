@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// packed is the output of `agent classify train`; default.md lists its source and metrics.
+// packed is the output of `go run ./tools/classify train`; default.md lists its source and metrics.
 //
 //go:embed default.model.gz
 var packed []byte

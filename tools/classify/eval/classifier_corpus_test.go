@@ -1,4 +1,4 @@
-package classify_test
+package eval_test
 
 import (
 	"os"
@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"feedmesh/classify"
-	"feedmesh/classify/eval"
 	"feedmesh/classify/model"
 	"feedmesh/classify/spam"
 	"feedmesh/tests/corpus"
+	"feedmesh/tools/classify/eval"
 )
 
 // byRules returns a classifier with the shipped rules and without a model.

@@ -1,8 +1,8 @@
-// Command train creates the model of package language. Its arguments are the language-models folder of
+// Language creates the model of package language. Its arguments are the language-models folder of
 // github.com/pemistahl/lingua-go v1.4.0 (Apache 2.0), which contains for each language the probability of
 // each letter after up to three others, and the output file:
 //
-//	go run ./classify/language/train FOLDER classify/language/model.bin.gz
+//	go run ./tools/language FOLDER classify/language/model.bin.gz
 //
 // The output is much smaller: only those sequences of up to four letters that distinguish languages, with one
 // byte for each language.
@@ -52,11 +52,11 @@ var sources = map[string]string{"no": "nb"}
 
 func main() {
 	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: train FOLDER FILE")
+		fmt.Fprintln(os.Stderr, "usage: language FOLDER FILE")
 		os.Exit(2)
 	}
 	if err := train(os.Args[1], os.Args[2]); err != nil {
-		fmt.Fprintln(os.Stderr, "train:", err)
+		fmt.Fprintln(os.Stderr, "language:", err)
 		os.Exit(1)
 	}
 }

@@ -1,14 +1,23 @@
+// Near compares the detection of near-duplicates on labelled items with published methods:
+//
+//	go run ./tools/near eval copies.jsonl.gz headlines.jsonl.gz
 package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"feedmesh/classify/near"
-	"feedmesh/classify/near/eval"
+	"feedmesh/tools/command"
+	"feedmesh/tools/near/eval"
 )
+
+func main() {
+	command.Main("near", "Evaluate the detection of near-duplicates.", new(nearCommand))
+}
 
 // A nearCommand groups the commands about near-duplicates.
 type nearCommand struct {
@@ -17,10 +26,10 @@ type nearCommand struct {
 
 // A nearEvalCommand measures near-duplicate detection.
 type nearEvalCommand struct {
-	Title       float64  `env:"-" placeholder:"SHARE" help:"Minimum share of common 4-grams for equal titles; by default the built-in threshold."`
-	Resemblance float64  `env:"-" placeholder:"SHARE" help:"Minimum share of common shingles for equal texts."`
-	Containment float64  `env:"-" placeholder:"SHARE" help:"Minimum share of the shorter text that the longer one contains."`
-	JSON        bool     `env:"-" name:"json" help:"Print JSON."`
+	Title       float64  `placeholder:"SHARE" help:"Minimum share of common 4-grams for equal titles; by default the built-in threshold."`
+	Resemblance float64  `placeholder:"SHARE" help:"Minimum share of common shingles for equal texts."`
+	Containment float64  `placeholder:"SHARE" help:"Minimum share of the shorter text that the longer one contains."`
+	JSON        bool     `name:"json" help:"Print JSON."`
 	Files       []string `arg:"" name:"file" type:"existingfile" help:"Labelled items, one JSON object per line; may be gzip."`
 }
 
@@ -36,7 +45,7 @@ If they have a story, and titles only, edited titles are searched among
 other headlines of their stories. Thresholds are tuned on half of the groups or
 stories, and results are measured on the other half; a hash of the label selects the half.
 
-    agent near eval copies.jsonl.gz headlines.jsonl.gz`
+    go run ./tools/near eval copies.jsonl.gz headlines.jsonl.gz`
 }
 
 // Validate is called by kong.
@@ -58,7 +67,7 @@ type nearReport struct {
 }
 
 // Run implements the command.
-func (c *nearEvalCommand) Run(p *program) error {
+func (c *nearEvalCommand) Run(o *command.Output) error {
 	settings := c.settings()
 	var all []nearReport
 	for _, name := range c.Files {
@@ -69,12 +78,12 @@ func (c *nearEvalCommand) Run(p *program) error {
 		if all = append(all, result); c.JSON {
 			continue
 		}
-		if err := result.print(p.page()); err != nil {
+		if err := result.print(o.Out); err != nil {
 			return err
 		}
 	}
 	if c.JSON {
-		return p.printJSON(all)
+		return o.JSON(all)
 	}
 	return nil
 }
@@ -97,12 +106,12 @@ func evaluateNear(name string, settings near.Settings) (nearReport, error) {
 	result := nearReport{File: filepath.Base(name)}
 	file, err := os.Open(name)
 	if err != nil {
-		return result, usageError("read items: %w", err)
+		return result, command.Usage("read items: %w", err)
 	}
 	defer file.Close()
 	items, err := eval.Read(file)
 	if err != nil {
-		return result, usageError("%s: %w", name, err)
+		return result, command.Usage("%s: %w", name, err)
 	}
 	switch {
 	case slices.ContainsFunc(items, func(i eval.Item) bool { return i.Story != "" }):
@@ -111,26 +120,26 @@ func evaluateNear(name string, settings near.Settings) (nearReport, error) {
 		placed, _ := eval.PlaceCopies(items, settings, true)
 		result.Copies = append([]eval.Copies{placed}, eval.CompareCopies(items, eval.Methods(settings))...)
 	default:
-		return result, usageError("%s has no item with a dup_group or a story", name)
+		return result, command.Usage("%s has no item with a dup_group or a story", name)
 	}
 	result.Cost = eval.Costs(items, settings)
 	return result, nil
 }
 
-func (r nearReport) print(pg *page) error {
-	pg.printf("%s\n", r.File)
+func (r nearReport) print(w io.Writer) error {
+	fmt.Fprintln(w, r.File)
 	var err error
 	if r.Copies != nil {
-		err = eval.PrintCopies(pg.w, r.Copies)
+		err = eval.PrintCopies(w, r.Copies)
 	} else {
-		err = eval.PrintTitles(pg.w, r.Titles)
+		err = eval.PrintTitles(w, r.Titles)
 	}
 	if err != nil {
 		return err
 	}
-	if err := r.Cost.Print(pg.w); err != nil {
+	if err := r.Cost.Print(w); err != nil {
 		return err
 	}
-	pg.printf("\n")
+	fmt.Fprintln(w)
 	return nil
 }

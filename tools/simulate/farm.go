@@ -3,24 +3,20 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
 	"feedmesh/agent/opml"
 	"feedmesh/agent/simulate"
+	"feedmesh/tools/command"
 )
-
-// A simulateCommand groups the simulations.
-type simulateCommand struct {
-	Farm     simulateFarmCommand     `cmd:"" help:"Serve synthetic feeds to this machine."`
-	Schedule simulateScheduleCommand `cmd:"" help:"Compare polling policies on generated or recorded feeds, without requests."`
-}
 
 // A simulateFarmCommand serves synthetic feeds.
 type simulateFarmCommand struct {
 	Feeds  int             `default:"500" help:"Number of feeds."`
 	Hosts  int             `help:"Number of hosts, each with its own loopback address; by default one per feed. At most 1 where 127.0.0.1 is the only loopback address, as on macOS."`
-	Listen string          `default:"127.0.0.1:9090" env:"-" placeholder:"ADDR" help:"Port of all hosts. With several hosts the program listens on all addresses, but closes connections from other machines."`
+	Listen string          `default:"127.0.0.1:9090" placeholder:"ADDR" help:"Port of all hosts. With several hosts the program listens on all addresses, but closes connections from other machines."`
 	Proxy  string          `placeholder:"ADDR" help:"Address of a forward proxy to the hosts; through it, feeds with the fault 403 can be fetched."`
 	Seed   uint64          `default:"1" help:"Seed of the random generator."`
 	Rate   float64         `default:"3" help:"Mean number of items a day per feed; 17 of 100 feeds publish 97 of 100 items."`
@@ -34,7 +30,7 @@ type simulateFarmCommand struct {
 func (simulateFarmCommand) Help() string {
 	return `Run a node that polls synthetic feeds, in another terminal:
 
-    agent simulate farm --feeds 1000 --opml farm.opml
+    go run ./tools/simulate farm --feeds 1000 --opml farm.opml
     agent --data ./farm --no-starter --allow-net 127.0.0.0/8
     agent feeds import farm.opml
 
@@ -48,13 +44,13 @@ It serves until SIGINT or SIGTERM, then prints the statistics.`
 }
 
 // Run implements the command.
-func (c *simulateFarmCommand) Run(ctx context.Context, p *program) (err error) {
+func (c *simulateFarmCommand) Run(ctx context.Context, o *command.Output) (err error) {
 	s := simulate.Settings{
 		Feeds: c.Feeds, Hosts: c.Hosts, Seed: c.Seed, Rate: c.Rate, Faults: c.Faults, Log: c.Log,
 		Now: simulate.Clock{Speed: c.Speed, Start: time.Now()}.Now,
 	}
 	if !(c.Speed > 0 && c.Speed <= 10_000) {
-		return usageError("--speed: %v is not between 0 and 10000", c.Speed)
+		return command.Usage("--speed: %v is not between 0 and 10000", c.Speed)
 	}
 	if s.Hosts == 0 {
 		s.Hosts = s.Feeds
@@ -64,7 +60,7 @@ func (c *simulateFarmCommand) Run(ctx context.Context, p *program) (err error) {
 		errs = append(errs, simulate.CheckAddress(c.Proxy))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return exitError{err, exitUsage}
+		return command.Usage("%w", err)
 	}
 	web, err := simulate.NewWeb(s)
 	if err != nil {
@@ -81,9 +77,9 @@ func (c *simulateFarmCommand) Run(ctx context.Context, p *program) (err error) {
 			return err
 		}
 	}
-	p.notice("%d feeds listed at http://127.0.0.1:%d/feeds.opml", c.Feeds, server.Port)
+	fmt.Fprintf(o.Err, "%d feeds listed at http://127.0.0.1:%d/feeds.opml\n", c.Feeds, server.Port)
 	<-ctx.Done()
-	return p.printJSON(web.Summary())
+	return o.JSON(web.Summary())
 }
 
 // writeList writes a list of feeds to a file.

@@ -7,18 +7,19 @@ import (
 	"path/filepath"
 	"strings"
 
-	"feedmesh/classify/eval"
 	"feedmesh/classify/model"
+	"feedmesh/tools/classify/eval"
+	"feedmesh/tools/command"
 )
 
 // A classifyTrainCommand trains a model.
 type classifyTrainCommand struct {
 	rulesFlag
-	Part    eval.Part `env:"-" default:"all" enum:"train,test,all" help:"Part of the items to train on: train, test or all (${default})."`
-	Output  string    `env:"-" short:"o" required:"" placeholder:"FILE" help:"File to write the model to."`
-	Figures string    `env:"-" placeholder:"FILE" help:"File to write the model's figures to, in Markdown."`
-	From    string    `env:"-" placeholder:"TEXT" help:"Description of the items, for the figures; by default the file names."`
-	Files   []string  `arg:"" type:"existingfile" help:"Items, one JSON object per line, in the format of agent classify eval."`
+	Part    eval.Part `default:"all" enum:"train,test,all" help:"Part of the items to train on: train, test or all (${default})."`
+	Output  string    `short:"o" required:"" placeholder:"FILE" help:"File to write the model to."`
+	Figures string    `placeholder:"FILE" help:"File to write the model's figures to, in Markdown."`
+	From    string    `placeholder:"TEXT" help:"Description of the items, for the figures; by default the file names."`
+	Files   []string  `arg:"" type:"existingfile" help:"Items, one JSON object per line, in the format of eval."`
 }
 
 // Help implements kong's HelpProvider.
@@ -26,11 +27,11 @@ func (classifyTrainCommand) Help() string {
 	return `The model decides where no rule matches, and weights the rules: train it again
 after large changes of rules. It contains words and their weights, no items.
 
-    agent classify train items.jsonl.gz --part train -o model.gz --figures model.md`
+    go run ./tools/classify train items.jsonl.gz --part train -o model.gz --figures model.md`
 }
 
 // Run implements the command.
-func (c *classifyTrainCommand) Run(_ context.Context, p *program) error {
+func (c *classifyTrainCommand) Run(_ context.Context, o *command.Output) error {
 	rules, err := c.rules()
 	if err != nil {
 		return err
@@ -60,8 +61,8 @@ func (c *classifyTrainCommand) Run(_ context.Context, p *program) error {
 			return fmt.Errorf("write figures: %w", err)
 		}
 	}
-	p.page().printf("%s: %d bytes\n", c.Output, len(packed))
-	p.page().printf("%s: %d items, %d features; %s correct of %d held out\n", figures.Source, figures.Examples, figures.Features, percent(figures.Top1, 1), figures.HeldOut)
+	fmt.Fprintf(o.Out, "%s: %d bytes\n", c.Output, len(packed))
+	fmt.Fprintf(o.Out, "%s: %d items, %d features; %.1f %% correct of %d held out\n", figures.Source, figures.Examples, figures.Features, 100*figures.Top1, figures.HeldOut)
 	return nil
 }
 
@@ -71,6 +72,6 @@ func (c *classifyTrainCommand) document(figures model.Metrics) []byte {
 	for _, name := range c.Files {
 		names = append(names, filepath.Base(name))
 	}
-	return fmt.Appendf(nil, "# Model %s\n\n%s\nCreated by `agent classify train --part %s -o %s %s`. It contains words and their weights, no items.\n",
+	return fmt.Appendf(nil, "# Model %s\n\n%s\nCreated by `go run ./tools/classify train --part %s -o %s %s`. It contains words and their weights, no items.\n",
 		filepath.Base(c.Output), figures, c.Part, filepath.Base(c.Output), strings.Join(names, " "))
 }

@@ -1,14 +1,22 @@
+// Classify measures the classification of labelled items and trains the model of package model:
+//
+//	go run ./tools/classify eval items.jsonl.gz --part test
+//	go run ./tools/classify train items.jsonl.gz --part train -o model.gz --figures model.md
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
 	"feedmesh/classify"
-	"feedmesh/classify/eval"
 	"feedmesh/classify/model"
+	"feedmesh/tools/classify/eval"
+	"feedmesh/tools/command"
 )
+
+func main() {
+	command.Main("classify", "Measure rules and model on labelled items, and train a model.", new(classifyCommand))
+}
 
 // A classifyCommand groups the commands that measure and train classification.
 type classifyCommand struct {
@@ -18,7 +26,7 @@ type classifyCommand struct {
 
 // A rulesFlag selects rules that replace the built-in rules.
 type rulesFlag struct {
-	Rules string `env:"-" placeholder:"FILE" type:"existingfile" help:"Rules that override the built-in rules, as a txtar archive: each file replaces the built-in file of its name."`
+	Rules string `placeholder:"FILE" type:"existingfile" help:"Rules that override the built-in rules, as a txtar archive: each file replaces the built-in file of its name."`
 }
 
 // rules returns the selected rules, or all syntax errors of the rule set.
@@ -28,15 +36,15 @@ func (f rulesFlag) rules() (*classify.Rules, error) {
 	}
 	text, err := os.ReadFile(f.Rules)
 	if err != nil {
-		return nil, usageError("read rules: %w", err)
+		return nil, command.Usage("read rules: %w", err)
 	}
 	set, err := classify.Overlay(text)
 	if err != nil {
-		return nil, usageError("invalid rules in %s:\n%w", f.Rules, err)
+		return nil, command.Usage("invalid rules in %s:\n%w", f.Rules, err)
 	}
 	rules, err := classify.Compile(set)
 	if err != nil {
-		return nil, usageError("invalid rules in %s:\n%w", f.Rules, err)
+		return nil, command.Usage("invalid rules in %s:\n%w", f.Rules, err)
 	}
 	return rules, nil
 }
@@ -45,29 +53,24 @@ func (f rulesFlag) rules() (*classify.Rules, error) {
 func readModel(name string) (*model.Model, error) {
 	packed, err := os.ReadFile(name)
 	if err != nil {
-		return nil, usageError("read model: %w", err)
+		return nil, command.Usage("read model: %w", err)
 	}
 	m, err := model.Decode(packed)
 	if err != nil {
-		return nil, usageError("%s: %w", name, err)
+		return nil, command.Usage("%s: %w", name, err)
 	}
 	return m, nil
 }
 
-// withRecords calls do with the records of one part of a file. Errors without an exit code get the file's
-// name.
+// withRecords calls do with the records of one part of a file. Errors get the file's name.
 func withRecords(name string, part eval.Part, do func(records) error) error {
 	file, err := os.Open(name)
 	if err != nil {
-		return usageError("read items: %w", err)
+		return command.Usage("read items: %w", err)
 	}
 	defer file.Close()
 	if err := do(part.Filter(eval.Records(file))); err != nil {
-		var withCode exitError
-		if errors.As(err, &withCode) {
-			return err
-		}
-		return usageError("%s: %w", name, err)
+		return command.Usage("%s: %w", name, err)
 	}
 	return nil
 }
@@ -82,7 +85,7 @@ func trainModel(names []string, part eval.Part, rules *classify.Rules, from stri
 	}
 	m, err := t.Train(from)
 	if err != nil {
-		return nil, usageError("train model: %w", err)
+		return nil, command.Usage("train model: %w", err)
 	}
 	return m, nil
 }

@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"feedmesh/classify"
-	"feedmesh/classify/eval"
 	"feedmesh/classify/model"
 	"feedmesh/classify/spam"
+	"feedmesh/tools/classify/eval"
+	"feedmesh/tools/command"
 )
 
 // records are the items of a file.
@@ -18,10 +19,10 @@ type records = iter.Seq2[eval.Record, error]
 // A classifyEvalCommand measures the classification of labelled items.
 type classifyEvalCommand struct {
 	rulesFlag
-	Model string    `env:"-" placeholder:"FILE" help:"Model to use, or none; by default the built-in model."`
-	Train bool      `env:"-" help:"Train a model on the train part of the file and measure on the test part."`
-	Part  eval.Part `env:"-" default:"all" enum:"train,test,all" help:"Measure on the train part, the test part or all items; a hash of an item's ID selects its part (${default})."`
-	JSON  bool      `env:"-" name:"json" help:"Print JSON."`
+	Model string    `placeholder:"FILE" help:"Model to use, or none; by default the built-in model."`
+	Train bool      `help:"Train a model on the train part of the file and measure on the test part."`
+	Part  eval.Part `default:"all" enum:"train,test,all" help:"Measure on the train part, the test part or all items; a hash of an item's ID selects its part (${default})."`
+	JSON  bool      `name:"json" help:"Print JSON."`
 	File  string    `arg:"" type:"existingfile" help:"Items, one JSON object per line; may be gzip."`
 }
 
@@ -36,11 +37,11 @@ A category is correct if the item has it; items without categories are skipped. 
 built-in model was trained on some items: if FILE contains
 them, measure on the test part.
 
-    agent classify eval items.jsonl.gz --part test
+    go run ./tools/classify eval items.jsonl.gz --part test
 
 The effect of custom rules:
 
-    agent classify eval items.jsonl.gz --rules mine.txtar --model none`
+    go run ./tools/classify eval items.jsonl.gz --rules mine.txtar --model none`
 }
 
 // Validate is called by kong.
@@ -62,7 +63,7 @@ type classifyReport struct {
 }
 
 // Run implements the command.
-func (c *classifyEvalCommand) Run(_ context.Context, p *program) error {
+func (c *classifyEvalCommand) Run(_ context.Context, o *command.Output) error {
 	classifier, part, err := c.classifier()
 	if err != nil {
 		return err
@@ -74,7 +75,7 @@ func (c *classifyEvalCommand) Run(_ context.Context, p *program) error {
 		return err
 	}
 	if result.Rules.Items == 0 && result.Rules.Spam.Items == 0 {
-		return usageError("%s has no item with a category or a label", partName(part, c.File))
+		return command.Usage("%s has no item with a category or a label", partName(part, c.File))
 	}
 	if predictor != nil && result.Rules.Items > 0 {
 		classifier.Model = predictor
@@ -86,14 +87,13 @@ func (c *classifyEvalCommand) Run(_ context.Context, p *program) error {
 		result.Model, result.From = &report, &figures
 	}
 	if c.JSON {
-		return p.printJSON(result)
+		return o.JSON(result)
 	}
-	pg := p.page()
-	result.Rules.Print(pg.w, "rules only")
+	result.Rules.Print(o.Out, "rules only")
 	if result.Model != nil {
 		result.Model.Spam = eval.SpamMetrics{} // the model does not classify spam
-		pg.printf("\n")
-		result.Model.Print(pg.w, "with the model of "+clean(result.From.Source))
+		fmt.Fprintln(o.Out)
+		result.Model.Print(o.Out, "with the model of "+result.From.Source)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ var small = Span{Begin: begin, Learn: 14, Score: 7}
 // generate returns a world for a span.
 func generate(k Kind, n int, s Span) World { return k.Generate(n, s.Begin, s.Learn+s.Score+1, 1) }
 
-// The figures that agent simulate schedule prints for larger worlds.
+// The figures that go run ./tools/simulate schedule prints for larger worlds.
 func TestPrice_BeatsTiersAtEqualRequests(t *testing.T) {
 	t.Parallel()
 	for i, most := range []float64{0.80, 0.67} {

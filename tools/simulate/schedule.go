@@ -3,28 +3,32 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/schollz/progressbar/v3"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/term"
 
-	"feedmesh/agent/simulate/schedule"
+	"feedmesh/tools/command"
+	"feedmesh/tools/simulate/schedule"
 )
 
 // A simulateScheduleCommand compares polling policies.
 type simulateScheduleCommand struct {
-	Feeds    int           `env:"-" default:"4000" help:"Number of feeds of a world."`
-	Days     daySpan       `env:"-" default:"28+7" placeholder:"LEARN+SCORE" help:"Days of training, and days that are scored (${default})."`
-	Worlds   []string      `env:"-" default:"K,T" enum:"K,T" help:"Worlds: K with the rate distribution of Kiryanov 2022, T with that of Travers 2014 (${default})."`
-	Seed     seedRange     `env:"-" default:"1..3" placeholder:"FIRST..LAST" help:"Seeds of the worlds (${default})."`
-	Policies []string      `env:"-" default:"tiers,uniform,price" enum:"tiers,uniform,price" help:"Policies (${default})."`
-	Floor    time.Duration `env:"-" default:"225s" help:"Minimum interval of policy price."`
-	Log      string        `env:"-" placeholder:"FILE" type:"existingfile" help:"Use recorded feeds, CSV with feed,published, instead of generated worlds."`
-	SVG      string        `env:"-" name:"svg" placeholder:"FILE" help:"File for a plot of delays and requests."`
-	JSON     bool          `env:"-" name:"json" help:"Print JSON."`
+	Feeds    int           `default:"4000" help:"Number of feeds of a world."`
+	Days     daySpan       `default:"28+7" placeholder:"LEARN+SCORE" help:"Days of training, and days that are scored (${default})."`
+	Worlds   []string      `default:"K,T" enum:"K,T" help:"Worlds: K with the rate distribution of Kiryanov 2022, T with that of Travers 2014 (${default})."`
+	Seed     seedRange     `default:"1..3" placeholder:"FIRST..LAST" help:"Seeds of the worlds (${default})."`
+	Policies []string      `default:"tiers,uniform,price" enum:"tiers,uniform,price" help:"Policies (${default})."`
+	Floor    time.Duration `default:"225s" help:"Minimum interval of policy price."`
+	Log      string        `placeholder:"FILE" type:"existingfile" help:"Use recorded feeds, CSV with feed,published, instead of generated worlds."`
+	SVG      string        `name:"svg" placeholder:"FILE" help:"File for a plot of delays and requests."`
+	JSON     bool          `name:"json" help:"Print JSON."`
 }
 
 // Help implements kong's HelpProvider.
@@ -34,11 +38,11 @@ item's publication to the poll that fetches it.
 
 With a shorter minimum interval:
 
-    agent simulate schedule --floor 2m
+    go run ./tools/simulate schedule --floor 2m
 
 On recorded feeds:
 
-    agent simulate schedule --log items.csv --days 20+7`
+    go run ./tools/simulate schedule --log items.csv --days 20+7`
 }
 
 // Validate is called by kong.
@@ -53,9 +57,9 @@ func (c *simulateScheduleCommand) Validate() error {
 }
 
 // Run implements the command.
-func (c *simulateScheduleCommand) Run(ctx context.Context, p *program) error {
+func (c *simulateScheduleCommand) Run(ctx context.Context, o *command.Output) error {
 	began := time.Now()
-	results, err := c.results(ctx, p)
+	results, err := c.results(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -65,19 +69,18 @@ func (c *simulateScheduleCommand) Run(ctx context.Context, p *program) error {
 		}
 	}
 	if c.JSON {
-		return p.printJSON(results)
+		return o.JSON(results)
 	}
-	pg := p.page()
-	printResults(pg, results)
+	printResults(o.Out, results)
 	if c.Seed.first != c.Seed.last && c.Log == "" {
-		pg.printf("\nmean over seeds\n")
-		printResults(pg, schedule.Mean(results))
+		fmt.Fprintf(o.Out, "\nmean over seeds\n")
+		printResults(o.Out, schedule.Mean(results))
 	}
 	polls := 0
 	for _, r := range results {
 		polls += r.Polls
 	}
-	pg.printf("\n%d polls simulated in %v, %.2f million a second\n", polls, time.Since(began).Round(time.Millisecond), float64(polls)/1e6/time.Since(began).Seconds())
+	fmt.Fprintf(o.Out, "\n%d polls simulated in %v, %.2f million a second\n", polls, time.Since(began).Round(time.Millisecond), float64(polls)/1e6/time.Since(began).Seconds())
 	return nil
 }
 
@@ -88,10 +91,11 @@ type simulatedWorld struct {
 }
 
 // results compares the policies in all worlds, with one worker per processor.
-func (c *simulateScheduleCommand) results(ctx context.Context, p *program) ([]schedule.Result, error) {
+func (c *simulateScheduleCommand) results(ctx context.Context, o *command.Output) ([]schedule.Result, error) {
 	cases := c.cases()
 	all := make([][]schedule.Result, len(cases))
-	bar := p.bar(int64(len(cases)), "simulating", true)
+	bar := progressbar.NewOptions(len(cases), progressbar.OptionSetDescription("simulating"), progressbar.OptionSetWriter(o.Err),
+		progressbar.OptionSetVisibility(isTerminal(o.Err)), progressbar.OptionSetPredictTime(true))
 	defer bar.Exit()
 	var barLock sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
@@ -145,11 +149,11 @@ func (c *simulateScheduleCommand) recorded() (schedule.World, schedule.Span, err
 	defer file.Close()
 	world, err := schedule.ReadLog(file)
 	if err != nil {
-		return world, schedule.Span{}, usageError("%s: %w", c.Log, err)
+		return world, schedule.Span{}, command.Usage("%s: %w", c.Log, err)
 	}
 	span, err := world.Last(c.Days.learn, c.Days.score)
 	if err != nil {
-		return world, span, usageError("%s: %w: see --days", c.Log, err)
+		return world, span, command.Usage("%s: %w: see --days", c.Log, err)
 	}
 	return world, span, nil
 }
@@ -164,4 +168,9 @@ func (c *simulateScheduleCommand) draw(results []schedule.Result) error {
 		return fmt.Errorf("draw %s: %w", c.SVG, err)
 	}
 	return file.Close()
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }

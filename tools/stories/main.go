@@ -1,19 +1,33 @@
+// Stories compares the grouping of items into stories with other methods, on items whose stories are known:
+//
+//	go run ./tools/stories eval items.jsonl.gz --half test
 package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 
 	"feedmesh/classify/story"
-	grouping "feedmesh/classify/story/measure"
+	"feedmesh/tools/command"
+	grouping "feedmesh/tools/stories/measure"
 )
+
+func main() {
+	command.Main("stories", "Evaluate the grouping of items into stories.", new(storiesCommand))
+}
+
+// A storiesCommand groups the commands about stories.
+type storiesCommand struct {
+	Eval storiesEvalCommand `cmd:"" help:"Measure the grouping of items with known stories."`
+}
 
 // A storiesEvalCommand measures the grouping of items into stories.
 type storiesEvalCommand struct {
-	Half   grouping.Half `env:"-" default:"all" enum:"train,test,all" help:"Measure on the train half, the test half or all items; a hash of a story's name selects its half (${default})."`
-	Method []string      `env:"-" default:"ours,single-pass,components,kmeans,chains" enum:"ours,single-pass,components,kmeans,chains" help:"Methods to compare (${default})."`
-	JSON   bool          `env:"-" name:"json" help:"Print JSON."`
+	Half   grouping.Half `default:"all" enum:"train,test,all" help:"Measure on the train half, the test half or all items; a hash of a story's name selects its half (${default})."`
+	Method []string      `default:"ours,single-pass,components,kmeans,chains" enum:"ours,single-pass,components,kmeans,chains" help:"Methods to compare (${default})."`
+	JSON   bool          `name:"json" help:"Print JSON."`
 	File   string        `arg:"" type:"existingfile" help:"Items, one JSON object per line; may be gzip."`
 }
 
@@ -31,7 +45,7 @@ or they are pairs of items, of one story if the label is OK:
 "ours" is the method of agents. The thresholds of all methods were tuned on the train half
 of such sets, so only the test half is a fair comparison:
 
-    agent stories eval uci-headlines.jsonl.gz --half test
+    go run ./tools/stories eval uci-headlines.jsonl.gz --half test
 
 B3 is B-cubed; P, R and F1 are in percent. The measures of source 3: a
 message is missed if it is not in the cluster of its story, and foreign if
@@ -47,18 +61,18 @@ among the first ten, AFTER is the delay from their first item.`
 }
 
 // Run implements the command.
-func (c *storiesEvalCommand) Run(_ context.Context, p *program) error {
+func (c *storiesEvalCommand) Run(_ context.Context, o *command.Output) error {
 	file, err := os.Open(c.File)
 	if err != nil {
-		return usageError("read items: %w", err)
+		return command.Usage("read items: %w", err)
 	}
 	defer file.Close()
 	set, err := grouping.Read(file, c.Half)
 	if err != nil {
-		return usageError("%s: %w", c.File, err)
+		return command.Usage("%s: %w", c.File, err)
 	}
 	if len(set.Records) == 0 && len(set.Pairs) == 0 {
-		return usageError("%s has no item with a story, and no pair, in that half", c.File)
+		return command.Usage("%s has no item with a story, and no pair, in that half", c.File)
 	}
 	result := struct {
 		Items []grouping.Report     `json:"items,omitempty"`
@@ -78,19 +92,18 @@ func (c *storiesEvalCommand) Run(_ context.Context, p *program) error {
 		result.Ranks, result.Churn = ranks, &churn
 	}
 	if c.JSON {
-		return p.printJSON(result)
+		return o.JSON(result)
 	}
-	pg := p.page()
 	if len(result.Items) > 0 {
 		f := result.Items[0].Figures
-		pg.printf("%d items of %d stories\n", f.Items, f.Stories)
-		grouping.Print(pg.w, result.Items)
+		fmt.Fprintf(o.Out, "%d items of %d stories\n", f.Items, f.Stories)
+		grouping.Print(o.Out, result.Items)
 	}
 	if len(result.Pairs) > 0 {
-		grouping.PrintPairs(pg.w, result.Pairs)
+		grouping.PrintPairs(o.Out, result.Pairs)
 	}
 	if len(result.Ranks) > 0 {
-		grouping.PrintRankings(pg.w, result.Ranks, *result.Churn)
+		grouping.PrintRankings(o.Out, result.Ranks, *result.Churn)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func TestNearEval_CopiesAndTitles(t *testing.T) {
 			continue
 		}
 		var out strings.Builder
-		if err := result.print(&page{w: &out}); err != nil {
+		if err := result.print(&out); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{"METHOD", "PLANET", "ours, placed in turn", "SimHash", "bytes per stored item"} {
