@@ -18,6 +18,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/crawl/page"
 	"feedmesh/storage"
@@ -336,7 +337,7 @@ func TestPager_SpacesRequests(t *testing.T) {
 	}
 	p, out := pagerOf(t, nil)
 	p.hosts.spacing = gap
-	c := &crawler{fetcher: p.fetch, out: &outbox{}, clock: atNoon, metrics: p.metrics, slots: make(chan struct{}, 1), hosts: p.hosts}
+	c := &crawler{fetcher: p.fetch, out: &outbox{}, clock: atNoon, metrics: p.metrics, slots: make(chan struct{}, 1), hosts: p.hosts, bodies: new(bodycache.Cache)}
 	var group sync.WaitGroup
 	for i := range 3 {
 		group.Go(func() {
