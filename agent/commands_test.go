@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -129,7 +129,7 @@ func (failingIndex) Search(context.Context, storage.Query) (storage.Results, err
 }
 
 func TestSearch_ReportsFallbackToStore(t *testing.T) {
-	w := newTestbed(t, func(d *api.Deps) { d.Index = failingIndex{d.Index} })
+	w := newTestbed(t, func(d *service.Deps) { d.Index = failingIndex{d.Index} })
 	w.do(t, "search", "kernel").check(t, 0, "Kernel released", "The search index does not answer.")
 	w.do(t, "search", "kernel", "--json").check(t, 0, `"by":"store"`, "")
 }
@@ -198,7 +198,7 @@ func TestSearch_RequestsPagesUpToLimit(t *testing.T) {
 }
 
 func TestToken_IsSent(t *testing.T) {
-	w := newTestbed(t, func(d *api.Deps) { d.Token = "s3cret" })
+	w := newTestbed(t, func(d *service.Deps) { d.Token = "s3cret" })
 	w.do(t, "status").check(t, 1, "", "a token is required")
 	w.do(t, "status", "--token", "s3cret").check(t, 0, "version", "")
 	w.do(t, "status", "--token", "@"+write(t, "token", "s3cret\n")).check(t, 0, "version", "")

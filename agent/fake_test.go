@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/node"
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/config"
@@ -144,14 +144,14 @@ type testbed struct {
 	store  *memory.Store
 	index  *memory.Index
 	checks []wire.Check
-	api    *api.Server
+	api    *service.Server
 	feed   string // feed ID
 	item   string // item ID
 }
 
 // newTestbed returns a store with one feed, two items and one quarantined task. The titles contain terminal
 // controls.
-func newTestbed(t *testing.T, change ...func(*api.Deps)) *testbed {
+func newTestbed(t *testing.T, change ...func(*service.Deps)) *testbed {
 	t.Helper()
 	isolate(t)
 	w := &testbed{
@@ -175,19 +175,19 @@ func newTestbed(t *testing.T, change ...func(*api.Deps)) *testbed {
 	}
 	w.mesh.polls = map[string][]subjects.Poll{w.feed: {{At: time.Now(), Duration: 15 * time.Millisecond, Class: "dns"}, {At: time.Now(), Duration: time.Second, Status: 200, Size: 4321, ProxyID: "eu", Reason: "pinned: every 5 min, by a user"}}}
 	w.fill(t)
-	d := api.Deps{
+	d := service.Deps{
 		Store: w.store, Index: w.index, Mesh: w.mesh, Version: "test",
 		Now:     func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
 		Fetcher: nearby{fetch.New(fetch.Options{Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})},
 		Checks:  func(context.Context) []wire.Check { return w.checks }, Metrics: http.NotFoundHandler(),
-		RuleSetSpecs: []api.RuleSetSpec{{Name: "prepare", Does: "cleans", Default: []byte("keep all\n"), Check: checkLines}, classifyBook()},
+		RuleSetSpecs: []service.RuleSetSpec{{Name: "prepare", Does: "cleans", Default: []byte("keep all\n"), Check: checkLines}, classifyBook()},
 		Decider:      func() workbench.Decider { return rulesOnly{} },
 		Log:          slog.New(slog.DiscardHandler),
 	}
 	for _, f := range change {
 		f(&d)
 	}
-	w.api = api.New(d)
+	w.api = service.New(d)
 	w.Server = httptest.NewServer(w.api.Handler(http.NotFoundHandler()))
 	t.Cleanup(w.Close)
 	ctx, stop := context.WithCancel(t.Context())

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -53,14 +53,14 @@ func (c *addCommand) Run(ctx context.Context, p *program) error {
 	err = c.print(p, results, func(pg *page) {
 		pg.table(func(row func(...any)) {
 			for _, f := range results.Results {
-				if f.Outcome != api.Invalid {
+				if f.Outcome != service.Invalid {
 					row(f.Outcome, f.FeedID, f.URL)
 				}
 			}
 		})
 	})
 	for _, f := range results.Results {
-		if f.Outcome == api.Invalid {
+		if f.Outcome == service.Invalid {
 			p.notice("%s", f.Reason)
 		}
 	}
@@ -80,7 +80,7 @@ func (c *addCommand) result(results wire.ImportResults, ambiguous error) error {
 
 // discover returns the feed addresses found at the user's addresses. It prints the findings, and returns
 // errReported if the user must choose among several feeds or no feed was found.
-func (c *addCommand) discover(ctx context.Context, p *program, client *api.Client) (urls []string, err error) {
+func (c *addCommand) discover(ctx context.Context, p *program, client *service.Client) (urls []string, err error) {
 	for _, url := range c.URLs {
 		canonical, invalid := storage.CanonicalURL(url)
 		if invalid != nil { // the API reports invalid addresses
@@ -96,9 +96,9 @@ func (c *addCommand) discover(ctx context.Context, p *program, client *api.Clien
 			return nil, failure
 		}
 		switch {
-		case found.Kind == api.KindFeed:
+		case found.Kind == service.KindFeed:
 			urls = append(urls, url)
-		case found.Kind == api.KindUnreachable:
+		case found.Kind == service.KindUnreachable:
 			p.notice("%s cannot be fetched (%s); added anyway, to be polled later", url, found.Problem)
 			urls = append(urls, url)
 		case len(found.Feeds) == 0:

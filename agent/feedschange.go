@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -27,7 +27,7 @@ func (removeCommand) Help() string {
 
 // Run implements the command.
 func (c *removeCommand) Run(ctx context.Context, p *program) error {
-	return c.change(ctx, p, c.IDs, "removed", (*api.Client).RemoveFeed)
+	return c.change(ctx, p, c.IDs, "removed", (*service.Client).RemoveFeed)
 }
 
 // A refreshCommand requests an immediate poll of feeds.
@@ -56,7 +56,7 @@ func (c *refreshCommand) Run(ctx context.Context, p *program) error {
 	case len(c.IDs) > 0 && filter != wire.FeedFilter{}:
 		return usageError("name feeds or select them by flags, not both")
 	case len(c.IDs) > 0:
-		return c.change(ctx, p, c.IDs, "will be polled now", (*api.Client).RefreshFeed)
+		return c.change(ctx, p, c.IDs, "will be polled now", (*service.Client).RefreshFeed)
 	case filter == wire.FeedFilter{}:
 		return usageError("no feeds selected: name their IDs or URLs, or use flags")
 	}
@@ -64,7 +64,7 @@ func (c *refreshCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	done, err := client.ChangeFeeds(ctx, wire.BulkChange{Action: api.ActionRefresh, Filter: &filter})
+	done, err := client.ChangeFeeds(ctx, wire.BulkChange{Action: service.ActionRefresh, Filter: &filter})
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (c *refreshCommand) Run(ctx context.Context, p *program) error {
 }
 
 // change applies an operation to each feed.
-func (q query) change(ctx context.Context, p *program, feeds []string, done string, do func(*api.Client, context.Context, string) error) error {
+func (q query) change(ctx context.Context, p *program, feeds []string, done string, do func(*service.Client, context.Context, string) error) error {
 	client, err := q.client()
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (c *exportCommand) Run(ctx context.Context, p *program) error {
 
 // exportTo writes the list to a file. An existing regular file is replaced when the list is complete; a
 // device or pipe is written to directly.
-func exportTo(ctx context.Context, client *api.Client, path string) error {
+func exportTo(ctx context.Context, client *service.Client, path string) error {
 	if at, err := filepath.EvalSymlinks(path); err == nil {
 		path = at
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -54,7 +54,7 @@ func (c *importCommand) Run(ctx context.Context, p *program) error {
 	sent := progressbar.NewReader(list, bar)
 	imp, err := client.StartImport(ctx, filepath.Base(name), struct{ io.Reader }{&sent})
 	bar.Clear()
-	var refusal *api.Problem
+	var refusal *service.Problem
 	if errors.As(err, &refusal) {
 		return fmt.Errorf("%s: %w; nothing was added", name, err)
 	}
@@ -76,7 +76,7 @@ func (c *importCommand) Run(ctx context.Context, p *program) error {
 }
 
 // waitForImport shows the progress of an import until it has finished.
-func (p *program) waitForImport(ctx context.Context, client *api.Client, imp wire.Import) (wire.Import, error) {
+func (p *program) waitForImport(ctx context.Context, client *service.Client, imp wire.Import) (wire.Import, error) {
 	bar := p.bar(int64(imp.Total), "importing", imp.Total > 1000)
 	defer bar.Clear()
 	return client.WaitForImport(ctx, imp.ID, func(now wire.Import) { bar.Set(now.Done) })
@@ -87,11 +87,11 @@ const maxInvalidLines = 20
 
 // reportInvalidLines prints the invalid lines of a list. If any, it returns an exit error: 2 if no feed was
 // imported, else 3.
-func (p *program) reportInvalidLines(ctx context.Context, client *api.Client, file string, imp wire.Import) error {
+func (p *program) reportInvalidLines(ctx context.Context, client *service.Client, file string, imp wire.Import) error {
 	if imp.Invalid == 0 {
 		return nil
 	}
-	page, err := client.ImportLines(ctx, wire.ImportSearch{ID: imp.ID, Outcome: api.Invalid, Limit: maxInvalidLines})
+	page, err := client.ImportLines(ctx, wire.ImportSearch{ID: imp.ID, Outcome: service.Invalid, Limit: maxInvalidLines})
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/role/parse/feed/compare"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -49,13 +49,13 @@ func (c *testCommand) Run(ctx context.Context, p *program) error {
 }
 
 // test fetches a stored feed by its ID, so that its settings apply, and any other feed by its URL.
-func (c *testCommand) test(ctx context.Context, client *api.Client) (wire.FetchTest, error) {
+func (c *testCommand) test(ctx context.Context, client *service.Client) (wire.FetchTest, error) {
 	id, err := feedID(c.ID)
 	if err != nil {
 		return wire.FetchTest{}, err
 	}
 	result, err := client.TestFetch(ctx, wire.FetchTestRequest{Feed: id, Compare: c.Compare})
-	var refusal *api.Problem
+	var refusal *service.Problem
 	if errors.As(err, &refusal) && refusal.Status == http.StatusNotFound && strings.ContainsAny(c.ID, ".:/") {
 		return client.TestFetch(ctx, wire.FetchTestRequest{URL: c.ID, Compare: c.Compare})
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -85,7 +85,7 @@ func (c *importsShowCommand) Run(ctx context.Context, p *program) error {
 	}
 	outcome := ""
 	if c.Invalid {
-		outcome = api.Invalid
+		outcome = service.Invalid
 	}
 	answer := struct {
 		wire.Import

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
@@ -58,7 +58,7 @@ func (c *quarantineListCommand) Run(ctx context.Context, p *program) error {
 }
 
 // quarantined returns all tasks in quarantine, without their messages.
-func quarantined(ctx context.Context, client *api.Client) ([]subjects.Quarantined, error) {
+func quarantined(ctx context.Context, client *service.Client) ([]subjects.Quarantined, error) {
 	tasks := []subjects.Quarantined{}
 	for after := uint64(0); ; {
 		page, err := client.Quarantine(ctx, after, 500)
@@ -130,7 +130,7 @@ func (quarantineReplayCommand) Help() string {
 
 // Run implements the command.
 func (c *quarantineReplayCommand) Run(ctx context.Context, p *program) error {
-	return c.changeTasks(ctx, p, c.Numbers, "returned to its queue", (*api.Client).Replay)
+	return c.changeTasks(ctx, p, c.Numbers, "returned to its queue", (*service.Client).Replay)
 }
 
 // A quarantineDropCommand deletes tasks.
@@ -148,11 +148,11 @@ func (quarantineDropCommand) Help() string {
 
 // Run implements the command.
 func (c *quarantineDropCommand) Run(ctx context.Context, p *program) error {
-	return c.changeTasks(ctx, p, c.Numbers, "dropped", (*api.Client).DropQuarantined)
+	return c.changeTasks(ctx, p, c.Numbers, "dropped", (*service.Client).DropQuarantined)
 }
 
 // changeTasks applies an operation to each quarantined task.
-func (q query) changeTasks(ctx context.Context, p *program, numbers []string, outcome string, do func(*api.Client, context.Context, uint64) error) error {
+func (q query) changeTasks(ctx context.Context, p *program, numbers []string, outcome string, do func(*service.Client, context.Context, uint64) error) error {
 	client, err := q.client()
 	if err != nil {
 		return err

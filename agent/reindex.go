@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -62,7 +62,7 @@ func (c *reindexCommand) Run(ctx context.Context, p *program) error {
 }
 
 // awaitReindex waits until all items are compared and the queued tasks are done.
-func (p *program) awaitReindex(ctx context.Context, client *api.Client, job wire.Reindex) (wire.Reindex, error) {
+func (p *program) awaitReindex(ctx context.Context, client *service.Client, job wire.Reindex) (wire.Reindex, error) {
 	bar := p.bar(-1, "comparing", true)
 	defer bar.Clear()
 	begun := job.Started

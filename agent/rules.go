@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -131,7 +131,7 @@ type textCommand struct {
 }
 
 // open returns the client and the text.
-func (c *textCommand) open(p *program) (*api.Client, []byte, error) {
+func (c *textCommand) open(p *program) (*service.Client, []byte, error) {
 	client, err := c.client()
 	if err != nil {
 		return nil, nil, err

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
@@ -89,7 +89,7 @@ func (c *searchCommand) printNotes(p *program, found wire.SearchResults) {
 }
 
 // search requests pages until the limit is reached.
-func (c *searchCommand) search(ctx context.Context, client *api.Client) (wire.SearchResults, error) {
+func (c *searchCommand) search(ctx context.Context, client *service.Client) (wire.SearchResults, error) {
 	s := wire.Search{
 		Query: strings.Join(c.Words, " "), Category: c.Category, Topic: c.Topic, Flag: c.Flag, Language: c.Language,
 		After: c.After.Time, Before: c.Before.Time, Sort: c.Sort, Once: c.Once, Duplicates: c.AllDuplicates, Spam: c.Spam,

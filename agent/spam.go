@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 )
 
 // A spamCommand groups the commands about spam.
@@ -79,7 +79,7 @@ func (spamReleaseCommand) Help() string {
 
 // Run implements the command.
 func (c *spamReleaseCommand) Run(ctx context.Context, p *program) error {
-	return c.markItems(ctx, p, c.IDs, "marked as not spam", (*api.Client).ReleaseSpam)
+	return c.markItems(ctx, p, c.IDs, "marked as not spam", (*service.Client).ReleaseSpam)
 }
 
 // A spamReportCommand marks items as spam.
@@ -97,11 +97,11 @@ func (spamReportCommand) Help() string {
 
 // Run implements the command.
 func (c *spamReportCommand) Run(ctx context.Context, p *program) error {
-	return c.markItems(ctx, p, c.IDs, "marked as spam", (*api.Client).ReportSpam)
+	return c.markItems(ctx, p, c.IDs, "marked as spam", (*service.Client).ReportSpam)
 }
 
 // markItems marks each item as spam or not spam.
-func (q query) markItems(ctx context.Context, p *program, items []string, what string, do func(*api.Client, context.Context, string) error) error {
+func (q query) markItems(ctx context.Context, p *program, items []string, what string, do func(*service.Client, context.Context, string) error) error {
 	client, err := q.client()
 	if err != nil {
 		return err

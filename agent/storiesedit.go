@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -27,7 +27,7 @@ Later clustering does not undo a manual split.`
 
 // Run implements the command.
 func (c *storiesSplitCommand) Run(ctx context.Context, p *program) error {
-	return c.editStory(p, c.ID, func(client *api.Client) (wire.StoryView, error) {
+	return c.editStory(p, c.ID, func(client *service.Client) (wire.StoryView, error) {
 		return client.SplitStory(ctx, c.ID, wire.SplitRequest{EventID: c.Event, ItemID: c.Item})
 	})
 }
@@ -53,11 +53,11 @@ func (c *storiesJoinCommand) Run(ctx context.Context, p *program) error {
 	if c.Other == "" {
 		return usageError("story ID is empty; agent stories list prints the IDs of stories")
 	}
-	return c.editStory(p, c.ID, func(client *api.Client) (wire.StoryView, error) { return client.JoinStories(ctx, c.ID, c.Other) })
+	return c.editStory(p, c.ID, func(client *service.Client) (wire.StoryView, error) { return client.JoinStories(ctx, c.ID, c.Other) })
 }
 
 // editStory applies a manual edit to a story and prints the result.
-func (q query) editStory(p *program, id string, do func(*api.Client) (wire.StoryView, error)) error {
+func (q query) editStory(p *program, id string, do func(*service.Client) (wire.StoryView, error)) error {
 	client, err := q.client()
 	if err != nil {
 		return err

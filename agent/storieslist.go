@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -67,7 +67,7 @@ func (c *storiesListCommand) Run(ctx context.Context, p *program) error {
 }
 
 // list requests pages until the limit is reached.
-func (c *storiesListCommand) list(ctx context.Context, client *api.Client) (wire.StoryPage, error) {
+func (c *storiesListCommand) list(ctx context.Context, client *service.Client) (wire.StoryPage, error) {
 	switch {
 	case c.Limit < 1:
 		return wire.StoryPage{}, usageError("--limit: %d is not positive", c.Limit)

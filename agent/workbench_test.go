@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/classify"
@@ -34,7 +34,7 @@ func (r rulesOnly) Decide(d classify.Document) classify.Decision {
 }
 
 // classifyBook is a rule set that labels items.
-func classifyBook() api.RuleSetSpec {
+func classifyBook() service.RuleSetSpec {
 	compiled := func(text []byte) (rulesOnly, []rule.Rule, error) {
 		set, err := rule.Parse(text)
 		if err != nil {
@@ -43,7 +43,7 @@ func classifyBook() api.RuleSetSpec {
 		rules, err := classify.Compile(set)
 		return rulesOnly{rules}, set.Rules, err
 	}
-	return api.RuleSetSpec{
+	return service.RuleSetSpec{
 		Name: "classify", Does: "labels", Default: []byte("category os when kernel\n"),
 		Check:   func(text []byte) error { _, _, err := compiled(text); return err },
 		Warn:    func([]byte) []string { return []string{"rules:1: it is \x1b[0modd"} },

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 )
@@ -17,7 +17,7 @@ type jobCommand struct {
 }
 
 // follow waits for a job unless --no-wait is given, and prints its state.
-func (c jobCommand) follow(ctx context.Context, p *program, client *api.Client, job wire.Job) error {
+func (c jobCommand) follow(ctx context.Context, p *program, client *service.Client, job wire.Job) error {
 	if c.Wait {
 		bar := p.bar(-1, job.Note, true)
 		var err error

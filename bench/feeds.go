@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 	"feedmesh/storage"
 	"feedmesh/tests/engines"
@@ -114,7 +114,7 @@ func startServer(name string, args ...string) (process *engines.Process, port st
 }
 
 // addTo adds all feeds to a node.
-func (f *remoteFeeds) addTo(ctx context.Context, node *api.Client) error {
+func (f *remoteFeeds) addTo(ctx context.Context, node *service.Client) error {
 	_, err := node.ImportFeeds(ctx, strings.NewReader(strings.Join(f.urls, "\n")))
 	return err
 }
@@ -145,12 +145,12 @@ func (f *remoteFeeds) ids() []string {
 }
 
 // poll polls some of the feeds together, and waits until all were requested.
-func (f *remoteFeeds) poll(ctx context.Context, node *api.Client, ids []string) error {
+func (f *remoteFeeds) poll(ctx context.Context, node *service.Client, ids []string) error {
 	since, err := f.count()
 	if err != nil {
 		return err
 	}
-	if err := doTo(ctx, node, api.ActionRefresh, ids); err != nil {
+	if err := doTo(ctx, node, service.ActionRefresh, ids); err != nil {
 		return err
 	}
 	return f.waitRequests(ctx, since+len(ids))

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -139,7 +139,7 @@ func (g *growth) atItems(ctx context.Context, n int) error {
 	if err := g.polls(ctx, n, "items", ids); err != nil {
 		return err
 	}
-	if err := doTo(ctx, g.Client, api.ActionRemove, ids); err != nil {
+	if err := doTo(ctx, g.Client, service.ActionRemove, ids); err != nil {
 		return err
 	}
 	if _, err := g.until(ctx, func(now wire.Status) bool { return now.Indexed <= st.Indexed }); err != nil {

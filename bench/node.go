@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/node"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
@@ -26,7 +26,7 @@ import (
 // A run is one node under measurement, in this process, so that one profile covers all of it and its clock
 // can be advanced.
 type run struct {
-	*api.Client
+	*service.Client
 	*report
 	feedServerCPU *remoteFeeds
 	clock         *clock
@@ -97,7 +97,7 @@ func (r *run) start(ctx context.Context, c config.Config) (ended chan error, err
 	}()
 	select {
 	case addr := <-ready:
-		r.Client, err = api.NewClient("http://"+addr, "")
+		r.Client, err = service.NewClient("http://"+addr, "")
 		return ended, err
 	case err := <-ended:
 		return nil, fmt.Errorf("the node did not start: %w", err)
@@ -147,7 +147,7 @@ func (r *run) until(ctx context.Context, is func(wire.Status) bool) (wire.Status
 }
 
 // until requests the node's status at intervals until it meets a condition.
-func until(ctx context.Context, node *api.Client, pause time.Duration, is func(wire.Status) bool) (wire.Status, error) {
+func until(ctx context.Context, node *service.Client, pause time.Duration, is func(wire.Status) bool) (wire.Status, error) {
 	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(pause) {
 		st, err := node.Status(ctx)
 		if err != nil {
@@ -237,7 +237,7 @@ func (r *run) someFeeds(ctx context.Context, n int) ([]string, error) {
 }
 
 // doTo applies an operation to feeds of a node, in batches.
-func doTo(ctx context.Context, node *api.Client, what string, ids []string) error {
+func doTo(ctx context.Context, node *service.Client, what string, ids []string) error {
 	for step := range slices.Chunk(ids, 500) {
 		done, err := node.ChangeFeeds(ctx, wire.BulkChange{Action: what, IDs: step})
 		if err != nil {

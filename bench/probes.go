@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
@@ -34,7 +34,7 @@ func startProbes(n int) (*probes, error) {
 }
 
 // run publishes an item in one feed after another, until ctx ends.
-func (p *probes) run(ctx context.Context, node *api.Client) error {
+func (p *probes) run(ctx context.Context, node *service.Client) error {
 	for i, url := range p.urls {
 		next := time.Now().Add(probeEvery)
 		if err := p.probe(ctx, node, i, url); err != nil && ctx.Err() == nil {
@@ -50,7 +50,7 @@ func (p *probes) run(ctx context.Context, node *api.Client) error {
 }
 
 // probe publishes in all feeds, and waits until the i-th feed's item is searchable.
-func (p *probes) probe(ctx context.Context, node *api.Client, i int, url string) error {
+func (p *probes) probe(ctx context.Context, node *service.Client, i int, url string) error {
 	if err := p.publish(); err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ var background = []struct{ function, name string }{
 	{"bleve", "index: analysis"},
 	{"agent/role.(*scheduler)", "role schedule"},
 	{"agent/role/schedule/", "role schedule"},
-	{"agent/api", "API"},
+	{"agent/service", "API"},
 	{"nats-io/nats.go", "NATS client"},
 	{"nats-io/nats%2ego", "NATS client"},
 	{"gcBgMarkWorker", "garbage collection"},

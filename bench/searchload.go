@@ -9,14 +9,14 @@ import (
 	"time"
 	"unicode"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
 // searchLoad simulate console users: they search for one to three words of titles, best first, grouped by story,
 // with facets.
 type searchLoad struct {
-	node   *api.Client
+	node   *service.Client
 	titles [][]string // words of some items' titles
 	chance *rand.Rand
 
@@ -28,7 +28,7 @@ type searchLoad struct {
 const searchEvery = 200 * time.Millisecond
 
 // newSearchLoad returns a search load based on the newest items.
-func newSearchLoad(ctx context.Context, node *api.Client) (*searchLoad, error) {
+func newSearchLoad(ctx context.Context, node *service.Client) (*searchLoad, error) {
 	p := &searchLoad{node: node, chance: rand.New(rand.NewPCG(9, 5))}
 	q := wire.Search{Sort: "newest", Limit: 100}
 	for range 10 {

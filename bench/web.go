@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 	"feedmesh/tests/engines"
 )
@@ -92,7 +92,7 @@ func (w *remoteWeb) ledger(ctx context.Context) (s simulate.Summary, err error) 
 }
 
 // addTo adds all feeds to a node.
-func (w *remoteWeb) addTo(ctx context.Context, node *api.Client) error {
+func (w *remoteWeb) addTo(ctx context.Context, node *service.Client) error {
 	list, err := get(ctx, w.base+"/feeds.opml")
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/node"
 	"feedmesh/agent/simulate"
 	"feedmesh/config"
@@ -34,7 +34,7 @@ func (c *cluster) settings(t *testing.T, user string, roles ...string) config.Co
 }
 
 // startAgent runs an agent until the test ends, and returns a client of its API if it has one.
-func startAgent(t *testing.T, s config.Config) *api.Client {
+func startAgent(t *testing.T, s config.Config) *service.Client {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan string, 1), make(chan error, 1)
@@ -53,7 +53,7 @@ func startAgent(t *testing.T, s config.Config) *api.Client {
 		if addr == "" {
 			return nil
 		}
-		client, err := api.NewClient("http://"+addr, "")
+		client, err := service.NewClient("http://"+addr, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestAgents_JoinWithTheirUsers(t *testing.T) {
 }
 
 // grow starts a test feed server with the given number of items a feed, and imports its feeds.
-func grow(t *testing.T, client *api.Client, feeds, items int) *simulate.FeedServer {
+func grow(t *testing.T, client *service.Client, feeds, items int) *simulate.FeedServer {
 	t.Helper()
 	farm := simulate.NewFeedServer(feeds, items, time.Now())
 	web := httptest.NewServer(farm)
@@ -94,7 +94,7 @@ func grow(t *testing.T, client *api.Client, feeds, items int) *simulate.FeedServ
 }
 
 // searchable waits until all published items are searchable.
-func searchable(t *testing.T, client *api.Client, farm *simulate.FeedServer) {
+func searchable(t *testing.T, client *service.Client, farm *simulate.FeedServer) {
 	t.Helper()
 	wait(t, "all items served are searchable", func() bool {
 		s, err := client.Status(t.Context())

@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role"
 	"feedmesh/agent/role/crawl/fetch"
@@ -89,7 +89,7 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 			t.Errorf("%s: publish heartbeat: %v", r.Name, err)
 		}
 	}
-	client, err := api.NewClient("http://"+l.Addr().String(), "")
+	client, err := service.NewClient("http://"+l.Addr().String(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ const (
 	RuleBucket     = "rules"    // rule set name: Rules
 	ProxyBucket    = "proxies"  // proxy ID: Proxy
 
-	ResponseBucket     = "answers"       // hash of a repeatable request: its response, see package agent/api
+	ResponseBucket     = "answers"       // hash of a repeatable request: its response, see package agent/service
 	SubscriptionBucket = "subscriptions" // token: a feed's subscription at its WebSub hub, see package agent/websub
 )
 

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 )
@@ -52,7 +52,7 @@ type process struct {
 // spawn starts the program on a data folder and waits until it serves.
 func spawn(t *testing.T, program, dir, addr string, flags ...string) *process {
 	t.Helper()
-	client, err := api.NewClient("http://"+addr, "")
+	client, err := service.NewClient("http://"+addr, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/node"
 	"feedmesh/agent/role"
 	"feedmesh/agent/wire"
@@ -32,7 +32,7 @@ func settings(dir string) config.Config {
 
 // A running node.
 type running struct {
-	*api.Client
+	*service.Client
 	t    *testing.T
 	stop func() // stops the node and waits for its end
 }
@@ -50,7 +50,7 @@ func start(t *testing.T, c config.Config, clock role.Clock) *running {
 	}()
 	select {
 	case addr := <-ready:
-		client, err := api.NewClient("http://"+addr, string(c.Token))
+		client, err := service.NewClient("http://"+addr, string(c.Token))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/tests/engines"
 )
@@ -31,7 +31,7 @@ func previousAgent(t *testing.T, program, data string) (*running, func()) {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	client, err := api.NewClient("http://"+listen, "")
+	client, err := service.NewClient("http://"+listen, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/role"
+	"feedmesh/agent/service"
 	"feedmesh/subjects"
 )
 
@@ -23,10 +23,10 @@ func (n *node) openHealth(env *role.Env) error {
 		return err
 	}
 	loopback := l.Addr().(*net.TCPAddr).IP.IsLoopback()
-	server := api.New(api.Deps{Checks: n.checks, Metrics: env.MetricsPage, Token: string(n.config.Token), Log: n.options.Log})
+	server := service.New(service.Deps{Checks: n.checks, Metrics: env.MetricsPage, Token: string(n.config.Token), Log: n.options.Log})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- api.Serve(ctx, l, server.Health(loopback), n.options.Log) }()
+	go func() { ended <- service.Serve(ctx, l, server.Health(loopback), n.options.Log) }()
 	n.closeLater(closer(func() error { cancel(); return <-ended }))
 	n.options.Log.Info("health endpoint started", "url", "http://"+l.Addr().String())
 	return nil

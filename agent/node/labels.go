@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/role"
+	"feedmesh/agent/service"
 	"feedmesh/agent/workbench"
 	"feedmesh/classify"
 	"feedmesh/classify/model"
@@ -17,15 +17,15 @@ import (
 // labelSets returns the rule sets that label items, and gives the roles a classifier built from the active
 // versions.
 func labelSets(env *role.Env) []*ruleSet {
-	rules, activeRules := ruleSetOf(api.RuleSetSpec{
+	rules, activeRules := ruleSetOf(service.RuleSetSpec{
 		Name: "classify", Does: "Topics and actions for items. A file replaces the built-in file of the same name.",
 		Default: classify.ShippedArchive(), Warn: warn,
 	}, role.Classify, compile)
-	lists, activeLists := ruleSetOf(api.RuleSetSpec{
+	lists, activeLists := ruleSetOf(service.RuleSetSpec{
 		Name: "spam", Does: "Signals of spam and their weights. A file replaces the built-in file of the same name.",
 		Default: spam.Shipped(), Learn: workbench.LearnSpam,
 	}, role.Classify, spam.Parse)
-	learned, activeModel := ruleSetOf(api.RuleSetSpec{
+	learned, activeModel := ruleSetOf(service.RuleSetSpec{
 		Name: "model", Does: "Model for items that no rule matches. Training writes it; it is not readable text.",
 		Default: model.Shipped(),
 	}, role.Classify, model.Decode)

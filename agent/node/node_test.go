@@ -21,8 +21,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/role"
+	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
@@ -59,10 +59,10 @@ func (l *log) String() string {
 
 // running is a started node.
 type running struct {
-	*api.Client // client of its API; nil without role api
-	t           *testing.T
-	log         *log
-	stop        func() // stops the node and waits for its end
+	*service.Client // client of its API; nil without role api
+	t               *testing.T
+	log             *log
+	stop            func() // stops the node and waits for its end
 }
 
 // start runs a node until the test ends or stop is called.
@@ -86,7 +86,7 @@ func start(t *testing.T, c config.Config) *running {
 	case addr := <-ready:
 		if addr != "" {
 			var err error
-			if r.Client, err = api.NewClient("http://"+addr, ""); err != nil {
+			if r.Client, err = service.NewClient("http://"+addr, ""); err != nil {
 				t.Fatal(err)
 			}
 		}

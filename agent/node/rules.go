@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/role"
+	"feedmesh/agent/service"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
@@ -32,7 +32,7 @@ const (
 // versions.
 func newRuleSets(env *role.Env) []*ruleSet {
 	var prepare *ruleSet
-	prepare, env.Prepare = ruleSetOf(api.RuleSetSpec{
+	prepare, env.Prepare = ruleSetOf(service.RuleSetSpec{
 		Name: "prepare", Does: "what becomes of entries' markup, links and titles", Default: document(text.Default()),
 	}, role.Prepare, text.Parse)
 	return append([]*ruleSet{prepare}, labelSets(env)...)
@@ -52,7 +52,7 @@ func document(rules json.Marshaler) []byte {
 
 // ruleSet is a rule set of this program with the version that is active in this process.
 type ruleSet struct {
-	api.RuleSetSpec
+	service.RuleSetSpec
 	role     role.Role                              // the role that applies it
 	activate func(version int64, text []byte) error // activates a text, unless it is invalid
 	version  atomic.Int64                           // active version; 0: built in
@@ -61,7 +61,7 @@ type ruleSet struct {
 // ruleSetOf returns a rule set whose texts parse to T, and a function that returns the active T, at first the
 // built-in one. The built-in text must be valid. It is parsed on first use, because agents that only fetch
 // never need it.
-func ruleSetOf[T any](spec api.RuleSetSpec, by role.Role, parse func([]byte) (*T, error)) (*ruleSet, func() *T) {
+func ruleSetOf[T any](spec service.RuleSetSpec, by role.Role, parse func([]byte) (*T, error)) (*ruleSet, func() *T) {
 	builtIn := sync.OnceValue(func() *T {
 		rules, err := parse(spec.Default)
 		if err != nil {
@@ -90,8 +90,8 @@ func ruleSetOf[T any](spec api.RuleSetSpec, by role.Role, parse func([]byte) (*T
 }
 
 // ruleSetSpecs returns the rule set descriptions for the API.
-func (n *node) ruleSetSpecs() []api.RuleSetSpec {
-	specs := make([]api.RuleSetSpec, len(n.rules))
+func (n *node) ruleSetSpecs() []service.RuleSetSpec {
+	specs := make([]service.RuleSetSpec, len(n.rules))
 	for i, set := range n.rules {
 		specs[i] = set.RuleSetSpec
 	}

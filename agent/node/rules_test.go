@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/role"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
@@ -71,7 +71,7 @@ func TestRules_ReachAllAgentsWithinASecond(t *testing.T) {
 	if took := time.Since(began); took > time.Second {
 		t.Errorf("took %v, want less than a second", took)
 	}
-	var p *api.Problem
+	var p *service.Problem
 	if _, err := center.PutRules(t.Context(), "prepare", 1, []byte("no rules at all"), ""); !errors.As(err, &p) || p.Status != 422 {
 		t.Errorf("got %v for invalid rules, want status 422", err)
 	}
@@ -105,7 +105,7 @@ func TestActivateRules_InvalidKeepsPrevious(t *testing.T) {
 	t.Parallel()
 	logs := &log{}
 	n := &node{options: Options{Log: slog.New(slog.NewTextHandler(logs, nil))}, roles: []role.Role{role.Prepare}, beatNow: make(chan struct{}, 1)}
-	set, rules := ruleSetOf(api.RuleSetSpec{Name: "prepare", Default: []byte("built in")}, role.Prepare, func(text []byte) (*string, error) {
+	set, rules := ruleSetOf(service.RuleSetSpec{Name: "prepare", Default: []byte("built in")}, role.Prepare, func(text []byte) (*string, error) {
 		s := string(text)
 		if strings.Contains(s, "newer") {
 			return nil, errors.New("unknown rule type")

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/role"
+	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 )
 
@@ -56,7 +56,7 @@ func (n *node) startSimulation(ctx context.Context, env *role.Env) error {
 		return err
 	}
 	n.closeLater(server)
-	if _, err := api.ImportFeeds(ctx, env.Store, n.mesh, web.Feeds(server.Port), env.Clock.Now()); err != nil {
+	if _, err := service.ImportFeeds(ctx, env.Store, n.mesh, web.Feeds(server.Port), env.Clock.Now()); err != nil {
 		return err
 	}
 	n.options.Log.Info("simulated feeds started, see the ledger",

@@ -6,9 +6,9 @@ import (
 	_ "embed"
 	"fmt"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/opml"
 	"feedmesh/agent/role"
+	"feedmesh/agent/service"
 )
 
 //go:embed starter.opml
@@ -30,7 +30,7 @@ func (n *node) importStarter(ctx context.Context, env *role.Env) error {
 	if err != nil {
 		return fmt.Errorf("read the starter list: %w", err)
 	}
-	if _, err := api.ImportFeeds(ctx, env.Store, n.mesh, feeds, env.Clock.Now()); err != nil {
+	if _, err := service.ImportFeeds(ctx, env.Store, n.mesh, feeds, env.Clock.Now()); err != nil {
 		return err
 	}
 	n.options.Log.Info("starter feeds imported into the empty store (disable with --starter=false)", "feeds", len(feeds))

@@ -6,8 +6,8 @@ import (
 	"runtime/metrics"
 	"time"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/role"
+	"feedmesh/agent/service"
 )
 
 const (
@@ -98,7 +98,7 @@ func (n *node) logStartupProgress(ctx context.Context, env *role.Env) error {
 		if err != nil {
 			continue
 		}
-		feeds, err := api.CountFeeds(ctx, n.mesh)
+		feeds, err := service.CountFeeds(ctx, n.mesh)
 		if err != nil {
 			continue
 		}

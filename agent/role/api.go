@@ -5,9 +5,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"feedmesh/agent/api"
-	"feedmesh/agent/console"
-	"feedmesh/agent/greader"
+	"feedmesh/agent/service"
+	"feedmesh/agent/web/console"
+	"feedmesh/agent/web/greader"
 	"feedmesh/agent/workbench"
 )
 
@@ -18,7 +18,7 @@ var API = Role{
 	Store:       true,
 	Index:       true,
 	Run: func(ctx context.Context, env *Env) error {
-		server := api.New(api.Deps{
+		server := service.New(service.Deps{
 			Store: env.Store, Index: env.Index, Mesh: env.Mesh, Fetcher: env.Fetch, Checks: env.Checks, Metrics: env.MetricsPage, RuleSetSpecs: env.RuleSets,
 			Decider: func() workbench.Decider { return env.Classifier() },
 			Token:   string(env.Config.Token), CORSOrigins: env.Config.CORS, RequestsPerClient: env.Config.RequestsPerClient, Idempotency: env.Mesh.Responses(), Version: env.Version, Now: env.Clock.Now, Log: env.Log,
@@ -29,7 +29,7 @@ var API = Role{
 		group.Go(func() error { return server.RunImports(ctx) })
 		group.Go(func() error { return server.RunJobs(ctx) })
 		group.Go(func() error { return server.RunStreams(ctx) })
-		group.Go(func() error { return api.Serve(ctx, env.Listen, handler, env.Log) })
+		group.Go(func() error { return service.Serve(ctx, env.Listen, handler, env.Log) })
 		return group.Wait()
 	},
 }

@@ -15,9 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/bodycache"
+	"feedmesh/agent/service"
 	"feedmesh/agent/trace"
 	"feedmesh/agent/websub"
 	"feedmesh/agent/wire"
@@ -95,7 +95,7 @@ type Env struct {
 	Listen      net.Listener
 	Checks      func(ctx context.Context) []wire.Check // readiness of this process's dependencies
 	MetricsPage http.Handler
-	RuleSets    []api.RuleSetSpec // available rule sets
+	RuleSets    []service.RuleSetSpec // available rule sets
 }
 
 // Clock returns the current time. The nil Clock returns the system time.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/node"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
@@ -21,7 +21,7 @@ import (
 
 // A testbed is a node that has read the newsroom.
 type testbed struct {
-	*api.Client
+	*service.Client
 	address string
 	room    *publishedFeeds
 }
@@ -77,7 +77,7 @@ func newTestbed(room *publishedFeeds, tag string) (testbed, error) {
 	clean = append(clean, func() { cancel(); <-done })
 	select {
 	case addr := <-ready:
-		client, err := api.NewClient("http://"+addr, "")
+		client, err := service.NewClient("http://"+addr, "")
 		if err != nil {
 			return testbed{}, err
 		}

@@ -25,7 +25,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
@@ -220,7 +220,7 @@ func (m *mesh) begin() {
 	for i := range m.feedServer.feeds {
 		fmt.Fprintln(&list, m.feedServer.url(i))
 	}
-	add := func(ctx context.Context, c *api.Client) error {
+	add := func(ctx context.Context, c *service.Client) error {
 		_, err := c.ImportFeeds(ctx, strings.NewReader(list.String()))
 		return err
 	}
@@ -406,7 +406,7 @@ func (m *mesh) queuesEmpty(e *end) {
 
 func (m *mesh) logQuarantine() {
 	var page wire.QuarantinePage
-	err := m.request(func(ctx context.Context, c *api.Client) (err error) {
+	err := m.request(func(ctx context.Context, c *service.Client) (err error) {
 		page, err = c.Quarantine(ctx, 0, 20)
 		return err
 	})

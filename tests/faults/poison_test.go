@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
@@ -103,7 +103,7 @@ func poison(m *mesh, r *run) {
 		urls = append(urls, "http://"+m.feedServer.host(i)+badPath(i))
 	}
 	before := m.quarantined(r)
-	add := func(ctx context.Context, c *api.Client) error {
+	add := func(ctx context.Context, c *service.Client) error {
 		_, err := c.AddFeeds(ctx, urls, nil)
 		return err
 	}
@@ -162,7 +162,7 @@ func (m *mesh) removeFeeds(r *run, urls []string) {
 		default:
 			m.logf("%s: %s %s", bad.name, f.State.Outcome, f.State.Error)
 		}
-		err = m.request(func(ctx context.Context, c *api.Client) error { return c.RemoveFeed(ctx, f.ID) })
+		err = m.request(func(ctx context.Context, c *service.Client) error { return c.RemoveFeed(ctx, f.ID) })
 		if err != nil {
 			r.miss("%v", err)
 		}
@@ -179,7 +179,7 @@ func (m *mesh) badFeeds() ([]wire.Feed, error) {
 	var bad []wire.Feed
 	for after := ""; ; {
 		var page wire.FeedPage
-		err := m.request(func(ctx context.Context, c *api.Client) (err error) {
+		err := m.request(func(ctx context.Context, c *service.Client) (err error) {
 			page, err = c.Feeds(ctx, after, 500)
 			return err
 		})

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"feedmesh/agent/api"
+	"feedmesh/agent/service"
 )
 
 // storeGoes restarts PostgreSQL in two ways, stops it for a while, and closes all its connections.
@@ -105,7 +105,7 @@ func (m *mesh) stayDown(r *run, u *unit, check string, down time.Duration) {
 func (m *mesh) awaitFailedCheck(r *run, check string) {
 	for began := time.Now(); time.Since(began) < reportTimeout; time.Sleep(200 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(m.ctx, reportTimeout)
-		ready, err := m.agents[0].api.Ready(ctx)
+		ready, err := m.agents[0].service.Ready(ctx)
 		cancel()
 		if err == nil && !ready.Ready && ill(ready, check) {
 			m.logf("%s is reported as unavailable after %v", check, time.Since(began).Round(100*time.Millisecond))
@@ -115,7 +115,7 @@ func (m *mesh) awaitFailedCheck(r *run, check string) {
 	r.miss("readiness does not report within %v that %s is unavailable", reportTimeout, check)
 }
 
-func ill(ready api.Readiness, check string) bool {
+func ill(ready service.Readiness, check string) bool {
 	for _, c := range ready.Checks {
 		if c.Name == check && !c.OK {
 			return true

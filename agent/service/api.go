@@ -1,0 +1,221 @@
+// Package service is the REST interface: feeds, items, search, stories, rules and the state of the mesh, served
+// from the store and the index. [Server] implements it and [Client] calls it. The OpenAPI description at
+// /openapi.json is generated from the same code. Errors are answered as application/problem+json. Request
+// bodies, concurrent searches, streams, tests and bulk changes are bounded; what exceeds a bound gets status
+// 413 or 429.
+package service
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"feedmesh/agent/access"
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/web/output"
+	"feedmesh/agent/wire"
+	"feedmesh/agent/workbench"
+	"feedmesh/classify/query"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// A Mesh is the part of [mesh.Mesh] that the API uses.
+type Mesh interface {
+	subjects.Publisher
+	State(ctx context.Context, feedID string) (*subjects.State, error)
+	Polls(ctx context.Context, feedID string) ([]subjects.Poll, error) // newest first
+	LoadStates(ctx context.Context, each func(subjects.FeedState)) error
+	Proxy(ctx context.Context, id string) (*subjects.Proxy, error) // nil: no state stored
+	Depths(ctx context.Context) ([]mesh.Depth, error)
+	Agents(ctx context.Context) ([]subjects.Agent, error)
+	Leases(ctx context.Context) (map[string]subjects.Lease, error)
+	Quarantined(ctx context.Context, after uint64, limit int) ([]subjects.Quarantined, error)
+	QuarantinedTask(ctx context.Context, seq uint64) (subjects.Quarantined, error)
+	Replay(ctx context.Context, seq uint64) error
+	DeleteQuarantined(ctx context.Context, seq uint64) error
+	Single(ctx context.Context, name string, run func(ctx context.Context) error) error
+	PutRules(ctx context.Context, set string, newest func(ctx context.Context) (storage.RuleSet, error)) error
+	SubscribeEvents(ctx context.Context, each func(subjects.Event)) error
+}
+
+// A Fetcher fetches one document, as [fetch.Client] does.
+type Fetcher interface {
+	Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error)
+}
+
+// Deps are the dependencies of a [Server].
+type Deps struct {
+	Store        storage.Store
+	Index        storage.Index
+	Mesh         Mesh
+	Fetcher      Fetcher                                // for feed discovery and fetch tests
+	Checks       func(ctx context.Context) []wire.Check // dependencies of this process and their health
+	Metrics      http.Handler
+	RuleSetSpecs []RuleSetSpec            // all rule sets of this program
+	Decider      func() workbench.Decider // the rules in force in this process
+	Token        string                   // of the owner, allows everything; empty: requests from this machine are allowed everything
+	CORSOrigins  []string                 // origins whose pages may search here; "*" allows all
+	Idempotency  IdempotencyStore         // responses for repeated requests; nil: requests with an Idempotency-Key are refused
+	Version      string
+	Now          func() time.Time
+	Log          *slog.Logger
+
+	RequestsPerClient int // a second; 0: unlimited
+
+	// CompareCommand runs [compare.Worker] in a child process; nil: this program.
+	CompareCommand []string
+}
+
+// A Server answers requests of the API. Its methods may be called concurrently.
+type Server struct {
+	Deps
+	importReady   chan struct{} // notifies RunImports of a new import
+	jobReady      chan struct{} // notifies RunJobs of a new job
+	backtestSlots chan struct{} // semaphore of concurrent back-tests
+	bulkSlots     chan struct{} // semaphore of concurrent bulk changes
+	fetchTests    runningTests  // running fetch tests
+
+	comparisons chan struct{} // semaphore of concurrent comparisons of parsers
+
+	feedStates stateCache
+	activity   activityCache
+	streams    *streams
+	reindex    reindexing
+	storeSlots chan struct{} // semaphore of concurrent searches in the store
+
+	backtests backtests
+
+	tokens         *access.TokenStore
+	requestLimiter *access.Limiter // by client
+	failedLogins   *access.Limiter // failed authentications, by address
+
+	editTimeout time.Duration // for the store to show a manual edit of a story
+}
+
+// New returns a server.
+func New(d Deps) *Server {
+	return &Server{
+		Deps: d, importReady: make(chan struct{}, 1), jobReady: make(chan struct{}, 1), backtestSlots: make(chan struct{}, maxBacktests),
+		bulkSlots: make(chan struct{}, maxBulks), comparisons: make(chan struct{}, 1),
+		tokens: access.NewTokenStore(d.Store, d.Token), failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
+		requestLimiter: access.NewLimiter(float64(d.RequestsPerClient), burst*d.RequestsPerClient),
+		storeSlots:     make(chan struct{}, maxStoreSearches), editTimeout: defaultEditTimeout, streams: newStreams(),
+	}
+}
+
+// wrongTokens is the number of wrong tokens accepted from one address a minute.
+const wrongTokens = 10
+
+// TokenStore returns the store that checks tokens.
+func (s *Server) TokenStore() *access.TokenStore { return s.tokens }
+
+// Handler returns the API and passes all other paths to pages. The same guard protects both.
+func (s *Server) Handler(pages http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	cfg := huma.DefaultConfig("feedmesh", s.Version)
+	cfg.Info.Description = "Feeds in, searchable items out."
+	cfg.DocsPath = "" // its pages load scripts from other sites
+	cfg.CreateHooks = nil
+	cfg.Components.SecuritySchemes = schemes
+	api := humago.New(mux, cfg)
+
+	s.feedRoutes(api)
+	s.bulkRoutes(api)
+	s.testRoutes(api)
+	s.pollRoutes(api)
+	s.importRoutes(api)
+	s.exportRoutes(api)
+	s.discoverRoutes(api)
+	s.proxyRoutes(api)
+	s.searchRoutes(api)
+	s.itemRoutes(api)
+	s.similarRoutes(api)
+	s.suggestRoutes(api)
+	s.meshRoutes(api)
+	s.quarantineRoutes(api)
+	s.ruleRoutes(api)
+	s.workbenchRoutes(api)
+	s.jobRoutes(api)
+	s.spamRoutes(api)
+	s.correctionRoutes(api)
+	s.storyRoutes(api)
+	s.reindexRoutes(api)
+	s.statisticsRoutes(api)
+	s.eventRoutes(api)
+	s.tokenRoutes(api)
+
+	s.savedSearchRoutes(api)
+
+	s.healthRoutes(mux)
+	mux.Handle("/outputs/", output.Handler(mux, s.Store))
+	readers := s.reader(mux)
+	mux.Handle("/reader/", readers)
+	mux.Handle(loginPath, readers)
+	mux.Handle("/accounts/", readers)
+	mux.Handle("/api/", notFound(mux))
+	mux.Handle("/", pages)
+	return s.guarded(mux, scopesOf(api))
+}
+
+// op describes an operation and the statuses that any operation may answer with. Its scope is in [scopes].
+func op(method, path, name, summary string, errors ...int) huma.Operation {
+	o := huma.Operation{Method: method, Path: path, OperationID: name, Summary: summary, Security: securityOf(name),
+		Errors:       append(errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests),
+		MaxBodyBytes: maxImport, BodyReadTimeout: time.Minute}
+	switch method {
+	case http.MethodGet:
+		o.Responses = map[string]*huma.Response{"304": {Description: "The client has this answer, by If-None-Match"}}
+	case http.MethodPost:
+		o.Parameters = []*huma.Param{&idempotencyParam}
+		o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
+	}
+	if method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch { // these have bodies
+		o.Errors = append(o.Errors, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	return o
+}
+
+// idempotencyParam describes the header that makes a POST idempotent.
+var idempotencyParam = huma.Param{Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+	Description: "Identifies this request, such as a UUID. A retry within a day is not executed again and gets the same response."}
+
+// statusGone is the status of a response whose client has disconnected.
+const statusGone = 499
+
+// problem converts an error to a response. Errors that no client caused are logged.
+func (s *Server) problem(err error) error {
+	var conflict *ConflictError
+	var list *InvalidListError
+	var syntaxErr *query.SyntaxError
+	switch {
+	case errors.As(err, &syntaxErr):
+		return queryError(err, syntaxErr)
+	case errors.As(err, &conflict):
+		return huma.Error409Conflict(conflict.Reason)
+	case errors.Is(err, storage.ErrNotFound), errors.Is(err, mesh.ErrNoTask):
+		return huma.Error404NotFound(err.Error())
+	case errors.Is(err, storage.ErrConflict), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):
+		return huma.Error409Conflict(err.Error())
+	case errors.Is(err, storage.ErrBadCursor):
+		return huma.Error400BadRequest(err.Error())
+	case errors.As(err, &list):
+		return huma.Error422UnprocessableEntity(list.Reason)
+	case errors.Is(err, ErrInvalidBulk):
+		return huma.Error422UnprocessableEntity(err.Error())
+	case errors.Is(err, ErrTooManyRequests):
+		return huma.Error429TooManyRequests(err.Error())
+	case errors.Is(err, workbench.ErrBusy):
+		return huma.Error429TooManyRequests(err.Error())
+	case errors.Is(err, context.Canceled):
+		return huma.NewError(statusGone, "the client disconnected")
+	}
+	s.Log.Error("request failed", "err", err)
+	return huma.Error503ServiceUnavailable(err.Error())
+}

@@ -1,0 +1,268 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"feedmesh/agent/wire"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// Proxies returns all proxies, ordered by ID.
+func (c *Client) Proxies(ctx context.Context) (wire.Proxies, error) {
+	return call[wire.Proxies](ctx, c, "GET", "/api/proxies", nil, nil)
+}
+
+// SetProxy adds or changes a proxy.
+func (c *Client) SetProxy(ctx context.Context, id string, p wire.ProxySetting) (wire.Proxy, error) {
+	return call[wire.Proxy](ctx, c, "PUT", "/api/proxies/"+url.PathEscape(id), nil, p)
+}
+
+// RemoveProxy removes a proxy.
+func (c *Client) RemoveProxy(ctx context.Context, id string) error {
+	return c.do(ctx, "DELETE", "/api/proxies/"+url.PathEscape(id))
+}
+
+// Search returns a page of items that match a search.
+func (c *Client) Search(ctx context.Context, s wire.Search) (wire.SearchResults, error) {
+	q := url.Values{}
+	set(q, "q", s.Query)
+	set(q, "feed", s.Feed)
+	set(q, "category", s.Category)
+	set(q, "topic", s.Topic)
+	set(q, "flag", s.Flag)
+	set(q, "language", s.Language)
+	setTime(q, "after", s.After)
+	setTime(q, "before", s.Before)
+	setTrue(q, "spam", s.Spam)
+	setTrue(q, "duplicates", s.Duplicates)
+	setTrue(q, "muted", s.Muted)
+	setTrue(q, "once", s.Once)
+	setTrue(q, "typing", s.Typing)
+	set(q, "sort", s.Sort)
+	setTrue(q, "facets", s.Facets)
+	if s.Limit != 0 {
+		set(q, "limit", strconv.Itoa(s.Limit))
+	}
+	set(q, "cursor", s.Cursor)
+	return call[wire.SearchResults](ctx, c, "GET", "/api/search", q, nil)
+}
+
+// Similar returns at most limit items with content similar to that of the given item.
+func (c *Client) Similar(ctx context.Context, id string, limit int) (wire.Similar, error) {
+	q := url.Values{}
+	set(q, "limit", strconv.Itoa(limit))
+	return call[wire.Similar](ctx, c, "GET", "/api/items/"+url.PathEscape(id)+"/similar", q, nil)
+}
+
+// Suggest returns at most limit words of titles that begin with the prefix.
+func (c *Client) Suggest(ctx context.Context, prefix string, limit int) (wire.Suggestions, error) {
+	q := url.Values{}
+	set(q, "prefix", prefix)
+	set(q, "limit", strconv.Itoa(limit))
+	return call[wire.Suggestions](ctx, c, "GET", "/api/suggest", q, nil)
+}
+
+// Item returns one item with its text.
+func (c *Client) Item(ctx context.Context, id string) (wire.ItemView, error) {
+	return call[wire.ItemView](ctx, c, "GET", "/api/items/"+url.PathEscape(id), nil, nil)
+}
+
+// Status returns the state of the mesh.
+func (c *Client) Status(ctx context.Context) (wire.Status, error) {
+	return call[wire.Status](ctx, c, "GET", "/api/status", nil, nil)
+}
+
+// Quarantine returns a page of quarantined tasks, oldest first.
+func (c *Client) Quarantine(ctx context.Context, after uint64, limit int) (wire.QuarantinePage, error) {
+	q := url.Values{}
+	set(q, "after", strconv.FormatUint(after, 10))
+	set(q, "limit", strconv.Itoa(limit))
+	return call[wire.QuarantinePage](ctx, c, "GET", "/api/quarantine", q, nil)
+}
+
+// Quarantined returns one quarantined task with its message.
+func (c *Client) Quarantined(ctx context.Context, seq uint64) (subjects.Quarantined, error) {
+	return call[subjects.Quarantined](ctx, c, "GET", fmt.Sprintf("/api/quarantine/%d", seq), nil, nil)
+}
+
+// Replay moves a quarantined task back to its queue.
+func (c *Client) Replay(ctx context.Context, seq uint64) error {
+	return c.do(ctx, "POST", fmt.Sprintf("/api/quarantine/%d/replay", seq))
+}
+
+// DropQuarantined deletes a quarantined task.
+func (c *Client) DropQuarantined(ctx context.Context, seq uint64) error {
+	return c.do(ctx, "DELETE", fmt.Sprintf("/api/quarantine/%d", seq))
+}
+
+// StartReindex starts a repair of the index unless one runs: items that differ from the store are indexed
+// again, or all items.
+func (c *Client) StartReindex(ctx context.Context, all bool) (wire.Reindex, error) {
+	q := url.Values{}
+	if all {
+		q.Set("all", "true")
+	}
+	return call[wire.Reindex](ctx, c, "POST", "/api/reindex", q, nil)
+}
+
+// Reindex returns the progress of the repair of the index.
+func (c *Client) Reindex(ctx context.Context) (wire.Reindex, error) {
+	return call[wire.Reindex](ctx, c, "GET", "/api/reindex", nil, nil)
+}
+
+// RuleSets returns the rule sets and the version of each that every agent uses.
+func (c *Client) RuleSets(ctx context.Context) (wire.RuleSets, error) {
+	return call[wire.RuleSets](ctx, c, "GET", "/api/rules", nil, nil)
+}
+
+// Rules returns a version of a rule set; version 0 is the newest.
+func (c *Client) Rules(ctx context.Context, name string, version int64) (wire.RuleText, error) {
+	rules := wire.RuleText{Name: name}
+	resp, err := c.send(ctx, "GET", rulesPath(name), versionQuery(version), nil)
+	if err != nil {
+		return rules, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return rules, c.decodeProblem(resp)
+	}
+	rules.Version, err = strconv.ParseInt(strings.Trim(resp.Header.Get("ETag"), `"`), 10, 64)
+	if err != nil {
+		return rules, c.errNotFeedmesh(resp)
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return rules, fmt.Errorf("copy the rules: %w", err)
+	}
+	rules.Text = string(text)
+	return rules, nil
+}
+
+// PutRules saves a text as the next version of a rule set. from is its base version, which must be the
+// newest; 0 if the set has none.
+func (c *Client) PutRules(ctx context.Context, name string, from int64, text []byte, note string) (wire.SavedRules, error) {
+	q := url.Values{"version": {strconv.FormatInt(from, 10)}}
+	set(q, "note", note)
+	return call[wire.SavedRules](ctx, c, "PUT", rulesPath(name), q, text)
+}
+
+// CheckRules returns the errors and warnings of a text without saving it.
+func (c *Client) CheckRules(ctx context.Context, name string, text []byte) (wire.RuleCheck, error) {
+	return call[wire.RuleCheck](ctx, c, "POST", rulesPath(name)+"/check", nil, text)
+}
+
+// RuleVersions returns a page of a rule set's versions, newest first. before is the cursor: only older
+// versions are returned; 0 starts at the newest.
+func (c *Client) RuleVersions(ctx context.Context, name string, before int64, limit int) (wire.RuleVersionPage, error) {
+	q := url.Values{"before": {strconv.FormatInt(before, 10)}, "limit": {strconv.Itoa(limit)}}
+	return call[wire.RuleVersionPage](ctx, c, "GET", rulesPath(name)+"/versions", q, nil)
+}
+
+// RestoreRules saves the text of an old version as the next version. Version 0 is the built-in rules.
+func (c *Client) RestoreRules(ctx context.Context, name string, version int64) (wire.SavedRules, error) {
+	q := url.Values{"version": {strconv.FormatInt(version, 10)}}
+	return call[wire.SavedRules](ctx, c, "POST", rulesPath(name)+"/restore", q, nil)
+}
+
+func rulesPath(name string) string { return "/api/rules/" + url.PathEscape(name) }
+
+// versionQuery returns the query of a version; 0, the newest, needs none.
+func versionQuery(version int64) url.Values {
+	q := url.Values{}
+	if version != 0 {
+		q.Set("version", strconv.FormatInt(version, 10))
+	}
+	return q
+}
+
+// Readiness states whether a node is ready, and the health of each dependency.
+type Readiness struct {
+	Ready  bool         `json:"ready"`
+	Checks []wire.Check `json:"checks"`
+	At     time.Time    `json:"-"` // the node's time, to the second; zero without a Date header
+}
+
+// Ready returns the readiness of a node. A node that is not ready is not an error.
+func (c *Client) Ready(ctx context.Context) (Readiness, error) {
+	var r Readiness
+	resp, err := c.send(ctx, "GET", "/readyz", nil, nil)
+	if err != nil {
+		return r, err
+	}
+	defer resp.Body.Close()
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusServiceUnavailable || kind != "application/json" {
+		return r, c.decodeProblem(resp)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&r); err != nil {
+		return r, c.errNotFeedmesh(resp)
+	}
+	r.At, _ = http.ParseTime(resp.Header.Get("Date"))
+	return r, nil
+}
+
+func set(q url.Values, name, value string) {
+	if value != "" {
+		q.Set(name, value)
+	}
+}
+
+func setTime(q url.Values, name string, t time.Time) {
+	if !t.IsZero() {
+		q.Set(name, t.UTC().Format(time.RFC3339Nano))
+	}
+}
+
+func setTrue(q url.Values, name string, is bool) {
+	if is {
+		q.Set(name, "true")
+	}
+}
+
+// Statistics returns what came in the last days, 1 to 90, and how feeds are read.
+// The zone is named as Europe/Berlin; it is UTC if it is empty.
+func (c *Client) Statistics(ctx context.Context, days int, zone string) (wire.Statistics, error) {
+	q := url.Values{"days": {strconv.Itoa(days)}}
+	set(q, "zone", zone)
+	return call[wire.Statistics](ctx, c, "GET", "/api/statistics", q, nil)
+}
+
+// Tokens returns all tokens but the owner's, without their secrets.
+func (c *Client) Tokens(ctx context.Context) (wire.Tokens, error) {
+	return call[wire.Tokens](ctx, c, "GET", "/api/tokens", nil, nil)
+}
+
+// AddToken creates a token.
+func (c *Client) AddToken(ctx context.Context, t wire.TokenSetting) (wire.NewToken, error) {
+	return call[wire.NewToken](ctx, c, "POST", "/api/tokens", nil, t)
+}
+
+// RemoveToken removes a token.
+func (c *Client) RemoveToken(ctx context.Context, id string) error {
+	return c.do(ctx, "DELETE", "/api/tokens/"+url.PathEscape(id))
+}
+
+// SavedSearches returns all saved searches, ordered by name.
+func (c *Client) SavedSearches(ctx context.Context) (wire.SavedSearches, error) {
+	return call[wire.SavedSearches](ctx, c, "GET", "/api/searches", nil, nil)
+}
+
+// SaveSearch saves a search under a name, in place of any that has it.
+func (c *Client) SaveSearch(ctx context.Context, name string, setting wire.SearchSetting) (storage.SavedSearch, error) {
+	return call[storage.SavedSearch](ctx, c, "PUT", "/api/searches/"+url.PathEscape(name), nil, setting)
+}
+
+// RemoveSearch removes a saved search.
+func (c *Client) RemoveSearch(ctx context.Context, name string) error {
+	return c.do(ctx, "DELETE", "/api/searches/"+url.PathEscape(name))
+}

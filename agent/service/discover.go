@@ -1,0 +1,160 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/parse/discover"
+	"feedmesh/agent/role/parse/feed"
+	"feedmesh/agent/wire"
+	"feedmesh/storage"
+)
+
+// The kinds of addresses.
+const (
+	KindFeed        = "feed"
+	KindPage        = "page"        // searched for feeds
+	KindUnreachable = "unreachable" // see Problem
+)
+
+// Bounds of a discovery.
+const (
+	maxProbes       = 8                // candidates fetched
+	maxProbeBytes   = 16 << 20         // bytes of each document
+	discoverTimeout = 25 * time.Second // timeout of the whole discovery
+)
+
+func (s *Server) discoverRoutes(api huma.API) {
+	find := op("POST", "/api/feeds/discover", "discover-feeds", "Find the feeds at an address: a feed, or a web page", 400, 422, 503)
+	find.Description = "Fetches the address and at most eight candidates, and adds nothing."
+	huma.Register(api, find, func(ctx context.Context, in *body[struct {
+		URL string `json:"url" minLength:"1" maxLength:"4096"`
+	}]) (*body[wire.Discovery], error) {
+		found, err := s.Discover(ctx, in.Body.URL)
+		if err != nil {
+			return nil, s.problem(err)
+		}
+		return &body[wire.Discovery]{Body: found}, nil
+	})
+}
+
+// Discover fetches an address and returns it as a feed, or the feeds of the page there. Only errors of the
+// store are returned as an error.
+func (s *Server) Discover(ctx context.Context, address string) (wire.Discovery, error) {
+	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
+	defer cancel()
+	canonical, err := storage.CanonicalURL(address)
+	if err != nil {
+		return wire.Discovery{URL: address, Kind: KindUnreachable, Feeds: []wire.Candidate{}, Problem: err.Error()}, nil
+	}
+	found := wire.Discovery{URL: canonical, Kind: KindPage, Feeds: []wire.Candidate{}}
+	first, page, err := s.probe(ctx, canonical)
+	var unread *feed.Error
+	switch {
+	case err == nil:
+		found.Kind, found.Feeds = KindFeed, []wire.Candidate{first}
+	case errors.As(err, &unread) && isDamaged(unread):
+		first.Problem = err.Error()
+		found.Kind, found.Feeds = KindFeed, []wire.Candidate{first}
+	case errors.As(err, &unread):
+		found.Feeds = s.probePage(ctx, page)
+		if len(found.Feeds) == 0 {
+			found.Problem = fmt.Sprintf("no feed was found: %v; the page links to none, and none is at the usual paths", unread)
+		}
+	default:
+		found.Kind, found.Problem = KindUnreachable, err.Error()
+	}
+	for i := range found.Feeds {
+		c := &found.Feeds[i]
+		c.FeedID = storage.FeedID(c.URL)
+		_, err := s.Store.Feed(ctx, c.FeedID)
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return wire.Discovery{}, err
+		}
+		c.Stored = err == nil
+	}
+	return found, nil
+}
+
+// isDamaged reports whether an unreadable document is nevertheless a feed.
+func isDamaged(e *feed.Error) bool {
+	return e.Kind == feed.Broken || e.Kind == feed.TooDeep || e.Kind == feed.TooLarge
+}
+
+// A fetched is a fetched, decompressed document.
+type fetched struct {
+	url, contentType string
+	body             []byte
+}
+
+// probe fetches and parses a document. The error is a [*feed.Error] if the document is not a readable feed.
+func (s *Server) probe(ctx context.Context, address string) (wire.Candidate, fetched, error) {
+	c := wire.Candidate{URL: address}
+	d, err := s.Fetcher.Fetch(ctx, fetch.Request{URL: address}, s.Now())
+	if err != nil {
+		return c, fetched{}, err
+	}
+	doc := fetched{url: d.URL, contentType: d.ContentType}
+	if doc.body, err = fetch.Decompress(d.Body, maxProbeBytes); err != nil {
+		return c, doc, err
+	}
+	read, err := feed.Parse(doc.body, doc.contentType, doc.url)
+	if err != nil {
+		return c, doc, err
+	}
+	c.Title, c.Format, c.Entries = read.Title, discover.Format(doc.body), len(read.Entries)
+	for _, e := range read.Entries {
+		if e.Published.After(c.Newest) {
+			c.Newest = e.Published
+		}
+	}
+	return c, doc, nil
+}
+
+// probePage returns the feeds of a page: those it links to or, without any, those at well-known paths. A
+// guessed address is returned only if it is a feed; an address that the page names as its feed is returned
+// even if it can't be read.
+func (s *Server) probePage(ctx context.Context, page fetched) []wire.Candidate {
+	feeds := []wire.Candidate{}
+	looks, seen := 0, map[string]bool{} // addresses already probed, before and after redirects
+	try := func(address, title string, named bool) {
+		address, err := storage.CanonicalURL(address)
+		if err != nil || seen[address] || !named && looks >= maxProbes {
+			return
+		}
+		seen[address] = true
+		c := wire.Candidate{URL: address, Problem: "not fetched: the page has too many candidates"}
+		if looks++; looks <= maxProbes {
+			read, doc, err := s.probe(ctx, address)
+			if err == nil && doc.url != address && seen[doc.url] {
+				return
+			}
+			c, seen[doc.url] = read, true
+			if err != nil {
+				c.Problem = err.Error()
+			}
+		}
+		if c.Title == "" {
+			c.Title = title
+		}
+		if c.Problem == "" || named {
+			feeds = append(feeds, c)
+		}
+	}
+	for _, c := range discover.Candidates(page.body, page.contentType, page.url) {
+		try(c.URL, c.Title, c.Source == discover.Linked)
+	}
+	if len(feeds) == 0 {
+		for _, address := range discover.WellKnown(page.url) {
+			if try(address, "", false); len(feeds) > 0 {
+				break
+			}
+		}
+	}
+	return feeds
+}

@@ -1,0 +1,230 @@
+package service
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"feedmesh/agent/wire"
+	"feedmesh/classify/query"
+	"feedmesh/storage"
+)
+
+// feedQuery returns the part of the filter that the store evaluates.
+func feedQuery(f wire.FeedFilter) storage.FeedQuery {
+	return storage.FeedQuery{Text: f.Text, Tag: f.Tag, Host: f.Host, Pinned: f.Pinned}
+}
+
+func feedSort(q wire.FeedSearch) storage.FeedSort {
+	if q.Sort == "url" {
+		return storage.FeedsByURL
+	}
+	return storage.FeedSort(q.Sort)
+}
+
+// A feedCursor is a position in an order other than by address, where the address itself is the cursor.
+type feedCursor struct {
+	Sort  storage.FeedSort     `json:"s"`
+	Place storage.FeedPosition `json:"p"`
+}
+
+func cursorOf(sort storage.FeedSort, f storage.Feed) string {
+	if sort == storage.FeedsByURL {
+		return f.URL
+	}
+	return storage.PackCursor(feedCursor{sort, sort.Position(f)})
+}
+
+// placeOf returns the position where a page begins, or [storage.ErrBadCursor].
+func placeOf(sort storage.FeedSort, cursor string) (storage.FeedPosition, error) {
+	switch {
+	case cursor == "":
+		return storage.FeedPosition{}, nil
+	case sort == storage.FeedsByURL:
+		return storage.FeedPosition{Text: cursor, ID: storage.FeedID(cursor)}, nil
+	}
+	var c feedCursor
+	if storage.UnpackCursor(cursor, &c) != nil || c.Sort != sort || c.Place.ID == "" {
+		return storage.FeedPosition{}, storage.ErrBadCursor
+	}
+	return c.Place, nil
+}
+
+// Bounds of a scan of the store's feeds, which is needed when a filter by state matches too many feeds to
+// list their IDs.
+const (
+	scanBatchSize = 1000 // feeds of a batch
+	scanTimeout   = 3 * time.Second
+)
+
+// FindFeeds returns a page of feeds. Where matches are rare, a page may be shorter than the limit, even
+// empty, and still have a next page. It returns [storage.ErrBadCursor] for a cursor of another order.
+func (s *Server) FindFeeds(ctx context.Context, q wire.FeedSearch) (wire.FeedPage, error) {
+	found, next, err := s.scanFeeds(ctx, q)
+	if err != nil {
+		return wire.FeedPage{}, err
+	}
+	page := wire.FeedPage{Feeds: make([]wire.Feed, len(found)), Next: next}
+	for i, f := range found {
+		state, err := s.Mesh.State(ctx, f.ID)
+		if err != nil {
+			return wire.FeedPage{}, err
+		}
+		page.Feeds[i] = feedOf(f, state)
+	}
+	if q.Count {
+		n, err := s.countFeeds(ctx, q.FeedFilter)
+		if err != nil {
+			return wire.FeedPage{}, err
+		}
+		page.Total = &n
+	}
+	return page, nil
+}
+
+// scanFeeds returns at most q.Limit matching feeds, and the cursor of the next page.
+func (s *Server) scanFeeds(ctx context.Context, q wire.FeedSearch) (found []storage.Feed, next string, err error) {
+	sort := feedSort(q)
+	storeQuery := feedQuery(q.FeedFilter)
+	storeQuery.Sort, storeQuery.Limit = sort, q.Limit+1 // one more than shown, to detect that more exist
+	if storeQuery.After, err = placeOf(sort, q.After); err != nil {
+		return nil, "", err
+	}
+	matches := func(storage.Feed) bool { return true }
+	if q.ByState() {
+		all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
+		if err != nil {
+			return nil, "", err
+		}
+		if storeQuery.IDs = all.matching(q.FeedFilter, storage.MaxFeedIDs); len(storeQuery.IDs) > storage.MaxFeedIDs {
+			storeQuery.IDs, storeQuery.Limit = nil, max(scanBatchSize, storeQuery.Limit)
+			matches = func(f storage.Feed) bool { return all.matches(q.FeedFilter, all.of(f.ID)) }
+		}
+	}
+	for until := time.Now().Add(scanTimeout); ; {
+		page, err := s.Store.FindFeeds(ctx, storeQuery)
+		if err != nil {
+			return nil, "", err
+		}
+		for i, f := range page {
+			if len(found) == q.Limit {
+				return found, cursorOf(sort, found[q.Limit-1]), nil
+			}
+			if matches(page[i]) {
+				found = append(found, f)
+			}
+		}
+		if len(page) < storeQuery.Limit {
+			return found, "", nil
+		}
+		last := page[len(page)-1]
+		if storeQuery.After = sort.Position(last); time.Now().After(until) {
+			return found, cursorOf(sort, last), nil
+		}
+	}
+}
+
+// countFeeds returns the number of matching feeds.
+func (s *Server) countFeeds(ctx context.Context, f wire.FeedFilter) (int64, error) {
+	storeQuery := feedQuery(f)
+	if !f.ByState() {
+		return s.Store.CountFeeds(ctx, storeQuery)
+	}
+	all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
+	if err != nil {
+		return 0, err
+	}
+	if storeQuery.IDs = all.matching(f, storage.MaxFeedIDs); len(storeQuery.IDs) <= storage.MaxFeedIDs {
+		return s.Store.CountFeeds(ctx, storeQuery)
+	}
+	var n int64
+	storeQuery.IDs, storeQuery.Limit = nil, scanBatchSize
+	for {
+		page, err := s.Store.FindFeeds(ctx, storeQuery)
+		if err != nil {
+			return 0, err
+		}
+		for _, feed := range page {
+			if all.matches(f, all.of(feed.ID)) {
+				n++
+			}
+		}
+		if len(page) < scanBatchSize {
+			return n, nil
+		}
+		storeQuery.After = storeQuery.Sort.Position(page[len(page)-1])
+	}
+}
+
+// maxResolved is the maximum number of feeds that a name in a search resolves to.
+const maxResolved = 50
+
+// resolveFeeds returns the IDs of the feeds whose title, address or site contains a text, by title, at most
+// maxResolved.
+func (s *Server) resolveFeeds(ctx context.Context, text string) ([]string, error) {
+	found, err := s.Store.FindFeeds(ctx, storage.FeedQuery{Text: text, Sort: storage.FeedsByTitle, Limit: maxResolved})
+	ids := make([]string, len(found))
+	for i, f := range found {
+		ids[i] = f.ID
+	}
+	return ids, err
+}
+
+// namedFeeds returns a condition with feeds by ID in place of feeds by name.
+func (s *Server) namedFeeds(ctx context.Context, n query.Node) (query.Node, error) {
+	all := func(nodes []query.Node) ([]query.Node, error) {
+		named := make([]query.Node, len(nodes))
+		for i, one := range nodes {
+			var err error
+			if named[i], err = s.namedFeeds(ctx, one); err != nil {
+				return nil, err
+			}
+		}
+		return named, nil
+	}
+	switch n := n.(type) {
+	case query.And:
+		nodes, err := all(n)
+		return query.And(nodes), err
+	case query.Or:
+		nodes, err := all(n)
+		return query.Or(nodes), err
+	case query.Not:
+		node, err := s.namedFeeds(ctx, n.Node)
+		return query.Not{Node: node}, err
+	case query.FieldEquals:
+		if n.Field != query.Feed || isFeedID(n.Value) {
+			return n, nil
+		}
+		ids, err := s.resolveFeeds(ctx, n.Value)
+		if err != nil || len(ids) == 0 {
+			return n, err // no feed has this ID; an empty Or would match as if no condition were given
+		}
+		feeds := query.Or{}
+		for _, id := range ids {
+			feeds = append(feeds, query.FieldEquals{Field: query.Feed, Value: id})
+		}
+		return feeds, nil
+	}
+	return n, nil
+}
+
+// isFeedID reports whether a text has the form of a feed's ID.
+func isFeedID(text string) bool {
+	return len(text) == idLength && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz234567") == ""
+}
+
+// maxTags is the maximum number of tags returned.
+const maxTags = 200
+
+// FeedFacets counts feeds by the values that filters accept.
+func (s *Server) FeedFacets(ctx context.Context) (wire.FeedFacets, error) {
+	all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
+	if err != nil {
+		return wire.FeedFacets{}, err
+	}
+	var facets wire.FeedFacets
+	facets.States, facets.Classes, facets.Tiers = all.tally()
+	facets.Tags, err = s.feedStates.tagsOf(ctx, s.Store, s.Now())
+	return facets, err
+}

@@ -1,0 +1,218 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"feedmesh/agent/access"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/parse/discover"
+	"feedmesh/agent/role/parse/feed"
+	"feedmesh/agent/wire"
+	"feedmesh/storage"
+)
+
+// Bounds of a test.
+const (
+	testedEntries = 10
+	testedHeaders = 64  // lines of each header returned
+	testedValue   = 500 // bytes of a line returned
+	maxFetchTests = 8   // concurrent tests of a process
+)
+
+// ErrTooManyRequests reports that too many operations of one kind run; retry later.
+var ErrTooManyRequests = errors.New("too many requests at once")
+
+// runningTests is the set of clients with a running test. The zero value is empty.
+type runningTests struct {
+	mu      sync.Mutex
+	clients map[string]bool
+}
+
+// start registers a client's test. The caller must call end afterwards.
+func (t *runningTests) start(client string) (end func(), err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.clients[client] || len(t.clients) >= maxFetchTests {
+		return nil, fmt.Errorf("a fetch test is running, retry when it has ended: %w", ErrTooManyRequests)
+	}
+	if t.clients == nil {
+		t.clients = map[string]bool{}
+	}
+	t.clients[client] = true
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.clients, client)
+	}, nil
+}
+
+func (s *Server) testRoutes(api huma.API) {
+	test := op("POST", "/api/feeds/test-fetch", "test-fetch", "Fetch a feed like a crawl and return every detail", 400, 404, 422, 429, 503)
+	test.Description = "Changes nothing, and requests the whole document. One test at a time for each client."
+	huma.Register(api, test, func(ctx context.Context, in *body[wire.FetchTestRequest]) (*body[wire.FetchTest], error) {
+		if (in.Body.Feed == "") == (in.Body.URL == "") {
+			return nil, huma.Error422UnprocessableEntity("give either a feed's ID or an address")
+		}
+		result, err := s.TestFetch(ctx, in.Body)
+		if err != nil {
+			return nil, s.problem(err)
+		}
+		return &body[wire.FetchTest]{Body: result}, nil
+	})
+}
+
+// TestFetch fetches a feed, or an address. A failed fetch is part of the result; only errors such as
+// [storage.ErrNotFound] are returned.
+func (s *Server) TestFetch(ctx context.Context, in wire.FetchTestRequest) (wire.FetchTest, error) {
+	end, err := s.fetchTests.start(access.From(ctx).ID)
+	if err != nil {
+		return wire.FetchTest{}, err
+	}
+	defer end()
+	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
+	defer cancel()
+	request, proxy, err := s.requestFor(ctx, in.Feed, in.URL)
+	if err != nil {
+		return wire.FetchTest{}, err
+	}
+	result := wire.FetchTest{URL: request.URL, Proxy: proxy, Hops: []wire.FetchHop{}, First: []wire.TestedEntry{}}
+	began := time.Now()
+	request.OnResponse = func(r *http.Response) {
+		result.Hops = append(result.Hops, hopOf(r, request, time.Since(began)))
+	}
+	if request.URL, err = storage.CanonicalURL(request.URL); err == nil {
+		result.URL = request.URL
+		err = s.tryFetch(ctx, request, in.Compare, &result)
+	}
+	result.Took = time.Since(began).Milliseconds()
+	if err != nil {
+		result.Error, result.Problem = err.Error(), fetchProblem(err)
+	}
+	return result, nil
+}
+
+// requestFor returns the request of a feed or an address, and the ID of the configured proxy. Proxies that
+// the schedule chose by itself are not used.
+func (s *Server) requestFor(ctx context.Context, feedID, address string) (r fetch.Request, proxy string, err error) {
+	if feedID == "" {
+		return fetch.Request{URL: address}, "", nil
+	}
+	f, err := s.Store.Feed(ctx, feedID)
+	if err != nil {
+		return r, "", fmt.Errorf("feed %s: %w", feedID, err)
+	}
+	r.URL = f.URL
+	w := f.Request
+	if w == nil {
+		return r, "", nil
+	}
+	r.UserAgent, r.Header, r.User, r.Password = w.UserAgent, w.Header, w.User, w.Password
+	if w.Proxy == "" || w.Proxy == direct {
+		return r, "", nil
+	}
+	proxies, err := storage.Proxies(s.Store).List(ctx)
+	if err != nil {
+		return r, "", err
+	}
+	for _, p := range proxies {
+		if p.ID == w.Proxy {
+			r.Routes = []string{p.URL}
+			return r, p.ID, nil
+		}
+	}
+	return r, "", nil
+}
+
+// tryFetch fetches and parses a document.
+func (s *Server) tryFetch(ctx context.Context, r fetch.Request, compare bool, result *wire.FetchTest) error {
+	d, err := s.Fetcher.Fetch(ctx, r, s.Now())
+	if err != nil {
+		return err
+	}
+	result.Size = d.Size
+	unpacked, err := fetch.Decompress(d.Body, maxProbeBytes)
+	if err != nil {
+		return err
+	}
+	read, err := feed.Parse(unpacked, d.ContentType, d.URL)
+	if compare {
+		comparison := s.compareParsers(ctx, unpacked, read.Entries)
+		result.Comparison = &comparison
+	}
+	if err != nil {
+		return err
+	}
+	result.Title, result.Format, result.Entries, result.Repaired = read.Title, discover.Format(unpacked), len(read.Entries), read.Malformed
+	for _, e := range read.Entries[:min(len(read.Entries), testedEntries)] {
+		result.First = append(result.First, wire.TestedEntry{Title: e.Title, Link: e.Link, Published: e.Published})
+	}
+	return nil
+}
+
+// fetchProblem describes an error of fetching or parsing a document.
+func fetchProblem(err error) *wire.FeedProblem {
+	class, status := "", 0
+	var fetching *fetch.Error
+	var reading *feed.Error
+	switch {
+	case errors.As(err, &fetching):
+		class, status = string(fetching.Class), fetching.Status
+	case errors.As(err, &reading):
+		class = string(reading.Kind)
+	default:
+		class = string(fetch.ClassAddress)
+	}
+	return &wire.FeedProblem{Summary: describeClass(class, status), Advice: remedies[class].advice, Class: class}
+}
+
+// hopOf returns an answer and its request as a hop.
+func hopOf(r *http.Response, request fetch.Request, after time.Duration) wire.FetchHop {
+	secret := func(name string) bool {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		own := func(set string) bool { return textproto.CanonicalMIMEHeaderKey(set) == name }
+		return slices.Contains(secretHeaders, name) || slices.ContainsFunc(slices.Collect(maps.Keys(request.Header)), own)
+	}
+	return wire.FetchHop{
+		URL: withoutUser(r.Request.URL), Status: r.StatusCode, After: after.Milliseconds(),
+		Sent: headerLines(r.Request.Header, secret), Received: headerLines(r.Header, secret),
+	}
+}
+
+// secretHeaders may contain credentials.
+var secretHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie"}
+
+func withoutUser(u *url.URL) string {
+	bare := *u
+	bare.User = nil
+	return bare.String()
+}
+
+// headerLines returns the lines of a header by name, with secrets redacted.
+func headerLines(h http.Header, secret func(name string) bool) []wire.FetchHeader {
+	lines := []wire.FetchHeader{}
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		for _, value := range h[name] {
+			if secret(name) {
+				value = redacted
+			} else if len(value) > testedValue {
+				value = value[:testedValue] + "..."
+			}
+			if len(lines) < testedHeaders {
+				lines = append(lines, wire.FetchHeader{Name: name, Value: strings.ToValidUTF8(value, "\uFFFD")})
+			}
+		}
+	}
+	return lines
+}

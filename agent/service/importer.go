@@ -1,0 +1,144 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nuid"
+
+	"feedmesh/agent/opml"
+	"feedmesh/agent/wire"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// The outcomes of an address.
+const (
+	Added    = "added"
+	Existing = "known"   // stored before, or listed twice
+	Invalid  = "invalid" // see Reason
+	Waiting  = "waiting" // not processed yet
+)
+
+// read returns the initial result of an address, Known or Invalid, and its canonical URL.
+func read(f opml.Feed) (result wire.ImportResult, url string) {
+	result = wire.ImportResult{Line: f.Line, URL: f.URL, Outcome: Invalid}
+	url, err := storage.CanonicalURL(f.URL)
+	if err != nil {
+		result.Reason = err.Error()
+		return result, ""
+	}
+	result.FeedID, result.Outcome = storage.FeedID(url), Existing
+	return result, url
+}
+
+// importBatchSize is the number of feeds that are stored and published together.
+const importBatchSize = 1000
+
+// ImportFeeds stores feeds and publishes them to the schedule. It returns the result of each, in order.
+// Repeating a call adds nothing, and completes a call that failed midway; after an error the earlier batches
+// are stored.
+func ImportFeeds(ctx context.Context, to storage.Feeds, out subjects.Publisher, feeds []opml.Feed, now time.Time) ([]wire.ImportResult, error) {
+	t := importer{store: to, out: out, added: now, seen: map[string]bool{}, notifyStored: true}
+	results := make([]wire.ImportResult, 0, len(feeds))
+	for chunk := range slices.Chunk(feeds, importBatchSize) {
+		batch, err := t.importBatch(ctx, chunk)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, batch...)
+	}
+	return results, nil
+}
+
+// An importer adds the feeds of one list, batch by batch.
+type importer struct {
+	store storage.Feeds
+	out   subjects.Publisher
+	added time.Time       // Added time of the feeds
+	seen  map[string]bool // IDs of earlier feeds of the list
+
+	// resumed states that a process that exited may have stored the next batch already. Feeds with this
+	// import's time count as added.
+	resumed bool
+
+	// notifyStored also publishes feeds that were stored before: the request may be a retry after a process
+	// exited before it published them. A resumed import does not need this.
+	notifyStored bool
+}
+
+// importBatch adds at most [importBatchSize] feeds.
+func (t *importer) importBatch(ctx context.Context, feeds []opml.Feed) ([]wire.ImportResult, error) {
+	results := make([]wire.ImportResult, len(feeds))
+	var fresh []storage.Feed
+	urls, at := map[string]string{}, map[string]int{} // of the new feeds, by ID: canonical URL, and index in results
+	for i, f := range feeds {
+		var url string
+		results[i], url = read(f)
+		id := results[i].FeedID
+		if id == "" || t.seen[id] {
+			continue
+		}
+		t.seen[id], urls[id], at[id] = true, url, i
+		fresh = append(fresh, storage.Feed{ID: id, URL: url, Title: f.Title, Site: f.Site, Tags: f.Tags, Added: t.added})
+	}
+	ids, err := t.store.AddFeeds(ctx, fresh...)
+	if err != nil {
+		return nil, fmt.Errorf("add %d feeds: %w", len(fresh), err)
+	}
+	if t.resumed { // the time of adding identifies the feeds of this list
+		if ids, err = t.stored(ctx, fresh, func(f storage.Feed) bool { return f.Added.Equal(t.added) }); err != nil {
+			return nil, err
+		}
+	}
+	for _, id := range ids {
+		results[at[id]].Outcome = Added
+	}
+	if t.notifyStored {
+		existing := slices.DeleteFunc(fresh, func(f storage.Feed) bool { return results[at[f.ID]].Outcome == Added })
+		others, err := t.stored(ctx, existing, func(storage.Feed) bool { return true })
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, others...)
+	}
+	var news []subjects.Observation
+	for _, id := range ids {
+		news = append(news, observation(id, urls[id], subjects.Added))
+	}
+	if len(news) > 0 {
+		if err := publishObservations(ctx, t.out, news...); err != nil {
+			return nil, err
+		}
+	}
+	t.resumed = false
+	return results, nil
+}
+
+// stored returns the IDs of the stored feeds that satisfy is.
+func (t *importer) stored(ctx context.Context, feeds []storage.Feed, is func(storage.Feed) bool) ([]string, error) {
+	var ids []string
+	for _, f := range feeds {
+		stored, err := t.store.Feed(ctx, f.ID)
+		switch {
+		case errors.Is(err, storage.ErrNotFound): // stored under the URL it moved to
+		case err != nil:
+			return nil, fmt.Errorf("feed %s: %w", f.ID, err)
+		case is(stored):
+			ids = append(ids, f.ID)
+		}
+	}
+	return ids, nil
+}
+
+// publishObservations publishes observations of a request to the schedule.
+func publishObservations(ctx context.Context, out subjects.Publisher, o ...subjects.Observation) error {
+	return subjects.Publish(ctx, out, subjects.ObserveQueue, subjects.Observe{Source: "api/" + nuid.Next(), Observations: o})
+}
+
+func observation(feedID, url string, outcome subjects.Outcome) subjects.Observation {
+	return subjects.Observation{Receipt: subjects.Receipt{FeedID: feedID}, URL: url, Outcome: outcome}
+}

@@ -1,0 +1,172 @@
+package service
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/parse/feed"
+	"feedmesh/agent/wire"
+	"feedmesh/storage"
+)
+
+func (s *Server) importLineRoutes(api huma.API) {
+	huma.Register(api, op("GET", "/api/imports/{id}/lines", "list-import-lines", "Result of each feed of an import", 404, 503),
+		func(ctx context.Context, in *wire.ImportSearch) (*body[wire.ImportPage], error) {
+			page, err := s.ImportLines(ctx, *in)
+			if err != nil {
+				return nil, s.problem(err)
+			}
+			return &body[wire.ImportPage]{Body: page}, nil
+		})
+	report := op("GET", "/api/imports/{id}/report", "report-import", "Result of each feed of an import, as CSV", 404, 503)
+	report.Responses = map[string]*huma.Response{"200": {Content: map[string]*huma.MediaType{
+		"text/csv": {Schema: &huma.Schema{Type: huma.TypeString}},
+	}}}
+	huma.Register(api, report, func(ctx context.Context, in *byID) (*huma.StreamResponse, error) {
+		write, err := s.ImportReport(ctx, in.ID)
+		if err != nil {
+			return nil, s.problem(err)
+		}
+		return &huma.StreamResponse{Body: func(answer huma.Context) {
+			answer.SetHeader("Content-Type", "text/csv; charset=utf-8")
+			answer.SetHeader("Content-Disposition", `attachment; filename="import.csv"`)
+			write(answer.BodyWriter())
+		}}, nil
+	})
+}
+
+// ImportLines returns a page of the results of an import.
+func (s *Server) ImportLines(ctx context.Context, q wire.ImportSearch) (wire.ImportPage, error) {
+	page := wire.ImportPage{Lines: []wire.ImportLine{}}
+	last := 0
+	more, err := s.eachLine(ctx, q, func(i int, line wire.ImportLine) bool {
+		if len(page.Lines) == q.Limit {
+			return false
+		}
+		page.Lines, last = append(page.Lines, line), i+1
+		return true
+	})
+	if more {
+		page.Next = last
+	}
+	return page, err
+}
+
+// ImportReport returns a function that writes the results of an import as CSV. Cells that a spreadsheet would
+// evaluate are escaped.
+func (s *Server) ImportReport(ctx context.Context, id string) (write func(io.Writer) error, err error) {
+	if _, err := s.Import(ctx, id); err != nil {
+		return nil, err
+	}
+	return func(to io.Writer) error {
+		file := csv.NewWriter(to)
+		file.Write([]string{"line", "url", "verdict", "detail", "status", "feed_id"})
+		_, err := s.eachLine(ctx, wire.ImportSearch{ID: id}, func(_ int, line wire.ImportLine) bool {
+			status := ""
+			if line.Status > 0 {
+				status = strconv.Itoa(line.Status)
+			}
+			file.Write([]string{strconv.Itoa(line.Line), CSVCell(line.URL), line.Verdict, CSVCell(line.Detail), status, line.FeedID})
+			return file.Error() == nil
+		})
+		file.Flush()
+		if err != nil {
+			return err
+		}
+		return file.Error()
+	}, nil
+}
+
+// eachLine calls each with the matching lines until it returns false; more reports that.
+func (s *Server) eachLine(ctx context.Context, q wire.ImportSearch, each func(i int, line wire.ImportLine) bool) (more bool, err error) {
+	imp, err := storage.Imports(s.Store).Read(ctx, q.ID)
+	if err != nil {
+		return false, fmt.Errorf("import %s: %w", q.ID, err)
+	}
+	list, err := listOf(imp)
+	if err != nil {
+		return false, err
+	}
+	all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
+	if err != nil {
+		return false, err
+	}
+	ended := !imp.Finished.IsZero()
+	fresh := !ended || all.at.Sub(imp.Finished) < scheduleLag
+	err = list.from(q.After, q.Outcome, func(i int, result wire.ImportResult) error {
+		line := importLineOf(result, ended, fresh, all)
+		if q.Verdict != "" && line.Verdict != q.Verdict {
+			return ctx.Err()
+		}
+		if !each(i, line) {
+			more = true
+			return errPageFull
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		err = fmt.Errorf("import %s: %w", q.ID, err)
+	}
+	return more, err
+}
+
+// scheduleLag is the time after an import in which the schedule may not have a state of all its feeds.
+const scheduleLag = time.Minute
+
+// importLineOf returns the line of a feed. all are the feeds in the schedule; fresh states that some may not
+// have arrived there yet.
+func importLineOf(result wire.ImportResult, ended, fresh bool, all *stateSnapshot) wire.ImportLine {
+	line := wire.ImportLine{ImportResult: result, Detail: result.Reason}
+	switch result.Outcome {
+	case Invalid:
+		line.Verdict = wire.VerdictInvalid
+		return line
+	case Waiting:
+		if line.Verdict = wire.VerdictWaiting; ended {
+			line.Verdict, line.Detail = wire.VerdictLeftOut, "the import was cancelled before its turn came"
+		}
+		return line
+	case Existing:
+		line.Verdict, line.Detail = wire.VerdictDuplicate, "stored before, or listed twice"
+		return line
+	}
+	state := all.of(result.FeedID)
+	switch {
+	case state == nil && fresh:
+		line.Verdict = wire.VerdictAdded
+		return line
+	case state == nil:
+		line.Verdict, line.Detail = wire.VerdictRedirected, "it lives at another address by now, or was removed"
+		return line
+	}
+	line.Status = int(state.status)
+	switch class := all.classes[state.class]; {
+	case state.gone:
+		line.Verdict = wire.VerdictGone
+	case !state.polled:
+		line.Verdict = wire.VerdictAdded
+	case state.failures == 0:
+		line.Verdict = wire.VerdictRead
+	default:
+		line.Verdict, line.Detail = verdictOf(class), describeClass(class, int(state.status))
+	}
+	return line
+}
+
+// verdictOf returns the verdict on a feed whose last poll failed.
+func verdictOf(class string) string {
+	switch class {
+	case string(fetch.ClassBlocked):
+		return wire.VerdictBlocked
+	case string(feed.Empty), string(feed.WebPage), string(feed.Challenge), string(feed.OtherJSON), string(feed.OtherXML), string(feed.Other):
+		return wire.VerdictNoFeed
+	}
+	return wire.VerdictFailed
+}

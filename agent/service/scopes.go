@@ -1,0 +1,118 @@
+package service
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"feedmesh/agent/access"
+)
+
+// scopes is the required scope of each operation. An operation that is not listed requires admin; a test
+// checks that all are listed.
+var scopes = map[string]access.Scope{
+	"search": access.Search, "suggest": access.Search, "list-similar": access.Search, "get-item": access.Search, "list-duplicates": access.Search, "list-related": access.Search,
+	"explain-items": access.Search, "list-stories": access.Search, "get-story": access.Search, "list-bursts": access.Search,
+
+	"list-feeds": access.Read, "count-feeds": access.Read, "list-polls": access.Read, "report-import": access.Read, "get-feed": access.Read, "export-feeds": access.Read, "list-imports": access.Read, "get-import": access.Read,
+	"list-import-lines": access.Read, "list-proxies": access.Read, "get-status": access.Read, "list-quarantine": access.Read,
+	"get-quarantined": access.Read, "list-rules": access.Read, "get-rules": access.Read, "list-rule-versions": access.Read,
+	"check-rules": access.Read, "diff-rules": access.Read, "test-rules": access.Read, "list-jobs": access.Read, "get-job": access.Read,
+	"list-spam": access.Read, "get-reindex": access.Read, "list-searches": access.Read, "get-search": access.Read, "get-statistics": access.Read, "watch-events": access.Read,
+
+	"add-feeds": access.Write, "change-feeds": access.Write, "test-fetch": access.Write, "cancel-import": access.Write, "set-feed": access.Write, "remove-feed": access.Write, "refresh-feed": access.Write,
+	"import-feeds": access.Write, "discover-feeds": access.Write, "report-spam": access.Write, "release-spam": access.Write,
+	"label-item": access.Write, "unlabel-item": access.Write, "repeat-item": access.Write, "differ-item": access.Write,
+	"save-search": access.Write, "remove-search": access.Write, "click-item": access.Write, "split-story": access.Write, "join-stories": access.Write,
+
+	"list-tokens": access.Admin, "add-token": access.Admin, "remove-token": access.Admin, "set-proxy": access.Admin,
+	"remove-proxy": access.Admin, "put-rules": access.Admin, "restore-rules": access.Admin, "backtest-rules": access.Admin,
+	"apply-rules": access.Admin, "train-rules": access.Admin, "cancel-job": access.Admin, "undo-job": access.Admin,
+	"replay-quarantined": access.Admin, "drop-quarantined": access.Admin, "begin-reindex": access.Admin,
+}
+
+// prefixScopes is the required scope of paths that are not operations, by prefix. All other paths are pages.
+var prefixScopes = []struct {
+	path  string
+	scope access.Scope
+}{
+	{"/api/", access.Search}, // answers 404
+	{"/openapi", access.Search},
+	{"/schemas/", access.Search},
+	{outputsPath, access.Search},
+	{"/reader/", access.Read}, // read and starred marks belong to the reader's token
+	{"/readyz", access.Read},
+	{"/metrics", access.Read},
+	{"/debug/", access.Admin},
+}
+
+const outputsPath = "/outputs/"
+
+// adminPages are the path prefixes of pages whose forms require admin.
+var adminPages = []string{"/rules", "/mesh"}
+
+// requiredScope returns the required scope of a request to the given mux pattern.
+func (g *guard) requiredScope(r *http.Request, pattern string) access.Scope {
+	if scope, is := g.scopes[pattern]; is {
+		return scope
+	}
+	path := pathOf(pattern)
+	for _, b := range prefixScopes {
+		if strings.HasPrefix(path, b.path) {
+			return b.scope
+		}
+	}
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return access.Read
+	}
+	for _, page := range adminPages {
+		if strings.HasPrefix(r.URL.Path, page) {
+			return access.Admin
+		}
+	}
+	return access.Write
+}
+
+// pathOf returns the path of a mux's pattern.
+func pathOf(pattern string) string {
+	if i := strings.IndexByte(pattern, '/'); i >= 0 {
+		return pattern[i:]
+	}
+	return ""
+}
+
+// scopesOf returns the scope of each operation, by the pattern it has in the mux.
+func scopesOf(api huma.API) map[string]access.Scope {
+	all := map[string]access.Scope{}
+	for path, item := range api.OpenAPI().Paths {
+		for method, o := range map[string]*huma.Operation{
+			http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
+		} {
+			if o != nil {
+				all[method+" "+path] = scopeOf(o.OperationID)
+			}
+		}
+	}
+	return all
+}
+
+// scopeOf returns the required scope of an operation.
+func scopeOf(name string) access.Scope {
+	if scope, is := scopes[name]; is {
+		return scope
+	}
+	return access.Admin
+}
+
+// schemes are the authentication schemes in the OpenAPI description.
+var schemes = map[string]*huma.SecurityScheme{
+	"bearer": {Type: "http", Scheme: "bearer", Description: "A token."},
+	"basic":  {Type: "http", Scheme: "basic", Description: "A token as the password of any user."},
+}
+
+// securityOf returns the authentication schemes and the scope of an operation.
+func securityOf(name string) []map[string][]string {
+	scope := []string{string(scopeOf(name))}
+	return []map[string][]string{{"bearer": scope}, {"basic": scope}}
+}

@@ -1,0 +1,161 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/mesh/meshtest"
+	"feedmesh/agent/role"
+	"feedmesh/agent/service"
+	"feedmesh/agent/wire"
+	"feedmesh/classify/near"
+	"feedmesh/config"
+	"feedmesh/storage"
+	"feedmesh/storage/memory"
+	"feedmesh/subjects"
+)
+
+// A living is a mesh with the roles of the story pipeline, and its client.
+type living struct {
+	*service.Client
+	t     *testing.T
+	mesh  *mesh.Mesh
+	store *memory.Store
+	feeds []string
+	crawl int
+}
+
+func newLiving(t *testing.T) *living {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped by -short: it takes some seconds on a real server")
+	}
+	t.Parallel()
+	quiet := slog.New(slog.DiscardHandler)
+	l := &living{t: t, store: &memory.Store{}, mesh: meshtest.New(t)}
+	for i := range 4 {
+		f := storage.Feed{ID: storage.FeedID(fmt.Sprintf("https://f%d.example/", i)), URL: fmt.Sprintf("https://f%d.example/", i)}
+		l.feeds = append(l.feeds, f.ID)
+		if _, err := l.store.AddFeeds(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := &role.Env{
+		Config: config.Default(), Mesh: l.mesh, Store: l.store, Log: quiet, Metrics: role.NewMetrics(prometheus.NewRegistry()),
+		Workers: 2, CheckDiskSpace: func() error { return nil },
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	for _, r := range []role.Role{role.Cluster, role.Store} {
+		running.Go(func() {
+			if err := r.Run(ctx, env); err != nil {
+				t.Errorf("%s ended: %v", r.Name, err)
+			}
+		})
+	}
+	t.Cleanup(func() { stop(); running.Wait() })
+	web := httptest.NewServer(service.New(service.Deps{
+		Store: l.store, Index: &memory.Index{}, Mesh: l.mesh, Now: env.Clock.Now, Log: quiet, Metrics: http.NotFoundHandler(),
+	}).Handler(http.NotFoundHandler()))
+	t.Cleanup(web.Close)
+	client, err := service.NewClient(web.URL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Client = client
+	return l
+}
+
+// brings adds an item of a feed, and waits until it is stored.
+func (l *living) brings(feed int, title, text string) storage.Item {
+	l.t.Helper()
+	l.crawl++
+	i := storage.Item{
+		FeedID: l.feeds[feed], Key: fmt.Sprint("k", l.crawl), Title: title, HTML: "<p>" + text + "</p>", Excerpt: text, Language: "en", Partition: "en",
+		URL: fmt.Sprintf("https://f%d.example/%d", feed, l.crawl), FirstSeen: time.Now().UTC().Truncate(time.Microsecond), TextHash: near.TextHash(title, text),
+	}
+	i.ID, i.Hash, i.Published = storage.ItemID(i.FeedID, i.Key), i.Key, i.FirstSeen
+	err := subjects.Publish(l.t.Context(), l.mesh, subjects.ClusterQueue, subjects.Cluster{
+		Document: subjects.Document{Receipt: subjects.Receipt{FeedID: i.FeedID, Crawl: i.Key}}, Partition: "en", Items: []storage.Item{i},
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	var stored storage.Item
+	l.eventually(title+" is stored", func() bool { stored, err = l.store.Item(l.t.Context(), i.ID); return err == nil })
+	return stored
+}
+
+func (l *living) eventually(what string, is func() bool) {
+	l.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			l.t.Fatalf("it is not so within 30 s: %s", what)
+		}
+	}
+}
+
+const (
+	kernelText = "Linus Torvalds has released version 7.1 of the Linux kernel, with a new scheduler for machines of many cores and drivers for the Raspberry Pi."
+	holeText   = "Researchers of a university found a hole in the scheduler of the Linux kernel by which any user becomes root; a fix is on its way to distributions."
+	cakeText   = "A bakery in Vienna sells a cake that is made by a robot, from a recipe that its owner found in the attic of his grandmother."
+)
+
+func TestStoryEdits_AppliedByCluster(t *testing.T) {
+	l := newLiving(t)
+	ctx := t.Context()
+	first := l.brings(0, "Linux kernel 7.1 released with a new scheduler", kernelText)
+	repeat := l.brings(1, "Linux kernel 7.1 released with a new scheduler - F1", kernelText)
+	cake := l.brings(2, "Robot bakes grandmother's cake in Vienna", cakeText)
+	if repeat.DuplicateOf != first.ID || repeat.StoryID != first.StoryID || cake.StoryID == first.StoryID {
+		t.Fatalf("got %+v and %+v, want a duplicate of the first, and an item of another story", repeat, cake)
+	}
+	l.eventually("the story is summarized", func() bool {
+		page, err := l.Stories(ctx, wire.StorySearch{})
+		return err == nil && len(page.Stories) == 1 && page.Stories[0].ID == first.StoryID && page.Stories[0].Sources == 2
+	})
+
+	joined, err := l.JoinStories(ctx, first.StoryID, cake.StoryID)
+	if err != nil || joined.Pending || joined.Story.Items != 3 || joined.Story.Events != 2 {
+		t.Fatalf("got %+v, %v; want one story of three items", joined, err)
+	}
+	if again, err := l.JoinStories(ctx, first.StoryID, cake.StoryID); err != nil || again.ID != joined.ID {
+		t.Errorf("joined again: got %+v, %v; want the same", again, err)
+	}
+	left, err := l.SplitStory(ctx, joined.ID, wire.SplitRequest{EventID: cake.EventID})
+	if err != nil || left.Pending || left.Story.Items != 2 {
+		t.Errorf("got %+v, %v; want the story without the cake", left, err)
+	}
+	if again, err := l.SplitStory(ctx, joined.ID, wire.SplitRequest{EventID: cake.EventID}); err != nil || again.Pending || again.Story.Items != 2 {
+		t.Errorf("split again: got %+v, %v; want the same", again, err)
+	}
+
+	differs, err := l.ClearDuplicate(ctx, repeat.ID)
+	if err != nil || differs.Pending || differs.First.ID != repeat.ID || differs.First.StoryID != left.ID {
+		t.Errorf("got %+v, %v; want the item to repeat nothing, and to stay", differs, err)
+	}
+	repeats, err := l.SetDuplicate(ctx, cake.ID, first.ID)
+	if err != nil || repeats.Pending || repeats.First.ID != first.ID || len(repeats.Items) != 1 || repeats.Items[0].ID != cake.ID || repeats.Items[0].DuplicateBy != "hand" {
+		t.Errorf("got %+v, %v; want the cake to repeat the kernel", repeats, err)
+	}
+	left, err = l.SplitStory(ctx, repeats.First.StoryID, wire.SplitRequest{ItemID: cake.ID})
+	if err != nil || left.Pending {
+		t.Errorf("got %+v, %v; want the cake to be taken out", left, err)
+	}
+	if now, err := l.store.Item(ctx, cake.ID); err != nil || now.DuplicateOf != "" || now.StoryID == left.ID {
+		t.Errorf("got %+v, %v; want the cake in a story of its own", now, err)
+	}
+	hole := l.brings(3, "Hole in the Linux kernel's scheduler makes any user root", holeText)
+	if e, err := l.Explain(ctx, hole.ID, first.ID); err != nil || e.Repeat || len(e.Sentences) < 3 {
+		t.Errorf("got %+v, %v; want no duplicates", e, err)
+	}
+}

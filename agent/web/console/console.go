@@ -1,0 +1,160 @@
+// Package console serves the web pages: search, items, stories, feeds, rules, spam, statistics and the state
+// of the mesh. [Handler] returns the handler, which reads from a [Source]. Pages work without scripts, and a
+// URL contains the whole state of a search.
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// A Source provides the data of the pages; [service.Server] implements it. Its methods return
+// [storage.ErrNotFound] for a missing item, story or feed, [storage.ErrBadCursor] for a cursor of another
+// list, and an [service.ConflictError] for an operation that is not possible. They may be called concurrently.
+type Source interface {
+	searchSource
+	savedSource
+	itemSource
+	storySource
+	feedSource
+	importSource
+	statusSource
+	meshSource
+	statisticsSource
+	spamSource
+	ruleSource
+}
+
+// pageTimeout is the timeout of requests to the source for a page.
+const pageTimeout = 10 * time.Second
+
+// Handler returns the handler of all pages; it answers unregistered paths with 404. Forms change data: the
+// caller must reject cross-site requests, as [service.Server] does.
+func Handler(source Source) http.Handler {
+	return handler(source, time.Now)
+}
+
+func handler(source Source, now func() time.Time) http.Handler {
+	c := &console{source: source, now: now}
+	mux := http.NewServeMux()
+	c.searchRoutes(mux)
+	c.savedRoutes(mux)
+	c.itemRoutes(mux)
+	c.storyRoutes(mux)
+	c.feedRoutes(mux)
+	c.importRoutes(mux)
+	c.meshRoutes(mux)
+	c.statisticsRoutes(mux)
+	c.spamRoutes(mux)
+	c.ruleRoutes(mux)
+	mux.HandleFunc("/help", c.help)
+	mux.HandleFunc(iconPath, serveIcon)
+	mux.Handle(sheet.Path, sheet)
+	for _, script := range scripts {
+		mux.Handle(script.Path, script)
+	}
+	mux.HandleFunc("/", c.notFound)
+	return c.withHeaders(mux)
+}
+
+type console struct {
+	source      Source
+	now         func() time.Time
+	statusCache statusCache
+}
+
+// The content security policy of pages. Only the console's own scripts run, and they create HTML only through
+// the trusted-types policy of base.js. Pages cannot be framed, and forms submit only to this server. Only
+// item pages may load images, from any host.
+const (
+	basePolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; form-action 'self'; base-uri 'none'; " +
+		"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types feedmesh; "
+	pagePolicy = basePolicy + "img-src 'none'"
+	itemPolicy = basePolicy + "img-src https: http:"
+)
+
+// eventsPath is the suffix of paths of event streams, which have no timeout.
+const eventsPath = "/events"
+
+// withHeaders sets the security headers of all responses, a timeout, and answers 405 to methods other than
+// GET, HEAD and the POST of registered forms.
+func (c *console) withHeaders(next *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", pagePolicy)
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		_, pattern := next.Handler(r)
+		isForm := strings.HasPrefix(pattern, "POST ")
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && !isForm {
+			h.Set("Allow", "GET, HEAD")
+			c.showMessage(w, r, http.StatusMethodNotAllowed, message{
+				Heading: "This page can only be read",
+				Text:    []string{"Use the REST API or the agent's commands for other changes."},
+			})
+			return
+		}
+		if strings.HasSuffix(pattern, eventsPath) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		wait := pageTimeout
+		if isForm {
+			wait = formTimeout
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), wait)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// A message is a page with text and links only.
+type message struct {
+	Heading string
+	Text    []string // paragraphs
+	Links   []choice
+}
+
+// showMessage responds with a message.
+func (c *console) showMessage(w http.ResponseWriter, r *http.Request, status int, m message) {
+	c.render(w, r, status, "message", page{Title: m.Heading, Main: m})
+}
+
+// help shows the query syntax and the keyboard shortcuts.
+func (c *console) help(w http.ResponseWriter, r *http.Request) {
+	c.render(w, r, http.StatusOK, "help-page", page{Title: "Help", Parts: []string{"help"}})
+}
+
+func (c *console) notFound(w http.ResponseWriter, r *http.Request) {
+	c.showMessage(w, r, http.StatusNotFound, message{
+		Heading: "Page not found",
+		Text:    []string{"The URL may be mistyped, or belong to another version of feedmesh."},
+		Links:   []choice{{Label: "Newest items", URL: "/"}},
+	})
+}
+
+// showUnavailable responds with 503: the source failed.
+func (c *console) showUnavailable(w http.ResponseWriter, r *http.Request, err error, what string) {
+	c.showMessage(w, r, http.StatusServiceUnavailable, failure(r, err, what))
+}
+
+// failure returns the message for a failed source. It names the component, but not the error, which is for
+// operators and reported by /readyz.
+func failure(r *http.Request, err error, what string) message {
+	m := message{
+		Heading: what + " is not available",
+		Text: []string{
+			"A component that this page depends on cannot be reached at the moment. No data is lost: polling and storing continue when it recovers.",
+			"Retry in a minute.",
+		},
+		Links: []choice{{Label: "Retry", URL: r.URL.RequestURI()}, {Label: "Readiness", URL: "/readyz"}},
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		m.Heading = what + " timed out"
+	}
+	return m
+}

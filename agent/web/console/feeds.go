@@ -1,0 +1,281 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"feedmesh/agent/wire"
+	"feedmesh/storage"
+)
+
+// A feedSource provides feeds. Its methods return [storage.ErrNotFound] for a missing feed and an
+// [service.InvalidChangeError] for invalid settings.
+type feedSource interface {
+	FindFeeds(ctx context.Context, q wire.FeedSearch) (wire.FeedPage, error)
+	FeedFacets(ctx context.Context) (wire.FeedFacets, error)
+	ChangeFeeds(ctx context.Context, b wire.BulkChange) (wire.BulkResult, error)
+	Feed(ctx context.Context, id string) (wire.Feed, error)
+	SetFeed(ctx context.Context, id string, change wire.FeedChange) (wire.Feed, error)
+	TestFetch(ctx context.Context, in wire.FetchTestRequest) (wire.FetchTest, error)
+	RemoveFeed(ctx context.Context, id string) error
+	Discover(ctx context.Context, address string) (wire.Discovery, error)
+	AddFeeds(ctx context.Context, urls, tags []string) (wire.ImportResults, error)
+	RefreshFeed(ctx context.Context, id string) error
+}
+
+func (c *console) feedRoutes(mux *http.ServeMux) {
+	mux.HandleFunc(feedsPath, c.feeds)
+	mux.HandleFunc("POST "+feedsPath, c.add)
+	mux.HandleFunc("POST "+findPath, c.find)
+	mux.HandleFunc("POST "+bulkPath, c.bulk)
+	mux.HandleFunc(feedsPath+"/{id}", c.feed)
+	mux.HandleFunc("POST "+feedsPath+"/{id}/refresh", c.refresh)
+	mux.HandleFunc("POST "+feedsPath+"/{id}/settings", c.setFeed)
+	mux.HandleFunc("POST "+feedsPath+"/{id}/test", c.testFeed)
+	mux.HandleFunc(feedsPath+"/{id}/remove", c.confirmRemove)
+	mux.HandleFunc("POST "+feedsPath+"/{id}/remove", c.removeFeed)
+}
+
+const (
+	feedsPath = "/feeds"
+	findPath  = "/feeds/find"
+	bulkPath  = "/feeds/bulk"
+)
+
+// feedPath returns the path of a feed's page.
+func feedPath(id string) string { return feedsPath + "/" + url.PathEscape(id) }
+
+// feedsOnPage is the number of feeds on a page.
+const feedsOnPage = 50
+
+// feedParams are the URL parameters of the list of feeds.
+var feedParams = []param{
+	{name: "q", max: 256},
+	{name: "state", max: 16, of: "filter", values: wire.FeedStates},
+	{name: "class", max: 64, of: "filter"},
+	{name: "tier", max: 8, of: "filter", values: []string{"hot", "warm", "cold"}},
+	{name: "tag", max: 128, of: "filter"},
+	{name: "host", max: 255, of: "filter"},
+	{name: "pinned", max: 4, of: "filter", values: []string{"yes"}},
+	{name: "sort", max: 8, values: []string{"url", "title", "items", "newest", "added"}, initial: "title"},
+	{name: "after", max: 4096, of: "page"},
+}
+
+// A feedState is the state of a list of feeds, by URL parameter.
+type feedState map[string]string
+
+// filter returns the filter of the list.
+func (s feedState) filter() wire.FeedFilter {
+	return wire.FeedFilter{
+		Text: s["q"], Tag: s["tag"], Host: s["host"], Pinned: s["pinned"] != "", State: s["state"], Class: s["class"], Tier: s["tier"],
+	}
+}
+
+// with returns the URL of the list with a changed value, on its first page.
+func (s feedState) with(name, value string) string {
+	next := map[string]string{}
+	for _, p := range feedParams {
+		now := s[p.name]
+		if p.name == name {
+			now = value
+		}
+		if now != p.initial && (p.name != "after" || name == "after") {
+			next[p.name] = now
+		}
+	}
+	return addressOf(feedsPath, next)
+}
+
+// unfiltered returns the URL of the list without filters, on its first page.
+func (s feedState) unfiltered() string {
+	return addressOf(feedsPath, map[string]string{"q": s["q"], "sort": s["sort"]})
+}
+
+// A feedsPage lists feeds.
+type feedsPage struct {
+	pager
+	Query     string
+	Keep      []field // hidden fields of the search form
+	Selection []field // hidden fields that select the listed feeds
+	Feeds     []feedRow
+	Total     int64
+	Any       bool     // whether feeds exist at all, as far as known
+	Chips     []choice // active filters; the URL removes the filter
+	Clear     string   // URL without filters
+	Filters   []feedFilter
+	Sorts     []choice
+}
+
+// A feedFilter is a filter of the list and its values.
+type feedFilter struct {
+	Title   string
+	ID      string
+	Choices []choice
+}
+
+type feedRow struct {
+	ID      string
+	Title   string
+	URL     string // of the feed's page
+	Address string
+	Host    string
+	Items   int64
+	Rate    string // items a day; empty if unknown
+	Newest  *timestamp
+	Tier    string
+	Next    string
+	Reason  string
+	Last    string
+	Polled  *timestamp
+	Failing bool
+	Problem *wire.FeedProblem
+	Pinned  bool
+	Tags    []choice
+}
+
+func (c *console) feeds(w http.ResponseWriter, r *http.Request) {
+	values, err := readParams(r.URL.RawQuery, feedParams)
+	s := feedState(values)
+	if err != nil {
+		c.badAddress(w, r, badFeedsHeading, err, toFeeds)
+		return
+	}
+	found, err := c.source.FindFeeds(r.Context(), wire.FeedSearch{FeedFilter: s.filter(), Sort: s.sort(), After: s["after"], Limit: feedsOnPage, Count: true})
+	if errors.Is(err, storage.ErrBadCursor) {
+		c.badAddress(w, r, badFeedsHeading, err, toFeeds)
+		return
+	}
+	if err != nil {
+		c.showUnavailable(w, r, err, "The list of feeds")
+		return
+	}
+	main := feedsPage{pager: pager{What: "feeds"}, Clear: s.unfiltered(), Query: s["q"], Any: len(s) > 0 || len(found.Feeds) > 0, Sorts: s.sorts()}
+	if found.Total != nil {
+		main.Total = *found.Total
+	}
+	for _, p := range feedParams {
+		if value := s[p.name]; value != "" && p.name != "after" {
+			main.Selection = append(main.Selection, field{p.name, value})
+			if p.name != "q" {
+				main.Keep = append(main.Keep, field{p.name, value})
+			}
+			if p.of == "filter" {
+				main.Chips = append(main.Chips, choice{Label: chipLabel(p.name, value), URL: s.with(p.name, "")})
+			}
+		}
+	}
+	if facets, err := c.source.FeedFacets(r.Context()); err == nil { // filters are optional
+		main.Filters = s.filters(facets)
+	}
+	if s["after"] != "" {
+		main.First = s.with("after", "")
+	}
+	if found.Next != "" {
+		main.Next = s.with("after", found.Next)
+	}
+	for _, f := range found.Feeds {
+		main.Feeds = append(main.Feeds, s.row(f, c.now()))
+	}
+	c.render(w, r, http.StatusOK, "feeds", page{Title: "Feeds", Here: feedsPath, Scripts: []string{"feeds.js"}, Main: main})
+}
+
+func (s feedState) sort() string {
+	if s["sort"] == "" {
+		return "title"
+	}
+	return s["sort"]
+}
+
+const badFeedsHeading = "Invalid list of feeds"
+
+var toFeeds = choice{Label: "All feeds", URL: feedsPath}
+
+// stateWords are the labels of feed states.
+var stateWords = map[string]string{
+	wire.StateFailing: "Failing", wire.StateGone: "Gone", wire.StateNew: "Never polled", wire.StateDue: "Due now",
+	wire.StatePolling: "Being polled", wire.StateOK: "OK",
+}
+
+func chipLabel(name, value string) string {
+	switch name {
+	case "state":
+		return stateWords[value]
+	case "pinned":
+		return "Pinned"
+	}
+	return name + ": " + value
+}
+
+// sorts returns the sort orders of the list.
+func (s feedState) sorts() []choice {
+	var sorts []choice
+	for _, o := range [][2]string{{"title", "Title"}, {"items", "Most items"}, {"newest", "Newest item"}, {"added", "Recently added"}, {"url", "Address"}} {
+		sorts = append(sorts, choice{Label: o[1], URL: s.with("sort", o[0]), Active: s.sort() == o[0]})
+	}
+	return sorts
+}
+
+// filters returns the filters of the list. The URL of an active value removes it.
+func (s feedState) filters(f wire.FeedFacets) []feedFilter {
+	choices := func(name string, counts []wire.FeedCount, label func(string) string) (list []choice) {
+		for _, n := range counts {
+			if n.Feeds == 0 && s[name] != n.Name {
+				continue
+			}
+			one := choice{Label: label(n.Name), Count: n.Feeds, Active: s[name] == n.Name, URL: s.with(name, n.Name)}
+			if one.Active {
+				one.URL = s.with(name, "")
+			}
+			list = append(list, one)
+		}
+		return list
+	}
+	same := func(word string) string { return word }
+	tags := make([]wire.FeedCount, min(len(f.Tags), 20))
+	for i := range tags {
+		tags[i] = wire.FeedCount{Name: f.Tags[i].Tag, Feeds: f.Tags[i].Feeds}
+	}
+	all := []feedFilter{
+		{"State", "by-state", choices("state", f.States, func(state string) string { return stateWords[state] })},
+		{"Error", "by-error", choices("class", f.Classes, same)},
+		{"Tier", "by-tier", choices("tier", f.Tiers, same)},
+		{"Tag", "by-tag", choices("tag", tags, same)},
+	}
+	return slices.DeleteFunc(all, func(f feedFilter) bool { return len(f.Choices) == 0 })
+}
+
+// row returns a feed's row, with links for its tags.
+func (s feedState) row(f wire.Feed, now time.Time) feedRow {
+	row := rowOf(f, now)
+	row.Tags = linksOf(f.Tags, func(tag string) string { return s.with("tag", tag) })
+	return row
+}
+
+func rowOf(f wire.Feed, now time.Time) feedRow {
+	row := feedRow{
+		ID: f.ID, Title: cmp.Or(f.Title, host(f.URL), f.URL), URL: feedPath(f.ID), Address: f.URL, Host: storage.HostOf(f.URL), Items: f.Items, Newest: newTimestamp(f.LastItem, now),
+		Next: nextPoll(f, now), Last: f.LastPoll(), Failing: f.State != nil && f.State.Failures > 0, Problem: f.Problem, Pinned: f.Pinned,
+	}
+	if f.State != nil {
+		row.Tier, row.Reason, row.Polled = f.State.Tier, f.State.Reason, newTimestamp(f.State.Polled, now)
+	}
+	row.Rate = rate(f.Rate)
+	return row
+}
+
+func nextPoll(f wire.Feed, now time.Time) string {
+	return f.NextPoll(now, func(t time.Time) string { return ago(now.Sub(t)) })
+}
+
+func (c *console) noFeed(w http.ResponseWriter, r *http.Request) {
+	c.showMessage(w, r, http.StatusNotFound, message{
+		Heading: "Feed not found",
+		Text:    []string{"It may have been removed, or moved to another URL."},
+		Links:   []choice{toFeeds},
+	})
+}

@@ -1,0 +1,235 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"feedmesh/agent/service"
+	"feedmesh/agent/wire"
+	"feedmesh/storage"
+)
+
+// An importSource imports lists of feeds. StartImport returns an [service.InvalidListError] for an invalid list.
+type importSource interface {
+	StartImport(ctx context.Context, name string, list []byte) (wire.Import, error)
+	Imports(ctx context.Context) (wire.Imports, error)
+	Import(ctx context.Context, id string) (wire.Import, error)
+	ImportLines(ctx context.Context, q wire.ImportSearch) (wire.ImportPage, error)
+	CancelImport(ctx context.Context, id string) (wire.Import, error)
+}
+
+const importsPath = "/imports"
+
+func importPath(id string) string { return importsPath + "/" + url.PathEscape(id) }
+
+func (c *console) importRoutes(mux *http.ServeMux) {
+	mux.HandleFunc(importsPath, c.imports)
+	mux.HandleFunc("POST "+importsPath, c.beginImport)
+	mux.HandleFunc(importsPath+"/{id}", c.importPage)
+	mux.HandleFunc("POST "+importsPath+"/{id}/cancel", c.cancelImport)
+}
+
+// An importRow is an import with its progress.
+type importRow struct {
+	Name, URL, State            string
+	Started, Finished           *timestamp
+	Total, Done                 int64
+	Added, Known, Invalid, Left int64
+	Running, Ending             bool
+}
+
+func (c *console) importRow(imp wire.Import) importRow {
+	row := importRow{
+		Name: imp.Name, URL: importPath(imp.ID), State: imp.State, Started: newTimestamp(imp.Started, c.now()), Finished: newTimestamp(imp.Finished, c.now()),
+		Total: int64(imp.Total), Done: int64(imp.Done), Added: int64(imp.Added), Known: int64(imp.Existing), Invalid: int64(imp.Invalid),
+		Left: int64(imp.Total - imp.Done), Running: imp.Finished.IsZero(), Ending: imp.Finished.IsZero() && imp.Cancel,
+	}
+	if row.Name == "" {
+		row.Name = "List " + imp.ID
+	}
+	return row
+}
+
+func (c *console) imports(w http.ResponseWriter, r *http.Request) {
+	all, err := c.source.Imports(r.Context())
+	if err != nil {
+		c.showUnavailable(w, r, err, "The list of imports")
+		return
+	}
+	var rows []importRow
+	for _, imp := range all.Imports {
+		rows = append(rows, c.importRow(imp))
+	}
+	c.render(w, r, http.StatusOK, "imports", page{Title: "Imports", Here: feedsPath, Main: rows})
+}
+
+// beginImport starts an import of the form's file, which it reads up to the size limit, and redirects to its
+// page.
+func (c *console) beginImport(w http.ResponseWriter, r *http.Request) {
+	name, list, err := readList(w, r)
+	if err == nil && len(list) == 0 {
+		err = &service.InvalidListError{Reason: "No file was chosen, or it is empty."}
+	}
+	var imp wire.Import
+	if err == nil {
+		imp, err = c.source.StartImport(r.Context(), name, list)
+	}
+	var wrong *service.InvalidListError
+	var large *http.MaxBytesError
+	switch {
+	case err == nil:
+		http.Redirect(w, r, importPath(imp.ID), http.StatusSeeOther)
+	case errors.As(err, &large):
+		c.noList(w, r, http.StatusRequestEntityTooLarge, "The list is larger than "+size(service.MaxImport)+": split it.")
+	case errors.As(err, &wrong):
+		c.noList(w, r, http.StatusUnprocessableEntity, wrong.Reason)
+	case errors.Is(err, service.ErrTooManyRequests):
+		c.noList(w, r, http.StatusTooManyRequests, "Too many imports are queued. Retry when some have finished.")
+	default:
+		c.showUnavailable(w, r, err, "The store")
+	}
+}
+
+func (c *console) noList(w http.ResponseWriter, r *http.Request, status int, why string) {
+	c.showMessage(w, r, status, message{
+		Heading: "This list cannot be imported", Text: []string{why, "No feed was added. A list is OPML, as other readers export it, or text with one URL per line."},
+		Links: []choice{{Label: "Choose another file", URL: importsPath}, toFeeds},
+	})
+}
+
+// maxFormOverhead bounds the size of a form besides its file, in bytes.
+const maxFormOverhead = 64 << 10
+
+// readList returns the file of a form and its name.
+func readList(w http.ResponseWriter, r *http.Request) (name string, list []byte, err error) {
+	r.Body = http.MaxBytesReader(w, r.Body, service.MaxImport+maxFormOverhead)
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return "", nil, &service.InvalidListError{Reason: "The form has no file."}
+	}
+	for {
+		part, err := parts.NextPart()
+		switch {
+		case errors.Is(err, io.EOF):
+			return "", nil, nil
+		case err != nil:
+			return "", nil, listError(err)
+		case part.FormName() != "list":
+			continue
+		}
+		name = path.Base(strings.ReplaceAll(part.FileName(), `\`, "/"))
+		if name == "." || name == "/" {
+			name = ""
+		}
+		list, err = io.ReadAll(part)
+		return strings.ToValidUTF8(name[:min(len(name), 255)], ""), list, listError(err)
+	}
+}
+
+// listError converts an error of reading a form: size errors unchanged, others to an invalid list.
+func listError(err error) error {
+	var large *http.MaxBytesError
+	if err == nil || errors.As(err, &large) {
+		return err
+	}
+	return &service.InvalidListError{Reason: "The upload is incomplete."}
+}
+
+// An importPage shows the outcome of each feed of a list.
+type importPage struct {
+	pager
+	importRow
+	CSV       string
+	CancelURL string
+	Verdicts  []choice
+	Verdict   string
+	Lines     []importLine
+}
+
+type importLine struct {
+	wire.ImportLine
+	Page string // URL of the feed's page; empty if it has none
+	Bad  bool
+}
+
+var importParams = []param{
+	{name: "verdict", max: 16, of: "filter", values: wire.Verdicts},
+	{name: "after", of: "page"},
+}
+
+const linesOnPage = 100
+
+func (c *console) importPage(w http.ResponseWriter, r *http.Request) {
+	s, err := readParams(r.URL.RawQuery, importParams)
+	if err != nil {
+		c.badAddress(w, r, "Invalid page of this import", err, choice{Label: "All imports", URL: importsPath})
+		return
+	}
+	imp, err := c.source.Import(r.Context(), r.PathValue("id"))
+	if errors.Is(err, storage.ErrNotFound) {
+		c.noImport(w, r)
+		return
+	}
+	after, _ := strconv.Atoi(s["after"])
+	var found wire.ImportPage
+	if err == nil {
+		found, err = c.source.ImportLines(r.Context(), wire.ImportSearch{ID: imp.ID, Verdict: s["verdict"], After: after, Limit: linesOnPage})
+	}
+	if err != nil {
+		c.showUnavailable(w, r, err, "The import")
+		return
+	}
+	main := importPage{
+		pager: pager{What: "lines"}, importRow: c.importRow(imp), Verdict: s["verdict"],
+		CSV: "/api/imports/" + url.PathEscape(imp.ID) + "/report", CancelURL: importPath(imp.ID) + "/cancel",
+	}
+	at := func(verdict string, after int) string {
+		params := map[string]string{"verdict": verdict}
+		if after > 0 {
+			params["after"] = strconv.Itoa(after)
+		}
+		return addressOf(importPath(imp.ID), params)
+	}
+	main.Verdicts = append(main.Verdicts, choice{Label: "all", URL: at("", 0), Active: s["verdict"] == ""})
+	for _, verdict := range wire.Verdicts {
+		main.Verdicts = append(main.Verdicts, choice{Label: verdict, URL: at(verdict, 0), Active: s["verdict"] == verdict})
+	}
+	if after > 0 {
+		main.First = at(s["verdict"], 0)
+	}
+	if found.Next > 0 {
+		main.Next = at(s["verdict"], found.Next)
+	}
+	for _, line := range found.Lines {
+		row := importLine{ImportLine: line, Bad: slices.Contains(badVerdicts, line.Verdict)}
+		if line.FeedID != "" && line.Verdict != wire.VerdictLeftOut && line.Verdict != wire.VerdictWaiting && line.Verdict != wire.VerdictRedirected {
+			row.Page = feedPath(line.FeedID)
+		}
+		main.Lines = append(main.Lines, row)
+	}
+	c.render(w, r, http.StatusOK, "import", page{Title: main.Name, Here: feedsPath, Scripts: []string{"imports.js"}, Parts: []string{"import-progress"}, Main: main})
+}
+
+// badVerdicts are the verdicts that need attention.
+var badVerdicts = []string{wire.VerdictInvalid, wire.VerdictFailed, wire.VerdictNoFeed, wire.VerdictBlocked, wire.VerdictGone}
+
+func (c *console) noImport(w http.ResponseWriter, r *http.Request) {
+	c.showMessage(w, r, http.StatusNotFound, message{
+		Heading: "Import not found", Text: []string{"Only the last hundred imports are stored."},
+		Links: []choice{{Label: "All imports", URL: importsPath}},
+	})
+}
+
+func (c *console) cancelImport(w http.ResponseWriter, r *http.Request) {
+	imp, err := c.source.CancelImport(r.Context(), r.PathValue("id"))
+	if !c.handleError(w, r, err, "The store", c.noImport) {
+		http.Redirect(w, r, importPath(imp.ID), http.StatusSeeOther)
+	}
+}

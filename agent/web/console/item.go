@@ -1,0 +1,283 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"feedmesh/agent/service"
+	"feedmesh/agent/wire"
+	"feedmesh/storage"
+)
+
+// An itemSource provides items and applies manual edits. Its methods return [storage.ErrNotFound] for a
+// missing item.
+type itemSource interface {
+	Item(ctx context.Context, id string) (wire.ItemView, error)
+	SetSpam(ctx context.Context, id string, is bool) (wire.ItemView, error)
+	Duplicates(ctx context.Context, id string) (wire.Duplicates, error)
+	Related(ctx context.Context, id string, limit int) (wire.Related, error)
+	Similar(ctx context.Context, id string, limit int) (wire.Similar, error)
+	LabelItem(ctx context.Context, id string, said wire.Correction) (wire.ItemView, error)
+	ClearDuplicate(ctx context.Context, id string) (wire.Duplicates, error)
+}
+
+func (c *console) itemRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("/items/{id}", c.item)
+	mux.HandleFunc("POST /items/{id}/spam", c.markSpam)
+	mux.HandleFunc("POST /items/{id}/differ", c.differ)
+	mux.HandleFunc("POST /items/{id}/labels", c.label)
+}
+
+// An itemPage shows one item.
+type itemPage struct {
+	URL             string
+	Title           string
+	Lang            string
+	Language        string
+	Feed            choice
+	Author          string
+	Original        string // web URL of the item, or empty
+	Host            string
+	Content         template.HTML
+	Excerpt         string // shown if there is no content
+	Published       *timestamp
+	Assumed         string // reason why Published is the time first seen
+	Updated         *timestamp
+	FirstSeen       *timestamp
+	Revision        int
+	Spam            bool
+	SpamPath        string // action of the form that marks the item as spam or not spam
+	Categories      []choice
+	Topics          []choice
+	Flags           []string // such as "sponsored"
+	Tags            []string
+	Comments        string // URL of the discussion, or empty
+	Source          string // title of the original feed
+	Enclosures      []enclosure
+	Reasons         []string
+	StoryReason     string // reason for its event
+	Duplicate       string // URL of the item of which it is a duplicate, or empty
+	DuplicateReason string // reason why it is a duplicate
+	LabelPath       string // action of the form that corrects the labels
+	Similar         []itemRow
+	DifferPath      string // action of the form that marks it as no duplicate
+	Duplicates      []itemRow
+	Number          int64    // of duplicates
+	Story           *storyOf // nil if the story has no other items
+}
+
+// A storyOf is the story of an item.
+type storyOf struct {
+	URL, Title     string
+	Items, Sources int64
+	Related        []itemRow
+}
+
+const (
+	maxRelated = 5 // other items of the story on an item's page
+	maxSimilar = 6 // similar items of other stories
+)
+
+// An enclosure is a file attached to an item.
+type enclosure struct {
+	URL  string
+	Type string
+}
+
+var assumptions = map[string]string{
+	"missing":    "the feed gives no date, so the time first seen is used",
+	"unreadable": "the feed's date cannot be read, so the time first seen is used",
+	"future":     "the feed's date is in the future, so the time first seen is used",
+}
+
+var duplicateReasons = map[string]string{
+	"url":  "Same URL.",
+	"text": "Same text.",
+	"hand": "Marked by a person.",
+}
+
+// duplicateReason returns a sentence that explains why an item is a duplicate.
+func duplicateReason(by, why string) string {
+	if words, is := duplicateReasons[by]; is {
+		return words
+	}
+	return sentence(why)
+}
+
+// maxID bounds the length of IDs, in bytes.
+const maxID = 64
+
+func itemURL(id string) string { return "/items/" + url.PathEscape(id) }
+
+func (c *console) item(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if len(id) > maxID {
+		c.noItem(w, r)
+		return
+	}
+	item, err := c.source.Item(r.Context(), id)
+	if c.handleError(w, r, err, "The store", c.noItem) {
+		return
+	}
+	same, err := c.source.Duplicates(r.Context(), id)
+	if err != nil {
+		c.showUnavailable(w, r, err, "The store")
+		return
+	}
+	related, err := c.source.Related(r.Context(), id, maxRelated)
+	if err != nil {
+		c.showUnavailable(w, r, err, "The store")
+		return
+	}
+	main := c.view(item)
+	main.addRelated(same, related, c.now())
+	// Without the index the page has no similar items.
+	if like, err := c.source.Similar(r.Context(), id, maxSimilar); err == nil {
+		main.addSimilar(like.Items, c.now())
+	}
+	w.Header().Set("Content-Security-Policy", itemPolicy)
+	c.render(w, r, http.StatusOK, "item", page{Title: main.Title, Scripts: []string{"item.js"}, Main: main})
+}
+
+// markSpam marks an item as spam or not spam, and redirects to its page.
+func (c *console) markSpam(w http.ResponseWriter, r *http.Request) {
+	id, is := r.PathValue("id"), formValue(w, r, "spam")
+	if len(id) > maxID || is != "yes" && is != "no" {
+		c.noItem(w, r)
+		return
+	}
+	_, err := c.source.SetSpam(r.Context(), id, is == "yes")
+	if !c.handleError(w, r, err, "The store", c.noItem) {
+		http.Redirect(w, r, itemURL(id), http.StatusSeeOther)
+	}
+}
+
+// label corrects the labels of an item and redirects to its page.
+func (c *console) label(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if len(id) > maxID {
+		c.noItem(w, r)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		c.redirectOrExplain(w, r, false, &service.ConflictError{Reason: "the form is too large"}, itemURL(id), "")
+		return
+	}
+	categories, topics := strings.Fields(r.PostFormValue("categories")), strings.Fields(r.PostFormValue("topics"))
+	_, err := c.source.LabelItem(r.Context(), id, wire.Correction{Categories: &categories, Topics: &topics})
+	if errors.Is(err, storage.ErrNotFound) {
+		c.noItem(w, r)
+		return
+	}
+	c.redirectOrExplain(w, r, false, err, itemURL(id), itemURL(id))
+}
+
+// differ marks an item as no duplicate and redirects to its page.
+func (c *console) differ(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if len(id) > maxID {
+		c.noItem(w, r)
+		return
+	}
+	found, err := c.source.ClearDuplicate(r.Context(), id)
+	c.redirectOrExplain(w, r, found.Pending, err, itemURL(id), itemURL(id))
+}
+
+func (c *console) noItem(w http.ResponseWriter, r *http.Request) {
+	c.showMessage(w, r, http.StatusNotFound, message{
+		Heading: "Item not found",
+		Text:    []string{"Its feed may have been removed, or the URL may be mistyped."},
+		Links:   []choice{{Label: "Newest items", URL: "/"}},
+	})
+}
+
+func (c *console) view(item wire.ItemView) itemPage {
+	now := c.now()
+	p := itemPage{
+		URL:         itemURL(item.ID),
+		Title:       titleOrDefault(item.Title),
+		Lang:        item.Language,
+		Language:    language(item.Language),
+		Feed:        choice{Label: cmp.Or(item.FeedTitle, noTitle), URL: state{"feed": item.FeedID}.URL()},
+		Author:      item.Author,
+		Original:    storage.WebURL(item.URL),
+		Host:        host(item.URL),
+		Content:     content(item.HTML),
+		Excerpt:     item.Excerpt,
+		Published:   newTimestamp(item.Published, now),
+		Assumed:     assumptions[item.Assumed],
+		Updated:     newTimestamp(item.Updated, now),
+		FirstSeen:   newTimestamp(item.FirstSeen, now),
+		Revision:    item.Revision,
+		Spam:        item.Spam,
+		SpamPath:    itemURL(item.ID) + "/spam",
+		LabelPath:   itemURL(item.ID) + "/labels",
+		Flags:       item.Flags,
+		Tags:        item.Tags,
+		Comments:    storage.WebURL(item.Comments),
+		Source:      item.Source,
+		Reasons:     item.Reasons,
+		StoryReason: item.StoryReason,
+	}
+	p.Categories = linksOf(item.Categories, func(name string) string { return state{"category": name}.URL() })
+	p.Topics = linksOf(item.Topics, func(name string) string { return state{"topic": name}.URL() })
+	for _, e := range item.Enclosures {
+		if address := storage.WebURL(e.URL); address != "" {
+			p.Enclosures = append(p.Enclosures, enclosure{address, e.Type})
+		}
+	}
+	if item.DuplicateOf != "" {
+		p.Duplicate, p.DuplicateReason = itemURL(item.DuplicateOf), duplicateReason(item.DuplicateBy, item.DuplicateReason)
+		p.DifferPath = itemURL(item.ID) + "/differ"
+	}
+	return p
+}
+
+// addRelated adds the duplicates of the item and other items of its story.
+func (p *itemPage) addRelated(same wire.Duplicates, related wire.Related, now time.Time) {
+	for _, i := range same.Items {
+		if row := rowOfItem(i, now); row.URL != p.URL {
+			p.Duplicates = append(p.Duplicates, row)
+		}
+	}
+	p.Number = int64(len(p.Duplicates))
+	s := related.Story
+	if s.Items < 2 {
+		return
+	}
+	p.Story = &storyOf{URL: storyPath(s.ID), Title: titleOrDefault(s.Title), Items: int64(s.Items), Sources: int64(s.Sources)}
+	for _, i := range related.Items {
+		row := rowOfItem(i, now)
+		row.Reason = "" // shown on the story's page
+		p.Story.Related = append(p.Story.Related, row)
+	}
+}
+
+// addSimilar adds similar items that the page does not list already.
+func (p *itemPage) addSimilar(found []wire.FoundItem, now time.Time) {
+	listed := map[string]bool{p.URL: true, p.Duplicate: true}
+	for _, row := range p.Duplicates {
+		listed[row.URL] = true
+	}
+	if p.Story != nil {
+		for _, row := range p.Story.Related {
+			listed[row.URL] = true
+		}
+	}
+	for _, i := range found {
+		row := itemRow{
+			ID: i.ID, URL: itemURL(i.ID), Title: titleOrDefault(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
+			Publisher: cmp.Or(host(i.URL), i.FeedTitle), Seen: newTimestamp(i.Published, now),
+		}
+		if !listed[row.URL] {
+			p.Similar = append(p.Similar, row)
+		}
+	}
+}

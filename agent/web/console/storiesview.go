@@ -1,0 +1,227 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"feedmesh/agent/service"
+	"feedmesh/agent/wire"
+	"feedmesh/storage"
+)
+
+// A storyPage shows one story.
+type storyPage struct {
+	storyCard
+	Notes      []string
+	Summary    []quoteRow
+	Publishers []publisherRow
+	More       int64 // number of publishers that are not listed
+	Topics     []choice
+	Language   string
+	Clicks     int64
+	ID         string
+	Events     []eventRow
+	Like       []choice // similar stories; Key is the story ID
+	SplitPath  string   // action of the forms that split the story
+	JoinPath   string
+}
+
+// A quoteRow is a sentence of the summary with its source.
+type quoteRow struct {
+	Text      string
+	URL       string // of the item's page
+	Publisher string
+}
+
+type publisherRow struct {
+	Name  string
+	Items int64
+}
+
+// An eventRow is an event with its items.
+type eventRow struct {
+	ID       string
+	Heading  string
+	First    *timestamp
+	Items    []itemRow
+	MaySplit bool // the story has other events
+}
+
+// An itemRow is an item of an event.
+type itemRow struct {
+	ID         string
+	URL        string // of the item's page
+	Title      string
+	Lang       string
+	Original   string // web URL of the item, or empty
+	Publisher  string
+	Feed       string
+	Seen       *timestamp
+	Reason     string // reason for its event, or why it is a duplicate
+	Spam       bool
+	Duplicates []itemRow
+	Number     int64 // of duplicates
+	MaySplit   bool
+	DifferPath string // action of the form that marks it as no duplicate; empty if it is no duplicate
+}
+
+// maxPublishers bounds the publishers of a story that are listed.
+const maxPublishers = 12
+
+func (c *console) story(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if len(id) > maxID {
+		c.noStory(w, r)
+		return
+	}
+	found, err := c.source.Story(r.Context(), id)
+	if c.handleError(w, r, err, "The store", c.noStory) {
+		return
+	}
+	main := viewStory(found, c.now())
+	// Without the index the page has no similar stories.
+	if like, err := c.source.Similar(r.Context(), found.Headline, maxSimilar); err == nil {
+		for _, i := range like.Items {
+			if i.StoryID != "" && i.StoryID != id {
+				main.Like = append(main.Like, choice{Label: titleOrDefault(i.Title), URL: storyPath(i.StoryID), Key: i.StoryID})
+			}
+		}
+	}
+	c.render(w, r, http.StatusOK, "story", page{Title: main.Title, Here: storiesPath, Main: main})
+}
+
+func (c *console) noStory(w http.ResponseWriter, r *http.Request) {
+	c.showMessage(w, r, http.StatusNotFound, message{
+		Heading: "Story not found",
+		Text:    []string{"It may have been joined with another story, its feeds may have been removed, or the URL may be mistyped."},
+		Links:   []choice{{Label: "All stories", URL: storiesPath}},
+	})
+}
+
+func viewStory(s wire.StoryView, now time.Time) storyPage {
+	p := storyPage{
+		storyCard: listing{}.card(wire.StoryBrief{Story: s.Story, Activity: s.Activity}, now),
+		Notes:     s.Notes, Language: languageLabel(s.Partition), Clicks: int64(s.Clicks), ID: s.ID,
+		SplitPath: storyPath(s.ID) + "/split", JoinPath: storyPath(s.ID) + "/join",
+	}
+	for _, q := range s.Summary {
+		p.Summary = append(p.Summary, quoteRow{q.Text, itemURL(q.Item.ID), q.Item.Publisher})
+		if q.Item.ID == s.Headline {
+			p.Original, p.Host = storage.WebURL(q.Item.URL), host(q.Item.URL)
+		}
+	}
+	p.Topics = linksOf(s.Topics, func(name string) string { return listing{"topic": name}.URL() })
+	for _, publisher := range s.Publishers[:min(maxPublishers, len(s.Publishers))] {
+		p.Publishers = append(p.Publishers, publisherRow{publisher.Name, int64(publisher.Items)})
+	}
+	p.More = int64(len(s.Publishers) - len(p.Publishers))
+	for i, e := range s.Timeline {
+		p.Events = append(p.Events, eventOf(i+1, e, s, now))
+	}
+	return p
+}
+
+func eventOf(number int, e wire.StoryEvent, s wire.StoryView, now time.Time) eventRow {
+	row := eventRow{ID: e.ID, Heading: fmt.Sprintf("Event %d", number), First: newTimestamp(e.FirstSeen, now), MaySplit: s.Story.Events > 1}
+	if len(s.Timeline) == 1 {
+		row.Heading = "Items"
+	}
+	for _, i := range e.Items {
+		item := rowOfItem(i.ItemBrief, now)
+		item.MaySplit = s.Story.Items > 1 && len(i.Duplicates) == 0
+		item.Number = int64(len(i.Duplicates))
+		for _, d := range i.Duplicates {
+			item.Duplicates = append(item.Duplicates, rowOfItem(d, now))
+		}
+		row.Items = append(row.Items, item)
+	}
+	return row
+}
+
+func rowOfItem(i wire.ItemBrief, now time.Time) itemRow {
+	row := itemRow{
+		ID: i.ID, URL: itemURL(i.ID), Title: titleOrDefault(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
+		Publisher: i.Publisher, Feed: i.FeedTitle, Seen: newTimestamp(i.Seen, now), Spam: i.Spam,
+	}
+	if i.StoryWhy != "" {
+		row.Reason = "Reason: " + i.StoryWhy + "."
+	}
+	if i.DuplicateOf != "" {
+		row.Reason, row.DifferPath = duplicateReason(i.DuplicateBy, i.DuplicateWhy), itemURL(i.ID)+"/differ"
+	}
+	return row
+}
+
+// split splits an event or an item from a story and redirects to the remaining story.
+func (c *console) split(w http.ResponseWriter, r *http.Request) {
+	what := wire.SplitRequest{EventID: formValue(w, r, "event"), ItemID: formValue(w, r, "item")}
+	id := r.PathValue("id")
+	if (what.EventID == "") == (what.ItemID == "") || max(len(id), len(what.EventID), len(what.ItemID)) > maxID {
+		c.noStory(w, r)
+		return
+	}
+	story, err := c.source.SplitStory(r.Context(), id, what)
+	c.redirectOrExplain(w, r, story.Pending, err, storyPath(id), storyPath(id))
+}
+
+// join joins two stories and redirects to the result.
+func (c *console) join(w http.ResponseWriter, r *http.Request) {
+	id, other := r.PathValue("id"), storyIDOf(formValue(w, r, "story"))
+	if max(len(id), len(other)) > maxID || other == "" {
+		c.noStory(w, r)
+		return
+	}
+	story, err := c.source.JoinStories(r.Context(), id, other)
+	c.redirectOrExplain(w, r, story.Pending, err, storyPath(id), storyPath(story.ID))
+}
+
+// storyIDOf returns the ID in the URL of a story's page, or the input if it is not a URL.
+func storyIDOf(address string) string {
+	if _, after, is := strings.Cut(address, storiesPath+"/"); is {
+		address = after
+	}
+	if end := strings.IndexAny(address, "/?#"); end >= 0 {
+		address = address[:end]
+	}
+	if id, err := url.PathUnescape(address); err == nil {
+		return id
+	}
+	return address
+}
+
+// redirectOrExplain responds to a manual edit: with a redirect to next, with a message that it is pending, or
+// with the error and a link back.
+func (c *console) redirectOrExplain(w http.ResponseWriter, r *http.Request, pending bool, err error, back, next string) {
+	var refusal *service.ConflictError
+	m := message{Links: []choice{{Label: "Back", URL: back}}}
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		m.Heading, m.Text = "Not found", []string{"The item or story was removed, or moved to another story."}
+		c.showMessage(w, r, http.StatusNotFound, m)
+	case errors.As(err, &refusal):
+		m.Heading, m.Text = "This cannot be done", []string{sentence(refusal.Reason)}
+		c.showMessage(w, r, http.StatusConflict, m)
+	case errors.Is(err, service.ErrOlderAgent):
+		m.Heading, m.Text = "This cannot be done now", []string{sentence(err.Error())}
+		c.showMessage(w, r, http.StatusServiceUnavailable, m)
+	case err != nil:
+		c.showUnavailable(w, r, err, "The mesh")
+	case pending:
+		m.Heading, m.Text = "The change is pending", []string{"It was accepted and will be applied by the cluster actor of its language."}
+		c.showMessage(w, r, http.StatusAccepted, m)
+	default:
+		http.Redirect(w, r, next, http.StatusSeeOther)
+	}
+}
+
+// sentence capitalizes the first letter and appends a full stop.
+func sentence(words string) string {
+	if words == "" {
+		return ""
+	}
+	return strings.ToUpper(words[:1]) + words[1:] + "."
+}
