@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"feedmesh/agent/service"
 	"feedmesh/agent/node"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 	"feedmesh/subjects"

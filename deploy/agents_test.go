@@ -14,8 +14,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"feedmesh/agent/service"
 	"feedmesh/agent/node"
+	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 	"feedmesh/config"
 )

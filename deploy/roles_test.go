@@ -16,10 +16,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"feedmesh/agent/service"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role"
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 	"feedmesh/classify"

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/service"
 	"feedmesh/agent/node"
 	"feedmesh/agent/role"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 	"feedmesh/subjects"

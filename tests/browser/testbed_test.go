@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/service"
 	"feedmesh/agent/node"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
