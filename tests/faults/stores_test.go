@@ -105,7 +105,7 @@ func (m *mesh) stayDown(r *run, u *unit, check string, down time.Duration) {
 func (m *mesh) awaitFailedCheck(r *run, check string) {
 	for began := time.Now(); time.Since(began) < reportTimeout; time.Sleep(200 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(m.ctx, reportTimeout)
-		ready, err := m.agents[0].service.Ready(ctx)
+		ready, err := m.agents[0].api.Ready(ctx)
 		cancel()
 		if err == nil && !ready.Ready && ill(ready, check) {
 			m.logf("%s is reported as unavailable after %v", check, time.Since(began).Round(100*time.Millisecond))
