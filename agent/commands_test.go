@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -178,13 +179,13 @@ func TestSearch_RequestsPagesUpToLimit(t *testing.T) {
 		key := strings.Repeat("k", i+3)
 		items = append(items, storage.Item{ID: storage.ItemID(w.feed, key), FeedID: w.feed, Key: key, Hash: "1", Title: "gopher"})
 	}
-	if _, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items})
+	var indexed []storage.IndexItem
 	for _, it := range items {
-		if err := w.index.Put(t.Context(), storage.IndexItem{Item: it}); err != nil {
-			t.Fatal(err)
-		}
+		indexed = append(indexed, storage.IndexItem{Item: it})
+	}
+	if err := errors.Join(err, w.index.Put(t.Context(), indexed...)); err != nil {
+		t.Fatal(err)
 	}
 	for limit, want := range map[string]int{"230": 230, "1000": 250} {
 		var found wire.SearchResults

@@ -23,7 +23,7 @@ import (
 	"feedmesh/agent/workbench"
 	"feedmesh/config"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
@@ -141,8 +141,8 @@ const (
 type testbed struct {
 	*httptest.Server
 	mesh   *fakeMesh
-	store  *memory.Store
-	index  *memory.Index
+	store  storage.Store
+	index  storage.Index
 	checks []wire.Check
 	api    *service.Server
 	feed   string // feed ID
@@ -159,7 +159,7 @@ func newTestbed(t *testing.T, change ...func(*service.Deps)) *testbed {
 			states:      map[string]*subjects.State{},
 			quarantined: map[uint64]subjects.Quarantined{},
 		},
-		store: &memory.Store{}, index: &memory.Index{},
+		store: enginetest.Store(t), index: enginetest.Index(t),
 		checks: []wire.Check{{Name: "store", OK: true}},
 		feed:   storage.FeedID(feedURL),
 	}
@@ -231,10 +231,11 @@ func (w *testbed) fill(t *testing.T) {
 	if err == nil {
 		_, err = w.store.PutItems(ctx, storage.Batch{FeedID: w.feed, Items: items})
 	}
+	var indexed []storage.IndexItem
 	for _, it := range items {
-		err = errors.Join(err, w.index.Put(ctx, storage.IndexItem{Item: it, Text: it.HTML}))
+		indexed = append(indexed, storage.IndexItem{Item: it, Text: it.HTML})
 	}
-	if err != nil {
+	if err := errors.Join(err, w.index.Put(ctx, indexed...)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -27,7 +27,7 @@ import (
 	"feedmesh/classify/spam"
 	"feedmesh/config"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/storage/sqlite"
 	"feedmesh/subjects"
 )
@@ -65,7 +65,7 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	index := &memory.Index{}
+	index := enginetest.Index(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -10,12 +10,12 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 )
 
 // A counting store counts reads and uses of its tokens, and can be made unavailable.
 type counting struct {
-	*memory.Store
+	storage.Store
 	reads, uses int
 	away        error
 }
@@ -60,7 +60,7 @@ func right(t *testing.T, k *access.TokenStore, secret, id string) access.Client 
 }
 
 func TestTokenStore_AcceptsStoredTokensOnly(t *testing.T) {
-	store := &counting{Store: &memory.Store{}}
+	store := &counting{Store: enginetest.Store(t)}
 	token, secret := store.make(t, access.Search, access.Search)
 	k := access.NewTokenStore(store, "s3cret")
 	if c := right(t, k, secret, token.ID); c.Name != "phone" || len(c.Scopes) != 1 || !c.May(access.Search) || c.May(access.Read) {
@@ -78,7 +78,7 @@ func TestTokenStore_AcceptsStoredTokensOnly(t *testing.T) {
 }
 
 func TestTokenStore_SecretIsRandomAndNotStored(t *testing.T) {
-	store := &counting{Store: &memory.Store{}}
+	store := &counting{Store: enginetest.Store(t)}
 	seen := map[string]bool{}
 	for range 100 {
 		token, secret := store.make(t, access.Read)
@@ -94,7 +94,7 @@ func TestTokenStore_SecretIsRandomAndNotStored(t *testing.T) {
 
 func TestTokenStore_RemovalTakesEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &counting{Store: &memory.Store{}}
+		store := &counting{Store: enginetest.Store(t)}
 		token, secret := store.make(t, access.Read)
 		k := access.NewTokenStore(store, "")
 		right(t, k, secret, token.ID)
@@ -118,7 +118,7 @@ func TestTokenStore_RemovalTakesEffect(t *testing.T) {
 }
 
 func TestTokenStore_NewTokenWorksImmediately(t *testing.T) {
-	k := access.NewTokenStore(&memory.Store{}, "")
+	k := access.NewTokenStore(enginetest.Store(t), "")
 	wrong(t, k, "fm_nothing")
 	token, secret, err := k.Create(t.Context(), "phone", []access.Scope{access.Read}, time.Now())
 	if err != nil {
@@ -129,7 +129,7 @@ func TestTokenStore_NewTokenWorksImmediately(t *testing.T) {
 
 func TestTokenStore_CachesWrongTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &counting{Store: &memory.Store{}}
+		store := &counting{Store: enginetest.Store(t)}
 		k := access.NewTokenStore(store, "s3cret")
 		for i := range 1000 {
 			wrong(t, k, "guess")
@@ -146,7 +146,7 @@ func TestTokenStore_CachesWrongTokens(t *testing.T) {
 
 func TestTokenStore_UseWrittenOncePerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &counting{Store: &memory.Store{}}
+		store := &counting{Store: enginetest.Store(t)}
 		token, secret := store.make(t, access.Read)
 		k := access.NewTokenStore(store, "")
 		for range 600 { // within 150 seconds
@@ -162,7 +162,7 @@ func TestTokenStore_UseWrittenOncePerMinute(t *testing.T) {
 
 func TestTokenStore_CacheAgeWithoutStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &counting{Store: &memory.Store{}}
+		store := &counting{Store: enginetest.Store(t)}
 		token, secret := store.make(t, access.Read)
 		k := access.NewTokenStore(store, "s3cret")
 		right(t, k, secret, token.ID)
@@ -182,7 +182,7 @@ func TestTokenStore_CacheAgeWithoutStore(t *testing.T) {
 
 // The first caller may cancel while the store still answers; other callers share the read.
 func TestTokenStore_CancelledRequestIsIsolated(t *testing.T) {
-	store := &counting{Store: &memory.Store{}}
+	store := &counting{Store: enginetest.Store(t)}
 	token, secret := store.make(t, access.Read)
 	k := access.NewTokenStore(store, "")
 	gone, cancel := context.WithCancel(t.Context())

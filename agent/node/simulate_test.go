@@ -8,7 +8,7 @@ import (
 
 	"feedmesh/agent/role"
 	"feedmesh/storage"
-	memstore "feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 )
 
 // The node starts twice: the feeds must have the same addresses after a restart.
@@ -28,7 +28,7 @@ func TestSimulate_FeedsPolledAcrossRestart(t *testing.T) {
 
 func TestSimulate_RequiresEmptyStore(t *testing.T) {
 	t.Parallel()
-	store := &memstore.Store{}
+	store := enginetest.Store(t)
 	if _, err := store.AddFeeds(t.Context(), storage.Feed{ID: "f", URL: "http://f.example/", Added: time.Now()}); err != nil {
 		t.Fatal(err)
 	}

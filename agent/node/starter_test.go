@@ -11,7 +11,7 @@ import (
 	"feedmesh/agent/opml"
 	"feedmesh/agent/role"
 	"feedmesh/storage"
-	memstore "feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 )
 
 func TestStarter_ListIsValid(t *testing.T) {
@@ -45,7 +45,7 @@ func TestImportStarter_EmptyStoreOnly(t *testing.T) {
 		{"disabled", false, nil, func(n int64) bool { return n == 0 }},
 		{"store with a feed", true, []storage.Feed{{ID: "f", URL: "http://f.example/", Added: time.Now()}}, func(n int64) bool { return n == 1 }},
 	} {
-		store := &memstore.Store{}
+		store := enginetest.Store(t)
 		if _, err := store.AddFeeds(t.Context(), test.feeds...); err != nil {
 			t.Fatal(err)
 		}

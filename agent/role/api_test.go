@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"feedmesh/agent/wire"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 )
 
 // serveAPI runs the api role and returns its address, a stop function, and its result. Requests for its
@@ -20,7 +20,7 @@ func (r *testbed) serveAPI(requested chan<- struct{}, answer <-chan struct{}) (a
 	if env.Listen, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		r.t.Fatal(err)
 	}
-	env.Store, env.Index = manyFeeds(r.t, 3), &memory.Index{}
+	env.Store, env.Index = manyFeeds(r.t, 3), enginetest.Index(r.t)
 	env.Checks = func(context.Context) []wire.Check { return []wire.Check{{Name: "all", OK: true}} }
 	env.MetricsPage = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		close(requested)
@@ -89,7 +89,7 @@ func TestAPI_FailsIfItCannotListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	env.Listen, env.Store, env.Index, env.MetricsPage = l, &memory.Store{}, &memory.Index{}, http.NotFoundHandler()
+	env.Listen, env.Store, env.Index, env.MetricsPage = l, enginetest.Store(t), enginetest.Index(t), http.NotFoundHandler()
 	if err := API.Run(t.Context(), env); err == nil {
 		t.Error("got nil with a closed listener, want an error")
 	}

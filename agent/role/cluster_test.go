@@ -13,12 +13,12 @@ import (
 	"feedmesh/classify/near"
 	"feedmesh/config"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
 // clustererOf returns the active clusterer of partition en with the items of a store loaded.
-func clustererOf(t *testing.T, store *memory.Store, out subjects.Publisher) *clusterer {
+func clustererOf(t *testing.T, store storage.Store, out subjects.Publisher) *clusterer {
 	t.Helper()
 	c := newClusterer(&Env{
 		Config: config.Default(), Store: store, Metrics: metrics(), Log: slog.New(slog.DiscardHandler),
@@ -76,7 +76,7 @@ func place(t *testing.T, c *clusterer, task subjects.Cluster) subjects.Store {
 }
 
 func TestCluster_DuplicatesJoinTheEventOfTheFirst(t *testing.T) {
-	c := clustererOf(t, &memory.Store{}, &outbox{})
+	c := clustererOf(t, enginetest.Store(t), &outbox{})
 	first, other := anItem("a", "1", "x", "same"), anItem("a", "2", "y", "other")
 	placed := place(t, c, clusterTask("a", 1, first, other))
 	for i, item := range placed.Items {
@@ -105,7 +105,7 @@ func TestCluster_DuplicatesJoinTheEventOfTheFirst(t *testing.T) {
 }
 
 func TestCluster_RepeatedTaskIsPlacedAlike(t *testing.T) {
-	c := clustererOf(t, &memory.Store{}, &outbox{})
+	c := clustererOf(t, enginetest.Store(t), &outbox{})
 	task := clusterTask("a", 1, anItem("a", "1", "x", "same"), anItem("a", "2", "y", "same"), anItem("a", "3", "x", "more"))
 	first := place(t, c, task)
 	place(t, c, clusterTask("b", 1, anItem("b", "1", "y", "another")))
@@ -128,10 +128,13 @@ func TestCluster_RepeatedTaskIsPlacedAlike(t *testing.T) {
 // text with others, and a feed has no address twice; see near.Exact on other cases.
 func TestTakeOver_PlacesLikeItsPredecessor(t *testing.T) {
 	feeds := []string{"a", "b", "c", "d"}
+	store := enginetest.Store(t)
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		store := &memory.Store{}
 		for _, id := range feeds {
+			if _, err := store.RemoveFeed(t.Context(), id); err != nil && seed > 0 {
+				t.Fatal(err)
+			}
 			if _, err := store.AddFeeds(t.Context(), storage.Feed{ID: id, URL: "http://" + id + ".example/"}); err != nil {
 				t.Fatal(err)
 			}

@@ -12,12 +12,12 @@ import (
 
 	"feedmesh/classify/query"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
 // indexerOf returns an indexer, and a store with n items of the blog.
-func indexerOf(t *testing.T, n int) (*indexer, *memory.Store, []string) {
+func indexerOf(t *testing.T, n int) (*indexer, storage.Store, []string) {
 	t.Helper()
 	store := storeWith(t, blog)
 	id := storage.FeedID(blog)
@@ -32,7 +32,7 @@ func indexerOf(t *testing.T, n int) (*indexer, *memory.Store, []string) {
 	if _, err := store.PutItems(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
-	return &indexer{items: store, index: &memory.Index{}, out: &outbox{}, clock: atNoon, metrics: metrics()}, store, ids
+	return &indexer{items: store, index: enginetest.Index(t), out: &outbox{}, clock: atNoon, metrics: metrics()}, store, ids
 }
 
 // find returns the IDs of items with all of these words.
@@ -104,7 +104,7 @@ func TestIndexer_OrderAndRepetitionDoNotMatter(t *testing.T) {
 
 // A countingIndex records the sizes of batches.
 type countingIndex struct {
-	memory.Index
+	storage.Index
 	puts []int
 	err  error
 }
@@ -119,7 +119,7 @@ func (c *countingIndex) Put(ctx context.Context, items ...storage.IndexItem) err
 
 func TestIndexer_ManyTasksMakeFewBatches(t *testing.T) {
 	x, _, ids := indexerOf(t, 2500)
-	index := &countingIndex{}
+	index := &countingIndex{Index: enginetest.Index(t)}
 	x.index = index
 	var tasks []subjects.Index
 	for chunk := range slices.Chunk(ids, 25) {
@@ -142,7 +142,7 @@ func TestIndexer_ManyTasksMakeFewBatches(t *testing.T) {
 
 // A picky index rejects the items with the given IDs.
 type picky struct {
-	memory.Index
+	storage.Index
 	refuses []string
 }
 
@@ -166,7 +166,7 @@ func (p *picky) Put(ctx context.Context, items ...storage.IndexItem) error {
 func TestIndexer_RejectedItemsGetSeparateTasks(t *testing.T) {
 	x, _, ids := indexerOf(t, 1500) // more than a batch
 	out := &outbox{}
-	x.index, x.out = &picky{refuses: []string{ids[3], ids[700], ids[1400]}}, out
+	x.index, x.out = &picky{Index: enginetest.Index(t), refuses: []string{ids[3], ids[700], ids[1400]}}, out
 	var tasks []subjects.Index
 	for chunk := range slices.Chunk(ids, 500) {
 		tasks = append(tasks, subjects.Index{Reason: "stored", IDs: chunk})
@@ -241,7 +241,7 @@ func TestIndexer_IndexesCoverage(t *testing.T) {
 
 // A keepingIndex records its items.
 type keepingIndex struct {
-	memory.Index
+	storage.Index
 	put []storage.IndexItem
 }
 

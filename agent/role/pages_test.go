@@ -22,7 +22,7 @@ import (
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/crawl/page"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
@@ -561,7 +561,7 @@ func TestFullText_RoutesDocuments(t *testing.T) {
 		{name: "a queue that stands still", receipt: true, depth: mesh.Depth{Oldest: 700}},
 		{name: "a queue in use", receipt: true, depth: mesh.Depth{Fill: 0.4, Oldest: 300}, want: true},
 	} {
-		store := &memory.Store{}
+		store := enginetest.Store(t)
 		split := func(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) }
 		if _, err := store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(blog), URL: blog, Added: noon, Tags: split(c.feed)}); err != nil {
 			t.Fatal(err)
@@ -634,7 +634,7 @@ func TestDispatch_IgnoresThePageQueue(t *testing.T) {
 	if err := subjects.Publish(t.Context(), r.mesh, subjects.PageQueue, pagesOf(blog)); err != nil {
 		t.Fatal(err)
 	}
-	s := r.scheduler(&memory.Store{})
+	s := r.scheduler(enginetest.Store(t))
 	s.plan.Load(subjects.FeedState{FeedID: "f", State: &subjects.State{URL: feedURL(0), Tier: subjects.Cold, Next: noon.Add(-time.Minute)}})
 	if err := s.dispatch(t.Context()); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/role/parse/feed"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
@@ -65,7 +65,7 @@ func parserOf(store storage.Store) (*parser, *outbox) {
 }
 
 // storeEntries stores entries as items of the blog.
-func storeEntries(t *testing.T, store *memory.Store, entries []subjects.Entry) {
+func storeEntries(t *testing.T, store storage.Store, entries []subjects.Entry) {
 	t.Helper()
 	id := storage.FeedID(blog)
 	batch := storage.Batch{FeedID: id}
@@ -142,7 +142,7 @@ func TestParse_UnreadableDocuments(t *testing.T) {
 		{"<rss><channel><title>cut o", feed.Broken},
 		{"<rss><channel>" + strings.Repeat("<a>", 1000), feed.TooDeep},
 	} {
-		p, out := parserOf(&memory.Store{})
+		p, out := parserOf(enginetest.Store(t))
 		if err := p.Receive(t.Context(), parseOf(t, test.body)); err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestParse_UnreadableDocuments(t *testing.T) {
 
 func TestParse_InvalidBodies(t *testing.T) {
 	for _, test := range []struct{ name, words string }{{"plain", "decompress"}, {"large", "larger than"}} {
-		p, out := parserOf(&memory.Store{})
+		p, out := parserOf(enginetest.Store(t))
 		task := parseOf(t, rss("a b c", plainly))
 		if test.name == "plain" {
 			task.Body = []byte("not in gzip")
@@ -173,7 +173,7 @@ func TestParse_InvalidBodies(t *testing.T) {
 }
 
 // unavailableStore is a store whose reads fail.
-type unavailableStore struct{ *memory.Store }
+type unavailableStore struct{ storage.Store }
 
 var errAway = errors.New("the store is away")
 
@@ -182,7 +182,7 @@ func (unavailableStore) ItemHashes(context.Context, string, []string) (map[strin
 }
 
 func TestParse_IsRetriedWithoutStore(t *testing.T) {
-	p, out := parserOf(unavailableStore{&memory.Store{}})
+	p, out := parserOf(unavailableStore{enginetest.Store(t)})
 	if err := p.Receive(t.Context(), parseOf(t, rss("a", plainly))); !errors.Is(err, errAway) || len(out.messages) != 0 {
 		t.Errorf("got %v and %d messages, want the store's error and none", err, len(out.messages))
 	}
@@ -263,7 +263,7 @@ func travel(t *testing.T, name string, task subjects.Prepare) subjects.Store {
 	if err := newClassifierActor(t, out, "").Receive(t.Context(), only(t, out, subjects.ClassifyQueue)); err != nil {
 		t.Fatalf("%s: classify: %v", name, err)
 	}
-	c := clustererOf(t, &memory.Store{}, out)
+	c := clustererOf(t, enginetest.Store(t), out)
 	if err := c.Receive(t.Context(), only(t, out, subjects.ClusterQueue)); err != nil {
 		t.Fatalf("%s: cluster: %v", name, err)
 	}

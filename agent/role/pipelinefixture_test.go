@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
 // A pipelineFixture places and stores published items, and summarizes their stories.
 type pipelineFixture struct {
 	t          *testing.T
-	store      *memory.Store
+	store      storage.Store
 	out        *outbox
 	now        time.Time
 	cluster    *clusterer
@@ -26,7 +26,7 @@ type pipelineFixture struct {
 }
 
 func newPipelineFixture(t *testing.T) *pipelineFixture {
-	n := &pipelineFixture{t: t, store: &memory.Store{}, out: &outbox{}, now: noon}
+	n := &pipelineFixture{t: t, store: enginetest.Store(t), out: &outbox{}, now: noon}
 	n.takeOver()
 	n.storer = &storer{items: n.store, out: n.out, metrics: metrics()}
 	return n

@@ -18,7 +18,7 @@ import (
 
 	"feedmesh/agent/role/index/reconcile"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
@@ -108,8 +108,8 @@ func TestSuspects_CoverAllDaysDaily(t *testing.T) {
 type indexFixture struct {
 	*testbed
 	*reconciler
-	store *memory.Store
-	index *memory.Index
+	store storage.Store
+	index storage.Index
 	ids   []string
 	log   bytes.Buffer
 }
@@ -117,7 +117,7 @@ type indexFixture struct {
 func newIndexFixture(t *testing.T, n int) *indexFixture {
 	r := newTestbed(t)
 	r.now.Store(time.Now().Add(time.Hour).UnixMicro()) // no recent changes
-	w := &indexFixture{testbed: r, store: storeWith(t, blog), index: &memory.Index{}}
+	w := &indexFixture{testbed: r, store: storeWith(t, blog), index: enginetest.Index(t)}
 	batch := storage.Batch{FeedID: storage.FeedID(blog)}
 	for i := range n {
 		item := anItem(batch.FeedID, fmt.Sprint(i), "", "")
@@ -140,10 +140,11 @@ func newIndexFixture(t *testing.T, n int) *indexFixture {
 func (w *indexFixture) indexStored(ids ...string) {
 	w.t.Helper()
 	items, err := w.store.Items(w.t.Context(), ids...)
-	for _, item := range items {
-		err = errors.Join(err, w.index.Put(w.t.Context(), storage.IndexItem{Item: item}))
+	batch := make([]storage.IndexItem, len(items))
+	for i, item := range items {
+		batch[i].Item = item
 	}
-	if err != nil {
+	if err := errors.Join(err, w.index.Put(w.t.Context(), batch...)); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -354,7 +355,7 @@ func (r *testbed) playIndex(agent string, store storage.Store, index storage.Ind
 
 func TestReconciler_RebuildsLostIndex(t *testing.T) {
 	w := newIndexFixture(t, 1200)
-	index := &memory.Index{}
+	index := enginetest.Index(t)
 	began := time.Now()
 	w.playIndex("a", w.store, index)
 	eventually(t, "all items are in the index", func() bool {
@@ -368,7 +369,7 @@ func TestReconciler_RebuildsLostIndex(t *testing.T) {
 
 // A concurrentIndex is an index that counts concurrent writers.
 type concurrentIndex struct {
-	memory.Index
+	storage.Index
 	now, most, puts atomic.Int64
 }
 
@@ -382,7 +383,7 @@ func (c *concurrentIndex) Put(ctx context.Context, items ...storage.IndexItem) e
 
 func TestIndex_OneIsActive(t *testing.T) {
 	w := newIndexFixture(t, 40)
-	index := &concurrentIndex{}
+	index := &concurrentIndex{Index: enginetest.Index(t)}
 	for _, agent := range []string{"a", "b", "c"} {
 		w.playIndex(agent, w.store, index)
 	}

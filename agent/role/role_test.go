@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
@@ -75,9 +75,9 @@ func only[T subjects.Task](t *testing.T, o *outbox, queue subjects.Queue[T]) T {
 }
 
 // storeWith returns a store with feeds at these URLs.
-func storeWith(t *testing.T, urls ...string) *memory.Store {
+func storeWith(t *testing.T, urls ...string) storage.Store {
 	t.Helper()
-	store := &memory.Store{}
+	store := enginetest.Store(t)
 	feeds := make([]storage.Feed, len(urls))
 	for i, url := range urls {
 		feeds[i] = storage.Feed{ID: storage.FeedID(url), URL: url, Added: noon}

@@ -24,7 +24,7 @@ import (
 	"feedmesh/embedded"
 	"feedmesh/embedded/embeddedtest"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
@@ -219,7 +219,7 @@ func (r *testbed) lease() subjects.Lease {
 func feedURL(i int) string { return fmt.Sprintf("http://host%d.example/feed", i) }
 
 // manyFeeds returns a store with n feeds, each on its own host.
-func manyFeeds(t *testing.T, n int) *memory.Store {
+func manyFeeds(t *testing.T, n int) storage.Store {
 	t.Helper()
 	urls := make([]string, n)
 	for i := range urls {
@@ -409,7 +409,7 @@ func TestSchedule_RefillsDeletedBucket(t *testing.T) {
 
 // A partialStore store has feeds that are missing in its list.
 type partialStore struct {
-	*memory.Store
+	storage.Store
 	hidden string
 }
 
@@ -518,7 +518,7 @@ func TestDispatch_HoldsColdFeedsFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s := r.scheduler(&memory.Store{})
+		s := r.scheduler(enginetest.Store(t))
 		for i, tier := range subjects.Tiers {
 			// With other IDs: they are new in the bucket, too.
 			s.plan.Load(subjects.FeedState{FeedID: fmt.Sprint("f", i, "-", waiting), State: &subjects.State{

@@ -12,7 +12,7 @@ import (
 
 	"feedmesh/agent/mesh"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
@@ -80,7 +80,7 @@ func TestStore_RepeatedItemsAreIndexedAgain(t *testing.T) {
 }
 
 func TestStore_DiscardsItemsOfRemovedFeed(t *testing.T) {
-	k, out := newStorer(&memory.Store{})
+	k, out := newStorer(enginetest.Store(t))
 	err := k.Receive(t.Context(), storeTask("a"))
 	if !errors.Is(err, storage.ErrNotFound) || len(out.messages) != 0 {
 		t.Errorf("got %v (%T) and %d messages, want ErrNotFound and none", err, err, len(out.messages))
@@ -91,14 +91,14 @@ func TestStore_DiscardsItemsOfRemovedFeed(t *testing.T) {
 }
 
 // fullStore is a store whose disk is full.
-type fullStore struct{ *memory.Store }
+type fullStore struct{ storage.Store }
 
 func (fullStore) PutItems(context.Context, storage.Batch) (storage.Stored, error) {
 	return storage.Stored{}, errAway
 }
 
 func TestStore_PublishesNothingBeforeTheCommit(t *testing.T) {
-	k, out := newStorer(fullStore{&memory.Store{}})
+	k, out := newStorer(fullStore{enginetest.Store(t)})
 	if err := k.Receive(t.Context(), storeTask("a")); !errors.Is(err, errAway) || len(out.messages) != 0 {
 		t.Errorf("got %v and %d messages, want the store's error and none", err, len(out.messages))
 	}

@@ -26,7 +26,7 @@ import (
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
@@ -182,8 +182,8 @@ const feedURL = "https://feeds.example/a.xml"
 type testbed struct {
 	*httptest.Server
 	mesh        *fakeMesh
-	store       *memory.Store
-	index       *memory.Index
+	store       storage.Store
+	index       storage.Index
 	checks      []wire.Check
 	feed, item  string // IDs
 	server      *Server
@@ -194,7 +194,7 @@ func newTestbed(t *testing.T, change ...func(*Deps)) *testbed {
 	t.Helper()
 	w := &testbed{
 		mesh:  &fakeMesh{states: map[string]*subjects.State{}, quarantined: map[uint64]subjects.Quarantined{}},
-		store: &memory.Store{}, index: &memory.Index{},
+		store: enginetest.Store(t), index: enginetest.Index(t),
 		checks: []wire.Check{{Name: "store", OK: true}, {Name: "mesh", OK: true}},
 		feed:   storage.FeedID(feedURL),
 	}
@@ -223,11 +223,13 @@ func newTestbed(t *testing.T, change ...func(*Deps)) *testbed {
 	if err == nil {
 		_, err = w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items})
 	}
+	var indexed []storage.IndexItem
 	for _, it := range items {
 		stored, fault := w.store.Item(t.Context(), it.ID)
-		err = errors.Join(err, fault, w.index.Put(t.Context(), storage.IndexItem{Item: stored, Text: it.HTML}))
+		err = errors.Join(err, fault)
+		indexed = append(indexed, storage.IndexItem{Item: stored, Text: it.HTML})
 	}
-	if err != nil {
+	if err := errors.Join(err, w.index.Put(t.Context(), indexed...)); err != nil {
 		t.Fatal(err)
 	}
 

@@ -19,7 +19,7 @@ import (
 	"feedmesh/agent/opml"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 	"feedmesh/tests/corpus"
 )
@@ -176,7 +176,7 @@ func TestImport_IsIdempotent(t *testing.T) {
 
 // A dyingStore dies with its process after some of its writes.
 type dyingStore struct {
-	*memory.Store
+	storage.Store
 	left atomic.Int64
 }
 
@@ -205,7 +205,7 @@ func TestImport_ResumesAfterCrash(t *testing.T) {
 		fmt.Fprintf(&list, "https://many.example/%d\n", i%2_050) // the last 50 come twice
 	}
 	for lives := int64(2); lives <= 8; lives++ { // a chunk takes two writes, the end one
-		store := &dyingStore{Store: &memory.Store{}}
+		store := &dyingStore{Store: enginetest.Store(t)}
 		w := newTestbed(t, func(d *Deps) { d.Store = store })
 		w.stopImports()
 		store.left.Store(1)

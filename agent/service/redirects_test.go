@@ -15,7 +15,7 @@ import (
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/console"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 )
 
 // elsewheres are addresses of another site, as those who look for a way there
@@ -37,7 +37,7 @@ func staysHere(to, site string) bool {
 
 func TestRedirects_StayOnSite(t *testing.T) {
 	l := newLiving(t)
-	server := service.New(service.Deps{Store: l.store, Index: &memory.Index{}, Mesh: l.mesh, Fetcher: nowhere{}, Metrics: http.NotFoundHandler(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	server := service.New(service.Deps{Store: l.store, Index: enginetest.Index(t), Mesh: l.mesh, Fetcher: nowhere{}, Metrics: http.NotFoundHandler(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	web := httptest.NewServer(server.Handler(console.Handler(server)))
 	t.Cleanup(web.Close)
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

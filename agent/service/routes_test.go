@@ -65,16 +65,14 @@ func TestFeeds_PagesAreComplete(t *testing.T) {
 func TestSearch_PagesAreComplete(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	batch := storage.Batch{FeedID: w.feed}
+	batch, indexed := storage.Batch{FeedID: w.feed}, []storage.IndexItem(nil)
 	for i := range 38 { // 40 in all, many at the same time and equally good
 		it := storage.Item{FeedID: w.feed, Key: fmt.Sprint("many", i), Hash: "h", Title: "Released", Published: now.Add(-time.Duration(i/10) * time.Hour), FirstSeen: now}
 		it.ID = storage.ItemID(w.feed, it.Key)
-		batch.Items = append(batch.Items, it)
-		if err := w.index.Put(t.Context(), storage.IndexItem{Item: it}); err != nil {
-			t.Fatal(err)
-		}
+		batch.Items, indexed = append(batch.Items, it), append(indexed, storage.IndexItem{Item: it})
 	}
-	if _, err := w.store.PutItems(t.Context(), batch); err != nil {
+	_, err := w.store.PutItems(t.Context(), batch)
+	if err := errors.Join(err, w.index.Put(t.Context(), indexed...)); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{"q=release", "q=", "q=releasing&sort=newest", "q=released&feed=" + w.feed} {

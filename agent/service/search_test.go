@@ -29,13 +29,13 @@ func (w *testbed) keep(t *testing.T, items ...storage.Item) []string {
 		}
 		ids = append(ids, it.ID)
 	}
-	if _, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items})
+	var indexed []storage.IndexItem
 	for _, it := range items {
-		if err := w.index.Put(t.Context(), storage.IndexItem{Item: it, Text: it.Excerpt}); err != nil {
-			t.Fatal(err)
-		}
+		indexed = append(indexed, storage.IndexItem{Item: it, Text: it.Excerpt})
+	}
+	if err := errors.Join(err, w.index.Put(t.Context(), indexed...)); err != nil {
+		t.Fatal(err)
 	}
 	return ids
 }

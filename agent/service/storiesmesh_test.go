@@ -20,7 +20,7 @@ import (
 	"feedmesh/classify/near"
 	"feedmesh/config"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
@@ -29,7 +29,7 @@ type living struct {
 	*service.Client
 	t     *testing.T
 	mesh  *mesh.Mesh
-	store *memory.Store
+	store storage.Store
 	feeds []string
 	crawl int
 }
@@ -41,7 +41,7 @@ func newLiving(t *testing.T) *living {
 	}
 	t.Parallel()
 	quiet := slog.New(slog.DiscardHandler)
-	l := &living{t: t, store: &memory.Store{}, mesh: meshtest.New(t)}
+	l := &living{t: t, store: enginetest.Store(t), mesh: meshtest.New(t)}
 	for i := range 4 {
 		f := storage.Feed{ID: storage.FeedID(fmt.Sprintf("https://f%d.example/", i)), URL: fmt.Sprintf("https://f%d.example/", i)}
 		l.feeds = append(l.feeds, f.ID)
@@ -64,7 +64,7 @@ func newLiving(t *testing.T) *living {
 	}
 	t.Cleanup(func() { stop(); running.Wait() })
 	web := httptest.NewServer(service.New(service.Deps{
-		Store: l.store, Index: &memory.Index{}, Mesh: l.mesh, Now: env.Clock.Now, Log: quiet, Metrics: http.NotFoundHandler(),
+		Store: l.store, Index: enginetest.Index(t), Mesh: l.mesh, Now: env.Clock.Now, Log: quiet, Metrics: http.NotFoundHandler(),
 	}).Handler(http.NotFoundHandler()))
 	t.Cleanup(web.Close)
 	client, err := service.NewClient(web.URL, "")

@@ -12,7 +12,6 @@ import (
 	"feedmesh/agent/access"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
 )
 
 // secret creates a token and returns its secret.
@@ -141,7 +140,7 @@ func TestTokens_StoreUnavailable(t *testing.T) {
 }
 
 // awayTokens is an unavailable store of tokens.
-type awayTokens struct{ *memory.Store }
+type awayTokens struct{ storage.Store }
 
 func (awayTokens) Tokens(context.Context) ([]storage.Token, error) {
 	return nil, storage.ErrUnavailable

@@ -12,7 +12,7 @@ import (
 	"feedmesh/classify"
 	"feedmesh/classify/rule"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
@@ -96,7 +96,7 @@ var titles = []string{"Kubernetes in production", "Casino bonus", "PostgreSQL on
 
 // A bench is a store and a runner, with rules by version.
 type bench struct {
-	store  *memory.Store
+	store  storage.Store
 	out    *outbox
 	runner *Runner
 	texts  map[int64]Decider
@@ -106,7 +106,7 @@ type bench struct {
 // newBench returns a bench with n items; each day has twice the items of the previous day.
 func newBench(t *testing.T, items int) *bench {
 	t.Helper()
-	b := &bench{store: &memory.Store{}, out: &outbox{}, texts: map[int64]Decider{}, feed: storage.FeedID(feedURL)}
+	b := &bench{store: enginetest.Store(t), out: &outbox{}, texts: map[int64]Decider{}, feed: storage.FeedID(feedURL)}
 	if _, err := b.store.AddFeeds(t.Context(), storage.Feed{ID: b.feed, URL: feedURL, Title: "A feed", Tags: []string{"it"}, Added: now}); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 )
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -23,13 +23,13 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // three in News. The items of each feed were received an hour apart, the newest an hour ago.
 type fixture struct {
 	*httptest.Server
-	store *memory.Store
+	store storage.Store
 	a, b  string         // IDs of the feeds
 	items []storage.Item // of a, oldest first
 }
 
 func newFixture(t *testing.T) *fixture {
-	w := &fixture{store: &memory.Store{}}
+	w := &fixture{store: enginetest.Store(t)}
 	w.a = w.add(t, "https://a.example/feed", "A <b>", "News", "Local")
 	w.b = w.add(t, "https://b.example/feed", "", "News")
 	w.items = w.put(t, w.a, 5)

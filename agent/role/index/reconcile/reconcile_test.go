@@ -11,7 +11,7 @@ import (
 
 	"feedmesh/agent/role/index/reconcile"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
@@ -19,15 +19,15 @@ var noon = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 
 // A pair is a store and an index with generated items, some of which differ.
 type pair struct {
-	store *memory.Store
-	index *memory.Index
+	store storage.Store
+	index storage.Index
 	want  map[string]reconcile.State
 }
 
 // newPair generates n items of four days, some of which differ.
 func newPair(t *testing.T, n int) *pair {
 	t.Helper()
-	p := &pair{&memory.Store{}, &memory.Index{}, map[string]reconcile.State{}}
+	p := &pair{enginetest.Store(t), enginetest.Index(t), map[string]reconcile.State{}}
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	feed := storage.FeedID("https://example.org/")
 	batch := storage.Batch{FeedID: feed}
@@ -41,6 +41,7 @@ func newPair(t *testing.T, n int) *pair {
 	if err == nil {
 		_, err = p.store.PutItems(t.Context(), batch)
 	}
+	var indexed []storage.IndexItem
 	for _, item := range batch.Items {
 		item, fault := p.store.Item(t.Context(), item.ID)
 		err = errors.Join(err, fault)
@@ -58,9 +59,9 @@ func newPair(t *testing.T, n int) *pair {
 		default:
 			p.want[item.ID] = reconcile.Same
 		}
-		err = errors.Join(err, p.index.Put(t.Context(), storage.IndexItem{Item: item}))
+		indexed = append(indexed, storage.IndexItem{Item: item})
 	}
-	if err != nil {
+	if err := errors.Join(err, p.index.Put(t.Context(), indexed...)); err != nil {
 		t.Fatal(err)
 	}
 	return p
