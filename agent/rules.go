@@ -20,7 +20,6 @@ type rulesCommand struct {
 	Show     rulesShowCommand     `cmd:"" help:"Print the text of a rule set."`
 	Check    rulesCheckCommand    `cmd:"" help:"Check a text without saving it."`
 	Set      rulesSetCommand      `cmd:"" help:"Save a text as the next version of a rule set."`
-	Convert  rulesConvertCommand  `cmd:"" help:"Convert rules from XML to text."`
 	Versions rulesVersionsCommand `cmd:"" help:"List the versions of a rule set, newest first."`
 	Diff     rulesDiffCommand     `cmd:"" help:"Print what changed between versions."`
 	Restore  rulesRestoreCommand  `cmd:"" help:"Save the text of an old version as the next version."`

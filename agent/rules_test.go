@@ -48,10 +48,3 @@ func TestReadRules_SizeLimit(t *testing.T) {
 	w.do(t, "rules", "set", "prepare", write(t, "large", "keep"+strings.Repeat("x", 4<<20))).check(t, 2, "", "exceeds the limit of 4 MB")
 	w.do(t, "rules", "set", "prepare", write(t, "largest", "keep"+strings.Repeat("x", 4<<20-4))).check(t, 0, "version 1", "")
 }
-
-func TestRulesConvert_XMLToText(t *testing.T) {
-	file := write(t, "old.xml", `<rules><rule category="frontend" topics="css" weight="2"><any field="title"><stem>css</stem><phrase>web font</phrase></any></rule></rules>`)
-	doWith(t, &program{}, "rules", "convert", file).check(t, 0, "category frontend/topic:css when title:css | title:\"web font\" score 2", "")
-	bad := write(t, "bad.xml", "<rules>\n<rule category=\"a\"><stam>css</stam></rule>\n</rules>")
-	doWith(t, &program{}, "rules", "convert", bad).check(t, 2, "", "import.xml:2:")
-}

@@ -1,6 +1,5 @@
-// Package rule implements the rule language: it parses rules into trees ([Parse]), prints them ([Format]),
-// reports likely mistakes ([Lint]) and converts rules from XML ([FromXML]). Package classify evaluates the
-// trees.
+// Package rule implements the rule language: it parses rules into trees ([Parse]), prints them ([Format])
+// and reports likely mistakes ([Lint]). Package classify evaluates the trees.
 //
 // A rule is a line. A line that begins with white space continues the rule before it; # at the beginning of a
 // word starts a comment.

@@ -1,4 +1,4 @@
-package rule
+package main
 
 import (
 	"bytes"
@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"golang.org/x/net/html/charset"
-	"golang.org/x/tools/txtar"
+
+	"feedmesh/classify/rule"
 )
 
-// FromXML converts rules in XML to an archive for [Parse], with a file for each category. The format suits
+// fromXML converts rules in XML to an archive for [rule.Parse], with a file for each category. The format suits
 // rules on stems, each of which concludes one category and topics:
 //
 //	<rules>
@@ -40,81 +41,61 @@ import (
 // Upper-case letters, spaces and underscores of categories and topics become lower-case letters and hyphens.
 // Everything else is rejected.
 //
-// FromXML reads at most 4 MB, and no entities except those of XML itself. The error is of type [Diagnostics],
+// fromXML reads at most 4 MB, and no entities except those of XML itself. The error is of type [rule.Diagnostics],
 // with positions in "import.xml" and columns in bytes, or the error of reading r.
-func FromXML(r io.Reader) (archive []byte, err error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxSet+1))
+func fromXML(r io.Reader) (archive []byte, err error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("read rules: %w", err)
 	}
-	if len(data) > maxSet {
-		return nil, Diagnostics{tooLarge}
+	if len(data) > maxSize {
+		return nil, rule.Diagnostics{{Message: fmt.Sprintf("the rules have more than %d MB", maxSize>>20)}}
 	}
-	im := xmlImporter{setParser: newSetParser(), decoder: xml.NewDecoder(bytes.NewReader(data))}
+	im := importer{decoder: xml.NewDecoder(bytes.NewReader(data))}
 	im.decoder.CharsetReader = charset.NewReaderLabel
 	im.document()
-	set, err := im.done()
+	set, err := im.set()
 	if err != nil {
 		return nil, err
 	}
-	archive = set.archive()
-	if _, err := Parse(archive); err != nil {
-		return nil, err // a rule or the set exceeds a limit in its text form
+	archive = archiveOf(set)
+	if _, err := rule.Parse(archive); err != nil {
+		return nil, err // the set exceeds a limit when it is divided into files
 	}
 	return archive, nil
 }
 
-// archive returns the rules of a set with a file for each category, and one each for topics and facts without
-// category.
-func (s *Set) archive() []byte {
-	a := &txtar.Archive{}
-	index := make(map[string]int)
-	scopes := make(map[string]Scope) // last scope of each file
-	for _, r := range s.Rules {
-		name := r.Action.Name
-		switch {
-		case r.Action.Kind == ConcludeFact:
-			name = "facts"
-		case name == "":
-			name = "topics"
-		}
-		name += ".rules"
-		i, ok := index[name]
-		if !ok {
-			i = len(a.Files)
-			index[name] = i
-			a.Files = append(a.Files, txtar.File{Name: name})
-		}
-		text := r.String() + "\n"
-		if r.Scope != scopes[name] {
-			text = r.Scope.String() + "\n" + text
-			scopes[name] = r.Scope
-		}
-		a.Files[i].Data = append(a.Files[i].Data, text...)
-	}
-	return txtar.Format(a)
+const (
+	maxSize        = 4 << 20 // bytes of a document
+	maxDiagnostics = 100
+)
+
+// An importer writes the rules of an XML document as text, which package rule checks.
+type importer struct {
+	decoder     *xml.Decoder
+	broken      bool // the XML is invalid and reported
+	rules       source
+	scope       rule.Scope // of the last rule
+	diagnostics rule.Diagnostics
 }
 
-// An xmlImporter collects the rules of an XML document.
-type xmlImporter struct {
-	*setParser
-	decoder *xml.Decoder
-	broken  bool // the XML is invalid and reported
+func (im *importer) report(pos rule.Pos, format string, args ...any) {
+	im.diagnostics = append(im.diagnostics, rule.Diagnostic{Pos: pos, Message: fmt.Sprintf(format, args...)})
 }
 
 // An element is a <rule> or an element within one.
 type element struct {
 	name  string // in lower case, without name space
-	pos   Pos
+	pos   rule.Pos
 	attrs map[string]string
 	text  string // without the text of inner elements
 	inner []*element
 }
 
 // document reads rules until the end or invalid XML.
-func (im *xmlImporter) document() {
+func (im *importer) document() {
 	root := false
-	for !im.full() {
+	for len(im.diagnostics) < maxDiagnostics {
 		pos := im.pos()
 		switch t := im.token().(type) {
 		case nil:
@@ -124,7 +105,7 @@ func (im *xmlImporter) document() {
 			return
 		case xml.CharData:
 			if len(bytes.TrimSpace(t)) > 0 {
-				im.report(pos, "%s is outside of a rule: remove it", quote(shorten(string(bytes.TrimSpace(t)))))
+				im.report(pos, "%s is outside of a rule: remove it", quote(string(bytes.TrimSpace(t))))
 			}
 		case xml.StartElement:
 			name := strings.ToLower(t.Name.Local)
@@ -132,7 +113,7 @@ func (im *xmlImporter) document() {
 			case !root && name == "rules":
 				root = true
 				if len(t.Attr) > 0 && !isNameSpace(t.Attr[0]) {
-					im.report(pos, "<rules> has no attributes: remove %s", quote(shorten(t.Attr[0].Name.Local)))
+					im.report(pos, "<rules> has no attributes: remove %s", quote(t.Attr[0].Name.Local))
 				}
 			case root && name == "rule":
 				if e := im.element(t, pos); e != nil {
@@ -152,13 +133,13 @@ func (im *xmlImporter) document() {
 }
 
 // pos returns the position of the next token.
-func (im *xmlImporter) pos() Pos {
+func (im *importer) pos() rule.Pos {
 	line, column := im.decoder.InputPos()
-	return Pos{"import.xml", line, column}
+	return rule.Pos{File: "import.xml", Line: line, Column: column}
 }
 
 // token returns the next token, nil at the end.
-func (im *xmlImporter) token() xml.Token {
+func (im *importer) token() xml.Token {
 	pos := im.pos()
 	t, err := im.decoder.Token()
 	if err == io.EOF || im.broken {
@@ -179,11 +160,15 @@ func (im *xmlImporter) token() xml.Token {
 	return t
 }
 
-// maxElements bounds the elements of a rule.
-const maxElements = 2 * maxTerms
+// Limits of a rule.
+const (
+	maxTerms    = 2_000
+	maxElements = 2 * maxTerms
+	maxDepth    = 50
+)
 
 // element reads an element and its contents, nil on error.
-func (im *xmlImporter) element(start xml.StartElement, pos Pos) *element {
+func (im *importer) element(start xml.StartElement, pos rule.Pos) *element {
 	root := im.open(start, pos)
 	stack := []*element{root}
 	for n := 1; len(stack) > 0; {
@@ -214,7 +199,7 @@ func (im *xmlImporter) element(start xml.StartElement, pos Pos) *element {
 	return root
 }
 
-func (im *xmlImporter) open(start xml.StartElement, pos Pos) *element {
+func (im *importer) open(start xml.StartElement, pos rule.Pos) *element {
 	e := &element{name: strings.ToLower(start.Name.Local), pos: pos, attrs: make(map[string]string)}
 	for _, a := range start.Attr {
 		if isNameSpace(a) {

@@ -1,4 +1,4 @@
-package rule
+package main
 
 import (
 	"bytes"
@@ -7,10 +7,13 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"feedmesh/classify/rule"
+	"feedmesh/tools/command/commandtest"
 )
 
 func TestFromXML_KeepsMeaning(t *testing.T) {
-	archive, err := FromXML(strings.NewReader(`<?xml version="1.0"?>
+	archive, err := fromXML(strings.NewReader(`<?xml version="1.0"?>
 <!-- how the source has it -->
 <Rules xmlns="urn:x">
   <rule category="Frontend" topics="CSS, css_selectors, css" weight="2">
@@ -50,7 +53,7 @@ fact versioned when title:/v\d+\/x/
 		t.Errorf("got error %v and\n%s\nwant\n%s", err, archive, want)
 	}
 	for _, empty := range []string{"<rules/>", "<rules></rules>\n"} {
-		if archive, err := FromXML(strings.NewReader(empty)); err != nil || len(archive) != 0 {
+		if archive, err := fromXML(strings.NewReader(empty)); err != nil || len(archive) != 0 {
 			t.Errorf("%s: got %q and error %v, want no rules", empty, archive, err)
 		}
 	}
@@ -58,7 +61,7 @@ fact versioned when title:/v\d+\/x/
 
 func TestFromXML_OtherCharsets(t *testing.T) {
 	text := append([]byte(`<?xml version="1.0" encoding="windows-1251"?><rules><rule category="a"><word>`), 0xe2, 0xe7, 0xeb, 0xee, 0xec)
-	archive, err := FromXML(bytes.NewReader(append(text, `</word></rule></rules>`...)))
+	archive, err := fromXML(bytes.NewReader(append(text, `</word></rule></rules>`...)))
 	if want := "-- a.rules --\ncategory a when взлом\n"; err != nil || string(archive) != want {
 		t.Errorf("got %q and error %v, want %q", archive, err, want)
 	}
@@ -104,7 +107,7 @@ func TestFromXML_Diagnostics(t *testing.T) {
 		{"<rules><rule category='a'>\n<prefix>kube\"</prefix></rule></rules>", `2:1: "kube\""* is not the beginning of one word`},
 		{"<rules><rule category='a'>\n<regexp>x</regexp></rule></rules>", `2:1: a regular expression needs a field`},
 		{"<rules><rule category='a'>\n<regexp field='title'>[</regexp></rule></rules>", `2:1: invalid regular expression`},
-		{"<rules><rule category='a'>\n<none><word>x</word></none></rule></rules>", `1:8: the conditions can hold without any match`},
+		{"<rules><rule category='a'>\n<none><word>x</word></none></rule></rules>", `1:8: the condition can hold without any match`},
 		{"<rules><rule category='a'>\n<atleast><word>x</word></atleast></rule></rules>", `2:1: a number is missing: <atleast n="2">`},
 		{"<rules><rule category='a'>\n<atleast n='3'><word>x</word></atleast></rule></rules>", `2:1: the list has 1 conditions`},
 		{"<rules><rule category='a'>\n<near within='3'><word>x</word></near></rule></rules>", `2:1: <near> has 1 conditions, not 2`},
@@ -113,24 +116,24 @@ func TestFromXML_Diagnostics(t *testing.T) {
 		{"<rules><rule category='a'>" + strings.Repeat("<any>", 60) + "<word>x</word>" + strings.Repeat("</any>", 60) + "</rule></rules>", `1:8: the rule has more than 4000 elements, or 50 nested ones`},
 		{"<rules><rule category='a'>" + strings.Repeat("<word>x</word>", 2_001) + "</rule></rules>", `1:8: the rule has more than 2000 terms`},
 		{"<rules><rule category='a'>" + strings.Repeat("<word>x</word>", 5_000) + "</rule></rules>", `1:8: the rule has more than 4000 elements, or 50 nested ones`},
-		{"<rules>" + strings.Repeat("<rule category='a'><word>x</word></rule>", maxRules+1) + "</rules>", `1:800008: there are more than 20000 rules`},
+		{"<rules>" + strings.Repeat("<rule category='a'><word>x</word></rule>", 20_001) + "</rules>", `1:800008: there are more than 20000 rules`},
 	} {
-		archive, err := FromXML(strings.NewReader(test.text))
+		archive, err := fromXML(strings.NewReader(test.text))
 		if err == nil || !strings.HasPrefix(err.Error(), "import.xml:"+test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.200s:\ngot  %s and error %v\nwant import.xml:%s", test.text, archive, err, test.want)
 		}
 	}
-	if _, err := FromXML(strings.NewReader("<rules>" + strings.Repeat(" ", maxSet))); err == nil || err.Error() != "the rules have more than 4 MB" {
+	if _, err := fromXML(strings.NewReader("<rules>" + strings.Repeat(" ", maxSize))); err == nil || err.Error() != "the rules have more than 4 MB" {
 		t.Errorf("got error %v, want error the rules have more than 4 MB", err)
 	}
-	if _, err := FromXML(iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
+	if _, err := fromXML(iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got error %v, want that of the reader", err)
 	}
 }
 
 func TestFromXML_ReportsAllDiagnostics(t *testing.T) {
-	_, err := FromXML(strings.NewReader("<rules>\n<rule category='A/B'><word>of</word></rule>\n<x><y/></x>\n<rule category='a'><z/></rule>\n<rule category='b'><word>x</word></rule></rules>"))
-	var faults Diagnostics
+	_, err := fromXML(strings.NewReader("<rules>\n<rule category='A/B'><word>of</word></rule>\n<x><y/></x>\n<rule category='a'><z/></rule>\n<rule category='b'><word>x</word></rule></rules>"))
+	var faults rule.Diagnostics
 	if !errors.As(err, &faults) || len(faults) != 4 {
 		t.Errorf("got error %v, want four faults", err)
 	}
@@ -141,18 +144,25 @@ func FuzzFromXML(f *testing.F) {
 	f.Add([]byte(`<rules><rule fact="a" feed-tag="J"><atleast n="2"><word>k8s</word><prefix>helm</prefix><loose>a1 b1</loose></atleast></rule></rules>`))
 	f.Add([]byte(`<rules><rule topic="a"><near within="3"><word>release</word><word>b1</word></near><lang>en</lang><host>x.y</host><regexp field="url">a/b</regexp></rule></rules>`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		archive, err := FromXML(bytes.NewReader(data))
+		archive, err := fromXML(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
-		set, err := Parse(archive)
+		set, err := rule.Parse(archive)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, text := range strings.Split(string(set.archive()), "\n") {
+		for i, text := range strings.Split(string(archiveOf(set)), "\n") {
 			if want := strings.Split(string(archive), "\n")[i]; text != want {
 				t.Fatalf("got %q when parsed again, want %q", text, want)
 			}
 		}
 	})
+}
+
+func TestRulesConvert_XMLToText(t *testing.T) {
+	file := commandtest.Write(t, "old.xml", `<rules><rule category="frontend" topics="css" weight="2"><any field="title"><stem>css</stem><phrase>web font</phrase></any></rule></rules>`)
+	commandtest.Do(t, new(rulesCommand), "convert", file).Check(t, 0, "category frontend/topic:css when title:css | title:\"web font\" score 2", "")
+	bad := commandtest.Write(t, "bad.xml", "<rules>\n<rule category=\"a\"><stam>css</stam></rule>\n</rules>")
+	commandtest.Do(t, new(rulesCommand), "convert", bad).Check(t, 2, "", "import.xml:2:")
 }
