@@ -11,7 +11,6 @@ import (
 	"feedmesh/classify/query"
 	"feedmesh/storage"
 	"feedmesh/storage/bleve"
-	"feedmesh/storage/memory"
 )
 
 // noon is the time at which queries are parsed.
@@ -45,27 +44,30 @@ func madeItem(i int) storage.IndexItem {
 	return it
 }
 
-// library returns an index of generated items, in several segments with updates and deletions, and a memory
-// index with the same contents.
-func library(t testing.TB) (*bleve.Index, *memory.Index) {
+// library returns an index of generated items, in several segments with updates and deletions, and a model
+// with the same contents.
+func library(t testing.TB) (*bleve.Index, model) {
 	t.Helper()
-	x, model := open(t, filepath.Join(t.TempDir(), "index")), &memory.Index{}
+	x, m := open(t, filepath.Join(t.TempDir(), "index")), model{}
 	t.Cleanup(func() { x.Close() })
-	for _, one := range []storage.Index{x, model} {
-		for first := range 9 {
-			var items []storage.IndexItem
-			for i := first * 20; i < first*20+25; i++ { // five of them again in the next batch
-				items = append(items, madeItem(i))
-			}
-			if err := one.Put(t.Context(), items...); err != nil {
-				t.Fatal(err)
-			}
+	for first := range 9 {
+		var items []storage.IndexItem
+		for i := first * 20; i < first*20+25; i++ { // five of them again in the next batch
+			items = append(items, madeItem(i))
 		}
-		if err := one.Delete(t.Context(), "004", "050", "051", "099", "183"); err != nil {
+		if err := x.Put(t.Context(), items...); err != nil {
 			t.Fatal(err)
 		}
+		m.put(items...)
 	}
-	return x, model
+	deleted := []string{"004", "050", "051", "099", "183"}
+	if err := x.Delete(t.Context(), deleted...); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range deleted {
+		delete(m, id)
+	}
+	return x, m
 }
 
 // all returns the IDs of all pages.
@@ -99,7 +101,7 @@ var texts = []string{
 }
 
 func TestSearch_AgreesWithModel(t *testing.T) {
-	x, model := library(t)
+	x, m := library(t)
 	for _, text := range texts {
 		node, err := query.Parse(text, noon)
 		if err != nil {
@@ -109,26 +111,25 @@ func TestSearch_AgreesWithModel(t *testing.T) {
 			{Limit: 19}, {Newest: true, Limit: 80}, {Spam: true, Newest: true}, {Duplicates: true, Muted: true, Limit: 80}, {OnePerStory: true, Newest: true, Limit: 19},
 		} {
 			q.Where, q.Facets = node, true
-			compareWithModel(t, x, model, text, q)
+			compareWithModel(t, x, m, text, q)
 		}
 	}
 }
 
-// compareWithModel fails unless the query returns the items of the memory index, in the same order if sorted
-// by time.
-func compareWithModel(t testing.TB, x *bleve.Index, model *memory.Index, text string, q storage.Query) {
+// compareWithModel fails unless the query returns the items of the model, in the same order if sorted by time.
+func compareWithModel(t testing.TB, x *bleve.Index, m model, text string, q storage.Query) {
 	t.Helper()
-	want, wantFirst := all(t, model, q)
+	want, facets, fuzzy := m.search(q)
 	got, first := all(t, x, q)
 	if q.Scored() {
 		slices.Sort(want)
 		slices.Sort(got)
 	}
-	if !slices.Equal(got, want) || first.Fuzzy != wantFirst.Fuzzy {
-		t.Errorf("%q (%+v) found %v, forgiven %v; want %v, %v", text, q, got, first.Fuzzy, want, wantFirst.Fuzzy)
+	if !slices.Equal(got, want) || first.Fuzzy != fuzzy {
+		t.Errorf("%q (%+v) found %v, forgiven %v; want %v, %v", text, q, got, first.Fuzzy, want, fuzzy)
 	}
-	if fmt.Sprint(first.Facets) != fmt.Sprint(wantFirst.Facets) {
-		t.Errorf("%q (%+v) counted %v, want %v", text, q, first.Facets, wantFirst.Facets)
+	if fmt.Sprint(first.Facets) != fmt.Sprint(facets) {
+		t.Errorf("%q (%+v) counted %v, want %v", text, q, first.Facets, facets)
 	}
 }
 
@@ -214,19 +215,19 @@ func TestSearch_PrefixMatchesMostFrequentWords(t *testing.T) {
 	}
 }
 
-// FuzzSearch executes each valid query and compares the results with the memory index.
+// FuzzSearch executes each valid query and compares the results with the model.
 func FuzzSearch(f *testing.F) {
 	for _, text := range texts {
 		f.Add(text, uint8(0))
 		f.Add(text, uint8(255))
 	}
-	x, model := library(f)
+	x, m := library(f)
 	f.Fuzz(func(t *testing.T, text string, flags uint8) {
 		node, err := query.Parse(text, noon)
 		if err != nil {
 			t.Skip()
 		}
-		compareWithModel(t, x, model, text, storage.Query{
+		compareWithModel(t, x, m, text, storage.Query{
 			Where: node, Limit: int(flags % 32), Newest: flags&32 > 0, Duplicates: flags&64 > 0, Muted: flags&128 > 0, Facets: true,
 		})
 	})

@@ -12,7 +12,7 @@ import (
 
 	"feedmesh/classify/query"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 )
 
 // unusualWords are words that Meilisearch would split or fold by default.
@@ -21,8 +21,8 @@ var unusualWords = strings.Fields(`c c++ c# f# node.js node js 22 22.1 1 don't d
 	ﬁle file Ⅷ ① ½ x86 x8 qaaaaaaaaaaaaaaaa ` + strings.Repeat("long", 80) + ` ` + strings.Repeat("long", 81) + ` databases database
 	running run run's и́ е́ æther aether ĳ ij ß ss Ελλάδα ελλαδα İstanbul istanbul ıstanbul i̇ ﷺ 🎉ok ok a_b a-b a`)
 
-func TestSearch_MatchesWordsLikeTheMemoryIndex(t *testing.T) {
-	x, reference := open(t, newOptions(t)), &memory.Index{}
+func TestSearch_MatchesWordsLikeBleve(t *testing.T) {
+	x, reference := open(t, newOptions(t)), enginetest.Index(t)
 	r := rand.New(rand.NewPCG(1, 1))
 	some := func(n int) string {
 		var all []string

@@ -12,7 +12,7 @@ import (
 
 	"feedmesh/classify/query"
 	"feedmesh/storage"
-	"feedmesh/storage/memory"
+	"feedmesh/storage/enginetest"
 )
 
 // commonWords are the words of generated queries and items; the list is short so that queries match.
@@ -83,8 +83,8 @@ func someTree(r *rand.Rand, depth int) query.Node {
 	return text
 }
 
-func TestSearch_QueryTreesMatchTheMemoryIndex(t *testing.T) {
-	x, reference := open(t, newOptions(t)), &memory.Index{}
+func TestSearch_QueryTreesMatchBleve(t *testing.T) {
+	x, reference := open(t, newOptions(t)), enginetest.Index(t)
 	r := rand.New(rand.NewPCG(2, 2))
 	items := someItems(r, 300)
 	if err := errors.Join(x.Put(t.Context(), items...), reference.Put(t.Context(), items...)); err != nil {
