@@ -18,7 +18,9 @@ import (
 
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role"
+	roleapi "feedmesh/agent/role/api"
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/work"
 	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
@@ -82,9 +84,6 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 		env := c.env(t, r.Name, store, index)
 		env.Listen = l
 		group.Go(func() error { return r.Run(ctx, env) })
-		if r.Name == role.Schedule.Name {
-			group.Go(func() error { return env.Mesh.MaintainStreams(ctx) })
-		}
 		if err := env.Mesh.Heartbeat(ctx, subjects.Agent{ID: r.Name, Roles: []string{r.Name}}); err != nil {
 			t.Errorf("%s: publish heartbeat: %v", r.Name, err)
 		}
@@ -156,13 +155,14 @@ func (c *cluster) env(t *testing.T, user string, store storage.Store, index stor
 	settings.WebSubURL, settings.FullText = "http://127.0.0.1", []string{"full"}
 	client := fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 8, Allow: loopback})
 	t.Cleanup(client.Close)
-	return &role.Env{
+	return &role.Env{Env: &work.Env{
 		Config: settings, Mesh: c.join(t, user), Store: store, Index: index, Fetch: client, Post: client,
 		Log:     slog.New(slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Metrics: role.NewMetrics(prometheus.NewRegistry()), Workers: 2, CheckDiskSpace: func() error { return nil },
-		Checks: func(context.Context) []wire.Check { return nil }, MetricsPage: http.NotFoundHandler(),
+		Metrics: prometheus.NewRegistry(), Workers: 2, CheckDiskSpace: func() error { return nil },
 		Classifier: func() *classify.Classifier { return labels },
-	}
+	}, Options: roleapi.Options{
+		Checks: func(context.Context) []wire.Check { return nil }, MetricsPage: http.NotFoundHandler(),
+	}}
 }
 
 // logTo writes the warnings of an agent to the test's log.

@@ -2,6 +2,8 @@ package subjects
 
 import (
 	"encoding/base32"
+	"net/url"
+	"strings"
 	"time"
 
 	"feedmesh/storage"
@@ -41,6 +43,15 @@ func StateKey(feedID string) string { return keyPrefix(ScheduleBucket) + feedID 
 
 // HostKey returns the subject that holds the record of a host.
 func HostKey(host string) string { return keyPrefix(HostBucket) + HostID(host) }
+
+// HostOf returns the host of a URL in lower case, or the URL if it has none.
+func HostOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return raw
+	}
+	return strings.ToLower(u.Hostname())
+}
 
 // HostID returns a host's key in its bucket. It is encoded because host names may contain characters that
 // subjects may not.

@@ -288,3 +288,18 @@ func TestIDs_EqualForSameWork(t *testing.T) {
 		t.Errorf("receipts of one fetch: got %s and %s, want the same", c.ID(), d.ID())
 	}
 }
+
+func TestHostOf(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://Example.ORG/feed":       "example.org",
+		"https://example.org:8443/feed": "example.org",
+		"http://[::1]:80/feed":          "::1",
+		"no address at all":             "no address at all",
+		"http://%zz/":                   "http://%zz/",
+		"":                              "",
+	} {
+		if got := HostOf(url); got != want {
+			t.Errorf("%q: got host %q, want %q", url, got, want)
+		}
+	}
+}

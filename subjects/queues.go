@@ -42,6 +42,9 @@ var (
 	}
 )
 
+// MaxPageAge is the age at which a document continues without the pages of its entries.
+const MaxPageAge = 5 * time.Minute
+
 // shortBackoff is for work whose failures depend on its input; longBackoff is for work that fails while an
 // engine is unavailable, which may last minutes.
 var (

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"feedmesh/agent/node"
-	"feedmesh/agent/role"
+	"feedmesh/agent/role/work"
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
@@ -38,7 +38,7 @@ type running struct {
 }
 
 // start runs a node in this process until the test ends or stop is called.
-func start(t *testing.T, c config.Config, clock role.Clock) *running {
+func start(t *testing.T, c config.Config, clock work.Clock) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan string, 1), make(chan error, 1)

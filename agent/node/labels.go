@@ -20,15 +20,15 @@ func labelSets(env *role.Env) []*ruleSet {
 	rules, activeRules := ruleSetOf(service.RuleSetSpec{
 		Name: "classify", Does: "Topics and actions for items. A file replaces the built-in file of the same name.",
 		Default: classify.ShippedArchive(), Warn: warn,
-	}, role.Classify, compile)
+	}, compile)
 	lists, activeLists := ruleSetOf(service.RuleSetSpec{
 		Name: "spam", Does: "Signals of spam and their weights. A file replaces the built-in file of the same name.",
 		Default: spam.Shipped(), Learn: workbench.LearnSpam,
-	}, role.Classify, spam.Parse)
+	}, spam.Parse)
 	learned, activeModel := ruleSetOf(service.RuleSetSpec{
 		Name: "model", Does: "Model for items that no rule matches. Training writes it; it is not readable text.",
 		Default: model.Shipped(),
-	}, role.Classify, model.Decode)
+	}, model.Decode)
 
 	active := func() *classify.Classifier {
 		return &classify.Classifier{

@@ -23,6 +23,8 @@ import (
 	"feedmesh/agent/memory"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role"
+	"feedmesh/agent/role/api"
+	"feedmesh/agent/role/work"
 	"feedmesh/agent/trace"
 	"feedmesh/config"
 	"feedmesh/embedded"
@@ -36,7 +38,7 @@ const drainTimeout = 30 * time.Second
 type Options struct {
 	Version string
 	Log     *slog.Logger
-	Clock   role.Clock        // nil: the real clock
+	Clock   work.Clock        // nil: the real clock
 	Ready   func(addr string) // called once when all roles run, with the API's address; may be nil
 }
 
@@ -102,11 +104,13 @@ func (n *node) close() error {
 func (n *node) open(ctx context.Context) (*role.Env, error) {
 	n.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), agentInfo(n.self))
 	env := &role.Env{
-		Config: n.config, Clock: n.options.Clock, Log: n.options.Log, Version: n.options.Version,
-		Metrics:        role.NewMetrics(n.registry),
-		Workers:        max(2, runtime.GOMAXPROCS(0)),
-		MetricsPage:    promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
-		CheckDiskSpace: n.checkDiskSpace, Checks: n.checks,
+		Env: &work.Env{
+			Config: n.config, Clock: n.options.Clock, Log: n.options.Log, Metrics: n.registry,
+			Workers: max(2, runtime.GOMAXPROCS(0)), CheckDiskSpace: n.checkDiskSpace,
+		},
+		Options: api.Options{
+			Version: n.options.Version, Checks: n.checks, MetricsPage: promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
+		},
 	}
 	n.rules = newRuleSets(env)
 	env.RuleSets = n.ruleSetSpecs()
@@ -117,7 +121,7 @@ func (n *node) open(ctx context.Context) (*role.Env, error) {
 		return nil, err
 	}
 	var err error
-	if n.hasRole(role.API) {
+	if n.needs(func(r role.Role) bool { return r.Listens }) {
 		if env.Listen, err = listen(n.config.Listen, "--listen"); err != nil {
 			return nil, err
 		}
@@ -155,9 +159,6 @@ func (n *node) run(ctx context.Context, env *role.Env) error {
 			}
 			return nil
 		})
-	}
-	if n.hasRole(role.Schedule) {
-		group.Go(func() error { return n.mesh.MaintainStreams(inner) })
 	}
 	group.Go(func() error { return n.heartbeats(inner) })
 	group.Go(func() error { return n.watch(inner) })
@@ -202,8 +203,4 @@ func (n *node) announce(env *role.Env) {
 	if n.options.Ready != nil {
 		n.options.Ready(addr)
 	}
-}
-
-func (n *node) hasRole(r role.Role) bool {
-	return n.needs(func(own role.Role) bool { return own.Name == r.Name })
 }

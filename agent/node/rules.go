@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,7 +35,7 @@ func newRuleSets(env *role.Env) []*ruleSet {
 	var prepare *ruleSet
 	prepare, env.Prepare = ruleSetOf(service.RuleSetSpec{
 		Name: "prepare", Does: "what becomes of entries' markup, links and titles", Default: document(text.Default()),
-	}, role.Prepare, text.Parse)
+	}, text.Parse)
 	return append([]*ruleSet{prepare}, labelSets(env)...)
 }
 
@@ -53,7 +54,6 @@ func document(rules json.Marshaler) []byte {
 // ruleSet is a rule set of this program with the version that is active in this process.
 type ruleSet struct {
 	service.RuleSetSpec
-	role     role.Role                              // the role that applies it
 	activate func(version int64, text []byte) error // activates a text, unless it is invalid
 	version  atomic.Int64                           // active version; 0: built in
 }
@@ -61,7 +61,7 @@ type ruleSet struct {
 // ruleSetOf returns a rule set whose texts parse to T, and a function that returns the active T, at first the
 // built-in one. The built-in text must be valid. It is parsed on first use, because agents that only fetch
 // never need it.
-func ruleSetOf[T any](spec service.RuleSetSpec, by role.Role, parse func([]byte) (*T, error)) (*ruleSet, func() *T) {
+func ruleSetOf[T any](spec service.RuleSetSpec, parse func([]byte) (*T, error)) (*ruleSet, func() *T) {
 	builtIn := sync.OnceValue(func() *T {
 		rules, err := parse(spec.Default)
 		if err != nil {
@@ -70,7 +70,7 @@ func ruleSetOf[T any](spec service.RuleSetSpec, by role.Role, parse func([]byte)
 		return rules
 	})
 	spec.Check = func(text []byte) error { _, err := parse(text); return err }
-	set := &ruleSet{RuleSetSpec: spec, role: by}
+	set := &ruleSet{RuleSetSpec: spec}
 	active := new(atomic.Pointer[T])
 	set.activate = func(version int64, text []byte) error {
 		rules, err := parse(text)
@@ -101,7 +101,7 @@ func (n *node) ruleSetSpecs() []service.RuleSetSpec {
 // startRules keeps the mesh at the newest rules of the store, if this node serves the API, and the node's
 // roles at the active rules of the mesh, until ctx ends. It returns when the first rules are active.
 func (n *node) startRules(ctx context.Context, group *errgroup.Group, env *role.Env) {
-	if n.hasRole(role.API) {
+	if env.Listen != nil {
 		n.publishRules(ctx, env.Store)
 		group.Go(func() error {
 			for {
@@ -115,10 +115,15 @@ func (n *node) startRules(ctx context.Context, group *errgroup.Group, env *role.
 		})
 	}
 	for _, set := range n.rules {
-		if n.hasRole(set.role) || n.hasRole(role.API) { // the API evaluates drafts on stored items
+		if n.applies(set.Name) || env.Listen != nil { // the API evaluates drafts on stored items
 			n.followRules(ctx, group, set)
 		}
 	}
+}
+
+// applies reports whether a role of this node applies a rule set.
+func (n *node) applies(set string) bool {
+	return n.needs(func(r role.Role) bool { return slices.Contains(r.Rules, set) })
 }
 
 // publishRules writes the newest rules of the store to the mesh. An unavailable store is logged elsewhere.
@@ -174,7 +179,7 @@ func (n *node) activateRules(set *ruleSet, version int64, text []byte) {
 func (n *node) activeVersions() map[string]int64 {
 	versions := map[string]int64{}
 	for _, set := range n.rules {
-		if n.hasRole(set.role) {
+		if n.applies(set.Name) {
 			versions[set.Name] = set.version.Load()
 		}
 	}

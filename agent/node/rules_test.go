@@ -104,8 +104,8 @@ func TestRules_ActiveBeforeRolesRun(t *testing.T) {
 func TestActivateRules_InvalidKeepsPrevious(t *testing.T) {
 	t.Parallel()
 	logs := &log{}
-	n := &node{options: Options{Log: slog.New(slog.NewTextHandler(logs, nil))}, roles: []role.Role{role.Prepare}, beatNow: make(chan struct{}, 1)}
-	set, rules := ruleSetOf(service.RuleSetSpec{Name: "prepare", Default: []byte("built in")}, role.Prepare, func(text []byte) (*string, error) {
+	n := &node{options: Options{Log: slog.New(slog.NewTextHandler(logs, nil))}, roles: []role.Role{{Rules: []string{"prepare"}}}, beatNow: make(chan struct{}, 1)}
+	set, rules := ruleSetOf(service.RuleSetSpec{Name: "prepare", Default: []byte("built in")}, func(text []byte) (*string, error) {
 		s := string(text)
 		if strings.Contains(s, "newer") {
 			return nil, errors.New("unknown rule type")
@@ -136,7 +136,7 @@ func TestActivateRules_InvalidKeepsPrevious(t *testing.T) {
 	if err := set.Check([]byte("newer")); err == nil {
 		t.Error("Check: got no error for an invalid text")
 	}
-	n.roles = []role.Role{role.Crawl}
+	n.roles = []role.Role{{Name: "crawl"}}
 	if got := n.activeVersions(); len(got) != 0 {
 		t.Errorf("got versions %v of a node that applies no rules, want none", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"feedmesh/agent/role"
+	"feedmesh/agent/role/work"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
 )
@@ -35,7 +36,7 @@ func TestSimulate_RequiresEmptyStore(t *testing.T) {
 	c := settings(t.TempDir())
 	c.Simulate = 20
 	n := &node{config: c, options: Options{Log: slog.New(slog.DiscardHandler)}}
-	err := n.importStarter(t.Context(), &role.Env{Store: store})
+	err := n.importStarter(t.Context(), &role.Env{Env: &work.Env{Store: store}})
 	if want := "the store has feeds that are not simulated, for example http://f.example/: use --simulate with an empty data folder"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"feedmesh/agent/opml"
 	"feedmesh/agent/role"
+	"feedmesh/agent/role/work"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
 )
@@ -52,7 +53,7 @@ func TestImportStarter_EmptyStoreOnly(t *testing.T) {
 		c := settings(t.TempDir())
 		c.Starter = test.starter
 		n := &node{config: c, options: Options{Log: slog.New(slog.DiscardHandler)}}
-		if err := n.importStarter(t.Context(), &role.Env{Store: store}); err != nil {
+		if err := n.importStarter(t.Context(), &role.Env{Env: &work.Env{Store: store}}); err != nil {
 			t.Fatal(err)
 		}
 		if counts, err := store.Counts(t.Context()); err != nil || !test.want(counts.Feeds) {

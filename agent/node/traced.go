@@ -8,6 +8,7 @@ import (
 
 	"feedmesh/agent/role"
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/work"
 	"feedmesh/agent/trace"
 	"feedmesh/storage"
 )
@@ -44,9 +45,9 @@ func (n *node) addTracing(env *role.Env) {
 
 // tracedFetcher records the host and the result of each fetch. It omits the rest of the address and error
 // texts that may quote it, because they may contain secrets.
-type tracedFetcher struct{ role.Fetcher }
+type tracedFetcher struct{ work.Fetcher }
 
-// Fetch implements [role.Fetcher].
+// Fetch implements [work.Fetcher].
 func (f tracedFetcher) Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error) {
 	ctx, span := trace.Start(ctx, "fetch")
 	d, err := f.Fetcher.Fetch(ctx, r, now)

@@ -2,7 +2,10 @@ package role
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
+	"net"
+	"net/http"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,6 +13,9 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/api"
+	"feedmesh/agent/role/work/worktest"
+	"feedmesh/storage/enginetest"
 )
 
 // A recorder is a registry that records its collectors.
@@ -23,12 +29,32 @@ func (r *recorder) MustRegister(all ...prometheus.Collector) {
 	r.all = append(r.all, all...)
 }
 
+func (r *recorder) Register(c prometheus.Collector) error {
+	err := r.Registry.Register(c)
+	if err == nil {
+		r.all = append(r.all, c)
+	}
+	return err
+}
+
 // A metric with labels is not exported before its first event.
 func TestMetrics_AreValid(t *testing.T) {
-	r := newTestbed(t)
+	r := worktest.NewTestbed(t)
 	registry := &recorder{Registry: prometheus.NewRegistry()}
-	NewMetrics(registry)
-	if _, err := mesh.Join(t.Context(), mesh.Options{Agent: "a", Conn: r.conn, Log: slog.New(slog.DiscardHandler), Metrics: registry}); err != nil {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := &Env{Env: r.Env(r.Mesh), Options: api.Options{Listen: listener, MetricsPage: http.NotFoundHandler()}}
+	env.Store, env.Index, env.Metrics, env.Config.WebSubURL = enginetest.Store(t), enginetest.Index(t), registry, "http://hub.example"
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for _, role := range All { // each registers its metrics and ends
+		if err := role.Run(ctx, env); err != nil {
+			t.Errorf("%s: %v", role.Name, err)
+		}
+	}
+	if _, err := mesh.Join(t.Context(), mesh.Options{Agent: "a", Conn: r.Conn, Log: slog.New(slog.DiscardHandler), Metrics: registry}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range registry.all {

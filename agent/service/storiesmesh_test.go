@@ -14,7 +14,9 @@ import (
 
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/mesh/meshtest"
-	"feedmesh/agent/role"
+	"feedmesh/agent/role/cluster"
+	"feedmesh/agent/role/store"
+	"feedmesh/agent/role/work"
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/near"
@@ -49,16 +51,16 @@ func newLiving(t *testing.T) *living {
 			t.Fatal(err)
 		}
 	}
-	env := &role.Env{
-		Config: config.Default(), Mesh: l.mesh, Store: l.store, Log: quiet, Metrics: role.NewMetrics(prometheus.NewRegistry()),
+	env := &work.Env{
+		Config: config.Default(), Mesh: l.mesh, Store: l.store, Log: quiet, Metrics: prometheus.NewRegistry(),
 		Workers: 2, CheckDiskSpace: func() error { return nil },
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	for _, r := range []role.Role{role.Cluster, role.Store} {
+	for _, run := range []func(context.Context, *work.Env) error{cluster.Run, store.Run} {
 		running.Go(func() {
-			if err := r.Run(ctx, env); err != nil {
-				t.Errorf("%s ended: %v", r.Name, err)
+			if err := run(ctx, env); err != nil {
+				t.Errorf("a role ended: %v", err)
 			}
 		})
 	}

@@ -1,6 +1,10 @@
 package websub
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"feedmesh/agent/metric"
+)
 
 // Metrics are the metrics of the subscriber and the handler of one process.
 type Metrics struct {
@@ -11,16 +15,9 @@ type Metrics struct {
 // NewMetrics returns the metrics, registered with r.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "feedmesh_websub_requests_total",
-			Help: "Requests to hubs, by outcome: accepted, refused, failed, or unconfirmed.",
-		}, []string{"outcome"}),
-		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "feedmesh_websub_calls_total",
-			Help: "Calls from hubs by outcome: accepted content, or the reason of rejection.",
-		}, []string{"outcome"}),
+		requests: metric.Counters(r, "feedmesh_websub_requests_total", "Requests to hubs, by outcome: accepted, refused, failed, or unconfirmed.", "outcome"),
+		calls:    metric.Counters(r, "feedmesh_websub_calls_total", "Calls from hubs by outcome: accepted content, or the reason of rejection.", "outcome"),
 	}
-	r.MustRegister(m.requests, m.calls)
 	// Export 0 before the first event, so that it shows as an increase.
 	for _, outcome := range []string{accepted, refused, failed, unconfirmed} {
 		m.requests.WithLabelValues(outcome)

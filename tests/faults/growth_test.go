@@ -32,7 +32,7 @@ type bound struct{ times, more, each float64 }
 // Bounds of an agent. Its memory in quiet periods is constant, so growth is a leak: a kilobyte leaked by each
 // task is 100 MB in a quarter of an hour, at some hundred tasks a second. The heap is up to twice the live
 // data, and Go returns memory slowly after a fault. Clusterers keep the window's items in memory, less than 4
-// KB each (see role.Cluster); any agent with a store may become active at any time. Connections and their
+// KB each (see package cluster); any agent with a store may become active at any time. Connections and their
 // goroutines vary with the load.
 var (
 	memoryBound  = &bound{times: 1.25, more: 32}

@@ -1,4 +1,4 @@
-package role
+package api
 
 import (
 	"context"
@@ -7,36 +7,38 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/role/work/worktest"
 	"feedmesh/agent/wire"
 	"feedmesh/storage/enginetest"
 )
 
 // serveAPI runs the api role and returns its address, a stop function, and its result. Requests for its
 // metrics block until answer is closed.
-func (r *testbed) serveAPI(requested chan<- struct{}, answer <-chan struct{}) (address string, stop func(), ended <-chan error) {
-	r.t.Helper()
-	env := r.env(r.mesh)
+func serveAPI(r *worktest.Testbed, requested chan<- struct{}, answer <-chan struct{}) (address string, stop func(), ended <-chan error) {
+	r.T.Helper()
+	env := r.Env(r.Mesh)
+	env.Store, env.Index = worktest.ManyFeeds(r.T, 3), enginetest.Index(r.T)
+	var o Options
 	var err error
-	if env.Listen, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-		r.t.Fatal(err)
+	if o.Listen, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		r.T.Fatal(err)
 	}
-	env.Store, env.Index = manyFeeds(r.t, 3), enginetest.Index(r.t)
-	env.Checks = func(context.Context) []wire.Check { return []wire.Check{{Name: "all", OK: true}} }
-	env.MetricsPage = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	o.Checks = func(context.Context) []wire.Check { return []wire.Check{{Name: "all", OK: true}} }
+	o.MetricsPage = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		close(requested)
 		<-answer
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- API.Run(ctx, env) }()
-	r.t.Cleanup(cancel)
-	return "http://" + env.Listen.Addr().String(), cancel, done
+	go func() { done <- Run(ctx, env, o) }()
+	r.T.Cleanup(cancel)
+	return "http://" + o.Listen.Addr().String(), cancel, done
 }
 
 func TestAPI_FinishesRequestsOnShutdown(t *testing.T) {
-	r := newTestbed(t)
+	r := worktest.NewTestbed(t)
 	requested, answer := make(chan struct{}), make(chan struct{})
-	address, stop, ended := r.serveAPI(requested, answer)
+	address, stop, ended := serveAPI(r, requested, answer)
 	for _, path := range []string{"/livez", "/readyz", "/", "/api/status"} {
 		resp, err := http.Get(address + path)
 		if err != nil {
@@ -60,7 +62,7 @@ func TestAPI_FinishesRequestsOnShutdown(t *testing.T) {
 	}()
 	<-requested
 	stop()
-	eventually(t, "the listener is closed", func() bool {
+	worktest.Eventually(t, "the listener is closed", func() bool {
 		conn, err := net.DialTimeout("tcp", address[len("http://"):], time.Second)
 		if err == nil {
 			conn.Close()
@@ -82,15 +84,15 @@ func TestAPI_FinishesRequestsOnShutdown(t *testing.T) {
 }
 
 func TestAPI_FailsIfItCannotListen(t *testing.T) {
-	r := newTestbed(t)
-	env := r.env(r.mesh)
+	r := worktest.NewTestbed(t)
+	env := r.Env(r.Mesh)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.Close()
-	env.Listen, env.Store, env.Index, env.MetricsPage = l, enginetest.Store(t), enginetest.Index(t), http.NotFoundHandler()
-	if err := API.Run(t.Context(), env); err == nil {
+	env.Store, env.Index = enginetest.Store(t), enginetest.Index(t)
+	if err := Run(t.Context(), env, Options{Listen: l, MetricsPage: http.NotFoundHandler()}); err == nil {
 		t.Error("got nil with a closed listener, want an error")
 	}
 }

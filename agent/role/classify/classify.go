@@ -1,4 +1,5 @@
-package role
+// Package classify is the role that labels items with spam, categories and topics.
+package classify
 
 import (
 	"context"
@@ -6,7 +7,7 @@ import (
 
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/classify/label"
-	"feedmesh/agent/role/schedule/plan"
+	"feedmesh/agent/role/work"
 	"feedmesh/classify"
 	"feedmesh/classify/spam"
 	"feedmesh/classify/text"
@@ -14,14 +15,14 @@ import (
 	"feedmesh/subjects"
 )
 
-// Classify labels items with spam, categories and topics.
-var Classify = Role{
-	Name:        "classify",
-	Description: "label items with spam, categories and topics, each with its reason",
-	Run: func(ctx context.Context, env *Env) error {
-		c := &classifier{classifier: env.Classifier, habits: spam.NewHistoryCache(spam.DefaultCacheBytes), out: env.Mesh}
-		return mesh.Serve(ctx, env.Mesh, subjects.ClassifyQueue, "", c, env.Workers)
-	},
+// Run labels items until ctx ends.
+func Run(ctx context.Context, env *work.Env) error {
+	return mesh.Serve(ctx, env.Mesh, subjects.ClassifyQueue, "", NewActor(env, env.Mesh), env.Workers)
+}
+
+// NewActor returns the actor of the classify queue, which publishes to out.
+func NewActor(env *work.Env, out subjects.Publisher) mesh.Actor[subjects.Classify] {
+	return &classifier{classifier: env.Classifier, habits: spam.NewHistoryCache(spam.DefaultCacheBytes), out: out}
 }
 
 // classifier is the actor of the classify role. It loads the current classifier once a task, so that all
@@ -42,7 +43,7 @@ func (l *classifier) Receive(ctx context.Context, task subjects.Classify) error 
 		item := &task.Items[i]
 		item.Partition = partition
 		plain := text.PlainText(item.HTML)
-		habits := l.habits.Record(item.FeedID, plan.HostOf(item.URL), item.Title, plain, item.FirstSeen)
+		habits := l.habits.Record(item.FeedID, subjects.HostOf(item.URL), item.Title, plain, item.FirstSeen)
 		decision := classifier.DecideWithHistory(label.Document(*item, feed, plain), habits)
 		label.Put(item, decision)
 		if err := l.notify(ctx, *item, decision.Notify); err != nil {

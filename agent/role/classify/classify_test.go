@@ -1,4 +1,4 @@
-package role
+package classify
 
 import (
 	"encoding/json"
@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"feedmesh/agent/role/prepare"
+	"feedmesh/agent/role/work"
+	"feedmesh/agent/role/work/worktest"
 	"feedmesh/classify"
 	"feedmesh/classify/model"
 	"feedmesh/classify/spam"
@@ -65,22 +68,22 @@ func TestPartitionOf(t *testing.T) {
 }
 
 func TestClassify_LabelsWithReasons(t *testing.T) {
-	out := &outbox{}
+	out := &worktest.Outbox{}
 	task := subjects.Prepare{
-		Document: subjects.Document{Receipt: receiptOf("f"), URL: blog, Title: "Blog", Language: "en"},
+		Document: subjects.Document{Receipt: worktest.ReceiptOf("f"), URL: worktest.Blog, Title: "Blog", Language: "en"},
 		Entries: []subjects.Entry{
 			{Key: "k", Title: "Linux kernel 7.0 released", HTML: "<p>Linus Torvalds has released version 7.0 of the Linux kernel, with new drivers and a faster scheduler.</p>"},
 			{Key: "s", Title: "Casino bonus: win real money now", HTML: "<p>Best online casino bonus, viagra without prescription, payday loans. Buy now! Click here to win money.</p>"},
 			{Key: "n", Title: "Of this and that", HTML: "<p>It was nothing much, and it went on.</p>"},
 		},
 	}
-	if err := (&preparer{out: out}).Receive(t.Context(), task); err != nil {
+	if err := prepare.NewActor(&work.Env{}, out).Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	if err := newClassifierActor(t, out, "").Receive(t.Context(), only(t, out, subjects.ClassifyQueue)); err != nil {
+	if err := newClassifierActor(t, out, "").Receive(t.Context(), worktest.Only(t, out, subjects.ClassifyQueue)); err != nil {
 		t.Fatal(err)
 	}
-	got := only(t, out, subjects.ClusterQueue)
+	got := worktest.Only(t, out, subjects.ClusterQueue)
 	if len(got.Items) != 3 || got.Partition != "en" || got.Receipt != task.Receipt || got.ID() != task.Document.ID() {
 		t.Fatalf("got %+v, want three items in partition en, with the receipt", got)
 	}
@@ -103,10 +106,10 @@ func TestClassify_LabelsWithReasons(t *testing.T) {
 
 // Rules on feed tags apply to tags in the store, and their notifications are published.
 func TestClassify_FeedTagRulesNotifyAndMute(t *testing.T) {
-	out := &outbox{}
+	out := &worktest.Outbox{}
 	l := newClassifierActor(t, out, "for feed-tag:Jobs\nnotify \"somebody hires\" when hiring\nmute when title:hiring")
-	document := subjects.Document{Receipt: receiptOf("f"), URL: blog, FeedTags: []string{"Jobs"}}
-	item := storage.Item{ID: "f.k", FeedID: "f", Title: "We are hiring", URL: "http://blog.example/1", FirstSeen: noon}
+	document := subjects.Document{Receipt: worktest.ReceiptOf("f"), URL: worktest.Blog, FeedTags: []string{"Jobs"}}
+	item := storage.Item{ID: "f.k", FeedID: "f", Title: "We are hiring", URL: "http://blog.example/1", FirstSeen: worktest.Noon}
 	for _, tags := range [][]string{{"Jobs"}, {"News"}} {
 		document.FeedTags = tags
 		if err := l.Receive(t.Context(), subjects.Classify{Document: document, Items: []storage.Item{item}}); err != nil {
@@ -114,7 +117,7 @@ func TestClassify_FeedTagRulesNotifyAndMute(t *testing.T) {
 		}
 	}
 	var events []subjects.Event
-	for _, m := range out.messages {
+	for _, m := range out.Messages {
 		if m.Subject == "events.item.notify" {
 			var e subjects.Event
 			if err := json.Unmarshal(m.Data, &e); err != nil {
@@ -123,17 +126,14 @@ func TestClassify_FeedTagRulesNotifyAndMute(t *testing.T) {
 			events = append(events, e)
 		}
 	}
-	want := subjects.Event{Kind: "item.notify", At: noon, Text: "somebody hires", ItemID: "f.k", FeedID: "f", Title: item.Title, URL: item.URL}
+	want := subjects.Event{Kind: "item.notify", At: worktest.Noon, Text: "somebody hires", ItemID: "f.k", FeedID: "f", Title: item.Title, URL: item.URL}
 	if len(events) != 1 || events[0] != want {
 		t.Errorf("got events %+v, want only %+v", events, want)
 	}
-	labelled := sent(t, out, subjects.ClusterQueue)
+	labelled := worktest.Sent(t, out, subjects.ClusterQueue)
 	if len(labelled) != 2 || !slices.Contains(labelled[0].Items[0].Flags, "muted") || len(labelled[1].Items[0].Flags) != 0 {
 		t.Errorf("got %+v, want only the item of the tagged feed muted", labelled)
 	}
 }
 
 // receiptOf returns the receipt of a feed's document.
-func receiptOf(feedID string) subjects.Receipt {
-	return subjects.Receipt{FeedID: feedID, Crawl: "c1", Fetched: noon, Status: 200, ETag: `"1"`, LastModified: "then", BodyHash: "hash"}
-}

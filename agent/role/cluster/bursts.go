@@ -1,4 +1,4 @@
-package role
+package cluster
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/role/work"
 	"feedmesh/classify/story"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -68,7 +69,7 @@ func newBursts(store storage.Store, out subjects.Publisher) *bursts {
 
 // run counts each bin after its end, until ctx ends. It starts with the bins of burstHistory, which publish
 // no events.
-func (b *bursts) run(ctx context.Context, clock Clock, log *slog.Logger) error {
+func (b *bursts) run(ctx context.Context, clock work.Clock, log *slog.Logger) error {
 	b.countedUntil = clock.Now().Add(-burstHistory).Truncate(story.BurstBin)
 	for {
 		err := b.countAll(ctx, clock.Now())
@@ -78,7 +79,7 @@ func (b *bursts) run(ctx context.Context, clock Clock, log *slog.Logger) error {
 		if err != nil && ctx.Err() == nil {
 			log.Warn("burst count failed", "err", err)
 		}
-		if !sleep(ctx, burstDelay) {
+		if !work.Sleep(ctx, burstDelay) {
 			return nil
 		}
 	}

@@ -1,4 +1,5 @@
-package role
+// Package cluster is the role that finds duplicates, events and stories, and summarizes stories.
+package cluster
 
 import (
 	"context"
@@ -11,6 +12,7 @@ import (
 
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/role/work"
 	"feedmesh/classify/near"
 	"feedmesh/classify/story"
 	"feedmesh/classify/text"
@@ -18,25 +20,22 @@ import (
 	"feedmesh/subjects"
 )
 
-// Cluster finds duplicates, events and stories, and summarizes stories.
-var Cluster = Role{
-	Name:        "cluster",
-	Description: "find duplicates, events and stories; one active for each language, others on standby",
-	Store:       true,
-	Run: func(ctx context.Context, env *Env) error {
-		var group errgroup.Group
-		for _, partition := range subjects.Languages {
-			group.Go(func() error {
-				return env.Mesh.Single(ctx, "cluster-"+partition, func(ctx context.Context) error {
-					return newClusterer(env, partition).run(ctx, env.Mesh)
-				})
-			})
-		}
+// Run places the items of each language for which this process is the active one in the mesh, and summarizes
+// stories, until ctx ends.
+func Run(ctx context.Context, env *work.Env) error {
+	m := newMetrics(env.Metrics)
+	var group errgroup.Group
+	for _, partition := range subjects.Languages {
 		group.Go(func() error {
-			return env.Mesh.Single(ctx, "stories", newStorySummarizer(env).run)
+			return env.Mesh.Single(ctx, "cluster-"+partition, func(ctx context.Context) error {
+				return newClusterer(env, env.Mesh, m, partition).run(ctx, env.Mesh)
+			})
 		})
-		return group.Wait()
-	},
+	}
+	group.Go(func() error {
+		return env.Mesh.Single(ctx, "stories", newStorySummarizer(env).run)
+	})
+	return group.Wait()
 }
 
 // maxWindowItems bounds the items in a clusterer's memory: near duplicates take some 540 bytes an item,
@@ -53,9 +52,9 @@ type clusterer struct {
 	window    time.Duration
 	store     storage.Store
 	out       subjects.Publisher
-	clock     Clock
+	clock     work.Clock
 	fence     storage.Fence
-	metrics   *Metrics
+	metrics   *metrics
 	log       *slog.Logger
 
 	settings   near.Settings
@@ -68,14 +67,14 @@ type clusterer struct {
 	rearranged int                   // number of rearrangements written
 }
 
-func newClusterer(env *Env, partition string) *clusterer {
+func newClusterer(env *work.Env, out subjects.Publisher, m *metrics, partition string) *clusterer {
 	window := env.Config.Cluster.Window
 	settings := near.Default()
 	settings.Window, settings.MaxItems = window, maxWindowItems
 	weights, limits := story.Default(), story.DefaultLimits()
 	limits.Window, limits.Items = window, maxWindowItems
 	return &clusterer{
-		partition: partition, window: window, store: env.Store, out: env.Mesh, clock: env.Clock, metrics: env.Metrics, log: env.Log,
+		partition: partition, window: window, store: env.Store, out: out, clock: env.Clock, metrics: m, log: env.Log,
 		settings: settings, weights: weights, limits: limits, near: near.NewIndex(settings),
 		stories: story.New(weights, limits, story.IDs{Event: storage.EventID, Story: storage.StoryID}),
 	}
@@ -88,7 +87,7 @@ func (c *clusterer) run(ctx context.Context, m *mesh.Mesh) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return mesh.Serve(ctx, m, subjects.ClusterQueue, c.partition, c, 1) })
-	group.Go(func() error { return repeatEvery(ctx, tickEvery, c.tick) })
+	group.Go(func() error { return work.RepeatEvery(ctx, tickEvery, c.tick) })
 	return group.Wait()
 }
 

@@ -1,16 +1,19 @@
-package role
+package cluster
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"feedmesh/classify/near"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/store"
+	"feedmesh/agent/role/work"
+	"feedmesh/agent/role/work/worktest"
 	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
@@ -20,49 +23,19 @@ import (
 // clustererOf returns the active clusterer of partition en with the items of a store loaded.
 func clustererOf(t *testing.T, store storage.Store, out subjects.Publisher) *clusterer {
 	t.Helper()
-	c := newClusterer(&Env{
-		Config: config.Default(), Store: store, Metrics: metrics(), Log: slog.New(slog.DiscardHandler),
-		Clock: func() time.Time { return noon },
-	}, "en")
-	c.out = out
+	r := prometheus.NewRegistry()
+	c := newClusterer(&work.Env{
+		Config: config.Default(), Store: store, Metrics: r, Log: slog.New(slog.DiscardHandler), Clock: worktest.AtNoon,
+	}, out, newMetrics(r), "en")
 	if err := c.takeOver(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-// anItem returns an item as cluster receives it. Items with equal texts or pages are duplicates.
-func anItem(feedID, key, page, text string) storage.Item {
-	item := storage.Item{
-		ID: storage.ItemID(feedID, key), FeedID: feedID, Key: key, Hash: "h-" + key + text, Partition: "en",
-		Title: wordsOf(feedID + key), Published: noon, FirstSeen: noon,
-	}
-	if page != "" {
-		item.URL = "https://pages.example/" + page
-	}
-	if text != "" {
-		item.TextHash = near.TextHash(text, "some words that are long enough to say something about "+text)
-	}
-	return item
-}
-
-// wordsOf returns four words unique to a text.
-func wordsOf(of string) string {
-	sum := sha256.Sum256([]byte(of))
-	words := make([]string, 4)
-	for i := range words {
-		for _, b := range sum[4*i : 4*i+4] {
-			words[i] += string('a'+rune(b%16)) + string('a'+rune(b/16))
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// clusterTask returns the task with a feed's items of a crawl.
-func clusterTask(feedID string, crawl int, items ...storage.Item) subjects.Cluster {
-	r := receiptOf(feedID)
-	r.Crawl = fmt.Sprint("c", crawl)
-	return subjects.Cluster{Document: subjects.Document{Receipt: r, Rate: 3, Title: "Title", Site: "http://blog.example/", Language: "en"}, Partition: "en", Items: items}
+// storerOf returns the actor that stores placed items.
+func storerOf(s storage.Store, out subjects.Publisher) mesh.Actor[subjects.Store] {
+	return store.NewActor(&work.Env{Store: s, Metrics: prometheus.NewRegistry()}, out)
 }
 
 // place returns the store task for a cluster task.
@@ -72,13 +45,13 @@ func place(t *testing.T, c *clusterer, task subjects.Cluster) subjects.Store {
 	if err := c.Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	return only(t, c.out.(*outbox), subjects.StoreQueue)
+	return worktest.Only(t, c.out.(*worktest.Outbox), subjects.StoreQueue)
 }
 
 func TestCluster_DuplicatesJoinTheEventOfTheFirst(t *testing.T) {
-	c := clustererOf(t, enginetest.Store(t), &outbox{})
-	first, other := anItem("a", "1", "x", "same"), anItem("a", "2", "y", "other")
-	placed := place(t, c, clusterTask("a", 1, first, other))
+	c := clustererOf(t, enginetest.Store(t), &worktest.Outbox{})
+	first, other := worktest.Item("a", "1", "x", "same"), worktest.Item("a", "2", "y", "other")
+	placed := place(t, c, worktest.ClusterTask("a", 1, first, other))
 	for i, item := range placed.Items {
 		if item.DuplicateOf != "" || item.EventID != storage.EventID(item.ID) || item.StoryID != storage.StoryID(item.EventID) {
 			t.Errorf("item %d: got %+v, want a new event and story", i, item)
@@ -88,12 +61,12 @@ func TestCluster_DuplicatesJoinTheEventOfTheFirst(t *testing.T) {
 		item   storage.Item
 		of, by string
 	}{
-		{anItem("b", "1", "z", "same"), first.ID, "text"},
-		{anItem("c", "1", "x", "mine"), first.ID, "url"},
-		{anItem("d", "1", "q", "mine"), first.ID, "text"}, // of c, which duplicates the first
-		{anItem("a", "3", "y", "third"), "", ""},          // a feed may link all items to one page
+		{worktest.Item("b", "1", "z", "same"), first.ID, "text"},
+		{worktest.Item("c", "1", "x", "mine"), first.ID, "url"},
+		{worktest.Item("d", "1", "q", "mine"), first.ID, "text"}, // of c, which duplicates the first
+		{worktest.Item("a", "3", "y", "third"), "", ""},          // a feed may link all items to one page
 	} {
-		got := place(t, c, clusterTask(test.item.FeedID, 2, test.item)).Items[0]
+		got := place(t, c, worktest.ClusterTask(test.item.FeedID, 2, test.item)).Items[0]
 		begin := test.of
 		if begin == "" {
 			begin = test.item.ID
@@ -105,10 +78,10 @@ func TestCluster_DuplicatesJoinTheEventOfTheFirst(t *testing.T) {
 }
 
 func TestCluster_RepeatedTaskIsPlacedAlike(t *testing.T) {
-	c := clustererOf(t, enginetest.Store(t), &outbox{})
-	task := clusterTask("a", 1, anItem("a", "1", "x", "same"), anItem("a", "2", "y", "same"), anItem("a", "3", "x", "more"))
+	c := clustererOf(t, enginetest.Store(t), &worktest.Outbox{})
+	task := worktest.ClusterTask("a", 1, worktest.Item("a", "1", "x", "same"), worktest.Item("a", "2", "y", "same"), worktest.Item("a", "3", "x", "more"))
 	first := place(t, c, task)
-	place(t, c, clusterTask("b", 1, anItem("b", "1", "y", "another")))
+	place(t, c, worktest.ClusterTask("b", 1, worktest.Item("b", "1", "y", "another")))
 	second := place(t, c, task)
 	if first.ID() != second.ID() || first.Fence != (storage.Fence{Name: "cluster-en", Number: 1}) {
 		t.Errorf("got tasks %s and %s with fence %+v, want equal tasks with the first fence", first.ID(), second.ID(), first.Fence)
@@ -139,8 +112,8 @@ func TestTakeOver_PlacesLikeItsPredecessor(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		before := clustererOf(t, store, &outbox{})
-		k := &storer{items: store, out: &outbox{}, metrics: metrics()}
+		before := clustererOf(t, store, &worktest.Outbox{})
+		k := storerOf(store, &worktest.Outbox{})
 		used := map[string]bool{} // pages, by feed
 		random := func(i int) subjects.Cluster {
 			feedID := feeds[r.IntN(len(feeds))]
@@ -152,18 +125,18 @@ func TestTakeOver_PlacesLikeItsPredecessor(t *testing.T) {
 					page, text = shared, "t"+own
 					used[feedID+shared] = true
 				}
-				item := anItem(feedID, own, page, text)
-				item.FirstSeen = noon.Add(time.Duration(r.IntN(2)) * time.Second)
+				item := worktest.Item(feedID, own, page, text)
+				item.FirstSeen = worktest.Noon.Add(time.Duration(r.IntN(2)) * time.Second)
 				items = append(items, item)
 			}
-			return clusterTask(feedID, i, items...)
+			return worktest.ClusterTask(feedID, i, items...)
 		}
 		for i := range 8 {
 			if err := k.Receive(t.Context(), place(t, before, random(i))); err != nil {
 				t.Fatal(err)
 			}
 		}
-		after := clustererOf(t, store, &outbox{})
+		after := clustererOf(t, store, &worktest.Outbox{})
 		for i := range 4 {
 			task := random(100 + i)
 			want, got := place(t, before, task), place(t, after, task)
@@ -178,14 +151,14 @@ func TestTakeOver_PlacesLikeItsPredecessor(t *testing.T) {
 }
 
 func TestTakeOver_LoadsManyPages(t *testing.T) {
-	store := storeWith(t, blog)
-	id := storage.FeedID(blog)
+	store := worktest.StoreWith(t, worktest.Blog)
+	id := storage.FeedID(worktest.Blog)
 	batch := storage.Batch{FeedID: id}
 	for i := range 2500 {
-		item := anItem(id, fmt.Sprint(i), fmt.Sprint("p", i), fmt.Sprint("t", i))
-		item.FirstSeen = noon.Add(-time.Duration(i%7) * time.Hour)
+		item := worktest.Item(id, fmt.Sprint(i), fmt.Sprint("p", i), fmt.Sprint("t", i))
+		item.FirstSeen = worktest.Noon.Add(-time.Duration(i%7) * time.Hour)
 		if i%100 == 99 {
-			item.FirstSeen = noon.Add(-73 * time.Hour) // outside the window
+			item.FirstSeen = worktest.Noon.Add(-73 * time.Hour) // outside the window
 		}
 		batch.Items = append(batch.Items, item)
 	}
@@ -193,7 +166,7 @@ func TestTakeOver_LoadsManyPages(t *testing.T) {
 	if _, err := store.PutItems(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
-	if got := clustererOf(t, store, &outbox{}).near.Len(); got != 2500-25-1 {
+	if got := clustererOf(t, store, &worktest.Outbox{}).near.Len(); got != 2500-25-1 {
 		t.Errorf("got %d items loaded, want the partition's items of the last three days: %d", got, 2500-25-1)
 	}
 }
@@ -201,26 +174,26 @@ func TestTakeOver_LoadsManyPages(t *testing.T) {
 // A store task of a replaced clusterer is not stored: its successor places the items again, and they are
 // stored once.
 func TestTakeOver_FencesOffItsPredecessor(t *testing.T) {
-	store := storeWith(t, "http://a.example/", blog)
-	a, b := storage.FeedID("http://a.example/"), storage.FeedID(blog)
-	old := clustererOf(t, store, &outbox{})
-	out := &outbox{}
-	k := &storer{items: store, out: out, metrics: metrics()}
-	repeats := clusterTask(b, 1, anItem(b, "1", "x", "same"))
+	store := worktest.StoreWith(t, "http://a.example/", worktest.Blog)
+	a, b := storage.FeedID("http://a.example/"), storage.FeedID(worktest.Blog)
+	old := clustererOf(t, store, &worktest.Outbox{})
+	out := &worktest.Outbox{}
+	k := storerOf(store, out)
+	repeats := worktest.ClusterTask(b, 1, worktest.Item(b, "1", "x", "same"))
 	stale := place(t, old, repeats) // not a duplicate in the old clusterer's memory
 
-	heir := clustererOf(t, store, &outbox{})
-	first := place(t, heir, clusterTask(a, 1, anItem(a, "1", "y", "same")))
+	heir := clustererOf(t, store, &worktest.Outbox{})
+	first := place(t, heir, worktest.ClusterTask(a, 1, worktest.Item(a, "1", "y", "same")))
 	if err := k.Receive(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
-	sent(t, out, subjects.IndexQueue)
-	sent(t, out, subjects.ObserveQueue)
+	worktest.Sent(t, out, subjects.IndexQueue)
+	worktest.Sent(t, out, subjects.ObserveQueue)
 
 	if err := k.Receive(t.Context(), stale); err != nil {
 		t.Fatal(err)
 	}
-	again := only(t, out, subjects.ClusterQueue)
+	again := worktest.Only(t, out, subjects.ClusterQueue)
 	if again.RejectedFence != 1 || again.Partition != "en" || again.Receipt != repeats.Receipt || again.ID() == repeats.ID() {
 		t.Errorf("got %+v, want the document again, with a new task ID", again)
 	}
@@ -236,7 +209,7 @@ func TestTakeOver_FencesOffItsPredecessor(t *testing.T) {
 	if got, err := store.Item(t.Context(), fresh.Items[0].ID); err != nil || got.Revision != 1 || got.DuplicateOf != first.Items[0].ID {
 		t.Errorf("got %+v, %v in the store, want the item once, as placed by the successor", got, err)
 	}
-	if err := k.Receive(t.Context(), stale); err != nil || len(sent(t, out, subjects.ClusterQueue)) != 1 {
+	if err := k.Receive(t.Context(), stale); err != nil || len(worktest.Sent(t, out, subjects.ClusterQueue)) != 1 {
 		t.Errorf("got %v for a repeated stale task, want it returned to cluster again", err)
 	}
 }

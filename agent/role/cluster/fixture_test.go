@@ -1,4 +1,4 @@
-package role
+package cluster
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/work/worktest"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
@@ -18,17 +20,17 @@ import (
 type pipelineFixture struct {
 	t          *testing.T
 	store      storage.Store
-	out        *outbox
+	out        *worktest.Outbox
 	now        time.Time
 	cluster    *clusterer
-	storer     *storer
+	storer     mesh.Actor[subjects.Store]
 	summarizer *storySummarizer
 }
 
 func newPipelineFixture(t *testing.T) *pipelineFixture {
-	n := &pipelineFixture{t: t, store: enginetest.Store(t), out: &outbox{}, now: noon}
+	n := &pipelineFixture{t: t, store: enginetest.Store(t), out: &worktest.Outbox{}, now: worktest.Noon}
 	n.takeOver()
-	n.storer = &storer{items: n.store, out: n.out, metrics: metrics()}
+	n.storer = storerOf(n.store, n.out)
 	return n
 }
 
@@ -73,10 +75,10 @@ func (n *pipelineFixture) put(host string, items ...storage.Item) []storage.Item
 		i.Hash, i.Published, i.FirstSeen = "h"+i.Key+i.Title, n.now, n.now
 		ids[k] = i.ID
 	}
-	if err := n.cluster.Receive(n.t.Context(), clusterTask(id, int(n.now.Unix()), items...)); err != nil {
+	if err := n.cluster.Receive(n.t.Context(), worktest.ClusterTask(id, int(n.now.Unix()), items...)); err != nil {
 		n.t.Fatal(err)
 	}
-	for _, task := range sent(n.t, n.out, subjects.StoreQueue) {
+	for _, task := range worktest.Sent(n.t, n.out, subjects.StoreQueue) {
 		if err := n.storer.Receive(n.t.Context(), task); err != nil {
 			n.t.Fatal(err)
 		}
@@ -116,7 +118,7 @@ func (n *pipelineFixture) edit(do subjects.EditKind, a, b string) {
 // summarize summarizes dirty stories and returns the published events.
 func (n *pipelineFixture) summarize() (events []subjects.Event) {
 	n.t.Helper()
-	n.out.messages = nil
+	n.out.Messages = nil
 	if err := n.summarizer.summarizeAll(n.t.Context()); err != nil {
 		n.t.Fatal(err)
 	}
@@ -126,7 +128,7 @@ func (n *pipelineFixture) summarize() (events []subjects.Event) {
 // events returns the events published since the last call.
 func (n *pipelineFixture) events() (events []subjects.Event) {
 	n.t.Helper()
-	for _, m := range n.out.messages {
+	for _, m := range n.out.Messages {
 		if !strings.HasPrefix(m.Subject, "events.") {
 			continue
 		}
@@ -136,7 +138,7 @@ func (n *pipelineFixture) events() (events []subjects.Event) {
 		}
 		events = append(events, e)
 	}
-	n.out.messages = nil
+	n.out.Messages = nil
 	return events
 }
 

@@ -1,4 +1,4 @@
-package role
+package cluster
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/role/work"
 	"feedmesh/classify/story"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -46,7 +47,7 @@ const (
 type storySummarizer struct {
 	store storage.Store
 	out   subjects.Publisher
-	clock Clock
+	clock work.Clock
 	log   *slog.Logger
 	fence storage.Fence
 
@@ -58,7 +59,7 @@ type storySummarizer struct {
 	bursts         *bursts
 }
 
-func newStorySummarizer(env *Env) *storySummarizer {
+func newStorySummarizer(env *work.Env) *storySummarizer {
 	return &storySummarizer{store: env.Store, out: env.Mesh, clock: env.Clock, log: env.Log, bursts: newBursts(env.Store, env.Mesh)}
 }
 
@@ -70,7 +71,7 @@ func (t *storySummarizer) run(ctx context.Context) error {
 	t.bursts.fence = t.fence
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return t.bursts.run(ctx, t.clock, t.log) })
-	group.Go(func() error { return repeatEvery(ctx, summarizeEvery, t.summarizeAll) })
+	group.Go(func() error { return work.RepeatEvery(ctx, summarizeEvery, t.summarizeAll) })
 	return group.Wait()
 }
 

@@ -1,4 +1,4 @@
-package role
+package cluster
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/role/work/worktest"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -219,36 +220,36 @@ func TestBursts_ArePublishedAndListed(t *testing.T) {
 	var calm []storage.Item
 	for i := range 100 {
 		calm = append(calm, storage.Item{
-			ID: fmt.Sprint("calm", i), Key: fmt.Sprint("calm", i), Title: wordsOf(fmt.Sprint(i)), Partition: "en", EventID: fmt.Sprint("e", i), StoryID: fmt.Sprint("s", i),
-			FirstSeen: noon.Add(time.Duration(i-100) * 15 * time.Minute), Categories: []string{"business"}, Topics: []string{[]string{"linux", "go", "rust"}[i%3]},
+			ID: fmt.Sprint("calm", i), Key: fmt.Sprint("calm", i), Title: worktest.WordsOf(fmt.Sprint(i)), Partition: "en", EventID: fmt.Sprint("e", i), StoryID: fmt.Sprint("s", i),
+			FirstSeen: worktest.Noon.Add(time.Duration(i-100) * 15 * time.Minute), Categories: []string{"business"}, Topics: []string{[]string{"linux", "go", "rust"}[i%3]},
 		})
 	}
 	n.plant(calm...)
 	b := n.summarizer.bursts
 	count := func() []subjects.Event {
 		t.Helper()
-		n.out.messages = nil
+		n.out.Messages = nil
 		if b.countedUntil.IsZero() {
-			b.countedUntil = noon.Add(-burstHistory)
+			b.countedUntil = worktest.Noon.Add(-burstHistory)
 		}
 		if err := b.countAll(t.Context(), n.now); err != nil {
 			t.Fatal(err)
 		}
 		return n.events()
 	}
-	n.now = noon.Add(5*time.Minute + burstDelay)
+	n.now = worktest.Noon.Add(5*time.Minute + burstDelay)
 	if events := count(); len(events) > 0 {
 		t.Errorf("got events %+v without a burst, want none", events)
 	}
 	var wild []storage.Item
 	for i := range 20 {
 		wild = append(wild, storage.Item{
-			ID: fmt.Sprint("wild", i), Key: fmt.Sprint("wild", i), Title: wordsOf(fmt.Sprint("w", i)), Partition: "en", EventID: fmt.Sprint("f", i), StoryID: "outage",
-			FirstSeen: noon.Add(6 * time.Minute), Categories: []string{"business"}, Topics: []string{"linux"},
+			ID: fmt.Sprint("wild", i), Key: fmt.Sprint("wild", i), Title: worktest.WordsOf(fmt.Sprint("w", i)), Partition: "en", EventID: fmt.Sprint("f", i), StoryID: "outage",
+			FirstSeen: worktest.Noon.Add(6 * time.Minute), Categories: []string{"business"}, Topics: []string{"linux"},
 		})
 	}
 	n.plant(wild...)
-	n.now = noon.Add(10*time.Minute + burstDelay)
+	n.now = worktest.Noon.Add(10*time.Minute + burstDelay)
 	events := count()
 	if !slices.ContainsFunc(events, func(e subjects.Event) bool {
 		return e.Kind == subjects.BurstStart && e.Burst == "topic" && e.Name == "linux"
@@ -295,11 +296,11 @@ func TestSummarizer_ReindexesWhenCoverageDoubles(t *testing.T) {
 		key := fmt.Sprint(i)
 		n.plant(storage.Item{ID: key, Key: key, Title: "Title", URL: "https://h" + key + ".example/", Partition: "en", EventID: "e", StoryID: "s", FirstSeen: n.now})
 		n.now = n.now.Add(time.Minute)
-		n.out.messages = nil
+		n.out.Messages = nil
 		if err := n.summarizer.summarizeAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for _, task := range sent(t, n.out, subjects.IndexQueue) {
+		for _, task := range worktest.Sent(t, n.out, subjects.IndexQueue) {
 			if len(task.IDs) != i+1 {
 				t.Errorf("got %d items to index again, want all %d", len(task.IDs), i+1)
 			}

@@ -1,4 +1,5 @@
-package role
+// Package crawl is the role that fetches feeds, and the pages of entries whose feeds contain only summaries.
+package crawl
 
 import (
 	"context"
@@ -12,29 +13,33 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/role/crawl/fetch"
-	"feedmesh/agent/role/schedule/plan"
+	"feedmesh/agent/role/work"
 	"feedmesh/subjects"
 )
 
-// Crawl fetches due feeds and passes their bodies to parse.
-var Crawl = Role{
-	Name:        "crawl",
-	Description: "fetch due feeds, and pass their documents on unchanged",
-	Run: func(ctx context.Context, env *Env) error {
-		c := &crawler{
-			fetcher: env.Fetch, out: env.Mesh, clock: env.Clock, metrics: env.Metrics,
-			slots: make(chan struct{}, env.Config.Crawl.Parallel),
-			hosts: newHostLocks(), bodies: &env.Bodies,
-		}
-		c.hosts.spacing = env.Config.Schedule.HostSpacing
-		var group errgroup.Group
-		group.Go(func() error { return servePages(ctx, env, c.hosts) })
-		for _, tier := range subjects.Tiers {
-			// Each tier has its own workers, so that hot feeds never wait behind a long queue of cold ones.
-			group.Go(func() error { return mesh.Serve(ctx, env.Mesh, subjects.CrawlQueue, tier, c, crawlWorkers) })
-		}
-		return group.Wait()
-	},
+// Run fetches due feeds, and the pages of entries, until ctx ends.
+func Run(ctx context.Context, env *work.Env) error {
+	c := newCrawler(env, env.Mesh)
+	var group errgroup.Group
+	group.Go(func() error { return servePages(ctx, env, c.hosts) })
+	for _, tier := range subjects.Tiers {
+		// Each tier has its own workers, so that hot feeds never wait behind a long queue of cold ones.
+		group.Go(func() error { return mesh.Serve(ctx, env.Mesh, subjects.CrawlQueue, tier, c, crawlWorkers) })
+	}
+	return group.Wait()
+}
+
+// NewActor returns the actor of the crawl queue, which publishes to out.
+func NewActor(env *work.Env, out subjects.Publisher) mesh.Actor[subjects.Crawl] {
+	return newCrawler(env, out)
+}
+
+func newCrawler(env *work.Env, out subjects.Publisher) *crawler {
+	return &crawler{
+		fetcher: env.Fetch, out: out, clock: env.Clock, metrics: newMetrics(env.Metrics),
+		slots: make(chan struct{}, env.Config.Crawl.Parallel),
+		hosts: newHostLocks(env.Config.Schedule.HostSpacing), bodies: &env.Bodies,
+	}
 }
 
 // crawlWorkers is the number of a tier's tasks in progress. Of a hundred feeds often one runs into its
@@ -46,18 +51,12 @@ const crawlWorkers = 16
 // the task fail without a request.
 const maxUnanswered = 2
 
-// A Fetcher fetches one document, or probes one proxy, as [fetch.Client] does.
-type Fetcher interface {
-	Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error)
-	Probe(ctx context.Context, url string) error
-}
-
 // crawler fetches a task's feeds concurrently within the slots, but those of one host in sequence.
 type crawler struct {
-	fetcher Fetcher
+	fetcher work.Fetcher
 	out     subjects.Publisher
-	clock   Clock
-	metrics *Metrics
+	clock   work.Clock
+	metrics *metrics
 	slots   chan struct{}
 	hosts   *hostLocks
 	recent  recentHosts
@@ -67,13 +66,13 @@ type crawler struct {
 func (c *crawler) Receive(ctx context.Context, task subjects.Crawl) error {
 	byHost := map[string][]subjects.Target{}
 	for _, t := range task.Feeds {
-		host := plan.HostOf(t.URL)
+		host := subjects.HostOf(t.URL)
 		byHost[host] = append(byHost[host], t)
 	}
 	report := &report{out: c.out, task: task.ID()}
 	fetching, done := context.WithCancel(ctx)
 	group, inner := errgroup.WithContext(ctx)
-	group.Go(func() error { return repeatEvery(fetching, reportEvery, report.send) })
+	group.Go(func() error { return work.RepeatEvery(fetching, reportEvery, report.send) })
 	group.Go(func() error { return c.probe(inner, task) })
 	var hosts sync.WaitGroup
 	for host, targets := range byHost {

@@ -1,4 +1,4 @@
-package role
+package crawl
 
 import (
 	"context"
@@ -12,9 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"feedmesh/agent/role/bodycache"
+	"github.com/prometheus/client_golang/prometheus"
+
 	"feedmesh/agent/role/crawl/fetch"
-	"feedmesh/agent/role/schedule/plan"
+	"feedmesh/agent/role/work"
+	"feedmesh/agent/role/work/worktest"
 	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -34,7 +36,7 @@ type web struct {
 }
 
 func (w *web) Fetch(ctx context.Context, r fetch.Request, _ time.Time) (fetch.Document, error) {
-	host := plan.HostOf(r.URL)
+	host := subjects.HostOf(r.URL)
 	w.mu.Lock()
 	if w.now == nil {
 		w.now = map[string]int{}
@@ -81,9 +83,10 @@ func fails(class fetch.Class, status int) func(fetch.Request) (fetch.Document, e
 }
 
 // crawlerOf returns a crawler that fetches from w.
-func crawlerOf(w *web, slots int) (*crawler, *outbox) {
-	out := &outbox{}
-	return &crawler{fetcher: w, out: out, clock: atNoon, metrics: metrics(), slots: make(chan struct{}, slots), hosts: newHostLocks(), bodies: new(bodycache.Cache)}, out
+func crawlerOf(w *web, slots int) (*crawler, *worktest.Outbox) {
+	out := &worktest.Outbox{}
+	env := &work.Env{Fetch: w, Clock: worktest.AtNoon, Metrics: prometheus.NewRegistry(), Config: config.Config{Crawl: config.Crawl{Parallel: slots}}}
+	return newCrawler(env, out), out
 }
 
 // crawlOf returns a task for these URLs, with validators.
@@ -91,7 +94,7 @@ func crawlOf(urls ...string) subjects.Crawl {
 	task := subjects.Crawl{Tier: subjects.Warm}
 	for i, url := range urls {
 		task.Feeds = append(task.Feeds, subjects.Target{
-			FeedID: fmt.Sprintf("f%d", i), URL: url, Due: noon.Add(-time.Minute), ETag: `"0"`, LastModified: "then", BodyHash: "before",
+			FeedID: fmt.Sprintf("f%d", i), URL: url, Due: worktest.Noon.Add(-time.Minute), ETag: `"0"`, LastModified: "then", BodyHash: "before",
 		})
 	}
 	return task
@@ -112,28 +115,28 @@ func TestCrawl_PublishesDocumentsAndObservations(t *testing.T) {
 	if err := c.Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	parses := sent(t, out, subjects.ParseQueue)
+	parses := worktest.Sent(t, out, subjects.ParseQueue)
 	slices.SortFunc(parses, func(a, b subjects.Parse) int { return strings.Compare(a.FeedID, b.FeedID) })
 	if len(parses) != 2 {
 		t.Fatalf("got %d documents to parse, want 2", len(parses))
 	}
 	for i, url := range []string{"http://d.example/new", "http://e.example/new"} {
 		want := subjects.Receipt{
-			FeedID: fmt.Sprintf("f%d", 6+i), Crawl: task.ID(), Fetched: noon, Status: 200,
+			FeedID: fmt.Sprintf("f%d", 6+i), Crawl: task.ID(), Fetched: worktest.Noon, Status: 200,
 			ETag: `W/"1"`, LastModified: "never", BodyHash: "hash of " + url, Size: 10,
 		}
 		if got := parses[i]; got.Receipt != want || got.URL != url+"?redirected" || got.ContentType != "text/xml" || string(got.Body) != "body of "+url {
 			t.Errorf("got %+v to parse, want %+v", got, want)
 		}
 	}
-	seen := only(t, out, subjects.ObserveQueue)
+	seen := worktest.Only(t, out, subjects.ObserveQueue)
 	if !strings.HasPrefix(seen.ID(), "crawl/"+task.ID()+"/") {
 		t.Errorf("got observations from %s, want them from the task", seen.ID())
 	}
 	got := map[string]string{}
 	for _, o := range seen.Observations {
 		got[o.FeedID] = fmt.Sprint(o.Outcome, " ", o.Class, " ", o.Error, " ", o.RetryAfter, " ", o.Status)
-		if o.Crawl != task.ID() || !o.Fetched.Equal(noon) || o.Outcome == subjects.Unchanged && (o.ETag != `"0"` || o.BodyHash != "before") {
+		if o.Crawl != task.ID() || !o.Fetched.Equal(worktest.Noon) || o.Outcome == subjects.Unchanged && (o.ETag != `"0"` || o.BodyHash != "before") {
 			t.Errorf("got receipt %+v, want the task's receipt, with the validators of the unchanged document", o.Receipt)
 		}
 	}
@@ -158,8 +161,8 @@ func TestCrawl_PublishesDocumentsAndObservations(t *testing.T) {
 
 func TestCrawl_EmptyTask(t *testing.T) {
 	c, out := crawlerOf(&web{}, 1)
-	if err := c.Receive(t.Context(), subjects.Crawl{}); err != nil || len(out.messages) != 0 {
-		t.Errorf("got %v and %d messages for an empty task, want none", err, len(out.messages))
+	if err := c.Receive(t.Context(), subjects.Crawl{}); err != nil || len(out.Messages) != 0 {
+		t.Errorf("got %v and %d messages for an empty task, want none", err, len(out.Messages))
 	}
 }
 
@@ -170,7 +173,7 @@ func TestCrawl_PassesFullTextOn(t *testing.T) {
 	if err := c.Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	if got := sent(t, out, subjects.ParseQueue); len(got) != 1 || !got[0].FullText {
+	if got := worktest.Sent(t, out, subjects.ParseQueue); len(got) != 1 || !got[0].FullText {
 		t.Errorf("got %+v, want full text enabled", got)
 	}
 }
@@ -197,7 +200,7 @@ func TestCrawl_UsesRequestSettings(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	o := only(t, out, subjects.ObserveQueue).Observations[0]
+	o := worktest.Only(t, out, subjects.ObserveQueue).Observations[0]
 	if o.ProxyID != "good" || !slices.Equal(o.FailedProxies, []string{"dead"}) || o.Moved != "http://b.example/" || o.MaxAge != 60 || o.Duration != time.Second {
 		t.Errorf("got %+v, want the fetch's result, with proxies by ID", o)
 	}
@@ -256,12 +259,12 @@ func TestCrawl_ReportsFastHostsEarly(t *testing.T) {
 			}
 		})
 		time.Sleep(reportEvery + time.Millisecond)
-		first := sent(t, out, subjects.ObserveQueue)
+		first := worktest.Sent(t, out, subjects.ObserveQueue)
 		if len(first) != 1 || len(first[0].Observations) != 2 {
 			t.Errorf("got %+v after a second, want observations of two feeds", first)
 		}
 		crawl.Wait()
-		second := sent(t, out, subjects.ObserveQueue)
+		second := worktest.Sent(t, out, subjects.ObserveQueue)
 		if len(second) != 1 || len(second[0].Observations) != 1 || second[0].Observations[0].FeedID != "f0" {
 			t.Errorf("got %+v at the end, want the observation of the slow feed", second)
 		}
@@ -328,7 +331,7 @@ func TestCrawl_SkipsUnansweringHost(t *testing.T) {
 		if got := len(w.fetched) - 1; got != test.fetched {
 			t.Errorf("host %s: got %d fetches, want %d", test.name, got, test.fetched)
 		}
-		seen := sent(t, out, subjects.ObserveQueue)[0].Observations
+		seen := worktest.Sent(t, out, subjects.ObserveQueue)[0].Observations
 		if got, want := len(seen), len(test.answers)+1; got != want {
 			t.Errorf("host %s: got %d observations, want %d", test.name, got, want)
 		}
@@ -359,7 +362,7 @@ func TestCrawl_TimeoutBlamesNoHost(t *testing.T) {
 			})
 		}
 		group.Wait()
-		for _, task := range sent(t, out, subjects.ObserveQueue) {
+		for _, task := range worktest.Sent(t, out, subjects.ObserveQueue) {
 			for _, o := range task.Observations {
 				if o.Outcome != subjects.Unchanged && o.Outcome != subjects.Fetched {
 					t.Errorf("got %+v, want only completed fetches: the task is repeated", o)
@@ -377,7 +380,7 @@ func TestCrawl_FailsIfItCannotPublish(t *testing.T) {
 	for _, page := range []func(fetch.Request) (fetch.Document, error){nil, unchanged} {
 		w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){"http://host0.example/0": page}}
 		c, out := crawlerOf(w, 2)
-		out.err = full
+		out.Err = full
 		if err := c.Receive(t.Context(), crawlOf("http://host0.example/0")); !errors.Is(err, full) {
 			t.Errorf("got %v, want %v", err, full)
 		}

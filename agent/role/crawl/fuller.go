@@ -1,10 +1,11 @@
-package role
+package crawl
 
 import (
 	"unicode"
 	"unicode/utf8"
 
 	"feedmesh/agent/role/crawl/page"
+	"feedmesh/agent/role/work"
 	"feedmesh/classify/text"
 	"feedmesh/subjects"
 )
@@ -24,7 +25,7 @@ func isFuller(e subjects.Entry, found page.Article) bool {
 	if have := float64(utf8.RuneCountInString(found.Text)); have < minLengthRatio*n || have < n+minExtraChars {
 		return false
 	}
-	title, summary, article := wordStems(text.Title(e.Title, maxTitle)), wordStems(had+"\n"+text.PlainText(e.Summary)), wordStems(found.Text)
+	title, summary, article := wordStems(text.Title(e.Title, work.MaxTitle)), wordStems(had+"\n"+text.PlainText(e.Summary)), wordStems(found.Text)
 	return sharedPart(title, article) >= minSharedWords || len(summary) >= minSummaryWords && sharedPart(summary, article) >= minSharedWords
 }
 

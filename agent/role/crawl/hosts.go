@@ -1,4 +1,4 @@
-package role
+package crawl
 
 import (
 	"context"
@@ -24,7 +24,9 @@ type hostLock struct {
 	page  bool
 }
 
-func newHostLocks() *hostLocks { return &hostLocks{hosts: map[string]*hostLock{}} }
+func newHostLocks(spacing time.Duration) *hostLocks {
+	return &hostLocks{spacing: spacing, hosts: map[string]*hostLock{}}
+}
 
 // lockForFeed locks a host for a feed and returns the unlock function. The schedule spaces feeds but not
 // pages, so after a page lockForFeed waits for the spacing.

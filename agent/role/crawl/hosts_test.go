@@ -1,4 +1,4 @@
-package role
+package crawl
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 const spacing = 2 * time.Second
 
 func locks() *hostLocks {
-	l := newHostLocks()
+	l := newHostLocks(0)
 	l.spacing = spacing
 	return l
 }

@@ -1,4 +1,4 @@
-package role
+package crawl
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"net/url"
 
 	"feedmesh/agent/role/crawl/fetch"
-	"feedmesh/agent/role/schedule/plan"
+	"feedmesh/subjects"
 )
 
 // otherHostError reports a redirect to another host.
@@ -34,7 +34,7 @@ func (p *pager) pageAt(ctx context.Context, address string) (fetch.Document, err
 	if err != nil {
 		return fetch.Document{}, &fetch.Error{Class: fetch.ClassAddress, Err: err}
 	}
-	host := plan.HostOf(address)
+	host := subjects.HostOf(address)
 	rules, err := p.rules(ctx, host, u)
 	if err != nil {
 		return fetch.Document{}, err

@@ -1,4 +1,4 @@
-package role
+package crawl
 
 import (
 	"cmp"
@@ -11,10 +11,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/crawl/page"
-	"feedmesh/agent/role/schedule/plan"
+	"feedmesh/agent/role/work"
 	"feedmesh/subjects"
 )
 
@@ -32,17 +34,16 @@ const (
 
 	pagesTimeout = 3 * time.Minute  // for all pages of a document: well within its lease
 	pageTimeout  = 15 * time.Second // for one page: feeds of its host wait meanwhile
-	maxPageAge   = 5 * time.Minute  // age at which a document continues without its pages; see pager
 )
 
 // servePages fetches the pages of entries, in parallel to the feeds.
 //
 // It is active on one agent of the mesh only: the schedule spaces the fetches of feeds over all agents but
 // not of pages, so two agents could request from one host at the same time.
-func servePages(ctx context.Context, env *Env, hosts *hostLocks) error {
+func servePages(ctx context.Context, env *work.Env, hosts *hostLocks) error {
 	p := &pager{
 		fetch: env.Fetch, robots: fetch.NewRobots(env.Fetch), hosts: hosts,
-		out: env.Mesh, clock: env.Clock, metrics: env.Metrics, log: env.Log,
+		out: env.Mesh, clock: env.Clock, outcomes: newMetrics(env.Metrics).pages, log: env.Log,
 	}
 	return env.Mesh.Single(ctx, subjects.PageQueue.Name, func(active context.Context) error {
 		receive := func(ctx context.Context, task subjects.Page) error { return p.receive(ctx, active, task) }
@@ -57,13 +58,13 @@ func servePages(ctx context.Context, env *Env, hosts *hostLocks) error {
 // The schedule waits for a document for at most [subjects.InFlightTimeout]. To avoid a second fetch of a
 // waiting document, late documents continue unchanged, and the queue's age stays below that limit.
 type pager struct {
-	fetch   Fetcher
-	robots  *fetch.Robots
-	hosts   *hostLocks
-	out     subjects.Publisher
-	clock   Clock
-	metrics *Metrics
-	log     *slog.Logger
+	fetch    work.Fetcher
+	robots   *fetch.Robots
+	hosts    *hostLocks
+	out      subjects.Publisher
+	clock    work.Clock
+	outcomes *prometheus.CounterVec // of entries
+	log      *slog.Logger
 
 	reading sync.Mutex // a hostile page takes 100 MB to parse: one at a time
 }
@@ -74,8 +75,8 @@ var errStandby = errors.New("page fetching is not active on this agent")
 // receive processes a task. When active ends it returns the task to the queue for the next active agent,
 // because finishing may take minutes.
 func (p *pager) receive(ctx, active context.Context, task subjects.Page) error {
-	if p.clock.Now().Sub(task.Fetched) > maxPageAge {
-		p.metrics.pages.WithLabelValues(string(pageIsLate)).Add(float64(min(len(task.Entries), maxPages)))
+	if p.clock.Now().Sub(task.Fetched) > subjects.MaxPageAge {
+		p.outcomes.WithLabelValues(string(pageIsLate)).Add(float64(min(len(task.Entries), maxPages)))
 	} else {
 		limited, cancel := context.WithTimeout(ctx, pagesTimeout)
 		defer cancel()
@@ -85,20 +86,18 @@ func (p *pager) receive(ctx, active context.Context, task subjects.Page) error {
 			return mesh.RetryAfter(time.Second, errStandby)
 		}
 	}
-	return publishParts(ctx, p.out, subjects.PrepareQueue, task.Document, task.Entries, func(d subjects.Document, e []subjects.Entry) subjects.Prepare {
-		return subjects.Prepare{Document: d, Entries: e}
-	})
+	return work.PublishEntries(ctx, p.out, task.Document, task.Entries)
 }
 
 // improveAll improves as many entries of a task as its timeout allows.
 func (p *pager) improveAll(ctx context.Context, task subjects.Page) {
-	v := &visit{pager: p, links: linksOf(task), silent: map[string]int{}, budget: maxEntries}
+	v := &visit{pager: p, links: linksOf(task), silent: map[string]int{}, budget: work.MaxEntries}
 	for _, e := range task.Entries {
 		v.budget -= len(e.HTML)
 	}
 	for _, i := range newestEntries(task.Entries) {
 		outcome, err := v.improve(ctx, &task.Entries[i], v.links[i])
-		p.metrics.pages.WithLabelValues(string(outcome)).Inc()
+		p.outcomes.WithLabelValues(string(outcome)).Inc()
 		if err != nil {
 			p.log.Debug("page not used", "role", subjects.CrawlQueue.Name, "feed_id", task.FeedID, "url", v.links[i], "err", err)
 		}
@@ -120,12 +119,12 @@ func newestEntries(entries []subjects.Entry) []int {
 // share it.
 func linksOf(task subjects.Page) []string {
 	links, users := make([]string, len(task.Entries)), map[string]int{}
-	base := baseOf(task.Document)
+	base := work.BaseOf(task.Document)
 	if u, err := url.Parse(task.URL); err == nil {
-		users[absolute(u, task.Site)]++
+		users[work.Absolute(u, task.Site)]++
 	}
 	for i, e := range task.Entries {
-		links[i] = link(base, e)
+		links[i] = work.Link(base, e)
 		users[links[i]]++
 	}
 	for i, l := range links {
@@ -170,7 +169,7 @@ func (v *visit) improve(ctx context.Context, e *subjects.Entry, address string) 
 	if err := ctx.Err(); err != nil {
 		return pageIsLate, err
 	}
-	host := plan.HostOf(address)
+	host := subjects.HostOf(address)
 	if v.silent[host] >= maxUnanswered {
 		return pageIsLeft, fmt.Errorf("%s did not answer requests for other pages", host)
 	}

@@ -1,4 +1,4 @@
-package role
+package crawl
 
 import (
 	"context"
@@ -15,14 +15,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/crawl/page"
+	"feedmesh/agent/role/work"
+	"feedmesh/agent/role/work/worktest"
 	"feedmesh/storage"
-	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
@@ -101,8 +102,8 @@ func robots(lines string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "User-agent: *\n"+lines) }
 }
 
-// pagerOf returns a pager that may connect to localhost, and its outbox.
-func pagerOf(t *testing.T, fetcher Fetcher) (*pager, *outbox) {
+// pagerOf returns a pager that may connect to localhost, and its worktest.Outbox.
+func pagerOf(t *testing.T, fetcher work.Fetcher) (*pager, *worktest.Outbox) {
 	t.Helper()
 	if fetcher == nil {
 		client := fetch.New(fetch.Options{UserAgent: "feedmesh/test", Timeout: 10 * time.Second, MaxBody: 10 << 20, MaxCompressed: 6 << 20, Parallel: 8,
@@ -110,36 +111,36 @@ func pagerOf(t *testing.T, fetcher Fetcher) (*pager, *outbox) {
 		t.Cleanup(client.Close)
 		fetcher = client
 	}
-	out := &outbox{}
+	out := &worktest.Outbox{}
 	return &pager{
-		fetch: fetcher, robots: fetch.NewRobots(fetcher), hosts: newHostLocks(),
-		out: out, clock: atNoon, metrics: metrics(), log: slog.New(slog.DiscardHandler),
+		fetch: fetcher, robots: fetch.NewRobots(fetcher), hosts: newHostLocks(0),
+		out: out, clock: worktest.AtNoon, outcomes: newMetrics(prometheus.NewRegistry()).pages, log: slog.New(slog.DiscardHandler),
 	}, out
 }
 
 // pagesOf returns a task with an entry for each link, newest first.
 func pagesOf(links ...string) subjects.Page {
 	task := subjects.Page{Document: subjects.Document{
-		Receipt: subjects.Receipt{FeedID: storage.FeedID(blog), Crawl: "c1", Fetched: noon.Add(-time.Second), Status: 200, ETag: `"1"`, FullText: true},
-		URL:     blog, Title: "Blog", Site: "http://blog.example/",
+		Receipt: subjects.Receipt{FeedID: storage.FeedID(worktest.Blog), Crawl: "c1", Fetched: worktest.Noon.Add(-time.Second), Status: 200, ETag: `"1"`, FullText: true},
+		URL:     worktest.Blog, Title: "Blog", Site: "http://blog.example/",
 	}}
 	for i, l := range links {
 		task.Entries = append(task.Entries, subjects.Entry{
 			Key: fmt.Sprint("key ", i), Hash: fmt.Sprint("hash ", i), Link: l, Title: "A fair scheduler", HTML: "<p>" + tale + "</p>",
-			Published: noon.Add(-time.Duration(i) * time.Hour),
+			Published: worktest.Noon.Add(-time.Duration(i) * time.Hour),
 		})
 	}
 	return task
 }
 
 // processPages processes a task and returns the published entries.
-func processPages(t *testing.T, p *pager, out *outbox, task subjects.Page) []subjects.Entry {
+func processPages(t *testing.T, p *pager, out *worktest.Outbox, task subjects.Page) []subjects.Entry {
 	t.Helper()
 	want := task.Document
 	if err := p.receive(t.Context(), t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	got := only(t, out, subjects.PrepareQueue)
+	got := worktest.Only(t, out, subjects.PrepareQueue)
 	if got.Document.Receipt != want.Receipt || got.URL != want.URL || got.Title != want.Title || got.Site != want.Site {
 		t.Errorf("got the document %+v, want %+v", got.Document, want)
 	}
@@ -150,7 +151,7 @@ func processPages(t *testing.T, p *pager, out *outbox, task subjects.Page) []sub
 func timesOf(t *testing.T, p *pager, outcome pageOutcome) int {
 	t.Helper()
 	var m dto.Metric
-	if err := p.metrics.pages.WithLabelValues(string(outcome)).Write(&m); err != nil {
+	if err := p.outcomes.WithLabelValues(string(outcome)).Write(&m); err != nil {
 		t.Fatal(err)
 	}
 	return int(m.GetCounter().GetValue())
@@ -204,7 +205,7 @@ func TestPager_KeepsFeedContent(t *testing.T) {
 		}, pageIsNoHTML},
 		{"too large", respondText(strings.Repeat(tale, page.MaxPage/len(tale)/5+1)), pageIsTooLarge},
 		{"far too large", respondText(strings.Repeat(tale, 11<<20/len(tale)/5)), pageIsTooLarge},
-		{"too large for a message", respondText(strings.Repeat(tale, maxEntries/len(tale)/5+1)), pageIsTooLarge},
+		{"too large for a message", respondText(strings.Repeat(tale, work.MaxEntries/len(tale)/5+1)), pageIsTooLarge},
 		{"no article", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<html><body><div id=root></div></body></html>")
@@ -337,7 +338,7 @@ func TestPager_SpacesRequests(t *testing.T) {
 	}
 	p, out := pagerOf(t, nil)
 	p.hosts.spacing = gap
-	c := &crawler{fetcher: p.fetch, out: &outbox{}, clock: atNoon, metrics: p.metrics, slots: make(chan struct{}, 1), hosts: p.hosts, bodies: new(bodycache.Cache)}
+	c := &crawler{fetcher: p.fetch, out: &worktest.Outbox{}, clock: worktest.AtNoon, metrics: newMetrics(prometheus.NewRegistry()), bodies: new(bodycache.Cache), slots: make(chan struct{}, 1), hosts: p.hosts}
 	var group sync.WaitGroup
 	for i := range 3 {
 		group.Go(func() {
@@ -355,7 +356,7 @@ func TestPager_SpacesRequests(t *testing.T) {
 		}
 	})
 	group.Wait()
-	if got := sent(t, out, subjects.PrepareQueue); len(got) != 3 || len(s.paths) != 12 {
+	if got := worktest.Sent(t, out, subjects.PrepareQueue); len(got) != 3 || len(s.paths) != 12 {
 		t.Errorf("got %d documents and %d requests, want 3 and 12: %v", len(got), len(s.paths), s.paths)
 	}
 	if s.most != 1 {
@@ -400,7 +401,7 @@ func TestPager_LateDocumentPassesUnchanged(t *testing.T) {
 	s := newSite(t, map[string]http.HandlerFunc{"/a": respondText(tale)})
 	p, out := pagerOf(t, nil)
 	task := pagesOf(s.URL + "/a")
-	task.Fetched = noon.Add(-maxPageAge - time.Second)
+	task.Fetched = worktest.Noon.Add(-subjects.MaxPageAge - time.Second)
 	if got := processPages(t, p, out, task)[0]; strings.Count(got.HTML, tale) != 1 || len(s.paths) != 0 {
 		t.Errorf("got %q after requests %v, want it unchanged", got.HTML, s.paths)
 	}
@@ -469,7 +470,7 @@ func TestPager_StopReturnsTheTask(t *testing.T) {
 	if err := p.receive(t.Context(), active, pagesOf(s.URL+"/a", s.URL+"/b", s.URL+"/c")); !errors.Is(err, errStandby) {
 		t.Errorf("got %v, want the context's error", err)
 	}
-	if took := time.Since(began); took > 5*time.Second || len(sent(t, out, subjects.PrepareQueue)) != 0 || slices.Contains(s.requests(), "/c") {
+	if took := time.Since(began); took > 5*time.Second || len(worktest.Sent(t, out, subjects.PrepareQueue)) != 0 || slices.Contains(s.requests(), "/c") {
 		t.Errorf("got requests %v in %v, want an immediate stop and no published task", s.requests(), took)
 	}
 }
@@ -542,54 +543,9 @@ func TestIsFuller(t *testing.T) {
 	}
 }
 
-func TestFullText_RoutesDocuments(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		tags    string // of the setting
-		receipt bool   // requests full text
-		feed    string // the feed's tags
-		depth   mesh.Depth
-		want    bool
-	}{
-		{name: "nobody wants it", feed: "it,news"},
-		{name: "the feed's setting", receipt: true, want: true},
-		{name: "all", tags: "all", want: true},
-		{name: "by a tag", tags: "blogs,IT", feed: "news,it", want: true},
-		{name: "by another tag", tags: "blogs", feed: "news,it"},
-		{name: "a feed without tags", tags: "blogs"},
-		{name: "a long queue", receipt: true, depth: mesh.Depth{Fill: 0.6}},
-		{name: "a queue that stands still", receipt: true, depth: mesh.Depth{Oldest: 700}},
-		{name: "a queue in use", receipt: true, depth: mesh.Depth{Fill: 0.4, Oldest: 300}, want: true},
-	} {
-		store := enginetest.Store(t)
-		split := func(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) }
-		if _, err := store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(blog), URL: blog, Added: noon, Tags: split(c.feed)}); err != nil {
-			t.Fatal(err)
-		}
-		p, out := parserOf(store)
-		c.depth.Queue = subjects.PageQueue.Name
-		p.fullText = &fullText{tags: split(c.tags), depths: func(context.Context) ([]mesh.Depth, error) {
-			return []mesh.Depth{{Queue: "parse", Fill: 1}, c.depth}, nil
-		}}
-		task := parseOf(t, rss("a b", plainly))
-		task.FullText = c.receipt
-		if err := p.Receive(t.Context(), task); err != nil {
-			t.Fatal(err)
-		}
-		if !c.want {
-			only(t, out, subjects.PrepareQueue)
-			continue
-		}
-		got := only(t, out, subjects.PageQueue)
-		if titles(got.Entries) != "a b " || got.Receipt != task.Receipt || got.Title != "Blog" {
-			t.Errorf("%s: got page task %+v, want the document with its two entries", c.name, got)
-		}
-	}
-}
-
 // Two agents crawl; one of them fetches pages.
 func TestPages_OneAgentIsActive(t *testing.T) {
-	r := newTestbed(t)
+	r := worktest.NewTestbed(t)
 	s := newSite(t, map[string]http.HandlerFunc{"/a": respondText(tale)})
 	p, _ := pagerOf(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -597,49 +553,25 @@ func TestPages_OneAgentIsActive(t *testing.T) {
 	defer group.Wait()
 	defer cancel()
 	for _, agent := range []string{"a", "b"} {
-		m, _ := r.join(agent)
-		env := r.env(m)
+		m, _ := r.Join(agent)
+		env := r.Env(m)
 		env.Fetch = p.fetch
 		group.Go(func() {
-			if err := servePages(ctx, env, newHostLocks()); err != nil {
+			if err := servePages(ctx, env, newHostLocks(0)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	task := pagesOf(s.URL + "/a")
-	if err := subjects.Publish(ctx, r.mesh, subjects.PageQueue, task); err != nil {
+	if err := subjects.Publish(ctx, r.Mesh, subjects.PageQueue, task); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the document is prepared", func() bool {
-		stream, err := r.js.Stream(ctx, subjects.PrepareQueue.Name)
+	worktest.Eventually(t, "the document is prepared", func() bool {
+		stream, err := r.JS.Stream(ctx, subjects.PrepareQueue.Name)
 		return err == nil && stream.CachedInfo().State.Msgs == 1
 	})
-	leases, err := r.mesh.Leases(ctx)
+	leases, err := r.Mesh.Leases(ctx)
 	if err != nil || leases[subjects.PageQueue.Name].Agent == "" {
 		t.Errorf("got leases %v, %v; want one for pages", leases, err)
-	}
-}
-
-func TestDispatch_IgnoresThePageQueue(t *testing.T) {
-	r := newTestbed(t)
-	stream, err := r.js.Stream(t.Context(), subjects.PageQueue.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := stream.CachedInfo().Config
-	cfg.MaxMsgs = 1
-	if _, err := r.js.UpdateStream(t.Context(), cfg); err != nil {
-		t.Fatal(err)
-	}
-	if err := subjects.Publish(t.Context(), r.mesh, subjects.PageQueue, pagesOf(blog)); err != nil {
-		t.Fatal(err)
-	}
-	s := r.scheduler(enginetest.Store(t))
-	s.plan.Load(subjects.FeedState{FeedID: "f", State: &subjects.State{URL: feedURL(0), Tier: subjects.Cold, Next: noon.Add(-time.Minute)}})
-	if err := s.dispatch(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := r.waitingTiers(); got != "cold " {
-		t.Errorf("got dispatched tasks of %q, want cold", got)
 	}
 }

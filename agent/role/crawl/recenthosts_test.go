@@ -1,4 +1,4 @@
-package role
+package crawl
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/work/worktest"
 )
 
 // A connection stays open only if another request is expected soon.
@@ -23,7 +24,7 @@ func TestRecentHosts_KeepsConnections(t *testing.T) {
 		}
 	}
 	c, _ := crawlerOf(w, 1)
-	now := noon
+	now := worktest.Noon
 	c.clock = func() time.Time { return now }
 	for _, poll := range []struct {
 		name string
@@ -37,7 +38,7 @@ func TestRecentHosts_KeepsConnections(t *testing.T) {
 		{"hosts requested 20 s ago", 20 * time.Second, []string{first, alone}, nil},
 		{"hosts requested a minute ago", 80 * time.Second, []string{first, second, alone}, []string{second, alone}},
 	} {
-		last, now = nil, noon.Add(poll.at)
+		last, now = nil, worktest.Noon.Add(poll.at)
 		if err := c.Receive(t.Context(), crawlOf(poll.urls...)); err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +52,7 @@ func TestRecentHosts_IsBounded(t *testing.T) {
 	var o recentHosts
 	for round := range 3 {
 		for i := range 3 * maxRecentHosts {
-			if o.visit(fmt.Sprintf("host%d.example", i), noon) {
+			if o.visit(fmt.Sprintf("host%d.example", i), worktest.Noon) {
 				t.Fatalf("round %d: got host %d cached after %d others", round, i, 3*maxRecentHosts-1)
 			}
 		}
@@ -59,7 +60,7 @@ func TestRecentHosts_IsBounded(t *testing.T) {
 	if len(o.current) > maxRecentHosts || len(o.previous) > maxRecentHosts {
 		t.Errorf("got %d and %d hosts cached, want at most %d each", len(o.current), len(o.previous), maxRecentHosts)
 	}
-	if i := 3*maxRecentHosts - 1; !o.visit(fmt.Sprintf("host%d.example", i), noon) {
+	if i := 3*maxRecentHosts - 1; !o.visit(fmt.Sprintf("host%d.example", i), worktest.Noon) {
 		t.Error("the last requested host is not cached")
 	}
 }

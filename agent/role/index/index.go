@@ -1,4 +1,5 @@
-package role
+// Package index is the role that keeps the search index equal to the store.
+package index
 
 import (
 	"context"
@@ -7,35 +8,38 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/metric"
+	"feedmesh/agent/role/work"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
-// Index adds items to the search index. One process is active, so that a search engine gets single, large
-// batches and not many small ones that wait for each other.
-var Index = Role{
-	Name:        "index",
-	Description: "index items in batches, and repair differences from the store; one active, others on standby",
-	Store:       true,
-	Index:       true,
-	Run: func(ctx context.Context, env *Env) error {
-		x := &indexer{items: env.Store, index: env.Index, out: env.Mesh, clock: env.Clock, metrics: env.Metrics}
-		r := &reconciler{
-			store: env.Store, index: env.Index, mesh: env.Mesh, clock: env.Clock, log: env.Log, metrics: env.Metrics,
-		}
-		var group errgroup.Group
-		group.Go(func() error {
-			return env.Mesh.Single(ctx, "index", func(ctx context.Context) error {
-				return mesh.ServeBatch(ctx, env.Mesh, subjects.IndexQueue, "", x, 1)
-			})
+// Run updates the search index, and repairs its differences from the store, while this process is the active
+// one in the mesh, until ctx ends. One process is active, so that a search engine gets single, large batches and
+// not many small ones that wait for each other.
+func Run(ctx context.Context, env *work.Env) error {
+	x, r := newIndexer(env, env.Mesh), newReconciler(env)
+	var group errgroup.Group
+	group.Go(func() error {
+		return env.Mesh.Single(ctx, "index", func(ctx context.Context) error {
+			return mesh.ServeBatch(ctx, env.Mesh, subjects.IndexQueue, "", x, 1)
 		})
-		group.Go(func() error { return env.Mesh.Single(ctx, "reconcile", r.run) })
-		return group.Wait()
-	},
+	})
+	group.Go(func() error { return env.Mesh.Single(ctx, "reconcile", r.run) })
+	return group.Wait()
+}
+
+func newIndexer(env *work.Env, out subjects.Publisher) *indexer {
+	return &indexer{
+		items: env.Store, index: env.Index, out: out, clock: env.Clock,
+		indexed: metric.Counter(env.Metrics, "feedmesh_items_indexed_total", "Items indexed."),
+		lag:     metric.Seconds(env.Metrics, "feedmesh_index_lag_seconds", "Time from an item's fetch to its availability in search."),
+	}
 }
 
 // Batches grow with the backlog, which makes each item cheaper: single items are merged, and so written,
@@ -61,8 +65,9 @@ type indexer struct {
 	items   indexedItems
 	index   storage.Index
 	out     subjects.Publisher
-	clock   Clock
-	metrics *Metrics
+	clock   work.Clock
+	indexed prometheus.Counter
+	lag     prometheus.Histogram
 }
 
 // indexedItems reads items and the coverage of their stories.
@@ -90,7 +95,7 @@ func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error 
 	now := x.clock.Now()
 	for _, t := range tasks {
 		if !t.Fetched.IsZero() {
-			x.metrics.indexLag.Observe(now.Sub(t.Fetched).Seconds())
+			x.lag.Observe(now.Sub(t.Fetched).Seconds())
 		}
 	}
 	time.Sleep(time.Until(began.Add(batchInterval(len(ids)))))
@@ -133,7 +138,7 @@ func (x *indexer) sync(ctx context.Context, ids []string, rejected map[string]er
 		}
 		indexed -= len(some.IDs)
 	}
-	x.metrics.indexed.Add(float64(indexed))
+	x.indexed.Add(float64(indexed))
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package role
+package index
 
 import (
 	"context"
@@ -10,6 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"feedmesh/agent/role/work"
+	"feedmesh/agent/role/work/worktest"
 	"feedmesh/classify/query"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
@@ -19,12 +23,12 @@ import (
 // indexerOf returns an indexer, and a store with n items of the blog.
 func indexerOf(t *testing.T, n int) (*indexer, storage.Store, []string) {
 	t.Helper()
-	store := storeWith(t, blog)
-	id := storage.FeedID(blog)
+	store := worktest.StoreWith(t, worktest.Blog)
+	id := storage.FeedID(worktest.Blog)
 	batch := storage.Batch{FeedID: id}
 	var ids []string
 	for i := range n {
-		item := anItem(id, fmt.Sprint(i), "", "")
+		item := worktest.Item(id, fmt.Sprint(i), "", "")
 		item.Title, item.HTML = "title", fmt.Sprintf("<p>content number%d &amp; more</p>", i)
 		batch.Items = append(batch.Items, item)
 		ids = append(ids, item.ID)
@@ -32,7 +36,8 @@ func indexerOf(t *testing.T, n int) (*indexer, storage.Store, []string) {
 	if _, err := store.PutItems(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
-	return &indexer{items: store, index: enginetest.Index(t), out: &outbox{}, clock: atNoon, metrics: metrics()}, store, ids
+	env := &work.Env{Store: store, Index: enginetest.Index(t), Clock: worktest.AtNoon, Metrics: prometheus.NewRegistry()}
+	return newIndexer(env, &worktest.Outbox{}), store, ids
 }
 
 // find returns the IDs of items with all of these words.
@@ -51,7 +56,7 @@ func find(t *testing.T, x storage.Index, words string) []string {
 
 func TestIndexer_AddsAndDeletesItems(t *testing.T) {
 	x, store, ids := indexerOf(t, 3)
-	index := subjects.Index{Reason: "stored", IDs: append(ids, "never-there"), Fetched: noon}
+	index := subjects.Index{Reason: "stored", IDs: append(ids, "never-there"), Fetched: worktest.Noon}
 	if err := x.ReceiveAll(t.Context(), []subjects.Index{index}); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +66,7 @@ func TestIndexer_AddsAndDeletesItems(t *testing.T) {
 	if got := find(t, x.index, "amp"); len(got) != 0 {
 		t.Errorf("got %v for markup, want none", got)
 	}
-	if _, err := store.RemoveFeed(t.Context(), storage.FeedID(blog)); err != nil {
+	if _, err := store.RemoveFeed(t.Context(), storage.FeedID(worktest.Blog)); err != nil {
 		t.Fatal(err)
 	}
 	if err := x.ReceiveAll(t.Context(), []subjects.Index{{Reason: "removed", IDs: ids}}); err != nil {
@@ -77,9 +82,9 @@ func TestIndexer_OrderAndRepetitionDoNotMatter(t *testing.T) {
 	var tasks []subjects.Index
 	for i := range ids {
 		// Each item is in several tasks, some of which are older than its last change.
-		tasks = append(tasks, subjects.Index{Reason: fmt.Sprint(i), IDs: []string{ids[i], ids[(i*7)%50], ids[i]}, Fetched: noon})
+		tasks = append(tasks, subjects.Index{Reason: fmt.Sprint(i), IDs: []string{ids[i], ids[(i*7)%50], ids[i]}, Fetched: worktest.Noon})
 	}
-	changed := anItem(storage.FeedID(blog), "7", "", "")
+	changed := worktest.Item(storage.FeedID(worktest.Blog), "7", "", "")
 	changed.Hash, changed.HTML = "other", "<p>now about bees</p>"
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 5 {
@@ -87,7 +92,7 @@ func TestIndexer_OrderAndRepetitionDoNotMatter(t *testing.T) {
 		if err := x.ReceiveAll(t.Context(), tasks[:25]); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.PutItems(t.Context(), storage.Batch{FeedID: storage.FeedID(blog), Items: []storage.Item{changed}}); err != nil {
+		if _, err := store.PutItems(t.Context(), storage.Batch{FeedID: storage.FeedID(worktest.Blog), Items: []storage.Item{changed}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := x.ReceiveAll(t.Context(), tasks); err != nil {
@@ -165,8 +170,8 @@ func (p *picky) Put(ctx context.Context, items ...storage.IndexItem) error {
 
 func TestIndexer_RejectedItemsGetSeparateTasks(t *testing.T) {
 	x, _, ids := indexerOf(t, 1500) // more than a batch
-	out := &outbox{}
-	x.index, x.out = &picky{Index: enginetest.Index(t), refuses: []string{ids[3], ids[700], ids[1400]}}, out
+	out := &worktest.Outbox{}
+	x.index, x.out = &picky{refuses: []string{ids[3], ids[700], ids[1400]}}, out
 	var tasks []subjects.Index
 	for chunk := range slices.Chunk(ids, 500) {
 		tasks = append(tasks, subjects.Index{Reason: "stored", IDs: chunk})
@@ -177,10 +182,10 @@ func TestIndexer_RejectedItemsGetSeparateTasks(t *testing.T) {
 	if n, err := x.index.Count(t.Context()); n != 1497 || err != nil {
 		t.Errorf("got %d items indexed, %v; want the other 1497", n, err)
 	}
-	if got := counted(t, x.metrics.indexed); got != 1497 {
+	if got := worktest.Counted(t, x.indexed); got != 1497 {
 		t.Errorf("got %v items counted, want 1497", got)
 	}
-	apart := sent(t, out, subjects.IndexQueue)
+	apart := worktest.Sent(t, out, subjects.IndexQueue)
 	if len(apart) != 3 {
 		t.Fatalf("got tasks %+v, want one for each of the three", apart)
 	}
@@ -191,26 +196,26 @@ func TestIndexer_RejectedItemsGetSeparateTasks(t *testing.T) {
 			t.Errorf("got %v for a repeatedly rejected item, want the item and the reason", err)
 		}
 	}
-	if len(seen) != 3 || len(out.messages) != 0 {
-		t.Errorf("got %d task IDs and %d additional tasks, want 3 and none", len(seen), len(out.messages))
+	if len(seen) != 3 || len(out.Messages) != 0 {
+		t.Errorf("got %d task IDs and %d additional tasks, want 3 and none", len(seen), len(out.Messages))
 	}
 	// In a batch with others it must neither count as indexed nor be queued again.
 	remaining := subjects.Index{Reason: "stored", IDs: ids[:2]}
-	if err := x.ReceiveAll(t.Context(), []subjects.Index{remaining, apart[0]}); !errors.Is(err, errUgly) || len(out.messages) != 0 {
-		t.Errorf("got %v and %d tasks for a batch with a separated task, want an error", err, len(out.messages))
+	if err := x.ReceiveAll(t.Context(), []subjects.Index{remaining, apart[0]}); !errors.Is(err, errUgly) || len(out.Messages) != 0 {
+		t.Errorf("got %v and %d tasks for a batch with a separated task, want an error", err, len(out.Messages))
 	}
-	out.err = errors.New("the queue is away")
-	if err := x.ReceiveAll(t.Context(), tasks); !errors.Is(err, out.err) {
+	out.Err = errors.New("the queue is away")
+	if err := x.ReceiveAll(t.Context(), tasks); !errors.Is(err, out.Err) {
 		t.Errorf("got %v when the tasks can't be queued, want the publish error", err)
 	}
 }
 
 func TestIndexer_IndexesCoverage(t *testing.T) {
-	store := storeWith(t, blog)
-	id := storage.FeedID(blog)
+	store := worktest.StoreWith(t, worktest.Blog)
+	id := storage.FeedID(worktest.Blog)
 	batch := storage.Batch{FeedID: id}
 	for key, story := range map[string]string{"a": "told", "b": "untold", "c": ""} {
-		item := anItem(id, key, "", "")
+		item := worktest.Item(id, key, "", "")
 		item.Title, item.StoryID = "title", story
 		batch.Items = append(batch.Items, item)
 	}
@@ -221,7 +226,7 @@ func TestIndexer_IndexesCoverage(t *testing.T) {
 		t.Fatal(err)
 	}
 	index := &keepingIndex{}
-	x := &indexer{items: store, index: index, out: &outbox{}, clock: atNoon, metrics: metrics()}
+	x := newIndexer(&work.Env{Store: store, Index: index, Clock: worktest.AtNoon, Metrics: prometheus.NewRegistry()}, &worktest.Outbox{})
 	var ids []string
 	for _, item := range batch.Items {
 		ids = append(ids, item.ID)

@@ -1,4 +1,4 @@
-package role
+package index
 
 import (
 	"context"
@@ -10,8 +10,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/metric"
 	"feedmesh/agent/role/index/reconcile"
+	"feedmesh/agent/role/work"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -41,17 +45,24 @@ const (
 // reconciler compares the index with the store and queues repairs, independent of the tasks that should have
 // updated the index.
 type reconciler struct {
-	store   storage.Store
-	index   storage.Index
-	mesh    *mesh.Mesh
-	clock   Clock
-	log     *slog.Logger
-	metrics *Metrics
+	store storage.Store
+	index storage.Index
+	mesh  *mesh.Mesh
+	clock work.Clock
+	log   *slog.Logger
+	found *prometheus.CounterVec // differences, by kind
 
 	next      time.Time // time of the next comparison; zero at the start
 	refilled  time.Time // time at which the index was last found lost
 	differed  bool      // whether the counts differed with an empty queue at the last check
 	explained int64     // difference of the counts without anything to repair, for example rejected items
+}
+
+func newReconciler(env *work.Env) *reconciler {
+	return &reconciler{
+		store: env.Store, index: env.Index, mesh: env.Mesh, clock: env.Clock, log: env.Log,
+		found: metric.Counters(env.Metrics, "feedmesh_reconciled_items_total", "Differences of the index from the store: missing, stale, or surplus items.", "difference"),
+	}
 }
 
 // run checks the index at intervals until ctx ends.
@@ -61,19 +72,9 @@ func (r *reconciler) run(ctx context.Context) error {
 		if err := r.check(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
 			r.log.Warn("index comparison failed", "err", err)
 		}
-		if !sleep(ctx, checkEvery) {
+		if !work.Sleep(ctx, checkEvery) {
 			return nil
 		}
-	}
-}
-
-// sleep waits for d and reports whether ctx is still valid.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
 	}
 }
 
@@ -174,7 +175,7 @@ func (r *reconciler) compare(ctx context.Context, now time.Time, reason string, 
 			return false, err
 		}
 		found[item.State]++
-		r.metrics.reconciled.WithLabelValues(string(item.State)).Inc()
+		r.found.WithLabelValues(string(item.State)).Inc()
 		return true, nil
 	}
 	logStart := sync.OnceFunc(func() {
@@ -231,7 +232,7 @@ func (r *reconciler) publish(ctx context.Context, task subjects.Index) error {
 		if waiting <= maxQueued {
 			return subjects.Publish(ctx, r.mesh, subjects.IndexQueue, task)
 		}
-		if !sleep(ctx, time.Second) {
+		if !work.Sleep(ctx, time.Second) {
 			return ctx.Err()
 		}
 	}

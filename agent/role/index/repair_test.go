@@ -1,4 +1,4 @@
-package role
+package index
 
 import (
 	"bytes"
@@ -15,15 +15,18 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/agent/role/index/reconcile"
+	"feedmesh/agent/role/work"
+	"feedmesh/agent/role/work/worktest"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
 func TestReconciler_Reasons(t *testing.T) {
-	start := noon
+	start := worktest.Noon
 	for _, test := range []struct {
 		name            string
 		next, refilled  time.Time
@@ -52,7 +55,7 @@ func TestReconciler_Reasons(t *testing.T) {
 // Items lost in a queue are found at the second check, not after an hour; differences that can't be repaired
 // are not compared again and again.
 func TestReconciler_LastingDifference(t *testing.T) {
-	r := &reconciler{next: noon.Add(time.Hour)}
+	r := &reconciler{next: worktest.Noon.Add(time.Hour)}
 	for i, glance := range []struct {
 		stored, indexed int64
 		waiting         uint64
@@ -70,7 +73,7 @@ func TestReconciler_LastingDifference(t *testing.T) {
 		{110, 109, 0, 0, ""},
 	} {
 		r.explained = glance.explained
-		if got := r.reason(noon, glance.stored, glance.indexed, glance.waiting); got != glance.want {
+		if got := r.reason(worktest.Noon, glance.stored, glance.indexed, glance.waiting); got != glance.want {
 			t.Errorf("check %d: got %q, want %q", i, got, glance.want)
 		}
 	}
@@ -78,7 +81,7 @@ func TestReconciler_LastingDifference(t *testing.T) {
 
 func TestSuspects_CoverAllDaysDaily(t *testing.T) {
 	var days []reconcile.Day
-	today := storage.Day(noon)
+	today := storage.Day(worktest.Noon)
 	for n := range 100 {
 		days = append(days, reconcile.Day{Start: today.Add(-time.Duration(n) * 24 * time.Hour), Stored: 5, Indexed: 5})
 	}
@@ -106,7 +109,7 @@ func TestSuspects_CoverAllDaysDaily(t *testing.T) {
 
 // indexFixture is a store and an index with n items of three days, and a reconciler.
 type indexFixture struct {
-	*testbed
+	*worktest.Testbed
 	*reconciler
 	store storage.Store
 	index storage.Index
@@ -115,13 +118,13 @@ type indexFixture struct {
 }
 
 func newIndexFixture(t *testing.T, n int) *indexFixture {
-	r := newTestbed(t)
-	r.now.Store(time.Now().Add(time.Hour).UnixMicro()) // no recent changes
-	w := &indexFixture{testbed: r, store: storeWith(t, blog), index: enginetest.Index(t)}
-	batch := storage.Batch{FeedID: storage.FeedID(blog)}
+	r := worktest.NewTestbed(t)
+	r.Advance(time.Since(worktest.Noon) + time.Hour) // no recent changes
+	w := &indexFixture{Testbed: r, store: worktest.StoreWith(t, worktest.Blog), index: enginetest.Index(t)}
+	batch := storage.Batch{FeedID: storage.FeedID(worktest.Blog)}
 	for i := range n {
-		item := anItem(batch.FeedID, fmt.Sprint(i), "", "")
-		item.FirstSeen = r.clock().Add(-time.Duration(i%3) * 24 * time.Hour)
+		item := worktest.Item(batch.FeedID, fmt.Sprint(i), "", "")
+		item.FirstSeen = r.Clock().Add(-time.Duration(i%3) * 24 * time.Hour)
 		batch.Items = append(batch.Items, item)
 		w.ids = append(w.ids, item.ID)
 	}
@@ -130,7 +133,7 @@ func newIndexFixture(t *testing.T, n int) *indexFixture {
 	}
 	w.indexStored(w.ids...)
 	w.reconciler = &reconciler{
-		store: w.store, index: w.index, mesh: r.mesh, clock: r.clock, metrics: metrics(),
+		store: w.store, index: w.index, mesh: r.Mesh, clock: r.Clock, found: newReconciler(&work.Env{Metrics: prometheus.NewRegistry()}).found,
 		log: slog.New(slog.NewTextHandler(&w.log, nil)),
 	}
 	return w
@@ -138,42 +141,41 @@ func newIndexFixture(t *testing.T, n int) *indexFixture {
 
 // indexStored puts items into the index as stored.
 func (w *indexFixture) indexStored(ids ...string) {
-	w.t.Helper()
-	items, err := w.store.Items(w.t.Context(), ids...)
-	batch := make([]storage.IndexItem, len(items))
-	for i, item := range items {
-		batch[i].Item = item
+	w.T.Helper()
+	items, err := w.store.Items(w.T.Context(), ids...)
+	for _, item := range items {
+		err = errors.Join(err, w.index.Put(w.T.Context(), storage.IndexItem{Item: item}))
 	}
-	if err := errors.Join(err, w.index.Put(w.t.Context(), batch...)); err != nil {
-		w.t.Fatal(err)
+	if err != nil {
+		w.T.Fatal(err)
 	}
 }
 
 // change stores another revision of the n-th item.
 func (w *indexFixture) change(n int) {
-	w.t.Helper()
-	item, err := w.store.Item(w.t.Context(), w.ids[n])
+	w.T.Helper()
+	item, err := w.store.Item(w.T.Context(), w.ids[n])
 	if err == nil {
 		item.Hash += "+"
-		_, err = w.store.PutItems(w.t.Context(), storage.Batch{FeedID: item.FeedID, Items: []storage.Item{item}})
+		_, err = w.store.PutItems(w.T.Context(), storage.Batch{FeedID: item.FeedID, Items: []storage.Item{item}})
 	}
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 }
 
 // differences runs a check and returns the IDs that it queued, sorted.
 func (w *indexFixture) differences() []string {
-	w.t.Helper()
-	stream, err := w.js.Stream(w.t.Context(), subjects.IndexQueue.Name)
+	w.T.Helper()
+	stream, err := w.JS.Stream(w.T.Context(), subjects.IndexQueue.Name)
 	if err == nil {
-		err = stream.Purge(w.t.Context())
+		err = stream.Purge(w.T.Context())
 	}
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	if err := w.check(w.t.Context()); err != nil {
-		w.t.Fatal(err)
+	if err := w.check(w.T.Context()); err != nil {
+		w.T.Fatal(err)
 	}
 	var ids []string
 	for _, task := range w.tasks() {
@@ -185,24 +187,24 @@ func (w *indexFixture) differences() []string {
 
 // tasks returns the tasks in the index queue.
 func (w *indexFixture) tasks() []subjects.Index {
-	w.t.Helper()
-	stream, err := w.js.Stream(w.t.Context(), subjects.IndexQueue.Name)
+	w.T.Helper()
+	stream, err := w.JS.Stream(w.T.Context(), subjects.IndexQueue.Name)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	var tasks []subjects.Index
 	state := stream.CachedInfo().State
 	for seq := max(1, state.FirstSeq); seq <= state.LastSeq; seq++ {
-		msg, err := stream.GetMsg(w.t.Context(), seq)
+		msg, err := stream.GetMsg(w.T.Context(), seq)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue
 		}
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		task, err := subjects.IndexQueue.Decode(msg.Data)
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		tasks = append(tasks, task)
 	}
@@ -210,26 +212,26 @@ func (w *indexFixture) tasks() []subjects.Index {
 }
 
 func (w *indexFixture) wantDifferences(when string, want ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	slices.Sort(want)
 	if got := w.differences(); !slices.Equal(got, want) {
-		w.t.Errorf("%s: got %v queued, want %v", when, got, want)
+		w.T.Errorf("%s: got %v queued, want %v", when, got, want)
 	}
 }
 
 func TestReconciler_QueuesDifferences(t *testing.T) {
 	w := newIndexFixture(t, 30)
 	w.wantDifferences("at the start, when all is well")
-	left := storage.Item{ID: "left-over", FirstSeen: noon}
+	left := storage.Item{ID: "left-over", FirstSeen: worktest.Noon}
 	w.change(3)
 	if err := errors.Join(w.index.Delete(t.Context(), w.ids[7]), w.index.Put(t.Context(), storage.IndexItem{Item: left})); err != nil {
 		t.Fatal(err)
 	}
 	w.wantDifferences("before it is time")
-	w.advance(firstCompare)
+	w.Advance(firstCompare)
 	w.wantDifferences("when it is time", w.ids[3], w.ids[7], "left-over")
 	for difference, want := range map[string]float64{"missing": 1, "stale": 1, "surplus": 1} {
-		if got := counted(t, w.metrics.reconciled.WithLabelValues(difference)); got != want {
+		if got := worktest.Counted(t, w.found.WithLabelValues(difference)); got != want {
 			t.Errorf("got %v items counted as %s, want %v", got, difference, want)
 		}
 	}
@@ -243,7 +245,7 @@ func TestReconciler_QueuesDifferences(t *testing.T) {
 	if err := w.index.Delete(t.Context(), "left-over"); err != nil {
 		t.Fatal(err)
 	}
-	w.advance(compareEvery)
+	w.Advance(compareEvery)
 	w.wantDifferences("when all is repaired")
 	if w.log.Len() > 0 {
 		t.Errorf("got log %q, want none", &w.log)
@@ -252,24 +254,24 @@ func TestReconciler_QueuesDifferences(t *testing.T) {
 
 func TestReconciler_IgnoresRecentChanges(t *testing.T) {
 	w := newIndexFixture(t, 3)
-	w.now.Store(time.Now().UnixMicro()) // now the changes are recent
+	w.Advance(time.Since(w.Clock())) // now the changes are recent
 	w.change(1)
 	if err := w.index.Delete(t.Context(), w.ids[0]); err != nil {
 		t.Fatal(err)
 	}
-	w.next = w.testbed.clock()
+	w.next = w.Testbed.Clock()
 	w.wantDifferences("when it is time")
-	w.advance(compareEvery)
+	w.Advance(compareEvery)
 	w.wantDifferences("an hour later", w.ids[0], w.ids[1])
 }
 
 func TestReconciler_StartWithQueuedItems(t *testing.T) {
 	w := newIndexFixture(t, 3)
-	w.now.Store(time.Now().UnixMicro())
+	w.Advance(time.Since(w.Clock()))
 	if err := w.index.Delete(t.Context(), w.ids[0]); err != nil {
 		t.Fatal(err)
 	}
-	if err := subjects.Publish(t.Context(), w.testbed.mesh, subjects.IndexQueue, subjects.Index{Reason: "stored", IDs: w.ids[:1]}); err != nil {
+	if err := subjects.Publish(t.Context(), w.Testbed.Mesh, subjects.IndexQueue, subjects.Index{Reason: "stored", IDs: w.ids[:1]}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.check(t.Context()); err != nil || len(w.tasks()) != 1 {
@@ -293,7 +295,7 @@ func TestReconciler_WaitsForALongQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range maxQueued + 1 {
-		if err := subjects.Publish(t.Context(), w.testbed.mesh, subjects.IndexQueue, subjects.Index{Reason: fmt.Sprint(n), IDs: w.ids[:1]}); err != nil {
+		if err := subjects.Publish(t.Context(), w.Testbed.Mesh, subjects.IndexQueue, subjects.Index{Reason: fmt.Sprint(n), IDs: w.ids[:1]}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -328,7 +330,7 @@ func TestReconciler_SkipsQuarantinedItems(t *testing.T) {
 	for n, id := range []string{rejectedTask(w.ids[0]).ID(), rejectedTask(w.ids[1]).ID() + ".replay7"} {
 		data, err := json.Marshal(subjects.Quarantined{Queue: "index", Task: id, Reason: "the index refuses it", Message: []byte("{}")})
 		if err == nil {
-			_, err = w.js.Publish(t.Context(), subjects.QuarantineSubject("index"), data, jetstream.WithMsgID(fmt.Sprint(n)))
+			_, err = w.JS.Publish(t.Context(), subjects.QuarantineSubject("index"), data, jetstream.WithMsgID(fmt.Sprint(n)))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -338,27 +340,27 @@ func TestReconciler_SkipsQuarantinedItems(t *testing.T) {
 }
 
 // playIndex runs the index role until the test ends.
-func (r *testbed) playIndex(agent string, store storage.Store, index storage.Index) {
-	r.t.Helper()
-	m, _ := r.join(agent)
-	env := r.env(m)
+func playIndex(r *worktest.Testbed, agent string, store storage.Store, index storage.Index) {
+	r.T.Helper()
+	m, _ := r.Join(agent)
+	env := r.Env(m)
 	env.Store, env.Index = store, index
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		if err := Index.Run(ctx, env); err != nil {
-			r.t.Error(err)
+		if err := Run(ctx, env); err != nil {
+			r.T.Error(err)
 		}
 	})
-	r.t.Cleanup(func() { cancel(); wait.Wait() })
+	r.T.Cleanup(func() { cancel(); wait.Wait() })
 }
 
 func TestReconciler_RebuildsLostIndex(t *testing.T) {
 	w := newIndexFixture(t, 1200)
 	index := enginetest.Index(t)
 	began := time.Now()
-	w.playIndex("a", w.store, index)
-	eventually(t, "all items are in the index", func() bool {
+	playIndex(w.Testbed, "a", w.store, index)
+	worktest.Eventually(t, "all items are in the index", func() bool {
 		n, err := index.Count(t.Context())
 		return err == nil && n == 1200
 	})
@@ -385,15 +387,15 @@ func TestIndex_OneIsActive(t *testing.T) {
 	w := newIndexFixture(t, 40)
 	index := &concurrentIndex{Index: enginetest.Index(t)}
 	for _, agent := range []string{"a", "b", "c"} {
-		w.playIndex(agent, w.store, index)
+		playIndex(w.Testbed, agent, w.store, index)
 	}
 	for n := range 40 {
 		task := subjects.Index{Reason: fmt.Sprint("test ", n), IDs: w.ids[n : n+1]}
-		if err := subjects.Publish(t.Context(), w.testbed.mesh, subjects.IndexQueue, task); err != nil {
+		if err := subjects.Publish(t.Context(), w.Testbed.Mesh, subjects.IndexQueue, task); err != nil {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "all tasks are done", func() bool { return len(w.tasks()) == 0 })
+	worktest.Eventually(t, "all tasks are done", func() bool { return len(w.tasks()) == 0 })
 	if got := index.most.Load(); got != 1 {
 		t.Errorf("got %d concurrent batches, want 1", got)
 	}

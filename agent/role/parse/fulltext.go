@@ -1,4 +1,4 @@
-package role
+package parse
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 
 const (
 	checkQueueEvery = 2 * time.Second
-	maxPagesFill    = 0.5            // fill of the page queue above which documents bypass it
-	maxPagesAge     = 2 * maxPageAge // age of its oldest task with the same effect: no agent serves it
+	maxPagesFill    = 0.5                     // fill of the page queue above which documents bypass it
+	maxPagesAge     = 2 * subjects.MaxPageAge // age of its oldest task with the same effect: no agent serves it
 )
 
 // fullText decides which documents pass through the page queue.

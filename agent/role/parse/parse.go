@@ -1,4 +1,5 @@
-package role
+// Package parse is the role that parses documents and passes on new and changed entries.
+package parse
 
 import (
 	"cmp"
@@ -8,39 +9,44 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/metric"
 	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse/feed"
 	"feedmesh/agent/role/schedule/policy"
+	"feedmesh/agent/role/work"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
-// Parse parses documents and passes on new and changed entries.
-var Parse = Role{
-	Name:        "parse",
-	Description: "parse documents of any format, and pass on new and changed entries",
-	Store:       true,
-	Run: func(ctx context.Context, env *Env) error {
-		p := &parser{feeds: env.Store, items: env.Store, out: env.Mesh, maxBody: int64(env.Config.Crawl.MaxBody), metrics: env.Metrics}
-		p.bodies = &env.Bodies
-		defer p.bodies.AddReader()()
-		p.fullText = &fullText{tags: env.Config.FullText, depths: env.Mesh.Depths}
-		return mesh.Serve(ctx, env.Mesh, subjects.ParseQueue, "", p, env.Workers)
-	},
+// Run parses documents until ctx ends.
+func Run(ctx context.Context, env *work.Env) error {
+	defer env.Bodies.AddReader()()
+	return mesh.Serve(ctx, env.Mesh, subjects.ParseQueue, "", NewActor(env, env.Mesh), env.Workers)
 }
 
-// maxEntries bounds the bytes of entries in a message. Their growth in later roles and in JSON still fits,
-// except for hostile content; see publishParts.
-const maxEntries = 2 << 20
+// NewActor returns the actor of the parse queue, which publishes to out.
+func NewActor(env *work.Env, out subjects.Publisher) mesh.Actor[subjects.Parse] {
+	return newParser(env, out)
+}
+
+func newParser(env *work.Env, out subjects.Publisher) *parser {
+	return &parser{
+		feeds: env.Store, items: env.Store, out: out, maxBody: int64(env.Config.Crawl.MaxBody),
+		documents: metric.Counters(env.Metrics, "feedmesh_documents_total", "Documents parsed, by outcome: new entries, nothing new, or the kind of error.", "outcome"),
+		bodies:    &env.Bodies, fullText: &fullText{tags: env.Config.FullText, depths: env.Mesh.Depths},
+	}
+}
 
 type parser struct {
-	feeds   storage.Feeds
-	items   storage.Items
-	out     subjects.Publisher
-	maxBody int64
-	metrics *Metrics
+	feeds     storage.Feeds
+	items     storage.Items
+	out       subjects.Publisher
+	maxBody   int64
+	documents *prometheus.CounterVec // by outcome
 
 	fullText *fullText
 	bodies   *bodycache.Cache
@@ -68,13 +74,13 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 		return err
 	}
 	if len(entries) == 0 {
-		p.metrics.documents.WithLabelValues("nothing new").Inc()
-		return publishObservation(ctx, p.out, "parse", subjects.Observation{
+		p.documents.WithLabelValues("nothing new").Inc()
+		return work.PublishObservation(ctx, p.out, "parse", subjects.Observation{
 			Receipt: task.Receipt, Outcome: subjects.Nothing, Rate: document.Rate, Dates: document.Dates, Hints: document.Hints,
 			Malformed: document.Malformed,
 		})
 	}
-	p.metrics.documents.WithLabelValues("new entries").Inc()
+	p.documents.WithLabelValues("new entries").Inc()
 	entries, all := fitMessage(entries)
 	if !all {
 		// The next poll must fetch the document again for the other entries.
@@ -84,13 +90,11 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 		return err
 	}
 	if p.fullText.isEnabled(ctx, document) {
-		return publishParts(ctx, p.out, subjects.PageQueue, document, entries, func(d subjects.Document, e []subjects.Entry) subjects.Page {
+		return work.PublishParts(ctx, p.out, subjects.PageQueue, document, entries, func(d subjects.Document, e []subjects.Entry) subjects.Page {
 			return subjects.Page{Document: d, Entries: e}
 		})
 	}
-	return publishParts(ctx, p.out, subjects.PrepareQueue, document, entries, func(d subjects.Document, e []subjects.Entry) subjects.Prepare {
-		return subjects.Prepare{Document: d, Entries: e}
-	})
+	return work.PublishEntries(ctx, p.out, document, entries)
 }
 
 // parseBody parses the task's body. The result does not alias the body, which is recycled on return.
@@ -112,8 +116,8 @@ const brokenWeight = 0.5
 
 // unreadable reports to the schedule that a document is not a feed.
 func (p *parser) unreadable(ctx context.Context, task subjects.Parse, kind feed.Kind, err error) error {
-	p.metrics.documents.WithLabelValues(string(kind)).Inc()
-	return publishObservation(ctx, p.out, "parse", subjects.Observation{
+	p.documents.WithLabelValues(string(kind)).Inc()
+	return work.PublishObservation(ctx, p.out, "parse", subjects.Observation{
 		Receipt: task.Receipt, Outcome: subjects.Failed, Class: string(kind), Error: err.Error(), Weight: brokenWeight,
 	})
 }
@@ -156,7 +160,7 @@ func fitMessage(entries []subjects.Entry) ([]subjects.Entry, bool) {
 		for _, file := range e.Enclosures {
 			size += len(file.URL) + len(file.Type) + 32
 		}
-		if size > maxEntries && i > 0 {
+		if size > work.MaxEntries && i > 0 {
 			return entries[:i], false
 		}
 	}

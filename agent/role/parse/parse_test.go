@@ -1,106 +1,57 @@
-package role
+package parse
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/klauspost/compress/gzip"
+	"github.com/prometheus/client_golang/prometheus"
 
-	"feedmesh/agent/role/bodycache"
+	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/parse/feed"
+	"feedmesh/agent/role/work"
+	"feedmesh/agent/role/work/worktest"
+	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
-// compressed returns a body compressed as in a task.
-func compressed(t *testing.T, body []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, err := w.Write(body)
-	if err := errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-const blog = "http://blog.example/feed"
-
-// parseOf returns the task to parse a document of the blog.
-func parseOf(t *testing.T, body string) subjects.Parse {
-	t.Helper()
-	return subjects.Parse{
-		Receipt: subjects.Receipt{
-			FeedID: storage.FeedID(blog), Crawl: "c1", Fetched: noon, Status: 200,
-			ETag: `"1"`, LastModified: "then", BodyHash: "hash",
-		},
-		URL: blog, Body: compressed(t, []byte(body)),
-	}
-}
-
-// rss returns a document with entries of these titles and contents.
-func rss(titles string, content func(title string) string) string {
-	var b strings.Builder
-	b.WriteString(`<rss version="2.0"><channel><title>Blog</title><link>http://blog.example/</link><language>en-us</language>`)
-	for _, title := range strings.Fields(titles) {
-		fmt.Fprintf(&b, "<item><guid>%s</guid><title>%s</title><description>%s</description><pubDate>%s</pubDate></item>",
-			title, title, content(title), noon.AddDate(0, 0, -int(title[0]-'a')).Format(time.RFC1123Z))
-	}
-	return b.String() + "</channel></rss>"
-}
-
-func plainly(title string) string { return "about " + title }
-
 // parserOf returns a parser of a store.
-func parserOf(store storage.Store) (*parser, *outbox) {
-	out := &outbox{}
-	return &parser{feeds: store, items: store, out: out, maxBody: 20 << 20, metrics: metrics(), fullText: &fullText{}, bodies: new(bodycache.Cache)}, out
+func parserOf(store storage.Store) (*parser, *worktest.Outbox) {
+	out := &worktest.Outbox{}
+	return newParser(&work.Env{Store: store, Metrics: prometheus.NewRegistry(), Config: config.Config{Crawl: config.Crawl{MaxBody: 20 << 20}}}, out), out
 }
 
 // storeEntries stores entries as items of the blog.
 func storeEntries(t *testing.T, store storage.Store, entries []subjects.Entry) {
 	t.Helper()
-	id := storage.FeedID(blog)
+	id := storage.FeedID(worktest.Blog)
 	batch := storage.Batch{FeedID: id}
 	for _, e := range entries {
-		batch.Items = append(batch.Items, storage.Item{ID: storage.ItemID(id, e.Key), Key: e.Key, Hash: e.Hash, FirstSeen: noon})
+		batch.Items = append(batch.Items, storage.Item{ID: storage.ItemID(id, e.Key), Key: e.Key, Hash: e.Hash, FirstSeen: worktest.Noon})
 	}
 	if _, err := store.PutItems(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// titles returns the entries' titles, each followed by a space.
-func titles(entries []subjects.Entry) string {
-	s := ""
-	for _, e := range entries {
-		s += e.Title + " "
-	}
-	return s
-}
-
 func TestParse_PassesNewAndChangedEntries(t *testing.T) {
-	store := storeWith(t, blog)
+	store := worktest.StoreWith(t, worktest.Blog)
 	p, out := parserOf(store)
 	receive := func(body string) {
 		t.Helper()
-		if err := p.Receive(t.Context(), parseOf(t, body)); err != nil {
+		if err := p.Receive(t.Context(), worktest.ParseTask(t, body)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	receive(rss("a b c", plainly))
-	first := only(t, out, subjects.PrepareQueue)
-	if got := titles(first.Entries); got != "a b c " {
+	receive(worktest.RSS("a b c", worktest.Plainly))
+	first := worktest.Only(t, out, subjects.PrepareQueue)
+	if got := worktest.Titles(first.Entries); got != "a b c " {
 		t.Errorf("got %q from a new feed, want all entries", got)
 	}
-	if want := parseOf(t, "").Receipt; first.Receipt != want || first.Title != "Blog" || first.Site != "http://blog.example/" || first.Language != "en-us" || first.URL != blog {
+	if want := worktest.ParseTask(t, "").Receipt; first.Receipt != want || first.Title != "Blog" || first.Site != "http://blog.example/" || first.Language != "en-us" || first.URL != worktest.Blog {
 		t.Errorf("got document %+v, want the feed's metadata and receipt %+v", first.Document, want)
 	}
 	if first.Rate <= 0 {
@@ -108,23 +59,23 @@ func TestParse_PassesNewAndChangedEntries(t *testing.T) {
 	}
 	storeEntries(t, store, first.Entries)
 
-	receive(rss("d a b c", func(title string) string {
+	receive(worktest.RSS("d a b c", func(title string) string {
 		if title == "b" {
 			return "no longer so sure about b"
 		}
-		return plainly(title)
+		return worktest.Plainly(title)
 	}))
-	if got := titles(only(t, out, subjects.PrepareQueue).Entries); got != "d b " {
+	if got := worktest.Titles(worktest.Only(t, out, subjects.PrepareQueue).Entries); got != "d b " {
 		t.Errorf("got %q, want the new and the changed entry", got)
 	}
 
-	receive(rss("c b", plainly))
-	o := only(t, out, subjects.ObserveQueue)
+	receive(worktest.RSS("c b", worktest.Plainly))
+	o := worktest.Only(t, out, subjects.ObserveQueue)
 	if got := o.Observations[0]; len(o.Observations) != 1 || got.Outcome != subjects.Nothing || got.Receipt != first.Receipt || got.Rate <= 0 {
 		t.Errorf("got %+v for stored entries, want outcome nothing with receipt and rate", o)
 	}
-	receive(rss("", plainly))
-	if o := only(t, out, subjects.ObserveQueue).Observations[0]; o.Outcome != subjects.Nothing || o.ETag != `"1"` || o.Rate != 0 {
+	receive(worktest.RSS("", worktest.Plainly))
+	if o := worktest.Only(t, out, subjects.ObserveQueue).Observations[0]; o.Outcome != subjects.Nothing || o.ETag != `"1"` || o.Rate != 0 {
 		t.Errorf("got %+v for a feed without entries, want outcome nothing", o)
 	}
 }
@@ -143,11 +94,11 @@ func TestParse_UnreadableDocuments(t *testing.T) {
 		{"<rss><channel>" + strings.Repeat("<a>", 1000), feed.TooDeep},
 	} {
 		p, out := parserOf(enginetest.Store(t))
-		if err := p.Receive(t.Context(), parseOf(t, test.body)); err != nil {
+		if err := p.Receive(t.Context(), worktest.ParseTask(t, test.body)); err != nil {
 			t.Fatal(err)
 		}
-		got := only(t, out, subjects.ObserveQueue).Observations[0]
-		if got.Outcome != subjects.Failed || got.Class != string(test.kind) || got.Error == "" || got.Receipt != parseOf(t, "").Receipt {
+		got := worktest.Only(t, out, subjects.ObserveQueue).Observations[0]
+		if got.Outcome != subjects.Failed || got.Class != string(test.kind) || got.Error == "" || got.Receipt != worktest.ParseTask(t, "").Receipt {
 			t.Errorf("%.20q: got %+v, want a failure of class %q with text and receipt", test.body, got, test.kind)
 		}
 	}
@@ -156,7 +107,7 @@ func TestParse_UnreadableDocuments(t *testing.T) {
 func TestParse_InvalidBodies(t *testing.T) {
 	for _, test := range []struct{ name, words string }{{"plain", "decompress"}, {"large", "larger than"}} {
 		p, out := parserOf(enginetest.Store(t))
-		task := parseOf(t, rss("a b c", plainly))
+		task := worktest.ParseTask(t, worktest.RSS("a b c", worktest.Plainly))
 		if test.name == "plain" {
 			task.Body = []byte("not in gzip")
 		} else {
@@ -165,7 +116,7 @@ func TestParse_InvalidBodies(t *testing.T) {
 		if err := p.Receive(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
-		got := only(t, out, subjects.ObserveQueue).Observations[0]
+		got := worktest.Only(t, out, subjects.ObserveQueue).Observations[0]
 		if got.Outcome != subjects.Failed || got.Class != string(feed.Broken) || !strings.Contains(got.Error, test.words) {
 			t.Errorf("%s: got %+v, want a failure with text %q", test.name, got, test.words)
 		}
@@ -175,97 +126,98 @@ func TestParse_InvalidBodies(t *testing.T) {
 // unavailableStore is a store whose reads fail.
 type unavailableStore struct{ storage.Store }
 
-var errAway = errors.New("the store is away")
-
 func (unavailableStore) ItemHashes(context.Context, string, []string) (map[string]string, error) {
-	return nil, errAway
+	return nil, worktest.ErrAway
 }
 
 func TestParse_IsRetriedWithoutStore(t *testing.T) {
 	p, out := parserOf(unavailableStore{enginetest.Store(t)})
-	if err := p.Receive(t.Context(), parseOf(t, rss("a", plainly))); !errors.Is(err, errAway) || len(out.messages) != 0 {
-		t.Errorf("got %v and %d messages, want the store's error and none", err, len(out.messages))
+	if err := p.Receive(t.Context(), worktest.ParseTask(t, worktest.RSS("a", worktest.Plainly))); !errors.Is(err, worktest.ErrAway) || len(out.Messages) != 0 {
+		t.Errorf("got %v and %d messages, want the store's error and none", err, len(out.Messages))
 	}
 }
 
-// jsonFeed returns a document of n entries with this content.
-func jsonFeed(n int, content string) string {
-	type item struct {
-		ID      string `json:"id"`
-		URL     string `json:"url"`
-		Content string `json:"content_html"`
-	}
-	doc := struct {
-		Version string `json:"version"`
-		Title   string `json:"title"`
-		Items   []item `json:"items"`
-	}{Version: "https://jsonfeed.org/version/1.1", Title: "large"}
-	for i := range n {
-		doc.Items = append(doc.Items, item{fmt.Sprint(i), fmt.Sprint("http://blog.example/", i), content})
-	}
-	data, _ := json.Marshal(doc)
-	return string(data)
-}
-
-// Entries that do not fit into one message follow with the next polls, for which the document must count as
-// changed until then. No document may become too large as items through cleaning, stemming and JSON.
-func TestParse_SplitsLargeDocuments(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped by -short: takes some seconds")
-	}
-	t.Parallel()
-	for _, test := range []struct {
+func TestFullText_RoutesDocuments(t *testing.T) {
+	for _, c := range []struct {
 		name    string
-		n       int
-		content string
+		tags    string // of the setting
+		receipt bool   // requests full text
+		feed    string // the feed's tags
+		depth   mesh.Depth
+		want    bool
 	}{
-		{"long entries", 3, strings.Repeat("<p>"+strings.Repeat("-", 1000)+"</p>\n", 750)},
-		{"quotes: five bytes each in markup", 900, strings.Repeat(`"`, 2000)},
-		{"control characters: six bytes each in JSON", 2, strings.Repeat("\x01", 750_000)},
+		{name: "nobody wants it", feed: "it,news"},
+		{name: "the feed's setting", receipt: true, want: true},
+		{name: "all", tags: "all", want: true},
+		{name: "by a tag", tags: "blogs,IT", feed: "news,it", want: true},
+		{name: "by another tag", tags: "blogs", feed: "news,it"},
+		{name: "a feed without tags", tags: "blogs"},
+		{name: "a long queue", receipt: true, depth: mesh.Depth{Fill: 0.6}},
+		{name: "a queue that stands still", receipt: true, depth: mesh.Depth{Oldest: 700}},
+		{name: "a queue in use", receipt: true, depth: mesh.Depth{Fill: 0.4, Oldest: 300}, want: true},
 	} {
-		store := storeWith(t, blog)
+		store := enginetest.Store(t)
+		split := func(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) }
+		if _, err := store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(worktest.Blog), URL: worktest.Blog, Added: worktest.Noon, Tags: split(c.feed)}); err != nil {
+			t.Fatal(err)
+		}
 		p, out := parserOf(store)
-		body := jsonFeed(test.n, test.content)
-		complete := false
-		for polls := 1; !complete; polls++ {
-			task := parseOf(t, body)
-			if err := p.Receive(t.Context(), task); err != nil {
-				t.Fatalf("%s: poll %d: %v", test.name, polls, err)
-			}
-			prepare := only(t, out, subjects.PrepareQueue)
-			stored := travel(t, test.name, prepare)
-			if len(stored.Items) == 0 || polls > 20 {
-				t.Fatalf("%s: got %d items with poll %d, want some, and all after a few polls", test.name, len(stored.Items), polls)
-			}
-			if polls == 1 && stored.Items[0].Key != prepare.Entries[0].Key {
-				t.Errorf("%s: got %s first, want the first entry of the document", test.name, stored.Items[0].Key)
-			}
-			if _, err := store.PutItems(t.Context(), storage.Batch{FeedID: stored.FeedID, Items: stored.Items}); err != nil {
-				t.Fatal(err)
-			}
-			counts, _ := store.Counts(t.Context())
-			complete = counts.Items == int64(test.n)
-			if (stored.ETag+stored.LastModified+stored.BodyHash != "") != complete {
-				t.Fatalf("%s: poll %d: got validators %+v with %d of %d items, want validators with the last items only",
-					test.name, polls, stored.Receipt, counts.Items, test.n)
-			}
+		c.depth.Queue = subjects.PageQueue.Name
+		p.fullText = &fullText{tags: split(c.tags), depths: func(context.Context) ([]mesh.Depth, error) {
+			return []mesh.Depth{{Queue: "parse", Fill: 1}, c.depth}, nil
+		}}
+		task := worktest.ParseTask(t, worktest.RSS("a b", worktest.Plainly))
+		task.FullText = c.receipt
+		if err := p.Receive(t.Context(), task); err != nil {
+			t.Fatal(err)
+		}
+		if !c.want {
+			worktest.Only(t, out, subjects.PrepareQueue)
+			continue
+		}
+		got := worktest.Only(t, out, subjects.PageQueue)
+		if worktest.Titles(got.Entries) != "a b " || got.Receipt != task.Receipt || got.Title != "Blog" {
+			t.Errorf("%s: got page task %+v, want the document with its two entries", c.name, got)
 		}
 	}
 }
 
-// travel passes entries through all roles up to the store.
-func travel(t *testing.T, name string, task subjects.Prepare) subjects.Store {
-	t.Helper()
-	out := &outbox{}
-	if err := (&preparer{out: out}).Receive(t.Context(), task); err != nil {
-		t.Fatalf("%s: prepare: %v", name, err)
+func TestParse_LinkHeaderPrecedesDocument(t *testing.T) {
+	const document = `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="https://own.example/"/>
+		<link rel="self" href="http://blog.example/own"/><entry><id>a</id><title>a</title></entry></feed>`
+	for _, c := range []struct{ hub, self, wantHub, wantSelf string }{
+		{wantHub: "https://own.example/", wantSelf: "http://blog.example/own"},
+		{hub: worktest.Hub, wantHub: worktest.Hub, wantSelf: "http://blog.example/own"},
+		{hub: worktest.Hub, self: worktest.Blog, wantHub: worktest.Hub, wantSelf: worktest.Blog},
+	} {
+		p, out := parserOf(worktest.StoreWith(t, worktest.Blog))
+		task := worktest.ParseTask(t, document)
+		task.Hub, task.Self = c.hub, c.self
+		if err := p.Receive(t.Context(), task); err != nil {
+			t.Fatal(err)
+		}
+		if h := worktest.Only(t, out, subjects.PrepareQueue).Hints; h.Hub != c.wantHub || h.Self != c.wantSelf {
+			t.Errorf("header %q, %q: got %q, %q; want %q, %q", c.hub, c.self, h.Hub, h.Self, c.wantHub, c.wantSelf)
+		}
 	}
-	if err := newClassifierActor(t, out, "").Receive(t.Context(), only(t, out, subjects.ClassifyQueue)); err != nil {
-		t.Fatalf("%s: classify: %v", name, err)
+}
+
+func TestParse_PushReportsEntriesOnly(t *testing.T) {
+	store := worktest.StoreWith(t, worktest.Blog)
+	p, out := parserOf(store)
+	task := worktest.ParseTask(t, worktest.RSS("a b", worktest.Plainly))
+	task.Hub = worktest.Hub
+	if err := p.Receive(t.Context(), task); err != nil {
+		t.Fatal(err)
 	}
-	c := clustererOf(t, enginetest.Store(t), out)
-	if err := c.Receive(t.Context(), only(t, out, subjects.ClusterQueue)); err != nil {
-		t.Fatalf("%s: cluster: %v", name, err)
+	if d := worktest.Only(t, out, subjects.PrepareQueue).Document; d.Rate == 0 || d.Hints == nil || len(d.Dates) != 2 {
+		t.Errorf("fetched: got %+v, want rate, hints and dates", d)
 	}
-	return only(t, out, subjects.StoreQueue)
+	task.Receipt = subjects.PushReceipt(task.FeedID, "hash", 1, worktest.Noon)
+	if err := p.Receive(t.Context(), task); err != nil {
+		t.Fatal(err)
+	}
+	if d := worktest.Only(t, out, subjects.PrepareQueue).Document; d.Rate != 0 || d.Hints != nil || len(d.Dates) != 2 {
+		t.Errorf("pushed: got %+v, want only dates, because the feed may contain more entries", d)
+	}
 }

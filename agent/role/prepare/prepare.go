@@ -1,4 +1,5 @@
-package role
+// Package prepare is the role that turns entries into items.
+package prepare
 
 import (
 	"cmp"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/work"
 	"feedmesh/classify/language"
 	"feedmesh/classify/near"
 	"feedmesh/classify/text"
@@ -15,18 +17,17 @@ import (
 	"feedmesh/subjects"
 )
 
-// Prepare turns entries into items.
-var Prepare = Role{
-	Name:        "prepare",
-	Description: "turn entries into items: clean markup, absolute links, plausible dates, language",
-	Run: func(ctx context.Context, env *Env) error {
-		p := &preparer{out: env.Mesh, rules: env.Prepare}
-		return mesh.Serve(ctx, env.Mesh, subjects.PrepareQueue, "", p, env.Workers)
-	},
+// Run prepares items until ctx ends.
+func Run(ctx context.Context, env *work.Env) error {
+	return mesh.Serve(ctx, env.Mesh, subjects.PrepareQueue, "", NewActor(env, env.Mesh), env.Workers)
+}
+
+// NewActor returns the actor of the prepare queue, which publishes to out.
+func NewActor(env *work.Env, out subjects.Publisher) mesh.Actor[subjects.Prepare] {
+	return &preparer{out: out, rules: env.Prepare}
 }
 
 const (
-	maxTitle   = 300 // characters
 	maxExcerpt = 300
 	maxAuthor  = 100
 	maxTag     = 60
@@ -42,11 +43,11 @@ type preparer struct {
 func (p *preparer) Receive(ctx context.Context, task subjects.Prepare) error {
 	items := make([]storage.Item, len(task.Entries))
 	document := task.Document
-	document.Title = text.Title(document.Title, maxTitle)
+	document.Title = text.Title(document.Title, work.MaxTitle)
 	document.Language = language.Normalize(document.Language)
 	document.Site = ""
 	if base, err := url.Parse(task.URL); err == nil {
-		document.Site = absolute(base, task.Site)
+		document.Site = work.Absolute(base, task.Site)
 	}
 	rules := text.Default()
 	if p.rules != nil {
@@ -55,19 +56,19 @@ func (p *preparer) Receive(ctx context.Context, task subjects.Prepare) error {
 	for i, e := range task.Entries {
 		items[i] = prepare(rules, document, e)
 	}
-	return publishParts(ctx, p.out, subjects.ClassifyQueue, document, items, func(d subjects.Document, items []storage.Item) subjects.Classify {
+	return work.PublishParts(ctx, p.out, subjects.ClassifyQueue, document, items, func(d subjects.Document, items []storage.Item) subjects.Classify {
 		return subjects.Classify{Document: d, Items: items}
 	})
 }
 
 // prepare makes an item from an entry.
 func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) storage.Item {
-	base := baseOf(d)
+	base := work.BaseOf(d)
 	item := storage.Item{
 		ID:     storage.ItemID(d.FeedID, e.Key),
 		FeedID: d.FeedID, Key: e.Key, Hash: e.Hash,
-		URL:       rules.CleanLink(link(base, e)),
-		Title:     rules.Title(e.Title, d.Title, maxTitle),
+		URL:       rules.CleanLink(work.Link(base, e)),
+		Title:     rules.Title(e.Title, d.Title, work.MaxTitle),
 		Author:    text.Title(e.Author, maxAuthor),
 		FirstSeen: d.Fetched,
 	}
@@ -94,59 +95,15 @@ func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) storage.I
 	}
 	item.Published, item.Assumed = published(e, d.Fetched)
 	item.Updated = plausible(e.Updated, d.Fetched)
-	item.Comments, item.Source = absolute(base, e.Comments), text.Title(e.Source, maxTitle)
+	item.Comments, item.Source = work.Absolute(base, e.Comments), text.Title(e.Source, work.MaxTitle)
 	for _, file := range e.Enclosures {
-		if file.URL = absolute(base, file.URL); file.URL != "" {
+		if file.URL = work.Absolute(base, file.URL); file.URL != "" {
 			item.Enclosures = append(item.Enclosures, storage.Enclosure(file))
 		}
 	}
 	item.Language, _ = language.Detect(item.Title+"\n"+cleaned.Text, cmp.Or(language.Normalize(e.Language), d.Language))
 	item.TextHash = near.TextHash(item.Title, cleaned.Text)
 	return item
-}
-
-// baseOf returns the base of a document's relative links: its site, or its own URL.
-func baseOf(d subjects.Document) *url.URL {
-	for _, s := range []string{d.Site, d.URL} {
-		if u, err := url.Parse(s); err == nil && u.Host != "" {
-			return u
-		}
-	}
-	return nil
-}
-
-// link returns the absolute address of an entry, or "". Without a link, a GUID that is a URL is used.
-func link(base *url.URL, e subjects.Entry) string {
-	if l := absolute(base, e.Link); l != "" {
-		return l
-	}
-	if strings.HasPrefix(e.GUID, "http://") || strings.HasPrefix(e.GUID, "https://") {
-		return absolute(base, e.GUID)
-	}
-	return ""
-}
-
-// absolute resolves ref at base and returns it if it is an http or https URL, otherwise "".
-func absolute(base *url.URL, ref string) string {
-	ref = strings.TrimSpace(ref)
-	if ref == "" {
-		return ""
-	}
-	u, err := url.Parse(ref)
-	if err != nil {
-		return ""
-	}
-	if base != nil {
-		u = base.ResolveReference(u)
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return ""
-	}
-	u.User = nil
-	if s := u.String(); len(s) <= storage.MaxURL {
-		return s
-	}
-	return ""
 }
 
 // published returns the publication date of an entry. If the entry has no plausible date, it returns the

@@ -1,4 +1,4 @@
-package role
+package prepare
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"feedmesh/agent/role/work"
+	"feedmesh/agent/role/work/worktest"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -15,24 +17,24 @@ import (
 // prepared returns the classify task for entries of a document.
 func prepared(t *testing.T, d subjects.Document, entries ...subjects.Entry) subjects.Classify {
 	t.Helper()
-	out := &outbox{}
+	out := &worktest.Outbox{}
 	if err := (&preparer{out: out}).Receive(t.Context(), subjects.Prepare{Document: d, Entries: entries}); err != nil {
 		t.Fatal(err)
 	}
-	got := only(t, out, subjects.ClassifyQueue)
+	got := worktest.Only(t, out, subjects.ClassifyQueue)
 	if len(got.Items) != len(entries) {
 		t.Fatalf("got %d items, want one for each of %d entries", len(got.Items), len(entries))
 	}
 	return got
 }
 
-// blogDocument is a document of the blog as parse passes it on.
+// blogDocument is a document of the worktest.Blog as parse passes it on.
 func blogDocument() subjects.Document {
-	return subjects.Document{Receipt: receiptOf(storage.FeedID(blog)), URL: blog, Title: "Blog", Site: "https://www.blog.example/sub/", Language: "en-US"}
+	return subjects.Document{Receipt: worktest.ReceiptOf(storage.FeedID(worktest.Blog)), URL: worktest.Blog, Title: "Blog", Site: "https://www.blog.example/sub/", Language: "en-US"}
 }
 
 func TestPrepare_Dates(t *testing.T) {
-	day := func(d int) time.Time { return noon.AddDate(0, 0, d) }
+	day := func(d int) time.Time { return worktest.Noon.AddDate(0, 0, d) }
 	zone := time.FixedZone("", -7*3600)
 	for _, test := range []struct {
 		name    string
@@ -44,21 +46,21 @@ func TestPrepare_Dates(t *testing.T) {
 		{"sound", subjects.Entry{Published: day(-3), Updated: day(-1)}, day(-3), "", day(-1)},
 		{"elsewhere", subjects.Entry{Published: day(-3).In(zone)}, day(-3), "", time.Time{}},
 		{"nanoseconds", subjects.Entry{Published: day(-3).Add(999)}, day(-3), "", time.Time{}},
-		{"missing", subjects.Entry{}, noon, "missing", time.Time{}},
-		{"unreadable", subjects.Entry{Dated: "last Tuesday"}, noon, "unreadable", time.Time{}},
+		{"missing", subjects.Entry{}, worktest.Noon, "missing", time.Time{}},
+		{"unreadable", subjects.Entry{Dated: "last Tuesday"}, worktest.Noon, "unreadable", time.Time{}},
 		{"updated only", subjects.Entry{Updated: day(-2)}, day(-2), "", day(-2)},
 		{"unreadable, but updated", subjects.Entry{Dated: "last Tuesday", Updated: day(-2)}, day(-2), "", day(-2)},
 		{"slightly in the future", subjects.Entry{Published: day(1)}, day(1), "", time.Time{}},
-		{"too far in the future", subjects.Entry{Published: day(1).Add(time.Second)}, noon, "future", time.Time{}},
-		{"both too far in the future", subjects.Entry{Published: day(30), Updated: day(40)}, noon, "future", time.Time{}},
-		{"before the web", subjects.Entry{Published: time.Date(1989, 12, 31, 0, 0, 0, 0, time.UTC), Dated: "1989"}, noon, "unreadable", time.Time{}},
-		{"Unix zero", subjects.Entry{Published: time.Unix(0, 0), Updated: time.Unix(0, 0)}, noon, "unreadable", time.Time{}},
+		{"too far in the future", subjects.Entry{Published: day(1).Add(time.Second)}, worktest.Noon, "future", time.Time{}},
+		{"both too far in the future", subjects.Entry{Published: day(30), Updated: day(40)}, worktest.Noon, "future", time.Time{}},
+		{"before the web", subjects.Entry{Published: time.Date(1989, 12, 31, 0, 0, 0, 0, time.UTC), Dated: "1989"}, worktest.Noon, "unreadable", time.Time{}},
+		{"Unix zero", subjects.Entry{Published: time.Unix(0, 0), Updated: time.Unix(0, 0)}, worktest.Noon, "unreadable", time.Time{}},
 		{"early web", subjects.Entry{Published: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)}, time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), "", time.Time{}},
 	} {
 		got := prepared(t, blogDocument(), test.entry).Items[0]
-		if !got.Published.Equal(test.at) || got.Assumed != test.assumed || !got.Updated.Equal(test.updated) || !got.FirstSeen.Equal(noon) {
+		if !got.Published.Equal(test.at) || got.Assumed != test.assumed || !got.Updated.Equal(test.updated) || !got.FirstSeen.Equal(worktest.Noon) {
 			t.Errorf("%s: got %v (%s), updated %v, first seen %v; want %v (%s), updated %v, first seen %v",
-				test.name, got.Published, got.Assumed, got.Updated, got.FirstSeen, test.at, test.assumed, test.updated, noon)
+				test.name, got.Published, got.Assumed, got.Updated, got.FirstSeen, test.at, test.assumed, test.updated, worktest.Noon)
 		}
 	}
 }
@@ -127,7 +129,7 @@ func TestPrepare_TitlesFromText(t *testing.T) {
 		{strings.Repeat("title ", 1000), "", ""},
 	} {
 		got := prepared(t, blogDocument(), subjects.Entry{Title: test.title, HTML: test.html}).Items[0].Title
-		if n := utf8.RuneCountInString(got); test.want != "" && got != test.want || n > maxTitle || test.title == "" && n > 101 {
+		if n := utf8.RuneCountInString(got); test.want != "" && got != test.want || n > work.MaxTitle || test.title == "" && n > 101 {
 			t.Errorf("%.20q, %.20q: got %q, want %q or a shortened title", test.title, test.html, got, test.want)
 		}
 	}
@@ -224,7 +226,7 @@ func TestPrepare_HostileEntries(t *testing.T) {
 		for name, limit := range map[string]struct {
 			got string
 			max int
-		}{"title": {item.Title, maxTitle}, "excerpt": {item.Excerpt, maxExcerpt}, "author": {item.Author, maxAuthor}} {
+		}{"title": {item.Title, work.MaxTitle}, "excerpt": {item.Excerpt, maxExcerpt}, "author": {item.Author, maxAuthor}} {
 			if n := utf8.RuneCountInString(limit.got); n > limit.max {
 				t.Errorf("%.30q: got a %s of %d characters, want at most %d", s, name, n, limit.max)
 			}

@@ -1,60 +1,31 @@
-package role
+package schedule
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/crawl"
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/work/worktest"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
-
-func TestProbe_ReportsAllProxiesTogether(t *testing.T) {
-	w := &web{proxyErrors: map[string]error{"http://u:p@b:1": &fetch.Error{Class: fetch.ClassProxy, Err: errors.New("connection refused")}}}
-	c, out := crawlerOf(w, 1)
-	task := subjects.Crawl{Tier: subjects.Hot, Probes: []subjects.Route{{ID: "a", URL: "http://a:1"}, {ID: "b", URL: "http://u:p@b:1"}}, ProbesDue: noon}
-	if err := c.Receive(t.Context(), task); err != nil {
-		t.Fatal(err)
-	}
-	seen := only(t, out, subjects.ObserveQueue)
-	if seen.Source != "probe/"+task.ID() || len(seen.Observations) != 2 || len(w.fetched) != 0 {
-		t.Fatalf("got %+v and %d fetches, want observations of both proxies only", seen, len(w.fetched))
-	}
-	a, b := seen.Observations[0], seen.Observations[1]
-	if a.Outcome != subjects.Probed || a.ProxyID != "a" || a.FailedProxies != nil || a.Error != "" || a.FeedID != "" {
-		t.Errorf("working proxy: got %+v", a)
-	}
-	if b.Outcome != subjects.Probed || b.ProxyID != "b" || !slices.Equal(b.FailedProxies, []string{"b"}) || b.Error != "connection refused" || b.Class != "proxy" {
-		t.Errorf("failed proxy: got %+v", b)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := c.Receive(ctx, task); err == nil || len(out.messages) != 0 {
-		t.Errorf("after the deadline: got %v and %d messages, want only an error", err, len(out.messages))
-	}
-	for range 20 { // it may or may not get a slot first
-		if o, err := c.probeOne(ctx, task.ID(), task.Probes[0]); err == nil {
-			t.Fatalf("after the deadline: got %+v, want no observation of the proxy", o)
-		}
-	}
-}
 
 // A probeFixture has a schedule on a real server, a crawler, and a real proxy.
 type probeFixture struct {
 	*testbed
 	schedule *scheduler
-	crawler  *crawler
-	out      *outbox
+	crawler  mesh.Actor[subjects.Crawl]
+	out      *worktest.Outbox
 	addr     string       // of the proxy
 	asked    atomic.Value // the last host requested from the proxy
 }
@@ -64,21 +35,21 @@ func newProbing(t *testing.T) *probeFixture {
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	client := fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 1, ProxyAllow: loopback})
 	t.Cleanup(client.Close)
-	p := &probeFixture{testbed: r}
-	p.crawler, p.out = crawlerOf(nil, 4)
-	p.crawler.fetcher, p.crawler.clock = client, r.clock
-	return p
+	env := r.Env(r.Mesh)
+	env.Fetch, env.Config.Crawl.Parallel = client, 4
+	out := &worktest.Outbox{}
+	return &probeFixture{testbed: r, crawler: crawl.NewActor(env, out), out: out}
 }
 
 // serveProxy starts the proxy at its previous address, if any, until stop.
 func (p *probeFixture) serveProxy() (stop func()) {
-	p.t.Helper()
+	p.T.Helper()
 	if p.addr == "" {
 		p.addr = "127.0.0.1:0"
 	}
 	l, err := net.Listen("tcp", p.addr)
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	p.addr = l.Addr().String()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -92,27 +63,27 @@ func (p *probeFixture) serveProxy() (stop func()) {
 	server.Listener.Close()
 	server.Listener = l
 	server.Start()
-	p.t.Cleanup(server.Close)
+	p.T.Cleanup(server.Close)
 	return server.Close
 }
 
 // round dispatches and crawls probes, and returns their number and the stored state of the proxy.
 func (p *probeFixture) round() (probes int, stored subjects.Proxy) {
-	p.t.Helper()
-	ctx := p.t.Context()
+	p.T.Helper()
+	ctx := p.T.Context()
 	err := p.schedule.probe(ctx)
 	for _, task := range p.crawls() {
 		if len(task.Feeds) > 0 || task.Tier != subjects.Hot {
-			p.t.Errorf("got %+v, want hot probes only", task)
+			p.T.Errorf("got %+v, want hot probes only", task)
 		}
 		probes += len(task.Probes)
 		err = errors.Join(err, p.crawler.Receive(ctx, task))
 	}
 	p.purge()
-	err = errors.Join(err, p.schedule.observe(ctx, sent(p.t, p.out, subjects.ObserveQueue)), p.schedule.saveHistory(ctx))
-	k, loadErr := p.mesh.Proxy(ctx, "eu")
+	err = errors.Join(err, p.schedule.observe(ctx, worktest.Sent(p.T, p.out, subjects.ObserveQueue)), p.schedule.saveHistory(ctx))
+	k, loadErr := p.Mesh.Proxy(ctx, "eu")
 	if err = errors.Join(err, loadErr); err != nil || k == nil {
-		p.t.Fatalf("state of the proxy: got %+v, %v", k, err)
+		p.T.Fatalf("state of the proxy: got %+v, %v", k, err)
 	}
 	return probes, *k
 }
@@ -120,40 +91,40 @@ func (p *probeFixture) round() (probes int, stored subjects.Proxy) {
 func TestProbe_FailedProxyRecovers(t *testing.T) {
 	p := newProbing(t)
 	stop := p.serveProxy()
-	store := storeWith(t)
+	store := worktest.StoreWith(t)
 	if err := storage.Proxies(store).Put(t.Context(), storage.Proxy{ID: "eu", URL: "http://me:s3cret@" + p.addr}); err != nil {
 		t.Fatal(err)
 	}
 	p.schedule = p.scheduler(store)
-	if n, k := p.round(); n != 1 || !k.ProbePassed.Equal(p.clock()) || k.Failures != 0 || p.asked.Load() != "no-such-host.invalid:443" {
+	if n, k := p.round(); n != 1 || !k.ProbePassed.Equal(p.Clock()) || k.Failures != 0 || p.asked.Load() != "no-such-host.invalid:443" {
 		t.Fatalf("new proxy: got %d probes, %+v, requested host %v; want one passed probe and no site requested", n, k, p.asked.Load())
 	}
-	p.advance(4 * time.Minute)
+	p.Advance(4 * time.Minute)
 	if n, _ := p.round(); n != 0 {
 		t.Errorf("got %d probes after four minutes, want none", n)
 	}
 
 	stop()
-	p.advance(time.Minute)
+	p.Advance(time.Minute)
 	n, k := p.round()
-	if n != 1 || k.Failures != 1 || !k.RestUntil.Equal(p.clock().Add(time.Minute)) || !strings.Contains(k.Reason, "connection refused") || strings.Contains(k.Reason, "s3cret") {
+	if n != 1 || k.Failures != 1 || !k.RestUntil.Equal(p.Clock().Add(time.Minute)) || !strings.Contains(k.Reason, "connection refused") || strings.Contains(k.Reason, "s3cret") {
 		t.Fatalf("failed proxy: got %d probes, %+v; want a rest of a minute with a reason", n, k)
 	}
 
 	// Another schedule takes over and loads the proxy's rest.
 	p.schedule = p.scheduler(store)
-	p.advance(59 * time.Second)
+	p.Advance(59 * time.Second)
 	if n, _ := p.round(); n != 0 {
 		t.Errorf("got %d probes during the rest, want none", n)
 	}
-	p.advance(time.Second)
-	if n, k := p.round(); n != 1 || k.Failures != 2 || !k.RestUntil.Equal(p.clock().Add(2*time.Minute)) {
+	p.Advance(time.Second)
+	if n, k := p.round(); n != 1 || k.Failures != 2 || !k.RestUntil.Equal(p.Clock().Add(2*time.Minute)) {
 		t.Errorf("still failing: got %d probes, %+v; want a rest of two minutes", n, k)
 	}
 
 	p.serveProxy()
-	p.advance(2 * time.Minute)
-	if n, k := p.round(); n != 1 || k.Failures != 0 || !k.RestUntil.IsZero() || !k.ProbePassed.Equal(p.clock()) {
+	p.Advance(2 * time.Minute)
+	if n, k := p.round(); n != 1 || k.Failures != 0 || !k.RestUntil.IsZero() || !k.ProbePassed.Equal(p.Clock()) {
 		t.Errorf("recovered: got %d probes, %+v; want it in use", n, k)
 	}
 }
@@ -161,14 +132,14 @@ func TestProbe_FailedProxyRecovers(t *testing.T) {
 func TestProbe_SkippedForALongQueue(t *testing.T) {
 	p := newProbing(t)
 	p.serveProxy()
-	store := storeWith(t)
+	store := worktest.StoreWith(t)
 	if err := storage.Proxies(store).Put(t.Context(), storage.Proxy{ID: "eu", URL: "http://me:s3cret@" + p.addr}); err != nil {
 		t.Fatal(err)
 	}
 	p.schedule = p.scheduler(store)
 	for i := range maxQueuedCrawls {
 		task := subjects.Crawl{Tier: subjects.Cold, Feeds: []subjects.Target{{FeedID: fmt.Sprint(i)}}}
-		if err := subjects.Publish(t.Context(), p.mesh, subjects.CrawlQueue, task); err != nil {
+		if err := subjects.Publish(t.Context(), p.Mesh, subjects.CrawlQueue, task); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,5 @@
-package role
+// Package schedule is the role that decides when feeds are due and dispatches them.
+package schedule
 
 import (
 	"context"
@@ -15,6 +16,7 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/schedule/plan"
 	"feedmesh/agent/role/schedule/policy"
+	"feedmesh/agent/role/work"
 	"feedmesh/agent/trace"
 	"feedmesh/agent/websub"
 	"feedmesh/config"
@@ -22,20 +24,22 @@ import (
 	"feedmesh/subjects"
 )
 
-// Schedule decides when feeds are due and dispatches them.
-var Schedule = Role{
-	Name:        "schedule",
-	Description: "decide when each feed is due, and dispatch due feeds; one active in the mesh, others on standby",
-	Store:       true,
-	Run: func(ctx context.Context, env *Env) error {
+// Run schedules the feeds while this process is the active one in the mesh, and maintains the streams, until
+// ctx ends.
+func Run(ctx context.Context, env *work.Env) error {
+	m := newMetrics(env.Metrics)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return env.Mesh.MaintainStreams(ctx) })
+	group.Go(func() error {
 		return env.Mesh.Single(ctx, subjects.ScheduleLease, func(ctx context.Context) error {
-			err := newScheduler(env).run(ctx)
+			err := newScheduler(env, m).run(ctx)
 			if err != nil && ctx.Err() == nil {
-				env.Metrics.stepDowns.Inc()
+				m.stepDowns.Inc()
 			}
 			return err
 		})
-	},
+	})
+	return group.Wait()
 }
 
 const (
@@ -60,11 +64,11 @@ const (
 type scheduler struct {
 	mesh           *mesh.Mesh
 	store          storage.Store
-	clock          Clock // of due times
-	wall           Clock // of timeouts: the system clock
+	clock          work.Clock // of due times
+	wall           work.Clock // of timeouts: the system clock
 	checkDiskSpace func() error
 	log            *slog.Logger
-	metrics        *Metrics
+	metrics        *metrics
 	trace          *trace.Tracer
 	hubs           websub.Options // an empty Base disables hubs
 
@@ -80,9 +84,9 @@ type scheduler struct {
 	outage        bool          // whether a network outage was active at the last check
 }
 
-func newScheduler(env *Env) *scheduler {
+func newScheduler(env *work.Env, m *metrics) *scheduler {
 	s := &scheduler{
-		mesh: env.Mesh, store: env.Store, clock: env.Clock, checkDiskSpace: env.CheckDiskSpace, log: env.Log, metrics: env.Metrics, trace: env.Trace,
+		mesh: env.Mesh, store: env.Store, clock: env.Clock, checkDiskSpace: env.CheckDiskSpace, log: env.Log, metrics: m, trace: env.Trace,
 		hubs: hubOptions(env),
 		plan: plan.New(plan.Options{
 			Policy:  policy.New(policySettings(env.Config)),
@@ -124,7 +128,7 @@ func (s *scheduler) run(ctx context.Context) error {
 		{saveEvery, s.saveHistory}, {saveAllEvery, s.saveAllHistory}, {saveEvery, s.move},
 		{probeEvery, s.probe}, {recordPollsEvery, s.recordPolls}, {checkGrowthEvery, s.recalibrateIfGrown}, {recalibrateEvery, s.recalibrate}, {reconcileEvery, s.reconcile},
 	} {
-		group.Go(func() error { return repeatEvery(ctx, job.every, job.do) })
+		group.Go(func() error { return work.RepeatEvery(ctx, job.every, job.do) })
 	}
 	if err := group.Wait(); err != nil {
 		return err

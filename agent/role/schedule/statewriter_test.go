@@ -1,4 +1,4 @@
-package role
+package schedule
 
 import (
 	"errors"
@@ -70,7 +70,7 @@ func TestBatches_AtomicChangesShareABatch(t *testing.T) {
 func TestStateWriter_CombinesConcurrentWrites(t *testing.T) {
 	r := newTestbed(t)
 	var lock sync.Mutex
-	w := newStateWriter(r.mesh, &lock)
+	w := newStateWriter(r.Mesh, &lock)
 	states := named("a", "b", "c", "d", "e")
 	var group sync.WaitGroup
 	for i := range 200 {
@@ -94,7 +94,7 @@ func TestStateWriter_CombinesConcurrentWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	var left []string
-	if err := r.mesh.LoadStates(t.Context(), func(s subjects.FeedState) { left = append(left, s.FeedID) }); err != nil {
+	if err := r.Mesh.LoadStates(t.Context(), func(s subjects.FeedState) { left = append(left, s.FeedID) }); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(left)
@@ -108,7 +108,7 @@ func TestStateWriter_AtomicChanges(t *testing.T) {
 		t.Run(fmt.Sprintf("together %v", together), func(t *testing.T) {
 			r := newTestbed(t)
 			var lock sync.Mutex
-			w := newStateWriter(r.mesh, &lock)
+			w := newStateWriter(r.Mesh, &lock)
 			if err := w.write(t.Context(), changes{states: named("b")}); err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestStateWriter_AtomicChanges(t *testing.T) {
 			if err := w.write(t.Context(), changes{states: named("a", "b"), atomic: together}); !errors.Is(err, mesh.ErrStale) {
 				t.Errorf("got %v, want a conflict", err)
 			}
-			a, err := r.mesh.State(t.Context(), "a")
+			a, err := r.Mesh.State(t.Context(), "a")
 			if err != nil {
 				t.Fatal(err)
 			}

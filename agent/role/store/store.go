@@ -1,4 +1,5 @@
-package role
+// Package store is the role that writes items and the feeds' statistics to the store.
+package store
 
 import (
 	"context"
@@ -6,32 +7,42 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/fault"
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/metric"
+	"feedmesh/agent/role/work"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
-// Store writes items to the store.
-var Store = Role{
-	Name:        "store",
-	Description: "store items and the feeds' statistics, each document in one transaction",
-	Store:       true,
-	Run: func(ctx context.Context, env *Env) error {
-		k := &storer{items: env.Store, out: env.Mesh, metrics: env.Metrics}
-		return mesh.ServeBatch(ctx, env.Mesh, subjects.StoreQueue, "", k, storeWorkers)
-	},
+// Run stores items until ctx ends.
+func Run(ctx context.Context, env *work.Env) error {
+	return mesh.ServeBatch(ctx, env.Mesh, subjects.StoreQueue, "", newStorer(env, env.Mesh), storeWorkers)
+}
+
+// NewActor returns the actor of the store queue, which publishes to out.
+func NewActor(env *work.Env, out subjects.Publisher) mesh.Actor[subjects.Store] {
+	return newStorer(env, out)
+}
+
+func newStorer(env *work.Env, out subjects.Publisher) *storer {
+	return &storer{
+		items: env.Store, out: out,
+		stored:    metric.Counter(env.Metrics, "feedmesh_items_stored_total", "New items stored."),
+		fencedOff: metric.Counter(env.Metrics, "feedmesh_fenced_off_total", "Writes rejected because a newer writer had taken over."),
+	}
 }
 
 // storeWorkers is two, so that one worker decodes during the other's transaction.
 const storeWorkers = 2
 
 type storer struct {
-	items   storage.Items
-	out     subjects.Publisher
-	metrics *Metrics
+	items             storage.Items
+	out               subjects.Publisher
+	stored, fencedOff prometheus.Counter
 
 	mu   sync.Mutex
 	next time.Time // earliest time of the next small batch
@@ -72,7 +83,7 @@ func (k *storer) waitTurn(ctx context.Context) {
 	k.next = time.Now().Add(wait + minStoreInterval)
 	k.mu.Unlock()
 	if wait > 0 {
-		sleep(ctx, wait)
+		work.Sleep(ctx, wait)
 	}
 }
 
@@ -85,13 +96,13 @@ func (k *storer) Receive(ctx context.Context, task subjects.Store) error {
 	case errors.Is(err, storage.ErrNotFound):
 		return mesh.Discard(err) // the feed was removed while its items were in progress
 	case errors.Is(err, storage.ErrFenced):
-		k.metrics.fencedOff.Inc()
+		k.fencedOff.Inc()
 		return k.requeueCluster(ctx, task)
 	case err != nil:
 		return err
 	}
 	fault.Point("committed store")
-	k.metrics.stored.Add(float64(len(stored.New)))
+	k.stored.Add(float64(len(stored.New)))
 
 	// All items, not only the new ones: this may be a retry after an attempt that stored them and then
 	// failed.
@@ -104,7 +115,7 @@ func (k *storer) Receive(ctx context.Context, task subjects.Store) error {
 	}); err != nil {
 		return err
 	}
-	return publishObservation(ctx, k.out, "store", subjects.Observation{
+	return work.PublishObservation(ctx, k.out, "store", subjects.Observation{
 		Receipt: task.Receipt, Outcome: subjects.Stored, Items: len(stored.New), Rate: task.Rate, Dates: task.Dates, Hints: task.Hints,
 		Malformed: task.Malformed,
 	})

@@ -1,4 +1,4 @@
-package role
+package store
 
 import (
 	"context"
@@ -10,7 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/work"
+	"feedmesh/agent/role/work/worktest"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
@@ -18,23 +22,24 @@ import (
 
 // storeTask returns the task to store items of the blog.
 func storeTask(keys string) subjects.Store {
-	id := storage.FeedID(blog)
+	id := storage.FeedID(worktest.Blog)
 	var items []storage.Item
 	for _, key := range strings.Fields(keys) {
-		items = append(items, anItem(id, key, key, key))
+		items = append(items, worktest.Item(id, key, key, key))
 	}
-	c := clusterTask(id, 1, items...)
+	c := worktest.ClusterTask(id, 1, items...)
 	return subjects.Store{Document: c.Document, Items: c.Items}
 }
 
-func newStorer(store storage.Items) (*storer, *outbox) {
-	out := &outbox{}
-	return &storer{items: store, out: out, metrics: metrics()}, out
+// storerOf returns a storer for a store.
+func storerOf(store storage.Store) (*storer, *worktest.Outbox) {
+	out := &worktest.Outbox{}
+	return newStorer(&work.Env{Store: store, Metrics: prometheus.NewRegistry()}, out), out
 }
 
 func TestStore_PublishesIndexTaskAndObservation(t *testing.T) {
-	store := storeWith(t, blog)
-	k, out := newStorer(store)
+	store := worktest.StoreWith(t, worktest.Blog)
+	k, out := storerOf(store)
 	task := storeTask("a b c")
 	want := []string{task.Items[0].ID, task.Items[1].ID, task.Items[2].ID}
 	var first subjects.Index
@@ -42,8 +47,8 @@ func TestStore_PublishesIndexTaskAndObservation(t *testing.T) {
 		if err := k.Receive(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
-		index := sent(t, out, subjects.IndexQueue)
-		if len(index) != 1 || !slices.Equal(index[0].IDs, want) || !index[0].Fetched.Equal(noon) {
+		index := worktest.Sent(t, out, subjects.IndexQueue)
+		if len(index) != 1 || !slices.Equal(index[0].IDs, want) || !index[0].Fetched.Equal(worktest.Noon) {
 			t.Fatalf("attempt %d: got index task %+v, want all items, with their fetch time", attempt, index)
 		}
 		if attempt == 1 {
@@ -51,7 +56,7 @@ func TestStore_PublishesIndexTaskAndObservation(t *testing.T) {
 		} else if index[0].ID() != first.ID() {
 			t.Errorf("attempt %d: got index task %s, want the same as before", attempt, index[0].ID())
 		}
-		seen := only(t, out, subjects.ObserveQueue).Observations
+		seen := worktest.Only(t, out, subjects.ObserveQueue).Observations
 		if len(seen) != 1 || seen[0].Receipt != task.Receipt || seen[0].Outcome != subjects.Stored || seen[0].Rate != 3 || seen[0].Items != 3*(2-attempt) {
 			t.Errorf("attempt %d: got %+v, want outcome stored with the receipt", attempt, seen)
 		}
@@ -63,7 +68,7 @@ func TestStore_PublishesIndexTaskAndObservation(t *testing.T) {
 }
 
 func TestStore_RepeatedItemsAreIndexedAgain(t *testing.T) {
-	k, out := newStorer(storeWith(t, blog))
+	k, out := storerOf(worktest.StoreWith(t, worktest.Blog))
 	ids := map[string]bool{}
 	for _, crawl := range []string{"c1", "c2"} {
 		task := storeTask("a")
@@ -72,7 +77,7 @@ func TestStore_RepeatedItemsAreIndexedAgain(t *testing.T) {
 		if err := k.Receive(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
-		ids[sent(t, out, subjects.IndexQueue)[0].ID()] = true
+		ids[worktest.Sent(t, out, subjects.IndexQueue)[0].ID()] = true
 	}
 	if len(ids) != 2 {
 		t.Errorf("got %d different index tasks, want 2: the queue drops duplicate IDs", len(ids))
@@ -80,10 +85,10 @@ func TestStore_RepeatedItemsAreIndexedAgain(t *testing.T) {
 }
 
 func TestStore_DiscardsItemsOfRemovedFeed(t *testing.T) {
-	k, out := newStorer(enginetest.Store(t))
+	k, out := storerOf(enginetest.Store(t))
 	err := k.Receive(t.Context(), storeTask("a"))
-	if !errors.Is(err, storage.ErrNotFound) || len(out.messages) != 0 {
-		t.Errorf("got %v (%T) and %d messages, want ErrNotFound and none", err, err, len(out.messages))
+	if !errors.Is(err, storage.ErrNotFound) || len(out.Messages) != 0 {
+		t.Errorf("got %v (%T) and %d messages, want ErrNotFound and none", err, err, len(out.Messages))
 	}
 	if got, want := fmt.Sprintf("%T", err), fmt.Sprintf("%T", mesh.Discard(err)); got != want {
 		t.Errorf("got an error of type %s, want %s", got, want)
@@ -94,17 +99,17 @@ func TestStore_DiscardsItemsOfRemovedFeed(t *testing.T) {
 type fullStore struct{ storage.Store }
 
 func (fullStore) PutItems(context.Context, storage.Batch) (storage.Stored, error) {
-	return storage.Stored{}, errAway
+	return storage.Stored{}, worktest.ErrAway
 }
 
 func TestStore_PublishesNothingBeforeTheCommit(t *testing.T) {
-	k, out := newStorer(fullStore{enginetest.Store(t)})
-	if err := k.Receive(t.Context(), storeTask("a")); !errors.Is(err, errAway) || len(out.messages) != 0 {
-		t.Errorf("got %v and %d messages, want the store's error and none", err, len(out.messages))
+	k, out := storerOf(fullStore{enginetest.Store(t)})
+	if err := k.Receive(t.Context(), storeTask("a")); !errors.Is(err, worktest.ErrAway) || len(out.Messages) != 0 {
+		t.Errorf("got %v and %d messages, want the store's error and none", err, len(out.Messages))
 	}
-	k, out = newStorer(storeWith(t, blog))
-	out.err = errAway
-	if err := k.Receive(t.Context(), storeTask("a")); !errors.Is(err, errAway) {
+	k, out = storerOf(worktest.StoreWith(t, worktest.Blog))
+	out.Err = worktest.ErrAway
+	if err := k.Receive(t.Context(), storeTask("a")); !errors.Is(err, worktest.ErrAway) {
 		t.Errorf("got %v when publishing fails, want that error, so that the task is retried", err)
 	}
 }
@@ -114,9 +119,9 @@ func TestStore_SmallBatchesAreSpaced(t *testing.T) {
 	for i := range full {
 		full[i] = storeTask("a")
 	}
-	store := storeWith(t, blog)
+	store := worktest.StoreWith(t, worktest.Blog)
 	synctest.Test(t, func(t *testing.T) {
-		k, _ := newStorer(store)
+		k, _ := storerOf(store)
 		for n, test := range []struct {
 			after time.Duration // since the batch before
 			batch []subjects.Store

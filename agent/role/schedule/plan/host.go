@@ -85,7 +85,7 @@ func (p *Plan) maxPerTask(h *host) int {
 }
 
 func (p *Plan) hostOf(url string) *host {
-	name := HostOf(url)
+	name := subjects.HostOf(url)
 	h := p.hosts[name]
 	if h == nil {
 		h = &host{Host: subjects.Host{Name: name}}

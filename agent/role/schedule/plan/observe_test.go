@@ -420,18 +420,3 @@ func TestTakeHistory_PollsKeepTheirReason(t *testing.T) {
 		}
 	}
 }
-
-func TestHostOf(t *testing.T) {
-	for url, want := range map[string]string{
-		"http://Example.ORG/feed":       "example.org",
-		"https://example.org:8443/feed": "example.org",
-		"http://[::1]:80/feed":          "::1",
-		"no address at all":             "no address at all",
-		"http://%zz/":                   "http://%zz/",
-		"":                              "",
-	} {
-		if got := HostOf(url); got != want {
-			t.Errorf("%q: got host %q, want %q", url, got, want)
-		}
-	}
-}

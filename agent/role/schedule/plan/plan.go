@@ -6,8 +6,6 @@ package plan
 import (
 	"iter"
 	"math/rand/v2"
-	"net/url"
-	"strings"
 	"time"
 
 	"feedmesh/agent/role/schedule/policy"
@@ -311,15 +309,6 @@ func (p *Plan) count(f *Feed, n int) {
 		t.Waiting += n
 	}
 	p.counts.Add(f.State, int64(n))
-}
-
-// HostOf returns the host of a URL in lower case, or the URL if it has none.
-func HostOf(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
-		return raw
-	}
-	return strings.ToLower(u.Hostname())
 }
 
 func tierOf(name string) policy.Tier {

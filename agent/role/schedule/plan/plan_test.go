@@ -96,7 +96,7 @@ func checkConsistent(t *testing.T, p *Plan) {
 		}
 		inFlight := f.State.Crawl != ""
 		switch {
-		case f.FeedID != id || f.host != p.hosts[HostOf(f.State.URL)]:
+		case f.FeedID != id || f.host != p.hosts[subjects.HostOf(f.State.URL)]:
 			t.Fatalf("feed %s: got key %s and host %s", f.FeedID, id, f.host.Name)
 		case inFlight != (p.inFlight[id] == f) || inFlight == f.State.Due.IsZero():
 			t.Fatalf("feed %s: got task %q and due %v", id, f.State.Crawl, f.State.Due)

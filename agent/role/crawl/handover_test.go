@@ -1,4 +1,4 @@
-package role
+package crawl
 
 import (
 	"net/http"
@@ -7,29 +7,37 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/parse"
+	"feedmesh/agent/role/work"
+	"feedmesh/agent/role/work/worktest"
+	"feedmesh/config"
 	"feedmesh/subjects"
 )
 
 func TestBodyCache_PassesBodiesFromCrawlToParse(t *testing.T) {
-	document := rss("a b c", plainly)
+	document := worktest.RSS("a b c", worktest.Plainly)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
-		w.Write(compressed(t, []byte(document)))
+		w.Write(worktest.Compressed(t, []byte(document)))
 	}))
 	t.Cleanup(site.Close)
 	client := fetch.New(fetch.Options{Timeout: time.Minute, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 1,
 		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	t.Cleanup(client.Close)
-	c, out := crawlerOf(&web{}, 1)
-	c.fetcher = client
-	defer c.bodies.AddReader()()
-	p, news := parserOf(storeWith(t, site.URL))
-	p.bodies = c.bodies
+	out, news := &worktest.Outbox{}, &worktest.Outbox{}
+	env := &work.Env{
+		Store: worktest.StoreWith(t, site.URL), Fetch: client, Metrics: prometheus.NewRegistry(),
+		Config: config.Config{Crawl: config.Crawl{Parallel: 1, MaxBody: 20 << 20}},
+	}
+	defer env.Bodies.AddReader()()
+	c, p := NewActor(env, out), parse.NewActor(env, news)
 	if err := c.Receive(t.Context(), crawlOf(site.URL)); err != nil {
 		t.Fatal(err)
 	}
-	task := sent(t, out, subjects.ParseQueue)[0]
+	task := worktest.Sent(t, out, subjects.ParseQueue)[0]
 	body := task.Body
 	task.Body = nil // so that only the cache has it
 	if err := p.Receive(t.Context(), task); err != nil {
@@ -39,9 +47,9 @@ func TestBodyCache_PassesBodiesFromCrawlToParse(t *testing.T) {
 	if err := p.Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	prepares := sent(t, news, subjects.PrepareQueue)
+	prepares := worktest.Sent(t, news, subjects.PrepareQueue)
 	for i, prepare := range prepares {
-		if got := titles(prepare.Entries); got != "a b c " {
+		if got := worktest.Titles(prepare.Entries); got != "a b c " {
 			t.Errorf("attempt %d: got entries %q, want a, b and c", i+1, got)
 		}
 	}
@@ -54,7 +62,7 @@ func TestBodyCache_PassesBodiesFromCrawlToParse(t *testing.T) {
 	if err := c.Receive(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
-	if c.bodies.Take(task.BodyHash) != nil {
+	if env.Bodies.Take(task.BodyHash) != nil {
 		t.Error("got an unchanged document in the cache")
 	}
 }
