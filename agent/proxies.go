@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
@@ -37,7 +38,7 @@ func (c *proxiesListCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	all, err := client.Proxies(ctx)
+	all, err := service.Call(ctx, client, wire.ListProxies, wire.None{})
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (c *proxiesSetCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	got, err := client.SetProxy(ctx, c.ID, wire.ProxySetting{URL: string(c.URL), Hosts: c.Host, Always: c.Always})
+	got, err := service.Call(ctx, client, wire.SetProxy, wire.SetProxyRequest{ID: c.ID, Body: wire.ProxySetting{URL: string(c.URL), Hosts: c.Host, Always: c.Always}})
 	if err != nil {
 		return err
 	}
@@ -144,7 +145,10 @@ func (c *proxiesRemoveCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	d, err := p.each(ctx, c.IDs, func(id string) error { return client.RemoveProxy(ctx, id) })
+	d, err := p.each(ctx, c.IDs, func(id string) error {
+		_, err := service.Call(ctx, client, wire.RemoveProxy, wire.ByID{ID: id})
+		return err
+	})
 	c.printDone(p, d, "%s: removed")
 	return err
 }

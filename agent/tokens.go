@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -32,7 +33,7 @@ func (c *tokensListCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	all, err := client.Tokens(ctx)
+	all, err := service.Call(ctx, client, wire.ListTokens, wire.None{})
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (c *tokensAddCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	made, err := client.AddToken(ctx, wire.TokenSetting{Name: c.Name, Scopes: []access.Scope{access.Scope(c.Scope)}})
+	made, err := service.Call(ctx, client, wire.AddToken, wire.AddTokenRequest{Body: wire.TokenSetting{Name: c.Name, Scopes: []access.Scope{access.Scope(c.Scope)}}})
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,10 @@ func (c *tokensRemoveCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	d, err := p.each(ctx, c.IDs, func(id string) error { return client.RemoveToken(ctx, id) })
+	d, err := p.each(ctx, c.IDs, func(id string) error {
+		_, err := service.Call(ctx, client, wire.RemoveToken, wire.ByID{ID: id})
+		return err
+	})
 	c.printDone(p, d, "%s: removed")
 	return err
 }

@@ -92,7 +92,7 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.SetProxy(ctx, "dead", wire.ProxySetting{URL: "http://127.0.0.1:1", Hosts: []string{"refuses.example"}}); err != nil {
+	if _, err := service.Call(ctx, client, wire.SetProxy, wire.SetProxyRequest{ID: "dead", Body: wire.ProxySetting{URL: "http://127.0.0.1:1", Hosts: []string{"refuses.example"}}}); err != nil {
 		t.Fatal(err)
 	}
 	farm := simulate.NewFeedServer(10, 5, time.Now())
@@ -124,7 +124,7 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 		return err == nil && status.Items == 51 && status.Indexed == 51
 	})
 	wait(t, "a dead proxy is seen to be dead", func() bool {
-		list, err := client.Proxies(ctx)
+		list, err := service.Call(ctx, client, wire.ListProxies, wire.None{})
 		return err == nil && len(list.Proxies) == 1 && list.Proxies[0].Health.State == wire.ProxyRests
 	})
 	if len(status.Agents) != len(role.All) {

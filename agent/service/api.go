@@ -73,9 +73,15 @@ type Deps struct {
 	CompareCommand []string
 }
 
+// A core is shared by all nouns.
+type core struct{ Deps }
+
 // A Server answers requests of the API. Its methods may be called concurrently.
 type Server struct {
-	Deps
+	*core
+	Proxies *Proxies
+	Tokens  *Tokens
+
 	importReady   chan struct{} // notifies RunImports of a new import
 	jobReady      chan struct{} // notifies RunJobs of a new job
 	backtestSlots chan struct{} // semaphore of concurrent back-tests
@@ -101,10 +107,13 @@ type Server struct {
 
 // New returns a server.
 func New(d Deps) *Server {
+	c := &core{Deps: d}
+	tokens := access.NewTokenStore(d.Store, d.Token)
 	return &Server{
-		Deps: d, importReady: make(chan struct{}, 1), jobReady: make(chan struct{}, 1), backtestSlots: make(chan struct{}, maxBacktests),
+		core: c, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens},
+		importReady: make(chan struct{}, 1), jobReady: make(chan struct{}, 1), backtestSlots: make(chan struct{}, maxBacktests),
 		bulkSlots: make(chan struct{}, maxBulks), comparisons: make(chan struct{}, 1),
-		tokens: access.NewTokenStore(d.Store, d.Token), failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
+		tokens: tokens, failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
 		requestLimiter: access.NewLimiter(float64(d.RequestsPerClient), burst*d.RequestsPerClient),
 		storeSlots:     make(chan struct{}, maxStoreSearches), editTimeout: defaultEditTimeout, streams: newStreams(),
 	}
@@ -133,7 +142,6 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	s.importRoutes(api)
 	s.exportRoutes(api)
 	s.discoverRoutes(api)
-	s.proxyRoutes(api)
 	s.searchRoutes(api)
 	s.itemRoutes(api)
 	s.similarRoutes(api)
@@ -149,9 +157,11 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	s.reindexRoutes(api)
 	s.statisticsRoutes(api)
 	s.eventRoutes(api)
-	s.tokenRoutes(api)
 
 	s.savedSearchRoutes(api)
+	for _, r := range s.routes() {
+		r.register(api, s)
+	}
 
 	s.healthRoutes(mux)
 	mux.Handle("/outputs/", output.Handler(mux, s.Store))
@@ -161,7 +171,7 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	mux.Handle("/accounts/", readers)
 	mux.Handle("/api/", notFound(mux))
 	mux.Handle("/", pages)
-	return s.guarded(mux, scopesOf(api))
+	return s.guarded(mux, scopesOf(api, s.scopeTable()))
 }
 
 // op describes an operation and the statuses that any operation may answer with. Its scope is in [scopes].
@@ -191,6 +201,9 @@ const statusGone = 499
 
 // problem converts an error to a response. Errors that no client caused are logged.
 func (s *Server) problem(err error) error {
+	if p := asProblem(err); p != nil {
+		return p
+	}
 	var conflict *ConflictError
 	var list *InvalidListError
 	var syntaxErr *query.SyntaxError

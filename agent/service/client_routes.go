@@ -17,21 +17,6 @@ import (
 	"feedmesh/subjects"
 )
 
-// Proxies returns all proxies, ordered by ID.
-func (c *Client) Proxies(ctx context.Context) (wire.Proxies, error) {
-	return call[wire.Proxies](ctx, c, "GET", "/api/proxies", nil, nil)
-}
-
-// SetProxy adds or changes a proxy.
-func (c *Client) SetProxy(ctx context.Context, id string, p wire.ProxySetting) (wire.Proxy, error) {
-	return call[wire.Proxy](ctx, c, "PUT", "/api/proxies/"+url.PathEscape(id), nil, p)
-}
-
-// RemoveProxy removes a proxy.
-func (c *Client) RemoveProxy(ctx context.Context, id string) error {
-	return c.do(ctx, "DELETE", "/api/proxies/"+url.PathEscape(id))
-}
-
 // Search returns a page of items that match a search.
 func (c *Client) Search(ctx context.Context, s wire.Search) (wire.SearchResults, error) {
 	q := url.Values{}
@@ -235,21 +220,6 @@ func (c *Client) Statistics(ctx context.Context, days int, zone string) (wire.St
 	q := url.Values{"days": {strconv.Itoa(days)}}
 	set(q, "zone", zone)
 	return call[wire.Statistics](ctx, c, "GET", "/api/statistics", q, nil)
-}
-
-// Tokens returns all tokens but the owner's, without their secrets.
-func (c *Client) Tokens(ctx context.Context) (wire.Tokens, error) {
-	return call[wire.Tokens](ctx, c, "GET", "/api/tokens", nil, nil)
-}
-
-// AddToken creates a token.
-func (c *Client) AddToken(ctx context.Context, t wire.TokenSetting) (wire.NewToken, error) {
-	return call[wire.NewToken](ctx, c, "POST", "/api/tokens", nil, t)
-}
-
-// RemoveToken removes a token.
-func (c *Client) RemoveToken(ctx context.Context, id string) error {
-	return c.do(ctx, "DELETE", "/api/tokens/"+url.PathEscape(id))
 }
 
 // SavedSearches returns all saved searches, ordered by name.

@@ -3,12 +3,9 @@ package service
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/wire"
@@ -16,40 +13,27 @@ import (
 	"feedmesh/subjects"
 )
 
-func (s *Server) proxyRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/proxies", "list-proxies", "All proxies, ordered by ID", 503), s.listProxies)
-	huma.Register(api, op("PUT", "/api/proxies/{id}", "set-proxy", "Add a proxy, or change it", 400, 422, 503), s.setProxy)
-	remove := op("DELETE", "/api/proxies/{id}", "remove-proxy", "Remove a proxy; feeds configured for it use the default routing again", 404, 503)
-	remove.DefaultStatus = http.StatusNoContent
-	huma.Register(api, remove, s.removeProxy)
-}
+// Proxies answers requests about the proxies of feeds.
+type Proxies struct{ *core }
 
 // proxyOf returns a proxy as clients see it.
 func proxyOf(p storage.Proxy) wire.Proxy {
 	return wire.Proxy{ID: p.ID, URL: publicURL(p.URL), Hosts: append([]string{}, p.Hosts...), Always: p.Always, Added: p.Added}
 }
 
-func (s *Server) listProxies(ctx context.Context, _ *struct{}) (*body[wire.Proxies], error) {
-	all, err := s.Proxies(ctx)
-	if err != nil {
-		return nil, s.problem(err)
-	}
-	return &body[wire.Proxies]{Body: all}, nil
-}
-
-// Proxies returns all proxies, ordered by ID, with their health.
-func (s *Server) Proxies(ctx context.Context) (wire.Proxies, error) {
-	stored, err := storage.Proxies(s.Store).List(ctx)
+// List returns all proxies, ordered by ID, with their health.
+func (p *Proxies) List(ctx context.Context, _ wire.None) (wire.Proxies, error) {
+	stored, err := storage.Proxies(p.Store).List(ctx)
 	if err != nil {
 		return wire.Proxies{}, err
 	}
 	out := wire.Proxies{Proxies: make([]wire.Proxy, len(stored))}
 	var state *subjects.Proxy
-	for i, p := range stored {
+	for i, one := range stored {
 		if err == nil { // skip the mesh after its first error
-			state, err = s.Mesh.Proxy(ctx, p.ID)
+			state, err = p.Mesh.Proxy(ctx, one.ID)
 		}
-		out.Proxies[i] = proxyOf(p)
+		out.Proxies[i] = proxyOf(one)
 		out.Proxies[i].Health = proxyHealth(state, err)
 	}
 	return out, nil
@@ -76,59 +60,52 @@ func proxyHealth(p *subjects.Proxy, err error) *wire.ProxyHealth {
 	return h
 }
 
-func (s *Server) setProxy(ctx context.Context, in *struct {
-	ID   string `path:"id" maxLength:"32" pattern:"^[a-z0-9][a-z0-9-]*$" patternDescription:"lower-case letters, digits and hyphens"`
-	Body wire.ProxySetting
-}) (*body[wire.Proxy], error) {
-	all, err := storage.Proxies(s.Store).List(ctx)
+// Set adds or changes a proxy. The redacted password of an answer keeps the stored one.
+func (p *Proxies) Set(ctx context.Context, in wire.SetProxyRequest) (wire.Proxy, error) {
+	all, err := storage.Proxies(p.Store).List(ctx)
 	if err != nil {
-		return nil, s.problem(err)
+		return wire.Proxy{}, err
 	}
-	p := storage.Proxy{ID: in.ID, URL: in.Body.URL, Always: in.Body.Always, Added: s.Now()}
-	if i := slices.IndexFunc(all, func(old storage.Proxy) bool { return old.ID == p.ID }); i >= 0 {
-		p.Added = all[i].Added
-		p.URL = withPassword(p.URL, all[i].URL)
+	proxy := storage.Proxy{ID: in.ID, URL: in.Body.URL, Always: in.Body.Always, Added: p.Now()}
+	if i := slices.IndexFunc(all, func(old storage.Proxy) bool { return old.ID == in.ID }); i >= 0 {
+		proxy.Added = all[i].Added
+		proxy.URL = withPassword(proxy.URL, all[i].URL)
 	}
-	var problems []error
-	if p.ID == direct {
-		problems = append(problems, fieldError("path.id", "direct means no proxy; choose another name"))
+	var problems []FieldError
+	if proxy.ID == direct {
+		problems = append(problems, fieldf("path.id", "direct means no proxy; choose another name"))
 	}
-	if err := fetch.CheckProxy(p.URL); err != nil {
-		problems = append(problems, fieldError("body.url", "%v", err))
+	if err := fetch.CheckProxy(proxy.URL); err != nil {
+		problems = append(problems, fieldf("body.url", "%v", err))
 	}
 	for _, name := range in.Body.Hosts {
 		host, err := hostSuffix(name)
 		if err != nil {
-			problems = append(problems, fieldError("body.hosts", "%v", err))
-		} else if !slices.Contains(p.Hosts, host) {
-			p.Hosts = append(p.Hosts, host)
+			problems = append(problems, fieldf("body.hosts", "%v", err))
+		} else if !slices.Contains(proxy.Hosts, host) {
+			proxy.Hosts = append(proxy.Hosts, host)
 		}
 	}
 	if len(problems) > 0 {
-		return nil, huma.Error422UnprocessableEntity("the proxy is wrong, nothing was changed", problems...)
+		return wire.Proxy{}, &Error{KindInvalid, "the proxy is wrong, nothing was changed", problems}
 	}
-	if err := storage.Proxies(s.Store).Put(ctx, p); err != nil {
-		return nil, s.problem(err)
+	if err := storage.Proxies(p.Store).Put(ctx, proxy); err != nil {
+		return wire.Proxy{}, err
 	}
-	if err := s.publishProxiesChanged(ctx); err != nil {
-		return nil, s.problem(err)
-	}
-	return &body[wire.Proxy]{Body: proxyOf(p)}, nil
+	return proxyOf(proxy), p.publishChanged(ctx)
 }
 
-func (s *Server) removeProxy(ctx context.Context, in *byID) (*struct{}, error) {
-	if err := storage.Proxies(s.Store).Remove(ctx, in.ID); err != nil {
-		return nil, s.problem(fmt.Errorf("proxy %s: %w", in.ID, err))
+// Remove removes a proxy; feeds configured for it use the default routing again.
+func (p *Proxies) Remove(ctx context.Context, in wire.ByID) (wire.None, error) {
+	if err := storage.Proxies(p.Store).Remove(ctx, in.ID); err != nil {
+		return wire.None{}, fmt.Errorf("proxy %s: %w", in.ID, err)
 	}
-	if err := s.publishProxiesChanged(ctx); err != nil {
-		return nil, s.problem(err)
-	}
-	return nil, nil
+	return wire.None{}, p.publishChanged(ctx)
 }
 
-// publishProxiesChanged makes the schedule reload the proxies now instead of within ten minutes.
-func (s *Server) publishProxiesChanged(ctx context.Context) error {
-	return publishObservations(ctx, s.Mesh, observation("", "", subjects.Changed))
+// publishChanged makes the schedule reload the proxies now instead of within ten minutes.
+func (p *Proxies) publishChanged(ctx context.Context) error {
+	return publishObservations(ctx, p.Mesh, observation("", "", subjects.Changed))
 }
 
 // withPassword replaces the redacted password of a proxy's URL with the stored one, so that clients can send

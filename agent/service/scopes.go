@@ -1,6 +1,7 @@
 package service
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 
@@ -16,7 +17,7 @@ var scopes = map[string]access.Scope{
 	"explain-items": access.Search, "list-stories": access.Search, "get-story": access.Search, "list-bursts": access.Search,
 
 	"list-feeds": access.Read, "count-feeds": access.Read, "list-polls": access.Read, "report-import": access.Read, "get-feed": access.Read, "export-feeds": access.Read, "list-imports": access.Read, "get-import": access.Read,
-	"list-import-lines": access.Read, "list-proxies": access.Read, "get-status": access.Read, "list-quarantine": access.Read,
+	"list-import-lines": access.Read, "get-status": access.Read, "list-quarantine": access.Read,
 	"get-quarantined": access.Read, "list-rules": access.Read, "get-rules": access.Read, "list-rule-versions": access.Read,
 	"check-rules": access.Read, "diff-rules": access.Read, "test-rules": access.Read, "list-jobs": access.Read, "get-job": access.Read,
 	"list-spam": access.Read, "get-reindex": access.Read, "list-searches": access.Read, "get-search": access.Read, "get-statistics": access.Read, "watch-events": access.Read,
@@ -26,8 +27,7 @@ var scopes = map[string]access.Scope{
 	"label-item": access.Write, "unlabel-item": access.Write, "repeat-item": access.Write, "differ-item": access.Write,
 	"save-search": access.Write, "remove-search": access.Write, "click-item": access.Write, "split-story": access.Write, "join-stories": access.Write,
 
-	"list-tokens": access.Admin, "add-token": access.Admin, "remove-token": access.Admin, "set-proxy": access.Admin,
-	"remove-proxy": access.Admin, "put-rules": access.Admin, "restore-rules": access.Admin, "backtest-rules": access.Admin,
+	"put-rules": access.Admin, "restore-rules": access.Admin, "backtest-rules": access.Admin,
 	"apply-rules": access.Admin, "train-rules": access.Admin, "cancel-job": access.Admin, "undo-job": access.Admin,
 	"replay-quarantined": access.Admin, "drop-quarantined": access.Admin, "begin-reindex": access.Admin,
 }
@@ -82,15 +82,24 @@ func pathOf(pattern string) string {
 	return ""
 }
 
+// scopeTable returns the required scope of each operation.
+func (s *Server) scopeTable() map[string]access.Scope {
+	all := maps.Clone(scopes)
+	for _, r := range s.routes() {
+		all[r.id] = r.scope
+	}
+	return all
+}
+
 // scopesOf returns the scope of each operation, by the pattern it has in the mux.
-func scopesOf(api huma.API) map[string]access.Scope {
+func scopesOf(api huma.API, table map[string]access.Scope) map[string]access.Scope {
 	all := map[string]access.Scope{}
 	for path, item := range api.OpenAPI().Paths {
 		for method, o := range map[string]*huma.Operation{
 			http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
 		} {
 			if o != nil {
-				all[method+" "+path] = scopeOf(o.OperationID)
+				all[method+" "+path] = table[o.OperationID]
 			}
 		}
 	}
@@ -112,7 +121,9 @@ var schemes = map[string]*huma.SecurityScheme{
 }
 
 // securityOf returns the authentication schemes and the scope of an operation.
-func securityOf(name string) []map[string][]string {
-	scope := []string{string(scopeOf(name))}
+func securityOf(name string) []map[string][]string { return securityFor(scopeOf(name)) }
+
+func securityFor(s access.Scope) []map[string][]string {
+	scope := []string{string(s)}
 	return []map[string][]string{{"bearer": scope}, {"basic": scope}}
 }

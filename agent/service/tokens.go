@@ -4,25 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"unicode"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
-func (s *Server) tokenRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/tokens", "list-tokens", "All tokens but the owner's, without their secrets", 503), s.listTokens)
-	add := op("POST", "/api/tokens", "add-token", "Create a token; its secret is shown once", 400, 409, 422, 503)
-	add.DefaultStatus = http.StatusCreated
-	huma.Register(api, add, s.addToken)
-	remove := op("DELETE", "/api/tokens/{id}", "remove-token", "Remove a token; it works nowhere after ten seconds", 404, 503)
-	remove.DefaultStatus = http.StatusNoContent
-	huma.Register(api, remove, s.removeToken)
+// Tokens answers requests about access tokens.
+type Tokens struct {
+	*core
+	tokens *access.TokenStore
 }
 
 // tokenOfStore returns a token as clients see it.
@@ -34,45 +27,36 @@ func tokenOfStore(t storage.Token) wire.Token {
 	return out
 }
 
-func (s *Server) listTokens(ctx context.Context, _ *struct{}) (*body[wire.Tokens], error) {
-	all, err := s.tokens.Tokens(ctx)
+// List returns all tokens but the owner's, without their secrets.
+func (t *Tokens) List(ctx context.Context, _ wire.None) (wire.Tokens, error) {
+	all, err := t.tokens.Tokens(ctx)
 	if err != nil {
-		return nil, s.problem(err)
+		return wire.Tokens{}, err
 	}
-	out := &body[wire.Tokens]{Body: wire.Tokens{Tokens: make([]wire.Token, len(all))}}
+	out := wire.Tokens{Tokens: make([]wire.Token, len(all))}
 	for i, token := range all {
-		out.Body.Tokens[i] = tokenOfStore(token)
+		out.Tokens[i] = tokenOfStore(token)
 	}
 	return out, nil
 }
 
-func (s *Server) addToken(ctx context.Context, in *struct{ Body wire.TokenSetting }) (*struct {
-	CacheControl string `header:"Cache-Control"`
-	Body         wire.NewToken
-}, error) {
+// Add creates a token. Its secret is in this answer only.
+func (t *Tokens) Add(ctx context.Context, in wire.AddTokenRequest) (wire.NewToken, error) {
 	name := strings.TrimSpace(in.Body.Name)
 	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
-		return nil, huma.Error422UnprocessableEntity("the token is wrong, none was made", fieldError("body.name", "a name has letters in it, on one line"))
+		return wire.NewToken{}, &Error{KindInvalid, "the token is wrong, none was made", []FieldError{fieldf("body.name", "a name has letters in it, on one line")}}
 	}
-	token, secret, err := s.tokens.Create(ctx, name, in.Body.Scopes, s.Now())
+	token, secret, err := t.tokens.Create(ctx, name, in.Body.Scopes, t.Now())
 	if errors.Is(err, storage.ErrTooMany) {
-		return nil, huma.Error409Conflict(fmt.Sprintf("there are %d tokens, as many as there may be: remove one first", storage.MaxTokens))
-	} else if err != nil {
-		return nil, s.problem(err)
+		return wire.NewToken{}, errorf(KindConflict, "there are %d tokens, as many as there may be: remove one first", storage.MaxTokens)
 	}
-	return &struct {
-		CacheControl string `header:"Cache-Control"`
-		Body         wire.NewToken
-	}{"no-store", wire.NewToken{Token: tokenOfStore(token), Secret: secret}}, nil
+	return wire.NewToken{Token: tokenOfStore(token), Secret: secret}, err
 }
 
-func (s *Server) removeToken(ctx context.Context, in *byID) (*struct{}, error) {
-	if err := s.tokens.Remove(ctx, in.ID); err != nil {
-		return nil, s.problem(fmt.Errorf("token %s: %w", in.ID, err))
+// Remove removes a token with the read and starred marks of its client.
+func (t *Tokens) Remove(ctx context.Context, in wire.ByID) (wire.None, error) {
+	if err := t.tokens.Remove(ctx, in.ID); err != nil {
+		return wire.None{}, fmt.Errorf("token %s: %w", in.ID, err)
 	}
-	// The read and starred marks of its client are deleted too.
-	if err := s.Store.DeleteMarks(ctx, in.ID); err != nil {
-		return nil, s.problem(err)
-	}
-	return nil, nil
+	return wire.None{}, t.Store.DeleteMarks(ctx, in.ID)
 }

@@ -142,7 +142,7 @@ func TestTokens_StoreUnavailable(t *testing.T) {
 // awayTokens is an unavailable store of tokens.
 type awayTokens struct{ storage.Store }
 
-func (awayTokens) Tokens(context.Context) ([]storage.Token, error) {
+func (awayTokens) ReadRecords(context.Context, *storage.Table, storage.RecordQuery) ([]any, error) {
 	return nil, storage.ErrUnavailable
 }
 

@@ -1,6 +1,10 @@
 package wire
 
-import "time"
+import (
+	"time"
+
+	"feedmesh/agent/access"
+)
 
 // A Proxy is a proxy for hosts that refuse direct requests.
 type Proxy struct {
@@ -42,3 +46,19 @@ type ProxySetting struct {
 	Hosts  []string `json:"hosts,omitempty" maxItems:"1000" doc:"Suffixes of host names that use it, such as example.org; empty: all hosts that need a proxy."`
 	Always bool     `json:"always,omitempty" doc:"Always use it, not only after a direct request was blocked."`
 }
+
+// A SetProxyRequest adds or changes a proxy.
+type SetProxyRequest struct {
+	ID   string `path:"id" maxLength:"32" pattern:"^[a-z0-9][a-z0-9-]*$" patternDescription:"lower-case letters, digits and hyphens"`
+	Body ProxySetting
+}
+
+// The operations on proxies.
+var (
+	ListProxies = Operation[None, Proxies]{ID: "list-proxies", Method: "GET", Path: "/api/proxies", Tag: "proxies", Scope: access.Read,
+		Summary: "All proxies, ordered by ID", Errors: []int{503}}
+	SetProxy = Operation[SetProxyRequest, Proxy]{ID: "set-proxy", Method: "PUT", Path: "/api/proxies/{id}", Tag: "proxies", Scope: access.Admin,
+		Summary: "Add a proxy, or change it", Errors: []int{400, 422, 503}}
+	RemoveProxy = Operation[ByID, None]{ID: "remove-proxy", Method: "DELETE", Path: "/api/proxies/{id}", Tag: "proxies", Scope: access.Admin,
+		Summary: "Remove a proxy; feeds configured for it use the default routing again", Errors: []int{404, 503}}
+)

@@ -31,3 +31,16 @@ type TokenSetting struct {
 	Name   string         `json:"name" minLength:"1" maxLength:"64" doc:"Name of the token, such as its device or site."`
 	Scopes []access.Scope `json:"scopes" minItems:"1" maxItems:"4" enum:"search,read,write,admin" doc:"Permissions; each scope includes those before it. Tokens for public pages need search only."`
 }
+
+// An AddTokenRequest creates a token.
+type AddTokenRequest struct{ Body TokenSetting }
+
+// The operations on tokens.
+var (
+	ListTokens = Operation[None, Tokens]{ID: "list-tokens", Method: "GET", Path: "/api/tokens", Tag: "tokens", Scope: access.Admin,
+		Summary: "All tokens but the owner's, without their secrets", Errors: []int{503}}
+	AddToken = Operation[AddTokenRequest, NewToken]{ID: "add-token", Method: "POST", Path: "/api/tokens", Tag: "tokens", Scope: access.Admin,
+		Summary: "Create a token; its secret is shown once", Errors: []int{400, 409, 422, 503}, Status: 201, NoStore: true}
+	RemoveToken = Operation[ByID, None]{ID: "remove-token", Method: "DELETE", Path: "/api/tokens/{id}", Tag: "tokens", Scope: access.Admin,
+		Summary: "Remove a token; it works nowhere after ten seconds", Errors: []int{404, 503}}
+)

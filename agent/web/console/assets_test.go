@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestAssets_AreImmutable(t *testing.T) {
@@ -23,7 +24,7 @@ func TestAssets_AreImmutable(t *testing.T) {
 		again := httptest.NewRequest("GET", path, nil)
 		again.Header.Set("If-None-Match", r.Header.Get("ETag"))
 		w := httptest.NewRecorder()
-		Handler(hostile()).ServeHTTP(w, again)
+		handler(hostile(), time.Now).ServeHTTP(w, again)
 		if w.Code != http.StatusNotModified {
 			t.Errorf("%s asked again: status %d, want 304", path, w.Code)
 		}

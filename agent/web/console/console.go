@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"feedmesh/agent/service"
 )
 
 // A Source provides the data of the pages; [service.Server] implements it. Its methods return
@@ -33,8 +35,8 @@ const pageTimeout = 10 * time.Second
 
 // Handler returns the handler of all pages; it answers unregistered paths with 404. Forms change data: the
 // caller must reject cross-site requests, as [service.Server] does.
-func Handler(source Source) http.Handler {
-	return handler(source, time.Now)
+func Handler(s *service.Server) http.Handler {
+	return handler(adapter{s}, time.Now)
 }
 
 func handler(source Source, now func() time.Time) http.Handler {

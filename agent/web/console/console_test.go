@@ -318,7 +318,7 @@ func TestPages_RejectOtherMethods(t *testing.T) {
 			}
 		}
 	}
-	server := httptest.NewServer(Handler(hostile()))
+	server := httptest.NewServer(handler(hostile(), time.Now))
 	defer server.Close()
 	r, err := http.Head(server.URL + "/status")
 	if err != nil {

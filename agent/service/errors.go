@@ -1,0 +1,43 @@
+package service
+
+import "fmt"
+
+// A Kind says why a request can't be done.
+type Kind int
+
+// The kinds of errors.
+const (
+	KindMalformed    Kind = iota + 1 // it can't be read
+	KindInvalid                      // a value is not allowed
+	KindNotFound                     // it names nothing that exists
+	KindConflict                     // the current state does not allow it
+	KindPrecondition                 // it must state the version that it is based on
+	KindTooLarge                     // its content exceeds a limit
+	KindBusy                         // too many of its kind are running: retry later
+)
+
+// An Error is a request that can't be done as asked. Its message is for the user who asked.
+type Error struct {
+	Kind    Kind
+	Message string
+	Fields  []FieldError // errors in single parts of the request; optional
+}
+
+// A FieldError is an error in one part of a request.
+type FieldError struct {
+	At      string // such as body.url; empty: the whole body
+	Message string
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// errorf returns an error of a kind.
+func errorf(k Kind, format string, args ...any) *Error {
+	return &Error{Kind: k, Message: fmt.Sprintf(format, args...)}
+}
+
+// fieldf returns an error in one part of a request.
+func fieldf(at, format string, args ...any) FieldError {
+	return FieldError{At: at, Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,117 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"feedmesh/agent/access"
+	"feedmesh/agent/wire"
+)
+
+// A route registers one operation.
+type route struct {
+	id       string
+	scope    access.Scope
+	register func(api huma.API, s *Server)
+}
+
+// handle returns the route of an operation. serve answers its requests.
+func handle[In, Out any](o wire.Operation[In, Out], serve func(context.Context, In) (Out, error)) route {
+	return route{o.ID, o.Scope, func(api huma.API, s *Server) {
+		described := describe(o)
+		answer := func(ctx context.Context, in *In) (Out, error) {
+			out, err := serve(ctx, *in)
+			if err != nil {
+				err = s.problem(err)
+			}
+			return out, err
+		}
+		switch typed := any(answer).(type) {
+		case func(context.Context, *In) (wire.None, error):
+			huma.Register(api, described, func(ctx context.Context, in *In) (*struct{}, error) {
+				_, err := typed(ctx, in)
+				return nil, err
+			})
+		case func(context.Context, *In) (wire.Document, error):
+			described.Responses = map[string]*huma.Response{"200": {
+				Content: map[string]*huma.MediaType{o.Type: {Schema: &huma.Schema{Type: huma.TypeString}}},
+			}}
+			huma.Register(api, described, func(ctx context.Context, in *In) (*documentAnswer, error) {
+				d, err := typed(ctx, in)
+				if err != nil {
+					return nil, err
+				}
+				return &documentAnswer{ContentType: d.Type, ETag: d.ETag, Body: d.Data}, nil
+			})
+		default:
+			huma.Register(api, described, func(ctx context.Context, in *In) (*jsonAnswer[Out], error) {
+				out, err := answer(ctx, in)
+				if err != nil {
+					return nil, err
+				}
+				a := &jsonAnswer[Out]{Body: out}
+				if o.NoStore {
+					a.CacheControl = "no-store"
+				}
+				return a, nil
+			})
+		}
+	}}
+}
+
+type jsonAnswer[T any] struct {
+	CacheControl string `header:"Cache-Control"`
+	Body         T
+}
+
+type documentAnswer struct {
+	ContentType string `header:"Content-Type"`
+	ETag        string `header:"ETag"`
+	Body        []byte
+}
+
+// describe returns the OpenAPI description of an operation, with the statuses that any operation may answer.
+func describe[In, Out any](o wire.Operation[In, Out]) huma.Operation {
+	d := op(o.Method, o.Path, o.ID, o.Summary, o.Errors...)
+	d.Description, d.Security = o.Description, securityFor(o.Scope)
+	if o.Tag != "" {
+		d.Tags = []string{o.Tag}
+	}
+	if _, none := any(*new(Out)).(wire.None); none {
+		d.DefaultStatus = http.StatusNoContent
+	}
+	if o.Status != 0 {
+		d.DefaultStatus = o.Status
+	}
+	if o.MaxBody != 0 {
+		d.MaxBodyBytes = o.MaxBody + 1 // exclusive
+	}
+	return d
+}
+
+// kindStatus is the HTTP status of each kind of error.
+var kindStatus = map[Kind]int{
+	KindMalformed:    http.StatusBadRequest,
+	KindInvalid:      http.StatusUnprocessableEntity,
+	KindNotFound:     http.StatusNotFound,
+	KindConflict:     http.StatusConflict,
+	KindPrecondition: http.StatusPreconditionRequired,
+	KindTooLarge:     http.StatusRequestEntityTooLarge,
+	KindBusy:         http.StatusTooManyRequests,
+}
+
+// asProblem returns the response of an [*Error], or nil for another error.
+func asProblem(err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return nil
+	}
+	details := make([]error, len(e.Fields))
+	for i, f := range e.Fields {
+		details[i] = &huma.ErrorDetail{Location: f.At, Message: f.Message}
+	}
+	return huma.NewError(kindStatus[e.Kind], e.Message, details...)
+}
