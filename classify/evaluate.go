@@ -29,11 +29,10 @@ func (r *Rules) Evaluate(d Document) Outcome {
 
 // An evaluation is the working memory for one document. It is reused through a pool, like [sectionState].
 type evaluation struct {
-	rules      *Rules
-	stamp      uint32
-	language   string
-	segments   []segment
-	fields     fields
+	rules    *Rules
+	stamp    uint32
+	language string
+	fields
 	active     []*sectionState // of the sections that apply to the document
 	sections   []*sectionState // the same, by section; other entries are stale
 	candidates candidateSet
@@ -86,8 +85,7 @@ func (f *evaluation) begin(d *Document) {
 		f.stamp = 1
 	}
 	f.language = d.Language
-	f.segments = appendSegments(f.segments, d, f.rules.wordFields)
-	f.fields.fill(d)
+	f.fields.read(d, f.rules.wordFields)
 	f.activateScope(rule.Scope{})
 	f.activateScope(rule.Scope{Kind: rule.Feed, Value: d.FeedID})
 	for _, tag := range d.FeedTags {
@@ -121,8 +119,8 @@ func (f *evaluation) end() {
 	}
 	clear(f.active)
 	clear(f.segments)
-	f.active, f.segments = f.active[:0], f.segments[:0]
-	f.fields = fields{values: f.fields.values[:0]}
+	f.active = f.active[:0]
+	f.fields = fields{values: f.values[:0], segments: f.segments[:0]}
 	f.scored, f.allHits, f.matched, f.evidence = f.scored[:0], f.allHits[:0], f.matched[:0], f.evidence[:0]
 }
 

@@ -3,6 +3,8 @@ package classify
 import (
 	"cmp"
 	"slices"
+
+	"feedmesh/classify/rule"
 )
 
 // A hit is a term of a rule that occurs, with its best field.
@@ -66,10 +68,10 @@ func (f *evaluation) collectHits(rank int32, m *sectionState) {
 // scoreHits returns the points of the hits.
 func (f *evaluation) scoreHits(score points) (strong, body points) {
 	for _, h := range f.ruleHits {
-		if p := &fieldRanks[h.fieldRank]; p.body {
-			body += score * p.worth
+		if f := &rule.Fields[fieldRanks[h.fieldRank]]; f.Mentions {
+			body += score * points(f.Worth)
 		} else {
-			strong += score * p.worth
+			strong += score * points(f.Worth)
 		}
 	}
 	if strong == 0 && body == 0 {

@@ -47,7 +47,7 @@ func (f *evaluation) explain() []RuleMatch {
 			if h := f.evidence[j]; h.pattern < 0 {
 				evidence[j] = Evidence{Words: f.rules.facts[^h.pattern]}
 			} else {
-				evidence[j] = Evidence{m.shown[h.pattern], rule.FieldNames[fieldRanks[h.fieldRank].field]}
+				evidence[j] = Evidence{m.shown[h.pattern], fieldRanks[h.fieldRank].String()}
 			}
 		}
 		all[i] = RuleMatch{f.rules.infos[n.rule].place, evidence[at:n.evidenceEnd:n.evidenceEnd], n.points.score()}

@@ -3,6 +3,7 @@ package classify
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"feedmesh/classify/rule"
 )
@@ -22,33 +23,25 @@ const (
 	maxBody   = 3 * point // maximum that body, author and feed title may give a label, because they mention many subjects
 )
 
-// fieldRanks lists the fields in descending order of the worth of a term that occurs there. A term counts
-// once, in its best field. Fields without worth restrict the documents that a rule applies to and are no
-// evidence of their subject.
-var fieldRanks = [...]struct {
-	field rule.Field
-	worth points // for a score of 1
-	body  bool   // counts towards maxBody
-}{
-	{rule.Title, 3, false},
-	{rule.Tags, 2, false},
-	{rule.Host, 2, false},
-	{rule.URL, 2, false},
-	{rule.Body, 1, true},
-	{rule.Author, 1, true},
-	{rule.FeedTitle, 1, true},
-	{rule.FeedTags, 0, false},
-	{rule.Lang, 0, false},
-}
+// fieldRanks lists the fields as evidence, the best first. A term counts once, in its best field.
+var fieldRanks = func() (ranks [rule.FieldCount - 1]rule.Field) {
+	for i := range ranks {
+		ranks[i] = rule.Field(i) + 1
+	}
+	slices.SortFunc(ranks[:], func(a, b rule.Field) int { return rule.Fields[a].Rank - rule.Fields[b].Rank })
+	return ranks
+}()
 
 // A fieldSet is a bit set of indexes in fieldRanks, the best field in the lowest bit.
 type fieldSet uint16
 
 var fieldSets = func() (sets [rule.FieldCount]fieldSet) {
-	for i, p := range fieldRanks {
-		sets[p.field] = 1 << i
+	for i, f := range fieldRanks {
+		sets[f] = 1 << i
+		if rule.Fields[f].Anywhere {
+			sets[rule.Anywhere] |= sets[f]
+		}
 	}
-	sets[rule.Anywhere] = sets[rule.Title] | sets[rule.Tags] | sets[rule.Body] | sets[rule.FeedTitle]
 	return sets
 }()
 

@@ -139,20 +139,20 @@ func (p *ruleParser) inField(t expression.Token) Expr {
 	name := strings.TrimSuffix(t.Text, ":")
 	if i := slices.Index(factNames[:], name); i >= 0 {
 		if p.field != Anywhere {
-			p.fail(t, "%s has no field and cannot be used in %s:(...): move it out of the parentheses", t.Text, FieldNames[p.field])
+			p.fail(t, "%s has no field and cannot be used in %s:(...): move it out of the parentheses", t.Text, p.field)
 			return nil
 		}
 		p.countTerm(t)
 		return &Fact{FactKind(i), p.readName(name), p.pos(t)}
 	}
-	f := Field(slices.Index(FieldNames[:], name))
+	f, known := FieldNamed(name)
 	next := p.Peek()
 	switch {
-	case name == "" || f >= FieldCount:
+	case !known:
 		p.fail(t, "%s is not a field: use one of %s; a word with a colon must be in quotes", quote(shorten(t.Text)), fieldList)
 		return nil
 	case p.field != Anywhere:
-		p.fail(t, "%s cannot be used in %s:(...): move it out of the parentheses", t.Text, FieldNames[p.field])
+		p.fail(t, "%s cannot be used in %s:(...): move it out of the parentheses", t.Text, p.field)
 		return nil
 	case next.Kind == expression.OpNot:
 		p.fail(next, "write !%s instead of %s!", t.Text, t.Text)
@@ -166,7 +166,7 @@ func (p *ruleParser) inField(t expression.Token) Expr {
 
 var (
 	factNames = [...]string{NamedFact: "fact", Category: "category", Topic: "topic"}
-	fieldList = strings.Join(FieldNames[1:], ":, ") + ":, fact:, category:, topic:"
+	fieldList = strings.Join(append(FieldNames(Words, Value), factNames[:]...), ":, ") + ":"
 )
 
 // parenthesis parses conditions separated by commas up to the closing parenthesis.

@@ -21,13 +21,12 @@
 //	"helm chart"~              the words in any order with at most three others between them, by stems
 //	kube*                      words with this prefix
 //	'Go'                       the exact text, case included, between word boundaries
-//	/v\d+/                     a regular expression (RE2) on the lower-case text; after title:, feed:, author:, url:, host: only
+//	/v\d+/                     a regular expression (RE2) on the lower-case text; after some fields only
 //
 // A word needs no quotes if it consists of letters, digits and .+#-_/'@ and is none of when, score, and, or,
-// not. Within quotes a backslash escapes a quote or a backslash. A field precedes a term or a parenthesis:
-// title:, tag: (the publisher's categories), body:, feed: (the feed's title), feed-tag:, author:, url:, host:
-// (includes subdomains), lang:. In place of a term, fact:, category: or topic: refers to the conclusion of
-// other rules.
+// not. Within quotes a backslash escapes a quote or a backslash. A field, one of [Fields], precedes a term or a
+// parenthesis: title:, host:. In place of a term, fact:, category: or topic: refers to the conclusion of other
+// rules.
 //
 // Operators in descending order of precedence: ! or not; near/5, with at most five words between; & or and; |
 // or or. Parentheses override precedence. "2 of (a, b, c)" holds if at least two of the conditions hold.

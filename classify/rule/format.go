@@ -73,7 +73,7 @@ func (x *Fact) String() string { return factNames[x.Kind] + ":" + x.Name }
 func (x *Term) String() string {
 	field := ""
 	if x.Field != Anywhere {
-		field = FieldNames[x.Field] + ":"
+		field = x.Field.String() + ":"
 	}
 	switch x.Kind {
 	case Loose:

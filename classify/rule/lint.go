@@ -111,23 +111,20 @@ func (l *linter) checkInSet(r Rule) {
 	}
 }
 
-// threshold and weights mirror package classify: the points that a label needs, and the worth of a term in
-// the best field in which it may occur.
+// threshold mirrors package classify: the points that a label needs.
 const threshold = 3.0
 
-var weights = [FieldCount]float64{Anywhere: 3, Title: 3, Tags: 2, Body: 1, FeedTitle: 1, FeedTags: 1, Author: 1, URL: 2, Host: 2, Lang: 1}
-
-// maxEvidence returns the highest worth of a condition's terms together. A condition of facts alone is worth
-// as much as a word of the title.
+// maxEvidence returns the highest worth of a condition's terms together, each at least 1. A condition of facts
+// alone is worth as much as a word of the title.
 func maxEvidence(x Expr) float64 {
 	sum := 0.0
 	for x, negations := range expression.Walk(x) {
 		if t, is := x.(*Term); is && negations%2 == 0 {
-			sum += weights[t.Field]
+			sum += max(float64(Fields[t.Field].Worth), 1)
 		}
 	}
 	if sum == 0 {
-		return weights[Title]
+		return float64(Fields[Title].Worth)
 	}
 	return sum
 }
@@ -145,7 +142,7 @@ func (l *linter) duplicates(list []Expr, either bool) {
 		}
 		seen[key] = x
 		if t, ok := x.(*Term); ok && t.Kind == Prefix {
-			prefixes[FieldNames[t.Field]+":"+strings.ToLower(t.Text)] = t
+			prefixes[t.Field.String()+":"+strings.ToLower(t.Text)] = t
 		}
 	}
 	if !either {
@@ -174,11 +171,11 @@ func covering(t *Term, prefixes map[string]*Term, seen map[string]Expr) Expr {
 	}
 	text := strings.ToLower(t.Text)
 	for i := range text {
-		if x := prefixes[FieldNames[t.Field]+":"+text[:i]]; x != nil {
+		if x := prefixes[t.Field.String()+":"+text[:i]]; x != nil {
 			return x
 		}
 	}
-	if x := prefixes[FieldNames[t.Field]+":"+text]; x != nil && x != t {
+	if x := prefixes[t.Field.String()+":"+text]; x != nil && x != t {
 		return x
 	}
 	return nil
@@ -195,7 +192,7 @@ func meaning(x Expr) string {
 	if t.Kind == Loose {
 		slices.Sort(stems)
 	}
-	return fmt.Sprintf("%s:%d:%s", FieldNames[t.Field], t.Kind, strings.Join(stems, " "))
+	return fmt.Sprintf("%s:%d:%s", t.Field, t.Kind, strings.Join(stems, " "))
 }
 
 // contradictions warns of operands that can never hold together.

@@ -61,29 +61,6 @@ const (
 	Notify                         // subscribers of the event stream
 )
 
-// A Field is a part of a document.
-type Field uint8
-
-const (
-	Anywhere Field = iota // title, the publisher's categories, body, feed title
-	Title
-	Tags // the publisher's categories
-	Body
-	FeedTitle
-	FeedTags
-	Author
-	URL
-	Host
-	Lang
-	FieldCount // number of fields
-)
-
-// FieldNames are the names before the colon; [Anywhere] has none.
-var FieldNames = [FieldCount]string{
-	Title: "title", Tags: "tag", Body: "body", FeedTitle: "feed", FeedTags: "feed-tag",
-	Author: "author", URL: "url", Host: "host", Lang: "lang",
-}
-
 // An Expr is a condition: an operator, a [*Term] or a [*Fact]. [Parse] returns no operator with a single
 // operand and no [And] in an And, Or in an Or, or Not in a Not. A Not may be an operand of Or and AtLeast too,
 // but the whole condition of a rule never holds for an empty document. An operand of Near, with at most 100
@@ -115,7 +92,7 @@ const (
 	Loose              // all of the words in any order, with at most three others between them: "helm chart"~
 	Prefix             // words with this prefix: kube*
 	Exact              // the exact text, case included, between word boundaries: 'Go', 'C'
-	Regexp             // a regular expression (RE2) on the lower-case text: /release v\d/; title, url, host, author, feed only
+	Regexp             // a regular expression (RE2) on the lower-case text: /release v\d/
 	Value              // the whole field; for a host also a parent domain: lang:ru, host:github.com, feed-tag:"Jobs"
 )
 

@@ -19,20 +19,6 @@ const (
 
 var kindNames = [...]string{Words: `words and "phrases"`, Loose: `"loose phrases"~`, Prefix: "prefixes*", Exact: "'exact' words", Regexp: "/regular expressions/", Value: "values"}
 
-// allowedKinds lists the term kinds of each field.
-var allowedKinds = [FieldCount][]Kind{
-	Anywhere:  {Words, Loose, Prefix, Exact},
-	Title:     {Words, Loose, Prefix, Exact, Regexp},
-	Tags:      {Words, Loose, Prefix, Exact},
-	Body:      {Words, Loose, Prefix, Exact},
-	FeedTitle: {Words, Loose, Prefix, Exact, Regexp},
-	FeedTags:  {Value},
-	Author:    {Words, Loose, Prefix, Exact, Regexp},
-	URL:       {Words, Loose, Prefix, Exact, Regexp},
-	Host:      {Value, Regexp},
-	Lang:      {Value},
-}
-
 // term converts a token to a term.
 func (p *ruleParser) term(t expression.Token) Expr {
 	p.countTerm(t)
@@ -51,7 +37,7 @@ func (p *ruleParser) term(t expression.Token) Expr {
 	case pattern:
 		x.Kind, x.Text = Regexp, unslash(t.Text)
 	}
-	if x.Kind == Words && slices.Contains(allowedKinds[x.Field], Value) {
+	if x.Kind == Words && x.Field.Takes(Value) {
 		x.Kind = Value
 	}
 	if x.Kind != Regexp {
@@ -68,7 +54,7 @@ func (r *setParser) termProblem(t *Term) string {
 	switch {
 	case len(t.Text) > maxTerm:
 		return quote(shorten(t.Text)) + fmt.Sprintf(" is too long: a term has at most %d bytes", maxTerm)
-	case !slices.Contains(allowedKinds[t.Field], t.Kind):
+	case !t.Field.Takes(t.Kind):
 		return unsupportedKind(t)
 	case t.Text == "":
 		return "the term is empty: add a word, or remove it"
@@ -87,20 +73,26 @@ func (r *setParser) termProblem(t *Term) string {
 	case Regexp:
 		return r.regexpProblem(t.Text)
 	case Value:
-		return valueProblem(t)
+		if check := Fields[t.Field].value; check != nil {
+			var wrong string
+			t.Text, wrong = check(t.Text)
+			return wrong
+		}
 	}
 	return ""
 }
 
 func unsupportedKind(t *Term) string {
 	var words []string
-	for _, k := range allowedKinds[t.Field] {
+	for _, k := range Fields[t.Field].Kinds {
 		words = append(words, kindNames[k])
 	}
 	if t.Field != Anywhere {
-		return FieldNames[t.Field] + ": takes no " + kindNames[t.Kind] + ", only " + strings.Join(words, ", ")
+		return t.Field.String() + ": takes no " + kindNames[t.Kind] + ", only " + strings.Join(words, ", ")
 	}
-	return "a regular expression needs a field before it: title:, feed:, author:, url: or host:"
+	names := FieldNames(Regexp)
+	last := len(names) - 1
+	return "a regular expression needs a field before it: " + strings.Join(names[:last], ":, ") + ": or " + names[last] + ":"
 }
 
 // wordsProblem rejects terms that can never match because stop words are not indexed. A phrase with one
@@ -151,25 +143,4 @@ func hasCapital(r *syntax.Regexp) bool {
 		return true
 	}
 	return slices.ContainsFunc(r.Sub, hasCapital)
-}
-
-var (
-	hostName = regexp.MustCompile(`^[\p{L}\p{N}_]([\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}_])?(\.[\p{L}\p{N}_]([\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}_])?)*$`)
-	language = regexp.MustCompile(`^[a-z]{2}$`)
-)
-
-func valueProblem(t *Term) string {
-	switch t.Field {
-	case Host:
-		t.Text = strings.ToLower(strings.TrimSuffix(t.Text, "."))
-		if !hostName.MatchString(t.Text) {
-			return quote(shorten(t.Text)) + " is not a host: use a name such as github.com, without scheme, port and path"
-		}
-	case Lang:
-		t.Text = strings.ToLower(t.Text)
-		if !language.MatchString(t.Text) {
-			return quote(shorten(t.Text)) + " is not a language: use two letters, as in lang:en"
-		}
-	}
-	return ""
 }

@@ -153,7 +153,7 @@ func (im *importer) condition(e *element, f rule.Field) ([]piece, bool) {
 	case "fact", "host", "lang":
 		im.allowAttributes(e)
 		if f != rule.Anywhere {
-			im.report(e.pos, "<%s> cannot be used within the field %s: move it out", e.name, rule.FieldNames[f])
+			im.report(e.pos, "<%s> cannot be used within the field %s: move it out", e.name, f)
 		}
 	case "stem", "word", "phrase", "loose", "prefix", "exact", "regexp":
 		im.allowAttributes(e, "field")
@@ -267,13 +267,13 @@ func (im *importer) fieldOf(e *element, f rule.Field) rule.Field {
 	if !found {
 		return f
 	}
-	own := rule.Field(slices.Index(rule.FieldNames[:], strings.ToLower(name)))
+	own, known := rule.FieldNamed(strings.ToLower(name))
 	switch {
-	case name == "" || own >= rule.FieldCount:
-		im.report(e.pos, "%s is not a field: use one of %s", quote(name), strings.Join(rule.FieldNames[1:], ", "))
+	case !known:
+		im.report(e.pos, "%s is not a field: use one of %s", quote(name), strings.Join(rule.FieldNames(rule.Words, rule.Value), ", "))
 		return f
 	case f != rule.Anywhere && own != f:
-		im.report(e.pos, "<%s> of %s cannot be used within the field %s: move it out", e.name, name, rule.FieldNames[f])
+		im.report(e.pos, "<%s> of %s cannot be used within the field %s: move it out", e.name, name, f)
 	}
 	return own
 }
