@@ -171,7 +171,7 @@ func (p *picky) Put(ctx context.Context, items ...storage.IndexItem) error {
 func TestIndexer_RejectedItemsGetSeparateTasks(t *testing.T) {
 	x, _, ids := indexerOf(t, 1500) // more than a batch
 	out := &worktest.Outbox{}
-	x.index, x.out = &picky{refuses: []string{ids[3], ids[700], ids[1400]}}, out
+	x.index, x.out = &picky{Index: enginetest.Index(t), refuses: []string{ids[3], ids[700], ids[1400]}}, out
 	var tasks []subjects.Index
 	for chunk := range slices.Chunk(ids, 500) {
 		tasks = append(tasks, subjects.Index{Reason: "stored", IDs: chunk})
