@@ -48,7 +48,7 @@ func (w *testbed) putStories(t *testing.T, n int) (items []string) {
 	}
 	for s := range n {
 		id := storage.StoryID(storage.EventID(items[3*s]))
-		of, err := w.store.ReadStory(t.Context(), id, placement.MaxItems)
+		of, err := storage.ItemsOfStory(t.Context(), w.store, id, placement.MaxItems)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"feedmesh/agent/workbench"
 	"feedmesh/classify"
 	"feedmesh/classify/rule"
+	"feedmesh/storage"
 )
 
 // rulesOnly classifies by rules only; its zero value classifies nothing.
@@ -103,11 +104,11 @@ func TestRulesUndo_RevertsApply(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.do(t, "rules", "apply", "classify", "--json").out), &job); err != nil {
 		t.Fatal(err)
 	}
-	if item, err := w.store.Item(t.Context(), w.item); err != nil || fmt.Sprint(item.Categories) != "[os]" {
+	if item, err := storage.ItemByID(t.Context(), w.store, w.item); err != nil || fmt.Sprint(item.Categories) != "[os]" {
 		t.Errorf("got %v, %v; want it labelled", item.Categories, err)
 	}
 	w.do(t, "rules", "undo", job.ID).check(t, 0, "is done: 1 of 1 items, 1 changed", "")
-	if item, err := w.store.Item(t.Context(), w.item); err != nil || len(item.Categories) != 0 {
+	if item, err := storage.ItemByID(t.Context(), w.store, w.item); err != nil || len(item.Categories) != 0 {
 		t.Errorf("got %v, %v; want it as it was", item.Categories, err)
 	}
 	w.do(t, "rules", "cancel", job.ID).check(t, 1, "", "this job has ended")

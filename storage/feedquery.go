@@ -2,26 +2,12 @@ package storage
 
 import (
 	"cmp"
-	"context"
 	"strings"
 	"time"
 )
 
 // MaxFeedIDs is the maximum number of IDs in a [FeedQuery].
 const MaxFeedIDs = 10_000
-
-// FeedFinder is the part of a [Store] that searches feeds.
-type FeedFinder interface {
-	// FindFeeds returns at most q.Limit matching feeds after q.After, in the order of q.Sort.
-	FindFeeds(ctx context.Context, q FeedQuery) ([]Feed, error)
-
-	// CountFeeds returns the number of matching feeds, regardless of q.After and q.Limit.
-	CountFeeds(ctx context.Context, q FeedQuery) (int64, error)
-
-	// FeedTags returns at most limit tags with their number of feeds, most used first, then by name
-	// (bytewise).
-	FeedTags(ctx context.Context, limit int) ([]TagCount, error)
-}
 
 // A TagCount is the number of feeds with a tag.
 type TagCount struct {

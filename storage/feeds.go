@@ -14,8 +14,8 @@ const feedBatchSize = 1000
 // ForEachFeed calls do with each feed, ordered by URL, until do returns an error. It reads feeds in batches,
 // so memory stays bounded.
 func ForEachFeed(ctx context.Context, from Feeds, do func(Feed) error) error {
-	for after := ""; ; {
-		page, err := from.ListFeeds(ctx, after, feedBatchSize)
+	for query := (FeedQuery{Limit: feedBatchSize}); ; {
+		page, err := from.FindFeeds(ctx, query)
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -24,6 +24,6 @@ func ForEachFeed(ctx context.Context, from Feeds, do func(Feed) error) error {
 				return err
 			}
 		}
-		after = page[len(page)-1].URL
+		query.After = query.Sort.Position(page[len(page)-1])
 	}
 }

@@ -27,17 +27,13 @@ type Relabeling interface {
 	// labels changed, in order of ID. Only their Changed advances. Missing items and items corrected by a
 	// user are left unchanged. The last labels of an item win.
 	//
-	// Unless job is empty, the previous labels are stored under the job, until [Relabeling.UndoRelabel] or
-	// [Relabeling.DeleteRelabelUndo], until a user corrects the item, or until the store deletes the job
-	// ([Jobs.PutJob]). Labels that the job has stored already are kept.
+	// Unless job is empty, the previous labels are stored under the job, until [Relabeling.UndoRelabel],
+	// until a user corrects the item, or until the store deletes the job ([JobRecords.Put]). Labels that the job has stored already are kept.
 	Relabel(ctx context.Context, job string, labels ...Labels) (changed []string, err error)
 
 	// UndoRelabel restores the labels stored under the job for a batch of at most limit items, in one
 	// transaction, and deletes those undo records. It returns the IDs in order, and none when it is finished.
 	UndoRelabel(ctx context.Context, job string, limit int) (restored []string, err error)
-
-	// DeleteRelabelUndo deletes the labels stored under the job.
-	DeleteRelabelUndo(ctx context.Context, job string) error
 }
 
 // LabelsOf returns the item's labels, which share the item's slices.

@@ -8,12 +8,10 @@ import (
 // Spam is the part of a [Store] that lists spam items. They remain stored with their keys, so that the next
 // poll does not store them again as new. Only removing the feed deletes them.
 type Spam interface {
-	// ListSpam returns at most limit spam items that match the query, newest Judged first, then by ID. after
-	// is the last item of the previous page, or the zero SpamItem; it need not be spam any more.
-	ListSpam(ctx context.Context, query SpamQuery, after SpamItem, limit int) ([]SpamItem, error)
-
-	// CountSpam returns the number of spam items that match the query.
-	CountSpam(ctx context.Context, query SpamQuery) (int64, error)
+	// ListSpam returns at most limit spam items that match the query, newest Judged first, then by ID, and the
+	// total number of matches. after is the last item of the previous page, or the zero SpamItem; it need not
+	// be spam any more.
+	ListSpam(ctx context.Context, query SpamQuery, after SpamItem, limit int) (page []SpamItem, total int64, err error)
 }
 
 // A SpamQuery selects spam items. The zero SpamQuery selects all.

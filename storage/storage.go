@@ -33,7 +33,6 @@ type Store interface {
 	Items
 	Fences
 	Records
-	FeedFinder
 	Spam
 	Relabeling
 	Corrections
@@ -45,9 +44,6 @@ type Store interface {
 	// all processes that share the store.
 	ID(ctx context.Context) (string, error)
 
-	// Ping returns nil if the store can currently be read.
-	Ping(ctx context.Context) error
-
 	io.Closer
 }
 
@@ -56,9 +52,15 @@ type Feeds interface {
 	// Feed returns the feed with the given ID, or [ErrNotFound].
 	Feed(ctx context.Context, id string) (Feed, error)
 
-	// ListFeeds returns at most limit feeds whose URL sorts after the given URL, ordered by URL (bytewise).
-	// The empty string sorts first.
-	ListFeeds(ctx context.Context, after string, limit int) ([]Feed, error)
+	// FindFeeds returns at most q.Limit matching feeds after q.After, in the order of q.Sort.
+	FindFeeds(ctx context.Context, q FeedQuery) ([]Feed, error)
+
+	// CountFeeds returns the number of matching feeds and of their items, regardless of q.After and q.Limit.
+	CountFeeds(ctx context.Context, q FeedQuery) (Counts, error)
+
+	// FeedTags returns at most limit tags with their number of feeds, most used first, then by name
+	// (bytewise).
+	FeedTags(ctx context.Context, limit int) ([]TagCount, error)
 
 	// AddFeeds adds the feeds whose IDs are not stored yet, as one batch in one transaction, and returns
 	// their IDs in the given order, each once. A stored feed stays unchanged, even if it has moved to another
@@ -93,9 +95,6 @@ type Feeds interface {
 	// feeds that were their duplicates and become originals. Redirects to the feed are deleted too. It
 	// returns [ErrNotFound] if the feed does not exist.
 	RemoveFeed(ctx context.Context, id string) (affected []string, err error)
-
-	// Counts returns the number of stored feeds and items.
-	Counts(ctx context.Context) (Counts, error)
 }
 
 // Items is the part of a [Store] that stores items.
@@ -114,15 +113,12 @@ type Items interface {
 	// outdated fence; then nothing is stored.
 	PutItems(ctx context.Context, batch Batch) (Stored, error)
 
-	// Item returns the item with the given ID, or [ErrNotFound].
-	Item(ctx context.Context, id string) (Item, error)
-
 	// Items returns the items with the given IDs, in that order. Missing items are left out.
 	Items(ctx context.Context, ids ...string) ([]Item, error)
 
-	// ItemsSince returns at most limit items of the cluster partition first seen at or after since, ordered
-	// by FirstSeen, then ID. after is the last item of the previous page, or the zero Item.
-	ItemsSince(ctx context.Context, partition string, since time.Time, after Item, limit int) ([]Item, error)
+	// ListItems returns at most limit items that match the query, ordered by FirstSeen, then ID. after is the
+	// last item of the previous page, or the zero Item.
+	ListItems(ctx context.Context, query ItemQuery, after Item, limit int) ([]Item, error)
 
 	StampReader
 }
@@ -233,6 +229,18 @@ type Enclosure struct {
 	Length int64  `json:"length,omitempty"` // bytes, as stated by the publisher; 0 if missing
 }
 
+// An ItemQuery selects the items of a cluster partition.
+type ItemQuery struct {
+	Partition   string
+	Events      []string  // only of these events; nil: all; empty: none
+	From, Until time.Time // first seen at or after From and before Until; zero: no bound
+}
+
+// ItemByID returns the item with the given ID, or [ErrNotFound].
+func ItemByID(ctx context.Context, from Items, id string) (Item, error) {
+	return FirstItem(from.Items(ctx, id))
+}
+
 // A Batch is the content of one parsed document, to be stored in one transaction.
 type Batch struct {
 	FeedID string
@@ -254,7 +262,7 @@ type Fence struct {
 	Number int64  `json:"number,omitempty"` // from 1
 }
 
-// Counts contains the size of a store.
+// Counts contains numbers of feeds and of their items.
 type Counts struct {
 	Feeds int64 `json:"feeds"`
 	Items int64 `json:"items"`

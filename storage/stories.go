@@ -14,15 +14,9 @@ type Stories interface {
 	// [ErrFenced] under an outdated fence; then nothing is changed.
 	Rearrange(ctx context.Context, r Rearrangement) (changed []string, err error)
 
-	// ReadStory returns the story's newest items, at most limit, with totals over all of its items. Items are
-	// ordered by FirstSeen, newest first, then by ID, without HTML. It returns [ErrNotFound] if the story has
-	// no items.
-	ReadStory(ctx context.Context, id string, limit int) (StoryItems, error)
-
-	// ReadStories is a batched [Stories.ReadStory]: it returns the items of each story by story ID, and omits
-	// stories without items. It is faster than several calls, but holds all results in memory. Items may
-	// contain only the fields that a summary needs: ID, FeedID, EventID, StoryID, Partition, URL, Title,
-	// Excerpt, Language, FirstSeen, Spam, Flags, Categories, Topics, DuplicateOf and Clicks.
+	// ReadStories returns, by story ID, the newest items of each story, at most limit, with totals over all of
+	// its items. Items are ordered by FirstSeen, newest first, then by ID, without HTML. Stories without
+	// items are left out.
 	ReadStories(ctx context.Context, limit int, ids ...string) (map[string]StoryItems, error)
 
 	// Duplicates returns at most limit duplicates of the item, ordered by FirstSeen, oldest first, then by
@@ -45,9 +39,6 @@ type Stories interface {
 	// [ErrFenced] under an outdated fence; then nothing is changed. The zero Fence is not checked.
 	PutStories(ctx context.Context, fence Fence, dirty []DirtyStory, stories []Story, gone []string) error
 
-	// Story returns the stored summary of the story, or [ErrNotFound].
-	Story(ctx context.Context, id string) (Story, error)
-
 	// StoriesByID returns the stored summaries of the given stories, by ID. Stories without a summary are
 	// left out.
 	StoriesByID(ctx context.Context, ids ...string) (map[string]Story, error)
@@ -65,11 +56,6 @@ type Stories interface {
 	// RecentEvents returns the IDs of at most limit events of a partition with items first seen at or after
 	// since, ordered by their newest item, newest first, then by ID.
 	RecentEvents(ctx context.Context, partition string, since time.Time, limit int) ([]string, error)
-
-	// EventItems returns at most limit items of a partition that belong to one of the events, first seen at
-	// or after from and before until, ordered by FirstSeen, then ID. after is the last item of the previous
-	// page, or the zero Item.
-	EventItems(ctx context.Context, partition string, events []string, from, until time.Time, after Item, limit int) ([]Item, error)
 
 	// FeedCoverage counts, by feed ID, the items first seen at or after since, and the subset that belongs to
 	// summarized stories with at least the given number of sources. Feeds without such items are left out.

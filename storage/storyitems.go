@@ -3,7 +3,6 @@ package storage
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 )
@@ -34,19 +33,26 @@ func NewStoryItems(items []Item) StoryItems {
 	return story
 }
 
-// ReadStoriesSerially implements [Stories.ReadStories] by one [Stories.ReadStory] per story.
-func ReadStoriesSerially(ctx context.Context, s interface {
-	ReadStory(ctx context.Context, id string, limit int) (StoryItems, error)
-}, limit int, ids []string) (map[string]StoryItems, error) {
-	stories := map[string]StoryItems{}
-	for _, id := range ids {
-		story, err := s.ReadStory(ctx, id, limit)
-		switch {
-		case err == nil:
-			stories[id] = story
-		case !errors.Is(err, ErrNotFound):
-			return nil, err
-		}
+// ItemsOfStory returns the result of [Stories.ReadStories] for one story, or [ErrNotFound] if it has no items.
+func ItemsOfStory(ctx context.Context, from Stories, id string, limit int) (StoryItems, error) {
+	stories, err := from.ReadStories(ctx, limit, id)
+	return oneOf(stories, id, err)
+}
+
+// StoryByID returns the stored summary of the story, or [ErrNotFound].
+func StoryByID(ctx context.Context, from Stories, id string) (Story, error) {
+	stories, err := from.StoriesByID(ctx, id)
+	return oneOf(stories, id, err)
+}
+
+// oneOf returns the result with the ID, or [ErrNotFound].
+func oneOf[T any](all map[string]T, id string, err error) (one T, _ error) {
+	if err != nil {
+		return one, err
 	}
-	return stories, nil
+	one, ok := all[id]
+	if !ok {
+		err = ErrNotFound
+	}
+	return one, err
 }

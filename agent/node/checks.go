@@ -62,7 +62,10 @@ func (n *node) probesOf(env *role.Env) []*probe {
 		probes = append(probes, newProbe("nats server", func(context.Context) error { return n.server.Healthy() }))
 	}
 	if env.Store != nil {
-		probes = append(probes, newProbe("store", env.Store.Ping))
+		probes = append(probes, newProbe("store", func(ctx context.Context) error {
+			_, err := env.Store.ID(ctx)
+			return err
+		}))
 	}
 	if env.Index != nil {
 		probes = append(probes, newProbe("index", func(ctx context.Context) error {

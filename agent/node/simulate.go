@@ -11,6 +11,7 @@ import (
 	"feedmesh/agent/role"
 	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
+	"feedmesh/storage"
 )
 
 // simulated are the settings of the built-in synthetic feeds: enough items to observe their arrival, and a
@@ -66,7 +67,7 @@ func (n *node) startSimulation(ctx context.Context, env *role.Env) error {
 
 // simulationPort returns the port of the simulated feeds in the store, or 0 for a free port if the store is empty.
 func (n *node) simulationPort(ctx context.Context, env *role.Env) (string, error) {
-	feeds, err := env.Store.ListFeeds(ctx, "", 1)
+	feeds, err := env.Store.FindFeeds(ctx, storage.FeedQuery{Limit: 1})
 	if err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"feedmesh/agent/opml"
 	"feedmesh/agent/role"
 	"feedmesh/agent/service"
+	"feedmesh/storage"
 )
 
 //go:embed starter.opml
@@ -22,7 +23,7 @@ func (n *node) importStarter(ctx context.Context, env *role.Env) error {
 	if !n.config.Starter {
 		return nil
 	}
-	counts, err := env.Store.Counts(ctx)
+	counts, err := env.Store.CountFeeds(ctx, storage.FeedQuery{})
 	if err != nil || counts.Feeds > 0 {
 		return err
 	}

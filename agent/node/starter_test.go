@@ -56,7 +56,7 @@ func TestImportStarter_EmptyStoreOnly(t *testing.T) {
 		if err := n.importStarter(t.Context(), &role.Env{Env: &work.Env{Store: store}}); err != nil {
 			t.Fatal(err)
 		}
-		if counts, err := store.Counts(t.Context()); err != nil || !test.want(counts.Feeds) {
+		if counts, err := store.CountFeeds(t.Context(), storage.FeedQuery{}); err != nil || !test.want(counts.Feeds) {
 			t.Errorf("%s: got %d feeds, %v", test.name, counts.Feeds, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"feedmesh/agent/role"
 	"feedmesh/agent/service"
+	"feedmesh/storage"
 )
 
 const (
@@ -90,7 +91,7 @@ func (n *node) logStartupProgress(ctx context.Context, env *role.Env) error {
 			return nil
 		case <-time.After(10 * time.Second):
 		}
-		counts, err := env.Store.Counts(ctx)
+		counts, err := env.Store.CountFeeds(ctx, storage.FeedQuery{})
 		if err != nil {
 			continue
 		}

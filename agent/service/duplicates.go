@@ -71,7 +71,7 @@ func (s *Server) duplicateRoutes(api huma.API) {
 // Duplicates returns the original of an item and its duplicates. It returns [storage.ErrNotFound] if the item
 // does not exist.
 func (s *Server) Duplicates(ctx context.Context, id string) (wire.Duplicates, error) {
-	first, err := s.Store.Item(ctx, id)
+	first, err := storage.ItemByID(ctx, s.Store, id)
 	if err != nil {
 		return wire.Duplicates{}, fmt.Errorf("item %s: %w", id, err)
 	}
@@ -98,7 +98,7 @@ func (s *Server) firstOf(ctx context.Context, item storage.Item) (storage.Item, 
 	if item.DuplicateOf == "" {
 		return item, nil
 	}
-	first, err := s.Store.Item(ctx, item.DuplicateOf)
+	first, err := storage.ItemByID(ctx, s.Store, item.DuplicateOf)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return item, nil
@@ -122,7 +122,7 @@ func (s *Server) listRelated(ctx context.Context, in *struct {
 // Related returns at most limit other items of an item's story, without its duplicates. It returns
 // [storage.ErrNotFound] if the item does not exist.
 func (s *Server) Related(ctx context.Context, id string, limit int) (wire.Related, error) {
-	item, err := s.Store.Item(ctx, id)
+	item, err := storage.ItemByID(ctx, s.Store, id)
 	if err != nil {
 		return wire.Related{}, fmt.Errorf("item %s: %w", id, err)
 	}
@@ -155,11 +155,11 @@ func (s *Server) SetDuplicate(ctx context.Context, id, of string) (wire.Duplicat
 	if id == of {
 		return wire.Duplicates{}, conflictf("an item can't be a duplicate of itself")
 	}
-	item, err := s.Store.Item(ctx, id)
+	item, err := storage.ItemByID(ctx, s.Store, id)
 	if err != nil {
 		return wire.Duplicates{}, fmt.Errorf("item %s: %w", id, err)
 	}
-	other, err := s.Store.Item(ctx, of)
+	other, err := storage.ItemByID(ctx, s.Store, of)
 	if err != nil {
 		return wire.Duplicates{}, fmt.Errorf("item %s: %w", of, err)
 	}
@@ -186,7 +186,7 @@ const sourceManual = "hand"
 // ClearDuplicate makes an item an original and returns it with its duplicates. An impossible edit is a
 // [*ConflictError]. The call is idempotent.
 func (s *Server) ClearDuplicate(ctx context.Context, id string) (wire.Duplicates, error) {
-	item, err := s.Store.Item(ctx, id)
+	item, err := storage.ItemByID(ctx, s.Store, id)
 	switch {
 	case err != nil:
 		return wire.Duplicates{}, fmt.Errorf("item %s: %w", id, err)
@@ -201,7 +201,7 @@ func (s *Server) ClearDuplicate(ctx context.Context, id string) (wire.Duplicates
 // duplicatesAfter applies a manual edit of an item and returns its duplicates.
 func (s *Server) duplicatesAfter(ctx context.Context, item storage.Item, edit subjects.Override, done func(storage.Item) bool) (wire.Duplicates, error) {
 	pending, err := s.applyEdit(ctx, item.Partition, edit, func(ctx context.Context) (bool, error) {
-		now, err := s.Store.Item(ctx, item.ID)
+		now, err := storage.ItemByID(ctx, s.Store, item.ID)
 		return err == nil && done(now), err
 	})
 	if err != nil {

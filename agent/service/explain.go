@@ -24,11 +24,11 @@ func (s *Server) explainItems(ctx context.Context, in *struct {
 
 // Explain compares two items. It returns [storage.ErrNotFound] if either does not exist.
 func (s *Server) Explain(ctx context.Context, id, with string) (wire.Explanation, error) {
-	a, err := s.Store.Item(ctx, id)
+	a, err := storage.ItemByID(ctx, s.Store, id)
 	if err != nil {
 		return wire.Explanation{}, fmt.Errorf("item %s: %w", id, err)
 	}
-	b, err := s.Store.Item(ctx, with)
+	b, err := storage.ItemByID(ctx, s.Store, with)
 	if err != nil {
 		return wire.Explanation{}, fmt.Errorf("item %s: %w", with, err)
 	}

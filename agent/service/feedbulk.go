@@ -118,7 +118,8 @@ func (s *Server) countSelected(ctx context.Context, b wire.BulkChange) (int64, e
 	if b.Filter != nil {
 		return s.countFeeds(ctx, *b.Filter)
 	}
-	return s.Store.CountFeeds(ctx, storage.FeedQuery{IDs: b.IDs})
+	counts, err := s.Store.CountFeeds(ctx, storage.FeedQuery{IDs: b.IDs})
+	return counts.Feeds, err
 }
 
 // changeBatch applies the action to a batch of feeds and publishes all changes to the schedule in one

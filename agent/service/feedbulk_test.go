@@ -94,7 +94,7 @@ func TestBulk_Remove(t *testing.T) {
 	if done := w.changed(t, `{"do":"remove","filter":{"tag":"made"}}`); done.Done != 6 {
 		t.Errorf("got %+v, want 6 removed", done)
 	}
-	if n, err := w.store.CountFeeds(t.Context(), storage.FeedQuery{}); err != nil || n != 3 {
+	if n, err := w.store.CountFeeds(t.Context(), storage.FeedQuery{}); err != nil || n.Feeds != 3 {
 		t.Errorf("there are %d feeds, %v; want the 3 others", n, err)
 	}
 	if got := len(w.observed(t, subjects.Removed)); got != 6 {
@@ -120,7 +120,7 @@ func TestBulk_RejectsInvalidRequests(t *testing.T) {
 		w.server.bulkSlots <- struct{}{}
 	}
 	w.request(t, "POST", "/api/feeds/bulk", `{"do":"pin","ids":["a"]}`).isProblem(t, 429, "retry when")
-	if n, _ := w.store.CountFeeds(t.Context(), storage.FeedQuery{}); n != 3 {
+	if n, _ := w.store.CountFeeds(t.Context(), storage.FeedQuery{}); n.Feeds != 3 {
 		t.Errorf("there are %d feeds, want all 3", n)
 	}
 }

@@ -128,14 +128,16 @@ func (s *Server) scanFeeds(ctx context.Context, q wire.FeedSearch) (found []stor
 func (s *Server) countFeeds(ctx context.Context, f wire.FeedFilter) (int64, error) {
 	storeQuery := feedQuery(f)
 	if !f.ByState() {
-		return s.Store.CountFeeds(ctx, storeQuery)
+		counts, err := s.Store.CountFeeds(ctx, storeQuery)
+		return counts.Feeds, err
 	}
 	all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
 	if err != nil {
 		return 0, err
 	}
 	if storeQuery.IDs = all.matching(f, storage.MaxFeedIDs); len(storeQuery.IDs) <= storage.MaxFeedIDs {
-		return s.Store.CountFeeds(ctx, storeQuery)
+		counts, err := s.Store.CountFeeds(ctx, storeQuery)
+		return counts.Feeds, err
 	}
 	var n int64
 	storeQuery.IDs, storeQuery.Limit = nil, scanBatchSize

@@ -79,7 +79,7 @@ func (c *stateCache) get(ctx context.Context, m Mesh, now time.Time) (*stateSnap
 const tagsAge = 10 * time.Second
 
 // tagsOf returns the most used tags of a store.
-func (c *stateCache) tagsOf(ctx context.Context, store storage.FeedFinder, now time.Time) ([]storage.TagCount, error) {
+func (c *stateCache) tagsOf(ctx context.Context, store storage.Feeds, now time.Time) ([]storage.TagCount, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Before(c.tagsExpire) {

@@ -225,7 +225,7 @@ func newTestbed(t *testing.T, change ...func(*Deps)) *testbed {
 	}
 	var indexed []storage.IndexItem
 	for _, it := range items {
-		stored, fault := w.store.Item(t.Context(), it.ID)
+		stored, fault := storage.ItemByID(t.Context(), w.store, it.ID)
 		err = errors.Join(err, fault)
 		indexed = append(indexed, storage.IndexItem{Item: stored, Text: it.HTML})
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/wire"
+	"feedmesh/storage"
 )
 
 func (s *Server) itemRoutes(api huma.API) {
@@ -22,7 +23,7 @@ func (s *Server) itemRoutes(api huma.API) {
 
 // Item returns one item with its text.
 func (s *Server) Item(ctx context.Context, id string) (wire.ItemView, error) {
-	item, err := s.Store.Item(ctx, id)
+	item, err := storage.ItemByID(ctx, s.Store, id)
 	if err != nil {
 		return wire.ItemView{}, fmt.Errorf("item %s: %w", id, err)
 	}

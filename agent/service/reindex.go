@@ -11,6 +11,7 @@ import (
 
 	"feedmesh/agent/role/index/reconcile"
 	"feedmesh/agent/wire"
+	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
@@ -40,7 +41,7 @@ func (s *Server) reindexRoutes(api huma.API) {
 // beginReindex starts a repair unless one runs. Queued tasks survive this process; the rest must be started
 // again.
 func (s *Server) beginReindex(ctx context.Context, all bool) error {
-	counts, err := s.Store.Counts(ctx)
+	counts, err := s.Store.CountFeeds(ctx, storage.FeedQuery{})
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (w *testbed) addMany(t *testing.T, n int) []string {
 			t.Fatal(err)
 		}
 	}
-	feeds, err := w.store.ListFeeds(t.Context(), "", 1000)
+	feeds, err := w.store.FindFeeds(t.Context(), storage.FeedQuery{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestSearch_OmitsRemovedItems(t *testing.T) {
 
 func (w *testbed) feeds(t *testing.T) []storage.Feed {
 	t.Helper()
-	feeds, err := w.store.ListFeeds(t.Context(), "", 1000)
+	feeds, err := w.store.FindFeeds(t.Context(), storage.FeedQuery{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func (s *Server) similarRoutes(api huma.API) {
 
 // Similar returns at most limit items with content similar to that of the given item.
 func (s *Server) Similar(ctx context.Context, id string, limit int) (wire.Similar, error) {
-	item, err := s.Store.Item(ctx, id)
+	item, err := storage.ItemByID(ctx, s.Store, id)
 	if err != nil {
 		return wire.Similar{}, fmt.Errorf("item %s: %w", id, err)
 	}

@@ -54,14 +54,11 @@ func (s *Server) Spam(ctx context.Context, feedID, cursor string, limit int) (wi
 		return wire.SpamPage{}, err
 	}
 	query := storage.SpamQuery{FeedID: feedID}
-	items, err := s.Store.ListSpam(ctx, query, after, limit+1) // one more than shown, to detect that more exist
+	items, total, err := s.Store.ListSpam(ctx, query, after, limit+1) // one more than shown, to detect that more exist
 	if err != nil {
 		return wire.SpamPage{}, fmt.Errorf("list spam: %w", err)
 	}
-	var page wire.SpamPage
-	if page.Total, err = s.Store.CountSpam(ctx, query); err != nil {
-		return wire.SpamPage{}, fmt.Errorf("count spam: %w", err)
-	}
+	page := wire.SpamPage{Total: total}
 	if len(items) > limit {
 		items = items[:limit]
 		last := items[limit-1]

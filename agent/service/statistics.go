@@ -55,7 +55,7 @@ func (s *Server) Statistics(ctx context.Context, days int, zone *time.Location) 
 	if err != nil {
 		return wire.Statistics{}, fmt.Errorf("statistics of agents: %w", err)
 	}
-	counts, err := s.Store.Counts(ctx)
+	counts, err := s.Store.CountFeeds(ctx, storage.FeedQuery{})
 	if err != nil {
 		return wire.Statistics{}, fmt.Errorf("statistics: %w", err)
 	}

@@ -38,7 +38,10 @@ func (s *Server) Status(ctx context.Context) (wire.Status, error) {
 		}
 	}
 	var counts storage.Counts
-	collect("store", func(ctx context.Context) (err error) { counts, err = s.Store.Counts(ctx); return err })
+	collect("store", func(ctx context.Context) (err error) {
+		counts, err = s.Store.CountFeeds(ctx, storage.FeedQuery{})
+		return err
+	})
 	collect("index", func(ctx context.Context) (err error) { st.Indexed, err = s.Index.Count(ctx); return err })
 	collect("queues", func(ctx context.Context) (err error) { st.Queues, err = s.Mesh.Depths(ctx); return err })
 	collect("agents", func(ctx context.Context) (err error) { st.Agents, err = s.Mesh.Agents(ctx); return err })

@@ -51,7 +51,7 @@ func BenchmarkStories(b *testing.B) {
 		if n == 0 {
 			largest = id
 		}
-		of, err := store.ReadStory(b.Context(), id, placement.MaxItems)
+		of, err := storage.ItemsOfStory(b.Context(), store, id, placement.MaxItems)
 		if err != nil {
 			b.Fatal(err)
 		}

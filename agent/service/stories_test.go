@@ -55,7 +55,7 @@ func (w *testbed) put(t *testing.T, items ...storage.Item) {
 			continue
 		}
 		seen[m.StoryID] = true
-		of, err := w.store.ReadStory(t.Context(), m.StoryID, placement.MaxItems)
+		of, err := storage.ItemsOfStory(t.Context(), w.store, m.StoryID, placement.MaxItems)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestStories_PublishersAndActivity(t *testing.T) {
 	if s.ID != w.storyOf("k1") || s.Story.Items != 4 || s.Events != 2 || s.Sources != 3 || s.FeedTitle != "A <b>feed</b>" || s.FeedID != w.feed {
 		t.Errorf("got %+v, want the story of 4 items, 2 events and 3 publishers", s)
 	}
-	headline, err := w.store.Item(t.Context(), s.Headline)
+	headline, err := storage.ItemByID(t.Context(), w.store, s.Headline)
 	if err != nil || s.URL != headline.URL || s.Title != headline.Title || s.Publishers[0] != placement.Publisher(headline) {
 		t.Errorf("got %q at %s of %v; want those of the headline's item, %+v, %v", s.Title, s.URL, s.Publishers, headline, err)
 	}
@@ -207,7 +207,7 @@ func TestStory_SummarizedFromCurrentItems(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	w.kernel(t)
-	old, err := w.store.Story(t.Context(), w.storyOf("k1"))
+	old, err := storage.StoryByID(t.Context(), w.store, w.storyOf("k1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func TestBursts_HaveTitles(t *testing.T) {
 	if err := storage.Notes(w.store).Put(t.Context(), storage.Fence{}, placement.BurstsNote, note); err != nil {
 		t.Fatal(err)
 	}
-	told, _ := w.store.Story(t.Context(), w.storyOf("k1"))
+	told, _ := storage.StoryByID(t.Context(), w.store, w.storyOf("k1"))
 	b := getJSON[wire.Bursts](t, w, "/api/bursts?limit=2")
 	if b.Total != 3 || len(b.Bursts) != 2 || b.Bursts[0].Title != told.Title || b.Bursts[0].Items != 4 || b.Bursts[1].Name != "linux" {
 		t.Errorf("got %+v, want the two with most items, and the story's title", b)
@@ -266,7 +266,7 @@ func TestSearch_StoryCoverage(t *testing.T) {
 	w := newTestbed(t)
 	w.kernel(t)
 	for _, key := range []string{"k3", "k5"} {
-		item, err := w.store.Item(t.Context(), w.itemOf(key))
+		item, err := storage.ItemByID(t.Context(), w.store, w.itemOf(key))
 		if err == nil {
 			err = w.index.Put(t.Context(), storage.IndexItem{Item: item})
 		}

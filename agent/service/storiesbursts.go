@@ -42,7 +42,7 @@ func (s *Server) Bursts(ctx context.Context, of string, limit int) (wire.Bursts,
 	for _, b := range all[:min(limit, len(all))] {
 		burst := wire.Burst{Burst: b}
 		if b.Of == "story" {
-			story, err := s.Store.Story(ctx, b.Name)
+			story, err := storage.StoryByID(ctx, s.Store, b.Name)
 			if err != nil && !errors.Is(err, storage.ErrNotFound) {
 				return wire.Bursts{}, fmt.Errorf("read story %s: %w", b.Name, err)
 			}

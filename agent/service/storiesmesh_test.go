@@ -93,7 +93,7 @@ func (l *living) brings(feed int, title, text string) storage.Item {
 		l.t.Fatal(err)
 	}
 	var stored storage.Item
-	l.eventually(title+" is stored", func() bool { stored, err = l.store.Item(l.t.Context(), i.ID); return err == nil })
+	l.eventually(title+" is stored", func() bool { stored, err = storage.ItemByID(l.t.Context(), l.store, i.ID); return err == nil })
 	return stored
 }
 
@@ -153,7 +153,7 @@ func TestStoryEdits_AppliedByCluster(t *testing.T) {
 	if err != nil || left.Pending {
 		t.Errorf("got %+v, %v; want the cake to be taken out", left, err)
 	}
-	if now, err := l.store.Item(ctx, cake.ID); err != nil || now.DuplicateOf != "" || now.StoryID == left.ID {
+	if now, err := storage.ItemByID(ctx, l.store, cake.ID); err != nil || now.DuplicateOf != "" || now.StoryID == left.ID {
 		t.Errorf("got %+v, %v; want the cake in a story of its own", now, err)
 	}
 	hole := l.brings(3, "Hole in the Linux kernel's scheduler makes any user root", holeText)

@@ -58,7 +58,7 @@ func (s *Server) Story(ctx context.Context, id string) (wire.StoryView, error) {
 
 // readStory returns the items of a story; none for a story that is gone, since lists may be seconds old.
 func (s *Server) readStory(ctx context.Context, id string, limit int) (storage.StoryItems, error) {
-	stored, err := s.Store.ReadStory(ctx, id, limit)
+	stored, err := storage.ItemsOfStory(ctx, s.Store, id, limit)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return stored, fmt.Errorf("read story %s: %w", id, err)
 	}
@@ -67,7 +67,7 @@ func (s *Server) readStory(ctx context.Context, id string, limit int) (storage.S
 
 // summarize returns the stored summary of a story, or a fresh one if its items have changed since.
 func (s *Server) summarize(ctx context.Context, id string, of storage.StoryItems) (storage.Story, error) {
-	stored, err := s.Store.Story(ctx, id)
+	stored, err := storage.StoryByID(ctx, s.Store, id)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return stored, fmt.Errorf("read story %s: %w", id, err)
 	}
@@ -107,7 +107,7 @@ func (s *Server) quotes(ctx context.Context, story storage.Story, items []storag
 			quotes = append(quotes, wire.Quote{Text: line.Text, Item: briefOf(items[at], titles)})
 			continue
 		}
-		item, err := s.Store.Item(ctx, line.ItemID) // older than the items read
+		item, err := storage.ItemByID(ctx, s.Store, line.ItemID) // older than the items read
 		switch {
 		case err == nil:
 			quotes = append(quotes, wire.Quote{Text: line.Text, Item: briefOf(item, titles)})

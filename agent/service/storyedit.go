@@ -128,7 +128,7 @@ func (s *Server) splitEvent(ctx context.Context, id, event string) (pending bool
 }
 
 func (s *Server) splitItem(ctx context.Context, id, itemID string) (pending bool, err error) {
-	item, err := s.Store.Item(ctx, itemID)
+	item, err := storage.ItemByID(ctx, s.Store, itemID)
 	if err != nil {
 		return false, fmt.Errorf("item %s: %w", itemID, err)
 	}
@@ -155,7 +155,7 @@ func (s *Server) splitItem(ctx context.Context, id, itemID string) (pending bool
 // hasLeft returns a function that reports whether an item has left a story.
 func (s *Server) hasLeft(itemID, storyID string) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
-		item, err := s.Store.Item(ctx, itemID)
+		item, err := storage.ItemByID(ctx, s.Store, itemID)
 		return item.StoryID != storyID, err
 	}
 }

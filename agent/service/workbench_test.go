@@ -124,7 +124,7 @@ func (w *testbed) jobDone(t *testing.T, path string) wire.Job {
 
 func (w *testbed) storedItem(t *testing.T, id string) storage.Item {
 	t.Helper()
-	item, err := w.store.Item(t.Context(), id)
+	item, err := storage.ItemByID(t.Context(), w.store, id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func (r *Runner) relabel(ctx context.Context, job *storage.Job, b jobSpec) error
 	if err != nil {
 		return errors.Join(ErrPermanent, err)
 	}
-	counts, err := r.Store.Counts(ctx)
+	counts, err := r.Store.CountFeeds(ctx, storage.FeedQuery{})
 	if err != nil {
 		return err
 	}

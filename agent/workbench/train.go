@@ -73,7 +73,7 @@ func (r *Runner) correctedExamples(ctx context.Context, lookup *feedCache, yield
 			if len(c.Categories) == 0 && c.Spam == nil {
 				continue
 			}
-			item, err := r.Store.Item(ctx, c.ItemID)
+			item, err := storage.ItemByID(ctx, r.Store, c.ItemID)
 			if errors.Is(err, storage.ErrNotFound) {
 				continue
 			}

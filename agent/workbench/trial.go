@@ -58,7 +58,7 @@ type Evidence struct {
 
 // TestItem decides an item of the store. It returns [storage.ErrNotFound] if the item does not exist.
 func TestItem(ctx context.Context, store Store, by Decider, id string) (TrialResult, error) {
-	item, err := store.Item(ctx, id)
+	item, err := storage.ItemByID(ctx, store, id)
 	if err != nil {
 		return TrialResult{}, fmt.Errorf("item %s: %w", id, err)
 	}

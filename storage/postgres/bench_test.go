@@ -113,7 +113,7 @@ func BenchmarkFlat(b *testing.B) {
 			do   func(ctx context.Context) error
 		}{
 			{"ListFeeds page of 100", func(ctx context.Context) error {
-				_, err := s.ListFeeds(ctx, benchURL(rand.N(benchFeeds)), 100)
+				_, err := s.FindFeeds(ctx, storage.FeedQuery{After: storage.FeedPosition{Text: benchURL(rand.N(benchFeeds)), ID: "~"}, Limit: 100})
 				return err
 			}},
 			{"ItemHashes of 20 keys", func(ctx context.Context) error {
@@ -122,7 +122,7 @@ func BenchmarkFlat(b *testing.B) {
 			}},
 			{"Items of 100 IDs", func(ctx context.Context) error { _, err := s.Items(ctx, some(100)...); return err }},
 			{"ItemsSince page of 100", func(ctx context.Context) error {
-				_, err := s.ItemsSince(ctx, "ru", anyTime(), storage.Item{}, 100)
+				_, err := s.ListItems(ctx, storage.ItemQuery{Partition: "ru", From: anyTime()}, storage.Item{}, 100)
 				return err
 			}},
 			{"Stamps page of 1000", func(ctx context.Context) error { _, err := s.Stamps(ctx, anyTime(), some(1)[0], 1000); return err }},
@@ -131,7 +131,7 @@ func BenchmarkFlat(b *testing.B) {
 				_, err := s.PutItems(ctx, benchBatch(feedID, fresh, 20))
 				return err
 			}},
-			{"Counts", func(ctx context.Context) error { _, err := s.Counts(ctx); return err }},
+			{"Counts", func(ctx context.Context) error { _, err := s.CountFeeds(ctx, storage.FeedQuery{}); return err }},
 			{"Days", func(ctx context.Context) error { _, err := s.Days(ctx); return err }},
 		} {
 			b.Run(fmt.Sprintf("items=%d/%s", size, call.name), func(b *testing.B) {

@@ -16,10 +16,11 @@ type feedOrder struct {
 	key        string // column or expression
 	descending bool   // largest first
 	time       bool   // the key is a time
+	unique     bool   // the key needs no ID to break ties
 }
 
 var feedOrders = map[storage.FeedSort]feedOrder{
-	storage.FeedsByURL:   {key: "url"},
+	storage.FeedsByURL:   {key: "url", unique: true},
 	storage.FeedsByTitle: {key: "words"},
 	storage.FeedsByItems: {key: "items", descending: true},
 	storage.FeedsByLast:  {key: "coalesce(last_item, 'epoch')", descending: true, time: true},
@@ -75,14 +76,27 @@ func feedCondition(q storage.FeedQuery) *condition {
 	return c
 }
 
-// FindFeeds implements [storage.FeedFinder].
+// FindFeeds implements [storage.Feeds].
 func (s *Store) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storage.Feed, error) {
+	statement, args := findFeeds(q)
+	return read(ctx, s, "find feeds", scanFeed, statement, args...)
+}
+
+// findFeeds returns the statement and arguments of a query.
+func findFeeds(q storage.FeedQuery) (string, []any) {
 	order, cond := feedOrders[q.Sort], feedCondition(q)
 	end, than := order.key+", id", ">"
 	if order.descending {
 		end, than = order.key+" DESC, id", "<"
 	}
-	if at := q.After; at.ID != "" {
+	if order.unique {
+		end = order.key
+	}
+	switch at := q.After; {
+	case at == storage.FeedPosition{}:
+	case order.unique:
+		cond.add(order.key+" > %s", at.Text)
+	default:
 		var key any = at.Text
 		switch {
 		case order.time:
@@ -93,15 +107,14 @@ func (s *Store) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storage.F
 		cond.add("("+order.key+" "+than+"= %s AND ("+order.key+" "+than+" %s OR id > %s))", key, key, at.ID)
 	}
 	cond.args = append(cond.args, max(q.Limit, 0))
-	text := selectFeeds + cond.where() + ` ORDER BY ` + end + fmt.Sprintf(` LIMIT $%d`, len(cond.args))
-	return read(ctx, s, "find feeds", scanFeed, text, cond.args...)
+	return selectFeeds + cond.where() + ` ORDER BY ` + end + fmt.Sprintf(` LIMIT $%d`, len(cond.args)), cond.args
 }
 
-// CountFeeds implements [storage.FeedFinder].
-func (s *Store) CountFeeds(ctx context.Context, q storage.FeedQuery) (n int64, err error) {
+// CountFeeds implements [storage.Feeds].
+func (s *Store) CountFeeds(ctx context.Context, q storage.FeedQuery) (n storage.Counts, err error) {
 	cond := feedCondition(q)
 	err = s.do(ctx, "count feeds", func(ctx context.Context) (err error) {
-		n, err = one(ctx, s.pool, pgx.RowTo[int64], `SELECT count(*) FROM feeds`+cond.where(), cond.args...)
+		n, err = one(ctx, s.pool, pgx.RowToStructByPos[storage.Counts], `SELECT count(*), coalesce(sum(items), 0) FROM feeds`+cond.where(), cond.args...)
 		return err
 	})
 	return n, err
@@ -111,7 +124,7 @@ const feedTags = `
 	SELECT tag, count(*) FROM feeds, jsonb_array_elements_text(tags) AS tag
 	GROUP BY tag ORDER BY count(*) DESC, tag COLLATE "C" LIMIT $1`
 
-// FeedTags implements [storage.FeedFinder].
+// FeedTags implements [storage.Feeds].
 func (s *Store) FeedTags(ctx context.Context, limit int) ([]storage.TagCount, error) {
 	return read(ctx, s, "count tags", func(row pgx.CollectableRow) (t storage.TagCount, err error) {
 		err = row.Scan(&t.Tag, &t.Feeds)

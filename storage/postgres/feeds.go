@@ -37,13 +37,6 @@ func feedByID(ctx context.Context, on querier, id string) (storage.Feed, error) 
 	return one(ctx, on, scanFeed, selectFeeds+` WHERE id = $1`, id)
 }
 
-const feedsByURL = selectFeeds + ` WHERE url > $1 ORDER BY url LIMIT $2`
-
-// ListFeeds implements [storage.Feeds].
-func (s *Store) ListFeeds(ctx context.Context, after string, limit int) ([]storage.Feed, error) {
-	return read(ctx, s, "list feeds", scanFeed, feedsByURL, after, max(limit, 0))
-}
-
 // Rows are inserted in order of ID, so that concurrent calls with the same feeds cannot deadlock. ON CONFLICT
 // names no column: two calls that add the same feed conflict at its URL or at its ID, depending on which
 // index PostgreSQL writes first.
@@ -173,12 +166,4 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (affected []string, e
 		return nil, err
 	}
 	return affected, nil
-}
-
-// Counts implements [storage.Feeds].
-func (s *Store) Counts(ctx context.Context) (c storage.Counts, err error) {
-	err = s.do(ctx, "count", func(ctx context.Context) error {
-		return s.pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(items), 0) FROM feeds`).Scan(&c.Feeds, &c.Items)
-	})
-	return c, err
 }

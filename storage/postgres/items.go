@@ -75,11 +75,6 @@ func scanWithoutHTML(row pgx.CollectableRow) (i storage.Item, err error) {
 
 const itemsByID = selectItems + ` WHERE i.id = ANY($1)`
 
-// Item implements [storage.Items].
-func (s *Store) Item(ctx context.Context, id string) (storage.Item, error) {
-	return storage.FirstItem(s.Items(ctx, id))
-}
-
 // Items implements [storage.Items].
 func (s *Store) Items(ctx context.Context, ids ...string) ([]storage.Item, error) {
 	found, err := read(ctx, s, "read items", scanItem, itemsByID, ids)
@@ -89,15 +84,26 @@ func (s *Store) Items(ctx context.Context, ids ...string) ([]storage.Item, error
 	return storage.OrderByIDs(found, ids), nil
 }
 
-const itemsSince = selectItems + `
-	WHERE i.lane = $1 AND (i.first_seen, i.id) > ($2, $3)
-	ORDER BY i.first_seen, i.id LIMIT $4`
+// $4 and $5 are NULL without a bound and without events.
+const itemsByTime = selectItems + `
+	WHERE i.lane = $1 AND (i.first_seen, i.id) > ($2, $3) AND ($4::timestamptz IS NULL OR i.first_seen < $4)
+		AND ($5::text[] IS NULL OR i.event_id = ANY($5))
+	ORDER BY i.first_seen, i.id LIMIT $6`
 
-// ItemsSince implements [storage.Items].
-func (s *Store) ItemsSince(ctx context.Context, partition string, since time.Time, after storage.Item, limit int) ([]storage.Item, error) {
-	from, id := micro(since), ""
-	if at := micro(after.FirstSeen); !at.Before(from) {
-		from, id = at, after.ID
+// ListItems implements [storage.Items].
+func (s *Store) ListItems(ctx context.Context, q storage.ItemQuery, after storage.Item, limit int) ([]storage.Item, error) {
+	begin, id := micro(q.From), ""
+	if at := micro(after.FirstSeen); !at.Before(begin) {
+		begin, id = at, after.ID
 	}
-	return read(ctx, s, "read items of a partition", scanItem, itemsSince, partition, from, id, max(limit, 0))
+	var until *time.Time
+	if !q.Until.IsZero() {
+		at := micro(q.Until)
+		until = &at
+	}
+	var events any
+	if q.Events != nil {
+		events = q.Events
+	}
+	return read(ctx, s, "list items", scanItem, itemsByTime, q.Partition, begin, id, until, events, max(limit, 0))
 }

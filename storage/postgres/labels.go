@@ -139,13 +139,3 @@ func scanSavedLabels(row pgx.CollectableRow) (l storage.Labels, err error) {
 	l.ItemID = id
 	return l, err
 }
-
-const deleteSavedLabels = `DELETE FROM kept_labels WHERE job = $1`
-
-// DeleteRelabelUndo implements [storage.Relabeling].
-func (s *Store) DeleteRelabelUndo(ctx context.Context, job string) error {
-	return s.do(ctx, "delete saved labels", func(ctx context.Context) error {
-		_, err := s.pool.Exec(ctx, deleteSavedLabels, clean(job)...)
-		return err
-	})
-}

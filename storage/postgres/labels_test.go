@@ -31,7 +31,7 @@ func TestMoveFeed_IgnoresStrayLabels(t *testing.T) {
 	if restored, err := s.UndoRelabel(ctx, "job", 10); err != nil || len(restored) != 3 {
 		t.Errorf("restored %v, %v; want all three", restored, err)
 	}
-	if got, err := s.Item(ctx, now); err != nil || len(got.Topics) != 0 || len(got.Categories) != 1 {
+	if got, err := storage.ItemByID(ctx, s, now); err != nil || len(got.Topics) != 0 || len(got.Categories) != 1 {
 		t.Errorf("got labels %v, %v, %v; want the old labels", got.Categories, got.Topics, err)
 	}
 }

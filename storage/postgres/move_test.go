@@ -101,7 +101,7 @@ func wantWhole(t *testing.T, s *Store, feedID, otherID string, items int64) {
 	if got, err := s.Feed(t.Context(), feedID); err != nil || got.Items != items {
 		t.Errorf("got %d items in the feed, %v; want %d", got.Items, err, items)
 	}
-	if got, err := s.Counts(t.Context()); err != nil || got.Feeds != 2 || got.Items != items+100 {
+	if got, err := s.CountFeeds(t.Context(), storage.FeedQuery{}); err != nil || got.Feeds != 2 || got.Items != items+100 {
 		t.Errorf("there are %+v, %v; want 2 feeds and %d items", got, err, items+100)
 	}
 	for n := range 100 {

@@ -31,18 +31,19 @@ func TestPlans_HotStatementsUseIndexes(t *testing.T) {
 		ids[n] = benchItem(feedID, 100*n).ID
 	}
 	day := storage.Day(first.FirstSeen)
+	listFeeds, listArgs := findFeeds(storage.FeedQuery{After: storage.FeedPosition{Text: "1"}, Limit: 100})
 	statements := []struct {
 		name, statement, index string
 		inOrder                bool
 		args                   []any
 	}{
-		{"list feeds", feedsByURL, "feeds_url_key", true, []any{"1", 100}},
+		{"list feeds", listFeeds, "feeds_url_key", true, listArgs},
 		{"item hashes", itemHashes, "items_pkey", false, []any{ids}},
 		{"items by ID", itemsByID, "items_pkey", false, []any{ids}},
 		{"put", itemsToPut, "items_pkey", false, []any{ids}},
 		{"feed to put", feedToPut, "feeds_id_key", false, []any{feedID}},
-		{"items since", itemsSince, "items_by_lane", true, []any{"en", first.FirstSeen, first.ID, 50}},
-		{"items since in a missing partition", itemsSince, "items_by_lane", false, []any{"xx", first.FirstSeen, "", 50}},
+		{"items since", itemsByTime, "items_by_lane", true, []any{"en", first.FirstSeen, first.ID, nil, nil, 50}},
+		{"items since in a missing partition", itemsByTime, "items_by_lane", false, []any{"xx", first.FirstSeen, "", nil, nil, 50}},
 		{"stamps", stampsOfDay, "items_by_day", true, []any{day, first.ID, 100}},
 		{"repeat", setDuplicatesOf, "items_pkey", false, []any{ids, ids}},
 		{"drop", deleteItems, "items_pkey", false, []any{ids, ids}},

@@ -82,12 +82,6 @@ func (s *Store) ID(ctx context.Context) (id string, err error) {
 	return id, err
 }
 
-// Ping implements [storage.Store].
-func (s *Store) Ping(ctx context.Context) error {
-	_, err := s.ID(ctx)
-	return err
-}
-
 // Close implements [storage.Store]. It waits for running calls.
 func (s *Store) Close() error {
 	s.pool.Close()

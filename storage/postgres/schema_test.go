@@ -159,7 +159,7 @@ func TestMigrate_FirstVersionGetsSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := storage.FeedID(benchURL(1))
-	if got, err := s.Item(ctx, storage.ItemID(to, item.Key)); err != nil || got.Hash != "hash" || got.FeedID != to {
+	if got, err := storage.ItemByID(ctx, s, storage.ItemID(to, item.Key)); err != nil || got.Hash != "hash" || got.FeedID != to {
 		t.Errorf("the moved item is %+v, %v", got, err)
 	}
 }
@@ -185,7 +185,7 @@ func TestMigrate_ListsSpamOfOlderPrograms(t *testing.T) {
 	s := open(t, url)
 	want := func(want ...int) {
 		t.Helper()
-		page, err := s.ListSpam(ctx, storage.SpamQuery{}, storage.SpamItem{}, 10)
+		page, _, err := s.ListSpam(ctx, storage.SpamQuery{}, storage.SpamItem{}, 10)
 		if err != nil || len(page) != len(want) {
 			t.Fatalf("%d items are spam, %v; want %d", len(page), err, len(want))
 		}

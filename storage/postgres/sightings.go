@@ -45,19 +45,6 @@ func (s *Store) RecentEvents(ctx context.Context, partition string, since time.T
 	return read(ctx, s, "read recent events", pgx.RowTo[string], recentEvents, partition, micro(since), max(limit, 0))
 }
 
-const itemsOfEvents = selectItems + `
-	WHERE i.lane = $1 AND (i.first_seen, i.id) > ($2, $3) AND i.first_seen < $4 AND i.event_id = ANY($5)
-	ORDER BY i.first_seen, i.id LIMIT $6`
-
-// EventItems implements [storage.Stories].
-func (s *Store) EventItems(ctx context.Context, partition string, events []string, from, until time.Time, after storage.Item, limit int) ([]storage.Item, error) {
-	begin, id := micro(from), ""
-	if at := micro(after.FirstSeen); !at.Before(begin) {
-		begin, id = at, after.ID
-	}
-	return read(ctx, s, "read items of events", scanItem, itemsOfEvents, partition, begin, id, micro(until), events, max(limit, 0))
-}
-
 const (
 	firstAndLastDay   = `SELECT min(day), max(day) FROM items`
 	feedCoverageOfDay = `

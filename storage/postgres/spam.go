@@ -21,28 +21,24 @@ const (
 )
 
 // ListSpam implements [storage.Spam].
-func (s *Store) ListSpam(ctx context.Context, q storage.SpamQuery, after storage.SpamItem, limit int) ([]storage.SpamItem, error) {
-	statement, args := newestSpam, []any{nil, after.ID, max(limit, 0)}
+func (s *Store) ListSpam(ctx context.Context, q storage.SpamQuery, after storage.SpamItem, limit int) (page []storage.SpamItem, total int64, err error) {
+	list, count, feed := newestSpam, countSpam, []any(nil)
+	if q.FeedID != "" {
+		list, count, feed = newestSpamOf, countSpamOf, []any{q.FeedID}
+	}
+	var before any
 	if after.ID != "" {
-		args[0] = after.Judged
+		before = after.Judged
 	}
-	if q.FeedID != "" {
-		statement, args = newestSpamOf, append(args, q.FeedID)
-	}
-	return read(ctx, s, "list spam", func(row pgx.CollectableRow) (i storage.SpamItem, err error) {
-		err = row.Scan(append(destinations(&i.Item), nullTime{&i.Judged})...)
-		return i, err
-	}, statement, args...)
-}
-
-// CountSpam implements [storage.Spam].
-func (s *Store) CountSpam(ctx context.Context, q storage.SpamQuery) (n int64, err error) {
-	statement, args := countSpam, []any{}
-	if q.FeedID != "" {
-		statement, args = countSpamOf, []any{q.FeedID}
-	}
-	err = s.do(ctx, "count spam", func(ctx context.Context) error {
-		return s.pool.QueryRow(ctx, statement, clean(args...)...).Scan(&n)
+	err = s.do(ctx, "list spam", func(ctx context.Context) error {
+		page, err = collect(ctx, s.pool, func(row pgx.CollectableRow) (i storage.SpamItem, err error) {
+			err = row.Scan(append(destinations(&i.Item), nullTime{&i.Judged})...)
+			return i, err
+		}, list, append([]any{before, after.ID, max(limit, 0)}, feed...)...)
+		if err == nil {
+			total, err = one(ctx, s.pool, pgx.RowTo[int64], count, feed...)
+		}
+		return err
 	})
-	return n, err
+	return page, total, err
 }

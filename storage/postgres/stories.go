@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/jackc/pgx/v5"
@@ -17,8 +18,8 @@ const (
 	newestOfStory = selectWithoutHTML + ` WHERE i.story_id = $1 AND i.story_id <> '' ORDER BY i.first_seen DESC, i.id LIMIT $2`
 )
 
-// ReadStory implements [storage.Stories].
-func (s *Store) ReadStory(ctx context.Context, id string, limit int) (story storage.StoryItems, err error) {
+// readStory returns the items of one story, or [storage.ErrNotFound].
+func (s *Store) readStory(ctx context.Context, id string, limit int) (story storage.StoryItems, err error) {
 	err = s.do(ctx, "read story items", func(ctx context.Context) error {
 		story = storage.StoryItems{}
 		return pgx.BeginTxFunc(ctx, s.pool, snapshot, func(tx pgx.Tx) error {
@@ -44,7 +45,17 @@ func (s *Store) ReadStory(ctx context.Context, id string, limit int) (story stor
 
 // ReadStories implements [storage.Stories].
 func (s *Store) ReadStories(ctx context.Context, limit int, ids ...string) (map[string]storage.StoryItems, error) {
-	return storage.ReadStoriesSerially(ctx, s, limit, ids)
+	stories := map[string]storage.StoryItems{}
+	for _, id := range ids {
+		story, err := s.readStory(ctx, id, limit)
+		switch {
+		case err == nil:
+			stories[id] = story
+		case !errors.Is(err, storage.ErrNotFound):
+			return nil, err
+		}
+	}
+	return stories, nil
 }
 
 // snapshot lets several statements read the same snapshot.

@@ -194,7 +194,7 @@ func TestRearrange_IsNotStarvedByWriters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if story, err := s.ReadStory(ctx, last, 1); err != nil || story.Count != there[0] {
+	if story, err := storage.ItemsOfStory(ctx, s, last, 1); err != nil || story.Count != there[0] {
 		t.Errorf("got %d items in the story, %v; want all %d of the event", story.Count, err, there[0])
 	}
 }
@@ -288,7 +288,7 @@ func TestMigrate_MarksExistingStoriesDirty(t *testing.T) {
 		t.Errorf("it moved %v, %v; want two items", changed, err)
 	}
 	want("a", "b")
-	if item, err := s.Item(ctx, "b1"); err != nil || item.StoryID != "a" || item.StoryReason != "" || item.Clicks != 0 || item.DuplicateScore != 0 {
+	if item, err := storage.ItemByID(ctx, s, "b1"); err != nil || item.StoryID != "a" || item.StoryReason != "" || item.Clicks != 0 || item.DuplicateScore != 0 {
 		t.Errorf("the item is %+v, %v", item, err)
 	}
 }

@@ -77,17 +77,6 @@ func scanStory(row pgx.CollectableRow) (s storage.Story, err error) {
 	return s, err
 }
 
-const storyByID = `SELECT ` + storyColumns + ` FROM stories WHERE id = $1`
-
-// Story implements [storage.Stories].
-func (s *Store) Story(ctx context.Context, id string) (story storage.Story, err error) {
-	err = s.do(ctx, "read story", func(ctx context.Context) (err error) {
-		story, err = one(ctx, s.pool, scanStory, storyByID, id)
-		return err
-	})
-	return story, err
-}
-
 const storiesByID = `SELECT ` + storyColumns + ` FROM stories WHERE id = ANY($1)`
 
 // StoriesByID implements [storage.Stories].

@@ -96,7 +96,7 @@ func TestClean_RepairsEveryField(t *testing.T) {
 	if stored, err := s.PutItems(ctx, put); err != nil || len(stored.New) != 1 {
 		t.Fatalf("stored %v, %v", stored, err)
 	}
-	back, err := s.Item(ctx, item.ID)
+	back, err := storage.ItemByID(ctx, s, item.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestClean_RepairsEveryField(t *testing.T) {
 		wantRepaired(t, page[0])
 		wantRepaired(t, page[0].Summary[0])
 	}
-	if got, err := s.ReadStory(ctx, broken, 10); err != nil || got.Count != 1 {
+	if got, err := storage.ItemsOfStory(ctx, s, broken, 10); err != nil || got.Count != 1 {
 		t.Errorf("got %d items in the story, %v; want 1", got.Count, err)
 	}
 	place := storage.Placement{DuplicateOf: "first"}
@@ -149,14 +149,14 @@ func TestClean_BrokenTextMatchesNothing(t *testing.T) {
 	s := open(t, emptySchema(t))
 	_, feedErr := s.Feed(ctx, broken)
 	_, removeErr := s.RemoveFeed(ctx, broken)
-	_, itemErr := s.Item(ctx, broken)
+	_, itemErr := storage.ItemByID(ctx, s, broken)
 	_, putErr := s.PutItems(ctx, storage.Batch{FeedID: broken})
 	_, setErr := s.SetFeed(ctx, broken, storage.Settings{})
 	_, moveErr := s.MoveFeed(ctx, broken, "https://example.org/")
 	_, resolveErr := s.ResolveFeed(ctx, broken)
 	_, importErr := storage.Imports(s).Read(ctx, broken)
-	_, readErr := s.ReadStory(ctx, broken, 10)
-	_, storyErr := s.Story(ctx, broken)
+	_, readErr := storage.ItemsOfStory(ctx, s, broken, 10)
+	_, storyErr := storage.StoryByID(ctx, s, broken)
 	for name, err := range map[string]error{"Feed": feedErr, "RemoveFeed": removeErr, "Item": itemErr, "PutItems": putErr, "SetFeed": setErr,
 		"MoveFeed": moveErr, "ResolveFeed": resolveErr, "RemoveProxy": storage.Proxies(s).Remove(ctx, broken), "Import": importErr, "ReadStory": readErr, "Story": storyErr, "Click": s.AddClicks(ctx, broken, 1)} {
 		if err != storage.ErrNotFound {
@@ -164,8 +164,8 @@ func TestClean_BrokenTextMatchesNothing(t *testing.T) {
 		}
 	}
 	day := storage.Day(benchItem("", 0).FirstSeen)
-	_, listErr := s.ListFeeds(ctx, broken, 10)
-	_, sinceErr := s.ItemsSince(ctx, broken, day, storage.Item{ID: broken, FirstSeen: day}, 10)
+	_, listErr := s.FindFeeds(ctx, storage.FeedQuery{Text: broken, After: storage.FeedPosition{Text: broken, ID: broken}, Limit: 10})
+	_, sinceErr := s.ListItems(ctx, storage.ItemQuery{Partition: broken, Events: []string{broken}, From: day}, storage.Item{ID: broken, FirstSeen: day}, 10)
 	_, stampsErr := s.Stamps(ctx, day, broken, 10)
 	for name, err := range map[string]error{"ListFeeds": listErr, "ItemsSince": sinceErr, "Stamps": stampsErr} {
 		if err != nil {

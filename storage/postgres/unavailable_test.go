@@ -90,7 +90,7 @@ func wantCounted(t *testing.T, s *Store) {
 	t.Helper()
 	var more int64
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		counted, err := s.Counts(t.Context())
+		counted, err := s.CountFeeds(t.Context(), storage.FeedQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestUnavailable_ServerRestartLosesNothing(t *testing.T) {
 			p.Kill,
 		} {
 			how()
-			if err := s.Ping(t.Context()); !errors.Is(err, storage.ErrUnavailable) {
+			if _, err := s.ID(t.Context()); !errors.Is(err, storage.ErrUnavailable) {
 				t.Errorf("while the server is down, Ping returns %v, want %v", err, storage.ErrUnavailable)
 			}
 			if err := p.Start(); err != nil {
@@ -197,7 +197,7 @@ func TestUnavailable_ReadOnlyServer(t *testing.T) {
 	if _, err := s.PutItems(t.Context(), benchBatch(feedID, 0, 1)); err == nil {
 		t.Error("it was put")
 	}
-	if err := s.Ping(t.Context()); err != nil || s.pool.Stat().NewConnsCount() == before {
+	if _, err := s.ID(t.Context()); err != nil || s.pool.Stat().NewConnsCount() == before {
 		t.Errorf("got the same connections after a rejected write, %v; want new connections, which may reach another server", err)
 	}
 	set("off")

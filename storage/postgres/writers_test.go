@@ -22,7 +22,7 @@ func TestNextFence_RejectsOlderWriters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, err := s.Counts(ctx)
+		before, err := s.CountFeeds(ctx, storage.FeedQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,18 +42,18 @@ func TestNextFence_RejectsOlderWriters(t *testing.T) {
 			})
 		}
 		waitFor(t, "something to be put", func() bool {
-			c, err := s.Counts(ctx)
+			c, err := s.CountFeeds(ctx, storage.FeedQuery{})
 			return err != nil || c.Items > before.Items
 		})
 		if _, err := s.NextFence(ctx, "cluster.en"); err != nil {
 			t.Fatal(err)
 		}
-		then, err := s.Counts(ctx)
+		then, err := s.CountFeeds(ctx, storage.FeedQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		busy.Wait()
-		if now, err := s.Counts(ctx); err != nil || now != then {
+		if now, err := s.CountFeeds(ctx, storage.FeedQuery{}); err != nil || now != then {
 			t.Errorf("got %+v at the next fence, and later %+v, %v", then, now, err)
 		}
 	}
@@ -115,7 +115,7 @@ func disturbWriters(t *testing.T, s *Store, disturb func(feeds []storage.Feed, n
 		})
 	}
 	busy.Wait()
-	counted, err := s.Counts(ctx)
+	counted, err := s.CountFeeds(ctx, storage.FeedQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}

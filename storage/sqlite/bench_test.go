@@ -99,7 +99,7 @@ func BenchmarkItem(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n = (n + 7919) % 20_000
-		if _, err := s.Item(b.Context(), benchItem(feedID, n, 0).ID); err != nil {
+		if _, err := storage.ItemByID(b.Context(), s, benchItem(feedID, n, 0).ID); err != nil {
 			b.Fatal(err)
 		}
 	}

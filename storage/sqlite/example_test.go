@@ -49,7 +49,7 @@ func ExampleOpen() {
 	}
 	fmt.Println("new items:", len(stored.New), "changed items:", len(stored.Changed))
 
-	got, err := store.Item(ctx, item.ID)
+	got, err := storage.ItemByID(ctx, store, item.ID)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -21,14 +21,15 @@ func registerFeedWords(c *sqlite3.Conn) error {
 type feedOrder struct {
 	key        string // column or expression
 	descending bool   // largest first
+	unique     bool   // the key needs no ID to break ties
 }
 
 var feedOrders = map[storage.FeedSort]feedOrder{
-	storage.FeedsByURL:   {"url", false},
-	storage.FeedsByTitle: {"words", false},
-	storage.FeedsByItems: {"items", true},
-	storage.FeedsByLast:  {"coalesce(last_item, 0)", true},
-	storage.FeedsByAdded: {"added", true},
+	storage.FeedsByURL:   {key: "url", unique: true},
+	storage.FeedsByTitle: {key: "words"},
+	storage.FeedsByItems: {key: "items", descending: true},
+	storage.FeedsByLast:  {key: "coalesce(last_item, 0)", descending: true},
+	storage.FeedsByAdded: {key: "added", descending: true},
 }
 
 // A condition is a WHERE clause with its arguments.
@@ -77,7 +78,7 @@ func feedCondition(q storage.FeedQuery) *condition {
 	return c
 }
 
-// FindFeeds implements [storage.FeedFinder].
+// FindFeeds implements [storage.Feeds].
 func (s *Store) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storage.Feed, error) {
 	order, cond := feedOrders[q.Sort], feedCondition(q)
 	if !order.descending && (q.Tag != "" || q.Pinned) {
@@ -87,17 +88,19 @@ func (s *Store) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storage.F
 	}
 	end := order.key
 	switch at := q.After; {
+	case order.unique:
+		cond.add(order.key+" > ?", at.Text)
 	case order.descending:
-		end += " DESC"
+		end += " DESC, id"
 		number := at.Number
 		if at.ID == "" {
 			number = math.MaxInt64
 		}
 		cond.add("("+order.key+" <= ? AND ("+order.key+" < ? OR id > ?))", number, number, at.ID)
 	default:
+		end += ", id"
 		cond.add("("+order.key+" >= ? AND ("+order.key+" > ? OR id > ?))", at.Text, at.Text, at.ID)
 	}
-	end += ", id"
 	// The subquery selects the feeds before whole rows are read.
 	text := `SELECT ` + feedColumns + ` FROM feeds WHERE num IN (SELECT num FROM feeds` + cond.where() +
 		` ORDER BY ` + end + ` LIMIT ?) ORDER BY ` + end
@@ -105,17 +108,17 @@ func (s *Store) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storage.F
 	return found, s.wrap(ctx, "find feeds", err)
 }
 
-// CountFeeds implements [storage.FeedFinder].
-func (s *Store) CountFeeds(ctx context.Context, q storage.FeedQuery) (n int64, err error) {
+// CountFeeds implements [storage.Feeds].
+func (s *Store) CountFeeds(ctx context.Context, q storage.FeedQuery) (n storage.Counts, err error) {
 	cond := feedCondition(q)
-	err = s.readers.QueryRowContext(ctx, `SELECT count(*) FROM feeds`+cond.where(), cond.args...).Scan(&n)
+	err = s.readers.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(items), 0) FROM feeds`+cond.where(), cond.args...).Scan(&n.Feeds, &n.Items)
 	return n, s.wrap(ctx, "count feeds", err)
 }
 
 const feedTags = `
 	SELECT value, count(*) FROM feeds, json_each(tags) GROUP BY value ORDER BY count(*) DESC, value LIMIT ?`
 
-// FeedTags implements [storage.FeedFinder].
+// FeedTags implements [storage.Feeds].
 func (s *Store) FeedTags(ctx context.Context, limit int) ([]storage.TagCount, error) {
 	tags, err := query(ctx, s, func(row scanner) (t storage.TagCount, err error) {
 		err = row.Scan(&t.Tag, &t.Feeds)

@@ -20,14 +20,6 @@ func (s *Store) Feed(ctx context.Context, id string) (storage.Feed, error) {
 	return f, s.wrap(ctx, "read feed", err)
 }
 
-const feedsByURL = `SELECT ` + feedColumns + ` FROM feeds WHERE url > ? ORDER BY url LIMIT ?`
-
-// ListFeeds implements [storage.Feeds].
-func (s *Store) ListFeeds(ctx context.Context, after string, limit int) ([]storage.Feed, error) {
-	feeds, err := collect(ctx, s.read.feeds, scanFeed, after, max(limit, 0))
-	return feeds, s.wrap(ctx, "list feeds", err)
-}
-
 const addFeed = `
 	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold, words)
 	SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, feed_words(?3, ?2, ?4) WHERE NOT EXISTS (SELECT 1 FROM moved WHERE id = ?1)
@@ -130,15 +122,6 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (affected []string, e
 		return nil, err
 	}
 	return affected, nil
-}
-
-const counts = `SELECT count(*), coalesce(sum(items), 0) FROM feeds`
-
-// Counts implements [storage.Feeds].
-func (s *Store) Counts(ctx context.Context) (storage.Counts, error) {
-	var c storage.Counts
-	err := s.read.counts.QueryRowContext(ctx).Scan(&c.Feeds, &c.Items)
-	return c, s.wrap(ctx, "count", err)
 }
 
 func scanFeed(row scanner) (f storage.Feed, err error) {

@@ -67,7 +67,7 @@ func TestGroupCommit_FailedChangeRollsBackAlone(t *testing.T) {
 			t.Errorf("%d: got %v, want %v", i, err, want)
 		}
 	}
-	counts, err := s.Counts(t.Context())
+	counts, err := s.CountFeeds(t.Context(), storage.FeedQuery{})
 	if err != nil || counts.Items != 8 {
 		t.Errorf("got %+v, %v; want 8 items", counts, err)
 	}

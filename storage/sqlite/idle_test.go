@@ -30,7 +30,7 @@ func TestWriter_ClosesWhenIdle(t *testing.T) {
 		}
 	}
 	s.closeIdleWriter() // a second time does nothing
-	if counts, err := s.Counts(t.Context()); err != nil || counts.Feeds != int64(len(urls)) {
+	if counts, err := s.CountFeeds(t.Context(), storage.FeedQuery{}); err != nil || counts.Feeds != int64(len(urls)) {
 		t.Errorf("there are %d feeds, %v; want %d", counts.Feeds, err, len(urls))
 	}
 	if err := s.Close(); err != nil {
@@ -65,7 +65,7 @@ func TestWriter_IdleCloseLosesNothing(t *testing.T) {
 	if err := group.Wait(); err != nil {
 		t.Error(err)
 	}
-	if counts, err := s.Counts(t.Context()); err != nil || counts.Feeds != callers*each {
+	if counts, err := s.CountFeeds(t.Context(), storage.FeedQuery{}); err != nil || counts.Feeds != callers*each {
 		t.Errorf("there are %d feeds, %v; want %d", counts.Feeds, err, callers*each)
 	}
 }

@@ -2,9 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"feedmesh/storage"
 )
@@ -86,11 +86,6 @@ func scanItem(row scanner) (i storage.Item, err error) {
 
 var itemsByID = selectItems + ` WHERE i.id IN (` + placeholders + `)`
 
-// Item implements [storage.Items].
-func (s *Store) Item(ctx context.Context, id string) (storage.Item, error) {
-	return storage.FirstItem(s.Items(ctx, id))
-}
-
 // Items implements [storage.Items].
 func (s *Store) Items(ctx context.Context, ids ...string) ([]storage.Item, error) {
 	var found []storage.Item
@@ -104,16 +99,27 @@ func (s *Store) Items(ctx context.Context, ids ...string) ([]storage.Item, error
 	return storage.OrderByIDs(found, ids), nil
 }
 
-const itemsSince = selectItems + `
-	WHERE i.lane = ? AND (i.first_seen, i.id) > (?, ?)
-	ORDER BY i.first_seen, i.id LIMIT ?`
+const (
+	fromItemOn    = selectItems + ` WHERE i.lane = ? AND (i.first_seen, i.id) > (?, ?) AND i.first_seen < ?`
+	inOrder       = ` ORDER BY i.first_seen, i.id LIMIT ?`
+	itemsByTime   = fromItemOn + inOrder
+	itemsOfEvents = fromItemOn + ` AND i.event_id IN (SELECT value FROM json_each(?))` + inOrder
+)
 
-// ItemsSince implements [storage.Items].
-func (s *Store) ItemsSince(ctx context.Context, partition string, since time.Time, after storage.Item, limit int) ([]storage.Item, error) {
-	from, id := micros(since), ""
-	if at := micros(after.FirstSeen); at >= from {
-		from, id = at, after.ID
+// ListItems implements [storage.Items].
+func (s *Store) ListItems(ctx context.Context, q storage.ItemQuery, after storage.Item, limit int) ([]storage.Item, error) {
+	begin, id := micros(q.From), ""
+	if at := micros(after.FirstSeen); at >= begin {
+		begin, id = at, after.ID
 	}
-	items, err := collect(ctx, s.read.since, scanItem, partition, from, id, max(limit, 0))
-	return items, s.wrap(ctx, "read items of a partition", err)
+	until := int64(math.MaxInt64)
+	if !q.Until.IsZero() {
+		until = micros(q.Until)
+	}
+	statement, args := s.read.since, []any{q.Partition, begin, id, until}
+	if q.Events != nil {
+		statement, args = s.read.itemsOfEvents, append(args, asJSON(q.Events))
+	}
+	items, err := collect(ctx, statement, scanItem, append(args, max(limit, 0))...)
+	return items, s.wrap(ctx, "list items", err)
 }

@@ -27,7 +27,6 @@ const (
 	saveLabels           = `INSERT INTO kept_labels (job, item_id, labels) VALUES (?, ?, ?) ON CONFLICT (job, item_id) DO NOTHING`
 	savedLabels          = `SELECT item_id, labels FROM kept_labels WHERE job = ? ORDER BY item_id LIMIT ?`
 	deleteRestoredLabels = `DELETE FROM kept_labels WHERE job = ? AND item_id <= ?`
-	deleteSavedLabels    = `DELETE FROM kept_labels WHERE job = ?`
 )
 
 // Relabel implements [storage.Relabeling].
@@ -111,12 +110,4 @@ func scanSavedLabels(row scanner) (l storage.Labels, err error) {
 	err = row.Scan(&id, fromJSON(&l))
 	l.ItemID = id
 	return l, err
-}
-
-// DeleteRelabelUndo implements [storage.Relabeling].
-func (s *Store) DeleteRelabelUndo(ctx context.Context, job string) error {
-	return s.transaction(ctx, "delete saved labels", func(w *writer) error {
-		_, err := w.deleteSavedLabels.ExecContext(ctx, job)
-		return err
-	})
 }

@@ -69,11 +69,11 @@ func TestKill_MoveFeedIsAtomic(t *testing.T) {
 		}
 		for i, item := range repeats.Items {
 			first := storage.ItemID(now, batch(now, 0).Items[i].Key)
-			if got, err := s.Item(ctx, item.ID); err != nil || got.DuplicateOf != first {
+			if got, err := storage.ItemByID(ctx, s, item.ID); err != nil || got.DuplicateOf != first {
 				t.Fatalf("an item repeats %s, %v; want %s", got.DuplicateOf, err, first)
 			}
 		}
-		if c, err := s.Counts(ctx); err != nil || c != (storage.Counts{Feeds: 2, Items: (batches + 1) * batchSize}) {
+		if c, err := s.CountFeeds(ctx, storage.FeedQuery{}); err != nil || c != (storage.Counts{Feeds: 2, Items: (batches + 1) * batchSize}) {
 			t.Errorf("there are %+v, %v; want 2 feeds and all items once", c, err)
 		}
 		closeStore(t, s)

@@ -37,28 +37,24 @@ func (w *writer) updateSpam(ctx context.Context, id string) error {
 }
 
 // ListSpam implements [storage.Spam].
-func (s *Store) ListSpam(ctx context.Context, q storage.SpamQuery, after storage.SpamItem, limit int) ([]storage.SpamItem, error) {
+func (s *Store) ListSpam(ctx context.Context, q storage.SpamQuery, after storage.SpamItem, limit int) (page []storage.SpamItem, total int64, err error) {
 	before := int64(math.MaxInt64)
 	if after.ID != "" {
 		before = micros(after.Judged)
 	}
-	stmt, args := s.read.spam, []any{before, after.ID, max(limit, 0)}
+	list, count, feed := s.read.spam, s.read.countSpam, []any(nil)
 	if q.FeedID != "" {
-		stmt, args = s.read.spamOf, append(args, q.FeedID)
+		list, count, feed = s.read.spamOf, s.read.countSpamOf, []any{q.FeedID}
 	}
-	page, err := collect(ctx, stmt, func(row scanner) (i storage.SpamItem, err error) {
+	page, err = collect(ctx, list, func(row scanner) (i storage.SpamItem, err error) {
 		err = row.Scan(append(itemFields(&i.Item), nullTime{&i.Judged})...)
 		return i, err
-	}, args...)
-	return page, s.wrap(ctx, "list spam", err)
-}
-
-// CountSpam implements [storage.Spam].
-func (s *Store) CountSpam(ctx context.Context, q storage.SpamQuery) (n int64, err error) {
-	if q.FeedID == "" {
-		err = s.read.countSpam.QueryRowContext(ctx).Scan(&n)
-	} else {
-		err = s.read.countSpamOf.QueryRowContext(ctx, q.FeedID).Scan(&n)
+	}, append([]any{before, after.ID, max(limit, 0)}, feed...)...)
+	if err == nil {
+		err = count.QueryRowContext(ctx, feed...).Scan(&total)
 	}
-	return n, s.wrap(ctx, "count spam", err)
+	if err != nil {
+		return nil, 0, s.wrap(ctx, "list spam", err)
+	}
+	return page, total, nil
 }

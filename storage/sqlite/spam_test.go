@@ -25,7 +25,7 @@ func TestListSpam_EqualTimesAreListedOnce(t *testing.T) {
 	for _, q := range []storage.SpamQuery{{}, {FeedID: b.FeedID}} {
 		var got []string
 		for after := (storage.SpamItem{}); ; {
-			page, err := s.ListSpam(t.Context(), q, after, 3)
+			page, _, err := s.ListSpam(t.Context(), q, after, 3)
 			if err != nil {
 				t.Fatal(err)
 			}

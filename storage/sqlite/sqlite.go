@@ -164,13 +164,6 @@ func (s *Store) ID(ctx context.Context) (id string, err error) {
 	return id, s.wrap(ctx, "read the ID", err)
 }
 
-// Ping implements [storage.Store].
-func (s *Store) Ping(ctx context.Context) error {
-	var version int
-	err := s.readers.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version)
-	return s.wrap(ctx, "ping", err)
-}
-
 // Close implements [storage.Store]. It waits for a running write.
 func (s *Store) Close() error {
 	s.writeLock <- struct{}{}

@@ -95,7 +95,7 @@ func TestOpen_ReopenKeepsContents(t *testing.T) {
 		t.Errorf("the feed has %d items, %v; want %d", feed.Items, err, batchSize)
 	}
 	for _, item := range want.Items {
-		if got, err := s.Item(t.Context(), item.ID); err != nil || got.HTML != item.HTML {
+		if got, err := storage.ItemByID(t.Context(), s, item.ID); err != nil || got.HTML != item.HTML {
 			t.Errorf("item %s is %.50q, %v", item.ID, got.HTML, err)
 		}
 	}
@@ -146,7 +146,7 @@ func TestOpen_TwoStoresOfOneFileSerializeWrites(t *testing.T) {
 	}
 	writing.Wait()
 	for i, s := range stores {
-		if c, err := s.Counts(t.Context()); err != nil || c.Items != 20*batchSize {
+		if c, err := s.CountFeeds(t.Context(), storage.FeedQuery{}); err != nil || c.Items != 20*batchSize {
 			t.Errorf("store %d counts %d items, %v; want %d", i, c.Items, err, 20*batchSize)
 		}
 	}

@@ -154,7 +154,7 @@ func TestMigrate_ChangedDefaultsToFirstSeen(t *testing.T) {
 	if got, want := stamps(), []storage.Stamp{{ID: "item", Changed: item.FirstSeen}}; !slices.Equal(got, want) {
 		t.Errorf("the stamps are %v, want %v", got, want)
 	}
-	if got, err := s.Item(ctx, "item"); err != nil || !got.Changed.Equal(item.FirstSeen) {
+	if got, err := storage.ItemByID(ctx, s, "item"); err != nil || !got.Changed.Equal(item.FirstSeen) {
 		t.Errorf("the item changed at %v, %v; want %v", got.Changed, err, item.FirstSeen)
 	}
 	item.Hash = "another"
@@ -184,7 +184,7 @@ func TestMigrate_FirstVersionGetsSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := storage.FeedID(url)
-	if got, err := s.Item(ctx, storage.ItemID(to, "key")); err != nil || got.Hash != "hash" || got.FeedID != to || !got.FirstSeen.Equal(item.FirstSeen) {
+	if got, err := storage.ItemByID(ctx, s, storage.ItemID(to, "key")); err != nil || got.Hash != "hash" || got.FeedID != to || !got.FirstSeen.Equal(item.FirstSeen) {
 		t.Errorf("the moved item is %+v, %v", got, err)
 	}
 }
@@ -207,14 +207,14 @@ func TestMigrate_ListsExistingSpam(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	page, err := s.ListSpam(ctx, storage.SpamQuery{FeedID: "feed"}, storage.SpamItem{}, 10)
+	page, _, err := s.ListSpam(ctx, storage.SpamQuery{FeedID: "feed"}, storage.SpamItem{}, 10)
 	if err != nil || len(page) != 1 || page[0].ID != "item" || !page[0].Judged.Equal(item.FirstSeen) || len(page[0].Reasons) != 1 {
 		t.Fatalf("the spam is %+v, %v; want the item, judged when first seen", page, err)
 	}
 	if changed, err := s.Relabel(ctx, "", storage.Labels{ItemID: "item"}); err != nil || len(changed) != 1 {
 		t.Errorf("relabelled %v, %v", changed, err)
 	}
-	if n, err := s.CountSpam(ctx, storage.SpamQuery{}); err != nil || n != 0 {
+	if _, n, err := s.ListSpam(ctx, storage.SpamQuery{}, storage.SpamItem{}, 0); err != nil || n != 0 {
 		t.Errorf("%d items are spam, %v; want none", n, err)
 	}
 }

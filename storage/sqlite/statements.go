@@ -14,7 +14,7 @@ type reader struct {
 	spam, spamOf                                                       *sql.Stmt
 	countSpam, countSpamOf                                             *sql.Stmt
 	corrections                                                        *sql.Stmt
-	storyTotals, newestOfStory, summaryItems, duplicates               *sql.Stmt
+	storyTotals, newestOfStory, itemsOfStories, duplicates             *sql.Stmt
 	story, someStories, stories, newestStories                         *sql.Stmt
 	dirtyStories, sightings, recentEvents, itemsOfEvents, feedCoverage *sql.Stmt
 	arrivals                                                           *sql.Stmt
@@ -25,12 +25,10 @@ func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 	r := &reader{}
 	return r, prepareAll(ctx, db, map[**sql.Stmt]string{
 		&r.feed:        feedByID,
-		&r.feeds:       feedsByURL,
-		&r.counts:      counts,
 		&r.resolve:     resolveFeed,
 		&r.itemHashes:  itemHashes,
 		&r.items:       itemsByID,
-		&r.since:       itemsSince,
+		&r.since:       itemsByTime,
 		&r.days:        countByDay,
 		&r.stamps:      stampsOfDay,
 		&r.spam:        newestSpam,
@@ -39,19 +37,18 @@ func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
 		&r.countSpamOf: countSpamOf,
 		&r.corrections: correctionsByTime,
 
-		&r.storyTotals:   storyTotals,
-		&r.newestOfStory: newestOfStory,
-		&r.summaryItems:  summaryItems,
-		&r.duplicates:    duplicatesOfItem,
-		&r.story:         storyByID,
-		&r.someStories:   storiesByID,
-		&r.stories:       storiesByRank,
-		&r.newestStories: newestStories,
-		&r.dirtyStories:  oldestDirtyStories,
-		&r.sightings:     sightings,
-		&r.recentEvents:  recentEvents,
-		&r.itemsOfEvents: itemsOfEvents,
-		&r.feedCoverage:  feedCoverage,
+		&r.storyTotals:    storyTotals,
+		&r.newestOfStory:  newestOfStory,
+		&r.itemsOfStories: itemsOfStories,
+		&r.duplicates:     duplicatesOfItem,
+		&r.someStories:    storiesByID,
+		&r.stories:        storiesByRank,
+		&r.newestStories:  newestStories,
+		&r.dirtyStories:   oldestDirtyStories,
+		&r.sightings:      sightings,
+		&r.recentEvents:   recentEvents,
+		&r.itemsOfEvents:  itemsOfEvents,
+		&r.feedCoverage:   feedCoverage,
 
 		&r.marksOf:         marksOf,
 		&r.countUnread:     countUnread,
@@ -130,7 +127,6 @@ func (w *writer) statements() map[**sql.Stmt]string {
 		&w.saveLabels:              saveLabels,
 		&w.savedLabels:             savedLabels,
 		&w.deleteRestoredLabels:    deleteRestoredLabels,
-		&w.deleteSavedLabels:       deleteSavedLabels,
 		&w.correctionOf:            correctionOf,
 		&w.putCorrection:           putCorrection,
 		&w.deleteCorrection:        deleteCorrection,

@@ -2,7 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"maps"
+	"errors"
 	"slices"
 	"time"
 
@@ -19,11 +19,10 @@ const (
 		FROM (SELECT num FROM items WHERE story_id = ?1 AND ?1 <> '' ORDER BY first_seen DESC, id LIMIT ?2) s
 		CROSS JOIN items i ON i.num = s.num CROSS JOIN feeds f ON f.num = i.feed
 		ORDER BY i.first_seen DESC, i.id`
-	// The fields that a summary needs, for a JSON list of stories. The subquery selects items by the index
-	// alone, which bounds the items read per story.
-	summaryItems = `
-		SELECT i.id, f.id, i.event_id, i.story_id, i.lane, i.url, i.title, i.excerpt, i.language, i.first_seen, i.spam,
-			i.flags, i.categories, i.topics, i.duplicate_of, i.clicks
+	// For a JSON list of stories. The subquery selects items by the index alone, which bounds the items read
+	// per story.
+	itemsOfStories = `
+		SELECT ` + columnsWithoutHTML + `
 		FROM json_each(?1) s
 		CROSS JOIN items i ON i.num IN (SELECT num FROM items WHERE story_id = s.value AND story_id <> '' LIMIT ?2)
 		CROSS JOIN feeds f ON f.num = i.feed`
@@ -34,8 +33,8 @@ const (
 		ORDER BY i.first_seen, i.id`
 )
 
-// ReadStory implements [storage.Stories].
-func (s *Store) ReadStory(ctx context.Context, id string, limit int) (story storage.StoryItems, err error) {
+// readStory returns the items of one story, or [storage.ErrNotFound].
+func (s *Store) readStory(ctx context.Context, id string, limit int) (story storage.StoryItems, err error) {
 	err = s.read.storyTotals.QueryRowContext(ctx, id).
 		Scan(&story.Count, &story.Events, nullTime{&story.FirstSeen}, nullTime{&story.LastSeen}, &story.Clicks)
 	if err == nil {
@@ -55,7 +54,7 @@ func (s *Store) ReadStory(ctx context.Context, id string, limit int) (story stor
 func (s *Store) ReadStories(ctx context.Context, limit int, ids ...string) (map[string]storage.StoryItems, error) {
 	limit = max(limit, 0)
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	found, err := collect(ctx, s.read.summaryItems, scanSummaryItem, asJSON(ids), limit+1)
+	found, err := collect(ctx, s.read.itemsOfStories, scanItem, asJSON(ids), limit+1)
 	if err != nil {
 		return nil, s.wrap(ctx, "read stories", err)
 	}
@@ -72,15 +71,16 @@ func (s *Store) ReadStories(ctx context.Context, limit int, ids ...string) (map[
 			stories[id] = storage.NewStoryItems(c)
 		}
 	}
-	others, err := storage.ReadStoriesSerially(ctx, s, limit, large)
-	maps.Copy(stories, others)
-	return stories, err
-}
-
-func scanSummaryItem(row scanner) (i storage.Item, err error) {
-	err = row.Scan(&i.ID, &i.FeedID, &i.EventID, &i.StoryID, &i.Partition, &i.URL, &i.Title, &i.Excerpt, &i.Language, nullTime{&i.FirstSeen},
-		&i.Spam, fromJSON(&i.Flags), fromJSON(&i.Categories), fromJSON(&i.Topics), &i.DuplicateOf, &i.Clicks)
-	return i, err
+	for _, id := range large {
+		story, err := s.readStory(ctx, id, limit)
+		switch {
+		case err == nil:
+			stories[id] = story
+		case !errors.Is(err, storage.ErrNotFound):
+			return nil, err
+		}
+	}
+	return stories, nil
 }
 
 // Duplicates implements [storage.Stories].
@@ -144,20 +144,6 @@ func (s *Store) RecentEvents(ctx context.Context, partition string, since time.T
 	}
 	ids, err := collect(ctx, s.read.recentEvents, scan, partition, micros(since), max(limit, 0))
 	return ids, s.wrap(ctx, "read recent events", err)
-}
-
-const itemsOfEvents = selectItems + `
-	WHERE i.lane = ? AND (i.first_seen, i.id) > (?, ?) AND i.first_seen < ? AND i.event_id IN (SELECT value FROM json_each(?))
-	ORDER BY i.first_seen, i.id LIMIT ?`
-
-// EventItems implements [storage.Stories].
-func (s *Store) EventItems(ctx context.Context, partition string, events []string, from, until time.Time, after storage.Item, limit int) ([]storage.Item, error) {
-	begin, id := micros(from), ""
-	if at := micros(after.FirstSeen); at >= begin {
-		begin, id = at, after.ID
-	}
-	items, err := collect(ctx, s.read.itemsOfEvents, scanItem, partition, begin, id, micros(until), asJSON(events), max(limit, 0))
-	return items, s.wrap(ctx, "read items of events", err)
 }
 
 // Sightings implements [storage.Stories].

@@ -91,7 +91,7 @@ func TestKill_RearrangeIsAtomic(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _, after := storyEvent(finished)
-		if got, err := s.Item(ctx, late[0].ID); err != nil || got.StoryID != after {
+		if got, err := storage.ItemByID(ctx, s, late[0].ID); err != nil || got.StoryID != after {
 			t.Errorf("a late item belongs to %s, %v; want %s", got.StoryID, err, after)
 		}
 		closeStore(t, s)
@@ -102,8 +102,8 @@ func TestKill_RearrangeIsAtomic(t *testing.T) {
 func wantRound(t *testing.T, s *sqlite.Store, n int, moved bool, marked map[string]bool) {
 	t.Helper()
 	_, before, after := storyEvent(n)
-	was, errBefore := s.ReadStory(t.Context(), before, 0)
-	is, errAfter := s.ReadStory(t.Context(), after, 0)
+	was, errBefore := storage.ItemsOfStory(t.Context(), s, before, 0)
+	is, errAfter := storage.ItemsOfStory(t.Context(), s, after, 0)
 	switch {
 	case moved && (is.Count != 3 && is.Count != 4 || was.Count != 0 || !marked[before] || !marked[after]):
 		t.Errorf("round %d: got %d items moved and %d not, %v, %v, dirty %t and %t", n, is.Count, was.Count, errAfter, errBefore, marked[after], marked[before])

@@ -23,7 +23,7 @@ func TestStories_UseIndexes(t *testing.T) {
 		eventsOf:              {"items USING INDEX items_by_story (story_id=?)", []any{"a"}},
 		storyTotals:           {"items USING INDEX items_by_story (story_id=?)", []any{"a"}},
 		newestOfStory:         {"items USING INDEX items_by_story (story_id=?)", []any{"a", 1}},
-		summaryItems:          {"items USING COVERING INDEX items_by_story (story_id=?)", []any{`["a"]`, 1}},
+		itemsOfStories:        {"items USING COVERING INDEX items_by_story (story_id=?)", []any{`["a"]`, 1}},
 		duplicatesOfItem:      {"items USING INDEX items_by_first (duplicate_of=?)", []any{"a", 1}},
 		sightings:             {"items USING INDEX items_by_lane (lane=? AND (first_seen,id)>(?,?) AND first_seen<?)", []any{1, "a", 2, 10}},
 		feedCoverage:          {"items USING COVERING INDEX items_by_arrival (first_seen>?)", []any{1, 2}},

@@ -11,7 +11,6 @@ import (
 const (
 	storyColumns = `id, lane, headline, title, summary, items, events, sources, first_seen, last_seen, categories, topics, heat,
 		clicks, burst, rank, told`
-	storyByID = `SELECT ` + storyColumns + ` FROM stories WHERE id = ?`
 )
 
 func scanStory(row scanner) (s storage.Story, err error) {
@@ -19,12 +18,6 @@ func scanStory(row scanner) (s storage.Story, err error) {
 		nullTime{&s.FirstSeen}, nullTime{&s.LastSeen}, fromJSON(&s.Categories), fromJSON(&s.Topics), &s.HotScore,
 		&s.Clicks, &s.Burst, &s.Rank, nullTime{&s.Summarized})
 	return s, err
-}
-
-// Story implements [storage.Stories].
-func (s *Store) Story(ctx context.Context, id string) (storage.Story, error) {
-	story, err := scanStory(s.read.story.QueryRowContext(ctx, id))
-	return story, s.wrap(ctx, "read story", err)
 }
 
 var storiesByID = `SELECT ` + storyColumns + ` FROM stories WHERE id IN (` + placeholders + `)`

@@ -25,11 +25,11 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"AddFeeds does not change a stored feed", storeTest.storedFeed},
 		{"AddFeeds returns the new IDs in the given order, each once", storeTest.addedInOrder},
 		{"AddFeeds ignores statistics", storeTest.addingIgnoresStatistics},
-		{"ListFeeds pages by URL", storeTest.feedsByURL},
+		{"FindFeeds pages by URL", storeTest.feedsByURL},
 		{"RemoveFeed deletes the feed's items and returns their IDs", storeTest.removeFeed},
 		{"RemoveFeed turns duplicates of removed items into originals", storeTest.removeOriginal},
 		{"a removed feed can be added again and is empty", storeTest.addRemoved},
-		{"Counts returns the numbers of feeds and items", storeTest.counts},
+		{"CountFeeds returns the numbers of feeds and items", storeTest.counts},
 		{"missing records return ErrNotFound", storeTest.notFound},
 
 		{"SetFeed replaces all settings of a feed", storeTest.setFeed},
@@ -104,7 +104,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"Relabel ignores missing and corrected items", storeTest.relabelLeaves},
 		{"UndoRelabel restores the labels from before the job", storeTest.undoRelabel},
 		{"UndoRelabel does not change items corrected since", storeTest.undoCorrected},
-		{"DeleteRelabelUndo deletes the saved labels", storeTest.deleteRelabelUndo},
+		{"UndoRelabel restores only labels of its job", storeTest.undoOfOtherJob},
 		{"saved labels move and are deleted with their items", storeTest.savedLabelsOfFeed},
 
 		{"Correct sets the labels of an item", storeTest.correct},
@@ -154,20 +154,20 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"ListStories pages by rank or newest first", storeTest.storiesInOrder},
 		{"ListStories filters stories", storeTest.storiesThatMatch},
 		{"ListStories rejects a cursor of another order", storeTest.storyCursors},
-		{"ReadStory returns totals and the newest items", storeTest.readStory},
-		{"ReadStories returns the results of ReadStory", storeTest.readStories},
+		{"ReadStories returns totals and the newest items", storeTest.readStory},
+		{"ReadStories reads a batch of stories", storeTest.readStories},
 		{"items without a story are no story", storeTest.noStoryIsNone},
 		{"Duplicates lists the oldest first", storeTest.duplicates},
 		{"AddClicks adds clicks that revisions keep", storeTest.clicks},
 		{"RecentEvents orders events by their newest item", storeTest.recentEvents},
-		{"EventItems pages by FirstSeen, then ID", storeTest.eventItems},
+		{"ListItems pages the items of events", storeTest.eventItems},
 		{"Sightings pages by FirstSeen, then ID, without spam", storeTest.sightingsInOrder},
 		{"FeedCoverage counts items of stories that others cover", storeTest.feedCoverage},
 		{"PutNote stores notes and rejects an outdated fence", storeTest.notes},
 
 		{"Items returns items in the given order", storeTest.itemsInOrder},
-		{"ItemsSince pages a partition by FirstSeen, then ID", storeTest.partition},
-		{"ItemsSince starts at the given time", storeTest.partitionSince},
+		{"ListItems pages a partition by FirstSeen, then ID", storeTest.partition},
+		{"ListItems starts at the given time", storeTest.partitionSince},
 
 		{"the store sets Changed and ignores the caller's value", storeTest.changedNow},
 		{"every revision has its own Changed", storeTest.changedAgain},
@@ -197,7 +197,6 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"concurrent Relabel, Correct and PutItems end consistent", storeTest.relabelWhileWriting},
 		{"stories summarized during writes end consistent", storeTest.storiesWhileWriting},
 		{"every method returns the error of a cancelled context", storeTest.cancelled},
-		{"Ping succeeds on an open store", storeTest.ping},
 	}
 	for _, p := range promises {
 		t.Run(p.name, func(t *testing.T) {
@@ -284,7 +283,7 @@ func (c storeTest) item(id string) storage.Item {
 // stored returns the item with the given ID, with all fields.
 func (c storeTest) stored(id string) storage.Item {
 	c.Helper()
-	i, err := c.Item(c.Context(), id)
+	i, err := storage.ItemByID(c.Context(), c, id)
 	if err != nil {
 		c.Fatalf("read item: %v", err)
 	}
@@ -317,7 +316,7 @@ func (c storeTest) putBatch(b storage.Batch) storage.Stored {
 // wantCounts fails unless Counts returns exactly these numbers.
 func (c storeTest) wantCounts(feeds, items int64) {
 	c.Helper()
-	got, err := c.Counts(c.Context())
+	got, err := c.CountFeeds(c.Context(), storage.FeedQuery{})
 	if want := (storage.Counts{Feeds: feeds, Items: items}); err != nil || got != want {
 		c.Errorf("counts are %+v, %v; want %+v", got, err, want)
 	}

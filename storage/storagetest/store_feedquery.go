@@ -38,8 +38,8 @@ func (c storeTest) wantFeeds(q storage.FeedQuery, want ...string) {
 	if !slices.Equal(got, want) {
 		c.Errorf("%+v finds %q, want %q", q, got, want)
 	}
-	if n, err := c.CountFeeds(c.Context(), q); err != nil || n != int64(len(want)) {
-		c.Errorf("%+v counts %d, %v; want %d", q, n, err, len(want))
+	if n, err := c.CountFeeds(c.Context(), q); err != nil || n.Feeds != int64(len(want)) {
+		c.Errorf("%+v counts %d, %v; want %d", q, n.Feeds, err, len(want))
 	}
 }
 

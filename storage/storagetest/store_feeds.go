@@ -77,8 +77,8 @@ func (c storeTest) feedsByURL() {
 	}
 	for _, limit := range []int{1, 3, len(want), 100} {
 		var got []string
-		for after := ""; ; {
-			page, err := c.ListFeeds(c.Context(), after, limit)
+		for query := (storage.FeedQuery{Limit: limit}); ; {
+			page, err := c.FindFeeds(c.Context(), query)
 			if err != nil {
 				c.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func (c storeTest) feedsByURL() {
 				got = append(got, f.URL)
 				c.wantEqual("a listed feed", f, aFeed(f.URL))
 			}
-			after = got[len(got)-1]
+			query.After = query.Sort.Position(page[len(page)-1])
 		}
 		c.wantEqual("the list of feeds", got, want)
 	}
@@ -112,7 +112,7 @@ func (c storeTest) removeFeed() {
 	c.wantIDs("the removed items", removed, items)
 	_, err = c.Feed(c.Context(), gone)
 	c.wantError("read the removed feed", err, storage.ErrNotFound)
-	_, err = c.Item(c.Context(), items[7].ID)
+	_, err = storage.ItemByID(c.Context(), c, items[7].ID)
 	c.wantError("read a removed item", err, storage.ErrNotFound)
 	_, err = c.RemoveFeed(c.Context(), gone)
 	c.wantError("remove it again", err, storage.ErrNotFound)
@@ -196,16 +196,16 @@ func (c storeTest) notFound() {
 	c.wantError("CancelJob", storage.Jobs(c.Store).Cancel(ctx, "nothing"), storage.ErrNotFound)
 	_, err = storage.RuleSets(c.Store).Read(ctx, "nothing", 0)
 	c.wantError("Rules", err, storage.ErrNotFound)
-	_, err = c.Item(ctx, "nothing")
+	_, err = storage.ItemByID(ctx, c, "nothing")
 	c.wantError("Item", err, storage.ErrNotFound)
-	_, err = c.Item(ctx, "")
+	_, err = storage.ItemByID(ctx, c, "")
 	c.wantError("Item with no ID", err, storage.ErrNotFound)
 
 	hashes, err := c.ItemHashes(ctx, "nobody", []string{"key"})
 	if err != nil || len(hashes) != 0 {
 		c.Errorf("a missing feed has hashes %v, %v", hashes, err)
 	}
-	page, err := c.ItemsSince(ctx, "xx", day, storage.Item{}, 10)
+	page, err := c.ListItems(ctx, storage.ItemQuery{Partition: "xx", From: day}, storage.Item{}, 10)
 	if err != nil || len(page) != 0 {
 		c.Errorf("a missing partition has %v, %v", page, err)
 	}

@@ -79,7 +79,7 @@ func (c storeTest) changedItem() {
 	c.wantEqual("the second revision", c.item(old.ID), want)
 	c.wantEqual("the number of items", c.feed(feedID).Items, int64(2))
 
-	page, err := c.ItemsSince(c.Context(), "en", day, storage.Item{}, 10)
+	page, err := c.ListItems(c.Context(), storage.ItemQuery{Partition: "en", From: day}, storage.Item{}, 10)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func (c storeTest) batchForNoFeed() {
 	item := anItem("nobody", "key")
 	_, err := c.PutItems(c.Context(), storage.Batch{FeedID: "nobody", Title: "Nobody's", Items: []storage.Item{item}})
 	c.wantError("put", err, storage.ErrNotFound)
-	_, err = c.Item(c.Context(), item.ID)
+	_, err = storage.ItemByID(c.Context(), c, item.ID)
 	c.wantError("read the item", err, storage.ErrNotFound)
 	c.wantCounts(0, 0)
 }

@@ -148,18 +148,15 @@ func (c storeTest) undoCorrected() {
 	c.wantRestored("job", 2)
 }
 
-func (c storeTest) deleteRelabelUndo() {
+func (c storeTest) undoOfOtherJob() {
 	items := numbered(c.addFeed("https://example.org/"), 0, 2)
 	c.put(items...)
 	c.relabelTo("one", []storage.Labels{otherLabels(items[0])}, items[0])
 	c.relabelTo("two", []storage.Labels{otherLabels(items[1])}, items[1])
-	for _, job := range []string{"one", "another"} {
-		if err := c.DeleteRelabelUndo(c.Context(), job); err != nil {
-			c.Fatal(err)
-		}
-	}
+	c.wantRestored("another", 10)
+	c.wantRestored("one", 10, items[0])
 	c.wantRestored("one", 10)
-	c.wantEqual("the item", c.item(items[0].ID), otherLabels(items[0]).ApplyTo(items[0]))
+	c.wantEqual("the other item", c.item(items[1].ID), otherLabels(items[1]).ApplyTo(items[1]))
 	c.wantRestored("two", 10, items[1])
 }
 

@@ -31,7 +31,7 @@ func (c storeTest) setFeed() {
 			c.wantEqual("the feed", c.feed(want.ID), want)
 		}
 	}
-	page, err := c.ListFeeds(c.Context(), "", 10)
+	page, err := c.FindFeeds(c.Context(), storage.FeedQuery{Limit: 10})
 	if err != nil {
 		c.Fatal(err)
 	}

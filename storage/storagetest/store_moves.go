@@ -50,7 +50,7 @@ func (c storeTest) movedItems() {
 	c.move(from, newURL, slices.Concat(items, want)...)
 	for i := range items {
 		c.wantEqual("a moved item", c.item(want[i].ID), want[i])
-		_, err := c.Item(c.Context(), items[i].ID)
+		_, err := storage.ItemByID(c.Context(), c, items[i].ID)
 		c.wantError("read it by its old ID", err, storage.ErrNotFound)
 	}
 	c.wantEqual("another feed's item", c.item(kept.ID), kept)

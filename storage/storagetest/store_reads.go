@@ -59,7 +59,7 @@ func (c storeTest) partition() {
 	for _, limit := range []int{1, 2, 7, len(want), 100} {
 		var got []storage.Item
 		for after := (storage.Item{}); ; after = got[len(got)-1] {
-			page, err := c.ItemsSince(c.Context(), "en", day.Add(-time.Hour), after, limit)
+			page, err := c.ListItems(c.Context(), storage.ItemQuery{Partition: "en", From: day.Add(-time.Hour)}, after, limit)
 			if err != nil {
 				c.Fatal(err)
 			}
@@ -79,19 +79,19 @@ func (c storeTest) partitionSince() {
 	all := c.partitions()
 	since := all[10].FirstSeen
 	want := slices.DeleteFunc(slices.Clone(all), func(i storage.Item) bool { return i.FirstSeen.Before(since) })
-	got, err := c.ItemsSince(c.Context(), "en", since, storage.Item{}, 100)
+	got, err := c.ListItems(c.Context(), storage.ItemQuery{Partition: "en", From: since}, storage.Item{}, 100)
 	if err != nil {
 		c.Fatal(err)
 	}
 	c.wantEqual("the partition", asPut(got...), want)
 
-	got, err = c.ItemsSince(c.Context(), "en", since, all[2], 100)
+	got, err = c.ListItems(c.Context(), storage.ItemQuery{Partition: "en", From: since}, all[2], 100)
 	if err != nil {
 		c.Fatal(err)
 	}
 	c.wantEqual("the partition after an older item", asPut(got...), want)
 
-	got, err = c.ItemsSince(c.Context(), "en", day.Add(time.Hour), storage.Item{}, 100)
+	got, err = c.ListItems(c.Context(), storage.ItemQuery{Partition: "en", From: day.Add(time.Hour)}, storage.Item{}, 100)
 	if err != nil || len(got) != 0 {
 		c.Errorf("a partition after its end has %d items, %v", len(got), err)
 	}
@@ -125,7 +125,7 @@ func (c storeTest) pageOfNone() {
 	feedID := c.addFeed("https://example.org/")
 	c.put(numbered(feedID, 0, 3)...)
 	for _, limit := range []int{0, -1} {
-		feeds, err := c.ListFeeds(c.Context(), "", limit)
+		feeds, err := c.FindFeeds(c.Context(), storage.FeedQuery{Limit: limit})
 		if err != nil || len(feeds) != 0 {
 			c.Errorf("ListFeeds with limit %d has %d feeds, %v", limit, len(feeds), err)
 		}
@@ -133,7 +133,7 @@ func (c storeTest) pageOfNone() {
 		if err != nil || len(stamps) != 0 {
 			c.Errorf("Stamps with limit %d has %d stamps, %v", limit, len(stamps), err)
 		}
-		items, err := c.ItemsSince(c.Context(), "en", time.Time{}, storage.Item{}, limit)
+		items, err := c.ListItems(c.Context(), storage.ItemQuery{Partition: "en", From: time.Time{}}, storage.Item{}, limit)
 		if err != nil || len(items) != 0 {
 			c.Errorf("ItemsSince with limit %d has %d items, %v", limit, len(items), err)
 		}

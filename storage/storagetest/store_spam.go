@@ -13,7 +13,7 @@ func (c storeTest) spam(feedID string, limit int) []storage.SpamItem {
 	c.Helper()
 	var all []storage.SpamItem
 	for after := (storage.SpamItem{}); ; after = all[len(all)-1] {
-		page, err := c.ListSpam(c.Context(), storage.SpamQuery{FeedID: feedID}, after, limit)
+		page, _, err := c.ListSpam(c.Context(), storage.SpamQuery{FeedID: feedID}, after, limit)
 		if err != nil {
 			c.Fatalf("list spam: %v", err)
 		}
@@ -35,7 +35,7 @@ func (c storeTest) wantSpam(feedID string, want ...storage.Item) {
 		got = append(got, found.ID)
 	}
 	c.wantIDs("the spam", got, want)
-	n, err := c.CountSpam(c.Context(), storage.SpamQuery{FeedID: feedID})
+	_, n, err := c.ListSpam(c.Context(), storage.SpamQuery{FeedID: feedID}, storage.SpamItem{}, 0)
 	if err != nil || n != int64(len(want)) {
 		c.Errorf("%d items are spam, %v; want %d", n, err, len(want))
 	}
@@ -78,7 +78,7 @@ func (c storeTest) spamByJudged() {
 		c.wantEqual("the same page by page", c.spam("", limit), whole)
 	}
 	for _, limit := range []int{0, -1} {
-		page, err := c.ListSpam(c.Context(), storage.SpamQuery{}, storage.SpamItem{}, limit)
+		page, _, err := c.ListSpam(c.Context(), storage.SpamQuery{}, storage.SpamItem{}, limit)
 		if err != nil || len(page) != 0 {
 			c.Errorf("a page of %d has %d items, %v", limit, len(page), err)
 		}
@@ -87,7 +87,7 @@ func (c storeTest) spamByJudged() {
 	if _, err := c.Relabel(c.Context(), "", storage.Labels{ItemID: whole[2].ID}); err != nil {
 		c.Fatal(err)
 	}
-	page, err := c.ListSpam(c.Context(), storage.SpamQuery{}, whole[2], 100)
+	page, _, err := c.ListSpam(c.Context(), storage.SpamQuery{}, whole[2], 100)
 	if err != nil {
 		c.Fatal(err)
 	}

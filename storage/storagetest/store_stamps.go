@@ -23,7 +23,7 @@ func (c storeTest) changedNow() {
 	if err != nil || len(items) != 1 || !items[0].Changed.Equal(got) {
 		c.Errorf("read among others it is %+v, %v; want it changed at %v", items, err, got)
 	}
-	items, err = c.ItemsSince(c.Context(), input.Partition, day, storage.Item{}, 10)
+	items, err = c.ListItems(c.Context(), storage.ItemQuery{Partition: input.Partition, From: day}, storage.Item{}, 10)
 	if err != nil || len(items) != 1 || !items[0].Changed.Equal(got) {
 		c.Errorf("read by its partition it is %+v, %v; want it changed at %v", items, err, got)
 	}

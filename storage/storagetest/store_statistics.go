@@ -80,7 +80,7 @@ func (c storeTest) feedCategories() {
 	want["go"] += 0.5
 	want["data"] += 0.5
 	c.wantEqual("the feed's categories with one more item", c.feed(feedID).Categories, want)
-	page, err := c.ListFeeds(c.Context(), "", 10)
+	page, err := c.FindFeeds(c.Context(), storage.FeedQuery{Limit: 10})
 	if err != nil {
 		c.Fatal(err)
 	}

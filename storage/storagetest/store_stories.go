@@ -38,7 +38,7 @@ func (c storeTest) putStories(stories []storage.Story, gone ...string) {
 
 func (c storeTest) wantStory(want storage.Story) {
 	c.Helper()
-	got, err := c.Story(c.Context(), want.ID)
+	got, err := storage.StoryByID(c.Context(), c, want.ID)
 	if err != nil {
 		c.Fatalf("read story: %v", err)
 	}
@@ -85,7 +85,7 @@ func (c storeTest) replacedStory() {
 	c.putStories([]storage.Story{repeated}, "other", "nothing")
 	c.wantStory(repeated)
 	c.wantStory(aStory("third"))
-	_, err := c.Story(c.Context(), "other")
+	_, err := storage.StoryByID(c.Context(), c, "other")
 	c.wantError("read a deleted story", err, storage.ErrNotFound)
 	c.wantStories(storage.StoryQuery{}, "third", "one")
 	c.putStories(nil, "one", "third")

@@ -312,7 +312,7 @@ func (c storeTest) storiesWhileWriting() {
 	}
 	count := 0
 	for _, s := range c.stories(storage.StoryQuery{}) {
-		made, err := c.ReadStory(c.Context(), s.ID, 0)
+		made, err := storage.ItemsOfStory(c.Context(), c, s.ID, 0)
 		if err != nil || made.Count != s.Items || made.Events != s.Events {
 			c.Errorf("the summary of %s counts %d items and %d events, and the story %d and %d, %v", s.ID, s.Items, s.Events, made.Count, made.Events, err)
 		}
@@ -322,7 +322,7 @@ func (c storeTest) storiesWhileWriting() {
 		c.Errorf("the stories have %d items, want each of %d in one", count, want)
 	}
 	for e := range events {
-		made, err := c.ReadStory(c.Context(), fmt.Sprint("story-", (e+rounds-1)%events, "-", rounds-1), 0)
+		made, err := storage.ItemsOfStory(c.Context(), c, fmt.Sprint("story-", (e+rounds-1)%events, "-", rounds-1), 0)
 		if want := 3 * rounds / 2; err != nil || made.Count != want {
 			c.Errorf("last story of event %d: got %d items, %v; want %d", e, made.Count, err, want)
 		}
@@ -338,7 +338,7 @@ func (c storeTest) summarizeDirty() bool {
 	}
 	stories, gone := map[string]storage.Story{}, []string{}
 	for _, mark := range dirty {
-		made, err := c.ReadStory(c.Context(), mark.StoryID, 10)
+		made, err := storage.ItemsOfStory(c.Context(), c, mark.StoryID, 10)
 		if err != nil || made.Count < 2 {
 			gone = append(gone, mark.StoryID)
 			delete(stories, mark.StoryID)

@@ -244,7 +244,7 @@ func (c storeTest) rearrangeMany() {
 	c.put(items...)
 	c.wantRearranged(r, items...)
 	for story, want := range map[string]int{"moved": n / 2, "story-2": n / 2} {
-		if made, err := c.ReadStory(c.Context(), story, 0); err != nil || made.Count != want {
+		if made, err := storage.ItemsOfStory(c.Context(), c, story, 0); err != nil || made.Count != want {
 			c.Errorf("story %s has %d items, %v; want %d", story, made.Count, err, want)
 		}
 	}

@@ -50,7 +50,7 @@ func (c storeTest) readStory() {
 	for _, limit := range []int{-1, 0, 1, 5, 12, 100} {
 		want := storage.StoryItems{Count: 12, Events: 3, FirstSeen: day, LastSeen: day.Add(2 * time.Minute), Clicks: 7}
 		want.Items = c.withoutHTML(items[:max(min(limit, 12), 0)]...)
-		got, err := c.ReadStory(c.Context(), "story", limit)
+		got, err := storage.ItemsOfStory(c.Context(), c, "story", limit)
 		if err != nil {
 			c.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func (c storeTest) readStory() {
 		c.wantEqual("the story's items", got, want)
 	}
 	for _, id := range []string{"nothing", ""} {
-		_, err := c.ReadStory(c.Context(), id, 10)
+		_, err := storage.ItemsOfStory(c.Context(), c, id, 10)
 		c.wantError("read a story of no items", err, storage.ErrNotFound)
 	}
 }
@@ -92,7 +92,7 @@ func (c storeTest) readStories() {
 	for _, limit := range []int{-1, 0, 1, 3, 4, 100} {
 		want := map[string]storage.StoryItems{}
 		for _, id := range []string{"large", "small", "alone"} {
-			story, err := c.ReadStory(c.Context(), id, limit)
+			story, err := storage.ItemsOfStory(c.Context(), c, id, limit)
 			if err != nil {
 				c.Fatal(err)
 			}
@@ -118,7 +118,7 @@ func (c storeTest) noStoryIsNone() {
 	feedID := c.addFeed("https://example.org/")
 	c.put(placed(feedID, "a", "", ""), placed(feedID, "b", "", ""))
 	c.wantDirty("items of no story")
-	_, err := c.ReadStory(c.Context(), "", 10)
+	_, err := storage.ItemsOfStory(c.Context(), c, "", 10)
 	c.wantError("read the story of no ID", err, storage.ErrNotFound)
 	if got, err := c.Duplicates(c.Context(), "", 10); err != nil || len(got) != 0 {
 		c.Errorf("%d items are duplicates of no item, %v", len(got), err)
@@ -277,7 +277,7 @@ func (c storeTest) eventItems() {
 	for _, limit := range []int{1, 3, 100} {
 		var got []storage.Item
 		for after := (storage.Item{}); ; after = got[len(got)-1] {
-			page, err := c.EventItems(c.Context(), "en", events, from, until, after, limit)
+			page, err := c.ListItems(c.Context(), storage.ItemQuery{Partition: "en", Events: events, From: from, Until: until}, after, limit)
 			if err != nil || len(page) > limit {
 				c.Fatalf("got a page of %d items of %d, %v", len(page), limit, err)
 			}
@@ -290,7 +290,7 @@ func (c storeTest) eventItems() {
 			c.Errorf("in pages of %d: got %d items of two events, want %d in order", limit, len(got), len(want))
 		}
 	}
-	if page, err := c.EventItems(c.Context(), "en", nil, from, until, storage.Item{}, 10); err != nil || len(page) != 0 {
+	if page, err := c.ListItems(c.Context(), storage.ItemQuery{Partition: "en", Events: []string{}}, storage.Item{}, 10); err != nil || len(page) != 0 {
 		c.Errorf("got %d items of no events, %v", len(page), err)
 	}
 }

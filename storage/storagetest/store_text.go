@@ -70,7 +70,7 @@ func (c storeTest) brokenText() {
 	c.put(after)
 	c.wantEqual("the item before", c.item(before.ID), before)
 	c.wantEqual("the item after", c.item(after.ID), after)
-	page, err := c.ItemsSince(c.Context(), "en", day, storage.Item{}, 10)
+	page, err := c.ListItems(c.Context(), storage.ItemQuery{Partition: "en", From: day}, storage.Item{}, 10)
 	if err != nil || int64(len(page)) != c.feed(feedID).Items {
 		c.Errorf("the partition has %d items, %v; want all %d", len(page), err, c.feed(feedID).Items)
 	}

@@ -131,7 +131,7 @@ func (c storeTest) readWhileWriting() {
 				if err != nil || feed.Items%10 != 1 {
 					c.Errorf("the feed has %d items, %v; want whole batches", feed.Items, err)
 				}
-				if _, err := c.Item(c.Context(), first.ID); err != nil {
+				if _, err := storage.ItemByID(c.Context(), c, first.ID); err != nil {
 					c.Errorf("read: %v", err)
 				}
 			}
@@ -148,22 +148,22 @@ func (c storeTest) cancelled() {
 	cancel()
 	for name, call := range map[string]func() error{
 		"Feed":       func() error { _, err := c.Feed(ctx, feedID); return err },
-		"ListFeeds":  func() error { _, err := c.ListFeeds(ctx, "", 10); return err },
 		"AddFeeds":   func() error { _, err := c.AddFeeds(ctx, aFeed("https://late.example/")); return err },
 		"RemoveFeed": func() error { _, err := c.RemoveFeed(ctx, feedID); return err },
-		"Counts":     func() error { _, err := c.Counts(ctx); return err },
 		"ItemHashes": func() error { _, err := c.ItemHashes(ctx, feedID, []string{"old"}); return err },
 		"PutItems": func() error {
 			_, err := c.PutItems(ctx, storage.Batch{FeedID: feedID, Items: numbered(feedID, 0, 3)})
 			return err
 		},
-		"Item":       func() error { _, err := c.Item(ctx, oldID); return err },
-		"Items":      func() error { _, err := c.Items(ctx, oldID); return err },
-		"ItemsSince": func() error { _, err := c.ItemsSince(ctx, "en", day, storage.Item{}, 10); return err },
-		"Days":       func() error { _, err := c.Days(ctx); return err },
-		"Stamps":     func() error { _, err := c.Stamps(ctx, storage.Day(day), "", 10); return err },
-		"NextFence":  func() error { _, err := c.NextFence(ctx, "schedule"); return err },
-		"Ping":       func() error { return c.Store.Ping(ctx) },
+		"Item":  func() error { _, err := storage.ItemByID(ctx, c, oldID); return err },
+		"Items": func() error { _, err := c.Items(ctx, oldID); return err },
+		"ListItems": func() error {
+			_, err := c.ListItems(ctx, storage.ItemQuery{Partition: "en", From: day}, storage.Item{}, 10)
+			return err
+		},
+		"Days":      func() error { _, err := c.Days(ctx); return err },
+		"Stamps":    func() error { _, err := c.Stamps(ctx, storage.Day(day), "", 10); return err },
+		"NextFence": func() error { _, err := c.NextFence(ctx, "schedule"); return err },
 
 		"SetFeed":      func() error { _, err := c.SetFeed(ctx, feedID, storage.Settings{}); return err },
 		"MoveFeed":     func() error { _, err := c.MoveFeed(ctx, feedID, newURL); return err },
@@ -183,16 +183,14 @@ func (c storeTest) cancelled() {
 		"Import":       func() error { _, err := storage.Imports(c.Store).Read(ctx, "late"); return err },
 		"ListImports":  func() error { _, err := storage.Imports(c.Store).List(ctx, 10); return err },
 
-		"ListSpam":      func() error { _, err := c.ListSpam(ctx, storage.SpamQuery{}, storage.SpamItem{}, 10); return err },
-		"CountSpam":     func() error { _, err := c.CountSpam(ctx, storage.SpamQuery{}); return err },
-		"Relabel":       func() error { _, err := c.Relabel(ctx, "late", storage.Labels{ItemID: oldID}); return err },
-		"UndoRelabel":   func() error { _, err := c.UndoRelabel(ctx, "late", 10); return err },
-		"ForgetRelabel": func() error { return c.DeleteRelabelUndo(ctx, "late") },
-		"Correct":       func() error { _, err := c.Correct(ctx, storage.Correction{ItemID: oldID, At: day}); return err },
-		"Corrections":   func() error { _, err := c.Corrections(ctx, storage.Correction{}, 10); return err },
-		"Uncorrect":     func() error { _, err := c.RemoveCorrection(ctx, oldID); return err },
-		"Mark":          func() error { return c.Mark(ctx, "late", storage.MarkChange{Read: &yes}, oldID) },
-		"MarkAllRead":   func() error { return c.MarkAllRead(ctx, "late", storage.Stream{}, day) },
+		"ListSpam":    func() error { _, _, err := c.ListSpam(ctx, storage.SpamQuery{}, storage.SpamItem{}, 10); return err },
+		"Relabel":     func() error { _, err := c.Relabel(ctx, "late", storage.Labels{ItemID: oldID}); return err },
+		"UndoRelabel": func() error { _, err := c.UndoRelabel(ctx, "late", 10); return err },
+		"Correct":     func() error { _, err := c.Correct(ctx, storage.Correction{ItemID: oldID, At: day}); return err },
+		"Corrections": func() error { _, err := c.Corrections(ctx, storage.Correction{}, 10); return err },
+		"Uncorrect":   func() error { _, err := c.RemoveCorrection(ctx, oldID); return err },
+		"Mark":        func() error { return c.Mark(ctx, "late", storage.MarkChange{Read: &yes}, oldID) },
+		"MarkAllRead": func() error { return c.MarkAllRead(ctx, "late", storage.Stream{}, day) },
 		"ListMarked": func() error {
 			_, err := c.ListMarked(ctx, "late", storage.MarkQuery{}, storage.MarkedItem{}, 10)
 			return err
@@ -210,18 +208,18 @@ func (c storeTest) cancelled() {
 		"ListJobs":      func() error { _, err := storage.Jobs(c.Store).List(ctx, 10); return err },
 
 		"Rearrange":     func() error { _, err := c.Rearrange(ctx, moveEvents("event-1", "late")); return err },
-		"ReadStory":     func() error { _, err := c.ReadStory(ctx, "story-1", 10); return err },
+		"ReadStory":     func() error { _, err := storage.ItemsOfStory(ctx, c, "story-1", 10); return err },
 		"ReadStories":   func() error { _, err := c.ReadStories(ctx, 10, "story-1"); return err },
 		"Repeats":       func() error { _, err := c.Duplicates(ctx, "item-0", 10); return err },
 		"Click":         func() error { return c.AddClicks(ctx, oldID, 1) },
 		"UntoldStories": func() error { _, err := c.DirtyStories(ctx, 10); return err },
 		"ToldStories":   func() error { _, err := c.StoriesByID(ctx, "story"); return err },
 		"TellStories":   func() error { return c.PutStories(ctx, storage.Fence{}, nil, []storage.Story{aStory("late")}, nil) },
-		"Story":         func() error { _, err := c.Story(ctx, "late"); return err },
+		"Story":         func() error { _, err := storage.StoryByID(ctx, c, "late"); return err },
 		"ListStories":   func() error { _, _, err := c.ListStories(ctx, storage.StoryQuery{}); return err },
 		"LiveEvents":    func() error { _, err := c.RecentEvents(ctx, "en", day, 10); return err },
 		"EventItems": func() error {
-			_, err := c.EventItems(ctx, "en", []string{"event"}, day, day.Add(time.Hour), storage.Item{}, 10)
+			_, err := c.ListItems(ctx, storage.ItemQuery{Partition: "en", Events: []string{"event"}}, storage.Item{}, 10)
 			return err
 		},
 		"Sightings": func() error { _, err := c.Sightings(ctx, day, day.Add(time.Hour), storage.Sighting{}, 10); return err },
@@ -243,10 +241,4 @@ func (c storeTest) cancelled() {
 	c.wantEqual("the item", c.item(oldID), anItem(feedID, "old"))
 	c.wantEqual("the next fence", c.fence("schedule").Number, int64(1))
 	c.put(numbered(feedID, 0, 3)...)
-}
-
-func (c storeTest) ping() {
-	if err := c.Store.Ping(c.Context()); err != nil {
-		c.Error(err)
-	}
 }

@@ -206,7 +206,7 @@ func TestTakeOver_FencesOffItsPredecessor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := store.Item(t.Context(), fresh.Items[0].ID); err != nil || got.Revision != 1 || got.DuplicateOf != first.Items[0].ID {
+	if got, err := storage.ItemByID(t.Context(), store, fresh.Items[0].ID); err != nil || got.Revision != 1 || got.DuplicateOf != first.Items[0].ID {
 		t.Errorf("got %+v, %v in the store, want the item once, as placed by the successor", got, err)
 	}
 	if err := k.Receive(t.Context(), stale); err != nil || len(worktest.Sent(t, out, subjects.ClusterQueue)) != 1 {

@@ -45,7 +45,7 @@ var manualReason = story.Reason{By: "hand"}
 
 // splitItem gives an item an event and a story of its own, and removes its duplicate mark.
 func (c *clusterer) splitItem(ctx context.Context, edit subjects.Override) error {
-	item, err := c.store.Item(ctx, edit.A)
+	item, err := storage.ItemByID(ctx, c.store, edit.A)
 	if err != nil {
 		return err
 	}
@@ -89,11 +89,11 @@ func (c *clusterer) splitEvent(_ context.Context, edit subjects.Override) error 
 
 // joinStories merges story B into story A, or A into B if B is larger.
 func (c *clusterer) joinStories(ctx context.Context, edit subjects.Override) error {
-	a, err := c.store.ReadStory(ctx, edit.A, 1)
+	a, err := storage.ItemsOfStory(ctx, c.store, edit.A, 1)
 	if err != nil {
 		return err
 	}
-	b, err := c.store.ReadStory(ctx, edit.B, placement.MaxItems)
+	b, err := storage.ItemsOfStory(ctx, c.store, edit.B, placement.MaxItems)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil // done before
 	}
@@ -113,14 +113,14 @@ func (c *clusterer) joinStories(ctx context.Context, edit subjects.Override) err
 // repeatItem marks item B and its duplicates as duplicates of item A, or of A's original, and moves them to
 // its event.
 func (c *clusterer) repeatItem(ctx context.Context, edit subjects.Override) error {
-	first, err := c.store.Item(ctx, edit.A)
+	first, err := storage.ItemByID(ctx, c.store, edit.A)
 	if err == nil && first.DuplicateOf != "" {
-		first, err = c.store.Item(ctx, first.DuplicateOf)
+		first, err = storage.ItemByID(ctx, c.store, first.DuplicateOf)
 	}
 	if err != nil {
 		return err
 	}
-	item, err := c.store.Item(ctx, edit.B)
+	item, err := storage.ItemByID(ctx, c.store, edit.B)
 	if err != nil || item.ID == first.ID {
 		return err
 	}
@@ -142,7 +142,7 @@ func (c *clusterer) repeatItem(ctx context.Context, edit subjects.Override) erro
 
 // differItem removes an item's duplicate mark without moving it.
 func (c *clusterer) differItem(ctx context.Context, edit subjects.Override) error {
-	item, err := c.store.Item(ctx, edit.A)
+	item, err := storage.ItemByID(ctx, c.store, edit.A)
 	if err != nil || item.DuplicateOf == "" {
 		return err
 	}

@@ -145,7 +145,7 @@ func (n *pipelineFixture) events() (events []subjects.Event) {
 // story returns the summary of an item's story.
 func (n *pipelineFixture) story(i storage.Item) storage.Story {
 	n.t.Helper()
-	s, err := n.store.Story(n.t.Context(), n.items(i.ID)[0].StoryID)
+	s, err := storage.StoryByID(n.t.Context(), n.store, n.items(i.ID)[0].StoryID)
 	if err != nil {
 		n.t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func TestSummarizer_IgnoresMutedAndSpam(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.summarize()
-	if s, err := n.store.Story(t.Context(), items[0].StoryID); err == nil {
+	if s, err := storage.StoryByID(t.Context(), n.store, items[0].StoryID); err == nil {
 		t.Errorf("got %+v, want no summary of one item", s)
 	}
 }
@@ -110,12 +110,12 @@ func TestSummarizer_LargeStoryIsDelayed(t *testing.T) {
 	n.plant(items(500, 501)...)
 	n.advance(5 * time.Second)
 	n.summarize()
-	if s, err := n.store.Story(t.Context(), "s"); err != nil || s.Items != 500 {
+	if s, err := storage.StoryByID(t.Context(), n.store, "s"); err != nil || s.Items != 500 {
 		t.Errorf("got %d items, %v; want the summary delayed", s.Items, err)
 	}
 	n.now = n.now.Add(delayPerItem * 500)
 	n.summarize()
-	if s, err := n.store.Story(t.Context(), "s"); err != nil || s.Items != 501 {
+	if s, err := storage.StoryByID(t.Context(), n.store, "s"); err != nil || s.Items != 501 {
 		t.Errorf("got %d items, %v; want a new summary", s.Items, err)
 	}
 	if left, err := n.store.DirtyStories(t.Context(), 10); err != nil || len(left) > 0 {
@@ -135,7 +135,7 @@ func TestSummarizer_GrowingStoryIsDelayed(t *testing.T) {
 	}
 	stored := func() storage.Story {
 		n.summarize()
-		s, err := n.store.Story(t.Context(), "s")
+		s, err := storage.StoryByID(t.Context(), n.store, "s")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,10 +191,10 @@ func TestSummarizer_DelayedStoriesHideNoOthers(t *testing.T) {
 	plant("new", "c")
 	plant("new", "d")
 	n.summarize()
-	if s, err := n.store.Story(t.Context(), "new"); err != nil || s.Items != 2 {
+	if s, err := storage.StoryByID(t.Context(), n.store, "new"); err != nil || s.Items != 2 {
 		t.Errorf("got %d items, %v; want the new story summarized despite delayed ones", s.Items, err)
 	}
-	if s, err := n.store.Story(t.Context(), "large"); err != nil || s.Items != 110 {
+	if s, err := storage.StoryByID(t.Context(), n.store, "large"); err != nil || s.Items != 110 {
 		t.Errorf("got %d items, %v; want the summary delayed", s.Items, err)
 	}
 }
@@ -209,7 +209,7 @@ func TestSummarizer_FencedWritesNothing(t *testing.T) {
 	if err := old.summarizeAll(t.Context()); err == nil {
 		t.Error("got a fenced summarizer still running")
 	}
-	if _, err := n.store.Story(t.Context(), items[0].StoryID); err == nil {
+	if _, err := storage.StoryByID(t.Context(), n.store, items[0].StoryID); err == nil {
 		t.Error("got a summary from a fenced summarizer")
 	}
 }
@@ -265,7 +265,7 @@ func TestBursts_ArePublishedAndListed(t *testing.T) {
 		t.Errorf("got %s, %v, want the current bursts", note, err)
 	}
 	n.summarize()
-	if s, err := n.store.Story(t.Context(), "outage"); err != nil || !s.Burst {
+	if s, err := storage.StoryByID(t.Context(), n.store, "outage"); err != nil || !s.Burst {
 		t.Errorf("got %+v, %v, want a story in a burst", s, err)
 	}
 	for range 200 {

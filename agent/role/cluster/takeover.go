@@ -103,10 +103,11 @@ func (c *clusterer) loadWindow(ctx context.Context, since time.Time) (n int, err
 func (c *clusterer) eachPage(ctx context.Context, since time.Time, events []string, do func([]storage.Item) error) error {
 	for _, read := range []func(last storage.Item) ([]storage.Item, error){
 		func(last storage.Item) ([]storage.Item, error) {
-			return c.store.EventItems(ctx, c.partition, events, since.Add(-c.window), since, last, pageItems)
+			earlier := storage.ItemQuery{Partition: c.partition, Events: append([]string{}, events...), From: since.Add(-c.window), Until: since}
+			return c.store.ListItems(ctx, earlier, last, pageItems)
 		},
 		func(last storage.Item) ([]storage.Item, error) {
-			return c.store.ItemsSince(ctx, c.partition, since, last, pageItems)
+			return c.store.ListItems(ctx, storage.ItemQuery{Partition: c.partition, From: since}, last, pageItems)
 		},
 	} {
 		for last := (storage.Item{}); ; {

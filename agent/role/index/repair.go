@@ -81,7 +81,7 @@ func (r *reconciler) run(ctx context.Context) error {
 // check compares the index with the store if a comparison is needed now. With a long queue it does nothing,
 // because missing items can't be distinguished from queued ones.
 func (r *reconciler) check(ctx context.Context) error {
-	counts, err := r.store.Counts(ctx)
+	counts, err := r.store.CountFeeds(ctx, storage.FeedQuery{})
 	if err != nil {
 		return err
 	}

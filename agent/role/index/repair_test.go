@@ -154,7 +154,7 @@ func (w *indexFixture) indexStored(ids ...string) {
 // change stores another revision of the n-th item.
 func (w *indexFixture) change(n int) {
 	w.T.Helper()
-	item, err := w.store.Item(w.T.Context(), w.ids[n])
+	item, err := storage.ItemByID(w.T.Context(), w.store, w.ids[n])
 	if err == nil {
 		item.Hash += "+"
 		_, err = w.store.PutItems(w.T.Context(), storage.Batch{FeedID: item.FeedID, Items: []storage.Item{item}})

@@ -343,8 +343,8 @@ type partialStore struct {
 	hidden string
 }
 
-func (f partialStore) ListFeeds(ctx context.Context, after string, limit int) ([]storage.Feed, error) {
-	page, err := f.Store.ListFeeds(ctx, after, limit)
+func (f partialStore) FindFeeds(ctx context.Context, query storage.FeedQuery) ([]storage.Feed, error) {
+	page, err := f.Store.FindFeeds(ctx, query)
 	return slices.DeleteFunc(page, func(feed storage.Feed) bool { return feed.URL == f.hidden }), err
 }
 

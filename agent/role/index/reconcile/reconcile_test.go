@@ -43,7 +43,7 @@ func newPair(t *testing.T, n int) *pair {
 	}
 	var indexed []storage.IndexItem
 	for _, item := range batch.Items {
-		item, fault := p.store.Item(t.Context(), item.ID)
+		item, fault := storage.ItemByID(t.Context(), p.store, item.ID)
 		err = errors.Join(err, fault)
 		switch r.IntN(8) {
 		case 0:
@@ -160,7 +160,7 @@ func TestDays_CountsOfBothSides(t *testing.T) {
 		}
 		stored, indexed = stored+day.Stored, indexed+day.Indexed
 	}
-	counts, err := p.store.Counts(t.Context())
+	counts, err := p.store.CountFeeds(t.Context(), storage.FeedQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}
