@@ -104,13 +104,15 @@ func TestTakeOver_PlacesLikeItsPredecessor(t *testing.T) {
 	store := enginetest.Store(t)
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
+		var added []storage.Feed
 		for _, id := range feeds {
 			if _, err := store.RemoveFeed(t.Context(), id); err != nil && seed > 0 {
 				t.Fatal(err)
 			}
-			if _, err := store.AddFeeds(t.Context(), storage.Feed{ID: id, URL: "http://" + id + ".example/"}); err != nil {
-				t.Fatal(err)
-			}
+			added = append(added, storage.Feed{ID: id, URL: "http://" + id + ".example/"})
+		}
+		if _, err := store.AddFeeds(t.Context(), added...); err != nil {
+			t.Fatal(err)
 		}
 		before := clustererOf(t, store, &worktest.Outbox{})
 		k := storerOf(store, &worktest.Outbox{})
