@@ -43,6 +43,7 @@ test: engines lint build-others
     CGO_ENABLED=1 go test -race -short ./tests ./tools/simulate/schedule
     go test -timeout 14m ./tests $(go list ./... | grep -E '{{ unraced }}' | grep -v /tests/faults)
     go test -timeout 14m ./tests/faults
+    go test -C tools/bench ./...
 
 # break a mesh of real servers in every way there is, each for so long: prints a table
 faults time="10m" *flags: engines
@@ -74,7 +75,7 @@ lint:
     test -z "$(gofmt -l .)" || { gofmt -l .; echo "not formatted: run just fmt"; exit 1; }
     go vet ./...
     go tool staticcheck ./...
-    go vet -C bench/rivals ./...
+    go vet -C tools/bench ./...
     tests/vulnerabilities
 
 # format all code
@@ -89,6 +90,6 @@ fuzz time="1m":
         done; \
     done
 
-# how fast it is: prints a table; without names of parts (bench -h lists them) the whole suite, kept under bench/results
+# how fast it is: prints a table; without names of parts (bench -h lists them) the whole suite, kept under tools/bench/results
 bench *args: engines
-    go run ./bench {{ args }}
+    go -C tools/bench run . {{ args }}

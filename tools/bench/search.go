@@ -1,0 +1,279 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"feedmesh/classify/query"
+	"feedmesh/storage"
+	"feedmesh/storage/bleve"
+	"feedmesh/storage/meilisearch"
+	"feedmesh/storage/storagetest"
+	"feedmesh/tests/engines"
+	"feedmesh/tools/bench/report"
+)
+
+// benchSearch measures indexing generated items of some 2 KB with each search engine, and queries: different
+// ones from one client, then a mix of a thousand queries with natural frequencies from 1, 16 and 64 clients.
+func benchSearch(ctx context.Context, out *report.Report, args []string) error {
+	flags := flag.NewFlagSet("search", flag.ContinueOnError)
+	items := flags.Int("items", 200_000, "items to index")
+	engine := flags.String("engine", "bleve", "bleve, meilisearch or both")
+	each := flags.Duration("each", 4*time.Second, "duration of each measurement")
+	if err := report.Flags(flags, args); err != nil {
+		return err
+	}
+	measures := map[string]func(context.Context, *searchBench) error{"bleve": withBleve, "meilisearch": withMeilisearch}
+	names := []string{*engine}
+	if *engine == "both" {
+		names = []string{"bleve", "meilisearch"}
+	}
+	for _, name := range names {
+		measure := measures[name]
+		if measure == nil {
+			return fmt.Errorf("no engine %q: use bleve, meilisearch or both", name)
+		}
+		b := &searchBench{out: out, name: name, items: *items, each: *each, made: storagetest.NewItemGenerator(1)}
+		if err := measure(ctx, b); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// add adds a row of the engine.
+func (b *searchBench) add(what string, value float64, unit, aim string) {
+	b.out.Aimed(b.name+": "+what, value, unit, aim)
+}
+
+// A searchBench is an index under measurement.
+type searchBench struct {
+	out   *report.Report
+	name  string // of the engine
+	index storage.Index
+	items int
+	each  time.Duration
+	made  *storagetest.ItemGenerator
+	some  []storage.IndexItem // a sample of the indexed items
+}
+
+func withBleve(ctx context.Context, b *searchBench) error {
+	return inFolder(func(dir string) error {
+		x, err := bleve.Open(indexPath(dir))
+		if err != nil {
+			return err
+		}
+		b.index = x
+		return errors.Join(b.run(ctx, dir, os.Getpid()), x.Close())
+	})
+}
+
+func withMeilisearch(ctx context.Context, b *searchBench) error {
+	return inFolder(func(dir string) error {
+		server, err := engines.StartMeilisearch(dir)
+		if err != nil {
+			return err
+		}
+		defer server.Kill()
+		x, err := meilisearch.Open(ctx, meilisearch.Options{URL: server.URL(), Key: server.Key()})
+		if err != nil {
+			return err
+		}
+		b.index = x
+		return errors.Join(b.run(ctx, dir, server.ID()), x.Close())
+	})
+}
+
+// run measures the index, with its files in a process's folder.
+func (b *searchBench) run(ctx context.Context, dir string, process int) error {
+	if err := b.fill(ctx); err != nil {
+		return err
+	}
+	size := settledSize(dir)
+	b.add("on disk", float64(size)/float64(b.items), "bytes an item", "")
+	for _, row := range b.rows() {
+		b.clients(ctx, row, 1, func(*rand.Rand) func(context.Context) error { return row.run })
+	}
+	for _, n := range []int{1, 16, 64} {
+		b.clients(ctx, searchRow{what: fmt.Sprintf("mix, %d clients", n)}, n, b.mix())
+	}
+	b.add("memory of the process (RSS), at most", float64(memoryOf(process, "VmHWM"))/1e6, "MB", "")
+	return nil
+}
+
+// settledSize waits until the engine has finished merging its files, at most a minute, and returns their size.
+func settledSize(dir string) (size int64) {
+	same := 0
+	for range 60 {
+		before := size
+		if size = bytesUnder(dir); size != before {
+			same = 0
+		} else if same++; same == 3 {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+	return size
+}
+
+// fill indexes the items from several goroutines, as index workers do.
+func (b *searchBench) fill(ctx context.Context) error {
+	const batch, putters = 500, 4
+	batches := make(chan []storage.IndexItem)
+	var putting sync.WaitGroup
+	var failed atomic.Pointer[error]
+	for range putters {
+		putting.Go(func() {
+			for items := range batches {
+				if err := b.index.Put(ctx, items...); err != nil {
+					failed.Store(&err)
+				}
+			}
+		})
+	}
+	began, making := time.Now(), time.Duration(0)
+	for n := 0; n < b.items && failed.Load() == nil; n += batch {
+		making -= time.Since(began)
+		items := b.made.Items(min(batch, b.items-n))
+		making += time.Since(began)
+		if len(b.some) < 200 {
+			b.some = append(b.some, items[0])
+		}
+		batches <- items
+	}
+	close(batches)
+	putting.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	elapsed := time.Since(began) - making
+	b.add("items indexed", float64(b.items)/elapsed.Seconds(), "/s", "")
+	return nil
+}
+
+// A searchRow is one kind of query.
+type searchRow struct {
+	what     string
+	run      func(ctx context.Context) error
+	p50, p99 string // aims, in milliseconds
+}
+
+// aimed returns a row with the aims of a common search.
+func aimed(row searchRow) searchRow {
+	row.p50, row.p99 = "<= 5", "<= 50"
+	return row
+}
+
+func (b *searchBench) rows() []searchRow {
+	now := time.Now()
+	search := func(what string, newQuery func() storage.Query) searchRow {
+		return searchRow{what: what, run: func(ctx context.Context) error {
+			q := newQuery()
+			now = now.Add(-time.Minute) // to bypass the cache
+			q.Now = now
+			_, err := b.index.Search(ctx, q)
+			return err
+		}}
+	}
+	first := func(letters int) string { return string([]rune(b.made.SearchWord())[:letters]) }
+	return []searchRow{
+		aimed(search("1 word, filter, facets", func() storage.Query { return b.faceted(1) })),
+		aimed(search("2 words, filter, facets", func() storage.Query { return b.faceted(2) })),
+		aimed(search("3 words, filter, facets", func() storage.Query { return b.faceted(3) })),
+		search("1 word, newest first", func() storage.Query { return storage.Query{Where: b.words(1), Newest: true} }),
+		search("all, newest first, facets", func() storage.Query { return storage.Query{Facets: true} }),
+		search("1 word, each story once", func() storage.Query { return storage.Query{Where: b.words(1), OnePerStory: true} }),
+		search("a phrase of 2", func() storage.Query {
+			return storage.Query{Where: query.Text{Words: b.made.SearchWord() + " " + b.made.SearchWord(), Form: query.Phrase}}
+		}),
+		search("as typed: 2 letters", func() storage.Query { return storage.Query{Where: query.Text{Words: first(2), Form: query.Prefix}} }),
+		search("as typed: a word and 3 letters", func() storage.Query {
+			return storage.Query{Where: query.Text{Words: b.made.SearchWord() + " " + first(3), Form: query.Prefix}}
+		}),
+		search("a mistyped word", func() storage.Query { return storage.Query{Where: query.Text{Words: b.made.SearchWord() + "q"}} }),
+		{what: "similar items", run: func(ctx context.Context) error {
+			_, err := b.index.Similar(ctx, b.some[rand.IntN(len(b.some))], 10)
+			return err
+		}},
+		{what: "suggestions for 2 letters", run: func(ctx context.Context) error {
+			_, err := b.index.Suggest(ctx, first(2), 10)
+			return err
+		}},
+	}
+}
+
+// words returns a query of a number of words.
+func (b *searchBench) words(n int) query.Node {
+	var all query.And
+	for range n {
+		all = append(all, query.Text{Words: b.made.SearchWord()})
+	}
+	return all
+}
+
+// faceted returns a query of a number of words with a filter and facets.
+func (b *searchBench) faceted(words int) storage.Query {
+	return storage.Query{Where: query.And{b.words(words), query.FieldEquals{Field: query.Language, Value: "en"}}, Facets: true}
+}
+
+// mix returns a random query of a client: 1 to 3 words with a filter and facets.
+func (b *searchBench) mix() func(*rand.Rand) func(context.Context) error {
+	queries := make([]storage.Query, 1000)
+	for i := range queries {
+		queries[i] = b.faceted(1 + i%3)
+	}
+	return func(chance *rand.Rand) func(context.Context) error {
+		often := rand.NewZipf(chance, 1.1, 4, uint64(len(queries)-1))
+		return func(ctx context.Context) error {
+			_, err := b.index.Search(ctx, queries[often.Uint64()])
+			return err
+		}
+	}
+}
+
+// clients adds rows for a number of clients, which query continuously.
+func (b *searchBench) clients(ctx context.Context, row searchRow, n int, client func(chance *rand.Rand) func(context.Context) error) {
+	times, failed, last := make([][]time.Duration, n), make([]int, n), make([]error, n)
+	began := time.Now()
+	var running sync.WaitGroup
+	for i := range n {
+		running.Go(func() {
+			request := client(rand.New(rand.NewPCG(1, uint64(i))))
+			for time.Since(began) < b.each && ctx.Err() == nil {
+				sent := time.Now()
+				if err := request(ctx); err != nil {
+					failed[i]++
+					last[i] = err
+					continue
+				}
+				times[i] = append(times[i], time.Since(sent))
+			}
+		})
+	}
+	running.Wait()
+	elapsed := time.Since(began)
+	all, fails := slices.Concat(times...), 0
+	for _, n := range failed {
+		fails += n
+	}
+	if fails > 0 {
+		first, _, _ := strings.Cut(errors.Join(last...).Error(), "\n")
+		b.out.Failed(b.name+": "+row.what, fmt.Sprintf("%d of %d: %s", fails, fails+len(all), first))
+	}
+	if len(all) == 0 {
+		return
+	}
+	t := report.TimingOf(all)
+	b.add(row.what, float64(len(all))/elapsed.Seconds(), "/s", "")
+	b.add(row.what+": p50", t.P50.Seconds()*1e3, "ms", row.p50)
+	b.add(row.what+": p99", t.P99.Seconds()*1e3, "ms", row.p99)
+}
