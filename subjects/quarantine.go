@@ -41,9 +41,3 @@ func QueueOf(subject string) string {
 	queue, _, _ := strings.Cut(subject, ".")
 	return queue
 }
-
-// QueueNames lists the queues in the order in which an item passes them.
-var QueueNames = []string{
-	CrawlQueue.Name, ParseQueue.Name, PageQueue.Name, PrepareQueue.Name, ClassifyQueue.Name,
-	ClusterQueue.Name, StoreQueue.Name, IndexQueue.Name, ObserveQueue.Name,
-}

@@ -1,6 +1,10 @@
 package subjects
 
-import "time"
+import (
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
 
 // The queues. Timeouts are about ten times the duration of a normal attempt. The bounds keep all queues
 // together under 1 GB on disk. A full queue blocks its publishers, up to the schedule, which then dispatches
@@ -41,6 +45,23 @@ var (
 		MaxDeliver: 100, BackOff: longBackoff, MaxTasks: 100_000, MaxBytes: 16 << 20,
 	}
 )
+
+// queues is the table of all queues, in the order in which an item passes them.
+var queues = []interface{ stream() jetstream.StreamConfig }{
+	CrawlQueue, ParseQueue, PageQueue, PrepareQueue, ClassifyQueue, ClusterQueue, StoreQueue, IndexQueue, ObserveQueue, DeadLetterQueue,
+}
+
+// QueueNames lists the queues that roles serve, in the order of the table.
+var QueueNames = queueNames()
+
+func queueNames() (names []string) {
+	for _, q := range queues {
+		if name := q.stream().Name; name != DeadLetterQueue.Name {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // MaxPageAge is the age at which a document continues without the pages of its entries.
 const MaxPageAge = 5 * time.Minute

@@ -88,9 +88,11 @@ func streams(replicas int) []jetstream.StreamConfig {
 	if replicas > 1 {
 		presence = jetstream.FileStorage
 	}
-	all := []jetstream.StreamConfig{
-		CrawlQueue.stream(), ParseQueue.stream(), PageQueue.stream(), PrepareQueue.stream(), ClassifyQueue.stream(),
-		ClusterQueue.stream(), StoreQueue.stream(), IndexQueue.stream(), ObserveQueue.stream(), DeadLetterQueue.stream(),
+	var all []jetstream.StreamConfig
+	for _, q := range queues {
+		all = append(all, q.stream())
+	}
+	all = append(all, []jetstream.StreamConfig{
 		{
 			Name:        QuarantineStream,
 			Description: "tasks that failed all their tries, whole, with why",
@@ -120,7 +122,7 @@ func streams(replicas int) []jetstream.StreamConfig {
 		bucket(ProxyBucket, "what the schedule knows of each proxy", 16<<20, jetstream.FileStorage, ProxyExpiry),
 		bucket(LeaseBucket, "who is the one active actor", 1<<20, presence, 0),
 		bucket(AgentBucket, "who is in the mesh", 8<<20, presence, AgentExpiry),
-	}
+	}...)
 	for i := range all {
 		all[i].Replicas = replicas
 	}

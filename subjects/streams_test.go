@@ -20,17 +20,21 @@ type served struct {
 	consumer       func(partition string) jetstream.ConsumerConfig
 }
 
-func of[T Task](q Queue[T]) served {
+func (q Queue[T]) served() served {
 	return served{q.Name, q.filterSubject(), q.Partitions, q.MaxDeliver, q.Timeout, q.AckWait, q.BackOff, q.stream(), q.Consumer}
 }
 
-var queues = []served{
-	of(CrawlQueue), of(ParseQueue), of(PageQueue), of(PrepareQueue), of(ClassifyQueue), of(ClusterQueue), of(StoreQueue), of(IndexQueue), of(ObserveQueue), of(DeadLetterQueue),
+// allServed returns the queues of the table.
+func allServed() (all []served) {
+	for _, q := range queues {
+		all = append(all, q.(interface{ served() served }).served())
+	}
+	return all
 }
 
 func TestStreams_QueuesAreBoundedAndRejectNewTasks(t *testing.T) {
 	t.Parallel()
-	for _, q := range queues {
+	for _, q := range allServed() {
 		s := q.stream
 		if s.Discard != jetstream.DiscardNew || s.Retention != jetstream.WorkQueuePolicy || s.Storage != jetstream.FileStorage {
 			t.Errorf("%s: got %v, %v, %v; want a work queue on disk that rejects new messages when full", q.name, s.Discard, s.Retention, s.Storage)
@@ -68,7 +72,7 @@ func TestStreams_BucketsAreBounded(t *testing.T) {
 func TestStreams_TotalSizeIsBounded(t *testing.T) {
 	t.Parallel()
 	var queued int64
-	for _, q := range queues {
+	for _, q := range allServed() {
 		queued += q.stream.MaxBytes
 	}
 	if queued >= 1<<30 {
@@ -105,7 +109,7 @@ func TestStreams_SubjectsAreDisjoint(t *testing.T) {
 func TestConsumer_ExplicitAckAndMaxDeliver(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
-	for _, q := range queues {
+	for _, q := range allServed() {
 		for _, partition := range append([]string{""}, q.partitions...) {
 			c := q.consumer(partition)
 			if names[c.Durable] {
@@ -138,7 +142,7 @@ func TestConsumer_ExplicitAckAndMaxDeliver(t *testing.T) {
 func TestQueueNames_InItemOrder(t *testing.T) {
 	t.Parallel()
 	var want []string
-	for _, q := range queues {
+	for _, q := range allServed() {
 		if q.name != DeadLetterQueue.Name {
 			want = append(want, q.name)
 		}

@@ -3,18 +3,21 @@ package role
 import (
 	"strings"
 	"testing"
+
+	"feedmesh/subjects"
 )
 
 func TestSelect(t *testing.T) {
+	all := strings.Join(Names(All), " ")
 	for _, test := range []struct {
 		names, want, faults string
 	}{
-		{"all", "schedule crawl parse prepare classify cluster store index api", ""},
+		{"all", all, ""},
 		{"store crawl crawl", "crawl store", ""},
-		{"api all", "schedule crawl parse prepare classify cluster store index api", ""},
+		{"api all", all, ""},
 		{"", "", ""},
 		{"crawl craw prase", "crawl", `roles: unknown role "craw"|roles: unknown role "prase"`},
-		{"Crawl", "", `roles: unknown role "Crawl"; available: schedule, crawl, parse, prepare, classify, cluster, store, index, api`},
+		{"Crawl", "", `roles: unknown role "Crawl"; available: ` + strings.Join(Names(All), ", ")},
 	} {
 		roles, err := Select(strings.Fields(test.names))
 		if got := strings.Join(Names(roles), " "); got != test.want {
@@ -28,6 +31,23 @@ func TestSelect(t *testing.T) {
 				t.Errorf("%q: got %v, want %q included", test.names, err, fault)
 			}
 		}
+	}
+}
+
+func TestRoles_ServeEachQueueOnce(t *testing.T) {
+	served := map[string]int{}
+	for _, r := range All {
+		for _, queue := range r.Serves {
+			served[queue]++
+		}
+	}
+	for _, queue := range subjects.QueueNames {
+		if served[queue] != 1 {
+			t.Errorf("queue %s is served by %d roles, want 1", queue, served[queue])
+		}
+	}
+	if len(served) != len(subjects.QueueNames) {
+		t.Errorf("roles serve %d queues, want %d", len(served), len(subjects.QueueNames))
 	}
 }
 

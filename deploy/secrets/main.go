@@ -12,11 +12,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"feedmesh/agent/role"
+
 	"golang.org/x/crypto/bcrypt"
 )
 
-// users are the users of nats/feedmesh.conf.
-var users = []string{"all", "schedule", "crawl", "parse", "prepare", "classify", "cluster", "store", "index", "api"}
+// users are the users of nats/feedmesh.conf: one for each role, and one for agents with several roles.
+var users = append([]string{"all"}, role.Names(role.All)...)
 
 func main() {
 	dir := flag.String("dir", filepath.Join("deploy", "secrets"), "folder for them")
