@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"feedmesh/agent/role"
 	"feedmesh/config"
 )
 
@@ -71,7 +72,7 @@ func TestFiles_SettingsExist(t *testing.T) {
 func TestCompose_MountedFilesExist(t *testing.T) {
 	text := read(t, "compose.yaml")
 	made := found(`"(nats-[a-z]+|nats\.conf|postgres|pgpass|meilisearch|token)"`, read(t, "secrets/main.go"))
-	for _, user := range found(`"([a-z]+)"`, regexp.MustCompile(`users = .*`).FindString(read(t, "secrets/main.go"))) {
+	for _, user := range append([]string{"all"}, role.Names(role.All)...) {
 		made = append(made, "nats-"+user)
 	}
 	for _, path := range append(found(`[{ ]file: ([^ }]+)`, text), found(`dockerfile: deploy/([^ }]+)`, text)...) {
