@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	upstream "github.com/blevesearch/bleve/v2"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 )
 
@@ -54,3 +55,6 @@ func (x *Index) PanicAtMerge() {
 	opened.Store(x, x) // receives the callback
 	opened.Store(x.scorch, &Index{path: x.path})
 }
+
+// Upstream returns Bleve's index, for comparisons with Bleve's own searcher.
+func (x *Index) Upstream() upstream.Index { return x.bleve }

@@ -59,13 +59,22 @@ func MeasureSearches(b *testing.B, x storage.Index, made *ItemGenerator) {
 
 // MeasureTimes repeats call, and reports the median and the 99th percentile of its duration.
 func MeasureTimes(b *testing.B, call func() error) {
+	MeasureDurations(b, func() (time.Duration, error) {
+		begin := time.Now()
+		err := call()
+		return time.Since(begin), err
+	})
+}
+
+// MeasureDurations repeats call, and reports the median and the 99th percentile of the durations it returns.
+func MeasureDurations(b *testing.B, call func() (time.Duration, error)) {
 	var durations []time.Duration
 	for b.Loop() {
-		begin := time.Now()
-		if err := call(); err != nil {
+		took, err := call()
+		if err != nil {
 			b.Fatal(err)
 		}
-		durations = append(durations, time.Since(begin))
+		durations = append(durations, took)
 	}
 	slices.Sort(durations)
 	b.ReportMetric(float64(durations[len(durations)/2].Microseconds()), "p50-µs")
