@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	upstream "github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/document"
@@ -53,7 +54,7 @@ type Index struct {
 func (x *Index) Put(ctx context.Context, items ...storage.IndexItem) error {
 	docs, fingerprints := make([]*document.Document, len(items)), make(map[uint64]uint64, len(items))
 	for i := range items {
-		docs[i] = x.document(&items[i])
+		docs[i] = documentOf(&items[i])
 		fingerprints[x.recent.hash(items[i].ID)] = x.recent.fingerprint(docs[i])
 	}
 	has, err := x.has(ctx, items)
@@ -86,6 +87,25 @@ func (x *Index) put(ctx context.Context, docs []*document.Document, fingerprints
 		return err
 	}
 	return x.commit(ctx, batch)
+}
+
+// has returns, by hash of the ID, the items that are unchanged in the index although the fingerprint cache
+// does not contain them: it compares their stamps.
+func (x *Index) has(ctx context.Context, items []storage.IndexItem) (has map[uint64]bool, err error) {
+	stamps := map[uint64][]byte{}
+	for i := range items {
+		if it := &items[i].Item; !it.Changed.IsZero() && !x.recent.contains(x.recent.hash(it.ID)) {
+			stamps[x.recent.hash(it.ID)] = []byte(stampOf(it))
+		}
+	}
+	if len(stamps) == 0 {
+		return nil, nil
+	}
+	err = x.read(ctx, func(now bleveindex.IndexReader) error {
+		has, err = containedStamps(now, stamps)
+		return err
+	})
+	return has, err
 }
 
 // Delete implements [storage.Index].
@@ -123,6 +143,36 @@ func (x *Index) commit(ctx context.Context, batch *upstream.Batch) error {
 	return err
 }
 
+// removeOrphans removes the steps of stories without items. If a story gets an item meanwhile, its steps are
+// stored again when it grows.
+func (x *Index) removeOrphans(ctx context.Context, steps map[string]uint8) error {
+	unclustered := make(map[string]uint8)
+	err := x.view(ctx, func(now *searchState) error {
+		segs, err := now.segments(&x.boosts)
+		if err != nil {
+			return err
+		}
+		for story := range steps {
+			items, err := countIn(segs, fieldStory, story)
+			if err != nil {
+				return err
+			}
+			if items == 0 {
+				unclustered[story] = 0
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := x.put(ctx, nil, nil, unclustered); err != nil {
+		return err
+	}
+	x.boosts.set(unclustered)
+	return nil
+}
+
 // Count implements [storage.Index].
 func (x *Index) Count(ctx context.Context) (n int64, err error) {
 	err = x.read(ctx, func(now bleveindex.IndexReader) error {
@@ -138,6 +188,30 @@ func (x *Index) Count(ctx context.Context) (n int64, err error) {
 		return 0, fmt.Errorf("count indexed items: %w", err)
 	}
 	return n, nil
+}
+
+// Days implements [storage.StampReader].
+func (x *Index) Days(ctx context.Context) (days map[time.Time]int64, err error) {
+	err = x.read(ctx, func(now bleveindex.IndexReader) error {
+		days, err = daysIn(ctx, now)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count indexed items by day: %w", err)
+	}
+	return days, nil
+}
+
+// Stamps implements [storage.StampReader].
+func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit int) (stamps []storage.Stamp, err error) {
+	err = x.read(ctx, func(now bleveindex.IndexReader) error {
+		stamps, err = stampsIn(now, day, after, limit)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list stamps of indexed items: %w", err)
+	}
+	return stamps, nil
 }
 
 // read calls f with the current state of the index.

@@ -118,28 +118,6 @@ func hashOf(id string) uint64 {
 	return max(1, h.Sum64())
 }
 
-// readPublished reads the publication time of each document.
-func readPublished(seg segmentapi.Segment) ([]int64, error) {
-	times := make([]int64, seg.Count())
-	values, ok := seg.(segmentapi.DocValueVisitable)
-	if !ok {
-		return times, nil // an empty segment
-	}
-	var state segmentapi.DocVisitState
-	var err error
-	fields := []string{fieldPublished}
-	for doc := range times {
-		state, err = values.VisitDocValues(uint64(doc), fields, func(_ string, value []byte) {
-			n, _ := strconv.ParseUint(string(value), 16, 64) // as sortable wrote it
-			times[doc] = int64(n ^ sign)
-		}, state)
-		if err != nil {
-			return nil, err
-		}
-	}
-	return times, nil
-}
-
 // readColumn reads the values of a field.
 func readColumn(seg segmentapi.Segment, field string, numbers *values) (column, error) {
 	docs := seg.Count()
@@ -173,53 +151,6 @@ func readColumn(seg segmentapi.Segment, field string, numbers *values) (column, 
 		starts[doc+1] += starts[doc]
 	}
 	return several, nil
-}
-
-// eachValue calls f with each value of a field and the documents that have it, which
-// are f's until it returns.
-func eachValue(seg segmentapi.Segment, field string, f func(value string, docs []uint32)) error {
-	dict, err := seg.Dictionary(field)
-	if err != nil {
-		return err
-	}
-	terms := termsOf(dict, nil)
-	docs := make([]uint32, 0, 1024)
-	var list segmentapi.PostingsList
-	var postings segmentapi.PostingsIterator
-	for {
-		term, err := terms.Next()
-		if term == nil || err != nil {
-			return err
-		}
-		if list, err = dict.PostingsList([]byte(term.Term), nil, list); err != nil {
-			return err
-		}
-		postings = list.Iterator(false, false, false, postings)
-		docs = docs[:0]
-		for {
-			posting, err := postings.Next()
-			if err != nil {
-				return err
-			}
-			if posting == nil {
-				break
-			}
-			docs = append(docs, uint32(posting.Number()))
-		}
-		f(term.Term, docs)
-	}
-}
-
-// termsOf returns an iterator over terms, from the given one to the end, that does
-// not count the documents that have them, which takes longer than all else.
-func termsOf(dict segmentapi.TermDictionary, from []byte) segmentapi.DictionaryIterator {
-	quick, ok := dict.(interface {
-		AutomatonIteratorOmitCount(a segmentapi.Automaton, from, before []byte) segmentapi.DictionaryIterator
-	})
-	if !ok {
-		return dict.AutomatonIterator(nil, from, nil) // no segment of ours
-	}
-	return quick.AutomatonIteratorOmitCount(nil, from, nil)
 }
 
 // valuesOf returns the values that a facet has had so far.

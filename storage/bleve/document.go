@@ -48,9 +48,9 @@ const (
 	shared = bleveindex.IndexField | bleveindex.SkipFreqNorm
 )
 
-// document converts an item to the document that bleve indexes. Bleve's own mapping of structs would store
+// documentOf converts an item to the document that bleve indexes. Bleve's own mapping of structs would store
 // and index far more.
-func (x *Index) document(it *storage.IndexItem) *document.Document {
+func documentOf(it *storage.IndexItem) *document.Document {
 	return newDocument(it, map[string][]string{
 		fieldFeed:      {it.FeedID},
 		fieldCategory:  it.Categories,

@@ -100,7 +100,7 @@ func (f *found) each(do func(place)) {
 }
 
 // results returns the page after the cursor. page contains the values that all pages share.
-func (p *plan) results(x *Index, all *found, page cursor) storage.Results {
+func (p *plan) results(columns *columnCache, all *found, page cursor) storage.Results {
 	results := storage.Results{Total: all.total, Fuzzy: page.Fuzzy}
 	var after *cursor
 	if p.query.Cursor != "" {
@@ -123,7 +123,7 @@ func (p *plan) results(x *Index, all *found, page cursor) storage.Results {
 		results.Hits = append(results.Hits, storage.Hit{ID: places[i].id(), Score: places[i].score})
 	}
 	if p.query.Facets {
-		counts := x.columns.newFacets()
+		counts := columns.newFacets()
 		for i := range all.parts {
 			counts.add(all.parts[i].segment, all.parts[i].docs)
 		}

@@ -3,9 +3,11 @@ package bleve
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
 
-	segmentapi "github.com/blevesearch/scorch_segment_api/v2"
+	"feedmesh/classify/query"
+	"feedmesh/storage"
 )
 
 const (
@@ -26,12 +28,11 @@ type frequency struct {
 
 // walk adds the terms of a segment's field that have the given prefix and that the automaton accepts; nil
 // accepts all.
-func (f frequencies) walk(s *segment, field string, accepts segmentapi.Automaton, begin string) error {
-	dict, err := s.dict(field)
+func (f frequencies) walk(s *segment, field string, accepts automaton, begin string) error {
+	terms, err := s.terms(field, accepts, begin)
 	if err != nil {
 		return err
 	}
-	terms := dict.AutomatonIterator(accepts, []byte(begin), after(begin))
 	for range maxWalked {
 		term, err := terms.Next()
 		if term == nil || err != nil {
@@ -40,19 +41,6 @@ func (f frequencies) walk(s *segment, field string, accepts segmentapi.Automaton
 		f[term.Term] += term.Count
 	}
 	return nil
-}
-
-// after returns the least key after all keys with a prefix; nil if there is none.
-func after(begin string) []byte {
-	b := []byte(begin)
-	for len(b) > 0 && b[len(b)-1] == 0xff {
-		b = b[:len(b)-1]
-	}
-	if len(b) == 0 {
-		return nil
-	}
-	b[len(b)-1]++
-	return b
 }
 
 // top returns at most limit terms, most frequent first, then by term.
@@ -116,4 +104,44 @@ func beginningIn(segs []*segment, begin string, limit int, fields ...string) ([]
 		}
 	}
 	return all.top(limit), nil
+}
+
+// suggestIn returns at most limit title words with the prefix, see [storage.Index].
+func suggestIn(segs []*segment, prefix string, limit int) ([]storage.FacetCount, error) {
+	words := []storage.FacetCount{}
+	begin := strings.ToLower(prefix)
+	if queryWords := query.QueryWords(prefix); len(queryWords) == 1 {
+		begin = queryWords[0].Text // normalized like indexed words
+	}
+	if begin == "" || limit <= 0 {
+		return words, nil
+	}
+	// More than requested, since some may occur in deleted items only.
+	most, err := beginningIn(segs, begin, min(2*min(limit, maxTop), maxTop), fieldTitleWord)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range most {
+		if len(words) == limit {
+			break
+		}
+		live, err := isLive(segs, fieldTitleWord, one.term)
+		if err != nil {
+			return nil, err
+		}
+		if live {
+			words = append(words, storage.FacetCount{Value: one.term, Count: int64(one.docs)})
+		}
+	}
+	return words, nil
+}
+
+// isLive reports whether an item that is not deleted has the term.
+func isLive(segs []*segment, field, term string) (bool, error) {
+	for _, s := range segs {
+		if n, err := s.count(field, term); n > 0 || err != nil {
+			return n > 0, err
+		}
+	}
+	return false, nil
 }

@@ -25,9 +25,10 @@ type planner struct {
 	words  []*word
 }
 
-// newPlan compiles a query. weights are the weights of its words; missing weights are computed.
-func (x *Index) newPlan(segs []*segment, q storage.Query, fuzzy bool, weights []float64) (*plan, error) {
-	p := &planner{segs: segs, topics: x.columns.valuesOf("topic"), fuzzy: fuzzy}
+// newPlan compiles a query. topics are the topics of the index. weights are the weights of its words; missing
+// weights are computed.
+func newPlan(segs []*segment, topics []string, q storage.Query, fuzzy bool, weights []float64) (*plan, error) {
+	p := &planner{segs: segs, topics: topics, fuzzy: fuzzy}
 	where, err := p.part(q.Where, true)
 	if err != nil {
 		return nil, err

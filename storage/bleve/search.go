@@ -51,11 +51,12 @@ func (x *Index) searchCached(ctx context.Context, now *searchState, q storage.Qu
 // search returns a page. page contains the end of the previous page, if any, and the values that all pages
 // share. If nothing matches, a retry allows misspelled words.
 func (x *Index) search(ctx context.Context, now *searchState, q storage.Query, page cursor) (storage.Results, error) {
-	segs, err := x.segmentsOf(now)
+	segs, err := now.segments(&x.boosts)
 	if err != nil {
 		return storage.Results{}, err
 	}
-	plan, err := x.newPlan(segs, q, page.Fuzzy, page.Weights)
+	topics := x.columns.valuesOf("topic")
+	plan, err := newPlan(segs, topics, q, page.Fuzzy, page.Weights)
 	if err != nil {
 		return storage.Results{}, err
 	}
@@ -64,14 +65,48 @@ func (x *Index) search(ctx context.Context, now *searchState, q storage.Query, p
 		return storage.Results{}, err
 	}
 	if all.total > 0 || q.Cursor != "" {
-		return plan.results(x, all, page), nil
+		return plan.results(x.columns, all, page), nil
 	}
-	if plan, err = x.newPlan(segs, q, true, nil); err != nil {
+	if plan, err = newPlan(segs, topics, q, true, nil); err != nil {
 		return storage.Results{}, err
 	}
 	if all, err = plan.find(ctx, segs); err != nil {
 		return storage.Results{}, err
 	}
 	page.Fuzzy = all.total > 0
-	return plan.results(x, all, page), nil
+	return plan.results(x.columns, all, page), nil
+}
+
+// Similar implements [storage.Index].
+func (x *Index) Similar(ctx context.Context, item storage.IndexItem, limit int) (hits []storage.Hit, err error) {
+	if limit = min(limit, storage.MaxLimit); limit <= 0 {
+		return nil, ctx.Err()
+	}
+	err = x.view(ctx, func(now *searchState) error {
+		segs, err := now.segments(&x.boosts)
+		if err != nil {
+			return err
+		}
+		hits, err = similarIn(ctx, segs, item, limit)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find items similar to %s: %w", item.ID, err)
+	}
+	return hits, nil
+}
+
+// Suggest implements [storage.Index].
+func (x *Index) Suggest(ctx context.Context, prefix string, limit int) (words []storage.FacetCount, err error) {
+	err = x.view(ctx, func(now *searchState) error {
+		segs, err := now.segments(&x.boosts)
+		if err == nil {
+			words, err = suggestIn(segs, prefix, limit)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("suggest words: %w", err)
+	}
+	return words, nil
 }

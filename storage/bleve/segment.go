@@ -2,6 +2,7 @@ package bleve
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
@@ -21,22 +22,6 @@ type segment struct {
 	dicts      map[string]segmentapi.TermDictionary
 	lists      map[[2]string]segmentapi.PostingsList // cache of postings by field and term: most are needed again
 	near       map[*word][]nearGroup                 // cache of nearIn
-}
-
-// segmentsOf returns the segments of a state, the newest first.
-func (x *Index) segmentsOf(now *searchState) ([]*segment, error) {
-	parts := now.snapshot.Segments()
-	var all []*segment
-	for i := len(parts) - 1; i >= 0; i-- {
-		s := newSegment(parts[i])
-		s.columns, s.live, s.whole = now.parts[i].columns, now.parts[i].live, now.parts[i].whole
-		var err error
-		if s.prominence, err = x.boosts.prominenceOf(s); err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	return all, nil
 }
 
 // snapshotOf returns scorch's snapshot of a state.
@@ -67,6 +52,32 @@ func (s *segment) dict(field string) (segmentapi.TermDictionary, error) {
 		s.dicts[field] = dict
 	}
 	return dict, nil
+}
+
+// An automaton accepts some terms of a dictionary.
+type automaton = segmentapi.Automaton
+
+// terms returns an iterator over the terms of a field that have the given prefix and that the automaton accepts;
+// nil accepts all.
+func (s *segment) terms(field string, accepts automaton, begin string) (segmentapi.DictionaryIterator, error) {
+	dict, err := s.dict(field)
+	if err != nil {
+		return nil, err
+	}
+	return dict.AutomatonIterator(accepts, []byte(begin), after(begin)), nil
+}
+
+// after returns the least key after all keys with a prefix; nil if there is none.
+func after(begin string) []byte {
+	b := []byte(begin)
+	for len(b) > 0 && b[len(b)-1] == 0xff {
+		b = b[:len(b)-1]
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	b[len(b)-1]++
+	return b
 }
 
 // postings returns the documents with a term, including deleted documents.
@@ -107,6 +118,20 @@ func (s *segment) having(field string, terms ...string) (*roaring.Bitmap, error)
 	return docs, nil
 }
 
+// postingsIn returns an iterator over the documents with a term, with its frequency and the norm of the field. It
+// leaves out most documents that are not in docs: a list of one document is not restricted.
+func (s *segment) postingsIn(field, term string, docs *roaring.Bitmap) (segmentapi.PostingsIterator, error) {
+	list, err := s.postings(field, term)
+	if err != nil {
+		return nil, err
+	}
+	postings := list.Iterator(true, true, false, nil)
+	if fast, ok := postings.(segmentapi.OptimizablePostingsIterator); ok && fast.ActualBitmap() != nil {
+		fast.ReplaceActual(roaring.And(fast.ActualBitmap(), docs))
+	}
+	return postings, nil
+}
+
 // count returns the number of items with a term.
 func (s *segment) count(field, term string) (uint64, error) {
 	list, err := s.postings(field, term)
@@ -139,4 +164,72 @@ func countIn(segs []*segment, field, term string) (sum uint64, err error) {
 func (s *segment) id(doc uint32) (string, error) {
 	id, err := s.snapshot.DocID(uint64(doc))
 	return string(id), err
+}
+
+// readPublished reads the publication time of each document.
+func readPublished(seg segmentapi.Segment) ([]int64, error) {
+	times := make([]int64, seg.Count())
+	values, ok := seg.(segmentapi.DocValueVisitable)
+	if !ok {
+		return times, nil // an empty segment
+	}
+	var state segmentapi.DocVisitState
+	var err error
+	fields := []string{fieldPublished}
+	for doc := range times {
+		state, err = values.VisitDocValues(uint64(doc), fields, func(_ string, value []byte) {
+			n, _ := strconv.ParseUint(string(value), 16, 64) // as sortable wrote it
+			times[doc] = int64(n ^ sign)
+		}, state)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return times, nil
+}
+
+// eachValue calls f with each value of a field and the documents that have it. f must not keep them.
+func eachValue(seg segmentapi.Segment, field string, f func(value string, docs []uint32)) error {
+	dict, err := seg.Dictionary(field)
+	if err != nil {
+		return err
+	}
+	terms := termsOf(dict, nil)
+	docs := make([]uint32, 0, 1024)
+	var list segmentapi.PostingsList
+	var postings segmentapi.PostingsIterator
+	for {
+		term, err := terms.Next()
+		if term == nil || err != nil {
+			return err
+		}
+		if list, err = dict.PostingsList([]byte(term.Term), nil, list); err != nil {
+			return err
+		}
+		postings = list.Iterator(false, false, false, postings)
+		docs = docs[:0]
+		for {
+			posting, err := postings.Next()
+			if err != nil {
+				return err
+			}
+			if posting == nil {
+				break
+			}
+			docs = append(docs, uint32(posting.Number()))
+		}
+		f(term.Term, docs)
+	}
+}
+
+// termsOf returns an iterator over terms, from the given one to the end. It does not count their documents, which
+// takes longer than all other work.
+func termsOf(dict segmentapi.TermDictionary, from []byte) segmentapi.DictionaryIterator {
+	quick, ok := dict.(interface {
+		AutomatonIteratorOmitCount(a segmentapi.Automaton, from, before []byte) segmentapi.DictionaryIterator
+	})
+	if !ok {
+		return dict.AutomatonIterator(nil, from, nil) // not a segment of zapx
+	}
+	return quick.AutomatonIteratorOmitCount(nil, from, nil)
 }

@@ -3,7 +3,6 @@ package bleve
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -20,25 +19,7 @@ const (
 	tooCommon     = 0.2 // share of all items above which a word is ignored
 )
 
-// Similar implements [storage.Index].
-func (x *Index) Similar(ctx context.Context, item storage.IndexItem, limit int) (hits []storage.Hit, err error) {
-	if limit = min(limit, storage.MaxLimit); limit <= 0 {
-		return nil, ctx.Err()
-	}
-	err = x.view(ctx, func(now *searchState) error {
-		segs, err := x.segmentsOf(now)
-		if err != nil {
-			return err
-		}
-		hits, err = similarIn(ctx, segs, item, limit)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find items similar to %s: %w", item.ID, err)
-	}
-	return hits, nil
-}
-
+// similarIn returns at most limit items about the subject of the given one.
 func similarIn(ctx context.Context, segs []*segment, item storage.IndexItem, limit int) ([]storage.Hit, error) {
 	own, err := ownDocs(segs, item.ID)
 	if err != nil {

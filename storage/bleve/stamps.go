@@ -51,18 +51,7 @@ func timeOf(text string) (time.Time, error) {
 	return time.UnixMicro(int64(n ^ sign)).UTC(), err
 }
 
-// Days implements [storage.StampReader].
-func (x *Index) Days(ctx context.Context) (days map[time.Time]int64, err error) {
-	err = x.read(ctx, func(now bleveindex.IndexReader) error {
-		days, err = daysIn(ctx, now)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("count indexed items by day: %w", err)
-	}
-	return days, nil
-}
-
+// daysIn counts the items of each day.
 func daysIn(ctx context.Context, now bleveindex.IndexReader) (map[time.Time]int64, error) {
 	dict, err := now.FieldDict(fieldDay)
 	if err != nil {
@@ -89,18 +78,7 @@ func daysIn(ctx context.Context, now bleveindex.IndexReader) (map[time.Time]int6
 	}
 }
 
-// Stamps implements [storage.StampReader].
-func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit int) (stamps []storage.Stamp, err error) {
-	err = x.read(ctx, func(now bleveindex.IndexReader) error {
-		stamps, err = stampsIn(now, day, after, limit)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list stamps of indexed items: %w", err)
-	}
-	return stamps, nil
-}
-
+// stampsIn returns at most limit stamps of a day with IDs after the given one.
 func stampsIn(now bleveindex.IndexReader, day time.Time, after string, limit int) (stamps []storage.Stamp, err error) {
 	snapshot, err := snapshotOf(now)
 	if err != nil {
@@ -194,31 +172,19 @@ func having(ctx context.Context, now bleveindex.IndexReader, field, term string)
 	return items.Count(), nil
 }
 
-// has returns, by hash of the ID, the items that are unchanged in the index although the fingerprint cache
-// does not contain them: it compares their stamps.
-func (x *Index) has(ctx context.Context, items []storage.IndexItem) (map[uint64]bool, error) {
-	stamps := map[uint64][]byte{}
-	for i := range items {
-		if it := &items[i].Item; !it.Changed.IsZero() && !x.recent.contains(x.recent.hash(it.ID)) {
-			stamps[x.recent.hash(it.ID)] = []byte(stampOf(it))
-		}
-	}
+// containedStamps moves the stamps that the index contains from stamps to the result.
+func containedStamps(now bleveindex.IndexReader, stamps map[uint64][]byte) (map[uint64]bool, error) {
 	has := map[uint64]bool{}
-	if len(stamps) == 0 {
-		return has, nil
+	snapshot, err := snapshotOf(now)
+	if err != nil {
+		return nil, err
 	}
-	return has, x.read(ctx, func(now bleveindex.IndexReader) error {
-		snapshot, err := snapshotOf(now)
-		if err != nil {
-			return err
+	for _, seg := range snapshot.Segments() {
+		if err := findStamps(seg, stamps, has); err != nil {
+			return nil, err
 		}
-		for _, seg := range snapshot.Segments() {
-			if err := findStamps(seg, stamps, has); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return has, nil
 }
 
 // findStamps moves the stamps that a segment contains from stamps to has.

@@ -24,6 +24,22 @@ type statePart struct {
 	whole   bool
 }
 
+// segments returns the segments for one search, the newest first.
+func (now *searchState) segments(boosts *storyBoosts) ([]*segment, error) {
+	parts := now.snapshot.Segments()
+	var all []*segment
+	for i := len(parts) - 1; i >= 0; i-- {
+		s := newSegment(parts[i])
+		s.columns, s.live, s.whole = now.parts[i].columns, now.parts[i].live, now.parts[i].whole
+		var err error
+		if s.prominence, err = boosts.prominenceOf(s); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
 // warm makes previous puts visible to new searches. If it fails, the next search retries and reports the
 // error.
 func (x *Index) warm() {

@@ -1,7 +1,6 @@
 package bleve
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
@@ -126,36 +125,6 @@ func stepsIn(now bleveindex.IndexReader) (map[string]uint8, error) {
 		}
 	}
 	return steps, nil
-}
-
-// removeOrphans removes the steps of stories without items. If a story gets an item meanwhile, its steps are
-// stored again when it grows.
-func (x *Index) removeOrphans(ctx context.Context, steps map[string]uint8) error {
-	unclustered := make(map[string]uint8)
-	err := x.view(ctx, func(now *searchState) error {
-		segs, err := x.segmentsOf(now)
-		if err != nil {
-			return err
-		}
-		for story := range steps {
-			items, err := countIn(segs, fieldStory, story)
-			if err != nil {
-				return err
-			}
-			if items == 0 {
-				unclustered[story] = 0
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if err := x.put(ctx, nil, nil, unclustered); err != nil {
-		return err
-	}
-	x.boosts.set(unclustered)
-	return nil
 }
 
 // prominence caches the current prominence of a segment's documents.

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	segmentapi "github.com/blevesearch/scorch_segment_api/v2"
 )
 
 // A word finds and scores documents that contain it, or words near to it, in one of its fields.
@@ -129,13 +128,9 @@ func round(score float64) float64 {
 // length, by the saturation of BM25 with its usual parameters.
 func (f *wordField) score(s *segment, stem string, docs *roaring.Bitmap, ids []uint32, sums []float64) error {
 	const k, b = 1.2, 0.75
-	list, err := s.postings(f.name, stem)
+	postings, err := s.postingsIn(f.name, stem, docs)
 	if err != nil {
 		return err
-	}
-	postings := list.Iterator(true, true, false, nil)
-	if fast, ok := postings.(segmentapi.OptimizablePostingsIterator); ok && fast.ActualBitmap() != nil {
-		fast.ReplaceActual(roaring.And(fast.ActualBitmap(), docs))
 	}
 	at := 0
 	for {
