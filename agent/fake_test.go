@@ -198,7 +198,7 @@ func newTestbed(t *testing.T, change ...func(*service.Deps)) *testbed {
 		}
 	})
 	running.Go(func() {
-		if err := w.api.RunJobs(ctx); err != nil {
+		if err := w.api.Jobs.Run(ctx); err != nil {
 			t.Errorf("doing jobs ended: %v", err)
 		}
 	})

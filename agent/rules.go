@@ -48,7 +48,7 @@ func (c *rulesListCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	all, err := client.RuleSets(ctx)
+	all, err := service.Call(ctx, client, wire.ListRules, wire.None{})
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (c *rulesShowCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	rules, err := client.Rules(ctx, c.Name, c.Version)
+	rules, err := service.ReadRules(ctx, client, c.Name, c.Version)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (c *rulesCheckCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	found, err := client.CheckRules(ctx, c.Name, text)
+	found, err := service.Call(ctx, client, wire.CheckRules, wire.RuleTextRequest{Name: c.Name, RawBody: text})
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (c *rulesSetCommand) Run(ctx context.Context, p *program) error {
 	if c.From != nil {
 		from = *c.From
 	} else {
-		versions, err := client.RuleVersions(ctx, c.Name, 0, 1)
+		versions, err := service.Call(ctx, client, wire.ListRuleVersions, wire.RuleVersionSearch{Name: c.Name, Before: 0, Limit: 1})
 		if err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func (c *rulesSetCommand) Run(ctx context.Context, p *program) error {
 			from = versions.Versions[0].Version
 		}
 	}
-	put, err := client.PutRules(ctx, c.Name, from, text, c.Note)
+	put, err := service.Call(ctx, client, wire.PutRules, wire.PutRulesRequest{Name: c.Name, Version: fmt.Sprint(from), RawBody: text, Note: c.Note})
 	if err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (c *rulesVersionsCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	versions, err := client.RuleVersions(ctx, c.Name, 0, c.Limit)
+	versions, err := service.Call(ctx, client, wire.ListRuleVersions, wire.RuleVersionSearch{Name: c.Name, Before: 0, Limit: c.Limit})
 	if err != nil {
 		return err
 	}
@@ -308,7 +308,7 @@ func (c *rulesRestoreCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	put, err := client.RestoreRules(ctx, c.Name, c.Version)
+	put, err := service.Call(ctx, client, wire.RestoreRules, wire.RestoreRulesRequest{Name: c.Name, Version: c.Version})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"feedmesh/agent/service"
+
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 )
@@ -46,7 +48,7 @@ func (c *rulesTestCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	result, err := client.TestRules(ctx, c.Name, test)
+	result, err := service.Call(ctx, client, wire.TestRules, wire.TestRulesRequest{Name: c.Name, Body: test})
 	if err != nil {
 		return err
 	}
@@ -142,7 +144,7 @@ func (c *rulesBacktestCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	report, err := client.BacktestRules(ctx, c.Name, text, c.Items)
+	report, err := service.Call(ctx, client, wire.BacktestRules, wire.BacktestRequest{Name: c.Name, RawBody: text, Items: c.Items})
 	if err != nil {
 		return err
 	}
@@ -229,7 +231,7 @@ func (c *rulesDiffCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	diff, err := client.DiffRules(ctx, c.Name, c.From, c.To)
+	diff, err := service.DiffRules(ctx, client, c.Name, c.From, c.To)
 	if err != nil {
 		return err
 	}

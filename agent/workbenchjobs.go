@@ -21,7 +21,7 @@ func (c jobCommand) follow(ctx context.Context, p *program, client *service.Clie
 	if c.Wait {
 		bar := p.bar(-1, job.Note, true)
 		var err error
-		job, err = client.WaitForJob(ctx, job.ID, func(j wire.Job) {
+		job, err = service.WaitForJob(ctx, client, job.ID, func(j wire.Job) {
 			bar.ChangeMax(max(j.Total, j.Done, 1))
 			bar.Set(j.Done)
 		})
@@ -81,7 +81,7 @@ func (c *rulesApplyCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	job, err := client.ApplyRules(ctx, c.Name, c.Version)
+	job, err := service.Call(ctx, client, wire.ApplyRules, wire.RuleVersionRequest{Name: c.Name, Version: c.Version})
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (c *rulesUndoCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	job, err := client.UndoJob(ctx, c.ID)
+	job, err := service.Call(ctx, client, wire.UndoJob, wire.ByID{ID: c.ID})
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (c *rulesTrainCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	job, err := client.TrainRules(ctx, c.Name, c.Items)
+	job, err := service.Call(ctx, client, wire.TrainRules, wire.TrainRequest{Name: c.Name, Items: c.Items})
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (c *rulesJobsCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	all, err := client.Jobs(ctx)
+	all, err := service.Call(ctx, client, wire.ListJobs, wire.None{})
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (c *rulesCancelCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	job, err := client.CancelJob(ctx, c.ID)
+	job, err := service.Call(ctx, client, wire.CancelJob, wire.ByID{ID: c.ID})
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 func (r *running) waitForVersion(agents int, version int64) {
 	r.t.Helper()
 	eventually(r.t, fmt.Sprintf("%d agents apply version %d", agents, version), func() bool {
-		all, err := r.RuleSets(r.t.Context())
+		all, err := service.Call(r.t.Context(), r.Client, wire.ListRules, wire.None{})
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func (r *running) waitForVersion(agents int, version int64) {
 // builtInRules returns the text of the built-in rules.
 func (r *running) builtInRules() []byte {
 	r.t.Helper()
-	rules, err := r.Rules(r.t.Context(), "prepare", 0)
+	rules, err := service.ReadRules(r.t.Context(), r.Client, "prepare", 0)
 	if err != nil || rules.Version != 0 {
 		r.t.Fatalf("got %+v, %v; want the built-in rules", rules, err)
 	}
@@ -63,7 +63,7 @@ func TestRules_ReachAllAgentsWithinASecond(t *testing.T) {
 	start(t, edge)
 	center.waitForVersion(2, 0)
 	text := center.builtInRules()
-	if _, err := center.PutRules(t.Context(), "prepare", 0, text, ""); err != nil {
+	if _, err := service.Call(t.Context(), center.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(0), RawBody: text, Note: ""}); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
@@ -72,10 +72,10 @@ func TestRules_ReachAllAgentsWithinASecond(t *testing.T) {
 		t.Errorf("took %v, want less than a second", took)
 	}
 	var p *service.Problem
-	if _, err := center.PutRules(t.Context(), "prepare", 1, []byte("no rules at all"), ""); !errors.As(err, &p) || p.Status != 422 {
+	if _, err := service.Call(t.Context(), center.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(1), RawBody: []byte("no rules at all"), Note: ""}); !errors.As(err, &p) || p.Status != 422 {
 		t.Errorf("got %v for invalid rules, want status 422", err)
 	}
-	if _, err := center.PutRules(t.Context(), "prepare", 0, text, ""); !errors.As(err, &p) || p.Status != 409 {
+	if _, err := service.Call(t.Context(), center.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(0), RawBody: text, Note: ""}); !errors.As(err, &p) || p.Status != 409 {
 		t.Errorf("got %v for an outdated version, want status 409", err)
 	}
 	center.waitForVersion(2, 1)
@@ -85,7 +85,7 @@ func TestRules_ActiveBeforeRolesRun(t *testing.T) {
 	t.Parallel()
 	c := settings(filepath.Join(t.TempDir(), "data"))
 	r := start(t, c)
-	if _, err := r.PutRules(t.Context(), "prepare", 0, r.builtInRules(), ""); err != nil {
+	if _, err := service.Call(t.Context(), r.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(0), RawBody: r.builtInRules(), Note: ""}); err != nil {
 		t.Fatal(err)
 	}
 	r.waitForVersion(1, 1)
@@ -163,7 +163,7 @@ func TestRules_ApplyToNewItems(t *testing.T) {
 	if !r.newestHasParagraphs() {
 		t.Fatal("got no paragraphs with the built-in rules")
 	}
-	if _, err := r.PutRules(t.Context(), "prepare", 0, []byte(`{"elements":["a"]}`), ""); err != nil {
+	if _, err := service.Call(t.Context(), r.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(0), RawBody: []byte(`{"elements":["a"]}`), Note: ""}); err != nil {
 		t.Fatal(err)
 	}
 	r.waitForVersion(1, 1)

@@ -81,12 +81,13 @@ type Server struct {
 	*core
 	Proxies *Proxies
 	Tokens  *Tokens
+	Rules   *Rules
+	Trials  *Trials
+	Jobs    *Jobs
 
-	importReady   chan struct{} // notifies RunImports of a new import
-	jobReady      chan struct{} // notifies RunJobs of a new job
-	backtestSlots chan struct{} // semaphore of concurrent back-tests
-	bulkSlots     chan struct{} // semaphore of concurrent bulk changes
-	fetchTests    runningTests  // running fetch tests
+	importReady chan struct{} // notifies RunImports of a new import
+	bulkSlots   chan struct{} // semaphore of concurrent bulk changes
+	fetchTests  runningTests  // running fetch tests
 
 	comparisons chan struct{} // semaphore of concurrent comparisons of parsers
 
@@ -95,8 +96,6 @@ type Server struct {
 	streams    *streams
 	reindex    reindexing
 	storeSlots chan struct{} // semaphore of concurrent searches in the store
-
-	backtests backtests
 
 	tokens         *access.TokenStore
 	requestLimiter *access.Limiter // by client
@@ -110,9 +109,10 @@ func New(d Deps) *Server {
 	c := &core{Deps: d}
 	tokens := access.NewTokenStore(d.Store, d.Token)
 	return &Server{
-		core: c, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens},
-		importReady: make(chan struct{}, 1), jobReady: make(chan struct{}, 1), backtestSlots: make(chan struct{}, maxBacktests),
-		bulkSlots: make(chan struct{}, maxBulks), comparisons: make(chan struct{}, 1),
+		core: c, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens}, Rules: &Rules{c},
+		Trials: &Trials{core: c, slots: make(chan struct{}, maxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
+		importReady: make(chan struct{}, 1),
+		bulkSlots:   make(chan struct{}, maxBulks), comparisons: make(chan struct{}, 1),
 		tokens: tokens, failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
 		requestLimiter: access.NewLimiter(float64(d.RequestsPerClient), burst*d.RequestsPerClient),
 		storeSlots:     make(chan struct{}, maxStoreSearches), editTimeout: defaultEditTimeout, streams: newStreams(),
@@ -148,9 +148,6 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	s.suggestRoutes(api)
 	s.meshRoutes(api)
 	s.quarantineRoutes(api)
-	s.ruleRoutes(api)
-	s.workbenchRoutes(api)
-	s.jobRoutes(api)
 	s.spamRoutes(api)
 	s.correctionRoutes(api)
 	s.storyRoutes(api)

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/nats-io/nuid"
 
 	"feedmesh/agent/wire"
@@ -47,50 +46,42 @@ func (c counter) Decide(d classify.Document) classify.Decision {
 	return c.Decider.Decide(d)
 }
 
-// StartBacktest starts a back-test of a text on the newest items and returns its ID. The fields Set, From,
-// Text, Note and Items describe the back-test.
-func (s *Server) StartBacktest(of wire.Backtest) (id string, err error) {
-	spec, err := s.decidingSet(of.Set)
+// Start starts a back-test of a text on the newest items and returns its ID. The fields Set, From, Text, Note
+// and Items describe the back-test.
+func (t *Trials) Start(of wire.Backtest) (id string, err error) {
+	if len(of.Text) > maxTestedText {
+		return "", errorf(KindTooLarge, "the text has %d bytes; a page tries at most %d: use agent rules backtest", len(of.Text), maxTestedText)
+	}
+	of.Items = min(max(of.Items, 1), workbench.MaxItems)
+	trial, err := t.trial(of.Set, []byte(of.Text), of.Items)
 	if err != nil {
 		return "", err
 	}
-	if len(of.Text) > maxTestedText {
-		return "", huma.Error413RequestEntityTooLarge(fmt.Sprintf("the text has %d bytes; a page tries at most %d: use agent rules backtest", len(of.Text), maxTestedText))
-	}
-	after, rules, err := spec.Decider([]byte(of.Text))
-	if err != nil {
-		return "", invalidRules(spec, err)
-	}
-	select {
-	case s.backtestSlots <- struct{}{}:
-	default:
-		return "", huma.Error429TooManyRequests(fmt.Sprintf("%d back-tests are running on this node; retry when one has finished", maxBacktests))
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), backtestTimeout) // independent of the request, which ends first
 	run := &backtest{Backtest: of, stop: cancel}
-	run.ID, run.Items = nuid.Next(), min(max(of.Items, 1), workbench.MaxItems)
-	s.backtests.add(run)
-	s.backtests.running.Go(func() {
-		defer func() { <-s.backtestSlots }()
+	run.ID, trial.After = nuid.Next(), counter{trial.After, &run.done}
+	t.backtests.add(run)
+	t.backtests.running.Go(func() {
+		defer func() { <-t.slots }()
 		defer cancel()
-		report, err := workbench.Backtest(ctx, s.Store, workbench.Trial{Before: s.Decider(), After: counter{after, &run.done}, Rules: rules, Items: run.Items})
-		s.backtests.mu.Lock()
-		defer s.backtests.mu.Unlock()
+		report, err := workbench.Backtest(ctx, t.Store, trial)
+		t.backtests.mu.Lock()
+		defer t.backtests.mu.Unlock()
 		run.Report, run.Ended = report, true
 		if err != nil {
 			run.Err = err.Error()
-			s.Log.Warn("back-test failed", "rules", run.Set, "err", err)
+			t.Log.Warn("back-test failed", "rules", run.Set, "err", err)
 		}
 	})
 	return run.ID, nil
 }
 
-// Backtest returns the progress or result of a back-test. It returns [storage.ErrNotFound] if this process
+// Progress returns the progress or result of a back-test. It returns [storage.ErrNotFound] if this process
 // does not store it.
-func (s *Server) Backtest(id string) (wire.Backtest, error) {
-	s.backtests.mu.Lock()
-	defer s.backtests.mu.Unlock()
-	for _, run := range s.backtests.all {
+func (t *Trials) Progress(id string) (wire.Backtest, error) {
+	t.backtests.mu.Lock()
+	defer t.backtests.mu.Unlock()
+	for _, run := range t.backtests.all {
 		if run.ID == id {
 			view := run.Backtest
 			view.Done = min(int(run.done.Load()), view.Items) // corrected items are decided in addition

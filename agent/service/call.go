@@ -41,6 +41,12 @@ func Call[In, Out any](ctx context.Context, c *Client, o wire.Operation[In, Out]
 	return out, nil
 }
 
+// Do sends the request of an operation without an answer.
+func Do[In any](ctx context.Context, c *Client, o wire.Operation[In, wire.None], in In) error {
+	_, err := Call(ctx, c, o, in)
+	return err
+}
+
 // A request is an encoded request of an operation.
 type request struct {
 	path  string
@@ -49,7 +55,7 @@ type request struct {
 }
 
 // encode puts the fields of a request into its path, query and body by their tags. A zero value is left out
-// of the query.
+// of the query unless the parameter is required.
 func encode(path string, in reflect.Value) request {
 	r := request{path: path, query: url.Values{}}
 	r.add(in)
@@ -66,7 +72,7 @@ func (r *request) add(in reflect.Value) {
 			r.body = value.Interface()
 		case field.Tag.Get("path") != "":
 			r.path = strings.ReplaceAll(r.path, "{"+field.Tag.Get("path")+"}", url.PathEscape(format(value)))
-		case field.Tag.Get("query") != "" && !value.IsZero():
+		case field.Tag.Get("query") != "" && (!value.IsZero() || field.Tag.Get("required") == "true"):
 			r.query.Set(field.Tag.Get("query"), format(value))
 		}
 	}

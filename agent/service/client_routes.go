@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"feedmesh/agent/wire"
@@ -103,71 +101,6 @@ func (c *Client) StartReindex(ctx context.Context, all bool) (wire.Reindex, erro
 // Reindex returns the progress of the repair of the index.
 func (c *Client) Reindex(ctx context.Context) (wire.Reindex, error) {
 	return call[wire.Reindex](ctx, c, "GET", "/api/reindex", nil, nil)
-}
-
-// RuleSets returns the rule sets and the version of each that every agent uses.
-func (c *Client) RuleSets(ctx context.Context) (wire.RuleSets, error) {
-	return call[wire.RuleSets](ctx, c, "GET", "/api/rules", nil, nil)
-}
-
-// Rules returns a version of a rule set; version 0 is the newest.
-func (c *Client) Rules(ctx context.Context, name string, version int64) (wire.RuleText, error) {
-	rules := wire.RuleText{Name: name}
-	resp, err := c.send(ctx, "GET", rulesPath(name), versionQuery(version), nil)
-	if err != nil {
-		return rules, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return rules, c.decodeProblem(resp)
-	}
-	rules.Version, err = strconv.ParseInt(strings.Trim(resp.Header.Get("ETag"), `"`), 10, 64)
-	if err != nil {
-		return rules, c.errNotFeedmesh(resp)
-	}
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return rules, fmt.Errorf("copy the rules: %w", err)
-	}
-	rules.Text = string(text)
-	return rules, nil
-}
-
-// PutRules saves a text as the next version of a rule set. from is its base version, which must be the
-// newest; 0 if the set has none.
-func (c *Client) PutRules(ctx context.Context, name string, from int64, text []byte, note string) (wire.SavedRules, error) {
-	q := url.Values{"version": {strconv.FormatInt(from, 10)}}
-	set(q, "note", note)
-	return call[wire.SavedRules](ctx, c, "PUT", rulesPath(name), q, text)
-}
-
-// CheckRules returns the errors and warnings of a text without saving it.
-func (c *Client) CheckRules(ctx context.Context, name string, text []byte) (wire.RuleCheck, error) {
-	return call[wire.RuleCheck](ctx, c, "POST", rulesPath(name)+"/check", nil, text)
-}
-
-// RuleVersions returns a page of a rule set's versions, newest first. before is the cursor: only older
-// versions are returned; 0 starts at the newest.
-func (c *Client) RuleVersions(ctx context.Context, name string, before int64, limit int) (wire.RuleVersionPage, error) {
-	q := url.Values{"before": {strconv.FormatInt(before, 10)}, "limit": {strconv.Itoa(limit)}}
-	return call[wire.RuleVersionPage](ctx, c, "GET", rulesPath(name)+"/versions", q, nil)
-}
-
-// RestoreRules saves the text of an old version as the next version. Version 0 is the built-in rules.
-func (c *Client) RestoreRules(ctx context.Context, name string, version int64) (wire.SavedRules, error) {
-	q := url.Values{"version": {strconv.FormatInt(version, 10)}}
-	return call[wire.SavedRules](ctx, c, "POST", rulesPath(name)+"/restore", q, nil)
-}
-
-func rulesPath(name string) string { return "/api/rules/" + url.PathEscape(name) }
-
-// versionQuery returns the query of a version; 0, the newest, needs none.
-func versionQuery(version int64) url.Values {
-	q := url.Values{}
-	if version != 0 {
-		q.Set("version", strconv.FormatInt(version, 10))
-	}
-	return q
 }
 
 // Readiness states whether a node is ready, and the health of each dependency.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -79,11 +80,23 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 		{"POST /api/reindex", func() error { _, err := c.StartReindex(ctx, false); return err }},
 		{"POST /api/reindex?all=true", func() error { _, err := c.StartReindex(ctx, true); return err }},
 		{"GET /api/reindex", func() error { _, err := c.Reindex(ctx); return err }},
-		{"GET /api/rules", func() error { _, err := c.RuleSets(ctx); return err }},
-		{"PUT /api/rules/a?note=n&version=3", func() error { _, err := c.PutRules(ctx, "a", 3, []byte("text"), "n"); return err }},
-		{"POST /api/rules/a/check", func() error { _, err := c.CheckRules(ctx, "a", []byte("text")); return err }},
-		{"GET /api/rules/a/versions?before=7&limit=5", func() error { _, err := c.RuleVersions(ctx, "a", 7, 5); return err }},
-		{"POST /api/rules/a/restore?version=0", func() error { _, err := c.RestoreRules(ctx, "a", 0); return err }},
+		{"GET /api/rules", func() error { _, err := Call(ctx, c, wire.ListRules, wire.None{}); return err }},
+		{"PUT /api/rules/a?note=n&version=3", func() error {
+			_, err := Call(ctx, c, wire.PutRules, wire.PutRulesRequest{Name: "a", Version: fmt.Sprint(3), RawBody: []byte("text"), Note: "n"})
+			return err
+		}},
+		{"POST /api/rules/a/check", func() error {
+			_, err := Call(ctx, c, wire.CheckRules, wire.RuleTextRequest{Name: "a", RawBody: []byte("text")})
+			return err
+		}},
+		{"GET /api/rules/a/versions?before=7&limit=5", func() error {
+			_, err := Call(ctx, c, wire.ListRuleVersions, wire.RuleVersionSearch{Name: "a", Before: 7, Limit: 5})
+			return err
+		}},
+		{"POST /api/rules/a/restore?version=0", func() error {
+			_, err := Call(ctx, c, wire.RestoreRules, wire.RestoreRulesRequest{Name: "a", Version: 0})
+			return err
+		}},
 		{"GET /api/stories?after=2026-01-31T00%3A00%3A00Z&category=c&language=en&limit=5&sort=newest&sources=3&topic=t", func() error {
 			_, err := c.Stories(ctx, wire.StorySearch{Language: "en", Category: "c", Topic: "t", After: day, Sources: 3, Sort: "newest", Limit: 5})
 			return err

@@ -103,6 +103,9 @@ var kindStatus = map[Kind]int{
 	KindBusy:         http.StatusTooManyRequests,
 }
 
+// StatusOf returns the HTTP status of a kind of errors.
+func StatusOf(k Kind) int { return kindStatus[k] }
+
 // asProblem returns the response of an [*Error], or nil for another error.
 func asProblem(err error) error {
 	var e *Error
@@ -113,5 +116,5 @@ func asProblem(err error) error {
 	for i, f := range e.Fields {
 		details[i] = &huma.ErrorDetail{Location: f.At, Message: f.Message}
 	}
-	return huma.NewError(kindStatus[e.Kind], e.Message, details...)
+	return huma.NewError(StatusOf(e.Kind), e.Message, details...)
 }

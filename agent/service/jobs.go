@@ -1,13 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
@@ -21,53 +19,83 @@ func jobOf(j storage.Job) wire.Job {
 	}
 }
 
-func (s *Server) jobRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/jobs", "list-jobs", "The last hundred jobs, newest first", 503), s.listJobs)
-	huma.Register(api, op("GET", "/api/jobs/{id}", "get-job", "Progress or result of a job", 404, 503), s.getJob)
-	cancel := op("POST", "/api/jobs/{id}/cancel", "cancel-job", "Cancel a job within a second; finished work stays", 404, 409, 503)
-	cancel.DefaultStatus = http.StatusAccepted
-	huma.Register(api, cancel, func(ctx context.Context, in *byID) (*body[wire.Job], error) {
-		return s.beginJob(workbench.CancelJob(ctx, s.Store, in.ID))
-	})
-	undo := op("POST", "/api/jobs/{id}/undo", "undo-job", "Restore the labels that a relabel changed", 404, 409, 429, 503)
-	undo.DefaultStatus = http.StatusAccepted
-	undo.Description = "Returns the job. Items corrected manually since then stay unchanged. The operation is idempotent. Later relabels of the same items must be undone first."
-	huma.Register(api, undo, func(ctx context.Context, in *byID) (*body[wire.Job], error) {
-		return s.beginJob(workbench.StartUndo(ctx, s.Store, in.ID, s.Now()))
-	})
+// Jobs answers requests about background work on stored items, and runs it.
+type Jobs struct {
+	*core
+	ready chan struct{} // notifies Run of a new job
 }
 
-// beginJob responds with a started job and notifies this process's runner.
-func (s *Server) beginJob(job storage.Job, err error) (*body[wire.Job], error) {
+// List returns the last jobs, newest first.
+func (j *Jobs) List(ctx context.Context, _ wire.None) (wire.Jobs, error) {
+	stored, err := storage.Jobs(j.Store).List(ctx, storage.MaxJobs)
 	if err != nil {
-		return nil, s.problem(err)
+		return wire.Jobs{}, err
 	}
-	select {
-	case s.jobReady <- struct{}{}:
-	default: // already notified
-	}
-	return &body[wire.Job]{Body: jobOf(job)}, nil
-}
-
-func (s *Server) listJobs(ctx context.Context, _ *struct{}) (*body[wire.Jobs], error) {
-	stored, err := storage.Jobs(s.Store).List(ctx, storage.MaxJobs)
-	if err != nil {
-		return nil, s.problem(err)
-	}
-	out := &body[wire.Jobs]{Body: wire.Jobs{Jobs: make([]wire.Job, len(stored))}}
-	for i, j := range stored {
-		out.Body.Jobs[i] = jobOf(j)
+	out := wire.Jobs{Jobs: make([]wire.Job, len(stored))}
+	for i, job := range stored {
+		out.Jobs[i] = jobOf(job)
 	}
 	return out, nil
 }
 
-func (s *Server) getJob(ctx context.Context, in *byID) (*body[wire.Job], error) {
-	job, err := storage.Jobs(s.Store).Read(ctx, in.ID)
+// Read returns the progress or result of a job.
+func (j *Jobs) Read(ctx context.Context, in wire.ByID) (wire.Job, error) {
+	job, err := storage.Jobs(j.Store).Read(ctx, in.ID)
 	if err != nil {
-		return nil, s.problem(fmt.Errorf("job %s: %w", in.ID, err))
+		return wire.Job{}, fmt.Errorf("job %s: %w", in.ID, err)
 	}
-	return &body[wire.Job]{Body: jobOf(job)}, nil
+	return jobOf(job), nil
 }
+
+// Apply starts a job that labels the stored items again by a version of a set.
+func (j *Jobs) Apply(ctx context.Context, in wire.RuleVersionRequest) (wire.Job, error) {
+	spec, err := j.decidingSet(in.Name)
+	if err != nil {
+		return wire.Job{}, err
+	}
+	set, err := j.versionText(ctx, spec, in.Version)
+	if err != nil {
+		return wire.Job{}, err
+	}
+	if _, _, err := spec.Decider(set.Text); err != nil {
+		return wire.Job{}, invalidRules(spec, err)
+	}
+	return j.started(workbench.StartRelabel(ctx, j.Store, spec.Name, set.Version, j.Now()))
+}
+
+// Train starts a job that trains the next version of a set on stored items.
+func (j *Jobs) Train(ctx context.Context, in wire.TrainRequest) (wire.Job, error) {
+	spec, err := j.trainableSet(in.Name)
+	if err != nil {
+		return wire.Job{}, err
+	}
+	return j.started(workbench.StartTrain(ctx, j.Store, spec.Name, cmp.Or(in.Items, defaultTrainItems), j.Now()))
+}
+
+// Cancel cancels a job, within a second.
+func (j *Jobs) Cancel(ctx context.Context, in wire.ByID) (wire.Job, error) {
+	return j.started(workbench.CancelJob(ctx, j.Store, in.ID))
+}
+
+// Undo starts a job that restores the labels that a relabel changed.
+func (j *Jobs) Undo(ctx context.Context, in wire.ByID) (wire.Job, error) {
+	return j.started(workbench.StartUndo(ctx, j.Store, in.ID, j.Now()))
+}
+
+// started returns a started job and notifies this process's runner.
+func (j *Jobs) started(job storage.Job, err error) (wire.Job, error) {
+	if err != nil {
+		return wire.Job{}, err
+	}
+	select {
+	case j.ready <- struct{}{}:
+	default: // already notified
+	}
+	return jobOf(job), nil
+}
+
+// defaultTrainItems is the default number of newest items to train on.
+const defaultTrainItems = 20_000
 
 // jobLease is the lease of the agent that runs jobs.
 const jobLease = "jobs"
@@ -75,20 +103,20 @@ const jobLease = "jobs"
 // jobInterval is the interval of the check for jobs that another agent accepted.
 const jobInterval = 2 * time.Second
 
-// RunJobs runs the waiting jobs, one after the other, while this agent holds the lease, until ctx ends. A job
+// Run runs the waiting jobs, one after the other, while this agent holds the lease, until ctx ends. A job
 // resumes where the agent before stopped.
-func (s *Server) RunJobs(ctx context.Context) error {
+func (j *Jobs) Run(ctx context.Context) error {
 	runner := &workbench.Runner{
-		Store: s.Store, Out: s.Mesh, Now: s.Now, Decider: s.deciderOf, InForce: s.Decider, Learn: s.learn,
+		Store: j.Store, Out: j.Mesh, Now: j.Now, Decider: j.deciderOf, InForce: j.Decider, Learn: j.learn,
 	}
-	return s.Mesh.Single(ctx, jobLease, func(ctx context.Context) error {
+	return j.Mesh.Single(ctx, jobLease, func(ctx context.Context) error {
 		for ctx.Err() == nil {
 			if err := runner.Run(ctx); err != nil && ctx.Err() == nil {
-				s.Log.Error("job failed, will retry", "err", err)
+				j.Log.Error("job failed, will retry", "err", err)
 			}
 			select {
 			case <-ctx.Done():
-			case <-s.jobReady:
+			case <-j.ready:
 			case <-time.After(jobInterval):
 			}
 		}
@@ -97,14 +125,14 @@ func (s *Server) RunJobs(ctx context.Context) error {
 }
 
 // deciderOf returns the decider of a version of a set; 0 is the built-in version.
-func (s *Server) deciderOf(ctx context.Context, name string, version int64) (workbench.Decider, error) {
-	spec, err := s.decidingSet(name)
+func (j *Jobs) deciderOf(ctx context.Context, name string, version int64) (workbench.Decider, error) {
+	spec, err := j.decidingSet(name)
 	if err != nil {
 		return nil, errors.Join(workbench.ErrPermanent, err)
 	}
 	text := spec.Default
 	if version > 0 {
-		set, err := s.versionText(ctx, spec, version)
+		set, err := j.versionText(ctx, spec, version)
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil, errors.Join(workbench.ErrPermanent, err)
 		}
@@ -121,12 +149,12 @@ func (s *Server) deciderOf(ctx context.Context, name string, version int64) (wor
 }
 
 // learn trains a set on examples and saves the result as its next version.
-func (s *Server) learn(ctx context.Context, name string, examples workbench.Examples) ([]byte, error) {
-	spec, err := s.ruleSetSpec(name)
+func (j *Jobs) learn(ctx context.Context, name string, examples workbench.Examples) ([]byte, error) {
+	spec, err := j.ruleSetSpec(name)
 	if err != nil || spec.Learn == nil {
 		return nil, fmt.Errorf("rules %s can't be learned here: %w", name, workbench.ErrPermanent)
 	}
-	newest, err := s.versionText(ctx, spec, 0)
+	newest, err := j.versionText(ctx, spec, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -147,6 +175,6 @@ func (s *Server) learn(ctx context.Context, name string, examples workbench.Exam
 	if err := spec.Check(text); err != nil {
 		return nil, fmt.Errorf("trained rules are invalid: %w: %w", workbench.ErrPermanent, err)
 	}
-	_, err = s.putVersion(ctx, spec, storage.RuleSet{Version: newest.Version, Text: text, Note: note})
+	_, err = j.putVersion(ctx, spec, storage.RuleSet{Version: newest.Version, Text: text, Note: note})
 	return figures, err
 }

@@ -67,7 +67,7 @@ func (s *Server) Close() {
 		stop()
 	}
 	s.reindex.running.Wait()
-	s.backtests.end()
+	s.Trials.backtests.end()
 }
 
 func (s *Server) runReindex(ctx context.Context, all bool, started time.Time) {

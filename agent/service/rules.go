@@ -2,12 +2,11 @@ package service
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
+	"unicode/utf8"
 
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
@@ -15,135 +14,229 @@ import (
 	"feedmesh/storage"
 )
 
-// A RuleSetSpec describes a rule set that this program supports.
-type RuleSetSpec struct {
-	Name    string                  // of the set
-	Does    string                  // purpose, in a line
-	Check   func(text []byte) error // nil if the text is valid, else all errors, joined
-	Default []byte                  // built-in text, in force until a version is saved
-
-	// Warn returns warnings for a valid text. Nil: no warnings.
-	Warn func(text []byte) []string
-
-	// Decider returns the decider of a text, with all else as in force here, and the text's rules if it has
-	// any. Nil: the set does not decide labels of items.
-	Decider func(text []byte) (workbench.Decider, []rule.Rule, error)
-
-	// Learn trains the next text on the newest text and examples. It returns a note on its quality and its
-	// figures as JSON. Nil: the set can't be trained.
-	Learn func(ctx context.Context, newest []byte, examples workbench.Examples) (next []byte, note string, figures json.RawMessage, err error)
-}
-
 const rulesType = "text/plain; charset=utf-8"
 
-func (s *Server) ruleRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/rules", "list-rules", "List rule sets, and the version that each agent uses", 503), s.listRules)
-	get := op("GET", "/api/rules/{name}", "get-rules", "The text of a rule set", 404, 503)
-	get.Description = "Returns the text as saved, or the built-in rules if none is saved. ETag contains the version."
-	get.Responses = map[string]*huma.Response{"200": {
-		Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
-	}}
-	huma.Register(api, get, s.getRules)
-	put := op("PUT", "/api/rules/{name}", "put-rules", "Put a text as the next version of a rule set", 400, 404, 409, 413, 422, 428, 503)
-	put.Description = "Its base version must be the newest, stated by If-Match or the query; 0 if no version is saved. All agents use it within a second. An invalid text changes nothing."
-	put.MaxBodyBytes = storage.MaxRules + 1 // exclusive
-	huma.Register(api, put, s.putRules)
-	huma.Register(api, op("GET", "/api/rules/{name}/versions", "list-rule-versions", "The last 50 versions of a rule set, newest first", 404, 503), s.listRuleVersions)
-	check := op("POST", "/api/rules/{name}/check", "check-rules", "Check a text without saving it", 400, 404, 413)
-	check.MaxBodyBytes = storage.MaxRules + 1 // exclusive
-	huma.Register(api, check, s.checkRules)
-	huma.Register(api, op("POST", "/api/rules/{name}/restore", "restore-rules", "Put the text of an old version as the next one", 404, 409, 422, 503), s.restoreRules)
-}
+// Rules answers requests about rule sets and their versions.
+type Rules struct{ *core }
 
-// ruleSetSpec returns the set with the given name, or a 404 that lists all sets.
-func (s *Server) ruleSetSpec(name string) (RuleSetSpec, error) {
-	var names []string
-	for _, b := range s.RuleSetSpecs {
-		if b.Name == name {
-			return b, nil
-		}
-		names = append(names, b.Name)
-	}
-	return RuleSetSpec{}, huma.Error404NotFound(fmt.Sprintf("there is no rule set %q; there are: %s", name, strings.Join(names, ", ")))
-}
-
-func (s *Server) listRules(ctx context.Context, _ *struct{}) (*body[wire.RuleSets], error) {
-	agents, err := s.Mesh.Agents(ctx)
+// List returns the rule sets, and the version of each that every agent uses.
+func (r *Rules) List(ctx context.Context, _ wire.None) (wire.RuleSets, error) {
+	agents, err := r.Mesh.Agents(ctx)
 	if err != nil {
-		return nil, s.problem(err)
+		return wire.RuleSets{}, err
 	}
-	out := &body[wire.RuleSets]{Body: wire.RuleSets{Sets: []wire.RuleSet{}}}
-	for _, b := range s.RuleSetSpecs {
-		newest, err := s.newestRules(ctx, b.Name)
+	out := wire.RuleSets{Sets: []wire.RuleSet{}}
+	for _, spec := range r.RuleSetSpecs {
+		newest, err := r.newestRules(ctx, spec.Name)
 		if err != nil {
-			return nil, s.problem(err)
+			return wire.RuleSets{}, err
 		}
-		set := wire.RuleSet{Name: b.Name, Does: b.Does, Version: newest.Version, Note: newest.Note, Changed: newest.Changed, Agents: []wire.RuleAgent{}}
+		set := wire.RuleSet{Name: spec.Name, Does: spec.Does, Version: newest.Version, Note: newest.Note, Changed: newest.Changed, Agents: []wire.RuleAgent{}}
 		for _, a := range agents {
-			if version, goesBy := a.Rules[b.Name]; goesBy {
+			if version, uses := a.Rules[spec.Name]; uses {
 				set.Agents = append(set.Agents, wire.RuleAgent{ID: a.ID, Host: a.Host, Version: version})
 			}
 		}
-		out.Body.Sets = append(out.Body.Sets, set)
+		out.Sets = append(out.Sets, set)
 	}
 	return out, nil
 }
 
-// newestRules returns the newest version of a set without its text, or the zero value.
-func (s *Server) newestRules(ctx context.Context, name string) (storage.RuleSet, error) {
-	versions, err := storage.RuleSets(s.Store).Versions(ctx, name, 0, 1)
-	if err != nil || len(versions) == 0 {
-		return storage.RuleSet{}, err
+// Read returns the text of a version as saved, or the built-in rules if none is saved.
+func (r *Rules) Read(ctx context.Context, in wire.RuleVersionRequest) (wire.Document, error) {
+	spec, err := r.ruleSetSpec(in.Name)
+	if err != nil {
+		return wire.Document{}, err
 	}
-	return versions[0], nil
+	set, err := r.versionText(ctx, spec, in.Version)
+	return wire.Document{Type: rulesType, ETag: fmt.Sprintf(`"%d"`, set.Version), Data: set.Text}, err
 }
 
-func (s *Server) getRules(ctx context.Context, in *struct {
-	Name    string `path:"name" maxLength:"32"`
-	Version int64  `query:"version" minimum:"1" doc:"By default the newest."`
-}) (*struct {
-	ContentType string `header:"Content-Type"`
-	ETag        string `header:"ETag"`
-	Body        []byte
-}, error) {
-	spec, err := s.ruleSetSpec(in.Name)
+// Detail returns a version of a rule set with the operations that the set supports.
+func (r *Rules) Detail(ctx context.Context, in wire.RuleVersionRequest) (wire.RuleSetDetail, error) {
+	spec, err := r.ruleSetSpec(in.Name)
 	if err != nil {
-		return nil, err
+		return wire.RuleSetDetail{}, err
 	}
-	set, err := storage.RuleSets(s.Store).Read(ctx, spec.Name, in.Version)
-	if errors.Is(err, storage.ErrNotFound) && in.Version == 0 {
-		set, err = storage.RuleSet{Text: spec.Default}, nil
-	}
+	set, err := r.versionText(ctx, spec, in.Version)
 	if err != nil {
-		return nil, s.problem(fmt.Errorf("version %d of rules %s: %w", in.Version, in.Name, err))
+		return wire.RuleSetDetail{}, err
 	}
-	return &struct {
-		ContentType string `header:"Content-Type"`
-		ETag        string `header:"ETag"`
-		Body        []byte
-	}{rulesType, fmt.Sprintf(`"%d"`, set.Version), set.Text}, nil
+	newest, err := r.newestRules(ctx, in.Name)
+	if err != nil {
+		return wire.RuleSetDetail{}, err
+	}
+	d := wire.RuleSetDetail{
+		Name: spec.Name, Does: spec.Does, Version: set.Version, Newest: newest.Version, Readable: utf8.Valid(set.Text),
+		Decides: spec.Decider != nil, Learns: spec.Learn != nil,
+	}
+	if d.Readable {
+		d.Text = string(set.Text)
+	}
+	return d, nil
 }
 
-func (s *Server) listRuleVersions(ctx context.Context, in *struct {
-	Name   string `path:"name" maxLength:"32"`
-	Before int64  `query:"before" minimum:"0" doc:"The value of next of the previous page."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"20"`
-}) (*body[wire.RuleVersionPage], error) {
-	spec, err := s.ruleSetSpec(in.Name)
+// Versions returns a page of a set's versions, newest first.
+func (r *Rules) Versions(ctx context.Context, in wire.RuleVersionSearch) (wire.RuleVersionPage, error) {
+	spec, err := r.ruleSetSpec(in.Name)
 	if err != nil {
-		return nil, err
+		return wire.RuleVersionPage{}, err
 	}
-	versions, err := storage.RuleSets(s.Store).Versions(ctx, spec.Name, in.Before, in.Limit+1) // one more than shown, to detect that more exist
+	versions, err := storage.RuleSets(r.Store).Versions(ctx, spec.Name, in.Before, in.Limit+1) // one more than shown, to detect that more exist
 	if err != nil {
-		return nil, s.problem(err)
+		return wire.RuleVersionPage{}, err
 	}
-	out := &body[wire.RuleVersionPage]{Body: wire.RuleVersionPage{Versions: []wire.RuleVersion{}}}
+	page := wire.RuleVersionPage{Versions: []wire.RuleVersion{}}
 	if len(versions) > in.Limit {
 		versions = versions[:in.Limit]
-		out.Body.Next = versions[in.Limit-1].Version
+		page.Next = versions[in.Limit-1].Version
 	}
 	for _, set := range versions {
-		out.Body.Versions = append(out.Body.Versions, versionOf(set))
+		page.Versions = append(page.Versions, versionOf(set))
 	}
-	return out, nil
+	return page, nil
+}
+
+// Check returns the errors and warnings of a text without saving it.
+func (r *Rules) Check(_ context.Context, in wire.RuleTextRequest) (wire.RuleCheck, error) {
+	spec, err := r.ruleSetSpec(in.Name)
+	if err != nil {
+		return wire.RuleCheck{}, err
+	}
+	problems, warnings := ruleErrors(spec.Check(in.RawBody)), []string{}
+	if len(problems) == 0 && spec.Warn != nil {
+		warnings = append(warnings, atMost(spec.Warn(in.RawBody))...)
+	}
+	return wire.RuleCheck{Valid: len(problems) == 0, Problems: append([]string{}, problems...), Warnings: warnings}, nil
+}
+
+// Put saves a text as the next version of its set. The error is [storage.ErrConflict] if a newer version
+// exists.
+func (r *Rules) Put(ctx context.Context, in wire.PutRulesRequest) (wire.SavedRules, error) {
+	spec, err := r.ruleSetSpec(in.Name)
+	if err != nil {
+		return wire.SavedRules{}, err
+	}
+	from, err := baseVersion(in.IfMatch, in.Version)
+	if err != nil {
+		return wire.SavedRules{}, err
+	}
+	return r.put(ctx, spec, storage.RuleSet{Version: from, Text: in.RawBody, Note: in.Note})
+}
+
+// put checks a text, stores it as the next version and publishes it.
+func (r *Rules) put(ctx context.Context, spec RuleSetSpec, set storage.RuleSet) (wire.SavedRules, error) {
+	if err := spec.Check(set.Text); err != nil {
+		return wire.SavedRules{}, invalidRules(spec, err)
+	}
+	return r.putVersion(ctx, spec, set)
+}
+
+// Restore saves the text of an old version as the next version; version 0 is the built-in rules.
+func (r *Rules) Restore(ctx context.Context, in wire.RestoreRulesRequest) (wire.SavedRules, error) {
+	spec, err := r.ruleSetSpec(in.Name)
+	if err != nil {
+		return wire.SavedRules{}, err
+	}
+	old, note := storage.RuleSet{Text: spec.Default}, "built-in rules restored"
+	if in.Version > 0 {
+		if old, err = r.versionText(ctx, spec, in.Version); err != nil {
+			return wire.SavedRules{}, err
+		}
+		note = fmt.Sprintf("version %d restored", in.Version)
+	}
+	newest, err := r.newestRules(ctx, spec.Name)
+	if err != nil {
+		return wire.SavedRules{}, err
+	}
+	return r.put(ctx, spec, storage.RuleSet{Version: newest.Version, Text: old.Text, Note: note})
+}
+
+// Diff returns the unified diff of two versions of a set.
+func (r *Rules) Diff(ctx context.Context, in wire.DiffRequest) (wire.Document, error) {
+	spec, err := r.ruleSetSpec(in.Name)
+	if err != nil {
+		return wire.Document{}, err
+	}
+	old := storage.RuleSet{Text: spec.Default}
+	if in.From > 0 {
+		if old, err = r.versionText(ctx, spec, in.From); err != nil {
+			return wire.Document{}, err
+		}
+	}
+	fresh, err := r.versionText(ctx, spec, in.To)
+	if err != nil {
+		return wire.Document{}, err
+	}
+	if !utf8.Valid(old.Text) || !utf8.Valid(fresh.Text) {
+		return wire.Document{}, errorf(KindInvalid, "rules %s are binary and can't be compared line by line", spec.Name)
+	}
+	name := func(set storage.RuleSet) string { return fmt.Sprintf("%s, version %d", spec.Name, set.Version) }
+	return wire.Document{Type: rulesType, Data: []byte(workbench.Diff(name(old), string(old.Text), name(fresh), string(fresh.Text)))}, nil
+}
+
+// baseVersion returns the version that a text is based on.
+func baseVersion(ifMatch, query string) (int64, error) {
+	tag := strings.Trim(strings.TrimPrefix(strings.TrimSpace(ifMatch), "W/"), `"`)
+	switch {
+	case tag == "" && query == "":
+		return 0, errorf(KindPrecondition,
+			"state the base version with If-Match or ?version=; 0 if no version is saved")
+	case tag == "":
+		tag = query
+	case query != "" && query != tag:
+		return 0, errorf(KindMalformed, "If-Match states version %q, the query %q", tag, query)
+	}
+	version, err := strconv.ParseInt(tag, 10, 64)
+	if err != nil || version < 0 {
+		return 0, errorf(KindMalformed, "%q is not a version: use a whole number from 0", tag)
+	}
+	return version, nil
+}
+
+// versionOf returns a version in the form of the API.
+func versionOf(set storage.RuleSet) wire.RuleVersion {
+	return wire.RuleVersion{Version: set.Version, Note: set.Note, Changed: set.Changed}
+}
+
+// maxRuleErrors is the maximum number of errors returned for a text.
+const maxRuleErrors = 100
+
+// ruleErrors returns the messages of joined errors or of a rule set's diagnostics, at most maxRuleErrors.
+func ruleErrors(err error) []string {
+	if err == nil {
+		return nil
+	}
+	all := []error{err}
+	var found rule.Diagnostics
+	if joined, is := err.(interface{ Unwrap() []error }); is {
+		all = joined.Unwrap()
+	} else if errors.As(err, &found) {
+		all = nil
+		for _, diagnostic := range found {
+			all = append(all, diagnostic)
+		}
+	}
+	messages := make([]string, len(all))
+	for i, e := range all {
+		messages[i] = e.Error()
+	}
+	return atMost(messages)
+}
+
+// atMost returns the first maxRuleErrors messages, and the number of the others.
+func atMost(messages []string) []string {
+	if len(messages) <= maxRuleErrors {
+		return messages
+	}
+	return append(messages[:maxRuleErrors:maxRuleErrors], fmt.Sprintf("and %d more", len(messages)-maxRuleErrors))
+}
+
+// invalidRules returns the errors of a text.
+func invalidRules(spec RuleSetSpec, err error) error {
+	e := errorf(KindInvalid, "rules %s are invalid, nothing was changed", spec.Name)
+	for _, message := range ruleErrors(err) {
+		e.Fields = append(e.Fields, FieldError{Message: message})
+	}
+	return e
 }

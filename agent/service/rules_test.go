@@ -170,12 +170,12 @@ func TestClient_ReadsRulesVersion(t *testing.T) {
 	w.putRules(t, 0, "keep tables\n")
 	w.putRules(t, 1, "keep code\n")
 	for version, want := range map[int64]wire.RuleText{0: {Name: "prepare", Version: 2, Text: "keep code\n"}, 1: {Name: "prepare", Version: 1, Text: "keep tables\n"}} {
-		if got, err := c.Rules(t.Context(), "prepare", version); err != nil || got != want {
+		if got, err := ReadRules(t.Context(), c, "prepare", version); err != nil || got != want {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
 		}
 	}
 	var p *Problem
-	if _, err := c.Rules(t.Context(), "none", 0); !errors.As(err, &p) || p.Status != 404 || !strings.Contains(p.Detail, "there are: prepare, classify") {
+	if _, err := ReadRules(t.Context(), c, "none", 0); !errors.As(err, &p) || p.Status != 404 || !strings.Contains(p.Detail, "there are: prepare, classify") {
 		t.Errorf("got %v, want an error that lists the sets", err)
 	}
 }

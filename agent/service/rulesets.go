@@ -2,211 +2,107 @@ package service
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"unicode/utf8"
-
-	"github.com/danielgtaylor/huma/v2"
+	"strings"
 
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
+	"feedmesh/classify/rule"
 	"feedmesh/storage"
 )
 
-// RuleSets returns the rule sets, and the version of each that every agent uses.
-func (s *Server) RuleSets(ctx context.Context) ([]wire.RuleSet, error) {
-	sets, err := s.listRules(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	return sets.Body.Sets, nil
+// A RuleSetSpec describes a rule set that this program supports.
+type RuleSetSpec struct {
+	Name    string                  // of the set
+	Does    string                  // purpose, in a line
+	Check   func(text []byte) error // nil if the text is valid, else all errors, joined
+	Default []byte                  // built-in text, in force until a version is saved
+
+	// Warn returns warnings for a valid text. Nil: no warnings.
+	Warn func(text []byte) []string
+
+	// Decider returns the decider of a text, with all else as in force here, and the text's rules if it has
+	// any. Nil: the set does not decide labels of items.
+	Decider func(text []byte) (workbench.Decider, []rule.Rule, error)
+
+	// Learn trains the next text on the newest text and examples. It returns a note on its quality and its
+	// figures as JSON. Nil: the set can't be trained.
+	Learn func(ctx context.Context, newest []byte, examples workbench.Examples) (next []byte, note string, figures json.RawMessage, err error)
 }
 
-// RuleSetDetail returns a version of a rule set; version 0 is the newest.
-func (s *Server) RuleSetDetail(ctx context.Context, name string, version int64) (wire.RuleSetDetail, error) {
-	spec, err := s.ruleSetSpec(name)
-	if err != nil {
-		return wire.RuleSetDetail{}, err
+// ruleSetSpec returns the set with the given name, or an error that lists all sets.
+func (c *core) ruleSetSpec(name string) (RuleSetSpec, error) {
+	var names []string
+	for _, b := range c.RuleSetSpecs {
+		if b.Name == name {
+			return b, nil
+		}
+		names = append(names, b.Name)
 	}
-	set, err := s.versionText(ctx, spec, version)
-	if err != nil {
-		return wire.RuleSetDetail{}, s.problem(err)
-	}
-	newest, err := s.newestRules(ctx, name)
-	if err != nil {
-		return wire.RuleSetDetail{}, s.problem(err)
-	}
-	d := wire.RuleSetDetail{
-		Name: spec.Name, Does: spec.Does, Version: set.Version, Newest: newest.Version, Readable: utf8.Valid(set.Text),
-		Decides: spec.Decider != nil, Learns: spec.Learn != nil,
-	}
-	if d.Readable {
-		d.Text = string(set.Text)
-	}
-	return d, nil
+	return RuleSetSpec{}, errorf(KindNotFound, "there is no rule set %q; there are: %s", name, strings.Join(names, ", "))
 }
 
-// RuleVersions returns the last versions of a set, newest first.
-func (s *Server) RuleVersions(ctx context.Context, name string) ([]wire.RuleVersion, error) {
-	spec, err := s.ruleSetSpec(name)
-	if err != nil {
-		return nil, err
+// decidingSet returns the set with the given name if it decides labels of items.
+func (c *core) decidingSet(name string) (RuleSetSpec, error) {
+	spec, err := c.ruleSetSpec(name)
+	if err != nil || spec.Decider != nil {
+		return spec, err
 	}
-	stored, err := storage.RuleSets(s.Store).Versions(ctx, spec.Name, 0, storage.MaxRuleVersions)
-	if err != nil {
-		return nil, s.problem(err)
+	var others []string
+	for _, b := range c.RuleSetSpecs {
+		if b.Decider != nil {
+			others = append(others, b.Name)
+		}
 	}
-	var list []wire.RuleVersion
-	for _, set := range stored {
-		list = append(list, versionOf(set))
-	}
-	return list, nil
+	return spec, errorf(KindInvalid,
+		"rules %s do not decide what items are, so there is nothing to try or apply; those that do: %s", name, strings.Join(others, ", "))
 }
-
-// CheckRules returns the errors and warnings of a text without saving it.
-func (s *Server) CheckRules(_ context.Context, name, text string) (wire.RuleCheck, error) {
-	spec, err := s.ruleSetSpec(name)
-	if err != nil {
-		return wire.RuleCheck{}, err
-	}
-	return checkText(spec, []byte(text)), nil
-}
-
-// PutRules saves a text as the next version of its set. from is its base version. The error is
-// [storage.ErrConflict] if a newer version exists.
-func (s *Server) PutRules(ctx context.Context, name string, from int64, note, text string) (wire.SavedRules, error) {
-	spec, err := s.ruleSetSpec(name)
-	if err != nil {
-		return wire.SavedRules{}, err
-	}
-	if err := spec.Check([]byte(text)); err != nil {
-		return wire.SavedRules{}, invalidRules(spec, err)
-	}
-	return s.putVersion(ctx, spec, storage.RuleSet{Version: from, Text: []byte(text), Note: note})
-}
-
-// RestoreRules saves the text of an old version as the next version; version 0 is the built-in rules.
-func (s *Server) RestoreRules(ctx context.Context, name string, version int64) error {
-	spec, err := s.ruleSetSpec(name)
-	if err != nil {
-		return err
-	}
-	_, err = s.restoreVersion(ctx, spec, version)
-	return err
-}
-
-// DiffRules returns the unified diff of two versions of a set. from 0 is the built-in version, to 0 the
-// newest.
-func (s *Server) DiffRules(ctx context.Context, name string, from, to int64) (string, error) {
-	spec, err := s.ruleSetSpec(name)
-	if err != nil {
-		return "", err
-	}
-	return s.diffVersions(ctx, spec, from, to)
-}
-
-// ApplyRules starts a job that labels the stored items again by a version of a set.
-func (s *Server) ApplyRules(ctx context.Context, name string, version int64) (wire.Job, error) {
-	spec, err := s.decidingSet(name)
-	if err != nil {
-		return wire.Job{}, err
-	}
-	return s.applyVersion(ctx, spec, version)
-}
-
-// TrainRules starts a job that trains the next version of a set on stored items.
-func (s *Server) TrainRules(ctx context.Context, name string) (wire.Job, error) {
-	spec, err := s.trainableSet(name)
-	if err != nil {
-		return wire.Job{}, err
-	}
-	job, err := s.beginJob(workbench.StartTrain(ctx, s.Store, spec.Name, defaultTrainItems, s.Now()))
-	if err != nil {
-		return wire.Job{}, err
-	}
-	return job.Body, nil
-}
-
-// defaultTrainItems is the default number of newest items to train on.
-const defaultTrainItems = 20_000
 
 // trainableSet returns the set with the given name if it can be trained.
-func (s *Server) trainableSet(name string) (RuleSetSpec, error) {
-	spec, err := s.ruleSetSpec(name)
+func (c *core) trainableSet(name string) (RuleSetSpec, error) {
+	spec, err := c.ruleSetSpec(name)
 	if err == nil && spec.Learn == nil {
-		err = huma.Error422UnprocessableEntity(fmt.Sprintf("rules %s can't be trained: they are edited manually", name))
+		err = errorf(KindInvalid, "rules %s can't be trained: they are edited manually", name)
 	}
 	return spec, err
 }
 
-// Jobs returns the last jobs, newest first.
-func (s *Server) Jobs(ctx context.Context) ([]wire.Job, error) {
-	jobs, err := s.listJobs(ctx, nil)
-	if err != nil {
-		return nil, err
+// versionText returns the text of a version of a set; version 0 is the newest, or the built-in text without
+// any.
+func (c *core) versionText(ctx context.Context, spec RuleSetSpec, version int64) (storage.RuleSet, error) {
+	set, err := storage.RuleSets(c.Store).Read(ctx, spec.Name, version)
+	if errors.Is(err, storage.ErrNotFound) && version == 0 {
+		return storage.RuleSet{Name: spec.Name, Text: spec.Default}, nil
 	}
-	return jobs.Body.Jobs, nil
+	if err != nil {
+		return set, fmt.Errorf("version %d of rules %s: %w", version, spec.Name, err)
+	}
+	return set, nil
 }
 
-// CancelJob cancels a job, within a second.
-func (s *Server) CancelJob(ctx context.Context, id string) error {
-	_, err := s.beginJob(workbench.CancelJob(ctx, s.Store, id))
-	return err
+// newestRules returns the newest version of a set without its text, or the zero value.
+func (c *core) newestRules(ctx context.Context, name string) (storage.RuleSet, error) {
+	versions, err := storage.RuleSets(c.Store).Versions(ctx, name, 0, 1)
+	if err != nil || len(versions) == 0 {
+		return storage.RuleSet{}, err
+	}
+	return versions[0], nil
 }
 
-// UndoJob starts a job that restores the labels that a relabel changed.
-func (s *Server) UndoJob(ctx context.Context, id string) error {
-	_, err := s.beginJob(workbench.StartUndo(ctx, s.Store, id, s.Now()))
-	return err
-}
-
-// applyVersion starts the job of ApplyRules.
-func (s *Server) applyVersion(ctx context.Context, spec RuleSetSpec, version int64) (wire.Job, error) {
-	set, err := s.versionText(ctx, spec, version)
+// putVersion stores a valid text as the next version and publishes it to the mesh.
+func (c *core) putVersion(ctx context.Context, spec RuleSetSpec, set storage.RuleSet) (wire.SavedRules, error) {
+	set.Name, set.Changed = spec.Name, c.Now()
+	next, err := storage.RuleSets(c.Store).Put(ctx, set)
 	if err != nil {
-		return wire.Job{}, s.problem(err)
+		return wire.SavedRules{}, fmt.Errorf("rules %s: %w", spec.Name, err)
 	}
-	if _, _, err := spec.Decider(set.Text); err != nil {
-		return wire.Job{}, invalidRules(spec, err)
+	err = c.Mesh.PutRules(ctx, spec.Name, func(ctx context.Context) (storage.RuleSet, error) {
+		return storage.RuleSets(c.Store).Read(ctx, spec.Name, 0)
+	})
+	if err != nil { // it is stored; agents with the store publish it again
+		c.Log.Warn("rules publication failed, will retry", "rules", spec.Name, "err", err)
 	}
-	job, err := s.beginJob(workbench.StartRelabel(ctx, s.Store, spec.Name, set.Version, s.Now()))
-	if err != nil {
-		return wire.Job{}, err
-	}
-	return job.Body, nil
-}
-
-// restoreVersion saves the text of an old version as the next version.
-func (s *Server) restoreVersion(ctx context.Context, spec RuleSetSpec, version int64) (*body[wire.SavedRules], error) {
-	old, note := storage.RuleSet{Text: spec.Default}, "built-in rules restored"
-	if version > 0 {
-		var err error
-		if old, err = storage.RuleSets(s.Store).Read(ctx, spec.Name, version); err != nil {
-			return nil, s.problem(fmt.Errorf("version %d of rules %s: %w", version, spec.Name, err))
-		}
-		note = fmt.Sprintf("version %d restored", version)
-	}
-	newest, err := s.newestRules(ctx, spec.Name)
-	if err != nil {
-		return nil, s.problem(err)
-	}
-	return s.putText(ctx, spec, storage.RuleSet{Version: newest.Version, Text: old.Text, Note: note})
-}
-
-// diffVersions returns the unified diff of two versions.
-func (s *Server) diffVersions(ctx context.Context, spec RuleSetSpec, from, to int64) (string, error) {
-	old, err := storage.RuleSet{Text: spec.Default}, error(nil)
-	if from > 0 {
-		if old, err = s.versionText(ctx, spec, from); err != nil {
-			return "", s.problem(err)
-		}
-	}
-	fresh, err := s.versionText(ctx, spec, to)
-	if err != nil {
-		return "", s.problem(err)
-	}
-	if !utf8.Valid(old.Text) || !utf8.Valid(fresh.Text) {
-		return "", huma.Error422UnprocessableEntity(fmt.Sprintf("rules %s are binary and can't be compared line by line", spec.Name))
-	}
-	name := func(set storage.RuleSet) string { return fmt.Sprintf("%s, version %d", spec.Name, set.Version) }
-	return workbench.Diff(name(old), string(old.Text), name(fresh), string(fresh.Text)), nil
+	return wire.SavedRules{RuleVersion: versionOf(next), Notified: err == nil}, nil
 }

@@ -18,8 +18,8 @@ var scopes = map[string]access.Scope{
 
 	"list-feeds": access.Read, "count-feeds": access.Read, "list-polls": access.Read, "report-import": access.Read, "get-feed": access.Read, "export-feeds": access.Read, "list-imports": access.Read, "get-import": access.Read,
 	"list-import-lines": access.Read, "get-status": access.Read, "list-quarantine": access.Read,
-	"get-quarantined": access.Read, "list-rules": access.Read, "get-rules": access.Read, "list-rule-versions": access.Read,
-	"check-rules": access.Read, "diff-rules": access.Read, "test-rules": access.Read, "list-jobs": access.Read, "get-job": access.Read,
+	"get-quarantined": access.Read,
+
 	"list-spam": access.Read, "get-reindex": access.Read, "list-searches": access.Read, "get-search": access.Read, "get-statistics": access.Read, "watch-events": access.Read,
 
 	"add-feeds": access.Write, "change-feeds": access.Write, "test-fetch": access.Write, "cancel-import": access.Write, "set-feed": access.Write, "remove-feed": access.Write, "refresh-feed": access.Write,
@@ -27,8 +27,6 @@ var scopes = map[string]access.Scope{
 	"label-item": access.Write, "unlabel-item": access.Write, "repeat-item": access.Write, "differ-item": access.Write,
 	"save-search": access.Write, "remove-search": access.Write, "click-item": access.Write, "split-story": access.Write, "join-stories": access.Write,
 
-	"put-rules": access.Admin, "restore-rules": access.Admin, "backtest-rules": access.Admin,
-	"apply-rules": access.Admin, "train-rules": access.Admin, "cancel-job": access.Admin, "undo-job": access.Admin,
 	"replay-quarantined": access.Admin, "drop-quarantined": access.Admin, "begin-reindex": access.Admin,
 }
 

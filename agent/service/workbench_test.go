@@ -94,7 +94,7 @@ func (w *testbed) runJobs(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
-		if err := w.server.RunJobs(ctx); err != nil {
+		if err := w.server.Jobs.Run(ctx); err != nil {
 			t.Errorf("doing jobs ended: %v", err)
 		}
 	})
@@ -115,7 +115,7 @@ func (w *testbed) jobDone(t *testing.T, path string) wire.Job {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	job, err := c.WaitForJob(ctx, begun.ID, func(wire.Job) {})
+	job, err := WaitForJob(ctx, c, begun.ID, func(wire.Job) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestWorkbench_Backtest(t *testing.T) {
 		t.Errorf("there are %d versions, want no change", n)
 	}
 	for range maxBacktests {
-		w.server.backtestSlots <- struct{}{}
+		w.server.Trials.slots <- struct{}{}
 	}
 	w.request(t, "POST", "/api/rules/classify/backtest", "# none").isProblem(t, 429, "2 back-tests are running")
 }
@@ -312,31 +312,31 @@ func TestClient_Workbench(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := t.Context()
-	tried, errTest := c.TestRules(ctx, "classify", wire.RuleTest{Item: w.item})
-	report, errBacktest := c.BacktestRules(ctx, "classify", []byte("category os when kernel"), 1)
-	begun, errApply := c.ApplyRules(ctx, "classify", 0)
+	tried, errTest := Call(ctx, c, wire.TestRules, wire.TestRulesRequest{Name: "classify", Body: wire.RuleTest{Item: w.item}})
+	report, errBacktest := Call(ctx, c, wire.BacktestRules, wire.BacktestRequest{Name: "classify", RawBody: []byte("category os when kernel"), Items: 1})
+	begun, errApply := Call(ctx, c, wire.ApplyRules, wire.RuleVersionRequest{Name: "classify", Version: 0})
 	if err := errors.Join(errTest, errBacktest, errApply); err != nil || len(tried.Matched) != 1 || report.Items != 1 {
 		t.Fatalf("got %+v, %+v, %v", tried, report, err)
 	}
-	job, err := c.WaitForJob(ctx, begun.ID, func(wire.Job) {})
+	job, err := WaitForJob(ctx, c, begun.ID, func(wire.Job) {})
 	if err != nil || job.State != workbench.Done {
 		t.Errorf("got %+v, %v; want it finished", job, err)
 	}
-	undo, errUndo := c.UndoJob(ctx, job.ID)
-	_, errWait := c.WaitForJob(ctx, undo.ID, func(wire.Job) {})
-	jobs, errJobs := c.Jobs(ctx)
-	_, errCancel := c.CancelJob(ctx, undo.ID)
+	undo, errUndo := Call(ctx, c, wire.UndoJob, wire.ByID{ID: job.ID})
+	_, errWait := WaitForJob(ctx, c, undo.ID, func(wire.Job) {})
+	jobs, errJobs := Call(ctx, c, wire.ListJobs, wire.None{})
+	_, errCancel := Call(ctx, c, wire.CancelJob, wire.ByID{ID: undo.ID})
 	var p *Problem
 	if err := errors.Join(errUndo, errWait, errJobs); err != nil || len(jobs.Jobs) != 2 || !errors.As(errCancel, &p) || p.Status != 409 {
 		t.Errorf("got %+v, %v, %v; want both jobs, ended", jobs, err, errCancel)
 	}
-	if diff, err := c.DiffRules(ctx, "prepare", 0, 0); diff != "" || err != nil {
+	if diff, err := DiffRules(ctx, c, "prepare", 0, 0); diff != "" || err != nil {
 		t.Errorf("got %q, %v; want no difference", diff, err)
 	}
-	if _, err := c.DiffRules(ctx, "prepare", 0, 7); !errors.As(err, &p) || p.Status != 404 {
+	if _, err := DiffRules(ctx, c, "prepare", 0, 7); !errors.As(err, &p) || p.Status != 404 {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
-	if train, err := c.TrainRules(ctx, "classify", 10); err != nil || train.Kind != workbench.Train {
+	if train, err := Call(ctx, c, wire.TrainRules, wire.TrainRequest{Name: "classify", Items: 10}); err != nil || train.Kind != workbench.Train {
 		t.Errorf("got %+v, %v; want a training", train, err)
 	}
 	_, errLabel := c.LabelItem(ctx, w.item, wire.Correction{Categories: &[]string{"hardware"}})

@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/json"
 	"time"
+
+	"feedmesh/agent/access"
 )
 
 // A Job is background work on stored items. One process of the mesh runs it at a time; if that exits, another
@@ -26,3 +28,16 @@ type Job struct {
 type Jobs struct {
 	Jobs []Job `json:"jobs" doc:"Without the figures of trainings."`
 }
+
+// The operations on jobs.
+var (
+	ListJobs = Operation[None, Jobs]{ID: "list-jobs", Method: "GET", Path: "/api/jobs", Tag: "jobs", Scope: access.Read,
+		Summary: "The last hundred jobs, newest first", Errors: []int{503}}
+	GetJob = Operation[ByID, Job]{ID: "get-job", Method: "GET", Path: "/api/jobs/{id}", Tag: "jobs", Scope: access.Read,
+		Summary: "Progress or result of a job", Errors: []int{404, 503}}
+	CancelJob = Operation[ByID, Job]{ID: "cancel-job", Method: "POST", Path: "/api/jobs/{id}/cancel", Tag: "jobs", Scope: access.Admin,
+		Summary: "Cancel a job within a second; finished work stays", Errors: []int{404, 409, 503}, Status: 202}
+	UndoJob = Operation[ByID, Job]{ID: "undo-job", Method: "POST", Path: "/api/jobs/{id}/undo", Tag: "jobs", Scope: access.Admin,
+		Summary: "Restore the labels that a relabel changed", Errors: []int{404, 409, 429, 503}, Status: 202,
+		Description: "Returns the job. Items corrected manually since then stay unchanged. The operation is idempotent. Later relabels of the same items must be undone first."}
+)

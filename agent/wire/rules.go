@@ -3,7 +3,9 @@ package wire
 import (
 	"time"
 
+	"feedmesh/agent/access"
 	"feedmesh/agent/workbench"
+	"feedmesh/storage"
 )
 
 // A Backtest is a back-test that runs in the background, or has ended. Only the process that started it
@@ -95,3 +97,97 @@ type RuleTest struct {
 	Item     string           `json:"item,omitempty" maxLength:"64" doc:"ID of an item."`
 	Document *workbench.Draft `json:"document,omitempty" doc:"A document, instead of an item."`
 }
+
+// A RuleVersionRequest names a version of a rule set.
+type RuleVersionRequest struct {
+	Name    string `path:"name" maxLength:"32"`
+	Version int64  `query:"version" minimum:"1" doc:"By default the newest."`
+}
+
+// A RuleVersionSearch is a request for a page of versions.
+type RuleVersionSearch struct {
+	Name   string `path:"name" maxLength:"32"`
+	Before int64  `query:"before" minimum:"0" doc:"The value of next of the previous page."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"20"`
+}
+
+// A PutRulesRequest saves a text as the next version.
+type PutRulesRequest struct {
+	Name    string `path:"name" maxLength:"32"`
+	IfMatch string `header:"If-Match" maxLength:"32" doc:"Base version of the text, as in ETag."`
+	Version string `query:"version" maxLength:"18" doc:"The same, for clients that can't send headers."`
+	Note    string `query:"note" maxLength:"200" doc:"Note for the list of versions."`
+	RawBody []byte `contentType:"text/plain"`
+}
+
+// A RuleTextRequest sends a text for a rule set.
+type RuleTextRequest struct {
+	Name    string `path:"name" maxLength:"32"`
+	RawBody []byte `contentType:"text/plain"`
+}
+
+// A RestoreRulesRequest saves the text of an old version as the next one.
+type RestoreRulesRequest struct {
+	Name    string `path:"name" maxLength:"32"`
+	Version int64  `query:"version" required:"true" minimum:"0" doc:"Version to restore; 0: the built-in rules."`
+}
+
+// A TestRulesRequest tests rules on an item or a document.
+type TestRulesRequest struct {
+	Name string `path:"name" maxLength:"32"`
+	Body RuleTest
+}
+
+// A BacktestRequest back-tests a text.
+type BacktestRequest struct {
+	Name    string `path:"name" maxLength:"32"`
+	Items   int    `query:"items" minimum:"1" maximum:"100000" default:"2000" doc:"Number of newest items to test."`
+	RawBody []byte `contentType:"text/plain"`
+}
+
+// A TrainRequest trains the next version of a rule set.
+type TrainRequest struct {
+	Name  string `path:"name" maxLength:"32"`
+	Items int    `query:"items" minimum:"1" maximum:"100000" default:"20000" doc:"Number of newest items to train on, besides corrected items."`
+}
+
+// A DiffRequest compares two versions of a rule set.
+type DiffRequest struct {
+	Name string `path:"name" maxLength:"32"`
+	From int64  `query:"from" required:"true" minimum:"0" doc:"Old version; 0: the built-in rules."`
+	To   int64  `query:"to" minimum:"1" doc:"The new version; by default the newest."`
+}
+
+// maxRules is the maximum length of a text in a request, in bytes.
+const maxRules = storage.MaxRules
+
+// The operations on rule sets.
+var (
+	ListRules = Operation[None, RuleSets]{ID: "list-rules", Method: "GET", Path: "/api/rules", Tag: "rules", Scope: access.Read,
+		Summary: "List rule sets, and the version that each agent uses", Errors: []int{503}}
+	GetRules = Operation[RuleVersionRequest, Document]{ID: "get-rules", Method: "GET", Path: "/api/rules/{name}", Tag: "rules", Scope: access.Read,
+		Summary: "The text of a rule set", Errors: []int{404, 503}, Type: "text/plain",
+		Description: "Returns the text as saved, or the built-in rules if none is saved. ETag contains the version."}
+	PutRules = Operation[PutRulesRequest, SavedRules]{ID: "put-rules", Method: "PUT", Path: "/api/rules/{name}", Tag: "rules", Scope: access.Admin,
+		Summary: "Put a text as the next version of a rule set", Errors: []int{400, 404, 409, 413, 422, 428, 503}, MaxBody: maxRules,
+		Description: "Its base version must be the newest, stated by If-Match or the query; 0 if no version is saved. All agents use it within a second. An invalid text changes nothing."}
+	ListRuleVersions = Operation[RuleVersionSearch, RuleVersionPage]{ID: "list-rule-versions", Method: "GET", Path: "/api/rules/{name}/versions", Tag: "rules",
+		Scope: access.Read, Summary: "The last 50 versions of a rule set, newest first", Errors: []int{404, 503}}
+	CheckRules = Operation[RuleTextRequest, RuleCheck]{ID: "check-rules", Method: "POST", Path: "/api/rules/{name}/check", Tag: "rules", Scope: access.Read,
+		Summary: "Check a text without saving it", Errors: []int{400, 404, 413}, MaxBody: maxRules}
+	RestoreRules = Operation[RestoreRulesRequest, SavedRules]{ID: "restore-rules", Method: "POST", Path: "/api/rules/{name}/restore", Tag: "rules",
+		Scope: access.Admin, Summary: "Put the text of an old version as the next one", Errors: []int{404, 409, 422, 503}}
+	DiffRules = Operation[DiffRequest, Document]{ID: "diff-rules", Method: "GET", Path: "/api/rules/{name}/diff", Tag: "rules", Scope: access.Read,
+		Summary: "Unified diff of two versions of a rule set", Errors: []int{404, 422, 503}, Type: "text/plain"}
+	TestRules = Operation[TestRulesRequest, workbench.TrialResult]{ID: "test-rules", Method: "POST", Path: "/api/rules/{name}/test", Tag: "rules",
+		Scope: access.Read, Summary: "Test rules on one item or document", Errors: []int{400, 404, 413, 422, 503}}
+	BacktestRules = Operation[BacktestRequest, workbench.Report]{ID: "backtest-rules", Method: "POST", Path: "/api/rules/{name}/backtest", Tag: "rules",
+		Scope: access.Admin, Summary: "Back-test a text on the newest items", Errors: []int{400, 404, 413, 422, 429, 503}, MaxBody: maxRules,
+		Description: "Compares the decisions of the text with those of the rules in force, and reports the rules with most and no matches, conflicts between rules, and contradictions of manual corrections. Nothing is changed. It stops when the client disconnects."}
+	ApplyRules = Operation[RuleVersionRequest, Job]{ID: "apply-rules", Method: "POST", Path: "/api/rules/{name}/apply", Tag: "rules", Scope: access.Admin,
+		Summary: "Relabel stored items by a version of a rule set", Errors: []int{404, 422, 429, 503}, Status: 202,
+		Description: "Returns the job, which relabels newest items first; poll it until its state is no longer running. If a job for the version is waiting or running, that job is returned. Manually corrected items stay unchanged."}
+	TrainRules = Operation[TrainRequest, Job]{ID: "train-rules", Method: "POST", Path: "/api/rules/{name}/train", Tag: "rules", Scope: access.Admin,
+		Summary: "Train the next version of a rule set on stored items", Errors: []int{404, 422, 429, 503}, Status: 202,
+		Description: "Trains on manual corrections and on confident decisions of the rules. Returns the job; the new version is in force when the job is done."}
+)

@@ -36,7 +36,7 @@ func Run(ctx context.Context, env *work.Env, o Options) error {
 	handler := withHubs(env, greader.NormalizePaths(server.Handler(console.Handler(server))))
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return server.RunImports(ctx) })
-	group.Go(func() error { return server.RunJobs(ctx) })
+	group.Go(func() error { return server.Jobs.Run(ctx) })
 	group.Go(func() error { return server.RunStreams(ctx) })
 	group.Go(func() error { return service.Serve(ctx, o.Listen, handler, env.Log) })
 	return group.Wait()

@@ -52,6 +52,7 @@ func (c *console) badAddress(w http.ResponseWriter, r *http.Request, heading str
 // statusOf returns the HTTP status of a client error, or 0 for a server error.
 func statusOf(err error) int {
 	var refusal *service.ConflictError
+	var wrong *service.Error
 	var problem interface{ GetStatus() int } // errors of the API
 	switch {
 	case errors.Is(err, mesh.ErrNoTask), errors.Is(err, storage.ErrNotFound):
@@ -60,6 +61,8 @@ func statusOf(err error) int {
 		return http.StatusConflict
 	case errors.Is(err, workbench.ErrBusy):
 		return http.StatusTooManyRequests
+	case errors.As(err, &wrong):
+		return service.StatusOf(wrong.Kind)
 	case errors.As(err, &problem) && problem.GetStatus()/100 == 4:
 		return problem.GetStatus()
 	}

@@ -2,9 +2,11 @@ package console
 
 import (
 	"context"
+	"strconv"
 
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
+	"feedmesh/storage"
 )
 
 // An adapter is a service as a [Source].
@@ -12,4 +14,63 @@ type adapter struct{ *service.Server }
 
 func (a adapter) Proxies(ctx context.Context) (wire.Proxies, error) {
 	return a.Server.Proxies.List(ctx, wire.None{})
+}
+
+func (a adapter) RuleSets(ctx context.Context) ([]wire.RuleSet, error) {
+	all, err := a.Rules.List(ctx, wire.None{})
+	return all.Sets, err
+}
+
+func (a adapter) RuleSetDetail(ctx context.Context, name string, version int64) (wire.RuleSetDetail, error) {
+	return a.Rules.Detail(ctx, wire.RuleVersionRequest{Name: name, Version: version})
+}
+
+func (a adapter) RuleVersions(ctx context.Context, name string) ([]wire.RuleVersion, error) {
+	page, err := a.Rules.Versions(ctx, wire.RuleVersionSearch{Name: name, Limit: storage.MaxRuleVersions})
+	return page.Versions, err
+}
+
+func (a adapter) CheckRules(ctx context.Context, name, text string) (wire.RuleCheck, error) {
+	return a.Rules.Check(ctx, wire.RuleTextRequest{Name: name, RawBody: []byte(text)})
+}
+
+func (a adapter) PutRules(ctx context.Context, name string, from int64, note, text string) (wire.SavedRules, error) {
+	return a.Rules.Put(ctx, wire.PutRulesRequest{Name: name, Version: strconv.FormatInt(from, 10), Note: note, RawBody: []byte(text)})
+}
+
+func (a adapter) RestoreRules(ctx context.Context, name string, version int64) error {
+	_, err := a.Rules.Restore(ctx, wire.RestoreRulesRequest{Name: name, Version: version})
+	return err
+}
+
+func (a adapter) DiffRules(ctx context.Context, name string, from, to int64) (string, error) {
+	diff, err := a.Rules.Diff(ctx, wire.DiffRequest{Name: name, From: from, To: to})
+	return string(diff.Data), err
+}
+
+func (a adapter) ApplyRules(ctx context.Context, name string, version int64) (wire.Job, error) {
+	return a.Server.Jobs.Apply(ctx, wire.RuleVersionRequest{Name: name, Version: version})
+}
+
+func (a adapter) TrainRules(ctx context.Context, name string) (wire.Job, error) {
+	return a.Server.Jobs.Train(ctx, wire.TrainRequest{Name: name})
+}
+
+func (a adapter) StartBacktest(of wire.Backtest) (id string, err error) { return a.Trials.Start(of) }
+
+func (a adapter) Backtest(id string) (wire.Backtest, error) { return a.Trials.Progress(id) }
+
+func (a adapter) Jobs(ctx context.Context) ([]wire.Job, error) {
+	all, err := a.Server.Jobs.List(ctx, wire.None{})
+	return all.Jobs, err
+}
+
+func (a adapter) CancelJob(ctx context.Context, id string) error {
+	_, err := a.Server.Jobs.Cancel(ctx, wire.ByID{ID: id})
+	return err
+}
+
+func (a adapter) UndoJob(ctx context.Context, id string) error {
+	_, err := a.Server.Jobs.Undo(ctx, wire.ByID{ID: id})
+	return err
 }
