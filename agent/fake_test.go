@@ -43,8 +43,9 @@ func (m *fakeMesh) Schema(context.Context) int { return subjects.Schema }
 func (m *fakeMesh) Publish(_ context.Context, msgs ...subjects.Message) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	err := subjects.Encode(msgs)
 	m.published = append(m.published, msgs...)
-	return nil
+	return err
 }
 
 func (m *fakeMesh) State(_ context.Context, id string) (*subjects.State, error) {

@@ -26,8 +26,8 @@ type Part struct {
 }
 
 // Bundle packs messages of one subject into bundles of at most 32 tasks and 512 KiB, in order. Larger
-// messages, single messages, messages of a schema without bundles, and messages of subjects that are never
-// bundled stay unchanged.
+// messages, messages marked as single, messages of a schema without bundles, and messages of subjects that are
+// never bundled stay unchanged.
 func Bundle(messages []Message) []Message {
 	var out []Message
 	open := map[string]int{} // index in out of a subject's last message
@@ -35,11 +35,14 @@ func Bundle(messages []Message) []Message {
 	size := map[int]int{}
 	for _, m := range messages {
 		i, is := open[m.Subject]
-		fits := is && !neverBundled(m.Subject) && len(parts[i]) < bundleTasks && size[i]+len(m.Data) <= bundleBytes &&
+		fits := is && !m.Single && !neverBundled(m.Subject) && len(parts[i]) < bundleTasks && size[i]+len(m.Data) <= bundleBytes &&
 			SchemaOf(m.Data) >= bundleSchema && SchemaOf(parts[i][0].Data) >= bundleSchema
 		if !fits {
 			i = len(out)
-			open[m.Subject], out = i, append(out, m)
+			out = append(out, m)
+			if !m.Single {
+				open[m.Subject] = i
+			}
 		}
 		parts[i], size[i] = append(parts[i], m), size[i]+len(m.Data)
 	}

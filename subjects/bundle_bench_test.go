@@ -26,7 +26,7 @@ func BenchmarkDocuments(b *testing.B) {
 		messages := make([]Message, len(tasks))
 		for i, task := range tasks {
 			var err error
-			if messages[i], err = ParseQueue.Message(task, Schema); err != nil {
+			if messages[i], err = ParseQueue.Message(task).Encoded(); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 // A task is encoded to a message of its queue, and decoded by the worker that receives it.
 func ExampleQueue() {
 	task := subjects.Crawl{Tier: subjects.Hot, Feeds: []subjects.Target{{FeedID: "f1", URL: "https://example.org/feed"}}}
-	message, err := subjects.CrawlQueue.Message(task, subjects.Schema)
+	message, err := subjects.CrawlQueue.Message(task).Encoded()
 	if err != nil {
 		fmt.Println(err)
 		return

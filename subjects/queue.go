@@ -29,9 +29,9 @@ type Queue[T Task] struct {
 	Partition  func(T) string // partition of a task; nil without partitions
 	Source     string         // subjects of tasks that the server publishes without an envelope; empty: the queue's own
 
-	// AllowLocal: if the process of the publishing actor also serves this queue, the task goes to its actor
-	// without a message. After a crash all work since the last message is repeated. Intermediate results must
-	// therefore not be visible elsewhere.
+	// AllowLocal: the queue is a step of the pipeline of package agent/mesh: in a process that also serves the
+	// queue before it, tasks go to its actor without a message. After a crash all work since the last message is
+	// repeated. Intermediate results must therefore not be visible elsewhere.
 	AllowLocal bool
 
 	Timeout    time.Duration   // limit of one attempt, which then fails
@@ -73,78 +73,65 @@ func (q Queue[T]) Delay(attempt int) time.Duration {
 	return q.BackOff[min(max(attempt, 1), len(q.BackOff))-1]
 }
 
-// Message is a task, or an [Event], in transit.
+// Message is a task, or an [Event], in transit. A task is encoded when its message is published, because a task
+// that the publisher's own process executes needs no encoding.
 type Message struct {
 	Subject string
 	ID      string              // of the task; see [Task]
 	Header  map[string][]string // trace headers, set by the mesh
-	Data    []byte
+	Schema  int                 // version to encode the task in, set by the mesh
+	Single  bool                // never part of a bundle, because it is retried by itself
 
-	// Task is set instead of Data for local delivery. [Message.Encoded] encodes it if it must be published
-	// after all.
-	Task   any
+	Data   []byte // the task, if it is encoded
+	Task   any    // the task, if it is not encoded; see [Message.Encoded]
 	encode func(schema int) ([]byte, error)
 }
 
-// Encoded returns the message with its Data, in the given schema version. It returns [ErrTooLarge] for a task
-// that exceeds the maximum size of a message.
-func (m Message) Encoded(schema int) (_ Message, err error) {
+// Encoded returns the message with its Data. It returns [ErrTooLarge] for a task that exceeds the maximum size
+// of a message.
+func (m Message) Encoded() (_ Message, err error) {
 	if m.Task != nil {
-		m.Data, err = m.encode(schema)
+		m.Data, err = m.encode(m.Schema)
 		m.Task, m.encode = nil, nil
 	}
 	return m, err
 }
 
-// LocalPublisher is a [Publisher] that can deliver tasks within its process. HandlesLocally reports whether a
-// task published under ctx is delivered so and need not be encoded. The publisher must not use such a task
-// afterwards.
-type LocalPublisher interface {
-	HandlesLocally(ctx context.Context, subject string) bool
+// Encode encodes the tasks of messages in place.
+func Encode(messages []Message) (err error) {
+	for i := range messages {
+		if messages[i], err = messages[i].Encoded(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Publisher puts messages on their queues. Publish returns nil when the messages are stored by the server,
 // or, within an actor, when they are certain to be before the actor's task is settled. It blocks while a
-// queue is full. One call with a batch of messages is cheaper than many calls.
+// queue is full, and returns [ErrTooLarge] for a task that exceeds the maximum size of a message. The caller
+// must not use the tasks afterwards. One call with a batch of messages is cheaper than many calls.
 type Publisher interface {
 	Publish(ctx context.Context, m ...Message) error
-
-	// Schema returns the schema version for tasks published under ctx: the newest that all their readers can
-	// decode.
-	Schema(ctx context.Context) int
 }
 
 // Publish puts the task on the queue.
 func Publish[T Task](ctx context.Context, to Publisher, queue Queue[T], task T) error {
-	if local, is := to.(LocalPublisher); is && queue.AllowLocal && local.HandlesLocally(ctx, queue.Subject(task)) {
-		return to.Publish(ctx, queue.localMessage(task))
-	}
-	m, err := queue.Message(task, to.Schema(ctx))
-	if err != nil {
-		return err
-	}
-	return to.Publish(ctx, m)
+	return to.Publish(ctx, queue.Message(task))
 }
 
-// localMessage returns the task as a message for local delivery.
-func (q Queue[T]) localMessage(task T) Message {
-	return Message{Subject: q.Subject(task), ID: task.ID(), Task: task, encode: func(schema int) ([]byte, error) {
-		m, err := q.Message(task, schema)
-		return m.Data, err
+// Message returns the task as a message that is not encoded.
+func (q Queue[T]) Message(task T) Message {
+	return Message{Subject: q.Subject(task), ID: task.ID(), Schema: Schema, Task: task, encode: func(schema int) ([]byte, error) {
+		data, err := encode(task, schema)
+		if err != nil {
+			return nil, fmt.Errorf("encode %s task %s: %w", q.Name, task.ID(), err)
+		}
+		if len(data) > MaxMessage-maxHeader {
+			return nil, fmt.Errorf("%s task %s has %d bytes: %w", q.Name, task.ID(), len(data), ErrTooLarge)
+		}
+		return data, nil
 	}}
-}
-
-// Message encodes the task in the given schema version. It returns [ErrTooLarge] for a task that exceeds the
-// maximum size of a message.
-func (q Queue[T]) Message(task T, schema int) (Message, error) {
-	data, err := encode(task, schema)
-	if err != nil {
-		return Message{}, fmt.Errorf("encode %s task %s: %w", q.Name, task.ID(), err)
-	}
-	if len(data) > MaxMessage-maxHeader {
-		return Message{}, fmt.Errorf("%s task %s has %d bytes: %w", q.Name, task.ID(), len(data), ErrTooLarge)
-	}
-	return Message{Subject: q.Subject(task), ID: task.ID(), Data: data}, nil
 }
 
 // encode writes a task as JSON without HTML escapes, which would double the size of markup. A newer schema

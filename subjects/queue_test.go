@@ -18,9 +18,10 @@ import (
 // outbox is a [Publisher] that records messages.
 type outbox []Message
 
-func (o *outbox) Schema(context.Context) int { return Schema }
-
 func (o *outbox) Publish(_ context.Context, m ...Message) error {
+	if err := Encode(m); err != nil {
+		return err
+	}
 	*o = append(*o, m...)
 	return nil
 }

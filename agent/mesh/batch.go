@@ -10,11 +10,10 @@ import (
 	"feedmesh/subjects"
 )
 
-// delivery is one task of a message. A bundle yields several; a locally delivered task has no message.
+// delivery is one task of a message. A bundle yields several; the follow-up task of a joined step has no message.
 type delivery struct {
-	msg    jetstream.Msg // nil if delivered locally
-	part   subjects.Part
-	single bool
+	subjects.Message               // of the task; Single if it was delivered as a message of its own
+	msg              jetstream.Msg // nil for a follow-up task
 }
 
 // deliveriesOf returns the tasks of a message, not decoded.
@@ -23,20 +22,23 @@ func deliveriesOf(msg jetstream.Msg) ([]delivery, error) {
 	if err != nil {
 		return nil, err
 	}
-	if parts == nil {
-		own := subjects.Part{ID: msg.Headers().Get(jetstream.MsgIDHeader), Header: msg.Headers(), Data: msg.Data()}
-		return []delivery{{msg, own, true}}, nil
+	single := parts == nil
+	if single {
+		parts = []subjects.Part{{ID: msg.Headers().Get(jetstream.MsgIDHeader), Header: msg.Headers(), Data: msg.Data()}}
 	}
 	deliveries := make([]delivery, len(parts))
-	for i, part := range parts {
-		deliveries[i] = delivery{msg, part, false}
+	for i, p := range parts {
+		deliveries[i] = delivery{subjects.Message{
+			Subject: msg.Subject(), ID: p.ID, Header: p.Header, Schema: subjects.SchemaOf(p.Data), Single: single, Data: p.Data,
+		}, msg}
 	}
 	return deliveries, nil
 }
 
-// message returns the task as a message of its own.
-func (p delivery) message() subjects.Message {
-	return subjects.Message{Subject: p.msg.Subject(), ID: p.part.ID, Header: p.part.Header, Data: p.part.Data}
+// retry returns the message that repeats the task of a bundle or of a joined step by itself.
+func (d delivery) retry() subjects.Message {
+	d.Single = true
+	return d.Message
 }
 
 // redelivered reports whether the message was delivered before.

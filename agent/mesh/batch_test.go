@@ -174,11 +174,7 @@ func bundle(t *testing.T, m *mesh.Mesh, js ...job) {
 	t.Helper()
 	var messages []subjects.Message
 	for _, j := range js {
-		message, err := jobs().Message(j, subjects.Schema)
-		if err != nil {
-			t.Fatal(err)
-		}
-		messages = append(messages, message)
+		messages = append(messages, jobs().Message(j))
 	}
 	if err := m.Publish(t.Context(), messages...); err != nil {
 		t.Fatal(err)
@@ -251,10 +247,7 @@ func TestBundle_RedeliveredIsSplit(t *testing.T) {
 func TestBundle_UnreadablePartDoesNotFailOthers(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
-	good, err := jobs().Message(job{Name: "good"}, subjects.Schema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := jobs().Message(job{Name: "good"})
 	bad := subjects.Message{Subject: "index", ID: "bad", Data: []byte(`{"schema":2,"task":"no job"}`)}
 	if err := m.Publish(t.Context(), good, bad); err != nil {
 		t.Fatal(err)

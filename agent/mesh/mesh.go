@@ -37,7 +37,7 @@ type Mesh struct {
 	done         atomic.Uint64
 	oldestSchema atomic.Int64               // newest schema version that all agents decode; 0 if not watched
 	otherRoles   atomic.Pointer[[][]string] // roles of each other agent in the mesh; nil if not watched
-	local        localRegistry
+	pipeline     pipeline
 	feedCounts   atomic.Pointer[subjects.ScheduleCounts] // of the active schedule in this process; nil without
 
 	mu       sync.Mutex

@@ -14,8 +14,8 @@ const maxOutboxBytes = 8 << 20
 // outbox buffers the follow-up tasks of a worker's batch until the batch is done, so that they are published
 // in few messages. Its methods may be called concurrently.
 type outbox struct {
-	mesh      *Mesh
-	rootQueue string // queue of the batch; empty: no local delivery
+	mesh   *Mesh
+	joined func(subject string) bool // whether a task continues in this process; nil: none does
 
 	mu       sync.Mutex
 	messages []subjects.Message

@@ -23,25 +23,30 @@ const fullQueueRetry = 200 * time.Millisecond
 const publishTimeout = 5 * time.Second
 
 // Publish puts messages on their queues. It returns when the server has stored them all or, under the context
-// of an actor's task, when they are buffered to be published before that task is settled. It blocks and
-// retries while a queue is full or the servers are unavailable, until ctx ends. The messages belong to the
+// of an actor's task, when they are buffered to be executed or published before that task is settled. It blocks
+// and retries while a queue is full or the servers are unavailable, until ctx ends. The messages belong to the
 // trace of ctx.
-func (m *Mesh) Publish(ctx context.Context, messages ...subjects.Message) error {
+func (m *Mesh) Publish(ctx context.Context, messages ...subjects.Message) (err error) {
+	box := outboxOf(ctx)
 	for i := range messages {
-		messages[i].Header = trace.Header(ctx)
+		messages[i].Header, messages[i].Schema = trace.Header(ctx), m.Schema(ctx)
+		if box != nil && box.joined != nil && messages[i].Task != nil && box.joined(messages[i].Subject) {
+			continue
+		}
+		if messages[i], err = messages[i].Encoded(); err != nil {
+			return err
+		}
 	}
-	if box := outboxOf(ctx); box != nil {
+	if box != nil {
 		return box.add(ctx, messages...)
 	}
 	return m.send(ctx, messages)
 }
 
 // send publishes messages, in bundles where possible.
-func (m *Mesh) send(ctx context.Context, messages []subjects.Message) (err error) {
-	for i := range messages {
-		if messages[i], err = messages[i].Encoded(m.Schema(ctx)); err != nil {
-			return err
-		}
+func (m *Mesh) send(ctx context.Context, messages []subjects.Message) error {
+	if err := subjects.Encode(messages); err != nil {
+		return err
 	}
 	for _, message := range subjects.Bundle(messages) {
 		if err := m.sendOne(ctx, message); err != nil {

@@ -42,8 +42,8 @@ type schemaKey struct{}
 // withSchema returns a context with the oldest schema version of the deliveries.
 func withSchema(ctx context.Context, deliveries []delivery) context.Context {
 	least := subjects.Schema
-	for _, p := range deliveries {
-		least = min(least, subjects.SchemaOf(p.part.Data))
+	for _, d := range deliveries {
+		least = min(least, d.Schema)
 	}
 	return context.WithValue(ctx, schemaKey{}, least)
 }

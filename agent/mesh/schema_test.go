@@ -14,7 +14,9 @@ import (
 )
 
 // came returns a delivery with the given schema version.
-func came(data string) delivery { return delivery{part: subjects.Part{Data: []byte(data)}} }
+func came(data string) delivery {
+	return delivery{Message: subjects.Message{Schema: subjects.SchemaOf([]byte(data))}}
+}
 
 func TestSchema_FollowUpsUseTaskVersion(t *testing.T) {
 	t.Parallel()

@@ -23,8 +23,8 @@ import (
 // partition is empty) and pass them to the actor, one at a time each. It returns when ctx has ended and all
 // work in progress is finished and settled.
 //
-// A worker fetches up to [subjects.Queue.MaxBatch] messages in a batch. The follow-up tasks of a batch are
-// delivered locally if [subjects.Queue.AllowLocal] permits; otherwise they are published together when the
+// A worker fetches up to [subjects.Queue.MaxBatch] messages in a batch. The follow-up tasks of a batch go through
+// the joined steps of the pipeline of this process, and what follows from them is published together when the
 // batch is done.
 func Serve[T subjects.Task](ctx context.Context, m *Mesh, queue subjects.Queue[T], partition string, actor Actor[T], workers int) error {
 	return serve(ctx, &server[T]{mesh: m, queue: queue, actor: singleActor[T]{actor}}, partition, workers)
@@ -37,7 +37,7 @@ func ServeBatch[T subjects.Task](ctx context.Context, m *Mesh, queue subjects.Qu
 
 func serve[T subjects.Task](ctx context.Context, s *server[T], partition string, workers int) error {
 	if s.queue.AllowLocal {
-		defer s.mesh.local.register(ctx, s.queue.Subjects(partition), s)()
+		defer s.mesh.pipeline.register(ctx, s.queue.Subjects(partition), s.follow)()
 	}
 	fetching := make(chan struct{}, 1)
 	var group sync.WaitGroup
@@ -205,25 +205,31 @@ func (s *server[T]) process(ctx context.Context, msgs []jetstream.Msg) {
 	}
 	chunkSize := max(1, len(firstJobs))
 	if !s.batched {
-		chunkSize = localBatch
+		chunkSize = pipelineChunk
 	}
 	for chunk := range slices.Chunk(firstJobs, chunkSize) {
-		s.processJobs(ctx, batch, chunk, s.outbox(s.queue.Name))
+		s.processJobs(ctx, batch, chunk, s.outbox(s.joined))
 	}
 	rand.Shuffle(len(redeliveredJobs), func(i, j int) { redeliveredJobs[i], redeliveredJobs[j] = redeliveredJobs[j], redeliveredJobs[i] })
 	for i := range redeliveredJobs {
-		s.processJobs(ctx, batch, redeliveredJobs[i:i+1], s.outbox(""))
+		s.processJobs(ctx, batch, redeliveredJobs[i:i+1], s.outbox(nil))
 	}
 }
 
-// outbox returns a buffer for the follow-up tasks of a batch, or nil if the queue has no batches. root is the
-// queue of the batch; if empty, follow-ups are not delivered locally.
-func (s *server[T]) outbox(root string) *outbox {
+// pipelineChunk is the number of tasks of a batch that pass through all joined steps together: enough to share
+// the final publishes, few enough to bound the memory of their intermediate forms (documents, items, words).
+const pipelineChunk = 32
+
+// outbox returns a buffer for the follow-up tasks of a batch, or nil if the queue has no batches.
+func (s *server[T]) outbox(joined func(subject string) bool) *outbox {
 	if s.queue.MaxBatch < 2 {
 		return nil
 	}
-	return &outbox{mesh: s.mesh, rootQueue: root}
+	return &outbox{mesh: s.mesh, joined: joined}
 }
+
+// joined reports whether a follow-up task of the subject continues in this process.
+func (s *server[T]) joined(subject string) bool { return s.mesh.joined(s.queue.Name, subject) }
 
 // decode decodes the tasks of a message. If one can't be decoded, it returns all deliveries and the error to
 // settle with.
@@ -232,7 +238,7 @@ func (s *server[T]) decode(msg jetstream.Msg) (deliveries []delivery, jobs []job
 		return nil, nil, &permanentError{err}
 	}
 	for _, d := range deliveries {
-		task, err := s.queue.Decode(d.part.Data)
+		task, err := s.queue.Decode(d.Data)
 		if errors.Is(err, subjects.ErrNewer) {
 			err = deferToNewer(msg, err)
 		} else if err != nil {
@@ -248,52 +254,77 @@ func (s *server[T]) decode(msg jetstream.Msg) (deliveries []delivery, jobs []job
 
 // splitBundle publishes the tasks of a bundle again as single messages, to be settled there.
 func (s *server[T]) splitBundle(ctx context.Context, batch *messageBatch, deliveries []delivery) {
-	if err := s.republish(ctx, batch, deliveries); err != nil {
+	messages := make([]subjects.Message, len(deliveries))
+	for i, d := range deliveries {
+		messages[i] = d.retry()
+	}
+	if err := s.publish(ctx, batch, messages); err != nil {
 		s.settle(ctx, batch, deliveries[0].msg, err)
 		return
 	}
 	s.ack(ctx, batch, []jetstream.Msg{deliveries[0].msg})
 }
 
-func (s *server[T]) republish(ctx context.Context, batch *messageBatch, deliveries []delivery) error {
-	if len(deliveries) == 0 {
+// publish publishes messages that follow from a batch, also if ctx ends meanwhile.
+func (s *server[T]) publish(ctx context.Context, batch *messageBatch, messages []subjects.Message) error {
+	if len(messages) == 0 {
 		return nil
 	}
-	return s.withTimeout(context.WithoutCancel(ctx), batch, func(ctx context.Context) error {
-		for _, d := range deliveries {
-			if err := s.mesh.sendOne(ctx, d.message()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return s.withTimeout(context.WithoutCancel(ctx), batch, func(ctx context.Context) error { return s.mesh.send(ctx, messages) })
 }
 
-// processJobs runs the actor on the jobs, then the local follow-ups, publishes the remaining follow-ups in a
-// batch, and settles the messages.
-func (s *server[T]) processJobs(ctx context.Context, batch *messageBatch, jobs []job[T], outbox *outbox) {
-	var done, failed []delivery
-	for i, err := range s.perform(ctx, batch, outbox, jobs) {
-		d := jobs[i].delivery
-		switch discard := (*discardError)(nil); {
-		case err == nil:
-			done = append(done, d)
-		case d.single:
-			s.settle(ctx, batch, d.msg, err)
-		case errors.As(err, &discard):
-			s.mesh.log.Info("task discarded", "role", s.queue.Name, "task", d.part.ID, "err", err)
-			done = append(done, d)
-		default: // retried as a single message
-			s.mesh.log.Warn("task of a bundle failed, retry as a single message", "role", s.queue.Name, "task", d.part.ID, "err", err)
-			failed = append(failed, d)
+// processJobs runs the pipeline from this step on, publishes the remaining follow-up tasks, and settles the
+// messages of the jobs.
+func (s *server[T]) processJobs(ctx context.Context, batch *messageBatch, jobs []job[T], box *outbox) {
+	messages, errs := s.runStep(ctx, batch, jobs, box)
+	var done []delivery
+	for i, err := range errs {
+		if err == nil {
+			done = append(done, jobs[i].delivery)
+		} else {
+			s.settle(ctx, batch, jobs[i].msg, err)
 		}
 	}
-	err := s.republish(ctx, batch, failed)
-	if err == nil && outbox != nil && len(done) > 0 {
-		remaining := s.mesh.deliverLocally(ctx, batch, outbox)
-		err = s.withTimeout(context.WithoutCancel(ctx), batch, func(ctx context.Context) error { return s.mesh.send(ctx, remaining) })
+	s.complete(ctx, batch, done, s.publish(ctx, batch, messages))
+}
+
+// follow implements [followFunc].
+func (s *server[T]) follow(ctx context.Context, batch *messageBatch, tasks []subjects.Message) (publish []subjects.Message) {
+	pprof.Do(ctx, pprof.Labels("role", s.queue.Name), func(ctx context.Context) {
+		fault.Point("published " + s.queue.Name)
+		fault.Point("taken " + s.queue.Name)
+		jobs := make([]job[T], len(tasks))
+		for i, m := range tasks {
+			jobs[i] = job[T]{delivery{Message: m}, m.Task.(T)}
+		}
+		publish, _ = s.runStep(ctx, batch, jobs, s.outbox(s.joined))
+		fault.Point("done " + s.queue.Name)
+	})
+	return publish
+}
+
+// runStep runs the actor on the jobs, and then the joined steps on their follow-up tasks. It returns the messages
+// to publish: the remaining follow-up tasks, and failed tasks to be retried as single messages. errs contains the
+// errors of the jobs that are single messages already, which are settled by them.
+func (s *server[T]) runStep(ctx context.Context, batch *messageBatch, jobs []job[T], box *outbox) (publish []subjects.Message, errs []error) {
+	errs = s.perform(ctx, batch, box, jobs)
+	for i, err := range errs {
+		d := jobs[i].delivery
+		if err == nil || d.Single {
+			continue
+		}
+		errs[i] = nil
+		if log := s.mesh.log.With("role", s.queue.Name, "task", d.ID, "err", err); verdict(err) == "dropped" {
+			log.Info("task discarded")
+		} else {
+			log.Warn("task failed, retry as a single message")
+			publish = append(publish, d.retry())
+		}
 	}
-	s.complete(ctx, batch, append(done, failed...), err)
+	if box == nil {
+		return publish, errs
+	}
+	return append(publish, s.mesh.pipeline.run(ctx, batch, box.drain())...), errs
 }
 
 // perform runs the actor on the jobs and returns the error of each. The jobs of a failed batch are retried

@@ -17,7 +17,7 @@ func (s *server[T]) startSpans(ctx context.Context, deliveries []delivery) (cont
 	var all spans
 	first := ctx
 	for _, d := range deliveries {
-		taskCtx, span := s.mesh.trace.Receive(ctx, s.queue.Name, d.part.Header)
+		taskCtx, span := s.mesh.trace.Receive(ctx, s.queue.Name, d.Header)
 		if first == ctx {
 			first = taskCtx
 		}
@@ -35,11 +35,11 @@ func (s *server[T]) startSpans(ctx context.Context, deliveries []delivery) (cont
 
 func setSpanAttributes(span *trace.Span, queue string, d delivery) {
 	span.Text("feedmesh.queue", queue)
-	span.Text("feedmesh.task", d.part.ID)
+	span.Text("feedmesh.task", d.ID)
 	if d.msg == nil {
 		return
 	}
-	span.Text("feedmesh.subject", d.msg.Subject())
+	span.Text("feedmesh.subject", d.Subject)
 	if meta, err := d.msg.Metadata(); err == nil {
 		span.Number("feedmesh.attempt", float64(meta.NumDelivered))
 		span.Number("feedmesh.waited_seconds", max(0, time.Since(meta.Timestamp).Seconds())) // by the clocks of two machines

@@ -29,6 +29,7 @@ import (
 // A Mesh is the part of [mesh.Mesh] that the API uses.
 type Mesh interface {
 	subjects.Publisher
+	Schema(ctx context.Context) int // newest schema version that all agents decode
 	State(ctx context.Context, feedID string) (*subjects.State, error)
 	Polls(ctx context.Context, feedID string) ([]subjects.Poll, error) // newest first
 	LoadStates(ctx context.Context, each func(subjects.FeedState)) error

@@ -53,8 +53,8 @@ func (m *fakeMesh) Schema(context.Context) int { return cmp.Or(m.schema, subject
 func (m *fakeMesh) Publish(_ context.Context, msgs ...subjects.Message) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.broken != nil || m.full != nil {
-		return errors.Join(m.broken, m.full)
+	if err := errors.Join(m.broken, m.full, subjects.Encode(msgs)); err != nil {
+		return err
 	}
 	m.published = append(m.published, msgs...)
 	for _, msg := range msgs {

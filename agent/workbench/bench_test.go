@@ -61,13 +61,11 @@ type outbox struct {
 	full error
 }
 
-func (o *outbox) Schema(context.Context) int { return subjects.Schema }
-
 func (o *outbox) Publish(_ context.Context, msgs ...subjects.Message) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.full != nil {
-		return o.full
+	if err := errors.Join(o.full, subjects.Encode(msgs)); err != nil {
+		return err
 	}
 	for _, m := range msgs {
 		task, err := subjects.IndexQueue.Decode(m.Data)

@@ -33,12 +33,8 @@ type report struct {
 
 // addDocument buffers a document. It is sent before observations added after it.
 func (r *report) addDocument(ctx context.Context, document subjects.Parse) error {
-	m, err := subjects.ParseQueue.Message(document, r.out.Schema(ctx))
-	if err != nil {
-		return err
-	}
 	r.mu.Lock()
-	r.documents, r.size = append(r.documents, m), r.size+len(m.Data)
+	r.documents, r.size = append(r.documents, subjects.ParseQueue.Message(document)), r.size+len(document.Body)
 	full := r.size > reportBytes
 	r.mu.Unlock()
 	if full {

@@ -29,13 +29,11 @@ type Outbox struct {
 	Err      error
 }
 
-func (o *Outbox) Schema(context.Context) int { return subjects.Schema }
-
 func (o *Outbox) Publish(ctx context.Context, m ...subjects.Message) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.Err != nil {
-		return o.Err
+	if err := errors.Join(o.Err, subjects.Encode(m)); err != nil {
+		return err
 	}
 	o.Messages = append(o.Messages, m...)
 	return ctx.Err()

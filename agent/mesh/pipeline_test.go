@@ -56,7 +56,7 @@ func (r *rig) serving() {
 	})
 }
 
-func TestLocal_FollowUpWithoutMessage(t *testing.T) {
+func TestPipeline_FollowUpWithoutMessage(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	r.serveNext(m, send(m, last()))
@@ -78,7 +78,7 @@ func TestLocal_FollowUpWithoutMessage(t *testing.T) {
 	}
 }
 
-func TestLocal_FailedFollowUpIsRetriedOnItsQueue(t *testing.T) {
+func TestPipeline_FailedFollowUpIsRetriedOnItsQueue(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	var tries atomic.Int32
@@ -106,7 +106,7 @@ func TestLocal_FailedFollowUpIsRetriedOnItsQueue(t *testing.T) {
 	}
 }
 
-func TestLocal_RedeliveredTaskPublishesFollowUps(t *testing.T) {
+func TestPipeline_RedeliveredTaskPublishesFollowUps(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	r.serveNext(m, send(m, last()))
@@ -120,7 +120,7 @@ func TestLocal_RedeliveredTaskPublishesFollowUps(t *testing.T) {
 	}
 }
 
-func TestLocal_PublishesForAgentsWithoutRootQueue(t *testing.T) {
+func TestPipeline_PublishesForAgentsWithoutRootQueue(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -153,7 +153,32 @@ func TestLocal_PublishesForAgentsWithoutRootQueue(t *testing.T) {
 	}
 }
 
-func TestLocal_UnregisterWaitsForHandler(t *testing.T) {
+func TestPipeline_KeepsTheSchemaOfOlderAgents(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go m.WatchAgents(ctx)
+	r.serveNext(m, send(m, last()))
+	r.serving()
+	r.serveBatch(m, 20, send(m, direct()))
+	older := subjects.Agent{ID: "b", Roles: []string{"index", "prepare"}, Schema: subjects.Schema - 1}
+	if err := r.join("b").Heartbeat(t.Context(), older); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the older agent is known", func() bool { return m.Schema(t.Context()) == older.Schema })
+	publish(t, m, job{Name: "1"})
+	eventually(t, "it is stored", func() bool { return pendingCount(t, m, "store") == 1 })
+	if n := r.travelled("prepare"); n != 0 {
+		t.Errorf("got %d messages on the intermediate queue, want none", n)
+	}
+	stored, err := r.stream("store").GetMsg(t.Context(), 1)
+	if err != nil || subjects.SchemaOf(stored.Data) != older.Schema {
+		t.Errorf("got %s, %v; want schema %d", stored.Data, err, older.Schema)
+	}
+}
+
+func TestPipeline_UnregisterWaitsForHandler(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	began, finish := make(chan bool, 2), make(chan bool)
