@@ -4,12 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"feedmesh/subjects"
 )
+
+// agents tracks the other agents of the mesh.
+type agents struct {
+	*client
+	oldestSchema atomic.Int64               // newest schema version that all agents decode; 0 if not watched
+	otherRoles   atomic.Pointer[[][]string] // roles of each other agent in the mesh; nil if not watched
+}
 
 // While agents of two versions are in the mesh, tasks are written in the older schema, so that a newer agent
 // can be replaced by an older one. Every agent publishes a heartbeat before it fetches tasks and watches
@@ -49,9 +60,9 @@ func withSchema(ctx context.Context, deliveries []delivery) context.Context {
 }
 
 // Schema implements [subjects.Publisher].
-func (m *Mesh) Schema(ctx context.Context) int {
+func (a *agents) Schema(ctx context.Context) int {
 	schema := subjects.Schema
-	if oldest := m.oldestSchema.Load(); oldest > 0 {
+	if oldest := a.oldestSchema.Load(); oldest > 0 {
 		schema = min(schema, int(oldest))
 	}
 	if schemaLimit, ok := ctx.Value(schemaKey{}).(int); ok {
@@ -63,18 +74,18 @@ func (m *Mesh) Schema(ctx context.Context) int {
 // WatchAgents tracks the schema version that all agents in the mesh decode, and their roles, until ctx ends.
 // An agent that does not state a version decodes version 1. Without the permission to read the heartbeats,
 // the schema of received tasks applies.
-func (m *Mesh) WatchAgents(ctx context.Context) error {
+func (a *agents) WatchAgents(ctx context.Context) error {
 	for ctx.Err() == nil {
-		if err := m.watchAgents(ctx); err != nil && ctx.Err() == nil {
-			m.log.Debug("watch of agents failed", "err", err)
+		if err := a.watchAgents(ctx); err != nil && ctx.Err() == nil {
+			a.log.Debug("watch of agents failed", "err", err)
 		}
 		sleep(ctx, subjects.AgentExpiry)
 	}
 	return nil
 }
 
-func (m *Mesh) watchAgents(ctx context.Context) error {
-	kv, err := m.bucket(ctx, subjects.AgentBucket)
+func (a *agents) watchAgents(ctx context.Context) error {
+	kv, err := a.bucket(ctx, subjects.AgentBucket)
 	if err != nil {
 		return err
 	}
@@ -83,7 +94,7 @@ func (m *Mesh) watchAgents(ctx context.Context) error {
 		return err
 	}
 	defer watcher.Stop()
-	agents := map[string]agentInfo{}
+	current := map[string]agentInfo{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -93,10 +104,10 @@ func (m *Mesh) watchAgents(ctx context.Context) error {
 				return errors.New("connection lost")
 			}
 			if entry != nil { // nil: all current values were read
-				updateAgents(agents, entry)
-				m.oldestSchema.Store(int64(oldestSchema(agents, time.Now())))
-				otherRoles := rolesExcept(agents, m.agent, time.Now())
-				m.otherRoles.Store(&otherRoles)
+				updateAgents(current, entry)
+				a.oldestSchema.Store(int64(oldestSchema(current, time.Now())))
+				otherRoles := rolesExcept(current, a.agent, time.Now())
+				a.otherRoles.Store(&otherRoles)
 			}
 		}
 	}
@@ -137,4 +148,51 @@ func rolesExcept(agents map[string]agentInfo, exclude string, now time.Time) (al
 		}
 	}
 	return all
+}
+
+// Heartbeat publishes the record of this agent.
+func (a *agents) Heartbeat(ctx context.Context, own subjects.Agent) error {
+	kv, err := a.bucket(ctx, subjects.AgentBucket)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(own)
+	if err == nil {
+		_, err = kv.Put(perRequestTimeout(ctx), own.ID, data)
+	}
+	if err != nil {
+		return fmt.Errorf("write heartbeat of agent %s: %w", own.ID, err)
+	}
+	return nil
+}
+
+// Leave removes the record of this agent.
+func (a *agents) Leave(ctx context.Context) error {
+	kv, err := a.bucket(ctx, subjects.AgentBucket)
+	if err != nil {
+		return err
+	}
+	return kv.Purge(ctx, a.agent)
+}
+
+// Agents returns the agents in the mesh, by host and ID.
+func (a *agents) Agents(ctx context.Context) ([]subjects.Agent, error) {
+	byID, err := readAll[subjects.Agent](ctx, a.client, subjects.AgentBucket)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]subjects.Agent, 0, len(byID))
+	for _, one := range byID {
+		list = append(list, one)
+	}
+	slices.SortFunc(list, func(a, b subjects.Agent) int { return strings.Compare(a.Host+a.ID, b.Host+b.ID) })
+	return list, nil
+}
+
+// joined reports whether every other agent that serves the second queue also serves the first.
+func (a *agents) joined(first, second string) bool {
+	others := a.otherRoles.Load()
+	return others == nil || !slices.ContainsFunc(*others, func(roles []string) bool {
+		return slices.Contains(roles, second) && !slices.Contains(roles, first)
+	})
 }

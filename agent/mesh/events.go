@@ -13,12 +13,15 @@ import (
 // eventBuffer is the number of events buffered for a subscriber.
 const eventBuffer = 256
 
+// events are the events of the mesh.
+type events struct{ *client }
+
 // SubscribeEvents calls each for every event of the mesh, until ctx ends or the connection is closed. It
 // misses events while the connection is down, and events that arrive faster than each returns once the buffer
 // is full. An event may be delivered twice.
-func (m *Mesh) SubscribeEvents(ctx context.Context, each func(subjects.Event)) error {
+func (s events) SubscribeEvents(ctx context.Context, each func(subjects.Event)) error {
 	msgs := make(chan *nats.Msg, eventBuffer) // the client drops messages while it is full
-	sub, err := m.conn.ChanSubscribe(subjects.EventStream+".>", msgs)
+	sub, err := s.conn.ChanSubscribe(subjects.EventStream+".>", msgs)
 	if err != nil {
 		return fmt.Errorf("subscribe to events: %w", err)
 	}
@@ -33,7 +36,7 @@ func (m *Mesh) SubscribeEvents(ctx context.Context, each func(subjects.Event)) e
 			}
 			var e subjects.Event
 			if err := json.Unmarshal(msg.Data, &e); err != nil {
-				m.log.Warn("event decode failed", "subject", msg.Subject, "err", err)
+				s.log.Warn("event decode failed", "subject", msg.Subject, "err", err)
 				continue
 			}
 			each(e)

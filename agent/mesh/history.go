@@ -14,22 +14,27 @@ import (
 	"feedmesh/subjects"
 )
 
+// history contains the records of past requests: hosts, polls of feeds, and proxies.
+type history struct{ *client }
+
 // LoadHosts calls each for every host in the bucket.
-func (m *Mesh) LoadHosts(ctx context.Context, each func(subjects.Host)) error {
-	return m.loadAll(ctx, subjects.HostBucket, func(entry jetstream.KeyValueEntry) {
-		var h subjects.Host
-		if err := json.Unmarshal(entry.Value(), &h); err != nil || h.Name == "" {
-			m.log.Warn("host record decode failed", "subject", entry.Key(), "err", err)
+func (h history) LoadHosts(ctx context.Context, each func(subjects.Host)) error {
+	return h.loadAll(ctx, subjects.HostBucket, func(entry jetstream.KeyValueEntry) {
+		var host subjects.Host
+		if err := json.Unmarshal(entry.Value(), &host); err != nil || host.Name == "" {
+			h.log.Warn("host record decode failed", "subject", entry.Key(), "err", err)
 			return
 		}
-		each(h)
+		each(host)
 	})
 }
 
 // PutHosts overwrites the records of hosts. It is not fenced: the next poll of a host corrects the last write
 // of a deposed schedule.
-func (m *Mesh) PutHosts(ctx context.Context, hosts []subjects.Host) error {
-	return putAll(ctx, m, hosts, func(h subjects.Host) (*nats.Msg, error) { return valueMessage(subjects.HostKey(h.Name), h) })
+func (h history) PutHosts(ctx context.Context, hosts []subjects.Host) error {
+	return putAll(ctx, h.client, hosts, func(host subjects.Host) (*nats.Msg, error) {
+		return valueMessage(subjects.HostKey(host.Name), host)
+	})
 }
 
 // FeedPoll is a poll with the ID of its feed.
@@ -39,13 +44,13 @@ type FeedPoll struct {
 }
 
 // PutPolls adds polls to the histories of their feeds.
-func (m *Mesh) PutPolls(ctx context.Context, polls []FeedPoll) error {
-	return putAll(ctx, m, polls, func(p FeedPoll) (*nats.Msg, error) { return valueMessage(subjects.PollKey(p.FeedID), p.Poll) })
+func (h history) PutPolls(ctx context.Context, polls []FeedPoll) error {
+	return putAll(ctx, h.client, polls, func(p FeedPoll) (*nats.Msg, error) { return valueMessage(subjects.PollKey(p.FeedID), p.Poll) })
 }
 
 // Polls returns the last polls of a feed, newest first, at most [subjects.MaxPolls].
-func (m *Mesh) Polls(ctx context.Context, feedID string) ([]subjects.Poll, error) {
-	kv, err := m.bucket(ctx, subjects.PollBucket)
+func (h history) Polls(ctx context.Context, feedID string) ([]subjects.Poll, error) {
+	kv, err := h.bucket(ctx, subjects.PollBucket)
 	if err != nil {
 		return nil, err
 	}
@@ -70,19 +75,25 @@ func (m *Mesh) Polls(ctx context.Context, feedID string) ([]subjects.Poll, error
 	return polls, nil
 }
 
-// putAll writes a message for each value, in batches.
-func putAll[T any](ctx context.Context, m *Mesh, values []T, messageOf func(T) (*nats.Msg, error)) error {
-	for chunk := range slices.Chunk(values, MaxPutBatch) {
-		msgs := make([]*nats.Msg, len(chunk))
-		for i, v := range chunk {
-			var err error
-			if msgs[i], err = messageOf(v); err != nil {
-				return err
-			}
+// LoadProxies calls each for every proxy in the bucket.
+func (h history) LoadProxies(ctx context.Context, each func(subjects.Proxy)) error {
+	return h.loadAll(ctx, subjects.ProxyBucket, func(entry jetstream.KeyValueEntry) {
+		var p subjects.Proxy
+		if err := json.Unmarshal(entry.Value(), &p); err != nil || p.ID != entry.Key() {
+			h.log.Warn("proxy record decode failed", "subject", entry.Key(), "err", err)
+			return
 		}
-		if _, err := m.putBatch(ctx, msgs); err != nil {
-			return fmt.Errorf("write %d of %s: %w", len(chunk), msgs[0].Subject, err)
-		}
-	}
-	return nil
+		each(p)
+	})
+}
+
+// Proxy returns the record of a proxy, or nil if none exists.
+func (h history) Proxy(ctx context.Context, id string) (*subjects.Proxy, error) {
+	return readValue[subjects.Proxy](ctx, h.client, subjects.ProxyBucket, id)
+}
+
+// PutProxies overwrites the records of proxies. It is not fenced: the next use or probe of a proxy corrects
+// the last write of a deposed schedule.
+func (h history) PutProxies(ctx context.Context, proxies []subjects.Proxy) error {
+	return putAll(ctx, h.client, proxies, func(p subjects.Proxy) (*nats.Msg, error) { return valueMessage(subjects.ProxyKey(p.ID), p) })
 }

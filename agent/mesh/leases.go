@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -18,26 +19,32 @@ const (
 	leaseDeadline = 4 * time.Second         // a holder without a successful renewal for so long steps down
 )
 
+// leases are the leases of the mesh.
+type leases struct {
+	*client
+	feedCounts atomic.Pointer[subjects.ScheduleCounts] // of the active schedule in this process; nil without
+}
+
 // Single runs an actor that must be active only once in the mesh. It waits on standby until it holds the
 // named lease, calls run, whose ctx ends when the lease is lost, and waits again. It returns when ctx has
 // ended and run has returned.
 //
 // A lease is free when no renewal was observed for six seconds by the standby's own clock, so agents' clocks
 // need not agree. The lease can't stop a holder that hangs and resumes: writes of run must be fenced as well.
-func (m *Mesh) Single(ctx context.Context, name string, run func(ctx context.Context) error) error {
-	m.metrics.active.WithLabelValues(name).Set(0)
+func (a *leases) Single(ctx context.Context, name string, run func(ctx context.Context) error) error {
+	a.metrics.active.WithLabelValues(name).Set(0)
 	for ctx.Err() == nil {
-		l, err := m.acquire(ctx, name)
+		l, err := a.acquire(ctx, name)
 		if err != nil {
 			if ctx.Err() == nil {
-				m.log.Warn("acquire lease failed", "lease", name, "err", err)
+				a.log.Warn("acquire lease failed", "lease", name, "err", err)
 				sleep(ctx, leaseInterval)
 			}
 			continue
 		}
-		m.log.Debug("active", "lease", name)
+		a.log.Debug("active", "lease", name)
 		if err := l.hold(ctx, run); err != nil {
-			m.log.Warn("stepped down", "lease", name, "err", err)
+			a.log.Warn("stepped down", "lease", name, "err", err)
 			sleep(ctx, leaseInterval)
 		}
 	}
@@ -46,7 +53,7 @@ func (m *Mesh) Single(ctx context.Context, name string, run func(ctx context.Con
 
 // lease is a lease held by this agent.
 type lease struct {
-	mesh     *Mesh
+	leases   *leases
 	kv       jetstream.KeyValue
 	name     string
 	value    subjects.Lease
@@ -54,14 +61,14 @@ type lease struct {
 }
 
 // acquire blocks until this agent holds the lease, or fails.
-func (m *Mesh) acquire(ctx context.Context, name string) (*lease, error) {
-	kv, err := m.bucket(ctx, subjects.LeaseBucket)
+func (a *leases) acquire(ctx context.Context, name string) (*lease, error) {
+	kv, err := a.bucket(ctx, subjects.LeaseBucket)
 	if err != nil {
 		return nil, err
 	}
 	host, _ := os.Hostname()
-	l := &lease{mesh: m, kv: kv, name: name, value: subjects.Lease{
-		Agent: m.agent, Host: host,
+	l := &lease{leases: a, kv: kv, name: name, value: subjects.Lease{
+		Agent: a.agent, Host: host,
 	}}
 	var seen uint64 // last observed revision, and the time when it was observed
 	var since time.Time
@@ -100,12 +107,12 @@ var (
 
 // SetFeedCounts sets the feed counts that the schedule's lease publishes from its next renewal on; nil
 // removes them.
-func (m *Mesh) SetFeedCounts(feeds *subjects.ScheduleCounts) { m.feedCounts.Store(feeds) }
+func (a *leases) SetFeedCounts(feeds *subjects.ScheduleCounts) { a.feedCounts.Store(feeds) }
 
 func (l *lease) encode() []byte {
 	l.value.Renewals++
 	if l.name == subjects.ScheduleLease {
-		l.value.Feeds = l.mesh.feedCounts.Load()
+		l.value.Feeds = l.leases.feedCounts.Load()
 	}
 	data, _ := json.Marshal(l.value) // a struct of strings and numbers always encodes
 	return data
@@ -115,7 +122,7 @@ func (l *lease) encode() []byte {
 func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) error {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	active := l.mesh.metrics.active.WithLabelValues(l.name)
+	active := l.leases.metrics.active.WithLabelValues(l.name)
 	active.Set(1)
 	defer active.Set(0)
 	done := make(chan error, 1)
@@ -165,13 +172,11 @@ func (l *lease) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), leaseInterval)
 	defer cancel()
 	if _, err := l.kv.Update(ctx, l.name, l.encode(), l.revision); err != nil {
-		l.mesh.log.Debug("release lease failed, it expires by itself", "lease", l.name, "err", err)
+		l.leases.log.Debug("release lease failed, it expires by itself", "lease", l.name, "err", err)
 	}
 }
 
-// isStale reports whether a write was rejected because its key has a newer revision.
-func isStale(err error) bool {
-	var api *jetstream.APIError
-	return errors.Is(err, jetstream.ErrKeyExists) ||
-		errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+// Leases returns the leases by name.
+func (a *leases) Leases(ctx context.Context) (map[string]subjects.Lease, error) {
+	return readAll[subjects.Lease](ctx, a.client, subjects.LeaseBucket)
 }

@@ -2,7 +2,7 @@
 // [ServeBatch] fetch tasks with a pool of workers, pass them to an [Actor] or [BatchActor], retry failed
 // tasks with a back-off and put tasks that failed all deliveries into quarantine. [Mesh.Single] runs an actor
 // under a lease, one at a time in the mesh. The buckets of feed states, hosts, proxies, rules and heartbeats
-// are read and written here as well.
+// are read and written here as well; each part of Mesh is a file.
 //
 // A worker buffers at most maxBatchBytes of fetched messages and maxOutboxBytes of unpublished ones, plus one
 // message each.
@@ -10,10 +10,8 @@ package mesh
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,26 +20,26 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/agent/trace"
-	"feedmesh/subjects"
+	"feedmesh/agent/websub"
 )
 
-// Mesh is this process's connection to the mesh. Its methods may be called concurrently.
+// Mesh is this process's connection to the mesh, composed of its parts. Its methods may be called concurrently.
 type Mesh struct {
-	agent        string // ID of this process
-	conn         *nats.Conn
-	js           jetstream.JetStream
-	unavailable  func(error) bool
-	log          *slog.Logger
-	trace        *trace.Tracer
-	metrics      *metrics
-	done         atomic.Uint64
-	oldestSchema atomic.Int64               // newest schema version that all agents decode; 0 if not watched
-	otherRoles   atomic.Pointer[[][]string] // roles of each other agent in the mesh; nil if not watched
-	pipeline     pipeline
-	feedCounts   atomic.Pointer[subjects.ScheduleCounts] // of the active schedule in this process; nil without
+	*client
+	states
+	history
+	rules
+	agents
+	leases
+	queues
+	events
+	publisher
+	quarantine
 
-	mu       sync.Mutex
-	declared time.Time // last attempt of redeclare
+	unavailable func(error) bool
+	trace       *trace.Tracer
+	pipeline    pipeline
+	done        atomic.Uint64
 }
 
 // Options are the parameters of [Join].
@@ -68,55 +66,24 @@ func Join(ctx context.Context, o Options) (*Mesh, error) {
 	if err != nil {
 		return nil, fmt.Errorf("join the mesh: %w", err)
 	}
-	m := &Mesh{agent: o.Agent, conn: o.Conn, js: js, unavailable: o.Unavailable, log: o.Log, trace: o.Trace, metrics: newMetrics(o.Metrics)}
-	if err := m.awaitStreams(ctx); err != nil {
+	c := &client{agent: o.Agent, conn: o.Conn, js: js, log: o.Log, metrics: newMetrics(o.Metrics)}
+	if err := c.awaitStreams(ctx); err != nil {
 		return nil, fmt.Errorf("join the mesh: %w", err)
 	}
+	m := &Mesh{
+		client: c, states: states{c}, history: history{c}, rules: rules{c}, agents: agents{client: c}, leases: leases{client: c}, queues: queues{c}, events: events{c},
+		unavailable: o.Unavailable, trace: o.Trace,
+	}
+	m.publisher = publisher{c, &m.agents}
+	m.quarantine = quarantine{c, &m.publisher}
 	return m, nil
 }
-
-// bucket opens a bucket. If it was deleted, bucket creates it again, empty.
-func (m *Mesh) bucket(ctx context.Context, name string) (jetstream.KeyValue, error) {
-	ctx = perRequestTimeout(ctx)
-	kv, err := m.js.KeyValue(ctx, name)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		m.redeclare(ctx)
-		kv, err = m.js.KeyValue(ctx, name)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", name, err)
-	}
-	return kv, nil
-}
-
-// perRequestTimeout hides the deadline of ctx, so that the client applies its default timeout to each
-// request. With an actor's context, whose deadline is that of the task, one lost response would use up all
-// its time. Cancellation still applies.
-func perRequestTimeout(ctx context.Context) context.Context { return withoutDeadline{ctx} }
-
-type withoutDeadline struct{ context.Context }
-
-func (withoutDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }
 
 // Done returns the number of tasks that this process completed.
 func (m *Mesh) Done() uint64 { return m.done.Load() }
 
-// Ping returns nil if JetStream responds.
-func (m *Mesh) Ping(ctx context.Context) error {
-	if _, err := m.js.AccountInfo(perRequestTimeout(ctx)); err != nil {
-		return fmt.Errorf("query JetStream: %w", err)
-	}
-	return nil
-}
+// Responses returns the bucket of responses to repeatable requests.
+func (m *Mesh) Responses() Responses { return Responses{m.client} }
 
-// sleep waits for d and reports false if ctx ended before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
+// Subscriptions returns the bucket of WebSub subscriptions.
+func (m *Mesh) Subscriptions() websub.Subscriptions { return subscriptions{m.client} }

@@ -14,7 +14,7 @@ const maxOutboxBytes = 8 << 20
 // outbox buffers the follow-up tasks of a worker's batch until the batch is done, so that they are published
 // in few messages. Its methods may be called concurrently.
 type outbox struct {
-	mesh   *Mesh
+	send   func(ctx context.Context, messages []subjects.Message) error
 	joined func(subject string) bool // whether a task continues in this process; nil: none does
 
 	mu       sync.Mutex
@@ -61,7 +61,7 @@ func (b *outbox) drain() []subjects.Message {
 func (b *outbox) sendLocked(ctx context.Context) error {
 	messages := b.messages
 	b.messages, b.size = nil, 0
-	return b.mesh.send(ctx, messages)
+	return b.send(ctx, messages)
 }
 
 // count returns the number of messages.

@@ -2,7 +2,6 @@ package mesh
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"feedmesh/subjects"
@@ -103,16 +102,4 @@ func (s *step) run(ctx context.Context, batch *messageBatch, tasks []subjects.Me
 		return tasks
 	}
 	return s.follow(ctx, batch, tasks)
-}
-
-// joined reports whether a task of the subject that an actor of a queue publishes continues in this process.
-func (m *Mesh) joined(queue, subject string) bool {
-	if m.pipeline.step(subject) == nil {
-		return false
-	}
-	next := subjects.QueueOf(subject)
-	others := m.otherRoles.Load()
-	return others == nil || !slices.ContainsFunc(*others, func(roles []string) bool {
-		return slices.Contains(roles, next) && !slices.Contains(roles, queue)
-	})
 }

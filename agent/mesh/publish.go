@@ -22,14 +22,20 @@ const fullQueueRetry = 200 * time.Millisecond
 // it.
 const publishTimeout = 5 * time.Second
 
+// publisher publishes tasks and events.
+type publisher struct {
+	*client
+	agents *agents
+}
+
 // Publish puts messages on their queues. It returns when the server has stored them all or, under the context
 // of an actor's task, when they are buffered to be executed or published before that task is settled. It blocks
 // and retries while a queue is full or the servers are unavailable, until ctx ends. The messages belong to the
 // trace of ctx.
-func (m *Mesh) Publish(ctx context.Context, messages ...subjects.Message) (err error) {
+func (p *publisher) Publish(ctx context.Context, messages ...subjects.Message) (err error) {
 	box := outboxOf(ctx)
 	for i := range messages {
-		messages[i].Header, messages[i].Schema = trace.Header(ctx), m.Schema(ctx)
+		messages[i].Header, messages[i].Schema = trace.Header(ctx), p.agents.Schema(ctx)
 		if box != nil && box.joined != nil && messages[i].Task != nil && box.joined(messages[i].Subject) {
 			continue
 		}
@@ -40,33 +46,33 @@ func (m *Mesh) Publish(ctx context.Context, messages ...subjects.Message) (err e
 	if box != nil {
 		return box.add(ctx, messages...)
 	}
-	return m.send(ctx, messages)
+	return p.send(ctx, messages)
 }
 
 // send publishes messages, in bundles where possible.
-func (m *Mesh) send(ctx context.Context, messages []subjects.Message) error {
+func (p *publisher) send(ctx context.Context, messages []subjects.Message) error {
 	if err := subjects.Encode(messages); err != nil {
 		return err
 	}
 	for _, message := range subjects.Bundle(messages) {
-		if err := m.sendOne(ctx, message); err != nil {
+		if err := p.sendOne(ctx, message); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *Mesh) sendOne(ctx context.Context, msg subjects.Message) error {
+func (p *publisher) sendOne(ctx context.Context, msg subjects.Message) error {
 	for {
-		err := m.tryPublish(ctx, msg)
+		err := p.tryPublish(ctx, msg)
 		switch {
 		case err == nil:
 			fault.Point("published " + subjects.QueueOf(msg.Subject))
 			return nil
 		case isFull(err):
-			m.metrics.full.WithLabelValues(subjects.QueueOf(msg.Subject)).Inc()
+			p.metrics.full.WithLabelValues(subjects.QueueOf(msg.Subject)).Inc()
 		case errors.Is(err, jetstream.ErrNoStreamResponse):
-			m.redeclare(ctx)
+			p.redeclare(ctx)
 		case isPermanent(err):
 			return fmt.Errorf("publish to %s: %w", msg.Subject, err)
 		default:
@@ -80,10 +86,10 @@ func (m *Mesh) sendOne(ctx context.Context, msg subjects.Message) error {
 }
 
 // tryPublish publishes a message once.
-func (m *Mesh) tryPublish(ctx context.Context, msg subjects.Message) error {
+func (p *publisher) tryPublish(ctx context.Context, msg subjects.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	_, err := m.js.PublishMsg(ctx, &nats.Msg{Subject: msg.Subject, Header: maps.Clone(msg.Header), Data: msg.Data},
+	_, err := p.js.PublishMsg(ctx, &nats.Msg{Subject: msg.Subject, Header: maps.Clone(msg.Header), Data: msg.Data},
 		jetstream.WithMsgID(msg.ID))
 	return err
 }

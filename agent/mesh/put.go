@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,9 +21,9 @@ const MaxPutBatch = 1000
 //
 // A batch takes one fsync instead of one a message. A single message is published without a batch, because
 // the server sets up storage for each batch.
-func (m *Mesh) putBatch(ctx context.Context, msgs []*nats.Msg) (last uint64, err error) {
+func (c *client) putBatch(ctx context.Context, msgs []*nats.Msg) (last uint64, err error) {
 	if len(msgs) == 1 {
-		return m.commit(ctx, msgs[0])
+		return c.commit(ctx, msgs[0])
 	}
 	batch := nuid.Next()
 	for i, msg := range msgs {
@@ -31,19 +32,19 @@ func (m *Mesh) putBatch(ctx context.Context, msgs []*nats.Msg) (last uint64, err
 		if i == len(msgs)-1 {
 			break
 		}
-		if err := m.conn.PublishMsg(msg); err != nil {
+		if err := c.conn.PublishMsg(msg); err != nil {
 			return 0, err
 		}
 	}
 	msgs[len(msgs)-1].Header.Set("Nats-Batch-Commit", "1")
-	return m.commit(ctx, msgs[len(msgs)-1])
+	return c.commit(ctx, msgs[len(msgs)-1])
 }
 
 // commit publishes a single message or the last one of a batch, and returns its sequence number.
-func (m *Mesh) commit(ctx context.Context, msg *nats.Msg) (uint64, error) {
+func (c *client) commit(ctx context.Context, msg *nats.Msg) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	reply, err := m.conn.RequestMsgWithContext(ctx, msg)
+	reply, err := c.conn.RequestMsgWithContext(ctx, msg)
 	if err != nil {
 		return 0, err
 	}
@@ -72,4 +73,21 @@ func valueMessage(subject string, value any) (*nats.Msg, error) {
 	msg := nats.NewMsg(subject)
 	msg.Data = data
 	return msg, nil
+}
+
+// putAll writes a message for each value, in batches.
+func putAll[T any](ctx context.Context, c *client, values []T, messageOf func(T) (*nats.Msg, error)) error {
+	for chunk := range slices.Chunk(values, MaxPutBatch) {
+		msgs := make([]*nats.Msg, len(chunk))
+		for i, v := range chunk {
+			var err error
+			if msgs[i], err = messageOf(v); err != nil {
+				return err
+			}
+		}
+		if _, err := c.putBatch(ctx, msgs); err != nil {
+			return fmt.Errorf("write %d of %s: %w", len(chunk), msgs[0].Subject, err)
+		}
+	}
+	return nil
 }

@@ -14,6 +14,12 @@ import (
 	"feedmesh/subjects"
 )
 
+// quarantine contains the tasks that failed all attempts.
+type quarantine struct {
+	*client
+	publisher *publisher
+}
+
 // ErrNoTask is returned for a number without a task in the quarantine.
 var ErrNoTask = errors.New("no such task in quarantine")
 
@@ -25,8 +31,8 @@ func quarantinedMessage(msg jetstream.Msg, queue string, attempts int, err error
 	}
 }
 
-// quarantine stores the task in the quarantine, for inspection by a user. It is idempotent.
-func (m *Mesh) quarantine(ctx context.Context, q subjects.Quarantined) error {
+// put stores the task in the quarantine, for inspection by a user. It is idempotent.
+func (s quarantine) put(ctx context.Context, q subjects.Quarantined) error {
 	if !json.Valid(q.Message) { // store invalid JSON as a string
 		q.Message, _ = json.Marshal(string(q.Message))
 	}
@@ -34,27 +40,22 @@ func (m *Mesh) quarantine(ctx context.Context, q subjects.Quarantined) error {
 	if err != nil {
 		return fmt.Errorf("quarantine task %s: %w", q.Task, err)
 	}
-	ack, err := m.js.PublishMsg(perRequestTimeout(ctx), &nats.Msg{Subject: subjects.QuarantineSubject(q.Queue), Data: data},
+	ack, err := s.js.PublishMsg(perRequestTimeout(ctx), &nats.Msg{Subject: subjects.QuarantineSubject(q.Queue), Data: data},
 		jetstream.WithMsgID(q.Queue+"/"+q.Task))
 	if err != nil {
 		return fmt.Errorf("quarantine task %s: %w", q.Task, err)
 	}
 	if !ack.Duplicate {
-		m.metrics.quarantined.WithLabelValues(q.Queue).Inc()
+		s.metrics.quarantined.WithLabelValues(q.Queue).Inc()
 	}
 	return nil
 }
 
-// quarantineDeadLetters serves the dead letter queue until ctx ends: it quarantines tasks whose last attempt
-// neither succeeded nor failed, because the agent crashed or hung.
-func (m *Mesh) quarantineDeadLetters(ctx context.Context) error {
-	return Serve(ctx, m, subjects.DeadLetterQueue, "", ActorFunc[subjects.DeadLetter](m.quarantineDeadLetter), 1)
-}
-
-func (m *Mesh) quarantineDeadLetter(ctx context.Context, l subjects.DeadLetter) error {
+// deadLetter quarantines a task whose last attempt neither succeeded nor failed.
+func (s quarantine) deadLetter(ctx context.Context, l subjects.DeadLetter) error {
 	ctx = perRequestTimeout(ctx)
 	const reason = "the agent crashed or hung in the last attempt"
-	stream, err := m.js.Stream(ctx, l.Stream)
+	stream, err := s.js.Stream(ctx, l.Stream)
 	if err != nil {
 		return fmt.Errorf("find a dead letter: %w", err)
 	}
@@ -65,13 +66,13 @@ func (m *Mesh) quarantineDeadLetter(ctx context.Context, l subjects.DeadLetter) 
 	if err != nil {
 		return fmt.Errorf("find a dead letter: %w", err)
 	}
-	if err := m.quarantine(ctx, subjects.Quarantined{
+	if err := s.put(ctx, subjects.Quarantined{
 		Queue: l.Stream, Subject: raw.Subject, Task: raw.Header.Get(jetstream.MsgIDHeader),
 		Reason: reason, Attempts: l.Deliveries, At: time.Now().UTC(), Message: raw.Data,
 	}); err != nil {
 		return err
 	}
-	m.logOf(trace.Join(ctx, raw.Header)).Error("task quarantined", "role", l.Stream, "subject", raw.Subject, "attempt", l.Deliveries, "err", reason)
+	s.logOf(trace.Join(ctx, raw.Header)).Error("task quarantined", "role", l.Stream, "subject", raw.Subject, "attempt", l.Deliveries, "err", reason)
 	if err := stream.DeleteMsg(ctx, l.Seq); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
 		return fmt.Errorf("delete a dead letter: %w", err)
 	}
@@ -80,9 +81,9 @@ func (m *Mesh) quarantineDeadLetter(ctx context.Context, l subjects.DeadLetter) 
 
 // Quarantined returns at most limit quarantined tasks with numbers above after, in order, without their
 // messages.
-func (m *Mesh) Quarantined(ctx context.Context, after uint64, limit int) ([]subjects.Quarantined, error) {
+func (s quarantine) Quarantined(ctx context.Context, after uint64, limit int) ([]subjects.Quarantined, error) {
 	ctx = perRequestTimeout(ctx)
-	stream, err := m.js.Stream(ctx, subjects.QuarantineStream)
+	stream, err := s.js.Stream(ctx, subjects.QuarantineStream)
 	if err != nil {
 		return nil, fmt.Errorf("list the quarantine: %w", err)
 	}
@@ -106,9 +107,9 @@ func (m *Mesh) Quarantined(ctx context.Context, after uint64, limit int) ([]subj
 }
 
 // QuarantinedTask returns the quarantined task with the given number, including its message.
-func (m *Mesh) QuarantinedTask(ctx context.Context, seq uint64) (subjects.Quarantined, error) {
+func (s quarantine) QuarantinedTask(ctx context.Context, seq uint64) (subjects.Quarantined, error) {
 	ctx = perRequestTimeout(ctx)
-	stream, err := m.js.Stream(ctx, subjects.QuarantineStream)
+	stream, err := s.js.Stream(ctx, subjects.QuarantineStream)
 	if err != nil {
 		return subjects.Quarantined{}, fmt.Errorf("read the quarantine: %w", err)
 	}
@@ -123,23 +124,23 @@ func (m *Mesh) QuarantinedTask(ctx context.Context, seq uint64) (subjects.Quaran
 }
 
 // Replay moves a quarantined task back to its queue with a full count of deliveries.
-func (m *Mesh) Replay(ctx context.Context, seq uint64) error {
-	q, err := m.QuarantinedTask(ctx, seq)
+func (s quarantine) Replay(ctx context.Context, seq uint64) error {
+	q, err := s.QuarantinedTask(ctx, seq)
 	if err != nil {
 		return err
 	}
 	// The original ID may still be in the queue's duplicate window.
 	id := fmt.Sprintf("%s.replay%d", q.Task, seq)
-	if err := m.Publish(ctx, subjects.Message{Subject: q.Subject, ID: id, Data: q.Message}); err != nil {
+	if err := s.publisher.Publish(ctx, subjects.Message{Subject: q.Subject, ID: id, Data: q.Message}); err != nil {
 		return err
 	}
-	return m.DeleteQuarantined(ctx, seq)
+	return s.DeleteQuarantined(ctx, seq)
 }
 
 // DeleteQuarantined deletes a quarantined task.
-func (m *Mesh) DeleteQuarantined(ctx context.Context, seq uint64) error {
+func (s quarantine) DeleteQuarantined(ctx context.Context, seq uint64) error {
 	ctx = perRequestTimeout(ctx)
-	stream, err := m.js.Stream(ctx, subjects.QuarantineStream)
+	stream, err := s.js.Stream(ctx, subjects.QuarantineStream)
 	if err != nil {
 		return fmt.Errorf("delete a quarantined task: %w", err)
 	}

@@ -2,11 +2,9 @@ package mesh
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -25,13 +23,16 @@ type Depth struct {
 	Created time.Time `json:"-"` // creation time of its stream, which is recreated after a loss
 }
 
+// queues are the queues of the mesh.
+type queues struct{ *client }
+
 // Depths returns the backlog of each queue, in the order in which items pass them, followed by the
 // quarantine.
-func (m *Mesh) Depths(ctx context.Context) ([]Depth, error) {
+func (q queues) Depths(ctx context.Context) ([]Depth, error) {
 	ctx = perRequestTimeout(ctx)
 	var depths []Depth
 	for _, name := range append(slices.Clone(subjects.QueueNames), subjects.QuarantineStream) {
-		stream, err := m.js.Stream(ctx, name)
+		stream, err := q.js.Stream(ctx, name)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
 			depths = append(depths, Depth{Queue: name})
 			continue
@@ -53,75 +54,26 @@ func (m *Mesh) Depths(ctx context.Context) ([]Depth, error) {
 	return depths, nil
 }
 
-// Heartbeat publishes the record of this agent.
-func (m *Mesh) Heartbeat(ctx context.Context, a subjects.Agent) error {
-	kv, err := m.bucket(ctx, subjects.AgentBucket)
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(a)
-	if err == nil {
-		_, err = kv.Put(perRequestTimeout(ctx), a.ID, data)
-	}
-	if err != nil {
-		return fmt.Errorf("write heartbeat of agent %s: %w", a.ID, err)
-	}
-	return nil
-}
-
-// Leave removes the record of this agent.
-func (m *Mesh) Leave(ctx context.Context) error {
-	kv, err := m.bucket(ctx, subjects.AgentBucket)
-	if err != nil {
-		return err
-	}
-	return kv.Purge(ctx, m.agent)
-}
-
-// Agents returns the agents in the mesh, by host and ID.
-func (m *Mesh) Agents(ctx context.Context) ([]subjects.Agent, error) {
-	agents, err := readAll[subjects.Agent](ctx, m, subjects.AgentBucket)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]subjects.Agent, 0, len(agents))
-	for _, a := range agents {
-		list = append(list, a)
-	}
-	slices.SortFunc(list, func(a, b subjects.Agent) int { return strings.Compare(a.Host+a.ID, b.Host+b.ID) })
-	return list, nil
-}
-
-// Leases returns the leases by name.
-func (m *Mesh) Leases(ctx context.Context) (map[string]subjects.Lease, error) {
-	return readAll[subjects.Lease](ctx, m, subjects.LeaseBucket)
-}
-
-// readAll returns every value of a small bucket, by key.
-func readAll[V any](ctx context.Context, m *Mesh, bucket string) (map[string]V, error) {
-	kv, err := m.bucket(ctx, bucket)
-	if err != nil {
-		return nil, err
-	}
-	watcher, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, fmt.Errorf("read bucket %s: %w", bucket, err)
-	}
-	defer watcher.Stop()
-	values := map[string]V{}
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case entry, open := <-watcher.Updates():
-			if entry == nil || !open {
-				return values, nil
+// purgeAcknowledged removes acknowledged tasks from their queues. A server that is killed may lose the
+// removals of the last seconds, while its consumers keep the acknowledgements: such tasks would never be
+// delivered and would fill the queue.
+func (q queues) purgeAcknowledged(ctx context.Context) {
+	for _, name := range subjects.QueueNames {
+		stream, err := q.js.Stream(ctx, name)
+		if err != nil {
+			continue // the queue's workers report it
+		}
+		state := stream.CachedInfo().State
+		if state.Msgs == 0 {
+			continue
+		}
+		for consumer := range stream.ListConsumers(ctx).Info() {
+			if state.FirstSeq > consumer.AckFloor.Stream {
+				continue
 			}
-			var v V
-			if err := json.Unmarshal(entry.Value(), &v); err != nil {
-				return nil, fmt.Errorf("read %s of bucket %s: %w", entry.Key(), bucket, err)
+			if err := stream.Purge(ctx, jetstream.WithPurgeSubject(consumer.Config.FilterSubject), jetstream.WithPurgeSequence(consumer.AckFloor.Stream+1)); err != nil {
+				q.log.Warn("purge of acknowledged tasks failed", "role", name, "err", err)
 			}
-			values[entry.Key()] = v
 		}
 	}
 }

@@ -11,16 +11,13 @@ import (
 	"feedmesh/subjects"
 )
 
-// Responses returns the bucket of responses to repeatable requests.
-func (m *Mesh) Responses() Responses { return Responses{m} }
-
 // Responses stores the responses to repeatable requests, for [subjects.ResponseExpiry] at most.
-type Responses struct{ mesh *Mesh }
+type Responses struct{ client *client }
 
 // Claim creates a key with a value and returns its revision. If the key exists, Claim returns its value and
 // revision.
 func (a Responses) Claim(ctx context.Context, key string, value []byte) (kept []byte, revision uint64, err error) {
-	kv, err := a.mesh.bucket(ctx, subjects.ResponseBucket)
+	kv, err := a.client.bucket(ctx, subjects.ResponseBucket)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -46,7 +43,7 @@ func (a Responses) Claim(ctx context.Context, key string, value []byte) (kept []
 // Replace replaces the value of a revision. It returns [storage.ErrConflict] if the key has another revision
 // or none.
 func (a Responses) Replace(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
-	kv, err := a.mesh.bucket(ctx, subjects.ResponseBucket)
+	kv, err := a.client.bucket(ctx, subjects.ResponseBucket)
 	if err != nil {
 		return 0, err
 	}
@@ -56,7 +53,7 @@ func (a Responses) Replace(ctx context.Context, key string, value []byte, revisi
 
 // Delete removes the value of a revision. It returns [storage.ErrConflict] if the key has another revision.
 func (a Responses) Delete(ctx context.Context, key string, revision uint64) error {
-	kv, err := a.mesh.bucket(ctx, subjects.ResponseBucket)
+	kv, err := a.client.bucket(ctx, subjects.ResponseBucket)
 	if err != nil {
 		return err
 	}

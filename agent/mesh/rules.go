@@ -29,14 +29,17 @@ const (
 	watchRetry = 2 * time.Second
 )
 
+// rules are the active versions of the rule sets.
+type rules struct{ *client }
+
 // PutRules activates the newest version of a rule set. newest returns it, or [storage.ErrNotFound] if the set
 // does not exist; then PutRules does nothing. newest is called after the bucket was read, so the result is
 // never older than the active version, unless the store itself was reset to an older state. A concurrent
 // write of a newer version fails this one by its revision, and it is retried.
-func (m *Mesh) PutRules(ctx context.Context, set string, newest func(ctx context.Context) (storage.RuleSet, error)) error {
+func (r rules) PutRules(ctx context.Context, set string, newest func(ctx context.Context) (storage.RuleSet, error)) error {
 	var err error
 	for range maxRuleRetries {
-		if err = m.putRules(ctx, set, newest); !isStale(err) {
+		if err = r.putRules(ctx, set, newest); !isStale(err) {
 			break
 		}
 		sleep(ctx, 50*time.Millisecond)
@@ -47,8 +50,8 @@ func (m *Mesh) PutRules(ctx context.Context, set string, newest func(ctx context
 	return nil
 }
 
-func (m *Mesh) putRules(ctx context.Context, set string, newest func(ctx context.Context) (storage.RuleSet, error)) error {
-	kv, err := m.bucket(ctx, subjects.RuleBucket)
+func (r rules) putRules(ctx context.Context, set string, newest func(ctx context.Context) (storage.RuleSet, error)) error {
+	kv, err := r.bucket(ctx, subjects.RuleBucket)
 	if err != nil {
 		return err
 	}
@@ -56,7 +59,7 @@ func (m *Mesh) putRules(ctx context.Context, set string, newest func(ctx context
 	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
 		return err
 	}
-	rules, err := newest(ctx)
+	current, err := newest(ctx)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
@@ -65,11 +68,11 @@ func (m *Mesh) putRules(ctx context.Context, set string, newest func(ctx context
 	}
 	if entry != nil {
 		version, text, err := decodeRules(entry.Value())
-		if err == nil && version == rules.Version && bytes.Equal(text, rules.Text) {
+		if err == nil && version == current.Version && bytes.Equal(text, current.Text) {
 			return nil
 		}
 	}
-	value, err := encodeRules(rules)
+	value, err := encodeRules(current)
 	if err != nil {
 		return err
 	}
@@ -84,11 +87,11 @@ func (m *Mesh) putRules(ctx context.Context, set string, newest func(ctx context
 // WatchRules calls notify with the active rules of a set, and again after each change, until ctx ends. The
 // first call follows the first read of the bucket; without active rules it has version 0 and no text. If the
 // bucket is unavailable or deleted, the last rules remain. It always returns nil.
-func (m *Mesh) WatchRules(ctx context.Context, set string, notify func(version int64, text []byte)) error {
-	w := &rulesWatch{mesh: m, set: set, notify: notify}
+func (r rules) WatchRules(ctx context.Context, set string, notify func(version int64, text []byte)) error {
+	w := &rulesWatch{client: r.client, set: set, notify: notify}
 	for ctx.Err() == nil {
 		if err := w.watch(ctx); err != nil && ctx.Err() == nil {
-			m.log.Debug("watch of active rules failed", "rules", set, "err", err)
+			r.log.Debug("watch of active rules failed", "rules", set, "err", err)
 			sleep(ctx, watchRetry)
 		}
 	}
@@ -97,7 +100,7 @@ func (m *Mesh) WatchRules(ctx context.Context, set string, notify func(version i
 
 // rulesWatch is the state of a watch: the version reported last.
 type rulesWatch struct {
-	mesh     *Mesh
+	client   *client
 	set      string
 	notify   func(version int64, text []byte)
 	notified bool
@@ -109,9 +112,9 @@ type rulesWatch struct {
 // watch runs one watch. It ends when the connection was restored, because the client would detect the lost
 // consumer only by missing heartbeats.
 func (w *rulesWatch) watch(ctx context.Context) error {
-	reconnected := w.mesh.conn.StatusChanged(nats.CONNECTED)
-	defer w.mesh.conn.RemoveStatusListener(reconnected)
-	kv, err := w.mesh.bucket(ctx, subjects.RuleBucket)
+	reconnected := w.client.conn.StatusChanged(nats.CONNECTED)
+	defer w.client.conn.RemoveStatusListener(reconnected)
+	kv, err := w.client.bucket(ctx, subjects.RuleBucket)
 	if err != nil {
 		return err
 	}
@@ -149,7 +152,7 @@ func (w *rulesWatch) update(entry jetstream.KeyValueEntry) {
 	if err != nil {
 		if w.damaged != entry.Revision() {
 			w.damaged = entry.Revision()
-			w.mesh.log.Warn("active rules unreadable, keep the previous version", "rules", w.set, "err", err)
+			w.client.log.Warn("active rules unreadable, keep the previous version", "rules", w.set, "err", err)
 		}
 		return
 	}
@@ -178,11 +181,11 @@ func encodeRules(set storage.RuleSet) ([]byte, error) {
 
 // decodeRules decodes a value of encodeRules.
 func decodeRules(value []byte) (version int64, text []byte, err error) {
-	var rules subjects.Rules
-	if err := json.Unmarshal(value, &rules); err != nil {
+	var stored subjects.Rules
+	if err := json.Unmarshal(value, &stored); err != nil {
 		return 0, nil, err
 	}
-	unzip, err := gzip.NewReader(bytes.NewReader(rules.Text))
+	unzip, err := gzip.NewReader(bytes.NewReader(stored.Text))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -190,5 +193,5 @@ func decodeRules(value []byte) (version int64, text []byte, err error) {
 	if err == nil && len(text) > storage.MaxRules {
 		err = storage.ErrTooLarge
 	}
-	return rules.Version, text, err
+	return stored.Version, text, err
 }

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"feedmesh/agent/fault"
@@ -58,11 +57,6 @@ type server[T subjects.Task] struct {
 	batched bool // pass each batch to the actor as a whole
 }
 
-// fetchWait is how long a worker waits for a task before it checks whether to stop, plus up to half as much.
-// The jitter keeps JetStream from always serving the same longest-waiting consumer. A fetch is not cancelled:
-// a task sent to a consumer that has left counts as a delivery and waits for the queue's AckWait.
-const fetchWait = 2 * time.Second
-
 // runWorker fetches and processes tasks until ctx ends. Only one worker of the pool fetches at a time, so an
 // idle queue costs the requests of one worker.
 func (s *server[T]) runWorker(ctx context.Context, partition string, fetching chan struct{}) {
@@ -107,70 +101,6 @@ func (s *server[T]) runWorker(ctx context.Context, partition string, fetching ch
 			s.process(ctx, msgs)
 		}
 	}
-}
-
-// fetchBatch returns up to limit messages. If some are available, it fetches them without waiting; otherwise
-// it waits for the first and fetches those that arrived with it. It returns nil if none arrived within
-// fetchWait.
-func fetchBatch(consumer jetstream.Consumer, limit, available int) (msgs []jetstream.Msg, err error) {
-	if available > 0 {
-		if msgs, err = collect(consumer.FetchNoWait(available)); err != nil || len(msgs) > 0 {
-			return msgs, err
-		}
-	}
-	msgs, err = collect(consumer.Fetch(1, jetstream.FetchMaxWait(fetchWait+rand.N(fetchWait/2))))
-	n := min(pendingCount(msgs), batchLimit(msgs, limit)-1)
-	if err != nil || n == 0 {
-		return msgs, err
-	}
-	more, err := collect(consumer.FetchNoWait(n))
-	if err != nil {
-		return msgs, nil // the first is fetched; the error will recur
-	}
-	return append(msgs, more...), nil
-}
-
-// maxBatchBytes bounds the memory of one batch. Messages may be bundles of 512 KiB, and decoding takes
-// several times their size; each worker of each role has a batch.
-const maxBatchBytes = 2 << 20
-
-// batchLimit returns how many messages of the average size of msgs fit into a batch, from 1 to limit. The
-// estimate may be exceeded by one batch if messages grow.
-func batchLimit(msgs []jetstream.Msg, limit int) int {
-	bytes := 0
-	for _, msg := range msgs {
-		bytes += len(msg.Data())
-	}
-	if bytes == 0 {
-		return limit
-	}
-	return max(1, min(limit, maxBatchBytes*len(msgs)/bytes))
-}
-
-// pendingCount returns the number of messages that remained on the queue after these.
-func pendingCount(msgs []jetstream.Msg) int {
-	if len(msgs) == 0 {
-		return 0
-	}
-	meta, err := msgs[len(msgs)-1].Metadata()
-	if err != nil {
-		return 0
-	}
-	return int(meta.NumPending)
-}
-
-func collect(batch jetstream.MessageBatch, err error) ([]jetstream.Msg, error) {
-	if err != nil {
-		return nil, err
-	}
-	var msgs []jetstream.Msg
-	for msg := range batch.Messages() {
-		msgs = append(msgs, msg)
-	}
-	if err := batch.Error(); err != nil && !errors.Is(err, nats.ErrTimeout) && len(msgs) == 0 {
-		return nil, err
-	}
-	return msgs, nil
 }
 
 // job is a decoded task with its delivery.
@@ -225,11 +155,13 @@ func (s *server[T]) outbox(joined func(subject string) bool) *outbox {
 	if s.queue.MaxBatch < 2 {
 		return nil
 	}
-	return &outbox{mesh: s.mesh, joined: joined}
+	return &outbox{send: s.mesh.send, joined: joined}
 }
 
 // joined reports whether a follow-up task of the subject continues in this process.
-func (s *server[T]) joined(subject string) bool { return s.mesh.joined(s.queue.Name, subject) }
+func (s *server[T]) joined(subject string) bool {
+	return s.mesh.pipeline.step(subject) != nil && s.mesh.joined(s.queue.Name, subjects.QueueOf(subject))
+}
 
 // decode decodes the tasks of a message. If one can't be decoded, it returns all deliveries and the error to
 // settle with.
@@ -484,7 +416,7 @@ func (s *server[T]) settle(ctx context.Context, batch *messageBatch, msg jetstre
 		failed = msg.TermWithReason(firstLine(err))
 	case errors.As(err, &permanent), attempt >= s.queue.MaxDeliver:
 		log.Error("task quarantined", "err", err)
-		failed = s.mesh.quarantine(ctx, quarantinedMessage(msg, s.queue.Name, attempt, err))
+		failed = s.mesh.quarantine.put(ctx, quarantinedMessage(msg, s.queue.Name, attempt, err))
 		if failed == nil {
 			failed = msg.TermWithReason(firstLine(err))
 		}

@@ -13,13 +13,10 @@ import (
 	"feedmesh/subjects"
 )
 
-// Subscriptions returns the bucket of WebSub subscriptions.
-func (m *Mesh) Subscriptions() websub.Subscriptions { return subscriptions{m} }
-
-type subscriptions struct{ mesh *Mesh }
+type subscriptions struct{ client *client }
 
 func (s subscriptions) Get(ctx context.Context, token string) (websub.Subscription, error) {
-	kv, err := s.mesh.bucket(ctx, subjects.SubscriptionBucket)
+	kv, err := s.client.bucket(ctx, subjects.SubscriptionBucket)
 	if err != nil {
 		return websub.Subscription{}, err
 	}
@@ -36,10 +33,10 @@ func (s subscriptions) Get(ctx context.Context, token string) (websub.Subscripti
 func (s subscriptions) List(ctx context.Context) iter.Seq2[websub.Subscription, error] {
 	return func(yield func(websub.Subscription, error) bool) {
 		var all []websub.Subscription
-		err := s.mesh.loadAll(ctx, subjects.SubscriptionBucket, func(entry jetstream.KeyValueEntry) {
+		err := s.client.loadAll(ctx, subjects.SubscriptionBucket, func(entry jetstream.KeyValueEntry) {
 			sub, err := subscriptionOf(entry)
 			if err != nil {
-				s.mesh.log.Warn("subscription decode failed", "err", err)
+				s.client.log.Warn("subscription decode failed", "err", err)
 				return
 			}
 			all = append(all, sub)
@@ -57,7 +54,7 @@ func (s subscriptions) List(ctx context.Context) iter.Seq2[websub.Subscription, 
 }
 
 func (s subscriptions) Put(ctx context.Context, sub websub.Subscription) (revision uint64, err error) {
-	kv, err := s.mesh.bucket(ctx, subjects.SubscriptionBucket)
+	kv, err := s.client.bucket(ctx, subjects.SubscriptionBucket)
 	if err != nil {
 		return 0, err
 	}
@@ -75,7 +72,7 @@ func (s subscriptions) Put(ctx context.Context, sub websub.Subscription) (revisi
 
 // Delete purges the subscription at its revision, and then the purge marker too: tokens are never reused.
 func (s subscriptions) Delete(ctx context.Context, sub websub.Subscription) error {
-	kv, err := s.mesh.bucket(ctx, subjects.SubscriptionBucket)
+	kv, err := s.client.bucket(ctx, subjects.SubscriptionBucket)
 	if err != nil {
 		return err
 	}
@@ -83,7 +80,7 @@ func (s subscriptions) Delete(ctx context.Context, sub websub.Subscription) erro
 	if err := kv.Purge(ctx, sub.Token, jetstream.LastRevision(sub.Revision)); err != nil {
 		return changedError("remove", err)
 	}
-	stream, err := s.mesh.js.Stream(ctx, "KV_"+subjects.SubscriptionBucket)
+	stream, err := s.client.js.Stream(ctx, "KV_"+subjects.SubscriptionBucket)
 	if err == nil {
 		err = stream.Purge(ctx, jetstream.WithPurgeSubject(subjects.SubscriptionKey(sub.Token)))
 	}

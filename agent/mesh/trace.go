@@ -2,7 +2,6 @@ package mesh
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"feedmesh/agent/trace"
@@ -60,12 +59,4 @@ func (all spans) end(err error) {
 		}
 		span.End(nil)
 	}
-}
-
-// logOf returns the logger with the trace ID of ctx.
-func (m *Mesh) logOf(ctx context.Context) *slog.Logger {
-	if id := trace.ID(ctx); id != "" {
-		return m.log.With("trace_id", id)
-	}
-	return m.log
 }

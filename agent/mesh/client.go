@@ -1,0 +1,74 @@
+package mesh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"feedmesh/agent/trace"
+)
+
+// client is the connection that the parts of the mesh share. Its methods may be called concurrently.
+type client struct {
+	agent   string // ID of this process
+	conn    *nats.Conn
+	js      jetstream.JetStream
+	log     *slog.Logger
+	metrics *metrics
+
+	mu       sync.Mutex
+	declared time.Time // last attempt of redeclare
+}
+
+// Ping returns nil if JetStream responds.
+func (c *client) Ping(ctx context.Context) error {
+	if _, err := c.js.AccountInfo(perRequestTimeout(ctx)); err != nil {
+		return fmt.Errorf("query JetStream: %w", err)
+	}
+	return nil
+}
+
+// perRequestTimeout hides the deadline of ctx, so that the client applies its default timeout to each
+// request. With an actor's context, whose deadline is that of the task, one lost response would use up all
+// its time. Cancellation still applies.
+func perRequestTimeout(ctx context.Context) context.Context { return withoutDeadline{ctx} }
+
+type withoutDeadline struct{ context.Context }
+
+func (withoutDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+// ErrStale is returned for a write based on an outdated revision.
+var ErrStale = errors.New("changed by another writer in the meantime")
+
+// isStale reports whether a write was rejected because its key has a newer revision.
+func isStale(err error) bool {
+	var api *jetstream.APIError
+	return errors.Is(err, jetstream.ErrKeyExists) ||
+		errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
+
+// sleep waits for d and reports false if ctx ended before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// logOf returns the logger with the trace ID of ctx.
+func (c *client) logOf(ctx context.Context) *slog.Logger {
+	if id := trace.ID(ctx); id != "" {
+		return c.log.With("trace_id", id)
+	}
+	return c.log
+}

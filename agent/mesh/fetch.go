@@ -1,0 +1,79 @@
+package mesh
+
+import (
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// fetchWait is how long a worker waits for a task before it checks whether to stop, plus up to half as much.
+// The jitter keeps JetStream from always serving the same longest-waiting consumer. A fetch is not cancelled:
+// a task sent to a consumer that has left counts as a delivery and waits for the queue's AckWait.
+const fetchWait = 2 * time.Second
+
+// fetchBatch returns up to limit messages. If some are available, it fetches them without waiting; otherwise
+// it waits for the first and fetches those that arrived with it. It returns nil if none arrived within
+// fetchWait.
+func fetchBatch(consumer jetstream.Consumer, limit, available int) (msgs []jetstream.Msg, err error) {
+	if available > 0 {
+		if msgs, err = collect(consumer.FetchNoWait(available)); err != nil || len(msgs) > 0 {
+			return msgs, err
+		}
+	}
+	msgs, err = collect(consumer.Fetch(1, jetstream.FetchMaxWait(fetchWait+rand.N(fetchWait/2))))
+	n := min(pendingCount(msgs), batchLimit(msgs, limit)-1)
+	if err != nil || n == 0 {
+		return msgs, err
+	}
+	more, err := collect(consumer.FetchNoWait(n))
+	if err != nil {
+		return msgs, nil // the first is fetched; the error will recur
+	}
+	return append(msgs, more...), nil
+}
+
+// maxBatchBytes bounds the memory of one batch. Messages may be bundles of 512 KiB, and decoding takes
+// several times their size; each worker of each role has a batch.
+const maxBatchBytes = 2 << 20
+
+// batchLimit returns how many messages of the average size of msgs fit into a batch, from 1 to limit. The
+// estimate may be exceeded by one batch if messages grow.
+func batchLimit(msgs []jetstream.Msg, limit int) int {
+	bytes := 0
+	for _, msg := range msgs {
+		bytes += len(msg.Data())
+	}
+	if bytes == 0 {
+		return limit
+	}
+	return max(1, min(limit, maxBatchBytes*len(msgs)/bytes))
+}
+
+// pendingCount returns the number of messages that remained on the queue after these.
+func pendingCount(msgs []jetstream.Msg) int {
+	if len(msgs) == 0 {
+		return 0
+	}
+	meta, err := msgs[len(msgs)-1].Metadata()
+	if err != nil {
+		return 0
+	}
+	return int(meta.NumPending)
+}
+
+func collect(batch jetstream.MessageBatch, err error) ([]jetstream.Msg, error) {
+	if err != nil {
+		return nil, err
+	}
+	var msgs []jetstream.Msg
+	for msg := range batch.Messages() {
+		msgs = append(msgs, msg)
+	}
+	if err := batch.Error(); err != nil && !errors.Is(err, nats.ErrTimeout) && len(msgs) == 0 {
+		return nil, err
+	}
+	return msgs, nil
+}

@@ -1,0 +1,35 @@
+package mesh
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"feedmesh/subjects"
+)
+
+const (
+	replicaInterval = 30 * time.Second
+	purgeInterval   = 15 * time.Second
+)
+
+// MaintainStreams maintains the streams until ctx ends: it quarantines dead letters, purges acknowledged
+// tasks that a server crash restored, and adds replicas on servers that joined. Several agents may run it.
+// Its NATS user needs the permission to change all streams.
+func (m *Mesh) MaintainStreams(ctx context.Context) error {
+	var group sync.WaitGroup
+	group.Go(func() {
+		for sleep(ctx, replicaInterval) {
+			m.redeclare(ctx)
+		}
+	})
+	group.Go(func() {
+		for sleep(ctx, purgeInterval) {
+			m.purgeAcknowledged(ctx)
+		}
+	})
+	// Tasks whose last attempt neither succeeded nor failed, because the agent crashed or hung.
+	err := Serve(ctx, m, subjects.DeadLetterQueue, "", ActorFunc[subjects.DeadLetter](m.deadLetter), 1)
+	group.Wait()
+	return err
+}
