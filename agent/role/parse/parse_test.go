@@ -21,7 +21,7 @@ import (
 // parserOf returns a parser of a store.
 func parserOf(store storage.Store) (*parser, *worktest.Outbox) {
 	out := &worktest.Outbox{}
-	return newParser(&work.Env{Store: store, Metrics: prometheus.NewRegistry(), Config: config.Config{Crawl: config.Crawl{MaxBody: 20 << 20}}}, out), out
+	return newParser(&work.Env{Store: store, Mesh: new(mesh.Mesh), Metrics: prometheus.NewRegistry(), Config: config.Config{Crawl: config.Crawl{MaxBody: 20 << 20}}}, out), out
 }
 
 // storeEntries stores entries as items of the blog.
