@@ -1,6 +1,10 @@
 package feed
 
-import "strings"
+import (
+	"strings"
+
+	"feedmesh/agent/role/parse/feed/encoding"
+)
 
 // defects is a set of defects of a document that were repaired or tolerated.
 type defects uint32
@@ -46,6 +50,20 @@ var defectNames = [...]string{
 	"items outside the channel",
 	"no root that a feed has",
 	"damaged JSON",
+}
+
+// damageDefects returns the damage of a document's encoding as defects.
+func damageDefects(d encoding.Damage) (m defects) {
+	if d.BadBytes {
+		m |= badBytes
+	}
+	if d.Controls {
+		m |= forbiddenCharacters
+	}
+	if d.Doubled {
+		m |= doubleEncoded
+	}
+	return m
 }
 
 // String returns the defects in words, "" for none.

@@ -8,6 +8,8 @@ package feed
 import (
 	"bytes"
 	"net/url"
+
+	"feedmesh/agent/role/parse/feed/encoding"
 )
 
 // A Document is the content of one feed document, as published: untrusted.
@@ -29,12 +31,12 @@ func Parse(body []byte, contentType, address string) (Document, error) {
 	if err != nil || outer.Host == "" {
 		outer = nil
 	}
-	text, charset, wrong := decode(body, contentType)
+	text, charset, damage := encoding.Decode(body, contentType)
 	d, err := parse(text, outer)
 	if err != nil {
 		return Document{}, err
 	}
-	d.Charset, d.Malformed = charset, (wrong | d.defects).String()
+	d.Charset, d.Malformed = charset, (d.defects | damageDefects(damage)).String()
 	if outer == nil {
 		outer = &url.URL{} // relative links are compared as written
 	}
@@ -59,7 +61,7 @@ func parse(text []byte, outer *url.URL) (d draft, err error) {
 			d, err = draft{}, failed(Broken, "the parser failed: %v", p)
 		}
 	}()
-	trimmed := bytes.TrimSpace(bytes.Trim(text, byteOrderMark))
+	trimmed := bytes.TrimSpace(bytes.Trim(text, encoding.ByteOrderMark))
 	switch {
 	case len(trimmed) == 0:
 		return draft{}, failed(Empty, "the document is empty")

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"feedmesh/agent/role/parse/feed/encoding"
 )
 
 // checkInvariants checks the guarantees that hold for every document.
@@ -46,7 +48,7 @@ func checkInvariants(t *testing.T, name string, doc Document, err error) {
 			}
 		}
 		for _, s := range all {
-			if !utf8.ValidString(s) || withoutControls(s) != s {
+			if !utf8.ValidString(s) || encoding.WithoutControls(s) != s {
 				t.Errorf("%s: %q is not clean UTF-8", name, s)
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"feedmesh/agent/role/parse/feed/encoding"
 )
 
 // seeds are documents that cover each part of the parser.
@@ -55,14 +57,14 @@ func FuzzCharset(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, contentType string) {
 		before := string(body)
-		got, name, wrong := decode(body, contentType)
-		if !utf8.Valid(got) || strings.ContainsFunc(string(got), func(r rune) bool { return r < utf8.RuneSelf && isControl(byte(r)) }) {
+		got, name, wrong := encoding.Decode(body, contentType)
+		if !utf8.Valid(got) || strings.ContainsFunc(string(got), func(r rune) bool { return r < 0x20 && r != '\t' && r != '\n' && r != '\r' }) {
 			t.Errorf("%q is not clean UTF-8", got)
 		}
 		if name == "" {
 			t.Error("no name for the encoding")
 		}
-		if name == "utf-8" && wrong == 0 && utf8.Valid(body) && string(got) != strings.TrimPrefix(before, byteOrderMark) && !strings.ContainsAny(before, "\uFFFD\uFFFE\uFFFF") {
+		if name == "utf-8" && wrong == (encoding.Damage{}) && utf8.Valid(body) && string(got) != strings.TrimPrefix(before, encoding.ByteOrderMark) && !strings.ContainsAny(before, "\uFFFD\uFFFE\uFFFF") {
 			t.Errorf("%q became %q", before, got)
 		}
 		if string(body) != before {

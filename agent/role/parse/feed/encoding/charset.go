@@ -1,4 +1,5 @@
-package feed
+// Package encoding decodes documents whose character encoding is declared wrongly, or not at all.
+package encoding
 
 import (
 	"bytes"
@@ -13,29 +14,34 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// byteOrderMark is the byte order mark in UTF-8.
-const byteOrderMark = "\uFEFF"
+// ByteOrderMark is the byte order mark in UTF-8.
+const ByteOrderMark = "\uFEFF"
 
-// decode returns body as valid UTF-8 without a byte order mark and without characters that XML forbids, the
-// name of its encoding, and its defects. Evidence of the encoding, strongest first: the byte order mark or
+// Damage is the damage of a document that was repaired or tolerated.
+type Damage struct {
+	BadBytes bool // bytes that are no characters
+	Controls bool // characters that XML forbids
+	Doubled  bool // UTF-8 applied twice
+}
+
+// Decode returns body as valid UTF-8 without a byte order mark and without characters that XML forbids, the
+// name of its encoding, and its damage. Evidence of the encoding, strongest first: the byte order mark or
 // the pattern of zero bytes, bytes that are valid UTF-8, the XML declaration, the Content-Type, statistics.
 // Invalid bytes become U+FFFD; no document is rejected.
-func decode(body []byte, contentType string) (text []byte, name string, wrong defects) {
+func Decode(body []byte, contentType string) (text []byte, name string, wrong Damage) {
 	text, name = transcode(body, contentType)
 	if once, ok := undoDoubleEncoding(text); ok {
-		text, wrong = once, doubleEncoded
+		text, wrong.Doubled = once, true
 	}
-	if clean := withoutControls(text); len(clean) < len(text) {
-		text, wrong = clean, wrong|forbiddenCharacters
+	if clean := WithoutControls(text); len(clean) < len(text) {
+		text, wrong.Controls = clean, true
 	}
-	if bytes.Contains(text, []byte("\uFFFD")) && !bytes.Contains(body, []byte("\uFFFD")) {
-		wrong |= badBytes
-	}
+	wrong.BadBytes = bytes.Contains(text, []byte("\uFFFD")) && !bytes.Contains(body, []byte("\uFFFD"))
 	return text, name, wrong
 }
 
 func transcode(body []byte, contentType string) (text []byte, name string) {
-	if rest, ok := bytes.CutPrefix(body, []byte(byteOrderMark)); ok {
+	if rest, ok := bytes.CutPrefix(body, []byte(ByteOrderMark)); ok {
 		return validUTF8(rest), "utf-8"
 	}
 	if enc, name := wideEncoding(body); enc != nil {

@@ -1,4 +1,4 @@
-package feed
+package encoding
 
 import (
 	"testing"
@@ -47,7 +47,7 @@ func TestDecode_ConflictingEvidence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, name, _ := decode([]byte(c.mark+body), c.header); string(got) != c.text {
+			if got, name, _ := Decode([]byte(c.mark+body), c.header); string(got) != c.text {
 				t.Errorf("got %q as %s, want %q", got, name, c.text)
 			}
 		})
@@ -70,8 +70,8 @@ func TestDecode_InvalidByteAffectsItselfOnly(t *testing.T) {
 		"<?xml encoding='replacement'?>caf\xe9":      "<?xml encoding='replacement'?>café",
 		"<?xml version='1.0' encoding?><rss>caf\xe9": "<?xml version='1.0' encoding?><rss>café",
 	} {
-		if got, _, _ := decode([]byte(in), ""); string(got) != want {
-			t.Errorf("decode(%q) = %q, want %q", in, got, want)
+		if got, _, _ := Decode([]byte(in), ""); string(got) != want {
+			t.Errorf("Decode(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package feed
+package encoding
 
 import (
 	"golang.org/x/text/encoding"

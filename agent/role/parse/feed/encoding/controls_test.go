@@ -1,4 +1,4 @@
-package feed
+package encoding
 
 import (
 	"strings"
@@ -18,10 +18,10 @@ func TestWithoutControls_RemovesThemAtEveryOffset(t *testing.T) {
 			for c := rune(0); c < 0x100; c++ {
 				s := strings.Repeat("x", n) + string(c) + around + string(c) + strings.Repeat("я", n)
 				want := strings.Map(drop, s)
-				if got := withoutControls(s); got != want {
+				if got := WithoutControls(s); got != want {
 					t.Fatalf("%q: got %q, want %q", s, got, want)
 				}
-				if got := withoutControls([]byte(s)); string(got) != want {
+				if got := WithoutControls([]byte(s)); string(got) != want {
 					t.Fatalf("%q as bytes: got %q, want %q", s, got, want)
 				}
 			}
