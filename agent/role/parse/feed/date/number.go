@@ -1,15 +1,10 @@
 package date
 
-import "strings"
-
 // readNumber parses a number and its neighbors that belong to it.
 func (r *parser) readNumber(i int) int {
 	n := r.readClock(i)
 	if n == 0 {
 		n = r.readUnit(i)
-	}
-	if n == 0 {
-		n = r.readISO(i)
 	}
 	if n == 0 {
 		n = r.readPointedClock(i)
@@ -18,61 +13,12 @@ func (r *parser) readNumber(i int) int {
 		n = r.readTriple(i)
 	}
 	if n == 0 {
-		n = r.readCompact(i)
+		n = r.readForm(i)
 	}
 	if n == 0 {
 		n = r.readUnplaced(i)
 	}
 	return n
-}
-
-// readISO parses the forms of an ISO 8601 day other than year, month and day: 2026-W10-3, 2026W103, 2026-W10,
-// 2026-063, 2026-03.
-func (r *parser) readISO(i int) int {
-	t, n := &r.tokens, 1
-	if t.digitsAt(i) != 4 {
-		return 0
-	}
-	year := t.at(i).value
-	if t.charAt(i+n) == '-' && t.adjacent(i+n) && t.adjacent(i+n+1) {
-		n++
-	}
-	switch next := t.at(i + n); {
-	case next.kind == word && strings.EqualFold(next.text, "W") && t.adjacent(i+n):
-		return r.readWeek(i, n+1)
-	case n == 1 || r.endsInDash(i+n):
-		return 0
-	case t.digitsAt(i+n) == 3:
-		c, ok := ofOrdinal(year, next.value)
-		return r.setDay(c, ok, n+1)
-	case t.digitsAt(i+n) == 2 && r.tokens.n == i+n+1 && !r.hasClock: // a month has no clock
-		return r.setDay(civil{year, next.value, 1}, true, n+1)
-	}
-	return 0
-}
-
-// endsInDash reports whether a dash follows the token at i without a space.
-func (r *parser) endsInDash(i int) bool {
-	return r.tokens.charAt(i+1) == '-' && r.tokens.adjacent(i+1)
-}
-
-// readWeek parses the rest of a week, n tokens after the year at i.
-func (r *parser) readWeek(i, n int) int {
-	t := &r.tokens
-	week, day := t.at(i+n).value, 1
-	switch {
-	case !t.adjacent(i + n):
-		return 0
-	case t.digitsAt(i+n) == 3:
-		week, day = week/10, week%10
-	case t.digitsAt(i+n) != 2:
-		return 0
-	case t.charAt(i+n+1) == '-' && t.digitsAt(i+n+2) == 1 && t.adjacent(i+n+1) && t.adjacent(i+n+2):
-		day = t.at(i + n + 2).value
-		n += 2
-	}
-	c, ok := ofWeek(t.at(i).value, week, day)
-	return r.setDay(c, ok, n+1)
 }
 
 // readTriple parses three numbers with the same separator: a day, whose order is resolved after all tokens
@@ -102,21 +48,18 @@ func (r *parser) readTriple(i int) int {
 	return 5
 }
 
-// readCompact parses a day without separators: 20260304 or 2026063.
-func (r *parser) readCompact(i int) int {
-	value := r.tokens.at(i).value
-	switch r.tokens.digitsAt(i) {
-	case 7:
-		c, ok := ofOrdinal(value/1000, value%1000)
-		return r.setDay(c, ok, 1)
-	case 8:
-		return r.setDay(civil{value / 1e4, value / 100 % 100, value % 100}, true, 1)
-	case 14:
-		text := r.tokens.at(i).text
-		if !r.setCompactClock(text[8:]) {
+// readForm parses a day of the table [forms].
+func (r *parser) readForm(i int) int {
+	for _, f := range forms {
+		d, n := r.tokens.match(f.pattern, i)
+		switch next := i + n; {
+		case n == 0, f.before == noDash && r.tokens.charAt(next) == '-' && r.tokens.adjacent(next), f.before == end && (next < r.tokens.n || r.hasClock):
+			continue
+		case d.clock != "" && !r.setCompactClock(d.clock):
 			return 0
 		}
-		return r.setDay(civil{number(text[:4]), number(text[4:6]), number(text[6:8])}, true, 1)
+		day, ok := d.day(f.pattern)
+		return r.setDay(day, ok, n)
 	}
 	return 0
 }

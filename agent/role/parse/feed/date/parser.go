@@ -119,3 +119,54 @@ func (r *parser) readComment(i int) int {
 	}
 	return 0
 }
+
+// readOffset parses +0300, +03:00, +03, +3 or +5:30 after a clock. After a day it must have four digits and
+// follow white space.
+func (r *parser) readOffset(i int) int {
+	t := &r.tokens
+	first, length := t.at(i+1), t.digitsAt(i+1)
+	if length == 0 || !t.adjacent(i+1) || r.zone.offset {
+		return 0
+	}
+	if !r.hasClock && !(t.at(i).spaced && length == 4 && r.hasWholeDay()) {
+		return 0
+	}
+	h, m, n := first.value, 0, 2
+	switch {
+	case length > 4:
+		return 0
+	case length > 2:
+		h, m = first.value/100, first.value%100
+	case t.charAt(i+2) == ':' && t.adjacent(i+2) && t.adjacent(i+3):
+		if t.digitsAt(i+3) != 2 {
+			return 0
+		}
+		m, n = t.at(i+3).value, 4
+	}
+	if length <= 2 && r.endsRange(i) {
+		return 0
+	}
+	minutes, ok := offset(t.charAt(i), h, m)
+	if !ok {
+		return 0
+	}
+	r.zone.known, r.zone.offset, r.zone.minutes = true, true, minutes
+	return n
+}
+
+// endsRange reports whether the minus at i may separate two clocks of a range, as in 10:00-12:00 or 10:00-12.
+// After seconds, after a T before the clock, or after white space it starts an offset.
+func (r *parser) endsRange(i int) bool {
+	return r.tokens.charAt(i) == '-' && !r.hasSeconds && !r.hasT &&
+		r.tokens.adjacent(i) && r.tokens.at(i-1).kind == digits
+}
+
+// setZone sets the zone from a name of n tokens. A second name must have the same meaning.
+func (r *parser) setZone(z zone, n int) int {
+	if r.zone.named && r.zone.name != z {
+		return 0
+	}
+	r.zone.known, r.zone.named, r.zone.name = true, true, z
+	r.zone.nameFirst = !r.zone.offset
+	return n
+}
