@@ -37,11 +37,6 @@ func (c *column) of(doc uint32) []uint32 {
 	return c.value[c.start[doc]:c.start[doc+1]]
 }
 
-// facetFields are the fields of [storage.FacetNames].
-var facetFields = map[string]string{
-	"category": fieldCategory, "topic": fieldTopic, "feed": fieldFeed, "language": fieldLanguage, "day": fieldDate, "sentiment": fieldSentiment,
-}
-
 // A columnCache caches the columns of segments by segment ID. Callers hold the lock refreshing; values may be
 // read at any time.
 type columnCache struct {
@@ -102,7 +97,7 @@ func (c *columnCache) readColumns(seg segmentapi.Segment) (*columns, error) {
 		return nil, err
 	}
 	for i, name := range storage.FacetNames {
-		facet, err := readColumn(seg, facetFields[name], &c.values[i])
+		facet, err := readColumn(seg, fieldOfFacet(name), &c.values[i])
 		if err != nil {
 			return nil, err
 		}

@@ -12,33 +12,49 @@ import (
 	"feedmesh/storage"
 )
 
-// The keyword fields of a document: their terms are whole values.
+// A keywordField is a field of a document whose terms are whole values.
+type keywordField struct {
+	name    string
+	options bleveindex.FieldIndexingOptions
+	matches query.Field                       // the searched field with these values, if any
+	facet   string                            // the name in [storage.FacetNames], if any
+	values  func(*storage.IndexItem) []string // of an item; nil for fields of stories
+}
+
+// Keyword fields that searches, stamps or stories name. All others are only in keywordFields.
 const (
-	fieldFeed      = "feed"
-	fieldCategory  = "category"
-	fieldTopic     = "topic"
 	fieldFlag      = "flag"
-	fieldLanguage  = "language"
-	fieldHost      = "host"
 	fieldStory     = "story"
-	fieldSentiment = "sentiment" // see [storage.SentimentOf]
-	fieldKind      = "kind"      // see kindOf and kindTold
-	fieldStanding  = "standing"  // a hexadecimal digit, see standing
+	fieldKind      = "kind"      // see kindOf and kindStory
+	fieldStanding  = "standing"  // a hexadecimal digit, see baseProminence
 	fieldPublished = "published" // see sortable
-	fieldDate      = "date"      // day of publication, as the facet has it
 	fieldDay       = "day"       // see dayOf
 	fieldStamp     = "stamp"     // see stampOf
 	fieldTitleWord = "titleword" // words of titles, to suggest
 )
 
-// keywordFields are these fields except the words of titles, plus the field of stories.
-var keywordFields = [...]struct {
-	name    string
-	options bleveindex.FieldIndexingOptions
-}{
-	{fieldFeed, shared}, {fieldCategory, shared}, {fieldTopic, shared}, {fieldFlag, shared}, {fieldLanguage, shared},
-	{fieldHost, shared}, {fieldStory, lone}, {fieldSentiment, shared}, {fieldKind, shared}, {fieldStanding, shared},
-	{fieldPublished, lone | bleveindex.DocValues}, {fieldDate, shared}, {fieldDay, shared}, {fieldStamp, lone}, {fieldBoost, lone},
+// keywordFields are all of them except the words of titles. A new one, or another form of values, needs another
+// format.
+var keywordFields = [...]keywordField{
+	{"feed", shared, query.Feed, "feed", func(it *storage.IndexItem) []string { return []string{it.FeedID} }},
+	{"category", shared, query.Category, "category", func(it *storage.IndexItem) []string { return it.Categories }},
+	{"topic", shared, query.Topic, "topic", func(it *storage.IndexItem) []string { return it.Topics }},
+	{fieldFlag, shared, "", "", func(it *storage.IndexItem) []string { return it.Flags }},
+	{"language", shared, query.Language, "language", func(it *storage.IndexItem) []string { return []string{it.Language} }},
+	{"host", shared, query.Host, "", func(it *storage.IndexItem) []string { return query.Hosts(it.URL) }},
+	{fieldStory, lone, query.Story, "", func(it *storage.IndexItem) []string { return []string{it.StoryID} }},
+	{"sentiment", shared, "", "sentiment", func(it *storage.IndexItem) []string { return []string{storage.SentimentOf(it.Sentiment)} }},
+	{fieldKind, shared, "", "", func(it *storage.IndexItem) []string {
+		return []string{kindOf(it.Spam, it.DuplicateOf != "", slices.Contains(it.Flags, storage.FlagMuted))}
+	}},
+	{fieldStanding, shared, "", "", func(it *storage.IndexItem) []string {
+		return []string{strconv.FormatInt(int64(baseProminence(it)), 16)}
+	}},
+	{fieldPublished, lone | bleveindex.DocValues, "", "", func(it *storage.IndexItem) []string { return []string{sortable(it.Published)} }},
+	{"date", shared, "", "day", func(it *storage.IndexItem) []string { return []string{it.Published.UTC().Format(time.DateOnly)} }},
+	{fieldDay, shared, "", "", func(it *storage.IndexItem) []string { return []string{dayOf(it.FirstSeen)} }},
+	{fieldStamp, lone, "", "", func(it *storage.IndexItem) []string { return []string{stampOf(&it.Item)} }},
+	{fieldBoost, lone, "", "", nil},
 }
 
 // Most terms of a lone field occur in one document. Zapx stores such a term smallest and reads it fastest,
@@ -48,33 +64,29 @@ const (
 	shared = bleveindex.IndexField | bleveindex.SkipFreqNorm
 )
 
+// fieldOfFacet returns the name of the field that a facet counts.
+func fieldOfFacet(facet string) string {
+	return keywordFields[slices.IndexFunc(keywordFields[:], func(f keywordField) bool { return f.facet == facet })].name
+}
+
 // documentOf converts an item to the document that bleve indexes. Bleve's own mapping of structs would store
 // and index far more.
 func documentOf(it *storage.IndexItem) *document.Document {
-	return newDocument(it, map[string][]string{
-		fieldFeed:      {it.FeedID},
-		fieldCategory:  it.Categories,
-		fieldTopic:     it.Topics,
-		fieldFlag:      it.Flags,
-		fieldLanguage:  {it.Language},
-		fieldHost:      query.Hosts(it.URL),
-		fieldStory:     {it.StoryID},
-		fieldSentiment: {storage.SentimentOf(it.Sentiment)},
-		fieldKind:      {kindOf(it.Spam, it.DuplicateOf != "", slices.Contains(it.Flags, storage.FlagMuted))},
-		fieldStanding:  {strconv.FormatInt(int64(baseProminence(it)), 16)},
-		fieldPublished: {sortable(it.Published)},
-		fieldDate:      {it.Published.UTC().Format(time.DateOnly)},
-		fieldDay:       {dayOf(it.FirstSeen)},
-		fieldStamp:     {stampOf(&it.Item)},
+	return newDocument(it, func(f *keywordField) []string {
+		if f.values == nil {
+			return nil
+		}
+		return f.values(it)
 	})
 }
 
 // newDocument returns a document with the ID and words of an item, and with values. It always has all fields:
 // a merge copies segments with equal fields, and must rewrite others.
-func newDocument(it *storage.IndexItem, values map[string][]string) *document.Document {
+func newDocument(it *storage.IndexItem, values func(*keywordField) []string) *document.Document {
 	doc := document.NewDocument(it.ID)
-	for _, field := range keywordFields {
-		doc.AddField(&keywords{name: field.name, options: field.options, values: values[field.name]})
+	for i := range keywordFields {
+		field := &keywordFields[i]
+		doc.AddField(&keywords{name: field.name, options: field.options, values: values(field)})
 	}
 	suggested := &keywords{name: fieldTitleWord, options: shared}
 	for _, field := range wordFields {

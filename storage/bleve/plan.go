@@ -111,22 +111,18 @@ func costOf(p part) int {
 	return 1
 }
 
+// is compiles the condition that a field has a value.
 func (p *planner) is(is query.FieldEquals) part {
 	switch is.Field {
-	case query.Feed:
-		return anyOf{fieldFeed, []string{is.Value}}
-	case query.Category:
-		return anyOf{fieldCategory, []string{is.Value}}
-	case query.Topic:
-		return anyOf{fieldTopic, p.topicsLike(is.Value)}
-	case query.Language:
-		return anyOf{fieldLanguage, []string{is.Value}}
-	case query.Host:
-		return anyOf{fieldHost, []string{is.Value}}
-	case query.Story:
-		return anyOf{fieldStory, []string{is.Value}}
 	case query.Flag:
 		return flagged(is.Value)
+	case query.Topic:
+		return anyOf{fieldOfFacet("topic"), p.topicsLike(is.Value)}
+	}
+	for _, field := range keywordFields {
+		if field.matches == is.Field && is.Field != "" {
+			return anyOf{field.name, []string{is.Value}}
+		}
 	}
 	return oneOf{}
 }

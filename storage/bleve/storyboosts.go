@@ -93,11 +93,12 @@ func write(batch *upstream.Batch, steps map[string]uint8) error {
 			continue
 		}
 		storyDoc := storage.IndexItem{Item: storage.Item{ID: id}}
-		doc := newDocument(&storyDoc, map[string][]string{
+		values := map[string][]string{
 			fieldKind: {kindStory}, fieldBoost: {story + string('0'+rune(n))},
 			// Zapx panics on a segment without a value of a field that has document values (v17.2.3).
 			fieldPublished: {sortable(time.Time{})},
-		})
+		}
+		doc := newDocument(&storyDoc, func(f *keywordField) []string { return values[f.name] })
 		if err := batch.IndexAdvanced(doc); err != nil {
 			return err
 		}
