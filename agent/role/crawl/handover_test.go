@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse"
 	"feedmesh/agent/role/work"
@@ -29,7 +30,7 @@ func TestBodyCache_PassesBodiesFromCrawlToParse(t *testing.T) {
 	t.Cleanup(client.Close)
 	out, news := &worktest.Outbox{}, &worktest.Outbox{}
 	env := &work.Env{
-		Store: worktest.StoreWith(t, site.URL), Fetch: client, Metrics: prometheus.NewRegistry(),
+		Mesh: new(mesh.Mesh), Store: worktest.StoreWith(t, site.URL), Fetch: client, Metrics: prometheus.NewRegistry(),
 		Config: config.Config{Crawl: config.Crawl{Parallel: 1, MaxBody: 20 << 20}},
 	}
 	defer env.Bodies.AddReader()()
