@@ -44,6 +44,7 @@ test: engines lint build-others
     go test -timeout 14m ./tests $(go list ./... | grep -E '{{ unraced }}' | grep -v /tests/faults)
     go test -timeout 14m ./tests/faults
     go test -C tools/bench ./...
+    tests/vulnerabilities --again
 
 # break a mesh of real servers in every way there is, each for so long: prints a table
 faults time="10m" *flags: engines

@@ -22,12 +22,13 @@ func Folder(t testing.TB, names ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	root := dir // of the outermost module
 	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
+			root = dir
 		}
 	}
-	folder := filepath.Join(append([]string{filepath.Dir(dir), "shared", "data"}, names...)...)
+	folder := filepath.Join(append([]string{filepath.Dir(root), "shared", "data"}, names...)...)
 	if _, err := os.Stat(folder); err != nil {
 		t.Skipf("NOT TESTED: there is no corpus here: %v", err)
 	}

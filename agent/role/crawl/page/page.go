@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"codeberg.org/readeck/go-readability"
+	"codeberg.org/readeck/go-readability/v2"
 	"golang.org/x/net/html"
 )
 
@@ -63,12 +63,19 @@ func Extract(body []byte, contentType string, address *url.URL) (found Article, 
 	if err != nil {
 		return Article{}, fmt.Errorf("extract the article: %w", err)
 	}
-	if strings.TrimSpace(a.TextContent) == "" {
+	if a.Node == nil {
+		return Article{}, ErrNoArticle
+	}
+	var text, markup strings.Builder
+	if err := errors.Join(a.RenderText(&text), a.RenderHTML(&markup)); err != nil {
+		return Article{}, fmt.Errorf("render the article: %w", err)
+	}
+	if strings.TrimSpace(text.String()) == "" {
 		return Article{}, ErrNoArticle
 	}
 	return Article{
-		Title: cleanText(a.Title), HTML: cleanText(a.Content), Text: cleanText(a.TextContent), Image: absolute(address, a.Image),
-		Byline: cleanText(a.Byline), Language: cleanText(a.Language), Published: published,
+		Title: cleanText(a.Title()), HTML: cleanText(markup.String()), Text: cleanText(text.String()), Image: absolute(address, a.ImageURL()),
+		Byline: cleanText(a.Byline()), Language: cleanText(a.Language()), Published: published,
 	}, nil
 }
 

@@ -1,4 +1,5 @@
-package language
+// Package language measures language detection on real texts beside whatlanggo.
+package language_test
 
 import (
 	"bytes"
@@ -18,8 +19,12 @@ import (
 	"github.com/mmcdole/gofeed"
 	"golang.org/x/net/html"
 
+	"feedmesh/classify/language"
 	"feedmesh/tests/corpus"
 )
+
+// maxText is how many bytes of a text package language looks at.
+const maxText = 1 << 10
 
 // A labelled text has a known language.
 type labelled struct {
@@ -106,12 +111,12 @@ func (t tally) String() string {
 
 func (s *score) count(t *testing.T, l labelled, text string) {
 	s.all++
-	alone, sure := Detect(text, "")
+	alone, sure := language.Detect(text, "")
 	s.alone.add(alone, l.lang)
 	if sure {
 		s.sure.add(alone, l.lang)
 	}
-	withPrior, _ := Detect(text, l.lang)
+	withPrior, _ := language.Detect(text, l.lang)
 	s.withPrior.add(withPrior, l.lang)
 	if withPrior != l.lang {
 		t.Logf("%s: got %q, want %s: %.60q", l.from, withPrior, l.lang, text)
@@ -120,9 +125,9 @@ func (s *score) count(t *testing.T, l labelled, text string) {
 	if l.lang == lie {
 		lie = "de"
 	}
-	wrongPrior, _ := Detect(text, lie)
+	wrongPrior, _ := language.Detect(text, lie)
 	s.wrongPrior.add(wrongPrior, l.lang)
-	s.old.add(whatlanggo.DetectLang(head(text)).Iso6391(), l.lang)
+	s.old.add(whatlanggo.DetectLang(strings.ToValidUTF8(text[:min(len(text), maxText)], "")).Iso6391(), l.lang)
 }
 
 // signals are words that occur in almost every text of a language and in none of the other languages.
@@ -215,7 +220,7 @@ func feedTexts(t *testing.T, root string) []labelled {
 		for _, e := range f.Items {
 			all.WriteString(e.Title + "\n" + plain(body(e)) + "\n")
 		}
-		declared := Normalize(f.Language)
+		declared := language.Normalize(f.Language)
 		lang, first, second := signalled(all.String())
 		if asian := eastern(all.String()); asian != "" {
 			lang, first, second = asian, 1000, 0
