@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -30,7 +31,7 @@ func (c *duplicatesCommand) Run(ctx context.Context, p *program) error {
 	if c.ID == "" {
 		return usageError("item ID is empty; agent search prints the IDs of items")
 	}
-	found, err := client.Duplicates(ctx, c.ID)
+	found, err := service.Call(ctx, client, wire.ListDuplicates, wire.ByID{ID: c.ID})
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (c *explainCommand) Run(ctx context.Context, p *program) error {
 	if c.ID == "" || c.With == "" {
 		return usageError("item ID is empty; agent search prints the IDs of items")
 	}
-	found, err := client.Explain(ctx, c.ID, c.With)
+	found, err := service.Call(ctx, client, wire.ExplainItems, wire.ExplainItemsRequest{ID: c.ID, With: c.With})
 	if err != nil {
 		return err
 	}

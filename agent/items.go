@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 )
@@ -40,7 +41,7 @@ func (c *showItemCommand) Run(ctx context.Context, p *program) error {
 	if c.ID == "" {
 		return usageError("item ID is empty; agent search prints the IDs of items")
 	}
-	item, err := client.Item(ctx, c.ID)
+	item, err := service.Call(ctx, client, wire.GetItem, wire.ByID{ID: c.ID})
 	if err != nil {
 		return err
 	}

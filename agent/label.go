@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -41,9 +42,9 @@ func (c *labelCommand) Run(ctx context.Context, p *program) error {
 	}
 	var item wire.ItemView
 	if c.Forget {
-		item, err = client.UnlabelItem(ctx, c.ID)
+		item, err = service.Call(ctx, client, wire.UnlabelItem, wire.ByID{ID: c.ID})
 	} else {
-		item, err = client.LabelItem(ctx, c.ID, correction)
+		item, err = service.Call(ctx, client, wire.LabelItem, wire.LabelItemRequest{ID: c.ID, Body: correction})
 	}
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ Later clustering does not undo a manual split.`
 // Run implements the command.
 func (c *storiesSplitCommand) Run(ctx context.Context, p *program) error {
 	return c.editStory(p, c.ID, func(client *service.Client) (wire.StoryView, error) {
-		return client.SplitStory(ctx, c.ID, wire.SplitRequest{EventID: c.Event, ItemID: c.Item})
+		return service.Call(ctx, client, wire.SplitStory, wire.SplitStoryRequest{ID: c.ID, Body: wire.SplitRequest{EventID: c.Event, ItemID: c.Item}})
 	})
 }
 
@@ -53,7 +53,9 @@ func (c *storiesJoinCommand) Run(ctx context.Context, p *program) error {
 	if c.Other == "" {
 		return usageError("story ID is empty; agent stories list prints the IDs of stories")
 	}
-	return c.editStory(p, c.ID, func(client *service.Client) (wire.StoryView, error) { return client.JoinStories(ctx, c.ID, c.Other) })
+	return c.editStory(p, c.ID, func(client *service.Client) (wire.StoryView, error) {
+		return service.Call(ctx, client, wire.JoinStories, wire.JoinStoriesRequest{ID: c.ID, Body: wire.JoinRequest{StoryID: c.Other}})
+	})
 }
 
 // editStory applies a manual edit to a story and prints the result.

@@ -80,7 +80,7 @@ func (c *storiesListCommand) list(ctx context.Context, client *service.Client) (
 	found := wire.StoryPage{Stories: []wire.StoryBrief{}}
 	for {
 		s.Limit = min(c.Limit-len(found.Stories), storage.MaxLimit)
-		page, err := client.Stories(ctx, s)
+		page, err := service.Call(ctx, client, wire.ListStories, s)
 		if err != nil {
 			return found, err
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -30,7 +31,7 @@ func (c *storiesShowCommand) Run(ctx context.Context, p *program) error {
 	if c.ID == "" {
 		return usageError("story ID is empty; agent stories list prints the IDs of stories")
 	}
-	story, err := client.Story(ctx, c.ID)
+	story, err := service.Call(ctx, client, wire.GetStory, wire.ByID{ID: c.ID})
 	if err != nil {
 		return err
 	}

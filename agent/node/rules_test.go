@@ -149,7 +149,7 @@ func (r *running) newestHasParagraphs() bool {
 	if err != nil || len(found.Items) != 1 {
 		r.t.Fatalf("got %+v, %v; want an item", found, err)
 	}
-	item, err := r.Item(r.t.Context(), found.Items[0].ID)
+	item, err := service.Call(r.t.Context(), r.Client, wire.GetItem, wire.ByID{ID: found.Items[0].ID})
 	if err != nil {
 		r.t.Fatal(err)
 	}

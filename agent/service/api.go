@@ -86,6 +86,12 @@ type Server struct {
 	Trials  *Trials
 	Jobs    *Jobs
 
+	Items       *Items
+	Corrections *Corrections
+	Duplicates  *Duplicates
+	Stories     *Stories
+	StoryEdits  *StoryEdits
+
 	importReady chan struct{} // notifies RunImports of a new import
 	bulkSlots   chan struct{} // semaphore of concurrent bulk changes
 	fetchTests  runningTests  // running fetch tests
@@ -101,22 +107,22 @@ type Server struct {
 	tokens         *access.TokenStore
 	requestLimiter *access.Limiter // by client
 	failedLogins   *access.Limiter // failed authentications, by address
-
-	editTimeout time.Duration // for the store to show a manual edit of a story
 }
 
 // New returns a server.
 func New(d Deps) *Server {
 	c := &core{Deps: d}
 	tokens := access.NewTokenStore(d.Store, d.Token)
+	stories, edits := &Stories{c}, &editor{c, defaultEditTimeout}
 	return &Server{
 		core: c, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens}, Rules: &Rules{c},
 		Trials: &Trials{core: c, slots: make(chan struct{}, maxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
+		Items: &Items{c}, Corrections: &Corrections{c}, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		importReady: make(chan struct{}, 1),
 		bulkSlots:   make(chan struct{}, maxBulks), comparisons: make(chan struct{}, 1),
 		tokens: tokens, failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
 		requestLimiter: access.NewLimiter(float64(d.RequestsPerClient), burst*d.RequestsPerClient),
-		storeSlots:     make(chan struct{}, maxStoreSearches), editTimeout: defaultEditTimeout, streams: newStreams(),
+		storeSlots:     make(chan struct{}, maxStoreSearches), streams: newStreams(),
 	}
 }
 
@@ -144,14 +150,11 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	s.exportRoutes(api)
 	s.discoverRoutes(api)
 	s.searchRoutes(api)
-	s.itemRoutes(api)
 	s.similarRoutes(api)
 	s.suggestRoutes(api)
 	s.meshRoutes(api)
 	s.quarantineRoutes(api)
 	s.spamRoutes(api)
-	s.correctionRoutes(api)
-	s.storyRoutes(api)
 	s.reindexRoutes(api)
 	s.statisticsRoutes(api)
 	s.eventRoutes(api)
@@ -202,14 +205,11 @@ func (s *Server) problem(err error) error {
 	if p := asProblem(err); p != nil {
 		return p
 	}
-	var conflict *ConflictError
 	var list *InvalidListError
 	var syntaxErr *query.SyntaxError
 	switch {
 	case errors.As(err, &syntaxErr):
 		return queryError(err, syntaxErr)
-	case errors.As(err, &conflict):
-		return huma.Error409Conflict(conflict.Reason)
 	case errors.Is(err, storage.ErrNotFound), errors.Is(err, mesh.ErrNoTask):
 		return huma.Error404NotFound(err.Error())
 	case errors.Is(err, storage.ErrConflict), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):

@@ -55,11 +55,6 @@ func (c *Client) Suggest(ctx context.Context, prefix string, limit int) (wire.Su
 	return call[wire.Suggestions](ctx, c, "GET", "/api/suggest", q, nil)
 }
 
-// Item returns one item with its text.
-func (c *Client) Item(ctx context.Context, id string) (wire.ItemView, error) {
-	return call[wire.ItemView](ctx, c, "GET", "/api/items/"+url.PathEscape(id), nil, nil)
-}
-
 // Status returns the state of the mesh.
 func (c *Client) Status(ctx context.Context) (wire.Status, error) {
 	return call[wire.Status](ctx, c, "GET", "/api/status", nil, nil)

@@ -71,7 +71,7 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 			_, err := c.Search(ctx, wire.Search{Query: "a b", After: day, Limit: 5, Spam: true})
 			return err
 		}},
-		{"GET /api/items/a", func() error { _, err := c.Item(ctx, "a"); return err }},
+		{"GET /api/items/a", func() error { _, err := Call(ctx, c, wire.GetItem, wire.ByID{ID: "a"}); return err }},
 		{"GET /api/status", func() error { _, err := c.Status(ctx); return err }},
 		{"GET /api/quarantine?after=7&limit=5", func() error { _, err := c.Quarantine(ctx, 7, 5); return err }},
 		{"GET /api/quarantine/7", func() error { _, err := c.Quarantined(ctx, 7); return err }},
@@ -98,19 +98,40 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 			return err
 		}},
 		{"GET /api/stories?after=2026-01-31T00%3A00%3A00Z&category=c&language=en&limit=5&sort=newest&sources=3&topic=t", func() error {
-			_, err := c.Stories(ctx, wire.StorySearch{Language: "en", Category: "c", Topic: "t", After: day, Sources: 3, Sort: "newest", Limit: 5})
+			_, err := Call(ctx, c, wire.ListStories, wire.StorySearch{Language: "en", Category: "c", Topic: "t", After: day, Sources: 3, Sort: "newest", Limit: 5})
 			return err
 		}},
-		{"GET /api/stories/a", func() error { _, err := c.Story(ctx, "a"); return err }},
-		{"POST /api/stories/a/split", func() error { _, err := c.SplitStory(ctx, "a", wire.SplitRequest{EventID: "e"}); return err }},
-		{"POST /api/stories/a/join", func() error { _, err := c.JoinStories(ctx, "a", "b"); return err }},
-		{"GET /api/bursts?limit=5&of=topic", func() error { _, err := c.Bursts(ctx, "topic", 5); return err }},
-		{"GET /api/items/a/duplicates", func() error { _, err := c.Duplicates(ctx, "a"); return err }},
-		{"GET /api/items/a/related?limit=5", func() error { _, err := c.Related(ctx, "a", 5); return err }},
-		{"GET /api/items/a/explain?with=b", func() error { _, err := c.Explain(ctx, "a", "b"); return err }},
-		{"PUT /api/items/a/duplicate", func() error { _, err := c.SetDuplicate(ctx, "a", "b"); return err }},
-		{"DELETE /api/items/a/duplicate", func() error { _, err := c.ClearDuplicate(ctx, "a"); return err }},
-		{"POST /api/items/a/clicks", func() error { return c.ClickItem(ctx, "a", 3) }},
+		{"GET /api/stories/a", func() error { _, err := Call(ctx, c, wire.GetStory, wire.ByID{ID: "a"}); return err }},
+		{"POST /api/stories/a/split", func() error {
+			_, err := Call(ctx, c, wire.SplitStory, wire.SplitStoryRequest{ID: "a", Body: wire.SplitRequest{EventID: "e"}})
+			return err
+		}},
+		{"POST /api/stories/a/join", func() error {
+			_, err := Call(ctx, c, wire.JoinStories, wire.JoinStoriesRequest{ID: "a", Body: wire.JoinRequest{StoryID: "b"}})
+			return err
+		}},
+		{"GET /api/bursts?limit=5&of=topic", func() error {
+			_, err := Call(ctx, c, wire.ListBursts, wire.ListBurstsRequest{Of: "topic", Limit: 5})
+			return err
+		}},
+		{"GET /api/items/a/duplicates", func() error { _, err := Call(ctx, c, wire.ListDuplicates, wire.ByID{ID: "a"}); return err }},
+		{"GET /api/items/a/related?limit=5", func() error {
+			_, err := Call(ctx, c, wire.ListRelated, wire.ListRelatedRequest{ID: "a", Limit: 5})
+			return err
+		}},
+		{"GET /api/items/a/explain?with=b", func() error {
+			_, err := Call(ctx, c, wire.ExplainItems, wire.ExplainItemsRequest{ID: "a", With: "b"})
+			return err
+		}},
+		{"PUT /api/items/a/duplicate", func() error {
+			_, err := Call(ctx, c, wire.RepeatItem, wire.RepeatItemRequest{ID: "a", Body: wire.Repetition{Of: "b"}})
+			return err
+		}},
+		{"DELETE /api/items/a/duplicate", func() error { _, err := Call(ctx, c, wire.DifferItem, wire.ByID{ID: "a"}); return err }},
+		{"POST /api/items/a/clicks", func() error {
+			_, err := Call(ctx, c, wire.ClickItem, wire.ClickItemRequest{ID: "a", Body: wire.Clicks{Count: 3}})
+			return err
+		}},
 		{"GET /readyz", func() error { _, err := c.Ready(ctx); return err }},
 	}
 	for _, call := range cases {

@@ -29,8 +29,14 @@ type FieldError struct {
 	Message string
 }
 
-// Error returns the message.
-func (e *Error) Error() string { return e.Message }
+// Error returns the message and the errors in single parts.
+func (e *Error) Error() string {
+	words := e.Message
+	for i, f := range e.Fields {
+		words += [2]string{": ", "; "}[min(i, 1)] + f.Message
+	}
+	return words
+}
 
 // errorf returns an error of a kind.
 func errorf(k Kind, format string, args ...any) *Error {

@@ -11,28 +11,17 @@ import (
 	"feedmesh/storage"
 )
 
-func (s *Server) explainItems(ctx context.Context, in *struct {
-	ID   string `path:"id" maxLength:"64"`
-	With string `query:"with" required:"true" minLength:"1" maxLength:"64" doc:"ID of the other item."`
-}) (*body[wire.Explanation], error) {
-	explanation, err := s.Explain(ctx, in.ID, in.With)
-	if err != nil {
-		return nil, s.problem(err)
-	}
-	return &body[wire.Explanation]{Body: explanation}, nil
-}
-
 // Explain compares two items. It returns [storage.ErrNotFound] if either does not exist.
-func (s *Server) Explain(ctx context.Context, id, with string) (wire.Explanation, error) {
-	a, err := storage.ItemByID(ctx, s.Store, id)
+func (i *Items) Explain(ctx context.Context, in wire.ExplainItemsRequest) (wire.Explanation, error) {
+	a, err := storage.ItemByID(ctx, i.Store, in.ID)
 	if err != nil {
-		return wire.Explanation{}, fmt.Errorf("item %s: %w", id, err)
+		return wire.Explanation{}, fmt.Errorf("item %s: %w", in.ID, err)
 	}
-	b, err := storage.ItemByID(ctx, s.Store, with)
+	b, err := storage.ItemByID(ctx, i.Store, in.With)
 	if err != nil {
-		return wire.Explanation{}, fmt.Errorf("item %s: %w", with, err)
+		return wire.Explanation{}, fmt.Errorf("item %s: %w", in.With, err)
 	}
-	titles := s.titles(ctx)
+	titles := i.titles(ctx)
 	e := wire.Explanation{
 		Item: briefOf(a, titles), With: briefOf(b, titles), Repeat: firstID(a) == firstID(b),
 		SameEvent: a.EventID != "" && a.EventID == b.EventID, SameStory: a.StoryID != "" && a.StoryID == b.StoryID,
@@ -47,14 +36,6 @@ func (s *Server) Explain(ctx context.Context, id, with string) (wire.Explanation
 	e.Sentences = append(repetition(e), comparison(e, l.Reason())...)
 	e.Sentences = append(e.Sentences, belonging(e)...)
 	return e, nil
-}
-
-// firstID returns the ID of an item's original, or its own.
-func firstID(i storage.Item) string {
-	if i.DuplicateOf != "" {
-		return i.DuplicateOf
-	}
-	return i.ID
 }
 
 // repetition states whether one item is a duplicate of the other, and the reason.

@@ -1,9 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -47,12 +49,18 @@ func handle[In, Out any](o wire.Operation[In, Out], serve func(context.Context, 
 				return &documentAnswer{ContentType: d.Type, ETag: d.ETag, Body: d.Data}, nil
 			})
 		default:
+			if o.Pending != nil {
+				described.Responses = acceptedResponse[Out](api)
+			}
 			huma.Register(api, described, func(ctx context.Context, in *In) (*jsonAnswer[Out], error) {
 				out, err := answer(ctx, in)
 				if err != nil {
 					return nil, err
 				}
-				a := &jsonAnswer[Out]{Body: out}
+				a := &jsonAnswer[Out]{Status: cmp.Or(o.Status, http.StatusOK), Body: out}
+				if o.Pending != nil && o.Pending(out) {
+					a.Status = http.StatusAccepted
+				}
 				if o.NoStore {
 					a.CacheControl = "no-store"
 				}
@@ -63,8 +71,17 @@ func handle[In, Out any](o wire.Operation[In, Out], serve func(context.Context, 
 }
 
 type jsonAnswer[T any] struct {
+	Status       int
 	CacheControl string `header:"Cache-Control"`
 	Body         T
+}
+
+// acceptedResponse describes the response of an operation that is not applied yet.
+func acceptedResponse[T any](api huma.API) map[string]*huma.Response {
+	schema := api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, "")
+	return map[string]*huma.Response{"202": {
+		Description: "Accepted: the edit is not applied yet", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}},
+	}}
 }
 
 type documentAnswer struct {

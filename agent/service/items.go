@@ -4,44 +4,26 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
-func (s *Server) itemRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/items/{id}", "get-item", "One item, whole", 404, 503),
-		func(ctx context.Context, in *byID) (*body[wire.ItemView], error) {
-			item, err := s.Item(ctx, in.ID)
-			if err != nil {
-				return nil, s.problem(err)
-			}
-			return &body[wire.ItemView]{Body: item}, nil
-		})
-}
+// Items answers requests about items.
+type Items struct{ *core }
 
-// Item returns one item with its text.
-func (s *Server) Item(ctx context.Context, id string) (wire.ItemView, error) {
-	item, err := storage.ItemByID(ctx, s.Store, id)
+// Get returns one item with its text.
+func (i *Items) Get(ctx context.Context, in wire.ByID) (wire.ItemView, error) {
+	item, err := storage.ItemByID(ctx, i.Store, in.ID)
 	if err != nil {
-		return wire.ItemView{}, fmt.Errorf("item %s: %w", id, err)
+		return wire.ItemView{}, fmt.Errorf("item %s: %w", in.ID, err)
 	}
-	return wire.ItemView{Item: item, FeedTitle: s.titles(ctx)(item.FeedID)}, nil
+	return i.viewOf(ctx, item), nil
 }
 
-// titles returns a function that returns feeds' titles and caches them. A feed without a title is named by
-// its address.
-func (s *Server) titles(ctx context.Context) func(feedID string) string {
-	cached := map[string]string{}
-	return func(id string) string {
-		title, ok := cached[id]
-		if !ok {
-			if f, err := s.Store.Feed(ctx, id); err == nil {
-				title = f.Name()
-			}
-			cached[id] = title
-		}
-		return title
+// Click counts clicks of readers on an item. They raise the rank of its story.
+func (i *Items) Click(ctx context.Context, in wire.ClickItemRequest) (wire.None, error) {
+	if err := i.Store.AddClicks(ctx, in.ID, in.Body.Count); err != nil {
+		return wire.None{}, fmt.Errorf("item %s: %w", in.ID, err)
 	}
+	return wire.None{}, nil
 }

@@ -181,7 +181,7 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 	site, list := aSite(t), listID("https://e.example/\nftp://f.example/\n")
 	w.jobs(t, "done", "waits")
 	w.kernel(t)
-	w.server.editTimeout = time.Millisecond
+	w.server.StoryEdits.timeout = time.Millisecond
 	k1, k3, k5 := w.storyOf("k1"), w.itemOf("k3"), w.storyOf("k5")
 	asked := map[string]bool{}
 	for _, c := range []struct {

@@ -29,5 +29,21 @@ func (s *Server) routes() []route {
 		handle(wire.GetJob, s.Jobs.Read),
 		handle(wire.CancelJob, s.Jobs.Cancel),
 		handle(wire.UndoJob, s.Jobs.Undo),
+
+		handle(wire.GetItem, s.Items.Get),
+		handle(wire.ExplainItems, s.Items.Explain),
+		handle(wire.ClickItem, s.Items.Click),
+		handle(wire.LabelItem, s.Corrections.Label),
+		handle(wire.UnlabelItem, s.Corrections.Unlabel),
+		handle(wire.ListDuplicates, s.Duplicates.List),
+		handle(wire.RepeatItem, s.Duplicates.Set),
+		handle(wire.DifferItem, s.Duplicates.Clear),
+
+		handle(wire.ListStories, s.Stories.List),
+		handle(wire.GetStory, s.Stories.Get),
+		handle(wire.ListRelated, s.Stories.Related),
+		handle(wire.ListBursts, s.Stories.Bursts),
+		handle(wire.SplitStory, s.StoryEdits.Split),
+		handle(wire.JoinStories, s.StoryEdits.Join),
 	}
 }

@@ -13,8 +13,7 @@ import (
 // scopes is the required scope of each operation. An operation that is not listed requires admin; a test
 // checks that all are listed.
 var scopes = map[string]access.Scope{
-	"search": access.Search, "suggest": access.Search, "list-similar": access.Search, "get-item": access.Search, "list-duplicates": access.Search, "list-related": access.Search,
-	"explain-items": access.Search, "list-stories": access.Search, "get-story": access.Search, "list-bursts": access.Search,
+	"search": access.Search, "suggest": access.Search, "list-similar": access.Search,
 
 	"list-feeds": access.Read, "count-feeds": access.Read, "list-polls": access.Read, "report-import": access.Read, "get-feed": access.Read, "export-feeds": access.Read, "list-imports": access.Read, "get-import": access.Read,
 	"list-import-lines": access.Read, "get-status": access.Read, "list-quarantine": access.Read,
@@ -24,8 +23,8 @@ var scopes = map[string]access.Scope{
 
 	"add-feeds": access.Write, "change-feeds": access.Write, "test-fetch": access.Write, "cancel-import": access.Write, "set-feed": access.Write, "remove-feed": access.Write, "refresh-feed": access.Write,
 	"import-feeds": access.Write, "discover-feeds": access.Write, "report-spam": access.Write, "release-spam": access.Write,
-	"label-item": access.Write, "unlabel-item": access.Write, "repeat-item": access.Write, "differ-item": access.Write,
-	"save-search": access.Write, "remove-search": access.Write, "click-item": access.Write, "split-story": access.Write, "join-stories": access.Write,
+
+	"save-search": access.Write, "remove-search": access.Write,
 
 	"replay-quarantined": access.Admin, "drop-quarantined": access.Admin, "begin-reindex": access.Admin,
 }

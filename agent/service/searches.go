@@ -80,7 +80,7 @@ func (s *Server) Searches(ctx context.Context) ([]storage.SavedSearch, error) {
 func (s *Server) PutSearch(ctx context.Context, name string, setting wire.SearchSetting) (storage.SavedSearch, error) {
 	values, err := url.ParseQuery(strings.TrimPrefix(setting.Query, "?"))
 	if err != nil {
-		return storage.SavedSearch{}, conflictf("the query is not what stands after the question mark of a search's address: %v", err)
+		return storage.SavedSearch{}, errorf(KindConflict, "the query is not what stands after the question mark of a search's address: %v", err)
 	}
 	if err := s.checkSavable(values); err != nil {
 		return storage.SavedSearch{}, err
@@ -88,7 +88,7 @@ func (s *Server) PutSearch(ctx context.Context, name string, setting wire.Search
 	search := storage.SavedSearch{Name: name, Title: setting.Title, Query: values.Encode(), Added: s.Now()}
 	err = storage.SavedSearches(s.Store).Put(ctx, search)
 	if errors.Is(err, storage.ErrTooMany) {
-		return search, conflictf("there are %d saved searches, which is all there may be: remove one first", storage.MaxSearches)
+		return search, errorf(KindConflict, "there are %d saved searches, which is all there may be: remove one first", storage.MaxSearches)
 	}
 	return search, err
 }
@@ -104,12 +104,12 @@ var savableParams = []string{
 func (s *Server) checkSavable(values url.Values) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(savableParams, name) {
-			return conflictf("%q is no parameter of a search: what is looked for goes into q, as q=go+-rust", name)
+			return errorf(KindConflict, "%q is no parameter of a search: what is looked for goes into q, as q=go+-rust", name)
 		}
 	}
 	var syntaxErr *query.SyntaxError
 	if _, err := indexQuery(wire.Search{Query: values.Get("q")}, cursor{at: s.Now()}); errors.As(err, &syntaxErr) {
-		return conflictf("%v", err)
+		return errorf(KindConflict, "%v", err)
 	}
 	return nil
 }

@@ -25,13 +25,17 @@ func (s *Server) spamRoutes(api huma.API) {
 }
 
 func (s *Server) callSpam(ctx context.Context, id string, is bool) (*body[wire.ItemView], error) {
-	return s.labelled(s.SetSpam(ctx, id, is))
+	item, err := s.SetSpam(ctx, id, is)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	return &body[wire.ItemView]{Body: item}, nil
 }
 
 // SetSpam corrects an item to be spam or not, and returns it. The correction overrides rules. It returns
 // [storage.ErrNotFound] if the item does not exist.
 func (s *Server) SetSpam(ctx context.Context, id string, is bool) (wire.ItemView, error) {
-	return s.correct(ctx, storage.Correction{ItemID: id, Spam: &is})
+	return s.Corrections.store(ctx, storage.Correction{ItemID: id, Spam: &is})
 }
 
 func (s *Server) listSpam(ctx context.Context, in *struct {

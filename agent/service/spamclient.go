@@ -25,13 +25,3 @@ func (c *Client) ReportSpam(ctx context.Context, id string) error {
 func (c *Client) ReleaseSpam(ctx context.Context, id string) error {
 	return c.do(ctx, "DELETE", "/api/items/"+url.PathEscape(id)+"/spam")
 }
-
-// LabelItem corrects the labels of an item.
-func (c *Client) LabelItem(ctx context.Context, id string, correction wire.Correction) (wire.ItemView, error) {
-	return call[wire.ItemView](ctx, c, "PUT", "/api/items/"+url.PathEscape(id)+"/labels", nil, correction)
-}
-
-// UnlabelItem deletes the corrections of an item.
-func (c *Client) UnlabelItem(ctx context.Context, id string) (wire.ItemView, error) {
-	return call[wire.ItemView](ctx, c, "DELETE", "/api/items/"+url.PathEscape(id)+"/labels", nil, nil)
-}

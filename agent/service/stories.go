@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/agent/wire"
@@ -19,34 +16,15 @@ const (
 
 	maxPublishers = 5
 
-	// maxHours is the maximum age of the first hour.
-	maxHours = 7 * 24
+	// relatedItems is the number of items of a story that are read to find related items.
+	relatedItems = 200
 )
 
-func (s *Server) storyRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/stories", "list-stories", "List stories carried by several publishers, highest rank first", 400, 503),
-		func(ctx context.Context, in *wire.StorySearch) (*body[wire.StoryPage], error) {
-			page, err := s.Stories(ctx, *in)
-			if err != nil {
-				return nil, s.problem(err)
-			}
-			return &body[wire.StoryPage]{Body: page}, nil
-		})
-	huma.Register(api, op("GET", "/api/stories/{id}", "get-story", "One story: its events in time order, each with its items", 404, 503),
-		func(ctx context.Context, in *byID) (*body[wire.StoryView], error) {
-			story, err := s.Story(ctx, in.ID)
-			if err != nil {
-				return nil, s.problem(err)
-			}
-			return &body[wire.StoryView]{Body: story}, nil
-		})
-	huma.Register(api, op("GET", "/api/bursts", "list-bursts", "List bursts: stories, categories and topics with more items than usual", 503), s.listBursts)
-	s.storyEditRoutes(api)
-	s.duplicateRoutes(api)
-}
+// Stories answers requests about stories.
+type Stories struct{ *core }
 
-// Stories returns a page of stories. It returns [storage.ErrBadCursor] for a cursor of another list.
-func (s *Server) Stories(ctx context.Context, q wire.StorySearch) (wire.StoryPage, error) {
+// List returns a page of stories. It returns [storage.ErrBadCursor] for a cursor of another list.
+func (s *Stories) List(ctx context.Context, q wire.StorySearch) (wire.StoryPage, error) {
 	stories, next, err := s.Store.ListStories(ctx, storage.StoryQuery{
 		Partition: q.Language, Category: q.Category, Topic: q.Topic, After: q.After, Before: q.Before,
 		Sources: q.Sources, Newest: q.Sort == "newest", Limit: q.Limit, Cursor: q.Cursor,
@@ -65,7 +43,7 @@ func (s *Server) Stories(ctx context.Context, q wire.StorySearch) (wire.StoryPag
 	page := wire.StoryPage{Stories: make([]wire.StoryBrief, len(stories)), Next: next}
 	titles := s.titles(ctx)
 	for i, story := range stories {
-		stored, err := s.readStory(ctx, story.ID, briefItems)
+		stored, err := s.read(ctx, story.ID, briefItems)
 		if err != nil {
 			return wire.StoryPage{}, err
 		}
@@ -80,6 +58,36 @@ func (s *Server) Stories(ctx context.Context, q wire.StorySearch) (wire.StoryPag
 		page.Stories[i] = brief
 	}
 	return page, nil
+}
+
+// Related returns other items of an item's story, without its duplicates. It returns
+// [storage.ErrNotFound] if the item does not exist.
+func (s *Stories) Related(ctx context.Context, in wire.ListRelatedRequest) (wire.Related, error) {
+	item, err := storage.ItemByID(ctx, s.Store, in.ID)
+	if err != nil {
+		return wire.Related{}, fmt.Errorf("item %s: %w", in.ID, err)
+	}
+	stored, err := s.read(ctx, item.StoryID, relatedItems)
+	if err != nil || stored.Count == 0 {
+		return wire.Related{Items: []wire.ItemBrief{}}, err
+	}
+	story, err := s.summarize(ctx, item.StoryID, stored)
+	if err != nil {
+		return wire.Related{}, err
+	}
+	var newest, others []storage.Item
+	seen := map[string]bool{placement.Publisher(item): true}
+	for _, i := range stored.Items {
+		switch p := placement.Publisher(i); {
+		case firstID(i) == firstID(item):
+		case seen[p]:
+			others = append(others, i)
+		default:
+			seen[p], newest = true, append(newest, i)
+		}
+	}
+	related := append(newest, others...)
+	return wire.Related{Story: story, Items: briefsOf(related[:min(in.Limit, len(related))], s.titles(ctx))}, nil
 }
 
 // somePublishers returns the names of the first publishers among items.
@@ -101,32 +109,4 @@ func storyReason(items []storage.Item) string {
 		}
 	}
 	return ""
-}
-
-// publisher returns the name of an item's publisher.
-func publisher(i storage.Item, titles func(feedID string) string) string {
-	if name := placement.Publisher(i); name != i.FeedID {
-		return name
-	}
-	return titles(i.FeedID)
-}
-
-// activityOf counts items, newest first, by the hour in which they were first seen.
-func activityOf(items []storage.Item) wire.HourlyItems {
-	if len(items) == 0 {
-		return wire.HourlyItems{Hours: []int{}}
-	}
-	hour := func(i storage.Item) time.Time { return i.FirstSeen.Truncate(time.Hour) }
-	last := hour(items[0])
-	since := hour(items[len(items)-1])
-	if earliest := last.Add(-(maxHours - 1) * time.Hour); since.Before(earliest) {
-		since = earliest
-	}
-	a := wire.HourlyItems{Since: since, Hours: make([]int, 1+int(last.Sub(since)/time.Hour))}
-	for _, i := range items {
-		if h := hour(i); !h.Before(since) {
-			a.Hours[int(h.Sub(since)/time.Hour)]++
-		}
-	}
-	return a
 }

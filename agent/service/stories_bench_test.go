@@ -64,7 +64,7 @@ func BenchmarkStories(b *testing.B) {
 	for _, sort := range []string{"rank", "newest"} {
 		b.Run("a page by "+sort, func(b *testing.B) {
 			for b.Loop() {
-				if page, err := s.Stories(b.Context(), wire.StorySearch{Sort: sort, Sources: 2, Limit: 20}); err != nil || len(page.Stories) != 20 {
+				if page, err := s.Stories.List(b.Context(), wire.StorySearch{Sort: sort, Sources: 2, Limit: 20}); err != nil || len(page.Stories) != 20 {
 					b.Fatal(len(page.Stories), err)
 				}
 			}
@@ -72,14 +72,14 @@ func BenchmarkStories(b *testing.B) {
 	}
 	b.Run("one whole", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := s.Story(b.Context(), largest); err != nil {
+			if _, err := s.Stories.Get(b.Context(), wire.ByID{ID: largest}); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("related", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := s.Related(b.Context(), storage.ItemID(feed.ID, "0-7"), 5); err != nil {
+			if _, err := s.Stories.Related(b.Context(), wire.ListRelatedRequest{ID: storage.ItemID(feed.ID, "0-7"), Limit: 5}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -13,19 +13,8 @@ import (
 	"feedmesh/storage"
 )
 
-func (s *Server) listBursts(ctx context.Context, in *struct {
-	Of    string `query:"of" enum:"story,category,topic" doc:"Only these."`
-	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"100"`
-}) (*body[wire.Bursts], error) {
-	bursts, err := s.Bursts(ctx, in.Of, in.Limit)
-	if err != nil {
-		return nil, s.problem(err)
-	}
-	return &body[wire.Bursts]{Body: bursts}, nil
-}
-
-// Bursts returns at most limit bursts, only those of stories, categories or topics unless of is empty.
-func (s *Server) Bursts(ctx context.Context, of string, limit int) (wire.Bursts, error) {
+// Bursts returns the bursts with the most items.
+func (s *Stories) Bursts(ctx context.Context, in wire.ListBurstsRequest) (wire.Bursts, error) {
 	note, err := storage.Notes(s.Store).Read(ctx, placement.BurstsNote)
 	if err != nil {
 		return wire.Bursts{}, fmt.Errorf("read what bursts: %w", err)
@@ -36,11 +25,11 @@ func (s *Server) Bursts(ctx context.Context, of string, limit int) (wire.Bursts,
 			return wire.Bursts{}, fmt.Errorf("read what bursts: %w", err)
 		}
 	}
-	all = slices.DeleteFunc(all, func(b placement.Burst) bool { return of != "" && b.Of != of })
+	all = slices.DeleteFunc(all, func(b placement.Burst) bool { return in.Of != "" && b.Of != in.Of })
 	slices.SortStableFunc(all, func(a, b placement.Burst) int { return cmp.Compare(b.Items, a.Items) })
 	bursts := wire.Bursts{Bursts: []wire.Burst{}, Total: len(all)}
-	for _, b := range all[:min(limit, len(all))] {
-		burst := wire.Burst{Burst: b}
+	for _, b := range all[:min(in.Limit, len(all))] {
+		burst := wire.Burst{Of: b.Of, Name: b.Name, Since: b.Since, Items: b.Items}
 		if b.Of == "story" {
 			story, err := storage.StoryByID(ctx, s.Store, b.Name)
 			if err != nil && !errors.Is(err, storage.ErrNotFound) {

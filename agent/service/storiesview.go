@@ -12,34 +12,17 @@ import (
 	"feedmesh/storage"
 )
 
-// specOf returns an item without its text.
-func briefOf(i storage.Item, titles func(feedID string) string) wire.ItemBrief {
-	return wire.ItemBrief{
-		ID: i.ID, Title: i.Title, URL: i.URL, FeedID: i.FeedID, FeedTitle: titles(i.FeedID), Publisher: publisher(i, titles),
-		Language: i.Language, Seen: i.FirstSeen, Spam: i.Spam, StoryID: i.StoryID, EventID: i.EventID, StoryWhy: i.StoryReason,
-		DuplicateOf: i.DuplicateOf, DuplicateBy: i.DuplicateBy, DuplicateScore: i.DuplicateScore, DuplicateWhy: i.DuplicateReason,
-	}
-}
-
-func briefsOf(items []storage.Item, titles func(feedID string) string) []wire.ItemBrief {
-	briefs := make([]wire.ItemBrief, len(items))
-	for n, i := range items {
-		briefs[n] = briefOf(i, titles)
-	}
-	return briefs
-}
-
-// Story returns a story, with its newest items if it has very many. It returns [storage.ErrNotFound] if no
+// Get returns a story, with its newest items if it has very many. It returns [storage.ErrNotFound] if no
 // item belongs to it.
-func (s *Server) Story(ctx context.Context, id string) (wire.StoryView, error) {
-	stored, err := s.readStory(ctx, id, placement.MaxItems)
+func (s *Stories) Get(ctx context.Context, in wire.ByID) (wire.StoryView, error) {
+	stored, err := s.read(ctx, in.ID, placement.MaxItems)
 	if err != nil {
 		return wire.StoryView{}, err
 	}
 	if stored.Count == 0 {
-		return wire.StoryView{}, fmt.Errorf("story %s: %w", id, storage.ErrNotFound)
+		return wire.StoryView{}, fmt.Errorf("story %s: %w", in.ID, storage.ErrNotFound)
 	}
-	story, err := s.summarize(ctx, id, stored)
+	story, err := s.summarize(ctx, in.ID, stored)
 	if err != nil {
 		return wire.StoryView{}, err
 	}
@@ -56,50 +39,8 @@ func (s *Server) Story(ctx context.Context, id string) (wire.StoryView, error) {
 	return v, nil
 }
 
-// readStory returns the items of a story; none for a story that is gone, since lists may be seconds old.
-func (s *Server) readStory(ctx context.Context, id string, limit int) (storage.StoryItems, error) {
-	stored, err := storage.ItemsOfStory(ctx, s.Store, id, limit)
-	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		return stored, fmt.Errorf("read story %s: %w", id, err)
-	}
-	return stored, nil
-}
-
-// summarize returns the stored summary of a story, or a fresh one if its items have changed since.
-func (s *Server) summarize(ctx context.Context, id string, of storage.StoryItems) (storage.Story, error) {
-	stored, err := storage.StoryByID(ctx, s.Store, id)
-	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		return stored, fmt.Errorf("read story %s: %w", id, err)
-	}
-	fresh, ok := placement.Summarize(id, of, func(string) float64 { return 1 }, stored.Burst, s.Now())
-	switch {
-	case !ok:
-		return unsummarized(id, of), nil
-	case err != nil:
-		return fresh, nil
-	case stored.Items == fresh.Items && stored.Events == fresh.Events && stored.FirstSeen.Equal(fresh.FirstSeen) && stored.LastSeen.Equal(fresh.LastSeen):
-		stored.Clicks = fresh.Clicks
-		return stored, nil
-	}
-	fresh.HotScore, fresh.Rank = stored.HotScore, stored.Rank // they depend on the feeds' weights, which only the summarizer reads
-	return fresh, nil
-}
-
-// unsummarized returns items that have no summary, such as a single item, as a story.
-func unsummarized(id string, of storage.StoryItems) storage.Story {
-	first := of.Items[len(of.Items)-1]
-	sources := map[string]bool{}
-	for _, i := range of.Items {
-		sources[placement.Publisher(i)] = true
-	}
-	return storage.Story{
-		ID: id, Partition: first.Partition, Headline: first.ID, Title: first.Title, Items: of.Count, Events: of.Events, Sources: len(sources),
-		FirstSeen: of.FirstSeen, LastSeen: of.LastSeen, Categories: first.Categories, Topics: first.Topics, Clicks: of.Clicks,
-	}
-}
-
 // quotes returns the story's summary with its items; sentences of removed items are skipped.
-func (s *Server) quotes(ctx context.Context, story storage.Story, items []storage.Item, titles func(string) string) ([]wire.Quote, error) {
+func (s *Stories) quotes(ctx context.Context, story storage.Story, items []storage.Item, titles func(string) string) ([]wire.Quote, error) {
 	quotes := []wire.Quote{}
 	for _, line := range story.Summary {
 		at := slices.IndexFunc(items, func(i storage.Item) bool { return i.ID == line.ItemID })

@@ -2,15 +2,8 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"reflect"
 	"slices"
-	"time"
-
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/nats-io/nuid"
 
 	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/agent/wire"
@@ -18,96 +11,31 @@ import (
 	"feedmesh/subjects"
 )
 
-// A ConflictError states why an edit is impossible in the current state.
-type ConflictError struct{ Reason string }
-
-// Error returns the reason.
-func (r *ConflictError) Error() string { return r.Reason }
-
-func conflictf(format string, args ...any) error { return &ConflictError{fmt.Sprintf(format, args...)} }
-
-const (
-	// editSchema is the first schema version with manual edits of stories.
-	editSchema = 3
-
-	// defaultEditTimeout is the time a response waits until the store shows an edit.
-	defaultEditTimeout = 5 * time.Second
-)
-
-// ErrOlderAgent reports that an older agent in the mesh does not support manual edits.
-var ErrOlderAgent = errors.New("the mesh contains an agent of an older version that does not support this: update or stop it, then retry")
-
-// pendingNote is the note of a response that was sent before the edit was applied.
-const pendingNote = "the edit is accepted and will be applied when the cluster actor of its language processes it; this is the current state"
-
-func (s *Server) storyEditRoutes(api huma.API) {
-	split := op("POST", "/api/stories/{id}/split", "split-story", "Split an event or an item from a story", 400, 404, 409, 422, 503)
-	split.Description = "Later classification does not change this. Returns the story that it left."
-	describeAccepted[wire.StoryView](api, &split)
-	huma.Register(api, split, func(ctx context.Context, in *struct {
-		ID   string `path:"id" maxLength:"64"`
-		Body wire.SplitRequest
-	}) (*editResponse[wire.StoryView], error) {
-		if (in.Body.EventID == "") == (in.Body.ItemID == "") {
-			return nil, huma.Error422UnprocessableEntity("name an event or an item, and not both", fieldError("body", "want event_id or item_id"))
-		}
-		story, err := s.SplitStory(ctx, in.ID, in.Body)
-		return respondToEdit(s, story, story.Pending, err)
-	})
-	join := op("POST", "/api/stories/{id}/join", "join-stories", "Join two stories", 400, 404, 409, 422, 503)
-	join.Description = "Later classification does not change this. The larger story keeps its ID."
-	describeAccepted[wire.StoryView](api, &join)
-	huma.Register(api, join, func(ctx context.Context, in *struct {
-		ID   string `path:"id" maxLength:"64"`
-		Body struct {
-			StoryID string `json:"story_id" minLength:"1" maxLength:"64"`
-		}
-	}) (*editResponse[wire.StoryView], error) {
-		story, err := s.JoinStories(ctx, in.ID, in.Body.StoryID)
-		return respondToEdit(s, story, story.Pending, err)
-	})
+// StoryEdits answers requests to change stories. Later classification does not change an edit. An impossible
+// edit is a conflict.
+type StoryEdits struct {
+	*editor
+	stories *Stories
 }
 
-// An editResponse is the response to a manual edit: 200 if it is applied, else 202.
-type editResponse[T any] struct {
-	Status int
-	Body   T
-}
-
-func respondToEdit[T any](s *Server, view T, pending bool, err error) (*editResponse[T], error) {
-	switch {
-	case err != nil:
-		return nil, s.problem(err)
-	case pending:
-		return &editResponse[T]{http.StatusAccepted, view}, nil
+// Split takes an event or an item out of a story, and returns the rest of the story. The call is idempotent.
+func (s *StoryEdits) Split(ctx context.Context, in wire.SplitStoryRequest) (wire.StoryView, error) {
+	if (in.Body.EventID == "") == (in.Body.ItemID == "") {
+		return wire.StoryView{}, &Error{KindInvalid, "name an event or an item, and not both", []FieldError{fieldf("body", "want event_id or item_id")}}
 	}
-	return &editResponse[T]{http.StatusOK, view}, nil
-}
-
-// describeAccepted adds the 202 response to the description of an operation.
-func describeAccepted[T any](api huma.API, o *huma.Operation) {
-	schema := api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, "")
-	o.Responses = map[string]*huma.Response{"202": {
-		Description: "Accepted: the edit is not applied yet", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}},
-	}}
-}
-
-// SplitStory takes an event or an item out of a story, and returns the rest of the story. An impossible edit
-// is a [*ConflictError]. The call is idempotent.
-func (s *Server) SplitStory(ctx context.Context, id string, what wire.SplitRequest) (wire.StoryView, error) {
 	split := s.splitEvent
-	if what.ItemID != "" {
+	if in.Body.ItemID != "" {
 		split = s.splitItem
 	}
-	pending, err := split(ctx, id, what.EventID+what.ItemID)
+	pending, err := split(ctx, in.ID, in.Body.EventID+in.Body.ItemID)
 	if err != nil {
 		return wire.StoryView{}, err
 	}
-	return s.storyAfter(ctx, id, pending)
+	return s.storyAfter(ctx, in.ID, pending)
 }
 
-func (s *Server) splitEvent(ctx context.Context, id, event string) (pending bool, err error) {
-	stored, err := s.readStory(ctx, id, placement.MaxItems)
+func (s *StoryEdits) splitEvent(ctx context.Context, id, event string) (pending bool, err error) {
+	stored, err := s.stories.read(ctx, id, placement.MaxItems)
 	if err != nil {
 		return false, err
 	}
@@ -122,17 +50,17 @@ func (s *Server) splitEvent(ctx context.Context, id, event string) (pending bool
 		}
 		return false, err
 	case stored.Events == 1:
-		return false, conflictf("event %s is the only content of this story: nothing to split", event)
+		return false, errorf(KindConflict, "event %s is the only content of this story: nothing to split", event)
 	}
-	return s.applyEdit(ctx, stored.Items[at].Partition, subjects.Override{Kind: subjects.SplitEvent, A: event, B: id}, s.hasLeft(stored.Items[at].ID, id))
+	return s.apply(ctx, stored.Items[at].Partition, subjects.Override{Kind: subjects.SplitEvent, A: event, B: id}, s.hasLeft(stored.Items[at].ID, id))
 }
 
-func (s *Server) splitItem(ctx context.Context, id, itemID string) (pending bool, err error) {
+func (s *StoryEdits) splitItem(ctx context.Context, id, itemID string) (pending bool, err error) {
 	item, err := storage.ItemByID(ctx, s.Store, itemID)
 	if err != nil {
 		return false, fmt.Errorf("item %s: %w", itemID, err)
 	}
-	stored, err := s.readStory(ctx, item.StoryID, 1)
+	stored, err := s.stories.read(ctx, item.StoryID, 1)
 	if err != nil {
 		return false, err
 	}
@@ -143,17 +71,17 @@ func (s *Server) splitItem(ctx context.Context, id, itemID string) (pending bool
 	case item.StoryID != id && stored.Count == 1:
 		return false, nil // done before
 	case item.StoryID != id:
-		return false, conflictf("item %s belongs to story %s", itemID, item.StoryID)
+		return false, errorf(KindConflict, "item %s belongs to story %s", itemID, item.StoryID)
 	case stored.Count == 1:
-		return false, conflictf("item %s is the only content of this story: nothing to split", itemID)
+		return false, errorf(KindConflict, "item %s is the only content of this story: nothing to split", itemID)
 	case len(repeats) > 0:
-		return false, conflictf("item %s has duplicates: split its event %s, or make those originals first", itemID, item.EventID)
+		return false, errorf(KindConflict, "item %s has duplicates: split its event %s, or make those originals first", itemID, item.EventID)
 	}
-	return s.applyEdit(ctx, item.Partition, subjects.Override{Kind: subjects.SplitItem, A: itemID}, s.hasLeft(itemID, id))
+	return s.apply(ctx, item.Partition, subjects.Override{Kind: subjects.SplitItem, A: itemID}, s.hasLeft(itemID, id))
 }
 
 // hasLeft returns a function that reports whether an item has left a story.
-func (s *Server) hasLeft(itemID, storyID string) func(context.Context) (bool, error) {
+func (s *StoryEdits) hasLeft(itemID, storyID string) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
 		item, err := storage.ItemByID(ctx, s.Store, itemID)
 		return item.StoryID != storyID, err
@@ -161,9 +89,9 @@ func (s *Server) hasLeft(itemID, storyID string) func(context.Context) (bool, er
 }
 
 // isAlone reports whether an event has a story of its own.
-func (s *Server) isAlone(ctx context.Context, event string) (bool, error) {
+func (s *StoryEdits) isAlone(ctx context.Context, event string) (bool, error) {
 	for _, own := range storyIDsOf(event) {
-		stored, err := s.readStory(ctx, own, 1)
+		stored, err := s.stories.read(ctx, own, 1)
 		if err != nil || stored.Events == 1 && stored.Items[0].EventID == event {
 			return err == nil, err
 		}
@@ -178,24 +106,24 @@ func storyIDsOf(event string) []string {
 	return []string{first, storage.StoryID(event + "'"), storage.StoryID(first + "'")}
 }
 
-// JoinStories joins two stories, and returns the result. An impossible edit is a [*ConflictError]. The call
-// is idempotent.
-func (s *Server) JoinStories(ctx context.Context, id, other string) (wire.StoryView, error) {
+// Join joins two stories, and returns the result. The call is idempotent.
+func (s *StoryEdits) Join(ctx context.Context, in wire.JoinStoriesRequest) (wire.StoryView, error) {
+	id, other := in.ID, in.Body.StoryID
 	if id == other {
-		return wire.StoryView{}, conflictf("a story can't be joined with itself")
+		return wire.StoryView{}, errorf(KindConflict, "a story can't be joined with itself")
 	}
-	a, err := s.readStory(ctx, id, placement.MaxItems)
+	a, err := s.stories.read(ctx, id, placement.MaxItems)
 	if err != nil {
 		return wire.StoryView{}, err
 	}
-	b, err := s.readStory(ctx, other, placement.MaxItems)
+	b, err := s.stories.read(ctx, other, placement.MaxItems)
 	switch {
 	case err != nil:
 		return wire.StoryView{}, err
 	case a.Count > 0 && b.Count == 0 && wasJoined(a, other):
-		return s.Story(ctx, id)
+		return s.stories.Get(ctx, wire.ByID{ID: id})
 	case b.Count > 0 && a.Count == 0 && wasJoined(b, id):
-		return s.Story(ctx, other)
+		return s.stories.Get(ctx, wire.ByID{ID: other})
 	case a.Count == 0:
 		return wire.StoryView{}, fmt.Errorf("story %s: %w", id, storage.ErrNotFound)
 	case b.Count == 0:
@@ -203,10 +131,10 @@ func (s *Server) JoinStories(ctx context.Context, id, other string) (wire.StoryV
 	}
 	mine, theirs := a.Items[0], b.Items[0]
 	if mine.Partition != theirs.Partition {
-		return wire.StoryView{}, conflictf("story %s is in language %s, this one in %s: stories of two languages can't be joined", other, theirs.Partition, mine.Partition)
+		return wire.StoryView{}, errorf(KindConflict, "story %s is in language %s, this one in %s: stories of two languages can't be joined", other, theirs.Partition, mine.Partition)
 	}
 	now := id
-	pending, err := s.applyEdit(ctx, mine.Partition, subjects.Override{Kind: subjects.JoinStories, A: id, B: other}, func(ctx context.Context) (bool, error) {
+	pending, err := s.apply(ctx, mine.Partition, subjects.Override{Kind: subjects.JoinStories, A: id, B: other}, func(ctx context.Context) (bool, error) {
 		items, err := s.Store.Items(ctx, mine.ID, theirs.ID)
 		if err != nil || len(items) < 2 {
 			return false, err
@@ -227,36 +155,10 @@ func wasJoined(of storage.StoryItems, story string) bool {
 }
 
 // storyAfter returns a story after an edit.
-func (s *Server) storyAfter(ctx context.Context, id string, pending bool) (wire.StoryView, error) {
-	story, err := s.Story(ctx, id)
+func (s *StoryEdits) storyAfter(ctx context.Context, id string, pending bool) (wire.StoryView, error) {
+	story, err := s.stories.Get(ctx, wire.ByID{ID: id})
 	if pending {
 		story.Pending, story.Notes = true, append([]string{pendingNote}, story.Notes...)
 	}
 	return story, err
-}
-
-// applyEdit publishes an edit to the cluster actor of a language, and waits until the store shows it; pending
-// reports a timeout.
-func (s *Server) applyEdit(ctx context.Context, partition string, edit subjects.Override, done func(ctx context.Context) (bool, error)) (pending bool, err error) {
-	if s.Mesh.Schema(ctx) < editSchema {
-		return false, ErrOlderAgent
-	}
-	edit.ID = nuid.Next()
-	if err := subjects.Publish(ctx, s.Mesh, subjects.ClusterQueue, subjects.Cluster{Partition: partition, Override: &edit}); err != nil {
-		return false, fmt.Errorf("%s: %w", edit.Kind, err)
-	}
-	enough := time.NewTimer(s.editTimeout)
-	defer enough.Stop()
-	for wait := 20 * time.Millisecond; ; wait = min(2*wait, 300*time.Millisecond) {
-		if is, err := done(ctx); is || err != nil {
-			return false, err
-		}
-		select {
-		case <-ctx.Done():
-			return false, ctx.Err()
-		case <-enough.C:
-			return true, nil
-		case <-time.After(wait):
-		}
-	}
 }

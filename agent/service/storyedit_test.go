@@ -180,7 +180,7 @@ func TestStoryEdits_PendingIsAccepted(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	w.kernel(t)
-	w.server.editTimeout = 50 * time.Millisecond // no cluster actor runs
+	w.server.StoryEdits.timeout = 50 * time.Millisecond // no cluster actor runs
 	k1 := "/api/stories/" + w.storyOf("k1")
 	for _, s := range []wire.StoryView{
 		done[wire.StoryView](t, w, 202, "POST", k1+"/split", `{"event_id":"`+w.eventOf("k4")+`"}`),

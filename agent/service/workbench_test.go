@@ -339,11 +339,11 @@ func TestClient_Workbench(t *testing.T) {
 	if train, err := Call(ctx, c, wire.TrainRules, wire.TrainRequest{Name: "classify", Items: 10}); err != nil || train.Kind != workbench.Train {
 		t.Errorf("got %+v, %v; want a training", train, err)
 	}
-	_, errLabel := c.LabelItem(ctx, w.item, wire.Correction{Categories: &[]string{"hardware"}})
+	_, errLabel := Call(ctx, c, wire.LabelItem, wire.LabelItemRequest{ID: w.item, Body: wire.Correction{Categories: &[]string{"hardware"}}})
 	errReport := c.ReportSpam(ctx, w.item)
 	page, errSpam := c.Spam(ctx, w.feed, "", 10)
 	errRelease := c.ReleaseSpam(ctx, w.item)
-	item, errUnlabel := c.UnlabelItem(ctx, w.item)
+	item, errUnlabel := Call(ctx, c, wire.UnlabelItem, wire.ByID{ID: w.item})
 	if err := errors.Join(errLabel, errReport, errSpam, errRelease, errUnlabel); err != nil || page.Total != 1 || item.Corrected || !slices.Equal(item.Categories, []string{"hardware"}) {
 		t.Errorf("got %+v and %+v, %v; want the item among the spam once, and what was said of it", page, item, err)
 	}

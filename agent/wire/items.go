@@ -3,6 +3,7 @@ package wire
 import (
 	"time"
 
+	"feedmesh/agent/access"
 	"feedmesh/storage"
 )
 
@@ -81,3 +82,63 @@ type ItemBrief struct {
 	DuplicateScore float64 `json:"duplicate_score,omitempty" doc:"Similarity to the original, up to 1."`
 	DuplicateWhy   string  `json:"duplicate_why,omitempty" doc:"The similarity in words."`
 }
+
+// A LabelItemRequest corrects the labels of an item.
+type LabelItemRequest struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body Correction
+}
+
+// A Repetition is the item that another one repeats.
+type Repetition struct {
+	Of string `json:"of" minLength:"1" maxLength:"64" doc:"ID of the item that it repeats."`
+}
+
+// A RepeatItemRequest makes an item a duplicate.
+type RepeatItemRequest struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body Repetition
+}
+
+// An ExplainItemsRequest compares two items.
+type ExplainItemsRequest struct {
+	ID   string `path:"id" maxLength:"64"`
+	With string `query:"with" required:"true" minLength:"1" maxLength:"64" doc:"ID of the other item."`
+}
+
+// Clicks are clicks of readers on an item.
+type Clicks struct {
+	Count int `json:"count" minimum:"1" maximum:"100"`
+}
+
+// A ClickItemRequest counts clicks on an item.
+type ClickItemRequest struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body Clicks
+}
+
+func duplicatePending(d Duplicates) bool { return d.Pending }
+
+// The operations on items.
+var (
+	GetItem = Operation[ByID, ItemView]{ID: "get-item", Method: "GET", Path: "/api/items/{id}", Tag: "items", Scope: access.Search,
+		Summary: "One item, whole", Errors: []int{404, 503}}
+	ExplainItems = Operation[ExplainItemsRequest, Explanation]{ID: "explain-items", Method: "GET", Path: "/api/items/{id}/explain", Tag: "items", Scope: access.Search,
+		Summary: "Compare two items: duplicates, same story, and why", Errors: []int{404, 503}}
+	ClickItem = Operation[ClickItemRequest, None]{ID: "click-item", Method: "POST", Path: "/api/items/{id}/clicks", Tag: "items", Scope: access.Write,
+		Summary: "Count clicks of readers on an item", Description: "They raise the rank of its story.", Errors: []int{400, 404, 422, 503}}
+	LabelItem = Operation[LabelItemRequest, ItemView]{ID: "label-item", Method: "PUT", Path: "/api/items/{id}/labels", Tag: "items", Scope: access.Write,
+		Summary:     "Correct the labels of an item",
+		Description: "Rules do not change corrected labels, and training uses them. An empty object confirms the current labels.", Errors: []int{400, 404, 422, 503}}
+	UnlabelItem = Operation[ByID, ItemView]{ID: "unlabel-item", Method: "DELETE", Path: "/api/items/{id}/labels", Tag: "items", Scope: access.Write,
+		Summary: "Delete the corrections of an item", Description: "The labels stay until rules are applied to it again.", Errors: []int{404, 503}}
+	ListDuplicates = Operation[ByID, Duplicates]{ID: "list-duplicates", Method: "GET", Path: "/api/items/{id}/duplicates", Tag: "items", Scope: access.Search,
+		Summary: "List the original of an item and its duplicates", Errors: []int{404, 503}}
+	RepeatItem = Operation[RepeatItemRequest, Duplicates]{ID: "repeat-item", Method: "PUT", Path: "/api/items/{id}/duplicate", Tag: "items", Scope: access.Write,
+		Summary:     "Make an item a duplicate of another",
+		Description: "Its own duplicates move with it, and all join the event of the other item. Later classification does not change this.",
+		Errors:      []int{400, 404, 409, 422, 503}, Pending: duplicatePending}
+	DifferItem = Operation[ByID, Duplicates]{ID: "differ-item", Method: "DELETE", Path: "/api/items/{id}/duplicate", Tag: "items", Scope: access.Write,
+		Summary:     "Make a duplicate an original again",
+		Description: "It stays in its event. Later classification does not change this.", Errors: []int{404, 409, 503}, Pending: duplicatePending}
+)

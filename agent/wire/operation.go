@@ -22,6 +22,9 @@ type Operation[In, Out any] struct {
 	MaxBody     int64  // bytes of a request's body; 0: the limit of all requests
 	Type        string // media type of a [Document]
 	NoStore     bool   // the answer contains a secret that no cache may keep
+
+	// Pending reports whether the change is accepted and not applied yet: status 202; nil: it never is.
+	Pending func(Out) bool
 }
 
 // A Document is an answer that is not JSON, such as a rule set or an OPML file.

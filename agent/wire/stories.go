@@ -3,7 +3,7 @@ package wire
 import (
 	"time"
 
-	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/access"
 	"feedmesh/storage"
 )
 
@@ -51,8 +51,11 @@ type Bursts struct {
 
 // A Burst is a story, category or topic with more new items than usual.
 type Burst struct {
-	placement.Burst
-	Title string `json:"title,omitempty" doc:"Of a story."`
+	Of    string    `json:"of"`   // "story", "category" or "topic"
+	Name  string    `json:"name"` // the story's ID, or the name
+	Since time.Time `json:"since"`
+	Items int       `json:"items"` // since then
+	Title string    `json:"title,omitempty" doc:"Of a story."`
 }
 
 // A StoryView is a story with its events and items.
@@ -97,3 +100,52 @@ type SplitRequest struct {
 	EventID string `json:"event_id,omitempty" maxLength:"64" doc:"Event that becomes a separate story, with all its items."`
 	ItemID  string `json:"item_id,omitempty" maxLength:"64" doc:"Item that gets a separate event and story, and is no duplicate."`
 }
+
+// A SplitStoryRequest takes an event or an item out of a story.
+type SplitStoryRequest struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body SplitRequest
+}
+
+// A JoinRequest is the story to join another one with.
+type JoinRequest struct {
+	StoryID string `json:"story_id" minLength:"1" maxLength:"64"`
+}
+
+// A JoinStoriesRequest joins two stories.
+type JoinStoriesRequest struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body JoinRequest
+}
+
+// A ListBurstsRequest is a request for bursts.
+type ListBurstsRequest struct {
+	Of    string `query:"of" enum:"story,category,topic" doc:"Only these."`
+	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"100"`
+}
+
+// A ListRelatedRequest is a request for other items of an item's story.
+type ListRelatedRequest struct {
+	ID    string `path:"id" maxLength:"64"`
+	Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+}
+
+func storyPending(s StoryView) bool { return s.Pending }
+
+// The operations on stories.
+var (
+	ListStories = Operation[StorySearch, StoryPage]{ID: "list-stories", Method: "GET", Path: "/api/stories", Tag: "stories", Scope: access.Search,
+		Summary: "List stories carried by several publishers, highest rank first", Errors: []int{400, 503}}
+	GetStory = Operation[ByID, StoryView]{ID: "get-story", Method: "GET", Path: "/api/stories/{id}", Tag: "stories", Scope: access.Search,
+		Summary: "One story: its events in time order, each with its items", Errors: []int{404, 503}}
+	ListRelated = Operation[ListRelatedRequest, Related]{ID: "list-related", Method: "GET", Path: "/api/items/{id}/related", Tag: "stories", Scope: access.Search,
+		Summary: "Other items of an item's story, without duplicates", Errors: []int{404, 503}}
+	ListBursts = Operation[ListBurstsRequest, Bursts]{ID: "list-bursts", Method: "GET", Path: "/api/bursts", Tag: "stories", Scope: access.Search,
+		Summary: "List bursts: stories, categories and topics with more items than usual", Errors: []int{503}}
+	SplitStory = Operation[SplitStoryRequest, StoryView]{ID: "split-story", Method: "POST", Path: "/api/stories/{id}/split", Tag: "stories", Scope: access.Write,
+		Summary:     "Split an event or an item from a story",
+		Description: "Later classification does not change this. Returns the story that it left.", Errors: []int{400, 404, 409, 422, 503}, Pending: storyPending}
+	JoinStories = Operation[JoinStoriesRequest, StoryView]{ID: "join-stories", Method: "POST", Path: "/api/stories/{id}/join", Tag: "stories", Scope: access.Write,
+		Summary:     "Join two stories",
+		Description: "Later classification does not change this. The larger story keeps its ID.", Errors: []int{400, 404, 409, 422, 503}, Pending: storyPending}
+)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -23,7 +24,7 @@ func places(t *testing.T, w testbed, word string) []place {
 	if err != nil || len(found.Items) == 0 {
 		t.Fatalf("search: %d items, %v", len(found.Items), err)
 	}
-	stories, err := w.Stories(t.Context(), wire.StorySearch{})
+	stories, err := service.Call(t.Context(), w.Client, wire.ListStories, wire.StorySearch{})
 	if err != nil || len(stories.Stories) == 0 {
 		t.Fatalf("stories: %d, %v", len(stories.Stories), err)
 	}

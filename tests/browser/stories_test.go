@@ -5,6 +5,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -17,7 +18,7 @@ func TestStory_SplitAndJoin(t *testing.T) {
 	}
 	story := found.Items[0].StoryID
 	items := func(id string) int {
-		view, err := w.Story(t.Context(), id)
+		view, err := service.Call(t.Context(), w.Client, wire.GetStory, wire.ByID{ID: id})
 		if err != nil {
 			return 0
 		}
@@ -32,7 +33,7 @@ func TestStory_SplitAndJoin(t *testing.T) {
 	splitItem := evaluate[string](b, `document.querySelector("form[action$='/split'] input[name=item]").value`)
 	b.click(`form[action$="/split"]:has(input[name=item]) button`)
 	within(t, "the item has left the story", func() bool { return items(story) == before-1 })
-	item, err := w.Item(t.Context(), splitItem)
+	item, err := service.Call(t.Context(), w.Client, wire.GetItem, wire.ByID{ID: splitItem})
 	if err != nil || item.StoryID == story {
 		t.Fatalf("the split item is still in story %s, %v", item.StoryID, err)
 	}

@@ -99,7 +99,7 @@ func (w testbed) read(ctx context.Context, tag string) error {
 		if err != nil {
 			return err
 		}
-		stories, err := w.Stories(ctx, wire.StorySearch{})
+		stories, err := service.Call(ctx, w.Client, wire.ListStories, wire.StorySearch{})
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 
 // A Source provides the data of the pages; [service.Server] implements it. Its methods return
 // [storage.ErrNotFound] for a missing item, story or feed, [storage.ErrBadCursor] for a cursor of another
-// list, and an [service.ConflictError] for an operation that is not possible. They may be called concurrently.
+// list, and a [service.Error] for an operation that is not possible. They may be called concurrently.
 type Source interface {
 	searchSource
 	savedSource

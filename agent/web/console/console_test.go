@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
@@ -198,7 +197,7 @@ func hostile() *fake {
 			{Story: storage.Story{ID: "plain", Partition: subjects.OtherLanguages}, URL: "https://a.example/"},
 		}},
 		bursts: wire.Bursts{Bursts: []wire.Burst{
-			{Burst: placement.Burst{Of: "topic", Name: evil}}, {Burst: placement.Burst{Of: "category", Name: "databases"}}, {Burst: placement.Burst{Of: "story", Name: "evil"}, Title: evil},
+			{Of: "topic", Name: evil}, {Of: "category", Name: "databases"}, {Of: "story", Name: "evil", Title: evil},
 		}},
 		story: wire.StoryView{
 			Story: story, Publishers: publishers, Activity: activity, Notes: []string{evil},

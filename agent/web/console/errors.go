@@ -51,13 +51,12 @@ func (c *console) badAddress(w http.ResponseWriter, r *http.Request, heading str
 
 // statusOf returns the HTTP status of a client error, or 0 for a server error.
 func statusOf(err error) int {
-	var refusal *service.ConflictError
 	var wrong *service.Error
 	var problem interface{ GetStatus() int } // errors of the API
 	switch {
 	case errors.Is(err, mesh.ErrNoTask), errors.Is(err, storage.ErrNotFound):
 		return http.StatusNotFound
-	case errors.As(err, &refusal), errors.Is(err, storage.ErrConflict), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):
+	case errors.Is(err, storage.ErrConflict), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):
 		return http.StatusConflict
 	case errors.Is(err, workbench.ErrBusy):
 		return http.StatusTooManyRequests

@@ -167,7 +167,7 @@ func (c *console) label(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		c.redirectOrExplain(w, r, false, &service.ConflictError{Reason: "the form is too large"}, itemURL(id), "")
+		c.redirectOrExplain(w, r, false, &service.Error{Kind: service.KindConflict, Message: "the form is too large"}, itemURL(id), "")
 		return
 	}
 	categories, topics := strings.Fields(r.PostFormValue("categories")), strings.Fields(r.PostFormValue("topics"))

@@ -144,7 +144,7 @@ func TestItemPage_CorrectLabels(t *testing.T) {
 	if want := []string{`label i ["databases" "ai-ml"] []`, `label none [] ["kernel"]`}; !slices.Equal(source.done, want) {
 		t.Errorf("done is %q, want %q", source.done, want)
 	}
-	source.editErr = &service.ConflictError{Reason: "there are more than 3 categories"}
+	source.editErr = &service.Error{Kind: service.KindConflict, Message: "there are more than 3 categories"}
 	if got := submit(source, "/items/i/labels", "categories=a+b+c+d"); got.StatusCode != 409 || !strings.Contains(body(t, got), "There are more than 3 categories.") {
 		t.Error("why labels are refused is not told")
 	}

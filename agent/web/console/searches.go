@@ -70,7 +70,7 @@ const (
 func (c *console) saveSearch(w http.ResponseWriter, r *http.Request) {
 	title, query := formValue(w, r, "title"), formValue(w, r, "query")
 	if title == "" || utf8.RuneCountInString(title) > maxTitle || len(query) > maxSaved {
-		c.redirectOrExplain(w, r, false, &service.ConflictError{Reason: "a saved search needs a title, of 200 characters at most"}, "/?"+query, "")
+		c.redirectOrExplain(w, r, false, &service.Error{Kind: service.KindConflict, Message: "a saved search needs a title, of 200 characters at most"}, "/?"+query, "")
 		return
 	}
 	_, err := c.source.PutSearch(r.Context(), nameOf(title), wire.SearchSetting{Title: title, Query: query})

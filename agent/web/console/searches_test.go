@@ -34,7 +34,7 @@ func TestSearchesPage_SaveAndRemove(t *testing.T) {
 	if got := submit(source, "/searches/go/remove", ""); got.StatusCode != 303 {
 		t.Errorf("to remove what has gone: status %d, want 303", got.StatusCode)
 	}
-	source.editErr = &service.ConflictError{Reason: "there are too many"}
+	source.editErr = &service.Error{Kind: service.KindConflict, Message: "there are too many"}
 	if got := body(t, submit(source, "/searches", "title=a")); !strings.Contains(got, "There are too many.") {
 		t.Errorf("a refusal is not told: %s", got)
 	}

@@ -74,3 +74,43 @@ func (a adapter) UndoJob(ctx context.Context, id string) error {
 	_, err := a.Server.Jobs.Undo(ctx, wire.ByID{ID: id})
 	return err
 }
+
+func (a adapter) Item(ctx context.Context, id string) (wire.ItemView, error) {
+	return a.Items.Get(ctx, wire.ByID{ID: id})
+}
+
+func (a adapter) LabelItem(ctx context.Context, id string, c wire.Correction) (wire.ItemView, error) {
+	return a.Corrections.Label(ctx, wire.LabelItemRequest{ID: id, Body: c})
+}
+
+func (a adapter) Duplicates(ctx context.Context, id string) (wire.Duplicates, error) {
+	return a.Server.Duplicates.List(ctx, wire.ByID{ID: id})
+}
+
+func (a adapter) ClearDuplicate(ctx context.Context, id string) (wire.Duplicates, error) {
+	return a.Server.Duplicates.Clear(ctx, wire.ByID{ID: id})
+}
+
+func (a adapter) Stories(ctx context.Context, q wire.StorySearch) (wire.StoryPage, error) {
+	return a.Server.Stories.List(ctx, q)
+}
+
+func (a adapter) Story(ctx context.Context, id string) (wire.StoryView, error) {
+	return a.Server.Stories.Get(ctx, wire.ByID{ID: id})
+}
+
+func (a adapter) Related(ctx context.Context, id string, limit int) (wire.Related, error) {
+	return a.Server.Stories.Related(ctx, wire.ListRelatedRequest{ID: id, Limit: limit})
+}
+
+func (a adapter) Bursts(ctx context.Context, of string, limit int) (wire.Bursts, error) {
+	return a.Server.Stories.Bursts(ctx, wire.ListBurstsRequest{Of: of, Limit: limit})
+}
+
+func (a adapter) SplitStory(ctx context.Context, id string, what wire.SplitRequest) (wire.StoryView, error) {
+	return a.StoryEdits.Split(ctx, wire.SplitStoryRequest{ID: id, Body: what})
+}
+
+func (a adapter) JoinStories(ctx context.Context, id, other string) (wire.StoryView, error) {
+	return a.StoryEdits.Join(ctx, wire.JoinStoriesRequest{ID: id, Body: wire.JoinRequest{StoryID: other}})
+}

@@ -236,7 +236,7 @@ func TestStoryPage_EditErrors(t *testing.T) {
 		status int
 	}{
 		"The change is pending":                                   {pending, 202},
-		"There is nothing to split.":                              {&fake{editErr: &service.ConflictError{Reason: "there is nothing to split"}}, 409},
+		"There is nothing to split.":                              {&fake{editErr: &service.Error{Kind: service.KindConflict, Message: "there is nothing to split"}}, 409},
 		sentence(service.ErrOlderAgent.Error()):                   {&fake{editErr: service.ErrOlderAgent}, 503},
 		"The item or story was removed":                           {&fake{editErr: storage.ErrNotFound}, 404},
 		"A component that this page depends on cannot be reached": {&fake{editErr: errors.New("nats: no responders")}, 503},

@@ -196,14 +196,14 @@ func storyIDOf(address string) string {
 // redirectOrExplain responds to a manual edit: with a redirect to next, with a message that it is pending, or
 // with the error and a link back.
 func (c *console) redirectOrExplain(w http.ResponseWriter, r *http.Request, pending bool, err error, back, next string) {
-	var refusal *service.ConflictError
+	var refusal *service.Error
 	m := message{Links: []choice{{Label: "Back", URL: back}}}
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		m.Heading, m.Text = "Not found", []string{"The item or story was removed, or moved to another story."}
 		c.showMessage(w, r, http.StatusNotFound, m)
 	case errors.As(err, &refusal):
-		m.Heading, m.Text = "This cannot be done", []string{sentence(refusal.Reason)}
+		m.Heading, m.Text = "This cannot be done", []string{sentence(refusal.Error())}
 		c.showMessage(w, r, http.StatusConflict, m)
 	case errors.Is(err, service.ErrOlderAgent):
 		m.Heading, m.Text = "This cannot be done now", []string{sentence(err.Error())}
