@@ -122,34 +122,34 @@ func TestStoryEdits_AppliedByCluster(t *testing.T) {
 		t.Fatalf("got %+v and %+v, want a duplicate of the first, and an item of another story", repeat, cake)
 	}
 	l.eventually("the story is summarized", func() bool {
-		page, err := Call(ctx, l.Client, wire.ListStories, wire.StorySearch{})
+		page, err := service.Call(ctx, l.Client, wire.ListStories, wire.StorySearch{})
 		return err == nil && len(page.Stories) == 1 && page.Stories[0].ID == first.StoryID && page.Stories[0].Sources == 2
 	})
 
-	joined, err := Call(ctx, l.Client, wire.JoinStories, wire.JoinStoriesRequest{ID: first.StoryID, Body: wire.JoinRequest{StoryID: cake.StoryID}})
+	joined, err := service.Call(ctx, l.Client, wire.JoinStories, wire.JoinStoriesRequest{ID: first.StoryID, Body: wire.JoinRequest{StoryID: cake.StoryID}})
 	if err != nil || joined.Pending || joined.Story.Items != 3 || joined.Story.Events != 2 {
 		t.Fatalf("got %+v, %v; want one story of three items", joined, err)
 	}
-	if again, err := Call(ctx, l.Client, wire.JoinStories, wire.JoinStoriesRequest{ID: first.StoryID, Body: wire.JoinRequest{StoryID: cake.StoryID}}); err != nil || again.ID != joined.ID {
+	if again, err := service.Call(ctx, l.Client, wire.JoinStories, wire.JoinStoriesRequest{ID: first.StoryID, Body: wire.JoinRequest{StoryID: cake.StoryID}}); err != nil || again.ID != joined.ID {
 		t.Errorf("joined again: got %+v, %v; want the same", again, err)
 	}
-	left, err := Call(ctx, l.Client, wire.SplitStory, wire.SplitStoryRequest{ID: joined.ID, Body: wire.SplitRequest{EventID: cake.EventID}})
+	left, err := service.Call(ctx, l.Client, wire.SplitStory, wire.SplitStoryRequest{ID: joined.ID, Body: wire.SplitRequest{EventID: cake.EventID}})
 	if err != nil || left.Pending || left.Story.Items != 2 {
 		t.Errorf("got %+v, %v; want the story without the cake", left, err)
 	}
-	if again, err := Call(ctx, l.Client, wire.SplitStory, wire.SplitStoryRequest{ID: joined.ID, Body: wire.SplitRequest{EventID: cake.EventID}}); err != nil || again.Pending || again.Story.Items != 2 {
+	if again, err := service.Call(ctx, l.Client, wire.SplitStory, wire.SplitStoryRequest{ID: joined.ID, Body: wire.SplitRequest{EventID: cake.EventID}}); err != nil || again.Pending || again.Story.Items != 2 {
 		t.Errorf("split again: got %+v, %v; want the same", again, err)
 	}
 
-	differs, err := Call(ctx, l.Client, wire.DifferItem, wire.ByID{ID: repeat.ID})
+	differs, err := service.Call(ctx, l.Client, wire.DifferItem, wire.ByID{ID: repeat.ID})
 	if err != nil || differs.Pending || differs.First.ID != repeat.ID || differs.First.StoryID != left.ID {
 		t.Errorf("got %+v, %v; want the item to repeat nothing, and to stay", differs, err)
 	}
-	repeats, err := Call(ctx, l.Client, wire.RepeatItem, wire.RepeatItemRequest{ID: cake.ID, Body: wire.Repetition{Of: first.ID}})
+	repeats, err := service.Call(ctx, l.Client, wire.RepeatItem, wire.RepeatItemRequest{ID: cake.ID, Body: wire.Repetition{Of: first.ID}})
 	if err != nil || repeats.Pending || repeats.First.ID != first.ID || len(repeats.Items) != 1 || repeats.Items[0].ID != cake.ID || repeats.Items[0].DuplicateBy != "hand" {
 		t.Errorf("got %+v, %v; want the cake to repeat the kernel", repeats, err)
 	}
-	left, err = Call(ctx, l.Client, wire.SplitStory, wire.SplitStoryRequest{ID: repeats.First.StoryID, Body: wire.SplitRequest{ItemID: cake.ID}})
+	left, err = service.Call(ctx, l.Client, wire.SplitStory, wire.SplitStoryRequest{ID: repeats.First.StoryID, Body: wire.SplitRequest{ItemID: cake.ID}})
 	if err != nil || left.Pending {
 		t.Errorf("got %+v, %v; want the cake to be taken out", left, err)
 	}
@@ -157,7 +157,7 @@ func TestStoryEdits_AppliedByCluster(t *testing.T) {
 		t.Errorf("got %+v, %v; want the cake in a story of its own", now, err)
 	}
 	hole := l.brings(3, "Hole in the Linux kernel's scheduler makes any user root", holeText)
-	if e, err := Call(ctx, l.Client, wire.ExplainItems, wire.ExplainItemsRequest{ID: hole.ID, With: first.ID}); err != nil || e.Repeat || len(e.Sentences) < 3 {
+	if e, err := service.Call(ctx, l.Client, wire.ExplainItems, wire.ExplainItemsRequest{ID: hole.ID, With: first.ID}); err != nil || e.Repeat || len(e.Sentences) < 3 {
 		t.Errorf("got %+v, %v; want no duplicates", e, err)
 	}
 }
