@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"feedmesh/classify/query"
 	"feedmesh/classify/rule"
 )
 
@@ -198,4 +199,36 @@ func compareNames(a, b *label) int {
 		return -1
 	}
 	return 1
+}
+
+// maxQueries bounds the query scopes of a set, because each document is matched against each of them.
+const maxQueries = 64
+
+// A scopeQuery is the query that selects the documents of a section.
+type scopeQuery struct {
+	where   query.Node
+	section int32
+}
+
+// normalizeScope returns the form in which scopes are compared: tags are folded like values.
+func normalizeScope(s rule.Scope) rule.Scope {
+	switch s.Kind {
+	case rule.Everywhere:
+		s.Value = ""
+	case rule.FeedTag:
+		s.Value = folded(s.Value)
+	}
+	return s
+}
+
+// query adds the query scope of a rule for a section.
+func (c *compiler) query(r *rule.Rule, section int32) {
+	where, err := query.ParseScope(r.Scope.Value)
+	switch {
+	case err != nil:
+		c.report(r.Pos, "the scope of the rule is not a valid query: "+err.Error())
+	case len(c.queries) == maxQueries:
+		c.report(r.Pos, fmt.Sprintf("a set has at most %d query scopes: merge scopes, or use feed-tag: and feed:", maxQueries))
+	}
+	c.queries = append(c.queries, scopeQuery{where, section})
 }

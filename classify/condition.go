@@ -98,29 +98,3 @@ func (c *compiler) nearSide(b *sectionBuilder, e rule.Expr) (patterns []int32, i
 	}
 	return patterns, in
 }
-
-// holds evaluates a condition.
-func (f *evaluation) holds(m *sectionState, c *condition) bool {
-	switch c.kind {
-	case occurs:
-		return m.fieldsOf(c.pattern, c.in) != 0
-	case factHolds:
-		return f.facts[c.fact] == f.stamp
-	case negated:
-		return !f.holds(m, &c.parts[0])
-	case near:
-		return f.isNear(m, c.near)
-	}
-	need := c.need
-	for i := range c.parts {
-		if len(c.parts)-i < need {
-			return false
-		}
-		if f.holds(m, &c.parts[i]) {
-			if need--; need == 0 {
-				return true
-			}
-		}
-	}
-	return false
-}

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"feedmesh/classify/query"
 	"feedmesh/classify/rule"
 	"feedmesh/classify/spam"
 	"feedmesh/classify/stem"
@@ -158,4 +159,12 @@ func wordsOfURL(address string) string {
 		}
 		return r
 	}, address)
+}
+
+// queryDocument returns the fields that scope queries use. Its words are split when a query first needs them.
+func (d *Document) queryDocument() *query.Document {
+	return &query.Document{
+		Title: d.Title, Author: d.Author, Text: d.Text, Tags: d.Tags[:min(len(d.Tags), maxTags)],
+		Feed: d.FeedID, Language: folded(d.Language), URL: d.URL, Published: d.Published,
+	}
 }

@@ -1,8 +1,10 @@
 package classify
 
 import (
+	"math/bits"
 	"slices"
 
+	"feedmesh/classify/query"
 	"feedmesh/classify/rule"
 )
 
@@ -98,6 +100,19 @@ func (f *evaluation) begin(d *Document) {
 func (f *evaluation) activateScope(scope rule.Scope) {
 	if n, ok := f.rules.scopes[scope]; ok {
 		f.activateSection(n)
+	}
+}
+
+// activateQueries activates the sections whose query matches the document.
+func (f *evaluation) activateQueries(d *Document) {
+	if len(f.rules.queries) == 0 {
+		return
+	}
+	document := d.queryDocument()
+	for _, q := range f.rules.queries {
+		if query.Matches(q.where, document) {
+			f.activateSection(q.section)
+		}
 	}
 }
 
@@ -206,4 +221,22 @@ func (f *evaluation) setFact(fact int32) {
 			}
 		}
 	}
+}
+
+// A candidateSet is a bitmap of the rules still to be evaluated, by rank.
+type candidateSet []uint64
+
+func (a candidateSet) add(rank int32) { a[rank/64] |= 1 << (rank % 64) }
+
+// next removes and returns the first candidate whose rank is at least from, or returns -1. Evaluating a rule
+// adds only candidates of a higher rank.
+func (a candidateSet) next(from int32) int32 {
+	for i := int(from / 64); i < len(a); i++ {
+		if a[i] != 0 {
+			bit := bits.TrailingZeros64(a[i])
+			a[i] &^= 1 << bit
+			return int32(i*64 + bit)
+		}
+	}
+	return -1
 }

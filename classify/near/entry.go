@@ -141,6 +141,15 @@ func (x *Index) candidate(i uint32) candidate {
 	return c
 }
 
+// The kinds of keys of an item.
+const (
+	keyID = iota
+	keyURL
+	keyText
+	keyTitle
+	keyKinds
+)
+
 // exactKey returns the key of a hash of one kind.
 func exactKey(kind int, h uint64) uint32 { return uint32(mix(h+uint64(kind))) | 1 }
 

@@ -34,15 +34,6 @@ type posting struct {
 	item uint32 // the item's number
 }
 
-// The kinds of keys of an item.
-const (
-	keyID = iota
-	keyURL
-	keyText
-	keyTitle
-	keyKinds
-)
-
 // NewIndex returns an empty index. It panics if MaxItems is below 1, if Bands is not a power of two, or if
 // Bands * Rows exceeds the bound of 256.
 func NewIndex(s Settings) *Index {

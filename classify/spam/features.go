@@ -11,10 +11,10 @@ import (
 	"feedmesh/classify/stem"
 )
 
-// features returns the features for learning. For an item these are its stems. For a message, which is short,
+// learnedFeatures returns the features for learning. For an item these are its stems. For a message, which is short,
 // they are all of its words, including stop words and pairs, and the lengths of its numbers: people write "i"
 // and "me", spam writes "your" and "call #11".
-func (s *scorer) features() iter.Seq[string] {
+func learnedFeatures(s *scorer) iter.Seq[string] {
 	if s.message {
 		return slices.Values(messageFeatures(s.doc.Text, s.doc.Language))
 	}

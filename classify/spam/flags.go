@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// sponsored parses a line of sponsored.txt, which has the groups sponsored and affiliate: "link: PATTERN"
+// parseSponsored parses a line of sponsored.txt, which has the groups sponsored and affiliate: "link: PATTERN"
 // matches URLs, "title: WORDS" the beginning of a title, and other entries match words near the beginning or
 // the end of a text.
-func (b *listParser) sponsored(line string) error {
+func parseSponsored(b *listParser, line string) error {
 	e, ok, err := b.entry(line)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (b *listParser) sponsored(line string) error {
 }
 
 // flagDisclosure sets a flag for a document that discloses payment.
-func (s *scorer) flagDisclosure(e entry, h hit) {
+func flagDisclosure(s *scorer, e entry, h hit) {
 	if e.title && h.opening || !e.title && h.edge {
 		s.flags = append(s.flags, evidence{kind: e.group, text: fmt.Sprintf("%q", e.text), where: e.where})
 	}

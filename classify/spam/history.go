@@ -129,7 +129,7 @@ const (
 
 // scoreHistory scores the history of feed and host: at most as much as the other evidence for spam, learned
 // words excluded.
-func (s *scorer) scoreHistory(h History) {
+func scoreHistory(s *scorer, h History) {
 	if s.subtotal <= 0 {
 		return
 	}

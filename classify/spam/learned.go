@@ -20,6 +20,8 @@ const (
 	smoothing  = 2  // pseudo-count of messages for each word
 	hostPrefix = "host:"
 
+	correctionWeight = 10 // messages of the training set that one correction by a person counts for
+
 	learnedOfRest = 0.6     // of the other evidence in an item: upper limit of the learned score
 	hostSmoothing = 0.5     // pseudo-count of reports, and of releases, for each host
 	sums          = "words" // key of the line with the totals
@@ -35,9 +37,9 @@ type wordCounts struct {
 	words map[string]count
 }
 
-// learnedWord parses a line of learned.txt: a word and the number of spam and ham messages that contain it.
+// parseLearnedWord parses a line of learned.txt: a word and the number of spam and ham messages that contain it.
 // The line "words" has the totals.
-func (b *listParser) learnedWord(line string) error {
+func parseLearnedWord(b *listParser, line string) error {
 	f := strings.Fields(line)
 	if len(f) != 3 {
 		return errors.New("want a word and two counts")
@@ -140,7 +142,7 @@ func (s *scorer) scoreLearned() {
 // clues returns the numbers of the clues in the document, in order.
 func (s *scorer) clues() []int32 {
 	var found []int32
-	for word := range s.features() {
+	for word := range learnedFeatures(s) {
 		if n := s.filter.clues.words.Find(word); n >= 0 {
 			found = append(found, n)
 		}

@@ -7,6 +7,13 @@ import (
 	"strings"
 )
 
+const (
+	maxLines    = 200_000 // of all lists
+	maxProblems = 100     // in one error
+	maxLine     = 1000    // bytes
+	maxWeight   = 20
+)
+
 // A listParser builds a filter from lists and collects problems.
 type listParser struct {
 	filter      *Filter

@@ -10,52 +10,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-const (
-	maxArchive  = 4 << 20 // bytes
-	maxLines    = 200_000 // of all lists
-	maxProblems = 100     // in one error
-	maxLine     = 1000    // bytes
-	maxWeight   = 20
-)
-
-// A Filter scores documents by lists. It is immutable and safe for concurrent use.
-type Filter struct {
-	weights [weights]float64
-	phrases []entry // of phrases.txt, adult.txt and sponsored.txt
-	domains map[string]entry
-	urls    patterns
-	emails  patterns
-	learned wordCounts
-	clues   *clues                   // computed from learned
-	indexes map[string]func() *index // by language; each is built on first use
-}
-
-// Threshold returns the default score from which a document is spam.
-func (f *Filter) Threshold() float64 { return f.weights[threshold] }
-
-// A place is a line of a list. The zero place stands for none.
-type place struct {
-	file string
-	line int
-}
-
-func (p place) String() string {
-	if p.file == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (%s:%d)", p.file, p.line)
-}
-
-// An entry is a line of a list with groups.
-type entry struct {
-	list, group string // list is the file name: "phrases.txt"
-	weight      float64
-	text        string
-	title       bool // of sponsored.txt: matches the beginning of a title
-	literal     bool // must occur in the text as written
-	forMessages bool
-	where       place
-}
+const maxArchive = 4 << 20 // bytes
 
 // files are the lists that an archive may contain, in reading order.
 var files = []struct {
@@ -66,11 +21,11 @@ var files = []struct {
 	{"weights.txt", (*listParser).weight},
 	{"phrases.txt", (*listParser).phrase},
 	{"adult.txt", (*listParser).phrase},
-	{"sponsored.txt", (*listParser).sponsored},
+	{"sponsored.txt", parseSponsored},
 	{"domains.txt", (*listParser).domain},
 	{"urls.txt", (*listParser).url},
 	{"emails.txt", (*listParser).email},
-	{"learned.txt", (*listParser).learnedWord},
+	{"learned.txt", parseLearnedWord},
 }
 
 //go:embed lists

@@ -25,7 +25,7 @@ func setOf(list string) map[string]bool {
 }
 
 // scoreNumbers scores numbers that stand alone in a text: short codes, tariffs and amounts of money.
-func (s *scorer) scoreNumbers() {
+func scoreNumbers(s *scorer) {
 	code, cost, sum := "", "", ""
 	for i, w := range s.text {
 		if len(w.Stem) < 2 || w.Stem[0] < '0' || w.Stem[0] > '9' {
@@ -87,7 +87,7 @@ const (
 )
 
 // scoreMismatch scores a long text that shares no word with its title.
-func (s *scorer) scoreMismatch() {
+func scoreMismatch(s *scorer) {
 	if len(s.title) < longTitle || len(s.text) < longBody {
 		return
 	}

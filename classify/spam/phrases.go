@@ -245,7 +245,7 @@ func (s *scorer) addPhrases(hits []hit, words int) {
 	for _, h := range hits {
 		e := s.filter.phrases[h.id]
 		if e.list == sponsoredList {
-			s.flagDisclosure(e, h)
+			flagDisclosure(s, e, h)
 			continue
 		}
 		if e.forMessages && !s.message {

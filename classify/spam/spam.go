@@ -92,14 +92,14 @@ func (f *Filter) score(d *Document, habits History) *scorer {
 	}
 	s.text = s.text[:min(len(s.text), maxStems)]
 	s.scorePhrases(index)
-	s.scoreNumbers()
-	s.scoreMismatch()
+	scoreNumbers(s)
+	scoreMismatch(s)
 	s.scoreLinks(linksOf(d, s.text))
-	s.scoreStyle(index)
+	scoreStyle(s, index)
 	discount(s.evidence)
 	s.subtotal = s.total()
 	s.scoreLearned()
-	s.scoreHistory(habits)
+	scoreHistory(s, habits)
 	return s
 }
 

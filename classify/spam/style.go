@@ -29,7 +29,7 @@ type textStyle struct {
 }
 
 // scoreStyle scores the appearance of title and text.
-func (s *scorer) scoreStyle(x *index) {
+func scoreStyle(s *scorer, x *index) {
 	var title, all textStyle
 	title.read(s.doc.Title, x)
 	all.read(s.doc.Text, x)

@@ -15,11 +15,10 @@ import (
 )
 
 const (
-	maxLearned       = 20_000    // words in learned.txt
-	maxSum           = 4_000_000 // total words of all messages
-	maxExampleWords  = 400       // distinct words counted per example
-	maxWord          = 60        // bytes
-	correctionWeight = 10        // messages of the training set that one correction by a person counts for
+	maxLearned      = 20_000    // words in learned.txt
+	maxSum          = 4_000_000 // total words of all messages
+	maxExampleWords = 400       // distinct words counted per example
+	maxWord         = 60        // bytes
 )
 
 // An Example is a document labeled as spam or not.
@@ -98,7 +97,7 @@ func (l *wordCounts) addExample(e Example, times int) {
 	had := make(map[string]bool)
 	s := scorer{doc: &e.Document, message: e.isMessage()}
 	s.title, s.text = stem.Words(e.Title, e.Language), stem.Words(e.Text, e.Language)
-	for word := range s.features() {
+	for word := range learnedFeatures(&s) {
 		isNumber := word[0] >= '0' && word[0] <= '9'
 		if !isNumber && word != sums && isPlain(word) && !had[word] && len(had) < maxExampleWords {
 			had[word] = true

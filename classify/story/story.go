@@ -145,11 +145,6 @@ func New(w Weights, l Limits, ids IDs) *Clusters {
 	}
 }
 
-// Len returns the numbers of items, events and stories in the window.
-func (c *Clusters) Len() (items, events, stories int) {
-	return len(c.items), len(c.byID), len(c.stories)
-}
-
 // A Reason explains why an item is in an event.
 type Reason struct {
 	By        string   // "first", "repeat", "near", "hand" or "before"

@@ -33,14 +33,14 @@ type Cleaned struct {
 // sanitizes it as a second line of defense.
 func (r *Rules) Clean(markup string, base *url.URL, feedURL string) Cleaned {
 	markup = cut(sanitizeUTF8(markup), maxMarkup)
-	if rules := r.feedRules(feedURL); len(rules) > 0 {
+	if rules := feedRulesOf(r, feedURL); len(rules) > 0 {
 		markup = cut(applyFeedRules(markup, rules), maxMarkup)
 	}
 	b := buffers.Get().(*buffer)
 	defer buffers.Put(b)
 	c := cleaner{rules: r, base: base, html: b.html[:0], text: lineBuffer{b: b.text[:0]}}
 	c.read(markup)
-	c.cutTail()
+	cutTail(&c)
 	b.reuse(c.html, c.text.b)
 	return Cleaned{HTML: r.sanitized(c.html), Text: c.text.String(), Images: c.images}
 }
@@ -170,4 +170,16 @@ func (c *cleaner) tokens(markup string) (resume int) {
 		}
 	}
 	return resume
+}
+
+// CleanLink returns an absolute URL with its prefix rewritten according to the rules, and without tracking
+// parameters. The rest, including the fragment, stays unchanged to the byte.
+func (r *Rules) CleanLink(address string) string {
+	for _, w := range r.document.Links.Rewrite {
+		if rest, ok := strings.CutPrefix(address, w.From); ok {
+			address = w.To + rest
+			break
+		}
+	}
+	return r.tracking.strip(address)
 }

@@ -53,8 +53,8 @@ func splitHost(address string) (host, path string) {
 	return strings.ToLower(address[:end]), address[end:]
 }
 
-// feedRules returns the rules for the feed at a URL, those of its own host first.
-func (r *Rules) feedRules(feedURL string) []feedRule {
+// feedRulesOf returns the rules for the feed at a URL, those of its own host first.
+func feedRulesOf(r *Rules, feedURL string) []feedRule {
 	if len(r.feeds) == 0 {
 		return nil
 	}

@@ -2,6 +2,7 @@ package text
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/url"
 	"path"
 	"regexp"
@@ -83,7 +84,7 @@ func (c *cleaner) imageAddress(src string) string {
 		if strings.HasSuffix(name, "srcset") {
 			continue
 		}
-		if lazy := c.rules.link(c.value(name), c.base, false); lazy != "" {
+		if lazy := cleanedLink(c.rules, c.value(name), c.base, false); lazy != "" {
 			return lazy
 		}
 	}
@@ -114,7 +115,7 @@ func (c *cleaner) bestCandidate(srcset string) string {
 			descriptor = strings.TrimSpace(descriptor)
 		}
 		if n := candidateRank(descriptor); n > rank {
-			if l := c.rules.link(address, c.base, false); l != "" && c.rules.isImage(l) {
+			if l := cleanedLink(c.rules, address, c.base, false); l != "" && c.rules.isImage(l) {
 				best, rank = l, n
 			}
 		}
@@ -146,7 +147,7 @@ func candidateRank(descriptor string) float64 {
 // ImageURL returns the absolute http(s) URL of the image that a feed names in addition to an item's markup,
 // relative to base, which may be nil. It returns "" for an invalid URL or a tracking pixel.
 func (r *Rules) ImageURL(raw string, base *url.URL) string {
-	address := r.link(raw, base, false)
+	address := cleanedLink(r, raw, base, false)
 	if address == "" || r.isPixel(address) || !r.isImage(address) {
 		return ""
 	}
@@ -192,4 +193,72 @@ func (r *Rules) keeps(element, name string) bool {
 		_, ok = r.attributes["*"][name]
 	}
 	return ok
+}
+
+// A pixel matches the URLs of tracking pixels. In the rules it is written as host and path prefix,
+// "pixel.example.org/b.gif", separated at the first slash. "*.example.org/" includes subdomains, and "*/~r/"
+// matches the path on any host.
+type pixel struct {
+	host  string // empty for any
+	below bool   // includes subdomains
+	path  string // begins with a slash
+}
+
+func (c *documentParser) pixels(list []string) []pixel {
+	var pixels []pixel
+	for i, s := range list {
+		host, path, ok := strings.Cut(s, "/")
+		p := pixel{path: "/" + path}
+		p.host, p.below = strings.CutPrefix(host, "*.")
+		if host == "*" {
+			p.host = ""
+		}
+		if !ok || p.host != "" && !isHost(p.host) || p.host == "" && (host != "*" || path == "") || strings.ContainsAny(path, "* \t") {
+			c.report(fmt.Sprintf("images.pixels[%d]", i), "%q is not of the form host/path, as in *.example.org/b.gif", s)
+		}
+		pixels = append(pixels, p)
+	}
+	return pixels
+}
+
+// isPixel reports whether an absolute URL is a tracking pixel.
+func (r *Rules) isPixel(address string) bool {
+	_, rest, _ := strings.Cut(address, "://")
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		return false
+	}
+	host, path := strings.ToLower(rest[:end]), rest[end:]
+	for _, p := range r.pixels {
+		if strings.HasPrefix(path, p.path) && (p.host == "" || host == p.host || p.below && isBelow(host, p.host)) {
+			return true
+		}
+	}
+	return false
+}
+
+func isBelow(host, parent string) bool {
+	return len(host) > len(parent) && strings.HasSuffix(host, parent) && host[len(host)-len(parent)-1] == '.'
+}
+
+// isTiny reports whether an image is invisible: one pixel in size, or not displayed.
+func isTiny(width, height, style string) bool {
+	tiny := func(s string) bool {
+		n, err := strconv.Atoi(s)
+		return err == nil && n <= 1
+	}
+	if tiny(width) && (tiny(height) || height == "") || tiny(height) && width == "" {
+		return true
+	}
+	if style == "" {
+		return false
+	}
+	style = strings.ToLower(strings.ReplaceAll(style, " ", ""))
+	for declaration := range strings.SplitSeq(style, ";") {
+		switch declaration {
+		case "width:1px", "width:0", "width:0px", "height:1px", "height:0", "height:0px", "display:none", "visibility:hidden":
+			return true
+		}
+	}
+	return false
 }

@@ -9,10 +9,10 @@ import (
 // maxLink is the maximum length of a URL in bytes.
 const maxLink = 2048
 
-// link returns the absolute http(s) URL for raw on a page at base, which may be nil; for the target of a link
+// cleanedLink returns the absolute http(s) URL for raw on a page at base, which may be nil; for the target of a link
 // (href) also a URL of another allowed scheme. It returns "" for an invalid URL. Like browsers, it ignores
 // surrounding white space and line breaks. Tracking parameters are removed.
-func (r *Rules) link(raw string, base *url.URL, href bool) string {
+func cleanedLink(r *Rules, raw string, base *url.URL, href bool) string {
 	raw = strings.TrimSpace(raw)
 	if raw == "" || len(raw) > maxLink {
 		return ""
@@ -49,25 +49,13 @@ func (r *Rules) link(raw string, base *url.URL, href bool) string {
 
 var breaks = strings.NewReplacer("\t", "", "\n", "", " ", "%20")
 
-// CleanLink returns an absolute URL with its prefix rewritten according to the rules, and without tracking
-// parameters. The rest, including the fragment, stays unchanged to the byte.
-func (r *Rules) CleanLink(address string) string {
-	for _, w := range r.document.Links.Rewrite {
-		if rest, ok := strings.CutPrefix(address, w.From); ok {
-			address = w.To + rest
-			break
-		}
-	}
-	return r.tracking.strip(address)
-}
-
 // tracking matches URL parameters that track readers, by lower-case name.
 type tracking struct {
 	names    map[string][]string // required values: "" for any, "a*" for a prefix
 	prefixes []string            // of names
 }
 
-func (c *documentParser) tracking(list []string) tracking {
+func compileTracking(c *documentParser, list []string) tracking {
 	t := tracking{names: make(map[string][]string)}
 	for i, s := range list {
 		name, value, valued := strings.Cut(strings.ToLower(s), "=")

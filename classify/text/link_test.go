@@ -56,7 +56,7 @@ func FuzzLink(f *testing.F) {
 		if same, _, _ := strings.Cut(after, "?"); same != path {
 			t.Errorf("Link(%q) = %q, want the same path", address, got)
 		}
-		absolute := r.link(sanitizeUTF8(address), page(t), true)
+		absolute := cleanedLink(r, sanitizeUTF8(address), page(t), true)
 		if absolute == "" {
 			return
 		}
@@ -64,7 +64,7 @@ func FuzzLink(f *testing.F) {
 		if err != nil || unsafeAddress("a", absolute) != "" || u.User != nil && u.Scheme != "mailto" {
 			t.Errorf("link(%q) = %q, want a safe link: %v", address, absolute, err)
 		}
-		if repeated := r.link(absolute, page(t), true); repeated != absolute {
+		if repeated := cleanedLink(r, absolute, page(t), true); repeated != absolute {
 			t.Errorf("link(%q) = %q, and again %q", address, absolute, repeated)
 		}
 	})

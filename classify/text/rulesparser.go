@@ -29,7 +29,7 @@ func (c *documentParser) compile(d document) *Rules {
 		lazy:       c.set("images.lazy", d.Images.Lazy, isDataAttribute, "is not an attribute that begins with data-"),
 		pixels:     c.pixels(d.Images.Pixels),
 		schemes:    c.schemes(d.Links.Schemes),
-		tracking:   c.tracking(d.Links.Tracking),
+		tracking:   compileTracking(c, d.Links.Tracking),
 		tails:      c.tails(d.Tails),
 		acronyms:   make(map[string]bool),
 		feeds:      c.feeds(d.Feeds),

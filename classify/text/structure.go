@@ -69,7 +69,7 @@ func (c *cleaner) begin(z *html.Tokenizer, name string, k kind) {
 	}
 	start := len(c.html)
 	if name == "a" {
-		c.addTailStart()
+		addTailStart(c)
 	}
 	if !c.writeTag(name, c.attr) {
 		return
@@ -159,7 +159,7 @@ func (c *cleaner) closeTo(n int) {
 		}
 		c.text.separate(elements[name], name)
 		if name == "a" && len(c.html) == c.link.end {
-			c.dropTailStart() // a link without contents, for example around a removed pixel
+			dropTailStart(c) // a link without contents, for example around a removed pixel
 			c.html = c.html[:c.link.start]
 			continue
 		}

@@ -16,7 +16,7 @@ type tailStart struct {
 
 // addTailStart records the current position as a possible start of a tail. Empty elements before it belong to
 // the tail.
-func (c *cleaner) addTailStart() {
+func addTailStart(c *cleaner) {
 	m := tailStart{html: len(c.html), text: len(c.text.b), first: c.contentEnd == 0}
 	if c.text.atLineStart() {
 		m.html = c.contentEnd
@@ -25,17 +25,17 @@ func (c *cleaner) addTailStart() {
 }
 
 // dropTailStart removes the last position.
-func (c *cleaner) dropTailStart() { c.tailStarts = c.tailStarts[:len(c.tailStarts)-1] }
+func dropTailStart(c *cleaner) { c.tailStarts = c.tailStarts[:len(c.tailStarts)-1] }
 
 // cutTail removes the text that publishing tools append to every item: "Read more", "The post X appeared
 // first on Y". Text with nothing before it, or followed by an image, is not a tail.
-func (c *cleaner) cutTail() {
+func cutTail(c *cleaner) {
 	if c.rules.tails == nil {
 		return
 	}
 	at := -1
 	for end := len(c.text.b); ; {
-		m, ok := c.tail(end)
+		m, ok := tailAfter(c, end)
 		if !ok {
 			break
 		}
@@ -47,8 +47,8 @@ func (c *cleaner) cutTail() {
 	}
 }
 
-// tail returns the start of a tail in the text up to end, and drops the positions from there on.
-func (c *cleaner) tail(end int) (tailStart, bool) {
+// tailAfter returns the start of a tail in the text up to end, and drops the positions from there on.
+func tailAfter(c *cleaner, end int) (tailStart, bool) {
 	seen := end
 	for i := len(c.tailStarts) - 1; i >= 0; i-- {
 		m := c.tailStarts[i]

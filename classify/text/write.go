@@ -29,7 +29,7 @@ func (c *cleaner) readAttributes(list []attribute, z *html.Tokenizer, name strin
 		switch {
 		case a.name == "src" && c.rules.isDataImage(a.value) && name == "img":
 		case a.name == "href" || a.name == "src" || a.name == "cite":
-			a.value = c.rules.link(a.value, c.base, a.name == "href")
+			a.value = cleanedLink(c.rules, a.value, c.base, a.name == "href")
 			ok = a.value != ""
 		case a.name == "width" || a.name == "height":
 			a.value = strings.TrimSuffix(strings.TrimSpace(a.value), "px")
@@ -103,7 +103,7 @@ func (c *cleaner) writeText(s string) {
 	}
 	words := len(c.text.b)
 	if c.text.atLineStart() && strings.TrimSpace(s) != "" {
-		c.addTailStart()
+		addTailStart(c)
 	}
 	c.html = append(c.html, html.EscapeString(s)...)
 	if c.text.add(s, c.pre > 0); len(c.text.b) > words {

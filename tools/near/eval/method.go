@@ -22,23 +22,23 @@ func Methods(s near.Settings) []Method {
 	return []Method{
 		ours(s),
 		{"source 2: shingles w=10, Dice", 0.5, checksums(10), func(a, b any, _ bool) float64 {
-			return near.Dice(a.([]int32), b.([]int32)) / 100
+			return Dice(a.([]int32), b.([]int32)) / 100
 		}},
-		wordShingles("source 3 A: w=3", false, near.Resemblance),
-		wordShingles("source 3 A: w=3, bounded", true, near.Resemblance),
+		wordShingles("source 3 A: w=3", false, Resemblance),
+		wordShingles("source 3 A: w=3, bounded", true, Resemblance),
 		wordShingles("source 3 A: w=3, containment", false, contained),
 		{"source 3 A: w=3..5, growing", 0.5, chains, func(a, b any, _ bool) float64 {
-			sum, x, y := 0.0, a.([]near.Set), b.([]near.Set)
+			sum, x, y := 0.0, a.([]Set), b.([]Set)
 			for i := range x {
-				sum += near.Resemblance(x[i], y[i])
+				sum += Resemblance(x[i], y[i])
 			}
 			return sum / float64(len(x))
 		}},
 		{"source 3 B: word matrix", 0.75, func(i Item) any { return list(i.Title + " " + i.Text) }, func(a, b any, _ bool) float64 {
 			return near.MatrixSimilarity(a.([]string), b.([]string), 0.2)
 		}},
-		{"SimHash-64, 3 bits", 61. / 64, func(i Item) any { return near.SimHash(list(i.Title + " " + i.Text)) }, func(a, b any, _ bool) float64 {
-			return 1 - float64(near.HammingDistance(a.(uint64), b.(uint64)))/64
+		{"SimHash-64, 3 bits", 61. / 64, func(i Item) any { return SimHash(list(i.Title + " " + i.Text)) }, func(a, b any, _ bool) float64 {
+			return 1 - float64(HammingDistance(a.(uint64), b.(uint64)))/64
 		}},
 	}
 }
@@ -55,29 +55,29 @@ func ours(s near.Settings) Method {
 }
 
 func checksums(w int) func(Item) any {
-	return func(i Item) any { return near.Checksums(near.CanonicalWords(i.Title+" "+i.Text, i.language()), w) }
+	return func(i Item) any { return Checksums(CanonicalWords(i.Title+" "+i.Text, i.language()), w) }
 }
 
-func wordShingles(name string, bounded bool, similarity func(a, b near.Set) float64) Method {
-	return Method{name, 0.5, func(i Item) any { return near.WordShingles(i.Title+". "+i.Text, 3, bounded) }, func(a, b any, _ bool) float64 {
-		return similarity(a.(near.Set), b.(near.Set))
+func wordShingles(name string, bounded bool, similarity func(a, b Set) float64) Method {
+	return Method{name, 0.5, func(i Item) any { return WordShingles(i.Title+". "+i.Text, 3, bounded) }, func(a, b any, _ bool) float64 {
+		return similarity(a.(Set), b.(Set))
 	}}
 }
 
 func chains(i Item) any {
-	var sets []near.Set
+	var sets []Set
 	for w := 3; w <= 5; w++ {
-		sets = append(sets, near.WordShingles(i.Title+". "+i.Text, w, false))
+		sets = append(sets, WordShingles(i.Title+". "+i.Text, w, false))
 	}
 	return sets
 }
 
 // contained returns the share of the smaller set that the other contains.
-func contained(a, b near.Set) float64 {
+func contained(a, b Set) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	return near.Containment(a, b)
+	return Containment(a, b)
 }
 
 // language returns the language of an item. The default is English, the language of most sets.

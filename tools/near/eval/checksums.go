@@ -1,4 +1,4 @@
-package near
+package eval
 
 import (
 	"hash/crc32"
@@ -27,7 +27,7 @@ func CanonicalWords(plain, language string) []string {
 // Source: source 2, whose examples are CRC-32 (IEEE), printed as signed numbers.
 func Checksums(words []string, w int) []int32 {
 	if w < 1 {
-		panic("near: Checksums of no words")
+		panic("eval: Checksums of no words")
 	}
 	if len(words) < w {
 		return nil

@@ -2,26 +2,6 @@ package near
 
 import "time"
 
-// A Signature contains the data by which an item is compared with others.
-type Signature struct {
-	ItemID   string
-	FeedID   string
-	URLKey   string // [URLKey] of the item's address; may be empty
-	TextHash string // [TextHash] of its title and text; may be empty
-	Seen     time.Time
-	Sketch   *Sketch // of its title and text; may be nil. An [Exact] ignores it.
-}
-
-// A Match names the original that an item duplicates. Callers derive event IDs from it.
-type Match struct {
-	DuplicateOf string // item ID of the original; empty for an original
-	// By is the shared property: "text", "url", "title" or "body", or "hand" for a person's decision. It is
-	// empty for an original, except after a manual split.
-	By     string
-	Score  float64 // strength of the match, 0 to 1
-	Reason string  // explanation for people
-}
-
 // Exact finds duplicates by equal address or text. Answers depend on the order of signatures only, so equal
 // sequences get equal answers. It has a single owner: its methods must not be called concurrently.
 type Exact struct {

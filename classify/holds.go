@@ -8,6 +8,32 @@ import (
 	"feedmesh/classify/stem"
 )
 
+// holds evaluates a condition.
+func (f *evaluation) holds(m *sectionState, c *condition) bool {
+	switch c.kind {
+	case occurs:
+		return m.fieldsOf(c.pattern, c.in) != 0
+	case factHolds:
+		return f.facts[c.fact] == f.stamp
+	case negated:
+		return !f.holds(m, &c.parts[0])
+	case near:
+		return f.isNear(m, c.near)
+	}
+	need := c.need
+	for i := range c.parts {
+		if len(c.parts)-i < need {
+			return false
+		}
+		if f.holds(m, &c.parts[i]) {
+			if need--; need == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // A span is the word positions [first, last] of a match, as [stem.Word] counts them.
 type span struct{ first, last int }
 

@@ -1,4 +1,4 @@
-package near
+package eval
 
 import (
 	"strings"
@@ -16,7 +16,7 @@ type Set map[string]bool
 // Source: source 3, method A. Its example holds only if bounded.
 func WordShingles(plain string, w int, bounded bool) Set {
 	if w < 1 {
-		panic("near: WordShingles of no words")
+		panic("eval: WordShingles of no words")
 	}
 	set := make(Set)
 	for _, clause := range clauses(plain, bounded) {
